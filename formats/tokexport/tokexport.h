@@ -1,0 +1,248 @@
+/* tokexport.h - run a tokenizer from one mapped file, exactly as its own library does.
+
+   A tokexport file is used where it lies: in a mapping, in flash, in an array. No parser, no regular expressions, no heap, no writable
+   globals, nothing to load. C99, freestanding: it needs memcpy, memmove, memset and memcmp.
+
+       tkx t;
+       tkx_work work = { memory, sizeof memory, NULL, 0 };
+       uint32_t ids[256];
+       size_t count;
+       if (tkx_open(&t, data, size) != TKX_OK) ...
+       if (tkx_encode(&t, "Hello", 5, ids, 256, &count, &work) != TKX_OK) ...
+       for (i = 0; i < count; i++) { tkx_token_bytes(&t, ids[i], &bytes, &length); fwrite(bytes, 1, length, stdout); }
+
+   Limits: 2,097,151 ids, tokens of 65,535 bytes, texts of 2^31 - 1 bytes a call. Byte-level BPE; a file of another model type is refused.
+   Texts are UTF-8 and counted in bytes; nothing is NUL-terminated. Every function may be called from many threads at once, as
+   long as each has its own work memory, cache and streams.
+
+   The format is described in SPEC.md beside this file. */
+
+#ifndef TOKEXPORT_H
+#define TOKEXPORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TKX_VERSION_MAJOR 1
+#define TKX_VERSION_MINOR 0
+#define TKX_NONE UINT32_C(0xFFFFFFFF)
+
+/* Every function that can fail returns one of these; TKX_OK is 0, all others are negative. */
+enum {
+    TKX_OK = 0,
+    /* the call */
+    TKX_E_ARGUMENT = -1,      /* a pointer is NULL that must not be, or a size is over the limit */
+    TKX_E_ID = -2,            /* no such id: out of range, or a hole */
+    TKX_E_NOT_FOUND = -3,     /* no token with these bytes; no such section, role or score */
+    TKX_E_UTF8 = -4,          /* the text is not UTF-8; *count is the offset of the first bad byte */
+    TKX_E_IDS = -5,           /* the array of ids is too small; *count is the number needed */
+    TKX_E_BYTES = -6,         /* the output buffer is too small; *size is the number of bytes needed */
+    TKX_E_WORK = -7,          /* the work memory is too small; *count is a number of bytes that is enough for the part that failed */
+    TKX_E_WINDOW = -8,        /* a stream's window filled up without a place to cut */
+    TKX_E_STATE = -9,         /* the stream has been finished */
+    TKX_E_NO_ENCODER = -10,   /* the file holds what decoding needs and no more */
+    TKX_E_SELF_TEST = -11,    /* a self test gave other ids than its reference */
+    /* the file */
+    TKX_E_EMPTY = -20,        /* no bytes at all */
+    TKX_E_MAGIC = -21,        /* not a tokexport file */
+    TKX_E_MANGLED = -22,      /* a tokexport file that a text-mode transfer has changed */
+    TKX_E_VERSION = -23,      /* made by a newer version of the format */
+    TKX_E_TRUNCATED = -24,    /* shorter than it says */
+    TKX_E_TRAILING = -25,     /* longer than it says */
+    TKX_E_HEADER_CRC = -26,   /* header or section table changed since they were written */
+    TKX_E_HEADER = -27,       /* a field of the header is out of its range */
+    TKX_E_MODEL = -28,        /* a model type that this runtime does not run */
+    TKX_E_SECTION = -29,      /* a section is misplaced: order, alignment, gap, overlap, or reserved bits */
+    TKX_E_DUPLICATE = -30,    /* two sections with one tag */
+    TKX_E_UNKNOWN = -31,      /* a required section that this runtime does not know */
+    TKX_E_MISSING = -32,      /* a section is missing that the others need */
+    TKX_E_SECTION_SIZE = -33, /* a section's size does not fit its contents */
+    TKX_E_SPLITS = -34,       /* a pre-tokenizer table holds a value out of its range */
+    TKX_E_CRC = -35,          /* a section changed since it was written (tkx_check only) */
+    TKX_E_PADDING = -36,      /* a padding byte is not zero (tkx_check only) */
+    TKX_E_CORRUPT = -37       /* a table entry met on the way is out of its range */
+};
+
+/* What tkx_token_flags gives. */
+enum {
+    TKX_KIND_HOLE = 0,
+    TKX_KIND_MODEL = 1,
+    TKX_KIND_ADDED = 2,
+    TKX_KIND_UNKNOWN = 3,
+    TKX_KIND_MASK = 3,
+    TKX_SPECIAL = 4, /* left out of decoded text on request */
+    TKX_WHOLE = 8    /* merging the token's own bytes gives this token */
+};
+
+/* Roles of ids, for tkx_special_id. */
+enum { TKX_BOS = 0, TKX_EOS = 1, TKX_PAD = 2, TKX_UNK = 3 };
+
+/* A section of the file, or { NULL, 0 }. */
+typedef struct tkx_span {
+    const uint8_t *data;
+    size_t size;
+} tkx_span;
+
+/* One pre-tokenizer stage. Internal. */
+typedef struct tkx_stage {
+    const uint8_t *classes;
+    const uint8_t *middle;
+    const uint8_t *leaves;
+    const uint8_t *starts;
+    const uint8_t *transitions;
+    uint16_t class_count;
+    uint16_t state_count;
+    uint16_t memo_count;
+    uint8_t row_shift;
+    uint8_t behavior;
+    uint8_t flags;
+} tkx_stage;
+
+#define TKX_MAX_STAGES 16
+
+/* An open file. It points into the caller's bytes, which must stay and must not change; it owns nothing and is never closed. Its fields
+   are the runtime's own: read them through the functions below. */
+typedef struct tkx {
+    const uint8_t *data;
+    size_t size;
+    uint32_t id_count, token_count, flags, max_token_bytes, unknown_id;
+    uint32_t section_count;
+    tkx_span records, bytes, scores, ranks, byte_ids, token_index, pair_index, splits, cuts;
+    tkx_span normalizer, added, added_classes, special_ids, post, self_test;
+    uint32_t token_slots, token_buckets, pair_slots, pair_buckets;
+    uint32_t stage_count;
+    tkx_stage stages[TKX_MAX_STAGES];
+} tkx;
+
+/* Memory that the caller lends. `memory`: scratch, no state is kept in it between calls; see tkx_work_size. `cache`: optional (NULL, 0), makes
+   repeated words cheap; zero it once, then lend it to one open file only, and to one thread at a time. Any alignment. */
+typedef struct tkx_work {
+    void *memory;
+    size_t memory_size;
+    void *cache;
+    size_t cache_size;
+} tkx_work;
+
+/* ---- Simple: open, look up, encode, decode ------------------------------------------------------------------------------------------ */
+
+/* Opens a file that lies in memory: checks header, section table and pre-tokenizer tables, in time that does not grow with the vocabulary.
+   After TKX_OK no function below reads outside `data`, whatever the rest of the file holds. On an error *t is not usable. */
+int tkx_open(tkx *t, const void *data, size_t size);
+
+/* A sentence for an error code; never NULL. */
+const char *tkx_error(int code);
+
+/* Ids are 0 .. tkx_id_count - 1; some of them may be holes. */
+uint32_t tkx_id_count(const tkx *t);
+
+/* The bytes that an id stands for, in place. They may be none, hold NUL, or be part of a character. TKX_E_ID for a hole. O(1). */
+int tkx_token_bytes(const tkx *t, uint32_t id, const uint8_t **bytes, size_t *size);
+
+/* Encodes a text in which special tokens are plain text. Writes at most `capacity` ids and their number to *count. `ids` may be NULL when
+   `capacity` is 0. On TKX_E_IDS *count is the number needed, on TKX_E_WORK the work memory needed, on TKX_E_UTF8 the offset of the bad byte;
+   otherwise it is 0 on an error. */
+int tkx_encode(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity, size_t *count, const tkx_work *work);
+
+/* The same; special tokens in the text become their ids. Never use it on text from strangers that goes into a prompt. */
+int tkx_encode_special(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity, size_t *count,
+                       const tkx_work *work);
+
+/* Joins the bytes of ids. On TKX_E_BYTES *size is the number of bytes needed. On TKX_E_ID it is the index of the bad id. */
+int tkx_decode(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity, size_t *size);
+
+/* Work memory that is enough for any text of `size` bytes. Almost all texts need far less: 64 KB does for prose. */
+size_t tkx_work_size(const tkx *t, size_t size);
+#define TKX_WORK_SIZE(size) ((size_t)256 + (size_t)68 * (size_t)(size))
+
+/* ---- Advanced ----------------------------------------------------------------------------------------------------------------------- */
+
+/* Kind and flags of an id (TKX_KIND_HOLE and TKX_OK for a hole). TKX_E_ID out of range. */
+int tkx_token_flags(const tkx *t, uint32_t id, uint32_t *flags);
+
+/* -ln(rank + 1) for a token that a merge makes, -1e6 for the others. TKX_E_NOT_FOUND when the file has no scores. */
+int tkx_token_score(const tkx *t, uint32_t id, float *score);
+
+/* The model token with exactly these bytes. TKX_E_NOT_FOUND: none. Added tokens are not looked for. */
+int tkx_token_id(const tkx *t, const void *bytes, size_t size, uint32_t *id);
+
+/* The id that has a role (TKX_BOS ...). TKX_E_NOT_FOUND: none. */
+int tkx_special_id(const tkx *t, int role, uint32_t *id);
+
+/* The index-th id that ends a generation; TKX_E_NOT_FOUND behind the last. */
+int tkx_stop_id(const tkx *t, uint32_t index, uint32_t *id);
+
+/* A section by its tag ("CHAT", "PROV", ...), known to the runtime or not. TKX_E_NOT_FOUND: none. */
+int tkx_section(const tkx *t, const char tag[4], const uint8_t **data, size_t *size);
+
+/* Added tokens, in the order of the file: number, and the index-th one's id, content and flags (TKX_ADDED_*). */
+enum { TKX_ADDED_SPECIAL = 1, TKX_ADDED_SINGLE_WORD = 2, TKX_ADDED_LSTRIP = 4, TKX_ADDED_RSTRIP = 8, TKX_ADDED_NORMALIZED = 16 };
+uint32_t tkx_added_count(const tkx *t);
+int tkx_added_token(const tkx *t, uint32_t index, uint32_t *id, const uint8_t **content, size_t *size, uint32_t *flags);
+
+/* As tkx_encode_special, for some special tokens only: bit i of `allowed` (byte i / 8, bit i % 8) allows the i-th added token. */
+int tkx_encode_allowed(const tkx *t, const void *text, size_t size, const uint8_t *allowed, size_t allowed_size, uint32_t *ids,
+                       size_t capacity, size_t *count, const tkx_work *work);
+
+/* The index-th piece of the post-processor's template for one text (pair = 0) or two: kind 0 is an id, 1 the first text, 2 the second.
+   TKX_E_NOT_FOUND behind the last piece, and at once where the file has no template: then it is the texts alone. */
+int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_t *id, uint32_t *type_id);
+
+/* The last place, at most `size`, where the text may be cut so that encoding both sides apart gives the ids of the whole, whatever
+   follows behind `size`; 0 where there is none. */
+size_t tkx_cut(const tkx *t, const void *text, size_t size);
+
+/* Compares the checksum of every section and looks at the padding: TKX_OK, TKX_E_CRC or TKX_E_PADDING. Reads the whole file. */
+int tkx_check(const tkx *t);
+
+/* Encodes the texts that the file brings and compares with the ids of the reference library. *count: cases passed; on TKX_E_SELF_TEST that is the
+   index of the case that failed. `ids` must hold the longest case. TKX_E_NOT_FOUND when the file has none. */
+int tkx_selftest(const tkx *t, uint32_t *ids, size_t capacity, size_t *count, const tkx_work *work);
+
+/* ---- Streaming ---------------------------------------------------------------------------------------------------------------------- */
+
+/* Encodes a text that comes in parts; any parts give the ids of the whole. The window holds the text since the last place to cut. */
+typedef struct tkx_encoder {
+    const tkx *t;
+    const tkx_work *work;
+    uint8_t *window;
+    size_t window_size, used;
+    int special, finished;
+} tkx_encoder;
+
+/* Starts an encoder. `special`: 0 as tkx_encode, 1 as tkx_encode_special. The window must hold the longest stretch without a place to cut. */
+int tkx_encoder_init(tkx_encoder *e, const tkx *t, int special, void *window, size_t window_size, const tkx_work *work);
+
+/* Takes bytes of the text (*taken of them) and writes the ids that are certain. Call again with the rest while *taken < size. `capacity` must be
+   at least 3 * window_size, so that nothing is lost: TKX_E_IDS otherwise. TKX_E_WINDOW: no place to cut in a full window. */
+int tkx_encoder_feed(tkx_encoder *e, const void *text, size_t size, size_t *taken, uint32_t *ids, size_t capacity, size_t *count);
+
+/* Writes the last ids; the encoder is finished then. */
+int tkx_encoder_finish(tkx_encoder *e, uint32_t *ids, size_t capacity, size_t *count);
+
+/* Decodes ids one at a time and never gives half a character: an incomplete one waits for the next id. */
+typedef struct tkx_decoder {
+    const tkx *t;
+    uint8_t held[4];
+    uint8_t held_size;
+    uint8_t skip_special;
+} tkx_decoder;
+
+/* Starts a decoder. `skip_special`: special tokens give nothing. */
+int tkx_decoder_init(tkx_decoder *d, const tkx *t, int skip_special);
+
+/* Adds one id and writes the text that is complete: valid UTF-8, bytes that cannot become a character replaced by U+FFFD (one for each
+   maximal part, as all the reference libraries do). Needs room for 3 * length of the token + 12 bytes; nothing changes on TKX_E_BYTES or TKX_E_ID. */
+int tkx_decoder_step(tkx_decoder *d, uint32_t id, uint8_t *out, size_t capacity, size_t *size);
+
+/* Writes what an incomplete character at the end comes to (U+FFFD, or nothing), and starts afresh. */
+int tkx_decoder_flush(tkx_decoder *d, uint8_t *out, size_t capacity, size_t *size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

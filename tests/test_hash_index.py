@@ -1,0 +1,70 @@
+"""Every key is found with one probe, and the hash functions are those of the specification."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tokexport.compiler.hashing import build_index, hash_contents, hash_pairs, slot_of
+
+MASK = (1 << 64) - 1
+K0, K1, K2, K3 = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, 0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53
+
+
+def slow_hash(content: bytes) -> int:
+    """SPEC.md's definition, word for word."""
+    size = len(content)
+    words = []
+    if 0 < size < 4:
+        words.append(content[0] | content[size >> 1] << 8 | content[size - 1] << 16)
+    elif 4 <= size < 8:
+        words.append(int.from_bytes(content[:4], "little") | int.from_bytes(content[-4:], "little") << 32)
+    elif size >= 8:
+        words += [int.from_bytes(content[start : start + 8], "little") for start in range(0, size - 8, 8)]
+        words.append(int.from_bytes(content[-8:], "little"))
+    value = size * K0 & MASK
+    for word in words:
+        value = (value ^ word) * K1 & MASK
+        value ^= value >> 32
+    value = value * K2 & MASK
+    return value ^ value >> 29
+
+
+@given(st.lists(st.binary(max_size=70), min_size=1, max_size=20))
+def test_contents_hash_as_the_specification_says(contents: list[bytes]) -> None:
+    assert [int(value) for value in hash_contents(contents)] == [slow_hash(content) for content in contents]
+
+
+@given(st.integers(0, 2**21 - 1), st.integers(0, 2**21 - 1))
+def test_pairs_hash_as_the_specification_says(left: int, right: int) -> None:
+    value = (left << 21 | right) * K1 & MASK
+    value ^= value >> 32
+    value = value * K2 & MASK
+    value ^= value >> 29
+    assert int(hash_pairs(np.array([left], np.uint64), np.array([right], np.uint64))[0]) == value
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 7, 100, 20_000])
+def test_every_key_has_a_slot_of_its_own_where_one_probe_finds_it(count: int) -> None:
+    hashes = np.random.default_rng(count).integers(0, MASK, count, np.uint64, endpoint=True)
+    index = build_index(hashes)
+    assert len(set(index.slots.tolist())) == count
+    assert len(index.displacements) >= 1
+    for key, slot in zip(hashes.tolist(), index.slots.tolist(), strict=True):
+        bucket = (key & 0xFFFFFFFF) * len(index.displacements) >> 32
+        displacement = int(index.displacements[bucket])
+        mixed = (key ^ displacement * K3 & MASK) * K1 & MASK
+        assert (mixed >> 32) * index.slot_count >> 32 == slot < index.slot_count
+
+
+def test_slots_of_arrays_and_of_single_hashes_agree() -> None:
+    hashes = np.array([1, 2, 3], np.uint64)
+    together = slot_of(hashes, np.array([5], np.uint64), 1000)
+    assert together.tolist() == [int(slot_of(hashes[i : i + 1], np.array([5], np.uint64), 1000)[0]) for i in range(3)]
+
+
+def test_two_keys_with_one_hash_are_refused() -> None:
+    with pytest.raises(ValueError, match="same 64-bit hash"):
+        build_index(np.array([7, 7], np.uint64))

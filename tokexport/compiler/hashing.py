@@ -1,0 +1,153 @@
+"""The hash functions of the file and the one-probe indexes built on them.
+
+An index is made by hash and displace (Belazzougui, Botelho and Dietzfelbinger, 2009): keys fall into buckets of about five, and each bucket
+gets the smallest displacement that puts all its keys into free slots. A look-up reads one displacement and one slot, hit or miss, so
+it needs no loop and cannot run on in a damaged file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+U64 = npt.NDArray[np.uint64]
+
+K0 = 0x9E3779B97F4A7C15
+K1 = 0xD6E8FEB86659FD93
+K2 = 0xFF51AFD7ED558CCD
+K3 = 0xC4CEB9FE1A85EC53
+
+KEYS_PER_BUCKET = 5
+LOAD = 0.96  # at 0.98 some buckets of real vocabularies find no displacement below 65,536
+TRIES_AT_ONCE = 64
+MAX_DISPLACEMENT = 0xFFFF
+
+
+@dataclass(frozen=True, slots=True)
+class PerfectIndex:
+    """Where each key goes: ``slots[i]`` is the slot of key i (int64), ``displacements`` one uint16 a bucket."""
+
+    slots: npt.NDArray[np.int64]
+    displacements: npt.NDArray[np.uint16]
+    slot_count: int
+
+
+def hash_pairs(left: U64, right: U64) -> U64:
+    """Hashes pairs of ids (two arrays of one shape) to 64 bits.
+
+    >>> hex(int(hash_pairs(np.array([1], np.uint64), np.array([2], np.uint64))[0]))
+    '0x3417f04a7ae9d540'
+    """
+    value = (left << np.uint64(21) | right) * np.uint64(K1)
+    return _finish(value ^ value >> np.uint64(32))
+
+
+def hash_contents(contents: Sequence[bytes]) -> U64:
+    """Hashes byte strings to 64 bits each; shape (len(contents),).
+
+    >>> [hex(int(value)) for value in hash_contents([b"", b"a", b"token", b"a longer token"])]
+    ['0x0', '0xc0485ad377343c80', '0xb42693316ff5daae', '0x19d70186e0ac7a69']
+    """
+    hashes = np.zeros(len(contents), np.uint64)
+    by_length: dict[int, list[int]] = {}
+    for index, content in enumerate(contents):
+        by_length.setdefault(len(content), []).append(index)
+    for length, indexes in by_length.items():
+        rows = np.frombuffer(b"".join(contents[index] for index in indexes), np.uint8).reshape(len(indexes), length)
+        hashes[indexes] = _hash_rows(rows, length)
+    return hashes
+
+
+def build_index(hashes: U64) -> PerfectIndex:
+    """Finds a displacement for every bucket; raises ValueError when two keys have one hash."""
+    if len(np.unique(hashes)) != len(hashes):
+        raise ValueError("two keys have the same 64-bit hash")
+    slot_count = max(1, int(len(hashes) / LOAD) + 1)
+    while True:
+        index = _try_build(hashes, slot_count)
+        if index is not None:
+            return index
+        slot_count += slot_count // 64 + 1
+
+
+def slot_of(hashes: U64, displacements: U64, slot_count: int) -> npt.NDArray[np.int64]:
+    """The slot of each hash under a displacement; arrays that broadcast against each other."""
+    mixed = ((hashes ^ displacements * np.uint64(K3)) * np.uint64(K1)) >> np.uint64(32)
+    return (mixed * np.uint64(slot_count) >> np.uint64(32)).astype(np.int64)
+
+
+def _try_build(hashes: U64, slot_count: int) -> PerfectIndex | None:
+    bucket_count = max(1, len(hashes) // KEYS_PER_BUCKET)
+    buckets = ((hashes & np.uint64(0xFFFFFFFF)) * np.uint64(bucket_count) >> np.uint64(32)).astype(np.int64)
+    sizes = np.bincount(buckets, minlength=bucket_count)
+    members = np.argsort(buckets, kind="stable")
+    firsts = np.concatenate(([0], np.cumsum(sizes)))
+    taken = np.zeros(slot_count, np.bool_)
+    slots = np.zeros(len(hashes), np.int64)
+    displacements = np.zeros(bucket_count, np.uint16)
+    # Large buckets first, while most slots are free.
+    for bucket in np.argsort(-sizes, kind="stable"):
+        if sizes[bucket] == 0:
+            break
+        keys = members[firsts[bucket] : firsts[bucket + 1]]
+        found = _displace(hashes[keys], taken, slot_count)
+        if found is None:
+            return None
+        displacement, places = found
+        displacements[bucket] = displacement
+        slots[keys] = places
+        taken[places] = True
+    return PerfectIndex(slots, displacements, slot_count)
+
+
+def _displace(
+    hashes: U64, taken: npt.NDArray[np.bool_], slot_count: int
+) -> tuple[int, npt.NDArray[np.int64]] | None:
+    for first in range(0, MAX_DISPLACEMENT + 1, TRIES_AT_ONCE):
+        tries = np.arange(first, first + TRIES_AT_ONCE, dtype=np.uint64)
+        places = slot_of(hashes[None, :], tries[:, None], slot_count)
+        free = ~taken[places].any(axis=1)
+        if len(hashes) > 1 and free.any():
+            ordered = np.sort(places, axis=1)
+            free &= (ordered[:, 1:] != ordered[:, :-1]).all(axis=1)
+        if free.any():
+            row = int(free.argmax())
+            return first + row, places[row]
+    return None
+
+
+def _hash_rows(rows: npt.NDArray[np.uint8], length: int) -> U64:
+    value = np.full(len(rows), length * K0 & 0xFFFFFFFFFFFFFFFF, np.uint64)
+    if length == 0:
+        pass
+    elif length < 4:
+        word = _little_endian(rows[:, [0, length >> 1, length - 1]])
+        value = _mix(value, word)
+    elif length < 8:
+        word = _little_endian(rows[:, :4]) | _little_endian(rows[:, length - 4 :]) << np.uint64(32)
+        value = _mix(value, word)
+    else:
+        for start in range(0, length - 8, 8):
+            value = _mix(value, _little_endian(rows[:, start : start + 8]))
+        value = _mix(value, _little_endian(rows[:, length - 8 :]))
+    return _finish(value)
+
+
+def _little_endian(columns: npt.NDArray[np.uint8]) -> U64:
+    word = np.zeros(len(columns), np.uint64)
+    for index in range(columns.shape[1]):
+        word |= columns[:, index].astype(np.uint64) << np.uint64(8 * index)
+    return word
+
+
+def _mix(value: U64, word: U64) -> U64:
+    value = (value ^ word) * np.uint64(K1)
+    return value ^ value >> np.uint64(32)
+
+
+def _finish(value: U64) -> U64:
+    value = value * np.uint64(K2)
+    return value ^ value >> np.uint64(29)

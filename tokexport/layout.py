@@ -1,0 +1,268 @@
+"""The layout of a tokexport file, version 1, declared once.
+
+The writer builds with these declarations, the Python runtime views the map through them, and tests hold the C header and the tables of
+``formats/tokexport/SPEC.md`` against them. All numbers are little-endian.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum, IntFlag
+from typing import Final
+
+import numpy as np
+from construct import Bytes, Const, Int8ul, Int16ul, Int32ul, Int64ul, Struct
+
+MAGIC: Final = b"\x89TKX\r\n\x1a\n"
+VERSION_MAJOR: Final = 1
+VERSION_MINOR: Final = 0
+ALIGNMENT: Final = 64
+NONE: Final = 0xFFFFFFFF
+ID_BITS: Final = 21
+MAX_IDS: Final = (1 << ID_BITS) - 1
+MAX_SECTIONS: Final = 64
+MAX_STAGES: Final = 16
+MAX_CLASSES: Final = 254
+MAX_STATES: Final = 4096
+
+
+class ModelType(IntEnum):
+    """``header.model``. Only BPE is defined in version 1.0; the others are reserved."""
+
+    BPE = 1
+    UNIGRAM = 2
+    WORDPIECE = 3
+    WORDLEVEL = 4
+
+
+class HeaderFlag(IntFlag):
+    """``header.flags``."""
+
+    WHOLE_PIECE_FIRST = 1 << 0  # a piece whose bytes are a token is that token, merges or not
+    FUSE_UNKNOWN = 1 << 1  # neighbouring bytes without an id give one unknown id
+    ADD_PREFIX_SPACE = 1 << 2  # text between added tokens gets a space before it unless it starts with one
+    RESCAN_SPECIAL = 1 << 3  # a special token that is not allowed is passed by one character, not whole (tiktoken)
+    REPLACE_SURROGATES = 1 << 4  # a lone surrogate in a source string becomes U+FFFD (tiktoken); otherwise it is an error
+
+
+class RecordFlag(IntFlag):
+    """``record.flags``: two bits of kind, then flags."""
+
+    KIND_HOLE = 0
+    KIND_MODEL = 1
+    KIND_ADDED = 2
+    KIND_UNKNOWN = 3
+    KIND_MASK = 3
+    SPECIAL = 1 << 2  # left out by skip_special_tokens
+    WHOLE = 1 << 3  # merging the token's own bytes gives this token
+
+
+class SectionFlag(IntFlag):
+    """``section.flags``."""
+
+    REQUIRED = 1 << 0  # a reader that does not know the tag refuses the file
+
+
+class Tag:
+    """Four-byte section tags."""
+
+    RECORDS: Final = b"RECS"
+    BYTES: Final = b"BYTS"
+    SCORES: Final = b"SCOR"
+    RANKS: Final = b"RANK"
+    BYTE_IDS: Final = b"BIDS"
+    TOKEN_INDEX: Final = b"TIDX"
+    PAIR_INDEX: Final = b"PIDX"
+    SPLITS: Final = b"SPLT"
+    CUTS: Final = b"CUTS"
+    NORMALIZER: Final = b"NORM"
+    ADDED_TOKENS: Final = b"ADDT"
+    ADDED_CLASSES: Final = b"ACLS"
+    TEMPLATE: Final = b"POST"
+    SPECIAL_IDS: Final = b"SPID"
+    CHAT_TEMPLATE: Final = b"CHAT"
+    PROVENANCE: Final = b"PROV"
+    SELF_TEST: Final = b"TEST"
+    # Reserved for the model types to come; no version 1.0 file holds them.
+    TRIE: Final = b"TRIE"
+    CHARSMAP: Final = b"CHMP"
+    DECODER: Final = b"DECO"
+    CROSSINGS: Final = b"XPRS"
+
+
+Header = Struct(
+    "magic" / Const(MAGIC),
+    "version_major" / Int16ul,
+    "version_minor" / Int16ul,
+    "section_count" / Int32ul,
+    "file_size" / Int64ul,
+    "id_count" / Int32ul,  # ids are 0 .. id_count - 1
+    "token_count" / Int32ul,  # ids that are not holes
+    "model" / Int32ul,
+    "flags" / Int32ul,
+    "max_token_bytes" / Int32ul,  # the longest token that the token index holds
+    "unknown_id" / Int32ul,  # for a byte without an id; NONE: such a byte gives nothing
+    "reserved" / Const(bytes(12)),
+    "crc32" / Int32ul,  # of the header up to here and of the section table
+)
+
+Section = Struct(
+    "tag" / Bytes(4),
+    "flags" / Int32ul,
+    "offset" / Int64ul,
+    "size" / Int64ul,
+    "crc32" / Int32ul,
+    "reserved" / Const(bytes(4)),
+)
+
+# RECS: one per id.
+RECORD: Final = np.dtype([("offset", "<u4"), ("length", "<u2"), ("flags", "<u2")])
+
+# SCOR: one per id. RANK: one per id, NONE for a token that no merge makes. BIDS: 256 ids.
+SCORE: Final = np.dtype("<f4")
+RANK: Final = np.dtype("<u4")
+BYTE_ID: Final = np.dtype("<u4")
+
+# TIDX and PIDX: this header, then the slots, then the displacements.
+IndexHeader = Struct("slot_count" / Int32ul, "bucket_count" / Int32ul)
+TOKEN_SLOT: Final = np.dtype("<u4")  # fingerprint << 21 | id; all ones: empty
+PAIR_SLOT: Final = np.dtype("<u8")  # left << 42 | right << 21 | product; all ones: empty
+DISPLACEMENT: Final = np.dtype("<u2")
+
+# SPLT: this header, then one Stage each, then their tables.
+SplitsHeader = Struct("stage_count" / Int32ul, "reserved" / Const(bytes(4)))
+
+
+class StageBehavior(IntEnum):
+    """``stage.behavior``."""
+
+    ISOLATED = 0
+    REMOVED = 1
+    MERGED_WITH_PREVIOUS = 2
+    MERGED_WITH_NEXT = 3
+    CONTIGUOUS = 4
+
+
+class StageFlag(IntFlag):
+    """``stage.flags``."""
+
+    INVERT = 1 << 0
+    ON_BYTES = 1 << 1  # the program reads bytes; its class table is 256 bytes
+
+
+Stage = Struct(
+    "behavior" / Int8ul,
+    "flags" / Int8ul,
+    "class_count" / Int16ul,
+    "state_count" / Int16ul,  # state 0 is dead
+    "memo_count" / Int16ul,  # states 1 .. memo_count can be passed through without bound
+    "middle_count" / Int16ul,  # blocks of the class table's second level
+    "leaf_count" / Int16ul,  # blocks of its third level
+    "row_shift" / Int8ul,  # a row of transitions holds 1 << row_shift entries
+    "reserved" / Const(bytes(3)),
+    "classes_offset" / Int32ul,  # from the start of the section, as the next two
+    "starts_offset" / Int32ul,
+    "transitions_offset" / Int32ul,
+    "reserved2" / Const(bytes(4)),
+)
+
+# A class table: ASCII[128] u8, top[272] u16, middle[middle_count][64] u16, leaves[leaf_count][64] u8 (u16 in NORM).
+CLASS_ASCII: Final = 128
+CLASS_TOP: Final = 272  # 0x110000 >> 12
+CLASS_BLOCK: Final = 64
+TRANSITION: Final = np.dtype("<u2")  # low 15 bits: next state; bit 15: a match ends before this symbol
+ACCEPT: Final = 0x8000
+
+# CUTS: 128 x 128 bits, row = left character: encoding the two sides apart changes nothing.
+CUTS_SIZE: Final = 128 * 128 // 8
+
+
+class NormalFormCode(IntEnum):
+    """``norm.form``."""
+
+    NFC = 0
+    NFD = 1
+    NFKC = 2
+    NFKD = 3
+
+
+# NORM: this header, top[272] u16, middle[middle_count][64] u16, leaves[leaf_count][64] u16 (entry numbers), entries, points, compositions.
+NormalizerHeader = Struct(
+    "form" / Int32ul,
+    "middle_count" / Int32ul,
+    "leaf_count" / Int32ul,
+    "entry_count" / Int32ul,
+    "point_count" / Int32ul,
+    "composition_count" / Int32ul,
+    "reserved" / Const(bytes(8)),
+)
+NORMALIZER_ENTRY: Final = np.dtype([("start", "<u4"), ("length", "u1"), ("combining_class", "u1"), ("check", "u1"), ("zero", "u1")])
+NORMALIZER_POINT: Final = np.dtype("<u4")
+COMPOSITION: Final = np.dtype([("first", "<u4"), ("second", "<u4"), ("composite", "<u4")])
+
+
+class AddedFlag(IntFlag):
+    """``added.flags``."""
+
+    SPECIAL = 1 << 0
+    SINGLE_WORD = 1 << 1
+    LSTRIP = 1 << 2
+    RSTRIP = 1 << 3
+    NORMALIZED = 1 << 4
+
+
+# ADDT: this header, tokens, then the two tries (nodes with one more at the end, then edges), then the text.
+AddedHeader = Struct(
+    "token_count" / Int32ul,
+    "raw_node_count" / Int32ul,  # trie over the contents that are matched against the text as it is
+    "raw_edge_count" / Int32ul,
+    "normalized_node_count" / Int32ul,  # trie over those that are matched against the normalized text
+    "normalized_edge_count" / Int32ul,
+    "text_size" / Int32ul,
+    "flags" / Int32ul,  # all tokens' flags, or-ed
+    "reserved" / Const(bytes(4)),
+    "raw_starts" / Bytes(32),  # bit b: some content starts with byte b
+    "normalized_starts" / Bytes(32),
+)
+ADDED_TOKEN: Final = np.dtype([("id", "<u4"), ("offset", "<u4"), ("length", "<u4"), ("flags", "<u4")])
+TRIE_NODE: Final = np.dtype([("first_edge", "<u4"), ("token", "<u4")])  # token: index into the tokens, or NONE
+TRIE_EDGE: Final = np.dtype("<u4")  # byte << 24 | child node; sorted by byte
+
+# ACLS: this header, then a class table with u8 leaves; present when an added token strips or wants whole words.
+AddedClassesHeader = Struct("middle_count" / Int16ul, "leaf_count" / Int16ul, "reserved" / Const(bytes(4)))
+
+
+class AddedClass(IntFlag):
+    """The leaves of ACLS."""
+
+    SPACE = 1 << 0
+    WORD = 1 << 1
+
+
+# POST: this header, then the pieces of both templates.
+TemplateHeader = Struct("single_count" / Int32ul, "pair_count" / Int32ul)
+
+
+class PieceKind(IntEnum):
+    """``piece.kind``."""
+
+    ID = 0
+    SEQUENCE_A = 1
+    SEQUENCE_B = 2
+
+
+TEMPLATE_PIECE: Final = np.dtype([("kind", "<u4"), ("id", "<u4"), ("type_id", "<u4")])
+
+# SPID: this header, then stop_count ids.
+SpecialIdsHeader = Struct("bos" / Int32ul, "eos" / Int32ul, "pad" / Int32ul, "unk" / Int32ul, "stop_count" / Int32ul)
+
+# TEST: this header, cases, ids, text.
+SelfTestHeader = Struct("case_count" / Int32ul, "id_count" / Int32ul, "text_size" / Int32ul, "reserved" / Const(bytes(4)))
+
+
+class CaseFlag(IntFlag):
+    """``case.flags``."""
+
+    SPECIAL = 1 << 0  # special tokens in the text are ids
+
+
+SELF_TEST_CASE: Final = np.dtype([("text_offset", "<u4"), ("text_length", "<u4"), ("first_id", "<u4"), ("id_count", "<u4"), ("flags", "<u4")])
