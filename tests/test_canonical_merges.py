@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Sequence
 
@@ -23,7 +24,7 @@ def slow_encode(text: bytes, vocab: dict[bytes, int], merges: CanonicalMerges) -
     while True:
         found = [
             (merges.ranks[rules[pair]], position)
-            for position, pair in enumerate(zip(symbols, symbols[1:], strict=False))
+            for position, pair in enumerate(itertools.pairwise(symbols))
             if pair in rules
         ]
         if not found:
@@ -95,10 +96,7 @@ def test_runs_of_one_repeated_symbol_are_no_exception(
 def test_bare_ranks_and_the_list_of_all_their_merges_keep_the_same_rules() -> None:
     vocab = {b"a": 0, b"b": 1, b"ab": 2, b"ba": 3, b"aba": 4, b"abab": 5, b"bab": 6}
     every_pair = sorted(
-        (vocab[left + right], vocab[left], vocab[right])
-        for left in vocab
-        for right in vocab
-        if left + right in vocab
+        (vocab[left + right], vocab[left], vocab[right]) for left in vocab for right in vocab if left + right in vocab
     )
     listed = BytePairModel(vocab, tuple((left, right, product) for product, left, right in every_pair))
     bare = BytePairModel(vocab, merges=None)

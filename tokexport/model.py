@@ -125,10 +125,10 @@ class TemplatePiece:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """What the post-processor puts around one text and around a pair; empty tuples: nothing is added."""
+    """What the post-processor puts around one text and around a pair; by default it is the texts alone."""
 
     single: tuple[TemplatePiece, ...] = (TemplatePiece(sequence="A"),)
-    pair: tuple[TemplatePiece, ...] = (TemplatePiece(sequence="A"), TemplatePiece(sequence="B"))
+    pair: tuple[TemplatePiece, ...] = (TemplatePiece(sequence="A"), TemplatePiece(sequence="B", type_id=1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Three-stage tables from code points to small numbers.
 
-The levels follow UTF-8: the low six bits of a code point are its last byte, the six above them the byte before, so a runtime reads the table
+The levels follow UTF-8: the low six bits of a code point are its last byte, the six above the byte before, so a runtime reads the table
 straight from the bytes. Equal blocks are stored once.
 """
 
@@ -30,8 +30,7 @@ class ClassTable:
         """The ASCII values, then the three levels, as SPLT and ACLS hold them."""
         ascii_values = self.leaves[self.middle[self.top[0], : CLASS_ASCII // CLASS_BLOCK]].reshape(-1)
         return b"".join(
-            part.tobytes()
-            for part in (ascii_values, self.top.astype("<u2"), self.middle.astype("<u2"), self.leaves)
+            part.tobytes() for part in (ascii_values, self.top.astype("<u2"), self.middle.astype("<u2"), self.leaves)
         )
 
 

@@ -7,6 +7,7 @@ rule a token, whether its source lists merges or bare ranks.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -34,7 +35,7 @@ class CanonicalMerges:
     def ranks_follow_ids(self) -> bool:
         """Whether comparing products by id is the same as comparing them by rank."""
         by_rank = sorted(self.ranks, key=self.ranks.__getitem__)
-        return all(left < right for left, right in zip(by_rank, by_rank[1:], strict=False))
+        return all(left < right for left, right in itertools.pairwise(by_rank))
 
 
 def canonical_merges(model: BytePairModel) -> CanonicalMerges:
@@ -75,7 +76,7 @@ def last_merge(symbols: list[int], join: Join) -> tuple[int, int, int, int] | No
 
     None when more than one symbol is left, or there was only one to begin with.
     """
-    joins = [join(left, right) for left, right in zip(symbols, symbols[1:], strict=False)]
+    joins = [join(left, right) for left, right in itertools.pairwise(symbols)]
     last: tuple[int, int, int, int] | None = None
     while joins:
         best, best_rank = -1, -1

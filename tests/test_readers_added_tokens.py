@@ -1,0 +1,165 @@
+"""An added token has the id, the flags and the bytes that the reference gives it, whatever the file declares."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from reader_samples import BYTES, added, document, read_document, reference
+
+from tokexport.errors import UnsupportedError
+from tokexport.model import TokenizerModel, TokenKind
+
+# Contents that are in the vocabulary and not, in the byte alphabet and not, that normal forms change and that they leave alone.
+CONTENTS = ["", "a", "<s>", "</s>", "Ġ", "é", "e\u0301", "ﬁ", "fi", "中", "<a b>", "xy", "Å", "\u212b", "①"]
+NORMALIZERS: list[Any] = [
+    None,
+    {"type": "NFC"},
+    {"type": "NFKC"},
+    {"type": "Sequence", "normalizers": [{"type": "NFD"}, {"type": "Sequence", "normalizers": []}]},
+    {"type": "ByteLevel"},
+]
+FLAGS = st.fixed_dictionaries(
+    {name: st.booleans() for name in ("single_word", "lstrip", "rstrip", "normalized", "special")}
+)
+TOKENS = st.lists(
+    st.builds(lambda c, n, f: added(c, n, **f), st.sampled_from(CONTENTS), st.integers(0, 400), FLAGS), max_size=8
+)
+
+
+def same_added_tokens(fields: dict[str, Any], model: TokenizerModel) -> None:
+    """Hold ids, flags, spelling and what is skipped against the reference."""
+    theirs = reference(fields)
+    decoder = theirs.get_added_tokens_decoder()
+    assert {token.id: token.content for token in model.added_tokens} == {
+        i: token.content for i, token in decoder.items()
+    }
+    for token in model.added_tokens:
+        other = decoder[token.id]
+        flags = (token.single_word, token.lstrip, token.rstrip, token.normalized)
+        assert flags == (other.single_word, other.lstrip, other.rstrip, other.normalized)
+    for number in range(max(theirs.get_vocab(with_added_tokens=True).values()) + 2):
+        token_or_none = model.tokens[number] if number < len(model.tokens) else None
+        assert (token_or_none is None) == (theirs.id_to_token(number) is None)
+        if token_or_none is not None:
+            whole = token_or_none.content.decode("utf-8", "replace")
+            assert theirs.decode([number], skip_special_tokens=False) == whole
+            assert theirs.decode([number], skip_special_tokens=True) == ("" if token_or_none.special else whole)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(tokens=TOKENS, normalizer=st.sampled_from(NORMALIZERS), holes=st.booleans())
+def test_ids_and_bytes_are_the_references(tokens: list[Any], normalizer: Any, holes: bool, tmp_path: Path) -> None:
+    vocab = BYTES | {"<s>": 300 if holes else 256, "中": 301 if holes else 257}
+    fields = document(
+        added_tokens=tokens,
+        normalizer=normalizer,
+        pre_tokenizer=None if normalizer == {"type": "ByteLevel"} else document()["pre_tokenizer"],
+        model={"vocab": vocab},
+    )
+    try:
+        model = read_document(fields, tmp_path)
+    except UnsupportedError:
+        assert is_doubtful(tokens, vocab, normalizer)
+        return
+    same_added_tokens(fields, model)
+
+
+def is_doubtful(tokens: list[Any], vocab: dict[str, int], normalizer: Any) -> bool:
+    """Whether a refusal is right: two contents that normalize to one text, a token of the model that does, edges on mapped text."""
+
+    theirs = reference(document(normalizer=normalizer)).normalizer
+
+    def normal(content: str) -> str:
+        return content if theirs is None else theirs.normalize_str(content)
+
+    last = {token["content"]: token for token in tokens if token["content"]}
+    ever = {token["content"] for token in tokens if token["normalized"]}
+    found = [normal(content) for content, token in last.items() if token["normalized"]]
+    edges = any(
+        token["normalized"] and (token["single_word"] or token["lstrip"] or token["rstrip"]) for token in last.values()
+    )
+    return (
+        len(set(found)) < len(found)
+        or any(content in vocab and normal(content) != content for content in ever)
+        or (normalizer == {"type": "ByteLevel"} and edges)
+    )
+
+
+def test_a_declared_id_is_ignored_and_a_note_says_so(tmp_path: Path) -> None:
+    model = read_document(document(added_tokens=[added("<s>", 1000), added("a", 999)]), tmp_path)
+    assert [(token.content, token.id) for token in model.added_tokens] == [("a", BYTES["a"]), ("<s>", 256)]
+    assert any("1000" in note and "256" in note for note in model.notes)
+    assert any("999" in note and "97" in note for note in model.notes)
+
+
+def test_a_token_without_content_is_left_out(tmp_path: Path) -> None:
+    fields = document(added_tokens=[added("", 256), added("<s>", 257)])
+    model = read_document(fields, tmp_path)
+    same_added_tokens(fields, model)
+    assert model.added_tokens[0].id == 256
+    assert any("no content" in note for note in model.notes)
+
+
+def test_a_content_once_special_stays_special(tmp_path: Path) -> None:
+    fields = document(added_tokens=[added("<s>", 256, special=True), added("<s>", 256, lstrip=True)])
+    model = read_document(fields, tmp_path)
+    assert model.added_tokens[0].special
+    assert model.added_tokens[0].lstrip
+    theirs = reference(fields)
+    assert theirs.encode("a <s>").ids == [97, 256]
+    theirs.encode_special_tokens = True
+    assert 256 not in theirs.encode("a <s>").ids
+
+
+def test_two_added_tokens_with_one_declared_id_get_an_id_each(tmp_path: Path) -> None:
+    fields = document(added_tokens=[added("<x>", 256), added("<y>", 256)])
+    model = read_document(fields, tmp_path)
+    assert {token.content: token.id for token in model.added_tokens} == {"<x>": 256, "<y>": 257}
+    same_added_tokens(fields, model)
+
+
+def test_an_id_that_a_hole_in_the_vocabulary_makes_collide_is_refused(tmp_path: Path) -> None:
+    fields = document(added_tokens=[added("<x>", 300)], model={"vocab": {**BYTES, "ab": 257}})
+    assert reference(fields).token_to_id("<x>") == 257
+    with pytest.raises(UnsupportedError, match=r"added_tokens\[0\].*257"):
+        read_document(fields, tmp_path)
+
+
+def test_two_tokens_that_normalize_to_one_text_are_refused(tmp_path: Path) -> None:
+    tokens = [added("ﬁ", 256, normalized=True), added("fi", 257, normalized=True)]
+    with pytest.raises(UnsupportedError, match=r"added_tokens\[1\].*added_tokens\[0\]"):
+        read_document(document(added_tokens=tokens, normalizer={"type": "NFKC"}), tmp_path)
+    fine = document(added_tokens=tokens, normalizer={"type": "NFC"})
+    same_added_tokens(fine, read_document(fine, tmp_path))
+
+
+def test_the_normal_form_of_a_content_is_the_references_and_not_pythons(tmp_path: Path) -> None:
+    content = "a\U00011938\u0301"  # U+11938 came with Unicode 13: the reference's older tables leave it alone
+    fields = document(added_tokens=[added(content, 256, normalized=True)], normalizer={"type": "NFD"})
+    token = read_document(fields, tmp_path).tokens[256]
+    assert token is not None
+    assert token.content.decode() == reference(fields).decode([256], skip_special_tokens=False)
+
+
+def test_word_edges_with_a_byte_level_normalizer_are_refused(tmp_path: Path) -> None:
+    fields = document(
+        added_tokens=[added("<x>", 256, normalized=True, lstrip=True)],
+        normalizer={"type": "ByteLevel"},
+        pre_tokenizer=None,
+    )
+    with pytest.raises(UnsupportedError, match=r"added_tokens\[0\]"):
+        read_document(fields, tmp_path)
+
+
+def test_kinds_say_where_an_id_is_from(tmp_path: Path) -> None:
+    fields = document(
+        added_tokens=[added("<s>"), added("<x>")],
+        model={"vocab": {**BYTES, "<s>": 256, "<unk>": 257}, "unk_token": "<unk>"},
+    )
+    model = read_document(fields, tmp_path)
+    kinds = [token.kind for token in model.tokens[256:] if token is not None]
+    assert kinds == [TokenKind.MODEL, TokenKind.UNKNOWN, TokenKind.ADDED]

@@ -1,0 +1,130 @@
+"""A source is known by its content; what cannot be read is refused by the name of what it is."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+import zipfile
+from pathlib import Path
+
+import pytest
+import tokenizers
+from reader_samples import BYTES, added, document, read_document
+
+from tokexport.errors import SourceError, UnsupportedError
+from tokexport.layout import MAGIC
+from tokexport.readers import read
+
+
+def zipped() -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("a", "b")
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "message"),
+    [
+        (b"", SourceError, "the file is empty"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\n", SourceError, "Git LFS"),
+        (b"GGUF\x03\x00\x00\x00", UnsupportedError, "a GGUF file"),
+        (MAGIC + bytes(100), UnsupportedError, "a tokexport file"),
+        (zipped(), UnsupportedError, "a zip archive"),
+        (b"\x1f\x8b\x08\x00", UnsupportedError, "a gzip file"),
+        (pickle.dumps({"a": 1}), UnsupportedError, "a Python pickle .*never loaded.*tokenizer.tiktoken"),
+        (
+            bytes.fromhex("0a0e0a053c756e6b3e15000000001802 0a0c0a033c733e15000000001803"),
+            UnsupportedError,
+            "SentencePiece",
+        ),
+        (b'{"config": {"pattern": "x"}, "vocab": []}', UnsupportedError, "tekken.json"),
+        (b'{"pat_str": "x", "bpe_ranks": "x"}', UnsupportedError, "a tiktoken encoding as JSON"),
+        (b'{"tokenizer_class": "X"}', UnsupportedError, "a tokenizer_config.json"),
+        (b'{"a": "b"}', UnsupportedError, "a JSON object of another kind"),
+        (b"[1, 2]", UnsupportedError, "a JSON array"),
+        (b"{}", UnsupportedError, "a JSON object of another kind"),
+        (b'{"version": "1.0", "added_tokens": []}', SourceError, "no field 'model'"),
+        (b"[PAD]\n[UNK]\n[CLS]\nthe\n", UnsupportedError, "WordPiece"),
+        (b"hello there, world\n", UnsupportedError, "text of another kind"),
+        (b"hello \xff\n", SourceError, "byte 6 is not UTF-8"),
+        (b"#version: 0.2\na b\n", SourceError, "one of a pair"),
+    ],
+)
+def test_what_it_is_does_not_depend_on_its_name(data: bytes, error: type, message: str, tmp_path: Path) -> None:
+    for name in ("tokenizer.json", "x.tiktoken", "tokenizer.model", "noname"):
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(error, match=message) as caught:
+            read(tmp_path / name, pattern=None)
+        assert name in str(caught.value)
+
+
+def test_a_pickle_is_never_loaded(tmp_path: Path) -> None:
+    class Trap:
+        def __reduce__(self) -> tuple[object, tuple[str, ...]]:
+            return (exec, (f"open({str(tmp_path / 'sprung')!r}, 'w').close()",))
+
+    (tmp_path / "tokenizer.pkl").write_bytes(pickle.dumps(Trap()))
+    for source in (tmp_path / "tokenizer.pkl", tmp_path):
+        with pytest.raises(UnsupportedError, match="pickle"):
+            read(source)
+    assert not (tmp_path / "sprung").exists()
+
+
+def test_a_tokenizer_json_under_any_name_is_read(tmp_path: Path) -> None:
+    model = read_document(document(), tmp_path)
+    (tmp_path / "tokenizer.json").rename(tmp_path / "x.model")
+    assert read(tmp_path / "x.model").tokens == model.tokens
+
+
+def test_a_directory_is_read_by_what_is_in_it(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="there is no tokenizer in this directory"):
+        read(tmp_path)
+    for name in ("a.tiktoken", "b.tiktoken"):
+        (tmp_path / name).write_bytes(b"IQ== 0\n")
+    with pytest.raises(SourceError, match=r"a\.tiktoken, b\.tiktoken"):
+        read(tmp_path)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"nowhere\.json: cannot be read: No such file"):
+        read(tmp_path / "nowhere.json")
+
+
+def test_a_tokenizer_object_is_read_as_the_file_that_it_saves(tmp_path: Path) -> None:
+    fields = document(added_tokens=[added("<s>", 256, special=True)])
+    from_object = read(tokenizers.Tokenizer.from_str(json.dumps(fields)))
+    from_file = read_document(fields, tmp_path)
+    assert (from_object.tokens, from_object.model, from_object.splits) == (
+        from_file.tokens,
+        from_file.model,
+        from_file.splits,
+    )
+    assert from_object.added_tokens == from_file.added_tokens
+    assert list(from_object.provenance.sha256) == ["tokenizers.Tokenizer"]
+
+
+def test_an_object_with_other_ids_than_its_saved_file_is_refused() -> None:
+    tokenizer = tokenizers.Tokenizer.from_str(json.dumps(document()))
+    tokenizer.add_tokens(["<x>"])
+    tokenizer.model = tokenizers.models.BPE({**BYTES, "ab": 256, "cd": 257}, [])
+    assert tokenizer.token_to_id("<x>") == 256
+    assert tokenizers.Tokenizer.from_str(tokenizer.to_str()).token_to_id("<x>") == 258
+    with pytest.raises(UnsupportedError, match="'<x>' in the object"):
+        read(tokenizer)
+
+
+def test_what_is_no_source_is_a_type_error() -> None:
+    with pytest.raises(TypeError, match=r"builtins\.int"):
+        read(5)  # type: ignore[arg-type]
+
+
+def test_pattern_and_special_tokens_are_for_files_that_lack_them(tmp_path: Path) -> None:
+    read_document(document(), tmp_path)
+    with pytest.raises(UnsupportedError, match="a pattern"):
+        read(tmp_path, pattern="gpt2")
+    with pytest.raises(UnsupportedError, match="special tokens"):
+        read(tmp_path, special_tokens={"<s>": 1})
+    with pytest.raises(SourceError, match="has its own pattern"):
+        read(tokenizers.Tokenizer.from_str(json.dumps(document())), pattern="gpt2")

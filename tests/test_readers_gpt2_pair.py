@@ -1,0 +1,108 @@
+"""vocab.json with merges.txt is read as ByteLevelBPETokenizer of the reference reads it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import tokenizers
+from reader_samples import BYTES
+
+from tokexport.errors import SourceError, UnsupportedError
+from tokexport.model import TokenizerModel
+from tokexport.readers import read
+
+VOCAB = {**BYTES, "ab": 256, "abc": 300, "<|endoftext|>": 301}
+MERGES = "#version: 0.2\na b\nab c\n"
+
+
+def write(
+    folder: Path, vocab: dict[str, int], merges: str, names: tuple[str, str] = ("vocab.json", "merges.txt")
+) -> list[Path]:
+    paths = [folder / name for name in names]
+    paths[0].write_text(json.dumps(vocab), encoding="utf-8")
+    paths[1].write_bytes(merges.encode("utf-8"))
+    return paths
+
+
+def same_as(theirs: tokenizers.ByteLevelBPETokenizer, model: TokenizerModel) -> None:
+    for number, token in enumerate(model.tokens):
+        assert (token is None) == (theirs.id_to_token(number) is None)
+        if token is not None:
+            assert token.content.decode("utf-8", "replace") == theirs.decode([number], skip_special_tokens=False)
+    stage = theirs._tokenizer.pre_tokenizer
+    assert [piece for piece, _ in stage.pre_tokenize_str("it's")] == ["it", "'s"]
+    assert not model.add_prefix_space
+
+
+@pytest.mark.parametrize(
+    "names", [("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"), ("vocab.json", "vocab.bpe")]
+)
+@pytest.mark.parametrize(
+    "merges", [MERGES, MERGES.removeprefix("#version: 0.2\n"), MERGES.replace("\n", "\r\n"), MERGES[:-1]]
+)
+def test_a_pair_is_read_from_either_file_and_from_the_directory(
+    names: tuple[str, str], merges: str, tmp_path: Path
+) -> None:
+    paths = write(tmp_path, VOCAB, merges, names)
+    models = [read(source) for source in (*paths, tmp_path)]
+    assert models[0] == models[1] == models[2]
+    assert models[0].model.merges == ((97, 98, 256), (256, 99, 300))
+    same_as(tokenizers.ByteLevelBPETokenizer.from_file(*map(str, paths)), models[0])
+
+
+def test_special_tokens_are_those_that_are_given(tmp_path: Path) -> None:
+    vocab, merges = write(tmp_path, VOCAB, MERGES)
+    assert read(vocab).added_tokens == ()
+    model = read(vocab, special_tokens={"<|endoftext|>": 301, "<|new|>": 5})
+    theirs = tokenizers.ByteLevelBPETokenizer.from_file(str(vocab), str(merges))
+    theirs.add_special_tokens(["<|endoftext|>", "<|new|>"])
+    assert {token.content: token.id for token in model.added_tokens} == {
+        name: theirs.token_to_id(name) for name in ("<|endoftext|>", "<|new|>")
+    }
+    assert any("declares the id 5" in note for note in model.notes)
+
+
+def test_a_vocabulary_with_a_token_called_model_is_still_a_vocabulary(tmp_path: Path) -> None:
+    vocab, _ = write(tmp_path, {**VOCAB, "model": 302, "version": 303}, MERGES)
+    assert len(read(vocab).tokens) == 304
+
+
+def test_a_tokenizer_json_in_the_directory_goes_first(tmp_path: Path) -> None:
+    write(tmp_path, VOCAB, MERGES)
+    (tmp_path / "tokenizer.json").write_text("{")
+    with pytest.raises(SourceError, match=r"tokenizer\.json: line 1"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("vocab", "merges", "error", "message"),
+    [
+        (VOCAB, "a b\na  c\n", SourceError, 'merges.txt: line 2 is "a  c"'),
+        (VOCAB, "a b\n\nab c\n", SourceError, "merges.txt: line 2"),
+        (VOCAB, "#version: 0.2\na c\n", SourceError, 'line 2 is "a" "c", and the token "ac"'),
+        ({**VOCAB, "ac": 97}, MERGES, UnsupportedError, "one id, 97"),
+        ({"a": 0, "b": 1, "ab": 2}, MERGES, UnsupportedError, "254 of the 256 bytes"),
+        ({**VOCAB, **{f"{c}</w>": 1000 + n for c, n in BYTES.items()}}, MERGES, UnsupportedError, "</w>"),
+    ],
+)
+def test_a_pair_that_is_no_byte_level_bpe_is_refused(
+    vocab: dict[str, int], merges: str, error: type, message: str, tmp_path: Path
+) -> None:
+    paths = write(tmp_path, vocab, merges)
+    with pytest.raises(error, match=message):
+        read(paths[0])
+
+
+def test_one_file_without_the_other_is_refused(tmp_path: Path) -> None:
+    vocab, merges = write(tmp_path, VOCAB, MERGES)
+    merges.unlink()
+    with pytest.raises(SourceError, match=r"merges\.txt or vocab\.bpe is not beside it"):
+        read(vocab)
+
+
+def test_a_pattern_for_it_is_refused(tmp_path: Path) -> None:
+    vocab, _ = write(tmp_path, VOCAB, MERGES)
+    with pytest.raises(UnsupportedError, match="a pattern can be given for tiktoken ranks"):
+        read(vocab, pattern="gpt2")

@@ -1,0 +1,84 @@
+"""Normalizes short strings at convert time with the tables that go into the file.
+
+Python's own ``unicodedata`` is of another Unicode version on every Python, so it would not give the same bytes everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tokexport.compiler.normalization import NormalizationTables, normalization_tables
+from tokexport.model import NormalForm
+
+# Hangul syllables are composed by arithmetic: The Unicode Standard, section 3.12.
+S_BASE, L_BASE, V_BASE, T_BASE = 0xAC00, 0x1100, 0x1161, 0x11A7
+L_COUNT, V_COUNT, T_COUNT = 19, 21, 28
+S_COUNT = L_COUNT * V_COUNT * T_COUNT
+
+
+def normalize(text: str, form: NormalForm | None) -> str:
+    """The normal form of a text, as the reference computes it.
+
+    >>> normalize("e\\u0301", NormalForm.NFC)
+    'é'
+    """
+    if form is None or text.isascii():
+        return text
+    tables = normalization_tables(form)
+    points = _ordered(_decomposed(map(ord, text), tables), tables)
+    if form in (NormalForm.NFC, NormalForm.NFKC):
+        points = _composed(points, tables)
+    return "".join(map(chr, points))
+
+
+def _decomposed(points: Iterable[int], tables: NormalizationTables) -> list[int]:
+    result: list[int] = []
+    for point in points:
+        syllable = point - S_BASE
+        if 0 <= syllable < S_COUNT:
+            leading, rest = divmod(syllable, V_COUNT * T_COUNT)
+            vowel, trailing = divmod(rest, T_COUNT)
+            result += [L_BASE + leading, V_BASE + vowel] + [T_BASE + trailing] * (trailing > 0)
+        else:
+            result.extend(tables.decompositions.get(point, (point,)))
+    return result
+
+
+def _ordered(points: list[int], tables: NormalizationTables) -> list[int]:
+    result: list[int] = []
+    marks: list[int] = []
+    for point in points:
+        if tables.combining_classes.get(point, 0):
+            marks.append(point)
+            continue
+        result += sorted(marks, key=tables.combining_classes.__getitem__)
+        result.append(point)
+        marks.clear()
+    return result + sorted(marks, key=tables.combining_classes.__getitem__)
+
+
+def _composed(points: list[int], tables: NormalizationTables) -> list[int]:
+    result: list[int] = []
+    starter = -1
+    last_class = -1  # of the last mark kept behind the starter; -1: nothing stands between
+    for point in points:
+        combining_class = tables.combining_classes.get(point, 0)
+        if starter >= 0 and last_class < combining_class:
+            composite = _composite(result[starter], point, tables)
+            if composite is not None:
+                result[starter] = composite
+                continue
+        if combining_class == 0:
+            starter, last_class = len(result), -1
+        else:
+            last_class = combining_class
+        result.append(point)
+    return result
+
+
+def _composite(first: int, second: int, tables: NormalizationTables) -> int | None:
+    if L_BASE <= first < L_BASE + L_COUNT and V_BASE <= second < V_BASE + V_COUNT:
+        return S_BASE + ((first - L_BASE) * V_COUNT + second - V_BASE) * T_COUNT
+    if 0 <= first - S_BASE < S_COUNT and (first - S_BASE) % T_COUNT == 0 and T_BASE < second < T_BASE + T_COUNT:
+        return first + second - T_BASE
+    return tables.compositions.get((first, second))

@@ -1,0 +1,103 @@
+r"""From a pre-tokenizer's pattern to the table that splits a text: parse, partition, determinise, minimise.
+
+The table is a leftmost-first automaton over code point classes with one code point of lookahead. It is run from a start position as
+long as it lives, and the last match end that it reports is the end of the match; where it reports none, there is no match at that
+position, and the next one is tried.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tokexport.compiler.regex import fancy, oniguruma
+from tokexport.compiler.regex.atomic import resolved
+from tokexport.compiler.regex.classes import byte_alphabet
+from tokexport.compiler.regex.dfa import DEAD, Automaton, determinise, minimise
+from tokexport.compiler.regex.overrun import states_to_remember
+from tokexport.compiler.regex.program import program_of
+from tokexport.compiler.regex.syntax import Characters, Node, PatternError
+from tokexport.compiler.unicode import CODE_POINTS, character_test_set
+from tokexport.errors import UnsupportedError
+from tokexport.model import CharacterTest, Dialect, Split
+
+__all__ = ["MATCH_ENDS", "SplitProgram", "compile_split"]
+
+MAX_CLASSES = 254
+MATCH_ENDS = 0x8000
+
+
+@dataclass(frozen=True, slots=True)
+class SplitProgram:
+    """The automaton of one pre-tokenizer stage.
+
+    ``classes``: the class of each code point, shape (0x110000,), or of each byte, shape (256,), for a stage behind ByteLevel.
+    ``transitions``: shape (n_states, n_classes + 1), by state and class of the next symbol, the last column being the end of the text:
+    the low 15 bits are the next state (0: dead), bit 15 (``MATCH_ENDS``) says that a match ends before this symbol.
+    ``starts``: shape (n_classes + 1,), the state to start in by the class of the symbol before; the last is for the start of the text.
+    ``n_memo``: states 1 to n_memo can be passed through without bound while no match ends, and by one start after the other, so a
+    runtime that stays linear remembers the positions where one of them led to no match end; 0 for nearly every pattern in use.
+    """
+
+    classes: npt.NDArray[np.uint8]
+    n_classes: int
+    transitions: npt.NDArray[np.uint16]
+    starts: npt.NDArray[np.uint16]
+    n_memo: int
+
+
+def compile_split(split: Split) -> SplitProgram:
+    r"""Compile one pre-tokenizer stage.
+
+    Raises UnsupportedError, naming the pattern and the place in it, where the table could not be exact: look-around over more than one
+    character, back-references, patterns that can match the empty string, and whatever the dialect's engine itself refuses.
+
+    >>> program = compile_split(Split(r"\s+(?!\S)|\s+|\S+"))
+    >>> program.n_classes, program.transitions.shape, program.n_memo
+    (2, (5, 3), 0)
+    """
+    alphabet = byte_alphabet() if split.on_bytes else np.arange(CODE_POINTS)
+    try:
+        automaton = minimise(determinise(program_of(resolved(_parse(split))), alphabet))
+        return _split_program(automaton)
+    except PatternError as refused:
+        raise UnsupportedError(
+            split.path,
+            f"the {split.dialect.value} pattern {split.pattern!r} with {refused.found} at offset {refused.offset}",
+            refused.supported,
+        ) from None
+    except RecursionError:
+        raise UnsupportedError(
+            split.path,
+            f"the {split.dialect.value} pattern {split.pattern!r} with groups nested as deep",
+            "fewer levels are",
+        ) from None
+
+
+def _parse(split: Split) -> Node:
+    if isinstance(split.pattern, CharacterTest):
+        return Characters(character_test_set(split.pattern))
+    parse = oniguruma.parse if split.dialect is Dialect.ONIGURUMA else fancy.parse
+    return parse(split.pattern)
+
+
+def _split_program(automaton: Automaton) -> SplitProgram:
+    if automaton.ends[automaton.starts].any():
+        raise PatternError(0, "a possible match of the empty string", "a pattern must consume at least one character")
+    n_classes = automaton.next.shape[1] - 1
+    if n_classes > MAX_CLASSES:
+        raise PatternError(0, f"{n_classes} different classes of characters", f"up to {MAX_CLASSES} are")
+    unbounded = states_to_remember(automaton)
+    order = np.concatenate([[DEAD], np.flatnonzero(unbounded), np.flatnonzero(~unbounded)[1:]])
+    number = np.empty_like(order)
+    number[order] = np.arange(len(order))
+    transitions = number[automaton.next] | np.where(automaton.ends, MATCH_ENDS, 0)
+    return SplitProgram(
+        classes=automaton.classes.astype(np.uint8),
+        n_classes=n_classes,
+        transitions=transitions[order].astype(np.uint16),
+        starts=number[automaton.starts].astype(np.uint16),
+        n_memo=int(unbounded.sum()),
+    )

@@ -1,0 +1,336 @@
+r"""The Oniguruma dialect, as ``tokenizers`` compiles it: Oniguruma's own syntax, in UTF-8, without options.
+
+``^`` and ``$`` are line anchors, ``(?m)`` lets the dot match a line feed, ``{n,m}+`` is not possessive (``{m,n}`` with n < m is), an
+option like ``(?i)`` reaches to the end of its group over all further alternatives, and case folding may join characters.
+Facts: Oniguruma 6.9.9, doc/RE, and what the library does when it is run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from tokexport.compiler.regex.casefold import folded_literal, folded_set
+from tokexport.compiler.regex.oniguruma_set import BracketReader, escaped_character
+from tokexport.compiler.regex.reader import DECIMAL, PatternReader
+from tokexport.compiler.regex.syntax import (
+    EMPTY,
+    LOOK_SIGNS,
+    NON_EMPTY,
+    Assertion,
+    Atomic,
+    Characters,
+    Choice,
+    Condition,
+    Every,
+    Look,
+    Neighbour,
+    Node,
+    Opposite,
+    Repeat,
+    Sequence,
+    Some,
+    can_match_empty,
+    complement,
+    members_of,
+)
+from tokexport.compiler.unicode import CodePoints, shorthand_set
+from tokexport.model import Dialect
+
+_LINE_FEED = members_of((0x0A, 0x0A))
+_ANY = members_of((0, 0x10FFFF))
+_NEW_LINES = members_of((0x0A, 0x0D), (0x85, 0x85), (0x2028, 0x2029))
+_START = Neighbour(ahead=False, members=members_of(), edge=True)
+_END = Neighbour(ahead=True, members=members_of(), edge=True)
+_END_OF_LINE = Neighbour(ahead=True, members=_LINE_FEED, edge=True)
+# Behind a line feed that ends the text there is no line.
+_START_OF_LINE = Some((_START, Every((Neighbour(False, _LINE_FEED, edge=False), Opposite(_END)))))
+_WORD = shorthand_set("w", Dialect.ONIGURUMA)
+_WORD_EDGE = tuple(Neighbour(ahead, _WORD, edge=False) for ahead in (False, True))
+_WORD_BOUNDARY = Some(
+    (Every((_WORD_EDGE[0], Opposite(_WORD_EDGE[1]))), Every((Opposite(_WORD_EDGE[0]), _WORD_EDGE[1])))
+)
+_ANCHORS: dict[str, Condition] = {"A": _START, "z": _END, "b": _WORD_BOUNDARY, "B": Opposite(_WORD_BOUNDARY)}
+_UNSUPPORTED_ESCAPES = {
+    "X": "a text segment \\X",
+    "y": "a text segment boundary \\y",
+    "Y": "a text segment boundary \\Y",
+    "G": "the search anchor \\G",
+    "K": "the operator \\K",
+    "Z": "the anchor \\Z, which looks two characters ahead",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    ignore_case: bool = False
+    dot_all: bool = False
+    extended: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Literal:
+    """Characters that stand together; they are folded together under ``(?i)``."""
+
+    code_points: tuple[int, ...]
+    ignore_case: bool
+
+
+_Item: TypeAlias = "Node | _Literal"
+
+
+def parse(pattern: str) -> Node:
+    r"""The tree of a pattern.
+
+    Raises PatternError for what Oniguruma refuses, and for what has no place in a tree: back-references, \X, \G, \K, conditions,
+    absent operators, callouts.
+    """
+    parser = _Parser(pattern)
+    node = parser.alternatives(_Options())
+    if not parser.source.at_end:
+        raise parser.source.refused("an unmatched closing parenthesis", "balanced parentheses are")
+    return node
+
+
+class _Parser:
+    def __init__(self, pattern: str) -> None:
+        self.source = PatternReader(pattern, Dialect.ONIGURUMA)
+
+    def alternatives(self, options: _Options) -> Node:
+        return _finished(self._alternatives(options))
+
+    def _alternatives(self, options: _Options) -> list[_Item]:
+        """The items of the only branch, or one Choice of several branches."""
+        branches = [self._branch(options)]
+        while self.source.skip("|"):
+            branches.append(self._branch(options))
+        return branches[0] if len(branches) == 1 else [Choice(tuple(_finished(branch) for branch in branches))]
+
+    def _branch(self, options: _Options) -> list[_Item]:
+        source = self.source
+        items: list[_Item] = []
+        self._skip_comments(options)
+        while not (source.at_end or source.looking_at("|") or source.looking_at(")")):
+            start = source.position
+            atom = self._atom(options)
+            self._skip_comments(options)
+            node = self._quantified(atom, options, start)
+            if node is None:
+                # A group without a quantifier is not a node of its own, except at the head of a branch.
+                items.extend(atom if items or len(atom) == 1 else [_finished(atom)])
+            else:
+                items.append(node)
+        return items or [_Literal((), ignore_case=False)]
+
+    def _skip_comments(self, options: _Options) -> None:
+        source = self.source
+        while True:
+            if source.skip("(?#"):
+                while (character := source.take()) != ")":
+                    if character == "\\" and not source.at_end:
+                        source.take()
+            elif options.extended and not source.at_end and source.text[source.position] in " \t\n\r\f":
+                source.take()
+            elif options.extended and source.skip("#"):
+                while not source.at_end and source.take() != "\n":
+                    pass
+            else:
+                return
+
+    def _quantified(self, atom: list[_Item], options: _Options, start: int) -> Node | None:
+        """The atom with all quantifiers that follow; None where there is none (or only {1})."""
+        node: Node | None = None
+        once = False
+        while True:
+            offset = self.source.position
+            quantifier = self._quantifier()
+            if quantifier is None:
+                return node
+            low, high, greedy, possessive = quantifier
+            # Behind {1} the engine repeats the last character of a string, and not the group that the string stands in.
+            if _is_anchor(atom) or (once and _is_string(atom)):
+                raise self.source.refused(
+                    "a quantifier on something that cannot be repeated", "one on a character or group is", offset
+                )
+            if (low, high) == (1, 1):
+                once = node is None
+            else:
+                body = _finished(atom) if node is None else node
+                if (high is None or high > 1) and can_match_empty(body):
+                    # The engine ends a repeat at its first empty turn, or does not, as the size of the body has it.
+                    raise self.source.refused("a repeat of something that may be empty", NON_EMPTY, offset)
+                node = Repeat(body, low, high, greedy)
+                if possessive:
+                    node = Atomic(node, start)
+            self._skip_comments(options)
+
+    def _quantifier(self) -> tuple[int, int | None, bool, bool] | None:
+        """Least, most, greedy, possessive."""
+        source = self.source
+        for sign, low, high in (("*", 0, None), ("+", 1, None), ("?", 0, 1)):
+            if source.skip(sign):
+                lazy = source.skip("?")
+                return low, high, not lazy, not lazy and source.skip("+")
+        interval = self._interval()
+        if interval is None:
+            return None
+        low, high, fixed = interval
+        if high is not None and low > high:
+            return high, low, True, True
+        # {n}? is an optional {n}: the question mark is a quantifier of its own.
+        return low, high, fixed or not source.skip("?"), False
+
+    def _interval(self) -> tuple[int, int | None, bool] | None:
+        """What {n,m}, {n,}, {,m} or {n} says, and whether it is {n}; None where a brace is just a brace."""
+        source = self.source
+        start = source.position
+        if not source.skip("{"):
+            return None
+        low = source.take_while(DECIMAL)
+        comma = source.skip(",")
+        high = source.take_while(DECIMAL) if comma else low
+        if not source.skip("}") or not (low or high):
+            source.position = start
+            return None
+        return source.count(low or "0", start), source.count(high, start) if high else None, not comma
+
+    def _atom(self, options: _Options) -> list[_Item]:
+        source = self.source
+        start = source.position
+        character = source.take()
+        match character:
+            case "(":
+                return self._group(options, start)
+            case "[":
+                bracket = BracketReader(source).read()
+                if bracket.negated or not options.ignore_case:
+                    return [Characters(bracket.members(options.ignore_case))]
+                return [folded_set(bracket.positive)]
+            case ".":
+                return [Characters(_ANY if options.dot_all else complement(_LINE_FEED))]
+            case "^":
+                return [Assertion(_START_OF_LINE)]
+            case "$":
+                return [Assertion(_END_OF_LINE)]
+            case "*" | "+" | "?":
+                raise source.refused(
+                    f"a {character!r} with nothing to repeat", "one behind a character or group is", start
+                )
+            case "{":
+                source.position = start
+                if self._interval() is not None:
+                    raise source.refused("a counted repeat of nothing", "one behind a character or group is", start)
+                source.position = start + 1
+                return [_Literal((ord("{"),), options.ignore_case)]
+            case "\\":
+                return [self._escape(options, start)]
+            case _:
+                return [_Literal((ord(character),), options.ignore_case)]
+
+    def _escape(self, options: _Options, start: int) -> _Item:
+        source = self.source
+        letter = source.take()
+        if letter in _ANCHORS:
+            return Assertion(_ANCHORS[letter])
+        if letter in _UNSUPPORTED_ESCAPES:
+            raise source.refused(_UNSUPPORTED_ESCAPES[letter], "one character of lookahead or look-behind is", start)
+        if letter in "123456789" or (letter in "kg" and (source.looking_at("<") or source.looking_at("'"))):
+            raise source.refused("a reference to a group", "patterns without back-references and calls are", start)
+        match letter:
+            case "R":
+                carriage_return = Characters(members_of((0x0D, 0x0D)))
+                pair = Sequence((carriage_return, Characters(_LINE_FEED)))
+                return Atomic(Choice((pair, Characters(_NEW_LINES))), start)
+            case "N":
+                return Characters(complement(_LINE_FEED))
+            case "O":
+                return Characters(_ANY)
+        source.position = start + 1
+        escaped = escaped_character(source, in_bracket=False)
+        if isinstance(escaped, int):
+            return _Literal((escaped,), options.ignore_case)
+        return Characters(escaped)
+
+    def _group(self, options: _Options, start: int) -> list[_Item]:
+        source = self.source
+        if source.skip("?:"):
+            return self._closed(self._alternatives(options), start)
+        for sign, ahead, negative in LOOK_SIGNS:
+            if source.skip(sign):
+                body = self._closed(self._alternatives(options), start)
+                return [Look(_finished(body), ahead, negative, start)]
+        if source.skip("?>"):
+            return [Atomic(_finished(self._closed(self._alternatives(options), start)), start)]
+        if source.skip("?<") or source.skip("?'"):
+            name = source.take_until(">" if source.text[source.position - 1] == "<" else "'")
+            if not name or name[0] in "0123456789" or not all(_WORD[ord(character)] for character in name):
+                raise source.refused(f"a group named {name!r}", "a name of word characters is", start)
+        elif source.skip("?"):
+            return self._optioned_group(options, start)
+        elif source.looking_at("*"):
+            raise source.refused("a callout", "patterns without callouts are", start)
+        # A capturing group is a node of its own, so that nothing in it folds with what stands beside it.
+        return [_finished(self._closed(self._alternatives(options), start))]
+
+    def _optioned_group(self, options: _Options, start: int) -> list[_Item]:
+        source = self.source
+        value = True
+        while (letter := source.take()) not in ":)":
+            match letter:
+                case "-":
+                    value = False
+                case "i":
+                    options = replace(options, ignore_case=value)
+                case "m":
+                    options = replace(options, dot_all=value)
+                case "x":
+                    options = replace(options, extended=value)
+                case _:
+                    raise source.refused(
+                        f"a group that begins with (?{letter}", "the options i, m and x, look-around and (?> are", start
+                    )
+        body = self._alternatives(options)
+        # (?i) reaches over all that follows in its group, further alternatives included.
+        return [_finished(body if letter == ")" else self._closed(body, start))]
+
+    def _closed(self, body: list[_Item], start: int) -> list[_Item]:
+        if not self.source.skip(")"):
+            raise self.source.refused("an unmatched opening parenthesis", "balanced parentheses are", start)
+        return body
+
+
+def _is_anchor(atom: list[_Item]) -> bool:
+    return len(atom) == 1 and isinstance(atom[0], Assertion | Look)
+
+
+def _is_string(atom: list[_Item]) -> bool:
+    return all(isinstance(item, _Literal) for item in atom) and len(_code_points(atom)) > 1
+
+
+def _code_points(items: list[_Item]) -> list[int]:
+    return [code_point for item in items if isinstance(item, _Literal) for code_point in item.code_points]
+
+
+def _finished(items: list[_Item]) -> Node:
+    """The node of a branch: literals that stand side by side are one."""
+    joined: list[_Item] = []
+    for item in items:
+        last = joined[-1] if joined else None
+        if isinstance(item, _Literal) and isinstance(last, _Literal) and item.ignore_case == last.ignore_case:
+            joined[-1] = replace(last, code_points=last.code_points + item.code_points)
+        else:
+            joined.append(item)
+    nodes = [_unfolded(item) if isinstance(item, _Literal) else item for item in joined]
+    return nodes[0] if len(nodes) == 1 else Sequence(tuple(nodes))
+
+
+def _unfolded(literal: _Literal) -> Node:
+    if not literal.code_points:
+        return EMPTY
+    if literal.ignore_case:
+        return folded_literal(literal.code_points)
+    return Sequence(tuple(Characters(_single(code_point)) for code_point in literal.code_points))
+
+
+def _single(code_point: int) -> CodePoints:
+    return members_of((code_point, code_point))

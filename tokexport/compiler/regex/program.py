@@ -1,0 +1,161 @@
+"""From a tree to a Thompson program with priorities: what a Pike VM would run, thread by thread, in the order of a backtracking matcher."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tokexport.compiler.regex.syntax import (
+    Assertion,
+    Automaton,
+    Characters,
+    Choice,
+    Condition,
+    Neighbour,
+    Node,
+    Opposite,
+    PatternError,
+    Repeat,
+    Sequence,
+)
+from tokexport.compiler.unicode import CodePoints
+
+MAX_INSTRUCTIONS = 1 << 15
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """Consume one character of set number ``members`` and go on at ``target``."""
+
+    members: int
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """Try the targets in order."""
+
+    targets: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Go on at ``target`` where condition number ``condition`` holds."""
+
+    condition: int
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The pattern has matched."""
+
+
+@dataclass(slots=True)
+class Program:
+    """``instructions``, the one to start at, and the sets and conditions that they name by number."""
+
+    instructions: list[Take | Fork | Check | Match] = field(default_factory=list)
+    start: int = 0
+    sets: list[CodePoints] = field(default_factory=list)
+    conditions: list[Condition] = field(default_factory=list)
+
+
+def program_of(node: Node) -> Program:
+    """Compile a tree without Look and Atomic nodes.
+
+    Raises PatternError where counted repeats make the program too long.
+    """
+    writer = _Writer()
+    writer.program.start = writer.write(node, writer.add(Match()))
+    return writer.program
+
+
+class _Writer:
+    """Writes backwards: each node is told the instruction that follows it."""
+
+    def __init__(self) -> None:
+        self.program = Program()
+        self._set_numbers: dict[bytes, int] = {}
+        # By identity: the tree keeps its sets and conditions alive while it is written.
+        self._numbers: dict[int, int] = {}
+
+    def add(self, instruction: Take | Fork | Check | Match) -> int:
+        instructions = self.program.instructions
+        if len(instructions) == MAX_INSTRUCTIONS:
+            raise PatternError(
+                0,
+                f"a pattern whose counted repeats unfold to more than {MAX_INSTRUCTIONS} steps",
+                "smaller counts do",
+            )
+        instructions.append(instruction)
+        return len(instructions) - 1
+
+    def write(self, node: Node, after: int) -> int:
+        """Append the instructions of a node that go on at ``after``; returns where they start."""
+        match node:
+            case Characters(members):
+                return self.add(Take(self._set_number(members), after))
+            case Sequence(parts):
+                for part in reversed(parts):
+                    after = self.write(part, after)
+                return after
+            case Choice(options):
+                return self.add(Fork(tuple([self.write(option, after) for option in options])))
+            case Repeat():
+                return self._write_repeat(node, after)
+            case Assertion(condition):
+                return self.add(Check(self._condition_number(condition), after))
+            case Automaton():
+                return self._write_automaton(node, after)
+            case _:
+                raise TypeError(f"{type(node).__name__} nodes must be resolved before a program is written")
+
+    def _write_repeat(self, node: Repeat, after: int) -> int:
+        if node.high is None:
+            # The parsers refuse bodies that may be empty, so no thread comes back here without having consumed a character.
+            entry = self.add(Fork(()))
+            body = self.write(node.body, entry)
+            self.program.instructions[entry] = Fork(_ordered(body, after, node.greedy))
+        else:
+            entry = after
+            for _ in range(node.high - node.low):
+                entry = self.add(Fork(_ordered(self.write(node.body, entry), after, node.greedy)))
+        for _ in range(node.low):
+            entry = self.write(node.body, entry)
+        return entry
+
+    def _write_automaton(self, node: Automaton, after: int) -> int:
+        states = [self.add(Fork(())) for _ in node.exits]
+        for state, exit_condition, arcs in zip(states, node.exits, node.arcs, strict=True):
+            targets = [self.add(Take(self._set_number(members), states[target])) for members, target in arcs]
+            leave = self.add(Check(self._condition_number(exit_condition), after))
+            self.program.instructions[state] = Fork((leave, *targets))
+        starts = [self.add(Check(self._condition_number(held), states[target])) for held, target in node.starts]
+        return self.add(Fork(tuple(starts)))
+
+    def _set_number(self, members: CodePoints) -> int:
+        # A million bytes are slow to hash, and a repeated node is written again and again.
+        if id(members) not in self._numbers:
+            number = self._set_numbers.setdefault(members.tobytes(), len(self.program.sets))
+            if number == len(self.program.sets):
+                self.program.sets.append(members)
+            self._numbers[id(members)] = number
+        return self._numbers[id(members)]
+
+    def _condition_number(self, condition: Condition) -> int:
+        if id(condition) not in self._numbers:
+            self._numbers[id(condition)] = len(self.program.conditions)
+            self.program.conditions.append(condition)
+        return self._numbers[id(condition)]
+
+
+def _ordered(body: int, after: int, greedy: bool) -> tuple[int, int]:
+    return (body, after) if greedy else (after, body)
+
+
+def neighbours_of(condition: Condition) -> list[Neighbour]:
+    """The tests of single neighbours that a condition is made of."""
+    if isinstance(condition, Neighbour):
+        return [condition]
+    inner = (condition.condition,) if isinstance(condition, Opposite) else condition.conditions
+    return [neighbour for part in inner for neighbour in neighbours_of(part)]

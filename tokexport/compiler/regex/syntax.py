@@ -1,0 +1,191 @@
+"""The syntax tree of a pattern, the same for both dialects.
+
+A parser turns a pattern into these nodes and resolves on the way everything that one dialect alone knows: what an escape means, which
+characters a set holds, what ``(?i)`` adds. What is left has one meaning, that of a backtracking matcher.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from tokexport.compiler.unicode import CODE_POINTS, CodePoints
+
+
+class PatternError(Exception):
+    """A pattern, or a part of it at ``offset`` (in characters), that cannot be compiled. ``supported`` says what could be."""
+
+    def __init__(self, offset: int, found: str, supported: str) -> None:
+        super().__init__(f"{found} at offset {offset}")
+        self.offset = offset
+        self.found = found
+        self.supported = supported
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Neighbour:
+    """A test of one neighbour of a position: the code point ahead (or behind) is a member; ``edge``: or there is none."""
+
+    ahead: bool
+    members: CodePoints
+    edge: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Every:
+    """All conditions hold; with none, always true."""
+
+    conditions: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Some:
+    """At least one condition holds; with none, never true."""
+
+    conditions: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Opposite:
+    """The condition does not hold."""
+
+    condition: Condition
+
+
+Condition: TypeAlias = "Neighbour | Every | Some | Opposite"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Characters:
+    """One character out of a set."""
+
+    members: CodePoints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sequence:
+    """One node after the other; with none, the empty string."""
+
+    parts: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """The first alternative that lets the rest match."""
+
+    options: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Repeat:
+    """A body, ``low`` to ``high`` times (None: without end), as often as possible if ``greedy``, else as seldom."""
+
+    body: Node
+    low: int
+    high: int | None
+    greedy: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Atomic:
+    """A body that keeps the match it found first: ``(?>...)``, and what a possessive quantifier means."""
+
+    body: Node
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Look:
+    """A look-ahead or look-behind: the body matches here (or does not), and nothing is consumed."""
+
+    body: Node
+    ahead: bool
+    negative: bool
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Assertion:
+    """A condition on the two neighbours of a position; nothing is consumed."""
+
+    condition: Condition
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Automaton:
+    """A deterministic automaton: what is left of an atomic group once it is compiled by itself.
+
+    ``starts``: conditions, exactly one of which holds, and the state to start in. ``exits[state]``: where it holds the match ends.
+    ``arcs[state]``: sets, disjoint from each other and from what the exit looks for, and the state that each leads to.
+    """
+
+    starts: tuple[tuple[Condition, int], ...]
+    exits: tuple[Condition, ...]
+    arcs: tuple[tuple[tuple[CodePoints, int], ...], ...]
+
+
+Node: TypeAlias = "Characters | Sequence | Choice | Repeat | Atomic | Look | Assertion | Automaton"
+
+EMPTY = Sequence(())
+NON_EMPTY = "a repeat of something that consumes a character is"
+# What opens a look-around, and whether it looks ahead, and is negative.
+LOOK_SIGNS = (("?=", True, False), ("?!", True, True), ("?<=", False, False), ("?<!", False, True))
+ALWAYS = Every(())
+
+
+def members_of(*ranges: tuple[int, int]) -> CodePoints:
+    """The set of these ranges, both ends included; surrogates are never members.
+
+    >>> int(members_of((ord("a"), ord("c")), (0xD7FF, 0xE000)).sum())
+    5
+    """
+    members = np.zeros(CODE_POINTS, dtype=np.bool_)
+    for first, last in ranges:
+        members[first : last + 1] = True
+    members[0xD800:0xE000] = False
+    return members
+
+
+def complement(members: CodePoints) -> CodePoints:
+    """Every other code point but the surrogates.
+
+    >>> int(complement(members_of()).sum())
+    1112064
+    """
+    others = ~members
+    others[0xD800:0xE000] = False
+    return others
+
+
+def always_matches(node: Node) -> bool:
+    """Whether the node matches the empty string wherever it is tried."""
+    match node:
+        case Sequence(parts):
+            return all(always_matches(part) for part in parts)
+        case Choice(options):
+            return any(always_matches(option) for option in options)
+        case Repeat(body, low):
+            return low == 0 or always_matches(body)
+        case Atomic(body):
+            return always_matches(body)
+        case _:
+            return False
+
+
+def can_match_empty(node: Node) -> bool:
+    """Whether the node may match the empty string somewhere; True where that is not known."""
+    match node:
+        case Characters():
+            return False
+        case Sequence(parts):
+            return all(can_match_empty(part) for part in parts)
+        case Choice(options):
+            return any(can_match_empty(option) for option in options)
+        case Repeat(body, low):
+            return low == 0 or can_match_empty(body)
+        case Atomic(body):
+            return can_match_empty(body)
+        case _:
+            return True

@@ -1,0 +1,134 @@
+"""The main job: a source file in, a tokexport file out."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Union
+
+from construct import Array
+
+from tokexport.errors import TokexportError
+from tokexport.layout import Header, Section
+from tokexport.model import TokenizerModel
+from tokexport.readers import read
+from tokexport.writers.tokexport_file import Options, write
+
+if TYPE_CHECKING:
+    import tiktoken
+
+Source = Union[str, "os.PathLike[str]", "tiktoken.Encoding"]
+
+SELF_TEST_CASES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """What a conversion did: sizes in bytes, the sections that were written, and what the reader had to say."""
+
+    target: Path
+    size: int
+    source_size: int | None
+    sections: Mapping[str, int]
+    model: TokenizerModel
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about what differs from what the source says."""
+        return self.model.notes
+
+
+def convert(
+    source: Source,
+    target: str | os.PathLike[str] = "tokenizer.bin",
+    *,
+    pattern: str | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+    decode_only: bool = False,
+    scores: bool = True,
+    self_test: bool = True,
+    force: bool = False,
+) -> Conversion:
+    """Converts a tokenizer to a tokexport file.
+
+    ``pattern`` and ``special_tokens`` are for sources that do not hold them (tiktoken ranks): a known name, or a regular expression.
+    ``self_test`` asks the reference library for the ids of a few texts and puts them into the file.
+
+    Raises UnsupportedError where the file could not be exact, SourceError for a broken source, and TokexportError for a target
+    that exists (unless ``force``) or a reference library that is not installed. On any error the target is as it was.
+
+    >>> import tiktoken
+    >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256}
+    >>> encoding = tiktoken.Encoding("tiny", pat_str=r"\\w+|\\W", mergeable_ranks=ranks, special_tokens={})
+    >>> convert(encoding, directory / "tiny.bin").sections["BYTS"]
+    257
+    """
+    path = Path(target)
+    if path.exists() and not force:
+        raise TokexportError(f"{path} exists already; choose another target, or overwrite it with --force (force=True)")
+    model = read(source, pattern=pattern, special_tokens=special_tokens)
+    options = Options(decode_only=decode_only, scores=scores)
+    if self_test and not decode_only:
+        options = _with_self_test(options, model, source, pattern, special_tokens)
+    content = write(model, options)
+    _replace(path, content)
+    return Conversion(path, len(content), _size(source), _section_sizes(content), model)
+
+
+def _with_self_test(
+    options: Options,
+    model: TokenizerModel,
+    source: Source,
+    pattern: str | None,
+    special_tokens: Mapping[str, int] | None,
+) -> Options:
+    from tokexport.references import reference_for
+    from tokexport.selftest import self_test_cases
+
+    reference = reference_for(source, pattern=pattern, special_tokens=special_tokens)
+    return Options(
+        decode_only=options.decode_only,
+        scores=options.scores,
+        reference_version=reference.version,
+        self_test=self_test_cases(model, reference, SELF_TEST_CASES),
+    )
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Writes beside the target and moves it there, so that a failure leaves nothing behind."""
+    try:
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise TokexportError(f"{path}: cannot write there: {error.strerror}") from error
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except OSError as error:
+        raise TokexportError(f"{path}: cannot write it: {error.strerror}") from error
+    finally:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _size(source: Source) -> int | None:
+    if not isinstance(source, (str, os.PathLike)):
+        return None
+    path = Path(source)
+    return path.stat().st_size if path.is_file() else sum(part.stat().st_size for part in path.glob("tokenizer.json"))
+
+
+def _section_sizes(content: bytes) -> dict[str, int]:
+    header = Header.parse(content)
+    table = Array(header.section_count, Section).parse(content[Header.sizeof() :])
+    return {section.tag.decode(): section.size for section in table}

@@ -1,0 +1,114 @@
+"""Readers: a source of any kind that is known becomes a TokenizerModel.
+
+>>> import base64, pathlib, tempfile
+>>> path = pathlib.Path(tempfile.mkdtemp(), "bytes.tiktoken")
+>>> lines = (b"%s %d" % (base64.b64encode(bytes([byte])), byte) for byte in range(256))
+>>> _ = path.write_bytes(b"\\n".join(lines))
+>>> read(path, pattern="cl100k_base", special_tokens={"<|end|>": 256}).tokens[256].content
+b'<|end|>'
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tokexport.errors import SourceError, UnsupportedError
+from tokexport.model import TokenizerModel
+from tokexport.readers.detect import SUPPORTED, Kind, detect
+from tokexport.readers.gpt2_pair import PAIRS, read_pair, sibling
+from tokexport.readers.huggingface import read_tokenizer_json
+from tokexport.readers.huggingface_object import read_tokenizer
+from tokexport.readers.json_node import parse
+from tokexport.readers.source_files import SourceFiles
+from tokexport.readers.tiktoken_encoding import read_encoding
+from tokexport.readers.tiktoken_ranks import read_ranks
+
+if TYPE_CHECKING:
+    import tiktoken
+    import tokenizers
+
+__all__ = ["read", "tokenizer_file"]
+
+_TOKENIZER_JSON: Final = "tokenizer.json"
+# Looked for in a directory, in this order, behind tokenizer.json and GPT-2's pairs.
+_SINGLE_FILES: Final = ("tiktoken.model", "tokenizer.model", "tokenizer.tiktoken")
+
+
+def read(
+    source: str | os.PathLike[str] | tiktoken.Encoding | tokenizers.Tokenizer,
+    *,
+    pattern: str | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+) -> TokenizerModel:
+    """The model of a tokenizer: a file, a directory, a ``tiktoken.Encoding`` or a ``tokenizers.Tokenizer``.
+
+    What a file is is found from its content. ``pattern`` (a known name or a regular expression) and ``special_tokens``
+    (ids by content) are for rank files, which hold neither; ``special_tokens`` also for vocab.json with merges.txt.
+    Beside a file called tokenizer.json the files tokenizer_config.json, generation_config.json and chat_template.jinja
+    are read where they are there.
+
+    Raises SourceError for a file that is broken or that its own library refuses, UnsupportedError for what cannot be
+    exact.
+    """
+    if isinstance(source, (str, os.PathLike)):
+        return _read_file(tokenizer_file(Path(source)), pattern, special_tokens)
+    if pattern is not None or special_tokens is not None:
+        raise SourceError(
+            "a tokenizer object has its own pattern and special tokens: pattern and special_tokens are for rank files"
+        )
+    if all(hasattr(source, name) for name in ("_pat_str", "_mergeable_ranks", "_special_tokens")):
+        return read_encoding(source)  # type: ignore[arg-type]
+    if hasattr(source, "to_str") and hasattr(source, "get_added_tokens_decoder"):
+        return read_tokenizer(source)  # type: ignore[arg-type]
+    raise TypeError(f"cannot read a {type(source).__module__}.{type(source).__qualname__}; {SUPPORTED}")
+
+
+def tokenizer_file(path: Path) -> Path:
+    """The file that a source is read from: the path itself, or the tokenizer in a directory; else SourceError."""
+    return _in_directory(path) if path.is_dir() else path
+
+
+def _in_directory(folder: Path) -> Path:
+    """The file of a directory that is the tokenizer."""
+    if (folder / _TOKENIZER_JSON).is_file():
+        return folder / _TOKENIZER_JSON
+    for vocab, merges in PAIRS:
+        if (folder / vocab).is_file() and (folder / merges).is_file():
+            return folder / vocab
+    ranks = sorted(folder.glob("*.tiktoken"))
+    if len(ranks) > 1:
+        names = ", ".join(path.name for path in ranks)
+        raise SourceError(f"{folder}: there is more than one rank file in this directory ({names}); give one of them")
+    for path in (*ranks, *(folder / name for name in _SINGLE_FILES), folder / "tokenizer.pkl"):
+        if path.is_file():
+            return path
+    raise SourceError(
+        f"{folder}: there is no tokenizer in this directory; looked for tokenizer.json, vocab.json with merges.txt, "
+        "and rank files"
+    )
+
+
+def _read_file(path: Path, pattern: str | None, special_tokens: Mapping[str, int] | None) -> TokenizerModel:
+    files = SourceFiles(path.parent)
+    name = path.name
+    data = files.read(name)
+    kind, node = detect(data, name)
+    if kind is Kind.RANKS:
+        return read_ranks(data, name, files, pattern, special_tokens)
+    if pattern is not None:
+        raise UnsupportedError(
+            name, f"a pattern for a {kind.value}", "a pattern can be given for tiktoken ranks, which hold none"
+        )
+    if kind is Kind.TOKENIZER_JSON:
+        if special_tokens is not None:
+            raise UnsupportedError(name, "special tokens for a tokenizer.json", "it names its own")
+        assert node is not None
+        # Under another name nothing says that what stands beside it belongs to it.
+        return read_tokenizer_json(node, files if name == _TOKENIZER_JSON else SourceFiles(None, files.sha256))
+    vocab_name, merges_name = sibling(name, files)
+    vocab = node if kind is Kind.VOCAB_JSON and node is not None else parse(files.read(vocab_name), vocab_name)
+    merges = data if kind is Kind.MERGES else files.read(merges_name)
+    return read_pair(vocab, merges, merges_name, files, special_tokens)

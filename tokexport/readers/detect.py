@@ -1,0 +1,119 @@
+"""What a source file is, found from its content and not from its name."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from enum import Enum
+from typing import Final, NoReturn
+
+from tokexport.errors import SourceError, UnsupportedError
+from tokexport.layout import MAGIC
+from tokexport.readers.json_node import Node, parse
+
+SUPPORTED: Final = (
+    "supported sources are tokenizer.json (byte-level BPE), tiktoken ranks, and GPT-2's vocab.json with merges.txt; "
+    "from Python also a tiktoken.Encoding and a tokenizers.Tokenizer"
+)
+
+
+class Kind(Enum):
+    """The kinds of file that can be read."""
+
+    TOKENIZER_JSON = "tokenizer.json"
+    VOCAB_JSON = "vocab.json"
+    MERGES = "merges.txt"
+    RANKS = "tiktoken ranks"
+
+
+_MAGICS: Final = (
+    (b"GGUF", "a GGUF file"),
+    (MAGIC, "a tokexport file, the result of a conversion"),
+    (b"PK\x03\x04", "a zip archive (PyTorch checkpoints are such)"),
+    (b"\x1f\x8b", "a gzip file"),
+    (b"\xc8\xd7\x34\x01", "a tokenizer.bin of llm.c"),
+)
+_PICKLE: Final = re.compile(rb"\x80[\x02-\x05]")
+_LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"
+# The first field of a SentencePiece model is a piece (field 1, a message), whose first field is its text (field 1, a
+# string).
+_SENTENCEPIECE: Final = re.compile(rb"\x0a.\x0a.", re.DOTALL)
+_RANK_LINE: Final = re.compile(rb"(?:[A-Za-z0-9+/]+={0,2}|=)[ \t]+[0-9]+\s*")
+_SAMPLE_LINES: Final = 20
+
+
+def detect(data: bytes, file: str) -> tuple[Kind, Node | None]:
+    """The kind of ``data``, with the parsed document where it is JSON.
+
+    Raises SourceError for what is no source at all, UnsupportedError, which says what it is, for what is recognised but
+    cannot be read.
+    """
+    if not data:
+        raise SourceError(f"{file}: the file is empty")
+    if data.startswith(_LFS_POINTER):
+        raise SourceError(f"{file}: it is a pointer of Git LFS, not the file itself; fetch it with: git lfs pull")
+    for magic, what in _MAGICS:
+        if data.startswith(magic):
+            _refuse(file, what)
+    if _PICKLE.match(data):
+        _refuse(
+            file,
+            "a Python pickle",
+            "to load one is to run the code in it, so it is never loaded; give the tokenizer.tiktoken beside it, "
+            "or load it yourself where you trust it and pass the tiktoken.Encoding to tokexport from Python",
+        )
+    if _is_sentencepiece(data):
+        _refuse(file, "a SentencePiece model")
+    if data.removeprefix(codecs.BOM_UTF8).lstrip()[:1] == b"{":
+        node = parse(data, file)
+        return _json_kind(node), node
+    return _text_kind(data, file), None
+
+
+def _refuse(file: str, what: str, instead: str = SUPPORTED) -> NoReturn:
+    raise UnsupportedError(file, what, instead)
+
+
+def _is_sentencepiece(data: bytes) -> bool:
+    if not _SENTENCEPIECE.match(data):
+        return False
+    # The text must lie in the piece, and behind the piece must come the next one; lengths under 128 take one byte.
+    piece, text = data[1], data[3]
+    end = 2 + piece
+    return text + 2 <= piece < 128 and (len(data) == end or data[end : end + 1] == b"\x0a")
+
+
+def _json_kind(node: Node) -> Kind:
+    fields = node.object(repeats=True)
+    if fields and all(type(value) is int for value in fields.values()):
+        return Kind.VOCAB_JSON
+    if "model" in fields or "added_tokens" in fields:
+        return Kind.TOKENIZER_JSON
+    if isinstance(fields.get("config"), dict) and isinstance(fields.get("vocab"), list):
+        _refuse(node.file, "a tekken.json of Mistral")
+    if "bpe_ranks" in fields and "pat_str" in fields:
+        _refuse(node.file, "a tiktoken encoding as JSON")
+    if "tokenizer_class" in fields or "added_tokens_decoder" in fields:
+        _refuse(node.file, "a tokenizer_config.json", "give the tokenizer.json, or the directory with both")
+    return _refuse(node.file, "a JSON object of another kind")
+
+
+def _text_kind(data: bytes, file: str) -> Kind:
+    lines = [line for line in data[: 1 << 16].splitlines()[:_SAMPLE_LINES] if line]
+    if lines and all(_RANK_LINE.fullmatch(line) for line in lines[:3]):
+        return Kind.RANKS
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise SourceError(
+            f"{file}: byte {error.start} is not UTF-8, and the file is of no binary kind known here; {SUPPORTED}"
+        ) from None
+    if data.lstrip()[:1] == b"[" and data.rstrip()[-1:] == b"]" and b"\n[" not in data:
+        _refuse(file, "a JSON array")
+    if b"[UNK]" in data.splitlines():
+        _refuse(file, "a vocabulary of WordPiece (vocab.txt)")
+    if data.startswith(b"#version") or (
+        lines and all(len(line.split(b" ")) == 2 and all(line.split(b" ")) for line in lines)
+    ):
+        return Kind.MERGES
+    return _refuse(file, "text of another kind")

@@ -1,0 +1,129 @@
+"""Hugging Face's tokenizer.json 1.0, with the files that may stand beside it.
+
+The reference is the ``tokenizers`` library: what it makes of the file is what counts, also where the file says
+something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from tokexport.errors import UnsupportedError
+from tokexport.layout import MAX_IDS
+from tokexport.model import Provenance, Reference, Template, Token, TokenizerModel, TokenKind
+from tokexport.readers.byte_alphabet import decoded
+from tokexport.readers.huggingface_added_tokens import AddedVocabulary, read_added_tokens
+from tokexport.readers.huggingface_config import read_config, read_roles
+from tokexport.readers.huggingface_decoder import check_decoder
+from tokexport.readers.huggingface_model import HuggingFaceModel, read_model
+from tokexport.readers.huggingface_normalizer import read_normalizer
+from tokexport.readers.huggingface_post_processor import read_post_processor, template_ids
+from tokexport.readers.huggingface_pre_tokenizer import read_pre_tokenizer
+from tokexport.readers.json_node import Node, show
+from tokexport.readers.source_files import SourceFiles
+
+_FIELDS: Final = frozenset(
+    (
+        "version",
+        "truncation",
+        "padding",
+        "added_tokens",
+        "normalizer",
+        "pre_tokenizer",
+        "post_processor",
+        "decoder",
+        "model",
+    )
+)
+_VERSION: Final = "1.0"
+
+
+def read_tokenizer_json(root: Node, files: SourceFiles, source: str = "tokenizer.json") -> TokenizerModel:
+    """The model in the parsed tokenizer.json ``root``.
+
+    ``files`` finds what stands beside it, ``source`` names the kind of source in the provenance. Raises
+    UnsupportedError for what cannot be exact, SourceError for what the reference refuses.
+    """
+    root.object(_FIELDS)
+    version = root.get("version")
+    if version is not None and version.string() != _VERSION:
+        version.unsupported(f'the version "{_VERSION}" of tokenizer.json is supported')
+    huggingface = read_model(root)
+    normalizer = read_normalizer(root.get("normalizer"))
+    pre_tokenizer = read_pre_tokenizer(root, mapped=normalizer.byte_level)
+    check_decoder(root)
+    added = read_added_tokens(root, huggingface.vocab, normalizer)
+    template = read_post_processor(root)
+    tokens = _tokens(huggingface, added)
+    _check_template(template, tokens)
+    config = read_config(files)
+    added_ids = {token.content: token.id for token in added.tokens}
+    roles = read_roles(files, config, huggingface.vocab | added_ids, tokens, huggingface.unk_id)
+    return TokenizerModel(
+        tokens=tokens,
+        model=huggingface.model,
+        reference=Reference.TOKENIZERS,
+        provenance=Provenance(source, dict(sorted(files.sha256.items()))),
+        normalizer=normalizer.forms,
+        splits=pre_tokenizer.splits,
+        add_prefix_space=pre_tokenizer.add_prefix_space,
+        added_tokens=added.tokens,
+        template=template,
+        special_ids=roles.special_ids,
+        chat_template=roles.chat_template,
+        notes=(*added.notes, *_switched_on(root), *roles.notes),
+    )
+
+
+def _tokens(huggingface: HuggingFaceModel, added: AddedVocabulary) -> tuple[Token | None, ...]:
+    """Every id with what it decodes to. Where an id is in the vocabulary and added, the reference decodes what was
+    added.
+    """
+    spelling = {number: token for token, number in huggingface.vocab.items()} | dict(added.spelling)
+    in_vocab = set(huggingface.vocab.values())
+    if spelling and max(spelling) >= MAX_IDS:
+        raise UnsupportedError("added_tokens", f"the id {max(spelling)}", f"ids are supported up to {MAX_IDS - 1}")
+    tokens: list[Token | None] = [None] * (max(spelling, default=-1) + 1)
+    for number, text in spelling.items():
+        kind = TokenKind.ADDED
+        if number in in_vocab:
+            kind = TokenKind.UNKNOWN if number == huggingface.unk_id else TokenKind.MODEL
+        tokens[number] = Token(decoded(text), kind, text in added.special)
+    _check_one_spelling(tokens, huggingface.model.vocab)
+    return tuple(tokens)
+
+
+def _check_one_spelling(tokens: list[Token | None], vocab: Mapping[bytes, int]) -> None:
+    """An added token that is in the vocabulary decodes to its normalized content, which must not be other bytes than
+    the model's.
+    """
+    for data, number in vocab.items():
+        token = tokens[number]
+        if token is None or token.content != data:
+            raise UnsupportedError(
+                "added_tokens",
+                f"the id {number}, which the model emits for {show(data.decode('utf-8', 'replace'))} "
+                "and the decoder spells otherwise,",
+                "set normalized to false for this token",
+            )
+
+
+def _switched_on(root: Node) -> list[str]:
+    return [
+        f"{name} is switched on in {root.file}: the reference applies it in encode(); it is no part of the "
+        "mapping from text to ids, and the converted file does not hold it."
+        for name in ("truncation", "padding")
+        if root.optional(name) is not None
+    ]
+
+
+def _check_template(template: Template, tokens: tuple[Token | None, ...]) -> None:
+    """The reference adds the ids of the post-processor as they are written, whatever ids the tokens got: they must be
+    tokens.
+    """
+    for number in sorted(template_ids(template)):
+        if number >= len(tokens) or tokens[number] is None:
+            raise UnsupportedError(
+                "post_processor", f"the id {number}, which is no token,", "it may add the ids of tokens"
+            )

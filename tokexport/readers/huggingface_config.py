@@ -1,0 +1,123 @@
+"""The files that stand beside a tokenizer: tokenizer_config.json, generation_config.json and chat_template.jinja.
+
+They decide no id. They say which ids have a role (BOS, EOS, padding, end of generation) and how a chat becomes text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from tokexport.errors import SourceError
+from tokexport.model import SpecialIds, Token
+from tokexport.readers.json_node import Node, parse, show
+from tokexport.readers.source_files import SourceFiles
+
+CONFIG: Final = "tokenizer_config.json"
+GENERATION_CONFIG: Final = "generation_config.json"
+CHAT_TEMPLATE: Final = "chat_template.jinja"
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Ids with a role, the chat template, and what the person who converts should know."""
+
+    special_ids: SpecialIds
+    chat_template: str | None
+    notes: tuple[str, ...]
+
+
+def read_config(files: SourceFiles) -> Node | None:
+    """The tokenizer_config.json beside the source, or None."""
+    data = files.beside(CONFIG)
+    if data is None:
+        return None
+    node = parse(data, CONFIG)
+    node.object()
+    return node
+
+
+def read_roles(
+    files: SourceFiles,
+    config: Node | None,
+    ids: Mapping[str, int],
+    tokens: Sequence[Token | None],
+    unk: int | None = None,
+) -> Roles:
+    """The roles that ``config`` and the files beside it give. ``ids`` are the ids by content, ``unk`` is the model's
+    own unknown token.
+    """
+    notes: list[str] = []
+    found: dict[str, int | None] = {"bos": None, "eos": None, "pad": None, "unk": None}
+    for role in found:
+        token = None if config is None else config.optional(f"{role}_token")
+        if token is not None:
+            found[role] = ids.get(_content(token))
+            if found[role] is None:
+                notes.append(
+                    f"{CONFIG}: {role}_token {show(_content(token))} is no token here, so no id has this role."
+                )
+    stop = set() if found["eos"] is None else {found["eos"]}
+    for number in _generation_stops(files):
+        if number < len(tokens) and tokens[number] is not None:
+            stop.add(number)
+        else:
+            notes.append(f"{GENERATION_CONFIG}: eos_token_id {number} is no token of this tokenizer; it is left out.")
+    template = _chat_template(files, config, notes)
+    if config is not None and any(config.object().get(flag) for flag in ("add_bos_token", "add_eos_token")):
+        notes.append(
+            f"{CONFIG}: add_bos_token and add_eos_token are for transformers; here the post_processor adds ids."
+        )
+    unk = found["unk"] if unk is None else unk
+    return Roles(SpecialIds(found["bos"], found["eos"], found["pad"], unk, tuple(sorted(stop))), template, tuple(notes))
+
+
+def added_tokens_decoder(config: Node | None) -> dict[int, str]:
+    """The contents by id of ``added_tokens_decoder`` in a tokenizer_config.json: the special tokens that go with a rank
+    file.
+    """
+    table = None if config is None else config.optional("added_tokens_decoder")
+    if table is None:
+        return {}
+    contents: dict[int, str] = {}
+    for key, entry in table.members():
+        if not (key.isascii() and key.isdigit()):
+            raise SourceError(f"{CONFIG}: {table.path} has the key {show(key)}; expected an id")
+        contents[int(key)] = _content(entry)
+    return contents
+
+
+def _content(token: Node) -> str:
+    """A token is a string, or an object with a content."""
+    return token.field("content").string() if isinstance(token.value, dict) else token.string()
+
+
+def _generation_stops(files: SourceFiles) -> Iterator[int]:
+    data = files.beside(GENERATION_CONFIG)
+    eos = None if data is None else parse(data, GENERATION_CONFIG).optional("eos_token_id")
+    if eos is not None:
+        for number in eos.items() if isinstance(eos.value, list) else (eos,):
+            yield number.u32()
+
+
+def _chat_template(files: SourceFiles, config: Node | None, notes: list[str]) -> str | None:
+    """A chat_template.jinja wins over the one in the config, as in transformers. Of several with names, the default one
+    counts.
+    """
+    data = files.beside(CHAT_TEMPLATE)
+    if data is not None:
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise SourceError(f"{CHAT_TEMPLATE}: byte {error.start} is not UTF-8") from None
+    template = None if config is None else config.optional("chat_template")
+    if template is None:
+        return None
+    if not isinstance(template.value, list):
+        return template.string()
+    named = {item.field("name").string(): item.field("template").string() for item in template.items()}
+    others = ", ".join(show(name) for name in named if name != "default")
+    if others:
+        notes.append(f"{CONFIG}: the file holds the chat template named default; left out: {others}.")
+    return named.get("default")

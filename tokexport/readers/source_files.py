@@ -1,0 +1,36 @@
+"""The files that a source is made of: each is read once, and its SHA-256 kept."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tokexport.errors import SourceError
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFiles:
+    """Reads files of ``folder`` by base name and keeps the digests; ``folder`` is None for a source that is no file."""
+
+    folder: Path | None = None
+    sha256: dict[str, str] = field(default_factory=dict)
+
+    def read(self, name: str) -> bytes:
+        """The bytes of a file that must be there."""
+        if self.folder is None:
+            raise SourceError(f"{name}: this source has no files")
+        try:
+            data = (self.folder / name).read_bytes()
+        except OSError as error:
+            raise SourceError(f"{self.folder / name}: cannot be read: {error.strerror or error}") from None
+        self.sha256[name] = hashlib.sha256(data).hexdigest()
+        return data
+
+    def has(self, name: str) -> bool:
+        """Whether a file of this name is there."""
+        return self.folder is not None and (self.folder / name).is_file()
+
+    def beside(self, name: str) -> bytes | None:
+        """The bytes of a file that may be there, or None."""
+        return self.read(name) if self.has(name) else None

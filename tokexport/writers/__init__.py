@@ -1,0 +1,3 @@
+"""Tables -> files: one module a target format."""
+
+from __future__ import annotations

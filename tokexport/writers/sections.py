@@ -1,0 +1,313 @@
+"""The contents of each section, from tables to bytes (layout: :mod:`tokexport.layout`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import tokexport.layout as layout
+from tokexport.compiler.added_tokens import Trie
+from tokexport.compiler.class_table import class_table
+from tokexport.compiler.cuts import Pairs, pack_cuts
+from tokexport.compiler.merges import CanonicalMerges
+from tokexport.compiler.normalizer_table import NormalizerTable
+from tokexport.compiler.regex import SplitProgram
+from tokexport.compiler.tables import AddedTables, PairIndex, Tables, TokenIndex
+from tokexport.layout import NONE, AddedFlag, RecordFlag
+from tokexport.model import (
+    AddedToken,
+    Behavior,
+    SelfTestCase,
+    SpecialIds,
+    Split,
+    Template,
+    TemplatePiece,
+    Token,
+    TokenizerModel,
+    TokenKind,
+)
+from tokexport.version import VERSION
+
+DEFAULT_SCORE = -1e6  # what the exporters of small C and Rust runtimes give a token that no merge makes
+
+KINDS = {
+    TokenKind.MODEL: RecordFlag.KIND_MODEL,
+    TokenKind.ADDED: RecordFlag.KIND_ADDED,
+    TokenKind.UNKNOWN: RecordFlag.KIND_UNKNOWN,
+}
+BEHAVIORS = {
+    Behavior.ISOLATED: layout.StageBehavior.ISOLATED,
+    Behavior.REMOVED: layout.StageBehavior.REMOVED,
+    Behavior.MERGED_WITH_PREVIOUS: layout.StageBehavior.MERGED_WITH_PREVIOUS,
+    Behavior.MERGED_WITH_NEXT: layout.StageBehavior.MERGED_WITH_NEXT,
+    Behavior.CONTIGUOUS: layout.StageBehavior.CONTIGUOUS,
+}
+
+
+def records_and_bytes(model: TokenizerModel, tables: Tables | None) -> tuple[bytes, bytes]:
+    """RECS and BYTS. Equal contents are stored once."""
+    whole = tables.merges.whole if tables else frozenset()
+    records = np.zeros(len(model.tokens), layout.RECORD)
+    blob = bytearray()
+    offsets: dict[bytes, int] = {}
+    for token_id, token in enumerate(model.tokens):
+        if token is None:
+            continue
+        if token.content not in offsets:
+            offsets[token.content] = len(blob)
+            blob += token.content
+        records[token_id] = (offsets[token.content], len(token.content), _record_flags(token, token_id in whole))
+    return records.tobytes(), bytes(blob)
+
+
+def _record_flags(token: Token, whole: bool) -> int:
+    flags = KINDS[token.kind]
+    if token.special:
+        flags |= RecordFlag.SPECIAL
+    if whole:
+        flags |= RecordFlag.WHOLE
+    return int(flags)
+
+
+def scores(model: TokenizerModel, merges: CanonicalMerges) -> bytes:
+    """SCOR: -ln(rank + 1) for a token that a merge makes, the default for the others."""
+    values = np.full(len(model.tokens), DEFAULT_SCORE, np.float64)
+    products = np.array(list(merges.ranks), np.int64)
+    values[products] = -np.log(np.array(list(merges.ranks.values()), np.float64) + 1)
+    return values.astype(layout.SCORE).tobytes()
+
+
+def ranks(model: TokenizerModel, merges: CanonicalMerges) -> bytes | None:
+    """RANK, or None where rank is the order of ids."""
+    if merges.ranks_follow_ids:
+        return None
+    values = np.full(len(model.tokens), NONE, layout.RANK)
+    for product, rank in merges.ranks.items():
+        values[product] = rank
+    return values.tobytes()
+
+
+def token_index(tokens: TokenIndex) -> bytes:
+    """TIDX."""
+    slots = np.full(tokens.index.slot_count, NONE, layout.TOKEN_SLOT)
+    fingerprints = tokens.hashes >> np.uint64(64 - (32 - layout.ID_BITS))
+    slots[tokens.index.slots] = (fingerprints << np.uint64(layout.ID_BITS) | tokens.ids).astype(layout.TOKEN_SLOT)
+    return _index(slots, tokens.index.displacements)
+
+
+def pair_index(pairs: PairIndex) -> bytes:
+    """PIDX."""
+    slots = np.full(pairs.index.slot_count, 0xFFFFFFFFFFFFFFFF, layout.PAIR_SLOT)
+    bits = np.uint64(layout.ID_BITS)
+    slots[pairs.index.slots] = pairs.left << np.uint64(2) * bits | pairs.right << bits | pairs.product
+    return _index(slots, pairs.index.displacements)
+
+
+def _index(slots: npt.NDArray[Any], displacements: npt.NDArray[np.uint16]) -> bytes:
+    header: bytes = layout.IndexHeader.build({"slot_count": len(slots), "bucket_count": len(displacements)})
+    return header + slots.tobytes() + displacements.astype(layout.DISPLACEMENT).tobytes()
+
+
+def splits(stages: Sequence[tuple[Split, SplitProgram]]) -> bytes:
+    """SPLT: the header, the stages, then each stage's class table, start states and transitions."""
+    header: bytes = layout.SplitsHeader.build({"stage_count": len(stages), "reserved": None})
+    first = len(header) + layout.Stage.sizeof() * len(stages)
+    descriptors = bytearray()
+    body = bytearray()
+    for split, program in stages:
+        parts, counts = _stage_tables(split, program)
+        offsets = []
+        for part in parts:
+            offsets.append(first + len(body))
+            body += _padded(part)
+        flags = layout.StageFlag.INVERT * split.invert | layout.StageFlag.ON_BYTES * split.on_bytes
+        descriptors += layout.Stage.build(
+            {
+                "behavior": BEHAVIORS[split.behavior],
+                "flags": flags,
+                "class_count": program.n_classes,
+                "state_count": len(program.transitions),
+                "memo_count": program.n_memo,
+                **counts,
+                "reserved": None,
+                "classes_offset": offsets[0],
+                "starts_offset": offsets[1],
+                "transitions_offset": offsets[2],
+                "reserved2": None,
+            }
+        )
+    return bytes(header + descriptors + body)
+
+
+def _stage_tables(split: Split, program: SplitProgram) -> tuple[list[bytes], dict[str, int]]:
+    columns = program.n_classes + 1
+    row_shift = (columns - 1).bit_length()
+    rows = np.zeros((len(program.transitions), 1 << row_shift), layout.TRANSITION)
+    rows[:, :columns] = program.transitions
+    counts = {"middle_count": 0, "leaf_count": 0, "row_shift": row_shift}
+    if split.on_bytes:
+        classes = program.classes.astype(np.uint8).tobytes()
+    else:
+        table = class_table(program.classes)
+        classes = table.to_bytes()
+        counts |= {"middle_count": len(table.middle), "leaf_count": len(table.leaves)}
+    return [classes, program.starts.astype("<u2").tobytes(), rows.tobytes()], counts
+
+
+def cuts(pairs: Pairs) -> bytes | None:
+    """CUTS, or None where there is no place to cut."""
+    return pack_cuts(pairs) if pairs.any() else None
+
+
+def normalizer(table: NormalizerTable | None) -> bytes | None:
+    """NORM."""
+    if table is None:
+        return None
+    header: bytes = layout.NormalizerHeader.build(
+        {
+            "form": layout.NormalFormCode[table.form.name],
+            "middle_count": len(table.numbers.middle),
+            "leaf_count": len(table.numbers.leaves),
+            "entry_count": len(table.entries),
+            "point_count": len(table.points),
+            "composition_count": len(table.compositions),
+            "reserved": None,
+        }
+    )
+    numbers = table.numbers
+    arrays = (numbers.top, numbers.middle, numbers.leaves)
+    return header + b"".join(
+        [
+            *(_padded(array.astype("<u2").tobytes()) for array in arrays),
+            table.entries.tobytes(),
+            table.points.tobytes(),
+            table.compositions.tobytes(),
+        ]
+    )
+
+
+def added_tokens(added: AddedTables | None) -> bytes | None:
+    """ADDT."""
+    if added is None:
+        return None
+    text = bytearray()
+    tokens = np.zeros(len(added.tokens), layout.ADDED_TOKEN)
+    all_flags = AddedFlag(0)
+    for index, token in enumerate(added.tokens):
+        content = token.content.encode()
+        flags = _added_flags(token)
+        all_flags |= flags
+        tokens[index] = (token.id, len(text), len(content), flags)
+        text += content
+    header: bytes = layout.AddedHeader.build(
+        {
+            "token_count": len(tokens),
+            "raw_node_count": len(added.raw.nodes) - 1,
+            "raw_edge_count": len(added.raw.edges),
+            "normalized_node_count": len(added.normalized.nodes) - 1,
+            "normalized_edge_count": len(added.normalized.edges),
+            "text_size": len(text),
+            "flags": all_flags,
+            "reserved": None,
+            "raw_starts": added.raw.starts,
+            "normalized_starts": added.normalized.starts,
+        }
+    )
+    return header + tokens.tobytes() + _trie(added.raw) + _trie(added.normalized) + bytes(text)
+
+
+def _trie(trie: Trie) -> bytes:
+    return trie.nodes.tobytes() + trie.edges.tobytes()
+
+
+def _added_flags(token: AddedToken) -> AddedFlag:
+    flags = AddedFlag(0)
+    for wanted, flag in (
+        (token.special, AddedFlag.SPECIAL),
+        (token.single_word, AddedFlag.SINGLE_WORD),
+        (token.lstrip, AddedFlag.LSTRIP),
+        (token.rstrip, AddedFlag.RSTRIP),
+        (token.normalized, AddedFlag.NORMALIZED),
+    ):
+        if wanted:
+            flags |= flag
+    return flags
+
+
+def added_classes(added: AddedTables | None) -> bytes | None:
+    """ACLS, or None where no added token looks at the characters beside it."""
+    if added is None or added.classes is None:
+        return None
+    table = added.classes
+    header: bytes = layout.AddedClassesHeader.build(
+        {"middle_count": len(table.middle), "leaf_count": len(table.leaves), "reserved": None}
+    )
+    return header + table.to_bytes()
+
+
+def template(value: Template) -> bytes | None:
+    """POST, or None where the post-processor adds nothing."""
+    if value == Template():
+        return None
+    pieces = np.array([_piece(piece) for piece in (*value.single, *value.pair)], layout.TEMPLATE_PIECE)
+    header: bytes = layout.TemplateHeader.build({"single_count": len(value.single), "pair_count": len(value.pair)})
+    return header + pieces.tobytes()
+
+
+def _piece(piece: TemplatePiece) -> tuple[int, int, int]:
+    if piece.id is not None:
+        return layout.PieceKind.ID, piece.id, piece.type_id
+    kind = layout.PieceKind.SEQUENCE_A if piece.sequence == "A" else layout.PieceKind.SEQUENCE_B
+    return kind, 0, piece.type_id
+
+
+def special_ids(value: SpecialIds) -> bytes | None:
+    """SPID, or None where no id has a role."""
+    if value == SpecialIds():
+        return None
+    roles = {
+        name: NONE if role is None else role
+        for name, role in (("bos", value.bos), ("eos", value.eos), ("pad", value.pad), ("unk", value.unk))
+    }
+    header: bytes = layout.SpecialIdsHeader.build({**roles, "stop_count": len(value.stop)})
+    return header + np.array(value.stop, "<u4").tobytes()
+
+
+def provenance(model: TokenizerModel, reference_version: str | None) -> bytes:
+    """PROV: JSON with sorted keys and no spaces."""
+    reference = model.reference.value if reference_version is None else f"{model.reference.value} {reference_version}"
+    return json.dumps(
+        {
+            "exporter": f"tokexport {VERSION}",
+            "reference": reference,
+            "sha256": dict(model.provenance.sha256),
+            "source": model.provenance.source,
+        },
+        sort_keys=True,
+        separators=(",", ":"),
+        ensure_ascii=False,
+    ).encode()
+
+
+def self_test(cases: Sequence[SelfTestCase]) -> bytes:
+    """TEST."""
+    records = np.zeros(len(cases), layout.SELF_TEST_CASE)
+    ids: list[int] = []
+    text = bytearray()
+    for index, case in enumerate(cases):
+        content = case.text.encode()
+        records[index] = (len(text), len(content), len(ids), len(case.ids), layout.CaseFlag.SPECIAL * case.special)
+        ids.extend(case.ids)
+        text += content
+    header: bytes = layout.SelfTestHeader.build(
+        {"case_count": len(cases), "id_count": len(ids), "text_size": len(text), "reserved": None}
+    )
+    return header + records.tobytes() + np.array(ids, "<u4").tobytes() + bytes(text)
+
+
+def _padded(part: bytes) -> bytes:
+    return part + bytes(-len(part) % 4)

@@ -1,0 +1,164 @@
+"""Writes a tokexport file, version 1 (``formats/tokexport/SPEC.md``).
+
+The same model gives the same bytes on every platform: everything is little-endian, in a defined order, and carries no time stamp.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tokexport.compiler.tables import Tables, compile_model
+from tokexport.layout import (
+    ALIGNMENT,
+    MAGIC,
+    NONE,
+    VERSION_MAJOR,
+    VERSION_MINOR,
+    Header,
+    HeaderFlag,
+    ModelType,
+    Section,
+    SectionFlag,
+    Tag,
+)
+from tokexport.model import Reference, SelfTestCase, TokenizerModel
+from tokexport.writers import sections
+
+REQUIRED_TAGS = frozenset(
+    {
+        Tag.RECORDS,
+        Tag.BYTES,
+        Tag.RANKS,
+        Tag.BYTE_IDS,
+        Tag.TOKEN_INDEX,
+        Tag.PAIR_INDEX,
+        Tag.SPLITS,
+        Tag.NORMALIZER,
+        Tag.ADDED_TOKENS,
+        Tag.ADDED_CLASSES,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What goes into the file.
+
+    ``decode_only``: records and bytes, special ids, chat template and provenance, and no more. ``scores``: one float an id.
+    ``reference_version`` is written into the provenance, ``self_test`` holds texts with the reference's ids.
+    """
+
+    decode_only: bool = False
+    scores: bool = True
+    reference_version: str | None = None
+    self_test: Sequence[SelfTestCase] = ()
+
+
+def write(model: TokenizerModel, options: Options | None = None) -> bytes:
+    """The bytes of a tokexport file for a model.
+
+    Raises UnsupportedError where the model cannot be exact in the file.
+    """
+    options = options or Options()
+    tables = None if options.decode_only else compile_model(model)
+    return assemble(
+        {tag: content for tag, content in _contents(model, tables, options).items() if content is not None},
+        id_count=len(model.tokens),
+        token_count=sum(token is not None for token in model.tokens),
+        flags=_flags(model),
+        max_token_bytes=tables.tokens.longest if tables else 0,
+        unknown_id=NONE if model.model.unk_id is None else model.model.unk_id,
+    )
+
+
+def assemble(
+    contents: dict[bytes, bytes],
+    *,
+    id_count: int,
+    token_count: int,
+    flags: HeaderFlag,
+    max_token_bytes: int,
+    unknown_id: int,
+) -> bytes:
+    """Puts sections, in the order given, behind a header and a section table with their checksums."""
+    table = bytearray()
+    body = bytearray()
+    first = _aligned(Header.sizeof() + Section.sizeof() * len(contents))
+    for tag, content in contents.items():
+        body += bytes(_aligned(first + len(body)) - first - len(body))
+        table += Section.build(
+            {
+                "tag": tag,
+                "flags": SectionFlag.REQUIRED if tag in REQUIRED_TAGS else 0,
+                "offset": first + len(body),
+                "size": len(content),
+                "crc32": zlib.crc32(content),
+                "reserved": None,
+            }
+        )
+        body += content
+    header = Header.build(
+        {
+            "magic": MAGIC,
+            "version_major": VERSION_MAJOR,
+            "version_minor": VERSION_MINOR,
+            "section_count": len(contents),
+            "file_size": first + len(body),
+            "id_count": id_count,
+            "token_count": token_count,
+            "model": ModelType.BPE,
+            "flags": flags,
+            "max_token_bytes": max_token_bytes,
+            "unknown_id": unknown_id,
+            "reserved": None,
+            "crc32": 0,
+        }
+    )[:-4]
+    head = header + zlib.crc32(table, zlib.crc32(header)).to_bytes(4, "little") + table
+    return bytes(head + bytes(first - len(head)) + body)
+
+
+def _contents(model: TokenizerModel, tables: Tables | None, options: Options) -> dict[bytes, bytes | None]:
+    records, blob = sections.records_and_bytes(model, tables)
+    contents: dict[bytes, bytes | None] = {Tag.RECORDS: records, Tag.BYTES: blob}
+    if tables is not None:
+        contents |= {
+            Tag.SCORES: sections.scores(model, tables.merges) if options.scores else None,
+            Tag.RANKS: sections.ranks(model, tables.merges),
+            Tag.BYTE_IDS: tables.byte_ids.astype("<u4").tobytes(),
+            Tag.TOKEN_INDEX: sections.token_index(tables.tokens),
+            Tag.PAIR_INDEX: sections.pair_index(tables.pairs),
+            Tag.SPLITS: sections.splits(tables.stages),
+            Tag.CUTS: sections.cuts(tables.cuts),
+            Tag.NORMALIZER: sections.normalizer(tables.normalizer),
+            Tag.ADDED_TOKENS: sections.added_tokens(tables.added),
+            Tag.ADDED_CLASSES: sections.added_classes(tables.added),
+            Tag.TEMPLATE: sections.template(model.template),
+        }
+    contents |= {
+        Tag.SPECIAL_IDS: sections.special_ids(model.special_ids),
+        Tag.CHAT_TEMPLATE: model.chat_template.encode() if model.chat_template else None,
+        Tag.PROVENANCE: sections.provenance(model, options.reference_version),
+    }
+    if tables is not None and options.self_test:
+        contents[Tag.SELF_TEST] = sections.self_test(options.self_test)
+    return contents
+
+
+def _flags(model: TokenizerModel) -> HeaderFlag:
+    flags = HeaderFlag(0)
+    if model.model.whole_piece_first:
+        flags |= HeaderFlag.WHOLE_PIECE_FIRST
+    if model.model.fuse_unk:
+        flags |= HeaderFlag.FUSE_UNKNOWN
+    if model.add_prefix_space:
+        flags |= HeaderFlag.ADD_PREFIX_SPACE
+    if model.reference is Reference.TIKTOKEN:
+        flags |= HeaderFlag.RESCAN_SPECIAL | HeaderFlag.REPLACE_SURROGATES
+    return flags
+
+
+def _aligned(offset: int) -> int:
+    return -(-offset // ALIGNMENT) * ALIGNMENT
