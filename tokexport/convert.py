@@ -60,11 +60,13 @@ def convert(
     Raises UnsupportedError where the file could not be exact, SourceError for a broken source, and TokexportError for a target
     that exists (unless ``force``) or a reference library that is not installed. On any error the target is as it was.
 
-    >>> import tiktoken
+    >>> import tempfile, tiktoken
     >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256}
     >>> encoding = tiktoken.Encoding("tiny", pat_str=r"\\w+|\\W", mergeable_ranks=ranks, special_tokens={})
-    >>> convert(encoding, directory / "tiny.bin").sections["BYTS"]
-    257
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     done = convert(encoding, f"{directory}/tiny.bin")
+    >>> done.sections["BYTS"]
+    258
     """
     path = Path(target)
     if path.exists() and not force:

@@ -41,7 +41,7 @@ class HeaderFlag(IntFlag):
     FUSE_UNKNOWN = 1 << 1  # neighbouring bytes without an id give one unknown id
     ADD_PREFIX_SPACE = 1 << 2  # text between added tokens gets a space before it unless it starts with one
     RESCAN_SPECIAL = 1 << 3  # a special token that is not allowed is passed by one character, not whole (tiktoken)
-    REPLACE_SURROGATES = 1 << 4  # a lone surrogate in a source string becomes U+FFFD (tiktoken); otherwise it is an error
+    REPLACE_SURROGATES = 1 << 4  # a lone surrogate in a source string becomes U+FFFD (tiktoken), else it is an error
 
 
 class RecordFlag(IntFlag):
@@ -195,7 +195,9 @@ NormalizerHeader = Struct(
     "composition_count" / Int32ul,
     "reserved" / Const(bytes(8)),
 )
-NORMALIZER_ENTRY: Final = np.dtype([("start", "<u4"), ("length", "u1"), ("combining_class", "u1"), ("check", "u1"), ("zero", "u1")])
+NORMALIZER_ENTRY: Final = np.dtype(
+    [("start", "<u4"), ("length", "u1"), ("combining_class", "u1"), ("check", "u1"), ("zero", "u1")]
+)
 NORMALIZER_POINT: Final = np.dtype("<u4")
 COMPOSITION: Final = np.dtype([("first", "<u4"), ("second", "<u4"), ("composite", "<u4")])
 
@@ -256,7 +258,9 @@ TEMPLATE_PIECE: Final = np.dtype([("kind", "<u4"), ("id", "<u4"), ("type_id", "<
 SpecialIdsHeader = Struct("bos" / Int32ul, "eos" / Int32ul, "pad" / Int32ul, "unk" / Int32ul, "stop_count" / Int32ul)
 
 # TEST: this header, cases, ids, text.
-SelfTestHeader = Struct("case_count" / Int32ul, "id_count" / Int32ul, "text_size" / Int32ul, "reserved" / Const(bytes(4)))
+SelfTestHeader = Struct(
+    "case_count" / Int32ul, "id_count" / Int32ul, "text_size" / Int32ul, "reserved" / Const(bytes(4))
+)
 
 
 class CaseFlag(IntFlag):
@@ -265,4 +269,6 @@ class CaseFlag(IntFlag):
     SPECIAL = 1 << 0  # special tokens in the text are ids
 
 
-SELF_TEST_CASE: Final = np.dtype([("text_offset", "<u4"), ("text_length", "<u4"), ("first_id", "<u4"), ("id_count", "<u4"), ("flags", "<u4")])
+SELF_TEST_CASE: Final = np.dtype(
+    [("text_offset", "<u4"), ("text_length", "<u4"), ("first_id", "<u4"), ("id_count", "<u4"), ("flags", "<u4")]
+)

@@ -97,9 +97,12 @@ typedef struct tkx_stage {
     uint16_t class_count;
     uint16_t state_count;
     uint16_t memo_count;
+    uint16_t start;
+    uint8_t start_varies;
     uint8_t row_shift;
     uint8_t behavior;
     uint8_t flags;
+    uint64_t letter_loops, letter_accepts;
 } tkx_stage;
 
 #define TKX_MAX_STAGES 16
@@ -115,6 +118,7 @@ typedef struct tkx {
     tkx_span normalizer, added, added_classes, special_ids, post, self_test;
     uint32_t token_slots, token_buckets, pair_slots, pair_buckets;
     uint32_t stage_count;
+    uint8_t plain_raw, plain_normalized;
     tkx_stage stages[TKX_MAX_STAGES];
 } tkx;
 

@@ -6,12 +6,13 @@ folding, else two, else one. fancy-regex folds one character at a time.
 
 from __future__ import annotations
 
+import functools
 from itertools import product
 
 import numpy as np
 
 from tokexport.compiler.regex.syntax import Characters, Choice, Node, Sequence, members_of
-from tokexport.compiler.unicode import CodePoints, case_variants, multi_character_folds
+from tokexport.compiler.unicode import CODE_POINTS, CodePoints, case_variants, multi_character_folds
 from tokexport.model import Dialect
 
 
@@ -23,22 +24,27 @@ def variants_of(code_point: int, dialect: Dialect) -> CodePoints:
 def closure(members: CodePoints, dialect: Dialect) -> CodePoints:
     """A set with all case variants of its members."""
     closed: CodePoints = members.copy()
-    for code_point in np.flatnonzero(members).tolist():
-        variants = case_variants(code_point, dialect)
-        if len(variants) > 1:
-            closed[list(variants)] = True
+    few = np.count_nonzero(members) < 1000
+    for code_point in np.flatnonzero(members).tolist() if few else _cased(dialect):
+        if members[code_point]:
+            closed[list(case_variants(code_point, dialect))] = True
     return closed
+
+
+@functools.cache
+def _cased(dialect: Dialect) -> tuple[int, ...]:
+    """The code points that have case variants: it takes a moment to ask for all."""
+    return tuple(code_point for code_point in range(CODE_POINTS) if len(case_variants(code_point, dialect)) > 1)
 
 
 def folded_literal(code_points: tuple[int, ...]) -> Node:
     """What a literal matches under ``(?i)`` in Oniguruma."""
-    folds = _spellings()
-    singles = {single: sequence for sequence, all_of in _folds().items() for single in all_of}
+    spellings, singles = _spellings(), _singles()
     parts: list[Node] = []
     position = 0
     while position < len(code_points):
         for length in (3, 2):
-            sequence = folds.get(code_points[position : position + length])
+            sequence = spellings.get(code_points[position : position + length])
             if sequence is not None:
                 break
         else:
@@ -65,10 +71,12 @@ def _by_length(sequence: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
     return len(sequence), sequence
 
 
+@functools.cache
 def _folds() -> dict[tuple[int, ...], tuple[int, ...]]:
     return multi_character_folds(Dialect.ONIGURUMA)
 
 
+@functools.cache
 def _spellings() -> dict[tuple[int, ...], tuple[int, ...]]:
     """Every spelling of a folded sequence, in any case, and the sequence."""
     return {
@@ -76,6 +84,12 @@ def _spellings() -> dict[tuple[int, ...], tuple[int, ...]]:
         for sequence in _folds()
         for spelling in product(*(case_variants(part, Dialect.ONIGURUMA) for part in sequence))
     }
+
+
+@functools.cache
+def _singles() -> dict[int, tuple[int, ...]]:
+    """Every character that folds to a sequence, and the sequence."""
+    return {single: sequence for sequence, singles in _folds().items() for single in singles}
 
 
 def _folding(sequence: tuple[int, ...]) -> Node:

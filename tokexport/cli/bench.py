@@ -1,0 +1,98 @@
+"""tokexport bench: how fast a file runs on this machine."""
+
+from __future__ import annotations
+
+import statistics
+import sysconfig
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from tokexport import load
+from tokexport.cli.console import json_option, say, say_json, table
+
+DEFAULT_BYTES = 4_000_000
+
+
+@click.command()
+@click.argument("path", metavar="TOKENIZER", type=click.Path(path_type=Path))
+@click.option(
+    "--text",
+    "text_path",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A text of yours; otherwise source code of this Python's library.",
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0),
+    default=1.0,
+    show_default=True,
+    help="How long to repeat each measurement.",
+)
+@json_option
+def bench(path: Path, text_path: Path | None, seconds: float, as_json: bool) -> None:
+    """Measures opening, encoding and decoding, with one thread, from Python.
+
+    "first" is the first pass with a tokenizer that was just opened, "again" the median of the passes after it. To
+    compare with other libraries use benchmarks/encode.py of the repository: only figures of one run mean anything
+    beside each other.
+
+    \b
+    tokexport bench tokenizer.bin --text book.txt
+    """
+    content = library_source(DEFAULT_BYTES) if text_path is None else text_path.read_bytes()
+    text = content.decode("utf-8", "replace")
+    opening = repeat(lambda: load(path, check=False), seconds)
+    tokenizer = load(path)
+    begin = time.perf_counter()
+    ids = tokenizer.encode_ordinary(text)
+    first = time.perf_counter() - begin
+    again = repeat(lambda: tokenizer.encode_ordinary(text), seconds)
+    arrays = repeat(lambda: tokenizer.encode_to_numpy(text), seconds)
+    decoding = repeat(lambda: tokenizer.decode_bytes(ids), seconds)
+    size = len(text.encode("utf-8", "replace"))
+    if as_json:
+        return say_json(
+            {
+                "bytes": size,
+                "tokens": len(ids),
+                "open_seconds": opening,
+                "encode_first_seconds": first,
+                "encode_again_seconds": again,
+                "encode_to_numpy_seconds": arrays,
+                "decode_bytes_seconds": decoding,
+            }
+        )
+    rows = [("", "MB/s", "million tokens/s")]
+    for name, elapsed in (
+        ("encode, first", first),
+        ("encode, again", again),
+        ("encode to numpy, again", arrays),
+        ("decode to bytes", decoding),
+    ):
+        rows.append((name, f"{size / elapsed / 1e6:.1f}", f"{len(ids) / elapsed / 1e6:.2f}"))
+    say(f"{size:,} bytes, {len(ids):,} tokens; open: {opening * 1e6:.0f} microseconds\n\n{table(rows)}")
+    return None
+
+
+def repeat(action: Callable[[], object], seconds: float) -> float:
+    """The median time of an action in seconds, of at least three runs."""
+    times: list[float] = []
+    while len(times) < 3 or sum(times) < seconds:
+        begin = time.perf_counter()
+        action()
+        times.append(time.perf_counter() - begin)
+    return statistics.median(times)
+
+
+def library_source(limit: int) -> bytes:
+    """The first bytes of this Python's standard library, in the order of its files' names."""
+    parts: list[bytes] = []
+    for path in sorted(Path(sysconfig.get_path("stdlib")).glob("*.py")):
+        parts.append(path.read_bytes())
+        if sum(map(len, parts)) >= limit:
+            break
+    return b"".join(parts)[:limit]

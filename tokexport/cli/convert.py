@@ -1,0 +1,110 @@
+"""tokexport convert: a source file in, a tokexport file out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from tokexport.cli.console import json_option, note, plural, say, say_json, size, table
+from tokexport.cli.contents import MEANINGS
+from tokexport.cli.options import read_special_tokens, source_options
+from tokexport.convert import Conversion
+from tokexport.convert import convert as library
+
+
+@click.command()
+@click.argument("source", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    "target",
+    type=click.Path(path_type=Path),
+    default=Path("tokenizer.bin"),
+    show_default=True,
+    help="The file to make.",
+)
+@source_options
+@click.option(
+    "--decode-only", is_flag=True, help="Only what decoding needs: the smallest file, for a device that only prints."
+)
+@click.option("--no-scores", is_flag=True, help="Leave the scores out.")
+@click.option(
+    "--no-self-test", is_flag=True, help="Leave the self test out; the source's own library is not needed then."
+)
+@click.option("--force", is_flag=True, help="Overwrite the target.")
+@json_option
+def convert(
+    source: Path,
+    target: Path,
+    pattern: str | None,
+    special_tokens: Path | None,
+    decode_only: bool,
+    no_scores: bool,
+    no_self_test: bool,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Makes a tokexport file from a tokenizer.
+
+    SOURCE is a tokenizer.json, a directory that holds one (and a tokenizer_config.json), a file of ranks (.tiktoken,
+    tokenizer.model), or a directory with vocab.json and merges.txt. Its type is found from its content. What cannot be
+    exact is refused.
+
+    \b
+    tokexport convert tokenizer.json
+    tokexport convert model/ -o model.bin --force
+    tokexport convert cl100k_base.tiktoken --pattern cl100k_base -o cl100k.bin
+    tokexport convert my.tiktoken --pattern '\\w+|\\W' --special-tokens special.json
+    """
+    done = library(
+        source,
+        target,
+        pattern=pattern,
+        special_tokens=read_special_tokens(special_tokens),
+        decode_only=decode_only,
+        scores=not no_scores,
+        self_test=not no_self_test,
+        force=force,
+    )
+    if as_json:
+        say_json(as_object(done))
+    else:
+        say(describe(done))
+    for sentence in done.notes:
+        note(f"note: {sentence}")
+
+
+def as_object(done: Conversion) -> dict[str, object]:
+    """The result for a program."""
+    model = done.model
+    return {
+        "target": str(done.target),
+        "size": done.size,
+        "source": model.provenance.source,
+        "source_size": done.source_size,
+        "reference": model.reference.value,
+        "ids": len(model.tokens),
+        "tokens": sum(token is not None for token in model.tokens),
+        "added_tokens": len(model.added_tokens),
+        "sections": dict(done.sections),
+        "notes": list(done.notes),
+    }
+
+
+def describe(done: Conversion) -> str:
+    """The result for a person: what was read, and what is in the file."""
+    model = done.model
+    tokens = sum(token is not None for token in model.tokens)
+    holes = f", {plural(len(model.tokens) - tokens, 'hole')}" if tokens < len(model.tokens) else ""
+    special = sum(token.special for token in model.added_tokens)
+    facts = [
+        ("source", f"{model.provenance.source}, whose reference is {model.reference.value}"),
+        ("vocabulary", f"{plural(tokens, 'token')}{holes}; byte-level BPE"),
+        ("added tokens", f"{len(model.added_tokens):,}, {special:,} of them special"),
+        ("normalizer", ", ".join(form.value for form in model.normalizer) or "none"),
+        ("pre-tokenizer", plural(len(model.splits), "stage")),
+    ]
+    sections = [(tag, f"{count:,}", MEANINGS.get(tag.encode(), "")) for tag, count in done.sections.items()]
+    compared = f" (the source: {size(done.source_size)})" if done.source_size else ""
+    return f"{done.target}: {size(done.size)}{compared}\n\n{table(facts)}\n\n{table(sections)}"

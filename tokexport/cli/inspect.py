@@ -1,0 +1,176 @@
+"""tokexport inspect: what a file holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tokexport import Tokenizer, load
+from tokexport.cli.console import json_option, plural, say, say_json, size, table
+from tokexport.cli.contents import Contents
+from tokexport.errors import TokexportError
+from tokexport.escape import escape
+from tokexport.layout import NONE, Tag
+from tokexport.model import AddedToken
+
+
+@click.command()
+@click.argument("path", metavar="TOKENIZER", type=click.Path(path_type=Path))
+@click.option("--token", "token_id", type=int, metavar="ID", help="Show one token.")
+@click.option("--tokens", "show_tokens", is_flag=True, help="List every token: id, kind, bytes.")
+@click.option("--added", "show_added", is_flag=True, help="List the added tokens and their flags.")
+@json_option
+def inspect(path: Path, token_id: int | None, show_tokens: bool, show_added: bool, as_json: bool) -> None:
+    """Shows what a tokexport file holds, after comparing its checksums and running its self test.
+
+    \b
+    tokexport inspect tokenizer.bin
+    tokexport inspect tokenizer.bin --token 9906
+    tokexport inspect tokenizer.bin --tokens | grep hello
+    """
+    tokenizer = load(path)
+    contents = Contents.of(path)
+    if token_id is not None:
+        facts = one_token(contents, path, token_id)
+        say_json(facts) if as_json else say(table([(name, str(value)) for name, value in facts.items()]))
+    elif show_tokens or show_added:
+        rows = all_tokens(contents) if show_tokens else [added_token(token) for token in contents.added_tokens()]
+        say_json(rows) if as_json else say("\n".join("\t".join(map(str, row.values())) for row in rows))
+    else:
+        facts = file_facts(path, tokenizer, contents)
+        say_json(facts) if as_json else say(describe(facts))
+
+
+def all_tokens(contents: Contents) -> list[dict[str, object]]:
+    """A row for each id that is not a hole."""
+    return [
+        {"id": number, "kind": "special" if token.special else token.kind.value, "bytes": escape(token.content)}
+        for number, token in enumerate(contents.tokens())
+        if token is not None
+    ]
+
+
+def added_token(token: AddedToken) -> dict[str, object]:
+    """A row for an added token."""
+    names = ("special", "single_word", "lstrip", "rstrip", "normalized")
+    flags = [name for name in names if getattr(token, name)]
+    return {"id": token.id, "content": escape(token.content.encode()), "flags": " ".join(flags)}
+
+
+def one_token(contents: Contents, path: Path, token_id: int) -> dict[str, object]:
+    """All that the file says about one id. Raises TokexportError where there is no such id."""
+    tokens = contents.tokens()
+    if not 0 <= token_id < len(tokens):
+        raise TokexportError(f"{path}: no id {token_id}; its ids are 0 to {len(tokens) - 1}")
+    token = tokens[token_id]
+    if token is None:
+        raise TokexportError(f"{path}: id {token_id} is a hole: no token has it")
+    facts: dict[str, object] = {
+        "id": token_id,
+        "bytes": escape(token.content),
+        "hex": token.content.hex(" "),
+        "length": len(token.content),
+        "kind": token.kind.value,
+        "special": token.special,
+    }
+    merges = contents.merges()
+    for left, right, _ in merges[merges[:, 2] == token_id].tolist():
+        parts = [tokens[left], tokens[right]]
+        facts["merge"] = f"{left} + {right}: " + " + ".join(escape(part.content) for part in parts if part)
+        facts["rank"] = int(contents.ranks()[token_id])
+    scores = contents.scores()
+    if scores is not None:
+        facts["score"] = float(scores[token_id])
+    return facts
+
+
+def file_facts(path: Path, tokenizer: Tokenizer, contents: Contents) -> dict[str, Any]:
+    """All that the file says about itself."""
+    header = contents.header
+    special = contents.special_ids()
+    roles = {
+        name: getattr(special, name) for name in ("bos", "eos", "pad", "unk") if getattr(special, name) is not None
+    }
+    added = contents.added_tokens()
+    return {
+        "file": str(path),
+        "version": f"{header.version_major}.{header.version_minor}",
+        "size": header.file_size,
+        "model": "byte-level BPE",
+        "ids": header.id_count,
+        "tokens": header.token_count,
+        "holes": header.id_count - header.token_count,
+        "longest_token": max((len(token.content) for token in contents.tokens() if token), default=0),
+        "encodes": contents.section(Tag.TOKEN_INDEX) is not None,
+        "merges": len(contents.merges()),
+        "rank_order": "by the RANK section" if contents.section(Tag.RANKS) is not None else "that of ids",
+        "flags": contents.flags,
+        "unknown_id": None if header.unknown_id == NONE else header.unknown_id,
+        "normalizer": contents.normalizer,
+        "stages": [str(stage) for stage in contents.stages()],
+        "added_tokens": len(added),
+        "special_added_tokens": sum(token.special for token in added),
+        "special_ids": {**roles, **({"stop": list(special.stop)} if special.stop else {})},
+        "template": template_text(contents),
+        "chat_template": len(contents.section(Tag.CHAT_TEMPLATE) or b"") or None,
+        "provenance": tokenizer.provenance,
+        "self_test": tokenizer.self_test() if contents.section(Tag.SELF_TEST) is not None else None,
+        "checksums": "right",  # load() has compared them
+        "sections": [
+            {"tag": entry.tag, "size": entry.size, "required": entry.required, "what": entry.meaning}
+            for entry in contents.sections
+        ],
+    }
+
+
+def template_text(contents: Contents) -> str | None:
+    """The template for one text, with its tokens' contents; None where it adds nothing."""
+    tokens = contents.tokens()
+    pieces = contents.template().single
+    if all(piece.id is None for piece in pieces):
+        return None
+    parts = [None if piece.id is None else tokens[piece.id] for piece in pieces]
+    return " ".join("$A" if part is None else escape(part.content) for part in parts)
+
+
+def describe(facts: dict[str, Any]) -> str:
+    """The facts for a person."""
+    holes = f", {plural(facts['holes'], 'hole')}" if facts["holes"] else ""
+    added, special = facts["added_tokens"], facts["special_added_tokens"]
+    provenance = facts["provenance"]
+    rows = [
+        ("model", facts["model"] if facts["encodes"] else f"{facts['model']}, for decoding only"),
+        ("ids", f"{facts['ids']:,}: {plural(facts['tokens'], 'token')}{holes}"),
+        ("longest token", plural(facts["longest_token"], "byte")),
+        ("merges", f"{facts['merges']:,}, their order {facts['rank_order']}"),
+        ("flags", ", ".join(facts["flags"]) or "none"),
+        ("unknown bytes", "give nothing" if facts["unknown_id"] is None else f"give id {facts['unknown_id']}"),
+        ("normalizer", facts["normalizer"] or "none"),
+        ("pre-tokenizer", plural(len(facts["stages"]), "stage")),
+        *(("", f"{number}: {stage}") for number, stage in enumerate(facts["stages"], 1)),
+        ("added tokens", f"{added:,}, {special:,} of them special" if added else "none"),
+        ("special ids", ", ".join(f"{role} {ids}" for role, ids in facts["special_ids"].items()) or "none"),
+        ("template", facts["template"] or "none"),
+        ("chat template", size(facts["chat_template"]) if facts["chat_template"] else "none"),
+        ("self test", "none" if facts["self_test"] is None else f"{plural(facts['self_test'], 'case')} passed"),
+        ("checksums", facts["checksums"]),
+        ("made from", f"{provenance['source']}, reference {provenance['reference']}, by {provenance['exporter']}"),
+        *(("", f"sha256 {digest} {name}") for name, digest in provenance["sha256"].items()),
+    ]
+    decoding_only = (
+        "merges",
+        "flags",
+        "unknown bytes",
+        "normalizer",
+        "pre-tokenizer",
+        "template",
+        "self test",
+        "added tokens",
+    )
+    if not facts["encodes"]:
+        rows = [row for row in rows if row[0] not in decoding_only]
+    sections = [(entry["tag"], f"{entry['size']:,}", entry["what"]) for entry in facts["sections"]]
+    title = f"{facts['file']}: tokexport file, version {facts['version']}, {size(facts['size'])}"
+    return f"{title}\n\n{table(rows)}\n\n{table(sections)}"

@@ -1,0 +1,36 @@
+"""The options that say what a source file does not say itself: ranks carry no pattern and no special tokens."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+from click.decorators import FC
+
+from tokexport.errors import SourceError
+
+PATTERN_HELP = "For ranks: whose pattern and special tokens (cl100k_base, llama3, ...), or a regular expression."
+SPECIAL_HELP = 'For ranks: a JSON object of contents and ids, {"<|end|>": 100257}.'
+
+
+def source_options(command: FC) -> FC:
+    """Adds --pattern and --special-tokens."""
+    pattern = click.option("--pattern", metavar="NAME|REGEX", help=PATTERN_HELP)
+    special = click.option("--special-tokens", type=click.Path(path_type=Path), metavar="FILE.json", help=SPECIAL_HELP)
+    return pattern(special(command))
+
+
+def read_special_tokens(path: Path | None) -> dict[str, int] | None:
+    """Reads a JSON object of contents and ids. Raises SourceError where it is something else."""
+    if path is None:
+        return None
+    try:
+        tokens = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise SourceError(f"{path}: not JSON: {error}") from error
+    if not isinstance(tokens, dict) or not all(type(value) is int and value >= 0 for value in tokens.values()):
+        raise SourceError(
+            f'{path}: special tokens are a JSON object of contents and ids, such as {{"<|end|>": 100257}}'
+        )
+    return tokens

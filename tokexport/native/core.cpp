@@ -1,0 +1,246 @@
+// Opening, and encoding one text or a pair.
+#include "core.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include <nanobind/ndarray.h>
+
+#include "failure.h"
+
+namespace nb = nanobind;
+
+namespace tokexport {
+
+namespace {
+
+// Letting go of the GIL and taking it again costs about as much as encoding a few hundred bytes; below this it is kept.
+constexpr std::size_t release_gil_above = std::size_t(1) << 14;
+
+class MaybeReleasedGil {
+public:
+    explicit MaybeReleasedGil(std::size_t size) : state_(size > release_gil_above ? PyEval_SaveThread() : nullptr) {}
+    MaybeReleasedGil(const MaybeReleasedGil &) = delete;
+    MaybeReleasedGil &operator=(const MaybeReleasedGil &) = delete;
+    ~MaybeReleasedGil() {
+        if (state_) PyEval_RestoreThread(state_);
+    }
+
+private:
+    PyThreadState *state_;
+};
+
+tkx open_file(const HeldBytes &held, nb::handle name) {
+    tkx file;
+    int code = tkx_open(&file, held.data(), held.size());
+    if (code != TKX_OK) fail(name, code);
+    return file;
+}
+
+[[noreturn]] void fail_type(const char *what, nb::handle found) {
+    PyErr_Format(PyExc_TypeError, "%s, not %.100s", what, Py_TYPE(found.ptr())->tp_name);
+    fail_python();
+}
+
+Text bytes_of(nb::handle data) {
+    if (!PyBytes_Check(data.ptr())) fail_type("data must be bytes", data);
+    return {nb::borrow(data), {PyBytes_AS_STRING(data.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(data.ptr()))}};
+}
+
+}  // namespace
+
+HeldBytes::HeldBytes(nb::handle source) {
+    if (PyObject_GetBuffer(source.ptr(), &view_, PyBUF_SIMPLE) != 0) fail_python();
+}
+
+Core::Core(nb::object buffer, nb::object name)
+    : name_(std::move(name)), held_(buffer), file_(open_file(held_, name_)), ints_(file_.id_count), single_(template_of(0)), pair_(template_of(1)) {}
+
+std::vector<Core::Piece> Core::template_of(int pair) const {
+    std::vector<Piece> pieces;
+    std::uint32_t kind, id, type_id;
+    int code;
+    for (std::uint32_t i = 0; (code = tkx_template(&file_, pair, i, &kind, &id, &type_id)) == TKX_OK; i++) pieces.push_back({kind, id});
+    if (code != TKX_E_NOT_FOUND) fail(name_, code);
+    return pieces;
+}
+
+const std::vector<Core::Piece> &Core::pieces_of(std::size_t texts, bool template_) const {
+    static const std::vector<Piece> one{{1, 0}}, two{{1, 0}, {2, 0}};
+    const std::vector<Piece> &given = texts == 1 ? single_ : pair_;
+    return template_ && !given.empty() ? given : texts == 1 ? one : two;
+}
+
+Text Core::text_of(nb::handle text) const {
+    if (!PyUnicode_Check(text.ptr())) fail_type("text must be a str", text);
+    Py_ssize_t size = 0;
+    const char *utf8 = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+    if (utf8) return {nb::borrow(text), {utf8, static_cast<std::size_t>(size)}};
+    if (!(file_.flags & replace_surrogates) || !PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) fail_python();
+    PyErr_Clear();
+    // As tiktoken does it: two lone surrogates that make a pair become one character, the others U+FFFD each.
+    nb::object utf16 = owned(PyUnicode_AsEncodedString(text.ptr(), "utf-16-le", "surrogatepass"));
+    int order = -1;
+    nb::object repaired = owned(PyUnicode_DecodeUTF16(PyBytes_AS_STRING(utf16.ptr()), PyBytes_GET_SIZE(utf16.ptr()), "replace", &order));
+    utf8 = PyUnicode_AsUTF8AndSize(repaired.ptr(), &size);
+    if (!utf8) fail_python();
+    return {repaired, {utf8, static_cast<std::size_t>(size)}};
+}
+
+Allowed Core::allowed_of(nb::handle allowed) {
+    if (PyTuple_CheckExact(allowed.ptr()) && PyTuple_GET_SIZE(allowed.ptr()) == 0) return {};
+    if (PyUnicode_Check(allowed.ptr())) {
+        if (PyUnicode_CompareWithASCIIString(allowed.ptr(), "all") == 0) return {Allowed::all, {}};
+        PyErr_Format(PyExc_ValueError, "allowed_special must be \"all\" or a collection of special tokens, not the str %R", allowed.ptr());
+        fail_python();
+    }
+    std::call_once(added_once_, [this] {
+        std::uint32_t id, flags;
+        const std::uint8_t *content;
+        std::size_t size;
+        for (std::uint32_t i = 0; tkx_added_token(&file_, i, &id, &content, &size, &flags) == TKX_OK; i++)
+            added_by_content_.emplace(std::string_view(reinterpret_cast<const char *>(content), size), i);
+    });
+    Allowed result;
+    nb::object items = owned(PySequence_Tuple(allowed.ptr()));
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.ptr()); i++) {
+        PyObject *item = PyTuple_GET_ITEM(items.ptr(), i);
+        if (!PyUnicode_Check(item)) fail_type("allowed_special must hold only str", item);
+        Py_ssize_t size = 0;
+        const char *content = PyUnicode_AsUTF8AndSize(item, &size);
+        if (!content) fail_python();
+        auto [first, last] = added_by_content_.equal_range({content, static_cast<std::size_t>(size)});
+        if (first == last) {
+            PyErr_Format(PyExc_ValueError, "allowed_special: %R is not an added token of this tokenizer; see Tokenizer.added_tokens", item);
+            fail_python();
+        }
+        result.mode = Allowed::some;
+        result.bits.resize((tkx_added_count(&file_) + 7) / 8);
+        for (; first != last; ++first) result.bits[first->second / 8] |= std::uint8_t(1 << first->second % 8);
+    }
+    return result;
+}
+
+// Runs without the GIL at times: no Python here.
+Outcome Core::encode_text(Workspace &space, std::size_t &used, std::string_view text, const Allowed &allowed) const {
+    // A text seldom has more ids than bytes; a long one has seldom more than half as many, and then this comes out of the loop below.
+    std::size_t guess = text.size() <= (std::size_t(1) << 24) ? text.size() + 16 : text.size() / 2;
+    if (space.ids.capacity() - used < guess) space.ids.resize(std::max(used + guess, space.ids.capacity() + space.ids.capacity() / 2));
+    space.memory.reserve(Workspace::first_memory);
+    for (;;) {
+        tkx_work work = space.work();
+        std::uint32_t *out = space.ids.data() + used;
+        std::size_t room = space.ids.capacity() - used, count = 0;
+        int code;
+        switch (allowed.mode) {
+            case Allowed::none: code = tkx_encode(&file_, text.data(), text.size(), out, room, &count, &work); break;
+            case Allowed::all: code = tkx_encode_special(&file_, text.data(), text.size(), out, room, &count, &work); break;
+            default:
+                code = tkx_encode_allowed(&file_, text.data(), text.size(), allowed.bits.data(), allowed.bits.size(), out, room, &count, &work);
+        }
+        if (code == TKX_OK) {
+            used += count;
+            return {};
+        }
+        if (code == TKX_E_IDS && count > room) {
+            space.ids.resize(used + count);
+        } else if (code == TKX_E_WORK && count > space.memory.capacity()) {
+            // Twice what this part of the text wants, so that a text whose parts grow does not start again at each.
+            space.memory.resize(std::max(count, std::min(2 * count, tkx_work_size(&file_, text.size()))));
+        } else {
+            return {code, count};
+        }
+    }
+}
+
+Outcome Core::encode_pieces(Workspace &space, std::size_t &used, const std::string_view *texts, const std::vector<Piece> &pieces,
+                            const Allowed &allowed) const {
+    for (const Piece &piece : pieces) {
+        if (piece.kind == 0) {
+            if (space.ids.capacity() == used) space.ids.resize(used + used / 2 + 16);
+            space.ids.data()[used++] = piece.id;
+            continue;
+        }
+        Outcome outcome = encode_text(space, used, texts[piece.kind - 1], allowed);
+        if (outcome.code != TKX_OK) return outcome;
+    }
+    return {};
+}
+
+void Core::fail_text(Outcome outcome, std::string_view text) const {
+    if (outcome.code == TKX_E_UTF8) {
+        // Python says it best: UnicodeDecodeError with the bytes and the place.
+        owned(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "strict"));
+    }
+    fail(name_, outcome.code, outcome.detail);
+}
+
+std::size_t Core::encode_texts(Workspace &space, const Text *texts, std::size_t count, nb::handle allowed, bool template_) {
+    Allowed chosen = allowed_of(allowed);
+    std::string_view views[2] = {texts[0].bytes, count == 2 ? texts[1].bytes : std::string_view()};
+    const std::vector<Piece> &pieces = pieces_of(count, template_);
+    std::size_t used = 0;
+    Outcome outcome;
+    {
+        MaybeReleasedGil gil(views[0].size() + views[1].size());
+        outcome = encode_pieces(space, used, views, pieces, chosen);
+    }
+    if (outcome.code != TKX_OK) fail_text(outcome, views[0]);
+    return used;
+}
+
+nb::object Core::encode(nb::handle text, nb::handle allowed, bool template_) {
+    Text source = text_of(text);
+    WorkspacePool::Lease space(pool_);
+    std::size_t count = encode_texts(*space, &source, 1, allowed, template_);
+    return ints_.list(space->ids.data(), count);
+}
+
+nb::object Core::encode_bytes(nb::handle data, nb::handle allowed, bool template_) {
+    Text source = bytes_of(data);
+    WorkspacePool::Lease space(pool_);
+    std::size_t count = encode_texts(*space, &source, 1, allowed, template_);
+    return ints_.list(space->ids.data(), count);
+}
+
+nb::object Core::encode_pair(nb::handle a, nb::handle b, nb::handle allowed, bool template_) {
+    Text sources[2] = {text_of(a), text_of(b)};
+    WorkspacePool::Lease space(pool_);
+    std::size_t count = encode_texts(*space, sources, 2, allowed, template_);
+    return ints_.list(space->ids.data(), count);
+}
+
+nb::object Core::encode_numpy(nb::handle text, nb::handle allowed, bool template_) {
+    Text source = text_of(text);
+    WorkspacePool::Lease space(pool_);
+    std::size_t count = encode_texts(*space, &source, 1, allowed, template_);
+    // The array takes over the memory that the ids were written to, cut to size: no copy where realloc shrinks in place.
+    space->ids.resize(count);
+    std::uint32_t *ids = space->ids.release();
+    nb::capsule owner(ids, [](void *memory) noexcept { std::free(memory); });
+    return nb::cast(nb::ndarray<nb::numpy, std::uint32_t, nb::ndim<1>>(ids, {count}, owner));
+}
+
+void Core::check() const {
+    int code;
+    {
+        MaybeReleasedGil gil(held_.size());
+        code = tkx_check(&file_);
+    }
+    if (code != TKX_OK) fail(name_, code);
+}
+
+std::size_t Core::self_test() {
+    if (!file_.self_test.data) return 0;
+    WorkspacePool::Lease space(pool_);
+    space->ids.reserve(file_.self_test.size);
+    space->memory.reserve(tkx_work_size(&file_, file_.self_test.size));
+    tkx_work work = space->work();
+    std::size_t count = 0;
+    int code = tkx_selftest(&file_, space->ids.data(), space->ids.capacity(), &count, &work);
+    if (code != TKX_OK) fail(name_, code, count);
+    return count;
+}
+
+}  // namespace tokexport

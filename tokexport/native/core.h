@@ -1,0 +1,114 @@
+// One open tokexport file, for Python: the C core's functions over Python's str, bytes, int, list and numpy arrays.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+
+#include "python_ids.h"
+#include "tokexport.h"
+#include "workspace.h"
+
+namespace tokexport {
+
+// HeaderFlag.REPLACE_SURROGATES of layout.py: what a lone surrogate becomes is decided before there is UTF-8, so here and not in the C core.
+constexpr std::uint32_t replace_surrogates = 1u << 4;
+
+// Which special tokens of a text become ids.
+struct Allowed {
+    enum Mode { none, some, all } mode = none;
+    std::vector<std::uint8_t> bits;  // of the added tokens, in the order of the file; for `some`
+};
+
+// How encoding one text went. `detail`: what the C core put into *count.
+struct Outcome {
+    int code = TKX_OK;
+    std::size_t detail = 0;
+};
+
+// UTF-8 that stays as long as `owner`.
+struct Text {
+    nanobind::object owner;
+    std::string_view bytes;
+};
+
+// The bytes of a Python object, which stay where they are as long as this lives.
+class HeldBytes {
+public:
+    explicit HeldBytes(nanobind::handle source);
+    HeldBytes(const HeldBytes &) = delete;
+    HeldBytes &operator=(const HeldBytes &) = delete;
+    ~HeldBytes() { PyBuffer_Release(&view_); }
+    const void *data() const { return view_.buf; }
+    std::size_t size() const { return static_cast<std::size_t>(view_.len); }
+
+private:
+    Py_buffer view_{};
+};
+
+class Core {
+public:
+    // Opens the bytes of `buffer` (read-only, as long as the Core lives). `name` stands for the file in error messages.
+    Core(nanobind::object buffer, nanobind::object name);
+    Core(const Core &) = delete;
+    Core &operator=(const Core &) = delete;
+
+    // core.cpp. `allowed`: "all", or a collection of contents of added tokens. `template_`: put the post-processor's tokens around.
+    nanobind::object encode(nanobind::handle text, nanobind::handle allowed, bool template_);
+    nanobind::object encode_numpy(nanobind::handle text, nanobind::handle allowed, bool template_);
+    nanobind::object encode_bytes(nanobind::handle data, nanobind::handle allowed, bool template_);
+    nanobind::object encode_pair(nanobind::handle a, nanobind::handle b, nanobind::handle allowed, bool template_);
+    void check() const;
+    std::size_t self_test();
+
+    // batch.cpp.
+    nanobind::object encode_batch(nanobind::handle texts, nanobind::handle allowed, bool template_, std::size_t threads);
+
+    // decoding.cpp.
+    nanobind::object decode(nanobind::handle ids, bool skip_special, const char *errors);
+    nanobind::object decode_bytes(nanobind::handle ids, bool skip_special);
+    nanobind::object decode_tokens_bytes(nanobind::handle ids);
+    nanobind::object token_bytes(nanobind::handle id) const;
+    nanobind::object token_id(nanobind::handle data) const;
+    std::uint32_t token_flags(nanobind::handle id) const;
+    nanobind::object added_tokens() const;
+    nanobind::object special_id(int role) const;
+    nanobind::object stop_ids() const;
+    nanobind::object section(nanobind::handle tag) const;
+    std::uint32_t id_count() const { return file_.id_count; }
+    std::uint32_t token_count() const { return file_.token_count; }
+
+    const tkx &file() const { return file_; }
+    nanobind::handle name() const { return name_; }
+
+private:
+    struct Piece {
+        std::uint32_t kind, id;
+    };
+
+    Text text_of(nanobind::handle text) const;
+    Allowed allowed_of(nanobind::handle allowed);
+    std::vector<Piece> template_of(int pair) const;
+    std::size_t encode_texts(Workspace &space, const Text *texts, std::size_t count, nanobind::handle allowed, bool template_);
+    Outcome encode_pieces(Workspace &space, std::size_t &used, const std::string_view *texts, const std::vector<Piece> &pieces,
+                          const Allowed &allowed) const;
+    Outcome encode_text(Workspace &space, std::size_t &used, std::string_view text, const Allowed &allowed) const;
+    [[noreturn]] void fail_text(Outcome outcome, std::string_view text) const;
+    const std::vector<Piece> &pieces_of(std::size_t texts, bool template_) const;
+    std::size_t join(Workspace &space, nanobind::handle ids, bool skip_special, Buffer<std::uint8_t> &out);
+
+    nanobind::object name_;
+    HeldBytes held_;
+    tkx file_;
+    IdTable ints_;
+    std::vector<Piece> single_, pair_;
+    std::once_flag added_once_;
+    std::unordered_multimap<std::string_view, std::uint32_t> added_by_content_;
+    WorkspacePool pool_;
+};
+
+}  // namespace tokexport

@@ -1,0 +1,144 @@
+// From ids to bytes and text, and what the file says of an id.
+#include <cstring>
+
+#include "core.h"
+#include "failure.h"
+
+namespace nb = nanobind;
+
+namespace tokexport {
+
+namespace {
+
+nb::object make_bytes(const void *data, std::size_t size) {
+    return owned(PyBytes_FromStringAndSize(static_cast<const char *>(data), static_cast<Py_ssize_t>(size)));
+}
+
+nb::object make_int(std::size_t value) { return owned(PyLong_FromSize_t(value)); }
+
+}  // namespace
+
+std::size_t Core::join(Workspace &space, nb::handle ids, bool skip_special, Buffer<std::uint8_t> &out) {
+    std::size_t count = read_ids(ids, space.ids), size = 0;
+    std::uint32_t *given = space.ids.data();
+    if (skip_special) {
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < count; i++) {
+            std::uint32_t flags = 0;
+            if (tkx_token_flags(&file_, given[i], &flags) != TKX_OK || !(flags & TKX_SPECIAL)) given[kept++] = given[i];
+        }
+        count = kept;
+    }
+    out.reserve(count * 6 + 64);
+    int code = tkx_decode(&file_, given, count, out.data(), out.capacity(), &size);
+    if (code == TKX_E_BYTES) {
+        out.resize(size);
+        code = tkx_decode(&file_, given, count, out.data(), out.capacity(), &size);
+    }
+    if (code == TKX_E_ID) fail_id(make_int(given[size]));
+    if (code != TKX_OK) fail(name_, code, size);
+    return size;
+}
+
+nb::object Core::decode(nb::handle ids, bool skip_special, const char *errors) {
+    WorkspacePool::Lease space(pool_);
+    std::size_t size = join(*space, ids, skip_special, space->memory);
+    return owned(PyUnicode_DecodeUTF8(reinterpret_cast<const char *>(space->memory.data()), static_cast<Py_ssize_t>(size), errors));
+}
+
+nb::object Core::decode_bytes(nb::handle ids, bool skip_special) {
+    WorkspacePool::Lease space(pool_);
+    std::size_t size = join(*space, ids, skip_special, space->memory);
+    return make_bytes(space->memory.data(), size);
+}
+
+nb::object Core::decode_tokens_bytes(nb::handle ids) {
+    WorkspacePool::Lease space(pool_);
+    std::size_t count = read_ids(ids, space->ids);
+    nb::object result = owned(PyList_New(static_cast<Py_ssize_t>(count)));
+    for (std::size_t i = 0; i < count; i++) {
+        const std::uint8_t *data;
+        std::size_t size;
+        int code = tkx_token_bytes(&file_, space->ids.data()[i], &data, &size);
+        if (code == TKX_E_ID) fail_id(make_int(space->ids.data()[i]));
+        if (code != TKX_OK) fail(name_, code);
+        PyList_SET_ITEM(result.ptr(), static_cast<Py_ssize_t>(i), make_bytes(data, size).release().ptr());
+    }
+    return result;
+}
+
+nb::object Core::token_bytes(nb::handle id) const {
+    const std::uint8_t *data;
+    std::size_t size;
+    int code = tkx_token_bytes(&file_, read_id(id), &data, &size);
+    if (code == TKX_E_ID) fail_id(id);
+    if (code != TKX_OK) fail(name_, code);
+    return make_bytes(data, size);
+}
+
+nb::object Core::token_id(nb::handle data) const {
+    char *bytes;
+    Py_ssize_t size;
+    if (PyBytes_AsStringAndSize(data.ptr(), &bytes, &size) != 0) fail_python();
+    std::uint32_t id;
+    int code = tkx_token_id(&file_, bytes, static_cast<std::size_t>(size), &id);
+    if (code == TKX_E_NOT_FOUND) return nb::none();
+    if (code != TKX_OK) fail(name_, code);
+    return make_int(id);
+}
+
+std::uint32_t Core::token_flags(nb::handle id) const {
+    std::uint32_t flags;
+    int code = tkx_token_flags(&file_, read_id(id), &flags);
+    if (code == TKX_E_ID) fail_id(id);
+    if (code != TKX_OK) fail(name_, code);
+    return flags;
+}
+
+nb::object Core::added_tokens() const {
+    nb::list result;
+    for (std::uint32_t i = 0; i < tkx_added_count(&file_); i++) {
+        std::uint32_t id, flags;
+        const std::uint8_t *content;
+        std::size_t size;
+        int code = tkx_added_token(&file_, i, &id, &content, &size, &flags);
+        if (code != TKX_OK) fail(name_, code);
+        result.append(nb::make_tuple(id, make_bytes(content, size), flags));
+    }
+    return result;
+}
+
+nb::object Core::special_id(int role) const {
+    std::uint32_t id;
+    int code = tkx_special_id(&file_, role, &id);
+    if (code == TKX_E_NOT_FOUND) return nb::none();
+    if (code != TKX_OK) fail(name_, code);
+    return make_int(id);
+}
+
+nb::object Core::stop_ids() const {
+    nb::list result;
+    std::uint32_t id;
+    int code;
+    for (std::uint32_t i = 0; (code = tkx_stop_id(&file_, i, &id)) == TKX_OK; i++) result.append(make_int(id));
+    if (code != TKX_E_NOT_FOUND) fail(name_, code);
+    return result;
+}
+
+nb::object Core::section(nb::handle tag) const {
+    char *name;
+    Py_ssize_t length;
+    if (PyBytes_AsStringAndSize(tag.ptr(), &name, &length) != 0) fail_python();
+    if (length != 4) {
+        PyErr_Format(PyExc_ValueError, "a section's tag is 4 bytes, not %R", tag.ptr());
+        fail_python();
+    }
+    const std::uint8_t *data;
+    std::size_t size;
+    int code = tkx_section(&file_, name, &data, &size);
+    if (code == TKX_E_NOT_FOUND) return nb::none();
+    if (code != TKX_OK) fail(name_, code);
+    return nb::make_tuple(static_cast<std::size_t>(data - file_.data), size);
+}
+
+}  // namespace tokexport

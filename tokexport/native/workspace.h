@@ -1,0 +1,115 @@
+// The memory that the C core wants lent to it: one workspace a running call, kept in a pool between calls.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "tokexport.h"
+
+namespace tokexport {
+
+// An array that is not initialised and keeps its contents when it grows. std::vector would write every element first.
+template <class T>
+class Buffer {
+public:
+    Buffer() = default;
+    Buffer(const Buffer &) = delete;
+    Buffer &operator=(const Buffer &) = delete;
+    ~Buffer() { std::free(data_); }
+
+    T *data() { return data_; }
+    std::size_t capacity() const { return capacity_; }
+
+    void reserve(std::size_t count) {
+        if (count > capacity_) resize(count);
+    }
+
+    void resize(std::size_t count) {
+        void *data = count > SIZE_MAX / sizeof(T) ? nullptr : std::realloc(data_, count ? count * sizeof(T) : 1);
+        if (!data) throw std::bad_alloc();
+        data_ = static_cast<T *>(data);
+        capacity_ = count;
+    }
+
+    void free_above(std::size_t limit) {
+        if (capacity_ > limit) std::free(release());
+    }
+
+    // The caller frees what it gets, by std::free.
+    T *release() {
+        T *data = data_;
+        data_ = nullptr;
+        capacity_ = 0;
+        return data;
+    }
+
+private:
+    T *data_ = nullptr;
+    std::size_t capacity_ = 0;
+};
+
+struct Workspace {
+    static constexpr std::size_t first_memory = std::size_t(1) << 18;  // the core says when a text needs more
+    static constexpr std::size_t kept_memory = std::size_t(1) << 22;   // bytes of scratch and of ids that outlive a call
+    static constexpr std::size_t kept_ids = kept_memory / sizeof(std::uint32_t);
+    // The word cache. English prose seen before, cl100k, one thread: 144 MB/s with 512 KB, 165 with 1 MB, 192 with 2 MB, 203 with 4 MB.
+    static constexpr std::size_t cache_size = std::size_t(1) << 21;
+
+    Buffer<std::uint8_t> memory;
+    Buffer<std::uint32_t> ids;
+    std::unique_ptr<void, decltype(&std::free)> cache{std::calloc(1, cache_size), &std::free};  // zeroed pages, touched as words come
+
+    tkx_work work() { return {memory.data(), memory.capacity(), cache.get(), cache ? cache_size : 0}; }
+};
+
+// Workspaces that wait for a call, the last one used on top: its cache is the warmest. Leases are taken and given back with the GIL held,
+// so a fork never copies a locked mutex; the mutex is for interpreters without a GIL.
+class WorkspacePool {
+public:
+    class Lease {
+    public:
+        explicit Lease(WorkspacePool &pool) : pool_(pool), workspace_(pool.take()) {}
+        Lease(const Lease &) = delete;
+        Lease &operator=(const Lease &) = delete;
+        ~Lease() { pool_.give_back(std::move(workspace_)); }
+        Workspace &operator*() const { return *workspace_; }
+        Workspace *operator->() const { return workspace_.get(); }
+
+    private:
+        WorkspacePool &pool_;
+        std::unique_ptr<Workspace> workspace_;
+    };
+
+private:
+    std::unique_ptr<Workspace> take() {
+        {
+            std::lock_guard<std::mutex> guard(mutex_);
+            if (!waiting_.empty()) {
+                std::unique_ptr<Workspace> workspace = std::move(waiting_.back());
+                waiting_.pop_back();
+                return workspace;
+            }
+        }
+        return std::make_unique<Workspace>();
+    }
+
+    void give_back(std::unique_ptr<Workspace> workspace) noexcept {
+        workspace->memory.free_above(Workspace::kept_memory);
+        workspace->ids.free_above(Workspace::kept_ids);
+        try {
+            std::lock_guard<std::mutex> guard(mutex_);
+            waiting_.push_back(std::move(workspace));
+        } catch (const std::bad_alloc &) {
+            // No room to remember it: it is freed.
+        }
+    }
+
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<Workspace>> waiting_;
+};
+
+}  // namespace tokexport

@@ -1,0 +1,81 @@
+"""What verify asks of a reference library."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final, Literal, Protocol
+
+
+class Mode(Enum):
+    """What becomes of special tokens that stand in a text."""
+
+    TEXT = "special tokens are text"
+    IDS = "special tokens are ids"
+    TEMPLATE = "special tokens are ids, with the post-processor's"
+    SOME = "every second special token is an id"
+
+
+# The releases that the Unicode tables were made from. The ids of another release may differ, and nobody is at fault.
+TABLES_FROM: Final = {"tokenizers": "0.23.3", "tiktoken": "0.14"}
+
+
+@dataclass(frozen=True, slots=True)
+class AddedContent:
+    """An added token as the reference itself reports it."""
+
+    id: int
+    content: str
+    special: bool
+
+
+class ReferenceTokenizer(Protocol):
+    """A tokenizer of a reference library. Ids are those that a person gets who calls the library in the usual way."""
+
+    library: str
+    version: str
+
+    def modes(self) -> tuple[Mode, ...]:
+        """The modes that the library has."""
+
+    def allowed_special(self, mode: Mode) -> Literal["all"] | frozenset[str]:
+        """The special tokens that are ids in a mode, in the terms of the ``allowed_special`` of ``encode``."""
+
+    def encode(self, text: str, special: bool) -> list[int]:
+        """One text in Mode.IDS where ``special``, in Mode.TEXT otherwise."""
+
+    def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
+        """Many texts, by the library's fastest way."""
+
+    def encode_pair(self, first: str, second: str) -> list[int] | None:
+        """Two texts with the post-processor's template for a pair; None where the library has no such thing."""
+
+    def starts(self, text: str, mode: Mode) -> list[int]:
+        """For each id of ``encode_batch([text], mode)``, the byte of the text at which its character begins."""
+
+    def decode_batch(self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool) -> list[str]:
+        """Ids to text. KeyError for an id that the library does not take."""
+
+    def token_bytes(self, id: int) -> bytes | None:
+        """What an id stands for, also where it is only a part of a character; None where the library does not say."""
+
+    def ids(self) -> Sequence[int]:
+        """Every id that decodes to something, ascending."""
+
+    def added_tokens(self) -> Sequence[AddedContent]:
+        """The tokens that are found in a text before the model runs, ascending by id."""
+
+    def replaces_surrogates(self) -> bool:
+        """True if a lone surrogate is encoded as U+FFFD, False if it is an error."""
+
+
+def version_note(reference: ReferenceTokenizer) -> str | None:
+    """A sentence if the installed library is not the one that the tables were made from."""
+    wanted = TABLES_FROM[reference.library]
+    if reference.version == wanted or reference.version.startswith(wanted + "."):
+        return None
+    return (
+        f"{reference.library} {reference.version} is installed, and the Unicode tables of tokexport are those of "
+        f"{reference.library} {wanted}: a difference may be one between these two releases"
+    )

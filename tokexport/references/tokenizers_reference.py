@@ -1,0 +1,121 @@
+"""The `tokenizers` library (Hugging Face) as a reference."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final, Literal
+
+from tokexport.errors import SourceError, TokexportError
+from tokexport.references.protocol import AddedContent, Mode
+
+try:
+    import tokenizers
+    from tokenizers.implementations import ByteLevelBPETokenizer  # type: ignore[attr-defined]
+except ImportError as error:
+    raise TokexportError(
+        "the library `tokenizers` is not installed, and its ids are the right ones for this source; "
+        "pip install 'tokexport[verify]'"
+    ) from error
+
+
+# GPT-2's alphabet: a byte that prints stands for itself, the others for U+0100 onwards, in their order.
+_PRINTING: Final = [byte for byte in range(256) if chr(byte).isprintable() and byte != 0x20]
+_OTHERS: Final = [byte for byte in range(256) if byte not in _PRINTING]
+BYTE_OF: Final = {chr(byte): byte for byte in _PRINTING} | {chr(0x100 + n): byte for n, byte in enumerate(_OTHERS)}
+
+
+class TokenizersReference:
+    """A tokenizer.json, or GPT-2's vocab.json and merges.txt, in the library itself.
+
+    Truncation and padding are switched off: they are about batches, not about the ids of a text.
+    """
+
+    library = "tokenizers"
+    version = tokenizers.__version__
+
+    def __init__(self, tokenizer: tokenizers.Tokenizer) -> None:
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        self._tokenizer = tokenizer
+
+    @classmethod
+    def from_json(cls, path: str | os.PathLike[str]) -> TokenizersReference:
+        """Loads a tokenizer.json. SourceError where the library refuses it."""
+        try:
+            return cls(tokenizers.Tokenizer.from_file(os.fspath(path)))
+        except Exception as error:  # the library raises bare Exception
+            raise SourceError(
+                f"{path}: the library `tokenizers` {tokenizers.__version__} refuses it: {error}"
+            ) from error
+
+    @classmethod
+    def from_vocab_and_merges(cls, vocab: Path, merges: Path, special_tokens: Mapping[str, int]) -> TokenizersReference:
+        """Loads vocab.json and merges.txt as the library's own ByteLevelBPETokenizer does, and adds special tokens."""
+        try:
+            tokenizer = ByteLevelBPETokenizer(str(vocab), str(merges))._tokenizer
+        except Exception as error:  # the library raises bare Exception
+            raise SourceError(
+                f"{vocab}: the library `tokenizers` {tokenizers.__version__} refuses it: {error}"
+            ) from error
+        by_id = sorted(special_tokens, key=special_tokens.__getitem__)
+        tokenizer.add_special_tokens([tokenizers.AddedToken(content, normalized=False) for content in by_id])
+        return cls(tokenizer)
+
+    def modes(self) -> tuple[Mode, ...]:
+        """Every mode but that of some special tokens, which the library has no switch for."""
+        return (Mode.TEXT, Mode.IDS, Mode.TEMPLATE)
+
+    def allowed_special(self, mode: Mode) -> Literal["all"] | frozenset[str]:
+        """All of them or none."""
+        return frozenset() if mode is Mode.TEXT else "all"
+
+    def encode(self, text: str, special: bool) -> list[int]:
+        """One text, special tokens as ids or as text."""
+        return self.encode_batch([text], Mode.IDS if special else Mode.TEXT)[0]
+
+    def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
+        """Many texts, on the library's own threads."""
+        self._tokenizer.encode_special_tokens = mode is Mode.TEXT
+        encodings = self._tokenizer.encode_batch(list(texts), add_special_tokens=mode is Mode.TEMPLATE)
+        return [encoding.ids for encoding in encodings]
+
+    def encode_pair(self, first: str, second: str) -> list[int]:
+        """Two texts and the post-processor's template for a pair."""
+        self._tokenizer.encode_special_tokens = False
+        return self._tokenizer.encode(first, second, add_special_tokens=True).ids
+
+    def starts(self, text: str, mode: Mode) -> list[int]:
+        """From the offsets that the library reports, which count characters."""
+        self._tokenizer.encode_special_tokens = mode is Mode.TEXT
+        encoding = self._tokenizer.encode(text, add_special_tokens=mode is Mode.TEMPLATE)
+        return [len(text[:first].encode()) for first, _ in encoding.offsets]
+
+    def decode_batch(self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool) -> list[str]:
+        """Ids to text; the library leaves out ids that it does not know."""
+        return self._tokenizer.decode_batch([list(ids) for ids in sequences], skip_special_tokens=skip_special_tokens)
+
+    def token_bytes(self, id: int) -> bytes | None:
+        """As the ByteLevel decoder does it: a token with a character outside of the byte alphabet is taken as it is."""
+        token = self._tokenizer.id_to_token(id)
+        if token is None or not isinstance(self._tokenizer.decoder, tokenizers.decoders.ByteLevel):
+            return None
+        if all(character in BYTE_OF for character in token):
+            return bytes(BYTE_OF[character] for character in token)
+        return token.encode()
+
+    def ids(self) -> Sequence[int]:
+        """The ids of the vocabulary and of the added tokens."""
+        return sorted({*self._tokenizer.get_vocab(with_added_tokens=True).values(), *self._added()})
+
+    def added_tokens(self) -> Sequence[AddedContent]:
+        """As the library numbered them, which is not always as the file does."""
+        return [AddedContent(id, token.content, token.special) for id, token in sorted(self._added().items())]
+
+    def replaces_surrogates(self) -> bool:
+        """A lone surrogate raises TypeError."""
+        return False
+
+    def _added(self) -> dict[int, tokenizers.AddedToken]:
+        return self._tokenizer.get_added_tokens_decoder()

@@ -1,0 +1,41 @@
+"""Decoding one id at a time, as a model gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, final
+
+from tokexport._core import Stream
+
+if TYPE_CHECKING:
+    from tokexport.runtime.tokenizer import Tokenizer
+
+
+@final
+class DecodeStream:
+    """Turns ids into text as they come, and never gives half a character.
+
+    ``step(id)`` adds one id and returns the text that is complete now, or ``None``: the bytes of an incomplete character wait for the
+    next id. ``flush()`` ends the text: it returns what the waiting bytes come to (U+FFFD), or ``None``, and the stream starts
+    afresh. All parts joined are ``tokenizer.decode(ids)``. ``skip_special_tokens``: special tokens give nothing.
+
+    ``step`` raises ``KeyError`` for an id that is no token, and stays as it was. One stream serves one thread; a tokenizer has as many
+    streams as are wanted.
+
+    >>> stream = DecodeStream(tokenizer)
+    >>> [stream.step(id) for id in tokenizer.encode("hello ☃")]
+    ['hello', ' ', None, None, '☃']
+    >>> stream.flush() is None
+    True
+    """
+
+    __slots__ = ("flush", "step")
+
+    # The native methods themselves: a Python method around them would take as long as they do.
+    step: Callable[[int], str | None]
+    flush: Callable[[], str | None]
+
+    def __init__(self, tokenizer: Tokenizer, *, skip_special_tokens: bool = False) -> None:
+        stream = Stream(tokenizer._core, skip_special_tokens)
+        self.step = stream.step
+        self.flush = stream.flush

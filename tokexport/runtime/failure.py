@@ -1,0 +1,58 @@
+"""From the C core's error codes to exceptions whose sentences name the file, what is wrong with it and what to do."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tokexport.errors import FormatError
+
+_AGAIN: Final = "the copy is damaged: fetch it again, or convert the source again"
+_DEFECT: Final = "a defect of the program that wrote it: please report it, with the file"
+
+# What to do, by error code; a code that is not here is about the call and not about the file.
+_ADVICE: Final = {
+    -7: "the text asks for more work memory than any text should: please report it, with the text",
+    -10: "convert the source again without `decode_only`",
+    -11: "the ids would be wrong: do not use this file with this version of tokexport, and please report it",
+    -20: "the conversion or the copy that should have filled it did not",
+    -21: "a tokexport file begins with the bytes 89 54 4B 58; make one with `tokexport convert`",
+    -22: "copy it again, or convert the source again",
+    -23: "install a newer tokexport, or convert the source again with this one",
+    -24: _AGAIN,
+    -25: "something was added behind its end: " + _AGAIN,
+    -26: _AGAIN,
+    -27: _DEFECT,
+    -28: "this version runs byte-level BPE; install a newer tokexport",
+    -29: _DEFECT,
+    -30: _DEFECT,
+    -31: "install a newer tokexport",
+    -32: _DEFECT,
+    -33: _DEFECT,
+    -34: _DEFECT,
+    -35: _AGAIN,
+    -36: _AGAIN,
+    -37: "load it with check=True to see whether the copy is damaged; fetch it again, or convert the source again",
+}
+_ARGUMENT: Final = -1
+_SELF_TEST: Final = -11
+
+
+def failure(name: str, code: int, detail: int, sentence: str) -> Exception:
+    """The exception for an error code of the C core.
+
+    ``name`` stands for the file, ``detail`` is what the C function said besides, ``sentence`` is ``tkx_error(code)``. Called by the native
+    module.
+
+    >>> error = failure("model.bin", -20, 0, "The file is empty.")
+    >>> print(error)
+    model.bin: the file is empty; the conversion or the copy that should have filled it did not
+    >>> error.code
+    -20
+    """
+    sentence = sentence[:1].lower() + sentence[1:].rstrip(".")
+    if code == _ARGUMENT:
+        return ValueError(f"{name}: {sentence}; a text has at most 2,147,483,647 bytes: encode it in parts")
+    if code == _SELF_TEST:
+        sentence += f" (number {detail})"
+    advice = _ADVICE.get(code)
+    return FormatError(f"{name}: {sentence}" + (f"; {advice}" if advice else ""), code)

@@ -1,0 +1,436 @@
+"""A tokenizer that runs from a mapped tokexport file."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
+
+from tokexport._core import Core
+from tokexport.errors import FormatError
+from tokexport.model import AddedToken, SpecialIds
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Ids: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
+
+AllowedSpecial: TypeAlias = Literal["all"] | Collection[str]
+
+_HEADER_SIZE: Final = 64
+_SPECIAL: Final = 4  # RecordFlag.SPECIAL of layout.py, which takes longer to import than a file takes to open
+
+
+def load(source: str | os.PathLike[str] | bytes, *, check: bool = True) -> Tokenizer:
+    """Open a tokexport file, by path or as bytes.
+
+    A file is mapped, not read: it must not change while the tokenizer lives. ``check=True`` compares the checksum of every section first;
+    ``check=False`` opens in a time that does not depend on the size, and is as safe: damage then shows as a wrong id or as an error, never
+    as a crash.
+
+    Raises ``FormatError`` for a file that is damaged, truncated, too new or no tokexport file, and ``OSError`` where it cannot be read.
+
+    >>> load("example.bin").encode("hello world")
+    [259, 264]
+    """
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        data: bytes | mmap = bytes(source)
+        path = None
+        name = f"tokexport file of {len(data)} bytes"
+    else:
+        path = Path(source)
+        name = str(path)
+        with path.open("rb") as file:
+            # An empty file cannot be mapped; the core has a name for what is wrong with it.
+            data = mmap(file.fileno(), 0, access=ACCESS_READ) if os.fstat(file.fileno()).st_size else b""
+    core = Core(data, name)
+    if check:
+        core.check()
+    return Tokenizer(core, data, path)
+
+
+def _load_again(path: Path, header: bytes) -> Tokenizer:
+    """What a pickle of a mapped tokenizer calls: the same file, or ``FormatError``."""
+    tokenizer = load(path, check=False)
+    if tokenizer._data[:_HEADER_SIZE] != header:
+        raise FormatError(f"{path}: not the file that was pickled; pickle the tokenizer again, or load it by path")
+    return tokenizer
+
+
+def _load_bytes(data: bytes) -> Tokenizer:
+    return load(data, check=False)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Tokenizer:
+    """A tokenizer over a tokexport file: it cannot be changed, serves any number of threads, and pickles (by path, or by its bytes).
+
+    Made by :func:`load`. ``path`` is the mapped file, or ``None``. The examples below use this one:
+
+    >>> import tiktoken, tokexport
+    >>> tokens = [b"he", b"ll", b"hell", b"hello", b" w", b"or", b" wor", b" worl", b" world"]
+    >>> ranks = {bytes([i]): i for i in range(256)} | {token: 256 + i for i, token in enumerate(tokens)}
+    >>> pattern = r" ?\\w+|\\s|[^\\w\\s]+"
+    >>> source = tiktoken.Encoding("example", pat_str=pattern, mergeable_ranks=ranks, special_tokens={"<|end|>": 300})
+    >>> conversion = tokexport.convert(source, "example.bin", force=True)
+    >>> tokenizer = tokexport.load("example.bin")
+    """
+
+    _core: Core
+    _data: bytes | mmap
+    path: Path | None
+
+    # ---- from text to ids
+
+    def encode(self, text: str, *, allowed_special: AllowedSpecial = (), add_special_tokens: bool = False) -> list[int]:
+        """The ids of a text.
+
+        Special tokens in the text are plain text, unless ``allowed_special`` names them (``"all"``, or a collection of contents); added
+        tokens that are not special are always found. ``add_special_tokens`` puts around it what the source's post-processor puts.
+
+        Raises ``UnicodeEncodeError`` for a lone surrogate where the source's own library does, ``ValueError`` for a name in
+        ``allowed_special`` that is no added token.
+
+        >>> tokenizer.encode("hello world<|end|>", allowed_special={"<|end|>"})
+        [259, 264, 300]
+        >>> len(tokenizer.encode("hello world<|end|>"))
+        9
+        """
+        return self._core.encode(text, allowed_special, add_special_tokens)
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """The ids of a text in which special tokens are plain text.
+
+        >>> tokenizer.encode_ordinary("hello")
+        [259]
+        """
+        return self._core.encode(text, (), False)
+
+    def encode_to_numpy(
+        self, text: str, *, allowed_special: AllowedSpecial = (), add_special_tokens: bool = False
+    ) -> NDArray[np.uint32]:
+        """As :meth:`encode`, as a numpy array of shape ``(ids,)``: no Python object is made for an id.
+
+        >>> tokenizer.encode_to_numpy("hello world")
+        array([259, 264], dtype=uint32)
+        """
+        return self._core.encode_numpy(text, allowed_special, add_special_tokens)
+
+    def encode_bytes(
+        self, data: bytes, *, allowed_special: AllowedSpecial = (), add_special_tokens: bool = False
+    ) -> list[int]:
+        """As :meth:`encode`, from UTF-8. Raises ``UnicodeDecodeError`` where it is not UTF-8.
+
+        >>> tokenizer.encode_bytes(b"hello world")
+        [259, 264]
+        """
+        return self._core.encode_bytes(data, allowed_special, add_special_tokens)
+
+    def encode_pair(
+        self, first: str, second: str, *, allowed_special: AllowedSpecial = (), add_special_tokens: bool = True
+    ) -> list[int]:
+        """The ids of two texts, put together as the source's post-processor puts a pair together; one behind the other without one.
+
+        >>> tokenizer.encode_pair("hello", " world")
+        [259, 264]
+        """
+        return self._core.encode_pair(first, second, allowed_special, add_special_tokens)
+
+    def encode_batch(
+        self,
+        texts: Iterable[str],
+        *,
+        num_threads: int | None = None,
+        allowed_special: AllowedSpecial = (),
+        add_special_tokens: bool = False,
+    ) -> list[list[int]]:
+        """The ids of each text, encoded by ``num_threads`` threads (``None``: one a processor that this process may use).
+
+        >>> tokenizer.encode_batch(["hello", "hello world"])
+        [[259], [259, 264]]
+        """
+        threads = _processors() if num_threads is None else num_threads
+        if threads < 1:
+            raise ValueError(f"num_threads must be at least 1, not {threads}")
+        return self._core.encode_batch(texts, allowed_special, add_special_tokens, threads)
+
+    def encode_ordinary_batch(self, texts: Iterable[str], *, num_threads: int | None = None) -> list[list[int]]:
+        """As :meth:`encode_batch`; special tokens are plain text.
+
+        >>> tokenizer.encode_ordinary_batch(["hello", " world"])
+        [[259], [264]]
+        """
+        return self.encode_batch(texts, num_threads=num_threads)
+
+    def encode_single_token(self, text_or_bytes: str | bytes) -> int:
+        """The id of one token, by its text or its bytes; special tokens too. Raises ``KeyError`` for what is no token.
+
+        >>> tokenizer.encode_single_token(" world"), tokenizer.encode_single_token("<|end|>")
+        (264, 300)
+        """
+        content = text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
+        id = self._core.token_id(content)
+        if id is None:
+            id = next(
+                (added for added, added_content, _ in self._core.added_tokens() if added_content == content), None
+            )
+        if id is None:
+            raise KeyError(text_or_bytes)
+        return id
+
+    # ---- from ids to text
+
+    def decode(self, ids: Ids, *, skip_special_tokens: bool = False, errors: str = "replace") -> str:
+        """The text of a list, an array or any other sequence of ids.
+
+        Ids that end within a character, and bytes that are no UTF-8, are treated as ``errors`` says (see ``bytes.decode``). Raises
+        ``KeyError`` for an id that is no token; it holds the id.
+
+        >>> tokenizer.decode([259, 264, 300])
+        'hello world<|end|>'
+        >>> tokenizer.decode([259, 264, 300], skip_special_tokens=True)
+        'hello world'
+        """
+        return self._core.decode(ids, skip_special_tokens, errors)
+
+    def decode_bytes(self, ids: Ids, *, skip_special_tokens: bool = False) -> bytes:
+        """The bytes of ids, joined. Raises ``KeyError`` as :meth:`decode`.
+
+        >>> tokenizer.decode_bytes([259, 264])
+        b'hello world'
+        """
+        return self._core.decode_bytes(ids, skip_special_tokens)
+
+    def decode_batch(
+        self, batch: Iterable[Ids], *, skip_special_tokens: bool = False, errors: str = "replace"
+    ) -> list[str]:
+        """The text of each sequence of ids.
+
+        >>> tokenizer.decode_batch([[259], [259, 264]])
+        ['hello', 'hello world']
+        """
+        return [self._core.decode(ids, skip_special_tokens, errors) for ids in batch]
+
+    def decode_tokens_bytes(self, ids: Ids) -> list[bytes]:
+        """The bytes of each id.
+
+        >>> tokenizer.decode_tokens_bytes([259, 264])
+        [b'hello', b' world']
+        """
+        return self._core.decode_tokens_bytes(ids)
+
+    def decode_single_token_bytes(self, id: int) -> bytes:
+        """The bytes of one id; they need not be UTF-8. Raises ``KeyError`` for an id that is no token.
+
+        >>> tokenizer.decode_single_token_bytes(264)
+        b' world'
+        """
+        return self._core.token_bytes(id)
+
+    def decode_with_offsets(self, ids: Ids) -> tuple[str, list[int]]:
+        """The text of ids, and for each id the index of the character in which its first byte lies.
+
+        Raises ``UnicodeDecodeError`` where the bytes are not UTF-8. Source of the meaning: tiktoken's method of this name.
+
+        >>> tokenizer.decode_with_offsets(tokenizer.encode("hello ☃"))
+        ('hello ☃', [0, 5, 6, 6, 6])
+        """
+        text = bytearray()
+        offsets = []
+        characters = 0  # that have begun
+        for token in self._core.decode_tokens_bytes(ids):
+            begins_inside = 0x80 <= token[0] < 0xC0 if token else False
+            offsets.append(max(0, characters - begins_inside))
+            characters += sum(not 0x80 <= byte < 0xC0 for byte in token)
+            text += token
+        return text.decode(), offsets
+
+    # ---- what the file says
+
+    @property
+    def n_vocab(self) -> int:
+        """Ids are ``0 .. n_vocab - 1``; some of them may be no token.
+
+        >>> tokenizer.n_vocab
+        301
+        """
+        return self._core.id_count
+
+    @property
+    def token_count(self) -> int:
+        """How many ids are tokens.
+
+        >>> tokenizer.token_count
+        266
+        """
+        return self._core.token_count
+
+    @property
+    def added_tokens(self) -> tuple[AddedToken, ...]:
+        """The tokens that are found in a text before the model runs, special or not.
+
+        >>> tokenizer.added_tokens[0].content
+        '<|end|>'
+        """
+        from tokexport.layout import AddedFlag
+
+        return tuple(
+            AddedToken(
+                id,
+                content.decode(),
+                special=bool(flags & AddedFlag.SPECIAL),
+                single_word=bool(flags & AddedFlag.SINGLE_WORD),
+                lstrip=bool(flags & AddedFlag.LSTRIP),
+                rstrip=bool(flags & AddedFlag.RSTRIP),
+                normalized=bool(flags & AddedFlag.NORMALIZED),
+            )
+            for id, content, flags in self._core.added_tokens()
+        )
+
+    @property
+    def special_tokens_set(self) -> set[str]:
+        """The contents of the special tokens that ``allowed_special`` can name.
+
+        >>> tokenizer.special_tokens_set
+        {'<|end|>'}
+        """
+        return {token.content for token in self.added_tokens if token.special}
+
+    def is_special_token(self, id: int) -> bool:
+        """Whether ``skip_special_tokens`` leaves an id out. Raises ``KeyError`` for an id out of range.
+
+        >>> tokenizer.is_special_token(300)
+        True
+        """
+        return bool(self._core.token_flags(id) & _SPECIAL)
+
+    @property
+    def special_ids(self) -> SpecialIds:
+        """The ids that have a role: ``bos``, ``eos``, ``pad``, ``unk`` (``None``: none), and ``stop``, all that end a generation.
+
+        >>> tokenizer.special_ids.pad is None
+        True
+        """
+        bos, eos, pad, unk = (self._core.special_id(role) for role in range(4))
+        return SpecialIds(bos, eos, pad, unk, tuple(self._core.stop_ids()))
+
+    @property
+    def eot_token(self) -> int:
+        """The id of ``<|endoftext|>``, or else the one that ends a text. Raises ``KeyError`` where there is none."""
+        try:
+            return self.encode_single_token("<|endoftext|>")
+        except KeyError:
+            eos = self.special_ids.eos
+            if eos is None:
+                raise
+            return eos
+
+    def token_byte_values(self) -> list[bytes]:
+        """The bytes of every token of the model, sorted; added tokens are not among them.
+
+        >>> tokenizer.token_byte_values()[-1]
+        b'\\xff'
+        """
+        from tokexport.layout import RecordFlag
+
+        model = (self.records["flags"] & RecordFlag.KIND_MASK) == RecordFlag.KIND_MODEL
+        return sorted(self._core.decode_tokens_bytes(model.nonzero()[0]))
+
+    @property
+    def chat_template(self) -> str | None:
+        """The chat template that came with the source, or ``None``."""
+        content = self._section(b"CHAT")
+        return None if content is None else content.decode()
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """Where the file came from: kind of source, SHA-256 of what was read, reference library, exporter.
+
+        >>> sorted(tokenizer.provenance)
+        ['exporter', 'reference', 'sha256', 'source']
+        """
+        content = self._section(b"PROV")
+        return {} if content is None else dict(json.loads(content))
+
+    @property
+    def records(self) -> NDArray[np.void]:
+        """The file's table of tokens, one record an id (``offset``, ``length``, ``flags``), read-only and not copied.
+
+        >>> int(tokenizer.records[264]["length"])
+        6
+        """
+        from tokexport.layout import RECORD
+        from tokexport.runtime.views import section_view
+
+        records = section_view(self._core, self._data, b"RECS", RECORD)
+        assert records is not None  # no file opens without
+        return records
+
+    @property
+    def scores(self) -> NDArray[np.float32] | None:
+        """-ln(rank + 1) for each token that a merge makes and -1e6 for the others, read-only; ``None`` where the file has no scores.
+
+        >>> tokenizer.scores is None or float(tokenizer.scores[0])
+        -1000000.0
+        """
+        from tokexport.layout import SCORE
+        from tokexport.runtime.views import section_view
+
+        return section_view(self._core, self._data, b"SCOR", SCORE)
+
+    @property
+    def ranks(self) -> NDArray[np.uint32] | None:
+        """The rank of each token's merge, read-only; ``None`` where rank is the order of ids."""
+        from tokexport.layout import RANK
+        from tokexport.runtime.views import section_view
+
+        return section_view(self._core, self._data, b"RANK", RANK)
+
+    def sections(self) -> list[tuple[str, int]]:
+        """Tag and size in bytes of each section of the file.
+
+        >>> tokenizer.sections()[0]
+        ('RECS', 2408)
+        """
+        from tokexport.runtime.views import section_sizes
+
+        return section_sizes(self._data)
+
+    def self_test(self) -> int:
+        """Encode the texts that the file brings, and compare with the ids of the source's own library. Returns how many there were.
+
+        Raises ``FormatError`` at the first that differs.
+        """
+        return self._core.self_test()
+
+    # ---- as a Python object
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.path is None:
+            return _load_bytes, (bytes(self._data),)
+        return _load_again, (self.path.absolute(), self._data[:_HEADER_SIZE])
+
+    def __copy__(self) -> Tokenizer:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tokenizer:
+        return self
+
+    def __repr__(self) -> str:
+        return f"<tokexport.Tokenizer {self._core.token_count:,} tokens, {self.path or 'from bytes'}>"
+
+    def _section(self, tag: bytes) -> bytes | None:
+        place = self._core.section(tag)
+        return None if place is None else self._data[place[0] : place[0] + place[1]]
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,32 @@
+"""numpy views of a file's tables: nothing is copied, and nothing can be written."""
+
+from __future__ import annotations
+
+from mmap import mmap
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokexport import layout
+from tokexport._core import Core
+
+FileBytes: TypeAlias = bytes | mmap
+
+
+def section_view(core: Core, data: FileBytes, tag: bytes, dtype: np.dtype[Any]) -> NDArray[Any] | None:
+    """A section as a read-only array of ``dtype``, or ``None`` where the file has no such section."""
+    place = core.section(tag)
+    if place is None:
+        return None
+    offset, size = place
+    return np.frombuffer(data, dtype, size // dtype.itemsize, offset)
+
+
+def section_sizes(data: FileBytes) -> list[tuple[str, int]]:
+    """Tag and size in bytes of each section, in the order of the file."""
+    header = layout.Header.parse(data[: layout.Header.sizeof()])
+    start, size = layout.Header.sizeof(), layout.Section.sizeof()
+    places = (start + i * size for i in range(header.section_count))
+    sections = (layout.Section.parse(data[place : place + size]) for place in places)
+    return [(section.tag.decode("ascii", "backslashreplace"), section.size) for section in sections]
