@@ -956,7 +956,7 @@ typedef struct run {
     int code;
     uint32_t *ids;
     size_t capacity, count;
-    uint8_t *memory;
+    uint8_t *memory, no_memory[1];
     size_t memory_size, memory_used;
     uint64_t memory_needed;
     uint8_t *cache;
@@ -1024,8 +1024,9 @@ typedef struct part {
 static uint32_t added_class(run *r, const uint8_t *p) {
     tkx_span s = r->t->added_classes;
     uint32_t c = utf8_decode(p), middle, leaf, middle_count, leaf_count;
-    const uint8_t *table = s.data + 8;
+    const uint8_t *table;
     if (!s.data) return 0;
+    table = s.data + 8;
     if (c < 128) return table[c];
     middle_count = load_u16(s.data);
     leaf_count = load_u16(s.data + 2);
@@ -2260,10 +2261,12 @@ static void encode_blocks(run *r, const uint8_t *text, size_t size) {
 
 static void lend(run *r, const tkx_work *work) {
     size_t sets = 0, offset;
-    if (!work) return;
-    r->memory = (uint8_t *)work->memory;
-    r->memory_size = work->memory ? work->memory_size : 0;
-    if (!work->cache) return;
+    r->memory = r->no_memory;
+    if (work && work->memory) {
+        r->memory = (uint8_t *)work->memory;
+        r->memory_size = work->memory_size;
+    }
+    if (!work || !work->cache) return;
     /* A set shall lie in one line of memory. */
     offset = (size_t)(0 - (uintptr_t)work->cache) & (SET - 1);
     if (work->cache_size >= offset + 2 * SET) {

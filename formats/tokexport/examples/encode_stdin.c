@@ -12,7 +12,7 @@
 
 static char text[1 << 20];
 static uint32_t ids[sizeof text];
-static unsigned char memory[TKX_WORK_SIZE(sizeof text)], cache[1 << 20];
+static unsigned char memory[1 << 20], cache[1 << 20];
 
 int main(int argc, char **argv) {
     tkx t;

@@ -117,11 +117,11 @@ def escaped_character(source: PatternReader, in_bracket: bool) -> int | CodePoin
     offset = source.position - 1
     letter = source.take()
     if letter in "sdwhSDWH":
-        members = shorthand_set(letter.lower(), source.dialect)
+        members = shorthand_set(letter.lower(), source.dialect, bracketed=in_bracket)
         return complement(members) if letter.isupper() else members
     if letter in "pP" and source.skip("{"):
         negated = (letter == "P") != source.skip("^")
-        members = source.property(source.take_until("}"), offset)
+        members = source.property(source.take_until("}"), offset, bracketed=in_bracket)
         return complement(members) if negated else members
     if letter in "xo" and not source.at_end and source.skip("{"):
         digits = source.take_while(HEX if letter == "x" else OCTAL)

@@ -67,9 +67,9 @@ class PatternReader:
         """The error for what stands here, or at an offset."""
         return PatternError(self.position if offset is None else offset, found, supported)
 
-    def property(self, name: str, offset: int) -> CodePoints:
+    def property(self, name: str, offset: int, bracketed: bool = False) -> CodePoints:
         try:
-            return property_set(name, self.dialect)
+            return property_set(name, self.dialect, bracketed)
         except KeyError:
             raise self.refused(
                 f"the property {name!r}",

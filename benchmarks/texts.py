@@ -1,0 +1,146 @@
+"""The texts that are measured. They are the same on every run; those of ``$TOKEXPORT_SHARED/corpora`` are real, where it is set.
+
+Without it English is the documentation of Python's standard library, and text in other scripts is made of random words,
+which is harder than real text: no word comes twice.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import random
+import string
+import sysconfig
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+SIZE = 2_000_000  # bytes of a long text
+WORST = 1_000_000  # characters of a text made to be slow
+SCRIPTS = {
+    "Cyrillic": (0x430, 0x44F),
+    "Greek": (0x3B1, 0x3C9),
+    "Arabic": (0x627, 0x64A),
+    "Devanagari": (0x905, 0x939),
+    "Thai": (0xE01, 0xE2E),
+    "Hangul": (0xAC00, 0xD7A3),
+    "Latin with accents": (0xE0, 0xFF),
+}
+CJK = (0x4E00, 0x9FA5)
+KANA = (0x3041, 0x30F6)
+
+
+def english() -> str:
+    """English prose."""
+    shared = _shared("english/pride_and_prejudice.txt", "english/taylorswift.txt", "english/tinyshakespeare.txt")
+    return _cut(shared or " ".join(_docstrings()))
+
+
+def code() -> str:
+    """Python source, tests included."""
+    return _cut("".join(path.read_text(encoding="utf-8", errors="replace") for path in _library()[:400]))
+
+
+def scripts() -> str:
+    """Text in many scripts."""
+    path = _corpora() / "udhr" / "udhr_all_languages.jsonl"
+    if path.is_file():
+        lines = path.read_text(encoding="utf-8").splitlines()
+        chance = random.Random(1)
+        chance.shuffle(lines)
+        return _cut("\n".join(" ".join(_strings(json.loads(line))) for line in lines))
+    chance = random.Random(1)
+    ranges = list(SCRIPTS.values())
+    return _cut(" ".join(_word(chance, *chance.choice(ranges), 9) for _ in range(SIZE // 9)))
+
+
+def cjk() -> str:
+    """Japanese and Chinese."""
+    shared = _shared("japanese/wagahaiwa_nekodearu.txt", "xquad/xquad.zh.txt")
+    if shared:
+        return _cut(shared)
+    chance = random.Random(2)
+    return _cut("".join(_word(chance, *chance.choice((CJK, CJK, KANA)), 12) + "、" for _ in range(SIZE // 15)))
+
+
+def one_letter() -> str:
+    """One letter, a million times."""
+    return "a" * WORST
+
+
+def letters() -> str:
+    """Random letters without an end of a word."""
+    return "".join(random.Random(3).choices(string.ascii_lowercase, k=WORST))
+
+
+def white_space() -> str:
+    """Random white space."""
+    return "".join(random.Random(4).choices("     \n\t\u00a0\u3000", k=WORST))
+
+
+def digits() -> str:
+    """Random digits."""
+    return "".join(random.Random(5).choices(string.digits, k=WORST))
+
+
+TEXTS: Mapping[str, Callable[[], str]] = {
+    "English": english,
+    "code": code,
+    "many scripts": scripts,
+    "Chinese, Japanese": cjk,
+    "'a' * 1,000,000": one_letter,
+    "random letters": letters,
+    "white space": white_space,
+    "digits": digits,
+}
+
+
+def short_texts() -> list[str]:
+    """English in parts of about 300 bytes, as one call each."""
+    text = english()
+    return [text[start : start + 300] for start in range(0, 600_000, 300)]
+
+
+def _corpora() -> Path:
+    return Path(os.environ.get("TOKEXPORT_SHARED", "/nonexistent")) / "corpora"
+
+
+def _shared(*names: str) -> str:
+    paths = [_corpora() / name for name in names]
+    return "".join(path.read_text(encoding="utf-8") for path in paths if path.is_file())
+
+
+def _library() -> list[Path]:
+    """Source files of this Python's library, in a mixed but fixed order."""
+    folder = Path(sysconfig.get_path("stdlib"))
+    paths = sorted(folder.glob("*.py")) + sorted(folder.glob("[a-z]*/*.py"))
+    paths = [path for path in paths if "site-packages" not in path.parts]
+    random.Random(6).shuffle(paths)
+    return paths
+
+
+def _docstrings() -> Iterator[str]:
+    for path in _library():
+        if "test" in path.parts:
+            continue
+        tree = ast.parse(path.read_bytes())
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and (text := ast.get_docstring(node)):
+                yield text
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, dict)):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _strings(part)
+
+
+def _word(chance: random.Random, first: int, last: int, longest: int) -> str:
+    return "".join(chr(chance.randint(first, last)) for _ in range(chance.randint(1, longest)))
+
+
+def _cut(text: str) -> str:
+    """The first SIZE bytes."""
+    return text.encode("utf-8", "ignore")[:SIZE].decode("utf-8", "ignore")

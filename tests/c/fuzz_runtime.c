@@ -1,0 +1,157 @@
+/* Files that lie: fuzz_runtime SEED COUNT FILE...
+
+   Each file is changed at random, its checksums are made right again, and every function is called on what tkx_open still takes. Nothing is expected of the
+   answers; a sanitizer, or a call that does not come back, is what this test looks for. */
+
+#include "support.h"
+
+enum { MAX_TEXT = 120, MAX_IDS = 12 * MAX_TEXT + 8 };
+
+static uint32_t crc32(uint32_t crc, const uint8_t *p, size_t size) {
+    int bit;
+    for (crc = ~crc; size; size--, p++) {
+        for (crc ^= *p, bit = 0; bit < 8; bit++) crc = crc >> 1 ^ (0xEDB88320 & (0 - (crc & 1)));
+    }
+    return ~crc;
+}
+
+static uint64_t number(const uint8_t *p, int bytes) {
+    uint64_t v = 0;
+    while (bytes--) v = v << 8 | p[bytes];
+    return v;
+}
+
+static void set_number(uint8_t *p, int bytes, uint64_t v) {
+    for (; bytes; bytes--, v >>= 8) *p++ = (uint8_t)v;
+}
+
+/* Makes the checksum of header and section table right. Those of the sections only matter to tkx_check. */
+static void seal(uint8_t *data, size_t size) {
+    size_t sections = size >= 64 ? (size_t)number(data + 12, 4) : 0;
+    if (sections > 64 || size < 64 + 32 * sections) return;
+    set_number(data + 60, 4, crc32(crc32(0, data, 60), data + 64, 32 * sections));
+}
+
+/* A place worth changing: the first bytes of a section more often than others, the header seldom. */
+static size_t some_place(const uint8_t *data, size_t size, uint64_t *state) {
+    size_t sections = (size_t)number(data + 12, 4), offset, length;
+    const uint8_t *entry = data + 64 + 32 * below(state, sections);
+    if (below(state, 40) == 0) return below(state, 64 + 32 * sections);
+    offset = (size_t)number(entry + 8, 8);
+    length = (size_t)number(entry + 16, 8);
+    if (length == 0) return below(state, size);
+    if (length > 200 && below(state, 3) == 0) length = 200;
+    return offset + below(state, length);
+}
+
+static void change(uint8_t *data, const uint8_t *original, size_t size, uint64_t *state) {
+    static const uint32_t favourites[] = {0, 1, 2, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF, 0x1FFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF};
+    size_t count = 1 + below(state, 6), at;
+    for (; count; count--) {
+        at = some_place(original, size, state);
+        switch (below(state, 5)) {
+            case 0: data[at] ^= (uint8_t)(1u << below(state, 8)); break;
+            case 1: data[at] = (uint8_t)next_random(state); break;
+            case 2: data[at] = (uint8_t)(data[at] + (below(state, 2) ? 1 : 255)); break;
+            case 3: /* a whole number */
+                at &= ~(size_t)3;
+                if (size - at >= 4) set_number(data + at, 4, favourites[below(state, sizeof favourites / sizeof *favourites)]);
+                break;
+            default: { /* a piece of the file in another place */
+                size_t from = below(state, size), length = below(state, 32);
+                if (length <= size - at && length <= size - from) memmove(data + at, data + from, length);
+            }
+        }
+    }
+}
+
+static void call_everything(const tkx *t, uint64_t *state) {
+    static uint8_t buffer[MAX_TEXT], cache[4096];
+    size_t size = random_text(t, state, buffer, MAX_TEXT), count, taken, length, memory_size = below(state, 3) ? tkx_work_size(t, size) : below(state, 4000);
+    uint8_t *text = copy_of(buffer, size), *out = (uint8_t *)exactly(200), *window = (uint8_t *)exactly(64), allowed = (uint8_t)next_random(state);
+    uint32_t *ids = (uint32_t *)exactly(4 * MAX_IDS), id, flags, kind, i;
+    const uint8_t *bytes;
+    float score;
+    tkx_work work = {NULL, 0, NULL, 0};
+    tkx_decoder d;
+    tkx_encoder e;
+    int code;
+    if (memory_size > 1000000) memory_size = 1000000;
+    memset(cache, 0, sizeof cache);
+    work.memory = exactly(memory_size);
+    work.memory_size = memory_size;
+    work.cache = cache;
+    work.cache_size = below(state, 2) ? sizeof cache : 0;
+    tkx_encode(t, text, size, ids, below(state, MAX_IDS), &count, &work);
+    tkx_encode_special(t, text, size, ids, MAX_IDS, &count, &work);
+    tkx_encode_allowed(t, text, size, &allowed, 1, ids, MAX_IDS, &count, &work);
+    tkx_encode(t, text, size, NULL, 0, &count, NULL);
+    if (tkx_encoder_init(&e, t, 1, window, 64, &work) == TKX_OK) {
+        for (taken = count = 0, length = 0; length < size; length += taken) {
+            if (tkx_encoder_feed(&e, text + length, size - length, &taken, ids, MAX_IDS, &count) != TKX_OK) break;
+        }
+        tkx_encoder_finish(&e, ids, MAX_IDS, &count);
+    }
+    tkx_cut(t, text, size);
+    tkx_selftest(t, ids, MAX_IDS, &count, &work);
+    tkx_check(t);
+    tkx_decoder_init(&d, t, (int)below(state, 2));
+    for (i = 0; i < 20; i++) {
+        id = (uint32_t)below(state, tkx_id_count(t) + (size_t)1);
+        ids[i] = id;
+        tkx_decoder_step(&d, id, out, 200, &length);
+        tkx_token_flags(t, id, &flags);
+        tkx_token_score(t, id, &score);
+        code = tkx_token_bytes(t, id, &bytes, &length);
+        if (code == TKX_OK) {
+            uint8_t *copy = copy_of(bytes, length); /* reads them all */
+            tkx_token_id(t, copy, length, &id);
+            free(copy);
+        }
+    }
+    tkx_decoder_flush(&d, out, 200, &length);
+    tkx_decode(t, ids, 1 + below(state, 20), out, below(state, 200), &length);
+    for (i = 0; i < 12; i++) {
+        tkx_special_id(t, (int)i, &id);
+        tkx_stop_id(t, i, &id);
+        tkx_template(t, (int)(i & 1), i / 2, &kind, &id, &flags);
+        if (tkx_added_token(t, i, &id, &bytes, &length, &flags) == TKX_OK) free(copy_of(bytes, length));
+    }
+    if (tkx_section(t, "PROV", &bytes, &length) == TKX_OK) free(copy_of(bytes, length));
+    free(text);
+    free(out);
+    free(window);
+    free(ids);
+    free(work.memory);
+}
+
+int main(int argc, char **argv) {
+    uint64_t state = argc > 1 ? strtoull(argv[1], NULL, 10) * 2 + 1 : 0;
+    int count = argc > 2 ? atoi(argv[2]) : 0, i, round;
+    unsigned long taken = 0, refused = 0;
+    CHECK(argc > 3 && count > 0);
+    for (i = 3; i < argc; i++) {
+        size_t size;
+        uint8_t *data = read_file(argv[i], &size);
+        for (round = 0; round < count; round++) {
+            uint8_t *changed = copy_of(data, size), *exact;
+            size_t length = below(&state, 50) ? size : below(&state, size);
+            tkx t;
+            if (round) change(changed, data, size, &state);
+            if (length < size) set_number(changed + 16, 8, length);
+            exact = copy_of(changed, length);
+            seal(exact, length);
+            if (tkx_open(&t, exact, length) == TKX_OK) {
+                taken++;
+                call_everything(&t, &state);
+            } else {
+                refused++;
+            }
+            free(changed);
+            free(exact);
+        }
+        free(data);
+    }
+    printf("%lu taken, %lu refused\n", taken, refused);
+    return taken > 0 ? 0 : 1;
+}

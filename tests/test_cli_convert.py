@@ -1,0 +1,129 @@
+"""tokexport convert: makes the file that was asked for, or nothing."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import tokexport
+
+
+def test_a_conversion_says_what_is_in_the_file(run, small_source, tmp_path):
+    outcome = run("convert", small_source("qwen"), "-o", tmp_path / "it.bin")
+    assert outcome.code == 0
+    assert (tmp_path / "it.bin").exists()
+    for word in ("it.bin", "NFC", "440 tokens", "RECS", "PIDX", "TEST"):
+        assert word.removeprefix("440 ") in outcome.text
+
+
+def test_json_gives_the_sizes_of_all_sections(run, small_source, tmp_path):
+    target = tmp_path / "it.bin"
+    result = json.loads(run("convert", small_source("gpt2"), "-o", target, "--json").text)
+    assert result["size"] == target.stat().st_size
+    assert result["source_size"] == small_source("gpt2").stat().st_size
+    assert result["sections"] == dict(tokexport.load(target).sections())
+    assert result["reference"] == "tokenizers"
+
+
+def test_the_default_target_is_tokenizer_bin(run, small_source, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("convert", small_source("gpt2")).code == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["tokenizer.bin"]
+
+
+def test_an_existing_target_is_kept_unless_it_is_forced(run, small_source, tmp_path):
+    target = tmp_path / "it.bin"
+    target.write_bytes(b"mine")
+    outcome = run("convert", small_source("gpt2"), "-o", target)
+    assert (outcome.code, outcome.stdout) == (2, b"")
+    assert "--force" in outcome.stderr
+    assert target.read_bytes() == b"mine"
+    assert run("convert", small_source("gpt2"), "-o", target, "--force").code == 0
+    assert tokexport.load(target).n_vocab > 0
+
+
+def test_a_refused_source_leaves_nothing_behind_and_the_target_as_it_was(run, small_source, tmp_path):
+    source = json.loads(small_source("gpt2").read_text(encoding="utf-8"))
+    split = {"type": "Split", "pattern": {"Regex": "(a)\\1"}, "behavior": "Isolated", "invert": False}
+    source["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [split, source["pre_tokenizer"]]}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(source), encoding="utf-8")
+    target = tmp_path / "it.bin"
+    target.write_bytes(b"mine")
+    outcome = run("convert", tmp_path / "tokenizer.json", "-o", target, "--force")
+    assert (outcome.code, outcome.stdout) == (2, b"")
+    assert "pre_tokenizer.pretokenizers[0].pattern" in outcome.stderr
+    assert "(a)\\1" in outcome.stderr
+    assert outcome.stderr.count("\n") == 1
+    assert target.read_bytes() == b"mine"
+    assert {path.name for path in tmp_path.iterdir()} == {"tokenizer.json", "it.bin"}
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00\x01\x02", b"{", b'{"a": 1.5}', b"GGUF\x03\x00\x00\x00"])
+def test_what_is_no_source_is_refused_in_one_sentence(content, run, tmp_path):
+    (tmp_path / "source").write_bytes(content)
+    outcome = run("convert", tmp_path / "source", "-o", tmp_path / "it.bin")
+    assert (outcome.code, outcome.stdout) == (2, b"")
+    assert outcome.stderr.startswith("tokexport: ")
+    assert outcome.stderr.count("\n") == 1
+    assert not (tmp_path / "it.bin").exists()
+
+
+def test_a_missing_source_is_an_error_that_names_it(run, tmp_path):
+    outcome = run("convert", tmp_path / "nothing.json")
+    assert outcome.code == 2
+    assert "nothing.json" in outcome.stderr
+
+
+def test_a_control_character_in_an_error_does_not_reach_the_terminal(run, tmp_path):
+    outcome = run("convert", tmp_path / "\x1b[2J.json")
+    assert outcome.code == 2
+    assert "\x1b" not in outcome.stderr
+    assert "\\x1b[2J.json" in outcome.stderr
+
+
+def test_options_leave_parts_out(run, small_source, tmp_path):
+    def tags(*options):
+        result = run("convert", small_source("llama3"), "-o", tmp_path / "it.bin", "--force", "--json", *options)
+        return set(json.loads(result.text)["sections"])
+
+    everything = tags()
+    assert {"SCOR", "TEST", "PIDX"} <= everything
+    assert tags("--no-scores") == everything - {"SCOR"}
+    assert tags("--no-self-test") == everything - {"TEST"}
+    assert not {"PIDX", "TIDX", "SCOR", "TEST"} & tags("--decode-only")
+
+
+def test_ranks_take_their_pattern_and_special_tokens_from_options(run, small_source, tmp_path):
+    ranks = tmp_path / "my.tiktoken"
+    ranks.write_bytes(small_source("ranks").read_bytes())
+    special = tmp_path / "special.json"
+    special.write_text('{"<|bos|>": 999}', encoding="ascii")
+    refused = run("convert", ranks, "-o", tmp_path / "it.bin")
+    assert refused.code == 2
+    assert "--pattern" in refused.stderr
+    outcome = run("convert", ranks, "-o", tmp_path / "it.bin", "--pattern", r"\w+|\W", "--special-tokens", special)
+    assert outcome.code == 0
+    assert tokexport.load(tmp_path / "it.bin").encode("<|bos|>", allowed_special="all") == [999]
+    answer = run("verify", tmp_path / "it.bin", "--against", ranks, "--pattern", r"\w+|\W", "--special-tokens", special,
+                 "--strings", 500)  # fmt: skip
+    assert answer.code == 0, answer.text
+
+
+@pytest.mark.parametrize("content", ["[1]", '{"a": "b"}', '{"a": -1}', '{"a": true}', "{"])
+def test_special_tokens_that_are_no_ids_by_content_are_refused(content, run, small_source, tmp_path):
+    (tmp_path / "special.json").write_text(content, encoding="ascii")
+    outcome = run(
+        "convert", small_source("ranks"), "-o", tmp_path / "it.bin", "--special-tokens", tmp_path / "special.json"
+    )
+    assert outcome.code == 2
+    assert "special.json" in outcome.stderr
+
+
+def test_notes_go_to_stderr(run, small_source, tmp_path):
+    ranks = tmp_path / "my.tiktoken"
+    ranks.write_bytes(small_source("ranks").read_bytes())
+    outcome = run("convert", ranks, "-o", tmp_path / "it.bin", "--pattern", r"\w+|\W", "--json")
+    assert outcome.code == 0
+    assert "note: " in outcome.stderr
+    assert json.loads(outcome.text)["notes"]

@@ -1,0 +1,56 @@
+"""tokexport demo does the main job on any source; tokexport bench measures a file."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import tokexport
+from tokexport.cli import demo as demo_module
+
+
+@pytest.fixture
+def few_strings(monkeypatch):
+    monkeypatch.setattr(demo_module, "STRINGS", 300)
+
+
+def test_the_demo_shows_each_command_and_its_answer(run, small_source, tmp_path, few_strings):
+    target = tmp_path / "it.bin"
+    outcome = run("demo", small_source("qwen"), "-o", target)
+    assert outcome.code == 0, outcome.stderr
+    for command in ("convert", "verify", "encode", "decode"):
+        assert f"$ tokexport {command} " in outcome.text
+    assert "no differences" in outcome.text
+    assert outcome.text.count(demo_module.TEXT) >= 2
+    assert tokexport.load(target).self_test() > 0
+
+
+def test_the_demo_keeps_nothing_unless_it_is_asked_to(run, small_source, tmp_path, few_strings, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("demo", small_source("gpt2")).code == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_demo_overwrites_nothing(run, small_source, tmp_path, few_strings):
+    target = tmp_path / "it.bin"
+    target.write_bytes(b"mine")
+    assert run("demo", small_source("gpt2"), "-o", target).code == 2
+    assert target.read_bytes() == b"mine"
+
+
+def test_without_its_package_the_demo_says_how_to_get_it(run, monkeypatch):
+    monkeypatch.setattr(demo_module, "PACKAGE", "no-such-package-of-that-name")
+    outcome = run("demo")
+    assert outcome.code == 2
+    assert "pip install" in outcome.stderr
+
+
+def test_bench_measures_a_text(run, small_file, tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_bytes(b"The ferry left the harbour at six.\n" * 50)
+    result = json.loads(run("bench", small_file("gpt2"), "--text", text, "--seconds", 0, "--json").text)
+    assert result["bytes"] == text.stat().st_size
+    assert result["tokens"] == len(tokexport.load(small_file("gpt2")).encode(text.read_text(encoding="ascii")))
+    assert all(value > 0 for name, value in result.items() if name.endswith("seconds"))
+    assert "MB/s" in run("bench", small_file("gpt2"), "--text", text, "--seconds", 0).text

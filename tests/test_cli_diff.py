@@ -1,0 +1,102 @@
+"""tokexport diff: no difference between equals; every part that decides an id is compared."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+def changed(small_source, tmp_path, name, change):
+    """A small tokenizer after a change to its JSON."""
+    source = json.loads(small_source(name).read_text(encoding="utf-8"))
+    change(source)
+    path = tmp_path / "changed.json"
+    path.write_text(json.dumps(source), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama3", "added", "shuffled", "ranks", "unknown"])
+def test_a_file_and_its_source_do_not_differ(name, run, small_file, small_source):
+    outcome = run("diff", small_file(name), small_source(name))
+    assert outcome.code == 0, outcome.text
+    assert "no difference" in outcome.text
+    assert json.loads(run("diff", small_source(name), small_file(name), "--json").text) == {
+        "same": True,
+        "differences": [],
+    }
+
+
+def test_files_with_less_in_them_are_compared_with_as_much_of_the_source(run, small_source, tmp_path):
+    for option in ("--decode-only", "--no-scores"):
+        run("convert", small_source("gpt2"), "-o", tmp_path / "it.bin", option, "--force")
+        assert run("diff", tmp_path / "it.bin", small_source("gpt2")).code == 0
+
+
+def swap_two_ids(source):
+    vocab = source["model"]["vocab"]
+    vocab["a"], vocab["b"] = vocab["b"], vocab["a"]
+
+
+def drop_the_last_merge(source):
+    del source["model"]["merges"][-1]
+
+
+def swap_two_merges(source):
+    merges = source["model"]["merges"]
+    merges[0], merges[1] = merges[1], merges[0]
+
+
+def normalize(source):
+    source["normalizer"] = {"type": "NFC"}
+
+
+def split_digits(source):
+    source["pre_tokenizer"] = {
+        "type": "Sequence",
+        "pretokenizers": [{"type": "Digits", "individual_digits": True}, source["pre_tokenizer"]],
+    }
+
+
+def look_pieces_up_first(source):
+    source["model"]["ignore_merges"] = True
+
+
+def strip_left(source):
+    source["added_tokens"][0]["lstrip"] = True
+
+
+@pytest.mark.parametrize(
+    ("change", "part", "word"),
+    [
+        (swap_two_ids, "tokens", '"a"'),
+        (drop_the_last_merge, "merges", "only in the first"),
+        (swap_two_merges, "order of merges", "merge number 0"),
+        (normalize, "everything else", "NFC"),
+        (split_digits, "everything else", "2 stages"),
+        (look_pieces_up_first, "everything else", "whole piece first"),
+        (strip_left, "added tokens", "lstrip=True"),
+    ],
+)
+def test_a_change_is_found_and_named(change, part, word, run, small_source, tmp_path):
+    other = changed(small_source, tmp_path, "gpt2", change)
+    outcome = run("diff", small_source("gpt2"), other)
+    assert outcome.code == 1
+    assert f"{part}: " in outcome.text
+    assert word in outcome.text
+    result = json.loads(run("diff", small_source("gpt2"), other, "--json").text)
+    assert result["same"] is False
+    assert part in [difference["part"] for difference in result["differences"]]
+
+
+def test_many_differences_are_counted_and_the_first_shown(run, small_file):
+    outcome = run("diff", small_file("gpt2"), small_file("shuffled"))
+    assert outcome.code == 1
+    assert "more" in outcome.text
+    assert len(outcome.text.splitlines()) < 80
+
+
+def test_a_damaged_file_is_an_error_and_not_a_no(run, small_file, tmp_path):
+    (tmp_path / "it.bin").write_bytes(small_file("gpt2").read_bytes()[:-1])
+    outcome = run("diff", tmp_path / "it.bin", small_file("gpt2"))
+    assert (outcome.code, outcome.stdout) == (2, b"")

@@ -1,0 +1,52 @@
+"""tokexport verify: says yes for a file that agrees with its source, and no, with the first difference, for one that does not."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+def test_a_good_file_is_a_yes_with_counts(run, small_file, small_source):
+    outcome = run("verify", small_file("gpt2"), "--against", small_source("gpt2"), "--strings", 500)
+    assert (outcome.code, outcome.stderr) == (0, "")
+    assert "no differences" in outcome.text
+    result = json.loads(
+        run("verify", small_file("gpt2"), "--against", small_source("gpt2"), "--strings", 500, "--json").text
+    )
+    assert result["ok"] is True
+    assert result["compared"] == sum(result["counts"].values()) > 500
+
+
+@pytest.fixture
+def other_source(small_source, tmp_path):
+    """gpt2's tokenizer.json with the last two merges exchanged."""
+    source = json.loads(small_source("gpt2").read_text(encoding="utf-8"))
+    del source["model"]["merges"][20]
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(source), encoding="utf-8")
+    return path
+
+
+def test_a_difference_is_a_no_that_can_be_repeated(run, small_file, other_source):
+    outcome = run("verify", small_file("gpt2"), "--against", other_source, "--strings", 500)
+    assert outcome.code == 1
+    assert "first difference" in outcome.text
+    assert "--only" in outcome.text
+    result = json.loads(run("verify", small_file("gpt2"), "--against", other_source, "--strings", 500, "--json").text)
+    again = run("verify", small_file("gpt2"), "--against", other_source, "--only", result["first"]["key"], "--json")
+    assert again.code == 1
+    assert json.loads(again.text)["first"]["text"] == result["first"]["text"]
+
+
+def test_texts_are_compared_too(run, small_file, small_source, tmp_path):
+    (tmp_path / "text.txt").write_text("The ferry left.\n" * 20, encoding="ascii")
+    arguments = ("verify", small_file("gpt2"), "--against", small_source("gpt2"), "--strings", 0, "--json")
+    without = json.loads(run(*arguments).text)["compared"]
+    assert json.loads(run(*arguments, "--text", tmp_path / "text.txt").text)["compared"] > without
+
+
+def test_a_missing_file_is_an_error_and_not_a_no(run, small_file, small_source, tmp_path):
+    assert run("verify", tmp_path / "nothing.bin", "--against", small_source("gpt2")).code == 2
+    assert run("verify", small_file("gpt2"), "--against", tmp_path / "nothing.json").code == 2
+    assert run("verify", small_file("gpt2")).code == 2

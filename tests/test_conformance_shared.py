@@ -1,0 +1,53 @@
+"""Real tokenizers give the ids of their own library: on random strings, on texts, and on vectors that other projects publish."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conformance import CONVERTED, REFUSED, SLOW, Case, corpora, stress_strings, vectors
+
+from tokexport.convert import convert
+from tokexport.errors import SourceError, TokexportError, UnsupportedError
+from tokexport.references import Mode, reference_for
+from tokexport.runtime.tokenizer import load
+from tokexport.verify import compare
+from tokexport.verify.comparison import Comparison
+
+STRINGS = 100_000 if SLOW else 2_000
+
+
+@pytest.mark.parametrize(
+    "case", CONVERTED, ids=lambda case: f"{case.name}-{case.pattern}" if case.pattern else case.name
+)
+def test_a_real_tokenizer_gives_the_ids_of_its_library(case: Case, shared: Path, tmp_path: Path) -> None:
+    source = shared / "tokenizers" / case.source
+    target = tmp_path / "tokenizer.bin"
+    convert(source, target, pattern=case.pattern)
+    tokenizer, reference = load(target), reference_for(source, pattern=case.pattern)
+
+    assert tokenizer.self_test() > 0
+    for vector in vectors(shared, case):
+        ids = tokenizer.encode(vector["text"], allowed_special="all", add_special_tokens=vector["add_special"])
+        assert ids == vector["ids"], vector["text"]
+
+    texts = corpora(shared) if SLOW else [shared / "corpora" / "unicode" / "mixed_input.txt"]
+    result = compare(tokenizer, reference, strings=STRINGS, texts=texts, code_points=SLOW)
+    assert result.ok, "\n".join(result.lines())
+
+    stress = Comparison(tokenizer, reference)
+    strings = [(f"stress:{number}", string) for number, string in enumerate(stress_strings(shared))]
+    stress.texts("stress strings", strings, reference.modes() if SLOW else (Mode.TEXT, Mode.IDS), len(strings))
+    assert stress.result(()).ok, "\n".join(stress.result(()).lines())
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_another_kind_of_tokenizer_is_refused_with_a_sentence_and_leaves_nothing(
+    name: str, shared: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "tokenizer.bin"
+    with pytest.raises((UnsupportedError, SourceError)) as refusal:
+        convert(shared / "tokenizers" / name, target)
+    assert isinstance(refusal.value, TokexportError)
+    assert len(str(refusal.value).split()) > 5
+    assert list(tmp_path.iterdir()) == []

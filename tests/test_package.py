@@ -1,0 +1,115 @@
+"""The installed package is whole: its names, its data, its examples."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import importlib.metadata
+import importlib.resources
+import os
+import pkgutil
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tiktoken
+from runtime_samples import content
+
+import tokexport
+from tokexport import errors
+
+MODULES = sorted(module.name for module in pkgutil.walk_packages(tokexport.__path__, "tokexport."))
+
+
+@pytest.fixture
+def example(tmp_path, monkeypatch):
+    """The names that the examples of all docstrings may use: a directory to write to, and the tokenizer of ``Tokenizer``'s own example."""
+    monkeypatch.chdir(tmp_path)
+    tokens = [b"he", b"ll", b"hell", b"hello", b" w", b"or", b" wor", b" worl", b" world"]
+    ranks = {bytes([i]): i for i in range(256)} | {token: 256 + i for i, token in enumerate(tokens)}
+    source = tiktoken.Encoding(
+        "example", pat_str=r" ?\w+|\s|[^\w\s]+", mergeable_ranks=ranks, special_tokens={"<|end|>": 300}
+    )
+    tokexport.convert(source, tmp_path / "example.bin")
+    return {"directory": tmp_path, "tokenizer": tokexport.load(tmp_path / "example.bin"), "tokexport": tokexport}
+
+
+@pytest.mark.parametrize("name", ["tokexport", *MODULES])
+def test_every_example_of_the_documentation_runs(name, example):
+    module = importlib.import_module(name)
+    assert doctest.testmod(module, extraglobs=example).failed == 0
+
+
+def test_the_examples_of_the_runtime_are_looked_at(example):
+    module = importlib.import_module("tokexport.runtime.tokenizer")
+    assert doctest.testmod(module, extraglobs=example).attempted > 25
+
+
+def test_the_public_names_are_there():
+    assert set(tokexport.__all__) <= set(dir(tokexport))
+    assert {"convert", "load", "read", "verify", "Tokenizer", "DecodeStream", "get_include", "errors"} <= set(
+        tokexport.__all__
+    )
+    for name in tokexport.__all__:
+        assert getattr(tokexport, name) is not None
+    assert callable(tokexport.convert)
+    assert callable(tokexport.verify)
+    assert issubclass(errors.FormatError, errors.TokexportError)
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error():
+    with pytest.raises(AttributeError):
+        _ = tokexport.nothing_of_this_name
+
+
+def test_the_version_is_that_of_the_installed_package():
+    assert importlib.metadata.version("tokexport") == tokexport.__version__
+
+
+def run_apart(arguments: list[str], folder: Path, **options: Any) -> subprocess.CompletedProcess[bytes]:
+    """Runs Python in a folder where only what is installed can be imported."""
+    return subprocess.run([sys.executable, *arguments], cwd=folder, capture_output=True, check=True, **options)
+
+
+def test_the_command_is_installed(tmp_path):
+    (command,) = importlib.metadata.entry_points(group="console_scripts", name="tokexport")
+    assert command.value == "tokexport.cli:main"
+    shown = run_apart(["-c", "from tokexport.cli import main; main()", "--version"], tmp_path)
+    assert tokexport.__version__ in shown.stdout.decode()
+
+
+def test_the_c_runtime_comes_with_the_package():
+    folder = Path(tokexport.get_include())
+    assert {"tokexport.h", "tokexport.c", "SPEC.md"} <= {path.name for path in folder.iterdir()}
+
+
+def test_the_package_says_that_it_is_typed():
+    assert importlib.resources.files("tokexport").joinpath("py.typed").is_file()
+
+
+def test_the_runtime_needs_no_reference_library(tmp_path):
+    """Loading and encoding work where neither tokenizers nor tiktoken is installed."""
+    program = (
+        "import sys; sys.modules['tokenizers'] = sys.modules['tiktoken'] = None\n"
+        "import tokexport\n"
+        "tokenizer = tokexport.load(sys.stdin.buffer.read())\n"
+        "print(tokenizer.decode(tokenizer.encode('hello')))\n"
+    )
+    done = run_apart(["-c", program], tmp_path, input=content("gpt2"))
+    assert done.stdout.decode().strip() == "hello"
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+def test_a_c_program_builds_against_what_get_include_names(tmp_path):
+    folder = Path(tokexport.get_include())
+    (tmp_path / "main.c").write_text(
+        '#include "tokexport.h"\nint main(void) { tkx t; return tkx_open(&t, "", 0) == TKX_E_EMPTY ? 0 : 1; }\n'
+    )
+    program = tmp_path / ("main.exe" if os.name == "nt" else "main")
+    subprocess.run(
+        ["cc", "-std=c99", "-I", folder, "-o", program, tmp_path / "main.c", folder / "tokexport.c"], check=True
+    )
+    assert subprocess.run([program]).returncode == 0

@@ -1,0 +1,58 @@
+"""The C core gives the ids of the slow, obvious encoder that was written from the specification alone (``spec_encoder.py``)."""
+
+from __future__ import annotations
+
+import pytest
+import spec_encoder
+import spec_reader
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from runtime_samples import NAMES, cases, content, tokenizer
+
+SUBJECTS = {name: (content(name), tokenizer(name)) for name in [*NAMES, "ranks"]}
+ADDED = sorted({token.content for _, subject in SUBJECTS.values() for token in subject.added_tokens})
+PARTS = st.one_of(
+    st.sampled_from(
+        [
+            *ADDED,
+            "cat",
+            "caté",
+            "<|end",
+            " the",
+            "light",
+            "'s",
+            "'ſ",
+            "123",
+            "  ",
+            "\n",
+            "\r\n",
+            "\t",
+            "\u3000",
+            "\u0301",
+            "渡",
+            "가",
+            "🙂",
+        ]
+    ),
+    st.characters(exclude_categories=["Cs"]),
+    st.sampled_from("aeinrst \n"),
+)
+TEXTS = st.lists(PARTS, max_size=30).map("".join)
+
+
+@pytest.mark.parametrize("name", SUBJECTS)
+@settings(max_examples=60, deadline=None)
+@given(text=TEXTS)
+def test_both_encoders_give_the_same_ids(name, text):
+    data, subject = SUBJECTS[name]
+    file = spec_reader.open_file(data)
+    assert subject.encode(text) == spec_encoder.encode(file, text.encode())
+    assert subject.encode(text, allowed_special="all") == spec_encoder.encode(file, text.encode(), special=True)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_slow_encoder_gives_the_ids_of_the_reference(name):
+    file = spec_reader.open_file(content(name))
+    for case in cases(name):
+        if not case["add_special"]:
+            assert spec_encoder.encode(file, case["text"].encode(), special=case["special"]) == case["ids"], case

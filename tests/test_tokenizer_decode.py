@@ -1,0 +1,121 @@
+"""``Tokenizer`` decodes ids of any kind of sequence, and refuses an id that is no token."""
+
+from __future__ import annotations
+
+from array import array
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from runtime_samples import NAMES, byte_ids, cases, encoding, tokenizer
+
+IDS = st.lists(
+    st.sampled_from(sorted([*encoding()._mergeable_ranks.values(), *encoding()._special_tokens.values()])), max_size=40
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_text_is_that_of_the_reference(name):
+    for case in cases(name):
+        assert tokenizer(name).decode(case["ids"]) == case.get("decoded", case["text"]), case
+
+
+@given(IDS)
+def test_ids_decode_as_tiktoken_decodes_them(ids):
+    subject, reference = tokenizer("ranks"), encoding()
+    assert subject.decode(ids) == reference.decode(ids)
+    assert subject.decode_bytes(ids) == reference.decode_bytes(ids)
+    assert subject.decode_tokens_bytes(ids) == reference.decode_tokens_bytes(ids)
+    assert subject.decode_batch([ids, ids[:2]]) == reference.decode_batch([ids, ids[:2]])
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_offsets_are_those_of_tiktoken(text):
+    ids = encoding().encode_ordinary(text)
+    assert tokenizer("ranks").decode_with_offsets(ids) == encoding().decode_with_offsets(ids)
+
+
+def test_half_a_character_is_treated_as_errors_says():
+    ids = byte_ids("渡".encode()[:2] + b"a")
+    assert tokenizer("ranks").decode(ids) == "\ufffda"
+    assert tokenizer("ranks").decode(ids, errors="ignore") == "a"
+    with pytest.raises(UnicodeDecodeError):
+        tokenizer("ranks").decode(ids, errors="strict")
+    with pytest.raises(UnicodeDecodeError):
+        tokenizer("ranks").decode_with_offsets(ids)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", ">u4", ">i8"])
+def test_arrays_of_every_integer_type_are_ids(dtype):
+    values = np.array(byte_ids(b"hello!"), dtype)
+    assert tokenizer("ranks").decode_bytes(values) == b"hello!"
+    assert tokenizer("ranks").decode_bytes(values[::-1]) == b"!olleh"
+    assert tokenizer("ranks").decode_bytes(values[::2]) == b"hlo"
+    assert tokenizer("ranks").decode_tokens_bytes(values)[-1] == b"!"
+
+
+def test_any_sequence_of_integers_is_ids():
+    ids = byte_ids(b"hi")
+    for sequence in (
+        tuple(ids),
+        iter(ids),
+        array("l", ids),
+        array("H", ids),
+        [np.int64(ids[0]), np.uint8(ids[1])],
+        range(ids[0], ids[1] + 1),
+        dict.fromkeys(ids),
+    ):
+        assert tokenizer("ranks").decode(sequence) == "hi"
+    assert tokenizer("ranks").decode([]) == ""
+
+
+def test_what_is_no_integer_is_a_type_error():
+    for wrong in (["a"], [1.5], [None], 5, "12", np.array([1.0]), np.array([[1, 2]])):
+        with pytest.raises(TypeError):
+            tokenizer("ranks").decode(wrong)
+
+
+@pytest.mark.parametrize("wrong", [-1, 10**6, 2**32, 2**32 + 1, 2**63, 2**64, -(2**70)])
+def test_an_id_that_is_no_token_is_a_key_error_that_holds_it(wrong):
+    subject = tokenizer("ranks")
+    calls = [
+        lambda: subject.decode([104, wrong]),
+        lambda: subject.decode([wrong], skip_special_tokens=True),
+        lambda: subject.decode_bytes((wrong,)),
+        lambda: subject.decode_tokens_bytes([104, wrong]),
+        lambda: subject.decode_with_offsets([wrong]),
+        lambda: subject.decode_single_token_bytes(wrong),
+        lambda: subject.is_special_token(wrong),
+    ]
+    if -(2**63) <= wrong < 2**63:
+        calls.append(lambda: subject.decode(np.array([104, wrong], np.int64)))
+    for call in calls:
+        with pytest.raises(KeyError) as raised:
+            call()
+        assert raised.value.args == (wrong,)
+
+
+def test_a_hole_between_the_ids_is_a_key_error():
+    subject = tokenizer("ranks")
+    hole = subject.n_vocab - 2
+    with pytest.raises(KeyError):
+        subject.decode([hole])
+    with pytest.raises(KeyError):
+        subject.decode_single_token_bytes(hole)
+    assert subject.token_count < subject.n_vocab
+
+
+def test_special_tokens_are_left_out_on_request():
+    subject = tokenizer("ranks")
+    ids = subject.encode("a<|bos|>b<|end|>", allowed_special="all")
+    assert subject.decode(ids) == "a<|bos|>b<|end|>"
+    assert subject.decode(ids, skip_special_tokens=True) == "ab"
+    assert subject.decode_bytes(ids, skip_special_tokens=True) == b"ab"
+    assert [subject.is_special_token(id) for id in ids] == [False, True, False, True]
+
+
+def test_many_ids_decode_in_one_piece():
+    ids = tokenizer("ranks").encode("the lighthouse 渡船 " * 20_000)
+    assert tokenizer("ranks").decode(ids) == "the lighthouse 渡船 " * 20_000
+    assert tokenizer("ranks").decode(np.array(ids)) == "the lighthouse 渡船 " * 20_000

@@ -1,0 +1,173 @@
+"""``Tokenizer`` encodes as the source's own library, whatever way the text comes in and the ids go out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from runtime_samples import NAMES, cases, content, encoding, tokenizer
+
+from tokexport.errors import FormatError
+from tokexport.runtime.tokenizer import load
+
+PARTS = st.sampled_from(
+    [
+        "the",
+        " the",
+        "light",
+        "house",
+        "'s",
+        "'LL",
+        "12345",
+        "  ",
+        "\n",
+        "\t",
+        "é",
+        "渡船",
+        "🙂",
+        "\u3000",
+        "!?",
+        "<|bos|>",
+        "<|bos",
+        "|>",
+        "a",
+        "\u0301",
+    ]
+)
+TEXTS = st.one_of(
+    st.text(), st.lists(st.one_of(PARTS, st.characters(exclude_categories=["Cs"])), max_size=40).map("".join)
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_ids_are_those_of_the_reference(name):
+    checked = 0
+    for case in cases(name):
+        allowed = "all" if case["special"] else ()
+        ids = tokenizer(name).encode(case["text"], allowed_special=allowed, add_special_tokens=case["add_special"])
+        assert ids == case["ids"], case
+        checked += 1
+    assert checked >= 20
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_way_in_and_out_gives_the_same_ids(name):
+    subject = tokenizer(name)
+    for case in cases(name):
+        options = {"allowed_special": "all" if case["special"] else (), "add_special_tokens": case["add_special"]}
+        assert subject.encode_bytes(case["text"].encode(), **options) == case["ids"]
+        array = subject.encode_to_numpy(case["text"], **options)
+        assert array.dtype == np.uint32
+        assert array.tolist() == case["ids"]
+        assert subject.encode_batch([case["text"]] * 3, **options) == [case["ids"]] * 3
+
+
+@given(TEXTS)
+def test_the_ids_are_those_of_tiktoken(text):
+    assert tokenizer("ranks").encode_ordinary(text) == encoding().encode_ordinary(text)
+    assert tokenizer("ranks").encode(text) == encoding().encode_ordinary(text)
+    assert tokenizer("ranks").encode(text, allowed_special="all") == encoding().encode(text, allowed_special="all")
+
+
+@given(TEXTS, st.sets(st.sampled_from(["<|bos|>", "<|end|>"])))
+def test_some_special_tokens_can_be_allowed_and_the_others_stay_text(text, allowed):
+    text = f"{text}<|bos|>{text}<|end|><|end|><|bos|>"
+    expected = encoding().encode(text, allowed_special=allowed, disallowed_special=())
+    assert tokenizer("ranks").encode(text, allowed_special=allowed) == expected
+    assert tokenizer("ranks").encode(text, allowed_special=list(allowed)) == expected
+
+
+def test_allowing_what_is_no_added_token_is_an_error_that_names_it():
+    with pytest.raises(ValueError, match=r"'<\|nope\|>' is not an added token"):
+        tokenizer("ranks").encode("a", allowed_special={"<|nope|>"})
+    with pytest.raises(ValueError, match=r"not the str '<\|bos\|>'"):
+        tokenizer("ranks").encode("a", allowed_special="<|bos|>")
+    with pytest.raises(TypeError, match="hold only str, not int"):
+        tokenizer("ranks").encode("a", allowed_special=[1])
+
+
+def test_a_lone_surrogate_is_replaced_as_tiktoken_replaces_it():
+    for text in ("\ud83d\udc4d", "a\ud83d", "\udc4d\ud83d b", "x\udfffy\ud800"):
+        assert tokenizer("ranks").encode(text) == encoding().encode_ordinary(text)
+        assert tokenizer("ranks").encode_batch([text, "a"]) == [
+            encoding().encode_ordinary(text),
+            encoding().encode_ordinary("a"),
+        ]
+
+
+def test_a_lone_surrogate_is_an_error_where_the_reference_is_tokenizers():
+    with pytest.raises(UnicodeEncodeError, match="position 2: surrogates not allowed"):
+        tokenizer("gpt2").encode("ab\ud800")
+
+
+def test_bytes_that_are_not_utf8_are_an_error_that_names_the_place():
+    for data, place in (
+        (b"abc\xff", 3),
+        (b"\xc3", 0),
+        (b"a\xed\xa0\x80", 1),
+        (b"\xf4\x90\x80\x80", 0),
+        (b"ab\xe2\x82", 2),
+    ):
+        with pytest.raises(UnicodeDecodeError) as raised:
+            tokenizer("gpt2").encode_bytes(data)
+        assert raised.value.start == place
+
+
+def test_a_text_must_be_a_str():
+    subject = tokenizer("gpt2")
+    for encode in (subject.encode, subject.encode_ordinary, subject.encode_to_numpy):
+        with pytest.raises(TypeError, match="text must be a str, not bytes"):
+            encode(b"abc")
+    with pytest.raises(TypeError, match="data must be bytes, not str"):
+        subject.encode_bytes("abc")
+    with pytest.raises(TypeError, match="text must be a str, not int"):
+        subject.encode_batch(["a", 1])
+
+
+@pytest.mark.parametrize("unit", ["a", " ", "the ", "\n", "ab", "渡", "1", "!", "é\u0301"])
+def test_a_long_text_needs_no_more_than_patience(unit):
+    text = unit * (300_000 // len(unit))
+    ids = tokenizer("ranks").encode(text)
+    assert ids == encoding().encode_ordinary(text)
+    assert tokenizer("ranks").encode_to_numpy(text).tolist() == ids
+    assert tokenizer("ranks").encode("short") == encoding().encode_ordinary("short")
+
+
+def test_a_str_keeps_its_ids_apart_from_those_of_the_next_call():
+    subject = tokenizer("ranks")
+    first = subject.encode_to_numpy("the lighthouse " * 2000)
+    copy = first.copy()
+    subject.encode_to_numpy("渡船" * 5000)
+    subject.encode("x" * 100_000)
+    assert (first == copy).all()
+
+
+def test_a_pair_is_put_together_by_the_template():
+    pair = tokenizer("roberta").encode_pair("the light", "a house")
+    a, b = tokenizer("roberta").encode("the light"), tokenizer("roberta").encode("a house")
+    assert pair == [0, *a, 2, 2, *b, 2]
+    assert tokenizer("roberta").encode_pair("the light", "a house", add_special_tokens=False) == a + b
+    gpt2 = tokenizer("gpt2")
+    assert gpt2.encode_pair("the light", "a house") == gpt2.encode("the light") + gpt2.encode("a house")
+
+
+def test_every_token_of_the_model_is_found_by_its_bytes():
+    subject = tokenizer("ranks")
+    for token, rank in encoding()._mergeable_ranks.items():
+        assert subject.encode_single_token(token) == rank
+    for token in subject.special_tokens_set:
+        assert subject.encode_single_token(token) == encoding().encode_single_token(token)
+        assert subject.encode_single_token(token.encode()) == encoding().encode_single_token(token)
+    for missing in (b"no such token", "", b"\xff\xfe"):
+        with pytest.raises(KeyError):
+            subject.encode_single_token(missing)
+
+
+def test_a_file_for_decoding_only_says_so_when_it_is_asked_to_encode():
+    subject = load(content("gpt2", decode_only=True))
+    ids = tokenizer("gpt2").encode("the lighthouse")
+    assert subject.decode(ids) == "the lighthouse"
+    with pytest.raises(FormatError, match="decode_only") as raised:
+        subject.encode("the lighthouse")
+    assert raised.value.code == -10

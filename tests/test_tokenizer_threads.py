@@ -1,0 +1,82 @@
+"""One tokenizer serves many threads and processes at once."""
+
+from __future__ import annotations
+
+import multiprocessing
+import random
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from runtime_samples import SMALL, encoding, tokenizer
+
+WORDS = (SMALL / "text.txt").read_text(encoding="utf-8").split()
+
+
+def texts(count, seed):
+    chance = random.Random(seed)
+    lengths = [chance.choice([0, 1, 5, 40, 300]) for _ in range(count - 2)] + [6_000, 20_000]
+    return [" ".join(chance.choices(WORDS, k=length)) for length in lengths]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 8, None])
+def test_a_batch_gives_what_its_texts_give_one_by_one(threads):
+    batch = texts(700, seed=1)
+    expected = [tokenizer("ranks").encode(text) for text in batch]
+    assert expected == [encoding().encode_ordinary(text) for text in batch]
+    assert tokenizer("ranks").encode_batch(batch, num_threads=threads) == expected
+    assert tokenizer("ranks").encode_ordinary_batch(iter(batch), num_threads=threads) == expected
+
+
+def test_a_batch_can_be_empty():
+    assert tokenizer("ranks").encode_batch([]) == []
+    assert tokenizer("ranks").encode_batch(["", ""], num_threads=4) == [[], []]
+
+
+def test_a_batch_needs_a_thread():
+    for wrong in (0, -1):
+        with pytest.raises(ValueError, match="num_threads must be at least 1"):
+            tokenizer("ranks").encode_batch(["a"], num_threads=wrong)
+
+
+def test_a_batch_with_a_text_that_cannot_be_encoded_is_an_error():
+    with pytest.raises(UnicodeEncodeError):
+        tokenizer("gpt2").encode_batch(["a"] * 1000 + ["\ud800"], num_threads=4)
+
+
+def test_many_threads_at_once_give_the_ids_of_one():
+    batch = texts(60, seed=2)
+    expected = [encoding().encode_ordinary(text) for text in batch]
+    ready = threading.Barrier(6)
+
+    def work(_: int) -> bool:
+        ready.wait()
+        subject = tokenizer("ranks")
+        return all(
+            [subject.encode(text) for text in batch] == expected
+            and [subject.decode(ids) for ids in expected] == batch
+            and subject.encode_batch(batch, num_threads=2) == expected
+            for _ in range(3)
+        )
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(6) as pool:
+            assert all(pool.map(work, range(6)))
+    finally:
+        sys.setswitchinterval(interval)
+
+
+@pytest.mark.parametrize(
+    "method", [method for method in ("fork", "spawn") if method in multiprocessing.get_all_start_methods()]
+)
+def test_another_process_gives_the_same_ids(method):
+    subject = tokenizer("ranks")
+    subject.encode("the lighthouse")  # so that a fork copies a used workspace
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        assert pool.map(subject.encode, ["the lighthouse", "渡船"]) == [
+            subject.encode("the lighthouse"),
+            subject.encode("渡船"),
+        ]
