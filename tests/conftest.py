@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -56,6 +57,14 @@ def small_file(small_source: Callable[[str], Path], tmp_path_factory: pytest.Tem
         return target
 
     return file
+
+
+@pytest.fixture
+def without_code_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets `verify` leave out the comparison of every code point, which takes most of its time."""
+    # Not by name: `tokexport.verify` is the function, once it was asked for, and the module before.
+    module = importlib.import_module("tokexport.verify")
+    monkeypatch.setattr(module, "check_classes", lambda comparison, only=None: None)
 
 
 @dataclass(frozen=True)

@@ -52,8 +52,8 @@ def test_a_refused_source_leaves_nothing_behind_and_the_target_as_it_was(run, sm
     target.write_bytes(b"mine")
     outcome = run("convert", tmp_path / "tokenizer.json", "-o", target, "--force")
     assert (outcome.code, outcome.stdout) == (2, b"")
-    assert "pre_tokenizer.pretokenizers[0].pattern" in outcome.stderr
-    assert "(a)\\1" in outcome.stderr
+    assert "pre_tokenizer.pretokenizers[0]" in outcome.stderr
+    assert "with a reference to a group at offset 3" in outcome.stderr
     assert outcome.stderr.count("\n") == 1
     assert target.read_bytes() == b"mine"
     assert {path.name for path in tmp_path.iterdir()} == {"tokenizer.json", "it.bin"}
@@ -94,7 +94,7 @@ def test_options_leave_parts_out(run, small_source, tmp_path):
     assert not {"PIDX", "TIDX", "SCOR", "TEST"} & tags("--decode-only")
 
 
-def test_ranks_take_their_pattern_and_special_tokens_from_options(run, small_source, tmp_path):
+def test_ranks_take_their_pattern_and_special_tokens_from_options(run, small_source, tmp_path, without_code_points):
     ranks = tmp_path / "my.tiktoken"
     ranks.write_bytes(small_source("ranks").read_bytes())
     special = tmp_path / "special.json"

@@ -93,6 +93,6 @@ def test_decoded_controls_are_escaped_on_a_terminal_and_raw_in_a_pipe(small_file
 
 
 def test_progress_is_shown_on_a_terminal_only(small_file, small_source, tmp_path):
-    arguments = ("verify", small_file("gpt2"), "--against", small_source("gpt2"), "--strings", 300)
+    arguments = ("verify", small_file("gpt2"), "--against", small_source("gpt2"), "--only", "token:300")
     assert b"[====" in on_a_terminal(*arguments, cwd=tmp_path)
     assert start(*arguments, cwd=tmp_path).stderr == b""

@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("without_code_points")
+
 
 def test_a_good_file_is_a_yes_with_counts(run, small_file, small_source):
     outcome = run("verify", small_file("gpt2"), "--against", small_source("gpt2"), "--strings", 500)

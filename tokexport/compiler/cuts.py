@@ -53,11 +53,13 @@ def pack_cuts(cuts: Pairs) -> bytes:
 
 
 def _targets(program: SplitProgram) -> npt.NDArray[np.uint16]:
-    return program.transitions & np.uint16(ACCEPT - 1)
+    targets: npt.NDArray[np.uint16] = program.transitions & np.uint16(ACCEPT - 1)
+    return targets
 
 
 def _accepts(program: SplitProgram) -> npt.NDArray[np.bool_]:
-    return (program.transitions & np.uint16(ACCEPT)) != 0
+    accepts: npt.NDArray[np.bool_] = (program.transitions & np.uint16(ACCEPT)) != 0
+    return accepts
 
 
 def _clean(program: SplitProgram) -> Pairs:

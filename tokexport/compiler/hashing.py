@@ -42,7 +42,7 @@ def hash_pairs(left: U64, right: U64) -> U64:
     '0x3417f04a7ae9d540'
     """
     value = (left << np.uint64(21) | right) * np.uint64(K1)
-    return _finish(value ^ value >> np.uint64(32))
+    return _finish(_folded(value, 32))
 
 
 def hash_contents(contents: Sequence[bytes]) -> U64:
@@ -76,7 +76,8 @@ def build_index(hashes: U64) -> PerfectIndex:
 def slot_of(hashes: U64, displacements: U64, slot_count: int) -> npt.NDArray[np.int64]:
     """The slot of each hash under a displacement; arrays that broadcast against each other."""
     mixed = ((hashes ^ displacements * np.uint64(K3)) * np.uint64(K1)) >> np.uint64(32)
-    return (mixed * np.uint64(slot_count) >> np.uint64(32)).astype(np.int64)
+    slots: npt.NDArray[np.int64] = (mixed * np.uint64(slot_count) >> np.uint64(32)).astype(np.int64)
+    return slots
 
 
 def _try_build(hashes: U64, slot_count: int) -> PerfectIndex | None:
@@ -142,10 +143,14 @@ def _little_endian(columns: npt.NDArray[np.uint8]) -> U64:
 
 
 def _mix(value: U64, word: U64) -> U64:
-    value = (value ^ word) * np.uint64(K1)
-    return value ^ value >> np.uint64(32)
+    mixed: U64 = (value ^ word) * np.uint64(K1)
+    return _folded(mixed, 32)
 
 
 def _finish(value: U64) -> U64:
-    value = value * np.uint64(K2)
-    return value ^ value >> np.uint64(29)
+    return _folded(value * np.uint64(K2), 29)
+
+
+def _folded(value: U64, bits: int) -> U64:
+    folded: U64 = value ^ value >> np.uint64(bits)
+    return folded

@@ -35,6 +35,10 @@ def resolved(node: Node) -> Node:
     """The same tree with each Look turned into an Assertion, and each Atomic into an Automaton.
 
     Raises PatternError where one code point of lookahead and look-behind is not enough.
+
+    >>> from tokexport.compiler.regex.fancy import parse
+    >>> len(resolved(parse("a++")).exits)  # states: the dead one, before the first a, behind an a
+    3
     """
     match node:
         case Sequence(parts):

@@ -17,7 +17,11 @@ from tokexport.model import Dialect
 
 
 def variants_of(code_point: int, dialect: Dialect) -> CodePoints:
-    """The characters that match one character under ``(?i)``."""
+    """The characters that match one character under ``(?i)``.
+
+    >>> [hex(variant) for variant in variants_of(ord("k"), Dialect.FANCY_REGEX).nonzero()[0]]
+    ['0x4b', '0x6b', '0x212a']
+    """
     return members_of(*((variant, variant) for variant in case_variants(code_point, dialect)))
 
 
@@ -38,7 +42,11 @@ def _cased(dialect: Dialect) -> tuple[int, ...]:
 
 
 def folded_literal(code_points: tuple[int, ...]) -> Node:
-    """What a literal matches under ``(?i)`` in Oniguruma."""
+    """What a literal matches under ``(?i)`` in Oniguruma.
+
+    >>> type(folded_literal((ord("s"), ord("s")))).__name__  # ss in any case, or a single sharp s
+    'Choice'
+    """
     spellings, singles = _spellings(), _singles()
     parts: list[Node] = []
     position = 0

@@ -39,6 +39,14 @@ def determinise(program: Program, alphabet: npt.NDArray[np.int64]) -> Automaton:
     """Run all threads of a program at once, over every class of symbols of the alphabet.
 
     Raises PatternError where that takes too many states.
+
+    >>> from tokexport.compiler.regex.fancy import parse
+    >>> from tokexport.compiler.regex.program import program_of
+    >>> automaton = determinise(program_of(parse("a|ab")), np.arange(97, 100))
+    >>> automaton.classes.tolist(), automaton.next.tolist()  # leftmost-first: the b is never read
+    ([0, 1, 2], [[0, 0, 0, 0], [2, 0, 0, 0], [0, 0, 0, 0]])
+    >>> automaton.ends[2].tolist()
+    [True, True, True, True]
     """
     tests = [neighbour for condition in program.conditions for neighbour in neighbours_of(condition)]
     symbols = partition([*program.sets, *(test.members for test in tests)], alphabet)
@@ -185,6 +193,12 @@ def minimise(automaton: Automaton) -> Automaton:
 
     States are numbered in the order in which a breadth-first walk from the starts meets them, so equal automata are equal arrays.
     Raises PatternError where it still has too many states.
+
+    >>> from tokexport.compiler.regex.fancy import parse
+    >>> from tokexport.compiler.regex.program import program_of
+    >>> automaton = minimise(determinise(program_of(parse("a|b|ca|cb")), np.arange(97, 101)))
+    >>> automaton.classes.tolist(), len(automaton.next)
+    ([0, 0, 1, 2], 4)
     """
     block = np.zeros(len(automaton.next), dtype=np.int64)
     n_blocks = 0

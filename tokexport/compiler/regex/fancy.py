@@ -101,6 +101,10 @@ def parse(pattern: str) -> Node:
 
     Raises PatternError for what fancy-regex refuses, and for what has no place in a tree: back-references, \G, \K, \Z, conditions,
     absent operators, backtracking control.
+
+    >>> node = parse("a{1,2}+")
+    >>> type(node).__name__, node.body.low, node.body.high
+    ('Atomic', 1, 2)
     """
     parser = _Parser(pattern)
     node = parser.alternatives()

@@ -30,6 +30,11 @@ def condition_of(look: Look) -> Condition:
     """What a look-around asks of the two neighbours of a position.
 
     Raises PatternError where more than one code point decides.
+
+    >>> from tokexport.compiler.regex.fancy import parse
+    >>> condition = condition_of(parse("(?=ab*)"))  # which is (?=a)
+    >>> condition.ahead, [chr(member) for member in condition.members.nonzero()[0]], condition.edge
+    (True, ['a'], False)
     """
     condition = _match_from((look.body,), look)
     return Opposite(condition) if look.negative else condition

@@ -70,10 +70,11 @@ class _Options:
 
 @dataclass(frozen=True, slots=True)
 class _Literal:
-    """Characters that stand together; they are folded together under ``(?i)``."""
+    """Characters that stand together; they are folded together under ``(?i)``. ``open``: more characters may join them."""
 
     code_points: tuple[int, ...]
     ignore_case: bool
+    open: bool = False
 
 
 _Item: TypeAlias = "Node | _Literal"
@@ -84,6 +85,10 @@ def parse(pattern: str) -> Node:
 
     Raises PatternError for what Oniguruma refuses, and for what has no place in a tree: back-references, \X, \G, \K, conditions,
     absent operators, callouts.
+
+    >>> node = parse("a{2,1}")  # possessive, because 1 < 2
+    >>> type(node).__name__, node.body.low, node.body.high
+    ('Atomic', 1, 2)
     """
     parser = _Parser(pattern)
     node = parser.alternatives(_Options())
@@ -114,12 +119,13 @@ class _Parser:
             start = source.position
             atom = self._atom(options)
             self._skip_comments(options)
-            node = self._quantified(atom, options, start)
-            if node is None:
-                # A group without a quantifier is not a node of its own, except at the head of a branch.
-                items.extend(atom if items or len(atom) == 1 else [_finished(atom)])
+            piece = self._quantified(atom, options, start)
+            joined = _joined([items[-1], piece[0]]) if items else []
+            if len(joined) == 1 and _is_open(items[-1]) and _is_open(piece[0]):
+                items[-1] = joined[0]
             else:
-                items.append(node)
+                # A group without a quantifier is not a node of its own, except at the head of a branch.
+                items.extend(piece if items or len(piece) == 1 else [_finished(piece)])
         return items or [_Literal((), ignore_case=False)]
 
     def _skip_comments(self, options: _Options) -> None:
@@ -137,15 +143,15 @@ class _Parser:
             else:
                 return
 
-    def _quantified(self, atom: list[_Item], options: _Options, start: int) -> Node | None:
-        """The atom with all quantifiers that follow; None where there is none (or only {1})."""
+    def _quantified(self, atom: list[_Item], options: _Options, start: int) -> list[_Item]:
+        """The atom with all quantifiers that follow; as it is where there is none (or only {1})."""
         node: Node | None = None
         once = False
         while True:
             offset = self.source.position
             quantifier = self._quantifier()
             if quantifier is None:
-                return node
+                return [node] if node is not None else _closed_literals(atom) if once else atom
             low, high, greedy, possessive = quantifier
             # Behind {1} the engine repeats the last character of a string, and not the group that the string stands in.
             if _is_anchor(atom) or (once and _is_string(atom)):
@@ -221,11 +227,11 @@ class _Parser:
                 if self._interval() is not None:
                     raise source.refused("a counted repeat of nothing", "one behind a character or group is", start)
                 source.position = start + 1
-                return [_Literal((ord("{"),), options.ignore_case)]
+                return [_Literal((ord("{"),), options.ignore_case, open=True)]
             case "\\":
                 return [self._escape(options, start)]
             case _:
-                return [_Literal((ord(character),), options.ignore_case)]
+                return [_Literal((ord(character),), options.ignore_case, open=True)]
 
     def _escape(self, options: _Options, start: int) -> _Item:
         source = self.source
@@ -248,13 +254,15 @@ class _Parser:
         source.position = start + 1
         escaped = escaped_character(source, in_bracket=False)
         if isinstance(escaped, int):
-            return _Literal((escaped,), options.ignore_case)
+            return _Literal(
+                (escaped,), options.ignore_case, open=source.position == start + 2 and escaped == ord(letter)
+            )
         return Characters(escaped)
 
     def _group(self, options: _Options, start: int) -> list[_Item]:
         source = self.source
         if source.skip("?:"):
-            return self._closed(self._alternatives(options), start)
+            return _closed_literals(self._closed(self._alternatives(options), start))
         for sign, ahead, negative in LOOK_SIGNS:
             if source.skip(sign):
                 body = self._closed(self._alternatives(options), start)
@@ -304,15 +312,27 @@ def _is_anchor(atom: list[_Item]) -> bool:
 
 
 def _is_string(atom: list[_Item]) -> bool:
-    return all(isinstance(item, _Literal) for item in atom) and len(_code_points(atom)) > 1
+    return all(isinstance(item, _Literal) for item in atom) and not (
+        len(atom) == 1 and isinstance(atom[0], _Literal) and len(atom[0].code_points) == 1
+    )
 
 
-def _code_points(items: list[_Item]) -> list[int]:
-    return [code_point for item in items if isinstance(item, _Literal) for code_point in item.code_points]
+def _is_open(item: _Item) -> bool:
+    return isinstance(item, _Literal) and item.open
+
+
+def _closed_literals(items: list[_Item]) -> list[_Item]:
+    return [replace(item, open=False) if isinstance(item, _Literal) else item for item in items]
 
 
 def _finished(items: list[_Item]) -> Node:
-    """The node of a branch: literals that stand side by side are one."""
+    """The node of a branch."""
+    nodes = [_unfolded(item) if isinstance(item, _Literal) else item for item in _joined(items)]
+    return nodes[0] if len(nodes) == 1 else Sequence(tuple(nodes))
+
+
+def _joined(items: list[_Item]) -> list[_Item]:
+    """The same items; literals that stand side by side are one."""
     joined: list[_Item] = []
     for item in items:
         last = joined[-1] if joined else None
@@ -320,8 +340,7 @@ def _finished(items: list[_Item]) -> Node:
             joined[-1] = replace(last, code_points=last.code_points + item.code_points)
         else:
             joined.append(item)
-    nodes = [_unfolded(item) if isinstance(item, _Literal) else item for item in joined]
-    return nodes[0] if len(nodes) == 1 else Sequence(tuple(nodes))
+    return joined
 
 
 def _unfolded(literal: _Literal) -> Node:

@@ -17,6 +17,14 @@ def states_to_remember(automaton: Automaton) -> npt.NDArray[np.bool_]:
     """The states that can be passed through without bound while no match ends, if two starts can do so over the same text.
 
     Where two never can, no character is read more than a constant number of times, and there is nothing to remember.
+
+    >>> from tokexport.compiler.regex.dfa import determinise, minimise
+    >>> from tokexport.compiler.regex.fancy import parse
+    >>> from tokexport.compiler.regex.program import program_of
+    >>> for pattern in ("a+!|a", "a+!|a+"):
+    ...     print(states_to_remember(minimise(determinise(program_of(parse(pattern)), np.arange(128)))).sum())
+    1
+    0
     """
     n_states = len(automaton.next)
     silent = np.zeros((n_states, n_states), dtype=np.bool_)
