@@ -81,10 +81,11 @@ def measure(all_libraries: Sequence[Library], text: str, rounds: int) -> list[Sp
     """Times each library on a text, in turns."""
     first: list[list[float]] = [[] for _ in all_libraries]
     again: list[list[float]] = [[] for _ in all_libraries]
-    for _ in range(rounds):
+    for turn in range(rounds):
         encoders = [library.make() for library in all_libraries]
         for times in (first, again, again):
-            for encode, record in zip(encoders, times, strict=True):
+            pairs = list(zip(encoders, times, strict=True))
+            for encode, record in pairs if turn % 2 else reversed(pairs):
                 record.append(timed(lambda encode=encode: encode(text)))
     return [Speed(statistics.median(a), statistics.median(b)) for a, b in zip(first, again, strict=True)]
 

@@ -30,17 +30,15 @@ HEAD = (
     "decode only, MB",
     "open, µs",
     "private memory, KB",
-    "pages of the file, KB",
 )
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What open.c measured. ``opening``: the median, in nanoseconds; memory in KiB."""
+    """What open.c measured: the median time of tkx_open in nanoseconds, and private memory in KiB."""
 
     opening: int
     private: int
-    file_pages: int
 
 
 def compiled(folder: Path) -> Path:
@@ -55,8 +53,8 @@ def compiled(folder: Path) -> Path:
 def cost(program: Path, path: Path) -> Cost:
     """Runs open.c on a file."""
     output = subprocess.run([str(program), str(path)], check=True, capture_output=True, text=True).stdout
-    _, opening, _, private, file_pages, _ = map(int, output.split())
-    return Cost(opening, private, file_pages)
+    _, opening, _, private = map(int, output.split())
+    return Cost(opening, private)
 
 
 def row(program: Path, name: str, source: Path, pattern: str | None, folder: Path) -> list[str]:
@@ -65,7 +63,7 @@ def row(program: Path, name: str, source: Path, pattern: str | None, folder: Pat
     decoding = convert(source, folder / "decode.bin", pattern=pattern, decode_only=True, force=True)
     paid = cost(program, whole.target)
     sizes = [f"{(value or 0) / 1e6:.2f}" for value in (whole.source_size, whole.size, decoding.size)]
-    costs = [f"{paid.opening / 1000:.1f}", f"{paid.private}", f"{paid.file_pages}"]
+    costs = [f"{paid.opening / 1000:.1f}", f"{paid.private}"]
     return [name, f"{len(whole.model.tokens):,}", *sizes, *costs]
 
 

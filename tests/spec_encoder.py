@@ -149,6 +149,8 @@ def find_added(file: SpecFile, text: bytes, special: bool, normalized: bool) -> 
             while is_in(file, behind[:1], CLASS_SPACE):
                 behind = behind[1:]
             stop = len(text) - len(behind.encode())
+        if start >= stop:
+            continue  # white space that the token before has taken with it
         if done < start:
             yield text[done:start]
         yield token

@@ -69,6 +69,17 @@ def test_a_refused_source_leaves_no_file_and_an_existing_target_as_it_was(
     assert target.read_bytes() == b"precious"
 
 
+def test_a_refusal_names_the_file_the_field_and_the_value(source: Path, tmp_path: Path) -> None:
+    source.write_text(json.dumps(document(normalizer={"type": "Nmt"})))
+    with pytest.raises(UnsupportedError, match=r'source.tokenizer\.json: normalizer\.type: "Nmt" is not supported'):
+        tokexport.convert(source, tmp_path / "new.bin")
+    split = {"type": "Split", "pattern": {"Regex": r"(a)\1"}, "behavior": "Isolated", "invert": False}
+    sequence = {"type": "Sequence", "pretokenizers": [split, document()["pre_tokenizer"]]}
+    source.write_text(json.dumps(document(pre_tokenizer=sequence)))
+    with pytest.raises(UnsupportedError, match=r"source.tokenizer\.json: pre_tokenizer\.pretokenizers\[0\].*back-reference"):
+        tokexport.convert(source, tmp_path / "new.bin")
+
+
 def test_a_full_disk_leaves_no_file_and_an_existing_target_as_it_was(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

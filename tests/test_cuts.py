@@ -46,6 +46,9 @@ PRE_TOKENIZERS = {
     "merged with previous": pre_tokenizers.Sequence([split(r" +", "merged_with_previous"), split(LLAMA3), BYTE_LEVEL]),
     "merged with next": pre_tokenizers.Sequence([split(r"[.,]", "merged_with_next"), BYTE_LEVEL]),
     "long look ahead": pre_tokenizers.Sequence([split(r"[a-z]+!|[a-z]|\s+\.|[^a-z]"), BYTE_LEVEL]),
+    "possessive": pre_tokenizers.Sequence(
+        [split(r"[^\r\n\p{L}\p{N}]?+\p{L}++| ?[^\s\p{L}\p{N}]++|\p{N}|\s"), BYTE_LEVEL]
+    ),
     "one piece": BYTE_LEVEL,
 }
 ADDED = [
@@ -96,7 +99,7 @@ def is_cut(cuts: np.ndarray, left: str, right: str) -> bool:
 
 
 def test_the_usual_patterns_have_a_cut_between_a_letter_and_a_space(tmp_path_factory: pytest.TempPathFactory) -> None:
-    for name in ("gpt2", "llama3", "removed inverted", "digits first", "falcon", "prefix space"):
+    for name in ("gpt2", "llama3", "removed inverted", "digits first", "falcon", "prefix space", "possessive"):
         tokenizer = trained(PRE_TOKENIZERS[name], [])
         path = tmp_path_factory.mktemp("usual") / "tokenizer.json"
         path.write_text(tokenizer.to_str())

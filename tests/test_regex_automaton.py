@@ -45,7 +45,7 @@ def steps_taken(program: SplitProgram, text: str) -> tuple[int, list[tuple[int, 
     while start < len(text):
         state = int(program.starts[classes[start - 1] if start else program.n_classes])
         end = None
-        passed = []
+        passed: list[tuple[int, int]] = []
         for position in range(start, len(text) + 1):
             steps += 1
             transition = int(

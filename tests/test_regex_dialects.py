@@ -73,6 +73,12 @@ ONIGURUMA = [
     ("(?i)ffi", "ﬃFFIﬀi", ["ﬃ", "FFI"]),
     ("(?i:s)(?i:s)|(?i)s(s)", "ßss", ["ss"]),
     ("(?i)s(?:s)|x", "ßx", ["ß", "x"]),
+    # What is folded together across groups is what stands in one list of its tree.
+    ("(?i)(?:as)s", "aßass", ["aß", "ass"]),
+    (r"(?i)(?:a\x73)s|(?:[a]s)s", "aßass", ["ass"]),
+    ("(?i)x(?:[a]s)s", "xaßxass", ["xaß", "xass"]),
+    ("(?i)s{1}sx", "ßxssx", ["ßx", "ssx"]),
+    ("(?i)s(?:)sx|xss?x", "ßxxßx", []),
     ("(?i)s+", "ßss", ["ss"]),
     ("(?i)[ß]x", "ssxßxẞx", ["ssx", "ßx", "ẞx"]),
     ("(?i)[^ß]x", "ssxßxẞxax", ["sx", "ax"]),

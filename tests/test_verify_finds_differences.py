@@ -230,6 +230,21 @@ def test_another_release_of_the_library_is_said(twin: Twin) -> None:
     assert "0.1.0 is installed" in notes[0]
 
 
+def test_a_text_at_which_the_library_itself_fails_is_left_out_and_said() -> None:
+    tokenizer = tiny_tokenizers()
+    # The white space that the first takes with it is what the second would begin in: "AddedVocabulary bad split".
+    tokenizer.add_special_tokens(
+        [
+            tokenizers.AddedToken("[R]", rstrip=True, normalized=False),
+            tokenizers.AddedToken(" ", lstrip=True, normalized=False),
+        ]
+    )
+    twin = Twin(reference_for(tokenizer))
+    result = outcome(twin)
+    assert result.ok
+    assert any("itself fails" in note for note in result.notes), result.notes
+
+
 def test_a_key_that_names_nothing_is_an_error(twin: Twin) -> None:
     for key in ("nonsense:1", "token:x", "digits"):
         with pytest.raises(TokexportError, match="names no comparison"):

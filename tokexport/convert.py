@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Union
 
 from construct import Array
 
-from tokexport.errors import TokexportError
+from tokexport.errors import TokexportError, UnsupportedError
 from tokexport.layout import Header, Section
 from tokexport.model import TokenizerModel
 from tokexport.readers import read
@@ -75,7 +75,11 @@ def convert(
     options = Options(decode_only=decode_only, scores=scores)
     if self_test and not decode_only:
         options = _with_self_test(options, model, source, pattern, special_tokens)
-    content = write(model, options)
+    try:
+        content = write(model, options)
+    except UnsupportedError as error:
+        error.file = str(source) if isinstance(source, (str, os.PathLike)) else None
+        raise
     _replace(path, content)
     return Conversion(path, len(content), _size(source), _section_sizes(content), model)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 
 class TokexportError(Exception):
     """Anything that tokexport could not do. The command line exits with 2."""
@@ -15,6 +17,12 @@ class UnsupportedError(TokexportError):
     """A source file asks for something that cannot be exact in the file, so the conversion is refused.
 
     ``path`` names the field (``pre_tokenizer.pretokenizers[0].pattern.Regex``), ``found`` is its value, ``supported`` says what could be.
+    ``file`` is the source that was read, once that is known.
+
+    >>> error = UnsupportedError("normalizer.type", '"Nmt"', "supported are null and NFC")
+    >>> error.file = "model/tokenizer.json"
+    >>> print(error)
+    model/tokenizer.json: normalizer.type: "Nmt" is not supported; supported are null and NFC
     """
 
     def __init__(self, path: str, found: str, supported: str) -> None:
@@ -22,6 +30,14 @@ class UnsupportedError(TokexportError):
         self.path = path
         self.found = found
         self.supported = supported
+        self.file: str | None = None
+
+    def __str__(self) -> str:
+        sentence = super().__str__()
+        # A refusal of the whole file has its name for a path.
+        if self.file is None or self.path == os.path.basename(self.file):
+            return sentence
+        return f"{self.file}: {sentence}"
 
 
 class FormatError(TokexportError):

@@ -1,4 +1,5 @@
-/* tokexport.c - the runtime behind tokexport.h. The format and the algorithms are those of SPEC.md, whose numbers (I1, 5.3 ...) are cited here.
+/* tokexport.c - the runtime behind tokexport.h. The format and the algorithms are those of SPEC.md, whose numbers (I1, 5.3 ...) are cited
+   here.
 
    Order: bytes, hashing, checksums, UTF-8, opening, look-ups, decoding, memory, added tokens, normalization, pre-tokenizer, merges, pieces,
    encoding, streams, checks. Each part uses only what stands above it.
@@ -242,8 +243,8 @@ static uint32_t crc_large(uint32_t tables[4][256], const uint8_t *p, size_t size
 
 enum { UTF8_BAD, UTF8_CUT, UTF8_GOOD };
 
-/* Looks at the character that begins at p, size > 0. *length: its bytes where it is good; the bytes there are where the text ends inside it; the
-   length of the maximal part that is to be replaced where it is bad. */
+/* Looks at the character that begins at p, size > 0. *length: its bytes where it is good; the bytes there are where the text ends inside
+   it; the length of the maximal part that is to be replaced where it is bad. */
 static int utf8_look(const uint8_t *p, size_t size, size_t *length) {
     uint8_t lead = p[0], low = 0x80, high = 0xBF;
     size_t need, i;
@@ -435,7 +436,8 @@ static uint64_t normalizer_size(tkx_span s) {
 }
 
 static uint64_t added_size(tkx_span s) {
-    return ADDED_HEADER + ADDED_SIZE * field(s, 0) + NODE_SIZE * (field(s, 4) + field(s, 12) + 2) + 4 * (field(s, 8) + field(s, 16)) + field(s, 20);
+    return ADDED_HEADER + ADDED_SIZE * field(s, 0) + NODE_SIZE * (field(s, 4) + field(s, 12) + 2) + 4 * (field(s, 8) + field(s, 16)) +
+           field(s, 20);
 }
 
 static uint64_t class_table_size(uint64_t middle_count, uint64_t leaf_count) {
@@ -460,8 +462,7 @@ static int check_sizes(const tkx *t) {
                is_sized(t->added_classes, 8 + class_table_size(field(t->added_classes, 0) & 0xFFFF, field(t->added_classes, 0) >> 16)) &&
                is_sized(t->post, 8 + PIECE_SIZE * (field(t->post, 0) + field(t->post, 4))) &&
                is_sized(t->special_ids, 20 + 4 * field(t->special_ids, 16)) &&
-               is_sized(t->self_test,
-                        16 + CASE_SIZE * field(t->self_test, 0) + 4 * field(t->self_test, 4) + field(t->self_test, 8));
+               is_sized(t->self_test, 16 + CASE_SIZE * field(t->self_test, 0) + 4 * field(t->self_test, 4) + field(t->self_test, 8));
     if (t->splits.data && (t->splits.size < 8 || t->splits.size < 8 + STAGE_SIZE * field(t->splits, 0))) good = 0;
     return good ? TKX_OK : TKX_E_SECTION_SIZE;
 }
@@ -485,7 +486,9 @@ static int all_u16_below(const uint8_t *p, size_t count, uint32_t mask, uint32_t
     return count == 0 || largest < bound;
 }
 
-static int lies_within(tkx_span s, uint64_t offset, uint64_t size) { return offset % 4 == 0 && offset <= s.size && size <= s.size - offset; }
+static int lies_within(tkx_span s, uint64_t offset, uint64_t size) {
+    return offset % 4 == 0 && offset <= s.size && size <= s.size - offset;
+}
 
 static size_t column(const tkx_stage *s, uint32_t state, uint32_t class_) { return ((size_t)state << s->row_shift) + class_; }
 
@@ -493,8 +496,8 @@ static uint32_t transition(const tkx_stage *s, uint32_t state, uint32_t class_) 
     return load_u16(s->transitions + 2 * column(s, state, class_));
 }
 
-/* What the inner loop may take for granted of this stage: a start state that does not depend on what is before, and the states in which lower-case
-   ASCII letters change nothing (find_end). */
+/* What the inner loop may take for granted of this stage: a start state that does not depend on what is before, and the states in which
+   lower-case ASCII letters change nothing (find_end). */
 static void study_stage(tkx_stage *s) {
     uint32_t state, class_, letter;
     s->start = (uint16_t)load_u16(s->starts);
@@ -529,7 +532,8 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
     if (s->memo_count >= s->state_count || shift > 8 || 1u << shift <= s->class_count) return 0;
     rows = (size_t)s->state_count << shift;
     if (!lies_within(section, classes, s->flags & ON_BYTES ? 256 : class_table_size(middle_count, leaf_count))) return 0;
-    if (!lies_within(section, starts, 2 * (s->class_count + UINT64_C(1))) || !lies_within(section, transitions, 2 * (uint64_t)rows)) return 0;
+    if (!lies_within(section, starts, 2 * (s->class_count + UINT64_C(1))) || !lies_within(section, transitions, 2 * (uint64_t)rows))
+        return 0;
     s->classes = section.data + classes;
     s->starts = section.data + starts;
     s->transitions = section.data + transitions;
@@ -562,8 +566,8 @@ static int check_splits(tkx *t) {
     return TKX_OK;
 }
 
-/* Whether a trie holds tokens that are found without being asked for. Not more than 1,024 tokens are looked at, for the promise of tkx_open: behind
-   those it is taken to be so, which costs time and changes no id. */
+/* Whether a trie holds tokens that are found without being asked for. Not more than 1,024 tokens are looked at, for the promise of
+   tkx_open: behind those it is taken to be so, which costs time and changes no id. */
 static void study_added(tkx *t) {
     uint32_t count = (uint32_t)field(t->added, 0), i;
     t->plain_raw = t->plain_normalized = 0;
@@ -930,7 +934,7 @@ int tkx_decoder_flush(tkx_decoder *d, uint8_t *out, size_t capacity, size_t *siz
     return TKX_OK;
 }
 
-/* ---- A call and its memory ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- A call and its memory ----------------------------------------------------------------------------------------------------------- */
 
 /* A piece that waits to be encoded. */
 typedef struct waiting {
@@ -943,8 +947,8 @@ typedef struct waiting {
     int is_hashed;
 } waiting;
 
-/* How many pieces wait at most. The tables are much larger than the caches of the machine: while the pieces of a batch are found, the lines of
-   memory that they need come in. 1.4 times the speed of one piece after the other on English prose; 16 or 64 are no better than 32. */
+/* How many pieces wait at most. The tables are much larger than the caches of the machine: while the pieces of a batch are found, the lines
+   of memory that they need come in. 1.4 times the speed of one piece after the other on English prose; 16 or 64 are no better than 32. */
 enum { BATCH = 32 };
 
 /* One call of encode. `code` is the first error; whoever sees it set goes home. */
@@ -960,8 +964,8 @@ typedef struct run {
     size_t memory_size, memory_used;
     uint64_t memory_needed;
     uint8_t *cache;
-    unsigned cache_shift;  /* a hash shifted right by this is the number of a set */
-    const uint8_t *limit;  /* end of the bytes that may be read behind a piece */
+    unsigned cache_shift; /* a hash shifted right by this is the number of a set */
+    const uint8_t *limit; /* end of the bytes that may be read behind a piece */
     size_t waiting_count;
     waiting batch[BATCH];
 } run;
@@ -986,8 +990,8 @@ static uint8_t *borrow(run *r, uint64_t size) {
 /* How many bytes one byte of text can become. */
 static uint64_t expansion(const tkx *t) { return !t->normalizer.data ? 1 : field(t->normalizer, 0) >= NFKC ? 11 : 3; }
 
-/* Per byte of normalized text: MERGE_BYTES for the longest piece, a bit for each state that is remembered, 2 for the text itself, normalized and
-   with a space before it. While normalizing: 8 for each code point. */
+/* Per byte of normalized text: MERGE_BYTES for the longest piece, a bit for each state that is remembered, 2 for the text itself,
+   normalized and with a space before it. While normalizing: 8 for each code point. */
 enum { MERGE_BYTES = 40 };
 
 size_t tkx_work_size(const tkx *t, size_t size) {
@@ -1008,10 +1012,11 @@ typedef struct finder {
     uint32_t node_count, edge_count;
     const uint8_t *text;
     size_t size;
-    size_t at;              /* where the search goes on */
-    size_t done;            /* the text before it is given out */
-    uint32_t waiting;       /* a token that comes behind the stretch that was given out */
-    size_t spaces, spaces_end; /* the last white space that RSTRIP looked at: not looked at twice, or a run of such tokens would be quadratic */
+    size_t at;        /* where the search goes on */
+    size_t done;      /* the text before it is given out */
+    uint32_t waiting; /* a token that comes behind the stretch that was given out */
+    /* The last white space that RSTRIP looked at. It is not looked at twice, or a run of such tokens would be quadratic. */
+    size_t spaces, spaces_end;
 } finder;
 
 /* What a finder gives: a stretch of text, or an id. */
@@ -1172,6 +1177,7 @@ static int find_next(finder *f, part *item) {
         if (flags & TKX_ADDED_LSTRIP) start = spaces_before(f, start);
         if (flags & TKX_ADDED_RSTRIP) stop = spaces_behind(f, stop);
         if (r->code != TKX_OK) return 0;
+        if (start >= stop) continue; /* white space that is a token, and that the token before has taken with it: nothing is left */
         item->id = load_u32(entry);
         if (f->done < start) {
             item->from = f->done;
@@ -1190,8 +1196,9 @@ static int find_next(finder *f, part *item) {
 
 /* ---- Normalization (5.4) ------------------------------------------------------------------------------------------------------------ */
 
-/* The normalized text grows up from the bottom of the work memory that is left. From its top grows down what is not written yet: `marks`, code
-   points of class > 0 behind `starter`, each with its class in the upper 8 bits; and below them the same room once more, to sort them. */
+/* The normalized text grows up from the bottom of the work memory that is left. From its top grows down what is not written yet:
+   `marks`, code points of class > 0 behind `starter`, each with its class in the upper 8 bits; and below them the same room once
+   more, to sort them. */
 typedef struct normalizer {
     run *r;
     uint32_t form, middle_count, leaf_count, entry_count, point_count, composition_count;
@@ -1430,8 +1437,8 @@ static void normalize(normalizer *n, const uint8_t *text, size_t size) {
 
 /* ---- Pre-tokenizer: where a match ends (5.5) ---------------------------------------------------------------------------------------- */
 
-/* The class of a character that is not ASCII, read from its bytes: their payload bits are the indexes of the three levels. *length: its bytes. The
-   text is valid and tkx_open has checked the tables. */
+/* The class of a character that is not ASCII, read from its bytes: their payload bits are the indexes of the three levels. *length: its
+   bytes. The text is valid and tkx_open has checked the tables. */
 static FORCE_INLINE uint32_t class_of(const tkx_stage *s, const uint8_t *p, size_t *length) {
     size_t top = 0, middle, leaf;
     if (p[0] < 0xE0) {
@@ -1474,7 +1481,8 @@ static FORCE_INLINE unsigned leading_letters(const uint8_t *p) {
     return letters == HIGH_BITS ? 8 : lowest_bit(letters ^ HIGH_BITS) >> 3;
 }
 
-/* Where the match at `at` ends; `at` if there is none. *stopped: the symbol at which the program died. This is half of the time of encoding prose. */
+/* Where the match at `at` ends; `at` if there is none. *stopped: the symbol at which the program died. Half of the time of encoding prose
+   is spent here. */
 static FORCE_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *at, const uint8_t *end, uint32_t state,
                                             const uint8_t **stopped) {
     const uint8_t *p = at, *last = at, *classes = s->classes, *transitions = s->transitions;
@@ -1494,8 +1502,8 @@ static FORCE_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *a
         state = t & ~(uint32_t)ACCEPT;
         if (state == 0) break;
         p += length;
-        /* In a word, a step costs a table look-up that waits for the one before; eight letters that lead back to the same state cost as much as
-           two of them, and no wrong guess at how long words are. */
+        /* In a word, a step costs a table look-up that waits for the one before; eight letters that lead back to the same state cost as
+           much as two of them, and no wrong guess at how long words are. */
         if ((loops >> (state & 63) & 1) && end - p >= 8) {
             unsigned letters = leading_letters(p);
             if (letters && (s->letter_accepts >> state & 1)) last = p + letters - 1;
@@ -1506,8 +1514,9 @@ static FORCE_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *a
     return last;
 }
 
-/* The pairs (position, state) of 5.5 from which no match end is met: memo_count bits a position, for the positions from `base` to `limit`, on top of the
-   work memory. There are none until a program reads far in vain, and none behind the text that it read then: prose never needs them. */
+/* The pairs (position, state) of 5.5 from which no match end is met: memo_count bits a position, for the positions from `base` to `limit`,
+   on top of the work memory. There are none until a program reads far in vain, and none behind the text that it read then: prose never
+   needs them. */
 typedef struct memo {
     const uint8_t *base, *limit; /* both NULL at first */
     size_t mark;                 /* memory_used below the bits */
@@ -1533,8 +1542,8 @@ static uint32_t step(const tkx_stage *s, const uint8_t *p, const uint8_t *end, u
 }
 
 /* find_end with the notes. */
-static NO_INLINE const uint8_t *find_end_noted(run *r, const tkx_stage *s, const memo *m, const uint8_t *at, const uint8_t *end, uint32_t state,
-                                               const uint8_t **stopped) {
+static NO_INLINE const uint8_t *find_end_noted(run *r, const tkx_stage *s, const memo *m, const uint8_t *at, const uint8_t *end,
+                                               uint32_t state, const uint8_t **stopped) {
     const uint8_t *p = at, *last = at;
     size_t length;
     while (state && !(p > at && is_noted(r, s, m, p, state))) {
@@ -1641,9 +1650,10 @@ static size_t byte_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *s
     return count;
 }
 
-/* Up to this length a piece is merged on the C stack: for each merge, all ranks are looked at. Longer ones go through a queue. Measured on
-   Chinese and random bytes, the two cost the same between 100 and 160 bytes. */
-enum { SHORT_PIECE = 128 };
+/* Up to this length a piece is merged on the C stack: for each merge, all ranks are looked at. Longer ones go through a queue in the
+   work memory. From 32 bytes on the queue is no slower (Chinese, Japanese, Thai, random letters); 64 leaves ordinary text without
+   work memory. */
+enum { SHORT_PIECE = 64 };
 
 static size_t merge_short(run *r, const uint8_t *bytes, size_t size, uint32_t *ids) {
     const tkx *t = r->t;
@@ -1679,11 +1689,16 @@ static size_t merge_short(run *r, const uint8_t *bytes, size_t size, uint32_t *i
     }
 }
 
-/* A queue of keys (rank << 32 | position). The first ones lie sorted in an array; those that come later are in a heap of four children a node, because
-   most of them never get far up. Keys are not taken out when they become stale: who takes one looks whether it still holds. */
+/* A queue of keys (rank << 32 | position). Keys are not taken out when they become stale: who takes one looks whether it still holds.
+
+   The first keys lie sorted in an array. Those that come later are in a heap of four children a node, because most of them never get
+   far up. But while the pairs of one rank are merged, the new keys of higher ranks only wait: if they are many, as in a run of one
+   character, they are sorted into the array, which is linear; otherwise they go into the heap. That makes a million letters `a` three
+   times as fast. */
 typedef struct queue {
-    uint8_t *sorted, *heap;
-    size_t next, count, size;
+    uint8_t *sorted, *heap; /* room for `room` keys, and for twice as many: for what waits as well, from the end on down */
+    size_t room, next, count, size, waits;
+    uint32_t rank; /* of the key that was taken last */
 } queue;
 
 /* Sorts by rank, a byte at a time from the lowest on; keys with the same rank stay in order, which is that of their positions. */
@@ -1707,7 +1722,7 @@ static void sort_by_rank(uint8_t *keys, uint8_t *other, size_t count) {
     }
 }
 
-static void queue_push(queue *q, uint64_t key) {
+static void heap_push(queue *q, uint64_t key) {
     size_t i = q->size++;
     while (i > 0) {
         size_t parent = (i - 1) / 4;
@@ -1739,17 +1754,13 @@ static void heap_pop(queue *q) {
     put_u64(q->heap + 8 * i, key);
 }
 
-static int queue_pop(queue *q, uint64_t *key) {
-    uint64_t first = q->next < q->count ? get_u64(q->sorted + 8 * q->next) : UINT64_MAX;
-    uint64_t top = q->size ? get_u64(q->heap) : UINT64_MAX;
-    if (top < first) {
-        *key = top;
-        heap_pop(q);
-        return 1;
-    }
-    *key = first;
-    q->next++;
-    return first != UINT64_MAX;
+/* Place of the i-th key that waits. All keys but the first ones come two a merge, and of n symbols n - 1 merges can be made: heap and
+   waiting keys have room. */
+static uint8_t *waiting_key(const queue *q, size_t i) { return q->heap + 8 * (2 * q->room - 1 - i); }
+
+static void queue_push(queue *q, uint64_t key) {
+    if (key >> 32 <= q->rank) heap_push(q, key);
+    else put_u64(waiting_key(q, q->waits++), key);
 }
 
 /* A list of symbols in lent memory, 16 bytes each: id, neighbours, and the product of the pair with the right neighbour. */
@@ -1758,6 +1769,57 @@ enum { SYMBOL = 16, SYMBOL_ID = 0, SYMBOL_PREVIOUS = 4, SYMBOL_NEXT = 8, SYMBOL_
 static FORCE_INLINE uint32_t symbol(const uint8_t *symbols, size_t i, size_t offset) { return get_u32(symbols + SYMBOL * i + offset); }
 
 static FORCE_INLINE void set_symbol(uint8_t *symbols, size_t i, size_t offset, uint32_t v) { put_u32(symbols + SYMBOL * i + offset, v); }
+
+/* Whether a key still holds. */
+static FORCE_INLINE int holds(const tkx *t, const uint8_t *symbols, uint64_t key) {
+    uint32_t product = symbol(symbols, (uint32_t)key, SYMBOL_PRODUCT);
+    return product != NONE && rank_of(t, product) == key >> 32;
+}
+
+/* Merges the waiting keys into the array; 0 if there is no room for that, or if it would not pay. */
+static int sort_in(queue *q, const tkx *t, const uint8_t *symbols) {
+    size_t left = q->count - q->next, count = 0, i, from, taken = 0;
+    if (q->size || q->waits < 64 || q->waits < left / 4 || q->waits > q->room) return 0;
+    for (i = 0; i < q->waits; i++) {
+        uint64_t key = get_u64(waiting_key(q, i));
+        if (holds(t, symbols, key)) put_u64(q->heap + 8 * count++, key);
+    }
+    if (left + count > q->room) return 0;
+    sort_by_rank(q->heap, q->heap + 8 * count, count);
+    from = q->room - left;
+    memmove(q->sorted + 8 * from, q->sorted + 8 * q->next, 8 * left);
+    for (i = 0; taken < count || from < q->room; i++) {
+        uint64_t a = taken < count ? get_u64(q->heap + 8 * taken) : UINT64_MAX,
+                 b = from < q->room ? get_u64(q->sorted + 8 * from) : UINT64_MAX;
+        put_u64(q->sorted + 8 * i, a < b ? a : b);
+        if (a < b) taken++;
+        else from++;
+    }
+    q->next = 0;
+    q->count = i;
+    return 1;
+}
+
+static int queue_pop(queue *q, const tkx *t, const uint8_t *symbols, uint64_t *key) {
+    for (;;) {
+        uint64_t first = q->next < q->count ? get_u64(q->sorted + 8 * q->next) : UINT64_MAX;
+        uint64_t top = q->size ? get_u64(q->heap) : UINT64_MAX;
+        *key = first < top ? first : top;
+        if (q->waits && *key >> 32 > q->rank) {
+            size_t i;
+            if (!sort_in(q, t, symbols)) {
+                for (i = 0; i < q->waits; i++) heap_push(q, get_u64(waiting_key(q, i)));
+            }
+            q->waits = 0;
+            continue;
+        }
+        if (*key == UINT64_MAX) return 0;
+        if (top < first) heap_pop(q);
+        else q->next++;
+        q->rank = (uint32_t)(*key >> 32);
+        return 1;
+    }
+}
 
 /* Looks up the pair of symbol i and its neighbour j, and puts it into the queue. */
 static void queue_pair(run *r, queue *q, uint8_t *symbols, uint32_t i, uint32_t j) {
@@ -1793,7 +1855,7 @@ static void list_symbols(run *r, queue *q, uint8_t *symbols, const uint8_t *ids,
 static NO_INLINE void merge_long(run *r, const uint8_t *bytes, size_t size) {
     size_t mark = r->memory_used, count;
     uint8_t *symbols = borrow(r, (uint64_t)MERGE_BYTES * size);
-    queue q = {NULL, NULL, 0, 0, 0};
+    queue q = {NULL, NULL, 0, 0, 0, 0, 0, 0};
     uint64_t key;
     uint32_t i;
     if (!symbols) return;
@@ -1803,14 +1865,15 @@ static NO_INLINE void merge_long(run *r, const uint8_t *bytes, size_t size) {
     }
     q.sorted = symbols + SYMBOL * size; /* one key a symbol at first, at most two for each merge later: 8 + 16 bytes */
     q.heap = q.sorted + 8 * size;
+    q.room = size;
     count = byte_symbols(r, bytes, size, q.heap);
     memmove(symbols + 12 * size, q.heap, 4 * count);
     list_symbols(r, &q, symbols, symbols + 12 * size, count);
-    while (queue_pop(&q, &key)) {
+    while (queue_pop(&q, r->t, symbols, &key)) {
         uint32_t product, right, left, next;
+        if (!holds(r->t, symbols, key)) continue;
         i = (uint32_t)key;
         product = symbol(symbols, i, SYMBOL_PRODUCT);
-        if (product == NONE || rank_of(r->t, product) != key >> 32) continue;
         right = symbol(symbols, i, SYMBOL_NEXT);
         left = symbol(symbols, i, SYMBOL_PREVIOUS);
         next = symbol(symbols, right, SYMBOL_NEXT);
@@ -1830,23 +1893,16 @@ static NO_INLINE void merge_long(run *r, const uint8_t *bytes, size_t size) {
 
 /* ---- Pieces ------------------------------------------------------------------------------------------------------------------------- */
 
-/* The word cache: sets of 64 bytes, a line of memory. A set holds two small entries, of a piece of at most 15 bytes and up to 4 ids, or a large one, of at
-   most 30 bytes and up to 8 ids:
+/* The word cache: sets of 64 bytes, a line of memory. A set holds two small entries, of a piece of at most 15 bytes and up to 4 ids, or a
+   large one, of at most 30 bytes and up to 8 ids:
 
        small: key[0] key[1] ids[4]      large: key[0] key[1] key[2] key[3] ids[8]
 
-   key[0] and key[1] are the first 15 bytes, zeros behind them, and the size; key[2] and key[3] are the others. The upper 4 bits of the first id are the number
-   of ids; so the third word of a small entry is never 0 there, and that of a large one of at most 15 bytes is. A new small entry takes the second place
-   of its set; a hit there changes the places: so rare words push out each other, not the frequent ones. */
-enum {
-    SMALL_BYTES = 15,
-    LARGE_BYTES = 30,
-    SMALL_IDS = 4,
-    LARGE_IDS = 8,
-    SMALL_ENTRY = 32,
-    SET = 64,
-    COUNT_SHIFT = 28
-};
+   key[0] and key[1] are the first 15 bytes, zeros behind them, and the size; key[2] and key[3] are the others. The upper 4 bits of the
+   first id are the number of ids; so the third word of a small entry is never 0 there, and that of a large one of at most 15 bytes is. A
+   new small entry takes the second place of its set; a hit there changes the places: so rare words push out each other, not the frequent
+   ones. */
+enum { SMALL_BYTES = 15, LARGE_BYTES = 30, SMALL_IDS = 4, LARGE_IDS = 8, SMALL_ENTRY = 32, SET = 64, COUNT_SHIFT = 28 };
 
 /* The first 15 of the bytes at p, size of them: two words, zeros behind them, the last byte 0. */
 static FORCE_INLINE void load_key(const run *r, const uint8_t *p, size_t size, uint64_t key[2]) {
@@ -1894,7 +1950,9 @@ static FORCE_INLINE void find_set(run *r, waiting *w) {
     PREFETCH(w->set);
 }
 
-static FORCE_INLINE int has_words(const uint8_t *entry, const uint64_t key[2]) { return get_u64(entry) == key[0] && get_u64(entry + 8) == key[1]; }
+static FORCE_INLINE int has_words(const uint8_t *entry, const uint64_t key[2]) {
+    return get_u64(entry) == key[0] && get_u64(entry + 8) == key[1];
+}
 
 /* The entry of a piece that has a set, or NULL. */
 static FORCE_INLINE const uint8_t *cached(const waiting *w) {
@@ -1903,7 +1961,9 @@ static FORCE_INLINE const uint8_t *cached(const waiting *w) {
 }
 
 /* Whether an entry of a piece is a large one. */
-static FORCE_INLINE int is_large(const uint8_t *entry, size_t size) { return size > SMALL_BYTES || get_u32(entry + 16) >> COUNT_SHIFT == 0; }
+static FORCE_INLINE int is_large(const uint8_t *entry, size_t size) {
+    return size > SMALL_BYTES || get_u32(entry + 16) >> COUNT_SHIFT == 0;
+}
 
 static void remember(const waiting *w, const uint32_t *ids, size_t count) {
     size_t old_size = (size_t)(get_u64(w->set + 8) >> 56), i;
@@ -1969,8 +2029,8 @@ static NO_INLINE void encode_unseen(run *r, const waiting *w) {
     if (w->set && count >= 1 && count <= LARGE_IDS) remember(w, ids, count);
 }
 
-/* Looks up those pieces of the batch, from `first` on, that are not in the cache, each step for all of them before the next, so that they wait for memory together
-   and not one after the other: displacement, slot, record, bytes. Without a cache that is 1.3 times the speed. */
+/* Looks up those pieces of the batch, from `first` on, that are not in the cache, each step for all of them before the next, so that they
+   wait for memory together and not one after the other: displacement, slot, record, bytes. Without a cache that is 1.3 times the speed. */
 static void look_ahead(run *r, size_t first) {
     const tkx *t = r->t;
     waiting *unseen[BATCH];
@@ -1987,7 +2047,8 @@ static void look_ahead(run *r, size_t first) {
     for (i = 0; i < count; i++) {
         waiting *w = unseen[i];
         w->slot = load_u32(token_slot(t, w->hash));
-        if (slot_fits(w->slot, w->hash) && (w->slot & MAX_IDS) < t->id_count) PREFETCH(t->records.data + RECORD_SIZE * (size_t)(w->slot & MAX_IDS));
+        if (slot_fits(w->slot, w->hash) && (w->slot & MAX_IDS) < t->id_count)
+            PREFETCH(t->records.data + RECORD_SIZE * (size_t)(w->slot & MAX_IDS));
     }
     for (i = 0; i < count; i++) {
         waiting *w = unseen[i];
@@ -2029,8 +2090,8 @@ static FORCE_INLINE void add_piece(run *r, const uint8_t *p, size_t size) {
 
 /* ---- Stages (5.5) ------------------------------------------------------------------------------------------------------------------- */
 
-/* Takes the pieces that the last stage makes of one piece, if it is one that drops matches, drops gaps, or keeps both. Nearly all tokenizers have
-   just this one stage. */
+/* Takes the pieces that the last stage makes of one piece, if it is one that drops matches, drops gaps, or keeps both. Nearly all
+   tokenizers have just this one stage. */
 static NO_INLINE void split_once(run *r, const tkx_stage *s, const uint8_t *begin, const uint8_t *end) {
     const int keeps_matches = s->behavior == ISOLATED || (s->flags & INVERT);
     const int keeps_gaps = s->behavior == ISOLATED || !(s->flags & INVERT);
@@ -2240,8 +2301,8 @@ size_t tkx_cut(const tkx *t, const void *text, size_t size) {
     return 0;
 }
 
-/* A text that is to be normalized is cut into blocks of about this size, where it can be: a normalized copy of prose then fits into the 64 KB of
-   work memory that prose needs, and into the cache of the machine. */
+/* A text that is to be normalized is cut into blocks of about this size, where it can be: a normalized copy of prose then fits into the 64
+   KB of work memory that prose needs, and into the cache of the machine. */
 enum { BLOCK = 8192 };
 
 static void encode_blocks(run *r, const uint8_t *text, size_t size) {
@@ -2311,8 +2372,7 @@ int tkx_encode(const tkx *t, const void *text, size_t size, uint32_t *ids, size_
     return encode(&r, text, size, ids, capacity, count, work);
 }
 
-int tkx_encode_special(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity, size_t *count,
-                       const tkx_work *work) {
+int tkx_encode_special(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity, size_t *count, const tkx_work *work) {
     run r;
     run_init(&r, t, 1);
     return encode(&r, text, size, ids, capacity, count, work);

@@ -87,7 +87,7 @@ typedef struct tkx_span {
     size_t size;
 } tkx_span;
 
-/* One pre-tokenizer stage. Internal. */
+/* One pre-tokenizer stage. Internal: its tables, and what tkx_open found out about them. */
 typedef struct tkx_stage {
     const uint8_t *classes;
     const uint8_t *middle;
@@ -122,8 +122,9 @@ typedef struct tkx {
     tkx_stage stages[TKX_MAX_STAGES];
 } tkx;
 
-/* Memory that the caller lends. `memory`: scratch, no state is kept in it between calls; see tkx_work_size. `cache`: optional (NULL, 0), makes
-   repeated words cheap; zero it once, then lend it to one open file only, and to one thread at a time. Any alignment. */
+/* Memory that the caller lends; any alignment. `memory`: scratch, no state is kept in it between calls; see tkx_work_size. `cache`:
+   optional (NULL, 0), makes repeated words cheap, 1 to 4 MB are good; zero it once, then lend it whole, always at the same address,
+   to one open file only, and to one thread at a time. NULL in place of a tkx_work is no memory and no cache. */
 typedef struct tkx_work {
     void *memory;
     size_t memory_size;
@@ -146,9 +147,9 @@ uint32_t tkx_id_count(const tkx *t);
 /* The bytes that an id stands for, in place. They may be none, hold NUL, or be part of a character. TKX_E_ID for a hole. O(1). */
 int tkx_token_bytes(const tkx *t, uint32_t id, const uint8_t **bytes, size_t *size);
 
-/* Encodes a text in which special tokens are plain text. Writes at most `capacity` ids and their number to *count. `ids` may be NULL when
-   `capacity` is 0. On TKX_E_IDS *count is the number needed, on TKX_E_WORK the work memory needed, on TKX_E_UTF8 the offset of the bad byte;
-   otherwise it is 0 on an error. */
+/* Encodes a text in which special tokens are plain text. Writes at most `capacity` ids and their number to *count. `ids` may be NULL
+   when `capacity` is 0. On TKX_E_IDS *count is the number needed, on TKX_E_WORK the work memory needed, on TKX_E_UTF8 the offset of
+   the bad byte; otherwise it is 0 on an error. */
 int tkx_encode(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity, size_t *count, const tkx_work *work);
 
 /* The same; special tokens in the text become their ids. Never use it on text from strangers that goes into a prompt. */
@@ -158,7 +159,9 @@ int tkx_encode_special(const tkx *t, const void *text, size_t size, uint32_t *id
 /* Joins the bytes of ids. On TKX_E_BYTES *size is the number of bytes needed. On TKX_E_ID it is the index of the bad id. */
 int tkx_decode(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity, size_t *size);
 
-/* Work memory that is enough for any text of `size` bytes. Almost all texts need far less: 64 KB does for prose. */
+/* Work memory that is enough for any text of `size` bytes. Almost all texts need far less: 40 bytes for each byte of a word of more than
+   64 bytes, 64 KB for prose that is to be normalized, as much as the text where it gets a space before it. The macro is the same as a
+   constant, for a file without a normalizer; NFC and NFD can want three times as much, NFKC and NFKD eleven times. */
 size_t tkx_work_size(const tkx *t, size_t size);
 #define TKX_WORK_SIZE(size) ((size_t)256 + (size_t)68 * (size_t)(size))
 
@@ -202,8 +205,8 @@ size_t tkx_cut(const tkx *t, const void *text, size_t size);
 /* Compares the checksum of every section and looks at the padding: TKX_OK, TKX_E_CRC or TKX_E_PADDING. Reads the whole file. */
 int tkx_check(const tkx *t);
 
-/* Encodes the texts that the file brings and compares with the ids of the reference library. *count: cases passed; on TKX_E_SELF_TEST that is the
-   index of the case that failed. `ids` must hold the longest case. TKX_E_NOT_FOUND when the file has none. */
+/* Encodes the texts that the file brings and compares with the ids of the reference library. *count: cases passed; on TKX_E_SELF_TEST
+   that is the index of the case that failed. `ids` must hold the longest case. TKX_E_NOT_FOUND when the file has none. */
 int tkx_selftest(const tkx *t, uint32_t *ids, size_t capacity, size_t *count, const tkx_work *work);
 
 /* ---- Streaming ---------------------------------------------------------------------------------------------------------------------- */
@@ -217,14 +220,17 @@ typedef struct tkx_encoder {
     int special, finished;
 } tkx_encoder;
 
-/* Starts an encoder. `special`: 0 as tkx_encode, 1 as tkx_encode_special. The window must hold the longest stretch without a place to cut. */
+/* Starts an encoder. `special`: 0 as tkx_encode, 1 as tkx_encode_special. The window must hold the longest stretch without a place to
+   cut. */
 int tkx_encoder_init(tkx_encoder *e, const tkx *t, int special, void *window, size_t window_size, const tkx_work *work);
 
-/* Takes bytes of the text (*taken of them) and writes the ids that are certain. Call again with the rest while *taken < size. `capacity` must be
-   at least 3 * window_size, so that nothing is lost: TKX_E_IDS otherwise. TKX_E_WINDOW: no place to cut in a full window. */
+/* Takes bytes of the text (*taken of them) and writes the ids that are certain. Call again with the rest while *taken < size. `capacity`
+   must be at least 3 * window_size: TKX_E_IDS otherwise, and where compatibility characters (NFKC, NFKD) give still more; *count is
+   then the number needed. TKX_E_WINDOW: no place to cut in a full window. TKX_E_UTF8: *count is an offset from the start of the
+   window. On an error nothing is taken and nothing changes. */
 int tkx_encoder_feed(tkx_encoder *e, const void *text, size_t size, size_t *taken, uint32_t *ids, size_t capacity, size_t *count);
 
-/* Writes the last ids; the encoder is finished then. */
+/* Writes the last ids; the encoder is finished then. On an error it is not, and nothing changes. */
 int tkx_encoder_finish(tkx_encoder *e, uint32_t *ids, size_t capacity, size_t *count);
 
 /* Decodes ids one at a time and never gives half a character: an incomplete one waits for the next id. */
@@ -239,7 +245,8 @@ typedef struct tkx_decoder {
 int tkx_decoder_init(tkx_decoder *d, const tkx *t, int skip_special);
 
 /* Adds one id and writes the text that is complete: valid UTF-8, bytes that cannot become a character replaced by U+FFFD (one for each
-   maximal part, as all the reference libraries do). Needs room for 3 * length of the token + 12 bytes; nothing changes on TKX_E_BYTES or TKX_E_ID. */
+   maximal part, as all the reference libraries do). Needs room for 3 * length of the token + 12 bytes; nothing changes on TKX_E_BYTES
+   or TKX_E_ID. */
 int tkx_decoder_step(tkx_decoder *d, uint32_t id, uint8_t *out, size_t capacity, size_t *size);
 
 /* Writes what an incomplete character at the end comes to (U+FFFD, or nothing), and starts afresh. */

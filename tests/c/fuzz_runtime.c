@@ -1,7 +1,7 @@
 /* Files that lie: fuzz_runtime SEED COUNT FILE...
 
-   Each file is changed at random, its checksums are made right again, and every function is called on what tkx_open still takes. Nothing is expected of the
-   answers; a sanitizer, or a call that does not come back, is what this test looks for. */
+   Each file is changed at random, its checksums are made right again, and every function is called on what tkx_open still takes. Nothing is
+   expected of the answers; a sanitizer, or a call that does not come back, is what this test looks for. */
 
 #include "support.h"
 
@@ -67,8 +67,10 @@ static void change(uint8_t *data, const uint8_t *original, size_t size, uint64_t
 
 static void call_everything(const tkx *t, uint64_t *state) {
     static uint8_t buffer[MAX_TEXT], cache[4096];
-    size_t size = random_text(t, state, buffer, MAX_TEXT), count, taken, length, memory_size = below(state, 3) ? tkx_work_size(t, size) : below(state, 4000);
-    uint8_t *text = copy_of(buffer, size), *out = (uint8_t *)exactly(200), *window = (uint8_t *)exactly(64), allowed = (uint8_t)next_random(state);
+    size_t size = random_text(t, state, buffer, MAX_TEXT), count, taken, length,
+           memory_size = below(state, 3) ? tkx_work_size(t, size) : below(state, 4000);
+    uint8_t *text = copy_of(buffer, size), *out = (uint8_t *)exactly(200), *window = (uint8_t *)exactly(64),
+            allowed = (uint8_t)next_random(state);
     uint32_t *ids = (uint32_t *)exactly(4 * MAX_IDS), id, flags, kind, i;
     const uint8_t *bytes;
     float score;

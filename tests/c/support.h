@@ -11,12 +11,12 @@
 
 #include "tokexport.h"
 
-#define CHECK(condition)                                                                       \
-    do {                                                                                       \
-        if (!(condition)) {                                                                    \
-            fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition);          \
-            exit(1);                                                                           \
-        }                                                                                      \
+#define CHECK(condition)                                                              \
+    do {                                                                              \
+        if (!(condition)) {                                                           \
+            fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition); \
+            exit(1);                                                                  \
+        }                                                                             \
     } while (0)
 
 /* Memory of exactly `size` bytes; never NULL. */
@@ -60,10 +60,39 @@ static size_t below(uint64_t *state, size_t bound) { return (size_t)(next_random
 
 /* A random text: runs of few characters, contents of added tokens, and anything that is UTF-8. Gives its size, at most `capacity`. */
 static size_t random_text(const tkx *t, uint64_t *state, uint8_t *text, size_t capacity) {
-    static const char *const pieces[] = {"a", "b", "ab", " ", "  ", "\n", "\t", "the", " the", "'s", "12", "1234567", "abab", ".,-", "caf\xC3\xA9",
-                                         "e\xCC\x81", "\xCC\xA3\xCC\x87\xCC\x81", "\xE1\x84\x80\xE1\x85\xA1\xE1\x86\xA8", "\xEA\xB0\x81",
-                                         "\xE4\xBD\xA0\xE5\xA5\xBD", "\xF0\x9F\x98\x80", "\xE3\x80\x80", "\xC2\xA0", "<s>", "</s>", "\xEF\xB7\xBA",
-                                         "\xF0\x9D\x85\x9E", "A\xCC\x8A", "word", "0", "", "xx", "--"};
+    static const char *const pieces[] = {"a",
+                                         "b",
+                                         "ab",
+                                         " ",
+                                         "  ",
+                                         "\n",
+                                         "\t",
+                                         "the",
+                                         " the",
+                                         "'s",
+                                         "12",
+                                         "1234567",
+                                         "abab",
+                                         ".,-",
+                                         "caf\xC3\xA9",
+                                         "e\xCC\x81",
+                                         "\xCC\xA3\xCC\x87\xCC\x81",
+                                         "\xE1\x84\x80\xE1\x85\xA1\xE1\x86\xA8",
+                                         "\xEA\xB0\x81",
+                                         "\xE4\xBD\xA0\xE5\xA5\xBD",
+                                         "\xF0\x9F\x98\x80",
+                                         "\xE3\x80\x80",
+                                         "\xC2\xA0",
+                                         "<s>",
+                                         "</s>",
+                                         "\xEF\xB7\xBA",
+                                         "\xF0\x9D\x85\x9E",
+                                         "A\xCC\x8A",
+                                         "word",
+                                         "0",
+                                         "",
+                                         "xx",
+                                         "--"};
     size_t size = 0, wanted = below(state, capacity + 1);
     uint32_t added = tkx_added_count(t), id, flags;
     while (size < wanted) {

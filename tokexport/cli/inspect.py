@@ -135,6 +135,17 @@ def template_text(contents: Contents) -> str | None:
     return " ".join("$A" if part is None else escape(part.content) for part in parts)
 
 
+def role_text(roles: dict[str, Any]) -> str:
+    """The ids with a role in a line.
+
+    >>> role_text({"bos": 0, "stop": [1, 2]})
+    'bos 0, stop 1 2'
+    """
+    return ", ".join(
+        f"{role} {' '.join(map(str, ids)) if isinstance(ids, list) else ids}" for role, ids in roles.items()
+    )
+
+
 def describe(facts: dict[str, Any]) -> str:
     """The facts for a person."""
     holes = f", {plural(facts['holes'], 'hole')}" if facts["holes"] else ""
@@ -151,7 +162,7 @@ def describe(facts: dict[str, Any]) -> str:
         ("pre-tokenizer", plural(len(facts["stages"]), "stage")),
         *(("", f"{number}: {stage}") for number, stage in enumerate(facts["stages"], 1)),
         ("added tokens", f"{added:,}, {special:,} of them special" if added else "none"),
-        ("special ids", ", ".join(f"{role} {ids}" for role, ids in facts["special_ids"].items()) or "none"),
+        ("special ids", role_text(facts["special_ids"]) or "none"),
         ("template", facts["template"] or "none"),
         ("chat template", size(facts["chat_template"]) if facts["chat_template"] else "none"),
         ("self test", "none" if facts["self_test"] is None else f"{plural(facts['self_test'], 'case')} passed"),

@@ -87,7 +87,7 @@ def _hard(split: Split, program: SplitProgram) -> Pairs:
         return np.zeros((ASCII, ASCII), np.bool_)
     # matched: a scan that starts on this class finds a match; unmatched: no match ever holds it.
     first = targets[start, :end]
-    matched = (first != 0) & accepts[first].all(axis=1)
+    matched = _sure(program)[first]
     unmatched = (targets[:, :end] == 0).all(axis=0)
     if split.behavior in (Behavior.ISOLATED, Behavior.REMOVED):
         pairs = matched[:, None] | matched[None, :]
@@ -97,6 +97,18 @@ def _hard(split: Split, program: SplitProgram) -> Pairs:
         pairs = np.zeros((end, end), np.bool_)
     hard: Pairs = pairs[classes][:, classes]
     return hard
+
+
+def _sure(program: SplitProgram) -> npt.NDArray[np.bool_]:
+    """The states from which a match ends whatever follows, shape (n_states,): at once, or in a state that is sure."""
+    targets, accepts = _targets(program), _accepts(program)
+    sure = accepts[:, program.n_classes].copy()
+    sure[0] = False
+    while True:
+        still = sure & (accepts | sure[targets])[:, : program.n_classes].all(axis=1)
+        if (still == sure).all():
+            return still
+        sure = still
 
 
 def _touched(added: Sequence[AddedToken], normalized_contents: Sequence[bytes]) -> Pairs:

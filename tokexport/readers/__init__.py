@@ -54,7 +54,12 @@ def read(
     exact.
     """
     if isinstance(source, (str, os.PathLike)):
-        return _read_file(tokenizer_file(Path(source)), pattern, special_tokens)
+        path = tokenizer_file(Path(source))
+        try:
+            return _read_file(path, pattern, special_tokens)
+        except UnsupportedError as error:
+            error.file = str(path)
+            raise
     if pattern is not None or special_tokens is not None:
         raise SourceError(
             "a tokenizer object has its own pattern and special tokens: pattern and special_tokens are for rank files"

@@ -13,13 +13,13 @@ from tokexport.readers import read, tokenizer_file
 from tokexport.readers.detect import Kind, detect
 from tokexport.readers.gpt2_pair import sibling
 from tokexport.readers.source_files import SourceFiles
-from tokexport.references.protocol import AddedContent, Mode, ReferenceTokenizer, version_note
+from tokexport.references.protocol import AddedContent, Mode, ReferenceStopsError, ReferenceTokenizer, version_note
 
 if TYPE_CHECKING:
     import tiktoken
     import tokenizers
 
-__all__ = ["AddedContent", "Mode", "ReferenceTokenizer", "reference_for", "version_note"]
+__all__ = ["AddedContent", "Mode", "ReferenceStopsError", "ReferenceTokenizer", "reference_for", "version_note"]
 
 
 def reference_for(

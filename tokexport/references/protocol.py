@@ -21,6 +21,10 @@ class Mode(Enum):
 TABLES_FROM: Final = {"tokenizers": "0.23.3", "tiktoken": "0.14"}
 
 
+class ReferenceStopsError(Exception):
+    """The reference itself fails at a text (a panic inside of it), so there is nothing to compare with."""
+
+
 @dataclass(frozen=True, slots=True)
 class AddedContent:
     """An added token as the reference itself reports it."""
@@ -46,7 +50,7 @@ class ReferenceTokenizer(Protocol):
         """One text in Mode.IDS where ``special``, in Mode.TEXT otherwise."""
 
     def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
-        """Many texts, by the library's fastest way."""
+        """Many texts, by the library's fastest way. ReferenceStopsError if the library fails at one of them."""
 
     def encode_pair(self, first: str, second: str) -> list[int] | None:
         """Two texts with the post-processor's template for a pair; None where the library has no such thing."""

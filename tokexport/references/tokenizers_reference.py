@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Literal
 
 from tokexport.errors import SourceError, TokexportError
-from tokexport.references.protocol import AddedContent, Mode
+from tokexport.references.protocol import AddedContent, Mode, ReferenceStopsError
 
 try:
     import tokenizers
@@ -78,13 +79,15 @@ class TokenizersReference:
     def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
         """Many texts, on the library's own threads."""
         self._tokenizer.encode_special_tokens = mode is Mode.TEXT
-        encodings = self._tokenizer.encode_batch(list(texts), add_special_tokens=mode is Mode.TEMPLATE)
+        with _stops():
+            encodings = self._tokenizer.encode_batch(list(texts), add_special_tokens=mode is Mode.TEMPLATE)
         return [encoding.ids for encoding in encodings]
 
     def encode_pair(self, first: str, second: str) -> list[int]:
         """Two texts and the post-processor's template for a pair."""
         self._tokenizer.encode_special_tokens = False
-        return self._tokenizer.encode(first, second, add_special_tokens=True).ids
+        with _stops():
+            return self._tokenizer.encode(first, second, add_special_tokens=True).ids
 
     def starts(self, text: str, mode: Mode) -> list[int]:
         """From the offsets that the library reports, which count characters."""
@@ -119,3 +122,14 @@ class TokenizersReference:
 
     def _added(self) -> dict[int, tokenizers.AddedToken]:
         return self._tokenizer.get_added_tokens_decoder()
+
+
+@contextmanager
+def _stops() -> Iterator[None]:
+    """Makes a panic inside of the library an exception that can be caught."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ == "PanicException":  # pyo3's; it is no Exception, and has no name to import
+            raise ReferenceStopsError(str(error)) from None
+        raise

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from tokexport.errors import TokexportError
-from tokexport.references.protocol import Mode
+from tokexport.references.protocol import Mode, ReferenceStopsError
 from tokexport.strings import Vocabulary, make, plan
 from tokexport.verify.comparison import Comparison
 from tokexport.verify.report import Difference
@@ -49,13 +49,17 @@ def check_pairs(comparison: Comparison, vocabulary: Vocabulary, indexes: Sequenc
         return
     for index in indexes:
         first, second = (make("mixed", vocabulary, comparison.seed, 2 * index + side) for side in (0, 1))
-        expected = comparison.reference.encode_pair(first, second)
+        try:
+            expected = comparison.reference.encode_pair(first, second)
+        except ReferenceStopsError:
+            comparison.stopped += 1
+            continue
         found = comparison.tokenizer.encode_pair(first, second, allowed_special="all", add_special_tokens=True)
         comparison.counts[PAIRS] += 1
-        if expected is not None and expected != found:
+        if expected != found:
             text = first + second
             comparison.differs(
-                Difference(PAIRS, f"pair:{index}", "encode a pair", text, None, tuple(expected), tuple(found))
+                Difference(PAIRS, f"pair:{index}", "encode a pair", text, None, tuple(expected or ()), tuple(found))
             )
 
 

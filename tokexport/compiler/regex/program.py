@@ -66,8 +66,8 @@ def program_of(node: Node) -> Program:
     Raises PatternError where counted repeats make the program too long.
 
     >>> from tokexport.compiler.regex.fancy import parse
-    >>> program_of(parse("a|b+")).instructions
-    [Match(), Take(members=0, target=0), Fork(targets=(3, 0)), Take(members=1, target=2), Fork(targets=(1, 3))]
+    >>> program_of(parse("a|b*")).instructions
+    [Match(), Take(members=0, target=0), Fork(targets=(3, 0)), Take(members=1, target=2), Fork(targets=(1, 2))]
     """
     writer = _Writer()
     writer.program.start = writer.write(node, writer.add(Match()))
