@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import shutil
 import subprocess
 from pathlib import Path
@@ -40,3 +41,62 @@ def run(command: list[str], *, stdin: bytes = b"") -> str:
     done = subprocess.run(command, input=stdin, capture_output=True, check=False, timeout=900)
     assert done.returncode == 0, f"{' '.join(command[:3])} ...: {done.returncode}\n{done.stderr.decode()[-4000:]}"
     return done.stdout.decode()
+
+
+class Work(ctypes.Structure):
+    """``tkx_work``."""
+
+    _fields_ = (
+        ("memory", ctypes.c_void_p),
+        ("memory_size", ctypes.c_size_t),
+        ("cache", ctypes.c_void_p),
+        ("cache_size", ctypes.c_size_t),
+    )
+
+
+class Library:
+    """The runtime as a shared library, called with one file at a time. Every method gives the code of the C function and what it wrote."""
+
+    def __init__(self, folder: Path) -> None:
+        path = compile_c(COMPILERS[0], [RUNTIME / "tokexport.c"], folder / "tokexport.so", "-O1", "-fPIC", "-shared")
+        self._c = ctypes.CDLL(str(path))
+        self._tkx = ctypes.create_string_buffer(8192)
+        self._data: ctypes.Array[ctypes.c_char] = ctypes.create_string_buffer(0)
+        self._memory = ctypes.create_string_buffer(1 << 20)
+
+    def open(self, content: bytes) -> int:
+        """Opens a file."""
+        self._data = ctypes.create_string_buffer(content, len(content))
+        return self.call("tkx_open", self._tkx, self._data, len(content))
+
+    def call(self, name: str, *arguments: object) -> int:
+        """Calls a function that gives a code; whole numbers are passed as size_t."""
+        sized = (ctypes.c_size_t(value) if isinstance(value, int) else value for value in arguments)
+        code: int = getattr(self._c, name)(*sized)
+        return code
+
+    def encode(self, text: bytes, function: str = "tkx_encode_special") -> tuple[int, list[int]]:
+        """Encodes a text."""
+        ids, count = (ctypes.c_uint32 * (12 * len(text) + 1))(), ctypes.c_size_t()
+        work = Work(ctypes.addressof(self._memory), len(self._memory), None, 0)
+        code = self.call(function, self._tkx, text, len(text), ids, len(ids), ctypes.byref(count), ctypes.byref(work))
+        return code, list(ids[: count.value])
+
+    def self_test(self) -> tuple[int, int]:
+        """Runs the self test; gives its count too."""
+        ids, count = (ctypes.c_uint32 * 4096)(), ctypes.c_size_t()
+        work = Work(ctypes.addressof(self._memory), len(self._memory), None, 0)
+        code = self.call("tkx_selftest", self._tkx, ids, len(ids), ctypes.byref(count), ctypes.byref(work))
+        return code, count.value
+
+    def decode(self, token: int) -> int:
+        """Decodes one id."""
+        out, size = ctypes.create_string_buffer(1000), ctypes.c_size_t()
+        return self.call(
+            "tkx_decode", self._tkx, ctypes.byref(ctypes.c_uint32(token)), 1, out, len(out), ctypes.byref(size)
+        )
+
+    def look_up(self, name: str, *numbers: int, results: int) -> int:
+        """Calls a look-up with u32 arguments and as many places to write to as it wants."""
+        places = [ctypes.byref(ctypes.c_uint64()) for _ in range(results)]
+        return self.call(name, self._tkx, *(ctypes.c_uint32(number) for number in numbers), *places)

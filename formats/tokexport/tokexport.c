@@ -215,7 +215,7 @@ static uint32_t crc_small(uint32_t crc, const uint8_t *p, size_t size) {
     return crc;
 }
 
-/* The same for whole sections, four bytes at a time with tables on the stack: ten times faster (1.7 GB/s against 0.17). */
+/* The same for whole sections, four bytes at a time with tables on the stack: six times as fast (1.35 GB/s against 0.23). */
 static void crc_tables(uint32_t tables[4][256]) {
     uint32_t i;
     for (i = 0; i < 256; i++) {
@@ -267,22 +267,14 @@ static int utf8_look(const uint8_t *p, size_t size, size_t *length) {
     return UTF8_GOOD;
 }
 
-/* The offset of the first byte that is not part of a valid character, or size. Eight bytes of ASCII at a time: 10 GB/s of prose. */
+/* The offset of the first byte that is not part of a valid character, or size. Eight bytes of ASCII at a time: 13 GB/s of English against
+   3. */
 static size_t utf8_valid(const uint8_t *p, size_t size) {
     size_t i = 0, length;
     while (i < size) {
         if (p[i] < 0x80) {
             i++;
             while (size - i >= 8 && !(load_u64(p + i) & HIGH_BITS)) i += 8;
-            continue;
-        }
-        /* The two usual lengths of prose, without the loop of utf8_look: 1.5 times the speed for Russian and Chinese. */
-        if (p[i] >= 0xC2 && p[i] < 0xE0 && size - i >= 2 && (p[i + 1] & 0xC0) == 0x80) {
-            i += 2;
-            continue;
-        }
-        if (p[i] > 0xE0 && p[i] < 0xED && size - i >= 3 && (p[i + 1] & 0xC0) == 0x80 && (p[i + 2] & 0xC0) == 0x80) {
-            i += 3;
             continue;
         }
         if (utf8_look(p + i, size - i, &length) != UTF8_GOOD) break;
@@ -496,14 +488,18 @@ static uint32_t transition(const tkx_stage *s, uint32_t state, uint32_t class_) 
     return load_u16(s->transitions + 2 * column(s, state, class_));
 }
 
-/* What the inner loop may take for granted of this stage: a start state that does not depend on what is before, and the states in which
-   lower-case ASCII letters change nothing (find_end). */
+/* What the inner loops may take for granted of this stage: a start state that does not depend on what is before, the ASCII characters with
+   which no match begins (skip_idle), and the states in which lower-case ASCII letters change nothing (find_end). */
 static void study_stage(tkx_stage *s) {
     uint32_t state, class_, letter;
     s->start = (uint16_t)load_u16(s->starts);
     s->start_varies = 0;
     for (class_ = 0; class_ <= s->class_count; class_++) {
         if (load_u16(s->starts + 2 * class_) != s->start) s->start_varies = 1;
+    }
+    s->idle[0] = s->idle[1] = 0;
+    for (letter = 0; letter < 128 && !s->start_varies; letter++) {
+        if ((transition(s, s->start, s->classes[letter]) & ~(uint32_t)ACCEPT) == 0) s->idle[letter >> 6] |= UINT64_C(1) << (letter & 63);
     }
     s->letter_loops = s->letter_accepts = 0;
     for (state = 1; state < s->state_count && s->state_count <= 64; state++) {
@@ -1010,6 +1006,7 @@ typedef struct finder {
     run *r;
     const uint8_t *starts, *nodes, *edges;
     uint32_t node_count, edge_count;
+    uint32_t only_start; /* the byte that all contents begin with, or NONE */
     const uint8_t *text;
     size_t size;
     size_t at;        /* where the search goes on */
@@ -1036,11 +1033,13 @@ static uint32_t added_class(run *r, const uint8_t *p) {
     middle_count = load_u16(s.data);
     leaf_count = load_u16(s.data + 2);
     middle = load_u16(table + ASCII_SIZE + 2 * (c >> 12));
-    if (middle >= middle_count) return (uint32_t)fail(r, TKX_E_CORRUPT) & 0;
-    table += ASCII_SIZE + TOP_SIZE;
-    leaf = load_u16(table + 2 * (64 * (size_t)middle + (c >> 6 & 63)));
-    if (leaf >= leaf_count) return (uint32_t)fail(r, TKX_E_CORRUPT) & 0;
-    return table[128 * (size_t)middle_count + 64 * (size_t)leaf + (c & 63)];
+    if (middle < middle_count) {
+        table += ASCII_SIZE + TOP_SIZE;
+        leaf = load_u16(table + 2 * (64 * (size_t)middle + (c >> 6 & 63)));
+        if (leaf < leaf_count) return table[128 * (size_t)middle_count + 64 * (size_t)leaf + (c & 63)];
+    }
+    fail(r, TKX_E_CORRUPT);
+    return 0;
 }
 
 /* The start of the character before p. */
@@ -1048,6 +1047,18 @@ static const uint8_t *before(const uint8_t *p) {
     do p--;
     while (utf8_inside(*p));
     return p;
+}
+
+/* The one byte of a set of bytes, or NONE if there are none or several. */
+static uint32_t only_byte(const uint8_t *bits) {
+    uint32_t found = NONE, i;
+    for (i = 0; i < 256; i += 64) {
+        uint64_t word = load_u64(bits + i / 8);
+        if (word == 0) continue;
+        if (found != NONE || (word & (word - 1))) return NONE;
+        found = i + lowest_bit(word);
+    }
+    return found;
 }
 
 static void find_start(finder *f, run *r, int normalized, const uint8_t *text, size_t size) {
@@ -1062,6 +1073,7 @@ static void find_start(finder *f, run *r, int normalized, const uint8_t *text, s
     f->text = text;
     f->size = size;
     f->waiting = NONE;
+    f->only_start = only_byte(f->starts);
 }
 
 /* Whether tokens of a trie can be found at all in this call. */
@@ -1107,9 +1119,18 @@ static uint32_t longest_content(finder *f, size_t at, size_t *stop) {
     return token;
 }
 
-/* The first place at or behind `at` where a content may begin. */
+/* The first place at or behind `at` where a content may begin. Nearly always that is at one byte, `<`: eight are looked at together. */
 static size_t next_start(const finder *f, size_t at) {
     const uint8_t *p = f->text + at, *end = f->text + f->size;
+    if (f->only_start != NONE) {
+        const uint64_t pattern = f->only_start * LOW_BITS;
+        while (end - p >= 8) {
+            uint64_t word = load_u64(p) ^ pattern; /* a zero byte where the start stands */
+            uint64_t zeros = (word - LOW_BITS) & ~word & HIGH_BITS;
+            if (zeros) return (size_t)(p - f->text) + (lowest_bit(zeros) >> 3);
+            p += 8;
+        }
+    }
     while (p < end && !bit_of(f->starts, *p)) p++;
     return (size_t)(p - f->text);
 }
@@ -1601,6 +1622,14 @@ static FORCE_INLINE const uint8_t *match(run *r, const tkx_stage *s, memo *m, co
 
 static FORCE_INLINE const uint8_t *next_symbol(const tkx_stage *s, const uint8_t *p) {
     return p + (s->flags & ON_BYTES ? 1 : utf8_length(*p));
+}
+
+/* The first place from `at` on where a match may begin, as far as ASCII tells. The first stages of a sequence, which only look for digits
+   or a script, walk over nearly all of the text in this loop: DeepSeek's tokenizer runs twice as fast as when `match` is asked at each
+   character. */
+static FORCE_INLINE const uint8_t *skip_idle(const tkx_stage *s, const uint8_t *at, const uint8_t *end) {
+    while (at < end && *at < 128 && (s->idle[*at >> 6] >> (*at & 63) & 1)) at++;
+    return at;
 }
 
 /* ---- Merges (5.6) ------------------------------------------------------------------------------------------------------------------- */
@@ -2102,7 +2131,7 @@ static NO_INLINE void split_once(run *r, const tkx_stage *s, const uint8_t *begi
     while (at < end && r->code == TKX_OK) {
         const uint8_t *last = match(r, s, &m, begin, at, end);
         if (last == at) {
-            at = next_symbol(s, at);
+            at = skip_idle(s, next_symbol(s, at), end);
             continue;
         }
         if (gap < at && keeps_gaps) add_piece(r, gap, (size_t)(at - gap));
@@ -2148,7 +2177,7 @@ static int next_span(splitter *w, run *r, piece *span) {
         const uint8_t *at = w->at, *last = match(r, w->s, &w->m, w->begin, at, w->end);
         if (r->code != TKX_OK) return 0;
         if (last == at) {
-            w->at = next_symbol(w->s, at);
+            w->at = skip_idle(w->s, next_symbol(w->s, at), w->end);
             continue;
         }
         w->at = last;

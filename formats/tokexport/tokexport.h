@@ -102,7 +102,7 @@ typedef struct tkx_stage {
     uint8_t row_shift;
     uint8_t behavior;
     uint8_t flags;
-    uint64_t letter_loops, letter_accepts;
+    uint64_t letter_loops, letter_accepts, idle[2];
 } tkx_stage;
 
 #define TKX_MAX_STAGES 16

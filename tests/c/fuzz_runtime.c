@@ -5,7 +5,7 @@
 
 #include "support.h"
 
-enum { MAX_TEXT = 120, MAX_IDS = 12 * MAX_TEXT + 8 };
+enum { MAX_TEXT = 300, MAX_IDS = 12 * MAX_TEXT + 8 };
 
 static uint32_t crc32(uint32_t crc, const uint8_t *p, size_t size) {
     int bit;
