@@ -150,7 +150,8 @@ def report(source: Path, pattern: str | None, rounds: int) -> str:
         mine, other = measure_calls(both, texts, rounds)
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     short = f"A text of 300 bytes: {theirs} {other * 1e6:.1f} microseconds a call, tokexport {mine * 1e6:.1f}."
-    return f"{pattern or source.stem}, MB/s:\n\n{table}\n\n{short}\n"
+    name = pattern or (source.resolve().parent.name if source.stem == "tokenizer" else source.stem)
+    return f"{name}, MB/s:\n\n{table}\n\n{short}\n"
 
 
 def main() -> None:

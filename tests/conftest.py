@@ -16,6 +16,14 @@ from tokexport.cli import commands
 from tokexport.convert import convert
 
 
+@pytest.fixture(scope="session", autouse=True)
+def away_from_the_sources(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Tests run in another folder: in the root a `python -c` would import the sources instead of what is installed."""
+    if "TOKEXPORT_SHARED" in os.environ:
+        os.environ["TOKEXPORT_SHARED"] = str(Path(os.environ["TOKEXPORT_SHARED"]).resolve())
+    os.chdir(tmp_path_factory.mktemp("elsewhere"))
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder with real tokenizers, their vectors and texts; $TOKEXPORT_SHARED, or the test is skipped."""

@@ -70,7 +70,7 @@ def test_tokens_are_shown_a_line_each(run, small_file):
     path = small_file("gpt2")
     lines = run("encode", path, "--tokens", "the\n").text.splitlines()
     assert [line.split(None, 1)[0] for line in lines] == [str(each) for each in tokexport.load(path).encode("the\n")]
-    assert lines[-1].endswith("\\n")
+    assert lines[-1].endswith('\\n"')
 
 
 def test_ids_may_be_separated_by_spaces_commas_and_brackets(run, small_file):

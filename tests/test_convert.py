@@ -76,7 +76,9 @@ def test_a_refusal_names_the_file_the_field_and_the_value(source: Path, tmp_path
     split = {"type": "Split", "pattern": {"Regex": r"(a)\1"}, "behavior": "Isolated", "invert": False}
     sequence = {"type": "Sequence", "pretokenizers": [split, document()["pre_tokenizer"]]}
     source.write_text(json.dumps(document(pre_tokenizer=sequence)))
-    with pytest.raises(UnsupportedError, match=r"source.tokenizer\.json: pre_tokenizer\.pretokenizers\[0\].*back-reference"):
+    with pytest.raises(
+        UnsupportedError, match=r"source.tokenizer\.json: pre_tokenizer\.pretokenizers\[0\].*back-reference"
+    ):
         tokexport.convert(source, tmp_path / "new.bin")
 
 

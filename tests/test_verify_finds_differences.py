@@ -52,6 +52,7 @@ class Twin:
     def __init__(self, reference: ReferenceTokenizer) -> None:
         self.reference = reference
         self.n_vocab = max(reference.ids()) + 1
+        self.encodes = True
         self.change_ids: Callable[[str, list[int]], list[int]] = lambda text, ids: ids
         self.change_bytes: Callable[[int, bytes], bytes] = lambda id, content: content
 
@@ -77,6 +78,9 @@ class Twin:
         if not self.reference.replaces_surrogates():
             text.encode()
         return self.encode_batch([text])[0]
+
+    def sections(self) -> list[tuple[str, int]]:
+        return [("SPLT", 1)] if self.encodes else []
 
     def encode_pair(self, first: str, second: str, **_: object) -> list[int]:
         return self.change_ids(first + second, list(self.reference.encode_pair(first, second) or []))
@@ -127,7 +131,9 @@ def test_every_code_point_is_looked_at() -> None:
 
     twin.change_ids = look
     result = compare(twin, twin.reference, strings=0)  # type: ignore[arg-type]
-    assert {ord(point) for point in seen} >= set(range(0x110000)) - set(range(0xD800, 0xE000))
+    scalar_values = set(range(0x110000)) - set(range(0xD800, 0xE000))
+    assert {ord(point) for point in seen} >= scalar_values
+    assert result.counts["code points in context"] > len(scalar_values) + 3 * 0x40000
     # U+0000 and U+017F in four contexts each, the others in one.
     assert result.differing["code points in context"] == 4 + 4 + 4 + 1
     assert outcome(twin, only="digits:0").ok
@@ -200,7 +206,7 @@ def test_an_error_of_the_file_is_a_difference_and_no_crash(twin: Twin) -> None:
         return ids
 
     twin.change_ids = fail
-    result = compare(twin, twin.reference, only="class:661")  # type: ignore[arg-type]
+    result = compare(twin, twin.reference, only="class:640")  # type: ignore[arg-type]
     assert not result.ok
     assert result.first is not None
     assert result.first.found == "TokexportError: the scratch memory is too small"
@@ -220,6 +226,14 @@ def test_a_text_is_compared_whole_and_by_lines(twin: Twin, tmp_path: Path) -> No
     assert result.counts["files"] == 2
     assert result.counts["lines of files"] == 2 * 3
     assert any("UTF-8" in note for note in result.notes)
+
+
+def test_a_file_that_only_decodes_is_compared_in_that_and_it_is_said(twin: Twin) -> None:
+    twin.encodes = False
+    result = outcome(twin)
+    assert result.ok
+    assert set(result.counts) == {"bytes of ids", "ids decoded", "ids that are refused", "id sequences decoded"}
+    assert any("decode-only" in note for note in result.notes)
 
 
 def test_another_release_of_the_library_is_said(twin: Twin) -> None:
@@ -246,7 +260,7 @@ def test_a_text_at_which_the_library_itself_fails_is_left_out_and_said() -> None
 
 
 def test_a_key_that_names_nothing_is_an_error(twin: Twin) -> None:
-    for key in ("nonsense:1", "token:x", "digits"):
+    for key in ("nonsense:1", "token:x", "digits", "class:", ""):
         with pytest.raises(TokexportError, match="names no comparison"):
             outcome(twin, only=key)
 

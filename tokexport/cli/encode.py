@@ -57,6 +57,6 @@ def encode(
     if as_json:
         say_json({"ids": ids, "tokens": [escape(token) for token in tokens], "count": len(ids), "bytes": len(content)})
     elif show_tokens:
-        say(table([(str(token_id), escape(token)) for token_id, token in zip(ids, tokens, strict=True)]))
+        say(table([(str(token_id), f'"{escape(token)}"') for token_id, token in zip(ids, tokens, strict=True)]))
     else:
         say(" ".join(map(str, ids)))

@@ -80,7 +80,7 @@ def _clean(program: SplitProgram) -> Pairs:
 
 def _hard(split: Split, program: SplitProgram) -> Pairs:
     classes = program.classes[:ASCII].astype(np.int64)
-    targets, accepts = _targets(program), _accepts(program)
+    targets = _targets(program)
     end = program.n_classes
     start = int(program.starts[end])
     if (program.starts != start).any():
@@ -102,10 +102,10 @@ def _hard(split: Split, program: SplitProgram) -> Pairs:
 def _sure(program: SplitProgram) -> npt.NDArray[np.bool_]:
     """The states from which a match ends whatever follows, shape (n_states,): at once, or in a state that is sure."""
     targets, accepts = _targets(program), _accepts(program)
-    sure = accepts[:, program.n_classes].copy()
+    sure: npt.NDArray[np.bool_] = accepts[:, program.n_classes].copy()
     sure[0] = False
     while True:
-        still = sure & (accepts | sure[targets])[:, : program.n_classes].all(axis=1)
+        still: npt.NDArray[np.bool_] = sure & (accepts | sure[targets])[:, : program.n_classes].all(axis=1)
         if (still == sure).all():
             return still
         sure = still

@@ -26,7 +26,8 @@ class TiktokenReference:
 
     def __init__(self, encoding: tiktoken.Encoding) -> None:
         self._encoding = encoding
-        self._special = {content: encoding.encode_single_token(content) for content in encoding.special_tokens_set}
+        # Not by encode_single_token: a special token can have the bytes of another token.
+        self._special = dict(encoding._special_tokens)
         by_id = sorted(self._special, key=self._special.__getitem__)
         self._allowed = {Mode.TEXT: frozenset[str](), Mode.IDS: frozenset(by_id), Mode.SOME: frozenset(by_id[::2])}
 

@@ -8,23 +8,24 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tokexport.errors import TokexportError
 from tokexport.references import ReferenceTokenizer, reference_for, version_note
 from tokexport.runtime.tokenizer import Tokenizer, load
-from tokexport.strings import GENERATORS, Vocabulary
+from tokexport.strings import Vocabulary
+from tokexport.verify.again import compare_again
 from tokexport.verify.classes import check_classes
 from tokexport.verify.comparison import Comparison, Progress
 from tokexport.verify.ids import check_ids, check_sequences
 from tokexport.verify.report import Difference, Verification
-from tokexport.verify.texts import check_file, check_pairs, check_string, check_strings, check_surrogates
+from tokexport.verify.texts import check_file, check_pairs, check_strings, check_surrogates
 from tokexport.verify.tokens import check_added_tokens, check_tokens
 
 if TYPE_CHECKING:
     import tiktoken
+    import tokenizers
 
 __all__ = ["Difference", "Progress", "Verification", "compare", "verify"]
 
-KINDS = ("id", "ids", "token", "added", "class", "pair", "surrogates", "file", "line")
+ENCODER = "SPLT"  # a section that every file has which encodes
 PAIRS_IN_STRINGS = 200  # one pair for so many strings
 SEQUENCES_IN_STRINGS = 5  # one sequence of random ids for so many strings
 
@@ -32,7 +33,7 @@ SEQUENCES_IN_STRINGS = 5  # one sequence of random ids for so many strings
 def verify(
     path: str | os.PathLike[str],
     *,
-    against: str | os.PathLike[str] | tiktoken.Encoding,
+    against: str | os.PathLike[str] | tiktoken.Encoding | tokenizers.Tokenizer,
     pattern: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
     strings: int = 100_000,
@@ -50,8 +51,12 @@ def verify(
     Raises FormatError for a file that is none, SourceError for a source that the library refuses, and TokexportError
     if the library is not installed or ``only`` names nothing.
 
-    >>> verify(directory / "tiny.bin", against=encoding, strings=100).ok
-    True
+    >>> import tiktoken
+    >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256}
+    >>> source = tiktoken.Encoding("tiny", pat_str=r"\\w+|\\W", mergeable_ranks=ranks, special_tokens={"<end>": 257})
+    >>> path = tokexport.convert(source, directory / "tiny.bin", force=True).target
+    >>> verify(path, against=source, only="added-tokens:7").lines()[-1]
+    '9 comparisons: no differences'
     """
     tokenizer = load(path)
     reference = reference_for(against, pattern=pattern, special_tokens=special_tokens)
@@ -63,7 +68,7 @@ def verify(
         texts=texts,
         only=only,
         progress=progress,
-        again=_command(path, against, pattern),
+        again=_command(path, against, pattern, special_tokens is not None),
     )
 
 
@@ -90,10 +95,13 @@ def compare(
     )
     notes = [note for note in (version_note(reference),) if note is not None]
     if only is not None:
-        _one(comparison, vocabulary, only)
+        compare_again(comparison, vocabulary, only)
         return comparison.result(tuple(notes))
     check_ids(comparison)
     check_sequences(comparison, strings // SEQUENCES_IN_STRINGS)
+    if not any(tag == ENCODER for tag, _ in tokenizer.sections()):
+        notes.append("the file is decode-only: there is nothing in it that encodes, so nothing was encoded")
+        return comparison.result(tuple(notes))
     check_tokens(comparison)
     check_added_tokens(comparison)
     if code_points:
@@ -105,44 +113,13 @@ def compare(
     return comparison.result(tuple(notes))
 
 
-def _one(comparison: Comparison, vocabulary: Vocabulary, key: str) -> None:
-    """Repeats the comparison of one key."""
-    kind, _, name = key.partition(":")
-    try:
-        if kind == "id":
-            check_ids(comparison, int(name))
-        elif kind == "ids":
-            check_sequences(comparison, 1, int(name))
-        elif kind == "token":
-            check_tokens(comparison, int(name))
-        elif kind == "added":
-            check_added_tokens(comparison, int(name))
-        elif kind == "class":
-            check_classes(comparison, int(name, 16))
-        elif kind == "pair":
-            check_pairs(comparison, vocabulary, [int(name)])
-        elif kind == "surrogates":
-            check_surrogates(comparison)
-        elif kind == "file":
-            check_file(comparison, Path(name))
-        elif kind == "line":
-            check_file(comparison, Path(name.rpartition(":")[0]))
-        elif kind in GENERATORS:
-            check_string(comparison, vocabulary, kind, [int(name)])
-        else:
-            raise ValueError
-    except ValueError:
-        kinds = [*KINDS, *GENERATORS]
-        raise TokexportError(
-            f"only: {key!r} names no comparison; it is KIND:NAME, KIND one of {', '.join(kinds)}"
-        ) from None
-
-
-def _command(path: object, against: object, pattern: str | None) -> str:
+def _command(path: object, against: object, pattern: str | None, special_tokens: bool) -> str:
     """The command line that verifies the same two; nothing for a source that is no file."""
     if not isinstance(against, (str, os.PathLike)):
         return ""
     words = ["tokexport", "verify", str(path), "--against", os.fspath(against)]
     if pattern is not None:
         words += ["--pattern", pattern]
+    if special_tokens:
+        words += ["--special-tokens", "FILE.json"]
     return shlex.join(words)

@@ -7,7 +7,7 @@ and the rest differently, and in which normalization puts marks in order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from tokexport.references.protocol import Mode
@@ -23,25 +23,23 @@ TOGETHER: Final = 64  # code points in one text
 
 
 def check_classes(comparison: Comparison, only: int | None = None) -> None:
-    """All 1,112,064 scalar values."""
-    total = (0x110000 - 0x800 + len(ASSIGNED) * len(ASSIGNED_PLANES) * 0x10000) // TOGETHER
-    cases = _together() if only is None else _alone(only)
-    comparison.texts(CLASSES, cases, (Mode.TEXT,), total)
+    """All 1,112,064 scalar values, many in one text; with ``only``, those of one text, together and each alone.
+
+    Counted is each code point in each context.
+    """
+    first = range(0, 0x110000, TOGETHER) if only is None else [only - only % TOGETHER]
+    groups = [range(point, point + TOGETHER) for point in first if not 0xD800 <= point < 0xE000]
+    if only is not None:
+        groups += [range(point, point + 1) for group in groups for point in group]
+    comparison.texts(CLASSES, _cases(groups), (Mode.TEXT,), sum(len(_contexts(group)) for group in groups))
+    comparison.counts[CLASSES] += sum((len(group) - 1) * len(_contexts(group)) for group in groups)
 
 
-def _together() -> Iterator[tuple[str, str]]:
-    for first in range(0, 0x110000, TOGETHER):
-        if 0xD800 <= first < 0xE000:
-            continue
-        points = "".join(map(chr, range(first, first + TOGETHER)))
-        for context in _contexts(first):
-            yield f"class:{first:X}", "".join(context.format(point) for point in points)
+def _cases(groups: Iterable[range]) -> Iterator[tuple[str, str]]:
+    for group in groups:
+        for context in _contexts(group):
+            yield f"class:{group[0]:X}", "".join(context.format(chr(point)) for point in group)
 
 
-def _alone(point: int) -> Iterator[tuple[str, str]]:
-    for context in _contexts(point):
-        yield f"class:{point:X}", context.format(chr(point))
-
-
-def _contexts(point: int) -> tuple[str, ...]:
-    return EVERYWHERE + ASSIGNED if point >> 16 in ASSIGNED_PLANES else EVERYWHERE
+def _contexts(group: range) -> tuple[str, ...]:
+    return EVERYWHERE + ASSIGNED if group[0] >> 16 in ASSIGNED_PLANES else EVERYWHERE

@@ -85,7 +85,7 @@ def whole_texts(content: bytes) -> list[str]:
     """The texts that a token's bytes stand in: themselves, or up to three with the missing parts of characters added.
 
     >>> whole_texts(b"ab"), whole_texts(b"\\xa9x")
-    (['ab'], ['éx', 'שx'])
+    (['ab'], ['éx', 'שx', '丩x'])
     """
     completed = (lead + content + tail for lead in (b"", *LEADS) for tail in (b"", *TAILS))
     texts: list[str] = []
