@@ -27,7 +27,7 @@ from texts import TEXTS, short_texts
 from tiktoken.load import load_tiktoken_bpe
 
 import tokexport
-from tokexport.convert import convert
+from tokexport.conversion import convert
 from tokexport.model import Reference, TokenizerModel
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fixtures"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,8 +11,9 @@ import pytest
 from click.testing import CliRunner
 from repository import FIXTURES, SMALL, script
 
+from tokexport import verification
 from tokexport.cli import commands
-from tokexport.convert import convert
+from tokexport.conversion import convert
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -70,9 +70,7 @@ def small_file(small_source: Callable[[str], Path], tmp_path_factory: pytest.Tem
 @pytest.fixture
 def without_code_points(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets `verify` leave out the comparison of every code point, which takes most of its time."""
-    # Not by name: `tokexport.verify` is the function, once it was asked for, and the module before.
-    module = importlib.import_module("tokexport.verify")
-    monkeypatch.setattr(module, "check_classes", lambda comparison, only=None: None)
+    monkeypatch.setattr(verification, "check_classes", lambda comparison, only=None: None)
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from conformance import CONVERTED, REFUSED, SLOW, Case, corpora, stress_strings, vectors
 
-from tokexport.convert import convert
+from tokexport.conversion import convert
 from tokexport.errors import SourceError, TokexportError, UnsupportedError
 from tokexport.references import Mode, reference_for
 from tokexport.runtime.tokenizer import load
-from tokexport.verify import compare
-from tokexport.verify.comparison import Comparison
+from tokexport.verification import compare
+from tokexport.verification.comparison import Comparison
 
 STRINGS = 100_000 if SLOW else 2_000
 

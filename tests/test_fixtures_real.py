@@ -8,7 +8,7 @@ import pytest
 
 import tokexport
 from tokexport.references import reference_for
-from tokexport.verify import compare
+from tokexport.verification import compare
 
 SLOW = os.environ.get("TOKEXPORT_SLOW") == "1"
 # Package, place of the file in it, --pattern.

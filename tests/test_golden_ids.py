@@ -10,7 +10,7 @@ from repository import FIXTURES, SMALL, script
 
 import tokexport
 from tokexport.references import reference_for
-from tokexport.verify import compare
+from tokexport.verification import compare
 
 SLOW = os.environ.get("TOKEXPORT_SLOW") == "1"
 NAMES = sorted(path.stem for path in SMALL.glob("*.jsonl"))

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tokexport.convert import convert
+from tokexport.conversion import convert
 from tokexport.runtime.tokenizer import Tokenizer, load
 
 MB = 1_000_000

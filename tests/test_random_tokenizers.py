@@ -13,7 +13,7 @@ from tokexport.errors import SourceError, UnsupportedError
 from tokexport.readers import read
 from tokexport.references import ReferenceTokenizer, reference_for
 from tokexport.runtime.tokenizer import load
-from tokexport.verify import compare
+from tokexport.verification import compare
 from tokexport.writers.tokexport_file import Options, write
 
 SEEDS = range(2000 if SLOW else 60)

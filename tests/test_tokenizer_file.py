@@ -17,7 +17,7 @@ from runtime_samples import NAMES, content, encoding, tokenizer
 import tokexport
 from tokexport import layout
 from tokexport._core import REPLACE_SURROGATES
-from tokexport.convert import convert
+from tokexport.conversion import convert
 from tokexport.errors import FormatError
 from tokexport.runtime.failure import failure
 from tokexport.runtime.tokenizer import Tokenizer, load

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tokexport.convert import convert
+from tokexport.conversion import convert
 from tokexport.layout import (
     ADDED_TOKEN,
     BYTE_ID,
@@ -35,7 +35,7 @@ from tokexport.layout import (
 )
 from tokexport.references import reference_for
 from tokexport.runtime.tokenizer import load
-from tokexport.verify import Verification, compare, verify
+from tokexport.verification import Verification, compare, verify
 
 SMALL = Path(__file__).resolve().parent.parent / "fixtures" / "small"
 SOURCES = {"qwen": "qwen.json", "roberta": "roberta.json", "ranks": "ranks.tiktoken", "deepseek": "deepseek.json"}

@@ -14,8 +14,8 @@ import tokenizers
 
 from tokexport.errors import TokexportError
 from tokexport.references import Mode, ReferenceTokenizer, reference_for
-from tokexport.verify import Verification, compare
-from tokexport.verify.shrink import shrink
+from tokexport.verification import Verification, compare
+from tokexport.verification.shrink import shrink
 
 RANKS = {bytes([byte]): byte for byte in range(256)} | {
     content: 256 + number

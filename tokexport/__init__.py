@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tokexport import errors, version
-from tokexport.convert import convert
-from tokexport.readers import read
 from tokexport.runtime.decode_stream import DecodeStream
 from tokexport.runtime.tokenizer import Tokenizer, load
-from tokexport.verify import verify
+
+if TYPE_CHECKING:
+    from tokexport.conversion import convert
+    from tokexport.readers import read
+    from tokexport.verification import verify
 
 __version__ = version.VERSION
 
@@ -24,6 +28,21 @@ __all__ = [
     "read",
     "verify",
 ]
+
+# A process that only runs a tokenizer does not pay for importing what makes and compares files.
+_ON_DEMAND = {"convert": "tokexport.conversion", "read": "tokexport.readers", "verify": "tokexport.verification"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ON_DEMAND:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(_ON_DEMAND[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 def get_include() -> str:

@@ -9,8 +9,8 @@ import click
 from tokexport.cli.console import json_option, note, plural, say, say_json, size, table
 from tokexport.cli.contents import MEANINGS
 from tokexport.cli.options import read_special_tokens, source_options
-from tokexport.convert import Conversion
-from tokexport.convert import convert as library
+from tokexport.conversion import Conversion
+from tokexport.conversion import convert as library
 
 
 @click.command()

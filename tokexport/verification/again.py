@@ -7,11 +7,11 @@ from pathlib import Path
 
 from tokexport.errors import TokexportError
 from tokexport.strings import GENERATORS, Vocabulary
-from tokexport.verify.classes import check_classes
-from tokexport.verify.comparison import Comparison
-from tokexport.verify.ids import check_ids, check_sequences
-from tokexport.verify.texts import check_file, check_pairs, check_string, check_surrogates
-from tokexport.verify.tokens import check_added_tokens, check_tokens
+from tokexport.verification.classes import check_classes
+from tokexport.verification.comparison import Comparison
+from tokexport.verification.ids import check_ids, check_sequences
+from tokexport.verification.texts import check_file, check_pairs, check_string, check_surrogates
+from tokexport.verification.tokens import check_added_tokens, check_tokens
 
 
 def compare_again(comparison: Comparison, vocabulary: Vocabulary, key: str) -> None:

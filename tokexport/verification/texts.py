@@ -9,8 +9,8 @@ from typing import Final
 from tokexport.errors import TokexportError
 from tokexport.references.protocol import Mode, ReferenceStopsError
 from tokexport.strings import Vocabulary, make, plan
-from tokexport.verify.comparison import Comparison
-from tokexport.verify.report import Difference
+from tokexport.verification.comparison import Comparison
+from tokexport.verification.report import Difference
 
 PAIRS: Final = "pairs of texts"
 SURROGATES: Final = "lone surrogates"

@@ -11,8 +11,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, Protocol
 
 from tokexport.references.protocol import Mode, ReferenceStopsError, ReferenceTokenizer
-from tokexport.verify.report import Difference, Verification
-from tokexport.verify.shrink import shrink
+from tokexport.verification.report import Difference, Verification
+from tokexport.verification.shrink import shrink
 
 if TYPE_CHECKING:
     from tokexport.runtime.tokenizer import Tokenizer

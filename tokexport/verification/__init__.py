@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from tokexport.references import ReferenceTokenizer, reference_for, version_note
 from tokexport.runtime.tokenizer import Tokenizer, load
 from tokexport.strings import Vocabulary
-from tokexport.verify.again import compare_again
-from tokexport.verify.classes import check_classes
-from tokexport.verify.comparison import Comparison, Progress
-from tokexport.verify.ids import check_ids, check_sequences
-from tokexport.verify.report import Difference, Verification
-from tokexport.verify.texts import check_file, check_pairs, check_strings, check_surrogates
-from tokexport.verify.tokens import check_added_tokens, check_tokens
+from tokexport.verification.again import compare_again
+from tokexport.verification.classes import check_classes
+from tokexport.verification.comparison import Comparison, Progress
+from tokexport.verification.ids import check_ids, check_sequences
+from tokexport.verification.report import Difference, Verification
+from tokexport.verification.texts import check_file, check_pairs, check_strings, check_surrogates
+from tokexport.verification.tokens import check_added_tokens, check_tokens
 
 if TYPE_CHECKING:
     import tiktoken

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from tokexport.references.protocol import Mode
-from tokexport.verify.comparison import Comparison
+from tokexport.verification.comparison import Comparison
 
 CLASSES: Final = "code points in context"
 EVERYWHERE: Final = ("  {0}'s",)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from tokexport.strings import Dice
-from tokexport.verify.comparison import Comparison, chunked
+from tokexport.verification.comparison import Comparison, chunked
 
 EVERY_ID: Final = "ids decoded"
 BYTES: Final = "bytes of ids"

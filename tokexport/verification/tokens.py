@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from tokexport.references.protocol import AddedContent, Mode
-from tokexport.verify.comparison import Comparison
+from tokexport.verification.comparison import Comparison
 
 TOKENS: Final = "tokens encoded"
 ADDED: Final = "added tokens encoded"
