@@ -33,11 +33,11 @@ class UnsupportedError(TokexportError):
         self.file: str | None = None
 
     def __str__(self) -> str:
-        sentence = super().__str__()
+        if self.file is None:
+            return super().__str__()
         # A refusal of the whole file has its name for a path.
-        if self.file is None or self.path == os.path.basename(self.file):
-            return sentence
-        return f"{self.file}: {sentence}"
+        where = self.file if self.path == os.path.basename(self.file) else f"{self.file}: {self.path}"
+        return f"{where}: {self.found} is not supported; {self.supported}"
 
 
 class FormatError(TokexportError):
