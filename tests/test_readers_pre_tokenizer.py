@@ -172,8 +172,6 @@ def test_falcons_splits_stand_in_order_and_the_last_two_are_on_bytes(tmp_path: P
 @pytest.mark.parametrize(
     ("fields", "error", "path"),
     [
-        (None, UnsupportedError, "pre_tokenizer: null"),
-        ({"type": "WhitespaceSplit"}, UnsupportedError, "pre_tokenizer: .*WhitespaceSplit"),
         ({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"}, UnsupportedError, "pre_tokenizer.type"),
         ({"type": "UnicodeScripts"}, UnsupportedError, "pre_tokenizer.type"),
         ({"type": "Sequence", "pretokenizers": [BYTE_LEVEL, BYTE_LEVEL]}, UnsupportedError, r"pretokenizers\[1\].type"),

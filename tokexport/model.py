@@ -80,6 +80,77 @@ class AddedToken:
     normalized: bool = False
 
 
+class CharacterMap(Enum):
+    """A normalizer that looks at one character at a time, as ``tokenizers`` defines it."""
+
+    LOWERCASE = "Lowercase"  # Rust's char::to_lowercase
+    STRIP_ACCENTS = "StripAccents"  # drops combining marks (general category M of the normal forms' Unicode)
+    NMT = "Nmt"
+    BERT_CLEAN = "clean_text"  # BertNormalizer: drops controls, makes white space U+0020
+    BERT_CHINESE = "handle_chinese_chars"  # BertNormalizer: U+0020 before and behind an ideograph
+    BERT_STRIP_ACCENTS = "strip_accents"  # BertNormalizer, behind NFD: drops nonspacing marks
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """Drops white space (Rust's ``char::is_whitespace``) at the ends of a text."""
+
+    left: bool = True
+    right: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """Replaces each match of ``pattern`` by ``content``. A ``literal`` pattern is text, any other a regular expression in ``dialect``."""
+
+    pattern: str
+    content: str
+    literal: bool = True
+    dialect: Dialect = Dialect.ONIGURUMA
+    path: str = "normalizer"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepend:
+    """Puts ``content`` before a text that is not empty.
+
+    ``unless_present``: not where the text starts with it already. ``only_first``: only before the text that is the very start of the
+    input (``prepend_scheme`` "first").
+    """
+
+    content: str
+    unless_present: bool = False
+    only_first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """Puts ``content`` behind a text that is not empty."""
+
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Charsmap:
+    """SentencePiece's precompiled map of character sequences.
+
+    ``data``: u32 size of the trie, the trie (Darts units, u32), then strings that end in NUL; https://github.com/google/sentencepiece.
+    ``by_grapheme``: as ``tokenizers``' Precompiled looks up, a grapheme cluster of at most 5 bytes, else its characters; otherwise the
+    longest prefix at each place, as ``sentencepiece`` does. ``protected``: texts that stay as they are (user-defined symbols).
+    """
+
+    data: bytes
+    by_grapheme: bool
+    protected: tuple[str, ...] = ()
+
+
+# What a normalizer does, step by step.
+NormalizerStep = NormalForm | CharacterMap | Strip | Replace | Prepend | Append | Charsmap
+
+# What a pre-tokenizer does, step by step: each step works on every piece of the step before.
+PreTokenizerStep = Split | Replace | Prepend
+
+
 class TokenKind(Enum):
     """Why an id exists."""
 
@@ -90,21 +161,45 @@ class TokenKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What an id decodes to: raw bytes, byte mapping undone. ``special``: left out by ``skip_special_tokens``."""
+    """What an id decodes to: raw bytes, byte mapping undone. ``special``: left out by ``skip_special_tokens``.
+
+    ``first``, ``last``: what it decodes to as the first or the last of the decoded ids, where that is other bytes. ``fallback``: its
+    content is one byte, a part of a character that the vocabulary lacks (see ``Decoding.byte_fallback``).
+    """
 
     content: bytes
     kind: TokenKind = TokenKind.MODEL
     special: bool = False
+    first: bytes | None = None
+    last: bytes | None = None
+    fallback: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CharacterSymbols:
+    """How a piece becomes the first symbols of BPE where they are characters, not bytes.
+
+    ``prefix`` stands before every character but the first, ``suffix`` behind the last (``continuing_subword_prefix``,
+    ``end_of_word_suffix``). ``byte_ids``: the token of each of the 256 bytes, ``None`` where there is none, for a character that is not in
+    the vocabulary (``byte_fallback``).
+    """
+
+    prefix: bytes = b""
+    suffix: bytes = b""
+    byte_ids: tuple[int | None, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class BytePairModel:
-    """Byte-level BPE.
+    """BPE, over bytes or, with ``characters``, over characters.
 
-    ``vocab`` maps raw bytes to ids for the tokens that the encoder can emit. ``merges`` lists ``(left, right, product)`` ids, in
-    the order of their rank; ``None`` says that any two neighbours whose joined bytes are in ``vocab`` merge, with the id as rank
-    (tiktoken). ``whole_piece_first``: a piece that is in ``vocab`` is that token, merges or not (tiktoken, ``ignore_merges``).
-    A byte that is not in ``vocab`` becomes ``unk_id`` (runs of them one token where ``fuse_unk``), or nothing where that is ``None``.
+    ``vocab`` maps what a token stands for in the text that the model sees to its id, for the tokens that the encoder can emit: raw bytes,
+    or UTF-8 as the source spells it (with U+2581, ``##`` or ``</w>``). ``merges`` lists ``(left, right, product)`` ids, in
+    the order of their rank; ``None`` says that any two neighbours whose joined bytes are in ``vocab`` merge, by ``ranks`` (id -> rank,
+    smaller first, equal ones from the left; SentencePiece) or else with the id as rank (tiktoken). ``whole_piece_first``: a piece that is
+    in ``vocab`` is that token, merges or not (tiktoken, ``ignore_merges``). A symbol that is not in ``vocab`` becomes ``unk_id`` (runs of
+    them one token where ``fuse_unk``), or nothing where that is ``None``. ``unused``: ids that take part in merges and are then taken
+    apart again (SentencePiece).
     """
 
     vocab: Mapping[bytes, int]
@@ -112,6 +207,74 @@ class BytePairModel:
     whole_piece_first: bool = False
     unk_id: int | None = None
     fuse_unk: bool = False
+    characters: CharacterSymbols | None = None
+    ranks: Mapping[int, int] | None = None
+    unused: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class UnigramModel:
+    """The segmentation with the largest sum of scores.
+
+    ``vocab`` maps UTF-8 to ids, ``scores`` gives the score of each of those ids, ``unk_score`` that of a character that no piece of one
+    character covers. Runs of unknown characters are one ``unk_id``, or the tokens of their bytes (``byte_ids``). ``single_precision``: sums
+    are rounded to 32 bits at each step, as ``sentencepiece`` does; otherwise to 64, as ``tokenizers`` does. ``None`` as ``unk_id``: the
+    reference stops at an unknown character, and so does the encoder.
+    """
+
+    vocab: Mapping[bytes, int]
+    scores: Mapping[int, float]
+    unk_id: int | None
+    unk_score: float
+    byte_ids: tuple[int | None, ...] | None = None
+    single_precision: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WordPieceModel:
+    """The longest piece first; behind the start of a word a piece is looked up with ``prefix`` before it.
+
+    A word of more than ``max_characters`` characters, or one that does not come out even, is ``unk_id``.
+    """
+
+    vocab: Mapping[bytes, int]
+    unk_id: int | None
+    prefix: bytes
+    max_characters: int
+
+
+@dataclass(frozen=True, slots=True)
+class WordLevelModel:
+    """A piece is a token or ``unk_id``; ``None``: the reference stops at an unknown piece, and so does the encoder."""
+
+    vocab: Mapping[bytes, int]
+    unk_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class GreedyModel:
+    """The longest token at each place, over raw bytes (RWKV). All 256 single bytes must be tokens."""
+
+    vocab: Mapping[bytes, int]
+    unk_id: int | None = None
+
+
+Model = BytePairModel | UnigramModel | WordPieceModel | WordLevelModel | GreedyModel
+
+
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """What decoding does besides joining the contents of tokens (their ``content``, ``first`` and ``last``).
+
+    ``byte_fallback``: a run of ``fallback`` tokens that is not UTF-8 as a whole gives one U+FFFD for each of its bytes. ``strip_left``,
+    ``strip_right``: up to so many of a character are dropped at the start and the end of the whole text. ``repeats_once``: neighbouring
+    equal ids decode once (CTC).
+    """
+
+    byte_fallback: bool = False
+    strip_left: tuple[str, int] = ("", 0)
+    strip_right: tuple[str, int] = ("", 0)
+    repeats_once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +310,8 @@ class Reference(Enum):
 
     TOKENIZERS = "tokenizers"
     TIKTOKEN = "tiktoken"
+    SENTENCEPIECE = "sentencepiece"
+    RWKV = "rwkv"  # the published algorithm, greedy longest match, run by tokexport.references
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,14 +331,15 @@ class TokenizerModel:
     """
 
     tokens: tuple[Token | None, ...]
-    model: BytePairModel
+    model: Model
     reference: Reference
     provenance: Provenance
-    normalizer: tuple[NormalForm, ...] = ()
-    splits: tuple[Split, ...] = ()
+    normalizer: tuple[NormalizerStep, ...] = ()
+    splits: tuple[PreTokenizerStep, ...] = ()
     add_prefix_space: bool = False
     added_tokens: tuple[AddedToken, ...] = ()
     template: Template = Template()
+    decoding: Decoding = Decoding()
     special_ids: SpecialIds = SpecialIds()
     chat_template: str | None = None
     notes: tuple[str, ...] = ()

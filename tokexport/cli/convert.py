@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from pathlib import Path
 
 import click
@@ -11,6 +12,7 @@ from tokexport.cli.contents import MEANINGS
 from tokexport.cli.options import read_special_tokens, source_options
 from tokexport.conversion import Conversion
 from tokexport.conversion import convert as library
+from tokexport.model import NormalizerStep
 
 
 @click.command()
@@ -102,9 +104,13 @@ def describe(done: Conversion) -> str:
         ("source", f"{model.provenance.source}, whose reference is {model.reference.value}"),
         ("vocabulary", f"{plural(tokens, 'token')}{holes}; byte-level BPE"),
         ("added tokens", f"{len(model.added_tokens):,}, {special:,} of them special"),
-        ("normalizer", ", ".join(form.value for form in model.normalizer) or "none"),
+        ("normalizer", ", ".join(map(_step_name, model.normalizer)) or "none"),
         ("pre-tokenizer", plural(len(model.splits), "stage")),
     ]
     sections = [(tag, f"{count:,}", MEANINGS.get(tag.encode(), "")) for tag, count in done.sections.items()]
     compared = f" (the source: {size(done.source_size)})" if done.source_size else ""
     return f"{done.target}: {size(done.size)}{compared}\n\n{table(facts)}\n\n{table(sections)}"
+
+
+def _step_name(step: NormalizerStep) -> str:
+    return str(step.value) if isinstance(step, Enum) else type(step).__name__

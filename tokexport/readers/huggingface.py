@@ -49,9 +49,9 @@ def read_tokenizer_json(root: Node, files: SourceFiles, source: str = "tokenizer
     version = root.get("version")
     if version is not None and version.string() != _VERSION:
         version.unsupported(f'the version "{_VERSION}" of tokenizer.json is supported')
-    huggingface = read_model(root)
     normalizer = read_normalizer(root.get("normalizer"))
     pre_tokenizer = read_pre_tokenizer(root, mapped=normalizer.byte_level)
+    huggingface = read_model(root, byte_level=pre_tokenizer.byte_level)
     check_decoder(root)
     added = read_added_tokens(root, huggingface.vocab, normalizer)
     template = read_post_processor(root)

@@ -1,31 +1,14 @@
-"""The ``model`` of a tokenizer.json: byte-level BPE. The other model types are refused here, each by its name."""
+"""The ``model`` of a tokenizer.json, by its type."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from tokexport.errors import SourceError
-from tokexport.model import BytePairModel
-from tokexport.readers.byte_pair import Merge, build, lacks_bytes, read_vocab, split_merge
-from tokexport.readers.json_node import Node, show
+from tokexport.model import Model
+from tokexport.readers.huggingface_bpe import read_byte_pair
+from tokexport.readers.json_node import Node
 
-_FIELDS: Final = frozenset(
-    (
-        "type",
-        "dropout",
-        "unk_token",
-        "continuing_subword_prefix",
-        "end_of_word_suffix",
-        "fuse_unk",
-        "byte_fallback",
-        "ignore_merges",
-        "vocab",
-        "merges",
-    )
-)
-_PLACE: Final = "model.merges[{}]"
 _SUPPORTED: Final = "byte-level BPE is supported"
 
 
@@ -33,91 +16,33 @@ _SUPPORTED: Final = "byte-level BPE is supported"
 class HuggingFaceModel:
     """The model, its vocabulary as the source spells it, and its unknown token."""
 
-    model: BytePairModel
+    model: Model
     vocab: dict[str, int]
     unk_id: int | None
 
 
-def read_model(root: Node) -> HuggingFaceModel:
+def read_model(root: Node, *, byte_level: bool) -> HuggingFaceModel:
     """The model of the tokenizer.json ``root``.
 
-    Raises UnsupportedError for a model that is not byte-level BPE, SourceError for one that the reference refuses to
-    load.
+    ``byte_level``: the text that the model sees is in GPT-2's alphabet, a character a byte. Raises UnsupportedError for a model that cannot
+    be exact, SourceError for one that the reference refuses to load.
     """
     node = root.field("model")
-    _check_type(node)
-    node.object(_FIELDS)
-    for name in ("continuing_subword_prefix", "end_of_word_suffix"):
-        affix = node.optional(name)
-        if affix is not None and affix.string():
-            affix.unsupported("byte-level BPE has none: null or an empty string")
-    dropout = node.optional("dropout")
-    if dropout is not None and (isinstance(dropout.value, bool) or dropout.value not in (0, 0.0)):
-        dropout.unsupported("ids must not depend on chance: null or 0.0")
-
-    vocab = read_vocab(node.field("vocab"))
-    if _flag(node, "byte_fallback") and lacks_bytes(vocab):
-        node.field("byte_fallback").unsupported(
-            "a model that lacks bytes and falls back to tokens like <0x0A> is no byte-level BPE"
-        )
-    unk_id = _unknown(node, vocab)
-    model = build(
-        node.file,
-        vocab,
-        _merges(node.field("merges")),
-        _PLACE,
-        whole_piece_first=_flag(node, "ignore_merges"),
-        unk_id=unk_id,
-        fuse_unk=_flag(node, "fuse_unk"),
-    )
-    return HuggingFaceModel(model, vocab, unk_id)
+    match _type(node):
+        case "BPE":
+            model, vocab = read_byte_pair(node, byte_level=byte_level)
+        case _:
+            return node.field("type").unsupported(_SUPPORTED)
+    return HuggingFaceModel(model, vocab, model.unk_id)
 
 
-def _check_type(node: Node) -> None:
+def _type(node: Node) -> str:
     kind = node.get("type")
     if kind is not None:
-        if kind.string() != "BPE":
-            kind.unsupported(_SUPPORTED)
-        return
+        return kind.string()
     # Files from before there was a type: the reference tries each in turn, and BPE is the one with merges.
     fields = node.object()
-    if "merges" not in fields:
-        guess = "Unigram" if isinstance(fields.get("vocab"), list) else "WordPiece or WordLevel"
-        Node(node.file, "model.type", f"(absent; by its fields it is {guess})").unsupported(_SUPPORTED)
-
-
-def _flag(node: Node, name: str) -> bool:
-    flag = node.optional(name)
-    return flag is not None and flag.boolean()
-
-
-def _unknown(node: Node, vocab: dict[str, int]) -> int | None:
-    token = node.optional("unk_token")
-    if token is None:
-        return None
-    unk_id = vocab.get(token.string())
-    if unk_id is None and lacks_bytes(vocab):
-        raise SourceError(
-            f"{node.file}: {token.path} {show(token.value)} is not in the vocabulary, which lacks bytes: the reference "
-            "stops at the first of them"
-        )
-    return unk_id
-
-
-def _merges(node: Node) -> Iterator[Merge]:
-    """Merges as pairs, or as strings with a space in them; all of them the one or all of them the other."""
-    values = node.value
-    if not isinstance(values, list):
-        node.fail("an array of merges")
-    if all(isinstance(value, str) for value in values):
-        # Lines of a merges.txt: its first line may have come along, and takes no rank.
-        for number, line in enumerate(values):
-            if not line.startswith("#version"):
-                yield split_merge(line, number, node.file, _PLACE)
-        return
-    for number, value in enumerate(values):
-        if not (
-            isinstance(value, list) and len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], str)
-        ):
-            Node(node.file, f"{node.path}[{number}]", value).fail("a pair of strings, as every merge here or none")
-        yield Merge(value[0], value[1], number)
+    if "merges" in fields:
+        return "BPE"
+    guess = "Unigram" if isinstance(fields.get("vocab"), list) else "WordPiece or WordLevel"
+    return Node(node.file, "model.type", f"(absent; by its fields it is {guess})").unsupported(_SUPPORTED)

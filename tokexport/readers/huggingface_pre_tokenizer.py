@@ -25,15 +25,18 @@ _OTHERS: Final = (
     "supported are ByteLevel, Split, Digits, Punctuation, Whitespace, WhitespaceSplit, CharDelimiterSplit, "
     "BertPreTokenizer, FixedLength and a Sequence of these"
 )
-_NOT_BYTE_LEVEL: Final = "byte-level BPE is supported, which has ByteLevel in its pre_tokenizer"
 
 
 @dataclass(frozen=True, slots=True)
 class PreTokenizer:
-    """The splits in their order, and whether each text between added tokens gets a space before it."""
+    """The splits in their order, and whether each text between added tokens gets a space before it.
+
+    ``byte_level``: behind them the text is in GPT-2's alphabet.
+    """
 
     splits: tuple[Split, ...]
     add_prefix_space: bool
+    byte_level: bool
 
 
 def read_pre_tokenizer(root: Node, *, mapped: bool) -> PreTokenizer:
@@ -60,9 +63,7 @@ def read_pre_tokenizer(root: Node, *, mapped: bool) -> PreTokenizer:
             mapped = True
         else:
             splits.extend(_splits(part, on_bytes=mapped))
-    if not mapped:
-        Node(root.file, "pre_tokenizer", None if node is None else node.value).unsupported(_NOT_BYTE_LEVEL)
-    return PreTokenizer(tuple(splits), add_prefix_space)
+    return PreTokenizer(tuple(splits), add_prefix_space, mapped)
 
 
 def _splits(node: Node, *, on_bytes: bool) -> list[Split]:

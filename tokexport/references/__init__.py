@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tokexport.errors import SourceError
+from tokexport.model import Split
 from tokexport.readers import read, tokenizer_file
 from tokexport.readers.detect import Kind, detect
 from tokexport.readers.gpt2_pair import sibling
@@ -80,7 +81,9 @@ def _for_ranks(
     from tokexport.references.tiktoken_reference import TiktokenReference
 
     model = read(path, pattern=pattern, special_tokens=special_tokens)
-    expression = model.splits[0].pattern
+    split = model.splits[0]
+    assert isinstance(split, Split)
+    expression = split.pattern
     assert isinstance(expression, str)
     ranks: dict[bytes, int] = {}
     for line in data.splitlines():

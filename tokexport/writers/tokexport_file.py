@@ -23,7 +23,7 @@ from tokexport.layout import (
     SectionFlag,
     Tag,
 )
-from tokexport.model import Reference, SelfTestCase, TokenizerModel
+from tokexport.model import BytePairModel, Reference, SelfTestCase, TokenizerModel
 from tokexport.writers import sections
 
 REQUIRED_TAGS = frozenset(
@@ -68,7 +68,7 @@ def write(model: TokenizerModel, options: Options | None = None) -> bytes:
         id_count=len(model.tokens),
         token_count=sum(token is not None for token in model.tokens),
         flags=_flags(model),
-        max_token_bytes=tables.tokens.longest if tables else 0,
+        max_token_bytes=tables.encoder.tokens.longest if tables else 0,
         unknown_id=NONE if model.model.unk_id is None else model.model.unk_id,
     )
 
@@ -124,12 +124,13 @@ def _contents(model: TokenizerModel, tables: Tables | None, options: Options) ->
     records, blob = sections.records_and_bytes(model, tables)
     contents: dict[bytes, bytes | None] = {Tag.RECORDS: records, Tag.BYTES: blob}
     if tables is not None:
+        encoder = tables.encoder
         contents |= {
-            Tag.SCORES: sections.scores(model, tables.merges) if options.scores else None,
-            Tag.RANKS: sections.ranks(model, tables.merges),
-            Tag.BYTE_IDS: tables.byte_ids.astype("<u4").tobytes(),
-            Tag.TOKEN_INDEX: sections.token_index(tables.tokens),
-            Tag.PAIR_INDEX: sections.pair_index(tables.pairs),
+            Tag.SCORES: sections.scores(model, encoder.merges) if options.scores else None,
+            Tag.RANKS: sections.ranks(model, encoder.merges),
+            Tag.BYTE_IDS: encoder.byte_ids.astype("<u4").tobytes(),
+            Tag.TOKEN_INDEX: sections.token_index(encoder.tokens),
+            Tag.PAIR_INDEX: sections.pair_index(encoder.pairs),
             Tag.SPLITS: sections.splits(tables.stages),
             Tag.CUTS: sections.cuts(tables.cuts),
             Tag.NORMALIZER: sections.normalizer(tables.normalizer),
@@ -149,9 +150,9 @@ def _contents(model: TokenizerModel, tables: Tables | None, options: Options) ->
 
 def _flags(model: TokenizerModel) -> HeaderFlag:
     flags = HeaderFlag(0)
-    if model.model.whole_piece_first:
+    if isinstance(model.model, BytePairModel) and model.model.whole_piece_first:
         flags |= HeaderFlag.WHOLE_PIECE_FIRST
-    if model.model.fuse_unk:
+    if isinstance(model.model, BytePairModel) and model.model.fuse_unk:
         flags |= HeaderFlag.FUSE_UNKNOWN
     if model.add_prefix_space:
         flags |= HeaderFlag.ADD_PREFIX_SPACE

@@ -62,9 +62,9 @@ def smallest_bpe() -> bytes:
     contents = {
         Tag.RECORDS: records,
         Tag.BYTES: blob,
-        Tag.BYTE_IDS: tables.byte_ids.astype(np.dtype("<u4")).tobytes(),
-        Tag.TOKEN_INDEX: sections.token_index(tables.tokens),
-        Tag.PAIR_INDEX: sections.pair_index(tables.pairs),
+        Tag.BYTE_IDS: tables.encoder.byte_ids.astype(np.dtype("<u4")).tobytes(),
+        Tag.TOKEN_INDEX: sections.token_index(tables.encoder.tokens),
+        Tag.PAIR_INDEX: sections.pair_index(tables.encoder.pairs),
         Tag.SPLITS: sections.splits(tables.stages),
     }
     return assemble(contents, id_count=3, token_count=3, flags=HeaderFlag(0), max_token_bytes=2, unknown_id=NONE)
