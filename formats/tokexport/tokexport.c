@@ -955,6 +955,7 @@ typedef struct run {
     int special; /* 0: none are found, 1: all are, 2: those of `allowed` */
     int code;
     uint32_t *ids;
+    uint32_t *spans; /* two numbers an id, or NULL: nobody asked for them */
     size_t capacity, count;
     uint8_t *memory, no_memory[1];
     size_t memory_size, memory_used;
@@ -969,6 +970,18 @@ typedef struct run {
 static int fail(run *r, int code) {
     if (r->code == TKX_OK) r->code = code;
     return r->code;
+}
+
+static void emit(run *r, uint32_t id) {
+    if (r->count < r->capacity) r->ids[r->count] = id;
+    r->count++;
+}
+
+/* Emits an id that stands for the bytes from `from` to `to` of the text at hand. */
+static FORCE_INLINE void emit_token(run *r, uint32_t id, const uint8_t *from, const uint8_t *to) {
+    (void)from;
+    (void)to;
+    emit(r, id);
 }
 
 /* Borrows from the work memory, above what is borrowed already; give back by setting memory_used. NULL: too little, r->code is set. */
@@ -1652,10 +1665,6 @@ static FORCE_INLINE uint32_t rank_of(const tkx *t, uint32_t product) {
     return t->ranks.data && product != NONE ? load_u32(t->ranks.data + 4 * (size_t)product) : product;
 }
 
-static void emit(run *r, uint32_t id) {
-    if (r->count < r->capacity) r->ids[r->count] = id;
-    r->count++;
-}
 
 /* The symbols of a piece, as u32 in the order of the host: at most `size` of them. */
 static size_t byte_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *symbols) {
