@@ -6,12 +6,12 @@ something else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from tokexport.errors import UnsupportedError
 from tokexport.layout import MAX_IDS
-from tokexport.model import Provenance, Reference, Template, Token, TokenizerModel, TokenKind
+from tokexport.model import BytePairModel, Provenance, Reference, Template, Token, TokenizerModel, TokenKind
 from tokexport.readers.byte_alphabet import decoded
 from tokexport.readers.huggingface_added_tokens import AddedVocabulary, read_added_tokens
 from tokexport.readers.huggingface_config import read_config, read_roles
@@ -52,14 +52,14 @@ def read_tokenizer_json(root: Node, files: SourceFiles, source: str = "tokenizer
     normalizer = read_normalizer(root.get("normalizer"))
     pre_tokenizer = read_pre_tokenizer(root, mapped=normalizer.byte_level)
     huggingface = read_model(root, byte_level=pre_tokenizer.byte_level)
-    check_decoder(root)
-    added = read_added_tokens(root, huggingface.vocab, normalizer)
+    check_decoder(root, byte_level=pre_tokenizer.byte_level)
+    added = read_added_tokens(root, huggingface.vocab, normalizer, size=len(huggingface.spelling))
     template = read_post_processor(root)
-    tokens = _tokens(huggingface, added)
+    tokens = _tokens(huggingface, added, decoded if pre_tokenizer.byte_level else str.encode)
     _check_template(template, tokens)
     config = read_config(files)
     added_ids = {token.content: token.id for token in added.tokens}
-    roles = read_roles(files, config, huggingface.vocab | added_ids, tokens, huggingface.unk_id)
+    roles = read_roles(files, config, {**huggingface.vocab, **added_ids}, tokens, huggingface.unk_id)
     return TokenizerModel(
         tokens=tokens,
         model=huggingface.model,
@@ -76,12 +76,14 @@ def read_tokenizer_json(root: Node, files: SourceFiles, source: str = "tokenizer
     )
 
 
-def _tokens(huggingface: HuggingFaceModel, added: AddedVocabulary) -> tuple[Token | None, ...]:
-    """Every id with what it decodes to. Where an id is in the vocabulary and added, the reference decodes what was
+def _tokens(
+    huggingface: HuggingFaceModel, added: AddedVocabulary, content_of: Callable[[str], bytes]
+) -> tuple[Token | None, ...]:
+    """Every id with what it decodes to, by ``content_of`` its spelling. Where an id is in the vocabulary and added, the reference decodes what was
     added.
     """
-    spelling = {number: token for token, number in huggingface.vocab.items()} | dict(added.spelling)
-    in_vocab = set(huggingface.vocab.values())
+    spelling = {**huggingface.spelling, **added.spelling}
+    in_vocab = set(huggingface.spelling)
     if spelling and max(spelling) >= MAX_IDS:
         raise UnsupportedError("added_tokens", f"the id {max(spelling)}", f"ids are supported up to {MAX_IDS - 1}")
     tokens: list[Token | None] = [None] * (max(spelling, default=-1) + 1)
@@ -89,8 +91,9 @@ def _tokens(huggingface: HuggingFaceModel, added: AddedVocabulary) -> tuple[Toke
         kind = TokenKind.ADDED
         if number in in_vocab:
             kind = TokenKind.UNKNOWN if number == huggingface.unk_id else TokenKind.MODEL
-        tokens[number] = Token(decoded(text), kind, text in added.special)
-    _check_one_spelling(tokens, huggingface.model.vocab)
+        tokens[number] = Token(content_of(text), kind, text in added.special)
+    if isinstance(huggingface.model, BytePairModel):
+        _check_one_spelling(tokens, huggingface.model.vocab)
     return tuple(tokens)
 
 

@@ -21,8 +21,8 @@ def check_byte_level(node: Node) -> None:
         use_regex.boolean()
 
 
-def check_decoder(root: Node) -> None:
-    """Refuse a tokenizer.json whose decoder is not ByteLevel.
+def check_decoder(root: Node, *, byte_level: bool = True) -> None:
+    """Refuse a tokenizer.json whose decoder is not ByteLevel, or, where the model is not ``byte_level``, Fuse, which joins the spellings.
 
     ByteLevel joins everything to one text, which Fuse leaves as it is. Fuse *before* ByteLevel is another thing: the
     joined text would be taken as bytes only as a whole.
@@ -36,9 +36,9 @@ def check_decoder(root: Node) -> None:
         node.unsupported(_SUPPORTED)
     for number, part in enumerate(parts):
         name = part.field("type")
-        if name.string() == "ByteLevel" and number == 0:
+        if name.string() == "ByteLevel" and number == 0 and byte_level:
             check_byte_level(part)
-        elif name.string() == "Fuse" and number > 0:
+        elif name.string() == "Fuse" and (number > 0 or not byte_level):
             part.object({"type"})
         else:
             name.unsupported(_SUPPORTED)
