@@ -10,7 +10,7 @@ from enum import IntEnum, IntFlag
 from typing import Final
 
 import numpy as np
-from construct import Bytes, Const, Int8ul, Int16ul, Int32ul, Int64ul, Struct
+from construct import Bytes, Const, Float64l, Int8ul, Int16ul, Int32ul, Int64ul, Struct
 
 MAGIC: Final = b"\x89TKX\r\n\x1a\n"
 VERSION_MAJOR: Final = 1
@@ -26,12 +26,13 @@ MAX_STATES: Final = 4096
 
 
 class ModelType(IntEnum):
-    """``header.model``. Only BPE is defined in version 1.0; the others are reserved."""
+    """``header.model``."""
 
     BPE = 1
     UNIGRAM = 2
     WORDPIECE = 3
     WORDLEVEL = 4
+    GREEDY = 5
 
 
 class HeaderFlag(IntFlag):
@@ -74,10 +75,12 @@ class Tag:
     RECORDS: Final = b"RECS"
     BYTES: Final = b"BYTS"
     SCORES: Final = b"SCOR"
+    DOUBLE_SCORES: Final = b"SC64"
     RANKS: Final = b"RANK"
     BYTE_IDS: Final = b"BIDS"
     TOKEN_INDEX: Final = b"TIDX"
     PAIR_INDEX: Final = b"PIDX"
+    TRIE: Final = b"TRIE"
     SPLITS: Final = b"SPLT"
     CUTS: Final = b"CUTS"
     NORMALIZER: Final = b"NORM"
@@ -90,7 +93,6 @@ class Tag:
     SELF_TEST: Final = b"TEST"
     DECODER: Final = b"DECO"
     # Reserved for the model types to come; no version 1.0 file holds them.
-    TRIE: Final = b"TRIE"
     CHARSMAP: Final = b"CHMP"
     CROSSINGS: Final = b"XPRS"
 
@@ -147,8 +149,9 @@ Decoder = Struct(
     "reserved" / Const(bytes(12)),
 )
 
-# SCOR: one per id. RANK: one per id, NONE for a token that no merge makes. BIDS: 256 ids.
+# SCOR, SC64: one per id. RANK: one per id, NONE for a token that no merge makes. BIDS: 256 ids.
 SCORE: Final = np.dtype("<f4")
+DOUBLE_SCORE: Final = np.dtype("<f8")
 RANK: Final = np.dtype("<u4")
 BYTE_ID: Final = np.dtype("<u4")
 
@@ -157,6 +160,29 @@ IndexHeader = Struct("slot_count" / Int32ul, "bucket_count" / Int32ul)
 TOKEN_SLOT: Final = np.dtype("<u4")  # fingerprint << 21 | id; all ones: empty
 PAIR_SLOT: Final = np.dtype("<u8")  # left << 42 | right << 21 | product; all ones: empty
 DISPLACEMENT: Final = np.dtype("<u2")
+
+
+class TrieFlag(IntFlag):
+    """``trie.flags``."""
+
+    SINGLE_PRECISION = 1 << 0  # Unigram: sums are rounded to 32 bits, and unknown text is not looked up
+    BYTES = 1 << 1  # a character is one byte
+
+
+# TRIE: this header, then unit_count units. The child of a node with base b for byte c is unit b + c, if its label is c.
+TrieHeader = Struct(
+    "unit_count" / Int32ul,
+    "root" / Int32ul,  # base of the root
+    "continuation" / Int32ul,  # WordPiece: base of the node of the prefix; 0: no token begins with it
+    "max_characters" / Int32ul,  # WordPiece: a word of more characters is unknown
+    "unknown_score" / Float64l,  # Unigram: of a character that no piece of one character covers
+    "flags" / Int32ul,
+    "reserved" / Const(bytes(4)),
+)
+TRIE_UNIT: Final = np.dtype("<u8")  # base << 32 | id << 9 | label
+LABEL_BITS: Final = 9
+NO_LABEL: Final = 256  # of a unit that is no node
+NO_TOKEN: Final = MAX_IDS  # in the place of an id: no token ends here
 
 # SPLT: this header, then one Stage each, then their tables.
 SplitsHeader = Struct("stage_count" / Int32ul, "reserved" / Const(bytes(4)))

@@ -1,8 +1,8 @@
 /* tokexport.c - the runtime behind tokexport.h. The format and the algorithms are those of SPEC.md, whose numbers (I1, 5.3 ...) are cited
    here.
 
-   Order: bytes, hashing, checksums, UTF-8, opening, look-ups, decoding, memory, added tokens, normalization, pre-tokenizer, merges, pieces,
-   encoding, streams, checks. Each part uses only what stands above it.
+   Order: bytes, hashing, checksums, UTF-8, opening, look-ups, decoding, memory, added tokens, normalization, pre-tokenizer, merges, trie,
+   Unigram, WordPiece, WordLevel, greedy, pieces, encoding, streams, checks. Each part uses only what stands above it.
 
    Two rules hold everywhere. A number from the file is compared with its bound before it is used as an index, at opening for what the inner
    loops read (SPLT), at use for the rest. And what is read from the file or written to memory that the caller lends goes through load_ and
@@ -43,6 +43,10 @@ enum {
     MAX_SECTIONS = 64,
     MAX_IDS = (1 << 21) - 1,
     MODEL_BPE = 1,
+    MODEL_UNIGRAM = 2,
+    MODEL_WORDPIECE = 3,
+    MODEL_WORDLEVEL = 4,
+    MODEL_GREEDY = 5,
 
     WHOLE_PIECE_FIRST = 1,
     FUSE_UNKNOWN = 2,
@@ -64,6 +68,13 @@ enum {
     FIRST_BY_CONTENT = 8,
     FIRST_BY_TEXT = 16,
     DECODER_FLAGS = 31,
+
+    TRIE_HEADER = 32,
+    UNIT_SIZE = 8,
+    LABEL_BITS = 9,
+    SINGLE_PRECISION = 1,
+    BYTE_CHARACTERS = 2,
+    TRIE_FLAGS = 3,
 
     STAGE_SIZE = 32,
     MAX_CLASSES = 254,
@@ -335,8 +346,8 @@ static size_t utf8_encode(uint8_t *p, uint32_t c) {
 
 /* ---- Opening: header and section table (6.1) ---------------------------------------------------------------------------------------- */
 
-static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "RANK", "BIDS", "TIDX", "PIDX", "SPLT", "CUTS",
-                                     "NORM", "ADDT", "ACLS", "POST", "SPID", "CHAT", "PROV", "TEST",
+static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "SC64", "RANK", "BIDS", "TIDX", "PIDX", "TRIE", "SPLT",
+                                     "CUTS", "NORM", "ADDT", "ACLS", "POST", "SPID", "CHAT", "PROV", "TEST",
 #ifndef TKX_NO_DECODER
                                      "DECO",
 #endif
@@ -364,6 +375,26 @@ static int check_magic(const uint8_t *data, size_t size) {
     return size < HEADER_SIZE ? TKX_E_TRUNCATED : TKX_OK;
 }
 
+/* Whether this runtime encodes with a type of model. */
+static int is_run(uint32_t model) {
+    switch (model) {
+        case MODEL_BPE: return 1;
+#ifndef TKX_NO_UNIGRAM
+        case MODEL_UNIGRAM: return 1;
+#endif
+#ifndef TKX_NO_WORDPIECE
+        case MODEL_WORDPIECE: return 1;
+#endif
+#ifndef TKX_NO_WORDLEVEL
+        case MODEL_WORDLEVEL: return 1;
+#endif
+#ifndef TKX_NO_GREEDY
+        case MODEL_GREEDY: return 1;
+#endif
+        default: return 0;
+    }
+}
+
 /* I5 to I11; fills the fields that come from the header. */
 static int check_header(tkx *t, const uint8_t *data, size_t size) {
     static const uint8_t zeros[12] = {0};
@@ -385,7 +416,8 @@ static int check_header(tkx *t, const uint8_t *data, size_t size) {
     if (t->id_count < 1 || t->id_count > MAX_IDS || t->token_count > t->id_count) return TKX_E_HEADER;
     if (t->max_token_bytes > 0xFFFF || (unknown_id != NONE && unknown_id >= t->id_count)) return TKX_E_HEADER;
     if ((t->flags & ~(uint32_t)HEADER_FLAGS) || memcmp(data + 48, zeros, 12) != 0) return TKX_E_HEADER;
-    return load_u32(data + 32) == MODEL_BPE ? TKX_OK : TKX_E_MODEL;
+    t->model = load_u32(data + 32);
+    return is_run(t->model) ? TKX_OK : TKX_E_MODEL;
 }
 
 /* The first multiple of 64 at or behind n. */
@@ -456,14 +488,19 @@ static int is_sized(tkx_span s, uint64_t size) { return s.data == NULL || s.size
 
 static int check_present(const tkx *t) {
     int encoder = (t->byte_ids.data != NULL) + (t->token_index.data != NULL) + (t->pair_index.data != NULL) + (t->splits.data != NULL);
+    int trie = (t->trie.data != NULL) + (t->splits.data != NULL), has_scores = t->scores.data || t->double_scores.data;
     uint64_t wants_classes = field(t->added, 24) & (TKX_ADDED_SINGLE_WORD | TKX_ADDED_LSTRIP | TKX_ADDED_RSTRIP);
-    if (!t->records.data || !t->bytes.data || (encoder != 0 && encoder != 4)) return TKX_E_MISSING;
+    if (!t->records.data || !t->bytes.data) return TKX_E_MISSING;
+    if (t->model == MODEL_BPE && encoder != 0 && encoder != 4) return TKX_E_MISSING;
+    if (t->model != MODEL_BPE && trie == 1) return TKX_E_MISSING;
+    if (t->model == MODEL_UNIGRAM && trie && !has_scores) return TKX_E_MISSING;
     return wants_classes && !t->added_classes.data ? TKX_E_MISSING : TKX_OK;
 }
 
 static int check_sizes(const tkx *t) {
     uint64_t ids = t->id_count;
-    int good = is_sized(t->records, RECORD_SIZE * ids) && is_sized(t->scores, 4 * ids) && is_sized(t->ranks, 4 * ids) &&
+    int good = is_sized(t->records, RECORD_SIZE * ids) && is_sized(t->scores, 4 * ids) && is_sized(t->double_scores, 8 * ids) &&
+               is_sized(t->trie, TRIE_HEADER + UNIT_SIZE * field(t->trie, 0)) && is_sized(t->ranks, 4 * ids) &&
                is_sized(t->decoder, DECODER_SIZE) && is_sized(t->byte_ids, 1024) && is_sized(t->token_index, index_size(t->token_index, 4)) &&
                is_sized(t->pair_index, index_size(t->pair_index, 8)) && is_sized(t->cuts, CUTS_SIZE) &&
                is_sized(t->normalizer, normalizer_size(t->normalizer)) && is_sized(t->added, added_size(t->added)) &&
@@ -473,6 +510,16 @@ static int check_sizes(const tkx *t) {
                is_sized(t->self_test, 16 + CASE_SIZE * field(t->self_test, 0) + 4 * field(t->self_test, 4) + field(t->self_test, 8));
     if (t->splits.data && (t->splits.size < 8 || t->splits.size < 8 + STAGE_SIZE * field(t->splits, 0))) good = 0;
     return good ? TKX_OK : TKX_E_SECTION_SIZE;
+}
+
+/* I18: the header of TRIE. Its units are looked at when they are used. */
+static int check_trie(tkx *t) {
+    t->trie_units = (uint32_t)field(t->trie, 0);
+    t->trie_root = (uint32_t)field(t->trie, 4);
+    t->trie_continuation = (uint32_t)field(t->trie, 8);
+    t->trie_characters = (uint32_t)field(t->trie, 12);
+    t->trie_flags = (uint32_t)field(t->trie, 24);
+    return (t->trie_flags & ~(uint32_t)TRIE_FLAGS) || field(t->trie, 28) ? TKX_E_SECTION : TKX_OK;
 }
 
 /* ---- Opening: pre-tokenizer tables (I18) -------------------------------------------------------------------------------------------- */
@@ -600,6 +647,8 @@ static void find_sections(tkx *t) {
     t->decoder = find_section(t, "DECO");
 #endif
     t->scores = find_section(t, "SCOR");
+    t->double_scores = find_section(t, "SC64");
+    t->trie = find_section(t, "TRIE");
     t->ranks = find_section(t, "RANK");
     t->byte_ids = find_section(t, "BIDS");
     t->token_index = find_section(t, "TIDX");
@@ -632,6 +681,7 @@ int tkx_open(tkx *t, const void *data, size_t size) {
     find_sections(t);
     code = check_present(t);
     if (code == TKX_OK) code = check_sizes(t);
+    if (code == TKX_OK) code = check_trie(t);
     if (code == TKX_OK && t->splits.data) code = check_splits(t);
     if (code == TKX_OK) study_added(t);
     return code;
@@ -651,6 +701,7 @@ const char *tkx_error(int code) {
         case TKX_E_STATE: return "The stream has been finished.";
         case TKX_E_NO_ENCODER: return "The file can only decode: it has no encoder sections.";
         case TKX_E_SELF_TEST: return "A self test gave other ids than its reference.";
+        case TKX_E_UNKNOWN_TEXT: return "A part of the text is not in the vocabulary, which has no token for what is unknown.";
         case TKX_E_EMPTY: return "The file is empty.";
         case TKX_E_MAGIC: return "This is not a tokexport file.";
         case TKX_E_MANGLED: return "The file was changed by a transfer in text mode: transfer it as binary.";
@@ -716,6 +767,13 @@ int tkx_token_score(const tkx *t, uint32_t id, float *score) {
     if (!t || !score) return TKX_E_ARGUMENT;
     *score = 0;
     if (id >= t->id_count) return TKX_E_ID;
+    if (!t->scores.data && t->double_scores.data) {
+        uint64_t wide = load_u64(t->double_scores.data + 8 * (size_t)id);
+        double value;
+        COPY(&value, &wide, 8);
+        *score = (float)value;
+        return TKX_OK;
+    }
     if (!t->scores.data) return TKX_E_NOT_FOUND;
     bits = load_u32(t->scores.data + 4 * (size_t)id);
     COPY(score, &bits, 4);
@@ -746,6 +804,34 @@ static FORCE_INLINE int token_in_slot(const tkx *t, uint32_t slot, uint64_t h, c
     return length == size && memcmp(content, bytes, size) == 0 ? TKX_OK : TKX_E_NOT_FOUND;
 }
 
+/* The child of a node in TRIE: its unit, whose label is the byte, or a unit with another label. A label above 256 stands for damage. */
+static FORCE_INLINE uint64_t trie_child(const tkx *t, uint32_t base, uint8_t byte) {
+    uint32_t at = base + byte;
+    return EXPECT(at < t->trie_units) ? load_u64(t->trie.data + TRIE_HEADER + UNIT_SIZE * (size_t)at) : UINT64_MAX;
+}
+
+static FORCE_INLINE uint32_t label_of(uint64_t unit) { return (uint32_t)unit & ((1u << LABEL_BITS) - 1); }
+
+static FORCE_INLINE uint32_t base_of(uint64_t unit) { return (uint32_t)(unit >> 32); }
+
+/* MAX_IDS: no token ends there. */
+static FORCE_INLINE uint32_t id_of(uint64_t unit) { return (uint32_t)(unit >> LABEL_BITS) & MAX_IDS; }
+
+/* The token that TRIE has for some bytes. TKX_OK, TKX_E_NOT_FOUND or TKX_E_CORRUPT. */
+static int token_in_trie(const tkx *t, const uint8_t *bytes, size_t size, uint32_t *id) {
+    uint32_t base = t->trie_root, found = MAX_IDS;
+    size_t i;
+    for (i = 0; i < size; i++) {
+        uint64_t unit = trie_child(t, base, bytes[i]);
+        if (label_of(unit) != bytes[i]) return label_of(unit) > 256 ? TKX_E_CORRUPT : TKX_E_NOT_FOUND;
+        base = base_of(unit);
+        found = id_of(unit);
+    }
+    if (found == MAX_IDS) return TKX_E_NOT_FOUND;
+    *id = found;
+    return found < t->id_count ? TKX_OK : TKX_E_CORRUPT;
+}
+
 int tkx_token_id(const tkx *t, const void *bytes, size_t size, uint32_t *id) {
     const uint8_t *key = size ? (const uint8_t *)bytes : (const uint8_t *)"";
     uint32_t found, flags;
@@ -753,7 +839,12 @@ int tkx_token_id(const tkx *t, const void *bytes, size_t size, uint32_t *id) {
     int code;
     if (!t || !id || (!bytes && size)) return TKX_E_ARGUMENT;
     *id = NONE;
-    if (!t->token_index.data) return TKX_E_NO_ENCODER;
+    if (!t->splits.data) return TKX_E_NO_ENCODER;
+    if (t->model != MODEL_BPE) {
+        code = token_in_trie(t, key, size, &found);
+        if (code == TKX_OK) *id = found;
+        return code;
+    }
     if (size > t->max_token_bytes) return TKX_E_NOT_FOUND;
     h = hash_bytes(key, size);
     code = token_in_slot(t, load_u32(token_slot(t, h)), h, key, size, &found, &flags);
@@ -2347,6 +2438,332 @@ static NO_INLINE void merge_long(run *r, const uint8_t *bytes, size_t size) {
     r->memory_used = mark;
 }
 
+/* ---- Trie (5.7): what Unigram, WordPiece, WordLevel and greedy models have in common ------------------------------------------------ */
+
+#if !defined(TKX_NO_UNIGRAM) || !defined(TKX_NO_WORDPIECE) || !defined(TKX_NO_WORDLEVEL) || !defined(TKX_NO_GREEDY)
+#define HAS_TRIE_MODELS
+
+/* What the text from `from` to `to` becomes where the vocabulary does not have it. */
+static void emit_unknown(run *r, const uint8_t *from, const uint8_t *to) {
+    if (r->t->unknown_id == NONE) fail(r, TKX_E_UNKNOWN_TEXT);
+    else emit_token(r, r->t->unknown_id, from, to);
+}
+
+#endif
+
+#if !defined(TKX_NO_WORDPIECE) || !defined(TKX_NO_GREEDY)
+
+/* The end of the longest token that begins at `from`, looked up from the node with a base on; `from` if there is none. */
+static const uint8_t *longest_token(run *r, uint32_t base, const uint8_t *from, const uint8_t *end, uint32_t *id) {
+    const tkx *t = r->t;
+    const uint8_t *p = from, *last = from;
+    while (p < end) {
+        uint64_t unit = trie_child(t, base, *p);
+        if (label_of(unit) != *p) {
+            if (label_of(unit) > 256) fail(r, TKX_E_CORRUPT);
+            break;
+        }
+        p++;
+        base = base_of(unit);
+        if (id_of(unit) == MAX_IDS) continue;
+        *id = id_of(unit);
+        last = p;
+    }
+    if (last > from && *id >= t->id_count) fail(r, TKX_E_CORRUPT);
+    return last;
+}
+
+#endif
+
+/* ---- Unigram (5.8) ------------------------------------------------------------------------------------------------------------------ */
+
+#ifndef TKX_NO_UNIGRAM
+
+#include <float.h>
+
+/* The ids depend on the last bit of sums, so a sum of two doubles must be rounded to a double, at once. Only additions and comparisons are
+   made: nothing can be contracted, and sums of floats may be computed as doubles, for a float is less than half as wide. */
+#if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 1
+#error "Unigram models need doubles that are rounded after each addition: compile with -msse2 -mfpmath=sse, or with TKX_NO_UNIGRAM."
+#endif
+typedef char unigram_needs_doubles_of_64_bits[sizeof(double) == 8 ? 1 : -1];
+
+/* The best way to a place in the text: the sum of scores up to it, and the token that ends there. 16 bytes in lent memory: f64 sum, u32
+   length, u32 id. Length 0: no way has been found yet. */
+enum { WAY = 16, WAY_LENGTH = 8, WAY_ID = 12 };
+
+/* The first places need no work memory. */
+enum { FEW_WAYS = 64 };
+
+/* A piece at work. Ways begin at `from`: whatever is before has been emitted, because all ways pass through `from`. */
+typedef struct unigram {
+    run *r;
+    const uint8_t *from, *end;
+    const uint8_t *unknown; /* where the unknown text that is not emitted yet begins, or NULL */
+    double sum;             /* at `from`, from the start of the piece on: sums must be rounded as the reference rounds them */
+    uint8_t *ways;          /* room + 1 of them */
+    size_t room;
+} unigram;
+
+static FORCE_INLINE double get_double(const uint8_t *p) {
+    double v;
+    COPY(&v, p, 8);
+    return v;
+}
+
+static FORCE_INLINE void put_way(uint8_t *way, double sum, size_t length, uint32_t id) {
+    COPY(way, &sum, 8);
+    put_u32(way + WAY_LENGTH, (uint32_t)length);
+    put_u32(way + WAY_ID, id);
+}
+
+/* The score of an id below id_count. */
+static FORCE_INLINE double score_of(const tkx *t, uint32_t id) {
+    if (t->double_scores.data) {
+        uint64_t bits = load_u64(t->double_scores.data + 8 * (size_t)id);
+        double score;
+        COPY(&score, &bits, 8);
+        return score;
+    } else {
+        uint32_t bits = load_u32(t->scores.data + 4 * (size_t)id);
+        float score;
+        COPY(&score, &bits, 4);
+        return (double)score;
+    }
+}
+
+static double unknown_score(const tkx *t) {
+    uint64_t bits = load_u64(t->trie.data + 16);
+    double score;
+    COPY(&score, &bits, 8);
+    return score;
+}
+
+/* Emits the unknown text that waits, up to `to`. */
+static void emit_waiting(unigram *u, const uint8_t *to) {
+    run *r = u->r;
+    const tkx *t = r->t;
+    const uint8_t *from = u->unknown, *p;
+    uint32_t id;
+    int found = TKX_E_NOT_FOUND;
+    if (!from) return;
+    u->unknown = NULL;
+    if (!(t->trie_flags & SINGLE_PRECISION)) found = token_in_trie(t, from, (size_t)(to - from), &id);
+    if (found == TKX_OK) {
+        emit_token(r, id, from, to);
+        return;
+    }
+    if (found == TKX_E_CORRUPT) fail(r, found);
+    for (p = from; t->byte_ids.data && p < to; p++) {
+        id = load_u32(t->byte_ids.data + 4 * (size_t)*p);
+        if (id == NONE) break;
+        if (id >= t->id_count) fail(r, TKX_E_CORRUPT);
+    }
+    if (p < to) {
+        emit_unknown(r, from, to);
+        return;
+    }
+    for (p = from; p < to; p++) emit_token(r, load_u32(t->byte_ids.data + 4 * (size_t)*p), from, to);
+}
+
+/* Emits the best way to the place `size` bytes behind `from`. */
+static void emit_way(unigram *u, size_t size) {
+    uint8_t *ways = u->ways;
+    size_t at = size;
+    uint32_t length = get_u32(ways + WAY * at + WAY_LENGTH), id = get_u32(ways + WAY * at + WAY_ID);
+    /* The way is known from its end; turn it round, so that each place knows the token that begins there. */
+    while (at > 0) {
+        size_t start = at - length;
+        uint32_t length_before = get_u32(ways + WAY * start + WAY_LENGTH), id_before = get_u32(ways + WAY * start + WAY_ID);
+        put_u32(ways + WAY * start + WAY_LENGTH, length);
+        put_u32(ways + WAY * start + WAY_ID, id);
+        at = start;
+        length = length_before;
+        id = id_before;
+    }
+    while (at < size) {
+        const uint8_t *p = u->from + at;
+        length = get_u32(ways + WAY * at + WAY_LENGTH);
+        id = get_u32(ways + WAY * at + WAY_ID);
+        if (id == u->r->t->unknown_id) {
+            if (!u->unknown) u->unknown = p;
+        } else {
+            emit_waiting(u, p);
+            emit_token(u->r, id, p, p + length);
+        }
+        at += length;
+    }
+}
+
+/* A way to the place `to` bytes behind `from`, with a sum and a last token. 0 if there is no room for it. Of equal sums the first one that
+   is met stays. */
+static FORCE_INLINE int add_way(unigram *u, size_t *reach, size_t to, double sum, size_t length, uint32_t id, int single) {
+    uint8_t *way;
+    if (to > u->room) return 0;
+    way = u->ways + WAY * to;
+    if (to > *reach) {
+        while (*reach < to) put_u32(u->ways + WAY * ++*reach + WAY_LENGTH, 0);
+    } else if (get_u32(way + WAY_LENGTH) && !(sum > get_double(way))) {
+        return 1;
+    }
+    put_way(way, single ? (double)(float)sum : sum, length, id);
+    return 1;
+}
+
+/* Goes on from `from` to the end of the piece. Wherever no token reaches over, the way so far is emitted, and `from` moves there: so the
+   ways need room for the longest part without such a place, not for the piece. 0: there is too little room; nothing behind `from` is done. */
+static FORCE_INLINE int find_ways(unigram *u, int single) {
+    run *r = u->r;
+    const tkx *t = r->t;
+    const double unknown = unknown_score(t);
+    const uint32_t id_count = t->id_count, root = t->trie_root;
+    size_t at = 0, reach = 0;
+    put_way(u->ways, u->sum, 0, 0);
+    while (u->from + at < u->end) {
+        const uint8_t *start = u->from + at, *p = start;
+        const size_t character = t->trie_flags & BYTE_CHARACTERS ? 1 : utf8_length(*start);
+        const double sum = get_double(u->ways + WAY * at);
+        uint32_t base = root;
+        int is_covered = 0;
+        do {
+            uint64_t unit = trie_child(t, base, *p);
+            uint32_t id = id_of(unit);
+            if (label_of(unit) != *p) {
+                if (!EXPECT(label_of(unit) <= 256)) fail(r, TKX_E_CORRUPT);
+                break;
+            }
+            p++;
+            base = base_of(unit);
+            if (id == MAX_IDS) continue;
+            if (!EXPECT(id < id_count)) {
+                fail(r, TKX_E_CORRUPT);
+                break;
+            }
+            if ((size_t)(p - start) == character) is_covered = 1;
+            if (!add_way(u, &reach, (size_t)(p - u->from), score_of(t, id) + sum, (size_t)(p - start), id, single)) return 0;
+        } while (p < u->end);
+        if (!is_covered) {
+            const double with = single ? (double)(float)(unknown + sum) : unknown + sum;
+            if (!add_way(u, &reach, at + character, with, character, t->unknown_id, single)) return 0;
+            /* Without an unknown token the reference stops where it would take it, even if a better way were found later. */
+            if (get_u32(u->ways + WAY * (at + character) + WAY_ID) == NONE) fail(r, TKX_E_UNKNOWN_TEXT);
+        }
+        if (r->code != TKX_OK) return 1;
+        at += character;
+        if (at == reach) {
+            const double here = get_double(u->ways + WAY * at);
+            emit_way(u, at);
+            u->from += at;
+            u->sum = here;
+            put_way(u->ways, here, 0, 0);
+            at = reach = 0;
+        }
+    }
+    return 1;
+}
+
+static NO_INLINE int find_ways_in_double(unigram *u) { return find_ways(u, 0); }
+
+static NO_INLINE int find_ways_in_single(unigram *u) { return find_ways(u, 1); }
+
+static void encode_unigram(run *r, const uint8_t *bytes, size_t size) {
+    uint8_t few[WAY * (FEW_WAYS + 1)];
+    const size_t mark = r->memory_used;
+    unigram u;
+    u.r = r;
+    u.from = bytes;
+    u.end = bytes + size;
+    u.unknown = NULL;
+    u.sum = 0;
+    u.ways = few;
+    u.room = FEW_WAYS;
+    while (!(r->t->trie_flags & SINGLE_PRECISION ? find_ways_in_single(&u) : find_ways_in_double(&u))) {
+        /* Each time eight times the room, so that what is done again is little. */
+        size_t rest = (size_t)(u.end - u.from);
+        u.room = smaller(rest, 8 * u.room);
+        r->memory_used = mark;
+        u.ways = borrow(r, (uint64_t)WAY * ((uint64_t)u.room + 1));
+        if (!u.ways) {
+            r->memory_needed = mark + (uint64_t)WAY * ((uint64_t)rest + 1);
+            return;
+        }
+    }
+    if (r->code == TKX_OK) emit_waiting(&u, u.end);
+    r->memory_used = mark;
+}
+
+#endif
+
+/* ---- WordPiece (5.9) ---------------------------------------------------------------------------------------------------------------- */
+
+#ifndef TKX_NO_WORDPIECE
+
+static size_t count_characters(const tkx *t, const uint8_t *bytes, size_t size) {
+    size_t count = 0, i;
+    if (t->trie_flags & BYTE_CHARACTERS) return size;
+    for (i = 0; i < size; i++) count += !utf8_inside(bytes[i]);
+    return count;
+}
+
+static void encode_word_pieces(run *r, const uint8_t *bytes, size_t size) {
+    const tkx *t = r->t;
+    const uint8_t *at = bytes, *end = bytes + size;
+    const size_t before = r->count;
+    uint32_t base = t->trie_root, id = 0;
+    if (size > t->trie_characters && count_characters(t, bytes, size) > t->trie_characters) {
+        emit_unknown(r, bytes, end);
+        return;
+    }
+    while (at < end && r->code == TKX_OK) {
+        const uint8_t *last = longest_token(r, base, at, end, &id);
+        if (last == at) {
+            r->count = before; /* one piece that is not found makes the whole word unknown */
+            emit_unknown(r, bytes, end);
+            return;
+        }
+        emit_token(r, id, at, last);
+        at = last;
+        base = t->trie_continuation;
+    }
+}
+
+#endif
+
+/* ---- WordLevel (5.10) --------------------------------------------------------------------------------------------------------------- */
+
+#ifndef TKX_NO_WORDLEVEL
+
+static void encode_word(run *r, const uint8_t *bytes, size_t size) {
+    uint32_t id;
+    int found = token_in_trie(r->t, bytes, size, &id);
+    if (found == TKX_OK) emit_token(r, id, bytes, bytes + size);
+    else if (found == TKX_E_NOT_FOUND) emit_unknown(r, bytes, bytes + size);
+    else fail(r, found);
+}
+
+#endif
+
+/* ---- Greedy (5.11) ------------------------------------------------------------------------------------------------------------------ */
+
+#ifndef TKX_NO_GREEDY
+
+static void encode_greedy(run *r, const uint8_t *bytes, size_t size) {
+    const uint8_t *at = bytes, *end = bytes + size;
+    uint32_t id = 0;
+    while (at < end && r->code == TKX_OK) {
+        const uint8_t *last = longest_token(r, r->t->trie_root, at, end, &id);
+        if (last > at) {
+            emit_token(r, id, at, last);
+            at = last;
+        } else {
+            emit_unknown(r, at, at + 1);
+            at++;
+        }
+    }
+}
+
+#endif
+
 /* ---- Pieces ------------------------------------------------------------------------------------------------------------------------- */
 
 /* The word cache: sets of 64 bytes, a line of memory. A set holds two small entries, of a piece of at most 15 bytes and up to 4 ids, or a
@@ -2457,12 +2874,45 @@ static FORCE_INLINE void emit_cached(run *r, waiting *w, const uint8_t *entry) {
     }
 }
 
+#ifdef HAS_TRIE_MODELS
+
+/* A piece that is not in the cache, where the model is not BPE. */
+static void encode_by_trie(run *r, const waiting *w) {
+    const size_t before = r->count;
+    size_t count;
+    switch (r->t->model) {
+#ifndef TKX_NO_UNIGRAM
+        case MODEL_UNIGRAM: encode_unigram(r, w->p, w->size); break;
+#endif
+#ifndef TKX_NO_WORDPIECE
+        case MODEL_WORDPIECE: encode_word_pieces(r, w->p, w->size); break;
+#endif
+#ifndef TKX_NO_WORDLEVEL
+        case MODEL_WORDLEVEL: encode_word(r, w->p, w->size); break;
+#endif
+#ifndef TKX_NO_GREEDY
+        case MODEL_GREEDY: encode_greedy(r, w->p, w->size); break;
+#endif
+        default: break;
+    }
+    count = r->count - before;
+    if (w->set && r->code == TKX_OK && count >= 1 && count <= LARGE_IDS && r->count <= r->capacity) remember(w, r->ids + before, count);
+}
+
+#endif
+
 /* A piece that is not in the cache. */
 static NO_INLINE void encode_unseen(run *r, const waiting *w) {
     const tkx *t = r->t;
     uint32_t ids[SHORT_PIECE], flags;
     size_t count = 1, i;
     int found = TKX_E_NOT_FOUND;
+#ifdef HAS_TRIE_MODELS
+    if (t->model != MODEL_BPE) {
+        encode_by_trie(r, w);
+        return;
+    }
+#endif
     if (w->is_hashed) {
         found = token_in_slot(t, w->slot, w->hash, w->p, w->size, &ids[0], &flags);
     } else if (w->size <= t->max_token_bytes) {
@@ -2526,7 +2976,7 @@ static NO_INLINE void encode_batch(run *r) {
             emit_cached(r, w, entry);
             continue;
         }
-        if (!looked) look_ahead(r, i);
+        if (!looked && r->t->model == MODEL_BPE) look_ahead(r, i);
         looked = 1;
         encode_unseen(r, w);
     }

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 import tokexport.layout as layout
 from tokexport.compiler.added_tokens import Trie
-from tokexport.compiler.byte_pair import PairIndex, TokenIndex
+from tokexport.compiler.byte_pair import BytePairTables, PairIndex, TokenIndex
 from tokexport.compiler.class_table import class_table
 from tokexport.compiler.cuts import Pairs, pack_cuts
 from tokexport.compiler.merges import CanonicalMerges
@@ -52,7 +52,7 @@ BEHAVIORS = {
 
 def records_and_bytes(model: TokenizerModel, tables: Tables | None) -> tuple[bytes, bytes]:
     """RECS and BYTS. What is equal is stored once."""
-    whole = tables.encoder.merges.whole if tables else frozenset()
+    whole = tables.encoder.merges.whole if tables and isinstance(tables.encoder, BytePairTables) else frozenset()
     records = np.zeros(len(model.tokens), layout.RECORD)
     blob = bytearray()
     offsets: dict[bytes, int] = {}
