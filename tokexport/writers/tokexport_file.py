@@ -25,6 +25,7 @@ from tokexport.layout import (
 )
 from tokexport.model import BytePairModel, Reference, SelfTestCase, TokenizerModel
 from tokexport.writers import sections
+from tokexport.writers.rewriting import rewriting
 
 REQUIRED_TAGS = frozenset(
     {
@@ -131,9 +132,9 @@ def _contents(model: TokenizerModel, tables: Tables | None, options: Options) ->
             Tag.BYTE_IDS: encoder.byte_ids.astype("<u4").tobytes(),
             Tag.TOKEN_INDEX: sections.token_index(encoder.tokens),
             Tag.PAIR_INDEX: sections.pair_index(encoder.pairs),
-            Tag.SPLITS: sections.splits(tables.stages),
+            Tag.SPLITS: sections.splits(tables.normalizer, tables.stages),
             Tag.CUTS: sections.cuts(tables.cuts),
-            Tag.NORMALIZER: sections.normalizer(tables.normalizer),
+            Tag.NORMALIZER: rewriting(tables.normalizer, tables.stage_ops),
             Tag.ADDED_TOKENS: sections.added_tokens(tables.added),
             Tag.ADDED_CLASSES: sections.added_classes(tables.added),
             Tag.TEMPLATE: sections.template(model.template),
@@ -154,8 +155,6 @@ def _flags(model: TokenizerModel) -> HeaderFlag:
         flags |= HeaderFlag.WHOLE_PIECE_FIRST
     if isinstance(model.model, BytePairModel) and model.model.fuse_unk:
         flags |= HeaderFlag.FUSE_UNKNOWN
-    if model.add_prefix_space:
-        flags |= HeaderFlag.ADD_PREFIX_SPACE
     if model.reference is Reference.TIKTOKEN:
         flags |= HeaderFlag.RESCAN_SPECIAL | HeaderFlag.REPLACE_SURROGATES
     return flags
