@@ -11,7 +11,7 @@ from typing import Final
 
 from tokexport.errors import UnsupportedError
 from tokexport.layout import MAX_IDS
-from tokexport.model import Decoding, Provenance, Reference, Template, Token, TokenizerModel, TokenKind
+from tokexport.model import BytePairModel, Decoding, Provenance, Reference, Template, Token, TokenizerModel, TokenKind
 from tokexport.readers.decoder_chain import decode_forms
 from tokexport.readers.huggingface_added_tokens import AddedVocabulary, read_added_tokens
 from tokexport.readers.huggingface_config import read_config, read_roles
@@ -21,7 +21,7 @@ from tokexport.readers.huggingface_normalizer import read_normalizer
 from tokexport.readers.huggingface_post_processor import read_post_processor, template_ids
 from tokexport.readers.huggingface_pre_tokenizer import read_pre_tokenizer
 from tokexport.readers.huggingface_version_2 import VERSION as _VERSION_2
-from tokexport.readers.huggingface_version_2 import version_1, without_byte_mapping
+from tokexport.readers.huggingface_version_2 import spelled_as_written, version_1, without_byte_mapping
 from tokexport.readers.json_node import Node, show
 from tokexport.readers.source_files import SourceFiles
 
@@ -57,24 +57,26 @@ def read_tokenizer_json(root: Node, files: SourceFiles, source: str = "tokenizer
     normalizer = read_normalizer(root.get("normalizer"))
     pre_tokenizer = read_pre_tokenizer(root, mapped=normalizer.byte_level)
     huggingface = read_model(root, byte_level=pre_tokenizer.byte_level)
-    added = read_added_tokens(root, huggingface.vocab, normalizer)
+    added = read_added_tokens(root, huggingface.vocab, normalizer, size=len(huggingface.spelling))
+    if version_2:
+        added = spelled_as_written(added)
     template = read_post_processor(root)
     tokens, decoding = _tokens(root, huggingface, added)
     if version_2 and pre_tokenizer.byte_level:
         tokens = without_byte_mapping(tokens, added.tokens)
-    _check_one_spelling(tokens, huggingface.model.vocab)
+    if isinstance(huggingface.model, BytePairModel):
+        _check_one_spelling(tokens, huggingface.model.vocab)
     _check_template(template, tokens)
     config = read_config(files)
     added_ids = {token.content: token.id for token in added.tokens}
-    roles = read_roles(files, config, huggingface.vocab | added_ids, tokens, huggingface.unk_id)
+    roles = read_roles(files, config, {**huggingface.vocab, **added_ids}, tokens, huggingface.unk_id)
     return TokenizerModel(
         tokens=tokens,
         model=huggingface.model,
         reference=Reference.TOKENIZERS,
         provenance=Provenance(source, dict(sorted(files.sha256.items()))),
-        normalizer=normalizer.forms,
-        splits=pre_tokenizer.splits,
-        add_prefix_space=pre_tokenizer.add_prefix_space,
+        normalizer=normalizer.steps,
+        splits=pre_tokenizer.steps,
         added_tokens=added.tokens,
         template=template,
         decoding=decoding,
@@ -90,8 +92,8 @@ def _tokens(
     """Every id with what it decodes to, and what is done to the whole. Where an id is in the vocabulary and added, the
     reference decodes what was added.
     """
-    spelling = {number: token for token, number in huggingface.vocab.items()} | dict(added.spelling)
-    in_vocab = set(huggingface.vocab.values())
+    spelling = {**huggingface.spelling, **added.spelling}
+    in_vocab = set(huggingface.spelling)
     if spelling and max(spelling) >= MAX_IDS:
         raise UnsupportedError("added_tokens", f"the id {max(spelling)}", f"ids are supported up to {MAX_IDS - 1}")
     decoded = decode_forms(spelling, read_decoder(root))

@@ -16,6 +16,7 @@ from typing import Any, Final
 from tokexport.errors import SourceError
 from tokexport.model import AddedToken, Token
 from tokexport.readers.byte_alphabet import CHARACTERS
+from tokexport.readers.huggingface_added_tokens import AddedVocabulary
 from tokexport.readers.huggingface_parts import flat
 from tokexport.readers.huggingface_pre_tokenizer import GPT2_PATTERN
 from tokexport.readers.json_node import Node
@@ -267,6 +268,11 @@ def _added_tokens(node: Node | None) -> Any:
     if node is None or node.is_null:
         return []
     return [token.value for token in sorted(node.items(), key=lambda token: token.field("id").u32())]
+
+
+def spelled_as_written(added: AddedVocabulary) -> AddedVocabulary:
+    """Added tokens that decode to their contents, where 0.23 decodes them to what the normalizer makes of these."""
+    return replace(added, spelling={token.id: token.content for token in added.tokens})
 
 
 def without_byte_mapping(tokens: Iterable[Token | None], added: Iterable[AddedToken]) -> tuple[Token | None, ...]:

@@ -45,9 +45,13 @@ def reference_for(
     path = tokenizer_file(Path(source))
     files = SourceFiles(path.parent)
     data = files.read(path.name)
-    kind, _ = detect(data, path.name)
+    kind, node = detect(data, path.name)
     if kind is Kind.RANKS:
         return _for_ranks(path, data, pattern, special_tokens)
+    if node is not None and kind is Kind.TOKENIZER_JSON and node.object().get("version") == "2.0":
+        from tokexport.references.tokenizers_1_reference import Tokenizers1Reference
+
+        return Tokenizers1Reference(path)
     from tokexport.references.tokenizers_reference import TokenizersReference
 
     if kind is Kind.TOKENIZER_JSON:

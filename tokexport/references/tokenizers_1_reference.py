@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 
 from tokexport.errors import SourceError, TokexportError
 from tokexport.readers.json_node import parse
+from tokexport.references.byte_characters import BYTE_OF
 from tokexport.references.protocol import AddedContent, Mode, ReferenceStopsError
 
 try:

@@ -6,9 +6,10 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
 from tokexport.errors import SourceError, TokexportError
+from tokexport.references.byte_characters import BYTE_OF
 from tokexport.references.protocol import AddedContent, Mode, ReferenceStopsError
 
 try:
@@ -19,12 +20,6 @@ except ImportError as error:
         "the library `tokenizers` is not installed, and its ids are the right ones for this source; "
         "pip install 'tokexport[verify]'"
     ) from error
-
-
-# GPT-2's alphabet: a byte that prints stands for itself, the others for U+0100 onwards, in their order.
-_PRINTING: Final = [byte for byte in range(256) if chr(byte).isprintable() and byte != 0x20]
-_OTHERS: Final = [byte for byte in range(256) if byte not in _PRINTING]
-BYTE_OF: Final = {chr(byte): byte for byte in _PRINTING} | {chr(0x100 + n): byte for n, byte in enumerate(_OTHERS)}
 
 
 class TokenizersReference:
