@@ -20,7 +20,8 @@ from tokexport.readers.huggingface_added_tokens import AddedVocabulary
 from tokexport.readers.huggingface_parts import flat
 from tokexport.readers.huggingface_pre_tokenizer import GPT2_PATTERN
 from tokexport.readers.json_node import Node
-from tokexport.readers.known_patterns import KIMI, LLAMA3, O200K, QWEN, TEKKEN
+from tokexport.readers.known_patterns import LLAMA3, O200K, QWEN, TEKKEN
+from tokexport.readers.unicode_17 import PUNCTUATION, WORDS, with_unicode_17
 
 VERSION: Final = "2.0"
 _FIELDS: Final = frozenset(
@@ -42,7 +43,7 @@ _MODEL_FIELDS: Final = {
 _TEXT_BYTES: Final = (*range(0xC0), *range(0xC2, 0xF5))
 
 # Its wheels have no engine for regular expressions: they know these patterns, text for text, and stop at the first text with another one.
-_PATTERNS: Final = (GPT2_PATTERN, LLAMA3, QWEN, O200K, TEKKEN, KIMI)
+_PATTERNS: Final = (GPT2_PATTERN, LLAMA3, QWEN, O200K, TEKKEN)
 _DEEPSEEK: Final = (
     r"\p{N}{1,3}",
     "[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+",
@@ -51,11 +52,11 @@ _DEEPSEEK: Final = (
         r"| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
     ).replace(r"\r\n", "\r\n"),  # in DeepSeek's file they stand as they are
 )
-# The release candidate asks other Unicode tables than 0.23 does, and these were made from 0.23.
-_UNICODE: Final = "the library that reads version 2.0 has it by another version of Unicode than this converter"
-_OTHER_UNICODE: Final = dict.fromkeys(
-    ("NFC", "NFD", "NFKC", "NFKD", "StripAccents", "BertNormalizer", "Punctuation", "BertPreTokenizer"), _UNICODE
+# The release candidate's normal forms are of Unicode 17, those of 0.23 of Unicode 9.
+_UNICODE: Final = (
+    "the library that reads version 2.0 has normal forms of another version of Unicode than this converter"
 )
+_OTHER_UNICODE: Final = dict.fromkeys(("NFC", "NFD", "NFKC", "NFKD", "BertNormalizer"), _UNICODE)
 _BYTE_LEVEL: Final = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 
 
@@ -135,7 +136,7 @@ def _normalizer(node: Node | None) -> tuple[Node | None, Any]:
 def _pre_tokenizer(node: Node | None, metaspace: Node | None, byte_level: bool) -> Any:
     parts = _splits(node)
     _check_patterns(parts)
-    steps = [part.value for part in parts]
+    steps = [step for part in parts for step in _unicode_17(part)]
     if metaspace is not None:
         if byte_level:
             metaspace.field("type").unsupported("a byte-level model has no Metaspace")
@@ -155,9 +156,32 @@ def _splits(node: Node | None) -> list[Node]:
         name = part.field("type")
         if name.string() in ("ByteLevel", "Metaspace"):
             name.fail("what version 2.0 has in its place: byte_level of the model, or a MetaspaceNormalizer")
-        if name.string() in _OTHER_UNICODE:
-            name.unsupported(_OTHER_UNICODE[name.string()])
     return parts
+
+
+def _unicode_17(part: Node) -> list[dict[str, Any]]:
+    """The parts of version 1.0 that do what this one does, by the reference's version of Unicode."""
+    match part.value["type"]:
+        case "Split":
+            part.object({"type", "pattern", "behavior", "invert"})
+            split = {"behavior": "Isolated", "invert": False, **part.value}
+            expression = _expression(part)
+            return [split if expression is None else {**split, "pattern": {"Regex": with_unicode_17(expression)}}]
+        case "Punctuation":
+            part.object({"type", "behavior"})
+            return [_split(PUNCTUATION, part.value.get("behavior", "Isolated"))]
+        case "BertPreTokenizer":
+            part.object({"type"})
+            return [{"type": "WhitespaceSplit"}, _split(PUNCTUATION, "Isolated")]
+        case "Whitespace":
+            part.object({"type"})
+            return [_split(WORDS, "Removed", invert=True)]
+        case _:
+            return [part.value]
+
+
+def _split(pattern: str, behavior: Any, *, invert: bool = False) -> dict[str, Any]:
+    return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": behavior, "invert": invert}
 
 
 def _check_patterns(parts: Sequence[Node]) -> None:
@@ -171,7 +195,7 @@ def _check_patterns(parts: Sequence[Node]) -> None:
         if expression not in _PATTERNS:
             part.field("pattern").unsupported(
                 "the reference's wheels have no engine for regular expressions, and stop at every text with another pattern "
-                "than those of GPT-2, cl100k, Qwen, o200k, tekken, Kimi and (all three) DeepSeek"
+                "than those of GPT-2, cl100k, Qwen, o200k, tekken and (all three) DeepSeek"
             )
         if not (_isolates(part) or (part.value.get("behavior") == "Removed" and part.value.get("invert") is True)):
             part.field("pattern").unsupported(

@@ -41,7 +41,8 @@ class Tokenizers1Reference:
         if int(_INSTALLED.partition(".")[0]) < 1:
             raise TokexportError(f"{path}: the library `tokenizers` {_INSTALLED} is installed: {_WANTED}")
         try:
-            self._tokenizer: Any = tokenizers.Tokenizer.from_file(os.fspath(path))
+            library: Any = tokenizers  # mypy sees 0.23
+            self._tokenizer = library.Tokenizer.from_file(os.fspath(path))
         except Exception as error:  # whatever it raises is its refusal
             raise SourceError(f"{path}: the library `tokenizers` {_INSTALLED} refuses it: {error}") from error
         self._tokenizer.truncation = self._tokenizer.padding = None
