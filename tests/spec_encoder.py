@@ -6,7 +6,8 @@ import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from spec_reader import NONE, RefusalError, SpecFile, Stage, read_class_table, require, u16, u32
+from spec_models import encode_with_trie
+from spec_reader import BPE, NONE, RefusalError, SpecFile, Stage, read_class_table, require, u16, u32
 
 WHOLE_PIECE_FIRST, FUSE_UNKNOWN, ADD_PREFIX_SPACE, RESCAN_SPECIAL = 1, 2, 4, 8
 RECORD_WHOLE = 8
@@ -47,6 +48,8 @@ def encode_stretch(file: SpecFile, text: bytes) -> list[int]:
 
 def encode_piece(file: SpecFile, piece: bytes) -> list[int]:
     """The ids of one piece."""
+    if file.model != BPE:
+        return encode_with_trie(file, piece)
     if len(piece) <= file.max_token_bytes:
         whole = file.token_id(piece)
         if whole is not None and (file.flags & WHOLE_PIECE_FIRST or file.record(whole)[2] & RECORD_WHOLE):

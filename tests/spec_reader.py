@@ -2,7 +2,7 @@
 
 It knows none of the project's own code, so it is a second opinion. :func:`open_file` makes the checks of the
 specification in their order and refuses a file with the error of the first that fails; :func:`check_file` adds checksums
-and padding; :class:`SpecFile` looks up and decodes. Encoding is in ``spec_encoder.py``.
+and padding; :class:`SpecFile` looks up. Encoding is in ``spec_encoder.py``, decoding in ``spec_decoder.py``.
 """
 
 from __future__ import annotations
@@ -23,8 +23,11 @@ STRIPPING_FLAGS = 2 | 4 | 8  # SINGLE_WORD, LSTRIP, RSTRIP
 ON_BYTES = 2
 LAST_BEHAVIOR = 4
 
+BPE, UNIGRAM, WORDPIECE, WORDLEVEL, GREEDY = range(1, 6)
 ENCODER_TAGS = (b"BIDS", b"TIDX", b"PIDX", b"SPLT")
-KNOWN_TAGS = frozenset(b"RECS BYTS SCOR RANK BIDS TIDX PIDX SPLT CUTS NORM ADDT ACLS POST SPID CHAT PROV TEST".split())
+KNOWN_TAGS = frozenset(
+    b"RECS BYTS DECO SCOR SC64 RANK BIDS TIDX PIDX TRIE SPLT CUTS NORM ADDT ACLS POST SPID CHAT PROV TEST".split()
+)
 
 
 class RefusalError(Exception):
@@ -148,6 +151,7 @@ class SpecFile:
 
     data: bytes
     version: tuple[int, int]
+    model: int
     id_count: int
     token_count: int
     flags: int
@@ -171,10 +175,6 @@ class SpecFile:
         require(flags & KIND_MASK != KIND_HOLE, "TKX_E_ID")
         require(offset + length <= len(self.sections[b"BYTS"]), "TKX_E_CORRUPT")
         return self.sections[b"BYTS"][offset : offset + length]
-
-    def decode(self, ids: Sequence[int], skip_special: bool = False) -> bytes:
-        """The joined bytes of ids."""
-        return b"".join(self.token_bytes(i) for i in ids if not (skip_special and self.record(i)[2] & RECORD_SPECIAL))
 
     # ---- look-ups
 
@@ -239,8 +239,8 @@ def open_file(data: bytes) -> SpecFile:
     require(1 <= ids <= 2_097_151 and tokens <= ids and longest <= 65_535, "TKX_E_HEADER")
     require((unknown == NONE or unknown < ids) and flags & ~HEADER_FLAGS == 0, "TKX_E_HEADER")
     require(data[48:60] == bytes(12), "TKX_E_HEADER")
-    require(model == 1, "TKX_E_MODEL")
-    file = SpecFile(data, (major, minor), ids, tokens, flags, longest, unknown)
+    require(BPE <= model <= GREEDY, "TKX_E_MODEL")
+    file = SpecFile(data, (major, minor), model, ids, tokens, flags, longest, unknown)
     end = table_end
     required = []
     for i in range(section_count):
@@ -258,7 +258,10 @@ def open_file(data: bytes) -> SpecFile:
     require(all(tag in KNOWN_TAGS for tag in required), "TKX_E_UNKNOWN")
     sections = file.sections
     require(b"RECS" in sections and b"BYTS" in sections, "TKX_E_MISSING")
-    require(len({tag in sections for tag in ENCODER_TAGS}) == 1, "TKX_E_MISSING")
+    encoder = ENCODER_TAGS if model == BPE else (b"TRIE", b"SPLT")
+    require(len({tag in sections for tag in encoder}) == 1, "TKX_E_MISSING")
+    if model == UNIGRAM and b"TRIE" in sections:
+        require(b"SCOR" in sections or b"SC64" in sections, "TKX_E_MISSING")
     added = sections.get(b"ADDT", b"")
     if len(added) >= 28 and u32(added, 24) & STRIPPING_FLAGS:
         require(b"ACLS" in sections, "TKX_E_MISSING")
@@ -276,6 +279,7 @@ def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
         b"TIDX": 8,
         b"PIDX": 8,
         b"SPLT": 8,
+        b"TRIE": 32,
         b"NORM": 32,
         b"ADDT": 96,
         b"ACLS": 8,
@@ -290,8 +294,14 @@ def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
         return 8 * ids
     if tag in (b"SCOR", b"RANK"):
         return 4 * ids
+    if tag == b"SC64":
+        return 8 * ids
+    if tag == b"TRIE":
+        return 32 + 8 * number[0]
     if tag == b"BIDS":
         return 1024
+    if tag == b"DECO":
+        return 32
     if tag == b"TIDX":
         return 8 + 4 * number[0] + 2 * number[1] if number[0] and number[1] else -1
     if tag == b"PIDX":

@@ -47,7 +47,7 @@ def read_model(root: Node, *, byte_level: bool) -> HuggingFaceModel:
         case "WordLevel":
             model, vocab = read_word_level(node, byte_level=byte_level)
         case _:
-            return node.field("type").fail("BPE, Unigram, WordPiece or WordLevel")
+            return node.field("type").unsupported("supported are BPE, Unigram, WordPiece and WordLevel")
     return HuggingFaceModel(model, vocab, {number: token for token, number in vocab.items()}, model.unk_id)
 
 
