@@ -10,6 +10,7 @@ from spec_reader import GREEDY, NONE, UNIGRAM, WORDLEVEL, WORDPIECE, SpecFile, r
 NO_TOKEN = 0x1FFFFF
 SINGLE_PRECISION, BYTES = 1, 2
 TRIE_FLAGS = 3
+LARGEST_SUM = 100_000
 
 
 def encode_with_trie(file: SpecFile, piece: bytes) -> list[int]:
@@ -87,20 +88,23 @@ def unigram(file: SpecFile, piece: bytes, flags: int) -> list[int]:
     best: dict[int, tuple[float, int, int]] = {}  # place: sum, start of the last token, the last token
 
     def candidate(place: int, value: float, start: int, token: int) -> None:
+        value = single(value) if flags & SINGLE_PRECISION else value
         if place not in best or value > best[place][0]:
             require(token != NONE, "TKX_E_UNKNOWN_TEXT")
-            best[place] = single(value) if flags & SINGLE_PRECISION else value, start, token
+            best[place] = value, start, token
 
     start = 0
     while start < len(piece):
         here = best[start][0] if start else 0.0
+        if flags & SINGLE_PRECISION and abs(here) > LARGEST_SUM:
+            best |= {place: (single(way[0] - here), *way[1:]) for place, way in best.items() if place >= start}
+            here = 0.0
         character = 1 if flags & BYTES else len(piece[start:].decode()[0].encode())
         tokens = prefixes(file, piece[start:], root)
         for length, token in tokens:
             candidate(start + length, score(file, token) + here, start, token)
         if character not in dict(tokens):
-            value = unknown_score + here
-            candidate(start + character, single(value) if flags & SINGLE_PRECISION else value, start, file.unknown_id)
+            candidate(start + character, unknown_score + here, start, file.unknown_id)
         start += character
     way = []
     place = len(piece)

@@ -2532,6 +2532,8 @@ static FORCE_INLINE double score_of(const tkx *t, uint32_t id) {
     }
 }
 
+static FORCE_INLINE double rounded(double sum, int single) { return single ? (double)(float)sum : sum; }
+
 static double unknown_score(const tkx *t) {
     uint64_t bits = load_u64(t->trie.data + 16);
     double score;
@@ -2597,7 +2599,7 @@ static void emit_way(unigram *u, size_t size) {
 
 /* A way to the place `to` bytes behind `from`, with a sum and a last token. 0 if there is no room for it. Of equal sums the first one that
    is met stays. */
-static FORCE_INLINE int add_way(unigram *u, size_t *reach, size_t to, double sum, size_t length, uint32_t id, int single) {
+static FORCE_INLINE int add_way(unigram *u, size_t *reach, size_t to, double sum, size_t length, uint32_t id) {
     uint8_t *way;
     if (to > u->room) return 0;
     way = u->ways + WAY * to;
@@ -2606,8 +2608,21 @@ static FORCE_INLINE int add_way(unigram *u, size_t *reach, size_t to, double sum
     } else if (get_u32(way + WAY_LENGTH) && !(sum > get_double(way))) {
         return 1;
     }
-    put_way(way, single ? (double)(float)sum : sum, length, id);
+    put_way(way, sum, length, id);
     return 1;
+}
+
+/* sentencepiece subtracts a sum that has grown out of this from all the sums that are in use: a float has no bits left for it. */
+#define LARGEST_SUM 100000.0
+
+static NO_INLINE double reset_sums(unigram *u, size_t at, size_t reach, double sum) {
+    size_t i;
+    for (i = at; i <= reach; i++) {
+        uint8_t *way = u->ways + WAY * i;
+        double rest = rounded(get_double(way) - sum, 1);
+        if (i == at || get_u32(way + WAY_LENGTH)) COPY(way, &rest, 8);
+    }
+    return 0;
 }
 
 /* Goes on from `from` to the end of the piece. Wherever no token reaches over, the way so far is emitted, and `from` moves there: so the
@@ -2622,9 +2637,10 @@ static FORCE_INLINE int find_ways(unigram *u, int single) {
     while (u->from + at < u->end) {
         const uint8_t *start = u->from + at, *p = start;
         const size_t character = t->trie_flags & BYTE_CHARACTERS ? 1 : utf8_length(*start);
-        const double sum = get_double(u->ways + WAY * at);
+        double sum = get_double(u->ways + WAY * at);
         uint32_t base = root;
         int is_covered = 0;
+        if (single && (sum < -LARGEST_SUM || sum > LARGEST_SUM)) sum = reset_sums(u, at, reach, sum);
         do {
             uint64_t unit = trie_child(t, base, *p);
             uint32_t id = id_of(unit);
@@ -2640,11 +2656,10 @@ static FORCE_INLINE int find_ways(unigram *u, int single) {
                 break;
             }
             if ((size_t)(p - start) == character) is_covered = 1;
-            if (!add_way(u, &reach, (size_t)(p - u->from), score_of(t, id) + sum, (size_t)(p - start), id, single)) return 0;
+            if (!add_way(u, &reach, (size_t)(p - u->from), rounded(score_of(t, id) + sum, single), (size_t)(p - start), id)) return 0;
         } while (p < u->end);
         if (!is_covered) {
-            const double with = single ? (double)(float)(unknown + sum) : unknown + sum;
-            if (!add_way(u, &reach, at + character, with, character, t->unknown_id, single)) return 0;
+            if (!add_way(u, &reach, at + character, rounded(unknown + sum, single), character, t->unknown_id)) return 0;
             /* Without an unknown token the reference stops where it would take it, even if a better way were found later. */
             if (get_u32(u->ways + WAY * (at + character) + WAY_ID) == NONE) fail(r, TKX_E_UNKNOWN_TEXT);
         }
