@@ -1102,6 +1102,7 @@ static int put_token(tkx_decoder *d, sink *s, uint32_t id, unsigned place) {
         if (!form_at(d->t, flags, place, &bytes, &length)) return TKX_E_CORRUPT;
         end_run(d, s);
         put_bytes(d, s, bytes, length);
+        if (d->rules & BYTE_FALLBACK) end_held(d, s);
     }
     if (length || !(d->rules & FIRST_BY_TEXT)) d->is_first = 0;
     return TKX_OK;
