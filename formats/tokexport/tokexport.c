@@ -1214,7 +1214,10 @@ static int start(tkx_decoder *d, const tkx *t, int skip_special) {
     d->t = t;
     d->skip_special = skip_special != 0;
 #ifndef TKX_NO_DECODER
-    if (!read_rules(d)) return TKX_E_CORRUPT;
+    if (!read_rules(d)) {
+        d->t = NULL;
+        return TKX_E_CORRUPT;
+    }
 #endif
     return TKX_OK;
 }
