@@ -22,9 +22,12 @@ KIND_HOLE, KIND_MASK, RECORD_SPECIAL = 0, 3, 4
 STRIPPING_FLAGS = 2 | 4 | 8  # SINGLE_WORD, LSTRIP, RSTRIP
 ON_BYTES = 2
 LAST_BEHAVIOR = 4
+UNIT_CHARACTER, UNIT_BYTE = 0, 1
 
 ENCODER_TAGS = (b"BIDS", b"TIDX", b"PIDX", b"SPLT")
-KNOWN_TAGS = frozenset(b"RECS BYTS SCOR RANK BIDS TIDX PIDX SPLT CUTS NORM ADDT ACLS POST SPID CHAT PROV TEST".split())
+KNOWN_TAGS = frozenset(
+    b"RECS BYTS SCOR RANK BIDS CHRS KEYS TIDX PIDX XPRS SPLT CUTS NORM ADDT ACLS POST SPID CHAT PROV TEST".split()
+)
 
 
 class RefusalError(Exception):
@@ -189,7 +192,31 @@ class SpecFile:
             return None
         token = slot & 0x1FFFFF
         require(token < self.id_count, "TKX_E_CORRUPT")
-        return token if self.token_bytes(token) == piece else None
+        return token if self.key(token) == piece else None
+
+    def key(self, token: int) -> bytes:
+        """What TIDX finds an id by."""
+        if b"KEYS" not in self.sections:
+            return self.token_bytes(token)
+        offset, length = struct.unpack_from("<IH", self.sections[b"KEYS"], 8 * token)
+        require(offset + length <= len(self.sections[b"BYTS"]), "TKX_E_CORRUPT")
+        return self.sections[b"BYTS"][offset : offset + length]
+
+    def symbol(self, unit: int, place: int) -> int:
+        """What CHRS has for a code point or a byte at a place."""
+        section = self.sections[b"CHRS"]
+        kind, places, middles, leaves = struct.unpack_from("<4I", section)
+        place = place if places > 1 else 0
+        if kind == UNIT_BYTE:
+            symbol = u32(section, 16 + 4 * (256 * place + unit))
+        else:
+            block = u16(section, 16 + 2 * (272 * place + (unit >> 12)))
+            require(block < middles, "TKX_E_CORRUPT")
+            block = u16(section, 16 + 544 * places + 2 * (64 * block + (unit >> 6 & 63)))
+            require(block < leaves, "TKX_E_CORRUPT")
+            symbol = u32(section, 16 + 544 * places + 128 * middles + 4 * (64 * block + (unit & 63)))
+        require(symbol < self.id_count or symbol == NONE, "TKX_E_CORRUPT")
+        return symbol
 
     def product(self, left: int, right: int) -> int | None:
         """What two neighbours merge to."""
@@ -267,12 +294,16 @@ def open_file(data: bytes) -> SpecFile:
         require(size is None or size == len(section), "TKX_E_SECTION_SIZE")
     if b"SPLT" in sections:
         file.stages = read_stages(sections[b"SPLT"])
+        if b"CHRS" in sections and u32(sections[b"CHRS"], 0) == UNIT_CHARACTER:
+            require(not any(stage.flags & ON_BYTES for stage in file.stages), "TKX_E_SPLITS")
     return file
 
 
 def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
     """The size that a section must have by section 6.2; None: any. -1: it has no room for what says its size."""
     heads = {
+        b"CHRS": 16,
+        b"XPRS": 8,
         b"TIDX": 8,
         b"PIDX": 8,
         b"SPLT": 8,
@@ -292,6 +323,16 @@ def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
         return 4 * ids
     if tag == b"BIDS":
         return 1024
+    if tag == b"CHRS":
+        kind, places, middle, leaves = number
+        if kind > UNIT_BYTE or places not in (1, 4) or (kind == UNIT_BYTE and (middle or leaves)):
+            return -1
+        return 16 + (1024 * places if kind == UNIT_BYTE else 544 * places + 128 * middle + 256 * leaves)
+    if tag == b"KEYS":
+        return 8 * ids
+    if tag == b"XPRS":
+        rule, bits = number
+        return 8 + 2048 + (1 << bits) // 8 if rule <= 2 and 6 <= bits <= 26 else -1
     if tag == b"TIDX":
         return 8 + 4 * number[0] + 2 * number[1] if number[0] and number[1] else -1
     if tag == b"PIDX":

@@ -116,6 +116,8 @@ typedef struct tkx {
     uint32_t section_count;
     tkx_span records, bytes, scores, ranks, byte_ids, token_index, pair_index, splits, cuts;
     tkx_span normalizer, added, added_classes, special_ids, post, self_test;
+    tkx_span characters, keys, crossings;
+    uint32_t place_count, crossing_shift;
     uint32_t token_slots, token_buckets, pair_slots, pair_buckets;
     uint32_t stage_count;
     uint8_t plain_raw, plain_normalized;

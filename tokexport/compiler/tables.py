@@ -21,7 +21,6 @@ from tokexport.model import (
     AddedToken,
     BytePairModel,
     Dialect,
-    Model,
     NormalForm,
     NormalizerStep,
     PreTokenizerStep,
@@ -67,7 +66,7 @@ def compile_model(model: TokenizerModel) -> Tables:
         if token.normalized
     }
     return Tables(
-        encoder=_encoder(model.model),
+        encoder=_encoder(model),
         stages=stages,
         cuts=safe_cuts(stages, model.added_tokens, list(normalized.values()), model.add_prefix_space),
         normalizer=None if form is None else normalizer_table(form),
@@ -75,10 +74,16 @@ def compile_model(model: TokenizerModel) -> Tables:
     )
 
 
-def _encoder(model: Model) -> BytePairTables:
-    if isinstance(model, BytePairModel) and model.characters is None and model.ranks is None:
-        return byte_pair_tables(model)
-    raise UnsupportedError("model", f"{type(model).__name__}", "byte-level BPE is")
+def _encoder(model: TokenizerModel) -> BytePairTables:
+    if not isinstance(model.model, BytePairModel):
+        raise UnsupportedError("model", f"{type(model.model).__name__}", "BPE is")
+    if model.model.unused:
+        raise UnsupportedError("model", "tokens that are taken apart again (unused)", "BPE without them is")
+    if model.model.characters is not None and not model.model.characters.of_bytes:
+        for step in model.splits:
+            if isinstance(step, Split) and step.on_bytes:
+                raise UnsupportedError(step.path, "a split of single bytes before BPE over characters", "others are")
+    return byte_pair_tables(model.model, model.tokens)
 
 
 def _forms(steps: tuple[NormalizerStep, ...]) -> list[NormalForm]:

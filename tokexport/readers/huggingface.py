@@ -52,10 +52,11 @@ def read_tokenizer_json(root: Node, files: SourceFiles, source: str = "tokenizer
     normalizer = read_normalizer(root.get("normalizer"))
     pre_tokenizer = read_pre_tokenizer(root, mapped=normalizer.byte_level)
     huggingface = read_model(root, byte_level=pre_tokenizer.byte_level)
-    check_decoder(root)
+    if pre_tokenizer.byte_level:
+        check_decoder(root)
     added = read_added_tokens(root, huggingface.vocab, normalizer)
     template = read_post_processor(root)
-    tokens = _tokens(huggingface, added)
+    tokens = _tokens(huggingface, added, byte_level=pre_tokenizer.byte_level)
     _check_template(template, tokens)
     config = read_config(files)
     added_ids = {token.content: token.id for token in added.tokens}
@@ -76,7 +77,7 @@ def read_tokenizer_json(root: Node, files: SourceFiles, source: str = "tokenizer
     )
 
 
-def _tokens(huggingface: HuggingFaceModel, added: AddedVocabulary) -> tuple[Token | None, ...]:
+def _tokens(huggingface: HuggingFaceModel, added: AddedVocabulary, *, byte_level: bool) -> tuple[Token | None, ...]:
     """Every id with what it decodes to. Where an id is in the vocabulary and added, the reference decodes what was
     added.
     """
@@ -89,7 +90,7 @@ def _tokens(huggingface: HuggingFaceModel, added: AddedVocabulary) -> tuple[Toke
         kind = TokenKind.ADDED
         if number in in_vocab:
             kind = TokenKind.UNKNOWN if number == huggingface.unk_id else TokenKind.MODEL
-        tokens[number] = Token(decoded(text), kind, text in added.special)
+        tokens[number] = Token(decoded(text) if byte_level else text.encode(), kind, text in added.special)
     _check_one_spelling(tokens, huggingface.model.vocab)
     return tuple(tokens)
 

@@ -32,6 +32,8 @@ REQUIRED_TAGS = frozenset(
         Tag.BYTES,
         Tag.RANKS,
         Tag.BYTE_IDS,
+        Tag.CHARACTERS,
+        Tag.KEYS,
         Tag.TOKEN_INDEX,
         Tag.PAIR_INDEX,
         Tag.SPLITS,
@@ -125,12 +127,16 @@ def _contents(model: TokenizerModel, tables: Tables | None, options: Options) ->
     contents: dict[bytes, bytes | None] = {Tag.RECORDS: records, Tag.BYTES: blob}
     if tables is not None:
         encoder = tables.encoder
+        keys, contents[Tag.BYTES] = sections.keys(model, encoder.tokens, blob)
         contents |= {
             Tag.SCORES: sections.scores(model, encoder.merges) if options.scores else None,
             Tag.RANKS: sections.ranks(model, encoder.merges),
             Tag.BYTE_IDS: encoder.byte_ids.astype("<u4").tobytes(),
+            Tag.CHARACTERS: sections.characters(encoder.characters),
+            Tag.KEYS: keys,
             Tag.TOKEN_INDEX: sections.token_index(encoder.tokens),
             Tag.PAIR_INDEX: sections.pair_index(encoder.pairs),
+            Tag.CROSSINGS: sections.crossings(encoder.crossings),
             Tag.SPLITS: sections.splits(tables.stages),
             Tag.CUTS: sections.cuts(tables.cuts),
             Tag.NORMALIZER: sections.normalizer(tables.normalizer),
