@@ -34,6 +34,7 @@ from tokexport.model import (
     TokenKind,
 )
 from tokexport.version import VERSION
+from tokexport.writers.decoding import store
 
 DEFAULT_SCORE = -1e6  # what the exporters of small C and Rust runtimes give a token that no merge makes
 
@@ -52,7 +53,7 @@ BEHAVIORS = {
 
 
 def records_and_bytes(model: TokenizerModel, tables: Tables | None) -> tuple[bytes, bytes]:
-    """RECS and BYTS. Equal contents are stored once."""
+    """RECS and BYTS. What is equal is stored once."""
     whole = tables.encoder.tokens.whole if tables else frozenset()
     records = np.zeros(len(model.tokens), layout.RECORD)
     blob = bytearray()
@@ -60,20 +61,25 @@ def records_and_bytes(model: TokenizerModel, tables: Tables | None) -> tuple[byt
     for token_id, token in enumerate(model.tokens):
         if token is None:
             continue
-        if token.content not in offsets:
-            offsets[token.content] = len(blob)
-            blob += token.content
-        records[token_id] = (offsets[token.content], len(token.content), _record_flags(token, token_id in whole))
+        stored = store(token)
+        if stored.data not in offsets:
+            offsets[stored.data] = len(blob)
+            blob += stored.data
+        flags = _record_flags(token, token_id in whole) | stored.flags
+        records[token_id] = (offsets[stored.data] + stored.start, len(token.content), flags)
     return records.tobytes(), bytes(blob)
 
 
-def keys(model: TokenizerModel, tokens: TokenIndex, blob: bytes) -> tuple[bytes | None, bytes]:
-    """KEYS, or None where the token index needs nothing but the tokens' bytes; and BYTS with what it needs behind them."""
+def keys(model: TokenizerModel, tokens: TokenIndex, written: bytes, blob: bytes) -> tuple[bytes | None, bytes]:
+    """KEYS, or None where the token index needs nothing but the tokens' bytes; and BYTS with what it needs behind them.
+
+    ``written`` and ``blob`` are RECS and BYTS.
+    """
     contents = {number: token.content for number, token in enumerate(model.tokens) if token is not None}
     others = {number: key for number, key in tokens.keys.items() if contents[number] != key}
     if not others:
         return None, blob
-    records = np.frombuffer(records_and_bytes(model, None)[0], layout.RECORD)
+    records = np.frombuffer(written, layout.RECORD)
     entries = np.zeros(len(model.tokens), layout.KEY)
     entries["offset"], entries["length"] = records["offset"], records["length"]
     more = bytearray(blob)
@@ -133,6 +139,8 @@ def _record_flags(token: Token, whole: bool) -> int:
         flags |= RecordFlag.SPECIAL
     if whole:
         flags |= RecordFlag.WHOLE
+    if token.fallback:
+        flags |= RecordFlag.FALLBACK
     return int(flags)
 
 
