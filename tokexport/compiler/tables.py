@@ -62,7 +62,7 @@ def compile_model(model: TokenizerModel) -> Tables:
     form = joined_form(_forms(model.normalizer))
     stages = tuple((split, compile_split(split)) for split in _splits(model.splits))
     normalized = {
-        index: normalize(token.content, form).encode()
+        index: token.content.encode() if token.verbatim else normalize(token.content, form).encode()
         for index, token in enumerate(model.added_tokens)
         if token.normalized
     }
