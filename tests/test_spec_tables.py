@@ -48,9 +48,9 @@ def table_fields(name: str) -> list[tuple[int, str, str]]:
 
 
 def test_the_declaration_holds_what_these_tests_look_for() -> None:
-    assert len(STRUCTS) == 11
-    assert len(RECORDS) == 7
-    assert len(ENUMS) == 11
+    assert len(STRUCTS) == 12
+    assert len(RECORDS) == 8
+    assert len(ENUMS) == 12
 
 
 def test_every_declared_struct_and_record_has_a_table_and_no_table_is_left_over() -> None:
@@ -144,6 +144,7 @@ def test_the_sizes_of_sections_follow_from_the_declared_sizes() -> None:
     node, edge = layout.TRIE_NODE.itemsize, layout.TRIE_EDGE.itemsize
     assert size == {
         "RECS": f"{layout.RECORD.itemsize} * id_count",
+        "DECO": f"{layout.Decoder.sizeof()}",
         "SCOR": f"{layout.SCORE.itemsize} * id_count",
         "RANK": f"{layout.RANK.itemsize} * id_count",
         "BIDS": f"{256 * layout.BYTE_ID.itemsize:,}",

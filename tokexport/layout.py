@@ -54,6 +54,12 @@ class RecordFlag(IntFlag):
     KIND_MASK = 3
     SPECIAL = 1 << 2  # left out by skip_special_tokens
     WHOLE = 1 << 3  # merging the token's own bytes gives this token
+    # These count in a file with DECO only.
+    FALLBACK = 1 << 4  # a byte of a character that the vocabulary lacks
+    FIRST_SKIP = 3 << 5  # a number: so many bytes are left out at the front of the first token
+    FIRST_MORE = 3 << 7  # a number: so many bytes that lie before `offset` belong to the first token
+    LAST_SKIP = 3 << 9  # a number: so many bytes are left out at the end of the last token
+    FORMS = 1 << 11  # what the first, the last and the only token decode to lies behind the bytes
 
 
 class SectionFlag(IntFlag):
@@ -82,10 +88,10 @@ class Tag:
     CHAT_TEMPLATE: Final = b"CHAT"
     PROVENANCE: Final = b"PROV"
     SELF_TEST: Final = b"TEST"
+    DECODER: Final = b"DECO"
     # Reserved for the model types to come; no version 1.0 file holds them.
     TRIE: Final = b"TRIE"
     CHARSMAP: Final = b"CHMP"
-    DECODER: Final = b"DECO"
     CROSSINGS: Final = b"XPRS"
 
 
@@ -116,6 +122,30 @@ Section = Struct(
 
 # RECS: one per id.
 RECORD: Final = np.dtype([("offset", "<u4"), ("length", "<u2"), ("flags", "<u2")])
+
+# Behind the bytes of a token with FORMS: the lengths of its other forms, then those.
+FORM_LENGTHS: Final = np.dtype([("first", "<u2"), ("last", "<u2"), ("only", "<u2")])
+
+
+class DecoderFlag(IntFlag):
+    """``decoder.flags``."""
+
+    BYTE_FALLBACK = 1 << 0  # a run of FALLBACK tokens that is not UTF-8 gives one U+FFFD for each of its bytes
+    BY_CHARACTER = 1 << 1  # not the run as a whole, but each byte that belongs to no whole character
+    REPEATS_ONCE = 1 << 2  # an id that follows itself gives nothing
+    FIRST_BY_CONTENT = 1 << 3  # ids without content are neither the first nor the last
+    FIRST_BY_TEXT = 1 << 4  # an id is the first as long as those before it gave no bytes
+
+
+# DECO: this and no more.
+Decoder = Struct(
+    "flags" / Int32ul,
+    "strip_left_count" / Int32ul,  # how many characters are dropped at the start of the text, at most
+    "strip_right_count" / Int32ul,
+    "strip_left" / Int32ul,  # which character: a code point
+    "strip_right" / Int32ul,
+    "reserved" / Const(bytes(12)),
+)
 
 # SCOR: one per id. RANK: one per id, NONE for a token that no merge makes. BIDS: 256 ids.
 SCORE: Final = np.dtype("<f4")

@@ -165,8 +165,9 @@ class TokenKind(Enum):
 class Token:
     """What an id decodes to: raw bytes, byte mapping undone. ``special``: left out by ``skip_special_tokens``.
 
-    ``first``, ``last``: what it decodes to as the first or the last of the decoded ids, where that is other bytes. ``fallback``: its
-    content is one byte, a part of a character that the vocabulary lacks (see ``Decoding.byte_fallback``).
+    ``first``, ``last``: what it decodes to as the first or the last of the decoded ids, where that is other bytes; ``only``: as both at
+    once, where that is not what ``first`` and ``last`` already say. ``fallback``: its content is one byte, a part of a character that the
+    vocabulary lacks (see ``Decoding.byte_fallback``).
     """
 
     content: bytes
@@ -175,6 +176,19 @@ class Token:
     first: bytes | None = None
     last: bytes | None = None
     fallback: bool = False
+    only: bytes | None = None
+
+    @property
+    def forms(self) -> tuple[bytes, bytes, bytes, bytes]:
+        """What it decodes to between other ids, as the first, as the last, and as the only one.
+
+        >>> Token(b" a", first=b"a").forms
+        (b' a', b'a', b' a', b'a')
+        """
+        first = self.content if self.first is None else self.first
+        last = self.content if self.last is None else self.last
+        only = self.only if self.only is not None else first if self.last is None else last
+        return self.content, first, last, only
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,11 +282,20 @@ class GreedyModel:
 Model = BytePairModel | UnigramModel | WordPieceModel | WordLevelModel | GreedyModel
 
 
+class FirstIs(Enum):
+    """Which of the decoded ids are the first: those take the form ``Token.first``."""
+
+    ID = "id"  # the first id of all
+    CONTENT = "content"  # the first id whose content is not empty; the last one likewise
+    TEXT = "text"  # every id, as long as those before it gave no bytes
+
+
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """What decoding does besides joining the contents of tokens (their ``content``, ``first`` and ``last``).
+    """What decoding does besides joining what tokens stand for (``Token.forms``).
 
-    ``byte_fallback``: a run of ``fallback`` tokens that is not UTF-8 as a whole gives one U+FFFD for each of its bytes. ``strip_left``,
+    ``byte_fallback``: a run of ``fallback`` tokens that is not UTF-8 as a whole gives one U+FFFD for each of its bytes; with
+    ``fallback_by_character`` whole characters in it stay, and each other byte is one U+FFFD (SentencePiece). ``strip_left``,
     ``strip_right``: up to so many of a character are dropped at the start and the end of the whole text. ``repeats_once``: neighbouring
     equal ids decode once (CTC).
     """
@@ -281,6 +304,8 @@ class Decoding:
     strip_left: tuple[str, int] = ("", 0)
     strip_right: tuple[str, int] = ("", 0)
     repeats_once: bool = False
+    fallback_by_character: bool = False
+    first_is: FirstIs = FirstIs.ID
 
 
 @dataclass(frozen=True, slots=True)

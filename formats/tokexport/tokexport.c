@@ -52,6 +52,18 @@ enum {
 
     SECTION_REQUIRED = 1,
     RECORD_SIZE = 8,
+    FIRST_SKIP_SHIFT = 5,
+    FIRST_MORE_SHIFT = 7,
+    LAST_SKIP_SHIFT = 9,
+    FORM_LENGTHS = 6,
+
+    DECODER_SIZE = 32,
+    BYTE_FALLBACK = 1,
+    BY_CHARACTER = 2,
+    REPEATS_ONCE = 4,
+    FIRST_BY_CONTENT = 8,
+    FIRST_BY_TEXT = 16,
+    DECODER_FLAGS = 31,
 
     STAGE_SIZE = 32,
     MAX_CLASSES = 254,
@@ -324,7 +336,11 @@ static size_t utf8_encode(uint8_t *p, uint32_t c) {
 /* ---- Opening: header and section table (6.1) ---------------------------------------------------------------------------------------- */
 
 static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "RANK", "BIDS", "TIDX", "PIDX", "SPLT", "CUTS",
-                                     "NORM", "ADDT", "ACLS", "POST", "SPID", "CHAT", "PROV", "TEST"};
+                                     "NORM", "ADDT", "ACLS", "POST", "SPID", "CHAT", "PROV", "TEST",
+#ifndef TKX_NO_DECODER
+                                     "DECO",
+#endif
+};
 
 static int is_known(const uint8_t *tag) {
     size_t i;
@@ -448,7 +464,7 @@ static int check_present(const tkx *t) {
 static int check_sizes(const tkx *t) {
     uint64_t ids = t->id_count;
     int good = is_sized(t->records, RECORD_SIZE * ids) && is_sized(t->scores, 4 * ids) && is_sized(t->ranks, 4 * ids) &&
-               is_sized(t->byte_ids, 1024) && is_sized(t->token_index, index_size(t->token_index, 4)) &&
+               is_sized(t->decoder, DECODER_SIZE) && is_sized(t->byte_ids, 1024) && is_sized(t->token_index, index_size(t->token_index, 4)) &&
                is_sized(t->pair_index, index_size(t->pair_index, 8)) && is_sized(t->cuts, CUTS_SIZE) &&
                is_sized(t->normalizer, normalizer_size(t->normalizer)) && is_sized(t->added, added_size(t->added)) &&
                is_sized(t->added_classes, 8 + class_table_size(field(t->added_classes, 0) & 0xFFFF, field(t->added_classes, 0) >> 16)) &&
@@ -580,6 +596,9 @@ static void study_added(tkx *t) {
 static void find_sections(tkx *t) {
     t->records = find_section(t, "RECS");
     t->bytes = find_section(t, "BYTS");
+#ifndef TKX_NO_DECODER
+    t->decoder = find_section(t, "DECO");
+#endif
     t->scores = find_section(t, "SCOR");
     t->ranks = find_section(t, "RANK");
     t->byte_ids = find_section(t, "BIDS");
@@ -825,22 +844,442 @@ int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_
 
 /* ---- Decoding (5.7) ----------------------------------------------------------------------------------------------------------------- */
 
+static const uint8_t REPLACEMENT[3] = {0xEF, 0xBF, 0xBD};
+
+/* The caller's buffer. What does not fit is counted all the same: `used` is then more than `capacity`. */
+typedef struct sink {
+    uint8_t *out;
+    size_t capacity, used;
+} sink;
+
+static FORCE_INLINE void put(sink *s, const uint8_t *bytes, size_t size) {
+    if (size && s->used <= s->capacity && size <= s->capacity - s->used) memcpy(s->out + s->used, bytes, size);
+    s->used = size > SIZE_MAX - s->used ? SIZE_MAX : s->used + size;
+}
+
+/* The record of an id, which must be a token. TKX_OK, TKX_E_ID or TKX_E_CORRUPT. */
+static FORCE_INLINE int read_token(const tkx *t, uint32_t id, const uint8_t **bytes, uint32_t *length, uint32_t *flags) {
+    if (id >= t->id_count) return TKX_E_ID;
+    if (!read_record(t, id, bytes, length, flags)) return TKX_E_CORRUPT;
+    return (*flags & TKX_KIND_MASK) == TKX_KIND_HOLE ? TKX_E_ID : TKX_OK;
+}
+
+#ifdef TKX_NO_DECODER
+
+static void put_inner(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size) {
+    (void)d;
+    put(s, bytes, size);
+}
+
+#else
+
+/* Gives what was held back at the end, since more has come. */
+static void release_right(tkx_decoder *d, sink *s) {
+    for (; d->right_count; d->right_count--) put(s, d->right + 1, d->right[0]);
+    put(s, d->right + 1, d->right_part);
+    d->right_part = 0;
+}
+
+/* Holds back as many of the character that is stripped at the end as may be dropped. Byte by byte: a token may end inside of it. Its first
+   byte occurs in it once, so a match that fails is none from a later byte either. */
+static void put_right(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size) {
+    size_t i = 0, j;
+    if (!d->right_most) {
+        put(s, bytes, size);
+        return;
+    }
+    while (i < size) {
+        if (bytes[i] == d->right[1 + d->right_part]) {
+            i++;
+            if (++d->right_part < d->right[0]) continue;
+            d->right_part = 0;
+            if (d->right_count < d->right_most) d->right_count++;
+            else put(s, d->right + 1, d->right[0]);
+        } else if (d->right_count || d->right_part) {
+            release_right(d, s);
+        } else {
+            for (j = i; j < size && bytes[j] != d->right[1]; j++) continue;
+            put(s, bytes + i, j - i);
+            i = j;
+        }
+    }
+}
+
+/* Writes bytes of the text but for what is stripped at its ends. */
+static void put_inner(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size) {
+    size_t i = 0;
+    while (d->left_count && i < size) {
+        if (bytes[i] == d->left[1 + d->left_part]) {
+            i++;
+            if (++d->left_part < d->left[0]) continue;
+            d->left_part = 0;
+            d->left_count--;
+        } else {
+            d->left_count = 0;
+            put_right(d, s, d->left + 1, d->left_part);
+            d->left_part = 0;
+        }
+    }
+    put_right(d, s, bytes + i, size - i);
+}
+
+#endif
+
+/* Writes what `count` bytes that are no character come to. */
+static void put_replacement(tkx_decoder *d, sink *s, size_t count) {
+    if (!(d->rules & BY_CHARACTER)) count = count ? 1 : 0;
+    for (; count; count--) put_inner(d, s, REPLACEMENT, 3);
+}
+
+/* Writes bytes: as they are, or as text, of which an incomplete character is held back. */
+static void put_bytes(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size) {
+    size_t i = 0, looked;
+    if (d->as_bytes) {
+        put_inner(d, s, bytes, size);
+        return;
+    }
+    while (i < size) {
+        int look;
+        if (d->held_size) {
+            d->held[d->held_size] = bytes[i];
+            look = utf8_look(d->held, d->held_size + (size_t)1, &looked);
+            if (look == UTF8_BAD) {
+                put_replacement(d, s, d->held_size);
+                d->held_size = 0;
+                continue;
+            }
+            d->held_size++;
+            i++;
+            if (look == UTF8_GOOD) {
+                put_inner(d, s, d->held, d->held_size);
+                d->held_size = 0;
+            }
+            continue;
+        }
+        looked = utf8_valid(bytes + i, size - i);
+        put_inner(d, s, bytes + i, looked);
+        i += looked;
+        if (i == size) break;
+        look = utf8_look(bytes + i, size - i, &looked);
+        if (look == UTF8_CUT) {
+            memcpy(d->held, bytes + i, looked);
+            d->held_size = (uint8_t)looked;
+        } else {
+            put_replacement(d, s, looked);
+        }
+        i += looked;
+    }
+}
+
+/* Writes what an incomplete character comes to that nothing completes any more. */
+static void end_held(tkx_decoder *d, sink *s) {
+    put_replacement(d, s, d->held_size);
+    d->held_size = 0;
+}
+
+#ifndef TKX_NO_DECODER
+
+enum { FIRST = 1, LAST = 2 };                   /* the place of a token: either, both or neither */
+enum { RUN_NONE, RUN_HELD, RUN_GOOD, RUN_BAD }; /* of a run of FALLBACK tokens: whether it is known to be UTF-8 as a whole */
+
+/* Changes the bytes of a token to those that it has at a place; 0 if they are not in BYTS (I19). */
+static int form_at(const tkx *t, uint32_t flags, unsigned place, const uint8_t **bytes, uint32_t *length) {
+    size_t before = (size_t)(*bytes - t->bytes.data), behind = t->bytes.size - before - *length;
+    if (!place) return 1;
+    if (flags & TKX_FORMS) {
+        const uint8_t *lengths = *bytes + *length;
+        uint32_t first, last, only;
+        if (behind < FORM_LENGTHS) return 0;
+        first = load_u16(lengths);
+        last = load_u16(lengths + 2);
+        only = load_u16(lengths + 4);
+        if (behind - FORM_LENGTHS < (size_t)first + last + only) return 0;
+        *bytes = lengths + FORM_LENGTHS + (place == FIRST ? 0 : place == LAST ? first : first + last);
+        *length = place == FIRST ? first : place == LAST ? last : only;
+        return 1;
+    }
+    if (place & FIRST) {
+        uint32_t skip = (flags & TKX_FIRST_SKIP) >> FIRST_SKIP_SHIFT, more = (flags & TKX_FIRST_MORE) >> FIRST_MORE_SHIFT;
+        if (skip > *length || more > before) return 0;
+        *bytes = *bytes + skip - more;
+        *length = *length - skip + more;
+    }
+    if (place & LAST) {
+        uint32_t skip = (flags & TKX_LAST_SKIP) >> LAST_SKIP_SHIFT;
+        if (skip > *length) return 0;
+        *length -= skip;
+    }
+    return 1;
+}
+
+/* Holds a byte of a run back until it is known whether the run is UTF-8. */
+static void hold_byte(tkx_decoder *d, sink *s, uint8_t byte) {
+    size_t looked;
+    int look;
+    d->run[d->run_size++] = byte;
+    look = utf8_look(d->run + d->run_good, (size_t)(d->run_size - d->run_good), &looked);
+    if (look == UTF8_BAD) {
+        for (; d->run_size; d->run_size--) put_inner(d, s, REPLACEMENT, 3);
+        d->run_good = 0;
+        d->run_state = RUN_BAD;
+        return;
+    }
+    if (look == UTF8_GOOD) d->run_good = d->run_size;
+    if (d->run_size == TKX_MAX_RUN) {
+        put_inner(d, s, d->run, d->run_good);
+        d->run_size = (uint16_t)(d->run_size - d->run_good);
+        memmove(d->run, d->run + d->run_good, d->run_size);
+        d->run_good = 0;
+    }
+}
+
+/* Writes bytes of FALLBACK tokens. */
+static void put_run(tkx_decoder *d, sink *s, const uint8_t *bytes, uint32_t length) {
+    uint32_t i;
+    if (d->as_bytes || (d->rules & BY_CHARACTER) || d->run_state == RUN_GOOD) {
+        put_bytes(d, s, bytes, length);
+        return;
+    }
+    if (d->run_state == RUN_NONE) d->run_state = RUN_HELD;
+    for (i = 0; i < length; i++) {
+        if (d->run_state == RUN_BAD) put_inner(d, s, REPLACEMENT, 3);
+        else hold_byte(d, s, bytes[i]);
+    }
+}
+
+/* A token that is no FALLBACK ends a run. */
+static void end_run(tkx_decoder *d, sink *s) {
+    if (!(d->rules & BYTE_FALLBACK) || d->as_bytes) return;
+    if (d->run_good == d->run_size) put_inner(d, s, d->run, d->run_size);
+    else for (; d->run_size; d->run_size--) put_inner(d, s, REPLACEMENT, 3);
+    d->run_size = d->run_good = 0;
+    d->run_state = RUN_NONE;
+    end_held(d, s);
+}
+
+/* Whether the run of FALLBACK tokens that begins with ids[0] is UTF-8 as a whole. */
+static int look_at_run(const tkx *t, uint32_t rules, const uint32_t *ids, size_t count) {
+    uint8_t held[4];
+    size_t held_size = 0, looked, i;
+    for (i = 0; i < count; i++) {
+        const uint8_t *bytes;
+        uint32_t length, flags, j;
+        if (i && (rules & REPEATS_ONCE) && ids[i] == ids[i - 1]) continue;
+        if (read_token(t, ids[i], &bytes, &length, &flags) != TKX_OK || !(flags & TKX_FALLBACK)) break;
+        for (j = 0; j < length; j++) {
+            int look;
+            held[held_size++] = bytes[j];
+            look = utf8_look(held, held_size, &looked);
+            if (look == UTF8_BAD) return RUN_BAD;
+            if (look == UTF8_GOOD) held_size = 0;
+        }
+    }
+    return held_size ? RUN_BAD : RUN_GOOD;
+}
+
+/* The index of the id that is the last one, or count. */
+static size_t last_of(const tkx *t, uint32_t rules, const uint32_t *ids, size_t count) {
+    const uint8_t *bytes;
+    uint32_t length, flags;
+    size_t i;
+    for (i = count; i-- > 0;) {
+        if (i && (rules & REPEATS_ONCE) && ids[i] == ids[i - 1]) continue;
+        if ((rules & FIRST_BY_CONTENT) && read_token(t, ids[i], &bytes, &length, &flags) == TKX_OK && length == 0) continue;
+        return i;
+    }
+    return count;
+}
+
+/* Puts an id at a place. Nothing has changed on TKX_E_CORRUPT. */
+static int put_token(tkx_decoder *d, sink *s, uint32_t id, unsigned place) {
+    const uint8_t *bytes;
+    uint32_t length, flags;
+    int code = read_token(d->t, id, &bytes, &length, &flags);
+    if (code != TKX_OK) return code;
+    if ((flags & TKX_FALLBACK) && (d->rules & BYTE_FALLBACK)) {
+        put_run(d, s, bytes, length);
+    } else {
+        if (!form_at(d->t, flags, place, &bytes, &length)) return TKX_E_CORRUPT;
+        end_run(d, s);
+        put_bytes(d, s, bytes, length);
+    }
+    if (length || !(d->rules & FIRST_BY_TEXT)) d->is_first = 0;
+    return TKX_OK;
+}
+
+/* Whether an id counts: it does not if it is left out, repeats the one before, or has no content where that matters. */
+static int counts(tkx_decoder *d, sink *s, uint32_t id, uint32_t length, uint32_t flags) {
+    if (d->skip_special && (flags & TKX_SPECIAL)) return 0;
+    if ((d->rules & REPEATS_ONCE) && id == d->previous) return 0;
+    d->previous = id;
+    if (length || !(d->rules & FIRST_BY_CONTENT)) return 1;
+    if (!(flags & TKX_FALLBACK)) end_run(d, s);
+    return 0;
+}
+
+/* Adds an id in a stream. One that decodes otherwise as the last waits for the next. */
+static int add_id(tkx_decoder *d, sink *s, uint32_t id) {
+    const uint8_t *bytes;
+    uint32_t length, flags;
+    unsigned place;
+    int code = read_token(d->t, id, &bytes, &length, &flags);
+    if (code != TKX_OK || !counts(d, s, id, length, flags)) return code;
+    if (d->waiting != NONE) {
+        code = put_token(d, s, d->waiting, d->waiting_is_first ? FIRST : 0);
+        if (code != TKX_OK) return code;
+        d->waiting = NONE;
+    }
+    place = d->is_first ? FIRST : 0;
+    if (!(flags & (TKX_LAST_SKIP | TKX_FORMS))) return put_token(d, s, id, place);
+    d->waiting = id;
+    d->waiting_is_first = d->is_first;
+    if (!form_at(d->t, flags, place, &bytes, &length)) return TKX_E_CORRUPT;
+    if (!(flags & TKX_FALLBACK)) end_run(d, s);
+    if (length || !(d->rules & FIRST_BY_TEXT)) d->is_first = 0;
+    return TKX_OK;
+}
+
+/* Writes what is held back, as the end of the text. */
+static int end_text(tkx_decoder *d, sink *s) {
+    int code = d->waiting == NONE ? TKX_OK : put_token(d, s, d->waiting, d->waiting_is_first ? FIRST | LAST : LAST);
+    if (code != TKX_OK) return code;
+    end_run(d, s);
+    end_held(d, s);
+    put_right(d, s, d->left + 1, d->left_part);
+    if (d->right_part) release_right(d, s);
+    return TKX_OK;
+}
+
+/* The character to strip, as its size and its bytes; 0 if it is none (I19). */
+static int read_stripped(uint8_t *to, uint32_t count, uint32_t character) {
+    to[0] = 0;
+    if (count == 0) return character == 0;
+    if (character >= 0x110000 || (character >= 0xD800 && character < 0xE000)) return 0;
+    to[0] = (uint8_t)utf8_encode(to + 1, character);
+    return 1;
+}
+
+/* Reads DECO; 0 if its values are out of their ranges (I19). */
+static int read_rules(tkx_decoder *d) {
+    static const uint8_t zeros[12] = {0};
+    const uint8_t *rules = d->t->decoder.data;
+    d->is_first = 1;
+    d->previous = d->waiting = NONE;
+    if (!rules) return 1;
+    if (load_u32(rules) > DECODER_FLAGS || memcmp(rules + 20, zeros, 12) != 0) return 0;
+    d->rules = (uint8_t)load_u32(rules);
+    if ((d->rules & BY_CHARACTER) && !(d->rules & BYTE_FALLBACK)) return 0;
+    if ((d->rules & FIRST_BY_CONTENT) && (d->rules & FIRST_BY_TEXT)) return 0;
+    d->left_count = load_u32(rules + 4);
+    d->right_most = load_u32(rules + 8);
+    return read_stripped(d->left, d->left_count, load_u32(rules + 12)) && read_stripped(d->right, d->right_most, load_u32(rules + 16));
+}
+
+/* Where the output would end if all that is held back at the ends came. */
+static size_t end_so_far(const tkx_decoder *d, const sink *s) {
+    return s->used + d->left_part + d->right_part + (size_t)d->right_count * d->right[0];
+}
+
+/* Decodes all ids at once. They are all there, so nothing has to wait but what may be stripped. */
+static int decode_by_rules(tkx_decoder *d, const uint32_t *ids, size_t count, sink *s, size_t *size, size_t *ends) {
+    const tkx *t = d->t;
+    size_t last = last_of(t, d->rules, ids, count), i;
+    int code;
+    for (i = 0; i < count; i++) {
+        const uint8_t *bytes;
+        uint32_t length, flags;
+        code = read_token(t, ids[i], &bytes, &length, &flags);
+        if (code == TKX_OK && counts(d, s, ids[i], length, flags)) {
+            if ((flags & TKX_FALLBACK) && d->run_state == RUN_NONE && !d->as_bytes)
+                d->run_state = (uint8_t)look_at_run(t, d->rules, ids + i, count - i);
+            code = put_token(d, s, ids[i], (d->is_first ? FIRST : 0u) | (i == last ? LAST : 0u));
+        }
+        if (code != TKX_OK) {
+            *size = code == TKX_E_ID ? i : 0;
+            return code;
+        }
+        if (ends) ends[i] = end_so_far(d, s);
+    }
+    code = end_text(d, s);
+    for (i = 0; ends && i < count; i++) ends[i] = smaller(ends[i], s->used);
+    return code;
+}
+
+#endif
+
+/* Begins a text. TKX_OK or TKX_E_CORRUPT. */
+static int start(tkx_decoder *d, const tkx *t, int skip_special) {
+    memset(d, 0, sizeof *d);
+    d->t = t;
+    d->skip_special = skip_special != 0;
+#ifndef TKX_NO_DECODER
+    if (!read_rules(d)) return TKX_E_CORRUPT;
+#endif
+    return TKX_OK;
+}
+
+/* Decodes all ids at once, in a file without rules. */
+static int decode_plainly(tkx_decoder *d, const uint32_t *ids, size_t count, sink *s, size_t *size, size_t *ends) {
+    size_t i;
+    for (i = 0; i < count; i++) {
+        const uint8_t *bytes;
+        uint32_t length, flags;
+        int code = read_token(d->t, ids[i], &bytes, &length, &flags);
+        if (code != TKX_OK) {
+            *size = code == TKX_E_ID ? i : 0;
+            return code;
+        }
+        put_bytes(d, s, bytes, length);
+        if (ends) ends[i] = s->used;
+    }
+    end_held(d, s);
+    return TKX_OK;
+}
+
+static int decode(const tkx *t, int as_bytes, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity, size_t *size, size_t *ends) {
+    tkx_decoder d;
+    sink s;
+    int code;
+    if (!t || !size || (!ids && count) || (!out && capacity)) return TKX_E_ARGUMENT;
+    *size = 0;
+    s.out = out;
+    s.capacity = capacity;
+    s.used = 0;
+    code = start(&d, t, 0);
+    if (code != TKX_OK) return code;
+    d.as_bytes = (uint8_t)as_bytes;
+#ifndef TKX_NO_DECODER
+    if (t->decoder.data) code = decode_by_rules(&d, ids, count, &s, size, ends);
+    else
+#endif
+        code = decode_plainly(&d, ids, count, &s, size, ends);
+    if (code != TKX_OK) return code;
+    *size = s.used;
+    return s.used <= capacity ? TKX_OK : TKX_E_BYTES;
+}
+
+int tkx_decode_text(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity, size_t *size) {
+    return decode(t, 0, ids, count, out, capacity, size, NULL);
+}
+
+int tkx_decode_ends(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity, size_t *size, size_t *ends) {
+    if (!ends && count) return TKX_E_ARGUMENT;
+    return decode(t, 1, ids, count, out, capacity, size, ends);
+}
+
 int tkx_decode(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity, size_t *size) {
     const uint8_t *bytes, *end;
     uint32_t length, flags;
     size_t used = 0, i;
     if (!t || !size || (!ids && count) || (!out && capacity)) return TKX_E_ARGUMENT;
+    if (t->decoder.data) return decode(t, 1, ids, count, out, capacity, size, NULL);
     *size = 0;
     end = t->bytes.data + t->bytes.size;
     for (i = 0; i < count; i++) {
-        if (ids[i] >= t->id_count) {
-            *size = i;
-            return TKX_E_ID;
-        }
-        if (!read_record(t, ids[i], &bytes, &length, &flags)) return TKX_E_CORRUPT;
-        if ((flags & TKX_KIND_MASK) == TKX_KIND_HOLE) {
-            *size = i;
-            return TKX_E_ID;
+        int code = read_token(t, ids[i], &bytes, &length, &flags);
+        if (code != TKX_OK) {
+            *size = code == TKX_E_ID ? i : 0;
+            return code;
         }
         /* Most tokens are short: 16 bytes copied at once, where there is room on both sides, are twice as fast as a call with a length. */
         if (EXPECT(used <= capacity && capacity - used >= 16 && length <= 16 && end - bytes >= 16)) COPY(out + used, bytes, 16);
@@ -852,82 +1291,61 @@ int tkx_decode(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, si
     return used <= capacity ? TKX_OK : TKX_E_BYTES;
 }
 
-static const uint8_t REPLACEMENT[3] = {0xEF, 0xBF, 0xBD};
-
 int tkx_decoder_init(tkx_decoder *d, const tkx *t, int skip_special) {
     if (!d || !t) return TKX_E_ARGUMENT;
-    memset(d, 0, sizeof *d);
-    d->t = t;
-    d->skip_special = skip_special != 0;
-    return TKX_OK;
-}
-
-/* Adds the bytes that are held back, byte by byte, until they are a character or cannot become one. Gives the bytes of the token used. */
-static size_t complete_held(tkx_decoder *d, const uint8_t *bytes, size_t length, uint8_t *out, size_t *used) {
-    size_t i = 0, looked;
-    while (d->held_size && i < length) {
-        int look;
-        d->held[d->held_size] = bytes[i];
-        look = utf8_look(d->held, d->held_size + (size_t)1, &looked);
-        if (look == UTF8_BAD) {
-            memcpy(out + *used, REPLACEMENT, 3);
-            *used += 3;
-            d->held_size = 0;
-        } else {
-            d->held_size++;
-            i++;
-            if (look == UTF8_GOOD) {
-                memcpy(out + *used, d->held, d->held_size);
-                *used += d->held_size;
-                d->held_size = 0;
-            }
-        }
-    }
-    return i;
+    return start(d, t, skip_special);
 }
 
 int tkx_decoder_step(tkx_decoder *d, uint32_t id, uint8_t *out, size_t capacity, size_t *size) {
     const uint8_t *bytes;
     uint32_t length, flags;
-    size_t used = 0, i, looked;
+    sink s;
+    int code;
     if (!d || !d->t || !size || (!out && capacity)) return TKX_E_ARGUMENT;
     *size = 0;
-    if (id >= d->t->id_count) return TKX_E_ID;
-    if (!read_record(d->t, id, &bytes, &length, &flags)) return TKX_E_CORRUPT;
-    if ((flags & TKX_KIND_MASK) == TKX_KIND_HOLE) return TKX_E_ID;
-    if (length == 0 || (d->skip_special && (flags & TKX_SPECIAL))) return TKX_OK;
+    s.out = out;
+    s.capacity = capacity;
+    s.used = 0;
+#ifndef TKX_NO_DECODER
+    if (d->t->decoder.data) {
+        tkx_decoder before = *d;
+        code = add_id(d, &s, id);
+        if (code == TKX_OK && s.used > capacity) code = TKX_E_BYTES;
+        if (code != TKX_OK) *d = before;
+        if (code == TKX_OK || code == TKX_E_BYTES) *size = s.used;
+        return code;
+    }
+#endif
+    code = read_token(d->t, id, &bytes, &length, &flags);
+    if (code != TKX_OK || length == 0 || (d->skip_special && (flags & TKX_SPECIAL))) return code;
     if (capacity < 3 * (size_t)length + 12) {
         *size = 3 * (size_t)length + 12;
         return TKX_E_BYTES;
     }
-    i = complete_held(d, bytes, length, out, &used);
-    while (i < length) {
-        int look = utf8_look(bytes + i, length - i, &looked);
-        if (look == UTF8_CUT) {
-            memcpy(d->held, bytes + i, looked);
-            d->held_size = (uint8_t)looked;
-        } else if (look == UTF8_GOOD) {
-            memcpy(out + used, bytes + i, looked);
-            used += looked;
-        } else {
-            memcpy(out + used, REPLACEMENT, 3);
-            used += 3;
-        }
-        i += looked;
-    }
-    *size = used;
+    put_bytes(d, &s, bytes, length);
+    *size = s.used;
     return TKX_OK;
 }
 
 int tkx_decoder_flush(tkx_decoder *d, uint8_t *out, size_t capacity, size_t *size) {
+    tkx_decoder end;
+    sink s;
+    int code = TKX_OK;
     if (!d || !d->t || !size || (!out && capacity)) return TKX_E_ARGUMENT;
     *size = 0;
-    if (!d->held_size) return TKX_OK;
-    *size = 3;
-    if (capacity < 3) return TKX_E_BYTES;
-    memcpy(out, REPLACEMENT, 3);
-    d->held_size = 0;
-    return TKX_OK;
+    end = *d;
+    s.out = out;
+    s.capacity = capacity;
+    s.used = 0;
+#ifndef TKX_NO_DECODER
+    code = end_text(&end, &s);
+#else
+    end_held(&end, &s);
+#endif
+    if (code != TKX_OK) return code;
+    *size = s.used;
+    if (s.used > capacity) return TKX_E_BYTES;
+    return start(d, d->t, d->skip_special);
 }
 
 /* ---- A call and its memory ----------------------------------------------------------------------------------------------------------- */

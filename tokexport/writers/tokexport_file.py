@@ -25,11 +25,13 @@ from tokexport.layout import (
 )
 from tokexport.model import BytePairModel, Reference, SelfTestCase, TokenizerModel
 from tokexport.writers import sections
+from tokexport.writers.decoding import decoder
 
 REQUIRED_TAGS = frozenset(
     {
         Tag.RECORDS,
         Tag.BYTES,
+        Tag.DECODER,
         Tag.RANKS,
         Tag.BYTE_IDS,
         Tag.TOKEN_INDEX,
@@ -46,7 +48,7 @@ REQUIRED_TAGS = frozenset(
 class Options:
     """What goes into the file.
 
-    ``decode_only``: records and bytes, special ids, chat template and provenance, and no more. ``scores``: one float an id.
+    ``decode_only``: records, bytes and decoder, special ids, chat template and provenance, and no more. ``scores``: one float an id.
     ``reference_version`` is written into the provenance, ``self_test`` holds texts with the reference's ids.
     """
 
@@ -122,7 +124,7 @@ def assemble(
 
 def _contents(model: TokenizerModel, tables: Tables | None, options: Options) -> dict[bytes, bytes | None]:
     records, blob = sections.records_and_bytes(model, tables)
-    contents: dict[bytes, bytes | None] = {Tag.RECORDS: records, Tag.BYTES: blob}
+    contents: dict[bytes, bytes | None] = {Tag.RECORDS: records, Tag.BYTES: blob, Tag.DECODER: decoder(model)}
     if tables is not None:
         encoder = tables.encoder
         contents |= {
