@@ -20,6 +20,7 @@ from tokexport.model import (
     BytePairModel,
     CharacterSymbols,
     Decoding,
+    FirstIs,
     Model,
     PreTokenizerStep,
     Provenance,
@@ -77,7 +78,7 @@ def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance
         ),
         splits=splits,
         added_tokens=tuple(AddedToken(number, text, normalized=True, verbatim=True) for number, text in frozen),
-        decoding=Decoding(byte_fallback=source.byte_fallback),
+        decoding=_decoding(source),
         special_ids=special_ids,
         chat_template=roles.chat_template,
         notes=roles.notes,
@@ -159,6 +160,17 @@ def _token(source: SentencePieceModel, piece: Piece) -> Token:
     first = _surface(piece.text[1:]) if drops and piece.text.startswith(SPACE_SYMBOL) else None
     frozen = piece.type is PieceType.USER_DEFINED and source.algorithm in (Algorithm.BPE, Algorithm.CHAR)
     return Token(content, TokenKind.ADDED if frozen else TokenKind.MODEL, first=first)
+
+
+def _decoding(source: SentencePieceModel) -> Decoding:
+    """The library drops one U+2581 of the first piece that is not a control piece; where it removes extra spaces, of every
+    piece as long as there is no text.
+    """
+    return Decoding(
+        byte_fallback=source.byte_fallback,
+        fallback_by_character=source.byte_fallback,
+        first_is=FirstIs.TEXT if source.normalizer.remove_extra_whitespaces else FirstIs.CONTENT,
+    )
 
 
 def _surface(text: str) -> bytes:
