@@ -233,8 +233,9 @@ class UnigramModel:
 
     ``vocab`` maps UTF-8 to ids, ``scores`` gives the score of each of those ids, ``unk_score`` that of a character that no piece of one
     character covers. Runs of unknown characters are one ``unk_id``, or the tokens of their bytes (``byte_ids``). ``single_precision``: sums
-    are rounded to 32 bits at each step, as ``sentencepiece`` does; otherwise to 64, as ``tokenizers`` does. ``None`` as ``unk_id``: the
-    reference stops at an unknown character, and so does the encoder.
+    are rounded to 32 bits at each step, as ``sentencepiece`` does; otherwise to 64, as ``tokenizers`` does, which also looks the text of a
+    run up in the vocabulary. ``None`` as ``unk_id``: the reference stops at an unknown character, and so does the encoder. ``on_bytes``: the
+    model sees GPT-2's alphabet, so that a character is a byte and ``vocab`` holds raw bytes.
     """
 
     vocab: Mapping[bytes, int]
@@ -243,19 +244,22 @@ class UnigramModel:
     unk_score: float
     byte_ids: tuple[int | None, ...] | None = None
     single_precision: bool = False
+    on_bytes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class WordPieceModel:
     """The longest piece first; behind the start of a word a piece is looked up with ``prefix`` before it.
 
-    A word of more than ``max_characters`` characters, or one that does not come out even, is ``unk_id``.
+    A word of more than ``max_characters`` characters, or one that does not come out even, is ``unk_id``; ``None``: the reference stops
+    there, and so does the encoder. ``on_bytes``: the model sees GPT-2's alphabet, so that a character is a byte.
     """
 
     vocab: Mapping[bytes, int]
     unk_id: int | None
     prefix: bytes
     max_characters: int
+    on_bytes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +272,7 @@ class WordLevelModel:
 
 @dataclass(frozen=True, slots=True)
 class GreedyModel:
-    """The longest token at each place, over raw bytes (RWKV). All 256 single bytes must be tokens."""
+    """The longest token at each place, over raw bytes (RWKV). A byte with which no token begins is ``unk_id``, or the encoder stops."""
 
     vocab: Mapping[bytes, int]
     unk_id: int | None = None
@@ -362,7 +366,6 @@ class TokenizerModel:
     provenance: Provenance
     normalizer: tuple[NormalizerStep, ...] = ()
     splits: tuple[PreTokenizerStep, ...] = ()
-    add_prefix_space: bool = False
     added_tokens: tuple[AddedToken, ...] = ()
     template: Template = Template()
     decoding: Decoding = Decoding()

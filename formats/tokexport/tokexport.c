@@ -1,8 +1,8 @@
 /* tokexport.c - the runtime behind tokexport.h. The format and the algorithms are those of SPEC.md, whose numbers (I1, 5.3 ...) are cited
    here.
 
-   Order: bytes, hashing, checksums, UTF-8, opening, look-ups, decoding, memory, added tokens, normalization, pre-tokenizer, merges, pieces,
-   encoding, streams, checks. Each part uses only what stands above it.
+   Order: bytes, hashing, checksums, UTF-8, opening, look-ups, decoding, memory, added tokens, normalization, pre-tokenizer, merges, trie,
+   Unigram, WordPiece, WordLevel, greedy, pieces, encoding, streams, checks. Each part uses only what stands above it.
 
    Two rules hold everywhere. A number from the file is compared with its bound before it is used as an index, at opening for what the inner
    loops read (SPLT), at use for the rest. And what is read from the file or written to memory that the caller lends goes through load_ and
@@ -33,6 +33,7 @@ int memcmp(const void *a, const void *b, size_t size);
 
 #define NONE TKX_NONE
 #define MAX_TEXT UINT32_C(0x7FFFFFFF)
+#define MAX_CONTENT 0xFFFF
 
 /* ---- Layout: numbers of SPEC.md; a test holds them against the declaration ---------------------------------------------------------- */
 
@@ -43,12 +44,15 @@ enum {
     MAX_SECTIONS = 64,
     MAX_IDS = (1 << 21) - 1,
     MODEL_BPE = 1,
+    MODEL_UNIGRAM = 2,
+    MODEL_WORDPIECE = 3,
+    MODEL_WORDLEVEL = 4,
+    MODEL_GREEDY = 5,
 
     WHOLE_PIECE_FIRST = 1,
     FUSE_UNKNOWN = 2,
-    ADD_PREFIX_SPACE = 4,
     RESCAN_SPECIAL = 8,
-    HEADER_FLAGS = 31,
+    HEADER_FLAGS = 27,
 
     SECTION_REQUIRED = 1,
     RECORD_SIZE = 8,
@@ -65,12 +69,20 @@ enum {
     FIRST_BY_TEXT = 16,
     DECODER_FLAGS = 31,
 
+    TRIE_HEADER = 32,
+    UNIT_SIZE = 8,
+    LABEL_BITS = 9,
+    SINGLE_PRECISION = 1,
+    BYTE_CHARACTERS = 2,
+    TRIE_FLAGS = 3,
+
     STAGE_SIZE = 32,
     MAX_CLASSES = 254,
     MAX_STATES = 4096,
     ACCEPT = 0x8000,
     INVERT = 1,
     ON_BYTES = 2,
+    REWRITE = 4,
     ISOLATED = 0,
     REMOVED = 1,
     MERGED_WITH_PREVIOUS = 2,
@@ -82,6 +94,19 @@ enum {
 
     CUTS_SIZE = 2048,
 
+    REWRITE_HEADER = 16,
+    OP_SIZE = 32,
+    FORM = 0,
+    MAP = 1,
+    REPLACE = 2,
+    AFFIX = 4,
+    APPEND = 1,
+    UNLESS_PRESENT = 2,
+    ONLY_FIRST = 4,
+    FORM_HEADER = 32,
+    MAP_HEADER = 16,
+    MAP_OTHER = 0x80,
+
     CHARACTERS_HEADER = 16,
     PLACES = 4,
     UNIT_CHARACTER = 0,
@@ -91,7 +116,6 @@ enum {
     ONE_KNOWN = 1,
     BOTH_KNOWN = 2,
 
-    NORM_HEADER = 32,
     NFC = 0,
     NFD = 1,
     NFKC = 2,
@@ -344,8 +368,8 @@ static size_t utf8_encode(uint8_t *p, uint32_t c) {
 
 /* ---- Opening: header and section table (6.1) ---------------------------------------------------------------------------------------- */
 
-static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "RANK", "BIDS", "TIDX", "PIDX", "SPLT", "CUTS",
-                                     "NORM", "ADDT", "ACLS", "POST", "SPID", "CHAT", "PROV", "TEST",
+static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "SC64", "RANK", "BIDS", "TIDX", "PIDX", "TRIE", "SPLT",
+                                     "CUTS", "NORM", "ADDT", "ACLS", "POST", "SPID", "CHAT", "PROV", "TEST",
 #ifndef TKX_NO_DECODER
                                      "DECO",
 #endif
@@ -376,6 +400,26 @@ static int check_magic(const uint8_t *data, size_t size) {
     return size < HEADER_SIZE ? TKX_E_TRUNCATED : TKX_OK;
 }
 
+/* Whether this runtime encodes with a type of model. */
+static int is_run(uint32_t model) {
+    switch (model) {
+        case MODEL_BPE: return 1;
+#ifndef TKX_NO_UNIGRAM
+        case MODEL_UNIGRAM: return 1;
+#endif
+#ifndef TKX_NO_WORDPIECE
+        case MODEL_WORDPIECE: return 1;
+#endif
+#ifndef TKX_NO_WORDLEVEL
+        case MODEL_WORDLEVEL: return 1;
+#endif
+#ifndef TKX_NO_GREEDY
+        case MODEL_GREEDY: return 1;
+#endif
+        default: return 0;
+    }
+}
+
 /* I5 to I11; fills the fields that come from the header. */
 static int check_header(tkx *t, const uint8_t *data, size_t size) {
     static const uint8_t zeros[12] = {0};
@@ -397,7 +441,8 @@ static int check_header(tkx *t, const uint8_t *data, size_t size) {
     if (t->id_count < 1 || t->id_count > MAX_IDS || t->token_count > t->id_count) return TKX_E_HEADER;
     if (t->max_token_bytes > 0xFFFF || (unknown_id != NONE && unknown_id >= t->id_count)) return TKX_E_HEADER;
     if ((t->flags & ~(uint32_t)HEADER_FLAGS) || memcmp(data + 48, zeros, 12) != 0) return TKX_E_HEADER;
-    return load_u32(data + 32) == MODEL_BPE ? TKX_OK : TKX_E_MODEL;
+    t->model = load_u32(data + 32);
+    return is_run(t->model) ? TKX_OK : TKX_E_MODEL;
 }
 
 /* The first multiple of 64 at or behind n. */
@@ -451,8 +496,12 @@ static uint64_t index_size(tkx_span s, uint64_t slot_size) {
     return slots == 0 || buckets == 0 ? UINT64_MAX : 8 + slots * slot_size + 2 * buckets;
 }
 
-static uint64_t normalizer_size(tkx_span s) {
-    return NORM_HEADER + TOP_SIZE + 128 * field(s, 4) + 128 * field(s, 8) + 8 * field(s, 12) + 4 * field(s, 16) + 12 * field(s, 20);
+static uint64_t form_size(tkx_span s) {
+    return FORM_HEADER + TOP_SIZE + 128 * field(s, 4) + 128 * field(s, 8) + 8 * field(s, 12) + 4 * field(s, 16) + 12 * field(s, 20);
+}
+
+static uint64_t map_size(tkx_span s) {
+    return MAP_HEADER + ASCII_SIZE + TOP_SIZE + 128 * field(s, 0) + 128 * field(s, 4) + 8 * field(s, 8) + field(s, 12);
 }
 
 static uint64_t added_size(tkx_span s) {
@@ -480,24 +529,41 @@ static int is_sized(tkx_span s, uint64_t size) { return s.data == NULL || s.size
 
 static int check_present(const tkx *t) {
     int encoder = (t->byte_ids.data != NULL) + (t->token_index.data != NULL) + (t->pair_index.data != NULL) + (t->splits.data != NULL);
+    int trie = (t->trie.data != NULL) + (t->splits.data != NULL), has_scores = t->scores.data || t->double_scores.data;
     uint64_t wants_classes = field(t->added, 24) & (TKX_ADDED_SINGLE_WORD | TKX_ADDED_LSTRIP | TKX_ADDED_RSTRIP);
-    if (!t->records.data || !t->bytes.data || (encoder != 0 && encoder != 4)) return TKX_E_MISSING;
+    if (!t->records.data || !t->bytes.data) return TKX_E_MISSING;
+    if (t->model == MODEL_BPE && encoder != 0 && encoder != 4) return TKX_E_MISSING;
+    if (t->model != MODEL_BPE && trie == 1) return TKX_E_MISSING;
+    if (t->model == MODEL_UNIGRAM && trie && !has_scores) return TKX_E_MISSING;
     return wants_classes && !t->added_classes.data ? TKX_E_MISSING : TKX_OK;
 }
 
 static int check_sizes(const tkx *t) {
     uint64_t ids = t->id_count;
-    int good = is_sized(t->records, RECORD_SIZE * ids) && is_sized(t->scores, 4 * ids) && is_sized(t->ranks, 4 * ids) &&
+    int good = is_sized(t->records, RECORD_SIZE * ids) && is_sized(t->scores, 4 * ids) && is_sized(t->double_scores, 8 * ids) &&
+               is_sized(t->trie, TRIE_HEADER + UNIT_SIZE * field(t->trie, 0)) && is_sized(t->ranks, 4 * ids) &&
                is_sized(t->decoder, DECODER_SIZE) && is_sized(t->byte_ids, 1024) && is_sized(t->token_index, index_size(t->token_index, 4)) &&
                is_sized(t->pair_index, index_size(t->pair_index, 8)) && is_sized(t->cuts, CUTS_SIZE) && is_sized(t->keys, 8 * ids) &&
                is_sized(t->characters, characters_size(t->characters)) && is_sized(t->crossings, crossings_size(t->crossings)) &&
-               is_sized(t->normalizer, normalizer_size(t->normalizer)) && is_sized(t->added, added_size(t->added)) &&
+               is_sized(t->added, added_size(t->added)) &&
                is_sized(t->added_classes, 8 + class_table_size(field(t->added_classes, 0) & 0xFFFF, field(t->added_classes, 0) >> 16)) &&
                is_sized(t->post, 8 + PIECE_SIZE * (field(t->post, 0) + field(t->post, 4))) &&
                is_sized(t->special_ids, 20 + 4 * field(t->special_ids, 16)) &&
                is_sized(t->self_test, 16 + CASE_SIZE * field(t->self_test, 0) + 4 * field(t->self_test, 4) + field(t->self_test, 8));
+    if (t->normalizer.data && (t->normalizer.size < REWRITE_HEADER || t->normalizer.size < REWRITE_HEADER + OP_SIZE * field(t->normalizer, 0)))
+        good = 0;
     if (t->splits.data && (t->splits.size < 8 || t->splits.size < 8 + STAGE_SIZE * field(t->splits, 0))) good = 0;
     return good ? TKX_OK : TKX_E_SECTION_SIZE;
+}
+
+/* I18: the header of TRIE. Its units are looked at when they are used. */
+static int check_trie(tkx *t) {
+    t->trie_units = (uint32_t)field(t->trie, 0);
+    t->trie_root = (uint32_t)field(t->trie, 4);
+    t->trie_continuation = (uint32_t)field(t->trie, 8);
+    t->trie_characters = (uint32_t)field(t->trie, 12);
+    t->trie_flags = (uint32_t)field(t->trie, 24);
+    return (t->trie_flags & ~(uint32_t)TRIE_FLAGS) || field(t->trie, 28) ? TKX_E_SECTION : TKX_OK;
 }
 
 /* ---- Opening: pre-tokenizer tables (I18) -------------------------------------------------------------------------------------------- */
@@ -563,6 +629,7 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
     s->state_count = (uint16_t)load_u16(entry + 4);
     s->memo_count = (uint16_t)load_u16(entry + 6);
     s->row_shift = (uint8_t)shift;
+    s->first_op = s->op_count = 0;
     if (s->behavior > CONTIGUOUS || s->flags > (INVERT | ON_BYTES)) return 0;
     if (entry[13] || entry[14] || entry[15] || load_u32(entry + 28)) return 0;
     if (s->class_count < 1 || s->class_count > MAX_CLASSES || s->state_count < 1 || s->state_count > MAX_STATES) return 0;
@@ -591,12 +658,67 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
     return 1;
 }
 
+static int is_text(tkx_span s) { return utf8_valid(s.data, s.size) == s.size; }
+
+/* An operation of NORM (I18). */
+static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
+    uint32_t table = load_u32(entry + 12), table_size = load_u32(entry + 16), content = load_u32(entry + 20);
+    uint32_t content_size = load_u32(entry + 24);
+    if (!lies_within(section, table, table_size) || !lies_within(section, content, content_size)) return 0;
+    op->kind = entry[0];
+    op->flags = entry[1];
+    op->growth = load_u32(entry + 4);
+    op->extra = load_u32(entry + 8);
+    op->table.data = section.data + table;
+    op->table.size = table_size;
+    op->content.data = section.data + content;
+    op->content.size = content_size;
+    if (load_u16(entry + 2) || load_u32(entry + 28)) return 0;
+    if (op->flags > (op->kind == AFFIX ? 7 : 0) || content_size > MAX_CONTENT || !is_text(op->content)) return 0;
+    switch (op->kind) {
+        case FORM: return table_size >= FORM_HEADER && table_size == form_size(op->table) && load_u32(op->table.data) <= NFKD;
+        case MAP: return table_size >= MAP_HEADER && table_size == map_size(op->table);
+        case REPLACE: return table_size >= STAGE_SIZE && check_stage(&op->program, op->table, op->table.data) && op->program.flags == 0;
+        case AFFIX: return table_size == 0;
+        default: return 0;
+    }
+}
+
+static int check_ops(tkx *t) {
+    uint32_t i;
+    const uint8_t *data = t->normalizer.data;
+    t->op_count = load_u32(data);
+    t->normalizer_count = load_u32(data + 4);
+    if (t->op_count > TKX_MAX_OPS || t->normalizer_count > t->op_count || load_u64(data + 8)) return TKX_E_SPLITS;
+    for (i = 0; i < t->op_count; i++) {
+        if (!check_op(&t->ops[i], t->normalizer, data + REWRITE_HEADER + i * (size_t)OP_SIZE)) return TKX_E_SPLITS;
+    }
+    return TKX_OK;
+}
+
+/* A stage that rewrites: it has no program. */
+static int check_rewriting_stage(const tkx *t, tkx_stage *s, const uint8_t *entry) {
+    uint32_t first = load_u16(entry + 28), count = load_u16(entry + 30);
+    size_t i;
+    memset(s, 0, sizeof *s);
+    for (i = 0; i < 28; i++) {
+        if (entry[i] != (i == 1 ? REWRITE : 0)) return 0;
+    }
+    if (first > t->op_count || count > t->op_count - first) return 0;
+    s->flags = REWRITE;
+    s->first_op = (uint8_t)first;
+    s->op_count = (uint8_t)count;
+    return 1;
+}
+
 static int check_splits(tkx *t) {
     uint32_t i;
     t->stage_count = load_u32(t->splits.data);
     if (t->stage_count > TKX_MAX_STAGES || load_u32(t->splits.data + 4)) return TKX_E_SPLITS;
     for (i = 0; i < t->stage_count; i++) {
-        if (!check_stage(&t->stages[i], t->splits, t->splits.data + 8 + i * (size_t)STAGE_SIZE)) return TKX_E_SPLITS;
+        const uint8_t *entry = t->splits.data + 8 + i * (size_t)STAGE_SIZE;
+        if (!(entry[1] & REWRITE ? check_rewriting_stage(t, &t->stages[i], entry) : check_stage(&t->stages[i], t->splits, entry)))
+            return TKX_E_SPLITS;
         /* Behind a stage on bytes, pieces may begin and end inside a character. */
         if (i && (t->stages[i - 1].flags & ON_BYTES) && !(t->stages[i].flags & ON_BYTES)) return TKX_E_SPLITS;
         if ((t->stages[i].flags & ON_BYTES) && t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) return TKX_E_SPLITS;
@@ -626,6 +748,8 @@ static void find_sections(tkx *t) {
     t->decoder = find_section(t, "DECO");
 #endif
     t->scores = find_section(t, "SCOR");
+    t->double_scores = find_section(t, "SC64");
+    t->trie = find_section(t, "TRIE");
     t->ranks = find_section(t, "RANK");
     t->byte_ids = find_section(t, "BIDS");
     t->token_index = find_section(t, "TIDX");
@@ -666,6 +790,8 @@ int tkx_open(tkx *t, const void *data, size_t size) {
     find_sections(t);
     code = check_present(t);
     if (code == TKX_OK) code = check_sizes(t);
+    if (code == TKX_OK) code = check_trie(t);
+    if (code == TKX_OK && t->normalizer.data) code = check_ops(t);
     if (code == TKX_OK && t->splits.data) code = check_splits(t);
     if (code == TKX_OK) study_added(t);
     return code;
@@ -685,6 +811,7 @@ const char *tkx_error(int code) {
         case TKX_E_STATE: return "The stream has been finished.";
         case TKX_E_NO_ENCODER: return "The file can only decode: it has no encoder sections.";
         case TKX_E_SELF_TEST: return "A self test gave other ids than its reference.";
+        case TKX_E_UNKNOWN_TEXT: return "A part of the text is not in the vocabulary, which has no token for what is unknown.";
         case TKX_E_EMPTY: return "The file is empty.";
         case TKX_E_MAGIC: return "This is not a tokexport file.";
         case TKX_E_MANGLED: return "The file was changed by a transfer in text mode: transfer it as binary.";
@@ -750,6 +877,13 @@ int tkx_token_score(const tkx *t, uint32_t id, float *score) {
     if (!t || !score) return TKX_E_ARGUMENT;
     *score = 0;
     if (id >= t->id_count) return TKX_E_ID;
+    if (!t->scores.data && t->double_scores.data) {
+        uint64_t wide = load_u64(t->double_scores.data + 8 * (size_t)id);
+        double value;
+        COPY(&value, &wide, 8);
+        *score = (float)value;
+        return TKX_OK;
+    }
     if (!t->scores.data) return TKX_E_NOT_FOUND;
     bits = load_u32(t->scores.data + 4 * (size_t)id);
     COPY(score, &bits, 4);
@@ -794,6 +928,34 @@ static FORCE_INLINE int token_in_slot(const tkx *t, uint32_t slot, uint64_t h, c
     return length == size && memcmp(content, bytes, size) == 0 ? TKX_OK : TKX_E_NOT_FOUND;
 }
 
+/* The child of a node in TRIE: its unit, whose label is the byte, or a unit with another label. A label above 256 stands for damage. */
+static FORCE_INLINE uint64_t trie_child(const tkx *t, uint32_t base, uint8_t byte) {
+    uint32_t at = base + byte;
+    return EXPECT(at < t->trie_units) ? load_u64(t->trie.data + TRIE_HEADER + UNIT_SIZE * (size_t)at) : UINT64_MAX;
+}
+
+static FORCE_INLINE uint32_t label_of(uint64_t unit) { return (uint32_t)unit & ((1u << LABEL_BITS) - 1); }
+
+static FORCE_INLINE uint32_t base_of(uint64_t unit) { return (uint32_t)(unit >> 32); }
+
+/* MAX_IDS: no token ends there. */
+static FORCE_INLINE uint32_t id_of(uint64_t unit) { return (uint32_t)(unit >> LABEL_BITS) & MAX_IDS; }
+
+/* The token that TRIE has for some bytes. TKX_OK, TKX_E_NOT_FOUND or TKX_E_CORRUPT. */
+static int token_in_trie(const tkx *t, const uint8_t *bytes, size_t size, uint32_t *id) {
+    uint32_t base = t->trie_root, found = MAX_IDS;
+    size_t i;
+    for (i = 0; i < size; i++) {
+        uint64_t unit = trie_child(t, base, bytes[i]);
+        if (label_of(unit) != bytes[i]) return label_of(unit) > 256 ? TKX_E_CORRUPT : TKX_E_NOT_FOUND;
+        base = base_of(unit);
+        found = id_of(unit);
+    }
+    if (found == MAX_IDS) return TKX_E_NOT_FOUND;
+    *id = found;
+    return found < t->id_count ? TKX_OK : TKX_E_CORRUPT;
+}
+
 int tkx_token_id(const tkx *t, const void *bytes, size_t size, uint32_t *id) {
     const uint8_t *key = size ? (const uint8_t *)bytes : (const uint8_t *)"";
     uint32_t found, flags;
@@ -801,7 +963,12 @@ int tkx_token_id(const tkx *t, const void *bytes, size_t size, uint32_t *id) {
     int code;
     if (!t || !id || (!bytes && size)) return TKX_E_ARGUMENT;
     *id = NONE;
-    if (!t->token_index.data) return TKX_E_NO_ENCODER;
+    if (!t->splits.data) return TKX_E_NO_ENCODER;
+    if (t->model != MODEL_BPE) {
+        code = token_in_trie(t, key, size, &found);
+        if (code == TKX_OK) *id = found;
+        return code;
+    }
     if (size > t->max_token_bytes) return TKX_E_NOT_FOUND;
     h = hash_bytes(key, size);
     code = token_in_slot(t, load_u32(token_slot(t, h)), h, key, size, &found, &flags);
@@ -1430,6 +1597,7 @@ typedef struct run {
     uint8_t *cache;
     unsigned cache_shift; /* a hash shifted right by this is the number of a set */
     const uint8_t *limit; /* end of the bytes that may be read behind a piece */
+    const uint8_t *begin; /* where the input begins, in the text at hand */
     size_t waiting_count;
     waiting batch[BATCH];
 } run;
@@ -1463,20 +1631,33 @@ static uint8_t *borrow(run *r, uint64_t size) {
     return memory;
 }
 
-/* How many bytes one byte of text can become. */
-static uint64_t expansion(const tkx *t) { return !t->normalizer.data ? 1 : field(t->normalizer, 0) >= NFKC ? 11 : 3; }
-
-/* Per byte of normalized text: MERGE_BYTES for the longest piece, a bit for each state that is remembered, 2 for the text itself,
-   normalized and with a space before it. While normalizing: 8 for each code point. */
+/* Per byte of text that a model sees: MERGE_BYTES for the longest piece and a bit for each state that is remembered. Per byte that an
+   operation takes or gives: 1, for FORM 8 more for each code point, for REPLACE a bit for each state that is remembered. */
 enum { MERGE_BYTES = 40 };
 
+#define TOO_MUCH (UINT64_C(1) << 48)
+
+/* Adds to *total what an operation wants for texts of *size bytes in `count` pieces, and makes *size what it gives at most. */
+static void add_op_size(const tkx_op *op, uint64_t count, uint64_t *size, uint64_t *total) {
+    uint64_t grown = *size * smaller(op->growth, 1 << 16) + smaller(op->extra, 1 << 16) * count;
+    *total += 2 * *size + grown + 16;
+    if (op->kind == FORM) *total += 8 * grown;
+    if (op->kind == REPLACE) *total += (*size + 1) * (op->program.memo_count / 8 + 1u);
+    *size = grown < TOO_MUCH >> 17 ? grown : TOO_MUCH >> 17;
+}
+
 size_t tkx_work_size(const tkx *t, size_t size) {
-    uint64_t each = MERGE_BYTES + 2, total;
-    uint32_t i;
+    uint64_t each = MERGE_BYTES, bytes = smaller(size, MAX_TEXT), total = 256;
+    uint32_t i, j;
     if (!t) return 0;
-    for (i = 0; i < t->stage_count; i++) each += t->stages[i].memo_count / 8 + 1u;
-    total = 256 + each * expansion(t) * (uint64_t)smaller(size, MAX_TEXT);
-    return total > SIZE_MAX ? SIZE_MAX : (size_t)total;
+    for (i = 0; i < t->normalizer_count; i++) add_op_size(&t->ops[i], 1, &bytes, &total);
+    for (i = 0; i < t->stage_count; i++) {
+        const tkx_stage *s = &t->stages[i];
+        each += s->memo_count / 8 + 1u;
+        for (j = 0; j < s->op_count; j++) add_op_size(&t->ops[s->first_op + j], i ? bytes : 1, &bytes, &total);
+    }
+    total += each * bytes;
+    return total > SIZE_MAX || bytes >= TOO_MUCH >> 17 ? SIZE_MAX : (size_t)total;
 }
 
 /* ---- Added tokens (5.3) ------------------------------------------------------------------------------------------------------------- */
@@ -1710,8 +1891,8 @@ typedef struct normalizer {
     size_t marks;
 } normalizer;
 
-static void normalizer_start(normalizer *n, run *r) {
-    const uint8_t *data = r->t->normalizer.data;
+static void normalizer_start(normalizer *n, run *r, const tkx_op *op) {
+    const uint8_t *data = op->table.data;
     n->r = r;
     n->form = load_u32(data);
     n->middle_count = load_u32(data + 4);
@@ -1719,7 +1900,7 @@ static void normalizer_start(normalizer *n, run *r) {
     n->entry_count = load_u32(data + 12);
     n->point_count = load_u32(data + 16);
     n->composition_count = load_u32(data + 20);
-    n->top = data + NORM_HEADER;
+    n->top = data + FORM_HEADER;
     n->middle = n->top + TOP_SIZE;
     n->leaves = n->middle + 128 * (size_t)n->middle_count;
     n->entries = n->leaves + 128 * (size_t)n->leaf_count;
@@ -1729,7 +1910,6 @@ static void normalizer_start(normalizer *n, run *r) {
     n->room = r->memory_size - r->memory_used;
     n->used = n->marks = 0;
     n->starter = NONE;
-    if (n->form > NFKD) fail(r, TKX_E_CORRUPT);
 }
 
 static int is_hangul(uint32_t c) { return c - 0xAC00 < 11172; }
@@ -1908,7 +2088,7 @@ static void add_decomposed(normalizer *n, uint32_t c) {
     }
 }
 
-/* Normalizes a text into borrowed memory. */
+/* Normalizes a text. */
 static void normalize(normalizer *n, const uint8_t *text, size_t size) {
     run *r = n->r;
     size_t i = 0, ascii;
@@ -1932,8 +2112,6 @@ static void normalize(normalizer *n, const uint8_t *text, size_t size) {
     }
     close_marks(n);
     write_closed(n);
-    if (r->code == TKX_OK) r->memory_used += n->used;
-    else if (r->code == TKX_E_WORK) r->memory_needed = r->memory_used + tkx_work_size(r->t, size);
 }
 
 /* ---- Pre-tokenizer: where a match ends (5.5) ---------------------------------------------------------------------------------------- */
@@ -2020,7 +2198,8 @@ static FORCE_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *a
    needs them. */
 typedef struct memo {
     const uint8_t *base, *limit; /* both NULL at first */
-    size_t mark;                 /* memory_used below the bits */
+    size_t mark;                 /* where the bits begin in the work memory */
+    size_t room;                 /* bytes that are kept free for them; 0: they lie on top of what is used */
 } memo;
 
 /* How far behind a match end a program may read before it is noted. A run of such reads costs this many steps a symbol at most. */
@@ -2040,6 +2219,15 @@ static uint32_t step(const tkx_stage *s, const uint8_t *p, const uint8_t *end, u
     *length = 1;
     if (p < end) class_ = *p < 128 || (s->flags & ON_BYTES) ? s->classes[*p] : class_of(s, p, length);
     return transition(s, state, class_);
+}
+
+static void encode_batch(run *r);
+
+/* Gives back all memory above `mark`. Pieces that wait may lie there: they are encoded first. */
+static void reclaim(run *r, size_t mark) {
+    if (r->memory_used == mark) return;
+    encode_batch(r);
+    r->memory_used = mark;
 }
 
 /* find_end with the notes. */
@@ -2065,7 +2253,7 @@ static NO_INLINE void note(run *r, const tkx_stage *s, memo *m, const uint8_t *a
     size_t length, had, bytes;
     if (m->limit <= at) m->base = m->limit = at;
     had = ((size_t)(m->limit - m->base) * s->memo_count + 7) / 8;
-    if (m->limit == m->base) r->memory_used = m->mark;
+    if (!m->room) reclaim(r, m->mark + had);
     if (stopped >= m->limit) {
         if ((size_t)(stopped - m->base) >= (SIZE_MAX / 8) / s->memo_count) {
             r->memory_needed = SIZE_MAX;
@@ -2074,9 +2262,8 @@ static NO_INLINE void note(run *r, const tkx_stage *s, memo *m, const uint8_t *a
         }
         bytes = ((size_t)(stopped - m->base + 1) * s->memo_count + 7) / 8;
         if (bytes > had) {
-            uint8_t *more = borrow(r, bytes - had);
-            if (!more) return;
-            memset(more, 0, bytes - had);
+            if (!m->room && !borrow(r, bytes - had)) return;
+            memset(r->memory + m->mark + had, 0, bytes - had);
         }
         m->limit = stopped + 1;
     }
@@ -2110,6 +2297,187 @@ static FORCE_INLINE const uint8_t *next_symbol(const tkx_stage *s, const uint8_t
 static FORCE_INLINE const uint8_t *skip_idle(const tkx_stage *s, const uint8_t *at, const uint8_t *end) {
     while (at < end && *at < 128 && (s->idle[*at >> 6] >> (*at & 63) & 1)) at++;
     return at;
+}
+
+/* ---- Rewriting (5.4) ---------------------------------------------------------------------------------------------------------------- */
+
+/* One operation at work. Its output grows in the work memory that is free, `room` bytes of it. */
+typedef struct rewriter {
+    run *r;
+    const tkx_op *op;
+    const uint8_t *text, *end;
+    uint8_t *out;
+    size_t used, room;
+    int changed; /* the output is what counts; otherwise it is the text as it was */
+} rewriter;
+
+static void write_bytes(rewriter *w, const uint8_t *p, size_t size) {
+    if (size > w->room - w->used) {
+        fail(w->r, TKX_E_WORK);
+        return;
+    }
+    memcpy(w->out + w->used, p, size);
+    w->used += size;
+}
+
+/* The entry of a map for the character at p, not ASCII; NULL where the tables point outside (r->code is set). */
+static const uint8_t *map_entry(const rewriter *w, uint32_t c) {
+    const uint8_t *data = w->op->table.data, *top = data + MAP_HEADER + ASCII_SIZE, *middle = top + TOP_SIZE, *leaves;
+    uint32_t middle_count = load_u32(data), leaf_count = load_u32(data + 4), entry_count = load_u32(data + 8);
+    uint32_t block = load_u16(top + 2 * (c >> 12));
+    if (block < middle_count) {
+        block = load_u16(middle + 2 * (64 * (size_t)block + (c >> 6 & 63)));
+        if (block < leaf_count) {
+            leaves = middle + 128 * (size_t)middle_count;
+            block = load_u16(leaves + 2 * (64 * (size_t)block + (c & 63)));
+            if (block < entry_count) return leaves + 128 * (size_t)leaf_count + 8 * (size_t)block;
+        }
+    }
+    fail(w->r, TKX_E_CORRUPT);
+    return NULL;
+}
+
+/* The first character that a map changes. */
+static const uint8_t *map_skip(const rewriter *w) {
+    const uint8_t *direct = w->op->table.data + MAP_HEADER, *p = w->text;
+    const uint8_t *first = direct + ASCII_SIZE + TOP_SIZE + 128 * (size_t)load_u32(w->op->table.data) +
+                           128 * (size_t)load_u32(w->op->table.data + 4);
+    while (p < w->end) {
+        if (*p < 0x80) {
+            if (direct[*p] != *p) break;
+            p++;
+        } else {
+            const uint8_t *entry = map_entry(w, utf8_decode(p));
+            if (entry != first) break;
+            p += utf8_length(*p);
+        }
+    }
+    return p;
+}
+
+/* MAP. */
+static void run_map(rewriter *w) {
+    const uint8_t *data = w->op->table.data, *direct = data + MAP_HEADER, *p = map_skip(w);
+    const uint8_t *entries = direct + ASCII_SIZE + TOP_SIZE + 128 * (size_t)load_u32(data) + 128 * (size_t)load_u32(data + 4);
+    const uint8_t *texts = entries + 8 * (size_t)load_u32(data + 8);
+    uint32_t text_size = load_u32(data + 12);
+    if (p == w->end) return;
+    w->changed = 1;
+    write_bytes(w, w->text, (size_t)(p - w->text));
+    while (p < w->end && w->r->code == TKX_OK) {
+        const uint8_t *entry;
+        uint32_t start, before_size, after_size;
+        size_t length, ascii = smaller((size_t)(w->end - p), w->room - w->used), i = 0;
+        for (; i < ascii; i++) {
+            uint8_t byte = p[i], becomes = byte < 0x80 ? direct[byte] : MAP_OTHER;
+            if (becomes >= MAP_OTHER) break;
+            w->out[w->used + i] = becomes;
+        }
+        w->used += i;
+        p += i;
+        if (p == w->end) break;
+        entry = map_entry(w, utf8_decode(p));
+        length = utf8_length(*p);
+        if (!entry) return;
+        start = load_u32(entry);
+        before_size = entry[4];
+        after_size = entry[5];
+        if (entry == entries) {
+            write_bytes(w, p, length);
+        } else if (start > text_size || before_size + after_size > text_size - start ||
+                   utf8_valid(texts + start, before_size) != before_size ||
+                   utf8_valid(texts + start + before_size, after_size) != after_size) {
+            fail(w->r, TKX_E_CORRUPT);
+        } else {
+            write_bytes(w, texts + start, before_size);
+            if (entry[6]) write_bytes(w, p, length);
+            write_bytes(w, texts + start + before_size, after_size);
+        }
+        p += length;
+    }
+}
+
+/* REPLACE. */
+static void run_replace(rewriter *w) {
+    const tkx_stage *s = &w->op->program;
+    const uint8_t *at = w->text, *copied = w->text;
+    memo m = {NULL, NULL, 0, 0};
+    run *r = w->r;
+    m.base = m.limit = w->text;
+    if (s->memo_count) {
+        uint64_t bits = ((uint64_t)(w->end - w->text) + 1) * s->memo_count;
+        m.mark = r->memory_used;
+        if (!borrow(r, bits / 8 + 1)) return;
+        m.room = (size_t)(bits / 8 + 1);
+        w->out += m.room;
+        w->room -= m.room;
+    }
+    while (at < w->end && r->code == TKX_OK) {
+        const uint8_t *last = match(r, s, &m, w->text, at, w->end);
+        if (last == at) {
+            at = skip_idle(s, next_symbol(s, at), w->end);
+            continue;
+        }
+        write_bytes(w, copied, (size_t)(at - copied));
+        write_bytes(w, w->op->content.data, w->op->content.size);
+        at = copied = last;
+    }
+    w->changed = copied > w->text;
+    if (w->changed) write_bytes(w, copied, (size_t)(w->end - copied));
+    if (m.room) r->memory_used = m.mark;
+}
+
+/* AFFIX; `first`: the text begins where the input begins. */
+static void run_affix(rewriter *w, int first) {
+    const tkx_span content = w->op->content;
+    size_t size = (size_t)(w->end - w->text);
+    if ((w->op->flags & ONLY_FIRST) && !first) return;
+    if ((w->op->flags & UNLESS_PRESENT) && size >= content.size && memcmp(w->text, content.data, content.size) == 0) return;
+    w->changed = 1;
+    if (!(w->op->flags & APPEND)) write_bytes(w, content.data, content.size);
+    write_bytes(w, w->text, size);
+    if (w->op->flags & APPEND) write_bytes(w, content.data, content.size);
+}
+
+/* FORM. */
+static void run_form(rewriter *w) {
+    normalizer n;
+    size_t size = (size_t)(w->end - w->text);
+    normalizer_start(&n, w->r, w->op);
+    if (is_normalized(&n, w->text, size) || w->r->code != TKX_OK) return;
+    normalize(&n, w->text, size);
+    w->changed = 1;
+    w->used = n.used;
+}
+
+/* Runs `count` operations, from `op` on, over a text that is not empty; `first`: it begins where the input begins. What they make of it
+   lies in borrowed memory, if it is not the text itself. */
+static NO_INLINE void rewrite(run *r, const tkx_op *op, uint32_t count, int first, const uint8_t **text, size_t *size) {
+    const size_t mark = r->memory_used, given = *size;
+    uint32_t i;
+    for (i = 0; i < count && *size && r->code == TKX_OK; i++, op++) {
+        rewriter w;
+        w.r = r;
+        w.op = op;
+        w.text = *text;
+        w.end = *text + *size;
+        w.out = r->memory + r->memory_used;
+        w.room = r->memory_size - r->memory_used;
+        w.used = 0;
+        w.changed = 0;
+        switch (op->kind) {
+            case FORM: run_form(&w); break;
+            case MAP: run_map(&w); break;
+            case REPLACE: run_replace(&w); break;
+            default: run_affix(&w, first); break;
+        }
+        if (!w.changed || r->code != TKX_OK) continue;
+        memmove(r->memory + mark, w.out, w.used);
+        r->memory_used = mark + w.used;
+        *text = r->memory + mark;
+        *size = w.used;
+    }
+    if (r->code == TKX_E_WORK) r->memory_needed = mark + (uint64_t)tkx_work_size(r->t, given);
 }
 
 /* ---- Merges (5.6) ------------------------------------------------------------------------------------------------------------------- */
@@ -2472,6 +2840,332 @@ static NO_INLINE void merge_long(run *r, const uint8_t *bytes, size_t size) {
     r->memory_used = mark;
 }
 
+/* ---- Trie (5.7): what Unigram, WordPiece, WordLevel and greedy models have in common ------------------------------------------------ */
+
+#if !defined(TKX_NO_UNIGRAM) || !defined(TKX_NO_WORDPIECE) || !defined(TKX_NO_WORDLEVEL) || !defined(TKX_NO_GREEDY)
+#define HAS_TRIE_MODELS
+
+/* What the text from `from` to `to` becomes where the vocabulary does not have it. */
+static void emit_unknown(run *r, const uint8_t *from, const uint8_t *to) {
+    if (r->t->unknown_id == NONE) fail(r, TKX_E_UNKNOWN_TEXT);
+    else emit_token(r, r->t->unknown_id, from, to);
+}
+
+#endif
+
+#if !defined(TKX_NO_WORDPIECE) || !defined(TKX_NO_GREEDY)
+
+/* The end of the longest token that begins at `from`, looked up from the node with a base on; `from` if there is none. */
+static const uint8_t *longest_token(run *r, uint32_t base, const uint8_t *from, const uint8_t *end, uint32_t *id) {
+    const tkx *t = r->t;
+    const uint8_t *p = from, *last = from;
+    while (p < end) {
+        uint64_t unit = trie_child(t, base, *p);
+        if (label_of(unit) != *p) {
+            if (label_of(unit) > 256) fail(r, TKX_E_CORRUPT);
+            break;
+        }
+        p++;
+        base = base_of(unit);
+        if (id_of(unit) == MAX_IDS) continue;
+        *id = id_of(unit);
+        last = p;
+    }
+    if (last > from && *id >= t->id_count) fail(r, TKX_E_CORRUPT);
+    return last;
+}
+
+#endif
+
+/* ---- Unigram (5.8) ------------------------------------------------------------------------------------------------------------------ */
+
+#ifndef TKX_NO_UNIGRAM
+
+#include <float.h>
+
+/* The ids depend on the last bit of sums, so a sum of two doubles must be rounded to a double, at once. Only additions and comparisons are
+   made: nothing can be contracted, and sums of floats may be computed as doubles, for a float is less than half as wide. */
+#if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 1
+#error "Unigram models need doubles that are rounded after each addition: compile with -msse2 -mfpmath=sse, or with TKX_NO_UNIGRAM."
+#endif
+typedef char unigram_needs_doubles_of_64_bits[sizeof(double) == 8 ? 1 : -1];
+
+/* The best way to a place in the text: the sum of scores up to it, and the token that ends there. 16 bytes in lent memory: f64 sum, u32
+   length, u32 id. Length 0: no way has been found yet. */
+enum { WAY = 16, WAY_LENGTH = 8, WAY_ID = 12 };
+
+/* The first places need no work memory. */
+enum { FEW_WAYS = 64 };
+
+/* A piece at work. Ways begin at `from`: whatever is before has been emitted, because all ways pass through `from`. */
+typedef struct unigram {
+    run *r;
+    const uint8_t *from, *end;
+    const uint8_t *unknown; /* where the unknown text that is not emitted yet begins, or NULL */
+    double sum;             /* at `from`, from the start of the piece on: sums must be rounded as the reference rounds them */
+    uint8_t *ways;          /* room + 1 of them */
+    size_t room;
+} unigram;
+
+static FORCE_INLINE double get_double(const uint8_t *p) {
+    double v;
+    COPY(&v, p, 8);
+    return v;
+}
+
+static FORCE_INLINE void put_way(uint8_t *way, double sum, size_t length, uint32_t id) {
+    COPY(way, &sum, 8);
+    put_u32(way + WAY_LENGTH, (uint32_t)length);
+    put_u32(way + WAY_ID, id);
+}
+
+/* The score of an id below id_count. */
+static FORCE_INLINE double score_of(const tkx *t, uint32_t id) {
+    if (t->double_scores.data) {
+        uint64_t bits = load_u64(t->double_scores.data + 8 * (size_t)id);
+        double score;
+        COPY(&score, &bits, 8);
+        return score;
+    } else {
+        uint32_t bits = load_u32(t->scores.data + 4 * (size_t)id);
+        float score;
+        COPY(&score, &bits, 4);
+        return (double)score;
+    }
+}
+
+static double unknown_score(const tkx *t) {
+    uint64_t bits = load_u64(t->trie.data + 16);
+    double score;
+    COPY(&score, &bits, 8);
+    return score;
+}
+
+/* Emits the unknown text that waits, up to `to`. */
+static void emit_waiting(unigram *u, const uint8_t *to) {
+    run *r = u->r;
+    const tkx *t = r->t;
+    const uint8_t *from = u->unknown, *p;
+    uint32_t id;
+    int found = TKX_E_NOT_FOUND;
+    if (!from) return;
+    u->unknown = NULL;
+    if (!(t->trie_flags & SINGLE_PRECISION)) found = token_in_trie(t, from, (size_t)(to - from), &id);
+    if (found == TKX_OK) {
+        emit_token(r, id, from, to);
+        return;
+    }
+    if (found == TKX_E_CORRUPT) fail(r, found);
+    for (p = from; t->byte_ids.data && p < to; p++) {
+        id = load_u32(t->byte_ids.data + 4 * (size_t)*p);
+        if (id == NONE) break;
+        if (id >= t->id_count) fail(r, TKX_E_CORRUPT);
+    }
+    if (p < to) {
+        emit_unknown(r, from, to);
+        return;
+    }
+    for (p = from; p < to; p++) emit_token(r, load_u32(t->byte_ids.data + 4 * (size_t)*p), from, to);
+}
+
+/* Emits the best way to the place `size` bytes behind `from`. */
+static void emit_way(unigram *u, size_t size) {
+    uint8_t *ways = u->ways;
+    size_t at = size;
+    uint32_t length = get_u32(ways + WAY * at + WAY_LENGTH), id = get_u32(ways + WAY * at + WAY_ID);
+    /* The way is known from its end; turn it round, so that each place knows the token that begins there. */
+    while (at > 0) {
+        size_t start = at - length;
+        uint32_t length_before = get_u32(ways + WAY * start + WAY_LENGTH), id_before = get_u32(ways + WAY * start + WAY_ID);
+        put_u32(ways + WAY * start + WAY_LENGTH, length);
+        put_u32(ways + WAY * start + WAY_ID, id);
+        at = start;
+        length = length_before;
+        id = id_before;
+    }
+    while (at < size) {
+        const uint8_t *p = u->from + at;
+        length = get_u32(ways + WAY * at + WAY_LENGTH);
+        id = get_u32(ways + WAY * at + WAY_ID);
+        if (id == u->r->t->unknown_id) {
+            if (!u->unknown) u->unknown = p;
+        } else {
+            emit_waiting(u, p);
+            emit_token(u->r, id, p, p + length);
+        }
+        at += length;
+    }
+}
+
+/* A way to the place `to` bytes behind `from`, with a sum and a last token. 0 if there is no room for it. Of equal sums the first one that
+   is met stays. */
+static FORCE_INLINE int add_way(unigram *u, size_t *reach, size_t to, double sum, size_t length, uint32_t id, int single) {
+    uint8_t *way;
+    if (to > u->room) return 0;
+    way = u->ways + WAY * to;
+    if (to > *reach) {
+        while (*reach < to) put_u32(u->ways + WAY * ++*reach + WAY_LENGTH, 0);
+    } else if (get_u32(way + WAY_LENGTH) && !(sum > get_double(way))) {
+        return 1;
+    }
+    put_way(way, single ? (double)(float)sum : sum, length, id);
+    return 1;
+}
+
+/* Goes on from `from` to the end of the piece. Wherever no token reaches over, the way so far is emitted, and `from` moves there: so the
+   ways need room for the longest part without such a place, not for the piece. 0: there is too little room; nothing behind `from` is done. */
+static FORCE_INLINE int find_ways(unigram *u, int single) {
+    run *r = u->r;
+    const tkx *t = r->t;
+    const double unknown = unknown_score(t);
+    const uint32_t id_count = t->id_count, root = t->trie_root;
+    size_t at = 0, reach = 0;
+    put_way(u->ways, u->sum, 0, 0);
+    while (u->from + at < u->end) {
+        const uint8_t *start = u->from + at, *p = start;
+        const size_t character = t->trie_flags & BYTE_CHARACTERS ? 1 : utf8_length(*start);
+        const double sum = get_double(u->ways + WAY * at);
+        uint32_t base = root;
+        int is_covered = 0;
+        do {
+            uint64_t unit = trie_child(t, base, *p);
+            uint32_t id = id_of(unit);
+            if (label_of(unit) != *p) {
+                if (!EXPECT(label_of(unit) <= 256)) fail(r, TKX_E_CORRUPT);
+                break;
+            }
+            p++;
+            base = base_of(unit);
+            if (id == MAX_IDS) continue;
+            if (!EXPECT(id < id_count)) {
+                fail(r, TKX_E_CORRUPT);
+                break;
+            }
+            if ((size_t)(p - start) == character) is_covered = 1;
+            if (!add_way(u, &reach, (size_t)(p - u->from), score_of(t, id) + sum, (size_t)(p - start), id, single)) return 0;
+        } while (p < u->end);
+        if (!is_covered) {
+            const double with = single ? (double)(float)(unknown + sum) : unknown + sum;
+            if (!add_way(u, &reach, at + character, with, character, t->unknown_id, single)) return 0;
+            /* Without an unknown token the reference stops where it would take it, even if a better way were found later. */
+            if (get_u32(u->ways + WAY * (at + character) + WAY_ID) == NONE) fail(r, TKX_E_UNKNOWN_TEXT);
+        }
+        if (r->code != TKX_OK) return 1;
+        at += character;
+        if (at == reach) {
+            const double here = get_double(u->ways + WAY * at);
+            emit_way(u, at);
+            u->from += at;
+            u->sum = here;
+            put_way(u->ways, here, 0, 0);
+            at = reach = 0;
+        }
+    }
+    return 1;
+}
+
+static NO_INLINE int find_ways_in_double(unigram *u) { return find_ways(u, 0); }
+
+static NO_INLINE int find_ways_in_single(unigram *u) { return find_ways(u, 1); }
+
+static void encode_unigram(run *r, const uint8_t *bytes, size_t size) {
+    uint8_t few[WAY * (FEW_WAYS + 1)];
+    const size_t mark = r->memory_used;
+    unigram u;
+    u.r = r;
+    u.from = bytes;
+    u.end = bytes + size;
+    u.unknown = NULL;
+    u.sum = 0;
+    u.ways = few;
+    u.room = FEW_WAYS;
+    while (!(r->t->trie_flags & SINGLE_PRECISION ? find_ways_in_single(&u) : find_ways_in_double(&u))) {
+        /* Each time eight times the room, so that what is done again is little. */
+        size_t rest = (size_t)(u.end - u.from);
+        u.room = smaller(rest, 8 * u.room);
+        r->memory_used = mark;
+        u.ways = borrow(r, (uint64_t)WAY * ((uint64_t)u.room + 1));
+        if (!u.ways) {
+            r->memory_needed = mark + (uint64_t)WAY * ((uint64_t)rest + 1);
+            return;
+        }
+    }
+    if (r->code == TKX_OK) emit_waiting(&u, u.end);
+    r->memory_used = mark;
+}
+
+#endif
+
+/* ---- WordPiece (5.9) ---------------------------------------------------------------------------------------------------------------- */
+
+#ifndef TKX_NO_WORDPIECE
+
+static size_t count_characters(const tkx *t, const uint8_t *bytes, size_t size) {
+    size_t count = 0, i;
+    if (t->trie_flags & BYTE_CHARACTERS) return size;
+    for (i = 0; i < size; i++) count += !utf8_inside(bytes[i]);
+    return count;
+}
+
+static void encode_word_pieces(run *r, const uint8_t *bytes, size_t size) {
+    const tkx *t = r->t;
+    const uint8_t *at = bytes, *end = bytes + size;
+    const size_t before = r->count;
+    uint32_t base = t->trie_root, id = 0;
+    if (size > t->trie_characters && count_characters(t, bytes, size) > t->trie_characters) {
+        emit_unknown(r, bytes, end);
+        return;
+    }
+    while (at < end && r->code == TKX_OK) {
+        const uint8_t *last = longest_token(r, base, at, end, &id);
+        if (last == at) {
+            r->count = before; /* one piece that is not found makes the whole word unknown */
+            emit_unknown(r, bytes, end);
+            return;
+        }
+        emit_token(r, id, at, last);
+        at = last;
+        base = t->trie_continuation;
+    }
+}
+
+#endif
+
+/* ---- WordLevel (5.10) --------------------------------------------------------------------------------------------------------------- */
+
+#ifndef TKX_NO_WORDLEVEL
+
+static void encode_word(run *r, const uint8_t *bytes, size_t size) {
+    uint32_t id;
+    int found = token_in_trie(r->t, bytes, size, &id);
+    if (found == TKX_OK) emit_token(r, id, bytes, bytes + size);
+    else if (found == TKX_E_NOT_FOUND) emit_unknown(r, bytes, bytes + size);
+    else fail(r, found);
+}
+
+#endif
+
+/* ---- Greedy (5.11) ------------------------------------------------------------------------------------------------------------------ */
+
+#ifndef TKX_NO_GREEDY
+
+static void encode_greedy(run *r, const uint8_t *bytes, size_t size) {
+    const uint8_t *at = bytes, *end = bytes + size;
+    uint32_t id = 0;
+    while (at < end && r->code == TKX_OK) {
+        const uint8_t *last = longest_token(r, r->t->trie_root, at, end, &id);
+        if (last > at) {
+            emit_token(r, id, at, last);
+            at = last;
+        } else {
+            emit_unknown(r, at, at + 1);
+            at++;
+        }
+    }
+}
+
+#endif
+
 /* ---- Pieces ------------------------------------------------------------------------------------------------------------------------- */
 
 /* The word cache: sets of 64 bytes, a line of memory. A set holds two small entries, of a piece of at most 15 bytes and up to 4 ids, or a
@@ -2582,12 +3276,45 @@ static FORCE_INLINE void emit_cached(run *r, waiting *w, const uint8_t *entry) {
     }
 }
 
+#ifdef HAS_TRIE_MODELS
+
+/* A piece that is not in the cache, where the model is not BPE. */
+static void encode_by_trie(run *r, const waiting *w) {
+    const size_t before = r->count;
+    size_t count;
+    switch (r->t->model) {
+#ifndef TKX_NO_UNIGRAM
+        case MODEL_UNIGRAM: encode_unigram(r, w->p, w->size); break;
+#endif
+#ifndef TKX_NO_WORDPIECE
+        case MODEL_WORDPIECE: encode_word_pieces(r, w->p, w->size); break;
+#endif
+#ifndef TKX_NO_WORDLEVEL
+        case MODEL_WORDLEVEL: encode_word(r, w->p, w->size); break;
+#endif
+#ifndef TKX_NO_GREEDY
+        case MODEL_GREEDY: encode_greedy(r, w->p, w->size); break;
+#endif
+        default: break;
+    }
+    count = r->count - before;
+    if (w->set && r->code == TKX_OK && count >= 1 && count <= LARGE_IDS && r->count <= r->capacity) remember(w, r->ids + before, count);
+}
+
+#endif
+
 /* A piece that is not in the cache. */
 static NO_INLINE void encode_unseen(run *r, const waiting *w) {
     const tkx *t = r->t;
     uint32_t ids[SHORT_PIECE], flags = 0;
     size_t count = 1, i;
     int found = TKX_E_NOT_FOUND;
+#ifdef HAS_TRIE_MODELS
+    if (t->model != MODEL_BPE) {
+        encode_by_trie(r, w);
+        return;
+    }
+#endif
     if (w->is_hashed) {
         found = token_in_slot(t, w->slot, w->hash, w->p, w->size, &ids[0], &flags);
     } else if (w->size <= t->max_token_bytes) {
@@ -2653,7 +3380,7 @@ static NO_INLINE void encode_batch(run *r) {
             emit_cached(r, w, entry);
             continue;
         }
-        if (!looked) look_ahead(r, i);
+        if (!looked && r->t->model == MODEL_BPE) look_ahead(r, i);
         looked = 1;
         encode_unseen(r, w);
     }
@@ -2738,7 +3465,7 @@ static NO_INLINE void split_once(run *r, const tkx_stage *s, const uint8_t *begi
     const int keeps_matches = s->behavior == ISOLATED || (s->flags & INVERT);
     const int keeps_gaps = s->behavior == ISOLATED || !(s->flags & INVERT);
     const uint8_t *at = begin, *gap = begin;
-    memo m = {NULL, NULL, 0};
+    memo m = {NULL, NULL, 0, 0};
     m.mark = r->memory_used;
     m.base = m.limit = begin;
     while (at < end && r->code == TKX_OK) {
@@ -2755,7 +3482,7 @@ static NO_INLINE void split_once(run *r, const tkx_stage *s, const uint8_t *begi
     r->memory_used = m.mark;
 }
 
-static int is_simple(const tkx_stage *s) { return s->behavior == ISOLATED || s->behavior == REMOVED; }
+static int is_simple(const tkx_stage *s) { return !(s->flags & REWRITE) && (s->behavior == ISOLATED || s->behavior == REMOVED); }
 
 typedef struct piece {
     const uint8_t *from, *to;
@@ -2769,15 +3496,29 @@ typedef struct splitter {
     piece next;   /* a match behind a gap that was given out; from NULL: none */
     piece opened; /* the span behind the piece that was given out; from NULL: none */
     memo m;
+    const uint8_t *run_begin, *run_limit; /* of the run, before the text was rewritten */
 } splitter;
 
 static void splitter_start(splitter *w, run *r, const tkx_stage *s, const uint8_t *begin, const uint8_t *end) {
     memset(w, 0, sizeof *w);
     w->s = s;
+    w->run_begin = r->begin;
+    w->run_limit = r->limit;
+    if (s->flags & REWRITE) {
+        size_t size = (size_t)(end - begin);
+        const uint8_t *given = begin;
+        rewrite(r, r->t->ops + s->first_op, s->op_count, given == r->begin, &begin, &size);
+        if (given == r->begin) r->begin = begin;
+        if (given != begin) r->limit = begin + size;
+        end = begin + size;
+    }
     w->begin = w->at = w->m.base = w->m.limit = begin;
     w->end = end;
     w->m.mark = r->memory_used;
 }
+
+/* The work memory that a splitter itself uses ends here. */
+static size_t splitter_top(const splitter *w) { return w->m.mark + ((size_t)(w->m.limit - w->m.base) * w->s->memo_count + 7) / 8; }
 
 /* The next span, in *span; 0 at the end and on an error. */
 static int next_span(splitter *w, run *r, piece *span) {
@@ -2819,6 +3560,11 @@ static int joins(int behavior, const piece *a, const piece *b) {
 
 /* The next piece; 0 at the end and on an error. */
 static int next_piece(splitter *w, run *r, piece *out) {
+    if (w->s->flags & REWRITE) {
+        out->from = w->at;
+        out->to = w->at = w->end;
+        return out->from < out->to;
+    }
     for (;;) {
         *out = w->opened;
         w->opened.from = NULL;
@@ -2834,7 +3580,11 @@ static int next_piece(splitter *w, run *r, piece *out) {
     }
 }
 
-/* All stages: each one's splitter works on the piece that the one before gave last. */
+/* Rewritten pieces are kept up to this many bytes: the more of them wait, the better for encode_batch. */
+enum { KEPT = 4096 };
+
+/* All stages: each one's splitter works on the piece that the one before gave last. What a stage has rewritten stays in the work memory
+   when its splitter is done, until the pieces of it that wait are encoded. */
 static NO_INLINE void split_in_stages(run *r, const uint8_t *begin, const uint8_t *end) {
     const tkx *t = r->t;
     const uint32_t depth = t->stage_count - (is_simple(&t->stages[t->stage_count - 1]) ? 1u : 0u);
@@ -2843,11 +3593,15 @@ static NO_INLINE void split_in_stages(run *r, const uint8_t *begin, const uint8_
     piece p;
     splitter_start(&splitters[0], r, &t->stages[0], begin, end);
     for (;;) {
+        if (r->code != TKX_OK) return;
         if (!next_piece(&splitters[level], r, &p)) {
-            r->memory_used = splitters[level].m.mark;
+            r->begin = splitters[level].run_begin;
+            r->limit = splitters[level].run_limit;
             if (level == 0 || r->code != TKX_OK) return;
             level--;
         } else if (level + 1 < depth) {
+            size_t top = splitter_top(&splitters[level]);
+            if (r->waiting_count == 0 || r->memory_used - top > KEPT) reclaim(r, top);
             level++;
             splitter_start(&splitters[level], r, &t->stages[level], p.from, p.to);
         } else if (depth < t->stage_count) {
@@ -2867,38 +3621,23 @@ static void split(run *r, const uint8_t *begin, const uint8_t *end) {
 
 /* ---- Encoding (5.3) ----------------------------------------------------------------------------------------------------------------- */
 
-/* A stretch without added tokens, not empty: step 6 to 8. */
+/* A stretch without added tokens, not empty: step 6 and 7. */
 static void encode_plain(run *r, const uint8_t *text, size_t size) {
     size_t mark = r->memory_used;
-    const uint8_t *limit = r->limit;
-    if ((r->t->flags & ADD_PREFIX_SPACE) && text[0] != ' ') {
-        uint8_t *spaced = borrow(r, (uint64_t)size + 1);
-        if (!spaced) return;
-        spaced[0] = ' ';
-        memcpy(spaced + 1, text, size);
-        text = spaced;
-        size++;
-        r->limit = text + size;
-    }
     split(r, text, text + size);
     encode_batch(r);
-    r->limit = limit;
     r->memory_used = mark;
 }
 
-/* A stretch between raw added tokens, not empty: step 4 to 8. */
+/* A stretch between raw added tokens, not empty: step 4 to 7. */
 static void encode_stretch(run *r, const uint8_t *text, size_t size) {
     size_t mark = r->memory_used;
-    const uint8_t *limit = r->limit;
-    if (r->t->normalizer.data) {
-        normalizer n;
-        normalizer_start(&n, r);
-        if (!is_normalized(&n, text, size) && r->code == TKX_OK) {
-            normalize(&n, text, size);
-            text = n.out;
-            size = n.used;
-            r->limit = text + size;
-        }
+    const uint8_t *limit = r->limit, *begin = r->begin;
+    if (r->t->normalizer_count) {
+        const uint8_t *given = text;
+        rewrite(r, r->t->ops, r->t->normalizer_count, text == begin, &text, &size);
+        if (given == begin) r->begin = text;
+        if (given != text) r->limit = text + size;
     }
     if (r->code != TKX_OK) return;
     if (can_find(r, 1)) {
@@ -2912,11 +3651,12 @@ static void encode_stretch(run *r, const uint8_t *text, size_t size) {
     } else if (size) {
         encode_plain(r, text, size);
     }
+    r->begin = begin;
     r->limit = limit;
     r->memory_used = mark;
 }
 
-/* A text that is valid: step 3 to 8. */
+/* A text that is valid: step 3 to 7. */
 static void encode_text(run *r, const uint8_t *text, size_t size) {
     r->limit = text + size;
     if (can_find(r, 0)) {
@@ -2948,7 +3688,8 @@ size_t tkx_cut(const tkx *t, const void *text, size_t size) {
 enum { BLOCK = 8192 };
 
 static void encode_blocks(run *r, const uint8_t *text, size_t size) {
-    while (size > BLOCK && r->t->normalizer.data && r->code == TKX_OK) {
+    r->begin = text;
+    while (size > BLOCK && r->t->op_count && r->code == TKX_OK) {
         size_t length = BLOCK, cut = tkx_cut(r->t, text, length);
         while (cut == 0 && length < size) {
             length = length > size / 2 ? size : 2 * length;

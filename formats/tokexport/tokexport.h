@@ -11,7 +11,8 @@
        if (tkx_encode(&t, "Hello", 5, ids, 256, &count, &work) != TKX_OK) ...
        for (i = 0; i < count; i++) { tkx_token_bytes(&t, ids[i], &bytes, &length); fwrite(bytes, 1, length, stdout); }
 
-   Limits: 2,097,151 ids, tokens of 65,535 bytes, texts of 2^31 - 1 bytes a call. Byte-level BPE; a file of another model type is refused.
+   Limits: 2,097,151 ids, tokens of 65,535 bytes, texts of 2^31 - 1 bytes a call. Models: BPE, Unigram, WordPiece, WordLevel, greedy. Define
+   TKX_NO_UNIGRAM, TKX_NO_WORDPIECE, TKX_NO_WORDLEVEL or TKX_NO_GREEDY to leave one out; its files are then refused by TKX_E_MODEL.
    Texts are UTF-8 and counted in bytes; nothing is NUL-terminated. Every function may be called from many threads at once, as
    long as each has its own work memory, cache and streams.
 
@@ -46,6 +47,7 @@ enum {
     TKX_E_STATE = -9,         /* the stream has been finished */
     TKX_E_NO_ENCODER = -10,   /* the file holds what decoding needs and no more */
     TKX_E_SELF_TEST = -11,    /* a self test gave other ids than its reference */
+    TKX_E_UNKNOWN_TEXT = -12, /* a part of the text is not in the vocabulary, which has no token for what is unknown */
     /* the file */
     TKX_E_EMPTY = -20,        /* no bytes at all */
     TKX_E_MAGIC = -21,        /* not a tokexport file */
@@ -61,7 +63,7 @@ enum {
     TKX_E_UNKNOWN = -31,      /* a required section that this runtime does not know */
     TKX_E_MISSING = -32,      /* a section is missing that the others need */
     TKX_E_SECTION_SIZE = -33, /* a section's size does not fit its contents */
-    TKX_E_SPLITS = -34,       /* a pre-tokenizer table holds a value out of its range */
+    TKX_E_SPLITS = -34,       /* a pre-tokenizer or normalizer table holds a value out of its range */
     TKX_E_CRC = -35,          /* a section changed since it was written (tkx_check only) */
     TKX_E_PADDING = -36,      /* a padding byte is not zero (tkx_check only) */
     TKX_E_CORRUPT = -37       /* a table entry met on the way is out of its range */
@@ -107,26 +109,38 @@ typedef struct tkx_stage {
     uint8_t row_shift;
     uint8_t behavior;
     uint8_t flags;
+    uint8_t first_op, op_count;
     uint64_t letter_loops, letter_accepts, idle[2];
 } tkx_stage;
 
+/* One operation of a rewrite program. Internal. */
+typedef struct tkx_op {
+    tkx_span table, content;
+    uint32_t growth, extra;
+    uint8_t kind, flags;
+    tkx_stage program;
+} tkx_op;
+
 #define TKX_MAX_STAGES 16
+#define TKX_MAX_OPS 24
 
 /* An open file. It points into the caller's bytes, which must stay and must not change; it owns nothing and is never closed. Its fields
    are the runtime's own: read them through the functions below. */
 typedef struct tkx {
     const uint8_t *data;
     size_t size;
-    uint32_t id_count, token_count, flags, max_token_bytes, unknown_id;
+    uint32_t model, id_count, token_count, flags, max_token_bytes, unknown_id;
     uint32_t section_count;
-    tkx_span records, bytes, decoder, scores, ranks, byte_ids, token_index, pair_index, splits, cuts;
+    tkx_span records, bytes, decoder, scores, double_scores, ranks, byte_ids, token_index, pair_index, trie, splits, cuts;
     tkx_span normalizer, added, added_classes, special_ids, post, self_test;
     tkx_span characters, keys, crossings;
     uint32_t place_count, crossing_shift;
     uint32_t token_slots, token_buckets, pair_slots, pair_buckets;
-    uint32_t stage_count;
+    uint32_t trie_units, trie_root, trie_continuation, trie_characters, trie_flags;
+    uint32_t stage_count, op_count, normalizer_count;
     uint8_t plain_raw, plain_normalized;
     tkx_stage stages[TKX_MAX_STAGES];
+    tkx_op ops[TKX_MAX_OPS];
 } tkx;
 
 /* Memory that the caller lends; any alignment. `memory`: scratch, no state is kept in it between calls; see tkx_work_size. `cache`:
@@ -182,7 +196,8 @@ size_t tkx_work_size(const tkx *t, size_t size);
 /* Kind and flags of an id (TKX_KIND_HOLE and TKX_OK for a hole). TKX_E_ID out of range. */
 int tkx_token_flags(const tkx *t, uint32_t id, uint32_t *flags);
 
-/* -ln(rank + 1) for a token that a merge makes, -1e6 for the others. TKX_E_NOT_FOUND when the file has no scores. */
+/* BPE: -ln(rank + 1) for a token that a merge makes, -1e6 for the others. Unigram: the piece's own. TKX_E_NOT_FOUND when the file has no
+   scores. */
 int tkx_token_score(const tkx *t, uint32_t id, float *score);
 
 /* The model token with exactly these bytes. TKX_E_NOT_FOUND: none. Added tokens are not looked for. */

@@ -51,21 +51,20 @@ def read_tokenizer_json(root: Node, files: SourceFiles, source: str = "tokenizer
     normalizer = read_normalizer(root.get("normalizer"))
     pre_tokenizer = read_pre_tokenizer(root, mapped=normalizer.byte_level)
     huggingface = read_model(root, byte_level=pre_tokenizer.byte_level)
-    added = read_added_tokens(root, huggingface.vocab, normalizer)
+    added = read_added_tokens(root, huggingface.vocab, normalizer, size=len(huggingface.spelling))
     template = read_post_processor(root)
     tokens, decoding = _tokens(root, huggingface, added)
     _check_template(template, tokens)
     config = read_config(files)
     added_ids = {token.content: token.id for token in added.tokens}
-    roles = read_roles(files, config, huggingface.vocab | added_ids, tokens, huggingface.unk_id)
+    roles = read_roles(files, config, {**huggingface.vocab, **added_ids}, tokens, huggingface.unk_id)
     return TokenizerModel(
         tokens=tokens,
         model=huggingface.model,
         reference=Reference.TOKENIZERS,
         provenance=Provenance(source, dict(sorted(files.sha256.items()))),
-        normalizer=normalizer.forms,
-        splits=pre_tokenizer.splits,
-        add_prefix_space=pre_tokenizer.add_prefix_space,
+        normalizer=normalizer.steps,
+        splits=pre_tokenizer.steps,
         added_tokens=added.tokens,
         template=template,
         decoding=decoding,
@@ -81,8 +80,8 @@ def _tokens(
     """Every id with what it decodes to, and what is done to the whole. Where an id is in the vocabulary and added, the
     reference decodes what was added.
     """
-    spelling = {number: token for token, number in huggingface.vocab.items()} | dict(added.spelling)
-    in_vocab = set(huggingface.vocab.values())
+    spelling = {**huggingface.spelling, **added.spelling}
+    in_vocab = set(huggingface.spelling)
     if spelling and max(spelling) >= MAX_IDS:
         raise UnsupportedError("added_tokens", f"the id {max(spelling)}", f"ids are supported up to {MAX_IDS - 1}")
     decoded = decode_forms(spelling, read_decoder(root))

@@ -21,6 +21,7 @@ from tokexport.model import (
     CharacterTest,
     Dialect,
     NormalForm,
+    Prepend,
     Provenance,
     Reference,
     SpecialIds,
@@ -104,8 +105,7 @@ def added() -> Golden:
     model = _model(
         tokens,
         merges,
-        splits=(Split(GPT2_PATTERN),),
-        add_prefix_space=True,
+        splits=(Prepend(" ", unless_present=True), Split(GPT2_PATTERN)),
         added_tokens=added_tokens,
         template=template,
         special_ids=SpecialIds(bos=s, eos=end, stop=(s, end)),
