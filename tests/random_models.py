@@ -59,7 +59,12 @@ def model(r: random.Random, *, byte_level: bool) -> tuple[dict[str, Any], list[s
             spelled = [*spelled, *(f"<0x{byte:02X}>" for byte in range(256) if r.random() < r.choice([0.5, 1.0]))]
         vocab = [[piece, r.choice(SCORES) if r.random() < 0.8 else r.uniform(-9, 0)] for piece in spelled]
         unk_id = r.choice([0, 0, 1, None])
-        return {"type": kind, "unk_id": unk_id, "vocab": vocab, "byte_fallback": r.random() < 0.5 and not byte_level}, pieces
+        return {
+            "type": kind,
+            "unk_id": unk_id,
+            "vocab": vocab,
+            "byte_fallback": r.random() < 0.5 and not byte_level,
+        }, pieces
     ids = list(range(len(set(spelled)) + r.choice([0, 3])))
     r.shuffle(ids)
     vocab_ids = dict(zip(dict.fromkeys(spelled), ids, strict=False))
@@ -80,5 +85,11 @@ def tokenizer_json(seed: int) -> tuple[dict[str, Any], list[str]]:
     fields, pieces = model(r, byte_level=pre_tokenizer is not None and pre_tokenizer["type"] == "ByteLevel")
     if r.random() < 0.2:
         del fields["type"]
-    source = {"version": "1.0", "added_tokens": [], "pre_tokenizer": pre_tokenizer, "decoder": {"type": "Fuse"}, "model": fields}
+    source = {
+        "version": "1.0",
+        "added_tokens": [],
+        "pre_tokenizer": pre_tokenizer,
+        "decoder": {"type": "Fuse"},
+        "model": fields,
+    }
     return source, [sentence(r, pieces) for _ in range(200)]

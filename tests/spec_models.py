@@ -1,4 +1,4 @@
-"""Unigram, WordPiece, WordLevel and greedy as ``formats/tokexport/SPEC.md`` describes them, slow and plain: a part of ``spec_encoder.py``."""
+"""Unigram, WordPiece, WordLevel and greedy as ``formats/tokexport/SPEC.md`` describes them: a part of ``spec_encoder.py``."""
 
 from __future__ import annotations
 
@@ -31,7 +31,16 @@ def encode_with_trie(file: SpecFile, piece: bytes) -> list[int]:
         token = dict(prefixes(file, piece, root)).get(len(piece))
         return unknown(file) if token is None else [token]
     assert file.model == GREEDY
-    return [token for found in longest_first(file, piece, root, root) for token in (unknown(file) if found is None else [found])]
+    return [
+        token
+        for found in longest_first(file, piece, root, root)
+        for token in (unknown(file) if found is None else [found])
+    ]
+
+
+def is_unknown_word(file: SpecFile, piece: bytes) -> bool:
+    """Whether the vocabulary lacks a piece."""
+    return len(piece) not in dict(prefixes(file, piece, u32(file.sections[b"TRIE"], 4)))
 
 
 def unknown(file: SpecFile) -> list[int]:
@@ -130,5 +139,3 @@ def unknown_text(file: SpecFile, text: bytes, flags: int) -> list[int]:
             require(all(token < file.id_count for token in tokens), "TKX_E_CORRUPT")
             return tokens
     return unknown(file)
-
-

@@ -9,7 +9,11 @@ from hypothesis import strategies as st
 from tokexport.compiler.double_array import DoubleArray, double_array
 from tokexport.layout import LABEL_BITS, NO_LABEL, NO_TOKEN
 
-KEYS = st.binary(max_size=6) | st.text("ab\u00e9", max_size=6).map(str.encode) | st.integers(0, 255).map(lambda b: b"x" + bytes([b]))
+KEYS = (
+    st.binary(max_size=6)
+    | st.text("ab\u00e9", max_size=6).map(str.encode)
+    | st.integers(0, 255).map(lambda b: b"x" + bytes([b]))
+)
 VOCABULARIES = st.dictionaries(KEYS, st.integers(0, NO_TOKEN - 1), max_size=300)
 
 

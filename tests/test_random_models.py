@@ -14,6 +14,7 @@ from shared_collection import SLOW
 from tokexport.readers.huggingface import read_tokenizer_json
 from tokexport.readers.json_node import parse
 from tokexport.readers.source_files import SourceFiles
+from tokexport.references.tokenizers_reference import NO_UNKNOWN_TOKEN
 from tokexport.runtime.tokenizer import load
 from tokexport.writers.tokexport_file import write
 
@@ -26,7 +27,8 @@ def expected(reference: tokenizers.Tokenizer, text: str) -> list[int] | None:
     try:
         return reference.encode(text).ids
     except Exception as error:  # the library raises bare Exception
-        assert "Missing [UNK] token" in str(error) or "`unk_id` is missing" in str(error)
+        if not any(sentence in str(error) for sentence in NO_UNKNOWN_TOKEN):
+            raise
         return None
 
 
@@ -59,5 +61,6 @@ def specified(file: spec_reader.SpecFile, text: str) -> list[int] | None:
     try:
         return spec_encoder.encode(file, text.encode())
     except spec_reader.RefusalError as error:
-        assert error.name == "TKX_E_UNKNOWN_TEXT"
+        if error.name != "TKX_E_UNKNOWN_TEXT":
+            raise
         return None

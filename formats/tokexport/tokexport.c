@@ -33,6 +33,7 @@ int memcmp(const void *a, const void *b, size_t size);
 
 #define NONE TKX_NONE
 #define MAX_TEXT UINT32_C(0x7FFFFFFF)
+#define MAX_CONTENT 0xFFFF
 
 /* ---- Layout: numbers of SPEC.md; a test holds them against the declaration ---------------------------------------------------------- */
 
@@ -50,9 +51,8 @@ enum {
 
     WHOLE_PIECE_FIRST = 1,
     FUSE_UNKNOWN = 2,
-    ADD_PREFIX_SPACE = 4,
     RESCAN_SPECIAL = 8,
-    HEADER_FLAGS = 31,
+    HEADER_FLAGS = 27,
 
     SECTION_REQUIRED = 1,
     RECORD_SIZE = 8,
@@ -82,6 +82,7 @@ enum {
     ACCEPT = 0x8000,
     INVERT = 1,
     ON_BYTES = 2,
+    REWRITE = 4,
     ISOLATED = 0,
     REMOVED = 1,
     MERGED_WITH_PREVIOUS = 2,
@@ -93,7 +94,28 @@ enum {
 
     CUTS_SIZE = 2048,
 
-    NORM_HEADER = 32,
+    REWRITE_HEADER = 16,
+    OP_SIZE = 32,
+    FORM = 0,
+    MAP = 1,
+    REPLACE = 2,
+    AFFIX = 4,
+    APPEND = 1,
+    UNLESS_PRESENT = 2,
+    ONLY_FIRST = 4,
+    FORM_HEADER = 32,
+    MAP_HEADER = 16,
+    MAP_OTHER = 0x80,
+
+    CHARACTERS_HEADER = 16,
+    PLACES = 4,
+    UNIT_CHARACTER = 0,
+    UNIT_BYTE = 1,
+    CROSSINGS_HEADER = 8,
+    CROSSINGS_ASCII = 2048,
+    ONE_KNOWN = 1,
+    BOTH_KNOWN = 2,
+
     NFC = 0,
     NFD = 1,
     NFKC = 2,
@@ -346,12 +368,15 @@ static size_t utf8_encode(uint8_t *p, uint32_t c) {
 
 /* ---- Opening: header and section table (6.1) ---------------------------------------------------------------------------------------- */
 
-static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "SC64", "RANK", "BIDS", "TIDX", "PIDX", "TRIE", "SPLT", "CUTS",
-                                     "NORM", "ADDT", "ACLS", "POST", "SPID", "CHAT", "PROV", "TEST",
+static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "SC64", "RANK", "BIDS", "TIDX", "PIDX", "TRIE", "SPLT",
+                                     "CUTS", "NORM", "ADDT", "ACLS", "POST", "SPID", "CHAT", "PROV", "TEST",
 #ifndef TKX_NO_DECODER
                                      "DECO",
 #endif
-};
+#ifndef TKX_NO_CHARACTERS
+                                     "CHRS", "XPRS",
+#endif
+                                     "KEYS"};
 
 static int is_known(const uint8_t *tag) {
     size_t i;
@@ -471,8 +496,12 @@ static uint64_t index_size(tkx_span s, uint64_t slot_size) {
     return slots == 0 || buckets == 0 ? UINT64_MAX : 8 + slots * slot_size + 2 * buckets;
 }
 
-static uint64_t normalizer_size(tkx_span s) {
-    return NORM_HEADER + TOP_SIZE + 128 * field(s, 4) + 128 * field(s, 8) + 8 * field(s, 12) + 4 * field(s, 16) + 12 * field(s, 20);
+static uint64_t form_size(tkx_span s) {
+    return FORM_HEADER + TOP_SIZE + 128 * field(s, 4) + 128 * field(s, 8) + 8 * field(s, 12) + 4 * field(s, 16) + 12 * field(s, 20);
+}
+
+static uint64_t map_size(tkx_span s) {
+    return MAP_HEADER + ASCII_SIZE + TOP_SIZE + 128 * field(s, 0) + 128 * field(s, 4) + 8 * field(s, 8) + field(s, 12);
 }
 
 static uint64_t added_size(tkx_span s) {
@@ -482,6 +511,18 @@ static uint64_t added_size(tkx_span s) {
 
 static uint64_t class_table_size(uint64_t middle_count, uint64_t leaf_count) {
     return ASCII_SIZE + TOP_SIZE + 128 * middle_count + 64 * leaf_count;
+}
+
+static uint64_t characters_size(tkx_span s) {
+    uint64_t unit = field(s, 0), places = field(s, 4), middle_count = field(s, 8), leaf_count = field(s, 12);
+    if (unit > UNIT_BYTE || (places != 1 && places != PLACES)) return UINT64_MAX;
+    if (unit == UNIT_BYTE) return middle_count || leaf_count ? UINT64_MAX : CHARACTERS_HEADER + 1024 * places;
+    return CHARACTERS_HEADER + TOP_SIZE * places + 128 * middle_count + 256 * leaf_count;
+}
+
+static uint64_t crossings_size(tkx_span s) {
+    uint64_t bits = field(s, 4);
+    return field(s, 0) > BOTH_KNOWN || bits < 6 || bits > 26 ? UINT64_MAX : CROSSINGS_HEADER + CROSSINGS_ASCII + (UINT64_C(1) << bits) / 8;
 }
 
 static int is_sized(tkx_span s, uint64_t size) { return s.data == NULL || s.size == size; }
@@ -502,12 +543,15 @@ static int check_sizes(const tkx *t) {
     int good = is_sized(t->records, RECORD_SIZE * ids) && is_sized(t->scores, 4 * ids) && is_sized(t->double_scores, 8 * ids) &&
                is_sized(t->trie, TRIE_HEADER + UNIT_SIZE * field(t->trie, 0)) && is_sized(t->ranks, 4 * ids) &&
                is_sized(t->decoder, DECODER_SIZE) && is_sized(t->byte_ids, 1024) && is_sized(t->token_index, index_size(t->token_index, 4)) &&
-               is_sized(t->pair_index, index_size(t->pair_index, 8)) && is_sized(t->cuts, CUTS_SIZE) &&
-               is_sized(t->normalizer, normalizer_size(t->normalizer)) && is_sized(t->added, added_size(t->added)) &&
+               is_sized(t->pair_index, index_size(t->pair_index, 8)) && is_sized(t->cuts, CUTS_SIZE) && is_sized(t->keys, 8 * ids) &&
+               is_sized(t->characters, characters_size(t->characters)) && is_sized(t->crossings, crossings_size(t->crossings)) &&
+               is_sized(t->added, added_size(t->added)) &&
                is_sized(t->added_classes, 8 + class_table_size(field(t->added_classes, 0) & 0xFFFF, field(t->added_classes, 0) >> 16)) &&
                is_sized(t->post, 8 + PIECE_SIZE * (field(t->post, 0) + field(t->post, 4))) &&
                is_sized(t->special_ids, 20 + 4 * field(t->special_ids, 16)) &&
                is_sized(t->self_test, 16 + CASE_SIZE * field(t->self_test, 0) + 4 * field(t->self_test, 4) + field(t->self_test, 8));
+    if (t->normalizer.data && (t->normalizer.size < REWRITE_HEADER || t->normalizer.size < REWRITE_HEADER + OP_SIZE * field(t->normalizer, 0)))
+        good = 0;
     if (t->splits.data && (t->splits.size < 8 || t->splits.size < 8 + STAGE_SIZE * field(t->splits, 0))) good = 0;
     return good ? TKX_OK : TKX_E_SECTION_SIZE;
 }
@@ -585,6 +629,7 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
     s->state_count = (uint16_t)load_u16(entry + 4);
     s->memo_count = (uint16_t)load_u16(entry + 6);
     s->row_shift = (uint8_t)shift;
+    s->first_op = s->op_count = 0;
     if (s->behavior > CONTIGUOUS || s->flags > (INVERT | ON_BYTES)) return 0;
     if (entry[13] || entry[14] || entry[15] || load_u32(entry + 28)) return 0;
     if (s->class_count < 1 || s->class_count > MAX_CLASSES || s->state_count < 1 || s->state_count > MAX_STATES) return 0;
@@ -613,14 +658,70 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
     return 1;
 }
 
+static int is_text(tkx_span s) { return utf8_valid(s.data, s.size) == s.size; }
+
+/* An operation of NORM (I18). */
+static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
+    uint32_t table = load_u32(entry + 12), table_size = load_u32(entry + 16), content = load_u32(entry + 20);
+    uint32_t content_size = load_u32(entry + 24);
+    if (!lies_within(section, table, table_size) || !lies_within(section, content, content_size)) return 0;
+    op->kind = entry[0];
+    op->flags = entry[1];
+    op->growth = load_u32(entry + 4);
+    op->extra = load_u32(entry + 8);
+    op->table.data = section.data + table;
+    op->table.size = table_size;
+    op->content.data = section.data + content;
+    op->content.size = content_size;
+    if (load_u16(entry + 2) || load_u32(entry + 28)) return 0;
+    if (op->flags > (op->kind == AFFIX ? 7 : 0) || content_size > MAX_CONTENT || !is_text(op->content)) return 0;
+    switch (op->kind) {
+        case FORM: return table_size >= FORM_HEADER && table_size == form_size(op->table) && load_u32(op->table.data) <= NFKD;
+        case MAP: return table_size >= MAP_HEADER && table_size == map_size(op->table);
+        case REPLACE: return table_size >= STAGE_SIZE && check_stage(&op->program, op->table, op->table.data) && op->program.flags == 0;
+        case AFFIX: return table_size == 0;
+        default: return 0;
+    }
+}
+
+static int check_ops(tkx *t) {
+    uint32_t i;
+    const uint8_t *data = t->normalizer.data;
+    t->op_count = load_u32(data);
+    t->normalizer_count = load_u32(data + 4);
+    if (t->op_count > TKX_MAX_OPS || t->normalizer_count > t->op_count || load_u64(data + 8)) return TKX_E_SPLITS;
+    for (i = 0; i < t->op_count; i++) {
+        if (!check_op(&t->ops[i], t->normalizer, data + REWRITE_HEADER + i * (size_t)OP_SIZE)) return TKX_E_SPLITS;
+    }
+    return TKX_OK;
+}
+
+/* A stage that rewrites: it has no program. */
+static int check_rewriting_stage(const tkx *t, tkx_stage *s, const uint8_t *entry) {
+    uint32_t first = load_u16(entry + 28), count = load_u16(entry + 30);
+    size_t i;
+    memset(s, 0, sizeof *s);
+    for (i = 0; i < 28; i++) {
+        if (entry[i] != (i == 1 ? REWRITE : 0)) return 0;
+    }
+    if (first > t->op_count || count > t->op_count - first) return 0;
+    s->flags = REWRITE;
+    s->first_op = (uint8_t)first;
+    s->op_count = (uint8_t)count;
+    return 1;
+}
+
 static int check_splits(tkx *t) {
     uint32_t i;
     t->stage_count = load_u32(t->splits.data);
     if (t->stage_count > TKX_MAX_STAGES || load_u32(t->splits.data + 4)) return TKX_E_SPLITS;
     for (i = 0; i < t->stage_count; i++) {
-        if (!check_stage(&t->stages[i], t->splits, t->splits.data + 8 + i * (size_t)STAGE_SIZE)) return TKX_E_SPLITS;
+        const uint8_t *entry = t->splits.data + 8 + i * (size_t)STAGE_SIZE;
+        if (!(entry[1] & REWRITE ? check_rewriting_stage(t, &t->stages[i], entry) : check_stage(&t->stages[i], t->splits, entry)))
+            return TKX_E_SPLITS;
         /* Behind a stage on bytes, pieces may begin and end inside a character. */
         if (i && (t->stages[i - 1].flags & ON_BYTES) && !(t->stages[i].flags & ON_BYTES)) return TKX_E_SPLITS;
+        if ((t->stages[i].flags & ON_BYTES) && t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) return TKX_E_SPLITS;
     }
     return TKX_OK;
 }
@@ -665,6 +766,14 @@ static void find_sections(tkx *t) {
     t->token_buckets = (uint32_t)field(t->token_index, 4);
     t->pair_slots = (uint32_t)field(t->pair_index, 0);
     t->pair_buckets = (uint32_t)field(t->pair_index, 4);
+    t->keys = find_section(t, "KEYS");
+#ifndef TKX_NO_CHARACTERS
+    t->characters = find_section(t, "CHRS");
+    /* Only characters are cut between: without them, or for bytes, XPRS says nothing. */
+    if (t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) t->crossings = find_section(t, "XPRS");
+    t->place_count = (uint32_t)field(t->characters, 4);
+    t->crossing_shift = 64 - ((uint32_t)field(t->crossings, 4) & 63);
+#endif
 }
 
 int tkx_open(tkx *t, const void *data, size_t size) {
@@ -682,6 +791,7 @@ int tkx_open(tkx *t, const void *data, size_t size) {
     read_trie_header(t);
     code = check_present(t);
     if (code == TKX_OK) code = check_sizes(t);
+    if (code == TKX_OK && t->normalizer.data) code = check_ops(t);
     if (code == TKX_OK && t->splits.data) code = check_splits(t);
     if (code == TKX_OK) study_added(t);
     return code;
@@ -780,6 +890,20 @@ int tkx_token_score(const tkx *t, uint32_t id, float *score) {
     return TKX_OK;
 }
 
+/* The bytes for which TIDX has an id, and its record's flags. */
+static FORCE_INLINE int read_key(const tkx *t, uint32_t id, const uint8_t **bytes, uint32_t *length, uint32_t *flags) {
+    const uint8_t *key;
+    uint32_t offset;
+    if (EXPECT(!t->keys.data)) return read_record(t, id, bytes, length, flags);
+    key = t->keys.data + RECORD_SIZE * (size_t)id;
+    offset = load_u32(key);
+    *length = load_u16(key + 4);
+    *flags = load_u16(t->records.data + RECORD_SIZE * (size_t)id + 6);
+    if (offset > t->bytes.size || *length > t->bytes.size - offset) return 0;
+    *bytes = t->bytes.data + offset;
+    return 1;
+}
+
 /* Where TIDX has the displacement for a hash, and the slot. */
 static FORCE_INLINE const uint8_t *token_displacement(const tkx *t, uint64_t h) {
     return t->token_index.data + 8 + 4 * (size_t)t->token_slots + 2 * bucket_of(h, t->token_buckets);
@@ -800,7 +924,7 @@ static FORCE_INLINE int token_in_slot(const tkx *t, uint32_t slot, uint64_t h, c
     uint32_t length;
     if (!slot_fits(slot, h)) return TKX_E_NOT_FOUND;
     *id = slot & MAX_IDS;
-    if (*id >= t->id_count || !read_record(t, *id, &content, &length, flags)) return TKX_E_CORRUPT;
+    if (*id >= t->id_count || !read_key(t, *id, &content, &length, flags)) return TKX_E_CORRUPT;
     return length == size && memcmp(content, bytes, size) == 0 ? TKX_OK : TKX_E_NOT_FOUND;
 }
 
@@ -1193,6 +1317,7 @@ static int put_token(tkx_decoder *d, sink *s, uint32_t id, unsigned place) {
         if (!form_at(d->t, flags, place, &bytes, &length)) return TKX_E_CORRUPT;
         end_run(d, s);
         put_bytes(d, s, bytes, length);
+        if (d->rules & BYTE_FALLBACK) end_held(d, s);
     }
     if (length || !(d->rules & FIRST_BY_TEXT)) d->is_first = 0;
     return TKX_OK;
@@ -1304,7 +1429,10 @@ static int start(tkx_decoder *d, const tkx *t, int skip_special) {
     d->t = t;
     d->skip_special = skip_special != 0;
 #ifndef TKX_NO_DECODER
-    if (!read_rules(d)) return TKX_E_CORRUPT;
+    if (!read_rules(d)) {
+        d->t = NULL;
+        return TKX_E_CORRUPT;
+    }
 #endif
     return TKX_OK;
 }
@@ -1450,6 +1578,7 @@ typedef struct waiting {
     uint64_t hash;   /* and slot in TIDX, if is_hashed */
     uint32_t slot;
     int is_hashed;
+    int is_part; /* of a piece, cut where no merge crosses */
 } waiting;
 
 /* How many pieces wait at most. The tables are much larger than the caches of the machine: while the pieces of a batch are found, the lines
@@ -1466,12 +1595,14 @@ typedef struct run {
     uint32_t *ids;
     uint32_t *spans; /* two numbers an id, or NULL: nobody asked for them */
     size_t capacity, count;
+    size_t unknown_count; /* the value of `count` behind the last unknown word (FUSE_UNKNOWN); 0: there was none */
     uint8_t *memory, no_memory[1];
     size_t memory_size, memory_used;
     uint64_t memory_needed;
     uint8_t *cache;
     unsigned cache_shift; /* a hash shifted right by this is the number of a set */
     const uint8_t *limit; /* end of the bytes that may be read behind a piece */
+    const uint8_t *begin; /* where the input begins, in the text at hand */
     size_t waiting_count;
     waiting batch[BATCH];
 } run;
@@ -1505,20 +1636,33 @@ static uint8_t *borrow(run *r, uint64_t size) {
     return memory;
 }
 
-/* How many bytes one byte of text can become. */
-static uint64_t expansion(const tkx *t) { return !t->normalizer.data ? 1 : field(t->normalizer, 0) >= NFKC ? 11 : 3; }
-
-/* Per byte of normalized text: MERGE_BYTES for the longest piece, a bit for each state that is remembered, 2 for the text itself,
-   normalized and with a space before it. While normalizing: 8 for each code point. */
+/* Per byte of text that a model sees: MERGE_BYTES for the longest piece and a bit for each state that is remembered. Per byte that an
+   operation takes or gives: 1, for FORM 8 more for each code point, for REPLACE a bit for each state that is remembered. */
 enum { MERGE_BYTES = 40 };
 
+#define TOO_MUCH (UINT64_C(1) << 48)
+
+/* Adds to *total what an operation wants for texts of *size bytes in `count` pieces, and makes *size what it gives at most. */
+static void add_op_size(const tkx_op *op, uint64_t count, uint64_t *size, uint64_t *total) {
+    uint64_t grown = *size * smaller(op->growth, 1 << 16) + smaller(op->extra, 1 << 16) * count;
+    *total += 2 * *size + grown + 16;
+    if (op->kind == FORM) *total += 8 * grown;
+    if (op->kind == REPLACE) *total += (*size + 1) * (op->program.memo_count / 8 + 1u);
+    *size = grown < TOO_MUCH >> 17 ? grown : TOO_MUCH >> 17;
+}
+
 size_t tkx_work_size(const tkx *t, size_t size) {
-    uint64_t each = MERGE_BYTES + 2, total;
-    uint32_t i;
+    uint64_t each = MERGE_BYTES, bytes = smaller(size, MAX_TEXT), total = 256;
+    uint32_t i, j;
     if (!t) return 0;
-    for (i = 0; i < t->stage_count; i++) each += t->stages[i].memo_count / 8 + 1u;
-    total = 256 + each * expansion(t) * (uint64_t)smaller(size, MAX_TEXT);
-    return total > SIZE_MAX ? SIZE_MAX : (size_t)total;
+    for (i = 0; i < t->normalizer_count; i++) add_op_size(&t->ops[i], 1, &bytes, &total);
+    for (i = 0; i < t->stage_count; i++) {
+        const tkx_stage *s = &t->stages[i];
+        each += s->memo_count / 8 + 1u;
+        for (j = 0; j < s->op_count; j++) add_op_size(&t->ops[s->first_op + j], i ? bytes : 1, &bytes, &total);
+    }
+    total += each * bytes;
+    return total > SIZE_MAX || bytes >= TOO_MUCH >> 17 ? SIZE_MAX : (size_t)total;
 }
 
 /* ---- Added tokens (5.3) ------------------------------------------------------------------------------------------------------------- */
@@ -1752,8 +1896,8 @@ typedef struct normalizer {
     size_t marks;
 } normalizer;
 
-static void normalizer_start(normalizer *n, run *r) {
-    const uint8_t *data = r->t->normalizer.data;
+static void normalizer_start(normalizer *n, run *r, const tkx_op *op) {
+    const uint8_t *data = op->table.data;
     n->r = r;
     n->form = load_u32(data);
     n->middle_count = load_u32(data + 4);
@@ -1761,7 +1905,7 @@ static void normalizer_start(normalizer *n, run *r) {
     n->entry_count = load_u32(data + 12);
     n->point_count = load_u32(data + 16);
     n->composition_count = load_u32(data + 20);
-    n->top = data + NORM_HEADER;
+    n->top = data + FORM_HEADER;
     n->middle = n->top + TOP_SIZE;
     n->leaves = n->middle + 128 * (size_t)n->middle_count;
     n->entries = n->leaves + 128 * (size_t)n->leaf_count;
@@ -1771,7 +1915,6 @@ static void normalizer_start(normalizer *n, run *r) {
     n->room = r->memory_size - r->memory_used;
     n->used = n->marks = 0;
     n->starter = NONE;
-    if (n->form > NFKD) fail(r, TKX_E_CORRUPT);
 }
 
 static int is_hangul(uint32_t c) { return c - 0xAC00 < 11172; }
@@ -1950,7 +2093,7 @@ static void add_decomposed(normalizer *n, uint32_t c) {
     }
 }
 
-/* Normalizes a text into borrowed memory. */
+/* Normalizes a text. */
 static void normalize(normalizer *n, const uint8_t *text, size_t size) {
     run *r = n->r;
     size_t i = 0, ascii;
@@ -1974,8 +2117,6 @@ static void normalize(normalizer *n, const uint8_t *text, size_t size) {
     }
     close_marks(n);
     write_closed(n);
-    if (r->code == TKX_OK) r->memory_used += n->used;
-    else if (r->code == TKX_E_WORK) r->memory_needed = r->memory_used + tkx_work_size(r->t, size);
 }
 
 /* ---- Pre-tokenizer: where a match ends (5.5) ---------------------------------------------------------------------------------------- */
@@ -2062,7 +2203,8 @@ static FORCE_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *a
    needs them. */
 typedef struct memo {
     const uint8_t *base, *limit; /* both NULL at first */
-    size_t mark;                 /* memory_used below the bits */
+    size_t mark;                 /* where the bits begin in the work memory */
+    size_t room;                 /* bytes that are kept free for them; 0: they lie on top of what is used */
 } memo;
 
 /* How far behind a match end a program may read before it is noted. A run of such reads costs this many steps a symbol at most. */
@@ -2082,6 +2224,15 @@ static uint32_t step(const tkx_stage *s, const uint8_t *p, const uint8_t *end, u
     *length = 1;
     if (p < end) class_ = *p < 128 || (s->flags & ON_BYTES) ? s->classes[*p] : class_of(s, p, length);
     return transition(s, state, class_);
+}
+
+static void encode_batch(run *r);
+
+/* Gives back all memory above `mark`. Pieces that wait may lie there: they are encoded first. */
+static void reclaim(run *r, size_t mark) {
+    if (r->memory_used == mark) return;
+    encode_batch(r);
+    r->memory_used = mark;
 }
 
 /* find_end with the notes. */
@@ -2107,7 +2258,7 @@ static NO_INLINE void note(run *r, const tkx_stage *s, memo *m, const uint8_t *a
     size_t length, had, bytes;
     if (m->limit <= at) m->base = m->limit = at;
     had = ((size_t)(m->limit - m->base) * s->memo_count + 7) / 8;
-    if (m->limit == m->base) r->memory_used = m->mark;
+    if (!m->room) reclaim(r, m->mark + had);
     if (stopped >= m->limit) {
         if ((size_t)(stopped - m->base) >= (SIZE_MAX / 8) / s->memo_count) {
             r->memory_needed = SIZE_MAX;
@@ -2116,9 +2267,8 @@ static NO_INLINE void note(run *r, const tkx_stage *s, memo *m, const uint8_t *a
         }
         bytes = ((size_t)(stopped - m->base + 1) * s->memo_count + 7) / 8;
         if (bytes > had) {
-            uint8_t *more = borrow(r, bytes - had);
-            if (!more) return;
-            memset(more, 0, bytes - had);
+            if (!m->room && !borrow(r, bytes - had)) return;
+            memset(r->memory + m->mark + had, 0, bytes - had);
         }
         m->limit = stopped + 1;
     }
@@ -2152,6 +2302,187 @@ static FORCE_INLINE const uint8_t *next_symbol(const tkx_stage *s, const uint8_t
 static FORCE_INLINE const uint8_t *skip_idle(const tkx_stage *s, const uint8_t *at, const uint8_t *end) {
     while (at < end && *at < 128 && (s->idle[*at >> 6] >> (*at & 63) & 1)) at++;
     return at;
+}
+
+/* ---- Rewriting (5.4) ---------------------------------------------------------------------------------------------------------------- */
+
+/* One operation at work. Its output grows in the work memory that is free, `room` bytes of it. */
+typedef struct rewriter {
+    run *r;
+    const tkx_op *op;
+    const uint8_t *text, *end;
+    uint8_t *out;
+    size_t used, room;
+    int changed; /* the output is what counts; otherwise it is the text as it was */
+} rewriter;
+
+static void write_bytes(rewriter *w, const uint8_t *p, size_t size) {
+    if (size > w->room - w->used) {
+        fail(w->r, TKX_E_WORK);
+        return;
+    }
+    memcpy(w->out + w->used, p, size);
+    w->used += size;
+}
+
+/* The entry of a map for the character at p, not ASCII; NULL where the tables point outside (r->code is set). */
+static const uint8_t *map_entry(const rewriter *w, uint32_t c) {
+    const uint8_t *data = w->op->table.data, *top = data + MAP_HEADER + ASCII_SIZE, *middle = top + TOP_SIZE, *leaves;
+    uint32_t middle_count = load_u32(data), leaf_count = load_u32(data + 4), entry_count = load_u32(data + 8);
+    uint32_t block = load_u16(top + 2 * (c >> 12));
+    if (block < middle_count) {
+        block = load_u16(middle + 2 * (64 * (size_t)block + (c >> 6 & 63)));
+        if (block < leaf_count) {
+            leaves = middle + 128 * (size_t)middle_count;
+            block = load_u16(leaves + 2 * (64 * (size_t)block + (c & 63)));
+            if (block < entry_count) return leaves + 128 * (size_t)leaf_count + 8 * (size_t)block;
+        }
+    }
+    fail(w->r, TKX_E_CORRUPT);
+    return NULL;
+}
+
+/* The first character that a map changes. */
+static const uint8_t *map_skip(const rewriter *w) {
+    const uint8_t *direct = w->op->table.data + MAP_HEADER, *p = w->text;
+    const uint8_t *first = direct + ASCII_SIZE + TOP_SIZE + 128 * (size_t)load_u32(w->op->table.data) +
+                           128 * (size_t)load_u32(w->op->table.data + 4);
+    while (p < w->end) {
+        if (*p < 0x80) {
+            if (direct[*p] != *p) break;
+            p++;
+        } else {
+            const uint8_t *entry = map_entry(w, utf8_decode(p));
+            if (entry != first) break;
+            p += utf8_length(*p);
+        }
+    }
+    return p;
+}
+
+/* MAP. */
+static void run_map(rewriter *w) {
+    const uint8_t *data = w->op->table.data, *direct = data + MAP_HEADER, *p = map_skip(w);
+    const uint8_t *entries = direct + ASCII_SIZE + TOP_SIZE + 128 * (size_t)load_u32(data) + 128 * (size_t)load_u32(data + 4);
+    const uint8_t *texts = entries + 8 * (size_t)load_u32(data + 8);
+    uint32_t text_size = load_u32(data + 12);
+    if (p == w->end) return;
+    w->changed = 1;
+    write_bytes(w, w->text, (size_t)(p - w->text));
+    while (p < w->end && w->r->code == TKX_OK) {
+        const uint8_t *entry;
+        uint32_t start, before_size, after_size;
+        size_t length, ascii = smaller((size_t)(w->end - p), w->room - w->used), i = 0;
+        for (; i < ascii; i++) {
+            uint8_t byte = p[i], becomes = byte < 0x80 ? direct[byte] : MAP_OTHER;
+            if (becomes >= MAP_OTHER) break;
+            w->out[w->used + i] = becomes;
+        }
+        w->used += i;
+        p += i;
+        if (p == w->end) break;
+        entry = map_entry(w, utf8_decode(p));
+        length = utf8_length(*p);
+        if (!entry) return;
+        start = load_u32(entry);
+        before_size = entry[4];
+        after_size = entry[5];
+        if (entry == entries) {
+            write_bytes(w, p, length);
+        } else if (start > text_size || before_size + after_size > text_size - start ||
+                   utf8_valid(texts + start, before_size) != before_size ||
+                   utf8_valid(texts + start + before_size, after_size) != after_size) {
+            fail(w->r, TKX_E_CORRUPT);
+        } else {
+            write_bytes(w, texts + start, before_size);
+            if (entry[6]) write_bytes(w, p, length);
+            write_bytes(w, texts + start + before_size, after_size);
+        }
+        p += length;
+    }
+}
+
+/* REPLACE. */
+static void run_replace(rewriter *w) {
+    const tkx_stage *s = &w->op->program;
+    const uint8_t *at = w->text, *copied = w->text;
+    memo m = {NULL, NULL, 0, 0};
+    run *r = w->r;
+    m.base = m.limit = w->text;
+    if (s->memo_count) {
+        uint64_t bits = ((uint64_t)(w->end - w->text) + 1) * s->memo_count;
+        m.mark = r->memory_used;
+        if (!borrow(r, bits / 8 + 1)) return;
+        m.room = (size_t)(bits / 8 + 1);
+        w->out += m.room;
+        w->room -= m.room;
+    }
+    while (at < w->end && r->code == TKX_OK) {
+        const uint8_t *last = match(r, s, &m, w->text, at, w->end);
+        if (last == at) {
+            at = skip_idle(s, next_symbol(s, at), w->end);
+            continue;
+        }
+        write_bytes(w, copied, (size_t)(at - copied));
+        write_bytes(w, w->op->content.data, w->op->content.size);
+        at = copied = last;
+    }
+    w->changed = copied > w->text;
+    if (w->changed) write_bytes(w, copied, (size_t)(w->end - copied));
+    if (m.room) r->memory_used = m.mark;
+}
+
+/* AFFIX; `first`: the text begins where the input begins. */
+static void run_affix(rewriter *w, int first) {
+    const tkx_span content = w->op->content;
+    size_t size = (size_t)(w->end - w->text);
+    if ((w->op->flags & ONLY_FIRST) && !first) return;
+    if ((w->op->flags & UNLESS_PRESENT) && size >= content.size && memcmp(w->text, content.data, content.size) == 0) return;
+    w->changed = 1;
+    if (!(w->op->flags & APPEND)) write_bytes(w, content.data, content.size);
+    write_bytes(w, w->text, size);
+    if (w->op->flags & APPEND) write_bytes(w, content.data, content.size);
+}
+
+/* FORM. */
+static void run_form(rewriter *w) {
+    normalizer n;
+    size_t size = (size_t)(w->end - w->text);
+    normalizer_start(&n, w->r, w->op);
+    if (is_normalized(&n, w->text, size) || w->r->code != TKX_OK) return;
+    normalize(&n, w->text, size);
+    w->changed = 1;
+    w->used = n.used;
+}
+
+/* Runs `count` operations, from `op` on, over a text that is not empty; `first`: it begins where the input begins. What they make of it
+   lies in borrowed memory, if it is not the text itself. */
+static NO_INLINE void rewrite(run *r, const tkx_op *op, uint32_t count, int first, const uint8_t **text, size_t *size) {
+    const size_t mark = r->memory_used, given = *size;
+    uint32_t i;
+    for (i = 0; i < count && *size && r->code == TKX_OK; i++, op++) {
+        rewriter w;
+        w.r = r;
+        w.op = op;
+        w.text = *text;
+        w.end = *text + *size;
+        w.out = r->memory + r->memory_used;
+        w.room = r->memory_size - r->memory_used;
+        w.used = 0;
+        w.changed = 0;
+        switch (op->kind) {
+            case FORM: run_form(&w); break;
+            case MAP: run_map(&w); break;
+            case REPLACE: run_replace(&w); break;
+            default: run_affix(&w, first); break;
+        }
+        if (!w.changed || r->code != TKX_OK) continue;
+        memmove(r->memory + mark, w.out, w.used);
+        r->memory_used = mark + w.used;
+        *text = r->memory + mark;
+        *size = w.used;
+    }
+    if (r->code == TKX_E_WORK) r->memory_needed = mark + (uint64_t)tkx_work_size(r->t, given);
 }
 
 /* ---- Merges (5.6) ------------------------------------------------------------------------------------------------------------------- */
@@ -2197,6 +2528,82 @@ static size_t byte_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *s
     return count;
 }
 
+#ifndef TKX_NO_CHARACTERS
+
+/* The symbol that CHRS has for a unit, a character or a byte, at a place in its piece, or NONE. Places: 0 first, 1 inside, 2 alone, 3 last. */
+static FORCE_INLINE uint32_t unit_symbol(run *r, uint32_t unit, uint32_t place) {
+    const tkx *t = r->t;
+    const uint8_t *table = t->characters.data + CHARACTERS_HEADER;
+    size_t block, id = NONE;
+    if (t->place_count == 1) place = 0;
+    if (load_u32(t->characters.data) == UNIT_BYTE) {
+        id = load_u32(table + 4 * (256 * (size_t)place + unit));
+    } else {
+        size_t middle_count = load_u32(t->characters.data + 8), leaf_count = load_u32(t->characters.data + 12);
+        block = load_u16(table + TOP_SIZE * (size_t)place + 2 * (unit >> 12));
+        table += TOP_SIZE * (size_t)t->place_count;
+        if (block < middle_count) block = load_u16(table + 2 * (64 * block + (unit >> 6 & 63)));
+        else block = leaf_count;
+        if (block < leaf_count) id = load_u32(table + 128 * middle_count + 4 * (64 * block + (unit & 63)));
+        else fail(r, TKX_E_CORRUPT);
+    }
+    if (id >= t->id_count && id != NONE) fail(r, TKX_E_CORRUPT);
+    return id < t->id_count ? (uint32_t)id : NONE;
+}
+
+/* The tokens of the bytes of one character, or 0 where one of them has none. */
+static size_t fallback_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *symbols) {
+    size_t i;
+    for (i = 0; i < size; i++) {
+        uint32_t id = load_u32(r->t->byte_ids.data + 4 * (size_t)bytes[i]);
+        if (id >= r->t->id_count) {
+            if (id != NONE) fail(r, TKX_E_CORRUPT);
+            return 0;
+        }
+        put_u32(symbols + 4 * i, id);
+    }
+    return size;
+}
+
+/* The symbols of a piece where they are not just those of its bytes: at most `size` of them, as u32 in the order of the host. An unknown
+   symbol waits until the next known one, so that the bytes of other characters come before it, as in the reference. */
+static NO_INLINE size_t character_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *symbols) {
+    const tkx *t = r->t;
+    const int of_bytes = load_u32(t->characters.data) == UNIT_BYTE;
+    int waits = 0;
+    size_t count = 0, i = 0, length;
+    for (; i < size; i += length) {
+        uint32_t id, place;
+        size_t in_bytes;
+        length = of_bytes ? 1 : utf8_length(bytes[i]);
+        place = (i ? 1u : 0u) + (i + length == size ? 2u : 0u);
+        id = unit_symbol(r, of_bytes ? bytes[i] : utf8_decode(bytes + i), place);
+        if (EXPECT(id != NONE)) {
+            if (waits) put_u32(symbols + 4 * count++, t->unknown_id);
+            waits = 0;
+            put_u32(symbols + 4 * count++, id);
+            continue;
+        }
+        in_bytes = of_bytes ? 0 : fallback_symbols(r, bytes + i, length, symbols + 4 * count);
+        count += in_bytes;
+        if (in_bytes || t->unknown_id == NONE) continue;
+        if (waits && !(t->flags & FUSE_UNKNOWN)) put_u32(symbols + 4 * count++, t->unknown_id);
+        waits = 1;
+    }
+    if (waits) put_u32(symbols + 4 * count++, t->unknown_id);
+    return r->code == TKX_OK ? count : 0;
+}
+
+#endif
+
+/* The symbols that merging begins with. */
+static FORCE_INLINE size_t first_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *symbols) {
+#ifndef TKX_NO_CHARACTERS
+    if (r->t->characters.data) return character_symbols(r, bytes, size, symbols);
+#endif
+    return byte_symbols(r, bytes, size, symbols);
+}
+
 /* Up to this length a piece is merged on the C stack: for each merge, all ranks are looked at. Longer ones go through a queue in the
    work memory. From 32 bytes on the queue is no slower (Chinese, Japanese, Thai, random letters); 64 leaves ordinary text without
    work memory. */
@@ -2205,7 +2612,7 @@ enum { SHORT_PIECE = 64 };
 static size_t merge_short(run *r, const uint8_t *bytes, size_t size, uint32_t *ids) {
     const tkx *t = r->t;
     uint32_t ranks[SHORT_PIECE], products[SHORT_PIECE];
-    size_t count = byte_symbols(r, bytes, size, (uint8_t *)ids), i;
+    size_t count = first_symbols(r, bytes, size, (uint8_t *)ids), i;
     if (count < 2) return count;
     for (i = 0; i + 1 < count; i++) {
         products[i] = find_pair(r, ids[i], ids[i + 1]);
@@ -2413,7 +2820,7 @@ static NO_INLINE void merge_long(run *r, const uint8_t *bytes, size_t size) {
     q.sorted = symbols + SYMBOL * size; /* one key a symbol at first, at most two for each merge later: 8 + 16 bytes */
     q.heap = q.sorted + 8 * size;
     q.room = size;
-    count = byte_symbols(r, bytes, size, q.heap);
+    count = first_symbols(r, bytes, size, q.heap);
     memmove(symbols + 12 * size, q.heap, 4 * count);
     list_symbols(r, &q, symbols, symbols + 12 * size, count);
     while (queue_pop(&q, r->t, symbols, &key)) {
@@ -2751,9 +3158,14 @@ static void encode_word_pieces(run *r, const uint8_t *bytes, size_t size) {
 static void encode_word(run *r, const uint8_t *bytes, size_t size) {
     uint32_t id;
     int found = token_in_trie(r->t, bytes, size, &id);
-    if (found == TKX_OK) emit_token(r, id, bytes, bytes + size);
-    else if (found == TKX_E_NOT_FOUND) emit_unknown(r, bytes, bytes + size);
-    else fail(r, found);
+    if (found == TKX_OK) {
+        emit_token(r, id, bytes, bytes + size);
+    } else if (found == TKX_E_CORRUPT) {
+        fail(r, found);
+    } else if (!(r->t->flags & FUSE_UNKNOWN) || r->count == 0 || r->count != r->unknown_count) {
+        emit_unknown(r, bytes, bytes + size);
+        r->unknown_count = r->count;
+    }
 }
 
 #endif
@@ -2894,6 +3306,8 @@ static FORCE_INLINE void emit_cached(run *r, waiting *w, const uint8_t *entry) {
 /* A piece that is not in the cache, where the model is not BPE. */
 static void encode_by_trie(run *r, const waiting *w) {
     const size_t before = r->count;
+    /* What an unknown word becomes may depend on the one before it. */
+    const int is_alone = r->t->model != MODEL_WORDLEVEL || !(r->t->flags & FUSE_UNKNOWN);
     size_t count;
     if ((r->t->trie_flags & ~(uint32_t)TRIE_FLAGS) || r->t->trie_reserved) {
         fail(r, TKX_E_CORRUPT);
@@ -2915,7 +3329,7 @@ static void encode_by_trie(run *r, const waiting *w) {
         default: break;
     }
     count = r->count - before;
-    if (w->set && r->code == TKX_OK && count >= 1 && count <= LARGE_IDS && r->count <= r->capacity) remember(w, r->ids + before, count);
+    if (w->set && is_alone && r->code == TKX_OK && count >= 1 && count <= LARGE_IDS && r->count <= r->capacity) remember(w, r->ids + before, count);
 }
 
 #endif
@@ -2923,7 +3337,7 @@ static void encode_by_trie(run *r, const waiting *w) {
 /* A piece that is not in the cache. */
 static NO_INLINE void encode_unseen(run *r, const waiting *w) {
     const tkx *t = r->t;
-    uint32_t ids[SHORT_PIECE], flags;
+    uint32_t ids[SHORT_PIECE], flags = 0;
     size_t count = 1, i;
     int found = TKX_E_NOT_FOUND;
 #ifdef HAS_TRIE_MODELS
@@ -2942,7 +3356,7 @@ static NO_INLINE void encode_unseen(run *r, const waiting *w) {
         fail(r, found);
         return;
     }
-    if (found != TKX_OK || !((t->flags & WHOLE_PIECE_FIRST) || (flags & TKX_WHOLE))) {
+    if (found != TKX_OK || !(((t->flags & WHOLE_PIECE_FIRST) && !w->is_part) || (flags & TKX_WHOLE))) {
         if (w->size > SHORT_PIECE) {
             merge_long(r, w->p, w->size);
             return;
@@ -2951,6 +3365,8 @@ static NO_INLINE void encode_unseen(run *r, const waiting *w) {
     }
     if (r->code != TKX_OK) return;
     for (i = 0; i < count; i++) emit(r, ids[i]);
+    /* What is a token as a piece, and something else as a part of one, is not for the cache. */
+    if (t->crossings.data && found == TKX_OK && !(flags & TKX_WHOLE)) return;
     if (w->set && count >= 1 && count <= LARGE_IDS) remember(w, ids, count);
 }
 
@@ -2980,7 +3396,7 @@ static void look_ahead(run *r, size_t first) {
         const uint8_t *bytes;
         uint32_t length, flags;
         if (!slot_fits(w->slot, w->hash) || (w->slot & MAX_IDS) >= t->id_count) continue;
-        if (read_record(t, w->slot & MAX_IDS, &bytes, &length, &flags)) PREFETCH(bytes);
+        if (read_key(t, w->slot & MAX_IDS, &bytes, &length, &flags)) PREFETCH(bytes);
     }
 }
 
@@ -3002,15 +3418,74 @@ static NO_INLINE void encode_batch(run *r) {
     r->waiting_count = 0;
 }
 
-/* Takes a piece that is not empty. Its bytes must stay until encode_batch. */
-static FORCE_INLINE void add_piece(run *r, const uint8_t *p, size_t size) {
+/* Takes what is to be encoded by itself, not empty: a piece or a part of one. Its bytes must stay until encode_batch. */
+static FORCE_INLINE void add_waiting(run *r, const uint8_t *p, size_t size, int is_part) {
     waiting *w = &r->batch[r->waiting_count++];
     w->p = p;
     w->size = size;
     w->is_hashed = 0;
+    w->is_part = is_part;
     w->set = NULL;
     if (EXPECT(size <= LARGE_BYTES && r->cache != NULL)) find_set(r, w);
     if (r->waiting_count == BATCH) encode_batch(r);
+}
+
+#ifndef TKX_NO_CHARACTERS
+
+/* Whether a piece may be cut between two characters: no merge crosses them, and what an unknown one becomes does not depend on the other. */
+static FORCE_INLINE int is_cut(run *r, uint32_t left, uint32_t right) {
+    const tkx *t = r->t;
+    const uint8_t *ascii = t->crossings.data + CROSSINGS_HEADER;
+    uint32_t rule;
+    uint64_t h;
+    if (EXPECT((left | right) < 128)) return !bit_of(ascii, 128 * (size_t)left + right);
+    h = (left * K0 ^ right) * K1;
+    if (bit_of(ascii + CROSSINGS_ASCII, (size_t)(h >> t->crossing_shift))) return 0;
+    rule = load_u32(t->crossings.data);
+    if (rule == 0) return 1;
+    return (unit_symbol(r, left, 0) != NONE) + (unit_symbol(r, right, 0) != NONE) >= (rule == BOTH_KNOWN ? 2 : 1);
+}
+
+/* Takes a piece, in parts that no merge joins. With WHOLE_PIECE_FIRST a piece that is a token stays whole. */
+static NO_INLINE void add_parts(run *r, const uint8_t *p, size_t size) {
+    const tkx *t = r->t;
+    const uint8_t *at = p + utf8_length(*p), *end = p + size;
+    uint32_t left = utf8_decode(p), found, flags;
+    if ((t->flags & WHOLE_PIECE_FIRST) && size <= t->max_token_bytes) {
+        uint64_t h = hash_bytes(p, size);
+        int code = token_in_slot(t, load_u32(token_slot(t, h)), h, p, size, &found, &flags);
+        if (code == TKX_E_CORRUPT) {
+            fail(r, code);
+            return;
+        }
+        if (code == TKX_OK) {
+            add_waiting(r, p, size, 0);
+            return;
+        }
+    }
+    while (at < end && r->code == TKX_OK) {
+        uint32_t right = utf8_decode(at);
+        if (is_cut(r, left, right)) {
+            add_waiting(r, p, (size_t)(at - p), 1);
+            p = at;
+        }
+        left = right;
+        at += utf8_length(*at);
+    }
+    if (r->code == TKX_OK) add_waiting(r, p, (size_t)(end - p), 1);
+}
+
+#endif
+
+/* Takes a piece that is not empty. Its bytes must stay until encode_batch. */
+static FORCE_INLINE void add_piece(run *r, const uint8_t *p, size_t size) {
+#ifndef TKX_NO_CHARACTERS
+    if (r->t->crossings.data) {
+        add_parts(r, p, size);
+        return;
+    }
+#endif
+    add_waiting(r, p, size, 0);
 }
 
 /* ---- Stages (5.5) ------------------------------------------------------------------------------------------------------------------- */
@@ -3021,7 +3496,7 @@ static NO_INLINE void split_once(run *r, const tkx_stage *s, const uint8_t *begi
     const int keeps_matches = s->behavior == ISOLATED || (s->flags & INVERT);
     const int keeps_gaps = s->behavior == ISOLATED || !(s->flags & INVERT);
     const uint8_t *at = begin, *gap = begin;
-    memo m = {NULL, NULL, 0};
+    memo m = {NULL, NULL, 0, 0};
     m.mark = r->memory_used;
     m.base = m.limit = begin;
     while (at < end && r->code == TKX_OK) {
@@ -3038,7 +3513,7 @@ static NO_INLINE void split_once(run *r, const tkx_stage *s, const uint8_t *begi
     r->memory_used = m.mark;
 }
 
-static int is_simple(const tkx_stage *s) { return s->behavior == ISOLATED || s->behavior == REMOVED; }
+static int is_simple(const tkx_stage *s) { return !(s->flags & REWRITE) && (s->behavior == ISOLATED || s->behavior == REMOVED); }
 
 typedef struct piece {
     const uint8_t *from, *to;
@@ -3052,15 +3527,29 @@ typedef struct splitter {
     piece next;   /* a match behind a gap that was given out; from NULL: none */
     piece opened; /* the span behind the piece that was given out; from NULL: none */
     memo m;
+    const uint8_t *run_begin, *run_limit; /* of the run, before the text was rewritten */
 } splitter;
 
 static void splitter_start(splitter *w, run *r, const tkx_stage *s, const uint8_t *begin, const uint8_t *end) {
     memset(w, 0, sizeof *w);
     w->s = s;
+    w->run_begin = r->begin;
+    w->run_limit = r->limit;
+    if (s->flags & REWRITE) {
+        size_t size = (size_t)(end - begin);
+        const uint8_t *given = begin;
+        rewrite(r, r->t->ops + s->first_op, s->op_count, given == r->begin, &begin, &size);
+        if (given == r->begin) r->begin = begin;
+        if (given != begin) r->limit = begin + size;
+        end = begin + size;
+    }
     w->begin = w->at = w->m.base = w->m.limit = begin;
     w->end = end;
     w->m.mark = r->memory_used;
 }
+
+/* The work memory that a splitter itself uses ends here. */
+static size_t splitter_top(const splitter *w) { return w->m.mark + ((size_t)(w->m.limit - w->m.base) * w->s->memo_count + 7) / 8; }
 
 /* The next span, in *span; 0 at the end and on an error. */
 static int next_span(splitter *w, run *r, piece *span) {
@@ -3102,6 +3591,11 @@ static int joins(int behavior, const piece *a, const piece *b) {
 
 /* The next piece; 0 at the end and on an error. */
 static int next_piece(splitter *w, run *r, piece *out) {
+    if (w->s->flags & REWRITE) {
+        out->from = w->at;
+        out->to = w->at = w->end;
+        return out->from < out->to;
+    }
     for (;;) {
         *out = w->opened;
         w->opened.from = NULL;
@@ -3117,7 +3611,11 @@ static int next_piece(splitter *w, run *r, piece *out) {
     }
 }
 
-/* All stages: each one's splitter works on the piece that the one before gave last. */
+/* Rewritten pieces are kept up to this many bytes: the more of them wait, the better for encode_batch. */
+enum { KEPT = 4096 };
+
+/* All stages: each one's splitter works on the piece that the one before gave last. What a stage has rewritten stays in the work memory
+   when its splitter is done, until the pieces of it that wait are encoded. */
 static NO_INLINE void split_in_stages(run *r, const uint8_t *begin, const uint8_t *end) {
     const tkx *t = r->t;
     const uint32_t depth = t->stage_count - (is_simple(&t->stages[t->stage_count - 1]) ? 1u : 0u);
@@ -3126,11 +3624,15 @@ static NO_INLINE void split_in_stages(run *r, const uint8_t *begin, const uint8_
     piece p;
     splitter_start(&splitters[0], r, &t->stages[0], begin, end);
     for (;;) {
+        if (r->code != TKX_OK) return;
         if (!next_piece(&splitters[level], r, &p)) {
-            r->memory_used = splitters[level].m.mark;
+            r->begin = splitters[level].run_begin;
+            r->limit = splitters[level].run_limit;
             if (level == 0 || r->code != TKX_OK) return;
             level--;
         } else if (level + 1 < depth) {
+            size_t top = splitter_top(&splitters[level]);
+            if (r->waiting_count == 0 || r->memory_used - top > KEPT) reclaim(r, top);
             level++;
             splitter_start(&splitters[level], r, &t->stages[level], p.from, p.to);
         } else if (depth < t->stage_count) {
@@ -3150,38 +3652,23 @@ static void split(run *r, const uint8_t *begin, const uint8_t *end) {
 
 /* ---- Encoding (5.3) ----------------------------------------------------------------------------------------------------------------- */
 
-/* A stretch without added tokens, not empty: step 6 to 8. */
+/* A stretch without added tokens, not empty: step 6 and 7. */
 static void encode_plain(run *r, const uint8_t *text, size_t size) {
     size_t mark = r->memory_used;
-    const uint8_t *limit = r->limit;
-    if ((r->t->flags & ADD_PREFIX_SPACE) && text[0] != ' ') {
-        uint8_t *spaced = borrow(r, (uint64_t)size + 1);
-        if (!spaced) return;
-        spaced[0] = ' ';
-        memcpy(spaced + 1, text, size);
-        text = spaced;
-        size++;
-        r->limit = text + size;
-    }
     split(r, text, text + size);
     encode_batch(r);
-    r->limit = limit;
     r->memory_used = mark;
 }
 
-/* A stretch between raw added tokens, not empty: step 4 to 8. */
+/* A stretch between raw added tokens, not empty: step 4 to 7. */
 static void encode_stretch(run *r, const uint8_t *text, size_t size) {
     size_t mark = r->memory_used;
-    const uint8_t *limit = r->limit;
-    if (r->t->normalizer.data) {
-        normalizer n;
-        normalizer_start(&n, r);
-        if (!is_normalized(&n, text, size) && r->code == TKX_OK) {
-            normalize(&n, text, size);
-            text = n.out;
-            size = n.used;
-            r->limit = text + size;
-        }
+    const uint8_t *limit = r->limit, *begin = r->begin;
+    if (r->t->normalizer_count) {
+        const uint8_t *given = text;
+        rewrite(r, r->t->ops, r->t->normalizer_count, text == begin, &text, &size);
+        if (given == begin) r->begin = text;
+        if (given != text) r->limit = text + size;
     }
     if (r->code != TKX_OK) return;
     if (can_find(r, 1)) {
@@ -3195,11 +3682,12 @@ static void encode_stretch(run *r, const uint8_t *text, size_t size) {
     } else if (size) {
         encode_plain(r, text, size);
     }
+    r->begin = begin;
     r->limit = limit;
     r->memory_used = mark;
 }
 
-/* A text that is valid: step 3 to 8. */
+/* A text that is valid: step 3 to 7. */
 static void encode_text(run *r, const uint8_t *text, size_t size) {
     r->limit = text + size;
     if (can_find(r, 0)) {
@@ -3231,7 +3719,8 @@ size_t tkx_cut(const tkx *t, const void *text, size_t size) {
 enum { BLOCK = 8192 };
 
 static void encode_blocks(run *r, const uint8_t *text, size_t size) {
-    while (size > BLOCK && r->t->normalizer.data && r->code == TKX_OK) {
+    r->begin = text;
+    while (size > BLOCK && r->t->op_count && r->code == TKX_OK) {
         size_t length = BLOCK, cut = tkx_cut(r->t, text, length);
         while (cut == 0 && length < size) {
             length = length > size / 2 ? size : 2 * length;

@@ -63,6 +63,6 @@ def _type(node: Node) -> str:
         if wanted <= fields:
             return name
     raise SourceError(
-        f"{node.file}: {node.path} has no type, and its fields {', '.join(sorted(fields))} are those of no model: BPE has merges, WordPiece "
-        f"{', '.join(sorted(WORD_PIECE_FIELDS))}, WordLevel {', '.join(sorted(WORD_LEVEL_FIELDS))}, Unigram an array as vocab"
+        f"{node.file}: {node.path} has no type, and its fields {', '.join(sorted(fields))} are those of no model: BPE has merges, "
+        f"WordPiece {', '.join(sorted(WORD_PIECE_FIELDS))}, WordLevel {', '.join(sorted(WORD_LEVEL_FIELDS))}, Unigram an array as vocab"
     )

@@ -18,6 +18,7 @@ from construct import Array
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from decoding import GoldenDecoder, golden_decoders
 from models import Golden, goldens
 from refused import refused_files
 from trie_models import trie_goldens
@@ -34,8 +35,11 @@ def make() -> dict[str, bytes]:
     """Every file of this folder that is made, by its path in the folder."""
     files = {"smallest-decode.bin": smallest_decode(), "smallest-bpe.bin": smallest_bpe()}
     for golden in (*goldens(), *trie_goldens()):
-        files[f"{golden.name}.bin"] = _unversioned(write(golden.model, _options(golden)), golden)
+        files[f"{golden.name}.bin"] = _unversioned(write(golden.model, _options(golden)), golden.model)
         files[f"{golden.name}.json"] = _pretty(expected(golden))
+    for decoder in golden_decoders():
+        files[f"{decoder.name}.bin"] = _unversioned(write(decoder.model, Options(decode_only=True)), decoder.model)
+        files[f"{decoder.name}.json"] = _pretty(expected_texts(decoder))
     refused = refused_files(files["smallest-decode.bin"], files["smallest-bpe.bin"])
     files |= {f"refused/{name}": content for name, content in refused.items()}
     sums = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in sorted(files.items())]
@@ -68,7 +72,7 @@ def smallest_bpe() -> bytes:
         Tag.BYTE_IDS: tables.encoder.byte_ids.astype(np.dtype("<u4")).tobytes(),
         Tag.TOKEN_INDEX: sections.token_index(tables.encoder.tokens),
         Tag.PAIR_INDEX: sections.pair_index(tables.encoder.pairs),
-        Tag.SPLITS: sections.splits(tables.stages),
+        Tag.SPLITS: sections.splits(tables.normalizer, tables.stages),
     }
     return assemble(contents, id_count=3, token_count=3, flags=HeaderFlag(0), max_token_bytes=2, unknown_id=NONE)
 
@@ -86,6 +90,15 @@ def expected(golden: Golden) -> dict[str, Any]:
     }
 
 
+def expected_texts(golden: GoldenDecoder) -> dict[str, Any]:
+    """What a reader must give: the tokens' bytes between others in hexadecimal, and the text of ids."""
+    return {
+        "reference": golden.model.reference.value,
+        "tokens": [None if token is None else token.content.hex() for token in golden.model.tokens],
+        "decode": [{"ids": ids, "text": text} for ids, text in golden.texts.items()],
+    }
+
+
 def _options(golden: Golden) -> Options:
     if not golden.self_test:
         return Options()
@@ -95,12 +108,12 @@ def _options(golden: Golden) -> Options:
     )
 
 
-def _unversioned(content: bytes, golden: Golden) -> bytes:
+def _unversioned(content: bytes, model: TokenizerModel) -> bytes:
     """The same file with a provenance that names no versions, so that a release does not change the golden files."""
     header = Header.parse(content)
     table = Array(header.section_count, Section).parse(content[Header.sizeof() :])
     contents = {entry.tag: content[entry.offset : entry.offset + entry.size] for entry in table}
-    reference = golden.model.reference.value
+    reference = model.reference.value
     contents[Tag.PROVENANCE] = (
         f'{{"exporter":"tokexport","reference":"{reference}","sha256":{{}},"source":"golden"}}'.encode()
     )

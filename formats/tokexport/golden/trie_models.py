@@ -46,8 +46,18 @@ def trie_goldens() -> tuple[Golden, ...]:
 
 
 def unigram() -> Golden:
-    """Scores that are 32-bit numbers, and many of them equal; a text of unknown characters that is a token; the unknown token in the text."""
-    scores = {"<unk>": 0.0, "a": -1.0, "b": -1.0, "ab": -2.0, "abc": -2.5, "c": -0.5, "xx": -30.0, "aa": -2.0, "\u00e9\u00e9": -3.25}
+    """Scores of 32 bits, many of them equal; a text of unknown characters that is a token; the unknown token in the text."""
+    scores = {
+        "<unk>": 0.0,
+        "a": -1.0,
+        "b": -1.0,
+        "ab": -2.0,
+        "abc": -2.5,
+        "c": -0.5,
+        "xx": -30.0,
+        "aa": -2.0,
+        "\u00e9\u00e9": -3.25,
+    }
     ids = {piece: number for number, piece in enumerate(scores)}
     model = UnigramModel(
         {piece.encode(): number for piece, number in ids.items()},
@@ -61,7 +71,17 @@ def unigram() -> Golden:
 
 def unigram_fallback() -> Golden:
     """SC64, BIDS without some bytes, splits; the sums of two ways differ in their last bit."""
-    pieces = ["<unk>", "a", "b", "ab", "abc", "c", "ba", "bab", *(f"<0x{byte:02X}>" for byte in (*range(0x60, 0xB0), 0xC3, 0xE4))]
+    pieces = [
+        "<unk>",
+        "a",
+        "b",
+        "ab",
+        "abc",
+        "c",
+        "ba",
+        "bab",
+        *(f"<0x{byte:02X}>" for byte in (*range(0x60, 0xB0), 0xC3, 0xE4)),
+    ]
     scores = {piece: -0.1 * number for number, piece in enumerate(pieces)} | {"bab": -0.3, "ab": -0.1 - 0.2}
     ids = {piece: number for number, piece in enumerate(pieces)}
     model = UnigramModel(
@@ -79,7 +99,22 @@ def unigram_fallback() -> Golden:
 
 def word_pieces() -> Golden:
     """WordPiece with a word that is too long, one that has no last piece, and characters of several bytes."""
-    tokens = ["[UNK]", "un", "##aff", "##able", "##a", "a", "##\u00e9", "\u4e2d", "##\u6587", "##", "#", "##b", "unaff", "\U0001f600"]
+    tokens = [
+        "[UNK]",
+        "un",
+        "##aff",
+        "##able",
+        "##a",
+        "a",
+        "##\u00e9",
+        "\u4e2d",
+        "##\u6587",
+        "##",
+        "#",
+        "##b",
+        "unaff",
+        "\U0001f600",
+    ]
     vocab = {token: number for number, token in enumerate(tokens)}
     model = WordPieceModel({token.encode(): number for token, number in vocab.items()}, 0, b"##", 8)
     fields = {"unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 8, "vocab": vocab}
@@ -110,7 +145,10 @@ def words() -> Golden:
 def greedy() -> Golden:
     """RWKV: tokens of any bytes, parts of characters among them. The reference is the published algorithm: the longest token first."""
     vocab = {bytes([byte]): byte for byte in range(256)}
-    vocab |= {token: 256 + n for n, token in enumerate([b"the", b" the", b"there", b" th", b"\xe4\xb8", b"\x96\xe7", b"aa", b"aaaa"])}
+    vocab |= {
+        token: 256 + n
+        for n, token in enumerate([b"the", b" the", b"there", b" th", b"\xe4\xb8", b"\x96\xe7", b"aa", b"aaaa"])
+    }
     model = GreedyModel(vocab)
 
     def encode(text: str, special: bool) -> Sequence[int]:
