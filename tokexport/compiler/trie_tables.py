@@ -24,8 +24,8 @@ _MAX_KEY: Final = 0xFFFF
 class TrieTables:
     """A compiled model that looks pieces up in a trie.
 
-    ``continuation``: base of the node behind the prefix of WordPiece; 0: none. ``flags``: those of TrieFlag. ``byte_ids``: the tokens of the
-    256 bytes, NONE where there is none, or ``None`` without byte fallback. ``longest``: the length of the longest key.
+    ``continuation``: base of the node behind the prefix of WordPiece; 0: none. ``flags``: those of TrieFlag. ``byte_ids``: the tokens of
+    the 256 bytes, NONE where there is none, or ``None`` without byte fallback. ``longest``: the length of the longest key.
     """
 
     type: ModelType
