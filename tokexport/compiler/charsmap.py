@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tokexport.compiler.double_array import Units, double_array, keys, prefixes
+from tokexport.compiler.darts import Units, darts_units, keys, prefixes
 from tokexport.errors import UnsupportedError
 
 
@@ -72,7 +72,7 @@ def charsmap_of(replacements: dict[str, str]) -> bytes:
     for key, value in replacements.items():
         places[key.encode()] = len(text)
         text += value.encode() + b"\0"
-    units = double_array(places).astype("<u4").tobytes()
+    units = darts_units(places).astype("<u4").tobytes()
     return len(units).to_bytes(4, "little") + units + bytes(text)
 
 
