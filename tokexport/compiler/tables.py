@@ -68,7 +68,7 @@ def compile_model(model: TokenizerModel) -> Tables:
     stages = tuple(_stage(step) for step in runs_of_rewrites(model.splits))
     _check_stages(stages, normalizer)
     normalized = {
-        index: normalize(token.content, model.normalizer).encode()
+        index: token.content.encode() if token.verbatim else normalize(token.content, model.normalizer).encode()
         for index, token in enumerate(model.added_tokens)
         if token.normalized
     }
