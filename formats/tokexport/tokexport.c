@@ -818,7 +818,7 @@ static void find_sections(tkx *t) {
 #ifndef TKX_NO_CHARACTERS
     t->characters = find_section(t, "CHRS");
     /* Only characters are cut between: without them, or for bytes, XPRS says nothing. */
-    if (t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) t->crossings = find_section(t, "XPRS");
+    if (t->model == MODEL_BPE && t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) t->crossings = find_section(t, "XPRS");
     t->place_count = (uint32_t)field(t->characters, 4);
     t->crossing_shift = 64 - ((uint32_t)field(t->crossings, 4) & 63);
 #endif
