@@ -197,12 +197,13 @@ class CharacterSymbols:
 
     ``prefix`` stands before every character but the first, ``suffix`` behind the last (``continuing_subword_prefix``,
     ``end_of_word_suffix``). ``byte_ids``: the token of each of the 256 bytes, ``None`` where there is none, for a character that is not in
-    the vocabulary (``byte_fallback``).
+    the vocabulary (``byte_fallback``). ``of_bytes``: the characters are those of GPT-2's byte alphabet, that is, bytes (CLIP).
     """
 
     prefix: bytes = b""
     suffix: bytes = b""
     byte_ids: tuple[int | None, ...] | None = None
+    of_bytes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
