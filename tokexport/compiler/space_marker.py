@@ -96,7 +96,7 @@ def _exchanged_step(step: _Step) -> _Step | None:
     if isinstance(step, Prepend | Append):
         return replace(step, content=exchanged(step.content))
     if isinstance(step, Split) and not step.on_bytes:
-        if isinstance(step.pattern, CharacterTest):
+        if not isinstance(step.pattern, str):
             return step if step.pattern in _BLIND_TESTS else None
         return replace(step, pattern=exchanged(step.pattern)) if _LITERAL.fullmatch(step.pattern) else None
     return step if step in _BLIND_MAPS else None
