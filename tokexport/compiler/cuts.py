@@ -5,7 +5,8 @@ safe when
 
 - every operation of the normalizer, and every stage up to one that is *hard* there, is *clean* there: no match runs across, a match that
   ends there ends there at the end of text as well, and a scan that starts there does not look back; nothing is put at the ends of a text;
-- that stage always puts a boundary between the two: what stands behind it sees them apart anyway;
+- that stage always puts a boundary between the two: what stands behind it sees them apart anyway; or all stages are clean there, and no
+  merge joins the two, so that it does not matter whether they stand in one piece;
 - no added token can hold the pair, strip white space across it, or ask what kind of character stands on its other side.
 
 What the two characters have become by then is followed as long as it is one character on either side of the boundary. What cannot be shown
@@ -40,8 +41,11 @@ def safe_cuts(
     stages: Sequence[tuple[Split, SplitProgram] | tuple[Op, ...]],
     added: Sequence[AddedToken],
     normalized_contents: Sequence[bytes],
+    uncrossed: Pairs | None = None,
 ) -> Pairs:
-    """The pairs between which a text may be cut, shape (128, 128)."""
+    """The pairs between which a text may be cut, shape (128, 128). ``uncrossed``: the model gives the ids of both sides for a piece that
+    holds the pair.
+    """
     boundary = _Boundary()
     for op in normalizer:
         boundary.pass_op(op)
@@ -56,6 +60,8 @@ def safe_cuts(
         else:
             for op in stage:
                 boundary.pass_op(op)
+    if uncrossed is not None:
+        cuts |= boundary.clean & ~boundary.seen(~uncrossed)
     return cuts & ~touched
 
 
