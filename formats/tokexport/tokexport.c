@@ -2589,6 +2589,11 @@ static void run_affix(rewriter *w, int first) {
     if ((w->op->flags & ONLY_FIRST) && !first) return;
     if ((w->op->flags & UNLESS_PRESENT) && size >= content.size && memcmp(w->text, content.data, content.size) == 0) return;
     w->changed = 1;
+    if (size + content.size > w->room) {
+        w->r->memory_needed = w->r->memory_used + (uint64_t)size + content.size;
+        fail(w->r, TKX_E_WORK);
+        return;
+    }
     if (!(w->op->flags & APPEND)) write_bytes(w, content.data, content.size);
     write_bytes(w, w->text, size);
     if (w->op->flags & APPEND) write_bytes(w, content.data, content.size);
@@ -2633,7 +2638,7 @@ static NO_INLINE void rewrite(run *r, const tkx_op *op, uint32_t count, int firs
         *text = r->memory + mark;
         *size = w.used;
     }
-    if (r->code == TKX_E_WORK) r->memory_needed = mark + (uint64_t)tkx_work_size(r->t, given);
+    if (r->code == TKX_E_WORK && !r->memory_needed) r->memory_needed = mark + (uint64_t)tkx_work_size(r->t, given);
 }
 
 /* ---- Merges (5.6) ------------------------------------------------------------------------------------------------------------------- */
