@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from tokexport.errors import SourceError, TokexportError
+from tokexport.readers.wordpiece_vocabulary import BertSettings
 from tokexport.references.protocol import AddedContent, Mode, ReferenceStopsError
 
 try:
     import tokenizers
-    from tokenizers.implementations import ByteLevelBPETokenizer  # type: ignore[attr-defined]
+    from tokenizers.implementations import (  # type: ignore[attr-defined]
+        BertWordPieceTokenizer,
+        ByteLevelBPETokenizer,
+    )
 except ImportError as error:
     raise TokexportError(
         "the library `tokenizers` is not installed, and its ids are the right ones for this source; "
@@ -54,6 +59,32 @@ class TokenizersReference:
             raise SourceError(
                 f"{path}: the library `tokenizers` {tokenizers.__version__} refuses it: {error}"
             ) from error
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any], path: str | os.PathLike[str]) -> TokenizersReference:
+        """Loads the fields of a tokenizer.json; ``path`` is what they were made from, for errors."""
+        try:
+            return cls(tokenizers.Tokenizer.from_str(json.dumps(document)))
+        except Exception as error:  # the library raises bare Exception
+            raise SourceError(
+                f"{path}: the library `tokenizers` {tokenizers.__version__} refuses it: {error}"
+            ) from error
+
+    @classmethod
+    def from_wordpiece(cls, vocab: Path, settings: BertSettings) -> TokenizersReference:
+        """Loads a vocab.txt as the library's own BertWordPieceTokenizer does."""
+        try:
+            bert = BertWordPieceTokenizer(
+                str(vocab),
+                lowercase=settings.lowercase,
+                strip_accents=settings.strip_accents,
+                handle_chinese_chars=settings.chinese_characters,
+            )
+        except Exception as error:  # the library raises bare Exception
+            raise SourceError(
+                f"{vocab}: the library `tokenizers` {tokenizers.__version__} refuses it: {error}"
+            ) from error
+        return cls(bert._tokenizer)
 
     @classmethod
     def from_vocab_and_merges(cls, vocab: Path, merges: Path, special_tokens: Mapping[str, int]) -> TokenizersReference:
