@@ -1109,10 +1109,11 @@ int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_
 
 static const uint8_t REPLACEMENT[3] = {0xEF, 0xBF, 0xBD};
 
-/* The caller's buffer. What does not fit is counted all the same: `used` is then more than `capacity`. */
+/* The caller's buffer. What does not fit is counted all the same: `used` is then more than `capacity`. `taken` counts the bytes before any
+   are stripped. */
 typedef struct sink {
     uint8_t *out;
-    size_t capacity, used;
+    size_t capacity, used, taken;
 } sink;
 
 static FORCE_INLINE void put(sink *s, const uint8_t *bytes, size_t size) {
@@ -1171,6 +1172,7 @@ static void put_right(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size
 /* Writes bytes of the text but for what is stripped at its ends. */
 static void put_inner(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size) {
     size_t i = 0;
+    s->taken = size > SIZE_MAX - s->taken ? SIZE_MAX : s->taken + size;
     while (d->left_count && i < size) {
         if (bytes[i] == d->left[1 + d->left_part]) {
             i++;
@@ -1439,9 +1441,11 @@ static int read_rules(tkx_decoder *d) {
     return read_stripped(d->left, d->left_count, load_u32(rules + 12)) && read_stripped(d->right, d->right_most, load_u32(rules + 16));
 }
 
-/* Where the output would end if all that is held back at the ends came. */
-static size_t end_so_far(const tkx_decoder *d, const sink *s) {
-    return s->used + d->left_part + d->right_part + (size_t)d->right_count * d->right[0];
+/* Turns numbers of bytes taken into places in the output: what was stripped at the start lies before it, what was stripped at the end
+   behind it. */
+static void place_ends(const tkx_decoder *d, const sink *s, size_t *ends, size_t count) {
+    size_t stripped = s->taken - s->used - (size_t)d->right_count * d->right[0], i;
+    for (i = 0; i < count; i++) ends[i] = ends[i] < stripped ? 0 : smaller(ends[i] - stripped, s->used);
 }
 
 /* Decodes all ids at once. They are all there, so nothing has to wait but what may be stripped. */
@@ -1462,10 +1466,10 @@ static int decode_by_rules(tkx_decoder *d, const uint32_t *ids, size_t count, si
             *size = code == TKX_E_ID ? i : 0;
             return code;
         }
-        if (ends) ends[i] = end_so_far(d, s);
+        if (ends) ends[i] = s->taken;
     }
     code = end_text(d, s);
-    for (i = 0; ends && i < count; i++) ends[i] = smaller(ends[i], s->used);
+    if (code == TKX_OK && ends) place_ends(d, s, ends, count);
     return code;
 }
 
@@ -1511,7 +1515,7 @@ static int decode(const tkx *t, int as_bytes, const uint32_t *ids, size_t count,
     *size = 0;
     s.out = out;
     s.capacity = capacity;
-    s.used = 0;
+    s.used = s.taken = 0;
     code = start(&d, t, 0);
     if (code != TKX_OK) return code;
     d.as_bytes = (uint8_t)as_bytes;
@@ -1572,7 +1576,7 @@ int tkx_decoder_step(tkx_decoder *d, uint32_t id, uint8_t *out, size_t capacity,
     *size = 0;
     s.out = out;
     s.capacity = capacity;
-    s.used = 0;
+    s.used = s.taken = 0;
 #ifndef TKX_NO_DECODER
     if (d->t->decoder.data) {
         tkx_decoder before = *d;
@@ -1603,7 +1607,7 @@ int tkx_decoder_flush(tkx_decoder *d, uint8_t *out, size_t capacity, size_t *siz
     end = *d;
     s.out = out;
     s.capacity = capacity;
-    s.used = 0;
+    s.used = s.taken = 0;
 #ifndef TKX_NO_DECODER
     code = end_text(&end, &s);
 #else
