@@ -31,6 +31,10 @@ _PRINTING: Final = [byte for byte in range(256) if chr(byte).isprintable() and b
 _OTHERS: Final = [byte for byte in range(256) if byte not in _PRINTING]
 BYTE_OF: Final = {chr(byte): byte for byte in _PRINTING} | {chr(0x100 + n): byte for n, byte in enumerate(_OTHERS)}
 
+# Tokens that no decoder changes, for the places around another one.
+_BEFORE: Final = "\ue000"
+_BEHIND: Final = "\ue001"
+
 
 class TokenizersReference:
     """A tokenizer.json, or GPT-2's vocab.json and merges.txt, in the library itself.
@@ -128,16 +132,34 @@ class TokenizersReference:
 
     def decode_batch(self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool) -> list[str]:
         """Ids to text; the library leaves out ids that it does not know."""
-        return self._tokenizer.decode_batch([list(ids) for ids in sequences], skip_special_tokens=skip_special_tokens)
+        with _stops():
+            return self._tokenizer.decode_batch(
+                [list(ids) for ids in sequences], skip_special_tokens=skip_special_tokens
+            )
 
     def token_bytes(self, id: int) -> bytes | None:
-        """As the ByteLevel decoder does it: a token with a character outside of the byte alphabet is taken as it is."""
+        """What the decoder makes of a token between two others; of a part of a character only ByteLevel says it."""
         token = self._tokenizer.id_to_token(id)
-        if token is None or not isinstance(self._tokenizer.decoder, tokenizers.decoders.ByteLevel):
+        if token is None:
             return None
-        if all(character in BYTE_OF for character in token):
-            return bytes(BYTE_OF[character] for character in token)
-        return token.encode()
+        decoder = self._tokenizer.decoder
+        if decoder is None:
+            return f" {token}".encode()
+        if isinstance(decoder, tokenizers.decoders.ByteLevel):
+            # A token with a character outside of the byte alphabet is taken as it is.
+            known = all(character in BYTE_OF for character in token)
+            return bytes(BYTE_OF[character] for character in token) if known else token.encode()
+        try:
+            with _stops():
+                empty = decoder.decode([_BEFORE, _BEHIND])
+                filled = decoder.decode([_BEFORE, token, _BEHIND])
+        except ReferenceStopsError:
+            return None
+        behind = empty[len(_BEFORE) :]
+        content: str = filled[len(_BEFORE) : len(filled) - len(behind)]
+        if "\ufffd" in content or filled != _BEFORE + content + behind:
+            return None
+        return content.encode()
 
     def ids(self) -> Sequence[int]:
         """The ids of the vocabulary and of the added tokens."""
