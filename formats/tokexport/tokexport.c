@@ -59,6 +59,7 @@ enum {
     ACCEPT = 0x8000,
     INVERT = 1,
     ON_BYTES = 2,
+    EMPTY_MATCHES = 8,
     ISOLATED = 0,
     REMOVED = 1,
     MERGED_WITH_PREVIOUS = 2,
@@ -488,6 +489,9 @@ static uint32_t transition(const tkx_stage *s, uint32_t state, uint32_t class_) 
     return load_u16(s->transitions + 2 * column(s, state, class_));
 }
 
+/* Whether a stage is run by the careful loop: one that reads labels, or that may match nothing. */
+static int is_far(const tkx_stage *s) { return s->labels || (s->flags & EMPTY_MATCHES); }
+
 /* What the inner loops may take for granted of this stage: a start state that does not depend on what is before, the ASCII characters with
    which no match begins (skip_idle), and the states in which lower-case ASCII letters change nothing (find_end). */
 static void study_stage(tkx_stage *s) {
@@ -498,10 +502,11 @@ static void study_stage(tkx_stage *s) {
         if (load_u16(s->starts + 2 * class_) != s->start) s->start_varies = 1;
     }
     s->idle[0] = s->idle[1] = 0;
+    s->letter_loops = s->letter_accepts = 0;
+    if (is_far(s)) return;
     for (letter = 0; letter < 128 && !s->start_varies; letter++) {
         if ((transition(s, s->start, s->classes[letter]) & ~(uint32_t)ACCEPT) == 0) s->idle[letter >> 6] |= UINT64_C(1) << (letter & 63);
     }
-    s->letter_loops = s->letter_accepts = 0;
     for (state = 1; state < s->state_count && s->state_count <= 64; state++) {
         uint32_t t = transition(s, state, s->classes['a']);
         if ((t & ~(uint32_t)ACCEPT) != state) continue;
@@ -515,37 +520,49 @@ static void study_stage(tkx_stage *s) {
 static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
     uint32_t middle_count = load_u16(entry + 8), leaf_count = load_u16(entry + 10), shift = entry[12];
     uint32_t classes = load_u32(entry + 16), starts = load_u32(entry + 20), transitions = load_u32(entry + 24);
-    size_t rows;
+    uint64_t labels;
+    uint32_t label_states = load_u16(entry + 14), bound;
+    size_t rows, i;
     s->behavior = entry[0];
     s->flags = entry[1];
     s->class_count = (uint16_t)load_u16(entry + 2);
     s->state_count = (uint16_t)load_u16(entry + 4);
     s->memo_count = (uint16_t)load_u16(entry + 6);
     s->row_shift = (uint8_t)shift;
-    if (s->behavior > CONTIGUOUS || s->flags > (INVERT | ON_BYTES)) return 0;
-    if (entry[13] || entry[14] || entry[15] || load_u32(entry + 28)) return 0;
+    s->label_class_count = entry[13];
+    if (s->behavior > CONTIGUOUS || (s->flags & ~(INVERT | ON_BYTES | EMPTY_MATCHES))) return 0;
+    if (load_u32(entry + 28) || s->label_class_count > MAX_CLASSES || label_states > MAX_STATES) return 0;
+    if (!s->label_class_count != !label_states) return 0;
     if (s->class_count < 1 || s->class_count > MAX_CLASSES || s->state_count < 1 || s->state_count > MAX_STATES) return 0;
     if (s->memo_count >= s->state_count || shift > 8 || 1u << shift <= s->class_count) return 0;
     rows = (size_t)s->state_count << shift;
     if (!lies_within(section, classes, s->flags & ON_BYTES ? 256 : class_table_size(middle_count, leaf_count))) return 0;
+    labels = transitions + 2 * (uint64_t)rows;
     if (!lies_within(section, starts, 2 * (s->class_count + UINT64_C(1))) || !lies_within(section, transitions, 2 * (uint64_t)rows))
         return 0;
+    if (!lies_within(section, labels, 4 * (uint64_t)label_states * s->label_class_count)) return 0;
     s->classes = section.data + classes;
     s->starts = section.data + starts;
     s->transitions = section.data + transitions;
+    s->labels = label_states ? section.data + (size_t)labels : NULL;
     s->middle = s->leaves = NULL;
+    bound = label_states ? s->label_class_count : s->class_count;
     if (s->flags & ON_BYTES) {
-        if (middle_count || leaf_count || !all_bytes_below(s->classes, 256, s->class_count)) return 0;
+        if (middle_count || leaf_count || !all_bytes_below(s->classes, 256, bound)) return 0;
     } else {
         s->middle = s->classes + ASCII_SIZE + TOP_SIZE;
         s->leaves = s->middle + 128 * (size_t)middle_count;
-        if (!all_bytes_below(s->classes, ASCII_SIZE, s->class_count)) return 0;
+        if (!all_bytes_below(s->classes, ASCII_SIZE, bound)) return 0;
         if (!all_u16_below(s->classes + ASCII_SIZE, TOP_SIZE / 2, 0xFFFF, middle_count)) return 0;
         if (!all_u16_below(s->middle, 64 * (size_t)middle_count, 0xFFFF, leaf_count)) return 0;
-        if (!all_bytes_below(s->leaves, 64 * (size_t)leaf_count, s->class_count)) return 0;
+        if (!all_bytes_below(s->leaves, 64 * (size_t)leaf_count, bound)) return 0;
     }
     if (!all_u16_below(s->starts, s->class_count + (size_t)1, 0xFFFF, s->state_count)) return 0;
     if (!all_u16_below(s->transitions, rows, ~(uint32_t)ACCEPT, s->state_count)) return 0;
+    for (i = 0; i < (size_t)label_states * s->label_class_count; i++) {
+        uint32_t label = load_u32(s->labels + 4 * i);
+        if ((label & 0xFF) >= s->class_count || label >> 8 >= label_states) return 0;
+    }
     study_stage(s);
     return 1;
 }
@@ -999,7 +1016,7 @@ static uint8_t *borrow(run *r, uint64_t size) {
 /* How many bytes one byte of text can become. */
 static uint64_t expansion(const tkx *t) { return !t->normalizer.data ? 1 : field(t->normalizer, 0) >= NFKC ? 11 : 3; }
 
-/* Per byte of normalized text: MERGE_BYTES for the longest piece, a bit for each state that is remembered, 2 for the text itself,
+/* Per byte of normalized text: MERGE_BYTES for the longest piece, a bit for each state that is remembered, a label, 2 for the text itself,
    normalized and with a space before it. While normalizing: 8 for each code point. */
 enum { MERGE_BYTES = 40 };
 
@@ -1007,7 +1024,7 @@ size_t tkx_work_size(const tkx *t, size_t size) {
     uint64_t each = MERGE_BYTES + 2, total;
     uint32_t i;
     if (!t) return 0;
-    for (i = 0; i < t->stage_count; i++) each += t->stages[i].memo_count / 8 + 1u;
+    for (i = 0; i < t->stage_count; i++) each += t->stages[i].memo_count / 8 + 1u + (t->stages[i].labels != NULL);
     total = 256 + each * expansion(t) * (uint64_t)smaller(size, MAX_TEXT);
     return total > SIZE_MAX ? SIZE_MAX : (size_t)total;
 }
@@ -1552,8 +1569,9 @@ static FORCE_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *a
    on top of the work memory. There are none until a program reads far in vain, and none behind the text that it read then: prose never
    needs them. */
 typedef struct memo {
-    const uint8_t *base, *limit; /* both NULL at first */
-    size_t mark;                 /* memory_used below the bits */
+    const uint8_t *base, *limit;   /* both NULL at first */
+    size_t mark;                   /* memory_used below the bits */
+    const uint8_t *begin, *labels; /* the piece, and the label of the symbol at each place in it; labels NULL: the stage reads classes */
 } memo;
 
 /* How far behind a match end a program may read before it is noted. A run of such reads costs this many steps a symbol at most. */
@@ -1567,11 +1585,18 @@ static int is_noted(run *r, const tkx_stage *s, const memo *m, const uint8_t *p,
     return p < m->limit && state <= s->memo_count && bit_of(r->memory + m->mark, memo_bit(s, m, p, state));
 }
 
+/* The class of a symbol, and its length. */
+static uint32_t symbol_class(const tkx_stage *s, const uint8_t *p, size_t *length) {
+    *length = 1;
+    return *p < 128 || (s->flags & ON_BYTES) ? s->classes[*p] : class_of(s, p, length);
+}
+
 /* One step: the transition of a state on the symbol at p. */
-static uint32_t step(const tkx_stage *s, const uint8_t *p, const uint8_t *end, uint32_t state, size_t *length) {
+static uint32_t step(const tkx_stage *s, const memo *m, const uint8_t *p, const uint8_t *end, uint32_t state, size_t *length) {
     uint32_t class_ = s->class_count;
     *length = 1;
-    if (p < end) class_ = *p < 128 || (s->flags & ON_BYTES) ? s->classes[*p] : class_of(s, p, length);
+    if (p < end) class_ = symbol_class(s, p, length);
+    if (p < end && m->labels) class_ = m->labels[p - m->begin];
     return transition(s, state, class_);
 }
 
@@ -1581,7 +1606,7 @@ static NO_INLINE const uint8_t *find_end_noted(run *r, const tkx_stage *s, const
     const uint8_t *p = at, *last = at;
     size_t length;
     while (state && !(p > at && is_noted(r, s, m, p, state))) {
-        uint32_t t = step(s, p, end, state, &length);
+        uint32_t t = step(s, m, p, end, state, &length);
         if (t & ACCEPT) last = p;
         state = t & ~(uint32_t)ACCEPT;
         if (p == end) break;
@@ -1619,7 +1644,7 @@ static NO_INLINE void note(run *r, const tkx_stage *s, memo *m, const uint8_t *a
             r->memory[m->mark + (bit >> 3)] |= (uint8_t)(1u << (bit & 7));
         }
         if (p == end) break;
-        state = step(s, p, end, state, &length) & ~(uint32_t)ACCEPT;
+        state = step(s, m, p, end, state, &length) & ~(uint32_t)ACCEPT;
         p += length;
     }
 }
@@ -1643,6 +1668,41 @@ static FORCE_INLINE const uint8_t *next_symbol(const tkx_stage *s, const uint8_t
 static FORCE_INLINE const uint8_t *skip_idle(const tkx_stage *s, const uint8_t *at, const uint8_t *end) {
     while (at < end && *at < 128 && (s->idle[*at >> 6] >> (*at & 63) & 1)) at++;
     return at;
+}
+
+/* ---- Pre-tokenizer: labels and empty matches (5.5) ---------------------------------------------------------------------------------- */
+
+/* Gives each symbol of a piece its label, from the last one to the first, in lent memory. All that is behind a symbol tells its label, so
+   nothing less than the whole piece will do. NULL: too little memory, r->code is set. */
+static NO_INLINE const uint8_t *find_labels(run *r, const tkx_stage *s, const uint8_t *begin, const uint8_t *end) {
+    const uint8_t *p = end;
+    uint8_t *labels = borrow(r, (uint64_t)(end - begin));
+    uint32_t state = 0;
+    while (labels && p > begin) {
+        uint32_t entry;
+        size_t length;
+        p = s->flags & ON_BYTES ? p - 1 : before(p);
+        entry = load_u32(s->labels + 4 * ((size_t)state * s->label_class_count + symbol_class(s, p, &length)));
+        labels[p - begin] = (uint8_t)(entry & 0xFF);
+        state = entry >> 8;
+    }
+    return labels;
+}
+
+/* As `match`, for a stage that is_far. *empty: there is a match, and it holds nothing. */
+static NO_INLINE const uint8_t *match_far(run *r, const tkx_stage *s, memo *m, const uint8_t *at, const uint8_t *end, int *empty) {
+    const uint8_t *stopped, *last, *p = at;
+    uint32_t class_ = s->class_count, state;
+    size_t length;
+    if (at > m->begin) {
+        p = s->flags & ON_BYTES ? at - 1 : before(at);
+        class_ = m->labels ? m->labels[p - m->begin] : symbol_class(s, p, &length);
+    }
+    state = load_u16(s->starts + 2 * class_);
+    last = find_end_noted(r, s, m, at, end, state, &stopped);
+    *empty = (s->flags & EMPTY_MATCHES) && last == at && (step(s, m, at, end, state, &length) & ACCEPT);
+    if (!EXPECT(stopped - last <= FREE_READS) && s->memo_count) note(r, s, m, at, end, state, last, stopped);
+    return last;
 }
 
 /* ---- Merges (5.6) ------------------------------------------------------------------------------------------------------------------- */
@@ -2134,7 +2194,7 @@ static NO_INLINE void split_once(run *r, const tkx_stage *s, const uint8_t *begi
     const int keeps_matches = s->behavior == ISOLATED || (s->flags & INVERT);
     const int keeps_gaps = s->behavior == ISOLATED || !(s->flags & INVERT);
     const uint8_t *at = begin, *gap = begin;
-    memo m = {NULL, NULL, 0};
+    memo m = {NULL, NULL, 0, NULL, NULL};
     m.mark = r->memory_used;
     m.base = m.limit = begin;
     while (at < end && r->code == TKX_OK) {
@@ -2151,11 +2211,12 @@ static NO_INLINE void split_once(run *r, const tkx_stage *s, const uint8_t *begi
     r->memory_used = m.mark;
 }
 
-static int is_simple(const tkx_stage *s) { return s->behavior == ISOLATED || s->behavior == REMOVED; }
+static int is_simple(const tkx_stage *s) { return (s->behavior == ISOLATED || s->behavior == REMOVED) && !is_far(s); }
 
 typedef struct piece {
     const uint8_t *from, *to;
     int is_match; /* INVERT is applied */
+    int parted;   /* a match that holds nothing is before it */
 } piece;
 
 /* One stage at work on one piece. */
@@ -2164,14 +2225,18 @@ typedef struct splitter {
     const uint8_t *begin, *at, *end;
     piece next;   /* a match behind a gap that was given out; from NULL: none */
     piece opened; /* the span behind the piece that was given out; from NULL: none */
+    int parted;   /* the next span is */
+    size_t mark;  /* memory_used before */
     memo m;
 } splitter;
 
 static void splitter_start(splitter *w, run *r, const tkx_stage *s, const uint8_t *begin, const uint8_t *end) {
     memset(w, 0, sizeof *w);
     w->s = s;
-    w->begin = w->at = w->m.base = w->m.limit = begin;
+    w->begin = w->at = w->m.base = w->m.limit = w->m.begin = begin;
     w->end = end;
+    w->mark = r->memory_used;
+    if (s->labels) w->m.labels = find_labels(r, s, begin, end);
     w->m.mark = r->memory_used;
 }
 
@@ -2179,12 +2244,24 @@ static void splitter_start(splitter *w, run *r, const tkx_stage *s, const uint8_
 static int next_span(splitter *w, run *r, piece *span) {
     const int inverted = w->s->flags & INVERT;
     const uint8_t *from = w->at;
+    int empty = 0;
     *span = w->next;
     w->next.from = NULL;
-    if (span->from) return 1;
+    if (span->from || r->code != TKX_OK) return span->from != NULL;
+    span->parted = w->parted;
+    w->parted = 0;
     while (w->at < w->end) {
-        const uint8_t *at = w->at, *last = match(r, w->s, &w->m, w->begin, at, w->end);
+        const uint8_t *at = w->at, *last;
+        if (is_far(w->s)) last = match_far(r, w->s, &w->m, at, w->end, &empty);
+        else last = match(r, w->s, &w->m, w->begin, at, w->end);
         if (r->code != TKX_OK) return 0;
+        if (empty && from < at) {
+            w->parted = 1;
+            span->from = from;
+            span->to = at;
+            span->is_match = inverted;
+            return 1;
+        }
         if (last == at) {
             w->at = skip_idle(w->s, next_symbol(w->s, at), w->end);
             continue;
@@ -2195,6 +2272,7 @@ static int next_span(splitter *w, run *r, piece *span) {
         span->is_match = !inverted;
         if (from == at) return 1;
         w->next = *span;
+        w->next.parted = 0;
         span->to = at;
         break;
     }
@@ -2220,7 +2298,7 @@ static int next_piece(splitter *w, run *r, piece *out) {
         w->opened.from = NULL;
         if (!out->from && !next_span(w, r, out)) return 0;
         while (next_span(w, r, &w->opened)) {
-            if (!joins(w->s->behavior, out, &w->opened)) break;
+            if (w->opened.parted || !joins(w->s->behavior, out, &w->opened)) break;
             out->to = w->opened.to;
             out->is_match = w->opened.is_match;
             w->opened.from = NULL;
@@ -2240,7 +2318,7 @@ static NO_INLINE void split_in_stages(run *r, const uint8_t *begin, const uint8_
     splitter_start(&splitters[0], r, &t->stages[0], begin, end);
     for (;;) {
         if (!next_piece(&splitters[level], r, &p)) {
-            r->memory_used = splitters[level].m.mark;
+            r->memory_used = splitters[level].mark;
             if (level == 0 || r->code != TKX_OK) return;
             level--;
         } else if (level + 1 < depth) {

@@ -3,8 +3,9 @@
 Encoding the two sides of such a pair apart gives the ids of the whole, whatever stands around it. Streams and threads cut there. A pair is
 safe when
 
-- every stage is *clean* there: no match runs across, a match that ends there ends there at the end of text as well, and a scan that
-  starts there does not look back; and some stage is *hard* there: it always puts a boundary between the two;
+- every stage is *clean* there: no match runs across, a match that ends there ends there at the end of text as well, a scan that starts
+  there does not look back, and what looks far ahead learns on the left side what it learns at the end of text, whatever stands behind the
+  right character; and some stage is *hard* there: it always puts a boundary between the two;
 - no added token can hold the pair, strip white space across it, or ask what kind of character stands on its other side.
 
 Normalization never joins two ASCII characters. What cannot be shown here is left out: that costs a cut, never an id.
@@ -63,7 +64,6 @@ def _accepts(program: SplitProgram) -> npt.NDArray[np.bool_]:
 
 
 def _clean(program: SplitProgram) -> Pairs:
-    classes = program.classes[:ASCII].astype(np.int64)
     targets, accepts = _targets(program), _accepts(program)
     end = program.n_classes
     pairs = np.zeros((program.n_classes, program.n_classes), np.bool_)
@@ -75,11 +75,10 @@ def _clean(program: SplitProgram) -> Pairs:
         dead = (targets[after, :end] == 0).all(axis=0)
         same_end = (accepts[after, :end] == accepts[after, end:]).all(axis=0)
         pairs[left] = dead & same_end
-    return pairs[classes][:, classes]
+    return _of_characters(program, pairs)
 
 
 def _hard(split: Split, program: SplitProgram) -> Pairs:
-    classes = program.classes[:ASCII].astype(np.int64)
     targets = _targets(program)
     end = program.n_classes
     start = int(program.starts[end])
@@ -95,8 +94,28 @@ def _hard(split: Split, program: SplitProgram) -> Pairs:
         pairs = matched[:, None] & unmatched[None, :] | unmatched[:, None] & matched[None, :]
     else:
         pairs = np.zeros((end, end), np.bool_)
-    hard: Pairs = pairs[classes][:, classes]
-    return hard
+    return _of_characters(program, pairs)
+
+
+def _of_characters(program: SplitProgram, pairs: npt.NDArray[np.bool_]) -> Pairs:
+    """The pairs of ASCII characters of which all pairs of what the program reads are in ``pairs``.
+
+    With a labelling a character has several labels. A left one must get the label that it gets at the end of text, and leave the labelling
+    in the same state: then all labels before it are those of the left side alone.
+    """
+    classes = program.classes[:ASCII].astype(np.int64)
+    labelling = program.labelling
+    if labelling is None:
+        return pairs[classes][:, classes]
+    n_classes = labelling.next.shape[1]
+    by_class = np.zeros((n_classes, n_classes), np.bool_)
+    for right in range(n_classes):
+        states = np.unique(labelling.next[:, right])
+        same = (labelling.next[states] == labelling.next[0]) & (labelling.labels[states] == labelling.labels[0])
+        held = pairs[labelling.labels[0]][:, np.unique(labelling.labels[:, right])]
+        by_class[:, right] = same.all(axis=0) & held.all(axis=1)
+    of_characters: Pairs = by_class[classes][:, classes]
+    return of_characters
 
 
 def _sure(program: SplitProgram) -> npt.NDArray[np.bool_]:

@@ -114,7 +114,7 @@ def _index(slots: npt.NDArray[Any], displacements: npt.NDArray[np.uint16]) -> by
 
 
 def splits(stages: Sequence[tuple[Split, SplitProgram]]) -> bytes:
-    """SPLT: the header, the stages, then each stage's class table, start states and transitions."""
+    """SPLT: the header, the stages, then each stage's class table, start states, transitions and labels."""
     header: bytes = layout.SplitsHeader.build({"stage_count": len(stages), "reserved": None})
     first = len(header) + layout.Stage.sizeof() * len(stages)
     descriptors = bytearray()
@@ -125,7 +125,11 @@ def splits(stages: Sequence[tuple[Split, SplitProgram]]) -> bytes:
         for part in parts:
             offsets.append(first + len(body))
             body += _padded(part)
-        flags = layout.StageFlag.INVERT * split.invert | layout.StageFlag.ON_BYTES * split.on_bytes
+        flags = (
+            layout.StageFlag.INVERT * split.invert
+            | layout.StageFlag.ON_BYTES * split.on_bytes
+            | layout.StageFlag.EMPTY_MATCHES * program.may_be_empty
+        )
         descriptors += layout.Stage.build(
             {
                 "behavior": BEHAVIORS[split.behavior],
@@ -134,7 +138,6 @@ def splits(stages: Sequence[tuple[Split, SplitProgram]]) -> bytes:
                 "state_count": len(program.transitions),
                 "memo_count": program.n_memo,
                 **counts,
-                "reserved": None,
                 "classes_offset": offsets[0],
                 "starts_offset": offsets[1],
                 "transitions_offset": offsets[2],
@@ -149,14 +152,25 @@ def _stage_tables(split: Split, program: SplitProgram) -> tuple[list[bytes], dic
     row_shift = (columns - 1).bit_length()
     rows = np.zeros((len(program.transitions), 1 << row_shift), layout.TRANSITION)
     rows[:, :columns] = program.transitions
-    counts = {"middle_count": 0, "leaf_count": 0, "row_shift": row_shift}
+    counts = {
+        "middle_count": 0,
+        "leaf_count": 0,
+        "row_shift": row_shift,
+        "label_class_count": 0,
+        "label_state_count": 0,
+    }
+    behind = rows.tobytes()
+    if program.labelling is not None:
+        table = program.labelling.next << 8 | program.labelling.labels
+        counts |= {"label_class_count": table.shape[1], "label_state_count": len(table)}
+        behind += table.astype(layout.LABEL).tobytes()
     if split.on_bytes:
         classes = program.classes.astype(np.uint8).tobytes()
     else:
-        table = class_table(program.classes)
-        classes = table.to_bytes()
-        counts |= {"middle_count": len(table.middle), "leaf_count": len(table.leaves)}
-    return [classes, program.starts.astype("<u2").tobytes(), rows.tobytes()], counts
+        levels = class_table(program.classes)
+        classes = levels.to_bytes()
+        counts |= {"middle_count": len(levels.middle), "leaf_count": len(levels.leaves)}
+    return [classes, program.starts.astype("<u2").tobytes(), behind], counts
 
 
 def cuts(pairs: Pairs) -> bytes | None:

@@ -16,6 +16,7 @@ from tokexport.compiler.regex import fancy, oniguruma
 from tokexport.compiler.regex.atomic import resolved
 from tokexport.compiler.regex.classes import byte_alphabet
 from tokexport.compiler.regex.dfa import DEAD, Automaton, determinise, minimise
+from tokexport.compiler.regex.far import Labelling, determinise_far, looks_far
 from tokexport.compiler.regex.overrun import states_to_remember
 from tokexport.compiler.regex.program import program_of
 from tokexport.compiler.regex.syntax import Characters, Node, PatternError
@@ -23,7 +24,7 @@ from tokexport.compiler.unicode import CODE_POINTS, character_test_set
 from tokexport.errors import UnsupportedError
 from tokexport.model import CharacterTest, Dialect, Split
 
-__all__ = ["MATCH_ENDS", "SplitProgram", "compile_split"]
+__all__ = ["MATCH_ENDS", "Labelling", "SplitProgram", "compile_split"]
 
 MAX_CLASSES = 254
 MATCH_ENDS = 0x8000
@@ -39,6 +40,9 @@ class SplitProgram:
     ``starts``: shape (n_classes + 1,), the state to start in by the class of the symbol before; the last is for the start of the text.
     ``n_memo``: states 1 to n_memo can be passed through without bound while no match ends, and by one start after the other, so a
     runtime that stays linear remembers the positions where one of them led to no match end; 0 for nearly every pattern in use.
+    ``may_be_empty``: a match may hold no character; it then ends before the first symbol that is read.
+    ``labelling``: with it, the automaton does not read classes but labels, of which there are n_classes: what the labelling, run from the
+    end of the text to its start over the classes, gives each symbol.
     """
 
     classes: npt.NDArray[np.uint8]
@@ -46,13 +50,15 @@ class SplitProgram:
     transitions: npt.NDArray[np.uint16]
     starts: npt.NDArray[np.uint16]
     n_memo: int
+    may_be_empty: bool = False
+    labelling: Labelling | None = None
 
 
 def compile_split(split: Split) -> SplitProgram:
     r"""Compile one pre-tokenizer stage.
 
-    Raises UnsupportedError, naming the pattern and the place in it, where the table could not be exact: look-around over more than one
-    character, back-references, patterns that can match the empty string, and whatever the dialect's engine itself refuses.
+    Raises UnsupportedError, naming the pattern and the place in it, where the table could not be exact: look-behind over more than one
+    character, back-references, and whatever the dialect's engine itself refuses.
 
     >>> program = compile_split(Split(r"\s+(?!\S)|\s+|\S+"))
     >>> program.n_classes, program.transitions.shape, program.n_memo
@@ -60,8 +66,10 @@ def compile_split(split: Split) -> SplitProgram:
     """
     alphabet = byte_alphabet() if split.on_bytes else np.arange(CODE_POINTS)
     try:
-        automaton = minimise(determinise(program_of(resolved(_parse(split))), alphabet))
-        return _split_program(automaton)
+        program = program_of(resolved(_parse(split)))
+        if looks_far(program):
+            return _split_program(split, *determinise_far(program, alphabet))
+        return _split_program(split, minimise(determinise(program, alphabet)))
     except PatternError as refused:
         raise UnsupportedError(
             split.path,
@@ -83,13 +91,15 @@ def _parse(split: Split) -> Node:
     return parse(split.pattern)
 
 
-def _split_program(automaton: Automaton) -> SplitProgram:
-    if automaton.ends[automaton.starts].any():
+def _split_program(split: Split, automaton: Automaton, labelling: Labelling | None = None) -> SplitProgram:
+    may_be_empty = bool(automaton.ends[automaton.starts].any())
+    if may_be_empty and split.dialect is Dialect.FANCY_REGEX:
+        # tiktoken panics where it meets one.
         raise PatternError(0, "a possible match of the empty string", "a pattern must consume at least one character")
     n_classes = automaton.next.shape[1] - 1
-    if n_classes > MAX_CLASSES:
+    if max(n_classes, int(automaton.classes.max()) + 1) > MAX_CLASSES:
         raise PatternError(0, f"{n_classes} different classes of characters", f"up to {MAX_CLASSES} are")
-    unbounded = states_to_remember(automaton)
+    unbounded = states_to_remember(automaton, may_be_empty)
     order = np.concatenate([[DEAD], np.flatnonzero(unbounded), np.flatnonzero(~unbounded)[1:]])
     number = np.empty_like(order)
     number[order] = np.arange(len(order))
@@ -100,4 +110,6 @@ def _split_program(automaton: Automaton) -> SplitProgram:
         transitions=transitions[order].astype(np.uint16),
         starts=number[automaton.starts].astype(np.uint16),
         n_memo=int(unbounded.sum()),
+        may_be_empty=may_be_empty,
+        labelling=labelling,
     )
