@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.compiler.regex.classes import partition
-from tokexport.compiler.regex.program import Check, Fork, Match, Program, Take, tests_of
+from tokexport.compiler.regex.program import Check, Fork, Match, Program, Take, asked_by
 from tokexport.compiler.regex.syntax import Ahead, Condition, Every, Neighbour, Opposite, PatternError, Some
 
 MAX_STATES = 4096
@@ -53,7 +53,7 @@ def determinise(program: Program, alphabet: npt.NDArray[np.int64]) -> Automaton:
     >>> automaton.ends[2].tolist()
     [True, True, True, True]
     """
-    tests = [test for condition in program.conditions for test in tests_of(condition)]
+    tests = [test for condition in program.conditions for test in asked_by(condition)]
     near = [test for test in tests if isinstance(test, Neighbour)]
     for test in tests:
         if isinstance(test, Ahead):

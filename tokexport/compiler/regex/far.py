@@ -1,4 +1,4 @@
-r"""Look-ahead over any number of characters, as in ``\d{1,3}(?=(?:\d{3})*\b)``: what a pass over the text from its end finds out beforehand.
+r"""Look-ahead over any number of characters, as in ``\d{1,3}(?=(?:\d{3})*\b)``: a pass over the text from its end finds the answers.
 
 Such a look-ahead matches what follows a position or does not; which way it matches makes no difference. So the set of its threads that
 are sure to reach their end is a state of an automaton that reads the text backwards, one look-ahead inside another included. Reading a
@@ -24,9 +24,8 @@ from tokexport.compiler.regex.dfa import (
     neighbour_truth,
     too_many_states,
 )
-from tokexport.compiler.regex.program import Check, Fork, Match, Program, Take, program_of, tests_of
+from tokexport.compiler.regex.program import Check, Fork, Match, Program, Take, asked_by, program_of
 from tokexport.compiler.regex.syntax import Ahead, Condition, Every, Neighbour, Opposite, PatternError, Some
-
 
 MAX_LABELS = 2048  # before those that no state tells apart are joined
 
@@ -45,7 +44,7 @@ class Labelling:
 
 def looks_far(program: Program) -> bool:
     """Whether a program has a look-ahead that more than one symbol decides."""
-    return any(isinstance(test, Ahead) for condition in program.conditions for test in tests_of(condition))
+    return any(isinstance(test, Ahead) for test in _tests(program))
 
 
 def determinise_far(program: Program, alphabet: npt.NDArray[np.int64]) -> tuple[Automaton, Labelling | None]:
@@ -60,64 +59,65 @@ def determinise_far(program: Program, alphabet: npt.NDArray[np.int64]) -> tuple[
     >>> tree = resolved(parse("a(?=a*b)"))
     >>> automaton, labelling = determinise_far(program_of(tree), np.arange(97, 100))
     >>> automaton.classes.tolist(), labelling.next.tolist(), labelling.labels.tolist()
-    ([0, 1, 2], [[0, 1, 0], [1, 1, 0]], [[0, 1, 0], [2, 1, 0]])
+    ([0, 1, 2], [[0, 1, 0], [1, 1, 0]], [[0, 1, 2], [3, 1, 2]])
     """
     looks = _innermost_first(program.conditions)
     programs = [program, *(inner for _, inner in looks)]
-    near = [
-        test
-        for each in programs
-        for condition in each.conditions
-        for test in tests_of(condition)
-        if isinstance(test, Neighbour)
-    ]
     sets = [members for each in programs for members in each.sets]
+    near = [test for each in programs for test in _tests(each) if isinstance(test, Neighbour)]
     symbols = partition([*sets, *(test.members for test in near)], alphabet)
     holds, rows = symbols.holds[: len(sets)], symbols.holds[len(sets) :]
     truth = {id(test): neighbour_truth(test, row) for test, row in zip(near, rows, strict=True)}
     members = {id(each): row for each, row in zip(sets, holds, strict=True)}
-    backward = _Backward(looks, symbols.n_classes, members, truth)
-    table = backward.table()
+    table = _Backward(looks, symbols.n_classes, members, truth).table()
 
-    # What the labels are before any are joined: the class of a symbol, and the answers of the look-aheads that the program itself asks.
-    asked = [number for number, (look, _) in enumerate(looks) if any(look is test for test in _far_tests(program))]
-    answers = table.answers[:, :, asked]
-    numbers: dict[tuple[int, bytes], int] = {}
-    labels = np.zeros_like(table.next)
-    for state, symbol in np.ndindex(*labels.shape):
-        key = symbol, answers[table.next[state, symbol]].tobytes()
-        labels[state, symbol] = numbers.setdefault(key, len(numbers))
-        if len(numbers) > MAX_LABELS:
-            raise PatternError(0, "look-aheads that tell too many kinds of text apart", f"up to {MAX_LABELS} are")
-    class_of = np.array([symbol for symbol, _ in numbers])
-    before = np.append(class_of, symbols.n_classes)
-    shape = answers.shape[1:]
-    ahead = np.stack([*(np.frombuffer(key, np.bool_).reshape(shape) for _, key in numbers), answers[0]])
-    over_labels = {test: each[np.ix_(before, before)] for test, each in truth.items()}
+    far = {id(test) for test in _tests(program)}
+    asked = [number for number, (look, _) in enumerate(looks) if id(look) in far]
+    labels, class_of, answers = _labelled(table.next, table.answers[:, :, asked])
+    behind = np.append(class_of, symbols.n_classes)
+    over_labels = {test: each[np.ix_(behind, behind)] for test, each in truth.items()}
     for number, look in enumerate(asked):
-        over_labels[id(looks[look][0])] = ahead[:, :, number].T[before]
-    own = (
-        np.stack([members[id(each)][class_of] for each in program.sets])
-        if program.sets
-        else np.zeros((0, len(class_of)), np.bool_)
-    )
-    everyone = np.arange(len(class_of), dtype=np.int32)
-    automaton = minimise(determinise_over(program, everyone, own, over_labels))
-    classes, labelling = _smallest(symbols.classes, table.next, automaton.classes[labels])
+        over_labels[id(looks[look][0])] = answers[:, :, number].T[behind]
+    every_label = np.arange(len(class_of), dtype=np.int32)
+    own = holds[: len(program.sets), class_of]
+    automaton = minimise(determinise_over(program, every_label, own, over_labels))
+    classes, labelling = _smallest(symbols.classes, table.next, automaton.classes[labels].astype(np.int64))
     if len(labelling.next) == 1:
-        return replace(automaton, classes=labelling.labels[0][classes]), None
-    return Automaton(classes, automaton.next, automaton.ends, automaton.starts), labelling
+        return replace(automaton, classes=labelling.labels[0][classes].astype(np.int32)), None
+    return replace(automaton, classes=classes), labelling
 
 
-def _far_tests(program: Program) -> list[Ahead]:
-    return [test for condition in program.conditions for test in tests_of(condition) if isinstance(test, Ahead)]
+def _labelled(
+    following: npt.NDArray[np.int64], answers: npt.NDArray[np.bool_]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """The labels before any are joined: a symbol's class together with the answers before it.
+
+    Returns the label by state and class; the class of each label; and, of shape (n_labels + 1, n_classes + 1, n_looks), the answers before
+    each label, and at the end of the text, by the class behind.
+    """
+    numbers: dict[tuple[int, bytes], int] = {}
+    labels = np.zeros_like(following)
+    places: list[int] = []
+    for state, symbol in np.ndindex(*labels.shape):
+        target = following[state, symbol]
+        number = numbers.setdefault((symbol, answers[target].tobytes()), len(numbers))
+        if number == len(places):
+            if number == MAX_LABELS:
+                raise PatternError(0, "look-aheads that tell too many kinds of text apart", f"up to {MAX_LABELS} are")
+            places.append(int(target))
+        labels[state, symbol] = number
+    return labels, np.array([symbol for symbol, _ in numbers]), answers[[*places, 0]]
+
+
+def _tests(program: Program) -> list[Neighbour | Ahead]:
+    return [test for condition in program.conditions for test in asked_by(condition)]
 
 
 def _innermost_first(conditions: Sequence[Condition]) -> list[tuple[Ahead, Program]]:
     """Each look-ahead with its program, behind those that it asks itself."""
     found: list[tuple[Ahead, Program]] = []
     for condition in conditions:
-        for test in tests_of(condition):
+        for test in asked_by(condition):
             if isinstance(test, Ahead) and not any(test is look for look, _ in found):
                 inner = program_of(test.body)
                 found += _innermost_first(inner.conditions)

@@ -158,9 +158,9 @@ def _ordered(body: int, after: int, greedy: bool) -> tuple[int, int]:
     return (body, after) if greedy else (after, body)
 
 
-def tests_of(condition: Condition) -> list[Neighbour | Ahead]:
+def asked_by(condition: Condition) -> list[Neighbour | Ahead]:
     """The tests of single neighbours, and of all that follows, that a condition is made of."""
     if isinstance(condition, Neighbour | Ahead):
         return [condition]
     inner = (condition.condition,) if isinstance(condition, Opposite) else condition.conditions
-    return [test for part in inner for test in tests_of(part)]
+    return [test for part in inner for test in asked_by(part)]
