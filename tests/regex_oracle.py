@@ -40,14 +40,7 @@ def symbols_of(program: SplitProgram, text: str) -> list[int]:
     """What the automaton reads: the classes of a text, or their labels."""
     symbols = list(text.encode()) if len(program.classes) == 256 else [ord(character) for character in text]
     classes = [int(program.classes[symbol]) for symbol in symbols]
-    if program.labelling is None:
-        return classes
-    labels = []
-    state = 0
-    for number in reversed(classes):
-        labels.append(int(program.labelling.labels[state, number]))
-        state = int(program.labelling.next[state, number])
-    return labels[::-1]
+    return classes if program.labelling is None else program.labelling.run(classes)
 
 
 def _match_end(program: SplitProgram, symbols: list[int], start: int) -> int | None:

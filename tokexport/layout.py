@@ -10,7 +10,7 @@ from enum import IntEnum, IntFlag
 from typing import Final
 
 import numpy as np
-from construct import Bytes, Const, Int8ul, Int16ul, Int32ul, Int64ul, Struct
+from construct import Bytes, Const, Float64l, Int8ul, Int16ul, Int32ul, Int64ul, Struct
 
 MAGIC: Final = b"\x89TKX\r\n\x1a\n"
 VERSION_MAJOR: Final = 1
@@ -21,17 +21,19 @@ ID_BITS: Final = 21
 MAX_IDS: Final = (1 << ID_BITS) - 1
 MAX_SECTIONS: Final = 64
 MAX_STAGES: Final = 16
+MAX_OPS: Final = 24
 MAX_CLASSES: Final = 254
 MAX_STATES: Final = 4096
 
 
 class ModelType(IntEnum):
-    """``header.model``. Only BPE is defined in version 1.0; the others are reserved."""
+    """``header.model``."""
 
     BPE = 1
     UNIGRAM = 2
     WORDPIECE = 3
     WORDLEVEL = 4
+    GREEDY = 5
 
 
 class HeaderFlag(IntFlag):
@@ -39,7 +41,6 @@ class HeaderFlag(IntFlag):
 
     WHOLE_PIECE_FIRST = 1 << 0  # a piece whose bytes are a token is that token, merges or not
     FUSE_UNKNOWN = 1 << 1  # neighbouring bytes without an id give one unknown id
-    ADD_PREFIX_SPACE = 1 << 2  # text between added tokens gets a space before it unless it starts with one
     RESCAN_SPECIAL = 1 << 3  # a special token that is not allowed is passed by one character, not whole (tiktoken)
     REPLACE_SURROGATES = 1 << 4  # a lone surrogate in a source string becomes U+FFFD (tiktoken), else it is an error
 
@@ -54,6 +55,12 @@ class RecordFlag(IntFlag):
     KIND_MASK = 3
     SPECIAL = 1 << 2  # left out by skip_special_tokens
     WHOLE = 1 << 3  # merging the token's own bytes gives this token
+    # These count in a file with DECO only.
+    FALLBACK = 1 << 4  # a byte of a character that the vocabulary lacks
+    FIRST_SKIP = 3 << 5  # a number: so many bytes are left out at the front of the first token
+    FIRST_MORE = 3 << 7  # a number: so many bytes that lie before `offset` belong to the first token
+    LAST_SKIP = 3 << 9  # a number: so many bytes are left out at the end of the last token
+    FORMS = 1 << 11  # what the first, the last and the only token decode to lies behind the bytes
 
 
 class SectionFlag(IntFlag):
@@ -68,10 +75,15 @@ class Tag:
     RECORDS: Final = b"RECS"
     BYTES: Final = b"BYTS"
     SCORES: Final = b"SCOR"
+    DOUBLE_SCORES: Final = b"SC64"
     RANKS: Final = b"RANK"
     BYTE_IDS: Final = b"BIDS"
+    CHARACTERS: Final = b"CHRS"
+    KEYS: Final = b"KEYS"
     TOKEN_INDEX: Final = b"TIDX"
     PAIR_INDEX: Final = b"PIDX"
+    TRIE: Final = b"TRIE"
+    CROSSINGS: Final = b"XPRS"
     SPLITS: Final = b"SPLT"
     CUTS: Final = b"CUTS"
     NORMALIZER: Final = b"NORM"
@@ -82,11 +94,9 @@ class Tag:
     CHAT_TEMPLATE: Final = b"CHAT"
     PROVENANCE: Final = b"PROV"
     SELF_TEST: Final = b"TEST"
-    # Reserved for the model types to come; no version 1.0 file holds them.
-    TRIE: Final = b"TRIE"
-    CHARSMAP: Final = b"CHMP"
     DECODER: Final = b"DECO"
-    CROSSINGS: Final = b"XPRS"
+    # Reserved for the model types to come; no version 1.0 file holds them.
+    CHARSMAP: Final = b"CHMP"
 
 
 Header = Struct(
@@ -117,16 +127,97 @@ Section = Struct(
 # RECS: one per id.
 RECORD: Final = np.dtype([("offset", "<u4"), ("length", "<u2"), ("flags", "<u2")])
 
-# SCOR: one per id. RANK: one per id, NONE for a token that no merge makes. BIDS: 256 ids.
+# Behind the bytes of a token with FORMS: the lengths of its other forms, then those.
+FORM_LENGTHS: Final = np.dtype([("first", "<u2"), ("last", "<u2"), ("only", "<u2")])
+
+
+class DecoderFlag(IntFlag):
+    """``decoder.flags``."""
+
+    BYTE_FALLBACK = 1 << 0  # a run of FALLBACK tokens that is not UTF-8 gives one U+FFFD for each of its bytes
+    BY_CHARACTER = 1 << 1  # not the run as a whole, but each byte that belongs to no whole character
+    REPEATS_ONCE = 1 << 2  # an id that follows itself gives nothing
+    FIRST_BY_CONTENT = 1 << 3  # ids without content are neither the first nor the last
+    FIRST_BY_TEXT = 1 << 4  # an id is the first as long as those before it gave no bytes
+
+
+# DECO: this and no more.
+Decoder = Struct(
+    "flags" / Int32ul,
+    "strip_left_count" / Int32ul,  # how many characters are dropped at the start of the text, at most
+    "strip_right_count" / Int32ul,
+    "strip_left" / Int32ul,  # which character: a code point
+    "strip_right" / Int32ul,
+    "reserved" / Const(bytes(12)),
+)
+
+# SCOR, SC64: one per id. RANK: one per id, NONE for a token that no merge makes. BIDS: 256 ids.
 SCORE: Final = np.dtype("<f4")
+DOUBLE_SCORE: Final = np.dtype("<f8")
 RANK: Final = np.dtype("<u4")
 BYTE_ID: Final = np.dtype("<u4")
+
+
+class SymbolUnit(IntEnum):
+    """``characters.unit``: what a first symbol stands for."""
+
+    CHARACTER = 0
+    BYTE = 1
+
+
+# CHRS: this header, then for characters: top[272] u16 a place, middle[middle_count][64] u16, leaves[leaf_count][64] SYMBOL;
+# for bytes: 256 SYMBOL a place.
+CharactersHeader = Struct(
+    "unit" / Int32ul,
+    "place_count" / Int32ul,  # 1, or 4: first, inside, alone, last
+    "middle_count" / Int32ul,
+    "leaf_count" / Int32ul,
+)
+SYMBOL: Final = np.dtype("<u4")
+
+# KEYS: one per id.
+KEY: Final = np.dtype([("offset", "<u4"), ("length", "<u2"), ("zero", "<u2")])
+
+
+class CrossingRule(IntEnum):
+    """``crossings.rule``: which of the two characters must have a symbol of their own, so that a text may be cut between them."""
+
+    NONE = 0
+    ONE_KNOWN = 1
+    BOTH_KNOWN = 2
+
+
+# XPRS: this header, then 128 x 128 bits for ASCII, then 1 << bits bits.
+CrossingsHeader = Struct("rule" / Int32ul, "bits" / Int32ul)
 
 # TIDX and PIDX: this header, then the slots, then the displacements.
 IndexHeader = Struct("slot_count" / Int32ul, "bucket_count" / Int32ul)
 TOKEN_SLOT: Final = np.dtype("<u4")  # fingerprint << 21 | id; all ones: empty
 PAIR_SLOT: Final = np.dtype("<u8")  # left << 42 | right << 21 | product; all ones: empty
 DISPLACEMENT: Final = np.dtype("<u2")
+
+
+class TrieFlag(IntFlag):
+    """``trie.flags``."""
+
+    SINGLE_PRECISION = 1 << 0  # Unigram: sums are rounded to 32 bits, and unknown text is not looked up
+    BYTES = 1 << 1  # a character is one byte
+
+
+# TRIE: this header, then unit_count units. The child of a node with base b for byte c is unit b + c, if its label is c.
+TrieHeader = Struct(
+    "unit_count" / Int32ul,
+    "root" / Int32ul,  # base of the root
+    "continuation" / Int32ul,  # WordPiece: base of the node of the prefix; 0: no token begins with it
+    "max_characters" / Int32ul,  # WordPiece: a word of more characters is unknown
+    "unknown_score" / Float64l,  # Unigram: of a character that no piece of one character covers
+    "flags" / Int32ul,
+    "reserved" / Const(bytes(4)),
+)
+TRIE_UNIT: Final = np.dtype("<u8")  # base << 32 | id << 9 | label
+LABEL_BITS: Final = 9
+NO_LABEL: Final = 256  # of a unit that is no node
+NO_TOKEN: Final = MAX_IDS  # in the place of an id: no token ends here
 
 # SPLT: this header, then one Stage each, then their tables.
 SplitsHeader = Struct("stage_count" / Int32ul, "reserved" / Const(bytes(4)))
@@ -147,6 +238,7 @@ class StageFlag(IntFlag):
 
     INVERT = 1 << 0
     ON_BYTES = 1 << 1  # the program reads bytes; its class table is 256 bytes
+    REWRITE = 1 << 2  # no program: ops of NORM rewrite each piece
     EMPTY_MATCHES = 1 << 3  # a match may be of no symbols, and then parts what lies around it
 
 
@@ -164,7 +256,8 @@ Stage = Struct(
     "classes_offset" / Int32ul,  # from the start of the section, as the next two
     "starts_offset" / Int32ul,
     "transitions_offset" / Int32ul,
-    "reserved2" / Const(bytes(4)),
+    "first_op" / Int16ul,  # with REWRITE; otherwise 0, as the next
+    "op_count" / Int16ul,
 )
 
 # A class table: ASCII[128] u8, top[272] u16, middle[middle_count][64] u16, leaves[leaf_count][64] u8 (u16 in NORM).
@@ -179,8 +272,48 @@ LABEL: Final = np.dtype("<u4")  # next state << 8 | label
 CUTS_SIZE: Final = 128 * 128 // 8
 
 
+# NORM: this header, then one RewriteOp each, then their tables and contents.
+RewriteHeader = Struct(
+    "op_count" / Int32ul,
+    "normalizer_count" / Int32ul,  # the first ops, which rewrite each stretch; the others belong to stages
+    "reserved" / Const(bytes(8)),
+)
+
+
+class OpKind(IntEnum):
+    """``op.kind``."""
+
+    FORM = 0
+    MAP = 1
+    REPLACE = 2
+    CHARSMAP = 3
+    AFFIX = 4
+
+
+class OpFlag(IntFlag):
+    """``op.flags``, of AFFIX."""
+
+    APPEND = 1 << 0
+    UNLESS_PRESENT = 1 << 1
+    ONLY_FIRST = 1 << 2
+
+
+RewriteOp = Struct(
+    "kind" / Int8ul,
+    "flags" / Int8ul,
+    "reserved" / Const(bytes(2)),
+    "growth" / Int32ul,  # a text of n bytes becomes at most growth * n + extra bytes
+    "extra" / Int32ul,
+    "table_offset" / Int32ul,  # from the start of the section
+    "table_size" / Int32ul,
+    "content_offset" / Int32ul,
+    "content_size" / Int32ul,
+    "reserved2" / Const(bytes(4)),
+)
+
+
 class NormalFormCode(IntEnum):
-    """``norm.form``."""
+    """``form.form``."""
 
     NFC = 0
     NFD = 1
@@ -188,8 +321,8 @@ class NormalFormCode(IntEnum):
     NFKD = 3
 
 
-# NORM: this header, top[272] u16, middle[middle_count][64] u16, leaves[leaf_count][64] u16 (entry numbers), entries, points, compositions.
-NormalizerHeader = Struct(
+# FORM: this header, top[272] u16, middle[middle_count][64] u16, leaves[leaf_count][64] u16 (entry numbers), entries, points, compositions.
+FormHeader = Struct(
     "form" / Int32ul,
     "middle_count" / Int32ul,
     "leaf_count" / Int32ul,
@@ -203,6 +336,11 @@ NORMALIZER_ENTRY: Final = np.dtype(
 )
 NORMALIZER_POINT: Final = np.dtype("<u4")
 COMPOSITION: Final = np.dtype([("first", "<u4"), ("second", "<u4"), ("composite", "<u4")])
+
+# MAP: this header, ascii[128] u8, top, middle and leaves as for FORM, entries, text.
+MapHeader = Struct("middle_count" / Int32ul, "leaf_count" / Int32ul, "entry_count" / Int32ul, "text_size" / Int32ul)
+MAP_ENTRY: Final = np.dtype([("start", "<u4"), ("before", "u1"), ("after", "u1"), ("keep", "u1"), ("zero", "u1")])
+MAP_OTHER: Final = 0x80  # in ascii: the entry says what the character becomes
 
 
 class AddedFlag(IntFlag):

@@ -1,8 +1,8 @@
 /* tokexport.c - the runtime behind tokexport.h. The format and the algorithms are those of SPEC.md, whose numbers (I1, 5.3 ...) are cited
    here.
 
-   Order: bytes, hashing, checksums, UTF-8, opening, look-ups, decoding, memory, added tokens, normalization, pre-tokenizer, merges, pieces,
-   encoding, streams, checks. Each part uses only what stands above it.
+   Order: bytes, hashing, checksums, UTF-8, opening, look-ups, decoding, memory, added tokens, normalization, pre-tokenizer, merges, trie,
+   Unigram, WordPiece, WordLevel, greedy, pieces, encoding, streams, checks. Each part uses only what stands above it.
 
    Two rules hold everywhere. A number from the file is compared with its bound before it is used as an index, at opening for what the inner
    loops read (SPLT), at use for the rest. And what is read from the file or written to memory that the caller lends goes through load_ and
@@ -33,6 +33,7 @@ int memcmp(const void *a, const void *b, size_t size);
 
 #define NONE TKX_NONE
 #define MAX_TEXT UINT32_C(0x7FFFFFFF)
+#define MAX_CONTENT 0xFFFF
 
 /* ---- Layout: numbers of SPEC.md; a test holds them against the declaration ---------------------------------------------------------- */
 
@@ -43,15 +44,37 @@ enum {
     MAX_SECTIONS = 64,
     MAX_IDS = (1 << 21) - 1,
     MODEL_BPE = 1,
+    MODEL_UNIGRAM = 2,
+    MODEL_WORDPIECE = 3,
+    MODEL_WORDLEVEL = 4,
+    MODEL_GREEDY = 5,
 
     WHOLE_PIECE_FIRST = 1,
     FUSE_UNKNOWN = 2,
-    ADD_PREFIX_SPACE = 4,
     RESCAN_SPECIAL = 8,
-    HEADER_FLAGS = 31,
+    HEADER_FLAGS = 27,
 
     SECTION_REQUIRED = 1,
     RECORD_SIZE = 8,
+    FIRST_SKIP_SHIFT = 5,
+    FIRST_MORE_SHIFT = 7,
+    LAST_SKIP_SHIFT = 9,
+    FORM_LENGTHS = 6,
+
+    DECODER_SIZE = 32,
+    BYTE_FALLBACK = 1,
+    BY_CHARACTER = 2,
+    REPEATS_ONCE = 4,
+    FIRST_BY_CONTENT = 8,
+    FIRST_BY_TEXT = 16,
+    DECODER_FLAGS = 31,
+
+    TRIE_HEADER = 32,
+    UNIT_SIZE = 8,
+    LABEL_BITS = 9,
+    SINGLE_PRECISION = 1,
+    BYTE_CHARACTERS = 2,
+    TRIE_FLAGS = 3,
 
     STAGE_SIZE = 32,
     MAX_CLASSES = 254,
@@ -59,6 +82,7 @@ enum {
     ACCEPT = 0x8000,
     INVERT = 1,
     ON_BYTES = 2,
+    REWRITE = 4,
     EMPTY_MATCHES = 8,
     ISOLATED = 0,
     REMOVED = 1,
@@ -71,7 +95,28 @@ enum {
 
     CUTS_SIZE = 2048,
 
-    NORM_HEADER = 32,
+    REWRITE_HEADER = 16,
+    OP_SIZE = 32,
+    FORM = 0,
+    MAP = 1,
+    REPLACE = 2,
+    AFFIX = 4,
+    APPEND = 1,
+    UNLESS_PRESENT = 2,
+    ONLY_FIRST = 4,
+    FORM_HEADER = 32,
+    MAP_HEADER = 16,
+    MAP_OTHER = 0x80,
+
+    CHARACTERS_HEADER = 16,
+    PLACES = 4,
+    UNIT_CHARACTER = 0,
+    UNIT_BYTE = 1,
+    CROSSINGS_HEADER = 8,
+    CROSSINGS_ASCII = 2048,
+    ONE_KNOWN = 1,
+    BOTH_KNOWN = 2,
+
     NFC = 0,
     NFD = 1,
     NFKC = 2,
@@ -324,8 +369,15 @@ static size_t utf8_encode(uint8_t *p, uint32_t c) {
 
 /* ---- Opening: header and section table (6.1) ---------------------------------------------------------------------------------------- */
 
-static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "RANK", "BIDS", "TIDX", "PIDX", "SPLT", "CUTS",
-                                     "NORM", "ADDT", "ACLS", "POST", "SPID", "CHAT", "PROV", "TEST"};
+static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "SC64", "RANK", "BIDS", "TIDX", "PIDX", "TRIE", "SPLT",
+                                     "CUTS", "NORM", "ADDT", "ACLS", "POST", "SPID", "CHAT", "PROV", "TEST",
+#ifndef TKX_NO_DECODER
+                                     "DECO",
+#endif
+#ifndef TKX_NO_CHARACTERS
+                                     "CHRS", "XPRS",
+#endif
+                                     "KEYS"};
 
 static int is_known(const uint8_t *tag) {
     size_t i;
@@ -349,6 +401,26 @@ static int check_magic(const uint8_t *data, size_t size) {
     return size < HEADER_SIZE ? TKX_E_TRUNCATED : TKX_OK;
 }
 
+/* Whether this runtime encodes with a type of model. */
+static int is_run(uint32_t model) {
+    switch (model) {
+        case MODEL_BPE: return 1;
+#ifndef TKX_NO_UNIGRAM
+        case MODEL_UNIGRAM: return 1;
+#endif
+#ifndef TKX_NO_WORDPIECE
+        case MODEL_WORDPIECE: return 1;
+#endif
+#ifndef TKX_NO_WORDLEVEL
+        case MODEL_WORDLEVEL: return 1;
+#endif
+#ifndef TKX_NO_GREEDY
+        case MODEL_GREEDY: return 1;
+#endif
+        default: return 0;
+    }
+}
+
 /* I5 to I11; fills the fields that come from the header. */
 static int check_header(tkx *t, const uint8_t *data, size_t size) {
     static const uint8_t zeros[12] = {0};
@@ -370,7 +442,8 @@ static int check_header(tkx *t, const uint8_t *data, size_t size) {
     if (t->id_count < 1 || t->id_count > MAX_IDS || t->token_count > t->id_count) return TKX_E_HEADER;
     if (t->max_token_bytes > 0xFFFF || (unknown_id != NONE && unknown_id >= t->id_count)) return TKX_E_HEADER;
     if ((t->flags & ~(uint32_t)HEADER_FLAGS) || memcmp(data + 48, zeros, 12) != 0) return TKX_E_HEADER;
-    return load_u32(data + 32) == MODEL_BPE ? TKX_OK : TKX_E_MODEL;
+    t->model = load_u32(data + 32);
+    return is_run(t->model) ? TKX_OK : TKX_E_MODEL;
 }
 
 /* The first multiple of 64 at or behind n. */
@@ -424,8 +497,12 @@ static uint64_t index_size(tkx_span s, uint64_t slot_size) {
     return slots == 0 || buckets == 0 ? UINT64_MAX : 8 + slots * slot_size + 2 * buckets;
 }
 
-static uint64_t normalizer_size(tkx_span s) {
-    return NORM_HEADER + TOP_SIZE + 128 * field(s, 4) + 128 * field(s, 8) + 8 * field(s, 12) + 4 * field(s, 16) + 12 * field(s, 20);
+static uint64_t form_size(tkx_span s) {
+    return FORM_HEADER + TOP_SIZE + 128 * field(s, 4) + 128 * field(s, 8) + 8 * field(s, 12) + 4 * field(s, 16) + 12 * field(s, 20);
+}
+
+static uint64_t map_size(tkx_span s) {
+    return MAP_HEADER + ASCII_SIZE + TOP_SIZE + 128 * field(s, 0) + 128 * field(s, 4) + 8 * field(s, 8) + field(s, 12);
 }
 
 static uint64_t added_size(tkx_span s) {
@@ -437,27 +514,57 @@ static uint64_t class_table_size(uint64_t middle_count, uint64_t leaf_count) {
     return ASCII_SIZE + TOP_SIZE + 128 * middle_count + 64 * leaf_count;
 }
 
+static uint64_t characters_size(tkx_span s) {
+    uint64_t unit = field(s, 0), places = field(s, 4), middle_count = field(s, 8), leaf_count = field(s, 12);
+    if (unit > UNIT_BYTE || (places != 1 && places != PLACES)) return UINT64_MAX;
+    if (unit == UNIT_BYTE) return middle_count || leaf_count ? UINT64_MAX : CHARACTERS_HEADER + 1024 * places;
+    return CHARACTERS_HEADER + TOP_SIZE * places + 128 * middle_count + 256 * leaf_count;
+}
+
+static uint64_t crossings_size(tkx_span s) {
+    uint64_t bits = field(s, 4);
+    return field(s, 0) > BOTH_KNOWN || bits < 6 || bits > 26 ? UINT64_MAX : CROSSINGS_HEADER + CROSSINGS_ASCII + (UINT64_C(1) << bits) / 8;
+}
+
 static int is_sized(tkx_span s, uint64_t size) { return s.data == NULL || s.size == size; }
 
 static int check_present(const tkx *t) {
     int encoder = (t->byte_ids.data != NULL) + (t->token_index.data != NULL) + (t->pair_index.data != NULL) + (t->splits.data != NULL);
+    int trie = (t->trie.data != NULL) + (t->splits.data != NULL), has_scores = t->scores.data || t->double_scores.data;
     uint64_t wants_classes = field(t->added, 24) & (TKX_ADDED_SINGLE_WORD | TKX_ADDED_LSTRIP | TKX_ADDED_RSTRIP);
-    if (!t->records.data || !t->bytes.data || (encoder != 0 && encoder != 4)) return TKX_E_MISSING;
+    if (!t->records.data || !t->bytes.data) return TKX_E_MISSING;
+    if (t->model == MODEL_BPE && encoder != 0 && encoder != 4) return TKX_E_MISSING;
+    if (t->model != MODEL_BPE && trie == 1) return TKX_E_MISSING;
+    if (t->model == MODEL_UNIGRAM && trie && !has_scores) return TKX_E_MISSING;
     return wants_classes && !t->added_classes.data ? TKX_E_MISSING : TKX_OK;
 }
 
 static int check_sizes(const tkx *t) {
     uint64_t ids = t->id_count;
-    int good = is_sized(t->records, RECORD_SIZE * ids) && is_sized(t->scores, 4 * ids) && is_sized(t->ranks, 4 * ids) &&
-               is_sized(t->byte_ids, 1024) && is_sized(t->token_index, index_size(t->token_index, 4)) &&
-               is_sized(t->pair_index, index_size(t->pair_index, 8)) && is_sized(t->cuts, CUTS_SIZE) &&
-               is_sized(t->normalizer, normalizer_size(t->normalizer)) && is_sized(t->added, added_size(t->added)) &&
+    int good = is_sized(t->records, RECORD_SIZE * ids) && is_sized(t->scores, 4 * ids) && is_sized(t->double_scores, 8 * ids) &&
+               is_sized(t->trie, TRIE_HEADER + UNIT_SIZE * field(t->trie, 0)) && is_sized(t->ranks, 4 * ids) &&
+               is_sized(t->decoder, DECODER_SIZE) && is_sized(t->byte_ids, 1024) && is_sized(t->token_index, index_size(t->token_index, 4)) &&
+               is_sized(t->pair_index, index_size(t->pair_index, 8)) && is_sized(t->cuts, CUTS_SIZE) && is_sized(t->keys, 8 * ids) &&
+               is_sized(t->characters, characters_size(t->characters)) && is_sized(t->crossings, crossings_size(t->crossings)) &&
+               is_sized(t->added, added_size(t->added)) &&
                is_sized(t->added_classes, 8 + class_table_size(field(t->added_classes, 0) & 0xFFFF, field(t->added_classes, 0) >> 16)) &&
                is_sized(t->post, 8 + PIECE_SIZE * (field(t->post, 0) + field(t->post, 4))) &&
                is_sized(t->special_ids, 20 + 4 * field(t->special_ids, 16)) &&
                is_sized(t->self_test, 16 + CASE_SIZE * field(t->self_test, 0) + 4 * field(t->self_test, 4) + field(t->self_test, 8));
+    if (t->normalizer.data && (t->normalizer.size < REWRITE_HEADER || t->normalizer.size < REWRITE_HEADER + OP_SIZE * field(t->normalizer, 0)))
+        good = 0;
     if (t->splits.data && (t->splits.size < 8 || t->splits.size < 8 + STAGE_SIZE * field(t->splits, 0))) good = 0;
     return good ? TKX_OK : TKX_E_SECTION_SIZE;
+}
+
+/* I18: the header of TRIE. Its units are looked at when they are used. */
+static int check_trie(tkx *t) {
+    t->trie_units = (uint32_t)field(t->trie, 0);
+    t->trie_root = (uint32_t)field(t->trie, 4);
+    t->trie_continuation = (uint32_t)field(t->trie, 8);
+    t->trie_characters = (uint32_t)field(t->trie, 12);
+    t->trie_flags = (uint32_t)field(t->trie, 24);
+    return (t->trie_flags & ~(uint32_t)TRIE_FLAGS) || field(t->trie, 28) ? TKX_E_SECTION : TKX_OK;
 }
 
 /* ---- Opening: pre-tokenizer tables (I18) -------------------------------------------------------------------------------------------- */
@@ -529,6 +636,7 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
     s->state_count = (uint16_t)load_u16(entry + 4);
     s->memo_count = (uint16_t)load_u16(entry + 6);
     s->row_shift = (uint8_t)shift;
+    s->first_op = s->op_count = 0;
     s->label_class_count = entry[13];
     if (s->behavior > CONTIGUOUS || (s->flags & ~(INVERT | ON_BYTES | EMPTY_MATCHES))) return 0;
     if (load_u32(entry + 28) || s->label_class_count > MAX_CLASSES || label_states > MAX_STATES) return 0;
@@ -567,14 +675,70 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
     return 1;
 }
 
+static int is_text(tkx_span s) { return utf8_valid(s.data, s.size) == s.size; }
+
+/* An operation of NORM (I18). */
+static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
+    uint32_t table = load_u32(entry + 12), table_size = load_u32(entry + 16), content = load_u32(entry + 20);
+    uint32_t content_size = load_u32(entry + 24);
+    if (!lies_within(section, table, table_size) || !lies_within(section, content, content_size)) return 0;
+    op->kind = entry[0];
+    op->flags = entry[1];
+    op->growth = load_u32(entry + 4);
+    op->extra = load_u32(entry + 8);
+    op->table.data = section.data + table;
+    op->table.size = table_size;
+    op->content.data = section.data + content;
+    op->content.size = content_size;
+    if (load_u16(entry + 2) || load_u32(entry + 28)) return 0;
+    if (op->flags > (op->kind == AFFIX ? 7 : 0) || content_size > MAX_CONTENT || !is_text(op->content)) return 0;
+    switch (op->kind) {
+        case FORM: return table_size >= FORM_HEADER && table_size == form_size(op->table) && load_u32(op->table.data) <= NFKD;
+        case MAP: return table_size >= MAP_HEADER && table_size == map_size(op->table);
+        case REPLACE: return table_size >= STAGE_SIZE && check_stage(&op->program, op->table, op->table.data) && op->program.flags == 0;
+        case AFFIX: return table_size == 0;
+        default: return 0;
+    }
+}
+
+static int check_ops(tkx *t) {
+    uint32_t i;
+    const uint8_t *data = t->normalizer.data;
+    t->op_count = load_u32(data);
+    t->normalizer_count = load_u32(data + 4);
+    if (t->op_count > TKX_MAX_OPS || t->normalizer_count > t->op_count || load_u64(data + 8)) return TKX_E_SPLITS;
+    for (i = 0; i < t->op_count; i++) {
+        if (!check_op(&t->ops[i], t->normalizer, data + REWRITE_HEADER + i * (size_t)OP_SIZE)) return TKX_E_SPLITS;
+    }
+    return TKX_OK;
+}
+
+/* A stage that rewrites: it has no program. */
+static int check_rewriting_stage(const tkx *t, tkx_stage *s, const uint8_t *entry) {
+    uint32_t first = load_u16(entry + 28), count = load_u16(entry + 30);
+    size_t i;
+    memset(s, 0, sizeof *s);
+    for (i = 0; i < 28; i++) {
+        if (entry[i] != (i == 1 ? REWRITE : 0)) return 0;
+    }
+    if (first > t->op_count || count > t->op_count - first) return 0;
+    s->flags = REWRITE;
+    s->first_op = (uint8_t)first;
+    s->op_count = (uint8_t)count;
+    return 1;
+}
+
 static int check_splits(tkx *t) {
     uint32_t i;
     t->stage_count = load_u32(t->splits.data);
     if (t->stage_count > TKX_MAX_STAGES || load_u32(t->splits.data + 4)) return TKX_E_SPLITS;
     for (i = 0; i < t->stage_count; i++) {
-        if (!check_stage(&t->stages[i], t->splits, t->splits.data + 8 + i * (size_t)STAGE_SIZE)) return TKX_E_SPLITS;
+        const uint8_t *entry = t->splits.data + 8 + i * (size_t)STAGE_SIZE;
+        if (!(entry[1] & REWRITE ? check_rewriting_stage(t, &t->stages[i], entry) : check_stage(&t->stages[i], t->splits, entry)))
+            return TKX_E_SPLITS;
         /* Behind a stage on bytes, pieces may begin and end inside a character. */
         if (i && (t->stages[i - 1].flags & ON_BYTES) && !(t->stages[i].flags & ON_BYTES)) return TKX_E_SPLITS;
+        if ((t->stages[i].flags & ON_BYTES) && t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) return TKX_E_SPLITS;
     }
     return TKX_OK;
 }
@@ -597,7 +761,12 @@ static void study_added(tkx *t) {
 static void find_sections(tkx *t) {
     t->records = find_section(t, "RECS");
     t->bytes = find_section(t, "BYTS");
+#ifndef TKX_NO_DECODER
+    t->decoder = find_section(t, "DECO");
+#endif
     t->scores = find_section(t, "SCOR");
+    t->double_scores = find_section(t, "SC64");
+    t->trie = find_section(t, "TRIE");
     t->ranks = find_section(t, "RANK");
     t->byte_ids = find_section(t, "BIDS");
     t->token_index = find_section(t, "TIDX");
@@ -614,6 +783,14 @@ static void find_sections(tkx *t) {
     t->token_buckets = (uint32_t)field(t->token_index, 4);
     t->pair_slots = (uint32_t)field(t->pair_index, 0);
     t->pair_buckets = (uint32_t)field(t->pair_index, 4);
+    t->keys = find_section(t, "KEYS");
+#ifndef TKX_NO_CHARACTERS
+    t->characters = find_section(t, "CHRS");
+    /* Only characters are cut between: without them, or for bytes, XPRS says nothing. */
+    if (t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) t->crossings = find_section(t, "XPRS");
+    t->place_count = (uint32_t)field(t->characters, 4);
+    t->crossing_shift = 64 - ((uint32_t)field(t->crossings, 4) & 63);
+#endif
 }
 
 int tkx_open(tkx *t, const void *data, size_t size) {
@@ -630,6 +807,8 @@ int tkx_open(tkx *t, const void *data, size_t size) {
     find_sections(t);
     code = check_present(t);
     if (code == TKX_OK) code = check_sizes(t);
+    if (code == TKX_OK) code = check_trie(t);
+    if (code == TKX_OK && t->normalizer.data) code = check_ops(t);
     if (code == TKX_OK && t->splits.data) code = check_splits(t);
     if (code == TKX_OK) study_added(t);
     return code;
@@ -649,6 +828,7 @@ const char *tkx_error(int code) {
         case TKX_E_STATE: return "The stream has been finished.";
         case TKX_E_NO_ENCODER: return "The file can only decode: it has no encoder sections.";
         case TKX_E_SELF_TEST: return "A self test gave other ids than its reference.";
+        case TKX_E_UNKNOWN_TEXT: return "A part of the text is not in the vocabulary, which has no token for what is unknown.";
         case TKX_E_EMPTY: return "The file is empty.";
         case TKX_E_MAGIC: return "This is not a tokexport file.";
         case TKX_E_MANGLED: return "The file was changed by a transfer in text mode: transfer it as binary.";
@@ -714,10 +894,31 @@ int tkx_token_score(const tkx *t, uint32_t id, float *score) {
     if (!t || !score) return TKX_E_ARGUMENT;
     *score = 0;
     if (id >= t->id_count) return TKX_E_ID;
+    if (!t->scores.data && t->double_scores.data) {
+        uint64_t wide = load_u64(t->double_scores.data + 8 * (size_t)id);
+        double value;
+        COPY(&value, &wide, 8);
+        *score = (float)value;
+        return TKX_OK;
+    }
     if (!t->scores.data) return TKX_E_NOT_FOUND;
     bits = load_u32(t->scores.data + 4 * (size_t)id);
     COPY(score, &bits, 4);
     return TKX_OK;
+}
+
+/* The bytes for which TIDX has an id, and its record's flags. */
+static FORCE_INLINE int read_key(const tkx *t, uint32_t id, const uint8_t **bytes, uint32_t *length, uint32_t *flags) {
+    const uint8_t *key;
+    uint32_t offset;
+    if (EXPECT(!t->keys.data)) return read_record(t, id, bytes, length, flags);
+    key = t->keys.data + RECORD_SIZE * (size_t)id;
+    offset = load_u32(key);
+    *length = load_u16(key + 4);
+    *flags = load_u16(t->records.data + RECORD_SIZE * (size_t)id + 6);
+    if (offset > t->bytes.size || *length > t->bytes.size - offset) return 0;
+    *bytes = t->bytes.data + offset;
+    return 1;
 }
 
 /* Where TIDX has the displacement for a hash, and the slot. */
@@ -740,8 +941,36 @@ static FORCE_INLINE int token_in_slot(const tkx *t, uint32_t slot, uint64_t h, c
     uint32_t length;
     if (!slot_fits(slot, h)) return TKX_E_NOT_FOUND;
     *id = slot & MAX_IDS;
-    if (*id >= t->id_count || !read_record(t, *id, &content, &length, flags)) return TKX_E_CORRUPT;
+    if (*id >= t->id_count || !read_key(t, *id, &content, &length, flags)) return TKX_E_CORRUPT;
     return length == size && memcmp(content, bytes, size) == 0 ? TKX_OK : TKX_E_NOT_FOUND;
+}
+
+/* The child of a node in TRIE: its unit, whose label is the byte, or a unit with another label. A label above 256 stands for damage. */
+static FORCE_INLINE uint64_t trie_child(const tkx *t, uint32_t base, uint8_t byte) {
+    uint32_t at = base + byte;
+    return EXPECT(at < t->trie_units) ? load_u64(t->trie.data + TRIE_HEADER + UNIT_SIZE * (size_t)at) : UINT64_MAX;
+}
+
+static FORCE_INLINE uint32_t label_of(uint64_t unit) { return (uint32_t)unit & ((1u << LABEL_BITS) - 1); }
+
+static FORCE_INLINE uint32_t base_of(uint64_t unit) { return (uint32_t)(unit >> 32); }
+
+/* MAX_IDS: no token ends there. */
+static FORCE_INLINE uint32_t id_of(uint64_t unit) { return (uint32_t)(unit >> LABEL_BITS) & MAX_IDS; }
+
+/* The token that TRIE has for some bytes. TKX_OK, TKX_E_NOT_FOUND or TKX_E_CORRUPT. */
+static int token_in_trie(const tkx *t, const uint8_t *bytes, size_t size, uint32_t *id) {
+    uint32_t base = t->trie_root, found = MAX_IDS;
+    size_t i;
+    for (i = 0; i < size; i++) {
+        uint64_t unit = trie_child(t, base, bytes[i]);
+        if (label_of(unit) != bytes[i]) return label_of(unit) > 256 ? TKX_E_CORRUPT : TKX_E_NOT_FOUND;
+        base = base_of(unit);
+        found = id_of(unit);
+    }
+    if (found == MAX_IDS) return TKX_E_NOT_FOUND;
+    *id = found;
+    return found < t->id_count ? TKX_OK : TKX_E_CORRUPT;
 }
 
 int tkx_token_id(const tkx *t, const void *bytes, size_t size, uint32_t *id) {
@@ -751,7 +980,12 @@ int tkx_token_id(const tkx *t, const void *bytes, size_t size, uint32_t *id) {
     int code;
     if (!t || !id || (!bytes && size)) return TKX_E_ARGUMENT;
     *id = NONE;
-    if (!t->token_index.data) return TKX_E_NO_ENCODER;
+    if (!t->splits.data) return TKX_E_NO_ENCODER;
+    if (t->model != MODEL_BPE) {
+        code = token_in_trie(t, key, size, &found);
+        if (code == TKX_OK) *id = found;
+        return code;
+    }
     if (size > t->max_token_bytes) return TKX_E_NOT_FOUND;
     h = hash_bytes(key, size);
     code = token_in_slot(t, load_u32(token_slot(t, h)), h, key, size, &found, &flags);
@@ -842,22 +1076,442 @@ int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_
 
 /* ---- Decoding (5.7) ----------------------------------------------------------------------------------------------------------------- */
 
+static const uint8_t REPLACEMENT[3] = {0xEF, 0xBF, 0xBD};
+
+/* The caller's buffer. What does not fit is counted all the same: `used` is then more than `capacity`. */
+typedef struct sink {
+    uint8_t *out;
+    size_t capacity, used;
+} sink;
+
+static FORCE_INLINE void put(sink *s, const uint8_t *bytes, size_t size) {
+    if (size && s->used <= s->capacity && size <= s->capacity - s->used) memcpy(s->out + s->used, bytes, size);
+    s->used = size > SIZE_MAX - s->used ? SIZE_MAX : s->used + size;
+}
+
+/* The record of an id, which must be a token. TKX_OK, TKX_E_ID or TKX_E_CORRUPT. */
+static FORCE_INLINE int read_token(const tkx *t, uint32_t id, const uint8_t **bytes, uint32_t *length, uint32_t *flags) {
+    if (id >= t->id_count) return TKX_E_ID;
+    if (!read_record(t, id, bytes, length, flags)) return TKX_E_CORRUPT;
+    return (*flags & TKX_KIND_MASK) == TKX_KIND_HOLE ? TKX_E_ID : TKX_OK;
+}
+
+#ifdef TKX_NO_DECODER
+
+static void put_inner(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size) {
+    (void)d;
+    put(s, bytes, size);
+}
+
+#else
+
+/* Gives what was held back at the end, since more has come. */
+static void release_right(tkx_decoder *d, sink *s) {
+    for (; d->right_count; d->right_count--) put(s, d->right + 1, d->right[0]);
+    put(s, d->right + 1, d->right_part);
+    d->right_part = 0;
+}
+
+/* Holds back as many of the character that is stripped at the end as may be dropped. Byte by byte: a token may end inside of it. Its first
+   byte occurs in it once, so a match that fails is none from a later byte either. */
+static void put_right(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size) {
+    size_t i = 0, j;
+    if (!d->right_most) {
+        put(s, bytes, size);
+        return;
+    }
+    while (i < size) {
+        if (bytes[i] == d->right[1 + d->right_part]) {
+            i++;
+            if (++d->right_part < d->right[0]) continue;
+            d->right_part = 0;
+            if (d->right_count < d->right_most) d->right_count++;
+            else put(s, d->right + 1, d->right[0]);
+        } else if (d->right_count || d->right_part) {
+            release_right(d, s);
+        } else {
+            for (j = i; j < size && bytes[j] != d->right[1]; j++) continue;
+            put(s, bytes + i, j - i);
+            i = j;
+        }
+    }
+}
+
+/* Writes bytes of the text but for what is stripped at its ends. */
+static void put_inner(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size) {
+    size_t i = 0;
+    while (d->left_count && i < size) {
+        if (bytes[i] == d->left[1 + d->left_part]) {
+            i++;
+            if (++d->left_part < d->left[0]) continue;
+            d->left_part = 0;
+            d->left_count--;
+        } else {
+            d->left_count = 0;
+            put_right(d, s, d->left + 1, d->left_part);
+            d->left_part = 0;
+        }
+    }
+    put_right(d, s, bytes + i, size - i);
+}
+
+#endif
+
+/* Writes what `count` bytes that are no character come to. */
+static void put_replacement(tkx_decoder *d, sink *s, size_t count) {
+    if (!(d->rules & BY_CHARACTER)) count = count ? 1 : 0;
+    for (; count; count--) put_inner(d, s, REPLACEMENT, 3);
+}
+
+/* Writes bytes: as they are, or as text, of which an incomplete character is held back. */
+static void put_bytes(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size) {
+    size_t i = 0, looked;
+    if (d->as_bytes) {
+        put_inner(d, s, bytes, size);
+        return;
+    }
+    while (i < size) {
+        int look;
+        if (d->held_size) {
+            d->held[d->held_size] = bytes[i];
+            look = utf8_look(d->held, d->held_size + (size_t)1, &looked);
+            if (look == UTF8_BAD) {
+                put_replacement(d, s, d->held_size);
+                d->held_size = 0;
+                continue;
+            }
+            d->held_size++;
+            i++;
+            if (look == UTF8_GOOD) {
+                put_inner(d, s, d->held, d->held_size);
+                d->held_size = 0;
+            }
+            continue;
+        }
+        looked = utf8_valid(bytes + i, size - i);
+        put_inner(d, s, bytes + i, looked);
+        i += looked;
+        if (i == size) break;
+        look = utf8_look(bytes + i, size - i, &looked);
+        if (look == UTF8_CUT) {
+            memcpy(d->held, bytes + i, looked);
+            d->held_size = (uint8_t)looked;
+        } else {
+            put_replacement(d, s, looked);
+        }
+        i += looked;
+    }
+}
+
+/* Writes what an incomplete character comes to that nothing completes any more. */
+static void end_held(tkx_decoder *d, sink *s) {
+    put_replacement(d, s, d->held_size);
+    d->held_size = 0;
+}
+
+#ifndef TKX_NO_DECODER
+
+enum { FIRST = 1, LAST = 2 };                   /* the place of a token: either, both or neither */
+enum { RUN_NONE, RUN_HELD, RUN_GOOD, RUN_BAD }; /* of a run of FALLBACK tokens: whether it is known to be UTF-8 as a whole */
+
+/* Changes the bytes of a token to those that it has at a place; 0 if they are not in BYTS (I19). */
+static int form_at(const tkx *t, uint32_t flags, unsigned place, const uint8_t **bytes, uint32_t *length) {
+    size_t before = (size_t)(*bytes - t->bytes.data), behind = t->bytes.size - before - *length;
+    if (!place) return 1;
+    if (flags & TKX_FORMS) {
+        const uint8_t *lengths = *bytes + *length;
+        uint32_t first, last, only;
+        if (behind < FORM_LENGTHS) return 0;
+        first = load_u16(lengths);
+        last = load_u16(lengths + 2);
+        only = load_u16(lengths + 4);
+        if (behind - FORM_LENGTHS < (size_t)first + last + only) return 0;
+        *bytes = lengths + FORM_LENGTHS + (place == FIRST ? 0 : place == LAST ? first : first + last);
+        *length = place == FIRST ? first : place == LAST ? last : only;
+        return 1;
+    }
+    if (place & FIRST) {
+        uint32_t skip = (flags & TKX_FIRST_SKIP) >> FIRST_SKIP_SHIFT, more = (flags & TKX_FIRST_MORE) >> FIRST_MORE_SHIFT;
+        if (skip > *length || more > before) return 0;
+        *bytes = *bytes + skip - more;
+        *length = *length - skip + more;
+    }
+    if (place & LAST) {
+        uint32_t skip = (flags & TKX_LAST_SKIP) >> LAST_SKIP_SHIFT;
+        if (skip > *length) return 0;
+        *length -= skip;
+    }
+    return 1;
+}
+
+/* Holds a byte of a run back until it is known whether the run is UTF-8. */
+static void hold_byte(tkx_decoder *d, sink *s, uint8_t byte) {
+    size_t looked;
+    int look;
+    d->run[d->run_size++] = byte;
+    look = utf8_look(d->run + d->run_good, (size_t)(d->run_size - d->run_good), &looked);
+    if (look == UTF8_BAD) {
+        for (; d->run_size; d->run_size--) put_inner(d, s, REPLACEMENT, 3);
+        d->run_good = 0;
+        d->run_state = RUN_BAD;
+        return;
+    }
+    if (look == UTF8_GOOD) d->run_good = d->run_size;
+    if (d->run_size == TKX_MAX_RUN) {
+        put_inner(d, s, d->run, d->run_good);
+        d->run_size = (uint16_t)(d->run_size - d->run_good);
+        memmove(d->run, d->run + d->run_good, d->run_size);
+        d->run_good = 0;
+    }
+}
+
+/* Writes bytes of FALLBACK tokens. */
+static void put_run(tkx_decoder *d, sink *s, const uint8_t *bytes, uint32_t length) {
+    uint32_t i;
+    if (d->as_bytes || (d->rules & BY_CHARACTER) || d->run_state == RUN_GOOD) {
+        put_bytes(d, s, bytes, length);
+        return;
+    }
+    if (d->run_state == RUN_NONE) d->run_state = RUN_HELD;
+    for (i = 0; i < length; i++) {
+        if (d->run_state == RUN_BAD) put_inner(d, s, REPLACEMENT, 3);
+        else hold_byte(d, s, bytes[i]);
+    }
+}
+
+/* A token that is no FALLBACK ends a run. */
+static void end_run(tkx_decoder *d, sink *s) {
+    if (!(d->rules & BYTE_FALLBACK) || d->as_bytes) return;
+    if (d->run_good == d->run_size) put_inner(d, s, d->run, d->run_size);
+    else for (; d->run_size; d->run_size--) put_inner(d, s, REPLACEMENT, 3);
+    d->run_size = d->run_good = 0;
+    d->run_state = RUN_NONE;
+    end_held(d, s);
+}
+
+/* Whether the run of FALLBACK tokens that begins with ids[0] is UTF-8 as a whole. */
+static int look_at_run(const tkx *t, uint32_t rules, const uint32_t *ids, size_t count) {
+    uint8_t held[4];
+    size_t held_size = 0, looked, i;
+    for (i = 0; i < count; i++) {
+        const uint8_t *bytes;
+        uint32_t length, flags, j;
+        if (i && (rules & REPEATS_ONCE) && ids[i] == ids[i - 1]) continue;
+        if (read_token(t, ids[i], &bytes, &length, &flags) != TKX_OK || !(flags & TKX_FALLBACK)) break;
+        for (j = 0; j < length; j++) {
+            int look;
+            held[held_size++] = bytes[j];
+            look = utf8_look(held, held_size, &looked);
+            if (look == UTF8_BAD) return RUN_BAD;
+            if (look == UTF8_GOOD) held_size = 0;
+        }
+    }
+    return held_size ? RUN_BAD : RUN_GOOD;
+}
+
+/* The index of the id that is the last one, or count. */
+static size_t last_of(const tkx *t, uint32_t rules, const uint32_t *ids, size_t count) {
+    const uint8_t *bytes;
+    uint32_t length, flags;
+    size_t i;
+    for (i = count; i-- > 0;) {
+        if (i && (rules & REPEATS_ONCE) && ids[i] == ids[i - 1]) continue;
+        if ((rules & FIRST_BY_CONTENT) && read_token(t, ids[i], &bytes, &length, &flags) == TKX_OK && length == 0) continue;
+        return i;
+    }
+    return count;
+}
+
+/* Puts an id at a place. Nothing has changed on TKX_E_CORRUPT. */
+static int put_token(tkx_decoder *d, sink *s, uint32_t id, unsigned place) {
+    const uint8_t *bytes;
+    uint32_t length, flags;
+    int code = read_token(d->t, id, &bytes, &length, &flags);
+    if (code != TKX_OK) return code;
+    if ((flags & TKX_FALLBACK) && (d->rules & BYTE_FALLBACK)) {
+        put_run(d, s, bytes, length);
+    } else {
+        if (!form_at(d->t, flags, place, &bytes, &length)) return TKX_E_CORRUPT;
+        end_run(d, s);
+        put_bytes(d, s, bytes, length);
+    }
+    if (length || !(d->rules & FIRST_BY_TEXT)) d->is_first = 0;
+    return TKX_OK;
+}
+
+/* Whether an id counts: it does not if it is left out, repeats the one before, or has no content where that matters. */
+static int counts(tkx_decoder *d, sink *s, uint32_t id, uint32_t length, uint32_t flags) {
+    if (d->skip_special && (flags & TKX_SPECIAL)) return 0;
+    if ((d->rules & REPEATS_ONCE) && id == d->previous) return 0;
+    d->previous = id;
+    if (length || !(d->rules & FIRST_BY_CONTENT)) return 1;
+    if (!(flags & TKX_FALLBACK)) end_run(d, s);
+    return 0;
+}
+
+/* Adds an id in a stream. One that decodes otherwise as the last waits for the next. */
+static int add_id(tkx_decoder *d, sink *s, uint32_t id) {
+    const uint8_t *bytes;
+    uint32_t length, flags;
+    unsigned place;
+    int code = read_token(d->t, id, &bytes, &length, &flags);
+    if (code != TKX_OK || !counts(d, s, id, length, flags)) return code;
+    if (d->waiting != NONE) {
+        code = put_token(d, s, d->waiting, d->waiting_is_first ? FIRST : 0);
+        if (code != TKX_OK) return code;
+        d->waiting = NONE;
+    }
+    place = d->is_first ? FIRST : 0;
+    if (!(flags & (TKX_LAST_SKIP | TKX_FORMS))) return put_token(d, s, id, place);
+    d->waiting = id;
+    d->waiting_is_first = d->is_first;
+    if (!form_at(d->t, flags, place, &bytes, &length)) return TKX_E_CORRUPT;
+    if (!(flags & TKX_FALLBACK)) end_run(d, s);
+    if (length || !(d->rules & FIRST_BY_TEXT)) d->is_first = 0;
+    return TKX_OK;
+}
+
+/* Writes what is held back, as the end of the text. */
+static int end_text(tkx_decoder *d, sink *s) {
+    int code = d->waiting == NONE ? TKX_OK : put_token(d, s, d->waiting, d->waiting_is_first ? FIRST | LAST : LAST);
+    if (code != TKX_OK) return code;
+    end_run(d, s);
+    end_held(d, s);
+    put_right(d, s, d->left + 1, d->left_part);
+    if (d->right_part) release_right(d, s);
+    return TKX_OK;
+}
+
+/* The character to strip, as its size and its bytes; 0 if it is none (I19). */
+static int read_stripped(uint8_t *to, uint32_t count, uint32_t character) {
+    to[0] = 0;
+    if (count == 0) return character == 0;
+    if (character >= 0x110000 || (character >= 0xD800 && character < 0xE000)) return 0;
+    to[0] = (uint8_t)utf8_encode(to + 1, character);
+    return 1;
+}
+
+/* Reads DECO; 0 if its values are out of their ranges (I19). */
+static int read_rules(tkx_decoder *d) {
+    static const uint8_t zeros[12] = {0};
+    const uint8_t *rules = d->t->decoder.data;
+    d->is_first = 1;
+    d->previous = d->waiting = NONE;
+    if (!rules) return 1;
+    if (load_u32(rules) > DECODER_FLAGS || memcmp(rules + 20, zeros, 12) != 0) return 0;
+    d->rules = (uint8_t)load_u32(rules);
+    if ((d->rules & BY_CHARACTER) && !(d->rules & BYTE_FALLBACK)) return 0;
+    if ((d->rules & FIRST_BY_CONTENT) && (d->rules & FIRST_BY_TEXT)) return 0;
+    d->left_count = load_u32(rules + 4);
+    d->right_most = load_u32(rules + 8);
+    return read_stripped(d->left, d->left_count, load_u32(rules + 12)) && read_stripped(d->right, d->right_most, load_u32(rules + 16));
+}
+
+/* Where the output would end if all that is held back at the ends came. */
+static size_t end_so_far(const tkx_decoder *d, const sink *s) {
+    return s->used + d->left_part + d->right_part + (size_t)d->right_count * d->right[0];
+}
+
+/* Decodes all ids at once. They are all there, so nothing has to wait but what may be stripped. */
+static int decode_by_rules(tkx_decoder *d, const uint32_t *ids, size_t count, sink *s, size_t *size, size_t *ends) {
+    const tkx *t = d->t;
+    size_t last = last_of(t, d->rules, ids, count), i;
+    int code;
+    for (i = 0; i < count; i++) {
+        const uint8_t *bytes;
+        uint32_t length, flags;
+        code = read_token(t, ids[i], &bytes, &length, &flags);
+        if (code == TKX_OK && counts(d, s, ids[i], length, flags)) {
+            if ((flags & TKX_FALLBACK) && d->run_state == RUN_NONE && !d->as_bytes)
+                d->run_state = (uint8_t)look_at_run(t, d->rules, ids + i, count - i);
+            code = put_token(d, s, ids[i], (d->is_first ? FIRST : 0u) | (i == last ? LAST : 0u));
+        }
+        if (code != TKX_OK) {
+            *size = code == TKX_E_ID ? i : 0;
+            return code;
+        }
+        if (ends) ends[i] = end_so_far(d, s);
+    }
+    code = end_text(d, s);
+    for (i = 0; ends && i < count; i++) ends[i] = smaller(ends[i], s->used);
+    return code;
+}
+
+#endif
+
+/* Begins a text. TKX_OK or TKX_E_CORRUPT. */
+static int start(tkx_decoder *d, const tkx *t, int skip_special) {
+    memset(d, 0, sizeof *d);
+    d->t = t;
+    d->skip_special = skip_special != 0;
+#ifndef TKX_NO_DECODER
+    if (!read_rules(d)) return TKX_E_CORRUPT;
+#endif
+    return TKX_OK;
+}
+
+/* Decodes all ids at once, in a file without rules. */
+static int decode_plainly(tkx_decoder *d, const uint32_t *ids, size_t count, sink *s, size_t *size, size_t *ends) {
+    size_t i;
+    for (i = 0; i < count; i++) {
+        const uint8_t *bytes;
+        uint32_t length, flags;
+        int code = read_token(d->t, ids[i], &bytes, &length, &flags);
+        if (code != TKX_OK) {
+            *size = code == TKX_E_ID ? i : 0;
+            return code;
+        }
+        put_bytes(d, s, bytes, length);
+        if (ends) ends[i] = s->used;
+    }
+    end_held(d, s);
+    return TKX_OK;
+}
+
+static int decode(const tkx *t, int as_bytes, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity, size_t *size, size_t *ends) {
+    tkx_decoder d;
+    sink s;
+    int code;
+    if (!t || !size || (!ids && count) || (!out && capacity)) return TKX_E_ARGUMENT;
+    *size = 0;
+    s.out = out;
+    s.capacity = capacity;
+    s.used = 0;
+    code = start(&d, t, 0);
+    if (code != TKX_OK) return code;
+    d.as_bytes = (uint8_t)as_bytes;
+#ifndef TKX_NO_DECODER
+    if (t->decoder.data) code = decode_by_rules(&d, ids, count, &s, size, ends);
+    else
+#endif
+        code = decode_plainly(&d, ids, count, &s, size, ends);
+    if (code != TKX_OK) return code;
+    *size = s.used;
+    return s.used <= capacity ? TKX_OK : TKX_E_BYTES;
+}
+
+int tkx_decode_text(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity, size_t *size) {
+    return decode(t, 0, ids, count, out, capacity, size, NULL);
+}
+
+int tkx_decode_ends(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity, size_t *size, size_t *ends) {
+    if (!ends && count) return TKX_E_ARGUMENT;
+    return decode(t, 1, ids, count, out, capacity, size, ends);
+}
+
 int tkx_decode(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity, size_t *size) {
     const uint8_t *bytes, *end;
     uint32_t length, flags;
     size_t used = 0, i;
     if (!t || !size || (!ids && count) || (!out && capacity)) return TKX_E_ARGUMENT;
+    if (t->decoder.data) return decode(t, 1, ids, count, out, capacity, size, NULL);
     *size = 0;
     end = t->bytes.data + t->bytes.size;
     for (i = 0; i < count; i++) {
-        if (ids[i] >= t->id_count) {
-            *size = i;
-            return TKX_E_ID;
-        }
-        if (!read_record(t, ids[i], &bytes, &length, &flags)) return TKX_E_CORRUPT;
-        if ((flags & TKX_KIND_MASK) == TKX_KIND_HOLE) {
-            *size = i;
-            return TKX_E_ID;
+        int code = read_token(t, ids[i], &bytes, &length, &flags);
+        if (code != TKX_OK) {
+            *size = code == TKX_E_ID ? i : 0;
+            return code;
         }
         /* Most tokens are short: 16 bytes copied at once, where there is room on both sides, are twice as fast as a call with a length. */
         if (EXPECT(used <= capacity && capacity - used >= 16 && length <= 16 && end - bytes >= 16)) COPY(out + used, bytes, 16);
@@ -869,82 +1523,61 @@ int tkx_decode(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, si
     return used <= capacity ? TKX_OK : TKX_E_BYTES;
 }
 
-static const uint8_t REPLACEMENT[3] = {0xEF, 0xBF, 0xBD};
-
 int tkx_decoder_init(tkx_decoder *d, const tkx *t, int skip_special) {
     if (!d || !t) return TKX_E_ARGUMENT;
-    memset(d, 0, sizeof *d);
-    d->t = t;
-    d->skip_special = skip_special != 0;
-    return TKX_OK;
-}
-
-/* Adds the bytes that are held back, byte by byte, until they are a character or cannot become one. Gives the bytes of the token used. */
-static size_t complete_held(tkx_decoder *d, const uint8_t *bytes, size_t length, uint8_t *out, size_t *used) {
-    size_t i = 0, looked;
-    while (d->held_size && i < length) {
-        int look;
-        d->held[d->held_size] = bytes[i];
-        look = utf8_look(d->held, d->held_size + (size_t)1, &looked);
-        if (look == UTF8_BAD) {
-            memcpy(out + *used, REPLACEMENT, 3);
-            *used += 3;
-            d->held_size = 0;
-        } else {
-            d->held_size++;
-            i++;
-            if (look == UTF8_GOOD) {
-                memcpy(out + *used, d->held, d->held_size);
-                *used += d->held_size;
-                d->held_size = 0;
-            }
-        }
-    }
-    return i;
+    return start(d, t, skip_special);
 }
 
 int tkx_decoder_step(tkx_decoder *d, uint32_t id, uint8_t *out, size_t capacity, size_t *size) {
     const uint8_t *bytes;
     uint32_t length, flags;
-    size_t used = 0, i, looked;
+    sink s;
+    int code;
     if (!d || !d->t || !size || (!out && capacity)) return TKX_E_ARGUMENT;
     *size = 0;
-    if (id >= d->t->id_count) return TKX_E_ID;
-    if (!read_record(d->t, id, &bytes, &length, &flags)) return TKX_E_CORRUPT;
-    if ((flags & TKX_KIND_MASK) == TKX_KIND_HOLE) return TKX_E_ID;
-    if (length == 0 || (d->skip_special && (flags & TKX_SPECIAL))) return TKX_OK;
+    s.out = out;
+    s.capacity = capacity;
+    s.used = 0;
+#ifndef TKX_NO_DECODER
+    if (d->t->decoder.data) {
+        tkx_decoder before = *d;
+        code = add_id(d, &s, id);
+        if (code == TKX_OK && s.used > capacity) code = TKX_E_BYTES;
+        if (code != TKX_OK) *d = before;
+        if (code == TKX_OK || code == TKX_E_BYTES) *size = s.used;
+        return code;
+    }
+#endif
+    code = read_token(d->t, id, &bytes, &length, &flags);
+    if (code != TKX_OK || length == 0 || (d->skip_special && (flags & TKX_SPECIAL))) return code;
     if (capacity < 3 * (size_t)length + 12) {
         *size = 3 * (size_t)length + 12;
         return TKX_E_BYTES;
     }
-    i = complete_held(d, bytes, length, out, &used);
-    while (i < length) {
-        int look = utf8_look(bytes + i, length - i, &looked);
-        if (look == UTF8_CUT) {
-            memcpy(d->held, bytes + i, looked);
-            d->held_size = (uint8_t)looked;
-        } else if (look == UTF8_GOOD) {
-            memcpy(out + used, bytes + i, looked);
-            used += looked;
-        } else {
-            memcpy(out + used, REPLACEMENT, 3);
-            used += 3;
-        }
-        i += looked;
-    }
-    *size = used;
+    put_bytes(d, &s, bytes, length);
+    *size = s.used;
     return TKX_OK;
 }
 
 int tkx_decoder_flush(tkx_decoder *d, uint8_t *out, size_t capacity, size_t *size) {
+    tkx_decoder end;
+    sink s;
+    int code = TKX_OK;
     if (!d || !d->t || !size || (!out && capacity)) return TKX_E_ARGUMENT;
     *size = 0;
-    if (!d->held_size) return TKX_OK;
-    *size = 3;
-    if (capacity < 3) return TKX_E_BYTES;
-    memcpy(out, REPLACEMENT, 3);
-    d->held_size = 0;
-    return TKX_OK;
+    end = *d;
+    s.out = out;
+    s.capacity = capacity;
+    s.used = 0;
+#ifndef TKX_NO_DECODER
+    code = end_text(&end, &s);
+#else
+    end_held(&end, &s);
+#endif
+    if (code != TKX_OK) return code;
+    *size = s.used;
+    if (s.used > capacity) return TKX_E_BYTES;
+    return start(d, d->t, d->skip_special);
 }
 
 /* ---- A call and its memory ----------------------------------------------------------------------------------------------------------- */
@@ -958,6 +1591,7 @@ typedef struct waiting {
     uint64_t hash;   /* and slot in TIDX, if is_hashed */
     uint32_t slot;
     int is_hashed;
+    int is_part; /* of a piece, cut where no merge crosses */
 } waiting;
 
 /* How many pieces wait at most. The tables are much larger than the caches of the machine: while the pieces of a batch are found, the lines
@@ -980,6 +1614,7 @@ typedef struct run {
     uint8_t *cache;
     unsigned cache_shift; /* a hash shifted right by this is the number of a set */
     const uint8_t *limit; /* end of the bytes that may be read behind a piece */
+    const uint8_t *begin; /* where the input begins, in the text at hand */
     size_t waiting_count;
     waiting batch[BATCH];
 } run;
@@ -1013,20 +1648,33 @@ static uint8_t *borrow(run *r, uint64_t size) {
     return memory;
 }
 
-/* How many bytes one byte of text can become. */
-static uint64_t expansion(const tkx *t) { return !t->normalizer.data ? 1 : field(t->normalizer, 0) >= NFKC ? 11 : 3; }
-
-/* Per byte of normalized text: MERGE_BYTES for the longest piece, a bit for each state that is remembered, a label, 2 for the text itself,
-   normalized and with a space before it. While normalizing: 8 for each code point. */
+/* Per byte of text that a model sees: MERGE_BYTES for the longest piece and a bit for each state that is remembered. Per byte that an
+   operation takes or gives: 1, for FORM 8 more for each code point, for REPLACE a bit for each state that is remembered. */
 enum { MERGE_BYTES = 40 };
 
+#define TOO_MUCH (UINT64_C(1) << 48)
+
+/* Adds to *total what an operation wants for texts of *size bytes in `count` pieces, and makes *size what it gives at most. */
+static void add_op_size(const tkx_op *op, uint64_t count, uint64_t *size, uint64_t *total) {
+    uint64_t grown = *size * smaller(op->growth, 1 << 16) + smaller(op->extra, 1 << 16) * count;
+    *total += 2 * *size + grown + 16;
+    if (op->kind == FORM) *total += 8 * grown;
+    if (op->kind == REPLACE) *total += (*size + 1) * (op->program.memo_count / 8 + 1u + (op->program.labels != NULL));
+    *size = grown < TOO_MUCH >> 17 ? grown : TOO_MUCH >> 17;
+}
+
 size_t tkx_work_size(const tkx *t, size_t size) {
-    uint64_t each = MERGE_BYTES + 2, total;
-    uint32_t i;
+    uint64_t each = MERGE_BYTES, bytes = smaller(size, MAX_TEXT), total = 256;
+    uint32_t i, j;
     if (!t) return 0;
-    for (i = 0; i < t->stage_count; i++) each += t->stages[i].memo_count / 8 + 1u + (t->stages[i].labels != NULL);
-    total = 256 + each * expansion(t) * (uint64_t)smaller(size, MAX_TEXT);
-    return total > SIZE_MAX ? SIZE_MAX : (size_t)total;
+    for (i = 0; i < t->normalizer_count; i++) add_op_size(&t->ops[i], 1, &bytes, &total);
+    for (i = 0; i < t->stage_count; i++) {
+        const tkx_stage *s = &t->stages[i];
+        each += s->memo_count / 8 + 1u + (s->labels != NULL);
+        for (j = 0; j < s->op_count; j++) add_op_size(&t->ops[s->first_op + j], i ? bytes : 1, &bytes, &total);
+    }
+    total += each * bytes;
+    return total > SIZE_MAX || bytes >= TOO_MUCH >> 17 ? SIZE_MAX : (size_t)total;
 }
 
 /* ---- Added tokens (5.3) ------------------------------------------------------------------------------------------------------------- */
@@ -1260,8 +1908,8 @@ typedef struct normalizer {
     size_t marks;
 } normalizer;
 
-static void normalizer_start(normalizer *n, run *r) {
-    const uint8_t *data = r->t->normalizer.data;
+static void normalizer_start(normalizer *n, run *r, const tkx_op *op) {
+    const uint8_t *data = op->table.data;
     n->r = r;
     n->form = load_u32(data);
     n->middle_count = load_u32(data + 4);
@@ -1269,7 +1917,7 @@ static void normalizer_start(normalizer *n, run *r) {
     n->entry_count = load_u32(data + 12);
     n->point_count = load_u32(data + 16);
     n->composition_count = load_u32(data + 20);
-    n->top = data + NORM_HEADER;
+    n->top = data + FORM_HEADER;
     n->middle = n->top + TOP_SIZE;
     n->leaves = n->middle + 128 * (size_t)n->middle_count;
     n->entries = n->leaves + 128 * (size_t)n->leaf_count;
@@ -1279,7 +1927,6 @@ static void normalizer_start(normalizer *n, run *r) {
     n->room = r->memory_size - r->memory_used;
     n->used = n->marks = 0;
     n->starter = NONE;
-    if (n->form > NFKD) fail(r, TKX_E_CORRUPT);
 }
 
 static int is_hangul(uint32_t c) { return c - 0xAC00 < 11172; }
@@ -1458,7 +2105,7 @@ static void add_decomposed(normalizer *n, uint32_t c) {
     }
 }
 
-/* Normalizes a text into borrowed memory. */
+/* Normalizes a text. */
 static void normalize(normalizer *n, const uint8_t *text, size_t size) {
     run *r = n->r;
     size_t i = 0, ascii;
@@ -1482,8 +2129,6 @@ static void normalize(normalizer *n, const uint8_t *text, size_t size) {
     }
     close_marks(n);
     write_closed(n);
-    if (r->code == TKX_OK) r->memory_used += n->used;
-    else if (r->code == TKX_E_WORK) r->memory_needed = r->memory_used + tkx_work_size(r->t, size);
 }
 
 /* ---- Pre-tokenizer: where a match ends (5.5) ---------------------------------------------------------------------------------------- */
@@ -1569,8 +2214,9 @@ static FORCE_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *a
    on top of the work memory. There are none until a program reads far in vain, and none behind the text that it read then: prose never
    needs them. */
 typedef struct memo {
-    const uint8_t *base, *limit;   /* both NULL at first */
-    size_t mark;                   /* memory_used below the bits */
+    const uint8_t *base, *limit; /* both NULL at first */
+    size_t mark;                 /* where the bits begin in the work memory */
+    size_t room;                 /* bytes that are kept free for them; 0: they lie on top of what is used */
     const uint8_t *begin, *labels; /* the piece, and the label of the symbol at each place in it; labels NULL: the stage reads classes */
 } memo;
 
@@ -1600,6 +2246,15 @@ static uint32_t step(const tkx_stage *s, const memo *m, const uint8_t *p, const 
     return transition(s, state, class_);
 }
 
+static void encode_batch(run *r);
+
+/* Gives back all memory above `mark`. Pieces that wait may lie there: they are encoded first. */
+static void reclaim(run *r, size_t mark) {
+    if (r->memory_used == mark) return;
+    encode_batch(r);
+    r->memory_used = mark;
+}
+
 /* find_end with the notes. */
 static NO_INLINE const uint8_t *find_end_noted(run *r, const tkx_stage *s, const memo *m, const uint8_t *at, const uint8_t *end,
                                                uint32_t state, const uint8_t **stopped) {
@@ -1623,7 +2278,7 @@ static NO_INLINE void note(run *r, const tkx_stage *s, memo *m, const uint8_t *a
     size_t length, had, bytes;
     if (m->limit <= at) m->base = m->limit = at;
     had = ((size_t)(m->limit - m->base) * s->memo_count + 7) / 8;
-    if (m->limit == m->base) r->memory_used = m->mark;
+    if (!m->room) reclaim(r, m->mark + had);
     if (stopped >= m->limit) {
         if ((size_t)(stopped - m->base) >= (SIZE_MAX / 8) / s->memo_count) {
             r->memory_needed = SIZE_MAX;
@@ -1632,9 +2287,8 @@ static NO_INLINE void note(run *r, const tkx_stage *s, memo *m, const uint8_t *a
         }
         bytes = ((size_t)(stopped - m->base + 1) * s->memo_count + 7) / 8;
         if (bytes > had) {
-            uint8_t *more = borrow(r, bytes - had);
-            if (!more) return;
-            memset(more, 0, bytes - had);
+            if (!m->room && !borrow(r, bytes - had)) return;
+            memset(r->memory + m->mark + had, 0, bytes - had);
         }
         m->limit = stopped + 1;
     }
@@ -1705,6 +2359,190 @@ static NO_INLINE const uint8_t *match_far(run *r, const tkx_stage *s, memo *m, c
     return last;
 }
 
+/* ---- Rewriting (5.4) ---------------------------------------------------------------------------------------------------------------- */
+
+/* One operation at work. Its output grows in the work memory that is free, `room` bytes of it. */
+typedef struct rewriter {
+    run *r;
+    const tkx_op *op;
+    const uint8_t *text, *end;
+    uint8_t *out;
+    size_t used, room;
+    int changed; /* the output is what counts; otherwise it is the text as it was */
+} rewriter;
+
+static void write_bytes(rewriter *w, const uint8_t *p, size_t size) {
+    if (size > w->room - w->used) {
+        fail(w->r, TKX_E_WORK);
+        return;
+    }
+    memcpy(w->out + w->used, p, size);
+    w->used += size;
+}
+
+/* The entry of a map for the character at p, not ASCII; NULL where the tables point outside (r->code is set). */
+static const uint8_t *map_entry(const rewriter *w, uint32_t c) {
+    const uint8_t *data = w->op->table.data, *top = data + MAP_HEADER + ASCII_SIZE, *middle = top + TOP_SIZE, *leaves;
+    uint32_t middle_count = load_u32(data), leaf_count = load_u32(data + 4), entry_count = load_u32(data + 8);
+    uint32_t block = load_u16(top + 2 * (c >> 12));
+    if (block < middle_count) {
+        block = load_u16(middle + 2 * (64 * (size_t)block + (c >> 6 & 63)));
+        if (block < leaf_count) {
+            leaves = middle + 128 * (size_t)middle_count;
+            block = load_u16(leaves + 2 * (64 * (size_t)block + (c & 63)));
+            if (block < entry_count) return leaves + 128 * (size_t)leaf_count + 8 * (size_t)block;
+        }
+    }
+    fail(w->r, TKX_E_CORRUPT);
+    return NULL;
+}
+
+/* The first character that a map changes. */
+static const uint8_t *map_skip(const rewriter *w) {
+    const uint8_t *direct = w->op->table.data + MAP_HEADER, *p = w->text;
+    const uint8_t *first = direct + ASCII_SIZE + TOP_SIZE + 128 * (size_t)load_u32(w->op->table.data) +
+                           128 * (size_t)load_u32(w->op->table.data + 4);
+    while (p < w->end) {
+        if (*p < 0x80) {
+            if (direct[*p] != *p) break;
+            p++;
+        } else {
+            const uint8_t *entry = map_entry(w, utf8_decode(p));
+            if (entry != first) break;
+            p += utf8_length(*p);
+        }
+    }
+    return p;
+}
+
+/* MAP. */
+static void run_map(rewriter *w) {
+    const uint8_t *data = w->op->table.data, *direct = data + MAP_HEADER, *p = map_skip(w);
+    const uint8_t *entries = direct + ASCII_SIZE + TOP_SIZE + 128 * (size_t)load_u32(data) + 128 * (size_t)load_u32(data + 4);
+    const uint8_t *texts = entries + 8 * (size_t)load_u32(data + 8);
+    uint32_t text_size = load_u32(data + 12);
+    if (p == w->end) return;
+    w->changed = 1;
+    write_bytes(w, w->text, (size_t)(p - w->text));
+    while (p < w->end && w->r->code == TKX_OK) {
+        const uint8_t *entry;
+        uint32_t start, before_size, after_size;
+        size_t length, ascii = smaller((size_t)(w->end - p), w->room - w->used), i = 0;
+        for (; i < ascii; i++) {
+            uint8_t byte = p[i], becomes = byte < 0x80 ? direct[byte] : MAP_OTHER;
+            if (becomes >= MAP_OTHER) break;
+            w->out[w->used + i] = becomes;
+        }
+        w->used += i;
+        p += i;
+        if (p == w->end) break;
+        entry = map_entry(w, utf8_decode(p));
+        length = utf8_length(*p);
+        if (!entry) return;
+        start = load_u32(entry);
+        before_size = entry[4];
+        after_size = entry[5];
+        if (entry == entries) {
+            write_bytes(w, p, length);
+        } else if (start > text_size || before_size + after_size > text_size - start ||
+                   utf8_valid(texts + start, before_size) != before_size ||
+                   utf8_valid(texts + start + before_size, after_size) != after_size) {
+            fail(w->r, TKX_E_CORRUPT);
+        } else {
+            write_bytes(w, texts + start, before_size);
+            if (entry[6]) write_bytes(w, p, length);
+            write_bytes(w, texts + start + before_size, after_size);
+        }
+        p += length;
+    }
+}
+
+/* REPLACE. */
+static void run_replace(rewriter *w) {
+    const tkx_stage *s = &w->op->program;
+    const uint8_t *at = w->text, *copied = w->text;
+    memo m = {NULL, NULL, 0, 0, NULL, NULL};
+    run *r = w->r;
+    const size_t mark = r->memory_used;
+    m.base = m.limit = m.begin = w->text;
+    if (s->labels && !(m.labels = find_labels(r, s, w->text, w->end))) return;
+    m.mark = r->memory_used;
+    if (s->memo_count) {
+        uint64_t bits = ((uint64_t)(w->end - w->text) + 1) * s->memo_count;
+        if (!borrow(r, bits / 8 + 1)) return;
+        m.room = (size_t)(bits / 8 + 1);
+    }
+    w->out = r->memory + r->memory_used;
+    w->room = r->memory_size - r->memory_used;
+    while (at < w->end && r->code == TKX_OK) {
+        int empty;
+        const uint8_t *last = is_far(s) ? match_far(r, s, &m, at, w->end, &empty) : match(r, s, &m, w->text, at, w->end);
+        if (last == at) {
+            at = skip_idle(s, next_symbol(s, at), w->end);
+            continue;
+        }
+        write_bytes(w, copied, (size_t)(at - copied));
+        write_bytes(w, w->op->content.data, w->op->content.size);
+        at = copied = last;
+    }
+    w->changed = copied > w->text;
+    if (w->changed) write_bytes(w, copied, (size_t)(w->end - copied));
+    r->memory_used = mark;
+}
+
+/* AFFIX; `first`: the text begins where the input begins. */
+static void run_affix(rewriter *w, int first) {
+    const tkx_span content = w->op->content;
+    size_t size = (size_t)(w->end - w->text);
+    if ((w->op->flags & ONLY_FIRST) && !first) return;
+    if ((w->op->flags & UNLESS_PRESENT) && size >= content.size && memcmp(w->text, content.data, content.size) == 0) return;
+    w->changed = 1;
+    if (!(w->op->flags & APPEND)) write_bytes(w, content.data, content.size);
+    write_bytes(w, w->text, size);
+    if (w->op->flags & APPEND) write_bytes(w, content.data, content.size);
+}
+
+/* FORM. */
+static void run_form(rewriter *w) {
+    normalizer n;
+    size_t size = (size_t)(w->end - w->text);
+    normalizer_start(&n, w->r, w->op);
+    if (is_normalized(&n, w->text, size) || w->r->code != TKX_OK) return;
+    normalize(&n, w->text, size);
+    w->changed = 1;
+    w->used = n.used;
+}
+
+/* Runs `count` operations, from `op` on, over a text that is not empty; `first`: it begins where the input begins. What they make of it
+   lies in borrowed memory, if it is not the text itself. */
+static NO_INLINE void rewrite(run *r, const tkx_op *op, uint32_t count, int first, const uint8_t **text, size_t *size) {
+    const size_t mark = r->memory_used, given = *size;
+    uint32_t i;
+    for (i = 0; i < count && *size && r->code == TKX_OK; i++, op++) {
+        rewriter w;
+        w.r = r;
+        w.op = op;
+        w.text = *text;
+        w.end = *text + *size;
+        w.out = r->memory + r->memory_used;
+        w.room = r->memory_size - r->memory_used;
+        w.used = 0;
+        w.changed = 0;
+        switch (op->kind) {
+            case FORM: run_form(&w); break;
+            case MAP: run_map(&w); break;
+            case REPLACE: run_replace(&w); break;
+            default: run_affix(&w, first); break;
+        }
+        if (!w.changed || r->code != TKX_OK) continue;
+        memmove(r->memory + mark, w.out, w.used);
+        r->memory_used = mark + w.used;
+        *text = r->memory + mark;
+        *size = w.used;
+    }
+    if (r->code == TKX_E_WORK) r->memory_needed = mark + (uint64_t)tkx_work_size(r->t, given);
+}
+
 /* ---- Merges (5.6) ------------------------------------------------------------------------------------------------------------------- */
 
 /* The product of two ids, or NONE. */
@@ -1748,6 +2586,82 @@ static size_t byte_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *s
     return count;
 }
 
+#ifndef TKX_NO_CHARACTERS
+
+/* The symbol that CHRS has for a unit, a character or a byte, at a place in its piece, or NONE. Places: 0 first, 1 inside, 2 alone, 3 last. */
+static FORCE_INLINE uint32_t unit_symbol(run *r, uint32_t unit, uint32_t place) {
+    const tkx *t = r->t;
+    const uint8_t *table = t->characters.data + CHARACTERS_HEADER;
+    size_t block, id = NONE;
+    if (t->place_count == 1) place = 0;
+    if (load_u32(t->characters.data) == UNIT_BYTE) {
+        id = load_u32(table + 4 * (256 * (size_t)place + unit));
+    } else {
+        size_t middle_count = load_u32(t->characters.data + 8), leaf_count = load_u32(t->characters.data + 12);
+        block = load_u16(table + TOP_SIZE * (size_t)place + 2 * (unit >> 12));
+        table += TOP_SIZE * (size_t)t->place_count;
+        if (block < middle_count) block = load_u16(table + 2 * (64 * block + (unit >> 6 & 63)));
+        else block = leaf_count;
+        if (block < leaf_count) id = load_u32(table + 128 * middle_count + 4 * (64 * block + (unit & 63)));
+        else fail(r, TKX_E_CORRUPT);
+    }
+    if (id >= t->id_count && id != NONE) fail(r, TKX_E_CORRUPT);
+    return id < t->id_count ? (uint32_t)id : NONE;
+}
+
+/* The tokens of the bytes of one character, or 0 where one of them has none. */
+static size_t fallback_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *symbols) {
+    size_t i;
+    for (i = 0; i < size; i++) {
+        uint32_t id = load_u32(r->t->byte_ids.data + 4 * (size_t)bytes[i]);
+        if (id >= r->t->id_count) {
+            if (id != NONE) fail(r, TKX_E_CORRUPT);
+            return 0;
+        }
+        put_u32(symbols + 4 * i, id);
+    }
+    return size;
+}
+
+/* The symbols of a piece where they are not just those of its bytes: at most `size` of them, as u32 in the order of the host. An unknown
+   symbol waits until the next known one, so that the bytes of other characters come before it, as in the reference. */
+static NO_INLINE size_t character_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *symbols) {
+    const tkx *t = r->t;
+    const int of_bytes = load_u32(t->characters.data) == UNIT_BYTE;
+    int waits = 0;
+    size_t count = 0, i = 0, length;
+    for (; i < size; i += length) {
+        uint32_t id, place;
+        size_t in_bytes;
+        length = of_bytes ? 1 : utf8_length(bytes[i]);
+        place = (i ? 1u : 0u) + (i + length == size ? 2u : 0u);
+        id = unit_symbol(r, of_bytes ? bytes[i] : utf8_decode(bytes + i), place);
+        if (EXPECT(id != NONE)) {
+            if (waits) put_u32(symbols + 4 * count++, t->unknown_id);
+            waits = 0;
+            put_u32(symbols + 4 * count++, id);
+            continue;
+        }
+        in_bytes = of_bytes ? 0 : fallback_symbols(r, bytes + i, length, symbols + 4 * count);
+        count += in_bytes;
+        if (in_bytes || t->unknown_id == NONE) continue;
+        if (waits && !(t->flags & FUSE_UNKNOWN)) put_u32(symbols + 4 * count++, t->unknown_id);
+        waits = 1;
+    }
+    if (waits) put_u32(symbols + 4 * count++, t->unknown_id);
+    return r->code == TKX_OK ? count : 0;
+}
+
+#endif
+
+/* The symbols that merging begins with. */
+static FORCE_INLINE size_t first_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *symbols) {
+#ifndef TKX_NO_CHARACTERS
+    if (r->t->characters.data) return character_symbols(r, bytes, size, symbols);
+#endif
+    return byte_symbols(r, bytes, size, symbols);
+}
+
 /* Up to this length a piece is merged on the C stack: for each merge, all ranks are looked at. Longer ones go through a queue in the
    work memory. From 32 bytes on the queue is no slower (Chinese, Japanese, Thai, random letters); 64 leaves ordinary text without
    work memory. */
@@ -1756,7 +2670,7 @@ enum { SHORT_PIECE = 64 };
 static size_t merge_short(run *r, const uint8_t *bytes, size_t size, uint32_t *ids) {
     const tkx *t = r->t;
     uint32_t ranks[SHORT_PIECE], products[SHORT_PIECE];
-    size_t count = byte_symbols(r, bytes, size, (uint8_t *)ids), i;
+    size_t count = first_symbols(r, bytes, size, (uint8_t *)ids), i;
     if (count < 2) return count;
     for (i = 0; i + 1 < count; i++) {
         products[i] = find_pair(r, ids[i], ids[i + 1]);
@@ -1964,7 +2878,7 @@ static NO_INLINE void merge_long(run *r, const uint8_t *bytes, size_t size) {
     q.sorted = symbols + SYMBOL * size; /* one key a symbol at first, at most two for each merge later: 8 + 16 bytes */
     q.heap = q.sorted + 8 * size;
     q.room = size;
-    count = byte_symbols(r, bytes, size, q.heap);
+    count = first_symbols(r, bytes, size, q.heap);
     memmove(symbols + 12 * size, q.heap, 4 * count);
     list_symbols(r, &q, symbols, symbols + 12 * size, count);
     while (queue_pop(&q, r->t, symbols, &key)) {
@@ -1988,6 +2902,332 @@ static NO_INLINE void merge_long(run *r, const uint8_t *bytes, size_t size) {
     for (i = count ? 0 : NONE; i != NONE; i = symbol(symbols, i, SYMBOL_NEXT)) emit(r, symbol(symbols, i, SYMBOL_ID));
     r->memory_used = mark;
 }
+
+/* ---- Trie (5.7): what Unigram, WordPiece, WordLevel and greedy models have in common ------------------------------------------------ */
+
+#if !defined(TKX_NO_UNIGRAM) || !defined(TKX_NO_WORDPIECE) || !defined(TKX_NO_WORDLEVEL) || !defined(TKX_NO_GREEDY)
+#define HAS_TRIE_MODELS
+
+/* What the text from `from` to `to` becomes where the vocabulary does not have it. */
+static void emit_unknown(run *r, const uint8_t *from, const uint8_t *to) {
+    if (r->t->unknown_id == NONE) fail(r, TKX_E_UNKNOWN_TEXT);
+    else emit_token(r, r->t->unknown_id, from, to);
+}
+
+#endif
+
+#if !defined(TKX_NO_WORDPIECE) || !defined(TKX_NO_GREEDY)
+
+/* The end of the longest token that begins at `from`, looked up from the node with a base on; `from` if there is none. */
+static const uint8_t *longest_token(run *r, uint32_t base, const uint8_t *from, const uint8_t *end, uint32_t *id) {
+    const tkx *t = r->t;
+    const uint8_t *p = from, *last = from;
+    while (p < end) {
+        uint64_t unit = trie_child(t, base, *p);
+        if (label_of(unit) != *p) {
+            if (label_of(unit) > 256) fail(r, TKX_E_CORRUPT);
+            break;
+        }
+        p++;
+        base = base_of(unit);
+        if (id_of(unit) == MAX_IDS) continue;
+        *id = id_of(unit);
+        last = p;
+    }
+    if (last > from && *id >= t->id_count) fail(r, TKX_E_CORRUPT);
+    return last;
+}
+
+#endif
+
+/* ---- Unigram (5.8) ------------------------------------------------------------------------------------------------------------------ */
+
+#ifndef TKX_NO_UNIGRAM
+
+#include <float.h>
+
+/* The ids depend on the last bit of sums, so a sum of two doubles must be rounded to a double, at once. Only additions and comparisons are
+   made: nothing can be contracted, and sums of floats may be computed as doubles, for a float is less than half as wide. */
+#if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 1
+#error "Unigram models need doubles that are rounded after each addition: compile with -msse2 -mfpmath=sse, or with TKX_NO_UNIGRAM."
+#endif
+typedef char unigram_needs_doubles_of_64_bits[sizeof(double) == 8 ? 1 : -1];
+
+/* The best way to a place in the text: the sum of scores up to it, and the token that ends there. 16 bytes in lent memory: f64 sum, u32
+   length, u32 id. Length 0: no way has been found yet. */
+enum { WAY = 16, WAY_LENGTH = 8, WAY_ID = 12 };
+
+/* The first places need no work memory. */
+enum { FEW_WAYS = 64 };
+
+/* A piece at work. Ways begin at `from`: whatever is before has been emitted, because all ways pass through `from`. */
+typedef struct unigram {
+    run *r;
+    const uint8_t *from, *end;
+    const uint8_t *unknown; /* where the unknown text that is not emitted yet begins, or NULL */
+    double sum;             /* at `from`, from the start of the piece on: sums must be rounded as the reference rounds them */
+    uint8_t *ways;          /* room + 1 of them */
+    size_t room;
+} unigram;
+
+static FORCE_INLINE double get_double(const uint8_t *p) {
+    double v;
+    COPY(&v, p, 8);
+    return v;
+}
+
+static FORCE_INLINE void put_way(uint8_t *way, double sum, size_t length, uint32_t id) {
+    COPY(way, &sum, 8);
+    put_u32(way + WAY_LENGTH, (uint32_t)length);
+    put_u32(way + WAY_ID, id);
+}
+
+/* The score of an id below id_count. */
+static FORCE_INLINE double score_of(const tkx *t, uint32_t id) {
+    if (t->double_scores.data) {
+        uint64_t bits = load_u64(t->double_scores.data + 8 * (size_t)id);
+        double score;
+        COPY(&score, &bits, 8);
+        return score;
+    } else {
+        uint32_t bits = load_u32(t->scores.data + 4 * (size_t)id);
+        float score;
+        COPY(&score, &bits, 4);
+        return (double)score;
+    }
+}
+
+static double unknown_score(const tkx *t) {
+    uint64_t bits = load_u64(t->trie.data + 16);
+    double score;
+    COPY(&score, &bits, 8);
+    return score;
+}
+
+/* Emits the unknown text that waits, up to `to`. */
+static void emit_waiting(unigram *u, const uint8_t *to) {
+    run *r = u->r;
+    const tkx *t = r->t;
+    const uint8_t *from = u->unknown, *p;
+    uint32_t id;
+    int found = TKX_E_NOT_FOUND;
+    if (!from) return;
+    u->unknown = NULL;
+    if (!(t->trie_flags & SINGLE_PRECISION)) found = token_in_trie(t, from, (size_t)(to - from), &id);
+    if (found == TKX_OK) {
+        emit_token(r, id, from, to);
+        return;
+    }
+    if (found == TKX_E_CORRUPT) fail(r, found);
+    for (p = from; t->byte_ids.data && p < to; p++) {
+        id = load_u32(t->byte_ids.data + 4 * (size_t)*p);
+        if (id == NONE) break;
+        if (id >= t->id_count) fail(r, TKX_E_CORRUPT);
+    }
+    if (p < to) {
+        emit_unknown(r, from, to);
+        return;
+    }
+    for (p = from; p < to; p++) emit_token(r, load_u32(t->byte_ids.data + 4 * (size_t)*p), from, to);
+}
+
+/* Emits the best way to the place `size` bytes behind `from`. */
+static void emit_way(unigram *u, size_t size) {
+    uint8_t *ways = u->ways;
+    size_t at = size;
+    uint32_t length = get_u32(ways + WAY * at + WAY_LENGTH), id = get_u32(ways + WAY * at + WAY_ID);
+    /* The way is known from its end; turn it round, so that each place knows the token that begins there. */
+    while (at > 0) {
+        size_t start = at - length;
+        uint32_t length_before = get_u32(ways + WAY * start + WAY_LENGTH), id_before = get_u32(ways + WAY * start + WAY_ID);
+        put_u32(ways + WAY * start + WAY_LENGTH, length);
+        put_u32(ways + WAY * start + WAY_ID, id);
+        at = start;
+        length = length_before;
+        id = id_before;
+    }
+    while (at < size) {
+        const uint8_t *p = u->from + at;
+        length = get_u32(ways + WAY * at + WAY_LENGTH);
+        id = get_u32(ways + WAY * at + WAY_ID);
+        if (id == u->r->t->unknown_id) {
+            if (!u->unknown) u->unknown = p;
+        } else {
+            emit_waiting(u, p);
+            emit_token(u->r, id, p, p + length);
+        }
+        at += length;
+    }
+}
+
+/* A way to the place `to` bytes behind `from`, with a sum and a last token. 0 if there is no room for it. Of equal sums the first one that
+   is met stays. */
+static FORCE_INLINE int add_way(unigram *u, size_t *reach, size_t to, double sum, size_t length, uint32_t id, int single) {
+    uint8_t *way;
+    if (to > u->room) return 0;
+    way = u->ways + WAY * to;
+    if (to > *reach) {
+        while (*reach < to) put_u32(u->ways + WAY * ++*reach + WAY_LENGTH, 0);
+    } else if (get_u32(way + WAY_LENGTH) && !(sum > get_double(way))) {
+        return 1;
+    }
+    put_way(way, single ? (double)(float)sum : sum, length, id);
+    return 1;
+}
+
+/* Goes on from `from` to the end of the piece. Wherever no token reaches over, the way so far is emitted, and `from` moves there: so the
+   ways need room for the longest part without such a place, not for the piece. 0: there is too little room; nothing behind `from` is done. */
+static FORCE_INLINE int find_ways(unigram *u, int single) {
+    run *r = u->r;
+    const tkx *t = r->t;
+    const double unknown = unknown_score(t);
+    const uint32_t id_count = t->id_count, root = t->trie_root;
+    size_t at = 0, reach = 0;
+    put_way(u->ways, u->sum, 0, 0);
+    while (u->from + at < u->end) {
+        const uint8_t *start = u->from + at, *p = start;
+        const size_t character = t->trie_flags & BYTE_CHARACTERS ? 1 : utf8_length(*start);
+        const double sum = get_double(u->ways + WAY * at);
+        uint32_t base = root;
+        int is_covered = 0;
+        do {
+            uint64_t unit = trie_child(t, base, *p);
+            uint32_t id = id_of(unit);
+            if (label_of(unit) != *p) {
+                if (!EXPECT(label_of(unit) <= 256)) fail(r, TKX_E_CORRUPT);
+                break;
+            }
+            p++;
+            base = base_of(unit);
+            if (id == MAX_IDS) continue;
+            if (!EXPECT(id < id_count)) {
+                fail(r, TKX_E_CORRUPT);
+                break;
+            }
+            if ((size_t)(p - start) == character) is_covered = 1;
+            if (!add_way(u, &reach, (size_t)(p - u->from), score_of(t, id) + sum, (size_t)(p - start), id, single)) return 0;
+        } while (p < u->end);
+        if (!is_covered) {
+            const double with = single ? (double)(float)(unknown + sum) : unknown + sum;
+            if (!add_way(u, &reach, at + character, with, character, t->unknown_id, single)) return 0;
+            /* Without an unknown token the reference stops where it would take it, even if a better way were found later. */
+            if (get_u32(u->ways + WAY * (at + character) + WAY_ID) == NONE) fail(r, TKX_E_UNKNOWN_TEXT);
+        }
+        if (r->code != TKX_OK) return 1;
+        at += character;
+        if (at == reach) {
+            const double here = get_double(u->ways + WAY * at);
+            emit_way(u, at);
+            u->from += at;
+            u->sum = here;
+            put_way(u->ways, here, 0, 0);
+            at = reach = 0;
+        }
+    }
+    return 1;
+}
+
+static NO_INLINE int find_ways_in_double(unigram *u) { return find_ways(u, 0); }
+
+static NO_INLINE int find_ways_in_single(unigram *u) { return find_ways(u, 1); }
+
+static void encode_unigram(run *r, const uint8_t *bytes, size_t size) {
+    uint8_t few[WAY * (FEW_WAYS + 1)];
+    const size_t mark = r->memory_used;
+    unigram u;
+    u.r = r;
+    u.from = bytes;
+    u.end = bytes + size;
+    u.unknown = NULL;
+    u.sum = 0;
+    u.ways = few;
+    u.room = FEW_WAYS;
+    while (!(r->t->trie_flags & SINGLE_PRECISION ? find_ways_in_single(&u) : find_ways_in_double(&u))) {
+        /* Each time eight times the room, so that what is done again is little. */
+        size_t rest = (size_t)(u.end - u.from);
+        u.room = smaller(rest, 8 * u.room);
+        r->memory_used = mark;
+        u.ways = borrow(r, (uint64_t)WAY * ((uint64_t)u.room + 1));
+        if (!u.ways) {
+            r->memory_needed = mark + (uint64_t)WAY * ((uint64_t)rest + 1);
+            return;
+        }
+    }
+    if (r->code == TKX_OK) emit_waiting(&u, u.end);
+    r->memory_used = mark;
+}
+
+#endif
+
+/* ---- WordPiece (5.9) ---------------------------------------------------------------------------------------------------------------- */
+
+#ifndef TKX_NO_WORDPIECE
+
+static size_t count_characters(const tkx *t, const uint8_t *bytes, size_t size) {
+    size_t count = 0, i;
+    if (t->trie_flags & BYTE_CHARACTERS) return size;
+    for (i = 0; i < size; i++) count += !utf8_inside(bytes[i]);
+    return count;
+}
+
+static void encode_word_pieces(run *r, const uint8_t *bytes, size_t size) {
+    const tkx *t = r->t;
+    const uint8_t *at = bytes, *end = bytes + size;
+    const size_t before = r->count;
+    uint32_t base = t->trie_root, id = 0;
+    if (size > t->trie_characters && count_characters(t, bytes, size) > t->trie_characters) {
+        emit_unknown(r, bytes, end);
+        return;
+    }
+    while (at < end && r->code == TKX_OK) {
+        const uint8_t *last = longest_token(r, base, at, end, &id);
+        if (last == at) {
+            r->count = before; /* one piece that is not found makes the whole word unknown */
+            emit_unknown(r, bytes, end);
+            return;
+        }
+        emit_token(r, id, at, last);
+        at = last;
+        base = t->trie_continuation;
+    }
+}
+
+#endif
+
+/* ---- WordLevel (5.10) --------------------------------------------------------------------------------------------------------------- */
+
+#ifndef TKX_NO_WORDLEVEL
+
+static void encode_word(run *r, const uint8_t *bytes, size_t size) {
+    uint32_t id;
+    int found = token_in_trie(r->t, bytes, size, &id);
+    if (found == TKX_OK) emit_token(r, id, bytes, bytes + size);
+    else if (found == TKX_E_NOT_FOUND) emit_unknown(r, bytes, bytes + size);
+    else fail(r, found);
+}
+
+#endif
+
+/* ---- Greedy (5.11) ------------------------------------------------------------------------------------------------------------------ */
+
+#ifndef TKX_NO_GREEDY
+
+static void encode_greedy(run *r, const uint8_t *bytes, size_t size) {
+    const uint8_t *at = bytes, *end = bytes + size;
+    uint32_t id = 0;
+    while (at < end && r->code == TKX_OK) {
+        const uint8_t *last = longest_token(r, r->t->trie_root, at, end, &id);
+        if (last > at) {
+            emit_token(r, id, at, last);
+            at = last;
+        } else {
+            emit_unknown(r, at, at + 1);
+            at++;
+        }
+    }
+}
+
+#endif
 
 /* ---- Pieces ------------------------------------------------------------------------------------------------------------------------- */
 
@@ -2099,12 +3339,45 @@ static FORCE_INLINE void emit_cached(run *r, waiting *w, const uint8_t *entry) {
     }
 }
 
+#ifdef HAS_TRIE_MODELS
+
+/* A piece that is not in the cache, where the model is not BPE. */
+static void encode_by_trie(run *r, const waiting *w) {
+    const size_t before = r->count;
+    size_t count;
+    switch (r->t->model) {
+#ifndef TKX_NO_UNIGRAM
+        case MODEL_UNIGRAM: encode_unigram(r, w->p, w->size); break;
+#endif
+#ifndef TKX_NO_WORDPIECE
+        case MODEL_WORDPIECE: encode_word_pieces(r, w->p, w->size); break;
+#endif
+#ifndef TKX_NO_WORDLEVEL
+        case MODEL_WORDLEVEL: encode_word(r, w->p, w->size); break;
+#endif
+#ifndef TKX_NO_GREEDY
+        case MODEL_GREEDY: encode_greedy(r, w->p, w->size); break;
+#endif
+        default: break;
+    }
+    count = r->count - before;
+    if (w->set && r->code == TKX_OK && count >= 1 && count <= LARGE_IDS && r->count <= r->capacity) remember(w, r->ids + before, count);
+}
+
+#endif
+
 /* A piece that is not in the cache. */
 static NO_INLINE void encode_unseen(run *r, const waiting *w) {
     const tkx *t = r->t;
-    uint32_t ids[SHORT_PIECE], flags;
+    uint32_t ids[SHORT_PIECE], flags = 0;
     size_t count = 1, i;
     int found = TKX_E_NOT_FOUND;
+#ifdef HAS_TRIE_MODELS
+    if (t->model != MODEL_BPE) {
+        encode_by_trie(r, w);
+        return;
+    }
+#endif
     if (w->is_hashed) {
         found = token_in_slot(t, w->slot, w->hash, w->p, w->size, &ids[0], &flags);
     } else if (w->size <= t->max_token_bytes) {
@@ -2115,7 +3388,7 @@ static NO_INLINE void encode_unseen(run *r, const waiting *w) {
         fail(r, found);
         return;
     }
-    if (found != TKX_OK || !((t->flags & WHOLE_PIECE_FIRST) || (flags & TKX_WHOLE))) {
+    if (found != TKX_OK || !(((t->flags & WHOLE_PIECE_FIRST) && !w->is_part) || (flags & TKX_WHOLE))) {
         if (w->size > SHORT_PIECE) {
             merge_long(r, w->p, w->size);
             return;
@@ -2124,6 +3397,8 @@ static NO_INLINE void encode_unseen(run *r, const waiting *w) {
     }
     if (r->code != TKX_OK) return;
     for (i = 0; i < count; i++) emit(r, ids[i]);
+    /* What is a token as a piece, and something else as a part of one, is not for the cache. */
+    if (t->crossings.data && found == TKX_OK && !(flags & TKX_WHOLE)) return;
     if (w->set && count >= 1 && count <= LARGE_IDS) remember(w, ids, count);
 }
 
@@ -2153,7 +3428,7 @@ static void look_ahead(run *r, size_t first) {
         const uint8_t *bytes;
         uint32_t length, flags;
         if (!slot_fits(w->slot, w->hash) || (w->slot & MAX_IDS) >= t->id_count) continue;
-        if (read_record(t, w->slot & MAX_IDS, &bytes, &length, &flags)) PREFETCH(bytes);
+        if (read_key(t, w->slot & MAX_IDS, &bytes, &length, &flags)) PREFETCH(bytes);
     }
 }
 
@@ -2168,22 +3443,81 @@ static NO_INLINE void encode_batch(run *r) {
             emit_cached(r, w, entry);
             continue;
         }
-        if (!looked) look_ahead(r, i);
+        if (!looked && r->t->model == MODEL_BPE) look_ahead(r, i);
         looked = 1;
         encode_unseen(r, w);
     }
     r->waiting_count = 0;
 }
 
-/* Takes a piece that is not empty. Its bytes must stay until encode_batch. */
-static FORCE_INLINE void add_piece(run *r, const uint8_t *p, size_t size) {
+/* Takes what is to be encoded by itself, not empty: a piece or a part of one. Its bytes must stay until encode_batch. */
+static FORCE_INLINE void add_waiting(run *r, const uint8_t *p, size_t size, int is_part) {
     waiting *w = &r->batch[r->waiting_count++];
     w->p = p;
     w->size = size;
     w->is_hashed = 0;
+    w->is_part = is_part;
     w->set = NULL;
     if (EXPECT(size <= LARGE_BYTES && r->cache != NULL)) find_set(r, w);
     if (r->waiting_count == BATCH) encode_batch(r);
+}
+
+#ifndef TKX_NO_CHARACTERS
+
+/* Whether a piece may be cut between two characters: no merge crosses them, and what an unknown one becomes does not depend on the other. */
+static FORCE_INLINE int is_cut(run *r, uint32_t left, uint32_t right) {
+    const tkx *t = r->t;
+    const uint8_t *ascii = t->crossings.data + CROSSINGS_HEADER;
+    uint32_t rule;
+    uint64_t h;
+    if (EXPECT((left | right) < 128)) return !bit_of(ascii, 128 * (size_t)left + right);
+    h = (left * K0 ^ right) * K1;
+    if (bit_of(ascii + CROSSINGS_ASCII, (size_t)(h >> t->crossing_shift))) return 0;
+    rule = load_u32(t->crossings.data);
+    if (rule == 0) return 1;
+    return (unit_symbol(r, left, 0) != NONE) + (unit_symbol(r, right, 0) != NONE) >= (rule == BOTH_KNOWN ? 2 : 1);
+}
+
+/* Takes a piece, in parts that no merge joins. With WHOLE_PIECE_FIRST a piece that is a token stays whole. */
+static NO_INLINE void add_parts(run *r, const uint8_t *p, size_t size) {
+    const tkx *t = r->t;
+    const uint8_t *at = p + utf8_length(*p), *end = p + size;
+    uint32_t left = utf8_decode(p), found, flags;
+    if ((t->flags & WHOLE_PIECE_FIRST) && size <= t->max_token_bytes) {
+        uint64_t h = hash_bytes(p, size);
+        int code = token_in_slot(t, load_u32(token_slot(t, h)), h, p, size, &found, &flags);
+        if (code == TKX_E_CORRUPT) {
+            fail(r, code);
+            return;
+        }
+        if (code == TKX_OK) {
+            add_waiting(r, p, size, 0);
+            return;
+        }
+    }
+    while (at < end && r->code == TKX_OK) {
+        uint32_t right = utf8_decode(at);
+        if (is_cut(r, left, right)) {
+            add_waiting(r, p, (size_t)(at - p), 1);
+            p = at;
+        }
+        left = right;
+        at += utf8_length(*at);
+    }
+    if (r->code == TKX_OK) add_waiting(r, p, (size_t)(end - p), 1);
+}
+
+#endif
+
+/* Takes a piece that is not empty. Its bytes must stay until encode_batch. */
+static FORCE_INLINE void add_piece(run *r, const uint8_t *p, size_t size) {
+#ifndef TKX_NO_CHARACTERS
+    if (r->t->crossings.data) {
+        add_parts(r, p, size);
+        return;
+    }
+#endif
+    add_waiting(r, p, size, 0);
 }
 
 /* ---- Stages (5.5) ------------------------------------------------------------------------------------------------------------------- */
@@ -2194,7 +3528,7 @@ static NO_INLINE void split_once(run *r, const tkx_stage *s, const uint8_t *begi
     const int keeps_matches = s->behavior == ISOLATED || (s->flags & INVERT);
     const int keeps_gaps = s->behavior == ISOLATED || !(s->flags & INVERT);
     const uint8_t *at = begin, *gap = begin;
-    memo m = {NULL, NULL, 0, NULL, NULL};
+    memo m = {NULL, NULL, 0, 0, NULL, NULL};
     m.mark = r->memory_used;
     m.base = m.limit = begin;
     while (at < end && r->code == TKX_OK) {
@@ -2211,7 +3545,9 @@ static NO_INLINE void split_once(run *r, const tkx_stage *s, const uint8_t *begi
     r->memory_used = m.mark;
 }
 
-static int is_simple(const tkx_stage *s) { return (s->behavior == ISOLATED || s->behavior == REMOVED) && !is_far(s); }
+static int is_simple(const tkx_stage *s) {
+    return !(s->flags & REWRITE) && !is_far(s) && (s->behavior == ISOLATED || s->behavior == REMOVED);
+}
 
 typedef struct piece {
     const uint8_t *from, *to;
@@ -2226,19 +3562,31 @@ typedef struct splitter {
     piece next;   /* a match behind a gap that was given out; from NULL: none */
     piece opened; /* the span behind the piece that was given out; from NULL: none */
     int parted;   /* the next span is */
-    size_t mark;  /* memory_used before */
     memo m;
+    const uint8_t *run_begin, *run_limit; /* of the run, before the text was rewritten */
 } splitter;
 
 static void splitter_start(splitter *w, run *r, const tkx_stage *s, const uint8_t *begin, const uint8_t *end) {
     memset(w, 0, sizeof *w);
     w->s = s;
+    w->run_begin = r->begin;
+    w->run_limit = r->limit;
+    if (s->flags & REWRITE) {
+        size_t size = (size_t)(end - begin);
+        const uint8_t *given = begin;
+        rewrite(r, r->t->ops + s->first_op, s->op_count, given == r->begin, &begin, &size);
+        if (given == r->begin) r->begin = begin;
+        if (given != begin) r->limit = begin + size;
+        end = begin + size;
+    }
     w->begin = w->at = w->m.base = w->m.limit = w->m.begin = begin;
     w->end = end;
-    w->mark = r->memory_used;
     if (s->labels) w->m.labels = find_labels(r, s, begin, end);
     w->m.mark = r->memory_used;
 }
+
+/* The work memory that a splitter itself uses ends here. */
+static size_t splitter_top(const splitter *w) { return w->m.mark + ((size_t)(w->m.limit - w->m.base) * w->s->memo_count + 7) / 8; }
 
 /* The next span, in *span; 0 at the end and on an error. */
 static int next_span(splitter *w, run *r, piece *span) {
@@ -2293,6 +3641,11 @@ static int joins(int behavior, const piece *a, const piece *b) {
 
 /* The next piece; 0 at the end and on an error. */
 static int next_piece(splitter *w, run *r, piece *out) {
+    if (w->s->flags & REWRITE) {
+        out->from = w->at;
+        out->to = w->at = w->end;
+        return out->from < out->to;
+    }
     for (;;) {
         *out = w->opened;
         w->opened.from = NULL;
@@ -2308,7 +3661,11 @@ static int next_piece(splitter *w, run *r, piece *out) {
     }
 }
 
-/* All stages: each one's splitter works on the piece that the one before gave last. */
+/* Rewritten pieces are kept up to this many bytes: the more of them wait, the better for encode_batch. */
+enum { KEPT = 4096 };
+
+/* All stages: each one's splitter works on the piece that the one before gave last. What a stage has rewritten stays in the work memory
+   when its splitter is done, until the pieces of it that wait are encoded. */
 static NO_INLINE void split_in_stages(run *r, const uint8_t *begin, const uint8_t *end) {
     const tkx *t = r->t;
     const uint32_t depth = t->stage_count - (is_simple(&t->stages[t->stage_count - 1]) ? 1u : 0u);
@@ -2317,11 +3674,15 @@ static NO_INLINE void split_in_stages(run *r, const uint8_t *begin, const uint8_
     piece p;
     splitter_start(&splitters[0], r, &t->stages[0], begin, end);
     for (;;) {
+        if (r->code != TKX_OK) return;
         if (!next_piece(&splitters[level], r, &p)) {
-            r->memory_used = splitters[level].mark;
+            r->begin = splitters[level].run_begin;
+            r->limit = splitters[level].run_limit;
             if (level == 0 || r->code != TKX_OK) return;
             level--;
         } else if (level + 1 < depth) {
+            size_t top = splitter_top(&splitters[level]);
+            if (r->waiting_count == 0 || r->memory_used - top > KEPT) reclaim(r, top);
             level++;
             splitter_start(&splitters[level], r, &t->stages[level], p.from, p.to);
         } else if (depth < t->stage_count) {
@@ -2341,38 +3702,23 @@ static void split(run *r, const uint8_t *begin, const uint8_t *end) {
 
 /* ---- Encoding (5.3) ----------------------------------------------------------------------------------------------------------------- */
 
-/* A stretch without added tokens, not empty: step 6 to 8. */
+/* A stretch without added tokens, not empty: step 6 and 7. */
 static void encode_plain(run *r, const uint8_t *text, size_t size) {
     size_t mark = r->memory_used;
-    const uint8_t *limit = r->limit;
-    if ((r->t->flags & ADD_PREFIX_SPACE) && text[0] != ' ') {
-        uint8_t *spaced = borrow(r, (uint64_t)size + 1);
-        if (!spaced) return;
-        spaced[0] = ' ';
-        memcpy(spaced + 1, text, size);
-        text = spaced;
-        size++;
-        r->limit = text + size;
-    }
     split(r, text, text + size);
     encode_batch(r);
-    r->limit = limit;
     r->memory_used = mark;
 }
 
-/* A stretch between raw added tokens, not empty: step 4 to 8. */
+/* A stretch between raw added tokens, not empty: step 4 to 7. */
 static void encode_stretch(run *r, const uint8_t *text, size_t size) {
     size_t mark = r->memory_used;
-    const uint8_t *limit = r->limit;
-    if (r->t->normalizer.data) {
-        normalizer n;
-        normalizer_start(&n, r);
-        if (!is_normalized(&n, text, size) && r->code == TKX_OK) {
-            normalize(&n, text, size);
-            text = n.out;
-            size = n.used;
-            r->limit = text + size;
-        }
+    const uint8_t *limit = r->limit, *begin = r->begin;
+    if (r->t->normalizer_count) {
+        const uint8_t *given = text;
+        rewrite(r, r->t->ops, r->t->normalizer_count, text == begin, &text, &size);
+        if (given == begin) r->begin = text;
+        if (given != text) r->limit = text + size;
     }
     if (r->code != TKX_OK) return;
     if (can_find(r, 1)) {
@@ -2386,11 +3732,12 @@ static void encode_stretch(run *r, const uint8_t *text, size_t size) {
     } else if (size) {
         encode_plain(r, text, size);
     }
+    r->begin = begin;
     r->limit = limit;
     r->memory_used = mark;
 }
 
-/* A text that is valid: step 3 to 8. */
+/* A text that is valid: step 3 to 7. */
 static void encode_text(run *r, const uint8_t *text, size_t size) {
     r->limit = text + size;
     if (can_find(r, 0)) {
@@ -2422,7 +3769,8 @@ size_t tkx_cut(const tkx *t, const void *text, size_t size) {
 enum { BLOCK = 8192 };
 
 static void encode_blocks(run *r, const uint8_t *text, size_t size) {
-    while (size > BLOCK && r->t->normalizer.data && r->code == TKX_OK) {
+    r->begin = text;
+    while (size > BLOCK && r->t->op_count && r->code == TKX_OK) {
         size_t length = BLOCK, cut = tkx_cut(r->t, text, length);
         while (cut == 0 && length < size) {
             length = length > size / 2 ? size : 2 * length;

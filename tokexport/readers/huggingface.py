@@ -6,21 +6,20 @@ something else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from tokexport.errors import UnsupportedError
 from tokexport.layout import MAX_IDS
-from tokexport.model import Provenance, Reference, Template, Token, TokenizerModel, TokenKind
-from tokexport.readers.byte_alphabet import decoded
+from tokexport.model import Decoding, Provenance, Reference, Template, Token, TokenizerModel, TokenKind
+from tokexport.readers.decoder_chain import decode_forms
 from tokexport.readers.huggingface_added_tokens import AddedVocabulary, read_added_tokens
 from tokexport.readers.huggingface_config import read_config, read_roles
-from tokexport.readers.huggingface_decoder import check_decoder
+from tokexport.readers.huggingface_decoder import read_decoder
 from tokexport.readers.huggingface_model import HuggingFaceModel, read_model
 from tokexport.readers.huggingface_normalizer import read_normalizer
 from tokexport.readers.huggingface_post_processor import read_post_processor, template_ids
 from tokexport.readers.huggingface_pre_tokenizer import read_pre_tokenizer
-from tokexport.readers.json_node import Node, show
+from tokexport.readers.json_node import Node
 from tokexport.readers.source_files import SourceFiles
 
 _FIELDS: Final = frozenset(
@@ -52,61 +51,47 @@ def read_tokenizer_json(root: Node, files: SourceFiles, source: str = "tokenizer
     normalizer = read_normalizer(root.get("normalizer"))
     pre_tokenizer = read_pre_tokenizer(root, mapped=normalizer.byte_level)
     huggingface = read_model(root, byte_level=pre_tokenizer.byte_level)
-    check_decoder(root)
-    added = read_added_tokens(root, huggingface.vocab, normalizer)
+    added = read_added_tokens(root, huggingface.vocab, normalizer, size=len(huggingface.spelling))
     template = read_post_processor(root)
-    tokens = _tokens(huggingface, added)
+    tokens, decoding = _tokens(root, huggingface, added)
     _check_template(template, tokens)
     config = read_config(files)
     added_ids = {token.content: token.id for token in added.tokens}
-    roles = read_roles(files, config, huggingface.vocab | added_ids, tokens, huggingface.unk_id)
+    roles = read_roles(files, config, {**huggingface.vocab, **added_ids}, tokens, huggingface.unk_id)
     return TokenizerModel(
         tokens=tokens,
         model=huggingface.model,
         reference=Reference.TOKENIZERS,
         provenance=Provenance(source, dict(sorted(files.sha256.items()))),
-        normalizer=normalizer.forms,
-        splits=pre_tokenizer.splits,
-        add_prefix_space=pre_tokenizer.add_prefix_space,
+        normalizer=normalizer.steps,
+        splits=pre_tokenizer.steps,
         added_tokens=added.tokens,
         template=template,
+        decoding=decoding,
         special_ids=roles.special_ids,
         chat_template=roles.chat_template,
         notes=(*added.notes, *_switched_on(root), *roles.notes),
     )
 
 
-def _tokens(huggingface: HuggingFaceModel, added: AddedVocabulary) -> tuple[Token | None, ...]:
-    """Every id with what it decodes to. Where an id is in the vocabulary and added, the reference decodes what was
-    added.
+def _tokens(
+    root: Node, huggingface: HuggingFaceModel, added: AddedVocabulary
+) -> tuple[tuple[Token | None, ...], Decoding]:
+    """Every id with what it decodes to, and what is done to the whole. Where an id is in the vocabulary and added, the
+    reference decodes what was added.
     """
-    spelling = {number: token for token, number in huggingface.vocab.items()} | dict(added.spelling)
-    in_vocab = set(huggingface.vocab.values())
+    spelling = {**huggingface.spelling, **added.spelling}
+    in_vocab = set(huggingface.spelling)
     if spelling and max(spelling) >= MAX_IDS:
         raise UnsupportedError("added_tokens", f"the id {max(spelling)}", f"ids are supported up to {MAX_IDS - 1}")
+    decoded = decode_forms(spelling, read_decoder(root))
     tokens: list[Token | None] = [None] * (max(spelling, default=-1) + 1)
     for number, text in spelling.items():
         kind = TokenKind.ADDED
         if number in in_vocab:
             kind = TokenKind.UNKNOWN if number == huggingface.unk_id else TokenKind.MODEL
-        tokens[number] = Token(decoded(text), kind, text in added.special)
-    _check_one_spelling(tokens, huggingface.model.vocab)
-    return tuple(tokens)
-
-
-def _check_one_spelling(tokens: list[Token | None], vocab: Mapping[bytes, int]) -> None:
-    """An added token that is in the vocabulary decodes to its normalized content, which must not be other bytes than
-    the model's.
-    """
-    for data, number in vocab.items():
-        token = tokens[number]
-        if token is None or token.content != data:
-            raise UnsupportedError(
-                "added_tokens",
-                f"the id {number}, which the model emits for {show(data.decode('utf-8', 'replace'))} "
-                "and the decoder spells otherwise,",
-                "set normalized to false for this token",
-            )
+        tokens[number] = decoded.token(number, kind, text in added.special)
+    return tuple(tokens), decoded.decoding
 
 
 def _switched_on(root: Node) -> list[str]:

@@ -11,17 +11,18 @@ import numpy.typing as npt
 
 import tokexport.layout as layout
 from tokexport.compiler.added_tokens import Trie
-from tokexport.compiler.byte_pair import PairIndex, TokenIndex
-from tokexport.compiler.class_table import class_table
+from tokexport.compiler.byte_pair import BytePairTables, PairIndex, TokenIndex
+from tokexport.compiler.class_table import CODE_POINTS, class_table
+from tokexport.compiler.crossings import Crossings
 from tokexport.compiler.cuts import Pairs, pack_cuts
+from tokexport.compiler.first_symbols import FirstSymbols
 from tokexport.compiler.merges import CanonicalMerges
-from tokexport.compiler.normalizer_table import NormalizerTable
 from tokexport.compiler.regex import SplitProgram
+from tokexport.compiler.rewriting import Op
 from tokexport.compiler.tables import AddedTables, Tables
 from tokexport.layout import NONE, AddedFlag, RecordFlag
 from tokexport.model import (
     AddedToken,
-    Behavior,
     SelfTestCase,
     SpecialIds,
     Split,
@@ -32,6 +33,8 @@ from tokexport.model import (
     TokenKind,
 )
 from tokexport.version import VERSION
+from tokexport.writers.decoding import store
+from tokexport.writers.split_program import program_stage, rewriting_stage
 
 DEFAULT_SCORE = -1e6  # what the exporters of small C and Rust runtimes give a token that no merge makes
 
@@ -40,29 +43,87 @@ KINDS = {
     TokenKind.ADDED: RecordFlag.KIND_ADDED,
     TokenKind.UNKNOWN: RecordFlag.KIND_UNKNOWN,
 }
-BEHAVIORS = {
-    Behavior.ISOLATED: layout.StageBehavior.ISOLATED,
-    Behavior.REMOVED: layout.StageBehavior.REMOVED,
-    Behavior.MERGED_WITH_PREVIOUS: layout.StageBehavior.MERGED_WITH_PREVIOUS,
-    Behavior.MERGED_WITH_NEXT: layout.StageBehavior.MERGED_WITH_NEXT,
-    Behavior.CONTIGUOUS: layout.StageBehavior.CONTIGUOUS,
-}
 
 
 def records_and_bytes(model: TokenizerModel, tables: Tables | None) -> tuple[bytes, bytes]:
-    """RECS and BYTS. Equal contents are stored once."""
-    whole = tables.encoder.merges.whole if tables else frozenset()
+    """RECS and BYTS. What is equal is stored once."""
+    whole = tables.encoder.tokens.whole if tables and isinstance(tables.encoder, BytePairTables) else frozenset()
     records = np.zeros(len(model.tokens), layout.RECORD)
     blob = bytearray()
     offsets: dict[bytes, int] = {}
     for token_id, token in enumerate(model.tokens):
         if token is None:
             continue
-        if token.content not in offsets:
-            offsets[token.content] = len(blob)
-            blob += token.content
-        records[token_id] = (offsets[token.content], len(token.content), _record_flags(token, token_id in whole))
+        stored = store(token)
+        if stored.data not in offsets:
+            offsets[stored.data] = len(blob)
+            blob += stored.data
+        flags = _record_flags(token, token_id in whole) | stored.flags
+        records[token_id] = (offsets[stored.data] + stored.start, len(token.content), flags)
     return records.tobytes(), bytes(blob)
+
+
+def keys(model: TokenizerModel, tokens: TokenIndex, written: bytes, blob: bytes) -> tuple[bytes | None, bytes]:
+    """KEYS, or None where the token index needs nothing but the tokens' bytes; and BYTS with what it needs behind them.
+
+    ``written`` and ``blob`` are RECS and BYTS.
+    """
+    contents = {number: token.content for number, token in enumerate(model.tokens) if token is not None}
+    others = {number: key for number, key in tokens.keys.items() if contents[number] != key}
+    if not others:
+        return None, blob
+    records = np.frombuffer(written, layout.RECORD)
+    entries = np.zeros(len(model.tokens), layout.KEY)
+    entries["offset"], entries["length"] = records["offset"], records["length"]
+    more = bytearray(blob)
+    offsets: dict[bytes, int] = {}
+    for number, key in others.items():
+        at = contents[number].find(key)
+        if at >= 0:  # a part of what it decodes to, as in CLIP, where an end of word decodes to a space
+            entries[number] = (records[number]["offset"] + at, len(key), 0)
+            continue
+        if key not in offsets:
+            offsets[key] = len(more)
+            more += key
+        entries[number] = (offsets[key], len(key), 0)
+    return entries.tobytes(), bytes(more)
+
+
+def characters(first: FirstSymbols | None) -> bytes | None:
+    """CHRS, or None where the first symbols are those of single bytes wherever they stand."""
+    if first is None:
+        return None
+    places = len(first.tables)
+    if not first.of_characters:
+        header = layout.CharactersHeader.build(
+            {"unit": layout.SymbolUnit.BYTE, "place_count": places, "middle_count": 0, "leaf_count": 0}
+        )
+        ids = [table.get(byte, NONE) for table in first.tables for byte in range(256)]
+        return bytes(header) + np.array(ids, layout.SYMBOL).tobytes()
+    values = np.full((places, CODE_POINTS), NONE, layout.SYMBOL)
+    for place, table in enumerate(first.tables):
+        values[place, [ord(str(unit)) for unit in table]] = list(table.values())
+    packed = class_table(values)
+    header = layout.CharactersHeader.build(
+        {
+            "unit": layout.SymbolUnit.CHARACTER,
+            "place_count": places,
+            "middle_count": len(packed.middle),
+            "leaf_count": len(packed.leaves),
+        }
+    )
+    levels = (packed.top.astype("<u2"), packed.middle.astype("<u2"), packed.leaves.astype(layout.SYMBOL))
+    return bytes(header) + b"".join(level.tobytes() for level in levels)
+
+
+def crossings(value: Crossings | None) -> bytes | None:
+    """XPRS, or None where the boundaries that merges cross are not known by characters."""
+    if value is None:
+        return None
+    bits = len(value.hashed).bit_length() - 1
+    header: bytes = layout.CrossingsHeader.build({"rule": value.rule, "bits": bits})
+    maps = (np.packbits(bitmap, axis=-1, bitorder="little") for bitmap in (value.ascii, value.hashed))
+    return header + b"".join(bitmap.tobytes() for bitmap in maps)
 
 
 def _record_flags(token: Token, whole: bool) -> int:
@@ -71,6 +132,8 @@ def _record_flags(token: Token, whole: bool) -> int:
         flags |= RecordFlag.SPECIAL
     if whole:
         flags |= RecordFlag.WHOLE
+    if token.fallback:
+        flags |= RecordFlag.FALLBACK
     return int(flags)
 
 
@@ -113,96 +176,27 @@ def _index(slots: npt.NDArray[Any], displacements: npt.NDArray[np.uint16]) -> by
     return header + slots.tobytes() + displacements.astype(layout.DISPLACEMENT).tobytes()
 
 
-def splits(stages: Sequence[tuple[Split, SplitProgram]]) -> bytes:
-    """SPLT: the header, the stages, then each stage's class table, start states, transitions and labels."""
+def splits(normalizer: Sequence[Op], stages: Sequence[tuple[Split, SplitProgram] | tuple[Op, ...]]) -> bytes:
+    """SPLT: the header, the stages, then the tables of each program."""
     header: bytes = layout.SplitsHeader.build({"stage_count": len(stages), "reserved": None})
     first = len(header) + layout.Stage.sizeof() * len(stages)
+    first_op = len(normalizer)
     descriptors = bytearray()
     body = bytearray()
-    for split, program in stages:
-        parts, counts = _stage_tables(split, program)
-        offsets = []
-        for part in parts:
-            offsets.append(first + len(body))
-            body += _padded(part)
-        flags = (
-            layout.StageFlag.INVERT * split.invert
-            | layout.StageFlag.ON_BYTES * split.on_bytes
-            | layout.StageFlag.EMPTY_MATCHES * program.may_be_empty
-        )
-        descriptors += layout.Stage.build(
-            {
-                "behavior": BEHAVIORS[split.behavior],
-                "flags": flags,
-                "class_count": program.n_classes,
-                "state_count": len(program.transitions),
-                "memo_count": program.n_memo,
-                **counts,
-                "classes_offset": offsets[0],
-                "starts_offset": offsets[1],
-                "transitions_offset": offsets[2],
-                "reserved2": None,
-            }
-        )
+    for stage in stages:
+        if isinstance(stage[0], Split):
+            descriptor, tables = program_stage(*stage, first + len(body))
+            descriptors += descriptor
+            body += tables
+        else:
+            descriptors += rewriting_stage(first_op, len(stage))
+            first_op += len(stage)
     return bytes(header + descriptors + body)
-
-
-def _stage_tables(split: Split, program: SplitProgram) -> tuple[list[bytes], dict[str, int]]:
-    columns = program.n_classes + 1
-    row_shift = (columns - 1).bit_length()
-    rows = np.zeros((len(program.transitions), 1 << row_shift), layout.TRANSITION)
-    rows[:, :columns] = program.transitions
-    counts = {
-        "middle_count": 0,
-        "leaf_count": 0,
-        "row_shift": row_shift,
-        "label_class_count": 0,
-        "label_state_count": 0,
-    }
-    behind = rows.tobytes()
-    if program.labelling is not None:
-        table = program.labelling.next << 8 | program.labelling.labels
-        counts |= {"label_class_count": table.shape[1], "label_state_count": len(table)}
-        behind += table.astype(layout.LABEL).tobytes()
-    if split.on_bytes:
-        classes = program.classes.astype(np.uint8).tobytes()
-    else:
-        levels = class_table(program.classes)
-        classes = levels.to_bytes()
-        counts |= {"middle_count": len(levels.middle), "leaf_count": len(levels.leaves)}
-    return [classes, program.starts.astype("<u2").tobytes(), behind], counts
 
 
 def cuts(pairs: Pairs) -> bytes | None:
     """CUTS, or None where there is no place to cut."""
     return pack_cuts(pairs) if pairs.any() else None
-
-
-def normalizer(table: NormalizerTable | None) -> bytes | None:
-    """NORM."""
-    if table is None:
-        return None
-    header: bytes = layout.NormalizerHeader.build(
-        {
-            "form": layout.NormalFormCode[table.form.name],
-            "middle_count": len(table.numbers.middle),
-            "leaf_count": len(table.numbers.leaves),
-            "entry_count": len(table.entries),
-            "point_count": len(table.points),
-            "composition_count": len(table.compositions),
-            "reserved": None,
-        }
-    )
-    numbers = table.numbers
-    arrays = (numbers.top, numbers.middle, numbers.leaves)
-    return header + b"".join(
-        [
-            *(_padded(array.astype("<u2").tobytes()) for array in arrays),
-            table.entries.tobytes(),
-            table.points.tobytes(),
-            table.compositions.tobytes(),
-        ]
-    )
 
 
 def added_tokens(added: AddedTables | None) -> bytes | None:
@@ -322,7 +316,3 @@ def self_test(cases: Sequence[SelfTestCase]) -> bytes:
         {"case_count": len(cases), "id_count": len(ids), "text_size": len(text), "reserved": None}
     )
     return header + records.tobytes() + np.array(ids, "<u4").tobytes() + bytes(text)
-
-
-def _padded(part: bytes) -> bytes:
-    return part + bytes(-len(part) % 4)

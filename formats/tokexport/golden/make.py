@@ -65,7 +65,7 @@ def smallest_bpe() -> bytes:
         Tag.BYTE_IDS: tables.encoder.byte_ids.astype(np.dtype("<u4")).tobytes(),
         Tag.TOKEN_INDEX: sections.token_index(tables.encoder.tokens),
         Tag.PAIR_INDEX: sections.pair_index(tables.encoder.pairs),
-        Tag.SPLITS: sections.splits(tables.stages),
+        Tag.SPLITS: sections.splits(tables.normalizer, tables.stages),
     }
     return assemble(contents, id_count=3, token_count=3, flags=HeaderFlag(0), max_token_bytes=2, unknown_id=NONE)
 

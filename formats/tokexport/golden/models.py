@@ -12,6 +12,7 @@ from typing import Any
 
 import tiktoken
 import tokenizers
+from character_models import affixes, byte_fallback, byte_suffix
 
 from tokexport.model import (
     AddedToken,
@@ -20,6 +21,7 @@ from tokexport.model import (
     CharacterTest,
     Dialect,
     NormalForm,
+    Prepend,
     Provenance,
     Reference,
     SpecialIds,
@@ -51,7 +53,14 @@ class Golden:
 
 def goldens() -> tuple[Golden, ...]:
     """All golden files that the writer makes."""
-    return ranked(), added(), normalized(), bytes_stages(), behaviors(), ranks_with_holes(), look_ahead()
+    characters = {"byte-fallback": byte_fallback(), "affixes": affixes(), "byte-suffix": byte_suffix()}
+    return (
+        *(ranked(), added(), normalized(), bytes_stages(), behaviors(), ranks_with_holes(), look_ahead()),
+        *(
+            Golden(name, model, encode, _tokenizers_version(), texts)
+            for name, (model, encode, texts) in characters.items()
+        ),
+    )
 
 
 def ranked() -> Golden:
@@ -96,8 +105,7 @@ def added() -> Golden:
     model = _model(
         tokens,
         merges,
-        splits=(Split(GPT2_PATTERN),),
-        add_prefix_space=True,
+        splits=(Prepend(" ", unless_present=True), Split(GPT2_PATTERN)),
         added_tokens=added_tokens,
         template=template,
         special_ids=SpecialIds(bos=s, eos=end, stop=(s, end)),

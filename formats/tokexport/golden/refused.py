@@ -129,7 +129,6 @@ def _stages() -> dict[str, list[dict[str, int]]]:
         "class": [{"classes_offset": -4}],
         "start": [{"starts_offset": -8}],
         "next-state": [{"transitions_offset": -8}],
-        "stage-reserved": [{"reserved2": 1}],
         "label-classes-without-states": [{"label_class_count": 1}],
         "label-states-without-classes": [{"label_state_count": 1}],
         "too-many-label-classes": [{"label_class_count": 255, "label_state_count": 1, "transitions_offset": 0}],
@@ -138,6 +137,8 @@ def _stages() -> dict[str, list[dict[str, int]]]:
         "label": [{"label_class_count": 1, "label_state_count": 1, "behind": 1}],
         "label-next-state": [{"label_class_count": 1, "label_state_count": 1, "behind": 1 << 8}],
         "label-class": [{"class_count": 2, "row_shift": 2, "label_class_count": 1, "label_state_count": 1, **ones}],
+        "stage-first-op": [{"first_op": 1}],
+        "stage-op-count": [{"op_count": 0x100}],
         "text-table-outside": [{**text, "middle_count": 2}],
         "text-top": [{**text, "middle_count": 0}],
         "text-middle": [{**text, "leaf_count": 0}],
@@ -194,7 +195,7 @@ def _with_stages(stages: Sequence[Mapping[str, int]]) -> Change:
     ``behind``: four bytes more at the end.
     """
     tables = SplitsHeader.sizeof() + Stage.sizeof() * len(stages) + 8
-    good = dict.fromkeys(("behavior", "memo_count", "classes_offset", "reserved2"), 0)
+    good = dict.fromkeys(("behavior", "memo_count", "classes_offset", "first_op", "op_count"), 0)
     good |= {"flags": 2, "class_count": 1, "state_count": 1, "row_shift": 1, "middle_count": 0, "leaf_count": 0}
     good |= {"starts_offset": 864, "transitions_offset": 868, "label_class_count": 0, "label_state_count": 0}
     before, behind = bytes([stages[-1].get("before", 255)]) * 8, b""
@@ -205,8 +206,7 @@ def _with_stages(stages: Sequence[Mapping[str, int]]) -> Change:
             behind = fields["behind"].to_bytes(4, "little")
         for name in ("classes_offset", "starts_offset", "transitions_offset"):
             values[name] = (values[name] + tables) & 0xFFFFFFFF
-        last = values.pop("reserved2")
-        section += Stage.build({**values, "reserved2": None})[:-1] + bytes([last])
+        section += Stage.build(values)
     section += before + bytes(864 + 4 + 4) + behind
 
     def change(content: bytearray) -> None:

@@ -53,6 +53,15 @@ class SplitProgram:
     may_be_empty: bool = False
     labelling: Labelling | None = None
 
+    def read(self, text: str) -> list[int]:
+        r"""What the automaton reads of a text, code point by code point: its classes, or their labels.
+
+        >>> compile_split(Split(r"\s+|\S+")).read("a b")
+        [0, 1, 0]
+        """
+        classes = [int(self.classes[ord(character)]) for character in text]
+        return classes if self.labelling is None else self.labelling.run(classes)
+
 
 def compile_split(split: Split) -> SplitProgram:
     r"""Compile one pre-tokenizer stage.
@@ -64,12 +73,12 @@ def compile_split(split: Split) -> SplitProgram:
     >>> program.n_classes, program.transitions.shape, program.n_memo
     (2, (5, 3), 0)
     """
-    alphabet = byte_alphabet() if split.on_bytes else np.arange(CODE_POINTS)
     try:
-        program = program_of(resolved(_parse(split)))
-        if looks_far(program):
-            return _split_program(split, *determinise_far(program, alphabet))
-        return _split_program(split, minimise(determinise(program, alphabet)))
+        program = compile_tree(_parse(split), on_bytes=split.on_bytes)
+        if program.may_be_empty and split.dialect is Dialect.FANCY_REGEX:
+            # tiktoken panics where it meets one.
+            raise empty_match()
+        return program
     except PatternError as refused:
         raise UnsupportedError(
             split.path,
@@ -84,6 +93,33 @@ def compile_split(split: Split) -> SplitProgram:
         ) from None
 
 
+def compile_replace(split: Split) -> SplitProgram:
+    """Compile a pattern whose matches are replaced.
+
+    Raises UnsupportedError as ``compile_split`` does, and where a match may be empty.
+    """
+    program = compile_split(split)
+    if program.may_be_empty:
+        refused = empty_match()
+        found = f"the {split.dialect.value} pattern {split.pattern!r} with {refused.found} at offset {refused.offset}"
+        raise UnsupportedError(split.path, found, refused.supported)
+    return program
+
+
+def compile_tree(node: Node, *, on_bytes: bool = False) -> SplitProgram:
+    """Compile a pattern that is given as its tree; PatternError where the table could not be exact."""
+    alphabet = byte_alphabet() if on_bytes else np.arange(CODE_POINTS)
+    program = program_of(resolved(node))
+    if looks_far(program):
+        return _split_program(*determinise_far(program, alphabet))
+    return _split_program(minimise(determinise(program, alphabet)))
+
+
+def empty_match() -> PatternError:
+    """The error for a pattern that can match the empty string, where that is not supported."""
+    return PatternError(0, "a possible match of the empty string", "a pattern that consumes at least one character is")
+
+
 def _parse(split: Split) -> Node:
     if isinstance(split.pattern, CharacterTest):
         return Characters(character_test_set(split.pattern))
@@ -91,11 +127,8 @@ def _parse(split: Split) -> Node:
     return parse(split.pattern)
 
 
-def _split_program(split: Split, automaton: Automaton, labelling: Labelling | None = None) -> SplitProgram:
+def _split_program(automaton: Automaton, labelling: Labelling | None = None) -> SplitProgram:
     may_be_empty = bool(automaton.ends[automaton.starts].any())
-    if may_be_empty and split.dialect is Dialect.FANCY_REGEX:
-        # tiktoken panics where it meets one.
-        raise PatternError(0, "a possible match of the empty string", "a pattern must consume at least one character")
     n_classes = automaton.next.shape[1] - 1
     if max(n_classes, int(automaton.classes.max()) + 1) > MAX_CLASSES:
         raise PatternError(0, f"{n_classes} different classes of characters", f"up to {MAX_CLASSES} are")

@@ -41,6 +41,15 @@ class Labelling:
     next: npt.NDArray[np.int64]
     labels: npt.NDArray[np.int64]
 
+    def run(self, classes: Sequence[int]) -> list[int]:
+        """The labels of symbols of these classes."""
+        labels = []
+        state = 0
+        for number in reversed(classes):
+            labels.append(int(self.labels[state, number]))
+            state = int(self.next[state, number])
+        return labels[::-1]
+
 
 def looks_far(program: Program) -> bool:
     """Whether a program has a look-ahead that more than one symbol decides."""
