@@ -599,8 +599,9 @@ static uint32_t transition(const tkx_stage *s, uint32_t state, uint32_t class_) 
 /* Whether a stage is run by the careful loop: one that reads labels, or that may match nothing. */
 static int is_far(const tkx_stage *s) { return s->labels || (s->flags & EMPTY_MATCHES); }
 
-/* What the inner loops may take for granted of this stage: a start state that does not depend on what is before, the ASCII characters with
-   which no match begins (skip_idle), and the states in which lower-case ASCII letters change nothing (find_end). */
+/* What the inner loops may take for granted of this stage: a start state that does not depend on what is before, the ASCII characters (where
+   there are labels, the labels) with which no match begins (skip_idle), and the states in which lower-case ASCII letters change nothing
+   (find_end). */
 static void study_stage(tkx_stage *s) {
     uint32_t state, class_, letter;
     s->start = (uint16_t)load_u16(s->starts);
@@ -610,7 +611,12 @@ static void study_stage(tkx_stage *s) {
     }
     s->idle[0] = s->idle[1] = 0;
     s->letter_loops = s->letter_accepts = 0;
-    if (is_far(s)) return;
+    if (is_far(s)) {
+        for (class_ = 0; class_ < s->class_count && class_ < 128 && !s->start_varies; class_++) {
+            if (transition(s, s->start, class_) == 0) s->idle[class_ >> 6] |= UINT64_C(1) << (class_ & 63);
+        }
+        return;
+    }
     for (letter = 0; letter < 128 && !s->start_varies; letter++) {
         if ((transition(s, s->start, s->classes[letter]) & ~(uint32_t)ACCEPT) == 0) s->idle[letter >> 6] |= UINT64_C(1) << (letter & 63);
     }
@@ -2326,21 +2332,37 @@ static FORCE_INLINE const uint8_t *skip_idle(const tkx_stage *s, const uint8_t *
 
 /* ---- Pre-tokenizer: labels and empty matches (5.5) ---------------------------------------------------------------------------------- */
 
-/* Gives each symbol of a piece its label, from the last one to the first, in lent memory. All that is behind a symbol tells its label, so
-   nothing less than the whole piece will do. NULL: too little memory, r->code is set. */
+/* Gives each symbol of a piece its label, from the last one to the first, in lent memory: one for each of its bytes. All that is behind a
+   symbol tells its label, so nothing less than the whole piece will do. NULL: too little memory, r->code is set. */
 static NO_INLINE const uint8_t *find_labels(run *r, const tkx_stage *s, const uint8_t *begin, const uint8_t *end) {
+    const uint32_t direct = s->flags & ON_BYTES ? 256 : 128;
     const uint8_t *p = end;
     uint8_t *labels = borrow(r, (uint64_t)(end - begin));
     uint32_t state = 0;
     while (labels && p > begin) {
-        uint32_t entry;
+        const uint8_t *last = p - 1;
+        uint32_t class_, entry;
         size_t length;
-        p = s->flags & ON_BYTES ? p - 1 : before(p);
-        entry = load_u32(s->labels + 4 * ((size_t)state * s->label_class_count + symbol_class(s, p, &length)));
-        labels[p - begin] = (uint8_t)(entry & 0xFF);
+        if (EXPECT(*last < direct)) {
+            p = last;
+            class_ = s->classes[*p];
+        } else {
+            p = before(p);
+            class_ = class_of(s, p, &length);
+        }
+        entry = load_u32(s->labels + 4 * ((size_t)state * s->label_class_count + class_));
         state = entry >> 8;
+        for (; last >= p; last--) labels[last - begin] = (uint8_t)(entry & 0xFF);
     }
     return labels;
+}
+
+/* The first place from `at` on where a match may begin, as far as labels tell. */
+static const uint8_t *skip_idle_labels(const tkx_stage *s, const memo *m, const uint8_t *at, const uint8_t *end) {
+    const uint8_t *label = m->labels;
+    if (!label) return at;
+    for (label += at - m->begin; at < end && *label < 128 && (s->idle[*label >> 6] >> (*label & 63) & 1); label++) at++;
+    return at;
 }
 
 /* As `match`, for a stage that is_far. *empty: there is a match, and it holds nothing. */
@@ -3592,24 +3614,12 @@ static size_t splitter_top(const splitter *w) { return w->m.mark + ((size_t)(w->
 static int next_span(splitter *w, run *r, piece *span) {
     const int inverted = w->s->flags & INVERT;
     const uint8_t *from = w->at;
-    int empty = 0;
     *span = w->next;
     w->next.from = NULL;
-    if (span->from || r->code != TKX_OK) return span->from != NULL;
-    span->parted = w->parted;
-    w->parted = 0;
+    if (span->from) return 1;
     while (w->at < w->end) {
-        const uint8_t *at = w->at, *last;
-        if (is_far(w->s)) last = match_far(r, w->s, &w->m, at, w->end, &empty);
-        else last = match(r, w->s, &w->m, w->begin, at, w->end);
+        const uint8_t *at = w->at, *last = match(r, w->s, &w->m, w->begin, at, w->end);
         if (r->code != TKX_OK) return 0;
-        if (empty && from < at) {
-            w->parted = 1;
-            span->from = from;
-            span->to = at;
-            span->is_match = inverted;
-            return 1;
-        }
         if (last == at) {
             w->at = skip_idle(w->s, next_symbol(w->s, at), w->end);
             continue;
@@ -3620,13 +3630,48 @@ static int next_span(splitter *w, run *r, piece *span) {
         span->is_match = !inverted;
         if (from == at) return 1;
         w->next = *span;
-        w->next.parted = 0;
         span->to = at;
         break;
     }
     if (!w->next.from) span->to = w->end;
     span->from = from < span->to ? from : NULL;
     span->is_match = inverted;
+    return span->from != NULL;
+}
+
+/* The same for a stage that is_far: a match that holds nothing parts the gap that it is in. */
+static NO_INLINE int next_span_far(splitter *w, run *r, piece *span) {
+    const int inverted = w->s->flags & INVERT;
+    const uint8_t *at = w->at;
+    *span = w->next;
+    w->next.from = NULL;
+    if (span->from || r->code != TKX_OK) return span->from != NULL;
+    span->from = at;
+    span->parted = w->parted;
+    span->is_match = inverted;
+    w->parted = 0;
+    for (at = skip_idle_labels(w->s, &w->m, at, w->end); at < w->end; at = skip_idle_labels(w->s, &w->m, next_symbol(w->s, at), w->end)) {
+        int empty;
+        const uint8_t *last = match_far(r, w->s, &w->m, at, w->end, &empty);
+        if (r->code != TKX_OK) return 0;
+        if (last > at) {
+            w->at = last;
+            w->next.from = at;
+            w->next.to = last;
+            w->next.is_match = !inverted;
+            w->next.parted = 0;
+            break;
+        }
+        if (empty && at > span->from) {
+            w->parted = 1;
+            break;
+        }
+    }
+    span->to = at;
+    if (!w->next.from) w->at = at;
+    if (span->from < at) return 1;
+    *span = w->next;
+    w->next.from = NULL;
     return span->from != NULL;
 }
 
@@ -3641,6 +3686,7 @@ static int joins(int behavior, const piece *a, const piece *b) {
 
 /* The next piece; 0 at the end and on an error. */
 static int next_piece(splitter *w, run *r, piece *out) {
+    const int far = is_far(w->s);
     if (w->s->flags & REWRITE) {
         out->from = w->at;
         out->to = w->at = w->end;
@@ -3649,8 +3695,8 @@ static int next_piece(splitter *w, run *r, piece *out) {
     for (;;) {
         *out = w->opened;
         w->opened.from = NULL;
-        if (!out->from && !next_span(w, r, out)) return 0;
-        while (next_span(w, r, &w->opened)) {
+        if (!out->from && !(far ? next_span_far(w, r, out) : next_span(w, r, out))) return 0;
+        while (far ? next_span_far(w, r, &w->opened) : next_span(w, r, &w->opened)) {
             if (w->opened.parted || !joins(w->s->behavior, out, &w->opened)) break;
             out->to = w->opened.to;
             out->is_match = w->opened.is_match;
@@ -3764,13 +3810,19 @@ size_t tkx_cut(const tkx *t, const void *text, size_t size) {
     return 0;
 }
 
-/* A text that is to be normalized is cut into blocks of about this size, where it can be: a normalized copy of prose then fits into the 64
-   KB of work memory that prose needs, and into the cache of the machine. */
+/* A text that is to be rewritten or labelled is cut into blocks of about this size, where it can be: a normalized copy of prose, or its
+   labels, then fit into the 64 KB of work memory that prose needs, and into the cache of the machine. */
 enum { BLOCK = 8192 };
+
+static int has_labels(const tkx *t) {
+    uint32_t i;
+    for (i = 0; i < t->stage_count && !t->stages[i].labels; i++) continue;
+    return i < t->stage_count;
+}
 
 static void encode_blocks(run *r, const uint8_t *text, size_t size) {
     r->begin = text;
-    while (size > BLOCK && r->t->op_count && r->code == TKX_OK) {
+    while (size > BLOCK && (r->t->op_count || has_labels(r->t)) && r->code == TKX_OK) {
         size_t length = BLOCK, cut = tkx_cut(r->t, text, length);
         while (cut == 0 && length < size) {
             length = length > size / 2 ? size : 2 * length;
