@@ -92,8 +92,6 @@ def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
             return [MapOp(named_mapping(step))]
         case Replace(literal=True) if len(step.pattern) == 1:
             return [MapOp(mapping_of({step.pattern: step.content}))]
-        case Replace(literal=True, pattern=""):
-            raise UnsupportedError(step.path, "a Replace of the empty text", "one of at least one character is")
         case Replace(literal=True):
             return [ReplaceOp(compile_tree(literal(step.pattern)), step.content)]
         case Replace():
