@@ -22,7 +22,9 @@ KIND_HOLE, KIND_MASK, RECORD_SPECIAL = 0, 3, 4
 STRIPPING_FLAGS = 2 | 4 | 8  # SINGLE_WORD, LSTRIP, RSTRIP
 ON_BYTES, REWRITE = 2, 4
 LAST_BEHAVIOR, LAST_FORM = 4, 3
-FORM, MAP, REPLACE, AFFIX = 0, 1, 2, 4
+BY_CLUSTER = 8
+FORM, MAP, REPLACE, CHARSMAP, AFFIX = 0, 1, 2, 3, 4
+OP_FLAGS = {FORM: 0, MAP: 0, REPLACE: 0, CHARSMAP: 8, AFFIX: 7}
 UNIT_CHARACTER, UNIT_BYTE = 0, 1
 
 ENCODER_TAGS = (b"BIDS", b"TIDX", b"PIDX", b"SPLT")
@@ -388,7 +390,7 @@ def read_op(section: bytes, at: int) -> Op:
     kind, flags = section[at : at + 2]
     _, _, table_at, table_size, content_at, content_size = struct.unpack_from("<6I", section, at + 4)
     require(section[at + 2 : at + 4] == bytes(2) and section[at + 28 : at + 32] == bytes(4), "TKX_E_SPLITS")
-    require(kind in (FORM, MAP, REPLACE, AFFIX) and flags <= (7 if kind == AFFIX else 0), "TKX_E_SPLITS")
+    require(kind in OP_FLAGS and flags & ~OP_FLAGS[kind] == 0, "TKX_E_SPLITS")
     require(table_at % 4 == content_at % 4 == 0 and content_size <= 65535, "TKX_E_SPLITS")
     require(table_at + table_size <= len(section) and content_at + content_size <= len(section), "TKX_E_SPLITS")
     table = section[table_at : table_at + table_size]
@@ -408,6 +410,16 @@ def read_op(section: bytes, at: int) -> Op:
         require(len(table) >= 32, "TKX_E_SPLITS")
         program = read_stage(table, 0)
         require(program.flags == 0, "TKX_E_SPLITS")
+    elif kind == CHARSMAP:
+        require(len(table) >= 24, "TKX_E_SPLITS")
+        units, nodes, edges, program_size, text, reserved = struct.unpack_from("<6I", table)
+        size = 24 + 4 * units + 8 * (nodes + 1) + 4 * edges + program_size + text
+        require(size == len(table) and units >= 1 and reserved == 0, "TKX_E_SPLITS")
+        code = table[len(table) - text - program_size : len(table) - text]
+        require(len(code) >= 32 if flags & BY_CLUSTER else len(code) == 0, "TKX_E_SPLITS")
+        if flags & BY_CLUSTER:
+            program = read_stage(code, 0)
+            require(nodes == 0 and program.flags == 0 and u16(code, 6) == 0 and not program.labels, "TKX_E_SPLITS")
     else:
         require(len(table) == 0, "TKX_E_SPLITS")
     return Op(kind, flags, table, content, program)

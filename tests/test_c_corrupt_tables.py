@@ -198,3 +198,69 @@ def test_a_self_test_whose_text_is_not_utf8(library: Library) -> None:
     text = 16 + 20 * cases + 4 * ids
     assert library.open(patched("added", *((b"TEST", text + i, "B", 0xFF) for i in range(size)))) == OK
     assert library.self_test() == (CORRUPT, 0)
+
+
+@pytest.mark.parametrize(
+    ("offset", "number"),
+    [
+        (0, 32),  # a flag without a name
+        (0, 2),  # BY_CHARACTER without BYTE_FALLBACK
+        (0, 8 | 16),  # two ways to tell the first
+        (4, 1),  # NUL is stripped: that is a character
+        (12, 0x20),  # a character to strip, and none of it
+        (16, 0x20),
+        (20, 1),
+        (31, 1),
+    ],
+)
+def test_a_decoder_with_rules_that_do_not_go_together(library: Library, offset: int, number: int) -> None:
+    form = "B" if offset == 31 else "I"
+    assert library.open(patched("decode-first", (b"DECO", offset, form, number))) == OK
+    expected = OK if (offset, number) == (4, 1) else CORRUPT
+    assert library.decode(3) == expected
+    assert library.start_stream() == expected
+
+
+@pytest.mark.parametrize("character", [0xD800, 0xDFFF, 0x110000, 0xFFFFFFFF])
+@pytest.mark.parametrize(("count", "place"), [(4, 12), (8, 16)])
+def test_a_decoder_that_strips_what_is_no_character(library: Library, count: int, place: int, character: int) -> None:
+    changes = ((b"DECO", count, "I", 1), (b"DECO", place, "I", character))
+    assert library.open(patched("decode-first", *changes)) == OK
+    assert library.decode(3) == CORRUPT
+    assert library.start_stream() == CORRUPT
+
+
+@pytest.mark.parametrize(
+    ("offset", "length", "flags"),
+    [
+        (0, 0, 1 << 5),  # FIRST_SKIP of more than there is
+        (1, 0, 2 << 7),  # FIRST_MORE of what lies before BYTS
+        (0, 0, 1 << 9),  # LAST_SKIP of more than there is
+        (1, 1, 1 << 5 | 1 << 9),  # both of one byte
+        (0, "all", 1 << 11),  # FORMS behind the end
+        (0, "all but 5", 1 << 11),
+    ],
+)
+def test_a_form_of_a_token_out_of_its_range(library: Library, offset: int, length: int | str, flags: int) -> None:
+    size = section_size("decode-first", b"BYTS")
+    count = length if isinstance(length, int) else size - 5 * (length == "all but 5")
+    changes = ((b"RECS", 0, "I", offset), (b"RECS", 4, "H", count), (b"RECS", 6, "H", 1 | flags))
+    assert library.open(patched("decode-first", *changes)) == OK
+    assert library.decode(0) == CORRUPT
+    assert library.look_up("tkx_token_bytes", 0, results=2) == OK
+
+
+def test_forms_that_are_longer_than_what_is_left(library: Library) -> None:
+    size = section_size("decode-first", b"BYTS")
+    assert size > 9
+    changes = ((b"RECS", 0, "I", 0), (b"RECS", 4, "H", 0), (b"RECS", 6, "H", 1 | 1 << 11))
+    lengths = tuple((b"BYTS", 2 * place, "H", 0xFFFF if place == 1 else 0) for place in range(3))
+    assert library.open(patched("decode-first", *changes, *lengths)) == OK
+    assert library.decode(0) == CORRUPT
+
+
+def section_size(name: str, tag: bytes) -> int:
+    """The size of a section of a golden file."""
+    content = golden_files.content(name)
+    at = next(at for at in range(64, 64 + 32 * content[12], 32) if content[at : at + 4] == tag)
+    return int(struct.unpack_from("<Q", content, at + 16)[0])

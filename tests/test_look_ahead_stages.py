@@ -97,7 +97,7 @@ def test_a_long_text_is_worked_on_in_blocks_that_change_no_ids(pattern: str, tmp
 def test_a_normalizer_replaces_what_a_far_look_ahead_finds(pattern: str, content: str, tmp_path: Path) -> None:
     reference = tokenizer(BYTE_LEVEL, normalizers.Replace(Regex(pattern), content))
     own = converted(reference, tmp_path)
-    for alphabet in ALPHABETS:
+    for alphabet in (*ALPHABETS, "ab1\x00\x01\x02\x03\x04\x05"):
         for text in random_texts(alphabet, 100, longest=25):
             assert own.encode(text) == reference.encode(text).ids, text
 

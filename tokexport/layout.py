@@ -291,11 +291,12 @@ class OpKind(IntEnum):
 
 
 class OpFlag(IntFlag):
-    """``op.flags``, of AFFIX."""
+    """``op.flags``: the first three of AFFIX."""
 
     APPEND = 1 << 0
     UNLESS_PRESENT = 1 << 1
     ONLY_FIRST = 1 << 2
+    BY_CLUSTER = 1 << 3  # of CHARSMAP
 
 
 RewriteOp = Struct(
@@ -341,6 +342,19 @@ COMPOSITION: Final = np.dtype([("first", "<u4"), ("second", "<u4"), ("composite"
 MapHeader = Struct("middle_count" / Int32ul, "leaf_count" / Int32ul, "entry_count" / Int32ul, "text_size" / Int32ul)
 MAP_ENTRY: Final = np.dtype([("start", "<u4"), ("before", "u1"), ("after", "u1"), ("keep", "u1"), ("zero", "u1")])
 MAP_OTHER: Final = 0x80  # in ascii: the entry says what the character becomes
+
+
+# CHARSMAP: this header, units, nodes and edges of the trie over protected texts (as in ADDT), the program of clusters, text.
+CharsmapHeader = Struct(
+    "unit_count" / Int32ul,
+    "node_count" / Int32ul,
+    "edge_count" / Int32ul,
+    "program_size" / Int32ul,
+    "text_size" / Int32ul,
+    "reserved" / Const(bytes(4)),
+)
+CHARSMAP_UNIT: Final = np.dtype("<u4")
+MAX_CLUSTER: Final = 5
 
 
 class AddedFlag(IntFlag):

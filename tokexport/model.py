@@ -37,16 +37,23 @@ class CharacterTest(Enum):
     WHITESPACE = "whitespace"  # WhitespaceSplit, BertPreTokenizer: Rust's char::is_whitespace
 
 
+class CharacterRuns(Enum):
+    """Runs of characters that ``tokenizers`` finds without a regular expression."""
+
+    SCRIPTS = "scripts"  # UnicodeScripts: a character of a script, then all of that script or of none
+
+
 @dataclass(frozen=True, slots=True)
 class Split:
     """One pre-tokenizer stage: cut each piece at the matches of a pattern.
 
-    ``pattern`` is the text of a regular expression in ``dialect``, or a :class:`CharacterTest` that matches one character at a time.
+    ``pattern`` is the text of a regular expression in ``dialect``, a :class:`CharacterTest` that matches one character at a time, or
+    :class:`CharacterRuns`.
     ``on_bytes``: the stage stands behind ByteLevel, so it sees one character a byte (GPT-2's byte alphabet), not the text.
     ``path`` says where in the source the stage stands, for error messages.
     """
 
-    pattern: str | CharacterTest
+    pattern: str | CharacterTest | CharacterRuns
     behavior: Behavior = Behavior.ISOLATED
     invert: bool = False
     dialect: Dialect = Dialect.ONIGURUMA
@@ -67,7 +74,8 @@ class NormalForm(Enum):
 class AddedToken:
     """A token that is found in the text before the model runs.
 
-    ``content`` is matched against the text, or, where ``normalized``, its normalized form against the normalized text.
+    ``content`` is matched against the text, or, where ``normalized``, its normalized form against the normalized text; with ``verbatim``
+    too, ``content`` itself against the normalized text (SentencePiece's user-defined pieces).
     ``id`` is the id that the reference emits, which is not always the one that the source declares.
     """
 
@@ -78,6 +86,7 @@ class AddedToken:
     lstrip: bool = False
     rstrip: bool = False
     normalized: bool = False
+    verbatim: bool = False
 
 
 class CharacterMap(Enum):
@@ -264,10 +273,14 @@ class WordPieceModel:
 
 @dataclass(frozen=True, slots=True)
 class WordLevelModel:
-    """A piece is a token or ``unk_id``; ``None``: the reference stops at an unknown piece, and so does the encoder."""
+    """A piece is a token or ``unk_id``; ``None``: the reference stops at an unknown piece, and so does the encoder.
+
+    ``fuse_unk``: neighbouring unknown pieces are one ``unk_id`` (SentencePiece).
+    """
 
     vocab: Mapping[bytes, int]
     unk_id: int | None
+    fuse_unk: bool = False
 
 
 @dataclass(frozen=True, slots=True)

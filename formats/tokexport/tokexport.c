@@ -100,10 +100,14 @@ enum {
     FORM = 0,
     MAP = 1,
     REPLACE = 2,
+    CHARSMAP = 3,
     AFFIX = 4,
     APPEND = 1,
     UNLESS_PRESENT = 2,
     ONLY_FIRST = 4,
+    BY_CLUSTER = 8,
+    MAX_CLUSTER = 5,
+    CHARSMAP_HEADER = 24,
     FORM_HEADER = 32,
     MAP_HEADER = 16,
     MAP_OTHER = 0x80,
@@ -505,6 +509,10 @@ static uint64_t map_size(tkx_span s) {
     return MAP_HEADER + ASCII_SIZE + TOP_SIZE + 128 * field(s, 0) + 128 * field(s, 4) + 8 * field(s, 8) + field(s, 12);
 }
 
+static uint64_t charsmap_size(tkx_span s) {
+    return CHARSMAP_HEADER + 4 * field(s, 0) + NODE_SIZE * (field(s, 4) + 1) + 4 * field(s, 8) + field(s, 12) + field(s, 16);
+}
+
 static uint64_t added_size(tkx_span s) {
     return ADDED_HEADER + ADDED_SIZE * field(s, 0) + NODE_SIZE * (field(s, 4) + field(s, 12) + 2) + 4 * (field(s, 8) + field(s, 16)) +
            field(s, 20);
@@ -681,7 +689,45 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
     return 1;
 }
 
+/* Units of the trie in a CHARSMAP (4.6): a unit leads from a node to a child; a node is the number of a place in the array. */
+#define CHARSMAP_LEAF UINT32_C(0x100)
+#define CHARSMAP_LABEL UINT32_C(0x800000FF)
+#define CHARSMAP_VALUE UINT32_C(0x7FFFFFFF)
+
+/* The unit at a place; behind the last one there is none with a label. */
+static uint32_t charsmap_unit(const tkx_op *op, uint32_t place) {
+    return place < load_u32(op->table.data) ? load_u32(op->table.data + CHARSMAP_HEADER + 4 * (size_t)place) : CHARSMAP_LABEL;
+}
+
+static uint32_t charsmap_offset(uint32_t unit) { return (unit >> 10) << ((unit & 0x200) >> 6); }
+
 static int is_text(tkx_span s) { return utf8_valid(s.data, s.size) == s.size; }
+
+/* CHARSMAP: the sizes of its parts, its program if it has one, and which ASCII characters stay as they are: by cluster, those that alone
+   are no sequence, otherwise those with which none begins. */
+static int check_charsmap(tkx_op *op) {
+    tkx_span table = op->table, program;
+    uint32_t c, root;
+    if (table.size < CHARSMAP_HEADER || table.size != charsmap_size(table) || load_u32(table.data) == 0 || load_u32(table.data + 20)) return 0;
+    program.size = load_u32(table.data + 12);
+    program.data = table.data + (table.size - load_u32(table.data + 16) - program.size);
+    if (op->flags & BY_CLUSTER) {
+        if (program.size < STAGE_SIZE || load_u32(table.data + 4) || !check_stage(&op->program, program, program.data) ||
+            op->program.flags || op->program.memo_count || op->program.labels)
+            return 0;
+    } else if (program.size) {
+        return 0;
+    }
+    op->program.idle[0] = op->program.idle[1] = 0;
+    root = charsmap_offset(charsmap_unit(op, 0));
+    for (c = 1; c < 128; c++) {
+        uint32_t unit = charsmap_unit(op, root ^ c);
+        int stays = (unit & CHARSMAP_LABEL) != c || ((op->flags & BY_CLUSTER) && !(unit & CHARSMAP_LEAF));
+        if (c == '\r' && (op->flags & BY_CLUSTER)) stays = 0; /* LF is joined to it */
+        if (stays) op->program.idle[c >> 6] |= UINT64_C(1) << (c & 63);
+    }
+    return 1;
+}
 
 /* An operation of NORM (I18). */
 static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
@@ -697,11 +743,13 @@ static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
     op->content.data = section.data + content;
     op->content.size = content_size;
     if (load_u16(entry + 2) || load_u32(entry + 28)) return 0;
-    if (op->flags > (op->kind == AFFIX ? 7 : 0) || content_size > MAX_CONTENT || !is_text(op->content)) return 0;
+    if (op->flags & ~(op->kind == AFFIX ? APPEND | UNLESS_PRESENT | ONLY_FIRST : op->kind == CHARSMAP ? BY_CLUSTER : 0)) return 0;
+    if ( content_size > MAX_CONTENT || !is_text(op->content)) return 0;
     switch (op->kind) {
         case FORM: return table_size >= FORM_HEADER && table_size == form_size(op->table) && load_u32(op->table.data) <= NFKD;
         case MAP: return table_size >= MAP_HEADER && table_size == map_size(op->table);
         case REPLACE: return table_size >= STAGE_SIZE && check_stage(&op->program, op->table, op->table.data) && op->program.flags == 0;
+        case CHARSMAP: return check_charsmap(op);
         case AFFIX: return table_size == 0;
         default: return 0;
     }
@@ -793,7 +841,7 @@ static void find_sections(tkx *t) {
 #ifndef TKX_NO_CHARACTERS
     t->characters = find_section(t, "CHRS");
     /* Only characters are cut between: without them, or for bytes, XPRS says nothing. */
-    if (t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) t->crossings = find_section(t, "XPRS");
+    if (t->model == MODEL_BPE && t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) t->crossings = find_section(t, "XPRS");
     t->place_count = (uint32_t)field(t->characters, 4);
     t->crossing_shift = 64 - ((uint32_t)field(t->crossings, 4) & 63);
 #endif
@@ -1340,6 +1388,7 @@ static int put_token(tkx_decoder *d, sink *s, uint32_t id, unsigned place) {
         if (!form_at(d->t, flags, place, &bytes, &length)) return TKX_E_CORRUPT;
         end_run(d, s);
         put_bytes(d, s, bytes, length);
+        if (d->rules & BYTE_FALLBACK) end_held(d, s);
     }
     if (length || !(d->rules & FIRST_BY_TEXT)) d->is_first = 0;
     return TKX_OK;
@@ -1451,7 +1500,10 @@ static int start(tkx_decoder *d, const tkx *t, int skip_special) {
     d->t = t;
     d->skip_special = skip_special != 0;
 #ifndef TKX_NO_DECODER
-    if (!read_rules(d)) return TKX_E_CORRUPT;
+    if (!read_rules(d)) {
+        d->t = NULL;
+        return TKX_E_CORRUPT;
+    }
 #endif
     return TKX_OK;
 }
@@ -2500,7 +2552,8 @@ static void run_replace(rewriter *w) {
         int empty;
         const uint8_t *last = is_far(s) ? match_far(r, s, &m, at, w->end, &empty) : match(r, s, &m, w->text, at, w->end);
         if (last == at) {
-            at = skip_idle(s, next_symbol(s, at), w->end);
+            at = next_symbol(s, at);
+            at = is_far(s) ? skip_idle_labels(s, &m, at, w->end) : skip_idle(s, at, w->end);
             continue;
         }
         write_bytes(w, copied, (size_t)(at - copied));
@@ -2510,6 +2563,109 @@ static void run_replace(rewriter *w) {
     w->changed = copied > w->text;
     if (w->changed) write_bytes(w, copied, (size_t)(w->end - copied));
     r->memory_used = mark;
+}
+
+/* The place of the replacement for the shortest or the longest sequence that a text begins with, *length its bytes; NONE: there is none. */
+static uint32_t find_sequence(const tkx_op *op, const uint8_t *p, const uint8_t *end, int longest, size_t *length) {
+    uint32_t node = charsmap_offset(charsmap_unit(op, 0)), place = NONE;
+    size_t i;
+    for (i = 0; i < (size_t)(end - p) && p[i]; i++) {
+        uint32_t unit = charsmap_unit(op, node ^ p[i]);
+        if ((unit & CHARSMAP_LABEL) != p[i]) break;
+        node ^= p[i] ^ charsmap_offset(unit);
+        if (unit & CHARSMAP_LEAF) {
+            place = charsmap_unit(op, node) & CHARSMAP_VALUE;
+            *length = i + 1;
+            if (!longest) break;
+        }
+    }
+    return place;
+}
+
+/* Writes the replacement that begins at a place of the text of a charsmap and ends before a NUL. */
+static void write_replacement(rewriter *w, uint32_t place) {
+    const tkx_span table = w->op->table;
+    uint32_t text_size = load_u32(table.data + 16), size = 0;
+    const uint8_t *text = table.data + (table.size - text_size) + place;
+    if (place <= text_size) {
+        while (size < text_size - place && text[size]) size++;
+        if (utf8_valid(text, size) == size) {
+            write_bytes(w, text, size);
+            return;
+        }
+    }
+    fail(w->r, TKX_E_CORRUPT);
+}
+
+/* Where the ASCII characters from p on end that a charsmap leaves as they are, whatever follows. By cluster, the one before something else
+   is left out: a mark may be joined to it. */
+static const uint8_t *charsmap_idle(const rewriter *w, const uint8_t *p) {
+    const uint64_t *idle = w->op->program.idle;
+    const uint8_t *from = p;
+    while (p < w->end && *p < 128 && (idle[*p >> 6] >> (*p & 63) & 1)) p++;
+    if ((w->op->flags & BY_CLUSTER) && p > from && p < w->end && *p >= 128) p--;
+    return p;
+}
+
+/* CHARSMAP. */
+static void run_charsmap(rewriter *w) {
+    const tkx_op *op = w->op;
+    const uint8_t *p = w->text, *copied = p, *data = op->table.data;
+    finder f;
+    memo m = {NULL, NULL, 0, 0, NULL, NULL};
+    m.base = m.limit = p;
+    memset(&f, 0, sizeof f);
+    f.r = w->r;
+    f.node_count = load_u32(data + 4);
+    f.edge_count = load_u32(data + 8);
+    f.nodes = data + CHARSMAP_HEADER + 4 * (size_t)load_u32(data);
+    f.edges = f.nodes + NODE_SIZE * ((size_t)f.node_count + 1);
+    f.text = p;
+    f.size = (size_t)(w->end - p);
+    while (w->r->code == TKX_OK) {
+        const uint8_t *stop;
+        size_t length = 0, kept = 0;
+        uint32_t place;
+        if (!f.node_count) p = charsmap_idle(w, p);
+        if (p == w->end) break;
+        if (op->flags & BY_CLUSTER) {
+            stop = match(w->r, &op->program, &m, w->text, p, w->end);
+            if (stop == p) stop += utf8_length(*p);
+            place = NONE;
+            if (stop - p <= MAX_CLUSTER) place = find_sequence(op, p, stop, 0, &length);
+            length = (size_t)(stop - p);
+            if (place == NONE) {
+                /* Its characters, one by one. */
+                for (; p < stop; p += length) {
+                    length = utf8_length(*p);
+                    place = find_sequence(op, p, p + length, 0, &kept);
+                    if (place == NONE) continue;
+                    write_bytes(w, copied, (size_t)(p - copied));
+                    write_replacement(w, place);
+                    w->changed = 1;
+                    copied = p + length;
+                }
+                continue;
+            }
+        } else {
+            if (f.node_count && longest_content(&f, (size_t)(p - w->text), &kept) != NONE) {
+                p = w->text + kept;
+                if (p < w->end && utf8_inside(*p)) fail(w->r, TKX_E_CORRUPT);
+                continue;
+            }
+            place = find_sequence(op, p, w->end, 1, &length);
+            if (place == NONE) {
+                p += utf8_length(*p);
+                continue;
+            }
+            if (length < (size_t)(w->end - p) && utf8_inside(p[length])) fail(w->r, TKX_E_CORRUPT);
+        }
+        write_bytes(w, copied, (size_t)(p - copied));
+        write_replacement(w, place);
+        w->changed = 1;
+        copied = p += length;
+    }
+    if (w->changed && w->r->code == TKX_OK) write_bytes(w, copied, (size_t)(w->end - copied));
 }
 
 /* AFFIX; `first`: the text begins where the input begins. */
@@ -2554,6 +2710,7 @@ static NO_INLINE void rewrite(run *r, const tkx_op *op, uint32_t count, int firs
             case FORM: run_form(&w); break;
             case MAP: run_map(&w); break;
             case REPLACE: run_replace(&w); break;
+            case CHARSMAP: run_charsmap(&w); break;
             default: run_affix(&w, first); break;
         }
         if (!w.changed || r->code != TKX_OK) continue;

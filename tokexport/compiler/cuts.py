@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.compiler.regex import SplitProgram
-from tokexport.compiler.rewriting import AffixOp, FormOp, MapOp, Op, ReplaceOp
+from tokexport.compiler.rewriting import AffixOp, CharsmapOp, FormOp, MapOp, Op, ReplaceOp
 from tokexport.layout import ACCEPT
 from tokexport.model import AddedToken, Behavior, Split
 
@@ -100,6 +100,9 @@ class _Boundary:
                 stays = _unmatched(program)[program.classes]
                 self._left = np.where(stays[self._left], self._left, LOST)
                 self._right = np.where(stays[self._right], self._right, LOST)
+            case CharsmapOp():
+                # A mark that follows can change what a character becomes.
+                self.clean[:] = False
             case AffixOp(content, append, unless_present, only_first):
                 # The right side would get one of its own, unless it starts with it.
                 has = self._right == (ord(content) if len(content) == 1 else LOST - 1)

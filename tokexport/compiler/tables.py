@@ -14,6 +14,7 @@ from tokexport.compiler.cuts import Pairs, safe_cuts
 from tokexport.compiler.normalize import normalize
 from tokexport.compiler.regex import SplitProgram, compile_split
 from tokexport.compiler.rewriting import Op, compile_steps, runs_of_rewrites
+from tokexport.compiler.space_marker import keep_spaces
 from tokexport.compiler.trie_tables import TrieTables, trie_tables
 from tokexport.compiler.unicode import shorthand_set
 from tokexport.errors import UnsupportedError
@@ -62,11 +63,12 @@ def compile_model(model: TokenizerModel) -> Tables:
     Raises UnsupportedError for a pattern that cannot be a table, and for a model over the limits of the format.
     """
     _check_limits(model)
+    model = keep_spaces(model)
     normalizer = compile_steps(model.normalizer)
     stages = tuple(_stage(step) for step in runs_of_rewrites(model.splits))
     _check_stages(stages, normalizer)
     normalized = {
-        index: normalize(token.content, model.normalizer).encode()
+        index: token.content.encode() if token.verbatim else normalize(token.content, model.normalizer).encode()
         for index, token in enumerate(model.added_tokens)
         if token.normalized
     }

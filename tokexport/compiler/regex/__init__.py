@@ -19,12 +19,13 @@ from tokexport.compiler.regex.dfa import DEAD, Automaton, determinise, minimise
 from tokexport.compiler.regex.far import Labelling, determinise_far, looks_far
 from tokexport.compiler.regex.overrun import states_to_remember
 from tokexport.compiler.regex.program import program_of
+from tokexport.compiler.regex.runs import script_runs
 from tokexport.compiler.regex.syntax import Characters, Node, PatternError
 from tokexport.compiler.unicode import CODE_POINTS, character_test_set
 from tokexport.errors import UnsupportedError
-from tokexport.model import CharacterTest, Dialect, Split
+from tokexport.model import CharacterRuns, CharacterTest, Dialect, Split
 
-__all__ = ["MATCH_ENDS", "Labelling", "SplitProgram", "compile_split"]
+__all__ = ["MATCH_ENDS", "Labelling", "SplitProgram", "compile_replace", "compile_split", "compile_tree"]
 
 MAX_CLASSES = 254
 MATCH_ENDS = 0x8000
@@ -121,6 +122,8 @@ def empty_match() -> PatternError:
 
 
 def _parse(split: Split) -> Node:
+    if isinstance(split.pattern, CharacterRuns):
+        return script_runs()
     if isinstance(split.pattern, CharacterTest):
         return Characters(character_test_set(split.pattern))
     parse = oniguruma.parse if split.dialect is Dialect.ONIGURUMA else fancy.parse

@@ -1,0 +1,57 @@
+"""BPE over characters gives the reference's ids: byte fallback, unknown tokens, affixes, and cuts where no merge crosses."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+import random_character_models
+import spec_encoder
+import spec_reader
+from tokenizers import Tokenizer
+
+from tokexport.errors import UnsupportedError
+from tokexport.readers import read
+from tokexport.runtime.tokenizer import load
+from tokexport.writers.tokexport_file import Options, write
+
+SLOW = os.environ.get("TOKEXPORT_SLOW") == "1"
+SEEDS = range(20_000 if SLOW else 400)
+TOGETHER = 50
+
+
+def converted(source: dict[str, Any], folder: Path) -> bytes:
+    path = folder / "tokenizer.json"
+    path.write_text(json.dumps(source), encoding="utf-8")
+    return write(read(path), Options())
+
+
+SPLIT = {"type": "Split", "pattern": {"Regex": "[ \n]+"}, "behavior": "Isolated", "invert": False}
+
+
+@pytest.mark.parametrize("first", SEEDS[::TOGETHER])
+def test_a_random_model_is_exact_or_refused(first: int, tmp_path: Path) -> None:
+    exact = 0
+    for seed in range(first, first + TOGETHER):
+        r = random.Random(seed)
+        model = random_character_models.character_model(seed)
+        source = random_character_models.tokenizer_json(model, r.choice([None, SPLIT]))
+        reference = Tokenizer.from_str(json.dumps(source))
+        try:
+            content = converted(source, tmp_path)
+        except UnsupportedError:
+            continue
+        exact += 1
+        tokenizer, file = load(content), spec_reader.open_file(content)
+        texts = [random_character_models.text(r, 24) for _ in range(60)]
+        texts += ["".join(r.choices(list(model["vocab"]), k=r.randint(1, 6))) for _ in range(20)]
+        for text in texts:
+            expected = reference.encode(text).ids
+            assert tokenizer.encode(text) == expected, (seed, text)
+        for text in texts[:5]:
+            assert spec_encoder.encode(file, text[:40].encode()) == reference.encode(text[:40]).ids, (seed, text)
+    assert exact > TOGETHER * 0.7
