@@ -6,7 +6,9 @@ import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from spec_models import encode_with_trie, is_unknown_word
 from spec_reader import (
+    BPE,
     BY_CLUSTER,
     CHARSMAP,
     FORM,
@@ -14,6 +16,7 @@ from spec_reader import (
     NONE,
     REPLACE,
     UNIT_BYTE,
+    WORDLEVEL,
     Op,
     RefusalError,
     SpecFile,
@@ -66,7 +69,11 @@ def encode_stretch(file: SpecFile, text: bytes, first: bool) -> list[int]:
     pieces = [(text, first)]
     for stage in file.stages:
         pieces = [part for piece, first in pieces for part in run_stage(file, stage, piece, first)]
-    return [token for piece, _ in pieces for token in encode_piece(file, piece)]
+    encoded = [encode_piece(file, piece) for piece, _ in pieces]
+    if file.model == WORDLEVEL and file.flags & FUSE_UNKNOWN:
+        unknown = [is_unknown_word(file, piece) for piece, _ in pieces]
+        encoded = [ids for at, ids in enumerate(encoded) if at == 0 or not (unknown[at] and unknown[at - 1])]
+    return [token for ids in encoded for token in ids]
 
 
 def run_stage(file: SpecFile, stage: Stage, piece: bytes, first: bool) -> list[tuple[bytes, bool]]:
@@ -79,6 +86,8 @@ def run_stage(file: SpecFile, stage: Stage, piece: bytes, first: bool) -> list[t
 
 def encode_piece(file: SpecFile, piece: bytes) -> list[int]:
     """The ids of one piece."""
+    if file.model != BPE:
+        return encode_with_trie(file, piece)
     if len(piece) <= file.max_token_bytes:
         whole = file.token_id(piece)
         if whole is not None and (file.flags & WHOLE_PIECE_FIRST or file.record(whole)[2] & RECORD_WHOLE):
