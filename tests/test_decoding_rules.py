@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 import spec_decoder
@@ -10,48 +11,12 @@ import spec_reader
 from decoders import decode_only
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_decoding import rules, tokens
 
-from tokexport.model import Decoding, FirstIs, Token
+from tokexport.errors import UnsupportedError
+from tokexport.model import Decoding, Token
 from tokexport.runtime.decode_stream import DecodeStream
 from tokexport.runtime.tokenizer import Tokenizer, load
-
-CHARACTERS = " ▁é🙂"
-pieces = st.lists(
-    st.sampled_from(
-        [b" ", b"a", b"\xe2", b"\x96", b"\x81", "▁".encode(), b"\xc3", b"\xa9", b"\xf0\x9f", b"\x99\x82", b"##"]
-    ),
-    max_size=4,
-).map(b"".join)
-fallbacks = st.builds(
-    lambda byte, special: Token(bytes([byte]), fallback=True, special=special),
-    st.sampled_from([0x41, 0x20, 0xE2, 0x96, 0x81, 0xC3, 0xA9, 0xF0, 0xFF]),
-    st.booleans(),
-)
-plain = st.builds(Token, pieces, special=st.booleans())
-cut = st.builds(lambda content, n: Token(content, first=content[n:]), pieces, st.integers(0, 4))
-grown = st.builds(lambda content, more: Token(content, first=more + content), pieces, pieces)
-shorter = st.builds(lambda content, n: Token(content, last=content[: len(content) - n]), pieces, st.integers(0, 3))
-free = st.builds(
-    lambda content, first, last, only: Token(content, first=first, last=last, only=only), pieces, pieces, pieces, pieces
-)
-tokens = st.lists(st.one_of(plain, fallbacks, fallbacks, cut, grown, shorter, free), min_size=1, max_size=12)
-strips = st.just(("", 0)) | st.tuples(st.sampled_from(CHARACTERS), st.integers(1, 3))
-fallback_rules = st.sampled_from([(False, False), (True, False), (True, True)])
-rules = st.builds(
-    lambda fallback, left, right, repeats, first: Decoding(
-        byte_fallback=fallback[0],
-        fallback_by_character=fallback[1],
-        strip_left=left,
-        strip_right=right,
-        repeats_once=repeats,
-        first_is=first,
-    ),
-    fallback_rules,
-    strips,
-    strips,
-    st.booleans(),
-    st.sampled_from(FirstIs),
-)
 
 
 def streamed(tokenizer: Tokenizer, ids: Sequence[int], skip: bool) -> str:
@@ -96,6 +61,15 @@ def test_every_form_of_a_token_comes_back_from_the_file(tokens: list[Token]) -> 
 def test_a_file_that_only_joins_bytes_has_no_decoder() -> None:
     tokens = [Token(b"a"), Token(b"\xff"), Token(b"b", first=b"b", last=b"b")]
     assert b"DECO" not in spec_reader.open_file(decode_only(tokens, Decoding())).sections
+
+
+@pytest.mark.parametrize("place", ["content", "first", "last", "only"])
+def test_a_form_that_is_too_long_is_refused(place: str) -> None:
+    forms = {"content": b"x", place: b"x" * 65_535}
+    token = Token(**forms)  # type: ignore[arg-type]
+    assert load(decode_only([token], Decoding())).n_vocab == 1
+    with pytest.raises(UnsupportedError, match="65536 bytes"):
+        decode_only([replace(token, **{place: b"x" * 65_536})], Decoding())  # type: ignore[arg-type]
 
 
 RUN = Decoding(byte_fallback=True)
