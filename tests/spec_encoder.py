@@ -6,7 +6,9 @@ import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from spec_models import encode_with_trie, is_unknown_word
 from spec_reader import (
+    BPE,
     BY_CLUSTER,
     CHARSMAP,
     FORM,
@@ -14,6 +16,7 @@ from spec_reader import (
     NONE,
     REPLACE,
     UNIT_BYTE,
+    WORDLEVEL,
     Op,
     RefusalError,
     SpecFile,
@@ -29,7 +32,7 @@ WHOLE_PIECE_FIRST, FUSE_UNKNOWN, RESCAN_SPECIAL = 1, 2, 8
 RECORD_WHOLE = 8
 ADDED_SPECIAL, SINGLE_WORD, LSTRIP, RSTRIP = 1, 2, 4, 8
 CLASS_SPACE, CLASS_WORD = 1, 2
-INVERT, ON_BYTES, REWRITE = 1, 2, 4
+INVERT, ON_BYTES, REWRITE, EMPTY_MATCHES = 1, 2, 4, 8
 APPEND, UNLESS_PRESENT, ONLY_FIRST = 1, 2, 4
 MAP_OTHER = 0x80
 MAX_CLUSTER = 5
@@ -66,7 +69,11 @@ def encode_stretch(file: SpecFile, text: bytes, first: bool) -> list[int]:
     pieces = [(text, first)]
     for stage in file.stages:
         pieces = [part for piece, first in pieces for part in run_stage(file, stage, piece, first)]
-    return [token for piece, _ in pieces for token in encode_piece(file, piece)]
+    encoded = [encode_piece(file, piece) for piece, _ in pieces]
+    if file.model == WORDLEVEL and file.flags & FUSE_UNKNOWN:
+        unknown = [is_unknown_word(file, piece) for piece, _ in pieces]
+        encoded = [ids for at, ids in enumerate(encoded) if at == 0 or not (unknown[at] and unknown[at - 1])]
+    return [token for ids in encoded for token in ids]
 
 
 def run_stage(file: SpecFile, stage: Stage, piece: bytes, first: bool) -> list[tuple[bytes, bool]]:
@@ -79,6 +86,8 @@ def run_stage(file: SpecFile, stage: Stage, piece: bytes, first: bool) -> list[t
 
 def encode_piece(file: SpecFile, piece: bytes) -> list[int]:
     """The ids of one piece."""
+    if file.model != BPE:
+        return encode_with_trie(file, piece)
     if len(piece) <= file.max_token_bytes:
         whole = file.token_id(piece)
         if whole is not None and (file.flags & WHOLE_PIECE_FIRST or file.record(whole)[2] & RECORD_WHOLE):
@@ -417,9 +426,10 @@ def split(stage: Stage, piece: bytes) -> list[tuple[int, int]]:
         spans.reverse()
     pieces: list[list[tuple[int, int]]] = []
     before: bool | None = None
+    gap = bool(stage.flags & INVERT)
     for start, end, matched in spans:
         joins = before == matched if stage.behavior == CONTIGUOUS else matched and before is False
-        if joins:
+        if joins and not before == matched == gap:  # between two gaps there was a match of no symbols
             pieces[-1].append((start, end))
         else:
             pieces.append([(start, end)])
@@ -435,26 +445,42 @@ def scan(stage: Stage, piece: bytes) -> Iterator[tuple[int, int, bool]]:
     offsets = [0]
     for symbol in symbols:
         offsets.append(offsets[-1] + len(symbol))
-    classes = [stage.classes[number] for number in numbers]
+    read = labelled(stage, [stage.classes[number] for number in numbers])
     gap = at = 0
-    while at < len(classes):
-        end = match_end(stage, classes, at)
-        if end == at:
+    while at < len(read):
+        end = match_end(stage, read, at)
+        if end == at and stage.flags & EMPTY_MATCHES and gap < at:
+            yield offsets[gap], offsets[at], False
+            gap = at
+        if end is None or end == at:
             at += 1
             continue
         if gap < at:
             yield offsets[gap], offsets[at], False
         yield offsets[at], offsets[end], True
         gap = at = end
-    if gap < len(classes):
+    if gap < len(read):
         yield offsets[gap], offsets[-1], False
 
 
-def match_end(stage: Stage, classes: Sequence[int], start: int) -> int:
-    """Where the match at a position ends; the position itself where there is none."""
-    behind = [*classes, stage.class_count]
+def labelled(stage: Stage, classes: Sequence[int]) -> Sequence[int]:
+    """What the program reads: the labels of a piece, or its classes where there is no label table."""
+    if not stage.labels:
+        return classes
+    labels = []
+    state = 0
+    for number in reversed(classes):
+        entry = stage.labels[state * stage.label_class_count + number]
+        labels.append(entry & 0xFF)
+        state = entry >> 8
+    return labels[::-1]
+
+
+def match_end(stage: Stage, read: Sequence[int], start: int) -> int | None:
+    """Where the match at a position ends; None where there is none."""
+    behind = [*read, stage.class_count]
     state = stage.starts[behind[start - 1]]  # for start 0 that is the last entry: the end of text
-    end = start
+    end = None
     for at in range(start, len(behind)):
         if state == 0:
             break

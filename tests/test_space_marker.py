@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +164,16 @@ def test_every_step_behind_the_replacement_is_exchanged() -> None:
 def test_a_mark_that_is_added_only_where_there_is_none_stays_what_it_is() -> None:
     kept = keep_spaces(small((Prepend(MARK, unless_present=True), Replace(" ", MARK))))
     assert kept.normalizer == (Prepend(MARK, unless_present=True), Replace(MARK, " "))
+
+
+def test_an_added_token_that_is_looked_for_as_it_is_is_exchanged_too() -> None:
+    tokens = (AddedToken(3, MARK + "b", normalized=True, verbatim=True), AddedToken(4, MARK + "c", normalized=True))
+    model = small((Replace(" ", MARK),), added_tokens=tokens)
+    model = replace(model, tokens=(*model.tokens, Token(b" b"), Token(b" c")))
+    assert [token.content for token in keep_spaces(model).added_tokens] == [" b", MARK + "c"]
+    tokenizer = load(write(model, Options()))
+    assert tokenizer.encode("a b cb") == [2, 3, 4, *tokenizer.encode("b")]
+    assert tokenizer.encode(f"a{MARK}b a") == [2, 3, 1, 2]
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ class HeaderFlag(IntFlag):
     """``header.flags``."""
 
     WHOLE_PIECE_FIRST = 1 << 0  # a piece whose bytes are a token is that token, merges or not
-    FUSE_UNKNOWN = 1 << 1  # neighbouring bytes without an id give one unknown id
+    FUSE_UNKNOWN = 1 << 1  # neighbouring bytes, or with WORDLEVEL pieces, without an id give one unknown id
     RESCAN_SPECIAL = 1 << 3  # a special token that is not allowed is passed by one character, not whole (tiktoken)
     REPLACE_SURROGATES = 1 << 4  # a lone surrogate in a source string becomes U+FFFD (tiktoken), else it is an error
 
@@ -239,6 +239,7 @@ class StageFlag(IntFlag):
     INVERT = 1 << 0
     ON_BYTES = 1 << 1  # the program reads bytes; its class table is 256 bytes
     REWRITE = 1 << 2  # no program: ops of NORM rewrite each piece
+    EMPTY_MATCHES = 1 << 3  # a match may be of no symbols, and then parts what lies around it
 
 
 Stage = Struct(
@@ -250,8 +251,9 @@ Stage = Struct(
     "middle_count" / Int16ul,  # blocks of the class table's second level
     "leaf_count" / Int16ul,  # blocks of its third level
     "row_shift" / Int8ul,  # a row of transitions holds 1 << row_shift entries
-    "reserved" / Const(bytes(3)),
-    "classes_offset" / Int32ul,  # from the start of the section or table that the stage stands in, as the next two
+    "label_class_count" / Int8ul,  # classes that the label table reads; 0: there is none, and the program reads classes
+    "label_state_count" / Int16ul,  # states of the label table, which stands behind the transitions
+    "classes_offset" / Int32ul,  # from the start of the section, as the next two
     "starts_offset" / Int32ul,
     "transitions_offset" / Int32ul,
     "first_op" / Int16ul,  # with REWRITE; otherwise 0, as the next
@@ -264,6 +266,7 @@ CLASS_TOP: Final = 272  # 0x110000 >> 12
 CLASS_BLOCK: Final = 64
 TRANSITION: Final = np.dtype("<u2")  # low 15 bits: next state; bit 15: a match ends before this symbol
 ACCEPT: Final = 0x8000
+LABEL: Final = np.dtype("<u4")  # next state << 8 | label
 
 # CUTS: 128 x 128 bits, row = left character: encoding the two sides apart changes nothing.
 CUTS_SIZE: Final = 128 * 128 // 8

@@ -83,6 +83,7 @@ enum {
     INVERT = 1,
     ON_BYTES = 2,
     REWRITE = 4,
+    EMPTY_MATCHES = 8,
     ISOLATED = 0,
     REMOVED = 1,
     MERGED_WITH_PREVIOUS = 2,
@@ -564,14 +565,14 @@ static int check_sizes(const tkx *t) {
     return good ? TKX_OK : TKX_E_SECTION_SIZE;
 }
 
-/* I18: the header of TRIE. Its units are looked at when they are used. */
-static int check_trie(tkx *t) {
+/* The header of TRIE. It is checked when it is used, as the units are. */
+static void read_trie_header(tkx *t) {
     t->trie_units = (uint32_t)field(t->trie, 0);
     t->trie_root = (uint32_t)field(t->trie, 4);
     t->trie_continuation = (uint32_t)field(t->trie, 8);
     t->trie_characters = (uint32_t)field(t->trie, 12);
     t->trie_flags = (uint32_t)field(t->trie, 24);
-    return (t->trie_flags & ~(uint32_t)TRIE_FLAGS) || field(t->trie, 28) ? TKX_E_SECTION : TKX_OK;
+    t->trie_reserved = (uint32_t)field(t->trie, 28);
 }
 
 /* ---- Opening: pre-tokenizer tables (I18) -------------------------------------------------------------------------------------------- */
@@ -603,8 +604,12 @@ static uint32_t transition(const tkx_stage *s, uint32_t state, uint32_t class_) 
     return load_u16(s->transitions + 2 * column(s, state, class_));
 }
 
-/* What the inner loops may take for granted of this stage: a start state that does not depend on what is before, the ASCII characters with
-   which no match begins (skip_idle), and the states in which lower-case ASCII letters change nothing (find_end). */
+/* Whether a stage is run by the careful loop: one that reads labels, or that may match nothing. */
+static int is_far(const tkx_stage *s) { return s->labels || (s->flags & EMPTY_MATCHES); }
+
+/* What the inner loops may take for granted of this stage: a start state that does not depend on what is before, the ASCII characters (where
+   there are labels, the labels) with which no match begins (skip_idle), and the states in which lower-case ASCII letters change nothing
+   (find_end). */
 static void study_stage(tkx_stage *s) {
     uint32_t state, class_, letter;
     s->start = (uint16_t)load_u16(s->starts);
@@ -613,10 +618,16 @@ static void study_stage(tkx_stage *s) {
         if (load_u16(s->starts + 2 * class_) != s->start) s->start_varies = 1;
     }
     s->idle[0] = s->idle[1] = 0;
+    s->letter_loops = s->letter_accepts = 0;
+    if (is_far(s)) {
+        for (class_ = 0; class_ < s->class_count && class_ < 128 && !s->start_varies; class_++) {
+            if (transition(s, s->start, class_) == 0) s->idle[class_ >> 6] |= UINT64_C(1) << (class_ & 63);
+        }
+        return;
+    }
     for (letter = 0; letter < 128 && !s->start_varies; letter++) {
         if ((transition(s, s->start, s->classes[letter]) & ~(uint32_t)ACCEPT) == 0) s->idle[letter >> 6] |= UINT64_C(1) << (letter & 63);
     }
-    s->letter_loops = s->letter_accepts = 0;
     for (state = 1; state < s->state_count && s->state_count <= 64; state++) {
         uint32_t t = transition(s, state, s->classes['a']);
         if ((t & ~(uint32_t)ACCEPT) != state) continue;
@@ -630,7 +641,9 @@ static void study_stage(tkx_stage *s) {
 static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
     uint32_t middle_count = load_u16(entry + 8), leaf_count = load_u16(entry + 10), shift = entry[12];
     uint32_t classes = load_u32(entry + 16), starts = load_u32(entry + 20), transitions = load_u32(entry + 24);
-    size_t rows;
+    uint64_t labels;
+    uint32_t label_states = load_u16(entry + 14), bound;
+    size_t rows, i;
     s->behavior = entry[0];
     s->flags = entry[1];
     s->class_count = (uint16_t)load_u16(entry + 2);
@@ -638,30 +651,40 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
     s->memo_count = (uint16_t)load_u16(entry + 6);
     s->row_shift = (uint8_t)shift;
     s->first_op = s->op_count = 0;
-    if (s->behavior > CONTIGUOUS || s->flags > (INVERT | ON_BYTES)) return 0;
-    if (entry[13] || entry[14] || entry[15] || load_u32(entry + 28)) return 0;
+    s->label_class_count = entry[13];
+    if (s->behavior > CONTIGUOUS || (s->flags & ~(INVERT | ON_BYTES | EMPTY_MATCHES))) return 0;
+    if (load_u32(entry + 28) || s->label_class_count > MAX_CLASSES || label_states > MAX_STATES) return 0;
+    if (!s->label_class_count != !label_states) return 0;
     if (s->class_count < 1 || s->class_count > MAX_CLASSES || s->state_count < 1 || s->state_count > MAX_STATES) return 0;
     if (s->memo_count >= s->state_count || shift > 8 || 1u << shift <= s->class_count) return 0;
     rows = (size_t)s->state_count << shift;
     if (!lies_within(section, classes, s->flags & ON_BYTES ? 256 : class_table_size(middle_count, leaf_count))) return 0;
+    labels = transitions + 2 * (uint64_t)rows;
     if (!lies_within(section, starts, 2 * (s->class_count + UINT64_C(1))) || !lies_within(section, transitions, 2 * (uint64_t)rows))
         return 0;
+    if (!lies_within(section, labels, 4 * (uint64_t)label_states * s->label_class_count)) return 0;
     s->classes = section.data + classes;
     s->starts = section.data + starts;
     s->transitions = section.data + transitions;
+    s->labels = label_states ? section.data + (size_t)labels : NULL;
     s->middle = s->leaves = NULL;
+    bound = label_states ? s->label_class_count : s->class_count;
     if (s->flags & ON_BYTES) {
-        if (middle_count || leaf_count || !all_bytes_below(s->classes, 256, s->class_count)) return 0;
+        if (middle_count || leaf_count || !all_bytes_below(s->classes, 256, bound)) return 0;
     } else {
         s->middle = s->classes + ASCII_SIZE + TOP_SIZE;
         s->leaves = s->middle + 128 * (size_t)middle_count;
-        if (!all_bytes_below(s->classes, ASCII_SIZE, s->class_count)) return 0;
+        if (!all_bytes_below(s->classes, ASCII_SIZE, bound)) return 0;
         if (!all_u16_below(s->classes + ASCII_SIZE, TOP_SIZE / 2, 0xFFFF, middle_count)) return 0;
         if (!all_u16_below(s->middle, 64 * (size_t)middle_count, 0xFFFF, leaf_count)) return 0;
-        if (!all_bytes_below(s->leaves, 64 * (size_t)leaf_count, s->class_count)) return 0;
+        if (!all_bytes_below(s->leaves, 64 * (size_t)leaf_count, bound)) return 0;
     }
     if (!all_u16_below(s->starts, s->class_count + (size_t)1, 0xFFFF, s->state_count)) return 0;
     if (!all_u16_below(s->transitions, rows, ~(uint32_t)ACCEPT, s->state_count)) return 0;
+    for (i = 0; i < (size_t)label_states * s->label_class_count; i++) {
+        uint32_t label = load_u32(s->labels + 4 * i);
+        if ((label & 0xFF) >= s->class_count || label >> 8 >= label_states) return 0;
+    }
     study_stage(s);
     return 1;
 }
@@ -690,7 +713,7 @@ static int check_charsmap(tkx_op *op) {
     program.data = table.data + (table.size - load_u32(table.data + 16) - program.size);
     if (op->flags & BY_CLUSTER) {
         if (program.size < STAGE_SIZE || load_u32(table.data + 4) || !check_stage(&op->program, program, program.data) ||
-            op->program.flags || op->program.memo_count)
+            op->program.flags || op->program.memo_count || op->program.labels)
             return 0;
     } else if (program.size) {
         return 0;
@@ -836,9 +859,9 @@ int tkx_open(tkx *t, const void *data, size_t size) {
     if (code == TKX_OK) code = check_sections(t);
     if (code != TKX_OK) return code;
     find_sections(t);
+    read_trie_header(t);
     code = check_present(t);
     if (code == TKX_OK) code = check_sizes(t);
-    if (code == TKX_OK) code = check_trie(t);
     if (code == TKX_OK && t->normalizer.data) code = check_ops(t);
     if (code == TKX_OK && t->splits.data) code = check_splits(t);
     if (code == TKX_OK) study_added(t);
@@ -1109,10 +1132,11 @@ int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_
 
 static const uint8_t REPLACEMENT[3] = {0xEF, 0xBF, 0xBD};
 
-/* The caller's buffer. What does not fit is counted all the same: `used` is then more than `capacity`. */
+/* The caller's buffer. What does not fit is counted all the same: `used` is then more than `capacity`. `taken` counts the bytes before any
+   are stripped. */
 typedef struct sink {
     uint8_t *out;
-    size_t capacity, used;
+    size_t capacity, used, taken;
 } sink;
 
 static FORCE_INLINE void put(sink *s, const uint8_t *bytes, size_t size) {
@@ -1171,6 +1195,7 @@ static void put_right(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size
 /* Writes bytes of the text but for what is stripped at its ends. */
 static void put_inner(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size) {
     size_t i = 0;
+    s->taken = size > SIZE_MAX - s->taken ? SIZE_MAX : s->taken + size;
     while (d->left_count && i < size) {
         if (bytes[i] == d->left[1 + d->left_part]) {
             i++;
@@ -1439,9 +1464,11 @@ static int read_rules(tkx_decoder *d) {
     return read_stripped(d->left, d->left_count, load_u32(rules + 12)) && read_stripped(d->right, d->right_most, load_u32(rules + 16));
 }
 
-/* Where the output would end if all that is held back at the ends came. */
-static size_t end_so_far(const tkx_decoder *d, const sink *s) {
-    return s->used + d->left_part + d->right_part + (size_t)d->right_count * d->right[0];
+/* Turns numbers of bytes taken into places in the output: what was stripped at the start lies before it, what was stripped at the end
+   behind it. */
+static void place_ends(const tkx_decoder *d, const sink *s, size_t *ends, size_t count) {
+    size_t stripped = s->taken - s->used - (size_t)d->right_count * d->right[0], i;
+    for (i = 0; i < count; i++) ends[i] = ends[i] < stripped ? 0 : smaller(ends[i] - stripped, s->used);
 }
 
 /* Decodes all ids at once. They are all there, so nothing has to wait but what may be stripped. */
@@ -1462,10 +1489,10 @@ static int decode_by_rules(tkx_decoder *d, const uint32_t *ids, size_t count, si
             *size = code == TKX_E_ID ? i : 0;
             return code;
         }
-        if (ends) ends[i] = end_so_far(d, s);
+        if (ends) ends[i] = s->taken;
     }
     code = end_text(d, s);
-    for (i = 0; ends && i < count; i++) ends[i] = smaller(ends[i], s->used);
+    if (code == TKX_OK && ends) place_ends(d, s, ends, count);
     return code;
 }
 
@@ -1511,7 +1538,7 @@ static int decode(const tkx *t, int as_bytes, const uint32_t *ids, size_t count,
     *size = 0;
     s.out = out;
     s.capacity = capacity;
-    s.used = 0;
+    s.used = s.taken = 0;
     code = start(&d, t, 0);
     if (code != TKX_OK) return code;
     d.as_bytes = (uint8_t)as_bytes;
@@ -1572,7 +1599,7 @@ int tkx_decoder_step(tkx_decoder *d, uint32_t id, uint8_t *out, size_t capacity,
     *size = 0;
     s.out = out;
     s.capacity = capacity;
-    s.used = 0;
+    s.used = s.taken = 0;
 #ifndef TKX_NO_DECODER
     if (d->t->decoder.data) {
         tkx_decoder before = *d;
@@ -1603,7 +1630,7 @@ int tkx_decoder_flush(tkx_decoder *d, uint8_t *out, size_t capacity, size_t *siz
     end = *d;
     s.out = out;
     s.capacity = capacity;
-    s.used = 0;
+    s.used = s.taken = 0;
 #ifndef TKX_NO_DECODER
     code = end_text(&end, &s);
 #else
@@ -1643,6 +1670,7 @@ typedef struct run {
     uint32_t *ids;
     uint32_t *spans; /* two numbers an id, or NULL: nobody asked for them */
     size_t capacity, count;
+    size_t unknown_count; /* the value of `count` behind the last unknown word (FUSE_UNKNOWN); 0: there was none */
     uint8_t *memory, no_memory[1];
     size_t memory_size, memory_used;
     uint64_t memory_needed;
@@ -1694,7 +1722,7 @@ static void add_op_size(const tkx_op *op, uint64_t count, uint64_t *size, uint64
     uint64_t grown = *size * smaller(op->growth, 1 << 16) + smaller(op->extra, 1 << 16) * count;
     *total += 2 * *size + grown + 16;
     if (op->kind == FORM) *total += 8 * grown;
-    if (op->kind == REPLACE) *total += (*size + 1) * (op->program.memo_count / 8 + 1u);
+    if (op->kind == REPLACE) *total += (*size + 1) * (op->program.memo_count / 8 + 1u + (op->program.labels != NULL));
     *size = grown < TOO_MUCH >> 17 ? grown : TOO_MUCH >> 17;
 }
 
@@ -1705,7 +1733,7 @@ size_t tkx_work_size(const tkx *t, size_t size) {
     for (i = 0; i < t->normalizer_count; i++) add_op_size(&t->ops[i], 1, &bytes, &total);
     for (i = 0; i < t->stage_count; i++) {
         const tkx_stage *s = &t->stages[i];
-        each += s->memo_count / 8 + 1u;
+        each += s->memo_count / 8 + 1u + (s->labels != NULL);
         for (j = 0; j < s->op_count; j++) add_op_size(&t->ops[s->first_op + j], i ? bytes : 1, &bytes, &total);
     }
     total += each * bytes;
@@ -2252,6 +2280,7 @@ typedef struct memo {
     const uint8_t *base, *limit; /* both NULL at first */
     size_t mark;                 /* where the bits begin in the work memory */
     size_t room;                 /* bytes that are kept free for them; 0: they lie on top of what is used */
+    const uint8_t *begin, *labels; /* the piece, and the label of the symbol at each place in it; labels NULL: the stage reads classes */
 } memo;
 
 /* How far behind a match end a program may read before it is noted. A run of such reads costs this many steps a symbol at most. */
@@ -2265,11 +2294,18 @@ static int is_noted(run *r, const tkx_stage *s, const memo *m, const uint8_t *p,
     return p < m->limit && state <= s->memo_count && bit_of(r->memory + m->mark, memo_bit(s, m, p, state));
 }
 
+/* The class of a symbol, and its length. */
+static uint32_t symbol_class(const tkx_stage *s, const uint8_t *p, size_t *length) {
+    *length = 1;
+    return *p < 128 || (s->flags & ON_BYTES) ? s->classes[*p] : class_of(s, p, length);
+}
+
 /* One step: the transition of a state on the symbol at p. */
-static uint32_t step(const tkx_stage *s, const uint8_t *p, const uint8_t *end, uint32_t state, size_t *length) {
+static uint32_t step(const tkx_stage *s, const memo *m, const uint8_t *p, const uint8_t *end, uint32_t state, size_t *length) {
     uint32_t class_ = s->class_count;
     *length = 1;
-    if (p < end) class_ = *p < 128 || (s->flags & ON_BYTES) ? s->classes[*p] : class_of(s, p, length);
+    if (p < end) class_ = symbol_class(s, p, length);
+    if (p < end && m->labels) class_ = m->labels[p - m->begin];
     return transition(s, state, class_);
 }
 
@@ -2288,7 +2324,7 @@ static NO_INLINE const uint8_t *find_end_noted(run *r, const tkx_stage *s, const
     const uint8_t *p = at, *last = at;
     size_t length;
     while (state && !(p > at && is_noted(r, s, m, p, state))) {
-        uint32_t t = step(s, p, end, state, &length);
+        uint32_t t = step(s, m, p, end, state, &length);
         if (t & ACCEPT) last = p;
         state = t & ~(uint32_t)ACCEPT;
         if (p == end) break;
@@ -2325,7 +2361,7 @@ static NO_INLINE void note(run *r, const tkx_stage *s, memo *m, const uint8_t *a
             r->memory[m->mark + (bit >> 3)] |= (uint8_t)(1u << (bit & 7));
         }
         if (p == end) break;
-        state = step(s, p, end, state, &length) & ~(uint32_t)ACCEPT;
+        state = step(s, m, p, end, state, &length) & ~(uint32_t)ACCEPT;
         p += length;
     }
 }
@@ -2349,6 +2385,57 @@ static FORCE_INLINE const uint8_t *next_symbol(const tkx_stage *s, const uint8_t
 static FORCE_INLINE const uint8_t *skip_idle(const tkx_stage *s, const uint8_t *at, const uint8_t *end) {
     while (at < end && *at < 128 && (s->idle[*at >> 6] >> (*at & 63) & 1)) at++;
     return at;
+}
+
+/* ---- Pre-tokenizer: labels and empty matches (5.5) ---------------------------------------------------------------------------------- */
+
+/* Gives each symbol of a piece its label, from the last one to the first, in lent memory: one for each of its bytes. All that is behind a
+   symbol tells its label, so nothing less than the whole piece will do. NULL: too little memory, r->code is set. */
+static NO_INLINE const uint8_t *find_labels(run *r, const tkx_stage *s, const uint8_t *begin, const uint8_t *end) {
+    const uint32_t direct = s->flags & ON_BYTES ? 256 : 128;
+    const uint8_t *p = end;
+    uint8_t *labels = borrow(r, (uint64_t)(end - begin));
+    uint32_t state = 0;
+    while (labels && p > begin) {
+        const uint8_t *last = p - 1;
+        uint32_t class_, entry;
+        size_t length;
+        if (EXPECT(*last < direct)) {
+            p = last;
+            class_ = s->classes[*p];
+        } else {
+            p = before(p);
+            class_ = class_of(s, p, &length);
+        }
+        entry = load_u32(s->labels + 4 * ((size_t)state * s->label_class_count + class_));
+        state = entry >> 8;
+        for (; last >= p; last--) labels[last - begin] = (uint8_t)(entry & 0xFF);
+    }
+    return labels;
+}
+
+/* The first place from `at` on where a match may begin, as far as labels tell. */
+static const uint8_t *skip_idle_labels(const tkx_stage *s, const memo *m, const uint8_t *at, const uint8_t *end) {
+    const uint8_t *label = m->labels;
+    if (!label) return at;
+    for (label += at - m->begin; at < end && *label < 128 && (s->idle[*label >> 6] >> (*label & 63) & 1); label++) at++;
+    return at;
+}
+
+/* As `match`, for a stage that is_far. *empty: there is a match, and it holds nothing. */
+static NO_INLINE const uint8_t *match_far(run *r, const tkx_stage *s, memo *m, const uint8_t *at, const uint8_t *end, int *empty) {
+    const uint8_t *stopped, *last, *p = at;
+    uint32_t class_ = s->class_count, state;
+    size_t length;
+    if (at > m->begin) {
+        p = s->flags & ON_BYTES ? at - 1 : before(at);
+        class_ = m->labels ? m->labels[p - m->begin] : symbol_class(s, p, &length);
+    }
+    state = load_u16(s->starts + 2 * class_);
+    last = find_end_noted(r, s, m, at, end, state, &stopped);
+    *empty = (s->flags & EMPTY_MATCHES) && last == at && (step(s, m, at, end, state, &length) & ACCEPT);
+    if (!EXPECT(stopped - last <= FREE_READS) && s->memo_count) note(r, s, m, at, end, state, last, stopped);
+    return last;
 }
 
 /* ---- Rewriting (5.4) ---------------------------------------------------------------------------------------------------------------- */
@@ -2453,21 +2540,25 @@ static void run_map(rewriter *w) {
 static void run_replace(rewriter *w) {
     const tkx_stage *s = &w->op->program;
     const uint8_t *at = w->text, *copied = w->text;
-    memo m = {NULL, NULL, 0, 0};
+    memo m = {NULL, NULL, 0, 0, NULL, NULL};
     run *r = w->r;
-    m.base = m.limit = w->text;
+    const size_t mark = r->memory_used;
+    m.base = m.limit = m.begin = w->text;
+    if (s->labels && !(m.labels = find_labels(r, s, w->text, w->end))) return;
+    m.mark = r->memory_used;
     if (s->memo_count) {
         uint64_t bits = ((uint64_t)(w->end - w->text) + 1) * s->memo_count;
-        m.mark = r->memory_used;
         if (!borrow(r, bits / 8 + 1)) return;
         m.room = (size_t)(bits / 8 + 1);
-        w->out += m.room;
-        w->room -= m.room;
     }
+    w->out = r->memory + r->memory_used;
+    w->room = r->memory_size - r->memory_used;
     while (at < w->end && r->code == TKX_OK) {
-        const uint8_t *last = match(r, s, &m, w->text, at, w->end);
+        int empty;
+        const uint8_t *last = is_far(s) ? match_far(r, s, &m, at, w->end, &empty) : match(r, s, &m, w->text, at, w->end);
         if (last == at) {
-            at = skip_idle(s, next_symbol(s, at), w->end);
+            at = next_symbol(s, at);
+            at = is_far(s) ? skip_idle_labels(s, &m, at, w->end) : skip_idle(s, at, w->end);
             continue;
         }
         write_bytes(w, copied, (size_t)(at - copied));
@@ -2476,7 +2567,7 @@ static void run_replace(rewriter *w) {
     }
     w->changed = copied > w->text;
     if (w->changed) write_bytes(w, copied, (size_t)(w->end - copied));
-    if (m.room) r->memory_used = m.mark;
+    r->memory_used = mark;
 }
 
 /* The place of the replacement for the shortest or the longest sequence that a text begins with, *length its bytes; NONE: there is none. */
@@ -2526,7 +2617,7 @@ static void run_charsmap(rewriter *w) {
     const tkx_op *op = w->op;
     const uint8_t *p = w->text, *copied = p, *data = op->table.data;
     finder f;
-    memo m = {NULL, NULL, 0, 0};
+    memo m = {NULL, NULL, 0, 0, NULL, NULL};
     m.base = m.limit = p;
     memset(&f, 0, sizeof f);
     f.r = w->r;
@@ -2589,6 +2680,11 @@ static void run_affix(rewriter *w, int first) {
     if ((w->op->flags & ONLY_FIRST) && !first) return;
     if ((w->op->flags & UNLESS_PRESENT) && size >= content.size && memcmp(w->text, content.data, content.size) == 0) return;
     w->changed = 1;
+    if (size + content.size > w->room) {
+        w->r->memory_needed = w->r->memory_used + (uint64_t)size + content.size;
+        fail(w->r, TKX_E_WORK);
+        return;
+    }
     if (!(w->op->flags & APPEND)) write_bytes(w, content.data, content.size);
     write_bytes(w, w->text, size);
     if (w->op->flags & APPEND) write_bytes(w, content.data, content.size);
@@ -2633,7 +2729,7 @@ static NO_INLINE void rewrite(run *r, const tkx_op *op, uint32_t count, int firs
         *text = r->memory + mark;
         *size = w.used;
     }
-    if (r->code == TKX_E_WORK) r->memory_needed = mark + (uint64_t)tkx_work_size(r->t, given);
+    if (r->code == TKX_E_WORK && !r->memory_needed) r->memory_needed = mark + (uint64_t)tkx_work_size(r->t, given);
 }
 
 /* ---- Merges (5.6) ------------------------------------------------------------------------------------------------------------------- */
@@ -2996,7 +3092,7 @@ static NO_INLINE void merge_long(run *r, const uint8_t *bytes, size_t size) {
     r->memory_used = mark;
 }
 
-/* ---- Trie (5.7): what Unigram, WordPiece, WordLevel and greedy models have in common ------------------------------------------------ */
+/* ---- Trie (5.6): what Unigram, WordPiece, WordLevel and greedy models have in common ------------------------------------------------ */
 
 #if !defined(TKX_NO_UNIGRAM) || !defined(TKX_NO_WORDPIECE) || !defined(TKX_NO_WORDLEVEL) || !defined(TKX_NO_GREEDY)
 #define HAS_TRIE_MODELS
@@ -3033,7 +3129,7 @@ static const uint8_t *longest_token(run *r, uint32_t base, const uint8_t *from, 
 
 #endif
 
-/* ---- Unigram (5.8) ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Unigram (5.6) ------------------------------------------------------------------------------------------------------------------ */
 
 #ifndef TKX_NO_UNIGRAM
 
@@ -3089,6 +3185,8 @@ static FORCE_INLINE double score_of(const tkx *t, uint32_t id) {
         return (double)score;
     }
 }
+
+static FORCE_INLINE double rounded(double sum, int single) { return single ? (double)(float)sum : sum; }
 
 static double unknown_score(const tkx *t) {
     uint64_t bits = load_u64(t->trie.data + 16);
@@ -3155,7 +3253,7 @@ static void emit_way(unigram *u, size_t size) {
 
 /* A way to the place `to` bytes behind `from`, with a sum and a last token. 0 if there is no room for it. Of equal sums the first one that
    is met stays. */
-static FORCE_INLINE int add_way(unigram *u, size_t *reach, size_t to, double sum, size_t length, uint32_t id, int single) {
+static FORCE_INLINE int add_way(unigram *u, size_t *reach, size_t to, double sum, size_t length, uint32_t id) {
     uint8_t *way;
     if (to > u->room) return 0;
     way = u->ways + WAY * to;
@@ -3164,8 +3262,21 @@ static FORCE_INLINE int add_way(unigram *u, size_t *reach, size_t to, double sum
     } else if (get_u32(way + WAY_LENGTH) && !(sum > get_double(way))) {
         return 1;
     }
-    put_way(way, single ? (double)(float)sum : sum, length, id);
+    put_way(way, sum, length, id);
     return 1;
+}
+
+/* sentencepiece subtracts a sum that has grown out of this from all the sums that are in use: a float has no bits left for it. */
+#define LARGEST_SUM 100000.0
+
+static NO_INLINE double reset_sums(unigram *u, size_t at, size_t reach, double sum) {
+    size_t i;
+    for (i = at; i <= reach; i++) {
+        uint8_t *way = u->ways + WAY * i;
+        double rest = rounded(get_double(way) - sum, 1);
+        if (i == at || get_u32(way + WAY_LENGTH)) COPY(way, &rest, 8);
+    }
+    return 0;
 }
 
 /* Goes on from `from` to the end of the piece. Wherever no token reaches over, the way so far is emitted, and `from` moves there: so the
@@ -3180,9 +3291,10 @@ static FORCE_INLINE int find_ways(unigram *u, int single) {
     while (u->from + at < u->end) {
         const uint8_t *start = u->from + at, *p = start;
         const size_t character = t->trie_flags & BYTE_CHARACTERS ? 1 : utf8_length(*start);
-        const double sum = get_double(u->ways + WAY * at);
+        double sum = get_double(u->ways + WAY * at);
         uint32_t base = root;
         int is_covered = 0;
+        if (single && (sum < -LARGEST_SUM || sum > LARGEST_SUM)) sum = reset_sums(u, at, reach, sum);
         do {
             uint64_t unit = trie_child(t, base, *p);
             uint32_t id = id_of(unit);
@@ -3198,11 +3310,10 @@ static FORCE_INLINE int find_ways(unigram *u, int single) {
                 break;
             }
             if ((size_t)(p - start) == character) is_covered = 1;
-            if (!add_way(u, &reach, (size_t)(p - u->from), score_of(t, id) + sum, (size_t)(p - start), id, single)) return 0;
+            if (!add_way(u, &reach, (size_t)(p - u->from), rounded(score_of(t, id) + sum, single), (size_t)(p - start), id)) return 0;
         } while (p < u->end);
         if (!is_covered) {
-            const double with = single ? (double)(float)(unknown + sum) : unknown + sum;
-            if (!add_way(u, &reach, at + character, with, character, t->unknown_id, single)) return 0;
+            if (!add_way(u, &reach, at + character, rounded(unknown + sum, single), character, t->unknown_id)) return 0;
             /* Without an unknown token the reference stops where it would take it, even if a better way were found later. */
             if (get_u32(u->ways + WAY * (at + character) + WAY_ID) == NONE) fail(r, TKX_E_UNKNOWN_TEXT);
         }
@@ -3252,7 +3363,7 @@ static void encode_unigram(run *r, const uint8_t *bytes, size_t size) {
 
 #endif
 
-/* ---- WordPiece (5.9) ---------------------------------------------------------------------------------------------------------------- */
+/* ---- WordPiece (5.6) ---------------------------------------------------------------------------------------------------------------- */
 
 #ifndef TKX_NO_WORDPIECE
 
@@ -3287,21 +3398,26 @@ static void encode_word_pieces(run *r, const uint8_t *bytes, size_t size) {
 
 #endif
 
-/* ---- WordLevel (5.10) --------------------------------------------------------------------------------------------------------------- */
+/* ---- WordLevel (5.6) ---------------------------------------------------------------------------------------------------------------- */
 
 #ifndef TKX_NO_WORDLEVEL
 
 static void encode_word(run *r, const uint8_t *bytes, size_t size) {
     uint32_t id;
     int found = token_in_trie(r->t, bytes, size, &id);
-    if (found == TKX_OK) emit_token(r, id, bytes, bytes + size);
-    else if (found == TKX_E_NOT_FOUND) emit_unknown(r, bytes, bytes + size);
-    else fail(r, found);
+    if (found == TKX_OK) {
+        emit_token(r, id, bytes, bytes + size);
+    } else if (found == TKX_E_CORRUPT) {
+        fail(r, found);
+    } else if (!(r->t->flags & FUSE_UNKNOWN) || r->count == 0 || r->count != r->unknown_count) {
+        emit_unknown(r, bytes, bytes + size);
+        r->unknown_count = r->count;
+    }
 }
 
 #endif
 
-/* ---- Greedy (5.11) ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Greedy (5.6) ------------------------------------------------------------------------------------------------------------------- */
 
 #ifndef TKX_NO_GREEDY
 
@@ -3437,7 +3553,13 @@ static FORCE_INLINE void emit_cached(run *r, waiting *w, const uint8_t *entry) {
 /* A piece that is not in the cache, where the model is not BPE. */
 static void encode_by_trie(run *r, const waiting *w) {
     const size_t before = r->count;
+    /* What an unknown word becomes may depend on the one before it. */
+    const int is_alone = r->t->model != MODEL_WORDLEVEL || !(r->t->flags & FUSE_UNKNOWN);
     size_t count;
+    if ((r->t->trie_flags & ~(uint32_t)TRIE_FLAGS) || r->t->trie_reserved) {
+        fail(r, TKX_E_CORRUPT);
+        return;
+    }
     switch (r->t->model) {
 #ifndef TKX_NO_UNIGRAM
         case MODEL_UNIGRAM: encode_unigram(r, w->p, w->size); break;
@@ -3454,7 +3576,7 @@ static void encode_by_trie(run *r, const waiting *w) {
         default: break;
     }
     count = r->count - before;
-    if (w->set && r->code == TKX_OK && count >= 1 && count <= LARGE_IDS && r->count <= r->capacity) remember(w, r->ids + before, count);
+    if (w->set && is_alone && r->code == TKX_OK && count >= 1 && count <= LARGE_IDS && r->count <= r->capacity) remember(w, r->ids + before, count);
 }
 
 #endif
@@ -3621,7 +3743,7 @@ static NO_INLINE void split_once(run *r, const tkx_stage *s, const uint8_t *begi
     const int keeps_matches = s->behavior == ISOLATED || (s->flags & INVERT);
     const int keeps_gaps = s->behavior == ISOLATED || !(s->flags & INVERT);
     const uint8_t *at = begin, *gap = begin;
-    memo m = {NULL, NULL, 0, 0};
+    memo m = {NULL, NULL, 0, 0, NULL, NULL};
     m.mark = r->memory_used;
     m.base = m.limit = begin;
     while (at < end && r->code == TKX_OK) {
@@ -3638,11 +3760,14 @@ static NO_INLINE void split_once(run *r, const tkx_stage *s, const uint8_t *begi
     r->memory_used = m.mark;
 }
 
-static int is_simple(const tkx_stage *s) { return !(s->flags & REWRITE) && (s->behavior == ISOLATED || s->behavior == REMOVED); }
+static int is_simple(const tkx_stage *s) {
+    return !(s->flags & REWRITE) && !is_far(s) && (s->behavior == ISOLATED || s->behavior == REMOVED);
+}
 
 typedef struct piece {
     const uint8_t *from, *to;
     int is_match; /* INVERT is applied */
+    int parted;   /* a match that holds nothing is before it */
 } piece;
 
 /* One stage at work on one piece. */
@@ -3651,6 +3776,7 @@ typedef struct splitter {
     const uint8_t *begin, *at, *end;
     piece next;   /* a match behind a gap that was given out; from NULL: none */
     piece opened; /* the span behind the piece that was given out; from NULL: none */
+    int parted;   /* the next span is */
     memo m;
     const uint8_t *run_begin, *run_limit; /* of the run, before the text was rewritten */
 } splitter;
@@ -3668,8 +3794,9 @@ static void splitter_start(splitter *w, run *r, const tkx_stage *s, const uint8_
         if (given != begin) r->limit = begin + size;
         end = begin + size;
     }
-    w->begin = w->at = w->m.base = w->m.limit = begin;
+    w->begin = w->at = w->m.base = w->m.limit = w->m.begin = begin;
     w->end = end;
+    if (s->labels) w->m.labels = find_labels(r, s, begin, end);
     w->m.mark = r->memory_used;
 }
 
@@ -3705,6 +3832,42 @@ static int next_span(splitter *w, run *r, piece *span) {
     return span->from != NULL;
 }
 
+/* The same for a stage that is_far: a match that holds nothing parts the gap that it is in. */
+static NO_INLINE int next_span_far(splitter *w, run *r, piece *span) {
+    const int inverted = w->s->flags & INVERT;
+    const uint8_t *at = w->at;
+    *span = w->next;
+    w->next.from = NULL;
+    if (span->from || r->code != TKX_OK) return span->from != NULL;
+    span->from = at;
+    span->parted = w->parted;
+    span->is_match = inverted;
+    w->parted = 0;
+    for (at = skip_idle_labels(w->s, &w->m, at, w->end); at < w->end; at = skip_idle_labels(w->s, &w->m, next_symbol(w->s, at), w->end)) {
+        int empty;
+        const uint8_t *last = match_far(r, w->s, &w->m, at, w->end, &empty);
+        if (r->code != TKX_OK) return 0;
+        if (last > at) {
+            w->at = last;
+            w->next.from = at;
+            w->next.to = last;
+            w->next.is_match = !inverted;
+            w->next.parted = 0;
+            break;
+        }
+        if (empty && at > span->from) {
+            w->parted = 1;
+            break;
+        }
+    }
+    span->to = at;
+    if (!w->next.from) w->at = at;
+    if (span->from < at) return 1;
+    *span = w->next;
+    w->next.from = NULL;
+    return span->from != NULL;
+}
+
 static int joins(int behavior, const piece *a, const piece *b) {
     switch (behavior) {
         case MERGED_WITH_PREVIOUS: return !a->is_match && b->is_match;
@@ -3716,6 +3879,7 @@ static int joins(int behavior, const piece *a, const piece *b) {
 
 /* The next piece; 0 at the end and on an error. */
 static int next_piece(splitter *w, run *r, piece *out) {
+    const int far = is_far(w->s);
     if (w->s->flags & REWRITE) {
         out->from = w->at;
         out->to = w->at = w->end;
@@ -3724,9 +3888,9 @@ static int next_piece(splitter *w, run *r, piece *out) {
     for (;;) {
         *out = w->opened;
         w->opened.from = NULL;
-        if (!out->from && !next_span(w, r, out)) return 0;
-        while (next_span(w, r, &w->opened)) {
-            if (!joins(w->s->behavior, out, &w->opened)) break;
+        if (!out->from && !(far ? next_span_far(w, r, out) : next_span(w, r, out))) return 0;
+        while (far ? next_span_far(w, r, &w->opened) : next_span(w, r, &w->opened)) {
+            if (w->opened.parted || !joins(w->s->behavior, out, &w->opened)) break;
             out->to = w->opened.to;
             out->is_match = w->opened.is_match;
             w->opened.from = NULL;
@@ -3839,13 +4003,19 @@ size_t tkx_cut(const tkx *t, const void *text, size_t size) {
     return 0;
 }
 
-/* A text that is to be normalized is cut into blocks of about this size, where it can be: a normalized copy of prose then fits into the 64
-   KB of work memory that prose needs, and into the cache of the machine. */
+/* A text that is to be rewritten or labelled is cut into blocks of about this size, where it can be: a normalized copy of prose, or its
+   labels, then fit into the 64 KB of work memory that prose needs, and into the cache of the machine. */
 enum { BLOCK = 8192 };
+
+static int has_labels(const tkx *t) {
+    uint32_t i;
+    for (i = 0; i < t->stage_count && !t->stages[i].labels; i++) continue;
+    return i < t->stage_count;
+}
 
 static void encode_blocks(run *r, const uint8_t *text, size_t size) {
     r->begin = text;
-    while (size > BLOCK && r->t->op_count && r->code == TKX_OK) {
+    while (size > BLOCK && (r->t->op_count || has_labels(r->t)) && r->code == TKX_OK) {
         size_t length = BLOCK, cut = tkx_cut(r->t, text, length);
         while (cut == 0 && length < size) {
             length = length > size / 2 ? size : 2 * length;

@@ -101,10 +101,12 @@ typedef struct tkx_stage {
     const uint8_t *leaves;
     const uint8_t *starts;
     const uint8_t *transitions;
+    const uint8_t *labels; /* NULL: none */
     uint16_t class_count;
     uint16_t state_count;
     uint16_t memo_count;
     uint16_t start;
+    uint8_t label_class_count;
     uint8_t start_varies;
     uint8_t row_shift;
     uint8_t behavior;
@@ -136,7 +138,7 @@ typedef struct tkx {
     tkx_span characters, keys, crossings;
     uint32_t place_count, crossing_shift;
     uint32_t token_slots, token_buckets, pair_slots, pair_buckets;
-    uint32_t trie_units, trie_root, trie_continuation, trie_characters, trie_flags;
+    uint32_t trie_units, trie_root, trie_continuation, trie_characters, trie_flags, trie_reserved;
     uint32_t stage_count, op_count, normalizer_count;
     uint8_t plain_raw, plain_normalized;
     tkx_stage stages[TKX_MAX_STAGES];

@@ -23,6 +23,7 @@ S_COUNT = L_COUNT * V_COUNT * T_COUNT
 def normalize(text: str, steps: tuple[NormalizerStep, ...]) -> str:
     """What a normalizer makes of a text, as the reference does.
 
+    >>> from tokexport.model import CharacterMap, Prepend
     >>> normalize(" E\\u0301", (NormalForm.NFC, CharacterMap.LOWERCASE, Prepend("_")))
     '_ é'
     """

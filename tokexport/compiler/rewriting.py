@@ -17,7 +17,7 @@ from tokexport.compiler.charsmap import CharacterSequences, read_charsmap
 from tokexport.compiler.graphemes import grapheme_program
 from tokexport.compiler.normalizer_table import NormalizerTable, normalizer_table
 from tokexport.compiler.patterns import literal, white_space_at_end
-from tokexport.compiler.regex import SplitProgram, compile_split, compile_tree
+from tokexport.compiler.regex import SplitProgram, compile_replace, compile_tree
 from tokexport.errors import UnsupportedError
 from tokexport.layout import MAX_OPS
 from tokexport.model import (
@@ -108,7 +108,7 @@ def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
             return [ReplaceOp(compile_tree(literal(step.pattern)), step.content)]
         case Replace():
             split = Split(step.pattern, dialect=step.dialect, path=step.path)
-            return [ReplaceOp(compile_split(split), step.content)]
+            return [ReplaceOp(compile_replace(split), step.content)]
         case Strip():
             ends = [False] * step.left + [True] * step.right
             return [ReplaceOp(compile_tree(white_space_at_end(behind)), "") for behind in ends]

@@ -41,7 +41,7 @@ _Step = TypeVar("_Step", bound=NormalizerStep | PreTokenizerStep)
 
 def keep_spaces(model: TokenizerModel) -> TokenizerModel:
     """The equivalent tokenizer, or the same one where it has no such step, or where something behind it tells the two apart otherwise
-    than by a text.
+    than by a text. Added tokens that are verbatim have the content that is looked for then.
 
     >>> exchanged("\u2581the"), exchanged("a b")
     (' the', 'a\u2581b')
@@ -49,8 +49,9 @@ def keep_spaces(model: TokenizerModel) -> TokenizerModel:
     exchanged_model = _exchanged_model(model)
     if exchanged_model is None:
         return model
-    normalizer = _steps_kept(model.normalizer)
+    normalizer, added = _steps_kept(model.normalizer), model.added_tokens
     if normalizer is not None:
+        added = tuple(replace(token, content=exchanged(token.content)) if token.verbatim else token for token in added)
         # White space beside an added token is looked for in the normalized text.
         strips = any(token.normalized and (token.lstrip or token.rstrip) for token in model.added_tokens)
         splits = None if strips else _exchanged_steps(model.splits)
@@ -58,7 +59,7 @@ def keep_spaces(model: TokenizerModel) -> TokenizerModel:
         normalizer, splits = model.normalizer, _steps_kept(model.splits)
     if splits is None:
         return model
-    return replace(model, model=exchanged_model, normalizer=normalizer, splits=splits)
+    return replace(model, model=exchanged_model, normalizer=normalizer, splits=splits, added_tokens=added)
 
 
 def exchanged(text: str) -> str:
@@ -96,7 +97,7 @@ def _exchanged_step(step: _Step) -> _Step | None:
     if isinstance(step, Prepend | Append):
         return replace(step, content=exchanged(step.content))
     if isinstance(step, Split) and not step.on_bytes:
-        if isinstance(step.pattern, CharacterTest):
+        if not isinstance(step.pattern, str):
             return step if step.pattern in _BLIND_TESTS else None
         return replace(step, pattern=exchanged(step.pattern)) if _LITERAL.fullmatch(step.pattern) else None
     return step if step in _BLIND_MAPS else None

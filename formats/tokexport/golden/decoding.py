@@ -11,13 +11,13 @@ from typing import Any
 import tokenizers
 
 from tokexport.model import (
+    BytePairModel,
     Decoding,
     FirstIs,
     Provenance,
     Reference,
     Token,
     TokenizerModel,
-    WordLevelModel,
 )
 from tokexport.readers.decoder_chain import decode_forms
 from tokexport.readers.huggingface_decoder import read_decoder
@@ -119,4 +119,4 @@ def _sequences(count: int) -> list[tuple[int, ...]]:
 
 
 def _model(tokens: Sequence[Token], decoding: Decoding, reference: Reference) -> TokenizerModel:
-    return TokenizerModel(tuple(tokens), WordLevelModel({}, None), reference, Provenance("golden"), decoding=decoding)
+    return TokenizerModel(tuple(tokens), BytePairModel({}, ()), reference, Provenance("golden"), decoding=decoding)

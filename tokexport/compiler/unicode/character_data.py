@@ -25,8 +25,9 @@ def grapheme_sets() -> dict[str, CodePoints]:
 def script_sets() -> list[CodePoints]:
     """The characters of no script, then those of each script, as UnicodeScripts tells them apart.
 
-    >>> len(script_sets())
-    141
+    >>> none, *scripts = script_sets()
+    >>> bool(none[ord(" ")]), len([script for script in scripts if script[ord("a")]])
+    (True, 1)
     """
     numbers = iter(character_data().sequence(character_data().header["scripts"]))
     scripts = np.zeros(CODE_POINTS, np.int64)
