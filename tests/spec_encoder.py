@@ -122,6 +122,12 @@ def trie_contents(file: SpecFile, normalized: bool) -> dict[bytes, int]:
 
 def find_added(file: SpecFile, text: bytes, special: bool, normalized: bool) -> Iterator[bytes | int]:
     """The ids of the added tokens found in a text, and the stretches between them that are not empty."""
+    for start, stop, token in added_ranges(file, text, special, normalized):
+        yield text[start:stop] if token is None else token
+
+
+def added_ranges(file: SpecFile, text: bytes, special: bool, normalized: bool) -> Iterator[tuple[int, int, int | None]]:
+    """Where the added tokens found in a text stand, with their ids, and where the stretches between them, with None."""
     contents = trie_contents(file, normalized) if b"ADDT" in file.sections else {}
     tokens = added_tokens(file)
     going_on = done = 0
@@ -152,11 +158,11 @@ def find_added(file: SpecFile, text: bytes, special: bool, normalized: bool) -> 
         if start >= stop:
             continue  # white space that the token before has taken with it
         if done < start:
-            yield text[done:start]
-        yield token
+            yield done, start, None
+        yield start, stop, token
         done = stop
     if done < len(text):
-        yield text[done:]
+        yield done, len(text), None
 
 
 def is_in(file: SpecFile, character: str, wanted: int) -> bool:
@@ -241,11 +247,16 @@ def compose_pair(first: int, second: int, table: Mapping[tuple[int, int], int]) 
 
 def split(stage: Stage, piece: bytes) -> list[bytes]:
     """The pieces that a stage makes of a piece."""
+    return [piece[start:end] for start, end in split_ranges(stage, piece)]
+
+
+def split_ranges(stage: Stage, piece: bytes) -> list[tuple[int, int]]:
+    """Where the pieces stand that a stage makes of a piece."""
     spans = [(start, end, matched != bool(stage.flags & INVERT)) for start, end, matched in scan(stage, piece)]
     if stage.behavior == ISOLATED:
-        return [piece[start:end] for start, end, _ in spans]
+        return [(start, end) for start, end, _ in spans]
     if stage.behavior == REMOVED:
-        return [piece[start:end] for start, end, matched in spans if not matched]
+        return [(start, end) for start, end, matched in spans if not matched]
     if stage.behavior == MERGED_WITH_NEXT:
         spans.reverse()
     pieces: list[list[tuple[int, int]]] = []
@@ -257,7 +268,7 @@ def split(stage: Stage, piece: bytes) -> list[bytes]:
         else:
             pieces.append([(start, end)])
         before = matched
-    joined = [piece[min(start for start, _ in part) : max(end for _, end in part)] for part in pieces]
+    joined = [(min(start for start, _ in part), max(end for _, end in part)) for part in pieces]
     return joined[::-1] if stage.behavior == MERGED_WITH_NEXT else joined
 
 

@@ -48,9 +48,9 @@ def table_fields(name: str) -> list[tuple[int, str, str]]:
 
 
 def test_the_declaration_holds_what_these_tests_look_for() -> None:
-    assert len(STRUCTS) == 11
-    assert len(RECORDS) == 7
-    assert len(ENUMS) == 11
+    assert len(STRUCTS) == 12
+    assert len(RECORDS) == 8
+    assert len(ENUMS) == 12
 
 
 def test_every_declared_struct_and_record_has_a_table_and_no_table_is_left_over() -> None:
@@ -162,6 +162,7 @@ def test_the_sizes_of_sections_follow_from_the_declared_sizes() -> None:
         "ACLS": f"{layout.AddedClassesHeader.sizeof()} + {layout.CLASS_ASCII} + {top} + {blocks} + "
         f"{layout.CLASS_BLOCK} * leaf_count",
         "POST": f"{layout.TemplateHeader.sizeof()} + {layout.TEMPLATE_PIECE.itemsize} * (single_count + pair_count)",
+        "TRIM": f"{layout.TrimmingHeader.sizeof()} + {layout.TRIMMING_EXCEPTION.itemsize} * exception_count",
         "SPID": f"{layout.SpecialIdsHeader.sizeof()} + 4 * stop_count",
         "TEST": f"{layout.SelfTestHeader.sizeof()} + {layout.SELF_TEST_CASE.itemsize} * case_count + 4 * id_count + "
         "text_size",

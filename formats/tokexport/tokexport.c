@@ -1,8 +1,8 @@
 /* tokexport.c - the runtime behind tokexport.h. The format and the algorithms are those of SPEC.md, whose numbers (I1, 5.3 ...) are cited
    here.
 
-   Order: bytes, hashing, checksums, UTF-8, opening, look-ups, decoding, memory, added tokens, normalization, pre-tokenizer, merges, pieces,
-   encoding, streams, checks. Each part uses only what stands above it.
+   Order: bytes, hashing, checksums, UTF-8, opening, look-ups, decoding, memory, spans, added tokens, normalization, pre-tokenizer, merges,
+   pieces, encoding, streams, checks. Each part uses only what stands above it.
 
    Two rules hold everywhere. A number from the file is compared with its bound before it is used as an index, at opening for what the inner
    loops read (SPLT), at use for the rest. And what is read from the file or written to memory that the caller lends goes through load_ and
@@ -83,6 +83,10 @@ enum {
     CLASS_WORD = 2,
 
     PIECE_SIZE = 12,
+    TRIM_HEADER = 8,
+    TRIM_SIZE = 8,
+    TRIM_END = 0,
+    TRIM_KEEPS_FIRST = 2,
     CASE_SIZE = 20,
     CASE_SPECIAL = 1
 };
@@ -324,7 +328,7 @@ static size_t utf8_encode(uint8_t *p, uint32_t c) {
 /* ---- Opening: header and section table (6.1) ---------------------------------------------------------------------------------------- */
 
 static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "RANK", "BIDS", "TIDX", "PIDX", "SPLT", "CUTS",
-                                     "NORM", "ADDT", "ACLS", "POST", "SPID", "CHAT", "PROV", "TEST"};
+                                     "NORM", "ADDT", "ACLS", "POST", "TRIM", "SPID", "CHAT", "PROV", "TEST"};
 
 static int is_known(const uint8_t *tag) {
     size_t i;
@@ -453,6 +457,7 @@ static int check_sizes(const tkx *t) {
                is_sized(t->normalizer, normalizer_size(t->normalizer)) && is_sized(t->added, added_size(t->added)) &&
                is_sized(t->added_classes, 8 + class_table_size(field(t->added_classes, 0) & 0xFFFF, field(t->added_classes, 0) >> 16)) &&
                is_sized(t->post, 8 + PIECE_SIZE * (field(t->post, 0) + field(t->post, 4))) &&
+               is_sized(t->trims, TRIM_HEADER + TRIM_SIZE * field(t->trims, 4)) &&
                is_sized(t->special_ids, 20 + 4 * field(t->special_ids, 16)) &&
                is_sized(t->self_test, 16 + CASE_SIZE * field(t->self_test, 0) + 4 * field(t->self_test, 4) + field(t->self_test, 8));
     if (t->splits.data && (t->splits.size < 8 || t->splits.size < 8 + STAGE_SIZE * field(t->splits, 0))) good = 0;
@@ -592,6 +597,7 @@ static void find_sections(tkx *t) {
     t->added_classes = find_section(t, "ACLS");
     t->special_ids = find_section(t, "SPID");
     t->post = find_section(t, "POST");
+    t->trims = find_section(t, "TRIM");
     t->self_test = find_section(t, "TEST");
     t->token_slots = (uint32_t)field(t->token_index, 0);
     t->token_buckets = (uint32_t)field(t->token_index, 4);
@@ -632,6 +638,7 @@ const char *tkx_error(int code) {
         case TKX_E_STATE: return "The stream has been finished.";
         case TKX_E_NO_ENCODER: return "The file can only decode: it has no encoder sections.";
         case TKX_E_SELF_TEST: return "A self test gave other ids than its reference.";
+        case TKX_E_NO_SPANS: return "The file cannot say where its tokens stand in a text.";
         case TKX_E_EMPTY: return "The file is empty.";
         case TKX_E_MAGIC: return "This is not a tokexport file.";
         case TKX_E_MANGLED: return "The file was changed by a transfer in text mode: transfer it as binary.";
@@ -947,6 +954,31 @@ typedef struct waiting {
    of memory that they need come in. 1.4 times the speed of one piece after the other on English prose; 16 or 64 are no better than 32. */
 enum { BATCH = 32 };
 
+/* Where the text at hand comes from: it is a part of the input, or what rewriting has made of one. */
+typedef struct view {
+    const uint8_t *base;      /* a byte of the text at hand; what stands before it shares its source */
+    size_t offset;            /* in the input: the source of `base`, or with `alignment` what its numbers count from */
+    const uint8_t *alignment; /* for each byte from `base` on u32 from, u32 to, in the order of the host: its source; NULL: it is its own */
+} view;
+
+#ifndef TKX_NO_OFFSETS
+
+/* A place in the input. */
+typedef struct place {
+    size_t byte, character;
+} place;
+
+/* What a call needs besides to say where its ids stand in the input. */
+typedef struct locator {
+    uint32_t *spans; /* two numbers an id, or NULL: nobody asked for them */
+    int unit;
+    const uint8_t *input;
+    size_t input_size;
+    place start, end, furthest; /* up to where characters were counted */
+} locator;
+
+#endif
+
 /* One call of encode. `code` is the first error; whoever sees it set goes home. */
 typedef struct run {
     const tkx *t;
@@ -955,7 +987,6 @@ typedef struct run {
     int special; /* 0: none are found, 1: all are, 2: those of `allowed` */
     int code;
     uint32_t *ids;
-    uint32_t *spans; /* two numbers an id, or NULL: nobody asked for them */
     size_t capacity, count;
     uint8_t *memory, no_memory[1];
     size_t memory_size, memory_used;
@@ -963,6 +994,10 @@ typedef struct run {
     uint8_t *cache;
     unsigned cache_shift; /* a hash shifted right by this is the number of a set */
     const uint8_t *limit; /* end of the bytes that may be read behind a piece */
+    view at_hand;
+#ifndef TKX_NO_OFFSETS
+    locator where;
+#endif
     size_t waiting_count;
     waiting batch[BATCH];
 } run;
@@ -975,13 +1010,6 @@ static int fail(run *r, int code) {
 static void emit(run *r, uint32_t id) {
     if (r->count < r->capacity) r->ids[r->count] = id;
     r->count++;
-}
-
-/* Emits an id that stands for the bytes from `from` to `to` of the text at hand. */
-static FORCE_INLINE void emit_token(run *r, uint32_t id, const uint8_t *from, const uint8_t *to) {
-    (void)from;
-    (void)to;
-    emit(r, id);
 }
 
 /* Borrows from the work memory, above what is borrowed already; give back by setting memory_used. NULL: too little, r->code is set. */
@@ -1012,7 +1040,131 @@ size_t tkx_work_size(const tkx *t, size_t size) {
     return total > SIZE_MAX ? SIZE_MAX : (size_t)total;
 }
 
+/* ---- Spans (5.9) --------------------------------------------------------------------------------------------------------------------- */
+
+#ifndef TKX_NO_OFFSETS
+
+static int wants_spans(const run *r) { return r->where.spans != NULL; }
+
+/* Moves a place to a byte and gives the number of the character that the byte belongs to. */
+static size_t count_to(const locator *w, place *at, size_t byte) {
+    for (; at->byte < byte; at->byte++) at->character += !utf8_inside(w->input[at->byte]);
+    for (; at->byte > byte; at->byte--) at->character -= !utf8_inside(w->input[at->byte - 1]);
+    return at->character - (byte < w->input_size && utf8_inside(w->input[byte]) ? 1u : 0u);
+}
+
+/* A span of bytes of the input as one of characters. Starts and ends are counted apart, each from where the last one was; and ends that
+   white space was added to (RSTRIP) apart from those before them: each byte is walked over a few times at most. */
+static void count_characters(locator *w, size_t *from, size_t *to) {
+    if (*from >= w->input_size) return; /* as the reference library leaves it */
+    *from = count_to(w, &w->start, *from);
+    *to = count_to(w, *to >= w->furthest.byte ? &w->furthest : &w->end, *to);
+}
+
+/* The white space at both ends of a model token's name: it begins and ends with as many spaces as its bytes do, unless TRIM says so. */
+static void count_spaces(run *r, uint32_t id, size_t *leading, size_t *trailing) {
+    const tkx *t = r->t;
+    const uint8_t *bytes;
+    uint32_t low = 0, high = (uint32_t)field(t->trims, 4), length, flags, i;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const uint8_t *entry = t->trims.data + TRIM_HEADER + TRIM_SIZE * (size_t)middle;
+        if (load_u32(entry) == id) {
+            *leading = load_u16(entry + 4);
+            *trailing = load_u16(entry + 6);
+            return;
+        }
+        if (load_u32(entry) < id) low = middle + 1;
+        else high = middle;
+    }
+    if (!read_record(t, id, &bytes, &length, &flags)) {
+        fail(r, TKX_E_CORRUPT);
+        return;
+    }
+    for (i = 0; i < length && bytes[i] == ' '; i++) ++*leading;
+    for (i = length; i > 0 && bytes[i - 1] == ' '; i--) ++*trailing;
+}
+
+/* Takes from a span the white space that its token has at its ends, as often as the file says. */
+static void trim(const run *r, size_t leading, size_t trailing, size_t *from, size_t *to) {
+    uint32_t passes = (uint32_t)field(r->t->trims, 0);
+    for (; (passes & 3) != TRIM_END; passes >>= 2) {
+        const int keeps = (passes & 3) == TRIM_KEEPS_FIRST && leading == 1 && (r->count == 0 || *from == 0);
+        if (leading && !keeps) *from = smaller(*from + leading, *to);
+        if (trailing && *to >= trailing) *to = *to - trailing > *from ? *to - trailing : *from;
+    }
+}
+
+/* The bytes of the input that are the source of the bytes from `from` to `to` of the text at hand. A part of a character has the source of
+   the whole. */
+static void find_source(const run *r, const uint8_t *from, const uint8_t *to, size_t *first, size_t *behind) {
+    const view *v = &r->at_hand;
+    if (from < v->base) from = v->base;
+    if (to <= v->base) to = v->base + 1;
+    if (v->alignment) {
+        *first = v->offset + get_u32(v->alignment + 8 * (size_t)(from - v->base));
+        *behind = v->offset + get_u32(v->alignment + 8 * (size_t)(to - 1 - v->base) + 4);
+    } else {
+        while (from > v->base && utf8_inside(*from)) from--;
+        while (to < r->limit && utf8_inside(*to)) to++;
+        *first = v->offset + (size_t)(from - v->base);
+        *behind = v->offset + (size_t)(to - v->base);
+    }
+}
+
+/* Writes the span of the id that is emitted next. */
+static void put_span(run *r, const uint8_t *from, const uint8_t *to, size_t leading, size_t trailing) {
+    size_t first, behind;
+    find_source(r, from, to, &first, &behind);
+    if (r->where.unit == TKX_CHARACTERS) count_characters(&r->where, &first, &behind);
+    if (leading || trailing) trim(r, leading, trailing, &first, &behind);
+    if (r->count < r->capacity) {
+        r->where.spans[2 * r->count] = (uint32_t)first;
+        r->where.spans[2 * r->count + 1] = (uint32_t)behind;
+    }
+}
+
+static NO_INLINE void put_token_span(run *r, uint32_t id, const uint8_t *from, const uint8_t *to) {
+    size_t leading = 0, trailing = 0;
+    if (field(r->t->trims, 0)) count_spaces(r, id, &leading, &trailing);
+    put_span(r, from, to, leading, trailing);
+}
+
+#else
+
+static int wants_spans(const run *r) {
+    (void)r;
+    return 0;
+}
+
+#endif
+
+/* The text at hand is now a copy of what stands at `text` in it. */
+static void look_at_copy(run *r, const uint8_t *text, const uint8_t *copy) {
+    view *v = &r->at_hand;
+    if (v->alignment) v->alignment += 8 * (size_t)(text - v->base);
+    else v->offset += (size_t)(text - v->base);
+    v->base = copy;
+}
+
+/* Emits an id of the model that stands for the bytes from `from` to `to`, at least one, of the text at hand. */
+static FORCE_INLINE void emit_token(run *r, uint32_t id, const uint8_t *from, const uint8_t *to) {
+#ifndef TKX_NO_OFFSETS
+    if (!EXPECT(!wants_spans(r))) put_token_span(r, id, from, to);
+#else
+    (void)from;
+    (void)to;
+#endif
+    emit(r, id);
+}
+
 /* ---- Added tokens (5.3) ------------------------------------------------------------------------------------------------------------- */
+
+/* What a finder gives: a stretch of text, or an id and the text that it stands for. */
+typedef struct part {
+    size_t from, to;
+    uint32_t id; /* NONE: a stretch */
+} part;
 
 /* A search for the tokens of one trie in one text. */
 typedef struct finder {
@@ -1024,16 +1176,10 @@ typedef struct finder {
     size_t size;
     size_t at;        /* where the search goes on */
     size_t done;      /* the text before it is given out */
-    uint32_t waiting; /* a token that comes behind the stretch that was given out */
+    part waiting;     /* a token that comes behind the stretch that was given out */
     /* The last white space that RSTRIP looked at. It is not looked at twice, or a run of such tokens would be quadratic. */
     size_t spaces, spaces_end;
 } finder;
-
-/* What a finder gives: a stretch of text, or an id. */
-typedef struct part {
-    size_t from, to;
-    uint32_t id; /* NONE: a stretch */
-} part;
 
 /* The flags that ACLS has for the character at p; 0 without ACLS. */
 static uint32_t added_class(run *r, const uint8_t *p) {
@@ -1085,7 +1231,7 @@ static void find_start(finder *f, run *r, int normalized, const uint8_t *text, s
     f->edges = f->nodes + NODE_SIZE * ((size_t)f->node_count + 1);
     f->text = text;
     f->size = size;
-    f->waiting = NONE;
+    f->waiting.id = NONE;
     f->only_start = only_byte(f->starts);
 }
 
@@ -1181,10 +1327,8 @@ static int touches_word(finder *f, size_t start, size_t stop) {
 /* Gives the next stretch or id in *item; 0 at the end and on an error. */
 static int find_next(finder *f, part *item) {
     run *r = f->r;
-    item->from = f->done;
-    item->to = f->size;
-    item->id = f->waiting;
-    f->waiting = NONE;
+    *item = f->waiting;
+    f->waiting.id = NONE;
     if (item->id != NONE) return 1;
     while (f->at < f->size) {
         size_t start = f->at = next_start(f, f->at), stop = 0;
@@ -1212,11 +1356,13 @@ static int find_next(finder *f, part *item) {
         if (flags & TKX_ADDED_RSTRIP) stop = spaces_behind(f, stop);
         if (r->code != TKX_OK) return 0;
         if (start >= stop) continue; /* white space that is a token, and that the token before has taken with it: nothing is left */
+        item->from = start;
+        item->to = stop;
         item->id = load_u32(entry);
         if (f->done < start) {
+            f->waiting = *item;
             item->from = f->done;
             item->to = start;
-            f->waiting = item->id;
             item->id = NONE;
         }
         f->done = stop;
@@ -1226,6 +1372,34 @@ static int find_next(finder *f, part *item) {
     item->to = f->size;
     f->done = f->size;
     return item->from < item->to;
+}
+
+#ifndef TKX_NO_OFFSETS
+
+/* Whether the character at p counts as white space at the end of a token's name: also U+0120, by which GPT-2's alphabet spells a space. */
+static int is_trimmed(run *r, const uint8_t *p) { return (added_class(r, p) & CLASS_SPACE) || utf8_decode(p) == 0x120; }
+
+static void put_added_span(run *r, const uint8_t *from, const uint8_t *to) {
+    size_t leading = 0, trailing = 0;
+    const uint8_t *p;
+    if (field(r->t->trims, 0)) {
+        for (p = from; p < to && is_trimmed(r, p); p += utf8_length(*p)) leading++;
+        for (p = to; p > from && is_trimmed(r, before(p)); p = before(p)) trailing++;
+    }
+    put_span(r, from, to, leading, trailing);
+}
+
+#endif
+
+/* Emits an added token that stands for the bytes from `from` to `to` of the text at hand, with the white space that it took. */
+static void emit_added(run *r, uint32_t id, const uint8_t *from, const uint8_t *to) {
+#ifndef TKX_NO_OFFSETS
+    if (wants_spans(r)) put_added_span(r, from, to);
+#else
+    (void)from;
+    (void)to;
+#endif
+    emit(r, id);
 }
 
 /* ---- Normalization (5.4) ------------------------------------------------------------------------------------------------------------ */
@@ -1890,6 +2064,54 @@ static void list_symbols(run *r, queue *q, uint8_t *symbols, const uint8_t *ids,
     if (!sorted) sort_by_rank(q->sorted, q->heap, q->count);
 }
 
+#ifndef TKX_NO_OFFSETS
+
+/* How long the reference library takes a byte to be: in UTF-8, as GPT-2's alphabet spells it. */
+static size_t spelled_length(uint8_t byte) { return byte > 0x20 && byte < 0x7F ? 1 : 2; }
+
+static int is_unknown(const tkx *t, uint8_t byte) { return load_u32(t->byte_ids.data + 4 * (size_t)byte) == NONE; }
+
+/* The spelled length of the next first symbol of a piece (see byte_symbols); *i goes behind its bytes. */
+static size_t next_symbol_length(const tkx *t, const uint8_t *bytes, size_t size, size_t *i) {
+    size_t length;
+    while (*i < size && t->unknown_id == NONE && is_unknown(t, bytes[*i])) ++*i;
+    if (*i == size) return 0;
+    length = spelled_length(bytes[*i]);
+    if (is_unknown(t, bytes[(*i)++]) && (t->flags & FUSE_UNKNOWN)) {
+        while (*i < size && is_unknown(t, bytes[*i])) length += spelled_length(bytes[(*i)++]);
+    }
+    return length;
+}
+
+/* Emits the symbols that merging has left, each with the bytes that it stands for. A symbol is as long as the first symbols that it was
+   made from, and they are laid side by side from the start of the piece: behind a byte that gave no symbol, all are too far left. That is
+   how the reference library has it. */
+static void emit_symbols(run *r, const uint8_t *bytes, size_t size, const uint8_t *symbols, size_t count) {
+    size_t taken = 0;             /* bytes whose symbols are counted */
+    size_t at = 0, at_length = 0; /* a byte, and the spelled length of those before it */
+    size_t length = 0;            /* of the symbols so far */
+    size_t i, next;
+    for (i = 0; i < count; i = next) {
+        const uint32_t link = symbol(symbols, i, SYMBOL_NEXT);
+        const uint8_t *from;
+        size_t k;
+        next = link == NONE ? count : link;
+        while (at_length + spelled_length(bytes[at]) <= length) at_length += spelled_length(bytes[at++]);
+        from = bytes + at;
+        for (k = i; k < next; k++) length += next_symbol_length(r->t, bytes, size, &taken);
+        while (at_length + spelled_length(bytes[at]) < length) at_length += spelled_length(bytes[at++]);
+        emit_token(r, symbol(symbols, i, SYMBOL_ID), from, bytes + at + 1);
+    }
+}
+
+#else
+
+static void emit_symbols(run *r, const uint8_t *bytes, size_t size, const uint8_t *symbols, size_t count) {
+    (void)r, (void)bytes, (void)size, (void)symbols, (void)count;
+}
+
+#endif
+
 static NO_INLINE void merge_long(run *r, const uint8_t *bytes, size_t size) {
     size_t mark = r->memory_used, count;
     uint8_t *symbols = borrow(r, (uint64_t)MERGE_BYTES * size);
@@ -1925,7 +2147,11 @@ static NO_INLINE void merge_long(run *r, const uint8_t *bytes, size_t size) {
         }
         if (left != NONE) queue_pair(r, &q, symbols, left, i);
     }
-    for (i = count ? 0 : NONE; i != NONE; i = symbol(symbols, i, SYMBOL_NEXT)) emit(r, symbol(symbols, i, SYMBOL_ID));
+    if (wants_spans(r)) {
+        emit_symbols(r, bytes, size, symbols, count);
+    } else {
+        for (i = count ? 0 : NONE; i != NONE; i = symbol(symbols, i, SYMBOL_NEXT)) emit(r, symbol(symbols, i, SYMBOL_ID));
+    }
     r->memory_used = mark;
 }
 
@@ -2056,13 +2282,17 @@ static NO_INLINE void encode_unseen(run *r, const waiting *w) {
         return;
     }
     if (found != TKX_OK || !((t->flags & WHOLE_PIECE_FIRST) || (flags & TKX_WHOLE))) {
-        if (w->size > SHORT_PIECE) {
+        if (w->size > SHORT_PIECE || wants_spans(r)) {
             merge_long(r, w->p, w->size);
             return;
         }
         count = merge_short(r, w->p, w->size, ids);
     }
     if (r->code != TKX_OK) return;
+    if (wants_spans(r)) {
+        emit_token(r, ids[0], w->p, w->p + w->size);
+        return;
+    }
     for (i = 0; i < count; i++) emit(r, ids[i]);
     if (w->set && count >= 1 && count <= LARGE_IDS) remember(w, ids, count);
 }
@@ -2267,17 +2497,20 @@ static void split(run *r, const uint8_t *begin, const uint8_t *end) {
 static void encode_plain(run *r, const uint8_t *text, size_t size) {
     size_t mark = r->memory_used;
     const uint8_t *limit = r->limit;
+    const view here = r->at_hand;
     if ((r->t->flags & ADD_PREFIX_SPACE) && text[0] != ' ') {
         uint8_t *spaced = borrow(r, (uint64_t)size + 1);
         if (!spaced) return;
         spaced[0] = ' ';
         memcpy(spaced + 1, text, size);
+        look_at_copy(r, text, spaced + 1);
         text = spaced;
         size++;
         r->limit = text + size;
     }
     split(r, text, text + size);
     encode_batch(r);
+    r->at_hand = here;
     r->limit = limit;
     r->memory_used = mark;
 }
@@ -2290,6 +2523,7 @@ static void encode_stretch(run *r, const uint8_t *text, size_t size) {
         normalizer n;
         normalizer_start(&n, r);
         if (!is_normalized(&n, text, size) && r->code == TKX_OK) {
+            if (wants_spans(r)) fail(r, TKX_E_NO_SPANS);
             normalize(&n, text, size);
             text = n.out;
             size = n.used;
@@ -2302,7 +2536,7 @@ static void encode_stretch(run *r, const uint8_t *text, size_t size) {
         part item;
         find_start(&f, r, 1, text, size);
         while (r->code == TKX_OK && find_next(&f, &item)) {
-            if (item.id != NONE) emit(r, item.id);
+            if (item.id != NONE) emit_added(r, item.id, text + item.from, text + item.to);
             else encode_plain(r, text + item.from, item.to - item.from);
         }
     } else if (size) {
@@ -2320,7 +2554,7 @@ static void encode_text(run *r, const uint8_t *text, size_t size) {
         part item;
         find_start(&f, r, 0, text, size);
         while (r->code == TKX_OK && find_next(&f, &item)) {
-            if (item.id != NONE) emit(r, item.id);
+            if (item.id != NONE) emit_added(r, item.id, text + item.from, text + item.to);
             else encode_stretch(r, text + item.from, item.to - item.from);
         }
     } else if (size) {
@@ -2365,7 +2599,7 @@ static void lend(run *r, const tkx_work *work) {
         r->memory = (uint8_t *)work->memory;
         r->memory_size = work->memory_size;
     }
-    if (!work || !work->cache) return;
+    if (!work || !work->cache || wants_spans(r)) return; /* a cached word does not say which bytes its ids stand for */
     /* A set shall lie in one line of memory. */
     offset = (size_t)(0 - (uintptr_t)work->cache) & (SET - 1);
     if (work->cache_size >= offset + 2 * SET) {
@@ -2390,6 +2624,7 @@ static int encode(run *r, const void *text, size_t size, uint32_t *ids, size_t c
     }
     r->ids = ids;
     r->capacity = capacity;
+    r->at_hand.base = (const uint8_t *)text;
     lend(r, work);
     encode_blocks(r, (const uint8_t *)text, size);
     if (r->code == TKX_E_WORK) *count = r->memory_needed > SIZE_MAX ? SIZE_MAX : (size_t)r->memory_needed;
@@ -2425,6 +2660,31 @@ int tkx_encode_allowed(const tkx *t, const void *text, size_t size, const uint8_
     r.allowed_size = allowed_size;
     return encode(&r, text, size, ids, capacity, count, work);
 }
+
+#ifndef TKX_NO_OFFSETS
+
+int tkx_encode_spans(const tkx *t, const void *text, size_t size, const uint8_t *allowed, size_t allowed_size, int unit, uint32_t *ids,
+                     uint32_t *spans, size_t capacity, size_t *count, const tkx_work *work) {
+    static const uint8_t nothing[1] = {0};
+    uint32_t no_spans[1];
+    run r;
+    if ((!allowed && allowed_size && allowed_size != TKX_ALL) || (!spans && capacity)) return TKX_E_ARGUMENT;
+    if (unit != TKX_BYTES && unit != TKX_CHARACTERS) return TKX_E_ARGUMENT;
+    if (t && field(t->trims, 0) == NONE) {
+        if (count) *count = 0;
+        return TKX_E_NO_SPANS;
+    }
+    run_init(&r, t, allowed_size == TKX_ALL ? 1 : allowed_size ? 2 : 0);
+    r.allowed = allowed ? allowed : nothing;
+    r.allowed_size = allowed_size;
+    r.where.spans = spans ? spans : no_spans;
+    r.where.unit = unit;
+    r.where.input = (const uint8_t *)text;
+    r.where.input_size = size;
+    return encode(&r, text, size, ids, capacity, count, work);
+}
+
+#endif
 
 /* ---- Encoding a stream -------------------------------------------------------------------------------------------------------------- */
 

@@ -111,7 +111,9 @@ def _added_tables(model: TokenizerModel, normalized: Mapping[int, bytes]) -> Add
     if not tokens:
         return None
     raw = [(token.content.encode(), index) for index, token in enumerate(tokens) if not token.normalized]
-    strips = any(token.lstrip or token.rstrip or token.single_word for token in tokens)
+    contents = [*(token.content for token in tokens), *(content.decode() for content in normalized.values())]
+    trims = model.trimming is not None and model.trimming.passes and any(text != text.strip() for text in contents)
+    strips = trims or any(token.lstrip or token.rstrip or token.single_word for token in tokens)
     return AddedTables(
         tokens,
         build_trie(raw),

@@ -20,6 +20,7 @@ from tokexport.readers.huggingface_model import HuggingFaceModel, read_model
 from tokexport.readers.huggingface_normalizer import read_normalizer
 from tokexport.readers.huggingface_post_processor import read_post_processor, template_ids
 from tokexport.readers.huggingface_pre_tokenizer import read_pre_tokenizer
+from tokexport.readers.huggingface_trimming import read_trimming
 from tokexport.readers.json_node import Node, show
 from tokexport.readers.source_files import SourceFiles
 
@@ -70,6 +71,7 @@ def read_tokenizer_json(root: Node, files: SourceFiles, source: str = "tokenizer
         add_prefix_space=pre_tokenizer.add_prefix_space,
         added_tokens=added.tokens,
         template=template,
+        trimming=read_trimming(root, huggingface, tokens, added.tokens),
         special_ids=roles.special_ids,
         chat_template=roles.chat_template,
         notes=(*added.notes, *_switched_on(root), *roles.notes),

@@ -137,6 +137,8 @@ def _contents(model: TokenizerModel, tables: Tables | None, options: Options) ->
             Tag.ADDED_TOKENS: sections.added_tokens(tables.added),
             Tag.ADDED_CLASSES: sections.added_classes(tables.added),
             Tag.TEMPLATE: sections.template(model.template),
+            # One form in place of several gives the same text, but not the reference's way from there to the source.
+            Tag.TRIMMING: sections.trimming(model.trimming if len(model.normalizer) < 2 else None),
         }
     contents |= {
         Tag.SPECIAL_IDS: sections.special_ids(model.special_ids),

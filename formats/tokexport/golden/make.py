@@ -71,16 +71,27 @@ def smallest_bpe() -> bytes:
 
 
 def expected(golden: Golden) -> dict[str, Any]:
-    """What a reader must give: the reference's ids of each text, and the tokens' bytes in hexadecimal (null: hole)."""
+    """What a reader must give: the reference's ids of each text and, where it has them, their spans in characters; and the
+    tokens' bytes in hexadecimal (null: hole).
+    """
     return {
         "reference": golden.version,
         "tokens": [None if token is None else token.content.hex() for token in golden.model.tokens],
         "encode": [
-            {"text": text, "special": special, "ids": list(golden.encode(text, special))}
+            {
+                "text": text,
+                "special": special,
+                "ids": list(golden.encode(text, special)),
+                **_spans(golden, text, special),
+            }
             for text in golden.texts
             for special in (False, True)
         ],
     }
+
+
+def _spans(golden: Golden, text: str, special: bool) -> dict[str, Any]:
+    return {} if golden.locate is None else {"spans": [list(span) for span in golden.locate(text, special)]}
 
 
 def _options(golden: Golden) -> Options:
