@@ -2,7 +2,7 @@
 
 It knows none of the project's own code, so it is a second opinion. :func:`open_file` makes the checks of the
 specification in their order and refuses a file with the error of the first that fails; :func:`check_file` adds checksums
-and padding; :class:`SpecFile` looks up and decodes. Encoding is in ``spec_encoder.py``.
+and padding; :class:`SpecFile` looks up. Encoding is in ``spec_encoder.py``, decoding in ``spec_decoder.py``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LAST_BEHAVIOR = 4
 
 ENCODER_TAGS = (b"BIDS", b"TIDX", b"PIDX", b"SPLT")
 KNOWN_TAGS = frozenset(
-    b"RECS BYTS SCOR RANK BIDS TIDX PIDX SPLT CUTS NORM ADDT ACLS POST TRIM SPID CHAT PROV TEST".split()
+    b"RECS BYTS DECO SCOR RANK BIDS TIDX PIDX SPLT CUTS NORM ADDT ACLS POST TRIM SPID CHAT PROV TEST".split()
 )
 
 
@@ -174,10 +174,6 @@ class SpecFile:
         require(offset + length <= len(self.sections[b"BYTS"]), "TKX_E_CORRUPT")
         return self.sections[b"BYTS"][offset : offset + length]
 
-    def decode(self, ids: Sequence[int], skip_special: bool = False) -> bytes:
-        """The joined bytes of ids."""
-        return b"".join(self.token_bytes(i) for i in ids if not (skip_special and self.record(i)[2] & RECORD_SPECIAL))
-
     # ---- look-ups
 
     def token_id(self, piece: bytes) -> int | None:
@@ -295,6 +291,8 @@ def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
         return 4 * ids
     if tag == b"BIDS":
         return 1024
+    if tag == b"DECO":
+        return 32
     if tag == b"TIDX":
         return 8 + 4 * number[0] + 2 * number[1] if number[0] and number[1] else -1
     if tag == b"PIDX":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conformance import CONVERTED, REFUSED, SLOW, Case, corpora, stress_strings, vectors
+from shared_collection import CONVERTED, REFUSED, SLOW, Case, corpora, stress_strings, vectors
 
 from tokexport.conversion import convert
 from tokexport.errors import SourceError, TokexportError, UnsupportedError

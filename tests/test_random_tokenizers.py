@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from conformance import SLOW
 from random_tokenizers import encoding, tokenizer_json
+from shared_collection import SLOW
 
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.readers import read

@@ -20,7 +20,7 @@ from tokexport.runtime.encoding import Encoding
 from tokexport.runtime.tokenizer import Tokenizer, load
 from tokexport.writers.tokexport_file import write
 
-NO_SPANS = -12
+NO_SPANS = -13
 
 
 def reference(name: str) -> tokenizers.Tokenizer:

@@ -144,6 +144,7 @@ def test_the_sizes_of_sections_follow_from_the_declared_sizes() -> None:
     node, edge = layout.TRIE_NODE.itemsize, layout.TRIE_EDGE.itemsize
     assert size == {
         "RECS": f"{layout.RECORD.itemsize} * id_count",
+        "DECO": f"{layout.Decoder.sizeof()}",
         "SCOR": f"{layout.SCORE.itemsize} * id_count",
         "RANK": f"{layout.RANK.itemsize} * id_count",
         "BIDS": f"{256 * layout.BYTE_ID.itemsize:,}",

@@ -10,7 +10,7 @@ from enum import IntEnum, IntFlag
 from typing import Final
 
 import numpy as np
-from construct import Bytes, Const, Int8ul, Int16ul, Int32ul, Int64ul, Struct
+from construct import Bytes, Const, Float64l, Int8ul, Int16ul, Int32ul, Int64ul, Struct
 
 MAGIC: Final = b"\x89TKX\r\n\x1a\n"
 VERSION_MAJOR: Final = 1
@@ -26,12 +26,13 @@ MAX_STATES: Final = 4096
 
 
 class ModelType(IntEnum):
-    """``header.model``. Only BPE is defined in version 1.0; the others are reserved."""
+    """``header.model``."""
 
     BPE = 1
     UNIGRAM = 2
     WORDPIECE = 3
     WORDLEVEL = 4
+    GREEDY = 5
 
 
 class HeaderFlag(IntFlag):
@@ -54,6 +55,12 @@ class RecordFlag(IntFlag):
     KIND_MASK = 3
     SPECIAL = 1 << 2  # left out by skip_special_tokens
     WHOLE = 1 << 3  # merging the token's own bytes gives this token
+    # These count in a file with DECO only.
+    FALLBACK = 1 << 4  # a byte of a character that the vocabulary lacks
+    FIRST_SKIP = 3 << 5  # a number: so many bytes are left out at the front of the first token
+    FIRST_MORE = 3 << 7  # a number: so many bytes that lie before `offset` belong to the first token
+    LAST_SKIP = 3 << 9  # a number: so many bytes are left out at the end of the last token
+    FORMS = 1 << 11  # what the first, the last and the only token decode to lies behind the bytes
 
 
 class SectionFlag(IntFlag):
@@ -68,10 +75,12 @@ class Tag:
     RECORDS: Final = b"RECS"
     BYTES: Final = b"BYTS"
     SCORES: Final = b"SCOR"
+    DOUBLE_SCORES: Final = b"SC64"
     RANKS: Final = b"RANK"
     BYTE_IDS: Final = b"BIDS"
     TOKEN_INDEX: Final = b"TIDX"
     PAIR_INDEX: Final = b"PIDX"
+    TRIE: Final = b"TRIE"
     SPLITS: Final = b"SPLT"
     CUTS: Final = b"CUTS"
     NORMALIZER: Final = b"NORM"
@@ -83,10 +92,9 @@ class Tag:
     CHAT_TEMPLATE: Final = b"CHAT"
     PROVENANCE: Final = b"PROV"
     SELF_TEST: Final = b"TEST"
-    # Reserved for the model types to come; no version 1.0 file holds them.
-    TRIE: Final = b"TRIE"
-    CHARSMAP: Final = b"CHMP"
     DECODER: Final = b"DECO"
+    # Reserved for the model types to come; no version 1.0 file holds them.
+    CHARSMAP: Final = b"CHMP"
     CROSSINGS: Final = b"XPRS"
 
 
@@ -118,8 +126,33 @@ Section = Struct(
 # RECS: one per id.
 RECORD: Final = np.dtype([("offset", "<u4"), ("length", "<u2"), ("flags", "<u2")])
 
-# SCOR: one per id. RANK: one per id, NONE for a token that no merge makes. BIDS: 256 ids.
+# Behind the bytes of a token with FORMS: the lengths of its other forms, then those.
+FORM_LENGTHS: Final = np.dtype([("first", "<u2"), ("last", "<u2"), ("only", "<u2")])
+
+
+class DecoderFlag(IntFlag):
+    """``decoder.flags``."""
+
+    BYTE_FALLBACK = 1 << 0  # a run of FALLBACK tokens that is not UTF-8 gives one U+FFFD for each of its bytes
+    BY_CHARACTER = 1 << 1  # not the run as a whole, but each byte that belongs to no whole character
+    REPEATS_ONCE = 1 << 2  # an id that follows itself gives nothing
+    FIRST_BY_CONTENT = 1 << 3  # ids without content are neither the first nor the last
+    FIRST_BY_TEXT = 1 << 4  # an id is the first as long as those before it gave no bytes
+
+
+# DECO: this and no more.
+Decoder = Struct(
+    "flags" / Int32ul,
+    "strip_left_count" / Int32ul,  # how many characters are dropped at the start of the text, at most
+    "strip_right_count" / Int32ul,
+    "strip_left" / Int32ul,  # which character: a code point
+    "strip_right" / Int32ul,
+    "reserved" / Const(bytes(12)),
+)
+
+# SCOR, SC64: one per id. RANK: one per id, NONE for a token that no merge makes. BIDS: 256 ids.
 SCORE: Final = np.dtype("<f4")
+DOUBLE_SCORE: Final = np.dtype("<f8")
 RANK: Final = np.dtype("<u4")
 BYTE_ID: Final = np.dtype("<u4")
 
@@ -128,6 +161,29 @@ IndexHeader = Struct("slot_count" / Int32ul, "bucket_count" / Int32ul)
 TOKEN_SLOT: Final = np.dtype("<u4")  # fingerprint << 21 | id; all ones: empty
 PAIR_SLOT: Final = np.dtype("<u8")  # left << 42 | right << 21 | product; all ones: empty
 DISPLACEMENT: Final = np.dtype("<u2")
+
+
+class TrieFlag(IntFlag):
+    """``trie.flags``."""
+
+    SINGLE_PRECISION = 1 << 0  # Unigram: sums are rounded to 32 bits, and unknown text is not looked up
+    BYTES = 1 << 1  # a character is one byte
+
+
+# TRIE: this header, then unit_count units. The child of a node with base b for byte c is unit b + c, if its label is c.
+TrieHeader = Struct(
+    "unit_count" / Int32ul,
+    "root" / Int32ul,  # base of the root
+    "continuation" / Int32ul,  # WordPiece: base of the node of the prefix; 0: no token begins with it
+    "max_characters" / Int32ul,  # WordPiece: a word of more characters is unknown
+    "unknown_score" / Float64l,  # Unigram: of a character that no piece of one character covers
+    "flags" / Int32ul,
+    "reserved" / Const(bytes(4)),
+)
+TRIE_UNIT: Final = np.dtype("<u8")  # base << 32 | id << 9 | label
+LABEL_BITS: Final = 9
+NO_LABEL: Final = 256  # of a unit that is no node
+NO_TOKEN: Final = MAX_IDS  # in the place of an id: no token ends here
 
 # SPLT: this header, then one Stage each, then their tables.
 SplitsHeader = Struct("stage_count" / Int32ul, "reserved" / Const(bytes(4)))

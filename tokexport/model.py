@@ -163,8 +163,9 @@ class TokenKind(Enum):
 class Token:
     """What an id decodes to: raw bytes, byte mapping undone. ``special``: left out by ``skip_special_tokens``.
 
-    ``first``, ``last``: what it decodes to as the first or the last of the decoded ids, where that is other bytes. ``fallback``: its
-    content is one byte, a part of a character that the vocabulary lacks (see ``Decoding.byte_fallback``).
+    ``first``, ``last``: what it decodes to as the first or the last of the decoded ids, where that is other bytes; ``only``: as both at
+    once, where that is not what ``first`` and ``last`` already say. ``fallback``: its content is one byte, a part of a character that the
+    vocabulary lacks (see ``Decoding.byte_fallback``).
     """
 
     content: bytes
@@ -173,6 +174,19 @@ class Token:
     first: bytes | None = None
     last: bytes | None = None
     fallback: bool = False
+    only: bytes | None = None
+
+    @property
+    def forms(self) -> tuple[bytes, bytes, bytes, bytes]:
+        """What it decodes to between other ids, as the first, as the last, and as the only one.
+
+        >>> Token(b" a", first=b"a").forms
+        (b' a', b'a', b' a', b'a')
+        """
+        first = self.content if self.first is None else self.first
+        last = self.content if self.last is None else self.last
+        only = self.only if self.only is not None else first if self.last is None else last
+        return self.content, first, last, only
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,8 +232,9 @@ class UnigramModel:
 
     ``vocab`` maps UTF-8 to ids, ``scores`` gives the score of each of those ids, ``unk_score`` that of a character that no piece of one
     character covers. Runs of unknown characters are one ``unk_id``, or the tokens of their bytes (``byte_ids``). ``single_precision``: sums
-    are rounded to 32 bits at each step, as ``sentencepiece`` does; otherwise to 64, as ``tokenizers`` does. ``None`` as ``unk_id``: the
-    reference stops at an unknown character, and so does the encoder.
+    are rounded to 32 bits at each step, as ``sentencepiece`` does; otherwise to 64, as ``tokenizers`` does, which also looks the text of a
+    run up in the vocabulary. ``None`` as ``unk_id``: the reference stops at an unknown character, and so does the encoder. ``on_bytes``: the
+    model sees GPT-2's alphabet, so that a character is a byte and ``vocab`` holds raw bytes.
     """
 
     vocab: Mapping[bytes, int]
@@ -228,19 +243,22 @@ class UnigramModel:
     unk_score: float
     byte_ids: tuple[int | None, ...] | None = None
     single_precision: bool = False
+    on_bytes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class WordPieceModel:
     """The longest piece first; behind the start of a word a piece is looked up with ``prefix`` before it.
 
-    A word of more than ``max_characters`` characters, or one that does not come out even, is ``unk_id``.
+    A word of more than ``max_characters`` characters, or one that does not come out even, is ``unk_id``; ``None``: the reference stops
+    there, and so does the encoder. ``on_bytes``: the model sees GPT-2's alphabet, so that a character is a byte.
     """
 
     vocab: Mapping[bytes, int]
     unk_id: int | None
     prefix: bytes
     max_characters: int
+    on_bytes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +271,7 @@ class WordLevelModel:
 
 @dataclass(frozen=True, slots=True)
 class GreedyModel:
-    """The longest token at each place, over raw bytes (RWKV). All 256 single bytes must be tokens."""
+    """The longest token at each place, over raw bytes (RWKV). A byte with which no token begins is ``unk_id``, or the encoder stops."""
 
     vocab: Mapping[bytes, int]
     unk_id: int | None = None
@@ -262,11 +280,20 @@ class GreedyModel:
 Model = BytePairModel | UnigramModel | WordPieceModel | WordLevelModel | GreedyModel
 
 
+class FirstIs(Enum):
+    """Which of the decoded ids are the first: those take the form ``Token.first``."""
+
+    ID = "id"  # the first id of all
+    CONTENT = "content"  # the first id whose content is not empty; the last one likewise
+    TEXT = "text"  # every id, as long as those before it gave no bytes
+
+
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """What decoding does besides joining the contents of tokens (their ``content``, ``first`` and ``last``).
+    """What decoding does besides joining what tokens stand for (``Token.forms``).
 
-    ``byte_fallback``: a run of ``fallback`` tokens that is not UTF-8 as a whole gives one U+FFFD for each of its bytes. ``strip_left``,
+    ``byte_fallback``: a run of ``fallback`` tokens that is not UTF-8 as a whole gives one U+FFFD for each of its bytes; with
+    ``fallback_by_character`` whole characters in it stay, and each other byte is one U+FFFD (SentencePiece). ``strip_left``,
     ``strip_right``: up to so many of a character are dropped at the start and the end of the whole text. ``repeats_once``: neighbouring
     equal ids decode once (CTC).
     """
@@ -275,6 +302,8 @@ class Decoding:
     strip_left: tuple[str, int] = ("", 0)
     strip_right: tuple[str, int] = ("", 0)
     repeats_once: bool = False
+    fallback_by_character: bool = False
+    first_is: FirstIs = FirstIs.ID
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
    here.
 
    Order: bytes, hashing, checksums, UTF-8, opening, look-ups, decoding, memory, spans, added tokens, normalization, pre-tokenizer, merges,
-   pieces, encoding, streams, checks. Each part uses only what stands above it.
+   trie, Unigram, WordPiece, WordLevel, greedy, pieces, encoding, streams, checks. Each part uses only what stands above it.
 
    Two rules hold everywhere. A number from the file is compared with its bound before it is used as an index, at opening for what the inner
    loops read (SPLT), at use for the rest. And what is read from the file or written to memory that the caller lends goes through load_ and
@@ -43,6 +43,10 @@ enum {
     MAX_SECTIONS = 64,
     MAX_IDS = (1 << 21) - 1,
     MODEL_BPE = 1,
+    MODEL_UNIGRAM = 2,
+    MODEL_WORDPIECE = 3,
+    MODEL_WORDLEVEL = 4,
+    MODEL_GREEDY = 5,
 
     WHOLE_PIECE_FIRST = 1,
     FUSE_UNKNOWN = 2,
@@ -52,6 +56,25 @@ enum {
 
     SECTION_REQUIRED = 1,
     RECORD_SIZE = 8,
+    FIRST_SKIP_SHIFT = 5,
+    FIRST_MORE_SHIFT = 7,
+    LAST_SKIP_SHIFT = 9,
+    FORM_LENGTHS = 6,
+
+    DECODER_SIZE = 32,
+    BYTE_FALLBACK = 1,
+    BY_CHARACTER = 2,
+    REPEATS_ONCE = 4,
+    FIRST_BY_CONTENT = 8,
+    FIRST_BY_TEXT = 16,
+    DECODER_FLAGS = 31,
+
+    TRIE_HEADER = 32,
+    UNIT_SIZE = 8,
+    LABEL_BITS = 9,
+    SINGLE_PRECISION = 1,
+    BYTE_CHARACTERS = 2,
+    TRIE_FLAGS = 3,
 
     STAGE_SIZE = 32,
     MAX_CLASSES = 254,
@@ -327,8 +350,12 @@ static size_t utf8_encode(uint8_t *p, uint32_t c) {
 
 /* ---- Opening: header and section table (6.1) ---------------------------------------------------------------------------------------- */
 
-static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "RANK", "BIDS", "TIDX", "PIDX", "SPLT", "CUTS",
-                                     "NORM", "ADDT", "ACLS", "POST", "TRIM", "SPID", "CHAT", "PROV", "TEST"};
+static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "SC64", "RANK", "BIDS", "TIDX", "PIDX", "TRIE", "SPLT",
+                                     "CUTS", "NORM", "ADDT", "ACLS", "POST", "TRIM", "SPID", "CHAT", "PROV", "TEST",
+#ifndef TKX_NO_DECODER
+                                     "DECO",
+#endif
+};
 
 static int is_known(const uint8_t *tag) {
     size_t i;
@@ -352,6 +379,26 @@ static int check_magic(const uint8_t *data, size_t size) {
     return size < HEADER_SIZE ? TKX_E_TRUNCATED : TKX_OK;
 }
 
+/* Whether this runtime encodes with a type of model. */
+static int is_run(uint32_t model) {
+    switch (model) {
+        case MODEL_BPE: return 1;
+#ifndef TKX_NO_UNIGRAM
+        case MODEL_UNIGRAM: return 1;
+#endif
+#ifndef TKX_NO_WORDPIECE
+        case MODEL_WORDPIECE: return 1;
+#endif
+#ifndef TKX_NO_WORDLEVEL
+        case MODEL_WORDLEVEL: return 1;
+#endif
+#ifndef TKX_NO_GREEDY
+        case MODEL_GREEDY: return 1;
+#endif
+        default: return 0;
+    }
+}
+
 /* I5 to I11; fills the fields that come from the header. */
 static int check_header(tkx *t, const uint8_t *data, size_t size) {
     static const uint8_t zeros[12] = {0};
@@ -373,7 +420,8 @@ static int check_header(tkx *t, const uint8_t *data, size_t size) {
     if (t->id_count < 1 || t->id_count > MAX_IDS || t->token_count > t->id_count) return TKX_E_HEADER;
     if (t->max_token_bytes > 0xFFFF || (unknown_id != NONE && unknown_id >= t->id_count)) return TKX_E_HEADER;
     if ((t->flags & ~(uint32_t)HEADER_FLAGS) || memcmp(data + 48, zeros, 12) != 0) return TKX_E_HEADER;
-    return load_u32(data + 32) == MODEL_BPE ? TKX_OK : TKX_E_MODEL;
+    t->model = load_u32(data + 32);
+    return is_run(t->model) ? TKX_OK : TKX_E_MODEL;
 }
 
 /* The first multiple of 64 at or behind n. */
@@ -444,15 +492,20 @@ static int is_sized(tkx_span s, uint64_t size) { return s.data == NULL || s.size
 
 static int check_present(const tkx *t) {
     int encoder = (t->byte_ids.data != NULL) + (t->token_index.data != NULL) + (t->pair_index.data != NULL) + (t->splits.data != NULL);
+    int trie = (t->trie.data != NULL) + (t->splits.data != NULL), has_scores = t->scores.data || t->double_scores.data;
     uint64_t wants_classes = field(t->added, 24) & (TKX_ADDED_SINGLE_WORD | TKX_ADDED_LSTRIP | TKX_ADDED_RSTRIP);
-    if (!t->records.data || !t->bytes.data || (encoder != 0 && encoder != 4)) return TKX_E_MISSING;
+    if (!t->records.data || !t->bytes.data) return TKX_E_MISSING;
+    if (t->model == MODEL_BPE && encoder != 0 && encoder != 4) return TKX_E_MISSING;
+    if (t->model != MODEL_BPE && trie == 1) return TKX_E_MISSING;
+    if (t->model == MODEL_UNIGRAM && trie && !has_scores) return TKX_E_MISSING;
     return wants_classes && !t->added_classes.data ? TKX_E_MISSING : TKX_OK;
 }
 
 static int check_sizes(const tkx *t) {
     uint64_t ids = t->id_count;
-    int good = is_sized(t->records, RECORD_SIZE * ids) && is_sized(t->scores, 4 * ids) && is_sized(t->ranks, 4 * ids) &&
-               is_sized(t->byte_ids, 1024) && is_sized(t->token_index, index_size(t->token_index, 4)) &&
+    int good = is_sized(t->records, RECORD_SIZE * ids) && is_sized(t->scores, 4 * ids) && is_sized(t->double_scores, 8 * ids) &&
+               is_sized(t->trie, TRIE_HEADER + UNIT_SIZE * field(t->trie, 0)) && is_sized(t->ranks, 4 * ids) &&
+               is_sized(t->decoder, DECODER_SIZE) && is_sized(t->byte_ids, 1024) && is_sized(t->token_index, index_size(t->token_index, 4)) &&
                is_sized(t->pair_index, index_size(t->pair_index, 8)) && is_sized(t->cuts, CUTS_SIZE) &&
                is_sized(t->normalizer, normalizer_size(t->normalizer)) && is_sized(t->added, added_size(t->added)) &&
                is_sized(t->added_classes, 8 + class_table_size(field(t->added_classes, 0) & 0xFFFF, field(t->added_classes, 0) >> 16)) &&
@@ -462,6 +515,16 @@ static int check_sizes(const tkx *t) {
                is_sized(t->self_test, 16 + CASE_SIZE * field(t->self_test, 0) + 4 * field(t->self_test, 4) + field(t->self_test, 8));
     if (t->splits.data && (t->splits.size < 8 || t->splits.size < 8 + STAGE_SIZE * field(t->splits, 0))) good = 0;
     return good ? TKX_OK : TKX_E_SECTION_SIZE;
+}
+
+/* I18: the header of TRIE. Its units are looked at when they are used. */
+static int check_trie(tkx *t) {
+    t->trie_units = (uint32_t)field(t->trie, 0);
+    t->trie_root = (uint32_t)field(t->trie, 4);
+    t->trie_continuation = (uint32_t)field(t->trie, 8);
+    t->trie_characters = (uint32_t)field(t->trie, 12);
+    t->trie_flags = (uint32_t)field(t->trie, 24);
+    return (t->trie_flags & ~(uint32_t)TRIE_FLAGS) || field(t->trie, 28) ? TKX_E_SECTION : TKX_OK;
 }
 
 /* ---- Opening: pre-tokenizer tables (I18) -------------------------------------------------------------------------------------------- */
@@ -585,7 +648,12 @@ static void study_added(tkx *t) {
 static void find_sections(tkx *t) {
     t->records = find_section(t, "RECS");
     t->bytes = find_section(t, "BYTS");
+#ifndef TKX_NO_DECODER
+    t->decoder = find_section(t, "DECO");
+#endif
     t->scores = find_section(t, "SCOR");
+    t->double_scores = find_section(t, "SC64");
+    t->trie = find_section(t, "TRIE");
     t->ranks = find_section(t, "RANK");
     t->byte_ids = find_section(t, "BIDS");
     t->token_index = find_section(t, "TIDX");
@@ -619,6 +687,7 @@ int tkx_open(tkx *t, const void *data, size_t size) {
     find_sections(t);
     code = check_present(t);
     if (code == TKX_OK) code = check_sizes(t);
+    if (code == TKX_OK) code = check_trie(t);
     if (code == TKX_OK && t->splits.data) code = check_splits(t);
     if (code == TKX_OK) study_added(t);
     return code;
@@ -638,6 +707,7 @@ const char *tkx_error(int code) {
         case TKX_E_STATE: return "The stream has been finished.";
         case TKX_E_NO_ENCODER: return "The file can only decode: it has no encoder sections.";
         case TKX_E_SELF_TEST: return "A self test gave other ids than its reference.";
+        case TKX_E_UNKNOWN_TEXT: return "A part of the text is not in the vocabulary, which has no token for what is unknown.";
         case TKX_E_NO_SPANS: return "The file cannot say where its tokens stand in a text.";
         case TKX_E_EMPTY: return "The file is empty.";
         case TKX_E_MAGIC: return "This is not a tokexport file.";
@@ -704,6 +774,13 @@ int tkx_token_score(const tkx *t, uint32_t id, float *score) {
     if (!t || !score) return TKX_E_ARGUMENT;
     *score = 0;
     if (id >= t->id_count) return TKX_E_ID;
+    if (!t->scores.data && t->double_scores.data) {
+        uint64_t wide = load_u64(t->double_scores.data + 8 * (size_t)id);
+        double value;
+        COPY(&value, &wide, 8);
+        *score = (float)value;
+        return TKX_OK;
+    }
     if (!t->scores.data) return TKX_E_NOT_FOUND;
     bits = load_u32(t->scores.data + 4 * (size_t)id);
     COPY(score, &bits, 4);
@@ -734,6 +811,34 @@ static FORCE_INLINE int token_in_slot(const tkx *t, uint32_t slot, uint64_t h, c
     return length == size && memcmp(content, bytes, size) == 0 ? TKX_OK : TKX_E_NOT_FOUND;
 }
 
+/* The child of a node in TRIE: its unit, whose label is the byte, or a unit with another label. A label above 256 stands for damage. */
+static FORCE_INLINE uint64_t trie_child(const tkx *t, uint32_t base, uint8_t byte) {
+    uint32_t at = base + byte;
+    return EXPECT(at < t->trie_units) ? load_u64(t->trie.data + TRIE_HEADER + UNIT_SIZE * (size_t)at) : UINT64_MAX;
+}
+
+static FORCE_INLINE uint32_t label_of(uint64_t unit) { return (uint32_t)unit & ((1u << LABEL_BITS) - 1); }
+
+static FORCE_INLINE uint32_t base_of(uint64_t unit) { return (uint32_t)(unit >> 32); }
+
+/* MAX_IDS: no token ends there. */
+static FORCE_INLINE uint32_t id_of(uint64_t unit) { return (uint32_t)(unit >> LABEL_BITS) & MAX_IDS; }
+
+/* The token that TRIE has for some bytes. TKX_OK, TKX_E_NOT_FOUND or TKX_E_CORRUPT. */
+static int token_in_trie(const tkx *t, const uint8_t *bytes, size_t size, uint32_t *id) {
+    uint32_t base = t->trie_root, found = MAX_IDS;
+    size_t i;
+    for (i = 0; i < size; i++) {
+        uint64_t unit = trie_child(t, base, bytes[i]);
+        if (label_of(unit) != bytes[i]) return label_of(unit) > 256 ? TKX_E_CORRUPT : TKX_E_NOT_FOUND;
+        base = base_of(unit);
+        found = id_of(unit);
+    }
+    if (found == MAX_IDS) return TKX_E_NOT_FOUND;
+    *id = found;
+    return found < t->id_count ? TKX_OK : TKX_E_CORRUPT;
+}
+
 int tkx_token_id(const tkx *t, const void *bytes, size_t size, uint32_t *id) {
     const uint8_t *key = size ? (const uint8_t *)bytes : (const uint8_t *)"";
     uint32_t found, flags;
@@ -741,7 +846,12 @@ int tkx_token_id(const tkx *t, const void *bytes, size_t size, uint32_t *id) {
     int code;
     if (!t || !id || (!bytes && size)) return TKX_E_ARGUMENT;
     *id = NONE;
-    if (!t->token_index.data) return TKX_E_NO_ENCODER;
+    if (!t->splits.data) return TKX_E_NO_ENCODER;
+    if (t->model != MODEL_BPE) {
+        code = token_in_trie(t, key, size, &found);
+        if (code == TKX_OK) *id = found;
+        return code;
+    }
     if (size > t->max_token_bytes) return TKX_E_NOT_FOUND;
     h = hash_bytes(key, size);
     code = token_in_slot(t, load_u32(token_slot(t, h)), h, key, size, &found, &flags);
@@ -832,22 +942,442 @@ int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_
 
 /* ---- Decoding (5.7) ----------------------------------------------------------------------------------------------------------------- */
 
+static const uint8_t REPLACEMENT[3] = {0xEF, 0xBF, 0xBD};
+
+/* The caller's buffer. What does not fit is counted all the same: `used` is then more than `capacity`. */
+typedef struct sink {
+    uint8_t *out;
+    size_t capacity, used;
+} sink;
+
+static FORCE_INLINE void put(sink *s, const uint8_t *bytes, size_t size) {
+    if (size && s->used <= s->capacity && size <= s->capacity - s->used) memcpy(s->out + s->used, bytes, size);
+    s->used = size > SIZE_MAX - s->used ? SIZE_MAX : s->used + size;
+}
+
+/* The record of an id, which must be a token. TKX_OK, TKX_E_ID or TKX_E_CORRUPT. */
+static FORCE_INLINE int read_token(const tkx *t, uint32_t id, const uint8_t **bytes, uint32_t *length, uint32_t *flags) {
+    if (id >= t->id_count) return TKX_E_ID;
+    if (!read_record(t, id, bytes, length, flags)) return TKX_E_CORRUPT;
+    return (*flags & TKX_KIND_MASK) == TKX_KIND_HOLE ? TKX_E_ID : TKX_OK;
+}
+
+#ifdef TKX_NO_DECODER
+
+static void put_inner(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size) {
+    (void)d;
+    put(s, bytes, size);
+}
+
+#else
+
+/* Gives what was held back at the end, since more has come. */
+static void release_right(tkx_decoder *d, sink *s) {
+    for (; d->right_count; d->right_count--) put(s, d->right + 1, d->right[0]);
+    put(s, d->right + 1, d->right_part);
+    d->right_part = 0;
+}
+
+/* Holds back as many of the character that is stripped at the end as may be dropped. Byte by byte: a token may end inside of it. Its first
+   byte occurs in it once, so a match that fails is none from a later byte either. */
+static void put_right(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size) {
+    size_t i = 0, j;
+    if (!d->right_most) {
+        put(s, bytes, size);
+        return;
+    }
+    while (i < size) {
+        if (bytes[i] == d->right[1 + d->right_part]) {
+            i++;
+            if (++d->right_part < d->right[0]) continue;
+            d->right_part = 0;
+            if (d->right_count < d->right_most) d->right_count++;
+            else put(s, d->right + 1, d->right[0]);
+        } else if (d->right_count || d->right_part) {
+            release_right(d, s);
+        } else {
+            for (j = i; j < size && bytes[j] != d->right[1]; j++) continue;
+            put(s, bytes + i, j - i);
+            i = j;
+        }
+    }
+}
+
+/* Writes bytes of the text but for what is stripped at its ends. */
+static void put_inner(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size) {
+    size_t i = 0;
+    while (d->left_count && i < size) {
+        if (bytes[i] == d->left[1 + d->left_part]) {
+            i++;
+            if (++d->left_part < d->left[0]) continue;
+            d->left_part = 0;
+            d->left_count--;
+        } else {
+            d->left_count = 0;
+            put_right(d, s, d->left + 1, d->left_part);
+            d->left_part = 0;
+        }
+    }
+    put_right(d, s, bytes + i, size - i);
+}
+
+#endif
+
+/* Writes what `count` bytes that are no character come to. */
+static void put_replacement(tkx_decoder *d, sink *s, size_t count) {
+    if (!(d->rules & BY_CHARACTER)) count = count ? 1 : 0;
+    for (; count; count--) put_inner(d, s, REPLACEMENT, 3);
+}
+
+/* Writes bytes: as they are, or as text, of which an incomplete character is held back. */
+static void put_bytes(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size) {
+    size_t i = 0, looked;
+    if (d->as_bytes) {
+        put_inner(d, s, bytes, size);
+        return;
+    }
+    while (i < size) {
+        int look;
+        if (d->held_size) {
+            d->held[d->held_size] = bytes[i];
+            look = utf8_look(d->held, d->held_size + (size_t)1, &looked);
+            if (look == UTF8_BAD) {
+                put_replacement(d, s, d->held_size);
+                d->held_size = 0;
+                continue;
+            }
+            d->held_size++;
+            i++;
+            if (look == UTF8_GOOD) {
+                put_inner(d, s, d->held, d->held_size);
+                d->held_size = 0;
+            }
+            continue;
+        }
+        looked = utf8_valid(bytes + i, size - i);
+        put_inner(d, s, bytes + i, looked);
+        i += looked;
+        if (i == size) break;
+        look = utf8_look(bytes + i, size - i, &looked);
+        if (look == UTF8_CUT) {
+            memcpy(d->held, bytes + i, looked);
+            d->held_size = (uint8_t)looked;
+        } else {
+            put_replacement(d, s, looked);
+        }
+        i += looked;
+    }
+}
+
+/* Writes what an incomplete character comes to that nothing completes any more. */
+static void end_held(tkx_decoder *d, sink *s) {
+    put_replacement(d, s, d->held_size);
+    d->held_size = 0;
+}
+
+#ifndef TKX_NO_DECODER
+
+enum { FIRST = 1, LAST = 2 };                   /* the place of a token: either, both or neither */
+enum { RUN_NONE, RUN_HELD, RUN_GOOD, RUN_BAD }; /* of a run of FALLBACK tokens: whether it is known to be UTF-8 as a whole */
+
+/* Changes the bytes of a token to those that it has at a place; 0 if they are not in BYTS (I19). */
+static int form_at(const tkx *t, uint32_t flags, unsigned place, const uint8_t **bytes, uint32_t *length) {
+    size_t before = (size_t)(*bytes - t->bytes.data), behind = t->bytes.size - before - *length;
+    if (!place) return 1;
+    if (flags & TKX_FORMS) {
+        const uint8_t *lengths = *bytes + *length;
+        uint32_t first, last, only;
+        if (behind < FORM_LENGTHS) return 0;
+        first = load_u16(lengths);
+        last = load_u16(lengths + 2);
+        only = load_u16(lengths + 4);
+        if (behind - FORM_LENGTHS < (size_t)first + last + only) return 0;
+        *bytes = lengths + FORM_LENGTHS + (place == FIRST ? 0 : place == LAST ? first : first + last);
+        *length = place == FIRST ? first : place == LAST ? last : only;
+        return 1;
+    }
+    if (place & FIRST) {
+        uint32_t skip = (flags & TKX_FIRST_SKIP) >> FIRST_SKIP_SHIFT, more = (flags & TKX_FIRST_MORE) >> FIRST_MORE_SHIFT;
+        if (skip > *length || more > before) return 0;
+        *bytes = *bytes + skip - more;
+        *length = *length - skip + more;
+    }
+    if (place & LAST) {
+        uint32_t skip = (flags & TKX_LAST_SKIP) >> LAST_SKIP_SHIFT;
+        if (skip > *length) return 0;
+        *length -= skip;
+    }
+    return 1;
+}
+
+/* Holds a byte of a run back until it is known whether the run is UTF-8. */
+static void hold_byte(tkx_decoder *d, sink *s, uint8_t byte) {
+    size_t looked;
+    int look;
+    d->run[d->run_size++] = byte;
+    look = utf8_look(d->run + d->run_good, (size_t)(d->run_size - d->run_good), &looked);
+    if (look == UTF8_BAD) {
+        for (; d->run_size; d->run_size--) put_inner(d, s, REPLACEMENT, 3);
+        d->run_good = 0;
+        d->run_state = RUN_BAD;
+        return;
+    }
+    if (look == UTF8_GOOD) d->run_good = d->run_size;
+    if (d->run_size == TKX_MAX_RUN) {
+        put_inner(d, s, d->run, d->run_good);
+        d->run_size = (uint16_t)(d->run_size - d->run_good);
+        memmove(d->run, d->run + d->run_good, d->run_size);
+        d->run_good = 0;
+    }
+}
+
+/* Writes bytes of FALLBACK tokens. */
+static void put_run(tkx_decoder *d, sink *s, const uint8_t *bytes, uint32_t length) {
+    uint32_t i;
+    if (d->as_bytes || (d->rules & BY_CHARACTER) || d->run_state == RUN_GOOD) {
+        put_bytes(d, s, bytes, length);
+        return;
+    }
+    if (d->run_state == RUN_NONE) d->run_state = RUN_HELD;
+    for (i = 0; i < length; i++) {
+        if (d->run_state == RUN_BAD) put_inner(d, s, REPLACEMENT, 3);
+        else hold_byte(d, s, bytes[i]);
+    }
+}
+
+/* A token that is no FALLBACK ends a run. */
+static void end_run(tkx_decoder *d, sink *s) {
+    if (!(d->rules & BYTE_FALLBACK) || d->as_bytes) return;
+    if (d->run_good == d->run_size) put_inner(d, s, d->run, d->run_size);
+    else for (; d->run_size; d->run_size--) put_inner(d, s, REPLACEMENT, 3);
+    d->run_size = d->run_good = 0;
+    d->run_state = RUN_NONE;
+    end_held(d, s);
+}
+
+/* Whether the run of FALLBACK tokens that begins with ids[0] is UTF-8 as a whole. */
+static int look_at_run(const tkx *t, uint32_t rules, const uint32_t *ids, size_t count) {
+    uint8_t held[4];
+    size_t held_size = 0, looked, i;
+    for (i = 0; i < count; i++) {
+        const uint8_t *bytes;
+        uint32_t length, flags, j;
+        if (i && (rules & REPEATS_ONCE) && ids[i] == ids[i - 1]) continue;
+        if (read_token(t, ids[i], &bytes, &length, &flags) != TKX_OK || !(flags & TKX_FALLBACK)) break;
+        for (j = 0; j < length; j++) {
+            int look;
+            held[held_size++] = bytes[j];
+            look = utf8_look(held, held_size, &looked);
+            if (look == UTF8_BAD) return RUN_BAD;
+            if (look == UTF8_GOOD) held_size = 0;
+        }
+    }
+    return held_size ? RUN_BAD : RUN_GOOD;
+}
+
+/* The index of the id that is the last one, or count. */
+static size_t last_of(const tkx *t, uint32_t rules, const uint32_t *ids, size_t count) {
+    const uint8_t *bytes;
+    uint32_t length, flags;
+    size_t i;
+    for (i = count; i-- > 0;) {
+        if (i && (rules & REPEATS_ONCE) && ids[i] == ids[i - 1]) continue;
+        if ((rules & FIRST_BY_CONTENT) && read_token(t, ids[i], &bytes, &length, &flags) == TKX_OK && length == 0) continue;
+        return i;
+    }
+    return count;
+}
+
+/* Puts an id at a place. Nothing has changed on TKX_E_CORRUPT. */
+static int put_token(tkx_decoder *d, sink *s, uint32_t id, unsigned place) {
+    const uint8_t *bytes;
+    uint32_t length, flags;
+    int code = read_token(d->t, id, &bytes, &length, &flags);
+    if (code != TKX_OK) return code;
+    if ((flags & TKX_FALLBACK) && (d->rules & BYTE_FALLBACK)) {
+        put_run(d, s, bytes, length);
+    } else {
+        if (!form_at(d->t, flags, place, &bytes, &length)) return TKX_E_CORRUPT;
+        end_run(d, s);
+        put_bytes(d, s, bytes, length);
+    }
+    if (length || !(d->rules & FIRST_BY_TEXT)) d->is_first = 0;
+    return TKX_OK;
+}
+
+/* Whether an id counts: it does not if it is left out, repeats the one before, or has no content where that matters. */
+static int counts(tkx_decoder *d, sink *s, uint32_t id, uint32_t length, uint32_t flags) {
+    if (d->skip_special && (flags & TKX_SPECIAL)) return 0;
+    if ((d->rules & REPEATS_ONCE) && id == d->previous) return 0;
+    d->previous = id;
+    if (length || !(d->rules & FIRST_BY_CONTENT)) return 1;
+    if (!(flags & TKX_FALLBACK)) end_run(d, s);
+    return 0;
+}
+
+/* Adds an id in a stream. One that decodes otherwise as the last waits for the next. */
+static int add_id(tkx_decoder *d, sink *s, uint32_t id) {
+    const uint8_t *bytes;
+    uint32_t length, flags;
+    unsigned place;
+    int code = read_token(d->t, id, &bytes, &length, &flags);
+    if (code != TKX_OK || !counts(d, s, id, length, flags)) return code;
+    if (d->waiting != NONE) {
+        code = put_token(d, s, d->waiting, d->waiting_is_first ? FIRST : 0);
+        if (code != TKX_OK) return code;
+        d->waiting = NONE;
+    }
+    place = d->is_first ? FIRST : 0;
+    if (!(flags & (TKX_LAST_SKIP | TKX_FORMS))) return put_token(d, s, id, place);
+    d->waiting = id;
+    d->waiting_is_first = d->is_first;
+    if (!form_at(d->t, flags, place, &bytes, &length)) return TKX_E_CORRUPT;
+    if (!(flags & TKX_FALLBACK)) end_run(d, s);
+    if (length || !(d->rules & FIRST_BY_TEXT)) d->is_first = 0;
+    return TKX_OK;
+}
+
+/* Writes what is held back, as the end of the text. */
+static int end_text(tkx_decoder *d, sink *s) {
+    int code = d->waiting == NONE ? TKX_OK : put_token(d, s, d->waiting, d->waiting_is_first ? FIRST | LAST : LAST);
+    if (code != TKX_OK) return code;
+    end_run(d, s);
+    end_held(d, s);
+    put_right(d, s, d->left + 1, d->left_part);
+    if (d->right_part) release_right(d, s);
+    return TKX_OK;
+}
+
+/* The character to strip, as its size and its bytes; 0 if it is none (I19). */
+static int read_stripped(uint8_t *to, uint32_t count, uint32_t character) {
+    to[0] = 0;
+    if (count == 0) return character == 0;
+    if (character >= 0x110000 || (character >= 0xD800 && character < 0xE000)) return 0;
+    to[0] = (uint8_t)utf8_encode(to + 1, character);
+    return 1;
+}
+
+/* Reads DECO; 0 if its values are out of their ranges (I19). */
+static int read_rules(tkx_decoder *d) {
+    static const uint8_t zeros[12] = {0};
+    const uint8_t *rules = d->t->decoder.data;
+    d->is_first = 1;
+    d->previous = d->waiting = NONE;
+    if (!rules) return 1;
+    if (load_u32(rules) > DECODER_FLAGS || memcmp(rules + 20, zeros, 12) != 0) return 0;
+    d->rules = (uint8_t)load_u32(rules);
+    if ((d->rules & BY_CHARACTER) && !(d->rules & BYTE_FALLBACK)) return 0;
+    if ((d->rules & FIRST_BY_CONTENT) && (d->rules & FIRST_BY_TEXT)) return 0;
+    d->left_count = load_u32(rules + 4);
+    d->right_most = load_u32(rules + 8);
+    return read_stripped(d->left, d->left_count, load_u32(rules + 12)) && read_stripped(d->right, d->right_most, load_u32(rules + 16));
+}
+
+/* Where the output would end if all that is held back at the ends came. */
+static size_t end_so_far(const tkx_decoder *d, const sink *s) {
+    return s->used + d->left_part + d->right_part + (size_t)d->right_count * d->right[0];
+}
+
+/* Decodes all ids at once. They are all there, so nothing has to wait but what may be stripped. */
+static int decode_by_rules(tkx_decoder *d, const uint32_t *ids, size_t count, sink *s, size_t *size, size_t *ends) {
+    const tkx *t = d->t;
+    size_t last = last_of(t, d->rules, ids, count), i;
+    int code;
+    for (i = 0; i < count; i++) {
+        const uint8_t *bytes;
+        uint32_t length, flags;
+        code = read_token(t, ids[i], &bytes, &length, &flags);
+        if (code == TKX_OK && counts(d, s, ids[i], length, flags)) {
+            if ((flags & TKX_FALLBACK) && d->run_state == RUN_NONE && !d->as_bytes)
+                d->run_state = (uint8_t)look_at_run(t, d->rules, ids + i, count - i);
+            code = put_token(d, s, ids[i], (d->is_first ? FIRST : 0u) | (i == last ? LAST : 0u));
+        }
+        if (code != TKX_OK) {
+            *size = code == TKX_E_ID ? i : 0;
+            return code;
+        }
+        if (ends) ends[i] = end_so_far(d, s);
+    }
+    code = end_text(d, s);
+    for (i = 0; ends && i < count; i++) ends[i] = smaller(ends[i], s->used);
+    return code;
+}
+
+#endif
+
+/* Begins a text. TKX_OK or TKX_E_CORRUPT. */
+static int start(tkx_decoder *d, const tkx *t, int skip_special) {
+    memset(d, 0, sizeof *d);
+    d->t = t;
+    d->skip_special = skip_special != 0;
+#ifndef TKX_NO_DECODER
+    if (!read_rules(d)) return TKX_E_CORRUPT;
+#endif
+    return TKX_OK;
+}
+
+/* Decodes all ids at once, in a file without rules. */
+static int decode_plainly(tkx_decoder *d, const uint32_t *ids, size_t count, sink *s, size_t *size, size_t *ends) {
+    size_t i;
+    for (i = 0; i < count; i++) {
+        const uint8_t *bytes;
+        uint32_t length, flags;
+        int code = read_token(d->t, ids[i], &bytes, &length, &flags);
+        if (code != TKX_OK) {
+            *size = code == TKX_E_ID ? i : 0;
+            return code;
+        }
+        put_bytes(d, s, bytes, length);
+        if (ends) ends[i] = s->used;
+    }
+    end_held(d, s);
+    return TKX_OK;
+}
+
+static int decode(const tkx *t, int as_bytes, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity, size_t *size, size_t *ends) {
+    tkx_decoder d;
+    sink s;
+    int code;
+    if (!t || !size || (!ids && count) || (!out && capacity)) return TKX_E_ARGUMENT;
+    *size = 0;
+    s.out = out;
+    s.capacity = capacity;
+    s.used = 0;
+    code = start(&d, t, 0);
+    if (code != TKX_OK) return code;
+    d.as_bytes = (uint8_t)as_bytes;
+#ifndef TKX_NO_DECODER
+    if (t->decoder.data) code = decode_by_rules(&d, ids, count, &s, size, ends);
+    else
+#endif
+        code = decode_plainly(&d, ids, count, &s, size, ends);
+    if (code != TKX_OK) return code;
+    *size = s.used;
+    return s.used <= capacity ? TKX_OK : TKX_E_BYTES;
+}
+
+int tkx_decode_text(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity, size_t *size) {
+    return decode(t, 0, ids, count, out, capacity, size, NULL);
+}
+
+int tkx_decode_ends(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity, size_t *size, size_t *ends) {
+    if (!ends && count) return TKX_E_ARGUMENT;
+    return decode(t, 1, ids, count, out, capacity, size, ends);
+}
+
 int tkx_decode(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity, size_t *size) {
     const uint8_t *bytes, *end;
     uint32_t length, flags;
     size_t used = 0, i;
     if (!t || !size || (!ids && count) || (!out && capacity)) return TKX_E_ARGUMENT;
+    if (t->decoder.data) return decode(t, 1, ids, count, out, capacity, size, NULL);
     *size = 0;
     end = t->bytes.data + t->bytes.size;
     for (i = 0; i < count; i++) {
-        if (ids[i] >= t->id_count) {
-            *size = i;
-            return TKX_E_ID;
-        }
-        if (!read_record(t, ids[i], &bytes, &length, &flags)) return TKX_E_CORRUPT;
-        if ((flags & TKX_KIND_MASK) == TKX_KIND_HOLE) {
-            *size = i;
-            return TKX_E_ID;
+        int code = read_token(t, ids[i], &bytes, &length, &flags);
+        if (code != TKX_OK) {
+            *size = code == TKX_E_ID ? i : 0;
+            return code;
         }
         /* Most tokens are short: 16 bytes copied at once, where there is room on both sides, are twice as fast as a call with a length. */
         if (EXPECT(used <= capacity && capacity - used >= 16 && length <= 16 && end - bytes >= 16)) COPY(out + used, bytes, 16);
@@ -859,82 +1389,61 @@ int tkx_decode(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, si
     return used <= capacity ? TKX_OK : TKX_E_BYTES;
 }
 
-static const uint8_t REPLACEMENT[3] = {0xEF, 0xBF, 0xBD};
-
 int tkx_decoder_init(tkx_decoder *d, const tkx *t, int skip_special) {
     if (!d || !t) return TKX_E_ARGUMENT;
-    memset(d, 0, sizeof *d);
-    d->t = t;
-    d->skip_special = skip_special != 0;
-    return TKX_OK;
-}
-
-/* Adds the bytes that are held back, byte by byte, until they are a character or cannot become one. Gives the bytes of the token used. */
-static size_t complete_held(tkx_decoder *d, const uint8_t *bytes, size_t length, uint8_t *out, size_t *used) {
-    size_t i = 0, looked;
-    while (d->held_size && i < length) {
-        int look;
-        d->held[d->held_size] = bytes[i];
-        look = utf8_look(d->held, d->held_size + (size_t)1, &looked);
-        if (look == UTF8_BAD) {
-            memcpy(out + *used, REPLACEMENT, 3);
-            *used += 3;
-            d->held_size = 0;
-        } else {
-            d->held_size++;
-            i++;
-            if (look == UTF8_GOOD) {
-                memcpy(out + *used, d->held, d->held_size);
-                *used += d->held_size;
-                d->held_size = 0;
-            }
-        }
-    }
-    return i;
+    return start(d, t, skip_special);
 }
 
 int tkx_decoder_step(tkx_decoder *d, uint32_t id, uint8_t *out, size_t capacity, size_t *size) {
     const uint8_t *bytes;
     uint32_t length, flags;
-    size_t used = 0, i, looked;
+    sink s;
+    int code;
     if (!d || !d->t || !size || (!out && capacity)) return TKX_E_ARGUMENT;
     *size = 0;
-    if (id >= d->t->id_count) return TKX_E_ID;
-    if (!read_record(d->t, id, &bytes, &length, &flags)) return TKX_E_CORRUPT;
-    if ((flags & TKX_KIND_MASK) == TKX_KIND_HOLE) return TKX_E_ID;
-    if (length == 0 || (d->skip_special && (flags & TKX_SPECIAL))) return TKX_OK;
+    s.out = out;
+    s.capacity = capacity;
+    s.used = 0;
+#ifndef TKX_NO_DECODER
+    if (d->t->decoder.data) {
+        tkx_decoder before = *d;
+        code = add_id(d, &s, id);
+        if (code == TKX_OK && s.used > capacity) code = TKX_E_BYTES;
+        if (code != TKX_OK) *d = before;
+        if (code == TKX_OK || code == TKX_E_BYTES) *size = s.used;
+        return code;
+    }
+#endif
+    code = read_token(d->t, id, &bytes, &length, &flags);
+    if (code != TKX_OK || length == 0 || (d->skip_special && (flags & TKX_SPECIAL))) return code;
     if (capacity < 3 * (size_t)length + 12) {
         *size = 3 * (size_t)length + 12;
         return TKX_E_BYTES;
     }
-    i = complete_held(d, bytes, length, out, &used);
-    while (i < length) {
-        int look = utf8_look(bytes + i, length - i, &looked);
-        if (look == UTF8_CUT) {
-            memcpy(d->held, bytes + i, looked);
-            d->held_size = (uint8_t)looked;
-        } else if (look == UTF8_GOOD) {
-            memcpy(out + used, bytes + i, looked);
-            used += looked;
-        } else {
-            memcpy(out + used, REPLACEMENT, 3);
-            used += 3;
-        }
-        i += looked;
-    }
-    *size = used;
+    put_bytes(d, &s, bytes, length);
+    *size = s.used;
     return TKX_OK;
 }
 
 int tkx_decoder_flush(tkx_decoder *d, uint8_t *out, size_t capacity, size_t *size) {
+    tkx_decoder end;
+    sink s;
+    int code = TKX_OK;
     if (!d || !d->t || !size || (!out && capacity)) return TKX_E_ARGUMENT;
     *size = 0;
-    if (!d->held_size) return TKX_OK;
-    *size = 3;
-    if (capacity < 3) return TKX_E_BYTES;
-    memcpy(out, REPLACEMENT, 3);
-    d->held_size = 0;
-    return TKX_OK;
+    end = *d;
+    s.out = out;
+    s.capacity = capacity;
+    s.used = 0;
+#ifndef TKX_NO_DECODER
+    code = end_text(&end, &s);
+#else
+    end_held(&end, &s);
+#endif
+    if (code != TKX_OK) return code;
+    *size = s.used;
+    if (s.used > capacity) return TKX_E_BYTES;
+    return start(d, d->t, d->skip_special);
 }
 
 /* ---- A call and its memory ----------------------------------------------------------------------------------------------------------- */
@@ -2155,6 +2664,332 @@ static NO_INLINE void merge_long(run *r, const uint8_t *bytes, size_t size) {
     r->memory_used = mark;
 }
 
+/* ---- Trie (5.7): what Unigram, WordPiece, WordLevel and greedy models have in common ------------------------------------------------ */
+
+#if !defined(TKX_NO_UNIGRAM) || !defined(TKX_NO_WORDPIECE) || !defined(TKX_NO_WORDLEVEL) || !defined(TKX_NO_GREEDY)
+#define HAS_TRIE_MODELS
+
+/* What the text from `from` to `to` becomes where the vocabulary does not have it. */
+static void emit_unknown(run *r, const uint8_t *from, const uint8_t *to) {
+    if (r->t->unknown_id == NONE) fail(r, TKX_E_UNKNOWN_TEXT);
+    else emit_token(r, r->t->unknown_id, from, to);
+}
+
+#endif
+
+#if !defined(TKX_NO_WORDPIECE) || !defined(TKX_NO_GREEDY)
+
+/* The end of the longest token that begins at `from`, looked up from the node with a base on; `from` if there is none. */
+static const uint8_t *longest_token(run *r, uint32_t base, const uint8_t *from, const uint8_t *end, uint32_t *id) {
+    const tkx *t = r->t;
+    const uint8_t *p = from, *last = from;
+    while (p < end) {
+        uint64_t unit = trie_child(t, base, *p);
+        if (label_of(unit) != *p) {
+            if (label_of(unit) > 256) fail(r, TKX_E_CORRUPT);
+            break;
+        }
+        p++;
+        base = base_of(unit);
+        if (id_of(unit) == MAX_IDS) continue;
+        *id = id_of(unit);
+        last = p;
+    }
+    if (last > from && *id >= t->id_count) fail(r, TKX_E_CORRUPT);
+    return last;
+}
+
+#endif
+
+/* ---- Unigram (5.8) ------------------------------------------------------------------------------------------------------------------ */
+
+#ifndef TKX_NO_UNIGRAM
+
+#include <float.h>
+
+/* The ids depend on the last bit of sums, so a sum of two doubles must be rounded to a double, at once. Only additions and comparisons are
+   made: nothing can be contracted, and sums of floats may be computed as doubles, for a float is less than half as wide. */
+#if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 1
+#error "Unigram models need doubles that are rounded after each addition: compile with -msse2 -mfpmath=sse, or with TKX_NO_UNIGRAM."
+#endif
+typedef char unigram_needs_doubles_of_64_bits[sizeof(double) == 8 ? 1 : -1];
+
+/* The best way to a place in the text: the sum of scores up to it, and the token that ends there. 16 bytes in lent memory: f64 sum, u32
+   length, u32 id. Length 0: no way has been found yet. */
+enum { WAY = 16, WAY_LENGTH = 8, WAY_ID = 12 };
+
+/* The first places need no work memory. */
+enum { FEW_WAYS = 64 };
+
+/* A piece at work. Ways begin at `from`: whatever is before has been emitted, because all ways pass through `from`. */
+typedef struct unigram {
+    run *r;
+    const uint8_t *from, *end;
+    const uint8_t *unknown; /* where the unknown text that is not emitted yet begins, or NULL */
+    double sum;             /* at `from`, from the start of the piece on: sums must be rounded as the reference rounds them */
+    uint8_t *ways;          /* room + 1 of them */
+    size_t room;
+} unigram;
+
+static FORCE_INLINE double get_double(const uint8_t *p) {
+    double v;
+    COPY(&v, p, 8);
+    return v;
+}
+
+static FORCE_INLINE void put_way(uint8_t *way, double sum, size_t length, uint32_t id) {
+    COPY(way, &sum, 8);
+    put_u32(way + WAY_LENGTH, (uint32_t)length);
+    put_u32(way + WAY_ID, id);
+}
+
+/* The score of an id below id_count. */
+static FORCE_INLINE double score_of(const tkx *t, uint32_t id) {
+    if (t->double_scores.data) {
+        uint64_t bits = load_u64(t->double_scores.data + 8 * (size_t)id);
+        double score;
+        COPY(&score, &bits, 8);
+        return score;
+    } else {
+        uint32_t bits = load_u32(t->scores.data + 4 * (size_t)id);
+        float score;
+        COPY(&score, &bits, 4);
+        return (double)score;
+    }
+}
+
+static double unknown_score(const tkx *t) {
+    uint64_t bits = load_u64(t->trie.data + 16);
+    double score;
+    COPY(&score, &bits, 8);
+    return score;
+}
+
+/* Emits the unknown text that waits, up to `to`. */
+static void emit_waiting(unigram *u, const uint8_t *to) {
+    run *r = u->r;
+    const tkx *t = r->t;
+    const uint8_t *from = u->unknown, *p;
+    uint32_t id;
+    int found = TKX_E_NOT_FOUND;
+    if (!from) return;
+    u->unknown = NULL;
+    if (!(t->trie_flags & SINGLE_PRECISION)) found = token_in_trie(t, from, (size_t)(to - from), &id);
+    if (found == TKX_OK) {
+        emit_token(r, id, from, to);
+        return;
+    }
+    if (found == TKX_E_CORRUPT) fail(r, found);
+    for (p = from; t->byte_ids.data && p < to; p++) {
+        id = load_u32(t->byte_ids.data + 4 * (size_t)*p);
+        if (id == NONE) break;
+        if (id >= t->id_count) fail(r, TKX_E_CORRUPT);
+    }
+    if (p < to) {
+        emit_unknown(r, from, to);
+        return;
+    }
+    for (p = from; p < to; p++) emit_token(r, load_u32(t->byte_ids.data + 4 * (size_t)*p), from, to);
+}
+
+/* Emits the best way to the place `size` bytes behind `from`. */
+static void emit_way(unigram *u, size_t size) {
+    uint8_t *ways = u->ways;
+    size_t at = size;
+    uint32_t length = get_u32(ways + WAY * at + WAY_LENGTH), id = get_u32(ways + WAY * at + WAY_ID);
+    /* The way is known from its end; turn it round, so that each place knows the token that begins there. */
+    while (at > 0) {
+        size_t start = at - length;
+        uint32_t length_before = get_u32(ways + WAY * start + WAY_LENGTH), id_before = get_u32(ways + WAY * start + WAY_ID);
+        put_u32(ways + WAY * start + WAY_LENGTH, length);
+        put_u32(ways + WAY * start + WAY_ID, id);
+        at = start;
+        length = length_before;
+        id = id_before;
+    }
+    while (at < size) {
+        const uint8_t *p = u->from + at;
+        length = get_u32(ways + WAY * at + WAY_LENGTH);
+        id = get_u32(ways + WAY * at + WAY_ID);
+        if (id == u->r->t->unknown_id) {
+            if (!u->unknown) u->unknown = p;
+        } else {
+            emit_waiting(u, p);
+            emit_token(u->r, id, p, p + length);
+        }
+        at += length;
+    }
+}
+
+/* A way to the place `to` bytes behind `from`, with a sum and a last token. 0 if there is no room for it. Of equal sums the first one that
+   is met stays. */
+static FORCE_INLINE int add_way(unigram *u, size_t *reach, size_t to, double sum, size_t length, uint32_t id, int single) {
+    uint8_t *way;
+    if (to > u->room) return 0;
+    way = u->ways + WAY * to;
+    if (to > *reach) {
+        while (*reach < to) put_u32(u->ways + WAY * ++*reach + WAY_LENGTH, 0);
+    } else if (get_u32(way + WAY_LENGTH) && !(sum > get_double(way))) {
+        return 1;
+    }
+    put_way(way, single ? (double)(float)sum : sum, length, id);
+    return 1;
+}
+
+/* Goes on from `from` to the end of the piece. Wherever no token reaches over, the way so far is emitted, and `from` moves there: so the
+   ways need room for the longest part without such a place, not for the piece. 0: there is too little room; nothing behind `from` is done. */
+static FORCE_INLINE int find_ways(unigram *u, int single) {
+    run *r = u->r;
+    const tkx *t = r->t;
+    const double unknown = unknown_score(t);
+    const uint32_t id_count = t->id_count, root = t->trie_root;
+    size_t at = 0, reach = 0;
+    put_way(u->ways, u->sum, 0, 0);
+    while (u->from + at < u->end) {
+        const uint8_t *start = u->from + at, *p = start;
+        const size_t character = t->trie_flags & BYTE_CHARACTERS ? 1 : utf8_length(*start);
+        const double sum = get_double(u->ways + WAY * at);
+        uint32_t base = root;
+        int is_covered = 0;
+        do {
+            uint64_t unit = trie_child(t, base, *p);
+            uint32_t id = id_of(unit);
+            if (label_of(unit) != *p) {
+                if (!EXPECT(label_of(unit) <= 256)) fail(r, TKX_E_CORRUPT);
+                break;
+            }
+            p++;
+            base = base_of(unit);
+            if (id == MAX_IDS) continue;
+            if (!EXPECT(id < id_count)) {
+                fail(r, TKX_E_CORRUPT);
+                break;
+            }
+            if ((size_t)(p - start) == character) is_covered = 1;
+            if (!add_way(u, &reach, (size_t)(p - u->from), score_of(t, id) + sum, (size_t)(p - start), id, single)) return 0;
+        } while (p < u->end);
+        if (!is_covered) {
+            const double with = single ? (double)(float)(unknown + sum) : unknown + sum;
+            if (!add_way(u, &reach, at + character, with, character, t->unknown_id, single)) return 0;
+            /* Without an unknown token the reference stops where it would take it, even if a better way were found later. */
+            if (get_u32(u->ways + WAY * (at + character) + WAY_ID) == NONE) fail(r, TKX_E_UNKNOWN_TEXT);
+        }
+        if (r->code != TKX_OK) return 1;
+        at += character;
+        if (at == reach) {
+            const double here = get_double(u->ways + WAY * at);
+            emit_way(u, at);
+            u->from += at;
+            u->sum = here;
+            put_way(u->ways, here, 0, 0);
+            at = reach = 0;
+        }
+    }
+    return 1;
+}
+
+static NO_INLINE int find_ways_in_double(unigram *u) { return find_ways(u, 0); }
+
+static NO_INLINE int find_ways_in_single(unigram *u) { return find_ways(u, 1); }
+
+static void encode_unigram(run *r, const uint8_t *bytes, size_t size) {
+    uint8_t few[WAY * (FEW_WAYS + 1)];
+    const size_t mark = r->memory_used;
+    unigram u;
+    u.r = r;
+    u.from = bytes;
+    u.end = bytes + size;
+    u.unknown = NULL;
+    u.sum = 0;
+    u.ways = few;
+    u.room = FEW_WAYS;
+    while (!(r->t->trie_flags & SINGLE_PRECISION ? find_ways_in_single(&u) : find_ways_in_double(&u))) {
+        /* Each time eight times the room, so that what is done again is little. */
+        size_t rest = (size_t)(u.end - u.from);
+        u.room = smaller(rest, 8 * u.room);
+        r->memory_used = mark;
+        u.ways = borrow(r, (uint64_t)WAY * ((uint64_t)u.room + 1));
+        if (!u.ways) {
+            r->memory_needed = mark + (uint64_t)WAY * ((uint64_t)rest + 1);
+            return;
+        }
+    }
+    if (r->code == TKX_OK) emit_waiting(&u, u.end);
+    r->memory_used = mark;
+}
+
+#endif
+
+/* ---- WordPiece (5.9) ---------------------------------------------------------------------------------------------------------------- */
+
+#ifndef TKX_NO_WORDPIECE
+
+static size_t count_characters(const tkx *t, const uint8_t *bytes, size_t size) {
+    size_t count = 0, i;
+    if (t->trie_flags & BYTE_CHARACTERS) return size;
+    for (i = 0; i < size; i++) count += !utf8_inside(bytes[i]);
+    return count;
+}
+
+static void encode_word_pieces(run *r, const uint8_t *bytes, size_t size) {
+    const tkx *t = r->t;
+    const uint8_t *at = bytes, *end = bytes + size;
+    const size_t before = r->count;
+    uint32_t base = t->trie_root, id = 0;
+    if (size > t->trie_characters && count_characters(t, bytes, size) > t->trie_characters) {
+        emit_unknown(r, bytes, end);
+        return;
+    }
+    while (at < end && r->code == TKX_OK) {
+        const uint8_t *last = longest_token(r, base, at, end, &id);
+        if (last == at) {
+            r->count = before; /* one piece that is not found makes the whole word unknown */
+            emit_unknown(r, bytes, end);
+            return;
+        }
+        emit_token(r, id, at, last);
+        at = last;
+        base = t->trie_continuation;
+    }
+}
+
+#endif
+
+/* ---- WordLevel (5.10) --------------------------------------------------------------------------------------------------------------- */
+
+#ifndef TKX_NO_WORDLEVEL
+
+static void encode_word(run *r, const uint8_t *bytes, size_t size) {
+    uint32_t id;
+    int found = token_in_trie(r->t, bytes, size, &id);
+    if (found == TKX_OK) emit_token(r, id, bytes, bytes + size);
+    else if (found == TKX_E_NOT_FOUND) emit_unknown(r, bytes, bytes + size);
+    else fail(r, found);
+}
+
+#endif
+
+/* ---- Greedy (5.11) ------------------------------------------------------------------------------------------------------------------ */
+
+#ifndef TKX_NO_GREEDY
+
+static void encode_greedy(run *r, const uint8_t *bytes, size_t size) {
+    const uint8_t *at = bytes, *end = bytes + size;
+    uint32_t id = 0;
+    while (at < end && r->code == TKX_OK) {
+        const uint8_t *last = longest_token(r, r->t->trie_root, at, end, &id);
+        if (last > at) {
+            emit_token(r, id, at, last);
+            at = last;
+        } else {
+            emit_unknown(r, at, at + 1);
+            at++;
+        }
+    }
+}
+
+#endif
+
 /* ---- Pieces ------------------------------------------------------------------------------------------------------------------------- */
 
 /* The word cache: sets of 64 bytes, a line of memory. A set holds two small entries, of a piece of at most 15 bytes and up to 4 ids, or a
@@ -2265,12 +3100,45 @@ static FORCE_INLINE void emit_cached(run *r, waiting *w, const uint8_t *entry) {
     }
 }
 
+#ifdef HAS_TRIE_MODELS
+
+/* A piece that is not in the cache, where the model is not BPE. */
+static void encode_by_trie(run *r, const waiting *w) {
+    const size_t before = r->count;
+    size_t count;
+    switch (r->t->model) {
+#ifndef TKX_NO_UNIGRAM
+        case MODEL_UNIGRAM: encode_unigram(r, w->p, w->size); break;
+#endif
+#ifndef TKX_NO_WORDPIECE
+        case MODEL_WORDPIECE: encode_word_pieces(r, w->p, w->size); break;
+#endif
+#ifndef TKX_NO_WORDLEVEL
+        case MODEL_WORDLEVEL: encode_word(r, w->p, w->size); break;
+#endif
+#ifndef TKX_NO_GREEDY
+        case MODEL_GREEDY: encode_greedy(r, w->p, w->size); break;
+#endif
+        default: break;
+    }
+    count = r->count - before;
+    if (w->set && r->code == TKX_OK && count >= 1 && count <= LARGE_IDS && r->count <= r->capacity) remember(w, r->ids + before, count);
+}
+
+#endif
+
 /* A piece that is not in the cache. */
 static NO_INLINE void encode_unseen(run *r, const waiting *w) {
     const tkx *t = r->t;
     uint32_t ids[SHORT_PIECE], flags;
     size_t count = 1, i;
     int found = TKX_E_NOT_FOUND;
+#ifdef HAS_TRIE_MODELS
+    if (t->model != MODEL_BPE) {
+        encode_by_trie(r, w);
+        return;
+    }
+#endif
     if (w->is_hashed) {
         found = token_in_slot(t, w->slot, w->hash, w->p, w->size, &ids[0], &flags);
     } else if (w->size <= t->max_token_bytes) {
@@ -2338,7 +3206,7 @@ static NO_INLINE void encode_batch(run *r) {
             emit_cached(r, w, entry);
             continue;
         }
-        if (!looked) look_ahead(r, i);
+        if (!looked && r->t->model == MODEL_BPE) look_ahead(r, i);
         looked = 1;
         encode_unseen(r, w);
     }

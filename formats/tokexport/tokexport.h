@@ -11,7 +11,8 @@
        if (tkx_encode(&t, "Hello", 5, ids, 256, &count, &work) != TKX_OK) ...
        for (i = 0; i < count; i++) { tkx_token_bytes(&t, ids[i], &bytes, &length); fwrite(bytes, 1, length, stdout); }
 
-   Limits: 2,097,151 ids, tokens of 65,535 bytes, texts of 2^31 - 1 bytes a call. Byte-level BPE; a file of another model type is refused.
+   Limits: 2,097,151 ids, tokens of 65,535 bytes, texts of 2^31 - 1 bytes a call. Models: BPE, Unigram, WordPiece, WordLevel, greedy. Define
+   TKX_NO_UNIGRAM, TKX_NO_WORDPIECE, TKX_NO_WORDLEVEL or TKX_NO_GREEDY to leave one out; its files are then refused by TKX_E_MODEL.
    Texts are UTF-8 and counted in bytes; nothing is NUL-terminated. Every function may be called from many threads at once, as
    long as each has its own work memory, cache and streams.
 
@@ -46,7 +47,8 @@ enum {
     TKX_E_STATE = -9,         /* the stream has been finished */
     TKX_E_NO_ENCODER = -10,   /* the file holds what decoding needs and no more */
     TKX_E_SELF_TEST = -11,    /* a self test gave other ids than its reference */
-    TKX_E_NO_SPANS = -12,     /* what the reference library says about the places of tokens cannot be told from the file */
+    TKX_E_UNKNOWN_TEXT = -12, /* a part of the text is not in the vocabulary, which has no token for what is unknown */
+    TKX_E_NO_SPANS = -13,     /* what the reference library says about the places of tokens cannot be told from the file */
     /* the file */
     TKX_E_EMPTY = -20,        /* no bytes at all */
     TKX_E_MAGIC = -21,        /* not a tokexport file */
@@ -75,8 +77,13 @@ enum {
     TKX_KIND_ADDED = 2,
     TKX_KIND_UNKNOWN = 3,
     TKX_KIND_MASK = 3,
-    TKX_SPECIAL = 4, /* left out of decoded text on request */
-    TKX_WHOLE = 8    /* merging the token's own bytes gives this token */
+    TKX_SPECIAL = 4,       /* left out of decoded text on request */
+    TKX_WHOLE = 8,         /* merging the token's own bytes gives this token */
+    TKX_FALLBACK = 16,     /* a byte of a character that the vocabulary lacks */
+    TKX_FIRST_SKIP = 96,   /* two bits: bytes left out at the front of the first token */
+    TKX_FIRST_MORE = 384,  /* two bits: bytes more at the front of the first token */
+    TKX_LAST_SKIP = 1536,  /* two bits: bytes left out at the end of the last token */
+    TKX_FORMS = 2048       /* what the first, last and only token decode to is stored apart */
 };
 
 /* Roles of ids, for tkx_special_id. */
@@ -113,11 +120,12 @@ typedef struct tkx_stage {
 typedef struct tkx {
     const uint8_t *data;
     size_t size;
-    uint32_t id_count, token_count, flags, max_token_bytes, unknown_id;
+    uint32_t model, id_count, token_count, flags, max_token_bytes, unknown_id;
     uint32_t section_count;
-    tkx_span records, bytes, scores, ranks, byte_ids, token_index, pair_index, splits, cuts;
+    tkx_span records, bytes, decoder, scores, double_scores, ranks, byte_ids, token_index, pair_index, trie, splits, cuts;
     tkx_span normalizer, added, added_classes, special_ids, post, trims, self_test;
     uint32_t token_slots, token_buckets, pair_slots, pair_buckets;
+    uint32_t trie_units, trie_root, trie_continuation, trie_characters, trie_flags;
     uint32_t stage_count;
     uint8_t plain_raw, plain_normalized;
     tkx_stage stages[TKX_MAX_STAGES];
@@ -145,7 +153,7 @@ const char *tkx_error(int code);
 /* Ids are 0 .. tkx_id_count - 1; some of them may be holes. */
 uint32_t tkx_id_count(const tkx *t);
 
-/* The bytes that an id stands for, in place. They may be none, hold NUL, or be part of a character. TKX_E_ID for a hole. O(1). */
+/* The bytes that an id stands for between other ids, in place. They may be none, hold NUL, or be part of a character. TKX_E_ID for a hole. O(1). */
 int tkx_token_bytes(const tkx *t, uint32_t id, const uint8_t **bytes, size_t *size);
 
 /* Encodes a text in which special tokens are plain text. Writes at most `capacity` ids and their number to *count. `ids` may be NULL
@@ -157,8 +165,13 @@ int tkx_encode(const tkx *t, const void *text, size_t size, uint32_t *ids, size_
 int tkx_encode_special(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity, size_t *count,
                        const tkx_work *work);
 
-/* Joins the bytes of ids. On TKX_E_BYTES *size is the number of bytes needed. On TKX_E_ID it is the index of the bad id. */
+/* Joins the bytes of ids, by the rules of the file's decoder (a space less at the start, a word's end ...). They need not be UTF-8. On
+   TKX_E_BYTES *size is the number of bytes needed. On TKX_E_ID it is the index of the bad id. To leave special tokens out, leave out the
+   ids that have TKX_SPECIAL. */
 int tkx_decode(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity, size_t *size);
+
+/* The same as text: valid UTF-8, with U+FFFD where the reference library puts it. */
+int tkx_decode_text(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity, size_t *size);
 
 /* Work memory that is enough for any text of `size` bytes. Almost all texts need far less: 40 bytes for each byte of a word of more than
    64 bytes, 64 KB for prose that is to be normalized, as much as the text where it gets a space before it. The macro is the same as a
@@ -171,7 +184,8 @@ size_t tkx_work_size(const tkx *t, size_t size);
 /* Kind and flags of an id (TKX_KIND_HOLE and TKX_OK for a hole). TKX_E_ID out of range. */
 int tkx_token_flags(const tkx *t, uint32_t id, uint32_t *flags);
 
-/* -ln(rank + 1) for a token that a merge makes, -1e6 for the others. TKX_E_NOT_FOUND when the file has no scores. */
+/* BPE: -ln(rank + 1) for a token that a merge makes, -1e6 for the others. Unigram: the piece's own. TKX_E_NOT_FOUND when the file has no
+   scores. */
 int tkx_token_score(const tkx *t, uint32_t id, float *score);
 
 /* The model token with exactly these bytes. TKX_E_NOT_FOUND: none. Added tokens are not looked for. */
@@ -209,6 +223,9 @@ int tkx_encode_spans(const tkx *t, const void *text, size_t size, const uint8_t 
                      uint32_t *spans, size_t capacity, size_t *count, const tkx_work *work);
 
 #endif
+
+/* As tkx_decode; ends[i], for each id, is where in the output its bytes end. They begin where those of the id before end. */
+int tkx_decode_ends(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity, size_t *size, size_t *ends);
 
 /* The index-th piece of the post-processor's template for one text (pair = 0) or two: kind 0 is an id, 1 the first text, 2 the second.
    TKX_E_NOT_FOUND behind the last piece, and at once where the file has no template: then it is the texts alone. */
@@ -249,23 +266,35 @@ int tkx_encoder_feed(tkx_encoder *e, const void *text, size_t size, size_t *take
 /* Writes the last ids; the encoder is finished then. On an error it is not, and nothing changes. */
 int tkx_encoder_finish(tkx_encoder *e, uint32_t *ids, size_t capacity, size_t *count);
 
-/* Decodes ids one at a time and never gives half a character: an incomplete one waits for the next id. */
+/* A run of bytes that stand for characters which the vocabulary lacks is text or not as a whole. A decoder holds back so many of them; of a
+   longer run the whole characters are given before its end is known. */
+#define TKX_MAX_RUN 256
+
+/* Decodes ids one at a time and never gives half a character: an incomplete one waits for the next id, and so does whatever depends on what
+   follows. The parts are those of tkx_decode_text, but for runs of more than TKX_MAX_RUN bytes. */
 typedef struct tkx_decoder {
     const tkx *t;
-    uint8_t held[4];
+    uint8_t held[4]; /* an incomplete character */
     uint8_t held_size;
-    uint8_t skip_special;
+    uint8_t skip_special, as_bytes, rules;
+    /* Only for a file with a decoder of its own: */
+    uint8_t is_first, waiting_is_first, run_state, left_part, right_part;
+    uint8_t left[5], right[5]; /* the characters to strip; their size, then their bytes */
+    uint16_t run_size, run_good;
+    uint32_t left_count, right_count, right_most; /* still to strip at the start; held back at the end, and how many at most */
+    uint32_t previous, waiting;
+    uint8_t run[TKX_MAX_RUN];
 } tkx_decoder;
 
 /* Starts a decoder. `skip_special`: special tokens give nothing. */
 int tkx_decoder_init(tkx_decoder *d, const tkx *t, int skip_special);
 
-/* Adds one id and writes the text that is complete: valid UTF-8, bytes that cannot become a character replaced by U+FFFD (one for each
-   maximal part, as all the reference libraries do). Needs room for 3 * length of the token + 12 bytes; nothing changes on TKX_E_BYTES
-   or TKX_E_ID. */
+/* Adds one id and writes the text that is complete: valid UTF-8, with U+FFFD where the reference library puts it. On TKX_E_BYTES *size is
+   a number of bytes that is enough: 3 * length of the token + 12, where nothing but an incomplete character can be held back. Nothing
+   changes on an error. */
 int tkx_decoder_step(tkx_decoder *d, uint32_t id, uint8_t *out, size_t capacity, size_t *size);
 
-/* Writes what an incomplete character at the end comes to (U+FFFD, or nothing), and starts afresh. */
+/* Writes what is held back as the end of the text, and starts afresh. On an error nothing changes. */
 int tkx_decoder_flush(tkx_decoder *d, uint8_t *out, size_t capacity, size_t *size);
 
 #ifdef __cplusplus

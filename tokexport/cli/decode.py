@@ -33,19 +33,15 @@ def decode(path: Path, ids: tuple[str, ...], skip_special_tokens: bool, as_json:
     numbers = parse_ids(" ".join(ids) if ids else read_bytes(None).decode("utf-8", "replace"))
     tokenizer = load(path)
     try:
-        tokens = tokenizer.decode_tokens_bytes(numbers)
+        tokens = tokenizer.decode_tokens_bytes(numbers, skip_special_tokens=skip_special_tokens)
+        text = tokenizer.decode(numbers, skip_special_tokens=skip_special_tokens)
     except KeyError as error:
         raise TokexportError(f"{path}: no id {error.args[0]}; its ids are 0 to {tokenizer.n_vocab - 1:,}") from error
-    if skip_special_tokens:
-        tokens = [
-            token for number, token in zip(numbers, tokens, strict=True) if not tokenizer.is_special_token(number)
-        ]
     content = b"".join(tokens)
     if as_json:
-        text = content.decode("utf-8", "replace")
         say_json({"text": text, "escaped": escape(content), "tokens": [escape(token) for token in tokens]})
     elif sys.stdout.isatty():
-        click.echo(visible(content.decode("utf-8", "replace")))
+        click.echo(visible(text))
     else:
         click.echo(content, nl=False)
 

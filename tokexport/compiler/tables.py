@@ -14,6 +14,7 @@ from tokexport.compiler.cuts import Pairs, safe_cuts
 from tokexport.compiler.normalize import normalize
 from tokexport.compiler.normalizer_table import NormalizerTable, joined_form, normalizer_table
 from tokexport.compiler.regex import SplitProgram, compile_split
+from tokexport.compiler.trie_tables import TrieTables, trie_tables
 from tokexport.compiler.unicode import shorthand_set
 from tokexport.errors import UnsupportedError
 from tokexport.layout import MAX_IDS, MAX_STAGES, AddedClass
@@ -46,7 +47,7 @@ class AddedTables:
 class Tables:
     """A compiled model."""
 
-    encoder: BytePairTables
+    encoder: BytePairTables | TrieTables
     stages: tuple[tuple[Split, SplitProgram], ...]
     cuts: Pairs
     normalizer: NormalizerTable | None
@@ -75,8 +76,10 @@ def compile_model(model: TokenizerModel) -> Tables:
     )
 
 
-def _encoder(model: Model) -> BytePairTables:
-    if isinstance(model, BytePairModel) and model.characters is None and model.ranks is None:
+def _encoder(model: Model) -> BytePairTables | TrieTables:
+    if not isinstance(model, BytePairModel):
+        return trie_tables(model)
+    if model.characters is None and model.ranks is None:
         return byte_pair_tables(model)
     raise UnsupportedError("model", f"{type(model).__name__}", "byte-level BPE is")
 

@@ -75,7 +75,7 @@ public:
     // decoding.cpp.
     nanobind::object decode(nanobind::handle ids, bool skip_special, const char *errors);
     nanobind::object decode_bytes(nanobind::handle ids, bool skip_special);
-    nanobind::object decode_tokens_bytes(nanobind::handle ids);
+    nanobind::object decode_tokens_bytes(nanobind::handle ids, bool skip_special);
     nanobind::object token_bytes(nanobind::handle id) const;
     nanobind::object token_id(nanobind::handle data) const;
     std::uint32_t token_flags(nanobind::handle id) const;
@@ -106,7 +106,9 @@ private:
     const std::vector<Piece> &pieces_of(std::size_t texts, bool template_) const;
     void locate(Workspace &space, nanobind::handle texts, nanobind::handle allowed, bool template_, bool characters, Located &out);
     Outcome locate_text(Workspace &space, std::string_view text, const Allowed &allowed, bool characters, Located &out) const;
-    std::size_t join(Workspace &space, nanobind::handle ids, bool skip_special, Buffer<std::uint8_t> &out);
+    std::size_t wanted_ids(Workspace &space, nanobind::handle ids, bool skip_special) const;
+    template <class Decode>
+    std::size_t join(Workspace &space, std::size_t count, Decode decode);
 
     nanobind::object name_;
     HeldBytes held_;

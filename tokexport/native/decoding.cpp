@@ -18,52 +18,63 @@ nb::object make_int(std::size_t value) { return owned(PyLong_FromSize_t(value));
 
 }  // namespace
 
-std::size_t Core::join(Workspace &space, nb::handle ids, bool skip_special, Buffer<std::uint8_t> &out) {
-    std::size_t count = read_ids(ids, space.ids), size = 0;
+// Reads ids into space.ids, without the special ones where they are not wanted.
+std::size_t Core::wanted_ids(Workspace &space, nb::handle ids, bool skip_special) const {
+    std::size_t count = read_ids(ids, space.ids);
+    if (!skip_special) return count;
     std::uint32_t *given = space.ids.data();
-    if (skip_special) {
-        std::size_t kept = 0;
-        for (std::size_t i = 0; i < count; i++) {
-            std::uint32_t flags = 0;
-            if (tkx_token_flags(&file_, given[i], &flags) != TKX_OK || !(flags & TKX_SPECIAL)) given[kept++] = given[i];
-        }
-        count = kept;
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < count; i++) {
+        std::uint32_t flags = 0;
+        if (tkx_token_flags(&file_, given[i], &flags) != TKX_OK || !(flags & TKX_SPECIAL)) given[kept++] = given[i];
     }
+    return kept;
+}
+
+// Decodes the first `count` of space.ids into space.memory, by one of the functions of the C core. Gives the size.
+template <class Decode>
+std::size_t Core::join(Workspace &space, std::size_t count, Decode decode) {
+    const std::uint32_t *ids = space.ids.data();
+    Buffer<std::uint8_t> &out = space.memory;
+    std::size_t size = 0;
     out.reserve(count * 6 + 64);
-    int code = tkx_decode(&file_, given, count, out.data(), out.capacity(), &size);
+    int code = decode(ids, count, out.data(), out.capacity(), &size);
     if (code == TKX_E_BYTES) {
         out.resize(size);
-        code = tkx_decode(&file_, given, count, out.data(), out.capacity(), &size);
+        code = decode(ids, count, out.data(), out.capacity(), &size);
     }
-    if (code == TKX_E_ID) fail_id(make_int(given[size]));
+    if (code == TKX_E_ID) fail_id(make_int(ids[size]));
     if (code != TKX_OK) fail(name_, code, size);
     return size;
 }
 
 nb::object Core::decode(nb::handle ids, bool skip_special, const char *errors) {
     WorkspacePool::Lease space(pool_);
-    std::size_t size = join(*space, ids, skip_special, space->memory);
+    std::size_t count = wanted_ids(*space, ids, skip_special);
+    // A file with a decoder has rules of its own for what is no text; without one they are Python's, which is faster.
+    bool by_rules = file_.decoder.data && std::strcmp(errors, "replace") == 0;
+    std::size_t size = join(*space, count, [&](auto... arguments) {
+        return by_rules ? tkx_decode_text(&file_, arguments...) : tkx_decode(&file_, arguments...);
+    });
     return owned(PyUnicode_DecodeUTF8(reinterpret_cast<const char *>(space->memory.data()), static_cast<Py_ssize_t>(size), errors));
 }
 
 nb::object Core::decode_bytes(nb::handle ids, bool skip_special) {
     WorkspacePool::Lease space(pool_);
-    std::size_t size = join(*space, ids, skip_special, space->memory);
+    std::size_t count = wanted_ids(*space, ids, skip_special);
+    std::size_t size = join(*space, count, [&](auto... arguments) { return tkx_decode(&file_, arguments...); });
     return make_bytes(space->memory.data(), size);
 }
 
-nb::object Core::decode_tokens_bytes(nb::handle ids) {
+nb::object Core::decode_tokens_bytes(nb::handle ids, bool skip_special) {
     WorkspacePool::Lease space(pool_);
-    std::size_t count = read_ids(ids, space->ids);
+    std::size_t count = wanted_ids(*space, ids, skip_special);
+    std::vector<std::size_t> ends(count);
+    join(*space, count, [&](auto... arguments) { return tkx_decode_ends(&file_, arguments..., ends.data()); });
     nb::object result = owned(PyList_New(static_cast<Py_ssize_t>(count)));
-    for (std::size_t i = 0; i < count; i++) {
-        const std::uint8_t *data;
-        std::size_t size;
-        int code = tkx_token_bytes(&file_, space->ids.data()[i], &data, &size);
-        if (code == TKX_E_ID) fail_id(make_int(space->ids.data()[i]));
-        if (code != TKX_OK) fail(name_, code);
-        PyList_SET_ITEM(result.ptr(), static_cast<Py_ssize_t>(i), make_bytes(data, size).release().ptr());
-    }
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < count; begin = ends[i++])
+        PyList_SET_ITEM(result.ptr(), static_cast<Py_ssize_t>(i), make_bytes(space->memory.data() + begin, ends[i] - begin).release().ptr());
     return result;
 }
 

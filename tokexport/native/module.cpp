@@ -26,7 +26,7 @@ NB_MODULE(_core, m) {
         .def("encode_spans_numpy", &Core::encode_spans_numpy, "texts"_a, "allowed"_a, "template"_a, "characters"_a)
         .def("decode", &Core::decode, "ids"_a, "skip_special"_a, "errors"_a)
         .def("decode_bytes", &Core::decode_bytes, "ids"_a, "skip_special"_a)
-        .def("decode_tokens_bytes", &Core::decode_tokens_bytes, "ids"_a)
+        .def("decode_tokens_bytes", &Core::decode_tokens_bytes, "ids"_a, "skip_special"_a)
         .def("token_bytes", &Core::token_bytes, "id"_a)
         .def("token_id", &Core::token_id, "data"_a)
         .def("token_flags", &Core::token_flags, "id"_a)

@@ -6,16 +6,16 @@ something else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from tokexport.errors import UnsupportedError
 from tokexport.layout import MAX_IDS
-from tokexport.model import Provenance, Reference, Template, Token, TokenizerModel, TokenKind
-from tokexport.readers.byte_alphabet import decoded
+from tokexport.model import BytePairModel, Decoding, Provenance, Reference, Template, Token, TokenizerModel, TokenKind
+from tokexport.readers.decoder_chain import decode_forms
 from tokexport.readers.huggingface_added_tokens import AddedVocabulary, read_added_tokens
 from tokexport.readers.huggingface_config import read_config, read_roles
-from tokexport.readers.huggingface_decoder import check_decoder
+from tokexport.readers.huggingface_decoder import read_decoder
 from tokexport.readers.huggingface_model import HuggingFaceModel, read_model
 from tokexport.readers.huggingface_normalizer import read_normalizer
 from tokexport.readers.huggingface_post_processor import read_post_processor, template_ids
@@ -53,14 +53,15 @@ def read_tokenizer_json(root: Node, files: SourceFiles, source: str = "tokenizer
     normalizer = read_normalizer(root.get("normalizer"))
     pre_tokenizer = read_pre_tokenizer(root, mapped=normalizer.byte_level)
     huggingface = read_model(root, byte_level=pre_tokenizer.byte_level)
-    check_decoder(root)
-    added = read_added_tokens(root, huggingface.vocab, normalizer)
+    added = read_added_tokens(root, huggingface.vocab, normalizer, size=len(huggingface.spelling))
     template = read_post_processor(root)
-    tokens = _tokens(huggingface, added)
+    tokens, decoding = _tokens(root, huggingface, added)
+    if isinstance(huggingface.model, BytePairModel):
+        _check_one_spelling(tokens, huggingface.model.vocab)
     _check_template(template, tokens)
     config = read_config(files)
     added_ids = {token.content: token.id for token in added.tokens}
-    roles = read_roles(files, config, huggingface.vocab | added_ids, tokens, huggingface.unk_id)
+    roles = read_roles(files, config, {**huggingface.vocab, **added_ids}, tokens, huggingface.unk_id)
     return TokenizerModel(
         tokens=tokens,
         model=huggingface.model,
@@ -72,31 +73,34 @@ def read_tokenizer_json(root: Node, files: SourceFiles, source: str = "tokenizer
         added_tokens=added.tokens,
         template=template,
         trimming=read_trimming(root, huggingface, tokens, added.tokens),
+        decoding=decoding,
         special_ids=roles.special_ids,
         chat_template=roles.chat_template,
         notes=(*added.notes, *_switched_on(root), *roles.notes),
     )
 
 
-def _tokens(huggingface: HuggingFaceModel, added: AddedVocabulary) -> tuple[Token | None, ...]:
-    """Every id with what it decodes to. Where an id is in the vocabulary and added, the reference decodes what was
-    added.
+def _tokens(
+    root: Node, huggingface: HuggingFaceModel, added: AddedVocabulary
+) -> tuple[tuple[Token | None, ...], Decoding]:
+    """Every id with what it decodes to, and what is done to the whole. Where an id is in the vocabulary and added, the
+    reference decodes what was added.
     """
-    spelling = {number: token for token, number in huggingface.vocab.items()} | dict(added.spelling)
-    in_vocab = set(huggingface.vocab.values())
+    spelling = {**huggingface.spelling, **added.spelling}
+    in_vocab = set(huggingface.spelling)
     if spelling and max(spelling) >= MAX_IDS:
         raise UnsupportedError("added_tokens", f"the id {max(spelling)}", f"ids are supported up to {MAX_IDS - 1}")
+    decoded = decode_forms(spelling, read_decoder(root))
     tokens: list[Token | None] = [None] * (max(spelling, default=-1) + 1)
     for number, text in spelling.items():
         kind = TokenKind.ADDED
         if number in in_vocab:
             kind = TokenKind.UNKNOWN if number == huggingface.unk_id else TokenKind.MODEL
-        tokens[number] = Token(decoded(text), kind, text in added.special)
-    _check_one_spelling(tokens, huggingface.model.vocab)
-    return tuple(tokens)
+        tokens[number] = decoded.token(number, kind, text in added.special)
+    return tuple(tokens), decoded.decoding
 
 
-def _check_one_spelling(tokens: list[Token | None], vocab: Mapping[bytes, int]) -> None:
+def _check_one_spelling(tokens: Sequence[Token | None], vocab: Mapping[bytes, int]) -> None:
     """An added token that is in the vocabulary decodes to its normalized content, which must not be other bytes than
     the model's.
     """

@@ -32,18 +32,24 @@ class AddedVocabulary:
     notes: tuple[str, ...]
 
 
-def read_added_tokens(root: Node, vocab: Mapping[str, int], normalizer: Normalizer) -> AddedVocabulary:
-    """The added tokens of the tokenizer.json ``root``, over the model's ``vocab``.
+def read_added_tokens(
+    root: Node, vocab: Mapping[str, int], normalizer: Normalizer, *, size: int | None = None
+) -> AddedVocabulary:
+    """The added tokens of the tokenizer.json ``root``, over the model's ``vocab``, which the reference says has ``size`` tokens.
 
     Raises UnsupportedError where the reference itself does not say which token an id or a text is.
     """
     node = root.get("added_tokens")
     declared = [(_declared(item), item) for item in node.items()] if node is not None else []
-    return add_tokens(declared, vocab, normalizer)
+    return add_tokens(declared, vocab, normalizer, size=size)
 
 
 def add_tokens(
-    declared: Sequence[tuple[AddedToken, Node]], vocab: Mapping[str, int], normalizer: Normalizer
+    declared: Sequence[tuple[AddedToken, Node]],
+    vocab: Mapping[str, int],
+    normalizer: Normalizer,
+    *,
+    size: int | None = None,
 ) -> AddedVocabulary:
     """Number the declared tokens as the reference does; see the head of this file."""
     ids: dict[str, int] = {}
@@ -53,7 +59,7 @@ def add_tokens(
     notes: list[str] = []
     renumbered: list[str] = []
     taken = set(vocab.values())
-    next_id = len(vocab)
+    next_id = len(vocab) if size is None else size
     for token, node in declared:
         content = token.content
         if not content:

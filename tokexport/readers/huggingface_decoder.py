@@ -1,14 +1,46 @@
-"""The ``decoder`` of a tokenizer.json: it must be the one that turns GPT-2's alphabet back into bytes."""
+"""The ``decoder`` of a tokenizer.json, as the steps of a chain."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
+from tokexport.errors import SourceError
+from tokexport.model import Split
+from tokexport.readers.decoder_chain import (
+    DecoderStep,
+    FallbackStep,
+    FuseStep,
+    RepeatsStep,
+    Step,
+    StripStep,
+    replaced,
+)
 from tokexport.readers.huggingface_parts import flat
 from tokexport.readers.json_node import Node
+from tokexport.readers.replace_regex import replacer
 
 BYTE_LEVEL_FIELDS: Final = frozenset(("type", "add_prefix_space", "trim_offsets", "use_regex"))
-_SUPPORTED: Final = "a byte-level model is supported with the decoder ByteLevel, alone or in a Sequence before Fuse"
+_METASPACE_FIELDS: Final = frozenset(("type", "replacement", "prepend_scheme", "split", "add_prefix_space", "str_rep"))
+_SCHEMES: Final = ("always", "first", "never")
+_SUPPORTED: Final = (
+    "supported are ByteLevel, Replace, WordPiece, ByteFallback, Fuse, Strip, Metaspace, BPEDecoder, CTC, "
+    "a Sequence of these, and null"
+)
+# What the reference calls the cleanup of tokenization artifacts: each of these in turn.
+CLEANUP: Final = (
+    (" .", "."),
+    (" ?", "?"),
+    (" !", "!"),
+    (" ,", ","),
+    (" ' ", "'"),
+    (" n't", "n't"),
+    (" 'm", "'m"),
+    (" do not", " don't"),
+    (" 's", "'s"),
+    (" 've", "'ve"),
+    (" 're", "'re"),
+)
 
 
 def check_byte_level(node: Node) -> None:
@@ -21,24 +53,124 @@ def check_byte_level(node: Node) -> None:
         use_regex.boolean()
 
 
-def check_decoder(root: Node) -> None:
-    """Refuse a tokenizer.json whose decoder is not ByteLevel.
+def read_decoder(root: Node) -> list[DecoderStep]:
+    """The steps of the decoder of the tokenizer.json ``root``, Sequences opened.
 
-    ByteLevel joins everything to one text, which Fuse leaves as it is. Fuse *before* ByteLevel is another thing: the
-    joined text would be taken as bytes only as a whole.
+    Without a decoder the reference joins tokens by spaces. Raises UnsupportedError for a decoder that is not known.
     """
     node = root.optional("decoder")
     if node is None:
-        root_decoder = Node(root.file, "decoder", None)
-        root_decoder.unsupported(_SUPPORTED)
-    parts = flat(node, "decoders")
-    if not parts:
-        node.unsupported(_SUPPORTED)
-    for number, part in enumerate(parts):
-        name = part.field("type")
-        if name.string() == "ByteLevel" and number == 0:
-            check_byte_level(part)
-        elif name.string() == "Fuse" and number > 0:
-            part.object({"type"})
-        else:
-            name.unsupported(_SUPPORTED)
+        return [Step("decoder", "null", lambda text, first, last: text if first else " " + text, None, sees_first=True)]
+    return [_step(part) for part in flat(node, "decoders")]
+
+
+def _step(node: Node) -> DecoderStep:
+    kind = node.field("type")
+    match kind.string():
+        case "ByteLevel":
+            check_byte_level(node)
+            return FuseStep(node.path, byte_level=True)
+        case "Fuse":
+            node.object({"type"})
+            return FuseStep(node.path)
+        case "ByteFallback":
+            node.object({"type"})
+            return FallbackStep(node.path)
+        case "Replace":
+            return _replace(node)
+        case "WordPiece":
+            return _word_piece(node)
+        case "Strip":
+            node.object({"type", "content", "start", "stop"})
+            return StripStep(
+                node.path, _character(node.field("content")), node.field("start").u32(), node.field("stop").u32()
+            )
+        case "Metaspace":
+            return _metaspace(node)
+        case "BPEDecoder":
+            node.object({"type", "suffix"})
+            suffix = node.field("suffix").string()
+            return Step(
+                node.path,
+                "BPEDecoder",
+                lambda text, first, last: text.replace(suffix, "" if last else " "),
+                ((suffix, ""),),
+                sees_last=True,
+            )
+        case "CTC":
+            return _ctc(node)
+        case _:
+            return kind.unsupported(_SUPPORTED)
+
+
+def _character(node: Node) -> str:
+    return text if len(text := node.string()) == 1 else node.fail("one character")
+
+
+def _replace(node: Node) -> Step:
+    node.object({"type", "pattern", "content"})
+    content = node.field("content").string()
+    pattern = node.field("pattern")
+    literal = pattern.get("String")
+    if literal is not None:
+        pattern.object({"String"})
+        text = literal.string()
+        # The empty pattern is at every place of a text that is not empty.
+        return Step(
+            node.path, "Replace", _alike(lambda string: string and string.replace(text, content)), ((text, content),)
+        )
+    pattern.object({"Regex"})
+    regex = pattern.field("Regex")
+    replace = replacer(Split(regex.string(), path=regex.path), content)
+    return Step(node.path, "Replace of a regular expression", _alike(replace), None)
+
+
+def _alike(apply: Callable[[str], str]) -> Callable[[str, bool, bool], str]:
+    """The same at every place."""
+    return lambda text, first, last: apply(text)
+
+
+def _word_piece(node: Node) -> Step:
+    node.object({"type", "prefix", "cleanup"})
+    prefix = node.field("prefix").string()
+    cleanup = CLEANUP if node.field("cleanup").boolean() else ()
+
+    def apply(text: str, first: bool, last: bool) -> str:
+        if not first:
+            text = text[len(prefix) :] if text.startswith(prefix) else " " + text
+        return replaced(text, cleanup)
+
+    return Step(node.path, "WordPiece", apply, cleanup, sees_first=True)
+
+
+def _metaspace(node: Node) -> Step:
+    node.object(_METASPACE_FIELDS)
+    replacement = _character(node.field("replacement"))
+    named = node.get("prepend_scheme")
+    scheme = "always" if named is None else named.string()
+    if named is not None and scheme not in _SCHEMES:
+        named.fail('"always", "first" or "never"')
+    prefix_space = node.optional("add_prefix_space")
+    if prefix_space is not None and not prefix_space.boolean() and scheme != "never":
+        raise SourceError(
+            f"{node.file}: {prefix_space.path} is false and the prepend_scheme is {scheme!r}, which the reference "
+            'refuses; set prepend_scheme to "never"'
+        )
+    # At the start of a text that got a space before it, the space is dropped again.
+    at_start = " " if scheme == "never" else ""
+    return Step(
+        node.path,
+        "Metaspace",
+        lambda text, first, last: text.replace(replacement, at_start if first else " "),
+        ((replacement, at_start),),
+        sees_first=scheme != "never",
+    )
+
+
+def _ctc(node: Node) -> RepeatsStep:
+    node.object({"type", "pad_token", "word_delimiter_token", "cleanup"})
+    replacements: tuple[tuple[str, str], ...] = ((node.field("pad_token").string(), ""),)
+    delimiter = node.field("word_delimiter_token").string()
+    if node.field("cleanup").boolean():
+        replacements += (*CLEANUP, (delimiter, " "))
+    return RepeatsStep(node.path, replacements)

@@ -1,7 +1,7 @@
 """JSON with paths: every value knows where it stands, so that an error can say it.
 
 The strictness is that of the reference library's parser (serde_json): UTF-8 without a byte order mark, no NaN, no lone
-surrogates. A key that stands twice in one object is refused where it would be in doubt which counts; in a vocabulary
+surrogates, and numbers are what it makes of them. A key that stands twice in one object is refused where it would be in doubt which counts; in a vocabulary
 the last one does.
 """
 
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 from tokexport.errors import SourceError, UnsupportedError
+from tokexport.readers.serde_number import serde_number
 
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -137,7 +138,7 @@ def parse(data: bytes, file: str) -> Node:
             f"{file}: it starts with a byte order mark, which JSON may not have; remove its first three bytes"
         )
     try:
-        value = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+        value = json.loads(text, object_pairs_hook=_object, parse_constant=_constant, parse_float=serde_number)
     except json.JSONDecodeError as error:
         raise SourceError(f"{file}: line {error.lineno}, column {error.colno} is not JSON: {error.msg}") from None
     except RecursionError:

@@ -247,8 +247,8 @@ class Tokenizer:
     def decode(self, ids: Ids, *, skip_special_tokens: bool = False, errors: str = "replace") -> str:
         """The text of a list, an array or any other sequence of ids.
 
-        Ids that end within a character, and bytes that are no UTF-8, are treated as ``errors`` says (see ``bytes.decode``). Raises
-        ``KeyError`` for an id that is no token; it holds the id.
+        The text is that of the source's own library, which puts U+FFFD for bytes that are no text; another value of ``errors`` treats them
+        as ``bytes.decode`` does. Raises ``KeyError`` for an id that is no token; it holds the id.
 
         >>> tokenizer.decode([259, 264, 300])
         'hello world<|end|>'
@@ -275,16 +275,16 @@ class Tokenizer:
         """
         return [self._core.decode(ids, skip_special_tokens, errors) for ids in batch]
 
-    def decode_tokens_bytes(self, ids: Ids) -> list[bytes]:
-        """The bytes of each id.
+    def decode_tokens_bytes(self, ids: Ids, *, skip_special_tokens: bool = False) -> list[bytes]:
+        """The bytes of each id, as they stand in ``decode_bytes(ids)``.
 
         >>> tokenizer.decode_tokens_bytes([259, 264])
         [b'hello', b' world']
         """
-        return self._core.decode_tokens_bytes(ids)
+        return self._core.decode_tokens_bytes(ids, skip_special_tokens)
 
     def decode_single_token_bytes(self, id: int) -> bytes:
-        """The bytes of one id; they need not be UTF-8. Raises ``KeyError`` for an id that is no token.
+        """The bytes of one id between others; they need not be UTF-8. Raises ``KeyError`` for an id that is no token.
 
         >>> tokenizer.decode_single_token_bytes(264)
         b' world'
@@ -302,7 +302,7 @@ class Tokenizer:
         text = bytearray()
         offsets = []
         characters = 0  # that have begun
-        for token in self._core.decode_tokens_bytes(ids):
+        for token in self._core.decode_tokens_bytes(ids, False):
             begins_inside = 0x80 <= token[0] < 0xC0 if token else False
             offsets.append(max(0, characters - begins_inside))
             characters += sum(not 0x80 <= byte < 0xC0 for byte in token)
@@ -398,7 +398,7 @@ class Tokenizer:
         from tokexport.layout import RecordFlag
 
         model = (self.records["flags"] & RecordFlag.KIND_MASK) == RecordFlag.KIND_MODEL
-        return sorted(self._core.decode_tokens_bytes(model.nonzero()[0]))
+        return sorted(map(self._core.token_bytes, model.nonzero()[0].tolist()))
 
     @property
     def chat_template(self) -> str | None:

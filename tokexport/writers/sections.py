@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 import tokexport.layout as layout
 from tokexport.compiler.added_tokens import Trie
-from tokexport.compiler.byte_pair import PairIndex, TokenIndex
+from tokexport.compiler.byte_pair import BytePairTables, PairIndex, TokenIndex
 from tokexport.compiler.class_table import class_table
 from tokexport.compiler.cuts import Pairs, pack_cuts
 from tokexport.compiler.merges import CanonicalMerges
@@ -33,6 +33,7 @@ from tokexport.model import (
     Trimming,
 )
 from tokexport.version import VERSION
+from tokexport.writers.decoding import store
 
 DEFAULT_SCORE = -1e6  # what the exporters of small C and Rust runtimes give a token that no merge makes
 
@@ -51,18 +52,20 @@ BEHAVIORS = {
 
 
 def records_and_bytes(model: TokenizerModel, tables: Tables | None) -> tuple[bytes, bytes]:
-    """RECS and BYTS. Equal contents are stored once."""
-    whole = tables.encoder.merges.whole if tables else frozenset()
+    """RECS and BYTS. What is equal is stored once."""
+    whole = tables.encoder.merges.whole if tables and isinstance(tables.encoder, BytePairTables) else frozenset()
     records = np.zeros(len(model.tokens), layout.RECORD)
     blob = bytearray()
     offsets: dict[bytes, int] = {}
     for token_id, token in enumerate(model.tokens):
         if token is None:
             continue
-        if token.content not in offsets:
-            offsets[token.content] = len(blob)
-            blob += token.content
-        records[token_id] = (offsets[token.content], len(token.content), _record_flags(token, token_id in whole))
+        stored = store(token)
+        if stored.data not in offsets:
+            offsets[stored.data] = len(blob)
+            blob += stored.data
+        flags = _record_flags(token, token_id in whole) | stored.flags
+        records[token_id] = (offsets[stored.data] + stored.start, len(token.content), flags)
     return records.tobytes(), bytes(blob)
 
 
@@ -72,6 +75,8 @@ def _record_flags(token: Token, whole: bool) -> int:
         flags |= RecordFlag.SPECIAL
     if whole:
         flags |= RecordFlag.WHOLE
+    if token.fallback:
+        flags |= RecordFlag.FALLBACK
     return int(flags)
 
 

@@ -9,7 +9,9 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tokexport.compiler.byte_pair import BytePairTables
 from tokexport.compiler.tables import Tables, compile_model
+from tokexport.compiler.trie_tables import TrieTables
 from tokexport.layout import (
     ALIGNMENT,
     MAGIC,
@@ -24,16 +26,20 @@ from tokexport.layout import (
     Tag,
 )
 from tokexport.model import BytePairModel, Reference, SelfTestCase, TokenizerModel
-from tokexport.writers import sections
+from tokexport.writers import sections, trie_sections
+from tokexport.writers.decoding import decoder
 
 REQUIRED_TAGS = frozenset(
     {
         Tag.RECORDS,
         Tag.BYTES,
+        Tag.DECODER,
         Tag.RANKS,
         Tag.BYTE_IDS,
         Tag.TOKEN_INDEX,
         Tag.PAIR_INDEX,
+        Tag.TRIE,
+        Tag.DOUBLE_SCORES,
         Tag.SPLITS,
         Tag.NORMALIZER,
         Tag.ADDED_TOKENS,
@@ -46,7 +52,7 @@ REQUIRED_TAGS = frozenset(
 class Options:
     """What goes into the file.
 
-    ``decode_only``: records and bytes, special ids, chat template and provenance, and no more. ``scores``: one float an id.
+    ``decode_only``: records, bytes and decoder, special ids, chat template and provenance, and no more. ``scores``: one float an id.
     ``reference_version`` is written into the provenance, ``self_test`` holds texts with the reference's ids.
     """
 
@@ -68,8 +74,9 @@ def write(model: TokenizerModel, options: Options | None = None) -> bytes:
         id_count=len(model.tokens),
         token_count=sum(token is not None for token in model.tokens),
         flags=_flags(model),
-        max_token_bytes=tables.encoder.tokens.longest if tables else 0,
+        max_token_bytes=_longest(tables.encoder) if tables else 0,
         unknown_id=NONE if model.model.unk_id is None else model.model.unk_id,
+        model=trie_sections.MODEL_TYPES[type(model.model)],
     )
 
 
@@ -81,6 +88,7 @@ def assemble(
     flags: HeaderFlag,
     max_token_bytes: int,
     unknown_id: int,
+    model: ModelType = ModelType.BPE,
 ) -> bytes:
     """Puts sections, in the order given, behind a header and a section table with their checksums."""
     table = bytearray()
@@ -108,7 +116,7 @@ def assemble(
             "file_size": first + len(body),
             "id_count": id_count,
             "token_count": token_count,
-            "model": ModelType.BPE,
+            "model": model,
             "flags": flags,
             "max_token_bytes": max_token_bytes,
             "unknown_id": unknown_id,
@@ -122,15 +130,10 @@ def assemble(
 
 def _contents(model: TokenizerModel, tables: Tables | None, options: Options) -> dict[bytes, bytes | None]:
     records, blob = sections.records_and_bytes(model, tables)
-    contents: dict[bytes, bytes | None] = {Tag.RECORDS: records, Tag.BYTES: blob}
+    contents: dict[bytes, bytes | None] = {Tag.RECORDS: records, Tag.BYTES: blob, Tag.DECODER: decoder(model)}
     if tables is not None:
-        encoder = tables.encoder
+        contents |= _encoder_contents(model, tables.encoder, options)
         contents |= {
-            Tag.SCORES: sections.scores(model, encoder.merges) if options.scores else None,
-            Tag.RANKS: sections.ranks(model, encoder.merges),
-            Tag.BYTE_IDS: encoder.byte_ids.astype("<u4").tobytes(),
-            Tag.TOKEN_INDEX: sections.token_index(encoder.tokens),
-            Tag.PAIR_INDEX: sections.pair_index(encoder.pairs),
             Tag.SPLITS: sections.splits(tables.stages),
             Tag.CUTS: sections.cuts(tables.cuts),
             Tag.NORMALIZER: sections.normalizer(tables.normalizer),
@@ -150,6 +153,26 @@ def _contents(model: TokenizerModel, tables: Tables | None, options: Options) ->
     return contents
 
 
+def _encoder_contents(
+    model: TokenizerModel, encoder: BytePairTables | TrieTables, options: Options
+) -> dict[bytes, bytes | None]:
+    if isinstance(encoder, TrieTables):
+        scores, double_scores = trie_sections.scores(model, options.scores)
+        return {
+            Tag.SCORES: scores,
+            Tag.DOUBLE_SCORES: double_scores,
+            Tag.BYTE_IDS: None if encoder.byte_ids is None else encoder.byte_ids.astype("<u4").tobytes(),
+            Tag.TRIE: trie_sections.trie(encoder),
+        }
+    return {
+        Tag.SCORES: sections.scores(model, encoder.merges) if options.scores else None,
+        Tag.RANKS: sections.ranks(model, encoder.merges),
+        Tag.BYTE_IDS: encoder.byte_ids.astype("<u4").tobytes(),
+        Tag.TOKEN_INDEX: sections.token_index(encoder.tokens),
+        Tag.PAIR_INDEX: sections.pair_index(encoder.pairs),
+    }
+
+
 def _flags(model: TokenizerModel) -> HeaderFlag:
     flags = HeaderFlag(0)
     if isinstance(model.model, BytePairModel) and model.model.whole_piece_first:
@@ -161,6 +184,10 @@ def _flags(model: TokenizerModel) -> HeaderFlag:
     if model.reference is Reference.TIKTOKEN:
         flags |= HeaderFlag.RESCAN_SPECIAL | HeaderFlag.REPLACE_SURROGATES
     return flags
+
+
+def _longest(encoder: BytePairTables | TrieTables) -> int:
+    return encoder.longest if isinstance(encoder, TrieTables) else encoder.tokens.longest
 
 
 def _aligned(offset: int) -> int:

@@ -1,0 +1,108 @@
+"""python -m tests.conformance FOLDER: see the package. Exit code 0: no differences; 1: there are; 2: it could not be done."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from dataclasses import asdict
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import click
+
+from .find import find
+from .isolated import measure_all
+from .measure import Job, Outcome
+from .table import report, versions
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option(
+    "--strings", type=click.IntRange(min=0), default=10_000, show_default=True, help="Random strings for each."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Which random strings.")
+@click.option("--texts", type=click.Path(path_type=Path, exists=True), help="Texts: a folder's files, or a file.")
+@click.option("--vectors", type=click.Path(path_type=Path, exists=True), help="A folder of published ids.")
+@click.option(
+    "--pattern", "patterns", multiple=True, metavar="GLOB=NAME", help="The pattern of ranks with such a path."
+)
+@click.option("--only", multiple=True, metavar="GLOB", help="Only tokenizers with such a path.")
+@click.option("--no-code-points", is_flag=True, help="Leave out the comparison of every code point: most of the time.")
+@click.option("--jobs", type=click.IntRange(min=1), default=2, show_default=True, help="How many at once.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the table there, and not to stdout.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object in the place of the table.")
+@click.pass_context
+def conformance(
+    context: click.Context,
+    folder: Path,
+    strings: int,
+    seed: int,
+    texts: Path | None,
+    vectors: Path | None,
+    patterns: tuple[str, ...],
+    only: tuple[str, ...],
+    no_code_points: bool,
+    jobs: int,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Converts every tokenizer under FOLDER, compares each with its own library, and prints one table."""
+    given = [(glob, name) for glob, _, name in (pattern.rpartition("=") for pattern in patterns)]
+    found, others = find(folder, given)
+    chosen = [one for one in found if not only or any(fnmatchcase(one.name, glob) for glob in only)]
+    if not chosen:
+        click.echo(f"{folder}: there is no tokenizer in it that could be compared", err=True)
+        context.exit(2)
+    work = [Job(folder, one, strings, seed, text_files(texts), vectors, not no_code_points) for one in chosen]
+    outcomes: list[Outcome] = []
+    for outcome in measure_all(work, jobs):
+        outcomes.append(outcome)
+        click.echo(f"{len(outcomes)} of {len(work)}: {outcome.name} {outcome.pattern} {outcome.state}", err=True)
+    if as_json:
+        facts = {
+            "versions": dict(versions()),
+            "tokenizers": [outcome.to_json() for outcome in outcomes],
+            "others": [asdict(other) for other in others],
+        }
+        click.echo(json.dumps(facts))
+    else:
+        document = report(
+            outcomes, [] if only else others, command(strings, seed, texts, vectors, patterns, only, no_code_points)
+        )
+        if output is None:
+            click.echo(document, nl=False)
+        else:
+            output.write_text(document, encoding="utf-8")
+    states = {outcome.state for outcome in outcomes}
+    context.exit(1 if "differs" in states else 2 if "crashed" in states else 0)
+
+
+def text_files(texts: Path | None) -> tuple[Path, ...]:
+    """The files of a folder, whatever they hold, or the one file."""
+    if texts is None or texts.is_file():
+        return () if texts is None else (texts,)
+    return tuple(sorted(path for path in texts.rglob("*") if path.is_file()))
+
+
+def command(
+    strings: int,
+    seed: int,
+    texts: Path | None,
+    vectors: Path | None,
+    patterns: tuple[str, ...],
+    only: tuple[str, ...],
+    no_code_points: bool,
+) -> str:
+    """What was typed, with words in the place of this machine's folders."""
+    words = ["python", "-m", "tests.conformance", "FOLDER", "--strings", str(strings), "--seed", str(seed)]
+    words += ["--texts", "TEXTS"] if texts is not None else []
+    words += ["--vectors", "VECTORS"] if vectors is not None else []
+    words += [word for pattern in patterns for word in ("--pattern", pattern)]
+    words += [word for glob in only for word in ("--only", glob)]
+    words += ["--no-code-points"] if no_code_points else []
+    return shlex.join(words)
+
+
+if __name__ == "__main__":
+    conformance(prog_name="python -m tests.conformance")

@@ -1,0 +1,37 @@
+"""A process for each tokenizer: one that crashes, even in native code, does not stop the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+
+from .measure import Job, Outcome, measure
+
+
+def measure_all(jobs: Sequence[Job], at_once: int) -> Iterator[Outcome]:
+    """The outcomes in the order of ``jobs``, each as soon as it and those before it are there."""
+    with ThreadPoolExecutor(at_once) as threads:
+        yield from threads.map(measure_alone, jobs)
+
+
+def measure_alone(job: Job) -> Outcome:
+    """Measures in a new process. One that ends without an answer has crashed."""
+    context = get_context("spawn")
+    here, there = context.Pipe(duplex=False)
+    process = context.Process(target=_answer, args=(there, job))
+    process.start()
+    there.close()
+    try:
+        outcome: Outcome = here.recv()
+    except EOFError:
+        process.join()
+        ending = f"the process ended with the code {process.exitcode} and without an answer"
+        return Outcome(job.found.name, job.found.pattern, "crashed", ending)
+    process.join()
+    return outcome
+
+
+def _answer(there: Connection, job: Job) -> None:
+    there.send(measure(job))

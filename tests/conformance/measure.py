@@ -1,0 +1,178 @@
+"""One tokenizer: converted, compared with its library, with texts and with published vectors."""
+
+from __future__ import annotations
+
+import tempfile
+import traceback
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from tokexport import Tokenizer, load
+from tokexport.conversion import Conversion, convert
+from tokexport.errors import SourceError, TokexportError, UnsupportedError
+from tokexport.model import BytePairModel, GreedyModel, Model, UnigramModel, WordLevelModel, WordPieceModel
+from tokexport.references import reference_for
+from tokexport.verification import Verification, compare
+from tokexport.verification.texts import FILES, LINES, PAIRS
+
+from .find import Found
+from .vectors import Vectors, compare_vectors
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is asked for."""
+
+    folder: Path
+    found: Found
+    strings: int
+    seed: int
+    texts: tuple[Path, ...] = ()
+    vectors: Path | None = None
+    code_points: bool = True
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came out of one tokenizer; ``state`` is "same", "differs", "refused", "not compared" or "crashed".
+
+    ``sentence`` says why it was refused, not compared or crashed, or shows the first difference. Sizes are in bytes.
+    ``strings`` counts encoded texts (random strings, pairs, files and their lines), ``compared`` everything.
+    """
+
+    name: str
+    pattern: str
+    state: str
+    sentence: str = ""
+    source: str = ""
+    model: str = ""
+    ids: int = 0
+    source_size: int = 0
+    size: int = 0
+    strings: int = 0
+    compared: int = 0
+    differences: int = 0
+    vectors: Vectors = field(default_factory=Vectors)
+    reference: str = ""
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, object]:
+        """The outcome for a program."""
+        return asdict(self)
+
+
+def measure(job: Job) -> Outcome:
+    """Does it, and never raises: an exception that nobody expected is a crash."""
+    name, pattern = job.found.name, job.found.pattern
+    try:
+        return _measure(job)
+    except (UnsupportedError, SourceError) as refusal:
+        return Outcome(name, pattern, "refused", _without(job.folder, str(refusal)))
+    except Exception:
+        return Outcome(name, pattern, "crashed", _without(job.folder, traceback.format_exc().strip()))
+
+
+def _measure(job: Job) -> Outcome:
+    source = job.folder / job.found.name
+    pattern = job.found.pattern or None
+    with tempfile.TemporaryDirectory() as directory:
+        target = Path(directory, "tokenizer.bin")
+        try:
+            done = convert(source, target, pattern=pattern)
+        except (UnsupportedError, SourceError):
+            raise
+        except TokexportError as error:  # its library is not here, so there is nothing to compare with
+            return _outcome(
+                job, convert(source, target, pattern=pattern, self_test=False), "not compared", str(error), Vectors()
+            )
+        tokenizer, reference = load(target), reference_for(source, pattern=pattern)
+        result = compare(
+            tokenizer,
+            reference,
+            strings=job.strings,
+            seed=job.seed,
+            texts=job.texts,
+            code_points=job.code_points,
+        )
+        return _compared(job, done, tokenizer, result)
+
+
+def _compared(job: Job, done: Conversion, tokenizer: Tokenizer, result: Verification) -> Outcome:
+    vectors = Vectors() if job.vectors is None else compare_vectors(tokenizer, job.vectors, job.found)
+    tokenizer.self_test()
+    first = " | ".join(result.first.lines()) if result.first is not None else vectors.first
+    texts = sum(count for check, count in result.counts.items() if _is_text(check))
+    same = result.ok and not vectors.differing
+    return _outcome(
+        job,
+        done,
+        "same" if same else "differs",
+        first,
+        vectors,
+        strings=texts,
+        compared=result.compared,
+        differences=result.differences + vectors.differing,
+        reference=f"{result.library} {result.version}",
+        notes=tuple(_without(job.folder, note) for note in result.notes),
+    )
+
+
+def _outcome(
+    job: Job,
+    done: Conversion,
+    state: str,
+    sentence: str,
+    vectors: Vectors,
+    *,
+    strings: int = 0,
+    compared: int = 0,
+    differences: int = 0,
+    reference: str = "",
+    notes: tuple[str, ...] = (),
+) -> Outcome:
+    return Outcome(
+        name=job.found.name,
+        pattern=job.found.pattern,
+        state=state,
+        sentence=_without(job.folder, sentence),
+        source=done.model.provenance.source,
+        model=model_name(done.model.model),
+        ids=len(done.model.tokens),
+        source_size=done.source_size or 0,
+        size=done.size,
+        strings=strings,
+        compared=compared,
+        differences=differences,
+        vectors=vectors,
+        reference=reference,
+        notes=notes,
+    )
+
+
+def model_name(model: Model) -> str:
+    """What a model is called in the table."""
+    match model:
+        case BytePairModel(characters=None):
+            return "BPE, bytes"
+        case BytePairModel(characters=characters) if characters is not None and characters.byte_ids is not None:
+            return "BPE, characters, byte fallback"
+        case BytePairModel():
+            return "BPE, characters"
+        case UnigramModel():
+            return "Unigram" if model.byte_ids is None else "Unigram, byte fallback"
+        case WordPieceModel():
+            return "WordPiece"
+        case WordLevelModel():
+            return "WordLevel"
+        case GreedyModel():
+            return "greedy"
+
+
+def _is_text(check: str) -> bool:
+    """Whether a count of `verify` is one of texts that were encoded; what their ids decode to is counted beside it."""
+    return (check.startswith("strings: ") and not check.endswith(", decoded")) or check in (PAIRS, FILES, LINES)
+
+
+def _without(folder: Path, sentence: str) -> str:
+    """A sentence without the place where the folder lies on this machine."""
+    return sentence.replace(f"{folder}/", "")

@@ -1,0 +1,140 @@
+"""The Markdown that CONFORMANCE.md is: versions, one row a tokenizer, what is no tokenizer. No times, no paths of a machine."""
+
+from __future__ import annotations
+
+import platform
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from importlib.metadata import PackageNotFoundError, version
+
+from tokexport.compiler.unicode import property_set
+from tokexport.model import Dialect
+
+from .find import Other
+from .measure import Outcome
+
+LIBRARIES = ("tokenizers", "tiktoken", "sentencepiece", "gguf")
+LONGEST = 400  # characters of a sentence in a cell
+
+_COLUMNS = (
+    "tokenizer",
+    "source",
+    "model",
+    "ids",
+    "source, bytes",
+    "file, bytes",
+    "strings",
+    "vectors",
+    "all",
+    "differences",
+)
+_RIGHT = frozenset(("ids", "source, bytes", "file, bytes", "strings", "vectors", "all"))
+
+
+def report(outcomes: Sequence[Outcome], others: Sequence[Other], command: str) -> str:
+    """The whole document; ``command`` is how it was made."""
+    lines = [
+        "# Conformance",
+        "",
+        "Every tokenizer was converted, and its file compared with the source's own library by `tokexport verify`. Made by",
+        "",
+        f"    {command}",
+        "",
+        "with",
+        "",
+        *(f"- {name} {found}" for name, found in versions()),
+        "",
+        summary(outcomes),
+        "",
+        "Strings: texts encoded in every mode, random ones, pairs, files and their lines. Vectors: ids that other projects",
+        "publish. All: these and every id decoded, every token encoded, every code point, what ids decode to.",
+        "",
+        *rows(outcomes),
+    ]
+    if others:
+        lines += ["", "Files that are no tokenizers:", ""]
+        by_sentence: dict[str, list[str]] = defaultdict(list)
+        for other in others:
+            by_sentence[other.what].append(f"`{other.name}`")
+        lines += [f"- {cell(what)}: {', '.join(names)}" for what, names in sorted(by_sentence.items())]
+    return "\n".join(lines) + "\n"
+
+
+def versions() -> list[tuple[str, str]]:
+    """What was run: tokexport, the reference libraries that are installed, the Unicode version of the tables."""
+    found = [("tokexport", version("tokexport"))]
+    for name in LIBRARIES:
+        try:
+            found.append((name, version(name)))
+        except PackageNotFoundError:
+            found.append((name, "is not installed"))
+    return [*found, ("Unicode", unicode_version()), ("Python", platform.python_version())]
+
+
+def unicode_version() -> str:
+    """The newest Unicode version whose characters the tables know."""
+    known = ""
+    for number in range(10, 100):
+        try:
+            property_set(f"age={number}.0", Dialect.FANCY_REGEX)
+        except KeyError:
+            break
+        known = f"{number}.0"
+    return known
+
+
+def summary(outcomes: Iterable[Outcome]) -> str:
+    """One sentence: how many of each state, and how much was compared."""
+    outcomes = list(outcomes)
+    counts = {
+        words: sum(outcome.state == state for outcome in outcomes)
+        for state, words in (
+            ("same", "without a difference"),
+            ("differs", "with differences"),
+            ("refused", "refused"),
+            ("not compared", "converted and not compared"),
+            ("crashed", "crashed"),
+        )
+    }
+    states = ", ".join(f"{count} {words}" for words, count in counts.items() if count)
+    compared = sum(outcome.compared + outcome.vectors.compared for outcome in outcomes)
+    differences = sum(outcome.differences for outcome in outcomes)
+    return f"{len(outcomes)} tokenizers: {states or 'none'}. {compared:,} comparisons, {differences:,} differences."
+
+
+def rows(outcomes: Sequence[Outcome]) -> list[str]:
+    """The table's lines."""
+    head = f"| {' | '.join(_COLUMNS)} |"
+    rule = "|" + "".join(" ---: |" if name in _RIGHT else " --- |" for name in _COLUMNS)
+    return [head, rule, *map(_row, outcomes)]
+
+
+def _row(outcome: Outcome) -> str:
+    name = f"{outcome.name} ({outcome.pattern})" if outcome.pattern else outcome.name
+    if outcome.state in ("refused", "crashed"):
+        return f"| {cell(name)} |" + " |" * 8 + f" {outcome.state}: {cell(outcome.sentence)} |"
+    counts = (
+        outcome.ids,
+        outcome.source_size,
+        outcome.size,
+        outcome.strings,
+        outcome.vectors.compared,
+        outcome.compared + outcome.vectors.compared,
+    )
+    verdict = f"{outcome.differences:,}" if outcome.state == "same" else outcome.state
+    if outcome.state == "differs":
+        verdict = f"**{outcome.differences:,}**: {cell(outcome.sentence)}"
+    elif outcome.state == "not compared":
+        verdict = f"not compared: {cell(outcome.sentence)}"
+    cells = (cell(name), cell(outcome.source), outcome.model, *(f"{count:,}" for count in counts), verdict)
+    return f"| {' | '.join(cells)} |"
+
+
+def cell(text: str) -> str:
+    """A text that fits into a cell: one line, cut short, its bars escaped.
+
+    >>> cell("a|b\\nc")
+    'a\\\\|b c'
+    """
+    line = " ".join(text.split())
+    return (line if len(line) <= LONGEST else line[:LONGEST] + "...").replace("|", "\\|")

@@ -1,0 +1,64 @@
+"""Ids that other projects publish for a tokenizer: JSON lines, compressed by gzip, in a file with its folder's name.
+
+A line has ``text``, ``ids``, ``add_special`` (whether the post-processor ran) and ``ref``: ``hf:FOLDER`` for its
+tokenizer.json, ``tiktoken:NAME`` for ranks with the pattern NAME, and otherwise a kind and the path of the file.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from tokexport import Tokenizer
+
+from .find import Found
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """How many vectors were compared, how many differ, and the first of these."""
+
+    compared: int = 0
+    differing: int = 0
+    first: str = ""
+
+
+def references(found: Found) -> frozenset[str]:
+    """What ``ref`` may be in the vectors of a tokenizer.
+
+    >>> sorted(references(Found("llama2/tokenizer.model")))
+    ['gguf:llama2/tokenizer.model', 'sp:llama2/tokenizer.model', 'tekken:llama2/tokenizer.model']
+    """
+    path = PurePosixPath(found.name)
+    folder = path.parent.name
+    if path.name == "tokenizer.json":
+        return frozenset((f"hf:{folder}",))
+    if path.suffix == ".tiktoken" or found.pattern:
+        return frozenset((f"tiktoken:{found.pattern or folder}",))
+    return frozenset(f"{kind}:{found.name}" for kind in ("sp", "tekken", "gguf"))
+
+
+def vectors_of(directory: Path, found: Found) -> Iterator[dict[str, Any]]:
+    """The vectors below ``directory`` that are about this tokenizer."""
+    path = directory / f"{PurePosixPath(found.name).parent.name}.jsonl.gz"
+    wanted = references(found)
+    if path.is_file():
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            yield from (vector for vector in map(json.loads, lines) if vector["ref"] in wanted)
+
+
+def compare_vectors(tokenizer: Tokenizer, directory: Path, found: Found) -> Vectors:
+    """Encodes every vector's text as it was encoded where it was published."""
+    compared = differing = 0
+    first = ""
+    for vector in vectors_of(directory, found):
+        ids = tokenizer.encode(vector["text"], allowed_special="all", add_special_tokens=vector["add_special"])
+        compared += 1
+        if ids != vector["ids"]:
+            differing += 1
+            first = first or f"{vector['text']!r}: expected {vector['ids']}, found {ids}"
+    return Vectors(compared, differing, first)

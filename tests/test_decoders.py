@@ -1,0 +1,195 @@
+"""Every decoder of tokenizer.json, and every chain of them that is not refused, gives the text that the reference gives."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from decoders import ours, theirs
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tokexport.errors import UnsupportedError
+from tokexport.runtime.decode_stream import DecodeStream
+from tokexport.runtime.tokenizer import Tokenizer
+
+BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
+FUSE, FALLBACK = {"type": "Fuse"}, {"type": "ByteFallback"}
+
+
+def replace(pattern: str, content: str, kind: str = "String") -> dict[str, Any]:
+    return {"type": "Replace", "pattern": {kind: pattern}, "content": content}
+
+
+def strip(content: str, start: int, stop: int) -> dict[str, Any]:
+    return {"type": "Strip", "content": content, "start": start, "stop": stop}
+
+
+def sequence(*decoders: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "Sequence", "decoders": list(decoders)}
+
+
+def metaspace(scheme: str) -> dict[str, Any]:
+    return {"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": True}
+
+
+def ctc(cleanup: bool) -> dict[str, Any]:
+    return {"type": "CTC", "pad_token": "<pad>", "word_delimiter_token": "|", "cleanup": cleanup}
+
+
+DECODERS: dict[str, dict[str, Any] | None] = {
+    "none": None,
+    "byte level": BYTE_LEVEL,
+    "byte level, fused": sequence(BYTE_LEVEL, FUSE),
+    "llama": sequence(replace("▁", " "), FALLBACK, FUSE, strip(" ", 1, 0)),
+    "gemma": sequence(replace("▁", " "), FALLBACK, FUSE),
+    "bert": {"type": "WordPiece", "prefix": "##", "cleanup": True},
+    "word pieces as they are": {"type": "WordPiece", "prefix": "##", "cleanup": False},
+    "t5": metaspace("always"),
+    "metaspace, first": metaspace("first"),
+    "metaspace, never": metaspace("never"),
+    "end of word": {"type": "BPEDecoder", "suffix": "</w>"},
+    "wav2vec": ctc(True),
+    "ctc without cleanup": ctc(False),
+    "ctc, then spaces": sequence(ctc(True), metaspace("always")),
+    "ctc, then ends of words": sequence(ctc(True), {"type": "BPEDecoder", "suffix": "</w>"}),
+    "stripped at both ends": sequence(replace("▁", " "), FUSE, strip(" ", 2, 1)),
+    "stripped of more than ASCII": sequence(FUSE, strip("▁", 3, 2)),
+    "each token stripped": sequence(strip("▁", 1, 0), replace("a", "bb")),
+    "bytes stripped": sequence(BYTE_LEVEL, strip("é", 1, 2)),
+    "a regular expression": replace("[▁ab]+", " ", "Regex"),
+    "whole text replaced": sequence(FUSE, replace("▁", " "), {"type": "WordPiece", "prefix": "", "cleanup": False}),
+    "ends of words and spaces": sequence({"type": "BPEDecoder", "suffix": "</w>"}, metaspace("always")),
+    "nothing": sequence(),
+}
+ATOMS = (
+    *("a", "b", "▁", "##", "</w>", " ", "  ", ".", " ?", "!", "'", "n't", " do not", "'ve", "é", "Ġ", "Ċ", "中"),
+    *("🙂", "\ufffd", "<pad>", "|", "_", "<0x41>", "<0x20>", "<0xE2>", "<0x96>", "<0x81>", "<0xF0>", "<0x9f>"),
+    *("<0xFF>", "<0x+1>", "<0xC3>", "<0xA9>"),
+)
+VOCABULARY = (*ATOMS, "▁a", "▁▁", "##b", "b</w>", "a.", "▁'", "", "</w></w>", "<0xZZ>", "ÃĹ", "Ã", "ł", "aĠb")
+
+
+def stream(tokenizer: Tokenizer, ids: Sequence[int]) -> list[str]:
+    decoder = DecodeStream(tokenizer)
+    parts = [*map(decoder.step, ids), decoder.flush()]
+    assert "" not in parts
+    return [part for part in parts if part is not None]
+
+
+def check(decoder: dict[str, Any] | None, vocab: Sequence[str], sequences: Sequence[Sequence[int]]) -> int:
+    """Compare what one decoder makes of ids; the number of sequences at which the reference does not fail itself."""
+    reference, tokenizer = theirs(decoder, vocab), ours(decoder, dict(enumerate(vocab)))
+    compared = 0
+    for ids in sequences:
+        try:
+            expected = reference.decode(list(ids))
+        except BaseException as error:
+            if type(error).__name__ != "PanicException":
+                raise
+            expected = None  # Strip panics where the two ends meet
+        text = tokenizer.decode(ids)
+        assert "".join(stream(tokenizer, ids)) == text
+        tokens = tokenizer.decode_tokens_bytes(ids)
+        assert len(tokens) == len(ids)
+        assert b"".join(tokens) == tokenizer.decode_bytes(ids)
+        if expected is not None:
+            assert text == expected, [vocab[id] for id in ids]
+            compared += 1
+    return compared
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_a_decoder_of_real_tokenizers_gives_the_text_of_the_reference(name: str) -> None:
+    dice = random.Random(name)
+    # A decoder that takes tokens of one string for one is refused where they have two ids.
+    ids = range(len(VOCABULARY))
+    sequences = [[], *([id] for id in ids), *([first, second] for first in ids for second in dice.choices(ids, k=8))]
+    sequences += [dice.choices(ids, k=dice.randrange(3, 24)) for _ in range(1500)]
+    assert check(DECODERS[name], VOCABULARY, sequences) > 1500
+
+
+parts = st.one_of(
+    st.sampled_from([BYTE_LEVEL, FUSE, FALLBACK]),
+    st.builds(
+        replace, st.sampled_from(["▁", "a", "##", " ", "é", "", "</w>", "<0x41>"]), st.sampled_from([" ", "", "x▁"])
+    ),
+    st.builds(
+        replace,
+        st.sampled_from(["[ab]", "▁+", "^ ", r"\s+$", r"\w+(?!\S)", "<0x..>"]),
+        st.sampled_from([" ", "", "$0"]),
+        st.just("Regex"),
+    ),
+    st.builds(strip, st.sampled_from(" ▁a"), st.integers(0, 2), st.integers(0, 2)),
+    st.builds(metaspace, st.sampled_from(["always", "first", "never"])),
+    st.builds(ctc, st.booleans()),
+    st.builds(lambda suffix: {"type": "BPEDecoder", "suffix": suffix}, st.sampled_from(["</w>", "", "a"])),
+    st.builds(
+        lambda prefix, cleanup: {"type": "WordPiece", "prefix": prefix, "cleanup": cleanup},
+        st.sampled_from(["##", "", "▁"]),
+        st.booleans(),
+    ),
+)
+vocabularies = st.lists(
+    st.sampled_from(ATOMS) | st.lists(st.sampled_from(ATOMS), max_size=3).map("".join),
+    min_size=1,
+    max_size=24,
+    unique=True,
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(parts, min_size=1, max_size=4), vocabularies, st.data())
+def test_any_chain_gives_the_text_of_the_reference_or_is_refused(
+    chain: list[dict[str, Any]], vocab: list[str], data: st.DataObject
+) -> None:
+    ids = st.lists(st.integers(0, len(vocab) - 1), max_size=12)
+    sequences = data.draw(st.lists(ids, min_size=1, max_size=8))
+    with contextlib.suppress(UnsupportedError):
+        check(sequence(*chain), vocab, sequences)
+
+
+@pytest.mark.parametrize(
+    ("chain", "vocab"),
+    [
+        ((FUSE, replace("[ab]", "x", "Regex")), ["a"]),
+        ((FUSE, replace("ab", "x")), ["a", "b"]),
+        ((FUSE, FALLBACK), ["a"]),
+        ((FUSE, BYTE_LEVEL), ["a"]),
+        ((FALLBACK, metaspace("always")), ["<0x41>"]),
+        ((FALLBACK, FUSE, replace("é", "e")), ["<0xC3>", "<0xA9>"]),
+        ((FALLBACK, BYTE_LEVEL), ["<0x41>"]),
+        ((ctc(True), ctc(True)), ["a"]),
+        ((replace("b", "a"), ctc(True)), ["a", "b"]),
+        ((ctc(True), FALLBACK), ["<0x41>"]),
+        ((BYTE_LEVEL, replace("a", "")), ["a"]),
+        ((FUSE, strip(" ", 1, 0), strip("a", 1, 0)), ["a"]),
+        ((FUSE, strip(" ", 1, 0), replace("a", " ")), ["a"]),
+        ((metaspace("always"), FALLBACK), ["▁<0x41>"]),
+    ],
+)
+def test_what_needs_the_whole_text_is_refused_with_its_place(
+    chain: tuple[dict[str, Any], ...], vocab: list[str]
+) -> None:
+    with pytest.raises(UnsupportedError, match=r"^decoder\.decoders\[\d\]"):
+        ours(sequence(*chain), dict(enumerate(vocab)))
+
+
+@pytest.mark.parametrize(
+    ("chain", "vocab"),
+    [
+        ((FUSE, replace("ab", "x")), ["ab", "c", "b"]),
+        ((FALLBACK, FUSE, replace("_", " ")), ["<0x5F>", "_", "<0xC3>", "<0xA9>"]),
+        ((FALLBACK, metaspace("always")), ["▁a", "b"]),
+        ((BYTE_LEVEL, replace("a", "é")), ["Ã", "a", "Ãa", "©"]),
+        ((FUSE, strip(" ", 1, 0), strip(" ", 1, 1)), [" ", "a", "  "]),
+        ((FUSE, strip(" ", 1, 0), replace("a", "b")), [" ", "a"]),
+    ],
+)
+def test_what_each_token_can_say_for_itself_is_not_refused(chain: tuple[dict[str, Any], ...], vocab: list[str]) -> None:
+    ids = range(len(vocab))
+    sequences = [[*pair] for pair in ((a, b, c) for a in ids for b in ids for c in ids)]
+    assert check(sequence(*chain), vocab, sequences)

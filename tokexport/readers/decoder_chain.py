@@ -1,0 +1,322 @@
+"""What a chain of decoders makes of every token, worked out before there is a text.
+
+The reference gives a list of strings, one a token, from decoder to decoder, and joins what comes out. A decoder looks at each string
+alone, and perhaps at whether it is the first or the last: so each token has at most four forms (between others, first, last, only).
+Fuse and ByteLevel join the list; what stands behind them works on the whole text and is expressed by the forms of the tokens, or by
+``Decoding``, or refused. Source: ``tokenizers``, the module ``decoders``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from tokexport.errors import UnsupportedError
+from tokexport.model import Decoding, FirstIs, Token, TokenKind
+from tokexport.readers.byte_alphabet import decoded
+
+# Between others, first, last, only.
+Forms: TypeAlias = tuple[bytes, bytes, bytes, bytes]
+_Strings: TypeAlias = tuple[str, str, str, str]
+_FIRST: Final = (False, True, False, True)
+_LAST: Final = (False, False, True, True)
+_MOST: Final = 0xFFFFFFFF
+_HEX: Final = frozenset("0123456789abcdefABCDEF")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One decoder that looks at a string and at its place. ``path`` is where it stands in the source.
+
+    ``whole(text)`` is what it does to a text that is joined already, as a list of literal replacements; ``None``: nothing that can be said
+    so.
+    """
+
+    path: str
+    name: str
+    apply: Callable[[str, bool, bool], str]
+    whole: tuple[tuple[str, str], ...] | None
+    sees_first: bool = False
+    sees_last: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StripStep:
+    """Drops up to ``start`` and ``stop`` of a character at the ends of each string."""
+
+    path: str
+    character: str
+    start: int
+    stop: int
+
+    def apply(self, text: str) -> str:
+        """What is left of a text. Where the two ends meet, the reference itself stops; here nothing is left.
+
+        >>> StripStep("decoder", "H", 1, 0).apply("HHey")
+        'Hey'
+        """
+        left = 0
+        while left < min(self.start, len(text)) and text[left] == self.character:
+            left += 1
+        right = len(text)
+        while len(text) - right < min(self.stop, len(text)) and text[right - 1] == self.character:
+            right -= 1
+        return text[left : max(left, right)]
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatsStep:
+    """Equal neighbours are one; then, behind ``apply``, empty strings are left out (CTC)."""
+
+    path: str
+    replacements: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FuseStep:
+    """Joins everything to one text; ``byte_level``: as bytes, by GPT-2's alphabet."""
+
+    path: str
+    byte_level: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FallbackStep:
+    """Runs of tokens like ``<0x41>`` become the text of their bytes."""
+
+    path: str
+
+
+DecoderStep: TypeAlias = Step | StripStep | RepeatsStep | FuseStep | FallbackStep
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """What tokens decode to: the forms of each id, the ids that are bytes of a character, and what is done to the whole."""
+
+    forms: Mapping[int, Forms]
+    fallback: frozenset[int]
+    decoding: Decoding
+
+    def token(self, number: int, kind: TokenKind = TokenKind.MODEL, special: bool = False) -> Token:
+        """The token of an id."""
+        middle, first, last, only = self.forms[number]
+        token = Token(
+            middle,
+            kind,
+            special,
+            first=None if first == middle else first,
+            last=None if last == middle else last,
+            fallback=number in self.fallback,
+        )
+        return token if token.forms[-1] == only else replace(token, only=only)
+
+
+def fallback_byte(token: str) -> int | None:
+    """The byte that a token like ``<0x41>`` is for the reference, which also takes ``<0x+1>``.
+
+    >>> fallback_byte("<0x41>"), fallback_byte("<0x+f>"), fallback_byte("<0x4>")
+    (65, 15, None)
+    """
+    if len(token) != 6 or not token.startswith("<0x") or token[5] != ">":
+        return None
+    digits = token[4] if token[3] == "+" else token[3:5]
+    return int(digits, 16) if _HEX.issuperset(digits) else None
+
+
+def replaced(text: str, replacements: Sequence[tuple[str, str]]) -> str:
+    """A text after literal replacements, one behind the other."""
+    for pattern, content in replacements:
+        text = text.replace(pattern, content)
+    return text
+
+
+def decode_forms(spelling: Mapping[int, str], steps: Sequence[DecoderStep]) -> Decoded:
+    """What ``steps`` make of the tokens whose strings are ``spelling``. UnsupportedError for a chain that cannot be expressed."""
+    chain = _Chain(spelling)
+    for step in steps:
+        chain.run(step)
+    return chain.result()
+
+
+class _Chain:
+    """The strings of all tokens on their way through the chain; then, once they are joined, their bytes."""
+
+    def __init__(self, spelling: Mapping[int, str]) -> None:
+        self._strings: dict[int, _Strings] = {number: (text,) * 4 for number, text in spelling.items()}
+        self._bytes: dict[int, Forms] = {}
+        self._fallback: dict[int, int] = {}
+        self._joined = False
+        self._lossy = False  # joined as bytes, which need not be UTF-8
+        self._first = self._last = False  # whether a form differs by place so far
+        self._vanished: frozenset[int] = frozenset()  # left out by CTC, whatever stands behind it
+        self._decoding = Decoding()
+
+    def run(self, step: DecoderStep) -> None:
+        if isinstance(step, FuseStep):
+            self._fuse(step)
+        elif self._joined:
+            self._on_whole_text(step)
+        elif self._fallback:
+            _refuse(step.path, "a decoder between ByteFallback and Fuse", "put it before ByteFallback or behind Fuse")
+        elif isinstance(step, FallbackStep):
+            self._fall_back(step)
+        elif isinstance(step, RepeatsStep):
+            self._repeat_once(step)
+        elif isinstance(step, StripStep):
+            self._map(lambda text, first, last: step.apply(text))
+        else:
+            self._first |= step.sees_first
+            self._last |= step.sees_last
+            self._map(step.apply)
+
+    def _map(self, apply: Callable[[str, bool, bool], str]) -> None:
+        """Most chains do not look at places at all: then one form is worked out and not four."""
+        if not self._first and not self._last:
+            for number, forms in self._strings.items():
+                self._strings[number] = (apply(forms[0], False, False),) * 4
+            return
+        for number, forms in self._strings.items():
+            middle, first, last, only = (apply(*form) for form in zip(forms, _FIRST, _LAST, strict=True))
+            self._strings[number] = middle, first, last, only
+
+    def _fall_back(self, step: FallbackStep) -> None:
+        for number, forms in self._strings.items():
+            values = {fallback_byte(form) for form in forms}
+            if len(values) > 1:
+                _refuse(step.path, f"the id {number}, which is a byte at some places only,", "put ByteFallback first")
+            value = values.pop()
+            if value is not None:
+                self._fallback[number] = value
+        if self._fallback and self._decoding.repeats_once:
+            _refuse(step.path, "ByteFallback behind CTC", "use the one or the other")
+        if self._fallback:
+            self._decoding = replace(self._decoding, byte_fallback=True)
+
+    def _repeat_once(self, step: RepeatsStep) -> None:
+        """The reference compares strings; ids say the same where no two ids have one string."""
+        if self._decoding.repeats_once or self._first or self._last:
+            _refuse(step.path, "CTC behind a decoder that looks at the place of a token", "put CTC first, and once")
+        owners: dict[str, int] = {}
+        for number, (text, *_) in self._strings.items():
+            other = owners.setdefault(text, number)
+            if other != number:
+                _refuse(
+                    step.path,
+                    f"one string for the ids {other} and {number}, which CTC takes for one",
+                    "make them differ",
+                )
+        self._map(lambda text, first, last: replaced(text, step.replacements))
+        self._decoding = replace(self._decoding, repeats_once=True, first_is=FirstIs.CONTENT)
+        self._vanished = frozenset(number for number, forms in self._strings.items() if not forms[0])
+
+    def _fuse(self, step: FuseStep) -> None:
+        if self._joined and step.byte_level:
+            _refuse(step.path, "ByteLevel behind a decoder that joins the text", "put it first")
+        if step.byte_level and self._fallback:
+            _refuse(step.path, "ByteLevel behind ByteFallback", "use the one or the other")
+        if self._joined:
+            return
+        self._joined = True
+        self._lossy = step.byte_level
+        to_bytes = decoded if step.byte_level else str.encode
+        for number, forms in self._strings.items():
+            if number in self._fallback:
+                self._bytes[number] = (bytes([self._fallback[number]]),) * 4
+            elif forms[0] is forms[1] is forms[2] is forms[3]:
+                self._bytes[number] = (to_bytes(forms[0]),) * 4
+            else:
+                middle, first, last, only = map(to_bytes, forms)
+                self._bytes[number] = middle, first, last, only
+
+    def _on_whole_text(self, step: Step | StripStep | RepeatsStep | FallbackStep) -> None:
+        if isinstance(step, StripStep):
+            self._strip(step)
+        elif isinstance(step, RepeatsStep):
+            self._replace_all(step.path, step.replacements)
+        elif isinstance(step, FallbackStep):
+            _refuse(step.path, "ByteFallback behind a decoder that joins the text", "put it before that one")
+        elif step.whole is None:
+            _refuse(step.path, f"{step.name} behind a decoder that joins the text", "put it before that one")
+        else:
+            self._replace_all(step.path, step.whole)
+
+    def _strip(self, step: StripStep) -> None:
+        left, right = self._decoding.strip_left, self._decoding.strip_right
+        self._decoding = replace(
+            self._decoding,
+            strip_left=_more(step, left, step.start),
+            strip_right=_more(step, right, step.stop),
+        )
+
+    def _replace_all(self, path: str, replacements: Sequence[tuple[str, str]]) -> None:
+        for pattern, content in replacements:
+            if pattern:
+                self._replace(path, pattern, content)
+            elif content:
+                _refuse(path, "a replacement of the empty text", "replace some text")
+
+    def _replace(self, path: str, pattern: str, content: str) -> None:
+        """In the whole text as in each token: true where no match reaches over the end of a token."""
+        stripped = {self._decoding.strip_left[0], self._decoding.strip_right[0]} - {""}
+        if stripped and (not content or not stripped.isdisjoint(pattern + content)):
+            _refuse(path, "a replacement behind Strip that changes what is stripped", "put it before Strip")
+        if "\ufffd" in pattern:
+            _refuse(path, "a replacement of U+FFFD in the whole text", "replace another character")
+        wanted, given = pattern.encode(), content.encode()
+        if self._lossy and not content:
+            _refuse(path, "a replacement by nothing behind ByteLevel", "replace by some text")
+        if wanted[0] in self._fallback.values():
+            self._replace_bytes(path, wanted, given)
+        beginnings = tuple(wanted[:length] for length in range(1, len(wanted)))
+        for number, forms in self._bytes.items():
+            if number in self._fallback:
+                continue
+            for form in set(forms):
+                if beginnings and form.endswith(beginnings):
+                    _refuse(
+                        path,
+                        f"a replacement that may match from the id {number} into the next one",
+                        "put it before the decoder that joins the text",
+                    )
+            middle, first, last, only = (form.replace(wanted, given) for form in forms)
+            self._bytes[number] = middle, first, last, only
+
+    def _replace_bytes(self, path: str, wanted: bytes, given: bytes) -> None:
+        """One ASCII character by another is as good byte by byte."""
+        if not (len(wanted) == len(given) == 1 and wanted.isascii() and given.isascii()):
+            _refuse(
+                path,
+                "a replacement in the whole text that tokens of single bytes can form",
+                "put it before ByteFallback",
+            )
+        for number, value in self._fallback.items():
+            if value == wanted[0]:
+                self._fallback[number] = given[0]
+                self._bytes[number] = (given,) * 4
+
+    def result(self) -> Decoded:
+        if not self._joined:
+            self._fuse(FuseStep("decoder"))
+        decoding = self._decoding
+        self._bytes |= dict.fromkeys(self._vanished, (b"",) * 4)
+        if decoding.first_is is FirstIs.CONTENT:
+            if not self._first and not self._last:
+                decoding = replace(decoding, first_is=FirstIs.ID)  # nobody asks
+            elif any(not forms[0] and number not in self._vanished for number, forms in self._bytes.items()):
+                _refuse("decoder", "a decoder behind CTC that makes a token empty", "put it before CTC")
+        return Decoded(self._bytes, frozenset(self._fallback), decoding)
+
+
+def _more(step: StripStep, so_far: tuple[str, int], count: int) -> tuple[str, int]:
+    character, stripped = so_far
+    if not count:
+        return so_far
+    if step.character == "\ufffd" or character not in ("", step.character):
+        _refuse(step.path, f"Strip of {step.character!r} behind Strip of {character!r}", "strip one character")
+    return step.character, min(stripped + count, _MOST)
+
+
+def _refuse(path: str, found: str, supported: str) -> None:
+    raise UnsupportedError(path, found, supported)
