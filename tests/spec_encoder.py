@@ -6,13 +6,29 @@ import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from spec_reader import NONE, RefusalError, SpecFile, Stage, read_class_table, require, u16, u32
+from spec_reader import (
+    FORM,
+    MAP,
+    NONE,
+    REPLACE,
+    Op,
+    RefusalError,
+    SpecFile,
+    Stage,
+    is_utf8,
+    read_class_table,
+    require,
+    u16,
+    u32,
+)
 
-WHOLE_PIECE_FIRST, FUSE_UNKNOWN, ADD_PREFIX_SPACE, RESCAN_SPECIAL = 1, 2, 4, 8
+WHOLE_PIECE_FIRST, FUSE_UNKNOWN, RESCAN_SPECIAL = 1, 2, 8
 RECORD_WHOLE = 8
 ADDED_SPECIAL, SINGLE_WORD, LSTRIP, RSTRIP = 1, 2, 4, 8
 CLASS_SPACE, CLASS_WORD = 1, 2
-INVERT, ON_BYTES = 1, 2
+INVERT, ON_BYTES, REWRITE = 1, 2, 4
+APPEND, UNLESS_PRESENT, ONLY_FIRST = 1, 2, 4
+MAP_OTHER = 0x80
 ACCEPT = 0x8000
 ISOLATED, REMOVED, MERGED_WITH_PREVIOUS, MERGED_WITH_NEXT, CONTIGUOUS = range(5)
 COMPOSING_FORMS = (0, 2)  # NFC, NFKC
@@ -26,23 +42,35 @@ def encode(file: SpecFile, text: bytes, special: bool = False) -> list[int]:
     except UnicodeDecodeError as error:
         raise RefusalError("TKX_E_UTF8", error.start) from None
     ids: list[int] = []
+    at = 0
     for raw in find_added(file, text, special, normalized=False):
         if isinstance(raw, int):
             ids.append(raw)
+            at = -1
             continue
-        for part in find_added(file, normalize(file, raw), special, normalized=True):
-            ids += [part] if isinstance(part, int) else encode_stretch(file, part)
+        first = at == 0 and text.startswith(raw)
+        at = -1
+        rewritten = rewrite(file, raw, file.ops[: file.normalizer_count], first)
+        for part in find_added(file, rewritten, special, normalized=True):
+            ids += [part] if isinstance(part, int) else encode_stretch(file, part, first)
+            first = False
     return ids
 
 
-def encode_stretch(file: SpecFile, text: bytes) -> list[int]:
-    """The ids of a text without added tokens."""
-    if file.flags & ADD_PREFIX_SPACE and not text.startswith(b" "):
-        text = b" " + text
-    pieces = [text]
+def encode_stretch(file: SpecFile, text: bytes, first: bool) -> list[int]:
+    """The ids of a text without added tokens; ``first``: it begins where the input begins."""
+    pieces = [(text, first)]
     for stage in file.stages:
-        pieces = [part for piece in pieces for part in split(stage, piece)]
-    return [token for piece in pieces for token in encode_piece(file, piece)]
+        pieces = [part for piece, first in pieces for part in run_stage(file, stage, piece, first)]
+    return [token for piece, _ in pieces for token in encode_piece(file, piece)]
+
+
+def run_stage(file: SpecFile, stage: Stage, piece: bytes, first: bool) -> list[tuple[bytes, bool]]:
+    """The pieces that a stage makes of a piece, and which of them begins where the input begins."""
+    if stage.flags & REWRITE:
+        rewritten = rewrite(file, piece, file.ops[stage.first_op : stage.first_op + stage.op_count], first)
+        return [(rewritten, first)] if rewritten else []
+    return [(piece[start:end], first and start == 0) for start, end in split(stage, piece)]
 
 
 def encode_piece(file: SpecFile, piece: bytes) -> list[int]:
@@ -175,11 +203,58 @@ def is_in(file: SpecFile, character: str, wanted: int) -> bool:
 # ---- Normalization ----------------------------------------------------------
 
 
-def normalize(file: SpecFile, text: bytes) -> bytes:
-    """A stretch in the file's normalization form."""
-    if b"NORM" not in file.sections:
-        return text
-    norm = file.sections[b"NORM"]
+def rewrite(file: SpecFile, text: bytes, ops: Sequence[Op], first: bool) -> bytes:
+    """What operations make of a text; ``first``: it begins where the input begins."""
+    for op in ops:
+        if not text:
+            break
+        if op.kind == FORM:
+            text = normalize(op.table, text)
+        elif op.kind == MAP:
+            text = b"".join(mapped(op.table, character) for character in text.decode())
+        elif op.kind == REPLACE:
+            assert op.program is not None
+            spans = scan(op.program, text)
+            text = b"".join(op.content if matched else text[start:end] for start, end, matched in spans)
+        elif (op.flags & ONLY_FIRST and not first) or (op.flags & UNLESS_PRESENT and text.startswith(op.content)):
+            continue
+        else:
+            text = text + op.content if op.flags & APPEND else op.content + text
+    return text
+
+
+def mapped(table: bytes, character: str) -> bytes:
+    """What a MAP makes of one character."""
+    middle_count, leaf_count, entry_count, text_size = struct.unpack_from("<4I", table)
+    c = ord(character)
+    if c < 128 and table[16 + c] < MAP_OTHER:
+        return table[16 + c : 17 + c]
+    at_top = 16 + 128
+    at_middle = at_top + 2 * 272
+    at_leaves = at_middle + 128 * middle_count
+    at_entries = at_leaves + 128 * leaf_count
+    block = u16(table, at_top + 2 * (c >> 12))
+    require(block < middle_count, "TKX_E_CORRUPT")
+    block = u16(table, at_middle + 2 * (block * 64 + (c >> 6 & 63)))
+    require(block < leaf_count, "TKX_E_CORRUPT")
+    number = u16(table, at_leaves + 2 * (block * 64 + (c & 63)))
+    require(number < entry_count, "TKX_E_CORRUPT")
+    if number == 0:
+        return character.encode()
+    start, before, after, keep = struct.unpack_from("<IBBB", table, at_entries + 8 * number)
+    require(start + before + after <= text_size, "TKX_E_CORRUPT")
+    text = table[at_entries + 8 * entry_count + start :][: before + after]
+    require(is_utf8(text[:before]) and is_utf8(text[before:]), "TKX_E_CORRUPT")
+    return text[:before] + (character.encode() if keep else b"") + text[before:]
+
+
+def normalize(norm: bytes, text: bytes) -> bytes:
+    """A text in the normalization form of a FORM table."""
+    return "".join(chr(c) for c, _ in normalized_points(norm, text)).encode()
+
+
+def normalized_points(norm: bytes, text: bytes) -> list[tuple[int, int]]:
+    """The code points of a text in a normalization form, and how many characters of the text each takes (5.9)."""
     form, middle_count, leaf_count, entry_count, point_count, composition_count = struct.unpack_from("<6I", norm)
     at_middle = 32 + 2 * 272
     at_leaves = at_middle + 128 * middle_count
@@ -193,43 +268,45 @@ def normalize(file: SpecFile, text: bytes) -> bytes:
         start, length, combining_class = struct.unpack_from("<IBB", norm, at_entries + 8 * number)
         return start, length, combining_class
 
-    points: list[int] = []
+    points: list[tuple[int, int]] = []
     for c in map(ord, text.decode()):
         start, length, _ = entry(c)
+        decomposed = [c]
         if 0xAC00 <= c <= 0xD7A3:
             i = c - 0xAC00
-            points += [0x1100 + i // 588, 0x1161 + i % 588 // 28] + ([0x11A7 + i % 28] if i % 28 else [])
+            decomposed = [0x1100 + i // 588, 0x1161 + i % 588 // 28] + ([0x11A7 + i % 28] if i % 28 else [])
         elif length:
-            points += struct.unpack_from(f"<{length}I", norm, at_points + 4 * start)
-        else:
-            points.append(c)
+            decomposed = list(struct.unpack_from(f"<{length}I", norm, at_points + 4 * start))
+        points += [(point, int(number == 0)) for number, point in enumerate(decomposed)]
     at = 0
     while at < len(points):
         end = at
-        while end < len(points) and entry(points[end])[2]:
+        while end < len(points) and entry(points[end][0])[2]:
             end += 1
-        points[at:end] = sorted(points[at:end], key=lambda c: entry(c)[2])
+        points[at:end] = sorted(points[at:end], key=lambda point: entry(point[0])[2])
         at = end + 1
     if form in COMPOSING_FORMS:
         rows = struct.iter_unpack("<3I", norm[at_compositions : at_compositions + 12 * composition_count])
         points = compose(points, lambda c: entry(c)[2], {(first, second): both for first, second, both in rows})
-    return "".join(map(chr, points)).encode()
+    return points
 
 
-def compose(points: Sequence[int], class_of: Callable[[int], int], table: Mapping[tuple[int, int], int]) -> list[int]:
+def compose(
+    points: Sequence[tuple[int, int]], class_of: Callable[[int], int], table: Mapping[tuple[int, int], int]
+) -> list[tuple[int, int]]:
     """Canonical composition: a code point joins the last starter, unless something between them blocks it."""
-    kept: list[int] = []
+    kept: list[tuple[int, int]] = []
     starter: int | None = None  # its index in `kept`
-    for c in points:
+    for c, takes in points:
         own = class_of(c)
-        if starter is not None and all(class_of(between) < own for between in kept[starter + 1 :]):
-            both = compose_pair(kept[starter], c, table)
+        if starter is not None and all(class_of(between) < own for between, _ in kept[starter + 1 :]):
+            both = compose_pair(kept[starter][0], c, table)
             if both is not None:
-                kept[starter] = both
+                kept[starter] = both, kept[starter][1] + takes
                 continue
         if own == 0:
             starter = len(kept)
-        kept.append(c)
+        kept.append((c, takes))
     return kept
 
 
@@ -245,13 +322,8 @@ def compose_pair(first: int, second: int, table: Mapping[tuple[int, int], int]) 
 # ---- Stages -----------------------------------------------------------------
 
 
-def split(stage: Stage, piece: bytes) -> list[bytes]:
-    """The pieces that a stage makes of a piece."""
-    return [piece[start:end] for start, end in split_ranges(stage, piece)]
-
-
-def split_ranges(stage: Stage, piece: bytes) -> list[tuple[int, int]]:
-    """Where the pieces stand that a stage makes of a piece."""
+def split(stage: Stage, piece: bytes) -> list[tuple[int, int]]:
+    """The pieces that a stage makes of a piece, as byte offsets."""
     spans = [(start, end, matched != bool(stage.flags & INVERT)) for start, end, matched in scan(stage, piece)]
     if stage.behavior == ISOLATED:
         return [(start, end) for start, end, _ in spans]

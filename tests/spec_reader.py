@@ -17,11 +17,12 @@ NONE = 0xFFFFFFFF
 MASK = (1 << 64) - 1
 K0, K1, K2, K3 = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, 0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53
 
-HEADER_FLAGS, STAGE_FLAGS, SECTION_FLAGS = 0x1F, 0x03, 0x01  # the flag bits that have a name
+HEADER_FLAGS, STAGE_FLAGS, SECTION_FLAGS = 0x1B, 0x03, 0x01  # the flag bits that have a name
 KIND_HOLE, KIND_MASK, RECORD_SPECIAL = 0, 3, 4
 STRIPPING_FLAGS = 2 | 4 | 8  # SINGLE_WORD, LSTRIP, RSTRIP
-ON_BYTES = 2
-LAST_BEHAVIOR = 4
+ON_BYTES, REWRITE = 2, 4
+LAST_BEHAVIOR, LAST_FORM = 4, 3
+FORM, MAP, REPLACE, AFFIX = 0, 1, 2, 4
 
 ENCODER_TAGS = (b"BIDS", b"TIDX", b"PIDX", b"SPLT")
 KNOWN_TAGS = frozenset(
@@ -142,6 +143,19 @@ class Stage:
     classes: ClassTable
     starts: Sequence[int]
     transitions: Sequence[int]
+    first_op: int = 0
+    op_count: int = 0
+
+
+@dataclass
+class Op:
+    """One operation of NORM. ``program``: of REPLACE."""
+
+    kind: int
+    flags: int
+    table: bytes
+    content: bytes
+    program: Stage | None
 
 
 @dataclass
@@ -158,6 +172,8 @@ class SpecFile:
     sections: dict[bytes, bytes] = field(default_factory=dict)
     places: list[tuple[bytes, int, int, int]] = field(default_factory=list)  # tag, offset, size, crc32
     stages: list[Stage] = field(default_factory=list)
+    ops: list[Op] = field(default_factory=list)
+    normalizer_count: int = 0
 
     # ---- decoding
 
@@ -263,8 +279,11 @@ def open_file(data: bytes) -> SpecFile:
     for tag, section in sections.items():
         size = wanted_size(tag, section, ids)
         require(size is None or size == len(section), "TKX_E_SECTION_SIZE")
+    if b"NORM" in sections:
+        file.normalizer_count = u32(sections[b"NORM"], 4)
+        file.ops = read_ops(sections[b"NORM"])
     if b"SPLT" in sections:
-        file.stages = read_stages(sections[b"SPLT"])
+        file.stages = read_stages(sections[b"SPLT"], len(file.ops))
     return file
 
 
@@ -274,7 +293,7 @@ def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
         b"TIDX": 8,
         b"PIDX": 8,
         b"SPLT": 8,
-        b"NORM": 32,
+        b"NORM": 16,
         b"ADDT": 96,
         b"ACLS": 8,
         b"POST": 8,
@@ -302,8 +321,7 @@ def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
     if tag == b"CUTS":
         return 2048
     if tag == b"NORM":
-        _, middle, leaves, entries, points, compositions = number[:6]
-        return 32 + 544 + 128 * middle + 128 * leaves + 8 * entries + 4 * points + 12 * compositions
+        return None if len(section) >= 16 + 32 * number[0] else -1
     if tag == b"ADDT":
         count, raw_nodes, raw_edges, nodes, edges, text = number[:6]
         return 96 + 16 * count + 8 * (raw_nodes + 1) + 4 * raw_edges + 8 * (nodes + 1) + 4 * edges + text
@@ -320,18 +338,69 @@ def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
     return None
 
 
-def read_stages(section: bytes) -> list[Stage]:
+def read_ops(section: bytes) -> list[Op]:
+    """The operations of NORM, with the checks of I18."""
+    count, normalizer_count = struct.unpack_from("<II", section)
+    require(count <= 24 and normalizer_count <= count and section[8:16] == bytes(8), "TKX_E_SPLITS")
+    return [read_op(section, 16 + 32 * i) for i in range(count)]
+
+
+def read_op(section: bytes, at: int) -> Op:
+    """One operation."""
+    kind, flags = section[at : at + 2]
+    _, _, table_at, table_size, content_at, content_size = struct.unpack_from("<6I", section, at + 4)
+    require(section[at + 2 : at + 4] == bytes(2) and section[at + 28 : at + 32] == bytes(4), "TKX_E_SPLITS")
+    require(kind in (FORM, MAP, REPLACE, AFFIX) and flags <= (7 if kind == AFFIX else 0), "TKX_E_SPLITS")
+    require(table_at % 4 == content_at % 4 == 0 and content_size <= 65535, "TKX_E_SPLITS")
+    require(table_at + table_size <= len(section) and content_at + content_size <= len(section), "TKX_E_SPLITS")
+    table = section[table_at : table_at + table_size]
+    content = section[content_at : content_at + content_size]
+    require(is_utf8(content), "TKX_E_SPLITS")
+    program = None
+    if kind == FORM:
+        require(len(table) >= 32, "TKX_E_SPLITS")
+        form, middle, leaves, entries, points, compositions = struct.unpack_from("<6I", table)
+        size = 32 + 544 + 128 * middle + 128 * leaves + 8 * entries + 4 * points + 12 * compositions
+        require(form <= LAST_FORM and size == len(table), "TKX_E_SPLITS")
+    elif kind == MAP:
+        require(len(table) >= 16, "TKX_E_SPLITS")
+        middle, leaves, entries, text = struct.unpack_from("<4I", table)
+        require(16 + 128 + 544 + 128 * middle + 128 * leaves + 8 * entries + text == len(table), "TKX_E_SPLITS")
+    elif kind == REPLACE:
+        require(len(table) >= 32, "TKX_E_SPLITS")
+        program = read_stage(table, 0)
+        require(program.flags == 0, "TKX_E_SPLITS")
+    else:
+        require(len(table) == 0, "TKX_E_SPLITS")
+    return Op(kind, flags, table, content, program)
+
+
+def is_utf8(content: bytes) -> bool:
+    """Whether bytes are UTF-8."""
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def read_stages(section: bytes, op_count: int) -> list[Stage]:
     """The stages of SPLT, with the checks of I18."""
     count = u32(section, 0)
     require(count <= 16 and section[4:8] == bytes(4), "TKX_E_SPLITS")
-    stages = [read_stage(section, 8 + 32 * i) for i in range(count)]
+    stages = [read_stage(section, 8 + 32 * i, op_count) for i in range(count)]
     on_bytes = [bool(stage.flags & ON_BYTES) for stage in stages]
     require(on_bytes == sorted(on_bytes), "TKX_E_SPLITS")
     return stages
 
 
-def read_stage(section: bytes, at: int) -> Stage:
+def read_stage(section: bytes, at: int, op_count: int = 0) -> Stage:
     """One stage."""
+    if section[at + 1] & REWRITE:
+        first, count = struct.unpack_from("<HH", section, at + 28)
+        require(section[at : at + 28] == bytes([0, REWRITE]) + bytes(26), "TKX_E_SPLITS")
+        require(first + count <= op_count, "TKX_E_SPLITS")
+        return Stage(0, REWRITE, 0, 0, ClassTable(b"", (), (), ()), (), (), first, count)
     behavior, flags, class_count, state_count, memo_count, middle, leaves, row_shift = struct.unpack_from(
         "<BBHHHHHB", section, at
     )

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 
 from spec_encoder import (
-    ADD_PREFIX_SPACE,
+    APPEND,
     CLASS_SPACE,
     FUSE_UNKNOWN,
     RECORD_WHOLE,
+    REWRITE,
     WHOLE_PIECE_FIRST,
     added_ranges,
     is_in,
-    normalize,
-    split_ranges,
+    mapped,
+    normalized_points,
+    rewrite,
+    scan,
+    split,
 )
-from spec_reader import NONE, RefusalError, SpecFile, u32
+from spec_reader import FORM, MAP, NONE, REPLACE, Op, RefusalError, SpecFile, Stage, u32
 
 Source = tuple[int, int]  # a range of bytes of the input
 KEEP_FIRST = 2
@@ -76,19 +80,60 @@ def locate(file: SpecFile, text: bytes, special: bool) -> Iterator[tuple[int, So
         for _ in range(start, end)
     ]
     for start, stop, token in added_ranges(file, text, special, normalized=False):
-        part, part_sources = text[start:stop], sources[start:stop]
+        part, part_sources, first = text[start:stop], sources[start:stop], start == 0
         if token is not None:
             yield token, joined(part_sources), white_space(file, part)
             continue
-        if normalize(file, part) != part:
-            raise NotImplementedError("sources of normalized text")
-        for first, behind, inner in added_ranges(file, part, special, normalized=True):
-            piece, piece_sources = part[first:behind], part_sources[first:behind]
+        part, part_sources = rewrite_located(file, part, part_sources, file.ops[: file.normalizer_count], first)
+        for inner_start, inner_stop, inner in added_ranges(file, part, special, normalized=True):
+            piece, piece_sources = part[inner_start:inner_stop], part_sources[inner_start:inner_stop]
             if inner is not None:
                 yield inner, joined(piece_sources), white_space(file, piece)
-                continue
-            for id, source in locate_stretch(file, piece, piece_sources):
-                yield id, source, None
+            else:
+                for id, source in locate_stretch(file, piece, piece_sources, first):
+                    yield id, source, None
+            first = False
+
+
+def rewrite_located(
+    file: SpecFile, text: bytes, sources: list[Source], ops: Sequence[Op], first: bool
+) -> tuple[bytes, list[Source]]:
+    """What operations make of a text, and the source of each byte of that."""
+    for op in ops:
+        if not text:
+            break
+        before, before_sources = text, sources
+        text = rewrite(file, text, [op], first)
+        if op.kind == FORM:
+            sources = form_sources(op, before, before_sources)
+        elif op.kind == MAP:
+            at, sources = 0, []
+            for character in before.decode():
+                sources += [before_sources[at]] * len(mapped(op.table, character))
+                at += len(character.encode())
+        elif op.kind == REPLACE:
+            assert op.program is not None
+            sources = []
+            for start, end, matched in scan(op.program, before):
+                sources += [before_sources[end - 1]] * len(op.content) if matched else before_sources[start:end]
+        elif len(text) > len(before):
+            added = len(text) - len(before)
+            beside = before_sources[-1 if op.flags & APPEND else 0]
+            sources = (
+                [*before_sources, *[beside] * added] if op.flags & APPEND else [*[beside] * added, *before_sources]
+            )
+    return text, sources
+
+
+def form_sources(op: Op, text: bytes, sources: list[Source]) -> list[Source]:
+    """The sources of a text in a normalization form."""
+    characters = [sources[start] for start in accumulate([0, *(len(c.encode()) for c in text.decode()[:-1])])]
+    found: list[Source] = []
+    taken = 0
+    for c, takes in normalized_points(op.table, text):
+        found += [characters[taken if takes else taken - 1]] * len(chr(c).encode())
+        taken += takes
+    return found
 
 
 def joined(sources: list[Source]) -> Source:
@@ -105,15 +150,24 @@ def white_space(file: SpecFile, text: bytes) -> tuple[int, int]:
     return leading, trailing
 
 
-def locate_stretch(file: SpecFile, text: bytes, sources: list[Source]) -> Iterator[tuple[int, Source]]:
-    """Ids of a text without added tokens."""
-    if file.flags & ADD_PREFIX_SPACE and not text.startswith(b" "):
-        text, sources = b" " + text, [sources[0], *sources]
-    pieces = [(0, len(text))]
+def locate_stretch(file: SpecFile, text: bytes, sources: list[Source], first: bool) -> Iterator[tuple[int, Source]]:
+    """Ids of a text without added tokens; ``first``: it begins where the input begins."""
+    pieces = [(text, sources, first)]
     for stage in file.stages:
-        pieces = [(at + start, at + end) for at, stop in pieces for start, end in split_ranges(stage, text[at:stop])]
-    for start, end in pieces:
-        yield from locate_piece(file, text[start:end], sources[start:end])
+        pieces = [part for piece in pieces for part in run_stage_located(file, stage, *piece)]
+    for text, sources, _ in pieces:
+        yield from locate_piece(file, text, sources)
+
+
+def run_stage_located(
+    file: SpecFile, stage: Stage, text: bytes, sources: list[Source], first: bool
+) -> list[tuple[bytes, list[Source], bool]]:
+    """The pieces that a stage makes of a piece."""
+    if stage.flags & REWRITE:
+        ops = file.ops[stage.first_op : stage.first_op + stage.op_count]
+        text, sources = rewrite_located(file, text, sources, ops, first)
+        return [(text, sources, first)] if text else []
+    return [(text[start:end], sources[start:end], first and start == 0) for start, end in split(stage, text)]
 
 
 def locate_piece(file: SpecFile, piece: bytes, sources: list[Source]) -> Iterator[tuple[int, Source]]:

@@ -38,7 +38,7 @@ def opened(name: str) -> spec_reader.SpecFile:
 WITH_SPANS = [
     name
     for name in golden_files.EXPECTED_NAMES
-    if all("spans" in case for case in golden_files.expected(name)["encode"])
+    if any("spans" in case for case in golden_files.expected(name)["encode"])
 ]
 
 
@@ -73,7 +73,7 @@ def test_the_expected_ids_are_those_of_the_installed_reference_libraries(made: d
         expected = golden_files.expected(golden.name)
         for case in expected["encode"]:
             assert case["ids"] == list(golden.encode(case["text"], case["special"])), (golden.name, case)
-            if golden.locate is not None:
+            if golden.locate is not None and case["special"]:
                 spans = [list(span) for span in golden.locate(case["text"], case["special"])]
                 assert case["spans"] == spans, (golden.name, case)
         assert len(expected["encode"]) == 2 * len(golden.texts)
@@ -118,7 +118,9 @@ def test_the_runtime_gives_the_expected_ids(name: str) -> None:
 def test_both_readers_give_the_expected_spans(name: str) -> None:
     tokenizer, file = load(golden_files.content(name)), opened(name)
     for case in golden_files.expected(name)["encode"]:
-        found = tokenizer.encode_with_offsets(case["text"], allowed_special="all" if case["special"] else ())
+        if not case["special"]:
+            continue
+        found = tokenizer.encode_with_offsets(case["text"], allowed_special="all")
         assert [list(span) for span in found.offsets] == case["spans"], case
         spans = spec_spans.encode_spans(file, case["text"].encode(), case["special"])
         assert [[token, [*span]] for token, span in spans] == [
@@ -166,7 +168,7 @@ def test_a_cut_that_a_file_offers_changes_no_ids(name: str) -> None:
 def test_together_the_golden_files_hold_every_section_flag_and_behavior() -> None:
     files = [opened(name) for name in golden_files.NAMES]
     tags = {tag for file in files for tag in file.sections}
-    reserved = {layout.Tag.TRIE, layout.Tag.CHARSMAP, layout.Tag.DECODER, layout.Tag.CROSSINGS}
+    reserved = {layout.Tag.TRIE, layout.Tag.DECODER, layout.Tag.CROSSINGS}
     assert tags == {tag for name, tag in vars(layout.Tag).items() if name.isupper()} - reserved
     stages = [stage for file in files for stage in file.stages]
     assert {stage.behavior for stage in stages} == set(layout.StageBehavior)

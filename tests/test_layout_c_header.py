@@ -51,6 +51,7 @@ def test_the_versions_are_the_declared_ones() -> None:
 
 def test_the_limits_are_the_declared_ones() -> None:
     assert int(DEFINES["TKX_MAX_STAGES"]) == layout.MAX_STAGES
+    assert int(DEFINES["TKX_MAX_OPS"]) == layout.MAX_OPS
     assert int(DEFINES["TKX_NONE"].removeprefix("UINT32_C(").rstrip(")"), 16) == layout.NONE
     assert f"{layout.MAX_IDS:,} ids" in HEADER
 

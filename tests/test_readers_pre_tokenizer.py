@@ -15,7 +15,7 @@ from reader_samples import BYTE_LEVEL, byte_characters, document, read_document
 from tokenizers import pre_tokenizers
 
 from tokexport.errors import SourceError, UnsupportedError
-from tokexport.model import Behavior, CharacterTest, Dialect, Split
+from tokexport.model import Behavior, CharacterTest, Dialect, Prepend, PreTokenizerStep, Replace, Split
 
 ALPHABET = byte_characters()
 BEHAVIORS = [behavior.value for behavior in Behavior]
@@ -48,6 +48,8 @@ PARTS = st.one_of(
             {"type": "BertPreTokenizer"},
             {"type": "FixedLength"},
             {"type": "FixedLength", "length": 2},
+            {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True},
+            {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "never", "split": False},
         ]
     ),
     st.sampled_from(BEHAVIORS).map(lambda name: {"type": "Punctuation", "behavior": name}),
@@ -82,12 +84,22 @@ def pieces_of(split: Split, text: str) -> list[str]:
     return [piece for piece, _ in stage.pre_tokenize_str(text)]
 
 
-def cut(splits: tuple[Split, ...], add_prefix_space: bool, text: str) -> list[str]:
+def cut(steps: tuple[PreTokenizerStep, ...], text: str) -> list[str]:
     """Run the stages one inside the pieces of the other and map the bytes where the first stage on bytes stands, or at the end."""
-    if add_prefix_space and text and not text.startswith(" "):
-        text = " " + text
-    pieces, mapped = [text], False
-    for stage in splits:
+    pieces, mapped = [text] if text else [], False
+    for number, stage in enumerate(steps):
+        if isinstance(stage, Replace):
+            pieces = [piece.replace(stage.pattern, stage.content) for piece in pieces]
+            continue
+        if isinstance(stage, Prepend):
+            # Only the first piece begins where the text begins.
+            pieces = [
+                stage.content + piece
+                if not piece.startswith(stage.content) and not (stage.only_first and (index or number > 1))
+                else piece
+                for index, piece in enumerate(pieces)
+            ]
+            continue
         if stage.on_bytes and not mapped:
             pieces, mapped = [map_bytes(piece) for piece in pieces], True
         pieces = [piece for whole in pieces for piece in pieces_of(stage, whole) if piece]
@@ -108,13 +120,15 @@ def reference_cut(pre_tokenizer: Any, text: str) -> list[str]:
     before=st.lists(PARTS, max_size=2),
     after=st.lists(PARTS, max_size=2),
     use_regex=st.booleans(),
+    prefix=st.booleans(),
     nested=st.booleans(),
     texts=st.lists(TEXT, min_size=3, max_size=3),
 )
 def test_a_sequence_is_cut_as_the_reference_cuts_it(
-    before: list[Any], after: list[Any], use_regex: bool, nested: bool, texts: list[str], tmp_path: Path
+    before: list[Any], after: list[Any], use_regex: bool, prefix: bool, nested: bool, texts: list[str], tmp_path: Path
 ) -> None:
-    parts = [*before, BYTE_LEVEL | {"use_regex": use_regex}, *after]
+    after = [part for part in after if part["type"] != "Metaspace"]
+    parts = [*before, BYTE_LEVEL | {"use_regex": use_regex, "add_prefix_space": prefix}, *after]
     if nested:
         parts = [
             {"type": "Sequence", "pretokenizers": parts[:1]},
@@ -124,7 +138,7 @@ def test_a_sequence_is_cut_as_the_reference_cuts_it(
     fields = {"type": "Sequence", "pretokenizers": parts}
     model = read_document(document(pre_tokenizer=fields), tmp_path)
     for text in texts:
-        assert cut(model.splits, model.add_prefix_space, text) == reference_cut(fields, text)
+        assert cut(model.splits, text) == reference_cut(fields, text)
 
 
 @pytest.mark.parametrize("text", ["", "a b", " a", "é", "\n"])
@@ -134,14 +148,14 @@ def test_a_prefix_space_is_added_where_byte_level_is_first(text: str, tmp_path: 
         "pretokenizers": [{"type": "Sequence", "pretokenizers": []}, BYTE_LEVEL | {"add_prefix_space": True}],
     }
     model = read_document(document(pre_tokenizer=fields), tmp_path)
-    assert model.add_prefix_space
-    assert cut(model.splits, model.add_prefix_space, text) == reference_cut(fields, text)
+    assert model.splits[0] == Prepend(" ", unless_present=True)
+    assert cut(model.splits, text) == reference_cut(fields, text)
 
 
 def test_use_regex_is_true_where_it_is_absent(tmp_path: Path) -> None:
     fields = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
     model = read_document(document(pre_tokenizer=fields), tmp_path)
-    assert cut(model.splits, False, "it's 12") == reference_cut(fields, "it's 12") == ["it", "'s", "Ġ12"]
+    assert cut(model.splits, "it's 12") == reference_cut(fields, "it's 12") == ["it", "'s", "Ġ12"]
 
 
 def test_behind_a_byte_level_normalizer_every_split_is_on_bytes(tmp_path: Path) -> None:
@@ -166,26 +180,22 @@ def test_falcons_splits_stand_in_order_and_the_last_two_are_on_bytes(tmp_path: P
         CharacterTest.NUMERIC, Behavior.CONTIGUOUS, on_bytes=True, path="pre_tokenizer.pretokenizers[2]"
     )
     text = "a!? 12345²½ b"
-    assert cut(model.splits, False, text) == reference_cut(fields, text)
+    assert cut(model.splits, text) == reference_cut(fields, text)
 
 
 @pytest.mark.parametrize(
     ("fields", "error", "path"),
     [
-        ({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"}, UnsupportedError, "pre_tokenizer.type"),
-        ({"type": "UnicodeScripts"}, UnsupportedError, "pre_tokenizer.type"),
-        ({"type": "Sequence", "pretokenizers": [BYTE_LEVEL, BYTE_LEVEL]}, UnsupportedError, r"pretokenizers\[1\].type"),
+        ({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "most"}, SourceError, "prepend_scheme"),
+        ({"type": "Metaspace", "replacement": "▁", "add_prefix_space": False}, SourceError, '"never"'),
+        ({"type": "Metaspace", "replacement": "__"}, SourceError, "replacement"),
+        ({"type": "Metaspace"}, SourceError, "replacement"),
         (
-            {
-                "type": "Sequence",
-                "pretokenizers": [
-                    {"type": "Digits", "individual_digits": True},
-                    BYTE_LEVEL | {"add_prefix_space": True},
-                ],
-            },
+            {"type": "Sequence", "pretokenizers": [BYTE_LEVEL, {"type": "Metaspace", "replacement": "▁"}]},
             UnsupportedError,
-            r"pretokenizers\[1\].add_prefix_space",
+            r"pretokenizers\[1\].type",
         ),
+        ({"type": "Sequence", "pretokenizers": [BYTE_LEVEL, BYTE_LEVEL]}, UnsupportedError, r"pretokenizers\[1\].type"),
         (BYTE_LEVEL | {"surprise": 1}, UnsupportedError, "pre_tokenizer.surprise"),
         ({"type": "ByteLevel"}, SourceError, "add_prefix_space"),
         ({"type": "Digits"}, SourceError, "individual_digits"),

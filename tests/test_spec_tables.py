@@ -48,9 +48,9 @@ def table_fields(name: str) -> list[tuple[int, str, str]]:
 
 
 def test_the_declaration_holds_what_these_tests_look_for() -> None:
-    assert len(STRUCTS) == 12
-    assert len(RECORDS) == 8
-    assert len(ENUMS) == 12
+    assert len(STRUCTS) == 15
+    assert len(RECORDS) == 9
+    assert len(ENUMS) == 14
 
 
 def test_every_declared_struct_and_record_has_a_table_and_no_table_is_left_over() -> None:
@@ -121,6 +121,18 @@ def test_the_limits_are_the_declared_ones() -> None:
     assert f"the first multiple of {layout.ALIGNMENT}" in spec_document.section("3 Structure")
     assert f"`NONE` is 0x{layout.NONE:X}." in spec_document.text()
     assert f"(0x{layout.ACCEPT:04X}, `ACCEPT`)" in spec_document.text()
+    assert f"op_count is at most {layout.MAX_OPS}" in rules
+    assert f"that is below 0x{layout.MAP_OTHER:X} (`MAP_OTHER`)" in spec_document.text()
+    form = f"{layout.FormHeader.sizeof()} + {2 * layout.CLASS_TOP} + {2 * layout.CLASS_BLOCK} * middle_count + "
+    form += f"{2 * layout.CLASS_BLOCK} * leaf_count + {layout.NORMALIZER_ENTRY.itemsize} * entry_count + "
+    form += (
+        f"{layout.NORMALIZER_POINT.itemsize} * point_count + {layout.COMPOSITION.itemsize} * composition_count bytes"
+    )
+    assert form in rules
+    maps = f"{layout.MapHeader.sizeof()} + {layout.CLASS_ASCII} + {2 * layout.CLASS_TOP} + "
+    maps += f"{2 * layout.CLASS_BLOCK} * middle_count + {2 * layout.CLASS_BLOCK} * leaf_count + "
+    maps += f"{layout.MAP_ENTRY.itemsize} * entry_count + text_size bytes"
+    assert maps in rules
     assert f"{layout.CUTS_SIZE:,} bytes" in spec_document.section("### 4.5 CUTS")
 
 
@@ -154,9 +166,7 @@ def test_the_sizes_of_sections_follow_from_the_declared_sizes() -> None:
         "both at least 1",
         "SPLT": f"at least {layout.SplitsHeader.sizeof()} + {layout.Stage.sizeof()} * stage_count",
         "CUTS": f"{layout.CUTS_SIZE:,}",
-        "NORM": f"{layout.NormalizerHeader.sizeof()} + {top} + {blocks} + {2 * layout.CLASS_BLOCK} * leaf_count + "
-        f"{layout.NORMALIZER_ENTRY.itemsize} * entry_count + {layout.NORMALIZER_POINT.itemsize} * point_count + "
-        f"{layout.COMPOSITION.itemsize} * composition_count",
+        "NORM": f"at least {layout.RewriteHeader.sizeof()} + {layout.RewriteOp.sizeof()} * op_count",
         "ADDT": f"{layout.AddedHeader.sizeof()} + {layout.ADDED_TOKEN.itemsize} * token_count + "
         f"{node} * (raw_node_count + 1) + {edge} * raw_edge_count + {node} * (normalized_node_count + 1) + "
         f"{edge} * normalized_edge_count + text_size",

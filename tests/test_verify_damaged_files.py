@@ -21,12 +21,14 @@ from tokexport.layout import (
     TRANSITION,
     AddedFlag,
     AddedHeader,
+    FormHeader,
     Header,
     HeaderFlag,
     IndexHeader,
-    NormalizerHeader,
     PieceKind,
     RecordFlag,
+    RewriteHeader,
+    RewriteOp,
     Section,
     SplitsHeader,
     Stage,
@@ -125,7 +127,8 @@ def forget_a_special_token(file: bytearray) -> None:
 
 def forget_a_composition(file: bytearray) -> None:
     sections = Sections(file)
-    header = NormalizerHeader.parse(sections.view(Tag.NORMALIZER))
+    op = RewriteOp.parse(sections.view(Tag.NORMALIZER)[RewriteHeader.sizeof() :])
+    header = FormHeader.parse(sections.view(Tag.NORMALIZER)[op.table_offset :])
     size = header.composition_count * COMPOSITION.itemsize
     compositions = sections.array(Tag.NORMALIZER, COMPOSITION, len(sections.view(Tag.NORMALIZER)) - size)
     number = int(np.flatnonzero((compositions["first"] == ord("e")) & (compositions["second"] == 0x301))[0])

@@ -21,6 +21,7 @@ ID_BITS: Final = 21
 MAX_IDS: Final = (1 << ID_BITS) - 1
 MAX_SECTIONS: Final = 64
 MAX_STAGES: Final = 16
+MAX_OPS: Final = 24
 MAX_CLASSES: Final = 254
 MAX_STATES: Final = 4096
 
@@ -40,7 +41,6 @@ class HeaderFlag(IntFlag):
 
     WHOLE_PIECE_FIRST = 1 << 0  # a piece whose bytes are a token is that token, merges or not
     FUSE_UNKNOWN = 1 << 1  # neighbouring bytes without an id give one unknown id
-    ADD_PREFIX_SPACE = 1 << 2  # text between added tokens gets a space before it unless it starts with one
     RESCAN_SPECIAL = 1 << 3  # a special token that is not allowed is passed by one character, not whole (tiktoken)
     REPLACE_SURROGATES = 1 << 4  # a lone surrogate in a source string becomes U+FFFD (tiktoken), else it is an error
 
@@ -204,6 +204,7 @@ class StageFlag(IntFlag):
 
     INVERT = 1 << 0
     ON_BYTES = 1 << 1  # the program reads bytes; its class table is 256 bytes
+    REWRITE = 1 << 2  # no program: ops of NORM rewrite each piece
 
 
 Stage = Struct(
@@ -216,10 +217,11 @@ Stage = Struct(
     "leaf_count" / Int16ul,  # blocks of its third level
     "row_shift" / Int8ul,  # a row of transitions holds 1 << row_shift entries
     "reserved" / Const(bytes(3)),
-    "classes_offset" / Int32ul,  # from the start of the section, as the next two
+    "classes_offset" / Int32ul,  # from the start of the section or table that the stage stands in, as the next two
     "starts_offset" / Int32ul,
     "transitions_offset" / Int32ul,
-    "reserved2" / Const(bytes(4)),
+    "first_op" / Int16ul,  # with REWRITE; otherwise 0, as the next
+    "op_count" / Int16ul,
 )
 
 # A class table: ASCII[128] u8, top[272] u16, middle[middle_count][64] u16, leaves[leaf_count][64] u8 (u16 in NORM).
@@ -233,8 +235,48 @@ ACCEPT: Final = 0x8000
 CUTS_SIZE: Final = 128 * 128 // 8
 
 
+# NORM: this header, then one RewriteOp each, then their tables and contents.
+RewriteHeader = Struct(
+    "op_count" / Int32ul,
+    "normalizer_count" / Int32ul,  # the first ops, which rewrite each stretch; the others belong to stages
+    "reserved" / Const(bytes(8)),
+)
+
+
+class OpKind(IntEnum):
+    """``op.kind``."""
+
+    FORM = 0
+    MAP = 1
+    REPLACE = 2
+    CHARSMAP = 3
+    AFFIX = 4
+
+
+class OpFlag(IntFlag):
+    """``op.flags``, of AFFIX."""
+
+    APPEND = 1 << 0
+    UNLESS_PRESENT = 1 << 1
+    ONLY_FIRST = 1 << 2
+
+
+RewriteOp = Struct(
+    "kind" / Int8ul,
+    "flags" / Int8ul,
+    "reserved" / Const(bytes(2)),
+    "growth" / Int32ul,  # a text of n bytes becomes at most growth * n + extra bytes
+    "extra" / Int32ul,
+    "table_offset" / Int32ul,  # from the start of the section
+    "table_size" / Int32ul,
+    "content_offset" / Int32ul,
+    "content_size" / Int32ul,
+    "reserved2" / Const(bytes(4)),
+)
+
+
 class NormalFormCode(IntEnum):
-    """``norm.form``."""
+    """``form.form``."""
 
     NFC = 0
     NFD = 1
@@ -242,8 +284,8 @@ class NormalFormCode(IntEnum):
     NFKD = 3
 
 
-# NORM: this header, top[272] u16, middle[middle_count][64] u16, leaves[leaf_count][64] u16 (entry numbers), entries, points, compositions.
-NormalizerHeader = Struct(
+# FORM: this header, top[272] u16, middle[middle_count][64] u16, leaves[leaf_count][64] u16 (entry numbers), entries, points, compositions.
+FormHeader = Struct(
     "form" / Int32ul,
     "middle_count" / Int32ul,
     "leaf_count" / Int32ul,
@@ -257,6 +299,11 @@ NORMALIZER_ENTRY: Final = np.dtype(
 )
 NORMALIZER_POINT: Final = np.dtype("<u4")
 COMPOSITION: Final = np.dtype([("first", "<u4"), ("second", "<u4"), ("composite", "<u4")])
+
+# MAP: this header, ascii[128] u8, top, middle and leaves as for FORM, entries, text.
+MapHeader = Struct("middle_count" / Int32ul, "leaf_count" / Int32ul, "entry_count" / Int32ul, "text_size" / Int32ul)
+MAP_ENTRY: Final = np.dtype([("start", "<u4"), ("before", "u1"), ("after", "u1"), ("keep", "u1"), ("zero", "u1")])
+MAP_OTHER: Final = 0x80  # in ascii: the entry says what the character becomes
 
 
 class AddedFlag(IntFlag):

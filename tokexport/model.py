@@ -378,7 +378,6 @@ class TokenizerModel:
     provenance: Provenance
     normalizer: tuple[NormalizerStep, ...] = ()
     splits: tuple[PreTokenizerStep, ...] = ()
-    add_prefix_space: bool = False
     added_tokens: tuple[AddedToken, ...] = ()
     template: Template = Template()
     trimming: Trimming | None = Trimming()

@@ -33,6 +33,7 @@ int memcmp(const void *a, const void *b, size_t size);
 
 #define NONE TKX_NONE
 #define MAX_TEXT UINT32_C(0x7FFFFFFF)
+#define MAX_CONTENT 0xFFFF
 
 /* ---- Layout: numbers of SPEC.md; a test holds them against the declaration ---------------------------------------------------------- */
 
@@ -50,9 +51,8 @@ enum {
 
     WHOLE_PIECE_FIRST = 1,
     FUSE_UNKNOWN = 2,
-    ADD_PREFIX_SPACE = 4,
     RESCAN_SPECIAL = 8,
-    HEADER_FLAGS = 31,
+    HEADER_FLAGS = 27,
 
     SECTION_REQUIRED = 1,
     RECORD_SIZE = 8,
@@ -82,6 +82,7 @@ enum {
     ACCEPT = 0x8000,
     INVERT = 1,
     ON_BYTES = 2,
+    REWRITE = 4,
     ISOLATED = 0,
     REMOVED = 1,
     MERGED_WITH_PREVIOUS = 2,
@@ -93,7 +94,18 @@ enum {
 
     CUTS_SIZE = 2048,
 
-    NORM_HEADER = 32,
+    REWRITE_HEADER = 16,
+    OP_SIZE = 32,
+    FORM = 0,
+    MAP = 1,
+    REPLACE = 2,
+    AFFIX = 4,
+    APPEND = 1,
+    UNLESS_PRESENT = 2,
+    ONLY_FIRST = 4,
+    FORM_HEADER = 32,
+    MAP_HEADER = 16,
+    MAP_OTHER = 0x80,
     NFC = 0,
     NFD = 1,
     NFKC = 2,
@@ -475,8 +487,12 @@ static uint64_t index_size(tkx_span s, uint64_t slot_size) {
     return slots == 0 || buckets == 0 ? UINT64_MAX : 8 + slots * slot_size + 2 * buckets;
 }
 
-static uint64_t normalizer_size(tkx_span s) {
-    return NORM_HEADER + TOP_SIZE + 128 * field(s, 4) + 128 * field(s, 8) + 8 * field(s, 12) + 4 * field(s, 16) + 12 * field(s, 20);
+static uint64_t form_size(tkx_span s) {
+    return FORM_HEADER + TOP_SIZE + 128 * field(s, 4) + 128 * field(s, 8) + 8 * field(s, 12) + 4 * field(s, 16) + 12 * field(s, 20);
+}
+
+static uint64_t map_size(tkx_span s) {
+    return MAP_HEADER + ASCII_SIZE + TOP_SIZE + 128 * field(s, 0) + 128 * field(s, 4) + 8 * field(s, 8) + field(s, 12);
 }
 
 static uint64_t added_size(tkx_span s) {
@@ -507,12 +523,14 @@ static int check_sizes(const tkx *t) {
                is_sized(t->trie, TRIE_HEADER + UNIT_SIZE * field(t->trie, 0)) && is_sized(t->ranks, 4 * ids) &&
                is_sized(t->decoder, DECODER_SIZE) && is_sized(t->byte_ids, 1024) && is_sized(t->token_index, index_size(t->token_index, 4)) &&
                is_sized(t->pair_index, index_size(t->pair_index, 8)) && is_sized(t->cuts, CUTS_SIZE) &&
-               is_sized(t->normalizer, normalizer_size(t->normalizer)) && is_sized(t->added, added_size(t->added)) &&
+               is_sized(t->added, added_size(t->added)) &&
                is_sized(t->added_classes, 8 + class_table_size(field(t->added_classes, 0) & 0xFFFF, field(t->added_classes, 0) >> 16)) &&
                is_sized(t->post, 8 + PIECE_SIZE * (field(t->post, 0) + field(t->post, 4))) &&
                is_sized(t->trims, TRIM_HEADER + TRIM_SIZE * field(t->trims, 4)) &&
                is_sized(t->special_ids, 20 + 4 * field(t->special_ids, 16)) &&
                is_sized(t->self_test, 16 + CASE_SIZE * field(t->self_test, 0) + 4 * field(t->self_test, 4) + field(t->self_test, 8));
+    if (t->normalizer.data && (t->normalizer.size < REWRITE_HEADER || t->normalizer.size < REWRITE_HEADER + OP_SIZE * field(t->normalizer, 0)))
+        good = 0;
     if (t->splits.data && (t->splits.size < 8 || t->splits.size < 8 + STAGE_SIZE * field(t->splits, 0))) good = 0;
     return good ? TKX_OK : TKX_E_SECTION_SIZE;
 }
@@ -590,6 +608,7 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
     s->state_count = (uint16_t)load_u16(entry + 4);
     s->memo_count = (uint16_t)load_u16(entry + 6);
     s->row_shift = (uint8_t)shift;
+    s->first_op = s->op_count = 0;
     if (s->behavior > CONTIGUOUS || s->flags > (INVERT | ON_BYTES)) return 0;
     if (entry[13] || entry[14] || entry[15] || load_u32(entry + 28)) return 0;
     if (s->class_count < 1 || s->class_count > MAX_CLASSES || s->state_count < 1 || s->state_count > MAX_STATES) return 0;
@@ -618,12 +637,67 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
     return 1;
 }
 
+static int is_text(tkx_span s) { return utf8_valid(s.data, s.size) == s.size; }
+
+/* An operation of NORM (I18). */
+static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
+    uint32_t table = load_u32(entry + 12), table_size = load_u32(entry + 16), content = load_u32(entry + 20);
+    uint32_t content_size = load_u32(entry + 24);
+    if (!lies_within(section, table, table_size) || !lies_within(section, content, content_size)) return 0;
+    op->kind = entry[0];
+    op->flags = entry[1];
+    op->growth = load_u32(entry + 4);
+    op->extra = load_u32(entry + 8);
+    op->table.data = section.data + table;
+    op->table.size = table_size;
+    op->content.data = section.data + content;
+    op->content.size = content_size;
+    if (load_u16(entry + 2) || load_u32(entry + 28)) return 0;
+    if (op->flags > (op->kind == AFFIX ? 7 : 0) || content_size > MAX_CONTENT || !is_text(op->content)) return 0;
+    switch (op->kind) {
+        case FORM: return table_size >= FORM_HEADER && table_size == form_size(op->table) && load_u32(op->table.data) <= NFKD;
+        case MAP: return table_size >= MAP_HEADER && table_size == map_size(op->table);
+        case REPLACE: return table_size >= STAGE_SIZE && check_stage(&op->program, op->table, op->table.data) && op->program.flags == 0;
+        case AFFIX: return table_size == 0;
+        default: return 0;
+    }
+}
+
+static int check_ops(tkx *t) {
+    uint32_t i;
+    const uint8_t *data = t->normalizer.data;
+    t->op_count = load_u32(data);
+    t->normalizer_count = load_u32(data + 4);
+    if (t->op_count > TKX_MAX_OPS || t->normalizer_count > t->op_count || load_u64(data + 8)) return TKX_E_SPLITS;
+    for (i = 0; i < t->op_count; i++) {
+        if (!check_op(&t->ops[i], t->normalizer, data + REWRITE_HEADER + i * (size_t)OP_SIZE)) return TKX_E_SPLITS;
+    }
+    return TKX_OK;
+}
+
+/* A stage that rewrites: it has no program. */
+static int check_rewriting_stage(const tkx *t, tkx_stage *s, const uint8_t *entry) {
+    uint32_t first = load_u16(entry + 28), count = load_u16(entry + 30);
+    size_t i;
+    memset(s, 0, sizeof *s);
+    for (i = 0; i < 28; i++) {
+        if (entry[i] != (i == 1 ? REWRITE : 0)) return 0;
+    }
+    if (first > t->op_count || count > t->op_count - first) return 0;
+    s->flags = REWRITE;
+    s->first_op = (uint8_t)first;
+    s->op_count = (uint8_t)count;
+    return 1;
+}
+
 static int check_splits(tkx *t) {
     uint32_t i;
     t->stage_count = load_u32(t->splits.data);
     if (t->stage_count > TKX_MAX_STAGES || load_u32(t->splits.data + 4)) return TKX_E_SPLITS;
     for (i = 0; i < t->stage_count; i++) {
-        if (!check_stage(&t->stages[i], t->splits, t->splits.data + 8 + i * (size_t)STAGE_SIZE)) return TKX_E_SPLITS;
+        const uint8_t *entry = t->splits.data + 8 + i * (size_t)STAGE_SIZE;
+        if (!(entry[1] & REWRITE ? check_rewriting_stage(t, &t->stages[i], entry) : check_stage(&t->stages[i], t->splits, entry)))
+            return TKX_E_SPLITS;
         /* Behind a stage on bytes, pieces may begin and end inside a character. */
         if (i && (t->stages[i - 1].flags & ON_BYTES) && !(t->stages[i].flags & ON_BYTES)) return TKX_E_SPLITS;
     }
@@ -688,6 +762,7 @@ int tkx_open(tkx *t, const void *data, size_t size) {
     code = check_present(t);
     if (code == TKX_OK) code = check_sizes(t);
     if (code == TKX_OK) code = check_trie(t);
+    if (code == TKX_OK && t->normalizer.data) code = check_ops(t);
     if (code == TKX_OK && t->splits.data) code = check_splits(t);
     if (code == TKX_OK) study_added(t);
     return code;
@@ -1465,9 +1540,9 @@ enum { BATCH = 32 };
 
 /* Where the text at hand comes from: it is a part of the input, or what rewriting has made of one. */
 typedef struct view {
-    const uint8_t *base;      /* a byte of the text at hand; what stands before it shares its source */
-    size_t offset;            /* in the input: the source of `base`, or with `alignment` what its numbers count from */
-    const uint8_t *alignment; /* for each byte from `base` on u32 from, u32 to, in the order of the host: its source; NULL: it is its own */
+    const uint8_t *base;      /* the first byte of the text at hand */
+    const uint8_t *alignment; /* for each byte from `base` on u32 from, u32 to, in the order of the host: where its source in the input begins
+                                 and ends; NULL: the text at hand is the input, which begins at `base` */
 } view;
 
 #ifndef TKX_NO_OFFSETS
@@ -1503,6 +1578,7 @@ typedef struct run {
     uint8_t *cache;
     unsigned cache_shift; /* a hash shifted right by this is the number of a set */
     const uint8_t *limit; /* end of the bytes that may be read behind a piece */
+    const uint8_t *begin; /* where the input begins, in the text at hand */
     view at_hand;
 #ifndef TKX_NO_OFFSETS
     locator where;
@@ -1533,20 +1609,40 @@ static uint8_t *borrow(run *r, uint64_t size) {
     return memory;
 }
 
-/* How many bytes one byte of text can become. */
-static uint64_t expansion(const tkx *t) { return !t->normalizer.data ? 1 : field(t->normalizer, 0) >= NFKC ? 11 : 3; }
-
-/* Per byte of normalized text: MERGE_BYTES for the longest piece, a bit for each state that is remembered, 2 for the text itself,
-   normalized and with a space before it. While normalizing: 8 for each code point. */
+/* Per byte of text that a model sees: MERGE_BYTES for the longest piece and a bit for each state that is remembered. Per byte that an
+   operation takes or gives: 1, for FORM 8 more for each code point, for REPLACE a bit for each state that is remembered. */
 enum { MERGE_BYTES = 40 };
 
+#ifndef TKX_NO_OFFSETS
+enum { SPANS = 1 }; /* 8 more for each byte that an operation takes or gives */
+#else
+enum { SPANS = 0 };
+#endif
+
+#define TOO_MUCH (UINT64_C(1) << 48)
+
+/* Adds to *total what an operation wants for texts of *size bytes in `count` pieces, and makes *size what it gives at most. */
+static void add_op_size(const tkx_op *op, uint64_t count, uint64_t *size, uint64_t *total) {
+    uint64_t grown = *size * smaller(op->growth, 1 << 16) + smaller(op->extra, 1 << 16) * count;
+    *total += 2 * *size + grown + 16;
+    if (SPANS) *total += 8 * (*size + grown);
+    if (op->kind == FORM) *total += 8 * grown;
+    if (op->kind == REPLACE) *total += (*size + 1) * (op->program.memo_count / 8 + 1u);
+    *size = grown < TOO_MUCH >> 17 ? grown : TOO_MUCH >> 17;
+}
+
 size_t tkx_work_size(const tkx *t, size_t size) {
-    uint64_t each = MERGE_BYTES + 2, total;
-    uint32_t i;
+    uint64_t each = MERGE_BYTES, bytes = smaller(size, MAX_TEXT), total = 256;
+    uint32_t i, j;
     if (!t) return 0;
-    for (i = 0; i < t->stage_count; i++) each += t->stages[i].memo_count / 8 + 1u;
-    total = 256 + each * expansion(t) * (uint64_t)smaller(size, MAX_TEXT);
-    return total > SIZE_MAX ? SIZE_MAX : (size_t)total;
+    for (i = 0; i < t->normalizer_count; i++) add_op_size(&t->ops[i], 1, &bytes, &total);
+    for (i = 0; i < t->stage_count; i++) {
+        const tkx_stage *s = &t->stages[i];
+        each += s->memo_count / 8 + 1u;
+        for (j = 0; j < s->op_count; j++) add_op_size(&t->ops[s->first_op + j], i ? bytes : 1, &bytes, &total);
+    }
+    total += each * bytes;
+    return total > SIZE_MAX || bytes >= TOO_MUCH >> 17 ? SIZE_MAX : (size_t)total;
 }
 
 /* ---- Spans (5.9) --------------------------------------------------------------------------------------------------------------------- */
@@ -1564,7 +1660,7 @@ static size_t count_to(const locator *w, place *at, size_t byte) {
 
 /* A span of bytes of the input as one of characters. Starts and ends are counted apart, each from where the last one was; and ends that
    white space was added to (RSTRIP) apart from those before them: each byte is walked over a few times at most. */
-static void count_characters(locator *w, size_t *from, size_t *to) {
+static void to_characters(locator *w, size_t *from, size_t *to) {
     if (*from >= w->input_size) return; /* as the reference library leaves it */
     *from = count_to(w, &w->start, *from);
     *to = count_to(w, *to >= w->furthest.byte ? &w->furthest : &w->end, *to);
@@ -1608,16 +1704,14 @@ static void trim(const run *r, size_t leading, size_t trailing, size_t *from, si
    the whole. */
 static void find_source(const run *r, const uint8_t *from, const uint8_t *to, size_t *first, size_t *behind) {
     const view *v = &r->at_hand;
-    if (from < v->base) from = v->base;
-    if (to <= v->base) to = v->base + 1;
     if (v->alignment) {
-        *first = v->offset + get_u32(v->alignment + 8 * (size_t)(from - v->base));
-        *behind = v->offset + get_u32(v->alignment + 8 * (size_t)(to - 1 - v->base) + 4);
+        *first = get_u32(v->alignment + 8 * (size_t)(from - v->base));
+        *behind = get_u32(v->alignment + 8 * (size_t)(to - 1 - v->base) + 4);
     } else {
         while (from > v->base && utf8_inside(*from)) from--;
         while (to < r->limit && utf8_inside(*to)) to++;
-        *first = v->offset + (size_t)(from - v->base);
-        *behind = v->offset + (size_t)(to - v->base);
+        *first = (size_t)(from - v->base);
+        *behind = (size_t)(to - v->base);
     }
 }
 
@@ -1625,12 +1719,23 @@ static void find_source(const run *r, const uint8_t *from, const uint8_t *to, si
 static void put_span(run *r, const uint8_t *from, const uint8_t *to, size_t leading, size_t trailing) {
     size_t first, behind;
     find_source(r, from, to, &first, &behind);
-    if (r->where.unit == TKX_CHARACTERS) count_characters(&r->where, &first, &behind);
+    if (r->where.unit == TKX_CHARACTERS) to_characters(&r->where, &first, &behind);
     if (leading || trailing) trim(r, leading, trailing, &first, &behind);
     if (r->count < r->capacity) {
         r->where.spans[2 * r->count] = (uint32_t)first;
         r->where.spans[2 * r->count + 1] = (uint32_t)behind;
     }
+}
+
+/* Writes into an alignment that `count` bytes have the source of the byte at p in the text at hand; gives where it goes on. */
+static uint8_t *put_sources(const run *r, uint8_t *alignment, size_t count, const uint8_t *p) {
+    size_t from, to;
+    find_source(r, p, p + 1, &from, &to);
+    for (; count; count--, alignment += 8) {
+        put_u32(alignment, (uint32_t)from);
+        put_u32(alignment + 4, (uint32_t)to);
+    }
+    return alignment;
 }
 
 static NO_INLINE void put_token_span(run *r, uint32_t id, const uint8_t *from, const uint8_t *to) {
@@ -1647,14 +1752,6 @@ static int wants_spans(const run *r) {
 }
 
 #endif
-
-/* The text at hand is now a copy of what stands at `text` in it. */
-static void look_at_copy(run *r, const uint8_t *text, const uint8_t *copy) {
-    view *v = &r->at_hand;
-    if (v->alignment) v->alignment += 8 * (size_t)(text - v->base);
-    else v->offset += (size_t)(text - v->base);
-    v->base = copy;
-}
 
 /* Emits an id of the model that stands for the bytes from `from` to `to`, at least one, of the text at hand. */
 static FORCE_INLINE void emit_token(run *r, uint32_t id, const uint8_t *from, const uint8_t *to) {
@@ -1915,7 +2012,11 @@ static void emit_added(run *r, uint32_t id, const uint8_t *from, const uint8_t *
 
 /* The normalized text grows up from the bottom of the work memory that is left. From its top grows down what is not written yet:
    `marks`, code points of class > 0 behind `starter`, each with its class in the upper 8 bits; and below them the same room once
-   more, to sort them. */
+   more, to sort them.
+
+   For alignment, a code point that is the first of its character's decomposition carries a bit (TAKES) along, through sorting; a
+   composite has as many as its parts together. Code points take characters of the source in its order, as many as they have bits, and
+   have the source of the first of these; one without a bit shares the source of the one that was taken before. */
 typedef struct normalizer {
     run *r;
     uint32_t form, middle_count, leaf_count, entry_count, point_count, composition_count;
@@ -1923,11 +2024,17 @@ typedef struct normalizer {
     uint8_t *out;
     size_t used, room;
     uint32_t starter; /* NONE: none yet */
+    uint32_t firsts;  /* of the starter */
     size_t marks;
+    uint8_t *alignment;                 /* where the sources of what is written next belong, or NULL */
+    const uint8_t *source, *source_end; /* the characters that no code point has taken */
+    const uint8_t *taken;               /* the one that was taken last */
 } normalizer;
 
-static void normalizer_start(normalizer *n, run *r) {
-    const uint8_t *data = r->t->normalizer.data;
+enum { TAKES = 1 << 21, POINT_MASK = TAKES - 1 };
+
+static void normalizer_start(normalizer *n, run *r, const tkx_op *op, uint8_t *out, size_t room) {
+    const uint8_t *data = op->table.data;
     n->r = r;
     n->form = load_u32(data);
     n->middle_count = load_u32(data + 4);
@@ -1935,17 +2042,18 @@ static void normalizer_start(normalizer *n, run *r) {
     n->entry_count = load_u32(data + 12);
     n->point_count = load_u32(data + 16);
     n->composition_count = load_u32(data + 20);
-    n->top = data + NORM_HEADER;
+    n->top = data + FORM_HEADER;
     n->middle = n->top + TOP_SIZE;
     n->leaves = n->middle + 128 * (size_t)n->middle_count;
     n->entries = n->leaves + 128 * (size_t)n->leaf_count;
     n->points = n->entries + 8 * (size_t)n->entry_count;
     n->compositions = n->points + 4 * (size_t)n->point_count;
-    n->out = r->memory + r->memory_used;
-    n->room = r->memory_size - r->memory_used;
+    n->out = out;
+    n->room = room;
     n->used = n->marks = 0;
     n->starter = NONE;
-    if (n->form > NFKD) fail(r, TKX_E_CORRUPT);
+    n->firsts = 0;
+    n->alignment = NULL;
 }
 
 static int is_hangul(uint32_t c) { return c - 0xAC00 < 11172; }
@@ -1998,8 +2106,27 @@ static int has_room(normalizer *n, size_t bytes, size_t marks) {
     return 0;
 }
 
-static void write_point(normalizer *n, uint32_t c) {
-    if (has_room(n, 4, 0)) n->used += utf8_encode(n->out + n->used, c);
+/* Writes the source of a code point that was written with `size` bytes and has so many bits TAKES. */
+static FORCE_INLINE void align_point(normalizer *n, size_t size, uint32_t firsts) {
+#ifndef TKX_NO_OFFSETS
+    if (EXPECT(n->alignment == NULL)) return;
+    if (firsts) n->taken = n->source;
+    n->alignment = put_sources(n->r, n->alignment, size, n->taken);
+    for (; firsts && n->source < n->source_end; firsts--) {
+        n->taken = n->source;
+        n->source += utf8_length(*n->source);
+    }
+#else
+    (void)n, (void)size, (void)firsts;
+#endif
+}
+
+static void write_point(normalizer *n, uint32_t c, uint32_t firsts) {
+    size_t size;
+    if (!has_room(n, 4, 0)) return;
+    size = utf8_encode(n->out + n->used, c);
+    n->used += size;
+    align_point(n, size, firsts);
 }
 
 /* Sorts the marks by class; equal ones keep their order. Linear for many: a run of a million marks is one text among others. */
@@ -2057,9 +2184,10 @@ static void close_marks(normalizer *n) {
     if ((n->form != NFC && n->form != NFKC) || n->starter == NONE) return;
     for (i = 0; i < n->marks; i++) {
         uint32_t mark = get_u32(mark_at(n, i)), c = NONE;
-        if (last_class < mark >> 24) c = composed(n, n->starter, mark & 0xFFFFFF);
+        if (last_class < mark >> 24) c = composed(n, n->starter, mark & POINT_MASK);
         if (c != NONE) {
             n->starter = c;
+            n->firsts += (mark & TAKES) != 0;
         } else {
             put_u32(mark_at(n, kept++), mark);
             last_class = mark >> 24;
@@ -2071,18 +2199,23 @@ static void close_marks(normalizer *n) {
 /* Writes the starter and its marks, which are closed. */
 static void write_closed(normalizer *n) {
     size_t i, count = n->marks;
-    if (n->starter != NONE) write_point(n, n->starter);
+    if (n->starter != NONE) write_point(n, n->starter, n->firsts);
     /* Bottom and top cannot meet: a mark is 4 bytes there and at most 4 bytes here, and it has 8. */
-    for (i = 0; i < count && n->r->code == TKX_OK; i++) n->used += utf8_encode(n->out + n->used, get_u32(mark_at(n, i)) & 0xFFFFFF);
+    for (i = 0; i < count && n->r->code == TKX_OK; i++) {
+        const uint32_t mark = get_u32(mark_at(n, i));
+        const size_t size = utf8_encode(n->out + n->used, mark & POINT_MASK);
+        n->used += size;
+        align_point(n, size, (mark & TAKES) != 0);
+    }
     n->starter = NONE;
     n->marks = 0;
 }
 
-/* Takes one code point of the decomposed text. */
-static void add_point(normalizer *n, uint32_t c, uint32_t class_) {
+/* Takes one code point of the decomposed text; `first`: TAKES or 0. */
+static void add_point(normalizer *n, uint32_t c, uint32_t class_, uint32_t first) {
     uint32_t composite = NONE;
     if (class_ != 0) {
-        if (has_room(n, 4, 1)) put_u32(mark_at(n, n->marks++), class_ << 24 | c);
+        if (has_room(n, 4, 1)) put_u32(mark_at(n, n->marks++), class_ << 24 | first | c);
         return;
     }
     close_marks(n);
@@ -2090,8 +2223,10 @@ static void add_point(normalizer *n, uint32_t c, uint32_t class_) {
     if (composite == NONE) {
         write_closed(n);
         composite = c;
+        n->firsts = 0;
     }
     n->starter = composite;
+    n->firsts += first != 0;
 }
 
 static void add_decomposed(normalizer *n, uint32_t c) {
@@ -2099,9 +2234,9 @@ static void add_decomposed(normalizer *n, uint32_t c) {
     uint32_t start, length, i;
     if (is_hangul(c)) {
         c -= 0xAC00;
-        add_point(n, 0x1100 + c / 588, 0);
-        add_point(n, 0x1161 + c % 588 / 28, 0);
-        if (c % 28) add_point(n, 0x11A7 + c % 28, 0);
+        add_point(n, 0x1100 + c / 588, 0, TAKES);
+        add_point(n, 0x1161 + c % 588 / 28, 0, 0);
+        if (c % 28) add_point(n, 0x11A7 + c % 28, 0, 0);
         return;
     }
     entry = normalizer_entry(n, c);
@@ -2109,7 +2244,7 @@ static void add_decomposed(normalizer *n, uint32_t c) {
     start = load_u32(entry);
     length = entry[4];
     if (length == 0) {
-        add_point(n, c, entry[5]);
+        add_point(n, c, entry[5], TAKES);
         return;
     }
     if (start > n->point_count || length > n->point_count - start) {
@@ -2119,15 +2254,17 @@ static void add_decomposed(normalizer *n, uint32_t c) {
     for (i = 0; i < length && n->r->code == TKX_OK; i++) {
         c = load_u32(n->points + 4 * ((size_t)start + i));
         entry = c <= 0x10FFFF && (c < 0xD800 || c > 0xDFFF) ? normalizer_entry(n, c) : NULL;
-        if (entry) add_point(n, c, entry[5]);
+        if (entry) add_point(n, c, entry[5], i ? 0 : TAKES);
         else fail(n->r, TKX_E_CORRUPT);
     }
 }
 
-/* Normalizes a text into borrowed memory. */
+/* Normalizes a text. */
 static void normalize(normalizer *n, const uint8_t *text, size_t size) {
     run *r = n->r;
     size_t i = 0, ascii;
+    n->source = n->taken = text;
+    n->source_end = text + size;
     while (i < size && r->code == TKX_OK) {
         for (ascii = i; ascii < size && text[ascii] < 0x80; ascii++) continue;
         if (ascii - i > 1) {
@@ -2137,10 +2274,12 @@ static void normalize(normalizer *n, const uint8_t *text, size_t size) {
             if (!has_room(n, ascii - i, 0)) break;
             memcpy(n->out + n->used, text + i, ascii - i - 1);
             n->used += ascii - i - 1;
+            for (; n->alignment && i < ascii - 1; i++) align_point(n, 1, 1);
             n->starter = text[ascii - 1];
+            n->firsts = 1;
             i = ascii;
         } else if (ascii > i) {
-            add_point(n, text[i++], 0);
+            add_point(n, text[i++], 0, TAKES);
         } else {
             add_decomposed(n, utf8_decode(text + i));
             i += utf8_length(text[i]);
@@ -2148,8 +2287,6 @@ static void normalize(normalizer *n, const uint8_t *text, size_t size) {
     }
     close_marks(n);
     write_closed(n);
-    if (r->code == TKX_OK) r->memory_used += n->used;
-    else if (r->code == TKX_E_WORK) r->memory_needed = r->memory_used + tkx_work_size(r->t, size);
 }
 
 /* ---- Pre-tokenizer: where a match ends (5.5) ---------------------------------------------------------------------------------------- */
@@ -2236,7 +2373,8 @@ static FORCE_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *a
    needs them. */
 typedef struct memo {
     const uint8_t *base, *limit; /* both NULL at first */
-    size_t mark;                 /* memory_used below the bits */
+    size_t mark;                 /* where the bits begin in the work memory */
+    size_t room;                 /* bytes that are kept free for them; 0: they lie on top of what is used */
 } memo;
 
 /* How far behind a match end a program may read before it is noted. A run of such reads costs this many steps a symbol at most. */
@@ -2256,6 +2394,15 @@ static uint32_t step(const tkx_stage *s, const uint8_t *p, const uint8_t *end, u
     *length = 1;
     if (p < end) class_ = *p < 128 || (s->flags & ON_BYTES) ? s->classes[*p] : class_of(s, p, length);
     return transition(s, state, class_);
+}
+
+static void encode_batch(run *r);
+
+/* Gives back all memory above `mark`. Pieces that wait may lie there: they are encoded first. */
+static void reclaim(run *r, size_t mark) {
+    if (r->memory_used == mark) return;
+    encode_batch(r);
+    r->memory_used = mark;
 }
 
 /* find_end with the notes. */
@@ -2281,7 +2428,7 @@ static NO_INLINE void note(run *r, const tkx_stage *s, memo *m, const uint8_t *a
     size_t length, had, bytes;
     if (m->limit <= at) m->base = m->limit = at;
     had = ((size_t)(m->limit - m->base) * s->memo_count + 7) / 8;
-    if (m->limit == m->base) r->memory_used = m->mark;
+    if (!m->room) reclaim(r, m->mark + had);
     if (stopped >= m->limit) {
         if ((size_t)(stopped - m->base) >= (SIZE_MAX / 8) / s->memo_count) {
             r->memory_needed = SIZE_MAX;
@@ -2290,9 +2437,8 @@ static NO_INLINE void note(run *r, const tkx_stage *s, memo *m, const uint8_t *a
         }
         bytes = ((size_t)(stopped - m->base + 1) * s->memo_count + 7) / 8;
         if (bytes > had) {
-            uint8_t *more = borrow(r, bytes - had);
-            if (!more) return;
-            memset(more, 0, bytes - had);
+            if (!m->room && !borrow(r, bytes - had)) return;
+            memset(r->memory + m->mark + had, 0, bytes - had);
         }
         m->limit = stopped + 1;
     }
@@ -2326,6 +2472,242 @@ static FORCE_INLINE const uint8_t *next_symbol(const tkx_stage *s, const uint8_t
 static FORCE_INLINE const uint8_t *skip_idle(const tkx_stage *s, const uint8_t *at, const uint8_t *end) {
     while (at < end && *at < 128 && (s->idle[*at >> 6] >> (*at & 63) & 1)) at++;
     return at;
+}
+
+/* ---- Rewriting (5.4) ---------------------------------------------------------------------------------------------------------------- */
+
+/* One operation at work. Its output grows in the work memory that is free, `room` bytes of it. */
+typedef struct rewriter {
+    run *r;
+    const tkx_op *op;
+    const uint8_t *text, *end;
+    uint8_t *out;
+    size_t used, room;
+    uint8_t *alignment; /* 8 bytes for each byte of the output, or NULL */
+    int changed;        /* the output is what counts; otherwise it is the text as it was */
+} rewriter;
+
+/* Writes bytes whose source is the character at `source` of the text. */
+static void write_bytes(rewriter *w, const uint8_t *p, size_t size, const uint8_t *source) {
+    if (size > w->room - w->used) {
+        fail(w->r, TKX_E_WORK);
+        return;
+    }
+    memcpy(w->out + w->used, p, size);
+#ifndef TKX_NO_OFFSETS
+    if (w->alignment) put_sources(w->r, w->alignment + 8 * w->used, size, source);
+#else
+    (void)source;
+#endif
+    w->used += size;
+}
+
+/* Says that the last `size` bytes of the output are a copy of those at p. */
+static void align_copy(rewriter *w, const uint8_t *p, size_t size) {
+#ifndef TKX_NO_OFFSETS
+    uint8_t *alignment = w->alignment ? w->alignment + 8 * (w->used - size) : NULL;
+    for (; alignment && size; size--) alignment = put_sources(w->r, alignment, 1, p++);
+#else
+    (void)w, (void)p, (void)size;
+#endif
+}
+
+/* Copies a part of the text. */
+static void write_copy(rewriter *w, const uint8_t *p, size_t size) {
+    if (size > w->room - w->used) {
+        fail(w->r, TKX_E_WORK);
+        return;
+    }
+    memcpy(w->out + w->used, p, size);
+    w->used += size;
+    align_copy(w, p, size);
+}
+
+/* The entry of a map for the character at p, not ASCII; NULL where the tables point outside (r->code is set). */
+static const uint8_t *map_entry(const rewriter *w, uint32_t c) {
+    const uint8_t *data = w->op->table.data, *top = data + MAP_HEADER + ASCII_SIZE, *middle = top + TOP_SIZE, *leaves;
+    uint32_t middle_count = load_u32(data), leaf_count = load_u32(data + 4), entry_count = load_u32(data + 8);
+    uint32_t block = load_u16(top + 2 * (c >> 12));
+    if (block < middle_count) {
+        block = load_u16(middle + 2 * (64 * (size_t)block + (c >> 6 & 63)));
+        if (block < leaf_count) {
+            leaves = middle + 128 * (size_t)middle_count;
+            block = load_u16(leaves + 2 * (64 * (size_t)block + (c & 63)));
+            if (block < entry_count) return leaves + 128 * (size_t)leaf_count + 8 * (size_t)block;
+        }
+    }
+    fail(w->r, TKX_E_CORRUPT);
+    return NULL;
+}
+
+/* The first character that a map changes. */
+static const uint8_t *map_skip(const rewriter *w) {
+    const uint8_t *direct = w->op->table.data + MAP_HEADER, *p = w->text;
+    const uint8_t *first = direct + ASCII_SIZE + TOP_SIZE + 128 * (size_t)load_u32(w->op->table.data) +
+                           128 * (size_t)load_u32(w->op->table.data + 4);
+    while (p < w->end) {
+        if (*p < 0x80) {
+            if (direct[*p] != *p) break;
+            p++;
+        } else {
+            const uint8_t *entry = map_entry(w, utf8_decode(p));
+            if (entry != first) break;
+            p += utf8_length(*p);
+        }
+    }
+    return p;
+}
+
+/* MAP. */
+static void run_map(rewriter *w) {
+    const uint8_t *data = w->op->table.data, *direct = data + MAP_HEADER, *p = map_skip(w);
+    const uint8_t *entries = direct + ASCII_SIZE + TOP_SIZE + 128 * (size_t)load_u32(data) + 128 * (size_t)load_u32(data + 4);
+    const uint8_t *texts = entries + 8 * (size_t)load_u32(data + 8);
+    uint32_t text_size = load_u32(data + 12);
+    if (p == w->end) return;
+    w->changed = 1;
+    write_copy(w, w->text, (size_t)(p - w->text));
+    while (p < w->end && w->r->code == TKX_OK) {
+        const uint8_t *entry;
+        uint32_t start, before_size, after_size;
+        size_t length, ascii = smaller((size_t)(w->end - p), w->room - w->used), i = 0;
+        for (; i < ascii; i++) {
+            uint8_t byte = p[i], becomes = byte < 0x80 ? direct[byte] : MAP_OTHER;
+            if (becomes >= MAP_OTHER) break;
+            w->out[w->used + i] = becomes;
+        }
+        w->used += i;
+        align_copy(w, p, i);
+        p += i;
+        if (p == w->end) break;
+        entry = map_entry(w, utf8_decode(p));
+        length = utf8_length(*p);
+        if (!entry) return;
+        start = load_u32(entry);
+        before_size = entry[4];
+        after_size = entry[5];
+        if (entry == entries) {
+            write_copy(w, p, length);
+        } else if (start > text_size || before_size + after_size > text_size - start ||
+                   utf8_valid(texts + start, before_size) != before_size ||
+                   utf8_valid(texts + start + before_size, after_size) != after_size) {
+            fail(w->r, TKX_E_CORRUPT);
+        } else {
+            write_bytes(w, texts + start, before_size, p);
+            if (entry[6]) write_copy(w, p, length);
+            write_bytes(w, texts + start + before_size, after_size, p);
+        }
+        p += length;
+    }
+}
+
+/* REPLACE. */
+static void run_replace(rewriter *w) {
+    const tkx_stage *s = &w->op->program;
+    const uint8_t *at = w->text, *copied = w->text;
+    memo m = {NULL, NULL, 0, 0};
+    run *r = w->r;
+    m.base = m.limit = w->text;
+    if (s->memo_count) {
+        uint64_t bits = ((uint64_t)(w->end - w->text) + 1) * s->memo_count;
+        m.mark = r->memory_used;
+        if (!borrow(r, bits / 8 + 1)) return;
+        if (bits / 8 + 1 > w->room) {
+            fail(r, TKX_E_WORK);
+            return;
+        }
+        m.room = (size_t)(bits / 8 + 1);
+        w->out += m.room;
+        w->room -= m.room;
+    }
+    while (at < w->end && r->code == TKX_OK) {
+        const uint8_t *last = match(r, s, &m, w->text, at, w->end);
+        if (last == at) {
+            at = skip_idle(s, next_symbol(s, at), w->end);
+            continue;
+        }
+        write_copy(w, copied, (size_t)(at - copied));
+        write_bytes(w, w->op->content.data, w->op->content.size, last - 1);
+        at = copied = last;
+    }
+    w->changed = copied > w->text;
+    if (w->changed) write_copy(w, copied, (size_t)(w->end - copied));
+    if (m.room) r->memory_used = m.mark;
+}
+
+/* AFFIX; `first`: the text begins where the input begins. */
+static void run_affix(rewriter *w, int first) {
+    const tkx_span content = w->op->content;
+    size_t size = (size_t)(w->end - w->text);
+    if ((w->op->flags & ONLY_FIRST) && !first) return;
+    if ((w->op->flags & UNLESS_PRESENT) && size >= content.size && memcmp(w->text, content.data, content.size) == 0) return;
+    w->changed = 1;
+    if (!(w->op->flags & APPEND)) write_bytes(w, content.data, content.size, w->text);
+    write_copy(w, w->text, size);
+    if (w->op->flags & APPEND) write_bytes(w, content.data, content.size, w->end - 1);
+}
+
+/* FORM. */
+static void run_form(rewriter *w) {
+    normalizer n;
+    size_t size = (size_t)(w->end - w->text);
+    normalizer_start(&n, w->r, w->op, w->out, w->room);
+    n.alignment = w->alignment;
+    if (is_normalized(&n, w->text, size) || w->r->code != TKX_OK) return;
+    normalize(&n, w->text, size);
+    w->changed = 1;
+    w->used = n.used;
+}
+
+/* Runs one operation over a text in the work memory that is free; `aligned`: bytes that its output is known to have, whose sources are
+   written to the end of that memory, or 0. */
+static void run_op(rewriter *w, run *r, const tkx_op *op, int first, const uint8_t *text, size_t size, size_t aligned) {
+    w->r = r;
+    w->op = op;
+    w->text = text;
+    w->end = text + size;
+    w->out = r->memory + r->memory_used;
+    w->room = r->memory_size - r->memory_used;
+    w->used = 0;
+    w->alignment = NULL;
+    w->changed = 0;
+    if (aligned > w->room / 8) {
+        fail(r, TKX_E_WORK);
+        return;
+    }
+    w->room -= 8 * aligned;
+    if (aligned) w->alignment = w->out + w->room;
+    switch (op->kind) {
+        case FORM: run_form(w); break;
+        case MAP: run_map(w); break;
+        case REPLACE: run_replace(w); break;
+        default: run_affix(w, first); break;
+    }
+}
+
+/* Runs `count` operations, from `op` on, over a text that is not empty; `first`: it begins where the input begins. What they make of it
+   lies in borrowed memory, if it is not the text itself, and is then the text at hand. */
+static NO_INLINE void rewrite(run *r, const tkx_op *op, uint32_t count, int first, const uint8_t **text, size_t *size) {
+    const size_t mark = r->memory_used, given = *size;
+    uint32_t i;
+    for (i = 0; i < count && *size && r->code == TKX_OK; i++, op++) {
+        rewriter w;
+        run_op(&w, r, op, first, *text, *size, 0);
+        /* Once more, now that it is known how many sources there are to be written. */
+        if (w.changed && w.used && wants_spans(r) && r->code == TKX_OK) run_op(&w, r, op, first, *text, *size, w.used);
+        if (!w.changed || r->code != TKX_OK) continue;
+        memmove(r->memory + mark, w.out, w.used);
+        r->memory_used = mark + w.used;
+        if (w.alignment) {
+            memmove(r->memory + r->memory_used, w.alignment, 8 * w.used);
+            r->at_hand.alignment = r->memory + r->memory_used;
+            r->memory_used += 8 * w.used;
+        }
+        r->at_hand.base = r->memory + mark;
+        *text = r->memory + mark;
+        *size = w.used;
+    }
+    if (r->code == TKX_E_WORK) r->memory_needed = mark + (uint64_t)tkx_work_size(r->t, given);
 }
 
 /* ---- Merges (5.6) ------------------------------------------------------------------------------------------------------------------- */
@@ -3221,7 +3603,8 @@ static FORCE_INLINE void add_piece(run *r, const uint8_t *p, size_t size) {
     w->is_hashed = 0;
     w->set = NULL;
     if (EXPECT(size <= LARGE_BYTES && r->cache != NULL)) find_set(r, w);
-    if (r->waiting_count == BATCH) encode_batch(r);
+    /* A piece that waits does not know from which text it is. */
+    if (r->waiting_count == BATCH || wants_spans(r)) encode_batch(r);
 }
 
 /* ---- Stages (5.5) ------------------------------------------------------------------------------------------------------------------- */
@@ -3232,7 +3615,7 @@ static NO_INLINE void split_once(run *r, const tkx_stage *s, const uint8_t *begi
     const int keeps_matches = s->behavior == ISOLATED || (s->flags & INVERT);
     const int keeps_gaps = s->behavior == ISOLATED || !(s->flags & INVERT);
     const uint8_t *at = begin, *gap = begin;
-    memo m = {NULL, NULL, 0};
+    memo m = {NULL, NULL, 0, 0};
     m.mark = r->memory_used;
     m.base = m.limit = begin;
     while (at < end && r->code == TKX_OK) {
@@ -3249,7 +3632,7 @@ static NO_INLINE void split_once(run *r, const tkx_stage *s, const uint8_t *begi
     r->memory_used = m.mark;
 }
 
-static int is_simple(const tkx_stage *s) { return s->behavior == ISOLATED || s->behavior == REMOVED; }
+static int is_simple(const tkx_stage *s) { return !(s->flags & REWRITE) && (s->behavior == ISOLATED || s->behavior == REMOVED); }
 
 typedef struct piece {
     const uint8_t *from, *to;
@@ -3263,15 +3646,31 @@ typedef struct splitter {
     piece next;   /* a match behind a gap that was given out; from NULL: none */
     piece opened; /* the span behind the piece that was given out; from NULL: none */
     memo m;
+    const uint8_t *run_begin, *run_limit; /* of the run, before the text was rewritten */
+    view run_at_hand;
 } splitter;
 
 static void splitter_start(splitter *w, run *r, const tkx_stage *s, const uint8_t *begin, const uint8_t *end) {
     memset(w, 0, sizeof *w);
     w->s = s;
+    w->run_begin = r->begin;
+    w->run_limit = r->limit;
+    w->run_at_hand = r->at_hand;
+    if (s->flags & REWRITE) {
+        size_t size = (size_t)(end - begin);
+        const uint8_t *given = begin;
+        rewrite(r, r->t->ops + s->first_op, s->op_count, given == r->begin, &begin, &size);
+        if (given == r->begin) r->begin = begin;
+        if (given != begin) r->limit = begin + size;
+        end = begin + size;
+    }
     w->begin = w->at = w->m.base = w->m.limit = begin;
     w->end = end;
     w->m.mark = r->memory_used;
 }
+
+/* The work memory that a splitter itself uses ends here. */
+static size_t splitter_top(const splitter *w) { return w->m.mark + ((size_t)(w->m.limit - w->m.base) * w->s->memo_count + 7) / 8; }
 
 /* The next span, in *span; 0 at the end and on an error. */
 static int next_span(splitter *w, run *r, piece *span) {
@@ -3313,6 +3712,11 @@ static int joins(int behavior, const piece *a, const piece *b) {
 
 /* The next piece; 0 at the end and on an error. */
 static int next_piece(splitter *w, run *r, piece *out) {
+    if (w->s->flags & REWRITE) {
+        out->from = w->at;
+        out->to = w->at = w->end;
+        return out->from < out->to;
+    }
     for (;;) {
         *out = w->opened;
         w->opened.from = NULL;
@@ -3328,7 +3732,11 @@ static int next_piece(splitter *w, run *r, piece *out) {
     }
 }
 
-/* All stages: each one's splitter works on the piece that the one before gave last. */
+/* Rewritten pieces are kept up to this many bytes: the more of them wait, the better for encode_batch. */
+enum { KEPT = 4096 };
+
+/* All stages: each one's splitter works on the piece that the one before gave last. What a stage has rewritten stays in the work memory
+   when its splitter is done, until the pieces of it that wait are encoded. */
 static NO_INLINE void split_in_stages(run *r, const uint8_t *begin, const uint8_t *end) {
     const tkx *t = r->t;
     const uint32_t depth = t->stage_count - (is_simple(&t->stages[t->stage_count - 1]) ? 1u : 0u);
@@ -3337,11 +3745,16 @@ static NO_INLINE void split_in_stages(run *r, const uint8_t *begin, const uint8_
     piece p;
     splitter_start(&splitters[0], r, &t->stages[0], begin, end);
     for (;;) {
+        if (r->code != TKX_OK) return;
         if (!next_piece(&splitters[level], r, &p)) {
-            r->memory_used = splitters[level].m.mark;
+            r->begin = splitters[level].run_begin;
+            r->limit = splitters[level].run_limit;
+            r->at_hand = splitters[level].run_at_hand;
             if (level == 0 || r->code != TKX_OK) return;
             level--;
         } else if (level + 1 < depth) {
+            size_t top = splitter_top(&splitters[level]);
+            if (r->waiting_count == 0 || r->memory_used - top > KEPT) reclaim(r, top);
             level++;
             splitter_start(&splitters[level], r, &t->stages[level], p.from, p.to);
         } else if (depth < t->stage_count) {
@@ -3361,42 +3774,24 @@ static void split(run *r, const uint8_t *begin, const uint8_t *end) {
 
 /* ---- Encoding (5.3) ----------------------------------------------------------------------------------------------------------------- */
 
-/* A stretch without added tokens, not empty: step 6 to 8. */
+/* A stretch without added tokens, not empty: step 6 and 7. */
 static void encode_plain(run *r, const uint8_t *text, size_t size) {
     size_t mark = r->memory_used;
-    const uint8_t *limit = r->limit;
-    const view here = r->at_hand;
-    if ((r->t->flags & ADD_PREFIX_SPACE) && text[0] != ' ') {
-        uint8_t *spaced = borrow(r, (uint64_t)size + 1);
-        if (!spaced) return;
-        spaced[0] = ' ';
-        memcpy(spaced + 1, text, size);
-        look_at_copy(r, text, spaced + 1);
-        text = spaced;
-        size++;
-        r->limit = text + size;
-    }
     split(r, text, text + size);
     encode_batch(r);
-    r->at_hand = here;
-    r->limit = limit;
     r->memory_used = mark;
 }
 
-/* A stretch between raw added tokens, not empty: step 4 to 8. */
+/* A stretch between raw added tokens, not empty: step 4 to 7. */
 static void encode_stretch(run *r, const uint8_t *text, size_t size) {
     size_t mark = r->memory_used;
-    const uint8_t *limit = r->limit;
-    if (r->t->normalizer.data) {
-        normalizer n;
-        normalizer_start(&n, r);
-        if (!is_normalized(&n, text, size) && r->code == TKX_OK) {
-            if (wants_spans(r)) fail(r, TKX_E_NO_SPANS);
-            normalize(&n, text, size);
-            text = n.out;
-            size = n.used;
-            r->limit = text + size;
-        }
+    const uint8_t *limit = r->limit, *begin = r->begin;
+    const view at_hand = r->at_hand;
+    if (r->t->normalizer_count) {
+        const uint8_t *given = text;
+        rewrite(r, r->t->ops, r->t->normalizer_count, text == begin, &text, &size);
+        if (given == begin) r->begin = text;
+        if (given != text) r->limit = text + size;
     }
     if (r->code != TKX_OK) return;
     if (can_find(r, 1)) {
@@ -3410,11 +3805,13 @@ static void encode_stretch(run *r, const uint8_t *text, size_t size) {
     } else if (size) {
         encode_plain(r, text, size);
     }
+    r->begin = begin;
     r->limit = limit;
+    r->at_hand = at_hand;
     r->memory_used = mark;
 }
 
-/* A text that is valid: step 3 to 8. */
+/* A text that is valid: step 3 to 7. */
 static void encode_text(run *r, const uint8_t *text, size_t size) {
     r->limit = text + size;
     if (can_find(r, 0)) {
@@ -3446,7 +3843,8 @@ size_t tkx_cut(const tkx *t, const void *text, size_t size) {
 enum { BLOCK = 8192 };
 
 static void encode_blocks(run *r, const uint8_t *text, size_t size) {
-    while (size > BLOCK && r->t->normalizer.data && r->code == TKX_OK) {
+    r->begin = text;
+    while (size > BLOCK && r->t->op_count && r->code == TKX_OK) {
         size_t length = BLOCK, cut = tkx_cut(r->t, text, length);
         while (cut == 0 && length < size) {
             length = length > size / 2 ? size : 2 * length;

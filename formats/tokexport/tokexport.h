@@ -64,7 +64,7 @@ enum {
     TKX_E_UNKNOWN = -31,      /* a required section that this runtime does not know */
     TKX_E_MISSING = -32,      /* a section is missing that the others need */
     TKX_E_SECTION_SIZE = -33, /* a section's size does not fit its contents */
-    TKX_E_SPLITS = -34,       /* a pre-tokenizer table holds a value out of its range */
+    TKX_E_SPLITS = -34,       /* a pre-tokenizer or normalizer table holds a value out of its range */
     TKX_E_CRC = -35,          /* a section changed since it was written (tkx_check only) */
     TKX_E_PADDING = -36,      /* a padding byte is not zero (tkx_check only) */
     TKX_E_CORRUPT = -37       /* a table entry met on the way is out of its range */
@@ -110,10 +110,20 @@ typedef struct tkx_stage {
     uint8_t row_shift;
     uint8_t behavior;
     uint8_t flags;
+    uint8_t first_op, op_count;
     uint64_t letter_loops, letter_accepts, idle[2];
 } tkx_stage;
 
+/* One operation of a rewrite program. Internal. */
+typedef struct tkx_op {
+    tkx_span table, content;
+    uint32_t growth, extra;
+    uint8_t kind, flags;
+    tkx_stage program;
+} tkx_op;
+
 #define TKX_MAX_STAGES 16
+#define TKX_MAX_OPS 24
 
 /* An open file. It points into the caller's bytes, which must stay and must not change; it owns nothing and is never closed. Its fields
    are the runtime's own: read them through the functions below. */
@@ -126,9 +136,10 @@ typedef struct tkx {
     tkx_span normalizer, added, added_classes, special_ids, post, trims, self_test;
     uint32_t token_slots, token_buckets, pair_slots, pair_buckets;
     uint32_t trie_units, trie_root, trie_continuation, trie_characters, trie_flags;
-    uint32_t stage_count;
+    uint32_t stage_count, op_count, normalizer_count;
     uint8_t plain_raw, plain_normalized;
     tkx_stage stages[TKX_MAX_STAGES];
+    tkx_op ops[TKX_MAX_OPS];
 } tkx;
 
 /* Memory that the caller lends; any alignment. `memory`: scratch, no state is kept in it between calls; see tkx_work_size. `cache`:

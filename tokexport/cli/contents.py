@@ -16,6 +16,7 @@ import numpy.typing as npt
 from construct import Array, Container
 
 import tokexport.layout as layout
+from tokexport.escape import escape
 from tokexport.layout import AddedFlag, HeaderFlag, RecordFlag, SectionFlag, StageBehavior, StageFlag, Tag
 from tokexport.model import AddedToken, SpecialIds, Template, TemplatePiece, Token, TokenKind
 
@@ -57,6 +58,27 @@ class SectionEntry:
     size: int
     required: bool
     meaning: str
+
+
+def _operation(section: bytes, op: Container[Any]) -> str:
+    kind = layout.OpKind(op.kind)
+    content = section[op.content_offset : op.content_offset + op.content_size]
+    table = section[op.table_offset : op.table_offset + op.table_size]
+    if kind is layout.OpKind.FORM:
+        return layout.NormalFormCode(layout.FormHeader.parse(table).form).name
+    flags = [name.lower().replace("_", " ") for name, flag in layout.OpFlag.__members__.items() if flag & op.flags]
+    words = [kind.name.lower(), *flags]
+    return " ".join([*words, f'"{escape(content)}"'] if content else words)
+
+
+@dataclass(frozen=True, slots=True)
+class RewritingStage:
+    """A stage that rewrites each piece."""
+
+    operations: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return ", ".join(self.operations)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +144,18 @@ class Contents:
 
     @property
     def normalizer(self) -> str | None:
-        """The Unicode normalization form, or None."""
-        section = self.section(Tag.NORMALIZER)
-        return None if section is None else layout.NormalFormCode(layout.NormalizerHeader.parse(section).form).name
+        """The operations of the normalizer, or None."""
+        return ", ".join(self._operations(0, self._rewriting().normalizer_count)) or None
+
+    def _rewriting(self) -> Container[Any]:
+        empty = layout.RewriteHeader.build({"op_count": 0, "normalizer_count": 0, "reserved": None})
+        return layout.RewriteHeader.parse(self.section(Tag.NORMALIZER) or empty)
+
+    def _operations(self, first: int, count: int) -> list[str]:
+        """Some operations of NORM, in words."""
+        section = self.section(Tag.NORMALIZER) or b""
+        start = layout.RewriteHeader.sizeof() + layout.RewriteOp.sizeof() * first
+        return [_operation(section, op) for op in Array(count, layout.RewriteOp).parse(section[start:])]
 
     def tokens(self) -> list[Token | None]:
         """Every id's token; None is a hole."""
@@ -208,22 +239,23 @@ class Contents:
         bits, mask = np.uint64(layout.ID_BITS), np.uint64((1 << layout.ID_BITS) - 1)
         return np.stack([used >> bits * np.uint64(2), used >> bits & mask, used & mask], axis=1)
 
-    def stages(self) -> list[Stage]:
+    def stages(self) -> list[Stage | RewritingStage]:
         """The pre-tokenizer's stages, in their order."""
         section = self.section(Tag.SPLITS)
         if section is None:
             return []
         count = layout.SplitsHeader.parse(section).stage_count
         stages = Array(count, layout.Stage).parse(section[layout.SplitsHeader.sizeof() :])
-        ends = [stage.classes_offset for stage in stages[1:]] + [len(section)]
         return [
-            Stage(
+            RewritingStage(tuple(self._operations(stage.first_op, stage.op_count)))
+            if stage.flags & StageFlag.REWRITE
+            else Stage(
                 StageBehavior(stage.behavior).name.lower().replace("_", " "),
                 bool(stage.flags & StageFlag.INVERT),
                 bool(stage.flags & StageFlag.ON_BYTES),
                 stage.class_count,
                 stage.state_count,
-                section[stage.classes_offset : end],
+                section[stage.classes_offset : stage.transitions_offset + (stage.state_count * 2 << stage.row_shift)],
             )
-            for stage, end in zip(stages, ends, strict=True)
+            for stage in stages
         ]

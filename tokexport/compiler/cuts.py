@@ -3,11 +3,13 @@
 Encoding the two sides of such a pair apart gives the ids of the whole, whatever stands around it. Streams and threads cut there. A pair is
 safe when
 
-- every stage is *clean* there: no match runs across, a match that ends there ends there at the end of text as well, and a scan that
-  starts there does not look back; and some stage is *hard* there: it always puts a boundary between the two;
+- every operation of the normalizer, and every stage up to one that is *hard* there, is *clean* there: no match runs across, a match that
+  ends there ends there at the end of text as well, and a scan that starts there does not look back; nothing is put at the ends of a text;
+- that stage always puts a boundary between the two: what stands behind it sees them apart anyway;
 - no added token can hold the pair, strip white space across it, or ask what kind of character stands on its other side.
 
-Normalization never joins two ASCII characters. What cannot be shown here is left out: that costs a cut, never an id.
+What the two characters have become by then is followed as long as it is one character on either side of the boundary. What cannot be shown
+here is left out: that costs a cut, never an id.
 """
 
 from __future__ import annotations
@@ -19,32 +21,91 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.compiler.regex import SplitProgram
+from tokexport.compiler.rewriting import AffixOp, FormOp, MapOp, Op, ReplaceOp
 from tokexport.layout import ACCEPT
 from tokexport.model import AddedToken, Behavior, Split
 
 ASCII = 128
 SPACES = [ord(character) for character in "\t\n\v\f\r "]
+LOST = -1  # an image that is not followed
 
 Pairs = npt.NDArray[np.bool_]  # (128, 128): row = left character, column = right character
+Images = npt.NDArray[
+    np.int64
+]  # (128,): what stands next to the boundary in place of each character, a code point or LOST
 
 
 def safe_cuts(
-    stages: Sequence[tuple[Split, SplitProgram]],
+    normalizer: Sequence[Op],
+    stages: Sequence[tuple[Split, SplitProgram] | tuple[Op, ...]],
     added: Sequence[AddedToken],
     normalized_contents: Sequence[bytes],
-    add_prefix_space: bool,
 ) -> Pairs:
     """The pairs between which a text may be cut, shape (128, 128)."""
-    clean = np.ones((ASCII, ASCII), np.bool_)
-    hard = np.zeros((ASCII, ASCII), np.bool_)
-    for split, program in stages:
-        clean &= _clean(program)
-        hard |= _hard(split, program)
-    cuts = clean & hard & ~_touched(added, normalized_contents)
-    if add_prefix_space:
-        # The right side would get a space of its own, unless it starts with one.
-        cuts[:, [right for right in range(ASCII) if right != ord(" ")]] = False
-    return cuts
+    boundary = _Boundary()
+    for op in normalizer:
+        boundary.pass_op(op)
+    touched = _touched([token.content.encode() for token in added if not token.normalized], added)
+    touched |= boundary.seen(_touched(normalized_contents, added))
+    cuts = np.zeros((ASCII, ASCII), np.bool_)
+    for stage in stages:
+        if isinstance(stage[0], Split):
+            split, program = stage
+            boundary.pass_program(program)
+            cuts |= boundary.clean & boundary.at(_hard(split, program), program)
+        else:
+            for op in stage:
+                boundary.pass_op(op)
+    return cuts & ~touched
+
+
+class _Boundary:
+    """What is known of the boundary between each pair while the text goes through operations and stages."""
+
+    def __init__(self) -> None:
+        self.clean: Pairs = np.ones((ASCII, ASCII), np.bool_)
+        self._left: Images = np.arange(ASCII)
+        self._right: Images = np.arange(ASCII)
+
+    def at(self, classes: npt.NDArray[np.bool_], program: SplitProgram) -> Pairs:
+        """A table by classes of left and right, for each pair; False where an image is lost."""
+        known = (self._left != LOST)[:, None] & (self._right != LOST)[None, :]
+        pairs: Pairs = classes[program.classes[self._left]][:, program.classes[self._right]] & known
+        return pairs
+
+    def seen(self, pairs: Pairs) -> Pairs:
+        """A table by ASCII characters of the text as it is now, for each pair; True where an image is not ASCII."""
+        left = np.where((self._left >= 0) & (self._left < ASCII), self._left, ASCII)
+        right = np.where((self._right >= 0) & (self._right < ASCII), self._right, ASCII)
+        return np.pad(pairs, (0, 1), constant_values=True)[left][:, right]
+
+    def pass_program(self, program: SplitProgram) -> None:
+        """A scan over the text: no match may run across the boundary."""
+        self.clean &= self.at(_clean(program), program)
+
+    def pass_op(self, op: Op) -> None:
+        """An operation on the text."""
+        match op:
+            case FormOp():
+                # Normalization never joins two ASCII characters; others are not followed.
+                self._left = np.where(self._left < ASCII, self._left, LOST)
+                self._right = np.where(self._right < ASCII, self._right, LOST)
+            case MapOp(mapping):
+                self._left = _mapped(self._left, [mapping.apply(chr(c))[-1:] if c >= 0 else "" for c in self._left])
+                self._right = _mapped(self._right, [mapping.apply(chr(c))[:1] if c >= 0 else "" for c in self._right])
+            case ReplaceOp(program):
+                self.pass_program(program)
+                stays = (_targets(program)[:, : program.n_classes] == 0).all(axis=0)[program.classes]
+                self._left = np.where(stays[self._left], self._left, LOST)
+                self._right = np.where(stays[self._right], self._right, LOST)
+            case AffixOp(content, append, unless_present, only_first):
+                # The right side would get one of its own, unless it starts with it.
+                has = self._right == (ord(content) if len(content) == 1 else LOST - 1)
+                self.clean &= has[None, :] & (unless_present and not append and not only_first)
+
+
+def _mapped(images: Images, becomes: list[str]) -> Images:
+    return np.array([ord(text) if text else LOST for text in becomes], np.int64)
 
 
 def pack_cuts(cuts: Pairs) -> bytes:
@@ -62,29 +123,30 @@ def _accepts(program: SplitProgram) -> npt.NDArray[np.bool_]:
     return accepts
 
 
-def _clean(program: SplitProgram) -> Pairs:
-    classes = program.classes[:ASCII].astype(np.int64)
+def _clean(program: SplitProgram) -> npt.NDArray[np.bool_]:
+    """By class of left and right: no match runs across, and neither side sees whether the other is there."""
     targets, accepts = _targets(program), _accepts(program)
     end = program.n_classes
-    pairs = np.zeros((program.n_classes, program.n_classes), np.bool_)
-    for left in range(program.n_classes):
-        if program.starts[left] != program.starts[end]:
-            continue
+    clean = np.zeros((end, end), np.bool_)
+    alone = int(program.starts[end])
+    for left in range(end):
         after = np.unique(targets[:, left])
         after = after[after != 0]
         dead = (targets[after, :end] == 0).all(axis=0)
         same_end = (accepts[after, :end] == accepts[after, end:]).all(axis=0)
-        pairs[left] = dead & same_end
-    return pairs[classes][:, classes]
+        start = int(program.starts[left])
+        same_start = (program.transitions[start] == program.transitions[alone])[:end]
+        clean[left] = dead & same_end & same_start
+    return clean
 
 
-def _hard(split: Split, program: SplitProgram) -> Pairs:
-    classes = program.classes[:ASCII].astype(np.int64)
+def _hard(split: Split, program: SplitProgram) -> npt.NDArray[np.bool_]:
+    """By class of left and right: where the stage is clean, it puts a boundary between the two."""
     targets = _targets(program)
     end = program.n_classes
     start = int(program.starts[end])
     if (program.starts != start).any():
-        return np.zeros((ASCII, ASCII), np.bool_)
+        return np.zeros((end, end), np.bool_)
     # matched: a scan that starts on this class finds a match; unmatched: no match ever holds it.
     first = targets[start, :end]
     matched = _sure(program)[first]
@@ -93,9 +155,13 @@ def _hard(split: Split, program: SplitProgram) -> Pairs:
         pairs = matched[:, None] | matched[None, :]
     elif split.behavior is Behavior.CONTIGUOUS:
         pairs = matched[:, None] & unmatched[None, :] | unmatched[:, None] & matched[None, :]
-    else:
+    elif split.invert:
         pairs = np.zeros((end, end), np.bool_)
-    hard: Pairs = pairs[classes][:, classes]
+    elif split.behavior is Behavior.MERGED_WITH_NEXT:
+        pairs = np.broadcast_to(matched[None, :], (end, end))
+    else:
+        pairs = np.broadcast_to(matched[:, None], (end, end))
+    hard: npt.NDArray[np.bool_] = pairs
     return hard
 
 
@@ -111,9 +177,9 @@ def _sure(program: SplitProgram) -> npt.NDArray[np.bool_]:
         sure = still
 
 
-def _touched(added: Sequence[AddedToken], normalized_contents: Sequence[bytes]) -> Pairs:
+def _touched(contents: Sequence[bytes], added: Sequence[AddedToken]) -> Pairs:
     touched = np.zeros((ASCII, ASCII), np.bool_)
-    for content in [*(token.content.encode() for token in added), *normalized_contents]:
+    for content in contents:
         for left, right in itertools.pairwise(content):
             if left < ASCII and right < ASCII:
                 touched[left, right] = True
@@ -122,8 +188,8 @@ def _touched(added: Sequence[AddedToken], normalized_contents: Sequence[bytes]) 
             touched[SPACES, :] = True
         if token.rstrip:
             touched[:, SPACES] = True
-        if token.single_word:
-            content = token.content.encode()
+    for content in contents:
+        if content and any(token.single_word for token in added):
             touched[content[-1] & 0x7F, :] = True
             touched[:, content[0] & 0x7F] = True
     return touched

@@ -1,4 +1,4 @@
-"""Normalizes short strings at convert time with the tables that go into the file.
+"""Normalizes short strings at convert time, slowly, with the tables that go into the file.
 
 Python's own ``unicodedata`` is of another Unicode version on every Python, so it would not give the same bytes everywhere.
 """
@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tokexport.compiler.normalization import NormalizationTables, normalization_tables
-from tokexport.model import NormalForm
+from tokexport.compiler.regex import MATCH_ENDS, SplitProgram
+from tokexport.compiler.rewriting import AffixOp, FormOp, MapOp, Op, ReplaceOp, compile_steps
+from tokexport.model import NormalForm, NormalizerStep
 
 # Hangul syllables are composed by arithmetic: The Unicode Standard, section 3.12.
 S_BASE, L_BASE, V_BASE, T_BASE = 0xAC00, 0x1100, 0x1161, 0x11A7
@@ -16,13 +18,63 @@ L_COUNT, V_COUNT, T_COUNT = 19, 21, 28
 S_COUNT = L_COUNT * V_COUNT * T_COUNT
 
 
-def normalize(text: str, form: NormalForm | None) -> str:
+def normalize(text: str, steps: tuple[NormalizerStep, ...]) -> str:
+    """What a normalizer makes of a text, as the reference does.
+
+    >>> normalize(" E\\u0301", (NormalForm.NFC, CharacterMap.LOWERCASE, Prepend("_")))
+    '_ é'
+    """
+    for op in compile_steps(steps):
+        text = _rewritten(text, op)
+    return text
+
+
+def _rewritten(text: str, op: Op) -> str:
+    match op:
+        case FormOp(table):
+            return normal_form(text, table.form)
+        case MapOp(mapping):
+            return mapping.apply(text)
+        case ReplaceOp(program, content):
+            return _replaced(text, program, content)
+        case AffixOp(content, append, unless_present):
+            if not text or (unless_present and text.startswith(content)):
+                return text
+            return text + content if append else content + text
+
+
+def _replaced(text: str, program: SplitProgram, content: str) -> str:
+    parts: list[str] = []
+    start = 0
+    while start < len(text):
+        end = match_end(program, text, start)
+        parts.append(content if end > start else text[start])
+        start = max(end, start + 1)
+    return "".join(parts)
+
+
+def match_end(program: SplitProgram, text: str, start: int) -> int:
+    """Where the match of a program at ``start`` ends; ``start`` where there is none."""
+    state = int(program.starts[program.classes[ord(text[start - 1])] if start else program.n_classes])
+    end = start
+    for position in range(start, len(text) + 1):
+        symbol = program.classes[ord(text[position])] if position < len(text) else program.n_classes
+        transition = int(program.transitions[state, symbol])
+        if transition & MATCH_ENDS:
+            end = position
+        state = transition & ~MATCH_ENDS
+        if not state:
+            break
+    return end
+
+
+def normal_form(text: str, form: NormalForm) -> str:
     """The normal form of a text, as the reference computes it.
 
-    >>> normalize("e\\u0301", NormalForm.NFC)
+    >>> normal_form("e\\u0301", NormalForm.NFC)
     'é'
     """
-    if form is None or text.isascii():
+    if text.isascii():
         return text
     tables = normalization_tables(form)
     points = _ordered(_decomposed(map(ord, text), tables), tables)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,19 +12,17 @@ from tokexport.compiler.byte_pair import BytePairTables, byte_pair_tables
 from tokexport.compiler.class_table import ClassTable, class_table
 from tokexport.compiler.cuts import Pairs, safe_cuts
 from tokexport.compiler.normalize import normalize
-from tokexport.compiler.normalizer_table import NormalizerTable, joined_form, normalizer_table
 from tokexport.compiler.regex import SplitProgram, compile_split
+from tokexport.compiler.rewriting import Op, compile_steps, runs_of_rewrites
 from tokexport.compiler.trie_tables import TrieTables, trie_tables
 from tokexport.compiler.unicode import shorthand_set
 from tokexport.errors import UnsupportedError
-from tokexport.layout import MAX_IDS, MAX_STAGES, AddedClass
+from tokexport.layout import MAX_IDS, MAX_OPS, MAX_STAGES, AddedClass
 from tokexport.model import (
     AddedToken,
     BytePairModel,
     Dialect,
     Model,
-    NormalForm,
-    NormalizerStep,
     PreTokenizerStep,
     Split,
     TokenizerModel,
@@ -45,13 +43,18 @@ class AddedTables:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """A compiled model."""
+    """A compiled model. A stage is a split with its program, or what rewrites each piece."""
 
     encoder: BytePairTables | TrieTables
-    stages: tuple[tuple[Split, SplitProgram], ...]
+    stages: tuple[tuple[Split, SplitProgram] | tuple[Op, ...], ...]
     cuts: Pairs
-    normalizer: NormalizerTable | None
+    normalizer: tuple[Op, ...]
     added: AddedTables | None
+
+    @property
+    def stage_ops(self) -> list[Op]:
+        """The operations of all stages that rewrite, in order."""
+        return [op for stage in self.stages for op in stage if not isinstance(op, Split | SplitProgram)]
 
 
 def compile_model(model: TokenizerModel) -> Tables:
@@ -60,18 +63,19 @@ def compile_model(model: TokenizerModel) -> Tables:
     Raises UnsupportedError for a pattern that cannot be a table, and for a model over the limits of the format.
     """
     _check_limits(model)
-    form = joined_form(_forms(model.normalizer))
-    stages = tuple((split, compile_split(split)) for split in _splits(model.splits))
+    normalizer = compile_steps(model.normalizer)
+    stages = tuple(_stage(step) for step in runs_of_rewrites(model.splits))
+    _check_stages(stages, normalizer)
     normalized = {
-        index: normalize(token.content, form).encode()
+        index: normalize(token.content, model.normalizer).encode()
         for index, token in enumerate(model.added_tokens)
         if token.normalized
     }
     return Tables(
         encoder=_encoder(model.model),
         stages=stages,
-        cuts=safe_cuts(stages, model.added_tokens, list(normalized.values()), model.add_prefix_space),
-        normalizer=None if form is None else normalizer_table(form),
+        cuts=safe_cuts(normalizer, stages, model.added_tokens, list(normalized.values())),
+        normalizer=normalizer,
         added=_added_tables(model, normalized),
     )
 
@@ -84,25 +88,24 @@ def _encoder(model: Model) -> BytePairTables | TrieTables:
     raise UnsupportedError("model", f"{type(model).__name__}", "byte-level BPE is")
 
 
-def _forms(steps: tuple[NormalizerStep, ...]) -> list[NormalForm]:
-    for step in steps:
-        if not isinstance(step, NormalForm):
-            raise UnsupportedError("normalizer", repr(step), "normal forms are")
-    return [step for step in steps if isinstance(step, NormalForm)]
+def _stage(step: Split | tuple[PreTokenizerStep, ...]) -> tuple[Split, SplitProgram] | tuple[Op, ...]:
+    return (step, compile_split(step)) if isinstance(step, Split) else compile_steps(step)
 
 
-def _splits(steps: tuple[PreTokenizerStep, ...]) -> list[Split]:
-    for step in steps:
-        if not isinstance(step, Split):
-            raise UnsupportedError("pre_tokenizer", repr(step), "splits are")
-    return [step for step in steps if isinstance(step, Split)]
+def _check_stages(stages: Sequence[tuple[Split, SplitProgram] | tuple[Op, ...]], normalizer: Sequence[Op]) -> None:
+    if len(stages) > MAX_STAGES:
+        raise UnsupportedError("pre_tokenizer", f"{len(stages)} stages in a row", f"at most {MAX_STAGES} are")
+    ops = len(normalizer) + sum(len(stage) for stage in stages if not isinstance(stage[0], Split))
+    if ops > MAX_OPS:
+        raise UnsupportedError("normalizer", f"{ops} operations", f"at most {MAX_OPS} are")
+    on_bytes = [isinstance(stage[0], Split) and stage[0].on_bytes for stage in stages]
+    if on_bytes != sorted(on_bytes):
+        raise UnsupportedError("pre_tokenizer", "a rewriting step behind ByteLevel", "it may stand before ByteLevel")
 
 
 def _check_limits(model: TokenizerModel) -> None:
     if len(model.tokens) > MAX_IDS:
         raise UnsupportedError("model.vocab", f"{len(model.tokens)} ids", f"at most {MAX_IDS} are")
-    if len(model.splits) > MAX_STAGES:
-        raise UnsupportedError("pre_tokenizer", f"{len(model.splits)} splits in a row", f"at most {MAX_STAGES} are")
     for token_id, token in enumerate(model.tokens):
         if token is not None and len(token.content) > MAX_TOKEN_BYTES:
             found = f"a token of {len(token.content)} bytes (id {token_id})"

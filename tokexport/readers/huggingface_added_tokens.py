@@ -76,6 +76,12 @@ def add_tokens(
                     "give it an id in model.vocab, or close the holes in the vocabulary's ids",
                 )
         if token.normalized and (normal := normalizer.normalized(content)) != content:
+            if not normal:
+                raise UnsupportedError(
+                    node.path,
+                    f"{show(content)}, of which the normalizer leaves nothing,",
+                    "the reference stops at most texts then; set normalized to false for this token",
+                )
             normal_forms[number] = normal
         if token.id != number:
             notes.append(

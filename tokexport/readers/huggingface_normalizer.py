@@ -1,47 +1,115 @@
-"""The ``normalizer`` of a tokenizer.json: the normal forms that text takes, and what they make of an added token."""
+"""The ``normalizer`` of a tokenizer.json, as steps, and what they make of an added token."""
 
 from __future__ import annotations
 
+import base64
+import binascii
 from dataclasses import dataclass
 from typing import Final
 
 from tokexport.compiler.normalize import normalize
-from tokexport.model import NormalForm
+from tokexport.errors import SourceError
+from tokexport.model import CharacterMap, Charsmap, NormalForm, NormalizerStep, Prepend, Replace, Strip
 from tokexport.readers.byte_alphabet import to_characters
 from tokexport.readers.huggingface_parts import flat
 from tokexport.readers.json_node import Node
 
 _FORMS: Final = {form.value: form for form in NormalForm}
-_SUPPORTED: Final = "supported are null, NFC, NFD, NFKC, NFKD, a final ByteLevel and a Sequence of these"
+_MAPS: Final = {kind.value: kind for kind in (CharacterMap.LOWERCASE, CharacterMap.STRIP_ACCENTS, CharacterMap.NMT)}
+_SUPPORTED: Final = (
+    "supported are null, "
+    + ", ".join((*_FORMS, *_MAPS))
+    + ", Strip, Replace, Prepend, Precompiled, BertNormalizer, a final ByteLevel and a Sequence of these"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Normalizer:
-    """Normal forms in their order; ``byte_level``: then each byte becomes a character of GPT-2's alphabet."""
+    """Steps in their order; ``byte_level``: then each byte becomes a character of GPT-2's alphabet."""
 
-    forms: tuple[NormalForm, ...] = ()
+    steps: tuple[NormalizerStep, ...] = ()
     byte_level: bool = False
 
     def normalized(self, content: str) -> str:
         """What the reference's normalizer makes of the content of an added token."""
-        for form in self.forms:
-            content = normalize(content, form)
+        content = normalize(content, self.steps)
         return to_characters(content.encode("utf-8")) if self.byte_level else content
 
 
 def read_normalizer(node: Node | None) -> Normalizer:
-    """The normalizer at ``node``; UnsupportedError for one that is not made of normal forms."""
-    forms: list[NormalForm] = []
+    """The normalizer at ``node``; UnsupportedError for one that is not known, SourceError for one that the reference refuses."""
+    steps: list[NormalizerStep] = []
     byte_level = False
     for part in flat(node, "normalizers"):
         if byte_level:
             part.unsupported("nothing may follow the ByteLevel normalizer")
-        name = part.value["type"]
-        if name == "ByteLevel":
+        if part.value["type"] == "ByteLevel":
+            part.object({"type"})
             byte_level = True
-        elif name in _FORMS:
-            forms.append(_FORMS[name])
         else:
-            part.field("type").unsupported(_SUPPORTED)
-        part.object({"type"})
-    return Normalizer(tuple(forms), byte_level)
+            steps += _steps(part)
+    return Normalizer(tuple(steps), byte_level)
+
+
+def _steps(node: Node) -> list[NormalizerStep]:
+    kind = node.field("type")
+    match kind.string():
+        case name if name in _FORMS:
+            node.object({"type"})
+            return [_FORMS[name]]
+        case name if name in _MAPS:
+            node.object({"type"})
+            return [_MAPS[name]]
+        case "Strip":
+            node.object({"type", "strip_left", "strip_right"})
+            return [Strip(node.field("strip_left").boolean(), node.field("strip_right").boolean())]
+        case "Replace":
+            node.object({"type", "pattern", "content"})
+            pattern, literal = read_pattern(node.field("pattern"))
+            return [Replace(pattern, node.field("content").string(), literal, path=node.path)]
+        case "Prepend":
+            node.object({"type", "prepend"})
+            return [Prepend(node.field("prepend").string())]
+        case "Precompiled":
+            node.object({"type", "precompiled_charsmap"})
+            return [Charsmap(_base64(node.field("precompiled_charsmap")), by_grapheme=True)]
+        case "BertNormalizer":
+            return _bert(node)
+        case _:
+            return kind.unsupported(_SUPPORTED)
+
+
+def _bert(node: Node) -> list[NormalizerStep]:
+    node.object({"type", "clean_text", "handle_chinese_chars", "strip_accents", "lowercase"})
+    lowercase = node.field("lowercase").boolean()
+    accents = node.optional("strip_accents")
+    steps: list[NormalizerStep] = []
+    if node.field("clean_text").boolean():
+        steps.append(CharacterMap.BERT_CLEAN)
+    if node.field("handle_chinese_chars").boolean():
+        steps.append(CharacterMap.BERT_CHINESE)
+    if lowercase if accents is None else accents.boolean():
+        steps += [NormalForm.NFD, CharacterMap.BERT_STRIP_ACCENTS]
+    if lowercase:
+        steps.append(CharacterMap.LOWERCASE)
+    return steps
+
+
+def read_pattern(node: Node) -> tuple[str, bool]:
+    """A pattern, and whether it is a text and not a regular expression."""
+    fields = node.object({"String", "Regex"})
+    if len(fields) != 1:
+        node.fail('{"String": text} or {"Regex": pattern}')
+    if "Regex" in fields:
+        return node.field("Regex").string(), False
+    literal = node.field("String")
+    if not literal.string():
+        literal.unsupported("a string of one character or more is supported")
+    return literal.string(), True
+
+
+def _base64(node: Node) -> bytes:
+    try:
+        return base64.b64decode(node.string(), validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise SourceError(f"{node.file}: {node.path} is not base64: {error}") from None

@@ -1,6 +1,6 @@
-"""The ``pre_tokenizer`` of a tokenizer.json, as a list of splits.
+"""The ``pre_tokenizer`` of a tokenizer.json, as a list of steps: splits, and what rewrites each piece.
 
-Each kind of pre-tokenizer is written as the split that it is, so that one mechanism serves all. Behind ByteLevel the
+Each kind of pre-tokenizer is written as the steps that it is, so that one mechanism serves all. Behind ByteLevel the
 text is one character a byte, and the splits that stand there say so.
 """
 
@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from tokexport.errors import SourceError
-from tokexport.model import Behavior, CharacterTest, Dialect, Split
+from tokexport.model import Behavior, CharacterTest, Dialect, Prepend, PreTokenizerStep, Replace, Split
 from tokexport.readers.huggingface_decoder import check_byte_level
+from tokexport.readers.huggingface_normalizer import read_pattern
 from tokexport.readers.huggingface_parts import flat
 from tokexport.readers.json_node import Node
 
@@ -23,47 +24,77 @@ _BEHAVIORS: Final = {behavior.value: behavior for behavior in Behavior}
 _FIXED_LENGTH_DEFAULT: Final = 5
 _OTHERS: Final = (
     "supported are ByteLevel, Split, Digits, Punctuation, Whitespace, WhitespaceSplit, CharDelimiterSplit, "
-    "BertPreTokenizer, FixedLength and a Sequence of these"
+    "BertPreTokenizer, Metaspace, UnicodeScripts, FixedLength and a Sequence of these"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class PreTokenizer:
-    """The splits in their order, and whether each text between added tokens gets a space before it.
+    """The steps in their order. ``byte_level``: behind them the text is in GPT-2's alphabet."""
 
-    ``byte_level``: behind them the text is in GPT-2's alphabet.
-    """
-
-    splits: tuple[Split, ...]
-    add_prefix_space: bool
+    steps: tuple[PreTokenizerStep, ...]
     byte_level: bool
 
 
 def read_pre_tokenizer(root: Node, *, mapped: bool) -> PreTokenizer:
     """The pre-tokenizer of the tokenizer.json ``root``.
 
-    ``mapped``: the normalizer has turned bytes into GPT-2's alphabet already. Raises UnsupportedError where the
-    pre-tokenizer is not byte-level or not made of splits.
+    ``mapped``: the normalizer has turned bytes into GPT-2's alphabet already. Raises UnsupportedError for a pre-tokenizer that is not
+    known, or that cannot work on that alphabet.
     """
     node = root.optional("pre_tokenizer")
-    splits: list[Split] = []
-    add_prefix_space = False
+    steps: list[PreTokenizerStep] = []
     for part in flat(node, "pretokenizers"):
         if part.field("type").string() == "ByteLevel":
             if mapped:
                 part.field("type").unsupported("one ByteLevel is supported; this second one would map the bytes again")
             check_byte_level(part)
             if part.field("add_prefix_space").boolean():
-                if splits:
-                    part.field("add_prefix_space").unsupported("true is supported only where nothing splits before it")
-                add_prefix_space = True
+                steps.append(Prepend(" ", unless_present=True))
             use_regex = part.get("use_regex")
             if use_regex is None or use_regex.boolean():
-                splits.append(Split(GPT2_PATTERN, path=part.path))
+                steps.append(Split(GPT2_PATTERN, path=part.path))
             mapped = True
+        elif part.field("type").string() == "Metaspace":
+            if mapped:
+                part.field("type").unsupported("it may not stand behind ByteLevel, which leaves no spaces")
+            steps += _metaspace(part)
         else:
-            splits.extend(_splits(part, on_bytes=mapped))
-    return PreTokenizer(tuple(splits), add_prefix_space, mapped)
+            steps += _splits(part, on_bytes=mapped)
+    return PreTokenizer(tuple(steps), mapped)
+
+
+def _metaspace(node: Node) -> list[PreTokenizerStep]:
+    node.object({"type", "replacement", "add_prefix_space", "prepend_scheme", "split", "str_rep"})
+    replacement = node.field("replacement")
+    mark = replacement.string()
+    if len(mark) != 1:
+        replacement.fail("a single character")
+    str_rep = node.optional("str_rep")
+    if str_rep is not None:
+        str_rep.string()
+    steps: list[PreTokenizerStep] = [Replace(" ", mark, path=node.path)]
+    scheme = _prepend_scheme(node)
+    if scheme != "never":
+        steps.append(Prepend(mark, unless_present=True, only_first=scheme == "first"))
+    split = node.optional("split")
+    if split is None or split.boolean():
+        steps.append(Split(escape(mark), Behavior.MERGED_WITH_NEXT, path=node.path))
+    return steps
+
+
+def _prepend_scheme(node: Node) -> str:
+    """``add_prefix_space`` is the older way to say "always" or "never"; only false counts, and it must agree."""
+    field = node.get("prepend_scheme")
+    scheme = "always" if field is None else field.string()
+    if field is not None and scheme not in ("always", "first", "never"):
+        field.fail('"always", "first" or "never"')
+    add_prefix_space = node.optional("add_prefix_space")
+    if add_prefix_space is not None and not add_prefix_space.boolean():
+        if scheme != "never":
+            add_prefix_space.fail('true, or "prepend_scheme": "never"; the reference refuses this file')
+        return "never"
+    return scheme
 
 
 def _splits(node: Node, *, on_bytes: bool) -> list[Split]:
@@ -125,15 +156,8 @@ def _splits(node: Node, *, on_bytes: bool) -> list[Split]:
 
 
 def _pattern(node: Node) -> str:
-    fields = node.object({"String", "Regex"})
-    if len(fields) != 1:
-        node.fail('{"String": text} or {"Regex": pattern}')
-    if "Regex" in fields:
-        return node.field("Regex").string()
-    literal = node.field("String")
-    if not literal.string():
-        literal.unsupported("a string of one character or more is supported")
-    return escape(literal.string())
+    pattern, literal = read_pattern(node)
+    return escape(pattern) if literal else pattern
 
 
 def _behavior(node: Node) -> Behavior:

@@ -12,16 +12,14 @@ import numpy.typing as npt
 import tokexport.layout as layout
 from tokexport.compiler.added_tokens import Trie
 from tokexport.compiler.byte_pair import BytePairTables, PairIndex, TokenIndex
-from tokexport.compiler.class_table import class_table
 from tokexport.compiler.cuts import Pairs, pack_cuts
 from tokexport.compiler.merges import CanonicalMerges
-from tokexport.compiler.normalizer_table import NormalizerTable
 from tokexport.compiler.regex import SplitProgram
+from tokexport.compiler.rewriting import Op
 from tokexport.compiler.tables import AddedTables, Tables
 from tokexport.layout import NONE, AddedFlag, RecordFlag
 from tokexport.model import (
     AddedToken,
-    Behavior,
     SelfTestCase,
     SpecialIds,
     Split,
@@ -34,6 +32,7 @@ from tokexport.model import (
 )
 from tokexport.version import VERSION
 from tokexport.writers.decoding import store
+from tokexport.writers.split_program import program_stage, rewriting_stage
 
 DEFAULT_SCORE = -1e6  # what the exporters of small C and Rust runtimes give a token that no merge makes
 
@@ -41,13 +40,6 @@ KINDS = {
     TokenKind.MODEL: RecordFlag.KIND_MODEL,
     TokenKind.ADDED: RecordFlag.KIND_ADDED,
     TokenKind.UNKNOWN: RecordFlag.KIND_UNKNOWN,
-}
-BEHAVIORS = {
-    Behavior.ISOLATED: layout.StageBehavior.ISOLATED,
-    Behavior.REMOVED: layout.StageBehavior.REMOVED,
-    Behavior.MERGED_WITH_PREVIOUS: layout.StageBehavior.MERGED_WITH_PREVIOUS,
-    Behavior.MERGED_WITH_NEXT: layout.StageBehavior.MERGED_WITH_NEXT,
-    Behavior.CONTIGUOUS: layout.StageBehavior.CONTIGUOUS,
 }
 
 
@@ -119,82 +111,27 @@ def _index(slots: npt.NDArray[Any], displacements: npt.NDArray[np.uint16]) -> by
     return header + slots.tobytes() + displacements.astype(layout.DISPLACEMENT).tobytes()
 
 
-def splits(stages: Sequence[tuple[Split, SplitProgram]]) -> bytes:
-    """SPLT: the header, the stages, then each stage's class table, start states and transitions."""
+def splits(normalizer: Sequence[Op], stages: Sequence[tuple[Split, SplitProgram] | tuple[Op, ...]]) -> bytes:
+    """SPLT: the header, the stages, then the tables of each program."""
     header: bytes = layout.SplitsHeader.build({"stage_count": len(stages), "reserved": None})
     first = len(header) + layout.Stage.sizeof() * len(stages)
+    first_op = len(normalizer)
     descriptors = bytearray()
     body = bytearray()
-    for split, program in stages:
-        parts, counts = _stage_tables(split, program)
-        offsets = []
-        for part in parts:
-            offsets.append(first + len(body))
-            body += _padded(part)
-        flags = layout.StageFlag.INVERT * split.invert | layout.StageFlag.ON_BYTES * split.on_bytes
-        descriptors += layout.Stage.build(
-            {
-                "behavior": BEHAVIORS[split.behavior],
-                "flags": flags,
-                "class_count": program.n_classes,
-                "state_count": len(program.transitions),
-                "memo_count": program.n_memo,
-                **counts,
-                "reserved": None,
-                "classes_offset": offsets[0],
-                "starts_offset": offsets[1],
-                "transitions_offset": offsets[2],
-                "reserved2": None,
-            }
-        )
+    for stage in stages:
+        if isinstance(stage[0], Split):
+            descriptor, tables = program_stage(*stage, first + len(body))
+            descriptors += descriptor
+            body += tables
+        else:
+            descriptors += rewriting_stage(first_op, len(stage))
+            first_op += len(stage)
     return bytes(header + descriptors + body)
-
-
-def _stage_tables(split: Split, program: SplitProgram) -> tuple[list[bytes], dict[str, int]]:
-    columns = program.n_classes + 1
-    row_shift = (columns - 1).bit_length()
-    rows = np.zeros((len(program.transitions), 1 << row_shift), layout.TRANSITION)
-    rows[:, :columns] = program.transitions
-    counts = {"middle_count": 0, "leaf_count": 0, "row_shift": row_shift}
-    if split.on_bytes:
-        classes = program.classes.astype(np.uint8).tobytes()
-    else:
-        table = class_table(program.classes)
-        classes = table.to_bytes()
-        counts |= {"middle_count": len(table.middle), "leaf_count": len(table.leaves)}
-    return [classes, program.starts.astype("<u2").tobytes(), rows.tobytes()], counts
 
 
 def cuts(pairs: Pairs) -> bytes | None:
     """CUTS, or None where there is no place to cut."""
     return pack_cuts(pairs) if pairs.any() else None
-
-
-def normalizer(table: NormalizerTable | None) -> bytes | None:
-    """NORM."""
-    if table is None:
-        return None
-    header: bytes = layout.NormalizerHeader.build(
-        {
-            "form": layout.NormalFormCode[table.form.name],
-            "middle_count": len(table.numbers.middle),
-            "leaf_count": len(table.numbers.leaves),
-            "entry_count": len(table.entries),
-            "point_count": len(table.points),
-            "composition_count": len(table.compositions),
-            "reserved": None,
-        }
-    )
-    numbers = table.numbers
-    arrays = (numbers.top, numbers.middle, numbers.leaves)
-    return header + b"".join(
-        [
-            *(_padded(array.astype("<u2").tobytes()) for array in arrays),
-            table.entries.tobytes(),
-            table.points.tobytes(),
-            table.compositions.tobytes(),
-        ]
-    )
 
 
 def added_tokens(added: AddedTables | None) -> bytes | None:
@@ -328,7 +265,3 @@ def self_test(cases: Sequence[SelfTestCase]) -> bytes:
         {"case_count": len(cases), "id_count": len(ids), "text_size": len(text), "reserved": None}
     )
     return header + records.tobytes() + np.array(ids, "<u4").tobytes() + bytes(text)
-
-
-def _padded(part: bytes) -> bytes:
-    return part + bytes(-len(part) % 4)

@@ -28,6 +28,7 @@ from tokexport.layout import (
 from tokexport.model import BytePairModel, Reference, SelfTestCase, TokenizerModel
 from tokexport.writers import sections, trie_sections
 from tokexport.writers.decoding import decoder
+from tokexport.writers.rewriting import rewriting
 
 REQUIRED_TAGS = frozenset(
     {
@@ -134,14 +135,13 @@ def _contents(model: TokenizerModel, tables: Tables | None, options: Options) ->
     if tables is not None:
         contents |= _encoder_contents(model, tables.encoder, options)
         contents |= {
-            Tag.SPLITS: sections.splits(tables.stages),
+            Tag.SPLITS: sections.splits(tables.normalizer, tables.stages),
             Tag.CUTS: sections.cuts(tables.cuts),
-            Tag.NORMALIZER: sections.normalizer(tables.normalizer),
+            Tag.NORMALIZER: rewriting(tables.normalizer, tables.stage_ops),
             Tag.ADDED_TOKENS: sections.added_tokens(tables.added),
             Tag.ADDED_CLASSES: sections.added_classes(tables.added),
             Tag.TEMPLATE: sections.template(model.template),
-            # One form in place of several gives the same text, but not the reference's way from there to the source.
-            Tag.TRIMMING: sections.trimming(model.trimming if len(model.normalizer) < 2 else None),
+            Tag.TRIMMING: sections.trimming(model.trimming),
         }
     contents |= {
         Tag.SPECIAL_IDS: sections.special_ids(model.special_ids),
@@ -179,8 +179,6 @@ def _flags(model: TokenizerModel) -> HeaderFlag:
         flags |= HeaderFlag.WHOLE_PIECE_FIRST
     if isinstance(model.model, BytePairModel) and model.model.fuse_unk:
         flags |= HeaderFlag.FUSE_UNKNOWN
-    if model.add_prefix_space:
-        flags |= HeaderFlag.ADD_PREFIX_SPACE
     if model.reference is Reference.TIKTOKEN:
         flags |= HeaderFlag.RESCAN_SPECIAL | HeaderFlag.REPLACE_SURROGATES
     return flags

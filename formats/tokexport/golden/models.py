@@ -20,6 +20,7 @@ from tokexport.model import (
     CharacterTest,
     Dialect,
     NormalForm,
+    Prepend,
     Provenance,
     Reference,
     SpecialIds,
@@ -102,8 +103,7 @@ def added() -> Golden:
     model = _model(
         tokens,
         merges,
-        splits=(Split(GPT2_PATTERN),),
-        add_prefix_space=True,
+        splits=(Prepend(" ", unless_present=True), Split(GPT2_PATTERN)),
         added_tokens=added_tokens,
         template=template,
         trimming=Trimming(passes=(True,)),
@@ -146,7 +146,7 @@ def normalized() -> Golden:
         AddedToken(id=259, content="\u212b", special=True),
     )
     model = _model(tokens, merges, normalizer=(NormalForm.NFC,), added_tokens=added_tokens)
-    reference, _ = _reference(
+    reference, locate = _reference(
         tokens, merges, normalizer={"type": "NFC"}, added_tokens=_added_json(added_tokens), pre_tokenizer=_byte_level()
     )
     texts = [
@@ -159,7 +159,7 @@ def normalized() -> Golden:
         "\u0301e \u0301\u0301e\u0301\u0301",
         "plain",
     ]
-    return Golden("normalized", model, reference, _tokenizers_version(), texts)
+    return Golden("normalized", model, reference, _tokenizers_version(), texts, locate)
 
 
 def bytes_stages() -> Golden:

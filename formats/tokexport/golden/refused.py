@@ -128,7 +128,8 @@ def _stages() -> dict[str, list[dict[str, int]]]:
         "class": [{"classes_offset": -4}],
         "start": [{"starts_offset": -8}],
         "next-state": [{"transitions_offset": -8}],
-        "stage-reserved": [{"reserved2": 1}],
+        "stage-first-op": [{"first_op": 1}],
+        "stage-op-count": [{"op_count": 0x100}],
         "text-table-outside": [{**text, "middle_count": 2}],
         "text-top": [{**text, "middle_count": 0}],
         "text-middle": [{**text, "leaf_count": 0}],
@@ -184,7 +185,7 @@ def _with_stages(stages: Sequence[Mapping[str, int]]) -> Change:
     Offsets are given from the tables' start. Before the tables there are 8 bytes of 255, out of the range of everything.
     """
     tables = SplitsHeader.sizeof() + Stage.sizeof() * len(stages) + 8
-    good = dict.fromkeys(("behavior", "memo_count", "classes_offset", "reserved2"), 0)
+    good = dict.fromkeys(("behavior", "memo_count", "classes_offset", "first_op", "op_count"), 0)
     good |= {"flags": 2, "class_count": 1, "state_count": 1, "row_shift": 1, "middle_count": 0, "leaf_count": 0}
     good |= {"starts_offset": 864, "transitions_offset": 868}
     section = bytearray(SplitsHeader.build({"stage_count": len(stages), "reserved": None}))
@@ -192,8 +193,7 @@ def _with_stages(stages: Sequence[Mapping[str, int]]) -> Change:
         values = {**good, **fields}
         for name in ("classes_offset", "starts_offset", "transitions_offset"):
             values[name] = (values[name] + tables) & 0xFFFFFFFF
-        last = values.pop("reserved2")
-        section += Stage.build({**values, "reserved": None, "reserved2": None})[:-1] + bytes([last])
+        section += Stage.build({**values, "reserved": None})
     section += b"\xff" * 8 + bytes(864 + 4 + 4)
 
     def change(content: bytearray) -> None:

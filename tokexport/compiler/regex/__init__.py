@@ -23,7 +23,7 @@ from tokexport.compiler.unicode import CODE_POINTS, character_test_set
 from tokexport.errors import UnsupportedError
 from tokexport.model import CharacterTest, Dialect, Split
 
-__all__ = ["MATCH_ENDS", "SplitProgram", "compile_split"]
+__all__ = ["MATCH_ENDS", "SplitProgram", "compile_split", "compile_tree"]
 
 MAX_CLASSES = 254
 MATCH_ENDS = 0x8000
@@ -58,10 +58,8 @@ def compile_split(split: Split) -> SplitProgram:
     >>> program.n_classes, program.transitions.shape, program.n_memo
     (2, (5, 3), 0)
     """
-    alphabet = byte_alphabet() if split.on_bytes else np.arange(CODE_POINTS)
     try:
-        automaton = minimise(determinise(program_of(resolved(_parse(split))), alphabet))
-        return _split_program(automaton)
+        return compile_tree(_parse(split), on_bytes=split.on_bytes)
     except PatternError as refused:
         raise UnsupportedError(
             split.path,
@@ -74,6 +72,12 @@ def compile_split(split: Split) -> SplitProgram:
             f"the {split.dialect.value} pattern {split.pattern!r} with groups nested as deep",
             "fewer levels are",
         ) from None
+
+
+def compile_tree(node: Node, *, on_bytes: bool = False) -> SplitProgram:
+    """Compile a pattern that is given as its tree; PatternError where the table could not be exact."""
+    alphabet = byte_alphabet() if on_bytes else np.arange(CODE_POINTS)
+    return _split_program(minimise(determinise(program_of(resolved(node)), alphabet)))
 
 
 def _parse(split: Split) -> Node:

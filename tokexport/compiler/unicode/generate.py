@@ -1,4 +1,4 @@
-"""Make ``engines.dat`` and ``normal_forms.dat``: ``python -m tokexport.compiler.unicode.generate``, in two minutes.
+"""Make ``engines.dat``, ``normal_forms.dat`` and ``characters.dat``: ``python -m tokexport.compiler.unicode.generate``, in two minutes.
 
 Needs tokenizers, tiktoken and regex at the versions below. ``regex`` only suggests names of properties and of their values; the engines
 say which of them they know, and which code points these have.
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
 
-from tokexport.compiler.unicode import engines, normal_forms
+from tokexport.compiler.unicode import characters, engines, normal_forms
 from tokexport.compiler.unicode.store import CODE_POINTS, CodePoints, Writer, set_to_numbers
 from tokexport.model import CharacterTest, Dialect
 
@@ -208,6 +208,7 @@ def generate() -> dict[str, bytes]:
             raise RuntimeError(f"{package} is {metadata.version(package)}; the tables are made with {version}")
     return {
         "engines.dat": engines_file(),
+        "characters.dat": characters.generate({"tokenizers": PINNED["tokenizers"]}),
         "normal_forms.dat": normal_forms.generate({"tokenizers": PINNED["tokenizers"]}),
     }
 

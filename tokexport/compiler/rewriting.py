@@ -1,0 +1,158 @@
+"""Rewrite programs: what normalizers and some pre-tokenizers do to a text, as a list of a few kinds of operation.
+
+Steps that look at single characters only become one map, however many stand in a row.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tokexport.compiler.character_map import CharacterMapping, joined, mapping_of, named_mapping
+from tokexport.compiler.normalizer_table import NormalizerTable, normalizer_table
+from tokexport.compiler.patterns import literal, white_space_at_end
+from tokexport.compiler.regex import SplitProgram, compile_split, compile_tree
+from tokexport.errors import UnsupportedError
+from tokexport.layout import MAX_OPS
+from tokexport.model import (
+    Append,
+    CharacterMap,
+    NormalForm,
+    NormalizerStep,
+    Prepend,
+    PreTokenizerStep,
+    Replace,
+    Split,
+    Strip,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FormOp:
+    """A Unicode normalization form."""
+
+    table: NormalizerTable
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MapOp:
+    """Each character becomes a text."""
+
+    mapping: CharacterMapping
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReplaceOp:
+    """Each match of a program becomes ``content``."""
+
+    program: SplitProgram
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class AffixOp:
+    """``content`` before a text that is not empty, or behind it."""
+
+    content: str
+    append: bool = False
+    unless_present: bool = False
+    only_first: bool = False
+
+
+Op = FormOp | MapOp | ReplaceOp | AffixOp
+
+
+@functools.cache
+def compile_steps(steps: tuple[NormalizerStep | PreTokenizerStep, ...]) -> tuple[Op, ...]:
+    """The operations that do what the steps do, in order.
+
+    Raises UnsupportedError for a step that cannot be exact.
+    """
+    ops: list[Op] = []
+    for step in steps:
+        for op in _ops(step):
+            if isinstance(op, MapOp) and ops and isinstance(ops[-1], MapOp):
+                ops[-1] = MapOp(joined(ops[-1].mapping, op.mapping))
+            else:
+                ops.append(op)
+    if len(ops) > MAX_OPS:
+        raise UnsupportedError("normalizer", f"{len(ops)} operations in a row", f"at most {MAX_OPS} are")
+    return tuple(ops)
+
+
+def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
+    match step:
+        case NormalForm():
+            return [FormOp(normalizer_table(step))]
+        case CharacterMap():
+            return [MapOp(named_mapping(step))]
+        case Replace(literal=True) if len(step.pattern) == 1:
+            return [MapOp(mapping_of({step.pattern: step.content}))]
+        case Replace(literal=True):
+            return [ReplaceOp(compile_tree(literal(step.pattern)), step.content)]
+        case Replace():
+            split = Split(step.pattern, dialect=step.dialect, path=step.path)
+            return [ReplaceOp(compile_split(split), step.content)]
+        case Strip():
+            ends = [False] * step.left + [True] * step.right
+            return [ReplaceOp(compile_tree(white_space_at_end(behind)), "") for behind in ends]
+        case Prepend():
+            return [AffixOp(step.content, False, step.unless_present, step.only_first)] if step.content else []
+        case Append():
+            return [AffixOp(step.content, append=True)] if step.content else []
+        case _:
+            raise UnsupportedError("normalizer", type(step).__name__, "the other steps are")
+
+
+def growth(op: Op) -> tuple[int, int]:
+    """(g, e): a text of n bytes becomes at most g * n + e bytes.
+
+    >>> growth(AffixOp("▁"))
+    (1, 3)
+    """
+    match op:
+        case FormOp(table):
+            # The longest is U+FDFA, 3 bytes that become 33; U+0390 becomes 6 from 2 (UAX #15, "Expansion factors").
+            return (11 if table.form in (NormalForm.NFKC, NormalForm.NFKD) else 3), 0
+        case MapOp(mapping):
+            return _map_growth(mapping), 0
+        case ReplaceOp(_, content):
+            return max(1, len(content.encode())), 0
+        case AffixOp(content):
+            return 1, len(content.encode())
+
+
+def _map_growth(mapping: CharacterMapping) -> int:
+    added = np.array([len((output.before + output.after).encode()) for output in mapping.outputs], np.int64)
+    keeps = np.array([output.keep for output in mapping.outputs])
+    widths = utf8_widths()
+    sizes = added[mapping.numbers] + keeps[mapping.numbers] * widths
+    return max(1, int((-(-sizes // widths)).max()))
+
+
+@functools.cache
+def utf8_widths() -> npt.NDArray[np.int64]:
+    """How many bytes each code point has in UTF-8, shape (0x110000,)."""
+    points = np.arange(0x110000)
+    return 1 + (points >= 0x80).astype(np.int64) + (points >= 0x800) + (points >= 0x10000)
+
+
+def runs_of_rewrites(steps: Sequence[PreTokenizerStep]) -> list[Split | tuple[PreTokenizerStep, ...]]:
+    """The steps of a pre-tokenizer as stages: each split is one, and the rewriting steps between two splits are one together.
+
+    >>> [type(stage).__name__ for stage in runs_of_rewrites([Prepend("a"), Prepend("b"), Split("c")])]
+    ['tuple', 'Split']
+    """
+    stages: list[Split | tuple[PreTokenizerStep, ...]] = []
+    for step in steps:
+        if isinstance(step, Split):
+            stages.append(step)
+        elif stages and isinstance(stages[-1], tuple):
+            stages[-1] = (*stages[-1], step)
+        else:
+            stages.append((step,))
+    return stages

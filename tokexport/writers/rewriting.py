@@ -1,0 +1,119 @@
+"""The NORM section: the operations that rewrite texts, and their tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+import tokexport.layout as layout
+from tokexport.compiler.character_map import CharacterMapping
+from tokexport.compiler.class_table import class_table
+from tokexport.compiler.normalizer_table import NormalizerTable
+from tokexport.compiler.rewriting import AffixOp, FormOp, MapOp, Op, ReplaceOp, growth
+from tokexport.errors import UnsupportedError
+from tokexport.layout import OpFlag, OpKind
+from tokexport.writers.split_program import padded, program_bytes
+
+LONGEST_OUTPUT = 0xFF
+
+
+def rewriting(normalizer: Sequence[Op], others: Sequence[Op]) -> bytes | None:
+    """NORM, or None where nothing is rewritten. ``others`` belong to stages."""
+    ops = [*normalizer, *others]
+    if not ops:
+        return None
+    header: bytes = layout.RewriteHeader.build(
+        {"op_count": len(ops), "normalizer_count": len(normalizer), "reserved": None}
+    )
+    first = len(header) + layout.RewriteOp.sizeof() * len(ops)
+    descriptors = bytearray()
+    body = bytearray()
+    for op in ops:
+        kind, flags, table, content = _parts(op)
+        grows, extra = growth(op)
+        descriptors += layout.RewriteOp.build(
+            {
+                "kind": kind,
+                "flags": flags,
+                "reserved": None,
+                "growth": grows,
+                "extra": extra,
+                "table_offset": first + len(body),
+                "table_size": len(table),
+                "content_offset": first + len(body) + len(padded(table)),
+                "content_size": len(content),
+                "reserved2": None,
+            }
+        )
+        body += padded(table) + padded(content)
+    return header + bytes(descriptors) + bytes(body)
+
+
+def _parts(op: Op) -> tuple[OpKind, OpFlag, bytes, bytes]:
+    match op:
+        case FormOp(table):
+            return OpKind.FORM, OpFlag(0), _form(table), b""
+        case MapOp(mapping):
+            return OpKind.MAP, OpFlag(0), _map(mapping), b""
+        case ReplaceOp(program, content):
+            return OpKind.REPLACE, OpFlag(0), program_bytes(program), content.encode()
+        case AffixOp(content):
+            flags = OpFlag.APPEND * op.append | OpFlag.UNLESS_PRESENT * op.unless_present
+            return OpKind.AFFIX, OpFlag(flags | OpFlag.ONLY_FIRST * op.only_first), b"", content.encode()
+
+
+def _form(table: NormalizerTable) -> bytes:
+    header: bytes = layout.FormHeader.build(
+        {
+            "form": layout.NormalFormCode[table.form.name],
+            "middle_count": len(table.numbers.middle),
+            "leaf_count": len(table.numbers.leaves),
+            "entry_count": len(table.entries),
+            "point_count": len(table.points),
+            "composition_count": len(table.compositions),
+            "reserved": None,
+        }
+    )
+    numbers = table.numbers
+    levels = (numbers.top, numbers.middle, numbers.leaves)
+    return header + b"".join(
+        [
+            *(level.astype("<u2").tobytes() for level in levels),
+            table.entries.tobytes(),
+            table.points.tobytes(),
+            table.compositions.tobytes(),
+        ]
+    )
+
+
+def _map(mapping: CharacterMapping) -> bytes:
+    used, numbers = np.unique(mapping.numbers, return_inverse=True)
+    if used[0] != 0 or len(used) > 0xFFFF:
+        raise UnsupportedError("normalizer", f"a map of characters to {len(used)} texts", "at most 65,535 are")
+    entries = np.zeros(len(used), layout.MAP_ENTRY)
+    text = bytearray()
+    for index, number in enumerate(used.tolist()):
+        output = mapping.outputs[number]
+        before, after = output.before.encode(), output.after.encode()
+        if max(len(before), len(after)) > LONGEST_OUTPUT:
+            raise UnsupportedError(
+                "normalizer", f"a character that becomes {len(before + after)} bytes", f"at most {LONGEST_OUTPUT} are"
+            )
+        entries[index] = (len(text), len(before), len(after), output.keep, 0)
+        text += before + after
+    table = class_table(numbers.reshape(-1).astype(np.uint16))
+    ascii_outputs = [mapping.outputs[mapping.numbers[point]].of(chr(point)) for point in range(layout.CLASS_ASCII)]
+    direct = [ord(output) if len(output) == 1 and output.isascii() else layout.MAP_OTHER for output in ascii_outputs]
+    header: bytes = layout.MapHeader.build(
+        {
+            "middle_count": len(table.middle),
+            "leaf_count": len(table.leaves),
+            "entry_count": len(entries),
+            "text_size": len(text),
+        }
+    )
+    levels = (table.top, table.middle, table.leaves)
+    return b"".join(
+        [header, bytes(direct), *(level.astype("<u2").tobytes() for level in levels), entries.tobytes(), bytes(text)]
+    )
