@@ -11,6 +11,7 @@ from spec_reader import (
     MAP,
     NONE,
     REPLACE,
+    UNIT_BYTE,
     Op,
     RefusalError,
     SpecFile,
@@ -79,7 +80,8 @@ def encode_piece(file: SpecFile, piece: bytes) -> list[int]:
         whole = file.token_id(piece)
         if whole is not None and (file.flags & WHOLE_PIECE_FIRST or file.record(whole)[2] & RECORD_WHOLE):
             return [whole]
-    return merge(file, byte_symbols(file, piece))
+    symbols = unit_symbols(file, piece) if b"CHRS" in file.sections else byte_symbols(file, piece)
+    return merge(file, symbols)
 
 
 def byte_symbols(file: SpecFile, piece: bytes) -> list[int]:
@@ -95,6 +97,29 @@ def byte_symbols(file: SpecFile, piece: bytes) -> list[int]:
             symbols.append(file.unknown_id)
         unknown_before = token == NONE
     return symbols
+
+
+def unit_symbols(file: SpecFile, piece: bytes) -> list[int]:
+    """The same where the units have symbols of their own."""
+    of_bytes = u32(file.sections[b"CHRS"], 0) == UNIT_BYTE
+    units = [piece[i : i + 1] for i in range(len(piece))] if of_bytes else [c.encode() for c in piece.decode()]
+    symbols: list[int] = []
+    waits = False
+    for position, unit in enumerate(units):
+        place = (position > 0) + 2 * (position + 1 == len(units))
+        symbol = file.symbol(unit[0] if of_bytes else ord(unit.decode()), place)
+        in_bytes = [u32(file.sections[b"BIDS"], 4 * byte) for byte in unit]
+        if symbol != NONE:
+            symbols += [file.unknown_id, symbol] if waits else [symbol]
+            waits = False
+        elif not of_bytes and NONE not in in_bytes:
+            require(max(in_bytes) < file.id_count, "TKX_E_CORRUPT")
+            symbols += in_bytes
+        elif file.unknown_id != NONE:
+            if waits and not file.flags & FUSE_UNKNOWN:
+                symbols.append(file.unknown_id)
+            waits = True
+    return [*symbols, file.unknown_id] if waits else symbols
 
 
 def merge(file: SpecFile, symbols: list[int]) -> list[int]:

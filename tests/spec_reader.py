@@ -23,10 +23,11 @@ STRIPPING_FLAGS = 2 | 4 | 8  # SINGLE_WORD, LSTRIP, RSTRIP
 ON_BYTES, REWRITE = 2, 4
 LAST_BEHAVIOR, LAST_FORM = 4, 3
 FORM, MAP, REPLACE, AFFIX = 0, 1, 2, 4
+UNIT_CHARACTER, UNIT_BYTE = 0, 1
 
 ENCODER_TAGS = (b"BIDS", b"TIDX", b"PIDX", b"SPLT")
 KNOWN_TAGS = frozenset(
-    b"RECS BYTS DECO SCOR RANK BIDS TIDX PIDX SPLT CUTS NORM ADDT ACLS POST TRIM SPID CHAT PROV TEST".split()
+    b"RECS BYTS DECO SCOR RANK BIDS CHRS KEYS TIDX PIDX XPRS SPLT CUTS NORM ADDT ACLS POST TRIM SPID CHAT PROV TEST".split()
 )
 
 
@@ -203,7 +204,31 @@ class SpecFile:
             return None
         token = slot & 0x1FFFFF
         require(token < self.id_count, "TKX_E_CORRUPT")
-        return token if self.token_bytes(token) == piece else None
+        return token if self.key(token) == piece else None
+
+    def key(self, token: int) -> bytes:
+        """What TIDX finds an id by."""
+        if b"KEYS" not in self.sections:
+            return self.token_bytes(token)
+        offset, length = struct.unpack_from("<IH", self.sections[b"KEYS"], 8 * token)
+        require(offset + length <= len(self.sections[b"BYTS"]), "TKX_E_CORRUPT")
+        return self.sections[b"BYTS"][offset : offset + length]
+
+    def symbol(self, unit: int, place: int) -> int:
+        """What CHRS has for a code point or a byte at a place."""
+        section = self.sections[b"CHRS"]
+        kind, places, middles, leaves = struct.unpack_from("<4I", section)
+        place = place if places > 1 else 0
+        if kind == UNIT_BYTE:
+            symbol = u32(section, 16 + 4 * (256 * place + unit))
+        else:
+            block = u16(section, 16 + 2 * (272 * place + (unit >> 12)))
+            require(block < middles, "TKX_E_CORRUPT")
+            block = u16(section, 16 + 544 * places + 2 * (64 * block + (unit >> 6 & 63)))
+            require(block < leaves, "TKX_E_CORRUPT")
+            symbol = u32(section, 16 + 544 * places + 128 * middles + 4 * (64 * block + (unit & 63)))
+        require(symbol < self.id_count or symbol == NONE, "TKX_E_CORRUPT")
+        return symbol
 
     def product(self, left: int, right: int) -> int | None:
         """What two neighbours merge to."""
@@ -284,12 +309,16 @@ def open_file(data: bytes) -> SpecFile:
         file.ops = read_ops(sections[b"NORM"])
     if b"SPLT" in sections:
         file.stages = read_stages(sections[b"SPLT"], len(file.ops))
+        if b"CHRS" in sections and u32(sections[b"CHRS"], 0) == UNIT_CHARACTER:
+            require(not any(stage.flags & ON_BYTES for stage in file.stages), "TKX_E_SPLITS")
     return file
 
 
 def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
     """The size that a section must have by section 6.2; None: any. -1: it has no room for what says its size."""
     heads = {
+        b"CHRS": 16,
+        b"XPRS": 8,
         b"TIDX": 8,
         b"PIDX": 8,
         b"SPLT": 8,
@@ -310,6 +339,16 @@ def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
         return 4 * ids
     if tag == b"BIDS":
         return 1024
+    if tag == b"CHRS":
+        kind, places, middle, leaves = number
+        if kind > UNIT_BYTE or places not in (1, 4) or (kind == UNIT_BYTE and (middle or leaves)):
+            return -1
+        return 16 + (1024 * places if kind == UNIT_BYTE else 544 * places + 128 * middle + 256 * leaves)
+    if tag == b"KEYS":
+        return 8 * ids
+    if tag == b"XPRS":
+        rule, bits = number
+        return 8 + 2048 + (1 << bits) // 8 if rule <= 2 and 6 <= bits <= 26 else -1
     if tag == b"DECO":
         return 32
     if tag == b"TIDX":

@@ -21,7 +21,7 @@ from spec_encoder import (
     scan,
     split,
 )
-from spec_reader import FORM, MAP, NONE, REPLACE, Op, RefusalError, SpecFile, Stage, u32
+from spec_reader import FORM, MAP, NONE, REPLACE, UNIT_BYTE, UNIT_CHARACTER, Op, RefusalError, SpecFile, Stage, u32
 
 Source = tuple[int, int]  # a range of bytes of the input
 KEEP_FIRST = 2
@@ -177,9 +177,12 @@ def locate_piece(file: SpecFile, piece: bytes, sources: list[Source]) -> Iterato
         if whole is not None and (file.flags & WHOLE_PIECE_FIRST or file.record(whole)[2] & RECORD_WHOLE):
             yield whole, joined(sources)
             return
-    spelled = [source for byte, source in zip(piece, sources, strict=True) for _ in range(spelled_length(byte))]
+    of_characters = b"CHRS" in file.sections and u32(file.sections[b"CHRS"], 0) == UNIT_CHARACTER
+    widths = [1 if of_characters else spelled_length(byte) for byte in piece]
+    spelled = [source for width, source in zip(widths, sources, strict=True) for _ in range(width)]
+    symbols = unit_symbols(file, piece) if b"CHRS" in file.sections else byte_symbols(file, piece)
     at = 0
-    for token, length in merge_lengths(file, first_symbols(file, piece)):
+    for token, length in merge_lengths(file, symbols):
         yield token, joined(spelled[at : at + length])
         at += length
 
@@ -189,7 +192,7 @@ def spelled_length(byte: int) -> int:
     return 1 if 0x21 <= byte <= 0x7E else 2
 
 
-def first_symbols(file: SpecFile, piece: bytes) -> list[tuple[int, int]]:
+def byte_symbols(file: SpecFile, piece: bytes) -> list[tuple[int, int]]:
     """The symbols that merging begins with, and their lengths."""
     symbols: list[tuple[int, int]] = []
     unknown_before = False
@@ -203,6 +206,30 @@ def first_symbols(file: SpecFile, piece: bytes) -> list[tuple[int, int]]:
             symbols.append((file.unknown_id, length))
         unknown_before = token == NONE
     return symbols
+
+
+def unit_symbols(file: SpecFile, piece: bytes) -> list[tuple[int, int]]:
+    """The same where the units have symbols of their own."""
+    of_bytes = u32(file.sections[b"CHRS"], 0) == UNIT_BYTE
+    units = [piece[i : i + 1] for i in range(len(piece))] if of_bytes else [c.encode() for c in piece.decode()]
+    symbols: list[tuple[int, int]] = []
+    waiting = 0
+    for position, unit in enumerate(units):
+        place = (position > 0) + 2 * (position + 1 == len(units))
+        symbol = file.symbol(unit[0] if of_bytes else ord(unit.decode()), place)
+        in_bytes = [u32(file.sections[b"BIDS"], 4 * byte) for byte in unit]
+        length = spelled_length(unit[0]) if of_bytes else len(unit)
+        if symbol != NONE:
+            symbols += [(file.unknown_id, waiting), (symbol, length)] if waiting else [(symbol, length)]
+            waiting = 0
+        elif not of_bytes and NONE not in in_bytes:
+            symbols += [(token, 1) for token in in_bytes]
+        elif file.unknown_id != NONE:
+            if waiting and not file.flags & FUSE_UNKNOWN:
+                symbols.append((file.unknown_id, waiting))
+                waiting = 0
+            waiting += length
+    return [*symbols, (file.unknown_id, waiting)] if waiting else symbols
 
 
 def merge_lengths(file: SpecFile, symbols: list[tuple[int, int]]) -> list[tuple[int, int]]:

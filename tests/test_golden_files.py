@@ -80,7 +80,7 @@ def test_the_expected_ids_are_those_of_the_installed_reference_libraries(made: d
 
 
 def test_the_golden_files_are_small() -> None:
-    assert sum(map(len, committed().values())) < 320_000
+    assert sum(map(len, committed().values())) < 380_000
     assert max(map(len, committed().values())) < 72_000
 
 
@@ -168,7 +168,7 @@ def test_a_cut_that_a_file_offers_changes_no_ids(name: str) -> None:
 def test_together_the_golden_files_hold_every_section_flag_and_behavior() -> None:
     files = [opened(name) for name in golden_files.NAMES]
     tags = {tag for file in files for tag in file.sections}
-    reserved = {layout.Tag.TRIE, layout.Tag.DECODER, layout.Tag.CROSSINGS}
+    reserved: set[bytes] = set()
     assert tags == {tag for name, tag in vars(layout.Tag).items() if name.isupper()} - reserved
     stages = [stage for file in files for stage in file.stages]
     assert {stage.behavior for stage in stages} == set(layout.StageBehavior)

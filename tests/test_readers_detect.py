@@ -35,9 +35,9 @@ def zipped() -> bytes:
         (b"\x1f\x8b\x08\x00", UnsupportedError, "a gzip file"),
         (pickle.dumps({"a": 1}), UnsupportedError, "a Python pickle .*never loaded.*tokenizer.tiktoken"),
         (
-            bytes.fromhex("0a0e0a053c756e6b3e15000000001802 0a0c0a033c733e15000000001803"),
-            UnsupportedError,
-            "SentencePiece",
+            bytes.fromhex("0a0e0a053c756e6b3e15000000001801 0a0c0a033c733e15000000001803"),
+            SourceError,
+            "0 pieces are of type UNKNOWN",
         ),
         (b'{"config": {"pattern": "x"}, "vocab": []}', UnsupportedError, "tekken.json"),
         (b'{"pat_str": "x", "bpe_ranks": "x"}', UnsupportedError, "a tiktoken encoding as JSON"),

@@ -48,7 +48,7 @@ def table_fields(name: str) -> list[tuple[int, str, str]]:
 
 
 def test_the_declaration_holds_what_these_tests_look_for() -> None:
-    assert len(STRUCTS) == 15
+    assert len(STRUCTS) == 17
     assert len(RECORDS) == 9
     assert len(ENUMS) == 14
 
@@ -160,6 +160,11 @@ def test_the_sizes_of_sections_follow_from_the_declared_sizes() -> None:
         "SCOR": f"{layout.SCORE.itemsize} * id_count",
         "RANK": f"{layout.RANK.itemsize} * id_count",
         "BIDS": f"{256 * layout.BYTE_ID.itemsize:,}",
+        "CHRS": f"for unit CHARACTER: {layout.CharactersHeader.sizeof()} + {top} * place_count + {blocks} + "
+        f"{layout.CLASS_BLOCK * layout.SYMBOL.itemsize} * leaf_count; for unit BYTE: "
+        f"{layout.CharactersHeader.sizeof()} + {256 * layout.SYMBOL.itemsize:,} * place_count",
+        "KEYS": f"{layout.KEY.itemsize} * id_count",
+        "XPRS": f"{layout.CrossingsHeader.sizeof()} + {128 * 128 // 8:,} + (1 << bits) / 8",
         "TIDX": f"{index} + {layout.TOKEN_SLOT.itemsize} * slot_count + {layout.DISPLACEMENT.itemsize} * bucket_count, "
         "both at least 1",
         "PIDX": f"{index} + {layout.PAIR_SLOT.itemsize} * slot_count + {layout.DISPLACEMENT.itemsize} * bucket_count, "

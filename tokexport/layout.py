@@ -78,9 +78,12 @@ class Tag:
     DOUBLE_SCORES: Final = b"SC64"
     RANKS: Final = b"RANK"
     BYTE_IDS: Final = b"BIDS"
+    CHARACTERS: Final = b"CHRS"
+    KEYS: Final = b"KEYS"
     TOKEN_INDEX: Final = b"TIDX"
     PAIR_INDEX: Final = b"PIDX"
     TRIE: Final = b"TRIE"
+    CROSSINGS: Final = b"XPRS"
     SPLITS: Final = b"SPLT"
     CUTS: Final = b"CUTS"
     NORMALIZER: Final = b"NORM"
@@ -95,7 +98,6 @@ class Tag:
     DECODER: Final = b"DECO"
     # Reserved for the model types to come; no version 1.0 file holds them.
     CHARSMAP: Final = b"CHMP"
-    CROSSINGS: Final = b"XPRS"
 
 
 Header = Struct(
@@ -155,6 +157,39 @@ SCORE: Final = np.dtype("<f4")
 DOUBLE_SCORE: Final = np.dtype("<f8")
 RANK: Final = np.dtype("<u4")
 BYTE_ID: Final = np.dtype("<u4")
+
+
+class SymbolUnit(IntEnum):
+    """``characters.unit``: what a first symbol stands for."""
+
+    CHARACTER = 0
+    BYTE = 1
+
+
+# CHRS: this header, then for characters: top[272] u16 a place, middle[middle_count][64] u16, leaves[leaf_count][64] SYMBOL;
+# for bytes: 256 SYMBOL a place.
+CharactersHeader = Struct(
+    "unit" / Int32ul,
+    "place_count" / Int32ul,  # 1, or 4: first, inside, alone, last
+    "middle_count" / Int32ul,
+    "leaf_count" / Int32ul,
+)
+SYMBOL: Final = np.dtype("<u4")
+
+# KEYS: one per id.
+KEY: Final = np.dtype([("offset", "<u4"), ("length", "<u2"), ("zero", "<u2")])
+
+
+class CrossingRule(IntEnum):
+    """``crossings.rule``: which of the two characters must have a symbol of their own, so that a text may be cut between them."""
+
+    NONE = 0
+    ONE_KNOWN = 1
+    BOTH_KNOWN = 2
+
+
+# XPRS: this header, then 128 x 128 bits for ASCII, then 1 << bits bits.
+CrossingsHeader = Struct("rule" / Int32ul, "bits" / Int32ul)
 
 # TIDX and PIDX: this header, then the slots, then the displacements.
 IndexHeader = Struct("slot_count" / Int32ul, "bucket_count" / Int32ul)

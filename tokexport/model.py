@@ -67,7 +67,8 @@ class NormalForm(Enum):
 class AddedToken:
     """A token that is found in the text before the model runs.
 
-    ``content`` is matched against the text, or, where ``normalized``, its normalized form against the normalized text.
+    ``content`` is matched against the text, or, where ``normalized``, its normalized form against the normalized text; with ``verbatim``
+    too, ``content`` itself against the normalized text (SentencePiece's user-defined pieces).
     ``id`` is the id that the reference emits, which is not always the one that the source declares.
     """
 
@@ -78,6 +79,7 @@ class AddedToken:
     lstrip: bool = False
     rstrip: bool = False
     normalized: bool = False
+    verbatim: bool = False
 
 
 class CharacterMap(Enum):
@@ -195,12 +197,13 @@ class CharacterSymbols:
 
     ``prefix`` stands before every character but the first, ``suffix`` behind the last (``continuing_subword_prefix``,
     ``end_of_word_suffix``). ``byte_ids``: the token of each of the 256 bytes, ``None`` where there is none, for a character that is not in
-    the vocabulary (``byte_fallback``).
+    the vocabulary (``byte_fallback``). ``of_bytes``: the characters are those of GPT-2's byte alphabet, that is, bytes (CLIP).
     """
 
     prefix: bytes = b""
     suffix: bytes = b""
     byte_ids: tuple[int | None, ...] | None = None
+    of_bytes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,10 +266,14 @@ class WordPieceModel:
 
 @dataclass(frozen=True, slots=True)
 class WordLevelModel:
-    """A piece is a token or ``unk_id``; ``None``: the reference stops at an unknown piece, and so does the encoder."""
+    """A piece is a token or ``unk_id``; ``None``: the reference stops at an unknown piece, and so does the encoder.
+
+    ``fuse_unk``: neighbouring unknown pieces are one ``unk_id`` (SentencePiece).
+    """
 
     vocab: Mapping[bytes, int]
     unk_id: int | None
+    fuse_unk: bool = False
 
 
 @dataclass(frozen=True, slots=True)

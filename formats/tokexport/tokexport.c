@@ -106,6 +106,16 @@ enum {
     FORM_HEADER = 32,
     MAP_HEADER = 16,
     MAP_OTHER = 0x80,
+
+    CHARACTERS_HEADER = 16,
+    PLACES = 4,
+    UNIT_CHARACTER = 0,
+    UNIT_BYTE = 1,
+    CROSSINGS_HEADER = 8,
+    CROSSINGS_ASCII = 2048,
+    ONE_KNOWN = 1,
+    BOTH_KNOWN = 2,
+
     NFC = 0,
     NFD = 1,
     NFKC = 2,
@@ -367,7 +377,10 @@ static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "SC64", "RANK", "BI
 #ifndef TKX_NO_DECODER
                                      "DECO",
 #endif
-};
+#ifndef TKX_NO_CHARACTERS
+                                     "CHRS", "XPRS",
+#endif
+                                     "KEYS"};
 
 static int is_known(const uint8_t *tag) {
     size_t i;
@@ -504,6 +517,18 @@ static uint64_t class_table_size(uint64_t middle_count, uint64_t leaf_count) {
     return ASCII_SIZE + TOP_SIZE + 128 * middle_count + 64 * leaf_count;
 }
 
+static uint64_t characters_size(tkx_span s) {
+    uint64_t unit = field(s, 0), places = field(s, 4), middle_count = field(s, 8), leaf_count = field(s, 12);
+    if (unit > UNIT_BYTE || (places != 1 && places != PLACES)) return UINT64_MAX;
+    if (unit == UNIT_BYTE) return middle_count || leaf_count ? UINT64_MAX : CHARACTERS_HEADER + 1024 * places;
+    return CHARACTERS_HEADER + TOP_SIZE * places + 128 * middle_count + 256 * leaf_count;
+}
+
+static uint64_t crossings_size(tkx_span s) {
+    uint64_t bits = field(s, 4);
+    return field(s, 0) > BOTH_KNOWN || bits < 6 || bits > 26 ? UINT64_MAX : CROSSINGS_HEADER + CROSSINGS_ASCII + (UINT64_C(1) << bits) / 8;
+}
+
 static int is_sized(tkx_span s, uint64_t size) { return s.data == NULL || s.size == size; }
 
 static int check_present(const tkx *t) {
@@ -522,7 +547,8 @@ static int check_sizes(const tkx *t) {
     int good = is_sized(t->records, RECORD_SIZE * ids) && is_sized(t->scores, 4 * ids) && is_sized(t->double_scores, 8 * ids) &&
                is_sized(t->trie, TRIE_HEADER + UNIT_SIZE * field(t->trie, 0)) && is_sized(t->ranks, 4 * ids) &&
                is_sized(t->decoder, DECODER_SIZE) && is_sized(t->byte_ids, 1024) && is_sized(t->token_index, index_size(t->token_index, 4)) &&
-               is_sized(t->pair_index, index_size(t->pair_index, 8)) && is_sized(t->cuts, CUTS_SIZE) &&
+               is_sized(t->pair_index, index_size(t->pair_index, 8)) && is_sized(t->cuts, CUTS_SIZE) && is_sized(t->keys, 8 * ids) &&
+               is_sized(t->characters, characters_size(t->characters)) && is_sized(t->crossings, crossings_size(t->crossings)) &&
                is_sized(t->added, added_size(t->added)) &&
                is_sized(t->added_classes, 8 + class_table_size(field(t->added_classes, 0) & 0xFFFF, field(t->added_classes, 0) >> 16)) &&
                is_sized(t->post, 8 + PIECE_SIZE * (field(t->post, 0) + field(t->post, 4))) &&
@@ -700,6 +726,7 @@ static int check_splits(tkx *t) {
             return TKX_E_SPLITS;
         /* Behind a stage on bytes, pieces may begin and end inside a character. */
         if (i && (t->stages[i - 1].flags & ON_BYTES) && !(t->stages[i].flags & ON_BYTES)) return TKX_E_SPLITS;
+        if ((t->stages[i].flags & ON_BYTES) && t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) return TKX_E_SPLITS;
     }
     return TKX_OK;
 }
@@ -745,6 +772,14 @@ static void find_sections(tkx *t) {
     t->token_buckets = (uint32_t)field(t->token_index, 4);
     t->pair_slots = (uint32_t)field(t->pair_index, 0);
     t->pair_buckets = (uint32_t)field(t->pair_index, 4);
+    t->keys = find_section(t, "KEYS");
+#ifndef TKX_NO_CHARACTERS
+    t->characters = find_section(t, "CHRS");
+    /* Only characters are cut between: without them, or for bytes, XPRS says nothing. */
+    if (t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) t->crossings = find_section(t, "XPRS");
+    t->place_count = (uint32_t)field(t->characters, 4);
+    t->crossing_shift = 64 - ((uint32_t)field(t->crossings, 4) & 63);
+#endif
 }
 
 int tkx_open(tkx *t, const void *data, size_t size) {
@@ -862,6 +897,20 @@ int tkx_token_score(const tkx *t, uint32_t id, float *score) {
     return TKX_OK;
 }
 
+/* The bytes for which TIDX has an id, and its record's flags. */
+static FORCE_INLINE int read_key(const tkx *t, uint32_t id, const uint8_t **bytes, uint32_t *length, uint32_t *flags) {
+    const uint8_t *key;
+    uint32_t offset;
+    if (EXPECT(!t->keys.data)) return read_record(t, id, bytes, length, flags);
+    key = t->keys.data + RECORD_SIZE * (size_t)id;
+    offset = load_u32(key);
+    *length = load_u16(key + 4);
+    *flags = load_u16(t->records.data + RECORD_SIZE * (size_t)id + 6);
+    if (offset > t->bytes.size || *length > t->bytes.size - offset) return 0;
+    *bytes = t->bytes.data + offset;
+    return 1;
+}
+
 /* Where TIDX has the displacement for a hash, and the slot. */
 static FORCE_INLINE const uint8_t *token_displacement(const tkx *t, uint64_t h) {
     return t->token_index.data + 8 + 4 * (size_t)t->token_slots + 2 * bucket_of(h, t->token_buckets);
@@ -882,7 +931,7 @@ static FORCE_INLINE int token_in_slot(const tkx *t, uint32_t slot, uint64_t h, c
     uint32_t length;
     if (!slot_fits(slot, h)) return TKX_E_NOT_FOUND;
     *id = slot & MAX_IDS;
-    if (*id >= t->id_count || !read_record(t, *id, &content, &length, flags)) return TKX_E_CORRUPT;
+    if (*id >= t->id_count || !read_key(t, *id, &content, &length, flags)) return TKX_E_CORRUPT;
     return length == size && memcmp(content, bytes, size) == 0 ? TKX_OK : TKX_E_NOT_FOUND;
 }
 
@@ -1532,6 +1581,7 @@ typedef struct waiting {
     uint64_t hash;   /* and slot in TIDX, if is_hashed */
     uint32_t slot;
     int is_hashed;
+    int is_part; /* of a piece, cut where no merge crosses */
 } waiting;
 
 /* How many pieces wait at most. The tables are much larger than the caches of the machine: while the pieces of a batch are found, the lines
@@ -1611,7 +1661,7 @@ static uint8_t *borrow(run *r, uint64_t size) {
 
 /* Per byte of text that a model sees: MERGE_BYTES for the longest piece and a bit for each state that is remembered. Per byte that an
    operation takes or gives: 1, for FORM 8 more for each code point, for REPLACE a bit for each state that is remembered. */
-enum { MERGE_BYTES = 40 };
+enum { MERGE_BYTES = 40, LENGTH_BYTES = 4 };
 
 #ifndef TKX_NO_OFFSETS
 enum { SPANS = 1 }; /* 8 more for each byte that an operation takes or gives */
@@ -1632,7 +1682,7 @@ static void add_op_size(const tkx_op *op, uint64_t count, uint64_t *size, uint64
 }
 
 size_t tkx_work_size(const tkx *t, size_t size) {
-    uint64_t each = MERGE_BYTES, bytes = smaller(size, MAX_TEXT), total = 256;
+    uint64_t each = MERGE_BYTES + (SPANS ? LENGTH_BYTES : 0), bytes = smaller(size, MAX_TEXT), total = 256;
     uint32_t i, j;
     if (!t) return 0;
     for (i = 0; i < t->normalizer_count; i++) add_op_size(&t->ops[i], 1, &bytes, &total);
@@ -2731,8 +2781,12 @@ static FORCE_INLINE uint32_t rank_of(const tkx *t, uint32_t product) {
 }
 
 
-/* The symbols of a piece, as u32 in the order of the host: at most `size` of them. */
-static size_t byte_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *symbols) {
+/* How long the reference library takes a byte of a byte-level model to be: in UTF-8, as GPT-2's alphabet spells it. */
+static FORCE_INLINE uint32_t spelled_length(uint8_t byte) { return byte > 0x20 && byte < 0x7F ? 1 : 2; }
+
+/* The symbols of a piece, as u32 in the order of the host: at most `size` of them. `lengths`: what the reference library takes them to be
+   long, or NULL. */
+static FORCE_INLINE size_t byte_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *symbols, uint8_t *lengths) {
     const tkx *t = r->t;
     int was_unknown = 0;
     size_t count = 0, i;
@@ -2744,13 +2798,107 @@ static size_t byte_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *s
             fail(r, TKX_E_CORRUPT);
             return 0;
         } else {
-            if (t->unknown_id == NONE || (was_unknown && (t->flags & FUSE_UNKNOWN))) continue;
+            if (t->unknown_id == NONE) continue;
+            if (was_unknown && (t->flags & FUSE_UNKNOWN)) {
+                if (lengths) put_u32(lengths + 4 * (count - 1), get_u32(lengths + 4 * (count - 1)) + spelled_length(bytes[i]));
+                continue;
+            }
             id = t->unknown_id;
             was_unknown = 1;
         }
+        if (lengths) put_u32(lengths + 4 * count, spelled_length(bytes[i]));
         put_u32(symbols + 4 * count++, id);
     }
     return count;
+}
+
+#ifndef TKX_NO_CHARACTERS
+
+/* Writes a symbol and its length, if it is wanted; gives the place of the next one. */
+static FORCE_INLINE size_t put_symbol(uint8_t *symbols, uint8_t *lengths, size_t i, uint32_t id, size_t length) {
+    put_u32(symbols + 4 * i, id);
+    if (lengths) put_u32(lengths + 4 * i, (uint32_t)length);
+    return i + 1;
+}
+
+
+/* The symbol that CHRS has for a unit, a character or a byte, at a place in its piece, or NONE. Places: 0 first, 1 inside, 2 alone, 3 last. */
+static FORCE_INLINE uint32_t unit_symbol(run *r, uint32_t unit, uint32_t place) {
+    const tkx *t = r->t;
+    const uint8_t *table = t->characters.data + CHARACTERS_HEADER;
+    size_t block, id = NONE;
+    if (t->place_count == 1) place = 0;
+    if (load_u32(t->characters.data) == UNIT_BYTE) {
+        id = load_u32(table + 4 * (256 * (size_t)place + unit));
+    } else {
+        size_t middle_count = load_u32(t->characters.data + 8), leaf_count = load_u32(t->characters.data + 12);
+        block = load_u16(table + TOP_SIZE * (size_t)place + 2 * (unit >> 12));
+        table += TOP_SIZE * (size_t)t->place_count;
+        if (block < middle_count) block = load_u16(table + 2 * (64 * block + (unit >> 6 & 63)));
+        else block = leaf_count;
+        if (block < leaf_count) id = load_u32(table + 128 * middle_count + 4 * (64 * block + (unit & 63)));
+        else fail(r, TKX_E_CORRUPT);
+    }
+    if (id >= t->id_count && id != NONE) fail(r, TKX_E_CORRUPT);
+    return id < t->id_count ? (uint32_t)id : NONE;
+}
+
+/* The tokens of the bytes of one character, or 0 where one of them has none. */
+static size_t fallback_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *symbols) {
+    size_t i;
+    for (i = 0; i < size; i++) {
+        uint32_t id = load_u32(r->t->byte_ids.data + 4 * (size_t)bytes[i]);
+        if (id >= r->t->id_count) {
+            if (id != NONE) fail(r, TKX_E_CORRUPT);
+            return 0;
+        }
+        put_u32(symbols + 4 * i, id);
+    }
+    return size;
+}
+
+/* The symbols of a piece where they are not just those of its bytes: at most `size` of them, as u32 in the order of the host. An unknown
+   symbol waits until the next known one, so that the bytes of other characters come before it, as in the reference. */
+static NO_INLINE size_t character_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *symbols, uint8_t *lengths) {
+    const tkx *t = r->t;
+    const int of_bytes = load_u32(t->characters.data) == UNIT_BYTE;
+    size_t waits = 0; /* the length of an unknown symbol that waits */
+    size_t count = 0, i = 0, length, k;
+    for (; i < size; i += length) {
+        uint32_t id, place;
+        size_t in_bytes, own;
+        length = of_bytes ? 1 : utf8_length(bytes[i]);
+        place = (i ? 1u : 0u) + (i + length == size ? 2u : 0u);
+        id = unit_symbol(r, of_bytes ? bytes[i] : utf8_decode(bytes + i), place);
+        own = of_bytes ? spelled_length(bytes[i]) : length;
+        if (EXPECT(id != NONE)) {
+            if (waits) count = put_symbol(symbols, lengths, count, t->unknown_id, waits);
+            waits = 0;
+            count = put_symbol(symbols, lengths, count, id, own);
+            continue;
+        }
+        in_bytes = of_bytes ? 0 : fallback_symbols(r, bytes + i, length, symbols + 4 * count);
+        for (k = 0; lengths && k < in_bytes; k++) put_u32(lengths + 4 * (count + k), 1);
+        count += in_bytes;
+        if (in_bytes || t->unknown_id == NONE) continue;
+        if (waits && !(t->flags & FUSE_UNKNOWN)) {
+            count = put_symbol(symbols, lengths, count, t->unknown_id, waits);
+            waits = 0;
+        }
+        waits += own;
+    }
+    if (waits) count = put_symbol(symbols, lengths, count, t->unknown_id, waits);
+    return r->code == TKX_OK ? count : 0;
+}
+
+#endif
+
+/* The symbols that merging begins with. */
+static FORCE_INLINE size_t first_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *symbols, uint8_t *lengths) {
+#ifndef TKX_NO_CHARACTERS
+    if (r->t->characters.data) return character_symbols(r, bytes, size, symbols, lengths);
+#endif
+    return byte_symbols(r, bytes, size, symbols, lengths);
 }
 
 /* Up to this length a piece is merged on the C stack: for each merge, all ranks are looked at. Longer ones go through a queue in the
@@ -2761,7 +2909,7 @@ enum { SHORT_PIECE = 64 };
 static size_t merge_short(run *r, const uint8_t *bytes, size_t size, uint32_t *ids) {
     const tkx *t = r->t;
     uint32_t ranks[SHORT_PIECE], products[SHORT_PIECE];
-    size_t count = byte_symbols(r, bytes, size, (uint8_t *)ids), i;
+    size_t count = first_symbols(r, bytes, size, (uint8_t *)ids, NULL), i;
     if (count < 2) return count;
     for (i = 0; i + 1 < count; i++) {
         products[i] = find_pair(r, ids[i], ids[i + 1]);
@@ -2955,57 +3103,34 @@ static void list_symbols(run *r, queue *q, uint8_t *symbols, const uint8_t *ids,
     if (!sorted) sort_by_rank(q->sorted, q->heap, q->count);
 }
 
-#ifndef TKX_NO_OFFSETS
-
-/* How long the reference library takes a byte to be: in UTF-8, as GPT-2's alphabet spells it. */
-static size_t spelled_length(uint8_t byte) { return byte > 0x20 && byte < 0x7F ? 1 : 2; }
-
-static int is_unknown(const tkx *t, uint8_t byte) { return load_u32(t->byte_ids.data + 4 * (size_t)byte) == NONE; }
-
-/* The spelled length of the next first symbol of a piece (see byte_symbols); *i goes behind its bytes. */
-static size_t next_symbol_length(const tkx *t, const uint8_t *bytes, size_t size, size_t *i) {
-    size_t length;
-    while (*i < size && t->unknown_id == NONE && is_unknown(t, bytes[*i])) ++*i;
-    if (*i == size) return 0;
-    length = spelled_length(bytes[*i]);
-    if (is_unknown(t, bytes[(*i)++]) && (t->flags & FUSE_UNKNOWN)) {
-        while (*i < size && is_unknown(t, bytes[*i])) length += spelled_length(bytes[(*i)++]);
-    }
-    return length;
-}
+/* How much of the lengths of symbols a byte of their piece stands for. */
+static size_t unit_length(int of_characters, uint8_t byte) { return of_characters ? 1 : spelled_length(byte); }
 
 /* Emits the symbols that merging has left, each with the bytes that it stands for. A symbol is as long as the first symbols that it was
-   made from, and they are laid side by side from the start of the piece: behind a byte that gave no symbol, all are too far left. That is
-   how the reference library has it. */
-static void emit_symbols(run *r, const uint8_t *bytes, size_t size, const uint8_t *symbols, size_t count) {
-    size_t taken = 0;             /* bytes whose symbols are counted */
-    size_t at = 0, at_length = 0; /* a byte, and the spelled length of those before it */
-    size_t length = 0;            /* of the symbols so far */
+   made from, and they are laid side by side from the start of the piece: behind a character that gave no symbol, all are too far left. That
+   is how the reference library has it. */
+static void emit_symbols(run *r, const uint8_t *bytes, const uint8_t *symbols, const uint8_t *lengths, size_t count) {
+    const int of_characters = r->t->characters.data && load_u32(r->t->characters.data) == UNIT_CHARACTER;
+    size_t at = 0, before = 0; /* a byte, and the length of those before it */
+    size_t length = 0;         /* of the symbols so far */
     size_t i, next;
     for (i = 0; i < count; i = next) {
         const uint32_t link = symbol(symbols, i, SYMBOL_NEXT);
         const uint8_t *from;
         size_t k;
         next = link == NONE ? count : link;
-        while (at_length + spelled_length(bytes[at]) <= length) at_length += spelled_length(bytes[at++]);
+        while (before + unit_length(of_characters, bytes[at]) <= length) before += unit_length(of_characters, bytes[at++]);
         from = bytes + at;
-        for (k = i; k < next; k++) length += next_symbol_length(r->t, bytes, size, &taken);
-        while (at_length + spelled_length(bytes[at]) < length) at_length += spelled_length(bytes[at++]);
+        for (k = i; k < next; k++) length += get_u32(lengths + 4 * k);
+        while (before + unit_length(of_characters, bytes[at]) < length) before += unit_length(of_characters, bytes[at++]);
         emit_token(r, symbol(symbols, i, SYMBOL_ID), from, bytes + at + 1);
     }
 }
 
-#else
-
-static void emit_symbols(run *r, const uint8_t *bytes, size_t size, const uint8_t *symbols, size_t count) {
-    (void)r, (void)bytes, (void)size, (void)symbols, (void)count;
-}
-
-#endif
-
 static NO_INLINE void merge_long(run *r, const uint8_t *bytes, size_t size) {
     size_t mark = r->memory_used, count;
-    uint8_t *symbols = borrow(r, (uint64_t)MERGE_BYTES * size);
+    uint8_t *lengths = wants_spans(r) ? borrow(r, (uint64_t)LENGTH_BYTES * size) : NULL;
+    uint8_t *symbols = r->code == TKX_OK ? borrow(r, (uint64_t)MERGE_BYTES * size) : NULL;
     queue q = {NULL, NULL, 0, 0, 0, 0, 0, 0};
     uint64_t key;
     uint32_t i;
@@ -3017,7 +3142,7 @@ static NO_INLINE void merge_long(run *r, const uint8_t *bytes, size_t size) {
     q.sorted = symbols + SYMBOL * size; /* one key a symbol at first, at most two for each merge later: 8 + 16 bytes */
     q.heap = q.sorted + 8 * size;
     q.room = size;
-    count = byte_symbols(r, bytes, size, q.heap);
+    count = first_symbols(r, bytes, size, q.heap, lengths);
     memmove(symbols + 12 * size, q.heap, 4 * count);
     list_symbols(r, &q, symbols, symbols + 12 * size, count);
     while (queue_pop(&q, r->t, symbols, &key)) {
@@ -3038,8 +3163,8 @@ static NO_INLINE void merge_long(run *r, const uint8_t *bytes, size_t size) {
         }
         if (left != NONE) queue_pair(r, &q, symbols, left, i);
     }
-    if (wants_spans(r)) {
-        emit_symbols(r, bytes, size, symbols, count);
+    if (lengths) {
+        emit_symbols(r, bytes, symbols, lengths, count);
     } else {
         for (i = count ? 0 : NONE; i != NONE; i = symbol(symbols, i, SYMBOL_NEXT)) emit(r, symbol(symbols, i, SYMBOL_ID));
     }
@@ -3512,7 +3637,7 @@ static void encode_by_trie(run *r, const waiting *w) {
 /* A piece that is not in the cache. */
 static NO_INLINE void encode_unseen(run *r, const waiting *w) {
     const tkx *t = r->t;
-    uint32_t ids[SHORT_PIECE], flags;
+    uint32_t ids[SHORT_PIECE], flags = 0;
     size_t count = 1, i;
     int found = TKX_E_NOT_FOUND;
 #ifdef HAS_TRIE_MODELS
@@ -3531,7 +3656,7 @@ static NO_INLINE void encode_unseen(run *r, const waiting *w) {
         fail(r, found);
         return;
     }
-    if (found != TKX_OK || !((t->flags & WHOLE_PIECE_FIRST) || (flags & TKX_WHOLE))) {
+    if (found != TKX_OK || !(((t->flags & WHOLE_PIECE_FIRST) && !w->is_part) || (flags & TKX_WHOLE))) {
         if (w->size > SHORT_PIECE || wants_spans(r)) {
             merge_long(r, w->p, w->size);
             return;
@@ -3544,6 +3669,8 @@ static NO_INLINE void encode_unseen(run *r, const waiting *w) {
         return;
     }
     for (i = 0; i < count; i++) emit(r, ids[i]);
+    /* What is a token as a piece, and something else as a part of one, is not for the cache. */
+    if (t->crossings.data && found == TKX_OK && !(flags & TKX_WHOLE)) return;
     if (w->set && count >= 1 && count <= LARGE_IDS) remember(w, ids, count);
 }
 
@@ -3573,7 +3700,7 @@ static void look_ahead(run *r, size_t first) {
         const uint8_t *bytes;
         uint32_t length, flags;
         if (!slot_fits(w->slot, w->hash) || (w->slot & MAX_IDS) >= t->id_count) continue;
-        if (read_record(t, w->slot & MAX_IDS, &bytes, &length, &flags)) PREFETCH(bytes);
+        if (read_key(t, w->slot & MAX_IDS, &bytes, &length, &flags)) PREFETCH(bytes);
     }
 }
 
@@ -3595,16 +3722,75 @@ static NO_INLINE void encode_batch(run *r) {
     r->waiting_count = 0;
 }
 
-/* Takes a piece that is not empty. Its bytes must stay until encode_batch. */
-static FORCE_INLINE void add_piece(run *r, const uint8_t *p, size_t size) {
+/* Takes what is to be encoded by itself, not empty: a piece or a part of one. Its bytes must stay until encode_batch. */
+static FORCE_INLINE void add_waiting(run *r, const uint8_t *p, size_t size, int is_part) {
     waiting *w = &r->batch[r->waiting_count++];
     w->p = p;
     w->size = size;
     w->is_hashed = 0;
+    w->is_part = is_part;
     w->set = NULL;
     if (EXPECT(size <= LARGE_BYTES && r->cache != NULL)) find_set(r, w);
     /* A piece that waits does not know from which text it is. */
     if (r->waiting_count == BATCH || wants_spans(r)) encode_batch(r);
+}
+
+#ifndef TKX_NO_CHARACTERS
+
+/* Whether a piece may be cut between two characters: no merge crosses them, and what an unknown one becomes does not depend on the other. */
+static FORCE_INLINE int is_cut(run *r, uint32_t left, uint32_t right) {
+    const tkx *t = r->t;
+    const uint8_t *ascii = t->crossings.data + CROSSINGS_HEADER;
+    uint32_t rule;
+    uint64_t h;
+    if (EXPECT((left | right) < 128)) return !bit_of(ascii, 128 * (size_t)left + right);
+    h = (left * K0 ^ right) * K1;
+    if (bit_of(ascii + CROSSINGS_ASCII, (size_t)(h >> t->crossing_shift))) return 0;
+    rule = load_u32(t->crossings.data);
+    if (rule == 0) return 1;
+    return (unit_symbol(r, left, 0) != NONE) + (unit_symbol(r, right, 0) != NONE) >= (rule == BOTH_KNOWN ? 2 : 1);
+}
+
+/* Takes a piece, in parts that no merge joins. With WHOLE_PIECE_FIRST a piece that is a token stays whole. */
+static NO_INLINE void add_parts(run *r, const uint8_t *p, size_t size) {
+    const tkx *t = r->t;
+    const uint8_t *at = p + utf8_length(*p), *end = p + size;
+    uint32_t left = utf8_decode(p), found, flags;
+    if ((t->flags & WHOLE_PIECE_FIRST) && size <= t->max_token_bytes) {
+        uint64_t h = hash_bytes(p, size);
+        int code = token_in_slot(t, load_u32(token_slot(t, h)), h, p, size, &found, &flags);
+        if (code == TKX_E_CORRUPT) {
+            fail(r, code);
+            return;
+        }
+        if (code == TKX_OK) {
+            add_waiting(r, p, size, 0);
+            return;
+        }
+    }
+    while (at < end && r->code == TKX_OK) {
+        uint32_t right = utf8_decode(at);
+        if (is_cut(r, left, right)) {
+            add_waiting(r, p, (size_t)(at - p), 1);
+            p = at;
+        }
+        left = right;
+        at += utf8_length(*at);
+    }
+    if (r->code == TKX_OK) add_waiting(r, p, (size_t)(end - p), 1);
+}
+
+#endif
+
+/* Takes a piece that is not empty. Its bytes must stay until encode_batch. */
+static FORCE_INLINE void add_piece(run *r, const uint8_t *p, size_t size) {
+#ifndef TKX_NO_CHARACTERS
+    if (r->t->crossings.data && !wants_spans(r)) { /* a part does not know the length of what is before it */
+        add_parts(r, p, size);
+        return;
+    }
+#endif
+    add_waiting(r, p, size, 0);
 }
 
 /* ---- Stages (5.5) ------------------------------------------------------------------------------------------------------------------- */

@@ -22,7 +22,6 @@ from tokexport.model import (
     AddedToken,
     BytePairModel,
     Dialect,
-    Model,
     PreTokenizerStep,
     Split,
     TokenizerModel,
@@ -67,12 +66,12 @@ def compile_model(model: TokenizerModel) -> Tables:
     stages = tuple(_stage(step) for step in runs_of_rewrites(model.splits))
     _check_stages(stages, normalizer)
     normalized = {
-        index: normalize(token.content, model.normalizer).encode()
+        index: token.content.encode() if token.verbatim else normalize(token.content, model.normalizer).encode()
         for index, token in enumerate(model.added_tokens)
         if token.normalized
     }
     return Tables(
-        encoder=_encoder(model.model),
+        encoder=_encoder(model),
         stages=stages,
         cuts=safe_cuts(normalizer, stages, model.added_tokens, list(normalized.values())),
         normalizer=normalizer,
@@ -80,12 +79,16 @@ def compile_model(model: TokenizerModel) -> Tables:
     )
 
 
-def _encoder(model: Model) -> BytePairTables | TrieTables:
-    if not isinstance(model, BytePairModel):
-        return trie_tables(model)
-    if model.characters is None and model.ranks is None:
-        return byte_pair_tables(model)
-    raise UnsupportedError("model", f"{type(model).__name__}", "byte-level BPE is")
+def _encoder(model: TokenizerModel) -> BytePairTables | TrieTables:
+    if not isinstance(model.model, BytePairModel):
+        return trie_tables(model.model)
+    if model.model.unused:
+        raise UnsupportedError("model", "tokens that are taken apart again (unused)", "BPE without them is")
+    if model.model.characters is not None and not model.model.characters.of_bytes:
+        for step in model.splits:
+            if isinstance(step, Split) and step.on_bytes:
+                raise UnsupportedError(step.path, "a split of single bytes before BPE over characters", "others are")
+    return byte_pair_tables(model.model, model.tokens)
 
 
 def _stage(step: Split | tuple[PreTokenizerStep, ...]) -> tuple[Split, SplitProgram] | tuple[Op, ...]:

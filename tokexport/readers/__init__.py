@@ -22,6 +22,7 @@ from tokexport.readers.gpt2_pair import PAIRS, read_pair, sibling
 from tokexport.readers.huggingface import read_tokenizer_json
 from tokexport.readers.huggingface_object import read_tokenizer
 from tokexport.readers.json_node import parse
+from tokexport.readers.sentencepiece import read_sentencepiece
 from tokexport.readers.source_files import SourceFiles
 from tokexport.readers.tiktoken_encoding import read_encoding
 from tokexport.readers.tiktoken_ranks import read_ranks
@@ -34,7 +35,14 @@ __all__ = ["read", "tokenizer_file"]
 
 _TOKENIZER_JSON: Final = "tokenizer.json"
 # Looked for in a directory, in this order, behind tokenizer.json and GPT-2's pairs.
-_SINGLE_FILES: Final = ("tiktoken.model", "tokenizer.model", "tokenizer.tiktoken")
+_SINGLE_FILES: Final = (
+    "tiktoken.model",
+    "tokenizer.model",
+    "tokenizer.tiktoken",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+    "spm.model",
+)
 
 
 def read(
@@ -107,9 +115,11 @@ def _read_file(path: Path, pattern: str | None, special_tokens: Mapping[str, int
         raise UnsupportedError(
             name, f"a pattern for a {kind.value}", "a pattern can be given for tiktoken ranks, which hold none"
         )
+    if special_tokens is not None and kind in (Kind.TOKENIZER_JSON, Kind.SENTENCEPIECE):
+        raise UnsupportedError(name, f"special tokens for a {kind.value}", "it names its own")
+    if kind is Kind.SENTENCEPIECE:
+        return read_sentencepiece(data, name, files)
     if kind is Kind.TOKENIZER_JSON:
-        if special_tokens is not None:
-            raise UnsupportedError(name, "special tokens for a tokenizer.json", "it names its own")
         assert node is not None
         # Under another name nothing says that what stands beside it belongs to it.
         return read_tokenizer_json(node, files if name == _TOKENIZER_JSON else SourceFiles(None, files.sha256))

@@ -12,7 +12,8 @@ from tokexport.layout import MAGIC
 from tokexport.readers.json_node import Node, parse
 
 SUPPORTED: Final = (
-    "supported sources are tokenizer.json (byte-level BPE), tiktoken ranks, and GPT-2's vocab.json with merges.txt; "
+    "supported sources are tokenizer.json (byte-level BPE), SentencePiece models, tiktoken ranks, and GPT-2's vocab.json "
+    "with merges.txt; "
     "from Python also a tiktoken.Encoding and a tokenizers.Tokenizer"
 )
 
@@ -24,6 +25,7 @@ class Kind(Enum):
     VOCAB_JSON = "vocab.json"
     MERGES = "merges.txt"
     RANKS = "tiktoken ranks"
+    SENTENCEPIECE = "SentencePiece model"
 
 
 _MAGICS: Final = (
@@ -63,7 +65,7 @@ def detect(data: bytes, file: str) -> tuple[Kind, Node | None]:
             "or load it yourself where you trust it and pass the tiktoken.Encoding to tokexport from Python",
         )
     if _is_sentencepiece(data):
-        _refuse(file, "a SentencePiece model")
+        return Kind.SENTENCEPIECE, None
     if data.removeprefix(codecs.BOM_UTF8).lstrip()[:1] == b"{":
         node = parse(data, file)
         return _json_kind(node), node

@@ -48,6 +48,10 @@ def reference_for(
     kind, _ = detect(data, path.name)
     if kind is Kind.RANKS:
         return _for_ranks(path, data, pattern, special_tokens)
+    if kind is Kind.SENTENCEPIECE:
+        from tokexport.references.sentencepiece_reference import SentencePieceReference
+
+        return SentencePieceReference.from_bytes(data, path)
     from tokexport.references.tokenizers_reference import TokenizersReference
 
     if kind is Kind.TOKENIZER_JSON:

@@ -12,6 +12,7 @@ from typing import Any
 
 import tiktoken
 import tokenizers
+from character_models import affixes, byte_fallback, byte_suffix
 
 from tokexport.model import (
     AddedToken,
@@ -58,7 +59,14 @@ class Golden:
 
 def goldens() -> tuple[Golden, ...]:
     """All golden files that the writer makes."""
-    return ranked(), added(), normalized(), bytes_stages(), behaviors(), ranks_with_holes()
+    characters = {"byte-fallback": byte_fallback(), "affixes": affixes(), "byte-suffix": byte_suffix()}
+    return (
+        *(ranked(), added(), normalized(), bytes_stages(), behaviors(), ranks_with_holes()),
+        *(
+            Golden(name, model, encode, _tokenizers_version(), texts, locate)
+            for name, (model, encode, texts, locate) in characters.items()
+        ),
+    )
 
 
 def ranked() -> Golden:
