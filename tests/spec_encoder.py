@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from spec_reader import (
+    BY_CLUSTER,
+    CHARSMAP,
     FORM,
     MAP,
     NONE,
@@ -27,9 +29,10 @@ WHOLE_PIECE_FIRST, FUSE_UNKNOWN, RESCAN_SPECIAL = 1, 2, 8
 RECORD_WHOLE = 8
 ADDED_SPECIAL, SINGLE_WORD, LSTRIP, RSTRIP = 1, 2, 4, 8
 CLASS_SPACE, CLASS_WORD = 1, 2
-INVERT, ON_BYTES, REWRITE = 1, 2, 4
+INVERT, ON_BYTES, REWRITE, EMPTY_MATCHES = 1, 2, 4, 8
 APPEND, UNLESS_PRESENT, ONLY_FIRST = 1, 2, 4
 MAP_OTHER = 0x80
+MAX_CLUSTER = 5
 ACCEPT = 0x8000
 ISOLATED, REMOVED, MERGED_WITH_PREVIOUS, MERGED_WITH_NEXT, CONTIGUOUS = range(5)
 COMPOSING_FORMS = (0, 2)  # NFC, NFKC
@@ -156,7 +159,13 @@ def trie_contents(file: SpecFile, normalized: bool) -> dict[bytes, int]:
     added = file.sections[b"ADDT"]
     count, raw_nodes, raw_edges, nodes, edges, _ = struct.unpack_from("<6I", added)
     at_nodes = 96 + 16 * count + (8 * (raw_nodes + 1) + 4 * raw_edges if normalized else 0)
-    node_count, edge_count = (nodes, edges) if normalized else (raw_nodes, raw_edges)
+    spelled = trie_spells(added, at_nodes, *((nodes, edges) if normalized else (raw_nodes, raw_edges)))
+    require(all(token < count for token in spelled.values()), "TKX_E_CORRUPT")
+    return spelled
+
+
+def trie_spells(added: bytes, at_nodes: int, node_count: int, edge_count: int) -> dict[bytes, int]:
+    """Every byte string that a trie spells, with its number."""
     at_edges = at_nodes + 8 * (node_count + 1)
     contents: dict[bytes, int] = {}
     waiting = [(0, b"")] if node_count else []
@@ -164,7 +173,7 @@ def trie_contents(file: SpecFile, normalized: bool) -> dict[bytes, int]:
         node, spelled = waiting.pop()
         require(len(spelled) <= node_count, "TKX_E_CORRUPT")  # a loop
         first, token, last = struct.unpack_from("<3I", added, at_nodes + 8 * node)
-        require(first <= last <= edge_count and (token == NONE or token < count), "TKX_E_CORRUPT")
+        require(first <= last <= edge_count, "TKX_E_CORRUPT")
         if token != NONE:
             contents[spelled] = token
         for edge in struct.unpack_from(f"<{last - first}I", added, at_edges + 4 * first):
@@ -241,6 +250,8 @@ def rewrite(file: SpecFile, text: bytes, ops: Sequence[Op], first: bool) -> byte
             assert op.program is not None
             spans = scan(op.program, text)
             text = b"".join(op.content if matched else text[start:end] for start, end, matched in spans)
+        elif op.kind == CHARSMAP:
+            text = clusters_replaced(op, text) if op.flags & BY_CLUSTER else sequences_replaced(op, text)
         elif (op.flags & ONLY_FIRST and not first) or (op.flags & UNLESS_PRESENT and text.startswith(op.content)):
             continue
         else:
@@ -271,6 +282,67 @@ def mapped(table: bytes, character: str) -> bytes:
     text = table[at_entries + 8 * entry_count + start :][: before + after]
     require(is_utf8(text[:before]) and is_utf8(text[before:]), "TKX_E_CORRUPT")
     return text[:before] + (character.encode() if keep else b"") + text[before:]
+
+
+def sequences_at(table: bytes, text: bytes) -> list[tuple[int, bytes]]:
+    """(size, replacement) of each sequence of a CHARSMAP that a text begins with, shorter ones first."""
+    unit_count, text_size = u32(table, 0), u32(table, 16)
+    units = struct.unpack_from(f"<{unit_count}I", table, 24)
+    texts = table[len(table) - text_size :]
+
+    def offset(unit: int) -> int:
+        return (unit >> 10) << ((unit & 0x200) >> 6)
+
+    found = []
+    node = offset(units[0])
+    for index, byte in enumerate(text):
+        if byte == 0 or node ^ byte >= unit_count or units[node ^ byte] & 0x800000FF != byte:
+            break
+        unit = units[node ^ byte]
+        node ^= byte ^ offset(unit)
+        if unit & 0x100:
+            require(node < unit_count and units[node] & 0x7FFFFFFF <= text_size, "TKX_E_CORRUPT")
+            replacement = texts[units[node] & 0x7FFFFFFF :].split(b"\0")[0]
+            require(is_utf8(replacement), "TKX_E_CORRUPT")
+            found.append((index + 1, replacement))
+    return found
+
+
+def clusters_replaced(op: Op, text: bytes) -> bytes:
+    """CHARSMAP with BY_CLUSTER."""
+    assert op.program is not None
+    result = b""
+    for start, end, matched in scan(op.program, text):
+        clusters = [text[start:end]] if matched else [c.encode() for c in text[start:end].decode()]
+        for cluster in clusters:
+            whole = sequences_at(op.table, cluster) if len(cluster) <= MAX_CLUSTER else []
+            if whole:
+                result += whole[0][1]
+                continue
+            for character in cluster.decode():
+                alone = sequences_at(op.table, character.encode())
+                result += alone[0][1] if alone else character.encode()
+    return result
+
+
+def sequences_replaced(op: Op, text: bytes) -> bytes:
+    """CHARSMAP without BY_CLUSTER."""
+    units, nodes, edges = struct.unpack_from("<3I", op.table)
+    protected = trie_spells(op.table, 24 + 4 * units, nodes, edges)
+    result = b""
+    while text:
+        kept = [content for content in protected if text.startswith(content)]
+        found = sequences_at(op.table, text)
+        size, part = len(text.decode()[0].encode()), text.decode()[0].encode()
+        if kept:
+            part = max(kept, key=len)
+            size = len(part)
+        elif found:
+            size, part = found[-1]
+        result += part
+        text = text[size:]
+        require(is_utf8(text), "TKX_E_CORRUPT")
+    return result
 
 
 def normalize(norm: bytes, text: bytes) -> bytes:
@@ -358,9 +430,10 @@ def split(stage: Stage, piece: bytes) -> list[tuple[int, int]]:
         spans.reverse()
     pieces: list[list[tuple[int, int]]] = []
     before: bool | None = None
+    gap = bool(stage.flags & INVERT)
     for start, end, matched in spans:
         joins = before == matched if stage.behavior == CONTIGUOUS else matched and before is False
-        if joins:
+        if joins and not before == matched == gap:  # between two gaps there was a match of no symbols
             pieces[-1].append((start, end))
         else:
             pieces.append([(start, end)])
@@ -376,26 +449,42 @@ def scan(stage: Stage, piece: bytes) -> Iterator[tuple[int, int, bool]]:
     offsets = [0]
     for symbol in symbols:
         offsets.append(offsets[-1] + len(symbol))
-    classes = [stage.classes[number] for number in numbers]
+    read = labelled(stage, [stage.classes[number] for number in numbers])
     gap = at = 0
-    while at < len(classes):
-        end = match_end(stage, classes, at)
-        if end == at:
+    while at < len(read):
+        end = match_end(stage, read, at)
+        if end == at and stage.flags & EMPTY_MATCHES and gap < at:
+            yield offsets[gap], offsets[at], False
+            gap = at
+        if end is None or end == at:
             at += 1
             continue
         if gap < at:
             yield offsets[gap], offsets[at], False
         yield offsets[at], offsets[end], True
         gap = at = end
-    if gap < len(classes):
+    if gap < len(read):
         yield offsets[gap], offsets[-1], False
 
 
-def match_end(stage: Stage, classes: Sequence[int], start: int) -> int:
-    """Where the match at a position ends; the position itself where there is none."""
-    behind = [*classes, stage.class_count]
+def labelled(stage: Stage, classes: Sequence[int]) -> Sequence[int]:
+    """What the program reads: the labels of a piece, or its classes where there is no label table."""
+    if not stage.labels:
+        return classes
+    labels = []
+    state = 0
+    for number in reversed(classes):
+        entry = stage.labels[state * stage.label_class_count + number]
+        labels.append(entry & 0xFF)
+        state = entry >> 8
+    return labels[::-1]
+
+
+def match_end(stage: Stage, read: Sequence[int], start: int) -> int | None:
+    """Where the match at a position ends; None where there is none."""
+    behind = [*read, stage.class_count]
     state = stage.starts[behind[start - 1]]  # for start 0 that is the last entry: the end of text
-    end = start
+    end = None
     for at in range(start, len(behind)):
         if state == 0:
             break

@@ -17,12 +17,14 @@ NONE = 0xFFFFFFFF
 MASK = (1 << 64) - 1
 K0, K1, K2, K3 = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, 0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53
 
-HEADER_FLAGS, STAGE_FLAGS, SECTION_FLAGS = 0x1B, 0x03, 0x01  # the flag bits that have a name
+HEADER_FLAGS, STAGE_FLAGS, SECTION_FLAGS = 0x1B, 0x0B, 0x01  # the flag bits that have a name
 KIND_HOLE, KIND_MASK, RECORD_SPECIAL = 0, 3, 4
 STRIPPING_FLAGS = 2 | 4 | 8  # SINGLE_WORD, LSTRIP, RSTRIP
 ON_BYTES, REWRITE = 2, 4
 LAST_BEHAVIOR, LAST_FORM = 4, 3
-FORM, MAP, REPLACE, AFFIX = 0, 1, 2, 4
+BY_CLUSTER = 8
+FORM, MAP, REPLACE, CHARSMAP, AFFIX = 0, 1, 2, 3, 4
+OP_FLAGS = {FORM: 0, MAP: 0, REPLACE: 0, CHARSMAP: 8, AFFIX: 7}
 UNIT_CHARACTER, UNIT_BYTE = 0, 1
 
 ENCODER_TAGS = (b"BIDS", b"TIDX", b"PIDX", b"SPLT")
@@ -144,6 +146,8 @@ class Stage:
     classes: ClassTable
     starts: Sequence[int]
     transitions: Sequence[int]
+    labels: Sequence[int] = ()
+    label_class_count: int = 0
     first_op: int = 0
     op_count: int = 0
 
@@ -389,7 +393,7 @@ def read_op(section: bytes, at: int) -> Op:
     kind, flags = section[at : at + 2]
     _, _, table_at, table_size, content_at, content_size = struct.unpack_from("<6I", section, at + 4)
     require(section[at + 2 : at + 4] == bytes(2) and section[at + 28 : at + 32] == bytes(4), "TKX_E_SPLITS")
-    require(kind in (FORM, MAP, REPLACE, AFFIX) and flags <= (7 if kind == AFFIX else 0), "TKX_E_SPLITS")
+    require(kind in OP_FLAGS and flags & ~OP_FLAGS[kind] == 0, "TKX_E_SPLITS")
     require(table_at % 4 == content_at % 4 == 0 and content_size <= 65535, "TKX_E_SPLITS")
     require(table_at + table_size <= len(section) and content_at + content_size <= len(section), "TKX_E_SPLITS")
     table = section[table_at : table_at + table_size]
@@ -409,6 +413,16 @@ def read_op(section: bytes, at: int) -> Op:
         require(len(table) >= 32, "TKX_E_SPLITS")
         program = read_stage(table, 0)
         require(program.flags == 0, "TKX_E_SPLITS")
+    elif kind == CHARSMAP:
+        require(len(table) >= 24, "TKX_E_SPLITS")
+        units, nodes, edges, program_size, text, reserved = struct.unpack_from("<6I", table)
+        size = 24 + 4 * units + 8 * (nodes + 1) + 4 * edges + program_size + text
+        require(size == len(table) and units >= 1 and reserved == 0, "TKX_E_SPLITS")
+        code = table[len(table) - text - program_size : len(table) - text]
+        require(len(code) >= 32 if flags & BY_CLUSTER else len(code) == 0, "TKX_E_SPLITS")
+        if flags & BY_CLUSTER:
+            program = read_stage(code, 0)
+            require(nodes == 0 and program.flags == 0 and u16(code, 6) == 0 and not program.labels, "TKX_E_SPLITS")
     else:
         require(len(table) == 0, "TKX_E_SPLITS")
     return Op(kind, flags, table, content, program)
@@ -439,19 +453,22 @@ def read_stage(section: bytes, at: int, op_count: int = 0) -> Stage:
         first, count = struct.unpack_from("<HH", section, at + 28)
         require(section[at : at + 28] == bytes([0, REWRITE]) + bytes(26), "TKX_E_SPLITS")
         require(first + count <= op_count, "TKX_E_SPLITS")
-        return Stage(0, REWRITE, 0, 0, ClassTable(b"", (), (), ()), (), (), first, count)
-    behavior, flags, class_count, state_count, memo_count, middle, leaves, row_shift = struct.unpack_from(
-        "<BBHHHHHB", section, at
+        return Stage(0, REWRITE, 0, 0, ClassTable(b"", (), (), ()), (), (), first_op=first, op_count=count)
+    behavior, flags, class_count, state_count, memo_count, middle, leaves, row_shift, read_classes, label_states = (
+        struct.unpack_from("<BBHHHHHBBH", section, at)
     )
     classes_at, starts_at, transitions_at = struct.unpack_from("<3I", section, at + 16)
     require(behavior <= LAST_BEHAVIOR and flags & ~STAGE_FLAGS == 0, "TKX_E_SPLITS")
-    require(section[at + 13 : at + 16] == bytes(3) and section[at + 28 : at + 32] == bytes(4), "TKX_E_SPLITS")
+    require(section[at + 28 : at + 32] == bytes(4), "TKX_E_SPLITS")
+    require(read_classes <= 254 and label_states <= 4096 and bool(read_classes) == bool(label_states), "TKX_E_SPLITS")
     require(1 <= class_count <= 254 and 1 <= state_count <= 4096 and memo_count < state_count, "TKX_E_SPLITS")
     require(row_shift <= 8 and 1 << row_shift > class_count, "TKX_E_SPLITS")
     require(classes_at % 4 == starts_at % 4 == transitions_at % 4 == 0, "TKX_E_SPLITS")
     entries = state_count << row_shift
     require(starts_at + 2 * (class_count + 1) <= len(section), "TKX_E_SPLITS")
-    require(transitions_at + 2 * entries <= len(section), "TKX_E_SPLITS")
+    labels_at = transitions_at + 2 * entries
+    require(labels_at + 4 * label_states * read_classes <= len(section), "TKX_E_SPLITS")
+    bound = read_classes or class_count
     if flags & ON_BYTES:
         require(middle == leaves == 0 and classes_at + 256 <= len(section), "TKX_E_SPLITS")
         table = ClassTable(section[classes_at : classes_at + 256], (), (), ())
@@ -459,12 +476,14 @@ def read_stage(section: bytes, at: int, op_count: int = 0) -> Stage:
         table = read_class_table(section, classes_at, middle, leaves)
         require(all(block < middle for block in table.top), "TKX_E_SPLITS")
         require(all(block < leaves for block in table.middle), "TKX_E_SPLITS")
-    require(all(number < class_count for number in (*table.ascii, *table.leaves)), "TKX_E_SPLITS")
+    require(all(number < bound for number in (*table.ascii, *table.leaves)), "TKX_E_SPLITS")
     starts = struct.unpack_from(f"<{class_count + 1}H", section, starts_at)
     transitions = struct.unpack_from(f"<{entries}H", section, transitions_at)
     require(all(state < state_count for state in starts), "TKX_E_SPLITS")
     require(all(t & 0x7FFF < state_count for t in transitions), "TKX_E_SPLITS")
-    return Stage(behavior, flags, class_count, row_shift, table, starts, transitions)
+    labels = struct.unpack_from(f"<{label_states * read_classes}I", section, labels_at)
+    require(all(entry & 0xFF < class_count and entry >> 8 < label_states for entry in labels), "TKX_E_SPLITS")
+    return Stage(behavior, flags, class_count, row_shift, table, starts, transitions, labels, read_classes)
 
 
 def check_file(file: SpecFile) -> None:

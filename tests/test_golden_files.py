@@ -80,7 +80,7 @@ def test_the_expected_ids_are_those_of_the_installed_reference_libraries(made: d
 
 
 def test_the_golden_files_are_small() -> None:
-    assert sum(map(len, committed().values())) < 380_000
+    assert sum(map(len, committed().values())) < 480_000
     assert max(map(len, committed().values())) < 72_000
 
 
@@ -91,7 +91,15 @@ def test_a_reader_written_from_the_specification_gives_the_expected_ids(name: st
         assert spec_encoder.encode(file, case["text"].encode(), case["special"]) == case["ids"], case
 
 
-@pytest.mark.parametrize("name", golden_files.EXPECTED_NAMES)
+@pytest.mark.parametrize("name", golden_files.DECODER_NAMES)
+def test_every_reader_gives_the_expected_texts(name: str) -> None:
+    file, tokenizer = opened(name), load(golden_files.content(name))
+    for case in golden_files.expected(name)["decode"]:
+        assert spec_decoder.decode_text(file, case["ids"]) == case["text"], case
+        assert tokenizer.decode(case["ids"]) == case["text"], case
+
+
+@pytest.mark.parametrize("name", [*golden_files.EXPECTED_NAMES, *golden_files.DECODER_NAMES])
 def test_a_reader_written_from_the_specification_gives_the_expected_tokens(name: str) -> None:
     file = opened(name)
     tokens = golden_files.expected(name)["tokens"]
@@ -128,7 +136,7 @@ def test_both_readers_give_the_expected_spans(name: str) -> None:
         ], case
 
 
-@pytest.mark.parametrize("name", golden_files.EXPECTED_NAMES)
+@pytest.mark.parametrize("name", [*golden_files.EXPECTED_NAMES, *golden_files.DECODER_NAMES])
 def test_the_runtime_gives_the_expected_tokens(name: str) -> None:
     tokenizer = load(golden_files.content(name))
     tokens = golden_files.expected(name)["tokens"]
@@ -182,6 +190,12 @@ def test_together_the_golden_files_hold_every_section_flag_and_behavior() -> Non
         for index in range(len(file.stages))
     ]
     assert any(memo_counts)
+    rules = [struct.unpack_from("<3I", file.sections[b"DECO"]) for file in files if b"DECO" in file.sections]
+    assert all(any(flags & flag for flags, *_ in rules) for flag in layout.DecoderFlag)
+    assert any(left for _, left, _ in rules)
+    assert any(right for _, _, right in rules)
+    flags = [file.record(token)[2] for file in files for token in range(file.id_count)]
+    assert all(any(given & flag for given in flags) for flag in layout.RecordFlag)
     kinds = {file.record(token)[2] & layout.RecordFlag.KIND_MASK for file in files for token in range(file.id_count)}
     assert kinds == {0, 1, 2, 3}
 

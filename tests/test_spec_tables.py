@@ -48,7 +48,7 @@ def table_fields(name: str) -> list[tuple[int, str, str]]:
 
 
 def test_the_declaration_holds_what_these_tests_look_for() -> None:
-    assert len(STRUCTS) == 17
+    assert len(STRUCTS) == 18
     assert len(RECORDS) == 9
     assert len(ENUMS) == 14
 
@@ -133,6 +133,10 @@ def test_the_limits_are_the_declared_ones() -> None:
     maps += f"{2 * layout.CLASS_BLOCK} * middle_count + {2 * layout.CLASS_BLOCK} * leaf_count + "
     maps += f"{layout.MAP_ENTRY.itemsize} * entry_count + text_size bytes"
     assert maps in rules
+    charsmap = f"{layout.CharsmapHeader.sizeof()} + {layout.CHARSMAP_UNIT.itemsize} * unit_count + "
+    charsmap += f"{layout.TRIE_NODE.itemsize} * (node_count + 1) + {layout.TRIE_EDGE.itemsize} * edge_count + "
+    assert charsmap + "program_size + text_size bytes" in rules
+    assert f"at most {layout.MAX_CLUSTER} bytes (`MAX_CLUSTER`)" in spec_document.text()
     assert f"{layout.CUTS_SIZE:,} bytes" in spec_document.section("### 4.5 CUTS")
 
 

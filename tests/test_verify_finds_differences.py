@@ -47,6 +47,20 @@ def tiny_tokenizers() -> tokenizers.Tokenizer:
     return tokenizer
 
 
+class TwinStream:
+    """Gives the whole text at the end, which is allowed."""
+
+    def __init__(self, decode: Callable[[list[int]], str]) -> None:
+        self.decode = decode
+        self.ids: list[int] = []
+
+    def step(self, id: int) -> None:
+        self.ids.append(id)
+
+    def flush(self) -> str | None:
+        return self.decode(self.ids) or None
+
+
 class Twin:
     """The reference in the place of the file: it answers as a tokexport.Tokenizer would, but for what a test changes."""
 
@@ -55,6 +69,7 @@ class Twin:
         self.n_vocab = max(reference.ids()) + 1
         self.encodes = True
         self.change_ids: Callable[[str, list[int]], list[int]] = lambda text, ids: ids
+        self.change_streamed: Callable[[str], str] = lambda text: text
         self.change_bytes: Callable[[int, bytes], bytes] = lambda id, content: content
         self.change_offsets: Callable[[str, list[tuple[int, int]], str], list[tuple[int, int]]] = (
             lambda text, offsets, unit: offsets
@@ -107,6 +122,9 @@ class Twin:
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = False) -> str:
         return self.reference.decode_batch([ids], skip_special_tokens)[0]
+
+    def decode_stream(self, *, skip_special_tokens: bool = False) -> TwinStream:
+        return TwinStream(lambda ids: self.change_streamed(self.decode(ids, skip_special_tokens=skip_special_tokens)))
 
     def decode_single_token_bytes(self, id: int) -> bytes:
         if id not in set(self.reference.ids()):
@@ -241,6 +259,16 @@ def test_two_tokens_with_swapped_bytes_are_found(twin: Twin) -> None:
     assert result.first.key == "id:65"
 
 
+def test_a_stream_that_gives_another_text_is_found(twin: Twin) -> None:
+    twin.change_streamed = lambda text: text.replace("a", "b", 1)
+    result = outcome(twin)
+    assert set(result.differing) == {"id sequences decoded one at a time"}
+    assert result.first is not None
+    assert result.first.action.startswith("decode as a stream")
+    assert isinstance(result.first.expected, str)
+    assert result.first.found == result.first.expected.replace("a", "b", 1)
+
+
 def test_an_id_that_the_reference_has_not_is_a_difference(twin: Twin) -> None:
     known = twin.reference.ids()
     hole = 302 if 302 not in known and max(known) > 302 else max(known) + 1
@@ -285,7 +313,8 @@ def test_a_file_that_only_decodes_is_compared_in_that_and_it_is_said(twin: Twin)
     twin.encodes = False
     result = outcome(twin)
     assert result.ok
-    assert set(result.counts) == {"bytes of ids", "ids decoded", "ids that are refused", "id sequences decoded"}
+    sequences = {"id sequences decoded", "id sequences decoded one at a time"}
+    assert set(result.counts) == {"bytes of ids", "ids decoded", "ids that are refused", *sequences}
     assert any("decode-only" in note for note in result.notes)
 
 

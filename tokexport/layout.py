@@ -240,6 +240,7 @@ class StageFlag(IntFlag):
     INVERT = 1 << 0
     ON_BYTES = 1 << 1  # the program reads bytes; its class table is 256 bytes
     REWRITE = 1 << 2  # no program: ops of NORM rewrite each piece
+    EMPTY_MATCHES = 1 << 3  # a match may be of no symbols, and then parts what lies around it
 
 
 Stage = Struct(
@@ -251,8 +252,9 @@ Stage = Struct(
     "middle_count" / Int16ul,  # blocks of the class table's second level
     "leaf_count" / Int16ul,  # blocks of its third level
     "row_shift" / Int8ul,  # a row of transitions holds 1 << row_shift entries
-    "reserved" / Const(bytes(3)),
-    "classes_offset" / Int32ul,  # from the start of the section or table that the stage stands in, as the next two
+    "label_class_count" / Int8ul,  # classes that the label table reads; 0: there is none, and the program reads classes
+    "label_state_count" / Int16ul,  # states of the label table, which stands behind the transitions
+    "classes_offset" / Int32ul,  # from the start of the section, as the next two
     "starts_offset" / Int32ul,
     "transitions_offset" / Int32ul,
     "first_op" / Int16ul,  # with REWRITE; otherwise 0, as the next
@@ -265,6 +267,7 @@ CLASS_TOP: Final = 272  # 0x110000 >> 12
 CLASS_BLOCK: Final = 64
 TRANSITION: Final = np.dtype("<u2")  # low 15 bits: next state; bit 15: a match ends before this symbol
 ACCEPT: Final = 0x8000
+LABEL: Final = np.dtype("<u4")  # next state << 8 | label
 
 # CUTS: 128 x 128 bits, row = left character: encoding the two sides apart changes nothing.
 CUTS_SIZE: Final = 128 * 128 // 8
@@ -289,11 +292,12 @@ class OpKind(IntEnum):
 
 
 class OpFlag(IntFlag):
-    """``op.flags``, of AFFIX."""
+    """``op.flags``: the first three of AFFIX."""
 
     APPEND = 1 << 0
     UNLESS_PRESENT = 1 << 1
     ONLY_FIRST = 1 << 2
+    BY_CLUSTER = 1 << 3  # of CHARSMAP
 
 
 RewriteOp = Struct(
@@ -339,6 +343,19 @@ COMPOSITION: Final = np.dtype([("first", "<u4"), ("second", "<u4"), ("composite"
 MapHeader = Struct("middle_count" / Int32ul, "leaf_count" / Int32ul, "entry_count" / Int32ul, "text_size" / Int32ul)
 MAP_ENTRY: Final = np.dtype([("start", "<u4"), ("before", "u1"), ("after", "u1"), ("keep", "u1"), ("zero", "u1")])
 MAP_OTHER: Final = 0x80  # in ascii: the entry says what the character becomes
+
+
+# CHARSMAP: this header, units, nodes and edges of the trie over protected texts (as in ADDT), the program of clusters, text.
+CharsmapHeader = Struct(
+    "unit_count" / Int32ul,
+    "node_count" / Int32ul,
+    "edge_count" / Int32ul,
+    "program_size" / Int32ul,
+    "text_size" / Int32ul,
+    "reserved" / Const(bytes(4)),
+)
+CHARSMAP_UNIT: Final = np.dtype("<u4")
+MAX_CLUSTER: Final = 5
 
 
 class AddedFlag(IntFlag):

@@ -37,16 +37,23 @@ class CharacterTest(Enum):
     WHITESPACE = "whitespace"  # WhitespaceSplit, BertPreTokenizer: Rust's char::is_whitespace
 
 
+class CharacterRuns(Enum):
+    """Runs of characters that ``tokenizers`` finds without a regular expression."""
+
+    SCRIPTS = "scripts"  # UnicodeScripts: a character of a script, then all of that script or of none
+
+
 @dataclass(frozen=True, slots=True)
 class Split:
     """One pre-tokenizer stage: cut each piece at the matches of a pattern.
 
-    ``pattern`` is the text of a regular expression in ``dialect``, or a :class:`CharacterTest` that matches one character at a time.
+    ``pattern`` is the text of a regular expression in ``dialect``, a :class:`CharacterTest` that matches one character at a time, or
+    :class:`CharacterRuns`.
     ``on_bytes``: the stage stands behind ByteLevel, so it sees one character a byte (GPT-2's byte alphabet), not the text.
     ``path`` says where in the source the stage stands, for error messages.
     """
 
-    pattern: str | CharacterTest
+    pattern: str | CharacterTest | CharacterRuns
     behavior: Behavior = Behavior.ISOLATED
     invert: bool = False
     dialect: Dialect = Dialect.ONIGURUMA

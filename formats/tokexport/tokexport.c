@@ -83,6 +83,7 @@ enum {
     INVERT = 1,
     ON_BYTES = 2,
     REWRITE = 4,
+    EMPTY_MATCHES = 8,
     ISOLATED = 0,
     REMOVED = 1,
     MERGED_WITH_PREVIOUS = 2,
@@ -99,10 +100,14 @@ enum {
     FORM = 0,
     MAP = 1,
     REPLACE = 2,
+    CHARSMAP = 3,
     AFFIX = 4,
     APPEND = 1,
     UNLESS_PRESENT = 2,
     ONLY_FIRST = 4,
+    BY_CLUSTER = 8,
+    MAX_CLUSTER = 5,
+    CHARSMAP_HEADER = 24,
     FORM_HEADER = 32,
     MAP_HEADER = 16,
     MAP_OTHER = 0x80,
@@ -508,6 +513,10 @@ static uint64_t map_size(tkx_span s) {
     return MAP_HEADER + ASCII_SIZE + TOP_SIZE + 128 * field(s, 0) + 128 * field(s, 4) + 8 * field(s, 8) + field(s, 12);
 }
 
+static uint64_t charsmap_size(tkx_span s) {
+    return CHARSMAP_HEADER + 4 * field(s, 0) + NODE_SIZE * (field(s, 4) + 1) + 4 * field(s, 8) + field(s, 12) + field(s, 16);
+}
+
 static uint64_t added_size(tkx_span s) {
     return ADDED_HEADER + ADDED_SIZE * field(s, 0) + NODE_SIZE * (field(s, 4) + field(s, 12) + 2) + 4 * (field(s, 8) + field(s, 16)) +
            field(s, 20);
@@ -600,8 +609,12 @@ static uint32_t transition(const tkx_stage *s, uint32_t state, uint32_t class_) 
     return load_u16(s->transitions + 2 * column(s, state, class_));
 }
 
-/* What the inner loops may take for granted of this stage: a start state that does not depend on what is before, the ASCII characters with
-   which no match begins (skip_idle), and the states in which lower-case ASCII letters change nothing (find_end). */
+/* Whether a stage is run by the careful loop: one that reads labels, or that may match nothing. */
+static int is_far(const tkx_stage *s) { return s->labels || (s->flags & EMPTY_MATCHES); }
+
+/* What the inner loops may take for granted of this stage: a start state that does not depend on what is before, the ASCII characters (where
+   there are labels, the labels) with which no match begins (skip_idle), and the states in which lower-case ASCII letters change nothing
+   (find_end). */
 static void study_stage(tkx_stage *s) {
     uint32_t state, class_, letter;
     s->start = (uint16_t)load_u16(s->starts);
@@ -610,10 +623,16 @@ static void study_stage(tkx_stage *s) {
         if (load_u16(s->starts + 2 * class_) != s->start) s->start_varies = 1;
     }
     s->idle[0] = s->idle[1] = 0;
+    s->letter_loops = s->letter_accepts = 0;
+    if (is_far(s)) {
+        for (class_ = 0; class_ < s->class_count && class_ < 128 && !s->start_varies; class_++) {
+            if (transition(s, s->start, class_) == 0) s->idle[class_ >> 6] |= UINT64_C(1) << (class_ & 63);
+        }
+        return;
+    }
     for (letter = 0; letter < 128 && !s->start_varies; letter++) {
         if ((transition(s, s->start, s->classes[letter]) & ~(uint32_t)ACCEPT) == 0) s->idle[letter >> 6] |= UINT64_C(1) << (letter & 63);
     }
-    s->letter_loops = s->letter_accepts = 0;
     for (state = 1; state < s->state_count && s->state_count <= 64; state++) {
         uint32_t t = transition(s, state, s->classes['a']);
         if ((t & ~(uint32_t)ACCEPT) != state) continue;
@@ -627,7 +646,9 @@ static void study_stage(tkx_stage *s) {
 static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
     uint32_t middle_count = load_u16(entry + 8), leaf_count = load_u16(entry + 10), shift = entry[12];
     uint32_t classes = load_u32(entry + 16), starts = load_u32(entry + 20), transitions = load_u32(entry + 24);
-    size_t rows;
+    uint64_t labels;
+    uint32_t label_states = load_u16(entry + 14), bound;
+    size_t rows, i;
     s->behavior = entry[0];
     s->flags = entry[1];
     s->class_count = (uint16_t)load_u16(entry + 2);
@@ -635,35 +656,83 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
     s->memo_count = (uint16_t)load_u16(entry + 6);
     s->row_shift = (uint8_t)shift;
     s->first_op = s->op_count = 0;
-    if (s->behavior > CONTIGUOUS || s->flags > (INVERT | ON_BYTES)) return 0;
-    if (entry[13] || entry[14] || entry[15] || load_u32(entry + 28)) return 0;
+    s->label_class_count = entry[13];
+    if (s->behavior > CONTIGUOUS || (s->flags & ~(INVERT | ON_BYTES | EMPTY_MATCHES))) return 0;
+    if (load_u32(entry + 28) || s->label_class_count > MAX_CLASSES || label_states > MAX_STATES) return 0;
+    if (!s->label_class_count != !label_states) return 0;
     if (s->class_count < 1 || s->class_count > MAX_CLASSES || s->state_count < 1 || s->state_count > MAX_STATES) return 0;
     if (s->memo_count >= s->state_count || shift > 8 || 1u << shift <= s->class_count) return 0;
     rows = (size_t)s->state_count << shift;
     if (!lies_within(section, classes, s->flags & ON_BYTES ? 256 : class_table_size(middle_count, leaf_count))) return 0;
+    labels = transitions + 2 * (uint64_t)rows;
     if (!lies_within(section, starts, 2 * (s->class_count + UINT64_C(1))) || !lies_within(section, transitions, 2 * (uint64_t)rows))
         return 0;
+    if (!lies_within(section, labels, 4 * (uint64_t)label_states * s->label_class_count)) return 0;
     s->classes = section.data + classes;
     s->starts = section.data + starts;
     s->transitions = section.data + transitions;
+    s->labels = label_states ? section.data + (size_t)labels : NULL;
     s->middle = s->leaves = NULL;
+    bound = label_states ? s->label_class_count : s->class_count;
     if (s->flags & ON_BYTES) {
-        if (middle_count || leaf_count || !all_bytes_below(s->classes, 256, s->class_count)) return 0;
+        if (middle_count || leaf_count || !all_bytes_below(s->classes, 256, bound)) return 0;
     } else {
         s->middle = s->classes + ASCII_SIZE + TOP_SIZE;
         s->leaves = s->middle + 128 * (size_t)middle_count;
-        if (!all_bytes_below(s->classes, ASCII_SIZE, s->class_count)) return 0;
+        if (!all_bytes_below(s->classes, ASCII_SIZE, bound)) return 0;
         if (!all_u16_below(s->classes + ASCII_SIZE, TOP_SIZE / 2, 0xFFFF, middle_count)) return 0;
         if (!all_u16_below(s->middle, 64 * (size_t)middle_count, 0xFFFF, leaf_count)) return 0;
-        if (!all_bytes_below(s->leaves, 64 * (size_t)leaf_count, s->class_count)) return 0;
+        if (!all_bytes_below(s->leaves, 64 * (size_t)leaf_count, bound)) return 0;
     }
     if (!all_u16_below(s->starts, s->class_count + (size_t)1, 0xFFFF, s->state_count)) return 0;
     if (!all_u16_below(s->transitions, rows, ~(uint32_t)ACCEPT, s->state_count)) return 0;
+    for (i = 0; i < (size_t)label_states * s->label_class_count; i++) {
+        uint32_t label = load_u32(s->labels + 4 * i);
+        if ((label & 0xFF) >= s->class_count || label >> 8 >= label_states) return 0;
+    }
     study_stage(s);
     return 1;
 }
 
+/* Units of the trie in a CHARSMAP (4.6): a unit leads from a node to a child; a node is the number of a place in the array. */
+#define CHARSMAP_LEAF UINT32_C(0x100)
+#define CHARSMAP_LABEL UINT32_C(0x800000FF)
+#define CHARSMAP_VALUE UINT32_C(0x7FFFFFFF)
+
+/* The unit at a place; behind the last one there is none with a label. */
+static uint32_t charsmap_unit(const tkx_op *op, uint32_t place) {
+    return place < load_u32(op->table.data) ? load_u32(op->table.data + CHARSMAP_HEADER + 4 * (size_t)place) : CHARSMAP_LABEL;
+}
+
+static uint32_t charsmap_offset(uint32_t unit) { return (unit >> 10) << ((unit & 0x200) >> 6); }
+
 static int is_text(tkx_span s) { return utf8_valid(s.data, s.size) == s.size; }
+
+/* CHARSMAP: the sizes of its parts, its program if it has one, and which ASCII characters stay as they are: by cluster, those that alone
+   are no sequence, otherwise those with which none begins. */
+static int check_charsmap(tkx_op *op) {
+    tkx_span table = op->table, program;
+    uint32_t c, root;
+    if (table.size < CHARSMAP_HEADER || table.size != charsmap_size(table) || load_u32(table.data) == 0 || load_u32(table.data + 20)) return 0;
+    program.size = load_u32(table.data + 12);
+    program.data = table.data + (table.size - load_u32(table.data + 16) - program.size);
+    if (op->flags & BY_CLUSTER) {
+        if (program.size < STAGE_SIZE || load_u32(table.data + 4) || !check_stage(&op->program, program, program.data) ||
+            op->program.flags || op->program.memo_count || op->program.labels)
+            return 0;
+    } else if (program.size) {
+        return 0;
+    }
+    op->program.idle[0] = op->program.idle[1] = 0;
+    root = charsmap_offset(charsmap_unit(op, 0));
+    for (c = 1; c < 128; c++) {
+        uint32_t unit = charsmap_unit(op, root ^ c);
+        int stays = (unit & CHARSMAP_LABEL) != c || ((op->flags & BY_CLUSTER) && !(unit & CHARSMAP_LEAF));
+        if (c == '\r' && (op->flags & BY_CLUSTER)) stays = 0; /* LF is joined to it */
+        if (stays) op->program.idle[c >> 6] |= UINT64_C(1) << (c & 63);
+    }
+    return 1;
+}
 
 /* An operation of NORM (I18). */
 static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
@@ -679,11 +748,13 @@ static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
     op->content.data = section.data + content;
     op->content.size = content_size;
     if (load_u16(entry + 2) || load_u32(entry + 28)) return 0;
-    if (op->flags > (op->kind == AFFIX ? 7 : 0) || content_size > MAX_CONTENT || !is_text(op->content)) return 0;
+    if (op->flags & ~(op->kind == AFFIX ? APPEND | UNLESS_PRESENT | ONLY_FIRST : op->kind == CHARSMAP ? BY_CLUSTER : 0)) return 0;
+    if ( content_size > MAX_CONTENT || !is_text(op->content)) return 0;
     switch (op->kind) {
         case FORM: return table_size >= FORM_HEADER && table_size == form_size(op->table) && load_u32(op->table.data) <= NFKD;
         case MAP: return table_size >= MAP_HEADER && table_size == map_size(op->table);
         case REPLACE: return table_size >= STAGE_SIZE && check_stage(&op->program, op->table, op->table.data) && op->program.flags == 0;
+        case CHARSMAP: return check_charsmap(op);
         case AFFIX: return table_size == 0;
         default: return 0;
     }
@@ -776,7 +847,7 @@ static void find_sections(tkx *t) {
 #ifndef TKX_NO_CHARACTERS
     t->characters = find_section(t, "CHRS");
     /* Only characters are cut between: without them, or for bytes, XPRS says nothing. */
-    if (t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) t->crossings = find_section(t, "XPRS");
+    if (t->model == MODEL_BPE && t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) t->crossings = find_section(t, "XPRS");
     t->place_count = (uint32_t)field(t->characters, 4);
     t->crossing_shift = 64 - ((uint32_t)field(t->crossings, 4) & 63);
 #endif
@@ -1068,10 +1139,11 @@ int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_
 
 static const uint8_t REPLACEMENT[3] = {0xEF, 0xBF, 0xBD};
 
-/* The caller's buffer. What does not fit is counted all the same: `used` is then more than `capacity`. */
+/* The caller's buffer. What does not fit is counted all the same: `used` is then more than `capacity`. `taken` counts the bytes before any
+   are stripped. */
 typedef struct sink {
     uint8_t *out;
-    size_t capacity, used;
+    size_t capacity, used, taken;
 } sink;
 
 static FORCE_INLINE void put(sink *s, const uint8_t *bytes, size_t size) {
@@ -1130,6 +1202,7 @@ static void put_right(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size
 /* Writes bytes of the text but for what is stripped at its ends. */
 static void put_inner(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size) {
     size_t i = 0;
+    s->taken = size > SIZE_MAX - s->taken ? SIZE_MAX : s->taken + size;
     while (d->left_count && i < size) {
         if (bytes[i] == d->left[1 + d->left_part]) {
             i++;
@@ -1324,6 +1397,7 @@ static int put_token(tkx_decoder *d, sink *s, uint32_t id, unsigned place) {
         if (!form_at(d->t, flags, place, &bytes, &length)) return TKX_E_CORRUPT;
         end_run(d, s);
         put_bytes(d, s, bytes, length);
+        if (d->rules & BYTE_FALLBACK) end_held(d, s);
     }
     if (length || !(d->rules & FIRST_BY_TEXT)) d->is_first = 0;
     return TKX_OK;
@@ -1397,9 +1471,11 @@ static int read_rules(tkx_decoder *d) {
     return read_stripped(d->left, d->left_count, load_u32(rules + 12)) && read_stripped(d->right, d->right_most, load_u32(rules + 16));
 }
 
-/* Where the output would end if all that is held back at the ends came. */
-static size_t end_so_far(const tkx_decoder *d, const sink *s) {
-    return s->used + d->left_part + d->right_part + (size_t)d->right_count * d->right[0];
+/* Turns numbers of bytes taken into places in the output: what was stripped at the start lies before it, what was stripped at the end
+   behind it. */
+static void place_ends(const tkx_decoder *d, const sink *s, size_t *ends, size_t count) {
+    size_t stripped = s->taken - s->used - (size_t)d->right_count * d->right[0], i;
+    for (i = 0; i < count; i++) ends[i] = ends[i] < stripped ? 0 : smaller(ends[i] - stripped, s->used);
 }
 
 /* Decodes all ids at once. They are all there, so nothing has to wait but what may be stripped. */
@@ -1420,10 +1496,10 @@ static int decode_by_rules(tkx_decoder *d, const uint32_t *ids, size_t count, si
             *size = code == TKX_E_ID ? i : 0;
             return code;
         }
-        if (ends) ends[i] = end_so_far(d, s);
+        if (ends) ends[i] = s->taken;
     }
     code = end_text(d, s);
-    for (i = 0; ends && i < count; i++) ends[i] = smaller(ends[i], s->used);
+    if (code == TKX_OK && ends) place_ends(d, s, ends, count);
     return code;
 }
 
@@ -1435,7 +1511,10 @@ static int start(tkx_decoder *d, const tkx *t, int skip_special) {
     d->t = t;
     d->skip_special = skip_special != 0;
 #ifndef TKX_NO_DECODER
-    if (!read_rules(d)) return TKX_E_CORRUPT;
+    if (!read_rules(d)) {
+        d->t = NULL;
+        return TKX_E_CORRUPT;
+    }
 #endif
     return TKX_OK;
 }
@@ -1466,7 +1545,7 @@ static int decode(const tkx *t, int as_bytes, const uint32_t *ids, size_t count,
     *size = 0;
     s.out = out;
     s.capacity = capacity;
-    s.used = 0;
+    s.used = s.taken = 0;
     code = start(&d, t, 0);
     if (code != TKX_OK) return code;
     d.as_bytes = (uint8_t)as_bytes;
@@ -1527,7 +1606,7 @@ int tkx_decoder_step(tkx_decoder *d, uint32_t id, uint8_t *out, size_t capacity,
     *size = 0;
     s.out = out;
     s.capacity = capacity;
-    s.used = 0;
+    s.used = s.taken = 0;
 #ifndef TKX_NO_DECODER
     if (d->t->decoder.data) {
         tkx_decoder before = *d;
@@ -1558,7 +1637,7 @@ int tkx_decoder_flush(tkx_decoder *d, uint8_t *out, size_t capacity, size_t *siz
     end = *d;
     s.out = out;
     s.capacity = capacity;
-    s.used = 0;
+    s.used = s.taken = 0;
 #ifndef TKX_NO_DECODER
     code = end_text(&end, &s);
 #else
@@ -1598,9 +1677,9 @@ typedef struct view {
 #ifndef TKX_NO_OFFSETS
 
 /* A place in the input. */
-typedef struct place {
+typedef struct position {
     size_t byte, character;
-} place;
+} position;
 
 /* What a call needs besides to say where its ids stand in the input. */
 typedef struct locator {
@@ -1608,7 +1687,7 @@ typedef struct locator {
     int unit;
     const uint8_t *input;
     size_t input_size;
-    place start, end, furthest; /* up to where characters were counted */
+    position start, end, furthest; /* up to where characters were counted */
 } locator;
 
 #endif
@@ -1677,7 +1756,7 @@ static void add_op_size(const tkx_op *op, uint64_t count, uint64_t *size, uint64
     *total += 2 * *size + grown + 16;
     if (SPANS) *total += 8 * (*size + grown);
     if (op->kind == FORM) *total += 8 * grown;
-    if (op->kind == REPLACE) *total += (*size + 1) * (op->program.memo_count / 8 + 1u);
+    if (op->kind == REPLACE) *total += (*size + 1) * (op->program.memo_count / 8 + 1u + (op->program.labels != NULL));
     *size = grown < TOO_MUCH >> 17 ? grown : TOO_MUCH >> 17;
 }
 
@@ -1688,7 +1767,7 @@ size_t tkx_work_size(const tkx *t, size_t size) {
     for (i = 0; i < t->normalizer_count; i++) add_op_size(&t->ops[i], 1, &bytes, &total);
     for (i = 0; i < t->stage_count; i++) {
         const tkx_stage *s = &t->stages[i];
-        each += s->memo_count / 8 + 1u;
+        each += s->memo_count / 8 + 1u + (s->labels != NULL);
         for (j = 0; j < s->op_count; j++) add_op_size(&t->ops[s->first_op + j], i ? bytes : 1, &bytes, &total);
     }
     total += each * bytes;
@@ -1702,7 +1781,7 @@ size_t tkx_work_size(const tkx *t, size_t size) {
 static int wants_spans(const run *r) { return r->where.spans != NULL; }
 
 /* Moves a place to a byte and gives the number of the character that the byte belongs to. */
-static size_t count_to(const locator *w, place *at, size_t byte) {
+static size_t count_to(const locator *w, position *at, size_t byte) {
     for (; at->byte < byte; at->byte++) at->character += !utf8_inside(w->input[at->byte]);
     for (; at->byte > byte; at->byte--) at->character -= !utf8_inside(w->input[at->byte - 1]);
     return at->character - (byte < w->input_size && utf8_inside(w->input[byte]) ? 1u : 0u);
@@ -2425,6 +2504,7 @@ typedef struct memo {
     const uint8_t *base, *limit; /* both NULL at first */
     size_t mark;                 /* where the bits begin in the work memory */
     size_t room;                 /* bytes that are kept free for them; 0: they lie on top of what is used */
+    const uint8_t *begin, *labels; /* the piece, and the label of the symbol at each place in it; labels NULL: the stage reads classes */
 } memo;
 
 /* How far behind a match end a program may read before it is noted. A run of such reads costs this many steps a symbol at most. */
@@ -2438,11 +2518,18 @@ static int is_noted(run *r, const tkx_stage *s, const memo *m, const uint8_t *p,
     return p < m->limit && state <= s->memo_count && bit_of(r->memory + m->mark, memo_bit(s, m, p, state));
 }
 
+/* The class of a symbol, and its length. */
+static uint32_t symbol_class(const tkx_stage *s, const uint8_t *p, size_t *length) {
+    *length = 1;
+    return *p < 128 || (s->flags & ON_BYTES) ? s->classes[*p] : class_of(s, p, length);
+}
+
 /* One step: the transition of a state on the symbol at p. */
-static uint32_t step(const tkx_stage *s, const uint8_t *p, const uint8_t *end, uint32_t state, size_t *length) {
+static uint32_t step(const tkx_stage *s, const memo *m, const uint8_t *p, const uint8_t *end, uint32_t state, size_t *length) {
     uint32_t class_ = s->class_count;
     *length = 1;
-    if (p < end) class_ = *p < 128 || (s->flags & ON_BYTES) ? s->classes[*p] : class_of(s, p, length);
+    if (p < end) class_ = symbol_class(s, p, length);
+    if (p < end && m->labels) class_ = m->labels[p - m->begin];
     return transition(s, state, class_);
 }
 
@@ -2461,7 +2548,7 @@ static NO_INLINE const uint8_t *find_end_noted(run *r, const tkx_stage *s, const
     const uint8_t *p = at, *last = at;
     size_t length;
     while (state && !(p > at && is_noted(r, s, m, p, state))) {
-        uint32_t t = step(s, p, end, state, &length);
+        uint32_t t = step(s, m, p, end, state, &length);
         if (t & ACCEPT) last = p;
         state = t & ~(uint32_t)ACCEPT;
         if (p == end) break;
@@ -2498,7 +2585,7 @@ static NO_INLINE void note(run *r, const tkx_stage *s, memo *m, const uint8_t *a
             r->memory[m->mark + (bit >> 3)] |= (uint8_t)(1u << (bit & 7));
         }
         if (p == end) break;
-        state = step(s, p, end, state, &length) & ~(uint32_t)ACCEPT;
+        state = step(s, m, p, end, state, &length) & ~(uint32_t)ACCEPT;
         p += length;
     }
 }
@@ -2524,6 +2611,57 @@ static FORCE_INLINE const uint8_t *skip_idle(const tkx_stage *s, const uint8_t *
     return at;
 }
 
+/* ---- Pre-tokenizer: labels and empty matches (5.5) ---------------------------------------------------------------------------------- */
+
+/* Gives each symbol of a piece its label, from the last one to the first, in lent memory: one for each of its bytes. All that is behind a
+   symbol tells its label, so nothing less than the whole piece will do. NULL: too little memory, r->code is set. */
+static NO_INLINE const uint8_t *find_labels(run *r, const tkx_stage *s, const uint8_t *begin, const uint8_t *end) {
+    const uint32_t direct = s->flags & ON_BYTES ? 256 : 128;
+    const uint8_t *p = end;
+    uint8_t *labels = borrow(r, (uint64_t)(end - begin));
+    uint32_t state = 0;
+    while (labels && p > begin) {
+        const uint8_t *last = p - 1;
+        uint32_t class_, entry;
+        size_t length;
+        if (EXPECT(*last < direct)) {
+            p = last;
+            class_ = s->classes[*p];
+        } else {
+            p = before(p);
+            class_ = class_of(s, p, &length);
+        }
+        entry = load_u32(s->labels + 4 * ((size_t)state * s->label_class_count + class_));
+        state = entry >> 8;
+        for (; last >= p; last--) labels[last - begin] = (uint8_t)(entry & 0xFF);
+    }
+    return labels;
+}
+
+/* The first place from `at` on where a match may begin, as far as labels tell. */
+static const uint8_t *skip_idle_labels(const tkx_stage *s, const memo *m, const uint8_t *at, const uint8_t *end) {
+    const uint8_t *label = m->labels;
+    if (!label) return at;
+    for (label += at - m->begin; at < end && *label < 128 && (s->idle[*label >> 6] >> (*label & 63) & 1); label++) at++;
+    return at;
+}
+
+/* As `match`, for a stage that is_far. *empty: there is a match, and it holds nothing. */
+static NO_INLINE const uint8_t *match_far(run *r, const tkx_stage *s, memo *m, const uint8_t *at, const uint8_t *end, int *empty) {
+    const uint8_t *stopped, *last, *p = at;
+    uint32_t class_ = s->class_count, state;
+    size_t length;
+    if (at > m->begin) {
+        p = s->flags & ON_BYTES ? at - 1 : before(at);
+        class_ = m->labels ? m->labels[p - m->begin] : symbol_class(s, p, &length);
+    }
+    state = load_u16(s->starts + 2 * class_);
+    last = find_end_noted(r, s, m, at, end, state, &stopped);
+    *empty = (s->flags & EMPTY_MATCHES) && last == at && (step(s, m, at, end, state, &length) & ACCEPT);
+    if (!EXPECT(stopped - last <= FREE_READS) && s->memo_count) note(r, s, m, at, end, state, last, stopped);
+    return last;
+}
+
 /* ---- Rewriting (5.4) ---------------------------------------------------------------------------------------------------------------- */
 
 /* One operation at work. Its output grows in the work memory that is free, `room` bytes of it. */
@@ -2535,21 +2673,31 @@ typedef struct rewriter {
     size_t used, room;
     uint8_t *alignment; /* 8 bytes for each byte of the output, or NULL */
     int changed;        /* the output is what counts; otherwise it is the text as it was */
+    /* Of CHARSMAP: the last character of the output, whose source is not certain yet (see align_character). */
+    const uint8_t *untaken; /* the characters of the text that no character of the output has taken */
+    size_t last_size;       /* in bytes; 0: there is none yet */
+    size_t last_takes;      /* how many characters it takes */
+    size_t aligned;         /* bytes before it */
 } rewriter;
 
-/* Writes bytes whose source is the character at `source` of the text. */
-static void write_bytes(rewriter *w, const uint8_t *p, size_t size, const uint8_t *source) {
+static void write_unaligned(rewriter *w, const uint8_t *p, size_t size) {
     if (size > w->room - w->used) {
         fail(w->r, TKX_E_WORK);
         return;
     }
     memcpy(w->out + w->used, p, size);
+    w->used += size;
+}
+
+/* Writes bytes whose source is the character at `source` of the text. */
+static void write_bytes(rewriter *w, const uint8_t *p, size_t size, const uint8_t *source) {
+    write_unaligned(w, p, size);
+    if (w->r->code != TKX_OK) return;
 #ifndef TKX_NO_OFFSETS
-    if (w->alignment) put_sources(w->r, w->alignment + 8 * w->used, size, source);
+    if (w->alignment) put_sources(w->r, w->alignment + 8 * (w->used - size), size, source);
 #else
     (void)source;
 #endif
-    w->used += size;
 }
 
 /* Says that the last `size` bytes of the output are a copy of those at p. */
@@ -2564,13 +2712,8 @@ static void align_copy(rewriter *w, const uint8_t *p, size_t size) {
 
 /* Copies a part of the text. */
 static void write_copy(rewriter *w, const uint8_t *p, size_t size) {
-    if (size > w->room - w->used) {
-        fail(w->r, TKX_E_WORK);
-        return;
-    }
-    memcpy(w->out + w->used, p, size);
-    w->used += size;
-    align_copy(w, p, size);
+    write_unaligned(w, p, size);
+    if (w->r->code == TKX_OK) align_copy(w, p, size);
 }
 
 /* The entry of a map for the character at p, not ASCII; NULL where the tables point outside (r->code is set). */
@@ -2655,25 +2798,25 @@ static void run_map(rewriter *w) {
 static void run_replace(rewriter *w) {
     const tkx_stage *s = &w->op->program;
     const uint8_t *at = w->text, *copied = w->text;
-    memo m = {NULL, NULL, 0, 0};
+    memo m = {NULL, NULL, 0, 0, NULL, NULL};
     run *r = w->r;
-    m.base = m.limit = w->text;
+    const size_t mark = r->memory_used;
+    m.base = m.limit = m.begin = w->text;
+    if (s->labels && !(m.labels = find_labels(r, s, w->text, w->end))) return;
+    m.mark = r->memory_used;
     if (s->memo_count) {
         uint64_t bits = ((uint64_t)(w->end - w->text) + 1) * s->memo_count;
-        m.mark = r->memory_used;
         if (!borrow(r, bits / 8 + 1)) return;
-        if (bits / 8 + 1 > w->room) {
-            fail(r, TKX_E_WORK);
-            return;
-        }
         m.room = (size_t)(bits / 8 + 1);
-        w->out += m.room;
-        w->room -= m.room;
     }
+    w->out = r->memory + r->memory_used;
+    w->room = r->memory_size - r->memory_used;
     while (at < w->end && r->code == TKX_OK) {
-        const uint8_t *last = match(r, s, &m, w->text, at, w->end);
+        int empty;
+        const uint8_t *last = is_far(s) ? match_far(r, s, &m, at, w->end, &empty) : match(r, s, &m, w->text, at, w->end);
         if (last == at) {
-            at = skip_idle(s, next_symbol(s, at), w->end);
+            at = next_symbol(s, at);
+            at = is_far(s) ? skip_idle_labels(s, &m, at, w->end) : skip_idle(s, at, w->end);
             continue;
         }
         write_copy(w, copied, (size_t)(at - copied));
@@ -2682,7 +2825,158 @@ static void run_replace(rewriter *w) {
     }
     w->changed = copied > w->text;
     if (w->changed) write_copy(w, copied, (size_t)(w->end - copied));
-    if (m.room) r->memory_used = m.mark;
+    r->memory_used = mark;
+}
+
+/* The alignment of CHARSMAP. A character of the output takes characters of the text, in order, and has the source of the first of them; one that
+   takes none shares the source of the one that was taken before. A replacement of m characters for n takes one character each as long
+   as there are any. What is then left of the n, its last character takes besides, or the character before it where m is 0; at the start of the
+   text nobody takes them, and all that follows is a little too far left. That is how the reference library has it. */
+
+/* Writes the source of the last character. */
+static void align_last(rewriter *w) {
+#ifndef TKX_NO_OFFSETS
+    const uint8_t *source = w->untaken;
+    if (!w->alignment || !w->last_size) return;
+    if (!w->last_takes && source > w->text) source = before(source);
+    put_sources(w->r, w->alignment + 8 * w->aligned, w->last_size, source);
+    w->aligned += w->last_size;
+    for (; w->last_takes && w->untaken < w->end; w->last_takes--) w->untaken += utf8_length(*w->untaken);
+    w->last_size = 0;
+#else
+    (void)w;
+#endif
+}
+
+/* Notes the next character of the output, `size` bytes. */
+static void align_character(rewriter *w, size_t size, size_t takes) {
+    align_last(w);
+    w->last_size = size;
+    w->last_takes = takes;
+}
+
+/* Copies whole characters. */
+static void copy_characters(rewriter *w, const uint8_t *from, const uint8_t *to) {
+    write_unaligned(w, from, (size_t)(to - from));
+    for (; w->alignment && from < to; from += utf8_length(*from)) align_character(w, utf8_length(*from), 1);
+}
+
+/* Aligns a replacement for the characters from p to `end`. */
+static void align_replacement(rewriter *w, const uint8_t *text, size_t size, const uint8_t *p, const uint8_t *end) {
+    size_t left = 0, i;
+    if (!w->alignment) return;
+    for (; p < end; p += utf8_length(*p)) left++;
+    for (i = 0; i < size; i += utf8_length(text[i])) {
+        align_character(w, utf8_length(text[i]), left ? 1 : 0);
+        if (left) left--;
+    }
+    if (w->last_size) w->last_takes += left;
+}
+
+/* The place of the replacement for the shortest or the longest sequence that a text begins with, *length its bytes; NONE: there is none. */
+static uint32_t find_sequence(const tkx_op *op, const uint8_t *p, const uint8_t *end, int longest, size_t *length) {
+    uint32_t node = charsmap_offset(charsmap_unit(op, 0)), place = NONE;
+    size_t i;
+    for (i = 0; i < (size_t)(end - p) && p[i]; i++) {
+        uint32_t unit = charsmap_unit(op, node ^ p[i]);
+        if ((unit & CHARSMAP_LABEL) != p[i]) break;
+        node ^= p[i] ^ charsmap_offset(unit);
+        if (unit & CHARSMAP_LEAF) {
+            place = charsmap_unit(op, node) & CHARSMAP_VALUE;
+            *length = i + 1;
+            if (!longest) break;
+        }
+    }
+    return place;
+}
+
+/* Writes the replacement that begins at a place of the text of a charsmap and ends before a NUL; the characters from p to `end` are
+   replaced. */
+static void write_replacement(rewriter *w, uint32_t place, const uint8_t *p, const uint8_t *end) {
+    const tkx_span table = w->op->table;
+    uint32_t text_size = load_u32(table.data + 16), size = 0;
+    const uint8_t *text = table.data + (table.size - text_size) + place;
+    if (place <= text_size) {
+        while (size < text_size - place && text[size]) size++;
+        if (utf8_valid(text, size) == size) {
+            write_unaligned(w, text, size);
+            align_replacement(w, text, size, p, end);
+            return;
+        }
+    }
+    fail(w->r, TKX_E_CORRUPT);
+}
+
+/* Where the ASCII characters from p on end that a charsmap leaves as they are, whatever follows. By cluster, the one before something else
+   is left out: a mark may be joined to it. */
+static const uint8_t *charsmap_idle(const rewriter *w, const uint8_t *p) {
+    const uint64_t *idle = w->op->program.idle;
+    const uint8_t *from = p;
+    while (p < w->end && *p < 128 && (idle[*p >> 6] >> (*p & 63) & 1)) p++;
+    if ((w->op->flags & BY_CLUSTER) && p > from && p < w->end && *p >= 128) p--;
+    return p;
+}
+
+/* CHARSMAP. */
+static void run_charsmap(rewriter *w) {
+    const tkx_op *op = w->op;
+    const uint8_t *p = w->text, *copied = p, *data = op->table.data;
+    finder f;
+    memo m = {NULL, NULL, 0, 0, NULL, NULL};
+    m.base = m.limit = p;
+    memset(&f, 0, sizeof f);
+    f.r = w->r;
+    f.node_count = load_u32(data + 4);
+    f.edge_count = load_u32(data + 8);
+    f.nodes = data + CHARSMAP_HEADER + 4 * (size_t)load_u32(data);
+    f.edges = f.nodes + NODE_SIZE * ((size_t)f.node_count + 1);
+    f.text = p;
+    f.size = (size_t)(w->end - p);
+    while (w->r->code == TKX_OK) {
+        const uint8_t *stop;
+        size_t length = 0, kept = 0;
+        uint32_t place;
+        if (!f.node_count) p = charsmap_idle(w, p);
+        if (p == w->end) break;
+        if (op->flags & BY_CLUSTER) {
+            stop = match(w->r, &op->program, &m, w->text, p, w->end);
+            if (stop == p) stop += utf8_length(*p);
+            place = NONE;
+            if (stop - p <= MAX_CLUSTER) place = find_sequence(op, p, stop, 0, &length);
+            length = (size_t)(stop - p);
+            if (place == NONE) {
+                /* Its characters, one by one. */
+                for (; p < stop; p += length) {
+                    length = utf8_length(*p);
+                    place = find_sequence(op, p, p + length, 0, &kept);
+                    if (place == NONE) continue;
+                    copy_characters(w, copied, p);
+                    write_replacement(w, place, p, p + length);
+                    w->changed = 1;
+                    copied = p + length;
+                }
+                continue;
+            }
+        } else {
+            if (f.node_count && longest_content(&f, (size_t)(p - w->text), &kept) != NONE) {
+                p = w->text + kept;
+                if (p < w->end && utf8_inside(*p)) fail(w->r, TKX_E_CORRUPT);
+                continue;
+            }
+            place = find_sequence(op, p, w->end, 1, &length);
+            if (place == NONE) {
+                p += utf8_length(*p);
+                continue;
+            }
+            if (length < (size_t)(w->end - p) && utf8_inside(p[length])) fail(w->r, TKX_E_CORRUPT);
+        }
+        copy_characters(w, copied, p);
+        write_replacement(w, place, p, p + length);
+        w->changed = 1;
+        copied = p += length;
+    }
+    if (w->changed && w->r->code == TKX_OK) copy_characters(w, copied, w->end);
+    align_last(w);
 }
 
 /* AFFIX; `first`: the text begins where the input begins. */
@@ -2692,6 +2986,11 @@ static void run_affix(rewriter *w, int first) {
     if ((w->op->flags & ONLY_FIRST) && !first) return;
     if ((w->op->flags & UNLESS_PRESENT) && size >= content.size && memcmp(w->text, content.data, content.size) == 0) return;
     w->changed = 1;
+    if (size + content.size > w->room) {
+        w->r->memory_needed = w->r->memory_used + (uint64_t)size + content.size;
+        fail(w->r, TKX_E_WORK);
+        return;
+    }
     if (!(w->op->flags & APPEND)) write_bytes(w, content.data, content.size, w->text);
     write_copy(w, w->text, size);
     if (w->op->flags & APPEND) write_bytes(w, content.data, content.size, w->end - 1);
@@ -2712,27 +3011,32 @@ static void run_form(rewriter *w) {
 /* Runs one operation over a text in the work memory that is free; `aligned`: bytes that its output is known to have, whose sources are
    written to the end of that memory, or 0. */
 static void run_op(rewriter *w, run *r, const tkx_op *op, int first, const uint8_t *text, size_t size, size_t aligned) {
+    const size_t memory_size = r->memory_size;
     w->r = r;
     w->op = op;
     w->text = text;
     w->end = text + size;
     w->out = r->memory + r->memory_used;
-    w->room = r->memory_size - r->memory_used;
     w->used = 0;
     w->alignment = NULL;
     w->changed = 0;
-    if (aligned > w->room / 8) {
+    w->untaken = text;
+    w->last_size = w->last_takes = w->aligned = 0;
+    if (aligned > (memory_size - r->memory_used) / 8) {
         fail(r, TKX_E_WORK);
         return;
     }
-    w->room -= 8 * aligned;
-    if (aligned) w->alignment = w->out + w->room;
+    r->memory_size -= 8 * aligned;
+    w->room = r->memory_size - r->memory_used;
+    if (aligned) w->alignment = r->memory + r->memory_size;
     switch (op->kind) {
         case FORM: run_form(w); break;
         case MAP: run_map(w); break;
         case REPLACE: run_replace(w); break;
+        case CHARSMAP: run_charsmap(w); break;
         default: run_affix(w, first); break;
     }
+    r->memory_size = memory_size;
 }
 
 /* Runs `count` operations, from `op` on, over a text that is not empty; `first`: it begins where the input begins. What they make of it
@@ -2757,7 +3061,7 @@ static NO_INLINE void rewrite(run *r, const tkx_op *op, uint32_t count, int firs
         *text = r->memory + mark;
         *size = w.used;
     }
-    if (r->code == TKX_E_WORK) r->memory_needed = mark + (uint64_t)tkx_work_size(r->t, given);
+    if (r->code == TKX_E_WORK && !r->memory_needed) r->memory_needed = mark + (uint64_t)tkx_work_size(r->t, given);
 }
 
 /* ---- Merges (5.6) ------------------------------------------------------------------------------------------------------------------- */
@@ -3801,7 +4105,7 @@ static NO_INLINE void split_once(run *r, const tkx_stage *s, const uint8_t *begi
     const int keeps_matches = s->behavior == ISOLATED || (s->flags & INVERT);
     const int keeps_gaps = s->behavior == ISOLATED || !(s->flags & INVERT);
     const uint8_t *at = begin, *gap = begin;
-    memo m = {NULL, NULL, 0, 0};
+    memo m = {NULL, NULL, 0, 0, NULL, NULL};
     m.mark = r->memory_used;
     m.base = m.limit = begin;
     while (at < end && r->code == TKX_OK) {
@@ -3818,11 +4122,14 @@ static NO_INLINE void split_once(run *r, const tkx_stage *s, const uint8_t *begi
     r->memory_used = m.mark;
 }
 
-static int is_simple(const tkx_stage *s) { return !(s->flags & REWRITE) && (s->behavior == ISOLATED || s->behavior == REMOVED); }
+static int is_simple(const tkx_stage *s) {
+    return !(s->flags & REWRITE) && !is_far(s) && (s->behavior == ISOLATED || s->behavior == REMOVED);
+}
 
 typedef struct piece {
     const uint8_t *from, *to;
     int is_match; /* INVERT is applied */
+    int parted;   /* a match that holds nothing is before it */
 } piece;
 
 /* One stage at work on one piece. */
@@ -3831,6 +4138,7 @@ typedef struct splitter {
     const uint8_t *begin, *at, *end;
     piece next;   /* a match behind a gap that was given out; from NULL: none */
     piece opened; /* the span behind the piece that was given out; from NULL: none */
+    int parted;   /* the next span is */
     memo m;
     const uint8_t *run_begin, *run_limit; /* of the run, before the text was rewritten */
     view run_at_hand;
@@ -3850,8 +4158,9 @@ static void splitter_start(splitter *w, run *r, const tkx_stage *s, const uint8_
         if (given != begin) r->limit = begin + size;
         end = begin + size;
     }
-    w->begin = w->at = w->m.base = w->m.limit = begin;
+    w->begin = w->at = w->m.base = w->m.limit = w->m.begin = begin;
     w->end = end;
+    if (s->labels) w->m.labels = find_labels(r, s, begin, end);
     w->m.mark = r->memory_used;
 }
 
@@ -3887,6 +4196,42 @@ static int next_span(splitter *w, run *r, piece *span) {
     return span->from != NULL;
 }
 
+/* The same for a stage that is_far: a match that holds nothing parts the gap that it is in. */
+static NO_INLINE int next_span_far(splitter *w, run *r, piece *span) {
+    const int inverted = w->s->flags & INVERT;
+    const uint8_t *at = w->at;
+    *span = w->next;
+    w->next.from = NULL;
+    if (span->from || r->code != TKX_OK) return span->from != NULL;
+    span->from = at;
+    span->parted = w->parted;
+    span->is_match = inverted;
+    w->parted = 0;
+    for (at = skip_idle_labels(w->s, &w->m, at, w->end); at < w->end; at = skip_idle_labels(w->s, &w->m, next_symbol(w->s, at), w->end)) {
+        int empty;
+        const uint8_t *last = match_far(r, w->s, &w->m, at, w->end, &empty);
+        if (r->code != TKX_OK) return 0;
+        if (last > at) {
+            w->at = last;
+            w->next.from = at;
+            w->next.to = last;
+            w->next.is_match = !inverted;
+            w->next.parted = 0;
+            break;
+        }
+        if (empty && at > span->from) {
+            w->parted = 1;
+            break;
+        }
+    }
+    span->to = at;
+    if (!w->next.from) w->at = at;
+    if (span->from < at) return 1;
+    *span = w->next;
+    w->next.from = NULL;
+    return span->from != NULL;
+}
+
 static int joins(int behavior, const piece *a, const piece *b) {
     switch (behavior) {
         case MERGED_WITH_PREVIOUS: return !a->is_match && b->is_match;
@@ -3898,6 +4243,7 @@ static int joins(int behavior, const piece *a, const piece *b) {
 
 /* The next piece; 0 at the end and on an error. */
 static int next_piece(splitter *w, run *r, piece *out) {
+    const int far = is_far(w->s);
     if (w->s->flags & REWRITE) {
         out->from = w->at;
         out->to = w->at = w->end;
@@ -3906,9 +4252,9 @@ static int next_piece(splitter *w, run *r, piece *out) {
     for (;;) {
         *out = w->opened;
         w->opened.from = NULL;
-        if (!out->from && !next_span(w, r, out)) return 0;
-        while (next_span(w, r, &w->opened)) {
-            if (!joins(w->s->behavior, out, &w->opened)) break;
+        if (!out->from && !(far ? next_span_far(w, r, out) : next_span(w, r, out))) return 0;
+        while (far ? next_span_far(w, r, &w->opened) : next_span(w, r, &w->opened)) {
+            if (w->opened.parted || !joins(w->s->behavior, out, &w->opened)) break;
             out->to = w->opened.to;
             out->is_match = w->opened.is_match;
             w->opened.from = NULL;
@@ -4024,13 +4370,19 @@ size_t tkx_cut(const tkx *t, const void *text, size_t size) {
     return 0;
 }
 
-/* A text that is to be normalized is cut into blocks of about this size, where it can be: a normalized copy of prose then fits into the 64
-   KB of work memory that prose needs, and into the cache of the machine. */
+/* A text that is to be rewritten or labelled is cut into blocks of about this size, where it can be: a normalized copy of prose, or its
+   labels, then fit into the 64 KB of work memory that prose needs, and into the cache of the machine. */
 enum { BLOCK = 8192 };
+
+static int has_labels(const tkx *t) {
+    uint32_t i;
+    for (i = 0; i < t->stage_count && !t->stages[i].labels; i++) continue;
+    return i < t->stage_count;
+}
 
 static void encode_blocks(run *r, const uint8_t *text, size_t size) {
     r->begin = text;
-    while (size > BLOCK && r->t->op_count && r->code == TKX_OK) {
+    while (size > BLOCK && (r->t->op_count || has_labels(r->t)) && r->code == TKX_OK) {
         size_t length = BLOCK, cut = tkx_cut(r->t, text, length);
         while (cut == 0 && length < size) {
             length = length > size / 2 ? size : 2 * length;

@@ -67,7 +67,7 @@ static void change(uint8_t *data, const uint8_t *original, size_t size, uint64_t
 
 static void call_everything(const tkx *t, uint64_t *state) {
     static uint8_t buffer[MAX_TEXT], cache[4096];
-    size_t size = random_text(t, state, buffer, MAX_TEXT), count, taken, length,
+    size_t ends[20], size = random_text(t, state, buffer, MAX_TEXT), count, taken, length,
            memory_size = below(state, 3) ? tkx_work_size(t, size) : below(state, 4000);
     uint8_t *text = copy_of(buffer, size), *out = (uint8_t *)exactly(200), *window = (uint8_t *)exactly(64),
             allowed = (uint8_t)next_random(state);
@@ -113,6 +113,8 @@ static void call_everything(const tkx *t, uint64_t *state) {
     }
     tkx_decoder_flush(&d, out, 200, &length);
     tkx_decode(t, ids, 1 + below(state, 20), out, below(state, 200), &length);
+    tkx_decode_text(t, ids, 1 + below(state, 20), out, below(state, 200), &length);
+    tkx_decode_ends(t, ids, 1 + below(state, 20), out, below(state, 200), &length, ends);
     for (i = 0; i < 12; i++) {
         tkx_special_id(t, (int)i, &id);
         tkx_stop_id(t, i, &id);

@@ -14,6 +14,7 @@ from tokexport.compiler.cuts import Pairs, safe_cuts
 from tokexport.compiler.normalize import normalize
 from tokexport.compiler.regex import SplitProgram, compile_split
 from tokexport.compiler.rewriting import Op, compile_steps, runs_of_rewrites
+from tokexport.compiler.space_marker import keep_spaces
 from tokexport.compiler.trie_tables import TrieTables, trie_tables
 from tokexport.compiler.unicode import shorthand_set
 from tokexport.errors import UnsupportedError
@@ -62,6 +63,8 @@ def compile_model(model: TokenizerModel) -> Tables:
     Raises UnsupportedError for a pattern that cannot be a table, and for a model over the limits of the format.
     """
     _check_limits(model)
+    added_tokens = model.added_tokens
+    model = keep_spaces(model)
     normalizer = compile_steps(model.normalizer)
     stages = tuple(_stage(step) for step in runs_of_rewrites(model.splits))
     _check_stages(stages, normalizer)
@@ -70,12 +73,13 @@ def compile_model(model: TokenizerModel) -> Tables:
         for index, token in enumerate(model.added_tokens)
         if token.normalized
     }
+    encoder = _encoder(model)
     return Tables(
-        encoder=_encoder(model),
+        encoder=encoder,
         stages=stages,
-        cuts=safe_cuts(normalizer, stages, model.added_tokens, list(normalized.values())),
+        cuts=safe_cuts(normalizer, stages, model.added_tokens, list(normalized.values()), _uncrossed(model, encoder)),
         normalizer=normalizer,
-        added=_added_tables(model, normalized),
+        added=_added_tables(added_tokens, normalized, trims=bool(model.trimming and model.trimming.passes)),
     )
 
 
@@ -89,6 +93,14 @@ def _encoder(model: TokenizerModel) -> BytePairTables | TrieTables:
             if isinstance(step, Split) and step.on_bytes:
                 raise UnsupportedError(step.path, "a split of single bytes before BPE over characters", "others are")
     return byte_pair_tables(model.model, model.tokens)
+
+
+def _uncrossed(model: TokenizerModel, encoder: BytePairTables | TrieTables) -> Pairs | None:
+    """The pairs of ASCII characters that no merge joins, where it does not matter which pieces they stand in."""
+    if not isinstance(encoder, BytePairTables) or encoder.crossings is None:
+        return None
+    whole_piece_first = isinstance(model.model, BytePairModel) and model.model.whole_piece_first
+    return None if whole_piece_first else ~encoder.crossings.ascii
 
 
 def _stage(step: Split | tuple[PreTokenizerStep, ...]) -> tuple[Split, SplitProgram] | tuple[Op, ...]:
@@ -115,13 +127,14 @@ def _check_limits(model: TokenizerModel) -> None:
             raise UnsupportedError("model.vocab", found, f"at most {MAX_TOKEN_BYTES} bytes are")
 
 
-def _added_tables(model: TokenizerModel, normalized: Mapping[int, bytes]) -> AddedTables | None:
-    tokens = model.added_tokens
+def _added_tables(
+    tokens: tuple[AddedToken, ...], normalized: Mapping[int, bytes], *, trims: bool
+) -> AddedTables | None:
     if not tokens:
         return None
     raw = [(token.content.encode(), index) for index, token in enumerate(tokens) if not token.normalized]
     contents = [*(token.content for token in tokens), *(content.decode() for content in normalized.values())]
-    trims = model.trimming is not None and model.trimming.passes and any(text != text.strip() for text in contents)
+    trims = trims and any(text != text.strip() for text in contents)
     strips = trims or any(token.lstrip or token.rstrip or token.single_word for token in tokens)
     return AddedTables(
         tokens,

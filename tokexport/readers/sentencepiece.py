@@ -181,7 +181,6 @@ def _surface(text: str) -> bytes:
 def _model(source: SentencePieceModel, pieces: _Pieces) -> Model:
     if source.algorithm is Algorithm.UNIGRAM:
         return _unigram(pieces)
-    _refuse_reserved_texts(source, pieces)
     if source.algorithm is Algorithm.WORD:
         if source.byte_fallback:
             raise UnsupportedError(
@@ -231,22 +230,6 @@ def _unigram(pieces: _Pieces) -> UnigramModel:
         byte_ids=pieces.byte_ids,
         single_precision=True,
     )
-
-
-def _refuse_reserved_texts(source: SentencePieceModel, pieces: _Pieces) -> None:
-    """The library looks a character (in a word model, a word) up among the control pieces too, and then fails."""
-    for number, piece in pieces.of(PieceType.CONTROL):
-        if len(piece.text) == 1 or (source.algorithm is Algorithm.WORD and _may_be_word(source, piece.text)):
-            raise UnsupportedError(
-                source.file,
-                f"the control piece {show(piece.text)} (id {number}), at which the library fails where it stands in a text,",
-                "give it a longer text" if len(piece.text) == 1 else "a word model needs add_dummy_prefix",
-            )
-
-
-def _may_be_word(source: SentencePieceModel, text: str) -> bool:
-    prefixed = source.normalizer.add_dummy_prefix and not source.whitespace_as_suffix
-    return text.startswith(SPACE_SYMBOL) if prefixed else SPACE_SYMBOL not in text[1:]
 
 
 def _refuse_unknown_parts(source: SentencePieceModel, pieces: _Pieces) -> None:

@@ -14,9 +14,12 @@ import numpy as np
 
 from tokexport.errors import SourceError
 
-_LABELS = np.arange(256, dtype=np.uint32)
+# Label 0 is where the number of a key stands, so a key has no NUL in it.
+_LABELS = np.arange(1, 256, dtype=np.int64)
+_BYTES = [bytes((byte,)) for byte in range(256)]
+_ROWS = 2048  # nodes whose children are looked for together: 4 MB of places
 _LABEL_MASK = 0x800000FF  # a unit that is no label of a child has its highest bit set
-# Keys with equal ends and values share nodes, so that many more are visited than there are; NFKC visits 40,000.
+# Keys with equal ends and values share nodes, so that many more are visited than there are.
 _MOST_NODES = 1 << 20
 
 
@@ -46,26 +49,34 @@ def rules(charsmap: bytes, file: str) -> list[Rule]:
 
 
 def _leaves(units: np.ndarray[tuple[int], np.dtype[np.uint32]], file: str) -> Iterator[tuple[bytes, int]]:
-    """The keys of the trie with their numbers, in no order."""
-    waiting = [(b"", 0)]
+    """The keys of the trie with their numbers, the shorter ones first: all nodes of one depth are taken together."""
+    keys, nodes = [b""], np.zeros(1, np.int64)
     visited = 0
-    while waiting:
-        key, node = waiting.pop()
-        visited += 1
+    while len(nodes):
+        visited += len(nodes)
         if visited > _MOST_NODES:
             _damaged(file, "has a trie that leads in a circle")
-        unit = int(units[node])
-        base = node ^ ((unit >> 10) << ((unit & 0x200) >> 6))
-        if unit & 0x100:
-            if base >= len(units):
-                _damaged(file, f"has a trie whose unit {node} points behind its end")
-            yield key, int(units[base]) & 0x7FFFFFFF
-        children = base ^ _LABELS.astype(np.int64)
-        inside = children < len(units)
-        labels = _LABELS[inside]
-        # Label 0 is where the number of a key stands, so a key has no NUL in it.
-        here = (units[children[inside]] & _LABEL_MASK) == labels
-        waiting += [(key + bytes((label,)), base ^ label) for label in labels[here].tolist() if label]
+        here = units[nodes].astype(np.int64)
+        bases = nodes ^ ((here >> 10) << ((here & 0x200) >> 6))
+        ends = np.nonzero(here & 0x100)[0]
+        if len(ends) and bases[ends].max() >= len(units):
+            _damaged(file, "has a trie that points behind its end")
+        yield from zip([keys[at] for at in ends], (units[bases[ends]] & 0x7FFFFFFF).tolist(), strict=True)
+        found = [_children(units, bases[at : at + _ROWS], at) for at in range(0, len(bases), _ROWS)]
+        parents, labels = (np.concatenate([part[side] for part in found]) for side in (0, 1))
+        keys = [keys[parent] + _BYTES[label] for parent, label in zip(parents.tolist(), labels.tolist(), strict=True)]
+        nodes = bases[parents] ^ labels
+
+
+def _children(
+    units: np.ndarray[tuple[int], np.dtype[np.uint32]], bases: np.ndarray[tuple[int], np.dtype[np.int64]], first: int
+) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    """For each child of the nodes with these bases, the number of its parent, counted from ``first``, and its label."""
+    places = bases[:, None] ^ _LABELS
+    inside = places < len(units)
+    labels = units[np.where(inside, places, 0)] & _LABEL_MASK
+    rows, columns = np.nonzero(inside & (labels == _LABELS))
+    return rows + first, _LABELS[columns]
 
 
 def _value(values: bytes, at: int, file: str) -> bytes:

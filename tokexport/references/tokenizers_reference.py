@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from tokexport.errors import SourceError, TokexportError
+from tokexport.readers.wordpiece_vocabulary import BertSettings
 from tokexport.references.protocol import AddedContent, Mode, ReferenceStopsError
 
 try:
     import tokenizers
-    from tokenizers.implementations import ByteLevelBPETokenizer  # type: ignore[attr-defined]
+    from tokenizers.implementations import (  # type: ignore[attr-defined]
+        BertWordPieceTokenizer,
+        ByteLevelBPETokenizer,
+    )
 except ImportError as error:
     raise TokexportError(
         "the library `tokenizers` is not installed, and its ids are the right ones for this source; "
@@ -25,6 +30,10 @@ except ImportError as error:
 _PRINTING: Final = [byte for byte in range(256) if chr(byte).isprintable() and byte != 0x20]
 _OTHERS: Final = [byte for byte in range(256) if byte not in _PRINTING]
 BYTE_OF: Final = {chr(byte): byte for byte in _PRINTING} | {chr(0x100 + n): byte for n, byte in enumerate(_OTHERS)}
+
+# Tokens that no decoder changes, for the places around another one.
+_BEFORE: Final = "\ue000"
+_BEHIND: Final = "\ue001"
 
 
 class TokenizersReference:
@@ -50,6 +59,32 @@ class TokenizersReference:
             raise SourceError(
                 f"{path}: the library `tokenizers` {tokenizers.__version__} refuses it: {error}"
             ) from error
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any], path: str | os.PathLike[str]) -> TokenizersReference:
+        """Loads the fields of a tokenizer.json; ``path`` is what they were made from, for errors."""
+        try:
+            return cls(tokenizers.Tokenizer.from_str(json.dumps(document)))
+        except Exception as error:  # the library raises bare Exception
+            raise SourceError(
+                f"{path}: the library `tokenizers` {tokenizers.__version__} refuses it: {error}"
+            ) from error
+
+    @classmethod
+    def from_wordpiece(cls, vocab: Path, settings: BertSettings) -> TokenizersReference:
+        """Loads a vocab.txt as the library's own BertWordPieceTokenizer does."""
+        try:
+            bert = BertWordPieceTokenizer(
+                str(vocab),
+                lowercase=settings.lowercase,
+                strip_accents=settings.strip_accents,
+                handle_chinese_chars=settings.chinese_characters,
+            )
+        except Exception as error:  # the library raises bare Exception
+            raise SourceError(
+                f"{vocab}: the library `tokenizers` {tokenizers.__version__} refuses it: {error}"
+            ) from error
+        return cls(bert._tokenizer)
 
     @classmethod
     def from_vocab_and_merges(cls, vocab: Path, merges: Path, special_tokens: Mapping[str, int]) -> TokenizersReference:
@@ -103,16 +138,34 @@ class TokenizersReference:
 
     def decode_batch(self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool) -> list[str]:
         """Ids to text; the library leaves out ids that it does not know."""
-        return self._tokenizer.decode_batch([list(ids) for ids in sequences], skip_special_tokens=skip_special_tokens)
+        with _stops():
+            return self._tokenizer.decode_batch(
+                [list(ids) for ids in sequences], skip_special_tokens=skip_special_tokens
+            )
 
     def token_bytes(self, id: int) -> bytes | None:
-        """As the ByteLevel decoder does it: a token with a character outside of the byte alphabet is taken as it is."""
+        """What the decoder makes of a token between two others; of a part of a character only ByteLevel says it."""
         token = self._tokenizer.id_to_token(id)
-        if token is None or not isinstance(self._tokenizer.decoder, tokenizers.decoders.ByteLevel):
+        if token is None:
             return None
-        if all(character in BYTE_OF for character in token):
-            return bytes(BYTE_OF[character] for character in token)
-        return token.encode()
+        decoder = self._tokenizer.decoder
+        if decoder is None:
+            return f" {token}".encode()
+        if isinstance(decoder, tokenizers.decoders.ByteLevel):
+            # A token with a character outside of the byte alphabet is taken as it is.
+            known = all(character in BYTE_OF for character in token)
+            return bytes(BYTE_OF[character] for character in token) if known else token.encode()
+        try:
+            with _stops():
+                empty = decoder.decode([_BEFORE, _BEHIND])
+                filled = decoder.decode([_BEFORE, token, _BEHIND])
+        except ReferenceStopsError:
+            return None
+        behind = empty[len(_BEFORE) :]
+        content: str = filled[len(_BEFORE) : len(filled) - len(behind)]
+        if "\ufffd" in content or filled != _BEFORE + content + behind:
+            return None
+        return content.encode()
 
     def ids(self) -> Sequence[int]:
         """The ids of the vocabulary and of the added tokens."""

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from tokexport.runtime.decode_stream import DecodeStream
+
     Ids: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
 
 AllowedSpecial: TypeAlias = Literal["all"] | Collection[str]
@@ -274,6 +276,17 @@ class Tokenizer:
         ['hello', 'hello world']
         """
         return [self._core.decode(ids, skip_special_tokens, errors) for ids in batch]
+
+    def decode_stream(self, *, skip_special_tokens: bool = False) -> DecodeStream:
+        """A :class:`DecodeStream`, which takes ids one at a time.
+
+        >>> stream = tokenizer.decode_stream()
+        >>> stream.step(259), stream.step(264), stream.flush()
+        ('hello', ' world', None)
+        """
+        from tokexport.runtime.decode_stream import DecodeStream
+
+        return DecodeStream(self, skip_special_tokens=skip_special_tokens)
 
     def decode_tokens_bytes(self, ids: Ids, *, skip_special_tokens: bool = False) -> list[bytes]:
         """The bytes of each id, as they stand in ``decode_bytes(ids)``.

@@ -18,6 +18,7 @@ from construct import Array
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from decoding import GoldenDecoder, golden_decoders
 from models import Golden, goldens
 from refused import refused_files
 
@@ -32,8 +33,11 @@ def make() -> dict[str, bytes]:
     """Every file of this folder that is made, by its path in the folder."""
     files = {"smallest-decode.bin": smallest_decode(), "smallest-bpe.bin": smallest_bpe()}
     for golden in goldens():
-        files[f"{golden.name}.bin"] = _unversioned(write(golden.model, _options(golden)), golden)
+        files[f"{golden.name}.bin"] = _unversioned(write(golden.model, _options(golden)), golden.model)
         files[f"{golden.name}.json"] = _pretty(expected(golden))
+    for decoder in golden_decoders():
+        files[f"{decoder.name}.bin"] = _unversioned(write(decoder.model, Options(decode_only=True)), decoder.model)
+        files[f"{decoder.name}.json"] = _pretty(expected_texts(decoder))
     refused = refused_files(files["smallest-decode.bin"], files["smallest-bpe.bin"])
     files |= {f"refused/{name}": content for name, content in refused.items()}
     sums = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in sorted(files.items())]
@@ -97,6 +101,15 @@ def _spans(golden: Golden, text: str, special: bool) -> dict[str, Any]:
     return {"spans": [list(span) for span in golden.locate(text, special)]}
 
 
+def expected_texts(golden: GoldenDecoder) -> dict[str, Any]:
+    """What a reader must give: the tokens' bytes between others in hexadecimal, and the text of ids."""
+    return {
+        "reference": golden.model.reference.value,
+        "tokens": [None if token is None else token.content.hex() for token in golden.model.tokens],
+        "decode": [{"ids": ids, "text": text} for ids, text in golden.texts.items()],
+    }
+
+
 def _options(golden: Golden) -> Options:
     if not golden.self_test:
         return Options()
@@ -106,12 +119,12 @@ def _options(golden: Golden) -> Options:
     )
 
 
-def _unversioned(content: bytes, golden: Golden) -> bytes:
+def _unversioned(content: bytes, model: TokenizerModel) -> bytes:
     """The same file with a provenance that names no versions, so that a release does not change the golden files."""
     header = Header.parse(content)
     table = Array(header.section_count, Section).parse(content[Header.sizeof() :])
     contents = {entry.tag: content[entry.offset : entry.offset + entry.size] for entry in table}
-    reference = golden.model.reference.value
+    reference = model.reference.value
     contents[Tag.PROVENANCE] = (
         f'{{"exporter":"tokexport","reference":"{reference}","sha256":{{}},"source":"golden"}}'.encode()
     )

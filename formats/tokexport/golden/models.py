@@ -61,7 +61,7 @@ def goldens() -> tuple[Golden, ...]:
     """All golden files that the writer makes."""
     characters = {"byte-fallback": byte_fallback(), "affixes": affixes(), "byte-suffix": byte_suffix()}
     return (
-        *(ranked(), added(), normalized(), bytes_stages(), behaviors(), ranks_with_holes()),
+        *(ranked(), added(), normalized(), bytes_stages(), behaviors(), ranks_with_holes(), look_ahead()),
         *(
             Golden(name, model, encode, _tokenizers_version(), texts, locate)
             for name, (model, encode, texts, locate) in characters.items()
@@ -290,6 +290,46 @@ def ranks_with_holes() -> Golden:
         "\u0663",
     ]
     return Golden("holes", model, encode, f"tiktoken {tiktoken.__version__}", texts)
+
+
+def look_ahead() -> Golden:
+    """Label tables: digits in groups of three from the right. EMPTY_MATCHES: a look-ahead alone, which cuts where it matches."""
+    words = ["12", "34", "123", "1234", "  ", "ab", "xx"]
+    tokens = [*_byte_tokens(), *words]
+    merges = [("1", "2"), ("3", "4"), ("12", "3"), ("12", "34"), (" ", " "), ("a", "b"), ("x", "x")]
+    stages = [
+        (r"[0-9]{1,3}(?=(?:[0-9]{3})*(?![0-9a-z_]))", Behavior.ISOLATED, False),
+        (r"(?=([0-9]{3})+(?![0-9]))", Behavior.ISOLATED, False),
+        (r"a(?=b+c)|x*(?!.*x)", Behavior.CONTIGUOUS, False),
+        (r" +(?! *;)", Behavior.MERGED_WITH_NEXT, False),
+    ]
+    model = _model(tokens, merges, splits=tuple(Split(*stage) for stage in stages))
+    reference, locate = _reference(
+        tokens,
+        merges,
+        pre_tokenizer={
+            "type": "Sequence",
+            "pretokenizers": [
+                *(
+                    {"type": "Split", "pattern": {"Regex": pattern}, "behavior": behavior.value, "invert": invert}
+                    for pattern, behavior, invert in stages
+                ),
+                _byte_level(),
+            ],
+        },
+    )
+    texts = [
+        "1234567 12 123 1234",
+        "a12345b 1234567_",
+        "\u06611234\u0662 12\u00bd",
+        "abbc abb abc",
+        "axxbxx",
+        "xx xx",
+        "a  b   ; c  ",
+        "  1234;  ;",
+        "",
+    ]
+    return Golden("look-ahead", model, reference, _tokenizers_version(), texts, locate)
 
 
 # ---- Small helpers ----------------------------------------------------------
