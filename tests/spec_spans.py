@@ -55,7 +55,7 @@ def read_trimming(file: SpecFile) -> tuple[list[int], dict[int, tuple[int, int]]
     if passes == NONE:
         raise RefusalError("TKX_E_NO_SPANS")
     rows = [struct.unpack_from("<IHH", trim, 8 + 8 * row) for row in range(count)]
-    pairs = [passes >> shift & 3 for shift in range(0, 32, 2)]
+    pairs = [passes >> shift & 3 for shift in range(0, 34, 2)]
     return pairs[: pairs.index(0)], {token: (leading, trailing) for token, leading, trailing in rows}
 
 
