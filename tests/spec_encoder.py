@@ -193,6 +193,12 @@ def trie_spells(added: bytes, at_nodes: int, node_count: int, edge_count: int) -
 
 def find_added(file: SpecFile, text: bytes, special: bool, normalized: bool) -> Iterator[bytes | int]:
     """The ids of the added tokens found in a text, and the stretches between them that are not empty."""
+    for start, stop, token in added_ranges(file, text, special, normalized):
+        yield text[start:stop] if token is None else token
+
+
+def added_ranges(file: SpecFile, text: bytes, special: bool, normalized: bool) -> Iterator[tuple[int, int, int | None]]:
+    """Where the added tokens found in a text stand, with their ids, and where the stretches between them, with None."""
     contents = trie_contents(file, normalized) if b"ADDT" in file.sections else {}
     tokens = added_tokens(file)
     going_on = done = 0
@@ -223,11 +229,11 @@ def find_added(file: SpecFile, text: bytes, special: bool, normalized: bool) -> 
         if start >= stop:
             continue  # white space that the token before has taken with it
         if done < start:
-            yield text[done:start]
-        yield token
+            yield done, start, None
+        yield start, stop, token
         done = stop
     if done < len(text):
-        yield text[done:]
+        yield done, len(text), None
 
 
 def is_in(file: SpecFile, character: str, wanted: int) -> bool:
@@ -350,6 +356,11 @@ def sequences_replaced(op: Op, text: bytes) -> bytes:
 
 def normalize(norm: bytes, text: bytes) -> bytes:
     """A text in the normalization form of a FORM table."""
+    return "".join(chr(c) for c, _ in normalized_points(norm, text)).encode()
+
+
+def normalized_points(norm: bytes, text: bytes) -> list[tuple[int, int]]:
+    """The code points of a text in a normalization form, and how many characters of the text each takes (5.9)."""
     form, middle_count, leaf_count, entry_count, point_count, composition_count = struct.unpack_from("<6I", norm)
     at_middle = 32 + 2 * 272
     at_leaves = at_middle + 128 * middle_count
@@ -363,43 +374,45 @@ def normalize(norm: bytes, text: bytes) -> bytes:
         start, length, combining_class = struct.unpack_from("<IBB", norm, at_entries + 8 * number)
         return start, length, combining_class
 
-    points: list[int] = []
+    points: list[tuple[int, int]] = []
     for c in map(ord, text.decode()):
         start, length, _ = entry(c)
+        decomposed = [c]
         if 0xAC00 <= c <= 0xD7A3:
             i = c - 0xAC00
-            points += [0x1100 + i // 588, 0x1161 + i % 588 // 28] + ([0x11A7 + i % 28] if i % 28 else [])
+            decomposed = [0x1100 + i // 588, 0x1161 + i % 588 // 28] + ([0x11A7 + i % 28] if i % 28 else [])
         elif length:
-            points += struct.unpack_from(f"<{length}I", norm, at_points + 4 * start)
-        else:
-            points.append(c)
+            decomposed = list(struct.unpack_from(f"<{length}I", norm, at_points + 4 * start))
+        points += [(point, int(number == 0)) for number, point in enumerate(decomposed)]
     at = 0
     while at < len(points):
         end = at
-        while end < len(points) and entry(points[end])[2]:
+        while end < len(points) and entry(points[end][0])[2]:
             end += 1
-        points[at:end] = sorted(points[at:end], key=lambda c: entry(c)[2])
+        points[at:end] = sorted(points[at:end], key=lambda point: entry(point[0])[2])
         at = end + 1
     if form in COMPOSING_FORMS:
         rows = struct.iter_unpack("<3I", norm[at_compositions : at_compositions + 12 * composition_count])
         points = compose(points, lambda c: entry(c)[2], {(first, second): both for first, second, both in rows})
-    return "".join(map(chr, points)).encode()
+    return points
 
 
-def compose(points: Sequence[int], class_of: Callable[[int], int], table: Mapping[tuple[int, int], int]) -> list[int]:
+def compose(
+    points: Sequence[tuple[int, int]], class_of: Callable[[int], int], table: Mapping[tuple[int, int], int]
+) -> list[tuple[int, int]]:
     """Canonical composition: a code point joins the last starter, unless something between them blocks it."""
-    kept: list[int] = []
+    kept: list[tuple[int, int]] = []
     starter: int | None = None  # its index in `kept`
-    for c in points:
+    for c, takes in points:
         own = class_of(c)
-        if starter is not None and all(class_of(between) < own for between in kept[starter + 1 :]):
-            both = compose_pair(kept[starter], c, table)
+        if starter is not None and all(class_of(between) < own for between, _ in kept[starter + 1 :]):
+            both = compose_pair(kept[starter][0], c, table)
             if both is not None:
-                kept[starter] = both
+                kept[starter] = both, kept[starter][1] + takes
                 continue
         if own == 0:
             starter = len(kept)
-        kept.append(c)
+        kept.append((c, takes))
     return kept
 
 

@@ -30,7 +30,7 @@ UNIT_CHARACTER, UNIT_BYTE = 0, 1
 BPE, UNIGRAM, WORDPIECE, WORDLEVEL, GREEDY = range(1, 6)
 ENCODER_TAGS = (b"BIDS", b"TIDX", b"PIDX", b"SPLT")
 KNOWN_TAGS = frozenset(
-    b"RECS BYTS DECO SCOR SC64 RANK BIDS CHRS KEYS TIDX PIDX XPRS TRIE SPLT CUTS NORM ADDT ACLS POST SPID CHAT PROV TEST".split()
+    b"RECS BYTS DECO SCOR SC64 RANK BIDS CHRS KEYS TIDX PIDX XPRS TRIE SPLT CUTS NORM ADDT ACLS POST TRIM SPID CHAT PROV TEST".split()
 )
 
 
@@ -336,6 +336,7 @@ def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
         b"ADDT": 96,
         b"ACLS": 8,
         b"POST": 8,
+        b"TRIM": 8,
         b"SPID": 20,
         b"TEST": 16,
     }
@@ -381,6 +382,8 @@ def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
         return 8 + 128 + 544 + 128 * u16(section, 0) + 64 * u16(section, 2)
     if tag == b"POST":
         return 8 + 12 * (number[0] + number[1])
+    if tag == b"TRIM":
+        return 8 + 8 * number[1]
     if tag == b"SPID":
         return 20 + 4 * number[4]
     if tag == b"TEST":

@@ -8,12 +8,14 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import golden_files
 import pytest
 import spec_decoder
 import spec_encoder
 import spec_reader
+import spec_spans
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,6 +33,13 @@ def opened(name: str) -> spec_reader.SpecFile:
     file = spec_reader.open_file(golden_files.content(name))
     spec_reader.check_file(file)
     return file
+
+
+WITH_SPANS = [
+    name
+    for name in golden_files.EXPECTED_NAMES
+    if any("spans" in case for case in golden_files.expected(name)["encode"])
+]
 
 
 def committed() -> dict[str, bytes]:
@@ -64,6 +73,9 @@ def test_the_expected_ids_are_those_of_the_installed_reference_libraries(made: d
         expected = golden_files.expected(golden.name)
         for case in expected["encode"]:
             assert case["ids"] == list(golden.encode(case["text"], case["special"])), (golden.name, case)
+            if golden.locate is not None and case["special"]:
+                spans = [list(span) for span in golden.locate(case["text"], case["special"])]
+                assert case["spans"] == spans, (golden.name, case)
         assert len(expected["encode"]) == 2 * len(golden.texts)
 
 
@@ -108,6 +120,20 @@ def test_the_runtime_gives_the_expected_ids(name: str) -> None:
     for case in golden_files.expected(name)["encode"]:
         allowed = "all" if case["special"] else ()
         assert tokenizer.encode(case["text"], allowed_special=allowed) == case["ids"], case
+
+
+@pytest.mark.parametrize("name", WITH_SPANS)
+def test_both_readers_give_the_expected_spans(name: str) -> None:
+    tokenizer, file = load(golden_files.content(name)), opened(name)
+    for case in golden_files.expected(name)["encode"]:
+        if not case["special"]:
+            continue
+        found = tokenizer.encode_with_offsets(case["text"], allowed_special="all")
+        assert [list(span) for span in found.offsets] == case["spans"], case
+        spans = spec_spans.encode_spans(file, case["text"].encode(), case["special"])
+        assert [[token, [*span]] for token, span in spans] == [
+            list(pair) for pair in zip(case["ids"], case["spans"], strict=True)
+        ], case
 
 
 @pytest.mark.parametrize("name", [*golden_files.EXPECTED_NAMES, *golden_files.DECODER_NAMES])
@@ -188,6 +214,18 @@ def test_both_readers_give_the_same_ids_for_any_text(name: str, text: str, speci
     ids = tokenizer.encode(text, allowed_special="all" if special else ())
     assert ids == spec_encoder.encode(file, text.encode(), special)
     assert tokenizer.decode_bytes(ids) == spec_decoder.decode(file, ids)
+
+
+@pytest.mark.parametrize("name", WITH_SPANS)
+@pytest.mark.parametrize("unit", ["char", "byte"])
+@settings(max_examples=60, deadline=None)
+@given(text=st.lists(PARTS | st.text(max_size=3), max_size=8).map("".join), special=st.booleans())
+def test_both_readers_give_the_same_spans_for_any_text(name: str, unit: Any, text: str, special: bool) -> None:
+    tokenizer, file = load(golden_files.content(name)), opened(name)
+    found = tokenizer.encode_with_offsets(text, allowed_special="all" if special else (), unit=unit)
+    assert [*zip(found.ids, found.offsets, strict=True)] == spec_spans.encode_spans(
+        file, text.encode(), special, characters=unit == "char"
+    )
 
 
 def test_the_runtime_puts_the_template_of_the_file_around_a_text() -> None:

@@ -188,6 +188,7 @@ def test_the_sizes_of_sections_follow_from_the_declared_sizes() -> None:
         "ACLS": f"{layout.AddedClassesHeader.sizeof()} + {layout.CLASS_ASCII} + {top} + {blocks} + "
         f"{layout.CLASS_BLOCK} * leaf_count",
         "POST": f"{layout.TemplateHeader.sizeof()} + {layout.TEMPLATE_PIECE.itemsize} * (single_count + pair_count)",
+        "TRIM": f"{layout.TrimmingHeader.sizeof()} + {layout.TRIMMING_EXCEPTION.itemsize} * exception_count",
         "SPID": f"{layout.SpecialIdsHeader.sizeof()} + 4 * stop_count",
         "TEST": f"{layout.SelfTestHeader.sizeof()} + {layout.SELF_TEST_CASE.itemsize} * case_count + 4 * id_count + "
         "text_size",

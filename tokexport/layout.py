@@ -90,6 +90,7 @@ class Tag:
     ADDED_TOKENS: Final = b"ADDT"
     ADDED_CLASSES: Final = b"ACLS"
     TEMPLATE: Final = b"POST"
+    TRIMMING: Final = b"TRIM"
     SPECIAL_IDS: Final = b"SPID"
     CHAT_TEMPLATE: Final = b"CHAT"
     PROVENANCE: Final = b"PROV"
@@ -408,6 +409,23 @@ class PieceKind(IntEnum):
 
 
 TEMPLATE_PIECE: Final = np.dtype([("kind", "<u4"), ("id", "<u4"), ("type_id", "<u4")])
+
+# TRIM: this header, then the exceptions.
+TrimmingHeader = Struct(
+    "passes" / Int32ul, "exception_count" / Int32ul
+)  # passes: two bits each; NONE: spans cannot be told
+
+
+class TrimmingPass(IntEnum):
+    """Two bits of ``trimming.passes``."""
+
+    END = 0
+    ALL = 1
+    KEEP_FIRST = 2  # one space at the start of a text stays in the span
+
+
+MAX_TRIMMING_PASSES: Final = 15
+TRIMMING_EXCEPTION: Final = np.dtype([("id", "<u4"), ("leading", "<u2"), ("trailing", "<u2")])
 
 # SPID: this header, then stop_count ids.
 SpecialIdsHeader = Struct("bos" / Int32ul, "eos" / Int32ul, "pad" / Int32ul, "unk" / Int32ul, "stop_count" / Int32ul)

@@ -338,6 +338,19 @@ class Template:
 
 
 @dataclass(frozen=True, slots=True)
+class Trimming:
+    """What the post-processor takes off the span of a token whose name begins or ends with white space.
+
+    ``passes``: one for each processor that trims, in order; ``True`` where it leaves one space at the start of a text
+    (``add_prefix_space``). A name has as much white space at its start and end as ``Token.content`` has U+0020 there;
+    ``exceptions`` gives both numbers for the other ids.
+    """
+
+    passes: tuple[bool, ...] = ()
+    exceptions: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class SpecialIds:
     """Ids with a role. ``stop``: every id that ends a generation, sorted."""
 
@@ -370,7 +383,7 @@ class TokenizerModel:
     """A tokenizer, whole.
 
     ``tokens[id]`` is ``None`` for a hole in the id space. ``notes`` are sentences for the person who converts: what differs from
-    what the source says, and what the reference does about it.
+    what the source says, and what the reference does about it. ``trimming`` is ``None`` where the reference's offsets cannot be told.
     """
 
     tokens: tuple[Token | None, ...]
@@ -381,6 +394,7 @@ class TokenizerModel:
     splits: tuple[PreTokenizerStep, ...] = ()
     added_tokens: tuple[AddedToken, ...] = ()
     template: Template = Template()
+    trimming: Trimming | None = Trimming()
     decoding: Decoding = Decoding()
     special_ids: SpecialIds = SpecialIds()
     chat_template: str | None = None

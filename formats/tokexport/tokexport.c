@@ -1,8 +1,8 @@
 /* tokexport.c - the runtime behind tokexport.h. The format and the algorithms are those of SPEC.md, whose numbers (I1, 5.3 ...) are cited
    here.
 
-   Order: bytes, hashing, checksums, UTF-8, opening, look-ups, decoding, memory, added tokens, normalization, pre-tokenizer, merges, trie,
-   Unigram, WordPiece, WordLevel, greedy, pieces, encoding, streams, checks. Each part uses only what stands above it.
+   Order: bytes, hashing, checksums, UTF-8, opening, look-ups, decoding, memory, spans, added tokens, normalization, pre-tokenizer, merges,
+   trie, Unigram, WordPiece, WordLevel, greedy, pieces, encoding, streams, checks. Each part uses only what stands above it.
 
    Two rules hold everywhere. A number from the file is compared with its bound before it is used as an index, at opening for what the inner
    loops read (SPLT), at use for the rest. And what is read from the file or written to memory that the caller lends goes through load_ and
@@ -133,6 +133,10 @@ enum {
     CLASS_WORD = 2,
 
     PIECE_SIZE = 12,
+    TRIM_HEADER = 8,
+    TRIM_SIZE = 8,
+    TRIM_END = 0,
+    TRIM_KEEPS_FIRST = 2,
     CASE_SIZE = 20,
     CASE_SPECIAL = 1
 };
@@ -374,7 +378,7 @@ static size_t utf8_encode(uint8_t *p, uint32_t c) {
 /* ---- Opening: header and section table (6.1) ---------------------------------------------------------------------------------------- */
 
 static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "SC64", "RANK", "BIDS", "TIDX", "PIDX", "TRIE", "SPLT",
-                                     "CUTS", "NORM", "ADDT", "ACLS", "POST", "SPID", "CHAT", "PROV", "TEST",
+                                     "CUTS", "NORM", "ADDT", "ACLS", "POST", "TRIM", "SPID", "CHAT", "PROV", "TEST",
 #ifndef TKX_NO_DECODER
                                      "DECO",
 #endif
@@ -557,6 +561,7 @@ static int check_sizes(const tkx *t) {
                is_sized(t->added, added_size(t->added)) &&
                is_sized(t->added_classes, 8 + class_table_size(field(t->added_classes, 0) & 0xFFFF, field(t->added_classes, 0) >> 16)) &&
                is_sized(t->post, 8 + PIECE_SIZE * (field(t->post, 0) + field(t->post, 4))) &&
+               is_sized(t->trims, TRIM_HEADER + TRIM_SIZE * field(t->trims, 4)) &&
                is_sized(t->special_ids, 20 + 4 * field(t->special_ids, 16)) &&
                is_sized(t->self_test, 16 + CASE_SIZE * field(t->self_test, 0) + 4 * field(t->self_test, 4) + field(t->self_test, 8));
     if (t->normalizer.data && (t->normalizer.size < REWRITE_HEADER || t->normalizer.size < REWRITE_HEADER + OP_SIZE * field(t->normalizer, 0)))
@@ -832,6 +837,7 @@ static void find_sections(tkx *t) {
     t->added_classes = find_section(t, "ACLS");
     t->special_ids = find_section(t, "SPID");
     t->post = find_section(t, "POST");
+    t->trims = find_section(t, "TRIM");
     t->self_test = find_section(t, "TEST");
     t->token_slots = (uint32_t)field(t->token_index, 0);
     t->token_buckets = (uint32_t)field(t->token_index, 4);
@@ -883,6 +889,7 @@ const char *tkx_error(int code) {
         case TKX_E_NO_ENCODER: return "The file can only decode: it has no encoder sections.";
         case TKX_E_SELF_TEST: return "A self test gave other ids than its reference.";
         case TKX_E_UNKNOWN_TEXT: return "A part of the text is not in the vocabulary, which has no token for what is unknown.";
+        case TKX_E_NO_SPANS: return "The file cannot say where its tokens stand in a text.";
         case TKX_E_EMPTY: return "The file is empty.";
         case TKX_E_MAGIC: return "This is not a tokexport file.";
         case TKX_E_MANGLED: return "The file was changed by a transfer in text mode: transfer it as binary.";
@@ -1660,6 +1667,31 @@ typedef struct waiting {
    of memory that they need come in. 1.4 times the speed of one piece after the other on English prose; 16 or 64 are no better than 32. */
 enum { BATCH = 32 };
 
+/* Where the text at hand comes from: it is a part of the input, or what rewriting has made of one. */
+typedef struct view {
+    const uint8_t *base;      /* the first byte of the text at hand */
+    const uint8_t *alignment; /* for each byte from `base` on u32 from, u32 to, in the order of the host: where its source in the input begins
+                                 and ends; NULL: the text at hand is the input, which begins at `base` */
+} view;
+
+#ifndef TKX_NO_OFFSETS
+
+/* A place in the input. */
+typedef struct position {
+    size_t byte, character;
+} position;
+
+/* What a call needs besides to say where its ids stand in the input. */
+typedef struct locator {
+    uint32_t *spans; /* two numbers an id, or NULL: nobody asked for them */
+    int unit;
+    const uint8_t *input;
+    size_t input_size;
+    position start, end, furthest; /* up to where characters were counted */
+} locator;
+
+#endif
+
 /* One call of encode. `code` is the first error; whoever sees it set goes home. */
 typedef struct run {
     const tkx *t;
@@ -1668,7 +1700,6 @@ typedef struct run {
     int special; /* 0: none are found, 1: all are, 2: those of `allowed` */
     int code;
     uint32_t *ids;
-    uint32_t *spans; /* two numbers an id, or NULL: nobody asked for them */
     size_t capacity, count;
     size_t unknown_count; /* the value of `count` behind the last unknown word (FUSE_UNKNOWN); 0: there was none */
     uint8_t *memory, no_memory[1];
@@ -1678,6 +1709,10 @@ typedef struct run {
     unsigned cache_shift; /* a hash shifted right by this is the number of a set */
     const uint8_t *limit; /* end of the bytes that may be read behind a piece */
     const uint8_t *begin; /* where the input begins, in the text at hand */
+    view at_hand;
+#ifndef TKX_NO_OFFSETS
+    locator where;
+#endif
     size_t waiting_count;
     waiting batch[BATCH];
 } run;
@@ -1690,13 +1725,6 @@ static int fail(run *r, int code) {
 static void emit(run *r, uint32_t id) {
     if (r->count < r->capacity) r->ids[r->count] = id;
     r->count++;
-}
-
-/* Emits an id that stands for the bytes from `from` to `to` of the text at hand. */
-static FORCE_INLINE void emit_token(run *r, uint32_t id, const uint8_t *from, const uint8_t *to) {
-    (void)from;
-    (void)to;
-    emit(r, id);
 }
 
 /* Borrows from the work memory, above what is borrowed already; give back by setting memory_used. NULL: too little, r->code is set. */
@@ -1713,7 +1741,13 @@ static uint8_t *borrow(run *r, uint64_t size) {
 
 /* Per byte of text that a model sees: MERGE_BYTES for the longest piece and a bit for each state that is remembered. Per byte that an
    operation takes or gives: 1, for FORM 8 more for each code point, for REPLACE a bit for each state that is remembered. */
-enum { MERGE_BYTES = 40 };
+enum { MERGE_BYTES = 40, LENGTH_BYTES = 4 };
+
+#ifndef TKX_NO_OFFSETS
+enum { SPANS = 1 }; /* 8 more for each byte that an operation takes or gives */
+#else
+enum { SPANS = 0 };
+#endif
 
 #define TOO_MUCH (UINT64_C(1) << 48)
 
@@ -1721,13 +1755,14 @@ enum { MERGE_BYTES = 40 };
 static void add_op_size(const tkx_op *op, uint64_t count, uint64_t *size, uint64_t *total) {
     uint64_t grown = *size * smaller(op->growth, 1 << 16) + smaller(op->extra, 1 << 16) * count;
     *total += 2 * *size + grown + 16;
+    if (SPANS) *total += 8 * (*size + grown);
     if (op->kind == FORM) *total += 8 * grown;
     if (op->kind == REPLACE) *total += (*size + 1) * (op->program.memo_count / 8 + 1u + (op->program.labels != NULL));
     *size = grown < TOO_MUCH >> 17 ? grown : TOO_MUCH >> 17;
 }
 
 size_t tkx_work_size(const tkx *t, size_t size) {
-    uint64_t each = MERGE_BYTES, bytes = smaller(size, MAX_TEXT), total = 256;
+    uint64_t each = MERGE_BYTES + (SPANS ? LENGTH_BYTES : 0), bytes = smaller(size, MAX_TEXT), total = 256;
     uint32_t i, j;
     if (!t) return 0;
     for (i = 0; i < t->normalizer_count; i++) add_op_size(&t->ops[i], 1, &bytes, &total);
@@ -1740,7 +1775,132 @@ size_t tkx_work_size(const tkx *t, size_t size) {
     return total > SIZE_MAX || bytes >= TOO_MUCH >> 17 ? SIZE_MAX : (size_t)total;
 }
 
+/* ---- Spans (5.9) --------------------------------------------------------------------------------------------------------------------- */
+
+#ifndef TKX_NO_OFFSETS
+
+static int wants_spans(const run *r) { return r->where.spans != NULL; }
+
+/* Moves a place to a byte and gives the number of the character that the byte belongs to. */
+static size_t count_to(const locator *w, position *at, size_t byte) {
+    for (; at->byte < byte; at->byte++) at->character += !utf8_inside(w->input[at->byte]);
+    for (; at->byte > byte; at->byte--) at->character -= !utf8_inside(w->input[at->byte - 1]);
+    return at->character - (byte < w->input_size && utf8_inside(w->input[byte]) ? 1u : 0u);
+}
+
+/* A span of bytes of the input as one of characters. Starts and ends are counted apart, each from where the last one was; and ends that
+   white space was added to (RSTRIP) apart from those before them: each byte is walked over a few times at most. */
+static void to_characters(locator *w, size_t *from, size_t *to) {
+    if (*from >= w->input_size) return; /* as the reference library leaves it */
+    *from = count_to(w, &w->start, *from);
+    *to = count_to(w, *to >= w->furthest.byte ? &w->furthest : &w->end, *to);
+}
+
+/* The white space at both ends of a model token's name: it begins and ends with as many spaces as its bytes do, unless TRIM says so. */
+static void count_spaces(run *r, uint32_t id, size_t *leading, size_t *trailing) {
+    const tkx *t = r->t;
+    const uint8_t *bytes;
+    uint32_t low = 0, high = (uint32_t)field(t->trims, 4), length, flags, i;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const uint8_t *entry = t->trims.data + TRIM_HEADER + TRIM_SIZE * (size_t)middle;
+        if (load_u32(entry) == id) {
+            *leading = load_u16(entry + 4);
+            *trailing = load_u16(entry + 6);
+            return;
+        }
+        if (load_u32(entry) < id) low = middle + 1;
+        else high = middle;
+    }
+    if (!read_record(t, id, &bytes, &length, &flags)) {
+        fail(r, TKX_E_CORRUPT);
+        return;
+    }
+    for (i = 0; i < length && bytes[i] == ' '; i++) ++*leading;
+    for (i = length; i > 0 && bytes[i - 1] == ' '; i--) ++*trailing;
+}
+
+/* Takes from a span the white space that its token has at its ends, as often as the file says. */
+static void trim(const run *r, size_t leading, size_t trailing, size_t *from, size_t *to) {
+    uint32_t passes = (uint32_t)field(r->t->trims, 0);
+    for (; (passes & 3) != TRIM_END; passes >>= 2) {
+        const int keeps = (passes & 3) == TRIM_KEEPS_FIRST && leading == 1 && (r->count == 0 || *from == 0);
+        if (leading && !keeps) *from = smaller(*from + leading, *to);
+        if (trailing && *to >= trailing) *to = *to - trailing > *from ? *to - trailing : *from;
+    }
+}
+
+/* The bytes of the input that are the source of the bytes from `from` to `to` of the text at hand. A part of a character has the source of
+   the whole. */
+static void find_source(const run *r, const uint8_t *from, const uint8_t *to, size_t *first, size_t *behind) {
+    const view *v = &r->at_hand;
+    if (v->alignment) {
+        *first = get_u32(v->alignment + 8 * (size_t)(from - v->base));
+        *behind = get_u32(v->alignment + 8 * (size_t)(to - 1 - v->base) + 4);
+    } else {
+        while (from > v->base && utf8_inside(*from)) from--;
+        while (to < r->limit && utf8_inside(*to)) to++;
+        *first = (size_t)(from - v->base);
+        *behind = (size_t)(to - v->base);
+    }
+}
+
+/* Writes the span of the id that is emitted next. */
+static void put_span(run *r, const uint8_t *from, const uint8_t *to, size_t leading, size_t trailing) {
+    size_t first, behind;
+    find_source(r, from, to, &first, &behind);
+    if (r->where.unit == TKX_CHARACTERS) to_characters(&r->where, &first, &behind);
+    if (leading || trailing) trim(r, leading, trailing, &first, &behind);
+    if (r->count < r->capacity) {
+        r->where.spans[2 * r->count] = (uint32_t)first;
+        r->where.spans[2 * r->count + 1] = (uint32_t)behind;
+    }
+}
+
+/* Writes into an alignment that `count` bytes have the source of the byte at p in the text at hand; gives where it goes on. */
+static uint8_t *put_sources(const run *r, uint8_t *alignment, size_t count, const uint8_t *p) {
+    size_t from, to;
+    find_source(r, p, p + 1, &from, &to);
+    for (; count; count--, alignment += 8) {
+        put_u32(alignment, (uint32_t)from);
+        put_u32(alignment + 4, (uint32_t)to);
+    }
+    return alignment;
+}
+
+static NO_INLINE void put_token_span(run *r, uint32_t id, const uint8_t *from, const uint8_t *to) {
+    size_t leading = 0, trailing = 0;
+    if (field(r->t->trims, 0)) count_spaces(r, id, &leading, &trailing);
+    put_span(r, from, to, leading, trailing);
+}
+
+#else
+
+static int wants_spans(const run *r) {
+    (void)r;
+    return 0;
+}
+
+#endif
+
+/* Emits an id of the model that stands for the bytes from `from` to `to`, at least one, of the text at hand. */
+static FORCE_INLINE void emit_token(run *r, uint32_t id, const uint8_t *from, const uint8_t *to) {
+#ifndef TKX_NO_OFFSETS
+    if (!EXPECT(!wants_spans(r))) put_token_span(r, id, from, to);
+#else
+    (void)from;
+    (void)to;
+#endif
+    emit(r, id);
+}
+
 /* ---- Added tokens (5.3) ------------------------------------------------------------------------------------------------------------- */
+
+/* What a finder gives: a stretch of text, or an id and the text that it stands for. */
+typedef struct part {
+    size_t from, to;
+    uint32_t id; /* NONE: a stretch */
+} part;
 
 /* A search for the tokens of one trie in one text. */
 typedef struct finder {
@@ -1752,16 +1912,10 @@ typedef struct finder {
     size_t size;
     size_t at;        /* where the search goes on */
     size_t done;      /* the text before it is given out */
-    uint32_t waiting; /* a token that comes behind the stretch that was given out */
+    part waiting;     /* a token that comes behind the stretch that was given out */
     /* The last white space that RSTRIP looked at. It is not looked at twice, or a run of such tokens would be quadratic. */
     size_t spaces, spaces_end;
 } finder;
-
-/* What a finder gives: a stretch of text, or an id. */
-typedef struct part {
-    size_t from, to;
-    uint32_t id; /* NONE: a stretch */
-} part;
 
 /* The flags that ACLS has for the character at p; 0 without ACLS. */
 static uint32_t added_class(run *r, const uint8_t *p) {
@@ -1813,7 +1967,7 @@ static void find_start(finder *f, run *r, int normalized, const uint8_t *text, s
     f->edges = f->nodes + NODE_SIZE * ((size_t)f->node_count + 1);
     f->text = text;
     f->size = size;
-    f->waiting = NONE;
+    f->waiting.id = NONE;
     f->only_start = only_byte(f->starts);
 }
 
@@ -1909,10 +2063,8 @@ static int touches_word(finder *f, size_t start, size_t stop) {
 /* Gives the next stretch or id in *item; 0 at the end and on an error. */
 static int find_next(finder *f, part *item) {
     run *r = f->r;
-    item->from = f->done;
-    item->to = f->size;
-    item->id = f->waiting;
-    f->waiting = NONE;
+    *item = f->waiting;
+    f->waiting.id = NONE;
     if (item->id != NONE) return 1;
     while (f->at < f->size) {
         size_t start = f->at = next_start(f, f->at), stop = 0;
@@ -1940,11 +2092,13 @@ static int find_next(finder *f, part *item) {
         if (flags & TKX_ADDED_RSTRIP) stop = spaces_behind(f, stop);
         if (r->code != TKX_OK) return 0;
         if (start >= stop) continue; /* white space that is a token, and that the token before has taken with it: nothing is left */
+        item->from = start;
+        item->to = stop;
         item->id = load_u32(entry);
         if (f->done < start) {
+            f->waiting = *item;
             item->from = f->done;
             item->to = start;
-            f->waiting = item->id;
             item->id = NONE;
         }
         f->done = stop;
@@ -1956,11 +2110,43 @@ static int find_next(finder *f, part *item) {
     return item->from < item->to;
 }
 
+#ifndef TKX_NO_OFFSETS
+
+/* Whether the character at p counts as white space at the end of a token's name: also U+0120, by which GPT-2's alphabet spells a space. */
+static int is_trimmed(run *r, const uint8_t *p) { return (added_class(r, p) & CLASS_SPACE) || utf8_decode(p) == 0x120; }
+
+static void put_added_span(run *r, const uint8_t *from, const uint8_t *to) {
+    size_t leading = 0, trailing = 0;
+    const uint8_t *p;
+    if (field(r->t->trims, 0)) {
+        for (p = from; p < to && is_trimmed(r, p); p += utf8_length(*p)) leading++;
+        for (p = to; p > from && is_trimmed(r, before(p)); p = before(p)) trailing++;
+    }
+    put_span(r, from, to, leading, trailing);
+}
+
+#endif
+
+/* Emits an added token that stands for the bytes from `from` to `to` of the text at hand, with the white space that it took. */
+static void emit_added(run *r, uint32_t id, const uint8_t *from, const uint8_t *to) {
+#ifndef TKX_NO_OFFSETS
+    if (wants_spans(r)) put_added_span(r, from, to);
+#else
+    (void)from;
+    (void)to;
+#endif
+    emit(r, id);
+}
+
 /* ---- Normalization (5.4) ------------------------------------------------------------------------------------------------------------ */
 
 /* The normalized text grows up from the bottom of the work memory that is left. From its top grows down what is not written yet:
    `marks`, code points of class > 0 behind `starter`, each with its class in the upper 8 bits; and below them the same room once
-   more, to sort them. */
+   more, to sort them.
+
+   For alignment, a code point that is the first of its character's decomposition carries a bit (TAKES) along, through sorting; a
+   composite has as many as its parts together. Code points take characters of the source in its order, as many as they have bits, and
+   have the source of the first of these; one without a bit shares the source of the one that was taken before. */
 typedef struct normalizer {
     run *r;
     uint32_t form, middle_count, leaf_count, entry_count, point_count, composition_count;
@@ -1968,10 +2154,16 @@ typedef struct normalizer {
     uint8_t *out;
     size_t used, room;
     uint32_t starter; /* NONE: none yet */
+    uint32_t firsts;  /* of the starter */
     size_t marks;
+    uint8_t *alignment;                 /* where the sources of what is written next belong, or NULL */
+    const uint8_t *source, *source_end; /* the characters that no code point has taken */
+    const uint8_t *taken;               /* the one that was taken last */
 } normalizer;
 
-static void normalizer_start(normalizer *n, run *r, const tkx_op *op) {
+enum { TAKES = 1 << 21, POINT_MASK = TAKES - 1 };
+
+static void normalizer_start(normalizer *n, run *r, const tkx_op *op, uint8_t *out, size_t room) {
     const uint8_t *data = op->table.data;
     n->r = r;
     n->form = load_u32(data);
@@ -1986,10 +2178,12 @@ static void normalizer_start(normalizer *n, run *r, const tkx_op *op) {
     n->entries = n->leaves + 128 * (size_t)n->leaf_count;
     n->points = n->entries + 8 * (size_t)n->entry_count;
     n->compositions = n->points + 4 * (size_t)n->point_count;
-    n->out = r->memory + r->memory_used;
-    n->room = r->memory_size - r->memory_used;
+    n->out = out;
+    n->room = room;
     n->used = n->marks = 0;
     n->starter = NONE;
+    n->firsts = 0;
+    n->alignment = NULL;
 }
 
 static int is_hangul(uint32_t c) { return c - 0xAC00 < 11172; }
@@ -2042,8 +2236,27 @@ static int has_room(normalizer *n, size_t bytes, size_t marks) {
     return 0;
 }
 
-static void write_point(normalizer *n, uint32_t c) {
-    if (has_room(n, 4, 0)) n->used += utf8_encode(n->out + n->used, c);
+/* Writes the source of a code point that was written with `size` bytes and has so many bits TAKES. */
+static FORCE_INLINE void align_point(normalizer *n, size_t size, uint32_t firsts) {
+#ifndef TKX_NO_OFFSETS
+    if (EXPECT(n->alignment == NULL)) return;
+    if (firsts) n->taken = n->source;
+    n->alignment = put_sources(n->r, n->alignment, size, n->taken);
+    for (; firsts && n->source < n->source_end; firsts--) {
+        n->taken = n->source;
+        n->source += utf8_length(*n->source);
+    }
+#else
+    (void)n, (void)size, (void)firsts;
+#endif
+}
+
+static void write_point(normalizer *n, uint32_t c, uint32_t firsts) {
+    size_t size;
+    if (!has_room(n, 4, 0)) return;
+    size = utf8_encode(n->out + n->used, c);
+    n->used += size;
+    align_point(n, size, firsts);
 }
 
 /* Sorts the marks by class; equal ones keep their order. Linear for many: a run of a million marks is one text among others. */
@@ -2101,9 +2314,10 @@ static void close_marks(normalizer *n) {
     if ((n->form != NFC && n->form != NFKC) || n->starter == NONE) return;
     for (i = 0; i < n->marks; i++) {
         uint32_t mark = get_u32(mark_at(n, i)), c = NONE;
-        if (last_class < mark >> 24) c = composed(n, n->starter, mark & 0xFFFFFF);
+        if (last_class < mark >> 24) c = composed(n, n->starter, mark & POINT_MASK);
         if (c != NONE) {
             n->starter = c;
+            n->firsts += (mark & TAKES) != 0;
         } else {
             put_u32(mark_at(n, kept++), mark);
             last_class = mark >> 24;
@@ -2115,18 +2329,23 @@ static void close_marks(normalizer *n) {
 /* Writes the starter and its marks, which are closed. */
 static void write_closed(normalizer *n) {
     size_t i, count = n->marks;
-    if (n->starter != NONE) write_point(n, n->starter);
+    if (n->starter != NONE) write_point(n, n->starter, n->firsts);
     /* Bottom and top cannot meet: a mark is 4 bytes there and at most 4 bytes here, and it has 8. */
-    for (i = 0; i < count && n->r->code == TKX_OK; i++) n->used += utf8_encode(n->out + n->used, get_u32(mark_at(n, i)) & 0xFFFFFF);
+    for (i = 0; i < count && n->r->code == TKX_OK; i++) {
+        const uint32_t mark = get_u32(mark_at(n, i));
+        const size_t size = utf8_encode(n->out + n->used, mark & POINT_MASK);
+        n->used += size;
+        align_point(n, size, (mark & TAKES) != 0);
+    }
     n->starter = NONE;
     n->marks = 0;
 }
 
-/* Takes one code point of the decomposed text. */
-static void add_point(normalizer *n, uint32_t c, uint32_t class_) {
+/* Takes one code point of the decomposed text; `first`: TAKES or 0. */
+static void add_point(normalizer *n, uint32_t c, uint32_t class_, uint32_t first) {
     uint32_t composite = NONE;
     if (class_ != 0) {
-        if (has_room(n, 4, 1)) put_u32(mark_at(n, n->marks++), class_ << 24 | c);
+        if (has_room(n, 4, 1)) put_u32(mark_at(n, n->marks++), class_ << 24 | first | c);
         return;
     }
     close_marks(n);
@@ -2134,8 +2353,10 @@ static void add_point(normalizer *n, uint32_t c, uint32_t class_) {
     if (composite == NONE) {
         write_closed(n);
         composite = c;
+        n->firsts = 0;
     }
     n->starter = composite;
+    n->firsts += first != 0;
 }
 
 static void add_decomposed(normalizer *n, uint32_t c) {
@@ -2143,9 +2364,9 @@ static void add_decomposed(normalizer *n, uint32_t c) {
     uint32_t start, length, i;
     if (is_hangul(c)) {
         c -= 0xAC00;
-        add_point(n, 0x1100 + c / 588, 0);
-        add_point(n, 0x1161 + c % 588 / 28, 0);
-        if (c % 28) add_point(n, 0x11A7 + c % 28, 0);
+        add_point(n, 0x1100 + c / 588, 0, TAKES);
+        add_point(n, 0x1161 + c % 588 / 28, 0, 0);
+        if (c % 28) add_point(n, 0x11A7 + c % 28, 0, 0);
         return;
     }
     entry = normalizer_entry(n, c);
@@ -2153,7 +2374,7 @@ static void add_decomposed(normalizer *n, uint32_t c) {
     start = load_u32(entry);
     length = entry[4];
     if (length == 0) {
-        add_point(n, c, entry[5]);
+        add_point(n, c, entry[5], TAKES);
         return;
     }
     if (start > n->point_count || length > n->point_count - start) {
@@ -2163,7 +2384,7 @@ static void add_decomposed(normalizer *n, uint32_t c) {
     for (i = 0; i < length && n->r->code == TKX_OK; i++) {
         c = load_u32(n->points + 4 * ((size_t)start + i));
         entry = c <= 0x10FFFF && (c < 0xD800 || c > 0xDFFF) ? normalizer_entry(n, c) : NULL;
-        if (entry) add_point(n, c, entry[5]);
+        if (entry) add_point(n, c, entry[5], i ? 0 : TAKES);
         else fail(n->r, TKX_E_CORRUPT);
     }
 }
@@ -2172,6 +2393,8 @@ static void add_decomposed(normalizer *n, uint32_t c) {
 static void normalize(normalizer *n, const uint8_t *text, size_t size) {
     run *r = n->r;
     size_t i = 0, ascii;
+    n->source = n->taken = text;
+    n->source_end = text + size;
     while (i < size && r->code == TKX_OK) {
         for (ascii = i; ascii < size && text[ascii] < 0x80; ascii++) continue;
         if (ascii - i > 1) {
@@ -2181,10 +2404,12 @@ static void normalize(normalizer *n, const uint8_t *text, size_t size) {
             if (!has_room(n, ascii - i, 0)) break;
             memcpy(n->out + n->used, text + i, ascii - i - 1);
             n->used += ascii - i - 1;
+            for (; n->alignment && i < ascii - 1; i++) align_point(n, 1, 1);
             n->starter = text[ascii - 1];
+            n->firsts = 1;
             i = ascii;
         } else if (ascii > i) {
-            add_point(n, text[i++], 0);
+            add_point(n, text[i++], 0, TAKES);
         } else {
             add_decomposed(n, utf8_decode(text + i));
             i += utf8_length(text[i]);
@@ -2447,16 +2672,49 @@ typedef struct rewriter {
     const uint8_t *text, *end;
     uint8_t *out;
     size_t used, room;
-    int changed; /* the output is what counts; otherwise it is the text as it was */
+    uint8_t *alignment; /* 8 bytes for each byte of the output, or NULL */
+    int changed;        /* the output is what counts; otherwise it is the text as it was */
+    /* Of CHARSMAP: the last character of the output, whose source is not certain yet (see align_character). */
+    const uint8_t *untaken; /* the characters of the text that no character of the output has taken */
+    size_t last_size;       /* in bytes; 0: there is none yet */
+    size_t last_takes;      /* how many characters it takes */
+    size_t aligned;         /* bytes before it */
 } rewriter;
 
-static void write_bytes(rewriter *w, const uint8_t *p, size_t size) {
+static void write_unaligned(rewriter *w, const uint8_t *p, size_t size) {
     if (size > w->room - w->used) {
         fail(w->r, TKX_E_WORK);
         return;
     }
     memcpy(w->out + w->used, p, size);
     w->used += size;
+}
+
+/* Writes bytes whose source is the character at `source` of the text. */
+static void write_bytes(rewriter *w, const uint8_t *p, size_t size, const uint8_t *source) {
+    write_unaligned(w, p, size);
+    if (w->r->code != TKX_OK) return;
+#ifndef TKX_NO_OFFSETS
+    if (w->alignment) put_sources(w->r, w->alignment + 8 * (w->used - size), size, source);
+#else
+    (void)source;
+#endif
+}
+
+/* Says that the last `size` bytes of the output are a copy of those at p. */
+static void align_copy(rewriter *w, const uint8_t *p, size_t size) {
+#ifndef TKX_NO_OFFSETS
+    uint8_t *alignment = w->alignment ? w->alignment + 8 * (w->used - size) : NULL;
+    for (; alignment && size; size--) alignment = put_sources(w->r, alignment, 1, p++);
+#else
+    (void)w, (void)p, (void)size;
+#endif
+}
+
+/* Copies a part of the text. */
+static void write_copy(rewriter *w, const uint8_t *p, size_t size) {
+    write_unaligned(w, p, size);
+    if (w->r->code == TKX_OK) align_copy(w, p, size);
 }
 
 /* The entry of a map for the character at p, not ASCII; NULL where the tables point outside (r->code is set). */
@@ -2502,7 +2760,7 @@ static void run_map(rewriter *w) {
     uint32_t text_size = load_u32(data + 12);
     if (p == w->end) return;
     w->changed = 1;
-    write_bytes(w, w->text, (size_t)(p - w->text));
+    write_copy(w, w->text, (size_t)(p - w->text));
     while (p < w->end && w->r->code == TKX_OK) {
         const uint8_t *entry;
         uint32_t start, before_size, after_size;
@@ -2513,6 +2771,7 @@ static void run_map(rewriter *w) {
             w->out[w->used + i] = becomes;
         }
         w->used += i;
+        align_copy(w, p, i);
         p += i;
         if (p == w->end) break;
         entry = map_entry(w, utf8_decode(p));
@@ -2522,15 +2781,15 @@ static void run_map(rewriter *w) {
         before_size = entry[4];
         after_size = entry[5];
         if (entry == entries) {
-            write_bytes(w, p, length);
+            write_copy(w, p, length);
         } else if (start > text_size || before_size + after_size > text_size - start ||
                    utf8_valid(texts + start, before_size) != before_size ||
                    utf8_valid(texts + start + before_size, after_size) != after_size) {
             fail(w->r, TKX_E_CORRUPT);
         } else {
-            write_bytes(w, texts + start, before_size);
-            if (entry[6]) write_bytes(w, p, length);
-            write_bytes(w, texts + start + before_size, after_size);
+            write_bytes(w, texts + start, before_size, p);
+            if (entry[6]) write_copy(w, p, length);
+            write_bytes(w, texts + start + before_size, after_size, p);
         }
         p += length;
     }
@@ -2561,13 +2820,58 @@ static void run_replace(rewriter *w) {
             at = is_far(s) ? skip_idle_labels(s, &m, at, w->end) : skip_idle(s, at, w->end);
             continue;
         }
-        write_bytes(w, copied, (size_t)(at - copied));
-        write_bytes(w, w->op->content.data, w->op->content.size);
+        write_copy(w, copied, (size_t)(at - copied));
+        write_bytes(w, w->op->content.data, w->op->content.size, last - 1);
         at = copied = last;
     }
     w->changed = copied > w->text;
-    if (w->changed) write_bytes(w, copied, (size_t)(w->end - copied));
+    if (w->changed) write_copy(w, copied, (size_t)(w->end - copied));
     r->memory_used = mark;
+}
+
+/* The alignment of CHARSMAP. A character of the output takes characters of the text, in order, and has the source of the first of them; one that
+   takes none shares the source of the one that was taken before. A replacement of m characters for n takes one character each as long
+   as there are any. What is then left of the n, its last character takes besides, or the character before it where m is 0; at the start of the
+   text nobody takes them, and all that follows is a little too far left. That is how the reference library has it. */
+
+/* Writes the source of the last character. */
+static void align_last(rewriter *w) {
+#ifndef TKX_NO_OFFSETS
+    const uint8_t *source = w->untaken;
+    if (!w->alignment || !w->last_size) return;
+    if (!w->last_takes && source > w->text) source = before(source);
+    put_sources(w->r, w->alignment + 8 * w->aligned, w->last_size, source);
+    w->aligned += w->last_size;
+    for (; w->last_takes && w->untaken < w->end; w->last_takes--) w->untaken += utf8_length(*w->untaken);
+    w->last_size = 0;
+#else
+    (void)w;
+#endif
+}
+
+/* Notes the next character of the output, `size` bytes. */
+static void align_character(rewriter *w, size_t size, size_t takes) {
+    align_last(w);
+    w->last_size = size;
+    w->last_takes = takes;
+}
+
+/* Copies whole characters. */
+static void copy_characters(rewriter *w, const uint8_t *from, const uint8_t *to) {
+    write_unaligned(w, from, (size_t)(to - from));
+    for (; w->alignment && from < to; from += utf8_length(*from)) align_character(w, utf8_length(*from), 1);
+}
+
+/* Aligns a replacement for the characters from p to `end`. */
+static void align_replacement(rewriter *w, const uint8_t *text, size_t size, const uint8_t *p, const uint8_t *end) {
+    size_t left = 0, i;
+    if (!w->alignment) return;
+    for (; p < end; p += utf8_length(*p)) left++;
+    for (i = 0; i < size; i += utf8_length(text[i])) {
+        align_character(w, utf8_length(text[i]), left ? 1 : 0);
+        if (left) left--;
+    }
+    if (w->last_size) w->last_takes += left;
 }
 
 /* The place of the replacement for the shortest or the longest sequence that a text begins with, *length its bytes; NONE: there is none. */
@@ -2587,15 +2891,17 @@ static uint32_t find_sequence(const tkx_op *op, const uint8_t *p, const uint8_t 
     return place;
 }
 
-/* Writes the replacement that begins at a place of the text of a charsmap and ends before a NUL. */
-static void write_replacement(rewriter *w, uint32_t place) {
+/* Writes the replacement that begins at a place of the text of a charsmap and ends before a NUL; the characters from p to `end` are
+   replaced. */
+static void write_replacement(rewriter *w, uint32_t place, const uint8_t *p, const uint8_t *end) {
     const tkx_span table = w->op->table;
     uint32_t text_size = load_u32(table.data + 16), size = 0;
     const uint8_t *text = table.data + (table.size - text_size) + place;
     if (place <= text_size) {
         while (size < text_size - place && text[size]) size++;
         if (utf8_valid(text, size) == size) {
-            write_bytes(w, text, size);
+            write_unaligned(w, text, size);
+            align_replacement(w, text, size, p, end);
             return;
         }
     }
@@ -2645,8 +2951,8 @@ static void run_charsmap(rewriter *w) {
                     length = utf8_length(*p);
                     place = find_sequence(op, p, p + length, 0, &kept);
                     if (place == NONE) continue;
-                    write_bytes(w, copied, (size_t)(p - copied));
-                    write_replacement(w, place);
+                    copy_characters(w, copied, p);
+                    write_replacement(w, place, p, p + length);
                     w->changed = 1;
                     copied = p + length;
                 }
@@ -2665,12 +2971,13 @@ static void run_charsmap(rewriter *w) {
             }
             if (length < (size_t)(w->end - p) && utf8_inside(p[length])) fail(w->r, TKX_E_CORRUPT);
         }
-        write_bytes(w, copied, (size_t)(p - copied));
-        write_replacement(w, place);
+        copy_characters(w, copied, p);
+        write_replacement(w, place, p, p + length);
         w->changed = 1;
         copied = p += length;
     }
-    if (w->changed && w->r->code == TKX_OK) write_bytes(w, copied, (size_t)(w->end - copied));
+    if (w->changed && w->r->code == TKX_OK) copy_characters(w, copied, w->end);
+    align_last(w);
 }
 
 /* AFFIX; `first`: the text begins where the input begins. */
@@ -2685,47 +2992,73 @@ static void run_affix(rewriter *w, int first) {
         fail(w->r, TKX_E_WORK);
         return;
     }
-    if (!(w->op->flags & APPEND)) write_bytes(w, content.data, content.size);
-    write_bytes(w, w->text, size);
-    if (w->op->flags & APPEND) write_bytes(w, content.data, content.size);
+    if (!(w->op->flags & APPEND)) write_bytes(w, content.data, content.size, w->text);
+    write_copy(w, w->text, size);
+    if (w->op->flags & APPEND) write_bytes(w, content.data, content.size, w->end - 1);
 }
 
 /* FORM. */
 static void run_form(rewriter *w) {
     normalizer n;
     size_t size = (size_t)(w->end - w->text);
-    normalizer_start(&n, w->r, w->op);
+    normalizer_start(&n, w->r, w->op, w->out, w->room);
+    n.alignment = w->alignment;
     if (is_normalized(&n, w->text, size) || w->r->code != TKX_OK) return;
     normalize(&n, w->text, size);
     w->changed = 1;
     w->used = n.used;
 }
 
+/* Runs one operation over a text in the work memory that is free; `aligned`: bytes that its output is known to have, whose sources are
+   written to the end of that memory, or 0. */
+static void run_op(rewriter *w, run *r, const tkx_op *op, int first, const uint8_t *text, size_t size, size_t aligned) {
+    const size_t memory_size = r->memory_size;
+    w->r = r;
+    w->op = op;
+    w->text = text;
+    w->end = text + size;
+    w->out = r->memory + r->memory_used;
+    w->used = 0;
+    w->alignment = NULL;
+    w->changed = 0;
+    w->untaken = text;
+    w->last_size = w->last_takes = w->aligned = 0;
+    if (aligned > (memory_size - r->memory_used) / 8) {
+        fail(r, TKX_E_WORK);
+        return;
+    }
+    r->memory_size -= 8 * aligned;
+    w->room = r->memory_size - r->memory_used;
+    if (aligned) w->alignment = r->memory + r->memory_size;
+    switch (op->kind) {
+        case FORM: run_form(w); break;
+        case MAP: run_map(w); break;
+        case REPLACE: run_replace(w); break;
+        case CHARSMAP: run_charsmap(w); break;
+        default: run_affix(w, first); break;
+    }
+    r->memory_size = memory_size;
+}
+
 /* Runs `count` operations, from `op` on, over a text that is not empty; `first`: it begins where the input begins. What they make of it
-   lies in borrowed memory, if it is not the text itself. */
+   lies in borrowed memory, if it is not the text itself, and is then the text at hand. */
 static NO_INLINE void rewrite(run *r, const tkx_op *op, uint32_t count, int first, const uint8_t **text, size_t *size) {
     const size_t mark = r->memory_used, given = *size;
     uint32_t i;
     for (i = 0; i < count && *size && r->code == TKX_OK; i++, op++) {
         rewriter w;
-        w.r = r;
-        w.op = op;
-        w.text = *text;
-        w.end = *text + *size;
-        w.out = r->memory + r->memory_used;
-        w.room = r->memory_size - r->memory_used;
-        w.used = 0;
-        w.changed = 0;
-        switch (op->kind) {
-            case FORM: run_form(&w); break;
-            case MAP: run_map(&w); break;
-            case REPLACE: run_replace(&w); break;
-            case CHARSMAP: run_charsmap(&w); break;
-            default: run_affix(&w, first); break;
-        }
+        run_op(&w, r, op, first, *text, *size, 0);
+        /* Once more, now that it is known how many sources there are to be written. */
+        if (w.changed && w.used && wants_spans(r) && r->code == TKX_OK) run_op(&w, r, op, first, *text, *size, w.used);
         if (!w.changed || r->code != TKX_OK) continue;
         memmove(r->memory + mark, w.out, w.used);
         r->memory_used = mark + w.used;
+        if (w.alignment) {
+            memmove(r->memory + r->memory_used, w.alignment, 8 * w.used);
+            r->at_hand.alignment = r->memory + r->memory_used;
+            r->memory_used += 8 * w.used;
+        }
+        r->at_hand.base = r->memory + mark;
         *text = r->memory + mark;
         *size = w.used;
     }
@@ -2753,8 +3086,12 @@ static FORCE_INLINE uint32_t rank_of(const tkx *t, uint32_t product) {
 }
 
 
-/* The symbols of a piece, as u32 in the order of the host: at most `size` of them. */
-static size_t byte_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *symbols) {
+/* How long the reference library takes a byte of a byte-level model to be: in UTF-8, as GPT-2's alphabet spells it. */
+static FORCE_INLINE uint32_t spelled_length(uint8_t byte) { return byte > 0x20 && byte < 0x7F ? 1 : 2; }
+
+/* The symbols of a piece, as u32 in the order of the host: at most `size` of them. `lengths`: what the reference library takes them to be
+   long, or NULL. */
+static FORCE_INLINE size_t byte_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *symbols, uint8_t *lengths) {
     const tkx *t = r->t;
     int was_unknown = 0;
     size_t count = 0, i;
@@ -2766,16 +3103,29 @@ static size_t byte_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *s
             fail(r, TKX_E_CORRUPT);
             return 0;
         } else {
-            if (t->unknown_id == NONE || (was_unknown && (t->flags & FUSE_UNKNOWN))) continue;
+            if (t->unknown_id == NONE) continue;
+            if (was_unknown && (t->flags & FUSE_UNKNOWN)) {
+                if (lengths) put_u32(lengths + 4 * (count - 1), get_u32(lengths + 4 * (count - 1)) + spelled_length(bytes[i]));
+                continue;
+            }
             id = t->unknown_id;
             was_unknown = 1;
         }
+        if (lengths) put_u32(lengths + 4 * count, spelled_length(bytes[i]));
         put_u32(symbols + 4 * count++, id);
     }
     return count;
 }
 
 #ifndef TKX_NO_CHARACTERS
+
+/* Writes a symbol and its length, if it is wanted; gives the place of the next one. */
+static FORCE_INLINE size_t put_symbol(uint8_t *symbols, uint8_t *lengths, size_t i, uint32_t id, size_t length) {
+    put_u32(symbols + 4 * i, id);
+    if (lengths) put_u32(lengths + 4 * i, (uint32_t)length);
+    return i + 1;
+}
+
 
 /* The symbol that CHRS has for a unit, a character or a byte, at a place in its piece, or NONE. Places: 0 first, 1 inside, 2 alone, 3 last. */
 static FORCE_INLINE uint32_t unit_symbol(run *r, uint32_t unit, uint32_t place) {
@@ -2814,41 +3164,46 @@ static size_t fallback_symbols(run *r, const uint8_t *bytes, size_t size, uint8_
 
 /* The symbols of a piece where they are not just those of its bytes: at most `size` of them, as u32 in the order of the host. An unknown
    symbol waits until the next known one, so that the bytes of other characters come before it, as in the reference. */
-static NO_INLINE size_t character_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *symbols) {
+static NO_INLINE size_t character_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *symbols, uint8_t *lengths) {
     const tkx *t = r->t;
     const int of_bytes = load_u32(t->characters.data) == UNIT_BYTE;
-    int waits = 0;
-    size_t count = 0, i = 0, length;
+    size_t waits = 0; /* the length of an unknown symbol that waits */
+    size_t count = 0, i = 0, length, k;
     for (; i < size; i += length) {
         uint32_t id, place;
-        size_t in_bytes;
+        size_t in_bytes, own;
         length = of_bytes ? 1 : utf8_length(bytes[i]);
         place = (i ? 1u : 0u) + (i + length == size ? 2u : 0u);
         id = unit_symbol(r, of_bytes ? bytes[i] : utf8_decode(bytes + i), place);
+        own = of_bytes ? spelled_length(bytes[i]) : length;
         if (EXPECT(id != NONE)) {
-            if (waits) put_u32(symbols + 4 * count++, t->unknown_id);
+            if (waits) count = put_symbol(symbols, lengths, count, t->unknown_id, waits);
             waits = 0;
-            put_u32(symbols + 4 * count++, id);
+            count = put_symbol(symbols, lengths, count, id, own);
             continue;
         }
         in_bytes = of_bytes ? 0 : fallback_symbols(r, bytes + i, length, symbols + 4 * count);
+        for (k = 0; lengths && k < in_bytes; k++) put_u32(lengths + 4 * (count + k), 1);
         count += in_bytes;
         if (in_bytes || t->unknown_id == NONE) continue;
-        if (waits && !(t->flags & FUSE_UNKNOWN)) put_u32(symbols + 4 * count++, t->unknown_id);
-        waits = 1;
+        if (waits && !(t->flags & FUSE_UNKNOWN)) {
+            count = put_symbol(symbols, lengths, count, t->unknown_id, waits);
+            waits = 0;
+        }
+        waits += own;
     }
-    if (waits) put_u32(symbols + 4 * count++, t->unknown_id);
+    if (waits) count = put_symbol(symbols, lengths, count, t->unknown_id, waits);
     return r->code == TKX_OK ? count : 0;
 }
 
 #endif
 
 /* The symbols that merging begins with. */
-static FORCE_INLINE size_t first_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *symbols) {
+static FORCE_INLINE size_t first_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *symbols, uint8_t *lengths) {
 #ifndef TKX_NO_CHARACTERS
-    if (r->t->characters.data) return character_symbols(r, bytes, size, symbols);
+    if (r->t->characters.data) return character_symbols(r, bytes, size, symbols, lengths);
 #endif
-    return byte_symbols(r, bytes, size, symbols);
+    return byte_symbols(r, bytes, size, symbols, lengths);
 }
 
 /* Up to this length a piece is merged on the C stack: for each merge, all ranks are looked at. Longer ones go through a queue in the
@@ -2859,7 +3214,7 @@ enum { SHORT_PIECE = 64 };
 static size_t merge_short(run *r, const uint8_t *bytes, size_t size, uint32_t *ids) {
     const tkx *t = r->t;
     uint32_t ranks[SHORT_PIECE], products[SHORT_PIECE];
-    size_t count = first_symbols(r, bytes, size, (uint8_t *)ids), i;
+    size_t count = first_symbols(r, bytes, size, (uint8_t *)ids, NULL), i;
     if (count < 2) return count;
     for (i = 0; i + 1 < count; i++) {
         products[i] = find_pair(r, ids[i], ids[i + 1]);
@@ -3053,9 +3408,34 @@ static void list_symbols(run *r, queue *q, uint8_t *symbols, const uint8_t *ids,
     if (!sorted) sort_by_rank(q->sorted, q->heap, q->count);
 }
 
+/* How much of the lengths of symbols a byte of their piece stands for. */
+static size_t unit_length(int of_characters, uint8_t byte) { return of_characters ? 1 : spelled_length(byte); }
+
+/* Emits the symbols that merging has left, each with the bytes that it stands for. A symbol is as long as the first symbols that it was
+   made from, and they are laid side by side from the start of the piece: behind a character that gave no symbol, all are too far left. That
+   is how the reference library has it. */
+static void emit_symbols(run *r, const uint8_t *bytes, const uint8_t *symbols, const uint8_t *lengths, size_t count) {
+    const int of_characters = r->t->characters.data && load_u32(r->t->characters.data) == UNIT_CHARACTER;
+    size_t at = 0, before = 0; /* a byte, and the length of those before it */
+    size_t length = 0;         /* of the symbols so far */
+    size_t i, next;
+    for (i = 0; i < count; i = next) {
+        const uint32_t link = symbol(symbols, i, SYMBOL_NEXT);
+        const uint8_t *from;
+        size_t k;
+        next = link == NONE ? count : link;
+        while (before + unit_length(of_characters, bytes[at]) <= length) before += unit_length(of_characters, bytes[at++]);
+        from = bytes + at;
+        for (k = i; k < next; k++) length += get_u32(lengths + 4 * k);
+        while (before + unit_length(of_characters, bytes[at]) < length) before += unit_length(of_characters, bytes[at++]);
+        emit_token(r, symbol(symbols, i, SYMBOL_ID), from, bytes + at + 1);
+    }
+}
+
 static NO_INLINE void merge_long(run *r, const uint8_t *bytes, size_t size) {
     size_t mark = r->memory_used, count;
-    uint8_t *symbols = borrow(r, (uint64_t)MERGE_BYTES * size);
+    uint8_t *lengths = wants_spans(r) ? borrow(r, (uint64_t)LENGTH_BYTES * size) : NULL;
+    uint8_t *symbols = r->code == TKX_OK ? borrow(r, (uint64_t)MERGE_BYTES * size) : NULL;
     queue q = {NULL, NULL, 0, 0, 0, 0, 0, 0};
     uint64_t key;
     uint32_t i;
@@ -3067,7 +3447,7 @@ static NO_INLINE void merge_long(run *r, const uint8_t *bytes, size_t size) {
     q.sorted = symbols + SYMBOL * size; /* one key a symbol at first, at most two for each merge later: 8 + 16 bytes */
     q.heap = q.sorted + 8 * size;
     q.room = size;
-    count = first_symbols(r, bytes, size, q.heap);
+    count = first_symbols(r, bytes, size, q.heap, lengths);
     memmove(symbols + 12 * size, q.heap, 4 * count);
     list_symbols(r, &q, symbols, symbols + 12 * size, count);
     while (queue_pop(&q, r->t, symbols, &key)) {
@@ -3088,7 +3468,11 @@ static NO_INLINE void merge_long(run *r, const uint8_t *bytes, size_t size) {
         }
         if (left != NONE) queue_pair(r, &q, symbols, left, i);
     }
-    for (i = count ? 0 : NONE; i != NONE; i = symbol(symbols, i, SYMBOL_NEXT)) emit(r, symbol(symbols, i, SYMBOL_ID));
+    if (lengths) {
+        emit_symbols(r, bytes, symbols, lengths, count);
+    } else {
+        for (i = count ? 0 : NONE; i != NONE; i = symbol(symbols, i, SYMBOL_NEXT)) emit(r, symbol(symbols, i, SYMBOL_ID));
+    }
     r->memory_used = mark;
 }
 
@@ -3604,13 +3988,17 @@ static NO_INLINE void encode_unseen(run *r, const waiting *w) {
         return;
     }
     if (found != TKX_OK || !(((t->flags & WHOLE_PIECE_FIRST) && !w->is_part) || (flags & TKX_WHOLE))) {
-        if (w->size > SHORT_PIECE) {
+        if (w->size > SHORT_PIECE || wants_spans(r)) {
             merge_long(r, w->p, w->size);
             return;
         }
         count = merge_short(r, w->p, w->size, ids);
     }
     if (r->code != TKX_OK) return;
+    if (wants_spans(r)) {
+        emit_token(r, ids[0], w->p, w->p + w->size);
+        return;
+    }
     for (i = 0; i < count; i++) emit(r, ids[i]);
     /* What is a token as a piece, and something else as a part of one, is not for the cache. */
     if (t->crossings.data && found == TKX_OK && !(flags & TKX_WHOLE)) return;
@@ -3674,7 +4062,8 @@ static FORCE_INLINE void add_waiting(run *r, const uint8_t *p, size_t size, int 
     w->is_part = is_part;
     w->set = NULL;
     if (EXPECT(size <= LARGE_BYTES && r->cache != NULL)) find_set(r, w);
-    if (r->waiting_count == BATCH) encode_batch(r);
+    /* A piece that waits does not know from which text it is. */
+    if (r->waiting_count == BATCH || wants_spans(r)) encode_batch(r);
 }
 
 #ifndef TKX_NO_CHARACTERS
@@ -3727,7 +4116,7 @@ static NO_INLINE void add_parts(run *r, const uint8_t *p, size_t size) {
 /* Takes a piece that is not empty. Its bytes must stay until encode_batch. */
 static FORCE_INLINE void add_piece(run *r, const uint8_t *p, size_t size) {
 #ifndef TKX_NO_CHARACTERS
-    if (r->t->crossings.data) {
+    if (r->t->crossings.data && !wants_spans(r)) { /* a part does not know the length of what is before it */
         add_parts(r, p, size);
         return;
     }
@@ -3779,6 +4168,7 @@ typedef struct splitter {
     int parted;   /* the next span is */
     memo m;
     const uint8_t *run_begin, *run_limit; /* of the run, before the text was rewritten */
+    view run_at_hand;
 } splitter;
 
 static void splitter_start(splitter *w, run *r, const tkx_stage *s, const uint8_t *begin, const uint8_t *end) {
@@ -3786,6 +4176,7 @@ static void splitter_start(splitter *w, run *r, const tkx_stage *s, const uint8_
     w->s = s;
     w->run_begin = r->begin;
     w->run_limit = r->limit;
+    w->run_at_hand = r->at_hand;
     if (s->flags & REWRITE) {
         size_t size = (size_t)(end - begin);
         const uint8_t *given = begin;
@@ -3917,6 +4308,7 @@ static NO_INLINE void split_in_stages(run *r, const uint8_t *begin, const uint8_
         if (!next_piece(&splitters[level], r, &p)) {
             r->begin = splitters[level].run_begin;
             r->limit = splitters[level].run_limit;
+            r->at_hand = splitters[level].run_at_hand;
             if (level == 0 || r->code != TKX_OK) return;
             level--;
         } else if (level + 1 < depth) {
@@ -3953,6 +4345,7 @@ static void encode_plain(run *r, const uint8_t *text, size_t size) {
 static void encode_stretch(run *r, const uint8_t *text, size_t size) {
     size_t mark = r->memory_used;
     const uint8_t *limit = r->limit, *begin = r->begin;
+    const view at_hand = r->at_hand;
     if (r->t->normalizer_count) {
         const uint8_t *given = text;
         rewrite(r, r->t->ops, r->t->normalizer_count, text == begin, &text, &size);
@@ -3965,7 +4358,7 @@ static void encode_stretch(run *r, const uint8_t *text, size_t size) {
         part item;
         find_start(&f, r, 1, text, size);
         while (r->code == TKX_OK && find_next(&f, &item)) {
-            if (item.id != NONE) emit(r, item.id);
+            if (item.id != NONE) emit_added(r, item.id, text + item.from, text + item.to);
             else encode_plain(r, text + item.from, item.to - item.from);
         }
     } else if (size) {
@@ -3973,6 +4366,7 @@ static void encode_stretch(run *r, const uint8_t *text, size_t size) {
     }
     r->begin = begin;
     r->limit = limit;
+    r->at_hand = at_hand;
     r->memory_used = mark;
 }
 
@@ -3984,7 +4378,7 @@ static void encode_text(run *r, const uint8_t *text, size_t size) {
         part item;
         find_start(&f, r, 0, text, size);
         while (r->code == TKX_OK && find_next(&f, &item)) {
-            if (item.id != NONE) emit(r, item.id);
+            if (item.id != NONE) emit_added(r, item.id, text + item.from, text + item.to);
             else encode_stretch(r, text + item.from, item.to - item.from);
         }
     } else if (size) {
@@ -4036,7 +4430,7 @@ static void lend(run *r, const tkx_work *work) {
         r->memory = (uint8_t *)work->memory;
         r->memory_size = work->memory_size;
     }
-    if (!work || !work->cache) return;
+    if (!work || !work->cache || wants_spans(r)) return; /* a cached word does not say which bytes its ids stand for */
     /* A set shall lie in one line of memory. */
     offset = (size_t)(0 - (uintptr_t)work->cache) & (SET - 1);
     if (work->cache_size >= offset + 2 * SET) {
@@ -4061,6 +4455,7 @@ static int encode(run *r, const void *text, size_t size, uint32_t *ids, size_t c
     }
     r->ids = ids;
     r->capacity = capacity;
+    r->at_hand.base = (const uint8_t *)text;
     lend(r, work);
     encode_blocks(r, (const uint8_t *)text, size);
     if (r->code == TKX_E_WORK) *count = r->memory_needed > SIZE_MAX ? SIZE_MAX : (size_t)r->memory_needed;
@@ -4096,6 +4491,31 @@ int tkx_encode_allowed(const tkx *t, const void *text, size_t size, const uint8_
     r.allowed_size = allowed_size;
     return encode(&r, text, size, ids, capacity, count, work);
 }
+
+#ifndef TKX_NO_OFFSETS
+
+int tkx_encode_spans(const tkx *t, const void *text, size_t size, const uint8_t *allowed, size_t allowed_size, int unit, uint32_t *ids,
+                     uint32_t *spans, size_t capacity, size_t *count, const tkx_work *work) {
+    static const uint8_t nothing[1] = {0};
+    uint32_t no_spans[1];
+    run r;
+    if ((!allowed && allowed_size && allowed_size != TKX_ALL) || (!spans && capacity)) return TKX_E_ARGUMENT;
+    if (unit != TKX_BYTES && unit != TKX_CHARACTERS) return TKX_E_ARGUMENT;
+    if (t && field(t->trims, 0) == NONE) {
+        if (count) *count = 0;
+        return TKX_E_NO_SPANS;
+    }
+    run_init(&r, t, allowed_size == TKX_ALL ? 1 : allowed_size ? 2 : 0);
+    r.allowed = allowed ? allowed : nothing;
+    r.allowed_size = allowed_size;
+    r.where.spans = spans ? spans : no_spans;
+    r.where.unit = unit;
+    r.where.input = (const uint8_t *)text;
+    r.where.input_size = size;
+    return encode(&r, text, size, ids, capacity, count, work);
+}
+
+#endif
 
 /* ---- Encoding a stream -------------------------------------------------------------------------------------------------------------- */
 

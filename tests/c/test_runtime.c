@@ -309,6 +309,54 @@ static void allowed_tokens_are_found_and_no_others(const tkx *t, const uint8_t *
     free(work.memory);
 }
 
+static size_t characters_of(const uint8_t *text, size_t size) {
+    size_t count = 0, i;
+    for (i = 0; i < size; i++) count += (text[i] & 0xC0) != 0x80;
+    return count;
+}
+
+/* With as much work memory as it asks for, and room for just the ids that there are. */
+static void spans_lie_in_the_text(const tkx *t, int special, const uint8_t *text, size_t size, const uint32_t *expected, size_t count) {
+    static uint32_t in_bytes[2 * MAX_IDS];
+    const uint8_t *data;
+    uint32_t *ids = (uint32_t *)exactly(4 * count), *spans = (uint32_t *)exactly(8 * count);
+    size_t memory_size = 0, got, i, all = special ? TKX_ALL : 0, trim_size;
+    int unit, trims = tkx_section(t, "TRIM", &data, &trim_size) == TKX_OK;
+    for (unit = TKX_BYTES; unit <= TKX_CHARACTERS; unit++) {
+        const size_t end = unit == TKX_BYTES ? size : characters_of(text, size);
+        int code;
+        for (;;) {
+            tkx_work work = {NULL, 0, NULL, 0};
+            work.memory = exactly(memory_size);
+            work.memory_size = memory_size;
+            code = tkx_encode_spans(t, text, size, NULL, all, unit, ids, spans, count, &got, &work);
+            free(work.memory);
+            if (code != TKX_E_WORK) break;
+            CHECK(got > memory_size && got <= tkx_work_size(t, size));
+            memory_size = got;
+        }
+        CHECK(code == TKX_OK && got == count && memcmp(ids, expected, 4 * count) == 0);
+        for (i = 0; i < count; i++) {
+            CHECK(spans[2 * i] <= spans[2 * i + 1] && spans[2 * i + 1] <= end);
+            if (unit == TKX_BYTES || trims) continue;
+            CHECK(characters_of(text, in_bytes[2 * i]) == spans[2 * i] && characters_of(text, in_bytes[2 * i + 1]) == spans[2 * i + 1]);
+        }
+        if (unit == TKX_BYTES && count) memcpy(in_bytes, spans, 8 * count);
+    }
+    if (count > 1) {
+        tkx_work work = {NULL, 0, NULL, 0};
+        uint32_t few[1], few_spans[2];
+        work.memory = exactly(memory_size);
+        work.memory_size = memory_size;
+        CHECK(tkx_encode_spans(t, text, size, NULL, all, TKX_BYTES, few, few_spans, 1, &got, &work) == TKX_E_IDS && got == count);
+        CHECK(few[0] == expected[0] && few_spans[0] == in_bytes[0] && few_spans[1] == in_bytes[1]);
+        CHECK(tkx_encode_spans(t, text, size, NULL, all, TKX_BYTES, NULL, NULL, 0, &got, &work) == TKX_E_IDS && got == count);
+        free(work.memory);
+    }
+    free(ids);
+    free(spans);
+}
+
 static void encode_random_texts(const tkx *t, uint64_t *state) {
     static uint8_t buffer[MAX_TEXT];
     static uint32_t ids[MAX_IDS];
@@ -318,6 +366,7 @@ static void encode_random_texts(const tkx *t, uint64_t *state) {
     for (special = 0; special < 2; special++) {
         CHECK(encode_growing(t, special, text, size, ids, MAX_IDS, &count) == TKX_OK);
         every_way_gives_the_same_ids(t, special, text, size, ids, count, state);
+        spans_lie_in_the_text(t, special, text, size, ids, count);
         a_stream_gives_the_ids_of_the_whole(t, special, text, size, ids, count, size + 1, state);
         a_stream_gives_the_ids_of_the_whole(t, special, text, size, ids, count, 1 + below(state, 80), state);
         cutting_changes_nothing(t, special, text, size, ids, count);
@@ -402,6 +451,9 @@ static void wrong_calls_are_refused(const tkx *t, int has_encoder) {
     CHECK(tkx_encode(t, "a", 1, ids, 4, NULL, &none) == TKX_E_ARGUMENT);
     CHECK(tkx_encode(t, "a", (size_t)UINT32_C(0x80000000), ids, 4, &count, &none) == TKX_E_ARGUMENT);
     CHECK(tkx_encode_allowed(t, "a", 1, NULL, 1, ids, 4, &count, &none) == TKX_E_ARGUMENT);
+    CHECK(tkx_encode_spans(t, "a", 1, NULL, 1, TKX_BYTES, ids, ids, 4, &count, &none) == TKX_E_ARGUMENT);
+    CHECK(tkx_encode_spans(t, "a", 1, NULL, 0, TKX_BYTES, ids, NULL, 4, &count, &none) == TKX_E_ARGUMENT);
+    CHECK(tkx_encode_spans(t, "a", 1, NULL, 0, 2, ids, ids, 4, &count, &none) == TKX_E_ARGUMENT);
     CHECK(tkx_decode(t, NULL, 1, out, 4, &count) == TKX_E_ARGUMENT && tkx_decode(t, ids, 1, NULL, 4, &count) == TKX_E_ARGUMENT);
     CHECK(tkx_decode(t, &bad, 1, out, 4, &count) == TKX_E_ID && count == 0);
     CHECK(tkx_decode_text(t, NULL, 1, out, 4, &count) == TKX_E_ARGUMENT && tkx_decode_text(t, &bad, 1, out, 4, &count) == TKX_E_ID);

@@ -47,8 +47,8 @@ def keep_spaces(model: TokenizerModel) -> TokenizerModel:
     (' the', 'a\u2581b')
     """
     exchanged_model = _exchanged_model(model)
-    if exchanged_model is None:
-        return model
+    if exchanged_model is None or (model.trimming is not None and model.trimming.passes):
+        return model  # trimming asks whether an added token stands for spaces
     normalizer, added = _steps_kept(model.normalizer), model.added_tokens
     if normalizer is not None:
         added = tuple(replace(token, content=exchanged(token.content)) if token.verbatim else token for token in added)
@@ -116,6 +116,10 @@ def _exchanged_model(model: TokenizerModel) -> BytePairModel | UnigramModel | No
         return None
     if byte_ids is not None and MARK.encode() not in inner.vocab:
         return None  # the bytes of the mark are not those of a space
+    if isinstance(inner, BytePairModel) and inner.unk_id is None and (byte_ids is None or None in byte_ids):
+        return (
+            None  # spans behind a character that is left out are off by bytes of the text, of which the mark has three
+        )
     return replace(inner, vocab=_exchanged_vocab(inner.vocab))
 
 

@@ -81,7 +81,7 @@ def compile_model(model: TokenizerModel) -> Tables:
         stages=stages,
         cuts=safe_cuts(normalizer, stages, model.added_tokens, list(normalized.values()), _uncrossed(model, encoder)),
         normalizer=normalizer,
-        added=_added_tables(added_tokens, normalized),
+        added=_added_tables(added_tokens, normalized, trims=bool(model.trimming and model.trimming.passes)),
     )
 
 
@@ -129,11 +129,15 @@ def _check_limits(model: TokenizerModel) -> None:
             raise UnsupportedError("model.vocab", found, f"at most {MAX_TOKEN_BYTES} bytes are")
 
 
-def _added_tables(tokens: tuple[AddedToken, ...], normalized: Mapping[int, bytes]) -> AddedTables | None:
+def _added_tables(
+    tokens: tuple[AddedToken, ...], normalized: Mapping[int, bytes], *, trims: bool
+) -> AddedTables | None:
     if not tokens:
         return None
     raw = [(token.content.encode(), index) for index, token in enumerate(tokens) if not token.normalized]
-    strips = any(token.lstrip or token.rstrip or token.single_word for token in tokens)
+    contents = [*(token.content for token in tokens), *(content.decode() for content in normalized.values())]
+    trims = trims and any(text != text.strip() for text in contents)
+    strips = trims or any(token.lstrip or token.rstrip or token.single_word for token in tokens)
     return AddedTables(
         tokens,
         build_trie(raw),

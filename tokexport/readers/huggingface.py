@@ -19,6 +19,7 @@ from tokexport.readers.huggingface_model import HuggingFaceModel, read_model
 from tokexport.readers.huggingface_normalizer import read_normalizer
 from tokexport.readers.huggingface_post_processor import read_post_processor, template_ids
 from tokexport.readers.huggingface_pre_tokenizer import read_pre_tokenizer
+from tokexport.readers.huggingface_trimming import read_trimming
 from tokexport.readers.json_node import Node
 from tokexport.readers.source_files import SourceFiles
 
@@ -67,6 +68,7 @@ def read_tokenizer_json(root: Node, files: SourceFiles, source: str = "tokenizer
         splits=pre_tokenizer.steps,
         added_tokens=added.tokens,
         template=template,
+        trimming=read_trimming(root, huggingface, tokens, added.tokens),
         decoding=decoding,
         special_ids=roles.special_ids,
         chat_template=roles.chat_template,

@@ -78,6 +78,7 @@ def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance
         ),
         splits=splits,
         added_tokens=tuple(AddedToken(number, text, normalized=True, verbatim=True) for number, text in frozen),
+        trimming=None,  # the library counts from what a normalizer rule begins with, not from characters
         decoding=_decoding(source),
         special_ids=special_ids,
         chat_template=roles.chat_template,

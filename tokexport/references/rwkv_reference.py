@@ -63,6 +63,9 @@ class RwkvReference:
         """There are no pairs."""
         return None
 
+    def offsets(self, text: str, mode: Mode) -> None:
+        """The published code has none."""
+
     def starts(self, text: str, mode: Mode) -> list[int]:
         """From the lengths of the tokens, which are the bytes of the text."""
         return [0, *accumulate(len(self._tokens[number]) for number in self.encode(text, False))][:-1]

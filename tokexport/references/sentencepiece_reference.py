@@ -63,6 +63,11 @@ class SentencePieceReference:
         """The library has no pairs."""
         return None
 
+    def offsets(self, text: str, mode: Mode) -> list[tuple[int, int]]:
+        """As the library reports them."""
+        offsets: list[tuple[int, int]] = self._processor.EncodeAsOffsetMapping(text)["offsets"]
+        return offsets
+
     def starts(self, text: str, mode: Mode) -> list[int]:
         """From the offsets that the library reports, which count characters."""
         offsets: list[tuple[int, int]] = self._processor.EncodeAsOffsetMapping(text)["offsets"]

@@ -126,6 +126,12 @@ class TokenizersReference:
         with _stops():
             return self._tokenizer.encode(first, second, add_special_tokens=True).ids
 
+    def offsets(self, text: str, mode: Mode) -> list[tuple[int, int]]:
+        """As the library reports them."""
+        self._tokenizer.encode_special_tokens = mode is Mode.TEXT
+        with _stops():
+            return self._tokenizer.encode(text, add_special_tokens=mode is Mode.TEMPLATE).offsets
+
     def starts(self, text: str, mode: Mode) -> list[int]:
         """From the offsets that the library reports, which count characters."""
         self._tokenizer.encode_special_tokens = mode is Mode.TEXT

@@ -13,6 +13,7 @@ _DEFECT: Final = "a defect of the program that wrote it: please report it, with 
 _ADVICE: Final = {
     -7: "the text asks for more work memory than any text should: please report it, with the text",
     -10: "convert the source again without `decode_only`",
+    -13: "encode without offsets",
     -11: "the ids would be wrong: do not use this file with this version of tokexport, and please report it",
     -20: "the conversion or the copy that should have filled it did not",
     -21: "a tokexport file begins with the bytes 89 54 4B 58; make one with `tokexport convert`",

@@ -16,6 +16,7 @@ from tokexport.verification.again import compare_again
 from tokexport.verification.classes import check_classes
 from tokexport.verification.comparison import Comparison, Progress
 from tokexport.verification.ids import check_ids, check_sequences
+from tokexport.verification.offsets import check_offsets
 from tokexport.verification.report import Difference, Verification
 from tokexport.verification.texts import check_file, check_pairs, check_strings, check_surrogates
 from tokexport.verification.tokens import check_added_tokens, check_tokens
@@ -28,6 +29,7 @@ __all__ = ["Difference", "Progress", "Verification", "compare", "verify"]
 
 ENCODER = "SPLT"  # a section that every file has which encodes
 PAIRS_IN_STRINGS = 200  # one pair for so many strings
+OFFSETS_IN_STRINGS = 20  # one string whose offsets are compared for so many strings
 SEQUENCES_IN_STRINGS = 5  # one sequence of random ids for so many strings
 
 
@@ -110,6 +112,7 @@ def compare(
     check_strings(comparison, vocabulary, strings)
     check_pairs(comparison, vocabulary, range(strings // PAIRS_IN_STRINGS))
     check_surrogates(comparison)
+    notes += [note for note in (check_offsets(comparison, vocabulary, range(strings // OFFSETS_IN_STRINGS)),) if note]
     notes += [note for note in (check_file(comparison, Path(text)) for text in texts) if note is not None]
     return comparison.result(tuple(notes))
 

@@ -31,6 +31,7 @@ from tokexport.model import (
     Token,
     TokenizerModel,
     TokenKind,
+    Trimming,
 )
 from tokexport.version import VERSION
 from tokexport.writers.decoding import store
@@ -272,6 +273,20 @@ def _piece(piece: TemplatePiece) -> tuple[int, int, int]:
         return layout.PieceKind.ID, piece.id, piece.type_id
     kind = layout.PieceKind.SEQUENCE_A if piece.sequence == "A" else layout.PieceKind.SEQUENCE_B
     return kind, 0, piece.type_id
+
+
+def trimming(value: Trimming | None) -> bytes | None:
+    """TRIM, or None where spans are as they are found."""
+    if value == Trimming():
+        return None
+    if value is None or len(value.passes) > layout.MAX_TRIMMING_PASSES:
+        return bytes(layout.TrimmingHeader.build({"passes": NONE, "exception_count": 0}))
+    passes = 0
+    for number, keeps in enumerate(value.passes):
+        passes |= (layout.TrimmingPass.KEEP_FIRST if keeps else layout.TrimmingPass.ALL) << 2 * number
+    rows = [(number, *counts) for number, counts in sorted(value.exceptions.items())]
+    header: bytes = layout.TrimmingHeader.build({"passes": passes, "exception_count": len(rows)})
+    return header + np.array(rows, layout.TRIMMING_EXCEPTION).tobytes()
 
 
 def special_ids(value: SpecialIds) -> bytes | None:

@@ -143,6 +143,7 @@ def _contents(model: TokenizerModel, tables: Tables | None, options: Options) ->
             Tag.ADDED_TOKENS: sections.added_tokens(tables.added),
             Tag.ADDED_CLASSES: sections.added_classes(tables.added),
             Tag.TEMPLATE: sections.template(model.template),
+            Tag.TRIMMING: sections.trimming(model.trimming),
         }
     contents |= {
         Tag.SPECIAL_IDS: sections.special_ids(model.special_ids),

@@ -21,16 +21,21 @@ from tokexport.model import (
 )
 
 Merges = Sequence[tuple[str, str]]
+Encode = Callable[[str, bool], Sequence[int]]
+Locate = Callable[[str, bool], Sequence[tuple[int, int]]]
+Parts = tuple[
+    TokenizerModel, Encode, Sequence[str], Locate
+]  # a model, the reference's ids, texts, the reference's spans
 
 
-def byte_fallback() -> tuple[TokenizerModel, Callable[[str, bool], Sequence[int]], Sequence[str]]:
+def byte_fallback() -> Parts:
     """CHRS and XPRS: some bytes have tokens, so that a character is its bytes, or the unknown token behind them."""
     letters = ["<unk>", *(f"<0x{byte:02X}>" for byte in (0x0A, 0xC3, 0xA9, 0xA8)), *"abc", "\u2581", "\u4e2d", "\u6587"]
     merges = [("a", "b"), ("\u2581", "ab"), ("\u4e2d", "\u6587"), ("ab", "c"), ("b", "c"), ("\u2581", "a")]
     vocab = _vocab(letters, merges)
     byte_ids = tuple(vocab.get(f"<0x{byte:02X}>") for byte in range(256))
     model = _model(vocab, merges, CharacterSymbols(byte_ids=byte_ids), unk_id=0, fuse_unk=True)
-    reference = _reference(vocab, merges, unk_token="<unk>", fuse_unk=True, byte_fallback=True)
+    encode, locate = _reference(vocab, merges, unk_token="<unk>", fuse_unk=True, byte_fallback=True)
     texts = [
         "\u2581ab\u2581abc abcb",
         "x\u00e9y\n\u00e8\u00eaa",
@@ -41,10 +46,10 @@ def byte_fallback() -> tuple[TokenizerModel, Callable[[str, bool], Sequence[int]
         "b" * 70 + "abc" * 30,
         "\U0001f600\u2581a\U0001f600",
     ]
-    return model, reference, texts
+    return model, encode, texts, locate
 
 
-def affixes() -> tuple[TokenizerModel, Callable[[str, bool], Sequence[int]], Sequence[str]]:
+def affixes() -> Parts:
     """CHRS with four places, and KEYS: a prefix inside of words and a suffix at their ends. Unknown characters are dropped."""
     letters = [*"ab", "a@", "b@", "##a", "##b", "##a@", "##b@", "\u00e9", "##\u00e9"]
     merges = [("a", "##b"), ("##a", "##b@"), ("ab", "##ab@"), ("a", "##b@"), ("##\u00e9", "##a")]
@@ -53,12 +58,12 @@ def affixes() -> tuple[TokenizerModel, Callable[[str, bool], Sequence[int]], Seq
     characters = CharacterSymbols(prefix=b"##", suffix=b"@")
     model = _model(vocab, merges, characters, splits=(Split(" ", Behavior.REMOVED),))
     affix = {"continuing_subword_prefix": "##", "end_of_word_suffix": "@"}
-    reference = _reference(vocab, merges, pre_tokenizer=split, **affix)
+    encode, locate = _reference(vocab, merges, pre_tokenizer=split, **affix)
     texts = ["abab ab a b aba", "a\u00e9aab b\u00e9 \u00e9", "abxab xab abx x", "##ab ab@", "", "ab" * 50]
-    return model, reference, texts
+    return model, encode, texts, locate
 
 
-def byte_suffix() -> tuple[TokenizerModel, Callable[[str, bool], Sequence[int]], Sequence[str]]:
+def byte_suffix() -> Parts:
     """CHRS for bytes: the last byte of a word has a suffix, as in CLIP. A byte without a token becomes the unknown token."""
     letters = ["?", *"abc\u00c3\u00a9", *(f"{letter}</w>" for letter in "abc\u00a9")]
     merges = [("a", "b</w>"), ("\u00c3", "\u00a9</w>"), ("a", "b"), ("ab", "c</w>"), ("c", "ab</w>")]
@@ -75,9 +80,9 @@ def byte_suffix() -> tuple[TokenizerModel, Callable[[str, bool], Sequence[int]],
         unk_id=0,
         splits=(Split(" +", Behavior.REMOVED),),
     )
-    reference = _reference(vocab, merges, unk_token="?", pre_tokenizer=parts, end_of_word_suffix="</w>")
+    encode, locate = _reference(vocab, merges, unk_token="?", pre_tokenizer=parts, end_of_word_suffix="</w>")
     texts = ["ab abc cab a", "\u00e9 a\u00e9 \u00e9a", "xab abx a</w>", "", "abc" * 40]
-    return model, reference, texts
+    return model, encode, texts, locate
 
 
 # ---- Small helpers ----------------------------------------------------------
@@ -124,7 +129,7 @@ def _model(
 
 def _reference(
     vocab: Mapping[str, int], merges: Merges, *, pre_tokenizer: Mapping[str, Any] | None = None, **fields: Any
-) -> Callable[[str, bool], Sequence[int]]:
+) -> tuple[Encode, Locate]:
     model = {"type": "BPE", "vocab": vocab, "merges": [list(pair) for pair in merges], **fields}
     source = {"version": "1.0", "added_tokens": [], "pre_tokenizer": pre_tokenizer, "model": model}
     tokenizer = tokenizers.Tokenizer.from_str(json.dumps(source))
@@ -133,4 +138,8 @@ def _reference(
         ids: list[int] = tokenizer.encode(text, add_special_tokens=special).ids
         return ids
 
-    return encode
+    def locate(text: str, special: bool) -> Sequence[tuple[int, int]]:
+        spans: list[tuple[int, int]] = tokenizer.encode(text, add_special_tokens=special).offsets
+        return spans
+
+    return encode, locate

@@ -78,16 +78,30 @@ def smallest_bpe() -> bytes:
 
 
 def expected(golden: Golden) -> dict[str, Any]:
-    """What a reader must give: the reference's ids of each text, and the tokens' bytes in hexadecimal (null: hole)."""
+    """What a reader must give: the reference's ids of each text and, where it has them, their spans in characters; and the
+    tokens' bytes in hexadecimal (null: hole).
+    """
     return {
         "reference": golden.version,
         "tokens": [None if token is None else token.content.hex() for token in golden.model.tokens],
         "encode": [
-            {"text": text, "special": special, "ids": list(golden.encode(text, special))}
+            {
+                "text": text,
+                "special": special,
+                "ids": list(golden.encode(text, special)),
+                **_spans(golden, text, special),
+            }
             for text in golden.texts
             for special in (False, True)
         ],
     }
+
+
+def _spans(golden: Golden, text: str, special: bool) -> dict[str, Any]:
+    """Spans in the one of two cases of a text that has more kinds of them; twice would make the files large."""
+    if golden.locate is None or not special:
+        return {}
+    return {"spans": [list(span) for span in golden.locate(text, special)]}
 
 
 def expected_texts(golden: GoldenDecoder) -> dict[str, Any]:
@@ -136,8 +150,8 @@ def _pretty(value: Mapping[str, Any]) -> bytes:
 
 def _lines(part: Any) -> str:
     if not (isinstance(part, list) and part and isinstance(part[0], dict)):
-        return json.dumps(part)
-    return "[\n" + ",\n".join(f"  {json.dumps(item)}" for item in part) + "\n ]"
+        return json.dumps(part, separators=(",", ": "))
+    return "[\n" + ",\n".join("  " + json.dumps(item, separators=(",", ": ")) for item in part) + "\n ]"
 
 
 def main() -> None:
