@@ -24,8 +24,8 @@ _MAX_KEY: Final = 0xFFFF
 class TrieTables:
     """A compiled model that looks pieces up in a trie.
 
-    ``continuation``: base of the node behind the prefix of WordPiece; 0: none. ``flags``: those of TrieFlag. ``byte_ids``: the tokens of the
-    256 bytes, NONE where there is none, or ``None`` without byte fallback. ``longest``: the length of the longest key.
+    ``continuation``: base of the node behind the prefix of WordPiece; 0: none. ``flags``: those of TrieFlag. ``byte_ids``: the tokens of
+    the 256 bytes, NONE where there is none, or ``None`` without byte fallback. ``longest``: the length of the longest key.
     """
 
     type: ModelType
@@ -66,6 +66,12 @@ def trie_tables(model: TrieModel) -> TrieTables:
                 flags=TrieFlag.BYTES * model.on_bytes,
             )
         case WordLevelModel():
+            if model.fuse_unk:
+                raise UnsupportedError(
+                    "model",
+                    "a word model of SentencePiece, in which neighbouring unknown words are one id,",
+                    "other models are",
+                )
             return TrieTables(ModelType.WORDLEVEL, trie, longest)
         case GreedyModel():
             return TrieTables(ModelType.GREEDY, trie, longest)
