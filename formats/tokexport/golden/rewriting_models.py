@@ -1,7 +1,7 @@
 """Models for the golden files that hold operations: every kind, with every flag.
 
-``tokenizers`` is the reference for what it has a part for. A charsmap by longest sequence and text put behind are SentencePiece's: there the
-text is rewritten with ``re`` before ``tokenizers`` sees it.
+``tokenizers`` is the reference for what it has a part for. A charsmap by longest sequence and text put behind are SentencePiece's: there
+``re`` rewrites the text before ``tokenizers`` sees it.
 """
 
 from __future__ import annotations
