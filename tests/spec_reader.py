@@ -27,9 +27,10 @@ FORM, MAP, REPLACE, CHARSMAP, AFFIX = 0, 1, 2, 3, 4
 OP_FLAGS = {FORM: 0, MAP: 0, REPLACE: 0, CHARSMAP: 8, AFFIX: 7}
 UNIT_CHARACTER, UNIT_BYTE = 0, 1
 
+BPE, UNIGRAM, WORDPIECE, WORDLEVEL, GREEDY = range(1, 6)
 ENCODER_TAGS = (b"BIDS", b"TIDX", b"PIDX", b"SPLT")
 KNOWN_TAGS = frozenset(
-    b"RECS BYTS DECO SCOR RANK BIDS CHRS KEYS TIDX PIDX XPRS SPLT CUTS NORM ADDT ACLS POST TRIM SPID CHAT PROV TEST".split()
+    b"RECS BYTS DECO SCOR SC64 RANK BIDS CHRS KEYS TIDX PIDX XPRS TRIE SPLT CUTS NORM ADDT ACLS POST TRIM SPID CHAT PROV TEST".split()
 )
 
 
@@ -169,6 +170,7 @@ class SpecFile:
 
     data: bytes
     version: tuple[int, int]
+    model: int
     id_count: int
     token_count: int
     flags: int
@@ -282,8 +284,8 @@ def open_file(data: bytes) -> SpecFile:
     require(1 <= ids <= 2_097_151 and tokens <= ids and longest <= 65_535, "TKX_E_HEADER")
     require((unknown == NONE or unknown < ids) and flags & ~HEADER_FLAGS == 0, "TKX_E_HEADER")
     require(data[48:60] == bytes(12), "TKX_E_HEADER")
-    require(model == 1, "TKX_E_MODEL")
-    file = SpecFile(data, (major, minor), ids, tokens, flags, longest, unknown)
+    require(BPE <= model <= GREEDY, "TKX_E_MODEL")
+    file = SpecFile(data, (major, minor), model, ids, tokens, flags, longest, unknown)
     end = table_end
     required = []
     for i in range(section_count):
@@ -301,7 +303,10 @@ def open_file(data: bytes) -> SpecFile:
     require(all(tag in KNOWN_TAGS for tag in required), "TKX_E_UNKNOWN")
     sections = file.sections
     require(b"RECS" in sections and b"BYTS" in sections, "TKX_E_MISSING")
-    require(len({tag in sections for tag in ENCODER_TAGS}) == 1, "TKX_E_MISSING")
+    encoder = ENCODER_TAGS if model == BPE else (b"TRIE", b"SPLT")
+    require(len({tag in sections for tag in encoder}) == 1, "TKX_E_MISSING")
+    if model == UNIGRAM and b"TRIE" in sections:
+        require(b"SCOR" in sections or b"SC64" in sections, "TKX_E_MISSING")
     added = sections.get(b"ADDT", b"")
     if len(added) >= 28 and u32(added, 24) & STRIPPING_FLAGS:
         require(b"ACLS" in sections, "TKX_E_MISSING")
@@ -326,6 +331,7 @@ def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
         b"TIDX": 8,
         b"PIDX": 8,
         b"SPLT": 8,
+        b"TRIE": 32,
         b"NORM": 16,
         b"ADDT": 96,
         b"ACLS": 8,
@@ -341,6 +347,10 @@ def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
         return 8 * ids
     if tag in (b"SCOR", b"RANK"):
         return 4 * ids
+    if tag == b"SC64":
+        return 8 * ids
+    if tag == b"TRIE":
+        return 32 + 8 * number[0]
     if tag == b"BIDS":
         return 1024
     if tag == b"CHRS":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 import spec_decoder
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_decoding import rules, tokens
 
+from tokexport.errors import UnsupportedError
 from tokexport.model import Decoding, Token
 from tokexport.runtime.decode_stream import DecodeStream
 from tokexport.runtime.tokenizer import Tokenizer, load
@@ -59,6 +61,15 @@ def test_every_form_of_a_token_comes_back_from_the_file(tokens: list[Token]) -> 
 def test_a_file_that_only_joins_bytes_has_no_decoder() -> None:
     tokens = [Token(b"a"), Token(b"\xff"), Token(b"b", first=b"b", last=b"b")]
     assert b"DECO" not in spec_reader.open_file(decode_only(tokens, Decoding())).sections
+
+
+@pytest.mark.parametrize("place", ["content", "first", "last", "only"])
+def test_a_form_that_is_too_long_is_refused(place: str) -> None:
+    forms = {"content": b"x", place: b"x" * 65_535}
+    token = Token(**forms)  # type: ignore[arg-type]
+    assert load(decode_only([token], Decoding())).n_vocab == 1
+    with pytest.raises(UnsupportedError, match="65536 bytes"):
+        decode_only([replace(token, **{place: b"x" * 65_536})], Decoding())  # type: ignore[arg-type]
 
 
 RUN = Decoding(byte_fallback=True)

@@ -141,8 +141,6 @@ def test_an_unknown_token_that_is_missing_matters_only_where_a_byte_of_text_is(t
 @pytest.mark.parametrize(
     ("changes", "error", "path"),
     [
-        ({"type": "Unigram"}, UnsupportedError, 'model.type: "Unigram"'),
-        ({"type": "WordPiece"}, UnsupportedError, 'model.type: "WordPiece"'),
         ({"type": "Foo"}, UnsupportedError, 'model.type: "Foo"'),
         ({"dropout": 0.1}, UnsupportedError, "model.dropout"),
         ({"end_of_word_suffix": "\u2581"}, UnsupportedError, "model.end_of_word_suffix"),
@@ -169,10 +167,3 @@ def test_what_the_reference_refuses_or_chance_decides_is_refused(
 ) -> None:
     with pytest.raises(error, match=path):
         read_document(document(model=changes), tmp_path)
-
-
-def test_a_model_without_a_type_and_without_merges_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UnsupportedError, match="Unigram"):
-        read_document({**document(), "model": {"unk_id": 0, "vocab": [["a", 0.0]]}}, tmp_path)
-    with pytest.raises(UnsupportedError, match="WordPiece"):
-        read_document({**document(), "model": {"unk_token": "[UNK]", "vocab": {"a": 0}}}, tmp_path)

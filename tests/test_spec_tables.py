@@ -33,7 +33,11 @@ def struct_fields(struct: construct.Struct) -> Iterator[tuple[int, str, str]]:
     for field in struct.subcons:
         size = field.sizeof()
         inner = getattr(field.subcon, "fmtstr", None)
-        kind = {"<B": "u8", "<H": "u16", "<I": "u32", "<L": "u32", "<Q": "u64"}[inner] if inner else f"u8[{size}]"
+        kind = (
+            {"<B": "u8", "<H": "u16", "<I": "u32", "<L": "u32", "<Q": "u64", "<d": "f64"}[inner]
+            if inner
+            else f"u8[{size}]"
+        )
         yield offset, kind, field.name
         offset += size
 
@@ -48,9 +52,9 @@ def table_fields(name: str) -> list[tuple[int, str, str]]:
 
 
 def test_the_declaration_holds_what_these_tests_look_for() -> None:
-    assert len(STRUCTS) == 18
-    assert len(RECORDS) == 9
-    assert len(ENUMS) == 14
+    assert len(STRUCTS) == 20
+    assert len(RECORDS) == 11
+    assert len(ENUMS) == 18
 
 
 def test_every_declared_struct_and_record_has_a_table_and_no_table_is_left_over() -> None:
@@ -162,6 +166,8 @@ def test_the_sizes_of_sections_follow_from_the_declared_sizes() -> None:
         "RECS": f"{layout.RECORD.itemsize} * id_count",
         "DECO": f"{layout.Decoder.sizeof()}",
         "SCOR": f"{layout.SCORE.itemsize} * id_count",
+        "SC64": f"{layout.DOUBLE_SCORE.itemsize} * id_count",
+        "TRIE": f"{layout.TrieHeader.sizeof()} + {layout.TRIE_UNIT.itemsize} * unit_count",
         "RANK": f"{layout.RANK.itemsize} * id_count",
         "BIDS": f"{256 * layout.BYTE_ID.itemsize:,}",
         "CHRS": f"for unit CHARACTER: {layout.CharactersHeader.sizeof()} + {top} * place_count + {blocks} + "

@@ -40,7 +40,7 @@ class HeaderFlag(IntFlag):
     """``header.flags``."""
 
     WHOLE_PIECE_FIRST = 1 << 0  # a piece whose bytes are a token is that token, merges or not
-    FUSE_UNKNOWN = 1 << 1  # neighbouring bytes without an id give one unknown id
+    FUSE_UNKNOWN = 1 << 1  # neighbouring bytes, or with WORDLEVEL pieces, without an id give one unknown id
     RESCAN_SPECIAL = 1 << 3  # a special token that is not allowed is passed by one character, not whole (tiktoken)
     REPLACE_SURROGATES = 1 << 4  # a lone surrogate in a source string becomes U+FFFD (tiktoken), else it is an error
 

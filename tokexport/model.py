@@ -242,9 +242,9 @@ class UnigramModel:
 
     ``vocab`` maps UTF-8 to ids, ``scores`` gives the score of each of those ids, ``unk_score`` that of a character that no piece of one
     character covers. Runs of unknown characters are one ``unk_id``, or the tokens of their bytes (``byte_ids``). ``single_precision``: sums
-    are rounded to 32 bits at each step, as ``sentencepiece`` does; otherwise to 64, as ``tokenizers`` does, which also looks the text of a
-    run up in the vocabulary. ``None`` as ``unk_id``: the reference stops at an unknown character, and so does the encoder. ``on_bytes``: the
-    model sees GPT-2's alphabet, so that a character is a byte and ``vocab`` holds raw bytes.
+    are rounded to 32 bits at each step, and reset where they grow large, as ``sentencepiece`` does; otherwise to 64, as ``tokenizers``
+    does, which also looks the text of a run up in the vocabulary. ``None`` as ``unk_id``: the reference stops at an unknown character, and
+    so does the encoder. ``on_bytes``: the model sees GPT-2's alphabet, so that a character is a byte and ``vocab`` holds raw bytes.
     """
 
     vocab: Mapping[bytes, int]

@@ -570,14 +570,14 @@ static int check_sizes(const tkx *t) {
     return good ? TKX_OK : TKX_E_SECTION_SIZE;
 }
 
-/* I18: the header of TRIE. Its units are looked at when they are used. */
-static int check_trie(tkx *t) {
+/* The header of TRIE. It is checked when it is used, as the units are. */
+static void read_trie_header(tkx *t) {
     t->trie_units = (uint32_t)field(t->trie, 0);
     t->trie_root = (uint32_t)field(t->trie, 4);
     t->trie_continuation = (uint32_t)field(t->trie, 8);
     t->trie_characters = (uint32_t)field(t->trie, 12);
     t->trie_flags = (uint32_t)field(t->trie, 24);
-    return (t->trie_flags & ~(uint32_t)TRIE_FLAGS) || field(t->trie, 28) ? TKX_E_SECTION : TKX_OK;
+    t->trie_reserved = (uint32_t)field(t->trie, 28);
 }
 
 /* ---- Opening: pre-tokenizer tables (I18) -------------------------------------------------------------------------------------------- */
@@ -865,9 +865,9 @@ int tkx_open(tkx *t, const void *data, size_t size) {
     if (code == TKX_OK) code = check_sections(t);
     if (code != TKX_OK) return code;
     find_sections(t);
+    read_trie_header(t);
     code = check_present(t);
     if (code == TKX_OK) code = check_sizes(t);
-    if (code == TKX_OK) code = check_trie(t);
     if (code == TKX_OK && t->normalizer.data) code = check_ops(t);
     if (code == TKX_OK && t->splits.data) code = check_splits(t);
     if (code == TKX_OK) study_added(t);
@@ -1701,6 +1701,7 @@ typedef struct run {
     int code;
     uint32_t *ids;
     size_t capacity, count;
+    size_t unknown_count; /* the value of `count` behind the last unknown word (FUSE_UNKNOWN); 0: there was none */
     uint8_t *memory, no_memory[1];
     size_t memory_size, memory_used;
     uint64_t memory_needed;
@@ -3037,6 +3038,7 @@ static void run_op(rewriter *w, run *r, const tkx_op *op, int first, const uint8
         default: run_affix(w, first); break;
     }
     r->memory_size = memory_size;
+    if (r->code == TKX_E_WORK && r->memory_needed) r->memory_needed += 8 * (uint64_t)aligned;
 }
 
 /* Runs `count` operations, from `op` on, over a text that is not empty; `first`: it begins where the input begins. What they make of it
@@ -3475,7 +3477,7 @@ static NO_INLINE void merge_long(run *r, const uint8_t *bytes, size_t size) {
     r->memory_used = mark;
 }
 
-/* ---- Trie (5.7): what Unigram, WordPiece, WordLevel and greedy models have in common ------------------------------------------------ */
+/* ---- Trie (5.6): what Unigram, WordPiece, WordLevel and greedy models have in common ------------------------------------------------ */
 
 #if !defined(TKX_NO_UNIGRAM) || !defined(TKX_NO_WORDPIECE) || !defined(TKX_NO_WORDLEVEL) || !defined(TKX_NO_GREEDY)
 #define HAS_TRIE_MODELS
@@ -3512,7 +3514,7 @@ static const uint8_t *longest_token(run *r, uint32_t base, const uint8_t *from, 
 
 #endif
 
-/* ---- Unigram (5.8) ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Unigram (5.6) ------------------------------------------------------------------------------------------------------------------ */
 
 #ifndef TKX_NO_UNIGRAM
 
@@ -3568,6 +3570,8 @@ static FORCE_INLINE double score_of(const tkx *t, uint32_t id) {
         return (double)score;
     }
 }
+
+static FORCE_INLINE double rounded(double sum, int single) { return single ? (double)(float)sum : sum; }
 
 static double unknown_score(const tkx *t) {
     uint64_t bits = load_u64(t->trie.data + 16);
@@ -3634,7 +3638,7 @@ static void emit_way(unigram *u, size_t size) {
 
 /* A way to the place `to` bytes behind `from`, with a sum and a last token. 0 if there is no room for it. Of equal sums the first one that
    is met stays. */
-static FORCE_INLINE int add_way(unigram *u, size_t *reach, size_t to, double sum, size_t length, uint32_t id, int single) {
+static FORCE_INLINE int add_way(unigram *u, size_t *reach, size_t to, double sum, size_t length, uint32_t id) {
     uint8_t *way;
     if (to > u->room) return 0;
     way = u->ways + WAY * to;
@@ -3643,8 +3647,21 @@ static FORCE_INLINE int add_way(unigram *u, size_t *reach, size_t to, double sum
     } else if (get_u32(way + WAY_LENGTH) && !(sum > get_double(way))) {
         return 1;
     }
-    put_way(way, single ? (double)(float)sum : sum, length, id);
+    put_way(way, sum, length, id);
     return 1;
+}
+
+/* sentencepiece subtracts a sum that has grown out of this from all the sums that are in use: a float has no bits left for it. */
+#define LARGEST_SUM 100000.0
+
+static NO_INLINE double reset_sums(unigram *u, size_t at, size_t reach, double sum) {
+    size_t i;
+    for (i = at; i <= reach; i++) {
+        uint8_t *way = u->ways + WAY * i;
+        double rest = rounded(get_double(way) - sum, 1);
+        if (i == at || get_u32(way + WAY_LENGTH)) COPY(way, &rest, 8);
+    }
+    return 0;
 }
 
 /* Goes on from `from` to the end of the piece. Wherever no token reaches over, the way so far is emitted, and `from` moves there: so the
@@ -3659,9 +3676,10 @@ static FORCE_INLINE int find_ways(unigram *u, int single) {
     while (u->from + at < u->end) {
         const uint8_t *start = u->from + at, *p = start;
         const size_t character = t->trie_flags & BYTE_CHARACTERS ? 1 : utf8_length(*start);
-        const double sum = get_double(u->ways + WAY * at);
+        double sum = get_double(u->ways + WAY * at);
         uint32_t base = root;
         int is_covered = 0;
+        if (single && (sum < -LARGEST_SUM || sum > LARGEST_SUM)) sum = reset_sums(u, at, reach, sum);
         do {
             uint64_t unit = trie_child(t, base, *p);
             uint32_t id = id_of(unit);
@@ -3677,11 +3695,10 @@ static FORCE_INLINE int find_ways(unigram *u, int single) {
                 break;
             }
             if ((size_t)(p - start) == character) is_covered = 1;
-            if (!add_way(u, &reach, (size_t)(p - u->from), score_of(t, id) + sum, (size_t)(p - start), id, single)) return 0;
+            if (!add_way(u, &reach, (size_t)(p - u->from), rounded(score_of(t, id) + sum, single), (size_t)(p - start), id)) return 0;
         } while (p < u->end);
         if (!is_covered) {
-            const double with = single ? (double)(float)(unknown + sum) : unknown + sum;
-            if (!add_way(u, &reach, at + character, with, character, t->unknown_id, single)) return 0;
+            if (!add_way(u, &reach, at + character, rounded(unknown + sum, single), character, t->unknown_id)) return 0;
             /* Without an unknown token the reference stops where it would take it, even if a better way were found later. */
             if (get_u32(u->ways + WAY * (at + character) + WAY_ID) == NONE) fail(r, TKX_E_UNKNOWN_TEXT);
         }
@@ -3731,7 +3748,7 @@ static void encode_unigram(run *r, const uint8_t *bytes, size_t size) {
 
 #endif
 
-/* ---- WordPiece (5.9) ---------------------------------------------------------------------------------------------------------------- */
+/* ---- WordPiece (5.6) ---------------------------------------------------------------------------------------------------------------- */
 
 #ifndef TKX_NO_WORDPIECE
 
@@ -3766,21 +3783,26 @@ static void encode_word_pieces(run *r, const uint8_t *bytes, size_t size) {
 
 #endif
 
-/* ---- WordLevel (5.10) --------------------------------------------------------------------------------------------------------------- */
+/* ---- WordLevel (5.6) ---------------------------------------------------------------------------------------------------------------- */
 
 #ifndef TKX_NO_WORDLEVEL
 
 static void encode_word(run *r, const uint8_t *bytes, size_t size) {
     uint32_t id;
     int found = token_in_trie(r->t, bytes, size, &id);
-    if (found == TKX_OK) emit_token(r, id, bytes, bytes + size);
-    else if (found == TKX_E_NOT_FOUND) emit_unknown(r, bytes, bytes + size);
-    else fail(r, found);
+    if (found == TKX_OK) {
+        emit_token(r, id, bytes, bytes + size);
+    } else if (found == TKX_E_CORRUPT) {
+        fail(r, found);
+    } else if (!(r->t->flags & FUSE_UNKNOWN) || r->count == 0 || r->count != r->unknown_count) {
+        emit_unknown(r, bytes, bytes + size);
+        r->unknown_count = r->count;
+    }
 }
 
 #endif
 
-/* ---- Greedy (5.11) ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Greedy (5.6) ------------------------------------------------------------------------------------------------------------------- */
 
 #ifndef TKX_NO_GREEDY
 
@@ -3916,7 +3938,13 @@ static FORCE_INLINE void emit_cached(run *r, waiting *w, const uint8_t *entry) {
 /* A piece that is not in the cache, where the model is not BPE. */
 static void encode_by_trie(run *r, const waiting *w) {
     const size_t before = r->count;
+    /* What an unknown word becomes may depend on the one before it. */
+    const int is_alone = r->t->model != MODEL_WORDLEVEL || !(r->t->flags & FUSE_UNKNOWN);
     size_t count;
+    if ((r->t->trie_flags & ~(uint32_t)TRIE_FLAGS) || r->t->trie_reserved) {
+        fail(r, TKX_E_CORRUPT);
+        return;
+    }
     switch (r->t->model) {
 #ifndef TKX_NO_UNIGRAM
         case MODEL_UNIGRAM: encode_unigram(r, w->p, w->size); break;
@@ -3933,7 +3961,7 @@ static void encode_by_trie(run *r, const waiting *w) {
         default: break;
     }
     count = r->count - before;
-    if (w->set && r->code == TKX_OK && count >= 1 && count <= LARGE_IDS && r->count <= r->capacity) remember(w, r->ids + before, count);
+    if (w->set && is_alone && r->code == TKX_OK && count >= 1 && count <= LARGE_IDS && r->count <= r->capacity) remember(w, r->ids + before, count);
 }
 
 #endif

@@ -139,7 +139,7 @@ typedef struct tkx {
     tkx_span characters, keys, crossings;
     uint32_t place_count, crossing_shift;
     uint32_t token_slots, token_buckets, pair_slots, pair_buckets;
-    uint32_t trie_units, trie_root, trie_continuation, trie_characters, trie_flags;
+    uint32_t trie_units, trie_root, trie_continuation, trie_characters, trie_flags, trie_reserved;
     uint32_t stage_count, op_count, normalizer_count;
     uint8_t plain_raw, plain_normalized;
     tkx_stage stages[TKX_MAX_STAGES];

@@ -402,14 +402,17 @@ static void look_ups_answer(const tkx *t) {
     const uint8_t *bytes;
     size_t size;
     float score;
-    int code, has_encoder = tkx_section(t, "TIDX", &bytes, &size) == TKX_OK, has_scores = tkx_section(t, "SCOR", &bytes, &size) == TKX_OK;
+    int code, has_encoder = tkx_section(t, "SPLT", &bytes, &size) == TKX_OK, has_scores = tkx_section(t, "SCOR", &bytes, &size) == TKX_OK;
+    /* Otherwise a token is found by what the model sees, which is not what it decodes to. */
+    int finds_bytes = tkx_section(t, "KEYS", &bytes, &size) != TKX_OK && tkx_section(t, "DECO", &bytes, &size) != TKX_OK &&
+                      tkx_section(t, "CHRS", &bytes, &size) != TKX_OK;
     for (id = 0; id < tkx_id_count(t); id++) {
         CHECK(tkx_token_flags(t, id, &flags) == TKX_OK);
         code = tkx_token_bytes(t, id, &bytes, &size);
         CHECK(code == ((flags & TKX_KIND_MASK) == TKX_KIND_HOLE ? TKX_E_ID : TKX_OK));
         holes += code == TKX_E_ID;
         CHECK(tkx_token_score(t, id, &score) == (has_scores ? TKX_OK : TKX_E_NOT_FOUND));
-        if (code == TKX_OK && has_encoder && (flags & TKX_KIND_MASK) == TKX_KIND_MODEL) {
+        if (code == TKX_OK && has_encoder && finds_bytes && (flags & TKX_KIND_MASK) == TKX_KIND_MODEL) {
             uint32_t other;
             const uint8_t *other_bytes;
             size_t other_size;

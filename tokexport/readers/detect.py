@@ -87,10 +87,10 @@ def _refuse(file: str, what: str, instead: str = SUPPORTED) -> NoReturn:
 def _is_sentencepiece(data: bytes) -> bool:
     if not _SENTENCEPIECE.match(data):
         return False
-    # The text must lie in the piece, and behind the piece must come the next one; lengths under 128 take one byte.
+    # The text must lie in the piece, and behind it must come the next one or a spec; lengths under 128 take one byte.
     piece, text = data[1], data[3]
     end = 2 + piece
-    return text + 2 <= piece < 128 and (len(data) == end or data[end : end + 1] == b"\x0a")
+    return text + 2 <= piece < 128 and (len(data) == end or data[end : end + 1] in (b"\x0a", b"\x12", b"\x1a"))
 
 
 def _json_kind(node: Node) -> Kind:

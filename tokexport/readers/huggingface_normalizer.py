@@ -69,6 +69,9 @@ def _steps(node: Node) -> list[NormalizerStep]:
             return [Replace(pattern, node.field("content").string(), literal, path=node.path)]
         case "Prepend":
             node.object({"type", "prepend"})
+            if not node.field("prepend").string():
+                # The reference then takes the first character for inserted, and stops or loses count in later steps.
+                node.field("prepend").unsupported("a text of one character or more is supported")
             return [Prepend(node.field("prepend").string())]
         case "Precompiled":
             node.object({"type", "precompiled_charsmap"})

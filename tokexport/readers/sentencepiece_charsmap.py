@@ -6,6 +6,7 @@ The charsmap is the size of a trie in bytes (u32), a double array of u32 units i
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn
@@ -14,13 +15,11 @@ import numpy as np
 
 from tokexport.errors import SourceError
 
-# Label 0 is where the number of a key stands, so a key has no NUL in it.
-_LABELS = np.arange(1, 256, dtype=np.int64)
-_BYTES = [bytes((byte,)) for byte in range(256)]
-_ROWS = 2048  # nodes whose children are looked for together: 4 MB of places
 _LABEL_MASK = 0x800000FF  # a unit that is no label of a child has its highest bit set
 # Keys with equal ends and values share nodes, so that many more are visited than there are.
 _MOST_NODES = 1 << 20
+_LONGEST_KEY = 256  # bytes; NFKC's have 12
+_LONGEST_VALUE = 256  # bytes; NFKC's have 33
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,47 +41,42 @@ def rules(charsmap: bytes, file: str) -> list[Rule]:
     size = int.from_bytes(charsmap[:4], "little")
     if len(charsmap) <= 4 or not 0 < size <= len(charsmap) - 4 or size % 4:
         _damaged(file, f"says that its trie has {size} bytes, and has {len(charsmap)} in all")
-    units = np.frombuffer(charsmap, "<u4", size // 4, 4)
+    units = np.frombuffer(charsmap, "<u4", size // 4, 4).tolist()
     values = charsmap[4 + size :]
     found = [Rule(key, _value(values, at, file)) for key, at in _leaves(units, file)]
     return sorted(found, key=lambda rule: rule.key)
 
 
-def _leaves(units: np.ndarray[tuple[int], np.dtype[np.uint32]], file: str) -> Iterator[tuple[bytes, int]]:
-    """The keys of the trie with their numbers, the shorter ones first: all nodes of one depth are taken together."""
-    keys, nodes = [b""], np.zeros(1, np.int64)
+def _leaves(units: list[int], file: str) -> Iterator[tuple[bytes, int]]:
+    """The keys of the trie with their numbers, in no order."""
+    # A node's child for a byte is the unit at its base, exclusive or the byte, if the unit's label is that byte.
+    children: dict[int, list[tuple[bytes, int]]] = defaultdict(list)
+    for place, unit in enumerate(units):
+        label = unit & _LABEL_MASK
+        # Label 0 is where the number of a key stands, so a key has no NUL in it.
+        if 0 < label < 256:
+            children[place ^ label].append((bytes((label,)), place))
+    waiting = [(b"", 0)]
     visited = 0
-    while len(nodes):
-        visited += len(nodes)
-        if visited > _MOST_NODES:
+    while waiting:
+        key, node = waiting.pop()
+        visited += 1
+        if visited > _MOST_NODES or len(key) > _LONGEST_KEY:
             _damaged(file, "has a trie that leads in a circle")
-        here = units[nodes].astype(np.int64)
-        bases = nodes ^ ((here >> 10) << ((here & 0x200) >> 6))
-        ends = np.nonzero(here & 0x100)[0]
-        if len(ends) and bases[ends].max() >= len(units):
-            _damaged(file, "has a trie that points behind its end")
-        yield from zip([keys[at] for at in ends], (units[bases[ends]] & 0x7FFFFFFF).tolist(), strict=True)
-        found = [_children(units, bases[at : at + _ROWS], at) for at in range(0, len(bases), _ROWS)]
-        parents, labels = (np.concatenate([part[side] for part in found]) for side in (0, 1))
-        keys = [keys[parent] + _BYTES[label] for parent, label in zip(parents.tolist(), labels.tolist(), strict=True)]
-        nodes = bases[parents] ^ labels
-
-
-def _children(
-    units: np.ndarray[tuple[int], np.dtype[np.uint32]], bases: np.ndarray[tuple[int], np.dtype[np.int64]], first: int
-) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], np.ndarray[tuple[int], np.dtype[np.int64]]]:
-    """For each child of the nodes with these bases, the number of its parent, counted from ``first``, and its label."""
-    places = bases[:, None] ^ _LABELS
-    inside = places < len(units)
-    labels = units[np.where(inside, places, 0)] & _LABEL_MASK
-    rows, columns = np.nonzero(inside & (labels == _LABELS))
-    return rows + first, _LABELS[columns]
+        unit = units[node]
+        base = node ^ ((unit >> 10) << ((unit & 0x200) >> 6))
+        if unit & 0x100:
+            if base >= len(units):
+                _damaged(file, f"has a trie whose unit {node} points behind its end")
+            yield key, units[base] & 0x7FFFFFFF
+        for label_byte, place in children.get(base, ()):
+            waiting.append((key + label_byte, place))
 
 
 def _value(values: bytes, at: int, file: str) -> bytes:
-    end = values.find(b"\0", at)
-    if at >= len(values) or end < 0:
-        _damaged(file, f"has a rule whose value begins at byte {at} and has no end")
+    end = values.find(b"\0", at, at + _LONGEST_VALUE + 1)
+    if end < 0:
+        _damaged(file, f"has a rule whose value begins at byte {at} and has no end in {_LONGEST_VALUE} bytes")
     return values[at:end]
 
 

@@ -18,7 +18,7 @@ class Mode(Enum):
 
 
 # The releases that the Unicode tables were made from. The ids of another release may differ, and nobody is at fault.
-TABLES_FROM: Final = {"tokenizers": "0.23.3", "tiktoken": "0.14", "sentencepiece": "0.2", "rwkv": "world"}
+TABLES_FROM: Final = {"tokenizers": "0.23.3", "tiktoken": "0.14", "sentencepiece": "0.2.3", "rwkv": "world"}
 
 
 class ReferenceStopsError(Exception):

@@ -34,6 +34,8 @@ BYTE_OF: Final = {chr(byte): byte for byte in _PRINTING} | {chr(0x100 + n): byte
 # Tokens that no decoder changes, for the places around another one.
 _BEFORE: Final = "\ue000"
 _BEHIND: Final = "\ue001"
+# What the library says where a model without an unknown token needs one.
+NO_UNKNOWN_TOKEN: Final = ("Missing [UNK] token", "`unk_id` is missing")
 
 
 class TokenizersReference:
@@ -185,10 +187,12 @@ class TokenizersReference:
 
 @contextmanager
 def _stops() -> Iterator[None]:
-    """Makes a panic inside of the library an exception that can be caught."""
+    """Makes a panic inside of the library, and text without a token in a model without an unknown token, ReferenceStopsError."""
     try:
         yield
     except BaseException as error:
+        if type(error) is Exception and any(sentence in str(error) for sentence in NO_UNKNOWN_TOKEN):
+            raise ReferenceStopsError(str(error)) from None
         if type(error).__name__ == "PanicException":  # pyo3's; it is no Exception, and has no name to import
             raise ReferenceStopsError(str(error)) from None
         raise

@@ -23,7 +23,7 @@ _ADVICE: Final = {
     -25: "something was added behind its end: " + _AGAIN,
     -26: _AGAIN,
     -27: _DEFECT,
-    -28: "this version runs byte-level BPE; install a newer tokexport",
+    -28: "install a newer tokexport",
     -29: _DEFECT,
     -30: _DEFECT,
     -31: "install a newer tokexport",
@@ -36,6 +36,7 @@ _ADVICE: Final = {
 }
 _ARGUMENT: Final = -1
 _SELF_TEST: Final = -11
+_UNKNOWN_TEXT: Final = -12
 
 
 def failure(name: str, code: int, detail: int, sentence: str) -> Exception:
@@ -53,6 +54,8 @@ def failure(name: str, code: int, detail: int, sentence: str) -> Exception:
     sentence = sentence[:1].lower() + sentence[1:].rstrip(".")
     if code == _ARGUMENT:
         return ValueError(f"{name}: {sentence}; a text has at most 2,147,483,647 bytes: encode it in parts")
+    if code == _UNKNOWN_TEXT:
+        return ValueError(f"{name}: {sentence}; the library that the tokenizer was made for stops there too")
     if code == _SELF_TEST:
         sentence += f" (number {detail})"
     advice = _ADVICE.get(code)

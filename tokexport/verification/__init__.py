@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,7 +93,7 @@ def compare(
     """
     comparison = Comparison(tokenizer, reference, seed, again, progress)
     vocabulary = Vocabulary(
-        tokens=tuple(token for token in map(reference.token_bytes, reference.ids()) if token),
+        tokens=tuple(token for id in reference.ids() if (token := _material(tokenizer, reference, id))),
         added=tuple(token.content for token in reference.added_tokens()),
     )
     notes = [note for note in (version_note(reference),) if note is not None]
@@ -114,6 +115,15 @@ def compare(
     notes += [note for note in (check_offsets(comparison, vocabulary, range(strings // OFFSETS_IN_STRINGS)),) if note]
     notes += [note for note in (check_file(comparison, Path(text)) for text in texts) if note is not None]
     return comparison.result(tuple(notes))
+
+
+def _material(tokenizer: Tokenizer, reference: ReferenceTokenizer, id: int) -> bytes | None:
+    """What strings are made of: the bytes of a token, those of the file where the library does not say."""
+    token = reference.token_bytes(id)
+    if token is None:
+        with suppress(KeyError):  # counted as a difference where ids are decoded
+            token = tokenizer.decode_single_token_bytes(id)
+    return token
 
 
 def _command(path: object, against: object, pattern: str | None, special_tokens: bool) -> str:

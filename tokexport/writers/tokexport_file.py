@@ -25,7 +25,7 @@ from tokexport.layout import (
     SectionFlag,
     Tag,
 )
-from tokexport.model import BytePairModel, Reference, SelfTestCase, TokenizerModel
+from tokexport.model import BytePairModel, Reference, SelfTestCase, TokenizerModel, WordLevelModel
 from tokexport.writers import sections, trie_sections
 from tokexport.writers.decoding import decoder
 from tokexport.writers.rewriting import rewriting
@@ -184,7 +184,7 @@ def _flags(model: TokenizerModel) -> HeaderFlag:
     flags = HeaderFlag(0)
     if isinstance(model.model, BytePairModel) and model.model.whole_piece_first:
         flags |= HeaderFlag.WHOLE_PIECE_FIRST
-    if isinstance(model.model, BytePairModel) and model.model.fuse_unk:
+    if isinstance(model.model, BytePairModel | WordLevelModel) and model.model.fuse_unk:
         flags |= HeaderFlag.FUSE_UNKNOWN
     if model.reference is Reference.TIKTOKEN:
         flags |= HeaderFlag.RESCAN_SPECIAL | HeaderFlag.REPLACE_SURROGATES

@@ -21,9 +21,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 from decoding import GoldenDecoder, golden_decoders
 from models import Golden, goldens
 from refused import refused_files
+from trie_models import trie_goldens
 
+from tokexport.compiler.byte_pair import BytePairTables
 from tokexport.compiler.tables import compile_model
-from tokexport.layout import NONE, Header, HeaderFlag, Section, Tag
+from tokexport.layout import NONE, Header, HeaderFlag, ModelType, Section, Tag
 from tokexport.model import BytePairModel, Provenance, Reference, SelfTestCase, Token, TokenizerModel
 from tokexport.writers import sections
 from tokexport.writers.tokexport_file import Options, assemble, write
@@ -32,7 +34,7 @@ from tokexport.writers.tokexport_file import Options, assemble, write
 def make() -> dict[str, bytes]:
     """Every file of this folder that is made, by its path in the folder."""
     files = {"smallest-decode.bin": smallest_decode(), "smallest-bpe.bin": smallest_bpe()}
-    for golden in goldens():
+    for golden in (*goldens(), *trie_goldens()):
         files[f"{golden.name}.bin"] = _unversioned(write(golden.model, _options(golden)), golden.model)
         files[f"{golden.name}.json"] = _pretty(expected(golden))
     for decoder in golden_decoders():
@@ -62,6 +64,7 @@ def smallest_bpe() -> bytes:
         Provenance("golden"),
     )
     tables = compile_model(model)
+    assert isinstance(tables.encoder, BytePairTables)
     records, blob = sections.records_and_bytes(model, tables)
     contents = {
         Tag.RECORDS: records,
@@ -135,6 +138,7 @@ def _unversioned(content: bytes, model: TokenizerModel) -> bytes:
         flags=HeaderFlag(header.flags),
         max_token_bytes=header.max_token_bytes,
         unknown_id=header.unknown_id,
+        model=ModelType(header.model),
     )
 
 

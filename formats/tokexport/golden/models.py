@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import rewriting_models
 import tiktoken
 import tokenizers
 from character_models import affixes, byte_fallback, byte_suffix
@@ -62,6 +63,7 @@ def goldens() -> tuple[Golden, ...]:
     characters = {"byte-fallback": byte_fallback(), "affixes": affixes(), "byte-suffix": byte_suffix()}
     return (
         *(ranked(), added(), normalized(), bytes_stages(), behaviors(), ranks_with_holes(), look_ahead()),
+        *(rewriting(), sequences()),
         *(
             Golden(name, model, encode, _tokenizers_version(), texts, locate)
             for name, (model, encode, texts, locate) in characters.items()
@@ -168,6 +170,40 @@ def normalized() -> Golden:
         "plain",
     ]
     return Golden("normalized", model, reference, _tokenizers_version(), texts, locate)
+
+
+def rewriting() -> Golden:
+    """Operations in NORM: a charsmap by cluster, a map, programs; and a stage that rewrites each piece."""
+    tokens = [*_byte_tokens(), "_a", "fi", "iv", "<>"]
+    merges = [("_", "a"), ("f", "i"), ("i", "v"), ("<", ">")]
+    model = _model(tokens, merges, normalizer=rewriting_models.NORMALIZER, splits=rewriting_models.PRE_TOKENIZER)
+    pre_tokenizers = [*rewriting_models.PRE_TOKENIZERS_JSON, _byte_level()]
+    reference, locate = _reference(
+        tokens,
+        merges,
+        normalizer=rewriting_models.NORMALIZER_JSON,
+        pre_tokenizer={"type": "Sequence", "pretokenizers": pre_tokenizers},
+    )
+    return Golden("rewriting", model, reference, _tokenizers_version(), rewriting_models.TEXTS, locate)
+
+
+def sequences() -> Golden:
+    """Operations in NORM: a charsmap by longest sequence with protected texts, and texts put before and behind."""
+    tokens = [*_byte_tokens(), "_b", "b~"]
+    merges = [("_", "b"), ("b", "~")]
+    model = _model(
+        tokens,
+        merges,
+        normalizer=rewriting_models.SEQUENCE_NORMALIZER,
+        splits=rewriting_models.SEQUENCE_PRE_TOKENIZER,
+    )
+    split = {"type": "Split", "pattern": {"String": "x"}, "behavior": "Removed", "invert": False}
+    encode, _ = _reference(tokens, merges, pre_tokenizer={"type": "Sequence", "pretokenizers": [split, _byte_level()]})
+
+    def reference(text: str, special: bool) -> Sequence[int]:
+        return encode(rewriting_models.rewritten(text), special)
+
+    return Golden("sequences", model, reference, _tokenizers_version(), rewriting_models.SEQUENCE_TEXTS)
 
 
 def bytes_stages() -> Golden:
