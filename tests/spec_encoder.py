@@ -260,7 +260,7 @@ def rewrite(file: SpecFile, text: bytes, ops: Sequence[Op], first: bool) -> byte
             spans = scan(op.program, text)
             text = b"".join(op.content if matched else text[start:end] for start, end, matched in spans)
         elif op.kind == CHARSMAP:
-            text = clusters_replaced(op, text) if op.flags & BY_CLUSTER else sequences_replaced(op, text)
+            text = b"".join(new for _, new in charsmap_parts(op, text))
         elif (op.flags & ONLY_FIRST and not first) or (op.flags & UNLESS_PRESENT and text.startswith(op.content)):
             continue
         else:
@@ -317,28 +317,30 @@ def sequences_at(table: bytes, text: bytes) -> list[tuple[int, bytes]]:
     return found
 
 
-def clusters_replaced(op: Op, text: bytes) -> bytes:
+def charsmap_parts(op: Op, text: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """The parts of a text, and what a CHARSMAP makes of each."""
+    return clusters_replaced(op, text) if op.flags & BY_CLUSTER else sequences_replaced(op, text)
+
+
+def clusters_replaced(op: Op, text: bytes) -> Iterator[tuple[bytes, bytes]]:
     """CHARSMAP with BY_CLUSTER."""
     assert op.program is not None
-    result = b""
     for start, end, matched in scan(op.program, text):
         clusters = [text[start:end]] if matched else [c.encode() for c in text[start:end].decode()]
         for cluster in clusters:
             whole = sequences_at(op.table, cluster) if len(cluster) <= MAX_CLUSTER else []
             if whole:
-                result += whole[0][1]
+                yield cluster, whole[0][1]
                 continue
             for character in cluster.decode():
                 alone = sequences_at(op.table, character.encode())
-                result += alone[0][1] if alone else character.encode()
-    return result
+                yield character.encode(), alone[0][1] if alone else character.encode()
 
 
-def sequences_replaced(op: Op, text: bytes) -> bytes:
+def sequences_replaced(op: Op, text: bytes) -> Iterator[tuple[bytes, bytes]]:
     """CHARSMAP without BY_CLUSTER."""
     units, nodes, edges = struct.unpack_from("<3I", op.table)
     protected = trie_spells(op.table, 24 + 4 * units, nodes, edges)
-    result = b""
     while text:
         kept = [content for content in protected if text.startswith(content)]
         found = sequences_at(op.table, text)
@@ -348,10 +350,9 @@ def sequences_replaced(op: Op, text: bytes) -> bytes:
             size = len(part)
         elif found:
             size, part = found[-1]
-        result += part
+        yield text[:size], part
         text = text[size:]
         require(is_utf8(text), "TKX_E_CORRUPT")
-    return result
 
 
 def normalize(norm: bytes, text: bytes) -> bytes:

@@ -14,6 +14,7 @@ from spec_encoder import (
     REWRITE,
     WHOLE_PIECE_FIRST,
     added_ranges,
+    charsmap_parts,
     is_in,
     mapped,
     normalized_points,
@@ -21,7 +22,20 @@ from spec_encoder import (
     scan,
     split,
 )
-from spec_reader import FORM, MAP, NONE, REPLACE, UNIT_BYTE, UNIT_CHARACTER, Op, RefusalError, SpecFile, Stage, u32
+from spec_reader import (
+    CHARSMAP,
+    FORM,
+    MAP,
+    NONE,
+    REPLACE,
+    UNIT_BYTE,
+    UNIT_CHARACTER,
+    Op,
+    RefusalError,
+    SpecFile,
+    Stage,
+    u32,
+)
 
 Source = tuple[int, int]  # a range of bytes of the input
 KEEP_FIRST = 2
@@ -116,6 +130,8 @@ def rewrite_located(
             sources = []
             for start, end, matched in scan(op.program, before):
                 sources += [before_sources[end - 1]] * len(op.content) if matched else before_sources[start:end]
+        elif op.kind == CHARSMAP:
+            sources = charsmap_sources(op, before, before_sources)
         elif len(text) > len(before):
             added = len(text) - len(before)
             beside = before_sources[-1 if op.flags & APPEND else 0]
@@ -123,6 +139,28 @@ def rewrite_located(
                 [*before_sources, *[beside] * added] if op.flags & APPEND else [*[beside] * added, *before_sources]
             )
     return text, sources
+
+
+def charsmap_sources(op: Op, text: bytes, sources: list[Source]) -> list[Source]:
+    """The sources of what a CHARSMAP makes of a text."""
+    parts = [*charsmap_parts(op, text)]
+    if all(old == new for old, new in parts):
+        return sources
+    made: list[list[int]] = []  # of each character its bytes, and how many characters it takes
+    for old, new in parts:
+        left = len(old.decode())
+        for character in new.decode():
+            made.append([len(character.encode()), int(left > 0)])
+            left = max(left - 1, 0)
+        if made:
+            made[-1][1] += left
+    characters = [sources[start] for start in accumulate([0, *(len(c.encode()) for c in text.decode()[:-1])])]
+    found: list[Source] = []
+    taken = 0
+    for size, takes in made:
+        found += [characters[taken if takes else taken - 1]] * size
+        taken += takes
+    return found
 
 
 def form_sources(op: Op, text: bytes, sources: list[Source]) -> list[Source]:

@@ -3038,6 +3038,7 @@ static void run_op(rewriter *w, run *r, const tkx_op *op, int first, const uint8
         default: run_affix(w, first); break;
     }
     r->memory_size = memory_size;
+    if (r->code == TKX_E_WORK && r->memory_needed) r->memory_needed += 8 * (uint64_t)aligned;
 }
 
 /* Runs `count` operations, from `op` on, over a text that is not empty; `first`: it begins where the input begins. What they make of it
