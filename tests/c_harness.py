@@ -96,6 +96,10 @@ class Library:
             "tkx_decode", self._tkx, ctypes.byref(ctypes.c_uint32(token)), 1, out, len(out), ctypes.byref(size)
         )
 
+    def start_stream(self) -> int:
+        """Starts to decode a stream."""
+        return self.call("tkx_decoder_init", ctypes.create_string_buffer(1024), self._tkx, ctypes.c_int(0))
+
     def look_up(self, name: str, *numbers: int, results: int) -> int:
         """Calls a look-up with u32 arguments and as many places to write to as it wants."""
         places = [ctypes.byref(ctypes.c_uint64()) for _ in range(results)]

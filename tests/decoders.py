@@ -8,7 +8,7 @@ from typing import Any
 
 import tokenizers
 
-from tokexport.model import Decoding, Provenance, Reference, Token, TokenizerModel, WordLevelModel
+from tokexport.model import BytePairModel, Decoding, Provenance, Reference, Token, TokenizerModel
 from tokexport.readers.decoder_chain import decode_forms
 from tokexport.readers.huggingface_decoder import read_decoder
 from tokexport.readers.json_node import parse
@@ -36,7 +36,7 @@ def decode_only(tokens: Sequence[Token | None], decoding: Decoding) -> bytes:
     """A file that decodes these tokens."""
     model = TokenizerModel(
         tokens=tuple(tokens),
-        model=WordLevelModel({}, None),
+        model=BytePairModel({}, ()),
         reference=Reference.TOKENIZERS,
         provenance=Provenance("test"),
         decoding=decoding,

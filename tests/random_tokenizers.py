@@ -22,9 +22,9 @@ PATTERNS = [
     *(r"\p{N}{1,3}", r"\s+$", r"\s?\p{L}+", r"[\r\n]", r"\d+", r"\w+|[^\w\s]+", r"[一-龥]+", r"[^a-z]", r"a|ab|abc"),
     *(r"(?i:the|ss|k)", r"^a", r"\s+", r"\p{Han}+", r"(?<=a)b|c", r"e\b", r"[a-z]+!|[a-z]", r"(ab)+", r".+"),
     *(r"\p{Lu}\p{Ll}*", r"(?=\S)\w{1,2}", r"(?<![0-9])[0-9]", r"[^\S\n]+", r"(?:ab|a)(?:c|bcd)", r"[\p{L}&&[^a-m]]+"),
-    *(r"\p{L}++|\p{N}?+x", r"(?>a+)b|a"),
+    *(r"\p{L}++|\p{N}?+x", r"(?>a+)b|a", r"\d{1,3}(?=(?:\d{3})*\b)", r"[a-d]+(?=[a-z]*\s)", r"a(?!.*b)|\p{N}+"),
 ]
-ONIGURUMA = [r"[[:punct:]]+", r"\h+", r"\X", r"\b", r"x*", r"ſ|(?i)straße|fi"]
+ONIGURUMA = [r"[[:punct:]]+", r"\h+", r"\X", r"\b", r"x*", r"ſ|(?i)straße|fi", r"(?=(\d{3})+(?!\d))", r"(?:[ab]+!)?"]
 FANCY_REGEX = [
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s",
     *(r"(?s).{1,4}", r"(?m)^.+$|\s", r"[^\W\d_]+|\d{2}|.", r"\p{Script=Greek}+|\P{Greek}", r"(?i)str(a|ß)e|\w"),

@@ -15,31 +15,39 @@ from tokexport.compiler.regex import MATCH_ENDS, SplitProgram
 def find_pieces(program: SplitProgram, text: str) -> list[tuple[int, int, bool]]:
     """The matches in a text, and what lies between them: (start, end, is a match), one symbol at a time, nothing remembered.
 
-    A program with 256 classes reads the text's UTF-8 bytes.
+    A program with 256 classes reads the text's UTF-8 bytes. A match of no symbols parts what lies around it.
     """
-    symbols = list(text.encode()) if len(program.classes) == 256 else [ord(character) for character in text]
-    classes = [int(program.classes[symbol]) for symbol in symbols]
+    symbols = symbols_of(program, text)
     pieces: list[tuple[int, int, bool]] = []
     gap = start = 0
-    while start < len(classes):
-        end = _match_end(program, classes, start)
+    while start < len(symbols):
+        end = _match_end(program, symbols, start)
         if end is None:
             start += 1
             continue
         if gap < start:
             pieces.append((gap, start, False))
-        pieces.append((start, end, True))
-        gap = start = end
-    if gap < len(classes):
-        pieces.append((gap, len(classes), False))
+        if start < end:
+            pieces.append((start, end, True))
+        gap = end
+        start = max(end, start + 1)
+    if gap < len(symbols):
+        pieces.append((gap, len(symbols), False))
     return pieces
 
 
-def _match_end(program: SplitProgram, classes: list[int], start: int) -> int | None:
-    state = int(program.starts[classes[start - 1] if start else program.n_classes])
+def symbols_of(program: SplitProgram, text: str) -> list[int]:
+    """What the automaton reads: the classes of a text, or their labels."""
+    symbols = list(text.encode()) if len(program.classes) == 256 else [ord(character) for character in text]
+    classes = [int(program.classes[symbol]) for symbol in symbols]
+    return classes if program.labelling is None else program.labelling.run(classes)
+
+
+def _match_end(program: SplitProgram, symbols: list[int], start: int) -> int | None:
+    state = int(program.starts[symbols[start - 1] if start else program.n_classes])
     end = None
-    for position in range(start, len(classes) + 1):
-        symbol = classes[position] if position < len(classes) else program.n_classes
+    for position in range(start, len(symbols) + 1):
+        symbol = symbols[position] if position < len(symbols) else program.n_classes
         transition = int(program.transitions[state, symbol])
         if transition & MATCH_ENDS:
             end = position
@@ -53,14 +61,49 @@ def matches(program: SplitProgram, text: str) -> list[tuple[int, int]]:
     return [(start, end) for start, end, is_match in find_pieces(program, text) if is_match]
 
 
+def steps_taken(program: SplitProgram, text: str) -> tuple[int, list[tuple[int, int]]]:
+    """How many symbols a runtime reads that remembers where one of the first n_memo states led to no match; and the matches."""
+    classes = symbols_of(program, text)
+    failed: set[tuple[int, int]] = set()
+    found = []
+    start = 0
+    steps = 0 if program.labelling is None else len(text)
+    while start < len(text):
+        state = int(program.starts[classes[start - 1] if start else program.n_classes])
+        end = None
+        passed: list[tuple[int, int]] = []
+        for position in range(start, len(text) + 1):
+            steps += 1
+            transition = int(
+                program.transitions[state, classes[position] if position < len(text) else program.n_classes]
+            )
+            if transition & MATCH_ENDS:
+                end, passed = position, []
+            state = transition & ~MATCH_ENDS
+            if not state or (position + 1, state) in failed:
+                break
+            if state <= program.n_memo:
+                passed.append((position + 1, state))
+        failed.update(passed)
+        if end is not None and end > start:
+            found.append((start, end))
+        start = max(end or 0, start + 1)
+    return steps, found
+
+
 class Oniguruma:
     """The engine of `tokenizers`; it refuses a pattern with an exception."""
 
     def __init__(self, pattern: str) -> None:
         self._split = pre_tokenizers.Split(Regex(pattern), "removed", invert=True)
+        self._cut = pre_tokenizers.Split(Regex(pattern), "isolated")
 
     def matches(self, text: str) -> list[tuple[int, int]]:
         return [span for _, span in self._split.pre_tokenize_str(text)]
+
+    def pieces(self, text: str) -> list[tuple[int, int]]:
+        """Matches, and what lies between them; a match of nothing parts it."""
+        return [span for _, span in self._cut.pre_tokenize_str(text)]
 
 
 def fancy_matched(pattern: str, texts: Sequence[str]) -> list[list[str]]:
@@ -92,7 +135,7 @@ def alphabet_of(program: SplitProgram, seed: int = 0) -> str:
     """One or two characters of each class, and characters that patterns are about."""
     generator = random.Random(seed)
     characters = []
-    for number in range(program.n_classes):
+    for number in range(int(program.classes.max()) + 1):
         members = np.flatnonzero(program.classes == number)
         members = members[(members < 0xD800) | (members >= 0xE000)]
         if len(members):

@@ -123,18 +123,29 @@ def decode(file: SpecFile, ids: Sequence[int], skip_special: bool = False) -> by
 def decode_text(file: SpecFile, ids: Sequence[int]) -> str:
     """The text of ids."""
     rules = read_rules(file)
-    if rules is None or not rules.flags & BYTE_FALLBACK:
+    if rules is None:
         return decode(file, ids).decode("utf-8", "replace")
-    text = ""
-    for fallback, parts in groupby(given(file, rules, ids), key=lambda part: part.fallback):
-        if fallback:
-            text += run_text(b"".join(part.data for part in parts), bool(rules.flags & BY_CHARACTER))
-        else:
-            text += "".join(part.data.decode("utf-8", "replace") for part in parts)
+    text = whole_text(rules, given(file, rules, ids))
     for _ in range(rules.left[1]):
         text = text.removeprefix(rules.left[0])
     for _ in range(rules.right[1]):
         text = text.removesuffix(rules.right[0])
+    return text
+
+
+def whole_text(rules: Rules, parts: Sequence[Given]) -> str:
+    """The text of what ids give, before anything is stripped."""
+    if not rules.flags & BYTE_FALLBACK:
+        return b"".join(part.data for part in parts).decode("utf-8", "replace")
+    by_character = bool(rules.flags & BY_CHARACTER)
+    text = ""
+    for fallback, row in groupby(parts, key=lambda part: part.fallback):
+        if fallback:
+            text += run_text(b"".join(part.data for part in row), by_character)
+        elif by_character:
+            text += "".join(run_text(part.data, True) for part in row)
+        else:
+            text += "".join(part.data.decode("utf-8", "replace") for part in row)
     return text
 
 

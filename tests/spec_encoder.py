@@ -6,11 +6,17 @@ import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from spec_models import encode_with_trie, is_unknown_word
 from spec_reader import (
+    BPE,
+    BY_CLUSTER,
+    CHARSMAP,
     FORM,
     MAP,
     NONE,
     REPLACE,
+    UNIT_BYTE,
+    WORDLEVEL,
     Op,
     RefusalError,
     SpecFile,
@@ -26,9 +32,10 @@ WHOLE_PIECE_FIRST, FUSE_UNKNOWN, RESCAN_SPECIAL = 1, 2, 8
 RECORD_WHOLE = 8
 ADDED_SPECIAL, SINGLE_WORD, LSTRIP, RSTRIP = 1, 2, 4, 8
 CLASS_SPACE, CLASS_WORD = 1, 2
-INVERT, ON_BYTES, REWRITE = 1, 2, 4
+INVERT, ON_BYTES, REWRITE, EMPTY_MATCHES = 1, 2, 4, 8
 APPEND, UNLESS_PRESENT, ONLY_FIRST = 1, 2, 4
 MAP_OTHER = 0x80
+MAX_CLUSTER = 5
 ACCEPT = 0x8000
 ISOLATED, REMOVED, MERGED_WITH_PREVIOUS, MERGED_WITH_NEXT, CONTIGUOUS = range(5)
 COMPOSING_FORMS = (0, 2)  # NFC, NFKC
@@ -62,7 +69,11 @@ def encode_stretch(file: SpecFile, text: bytes, first: bool) -> list[int]:
     pieces = [(text, first)]
     for stage in file.stages:
         pieces = [part for piece, first in pieces for part in run_stage(file, stage, piece, first)]
-    return [token for piece, _ in pieces for token in encode_piece(file, piece)]
+    encoded = [encode_piece(file, piece) for piece, _ in pieces]
+    if file.model == WORDLEVEL and file.flags & FUSE_UNKNOWN:
+        unknown = [is_unknown_word(file, piece) for piece, _ in pieces]
+        encoded = [ids for at, ids in enumerate(encoded) if at == 0 or not (unknown[at] and unknown[at - 1])]
+    return [token for ids in encoded for token in ids]
 
 
 def run_stage(file: SpecFile, stage: Stage, piece: bytes, first: bool) -> list[tuple[bytes, bool]]:
@@ -75,11 +86,14 @@ def run_stage(file: SpecFile, stage: Stage, piece: bytes, first: bool) -> list[t
 
 def encode_piece(file: SpecFile, piece: bytes) -> list[int]:
     """The ids of one piece."""
+    if file.model != BPE:
+        return encode_with_trie(file, piece)
     if len(piece) <= file.max_token_bytes:
         whole = file.token_id(piece)
         if whole is not None and (file.flags & WHOLE_PIECE_FIRST or file.record(whole)[2] & RECORD_WHOLE):
             return [whole]
-    return merge(file, byte_symbols(file, piece))
+    symbols = unit_symbols(file, piece) if b"CHRS" in file.sections else byte_symbols(file, piece)
+    return merge(file, symbols)
 
 
 def byte_symbols(file: SpecFile, piece: bytes) -> list[int]:
@@ -95,6 +109,29 @@ def byte_symbols(file: SpecFile, piece: bytes) -> list[int]:
             symbols.append(file.unknown_id)
         unknown_before = token == NONE
     return symbols
+
+
+def unit_symbols(file: SpecFile, piece: bytes) -> list[int]:
+    """The same where the units have symbols of their own."""
+    of_bytes = u32(file.sections[b"CHRS"], 0) == UNIT_BYTE
+    units = [piece[i : i + 1] for i in range(len(piece))] if of_bytes else [c.encode() for c in piece.decode()]
+    symbols: list[int] = []
+    waits = False
+    for position, unit in enumerate(units):
+        place = (position > 0) + 2 * (position + 1 == len(units))
+        symbol = file.symbol(unit[0] if of_bytes else ord(unit.decode()), place)
+        in_bytes = [u32(file.sections[b"BIDS"], 4 * byte) for byte in unit]
+        if symbol != NONE:
+            symbols += [file.unknown_id, symbol] if waits else [symbol]
+            waits = False
+        elif not of_bytes and NONE not in in_bytes:
+            require(max(in_bytes) < file.id_count, "TKX_E_CORRUPT")
+            symbols += in_bytes
+        elif file.unknown_id != NONE:
+            if waits and not file.flags & FUSE_UNKNOWN:
+                symbols.append(file.unknown_id)
+            waits = True
+    return [*symbols, file.unknown_id] if waits else symbols
 
 
 def merge(file: SpecFile, symbols: list[int]) -> list[int]:
@@ -131,7 +168,13 @@ def trie_contents(file: SpecFile, normalized: bool) -> dict[bytes, int]:
     added = file.sections[b"ADDT"]
     count, raw_nodes, raw_edges, nodes, edges, _ = struct.unpack_from("<6I", added)
     at_nodes = 96 + 16 * count + (8 * (raw_nodes + 1) + 4 * raw_edges if normalized else 0)
-    node_count, edge_count = (nodes, edges) if normalized else (raw_nodes, raw_edges)
+    spelled = trie_spells(added, at_nodes, *((nodes, edges) if normalized else (raw_nodes, raw_edges)))
+    require(all(token < count for token in spelled.values()), "TKX_E_CORRUPT")
+    return spelled
+
+
+def trie_spells(added: bytes, at_nodes: int, node_count: int, edge_count: int) -> dict[bytes, int]:
+    """Every byte string that a trie spells, with its number."""
     at_edges = at_nodes + 8 * (node_count + 1)
     contents: dict[bytes, int] = {}
     waiting = [(0, b"")] if node_count else []
@@ -139,7 +182,7 @@ def trie_contents(file: SpecFile, normalized: bool) -> dict[bytes, int]:
         node, spelled = waiting.pop()
         require(len(spelled) <= node_count, "TKX_E_CORRUPT")  # a loop
         first, token, last = struct.unpack_from("<3I", added, at_nodes + 8 * node)
-        require(first <= last <= edge_count and (token == NONE or token < count), "TKX_E_CORRUPT")
+        require(first <= last <= edge_count, "TKX_E_CORRUPT")
         if token != NONE:
             contents[spelled] = token
         for edge in struct.unpack_from(f"<{last - first}I", added, at_edges + 4 * first):
@@ -150,6 +193,12 @@ def trie_contents(file: SpecFile, normalized: bool) -> dict[bytes, int]:
 
 def find_added(file: SpecFile, text: bytes, special: bool, normalized: bool) -> Iterator[bytes | int]:
     """The ids of the added tokens found in a text, and the stretches between them that are not empty."""
+    for start, stop, token in added_ranges(file, text, special, normalized):
+        yield text[start:stop] if token is None else token
+
+
+def added_ranges(file: SpecFile, text: bytes, special: bool, normalized: bool) -> Iterator[tuple[int, int, int | None]]:
+    """Where the added tokens found in a text stand, with their ids, and where the stretches between them, with None."""
     contents = trie_contents(file, normalized) if b"ADDT" in file.sections else {}
     tokens = added_tokens(file)
     going_on = done = 0
@@ -180,11 +229,11 @@ def find_added(file: SpecFile, text: bytes, special: bool, normalized: bool) -> 
         if start >= stop:
             continue  # white space that the token before has taken with it
         if done < start:
-            yield text[done:start]
-        yield token
+            yield done, start, None
+        yield start, stop, token
         done = stop
     if done < len(text):
-        yield text[done:]
+        yield done, len(text), None
 
 
 def is_in(file: SpecFile, character: str, wanted: int) -> bool:
@@ -210,6 +259,8 @@ def rewrite(file: SpecFile, text: bytes, ops: Sequence[Op], first: bool) -> byte
             assert op.program is not None
             spans = scan(op.program, text)
             text = b"".join(op.content if matched else text[start:end] for start, end, matched in spans)
+        elif op.kind == CHARSMAP:
+            text = b"".join(new for _, new in charsmap_parts(op, text))
         elif (op.flags & ONLY_FIRST and not first) or (op.flags & UNLESS_PRESENT and text.startswith(op.content)):
             continue
         else:
@@ -242,8 +293,75 @@ def mapped(table: bytes, character: str) -> bytes:
     return text[:before] + (character.encode() if keep else b"") + text[before:]
 
 
+def sequences_at(table: bytes, text: bytes) -> list[tuple[int, bytes]]:
+    """(size, replacement) of each sequence of a CHARSMAP that a text begins with, shorter ones first."""
+    unit_count, text_size = u32(table, 0), u32(table, 16)
+    units = struct.unpack_from(f"<{unit_count}I", table, 24)
+    texts = table[len(table) - text_size :]
+
+    def offset(unit: int) -> int:
+        return (unit >> 10) << ((unit & 0x200) >> 6)
+
+    found = []
+    node = offset(units[0])
+    for index, byte in enumerate(text):
+        if byte == 0 or node ^ byte >= unit_count or units[node ^ byte] & 0x800000FF != byte:
+            break
+        unit = units[node ^ byte]
+        node ^= byte ^ offset(unit)
+        if unit & 0x100:
+            require(node < unit_count and units[node] & 0x7FFFFFFF <= text_size, "TKX_E_CORRUPT")
+            replacement = texts[units[node] & 0x7FFFFFFF :].split(b"\0")[0]
+            require(is_utf8(replacement), "TKX_E_CORRUPT")
+            found.append((index + 1, replacement))
+    return found
+
+
+def charsmap_parts(op: Op, text: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """The parts of a text, and what a CHARSMAP makes of each."""
+    return clusters_replaced(op, text) if op.flags & BY_CLUSTER else sequences_replaced(op, text)
+
+
+def clusters_replaced(op: Op, text: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """CHARSMAP with BY_CLUSTER."""
+    assert op.program is not None
+    for start, end, matched in scan(op.program, text):
+        clusters = [text[start:end]] if matched else [c.encode() for c in text[start:end].decode()]
+        for cluster in clusters:
+            whole = sequences_at(op.table, cluster) if len(cluster) <= MAX_CLUSTER else []
+            if whole:
+                yield cluster, whole[0][1]
+                continue
+            for character in cluster.decode():
+                alone = sequences_at(op.table, character.encode())
+                yield character.encode(), alone[0][1] if alone else character.encode()
+
+
+def sequences_replaced(op: Op, text: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """CHARSMAP without BY_CLUSTER."""
+    units, nodes, edges = struct.unpack_from("<3I", op.table)
+    protected = trie_spells(op.table, 24 + 4 * units, nodes, edges)
+    while text:
+        kept = [content for content in protected if text.startswith(content)]
+        found = sequences_at(op.table, text)
+        size, part = len(text.decode()[0].encode()), text.decode()[0].encode()
+        if kept:
+            part = max(kept, key=len)
+            size = len(part)
+        elif found:
+            size, part = found[-1]
+        yield text[:size], part
+        text = text[size:]
+        require(is_utf8(text), "TKX_E_CORRUPT")
+
+
 def normalize(norm: bytes, text: bytes) -> bytes:
     """A text in the normalization form of a FORM table."""
+    return "".join(chr(c) for c, _ in normalized_points(norm, text)).encode()
+
+
+def normalized_points(norm: bytes, text: bytes) -> list[tuple[int, int]]:
+    """The code points of a text in a normalization form, and how many characters of the text each takes (5.9)."""
     form, middle_count, leaf_count, entry_count, point_count, composition_count = struct.unpack_from("<6I", norm)
     at_middle = 32 + 2 * 272
     at_leaves = at_middle + 128 * middle_count
@@ -257,43 +375,45 @@ def normalize(norm: bytes, text: bytes) -> bytes:
         start, length, combining_class = struct.unpack_from("<IBB", norm, at_entries + 8 * number)
         return start, length, combining_class
 
-    points: list[int] = []
+    points: list[tuple[int, int]] = []
     for c in map(ord, text.decode()):
         start, length, _ = entry(c)
+        decomposed = [c]
         if 0xAC00 <= c <= 0xD7A3:
             i = c - 0xAC00
-            points += [0x1100 + i // 588, 0x1161 + i % 588 // 28] + ([0x11A7 + i % 28] if i % 28 else [])
+            decomposed = [0x1100 + i // 588, 0x1161 + i % 588 // 28] + ([0x11A7 + i % 28] if i % 28 else [])
         elif length:
-            points += struct.unpack_from(f"<{length}I", norm, at_points + 4 * start)
-        else:
-            points.append(c)
+            decomposed = list(struct.unpack_from(f"<{length}I", norm, at_points + 4 * start))
+        points += [(point, int(number == 0)) for number, point in enumerate(decomposed)]
     at = 0
     while at < len(points):
         end = at
-        while end < len(points) and entry(points[end])[2]:
+        while end < len(points) and entry(points[end][0])[2]:
             end += 1
-        points[at:end] = sorted(points[at:end], key=lambda c: entry(c)[2])
+        points[at:end] = sorted(points[at:end], key=lambda point: entry(point[0])[2])
         at = end + 1
     if form in COMPOSING_FORMS:
         rows = struct.iter_unpack("<3I", norm[at_compositions : at_compositions + 12 * composition_count])
         points = compose(points, lambda c: entry(c)[2], {(first, second): both for first, second, both in rows})
-    return "".join(map(chr, points)).encode()
+    return points
 
 
-def compose(points: Sequence[int], class_of: Callable[[int], int], table: Mapping[tuple[int, int], int]) -> list[int]:
+def compose(
+    points: Sequence[tuple[int, int]], class_of: Callable[[int], int], table: Mapping[tuple[int, int], int]
+) -> list[tuple[int, int]]:
     """Canonical composition: a code point joins the last starter, unless something between them blocks it."""
-    kept: list[int] = []
+    kept: list[tuple[int, int]] = []
     starter: int | None = None  # its index in `kept`
-    for c in points:
+    for c, takes in points:
         own = class_of(c)
-        if starter is not None and all(class_of(between) < own for between in kept[starter + 1 :]):
-            both = compose_pair(kept[starter], c, table)
+        if starter is not None and all(class_of(between) < own for between, _ in kept[starter + 1 :]):
+            both = compose_pair(kept[starter][0], c, table)
             if both is not None:
-                kept[starter] = both
+                kept[starter] = both, kept[starter][1] + takes
                 continue
         if own == 0:
             starter = len(kept)
-        kept.append(c)
+        kept.append((c, takes))
     return kept
 
 
@@ -320,9 +440,10 @@ def split(stage: Stage, piece: bytes) -> list[tuple[int, int]]:
         spans.reverse()
     pieces: list[list[tuple[int, int]]] = []
     before: bool | None = None
+    gap = bool(stage.flags & INVERT)
     for start, end, matched in spans:
         joins = before == matched if stage.behavior == CONTIGUOUS else matched and before is False
-        if joins:
+        if joins and not before == matched == gap:  # between two gaps there was a match of no symbols
             pieces[-1].append((start, end))
         else:
             pieces.append([(start, end)])
@@ -338,26 +459,42 @@ def scan(stage: Stage, piece: bytes) -> Iterator[tuple[int, int, bool]]:
     offsets = [0]
     for symbol in symbols:
         offsets.append(offsets[-1] + len(symbol))
-    classes = [stage.classes[number] for number in numbers]
+    read = labelled(stage, [stage.classes[number] for number in numbers])
     gap = at = 0
-    while at < len(classes):
-        end = match_end(stage, classes, at)
-        if end == at:
+    while at < len(read):
+        end = match_end(stage, read, at)
+        if end == at and stage.flags & EMPTY_MATCHES and gap < at:
+            yield offsets[gap], offsets[at], False
+            gap = at
+        if end is None or end == at:
             at += 1
             continue
         if gap < at:
             yield offsets[gap], offsets[at], False
         yield offsets[at], offsets[end], True
         gap = at = end
-    if gap < len(classes):
+    if gap < len(read):
         yield offsets[gap], offsets[-1], False
 
 
-def match_end(stage: Stage, classes: Sequence[int], start: int) -> int:
-    """Where the match at a position ends; the position itself where there is none."""
-    behind = [*classes, stage.class_count]
+def labelled(stage: Stage, classes: Sequence[int]) -> Sequence[int]:
+    """What the program reads: the labels of a piece, or its classes where there is no label table."""
+    if not stage.labels:
+        return classes
+    labels = []
+    state = 0
+    for number in reversed(classes):
+        entry = stage.labels[state * stage.label_class_count + number]
+        labels.append(entry & 0xFF)
+        state = entry >> 8
+    return labels[::-1]
+
+
+def match_end(stage: Stage, read: Sequence[int], start: int) -> int | None:
+    """Where the match at a position ends; None where there is none."""
+    behind = [*read, stage.class_count]
     state = stage.starts[behind[start - 1]]  # for start 0 that is the last entry: the end of text
-    end = start
+    end = None
     for at in range(start, len(behind)):
         if state == 0:
             break

@@ -17,16 +17,20 @@ NONE = 0xFFFFFFFF
 MASK = (1 << 64) - 1
 K0, K1, K2, K3 = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, 0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53
 
-HEADER_FLAGS, STAGE_FLAGS, SECTION_FLAGS = 0x1B, 0x03, 0x01  # the flag bits that have a name
+HEADER_FLAGS, STAGE_FLAGS, SECTION_FLAGS = 0x1B, 0x0B, 0x01  # the flag bits that have a name
 KIND_HOLE, KIND_MASK, RECORD_SPECIAL = 0, 3, 4
 STRIPPING_FLAGS = 2 | 4 | 8  # SINGLE_WORD, LSTRIP, RSTRIP
 ON_BYTES, REWRITE = 2, 4
 LAST_BEHAVIOR, LAST_FORM = 4, 3
-FORM, MAP, REPLACE, AFFIX = 0, 1, 2, 4
+BY_CLUSTER = 8
+FORM, MAP, REPLACE, CHARSMAP, AFFIX = 0, 1, 2, 3, 4
+OP_FLAGS = {FORM: 0, MAP: 0, REPLACE: 0, CHARSMAP: 8, AFFIX: 7}
+UNIT_CHARACTER, UNIT_BYTE = 0, 1
 
+BPE, UNIGRAM, WORDPIECE, WORDLEVEL, GREEDY = range(1, 6)
 ENCODER_TAGS = (b"BIDS", b"TIDX", b"PIDX", b"SPLT")
 KNOWN_TAGS = frozenset(
-    b"RECS BYTS DECO SCOR RANK BIDS TIDX PIDX SPLT CUTS NORM ADDT ACLS POST SPID CHAT PROV TEST".split()
+    b"RECS BYTS DECO SCOR SC64 RANK BIDS CHRS KEYS TIDX PIDX XPRS TRIE SPLT CUTS NORM ADDT ACLS POST TRIM SPID CHAT PROV TEST".split()
 )
 
 
@@ -143,6 +147,8 @@ class Stage:
     classes: ClassTable
     starts: Sequence[int]
     transitions: Sequence[int]
+    labels: Sequence[int] = ()
+    label_class_count: int = 0
     first_op: int = 0
     op_count: int = 0
 
@@ -164,6 +170,7 @@ class SpecFile:
 
     data: bytes
     version: tuple[int, int]
+    model: int
     id_count: int
     token_count: int
     flags: int
@@ -203,7 +210,31 @@ class SpecFile:
             return None
         token = slot & 0x1FFFFF
         require(token < self.id_count, "TKX_E_CORRUPT")
-        return token if self.token_bytes(token) == piece else None
+        return token if self.key(token) == piece else None
+
+    def key(self, token: int) -> bytes:
+        """What TIDX finds an id by."""
+        if b"KEYS" not in self.sections:
+            return self.token_bytes(token)
+        offset, length = struct.unpack_from("<IH", self.sections[b"KEYS"], 8 * token)
+        require(offset + length <= len(self.sections[b"BYTS"]), "TKX_E_CORRUPT")
+        return self.sections[b"BYTS"][offset : offset + length]
+
+    def symbol(self, unit: int, place: int) -> int:
+        """What CHRS has for a code point or a byte at a place."""
+        section = self.sections[b"CHRS"]
+        kind, places, middles, leaves = struct.unpack_from("<4I", section)
+        place = place if places > 1 else 0
+        if kind == UNIT_BYTE:
+            symbol = u32(section, 16 + 4 * (256 * place + unit))
+        else:
+            block = u16(section, 16 + 2 * (272 * place + (unit >> 12)))
+            require(block < middles, "TKX_E_CORRUPT")
+            block = u16(section, 16 + 544 * places + 2 * (64 * block + (unit >> 6 & 63)))
+            require(block < leaves, "TKX_E_CORRUPT")
+            symbol = u32(section, 16 + 544 * places + 128 * middles + 4 * (64 * block + (unit & 63)))
+        require(symbol < self.id_count or symbol == NONE, "TKX_E_CORRUPT")
+        return symbol
 
     def product(self, left: int, right: int) -> int | None:
         """What two neighbours merge to."""
@@ -253,8 +284,8 @@ def open_file(data: bytes) -> SpecFile:
     require(1 <= ids <= 2_097_151 and tokens <= ids and longest <= 65_535, "TKX_E_HEADER")
     require((unknown == NONE or unknown < ids) and flags & ~HEADER_FLAGS == 0, "TKX_E_HEADER")
     require(data[48:60] == bytes(12), "TKX_E_HEADER")
-    require(model == 1, "TKX_E_MODEL")
-    file = SpecFile(data, (major, minor), ids, tokens, flags, longest, unknown)
+    require(BPE <= model <= GREEDY, "TKX_E_MODEL")
+    file = SpecFile(data, (major, minor), model, ids, tokens, flags, longest, unknown)
     end = table_end
     required = []
     for i in range(section_count):
@@ -272,7 +303,10 @@ def open_file(data: bytes) -> SpecFile:
     require(all(tag in KNOWN_TAGS for tag in required), "TKX_E_UNKNOWN")
     sections = file.sections
     require(b"RECS" in sections and b"BYTS" in sections, "TKX_E_MISSING")
-    require(len({tag in sections for tag in ENCODER_TAGS}) == 1, "TKX_E_MISSING")
+    encoder = ENCODER_TAGS if model == BPE else (b"TRIE", b"SPLT")
+    require(len({tag in sections for tag in encoder}) == 1, "TKX_E_MISSING")
+    if model == UNIGRAM and b"TRIE" in sections:
+        require(b"SCOR" in sections or b"SC64" in sections, "TKX_E_MISSING")
     added = sections.get(b"ADDT", b"")
     if len(added) >= 28 and u32(added, 24) & STRIPPING_FLAGS:
         require(b"ACLS" in sections, "TKX_E_MISSING")
@@ -284,19 +318,25 @@ def open_file(data: bytes) -> SpecFile:
         file.ops = read_ops(sections[b"NORM"])
     if b"SPLT" in sections:
         file.stages = read_stages(sections[b"SPLT"], len(file.ops))
+        if b"CHRS" in sections and u32(sections[b"CHRS"], 0) == UNIT_CHARACTER:
+            require(not any(stage.flags & ON_BYTES for stage in file.stages), "TKX_E_SPLITS")
     return file
 
 
 def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
     """The size that a section must have by section 6.2; None: any. -1: it has no room for what says its size."""
     heads = {
+        b"CHRS": 16,
+        b"XPRS": 8,
         b"TIDX": 8,
         b"PIDX": 8,
         b"SPLT": 8,
+        b"TRIE": 32,
         b"NORM": 16,
         b"ADDT": 96,
         b"ACLS": 8,
         b"POST": 8,
+        b"TRIM": 8,
         b"SPID": 20,
         b"TEST": 16,
     }
@@ -307,8 +347,22 @@ def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
         return 8 * ids
     if tag in (b"SCOR", b"RANK"):
         return 4 * ids
+    if tag == b"SC64":
+        return 8 * ids
+    if tag == b"TRIE":
+        return 32 + 8 * number[0]
     if tag == b"BIDS":
         return 1024
+    if tag == b"CHRS":
+        kind, places, middle, leaves = number
+        if kind > UNIT_BYTE or places not in (1, 4) or (kind == UNIT_BYTE and (middle or leaves)):
+            return -1
+        return 16 + (1024 * places if kind == UNIT_BYTE else 544 * places + 128 * middle + 256 * leaves)
+    if tag == b"KEYS":
+        return 8 * ids
+    if tag == b"XPRS":
+        rule, bits = number
+        return 8 + 2048 + (1 << bits) // 8 if rule <= 2 and 6 <= bits <= 26 else -1
     if tag == b"DECO":
         return 32
     if tag == b"TIDX":
@@ -328,6 +382,8 @@ def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
         return 8 + 128 + 544 + 128 * u16(section, 0) + 64 * u16(section, 2)
     if tag == b"POST":
         return 8 + 12 * (number[0] + number[1])
+    if tag == b"TRIM":
+        return 8 + 8 * number[1]
     if tag == b"SPID":
         return 20 + 4 * number[4]
     if tag == b"TEST":
@@ -347,7 +403,7 @@ def read_op(section: bytes, at: int) -> Op:
     kind, flags = section[at : at + 2]
     _, _, table_at, table_size, content_at, content_size = struct.unpack_from("<6I", section, at + 4)
     require(section[at + 2 : at + 4] == bytes(2) and section[at + 28 : at + 32] == bytes(4), "TKX_E_SPLITS")
-    require(kind in (FORM, MAP, REPLACE, AFFIX) and flags <= (7 if kind == AFFIX else 0), "TKX_E_SPLITS")
+    require(kind in OP_FLAGS and flags & ~OP_FLAGS[kind] == 0, "TKX_E_SPLITS")
     require(table_at % 4 == content_at % 4 == 0 and content_size <= 65535, "TKX_E_SPLITS")
     require(table_at + table_size <= len(section) and content_at + content_size <= len(section), "TKX_E_SPLITS")
     table = section[table_at : table_at + table_size]
@@ -367,6 +423,16 @@ def read_op(section: bytes, at: int) -> Op:
         require(len(table) >= 32, "TKX_E_SPLITS")
         program = read_stage(table, 0)
         require(program.flags == 0, "TKX_E_SPLITS")
+    elif kind == CHARSMAP:
+        require(len(table) >= 24, "TKX_E_SPLITS")
+        units, nodes, edges, program_size, text, reserved = struct.unpack_from("<6I", table)
+        size = 24 + 4 * units + 8 * (nodes + 1) + 4 * edges + program_size + text
+        require(size == len(table) and units >= 1 and reserved == 0, "TKX_E_SPLITS")
+        code = table[len(table) - text - program_size : len(table) - text]
+        require(len(code) >= 32 if flags & BY_CLUSTER else len(code) == 0, "TKX_E_SPLITS")
+        if flags & BY_CLUSTER:
+            program = read_stage(code, 0)
+            require(nodes == 0 and program.flags == 0 and u16(code, 6) == 0 and not program.labels, "TKX_E_SPLITS")
     else:
         require(len(table) == 0, "TKX_E_SPLITS")
     return Op(kind, flags, table, content, program)
@@ -397,19 +463,22 @@ def read_stage(section: bytes, at: int, op_count: int = 0) -> Stage:
         first, count = struct.unpack_from("<HH", section, at + 28)
         require(section[at : at + 28] == bytes([0, REWRITE]) + bytes(26), "TKX_E_SPLITS")
         require(first + count <= op_count, "TKX_E_SPLITS")
-        return Stage(0, REWRITE, 0, 0, ClassTable(b"", (), (), ()), (), (), first, count)
-    behavior, flags, class_count, state_count, memo_count, middle, leaves, row_shift = struct.unpack_from(
-        "<BBHHHHHB", section, at
+        return Stage(0, REWRITE, 0, 0, ClassTable(b"", (), (), ()), (), (), first_op=first, op_count=count)
+    behavior, flags, class_count, state_count, memo_count, middle, leaves, row_shift, read_classes, label_states = (
+        struct.unpack_from("<BBHHHHHBBH", section, at)
     )
     classes_at, starts_at, transitions_at = struct.unpack_from("<3I", section, at + 16)
     require(behavior <= LAST_BEHAVIOR and flags & ~STAGE_FLAGS == 0, "TKX_E_SPLITS")
-    require(section[at + 13 : at + 16] == bytes(3) and section[at + 28 : at + 32] == bytes(4), "TKX_E_SPLITS")
+    require(section[at + 28 : at + 32] == bytes(4), "TKX_E_SPLITS")
+    require(read_classes <= 254 and label_states <= 4096 and bool(read_classes) == bool(label_states), "TKX_E_SPLITS")
     require(1 <= class_count <= 254 and 1 <= state_count <= 4096 and memo_count < state_count, "TKX_E_SPLITS")
     require(row_shift <= 8 and 1 << row_shift > class_count, "TKX_E_SPLITS")
     require(classes_at % 4 == starts_at % 4 == transitions_at % 4 == 0, "TKX_E_SPLITS")
     entries = state_count << row_shift
     require(starts_at + 2 * (class_count + 1) <= len(section), "TKX_E_SPLITS")
-    require(transitions_at + 2 * entries <= len(section), "TKX_E_SPLITS")
+    labels_at = transitions_at + 2 * entries
+    require(labels_at + 4 * label_states * read_classes <= len(section), "TKX_E_SPLITS")
+    bound = read_classes or class_count
     if flags & ON_BYTES:
         require(middle == leaves == 0 and classes_at + 256 <= len(section), "TKX_E_SPLITS")
         table = ClassTable(section[classes_at : classes_at + 256], (), (), ())
@@ -417,12 +486,14 @@ def read_stage(section: bytes, at: int, op_count: int = 0) -> Stage:
         table = read_class_table(section, classes_at, middle, leaves)
         require(all(block < middle for block in table.top), "TKX_E_SPLITS")
         require(all(block < leaves for block in table.middle), "TKX_E_SPLITS")
-    require(all(number < class_count for number in (*table.ascii, *table.leaves)), "TKX_E_SPLITS")
+    require(all(number < bound for number in (*table.ascii, *table.leaves)), "TKX_E_SPLITS")
     starts = struct.unpack_from(f"<{class_count + 1}H", section, starts_at)
     transitions = struct.unpack_from(f"<{entries}H", section, transitions_at)
     require(all(state < state_count for state in starts), "TKX_E_SPLITS")
     require(all(t & 0x7FFF < state_count for t in transitions), "TKX_E_SPLITS")
-    return Stage(behavior, flags, class_count, row_shift, table, starts, transitions)
+    labels = struct.unpack_from(f"<{label_states * read_classes}I", section, labels_at)
+    require(all(entry & 0xFF < class_count and entry >> 8 < label_states for entry in labels), "TKX_E_SPLITS")
+    return Stage(behavior, flags, class_count, row_shift, table, starts, transitions, labels, read_classes)
 
 
 def check_file(file: SpecFile) -> None:

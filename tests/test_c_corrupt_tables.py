@@ -8,7 +8,7 @@ import golden_files
 import pytest
 from c_harness import COMPILERS, Library
 
-OK, CORRUPT = 0, -37
+OK, SECTION_SIZE, SPLITS, CORRUPT = 0, -33, -34, -37
 
 pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
 
@@ -198,3 +198,155 @@ def test_a_self_test_whose_text_is_not_utf8(library: Library) -> None:
     text = 16 + 20 * cases + 4 * ids
     assert library.open(patched("added", *((b"TEST", text + i, "B", 0xFF) for i in range(size)))) == OK
     assert library.self_test() == (CORRUPT, 0)
+
+
+@pytest.mark.parametrize(
+    ("offset", "number"),
+    [
+        (0, 32),  # a flag without a name
+        (0, 2),  # BY_CHARACTER without BYTE_FALLBACK
+        (0, 8 | 16),  # two ways to tell the first
+        (4, 1),  # NUL is stripped: that is a character
+        (12, 0x20),  # a character to strip, and none of it
+        (16, 0x20),
+        (20, 1),
+        (31, 1),
+    ],
+)
+def test_a_decoder_with_rules_that_do_not_go_together(library: Library, offset: int, number: int) -> None:
+    form = "B" if offset == 31 else "I"
+    assert library.open(patched("decode-first", (b"DECO", offset, form, number))) == OK
+    expected = OK if (offset, number) == (4, 1) else CORRUPT
+    assert library.decode(3) == expected
+    assert library.start_stream() == expected
+
+
+@pytest.mark.parametrize("character", [0xD800, 0xDFFF, 0x110000, 0xFFFFFFFF])
+@pytest.mark.parametrize(("count", "place"), [(4, 12), (8, 16)])
+def test_a_decoder_that_strips_what_is_no_character(library: Library, count: int, place: int, character: int) -> None:
+    changes = ((b"DECO", count, "I", 1), (b"DECO", place, "I", character))
+    assert library.open(patched("decode-first", *changes)) == OK
+    assert library.decode(3) == CORRUPT
+    assert library.start_stream() == CORRUPT
+
+
+@pytest.mark.parametrize(
+    ("offset", "length", "flags"),
+    [
+        (0, 0, 1 << 5),  # FIRST_SKIP of more than there is
+        (1, 0, 2 << 7),  # FIRST_MORE of what lies before BYTS
+        (0, 0, 1 << 9),  # LAST_SKIP of more than there is
+        (1, 1, 1 << 5 | 1 << 9),  # both of one byte
+        (0, "all", 1 << 11),  # FORMS behind the end
+        (0, "all but 5", 1 << 11),
+    ],
+)
+def test_a_form_of_a_token_out_of_its_range(library: Library, offset: int, length: int | str, flags: int) -> None:
+    size = section_size("decode-first", b"BYTS")
+    count = length if isinstance(length, int) else size - 5 * (length == "all but 5")
+    changes = ((b"RECS", 0, "I", offset), (b"RECS", 4, "H", count), (b"RECS", 6, "H", 1 | flags))
+    assert library.open(patched("decode-first", *changes)) == OK
+    assert library.decode(0) == CORRUPT
+    assert library.look_up("tkx_token_bytes", 0, results=2) == OK
+
+
+def test_forms_that_are_longer_than_what_is_left(library: Library) -> None:
+    size = section_size("decode-first", b"BYTS")
+    assert size > 9
+    changes = ((b"RECS", 0, "I", 0), (b"RECS", 4, "H", 0), (b"RECS", 6, "H", 1 | 1 << 11))
+    lengths = tuple((b"BYTS", 2 * place, "H", 0xFFFF if place == 1 else 0) for place in range(3))
+    assert library.open(patched("decode-first", *changes, *lengths)) == OK
+    assert library.decode(0) == CORRUPT
+
+
+def section_size(name: str, tag: bytes) -> int:
+    """The size of a section of a golden file."""
+    content = golden_files.content(name)
+    at = next(at for at in range(64, 64 + 32 * content[12], 32) if content[at : at + 4] == tag)
+    return int(struct.unpack_from("<Q", content, at + 16)[0])
+
+
+def character_parts(name: str) -> dict[str, tuple[int, int]]:
+    """Where each part of CHRS begins, and its number of entries."""
+    _, places, middles, leaves = numbers(name, b"CHRS", 0, 4)
+    top = 16
+    middle = top + 544 * places
+    return {
+        "top": (top, 272 * places),
+        "middle": (middle, 64 * middles),
+        "leaves": (middle + 128 * middles, 64 * leaves),
+    }
+
+
+@pytest.mark.parametrize("name", ["byte-fallback", "affixes"])
+@pytest.mark.parametrize(
+    ("part", "form", "number"), [("top", "H", 0xFFFF), ("middle", "H", 0xFFFF), ("leaves", "I", 9999)]
+)
+def test_a_table_of_characters_that_points_outside(
+    library: Library, name: str, part: str, form: str, number: int
+) -> None:
+    start, count = character_parts(name)[part]
+    size = struct.calcsize(form)
+    assert library.open(patched(name, *((b"CHRS", start + size * i, form, number) for i in range(count)))) == OK
+    assert library.encode(b"cbb xy")[0] == CORRUPT
+    assert library.encode(b"xy" * 100)[0] == CORRUPT  # the way of long pieces
+
+
+@pytest.mark.parametrize(("part", "form", "number"), [("top", "H", 1), ("middle", "H", 3), ("leaves", "I", 0xFFFFFFFE)])
+def test_a_table_of_characters_is_looked_at_before_a_text_is_cut(
+    library: Library, part: str, form: str, number: int
+) -> None:
+    start, count = character_parts("byte-fallback")[part]
+    bound = {"top": numbers("byte-fallback", b"CHRS", 8, 1)[0], "middle": numbers("byte-fallback", b"CHRS", 12, 1)[0]}
+    number = bound.get(part, number)
+    size = struct.calcsize(form)
+    changes = [(b"CHRS", start + size * i, form, number) for i in range(count)]
+    assert library.open(patched("byte-fallback", *changes)) == OK
+    assert library.encode("\u0416\u0417".encode())[0] == CORRUPT
+
+
+def test_a_symbol_of_a_byte_that_does_not_exist(library: Library) -> None:
+    assert library.open(patched("byte-suffix", (b"CHRS", 16 + 4 * ord("a"), "I", 9999))) == OK
+    assert library.encode(b"aab")[0] == CORRUPT
+
+
+def test_a_byte_of_an_unknown_character_with_an_id_that_does_not_exist(library: Library) -> None:
+    assert library.open(patched("byte-fallback", (b"BIDS", 4 * 0xA9, "I", 9999))) == OK
+    assert library.encode("\u00e9".encode())[0] == CORRUPT
+    assert library.encode(b"ab")[0] == OK
+
+
+def test_a_key_that_points_out_of_the_bytes(library: Library) -> None:
+    ids = section_size("byte-suffix", b"KEYS") // 8
+    assert library.open(patched("byte-suffix", *((b"KEYS", 8 * i, "I", 0xFFFFFFF0) for i in range(ids)))) == OK
+    assert library.encode(b"ab")[0] == CORRUPT
+
+
+@pytest.mark.parametrize(
+    ("tag", "offset", "number"),
+    [
+        (b"CHRS", 0, 2),
+        (b"CHRS", 0, 1),
+        (b"CHRS", 4, 2),
+        (b"CHRS", 4, 0),
+        (b"CHRS", 8, 0),
+        (b"CHRS", 12, 4294967295),
+        (b"XPRS", 0, 3),
+        (b"XPRS", 4, 5),
+        (b"XPRS", 4, 27),
+        (b"XPRS", 4, 10),
+    ],
+)
+def test_a_head_that_does_not_fit_its_tables(library: Library, tag: bytes, offset: int, number: int) -> None:
+    assert library.open(patched("byte-fallback", (tag, offset, "I", number))) == SECTION_SIZE
+
+
+def test_a_bitmap_of_crossings_may_hold_anything(library: Library) -> None:
+    size = section_size("byte-fallback", b"XPRS")
+    for byte in (0x00, 0xFF):
+        assert library.open(patched("byte-fallback", *((b"XPRS", i, "B", byte) for i in range(8, size)))) == OK
+        assert library.encode("ab\u4e2d\u6587 \u00e9\u00ea".encode())[0] == OK
+
+
+def test_characters_are_not_looked_for_behind_a_stage_on_bytes(library: Library) -> None:
+    assert library.open(patched("affixes", (b"SPLT", 9, "B", 2))) == SPLITS

@@ -14,7 +14,7 @@ from tokenizers.models import BPE
 
 from tokexport.compiler.merges import CanonicalMerges, canonical_merges
 from tokexport.errors import UnsupportedError
-from tokexport.model import BytePairModel
+from tokexport.model import BytePairModel, CharacterSymbols
 
 
 def slow_encode(text: bytes, vocab: dict[bytes, int], merges: CanonicalMerges) -> list[int]:
@@ -118,7 +118,21 @@ def test_rank_is_not_always_the_order_of_ids() -> None:
     assert slow_encode(b"abc", vocab, kept) == [4, 2]
 
 
-def test_a_merge_of_the_unknown_token_is_refused_where_a_byte_is_unknown() -> None:
+def test_a_merge_of_the_unknown_token_is_kept_where_a_byte_is_unknown() -> None:
     vocab = {b"a": 0, b"?": 1, b"?a": 2}
-    with pytest.raises(UnsupportedError, match=r"model.merges\[0\]: a merge of the unknown token"):
-        canonical_merges(BytePairModel(vocab, merges=((1, 0, 2),), unk_id=1))
+    model = BytePairModel(vocab, merges=((1, 0, 2),), unk_id=1)
+    assert dict(canonical_merges(model).rules) == {2: (1, 0)}
+
+
+def test_two_merges_of_one_token_that_can_both_come_up_are_refused() -> None:
+    # With the suffix "b", the text "ab" ends in "bb", and "bb" is also what two letters make.
+    vocab = {b"a": 0, b"b": 1, b"bb": 2, b"abb": 3, b"ab": 4}
+    merges = ((0, 2, 3), (0, 1, 4), (4, 1, 3))
+    model = BytePairModel(vocab, merges, characters=CharacterSymbols(suffix=b"b"))
+    with pytest.raises(UnsupportedError, match="two merges that can both make the id 3"):
+        canonical_merges(model)
+
+
+def test_a_merge_that_makes_its_own_part_is_refused() -> None:
+    with pytest.raises(UnsupportedError, match="out of itself"):
+        canonical_merges(BytePairModel({b"a": 0, b"b": 1}, merges=((0, 1, 0),)))

@@ -51,6 +51,19 @@ def test_special_tokens_are_text_unless_they_are_asked_for(run, small_file):
     assert run("decode", path, *plain).text == content
 
 
+@pytest.mark.parametrize("unit", ["char", "byte"])
+def test_offsets_are_a_line_a_token_or_json(unit, run, small_file):
+    path = small_file("gpt2")
+    encoding = tokexport.load(path).encode_with_offsets(TEXT, unit=unit)
+    lines = run("encode", path, "--offsets", "--unit", unit, stdin=TEXT.encode()).text.splitlines()
+    assert [tuple(map(int, line.split()[:3])) for line in lines] == [
+        (id, start, end) for id, (start, end) in zip(encoding.ids, encoding.offsets, strict=True)
+    ]
+    shown = json.loads(run("encode", path, "--offsets", "--unit", unit, "--json", stdin=TEXT.encode()).text)
+    assert [tuple(pair) for pair in shown["offsets"]] == encoding.offsets
+    assert (shown["ids"], shown["unit"]) == (encoding.ids, unit)
+
+
 def test_the_template_is_added_on_request(run, small_file):
     path = small_file("llama3")
     bos = tokexport.load(path).encode_single_token("<|begin_of_text|>")

@@ -49,6 +49,13 @@ PRE_TOKENIZERS = {
     "possessive": pre_tokenizers.Sequence(
         [split(r"[^\r\n\p{L}\p{N}]?+\p{L}++| ?[^\s\p{L}\p{N}]++|\p{N}|\s"), BYTE_LEVEL]
     ),
+    "groups of three": pre_tokenizers.Sequence([split(r"\d{1,3}(?=(?:\d{3})*\b)"), split(LLAMA3), BYTE_LEVEL]),
+    "cuts between digits": pre_tokenizers.Sequence([split(r"(?=(\d{3})+(?!\d))"), split(LLAMA3), BYTE_LEVEL]),
+    "far look ahead": pre_tokenizers.Sequence([split(r"[a-z]+(?=[^.]*!)|\s+(?=\s*=)"), split(LLAMA3), BYTE_LEVEL]),
+    "far look ahead alone": pre_tokenizers.Sequence(
+        [split(r" ?[a-z]+|\d{1,3}(?=(?:\d{3})*(?!\d))| ?[^\sa-z0-9]+|\s+(?!\S)|\s"), BYTE_LEVEL]
+    ),
+    "empty matches": pre_tokenizers.Sequence([split(r"(?:[a-c]+!)?|\d*"), split(LLAMA3), BYTE_LEVEL]),
     "one piece": BYTE_LEVEL,
 }
 ADDED = [
@@ -99,7 +106,8 @@ def is_cut(cuts: np.ndarray, left: str, right: str) -> bool:
 
 
 def test_the_usual_patterns_have_a_cut_between_a_letter_and_a_space(tmp_path_factory: pytest.TempPathFactory) -> None:
-    for name in ("gpt2", "llama3", "removed inverted", "digits first", "falcon", "prefix space", "possessive"):
+    usual = ("gpt2", "llama3", "removed inverted", "digits first", "falcon", "prefix space", "possessive")
+    for name in (*usual, "groups of three", "cuts between digits", "far look ahead alone"):
         tokenizer = trained(PRE_TOKENIZERS[name], [])
         path = tmp_path_factory.mktemp("usual") / "tokenizer.json"
         path.write_text(tokenizer.to_str())

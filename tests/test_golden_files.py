@@ -8,12 +8,14 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import golden_files
 import pytest
 import spec_decoder
 import spec_encoder
 import spec_reader
+import spec_spans
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,6 +33,13 @@ def opened(name: str) -> spec_reader.SpecFile:
     file = spec_reader.open_file(golden_files.content(name))
     spec_reader.check_file(file)
     return file
+
+
+WITH_SPANS = [
+    name
+    for name in golden_files.EXPECTED_NAMES
+    if any("spans" in case for case in golden_files.expected(name)["encode"])
+]
 
 
 def committed() -> dict[str, bytes]:
@@ -60,15 +69,18 @@ def test_another_process_with_another_hash_seed_makes_the_same_files(seed: str, 
 
 
 def test_the_expected_ids_are_those_of_the_installed_reference_libraries(made: dict[str, bytes]) -> None:
-    for golden in sys.modules["models"].goldens():
+    for golden in (*sys.modules["models"].goldens(), *sys.modules["trie_models"].trie_goldens()):
         expected = golden_files.expected(golden.name)
         for case in expected["encode"]:
             assert case["ids"] == list(golden.encode(case["text"], case["special"])), (golden.name, case)
+            if golden.locate is not None and case["special"]:
+                spans = [list(span) for span in golden.locate(case["text"], case["special"])]
+                assert case["spans"] == spans, (golden.name, case)
         assert len(expected["encode"]) == 2 * len(golden.texts)
 
 
 def test_the_golden_files_are_small() -> None:
-    assert sum(map(len, committed().values())) < 320_000
+    assert sum(map(len, committed().values())) < 560_000
     assert max(map(len, committed().values())) < 72_000
 
 
@@ -79,7 +91,15 @@ def test_a_reader_written_from_the_specification_gives_the_expected_ids(name: st
         assert spec_encoder.encode(file, case["text"].encode(), case["special"]) == case["ids"], case
 
 
-@pytest.mark.parametrize("name", golden_files.EXPECTED_NAMES)
+@pytest.mark.parametrize("name", golden_files.DECODER_NAMES)
+def test_every_reader_gives_the_expected_texts(name: str) -> None:
+    file, tokenizer = opened(name), load(golden_files.content(name))
+    for case in golden_files.expected(name)["decode"]:
+        assert spec_decoder.decode_text(file, case["ids"]) == case["text"], case
+        assert tokenizer.decode(case["ids"]) == case["text"], case
+
+
+@pytest.mark.parametrize("name", [*golden_files.EXPECTED_NAMES, *golden_files.DECODER_NAMES])
 def test_a_reader_written_from_the_specification_gives_the_expected_tokens(name: str) -> None:
     file = opened(name)
     tokens = golden_files.expected(name)["tokens"]
@@ -102,7 +122,21 @@ def test_the_runtime_gives_the_expected_ids(name: str) -> None:
         assert tokenizer.encode(case["text"], allowed_special=allowed) == case["ids"], case
 
 
-@pytest.mark.parametrize("name", golden_files.EXPECTED_NAMES)
+@pytest.mark.parametrize("name", WITH_SPANS)
+def test_both_readers_give_the_expected_spans(name: str) -> None:
+    tokenizer, file = load(golden_files.content(name)), opened(name)
+    for case in golden_files.expected(name)["encode"]:
+        if not case["special"]:
+            continue
+        found = tokenizer.encode_with_offsets(case["text"], allowed_special="all")
+        assert [list(span) for span in found.offsets] == case["spans"], case
+        spans = spec_spans.encode_spans(file, case["text"].encode(), case["special"])
+        assert [[token, [*span]] for token, span in spans] == [
+            list(pair) for pair in zip(case["ids"], case["spans"], strict=True)
+        ], case
+
+
+@pytest.mark.parametrize("name", [*golden_files.EXPECTED_NAMES, *golden_files.DECODER_NAMES])
 def test_the_runtime_gives_the_expected_tokens(name: str) -> None:
     tokenizer = load(golden_files.content(name))
     tokens = golden_files.expected(name)["tokens"]
@@ -142,7 +176,7 @@ def test_a_cut_that_a_file_offers_changes_no_ids(name: str) -> None:
 def test_together_the_golden_files_hold_every_section_flag_and_behavior() -> None:
     files = [opened(name) for name in golden_files.NAMES]
     tags = {tag for file in files for tag in file.sections}
-    reserved = {layout.Tag.TRIE, layout.Tag.DECODER, layout.Tag.CROSSINGS}
+    reserved = {layout.Tag.CHARSMAP}
     assert tags == {tag for name, tag in vars(layout.Tag).items() if name.isupper()} - reserved
     stages = [stage for file in files for stage in file.stages]
     assert {stage.behavior for stage in stages} == set(layout.StageBehavior)
@@ -156,6 +190,12 @@ def test_together_the_golden_files_hold_every_section_flag_and_behavior() -> Non
         for index in range(len(file.stages))
     ]
     assert any(memo_counts)
+    rules = [struct.unpack_from("<3I", file.sections[b"DECO"]) for file in files if b"DECO" in file.sections]
+    assert all(any(flags & flag for flags, *_ in rules) for flag in layout.DecoderFlag)
+    assert any(left for _, left, _ in rules)
+    assert any(right for _, _, right in rules)
+    flags = [file.record(token)[2] for file in files for token in range(file.id_count)]
+    assert all(any(given & flag for given in flags) for flag in layout.RecordFlag)
     kinds = {file.record(token)[2] & layout.RecordFlag.KIND_MASK for file in files for token in range(file.id_count)}
     assert kinds == {0, 1, 2, 3}
 
@@ -174,6 +214,18 @@ def test_both_readers_give_the_same_ids_for_any_text(name: str, text: str, speci
     ids = tokenizer.encode(text, allowed_special="all" if special else ())
     assert ids == spec_encoder.encode(file, text.encode(), special)
     assert tokenizer.decode_bytes(ids) == spec_decoder.decode(file, ids)
+
+
+@pytest.mark.parametrize("name", WITH_SPANS)
+@pytest.mark.parametrize("unit", ["char", "byte"])
+@settings(max_examples=60, deadline=None)
+@given(text=st.lists(PARTS | st.text(max_size=3), max_size=8).map("".join), special=st.booleans())
+def test_both_readers_give_the_same_spans_for_any_text(name: str, unit: Any, text: str, special: bool) -> None:
+    tokenizer, file = load(golden_files.content(name)), opened(name)
+    found = tokenizer.encode_with_offsets(text, allowed_special="all" if special else (), unit=unit)
+    assert [*zip(found.ids, found.offsets, strict=True)] == spec_spans.encode_spans(
+        file, text.encode(), special, characters=unit == "char"
+    )
 
 
 def test_the_runtime_puts_the_template_of_the_file_around_a_text() -> None:

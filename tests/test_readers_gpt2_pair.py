@@ -10,7 +10,7 @@ import tokenizers
 from reader_samples import BYTES
 
 from tokexport.errors import SourceError, UnsupportedError
-from tokexport.model import TokenizerModel
+from tokexport.model import Split, TokenizerModel
 from tokexport.readers import read
 
 VOCAB = {**BYTES, "ab": 256, "abc": 300, "<|endoftext|>": 301}
@@ -33,7 +33,7 @@ def same_as(theirs: tokenizers.ByteLevelBPETokenizer, model: TokenizerModel) -> 
             assert token.content.decode("utf-8", "replace") == theirs.decode([number], skip_special_tokens=False)
     stage = theirs._tokenizer.pre_tokenizer
     assert [piece for piece, _ in stage.pre_tokenize_str("it's")] == ["it", "'s"]
-    assert not model.add_prefix_space
+    assert all(isinstance(step, Split) for step in model.splits)
 
 
 @pytest.mark.parametrize(

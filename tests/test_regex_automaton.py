@@ -8,11 +8,11 @@ import sys
 
 import numpy as np
 import pytest
-from regex_oracle import Oniguruma, find_pieces, random_texts
+from regex_oracle import Oniguruma, find_pieces, random_texts, steps_taken
 from regex_patterns import TIKTOKEN, TOKENIZER_JSON
 from tokenizers import Regex, pre_tokenizers
 
-from tokexport.compiler.regex import MATCH_ENDS, SplitProgram, compile_split
+from tokexport.compiler.regex import MATCH_ENDS, compile_split
 from tokexport.model import CharacterTest, Dialect, Split
 
 PATTERNS = {**TOKENIZER_JSON, **TIKTOKEN}
@@ -34,35 +34,6 @@ for name in ("tiktoken 0.14.0 cl100k_base", "kimi-k2"):
         digest.update(table.tobytes())
 print(digest.hexdigest())
 """
-
-
-def steps_taken(program: SplitProgram, text: str) -> tuple[int, list[tuple[int, int]]]:
-    """How many symbols a runtime reads that remembers where one of the first n_memo states led to no match; and the matches."""
-    classes = [int(program.classes[ord(character)]) for character in text]
-    failed: set[tuple[int, int]] = set()
-    found = []
-    steps = start = 0
-    while start < len(text):
-        state = int(program.starts[classes[start - 1] if start else program.n_classes])
-        end = None
-        passed: list[tuple[int, int]] = []
-        for position in range(start, len(text) + 1):
-            steps += 1
-            transition = int(
-                program.transitions[state, classes[position] if position < len(text) else program.n_classes]
-            )
-            if transition & MATCH_ENDS:
-                end, passed = position, []
-            state = transition & ~MATCH_ENDS
-            if not state or (position + 1, state) in failed:
-                break
-            if state <= program.n_memo:
-                passed.append((position + 1, state))
-        failed.update(passed)
-        if end is not None:
-            found.append((start, end))
-        start = end or start + 1
-    return steps, found
 
 
 def test_the_tables_do_not_depend_on_the_hash_seed() -> None:

@@ -8,7 +8,7 @@ import re
 import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
-from regex_oracle import Oniguruma, fancy_matched, matches
+from regex_oracle import Oniguruma, fancy_matched, find_pieces, matches
 
 from tokexport.compiler.regex import compile_split
 from tokexport.errors import UnsupportedError
@@ -79,7 +79,8 @@ def patterns(characters: str) -> st.SearchStrategy[str]:
             lambda parts: joined(parts) + ")"
         )
         repeated = tuples(one_of(group, character, charset), quantifier).map(joined)
-        sequence = st.lists(one_of(repeated, repeated, anchor), min_size=1, max_size=3).map(joined)
+        look = tuples(sampled(["(?=", "(?!"]), inner).map(lambda parts: joined(parts) + ")")
+        sequence = st.lists(one_of(repeated, repeated, anchor, look), min_size=1, max_size=3).map(joined)
         return st.lists(sequence, min_size=1, max_size=3).map("|".join)
 
     body = st.recursive(one_of(character, charset), larger, max_leaves=6)
@@ -116,6 +117,10 @@ def compared(pattern: str, dialect: Dialect, some_texts: list[str]) -> None:
         assume(False)
     found = [[text[start:end] for start, end in matches(program, text)] for text in some_texts]
     assert found == expected
+    if dialect is Dialect.ONIGURUMA:
+        engine = Oniguruma(pattern)
+        for text in some_texts:
+            assert [(start, end) for start, end, _ in find_pieces(program, text)] == engine.pieces(text)
 
 
 quick = settings(

@@ -7,11 +7,10 @@ import random
 
 import pytest
 from regex_oracle import Oniguruma, alphabet_of, fancy_matched, find_pieces, matches, random_texts
-from regex_patterns import TIKTOKEN, TOKENIZER_JSON, UNBOUNDED_LOOK_AHEAD
+from regex_patterns import TIKTOKEN, TOKENIZER_JSON
 from tokenizers import pre_tokenizers
 
 from tokexport.compiler.regex import compile_split
-from tokexport.errors import UnsupportedError
 from tokexport.model import Dialect, Split
 
 TEXTS = 5000 if os.environ.get("TOKEXPORT_SLOW") else 200
@@ -68,19 +67,6 @@ def test_long_runs_of_spaces_are_cut_by_their_lengths(name: str) -> None:
         for end in ("", "x", "\n", "\nx", " x"):
             text = generator.choice(["", "x", "\n"]) + " " * length + end
             assert matches(program, text) == engine.matches(text), text
-
-
-@pytest.mark.parametrize("dialect", Dialect)
-@pytest.mark.parametrize("name", UNBOUNDED_LOOK_AHEAD)
-def test_a_look_ahead_over_all_that_follows_is_refused_by_its_place(name: str, dialect: Dialect) -> None:
-    pattern = UNBOUNDED_LOOK_AHEAD[name]
-    with pytest.raises(UnsupportedError) as refused:
-        compile_split(Split(pattern, dialect=dialect, path="pre_tokenizer.pretokenizers[1].pattern.Regex"))
-    assert str(refused.value) == (
-        f"pre_tokenizer.pretokenizers[1].pattern.Regex: the {dialect.value} pattern {pattern!r} with a look-ahead over more than one "
-        f"character at offset {pattern.index('(?=')} is not supported; a look-around may test the one character before or after a "
-        "position, or the start or end of the text"
-    )
 
 
 @pytest.mark.parametrize(

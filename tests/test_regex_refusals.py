@@ -9,17 +9,12 @@ from tokexport.errors import UnsupportedError
 from tokexport.model import Dialect, Split
 
 BOTH = [
-    ("a(?=bc)", 1, "a look-ahead over more than one character"),
-    ("a(?!b*c)", 1, "a look-ahead over more than one character"),
+    ("a(?>b(?=cd)|e)", 5, "a look-ahead over more than one character in an atomic group"),
+    ("(?:a(?!b*c))++", 4, "a look-ahead over more than one character in an atomic group"),
     ("(?<=ab)c", 0, "a look-behind over more than one character"),
     ("(?<!a|bc)d", 0, "a look-behind over more than one character"),
     ("a|(?:bc)++d", 2, "an atomic group or possessive quantifier whose end depends on more than one character ahead"),
     ("a|b(?>cd*e|c)", 3, "an atomic group or possessive quantifier whose end depends on more than one character ahead"),
-    ("a*", 0, "a possible match of the empty string"),
-    (r"\b", 0, "a possible match of the empty string"),
-    ("a|", 0, "a possible match of the empty string"),
-    (r"\s*$", 0, "a possible match of the empty string"),
-    ("(?=a)", 0, "a possible match of the empty string"),
     ("a(?:b?)*", 7, "repeat of something that may be empty"),
     ("a(?:b*|c)+d", 9, "repeat of something that may be empty"),
     (r"(a)\1", 3, "a reference to a group"),
@@ -74,9 +69,14 @@ ONIGURUMA = [
     (r"\cA", 0, r"the control escape \c"),
     (r"\xE4\xB8\xAD", 0, "the single byte 0xe4 of a character"),
     (r"[\200]", 1, "the single byte 0x80 of a character"),
-    (r"(?i)(?=ß)s", 4, "a look-ahead over more than one character"),
 ]
 FANCY_REGEX = [
+    ("a*", 0, "a possible match of the empty string"),
+    (r"\b", 0, "a possible match of the empty string"),
+    ("a|", 0, "a possible match of the empty string"),
+    (r"\s*$", 0, "a possible match of the empty string"),
+    ("(?=a)", 0, "a possible match of the empty string"),
+    ("(?=(ab)+)", 0, "a possible match of the empty string"),
     ("a{3,2}", 1, "a repeat whose most is less than its least"),
     ("(?i)+a", 4, "a quantifier on something that cannot be repeated"),
     (r"\Qa\E", 0, r"the escape \Q"),

@@ -118,7 +118,7 @@ def places_to_change(content: bytes) -> list[int]:
 
 @settings(max_examples=300, deadline=None)
 @given(
-    st.sampled_from(["smallest-bpe", "added"]),
+    st.sampled_from(["smallest-bpe", "added", "byte-fallback", "byte-suffix"]),
     st.lists(st.tuples(st.integers(0), st.integers(0)), min_size=1, max_size=2),
 )
 def test_both_readers_agree_on_changed_headers(name: str, changes: list[tuple[int, int]]) -> None:

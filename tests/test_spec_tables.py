@@ -33,7 +33,11 @@ def struct_fields(struct: construct.Struct) -> Iterator[tuple[int, str, str]]:
     for field in struct.subcons:
         size = field.sizeof()
         inner = getattr(field.subcon, "fmtstr", None)
-        kind = {"<B": "u8", "<H": "u16", "<I": "u32", "<L": "u32", "<Q": "u64"}[inner] if inner else f"u8[{size}]"
+        kind = (
+            {"<B": "u8", "<H": "u16", "<I": "u32", "<L": "u32", "<Q": "u64", "<d": "f64"}[inner]
+            if inner
+            else f"u8[{size}]"
+        )
         yield offset, kind, field.name
         offset += size
 
@@ -48,9 +52,9 @@ def table_fields(name: str) -> list[tuple[int, str, str]]:
 
 
 def test_the_declaration_holds_what_these_tests_look_for() -> None:
-    assert len(STRUCTS) == 15
-    assert len(RECORDS) == 9
-    assert len(ENUMS) == 14
+    assert len(STRUCTS) == 20
+    assert len(RECORDS) == 11
+    assert len(ENUMS) == 18
 
 
 def test_every_declared_struct_and_record_has_a_table_and_no_table_is_left_over() -> None:
@@ -133,6 +137,10 @@ def test_the_limits_are_the_declared_ones() -> None:
     maps += f"{2 * layout.CLASS_BLOCK} * middle_count + {2 * layout.CLASS_BLOCK} * leaf_count + "
     maps += f"{layout.MAP_ENTRY.itemsize} * entry_count + text_size bytes"
     assert maps in rules
+    charsmap = f"{layout.CharsmapHeader.sizeof()} + {layout.CHARSMAP_UNIT.itemsize} * unit_count + "
+    charsmap += f"{layout.TRIE_NODE.itemsize} * (node_count + 1) + {layout.TRIE_EDGE.itemsize} * edge_count + "
+    assert charsmap + "program_size + text_size bytes" in rules
+    assert f"at most {layout.MAX_CLUSTER} bytes (`MAX_CLUSTER`)" in spec_document.text()
     assert f"{layout.CUTS_SIZE:,} bytes" in spec_document.section("### 4.5 CUTS")
 
 
@@ -158,8 +166,15 @@ def test_the_sizes_of_sections_follow_from_the_declared_sizes() -> None:
         "RECS": f"{layout.RECORD.itemsize} * id_count",
         "DECO": f"{layout.Decoder.sizeof()}",
         "SCOR": f"{layout.SCORE.itemsize} * id_count",
+        "SC64": f"{layout.DOUBLE_SCORE.itemsize} * id_count",
+        "TRIE": f"{layout.TrieHeader.sizeof()} + {layout.TRIE_UNIT.itemsize} * unit_count",
         "RANK": f"{layout.RANK.itemsize} * id_count",
         "BIDS": f"{256 * layout.BYTE_ID.itemsize:,}",
+        "CHRS": f"for unit CHARACTER: {layout.CharactersHeader.sizeof()} + {top} * place_count + {blocks} + "
+        f"{layout.CLASS_BLOCK * layout.SYMBOL.itemsize} * leaf_count; for unit BYTE: "
+        f"{layout.CharactersHeader.sizeof()} + {256 * layout.SYMBOL.itemsize:,} * place_count",
+        "KEYS": f"{layout.KEY.itemsize} * id_count",
+        "XPRS": f"{layout.CrossingsHeader.sizeof()} + {128 * 128 // 8:,} + (1 << bits) / 8",
         "TIDX": f"{index} + {layout.TOKEN_SLOT.itemsize} * slot_count + {layout.DISPLACEMENT.itemsize} * bucket_count, "
         "both at least 1",
         "PIDX": f"{index} + {layout.PAIR_SLOT.itemsize} * slot_count + {layout.DISPLACEMENT.itemsize} * bucket_count, "
@@ -173,6 +188,7 @@ def test_the_sizes_of_sections_follow_from_the_declared_sizes() -> None:
         "ACLS": f"{layout.AddedClassesHeader.sizeof()} + {layout.CLASS_ASCII} + {top} + {blocks} + "
         f"{layout.CLASS_BLOCK} * leaf_count",
         "POST": f"{layout.TemplateHeader.sizeof()} + {layout.TEMPLATE_PIECE.itemsize} * (single_count + pair_count)",
+        "TRIM": f"{layout.TrimmingHeader.sizeof()} + {layout.TRIMMING_EXCEPTION.itemsize} * exception_count",
         "SPID": f"{layout.SpecialIdsHeader.sizeof()} + 4 * stop_count",
         "TEST": f"{layout.SelfTestHeader.sizeof()} + {layout.SELF_TEST_CASE.itemsize} * case_count + 4 * id_count + "
         "text_size",

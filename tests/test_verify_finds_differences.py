@@ -12,8 +12,9 @@ import pytest
 import tiktoken
 import tokenizers
 
-from tokexport.errors import TokexportError
+from tokexport.errors import FormatError, TokexportError
 from tokexport.references import Mode, ReferenceTokenizer, reference_for
+from tokexport.runtime.encoding import Encoding
 from tokexport.verification import Verification, compare
 from tokexport.verification.shrink import shrink
 
@@ -46,6 +47,20 @@ def tiny_tokenizers() -> tokenizers.Tokenizer:
     return tokenizer
 
 
+class TwinStream:
+    """Gives the whole text at the end, which is allowed."""
+
+    def __init__(self, decode: Callable[[list[int]], str]) -> None:
+        self.decode = decode
+        self.ids: list[int] = []
+
+    def step(self, id: int) -> None:
+        self.ids.append(id)
+
+    def flush(self) -> str | None:
+        return self.decode(self.ids) or None
+
+
 class Twin:
     """The reference in the place of the file: it answers as a tokexport.Tokenizer would, but for what a test changes."""
 
@@ -54,7 +69,11 @@ class Twin:
         self.n_vocab = max(reference.ids()) + 1
         self.encodes = True
         self.change_ids: Callable[[str, list[int]], list[int]] = lambda text, ids: ids
+        self.change_streamed: Callable[[str], str] = lambda text: text
         self.change_bytes: Callable[[int, bytes], bytes] = lambda id, content: content
+        self.change_offsets: Callable[[str, list[tuple[int, int]], str], list[tuple[int, int]]] = (
+            lambda text, offsets, unit: offsets
+        )
 
     def encode_batch(
         self,
@@ -68,6 +87,22 @@ class Twin:
         texts = list(texts)
         encoded = self.reference.encode_batch(texts, mode)
         return [self.change_ids(text, list(ids)) for text, ids in zip(texts, encoded, strict=True)]
+
+    def encode_with_offsets(
+        self,
+        text: str,
+        *,
+        allowed_special: Literal["all"] | Collection[str] = (),
+        add_special_tokens: bool = False,
+        unit: str = "char",
+    ) -> Encoding:
+        ids = self.encode_batch([text], allowed_special=allowed_special, add_special_tokens=add_special_tokens)[0]
+        mode = next(mode for mode in Mode if self.reference_allows(mode, allowed_special, add_special_tokens))
+        offsets = self.reference.offsets(text, mode)
+        assert offsets is not None
+        if unit == "byte":
+            offsets = [(len(text[:start].encode()), len(text[:end].encode())) for start, end in offsets]
+        return Encoding(ids, self.change_offsets(text, offsets, unit), [], [])
 
     def reference_allows(self, mode: Mode, allowed: Literal["all"] | Collection[str], template: bool) -> bool:
         if mode not in self.reference.modes() or template != (mode is Mode.TEMPLATE):
@@ -87,6 +122,9 @@ class Twin:
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = False) -> str:
         return self.reference.decode_batch([ids], skip_special_tokens)[0]
+
+    def decode_stream(self, *, skip_special_tokens: bool = False) -> TwinStream:
+        return TwinStream(lambda ids: self.change_streamed(self.decode(ids, skip_special_tokens=skip_special_tokens)))
 
     def decode_single_token_bytes(self, id: int) -> bytes:
         if id not in set(self.reference.ids()):
@@ -178,6 +216,39 @@ def test_the_command_that_shows_the_difference_again_is_in_the_report(twin: Twin
     assert f"  again: {command}" in result.lines()
 
 
+@pytest.mark.parametrize("unit", ["char", "byte"])
+def test_an_id_that_stands_elsewhere_is_found(unit: str) -> None:
+    twin = Twin(reference_for(tiny_tokenizers()))
+    assert outcome(twin).counts["offsets"] == 3 * (300 // 20)
+
+    def shifted(text: str, offsets: list[tuple[int, int]], asked: str) -> list[tuple[int, int]]:
+        return [
+            (start, end + 1) if asked == unit and text[start:end] == " " else (start, end) for start, end in offsets
+        ]
+
+    twin.change_offsets = shifted
+    result = outcome(twin)
+    assert result.first is not None
+    assert set(result.differing) == {"offsets"}
+    assert result.first.smallest == " "
+    again = outcome(twin, only=result.first.key)
+    assert again.first is not None
+    assert again.first.text == result.first.text
+
+
+def test_a_file_that_tells_no_offsets_is_compared_without_and_it_is_said() -> None:
+    twin = Twin(reference_for(tiny_tokenizers()))
+
+    def refuse(text: str, offsets: list[tuple[int, int]], unit: str) -> list[tuple[int, int]]:
+        raise FormatError("the file cannot say", -13)
+
+    twin.change_offsets = refuse
+    result = outcome(twin)
+    assert result.ok
+    assert "offsets" not in result.counts
+    assert any("no offsets were compared" in note for note in result.notes)
+
+
 def test_two_tokens_with_swapped_bytes_are_found(twin: Twin) -> None:
     swapped = {65: 66, 66: 65}
     token_bytes = twin.reference.token_bytes
@@ -186,6 +257,16 @@ def test_two_tokens_with_swapped_bytes_are_found(twin: Twin) -> None:
     assert result.differing["bytes of ids"] == 2
     assert result.first is not None
     assert result.first.key == "id:65"
+
+
+def test_a_stream_that_gives_another_text_is_found(twin: Twin) -> None:
+    twin.change_streamed = lambda text: text.replace("a", "b", 1)
+    result = outcome(twin)
+    assert set(result.differing) == {"id sequences decoded one at a time"}
+    assert result.first is not None
+    assert result.first.action.startswith("decode as a stream")
+    assert isinstance(result.first.expected, str)
+    assert result.first.found == result.first.expected.replace("a", "b", 1)
 
 
 def test_an_id_that_the_reference_has_not_is_a_difference(twin: Twin) -> None:
@@ -232,7 +313,8 @@ def test_a_file_that_only_decodes_is_compared_in_that_and_it_is_said(twin: Twin)
     twin.encodes = False
     result = outcome(twin)
     assert result.ok
-    assert set(result.counts) == {"bytes of ids", "ids decoded", "ids that are refused", "id sequences decoded"}
+    sequences = {"id sequences decoded", "id sequences decoded one at a time"}
+    assert set(result.counts) == {"bytes of ids", "ids decoded", "ids that are refused", *sequences}
     assert any("decode-only" in note for note in result.notes)
 
 

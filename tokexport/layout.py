@@ -40,7 +40,7 @@ class HeaderFlag(IntFlag):
     """``header.flags``."""
 
     WHOLE_PIECE_FIRST = 1 << 0  # a piece whose bytes are a token is that token, merges or not
-    FUSE_UNKNOWN = 1 << 1  # neighbouring bytes without an id give one unknown id
+    FUSE_UNKNOWN = 1 << 1  # neighbouring bytes, or with WORDLEVEL pieces, without an id give one unknown id
     RESCAN_SPECIAL = 1 << 3  # a special token that is not allowed is passed by one character, not whole (tiktoken)
     REPLACE_SURROGATES = 1 << 4  # a lone surrogate in a source string becomes U+FFFD (tiktoken), else it is an error
 
@@ -78,15 +78,19 @@ class Tag:
     DOUBLE_SCORES: Final = b"SC64"
     RANKS: Final = b"RANK"
     BYTE_IDS: Final = b"BIDS"
+    CHARACTERS: Final = b"CHRS"
+    KEYS: Final = b"KEYS"
     TOKEN_INDEX: Final = b"TIDX"
     PAIR_INDEX: Final = b"PIDX"
     TRIE: Final = b"TRIE"
+    CROSSINGS: Final = b"XPRS"
     SPLITS: Final = b"SPLT"
     CUTS: Final = b"CUTS"
     NORMALIZER: Final = b"NORM"
     ADDED_TOKENS: Final = b"ADDT"
     ADDED_CLASSES: Final = b"ACLS"
     TEMPLATE: Final = b"POST"
+    TRIMMING: Final = b"TRIM"
     SPECIAL_IDS: Final = b"SPID"
     CHAT_TEMPLATE: Final = b"CHAT"
     PROVENANCE: Final = b"PROV"
@@ -94,7 +98,6 @@ class Tag:
     DECODER: Final = b"DECO"
     # Reserved for the model types to come; no version 1.0 file holds them.
     CHARSMAP: Final = b"CHMP"
-    CROSSINGS: Final = b"XPRS"
 
 
 Header = Struct(
@@ -155,6 +158,39 @@ DOUBLE_SCORE: Final = np.dtype("<f8")
 RANK: Final = np.dtype("<u4")
 BYTE_ID: Final = np.dtype("<u4")
 
+
+class SymbolUnit(IntEnum):
+    """``characters.unit``: what a first symbol stands for."""
+
+    CHARACTER = 0
+    BYTE = 1
+
+
+# CHRS: this header, then for characters: top[272] u16 a place, middle[middle_count][64] u16, leaves[leaf_count][64] SYMBOL;
+# for bytes: 256 SYMBOL a place.
+CharactersHeader = Struct(
+    "unit" / Int32ul,
+    "place_count" / Int32ul,  # 1, or 4: first, inside, alone, last
+    "middle_count" / Int32ul,
+    "leaf_count" / Int32ul,
+)
+SYMBOL: Final = np.dtype("<u4")
+
+# KEYS: one per id.
+KEY: Final = np.dtype([("offset", "<u4"), ("length", "<u2"), ("zero", "<u2")])
+
+
+class CrossingRule(IntEnum):
+    """``crossings.rule``: which of the two characters must have a symbol of their own, so that a text may be cut between them."""
+
+    NONE = 0
+    ONE_KNOWN = 1
+    BOTH_KNOWN = 2
+
+
+# XPRS: this header, then 128 x 128 bits for ASCII, then 1 << bits bits.
+CrossingsHeader = Struct("rule" / Int32ul, "bits" / Int32ul)
+
 # TIDX and PIDX: this header, then the slots, then the displacements.
 IndexHeader = Struct("slot_count" / Int32ul, "bucket_count" / Int32ul)
 TOKEN_SLOT: Final = np.dtype("<u4")  # fingerprint << 21 | id; all ones: empty
@@ -204,6 +240,7 @@ class StageFlag(IntFlag):
     INVERT = 1 << 0
     ON_BYTES = 1 << 1  # the program reads bytes; its class table is 256 bytes
     REWRITE = 1 << 2  # no program: ops of NORM rewrite each piece
+    EMPTY_MATCHES = 1 << 3  # a match may be of no symbols, and then parts what lies around it
 
 
 Stage = Struct(
@@ -215,8 +252,9 @@ Stage = Struct(
     "middle_count" / Int16ul,  # blocks of the class table's second level
     "leaf_count" / Int16ul,  # blocks of its third level
     "row_shift" / Int8ul,  # a row of transitions holds 1 << row_shift entries
-    "reserved" / Const(bytes(3)),
-    "classes_offset" / Int32ul,  # from the start of the section or table that the stage stands in, as the next two
+    "label_class_count" / Int8ul,  # classes that the label table reads; 0: there is none, and the program reads classes
+    "label_state_count" / Int16ul,  # states of the label table, which stands behind the transitions
+    "classes_offset" / Int32ul,  # from the start of the section, as the next two
     "starts_offset" / Int32ul,
     "transitions_offset" / Int32ul,
     "first_op" / Int16ul,  # with REWRITE; otherwise 0, as the next
@@ -229,6 +267,7 @@ CLASS_TOP: Final = 272  # 0x110000 >> 12
 CLASS_BLOCK: Final = 64
 TRANSITION: Final = np.dtype("<u2")  # low 15 bits: next state; bit 15: a match ends before this symbol
 ACCEPT: Final = 0x8000
+LABEL: Final = np.dtype("<u4")  # next state << 8 | label
 
 # CUTS: 128 x 128 bits, row = left character: encoding the two sides apart changes nothing.
 CUTS_SIZE: Final = 128 * 128 // 8
@@ -253,11 +292,12 @@ class OpKind(IntEnum):
 
 
 class OpFlag(IntFlag):
-    """``op.flags``, of AFFIX."""
+    """``op.flags``: the first three of AFFIX."""
 
     APPEND = 1 << 0
     UNLESS_PRESENT = 1 << 1
     ONLY_FIRST = 1 << 2
+    BY_CLUSTER = 1 << 3  # of CHARSMAP
 
 
 RewriteOp = Struct(
@@ -303,6 +343,19 @@ COMPOSITION: Final = np.dtype([("first", "<u4"), ("second", "<u4"), ("composite"
 MapHeader = Struct("middle_count" / Int32ul, "leaf_count" / Int32ul, "entry_count" / Int32ul, "text_size" / Int32ul)
 MAP_ENTRY: Final = np.dtype([("start", "<u4"), ("before", "u1"), ("after", "u1"), ("keep", "u1"), ("zero", "u1")])
 MAP_OTHER: Final = 0x80  # in ascii: the entry says what the character becomes
+
+
+# CHARSMAP: this header, units, nodes and edges of the trie over protected texts (as in ADDT), the program of clusters, text.
+CharsmapHeader = Struct(
+    "unit_count" / Int32ul,
+    "node_count" / Int32ul,
+    "edge_count" / Int32ul,
+    "program_size" / Int32ul,
+    "text_size" / Int32ul,
+    "reserved" / Const(bytes(4)),
+)
+CHARSMAP_UNIT: Final = np.dtype("<u4")
+MAX_CLUSTER: Final = 5
 
 
 class AddedFlag(IntFlag):
@@ -356,6 +409,23 @@ class PieceKind(IntEnum):
 
 
 TEMPLATE_PIECE: Final = np.dtype([("kind", "<u4"), ("id", "<u4"), ("type_id", "<u4")])
+
+# TRIM: this header, then the exceptions.
+TrimmingHeader = Struct(
+    "passes" / Int32ul, "exception_count" / Int32ul
+)  # passes: two bits each; NONE: spans cannot be told
+
+
+class TrimmingPass(IntEnum):
+    """Two bits of ``trimming.passes``."""
+
+    END = 0
+    ALL = 1
+    KEEP_FIRST = 2  # one space at the start of a text stays in the span
+
+
+MAX_TRIMMING_PASSES: Final = 15
+TRIMMING_EXCEPTION: Final = np.dtype([("id", "<u4"), ("leading", "<u2"), ("trailing", "<u2")])
 
 # SPID: this header, then stop_count ids.
 SpecialIdsHeader = Struct("bos" / Int32ul, "eos" / Int32ul, "pad" / Int32ul, "unk" / Int32ul, "stop_count" / Int32ul)

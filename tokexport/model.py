@@ -37,16 +37,23 @@ class CharacterTest(Enum):
     WHITESPACE = "whitespace"  # WhitespaceSplit, BertPreTokenizer: Rust's char::is_whitespace
 
 
+class CharacterRuns(Enum):
+    """Runs of characters that ``tokenizers`` finds without a regular expression."""
+
+    SCRIPTS = "scripts"  # UnicodeScripts: a character of a script, then all of that script or of none
+
+
 @dataclass(frozen=True, slots=True)
 class Split:
     """One pre-tokenizer stage: cut each piece at the matches of a pattern.
 
-    ``pattern`` is the text of a regular expression in ``dialect``, or a :class:`CharacterTest` that matches one character at a time.
+    ``pattern`` is the text of a regular expression in ``dialect``, a :class:`CharacterTest` that matches one character at a time, or
+    :class:`CharacterRuns`.
     ``on_bytes``: the stage stands behind ByteLevel, so it sees one character a byte (GPT-2's byte alphabet), not the text.
     ``path`` says where in the source the stage stands, for error messages.
     """
 
-    pattern: str | CharacterTest
+    pattern: str | CharacterTest | CharacterRuns
     behavior: Behavior = Behavior.ISOLATED
     invert: bool = False
     dialect: Dialect = Dialect.ONIGURUMA
@@ -61,13 +68,44 @@ class NormalForm(Enum):
     NFD = "NFD"
     NFKC = "NFKC"
     NFKD = "NFKD"
+    # `tokenizers` up to 0.23 has the forms of Unicode 9, from 1.0 on those of Unicode 17.
+    NFC_17 = "NFC of Unicode 17"
+    NFD_17 = "NFD of Unicode 17"
+    NFKC_17 = "NFKC of Unicode 17"
+    NFKD_17 = "NFKD of Unicode 17"
+
+    @property
+    def composes(self) -> bool:
+        """NFC and NFKC."""
+        return self.name.removesuffix("_17").endswith("C")
+
+    @property
+    def is_compatible(self) -> bool:
+        """NFKC and NFKD."""
+        return "K" in self.name
+
+    @property
+    def is_of_unicode_17(self) -> bool:
+        """Whether its tables are the newer ones."""
+        return self.name.endswith("_17")
+
+    @property
+    def unversioned(self) -> NormalForm:
+        """The form of the same name among the first four."""
+        return NormalForm[self.name.removesuffix("_17")]
+
+    @property
+    def of_unicode_17(self) -> NormalForm:
+        """The form of the same name among the last four."""
+        return NormalForm[self.unversioned.name + "_17"]
 
 
 @dataclass(frozen=True, slots=True)
 class AddedToken:
     """A token that is found in the text before the model runs.
 
-    ``content`` is matched against the text, or, where ``normalized``, its normalized form against the normalized text.
+    ``content`` is matched against the text, or, where ``normalized``, its normalized form against the normalized text; with ``verbatim``
+    too, ``content`` itself against the normalized text (SentencePiece's user-defined pieces).
     ``id`` is the id that the reference emits, which is not always the one that the source declares.
     """
 
@@ -78,6 +116,7 @@ class AddedToken:
     lstrip: bool = False
     rstrip: bool = False
     normalized: bool = False
+    verbatim: bool = False
 
 
 class CharacterMap(Enum):
@@ -195,12 +234,13 @@ class CharacterSymbols:
 
     ``prefix`` stands before every character but the first, ``suffix`` behind the last (``continuing_subword_prefix``,
     ``end_of_word_suffix``). ``byte_ids``: the token of each of the 256 bytes, ``None`` where there is none, for a character that is not in
-    the vocabulary (``byte_fallback``).
+    the vocabulary (``byte_fallback``). ``of_bytes``: the characters are those of GPT-2's byte alphabet, that is, bytes (CLIP).
     """
 
     prefix: bytes = b""
     suffix: bytes = b""
     byte_ids: tuple[int | None, ...] | None = None
+    of_bytes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,9 +272,9 @@ class UnigramModel:
 
     ``vocab`` maps UTF-8 to ids, ``scores`` gives the score of each of those ids, ``unk_score`` that of a character that no piece of one
     character covers. Runs of unknown characters are one ``unk_id``, or the tokens of their bytes (``byte_ids``). ``single_precision``: sums
-    are rounded to 32 bits at each step, as ``sentencepiece`` does; otherwise to 64, as ``tokenizers`` does, which also looks the text of a
-    run up in the vocabulary. ``None`` as ``unk_id``: the reference stops at an unknown character, and so does the encoder. ``on_bytes``: the
-    model sees GPT-2's alphabet, so that a character is a byte and ``vocab`` holds raw bytes.
+    are rounded to 32 bits at each step, and reset where they grow large, as ``sentencepiece`` does; otherwise to 64, as ``tokenizers``
+    does, which also looks the text of a run up in the vocabulary. ``None`` as ``unk_id``: the reference stops at an unknown character, and
+    so does the encoder. ``on_bytes``: the model sees GPT-2's alphabet, so that a character is a byte and ``vocab`` holds raw bytes.
     """
 
     vocab: Mapping[bytes, int]
@@ -263,10 +303,14 @@ class WordPieceModel:
 
 @dataclass(frozen=True, slots=True)
 class WordLevelModel:
-    """A piece is a token or ``unk_id``; ``None``: the reference stops at an unknown piece, and so does the encoder."""
+    """A piece is a token or ``unk_id``; ``None``: the reference stops at an unknown piece, and so does the encoder.
+
+    ``fuse_unk``: neighbouring unknown pieces are one ``unk_id`` (SentencePiece).
+    """
 
     vocab: Mapping[bytes, int]
     unk_id: int | None
+    fuse_unk: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,6 +368,19 @@ class Template:
 
 
 @dataclass(frozen=True, slots=True)
+class Trimming:
+    """What the post-processor takes off the span of a token whose name begins or ends with white space.
+
+    ``passes``: one for each processor that trims, in order; ``True`` where it leaves one space at the start of a text
+    (``add_prefix_space``). A name has as much white space at its start and end as ``Token.content`` has U+0020 there;
+    ``exceptions`` gives both numbers for the other ids.
+    """
+
+    passes: tuple[bool, ...] = ()
+    exceptions: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class SpecialIds:
     """Ids with a role. ``stop``: every id that ends a generation, sorted."""
 
@@ -356,7 +413,7 @@ class TokenizerModel:
     """A tokenizer, whole.
 
     ``tokens[id]`` is ``None`` for a hole in the id space. ``notes`` are sentences for the person who converts: what differs from
-    what the source says, and what the reference does about it.
+    what the source says, and what the reference does about it. ``trimming`` is ``None`` where the reference's offsets cannot be told.
     """
 
     tokens: tuple[Token | None, ...]
@@ -367,6 +424,7 @@ class TokenizerModel:
     splits: tuple[PreTokenizerStep, ...] = ()
     added_tokens: tuple[AddedToken, ...] = ()
     template: Template = Template()
+    trimming: Trimming | None = Trimming()
     decoding: Decoding = Decoding()
     special_ids: SpecialIds = SpecialIds()
     chat_template: str | None = None

@@ -1,8 +1,8 @@
 /* tokexport.c - the runtime behind tokexport.h. The format and the algorithms are those of SPEC.md, whose numbers (I1, 5.3 ...) are cited
    here.
 
-   Order: bytes, hashing, checksums, UTF-8, opening, look-ups, decoding, memory, added tokens, normalization, pre-tokenizer, merges, trie,
-   Unigram, WordPiece, WordLevel, greedy, pieces, encoding, streams, checks. Each part uses only what stands above it.
+   Order: bytes, hashing, checksums, UTF-8, opening, look-ups, decoding, memory, spans, added tokens, normalization, pre-tokenizer, merges,
+   trie, Unigram, WordPiece, WordLevel, greedy, pieces, encoding, streams, checks. Each part uses only what stands above it.
 
    Two rules hold everywhere. A number from the file is compared with its bound before it is used as an index, at opening for what the inner
    loops read (SPLT), at use for the rest. And what is read from the file or written to memory that the caller lends goes through load_ and
@@ -83,6 +83,7 @@ enum {
     INVERT = 1,
     ON_BYTES = 2,
     REWRITE = 4,
+    EMPTY_MATCHES = 8,
     ISOLATED = 0,
     REMOVED = 1,
     MERGED_WITH_PREVIOUS = 2,
@@ -99,13 +100,27 @@ enum {
     FORM = 0,
     MAP = 1,
     REPLACE = 2,
+    CHARSMAP = 3,
     AFFIX = 4,
     APPEND = 1,
     UNLESS_PRESENT = 2,
     ONLY_FIRST = 4,
+    BY_CLUSTER = 8,
+    MAX_CLUSTER = 5,
+    CHARSMAP_HEADER = 24,
     FORM_HEADER = 32,
     MAP_HEADER = 16,
     MAP_OTHER = 0x80,
+
+    CHARACTERS_HEADER = 16,
+    PLACES = 4,
+    UNIT_CHARACTER = 0,
+    UNIT_BYTE = 1,
+    CROSSINGS_HEADER = 8,
+    CROSSINGS_ASCII = 2048,
+    ONE_KNOWN = 1,
+    BOTH_KNOWN = 2,
+
     NFC = 0,
     NFD = 1,
     NFKC = 2,
@@ -118,6 +133,10 @@ enum {
     CLASS_WORD = 2,
 
     PIECE_SIZE = 12,
+    TRIM_HEADER = 8,
+    TRIM_SIZE = 8,
+    TRIM_END = 0,
+    TRIM_KEEPS_FIRST = 2,
     CASE_SIZE = 20,
     CASE_SPECIAL = 1
 };
@@ -359,11 +378,14 @@ static size_t utf8_encode(uint8_t *p, uint32_t c) {
 /* ---- Opening: header and section table (6.1) ---------------------------------------------------------------------------------------- */
 
 static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "SC64", "RANK", "BIDS", "TIDX", "PIDX", "TRIE", "SPLT",
-                                     "CUTS", "NORM", "ADDT", "ACLS", "POST", "SPID", "CHAT", "PROV", "TEST",
+                                     "CUTS", "NORM", "ADDT", "ACLS", "POST", "TRIM", "SPID", "CHAT", "PROV", "TEST",
 #ifndef TKX_NO_DECODER
                                      "DECO",
 #endif
-};
+#ifndef TKX_NO_CHARACTERS
+                                     "CHRS", "XPRS",
+#endif
+                                     "KEYS"};
 
 static int is_known(const uint8_t *tag) {
     size_t i;
@@ -491,6 +513,10 @@ static uint64_t map_size(tkx_span s) {
     return MAP_HEADER + ASCII_SIZE + TOP_SIZE + 128 * field(s, 0) + 128 * field(s, 4) + 8 * field(s, 8) + field(s, 12);
 }
 
+static uint64_t charsmap_size(tkx_span s) {
+    return CHARSMAP_HEADER + 4 * field(s, 0) + NODE_SIZE * (field(s, 4) + 1) + 4 * field(s, 8) + field(s, 12) + field(s, 16);
+}
+
 static uint64_t added_size(tkx_span s) {
     return ADDED_HEADER + ADDED_SIZE * field(s, 0) + NODE_SIZE * (field(s, 4) + field(s, 12) + 2) + 4 * (field(s, 8) + field(s, 16)) +
            field(s, 20);
@@ -498,6 +524,18 @@ static uint64_t added_size(tkx_span s) {
 
 static uint64_t class_table_size(uint64_t middle_count, uint64_t leaf_count) {
     return ASCII_SIZE + TOP_SIZE + 128 * middle_count + 64 * leaf_count;
+}
+
+static uint64_t characters_size(tkx_span s) {
+    uint64_t unit = field(s, 0), places = field(s, 4), middle_count = field(s, 8), leaf_count = field(s, 12);
+    if (unit > UNIT_BYTE || (places != 1 && places != PLACES)) return UINT64_MAX;
+    if (unit == UNIT_BYTE) return middle_count || leaf_count ? UINT64_MAX : CHARACTERS_HEADER + 1024 * places;
+    return CHARACTERS_HEADER + TOP_SIZE * places + 128 * middle_count + 256 * leaf_count;
+}
+
+static uint64_t crossings_size(tkx_span s) {
+    uint64_t bits = field(s, 4);
+    return field(s, 0) > BOTH_KNOWN || bits < 6 || bits > 26 ? UINT64_MAX : CROSSINGS_HEADER + CROSSINGS_ASCII + (UINT64_C(1) << bits) / 8;
 }
 
 static int is_sized(tkx_span s, uint64_t size) { return s.data == NULL || s.size == size; }
@@ -518,10 +556,12 @@ static int check_sizes(const tkx *t) {
     int good = is_sized(t->records, RECORD_SIZE * ids) && is_sized(t->scores, 4 * ids) && is_sized(t->double_scores, 8 * ids) &&
                is_sized(t->trie, TRIE_HEADER + UNIT_SIZE * field(t->trie, 0)) && is_sized(t->ranks, 4 * ids) &&
                is_sized(t->decoder, DECODER_SIZE) && is_sized(t->byte_ids, 1024) && is_sized(t->token_index, index_size(t->token_index, 4)) &&
-               is_sized(t->pair_index, index_size(t->pair_index, 8)) && is_sized(t->cuts, CUTS_SIZE) &&
+               is_sized(t->pair_index, index_size(t->pair_index, 8)) && is_sized(t->cuts, CUTS_SIZE) && is_sized(t->keys, 8 * ids) &&
+               is_sized(t->characters, characters_size(t->characters)) && is_sized(t->crossings, crossings_size(t->crossings)) &&
                is_sized(t->added, added_size(t->added)) &&
                is_sized(t->added_classes, 8 + class_table_size(field(t->added_classes, 0) & 0xFFFF, field(t->added_classes, 0) >> 16)) &&
                is_sized(t->post, 8 + PIECE_SIZE * (field(t->post, 0) + field(t->post, 4))) &&
+               is_sized(t->trims, TRIM_HEADER + TRIM_SIZE * field(t->trims, 4)) &&
                is_sized(t->special_ids, 20 + 4 * field(t->special_ids, 16)) &&
                is_sized(t->self_test, 16 + CASE_SIZE * field(t->self_test, 0) + 4 * field(t->self_test, 4) + field(t->self_test, 8));
     if (t->normalizer.data && (t->normalizer.size < REWRITE_HEADER || t->normalizer.size < REWRITE_HEADER + OP_SIZE * field(t->normalizer, 0)))
@@ -530,14 +570,14 @@ static int check_sizes(const tkx *t) {
     return good ? TKX_OK : TKX_E_SECTION_SIZE;
 }
 
-/* I18: the header of TRIE. Its units are looked at when they are used. */
-static int check_trie(tkx *t) {
+/* The header of TRIE. It is checked when it is used, as the units are. */
+static void read_trie_header(tkx *t) {
     t->trie_units = (uint32_t)field(t->trie, 0);
     t->trie_root = (uint32_t)field(t->trie, 4);
     t->trie_continuation = (uint32_t)field(t->trie, 8);
     t->trie_characters = (uint32_t)field(t->trie, 12);
     t->trie_flags = (uint32_t)field(t->trie, 24);
-    return (t->trie_flags & ~(uint32_t)TRIE_FLAGS) || field(t->trie, 28) ? TKX_E_SECTION : TKX_OK;
+    t->trie_reserved = (uint32_t)field(t->trie, 28);
 }
 
 /* ---- Opening: pre-tokenizer tables (I18) -------------------------------------------------------------------------------------------- */
@@ -569,8 +609,12 @@ static uint32_t transition(const tkx_stage *s, uint32_t state, uint32_t class_) 
     return load_u16(s->transitions + 2 * column(s, state, class_));
 }
 
-/* What the inner loops may take for granted of this stage: a start state that does not depend on what is before, the ASCII characters with
-   which no match begins (skip_idle), and the states in which lower-case ASCII letters change nothing (find_end). */
+/* Whether a stage is run by the careful loop: one that reads labels, or that may match nothing. */
+static int is_far(const tkx_stage *s) { return s->labels || (s->flags & EMPTY_MATCHES); }
+
+/* What the inner loops may take for granted of this stage: a start state that does not depend on what is before, the ASCII characters (where
+   there are labels, the labels) with which no match begins (skip_idle), and the states in which lower-case ASCII letters change nothing
+   (find_end). */
 static void study_stage(tkx_stage *s) {
     uint32_t state, class_, letter;
     s->start = (uint16_t)load_u16(s->starts);
@@ -579,10 +623,16 @@ static void study_stage(tkx_stage *s) {
         if (load_u16(s->starts + 2 * class_) != s->start) s->start_varies = 1;
     }
     s->idle[0] = s->idle[1] = 0;
+    s->letter_loops = s->letter_accepts = 0;
+    if (is_far(s)) {
+        for (class_ = 0; class_ < s->class_count && class_ < 128 && !s->start_varies; class_++) {
+            if (transition(s, s->start, class_) == 0) s->idle[class_ >> 6] |= UINT64_C(1) << (class_ & 63);
+        }
+        return;
+    }
     for (letter = 0; letter < 128 && !s->start_varies; letter++) {
         if ((transition(s, s->start, s->classes[letter]) & ~(uint32_t)ACCEPT) == 0) s->idle[letter >> 6] |= UINT64_C(1) << (letter & 63);
     }
-    s->letter_loops = s->letter_accepts = 0;
     for (state = 1; state < s->state_count && s->state_count <= 64; state++) {
         uint32_t t = transition(s, state, s->classes['a']);
         if ((t & ~(uint32_t)ACCEPT) != state) continue;
@@ -596,7 +646,9 @@ static void study_stage(tkx_stage *s) {
 static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
     uint32_t middle_count = load_u16(entry + 8), leaf_count = load_u16(entry + 10), shift = entry[12];
     uint32_t classes = load_u32(entry + 16), starts = load_u32(entry + 20), transitions = load_u32(entry + 24);
-    size_t rows;
+    uint64_t labels;
+    uint32_t label_states = load_u16(entry + 14), bound;
+    size_t rows, i;
     s->behavior = entry[0];
     s->flags = entry[1];
     s->class_count = (uint16_t)load_u16(entry + 2);
@@ -604,35 +656,83 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
     s->memo_count = (uint16_t)load_u16(entry + 6);
     s->row_shift = (uint8_t)shift;
     s->first_op = s->op_count = 0;
-    if (s->behavior > CONTIGUOUS || s->flags > (INVERT | ON_BYTES)) return 0;
-    if (entry[13] || entry[14] || entry[15] || load_u32(entry + 28)) return 0;
+    s->label_class_count = entry[13];
+    if (s->behavior > CONTIGUOUS || (s->flags & ~(INVERT | ON_BYTES | EMPTY_MATCHES))) return 0;
+    if (load_u32(entry + 28) || s->label_class_count > MAX_CLASSES || label_states > MAX_STATES) return 0;
+    if (!s->label_class_count != !label_states) return 0;
     if (s->class_count < 1 || s->class_count > MAX_CLASSES || s->state_count < 1 || s->state_count > MAX_STATES) return 0;
     if (s->memo_count >= s->state_count || shift > 8 || 1u << shift <= s->class_count) return 0;
     rows = (size_t)s->state_count << shift;
     if (!lies_within(section, classes, s->flags & ON_BYTES ? 256 : class_table_size(middle_count, leaf_count))) return 0;
+    labels = transitions + 2 * (uint64_t)rows;
     if (!lies_within(section, starts, 2 * (s->class_count + UINT64_C(1))) || !lies_within(section, transitions, 2 * (uint64_t)rows))
         return 0;
+    if (!lies_within(section, labels, 4 * (uint64_t)label_states * s->label_class_count)) return 0;
     s->classes = section.data + classes;
     s->starts = section.data + starts;
     s->transitions = section.data + transitions;
+    s->labels = label_states ? section.data + (size_t)labels : NULL;
     s->middle = s->leaves = NULL;
+    bound = label_states ? s->label_class_count : s->class_count;
     if (s->flags & ON_BYTES) {
-        if (middle_count || leaf_count || !all_bytes_below(s->classes, 256, s->class_count)) return 0;
+        if (middle_count || leaf_count || !all_bytes_below(s->classes, 256, bound)) return 0;
     } else {
         s->middle = s->classes + ASCII_SIZE + TOP_SIZE;
         s->leaves = s->middle + 128 * (size_t)middle_count;
-        if (!all_bytes_below(s->classes, ASCII_SIZE, s->class_count)) return 0;
+        if (!all_bytes_below(s->classes, ASCII_SIZE, bound)) return 0;
         if (!all_u16_below(s->classes + ASCII_SIZE, TOP_SIZE / 2, 0xFFFF, middle_count)) return 0;
         if (!all_u16_below(s->middle, 64 * (size_t)middle_count, 0xFFFF, leaf_count)) return 0;
-        if (!all_bytes_below(s->leaves, 64 * (size_t)leaf_count, s->class_count)) return 0;
+        if (!all_bytes_below(s->leaves, 64 * (size_t)leaf_count, bound)) return 0;
     }
     if (!all_u16_below(s->starts, s->class_count + (size_t)1, 0xFFFF, s->state_count)) return 0;
     if (!all_u16_below(s->transitions, rows, ~(uint32_t)ACCEPT, s->state_count)) return 0;
+    for (i = 0; i < (size_t)label_states * s->label_class_count; i++) {
+        uint32_t label = load_u32(s->labels + 4 * i);
+        if ((label & 0xFF) >= s->class_count || label >> 8 >= label_states) return 0;
+    }
     study_stage(s);
     return 1;
 }
 
+/* Units of the trie in a CHARSMAP (4.6): a unit leads from a node to a child; a node is the number of a place in the array. */
+#define CHARSMAP_LEAF UINT32_C(0x100)
+#define CHARSMAP_LABEL UINT32_C(0x800000FF)
+#define CHARSMAP_VALUE UINT32_C(0x7FFFFFFF)
+
+/* The unit at a place; behind the last one there is none with a label. */
+static uint32_t charsmap_unit(const tkx_op *op, uint32_t place) {
+    return place < load_u32(op->table.data) ? load_u32(op->table.data + CHARSMAP_HEADER + 4 * (size_t)place) : CHARSMAP_LABEL;
+}
+
+static uint32_t charsmap_offset(uint32_t unit) { return (unit >> 10) << ((unit & 0x200) >> 6); }
+
 static int is_text(tkx_span s) { return utf8_valid(s.data, s.size) == s.size; }
+
+/* CHARSMAP: the sizes of its parts, its program if it has one, and which ASCII characters stay as they are: by cluster, those that alone
+   are no sequence, otherwise those with which none begins. */
+static int check_charsmap(tkx_op *op) {
+    tkx_span table = op->table, program;
+    uint32_t c, root;
+    if (table.size < CHARSMAP_HEADER || table.size != charsmap_size(table) || load_u32(table.data) == 0 || load_u32(table.data + 20)) return 0;
+    program.size = load_u32(table.data + 12);
+    program.data = table.data + (table.size - load_u32(table.data + 16) - program.size);
+    if (op->flags & BY_CLUSTER) {
+        if (program.size < STAGE_SIZE || load_u32(table.data + 4) || !check_stage(&op->program, program, program.data) ||
+            op->program.flags || op->program.memo_count || op->program.labels)
+            return 0;
+    } else if (program.size) {
+        return 0;
+    }
+    op->program.idle[0] = op->program.idle[1] = 0;
+    root = charsmap_offset(charsmap_unit(op, 0));
+    for (c = 1; c < 128; c++) {
+        uint32_t unit = charsmap_unit(op, root ^ c);
+        int stays = (unit & CHARSMAP_LABEL) != c || ((op->flags & BY_CLUSTER) && !(unit & CHARSMAP_LEAF));
+        if (c == '\r' && (op->flags & BY_CLUSTER)) stays = 0; /* LF is joined to it */
+        if (stays) op->program.idle[c >> 6] |= UINT64_C(1) << (c & 63);
+    }
+    return 1;
+}
 
 /* An operation of NORM (I18). */
 static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
@@ -648,11 +748,13 @@ static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
     op->content.data = section.data + content;
     op->content.size = content_size;
     if (load_u16(entry + 2) || load_u32(entry + 28)) return 0;
-    if (op->flags > (op->kind == AFFIX ? 7 : 0) || content_size > MAX_CONTENT || !is_text(op->content)) return 0;
+    if (op->flags & ~(op->kind == AFFIX ? APPEND | UNLESS_PRESENT | ONLY_FIRST : op->kind == CHARSMAP ? BY_CLUSTER : 0)) return 0;
+    if ( content_size > MAX_CONTENT || !is_text(op->content)) return 0;
     switch (op->kind) {
         case FORM: return table_size >= FORM_HEADER && table_size == form_size(op->table) && load_u32(op->table.data) <= NFKD;
         case MAP: return table_size >= MAP_HEADER && table_size == map_size(op->table);
         case REPLACE: return table_size >= STAGE_SIZE && check_stage(&op->program, op->table, op->table.data) && op->program.flags == 0;
+        case CHARSMAP: return check_charsmap(op);
         case AFFIX: return table_size == 0;
         default: return 0;
     }
@@ -695,6 +797,7 @@ static int check_splits(tkx *t) {
             return TKX_E_SPLITS;
         /* Behind a stage on bytes, pieces may begin and end inside a character. */
         if (i && (t->stages[i - 1].flags & ON_BYTES) && !(t->stages[i].flags & ON_BYTES)) return TKX_E_SPLITS;
+        if ((t->stages[i].flags & ON_BYTES) && t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) return TKX_E_SPLITS;
     }
     return TKX_OK;
 }
@@ -734,11 +837,20 @@ static void find_sections(tkx *t) {
     t->added_classes = find_section(t, "ACLS");
     t->special_ids = find_section(t, "SPID");
     t->post = find_section(t, "POST");
+    t->trims = find_section(t, "TRIM");
     t->self_test = find_section(t, "TEST");
     t->token_slots = (uint32_t)field(t->token_index, 0);
     t->token_buckets = (uint32_t)field(t->token_index, 4);
     t->pair_slots = (uint32_t)field(t->pair_index, 0);
     t->pair_buckets = (uint32_t)field(t->pair_index, 4);
+    t->keys = find_section(t, "KEYS");
+#ifndef TKX_NO_CHARACTERS
+    t->characters = find_section(t, "CHRS");
+    /* Only characters are cut between: without them, or for bytes, XPRS says nothing. */
+    if (t->model == MODEL_BPE && t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) t->crossings = find_section(t, "XPRS");
+    t->place_count = (uint32_t)field(t->characters, 4);
+    t->crossing_shift = 64 - ((uint32_t)field(t->crossings, 4) & 63);
+#endif
 }
 
 int tkx_open(tkx *t, const void *data, size_t size) {
@@ -753,9 +865,9 @@ int tkx_open(tkx *t, const void *data, size_t size) {
     if (code == TKX_OK) code = check_sections(t);
     if (code != TKX_OK) return code;
     find_sections(t);
+    read_trie_header(t);
     code = check_present(t);
     if (code == TKX_OK) code = check_sizes(t);
-    if (code == TKX_OK) code = check_trie(t);
     if (code == TKX_OK && t->normalizer.data) code = check_ops(t);
     if (code == TKX_OK && t->splits.data) code = check_splits(t);
     if (code == TKX_OK) study_added(t);
@@ -777,6 +889,7 @@ const char *tkx_error(int code) {
         case TKX_E_NO_ENCODER: return "The file can only decode: it has no encoder sections.";
         case TKX_E_SELF_TEST: return "A self test gave other ids than its reference.";
         case TKX_E_UNKNOWN_TEXT: return "A part of the text is not in the vocabulary, which has no token for what is unknown.";
+        case TKX_E_NO_SPANS: return "The file cannot say where its tokens stand in a text.";
         case TKX_E_EMPTY: return "The file is empty.";
         case TKX_E_MAGIC: return "This is not a tokexport file.";
         case TKX_E_MANGLED: return "The file was changed by a transfer in text mode: transfer it as binary.";
@@ -855,6 +968,20 @@ int tkx_token_score(const tkx *t, uint32_t id, float *score) {
     return TKX_OK;
 }
 
+/* The bytes for which TIDX has an id, and its record's flags. */
+static FORCE_INLINE int read_key(const tkx *t, uint32_t id, const uint8_t **bytes, uint32_t *length, uint32_t *flags) {
+    const uint8_t *key;
+    uint32_t offset;
+    if (EXPECT(!t->keys.data)) return read_record(t, id, bytes, length, flags);
+    key = t->keys.data + RECORD_SIZE * (size_t)id;
+    offset = load_u32(key);
+    *length = load_u16(key + 4);
+    *flags = load_u16(t->records.data + RECORD_SIZE * (size_t)id + 6);
+    if (offset > t->bytes.size || *length > t->bytes.size - offset) return 0;
+    *bytes = t->bytes.data + offset;
+    return 1;
+}
+
 /* Where TIDX has the displacement for a hash, and the slot. */
 static FORCE_INLINE const uint8_t *token_displacement(const tkx *t, uint64_t h) {
     return t->token_index.data + 8 + 4 * (size_t)t->token_slots + 2 * bucket_of(h, t->token_buckets);
@@ -875,7 +1002,7 @@ static FORCE_INLINE int token_in_slot(const tkx *t, uint32_t slot, uint64_t h, c
     uint32_t length;
     if (!slot_fits(slot, h)) return TKX_E_NOT_FOUND;
     *id = slot & MAX_IDS;
-    if (*id >= t->id_count || !read_record(t, *id, &content, &length, flags)) return TKX_E_CORRUPT;
+    if (*id >= t->id_count || !read_key(t, *id, &content, &length, flags)) return TKX_E_CORRUPT;
     return length == size && memcmp(content, bytes, size) == 0 ? TKX_OK : TKX_E_NOT_FOUND;
 }
 
@@ -1012,10 +1139,11 @@ int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_
 
 static const uint8_t REPLACEMENT[3] = {0xEF, 0xBF, 0xBD};
 
-/* The caller's buffer. What does not fit is counted all the same: `used` is then more than `capacity`. */
+/* The caller's buffer. What does not fit is counted all the same: `used` is then more than `capacity`. `taken` counts the bytes before any
+   are stripped. */
 typedef struct sink {
     uint8_t *out;
-    size_t capacity, used;
+    size_t capacity, used, taken;
 } sink;
 
 static FORCE_INLINE void put(sink *s, const uint8_t *bytes, size_t size) {
@@ -1074,6 +1202,7 @@ static void put_right(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size
 /* Writes bytes of the text but for what is stripped at its ends. */
 static void put_inner(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size) {
     size_t i = 0;
+    s->taken = size > SIZE_MAX - s->taken ? SIZE_MAX : s->taken + size;
     while (d->left_count && i < size) {
         if (bytes[i] == d->left[1 + d->left_part]) {
             i++;
@@ -1268,6 +1397,7 @@ static int put_token(tkx_decoder *d, sink *s, uint32_t id, unsigned place) {
         if (!form_at(d->t, flags, place, &bytes, &length)) return TKX_E_CORRUPT;
         end_run(d, s);
         put_bytes(d, s, bytes, length);
+        if (d->rules & BYTE_FALLBACK) end_held(d, s);
     }
     if (length || !(d->rules & FIRST_BY_TEXT)) d->is_first = 0;
     return TKX_OK;
@@ -1341,9 +1471,11 @@ static int read_rules(tkx_decoder *d) {
     return read_stripped(d->left, d->left_count, load_u32(rules + 12)) && read_stripped(d->right, d->right_most, load_u32(rules + 16));
 }
 
-/* Where the output would end if all that is held back at the ends came. */
-static size_t end_so_far(const tkx_decoder *d, const sink *s) {
-    return s->used + d->left_part + d->right_part + (size_t)d->right_count * d->right[0];
+/* Turns numbers of bytes taken into places in the output: what was stripped at the start lies before it, what was stripped at the end
+   behind it. */
+static void place_ends(const tkx_decoder *d, const sink *s, size_t *ends, size_t count) {
+    size_t stripped = s->taken - s->used - (size_t)d->right_count * d->right[0], i;
+    for (i = 0; i < count; i++) ends[i] = ends[i] < stripped ? 0 : smaller(ends[i] - stripped, s->used);
 }
 
 /* Decodes all ids at once. They are all there, so nothing has to wait but what may be stripped. */
@@ -1364,10 +1496,10 @@ static int decode_by_rules(tkx_decoder *d, const uint32_t *ids, size_t count, si
             *size = code == TKX_E_ID ? i : 0;
             return code;
         }
-        if (ends) ends[i] = end_so_far(d, s);
+        if (ends) ends[i] = s->taken;
     }
     code = end_text(d, s);
-    for (i = 0; ends && i < count; i++) ends[i] = smaller(ends[i], s->used);
+    if (code == TKX_OK && ends) place_ends(d, s, ends, count);
     return code;
 }
 
@@ -1379,7 +1511,10 @@ static int start(tkx_decoder *d, const tkx *t, int skip_special) {
     d->t = t;
     d->skip_special = skip_special != 0;
 #ifndef TKX_NO_DECODER
-    if (!read_rules(d)) return TKX_E_CORRUPT;
+    if (!read_rules(d)) {
+        d->t = NULL;
+        return TKX_E_CORRUPT;
+    }
 #endif
     return TKX_OK;
 }
@@ -1410,7 +1545,7 @@ static int decode(const tkx *t, int as_bytes, const uint32_t *ids, size_t count,
     *size = 0;
     s.out = out;
     s.capacity = capacity;
-    s.used = 0;
+    s.used = s.taken = 0;
     code = start(&d, t, 0);
     if (code != TKX_OK) return code;
     d.as_bytes = (uint8_t)as_bytes;
@@ -1471,7 +1606,7 @@ int tkx_decoder_step(tkx_decoder *d, uint32_t id, uint8_t *out, size_t capacity,
     *size = 0;
     s.out = out;
     s.capacity = capacity;
-    s.used = 0;
+    s.used = s.taken = 0;
 #ifndef TKX_NO_DECODER
     if (d->t->decoder.data) {
         tkx_decoder before = *d;
@@ -1502,7 +1637,7 @@ int tkx_decoder_flush(tkx_decoder *d, uint8_t *out, size_t capacity, size_t *siz
     end = *d;
     s.out = out;
     s.capacity = capacity;
-    s.used = 0;
+    s.used = s.taken = 0;
 #ifndef TKX_NO_DECODER
     code = end_text(&end, &s);
 #else
@@ -1525,11 +1660,37 @@ typedef struct waiting {
     uint64_t hash;   /* and slot in TIDX, if is_hashed */
     uint32_t slot;
     int is_hashed;
+    int is_part; /* of a piece, cut where no merge crosses */
 } waiting;
 
 /* How many pieces wait at most. The tables are much larger than the caches of the machine: while the pieces of a batch are found, the lines
    of memory that they need come in. 1.4 times the speed of one piece after the other on English prose; 16 or 64 are no better than 32. */
 enum { BATCH = 32 };
+
+/* Where the text at hand comes from: it is a part of the input, or what rewriting has made of one. */
+typedef struct view {
+    const uint8_t *base;      /* the first byte of the text at hand */
+    const uint8_t *alignment; /* for each byte from `base` on u32 from, u32 to, in the order of the host: where its source in the input begins
+                                 and ends; NULL: the text at hand is the input, which begins at `base` */
+} view;
+
+#ifndef TKX_NO_OFFSETS
+
+/* A place in the input. */
+typedef struct position {
+    size_t byte, character;
+} position;
+
+/* What a call needs besides to say where its ids stand in the input. */
+typedef struct locator {
+    uint32_t *spans; /* two numbers an id, or NULL: nobody asked for them */
+    int unit;
+    const uint8_t *input;
+    size_t input_size;
+    position start, end, furthest; /* up to where characters were counted */
+} locator;
+
+#endif
 
 /* One call of encode. `code` is the first error; whoever sees it set goes home. */
 typedef struct run {
@@ -1539,8 +1700,8 @@ typedef struct run {
     int special; /* 0: none are found, 1: all are, 2: those of `allowed` */
     int code;
     uint32_t *ids;
-    uint32_t *spans; /* two numbers an id, or NULL: nobody asked for them */
     size_t capacity, count;
+    size_t unknown_count; /* the value of `count` behind the last unknown word (FUSE_UNKNOWN); 0: there was none */
     uint8_t *memory, no_memory[1];
     size_t memory_size, memory_used;
     uint64_t memory_needed;
@@ -1548,6 +1709,10 @@ typedef struct run {
     unsigned cache_shift; /* a hash shifted right by this is the number of a set */
     const uint8_t *limit; /* end of the bytes that may be read behind a piece */
     const uint8_t *begin; /* where the input begins, in the text at hand */
+    view at_hand;
+#ifndef TKX_NO_OFFSETS
+    locator where;
+#endif
     size_t waiting_count;
     waiting batch[BATCH];
 } run;
@@ -1560,13 +1725,6 @@ static int fail(run *r, int code) {
 static void emit(run *r, uint32_t id) {
     if (r->count < r->capacity) r->ids[r->count] = id;
     r->count++;
-}
-
-/* Emits an id that stands for the bytes from `from` to `to` of the text at hand. */
-static FORCE_INLINE void emit_token(run *r, uint32_t id, const uint8_t *from, const uint8_t *to) {
-    (void)from;
-    (void)to;
-    emit(r, id);
 }
 
 /* Borrows from the work memory, above what is borrowed already; give back by setting memory_used. NULL: too little, r->code is set. */
@@ -1583,7 +1741,13 @@ static uint8_t *borrow(run *r, uint64_t size) {
 
 /* Per byte of text that a model sees: MERGE_BYTES for the longest piece and a bit for each state that is remembered. Per byte that an
    operation takes or gives: 1, for FORM 8 more for each code point, for REPLACE a bit for each state that is remembered. */
-enum { MERGE_BYTES = 40 };
+enum { MERGE_BYTES = 40, LENGTH_BYTES = 4 };
+
+#ifndef TKX_NO_OFFSETS
+enum { SPANS = 1 }; /* 8 more for each byte that an operation takes or gives */
+#else
+enum { SPANS = 0 };
+#endif
 
 #define TOO_MUCH (UINT64_C(1) << 48)
 
@@ -1591,26 +1755,152 @@ enum { MERGE_BYTES = 40 };
 static void add_op_size(const tkx_op *op, uint64_t count, uint64_t *size, uint64_t *total) {
     uint64_t grown = *size * smaller(op->growth, 1 << 16) + smaller(op->extra, 1 << 16) * count;
     *total += 2 * *size + grown + 16;
+    if (SPANS) *total += 8 * (*size + grown);
     if (op->kind == FORM) *total += 8 * grown;
-    if (op->kind == REPLACE) *total += (*size + 1) * (op->program.memo_count / 8 + 1u);
+    if (op->kind == REPLACE) *total += (*size + 1) * (op->program.memo_count / 8 + 1u + (op->program.labels != NULL));
     *size = grown < TOO_MUCH >> 17 ? grown : TOO_MUCH >> 17;
 }
 
 size_t tkx_work_size(const tkx *t, size_t size) {
-    uint64_t each = MERGE_BYTES, bytes = smaller(size, MAX_TEXT), total = 256;
+    uint64_t each = MERGE_BYTES + (SPANS ? LENGTH_BYTES : 0), bytes = smaller(size, MAX_TEXT), total = 256;
     uint32_t i, j;
     if (!t) return 0;
     for (i = 0; i < t->normalizer_count; i++) add_op_size(&t->ops[i], 1, &bytes, &total);
     for (i = 0; i < t->stage_count; i++) {
         const tkx_stage *s = &t->stages[i];
-        each += s->memo_count / 8 + 1u;
+        each += s->memo_count / 8 + 1u + (s->labels != NULL);
         for (j = 0; j < s->op_count; j++) add_op_size(&t->ops[s->first_op + j], i ? bytes : 1, &bytes, &total);
     }
     total += each * bytes;
     return total > SIZE_MAX || bytes >= TOO_MUCH >> 17 ? SIZE_MAX : (size_t)total;
 }
 
+/* ---- Spans (5.9) --------------------------------------------------------------------------------------------------------------------- */
+
+#ifndef TKX_NO_OFFSETS
+
+static int wants_spans(const run *r) { return r->where.spans != NULL; }
+
+/* Moves a place to a byte and gives the number of the character that the byte belongs to. */
+static size_t count_to(const locator *w, position *at, size_t byte) {
+    for (; at->byte < byte; at->byte++) at->character += !utf8_inside(w->input[at->byte]);
+    for (; at->byte > byte; at->byte--) at->character -= !utf8_inside(w->input[at->byte - 1]);
+    return at->character - (byte < w->input_size && utf8_inside(w->input[byte]) ? 1u : 0u);
+}
+
+/* A span of bytes of the input as one of characters. Starts and ends are counted apart, each from where the last one was; and ends that
+   white space was added to (RSTRIP) apart from those before them: each byte is walked over a few times at most. */
+static void to_characters(locator *w, size_t *from, size_t *to) {
+    if (*from >= w->input_size) return; /* as the reference library leaves it */
+    *from = count_to(w, &w->start, *from);
+    *to = count_to(w, *to >= w->furthest.byte ? &w->furthest : &w->end, *to);
+}
+
+/* The white space at both ends of a model token's name: it begins and ends with as many spaces as its bytes do, unless TRIM says so. */
+static void count_spaces(run *r, uint32_t id, size_t *leading, size_t *trailing) {
+    const tkx *t = r->t;
+    const uint8_t *bytes;
+    uint32_t low = 0, high = (uint32_t)field(t->trims, 4), length, flags, i;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const uint8_t *entry = t->trims.data + TRIM_HEADER + TRIM_SIZE * (size_t)middle;
+        if (load_u32(entry) == id) {
+            *leading = load_u16(entry + 4);
+            *trailing = load_u16(entry + 6);
+            return;
+        }
+        if (load_u32(entry) < id) low = middle + 1;
+        else high = middle;
+    }
+    if (!read_record(t, id, &bytes, &length, &flags)) {
+        fail(r, TKX_E_CORRUPT);
+        return;
+    }
+    for (i = 0; i < length && bytes[i] == ' '; i++) ++*leading;
+    for (i = length; i > 0 && bytes[i - 1] == ' '; i--) ++*trailing;
+}
+
+/* Takes from a span the white space that its token has at its ends, as often as the file says. */
+static void trim(const run *r, size_t leading, size_t trailing, size_t *from, size_t *to) {
+    uint32_t passes = (uint32_t)field(r->t->trims, 0);
+    for (; (passes & 3) != TRIM_END; passes >>= 2) {
+        const int keeps = (passes & 3) == TRIM_KEEPS_FIRST && leading == 1 && (r->count == 0 || *from == 0);
+        if (leading && !keeps) *from = smaller(*from + leading, *to);
+        if (trailing && *to >= trailing) *to = *to - trailing > *from ? *to - trailing : *from;
+    }
+}
+
+/* The bytes of the input that are the source of the bytes from `from` to `to` of the text at hand. A part of a character has the source of
+   the whole. */
+static void find_source(const run *r, const uint8_t *from, const uint8_t *to, size_t *first, size_t *behind) {
+    const view *v = &r->at_hand;
+    if (v->alignment) {
+        *first = get_u32(v->alignment + 8 * (size_t)(from - v->base));
+        *behind = get_u32(v->alignment + 8 * (size_t)(to - 1 - v->base) + 4);
+    } else {
+        while (from > v->base && utf8_inside(*from)) from--;
+        while (to < r->limit && utf8_inside(*to)) to++;
+        *first = (size_t)(from - v->base);
+        *behind = (size_t)(to - v->base);
+    }
+}
+
+/* Writes the span of the id that is emitted next. */
+static void put_span(run *r, const uint8_t *from, const uint8_t *to, size_t leading, size_t trailing) {
+    size_t first, behind;
+    find_source(r, from, to, &first, &behind);
+    if (r->where.unit == TKX_CHARACTERS) to_characters(&r->where, &first, &behind);
+    if (leading || trailing) trim(r, leading, trailing, &first, &behind);
+    if (r->count < r->capacity) {
+        r->where.spans[2 * r->count] = (uint32_t)first;
+        r->where.spans[2 * r->count + 1] = (uint32_t)behind;
+    }
+}
+
+/* Writes into an alignment that `count` bytes have the source of the byte at p in the text at hand; gives where it goes on. */
+static uint8_t *put_sources(const run *r, uint8_t *alignment, size_t count, const uint8_t *p) {
+    size_t from, to;
+    find_source(r, p, p + 1, &from, &to);
+    for (; count; count--, alignment += 8) {
+        put_u32(alignment, (uint32_t)from);
+        put_u32(alignment + 4, (uint32_t)to);
+    }
+    return alignment;
+}
+
+static NO_INLINE void put_token_span(run *r, uint32_t id, const uint8_t *from, const uint8_t *to) {
+    size_t leading = 0, trailing = 0;
+    if (field(r->t->trims, 0)) count_spaces(r, id, &leading, &trailing);
+    put_span(r, from, to, leading, trailing);
+}
+
+#else
+
+static int wants_spans(const run *r) {
+    (void)r;
+    return 0;
+}
+
+#endif
+
+/* Emits an id of the model that stands for the bytes from `from` to `to`, at least one, of the text at hand. */
+static FORCE_INLINE void emit_token(run *r, uint32_t id, const uint8_t *from, const uint8_t *to) {
+#ifndef TKX_NO_OFFSETS
+    if (!EXPECT(!wants_spans(r))) put_token_span(r, id, from, to);
+#else
+    (void)from;
+    (void)to;
+#endif
+    emit(r, id);
+}
+
 /* ---- Added tokens (5.3) ------------------------------------------------------------------------------------------------------------- */
+
+/* What a finder gives: a stretch of text, or an id and the text that it stands for. */
+typedef struct part {
+    size_t from, to;
+    uint32_t id; /* NONE: a stretch */
+} part;
 
 /* A search for the tokens of one trie in one text. */
 typedef struct finder {
@@ -1622,16 +1912,10 @@ typedef struct finder {
     size_t size;
     size_t at;        /* where the search goes on */
     size_t done;      /* the text before it is given out */
-    uint32_t waiting; /* a token that comes behind the stretch that was given out */
+    part waiting;     /* a token that comes behind the stretch that was given out */
     /* The last white space that RSTRIP looked at. It is not looked at twice, or a run of such tokens would be quadratic. */
     size_t spaces, spaces_end;
 } finder;
-
-/* What a finder gives: a stretch of text, or an id. */
-typedef struct part {
-    size_t from, to;
-    uint32_t id; /* NONE: a stretch */
-} part;
 
 /* The flags that ACLS has for the character at p; 0 without ACLS. */
 static uint32_t added_class(run *r, const uint8_t *p) {
@@ -1683,7 +1967,7 @@ static void find_start(finder *f, run *r, int normalized, const uint8_t *text, s
     f->edges = f->nodes + NODE_SIZE * ((size_t)f->node_count + 1);
     f->text = text;
     f->size = size;
-    f->waiting = NONE;
+    f->waiting.id = NONE;
     f->only_start = only_byte(f->starts);
 }
 
@@ -1779,10 +2063,8 @@ static int touches_word(finder *f, size_t start, size_t stop) {
 /* Gives the next stretch or id in *item; 0 at the end and on an error. */
 static int find_next(finder *f, part *item) {
     run *r = f->r;
-    item->from = f->done;
-    item->to = f->size;
-    item->id = f->waiting;
-    f->waiting = NONE;
+    *item = f->waiting;
+    f->waiting.id = NONE;
     if (item->id != NONE) return 1;
     while (f->at < f->size) {
         size_t start = f->at = next_start(f, f->at), stop = 0;
@@ -1810,11 +2092,13 @@ static int find_next(finder *f, part *item) {
         if (flags & TKX_ADDED_RSTRIP) stop = spaces_behind(f, stop);
         if (r->code != TKX_OK) return 0;
         if (start >= stop) continue; /* white space that is a token, and that the token before has taken with it: nothing is left */
+        item->from = start;
+        item->to = stop;
         item->id = load_u32(entry);
         if (f->done < start) {
+            f->waiting = *item;
             item->from = f->done;
             item->to = start;
-            f->waiting = item->id;
             item->id = NONE;
         }
         f->done = stop;
@@ -1826,11 +2110,43 @@ static int find_next(finder *f, part *item) {
     return item->from < item->to;
 }
 
+#ifndef TKX_NO_OFFSETS
+
+/* Whether the character at p counts as white space at the end of a token's name: also U+0120, by which GPT-2's alphabet spells a space. */
+static int is_trimmed(run *r, const uint8_t *p) { return (added_class(r, p) & CLASS_SPACE) || utf8_decode(p) == 0x120; }
+
+static void put_added_span(run *r, const uint8_t *from, const uint8_t *to) {
+    size_t leading = 0, trailing = 0;
+    const uint8_t *p;
+    if (field(r->t->trims, 0)) {
+        for (p = from; p < to && is_trimmed(r, p); p += utf8_length(*p)) leading++;
+        for (p = to; p > from && is_trimmed(r, before(p)); p = before(p)) trailing++;
+    }
+    put_span(r, from, to, leading, trailing);
+}
+
+#endif
+
+/* Emits an added token that stands for the bytes from `from` to `to` of the text at hand, with the white space that it took. */
+static void emit_added(run *r, uint32_t id, const uint8_t *from, const uint8_t *to) {
+#ifndef TKX_NO_OFFSETS
+    if (wants_spans(r)) put_added_span(r, from, to);
+#else
+    (void)from;
+    (void)to;
+#endif
+    emit(r, id);
+}
+
 /* ---- Normalization (5.4) ------------------------------------------------------------------------------------------------------------ */
 
 /* The normalized text grows up from the bottom of the work memory that is left. From its top grows down what is not written yet:
    `marks`, code points of class > 0 behind `starter`, each with its class in the upper 8 bits; and below them the same room once
-   more, to sort them. */
+   more, to sort them.
+
+   For alignment, a code point that is the first of its character's decomposition carries a bit (TAKES) along, through sorting; a
+   composite has as many as its parts together. Code points take characters of the source in its order, as many as they have bits, and
+   have the source of the first of these; one without a bit shares the source of the one that was taken before. */
 typedef struct normalizer {
     run *r;
     uint32_t form, middle_count, leaf_count, entry_count, point_count, composition_count;
@@ -1838,10 +2154,16 @@ typedef struct normalizer {
     uint8_t *out;
     size_t used, room;
     uint32_t starter; /* NONE: none yet */
+    uint32_t firsts;  /* of the starter */
     size_t marks;
+    uint8_t *alignment;                 /* where the sources of what is written next belong, or NULL */
+    const uint8_t *source, *source_end; /* the characters that no code point has taken */
+    const uint8_t *taken;               /* the one that was taken last */
 } normalizer;
 
-static void normalizer_start(normalizer *n, run *r, const tkx_op *op) {
+enum { TAKES = 1 << 21, POINT_MASK = TAKES - 1 };
+
+static void normalizer_start(normalizer *n, run *r, const tkx_op *op, uint8_t *out, size_t room) {
     const uint8_t *data = op->table.data;
     n->r = r;
     n->form = load_u32(data);
@@ -1856,10 +2178,12 @@ static void normalizer_start(normalizer *n, run *r, const tkx_op *op) {
     n->entries = n->leaves + 128 * (size_t)n->leaf_count;
     n->points = n->entries + 8 * (size_t)n->entry_count;
     n->compositions = n->points + 4 * (size_t)n->point_count;
-    n->out = r->memory + r->memory_used;
-    n->room = r->memory_size - r->memory_used;
+    n->out = out;
+    n->room = room;
     n->used = n->marks = 0;
     n->starter = NONE;
+    n->firsts = 0;
+    n->alignment = NULL;
 }
 
 static int is_hangul(uint32_t c) { return c - 0xAC00 < 11172; }
@@ -1912,8 +2236,27 @@ static int has_room(normalizer *n, size_t bytes, size_t marks) {
     return 0;
 }
 
-static void write_point(normalizer *n, uint32_t c) {
-    if (has_room(n, 4, 0)) n->used += utf8_encode(n->out + n->used, c);
+/* Writes the source of a code point that was written with `size` bytes and has so many bits TAKES. */
+static FORCE_INLINE void align_point(normalizer *n, size_t size, uint32_t firsts) {
+#ifndef TKX_NO_OFFSETS
+    if (EXPECT(n->alignment == NULL)) return;
+    if (firsts) n->taken = n->source;
+    n->alignment = put_sources(n->r, n->alignment, size, n->taken);
+    for (; firsts && n->source < n->source_end; firsts--) {
+        n->taken = n->source;
+        n->source += utf8_length(*n->source);
+    }
+#else
+    (void)n, (void)size, (void)firsts;
+#endif
+}
+
+static void write_point(normalizer *n, uint32_t c, uint32_t firsts) {
+    size_t size;
+    if (!has_room(n, 4, 0)) return;
+    size = utf8_encode(n->out + n->used, c);
+    n->used += size;
+    align_point(n, size, firsts);
 }
 
 /* Sorts the marks by class; equal ones keep their order. Linear for many: a run of a million marks is one text among others. */
@@ -1971,9 +2314,10 @@ static void close_marks(normalizer *n) {
     if ((n->form != NFC && n->form != NFKC) || n->starter == NONE) return;
     for (i = 0; i < n->marks; i++) {
         uint32_t mark = get_u32(mark_at(n, i)), c = NONE;
-        if (last_class < mark >> 24) c = composed(n, n->starter, mark & 0xFFFFFF);
+        if (last_class < mark >> 24) c = composed(n, n->starter, mark & POINT_MASK);
         if (c != NONE) {
             n->starter = c;
+            n->firsts += (mark & TAKES) != 0;
         } else {
             put_u32(mark_at(n, kept++), mark);
             last_class = mark >> 24;
@@ -1985,18 +2329,23 @@ static void close_marks(normalizer *n) {
 /* Writes the starter and its marks, which are closed. */
 static void write_closed(normalizer *n) {
     size_t i, count = n->marks;
-    if (n->starter != NONE) write_point(n, n->starter);
+    if (n->starter != NONE) write_point(n, n->starter, n->firsts);
     /* Bottom and top cannot meet: a mark is 4 bytes there and at most 4 bytes here, and it has 8. */
-    for (i = 0; i < count && n->r->code == TKX_OK; i++) n->used += utf8_encode(n->out + n->used, get_u32(mark_at(n, i)) & 0xFFFFFF);
+    for (i = 0; i < count && n->r->code == TKX_OK; i++) {
+        const uint32_t mark = get_u32(mark_at(n, i));
+        const size_t size = utf8_encode(n->out + n->used, mark & POINT_MASK);
+        n->used += size;
+        align_point(n, size, (mark & TAKES) != 0);
+    }
     n->starter = NONE;
     n->marks = 0;
 }
 
-/* Takes one code point of the decomposed text. */
-static void add_point(normalizer *n, uint32_t c, uint32_t class_) {
+/* Takes one code point of the decomposed text; `first`: TAKES or 0. */
+static void add_point(normalizer *n, uint32_t c, uint32_t class_, uint32_t first) {
     uint32_t composite = NONE;
     if (class_ != 0) {
-        if (has_room(n, 4, 1)) put_u32(mark_at(n, n->marks++), class_ << 24 | c);
+        if (has_room(n, 4, 1)) put_u32(mark_at(n, n->marks++), class_ << 24 | first | c);
         return;
     }
     close_marks(n);
@@ -2004,8 +2353,10 @@ static void add_point(normalizer *n, uint32_t c, uint32_t class_) {
     if (composite == NONE) {
         write_closed(n);
         composite = c;
+        n->firsts = 0;
     }
     n->starter = composite;
+    n->firsts += first != 0;
 }
 
 static void add_decomposed(normalizer *n, uint32_t c) {
@@ -2013,9 +2364,9 @@ static void add_decomposed(normalizer *n, uint32_t c) {
     uint32_t start, length, i;
     if (is_hangul(c)) {
         c -= 0xAC00;
-        add_point(n, 0x1100 + c / 588, 0);
-        add_point(n, 0x1161 + c % 588 / 28, 0);
-        if (c % 28) add_point(n, 0x11A7 + c % 28, 0);
+        add_point(n, 0x1100 + c / 588, 0, TAKES);
+        add_point(n, 0x1161 + c % 588 / 28, 0, 0);
+        if (c % 28) add_point(n, 0x11A7 + c % 28, 0, 0);
         return;
     }
     entry = normalizer_entry(n, c);
@@ -2023,7 +2374,7 @@ static void add_decomposed(normalizer *n, uint32_t c) {
     start = load_u32(entry);
     length = entry[4];
     if (length == 0) {
-        add_point(n, c, entry[5]);
+        add_point(n, c, entry[5], TAKES);
         return;
     }
     if (start > n->point_count || length > n->point_count - start) {
@@ -2033,7 +2384,7 @@ static void add_decomposed(normalizer *n, uint32_t c) {
     for (i = 0; i < length && n->r->code == TKX_OK; i++) {
         c = load_u32(n->points + 4 * ((size_t)start + i));
         entry = c <= 0x10FFFF && (c < 0xD800 || c > 0xDFFF) ? normalizer_entry(n, c) : NULL;
-        if (entry) add_point(n, c, entry[5]);
+        if (entry) add_point(n, c, entry[5], i ? 0 : TAKES);
         else fail(n->r, TKX_E_CORRUPT);
     }
 }
@@ -2042,6 +2393,8 @@ static void add_decomposed(normalizer *n, uint32_t c) {
 static void normalize(normalizer *n, const uint8_t *text, size_t size) {
     run *r = n->r;
     size_t i = 0, ascii;
+    n->source = n->taken = text;
+    n->source_end = text + size;
     while (i < size && r->code == TKX_OK) {
         for (ascii = i; ascii < size && text[ascii] < 0x80; ascii++) continue;
         if (ascii - i > 1) {
@@ -2051,10 +2404,12 @@ static void normalize(normalizer *n, const uint8_t *text, size_t size) {
             if (!has_room(n, ascii - i, 0)) break;
             memcpy(n->out + n->used, text + i, ascii - i - 1);
             n->used += ascii - i - 1;
+            for (; n->alignment && i < ascii - 1; i++) align_point(n, 1, 1);
             n->starter = text[ascii - 1];
+            n->firsts = 1;
             i = ascii;
         } else if (ascii > i) {
-            add_point(n, text[i++], 0);
+            add_point(n, text[i++], 0, TAKES);
         } else {
             add_decomposed(n, utf8_decode(text + i));
             i += utf8_length(text[i]);
@@ -2150,6 +2505,7 @@ typedef struct memo {
     const uint8_t *base, *limit; /* both NULL at first */
     size_t mark;                 /* where the bits begin in the work memory */
     size_t room;                 /* bytes that are kept free for them; 0: they lie on top of what is used */
+    const uint8_t *begin, *labels; /* the piece, and the label of the symbol at each place in it; labels NULL: the stage reads classes */
 } memo;
 
 /* How far behind a match end a program may read before it is noted. A run of such reads costs this many steps a symbol at most. */
@@ -2163,11 +2519,18 @@ static int is_noted(run *r, const tkx_stage *s, const memo *m, const uint8_t *p,
     return p < m->limit && state <= s->memo_count && bit_of(r->memory + m->mark, memo_bit(s, m, p, state));
 }
 
+/* The class of a symbol, and its length. */
+static uint32_t symbol_class(const tkx_stage *s, const uint8_t *p, size_t *length) {
+    *length = 1;
+    return *p < 128 || (s->flags & ON_BYTES) ? s->classes[*p] : class_of(s, p, length);
+}
+
 /* One step: the transition of a state on the symbol at p. */
-static uint32_t step(const tkx_stage *s, const uint8_t *p, const uint8_t *end, uint32_t state, size_t *length) {
+static uint32_t step(const tkx_stage *s, const memo *m, const uint8_t *p, const uint8_t *end, uint32_t state, size_t *length) {
     uint32_t class_ = s->class_count;
     *length = 1;
-    if (p < end) class_ = *p < 128 || (s->flags & ON_BYTES) ? s->classes[*p] : class_of(s, p, length);
+    if (p < end) class_ = symbol_class(s, p, length);
+    if (p < end && m->labels) class_ = m->labels[p - m->begin];
     return transition(s, state, class_);
 }
 
@@ -2186,7 +2549,7 @@ static NO_INLINE const uint8_t *find_end_noted(run *r, const tkx_stage *s, const
     const uint8_t *p = at, *last = at;
     size_t length;
     while (state && !(p > at && is_noted(r, s, m, p, state))) {
-        uint32_t t = step(s, p, end, state, &length);
+        uint32_t t = step(s, m, p, end, state, &length);
         if (t & ACCEPT) last = p;
         state = t & ~(uint32_t)ACCEPT;
         if (p == end) break;
@@ -2223,7 +2586,7 @@ static NO_INLINE void note(run *r, const tkx_stage *s, memo *m, const uint8_t *a
             r->memory[m->mark + (bit >> 3)] |= (uint8_t)(1u << (bit & 7));
         }
         if (p == end) break;
-        state = step(s, p, end, state, &length) & ~(uint32_t)ACCEPT;
+        state = step(s, m, p, end, state, &length) & ~(uint32_t)ACCEPT;
         p += length;
     }
 }
@@ -2249,6 +2612,57 @@ static FORCE_INLINE const uint8_t *skip_idle(const tkx_stage *s, const uint8_t *
     return at;
 }
 
+/* ---- Pre-tokenizer: labels and empty matches (5.5) ---------------------------------------------------------------------------------- */
+
+/* Gives each symbol of a piece its label, from the last one to the first, in lent memory: one for each of its bytes. All that is behind a
+   symbol tells its label, so nothing less than the whole piece will do. NULL: too little memory, r->code is set. */
+static NO_INLINE const uint8_t *find_labels(run *r, const tkx_stage *s, const uint8_t *begin, const uint8_t *end) {
+    const uint32_t direct = s->flags & ON_BYTES ? 256 : 128;
+    const uint8_t *p = end;
+    uint8_t *labels = borrow(r, (uint64_t)(end - begin));
+    uint32_t state = 0;
+    while (labels && p > begin) {
+        const uint8_t *last = p - 1;
+        uint32_t class_, entry;
+        size_t length;
+        if (EXPECT(*last < direct)) {
+            p = last;
+            class_ = s->classes[*p];
+        } else {
+            p = before(p);
+            class_ = class_of(s, p, &length);
+        }
+        entry = load_u32(s->labels + 4 * ((size_t)state * s->label_class_count + class_));
+        state = entry >> 8;
+        for (; last >= p; last--) labels[last - begin] = (uint8_t)(entry & 0xFF);
+    }
+    return labels;
+}
+
+/* The first place from `at` on where a match may begin, as far as labels tell. */
+static const uint8_t *skip_idle_labels(const tkx_stage *s, const memo *m, const uint8_t *at, const uint8_t *end) {
+    const uint8_t *label = m->labels;
+    if (!label) return at;
+    for (label += at - m->begin; at < end && *label < 128 && (s->idle[*label >> 6] >> (*label & 63) & 1); label++) at++;
+    return at;
+}
+
+/* As `match`, for a stage that is_far. *empty: there is a match, and it holds nothing. */
+static NO_INLINE const uint8_t *match_far(run *r, const tkx_stage *s, memo *m, const uint8_t *at, const uint8_t *end, int *empty) {
+    const uint8_t *stopped, *last, *p = at;
+    uint32_t class_ = s->class_count, state;
+    size_t length;
+    if (at > m->begin) {
+        p = s->flags & ON_BYTES ? at - 1 : before(at);
+        class_ = m->labels ? m->labels[p - m->begin] : symbol_class(s, p, &length);
+    }
+    state = load_u16(s->starts + 2 * class_);
+    last = find_end_noted(r, s, m, at, end, state, &stopped);
+    *empty = (s->flags & EMPTY_MATCHES) && last == at && (step(s, m, at, end, state, &length) & ACCEPT);
+    if (!EXPECT(stopped - last <= FREE_READS) && s->memo_count) note(r, s, m, at, end, state, last, stopped);
+    return last;
+}
+
 /* ---- Rewriting (5.4) ---------------------------------------------------------------------------------------------------------------- */
 
 /* One operation at work. Its output grows in the work memory that is free, `room` bytes of it. */
@@ -2258,16 +2672,49 @@ typedef struct rewriter {
     const uint8_t *text, *end;
     uint8_t *out;
     size_t used, room;
-    int changed; /* the output is what counts; otherwise it is the text as it was */
+    uint8_t *alignment; /* 8 bytes for each byte of the output, or NULL */
+    int changed;        /* the output is what counts; otherwise it is the text as it was */
+    /* Of CHARSMAP: the last character of the output, whose source is not certain yet (see align_character). */
+    const uint8_t *untaken; /* the characters of the text that no character of the output has taken */
+    size_t last_size;       /* in bytes; 0: there is none yet */
+    size_t last_takes;      /* how many characters it takes */
+    size_t aligned;         /* bytes before it */
 } rewriter;
 
-static void write_bytes(rewriter *w, const uint8_t *p, size_t size) {
+static void write_unaligned(rewriter *w, const uint8_t *p, size_t size) {
     if (size > w->room - w->used) {
         fail(w->r, TKX_E_WORK);
         return;
     }
     memcpy(w->out + w->used, p, size);
     w->used += size;
+}
+
+/* Writes bytes whose source is the character at `source` of the text. */
+static void write_bytes(rewriter *w, const uint8_t *p, size_t size, const uint8_t *source) {
+    write_unaligned(w, p, size);
+    if (w->r->code != TKX_OK) return;
+#ifndef TKX_NO_OFFSETS
+    if (w->alignment) put_sources(w->r, w->alignment + 8 * (w->used - size), size, source);
+#else
+    (void)source;
+#endif
+}
+
+/* Says that the last `size` bytes of the output are a copy of those at p. */
+static void align_copy(rewriter *w, const uint8_t *p, size_t size) {
+#ifndef TKX_NO_OFFSETS
+    uint8_t *alignment = w->alignment ? w->alignment + 8 * (w->used - size) : NULL;
+    for (; alignment && size; size--) alignment = put_sources(w->r, alignment, 1, p++);
+#else
+    (void)w, (void)p, (void)size;
+#endif
+}
+
+/* Copies a part of the text. */
+static void write_copy(rewriter *w, const uint8_t *p, size_t size) {
+    write_unaligned(w, p, size);
+    if (w->r->code == TKX_OK) align_copy(w, p, size);
 }
 
 /* The entry of a map for the character at p, not ASCII; NULL where the tables point outside (r->code is set). */
@@ -2313,7 +2760,7 @@ static void run_map(rewriter *w) {
     uint32_t text_size = load_u32(data + 12);
     if (p == w->end) return;
     w->changed = 1;
-    write_bytes(w, w->text, (size_t)(p - w->text));
+    write_copy(w, w->text, (size_t)(p - w->text));
     while (p < w->end && w->r->code == TKX_OK) {
         const uint8_t *entry;
         uint32_t start, before_size, after_size;
@@ -2324,6 +2771,7 @@ static void run_map(rewriter *w) {
             w->out[w->used + i] = becomes;
         }
         w->used += i;
+        align_copy(w, p, i);
         p += i;
         if (p == w->end) break;
         entry = map_entry(w, utf8_decode(p));
@@ -2333,15 +2781,15 @@ static void run_map(rewriter *w) {
         before_size = entry[4];
         after_size = entry[5];
         if (entry == entries) {
-            write_bytes(w, p, length);
+            write_copy(w, p, length);
         } else if (start > text_size || before_size + after_size > text_size - start ||
                    utf8_valid(texts + start, before_size) != before_size ||
                    utf8_valid(texts + start + before_size, after_size) != after_size) {
             fail(w->r, TKX_E_CORRUPT);
         } else {
-            write_bytes(w, texts + start, before_size);
-            if (entry[6]) write_bytes(w, p, length);
-            write_bytes(w, texts + start + before_size, after_size);
+            write_bytes(w, texts + start, before_size, p);
+            if (entry[6]) write_copy(w, p, length);
+            write_bytes(w, texts + start + before_size, after_size, p);
         }
         p += length;
     }
@@ -2351,30 +2799,185 @@ static void run_map(rewriter *w) {
 static void run_replace(rewriter *w) {
     const tkx_stage *s = &w->op->program;
     const uint8_t *at = w->text, *copied = w->text;
-    memo m = {NULL, NULL, 0, 0};
+    memo m = {NULL, NULL, 0, 0, NULL, NULL};
     run *r = w->r;
-    m.base = m.limit = w->text;
+    const size_t mark = r->memory_used;
+    m.base = m.limit = m.begin = w->text;
+    if (s->labels && !(m.labels = find_labels(r, s, w->text, w->end))) return;
+    m.mark = r->memory_used;
     if (s->memo_count) {
         uint64_t bits = ((uint64_t)(w->end - w->text) + 1) * s->memo_count;
-        m.mark = r->memory_used;
         if (!borrow(r, bits / 8 + 1)) return;
         m.room = (size_t)(bits / 8 + 1);
-        w->out += m.room;
-        w->room -= m.room;
     }
+    w->out = r->memory + r->memory_used;
+    w->room = r->memory_size - r->memory_used;
     while (at < w->end && r->code == TKX_OK) {
-        const uint8_t *last = match(r, s, &m, w->text, at, w->end);
+        int empty;
+        const uint8_t *last = is_far(s) ? match_far(r, s, &m, at, w->end, &empty) : match(r, s, &m, w->text, at, w->end);
         if (last == at) {
-            at = skip_idle(s, next_symbol(s, at), w->end);
+            at = next_symbol(s, at);
+            at = is_far(s) ? skip_idle_labels(s, &m, at, w->end) : skip_idle(s, at, w->end);
             continue;
         }
-        write_bytes(w, copied, (size_t)(at - copied));
-        write_bytes(w, w->op->content.data, w->op->content.size);
+        write_copy(w, copied, (size_t)(at - copied));
+        write_bytes(w, w->op->content.data, w->op->content.size, last - 1);
         at = copied = last;
     }
     w->changed = copied > w->text;
-    if (w->changed) write_bytes(w, copied, (size_t)(w->end - copied));
-    if (m.room) r->memory_used = m.mark;
+    if (w->changed) write_copy(w, copied, (size_t)(w->end - copied));
+    r->memory_used = mark;
+}
+
+/* The alignment of CHARSMAP. A character of the output takes characters of the text, in order, and has the source of the first of them; one that
+   takes none shares the source of the one that was taken before. A replacement of m characters for n takes one character each as long
+   as there are any. What is then left of the n, its last character takes besides, or the character before it where m is 0; at the start of the
+   text nobody takes them, and all that follows is a little too far left. That is how the reference library has it. */
+
+/* Writes the source of the last character. */
+static void align_last(rewriter *w) {
+#ifndef TKX_NO_OFFSETS
+    const uint8_t *source = w->untaken;
+    if (!w->alignment || !w->last_size) return;
+    if (!w->last_takes && source > w->text) source = before(source);
+    put_sources(w->r, w->alignment + 8 * w->aligned, w->last_size, source);
+    w->aligned += w->last_size;
+    for (; w->last_takes && w->untaken < w->end; w->last_takes--) w->untaken += utf8_length(*w->untaken);
+    w->last_size = 0;
+#else
+    (void)w;
+#endif
+}
+
+/* Notes the next character of the output, `size` bytes. */
+static void align_character(rewriter *w, size_t size, size_t takes) {
+    align_last(w);
+    w->last_size = size;
+    w->last_takes = takes;
+}
+
+/* Copies whole characters. */
+static void copy_characters(rewriter *w, const uint8_t *from, const uint8_t *to) {
+    write_unaligned(w, from, (size_t)(to - from));
+    for (; w->alignment && from < to; from += utf8_length(*from)) align_character(w, utf8_length(*from), 1);
+}
+
+/* Aligns a replacement for the characters from p to `end`. */
+static void align_replacement(rewriter *w, const uint8_t *text, size_t size, const uint8_t *p, const uint8_t *end) {
+    size_t left = 0, i;
+    if (!w->alignment) return;
+    for (; p < end; p += utf8_length(*p)) left++;
+    for (i = 0; i < size; i += utf8_length(text[i])) {
+        align_character(w, utf8_length(text[i]), left ? 1 : 0);
+        if (left) left--;
+    }
+    if (w->last_size) w->last_takes += left;
+}
+
+/* The place of the replacement for the shortest or the longest sequence that a text begins with, *length its bytes; NONE: there is none. */
+static uint32_t find_sequence(const tkx_op *op, const uint8_t *p, const uint8_t *end, int longest, size_t *length) {
+    uint32_t node = charsmap_offset(charsmap_unit(op, 0)), place = NONE;
+    size_t i;
+    for (i = 0; i < (size_t)(end - p) && p[i]; i++) {
+        uint32_t unit = charsmap_unit(op, node ^ p[i]);
+        if ((unit & CHARSMAP_LABEL) != p[i]) break;
+        node ^= p[i] ^ charsmap_offset(unit);
+        if (unit & CHARSMAP_LEAF) {
+            place = charsmap_unit(op, node) & CHARSMAP_VALUE;
+            *length = i + 1;
+            if (!longest) break;
+        }
+    }
+    return place;
+}
+
+/* Writes the replacement that begins at a place of the text of a charsmap and ends before a NUL; the characters from p to `end` are
+   replaced. */
+static void write_replacement(rewriter *w, uint32_t place, const uint8_t *p, const uint8_t *end) {
+    const tkx_span table = w->op->table;
+    uint32_t text_size = load_u32(table.data + 16), size = 0;
+    const uint8_t *text = table.data + (table.size - text_size) + place;
+    if (place <= text_size) {
+        while (size < text_size - place && text[size]) size++;
+        if (utf8_valid(text, size) == size) {
+            write_unaligned(w, text, size);
+            align_replacement(w, text, size, p, end);
+            return;
+        }
+    }
+    fail(w->r, TKX_E_CORRUPT);
+}
+
+/* Where the ASCII characters from p on end that a charsmap leaves as they are, whatever follows. By cluster, the one before something else
+   is left out: a mark may be joined to it. */
+static const uint8_t *charsmap_idle(const rewriter *w, const uint8_t *p) {
+    const uint64_t *idle = w->op->program.idle;
+    const uint8_t *from = p;
+    while (p < w->end && *p < 128 && (idle[*p >> 6] >> (*p & 63) & 1)) p++;
+    if ((w->op->flags & BY_CLUSTER) && p > from && p < w->end && *p >= 128) p--;
+    return p;
+}
+
+/* CHARSMAP. */
+static void run_charsmap(rewriter *w) {
+    const tkx_op *op = w->op;
+    const uint8_t *p = w->text, *copied = p, *data = op->table.data;
+    finder f;
+    memo m = {NULL, NULL, 0, 0, NULL, NULL};
+    m.base = m.limit = p;
+    memset(&f, 0, sizeof f);
+    f.r = w->r;
+    f.node_count = load_u32(data + 4);
+    f.edge_count = load_u32(data + 8);
+    f.nodes = data + CHARSMAP_HEADER + 4 * (size_t)load_u32(data);
+    f.edges = f.nodes + NODE_SIZE * ((size_t)f.node_count + 1);
+    f.text = p;
+    f.size = (size_t)(w->end - p);
+    while (w->r->code == TKX_OK) {
+        const uint8_t *stop;
+        size_t length = 0, kept = 0;
+        uint32_t place;
+        if (!f.node_count) p = charsmap_idle(w, p);
+        if (p == w->end) break;
+        if (op->flags & BY_CLUSTER) {
+            stop = match(w->r, &op->program, &m, w->text, p, w->end);
+            if (stop == p) stop += utf8_length(*p);
+            place = NONE;
+            if (stop - p <= MAX_CLUSTER) place = find_sequence(op, p, stop, 0, &length);
+            length = (size_t)(stop - p);
+            if (place == NONE) {
+                /* Its characters, one by one. */
+                for (; p < stop; p += length) {
+                    length = utf8_length(*p);
+                    place = find_sequence(op, p, p + length, 0, &kept);
+                    if (place == NONE) continue;
+                    copy_characters(w, copied, p);
+                    write_replacement(w, place, p, p + length);
+                    w->changed = 1;
+                    copied = p + length;
+                }
+                continue;
+            }
+        } else {
+            if (f.node_count && longest_content(&f, (size_t)(p - w->text), &kept) != NONE) {
+                p = w->text + kept;
+                if (p < w->end && utf8_inside(*p)) fail(w->r, TKX_E_CORRUPT);
+                continue;
+            }
+            place = find_sequence(op, p, w->end, 1, &length);
+            if (place == NONE) {
+                p += utf8_length(*p);
+                continue;
+            }
+            if (length < (size_t)(w->end - p) && utf8_inside(p[length])) fail(w->r, TKX_E_CORRUPT);
+        }
+        copy_characters(w, copied, p);
+        write_replacement(w, place, p, p + length);
+        w->changed = 1;
+        copied = p += length;
+    }
+    if (w->changed && w->r->code == TKX_OK) copy_characters(w, copied, w->end);
+    align_last(w);
 }
 
 /* AFFIX; `first`: the text begins where the input begins. */
@@ -2384,50 +2987,83 @@ static void run_affix(rewriter *w, int first) {
     if ((w->op->flags & ONLY_FIRST) && !first) return;
     if ((w->op->flags & UNLESS_PRESENT) && size >= content.size && memcmp(w->text, content.data, content.size) == 0) return;
     w->changed = 1;
-    if (!(w->op->flags & APPEND)) write_bytes(w, content.data, content.size);
-    write_bytes(w, w->text, size);
-    if (w->op->flags & APPEND) write_bytes(w, content.data, content.size);
+    if (size + content.size > w->room) {
+        w->r->memory_needed = w->r->memory_used + (uint64_t)size + content.size;
+        fail(w->r, TKX_E_WORK);
+        return;
+    }
+    if (!(w->op->flags & APPEND)) write_bytes(w, content.data, content.size, w->text);
+    write_copy(w, w->text, size);
+    if (w->op->flags & APPEND) write_bytes(w, content.data, content.size, w->end - 1);
 }
 
 /* FORM. */
 static void run_form(rewriter *w) {
     normalizer n;
     size_t size = (size_t)(w->end - w->text);
-    normalizer_start(&n, w->r, w->op);
+    normalizer_start(&n, w->r, w->op, w->out, w->room);
+    n.alignment = w->alignment;
     if (is_normalized(&n, w->text, size) || w->r->code != TKX_OK) return;
     normalize(&n, w->text, size);
     w->changed = 1;
     w->used = n.used;
 }
 
+/* Runs one operation over a text in the work memory that is free; `aligned`: bytes that its output is known to have, whose sources are
+   written to the end of that memory, or 0. */
+static void run_op(rewriter *w, run *r, const tkx_op *op, int first, const uint8_t *text, size_t size, size_t aligned) {
+    const size_t memory_size = r->memory_size;
+    w->r = r;
+    w->op = op;
+    w->text = text;
+    w->end = text + size;
+    w->out = r->memory + r->memory_used;
+    w->used = 0;
+    w->alignment = NULL;
+    w->changed = 0;
+    w->untaken = text;
+    w->last_size = w->last_takes = w->aligned = 0;
+    if (aligned > (memory_size - r->memory_used) / 8) {
+        fail(r, TKX_E_WORK);
+        return;
+    }
+    r->memory_size -= 8 * aligned;
+    w->room = r->memory_size - r->memory_used;
+    if (aligned) w->alignment = r->memory + r->memory_size;
+    switch (op->kind) {
+        case FORM: run_form(w); break;
+        case MAP: run_map(w); break;
+        case REPLACE: run_replace(w); break;
+        case CHARSMAP: run_charsmap(w); break;
+        default: run_affix(w, first); break;
+    }
+    r->memory_size = memory_size;
+    if (r->code == TKX_E_WORK && r->memory_needed) r->memory_needed += 8 * (uint64_t)aligned;
+}
+
 /* Runs `count` operations, from `op` on, over a text that is not empty; `first`: it begins where the input begins. What they make of it
-   lies in borrowed memory, if it is not the text itself. */
+   lies in borrowed memory, if it is not the text itself, and is then the text at hand. */
 static NO_INLINE void rewrite(run *r, const tkx_op *op, uint32_t count, int first, const uint8_t **text, size_t *size) {
     const size_t mark = r->memory_used, given = *size;
     uint32_t i;
     for (i = 0; i < count && *size && r->code == TKX_OK; i++, op++) {
         rewriter w;
-        w.r = r;
-        w.op = op;
-        w.text = *text;
-        w.end = *text + *size;
-        w.out = r->memory + r->memory_used;
-        w.room = r->memory_size - r->memory_used;
-        w.used = 0;
-        w.changed = 0;
-        switch (op->kind) {
-            case FORM: run_form(&w); break;
-            case MAP: run_map(&w); break;
-            case REPLACE: run_replace(&w); break;
-            default: run_affix(&w, first); break;
-        }
+        run_op(&w, r, op, first, *text, *size, 0);
+        /* Once more, now that it is known how many sources there are to be written. */
+        if (w.changed && w.used && wants_spans(r) && r->code == TKX_OK) run_op(&w, r, op, first, *text, *size, w.used);
         if (!w.changed || r->code != TKX_OK) continue;
         memmove(r->memory + mark, w.out, w.used);
         r->memory_used = mark + w.used;
+        if (w.alignment) {
+            memmove(r->memory + r->memory_used, w.alignment, 8 * w.used);
+            r->at_hand.alignment = r->memory + r->memory_used;
+            r->memory_used += 8 * w.used;
+        }
+        r->at_hand.base = r->memory + mark;
         *text = r->memory + mark;
         *size = w.used;
     }
-    if (r->code == TKX_E_WORK) r->memory_needed = mark + (uint64_t)tkx_work_size(r->t, given);
+    if (r->code == TKX_E_WORK && !r->memory_needed) r->memory_needed = mark + (uint64_t)tkx_work_size(r->t, given);
 }
 
 /* ---- Merges (5.6) ------------------------------------------------------------------------------------------------------------------- */
@@ -2451,8 +3087,12 @@ static FORCE_INLINE uint32_t rank_of(const tkx *t, uint32_t product) {
 }
 
 
-/* The symbols of a piece, as u32 in the order of the host: at most `size` of them. */
-static size_t byte_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *symbols) {
+/* How long the reference library takes a byte of a byte-level model to be: in UTF-8, as GPT-2's alphabet spells it. */
+static FORCE_INLINE uint32_t spelled_length(uint8_t byte) { return byte > 0x20 && byte < 0x7F ? 1 : 2; }
+
+/* The symbols of a piece, as u32 in the order of the host: at most `size` of them. `lengths`: what the reference library takes them to be
+   long, or NULL. */
+static FORCE_INLINE size_t byte_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *symbols, uint8_t *lengths) {
     const tkx *t = r->t;
     int was_unknown = 0;
     size_t count = 0, i;
@@ -2464,13 +3104,107 @@ static size_t byte_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *s
             fail(r, TKX_E_CORRUPT);
             return 0;
         } else {
-            if (t->unknown_id == NONE || (was_unknown && (t->flags & FUSE_UNKNOWN))) continue;
+            if (t->unknown_id == NONE) continue;
+            if (was_unknown && (t->flags & FUSE_UNKNOWN)) {
+                if (lengths) put_u32(lengths + 4 * (count - 1), get_u32(lengths + 4 * (count - 1)) + spelled_length(bytes[i]));
+                continue;
+            }
             id = t->unknown_id;
             was_unknown = 1;
         }
+        if (lengths) put_u32(lengths + 4 * count, spelled_length(bytes[i]));
         put_u32(symbols + 4 * count++, id);
     }
     return count;
+}
+
+#ifndef TKX_NO_CHARACTERS
+
+/* Writes a symbol and its length, if it is wanted; gives the place of the next one. */
+static FORCE_INLINE size_t put_symbol(uint8_t *symbols, uint8_t *lengths, size_t i, uint32_t id, size_t length) {
+    put_u32(symbols + 4 * i, id);
+    if (lengths) put_u32(lengths + 4 * i, (uint32_t)length);
+    return i + 1;
+}
+
+
+/* The symbol that CHRS has for a unit, a character or a byte, at a place in its piece, or NONE. Places: 0 first, 1 inside, 2 alone, 3 last. */
+static FORCE_INLINE uint32_t unit_symbol(run *r, uint32_t unit, uint32_t place) {
+    const tkx *t = r->t;
+    const uint8_t *table = t->characters.data + CHARACTERS_HEADER;
+    size_t block, id = NONE;
+    if (t->place_count == 1) place = 0;
+    if (load_u32(t->characters.data) == UNIT_BYTE) {
+        id = load_u32(table + 4 * (256 * (size_t)place + unit));
+    } else {
+        size_t middle_count = load_u32(t->characters.data + 8), leaf_count = load_u32(t->characters.data + 12);
+        block = load_u16(table + TOP_SIZE * (size_t)place + 2 * (unit >> 12));
+        table += TOP_SIZE * (size_t)t->place_count;
+        if (block < middle_count) block = load_u16(table + 2 * (64 * block + (unit >> 6 & 63)));
+        else block = leaf_count;
+        if (block < leaf_count) id = load_u32(table + 128 * middle_count + 4 * (64 * block + (unit & 63)));
+        else fail(r, TKX_E_CORRUPT);
+    }
+    if (id >= t->id_count && id != NONE) fail(r, TKX_E_CORRUPT);
+    return id < t->id_count ? (uint32_t)id : NONE;
+}
+
+/* The tokens of the bytes of one character, or 0 where one of them has none. */
+static size_t fallback_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *symbols) {
+    size_t i;
+    for (i = 0; i < size; i++) {
+        uint32_t id = load_u32(r->t->byte_ids.data + 4 * (size_t)bytes[i]);
+        if (id >= r->t->id_count) {
+            if (id != NONE) fail(r, TKX_E_CORRUPT);
+            return 0;
+        }
+        put_u32(symbols + 4 * i, id);
+    }
+    return size;
+}
+
+/* The symbols of a piece where they are not just those of its bytes: at most `size` of them, as u32 in the order of the host. An unknown
+   symbol waits until the next known one, so that the bytes of other characters come before it, as in the reference. */
+static NO_INLINE size_t character_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *symbols, uint8_t *lengths) {
+    const tkx *t = r->t;
+    const int of_bytes = load_u32(t->characters.data) == UNIT_BYTE;
+    size_t waits = 0; /* the length of an unknown symbol that waits */
+    size_t count = 0, i = 0, length, k;
+    for (; i < size; i += length) {
+        uint32_t id, place;
+        size_t in_bytes, own;
+        length = of_bytes ? 1 : utf8_length(bytes[i]);
+        place = (i ? 1u : 0u) + (i + length == size ? 2u : 0u);
+        id = unit_symbol(r, of_bytes ? bytes[i] : utf8_decode(bytes + i), place);
+        own = of_bytes ? spelled_length(bytes[i]) : length;
+        if (EXPECT(id != NONE)) {
+            if (waits) count = put_symbol(symbols, lengths, count, t->unknown_id, waits);
+            waits = 0;
+            count = put_symbol(symbols, lengths, count, id, own);
+            continue;
+        }
+        in_bytes = of_bytes ? 0 : fallback_symbols(r, bytes + i, length, symbols + 4 * count);
+        for (k = 0; lengths && k < in_bytes; k++) put_u32(lengths + 4 * (count + k), 1);
+        count += in_bytes;
+        if (in_bytes || t->unknown_id == NONE) continue;
+        if (waits && !(t->flags & FUSE_UNKNOWN)) {
+            count = put_symbol(symbols, lengths, count, t->unknown_id, waits);
+            waits = 0;
+        }
+        waits += own;
+    }
+    if (waits) count = put_symbol(symbols, lengths, count, t->unknown_id, waits);
+    return r->code == TKX_OK ? count : 0;
+}
+
+#endif
+
+/* The symbols that merging begins with. */
+static FORCE_INLINE size_t first_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *symbols, uint8_t *lengths) {
+#ifndef TKX_NO_CHARACTERS
+    if (r->t->characters.data) return character_symbols(r, bytes, size, symbols, lengths);
+#endif
+    return byte_symbols(r, bytes, size, symbols, lengths);
 }
 
 /* Up to this length a piece is merged on the C stack: for each merge, all ranks are looked at. Longer ones go through a queue in the
@@ -2481,7 +3215,7 @@ enum { SHORT_PIECE = 64 };
 static size_t merge_short(run *r, const uint8_t *bytes, size_t size, uint32_t *ids) {
     const tkx *t = r->t;
     uint32_t ranks[SHORT_PIECE], products[SHORT_PIECE];
-    size_t count = byte_symbols(r, bytes, size, (uint8_t *)ids), i;
+    size_t count = first_symbols(r, bytes, size, (uint8_t *)ids, NULL), i;
     if (count < 2) return count;
     for (i = 0; i + 1 < count; i++) {
         products[i] = find_pair(r, ids[i], ids[i + 1]);
@@ -2675,9 +3409,34 @@ static void list_symbols(run *r, queue *q, uint8_t *symbols, const uint8_t *ids,
     if (!sorted) sort_by_rank(q->sorted, q->heap, q->count);
 }
 
+/* How much of the lengths of symbols a byte of their piece stands for. */
+static size_t unit_length(int of_characters, uint8_t byte) { return of_characters ? 1 : spelled_length(byte); }
+
+/* Emits the symbols that merging has left, each with the bytes that it stands for. A symbol is as long as the first symbols that it was
+   made from, and they are laid side by side from the start of the piece: behind a character that gave no symbol, all are too far left. That
+   is how the reference library has it. */
+static void emit_symbols(run *r, const uint8_t *bytes, const uint8_t *symbols, const uint8_t *lengths, size_t count) {
+    const int of_characters = r->t->characters.data && load_u32(r->t->characters.data) == UNIT_CHARACTER;
+    size_t at = 0, before = 0; /* a byte, and the length of those before it */
+    size_t length = 0;         /* of the symbols so far */
+    size_t i, next;
+    for (i = 0; i < count; i = next) {
+        const uint32_t link = symbol(symbols, i, SYMBOL_NEXT);
+        const uint8_t *from;
+        size_t k;
+        next = link == NONE ? count : link;
+        while (before + unit_length(of_characters, bytes[at]) <= length) before += unit_length(of_characters, bytes[at++]);
+        from = bytes + at;
+        for (k = i; k < next; k++) length += get_u32(lengths + 4 * k);
+        while (before + unit_length(of_characters, bytes[at]) < length) before += unit_length(of_characters, bytes[at++]);
+        emit_token(r, symbol(symbols, i, SYMBOL_ID), from, bytes + at + 1);
+    }
+}
+
 static NO_INLINE void merge_long(run *r, const uint8_t *bytes, size_t size) {
     size_t mark = r->memory_used, count;
-    uint8_t *symbols = borrow(r, (uint64_t)MERGE_BYTES * size);
+    uint8_t *lengths = wants_spans(r) ? borrow(r, (uint64_t)LENGTH_BYTES * size) : NULL;
+    uint8_t *symbols = r->code == TKX_OK ? borrow(r, (uint64_t)MERGE_BYTES * size) : NULL;
     queue q = {NULL, NULL, 0, 0, 0, 0, 0, 0};
     uint64_t key;
     uint32_t i;
@@ -2689,7 +3448,7 @@ static NO_INLINE void merge_long(run *r, const uint8_t *bytes, size_t size) {
     q.sorted = symbols + SYMBOL * size; /* one key a symbol at first, at most two for each merge later: 8 + 16 bytes */
     q.heap = q.sorted + 8 * size;
     q.room = size;
-    count = byte_symbols(r, bytes, size, q.heap);
+    count = first_symbols(r, bytes, size, q.heap, lengths);
     memmove(symbols + 12 * size, q.heap, 4 * count);
     list_symbols(r, &q, symbols, symbols + 12 * size, count);
     while (queue_pop(&q, r->t, symbols, &key)) {
@@ -2710,11 +3469,15 @@ static NO_INLINE void merge_long(run *r, const uint8_t *bytes, size_t size) {
         }
         if (left != NONE) queue_pair(r, &q, symbols, left, i);
     }
-    for (i = count ? 0 : NONE; i != NONE; i = symbol(symbols, i, SYMBOL_NEXT)) emit(r, symbol(symbols, i, SYMBOL_ID));
+    if (lengths) {
+        emit_symbols(r, bytes, symbols, lengths, count);
+    } else {
+        for (i = count ? 0 : NONE; i != NONE; i = symbol(symbols, i, SYMBOL_NEXT)) emit(r, symbol(symbols, i, SYMBOL_ID));
+    }
     r->memory_used = mark;
 }
 
-/* ---- Trie (5.7): what Unigram, WordPiece, WordLevel and greedy models have in common ------------------------------------------------ */
+/* ---- Trie (5.6): what Unigram, WordPiece, WordLevel and greedy models have in common ------------------------------------------------ */
 
 #if !defined(TKX_NO_UNIGRAM) || !defined(TKX_NO_WORDPIECE) || !defined(TKX_NO_WORDLEVEL) || !defined(TKX_NO_GREEDY)
 #define HAS_TRIE_MODELS
@@ -2751,7 +3514,7 @@ static const uint8_t *longest_token(run *r, uint32_t base, const uint8_t *from, 
 
 #endif
 
-/* ---- Unigram (5.8) ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Unigram (5.6) ------------------------------------------------------------------------------------------------------------------ */
 
 #ifndef TKX_NO_UNIGRAM
 
@@ -2807,6 +3570,8 @@ static FORCE_INLINE double score_of(const tkx *t, uint32_t id) {
         return (double)score;
     }
 }
+
+static FORCE_INLINE double rounded(double sum, int single) { return single ? (double)(float)sum : sum; }
 
 static double unknown_score(const tkx *t) {
     uint64_t bits = load_u64(t->trie.data + 16);
@@ -2873,7 +3638,7 @@ static void emit_way(unigram *u, size_t size) {
 
 /* A way to the place `to` bytes behind `from`, with a sum and a last token. 0 if there is no room for it. Of equal sums the first one that
    is met stays. */
-static FORCE_INLINE int add_way(unigram *u, size_t *reach, size_t to, double sum, size_t length, uint32_t id, int single) {
+static FORCE_INLINE int add_way(unigram *u, size_t *reach, size_t to, double sum, size_t length, uint32_t id) {
     uint8_t *way;
     if (to > u->room) return 0;
     way = u->ways + WAY * to;
@@ -2882,8 +3647,21 @@ static FORCE_INLINE int add_way(unigram *u, size_t *reach, size_t to, double sum
     } else if (get_u32(way + WAY_LENGTH) && !(sum > get_double(way))) {
         return 1;
     }
-    put_way(way, single ? (double)(float)sum : sum, length, id);
+    put_way(way, sum, length, id);
     return 1;
+}
+
+/* sentencepiece subtracts a sum that has grown out of this from all the sums that are in use: a float has no bits left for it. */
+#define LARGEST_SUM 100000.0
+
+static NO_INLINE double reset_sums(unigram *u, size_t at, size_t reach, double sum) {
+    size_t i;
+    for (i = at; i <= reach; i++) {
+        uint8_t *way = u->ways + WAY * i;
+        double rest = rounded(get_double(way) - sum, 1);
+        if (i == at || get_u32(way + WAY_LENGTH)) COPY(way, &rest, 8);
+    }
+    return 0;
 }
 
 /* Goes on from `from` to the end of the piece. Wherever no token reaches over, the way so far is emitted, and `from` moves there: so the
@@ -2898,9 +3676,10 @@ static FORCE_INLINE int find_ways(unigram *u, int single) {
     while (u->from + at < u->end) {
         const uint8_t *start = u->from + at, *p = start;
         const size_t character = t->trie_flags & BYTE_CHARACTERS ? 1 : utf8_length(*start);
-        const double sum = get_double(u->ways + WAY * at);
+        double sum = get_double(u->ways + WAY * at);
         uint32_t base = root;
         int is_covered = 0;
+        if (single && (sum < -LARGEST_SUM || sum > LARGEST_SUM)) sum = reset_sums(u, at, reach, sum);
         do {
             uint64_t unit = trie_child(t, base, *p);
             uint32_t id = id_of(unit);
@@ -2916,11 +3695,10 @@ static FORCE_INLINE int find_ways(unigram *u, int single) {
                 break;
             }
             if ((size_t)(p - start) == character) is_covered = 1;
-            if (!add_way(u, &reach, (size_t)(p - u->from), score_of(t, id) + sum, (size_t)(p - start), id, single)) return 0;
+            if (!add_way(u, &reach, (size_t)(p - u->from), rounded(score_of(t, id) + sum, single), (size_t)(p - start), id)) return 0;
         } while (p < u->end);
         if (!is_covered) {
-            const double with = single ? (double)(float)(unknown + sum) : unknown + sum;
-            if (!add_way(u, &reach, at + character, with, character, t->unknown_id, single)) return 0;
+            if (!add_way(u, &reach, at + character, rounded(unknown + sum, single), character, t->unknown_id)) return 0;
             /* Without an unknown token the reference stops where it would take it, even if a better way were found later. */
             if (get_u32(u->ways + WAY * (at + character) + WAY_ID) == NONE) fail(r, TKX_E_UNKNOWN_TEXT);
         }
@@ -2970,7 +3748,7 @@ static void encode_unigram(run *r, const uint8_t *bytes, size_t size) {
 
 #endif
 
-/* ---- WordPiece (5.9) ---------------------------------------------------------------------------------------------------------------- */
+/* ---- WordPiece (5.6) ---------------------------------------------------------------------------------------------------------------- */
 
 #ifndef TKX_NO_WORDPIECE
 
@@ -3005,21 +3783,26 @@ static void encode_word_pieces(run *r, const uint8_t *bytes, size_t size) {
 
 #endif
 
-/* ---- WordLevel (5.10) --------------------------------------------------------------------------------------------------------------- */
+/* ---- WordLevel (5.6) ---------------------------------------------------------------------------------------------------------------- */
 
 #ifndef TKX_NO_WORDLEVEL
 
 static void encode_word(run *r, const uint8_t *bytes, size_t size) {
     uint32_t id;
     int found = token_in_trie(r->t, bytes, size, &id);
-    if (found == TKX_OK) emit_token(r, id, bytes, bytes + size);
-    else if (found == TKX_E_NOT_FOUND) emit_unknown(r, bytes, bytes + size);
-    else fail(r, found);
+    if (found == TKX_OK) {
+        emit_token(r, id, bytes, bytes + size);
+    } else if (found == TKX_E_CORRUPT) {
+        fail(r, found);
+    } else if (!(r->t->flags & FUSE_UNKNOWN) || r->count == 0 || r->count != r->unknown_count) {
+        emit_unknown(r, bytes, bytes + size);
+        r->unknown_count = r->count;
+    }
 }
 
 #endif
 
-/* ---- Greedy (5.11) ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Greedy (5.6) ------------------------------------------------------------------------------------------------------------------- */
 
 #ifndef TKX_NO_GREEDY
 
@@ -3155,7 +3938,13 @@ static FORCE_INLINE void emit_cached(run *r, waiting *w, const uint8_t *entry) {
 /* A piece that is not in the cache, where the model is not BPE. */
 static void encode_by_trie(run *r, const waiting *w) {
     const size_t before = r->count;
+    /* What an unknown word becomes may depend on the one before it. */
+    const int is_alone = r->t->model != MODEL_WORDLEVEL || !(r->t->flags & FUSE_UNKNOWN);
     size_t count;
+    if ((r->t->trie_flags & ~(uint32_t)TRIE_FLAGS) || r->t->trie_reserved) {
+        fail(r, TKX_E_CORRUPT);
+        return;
+    }
     switch (r->t->model) {
 #ifndef TKX_NO_UNIGRAM
         case MODEL_UNIGRAM: encode_unigram(r, w->p, w->size); break;
@@ -3172,7 +3961,7 @@ static void encode_by_trie(run *r, const waiting *w) {
         default: break;
     }
     count = r->count - before;
-    if (w->set && r->code == TKX_OK && count >= 1 && count <= LARGE_IDS && r->count <= r->capacity) remember(w, r->ids + before, count);
+    if (w->set && is_alone && r->code == TKX_OK && count >= 1 && count <= LARGE_IDS && r->count <= r->capacity) remember(w, r->ids + before, count);
 }
 
 #endif
@@ -3180,7 +3969,7 @@ static void encode_by_trie(run *r, const waiting *w) {
 /* A piece that is not in the cache. */
 static NO_INLINE void encode_unseen(run *r, const waiting *w) {
     const tkx *t = r->t;
-    uint32_t ids[SHORT_PIECE], flags;
+    uint32_t ids[SHORT_PIECE], flags = 0;
     size_t count = 1, i;
     int found = TKX_E_NOT_FOUND;
 #ifdef HAS_TRIE_MODELS
@@ -3199,15 +3988,21 @@ static NO_INLINE void encode_unseen(run *r, const waiting *w) {
         fail(r, found);
         return;
     }
-    if (found != TKX_OK || !((t->flags & WHOLE_PIECE_FIRST) || (flags & TKX_WHOLE))) {
-        if (w->size > SHORT_PIECE) {
+    if (found != TKX_OK || !(((t->flags & WHOLE_PIECE_FIRST) && !w->is_part) || (flags & TKX_WHOLE))) {
+        if (w->size > SHORT_PIECE || wants_spans(r)) {
             merge_long(r, w->p, w->size);
             return;
         }
         count = merge_short(r, w->p, w->size, ids);
     }
     if (r->code != TKX_OK) return;
+    if (wants_spans(r)) {
+        emit_token(r, ids[0], w->p, w->p + w->size);
+        return;
+    }
     for (i = 0; i < count; i++) emit(r, ids[i]);
+    /* What is a token as a piece, and something else as a part of one, is not for the cache. */
+    if (t->crossings.data && found == TKX_OK && !(flags & TKX_WHOLE)) return;
     if (w->set && count >= 1 && count <= LARGE_IDS) remember(w, ids, count);
 }
 
@@ -3237,7 +4032,7 @@ static void look_ahead(run *r, size_t first) {
         const uint8_t *bytes;
         uint32_t length, flags;
         if (!slot_fits(w->slot, w->hash) || (w->slot & MAX_IDS) >= t->id_count) continue;
-        if (read_record(t, w->slot & MAX_IDS, &bytes, &length, &flags)) PREFETCH(bytes);
+        if (read_key(t, w->slot & MAX_IDS, &bytes, &length, &flags)) PREFETCH(bytes);
     }
 }
 
@@ -3259,15 +4054,75 @@ static NO_INLINE void encode_batch(run *r) {
     r->waiting_count = 0;
 }
 
-/* Takes a piece that is not empty. Its bytes must stay until encode_batch. */
-static FORCE_INLINE void add_piece(run *r, const uint8_t *p, size_t size) {
+/* Takes what is to be encoded by itself, not empty: a piece or a part of one. Its bytes must stay until encode_batch. */
+static FORCE_INLINE void add_waiting(run *r, const uint8_t *p, size_t size, int is_part) {
     waiting *w = &r->batch[r->waiting_count++];
     w->p = p;
     w->size = size;
     w->is_hashed = 0;
+    w->is_part = is_part;
     w->set = NULL;
     if (EXPECT(size <= LARGE_BYTES && r->cache != NULL)) find_set(r, w);
-    if (r->waiting_count == BATCH) encode_batch(r);
+    /* A piece that waits does not know from which text it is. */
+    if (r->waiting_count == BATCH || wants_spans(r)) encode_batch(r);
+}
+
+#ifndef TKX_NO_CHARACTERS
+
+/* Whether a piece may be cut between two characters: no merge crosses them, and what an unknown one becomes does not depend on the other. */
+static FORCE_INLINE int is_cut(run *r, uint32_t left, uint32_t right) {
+    const tkx *t = r->t;
+    const uint8_t *ascii = t->crossings.data + CROSSINGS_HEADER;
+    uint32_t rule;
+    uint64_t h;
+    if (EXPECT((left | right) < 128)) return !bit_of(ascii, 128 * (size_t)left + right);
+    h = (left * K0 ^ right) * K1;
+    if (bit_of(ascii + CROSSINGS_ASCII, (size_t)(h >> t->crossing_shift))) return 0;
+    rule = load_u32(t->crossings.data);
+    if (rule == 0) return 1;
+    return (unit_symbol(r, left, 0) != NONE) + (unit_symbol(r, right, 0) != NONE) >= (rule == BOTH_KNOWN ? 2 : 1);
+}
+
+/* Takes a piece, in parts that no merge joins. With WHOLE_PIECE_FIRST a piece that is a token stays whole. */
+static NO_INLINE void add_parts(run *r, const uint8_t *p, size_t size) {
+    const tkx *t = r->t;
+    const uint8_t *at = p + utf8_length(*p), *end = p + size;
+    uint32_t left = utf8_decode(p), found, flags;
+    if ((t->flags & WHOLE_PIECE_FIRST) && size <= t->max_token_bytes) {
+        uint64_t h = hash_bytes(p, size);
+        int code = token_in_slot(t, load_u32(token_slot(t, h)), h, p, size, &found, &flags);
+        if (code == TKX_E_CORRUPT) {
+            fail(r, code);
+            return;
+        }
+        if (code == TKX_OK) {
+            add_waiting(r, p, size, 0);
+            return;
+        }
+    }
+    while (at < end && r->code == TKX_OK) {
+        uint32_t right = utf8_decode(at);
+        if (is_cut(r, left, right)) {
+            add_waiting(r, p, (size_t)(at - p), 1);
+            p = at;
+        }
+        left = right;
+        at += utf8_length(*at);
+    }
+    if (r->code == TKX_OK) add_waiting(r, p, (size_t)(end - p), 1);
+}
+
+#endif
+
+/* Takes a piece that is not empty. Its bytes must stay until encode_batch. */
+static FORCE_INLINE void add_piece(run *r, const uint8_t *p, size_t size) {
+#ifndef TKX_NO_CHARACTERS
+    if (r->t->crossings.data && !wants_spans(r)) { /* a part does not know the length of what is before it */
+        add_parts(r, p, size);
+        return;
+    }
+#endif
+    add_waiting(r, p, size, 0);
 }
 
 /* ---- Stages (5.5) ------------------------------------------------------------------------------------------------------------------- */
@@ -3278,7 +4133,7 @@ static NO_INLINE void split_once(run *r, const tkx_stage *s, const uint8_t *begi
     const int keeps_matches = s->behavior == ISOLATED || (s->flags & INVERT);
     const int keeps_gaps = s->behavior == ISOLATED || !(s->flags & INVERT);
     const uint8_t *at = begin, *gap = begin;
-    memo m = {NULL, NULL, 0, 0};
+    memo m = {NULL, NULL, 0, 0, NULL, NULL};
     m.mark = r->memory_used;
     m.base = m.limit = begin;
     while (at < end && r->code == TKX_OK) {
@@ -3295,11 +4150,14 @@ static NO_INLINE void split_once(run *r, const tkx_stage *s, const uint8_t *begi
     r->memory_used = m.mark;
 }
 
-static int is_simple(const tkx_stage *s) { return !(s->flags & REWRITE) && (s->behavior == ISOLATED || s->behavior == REMOVED); }
+static int is_simple(const tkx_stage *s) {
+    return !(s->flags & REWRITE) && !is_far(s) && (s->behavior == ISOLATED || s->behavior == REMOVED);
+}
 
 typedef struct piece {
     const uint8_t *from, *to;
     int is_match; /* INVERT is applied */
+    int parted;   /* a match that holds nothing is before it */
 } piece;
 
 /* One stage at work on one piece. */
@@ -3308,8 +4166,10 @@ typedef struct splitter {
     const uint8_t *begin, *at, *end;
     piece next;   /* a match behind a gap that was given out; from NULL: none */
     piece opened; /* the span behind the piece that was given out; from NULL: none */
+    int parted;   /* the next span is */
     memo m;
     const uint8_t *run_begin, *run_limit; /* of the run, before the text was rewritten */
+    view run_at_hand;
 } splitter;
 
 static void splitter_start(splitter *w, run *r, const tkx_stage *s, const uint8_t *begin, const uint8_t *end) {
@@ -3317,6 +4177,7 @@ static void splitter_start(splitter *w, run *r, const tkx_stage *s, const uint8_
     w->s = s;
     w->run_begin = r->begin;
     w->run_limit = r->limit;
+    w->run_at_hand = r->at_hand;
     if (s->flags & REWRITE) {
         size_t size = (size_t)(end - begin);
         const uint8_t *given = begin;
@@ -3325,8 +4186,9 @@ static void splitter_start(splitter *w, run *r, const tkx_stage *s, const uint8_
         if (given != begin) r->limit = begin + size;
         end = begin + size;
     }
-    w->begin = w->at = w->m.base = w->m.limit = begin;
+    w->begin = w->at = w->m.base = w->m.limit = w->m.begin = begin;
     w->end = end;
+    if (s->labels) w->m.labels = find_labels(r, s, begin, end);
     w->m.mark = r->memory_used;
 }
 
@@ -3362,6 +4224,42 @@ static int next_span(splitter *w, run *r, piece *span) {
     return span->from != NULL;
 }
 
+/* The same for a stage that is_far: a match that holds nothing parts the gap that it is in. */
+static NO_INLINE int next_span_far(splitter *w, run *r, piece *span) {
+    const int inverted = w->s->flags & INVERT;
+    const uint8_t *at = w->at;
+    *span = w->next;
+    w->next.from = NULL;
+    if (span->from || r->code != TKX_OK) return span->from != NULL;
+    span->from = at;
+    span->parted = w->parted;
+    span->is_match = inverted;
+    w->parted = 0;
+    for (at = skip_idle_labels(w->s, &w->m, at, w->end); at < w->end; at = skip_idle_labels(w->s, &w->m, next_symbol(w->s, at), w->end)) {
+        int empty;
+        const uint8_t *last = match_far(r, w->s, &w->m, at, w->end, &empty);
+        if (r->code != TKX_OK) return 0;
+        if (last > at) {
+            w->at = last;
+            w->next.from = at;
+            w->next.to = last;
+            w->next.is_match = !inverted;
+            w->next.parted = 0;
+            break;
+        }
+        if (empty && at > span->from) {
+            w->parted = 1;
+            break;
+        }
+    }
+    span->to = at;
+    if (!w->next.from) w->at = at;
+    if (span->from < at) return 1;
+    *span = w->next;
+    w->next.from = NULL;
+    return span->from != NULL;
+}
+
 static int joins(int behavior, const piece *a, const piece *b) {
     switch (behavior) {
         case MERGED_WITH_PREVIOUS: return !a->is_match && b->is_match;
@@ -3373,6 +4271,7 @@ static int joins(int behavior, const piece *a, const piece *b) {
 
 /* The next piece; 0 at the end and on an error. */
 static int next_piece(splitter *w, run *r, piece *out) {
+    const int far = is_far(w->s);
     if (w->s->flags & REWRITE) {
         out->from = w->at;
         out->to = w->at = w->end;
@@ -3381,9 +4280,9 @@ static int next_piece(splitter *w, run *r, piece *out) {
     for (;;) {
         *out = w->opened;
         w->opened.from = NULL;
-        if (!out->from && !next_span(w, r, out)) return 0;
-        while (next_span(w, r, &w->opened)) {
-            if (!joins(w->s->behavior, out, &w->opened)) break;
+        if (!out->from && !(far ? next_span_far(w, r, out) : next_span(w, r, out))) return 0;
+        while (far ? next_span_far(w, r, &w->opened) : next_span(w, r, &w->opened)) {
+            if (w->opened.parted || !joins(w->s->behavior, out, &w->opened)) break;
             out->to = w->opened.to;
             out->is_match = w->opened.is_match;
             w->opened.from = NULL;
@@ -3410,6 +4309,7 @@ static NO_INLINE void split_in_stages(run *r, const uint8_t *begin, const uint8_
         if (!next_piece(&splitters[level], r, &p)) {
             r->begin = splitters[level].run_begin;
             r->limit = splitters[level].run_limit;
+            r->at_hand = splitters[level].run_at_hand;
             if (level == 0 || r->code != TKX_OK) return;
             level--;
         } else if (level + 1 < depth) {
@@ -3446,6 +4346,7 @@ static void encode_plain(run *r, const uint8_t *text, size_t size) {
 static void encode_stretch(run *r, const uint8_t *text, size_t size) {
     size_t mark = r->memory_used;
     const uint8_t *limit = r->limit, *begin = r->begin;
+    const view at_hand = r->at_hand;
     if (r->t->normalizer_count) {
         const uint8_t *given = text;
         rewrite(r, r->t->ops, r->t->normalizer_count, text == begin, &text, &size);
@@ -3458,7 +4359,7 @@ static void encode_stretch(run *r, const uint8_t *text, size_t size) {
         part item;
         find_start(&f, r, 1, text, size);
         while (r->code == TKX_OK && find_next(&f, &item)) {
-            if (item.id != NONE) emit(r, item.id);
+            if (item.id != NONE) emit_added(r, item.id, text + item.from, text + item.to);
             else encode_plain(r, text + item.from, item.to - item.from);
         }
     } else if (size) {
@@ -3466,6 +4367,7 @@ static void encode_stretch(run *r, const uint8_t *text, size_t size) {
     }
     r->begin = begin;
     r->limit = limit;
+    r->at_hand = at_hand;
     r->memory_used = mark;
 }
 
@@ -3477,7 +4379,7 @@ static void encode_text(run *r, const uint8_t *text, size_t size) {
         part item;
         find_start(&f, r, 0, text, size);
         while (r->code == TKX_OK && find_next(&f, &item)) {
-            if (item.id != NONE) emit(r, item.id);
+            if (item.id != NONE) emit_added(r, item.id, text + item.from, text + item.to);
             else encode_stretch(r, text + item.from, item.to - item.from);
         }
     } else if (size) {
@@ -3496,13 +4398,19 @@ size_t tkx_cut(const tkx *t, const void *text, size_t size) {
     return 0;
 }
 
-/* A text that is to be normalized is cut into blocks of about this size, where it can be: a normalized copy of prose then fits into the 64
-   KB of work memory that prose needs, and into the cache of the machine. */
+/* A text that is to be rewritten or labelled is cut into blocks of about this size, where it can be: a normalized copy of prose, or its
+   labels, then fit into the 64 KB of work memory that prose needs, and into the cache of the machine. */
 enum { BLOCK = 8192 };
+
+static int has_labels(const tkx *t) {
+    uint32_t i;
+    for (i = 0; i < t->stage_count && !t->stages[i].labels; i++) continue;
+    return i < t->stage_count;
+}
 
 static void encode_blocks(run *r, const uint8_t *text, size_t size) {
     r->begin = text;
-    while (size > BLOCK && r->t->op_count && r->code == TKX_OK) {
+    while (size > BLOCK && (r->t->op_count || has_labels(r->t)) && r->code == TKX_OK) {
         size_t length = BLOCK, cut = tkx_cut(r->t, text, length);
         while (cut == 0 && length < size) {
             length = length > size / 2 ? size : 2 * length;
@@ -3523,7 +4431,7 @@ static void lend(run *r, const tkx_work *work) {
         r->memory = (uint8_t *)work->memory;
         r->memory_size = work->memory_size;
     }
-    if (!work || !work->cache) return;
+    if (!work || !work->cache || wants_spans(r)) return; /* a cached word does not say which bytes its ids stand for */
     /* A set shall lie in one line of memory. */
     offset = (size_t)(0 - (uintptr_t)work->cache) & (SET - 1);
     if (work->cache_size >= offset + 2 * SET) {
@@ -3548,6 +4456,7 @@ static int encode(run *r, const void *text, size_t size, uint32_t *ids, size_t c
     }
     r->ids = ids;
     r->capacity = capacity;
+    r->at_hand.base = (const uint8_t *)text;
     lend(r, work);
     encode_blocks(r, (const uint8_t *)text, size);
     if (r->code == TKX_E_WORK) *count = r->memory_needed > SIZE_MAX ? SIZE_MAX : (size_t)r->memory_needed;
@@ -3583,6 +4492,31 @@ int tkx_encode_allowed(const tkx *t, const void *text, size_t size, const uint8_
     r.allowed_size = allowed_size;
     return encode(&r, text, size, ids, capacity, count, work);
 }
+
+#ifndef TKX_NO_OFFSETS
+
+int tkx_encode_spans(const tkx *t, const void *text, size_t size, const uint8_t *allowed, size_t allowed_size, int unit, uint32_t *ids,
+                     uint32_t *spans, size_t capacity, size_t *count, const tkx_work *work) {
+    static const uint8_t nothing[1] = {0};
+    uint32_t no_spans[1];
+    run r;
+    if ((!allowed && allowed_size && allowed_size != TKX_ALL) || (!spans && capacity)) return TKX_E_ARGUMENT;
+    if (unit != TKX_BYTES && unit != TKX_CHARACTERS) return TKX_E_ARGUMENT;
+    if (t && field(t->trims, 0) == NONE) {
+        if (count) *count = 0;
+        return TKX_E_NO_SPANS;
+    }
+    run_init(&r, t, allowed_size == TKX_ALL ? 1 : allowed_size ? 2 : 0);
+    r.allowed = allowed ? allowed : nothing;
+    r.allowed_size = allowed_size;
+    r.where.spans = spans ? spans : no_spans;
+    r.where.unit = unit;
+    r.where.input = (const uint8_t *)text;
+    r.where.input_size = size;
+    return encode(&r, text, size, ids, capacity, count, work);
+}
+
+#endif
 
 /* ---- Encoding a stream -------------------------------------------------------------------------------------------------------------- */
 

@@ -48,6 +48,7 @@ enum {
     TKX_E_NO_ENCODER = -10,   /* the file holds what decoding needs and no more */
     TKX_E_SELF_TEST = -11,    /* a self test gave other ids than its reference */
     TKX_E_UNKNOWN_TEXT = -12, /* a part of the text is not in the vocabulary, which has no token for what is unknown */
+    TKX_E_NO_SPANS = -13,     /* what the reference library says about the places of tokens cannot be told from the file */
     /* the file */
     TKX_E_EMPTY = -20,        /* no bytes at all */
     TKX_E_MAGIC = -21,        /* not a tokexport file */
@@ -101,10 +102,12 @@ typedef struct tkx_stage {
     const uint8_t *leaves;
     const uint8_t *starts;
     const uint8_t *transitions;
+    const uint8_t *labels; /* NULL: none */
     uint16_t class_count;
     uint16_t state_count;
     uint16_t memo_count;
     uint16_t start;
+    uint8_t label_class_count;
     uint8_t start_varies;
     uint8_t row_shift;
     uint8_t behavior;
@@ -132,9 +135,11 @@ typedef struct tkx {
     uint32_t model, id_count, token_count, flags, max_token_bytes, unknown_id;
     uint32_t section_count;
     tkx_span records, bytes, decoder, scores, double_scores, ranks, byte_ids, token_index, pair_index, trie, splits, cuts;
-    tkx_span normalizer, added, added_classes, special_ids, post, self_test;
+    tkx_span normalizer, added, added_classes, special_ids, post, trims, self_test;
+    tkx_span characters, keys, crossings;
+    uint32_t place_count, crossing_shift;
     uint32_t token_slots, token_buckets, pair_slots, pair_buckets;
-    uint32_t trie_units, trie_root, trie_continuation, trie_characters, trie_flags;
+    uint32_t trie_units, trie_root, trie_continuation, trie_characters, trie_flags, trie_reserved;
     uint32_t stage_count, op_count, normalizer_count;
     uint8_t plain_raw, plain_normalized;
     tkx_stage stages[TKX_MAX_STAGES];
@@ -218,6 +223,21 @@ int tkx_added_token(const tkx *t, uint32_t index, uint32_t *id, const uint8_t **
 /* As tkx_encode_special, for some special tokens only: bit i of `allowed` (byte i / 8, bit i % 8) allows the i-th added token. */
 int tkx_encode_allowed(const tkx *t, const void *text, size_t size, const uint8_t *allowed, size_t allowed_size, uint32_t *ids,
                        size_t capacity, size_t *count, const tkx_work *work);
+
+#ifndef TKX_NO_OFFSETS
+
+/* Units of spans, and TKX_ALL: every special token is allowed. */
+enum { TKX_BYTES = 0, TKX_CHARACTERS = 1 };
+#define TKX_ALL SIZE_MAX
+
+/* As tkx_encode_allowed (`allowed` may be NULL with `allowed_size` 0 or TKX_ALL), and says which part of the text each id stands for: id i for
+   spans[2 * i] up to spans[2 * i + 1], which is not included, counted in bytes or in characters (code points), as the reference library
+   has it: an id that stands for a part of a character has the span of the whole, and white space may be left out. `spans` has room for
+   2 * capacity numbers. No word cache is used, and 40 bytes of work memory are wanted for each byte of the longest word. */
+int tkx_encode_spans(const tkx *t, const void *text, size_t size, const uint8_t *allowed, size_t allowed_size, int unit, uint32_t *ids,
+                     uint32_t *spans, size_t capacity, size_t *count, const tkx_work *work);
+
+#endif
 
 /* As tkx_decode; ends[i], for each id, is where in the output its bytes end. They begin where those of the id before end. */
 int tkx_decode_ends(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity, size_t *size, size_t *ends);

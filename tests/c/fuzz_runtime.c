@@ -67,11 +67,11 @@ static void change(uint8_t *data, const uint8_t *original, size_t size, uint64_t
 
 static void call_everything(const tkx *t, uint64_t *state) {
     static uint8_t buffer[MAX_TEXT], cache[4096];
-    size_t size = random_text(t, state, buffer, MAX_TEXT), count, taken, length,
+    size_t ends[20], size = random_text(t, state, buffer, MAX_TEXT), count, taken, length,
            memory_size = below(state, 3) ? tkx_work_size(t, size) : below(state, 4000);
     uint8_t *text = copy_of(buffer, size), *out = (uint8_t *)exactly(200), *window = (uint8_t *)exactly(64),
             allowed = (uint8_t)next_random(state);
-    uint32_t *ids = (uint32_t *)exactly(4 * MAX_IDS), id, flags, kind, i;
+    uint32_t *ids = (uint32_t *)exactly(4 * MAX_IDS), *spans = (uint32_t *)exactly(8 * MAX_IDS), id, flags, kind, i;
     const uint8_t *bytes;
     float score;
     tkx_work work = {NULL, 0, NULL, 0};
@@ -87,6 +87,8 @@ static void call_everything(const tkx *t, uint64_t *state) {
     tkx_encode(t, text, size, ids, below(state, MAX_IDS), &count, &work);
     tkx_encode_special(t, text, size, ids, MAX_IDS, &count, &work);
     tkx_encode_allowed(t, text, size, &allowed, 1, ids, MAX_IDS, &count, &work);
+    tkx_encode_spans(t, text, size, &allowed, 1, TKX_BYTES, ids, spans, below(state, MAX_IDS), &count, &work);
+    tkx_encode_spans(t, text, size, NULL, TKX_ALL, TKX_CHARACTERS, ids, spans, MAX_IDS, &count, &work);
     tkx_encode(t, text, size, NULL, 0, &count, NULL);
     if (tkx_encoder_init(&e, t, 1, window, 64, &work) == TKX_OK) {
         for (taken = count = 0, length = 0; length < size; length += taken) {
@@ -113,6 +115,8 @@ static void call_everything(const tkx *t, uint64_t *state) {
     }
     tkx_decoder_flush(&d, out, 200, &length);
     tkx_decode(t, ids, 1 + below(state, 20), out, below(state, 200), &length);
+    tkx_decode_text(t, ids, 1 + below(state, 20), out, below(state, 200), &length);
+    tkx_decode_ends(t, ids, 1 + below(state, 20), out, below(state, 200), &length, ends);
     for (i = 0; i < 12; i++) {
         tkx_special_id(t, (int)i, &id);
         tkx_stop_id(t, i, &id);
@@ -124,6 +128,7 @@ static void call_everything(const tkx *t, uint64_t *state) {
     free(out);
     free(window);
     free(ids);
+    free(spans);
     free(work.memory);
 }
 

@@ -12,6 +12,7 @@ from tokexport.conversion import Conversion, convert
 from tokexport.errors import SourceError, TokexportError, UnsupportedError
 from tokexport.model import BytePairModel, GreedyModel, Model, UnigramModel, WordLevelModel, WordPieceModel
 from tokexport.references import reference_for
+from tokexport.references.protocol import ReferenceTokenizer
 from tokexport.verification import Verification, compare
 from tokexport.verification.texts import FILES, LINES, PAIRS
 
@@ -94,14 +95,21 @@ def _measure(job: Job) -> Outcome:
             texts=job.texts,
             code_points=job.code_points,
         )
-        return _compared(job, done, tokenizer, result)
+        return _compared(job, done, tokenizer, reference, result)
 
 
-def _compared(job: Job, done: Conversion, tokenizer: Tokenizer, result: Verification) -> Outcome:
-    vectors = Vectors() if job.vectors is None else compare_vectors(tokenizer, job.vectors, job.found)
+def _compared(
+    job: Job, done: Conversion, tokenizer: Tokenizer, reference: ReferenceTokenizer, result: Verification
+) -> Outcome:
+    vectors = Vectors() if job.vectors is None else compare_vectors(tokenizer, reference, job.vectors, job.found)
     tokenizer.self_test()
     first = " | ".join(result.first.lines()) if result.first is not None else vectors.first
     texts = sum(count for check, count in result.counts.items() if _is_text(check))
+    notes = tuple(_without(job.folder, note) for note in result.notes)
+    if vectors.disowned:
+        notes += (
+            f"{vectors.disowned} vectors are left out: the library gives other ids for their text, as this file does",
+        )
     same = result.ok and not vectors.differing
     return _outcome(
         job,
@@ -113,7 +121,7 @@ def _compared(job: Job, done: Conversion, tokenizer: Tokenizer, result: Verifica
         compared=result.compared,
         differences=result.differences + vectors.differing,
         reference=f"{result.library} {result.version}",
-        notes=tuple(_without(job.folder, note) for note in result.notes),
+        notes=notes,
     )
 
 

@@ -51,6 +51,13 @@ def report(outcomes: Sequence[Outcome], others: Sequence[Other], command: str) -
         "",
         *rows(outcomes),
     ]
+    by_note: dict[str, list[str]] = defaultdict(list)
+    for outcome in outcomes:
+        for note in outcome.notes:
+            by_note[note].append(f"`{outcome.name}`")
+    if by_note:
+        lines += ["", "Notes:", ""]
+        lines += [f"- {cell(note)}: {', '.join(names)}" for note, names in sorted(by_note.items())]
     if others:
         lines += ["", "Files that are no tokenizers:", ""]
         by_sentence: dict[str, list[str]] = defaultdict(list)

@@ -16,13 +16,15 @@ import numpy.typing as npt
 from construct import Array, Container
 
 import tokexport.layout as layout
+from tokexport.cli.decoding import read_decoding, read_token
 from tokexport.escape import escape
-from tokexport.layout import AddedFlag, HeaderFlag, RecordFlag, SectionFlag, StageBehavior, StageFlag, Tag
-from tokexport.model import AddedToken, SpecialIds, Template, TemplatePiece, Token, TokenKind
+from tokexport.layout import AddedFlag, HeaderFlag, SectionFlag, StageBehavior, StageFlag, Tag
+from tokexport.model import AddedToken, Decoding, SpecialIds, Template, TemplatePiece, Token
 
 MEANINGS: Mapping[bytes, str] = {
     Tag.RECORDS: "where each id's bytes are, its kind and flags",
     Tag.BYTES: "the tokens' bytes",
+    Tag.DECODER: "what decoding does besides joining bytes",
     Tag.SCORES: "a score for each id",
     Tag.RANKS: "a rank for each id",
     Tag.BYTE_IDS: "the id of each single byte",
@@ -34,17 +36,11 @@ MEANINGS: Mapping[bytes, str] = {
     Tag.ADDED_TOKENS: "added and special tokens",
     Tag.ADDED_CLASSES: "white space and words, for added tokens",
     Tag.TEMPLATE: "the post-processor's template",
+    Tag.TRIMMING: "white space that spans leave out",
     Tag.SPECIAL_IDS: "ids with a role",
     Tag.CHAT_TEMPLATE: "the chat template",
     Tag.PROVENANCE: "where the file came from",
     Tag.SELF_TEST: "texts with the reference's ids",
-}
-
-
-KINDS: Mapping[int, TokenKind] = {
-    RecordFlag.KIND_MODEL: TokenKind.MODEL,
-    RecordFlag.KIND_ADDED: TokenKind.ADDED,
-    RecordFlag.KIND_UNKNOWN: TokenKind.UNKNOWN,
 }
 
 
@@ -158,13 +154,16 @@ class Contents:
 
     def tokens(self) -> list[Token | None]:
         """Every id's token; None is a hole."""
-        blob = self._section(Tag.BYTES)
+        blob, has_forms = self._section(Tag.BYTES), self.section(Tag.DECODER) is not None
         return [
-            Token(blob[offset : offset + length], KINDS[flags & RecordFlag.KIND_MASK], bool(flags & RecordFlag.SPECIAL))
-            if flags & RecordFlag.KIND_MASK
-            else None
+            read_token(blob, offset, length, flags, has_forms)
             for offset, length, flags in np.frombuffer(self._section(Tag.RECORDS), layout.RECORD).tolist()
         ]
+
+    @property
+    def decoding(self) -> Decoding:
+        """What decoding does besides joining what tokens stand for."""
+        return read_decoding(self.section(Tag.DECODER))
 
     def ranks(self) -> npt.NDArray[np.uint32]:
         """The rank of the merge that makes each id; the ids themselves where they are in that order."""

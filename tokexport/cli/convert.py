@@ -49,8 +49,9 @@ def convert(
 ) -> None:
     """Makes a tokexport file from a tokenizer.
 
-    SOURCE is a tokenizer.json, a directory that holds one (and a tokenizer_config.json), a file of ranks (.tiktoken,
-    tokenizer.model), or a directory with vocab.json and merges.txt. Its type is found from its content. What cannot be
+    SOURCE is a tokenizer.json, a SentencePiece model (tokenizer.model), a GGUF file, a file of tiktoken ranks, a tekken.json,
+    vocab.json with merges.txt, a vocab.txt, RWKV's, minbpe's or CLIP's vocabulary, or a directory that holds one of these
+    (and a tokenizer_config.json). Its type is found from its content. What cannot be
     exact is refused.
 
     \b

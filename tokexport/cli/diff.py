@@ -12,6 +12,7 @@ import numpy as np
 from tokexport import load
 from tokexport.cli.console import json_option, plural, say, say_json
 from tokexport.cli.contents import Contents
+from tokexport.cli.decoding import decoding_text, forms_text
 from tokexport.cli.options import read_special_tokens, source_options
 from tokexport.escape import escape, visible
 from tokexport.layout import MAGIC, Tag
@@ -132,7 +133,13 @@ def describe(token: Token | None) -> str:
     """A token with what is said of it."""
     if token is None:
         return "no token"
-    return f'"{escape(token.content)}" ({token.kind.value}{", special" if token.special else ""})'
+    words = [
+        token.kind.value,
+        *["special"] * token.special,
+        *["fallback"] * token.fallback,
+        *(f'{place} "{form}"' for place, form in forms_text(token).items()),
+    ]
+    return f'"{escape(token.content)}" ({", ".join(words)})'
 
 
 def token_differences(tokens: list[Token | None], others: list[Token | None]) -> Iterator[str]:
@@ -180,12 +187,13 @@ def item_differences(items: set[str], others: set[str]) -> Iterator[str]:
 
 
 def other_differences(one: Contents, two: Contents) -> Iterator[str]:
-    """Flags, stages, normalizer, template, special ids, chat template: each whole."""
+    """Flags, stages, normalizer, decoder, template, special ids, chat template: each whole."""
     parts: list[tuple[str, Callable[[Contents], object]]] = [
         ("encodes", lambda side: side.section(Tag.TOKEN_INDEX) is not None),
         ("flags", lambda side: ", ".join(side.flags) or "none"),
         ("unknown id", lambda side: side.header.unknown_id),
         ("normalizer", lambda side: side.normalizer or "none"),
+        ("decoder", lambda side: decoding_text(side.decoding)),
         ("template", lambda side: side.template()),
         ("special ids", lambda side: side.special_ids()),
     ]

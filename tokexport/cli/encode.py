@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -22,6 +23,10 @@ from tokexport.escape import escape
 )
 @click.option("--add-special-tokens", is_flag=True, help="Add what the tokenizer puts around a text, such as BOS.")
 @click.option("--tokens", "show_tokens", is_flag=True, help="Print one line a token: its id, and its bytes, escaped.")
+@click.option("--offsets", is_flag=True, help="Print one line a token: its id, start and end in the text, its bytes.")
+@click.option(
+    "--unit", type=click.Choice(["char", "byte"]), default="char", show_default=True, help="What --offsets counts."
+)
 @json_option
 def encode(
     path: Path,
@@ -30,6 +35,8 @@ def encode(
     special: bool,
     add_special_tokens: bool,
     show_tokens: bool,
+    offsets: bool,
+    unit: Literal["char", "byte"],
     as_json: bool,
 ) -> None:
     """Encodes a text and prints its ids.
@@ -42,20 +49,33 @@ def encode(
     printf 'Hello, world' | tokexport encode tokenizer.bin
     tokexport encode tokenizer.bin --file book.txt --json
     tokexport encode tokenizer.bin --special --tokens "<|endoftext|>"
+    tokexport encode tokenizer.bin --offsets "Hello, world"
     """
     if text is not None and text_file is not None:
         raise click.UsageError("Give TEXT or --file, not both.")
     content = read_bytes(text_file) if text is None else os.fsencode(text)
     tokenizer = load(path)
+    allowed: Literal["all"] | tuple[str, ...] = "all" if special else ()
+    spans: list[tuple[int, int]] = []
     try:
-        ids = tokenizer.encode_bytes(
-            content, allowed_special="all" if special else (), add_special_tokens=add_special_tokens
-        )
+        if offsets:
+            encoding = tokenizer.encode_with_offsets(
+                content.decode(), allowed_special=allowed, add_special_tokens=add_special_tokens, unit=unit
+            )
+            ids, spans = encoding.ids, encoding.offsets
+        else:
+            ids = tokenizer.encode_bytes(content, allowed_special=allowed, add_special_tokens=add_special_tokens)
     except UnicodeDecodeError as error:
         raise TokexportError(f"the text is not UTF-8: {error.reason} at byte {error.start}") from error
-    tokens = tokenizer.decode_tokens_bytes(ids) if as_json or show_tokens else []
+    tokens = tokenizer.decode_tokens_bytes(ids) if as_json or show_tokens or offsets else []
     if as_json:
-        say_json({"ids": ids, "tokens": [escape(token) for token in tokens], "count": len(ids), "bytes": len(content)})
+        shown: dict[str, object] = {"ids": ids, "tokens": [escape(token) for token in tokens]}
+        if offsets:
+            shown |= {"offsets": spans, "unit": unit}
+        say_json({**shown, "count": len(ids), "bytes": len(content)})
+    elif offsets:
+        rows = zip(ids, spans, tokens, strict=True)
+        say(table([(str(id), str(start), str(end), f'"{escape(token)}"') for id, (start, end), token in rows]))
     elif show_tokens:
         say(table([(str(token_id), f'"{escape(token)}"') for token_id, token in zip(ids, tokens, strict=True)]))
     else:

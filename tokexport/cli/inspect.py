@@ -10,6 +10,7 @@ import click
 from tokexport import Tokenizer, load
 from tokexport.cli.console import json_option, plural, say, say_json, size, table
 from tokexport.cli.contents import Contents
+from tokexport.cli.decoding import decoding_text, forms_text
 from tokexport.errors import TokexportError
 from tokexport.escape import escape
 from tokexport.layout import NONE, Tag
@@ -74,7 +75,10 @@ def one_token(contents: Contents, path: Path, token_id: int) -> dict[str, object
         "length": len(token.content),
         "kind": token.kind.value,
         "special": token.special,
+        **{f"as the {place}": form for place, form in forms_text(token).items()},
     }
+    if token.fallback:
+        facts["fallback"] = True
     merges = contents.merges()
     for left, right, _ in merges[merges[:, 2] == token_id].tolist():
         parts = [tokens[left], tokens[right]]
@@ -110,6 +114,7 @@ def file_facts(path: Path, tokenizer: Tokenizer, contents: Contents) -> dict[str
         "unknown_id": None if header.unknown_id == NONE else header.unknown_id,
         "normalizer": contents.normalizer,
         "stages": [str(stage) for stage in contents.stages()],
+        "decoder": decoding_text(contents.decoding),
         "added_tokens": len(added),
         "special_added_tokens": sum(token.special for token in added),
         "special_ids": {**roles, **({"stop": list(special.stop)} if special.stop else {})},
@@ -161,6 +166,7 @@ def describe(facts: dict[str, Any]) -> str:
         ("normalizer", facts["normalizer"] or "none"),
         ("pre-tokenizer", plural(len(facts["stages"]), "stage")),
         *(("", f"{number}: {stage}") for number, stage in enumerate(facts["stages"], 1)),
+        ("decoder", facts["decoder"]),
         ("added tokens", f"{added:,}, {special:,} of them special" if added else "none"),
         ("special ids", role_text(facts["special_ids"]) or "none"),
         ("template", facts["template"] or "none"),

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from tokexport.compiler.crossings import Crossings, crossings
+from tokexport.compiler.first_symbols import FirstSymbols, first_symbols
 from tokexport.compiler.hashing import PerfectIndex, build_index, hash_contents, hash_pairs
 from tokexport.compiler.merges import CanonicalMerges, canonical_merges
 from tokexport.layout import NONE
-from tokexport.model import BytePairModel
+from tokexport.model import BytePairModel, Token
 
 
 @dataclass(frozen=True, slots=True)
 class TokenIndex:
-    """Tokens by their bytes: ``ids[i]`` has hash ``hashes[i]`` and slot ``index.slots[i]``."""
+    """Tokens by the piece that becomes them: ``ids[i]`` has hash ``hashes[i]`` and slot ``index.slots[i]``.
 
+    ``keys`` are the pieces, by id; ``whole`` the ids whose piece merges to just that id.
+    """
+
+    keys: Mapping[int, bytes]
+    whole: frozenset[int]
     ids: npt.NDArray[np.uint64]
     hashes: npt.NDArray[np.uint64]
     index: PerfectIndex
@@ -36,33 +43,59 @@ class PairIndex:
 
 @dataclass(frozen=True, slots=True)
 class BytePairTables:
-    """A compiled :class:`BytePairModel`. ``byte_ids``: the token of each single byte, or NONE."""
+    """A compiled :class:`BytePairModel`.
+
+    ``byte_ids``: the token of each single byte, or NONE. ``characters``: the first symbols, where they are not just those.
+    """
 
     merges: CanonicalMerges
     byte_ids: npt.NDArray[np.uint32]
+    characters: FirstSymbols | None
     tokens: TokenIndex
     pairs: PairIndex
+    crossings: Crossings | None
 
 
-def byte_pair_tables(model: BytePairModel) -> BytePairTables:
-    """Compiles BPE.
+def byte_pair_tables(model: BytePairModel, tokens: Sequence[Token | None] = ()) -> BytePairTables:
+    """Compiles BPE; ``tokens`` says what each id decodes to.
 
-    Raises UnsupportedError where the unknown token takes part in merges.
+    Raises UnsupportedError where a token can be merged in two ways.
     """
     merges = canonical_merges(model)
+    first = first_symbols(model)
+    byte_ids = [first.tables[0].get(byte) for byte in range(256)] if model.characters is None else list(first.byte_ids)
     return BytePairTables(
         merges=merges,
-        byte_ids=np.array([model.vocab.get(bytes([byte]), NONE) for byte in range(256)], np.uint32),
-        tokens=_token_index(model.vocab),
+        byte_ids=np.array([NONE if number is None else number for number in byte_ids], np.uint32),
+        characters=None if model.characters is None else first,
+        tokens=_token_index(*_pieces(model, merges, first, tokens)),
         pairs=_pair_index(merges),
+        crossings=crossings(merges, first),
     )
 
 
-def _token_index(vocab: Mapping[bytes, int]) -> TokenIndex:
-    contents = [content for content in vocab if content]
-    hashes = hash_contents(contents)
-    ids = np.array([vocab[content] for content in contents], np.uint64)
-    return TokenIndex(ids, hashes, build_index(hashes), max(map(len, contents), default=0))
+def _pieces(
+    model: BytePairModel, merges: CanonicalMerges, first: FirstSymbols, tokens: Sequence[Token | None]
+) -> tuple[dict[bytes, int], frozenset[int]]:
+    """The pieces that become one token, and which of them become it by merging."""
+    if len(first.tables) > 1 and not model.whole_piece_first:
+        # The vocabulary spells affixes, pieces do not have them.
+        texts = first.texts_of(merges.ways)
+        return {text: token for token, text in texts.items()}, frozenset(texts)
+    pieces = {key: token for key, token in model.vocab.items() if key}
+    if tokens and not model.whole_piece_first:
+        # A token that its spelling does not become, and that decodes to something else, as <0x0A>, is never looked for.
+        for key, token in [*pieces.items()]:
+            if token not in merges.whole and (entry := tokens[token]) is not None and entry.content != key:
+                del pieces[key]
+    return pieces, merges.whole
+
+
+def _token_index(pieces: Mapping[bytes, int], whole: frozenset[int]) -> TokenIndex:
+    hashes = hash_contents([*pieces])
+    ids = np.array([*pieces.values()], np.uint64)
+    keys = {token: piece for piece, token in pieces.items()}
+    return TokenIndex(keys, whole, ids, hashes, build_index(hashes), max(map(len, pieces), default=0))
 
 
 def _pair_index(merges: CanonicalMerges) -> PairIndex:

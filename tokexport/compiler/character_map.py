@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import resources
 
 import numpy as np
 import numpy.typing as npt
 
-from tokexport.compiler.unicode.store import CODE_POINTS, CodePoints, Reader, set_from_numbers
+from tokexport.compiler.unicode.character_data import character_data
+from tokexport.compiler.unicode.store import CODE_POINTS, CodePoints, set_from_numbers
 from tokexport.model import CharacterMap
 
 
@@ -81,26 +81,23 @@ def _joined_output(one: Output, two: Output, second: CharacterMapping) -> Output
 
 
 @functools.cache
-def _data() -> Reader:
-    return Reader(resources.files("tokexport.compiler.unicode").joinpath("characters.dat").read_bytes())
-
-
-@functools.cache
 def named_mapping(kind: CharacterMap) -> CharacterMapping:
     """The map of one of the reference's normalizers.
 
     >>> named_mapping(CharacterMap.LOWERCASE).apply("ÀB")
     'àb'
     """
-    *set_numbers, others = _data().header["maps"][kind.value]
+    *set_numbers, others = character_data().header["maps"][kind.value]
     sets = {
-        (Output(before, bool(keep), after) if keep else Output(before)): set_from_numbers(_data().sequence(number))
+        (Output(before, bool(keep), after) if keep else Output(before)): set_from_numbers(
+            character_data().sequence(number)
+        )
         for (before, keep, after), number in zip(
-            (pattern.partition("{}") for pattern in _data().header["patterns"]), set_numbers, strict=True
+            (pattern.partition("{}") for pattern in character_data().header["patterns"]), set_numbers, strict=True
         )
     }
     texts: dict[str, str] = {}
-    numbers = iter(_data().sequence(others))
+    numbers = iter(character_data().sequence(others))
     code_point = 0
     for distance in numbers:
         code_point += distance

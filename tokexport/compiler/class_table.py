@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tokexport.layout import CLASS_ASCII, CLASS_BLOCK, CLASS_TOP
+from tokexport.layout import CLASS_ASCII, CLASS_BLOCK
 
 CODE_POINTS = 0x110000
 SURROGATES = slice(0xD800, 0xE000)
@@ -20,7 +20,7 @@ SURROGATES = slice(0xD800, 0xE000)
 
 @dataclass(frozen=True, slots=True)
 class ClassTable:
-    """``top`` (272,) uint16, ``middle`` (m, 64) uint16, ``leaves`` (n, 64) of the values' own type."""
+    """``top`` (272,) uint16 a table, ``middle`` (m, 64) uint16, ``leaves`` (n, 64) of the values' own type."""
 
     top: npt.NDArray[np.uint16]
     middle: npt.NDArray[np.uint16]
@@ -35,7 +35,8 @@ class ClassTable:
 
 
 def class_table(values: npt.NDArray[Any]) -> ClassTable:
-    """Packs one value a code point, shape (0x110000,), into three levels.
+    """Packs one value a code point, shape (0x110000,), into three levels. Several tables, shape (n, 0x110000), share their blocks: their
+    tops stand one behind the other.
 
     Surrogates never occur in UTF-8: they take the value of the block's neighbour, so that they cost no block of their own.
 
@@ -44,10 +45,10 @@ def class_table(values: npt.NDArray[Any]) -> ClassTable:
     ((1, 64), (1, 64))
     """
     values = values.copy()
-    values[SURROGATES] = values[SURROGATES.stop]
+    values[..., SURROGATES] = values[..., SURROGATES.stop, None]
     leaves, leaf_numbers = _unique_rows(values.reshape(-1, CLASS_BLOCK))
     middle, middle_numbers = _unique_rows(leaf_numbers.astype(np.uint16).reshape(-1, CLASS_BLOCK))
-    return ClassTable(middle_numbers.astype(np.uint16).reshape(CLASS_TOP), middle, leaves)
+    return ClassTable(middle_numbers.astype(np.uint16), middle, leaves)
 
 
 def _unique_rows(rows: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:

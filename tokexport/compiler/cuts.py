@@ -4,8 +4,10 @@ Encoding the two sides of such a pair apart gives the ids of the whole, whatever
 safe when
 
 - every operation of the normalizer, and every stage up to one that is *hard* there, is *clean* there: no match runs across, a match that
-  ends there ends there at the end of text as well, and a scan that starts there does not look back; nothing is put at the ends of a text;
-- that stage always puts a boundary between the two: what stands behind it sees them apart anyway;
+  ends there ends there at the end of text as well, a scan that starts there does not look back, and what looks far ahead learns on the
+  left side what it learns at the end of text, whatever stands behind the right character; nothing is put at the ends of a text;
+- that stage always puts a boundary between the two: what stands behind it sees them apart anyway; or all stages are clean there, and no
+  merge joins the two, so that it does not matter whether they stand in one piece;
 - no added token can hold the pair, strip white space across it, or ask what kind of character stands on its other side.
 
 What the two characters have become by then is followed as long as it is one character on either side of the boundary. What cannot be shown
@@ -21,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.compiler.regex import SplitProgram
-from tokexport.compiler.rewriting import AffixOp, FormOp, MapOp, Op, ReplaceOp
+from tokexport.compiler.rewriting import AffixOp, CharsmapOp, FormOp, MapOp, Op, ReplaceOp
 from tokexport.layout import ACCEPT
 from tokexport.model import AddedToken, Behavior, Split
 
@@ -40,8 +42,11 @@ def safe_cuts(
     stages: Sequence[tuple[Split, SplitProgram] | tuple[Op, ...]],
     added: Sequence[AddedToken],
     normalized_contents: Sequence[bytes],
+    uncrossed: Pairs | None = None,
 ) -> Pairs:
-    """The pairs between which a text may be cut, shape (128, 128)."""
+    """The pairs between which a text may be cut, shape (128, 128). ``uncrossed``: the model gives the ids of both sides for a piece that
+    holds the pair.
+    """
     boundary = _Boundary()
     for op in normalizer:
         boundary.pass_op(op)
@@ -56,6 +61,8 @@ def safe_cuts(
         else:
             for op in stage:
                 boundary.pass_op(op)
+    if uncrossed is not None:
+        cuts |= boundary.clean & ~boundary.seen(~uncrossed)
     return cuts & ~touched
 
 
@@ -67,8 +74,9 @@ class _Boundary:
         self._left: Images = np.arange(ASCII)
         self._right: Images = np.arange(ASCII)
 
-    def at(self, classes: npt.NDArray[np.bool_], program: SplitProgram) -> Pairs:
-        """A table by classes of left and right, for each pair; False where an image is lost."""
+    def at(self, read: npt.NDArray[np.bool_], program: SplitProgram) -> Pairs:
+        """A table by what the program reads left and right, for each pair; False where an image is lost."""
+        classes = _by_class(program, read)
         known = (self._left != LOST)[:, None] & (self._right != LOST)[None, :]
         pairs: Pairs = classes[program.classes[self._left]][:, program.classes[self._right]] & known
         return pairs
@@ -95,9 +103,12 @@ class _Boundary:
                 self._right = _mapped(self._right, [mapping.apply(chr(c))[:1] if c >= 0 else "" for c in self._right])
             case ReplaceOp(program):
                 self.pass_program(program)
-                stays = (_targets(program)[:, : program.n_classes] == 0).all(axis=0)[program.classes]
+                stays = _unmatched(program)[program.classes]
                 self._left = np.where(stays[self._left], self._left, LOST)
                 self._right = np.where(stays[self._right], self._right, LOST)
+            case CharsmapOp():
+                # A mark that follows can change what a character becomes.
+                self.clean[:] = False
             case AffixOp(content, append, unless_present, only_first):
                 # The right side would get one of its own, unless it starts with it.
                 has = self._right == (ord(content) if len(content) == 1 else LOST - 1)
@@ -124,7 +135,7 @@ def _accepts(program: SplitProgram) -> npt.NDArray[np.bool_]:
 
 
 def _clean(program: SplitProgram) -> npt.NDArray[np.bool_]:
-    """By class of left and right: no match runs across, and neither side sees whether the other is there."""
+    """By what is read left and right: no match runs across, and neither side sees whether the other is there."""
     targets, accepts = _targets(program), _accepts(program)
     end = program.n_classes
     clean = np.zeros((end, end), np.bool_)
@@ -141,7 +152,7 @@ def _clean(program: SplitProgram) -> npt.NDArray[np.bool_]:
 
 
 def _hard(split: Split, program: SplitProgram) -> npt.NDArray[np.bool_]:
-    """By class of left and right: where the stage is clean, it puts a boundary between the two."""
+    """By what is read left and right: where the stage is clean, it puts a boundary between the two."""
     targets = _targets(program)
     end = program.n_classes
     start = int(program.starts[end])
@@ -163,6 +174,33 @@ def _hard(split: Split, program: SplitProgram) -> npt.NDArray[np.bool_]:
         pairs = np.broadcast_to(matched[:, None], (end, end))
     hard: npt.NDArray[np.bool_] = pairs
     return hard
+
+
+def _unmatched(program: SplitProgram) -> npt.NDArray[np.bool_]:
+    """The classes of which no symbol is ever in a match, shape (n_classes,)."""
+    unread: npt.NDArray[np.bool_] = (_targets(program)[:, : program.n_classes] == 0).all(axis=0)
+    if program.labelling is not None:
+        unread = np.all(unread[program.labelling.labels], axis=0)
+    return unread
+
+
+def _by_class(program: SplitProgram, pairs: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """From pairs of what the program reads to pairs of classes.
+
+    With a labelling, a class has several labels, and all must be in ``pairs``. The left one must get the label that it gets at the end of
+    text, and leave the labelling in the same state: then all labels before it are those of the left side alone.
+    """
+    labelling = program.labelling
+    if labelling is None:
+        return pairs
+    n_classes = labelling.next.shape[1]
+    by_class = np.zeros((n_classes, n_classes), np.bool_)
+    for right in range(n_classes):
+        states = np.unique(labelling.next[:, right])
+        same = (labelling.next[states] == labelling.next[0]) & (labelling.labels[states] == labelling.labels[0])
+        held = pairs[labelling.labels[0]][:, np.unique(labelling.labels[:, right])]
+        by_class[:, right] = same.all(axis=0) & held.all(axis=1)
+    return by_class
 
 
 def _sure(program: SplitProgram) -> npt.NDArray[np.bool_]:

@@ -1,8 +1,8 @@
 """A trie as a double array: one unit of memory a step.
 
-Every node that has children has a *base* of its own. The child for byte c stands in unit base + c and carries c as its label. As no two nodes
-share a base, a unit with label c at place p can only be a child of the node with base p - c: to compare the label is enough. A base of 0
-belongs to nobody, so a leaf has it and needs no other mark.
+Every node that has children has a *base* of its own. The child for byte c stands in unit base + c and carries c as its label. As no two
+nodes share a base, a unit with label c at place p can only be a child of the node with base p - c: to compare the label is enough. A base
+of 0 belongs to nobody, so a leaf has it and needs no other mark.
 
 Source of the idea: J. Aoe, "An Efficient Digital Search Algorithm by Using a Double-Array Structure", 1989. There a unit checks its
 parent's place; distinct bases make that one byte.
@@ -99,13 +99,16 @@ def _place(nodes: _Nodes) -> tuple[list[int], list[int], int]:
     used = _Flags()  # bases that a node has
     labels = nodes.labels
     end = 1  # nothing stands from here on
-    start = 1  # all places before are taken, or were not worth a look
+    start = 1  # all places before are taken
+    # For an only child with a label: where the search goes on. Places before are taken, or their base is used, and stay so.
+    resume = [1 + label for label in range(256)]
     for node, children in nodes.children.items():
         first = labels[children[0]] if children else 0
         if len(children) == 1:
-            place = taken.next_free(max(1 + first, start))
+            place = taken.next_free(resume[first])
             while used[place - first]:
                 place = taken.next_free(place + 1)
+            resume[first] = place + 1
             base = place - first
         else:
             base = 0

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tokexport.compiler.charsmap import CharacterSequences
 from tokexport.compiler.normalization import NormalizationTables, normalization_tables
 from tokexport.compiler.regex import MATCH_ENDS, SplitProgram
-from tokexport.compiler.rewriting import AffixOp, FormOp, MapOp, Op, ReplaceOp, compile_steps
+from tokexport.compiler.rewriting import AffixOp, CharsmapOp, FormOp, MapOp, Op, ReplaceOp, compile_steps
+from tokexport.layout import MAX_CLUSTER
 from tokexport.model import NormalForm, NormalizerStep
 
 # Hangul syllables are composed by arithmetic: The Unicode Standard, section 3.12.
@@ -21,6 +23,7 @@ S_COUNT = L_COUNT * V_COUNT * T_COUNT
 def normalize(text: str, steps: tuple[NormalizerStep, ...]) -> str:
     """What a normalizer makes of a text, as the reference does.
 
+    >>> from tokexport.model import CharacterMap, Prepend
     >>> normalize(" E\\u0301", (NormalForm.NFC, CharacterMap.LOWERCASE, Prepend("_")))
     '_ é'
     """
@@ -37,6 +40,11 @@ def _rewritten(text: str, op: Op) -> str:
             return mapping.apply(text)
         case ReplaceOp(program, content):
             return _replaced(text, program, content)
+        case CharsmapOp(sequences, None, protected):
+            return _sequences_replaced(text, sequences, protected)
+        case CharsmapOp(sequences, program):
+            assert program is not None
+            return _clusters_replaced(text, sequences, program)
         case AffixOp(content, append, unless_present):
             if not text or (unless_present and text.startswith(content)):
                 return text
@@ -51,6 +59,38 @@ def _replaced(text: str, program: SplitProgram, content: str) -> str:
         parts.append(content if end > start else text[start])
         start = max(end, start + 1)
     return "".join(parts)
+
+
+def _clusters_replaced(text: str, sequences: CharacterSequences, program: SplitProgram) -> str:
+    parts: list[bytes] = []
+    start = 0
+    while start < len(text):
+        end = match_end(program, text, start)
+        cluster = text[start:end].encode()
+        whole = sequences.shortest(cluster) if len(cluster) <= MAX_CLUSTER else None
+        if whole is None:
+            for character in text[start:end]:
+                alone = sequences.shortest(character.encode())
+                parts.append(character.encode() if alone is None else alone)
+        else:
+            parts.append(whole)
+        start = end
+    return b"".join(parts).decode()
+
+
+def _sequences_replaced(text: str, sequences: CharacterSequences, protected: tuple[str, ...]) -> str:
+    parts: list[bytes] = []
+    rest = text.encode()
+    contents = sorted((content.encode() for content in protected if content), key=len, reverse=True)
+    while rest:
+        kept = next((content for content in contents if rest.startswith(content)), None)
+        found = sequences.longest(rest)
+        if kept is None and found is None:
+            kept = rest.decode()[0].encode()
+        size, part = (len(kept), kept) if kept is not None else found or (0, b"")
+        parts.append(part)
+        rest = rest[size:]
+    return b"".join(parts).decode()
 
 
 def match_end(program: SplitProgram, text: str, start: int) -> int:
@@ -78,7 +118,7 @@ def normal_form(text: str, form: NormalForm) -> str:
         return text
     tables = normalization_tables(form)
     points = _ordered(_decomposed(map(ord, text), tables), tables)
-    if form in (NormalForm.NFC, NormalForm.NFKC):
+    if form.composes:
         points = _composed(points, tables)
     return "".join(map(chr, points))
 

@@ -33,8 +33,8 @@ def joined_form(forms: Sequence[NormalForm]) -> NormalForm | None:
     """
     if not forms:
         return None
-    compatible = any(form in (NormalForm.NFKC, NormalForm.NFKD) for form in forms)
-    composed = forms[-1] in (NormalForm.NFC, NormalForm.NFKC)
+    compatible = any(form.is_compatible for form in forms)
+    composed = forms[-1].composes
     return NormalForm("NF" + "K" * compatible + ("C" if composed else "D"))
 
 
@@ -60,7 +60,7 @@ def normalizer_table(form: NormalForm) -> NormalizerTable:
         numbers[code_point] = entries.setdefault(entry, len(entries))
     compositions = sorted((*pair, composite) for pair, composite in tables.compositions.items())
     return NormalizerTable(
-        form,
+        form.unversioned,
         class_table(numbers),
         np.array([(*entry, 0) for entry in entries], NORMALIZER_ENTRY),
         np.array(points, NORMALIZER_POINT),

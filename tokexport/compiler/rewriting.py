@@ -13,14 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.compiler.character_map import CharacterMapping, joined, mapping_of, named_mapping
+from tokexport.compiler.charsmap import CharacterSequences, read_charsmap
+from tokexport.compiler.graphemes import grapheme_program
 from tokexport.compiler.normalizer_table import NormalizerTable, normalizer_table
 from tokexport.compiler.patterns import literal, white_space_at_end
-from tokexport.compiler.regex import SplitProgram, compile_split, compile_tree
+from tokexport.compiler.regex import SplitProgram, compile_replace, compile_tree
 from tokexport.errors import UnsupportedError
 from tokexport.layout import MAX_OPS
 from tokexport.model import (
     Append,
     CharacterMap,
+    Charsmap,
     NormalForm,
     NormalizerStep,
     Prepend,
@@ -63,7 +66,16 @@ class AffixOp:
     only_first: bool = False
 
 
-Op = FormOp | MapOp | ReplaceOp | AffixOp
+@dataclass(frozen=True, slots=True, eq=False)
+class CharsmapOp:
+    """Sequences of characters are replaced: ``clusters``, by grapheme cluster, or else the longest at each place."""
+
+    sequences: CharacterSequences
+    clusters: SplitProgram | None
+    protected: tuple[str, ...]
+
+
+Op = FormOp | MapOp | ReplaceOp | CharsmapOp | AffixOp
 
 
 @functools.cache
@@ -96,16 +108,21 @@ def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
             return [ReplaceOp(compile_tree(literal(step.pattern)), step.content)]
         case Replace():
             split = Split(step.pattern, dialect=step.dialect, path=step.path)
-            return [ReplaceOp(compile_split(split), step.content)]
+            return [ReplaceOp(compile_replace(split), step.content)]
         case Strip():
             ends = [False] * step.left + [True] * step.right
             return [ReplaceOp(compile_tree(white_space_at_end(behind)), "") for behind in ends]
+        case Charsmap():
+            clusters = grapheme_program() if step.by_grapheme else None
+            if step.by_grapheme and step.protected:
+                raise UnsupportedError("normalizer", "protected texts in a map of graphemes", "a map of sequences may")
+            return [CharsmapOp(read_charsmap(step.data), clusters, step.protected)]
         case Prepend():
             return [AffixOp(step.content, False, step.unless_present, step.only_first)] if step.content else []
         case Append():
             return [AffixOp(step.content, append=True)] if step.content else []
-        case _:
-            raise UnsupportedError("normalizer", type(step).__name__, "the other steps are")
+        case Split():
+            raise TypeError("a split rewrites nothing")
 
 
 def growth(op: Op) -> tuple[int, int]:
@@ -117,11 +134,13 @@ def growth(op: Op) -> tuple[int, int]:
     match op:
         case FormOp(table):
             # The longest is U+FDFA, 3 bytes that become 33; U+0390 becomes 6 from 2 (UAX #15, "Expansion factors").
-            return (11 if table.form in (NormalForm.NFKC, NormalForm.NFKD) else 3), 0
+            return (11 if table.form.is_compatible else 3), 0
         case MapOp(mapping):
             return _map_growth(mapping), 0
         case ReplaceOp(_, content):
             return max(1, len(content.encode())), 0
+        case CharsmapOp(sequences):
+            return sequences.growth(), 0
         case AffixOp(content):
             return 1, len(content.encode())
 

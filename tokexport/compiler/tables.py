@@ -11,9 +11,11 @@ from tokexport.compiler.added_tokens import Trie, build_trie
 from tokexport.compiler.byte_pair import BytePairTables, byte_pair_tables
 from tokexport.compiler.class_table import ClassTable, class_table
 from tokexport.compiler.cuts import Pairs, safe_cuts
+from tokexport.compiler.first_piece import check_first_piece
 from tokexport.compiler.normalize import normalize
 from tokexport.compiler.regex import SplitProgram, compile_split
 from tokexport.compiler.rewriting import Op, compile_steps, runs_of_rewrites
+from tokexport.compiler.space_marker import keep_spaces
 from tokexport.compiler.trie_tables import TrieTables, trie_tables
 from tokexport.compiler.unicode import shorthand_set
 from tokexport.errors import UnsupportedError
@@ -22,7 +24,6 @@ from tokexport.model import (
     AddedToken,
     BytePairModel,
     Dialect,
-    Model,
     PreTokenizerStep,
     Split,
     TokenizerModel,
@@ -63,29 +64,45 @@ def compile_model(model: TokenizerModel) -> Tables:
     Raises UnsupportedError for a pattern that cannot be a table, and for a model over the limits of the format.
     """
     _check_limits(model)
+    added_tokens = model.added_tokens
+    model = keep_spaces(model)
     normalizer = compile_steps(model.normalizer)
     stages = tuple(_stage(step) for step in runs_of_rewrites(model.splits))
     _check_stages(stages, normalizer)
+    check_first_piece(normalizer, stages, cut_between=any(token.normalized for token in model.added_tokens))
     normalized = {
-        index: normalize(token.content, model.normalizer).encode()
+        index: token.content.encode() if token.verbatim else normalize(token.content, model.normalizer).encode()
         for index, token in enumerate(model.added_tokens)
         if token.normalized
     }
+    encoder = _encoder(model)
     return Tables(
-        encoder=_encoder(model.model),
+        encoder=encoder,
         stages=stages,
-        cuts=safe_cuts(normalizer, stages, model.added_tokens, list(normalized.values())),
+        cuts=safe_cuts(normalizer, stages, model.added_tokens, list(normalized.values()), _uncrossed(model, encoder)),
         normalizer=normalizer,
-        added=_added_tables(model, normalized),
+        added=_added_tables(added_tokens, normalized, trims=bool(model.trimming and model.trimming.passes)),
     )
 
 
-def _encoder(model: Model) -> BytePairTables | TrieTables:
-    if not isinstance(model, BytePairModel):
-        return trie_tables(model)
-    if model.characters is None and model.ranks is None:
-        return byte_pair_tables(model)
-    raise UnsupportedError("model", f"{type(model).__name__}", "byte-level BPE is")
+def _encoder(model: TokenizerModel) -> BytePairTables | TrieTables:
+    if not isinstance(model.model, BytePairModel):
+        return trie_tables(model.model)
+    if model.model.unused:
+        raise UnsupportedError("model", "tokens that are taken apart again (unused)", "BPE without them is")
+    if model.model.characters is not None and not model.model.characters.of_bytes:
+        for step in model.splits:
+            if isinstance(step, Split) and step.on_bytes:
+                raise UnsupportedError(step.path, "a split of single bytes before BPE over characters", "others are")
+    return byte_pair_tables(model.model, model.tokens)
+
+
+def _uncrossed(model: TokenizerModel, encoder: BytePairTables | TrieTables) -> Pairs | None:
+    """The pairs of ASCII characters that no merge joins, where it does not matter which pieces they stand in."""
+    if not isinstance(encoder, BytePairTables) or encoder.crossings is None:
+        return None
+    whole_piece_first = isinstance(model.model, BytePairModel) and model.model.whole_piece_first
+    return None if whole_piece_first else ~encoder.crossings.ascii
 
 
 def _stage(step: Split | tuple[PreTokenizerStep, ...]) -> tuple[Split, SplitProgram] | tuple[Op, ...]:
@@ -112,12 +129,15 @@ def _check_limits(model: TokenizerModel) -> None:
             raise UnsupportedError("model.vocab", found, f"at most {MAX_TOKEN_BYTES} bytes are")
 
 
-def _added_tables(model: TokenizerModel, normalized: Mapping[int, bytes]) -> AddedTables | None:
-    tokens = model.added_tokens
+def _added_tables(
+    tokens: tuple[AddedToken, ...], normalized: Mapping[int, bytes], *, trims: bool
+) -> AddedTables | None:
     if not tokens:
         return None
     raw = [(token.content.encode(), index) for index, token in enumerate(tokens) if not token.normalized]
-    strips = any(token.lstrip or token.rstrip or token.single_word for token in tokens)
+    contents = [*(token.content for token in tokens), *(content.decode() for content in normalized.values())]
+    trims = trims and any(text != text.strip() for text in contents)
+    strips = trims or any(token.lstrip or token.rstrip or token.single_word for token in tokens)
     return AddedTables(
         tokens,
         build_trie(raw),

@@ -24,8 +24,8 @@ _MAX_KEY: Final = 0xFFFF
 class TrieTables:
     """A compiled model that looks pieces up in a trie.
 
-    ``continuation``: base of the node behind the prefix of WordPiece; 0: none. ``byte_ids``: the tokens of the 256 bytes, NONE where there
-    is none, or ``None`` without byte fallback. ``longest``: the length of the longest key.
+    ``continuation``: base of the node behind the prefix of WordPiece; 0: none. ``flags``: those of TrieFlag. ``byte_ids``: the tokens of
+    the 256 bytes, NONE where there is none, or ``None`` without byte fallback. ``longest``: the length of the longest key.
     """
 
     type: ModelType
@@ -34,7 +34,7 @@ class TrieTables:
     continuation: int = 0
     max_characters: int = 0
     unknown_score: float = 0.0
-    flags: TrieFlag = TrieFlag(0)
+    flags: int = 0
     byte_ids: npt.NDArray[np.uint32] | None = None
 
 
@@ -53,7 +53,7 @@ def trie_tables(model: TrieModel) -> TrieTables:
                 trie,
                 longest,
                 unknown_score=model.unk_score,
-                flags=TrieFlag(flags),
+                flags=flags,
                 byte_ids=_byte_ids(model.byte_ids),
             )
         case WordPieceModel():
@@ -63,9 +63,15 @@ def trie_tables(model: TrieModel) -> TrieTables:
                 longest,
                 continuation=trie.base_of(model.prefix),
                 max_characters=min(model.max_characters, _MAX_CHARACTERS),
-                flags=TrieFlag(TrieFlag.BYTES * model.on_bytes),
+                flags=TrieFlag.BYTES * model.on_bytes,
             )
         case WordLevelModel():
+            if model.fuse_unk:
+                raise UnsupportedError(
+                    "model",
+                    "a word model of SentencePiece, in which neighbouring unknown words are one id,",
+                    "other models are",
+                )
             return TrieTables(ModelType.WORDLEVEL, trie, longest)
         case GreedyModel():
             return TrieTables(ModelType.GREEDY, trie, longest)

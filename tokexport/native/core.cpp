@@ -61,13 +61,13 @@ std::vector<Core::Piece> Core::template_of(int pair) const {
     std::vector<Piece> pieces;
     std::uint32_t kind, id, type_id;
     int code;
-    for (std::uint32_t i = 0; (code = tkx_template(&file_, pair, i, &kind, &id, &type_id)) == TKX_OK; i++) pieces.push_back({kind, id});
+    for (std::uint32_t i = 0; (code = tkx_template(&file_, pair, i, &kind, &id, &type_id)) == TKX_OK; i++) pieces.push_back({kind, id, type_id});
     if (code != TKX_E_NOT_FOUND) fail(name_, code);
     return pieces;
 }
 
 const std::vector<Core::Piece> &Core::pieces_of(std::size_t texts, bool template_) const {
-    static const std::vector<Piece> one{{1, 0}}, two{{1, 0}, {2, 0}};
+    static const std::vector<Piece> one{{1, 0, 0}}, two{{1, 0, 0}, {2, 0, 1}};
     const std::vector<Piece> &given = texts == 1 ? single_ : pair_;
     return template_ && !given.empty() ? given : texts == 1 ? one : two;
 }

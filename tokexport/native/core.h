@@ -65,6 +65,10 @@ public:
     void check() const;
     std::size_t self_test();
 
+    // spans.cpp. `texts`: a tuple of one or two. Lists of ids, (start, end), type ids and 0 or 1 for an id of the template; or arrays.
+    nanobind::object encode_spans(nanobind::handle texts, nanobind::handle allowed, bool template_, bool characters);
+    nanobind::object encode_spans_numpy(nanobind::handle texts, nanobind::handle allowed, bool template_, bool characters);
+
     // batch.cpp.
     nanobind::object encode_batch(nanobind::handle texts, nanobind::handle allowed, bool template_, std::size_t threads);
 
@@ -87,8 +91,9 @@ public:
 
 private:
     struct Piece {
-        std::uint32_t kind, id;
+        std::uint32_t kind, id, type_id;
     };
+    struct Located;
 
     Text text_of(nanobind::handle text) const;
     Allowed allowed_of(nanobind::handle allowed);
@@ -99,6 +104,8 @@ private:
     Outcome encode_text(Workspace &space, std::size_t &used, std::string_view text, const Allowed &allowed) const;
     [[noreturn]] void fail_text(Outcome outcome, std::string_view text) const;
     const std::vector<Piece> &pieces_of(std::size_t texts, bool template_) const;
+    void locate(Workspace &space, nanobind::handle texts, nanobind::handle allowed, bool template_, bool characters, Located &out);
+    Outcome locate_text(Workspace &space, std::string_view text, const Allowed &allowed, bool characters, Located &out) const;
     std::size_t wanted_ids(Workspace &space, nanobind::handle ids, bool skip_special) const;
     template <class Decode>
     std::size_t join(Workspace &space, std::size_t count, Decode decode);

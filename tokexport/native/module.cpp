@@ -22,6 +22,8 @@ NB_MODULE(_core, m) {
         .def("encode_bytes", &Core::encode_bytes, "data"_a, "allowed"_a, "template"_a)
         .def("encode_pair", &Core::encode_pair, "a"_a, "b"_a, "allowed"_a, "template"_a)
         .def("encode_batch", &Core::encode_batch, "texts"_a, "allowed"_a, "template"_a, "threads"_a)
+        .def("encode_spans", &Core::encode_spans, "texts"_a, "allowed"_a, "template"_a, "characters"_a)
+        .def("encode_spans_numpy", &Core::encode_spans_numpy, "texts"_a, "allowed"_a, "template"_a, "characters"_a)
         .def("decode", &Core::decode, "ids"_a, "skip_special"_a, "errors"_a)
         .def("decode_bytes", &Core::decode_bytes, "ids"_a, "skip_special"_a)
         .def("decode_tokens_bytes", &Core::decode_tokens_bytes, "ids"_a, "skip_special"_a)

@@ -12,29 +12,49 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import TokenizerModel
+from tokexport.readers.byte_pair import read_vocab
+from tokexport.readers.clip_vocabulary import clip_document, is_clip, published_vocabulary
 from tokexport.readers.detect import SUPPORTED, Kind, detect
-from tokexport.readers.gpt2_pair import PAIRS, read_pair, sibling
+from tokexport.readers.gguf import read_gguf
+from tokexport.readers.gguf_metadata import MAGIC as GGUF_MAGIC
+from tokexport.readers.gpt2_pair import PAIRS, parse_merges, read_pair, sibling
 from tokexport.readers.huggingface import read_tokenizer_json
+from tokexport.readers.huggingface_config import read_config
 from tokexport.readers.huggingface_object import read_tokenizer
-from tokexport.readers.json_node import parse
+from tokexport.readers.json_node import Node, parse
+from tokexport.readers.minbpe import minbpe_document
+from tokexport.readers.rwkv_vocabulary import read_rwkv
+from tokexport.readers.sentencepiece import read_sentencepiece
 from tokexport.readers.source_files import SourceFiles
+from tokexport.readers.tekken import read_tekken
 from tokexport.readers.tiktoken_encoding import read_encoding
 from tokexport.readers.tiktoken_ranks import read_ranks
+from tokexport.readers.wordpiece_vocabulary import bert_note, bert_settings, parse_vocabulary, wordpiece_document
 
 if TYPE_CHECKING:
     import tiktoken
     import tokenizers
 
-__all__ = ["read", "tokenizer_file"]
+__all__ = ["document", "read", "tokenizer_file"]
 
 _TOKENIZER_JSON: Final = "tokenizer.json"
 # Looked for in a directory, in this order, behind tokenizer.json and GPT-2's pairs.
-_SINGLE_FILES: Final = ("tiktoken.model", "tokenizer.model", "tokenizer.tiktoken")
+_SINGLE_FILES: Final = (
+    "tiktoken.model",
+    "tokenizer.model",
+    "tokenizer.tiktoken",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+    "spm.model",
+    "tekken.json",
+    "vocab.txt",
+)
 
 
 def read(
@@ -99,21 +119,72 @@ def _in_directory(folder: Path) -> Path:
 def _read_file(path: Path, pattern: str | None, special_tokens: Mapping[str, int] | None) -> TokenizerModel:
     files = SourceFiles(path.parent)
     name = path.name
+    if files.starts_with(name, GGUF_MAGIC):
+        _refuse_arguments(name, "GGUF file", pattern, special_tokens)
+        return read_gguf(files.mapped(name), name, files)
     data = files.read(name)
     kind, node = detect(data, name)
     if kind is Kind.RANKS:
         return read_ranks(data, name, files, pattern, special_tokens)
+    if kind in (Kind.VOCAB_JSON, Kind.MERGES):
+        return _read_pair(data, name, files, node, pattern, special_tokens)
+    _refuse_arguments(name, kind.value, pattern, special_tokens)
+    match kind:
+        case Kind.SENTENCEPIECE:
+            return read_sentencepiece(data, name, files)
+        case Kind.RWKV:
+            return read_rwkv(data, name, files)
+        case Kind.TEKKEN:
+            assert node is not None
+            return read_tekken(node, files)
+        case Kind.TOKENIZER_JSON:
+            assert node is not None
+            # Under another name nothing says that what stands beside it belongs to it.
+            return read_tokenizer_json(node, files if name == _TOKENIZER_JSON else SourceFiles(None, files.sha256))
+        case _:
+            model = read_tokenizer_json(Node(name, "", document(kind, data, name, files)), files, kind.value)
+            note = bert_note(read_config(files)) if kind is Kind.WORDPIECE else None
+            return model if note is None else replace(model, notes=(*model.notes, note))
+
+
+def document(kind: Kind, data: bytes, name: str, files: SourceFiles) -> dict[str, Any]:
+    """The tokenizer.json that says the same as a file of one of the kinds that have such."""
+    match kind:
+        case Kind.WORDPIECE:
+            return wordpiece_document(parse_vocabulary(data, name), name, bert_settings(read_config(files)))
+        case Kind.MINBPE:
+            return minbpe_document(data, name)
+        case Kind.CLIP:
+            return clip_document(*published_vocabulary(data, name))
+        case _:
+            raise AssertionError(kind)
+
+
+def _refuse_arguments(name: str, kind: str, pattern: str | None, special_tokens: Mapping[str, int] | None) -> None:
     if pattern is not None:
         raise UnsupportedError(
-            name, f"a pattern for a {kind.value}", "a pattern can be given for tiktoken ranks, which hold none"
+            name, f"a pattern for a {kind}", "a pattern can be given for tiktoken ranks, which hold none"
         )
-    if kind is Kind.TOKENIZER_JSON:
-        if special_tokens is not None:
-            raise UnsupportedError(name, "special tokens for a tokenizer.json", "it names its own")
-        assert node is not None
-        # Under another name nothing says that what stands beside it belongs to it.
-        return read_tokenizer_json(node, files if name == _TOKENIZER_JSON else SourceFiles(None, files.sha256))
+    if special_tokens is not None:
+        raise UnsupportedError(name, f"special tokens for a {kind}", "it names its own")
+
+
+def _read_pair(
+    data: bytes,
+    name: str,
+    files: SourceFiles,
+    node: Node | None,
+    pattern: str | None,
+    special_tokens: Mapping[str, int] | None,
+) -> TokenizerModel:
+    _refuse_arguments(name, "vocab.json with merges.txt", pattern, None)
     vocab_name, merges_name = sibling(name, files)
-    vocab = node if kind is Kind.VOCAB_JSON and node is not None else parse(files.read(vocab_name), vocab_name)
-    merges = data if kind is Kind.MERGES else files.read(merges_name)
+    vocab = node if node is not None and name == vocab_name else parse(files.read(vocab_name), vocab_name)
+    merges = data if name == merges_name else files.read(merges_name)
+    if is_clip(vocab.object(repeats=True)):
+        _refuse_arguments(name, "vocab.json of CLIP", None, special_tokens)
+        pairs = [(merge.left, merge.right) for merge in parse_merges(merges, merges_name)]
+        return read_tokenizer_json(
+            Node(vocab_name, "", clip_document(read_vocab(vocab), pairs)), files, "vocab.json of CLIP"
+        )
     return read_pair(vocab, merges, merges_name, files, special_tokens)

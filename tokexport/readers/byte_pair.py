@@ -1,4 +1,4 @@
-"""A vocabulary of strings and a list of merges become the byte-level BPE model; tokenizer.json and merges.txt share it."""
+"""A vocabulary of strings and a list of merges become the BPE model; tokenizer.json and merges.txt share it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.layout import MAX_IDS
-from tokexport.model import BytePairModel
-from tokexport.readers.byte_alphabet import BYTES_OF_TEXT, CHARACTERS, to_bytes
+from tokexport.model import BytePairModel, CharacterSymbols
+from tokexport.readers.byte_alphabet import BYTES_OF_TEXT, CHARACTERS, to_bytes, to_characters
 from tokexport.readers.json_node import Node, show
 
 
@@ -65,22 +65,29 @@ def build(
     whole_piece_first: bool = False,
     unk_id: int | None = None,
     fuse_unk: bool = False,
+    characters: CharacterSymbols | None = None,
 ) -> BytePairModel:
-    """The model. Its vocabulary and merges keep what text in GPT-2's alphabet can reach: another string never comes up.
+    """The model. Its vocabulary and merges keep what text can reach: over GPT-2's alphabet, another string never comes up.
 
     ``place`` is a format for the number of a merge, for errors: ``model.merges[{}]``.
     Raises SourceError for a merge of tokens that are not in ``vocab``, as the reference does.
     """
-    byte_vocab = {data: number for token, number in vocab.items() if token and (data := to_bytes(token)) is not None}
-    reachable = set(byte_vocab.values())
+    of_bytes = characters is None or characters.of_bytes
+    spelled = to_bytes if of_bytes else str.encode
+    keys = {data: number for token, number in vocab.items() if token and (data := spelled(token)) is not None}
+    reachable = set(keys.values())
     # A byte without a token becomes the unknown token, which merges like any other.
-    unknown_merges = unk_id is not None and lacks_bytes(vocab)
+    unknown_merges = of_bytes and unk_id is not None and lacks_bytes(vocab)
+    # The library counts bytes of UTF-8.
+    prefix_size = 0
+    if characters is not None:
+        prefix_size = len(to_characters(characters.prefix).encode() if of_bytes else characters.prefix)
     # A pair that stands twice keeps its last rank, as in the reference's map from pairs to ranks.
     ranked: dict[tuple[int, int], int] = {}
     for left, right, number in merges:
-        product = left + right
-        if left not in vocab or right not in vocab or product not in vocab:
-            missing = left if left not in vocab else right if right not in vocab else product
+        product = _joined(left, right, prefix_size) if prefix_size else left + right
+        if left not in vocab or right not in vocab or product is None or product not in vocab:
+            missing = left if left not in vocab else right if right not in vocab else product or left + right
             raise SourceError(
                 f"{file}: {place.format(number)} is {show(left)} {show(right)}, and the token {show(missing)} is not in "
                 "the vocabulary; these merges do not belong to this vocabulary"
@@ -94,12 +101,24 @@ def build(
             ranked.pop(pair, None)
             ranked[pair] = vocab[product]
     return BytePairModel(
-        vocab=byte_vocab,
+        vocab=keys,
         merges=tuple((left, right, result) for (left, right), result in ranked.items()),
         whole_piece_first=whole_piece_first,
         unk_id=unk_id,
         fuse_unk=fuse_unk,
+        characters=characters,
     )
+
+
+def _joined(left: str, right: str, prefix_size: int) -> str | None:
+    """What two tokens make: the right one without its first ``prefix_size`` bytes, be they the prefix or not, as the reference does it.
+    None where that is no text.
+    """
+    data = right.encode()
+    try:
+        return left + data[prefix_size:].decode() if len(data) >= prefix_size else None
+    except UnicodeDecodeError:
+        return None
 
 
 def lacks_bytes(vocab: Mapping[str, int]) -> bool:

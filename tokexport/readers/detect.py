@@ -10,10 +10,13 @@ from typing import Final, NoReturn
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.layout import MAGIC
 from tokexport.readers.json_node import Node, parse
+from tokexport.readers.minbpe import MAGIC as MINBPE_MAGIC
+from tokexport.readers.rwkv_vocabulary import LINE as RWKV_LINE
 
 SUPPORTED: Final = (
-    "supported sources are tokenizer.json (byte-level BPE), tiktoken ranks, and GPT-2's vocab.json with merges.txt; "
-    "from Python also a tiktoken.Encoding and a tokenizers.Tokenizer"
+    "supported sources are tokenizer.json, SentencePiece models, GGUF, tiktoken ranks, tekken.json, vocab.json with merges.txt, "
+    "WordPiece's vocab.txt, CLIP's and RWKV's vocabularies and minbpe's models; from Python also a tiktoken.Encoding and a "
+    "tokenizers.Tokenizer"
 )
 
 
@@ -24,15 +27,20 @@ class Kind(Enum):
     VOCAB_JSON = "vocab.json"
     MERGES = "merges.txt"
     RANKS = "tiktoken ranks"
+    SENTENCEPIECE = "SentencePiece model"
+    TEKKEN = "tekken.json"
+    WORDPIECE = "WordPiece vocabulary"
+    RWKV = "RWKV vocabulary"
+    MINBPE = "minbpe model"
+    CLIP = "vocabulary of CLIP"
 
 
 _MAGICS: Final = (
-    (b"GGUF", "a GGUF file"),
     (MAGIC, "a tokexport file, the result of a conversion"),
     (b"PK\x03\x04", "a zip archive (PyTorch checkpoints are such)"),
-    (b"\x1f\x8b", "a gzip file"),
     (b"\xc8\xd7\x34\x01", "a tokenizer.bin of llm.c"),
 )
+_GZIP: Final = b"\x1f\x8b"
 _PICKLE: Final = re.compile(rb"\x80[\x02-\x05]")
 _LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"
 # The first field of a SentencePiece model is a piece (field 1, a message), whose first field is its text (field 1, a
@@ -62,8 +70,10 @@ def detect(data: bytes, file: str) -> tuple[Kind, Node | None]:
             "to load one is to run the code in it, so it is never loaded; give the tokenizer.tiktoken beside it, "
             "or load it yourself where you trust it and pass the tiktoken.Encoding to tokexport from Python",
         )
+    if data.startswith(_GZIP):
+        return Kind.CLIP, None
     if _is_sentencepiece(data):
-        _refuse(file, "a SentencePiece model")
+        return Kind.SENTENCEPIECE, None
     if data.removeprefix(codecs.BOM_UTF8).lstrip()[:1] == b"{":
         node = parse(data, file)
         return _json_kind(node), node
@@ -77,10 +87,10 @@ def _refuse(file: str, what: str, instead: str = SUPPORTED) -> NoReturn:
 def _is_sentencepiece(data: bytes) -> bool:
     if not _SENTENCEPIECE.match(data):
         return False
-    # The text must lie in the piece, and behind the piece must come the next one; lengths under 128 take one byte.
+    # The text must lie in the piece, and behind it must come the next one or a spec; lengths under 128 take one byte.
     piece, text = data[1], data[3]
     end = 2 + piece
-    return text + 2 <= piece < 128 and (len(data) == end or data[end : end + 1] == b"\x0a")
+    return text + 2 <= piece < 128 and (len(data) == end or data[end : end + 1] in (b"\x0a", b"\x12", b"\x1a"))
 
 
 def _json_kind(node: Node) -> Kind:
@@ -90,7 +100,7 @@ def _json_kind(node: Node) -> Kind:
     if "model" in fields or "added_tokens" in fields:
         return Kind.TOKENIZER_JSON
     if isinstance(fields.get("config"), dict) and isinstance(fields.get("vocab"), list):
-        _refuse(node.file, "a tekken.json of Mistral")
+        return Kind.TEKKEN
     if "bpe_ranks" in fields and "pat_str" in fields:
         _refuse(node.file, "a tiktoken encoding as JSON")
     if "tokenizer_class" in fields or "added_tokens_decoder" in fields:
@@ -100,8 +110,12 @@ def _json_kind(node: Node) -> Kind:
 
 def _text_kind(data: bytes, file: str) -> Kind:
     lines = [line for line in data[: 1 << 16].splitlines()[:_SAMPLE_LINES] if line]
+    if data.startswith(MINBPE_MAGIC):
+        return Kind.MINBPE
     if lines and all(_RANK_LINE.fullmatch(line) for line in lines[:3]):
         return Kind.RANKS
+    if lines and all(RWKV_LINE.fullmatch(line) for line in lines[:3]):
+        return Kind.RWKV
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -111,7 +125,7 @@ def _text_kind(data: bytes, file: str) -> Kind:
     if data.lstrip()[:1] == b"[" and data.rstrip()[-1:] == b"]" and b"\n[" not in data:
         _refuse(file, "a JSON array")
     if b"[UNK]" in data.splitlines():
-        _refuse(file, "a vocabulary of WordPiece (vocab.txt)")
+        return Kind.WORDPIECE
     if data.startswith(b"#version") or (
         lines and all(len(line.split(b" ")) == 2 and all(line.split(b" ")) for line in lines)
     ):

@@ -56,7 +56,7 @@ def read_pair(
     """
     vocab = read_vocab(vocab_node)
     _check_byte_level(vocab_node.file, vocab)
-    model = build(merges_name, vocab, _merges(merges, merges_name), _PLACE)
+    model = build(merges_name, vocab, parse_merges(merges, merges_name), _PLACE)
     declared = [
         (AddedToken(number, content, special=True), Node("special_tokens", f"special_tokens[{show(content)}]", number))
         for content, number in (special_tokens or {}).items()
@@ -103,7 +103,8 @@ def _check_byte_level(file: str, vocab: Mapping[str, int]) -> None:
         )
 
 
-def _merges(data: bytes, file: str) -> list[Merge]:
+def parse_merges(data: bytes, file: str) -> list[Merge]:
+    """The merges in the bytes of a merges.txt; SourceError, with the line, for one that is none."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:

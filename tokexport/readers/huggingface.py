@@ -6,12 +6,11 @@ something else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Final
 
 from tokexport.errors import UnsupportedError
 from tokexport.layout import MAX_IDS
-from tokexport.model import BytePairModel, Decoding, Provenance, Reference, Template, Token, TokenizerModel, TokenKind
+from tokexport.model import Decoding, Provenance, Reference, Template, Token, TokenizerModel, TokenKind
 from tokexport.readers.decoder_chain import decode_forms
 from tokexport.readers.huggingface_added_tokens import AddedVocabulary, read_added_tokens
 from tokexport.readers.huggingface_config import read_config, read_roles
@@ -20,9 +19,10 @@ from tokexport.readers.huggingface_model import HuggingFaceModel, read_model
 from tokexport.readers.huggingface_normalizer import read_normalizer
 from tokexport.readers.huggingface_post_processor import read_post_processor, template_ids
 from tokexport.readers.huggingface_pre_tokenizer import read_pre_tokenizer
+from tokexport.readers.huggingface_trimming import read_trimming
 from tokexport.readers.huggingface_version_2 import VERSION as _VERSION_2
-from tokexport.readers.huggingface_version_2 import spelled_as_written, version_1, without_byte_mapping
-from tokexport.readers.json_node import Node, show
+from tokexport.readers.huggingface_version_2 import of_unicode_17, spelled_as_written, version_1, without_byte_mapping
+from tokexport.readers.json_node import Node
 from tokexport.readers.source_files import SourceFiles
 
 _FIELDS: Final = frozenset(
@@ -55,6 +55,8 @@ def read_tokenizer_json(root: Node, files: SourceFiles, source: str = "tokenizer
     if not version_2 and version is not None and version.string() != _VERSION:
         version.unsupported(f'the versions "{_VERSION}" and "{_VERSION_2}" of tokenizer.json are supported')
     normalizer = read_normalizer(root.get("normalizer"))
+    if version_2:
+        normalizer = of_unicode_17(normalizer)
     pre_tokenizer = read_pre_tokenizer(root, mapped=normalizer.byte_level)
     huggingface = read_model(root, byte_level=pre_tokenizer.byte_level)
     added = read_added_tokens(root, huggingface.vocab, normalizer, size=len(huggingface.spelling))
@@ -64,8 +66,6 @@ def read_tokenizer_json(root: Node, files: SourceFiles, source: str = "tokenizer
     tokens, decoding = _tokens(root, huggingface, added)
     if version_2 and pre_tokenizer.byte_level:
         tokens = without_byte_mapping(tokens, added.tokens)
-    if isinstance(huggingface.model, BytePairModel):
-        _check_one_spelling(tokens, huggingface.model.vocab)
     _check_template(template, tokens)
     config = read_config(files)
     added_ids = {token.content: token.id for token in added.tokens}
@@ -79,6 +79,7 @@ def read_tokenizer_json(root: Node, files: SourceFiles, source: str = "tokenizer
         splits=pre_tokenizer.steps,
         added_tokens=added.tokens,
         template=template,
+        trimming=read_trimming(root, huggingface, tokens, added.tokens),
         decoding=decoding,
         special_ids=roles.special_ids,
         chat_template=roles.chat_template,
@@ -104,21 +105,6 @@ def _tokens(
             kind = TokenKind.UNKNOWN if number == huggingface.unk_id else TokenKind.MODEL
         tokens[number] = decoded.token(number, kind, text in added.special)
     return tuple(tokens), decoded.decoding
-
-
-def _check_one_spelling(tokens: Sequence[Token | None], vocab: Mapping[bytes, int]) -> None:
-    """An added token that is in the vocabulary decodes to its normalized content, which must not be other bytes than
-    the model's.
-    """
-    for data, number in vocab.items():
-        token = tokens[number]
-        if token is None or token.content != data:
-            raise UnsupportedError(
-                "added_tokens",
-                f"the id {number}, which the model emits for {show(data.decode('utf-8', 'replace'))} "
-                "and the decoder spells otherwise,",
-                "set normalized to false for this token",
-            )
 
 
 def _switched_on(root: Node) -> list[str]:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from tokexport.errors import SourceError
-from tokexport.model import BytePairModel
+from tokexport.model import BytePairModel, CharacterSymbols
+from tokexport.readers.byte_alphabet import BYTES_OF_TEXT, to_bytes
 from tokexport.readers.byte_pair import Merge, build, lacks_bytes, read_vocab, split_merge
 from tokexport.readers.json_node import Node, show
 
@@ -30,36 +31,53 @@ _PLACE: Final = "model.merges[{}]"
 def read_byte_pair(node: Node, *, byte_level: bool) -> tuple[BytePairModel, dict[str, int]]:
     """The BPE at ``node``, and its vocabulary as the source spells it.
 
-    ``byte_level``: the model sees GPT-2's alphabet. Raises UnsupportedError where it does not, SourceError for a model that the
-    reference refuses to load.
+    ``byte_level``: the model sees GPT-2's alphabet, otherwise it sees characters. Raises UnsupportedError for what cannot be exact,
+    SourceError for a model that the reference refuses to load.
     """
-    if not byte_level:
-        node.unsupported("byte-level BPE is supported, which has ByteLevel in its pre_tokenizer")
     node.object(_FIELDS)
-    for name in ("continuing_subword_prefix", "end_of_word_suffix"):
-        affix = node.optional(name)
-        if affix is not None and affix.string():
-            affix.unsupported("byte-level BPE has none: null or an empty string")
     dropout = node.optional("dropout")
     if dropout is not None and (isinstance(dropout.value, bool) or dropout.value not in (0, 0.0)):
         dropout.unsupported("ids must not depend on chance: null or 0.0")
-
     vocab = read_vocab(node.field("vocab"))
-    if _flag(node, "byte_fallback") and lacks_bytes(vocab):
-        node.field("byte_fallback").unsupported(
-            "a model that lacks bytes and falls back to tokens like <0x0A> is no byte-level BPE"
-        )
-    unk_id = _unknown(node, vocab)
+    characters = _characters(node, vocab, byte_level=byte_level)
     model = build(
         node.file,
         vocab,
         _merges(node.field("merges")),
         _PLACE,
         whole_piece_first=_flag(node, "ignore_merges"),
-        unk_id=unk_id,
+        unk_id=_unknown(node, vocab, characters),
         fuse_unk=_flag(node, "fuse_unk"),
+        characters=characters,
     )
     return model, vocab
+
+
+def _characters(node: Node, vocab: dict[str, int], *, byte_level: bool) -> CharacterSymbols | None:
+    """What the first symbols are, or None where they are bytes, wherever they stand."""
+    prefix = _affix(node, "continuing_subword_prefix", byte_level=byte_level)
+    suffix = _affix(node, "end_of_word_suffix", byte_level=byte_level)
+    byte_fallback = node.field("byte_fallback") if _flag(node, "byte_fallback") else None
+    byte_ids = tuple(vocab.get(f"<0x{byte:02X}>") for byte in range(256))
+    if byte_fallback is None or byte_ids == (None,) * 256:
+        return CharacterSymbols(prefix, suffix, of_bytes=byte_level) if prefix or suffix or not byte_level else None
+    if prefix or suffix:
+        byte_fallback.unsupported("tokens for bytes and affixes of words do not go together")
+    if not byte_level:
+        return CharacterSymbols(byte_ids=byte_ids)
+    if lacks_bytes(vocab):
+        byte_fallback.unsupported("a model that lacks bytes and falls back to tokens like <0x0A> is no byte-level BPE")
+    return None
+
+
+def _affix(node: Node, name: str, *, byte_level: bool) -> bytes:
+    affix = node.optional(name)
+    if affix is None:
+        return b""
+    if not byte_level:
+        return affix.string().encode()
+    data = to_bytes(affix.string())
+    return affix.unsupported("an affix in GPT-2's byte alphabet is supported") if data is None else data
 
 
 def _flag(node: Node, name: str) -> bool:
@@ -67,17 +85,24 @@ def _flag(node: Node, name: str) -> bool:
     return flag is not None and flag.boolean()
 
 
-def _unknown(node: Node, vocab: dict[str, int]) -> int | None:
+def _unknown(node: Node, vocab: dict[str, int], characters: CharacterSymbols | None) -> int | None:
     token = node.optional("unk_token")
     if token is None:
         return None
     unk_id = vocab.get(token.string())
-    if unk_id is None and lacks_bytes(vocab):
+    if unk_id is None and _lacks_symbols(vocab, characters):
         raise SourceError(
-            f"{node.file}: {token.path} {show(token.value)} is not in the vocabulary, which lacks bytes: the reference "
-            "stops at the first of them"
+            f"{node.file}: {token.path} {show(token.value)} is not in the vocabulary, which lacks bytes or characters: the "
+            "reference stops at the first of them"
         )
     return unk_id
+
+
+def _lacks_symbols(vocab: dict[str, int], characters: CharacterSymbols | None) -> bool:
+    """Whether something in a text may be unknown."""
+    if characters is None:
+        return lacks_bytes(vocab)
+    return characters.byte_ids is None or any(characters.byte_ids[byte] is None for byte in BYTES_OF_TEXT)
 
 
 def _merges(node: Node) -> Iterator[Merge]:

@@ -47,7 +47,7 @@ def read_model(root: Node, *, byte_level: bool) -> HuggingFaceModel:
         case "WordLevel":
             model, vocab = read_word_level(node, byte_level=byte_level)
         case _:
-            return node.field("type").fail("BPE, Unigram, WordPiece or WordLevel")
+            return node.field("type").unsupported("supported are BPE, Unigram, WordPiece and WordLevel")
     return HuggingFaceModel(model, vocab, {number: token for token, number in vocab.items()}, model.unk_id)
 
 
@@ -63,6 +63,6 @@ def _type(node: Node) -> str:
         if wanted <= fields:
             return name
     raise SourceError(
-        f"{node.file}: {node.path} has no type, and its fields {', '.join(sorted(fields))} are those of no model: BPE has merges, WordPiece "
-        f"{', '.join(sorted(WORD_PIECE_FIELDS))}, WordLevel {', '.join(sorted(WORD_LEVEL_FIELDS))}, Unigram an array as vocab"
+        f"{node.file}: {node.path} has no type, and its fields {', '.join(sorted(fields))} are those of no model: BPE has merges, "
+        f"WordPiece {', '.join(sorted(WORD_PIECE_FIELDS))}, WordLevel {', '.join(sorted(WORD_LEVEL_FIELDS))}, Unigram an array as vocab"
     )

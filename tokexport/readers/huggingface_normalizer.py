@@ -14,7 +14,7 @@ from tokexport.readers.byte_alphabet import to_characters
 from tokexport.readers.huggingface_parts import flat
 from tokexport.readers.json_node import Node
 
-_FORMS: Final = {form.value: form for form in NormalForm}
+_FORMS: Final = {form.value: form for form in NormalForm if not form.is_of_unicode_17}
 _MAPS: Final = {kind.value: kind for kind in (CharacterMap.LOWERCASE, CharacterMap.STRIP_ACCENTS, CharacterMap.NMT)}
 _SUPPORTED: Final = (
     "supported are null, "
@@ -69,6 +69,9 @@ def _steps(node: Node) -> list[NormalizerStep]:
             return [Replace(pattern, node.field("content").string(), literal, path=node.path)]
         case "Prepend":
             node.object({"type", "prepend"})
+            if not node.field("prepend").string():
+                # The reference then takes the first character for inserted, and stops or loses count in later steps.
+                node.field("prepend").unsupported("a text of one character or more is supported")
             return [Prepend(node.field("prepend").string())]
         case "Precompiled":
             node.object({"type", "precompiled_charsmap"})

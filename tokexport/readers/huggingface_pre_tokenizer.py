@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tokexport.errors import SourceError
-from tokexport.model import Behavior, CharacterTest, Dialect, Prepend, PreTokenizerStep, Replace, Split
+from tokexport.model import Behavior, CharacterRuns, CharacterTest, Dialect, Prepend, PreTokenizerStep, Replace, Split
 from tokexport.readers.huggingface_decoder import check_byte_level
 from tokexport.readers.huggingface_normalizer import read_pattern
 from tokexport.readers.huggingface_parts import flat
@@ -99,7 +99,7 @@ def _prepend_scheme(node: Node) -> str:
 
 def _splits(node: Node, *, on_bytes: bool) -> list[Split]:
     def split(
-        pattern: str | CharacterTest,
+        pattern: str | CharacterTest | CharacterRuns,
         behavior: Behavior = Behavior.ISOLATED,
         invert: bool = False,
         dialect: Dialect = Dialect.ONIGURUMA,
@@ -142,6 +142,11 @@ def _splits(node: Node, *, on_bytes: bool) -> list[Split]:
                 split(CharacterTest.WHITESPACE, Behavior.REMOVED),
                 split(CharacterTest.PUNCTUATION, Behavior.ISOLATED),
             ]
+        case "UnicodeScripts":
+            node.object({"type"})
+            if on_bytes:
+                kind.unsupported("it may not stand behind ByteLevel")
+            return [split(CharacterRuns.SCRIPTS, Behavior.REMOVED, True)]
         case "FixedLength":
             node.object({"type", "length"})
             length = node.get("length")

@@ -19,7 +19,8 @@ def read_unigram(node: Node, *, byte_level: bool) -> tuple[UnigramModel, list[st
     """The Unigram model at ``node``, and its pieces by id.
 
     A piece that stands twice has the id and the score of its last place; the other id is never emitted. ``byte_level``: the model sees
-    GPT-2's alphabet. Raises SourceError for a model that the reference refuses to load, UnsupportedError for byte fallback behind ByteLevel.
+    GPT-2's alphabet. Raises SourceError for a model that the reference refuses to load, UnsupportedError for byte fallback behind
+    ByteLevel.
     """
     node.object(_FIELDS)
     entries = [_entry(item) for item in node.field("vocab").items()]
@@ -50,7 +51,7 @@ def _entry(node: Node) -> tuple[str, float]:
             # What is no fraction has come through Python's parser as a whole number.
             return piece, score if isinstance(score, float) else serde_number(str(score))
         case _:
-            node.fail("a pair of a string and a number")
+            return node.fail("a pair of a string and a number")
 
 
 def _unknown(node: Node, size: int) -> int | None:

@@ -9,14 +9,16 @@ The two libraries do not agree everywhere. What the release candidate does other
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from tokexport.errors import SourceError
-from tokexport.model import AddedToken, Token
+from tokexport.model import AddedToken, NormalForm, Token
 from tokexport.readers.byte_alphabet import CHARACTERS
 from tokexport.readers.huggingface_added_tokens import AddedVocabulary
+from tokexport.readers.huggingface_normalizer import Normalizer
 from tokexport.readers.huggingface_parts import flat
 from tokexport.readers.huggingface_pre_tokenizer import GPT2_PATTERN
 from tokexport.readers.json_node import Node
@@ -42,7 +44,7 @@ _MODEL_FIELDS: Final = {
 # Bytes that UTF-8 has: the release candidate wants a token for each.
 _TEXT_BYTES: Final = (*range(0xC0), *range(0xC2, 0xF5))
 
-# Its wheels have no engine for regular expressions: they know these patterns, text for text, and stop at the first text with another one.
+# Its Split has no engine for regular expressions: it knows these patterns, text for text, and stops at the first text with another one.
 _PATTERNS: Final = (GPT2_PATTERN, LLAMA3, QWEN, O200K, TEKKEN)
 _DEEPSEEK: Final = (
     r"\p{N}{1,3}",
@@ -52,11 +54,8 @@ _DEEPSEEK: Final = (
         r"| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
     ).replace(r"\r\n", "\r\n"),  # in DeepSeek's file they stand as they are
 )
-# The release candidate's normal forms are of Unicode 17, those of 0.23 of Unicode 9.
-_UNICODE: Final = (
-    "the library that reads version 2.0 has normal forms of another version of Unicode than this converter"
-)
-_OTHER_UNICODE: Final = dict.fromkeys(("NFC", "NFD", "NFKC", "NFKD", "BertNormalizer"), _UNICODE)
+# The same in the engine of the release candidate's Replace, fancy-regex of Unicode 17, and in Oniguruma.
+_SPACES: Final = re.compile(r"(?:\\s| )(?:\+|\{\d+,?\d*\})?")
 _BYTE_LEVEL: Final = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 
 
@@ -124,13 +123,20 @@ def _normalizer(node: Node | None) -> tuple[Node | None, Any]:
                 "it must be the last normalizer, where the reference's own converter puts it"
             )
     for part in parts:
-        name = part.field("type")
-        if name.string() in _OTHER_UNICODE:
-            name.unsupported(_OTHER_UNICODE[name.string()])
+        _check_replace(part)
     if not parts or parts[-1].value["type"] != "MetaspaceNormalizer":
         return None, None if node is None else node.value
     before = [part.value for part in parts[:-1]]
     return parts[-1], {"type": "Sequence", "normalizers": before} if before else None
+
+
+def _check_replace(part: Node) -> None:
+    """Refuse a regular expression that another engine than that of 0.23 could read otherwise."""
+    if part.value["type"] != "Replace":
+        return
+    pattern = part.field("pattern").get("Regex")
+    if pattern is not None and not _SPACES.fullmatch(pattern.string()):
+        pattern.unsupported(r"in version 2.0 a text (String) is, and regular expressions like ' {2,}' and '\s+'")
 
 
 def _pre_tokenizer(node: Node | None, metaspace: Node | None, byte_level: bool) -> Any:
@@ -194,7 +200,7 @@ def _check_patterns(parts: Sequence[Node]) -> None:
             continue
         if expression not in _PATTERNS:
             part.field("pattern").unsupported(
-                "the reference's wheels have no engine for regular expressions, and stop at every text with another pattern "
+                "the reference's Split has no engine for regular expressions, and stops at every text with another pattern "
                 "than those of GPT-2, cl100k, Qwen, o200k, tekken and (all three) DeepSeek"
             )
         if not (_isolates(part) or (part.value.get("behavior") == "Removed" and part.value.get("invert") is True)):
@@ -292,6 +298,16 @@ def _added_tokens(node: Node | None) -> Any:
     if node is None or node.is_null:
         return []
     return [token.value for token in sorted(node.items(), key=lambda token: token.field("id").u32())]
+
+
+def of_unicode_17(normalizer: Normalizer) -> Normalizer:
+    """The same steps with the reference's normal forms.
+
+    >>> of_unicode_17(Normalizer((NormalForm.NFC,))).steps[0].value
+    'NFC of Unicode 17'
+    """
+    steps = tuple(step.of_unicode_17 if isinstance(step, NormalForm) else step for step in normalizer.steps)
+    return replace(normalizer, steps=steps)
 
 
 def spelled_as_written(added: AddedVocabulary) -> AddedVocabulary:

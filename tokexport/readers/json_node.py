@@ -1,8 +1,8 @@
 """JSON with paths: every value knows where it stands, so that an error can say it.
 
 The strictness is that of the reference library's parser (serde_json): UTF-8 without a byte order mark, no NaN, no lone
-surrogates, and numbers are what it makes of them. A key that stands twice in one object is refused where it would be in doubt which counts; in a vocabulary
-the last one does.
+surrogates, and numbers are what it makes of them. A key that stands twice in one object is refused where it would be in
+doubt which counts; in a vocabulary the last one does.
 """
 
 from __future__ import annotations

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tokexport.compiler.regex import MATCH_ENDS, SplitProgram, compile_split
+from tokexport.compiler.regex import MATCH_ENDS, SplitProgram, compile_replace
 from tokexport.model import Split
 
 
 def replacer(split: Split, content: str) -> Callable[[str], str]:
     """A function that replaces each match of the pattern of ``split`` by ``content``.
 
-    UnsupportedError for a pattern that cannot be a table.
+    UnsupportedError for a pattern that cannot be a table, or may match nothing.
 
     >>> replacer(Split("_+"), " ")("a__b_")
     'a b '
     """
-    program = compile_split(split)
+    program = compile_replace(split)
 
     def replace(text: str) -> str:
         parts = []
         start = position = 0
+        read = program.read(text)
         while position < len(text):
-            end = _match_end(program, text, position)
+            end = _match_end(program, read, position)
             if end is None:
                 position += 1
                 continue
@@ -33,14 +34,13 @@ def replacer(split: Split, content: str) -> Callable[[str], str]:
     return replace
 
 
-def _match_end(program: SplitProgram, text: str, start: int) -> int | None:
+def _match_end(program: SplitProgram, read: list[int], start: int) -> int | None:
     """Where the match ends that begins at ``start``."""
     end_of_text = program.n_classes
-    state = int(program.starts[program.classes[ord(text[start - 1])] if start else end_of_text])
+    state = int(program.starts[read[start - 1] if start else end_of_text])
     end = None
-    for position in range(start, len(text) + 1):
-        symbol = program.classes[ord(text[position])] if position < len(text) else end_of_text
-        transition = int(program.transitions[state, symbol])
+    for position in range(start, len(read) + 1):
+        transition = int(program.transitions[state, read[position] if position < len(read) else end_of_text])
         if transition & MATCH_ENDS:
             end = position
         state = transition & ~MATCH_ENDS

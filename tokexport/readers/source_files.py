@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import mmap
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
 from tokexport.errors import SourceError
 
@@ -26,6 +28,26 @@ class SourceFiles:
             raise SourceError(f"{self.folder / name}: cannot be read: {error.strerror or error}") from None
         self.sha256[name] = hashlib.sha256(data).hexdigest()
         return data
+
+    def starts_with(self, name: str, magic: bytes) -> bool:
+        """Whether a file that must be there begins with ``magic``; no more of it is read."""
+        with self._open(name) as file:
+            return file.read(len(magic)) == magic
+
+    def mapped(self, name: str) -> memoryview:
+        """The bytes of a file that must be there and may be larger than the memory: a model with its tokenizer inside."""
+        with self._open(name) as file:
+            view = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        self.sha256[name] = hashlib.sha256(view).hexdigest()
+        return view
+
+    def _open(self, name: str) -> BinaryIO:
+        if self.folder is None:
+            raise SourceError(f"{name}: this source has no files")
+        try:
+            return (self.folder / name).open("rb")
+        except OSError as error:
+            raise SourceError(f"{self.folder / name}: cannot be read: {error.strerror or error}") from None
 
     def has(self, name: str) -> bool:
         """Whether a file of this name is there."""

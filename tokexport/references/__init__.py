@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tokexport.errors import SourceError
 from tokexport.model import Split
-from tokexport.readers import read, tokenizer_file
+from tokexport.readers import document, read, tokenizer_file
+from tokexport.readers.clip_vocabulary import clip_document, is_clip
 from tokexport.readers.detect import Kind, detect
-from tokexport.readers.gpt2_pair import sibling
+from tokexport.readers.gguf import gguf_document, gguf_sentencepiece, parse_gguf
+from tokexport.readers.gguf_metadata import MAGIC as GGUF_MAGIC
+from tokexport.readers.gpt2_pair import parse_merges, sibling
+from tokexport.readers.huggingface_config import read_config
+from tokexport.readers.json_node import Node
 from tokexport.readers.source_files import SourceFiles
+from tokexport.readers.tekken import parse_tekken
+from tokexport.readers.wordpiece_vocabulary import bert_settings
 from tokexport.references.protocol import AddedContent, Mode, ReferenceStopsError, ReferenceTokenizer, version_note
+from tokexport.references.rwkv_reference import RwkvReference
+from tokexport.references.sentencepiece_writer import serialize
 
 if TYPE_CHECKING:
     import tiktoken
@@ -44,6 +54,8 @@ def reference_for(
         return _for_object(source)
     path = tokenizer_file(Path(source))
     files = SourceFiles(path.parent)
+    if files.starts_with(path.name, GGUF_MAGIC):
+        return _for_gguf(path, files)
     data = files.read(path.name)
     kind, node = detect(data, path.name)
     if kind is Kind.RANKS:
@@ -52,12 +64,50 @@ def reference_for(
         from tokexport.references.tokenizers_1_reference import Tokenizers1Reference
 
         return Tokenizers1Reference(path)
+    if kind is Kind.SENTENCEPIECE:
+        from tokexport.references.sentencepiece_reference import SentencePieceReference
+
+        return SentencePieceReference.from_bytes(data, path)
+    if kind is Kind.RWKV:
+        return RwkvReference(data)
+    if kind is Kind.TEKKEN:
+        return _for_tekken(json.loads(data))
     from tokexport.references.tokenizers_reference import TokenizersReference
 
     if kind is Kind.TOKENIZER_JSON:
         return TokenizersReference.from_json(path)
+    if kind is Kind.WORDPIECE:
+        return TokenizersReference.from_wordpiece(path, bert_settings(read_config(files)))
+    if kind not in (Kind.VOCAB_JSON, Kind.MERGES):
+        return TokenizersReference.from_document(document(kind, data, path.name, files), path)
     vocab, merges = sibling(path.name, files)
+    known = json.loads(files.read(vocab))
+    if is_clip(known):
+        pairs = [(merge.left, merge.right) for merge in parse_merges(files.read(merges), merges)]
+        return TokenizersReference.from_document(clip_document(known, pairs), path)
     return TokenizersReference.from_vocab_and_merges(path.parent / vocab, path.parent / merges, special_tokens or {})
+
+
+def _for_gguf(path: Path, files: SourceFiles) -> ReferenceTokenizer:
+    source = parse_gguf(files.mapped(path.name), path.name)
+    if source.model in ("gpt2", "bert"):
+        from tokexport.references.tokenizers_reference import TokenizersReference
+
+        return TokenizersReference.from_document(gguf_document(source), path)
+    from tokexport.references.sentencepiece_reference import SentencePieceReference
+
+    return SentencePieceReference.from_bytes(serialize(gguf_sentencepiece(source)), path)
+
+
+def _for_tekken(document: dict[str, Any]) -> ReferenceTokenizer:
+    """As mistral-common does it, but that the special tokens are tiktoken's: their ids come first."""
+    from tokexport.references.tiktoken_reference import TiktokenReference
+
+    encoding = parse_tekken(Node("tekken.json", "", document))
+    first = document["config"]["default_num_special_tokens"]
+    count = document["config"]["default_vocab_size"] - first
+    ranks = {base64.b64decode(entry["token_bytes"]): first + entry["rank"] for entry in document["vocab"][:count]}
+    return TiktokenReference.from_parts(ranks, document["config"]["pattern"], encoding.special_tokens)
 
 
 def _for_object(source: object) -> ReferenceTokenizer:

@@ -18,7 +18,12 @@ class Mode(Enum):
 
 
 # The releases that the Unicode tables were made from, or hold for. The ids of another release may differ, and nobody is at fault.
-TABLES_FROM: Final = {"tokenizers": ("0.23.3", "1.0.0rc3"), "tiktoken": ("0.14",)}
+TABLES_FROM: Final = {
+    "tokenizers": ("0.23.3", "1.0.0rc3"),
+    "tiktoken": ("0.14",),
+    "sentencepiece": ("0.2.3",),
+    "rwkv": ("world",),
+}
 
 
 class ReferenceStopsError(Exception):
@@ -54,6 +59,12 @@ class ReferenceTokenizer(Protocol):
 
     def encode_pair(self, first: str, second: str) -> list[int] | None:
         """Two texts with the post-processor's template for a pair; None where the library has no such thing."""
+
+    def offsets(self, text: str, mode: Mode) -> list[tuple[int, int]] | None:
+        """For each id of ``encode_batch([text], mode)``, the (start, end) of what it stands for, in characters.
+
+        None where the library has no such thing. ReferenceStopsError if the library fails.
+        """
 
     def starts(self, text: str, mode: Mode) -> list[int]:
         """For each id of ``encode_batch([text], mode)``, the byte of the text at which its character begins."""

@@ -64,6 +64,9 @@ class TiktokenReference:
         """The library has no pairs."""
         return None
 
+    def offsets(self, text: str, mode: Mode) -> None:
+        """The library has only starts."""
+
     def starts(self, text: str, mode: Mode) -> list[int]:
         """From the lengths of the tokens, which are the bytes of the text."""
         lengths = map(len, self._encoding.decode_tokens_bytes(self._encode(text, mode)))

@@ -75,6 +75,10 @@ class Tokenizers1Reference:
         """Two texts and the post-processor's template for a pair."""
         return self._encoded([(first, second)], Mode.TEMPLATE)[0]
 
+    def offsets(self, text: str, mode: Mode) -> None:
+        """The library reports none."""
+        return
+
     def starts(self, text: str, mode: Mode) -> list[int]:
         """Nothing: the library reports no offsets."""
         return []

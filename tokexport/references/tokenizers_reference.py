@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Any, Final, Literal
 
 from tokexport.errors import SourceError, TokexportError
+from tokexport.readers.wordpiece_vocabulary import BertSettings
 from tokexport.references.byte_characters import BYTE_OF
 from tokexport.references.protocol import AddedContent, Mode, ReferenceStopsError
 
 try:
     import tokenizers
-    from tokenizers.implementations import ByteLevelBPETokenizer  # type: ignore[attr-defined]
+    from tokenizers.implementations import (  # type: ignore[attr-defined]
+        BertWordPieceTokenizer,
+        ByteLevelBPETokenizer,
+    )
 except ImportError as error:
     raise TokexportError(
         "the library `tokenizers` is not installed, and its ids are the right ones for this source; "
         "pip install 'tokexport[verify]'"
     ) from error
+
+
+# Tokens that no decoder changes, for the places around another one.
+_BEFORE: Final = "\ue000"
+_BEHIND: Final = "\ue001"
+# What the library says where a model without an unknown token needs one.
+NO_UNKNOWN_TOKEN: Final = ("Missing [UNK] token", "`unk_id` is missing")
 
 
 class TokenizersReference:
@@ -45,6 +57,32 @@ class TokenizersReference:
             raise SourceError(
                 f"{path}: the library `tokenizers` {tokenizers.__version__} refuses it: {error}"
             ) from error
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any], path: str | os.PathLike[str]) -> TokenizersReference:
+        """Loads the fields of a tokenizer.json; ``path`` is what they were made from, for errors."""
+        try:
+            return cls(tokenizers.Tokenizer.from_str(json.dumps(document)))
+        except Exception as error:  # the library raises bare Exception
+            raise SourceError(
+                f"{path}: the library `tokenizers` {tokenizers.__version__} refuses it: {error}"
+            ) from error
+
+    @classmethod
+    def from_wordpiece(cls, vocab: Path, settings: BertSettings) -> TokenizersReference:
+        """Loads a vocab.txt as the library's own BertWordPieceTokenizer does."""
+        try:
+            bert = BertWordPieceTokenizer(
+                str(vocab),
+                lowercase=settings.lowercase,
+                strip_accents=settings.strip_accents,
+                handle_chinese_chars=settings.chinese_characters,
+            )
+        except Exception as error:  # the library raises bare Exception
+            raise SourceError(
+                f"{vocab}: the library `tokenizers` {tokenizers.__version__} refuses it: {error}"
+            ) from error
+        return cls(bert._tokenizer)
 
     @classmethod
     def from_vocab_and_merges(cls, vocab: Path, merges: Path, special_tokens: Mapping[str, int]) -> TokenizersReference:
@@ -84,6 +122,12 @@ class TokenizersReference:
         with _stops():
             return self._tokenizer.encode(first, second, add_special_tokens=True).ids
 
+    def offsets(self, text: str, mode: Mode) -> list[tuple[int, int]]:
+        """As the library reports them."""
+        self._tokenizer.encode_special_tokens = mode is Mode.TEXT
+        with _stops():
+            return self._tokenizer.encode(text, add_special_tokens=mode is Mode.TEMPLATE).offsets
+
     def starts(self, text: str, mode: Mode) -> list[int]:
         """From the offsets that the library reports, which count characters."""
         self._tokenizer.encode_special_tokens = mode is Mode.TEXT
@@ -92,16 +136,34 @@ class TokenizersReference:
 
     def decode_batch(self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool) -> list[str]:
         """Ids to text; the library leaves out ids that it does not know."""
-        return self._tokenizer.decode_batch([list(ids) for ids in sequences], skip_special_tokens=skip_special_tokens)
+        with _stops():
+            return self._tokenizer.decode_batch(
+                [list(ids) for ids in sequences], skip_special_tokens=skip_special_tokens
+            )
 
     def token_bytes(self, id: int) -> bytes | None:
-        """As the ByteLevel decoder does it: a token with a character outside of the byte alphabet is taken as it is."""
+        """What the decoder makes of a token between two others; of a part of a character only ByteLevel says it."""
         token = self._tokenizer.id_to_token(id)
-        if token is None or not isinstance(self._tokenizer.decoder, tokenizers.decoders.ByteLevel):
+        if token is None:
             return None
-        if all(character in BYTE_OF for character in token):
-            return bytes(BYTE_OF[character] for character in token)
-        return token.encode()
+        decoder = self._tokenizer.decoder
+        if decoder is None:
+            return f" {token}".encode()
+        if isinstance(decoder, tokenizers.decoders.ByteLevel):
+            # A token with a character outside of the byte alphabet is taken as it is.
+            known = all(character in BYTE_OF for character in token)
+            return bytes(BYTE_OF[character] for character in token) if known else token.encode()
+        try:
+            with _stops():
+                empty = decoder.decode([_BEFORE, _BEHIND])
+                filled = decoder.decode([_BEFORE, token, _BEHIND])
+        except ReferenceStopsError:
+            return None
+        behind = empty[len(_BEFORE) :]
+        content: str = filled[len(_BEFORE) : len(filled) - len(behind)]
+        if "\ufffd" in content or filled != _BEFORE + content + behind:
+            return None
+        return content.encode()
 
     def ids(self) -> Sequence[int]:
         """The ids of the vocabulary and of the added tokens."""
@@ -121,10 +183,12 @@ class TokenizersReference:
 
 @contextmanager
 def _stops() -> Iterator[None]:
-    """Makes a panic inside of the library an exception that can be caught."""
+    """Makes a panic inside of the library, and text without a token in a model without an unknown token, ReferenceStopsError."""
     try:
         yield
     except BaseException as error:
+        if type(error) is Exception and any(sentence in str(error) for sentence in NO_UNKNOWN_TOKEN):
+            raise ReferenceStopsError(str(error)) from None
         if type(error).__name__ == "PanicException":  # pyo3's; it is no Exception, and has no name to import
             raise ReferenceStopsError(str(error)) from None
         raise

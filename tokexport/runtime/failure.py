@@ -13,6 +13,7 @@ _DEFECT: Final = "a defect of the program that wrote it: please report it, with 
 _ADVICE: Final = {
     -7: "the text asks for more work memory than any text should: please report it, with the text",
     -10: "convert the source again without `decode_only`",
+    -13: "encode without offsets",
     -11: "the ids would be wrong: do not use this file with this version of tokexport, and please report it",
     -20: "the conversion or the copy that should have filled it did not",
     -21: "a tokexport file begins with the bytes 89 54 4B 58; make one with `tokexport convert`",
@@ -22,7 +23,7 @@ _ADVICE: Final = {
     -25: "something was added behind its end: " + _AGAIN,
     -26: _AGAIN,
     -27: _DEFECT,
-    -28: "this version runs byte-level BPE; install a newer tokexport",
+    -28: "install a newer tokexport",
     -29: _DEFECT,
     -30: _DEFECT,
     -31: "install a newer tokexport",
@@ -35,6 +36,7 @@ _ADVICE: Final = {
 }
 _ARGUMENT: Final = -1
 _SELF_TEST: Final = -11
+_UNKNOWN_TEXT: Final = -12
 
 
 def failure(name: str, code: int, detail: int, sentence: str) -> Exception:
@@ -52,6 +54,8 @@ def failure(name: str, code: int, detail: int, sentence: str) -> Exception:
     sentence = sentence[:1].lower() + sentence[1:].rstrip(".")
     if code == _ARGUMENT:
         return ValueError(f"{name}: {sentence}; a text has at most 2,147,483,647 bytes: encode it in parts")
+    if code == _UNKNOWN_TEXT:
+        return ValueError(f"{name}: {sentence}; the library that the tokenizer was made for stops there too")
     if code == _SELF_TEST:
         sentence += f" (number {detail})"
     advice = _ADVICE.get(code)

@@ -13,14 +13,18 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 from tokexport._core import Core
 from tokexport.errors import FormatError
 from tokexport.model import AddedToken, SpecialIds
+from tokexport.runtime.encoding import Encoding, NumpyEncoding
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from tokexport.runtime.decode_stream import DecodeStream
+
     Ids: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
 
 AllowedSpecial: TypeAlias = Literal["all"] | Collection[str]
+Unit: TypeAlias = Literal["char", "byte"]
 
 _HEADER_SIZE: Final = 64
 _SPECIAL: Final = 4  # RecordFlag.SPECIAL of layout.py, which takes longer to import than a file takes to open
@@ -142,6 +146,62 @@ class Tokenizer:
         """
         return self._core.encode_pair(first, second, allowed_special, add_special_tokens)
 
+    def encode_with_offsets(
+        self,
+        text: str,
+        *,
+        allowed_special: AllowedSpecial = (),
+        add_special_tokens: bool = False,
+        unit: Unit = "char",
+    ) -> Encoding:
+        """As :meth:`encode`, with the place in the text that each id stands for, as the source's own library has it.
+
+        ``unit``: offsets count characters (code points), or bytes of the text's UTF-8. An id that stands for a part of a
+        character has the place of the whole. Raises ``FormatError`` for a file that cannot tell.
+
+        >>> tokenizer.encode_with_offsets("hello world").offsets
+        [(0, 5), (5, 11)]
+        >>> tokenizer.encode_with_offsets("☃!").offsets
+        [(0, 1), (0, 1), (0, 1), (1, 2)]
+        >>> tokenizer.encode_with_offsets("☃!", unit="byte").offsets
+        [(0, 3), (0, 3), (0, 3), (3, 4)]
+        """
+        return Encoding(*self._core.encode_spans((text,), allowed_special, add_special_tokens, _is_char(unit)))
+
+    def encode_pair_with_offsets(
+        self,
+        first: str,
+        second: str,
+        *,
+        allowed_special: AllowedSpecial = (),
+        add_special_tokens: bool = True,
+        unit: Unit = "char",
+    ) -> Encoding:
+        """As :meth:`encode_pair`, with the places of :meth:`encode_with_offsets`, each in its own text.
+
+        >>> encoding = tokenizer.encode_pair_with_offsets("hello", " world")
+        >>> encoding.offsets, encoding.type_ids
+        ([(0, 5), (0, 6)], [0, 1])
+        """
+        return Encoding(*self._core.encode_spans((first, second), allowed_special, add_special_tokens, _is_char(unit)))
+
+    def encode_with_offsets_to_numpy(
+        self,
+        text: str,
+        *,
+        allowed_special: AllowedSpecial = (),
+        add_special_tokens: bool = False,
+        unit: Unit = "char",
+    ) -> NumpyEncoding:
+        """As :meth:`encode_with_offsets`, as numpy arrays.
+
+        >>> tokenizer.encode_with_offsets_to_numpy("hello world").offsets
+        array([[ 0,  5],
+               [ 5, 11]], dtype=uint32)
+        """
+        arrays = self._core.encode_spans_numpy((text,), allowed_special, add_special_tokens, _is_char(unit))
+        return NumpyEncoding(*arrays)
+
     def encode_batch(
         self,
         texts: Iterable[str],
@@ -216,6 +276,17 @@ class Tokenizer:
         ['hello', 'hello world']
         """
         return [self._core.decode(ids, skip_special_tokens, errors) for ids in batch]
+
+    def decode_stream(self, *, skip_special_tokens: bool = False) -> DecodeStream:
+        """A :class:`DecodeStream`, which takes ids one at a time.
+
+        >>> stream = tokenizer.decode_stream()
+        >>> stream.step(259), stream.step(264), stream.flush()
+        ('hello', ' world', None)
+        """
+        from tokexport.runtime.decode_stream import DecodeStream
+
+        return DecodeStream(self, skip_special_tokens=skip_special_tokens)
 
     def decode_tokens_bytes(self, ids: Ids, *, skip_special_tokens: bool = False) -> list[bytes]:
         """The bytes of each id, as they stand in ``decode_bytes(ids)``.
@@ -428,6 +499,12 @@ class Tokenizer:
     def _section(self, tag: bytes) -> bytes | None:
         place = self._core.section(tag)
         return None if place is None else self._data[place[0] : place[0] + place[1]]
+
+
+def _is_char(unit: Unit) -> bool:
+    if unit not in ("char", "byte"):
+        raise ValueError(f'unit must be "char" or "byte", not {unit!r}')
+    return unit == "char"
 
 
 def _processors() -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from tokexport.verification.again import compare_again
 from tokexport.verification.classes import check_classes
 from tokexport.verification.comparison import Comparison, Progress
 from tokexport.verification.ids import check_ids, check_sequences
+from tokexport.verification.offsets import check_offsets
 from tokexport.verification.report import Difference, Verification
 from tokexport.verification.texts import check_file, check_pairs, check_strings, check_surrogates
 from tokexport.verification.tokens import check_added_tokens, check_tokens
@@ -27,6 +29,7 @@ __all__ = ["Difference", "Progress", "Verification", "compare", "verify"]
 
 ENCODER = "SPLT"  # a section that every file has which encodes
 PAIRS_IN_STRINGS = 200  # one pair for so many strings
+OFFSETS_IN_STRINGS = 20  # one string whose offsets are compared for so many strings
 SEQUENCES_IN_STRINGS = 5  # one sequence of random ids for so many strings
 
 
@@ -90,7 +93,7 @@ def compare(
     """
     comparison = Comparison(tokenizer, reference, seed, again, progress)
     vocabulary = Vocabulary(
-        tokens=tuple(token for token in map(reference.token_bytes, reference.ids()) if token),
+        tokens=tuple(token for id in reference.ids() if (token := _material(tokenizer, reference, id))),
         added=tuple(token.content for token in reference.added_tokens()),
     )
     notes = [note for note in (version_note(reference),) if note is not None]
@@ -109,8 +112,18 @@ def compare(
     check_strings(comparison, vocabulary, strings)
     check_pairs(comparison, vocabulary, range(strings // PAIRS_IN_STRINGS))
     check_surrogates(comparison)
+    notes += [note for note in (check_offsets(comparison, vocabulary, range(strings // OFFSETS_IN_STRINGS)),) if note]
     notes += [note for note in (check_file(comparison, Path(text)) for text in texts) if note is not None]
     return comparison.result(tuple(notes))
+
+
+def _material(tokenizer: Tokenizer, reference: ReferenceTokenizer, id: int) -> bytes | None:
+    """What strings are made of: the bytes of a token, those of the file where the library does not say."""
+    token = reference.token_bytes(id)
+    if token is None:
+        with suppress(KeyError):  # counted as a difference where ids are decoded
+            token = tokenizer.decode_single_token_bytes(id)
+    return token
 
 
 def _command(path: object, against: object, pattern: str | None, special_tokens: bool) -> str:

@@ -10,6 +10,7 @@ from tokexport.strings import GENERATORS, Vocabulary
 from tokexport.verification.classes import check_classes
 from tokexport.verification.comparison import Comparison
 from tokexport.verification.ids import check_ids, check_sequences
+from tokexport.verification.offsets import check_offsets
 from tokexport.verification.texts import check_file, check_pairs, check_string, check_surrogates
 from tokexport.verification.tokens import check_added_tokens, check_tokens
 
@@ -26,6 +27,7 @@ def compare_again(comparison: Comparison, vocabulary: Vocabulary, key: str) -> N
         "added": lambda number: check_added_tokens(comparison, number),
         "class": lambda number: check_classes(comparison, number),
         "pair": lambda number: check_pairs(comparison, vocabulary, [number]),
+        "offsets": lambda number: check_offsets(comparison, vocabulary, [number]),
         "surrogates": lambda number: check_surrogates(comparison),
     }
     kind, _, name = key.partition(":")

@@ -97,15 +97,35 @@ class Comparison:
 
     def decodes(self, check: str, cases: Sequence[tuple[str, Sequence[int]]]) -> None:
         """Compares what ids decode to, with special tokens and without."""
-        sequences = [ids for _, ids in cases]
         for skip in (False, True):
-            expected = self.reference.decode_batch(sequences, skip)
-            found = [self._text_or_error(ids, skip) for ids in sequences]
-            self.counts[check] += len(cases)
-            for (key, ids), wanted, got in zip(cases, expected, found, strict=True):
+            for key, ids, wanted in self._decoded(cases, skip):
+                self.counts[check] += 1
+                got = self._text_or_error(ids, skip)
                 if wanted != got:
                     action = "decode without special tokens" if skip else "decode"
                     self.differs(Difference(check, key, action, None, tuple(ids), wanted, got))
+
+    def streams(self, check: str, cases: Sequence[tuple[str, Sequence[int]]]) -> None:
+        """Compares what ids decode to one at a time, with special tokens and without."""
+        for skip in (False, True):
+            for key, ids, wanted in self._decoded(cases, skip):
+                self.counts[check] += 1
+                got = self._stream_or_error(ids, skip)
+                if wanted != got:
+                    action = "decode as a stream" + " without special tokens" * skip
+                    self.differs(Difference(check, key, action, None, tuple(ids), wanted, got))
+
+    def _decoded(self, cases: Sequence[tuple[str, Sequence[int]]], skip: bool) -> list[tuple[str, Sequence[int], str]]:
+        """Key, ids and the reference's text; ids at which the reference itself fails are left out, and counted."""
+        try:
+            texts = self.reference.decode_batch([ids for _, ids in cases], skip)
+        except ReferenceStopsError:
+            if len(cases) == 1:
+                self.stopped += 1
+                return []
+            half = len(cases) // 2
+            return [*self._decoded(cases[:half], skip), *self._decoded(cases[half:], skip)]
+        return [(key, ids, text) for (key, ids), text in zip(cases, texts, strict=True)]
 
     def value(
         self,
@@ -169,6 +189,13 @@ class Comparison:
         try:
             return self.encode([text], mode)[0]
         except Exception as error:  # any error is a difference, and its sentence is what the report shows
+            return f"{type(error).__name__}: {error}"
+
+    def _stream_or_error(self, ids: Sequence[int], skip: bool) -> str:
+        stream = self.tokenizer.decode_stream(skip_special_tokens=skip)
+        try:
+            return "".join(part or "" for part in (*map(stream.step, ids), stream.flush()))
+        except Exception as error:  # as above
             return f"{type(error).__name__}: {error}"
 
     def _text_or_error(self, ids: Sequence[int], skip: bool) -> str:

@@ -12,6 +12,7 @@ EVERY_ID: Final = "ids decoded"
 BYTES: Final = "bytes of ids"
 UNKNOWN: Final = "ids that are refused"
 SEQUENCES: Final = "id sequences decoded"
+STREAMS: Final = "id sequences decoded one at a time"
 REFUSED: Final = "KeyError"
 
 
@@ -39,6 +40,7 @@ def check_sequences(comparison: Comparison, count: int, only: int | None = None)
     for group in chunked(indexes, 4000):
         cases = [(f"ids:{index}", tuple(_sequence(Dice(comparison.seed, "ids", index), known))) for index in group]
         comparison.decodes(SEQUENCES, cases)
+        comparison.streams(STREAMS, cases)
         comparison.progress(SEQUENCES, group[-1], count)
 
 

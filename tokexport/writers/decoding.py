@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 import tokexport.layout as layout
+from tokexport.errors import UnsupportedError
 from tokexport.layout import DecoderFlag, RecordFlag
 from tokexport.model import Decoding, FirstIs, Token, TokenizerModel
 
@@ -16,6 +17,7 @@ _FIRST_IS: Final = {
     FirstIs.CONTENT: DecoderFlag.FIRST_BY_CONTENT,
     FirstIs.TEXT: DecoderFlag.FIRST_BY_TEXT,
 }
+MAX_FORM_BYTES: Final = 0xFFFF
 _COUNT: Final = 3  # the most that two bits of the flags can say
 _SKIP_SHIFT: Final = 5
 _MORE_SHIFT: Final = 7
@@ -34,11 +36,16 @@ class Stored:
 def store(token: Token) -> Stored:
     """The shortest way to store the forms of a token: most often they are one string, cut at an end or not.
 
+    UnsupportedError for a form of more than 65,535 bytes.
+
     >>> store(Token(b" a", first=b"a"))
     Stored(data=b' a', start=0, flags=32)
     >>> store(Token(b"ing", first=b"##ing"))
     Stored(data=b'##ing', start=2, flags=256)
     """
+    longest = max(map(len, token.forms))
+    if longest > MAX_FORM_BYTES:
+        raise UnsupportedError("decoder", f"a token that decodes to {longest} bytes", f"at most {MAX_FORM_BYTES} are")
     if token.first is None and token.last is None and token.only is None:
         return Stored(token.content)
     content, first, last, only = token.forms

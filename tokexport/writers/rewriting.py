@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 import tokexport.layout as layout
+from tokexport.compiler.added_tokens import build_trie
 from tokexport.compiler.character_map import CharacterMapping
 from tokexport.compiler.class_table import class_table
 from tokexport.compiler.normalizer_table import NormalizerTable
-from tokexport.compiler.rewriting import AffixOp, FormOp, MapOp, Op, ReplaceOp, growth
+from tokexport.compiler.rewriting import AffixOp, CharsmapOp, FormOp, MapOp, Op, ReplaceOp, growth
 from tokexport.errors import UnsupportedError
 from tokexport.layout import OpFlag, OpKind
 from tokexport.writers.split_program import padded, program_bytes
@@ -58,6 +59,8 @@ def _parts(op: Op) -> tuple[OpKind, OpFlag, bytes, bytes]:
             return OpKind.MAP, OpFlag(0), _map(mapping), b""
         case ReplaceOp(program, content):
             return OpKind.REPLACE, OpFlag(0), program_bytes(program), content.encode()
+        case CharsmapOp():
+            return OpKind.CHARSMAP, OpFlag.BY_CLUSTER if op.clusters else OpFlag(0), _charsmap(op), b""
         case AffixOp(content):
             flags = OpFlag.APPEND * op.append | OpFlag.UNLESS_PRESENT * op.unless_present
             return OpKind.AFFIX, OpFlag(flags | OpFlag.ONLY_FIRST * op.only_first), b"", content.encode()
@@ -85,6 +88,24 @@ def _form(table: NormalizerTable) -> bytes:
             table.compositions.tobytes(),
         ]
     )
+
+
+def _charsmap(op: CharsmapOp) -> bytes:
+    units = op.sequences.units.astype("<u4").tobytes()
+    protected = build_trie((content.encode(), index) for index, content in enumerate(op.protected) if content)
+    program = program_bytes(op.clusters) if op.clusters else b""
+    text = op.sequences.text
+    header: bytes = layout.CharsmapHeader.build(
+        {
+            "unit_count": len(op.sequences.units),
+            "node_count": len(protected.nodes) - 1,
+            "edge_count": len(protected.edges),
+            "program_size": len(program),
+            "text_size": len(text),
+            "reserved": None,
+        }
+    )
+    return header + units + protected.nodes.tobytes() + protected.edges.tobytes() + program + text
 
 
 def _map(mapping: CharacterMapping) -> bytes:

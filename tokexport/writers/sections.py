@@ -12,7 +12,10 @@ import numpy.typing as npt
 import tokexport.layout as layout
 from tokexport.compiler.added_tokens import Trie
 from tokexport.compiler.byte_pair import BytePairTables, PairIndex, TokenIndex
+from tokexport.compiler.class_table import CODE_POINTS, class_table
+from tokexport.compiler.crossings import Crossings
 from tokexport.compiler.cuts import Pairs, pack_cuts
+from tokexport.compiler.first_symbols import FirstSymbols
 from tokexport.compiler.merges import CanonicalMerges
 from tokexport.compiler.regex import SplitProgram
 from tokexport.compiler.rewriting import Op
@@ -28,6 +31,7 @@ from tokexport.model import (
     Token,
     TokenizerModel,
     TokenKind,
+    Trimming,
 )
 from tokexport.version import VERSION
 from tokexport.writers.decoding import store
@@ -44,7 +48,7 @@ KINDS = {
 
 def records_and_bytes(model: TokenizerModel, tables: Tables | None) -> tuple[bytes, bytes]:
     """RECS and BYTS. What is equal is stored once."""
-    whole = tables.encoder.merges.whole if tables and isinstance(tables.encoder, BytePairTables) else frozenset()
+    whole = tables.encoder.tokens.whole if tables and isinstance(tables.encoder, BytePairTables) else frozenset()
     records = np.zeros(len(model.tokens), layout.RECORD)
     blob = bytearray()
     offsets: dict[bytes, int] = {}
@@ -58,6 +62,69 @@ def records_and_bytes(model: TokenizerModel, tables: Tables | None) -> tuple[byt
         flags = _record_flags(token, token_id in whole) | stored.flags
         records[token_id] = (offsets[stored.data] + stored.start, len(token.content), flags)
     return records.tobytes(), bytes(blob)
+
+
+def keys(model: TokenizerModel, tokens: TokenIndex, written: bytes, blob: bytes) -> tuple[bytes | None, bytes]:
+    """KEYS, or None where the token index needs nothing but the tokens' bytes; and BYTS with what it needs behind them.
+
+    ``written`` and ``blob`` are RECS and BYTS.
+    """
+    contents = {number: token.content for number, token in enumerate(model.tokens) if token is not None}
+    others = {number: key for number, key in tokens.keys.items() if contents[number] != key}
+    if not others:
+        return None, blob
+    records = np.frombuffer(written, layout.RECORD)
+    entries = np.zeros(len(model.tokens), layout.KEY)
+    entries["offset"], entries["length"] = records["offset"], records["length"]
+    more = bytearray(blob)
+    offsets: dict[bytes, int] = {}
+    for number, key in others.items():
+        at = contents[number].find(key)
+        if at >= 0:  # a part of what it decodes to, as in CLIP, where an end of word decodes to a space
+            entries[number] = (records[number]["offset"] + at, len(key), 0)
+            continue
+        if key not in offsets:
+            offsets[key] = len(more)
+            more += key
+        entries[number] = (offsets[key], len(key), 0)
+    return entries.tobytes(), bytes(more)
+
+
+def characters(first: FirstSymbols | None) -> bytes | None:
+    """CHRS, or None where the first symbols are those of single bytes wherever they stand."""
+    if first is None:
+        return None
+    places = len(first.tables)
+    if not first.of_characters:
+        header = layout.CharactersHeader.build(
+            {"unit": layout.SymbolUnit.BYTE, "place_count": places, "middle_count": 0, "leaf_count": 0}
+        )
+        ids = [table.get(byte, NONE) for table in first.tables for byte in range(256)]
+        return bytes(header) + np.array(ids, layout.SYMBOL).tobytes()
+    values = np.full((places, CODE_POINTS), NONE, layout.SYMBOL)
+    for place, table in enumerate(first.tables):
+        values[place, [ord(str(unit)) for unit in table]] = list(table.values())
+    packed = class_table(values)
+    header = layout.CharactersHeader.build(
+        {
+            "unit": layout.SymbolUnit.CHARACTER,
+            "place_count": places,
+            "middle_count": len(packed.middle),
+            "leaf_count": len(packed.leaves),
+        }
+    )
+    levels = (packed.top.astype("<u2"), packed.middle.astype("<u2"), packed.leaves.astype(layout.SYMBOL))
+    return bytes(header) + b"".join(level.tobytes() for level in levels)
+
+
+def crossings(value: Crossings | None) -> bytes | None:
+    """XPRS, or None where the boundaries that merges cross are not known by characters."""
+    if value is None:
+        return None
+    bits = len(value.hashed).bit_length() - 1
+    header: bytes = layout.CrossingsHeader.build({"rule": value.rule, "bits": bits})
+    maps = (np.packbits(bitmap, axis=-1, bitorder="little") for bitmap in (value.ascii, value.hashed))
+    return header + b"".join(bitmap.tobytes() for bitmap in maps)
 
 
 def _record_flags(token: Token, whole: bool) -> int:
@@ -206,6 +273,20 @@ def _piece(piece: TemplatePiece) -> tuple[int, int, int]:
         return layout.PieceKind.ID, piece.id, piece.type_id
     kind = layout.PieceKind.SEQUENCE_A if piece.sequence == "A" else layout.PieceKind.SEQUENCE_B
     return kind, 0, piece.type_id
+
+
+def trimming(value: Trimming | None) -> bytes | None:
+    """TRIM, or None where spans are as they are found."""
+    if value == Trimming():
+        return None
+    if value is None or len(value.passes) > layout.MAX_TRIMMING_PASSES:
+        return bytes(layout.TrimmingHeader.build({"passes": NONE, "exception_count": 0}))
+    passes = 0
+    for number, keeps in enumerate(value.passes):
+        passes |= (layout.TrimmingPass.KEEP_FIRST if keeps else layout.TrimmingPass.ALL) << 2 * number
+    rows = [(number, *counts) for number, counts in sorted(value.exceptions.items())]
+    header: bytes = layout.TrimmingHeader.build({"passes": passes, "exception_count": len(rows)})
+    return header + np.array(rows, layout.TRIMMING_EXCEPTION).tobytes()
 
 
 def special_ids(value: SpecialIds) -> bytes | None:

@@ -26,24 +26,29 @@ def program_stage(split: Split, program: SplitProgram, first: int) -> tuple[byte
     row_shift = (columns - 1).bit_length()
     rows = np.zeros((len(program.transitions), 1 << row_shift), layout.TRANSITION)
     rows[:, :columns] = program.transitions
-    counts = {"middle_count": 0, "leaf_count": 0}
+    counts = {"middle_count": 0, "leaf_count": 0, "label_class_count": 0, "label_state_count": 0}
     if on_bytes:
         classes = program.classes.astype(np.uint8).tobytes()
     else:
         table = class_table(program.classes)
         classes = table.to_bytes()
-        counts = {"middle_count": len(table.middle), "leaf_count": len(table.leaves)}
+        counts |= {"middle_count": len(table.middle), "leaf_count": len(table.leaves)}
     parts = [padded(classes), padded(program.starts.astype("<u2").tobytes()), padded(rows.tobytes())]
+    if program.labelling is not None:
+        labels = program.labelling.next << 8 | program.labelling.labels
+        counts |= {"label_class_count": labels.shape[1], "label_state_count": len(labels)}
+        parts.append(labels.astype(layout.LABEL).tobytes())
     descriptor: bytes = layout.Stage.build(
         {
             "behavior": BEHAVIORS[split.behavior],
-            "flags": StageFlag.INVERT * split.invert | StageFlag.ON_BYTES * on_bytes,
+            "flags": StageFlag.INVERT * split.invert
+            | StageFlag.ON_BYTES * on_bytes
+            | StageFlag.EMPTY_MATCHES * program.may_be_empty,
             "class_count": program.n_classes,
             "state_count": len(program.transitions),
             "memo_count": program.n_memo,
             **counts,
             "row_shift": row_shift,
-            "reserved": None,
             "classes_offset": first,
             "starts_offset": first + len(parts[0]),
             "transitions_offset": first + len(parts[0]) + len(parts[1]),
@@ -59,11 +64,11 @@ def rewriting_stage(first_op: int, op_count: int) -> bytes:
     zeros = dict.fromkeys(
         [
             *("behavior", "class_count", "state_count", "memo_count", "middle_count", "leaf_count", "row_shift"),
-            *("classes_offset", "starts_offset", "transitions_offset"),
+            *("label_class_count", "label_state_count", "classes_offset", "starts_offset", "transitions_offset"),
         ],
         0,
     )
-    fields = {"flags": StageFlag.REWRITE, "reserved": None, "first_op": first_op, "op_count": op_count}
+    fields = {"flags": StageFlag.REWRITE, "first_op": first_op, "op_count": op_count}
     descriptor: bytes = layout.Stage.build(zeros | fields)
     return descriptor
 

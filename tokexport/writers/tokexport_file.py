@@ -25,7 +25,7 @@ from tokexport.layout import (
     SectionFlag,
     Tag,
 )
-from tokexport.model import BytePairModel, Reference, SelfTestCase, TokenizerModel
+from tokexport.model import BytePairModel, Reference, SelfTestCase, TokenizerModel, WordLevelModel
 from tokexport.writers import sections, trie_sections
 from tokexport.writers.decoding import decoder
 from tokexport.writers.rewriting import rewriting
@@ -37,6 +37,8 @@ REQUIRED_TAGS = frozenset(
         Tag.DECODER,
         Tag.RANKS,
         Tag.BYTE_IDS,
+        Tag.CHARACTERS,
+        Tag.KEYS,
         Tag.TOKEN_INDEX,
         Tag.PAIR_INDEX,
         Tag.TRIE,
@@ -133,7 +135,7 @@ def _contents(model: TokenizerModel, tables: Tables | None, options: Options) ->
     records, blob = sections.records_and_bytes(model, tables)
     contents: dict[bytes, bytes | None] = {Tag.RECORDS: records, Tag.BYTES: blob, Tag.DECODER: decoder(model)}
     if tables is not None:
-        contents |= _encoder_contents(model, tables.encoder, options)
+        contents |= _encoder_contents(model, tables.encoder, options, records, blob)
         contents |= {
             Tag.SPLITS: sections.splits(tables.normalizer, tables.stages),
             Tag.CUTS: sections.cuts(tables.cuts),
@@ -141,6 +143,7 @@ def _contents(model: TokenizerModel, tables: Tables | None, options: Options) ->
             Tag.ADDED_TOKENS: sections.added_tokens(tables.added),
             Tag.ADDED_CLASSES: sections.added_classes(tables.added),
             Tag.TEMPLATE: sections.template(model.template),
+            Tag.TRIMMING: sections.trimming(model.trimming),
         }
     contents |= {
         Tag.SPECIAL_IDS: sections.special_ids(model.special_ids),
@@ -153,7 +156,7 @@ def _contents(model: TokenizerModel, tables: Tables | None, options: Options) ->
 
 
 def _encoder_contents(
-    model: TokenizerModel, encoder: BytePairTables | TrieTables, options: Options
+    model: TokenizerModel, encoder: BytePairTables | TrieTables, options: Options, records: bytes, blob: bytes
 ) -> dict[bytes, bytes | None]:
     if isinstance(encoder, TrieTables):
         scores, double_scores = trie_sections.scores(model, options.scores)
@@ -163,12 +166,17 @@ def _encoder_contents(
             Tag.BYTE_IDS: None if encoder.byte_ids is None else encoder.byte_ids.astype("<u4").tobytes(),
             Tag.TRIE: trie_sections.trie(encoder),
         }
+    keys, blob_with_keys = sections.keys(model, encoder.tokens, records, blob)
     return {
+        Tag.BYTES: blob_with_keys,
         Tag.SCORES: sections.scores(model, encoder.merges) if options.scores else None,
         Tag.RANKS: sections.ranks(model, encoder.merges),
         Tag.BYTE_IDS: encoder.byte_ids.astype("<u4").tobytes(),
+        Tag.CHARACTERS: sections.characters(encoder.characters),
+        Tag.KEYS: keys,
         Tag.TOKEN_INDEX: sections.token_index(encoder.tokens),
         Tag.PAIR_INDEX: sections.pair_index(encoder.pairs),
+        Tag.CROSSINGS: sections.crossings(encoder.crossings),
     }
 
 
@@ -176,7 +184,7 @@ def _flags(model: TokenizerModel) -> HeaderFlag:
     flags = HeaderFlag(0)
     if isinstance(model.model, BytePairModel) and model.model.whole_piece_first:
         flags |= HeaderFlag.WHOLE_PIECE_FIRST
-    if isinstance(model.model, BytePairModel) and model.model.fuse_unk:
+    if isinstance(model.model, BytePairModel | WordLevelModel) and model.model.fuse_unk:
         flags |= HeaderFlag.FUSE_UNKNOWN
     if model.reference is Reference.TIKTOKEN:
         flags |= HeaderFlag.RESCAN_SPECIAL | HeaderFlag.REPLACE_SURROGATES

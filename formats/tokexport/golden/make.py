@@ -18,11 +18,14 @@ from construct import Array
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from decoding import GoldenDecoder, golden_decoders
 from models import Golden, goldens
 from refused import refused_files
+from trie_models import trie_goldens
 
+from tokexport.compiler.byte_pair import BytePairTables
 from tokexport.compiler.tables import compile_model
-from tokexport.layout import NONE, Header, HeaderFlag, Section, Tag
+from tokexport.layout import NONE, Header, HeaderFlag, ModelType, Section, Tag
 from tokexport.model import BytePairModel, Provenance, Reference, SelfTestCase, Token, TokenizerModel
 from tokexport.writers import sections
 from tokexport.writers.tokexport_file import Options, assemble, write
@@ -31,9 +34,12 @@ from tokexport.writers.tokexport_file import Options, assemble, write
 def make() -> dict[str, bytes]:
     """Every file of this folder that is made, by its path in the folder."""
     files = {"smallest-decode.bin": smallest_decode(), "smallest-bpe.bin": smallest_bpe()}
-    for golden in goldens():
-        files[f"{golden.name}.bin"] = _unversioned(write(golden.model, _options(golden)), golden)
+    for golden in (*goldens(), *trie_goldens()):
+        files[f"{golden.name}.bin"] = _unversioned(write(golden.model, _options(golden)), golden.model)
         files[f"{golden.name}.json"] = _pretty(expected(golden))
+    for decoder in golden_decoders():
+        files[f"{decoder.name}.bin"] = _unversioned(write(decoder.model, Options(decode_only=True)), decoder.model)
+        files[f"{decoder.name}.json"] = _pretty(expected_texts(decoder))
     refused = refused_files(files["smallest-decode.bin"], files["smallest-bpe.bin"])
     files |= {f"refused/{name}": content for name, content in refused.items()}
     sums = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in sorted(files.items())]
@@ -58,6 +64,7 @@ def smallest_bpe() -> bytes:
         Provenance("golden"),
     )
     tables = compile_model(model)
+    assert isinstance(tables.encoder, BytePairTables)
     records, blob = sections.records_and_bytes(model, tables)
     contents = {
         Tag.RECORDS: records,
@@ -71,15 +78,38 @@ def smallest_bpe() -> bytes:
 
 
 def expected(golden: Golden) -> dict[str, Any]:
-    """What a reader must give: the reference's ids of each text, and the tokens' bytes in hexadecimal (null: hole)."""
+    """What a reader must give: the reference's ids of each text and, where it has them, their spans in characters; and the
+    tokens' bytes in hexadecimal (null: hole).
+    """
     return {
         "reference": golden.version,
         "tokens": [None if token is None else token.content.hex() for token in golden.model.tokens],
         "encode": [
-            {"text": text, "special": special, "ids": list(golden.encode(text, special))}
+            {
+                "text": text,
+                "special": special,
+                "ids": list(golden.encode(text, special)),
+                **_spans(golden, text, special),
+            }
             for text in golden.texts
             for special in (False, True)
         ],
+    }
+
+
+def _spans(golden: Golden, text: str, special: bool) -> dict[str, Any]:
+    """Spans in the one of two cases of a text that has more kinds of them; twice would make the files large."""
+    if golden.locate is None or not special:
+        return {}
+    return {"spans": [list(span) for span in golden.locate(text, special)]}
+
+
+def expected_texts(golden: GoldenDecoder) -> dict[str, Any]:
+    """What a reader must give: the tokens' bytes between others in hexadecimal, and the text of ids."""
+    return {
+        "reference": golden.model.reference.value,
+        "tokens": [None if token is None else token.content.hex() for token in golden.model.tokens],
+        "decode": [{"ids": ids, "text": text} for ids, text in golden.texts.items()],
     }
 
 
@@ -92,12 +122,12 @@ def _options(golden: Golden) -> Options:
     )
 
 
-def _unversioned(content: bytes, golden: Golden) -> bytes:
+def _unversioned(content: bytes, model: TokenizerModel) -> bytes:
     """The same file with a provenance that names no versions, so that a release does not change the golden files."""
     header = Header.parse(content)
     table = Array(header.section_count, Section).parse(content[Header.sizeof() :])
     contents = {entry.tag: content[entry.offset : entry.offset + entry.size] for entry in table}
-    reference = golden.model.reference.value
+    reference = model.reference.value
     contents[Tag.PROVENANCE] = (
         f'{{"exporter":"tokexport","reference":"{reference}","sha256":{{}},"source":"golden"}}'.encode()
     )
@@ -108,6 +138,7 @@ def _unversioned(content: bytes, golden: Golden) -> bytes:
         flags=HeaderFlag(header.flags),
         max_token_bytes=header.max_token_bytes,
         unknown_id=header.unknown_id,
+        model=ModelType(header.model),
     )
 
 
@@ -119,8 +150,8 @@ def _pretty(value: Mapping[str, Any]) -> bytes:
 
 def _lines(part: Any) -> str:
     if not (isinstance(part, list) and part and isinstance(part[0], dict)):
-        return json.dumps(part)
-    return "[\n" + ",\n".join(f"  {json.dumps(item)}" for item in part) + "\n ]"
+        return json.dumps(part, separators=(",", ": "))
+    return "[\n" + ",\n".join("  " + json.dumps(item, separators=(",", ": ")) for item in part) + "\n ]"
 
 
 def main() -> None:

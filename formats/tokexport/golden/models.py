@@ -10,8 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import rewriting_models
 import tiktoken
 import tokenizers
+from character_models import affixes, byte_fallback, byte_suffix
 
 from tokexport.model import (
     AddedToken,
@@ -30,29 +32,43 @@ from tokexport.model import (
     Token,
     TokenizerModel,
     TokenKind,
+    Trimming,
 )
 
 GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 PROVENANCE = Provenance("golden")
 
 Encode = Callable[[str, bool], Sequence[int]]  # text, special tokens are found
+Locate = Callable[[str, bool], Sequence[tuple[int, int]]]  # the same; spans in characters
 
 
 @dataclass(frozen=True, slots=True)
 class Golden:
-    """One golden file: the model, the reference's encoder, and texts to try. ``self_test``: the file holds them too."""
+    """One golden file: the model, the reference's encoder, and texts to try.
+
+    ``locate``: the reference's spans, where it has any. ``self_test``: the file holds the texts too.
+    """
 
     name: str
     model: TokenizerModel
     encode: Encode
     version: str
     texts: Sequence[str]
+    locate: Locate | None = None
     self_test: bool = False
 
 
 def goldens() -> tuple[Golden, ...]:
     """All golden files that the writer makes."""
-    return ranked(), added(), normalized(), bytes_stages(), behaviors(), ranks_with_holes()
+    characters = {"byte-fallback": byte_fallback(), "affixes": affixes(), "byte-suffix": byte_suffix()}
+    return (
+        *(ranked(), added(), normalized(), bytes_stages(), behaviors(), ranks_with_holes(), look_ahead()),
+        *(rewriting(), sequences()),
+        *(
+            Golden(name, model, encode, _tokenizers_version(), texts, locate)
+            for name, (model, encode, texts, locate) in characters.items()
+        ),
+    )
 
 
 def ranked() -> Golden:
@@ -60,9 +76,9 @@ def ranked() -> Golden:
     tokens = ["a", "b", "c", "bc", "ab", "<unk>", " "]
     merges = [("a", "b"), ("b", "c")]
     model = _model(tokens, merges, unknown="<unk>", fuse_unknown=True)
-    reference = _reference(tokens, merges, unk_token="<unk>", fuse_unk=True)
+    reference, locate = _reference(tokens, merges, unk_token="<unk>", fuse_unk=True)
     texts = ["abc", "bcab", "abcabc", "xyz", "a\u00e9\u00e9b x y", "", "abx\0cab", "cba"]
-    return Golden("ranked", model, reference, _tokenizers_version(), texts)
+    return Golden("ranked", model, reference, _tokenizers_version(), texts, locate)
 
 
 def added() -> Golden:
@@ -100,14 +116,16 @@ def added() -> Golden:
         splits=(Prepend(" ", unless_present=True), Split(GPT2_PATTERN)),
         added_tokens=added_tokens,
         template=template,
+        trimming=Trimming(passes=(True,)),
         special_ids=SpecialIds(bos=s, eos=end, stop=(s, end)),
         chat_template="{% for message in messages %}<s>{{ message['content'] }}</s>{% endfor %}",
     )
-    reference = _reference(
+    reference, locate = _reference(
         tokens,
         merges,
         added_tokens=_added_json(added_tokens),
         pre_tokenizer=_byte_level(add_prefix_space=True, use_regex=True),
+        post_processor=_byte_level(add_prefix_space=True, trim_offsets=True),
     )
     texts = [
         "hello world",
@@ -125,7 +143,7 @@ def added() -> Golden:
         " ",
         "\u4f60\u597d<s>\U0001f600",
     ]
-    return Golden("added", model, reference, _tokenizers_version(), texts, self_test=True)
+    return Golden("added", model, reference, _tokenizers_version(), texts, locate, self_test=True)
 
 
 def normalized() -> Golden:
@@ -138,7 +156,7 @@ def normalized() -> Golden:
         AddedToken(id=259, content="\u212b", special=True),
     )
     model = _model(tokens, merges, normalizer=(NormalForm.NFC,), added_tokens=added_tokens)
-    reference = _reference(
+    reference, locate = _reference(
         tokens, merges, normalizer={"type": "NFC"}, added_tokens=_added_json(added_tokens), pre_tokenizer=_byte_level()
     )
     texts = [
@@ -151,7 +169,41 @@ def normalized() -> Golden:
         "\u0301e \u0301\u0301e\u0301\u0301",
         "plain",
     ]
-    return Golden("normalized", model, reference, _tokenizers_version(), texts)
+    return Golden("normalized", model, reference, _tokenizers_version(), texts, locate)
+
+
+def rewriting() -> Golden:
+    """Operations in NORM: a charsmap by cluster, a map, programs; and a stage that rewrites each piece."""
+    tokens = [*_byte_tokens(), "_a", "fi", "iv", "<>"]
+    merges = [("_", "a"), ("f", "i"), ("i", "v"), ("<", ">")]
+    model = _model(tokens, merges, normalizer=rewriting_models.NORMALIZER, splits=rewriting_models.PRE_TOKENIZER)
+    pre_tokenizers = [*rewriting_models.PRE_TOKENIZERS_JSON, _byte_level()]
+    reference, locate = _reference(
+        tokens,
+        merges,
+        normalizer=rewriting_models.NORMALIZER_JSON,
+        pre_tokenizer={"type": "Sequence", "pretokenizers": pre_tokenizers},
+    )
+    return Golden("rewriting", model, reference, _tokenizers_version(), rewriting_models.TEXTS, locate)
+
+
+def sequences() -> Golden:
+    """Operations in NORM: a charsmap by longest sequence with protected texts, and texts put before and behind."""
+    tokens = [*_byte_tokens(), "_b", "b~"]
+    merges = [("_", "b"), ("b", "~")]
+    model = _model(
+        tokens,
+        merges,
+        normalizer=rewriting_models.SEQUENCE_NORMALIZER,
+        splits=rewriting_models.SEQUENCE_PRE_TOKENIZER,
+    )
+    split = {"type": "Split", "pattern": {"String": "x"}, "behavior": "Removed", "invert": False}
+    encode, _ = _reference(tokens, merges, pre_tokenizer={"type": "Sequence", "pretokenizers": [split, _byte_level()]})
+
+    def reference(text: str, special: bool) -> Sequence[int]:
+        return encode(rewriting_models.rewritten(text), special)
+
+    return Golden("sequences", model, reference, _tokenizers_version(), rewriting_models.SEQUENCE_TEXTS)
 
 
 def bytes_stages() -> Golden:
@@ -170,7 +222,7 @@ def bytes_stages() -> Golden:
             Split(r"[0-9][0-9][0-9]", on_bytes=True),
         ),
     )
-    reference = _reference(
+    reference, locate = _reference(
         tokens,
         merges,
         pre_tokenizer={
@@ -192,7 +244,7 @@ def bytes_stages() -> Golden:
         "\u00b9\u00b2\u00b3\u2460",
         "a1!b2",
     ]
-    return Golden("bytes-stages", model, reference, _tokenizers_version(), texts)
+    return Golden("bytes-stages", model, reference, _tokenizers_version(), texts, locate)
 
 
 def behaviors() -> Golden:
@@ -210,7 +262,7 @@ def behaviors() -> Golden:
         ("(?<![ab])c", Behavior.MERGED_WITH_NEXT, True),
     ]
     model = _model(tokens, merges, splits=tuple(Split(*stage) for stage in stages))
-    reference = _reference(
+    reference, locate = _reference(
         tokens,
         merges,
         pre_tokenizer={
@@ -236,7 +288,7 @@ def behaviors() -> Golden:
         "_;|",
         "\u00e9;\u00e9.\u00e9",
     ]
-    return Golden("behaviors", model, reference, _tokenizers_version(), texts)
+    return Golden("behaviors", model, reference, _tokenizers_version(), texts, locate)
 
 
 def ranks_with_holes() -> Golden:
@@ -274,6 +326,46 @@ def ranks_with_holes() -> Golden:
         "\u0663",
     ]
     return Golden("holes", model, encode, f"tiktoken {tiktoken.__version__}", texts)
+
+
+def look_ahead() -> Golden:
+    """Label tables: digits in groups of three from the right. EMPTY_MATCHES: a look-ahead alone, which cuts where it matches."""
+    words = ["12", "34", "123", "1234", "  ", "ab", "xx"]
+    tokens = [*_byte_tokens(), *words]
+    merges = [("1", "2"), ("3", "4"), ("12", "3"), ("12", "34"), (" ", " "), ("a", "b"), ("x", "x")]
+    stages = [
+        (r"[0-9]{1,3}(?=(?:[0-9]{3})*(?![0-9a-z_]))", Behavior.ISOLATED, False),
+        (r"(?=([0-9]{3})+(?![0-9]))", Behavior.ISOLATED, False),
+        (r"a(?=b+c)|x*(?!.*x)", Behavior.CONTIGUOUS, False),
+        (r" +(?! *;)", Behavior.MERGED_WITH_NEXT, False),
+    ]
+    model = _model(tokens, merges, splits=tuple(Split(*stage) for stage in stages))
+    reference, locate = _reference(
+        tokens,
+        merges,
+        pre_tokenizer={
+            "type": "Sequence",
+            "pretokenizers": [
+                *(
+                    {"type": "Split", "pattern": {"Regex": pattern}, "behavior": behavior.value, "invert": invert}
+                    for pattern, behavior, invert in stages
+                ),
+                _byte_level(),
+            ],
+        },
+    )
+    texts = [
+        "1234567 12 123 1234",
+        "a12345b 1234567_",
+        "\u06611234\u0662 12\u00bd",
+        "abbc abb abc",
+        "axxbxx",
+        "xx xx",
+        "a  b   ; c  ",
+        "  1234;  ;",
+        "",
+    ]
+    return Golden("look-ahead", model, reference, _tokenizers_version(), texts, locate)
 
 
 # ---- Small helpers ----------------------------------------------------------
@@ -321,14 +413,16 @@ def _reference(
     added_tokens: Sequence[Mapping[str, Any]] = (),
     normalizer: Mapping[str, Any] | None = None,
     pre_tokenizer: Mapping[str, Any] | None = None,
+    post_processor: Mapping[str, Any] | None = None,
     **model_fields: Any,
-) -> Encode:
-    """The same tokenizer in the reference library."""
+) -> tuple[Encode, Locate]:
+    """The same tokenizer in the reference library: its ids, and its spans."""
     source = {
         "version": "1.0",
         "added_tokens": list(added_tokens),
         "normalizer": normalizer,
         "pre_tokenizer": pre_tokenizer or _byte_level(),
+        "post_processor": post_processor,
         "model": {
             "type": "BPE",
             "vocab": {_spelled(content): index for index, content in enumerate(tokens)},
@@ -343,15 +437,22 @@ def _reference(
         ids: list[int] = tokenizer.encode(text, add_special_tokens=False).ids
         return ids
 
-    return encode
+    def locate(text: str, special: bool) -> Sequence[tuple[int, int]]:
+        tokenizer.encode_special_tokens = not special
+        spans: list[tuple[int, int]] = tokenizer.encode(text, add_special_tokens=False).offsets
+        return spans
+
+    return encode, locate
 
 
-def _byte_level(*, add_prefix_space: bool = False, use_regex: bool = False) -> dict[str, Any]:
+def _byte_level(
+    *, add_prefix_space: bool = False, use_regex: bool = False, trim_offsets: bool = False
+) -> dict[str, Any]:
     return {
         "type": "ByteLevel",
         "add_prefix_space": add_prefix_space,
         "use_regex": use_regex,
-        "trim_offsets": False,
+        "trim_offsets": trim_offsets,
     }
 
 

@@ -65,7 +65,7 @@ def _changes_of_any_file() -> dict[str, Change]:
         "HEADER-longest-token.bin": _set(40, 4, 1 << 16),
         "HEADER-unknown-id.bin": _set(44, 4, 1),
         "HEADER-reserved.bin": _set(59, 1, 1),
-        "MODEL-unigram.bin": _set(32, 4, 2),
+        "MODEL-six.bin": _set(32, 4, 6),
         "MODEL-zero.bin": _set(32, 4, 0),
         "SECTION-misaligned.bin": _set(_entry(BYTS) + 8, 8, 193),
         "SECTION-gap.bin": _set(_entry(BYTS) + 8, 8, 256),
@@ -78,7 +78,7 @@ def _changes_of_any_file() -> dict[str, Change]:
         "SECTION-reserved.bin": _set(_entry(RECS) + 28, 4, 1),
         "SECTION-none.bin": _set(12, 4, 0),
         "DUPLICATE.bin": _tagged(BYTS, b"RECS"),
-        "UNKNOWN-required.bin": _tagged(BYTS, b"TRIE"),
+        "UNKNOWN-required.bin": _tagged(BYTS, b"NOPE"),
         "MISSING-records.bin": _tagged(RECS, b"recs", required=False),
         "MISSING-bytes.bin": _tagged(BYTS, b"byts", required=False),
         "MISSING-all-but-byte-ids.bin": _tagged(BYTS, b"BIDS"),
@@ -93,6 +93,7 @@ def _changes_of_an_encoder() -> dict[str, Change]:
         "MISSING-token-index.bin": _tagged(TIDX, b"tidx", required=False),
         "MISSING-pair-index.bin": _tagged(PIDX, b"pidx", required=False),
         "MISSING-splits.bin": _tagged(SPLT, b"splt", required=False),
+        "MISSING-trie.bin": _set(32, 4, 5),
         "SECTION_SIZE-token-index.bin": _set(TOKEN_INDEX, 4, 5),
         "SECTION_SIZE-token-index-no-slots.bin": _indexes(TOKEN_INDEX, 0, 9),
         "SECTION_SIZE-pair-index-no-buckets.bin": _set(PAIR_INDEX + 4, 4, 0),
@@ -107,6 +108,7 @@ def _changes_of_an_encoder() -> dict[str, Change]:
 def _stages() -> dict[str, list[dict[str, int]]]:
     """Stages with one fault each: what is not given is good (on bytes, one class, one state)."""
     text = {"flags": 0, "middle_count": 1, "leaf_count": 1}
+    ones = {"classes_offset": -8, "transitions_offset": 0, "before": 1}
     return {
         "behavior": [{"behavior": 5}],
         "unknown-flag": [{"flags": 6}],
@@ -128,6 +130,14 @@ def _stages() -> dict[str, list[dict[str, int]]]:
         "class": [{"classes_offset": -4}],
         "start": [{"starts_offset": -8}],
         "next-state": [{"transitions_offset": -8}],
+        "label-classes-without-states": [{"label_class_count": 1}],
+        "label-states-without-classes": [{"label_state_count": 1}],
+        "too-many-label-classes": [{"label_class_count": 255, "label_state_count": 1, "transitions_offset": 0}],
+        "too-many-label-states": [{"label_class_count": 1, "label_state_count": 4097}],
+        "labels-outside": [{"label_class_count": 1, "label_state_count": 1}],
+        "label": [{"label_class_count": 1, "label_state_count": 1, "behind": 1}],
+        "label-next-state": [{"label_class_count": 1, "label_state_count": 1, "behind": 1 << 8}],
+        "label-class": [{"class_count": 2, "row_shift": 2, "label_class_count": 1, "label_state_count": 1, **ones}],
         "stage-first-op": [{"first_op": 1}],
         "stage-op-count": [{"op_count": 0x100}],
         "text-table-outside": [{**text, "middle_count": 2}],
@@ -182,19 +192,23 @@ def _swapped(content: bytearray) -> None:
 def _with_stages(stages: Sequence[Mapping[str, int]]) -> Change:
     """Put stages into SPLT, the last section: each is good but for the fields that are given, and all share their tables.
 
-    Offsets are given from the tables' start. Before the tables there are 8 bytes of 255, out of the range of everything.
+    Offsets are given from the tables' start. Before the tables there are 8 bytes of 255, out of the range of everything, or of ``before``;
+    ``behind``: four bytes more at the end.
     """
     tables = SplitsHeader.sizeof() + Stage.sizeof() * len(stages) + 8
     good = dict.fromkeys(("behavior", "memo_count", "classes_offset", "first_op", "op_count"), 0)
     good |= {"flags": 2, "class_count": 1, "state_count": 1, "row_shift": 1, "middle_count": 0, "leaf_count": 0}
-    good |= {"starts_offset": 864, "transitions_offset": 868}
+    good |= {"starts_offset": 864, "transitions_offset": 868, "label_class_count": 0, "label_state_count": 0}
+    before, behind = bytes([stages[-1].get("before", 255)]) * 8, b""
     section = bytearray(SplitsHeader.build({"stage_count": len(stages), "reserved": None}))
     for fields in stages:
         values = {**good, **fields}
+        if "behind" in fields:
+            behind = fields["behind"].to_bytes(4, "little")
         for name in ("classes_offset", "starts_offset", "transitions_offset"):
             values[name] = (values[name] + tables) & 0xFFFFFFFF
-        section += Stage.build({**values, "reserved": None})
-    section += b"\xff" * 8 + bytes(864 + 4 + 4)
+        section += Stage.build(values)
+    section += before + bytes(864 + 4 + 4) + behind
 
     def change(content: bytearray) -> None:
         start = int.from_bytes(content[_entry(SPLT) + 8 : _entry(SPLT) + 16], "little")

@@ -16,14 +16,16 @@ from tokexport.compiler.regex import fancy, oniguruma
 from tokexport.compiler.regex.atomic import resolved
 from tokexport.compiler.regex.classes import byte_alphabet
 from tokexport.compiler.regex.dfa import DEAD, Automaton, determinise, minimise
+from tokexport.compiler.regex.far import Labelling, determinise_far, looks_far
 from tokexport.compiler.regex.overrun import states_to_remember
 from tokexport.compiler.regex.program import program_of
+from tokexport.compiler.regex.runs import script_runs
 from tokexport.compiler.regex.syntax import Characters, Node, PatternError
 from tokexport.compiler.unicode import CODE_POINTS, character_test_set
 from tokexport.errors import UnsupportedError
-from tokexport.model import CharacterTest, Dialect, Split
+from tokexport.model import CharacterRuns, CharacterTest, Dialect, Split
 
-__all__ = ["MATCH_ENDS", "SplitProgram", "compile_split", "compile_tree"]
+__all__ = ["MATCH_ENDS", "Labelling", "SplitProgram", "compile_replace", "compile_split", "compile_tree"]
 
 MAX_CLASSES = 254
 MATCH_ENDS = 0x8000
@@ -39,6 +41,9 @@ class SplitProgram:
     ``starts``: shape (n_classes + 1,), the state to start in by the class of the symbol before; the last is for the start of the text.
     ``n_memo``: states 1 to n_memo can be passed through without bound while no match ends, and by one start after the other, so a
     runtime that stays linear remembers the positions where one of them led to no match end; 0 for nearly every pattern in use.
+    ``may_be_empty``: a match may hold no character; it then ends before the first symbol that is read.
+    ``labelling``: with it, the automaton does not read classes but labels, of which there are n_classes: what the labelling, run from the
+    end of the text to its start over the classes, gives each symbol.
     """
 
     classes: npt.NDArray[np.uint8]
@@ -46,20 +51,35 @@ class SplitProgram:
     transitions: npt.NDArray[np.uint16]
     starts: npt.NDArray[np.uint16]
     n_memo: int
+    may_be_empty: bool = False
+    labelling: Labelling | None = None
+
+    def read(self, text: str) -> list[int]:
+        r"""What the automaton reads of a text, code point by code point: its classes, or their labels.
+
+        >>> compile_split(Split(r"\s+|\S+")).read("a b")
+        [0, 1, 0]
+        """
+        classes = [int(self.classes[ord(character)]) for character in text]
+        return classes if self.labelling is None else self.labelling.run(classes)
 
 
 def compile_split(split: Split) -> SplitProgram:
     r"""Compile one pre-tokenizer stage.
 
-    Raises UnsupportedError, naming the pattern and the place in it, where the table could not be exact: look-around over more than one
-    character, back-references, patterns that can match the empty string, and whatever the dialect's engine itself refuses.
+    Raises UnsupportedError, naming the pattern and the place in it, where the table could not be exact: look-behind over more than one
+    character, back-references, and whatever the dialect's engine itself refuses.
 
     >>> program = compile_split(Split(r"\s+(?!\S)|\s+|\S+"))
     >>> program.n_classes, program.transitions.shape, program.n_memo
     (2, (5, 3), 0)
     """
     try:
-        return compile_tree(_parse(split), on_bytes=split.on_bytes)
+        program = compile_tree(_parse(split), on_bytes=split.on_bytes)
+        if program.may_be_empty and split.dialect is Dialect.FANCY_REGEX:
+            # tiktoken panics where it meets one.
+            raise empty_match()
+        return program
     except PatternError as refused:
         raise UnsupportedError(
             split.path,
@@ -74,26 +94,48 @@ def compile_split(split: Split) -> SplitProgram:
         ) from None
 
 
+def compile_replace(split: Split) -> SplitProgram:
+    """Compile a pattern whose matches are replaced.
+
+    Raises UnsupportedError as ``compile_split`` does, and where a match may be empty.
+    """
+    program = compile_split(split)
+    if program.may_be_empty:
+        refused = empty_match()
+        found = f"the {split.dialect.value} pattern {split.pattern!r} with {refused.found} at offset {refused.offset}"
+        raise UnsupportedError(split.path, found, refused.supported)
+    return program
+
+
 def compile_tree(node: Node, *, on_bytes: bool = False) -> SplitProgram:
     """Compile a pattern that is given as its tree; PatternError where the table could not be exact."""
     alphabet = byte_alphabet() if on_bytes else np.arange(CODE_POINTS)
-    return _split_program(minimise(determinise(program_of(resolved(node)), alphabet)))
+    program = program_of(resolved(node))
+    if looks_far(program):
+        return _split_program(*determinise_far(program, alphabet))
+    return _split_program(minimise(determinise(program, alphabet)))
+
+
+def empty_match() -> PatternError:
+    """The error for a pattern that can match the empty string, where that is not supported."""
+    return PatternError(0, "a possible match of the empty string", "a pattern that consumes at least one character is")
 
 
 def _parse(split: Split) -> Node:
+    if isinstance(split.pattern, CharacterRuns):
+        return script_runs()
     if isinstance(split.pattern, CharacterTest):
         return Characters(character_test_set(split.pattern))
     parse = oniguruma.parse if split.dialect is Dialect.ONIGURUMA else fancy.parse
     return parse(split.pattern)
 
 
-def _split_program(automaton: Automaton) -> SplitProgram:
-    if automaton.ends[automaton.starts].any():
-        raise PatternError(0, "a possible match of the empty string", "a pattern must consume at least one character")
+def _split_program(automaton: Automaton, labelling: Labelling | None = None) -> SplitProgram:
+    may_be_empty = bool(automaton.ends[automaton.starts].any())
     n_classes = automaton.next.shape[1] - 1
-    if n_classes > MAX_CLASSES:
+    if max(n_classes, int(automaton.classes.max()) + 1) > MAX_CLASSES:
         raise PatternError(0, f"{n_classes} different classes of characters", f"up to {MAX_CLASSES} are")
-    unbounded = states_to_remember(automaton)
+    unbounded = states_to_remember(automaton, may_be_empty)
     order = np.concatenate([[DEAD], np.flatnonzero(unbounded), np.flatnonzero(~unbounded)[1:]])
     number = np.empty_like(order)
     number[order] = np.arange(len(order))
@@ -104,4 +146,6 @@ def _split_program(automaton: Automaton) -> SplitProgram:
         transitions=transitions[order].astype(np.uint16),
         starts=number[automaton.starts].astype(np.uint16),
         n_memo=int(unbounded.sum()),
+        may_be_empty=may_be_empty,
+        labelling=labelling,
     )

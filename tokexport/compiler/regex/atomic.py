@@ -16,14 +16,17 @@ from tokexport.compiler.regex.dfa import Automaton as Table
 from tokexport.compiler.regex.lookaround import condition_of
 from tokexport.compiler.regex.program import program_of
 from tokexport.compiler.regex.syntax import (
+    Ahead,
     Assertion,
     Atomic,
     Automaton,
     Characters,
     Choice,
+    Condition,
     Look,
     Neighbour,
     Node,
+    Opposite,
     PatternError,
     Repeat,
     Sequence,
@@ -34,7 +37,7 @@ from tokexport.compiler.unicode import CODE_POINTS
 def resolved(node: Node) -> Node:
     """The same tree with each Look turned into an Assertion, and each Atomic into an Automaton.
 
-    Raises PatternError where one code point of lookahead and look-behind is not enough.
+    Raises PatternError where one code point of look-behind is not enough, or one of lookahead for an atomic group.
 
     >>> from tokexport.compiler.regex.fancy import parse
     >>> len(resolved(parse("a++")).exits)  # states: the dead one, before the first a, behind an a
@@ -48,12 +51,22 @@ def resolved(node: Node) -> Node:
         case Repeat(body, low, high, greedy):
             return Repeat(resolved(body), low, high, greedy)
         case Look():
-            return Assertion(condition_of(node))
+            return Assertion(_condition(node))
         case Atomic(body, offset):
             # One character has one match: nothing to keep.
             return body if isinstance(body, Characters) else _automaton_of(resolved(body), offset)
         case _:
             return node
+
+
+def _condition(look: Look) -> Condition:
+    try:
+        return condition_of(look)
+    except PatternError:
+        if not look.ahead:
+            raise
+    condition = Ahead(resolved(look.body), look.offset)
+    return Opposite(condition) if look.negative else condition
 
 
 def _automaton_of(body: Node, offset: int) -> Automaton:

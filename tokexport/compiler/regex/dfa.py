@@ -8,17 +8,22 @@ and the last one seen before the automaton dies is the match.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from tokexport.compiler.regex.classes import Partition, partition
-from tokexport.compiler.regex.program import Check, Fork, Match, Program, Take, neighbours_of
-from tokexport.compiler.regex.syntax import Condition, Every, Neighbour, Opposite, PatternError, Some
+from tokexport.compiler.regex.classes import partition
+from tokexport.compiler.regex.program import Check, Fork, Match, Program, Take, asked_by
+from tokexport.compiler.regex.syntax import Ahead, Condition, Every, Neighbour, Opposite, PatternError, Some
 
 MAX_STATES = 4096
 DEAD = 0
+
+# Where a test holds: shape (n_classes + 1, n_classes + 1), by the symbol behind and the symbol ahead; the last is that there is none.
+Truth: TypeAlias = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,22 +53,41 @@ def determinise(program: Program, alphabet: npt.NDArray[np.int64]) -> Automaton:
     >>> automaton.ends[2].tolist()
     [True, True, True, True]
     """
-    tests = [neighbour for condition in program.conditions for neighbour in neighbours_of(condition)]
-    symbols = partition([*program.sets, *(test.members for test in tests)], alphabet)
-    return _Determiniser(program, symbols, tests).automaton()
+    tests = [test for condition in program.conditions for test in asked_by(condition)]
+    near = [test for test in tests if isinstance(test, Neighbour)]
+    for test in tests:
+        if isinstance(test, Ahead):
+            raise PatternError(
+                test.offset,
+                "a look-ahead over more than one character in an atomic group",
+                "one over a single character is, and outside of such groups one over any number",
+            )
+    symbols = partition([*program.sets, *(test.members for test in near)], alphabet)
+    holds, rows = symbols.holds[: len(program.sets)], symbols.holds[len(program.sets) :]
+    truth = {id(test): neighbour_truth(test, row) for test, row in zip(near, rows, strict=True)}
+    return determinise_over(program, symbols.classes, holds, truth)
+
+
+def determinise_over(
+    program: Program, classes: npt.NDArray[np.int32], holds: npt.NDArray[np.bool_], truth: Mapping[int, Truth]
+) -> Automaton:
+    """The same over given classes. ``holds[set, class]``: membership; ``truth``: that of each test, by its ``id``."""
+    return _Determiniser(program, classes, holds, truth).automaton()
 
 
 class _Determiniser:
-    def __init__(self, program: Program, symbols: Partition, tests: list[Neighbour]) -> None:
+    def __init__(
+        self,
+        program: Program,
+        classes: npt.NDArray[np.int32],
+        holds: npt.NDArray[np.bool_],
+        truth: Mapping[int, Truth],
+    ) -> None:
         self._instructions = program.instructions
         self._start = program.start
-        self._symbols = symbols
-        n_classes = symbols.n_classes
-        n_sets = len(program.sets)
-        self._takes = [
-            frozenset(np.flatnonzero(symbols.holds[:n_sets, symbol]).tolist()) for symbol in range(n_classes)
-        ]
-        truth = {id(test): row for test, row in zip(tests, symbols.holds[n_sets:], strict=True)}
+        self._classes = classes
+        n_classes = holds.shape[1]
+        self._takes = [frozenset(np.flatnonzero(holds[:, symbol]).tolist()) for symbol in range(n_classes)]
         held = np.array([_holds(condition, truth, n_classes) for condition in program.conditions], dtype=np.bool_)
         held = held.reshape(len(program.conditions), n_classes + 1, n_classes + 1)
         # Symbols behind that no condition tells apart are one context; the same ahead. Context 0 stands for all where none asks.
@@ -100,7 +124,7 @@ class _Determiniser:
             reaching |= found
 
     def automaton(self) -> Automaton:
-        n_symbols = self._symbols.n_classes + 1
+        n_symbols = len(self._takes) + 1
         end = n_symbols - 1
         numbers: dict[tuple[tuple[int, ...], int], int] = {((), 0): DEAD}
         queue: list[tuple[tuple[int, ...], int]] = [((), 0)]
@@ -128,7 +152,7 @@ class _Determiniser:
                 accept.append(ended)
             rows.append(row)
             accepts.append(accept)
-        return Automaton(self._symbols.classes, np.array(rows), np.array(accepts), np.array(starts))
+        return Automaton(self._classes, np.array(rows), np.array(accepts), np.array(starts))
 
     def _follow(self, pending: tuple[int, ...], held: frozenset[int]) -> tuple[list[Take], bool]:
         """The threads that wait for a symbol, in order of priority, and whether a match ends here (which cuts all behind it)."""
@@ -160,13 +184,18 @@ class _Determiniser:
         return takes, False
 
 
-def _holds(condition: Condition, truth: dict[int, npt.NDArray[np.bool_]], n_classes: int) -> npt.NDArray[np.bool_]:
-    """Where a condition holds: shape (n_classes + 1, n_classes + 1), by the symbol behind and the symbol ahead; last: there is none."""
+def neighbour_truth(test: Neighbour, row: npt.NDArray[np.bool_]) -> Truth:
+    """Where a test of a neighbour holds; ``row``: the classes in its set."""
+    line = np.append(row, test.edge)
+    return np.broadcast_to(line if test.ahead else line[:, None], (len(line), len(line)))
+
+
+def _holds(condition: Condition, truth: Mapping[int, Truth], n_classes: int) -> Truth:
+    """Where a condition holds."""
     shape = (n_classes + 1, n_classes + 1)
     match condition:
-        case Neighbour(ahead, _, edge):
-            line = np.append(truth[id(condition)], edge)
-            return np.broadcast_to(line if ahead else line[:, None], shape)
+        case Neighbour() | Ahead():
+            return truth[id(condition)]
         case Every(parts):
             held = np.ones(shape, dtype=np.bool_)
             for part in parts:

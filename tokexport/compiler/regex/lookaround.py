@@ -1,7 +1,8 @@
 r"""Look-around over one code point: from a tree to a condition on the two neighbours of a position.
 
 ``(?!\S)`` asks about the code point ahead only, so it costs nothing while a text is read: the automaton knows that code point when
-it decides. So do ``(?=a|$)``, ``(?=ab*)`` (which is ``(?=a)``) and ``(?<!\w)``. Anything that needs a second code point is refused.
+it decides. So do ``(?=a|$)``, ``(?=ab*)`` (which is ``(?=a)``) and ``(?<!\w)``. A look-ahead that needs a second code point costs a pass
+over the text (see far.py); such a look-behind is refused.
 """
 
 from __future__ import annotations

@@ -13,10 +13,11 @@ import numpy.typing as npt
 from tokexport.compiler.regex.dfa import DEAD, Automaton, sure_to_match
 
 
-def states_to_remember(automaton: Automaton) -> npt.NDArray[np.bool_]:
+def states_to_remember(automaton: Automaton, may_be_empty: bool = False) -> npt.NDArray[np.bool_]:
     """The states that can be passed through without bound while no match ends, if two starts can do so over the same text.
 
-    Where two never can, no character is read more than a constant number of times, and there is nothing to remember.
+    Where two never can, no character is read more than a constant number of times, and there is nothing to remember. ``may_be_empty``: a
+    match that holds nothing leaves what was read to the next start, so the states are remembered whatever the starts do.
 
     >>> from tokexport.compiler.regex.dfa import determinise, minimise
     >>> from tokexport.compiler.regex.fancy import parse
@@ -32,7 +33,7 @@ def states_to_remember(automaton: Automaton) -> npt.NDArray[np.bool_]:
     silent[states, automaton.next[states, symbols]] = True
     silent[sure_to_match(automaton)] = False
     unbounded = _between_cycles(silent)
-    if not unbounded.any() or not _two_starts_overrun(automaton, unbounded):
+    if not unbounded.any() or not (may_be_empty or _two_starts_overrun(automaton, unbounded)):
         return np.zeros(n_states, dtype=np.bool_)
     return unbounded
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tokexport.compiler.regex.syntax import (
+    Ahead,
     Assertion,
     Automaton,
     Characters,
@@ -157,9 +158,9 @@ def _ordered(body: int, after: int, greedy: bool) -> tuple[int, int]:
     return (body, after) if greedy else (after, body)
 
 
-def neighbours_of(condition: Condition) -> list[Neighbour]:
-    """The tests of single neighbours that a condition is made of."""
-    if isinstance(condition, Neighbour):
+def asked_by(condition: Condition) -> list[Neighbour | Ahead]:
+    """The tests of single neighbours, and of all that follows, that a condition is made of."""
+    if isinstance(condition, Neighbour | Ahead):
         return [condition]
     inner = (condition.condition,) if isinstance(condition, Opposite) else condition.conditions
-    return [neighbour for part in inner for neighbour in neighbours_of(part)]
+    return [test for part in inner for test in asked_by(part)]

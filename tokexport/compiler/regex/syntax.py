@@ -54,7 +54,15 @@ class Opposite:
     condition: Condition
 
 
-Condition: TypeAlias = "Neighbour | Every | Some | Opposite"
+@dataclass(frozen=True, slots=True, eq=False)
+class Ahead:
+    """What follows a position matches a body, however many characters that takes; ``offset`` is that of the look-ahead."""
+
+    body: Node
+    offset: int
+
+
+Condition: TypeAlias = "Neighbour | Every | Some | Opposite | Ahead"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,8 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
+from tokexport.compiler.unicode import graphemes
 from tokexport.compiler.unicode.engines import every_scalar_value, members_of
-from tokexport.compiler.unicode.store import Writer, set_to_numbers
+from tokexport.compiler.unicode.store import CODE_POINTS, Writer, set_to_numbers
 from tokexport.model import CharacterMap
 
 # What many characters become: nothing, a space, themselves between two spaces. The rest is listed one by one.
@@ -60,13 +63,41 @@ def other_numbers(found: dict[str, str]) -> Iterator[int]:
             last = ord(before)
 
 
+def script_numbers() -> Iterator[int]:
+    """The runs of code points of one script, as UnicodeScripts tells them: how many code points, and the script's number.
+
+    0 is the script of what never begins a piece; the others are numbered as they come.
+    """
+    from tokenizers import pre_tokenizers
+
+    cut = pre_tokenizers.UnicodeScripts().pre_tokenize_str
+    numbers = np.zeros(CODE_POINTS, np.int64)
+    firsts: list[str] = []  # of each script, the first character
+    piece_of = {piece[0]: piece for piece, _ in cut(every_scalar_value())}
+    inside: str | None = None
+    for character in every_scalar_value():
+        if not cut(character):
+            continue
+        if character in piece_of or inside is None:
+            inside = character
+            number = next((i for i, first in enumerate(firsts) if len(cut(first + character)) == 1), len(firsts))
+            if number == len(firsts):
+                firsts.append(character)
+        numbers[ord(character)] = number + 1
+    edges = np.flatnonzero(np.diff(numbers, prepend=-1))
+    for start, stop in zip(edges, [*edges[1:], CODE_POINTS], strict=True):
+        yield from (int(stop - start), int(numbers[start]))
+
+
 def generate(made_with: dict[str, str]) -> bytes:
     """The bytes of ``characters.dat``."""
     writer = Writer()
     maps = {kind: character_map(kind) for kind in CharacterMap}
     header = {
         "made_with": made_with,
+        "graphemes": {name: writer.add(set_to_numbers(found)) for name, found in graphemes.grapheme_sets().items()},
         "patterns": PATTERNS,
+        "scripts": writer.add(script_numbers()),
         "maps": {
             kind.value: [
                 *(writer.add(set_numbers(found, pattern)) for pattern in PATTERNS),

@@ -1,0 +1,95 @@
+"""Random Unigram, WordPiece and WordLevel models: small alphabets, many ties, pieces that are missing, unknown tokens everywhere."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from tokenizers import pre_tokenizers
+
+LETTERS = "aab#"
+CHARACTERS = "abc#\u00e9\u4e2d\U0001f600\u0301"
+SCORES = (-1.0, -1.0, -2.0, -3.0, -0.5, 0.0, -0.1, -0.2, -0.3, -0.30000000000000004, -0.7, 1.5)
+PREFIXES = ("##", "##", "", "#", "\u00e9", "abc")
+PRE_TOKENIZERS: tuple[dict[str, Any] | None, ...] = (
+    None,
+    {"type": "WhitespaceSplit"},
+    {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": False},
+)
+
+
+def text(r: random.Random, longest: int) -> str:
+    """A few characters, two of them most of the time."""
+    letters = LETTERS if r.random() < 0.7 else CHARACTERS
+    return "".join(r.choice(letters) for _ in range(r.randint(1, longest)))
+
+
+def sentence(r: random.Random, pieces: list[str]) -> str:
+    """Pieces, other text and spaces."""
+    kinds = (lambda: r.choice(pieces), lambda: text(r, 6), lambda: " ", lambda: text(r, 2) * r.randint(1, 60))
+    return "".join(r.choice(kinds)() for _ in range(r.randint(1, 9)))
+
+
+def _mapped(content: str) -> str:
+    return "".join(CHARACTER[byte] for byte in content.encode())
+
+
+_OTHERS = sorted(set(pre_tokenizers.ByteLevel.alphabet()) - {chr(byte) for byte in range(256)})
+_PRINTING = [byte for byte in range(256) if chr(byte) in pre_tokenizers.ByteLevel.alphabet()]
+_SILENT = [byte for byte in range(256) if byte not in _PRINTING]
+CHARACTER = {byte: chr(byte) for byte in _PRINTING} | dict(zip(_SILENT, _OTHERS, strict=True))
+
+
+def _pieces(r: random.Random) -> list[str]:
+    prefix = r.choice(PREFIXES)
+    pieces = [r.choice(["<unk>", "a", "\u00e9"])]
+    for _ in range(r.randint(1, 40)):
+        piece = text(r, r.choice([1, 2, 3, 6, 20]))
+        pieces.append(prefix + piece if r.random() < 0.5 else piece)
+    return pieces
+
+
+def model(r: random.Random, *, byte_level: bool) -> tuple[dict[str, Any], list[str]]:
+    """The ``model`` of a tokenizer.json, and its pieces as they stand in a text."""
+    pieces = _pieces(r)
+    spelled = [_mapped(piece) for piece in pieces] if byte_level else pieces
+    kind = r.choice(["Unigram", "Unigram", "WordPiece", "WordLevel"])
+    if kind == "Unigram":
+        if r.random() < 0.4:
+            spelled = [*spelled, *(f"<0x{byte:02X}>" for byte in range(256) if r.random() < r.choice([0.5, 1.0]))]
+        vocab = [[piece, r.choice(SCORES) if r.random() < 0.8 else r.uniform(-9, 0)] for piece in spelled]
+        unk_id = r.choice([0, 0, 1, None])
+        return {
+            "type": kind,
+            "unk_id": unk_id,
+            "vocab": vocab,
+            "byte_fallback": r.random() < 0.5 and not byte_level,
+        }, pieces
+    ids = list(range(len(set(spelled)) + r.choice([0, 3])))
+    r.shuffle(ids)
+    vocab_ids = dict(zip(dict.fromkeys(spelled), ids, strict=False))
+    unknown = {"unk_token": r.choice([spelled[0], spelled[0], "[UNK]"])}
+    if kind == "WordLevel":
+        return {"type": kind, "vocab": vocab_ids, **unknown}, pieces
+    longest = r.choice([0, 1, 3, 5, 100, 100, 10**19])
+    prefix = r.choice(PREFIXES)
+    prefix = _mapped(prefix) if byte_level else prefix
+    fields = {"continuing_subword_prefix": prefix, "max_input_chars_per_word": longest}
+    return {"type": kind, "vocab": vocab_ids, **unknown, **fields}, pieces
+
+
+def tokenizer_json(seed: int) -> tuple[dict[str, Any], list[str]]:
+    """A tokenizer.json with such a model and nothing else but a pre-tokenizer; and texts for it."""
+    r = random.Random(seed)
+    pre_tokenizer = r.choice(PRE_TOKENIZERS)
+    fields, pieces = model(r, byte_level=pre_tokenizer is not None and pre_tokenizer["type"] == "ByteLevel")
+    if r.random() < 0.2:
+        del fields["type"]
+    source = {
+        "version": "1.0",
+        "added_tokens": [],
+        "pre_tokenizer": pre_tokenizer,
+        "decoder": {"type": "Fuse"},
+        "model": fields,
+    }
+    return source, [sentence(r, pieces) for _ in range(200)]

@@ -1,0 +1,88 @@
+"""BPE over characters gives the reference's ids: byte fallback, unknown tokens, affixes, and cuts where no merge crosses."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+import random_character_models
+import spec_encoder
+import spec_reader
+from tokenizers import Tokenizer
+
+from tokexport.errors import UnsupportedError
+from tokexport.readers import read
+from tokexport.runtime.tokenizer import load
+from tokexport.writers.tokexport_file import Options, write
+
+SLOW = os.environ.get("TOKEXPORT_SLOW") == "1"
+SEEDS = range(20_000 if SLOW else 400)
+TOGETHER = 50
+
+
+def converted(source: dict[str, Any], folder: Path) -> bytes:
+    path = folder / "tokenizer.json"
+    path.write_text(json.dumps(source), encoding="utf-8")
+    return write(read(path), Options())
+
+
+SPLIT = {"type": "Split", "pattern": {"Regex": "[ \n]+"}, "behavior": "Isolated", "invert": False}
+
+
+@pytest.mark.parametrize("first", SEEDS[::TOGETHER])
+def test_a_random_model_is_exact_or_refused(first: int, tmp_path: Path) -> None:
+    exact = 0
+    for seed in range(first, first + TOGETHER):
+        r = random.Random(seed)
+        model = random_character_models.character_model(seed)
+        source = random_character_models.tokenizer_json(model, r.choice([None, SPLIT]))
+        reference = Tokenizer.from_str(json.dumps(source))
+        try:
+            content = converted(source, tmp_path)
+        except UnsupportedError:
+            continue
+        exact += 1
+        tokenizer, file = load(content), spec_reader.open_file(content)
+        texts = [random_character_models.text(r, 24) for _ in range(60)]
+        texts += ["".join(r.choices(list(model["vocab"]), k=r.randint(1, 6))) for _ in range(20)]
+        for text in texts:
+            expected = reference.encode(text).ids
+            assert tokenizer.encode(text) == expected, (seed, text)
+        for text in texts[:5]:
+            assert spec_encoder.encode(file, text[:40].encode()) == reference.encode(text[:40]).ids, (seed, text)
+    assert exact > TOGETHER * 0.7
+
+
+MARK = "\u2581"
+REPLACE = {"type": "Replace", "pattern": {"String": " "}, "content": MARK}
+
+
+@pytest.mark.parametrize("split", [None, SPLIT, {"type": "Digits", "individual_digits": False}])
+def test_both_sides_of_a_cut_give_the_ids_of_the_whole(split: dict[str, Any] | None, tmp_path: Path) -> None:
+    cut = 0
+    for seed in range(16):
+        r = random.Random(seed)
+        model = random_character_models.character_model(seed)
+        source = random_character_models.tokenizer_json(model, split) | {"normalizer": REPLACE}
+        source["added_tokens"] = [
+            {"id": len(model["vocab"]), "content": "b e", "single_word": False, "lstrip": False, "rstrip": False}
+            | {"normalized": seed % 2 == 0, "special": False}
+        ]
+        try:
+            file = spec_reader.open_file(converted(source, tmp_path))
+        except UnsupportedError:
+            continue
+        reference, cuts = Tokenizer.from_str(json.dumps(source)), file.sections.get(b"CUTS", bytes(2048))
+        for _ in range(20):
+            text = "".join(r.choices("abcdexy \n1", k=30))
+            ids = reference.encode(text).ids
+            for at in range(1, len(text)):
+                x, y = ord(text[at - 1]), ord(text[at])
+                if cuts[16 * x + (y >> 3)] >> (y & 7) & 1:
+                    cut += 1
+                    assert reference.encode(text[:at]).ids + reference.encode(text[at:]).ids == ids, (seed, text, at)
+    assert cut > 300

@@ -1,0 +1,129 @@
+"""The rules of DECO: the runtime does with any tokens and any rules what the specification says, in one call and in a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+import spec_decoder
+import spec_reader
+from decoders import decode_only
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_decoding import rules, tokens
+
+from tokexport.errors import UnsupportedError
+from tokexport.model import Decoding, Token
+from tokexport.runtime.decode_stream import DecodeStream
+from tokexport.runtime.tokenizer import Tokenizer, load
+
+
+def streamed(tokenizer: Tokenizer, ids: Sequence[int], skip: bool) -> str:
+    stream = DecodeStream(tokenizer, skip_special_tokens=skip)
+    parts = [*map(stream.step, ids), stream.flush()]
+    assert "" not in parts
+    assert stream.flush() is None
+    return "".join(part for part in parts if part is not None)
+
+
+@settings(max_examples=300, deadline=None)
+@given(tokens, rules, st.data(), st.booleans())
+def test_ids_decode_as_the_specification_says(
+    tokens: list[Token], decoding: Decoding, data: st.DataObject, skip: bool
+) -> None:
+    content = decode_only(tokens, decoding)
+    file, tokenizer = spec_reader.open_file(content), load(content)
+    ids = st.lists(st.integers(0, len(tokens) - 1), max_size=10)
+    for sequence in data.draw(st.lists(ids, min_size=1, max_size=6)):
+        wanted = [id for id in sequence if not (skip and tokens[id].special)]
+        parts = spec_decoder.decode_tokens(file, wanted)
+        assert tokenizer.decode_tokens_bytes(sequence, skip_special_tokens=skip) == parts
+        assert tokenizer.decode_bytes(sequence, skip_special_tokens=skip) == b"".join(parts)
+        text = spec_decoder.decode_text(file, wanted)
+        assert tokenizer.decode(sequence, skip_special_tokens=skip) == text
+        assert streamed(tokenizer, sequence, skip) == text
+
+
+@settings(deadline=None)
+@given(tokens)
+def test_every_form_of_a_token_comes_back_from_the_file(tokens: list[Token]) -> None:
+    content = decode_only(tokens, Decoding(strip_left=("x", 1)))  # so that there is a DECO in any case
+    file = spec_reader.open_file(content)
+    for id, token in enumerate(tokens):
+        forms = tuple(
+            spec_decoder.form(file, id, first, last)
+            for first, last in ((False, False), (True, False), (False, True), (True, True))
+        )
+        assert forms == token.forms
+
+
+def test_a_file_that_only_joins_bytes_has_no_decoder() -> None:
+    tokens = [Token(b"a"), Token(b"\xff"), Token(b"b", first=b"b", last=b"b")]
+    assert b"DECO" not in spec_reader.open_file(decode_only(tokens, Decoding())).sections
+
+
+@pytest.mark.parametrize("place", ["content", "first", "last", "only"])
+def test_a_form_that_is_too_long_is_refused(place: str) -> None:
+    forms = {"content": b"x", place: b"x" * 65_535}
+    token = Token(**forms)  # type: ignore[arg-type]
+    assert load(decode_only([token], Decoding())).n_vocab == 1
+    with pytest.raises(UnsupportedError, match="65536 bytes"):
+        decode_only([replace(token, **{place: b"x" * 65_536})], Decoding())  # type: ignore[arg-type]
+
+
+RUN = Decoding(byte_fallback=True)
+BYTE_TOKENS = [Token(bytes([byte]), fallback=True) for byte in range(256)] + [Token(b"x")]
+
+
+def test_a_run_is_text_as_a_whole_or_not_at_all() -> None:
+    tokenizer = load(decode_only(BYTE_TOKENS, RUN))
+    assert tokenizer.decode([*"aé".encode(), 256]) == "aéx"
+    assert tokenizer.decode([*"aé".encode(), 0xC3, 256]) == "\ufffd" * 4 + "x"
+    assert tokenizer.decode([0xE2, 0x96, 256, 0x81]) == "\ufffd\ufffdx\ufffd"
+    assert tokenizer.decode_bytes([0xE2, 0x96, 0x81]) == "▁".encode()
+    assert tokenizer.decode([0xE2, 0x96], errors="ignore") == ""
+
+
+def test_a_stream_holds_a_run_back_until_it_is_known_to_be_text() -> None:
+    stream = DecodeStream(load(decode_only(BYTE_TOKENS, RUN)))
+    assert [stream.step(id) for id in (*"é".encode(), 256)] == [None, None, "éx"]
+    assert [stream.step(id) for id in (0x41, 0xE2, 0xFF, 0x41, 256)] == [None, None, "\ufffd" * 3, "\ufffd", "x"]
+    assert stream.step(0x41) is None
+    assert stream.flush() == "A"
+
+
+@pytest.mark.parametrize("length", [255, 256, 257, 1000])
+def test_a_run_of_any_length_is_exact_in_one_call_and_long_valid_ones_in_a_stream(length: int) -> None:
+    tokenizer = load(decode_only(BYTE_TOKENS, RUN))
+    run = [*("▁" * length).encode()[:length]]
+    expected = "▁" * (length // 3) if length % 3 == 0 else "\ufffd" * length
+    assert tokenizer.decode(run) == expected
+    valid = [*("é▁" * length).encode()]
+    assert tokenizer.decode(valid) == streamed(tokenizer, valid, False) == "é▁" * length
+
+
+def test_a_stream_decodes_the_last_id_as_the_last() -> None:
+    tokenizer = load(decode_only([Token(b"a ", last=b"a"), Token(b"b")], Decoding()))
+    stream = DecodeStream(tokenizer)
+    assert [stream.step(0), stream.step(0), stream.step(1), stream.step(0)] == [None, "a ", "a b", None]
+    assert stream.flush() == "a"
+    assert stream.flush() is None
+
+
+def test_a_bad_id_changes_nothing_in_a_stream() -> None:
+    tokenizer = load(decode_only([Token(b"a ", last=b"a"), None, Token(b"\xe2", fallback=True)], RUN))
+    stream = DecodeStream(tokenizer)
+    stream.step(0)
+    for wrong in (1, 3, 2**32 - 1):
+        with pytest.raises(KeyError):
+            stream.step(wrong)
+    assert stream.step(2) == "a "
+    with pytest.raises(KeyError):
+        stream.step(1)
+    assert stream.flush() == "\ufffd"
+
+
+def test_offsets_count_the_characters_of_the_text() -> None:
+    tokenizer = load(decode_only([Token(b" a", first=b"a"), Token("é".encode())], Decoding(strip_left=(" ", 1))))
+    assert tokenizer.decode_with_offsets([0, 1, 0]) == ("aé a", [0, 1, 2])

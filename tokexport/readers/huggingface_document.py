@@ -1,0 +1,53 @@
+"""Parts of a tokenizer.json, for sources that are read as the tokenizer.json that says the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def tokenizer_document(
+    *,
+    model: dict[str, Any],
+    added_tokens: list[dict[str, Any]],
+    normalizer: dict[str, Any] | None,
+    pre_tokenizer: dict[str, Any] | None,
+    post_processor: dict[str, Any] | None,
+    decoder: dict[str, Any] | None,
+) -> dict[str, Any]:
+    """A tokenizer.json without truncation and padding."""
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": added_tokens,
+        "normalizer": normalizer,
+        "pre_tokenizer": pre_tokenizer,
+        "post_processor": post_processor,
+        "decoder": decoder,
+        "model": model,
+    }
+
+
+def added_token(number: int, content: str, *, special: bool, normalized: bool = False) -> dict[str, Any]:
+    """An entry of ``added_tokens``, without white space or words about it.
+
+    >>> added_token(5, "<s>", special=True)["content"]
+    '<s>'
+    """
+    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": normalized, "special": special}
+    return {"id": number, "content": content, **flags}
+
+
+def byte_level(use_regex: bool) -> dict[str, Any]:
+    """The ByteLevel part; with ``use_regex`` it splits by GPT-2's pattern."""
+    return {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": use_regex}
+
+
+def split(pattern: str, behavior: str = "Isolated", *, invert: bool = False) -> dict[str, Any]:
+    """The Split part for a regular expression."""
+    return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": behavior, "invert": invert}
+
+
+def sequence(*parts: dict[str, Any]) -> dict[str, Any]:
+    """A Sequence of pre-tokenizers."""
+    return {"type": "Sequence", "pretokenizers": list(parts)}

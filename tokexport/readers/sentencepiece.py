@@ -1,0 +1,255 @@
+"""A SentencePiece model (BPE, Unigram, char or word) becomes a TokenizerModel.
+
+The reference is the ``sentencepiece`` library as its ``encode(text)`` is called without options: control pieces that
+stand in a text are text, user-defined ones are ids, and neither BOS nor EOS is added.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from tokexport.errors import SourceError, UnsupportedError
+from tokexport.layout import MAX_IDS
+from tokexport.model import (
+    AddedToken,
+    Behavior,
+    BytePairModel,
+    CharacterSymbols,
+    Decoding,
+    FirstIs,
+    Model,
+    PreTokenizerStep,
+    Provenance,
+    Reference,
+    SpecialIds,
+    Split,
+    Token,
+    TokenizerModel,
+    TokenKind,
+    UnigramModel,
+    WordLevelModel,
+)
+from tokexport.readers.huggingface_config import read_config, read_roles
+from tokexport.readers.json_node import show
+from tokexport.readers.sentencepiece_normalizer import SPACE_SYMBOL, normalizer_steps
+from tokexport.readers.sentencepiece_proto import Algorithm, Piece, PieceType, SentencePieceModel, parse_model
+from tokexport.readers.source_files import SourceFiles
+
+# A piece of these types can come out of a text; the others are reserved.
+_IN_TEXT: Final = (PieceType.NORMAL, PieceType.USER_DEFINED, PieceType.UNUSED)
+_UNKNOWN_PENALTY: Final = np.float32(10)
+_BYTE_PIECES: Final = {f"<0x{byte:02X}>": byte for byte in range(256)}
+
+
+def read_sentencepiece(data: bytes, name: str, files: SourceFiles) -> TokenizerModel:
+    """The model of the ``.model`` file ``name`` with the bytes ``data``.
+
+    Roles (BOS, EOS, ...) are those of a tokenizer_config.json beside it where there is one, else the file's own. Raises
+    SourceError where the library refuses the file, UnsupportedError for what cannot be exact.
+    """
+    return build(parse_model(data, name), files, Provenance("sentencepiece"))
+
+
+def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance) -> TokenizerModel:
+    """The model of a SentencePiece model; ``provenance`` names the kind of source, and gets the digests of ``files``."""
+    pieces = _Pieces(source)
+    tokens = tuple(_token(source, piece) for piece in source.pieces)
+    user_defined = [(number, piece.text) for number, piece in pieces.of(PieceType.USER_DEFINED)]
+    frozen = user_defined if source.algorithm in (Algorithm.BPE, Algorithm.CHAR) else []
+    splits: tuple[PreTokenizerStep, ...] = ()
+    if source.algorithm is Algorithm.WORD:
+        splits = (Split(SPACE_SYMBOL, Behavior.MERGED_WITH_NEXT, path="model_type WORD"),)
+    ids = {piece.text: number for number, piece in enumerate(source.pieces)}
+    roles = read_roles(files, read_config(files), ids, tokens, pieces.unk_id)
+    special_ids = roles.special_ids
+    if special_ids.bos is None and special_ids.eos is None:
+        special_ids = pieces.special_ids()
+    return TokenizerModel(
+        tokens=tokens,
+        model=_model(source, pieces),
+        reference=Reference.SENTENCEPIECE,
+        provenance=Provenance(provenance.source, dict(sorted(files.sha256.items()))),
+        normalizer=normalizer_steps(
+            source.file, source.normalizer, [text for _, text in user_defined], source.whitespace_as_suffix
+        ),
+        splits=splits,
+        added_tokens=tuple(AddedToken(number, text, normalized=True, verbatim=True) for number, text in frozen),
+        trimming=None,  # the library counts from what a normalizer rule begins with, not from characters
+        decoding=_decoding(source),
+        special_ids=special_ids,
+        chat_template=roles.chat_template,
+        notes=roles.notes,
+    )
+
+
+class _Pieces:
+    """The pieces by what they are for, checked as the library checks them when it loads a model."""
+
+    def __init__(self, source: SentencePieceModel) -> None:
+        self._source = source
+        if len(source.pieces) >= MAX_IDS:
+            raise UnsupportedError(source.file, f"{len(source.pieces)} pieces", f"at most {MAX_IDS} are supported")
+        if source.denormalizer_charsmap:
+            raise UnsupportedError(source.file, "a denormalizer with a charsmap", "decoding joins the pieces")
+        seen: dict[str, int] = {}
+        unknown: list[int] = []
+        bytes_found: dict[int, int] = {}
+        for number, piece in enumerate(source.pieces):
+            where = f"{source.file}: piece {number}"
+            if not piece.text or "\0" in piece.text:
+                raise SourceError(f"{where} is {show(piece.text)}; a piece is a text that is not empty, without NUL")
+            if piece.text in seen:
+                self._refuse_twice(seen[piece.text], number)
+            seen[piece.text] = number
+            if not math.isfinite(piece.score):
+                raise SourceError(f"{where}, {show(piece.text)}, has the score {piece.score}; expected a number")
+            if piece.type is PieceType.UNKNOWN:
+                unknown.append(number)
+            elif piece.type is PieceType.BYTE:
+                if piece.text not in _BYTE_PIECES or not source.byte_fallback:
+                    raise SourceError(
+                        f"{where}, {show(piece.text)}, is of type BYTE; the library takes <0x00> to <0xFF>, in a model "
+                        "with byte_fallback"
+                    )
+                bytes_found[_BYTE_PIECES[piece.text]] = number
+        if len(unknown) != 1:
+            raise SourceError(f"{source.file}: {len(unknown)} pieces are of type UNKNOWN; a model has one")
+        if source.byte_fallback and len(bytes_found) < 256:
+            raise SourceError(
+                f"{source.file}: byte_fallback needs 256 pieces of type BYTE; {len(bytes_found)} are there"
+            )
+        self.unk_id = unknown[0]
+        self.byte_ids = tuple(bytes_found[byte] for byte in range(256)) if source.byte_fallback else None
+
+    def of(self, *types: PieceType) -> Iterator[tuple[int, Piece]]:
+        """The ids and pieces of these types."""
+        return ((number, piece) for number, piece in enumerate(self._source.pieces) if piece.type in types)
+
+    def special_ids(self) -> SpecialIds:
+        """The roles that the file gives; as in the library, only control pieces have one."""
+        controls = {piece.text: number for number, piece in self.of(PieceType.CONTROL)}
+        roles = self._source.roles
+        bos, eos, pad = (controls.get(text) for text in (roles.bos, roles.eos, roles.pad))
+        return SpecialIds(bos, eos, pad, self.unk_id, () if eos is None else (eos,))
+
+    def _refuse_twice(self, first: int, second: int) -> None:
+        """The library keeps reserved pieces apart from the others, so that a text may be one of each."""
+        reserved = [self._source.pieces[number].type not in _IN_TEXT for number in (first, second)]
+        text = show(self._source.pieces[first].text)
+        if reserved[0] == reserved[1]:
+            raise SourceError(
+                f"{self._source.file}: the pieces {first} and {second} are both {text}; the library refuses that"
+            )
+        raise UnsupportedError(
+            self._source.file, f"{text}, a control piece and an ordinary one,", "give each piece a text of its own"
+        )
+
+
+def _token(source: SentencePieceModel, piece: Piece) -> Token:
+    if piece.type is PieceType.CONTROL:
+        return Token(b"", special=True)
+    if piece.type is PieceType.UNKNOWN:
+        return Token(source.unk_surface.encode(), TokenKind.UNKNOWN)
+    if piece.type is PieceType.BYTE:
+        return Token(bytes((_BYTE_PIECES[piece.text],)), fallback=True)
+    content = _surface(piece.text)
+    drops = source.normalizer.add_dummy_prefix or source.normalizer.remove_extra_whitespaces
+    first = _surface(piece.text[1:]) if drops and piece.text.startswith(SPACE_SYMBOL) else None
+    frozen = piece.type is PieceType.USER_DEFINED and source.algorithm in (Algorithm.BPE, Algorithm.CHAR)
+    return Token(content, TokenKind.ADDED if frozen else TokenKind.MODEL, first=first)
+
+
+def _decoding(source: SentencePieceModel) -> Decoding:
+    """The library drops one U+2581 of the first piece that is not a control piece; where it removes extra spaces, of every
+    piece as long as there is no text.
+    """
+    return Decoding(
+        byte_fallback=source.byte_fallback,
+        fallback_by_character=source.byte_fallback,
+        first_is=FirstIs.TEXT if source.normalizer.remove_extra_whitespaces else FirstIs.CONTENT,
+    )
+
+
+def _surface(text: str) -> bytes:
+    return text.replace(SPACE_SYMBOL, " ").encode()
+
+
+def _model(source: SentencePieceModel, pieces: _Pieces) -> Model:
+    if source.algorithm is Algorithm.UNIGRAM:
+        return _unigram(pieces)
+    if source.algorithm is Algorithm.WORD:
+        if source.byte_fallback:
+            raise UnsupportedError(
+                source.file, "byte_fallback in a word model", "it is in BPE, Unigram and char models"
+            )
+        vocab = {piece.text.encode(): number for number, piece in pieces.of(*_IN_TEXT)}
+        return WordLevelModel(vocab, pieces.unk_id, fuse_unk=True)
+    ordinary = list(pieces.of(PieceType.NORMAL, PieceType.UNUSED))
+    if source.algorithm is Algorithm.CHAR:
+        ordinary = [(number, piece) for number, piece in ordinary if len(piece.text) == 1]
+    else:
+        _refuse_unknown_parts(source, pieces)
+        _refuse_unused_in_two_ways(source, pieces)
+    by_score = sorted({piece.score for _, piece in ordinary}, reverse=True)
+    rank = {score: number for number, score in enumerate(by_score)}
+    return BytePairModel(
+        vocab={piece.text.encode(): number for number, piece in ordinary},
+        merges=None if source.algorithm is Algorithm.BPE else (),
+        unk_id=pieces.unk_id,
+        fuse_unk=True,
+        characters=CharacterSymbols(byte_ids=pieces.byte_ids),
+        ranks={number: rank[piece.score] for number, piece in ordinary},
+        unused=frozenset(
+            number for number, piece in ordinary if piece.type is PieceType.UNUSED and len(piece.text) > 1
+        ),
+    )
+
+
+def _unigram(pieces: _Pieces) -> UnigramModel:
+    normal = [np.float32(piece.score) for _, piece in pieces.of(PieceType.NORMAL)]
+    lowest = min(normal, default=np.finfo(np.float32).max)
+    scores = {number: float(piece.score) for number, piece in pieces.of(PieceType.NORMAL)}
+    vocab = {piece.text.encode(): number for number, piece in pieces.of(PieceType.NORMAL)}
+    for number, piece in pieces.of(PieceType.USER_DEFINED):
+        data = piece.text.encode()
+        vocab[data] = number
+        # Its own score does not count. So it is in sentencepiece 0.2.3, measured; before, the highest score of all did.
+        scores[number] = float(np.float32(len(data) * 0.1 - 0.1))
+    return UnigramModel(
+        vocab=vocab,
+        scores=scores,
+        unk_id=pieces.unk_id,
+        unk_score=float(np.float32(lowest) - _UNKNOWN_PENALTY),
+        byte_ids=pieces.byte_ids,
+        single_precision=True,
+    )
+
+
+def _refuse_unknown_parts(source: SentencePieceModel, pieces: _Pieces) -> None:
+    """The library merges texts: a character that is no piece can be a part of one."""
+    known = {piece.text for _, piece in pieces.of(*_IN_TEXT) if len(piece.text) == 1}
+    for number, piece in pieces.of(PieceType.NORMAL, PieceType.UNUSED):
+        unknown = next((character for character in piece.text if character not in known), None)
+        if unknown is not None:
+            raise UnsupportedError(
+                source.file,
+                f"the piece {show(piece.text)} (id {number}) with the character {show(unknown)}, which is no piece,",
+                "each character of a piece must be one",
+            )
+
+
+def _refuse_unused_in_two_ways(source: SentencePieceModel, pieces: _Pieces) -> None:
+    """The library takes an unused piece apart as it was last put together, anywhere in the text."""
+    texts = {piece.text for _, piece in pieces.of(PieceType.NORMAL, PieceType.UNUSED)}
+    for number, piece in pieces.of(PieceType.UNUSED):
+        ways = [cut for cut in range(1, len(piece.text)) if piece.text[:cut] in texts and piece.text[cut:] in texts]
+        if len(ways) > 1:
+            raise UnsupportedError(
+                source.file,
+                f"the unused piece {show(piece.text)} (id {number}), which {len(ways)} pairs of pieces make,",
+                "it may be made in one way",
+            )
