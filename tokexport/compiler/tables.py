@@ -10,7 +10,7 @@ import numpy as np
 from tokexport.compiler.added_tokens import Trie, build_trie
 from tokexport.compiler.byte_pair import BytePairTables, byte_pair_tables
 from tokexport.compiler.class_table import ClassTable, class_table
-from tokexport.compiler.cuts import Pairs, safe_cuts
+from tokexport.compiler.cuts import ASCII, Pairs, safe_cuts
 from tokexport.compiler.first_piece import check_first_piece
 from tokexport.compiler.normalize import normalize
 from tokexport.compiler.regex import SplitProgram, compile_split
@@ -27,6 +27,7 @@ from tokexport.model import (
     PreTokenizerStep,
     Split,
     TokenizerModel,
+    WordLevelModel,
 )
 
 MAX_TOKEN_BYTES = 0xFFFF
@@ -79,7 +80,9 @@ def compile_model(model: TokenizerModel) -> Tables:
     return Tables(
         encoder=encoder,
         stages=stages,
-        cuts=safe_cuts(normalizer, stages, model.added_tokens, list(normalized.values()), _uncrossed(model, encoder)),
+        cuts=_no_cuts()
+        if isinstance(model.model, WordLevelModel) and model.model.fuse_unk
+        else safe_cuts(normalizer, stages, model.added_tokens, list(normalized.values()), _uncrossed(model, encoder)),
         normalizer=normalizer,
         added=_added_tables(added_tokens, normalized, trims=bool(model.trimming and model.trimming.passes)),
     )
@@ -95,6 +98,11 @@ def _encoder(model: TokenizerModel) -> BytePairTables | TrieTables:
             if isinstance(step, Split) and step.on_bytes:
                 raise UnsupportedError(step.path, "a split of single bytes before BPE over characters", "others are")
     return byte_pair_tables(model.model, model.tokens)
+
+
+def _no_cuts() -> Pairs:
+    """Where neighbouring unknown words are one id, both sides of any cut may be unknown, and two ids where the whole gives one."""
+    return np.zeros((ASCII, ASCII), np.bool_)
 
 
 def _uncrossed(model: TokenizerModel, encoder: BytePairTables | TrieTables) -> Pairs | None:
