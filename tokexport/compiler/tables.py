@@ -91,13 +91,19 @@ def compile_model(model: TokenizerModel) -> Tables:
 def _encoder(model: TokenizerModel) -> BytePairTables | TrieTables:
     if not isinstance(model.model, BytePairModel):
         return trie_tables(model.model)
-    if model.model.unused:
-        raise UnsupportedError("model", "tokens that are taken apart again (unused)", "BPE without them is")
     if model.model.characters is not None and not model.model.characters.of_bytes:
         for step in model.splits:
             if isinstance(step, Split) and step.on_bytes:
                 raise UnsupportedError(step.path, "a split of single bytes before BPE over characters", "others are")
-    return byte_pair_tables(model.model, model.tokens)
+    tables = byte_pair_tables(model.model, model.tokens)
+    unused = sorted(model.model.unused & tables.merges.rules.keys())
+    if unused:
+        raise UnsupportedError(
+            "model",
+            f"a token that merges make and that is then taken apart again (unused: id {unused[0]}, {len(unused)} in all)",
+            "unused tokens that no merge makes are",
+        )
+    return tables
 
 
 def _no_cuts() -> Pairs:
