@@ -764,7 +764,7 @@ static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
     op->content.size = content_size;
     if (load_u16(entry + 2) || load_u32(entry + 28)) return 0;
     if (op->flags & ~(op->kind == AFFIX ? APPEND | UNLESS_PRESENT | ONLY_FIRST : op->kind == CHARSMAP ? BY_CLUSTER : 0)) return 0;
-    if ( content_size > MAX_CONTENT || !is_text(op->content)) return 0;
+    if (content_size > MAX_CONTENT || !is_text(op->content)) return 0;
     switch (op->kind) {
         case FORM: return table_size >= FORM_HEADER && table_size == form_size(op->table) && load_u32(op->table.data) <= NFKD;
         case MAP: return table_size >= MAP_HEADER && table_size == map_size(op->table);
