@@ -1,0 +1,43 @@
+"""One part: converted and compared with the library, or refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import tokenizers
+
+from tokexport.errors import UnsupportedError
+from tokexport.readers import read
+from tokexport.references.tokenizers_reference import TokenizersReference
+from tokexport.runtime.tokenizer import load
+from tokexport.verification import compare
+from tokexport.writers.tokexport_file import Options, write
+
+from .cases import Case
+
+STRINGS = 300
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """``refusal`` is its sentence, ``difference`` what differs from the library; both empty: the part is exact."""
+
+    case: Case
+    refusal: str = ""
+    difference: str = ""
+
+
+def measure(case: Case, strings: int = STRINGS) -> Outcome:
+    """Builds the tokenizer of a case with the library, converts it, and compares ids, texts and offsets.
+
+    Every id is decoded, every token encoded, and random strings are encoded in every mode, alone and as pairs, and decoded again.
+    """
+    library = tokenizers.Tokenizer.from_str(json.dumps(case.document))
+    reference = TokenizersReference(library)
+    try:
+        data = write(read(library), Options())
+    except UnsupportedError as error:
+        return Outcome(case, refusal=f"{error.found} is not supported; {error.supported}")
+    result = compare(load(data), reference, strings=strings, code_points=False)
+    return Outcome(case, difference="" if result.ok else "\n".join(result.lines()))
