@@ -163,8 +163,10 @@ def _without(root: Node, part: Node, refused: str, tried: int) -> Node:
         plain = {"type": "ByteLevel"} if name == "normalizer" else byte_level(False)
         return _put(root, part.path, plain if mapped else nothing)
     if name == "added_tokens" and part.path != name:
-        off = {flag: False for flag in _FLAGS}
-        return _put(root, part.path, {**part.value, **off} if tried == 0 else {**part.value, **off, "content": ""})
+        # Without a content the reference leaves it out; the ids of the others stay if it has one.
+        content = part.field("content").value if tried == 0 else ""
+        plainest = {"id": part.field("id").value, "content": content, **dict.fromkeys(_FLAGS, False)}
+        return _put(root, part.path, plainest)
     if name == "added_tokens":
         return _put(root, name, [])
     if name != "model":

@@ -45,7 +45,12 @@ def unigram(**options: Any) -> dict[str, Any]:
     """Unigram over the same tokens; longer ones are likelier, and some are equally likely."""
     pieces = list(bpe()["vocab"])
     scores = [0.0 if number < 260 else -10.0 - number % 7 + 4 * len(piece) for number, piece in enumerate(pieces)]
-    return {"type": "Unigram", "unk_id": 0, "vocab": [list(pair) for pair in zip(pieces, scores, strict=True)], **options}
+    return {
+        "type": "Unigram",
+        "unk_id": 0,
+        "vocab": [list(pair) for pair in zip(pieces, scores, strict=True)],
+        **options,
+    }
 
 
 def words(kind: str, **options: Any) -> dict[str, Any]:

@@ -20,9 +20,9 @@ CHARSMAP = {"a": "x", "é": "e", "\u3000": " ", "ﬁ": "fi", "\t": " ", "e\u0301
 
 @dataclass(frozen=True)
 class Case:
-    """A part, with an option of it, and the tokenizer.json that has it. ``kind`` is the place of the part."""
+    """A part, with an option of it, and the tokenizer.json that has it. ``place`` is its field."""
 
-    kind: str
+    place: str
     part: str
     option: str
     document: Json
@@ -30,13 +30,13 @@ class Case:
     @property
     def name(self) -> str:
         """Unique among the cases."""
-        return f"{self.kind}, {self.part}, {self.option}"
+        return f"{self.place}, {self.part}, {self.option}"
 
 
 def cases() -> list[Case]:
     """All of them, in the order in which parts run."""
     found: list[Case] = []
-    for kind, members in (
+    for place, members in (
         ("normalizer", _normalizers()),
         ("pre-tokenizer", _pre_tokenizers()),
         ("model", _models()),
@@ -45,7 +45,7 @@ def cases() -> list[Case]:
         ("added token", _added_tokens()),
         ("field", _fields()),
     ):
-        found += [Case(kind, part, option, content) for part, option, content in members]
+        found += [Case(place, part, option, content) for part, option, content in members]
     return found
 
 
@@ -63,7 +63,7 @@ def _normalizers() -> Members:
     for name in ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt"):
         yield case(name, "always", {"type": name})
     for left, right in ((True, True), (True, False), (False, True), (False, False)):
-        option = f"strip_left {left}, strip_right {right}".lower()
+        option = f"strip_left {left} and strip_right {right}".lower()
         yield case("Strip", option, {"type": "Strip", "strip_left": left, "strip_right": right})
     yield case("Replace", "String", replace("▁", String=" "))
     yield case("Replace", "Regex", replace("e", Regex=r"\s+|[0-9]{2,}"))
@@ -123,9 +123,11 @@ def _pre_tokenizers() -> Members:
     for scheme in ("always", "first", "never"):
         fields = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme}
         yield "Metaspace", scheme, plain({**fields, "split": True})
-        yield "Metaspace", f"{scheme}, split false", plain({**fields, "split": False})
+        yield "Metaspace", f"{scheme} without split", plain({**fields, "split": False})
     fields = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": True}
-    yield "Metaspace", "first, behind a step that drops characters", plain(SPACES, fields)
+    shorter = {"type": "Replace", "pattern": {"String": "ab"}, "content": ""}
+    option = "first, behind a Replace"
+    yield "Metaspace", option, document(bpe(), normalizer=shorter, pre_tokenizer=fields)
     yield "Metaspace", "behind ByteLevel", on_bytes(fields)
     yield "Sequence", "any", plain({"type": "Punctuation", "behavior": "Isolated"}, split(Regex="[a-c]"), SPACES)
 
@@ -141,13 +143,20 @@ def _models() -> Members:
     yield "BPE", "ignore_merges", document(bpe(ignore_merges=True))
     vocab = {**words("WordPiece")["vocab"], "a&": 9000, "&": 9001, "b&": 9002}
     affixes: Json = {"vocab": vocab, "merges": [["a", "##b"], ["b", "##a"]], "byte_fallback": False}
-    yield "BPE", "continuing_subword_prefix", document(bpe(**affixes, continuing_subword_prefix="##"), pre_tokenizer=SPACES)
+    yield (
+        "BPE",
+        "continuing_subword_prefix",
+        document(bpe(**affixes, continuing_subword_prefix="##"), pre_tokenizer=SPACES),
+    )
     affixes["merges"] = [["a", "b"], ["a", "b&"]]
     vocab.update({"ab&": 9003})
     yield "BPE", "end_of_word_suffix", document(bpe(**affixes, end_of_word_suffix="&"), pre_tokenizer=SPACES)
     affixes |= {"byte_fallback": True, "vocab": {**bpe()["vocab"], **{f"{c}&": 9000 + n for n, c in enumerate("ab")}}}
     affixes["merges"] = [["a", "b"]]
     yield "BPE", "affixes and byte_fallback", document(bpe(**affixes, end_of_word_suffix="&"), pre_tokenizer=SPACES)
+    unknown = {"vocab": {**bpe()["vocab"], "[UNK]a": 9000}, "merges": [["[UNK]", "a"]], "byte_fallback": False}
+    yield "BPE", "a merge of the unk_token", document(bpe(**unknown))
+    yield "BPE", "one id for two tokens", document(bpe(vocab={**bpe()["vocab"], "another": 7}))
     yield "BPE", "dropout 0", document(bpe(dropout=0.0))
     yield "BPE", "dropout", document(bpe(dropout=0.1))
     yield "Unigram", "scores", document(unigram(byte_fallback=False))
@@ -183,6 +192,8 @@ def _post_processors() -> Members:
     yield case("one text and pairs", template([start, text], [start, text, start, other]))
     yield case("pairs in the other order", template([text, start], [other, start, text]))
     yield case("a text twice", template([text, start, text], [text, other]))
+    nowhere = {"[CLS]": {"id": "[CLS]", "ids": [9999], "tokens": ["[CLS]"]}}
+    yield case("an id that is no token", template([start, text], [text, other]) | {"special_tokens": nowhere})
     yield case("always", {"type": "BertProcessing", **both})
     for trim in (True, False):
         fields = {"type": "RobertaProcessing", **both, "trim_offsets": trim, "add_prefix_space": trim}
@@ -235,7 +246,7 @@ def _added_tokens() -> Members:
 
     def case(option: str, *tokens: Json, **parts: Any) -> tuple[str, str, Json]:
         parts.setdefault("normalizer", {"type": "Lowercase"})
-        return "any", option, document(bpe(), added_tokens=list(tokens), **parts)
+        return "flags", option, document(bpe(), added_tokens=list(tokens), **parts)
 
     for flag in ("special", "single_word", "lstrip", "rstrip", "normalized"):
         yield case(flag, *(token(content, **{flag: True}) for content in ("<M>", "ab", "Ee ", " \n")))
@@ -245,12 +256,15 @@ def _added_tokens() -> Members:
     yield case("normalized alike", token("<M>", normalized=True), token("<m>", normalized=True))
     nothing = {"type": "Replace", "pattern": {"String": "<M>"}, "content": ""}
     yield case("normalized to nothing", token("<M>", normalized=True), normalizer=nothing)
-    mapped = document(byte_bpe(), normalizer={"type": "ByteLevel"}, added_tokens=[token("ab", normalized=True, lstrip=True)])
-    yield "any", "normalized with lstrip, rstrip or single_word, ByteLevel normalizer", mapped
+    mapped = document(
+        byte_bpe(), normalizer={"type": "ByteLevel"}, added_tokens=[token("ab", normalized=True, lstrip=True)]
+    )
+    yield "flags", "normalized with lstrip, rstrip or single_word, ByteLevel normalizer", mapped
 
 
 def _fields() -> Members:
+    yield "any", "one that the library ignores", document(bpe(), normalizer={"type": "NFC", "form": "NFD"})
     cut = {"direction": "Right", "max_length": 4, "strategy": "LongestFirst", "stride": 0}
-    yield "truncation", "left to the caller", document(bpe(), truncation=cut)
+    yield "truncation (left to the caller)", "on", document(bpe(), truncation=cut)
     fill = {"strategy": {"Fixed": 9}, "direction": "Right", "pad_to_multiple_of": None, "pad_id": 3}
-    yield "padding", "left to the caller", document(bpe(), padding=fill | {"pad_type_id": 0, "pad_token": "[PAD]"})
+    yield "padding (left to the caller)", "on", document(bpe(), padding=fill | {"pad_type_id": 0, "pad_token": "[PAD]"})

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import tokenizers
 
 from tokexport.errors import UnsupportedError
-from tokexport.readers import read
+from tokexport.readers.huggingface import read_tokenizer_json
+from tokexport.readers.json_node import parse
+from tokexport.readers.source_files import SourceFiles
 from tokexport.references.tokenizers_reference import TokenizersReference
 from tokexport.runtime.tokenizer import load
 from tokexport.verification import compare
@@ -27,16 +29,22 @@ class Outcome:
     refusal: str = ""
     difference: str = ""
 
+    @property
+    def exact(self) -> bool:
+        """Whether it was converted, and nothing differs."""
+        return not self.refusal and not self.difference
+
 
 def measure(case: Case, strings: int = STRINGS) -> Outcome:
     """Builds the tokenizer of a case with the library, converts it, and compares ids, texts and offsets.
 
     Every id is decoded, every token encoded, and random strings are encoded in every mode, alone and as pairs, and decoded again.
     """
-    library = tokenizers.Tokenizer.from_str(json.dumps(case.document))
-    reference = TokenizersReference(library)
+    source = json.dumps(case.document)
+    reference = TokenizersReference(tokenizers.Tokenizer.from_str(source))
     try:
-        data = write(read(library), Options())
+        model = read_tokenizer_json(parse(source.encode(), "tokenizer.json"), SourceFiles(None))
+        data = write(model, Options())
     except UnsupportedError as error:
         return Outcome(case, refusal=f"{error.found} is not supported; {error.supported}")
     result = compare(load(data), reference, strings=strings, code_points=False)
