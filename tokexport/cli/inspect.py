@@ -67,7 +67,7 @@ def inspect(
 
 
 def is_source(path: Path) -> bool:
-    """Whether it is a directory, or a file with another beginning than that of a tokexport file, which is no text."""
+    """Whether it is a directory, or a file that does not begin as a tokexport file does, whole or damaged."""
     if path.is_dir():
         return True
     with path.open("rb") as file:
