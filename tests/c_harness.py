@@ -57,8 +57,9 @@ class Work(ctypes.Structure):
 class Library:
     """The runtime as a shared library, called with one file at a time. Every method gives the code of the C function and what it wrote."""
 
-    def __init__(self, folder: Path) -> None:
-        path = compile_c(COMPILERS[0], [RUNTIME / "tokexport.c"], folder / "tokexport.so", "-O1", "-fPIC", "-shared")
+    def __init__(self, folder: Path, *flags: str) -> None:
+        target = folder / "tokexport.so"
+        path = compile_c(COMPILERS[0], [RUNTIME / "tokexport.c"], target, "-O1", "-fPIC", "-shared", *flags)
         self._c = ctypes.CDLL(str(path))
         self._tkx = ctypes.create_string_buffer(8192)
         self._data: ctypes.Array[ctypes.c_char] = ctypes.create_string_buffer(0)
@@ -95,6 +96,13 @@ class Library:
         return self.call(
             "tkx_decode", self._tkx, ctypes.byref(ctypes.c_uint32(token)), 1, out, len(out), ctypes.byref(size)
         )
+
+    def decode_text(self, ids: list[int]) -> tuple[int, str]:
+        """Decodes some ids."""
+        out, size = ctypes.create_string_buffer(1000), ctypes.c_size_t()
+        array = (ctypes.c_uint32 * len(ids))(*ids)
+        code = self.call("tkx_decode_text", self._tkx, array, len(ids), out, len(out), ctypes.byref(size))
+        return code, out.raw[: size.value].decode()
 
     def start_stream(self) -> int:
         """Starts to decode a stream."""

@@ -114,6 +114,7 @@ CONVERTED = (
     Case("spm-char-2000/spm.model"),
     Case("spm-unigram-4000/spm.model"),
     Case("spm-unigram-4001/spm.model"),
+    Case("spm-word-4000/spm.model"),
     Case("starcoder2/tokenizer.json"),
     Case("t5-small/tokenizer.json"),
     Case("torchtune-toys/m.model"),

@@ -29,7 +29,7 @@ def zipped() -> bytes:
     [
         (b"", SourceError, "the file is empty"),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\n", SourceError, "Git LFS"),
-        (b"GGUF\x03\x00\x00\x00", SourceError, "the GGUF file is damaged or cut off"),
+        (b"GGUF\x03\x00\x00\x00", SourceError, "the package `gguf` cannot read it: .*damaged or cut off"),
         (MAGIC + bytes(100), UnsupportedError, "a tokexport file"),
         (zipped(), UnsupportedError, "a zip archive"),
         (b"\x1f\x8b\x08\x00", SourceError, "it is no gzip file of UTF-8"),

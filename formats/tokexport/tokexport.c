@@ -351,6 +351,8 @@ static FORCE_INLINE uint32_t utf8_decode(const uint8_t *p) {
     return (a & 7) << 18 | (p[1] & 63u) << 12 | (p[2] & 63u) << 6 | (p[3] & 63u);
 }
 
+#if !defined(TKX_NO_NORMALIZER) || !defined(TKX_NO_DECODER)
+
 /* Writes a code point (no surrogate, at most 0x10FFFF): 1 to 4 bytes. */
 static size_t utf8_encode(uint8_t *p, uint32_t c) {
     if (c < 0x80) {
@@ -375,12 +377,17 @@ static size_t utf8_encode(uint8_t *p, uint32_t c) {
     return 4;
 }
 
+#endif
+
 /* ---- Opening: header and section table (6.1) ---------------------------------------------------------------------------------------- */
 
 static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "SC64", "RANK", "BIDS", "TIDX", "PIDX", "TRIE", "SPLT",
-                                     "CUTS", "NORM", "ADDT", "ACLS", "POST", "TRIM", "SPID", "CHAT", "PROV", "TEST",
+                                     "CUTS", "ADDT", "ACLS", "POST", "TRIM", "SPID", "CHAT", "PROV", "TEST",
 #ifndef TKX_NO_DECODER
                                      "DECO",
+#endif
+#ifndef TKX_NO_NORMALIZER
+                                     "NORM",
 #endif
 #ifndef TKX_NO_CHARACTERS
                                      "CHRS", "XPRS",
@@ -505,6 +512,8 @@ static uint64_t index_size(tkx_span s, uint64_t slot_size) {
     return slots == 0 || buckets == 0 ? UINT64_MAX : 8 + slots * slot_size + 2 * buckets;
 }
 
+#ifndef TKX_NO_NORMALIZER
+
 static uint64_t form_size(tkx_span s) {
     return FORM_HEADER + TOP_SIZE + 128 * field(s, 4) + 128 * field(s, 8) + 8 * field(s, 12) + 4 * field(s, 16) + 12 * field(s, 20);
 }
@@ -516,6 +525,8 @@ static uint64_t map_size(tkx_span s) {
 static uint64_t charsmap_size(tkx_span s) {
     return CHARSMAP_HEADER + 4 * field(s, 0) + NODE_SIZE * (field(s, 4) + 1) + 4 * field(s, 8) + field(s, 12) + field(s, 16);
 }
+
+#endif
 
 static uint64_t added_size(tkx_span s) {
     return ADDED_HEADER + ADDED_SIZE * field(s, 0) + NODE_SIZE * (field(s, 4) + field(s, 12) + 2) + 4 * (field(s, 8) + field(s, 16)) +
@@ -694,6 +705,10 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
     return 1;
 }
 
+/* ---- Opening: operations that rewrite (I18) ----------------------------------------------------------------------------------------- */
+
+#ifndef TKX_NO_NORMALIZER
+
 /* Units of the trie in a CHARSMAP (4.6): a unit leads from a node to a child; a node is the number of a place in the array. */
 #define CHARSMAP_LEAF UINT32_C(0x100)
 #define CHARSMAP_LABEL UINT32_C(0x800000FF)
@@ -749,7 +764,7 @@ static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
     op->content.size = content_size;
     if (load_u16(entry + 2) || load_u32(entry + 28)) return 0;
     if (op->flags & ~(op->kind == AFFIX ? APPEND | UNLESS_PRESENT | ONLY_FIRST : op->kind == CHARSMAP ? BY_CLUSTER : 0)) return 0;
-    if ( content_size > MAX_CONTENT || !is_text(op->content)) return 0;
+    if (content_size > MAX_CONTENT || !is_text(op->content)) return 0;
     switch (op->kind) {
         case FORM: return table_size >= FORM_HEADER && table_size == form_size(op->table) && load_u32(op->table.data) <= NFKD;
         case MAP: return table_size >= MAP_HEADER && table_size == map_size(op->table);
@@ -787,14 +802,25 @@ static int check_rewriting_stage(const tkx *t, tkx_stage *s, const uint8_t *entr
     return 1;
 }
 
+#endif
+
+/* ---- Opening: stages and added tokens ----------------------------------------------------------------------------------------------- */
+
+/* An entry of SPLT. */
+static int check_entry(tkx *t, tkx_stage *s, const uint8_t *entry) {
+#ifndef TKX_NO_NORMALIZER
+    if (entry[1] & REWRITE) return check_rewriting_stage(t, s, entry);
+#endif
+    return check_stage(s, t->splits, entry);
+}
+
 static int check_splits(tkx *t) {
     uint32_t i;
     t->stage_count = load_u32(t->splits.data);
     if (t->stage_count > TKX_MAX_STAGES || load_u32(t->splits.data + 4)) return TKX_E_SPLITS;
     for (i = 0; i < t->stage_count; i++) {
         const uint8_t *entry = t->splits.data + 8 + i * (size_t)STAGE_SIZE;
-        if (!(entry[1] & REWRITE ? check_rewriting_stage(t, &t->stages[i], entry) : check_stage(&t->stages[i], t->splits, entry)))
-            return TKX_E_SPLITS;
+        if (!check_entry(t, &t->stages[i], entry)) return TKX_E_SPLITS;
         /* Behind a stage on bytes, pieces may begin and end inside a character. */
         if (i && (t->stages[i - 1].flags & ON_BYTES) && !(t->stages[i].flags & ON_BYTES)) return TKX_E_SPLITS;
         if ((t->stages[i].flags & ON_BYTES) && t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) return TKX_E_SPLITS;
@@ -832,7 +858,9 @@ static void find_sections(tkx *t) {
     t->pair_index = find_section(t, "PIDX");
     t->splits = find_section(t, "SPLT");
     t->cuts = find_section(t, "CUTS");
+#ifndef TKX_NO_NORMALIZER
     t->normalizer = find_section(t, "NORM");
+#endif
     t->added = find_section(t, "ADDT");
     t->added_classes = find_section(t, "ACLS");
     t->special_ids = find_section(t, "SPID");
@@ -868,7 +896,9 @@ int tkx_open(tkx *t, const void *data, size_t size) {
     read_trie_header(t);
     code = check_present(t);
     if (code == TKX_OK) code = check_sizes(t);
+#ifndef TKX_NO_NORMALIZER
     if (code == TKX_OK && t->normalizer.data) code = check_ops(t);
+#endif
     if (code == TKX_OK && t->splits.data) code = check_splits(t);
     if (code == TKX_OK) study_added(t);
     return code;
@@ -1751,6 +1781,8 @@ enum { SPANS = 0 };
 
 #define TOO_MUCH (UINT64_C(1) << 48)
 
+#ifndef TKX_NO_NORMALIZER
+
 /* Adds to *total what an operation wants for texts of *size bytes in `count` pieces, and makes *size what it gives at most. */
 static void add_op_size(const tkx_op *op, uint64_t count, uint64_t *size, uint64_t *total) {
     uint64_t grown = *size * smaller(op->growth, 1 << 16) + smaller(op->extra, 1 << 16) * count;
@@ -1761,15 +1793,22 @@ static void add_op_size(const tkx_op *op, uint64_t count, uint64_t *size, uint64
     *size = grown < TOO_MUCH >> 17 ? grown : TOO_MUCH >> 17;
 }
 
+#endif
+
 size_t tkx_work_size(const tkx *t, size_t size) {
     uint64_t each = MERGE_BYTES + (SPANS ? LENGTH_BYTES : 0), bytes = smaller(size, MAX_TEXT), total = 256;
-    uint32_t i, j;
+    uint32_t i;
     if (!t) return 0;
+#ifndef TKX_NO_NORMALIZER
     for (i = 0; i < t->normalizer_count; i++) add_op_size(&t->ops[i], 1, &bytes, &total);
+#endif
     for (i = 0; i < t->stage_count; i++) {
         const tkx_stage *s = &t->stages[i];
-        each += s->memo_count / 8 + 1u + (s->labels != NULL);
+#ifndef TKX_NO_NORMALIZER
+        uint32_t j;
         for (j = 0; j < s->op_count; j++) add_op_size(&t->ops[s->first_op + j], i ? bytes : 1, &bytes, &total);
+#endif
+        each += s->memo_count / 8 + 1u + (s->labels != NULL);
     }
     total += each * bytes;
     return total > SIZE_MAX || bytes >= TOO_MUCH >> 17 ? SIZE_MAX : (size_t)total;
@@ -1857,6 +1896,8 @@ static void put_span(run *r, const uint8_t *from, const uint8_t *to, size_t lead
     }
 }
 
+#ifndef TKX_NO_NORMALIZER
+
 /* Writes into an alignment that `count` bytes have the source of the byte at p in the text at hand; gives where it goes on. */
 static uint8_t *put_sources(const run *r, uint8_t *alignment, size_t count, const uint8_t *p) {
     size_t from, to;
@@ -1867,6 +1908,8 @@ static uint8_t *put_sources(const run *r, uint8_t *alignment, size_t count, cons
     }
     return alignment;
 }
+
+#endif
 
 static NO_INLINE void put_token_span(run *r, uint32_t id, const uint8_t *from, const uint8_t *to) {
     size_t leading = 0, trailing = 0;
@@ -2139,6 +2182,8 @@ static void emit_added(run *r, uint32_t id, const uint8_t *from, const uint8_t *
 }
 
 /* ---- Normalization (5.4) ------------------------------------------------------------------------------------------------------------ */
+
+#ifndef TKX_NO_NORMALIZER
 
 /* The normalized text grows up from the bottom of the work memory that is left. From its top grows down what is not written yet:
    `marks`, code points of class > 0 behind `starter`, each with its class in the upper 8 bits; and below them the same room once
@@ -2419,6 +2464,8 @@ static void normalize(normalizer *n, const uint8_t *text, size_t size) {
     write_closed(n);
 }
 
+#endif
+
 /* ---- Pre-tokenizer: where a match ends (5.5) ---------------------------------------------------------------------------------------- */
 
 /* The class of a character that is not ASCII, read from its bytes: their payload bits are the indexes of the three levels. *length: its
@@ -2664,6 +2711,8 @@ static NO_INLINE const uint8_t *match_far(run *r, const tkx_stage *s, memo *m, c
 }
 
 /* ---- Rewriting (5.4) ---------------------------------------------------------------------------------------------------------------- */
+
+#ifndef TKX_NO_NORMALIZER
 
 /* One operation at work. Its output grows in the work memory that is free, `room` bytes of it. */
 typedef struct rewriter {
@@ -3065,6 +3114,8 @@ static NO_INLINE void rewrite(run *r, const tkx_op *op, uint32_t count, int firs
     }
     if (r->code == TKX_E_WORK && !r->memory_needed) r->memory_needed = mark + (uint64_t)tkx_work_size(r->t, given);
 }
+
+#endif
 
 /* ---- Merges (5.6) ------------------------------------------------------------------------------------------------------------------- */
 
@@ -4178,6 +4229,7 @@ static void splitter_start(splitter *w, run *r, const tkx_stage *s, const uint8_
     w->run_begin = r->begin;
     w->run_limit = r->limit;
     w->run_at_hand = r->at_hand;
+#ifndef TKX_NO_NORMALIZER
     if (s->flags & REWRITE) {
         size_t size = (size_t)(end - begin);
         const uint8_t *given = begin;
@@ -4186,6 +4238,7 @@ static void splitter_start(splitter *w, run *r, const tkx_stage *s, const uint8_
         if (given != begin) r->limit = begin + size;
         end = begin + size;
     }
+#endif
     w->begin = w->at = w->m.base = w->m.limit = w->m.begin = begin;
     w->end = end;
     if (s->labels) w->m.labels = find_labels(r, s, begin, end);
@@ -4347,12 +4400,14 @@ static void encode_stretch(run *r, const uint8_t *text, size_t size) {
     size_t mark = r->memory_used;
     const uint8_t *limit = r->limit, *begin = r->begin;
     const view at_hand = r->at_hand;
+#ifndef TKX_NO_NORMALIZER
     if (r->t->normalizer_count) {
         const uint8_t *given = text;
         rewrite(r, r->t->ops, r->t->normalizer_count, text == begin, &text, &size);
         if (given == begin) r->begin = text;
         if (given != text) r->limit = text + size;
     }
+#endif
     if (r->code != TKX_OK) return;
     if (can_find(r, 1)) {
         finder f;

@@ -1,4 +1,4 @@
-"""tokexport inspect: what a file holds."""
+"""tokexport inspect: what a file holds, or which parts of a source are exact."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from tokexport import Tokenizer, load
 from tokexport.cli.console import json_option, plural, say, say_json, size, table
 from tokexport.cli.contents import Contents
 from tokexport.cli.decoding import decoding_text, forms_text
+from tokexport.cli.options import read_special_tokens, source_options
+from tokexport.cli.source_parts import inspect_source
 from tokexport.errors import TokexportError
 from tokexport.escape import escape
-from tokexport.layout import NONE, Tag
+from tokexport.layout import MAGIC, NONE, Tag
 from tokexport.model import AddedToken
 
 
@@ -22,15 +24,35 @@ from tokexport.model import AddedToken
 @click.option("--token", "token_id", type=int, metavar="ID", help="Show one token.")
 @click.option("--tokens", "show_tokens", is_flag=True, help="List every token: id, kind, bytes.")
 @click.option("--added", "show_added", is_flag=True, help="List the added tokens and their flags.")
+@source_options
 @json_option
-def inspect(path: Path, token_id: int | None, show_tokens: bool, show_added: bool, as_json: bool) -> None:
+@click.pass_context
+def inspect(
+    context: click.Context,
+    path: Path,
+    token_id: int | None,
+    show_tokens: bool,
+    show_added: bool,
+    pattern: str | None,
+    special_tokens: Path | None,
+    as_json: bool,
+) -> None:
     """Shows what a tokexport file holds, after comparing its checksums and running its self test.
+
+    Of a source it says for each part whether it is exact or refused; exit code 0: all are exact, 1: something is refused.
 
     \b
     tokexport inspect tokenizer.bin
     tokexport inspect tokenizer.bin --token 9906
     tokexport inspect tokenizer.bin --tokens | grep hello
+    tokexport inspect tokenizer.json
     """
+    if is_source(path):
+        if token_id is not None or show_tokens or show_added:
+            raise TokexportError(f"{path}: --token, --tokens and --added are for tokexport files; convert it first")
+        context.exit(0 if inspect_source(path, pattern, read_special_tokens(special_tokens), as_json) else 1)
+    if pattern is not None or special_tokens is not None:
+        raise TokexportError(f"{path}: --pattern and --special-tokens are for sources; a tokexport file has its own")
     tokenizer = load(path)
     contents = Contents.of(path)
     if token_id is not None:
@@ -42,6 +64,14 @@ def inspect(path: Path, token_id: int | None, show_tokens: bool, show_added: boo
     else:
         facts = file_facts(path, tokenizer, contents)
         say_json(facts) if as_json else say(describe(facts))
+
+
+def is_source(path: Path) -> bool:
+    """Whether it is a directory, or a file that does not begin as a tokexport file does, whole or damaged."""
+    if path.is_dir():
+        return True
+    with path.open("rb") as file:
+        return not file.read(len(MAGIC)).startswith(MAGIC[:4])
 
 
 def all_tokens(contents: Contents) -> list[dict[str, object]]:

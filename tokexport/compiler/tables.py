@@ -10,7 +10,7 @@ import numpy as np
 from tokexport.compiler.added_tokens import Trie, build_trie
 from tokexport.compiler.byte_pair import BytePairTables, byte_pair_tables
 from tokexport.compiler.class_table import ClassTable, class_table
-from tokexport.compiler.cuts import Pairs, safe_cuts
+from tokexport.compiler.cuts import ASCII, Pairs, safe_cuts
 from tokexport.compiler.first_piece import check_first_piece
 from tokexport.compiler.normalize import normalize
 from tokexport.compiler.regex import SplitProgram, compile_split
@@ -27,6 +27,7 @@ from tokexport.model import (
     PreTokenizerStep,
     Split,
     TokenizerModel,
+    WordLevelModel,
 )
 
 MAX_TOKEN_BYTES = 0xFFFF
@@ -79,7 +80,9 @@ def compile_model(model: TokenizerModel) -> Tables:
     return Tables(
         encoder=encoder,
         stages=stages,
-        cuts=safe_cuts(normalizer, stages, model.added_tokens, list(normalized.values()), _uncrossed(model, encoder)),
+        cuts=_no_cuts()
+        if isinstance(model.model, WordLevelModel) and model.model.fuse_unk
+        else safe_cuts(normalizer, stages, model.added_tokens, list(normalized.values()), _uncrossed(model, encoder)),
         normalizer=normalizer,
         added=_added_tables(added_tokens, normalized, trims=bool(model.trimming and model.trimming.passes)),
     )
@@ -88,13 +91,24 @@ def compile_model(model: TokenizerModel) -> Tables:
 def _encoder(model: TokenizerModel) -> BytePairTables | TrieTables:
     if not isinstance(model.model, BytePairModel):
         return trie_tables(model.model)
-    if model.model.unused:
-        raise UnsupportedError("model", "tokens that are taken apart again (unused)", "BPE without them is")
     if model.model.characters is not None and not model.model.characters.of_bytes:
         for step in model.splits:
             if isinstance(step, Split) and step.on_bytes:
                 raise UnsupportedError(step.path, "a split of single bytes before BPE over characters", "others are")
-    return byte_pair_tables(model.model, model.tokens)
+    tables = byte_pair_tables(model.model, model.tokens)
+    unused = sorted(model.model.unused & tables.merges.rules.keys())
+    if unused:
+        raise UnsupportedError(
+            "model",
+            f"a token that merges make and that is then taken apart again (unused: id {unused[0]}, {len(unused)} in all)",
+            "unused tokens that no merge makes are",
+        )
+    return tables
+
+
+def _no_cuts() -> Pairs:
+    """Where neighbouring unknown words are one id, both sides of any cut may be unknown, and two ids where the whole gives one."""
+    return np.zeros((ASCII, ASCII), np.bool_)
 
 
 def _uncrossed(model: TokenizerModel, encoder: BytePairTables | TrieTables) -> Pairs | None:

@@ -66,12 +66,6 @@ def trie_tables(model: TrieModel) -> TrieTables:
                 flags=TrieFlag.BYTES * model.on_bytes,
             )
         case WordLevelModel():
-            if model.fuse_unk:
-                raise UnsupportedError(
-                    "model",
-                    "a word model of SentencePiece, in which neighbouring unknown words are one id,",
-                    "other models are",
-                )
             return TrieTables(ModelType.WORDLEVEL, trie, longest)
         case GreedyModel():
             return TrieTables(ModelType.GREEDY, trie, longest)

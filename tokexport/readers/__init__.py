@@ -21,8 +21,8 @@ from tokexport.model import TokenizerModel
 from tokexport.readers.byte_pair import read_vocab
 from tokexport.readers.clip_vocabulary import clip_document, is_clip, published_vocabulary
 from tokexport.readers.detect import SUPPORTED, Kind, detect
+from tokexport.readers.gguf import MAGIC as GGUF_MAGIC
 from tokexport.readers.gguf import read_gguf
-from tokexport.readers.gguf_metadata import MAGIC as GGUF_MAGIC
 from tokexport.readers.gpt2_pair import PAIRS, parse_merges, read_pair, sibling
 from tokexport.readers.huggingface import read_tokenizer_json
 from tokexport.readers.huggingface_config import read_config
@@ -121,7 +121,7 @@ def _read_file(path: Path, pattern: str | None, special_tokens: Mapping[str, int
     name = path.name
     if files.starts_with(name, GGUF_MAGIC):
         _refuse_arguments(name, "GGUF file", pattern, special_tokens)
-        return read_gguf(files.mapped(name), name, files)
+        return read_gguf(files.digested(name), files)
     data = files.read(name)
     kind, node = detect(data, name)
     if kind is Kind.RANKS:

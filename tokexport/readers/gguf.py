@@ -1,35 +1,43 @@
 """The tokenizer in a GGUF file (``tokenizer.ggml.*``).
 
 A GGUF holds less than what it was made from, so it is read as that: a byte-level BPE ("gpt2") or a WordPiece vocabulary ("bert") as the
-tokenizer.json with the same tokens, a SentencePiece vocabulary ("llama", "t5") as the ``.model`` with the same pieces. The references are
-the libraries of those. What the GGUF leaves out (flags of added tokens, truncation) is left out here.
+tokenizer.json with the same tokens, a SentencePiece vocabulary ("llama", "t5") as the ``.model`` with the same pieces, RWKV's ("rwkv") as
+the vocabulary file. The references are those of these. What the GGUF leaves out (flags of added tokens, truncation) is left out here.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Final
 
-from tokexport.errors import SourceError, UnsupportedError
+from tokexport.errors import SourceError, TokexportError, UnsupportedError
 from tokexport.model import Provenance, SpecialIds, Template, TemplatePiece, TokenizerModel
 from tokexport.readers import sentencepiece
-from tokexport.readers.gguf_metadata import read_metadata
 from tokexport.readers.gguf_patterns import ORIGINALS
 from tokexport.readers.huggingface import read_tokenizer_json
 from tokexport.readers.huggingface_document import added_token, byte_level, tokenizer_document
 from tokexport.readers.json_node import Node, show
+from tokexport.readers.rwkv_vocabulary import read_rwkv
 from tokexport.readers.sentencepiece_proto import Algorithm, NormalizerSpec, Piece, PieceType, SentencePieceModel
 from tokexport.readers.source_files import SourceFiles
 from tokexport.readers.wordpiece_vocabulary import BertSettings, wordpiece_document
 
+MAGIC: Final = b"GGUF"
 _PREFIX: Final = "tokenizer."
 _ROLES: Final = {"bos": "bos_token_id", "eos": "eos_token_id", "pad": "padding_token_id", "unk": "unknown_token_id"}
 _STOPS: Final = ("eos_token_id", "eot_token_id", "eom_token_id")
 # The tokenizers of these names lower-case, which a GGUF does not say.
 _UNCASED: Final = ("bert-bge",)
+# Without tokenizer.ggml.unknown_token_id.
+_UNKNOWN: Final = {"llama": 0, "t5": 2}
 _SPACE_SYMBOL: Final = "\u2581"
-_SUPPORTED: Final = 'the models "gpt2", "llama", "t5" and "bert" are supported'
+_SUPPORTED: Final = 'the models "gpt2", "llama", "t5", "bert" and "rwkv" are supported'
+# How Python writes bytes that are no printable ASCII.
+_ESCAPE: Final = re.compile(r"\\(?:x([0-9a-f]{2})|([tnr\\'\"]))")
+_ESCAPED: Final = {"t": b"\t", "n": b"\n", "r": b"\r"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +80,16 @@ class GgufTokenizer:
         return value
 
 
-def parse_gguf(data: memoryview, file: str) -> GgufTokenizer:
-    """The tokenizer in the bytes of a GGUF file; SourceError for a file without one."""
-    values = read_metadata(data, file, _PREFIX)
+def parse_gguf(path: Path) -> GgufTokenizer:
+    """The tokenizer in a GGUF file; SourceError for a file without one, TokexportError without the package `gguf`."""
+    try:
+        from tokexport.readers.gguf_metadata import read_metadata
+    except ImportError as error:
+        raise TokexportError(
+            "the package `gguf` is not installed, and GGUF files are read with it; pip install 'tokexport[gguf]'"
+        ) from error
+    file = path.name
+    values = read_metadata(path, _PREFIX)
     inner = {name.removeprefix("tokenizer.ggml."): value for name, value in values.items()}
     if "model" not in inner:
         raise SourceError(f"{file}: there is no tokenizer.ggml.model in this GGUF file, so it has no tokenizer")
@@ -93,12 +108,16 @@ def parse_gguf(data: memoryview, file: str) -> GgufTokenizer:
     )
 
 
-def read_gguf(data: memoryview, name: str, files: SourceFiles) -> TokenizerModel:
-    """The model of the tokenizer in the GGUF file ``name``."""
-    source = parse_gguf(data, name)
+def read_gguf(path: Path, files: SourceFiles) -> TokenizerModel:
+    """The model of the tokenizer in a GGUF file."""
+    source = parse_gguf(path)
+    name = source.file
     if source.model in ("gpt2", "bert"):
         # Nothing that stands beside a GGUF is about it.
         model = read_tokenizer_json(Node(name, "", gguf_document(source)), SourceFiles(None, files.sha256), "GGUF")
+    elif source.model == "rwkv":
+        model = read_rwkv(gguf_rwkv(source), name, SourceFiles(None, files.sha256))
+        model = replace(model, provenance=Provenance("GGUF", model.provenance.sha256))
     else:
         model = sentencepiece.build(gguf_sentencepiece(source), SourceFiles(None, files.sha256), Provenance("GGUF"))
         model = replace(model, template=_template(source))
@@ -167,6 +186,35 @@ def _wordpiece(token: str) -> str:
     return token[1:] if token.startswith(_SPACE_SYMBOL) else "##" + token
 
 
+def gguf_rwkv(source: GgufTokenizer) -> bytes:
+    """The vocabulary file (``rwkv_vocab_*.txt``) that says the same, for the model "rwkv".
+
+    The converter writes a token as Python writes its bytes, without the quotes. The first token, which ends a text, is in no such file.
+    """
+    lines = []
+    for number, text in enumerate(source.tokens):
+        if source.types[number] is PieceType.CONTROL or _is_padding(source, number):
+            continue
+        token = _unescaped(source, number, text)
+        lines.append(b"%d %s %d\n" % (number, repr(token).encode("ascii"), len(token)))
+    return b"".join(lines)
+
+
+def _unescaped(source: GgufTokenizer, number: int, text: str) -> bytes:
+    rest = _ESCAPE.sub("", text)
+    if "\\" in rest or not all(" " <= character <= "~" for character in rest):
+        raise SourceError(
+            f"{source.file}: tokenizer.ggml.tokens[{number}] is {show(text)}; expected printable ASCII and escapes as Python writes them"
+        )
+    parts: list[bytes] = []
+    at = 0
+    for escape in _ESCAPE.finditer(text):
+        parts.append(text[at : escape.start()].encode())
+        parts.append(bytes((int(escape[1], 16),)) if escape[1] else _ESCAPED.get(escape[2], escape[2].encode()))
+        at = escape.end()
+    return b"".join((*parts, text[at:].encode()))
+
+
 def gguf_sentencepiece(source: GgufTokenizer) -> SentencePieceModel:
     """The SentencePiece model that says the same, for the models "llama" and "t5"."""
     algorithms = {"llama": Algorithm.BPE, "t5": Algorithm.UNIGRAM}
@@ -175,7 +223,7 @@ def gguf_sentencepiece(source: GgufTokenizer) -> SentencePieceModel:
     scores = source.array("scores", float, len(source.tokens))
     charsmap = source.values.get("precompiled_charsmap", [])
     unigram = source.model == "t5"
-    unknown = source.number("unknown_token_id") or 0
+    unknown = _unknown_id(source)
     pieces = [
         Piece(text, score, _piece_type(source, number, unknown))
         for number, (text, score) in enumerate(zip(source.tokens, scores, strict=True))
@@ -193,12 +241,22 @@ def gguf_sentencepiece(source: GgufTokenizer) -> SentencePieceModel:
     )
 
 
+def _unknown_id(source: GgufTokenizer) -> int:
+    """As the file says; else the only token of the type; else what llama.cpp takes."""
+    number = source.number("unknown_token_id")
+    if number is not None:
+        return number
+    typed = [number for number, kind in enumerate(source.types) if kind is PieceType.UNKNOWN]
+    return typed[0] if len(typed) == 1 else _UNKNOWN[source.model]
+
+
 def _piece_type(source: GgufTokenizer, number: int, unknown: int) -> PieceType:
-    """Converters call padding unknown, and the unknown token a control token. What no text gives is a control piece here."""
+    """Converters call padding unknown or unused, and the unknown token a control token. What no text gives is a control piece here."""
     if number == unknown:
         return PieceType.UNKNOWN
     kind = source.types[number]
-    return PieceType.CONTROL if kind is PieceType.UNKNOWN or _is_padding(source, number) else kind
+    is_padding = source.tokens[number] == f"[PAD{number}]"
+    return PieceType.CONTROL if kind is PieceType.UNKNOWN or is_padding else kind
 
 
 def _bytes(source: GgufTokenizer, values: Sequence[int]) -> bytes:

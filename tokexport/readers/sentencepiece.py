@@ -186,9 +186,15 @@ def _model(source: SentencePieceModel, pieces: _Pieces) -> Model:
             raise UnsupportedError(
                 source.file, "byte_fallback in a word model", "it is in BPE, Unigram and char models"
             )
-        vocab = {piece.text.encode(): number for number, piece in pieces.of(*_IN_TEXT)}
+        in_use = pieces.of(PieceType.NORMAL, PieceType.USER_DEFINED)
+        vocab = {piece.text.encode(): number for number, piece in in_use}
         return WordLevelModel(vocab, pieces.unk_id, fuse_unk=True)
-    ordinary = list(pieces.of(PieceType.NORMAL, PieceType.UNUSED))
+    # An unused piece of one character is unknown, as an unused word is. So it is in sentencepiece 0.2.3, measured.
+    ordinary = [
+        (number, piece)
+        for number, piece in pieces.of(PieceType.NORMAL, PieceType.UNUSED)
+        if piece.type is PieceType.NORMAL or len(piece.text) > 1
+    ]
     if source.algorithm is Algorithm.CHAR:
         ordinary = [(number, piece) for number, piece in ordinary if len(piece.text) == 1]
     else:
@@ -203,9 +209,7 @@ def _model(source: SentencePieceModel, pieces: _Pieces) -> Model:
         fuse_unk=True,
         characters=CharacterSymbols(byte_ids=pieces.byte_ids),
         ranks={number: rank[piece.score] for number, piece in ordinary},
-        unused=frozenset(
-            number for number, piece in ordinary if piece.type is PieceType.UNUSED and len(piece.text) > 1
-        ),
+        unused=frozenset(number for number, piece in ordinary if piece.type is PieceType.UNUSED),
     )
 
 
@@ -230,14 +234,16 @@ def _unigram(pieces: _Pieces) -> UnigramModel:
 
 
 def _refuse_unknown_parts(source: SentencePieceModel, pieces: _Pieces) -> None:
-    """The library merges texts: a character that is no piece can be a part of one."""
-    known = {piece.text for _, piece in pieces.of(*_IN_TEXT) if len(piece.text) == 1}
+    """The library merges texts: a character that is no piece, or an unused one, can be a part of one."""
+    known = {piece.text for _, piece in pieces.of(PieceType.NORMAL, PieceType.USER_DEFINED) if len(piece.text) == 1}
     for number, piece in pieces.of(PieceType.NORMAL, PieceType.UNUSED):
+        if len(piece.text) == 1:
+            continue
         unknown = next((character for character in piece.text if character not in known), None)
         if unknown is not None:
             raise UnsupportedError(
                 source.file,
-                f"the piece {show(piece.text)} (id {number}) with the character {show(unknown)}, which is no piece,",
+                f"the piece {show(piece.text)} (id {number}) with the character {show(unknown)}, which is no piece in use,",
                 "each character of a piece must be one",
             )
 

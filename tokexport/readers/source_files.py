@@ -34,12 +34,12 @@ class SourceFiles:
         with self._open(name) as file:
             return file.read(len(magic)) == magic
 
-    def mapped(self, name: str) -> memoryview:
-        """The bytes of a file that must be there and may be larger than the memory: a model with its tokenizer inside."""
-        with self._open(name) as file:
-            view = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-        self.sha256[name] = hashlib.sha256(view).hexdigest()
-        return view
+    def digested(self, name: str) -> Path:
+        """Where a file lies that must be there and may be larger than the memory: a model with its tokenizer inside."""
+        with self._open(name) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
+            self.sha256[name] = hashlib.sha256(view).hexdigest()
+        assert self.folder is not None
+        return self.folder / name
 
     def _open(self, name: str) -> BinaryIO:
         if self.folder is None:

@@ -14,8 +14,8 @@ from tokexport.model import Split
 from tokexport.readers import document, read, tokenizer_file
 from tokexport.readers.clip_vocabulary import clip_document, is_clip
 from tokexport.readers.detect import Kind, detect
-from tokexport.readers.gguf import gguf_document, gguf_sentencepiece, parse_gguf
-from tokexport.readers.gguf_metadata import MAGIC as GGUF_MAGIC
+from tokexport.readers.gguf import MAGIC as GGUF_MAGIC
+from tokexport.readers.gguf import gguf_document, gguf_rwkv, gguf_sentencepiece, parse_gguf
 from tokexport.readers.gpt2_pair import parse_merges, sibling
 from tokexport.readers.huggingface_config import read_config
 from tokexport.readers.json_node import Node
@@ -55,7 +55,7 @@ def reference_for(
     path = tokenizer_file(Path(source))
     files = SourceFiles(path.parent)
     if files.starts_with(path.name, GGUF_MAGIC):
-        return _for_gguf(path, files)
+        return _for_gguf(path)
     data = files.read(path.name)
     kind, node = detect(data, path.name)
     if kind is Kind.RANKS:
@@ -88,12 +88,14 @@ def reference_for(
     return TokenizersReference.from_vocab_and_merges(path.parent / vocab, path.parent / merges, special_tokens or {})
 
 
-def _for_gguf(path: Path, files: SourceFiles) -> ReferenceTokenizer:
-    source = parse_gguf(files.mapped(path.name), path.name)
+def _for_gguf(path: Path) -> ReferenceTokenizer:
+    source = parse_gguf(path)
     if source.model in ("gpt2", "bert"):
         from tokexport.references.tokenizers_reference import TokenizersReference
 
         return TokenizersReference.from_document(gguf_document(source), path)
+    if source.model == "rwkv":
+        return RwkvReference(gguf_rwkv(source))
     from tokexport.references.sentencepiece_reference import SentencePieceReference
 
     return SentencePieceReference.from_bytes(serialize(gguf_sentencepiece(source)), path)

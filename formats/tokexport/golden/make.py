@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from decoding import GoldenDecoder, golden_decoders
 from models import Golden, goldens
 from refused import refused_files
+from refused_operations import refused_operations
 from trie_models import trie_goldens
 
 from tokexport.compiler.byte_pair import BytePairTables
@@ -41,6 +42,7 @@ def make() -> dict[str, bytes]:
         files[f"{decoder.name}.bin"] = _unversioned(write(decoder.model, Options(decode_only=True)), decoder.model)
         files[f"{decoder.name}.json"] = _pretty(expected_texts(decoder))
     refused = refused_files(files["smallest-decode.bin"], files["smallest-bpe.bin"])
+    refused |= refused_operations(files["smallest-decode.bin"])
     files |= {f"refused/{name}": content for name, content in refused.items()}
     sums = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in sorted(files.items())]
     return files | {"SHA256SUMS": "".join(sums).encode()}

@@ -1,0 +1,126 @@
+"""Refused files whose fault is in NORM: one operation, good but for one thing."""
+
+from __future__ import annotations
+
+from tokexport.layout import (
+    NONE,
+    CharsmapHeader,
+    FormHeader,
+    Header,
+    HeaderFlag,
+    MapHeader,
+    OpFlag,
+    OpKind,
+    RewriteHeader,
+    RewriteOp,
+    Section,
+    Stage,
+    Tag,
+)
+from tokexport.writers.tokexport_file import assemble
+
+LEVELS = 544  # the first level of the tables of FORM and MAP
+ASCII = 128
+
+
+def refused_operations(good: bytes) -> dict[str, bytes]:
+    """Every refused file, by its name: smallest-decode.bin with a NORM, which is looked at in it too."""
+    return {f"{name}.bin": _with_operations(good, section) for name, section in _sections().items()}
+
+
+def _with_operations(good: bytes, section: bytes) -> bytes:
+    contents: dict[bytes, bytes] = {}
+    header = Header.parse(good)
+    for index in range(header.section_count):
+        entry = Section.parse(good[Header.sizeof() + Section.sizeof() * index :])
+        contents[entry.tag] = good[entry.offset : entry.offset + entry.size]
+    return assemble(
+        contents | {Tag.NORMALIZER: section},
+        id_count=header.id_count,
+        token_count=header.token_count,
+        flags=HeaderFlag(0),
+        max_token_bytes=header.max_token_bytes,
+        unknown_id=NONE,
+    )
+
+
+def _sections() -> dict[str, bytes]:
+    form = {"form": 0, "middle_count": 0, "leaf_count": 0, "entry_count": 0, "point_count": 0, "composition_count": 0}
+    levels = {"middle_count": 0, "leaf_count": 0, "entry_count": 0, "text_size": 0}
+    sequences = {"unit_count": 1, "node_count": 0, "edge_count": 0, "program_size": 0, "text_size": 0}
+    empty_form = FormHeader.build(form) + bytes(LEVELS)
+    empty_map = bytes(ASCII + LEVELS)
+    one_unit = bytes(4 + 8)  # and the node behind the last one
+    return {
+        "SECTION_SIZE-operations": _operation(op_count=2, content=b"_"),
+        "SPLITS-too-many-operations": _operation(op_count=25, content=bytes(25 * RewriteOp.sizeof())),
+        "SPLITS-normalizer-count": _operation(normalizer_count=2, content=b"_"),
+        "SPLITS-operation-kind": _operation(kind=5, content=b"_"),
+        "SPLITS-operation-flag": _operation(flags=OpFlag.BY_CLUSTER, content=b"_"),
+        "SPLITS-operation-flag-of-another-kind": _operation(kind=OpKind.FORM, flags=OpFlag.APPEND, table=empty_form),
+        "SPLITS-operation-reserved": _reserved(_operation(content=b"_")),
+        "SPLITS-operation-content-outside": _operation(content=b"_", content_size=2),
+        "SPLITS-operation-content-misaligned": _operation(content=b"____", content_offset=49, content_size=3),
+        "SPLITS-operation-content-no-text": _operation(content=b"\xff"),
+        "SPLITS-operation-table-outside": _operation(
+            kind=OpKind.FORM, table=empty_form, table_size=len(empty_form) + 4
+        ),
+        "SPLITS-affix-with-a-table": _operation(table=bytes(4)),
+        "SPLITS-form-unknown": _operation(
+            kind=OpKind.FORM, table=FormHeader.build({**form, "form": 4}) + bytes(LEVELS)
+        ),
+        "SPLITS-form-size": _operation(
+            kind=OpKind.FORM, table=FormHeader.build({**form, "point_count": 1}) + bytes(LEVELS)
+        ),
+        "SPLITS-form-too-short": _operation(kind=OpKind.FORM, table=FormHeader.build(form)[:28]),
+        "SPLITS-map-size": _operation(kind=OpKind.MAP, table=MapHeader.build({**levels, "entry_count": 1}) + empty_map),
+        "SPLITS-map-too-short": _operation(kind=OpKind.MAP, table=MapHeader.build(levels)[:12]),
+        "SPLITS-replace-on-bytes": _operation(kind=OpKind.REPLACE, table=_program()),
+        "SPLITS-replace-too-short": _operation(kind=OpKind.REPLACE, table=_program()[:28]),
+        "SPLITS-charsmap-size": _operation(
+            kind=OpKind.CHARSMAP, table=CharsmapHeader.build({**sequences, "unit_count": 2}) + one_unit
+        ),
+        "SPLITS-charsmap-no-units": _operation(
+            kind=OpKind.CHARSMAP, table=CharsmapHeader.build({**sequences, "unit_count": 0}) + one_unit[4:]
+        ),
+        "SPLITS-charsmap-program": _operation(
+            kind=OpKind.CHARSMAP, table=CharsmapHeader.build({**sequences, "program_size": 4}) + one_unit + bytes(4)
+        ),
+        "SPLITS-charsmap-no-program": _operation(
+            kind=OpKind.CHARSMAP, flags=OpFlag.BY_CLUSTER, table=CharsmapHeader.build(sequences) + one_unit
+        ),
+    }
+
+
+def _operation(*, table: bytes = b"", content: bytes = b"", **changes: int) -> bytes:
+    """NORM with one operation; ``changes``: other values for fields of the header or of the operation."""
+    header = {"op_count": 1, "normalizer_count": 1, "reserved": None}
+    start = RewriteHeader.sizeof() + RewriteOp.sizeof()
+    fields = {"kind": OpKind.AFFIX, "flags": 0, "growth": 1, "extra": 0, "reserved": None, "reserved2": None}
+    fields |= {"table_offset": start, "table_size": len(table)}
+    fields |= {"content_offset": start + len(table), "content_size": len(content)}
+    header |= {name: value for name, value in changes.items() if name in header}
+    fields |= {name: value for name, value in changes.items() if name in fields}
+    return RewriteHeader.build(header) + RewriteOp.build(fields) + table + content
+
+
+def _reserved(section: bytes) -> bytes:
+    """With a reserved byte of the operation that is not zero."""
+    at = RewriteHeader.sizeof() + 2
+    return section[:at] + b"\1" + section[at + 1 :]
+
+
+def _program() -> bytes:
+    """A program on bytes that matches nothing: good for a stage."""
+    tables = Stage.sizeof()
+    counts = dict.fromkeys(("behavior", "memo_count", "middle_count", "leaf_count", "first_op", "op_count"), 0)
+    counts |= {
+        "flags": 2,
+        "class_count": 1,
+        "state_count": 1,
+        "row_shift": 1,
+        "label_class_count": 0,
+        "label_state_count": 0,
+    }
+    places = {"classes_offset": tables, "starts_offset": tables + 256, "transitions_offset": tables + 260}
+    return Stage.build({**counts, **places}) + bytes(256 + 4 + 4)

@@ -1,0 +1,51 @@
+"""One part: converted and compared with the library, or refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import tokenizers
+
+from tokexport.errors import UnsupportedError
+from tokexport.readers.huggingface import read_tokenizer_json
+from tokexport.readers.json_node import parse
+from tokexport.readers.source_files import SourceFiles
+from tokexport.references.tokenizers_reference import TokenizersReference
+from tokexport.runtime.tokenizer import load
+from tokexport.verification import compare
+from tokexport.writers.tokexport_file import Options, write
+
+from .cases import Case
+
+STRINGS = 300
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """``refusal`` is its sentence, ``difference`` what differs from the library; both empty: the part is exact."""
+
+    case: Case
+    refusal: str = ""
+    difference: str = ""
+
+    @property
+    def exact(self) -> bool:
+        """Whether it was converted, and nothing differs."""
+        return not self.refusal and not self.difference
+
+
+def measure(case: Case, strings: int = STRINGS) -> Outcome:
+    """Builds the tokenizer of a case with the library, converts it, and compares ids, texts and offsets.
+
+    Every id is decoded, every token encoded, and random strings are encoded in every mode, alone and as pairs, and decoded again.
+    """
+    source = json.dumps(case.document)
+    reference = TokenizersReference(tokenizers.Tokenizer.from_str(source))
+    try:
+        model = read_tokenizer_json(parse(source.encode(), "tokenizer.json"), SourceFiles(None))
+        data = write(model, Options())
+    except UnsupportedError as error:
+        return Outcome(case, refusal=f"{error.found} is not supported; {error.supported}")
+    result = compare(load(data), reference, strings=strings, code_points=False)
+    return Outcome(case, difference="" if result.ok else "\n".join(result.lines()))

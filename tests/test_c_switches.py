@@ -1,0 +1,150 @@
+"""Compile switches of the C runtime: each leaves out its own part and no other, and what is left gives the same ids or refuses the file."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import golden_files
+import pytest
+import spec_reader
+from c_harness import COMPILERS, RUNTIME, STRICT, Library, compile_c, run
+
+OK, MODEL, UNKNOWN = 0, -28, -31
+
+pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
+each_compiler = pytest.mark.parametrize("compiler", COMPILERS)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a switch leaves out: functions that nothing else uses, a type of model or a section, and the code with which a file that
+    has it is refused."""
+
+    functions: frozenset[str]
+    model: int | None = None
+    section: bytes | None = None
+    code: int = OK
+
+
+PARTS: Final = {
+    "TKX_NO_UNIGRAM": Part(frozenset({"encode_unigram"}), model=2, code=MODEL),
+    "TKX_NO_WORDPIECE": Part(frozenset({"encode_word_pieces"}), model=3, code=MODEL),
+    "TKX_NO_WORDLEVEL": Part(frozenset({"encode_word"}), model=4, code=MODEL),
+    "TKX_NO_GREEDY": Part(frozenset({"encode_greedy"}), model=5, code=MODEL),
+    "TKX_NO_CHARACTERS": Part(
+        frozenset({"character_symbols", "fallback_symbols", "add_parts"}), section=b"CHRS", code=UNKNOWN
+    ),
+    "TKX_NO_NORMALIZER": Part(
+        frozenset(
+            {"rewrite", "run_form", "run_map", "run_replace", "run_charsmap", "run_affix", "normalize", "check_ops"}
+            | {"check_rewriting_stage"}
+        ),
+        section=b"NORM",
+        code=UNKNOWN,
+    ),
+    "TKX_NO_DECODER": Part(frozenset({"decode_by_rules", "read_rules", "add_id"}), section=b"DECO", code=UNKNOWN),
+    "TKX_NO_OFFSETS": Part(frozenset({"tkx_encode_spans", "put_span", "count_spaces", "trim", "to_characters"})),
+}
+CHOICES: Final = (*((switch,) for switch in PARTS), tuple(PARTS))
+each_choice = pytest.mark.parametrize("switches", CHOICES, ids=lambda switches: "+".join(switches)[:30])
+
+
+def defines(switches: tuple[str, ...]) -> list[str]:
+    return [f"-D{switch}" for switch in switches]
+
+
+def compiled(compiler: str, folder: Path, *flags: str) -> Path:
+    return compile_c(compiler, [RUNTIME / "tokexport.c"], folder / "tokexport.o", "-ffreestanding", "-c", *flags)
+
+
+def functions(path: Path) -> set[str]:
+    return set(re.findall(r" [tT] (\w+)$", run(["nm", str(path)]), re.MULTILINE))
+
+
+def code_size(path: Path) -> int:
+    return int(run(["size", str(path)]).splitlines()[1].split()[0])
+
+
+def code_for(name: str, switches: tuple[str, ...]) -> int:
+    """With what tkx_open answers for a golden file; the model comes before the sections."""
+    content = golden_files.content(name)
+    file = spec_reader.open_file(content)
+    left_out = [PARTS[switch] for switch in switches]
+    codes = [part.code for part in left_out if part.model == content[32]]
+    codes += [part.code for part in left_out if part.section in file.sections]
+    return codes[0] if codes else OK
+
+
+def test_the_header_describes_every_switch_that_there_is() -> None:
+    source = (RUNTIME / "tokexport.c").read_text(encoding="utf-8")
+    header = (RUNTIME / "tokexport.h").read_text(encoding="utf-8")
+    tested = set(re.findall(r"TKX_NO_\w+", "\n".join(re.findall(r"^#if.*$", source + header, re.MULTILINE))))
+    rows = re.findall(r"^       (TKX_NO_\w+) .* (TKX_E_\w+|is run)$", header, re.MULTILINE)
+    assert tested == set(PARTS)
+    assert {name: {"is run": OK, "TKX_E_MODEL": MODEL, "TKX_E_UNKNOWN": UNKNOWN}[answer] for name, answer in rows} == {
+        name: part.code for name, part in PARTS.items()
+    }
+
+
+@each_compiler
+@each_choice
+def test_a_switch_leaves_out_the_functions_of_its_part_and_of_no_other(
+    compiler: str, switches: tuple[str, ...], tmp_path: Path
+) -> None:
+    left = functions(compiled(compiler, tmp_path, "-O0", *defines(switches)))
+    for switch, part in PARTS.items():
+        assert part.functions & left == (set() if switch in switches else part.functions), switch
+
+
+@pytest.mark.skipif("clang" not in COMPILERS, reason="only clang warns of unused functions without making code")
+def test_any_two_switches_go_together() -> None:
+    """And so do all but two: what only these two parts use is there for one of them."""
+    for pair in itertools.combinations(PARTS, 2):
+        for switches in (pair, tuple(switch for switch in PARTS if switch not in pair)):
+            run(["clang", *STRICT, *defines(switches), "-fsyntax-only", str(RUNTIME / "tokexport.c")])
+
+
+@each_compiler
+def test_each_switch_makes_the_code_smaller_and_all_together_nearly_halve_it(compiler: str, tmp_path: Path) -> None:
+    whole = code_size(compiled(compiler, tmp_path, "-O0"))
+    for switch in PARTS:
+        assert code_size(compiled(compiler, tmp_path, "-O0", f"-D{switch}")) < whole, switch
+    whole = code_size(compiled(compiler, tmp_path, "-Os"))
+    assert code_size(compiled(compiler, tmp_path, "-Os", *defines(tuple(PARTS)))) < 0.6 * whole
+
+
+@pytest.fixture(scope="module", params=CHOICES, ids=lambda switches: "+".join(switches)[:30])
+def choice(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[tuple[str, ...], Library]:
+    switches: tuple[str, ...] = request.param
+    return switches, Library(tmp_path_factory.mktemp("library"), *defines(switches))
+
+
+@pytest.mark.parametrize("name", golden_files.NAMES)
+def test_a_file_is_refused_or_gives_the_ids_and_texts_that_it_always_gives(
+    choice: tuple[tuple[str, ...], Library], name: str
+) -> None:
+    switches, library = choice
+    code = code_for(name, switches)
+    assert library.open(golden_files.content(name)) == code
+    if code != OK:
+        return
+    if name in golden_files.EXPECTED_NAMES:
+        for case in golden_files.expected(name)["encode"]:
+            function = "tkx_encode_special" if case["special"] else "tkx_encode"
+            assert library.encode(case["text"].encode(), function) == (OK, case["ids"]), case
+    if name in golden_files.DECODER_NAMES:
+        for case in golden_files.expected(name)["decode"]:
+            assert library.decode_text(case["ids"]) == (OK, case["text"]), case
+
+
+def test_some_golden_file_needs_each_part_and_some_need_none() -> None:
+    """Otherwise the test above would not try the codes."""
+    for switch, part in PARTS.items():
+        if part.code != OK:
+            assert part.code in {code_for(name, (switch,)) for name in golden_files.NAMES}, switch
+    whole = [name for name in golden_files.EXPECTED_NAMES if code_for(name, tuple(PARTS)) == OK]
+    assert {"behaviors", "bytes-stages", "holes", "look-ahead", "ranked"} <= set(whole)

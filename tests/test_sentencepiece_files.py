@@ -1,0 +1,226 @@
+"""Files made from SentencePiece models of every kind of piece give the library's ids: by the C core and by the specification."""
+
+from __future__ import annotations
+
+import io
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import sentencepiece
+import spec_encoder
+import spec_reader
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tokexport.errors import UnsupportedError
+from tokexport.layout import Tag
+from tokexport.readers import read
+from tokexport.readers.sentencepiece_proto import (
+    Algorithm,
+    NormalizerSpec,
+    Piece,
+    PieceType,
+    SentencePieceModel,
+    parse_model,
+)
+from tokexport.references.sentencepiece_writer import serialize
+from tokexport.runtime.tokenizer import load
+from tokexport.writers.tokexport_file import Options, write
+
+SENTENCES = [
+    "the quick brown fox jumps over the lazy dog",
+    "the theme of the thesis: another theory, there and then",
+    "héllo wörld, naïve café",
+    "中文字符 한국어 日本語",
+    "1234 5678 90 ½ ①",
+]
+PARTS = [
+    *" \u2581\u00a0\t\n\x01\u200baethqoé.,½①中한1\u0301\U0010ffff",
+    *"   ",
+    "<sep>",
+    "the",
+    " the",
+    " fox",
+    "<s>",
+    "th",
+    "日本語",
+]
+OPTIONS: dict[str, dict[str, object]] = {
+    "word": {"model_type": "word"},
+    "word, identity": {"model_type": "word", "normalization_rule_name": "identity", "remove_extra_whitespaces": False},
+    "word, no prefix": {
+        "model_type": "word",
+        "normalization_rule_name": "identity",
+        "add_dummy_prefix": False,
+        "remove_extra_whitespaces": False,
+    },
+    "word, suffix": {"model_type": "word", "treat_whitespace_as_suffix": True},
+    "word with symbols": {"model_type": "word", "user_defined_symbols": ["<sep>", "\u2581th"]},
+    "char": {"model_type": "char"},
+    "char, few": {"model_type": "char", "vocab_size": 12, "character_coverage": 0.98},
+    "char with bytes": {"model_type": "char", "byte_fallback": True, "vocab_size": 300},
+    "char with symbols": {"model_type": "char", "user_defined_symbols": ["<sep>", "th", "\u2581\u2581"]},
+    "bpe with symbols": {"model_type": "bpe", "user_defined_symbols": ["<sep>", "th", "the", "\u2581\u2581", "é中"]},
+    "bpe with symbols and bytes": {
+        "model_type": "bpe",
+        "byte_fallback": True,
+        "vocab_size": 340,
+        "user_defined_symbols": ["<sep>", "\u2581the", "\n"],
+    },
+    "unigram with symbols": {"model_type": "unigram", "user_defined_symbols": ["<sep>", "th", "\u2581\u2581"]},
+}
+
+
+def train(**options: object) -> bytes:
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(SENTENCES * 3),
+        model_writer=model,
+        **{
+            "vocab_size": 90,
+            "hard_vocab_limit": False,
+            "minloglevel": 2,
+            "num_threads": 1,
+            "character_coverage": 1.0,
+            **options,
+        },
+    )
+    return model.getvalue()
+
+
+def texts(count: int) -> list[str]:
+    dice = random.Random(11)
+    return ["", *SENTENCES, *("".join(dice.choices(PARTS, k=dice.randrange(1, 18))) for _ in range(count))]
+
+
+def made(data: bytes, folder: Path) -> bytes:
+    (folder / "x.model").write_bytes(data)
+    return write(read(folder / "x.model"), Options())
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_a_trained_model_gives_the_ids_of_the_library(name: str, tmp_path: Path) -> None:
+    data = train(**OPTIONS[name])
+    reference = sentencepiece.SentencePieceProcessor(model_proto=data)
+    content = made(data, tmp_path)
+    tokenizer, file = load(content), spec_reader.open_file(content)
+    for number, text in enumerate(texts(240)):
+        expected = reference.encode(text)
+        assert tokenizer.encode(text) == expected, text
+        if number % 20 == 0:
+            assert spec_encoder.encode(file, text.encode()) == expected, text
+    long = "\n".join(texts(1000))
+    assert tokenizer.encode(long) == reference.encode(long)
+
+
+def test_neighbouring_unknown_words_are_one_id_over_any_distance(tmp_path: Path) -> None:
+    data = train(**OPTIONS["word, no prefix"])
+    reference = sentencepiece.SentencePieceProcessor(model_proto=data)
+    content = made(data, tmp_path)
+    tokenizer = load(content)
+    unknown = reference.unk_id()
+    for count in (1, 2, 3, 5000):
+        text = "zz" + " yy" * count
+        assert tokenizer.encode(text) == reference.encode(text) == [unknown]
+        text = "zz" + " yy" * count + " the zz"
+        assert tokenizer.encode(text) == reference.encode(text)
+        assert tokenizer.encode(text).count(unknown) == 2
+    # What a text may be cut at does not hold an unknown word on both sides.
+    assert not any(spec_reader.open_file(content).sections.get(Tag.CUTS, b""))
+
+
+LETTERS = tuple(Piece(letter, -9.0) for letter in "abcdef\u2581")
+
+
+def small(*pieces: Piece) -> SentencePieceModel:
+    model = SentencePieceModel("x.model", (Piece("<unk>", 0.0, PieceType.UNKNOWN), *LETTERS, *pieces))
+    return replace(model, algorithm=Algorithm.BPE, normalizer=NormalizerSpec(add_dummy_prefix=False))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    pieces=st.lists(
+        st.tuples(
+            st.text(st.sampled_from("abx"), min_size=2, max_size=4), st.sampled_from(["normal", "unused", "user"])
+        ),
+        unique_by=lambda piece: piece[0],
+        max_size=8,
+    ),
+    x=st.sampled_from([PieceType.NORMAL, PieceType.UNUSED]),
+    found=st.lists(st.text(st.sampled_from("abcx "), max_size=12), max_size=20),
+)
+def test_unused_and_user_defined_pieces_are_exact_or_refused(
+    pieces: list[tuple[str, str]], x: PieceType, found: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    types = {"normal": PieceType.NORMAL, "unused": PieceType.UNUSED, "user": PieceType.USER_DEFINED}
+    data = serialize(
+        small(Piece("x", -9.0, x), *(Piece(text, -float(at), types[kind]) for at, (text, kind) in enumerate(pieces)))
+    )
+    try:
+        tokenizer = load(made(data, tmp_path_factory.mktemp("pieces")))
+    except UnsupportedError:
+        assert x is PieceType.UNUSED or any(kind == "unused" for _, kind in pieces)
+        return
+    reference = sentencepiece.SentencePieceProcessor(model_proto=data)
+    for text in found:
+        assert tokenizer.encode(text) == reference.encode(text), (pieces, text)
+
+
+def test_an_unused_piece_that_no_merge_makes_is_no_reason_to_refuse(tmp_path: Path) -> None:
+    model = small(Piece("ab", -1.0), Piece("abcab", -2.0, PieceType.UNUSED))
+    data = serialize(model)
+    tokenizer, reference = load(made(data, tmp_path)), sentencepiece.SentencePieceProcessor(model_proto=data)
+    for text in ("abcab", "ab", "a", "ba", "abcabcab a abc"):
+        assert tokenizer.encode(text) == reference.encode(text), text
+
+
+@pytest.mark.parametrize("algorithm", [Algorithm.BPE, Algorithm.CHAR, Algorithm.WORD, Algorithm.UNIGRAM])
+@pytest.mark.parametrize("has_bytes", [False, True])
+def test_an_unused_character_is_what_the_library_makes_of_it(
+    algorithm: Algorithm, has_bytes: bool, tmp_path: Path
+) -> None:
+    if has_bytes and algorithm is Algorithm.WORD:
+        pytest.skip("a word model has no bytes")
+    odd = [
+        Piece(text, -9.0, PieceType.UNUSED) for text in ("x", "é", "baé" if algorithm is not Algorithm.BPE else "dcd")
+    ]
+    bytes_ = [Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256)] if has_bytes else []
+    model = replace(small(Piece("ab", -1.0), *odd, *bytes_), algorithm=algorithm, byte_fallback=has_bytes)
+    data = serialize(model)
+    tokenizer, reference = load(made(data, tmp_path)), sentencepiece.SentencePieceProcessor(model_proto=data)
+    for text in (
+        "x",
+        "é",
+        "xx",
+        "xé",
+        "axb",
+        "x ab x",
+        "éab",
+        "abxéx",
+        "zx",
+        "x z",
+        "baé",
+        "dcd",
+        "dcd baé z baé",
+        "ab baé",
+    ):
+        assert tokenizer.encode(text) == reference.encode(text), text
+
+
+def test_an_unused_character_that_merges_need_is_refused(tmp_path: Path) -> None:
+    model = small(Piece("x", -9.0, PieceType.UNUSED), Piece("ax", -1.0))
+    with pytest.raises(UnsupportedError, match='the character "x", which is no piece in use'):
+        made(serialize(model), tmp_path)
+
+
+def test_a_trained_model_with_an_unused_product_is_refused_by_a_sentence(tmp_path: Path) -> None:
+    model = parse_model(train(model_type="bpe"), "x.model")
+    product = next(number for number, piece in enumerate(model.pieces) if len(piece.text) == 2)
+    pieces = list(model.pieces)
+    pieces[product] = replace(pieces[product], type=PieceType.UNUSED)
+    with pytest.raises(
+        UnsupportedError, match=rf"taken apart again \(unused: id {product}, 1 in all\) is not supported"
+    ):
+        made(serialize(replace(model, pieces=tuple(pieces))), tmp_path)
