@@ -17,7 +17,7 @@ from tokexport.errors import UnsupportedError
 from tokexport.model import TokenizerModel
 from tokexport.readers import read, tokenizer_file
 from tokexport.readers.detect import Kind, detect
-from tokexport.readers.gguf_metadata import MAGIC as GGUF_MAGIC
+from tokexport.readers.gguf import MAGIC as GGUF_MAGIC
 from tokexport.readers.huggingface import read_tokenizer_json
 from tokexport.readers.huggingface_document import byte_level
 from tokexport.readers.huggingface_parts import flat
