@@ -89,20 +89,27 @@ def test_where_the_library_is_another_the_sentence_says_what_to_do(run: Callable
         reference_for(source)
 
 
+ABSENT = object()
+
+
 def changed(name: str, place: str, value: object) -> dict[str, Any]:
-    """A file with another value at a place; ``place`` is like ``model.merges.0``."""
+    """A file with another value at a place; ``place`` is like ``model.merges.0``; ABSENT takes it away."""
     document: Any = copy.deepcopy(MAKER.documents()[name])
     *path, last = place.split(".")
     inner = document
     for step in path:
         inner = inner[int(step) if isinstance(inner, list) else step]
-    inner[int(last) if isinstance(inner, list) else last] = value
+    if value is ABSENT:
+        del inner[last]
+    else:
+        inner[int(last) if isinstance(inner, list) else last] = value
     result: dict[str, Any] = document
     return result
 
 
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 METASPACE = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": False}
+SPACES = [MAKER.added(24, "<mask>", rstrip=True), MAKER.added(25, "\n", special=False)]
 REFUSED = [
     ("bytes_gpt2", "model.merges.0", "t h", SourceError, "a pair of strings"),
     ("bytes_gpt2", "pre_tokenizer", BYTE_LEVEL, SourceError, "byte_level of the model"),
@@ -129,7 +136,7 @@ REFUSED = [
         SourceError,
         "another one in it",
     ),
-    ("bytes_gpt2", "normalizer", MAKER.metaspace("always"), UnsupportedError, "byte-level"),
+    ("bytes_gpt2", "model.end_of_word_suffix", "</w>", UnsupportedError, "byte_level is true"),
     ("bytes_gpt2", "version", "3.0", UnsupportedError, "versions"),
     ("characters_first", "normalizer.prepend", True, SourceError, "a string"),
     ("characters_first", "normalizer.prepend", "sometimes", SourceError, "always"),
@@ -143,9 +150,21 @@ REFUSED = [
         "SpecialToken",
     ),
     ("characters_first", "post_processor.single.0", {"ids": [1], "seq": "A"}, SourceError, "each once"),
-    ("unigram_dropping", "normalizer.normalizers.0", MAKER.metaspace("never"), UnsupportedError, "last normalizer"),
-    ("unigram_dropping", "normalizer.normalizers.1.prepend", "never", UnsupportedError, "drop_whitespace"),
-    ("unigram_dropping", "pre_tokenizer", None, UnsupportedError, "drop_whitespace"),
+    ("bytes_gpt2", "model.merges", [], UnsupportedError, "a character that no merges make"),
+    ("characters_prefixed", "model.end_of_word_suffix", "</w>", UnsupportedError, "a token of one character"),
+    ("characters_first", "normalizer.replacement", "▁▁", SourceError, "a single character"),
+    ("characters_first", "model.unk_token", "<none>", SourceError, "not in the vocabulary"),
+    ("characters_first", "model.vocab.<0x41>", ABSENT, SourceError, "one for every byte"),
+    ("characters_first", "added_tokens.0.single_word", True, UnsupportedError, "the edge of a word"),
+    ("unigram_dropping", "added_tokens", SPACES, UnsupportedError, "begins with white space"),
+    (
+        "unigram_dropping",
+        "normalizer.normalizers.0",
+        {"type": "ByteLevel"},
+        UnsupportedError,
+        "may follow the ByteLevel",
+    ),
+    ("unigram_dropping", "normalizer.normalizers.1.prepend", "first", UnsupportedError, "drop_whitespace"),
     (
         "word_level",
         "normalizer",

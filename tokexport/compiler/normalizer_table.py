@@ -60,7 +60,7 @@ def normalizer_table(form: NormalForm) -> NormalizerTable:
         numbers[code_point] = entries.setdefault(entry, len(entries))
     compositions = sorted((*pair, composite) for pair, composite in tables.compositions.items())
     return NormalizerTable(
-        form.unversioned,
+        form,
         class_table(numbers),
         np.array([(*entry, 0) for entry in entries], NORMALIZER_ENTRY),
         np.array(points, NORMALIZER_POINT),

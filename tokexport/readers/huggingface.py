@@ -21,7 +21,7 @@ from tokexport.readers.huggingface_post_processor import read_post_processor, te
 from tokexport.readers.huggingface_pre_tokenizer import read_pre_tokenizer
 from tokexport.readers.huggingface_trimming import read_trimming
 from tokexport.readers.huggingface_version_2 import VERSION as _VERSION_2
-from tokexport.readers.huggingface_version_2 import of_unicode_17, spelled_as_written, version_1, without_byte_mapping
+from tokexport.readers.huggingface_version_2 import as_matched, decoded_as_added, read_normalizers, version_1
 from tokexport.readers.json_node import Node
 from tokexport.readers.source_files import SourceFiles
 
@@ -50,25 +50,25 @@ def read_tokenizer_json(root: Node, files: SourceFiles, source: str = "tokenizer
     version = root.get("version")
     version_2 = version is not None and version.value == _VERSION_2
     if version_2:
+        normalizer, normalizer_of_added = read_normalizers(root.optional("normalizer"))
         root = version_1(root)
     root.object(_FIELDS)
     if not version_2 and version is not None and version.string() != _VERSION:
         version.unsupported(f'the versions "{_VERSION}" and "{_VERSION_2}" of tokenizer.json are supported')
-    normalizer = read_normalizer(root.get("normalizer"))
-    if version_2:
-        normalizer = of_unicode_17(normalizer)
+    if not version_2:
+        normalizer = normalizer_of_added = read_normalizer(root.get("normalizer"))
     pre_tokenizer = read_pre_tokenizer(root, mapped=normalizer.byte_level)
     huggingface = read_model(root, byte_level=pre_tokenizer.byte_level)
-    added = read_added_tokens(root, huggingface.vocab, normalizer, size=len(huggingface.spelling))
+    added = read_added_tokens(root, huggingface.vocab, normalizer_of_added, size=len(huggingface.spelling))
+    added_ids = {token.content: token.id for token in added.tokens}
     if version_2:
-        added = spelled_as_written(added)
+        added = as_matched(added)
     template = read_post_processor(root)
     tokens, decoding = _tokens(root, huggingface, added)
-    if version_2 and pre_tokenizer.byte_level:
-        tokens = without_byte_mapping(tokens, added.tokens)
+    if version_2:
+        tokens = tuple(decoded_as_added(tokens, added, byte_level=pre_tokenizer.byte_level))
     _check_template(template, tokens)
     config = read_config(files)
-    added_ids = {token.content: token.id for token in added.tokens}
     roles = read_roles(files, config, {**huggingface.vocab, **added_ids}, tokens, huggingface.unk_id)
     return TokenizerModel(
         tokens=tokens,

@@ -9,19 +9,20 @@ The two libraries do not agree everywhere. What the release candidate does other
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from tokexport.errors import SourceError
-from tokexport.model import AddedToken, NormalForm, Token
-from tokexport.readers.byte_alphabet import CHARACTERS
+from tokexport.errors import SourceError, UnsupportedError
+from tokexport.model import NormalForm, NormalizerStep, Prepend, Replace, Strip, Token
+from tokexport.readers.byte_alphabet import CHARACTERS, to_bytes
 from tokexport.readers.huggingface_added_tokens import AddedVocabulary
-from tokexport.readers.huggingface_normalizer import Normalizer
+from tokexport.readers.huggingface_normalizer import Normalizer, read_normalizer
 from tokexport.readers.huggingface_parts import flat
-from tokexport.readers.huggingface_pre_tokenizer import GPT2_PATTERN
-from tokexport.readers.json_node import Node
+from tokexport.readers.huggingface_pre_tokenizer import GPT2_PATTERN, escape
+from tokexport.readers.json_node import Node, show
 from tokexport.readers.known_patterns import LLAMA3, O200K, QWEN, TEKKEN
 from tokexport.readers.unicode_17 import PUNCTUATION, WORDS, with_unicode_17
 
@@ -43,6 +44,8 @@ _MODEL_FIELDS: Final = {
 }
 # Bytes that UTF-8 has: the release candidate wants a token for each.
 _TEXT_BYTES: Final = (*range(0xC0), *range(0xC2, 0xF5))
+
+_UTF8_LONGEST: Final = 4  # bytes of a character
 
 # Its Split has no engine for regular expressions: it knows these patterns, text for text, and stops at the first text with another one.
 _PATTERNS: Final = (GPT2_PATTERN, LLAMA3, QWEN, O200K, TEKKEN)
@@ -71,7 +74,6 @@ def version_1(root: Node) -> Node:
     root.object(_FIELDS)
     model = root.field("model")
     byte_level = _byte_level(model)
-    metaspace, normalizer = _normalizer(root.optional("normalizer"))
     return Node(
         root.file,
         "",
@@ -80,13 +82,20 @@ def version_1(root: Node) -> Node:
             "truncation": root.object().get("truncation"),
             "padding": root.object().get("padding"),
             "added_tokens": _added_tokens(root.get("added_tokens")),
-            "normalizer": normalizer,
-            "pre_tokenizer": _pre_tokenizer(root.optional("pre_tokenizer"), metaspace, byte_level),
+            "normalizer": root.object().get("normalizer"),
+            "pre_tokenizer": _pre_tokenizer(root.optional("pre_tokenizer"), byte_level),
             "post_processor": _post_processor(root.optional("post_processor")),
             "decoder": _decoder(root.optional("decoder"), byte_level),
-            "model": {name: value for name, value in model.value.items() if name != "byte_level"},
+            "model": _model(model),
         },
     )
+
+
+def _model(node: Node) -> dict[str, Any]:
+    model = {name: value for name, value in node.value.items() if name != "byte_level"}
+    if model["type"] == "BPE" and (model.get("continuing_subword_prefix") or model.get("end_of_word_suffix")):
+        model["fuse_unk"] = False  # the reference looks at it only where there are no affixes
+    return model
 
 
 def _byte_level(model: Node) -> bool:
@@ -102,32 +111,135 @@ def _byte_level(model: Node) -> bool:
     ):
         if not isinstance(merge, list):
             Node(model.file, f"model.merges[{number}]", merge).fail("a pair of strings: version 2.0 has no others")
-    if not model.field("byte_level").boolean():
-        return False
     vocab = model.field("vocab").object(repeats=True)
+    if not model.field("byte_level").boolean():
+        _check_characters(model, vocab)
+        _check_suffix(model, vocab)
+        return False
+    for name in ("continuing_subword_prefix", "end_of_word_suffix"):
+        affix = model.optional(name)
+        if affix is not None and affix.string():
+            affix.unsupported("null is, where byte_level is true")
     for byte in _TEXT_BYTES:
         if CHARACTERS[byte] not in vocab:
             raise SourceError(
                 f"{model.file}: model.vocab has no token for the byte 0x{byte:02x}, and the reference refuses a byte-level "
                 "vocabulary that lacks a byte of UTF-8"
             )
+    _check_single_characters(model, vocab)
     return True
 
 
-def _normalizer(node: Node | None) -> tuple[Node | None, Any]:
-    """The MetaspaceNormalizer that ends the normalizer, if one does, and what stands before it."""
-    parts = flat(node, "normalizers")
-    for part in parts[:-1]:
-        if part.value["type"] == "MetaspaceNormalizer":
-            part.field("type").unsupported(
-                "it must be the last normalizer, where the reference's own converter puts it"
+def _check_suffix(model: Node, vocab: Mapping[str, Any]) -> None:
+    suffix = model.optional("end_of_word_suffix")
+    if suffix is not None and suffix.string() and any(len(token) == 1 for token in vocab):
+        suffix.unsupported(
+            "null is, where the vocabulary has a token of one character, which the reference takes for a word without its suffix"
+        )
+
+
+def _check_single_characters(model: Node, vocab: Mapping[str, Any]) -> None:
+    """Refuse a byte-level model in which merges do not make the token of a character: the reference takes a word of one for that token."""
+    if model.field("ignore_merges").boolean():
+        return
+    ranks = {
+        (left, right): rank
+        for rank, (left, right) in enumerate(model.field("merges").value)
+        if len(left) + len(right) <= _UTF8_LONGEST
+    }
+    for token in vocab:
+        if 1 < len(token) <= _UTF8_LONGEST and _is_one_character(token) and _merged(token, ranks) != [token]:
+            raise UnsupportedError(
+                f"{model.file}: model.vocab",
+                f"the token {show(token)}, a character that no merges make, where ignore_merges is false,",
+                "the reference finds it only where it is a word of its own; take it out of the vocabulary",
             )
-    for part in parts:
-        _check_replace(part)
-    if not parts or parts[-1].value["type"] != "MetaspaceNormalizer":
-        return None, None if node is None else node.value
-    before = [part.value for part in parts[:-1]]
-    return parts[-1], {"type": "Sequence", "normalizers": before} if before else None
+
+
+def _is_one_character(token: str) -> bool:
+    data = to_bytes(token)
+    try:
+        return data is not None and len(data.decode()) == 1
+    except UnicodeDecodeError:
+        return False
+
+
+def _merged(token: str, ranks: Mapping[tuple[str, str], int]) -> list[str]:
+    """What merges make of the characters of a token.
+
+    >>> _merged("abc", {("b", "c"): 0, ("a", "b"): 1})
+    ['a', 'bc']
+    """
+    symbols = list(token)
+    while True:
+        known = [(ranks[pair], place) for place, pair in enumerate(itertools.pairwise(symbols)) if pair in ranks]
+        if not known:
+            return symbols
+        place = min(known)[1]
+        symbols[place : place + 2] = ["".join(symbols[place : place + 2])]
+
+
+def _check_characters(model: Node, vocab: Mapping[str, Any]) -> None:
+    """Refuse a vocabulary of characters that the reference does not load."""
+    unknown = model.optional("unk_token")
+    if unknown is not None and unknown.string() not in vocab:
+        raise SourceError(
+            f"{model.file}: model.unk_token {show(unknown.value)} is not in the vocabulary, and the reference refuses that"
+        )
+    fallback = model.optional("byte_fallback")
+    if fallback is None or not fallback.boolean():
+        return
+    for byte in range(256):
+        if f"<0x{byte:02X}>" not in vocab:
+            raise SourceError(
+                f"{model.file}: model.vocab has no token <0x{byte:02X}>, and the reference refuses byte_fallback without one for every byte"
+            )
+
+
+def read_normalizers(node: Node | None) -> tuple[Normalizer, Normalizer]:
+    """What the normalizer at ``node`` does to a text, and to an added token: a MetaspaceNormalizer that ends it leaves that alone.
+
+    An added token may stand anywhere, so what is put before the very start of the input is not put before it.
+    """
+    parts = flat(node, "normalizers")
+    steps: list[NormalizerStep] = []
+    of_added: list[NormalizerStep] = []
+    byte_level = False
+    for number, part in enumerate(parts):
+        if byte_level:
+            part.unsupported("nothing may follow the ByteLevel normalizer")
+        if part.value["type"] == "MetaspaceNormalizer":
+            own = _metaspace(part)
+            if number < len(parts) - 1:
+                of_added += (step for step in own if not (isinstance(step, Prepend) and step.only_first))
+        else:
+            _check_replace(part)
+            one = read_normalizer(part)
+            own = [step.of_unicode_17 if isinstance(step, NormalForm) else step for step in one.steps]
+            byte_level = one.byte_level
+            of_added += own
+        steps += own
+    return Normalizer(tuple(steps), byte_level), Normalizer(tuple(of_added), byte_level)
+
+
+def _metaspace(node: Node) -> list[NormalizerStep]:
+    node.object({"type", "replacement", "prepend", "drop_whitespace"})
+    mark, scheme = node.field("replacement"), node.field("prepend")
+    if len(mark.string()) != 1:
+        mark.fail("a single character")
+    if scheme.string() not in ("always", "first", "never"):
+        scheme.fail('"always", "first" or "never"')
+    prepend = Prepend(mark.string(), unless_present=True, only_first=scheme.value == "first")
+    if not node.field("drop_whitespace").boolean():
+        spaces = Replace(" ", mark.string(), path=node.path)
+        return [spaces] if scheme.value == "never" else [spaces, prepend]
+    if scheme.value == "first":
+        node.field("drop_whitespace").unsupported('false is, where "prepend" is "first"')
+    if scheme.value == "never":
+        return [Replace(r"\s+", "", literal=False, path=node.path)]
+    # The mark goes before every word that does not begin with it.
+    between = Replace(rf"\s+{escape(mark.string())}?", mark.string(), literal=False, path=node.path)
+    return [Strip(), between, prepend]
 
 
 def _check_replace(part: Node) -> None:
@@ -139,14 +251,10 @@ def _check_replace(part: Node) -> None:
         pattern.unsupported(r"in version 2.0 a text (String) is, and regular expressions like ' {2,}' and '\s+'")
 
 
-def _pre_tokenizer(node: Node | None, metaspace: Node | None, byte_level: bool) -> Any:
+def _pre_tokenizer(node: Node | None, byte_level: bool) -> Any:
     parts = _splits(node)
     _check_patterns(parts)
     steps = [step for part in parts for step in _unicode_17(part)]
-    if metaspace is not None:
-        if byte_level:
-            metaspace.field("type").unsupported("a byte-level model has no Metaspace")
-        steps = _metaspace(metaspace, parts) + steps
     if byte_level:
         steps.append(_BYTE_LEVEL)
     if len(steps) == 1:
@@ -175,7 +283,9 @@ def _unicode_17(part: Node) -> list[dict[str, Any]]:
             return [split if expression is None else {**split, "pattern": {"Regex": with_unicode_17(expression)}}]
         case "Punctuation":
             part.object({"type", "behavior"})
-            return [_split(PUNCTUATION, part.value.get("behavior", "Isolated"))]
+            if part.value.get("behavior", "Isolated") in ("Isolated", "Removed"):
+                return [_split(PUNCTUATION, part.value.get("behavior", "Isolated"))]
+            return [part.value]  # the reference's old code, with the punctuation of 0.23
         case "BertPreTokenizer":
             part.object({"type"})
             return [{"type": "WhitespaceSplit"}, _split(PUNCTUATION, "Isolated")]
@@ -219,25 +329,6 @@ def _expression(part: Node) -> str | None:
 
 def _isolates(part: Node) -> bool:
     return part.value.get("behavior", "Isolated") == "Isolated" and not part.value.get("invert", False)
-
-
-def _metaspace(node: Node, parts: Sequence[Node]) -> list[dict[str, Any]]:
-    """The pre-tokenizers of version 1.0 that do what a MetaspaceNormalizer does."""
-    node.object({"type", "replacement", "prepend", "drop_whitespace"})
-    mark, scheme = node.field("replacement").string(), node.field("prepend")
-    if scheme.string() not in ("always", "first", "never"):
-        scheme.fail('"always", "first" or "never"')
-    metaspace = {"type": "Metaspace", "replacement": mark, "prepend_scheme": scheme.value, "split": False}
-    if not node.field("drop_whitespace").boolean():
-        return [metaspace]
-    # Dropped white space joins words to one text; in 1.0 they stay apart. It is the same where each word begins with a mark to cut at.
-    cut = {"String": mark}
-    first = parts[0].value if parts else {}
-    if scheme.value != "always" or first.get("pattern") != cut or first.get("behavior") != "MergedWithNext":
-        node.field("drop_whitespace").unsupported(
-            'true is supported where "prepend" is "always" and a Split at the mark, MergedWithNext, comes next'
-        )
-    return [{"type": "WhitespaceSplit"}, metaspace]
 
 
 def _post_processor(node: Node | None) -> Any:
@@ -294,34 +385,62 @@ def _spelled_out(node: Node) -> Any:
 
 
 def _added_tokens(node: Node | None) -> Any:
-    """In the order of their ids, in which the reference numbers them."""
+    """In the order of their ids, in which the reference numbers them; of two with one content the last one says what it is."""
     if node is None or node.is_null:
         return []
-    return [token.value for token in sorted(node.items(), key=lambda token: token.field("id").u32())]
+    tokens: dict[str, Any] = {}
+    for token in sorted(node.items(), key=lambda token: token.field("id").u32()):
+        content = token.field("content").string()
+        tokens[content] = {**token.object(), "id": tokens.get(content, token.value)["id"]}
+    declared = [Node(node.file, f"{node.path}[id {token['id']}]", token) for token in tokens.values()]
+    for token in declared:
+        _check_added_token(token, declared)
+    return list(tokens.values())
 
 
-def of_unicode_17(normalizer: Normalizer) -> Normalizer:
-    """The same steps with the reference's normal forms.
+def _check_added_token(token: Node, others: Sequence[Node]) -> None:
+    """Refuse what the reference finds at other places than 0.23."""
+    if token.field("single_word").boolean():
+        token.field("single_word").unsupported(
+            "false is; for true the reference takes any place where it begins to look for the edge of a word"
+        )
+    if not token.field("rstrip").boolean():
+        return
+    # 0.23 looks for all tokens first, then takes white space; here the next one is looked for behind it.
+    for other in others:
+        content = other.field("content").string()
+        if other.value["normalized"] == token.value["normalized"] and content[:1].isspace():
+            token.field("rstrip").unsupported(
+                f"false is, where another token, {show(content)}, begins with white space"
+            )
 
-    >>> of_unicode_17(Normalizer((NormalForm.NFC,))).steps[0].value
-    'NFC of Unicode 17'
+
+def as_matched(added: AddedVocabulary) -> AddedVocabulary:
+    """Added tokens that are looked for, and decoded, as the normalizer makes them.
+
+    Where two of them are then spelled alike, the one that is not normalized says whether the spelling is special.
     """
-    steps = tuple(step.of_unicode_17 if isinstance(step, NormalForm) else step for step in normalizer.steps)
-    return replace(normalizer, steps=steps)
-
-
-def spelled_as_written(added: AddedVocabulary) -> AddedVocabulary:
-    """Added tokens that decode to their contents, where 0.23 decodes them to what the normalizer makes of these."""
-    return replace(added, spelling={token.id: token.content for token in added.tokens})
-
-
-def without_byte_mapping(tokens: Iterable[Token | None], added: Iterable[AddedToken]) -> tuple[Token | None, ...]:
-    """The tokens of a byte-level model, with added ones decoded as they are written.
-
-    The decoder of version 1.0 takes a token whose characters are all in GPT-2's alphabet for bytes, an added one as well.
-    """
-    contents = {token.id: token.content.encode() for token in added}
-    return tuple(
-        token if token is None or number not in contents else replace(token, content=contents[number])
-        for number, token in enumerate(tokens)
+    tokens = tuple(
+        replace(token, content=added.spelling[token.id], verbatim=True) if token.normalized else token
+        for token in added.tokens
     )
+    special = {token.content: token.special for token in sorted(tokens, key=lambda token: not token.normalized)}
+    return replace(added, tokens=tokens, special=frozenset(content for content in special if special[content]))
+
+
+def decoded_as_added(
+    tokens: Sequence[Token | None], added: AddedVocabulary, *, byte_level: bool
+) -> Iterator[Token | None]:
+    """The tokens with what the reference does otherwise where it decodes.
+
+    An id below all added ones is not special, however it is spelled. ``byte_level``: nor is any that was not added; and added tokens are
+    decoded as they are written, where the decoder of version 1.0 takes characters that are all in GPT-2's alphabet for bytes.
+    """
+    contents = {token.id: token.content.encode() for token in added.tokens}
+    for number, token in enumerate(tokens):
+        if token is None:
+            yield None
+        elif number in contents:
+            yield replace(token, content=contents[number]) if byte_level else token
+        else:
+            yield replace(token, special=token.special and not byte_level and number > min(contents))

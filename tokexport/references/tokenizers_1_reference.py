@@ -6,7 +6,8 @@ It is another library than 0.23: it reads nothing of what that one has in Python
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -20,7 +21,7 @@ try:
 except ImportError:
     _INSTALLED: str | None = None
 else:
-    _INSTALLED = tokenizers.__version__
+    _INSTALLED = metadata.version("tokenizers")
 
 _WANTED: Final = (
     "a tokenizer.json of version 2.0 is read by the library `tokenizers` from 1.0 on; convert it with --no-self-test, "
@@ -50,10 +51,11 @@ class Tokenizers1Reference:
         model = root.field("model").object()
         vocab = model["vocab"]
         self._byte_level = model.get("byte_level") is True
-        self._special = {token["content"]: token["special"] for token in root.value.get("added_tokens") or ()}
+        declared = {token["content"]: token["special"] for token in root.value.get("added_tokens") or ()}
         largest = len(vocab) if isinstance(vocab, list) else max(vocab.values(), default=-1) + 1
-        tokens = ((number, self._tokenizer.decode_tokens([number])) for number in range(largest + len(self._special)))
+        tokens = ((number, self._tokenizer.decode_tokens([number])) for number in range(largest + len(declared)))
         self._tokens: dict[int, str] = {number: token for number, (token,) in ((n, t) for n, t in tokens if t)}
+        self._added = {token.id: token for token in self._numbered(declared)}
 
     def modes(self) -> tuple[Mode, ...]:
         """Every mode but that of some special tokens, which the library has no switch for."""
@@ -92,7 +94,7 @@ class Tokenizers1Reference:
         token = self._tokens.get(id)
         if token is None or not self._byte_level:
             return None
-        if token not in self._special and all(character in BYTE_OF for character in token):
+        if id not in self._added and all(character in BYTE_OF for character in token):
             return bytes(BYTE_OF[character] for character in token)
         return token.encode()
 
@@ -101,9 +103,19 @@ class Tokenizers1Reference:
         return sorted(self._tokens)
 
     def added_tokens(self) -> Sequence[AddedContent]:
-        """As the library numbered them: of two ids with one spelling, the added token has the higher."""
-        numbered = {content: number for number, content in self._tokens.items() if content in self._special}
-        return [AddedContent(number, content, self._special[content]) for content, number in numbered.items()]
+        """As the library numbered them."""
+        return list(self._added.values())
+
+    def _numbered(self, declared: Mapping[str, bool]) -> Iterator[AddedContent]:
+        """A token that is normalized is spelled in another way than it is declared: its id is what the library finds in its content."""
+        of_spelling = {
+            token: number for number, token in self._tokens.items()
+        }  # of two, the added one has the higher id
+        for content, special in declared.items():
+            found = self._encoded([content], Mode.IDS)[0]
+            number = of_spelling.get(content, found[0] if len(found) == 1 else None)
+            if number is not None:
+                yield AddedContent(number, content, special)
 
     def replaces_surrogates(self) -> bool:
         """A lone surrogate raises TypeError."""
