@@ -11,6 +11,8 @@ from tokexport import Tokenizer, load
 from tokexport.cli.console import json_option, plural, say, say_json, size, table
 from tokexport.cli.contents import Contents
 from tokexport.cli.decoding import decoding_text, forms_text
+from tokexport.cli.options import read_special_tokens, source_options
+from tokexport.cli.sources import converted, is_tokexport_file, opened
 from tokexport.errors import TokexportError
 from tokexport.escape import escape
 from tokexport.layout import NONE, Tag
@@ -18,21 +20,38 @@ from tokexport.model import AddedToken
 
 
 @click.command()
-@click.argument("path", metavar="TOKENIZER", type=click.Path(path_type=Path))
+@click.argument("path", metavar="TOKENIZER", type=click.Path())
 @click.option("--token", "token_id", type=int, metavar="ID", help="Show one token.")
 @click.option("--tokens", "show_tokens", is_flag=True, help="List every token: id, kind, bytes.")
 @click.option("--added", "show_added", is_flag=True, help="List the added tokens and their flags.")
+@source_options
 @json_option
-def inspect(path: Path, token_id: int | None, show_tokens: bool, show_added: bool, as_json: bool) -> None:
+def inspect(
+    path: str,
+    token_id: int | None,
+    show_tokens: bool,
+    show_added: bool,
+    pattern: str | None,
+    special_tokens: Path | None,
+    revision: str | None,
+    as_json: bool,
+) -> None:
     """Shows what a tokexport file holds, after comparing its checksums and running its self test.
+
+    TOKENIZER may also be a source, which is converted in memory first: a file, a directory, or the name of a repository
+    of the Hugging Face hub.
 
     \b
     tokexport inspect tokenizer.bin
     tokexport inspect tokenizer.bin --token 9906
     tokexport inspect tokenizer.bin --tokens | grep hello
+    tokexport inspect Qwen/Qwen3-0.6B
     """
-    tokenizer = load(path)
-    contents = Contents.of(path)
+    if is_tokexport_file(path):
+        tokenizer, contents = opened(path, revision)
+    else:
+        content = converted(path, pattern, read_special_tokens(special_tokens), revision)
+        tokenizer, contents = load(content), Contents(content)
     if token_id is not None:
         facts = one_token(contents, path, token_id)
         say_json(facts) if as_json else say(table([(name, str(value)) for name, value in facts.items()]))
@@ -60,7 +79,7 @@ def added_token(token: AddedToken) -> dict[str, object]:
     return {"id": token.id, "content": escape(token.content.encode()), "flags": " ".join(flags)}
 
 
-def one_token(contents: Contents, path: Path, token_id: int) -> dict[str, object]:
+def one_token(contents: Contents, path: str, token_id: int) -> dict[str, object]:
     """All that the file says about one id. Raises TokexportError where there is no such id."""
     tokens = contents.tokens()
     if not 0 <= token_id < len(tokens):
@@ -90,7 +109,7 @@ def one_token(contents: Contents, path: Path, token_id: int) -> dict[str, object
     return facts
 
 
-def file_facts(path: Path, tokenizer: Tokenizer, contents: Contents) -> dict[str, Any]:
+def file_facts(path: str, tokenizer: Tokenizer, contents: Contents) -> dict[str, Any]:
     """All that the file says about itself."""
     header = contents.header
     special = contents.special_ids()
@@ -99,7 +118,8 @@ def file_facts(path: Path, tokenizer: Tokenizer, contents: Contents) -> dict[str
     }
     added = contents.added_tokens()
     return {
-        "file": str(path),
+        "file": path,
+        "form": "tokexport file" if is_tokexport_file(path) else "converted to a tokexport file",
         "version": f"{header.version_major}.{header.version_minor}",
         "size": header.file_size,
         "model": "byte-level BPE",
@@ -189,5 +209,5 @@ def describe(facts: dict[str, Any]) -> str:
     if not facts["encodes"]:
         rows = [row for row in rows if row[0] not in decoding_only]
     sections = [(entry["tag"], f"{entry['size']:,}", entry["what"]) for entry in facts["sections"]]
-    title = f"{facts['file']}: tokexport file, version {facts['version']}, {size(facts['size'])}"
+    title = f"{facts['file']}: {facts['form']}, version {facts['version']}, {size(facts['size'])}"
     return f"{title}\n\n{table(rows)}\n\n{table(sections)}"
