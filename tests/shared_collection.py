@@ -36,70 +36,103 @@ class Case:
         return self.source.partition("/")[0]
 
     @property
-    def reference(self) -> str:
-        """What the ``ref`` of its vectors is."""
+    def references(self) -> frozenset[str]:
+        """What the ``ref`` of its vectors may be."""
         folder = self.source.partition("/")[0]
-        return f"hf:{folder}" if self.source.endswith("tokenizer.json") else f"tiktoken:{self.pattern or folder}"
+        if self.source.endswith("tokenizer.json"):
+            return frozenset((f"hf:{folder}",))
+        return frozenset(
+            (f"tiktoken:{self.pattern or folder}", *(f"{kind}:{self.source}" for kind in ("sp", "tekken", "gguf")))
+        )
 
 
 CONVERTED = (
+    Case("albert-style-30k-clean/30k-clean.model"),
+    Case("bert-base-cased/tokenizer.json"),
+    Case("bert-base-uncased/tokenizer.json"),
+    Case("bert-base-uncased/vocab.txt"),
+    Case("bpemb-en/en.wiki.bpe.vs100000.model"),
+    Case("cl100k_base/cl100k_base.tiktoken"),
+    Case("clip-openai/bpe_simple_vocab_16e6.txt.gz"),
+    Case("clip/tokenizer.json"),
     Case("deepseek-coder-instruct/tokenizer.json"),
     Case("deepseek-v3/tokenizer.json"),
     Case("falcon/tokenizer.json"),
+    Case("gemma3/tokenizer.json"),
+    Case("gguf/ggml-vocab-bert-bge.gguf"),
+    Case("gguf/ggml-vocab-deepseek-coder.gguf"),
+    Case("gguf/ggml-vocab-falcon.gguf"),
+    Case("gguf/ggml-vocab-gpt-2.gguf"),
+    Case("gguf/ggml-vocab-llama-spm.gguf"),
+    Case("gguf/ggml-vocab-phi-3.gguf"),
+    Case("gguf/ggml-vocab-qwen2.gguf"),
     Case("gpt-neox-20b/tokenizer.json"),
     Case("gpt-oss/tokenizer.json"),
     Case("gpt2/tokenizer.json"),
     Case("gpt2/vocab.json"),
+    Case("gte-small/tokenizer.json"),
     Case("iree-bpe_bytelevel_minimal/tokenizer.json"),
+    Case("iree-bpe_bytelevel_unicode/tokenizer.json"),
+    Case("iree-wordpiece_bert_pair_minimal/tokenizer.json"),
+    Case("kimi-k2/tiktoken.model", "kimi_k2"),
+    Case("llama2/tokenizer.json"),
+    Case("llama2/tokenizer.model"),
+    Case("llama2c-tok4096/tok4096.model"),
+    Case("llama2c-tok512/tok512.model"),
+    Case("llama3-tiktoken/tokenizer.model", "llama3"),
     Case("llama3/tokenizer.json"),
+    Case("mistral-7b-v0.1/tokenizer.json"),
+    Case("mistral-7b-v0.3/tokenizer.json"),
+    Case("mistral-7b-v0.3/tokenizer.model"),
     Case("mistral-nemo/tokenizer.json"),
+    Case("mistral-spm/mistral_instruct_tokenizer_240323.model.v3"),
+    Case("mistral-spm/tokenizer.model.v1"),
+    Case("mistral-tekken/tekken_240718.json"),
     Case("modernbert/tokenizer.json"),
     Case("mpt/tokenizer.json"),
-    Case("olmo-dolma2/tokenizer.json"),
-    Case("phi-2/tokenizer.json"),
-    Case("qwen2.5/tokenizer.json"),
-    Case("qwen3/tokenizer.json"),
-    Case("roberta-base/tokenizer.json"),
-    Case("starcoder2/tokenizer.json"),
-    Case("whisper-large-v3/tokenizer.json"),
-    Case("cl100k_base/cl100k_base.tiktoken"),
-    Case("kimi-k2/tiktoken.model", "kimi_k2"),
-    Case("llama3-tiktoken/tokenizer.model", "llama3"),
     Case("nanochat-rustbpe-32k/tokenizer.tiktoken", "nanochat"),
     Case("nanochat-rustbpe-8k/tokenizer.tiktoken", "nanochat"),
     Case("o200k_base/o200k_base.tiktoken"),
     Case("o200k_base/o200k_base.tiktoken", "o200k_harmony"),
+    Case("olmo-dolma2/tokenizer.json"),
     Case("p50k_base/p50k_base.tiktoken"),
     Case("p50k_base/p50k_base.tiktoken", "p50k_edit"),
+    Case("phi-2/tokenizer.json"),
+    Case("phi-3/tokenizer.json"),
     Case("qwen-tiktoken/qwen.tiktoken", "qwen"),
+    Case("qwen2.5/tokenizer.json"),
+    Case("qwen3/tokenizer.json"),
     Case("r50k_base/r50k_base.tiktoken"),
+    Case("roberta-base/tokenizer.json"),
+    Case("roberta-base/vocab.json"),
+    Case("rwkv-midi/tokenizer.json"),
+    Case("rwkv-world/rwkv_vocab_v20230424.txt"),
+    Case("sentencepiece-test/test_ja_model.model"),
+    Case("sentencepiece-test/test_model.model"),
+    Case("spm-bpe-4000/spm.model"),
+    Case("spm-bpe-4002/spm.model"),
+    Case("spm-char-2000/spm.model"),
+    Case("spm-unigram-4000/spm.model"),
+    Case("spm-unigram-4001/spm.model"),
+    Case("starcoder2/tokenizer.json"),
+    Case("t5-small/tokenizer.json"),
+    Case("torchtune-toys/m.model"),
     Case("torchtune-toys/tiktoken_small.model", "llama3"),
     Case("torchtune-toys/tiktoken_small_llama4.model", "llama4"),
+    Case("whisper-large-v3/tokenizer.json"),
     Case("whisper-tiktoken/gpt2.tiktoken", "whisper"),
     Case("whisper-tiktoken/multilingual.tiktoken", "whisper_large_v3"),
+    Case("xlm-roberta/tokenizer.json"),
+    Case("xlnet-base-cased/spiece.model"),
+    Case("xlnet-base-cased/tokenizer.json"),
+    Case("yi/tokenizer.json"),
 )
 
-# Other model types, characters in the place of bytes (iree-bpe_bytelevel_unicode has no pre-tokenizer), and two that their
-# own library refuses.
+# Two that their own library refuses, a pair whose files do not belong together, a pickle, which is code, and formats of other runtimes
+# that lack what encoding needs.
 REFUSED = (
-    *("added-tokens-test", "albert-style-30k-clean/30k-clean.model", "bert-base-cased", "bert-base-uncased", "clip"),
-    *(
-        "clip-openai/vocab.json",
-        "gemma3",
-        "gguf/ggml-vocab-gpt-2.gguf",
-        "gte-small",
-        "iree-bpe_bytelevel_unicode",
-        "iree-wordpiece_bert_pair_minimal",
-    ),
-    *(
-        "llama2",
-        "llama2/tokenizer.model",
-        "llama2c-tok512/tok512.bin",
-        "llm.c-gpt2/gpt2_tokenizer.bin",
-        "mistral-7b-v0.1",
-    ),
-    *("mistral-tekken/tekken_240718.json", "nanochat-rustbpe-8k/tokenizer.pkl", "phi-3", "pytorch-tokenizers-test"),
-    *("rwkv-midi", "sentencepiece-test", "spm-bpe-4000/spm.model", "t5-small", "xlm-roberta", "xlnet-base-cased", "yi"),
+    *("added-tokens-test", "clip-openai/vocab.json", "llama2c-tok512/tok512.bin", "llm.c-gpt2/gpt2_tokenizer.bin"),
+    *("nanochat-rustbpe-8k/tokenizer.pkl", "pytorch-tokenizers-test"),
 )
 
 
@@ -108,7 +141,7 @@ def vectors(directory: Path, case: Case) -> Iterator[dict[str, Any]]:
     path = directory / "vectors" / f"{case.vectors}.jsonl.gz"
     if path.exists():
         with gzip.open(path, "rt", encoding="utf-8") as lines:
-            yield from (vector for vector in map(json.loads, lines) if vector["ref"] == case.reference)
+            yield from (vector for vector in map(json.loads, lines) if vector["ref"] in case.references)
 
 
 def corpora(directory: Path) -> list[Path]:

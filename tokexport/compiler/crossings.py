@@ -67,7 +67,7 @@ def hash_characters(left: npt.NDArray[np.uint64], right: npt.NDArray[np.uint64],
     """The numbers of the bits for pairs of code points.
 
     >>> hash_characters(np.array([0x4E2D], np.uint64), np.array([0x6587], np.uint64), 16)
-    array([37230])
+    array([62728])
     """
     mixed = (left * np.uint64(K0) ^ right) * np.uint64(K1)
     numbers: npt.NDArray[np.int64] = (mixed >> np.uint64(64 - bits)).astype(np.int64)
