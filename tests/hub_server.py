@@ -40,11 +40,11 @@ class Repository:
 
 @dataclass
 class Hub:
-    """What the server holds, and what it was asked for. ``broken`` is an answer to everything: status, content."""
+    """What the server holds, and what it was asked for. ``broken`` is an answer to everything: status, content, headers."""
 
     repositories: dict[str, Repository] = field(default_factory=dict)
     requests: list[str] = field(default_factory=list)
-    broken: tuple[int, bytes] | None = None
+    broken: tuple[int, bytes, dict[str, str]] | None = None
     port: int = 0
 
     @property
@@ -66,14 +66,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answers, and keeps in mind what was asked."""
-        path = unquote(urlsplit(self.path).path)
+        path = urlsplit(self.path).path
         self.hub.requests.append(f"{self.command} {path}")
         if self.hub.broken is not None:
             self._answer(*self.hub.broken)
         elif match := API.fullmatch(path):
-            self._api(*match.groups())
+            self._api(*map(unquote, match.groups()))
         elif match := RESOLVE.fullmatch(path):
-            self._file(*match.groups())
+            self._file(*map(unquote, match.groups()))
         else:
             self._refuse(404, "EntryNotFound")
 

@@ -102,3 +102,23 @@ def test_a_damaged_file_is_refused_in_one_sentence(run, small_file, tmp_path):
     assert (outcome.code, outcome.stdout) == (2, b"")
     assert "it.bin" in outcome.stderr
     assert outcome.stderr.count("\n") == 1
+
+
+def test_a_source_is_converted_in_memory_first(run, small_file, small_source, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    of_file, of_source = (
+        json.loads(run("inspect", it, "--json").text) for it in (small_file("gpt2"), small_source("gpt2"))
+    )
+    assert of_source["form"] != of_file["form"]
+    for fact in ("ids", "tokens", "merges", "stages", "added_tokens", "decoder"):
+        assert of_source[fact] == of_file[fact]
+    assert of_source["self_test"] is None
+    assert run("inspect", small_source("gpt2"), "--tokens").text == run("inspect", small_file("gpt2"), "--tokens").text
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_options_for_ranks_are_for_inspect_too(run, small_source):
+    refused = run("inspect", small_source("ranks"), "--pattern", "nobody")
+    assert refused.code == 2
+    facts = json.loads(run("inspect", small_source("ranks"), "--pattern", r"\w+|\W", "--json").text)
+    assert facts["provenance"]["reference"] == "tiktoken"

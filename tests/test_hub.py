@@ -141,8 +141,12 @@ def test_a_difference_to_a_repository_is_found(command, repository, files, small
     assert command("convert", NAME, "-o", "it.bin").returncode == 0
     repository.commit({**files, "tokenizer.json": small_source("gpt2").read_bytes()}, "main")
     assert command("diff", "it.bin", NAME).returncode == 1
-    verified = command("verify", "it.bin", "--against", NAME, "--strings", 50, "--only", "added-tokens:0")
+    verified = command(
+        "verify", "it.bin", "--against", NAME, "--revision", "main", "--strings", 50, "--only", "added-tokens:0"
+    )
     assert verified.returncode == 1, verified.stdout + verified.stderr
+    again = next(line for line in verified.stdout.splitlines() if "tokexport verify" in line)
+    assert f"it.bin --against {NAME} --revision main" in again
 
 
 def test_python_takes_a_repository_too(python, repository):
@@ -160,16 +164,27 @@ print(tokexport.load("it.bin").n_vocab, tokexport.verify("it.bin", against={NAME
 
 def test_a_revision_is_a_branch_a_tag_or_a_commit(command, repository, files, small_source):
     other = {**files, "tokenizer.json": small_source("gpt2").read_bytes()}
-    sha = repository.commit(other, "refs-pr-1", "v1.0")
+    sha = repository.commit(other, "refs/pr/1", "v1.0")
     main = json.loads(command("convert", NAME, "-o", "main.bin", "--json").stdout)
     assert main["commit"] == repository.revisions["main"] != sha
-    for number, revision in enumerate(("refs-pr-1", "v1.0", sha)):
+    for number, revision in enumerate(("refs/pr/1", "v1.0", sha)):
         result = json.loads(command("convert", NAME, "--revision", revision, "-o", f"{number}.bin", "--json").stdout)
         assert result["commit"] == sha
         assert command("diff", f"{number}.bin", NAME, "--revision", revision).returncode == 0
     facts = json.loads(command("inspect", NAME, "--revision", "v1.0", "--json").stdout)
     digest = hashlib.sha256(other["tokenizer.json"]).hexdigest()
     assert facts["provenance"]["sha256"]["tokenizer.json"] == digest
+
+
+def test_a_repository_with_only_a_vocabulary_and_what_decides_how_it_is_read(command, python, hub):
+    """Without its tokenizer_config.json a vocab.txt would lower letters: the ids would be others."""
+    words = b"[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nWord\nword\n"
+    hub.repositories[NAME] = Repository()
+    hub.repositories[NAME].commit({"vocab.txt": words, "tokenizer_config.json": b'{"do_lower_case": false}'}, "main")
+    done = command("convert", NAME, "-o", "it.bin", "--json")
+    assert done.returncode == 0, done.stderr
+    code = "import tokexport; print(tokexport.load('it.bin').encode('Word word'))"
+    assert python(code).stdout == "[5, 6]\n"
 
 
 def test_a_branch_that_has_moved_is_read_where_it_is_now(command, repository, files, small_source):
@@ -268,8 +283,16 @@ def test_a_hub_that_cannot_be_reached(command):
 
 @pytest.mark.parametrize(
     ("answer", "words"),
-    [((503, b""), ("answered with status 503", "try again later")), ((200, b"<html>Log in to this network</html>"), ("HF_ENDPOINT",))],
-)  # fmt: skip
+    [
+        ((503, b"", {}), ("answered with status 503", "try again later")),
+        ((429, b"", {}), ("answered with status 429", "try again later")),
+        (
+            (401, b"", {"X-Error-Message": "Invalid credentials in Authorization header"}),
+            ('"Invalid credentials in Authorization header"', "hf auth login"),
+        ),
+        ((200, b"<html>Log in to this network</html>", {}), ("HF_ENDPOINT",)),
+    ],
+)
 def test_an_endpoint_that_is_broken_or_no_hub(answer, words, command, hub):
     hub.broken = answer
     assert_refused(command("convert", NAME), NAME, hub.url, *words)

@@ -153,7 +153,9 @@ def _why(error: BaseException | None, hub: str) -> str:
     if isinstance(error, OfflineModeIsEnabled):
         return "the hub is not asked because HF_HUB_OFFLINE is set; unset it"
     if isinstance(error, HfHubHTTPError):
-        return f"{hub} answered with status {error.response.status_code}{_reason(error)}; try again later"
+        status = error.response.status_code
+        advice = "log in again with `hf auth login` or set HF_TOKEN" if status in (401, 403) else "try again later"
+        return f"{hub} answered with status {status}{_reason(error)}; {advice}"
     return f"{hub} cannot be reached ({type(error).__name__}: {error}); check the network, HF_ENDPOINT and the proxy"
 
 
