@@ -36,7 +36,7 @@ _FIELDS: Final = frozenset(
 _MODEL_FIELDS: Final = {
     "BPE": (
         *("type", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk", "byte_fallback"),
-        *("ignore_merges", "byte_level", "vocab", "merges"),
+        *("ignore_merges", "byte_level", "dropout", "vocab", "merges"),
     ),
     "Unigram": ("type", "unk_id", "vocab", "byte_fallback"),
     "WordPiece": ("type", "unk_token", "continuing_subword_prefix", "max_input_chars_per_word", "vocab"),
@@ -389,12 +389,11 @@ def _added_tokens(node: Node | None) -> Any:
     if node is None or node.is_null:
         return []
     tokens: dict[str, Any] = {}
-    for token in sorted(node.items(), key=lambda token: token.field("id").u32()):
-        content = token.field("content").string()
-        tokens[content] = {**token.object(), "id": tokens.get(content, token.value)["id"]}
-    declared = [Node(node.file, f"{node.path}[id {token['id']}]", token) for token in tokens.values()]
+    declared = sorted(node.items(), key=lambda token: token.field("id").u32())
     for token in declared:
         _check_added_token(token, declared)
+        content = token.field("content").string()
+        tokens[content] = {**token.object(), "id": tokens.get(content, token.value)["id"]}
     return list(tokens.values())
 
 
