@@ -156,6 +156,8 @@ REFUSED = [
     ("characters_first", "model.unk_token", "<none>", SourceError, "not in the vocabulary"),
     ("characters_first", "model.vocab.<0x41>", ABSENT, SourceError, "one for every byte"),
     ("characters_first", "added_tokens.0.single_word", True, UnsupportedError, "the edge of a word"),
+    ("unigram_marks", "added_tokens.2.content", "<Mask>", UnsupportedError, "normalize to other texts"),
+    ("unigram_marks", "added_tokens.1.content", "<mask>", UnsupportedError, "normalize to other texts"),
     ("unigram_dropping", "added_tokens", SPACES, UnsupportedError, "begins with white space"),
     (
         "unigram_dropping",
@@ -168,9 +170,16 @@ REFUSED = [
     (
         "word_level",
         "normalizer",
-        {"type": "Replace", "pattern": {"Regex": "a|b"}, "content": ""},
+        {"type": "Replace", "pattern": {"Regex": r"\w"}, "content": ""},
         UnsupportedError,
-        "a text",
+        "two engines",
+    ),
+    (
+        "word_level_punctuation",
+        "decoder",
+        {"type": "Replace", "pattern": {"Regex": "^a"}, "content": ""},
+        UnsupportedError,
+        "two engines",
     ),
 ]
 

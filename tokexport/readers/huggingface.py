@@ -51,7 +51,7 @@ def read_tokenizer_json(root: Node, files: SourceFiles, source: str = "tokenizer
     version_2 = version is not None and version.value == _VERSION_2
     if version_2:
         normalizer, normalizer_of_added = read_normalizers(root.optional("normalizer"))
-        root = version_1(root)
+        root = version_1(root, normalizer_of_added)
     root.object(_FIELDS)
     if not version_2 and version is not None and version.string() != _VERSION:
         version.unsupported(f'the versions "{_VERSION}" and "{_VERSION_2}" of tokenizer.json are supported')

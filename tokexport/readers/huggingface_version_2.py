@@ -9,19 +9,17 @@ The two libraries do not agree everywhere. What the release candidate does other
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import NormalForm, NormalizerStep, Prepend, Replace, Strip, Token
-from tokexport.readers.byte_alphabet import CHARACTERS, to_bytes
 from tokexport.readers.huggingface_added_tokens import AddedVocabulary
 from tokexport.readers.huggingface_normalizer import Normalizer, read_normalizer
 from tokexport.readers.huggingface_parts import flat
 from tokexport.readers.huggingface_pre_tokenizer import GPT2_PATTERN, escape
+from tokexport.readers.huggingface_version_2_model import is_byte_level, version_1_model
 from tokexport.readers.json_node import Node, show
 from tokexport.readers.known_patterns import LLAMA3, O200K, QWEN, TEKKEN
 from tokexport.readers.unicode_17 import PUNCTUATION, WORDS, with_unicode_17
@@ -33,20 +31,6 @@ _FIELDS: Final = frozenset(
         *("post_processor", "decoder", "model"),
     )
 )
-_MODEL_FIELDS: Final = {
-    "BPE": (
-        *("type", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk", "byte_fallback"),
-        *("ignore_merges", "byte_level", "dropout", "vocab", "merges"),
-    ),
-    "Unigram": ("type", "unk_id", "vocab", "byte_fallback"),
-    "WordPiece": ("type", "unk_token", "continuing_subword_prefix", "max_input_chars_per_word", "vocab"),
-    "WordLevel": ("type", "unk_token", "vocab"),
-}
-# Bytes that UTF-8 has: the release candidate wants a token for each.
-_TEXT_BYTES: Final = (*range(0xC0), *range(0xC2, 0xF5))
-
-_UTF8_LONGEST: Final = 4  # bytes of a character
-
 # Its Split has no engine for regular expressions: it knows these patterns, text for text, and stops at the first text with another one.
 _PATTERNS: Final = (GPT2_PATTERN, LLAMA3, QWEN, O200K, TEKKEN)
 _DEEPSEEK: Final = (
@@ -57,13 +41,20 @@ _DEEPSEEK: Final = (
         r"| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
     ).replace(r"\r\n", "\r\n"),  # in DeepSeek's file they stand as they are
 )
-# The same in the engine of the release candidate's Replace, fancy-regex of Unicode 17, and in Oniguruma.
-_SPACES: Final = re.compile(r"(?:\\s| )(?:\+|\{\d+,?\d*\})?")
+# The same in the engine of the release candidate's Replace, fancy-regex of Unicode 17, and in Oniguruma: characters, sets of them, white
+# space, groups, alternatives, and one quantifier each.
+_ESCAPED: Final = r"\\[sSnrt\\.+*?()|\[\]{}^$#&~/-]"
+_IN_SET: Final = rf"(?:{_ESCAPED}|[^\\\[\]&~^-](?:-[^\\\[\]&~^-])?)"
+_PLAIN: Final = re.compile(
+    rf"(?:(?:{_ESCAPED}|[^\\()\[\]{{}}*+?|^$]|\[\^?{_IN_SET}+\]|\((?:\?:|(?!\?))|\)|\|)(?:[*+?]\??|\{{\d+(?:,\d*)?\}}(?![?+]))?)+"
+)
 _BYTE_LEVEL: Final = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 
 
-def version_1(root: Node) -> Node:
+def version_1(root: Node, normalizer: Normalizer) -> Node:
     """The document of version 1.0 that means what ``root``, of version 2.0, means to the library that reads it.
+
+    ``normalizer``: that of added tokens.
 
     Raises SourceError for what that library refuses, UnsupportedError for what it runs in another way than 0.23.
 
@@ -73,7 +64,7 @@ def version_1(root: Node) -> Node:
     """
     root.object(_FIELDS)
     model = root.field("model")
-    byte_level = _byte_level(model)
+    byte_level = is_byte_level(model)
     return Node(
         root.file,
         "",
@@ -81,119 +72,14 @@ def version_1(root: Node) -> Node:
             "version": "1.0",
             "truncation": root.object().get("truncation"),
             "padding": root.object().get("padding"),
-            "added_tokens": _added_tokens(root.get("added_tokens")),
+            "added_tokens": _added_tokens(root.get("added_tokens"), normalizer),
             "normalizer": root.object().get("normalizer"),
             "pre_tokenizer": _pre_tokenizer(root.optional("pre_tokenizer"), byte_level),
             "post_processor": _post_processor(root.optional("post_processor")),
             "decoder": _decoder(root.optional("decoder"), byte_level),
-            "model": _model(model),
+            "model": version_1_model(model),
         },
     )
-
-
-def _model(node: Node) -> dict[str, Any]:
-    model = {name: value for name, value in node.value.items() if name != "byte_level"}
-    if model["type"] == "BPE" and (model.get("continuing_subword_prefix") or model.get("end_of_word_suffix")):
-        model["fuse_unk"] = False  # the reference looks at it only where there are no affixes
-    return model
-
-
-def _byte_level(model: Node) -> bool:
-    """Whether the model works on bytes; the fields of the model are checked on the way."""
-    kind = model.field("type")
-    if kind.string() not in _MODEL_FIELDS:
-        kind.fail("one of " + ", ".join(_MODEL_FIELDS))
-    model.object(_MODEL_FIELDS[kind.string()])
-    if kind.string() != "BPE":
-        return False
-    for number, merge in enumerate(
-        model.field("merges").value if isinstance(model.field("merges").value, list) else ()
-    ):
-        if not isinstance(merge, list):
-            Node(model.file, f"model.merges[{number}]", merge).fail("a pair of strings: version 2.0 has no others")
-    vocab = model.field("vocab").object(repeats=True)
-    if not model.field("byte_level").boolean():
-        _check_characters(model, vocab)
-        _check_suffix(model, vocab)
-        return False
-    for name in ("continuing_subword_prefix", "end_of_word_suffix"):
-        affix = model.optional(name)
-        if affix is not None and affix.string():
-            affix.unsupported("null is, where byte_level is true")
-    for byte in _TEXT_BYTES:
-        if CHARACTERS[byte] not in vocab:
-            raise SourceError(
-                f"{model.file}: model.vocab has no token for the byte 0x{byte:02x}, and the reference refuses a byte-level "
-                "vocabulary that lacks a byte of UTF-8"
-            )
-    _check_single_characters(model, vocab)
-    return True
-
-
-def _check_suffix(model: Node, vocab: Mapping[str, Any]) -> None:
-    suffix = model.optional("end_of_word_suffix")
-    if suffix is not None and suffix.string() and any(len(token) == 1 for token in vocab):
-        suffix.unsupported(
-            "null is, where the vocabulary has a token of one character, which the reference takes for a word without its suffix"
-        )
-
-
-def _check_single_characters(model: Node, vocab: Mapping[str, Any]) -> None:
-    """Refuse a byte-level model in which merges do not make the token of a character: the reference takes a word of one for that token."""
-    if model.field("ignore_merges").boolean():
-        return
-    ranks = {
-        (left, right): rank
-        for rank, (left, right) in enumerate(model.field("merges").value)
-        if len(left) + len(right) <= _UTF8_LONGEST
-    }
-    for token in vocab:
-        if 1 < len(token) <= _UTF8_LONGEST and _is_one_character(token) and _merged(token, ranks) != [token]:
-            raise UnsupportedError(
-                f"{model.file}: model.vocab",
-                f"the token {show(token)}, a character that no merges make, where ignore_merges is false,",
-                "the reference finds it only where it is a word of its own; take it out of the vocabulary",
-            )
-
-
-def _is_one_character(token: str) -> bool:
-    data = to_bytes(token)
-    try:
-        return data is not None and len(data.decode()) == 1
-    except UnicodeDecodeError:
-        return False
-
-
-def _merged(token: str, ranks: Mapping[tuple[str, str], int]) -> list[str]:
-    """What merges make of the characters of a token.
-
-    >>> _merged("abc", {("b", "c"): 0, ("a", "b"): 1})
-    ['a', 'bc']
-    """
-    symbols = list(token)
-    while True:
-        known = [(ranks[pair], place) for place, pair in enumerate(itertools.pairwise(symbols)) if pair in ranks]
-        if not known:
-            return symbols
-        place = min(known)[1]
-        symbols[place : place + 2] = ["".join(symbols[place : place + 2])]
-
-
-def _check_characters(model: Node, vocab: Mapping[str, Any]) -> None:
-    """Refuse a vocabulary of characters that the reference does not load."""
-    unknown = model.optional("unk_token")
-    if unknown is not None and unknown.string() not in vocab:
-        raise SourceError(
-            f"{model.file}: model.unk_token {show(unknown.value)} is not in the vocabulary, and the reference refuses that"
-        )
-    fallback = model.optional("byte_fallback")
-    if fallback is None or not fallback.boolean():
-        return
-    for byte in range(256):
-        if f"<0x{byte:02X}>" not in vocab:
-            raise SourceError(
-                f"{model.file}: model.vocab has no token <0x{byte:02X}>, and the reference refuses byte_fallback without one for every byte"
-            )
 
 
 def read_normalizers(node: Node | None) -> tuple[Normalizer, Normalizer]:
@@ -247,8 +133,10 @@ def _check_replace(part: Node) -> None:
     if part.value["type"] != "Replace":
         return
     pattern = part.field("pattern").get("Regex")
-    if pattern is not None and not _SPACES.fullmatch(pattern.string()):
-        pattern.unsupported(r"in version 2.0 a text (String) is, and regular expressions like ' {2,}' and '\s+'")
+    if pattern is not None and not _PLAIN.fullmatch(pattern.string()):
+        pattern.unsupported(
+            r"in version 2.0 those are that two engines read alike: characters, sets of characters, \s, groups, | and quantifiers"
+        )
 
 
 def _pre_tokenizer(node: Node | None, byte_level: bool) -> Any:
@@ -381,50 +269,55 @@ def _spelled_out(node: Node) -> Any:
             node.object({"type", "decoders"})
             return {"type": "Sequence", "decoders": [_spelled_out(part) for part in node.field("decoders").items()]}
         case _:
+            _check_replace(node)
             return node.value
 
 
-def _added_tokens(node: Node | None) -> Any:
+def _added_tokens(node: Node | None, normalizer: Normalizer) -> Any:
     """In the order of their ids, in which the reference numbers them; of two with one content the last one says what it is."""
     if node is None or node.is_null:
         return []
-    tokens: dict[str, Any] = {}
-    declared = sorted(node.items(), key=lambda token: token.field("id").u32())
-    for token in declared:
-        _check_added_token(token, declared)
-        content = token.field("content").string()
-        tokens[content] = {**token.object(), "id": tokens.get(content, token.value)["id"]}
-    return list(tokens.values())
+    tokens: dict[str, Node] = {}
+    for token in sorted(node.items(), key=lambda token: token.field("id").u32()):
+        content = token.field("content").string() or token.path  # without a content it is left out
+        number = tokens.get(content, token).field("id").u32()
+        tokens[content] = Node(token.file, token.path, {**token.value, "id": number})
+    _check_added_tokens([(token, _spelling(token, normalizer)) for token in tokens.values()])
+    return [token.value for token in tokens.values()]
 
 
-def _check_added_token(token: Node, others: Sequence[Node]) -> None:
-    """Refuse what the reference finds at other places than 0.23."""
-    if token.field("single_word").boolean():
-        token.field("single_word").unsupported(
-            "false is; for true the reference takes any place where it begins to look for the edge of a word"
-        )
-    if not token.field("rstrip").boolean():
-        return
-    # 0.23 looks for all tokens first, then takes white space; here the next one is looked for behind it.
-    for other in others:
-        content = other.field("content").string()
-        if other.value["normalized"] == token.value["normalized"] and content[:1].isspace():
-            token.field("rstrip").unsupported(
-                f"false is, where another token, {show(content)}, begins with white space"
+def _spelling(token: Node, normalizer: Normalizer) -> str:
+    content = token.field("content").string()
+    return normalizer.normalized(content) if token.field("normalized").boolean() else content
+
+
+def _check_added_tokens(tokens: Sequence[tuple[Node, str]]) -> None:
+    """Refuse what the reference finds at other places than 0.23, and what it takes for another token."""
+    found: dict[str, Node] = {}
+    for token, spelling in tokens:
+        if token.field("single_word").boolean():
+            token.field("single_word").unsupported(
+                "false is; for true the reference takes any place where it begins to look for the edge of a word"
             )
+        if spelling and found.setdefault(spelling, token) is not token:
+            token.unsupported(f"tokens that normalize to other texts than {found[spelling].path} are")
+        if not token.field("rstrip").boolean():
+            continue
+        # 0.23 looks for all tokens first, then takes white space; here the next one is looked for behind it.
+        for other, content in tokens:
+            if other.value["normalized"] == token.value["normalized"] and content[:1].isspace():
+                token.field("rstrip").unsupported(
+                    f"false is, where another token, {show(content)}, begins with white space"
+                )
 
 
 def as_matched(added: AddedVocabulary) -> AddedVocabulary:
-    """Added tokens that are looked for, and decoded, as the normalizer makes them.
-
-    Where two of them are then spelled alike, the one that is not normalized says whether the spelling is special.
-    """
+    """Added tokens that are looked for, and decoded, as the normalizer makes them."""
     tokens = tuple(
         replace(token, content=added.spelling[token.id], verbatim=True) if token.normalized else token
         for token in added.tokens
     )
-    special = {token.content: token.special for token in sorted(tokens, key=lambda token: not token.normalized)}
-    return replace(added, tokens=tokens, special=frozenset(content for content in special if special[content]))
+    return replace(added, tokens=tokens, special=frozenset(token.content for token in tokens if token.special))
 
 
 def decoded_as_added(

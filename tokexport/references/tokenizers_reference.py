@@ -22,8 +22,8 @@ try:
     )
 except ImportError as error:
     raise TokexportError(
-        "the library `tokenizers` is not installed, and its ids are the right ones for this source; "
-        "pip install 'tokexport[verify]'"
+        "the library `tokenizers` 0.23 is not installed (1.0 reads tokenizer.json 2.0 only), and its ids are the right ones for this "
+        "source; pip install 'tokexport[verify]'"
     ) from error
 
 
