@@ -25,6 +25,7 @@ from tokexport.compiler.unicode import property_set
 from tokexport.conversion import convert
 from tokexport.errors import SourceError, TokexportError, UnsupportedError
 from tokexport.model import Dialect, NormalForm
+from tokexport.parts import parts_of
 from tokexport.readers import read, unicode_17
 from tokexport.references import reference_for
 from tokexport.verification import compare
@@ -192,6 +193,15 @@ def test_what_the_library_refuses_or_does_otherwise_is_refused(
     path.write_text(json.dumps(changed(name, place, value)), "utf-8")
     with pytest.raises(error, match=words):
         read(path)
+
+
+def test_inspect_says_of_every_part_whether_it_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    document = changed("characters_first", "added_tokens.0.single_word", True)
+    document["post_processor"]["single"] = [{"seq": "A"}, {"ids": [9999]}]
+    path.write_text(json.dumps(document), "utf-8")
+    refused = [part.place for part in parts_of(path).parts if part.refusals]
+    assert refused == ["post_processor", "added_tokens[0]"]
 
 
 def test_a_property_of_unicode_17_is_that_of_16_and_characters_that_were_none() -> None:
