@@ -82,6 +82,7 @@ CONVERTED = (
     Case("llama3-tiktoken/tokenizer.model", "llama3"),
     Case("llama3/tokenizer.json"),
     Case("mistral-7b-v0.1/tokenizer.json"),
+    Case("mistral-7b-v0.1/tokenizer.model"),
     Case("mistral-7b-v0.3/tokenizer.json"),
     Case("mistral-7b-v0.3/tokenizer.model"),
     Case("mistral-nemo/tokenizer.json"),
