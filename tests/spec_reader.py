@@ -30,7 +30,7 @@ UNIT_CHARACTER, UNIT_BYTE = 0, 1
 BPE, UNIGRAM, WORDPIECE, WORDLEVEL, GREEDY = range(1, 6)
 ENCODER_TAGS = (b"BIDS", b"TIDX", b"PIDX", b"SPLT")
 KNOWN_TAGS = frozenset(
-    b"RECS BYTS DECO SCOR SC64 RANK BIDS CHRS KEYS TIDX PIDX XPRS TRIE SPLT CUTS NORM ADDT ACLS POST TRIM SPID CHAT PROV TEST".split()
+    b"RECS BYTS DECO SCOR SC64 RANK BIDS CHRS KEYS TIDX PIDX XPRS TRIE SPLT CUTS NORM ADDT ACLS POST TRIM ALGN SPID CHAT PROV TEST".split()
 )
 
 
@@ -337,6 +337,7 @@ def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
         b"ACLS": 8,
         b"POST": 8,
         b"TRIM": 8,
+        b"ALGN": 16,
         b"SPID": 20,
         b"TEST": 16,
     }
@@ -384,6 +385,8 @@ def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
         return 8 + 12 * (number[0] + number[1])
     if tag == b"TRIM":
         return 8 + 8 * number[1]
+    if tag == b"ALGN":
+        return 16 + 8 * (number[1] + 1) + 4 * number[2]
     if tag == b"SPID":
         return 20 + 4 * number[4]
     if tag == b"TEST":

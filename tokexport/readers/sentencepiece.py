@@ -16,6 +16,7 @@ from tokexport.errors import SourceError, UnsupportedError
 from tokexport.layout import MAX_IDS
 from tokexport.model import (
     AddedToken,
+    Alignment,
     Behavior,
     BytePairModel,
     CharacterSymbols,
@@ -78,7 +79,7 @@ def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance
         ),
         splits=splits,
         added_tokens=tuple(AddedToken(number, text, normalized=True, verbatim=True) for number, text in frozen),
-        trimming=None,  # the library counts from what a normalizer rule begins with, not from characters
+        alignment=_alignment(source, [text for _, text in user_defined]),
         decoding=_decoding(source),
         special_ids=special_ids,
         chat_template=roles.chat_template,
@@ -161,6 +162,16 @@ def _token(source: SentencePieceModel, piece: Piece) -> Token:
     first = _surface(piece.text[1:]) if drops and piece.text.startswith(SPACE_SYMBOL) else None
     frozen = piece.type is PieceType.USER_DEFINED and source.algorithm in (Algorithm.BPE, Algorithm.CHAR)
     return Token(content, TokenKind.ADDED if frozen else TokenKind.MODEL, first=first)
+
+
+def _alignment(source: SentencePieceModel, protected: list[str]) -> Alignment:
+    spec = source.normalizer
+    return Alignment(
+        prefix=spec.add_dummy_prefix and not source.whitespace_as_suffix,
+        suffix=spec.add_dummy_prefix and source.whitespace_as_suffix,
+        collapses=spec.remove_extra_whitespaces,
+        protected=tuple(protected),
+    )
 
 
 def _decoding(source: SentencePieceModel) -> Decoding:

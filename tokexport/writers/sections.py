@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 import tokexport.layout as layout
-from tokexport.compiler.added_tokens import Trie
+from tokexport.compiler.added_tokens import Trie, build_trie
 from tokexport.compiler.byte_pair import BytePairTables, PairIndex, TokenIndex
 from tokexport.compiler.class_table import CODE_POINTS, class_table
 from tokexport.compiler.crossings import Crossings
@@ -18,11 +18,12 @@ from tokexport.compiler.cuts import Pairs, pack_cuts
 from tokexport.compiler.first_symbols import FirstSymbols
 from tokexport.compiler.merges import CanonicalMerges
 from tokexport.compiler.regex import SplitProgram
-from tokexport.compiler.rewriting import Op
+from tokexport.compiler.rewriting import CharsmapOp, Op
 from tokexport.compiler.tables import AddedTables, Tables
 from tokexport.layout import NONE, AddedFlag, RecordFlag
 from tokexport.model import (
     AddedToken,
+    Alignment,
     SelfTestCase,
     SpecialIds,
     Split,
@@ -287,6 +288,25 @@ def trimming(value: Trimming | None) -> bytes | None:
     rows = [(number, *counts) for number, counts in sorted(value.exceptions.items())]
     header: bytes = layout.TrimmingHeader.build({"passes": passes, "exception_count": len(rows)})
     return header + np.array(rows, layout.TRIMMING_EXCEPTION).tobytes()
+
+
+def alignment(value: Alignment | None, normalizer: Sequence[Op]) -> bytes | None:
+    """ALGN, or None where each operation says for itself what a text stems from."""
+    if value is None:
+        return None
+    flags = layout.AlignmentFlag.PREFIX * value.prefix | layout.AlignmentFlag.SUFFIX * value.suffix
+    # A charsmap holds these texts already.
+    held = any(isinstance(op, CharsmapOp) and op.clusters is None for op in normalizer)
+    protected = build_trie((content.encode(), index) for index, content in enumerate(() if held else value.protected))
+    header: bytes = layout.AlignmentHeader.build(
+        {
+            "flags": flags | layout.AlignmentFlag.COLLAPSE * value.collapses,
+            "node_count": len(protected.nodes) - 1,
+            "edge_count": len(protected.edges),
+            "reserved": None,
+        }
+    )
+    return header + _trie(protected)
 
 
 def special_ids(value: SpecialIds) -> bytes | None:

@@ -144,6 +144,7 @@ def _contents(model: TokenizerModel, tables: Tables | None, options: Options) ->
             Tag.ADDED_CLASSES: sections.added_classes(tables.added),
             Tag.TEMPLATE: sections.template(model.template),
             Tag.TRIMMING: sections.trimming(model.trimming),
+            Tag.ALIGNMENT: sections.alignment(model.alignment, tables.normalizer),
         }
     contents |= {
         Tag.SPECIAL_IDS: sections.special_ids(model.special_ids),
