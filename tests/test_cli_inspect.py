@@ -5,9 +5,12 @@ from __future__ import annotations
 import base64
 import json
 
+import golden_files
 import pytest
 
 import tokexport
+from tokexport.cli.contents import MEANINGS, MODELS
+from tokexport.layout import Header, ModelType, Tag
 
 
 def test_the_facts_of_a_file_are_those_of_the_tokenizer(run, small_file):
@@ -102,3 +105,41 @@ def test_a_damaged_file_is_refused_in_one_sentence(run, small_file, tmp_path):
     assert (outcome.code, outcome.stdout) == (2, b"")
     assert "it.bin" in outcome.stderr
     assert outcome.stderr.count("\n") == 1
+
+
+def test_a_source_is_converted_in_memory_first(run, small_file, small_source, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for arguments in (["--tokens"], ["--added"], ["--token", "65"]):
+        of_file, of_source = (run("inspect", it, *arguments) for it in (small_file("gpt2"), small_source("gpt2")))
+        assert (of_file.code, of_source.code) == (0, 0)
+        assert of_source.text == of_file.text
+    of_file = json.loads(run("inspect", small_file("gpt2"), "--json").text)
+    of_source = json.loads(run("inspect", small_source("gpt2"), "--json").text)["file"]
+    assert of_source["form"] != of_file["form"]
+    for fact in ("ids", "tokens", "merges", "stages", "added_tokens", "decoder"):
+        assert of_source[fact] == of_file[fact]
+    assert of_source["self_test"] is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_options_for_ranks_are_for_inspect_too(run, small_source):
+    refused = run("inspect", small_source("ranks"), "--pattern", "nobody")
+    assert (refused.code, "nobody" in refused.text) == (1, True)
+    facts = json.loads(run("inspect", small_source("ranks"), "--pattern", r"\w+|\W", "--json").text)
+    assert facts["file"]["provenance"]["reference"] == "tiktoken"
+
+
+def test_every_section_and_model_has_a_name():
+    assert set(MEANINGS) == {tag for name, tag in vars(Tag).items() if name.isupper()}
+    assert set(MODELS) == set(ModelType)
+
+
+@pytest.mark.parametrize("name", golden_files.NAMES)
+def test_a_file_of_every_model_can_be_described(name, run):
+    path = golden_files.FOLDER / f"{name}.bin"
+    outcome = run("inspect", path)
+    assert outcome.code == 0, outcome.stderr
+    model = ModelType(Header.parse(path.read_bytes()).model)
+    assert MODELS[model] in outcome.text
+    assert "not known" not in outcome.text
+    assert ("\nmerges" in outcome.text) == (model is ModelType.BPE and "decoding only" not in outcome.text)

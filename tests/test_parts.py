@@ -159,6 +159,5 @@ def test_a_broken_source_is_no_answer(run, tmp_path):
         assert run("inspect", path).code == 2
 
 
-def test_options_of_the_other_kind_of_file_are_refused(run, small_file, small_source):
-    assert run("inspect", small_source("gpt2"), "--tokens").code == 2
+def test_options_of_the_other_kind_of_file_are_refused(run, small_file):
     assert run("inspect", small_file("gpt2"), "--pattern", "gpt2").code == 2

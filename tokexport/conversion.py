@@ -15,6 +15,7 @@ from tokexport.errors import TokexportError, UnsupportedError
 from tokexport.layout import Header, Section
 from tokexport.model import TokenizerModel
 from tokexport.readers import read
+from tokexport.readers.hub import local_source
 from tokexport.writers.tokexport_file import Options, write
 
 if TYPE_CHECKING:
@@ -27,13 +28,17 @@ SELF_TEST_CASES = 32
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What a conversion did: sizes in bytes, the sections that were written, and what the reader had to say."""
+    """What a conversion did: sizes in bytes, the sections that were written, and what the reader had to say.
+
+    ``commit`` is the one that was read of a repository of the Hugging Face hub; None for other sources.
+    """
 
     target: Path
     size: int
     source_size: int | None
     sections: Mapping[str, int]
     model: TokenizerModel
+    commit: str | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -47,6 +52,7 @@ def convert(
     *,
     pattern: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
+    revision: str | None = None,
     decode_only: bool = False,
     scores: bool = True,
     self_test: bool = True,
@@ -54,11 +60,13 @@ def convert(
 ) -> Conversion:
     """Converts a tokenizer to a tokexport file.
 
+    ``source`` is a file, a directory, a tokenizer object, or the name of a repository of the Hugging Face hub, of which ``revision``
+    is a branch, a tag or a commit.
     ``pattern`` and ``special_tokens`` are for sources that do not hold them (tiktoken ranks): a known name, or a regular expression.
     ``self_test`` asks the reference library for the ids of a few texts and puts them into the file.
 
     Raises UnsupportedError where the file could not be exact, SourceError for a broken source, and TokexportError for a target
-    that exists (unless ``force``) or a reference library that is not installed. On any error the target is as it was.
+    that exists (unless ``force``), a library that is not installed, or a hub that cannot be reached. On any error the target is as it was.
 
     >>> import tempfile, tiktoken
     >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256}
@@ -71,17 +79,19 @@ def convert(
     path = Path(target)
     if path.exists() and not force:
         raise TokexportError(f"{path} exists already; choose another target, or overwrite it with --force (force=True)")
-    model = read(source, pattern=pattern, special_tokens=special_tokens)
+    local = local_source(source, revision)
+    model = read(local, pattern=pattern, special_tokens=special_tokens)
     options = Options(decode_only=decode_only, scores=scores)
     if self_test and not decode_only:
-        options = _with_self_test(options, model, source, pattern, special_tokens)
+        options = _with_self_test(options, model, local, pattern, special_tokens)
     try:
         content = write(model, options)
     except UnsupportedError as error:
         error.file = str(source) if isinstance(source, (str, os.PathLike)) else None
         raise
     _replace(path, content)
-    return Conversion(path, len(content), _size(source), _section_sizes(content), model)
+    commit = local.name if isinstance(local, Path) and local is not source else None
+    return Conversion(path, len(content), _size(local), _section_sizes(content), model, commit)
 
 
 def _with_self_test(

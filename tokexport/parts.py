@@ -17,7 +17,8 @@ from tokexport.errors import UnsupportedError
 from tokexport.model import TokenizerModel
 from tokexport.readers import read, tokenizer_file
 from tokexport.readers.detect import Kind, detect
-from tokexport.readers.gguf_metadata import MAGIC as GGUF_MAGIC
+from tokexport.readers.gguf import MAGIC as GGUF_MAGIC
+from tokexport.readers.hub import local_source
 from tokexport.readers.huggingface import read_tokenizer_json
 from tokexport.readers.huggingface_document import byte_level
 from tokexport.readers.huggingface_parts import flat
@@ -46,10 +47,14 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts of a source in the order in which they run, and what its reader has to say about it."""
+    """The parts of a source in the order in which they run, and what its reader has to say about it.
+
+    ``content`` is the file that the source becomes, without a self test; None where something is refused.
+    """
 
     parts: tuple[Part, ...]
     notes: tuple[str, ...] = ()
+    content: bytes | None = None
 
     @property
     def exact(self) -> bool:
@@ -58,14 +63,18 @@ class Parts:
 
 
 def parts_of(
-    source: str | os.PathLike[str], *, pattern: str | None = None, special_tokens: Mapping[str, int] | None = None
+    source: str | os.PathLike[str],
+    *,
+    pattern: str | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+    revision: str | None = None,
 ) -> Parts:
-    """The parts of a source file or directory; the arguments are those of :func:`tokexport.readers.read`.
+    """The parts of a source file, directory or repository; the arguments are those of :func:`tokexport.readers.read`.
 
     A tokenizer.json has parts; any other source is one. Raises SourceError for a source that is broken, which says nothing
     about its parts.
     """
-    path = tokenizer_file(Path(source))
+    path = tokenizer_file(Path(local_source(source, revision)))
     files = SourceFiles(path.parent)
     if not files.starts_with(path.name, GGUF_MAGIC):
         kind, node = detect(files.read(path.name), path.name)
@@ -73,11 +82,12 @@ def parts_of(
             assert node is not None
             return document_parts(node, files if path.name == "tokenizer.json" else SourceFiles(None))
     try:
-        model = _convert(read(path, pattern=pattern, special_tokens=special_tokens))
+        model = read(path, pattern=pattern, special_tokens=special_tokens)
+        content = write(model, Options())
     except UnsupportedError as error:
         error.file = None
         return Parts((Part(path.name, "the whole file", (str(error),)),))
-    return Parts((Part(path.name, model.provenance.source),), model.notes)
+    return Parts((Part(path.name, model.provenance.source),), model.notes, content)
 
 
 def document_parts(root: Node, files: SourceFiles) -> Parts:
@@ -89,22 +99,23 @@ def document_parts(root: Node, files: SourceFiles) -> Parts:
     ['normalizer', 'more']
     """
     places = {part.path: part for part in _nodes(root)}
-    refusals, notes = _refusals(root, files)
+    refusals, rest, content = _refusals(root, files)
     shown = [place for place in places if not place.startswith("added_tokens[") or place in refusals]
     shown += [place for place in refusals if place not in places]
     parts = [
         Part(place, _what(places[place]) if place in places else "", tuple(refusals.get(place, ()))) for place in shown
     ]
-    return Parts(tuple(parts), notes)
+    return Parts(tuple(parts), rest.notes, None if refusals else content)
 
 
-def _refusals(root: Node, files: SourceFiles) -> tuple[dict[str, list[str]], tuple[str, ...]]:
-    """The sentences by place, and the notes of the reader."""
+def _refusals(root: Node, files: SourceFiles) -> tuple[dict[str, list[str]], TokenizerModel, bytes]:
+    """The sentences by place, and the rest that is not refused: as a model and as a file."""
     found: dict[str, list[str]] = {}
     tries: Counter[str] = Counter()
     while True:
         try:
-            return found, _convert(read_tokenizer_json(root, files)).notes
+            model = read_tokenizer_json(root, files)
+            return found, model, write(model, Options())
         except UnsupportedError as error:
             part = _holder(root, error.path)
             place = error.path if part is None else part.path
@@ -120,12 +131,6 @@ def _refusals(root: Node, files: SourceFiles) -> tuple[dict[str, list[str]], tup
             tries[key] += 1
             if tries[key] > 2:
                 raise  # it is refused whatever stands there: a bug here
-
-
-def _convert(model: TokenizerModel) -> TokenizerModel:
-    """The model, after all that may refuse it has been done."""
-    write(model, Options())
-    return model
 
 
 def _nodes(root: Node) -> Iterator[Node]:

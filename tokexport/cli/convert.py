@@ -16,7 +16,7 @@ from tokexport.model import NormalizerStep
 
 
 @click.command()
-@click.argument("source", type=click.Path(path_type=Path))
+@click.argument("source", type=click.Path())
 @click.option(
     "-o",
     "--output",
@@ -37,10 +37,11 @@ from tokexport.model import NormalizerStep
 @click.option("--force", is_flag=True, help="Overwrite the target.")
 @json_option
 def convert(
-    source: Path,
+    source: str,
     target: Path,
     pattern: str | None,
     special_tokens: Path | None,
+    revision: str | None,
     decode_only: bool,
     no_scores: bool,
     no_self_test: bool,
@@ -54,9 +55,13 @@ def convert(
     (and a tokenizer_config.json). Its type is found from its content. What cannot be
     exact is refused.
 
+    It may also be the name of a repository of the Hugging Face hub, owner/name, where no such path is on the disk
+    (pip install 'tokexport[hub]'). Only the tokenizer's files are downloaded, into the hub's own cache.
+
     \b
     tokexport convert tokenizer.json
     tokexport convert model/ -o model.bin --force
+    tokexport convert Qwen/Qwen3-0.6B --revision main -o qwen3.bin
     tokexport convert cl100k_base.tiktoken --pattern cl100k_base -o cl100k.bin
     tokexport convert my.tiktoken --pattern '\\w+|\\W' --special-tokens special.json
     """
@@ -65,6 +70,7 @@ def convert(
         target,
         pattern=pattern,
         special_tokens=read_special_tokens(special_tokens),
+        revision=revision,
         decode_only=decode_only,
         scores=not no_scores,
         self_test=not no_self_test,
@@ -73,7 +79,7 @@ def convert(
     if as_json:
         say_json(as_object(done))
     else:
-        say(describe(done))
+        say(describe(done, source))
     for sentence in done.notes:
         note(f"note: {sentence}")
 
@@ -86,6 +92,7 @@ def as_object(done: Conversion) -> dict[str, object]:
         "size": done.size,
         "source": model.provenance.source,
         "source_size": done.source_size,
+        "commit": done.commit,
         "reference": model.reference.value,
         "ids": len(model.tokens),
         "tokens": sum(token is not None for token in model.tokens),
@@ -95,7 +102,7 @@ def as_object(done: Conversion) -> dict[str, object]:
     }
 
 
-def describe(done: Conversion) -> str:
+def describe(done: Conversion, source: str) -> str:
     """The result for a person: what was read, and what is in the file."""
     model = done.model
     tokens = sum(token is not None for token in model.tokens)
@@ -103,6 +110,7 @@ def describe(done: Conversion) -> str:
     special = sum(token.special for token in model.added_tokens)
     facts = [
         ("source", f"{model.provenance.source}, whose reference is {model.reference.value}"),
+        *([("repository", f"{source} at commit {done.commit}")] if done.commit else []),
         ("vocabulary", f"{plural(tokens, 'token')}{holes}; byte-level BPE"),
         ("added tokens", f"{len(model.added_tokens):,}, {special:,} of them special"),
         ("normalizer", ", ".join(map(_step_name, model.normalizer)) or "none"),

@@ -9,16 +9,16 @@ from pathlib import Path
 import click
 import numpy as np
 
-from tokexport import load
 from tokexport.cli.console import json_option, plural, say, say_json
 from tokexport.cli.contents import Contents
 from tokexport.cli.decoding import decoding_text, forms_text
 from tokexport.cli.options import read_special_tokens, source_options
+from tokexport.cli.sources import converted, is_tokexport_file, opened
 from tokexport.escape import escape, visible
-from tokexport.layout import MAGIC, Tag
+from tokexport.layout import Tag
 from tokexport.model import Token
-from tokexport.readers import read
-from tokexport.writers.tokexport_file import Options, write
+from tokexport.readers.hub import is_repository, local_source
+from tokexport.writers.tokexport_file import Options
 
 EXAMPLES = 10
 
@@ -33,24 +33,32 @@ class Difference:
 
 
 @click.command()
-@click.argument("first", type=click.Path(path_type=Path))
-@click.argument("second", type=click.Path(path_type=Path))
+@click.argument("first", type=click.Path())
+@click.argument("second", type=click.Path())
 @source_options
 @json_option
 @click.pass_context
 def diff(
-    context: click.Context, first: Path, second: Path, pattern: str | None, special_tokens: Path | None, as_json: bool
+    context: click.Context,
+    first: str,
+    second: str,
+    pattern: str | None,
+    special_tokens: Path | None,
+    revision: str | None,
+    as_json: bool,
 ) -> None:
     """Compares two tokenizers token by token, and all else that decides an id.
 
-    Each is a tokexport file or a source, which is converted in memory first. Where the files came from and what their
+    Each is a tokexport file or a source, which is converted in memory first: a file, a directory, or the name of a
+    repository of the Hugging Face hub. Where the files came from and what their
     self tests hold does not count. Exit code 0: no difference; 1: they differ.
 
     \b
     tokexport diff old.bin new.bin
     tokexport diff tokenizer.bin tokenizer.json
+    tokexport diff qwen3.bin Qwen/Qwen3-0.6B
     """
-    one, two = contents_of(first, second, pattern, read_special_tokens(special_tokens))
+    one, two = contents_of(first, second, pattern, read_special_tokens(special_tokens), revision)
     differences = list(compare(one, two))
     if as_json:
         say_json({"same": not differences, "differences": [asdict(difference) for difference in differences]})
@@ -67,34 +75,23 @@ def diff(
 
 
 def contents_of(
-    first: Path, second: Path, pattern: str | None, special_tokens: dict[str, int] | None
+    first: str, second: str, pattern: str | None, special_tokens: dict[str, int] | None, revision: str | None
 ) -> tuple[Contents, Contents]:
     """Opens both. A source becomes a file like the other one: with scores and encoder where that has them."""
-    opened = {path: opened_file(path) for path in (first, second) if is_tokexport_file(path)}
-    model = next(iter(opened.values()), None)
+    if not is_repository(first) and not is_repository(second):
+        local_source(second, revision)  # which refuses a revision that is for neither
+    files = {path: opened(path)[1] for path in (first, second) if is_tokexport_file(path)}
+    model = next(iter(files.values()), None)
     options = Options(
         decode_only=model is not None and model.section(Tag.TOKEN_INDEX) is None,
         scores=model is None or model.section(Tag.SCORES) is not None,
     )
-    one, two = (
-        opened.get(path) or Contents(write(read(path, pattern=pattern, special_tokens=special_tokens), options))
-        for path in (first, second)
-    )
-    return one, two
 
+    def contents(path: str) -> Contents:
+        its_revision = revision if is_repository(path) else None
+        return files.get(path) or Contents(converted(path, pattern, special_tokens, its_revision, options))
 
-def is_tokexport_file(path: Path) -> bool:
-    """Whether a file begins as tokexport files do, however damaged the rest is."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(4) == MAGIC[:4]
-
-
-def opened_file(path: Path) -> Contents:
-    """Opens a tokexport file; the runtime checks it first."""
-    load(path)
-    return Contents.of(path)
+    return contents(first), contents(second)
 
 
 def compare(one: Contents, two: Contents) -> Iterator[Difference]:

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 
 from tokexport import Tokenizer, load
-from tokexport.cli.console import json_option, plural, say, say_json, size, table
+from tokexport.cli.console import json_option, note, plural, say, say_json, size, table
 from tokexport.cli.contents import Contents
 from tokexport.cli.decoding import decoding_text, forms_text
 from tokexport.cli.options import read_special_tokens, source_options
-from tokexport.cli.source_parts import inspect_source
+from tokexport.cli.source_parts import describe_parts
+from tokexport.cli.sources import converted, is_tokexport_file, opened
 from tokexport.errors import TokexportError
 from tokexport.escape import escape
-from tokexport.layout import MAGIC, NONE, Tag
+from tokexport.layout import NONE, Tag
 from tokexport.model import AddedToken
+from tokexport.parts import Parts, parts_of
 
 
 @click.command()
-@click.argument("path", metavar="TOKENIZER", type=click.Path(path_type=Path))
+@click.argument("path", metavar="TOKENIZER", type=click.Path())
 @click.option("--token", "token_id", type=int, metavar="ID", help="Show one token.")
 @click.option("--tokens", "show_tokens", is_flag=True, help="List every token: id, kind, bytes.")
 @click.option("--added", "show_added", is_flag=True, help="List the added tokens and their flags.")
@@ -29,32 +32,40 @@ from tokexport.model import AddedToken
 @click.pass_context
 def inspect(
     context: click.Context,
-    path: Path,
+    path: str,
     token_id: int | None,
     show_tokens: bool,
     show_added: bool,
     pattern: str | None,
     special_tokens: Path | None,
+    revision: str | None,
     as_json: bool,
 ) -> None:
     """Shows what a tokexport file holds, after comparing its checksums and running its self test.
 
-    Of a source it says for each part whether it is exact or refused; exit code 0: all are exact, 1: something is refused.
+    Of a source (a file, a directory, or the name of a repository of the Hugging Face hub) it says for each part whether it
+    is exact or refused, and then what the file would hold; exit code 0: all are exact, 1: something is refused.
 
     \b
     tokexport inspect tokenizer.bin
     tokexport inspect tokenizer.bin --token 9906
     tokexport inspect tokenizer.bin --tokens | grep hello
     tokexport inspect tokenizer.json
+    tokexport inspect Qwen/Qwen3-0.6B
     """
-    if is_source(path):
-        if token_id is not None or show_tokens or show_added:
-            raise TokexportError(f"{path}: --token, --tokens and --added are for tokexport files; convert it first")
-        context.exit(0 if inspect_source(path, pattern, read_special_tokens(special_tokens), as_json) else 1)
-    if pattern is not None or special_tokens is not None:
-        raise TokexportError(f"{path}: --pattern and --special-tokens are for sources; a tokexport file has its own")
-    tokenizer = load(path)
-    contents = Contents.of(path)
+    if is_tokexport_file(path):
+        if pattern is not None or special_tokens is not None:
+            raise TokexportError(
+                f"{path}: --pattern and --special-tokens are for sources; a tokexport file has its own"
+            )
+        tokenizer, contents = opened(path, revision)
+    else:
+        special = read_special_tokens(special_tokens)
+        if token_id is None and not show_tokens and not show_added:
+            parts = parts_of(path, pattern=pattern, special_tokens=special, revision=revision)
+            context.exit(show_source(path, parts, as_json))
+        content = converted(path, pattern, special, revision)
+        tokenizer, contents = load(content), Contents(content)
     if token_id is not None:
         facts = one_token(contents, path, token_id)
         say_json(facts) if as_json else say(table([(name, str(value)) for name, value in facts.items()]))
@@ -66,12 +77,18 @@ def inspect(
         say_json(facts) if as_json else say(describe(facts))
 
 
-def is_source(path: Path) -> bool:
-    """Whether it is a directory, or a file that does not begin as a tokexport file does, whole or damaged."""
-    if path.is_dir():
-        return True
-    with path.open("rb") as file:
-        return not file.read(len(MAGIC)).startswith(MAGIC[:4])
+def show_source(source: str, parts: Parts, as_json: bool) -> int:
+    """Prints the parts of a source and what its file would hold; the exit code: 0 where all parts are exact, else 1."""
+    content = parts.content
+    facts = None if content is None else file_facts(source, load(content), Contents(content))
+    if as_json:
+        shown = [asdict(part) for part in parts.parts]
+        say_json({"source": source, "exact": parts.exact, "parts": shown, "notes": parts.notes, "file": facts})
+    else:
+        say("\n\n".join([describe_parts(source, parts), *([] if facts is None else [describe(facts)])]))
+        for sentence in parts.notes:
+            note(f"note: {sentence}")
+    return 0 if parts.exact else 1
 
 
 def all_tokens(contents: Contents) -> list[dict[str, object]]:
@@ -90,7 +107,7 @@ def added_token(token: AddedToken) -> dict[str, object]:
     return {"id": token.id, "content": escape(token.content.encode()), "flags": " ".join(flags)}
 
 
-def one_token(contents: Contents, path: Path, token_id: int) -> dict[str, object]:
+def one_token(contents: Contents, path: str, token_id: int) -> dict[str, object]:
     """All that the file says about one id. Raises TokexportError where there is no such id."""
     tokens = contents.tokens()
     if not 0 <= token_id < len(tokens):
@@ -120,7 +137,7 @@ def one_token(contents: Contents, path: Path, token_id: int) -> dict[str, object
     return facts
 
 
-def file_facts(path: Path, tokenizer: Tokenizer, contents: Contents) -> dict[str, Any]:
+def file_facts(path: str, tokenizer: Tokenizer, contents: Contents) -> dict[str, Any]:
     """All that the file says about itself."""
     header = contents.header
     special = contents.special_ids()
@@ -129,15 +146,16 @@ def file_facts(path: Path, tokenizer: Tokenizer, contents: Contents) -> dict[str
     }
     added = contents.added_tokens()
     return {
-        "file": str(path),
+        "file": path,
+        "form": "tokexport file" if is_tokexport_file(path) else "converted to a tokexport file",
         "version": f"{header.version_major}.{header.version_minor}",
         "size": header.file_size,
-        "model": "byte-level BPE",
+        "model": contents.model,
         "ids": header.id_count,
         "tokens": header.token_count,
         "holes": header.id_count - header.token_count,
         "longest_token": max((len(token.content) for token in contents.tokens() if token), default=0),
-        "encodes": contents.section(Tag.TOKEN_INDEX) is not None,
+        "encodes": contents.encodes,
         "merges": len(contents.merges()),
         "rank_order": "by the RANK section" if contents.section(Tag.RANKS) is not None else "that of ids",
         "flags": contents.flags,
@@ -181,6 +199,12 @@ def role_text(roles: dict[str, Any]) -> str:
     )
 
 
+def made_from(provenance: dict[str, Any]) -> str:
+    """Where the file came from, in a line; other exporters may say less than this one."""
+    words = {"source": "", "reference": "reference ", "exporter": "by "}
+    return ", ".join(f"{word}{provenance[name]}" for name, word in words.items() if name in provenance) or "not said"
+
+
 def describe(facts: dict[str, Any]) -> str:
     """The facts for a person."""
     holes = f", {plural(facts['holes'], 'hole')}" if facts["holes"] else ""
@@ -192,7 +216,7 @@ def describe(facts: dict[str, Any]) -> str:
         ("longest token", plural(facts["longest_token"], "byte")),
         ("merges", f"{facts['merges']:,}, their order {facts['rank_order']}"),
         ("flags", ", ".join(facts["flags"]) or "none"),
-        ("unknown bytes", "give nothing" if facts["unknown_id"] is None else f"give id {facts['unknown_id']}"),
+        ("unknown text", "has no id" if facts["unknown_id"] is None else f"gives id {facts['unknown_id']}"),
         ("normalizer", facts["normalizer"] or "none"),
         ("pre-tokenizer", plural(len(facts["stages"]), "stage")),
         *(("", f"{number}: {stage}") for number, stage in enumerate(facts["stages"], 1)),
@@ -203,13 +227,13 @@ def describe(facts: dict[str, Any]) -> str:
         ("chat template", size(facts["chat_template"]) if facts["chat_template"] else "none"),
         ("self test", "none" if facts["self_test"] is None else f"{plural(facts['self_test'], 'case')} passed"),
         ("checksums", facts["checksums"]),
-        ("made from", f"{provenance['source']}, reference {provenance['reference']}, by {provenance['exporter']}"),
-        *(("", f"sha256 {digest} {name}") for name, digest in provenance["sha256"].items()),
+        ("made from", made_from(provenance)),
+        *(("", f"sha256 {digest} {name}") for name, digest in provenance.get("sha256", {}).items()),
     ]
     decoding_only = (
         "merges",
         "flags",
-        "unknown bytes",
+        "unknown text",
         "normalizer",
         "pre-tokenizer",
         "template",
@@ -218,6 +242,8 @@ def describe(facts: dict[str, Any]) -> str:
     )
     if not facts["encodes"]:
         rows = [row for row in rows if row[0] not in decoding_only]
+    if not facts["model"].startswith("BPE"):
+        rows = [row for row in rows if row[0] != "merges"]
     sections = [(entry["tag"], f"{entry['size']:,}", entry["what"]) for entry in facts["sections"]]
-    title = f"{facts['file']}: tokexport file, version {facts['version']}, {size(facts['size'])}"
+    title = f"{facts['file']}: {facts['form']}, version {facts['version']}, {size(facts['size'])}"
     return f"{title}\n\n{table(rows)}\n\n{table(sections)}"

@@ -1,4 +1,6 @@
-"""The options that say what a source file does not say itself: ranks carry no pattern and no special tokens."""
+"""The options that say what a source does not say itself: ranks carry no pattern and no special tokens, a
+repository's name no revision.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,16 @@ from click.decorators import FC
 from tokexport.errors import SourceError
 
 PATTERN_HELP = "For ranks: whose pattern and special tokens (cl100k_base, llama3, ...), or a regular expression."
+REVISION_HELP = "For a repository of the Hugging Face hub: a branch, a tag or a commit."
 SPECIAL_HELP = 'For ranks: a JSON object of contents and ids, {"<|end|>": 100257}.'
 
 
 def source_options(command: FC) -> FC:
-    """Adds --pattern and --special-tokens."""
+    """Adds --pattern, --special-tokens and --revision."""
     pattern = click.option("--pattern", metavar="NAME|REGEX", help=PATTERN_HELP)
     special = click.option("--special-tokens", type=click.Path(path_type=Path), metavar="FILE.json", help=SPECIAL_HELP)
-    return pattern(special(command))
+    revision = click.option("--revision", metavar="REVISION", help=REVISION_HELP)
+    return pattern(special(revision(command)))
 
 
 def read_special_tokens(path: Path | None) -> dict[str, int] | None:

@@ -13,9 +13,7 @@ from tokexport.verification import verify as library
 
 @click.command()
 @click.argument("path", metavar="TOKENIZER", type=click.Path(path_type=Path))
-@click.option(
-    "--against", required=True, type=click.Path(path_type=Path), metavar="SOURCE", help="What the file was made from."
-)
+@click.option("--against", required=True, type=click.Path(), metavar="SOURCE", help="What the file was made from.")
 @source_options
 @click.option(
     "--strings", type=click.IntRange(min=0), default=100_000, show_default=True, help="How many random strings."
@@ -35,9 +33,10 @@ from tokexport.verification import verify as library
 def verify(
     context: click.Context,
     path: Path,
-    against: Path,
+    against: str,
     pattern: str | None,
     special_tokens: Path | None,
+    revision: str | None,
     strings: int,
     seed: int,
     texts: tuple[Path, ...],
@@ -54,6 +53,7 @@ def verify(
     tokexport verify tokenizer.bin --against tokenizer.json
     tokexport verify tokenizer.bin --against model/ --text book.txt --strings 1000000 --seed 7
     tokexport verify cl100k.bin --against cl100k_base.tiktoken --pattern cl100k_base
+    tokexport verify qwen3.bin --against Qwen/Qwen3-0.6B
     """
     progress = ProgressLine()
     try:
@@ -62,6 +62,7 @@ def verify(
             against=against,
             pattern=pattern,
             special_tokens=read_special_tokens(special_tokens),
+            revision=revision,
             strings=strings,
             seed=seed,
             texts=texts,

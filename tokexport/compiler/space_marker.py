@@ -117,9 +117,8 @@ def _exchanged_model(model: TokenizerModel) -> BytePairModel | UnigramModel | No
     if byte_ids is not None and MARK.encode() not in inner.vocab:
         return None  # the bytes of the mark are not those of a space
     if isinstance(inner, BytePairModel) and inner.unk_id is None and (byte_ids is None or None in byte_ids):
-        return (
-            None  # spans behind a character that is left out are off by bytes of the text, of which the mark has three
-        )
+        # Spans behind a character that is left out are off by its bytes, of which the mark has three.
+        return None
     return replace(inner, vocab=_exchanged_vocab(inner.vocab))
 
 

@@ -24,6 +24,7 @@ from tokexport.readers.detect import SUPPORTED, Kind, detect
 from tokexport.readers.gguf import MAGIC as GGUF_MAGIC
 from tokexport.readers.gguf import read_gguf
 from tokexport.readers.gpt2_pair import PAIRS, parse_merges, read_pair, sibling
+from tokexport.readers.hub import local_source
 from tokexport.readers.huggingface import read_tokenizer_json
 from tokexport.readers.huggingface_config import read_config
 from tokexport.readers.huggingface_object import read_tokenizer
@@ -62,17 +63,21 @@ def read(
     *,
     pattern: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
+    revision: str | None = None,
 ) -> TokenizerModel:
-    """The model of a tokenizer: a file, a directory, a ``tiktoken.Encoding`` or a ``tokenizers.Tokenizer``.
+    """The model of a tokenizer: a file, a directory, the name of a repository of the Hugging Face hub, a
+    ``tiktoken.Encoding`` or a ``tokenizers.Tokenizer``.
 
     What a file is is found from its content. ``pattern`` (a known name or a regular expression) and ``special_tokens``
     (ids by content) are for rank files, which hold neither; ``special_tokens`` also for vocab.json with merges.txt.
     Beside a file called tokenizer.json the files tokenizer_config.json, generation_config.json and chat_template.jinja
-    are read where they are there.
+    are read where they are there. ``revision`` is the branch, tag or commit of a repository; a name is a repository's
+    where it is a string ``owner/name`` and no such path is on the disk.
 
     Raises SourceError for a file that is broken or that its own library refuses, UnsupportedError for what cannot be
     exact.
     """
+    source = local_source(source, revision)
     if isinstance(source, (str, os.PathLike)):
         path = tokenizer_file(Path(source))
         try:

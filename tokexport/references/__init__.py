@@ -17,6 +17,7 @@ from tokexport.readers.detect import Kind, detect
 from tokexport.readers.gguf import MAGIC as GGUF_MAGIC
 from tokexport.readers.gguf import gguf_document, gguf_rwkv, gguf_sentencepiece, parse_gguf
 from tokexport.readers.gpt2_pair import parse_merges, sibling
+from tokexport.readers.hub import local_source
 from tokexport.readers.huggingface_config import read_config
 from tokexport.readers.json_node import Node
 from tokexport.readers.source_files import SourceFiles
@@ -38,6 +39,7 @@ def reference_for(
     *,
     pattern: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
+    revision: str | None = None,
 ) -> ReferenceTokenizer:
     """The reference library's tokenizer for a source; the kinds of source are those of :func:`tokexport.readers.read`.
 
@@ -50,6 +52,7 @@ def reference_for(
     >>> reference_for(encoding).encode("a<end>", special=True)
     [97, 256]
     """
+    source = local_source(source, revision)
     if not isinstance(source, (str, os.PathLike)):
         return _for_object(source)
     path = tokenizer_file(Path(source))

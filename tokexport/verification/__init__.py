@@ -39,6 +39,7 @@ def verify(
     against: str | os.PathLike[str] | tiktoken.Encoding | tokenizers.Tokenizer,
     pattern: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
+    revision: str | None = None,
     strings: int = 100_000,
     seed: int = 0,
     texts: Sequence[str | os.PathLike[str]] = (),
@@ -47,7 +48,7 @@ def verify(
 ) -> Verification:
     """Compares a tokexport file with the source that it was made from, as the reference library reads that.
 
-    ``against``, ``pattern`` and ``special_tokens`` are those of :func:`tokexport.convert`. ``strings`` is the number
+    ``against``, ``pattern``, ``special_tokens`` and ``revision`` are those of :func:`tokexport.convert`. ``strings`` is the number
     of random strings; each is a function of ``seed``, its generator and its index. ``texts`` are files to compare
     whole and by lines. ``only`` repeats one comparison, by the key that a :class:`Difference` has.
 
@@ -62,7 +63,7 @@ def verify(
     '9 comparisons: no differences'
     """
     tokenizer = load(path)
-    reference = reference_for(against, pattern=pattern, special_tokens=special_tokens)
+    reference = reference_for(against, pattern=pattern, special_tokens=special_tokens, revision=revision)
     return compare(
         tokenizer,
         reference,
@@ -71,7 +72,7 @@ def verify(
         texts=texts,
         only=only,
         progress=progress,
-        again=_command(path, against, pattern, special_tokens is not None),
+        again=_command(path, against, pattern, special_tokens is not None, revision),
     )
 
 
@@ -126,7 +127,7 @@ def _material(tokenizer: Tokenizer, reference: ReferenceTokenizer, id: int) -> b
     return token
 
 
-def _command(path: object, against: object, pattern: str | None, special_tokens: bool) -> str:
+def _command(path: object, against: object, pattern: str | None, special_tokens: bool, revision: str | None) -> str:
     """The command line that verifies the same two; nothing for a source that is no file."""
     if not isinstance(against, (str, os.PathLike)):
         return ""
@@ -135,4 +136,6 @@ def _command(path: object, against: object, pattern: str | None, special_tokens:
         words += ["--pattern", pattern]
     if special_tokens:
         words += ["--special-tokens", "FILE.json"]
+    if revision is not None:
+        words += ["--revision", revision]
     return shlex.join(words)
