@@ -15,7 +15,7 @@ import spec_spans
 from random_piece_models import piece_model, piece_texts
 from test_c_corrupt_tables import patched
 
-from tokexport.errors import FormatError, UnsupportedError
+from tokexport.errors import FormatError
 from tokexport.layout import AlignmentFlag
 from tokexport.model import Provenance
 from tokexport.readers.sentencepiece import build
@@ -44,14 +44,11 @@ def library(source: SentencePieceModel) -> sentencepiece.SentencePieceProcessor:
 
 @pytest.mark.parametrize("first", range(0, 48, 12))
 def test_a_random_model_has_the_ids_offsets_and_texts_of_the_library(first: int) -> None:
-    compared = 0
+    types = [*[PieceType.NORMAL] * 4, PieceType.UNUSED]
     for seed in range(first, first + 12):
         dice = random.Random(seed)
-        source = piece_model(dice)
-        try:
-            content = made(source)
-        except UnsupportedError:
-            continue
+        source = piece_model(dice, types)
+        content = made(source)
         subject, reference, file = load(content), library(source), spec_reader.open_file(content)
         for number, text in enumerate(piece_texts(dice, source, 20)):
             wanted = reference.EncodeAsOffsetMapping(text)
@@ -63,8 +60,6 @@ def test_a_random_model_has_the_ids_offsets_and_texts_of_the_library(first: int)
             if number % 7 == 0 and file.model == spec_reader.BPE:
                 spans = spec_spans.encode_spans(file, text.encode())
                 assert spans == [*zip(wanted["ids"], wanted["offsets"], strict=True)], (seed, text)
-            compared += 1
-    assert compared > 150
 
 
 def test_a_long_text_has_the_offsets_of_the_library() -> None:

@@ -84,6 +84,7 @@ class Tag:
     PAIR_INDEX: Final = b"PIDX"
     TRIE: Final = b"TRIE"
     CROSSINGS: Final = b"XPRS"
+    UNUSED: Final = b"UNUS"
     SPLITS: Final = b"SPLT"
     CUTS: Final = b"CUTS"
     NORMALIZER: Final = b"NORM"
@@ -439,6 +440,11 @@ class AlignmentFlag(IntFlag):
     SUFFIX = 1 << 1  # a space is put behind the text
     COLLAPSE = 1 << 2  # spaces at both ends, and behind a space, are dropped
 
+
+# UNUS: this header, unused_count + 1 entries, the parts.
+UnusedHeader = Struct("unused_count" / Int32ul, "part_count" / Int32ul)
+UNUSED_ENTRY: Final = np.dtype([("id", "<u4"), ("first", "<u4")])
+UNUSED_PART: Final = np.dtype([("id", "<u4"), ("length", "<u4")])  # length: in bytes, of the text that it stands for
 
 # SPID: this header, then stop_count ids.
 SpecialIdsHeader = Struct("bos" / Int32ul, "eos" / Int32ul, "pad" / Int32ul, "unk" / Int32ul, "stop_count" / Int32ul)

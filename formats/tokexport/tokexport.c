@@ -137,6 +137,8 @@ enum {
     TRIM_SIZE = 8,
     TRIM_END = 0,
     TRIM_KEEPS_FIRST = 2,
+    UNUSED_HEADER = 8,
+    UNUSED_SIZE = 8,
     ALIGNMENT_HEADER = 16,
     ALIGN_PREFIX = 1,
     ALIGN_SUFFIX = 2,
@@ -397,7 +399,7 @@ static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "SC64", "RANK", "BI
                                      "NORM",
 #endif
 #ifndef TKX_NO_CHARACTERS
-                                     "CHRS", "XPRS",
+                                     "CHRS", "XPRS", "UNUS",
 #endif
                                      "KEYS"};
 
@@ -560,6 +562,8 @@ static uint64_t alignment_size(tkx_span s) {
     return ALIGNMENT_HEADER + NODE_SIZE * (field(s, 4) + 1) + 4 * field(s, 8);
 }
 
+static uint64_t unused_size(tkx_span s) { return UNUSED_HEADER + UNUSED_SIZE * (field(s, 0) + 1) + UNUSED_SIZE * field(s, 4); }
+
 static int is_sized(tkx_span s, uint64_t size) { return s.data == NULL || s.size == size; }
 
 static int check_present(const tkx *t) {
@@ -584,7 +588,7 @@ static int check_sizes(const tkx *t) {
                is_sized(t->added_classes, 8 + class_table_size(field(t->added_classes, 0) & 0xFFFF, field(t->added_classes, 0) >> 16)) &&
                is_sized(t->post, 8 + PIECE_SIZE * (field(t->post, 0) + field(t->post, 4))) &&
                is_sized(t->trims, TRIM_HEADER + TRIM_SIZE * field(t->trims, 4)) &&
-               is_sized(t->alignment, alignment_size(t->alignment)) && is_sized(t->special_ids, 20 + 4 * field(t->special_ids, 16)) &&
+               is_sized(t->unused, unused_size(t->unused)) && is_sized(t->alignment, alignment_size(t->alignment)) && is_sized(t->special_ids, 20 + 4 * field(t->special_ids, 16)) &&
                is_sized(t->self_test, 16 + CASE_SIZE * field(t->self_test, 0) + 4 * field(t->self_test, 4) + field(t->self_test, 8));
     if (t->normalizer.data && (t->normalizer.size < REWRITE_HEADER || t->normalizer.size < REWRITE_HEADER + OP_SIZE * field(t->normalizer, 0)))
         good = 0;
@@ -888,8 +892,11 @@ static void find_sections(tkx *t) {
     t->keys = find_section(t, "KEYS");
 #ifndef TKX_NO_CHARACTERS
     t->characters = find_section(t, "CHRS");
-    /* Only characters are cut between: without them, or for bytes, XPRS says nothing. */
-    if (t->model == MODEL_BPE && t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) t->crossings = find_section(t, "XPRS");
+    /* Only characters are cut between: without them, or for bytes, XPRS says nothing; nor does UNUS. */
+    if (t->model == MODEL_BPE && t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) {
+        t->crossings = find_section(t, "XPRS");
+        t->unused = find_section(t, "UNUS");
+    }
     t->place_count = (uint32_t)field(t->characters, 4);
     t->crossing_shift = 64 - ((uint32_t)field(t->crossings, 4) & 63);
 #endif
@@ -3649,6 +3656,73 @@ static void list_symbols(run *r, queue *q, uint8_t *symbols, const uint8_t *ids,
     if (!sorted) sort_by_rank(q->sorted, q->heap, q->count);
 }
 
+/* The parts of a symbol that is taken apart again (UNUS), and their number; 0 if it stays. */
+static uint32_t find_parts(run *r, uint32_t id, const uint8_t **parts) {
+    const tkx *t = r->t;
+    const uint8_t *entries = t->unused.data + UNUSED_HEADER;
+    uint32_t low = 0, count = (uint32_t)field(t->unused, 0), high = count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        const uint8_t *entry = entries + UNUSED_SIZE * (size_t)middle;
+        if (load_u32(entry) == id) {
+            const uint32_t first = load_u32(entry + 4), behind = load_u32(entry + UNUSED_SIZE + 4);
+            *parts = entries + UNUSED_SIZE * ((size_t)count + 1 + first);
+            if (first < behind && behind <= field(t->unused, 4)) return behind - first;
+            fail(r, TKX_E_CORRUPT);
+            return 0;
+        }
+        if (load_u32(entry) < id) low = middle + 1;
+        else high = middle;
+    }
+    return 0;
+}
+
+/* The id of a part. */
+static uint32_t part_id(run *r, const uint8_t *part) {
+    const uint32_t id = load_u32(part);
+    if (id < r->t->id_count) return id;
+    fail(r, TKX_E_CORRUPT);
+    return 0;
+}
+
+/* Emits a symbol that merging has left, or its parts. It stands for the bytes from `from` to `to`, which matter for spans only. */
+static void emit_symbol(run *r, uint32_t id, const uint8_t *from, const uint8_t *to) {
+    const uint8_t *part = NULL;
+    uint32_t count = r->t->unused.data ? find_parts(r, id, &part) : 0;
+    if (count == 0) {
+        emit_token(r, id, from, to);
+        return;
+    }
+    for (; count && r->code == TKX_OK; count--, part += UNUSED_SIZE) {
+        const size_t length = wants_spans(r) ? load_u32(part + 4) : 0;
+        if (length > (size_t)(to - from) || (wants_spans(r) && (length == 0 || (count == 1 && length < (size_t)(to - from))))) {
+            fail(r, TKX_E_CORRUPT);
+            return;
+        }
+        id = part_id(r, part);
+        emit_token(r, id, from, from + length);
+        from += length;
+    }
+}
+
+/* Takes the symbols of a short piece apart. A part is a byte long at least, so that they are no more than the bytes. */
+static size_t take_apart(run *r, uint32_t *ids, size_t count) {
+    uint32_t made[SHORT_PIECE];
+    size_t used = 0, i;
+    for (i = 0; i < count; i++) {
+        const uint8_t *part = NULL;
+        uint32_t left = find_parts(r, ids[i], &part);
+        if (left > SHORT_PIECE - used || (left == 0 && used == SHORT_PIECE)) {
+            fail(r, TKX_E_CORRUPT);
+            return 0;
+        }
+        if (left == 0) made[used++] = ids[i];
+        for (; left; left--, part += UNUSED_SIZE) made[used++] = part_id(r, part);
+    }
+    memcpy(ids, made, used * sizeof *ids);
+    return used;
+}
+
 /* How much of the lengths of symbols a byte of their piece stands for. */
 static size_t unit_length(int of_characters, uint8_t byte) { return of_characters ? 1 : spelled_length(byte); }
 
@@ -3669,7 +3743,7 @@ static void emit_symbols(run *r, const uint8_t *bytes, const uint8_t *symbols, c
         from = bytes + at;
         for (k = i; k < next; k++) length += get_u32(lengths + 4 * k);
         while (before + unit_length(of_characters, bytes[at]) < length) before += unit_length(of_characters, bytes[at++]);
-        emit_token(r, symbol(symbols, i, SYMBOL_ID), from, bytes + at + 1);
+        emit_symbol(r, symbol(symbols, i, SYMBOL_ID), from, bytes + at + 1);
     }
 }
 
@@ -3712,7 +3786,7 @@ static NO_INLINE void merge_long(run *r, const uint8_t *bytes, size_t size) {
     if (lengths) {
         emit_symbols(r, bytes, symbols, lengths, count);
     } else {
-        for (i = count ? 0 : NONE; i != NONE; i = symbol(symbols, i, SYMBOL_NEXT)) emit(r, symbol(symbols, i, SYMBOL_ID));
+        for (i = count ? 0 : NONE; i != NONE; i = symbol(symbols, i, SYMBOL_NEXT)) emit_symbol(r, symbol(symbols, i, SYMBOL_ID), bytes, bytes);
     }
     r->memory_used = mark;
 }
@@ -4242,6 +4316,7 @@ static NO_INLINE void encode_unseen(run *r, const waiting *w) {
             return;
         }
         count = merge_short(r, w->p, w->size, ids);
+        if (t->unused.data) count = take_apart(r, ids, count);
     }
     if (r->code != TKX_OK) return;
     if (wants_spans(r)) {

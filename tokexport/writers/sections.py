@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 import tokexport.layout as layout
 from tokexport.compiler.added_tokens import Trie, build_trie
-from tokexport.compiler.byte_pair import BytePairTables, PairIndex, TokenIndex
+from tokexport.compiler.byte_pair import BytePairTables, PairIndex, Parts, TokenIndex
 from tokexport.compiler.class_table import CODE_POINTS, class_table
 from tokexport.compiler.crossings import Crossings
 from tokexport.compiler.cuts import Pairs, pack_cuts
@@ -126,6 +126,18 @@ def crossings(value: Crossings | None) -> bytes | None:
     header: bytes = layout.CrossingsHeader.build({"rule": value.rule, "bits": bits})
     maps = (np.packbits(bitmap, axis=-1, bitorder="little") for bitmap in (value.ascii, value.hashed))
     return header + b"".join(bitmap.tobytes() for bitmap in maps)
+
+
+def unused(parts: Mapping[int, Parts]) -> bytes | None:
+    """UNUS, or None where every id that merges make is one that encoding gives."""
+    if not parts:
+        return None
+    counts = [len(parts[number]) for number in sorted(parts)]
+    firsts = np.concatenate([[0], np.cumsum(counts)])
+    entries = np.array([*zip([*sorted(parts), NONE], firsts.tolist(), strict=True)], layout.UNUSED_ENTRY)
+    rows = np.array([part for number in sorted(parts) for part in parts[number]], layout.UNUSED_PART)
+    header: bytes = layout.UnusedHeader.build({"unused_count": len(parts), "part_count": len(rows)})
+    return header + entries.tobytes() + rows.tobytes()
 
 
 def _record_flags(token: Token, whole: bool) -> int:

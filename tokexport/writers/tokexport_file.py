@@ -43,6 +43,7 @@ REQUIRED_TAGS = frozenset(
         Tag.PAIR_INDEX,
         Tag.TRIE,
         Tag.DOUBLE_SCORES,
+        Tag.UNUSED,
         Tag.SPLITS,
         Tag.NORMALIZER,
         Tag.ADDED_TOKENS,
@@ -178,6 +179,7 @@ def _encoder_contents(
         Tag.TOKEN_INDEX: sections.token_index(encoder.tokens),
         Tag.PAIR_INDEX: sections.pair_index(encoder.pairs),
         Tag.CROSSINGS: sections.crossings(encoder.crossings),
+        Tag.UNUSED: sections.unused(encoder.unused),
     }
 
 

@@ -22,6 +22,8 @@ PIECES = (
     Piece("\u2581ab", -2.0),
     Piece("fi", -3.0),
     Piece("<a", 0.0, PieceType.USER_DEFINED),
+    Piece("abfi", -4.0, PieceType.UNUSED),
+    Piece("abfifi", -5.0, PieceType.UNUSED),
 )
 TEXTS = (
     "ab  \ufb01\u3000\u3000ab",
@@ -33,12 +35,14 @@ TEXTS = (
     "\u2581ab\u2581 \t",
     "",
     "   ",
-    "abfi",
+    "abfi abfifi abfififi" + "abfifi" * 20,
 )
 
 
 def piece_goldens() -> tuple[Golden, ...]:
-    """A charsmap with protected texts; spaces are dropped, and one is put before; unknown characters in a row are one id."""
+    """A charsmap with protected texts; spaces are dropped, and one is put before; unknown characters in a row are one id; unused
+    pieces, which merges make, are taken apart.
+    """
     source = SentencePieceModel("golden.model", PIECES, normalizer=NormalizerSpec(charsmap_of(RULES)))
     source = replace(source, algorithm=Algorithm.BPE)
     library = sentencepiece.SentencePieceProcessor(model_proto=serialize(source))
