@@ -87,6 +87,7 @@ CONVERTED = (
     Case("llama3-tiktoken/tokenizer.model", "llama3", slow=True),
     Case("llama3/tokenizer.json"),
     Case("mistral-7b-v0.1/tokenizer.json", slow=True),
+    Case("mistral-7b-v0.1/tokenizer.model", slow=True),
     Case("mistral-7b-v0.3/tokenizer.json"),
     Case("mistral-7b-v0.3/tokenizer.model", slow=True),
     Case("mistral-nemo/tokenizer.json", slow=True),

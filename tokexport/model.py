@@ -381,6 +381,20 @@ class Trimming:
 
 
 @dataclass(frozen=True, slots=True)
+class Alignment:
+    """How ``sentencepiece`` says what a normalized text stems from: it goes through the text once, rule by rule.
+
+    ``prefix``, ``suffix``: a space is put before or behind the text. ``collapses``: spaces at both ends, and behind a space, are dropped.
+    ``protected``: texts that are taken together (user-defined pieces).
+    """
+
+    prefix: bool = False
+    suffix: bool = False
+    collapses: bool = False
+    protected: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SpecialIds:
     """Ids with a role. ``stop``: every id that ends a generation, sorted."""
 
@@ -413,7 +427,8 @@ class TokenizerModel:
     """A tokenizer, whole.
 
     ``tokens[id]`` is ``None`` for a hole in the id space. ``notes`` are sentences for the person who converts: what differs from
-    what the source says, and what the reference does about it. ``trimming`` is ``None`` where the reference's offsets cannot be told.
+    what the source says, and what the reference does about it. ``trimming`` is ``None`` where the reference's offsets cannot be told;
+    ``alignment`` where they are found step by step, as ``tokenizers`` does it.
     """
 
     tokens: tuple[Token | None, ...]
@@ -425,6 +440,7 @@ class TokenizerModel:
     added_tokens: tuple[AddedToken, ...] = ()
     template: Template = Template()
     trimming: Trimming | None = Trimming()
+    alignment: Alignment | None = None
     decoding: Decoding = Decoding()
     special_ids: SpecialIds = SpecialIds()
     chat_template: str | None = None

@@ -155,7 +155,7 @@ typedef struct tkx {
     uint32_t model, id_count, token_count, flags, max_token_bytes, unknown_id;
     uint32_t section_count;
     tkx_span records, bytes, decoder, scores, double_scores, ranks, byte_ids, token_index, pair_index, trie, splits, cuts;
-    tkx_span normalizer, added, added_classes, special_ids, post, trims, self_test;
+    tkx_span normalizer, added, added_classes, special_ids, post, trims, alignment, unused, self_test;
     tkx_span characters, keys, crossings;
     uint32_t place_count, crossing_shift;
     uint32_t token_slots, token_buckets, pair_slots, pair_buckets;
