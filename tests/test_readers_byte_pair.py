@@ -145,7 +145,6 @@ def test_an_unknown_token_that_is_missing_matters_only_where_a_byte_of_text_is(t
         ({"dropout": 0.1}, UnsupportedError, "model.dropout"),
         ({"end_of_word_suffix": "\u2581"}, UnsupportedError, "model.end_of_word_suffix"),
         ({"continuing_subword_prefix": "\u2581"}, UnsupportedError, "model.continuing_subword_prefix"),
-        ({"future": None}, UnsupportedError, "model.future"),
         ({"vocab": {**BYTES, "ab": 97}}, UnsupportedError, "model.vocab: one id, 97"),
         ({"vocab": {**BYTES, "ab": 2**31}}, UnsupportedError, r'model.vocab\["ab"\]: 2147483648'),
         ({"vocab": {**BYTES, "ab": 1.0}}, SourceError, r'model.vocab\["ab"\] is 1.0'),

@@ -6,9 +6,10 @@ something else.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
-from tokexport.errors import UnsupportedError
+from tokexport.errors import SourceError, UnsupportedError
 from tokexport.layout import MAX_IDS
 from tokexport.model import Decoding, Provenance, Reference, Template, Token, TokenizerModel, TokenKind
 from tokexport.readers.decoder_chain import decode_forms
@@ -20,7 +21,7 @@ from tokexport.readers.huggingface_normalizer import read_normalizer
 from tokexport.readers.huggingface_post_processor import read_post_processor, template_ids
 from tokexport.readers.huggingface_pre_tokenizer import read_pre_tokenizer
 from tokexport.readers.huggingface_trimming import read_trimming
-from tokexport.readers.json_node import Node
+from tokexport.readers.json_node import Node, show
 from tokexport.readers.source_files import SourceFiles
 
 _FIELDS: Final = frozenset(
@@ -37,6 +38,7 @@ _FIELDS: Final = frozenset(
     )
 )
 _VERSION: Final = "1.0"
+_SHOWN: Final = 5
 
 
 def read_tokenizer_json(root: Node, files: SourceFiles, source: str = "tokenizer.json") -> TokenizerModel:
@@ -45,10 +47,11 @@ def read_tokenizer_json(root: Node, files: SourceFiles, source: str = "tokenizer
     ``files`` finds what stands beside it, ``source`` names the kind of source in the provenance. Raises
     UnsupportedError for what cannot be exact, SourceError for what the reference refuses.
     """
-    root.object(_FIELDS)
+    _check_fields(root)
     version = root.get("version")
     if version is not None and version.string() != _VERSION:
         version.unsupported(f'the version "{_VERSION}" of tokenizer.json is supported')
+    root = replace(root, ignored=[])
     normalizer = read_normalizer(root.get("normalizer"))
     pre_tokenizer = read_pre_tokenizer(root, mapped=normalizer.byte_level)
     huggingface = read_model(root, byte_level=pre_tokenizer.byte_level)
@@ -72,7 +75,7 @@ def read_tokenizer_json(root: Node, files: SourceFiles, source: str = "tokenizer
         decoding=decoding,
         special_ids=roles.special_ids,
         chat_template=roles.chat_template,
-        notes=(*added.notes, *_switched_on(root), *roles.notes),
+        notes=(*added.notes, *_switched_on(root), *_ignored(root), *roles.notes),
     )
 
 
@@ -94,6 +97,23 @@ def _tokens(
             kind = TokenKind.UNKNOWN if number == huggingface.unk_id else TokenKind.MODEL
         tokens[number] = decoded.token(number, kind, text in added.special)
     return tuple(tokens), decoded.decoding
+
+
+def _check_fields(root: Node) -> None:
+    for name in root.object():
+        if name not in _FIELDS:
+            raise SourceError(
+                f"{root.file}: it has the field {show(name)}, with which the reference refuses it; remove that field"
+            )
+
+
+def _ignored(root: Node) -> list[str]:
+    """A note for the fields that are not read, and the reference does not read either."""
+    paths = list(dict.fromkeys(root.ignored or ()))
+    if not paths:
+        return []
+    shown = ", ".join(paths[:_SHOWN]) + (f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else "")
+    return [f"{root.file}: the reference ignores {shown}."]
 
 
 def _switched_on(root: Node) -> list[str]:

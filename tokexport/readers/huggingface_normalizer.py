@@ -100,8 +100,8 @@ def _bert(node: Node) -> list[NormalizerStep]:
 
 def read_pattern(node: Node) -> tuple[str, bool]:
     """A pattern, and whether it is a text and not a regular expression."""
-    fields = node.object({"String", "Regex"})
-    if len(fields) != 1:
+    fields = node.object()
+    if set(fields) not in ({"String"}, {"Regex"}):
         node.fail('{"String": text} or {"Regex": pattern}')
     if "Regex" in fields:
         return node.field("Regex").string(), False
