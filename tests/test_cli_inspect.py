@@ -5,9 +5,12 @@ from __future__ import annotations
 import base64
 import json
 
+import golden_files
 import pytest
 
 import tokexport
+from tokexport.cli.contents import MEANINGS, MODELS
+from tokexport.layout import Header, ModelType, Tag
 
 
 def test_the_facts_of_a_file_are_those_of_the_tokenizer(run, small_file):
@@ -124,3 +127,19 @@ def test_the_options_for_ranks_are_for_inspect_too(run, small_source):
     assert (refused.code, "nobody" in refused.text) == (1, True)
     facts = json.loads(run("inspect", small_source("ranks"), "--pattern", r"\w+|\W", "--json").text)
     assert facts["file"]["provenance"]["reference"] == "tiktoken"
+
+
+def test_every_section_and_model_has_a_name():
+    assert set(MEANINGS) == {tag for name, tag in vars(Tag).items() if name.isupper()}
+    assert set(MODELS) == set(ModelType)
+
+
+@pytest.mark.parametrize("name", golden_files.NAMES)
+def test_a_file_of_every_model_can_be_described(name, run):
+    path = golden_files.FOLDER / f"{name}.bin"
+    outcome = run("inspect", path)
+    assert outcome.code == 0, outcome.stderr
+    model = ModelType(Header.parse(path.read_bytes()).model)
+    assert MODELS[model] in outcome.text
+    assert "not known" not in outcome.text
+    assert ("\nmerges" in outcome.text) == (model is ModelType.BPE and "decoding only" not in outcome.text)

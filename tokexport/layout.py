@@ -96,8 +96,6 @@ class Tag:
     PROVENANCE: Final = b"PROV"
     SELF_TEST: Final = b"TEST"
     DECODER: Final = b"DECO"
-    # Reserved for the model types to come; no version 1.0 file holds them.
-    CHARSMAP: Final = b"CHMP"
 
 
 Header = Struct(

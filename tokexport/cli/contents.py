@@ -18,21 +18,33 @@ from construct import Array, Container
 import tokexport.layout as layout
 from tokexport.cli.decoding import read_decoding, read_token
 from tokexport.escape import escape
-from tokexport.layout import AddedFlag, HeaderFlag, SectionFlag, StageBehavior, StageFlag, Tag
+from tokexport.layout import AddedFlag, HeaderFlag, ModelType, SectionFlag, StageBehavior, StageFlag, SymbolUnit, Tag
 from tokexport.model import AddedToken, Decoding, SpecialIds, Template, TemplatePiece, Token
 
+MODELS: Mapping[ModelType, str] = {
+    ModelType.BPE: "BPE",
+    ModelType.UNIGRAM: "Unigram",
+    ModelType.WORDPIECE: "WordPiece",
+    ModelType.WORDLEVEL: "WordLevel",
+    ModelType.GREEDY: "greedy, the longest token at each place",
+}
 MEANINGS: Mapping[bytes, str] = {
     Tag.RECORDS: "where each id's bytes are, its kind and flags",
     Tag.BYTES: "the tokens' bytes",
     Tag.DECODER: "what decoding does besides joining bytes",
     Tag.SCORES: "a score for each id",
+    Tag.DOUBLE_SCORES: "a score for each id, in double precision",
     Tag.RANKS: "a rank for each id",
     Tag.BYTE_IDS: "the id of each single byte",
+    Tag.CHARACTERS: "the symbol of each character",
+    Tag.KEYS: "what is looked up, where that is not what a token stands for",
     Tag.TOKEN_INDEX: "bytes to id",
     Tag.PAIR_INDEX: "merges: a pair of ids to an id",
+    Tag.TRIE: "the vocabulary as a trie",
+    Tag.CROSSINGS: "characters between which no merge joins",
     Tag.SPLITS: "the pre-tokenizer's programs",
     Tag.CUTS: "places where a text may be cut",
-    Tag.NORMALIZER: "Unicode normalization",
+    Tag.NORMALIZER: "what rewrites a text before it is split, and pieces",
     Tag.ADDED_TOKENS: "added and special tokens",
     Tag.ADDED_CLASSES: "white space and words, for added tokens",
     Tag.TEMPLATE: "the post-processor's template",
@@ -131,6 +143,21 @@ class Contents:
         section = self.section(tag)
         assert section is not None, tag  # the runtime has refused a file without it
         return section
+
+    @property
+    def encodes(self) -> bool:
+        """Whether it is more than a table for decoding."""
+        return self.section(Tag.TOKEN_INDEX) is not None or self.section(Tag.TRIE) is not None
+
+    @property
+    def model(self) -> str:
+        """The model, in words; for BPE also what its first symbols are."""
+        model = ModelType(self.header.model)
+        if model is not ModelType.BPE or not self.encodes:
+            return MODELS[model]
+        section = self.section(Tag.CHARACTERS)
+        unit = None if section is None else layout.CharactersHeader.parse(section).unit
+        return f"{MODELS[model]} over {'characters' if unit == SymbolUnit.CHARACTER else 'bytes'}"
 
     @property
     def flags(self) -> list[str]:

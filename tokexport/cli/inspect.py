@@ -150,12 +150,12 @@ def file_facts(path: str, tokenizer: Tokenizer, contents: Contents) -> dict[str,
         "form": "tokexport file" if is_tokexport_file(path) else "converted to a tokexport file",
         "version": f"{header.version_major}.{header.version_minor}",
         "size": header.file_size,
-        "model": "byte-level BPE",
+        "model": contents.model,
         "ids": header.id_count,
         "tokens": header.token_count,
         "holes": header.id_count - header.token_count,
         "longest_token": max((len(token.content) for token in contents.tokens() if token), default=0),
-        "encodes": contents.section(Tag.TOKEN_INDEX) is not None,
+        "encodes": contents.encodes,
         "merges": len(contents.merges()),
         "rank_order": "by the RANK section" if contents.section(Tag.RANKS) is not None else "that of ids",
         "flags": contents.flags,
@@ -199,6 +199,12 @@ def role_text(roles: dict[str, Any]) -> str:
     )
 
 
+def made_from(provenance: dict[str, Any]) -> str:
+    """Where the file came from, in a line; other exporters may say less than this one."""
+    words = {"source": "", "reference": "reference ", "exporter": "by "}
+    return ", ".join(f"{word}{provenance[name]}" for name, word in words.items() if name in provenance) or "not said"
+
+
 def describe(facts: dict[str, Any]) -> str:
     """The facts for a person."""
     holes = f", {plural(facts['holes'], 'hole')}" if facts["holes"] else ""
@@ -210,7 +216,7 @@ def describe(facts: dict[str, Any]) -> str:
         ("longest token", plural(facts["longest_token"], "byte")),
         ("merges", f"{facts['merges']:,}, their order {facts['rank_order']}"),
         ("flags", ", ".join(facts["flags"]) or "none"),
-        ("unknown bytes", "give nothing" if facts["unknown_id"] is None else f"give id {facts['unknown_id']}"),
+        ("unknown text", "has no id" if facts["unknown_id"] is None else f"gives id {facts['unknown_id']}"),
         ("normalizer", facts["normalizer"] or "none"),
         ("pre-tokenizer", plural(len(facts["stages"]), "stage")),
         *(("", f"{number}: {stage}") for number, stage in enumerate(facts["stages"], 1)),
@@ -221,13 +227,13 @@ def describe(facts: dict[str, Any]) -> str:
         ("chat template", size(facts["chat_template"]) if facts["chat_template"] else "none"),
         ("self test", "none" if facts["self_test"] is None else f"{plural(facts['self_test'], 'case')} passed"),
         ("checksums", facts["checksums"]),
-        ("made from", f"{provenance['source']}, reference {provenance['reference']}, by {provenance['exporter']}"),
-        *(("", f"sha256 {digest} {name}") for name, digest in provenance["sha256"].items()),
+        ("made from", made_from(provenance)),
+        *(("", f"sha256 {digest} {name}") for name, digest in provenance.get("sha256", {}).items()),
     ]
     decoding_only = (
         "merges",
         "flags",
-        "unknown bytes",
+        "unknown text",
         "normalizer",
         "pre-tokenizer",
         "template",
@@ -236,6 +242,8 @@ def describe(facts: dict[str, Any]) -> str:
     )
     if not facts["encodes"]:
         rows = [row for row in rows if row[0] not in decoding_only]
+    if not facts["model"].startswith("BPE"):
+        rows = [row for row in rows if row[0] != "merges"]
     sections = [(entry["tag"], f"{entry['size']:,}", entry["what"]) for entry in facts["sections"]]
     title = f"{facts['file']}: {facts['form']}, version {facts['version']}, {size(facts['size'])}"
     return f"{title}\n\n{table(rows)}\n\n{table(sections)}"
