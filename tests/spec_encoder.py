@@ -10,6 +10,7 @@ from spec_models import encode_with_trie, is_unknown_word
 from spec_reader import (
     BPE,
     BY_CLUSTER,
+    BYTES,
     CHARSMAP,
     FORM,
     MAP,
@@ -261,11 +262,19 @@ def rewrite(file: SpecFile, text: bytes, ops: Sequence[Op], first: bool) -> byte
             text = b"".join(op.content if matched else text[start:end] for start, end, matched in spans)
         elif op.kind == CHARSMAP:
             text = b"".join(new for _, new in charsmap_parts(op, text))
+        elif op.kind == BYTES:
+            text = "".join(map(spelled, text)).encode()
         elif (op.flags & ONLY_FIRST and not first) or (op.flags & UNLESS_PRESENT and text.startswith(op.content)):
             continue
         else:
             text = text + op.content if op.flags & APPEND else op.content + text
     return text
+
+
+def spelled(byte: int) -> str:
+    """What BYTES makes of a byte."""
+    itself = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    return chr(byte if byte in itself else 0x100 + [other for other in range(256) if other not in itself].index(byte))
 
 
 def mapped(table: bytes, character: str) -> bytes:

@@ -16,13 +16,13 @@ from spec_encoder import (
     added_ranges,
     charsmap_parts,
     is_in,
-    mapped,
     normalized_points,
     rewrite,
     scan,
     split,
 )
 from spec_reader import (
+    BYTES,
     CHARSMAP,
     FORM,
     MAP,
@@ -120,10 +120,11 @@ def rewrite_located(
         text = rewrite(file, text, [op], first)
         if op.kind == FORM:
             sources = form_sources(op, before, before_sources)
-        elif op.kind == MAP:
+        elif op.kind in (MAP, BYTES):
             at, sources = 0, []
             for character in before.decode():
-                sources += [before_sources[at]] * len(mapped(op.table, character))
+                made = rewrite(file, character.encode(), [op], first)
+                sources += [before_sources[at]] * len(made)
                 at += len(character.encode())
         elif op.kind == REPLACE:
             assert op.program is not None

@@ -25,8 +25,8 @@ REFUSED = {
     "normalizer.normalizers[1]": {"type": "Uppercase"},
     "normalizer.normalizers[2].normalizers[0]": {"type": "Prepend", "prepend": ""},
     "pre_tokenizer.pretokenizers[0]": {**SPLIT, "pattern": {"Regex": r"(a)\1"}},
-    "pre_tokenizer.pretokenizers[2]": BYTE_LEVEL,
-    "pre_tokenizer.pretokenizers[3]": {"type": "UnicodeScripts"},
+    "pre_tokenizer.pretokenizers[2]": {"type": "Words"},
+    "pre_tokenizer.pretokenizers[3]": {**SPLIT, "pattern": {"Regex": r"(?<=ab)c"}},
     "post_processor.processors[0]": {"type": "Other"},
     "decoder": {"type": "Backwards"},
     "added_tokens[1]": {"id": 1, "content": "AB", **OFF, "normalized": True},
@@ -106,9 +106,10 @@ def test_without_a_refused_part_all_are_exact():
 
 
 def test_each_refused_option_of_a_model_is_named_and_the_rest_is_still_looked_at():
-    model = {**copy.deepcopy(GPT2["model"]), "dropout": 0.5, "end_of_word_suffix": "中"}
+    model = {**copy.deepcopy(GPT2["model"]), "dropout": 0.5, "end_of_word_suffix": "</w>", "byte_fallback": True}
+    model["vocab"]["<0x41>"] = 9999
     found = refusals(document({"decoder"}, model))
-    assert [sentence.split(":")[0] for sentence in found["model"]] == ["model.dropout", "model.end_of_word_suffix"]
+    assert [sentence.split(":")[0] for sentence in found["model"]] == ["model.dropout", "model.byte_fallback"]
     assert set(found) == {"model", "decoder"}
 
 

@@ -70,10 +70,6 @@ def test_a_lone_surrogate_is_named_by_its_path() -> None:
             {"normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "Trim"}]}},
             r"normalizer.normalizers\[1\].type",
         ),
-        (
-            {"normalizer": {"type": "Sequence", "normalizers": [{"type": "ByteLevel"}, {"type": "NFC"}]}},
-            r"normalizers\[1\]",
-        ),
         ({"decoder": {"type": "Future"}}, "decoder.type"),
         ({"decoder": {"type": "Sequence", "decoders": [{"type": "Fuse"}, BYTE_LEVEL]}}, r"decoder.decoders\[1\]"),
         (

@@ -287,6 +287,7 @@ class OpKind(IntEnum):
     REPLACE = 2
     CHARSMAP = 3
     AFFIX = 4
+    BYTES = 5
 
 
 class OpFlag(IntFlag):

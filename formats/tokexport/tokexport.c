@@ -102,6 +102,7 @@ enum {
     REPLACE = 2,
     CHARSMAP = 3,
     AFFIX = 4,
+    BYTES = 5,
     APPEND = 1,
     UNLESS_PRESENT = 2,
     ONLY_FIRST = 4,
@@ -770,7 +771,8 @@ static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
         case MAP: return table_size >= MAP_HEADER && table_size == map_size(op->table);
         case REPLACE: return table_size >= STAGE_SIZE && check_stage(&op->program, op->table, op->table.data) && op->program.flags == 0;
         case CHARSMAP: return check_charsmap(op);
-        case AFFIX: return table_size == 0;
+        case AFFIX:
+        case BYTES: return table_size == 0;
         default: return 0;
     }
 }
@@ -3046,6 +3048,30 @@ static void run_affix(rewriter *w, int first) {
     if (w->op->flags & APPEND) write_bytes(w, content.data, content.size, w->end - 1);
 }
 
+/* The character of GPT-2's alphabet for a byte: itself where that is printable, and from U+0100 on for the others, in order. */
+static uint32_t byte_letter(uint8_t byte) {
+    if (byte <= 0x20) return 0x100u + byte;
+    if (byte >= 0x7F && byte <= 0xA0) return 0x100u + 0x21u + (byte - 0x7Fu);
+    return byte == 0xAD ? 0x143u : byte;
+}
+
+/* BYTES. What becomes of a character has the source of that character. */
+static void run_bytes(rewriter *w) {
+    const uint8_t *p = w->text, *character;
+    while (p < w->end && byte_letter(*p) == *p && *p < 0x80) p++;
+    if (p == w->end) return;
+    w->changed = 1;
+    write_copy(w, w->text, (size_t)(p - w->text));
+    for (character = p; p < w->end && w->r->code == TKX_OK; p++) {
+        uint32_t c = byte_letter(*p);
+        uint8_t letter[2];
+        letter[0] = (uint8_t)(c < 0x80 ? c : 0xC0 | c >> 6);
+        letter[1] = (uint8_t)(0x80 | (c & 0x3F));
+        if (!utf8_inside(*p)) character = p;
+        write_bytes(w, letter, c < 0x80 ? 1 : 2, character);
+    }
+}
+
 /* FORM. */
 static void run_form(rewriter *w) {
     normalizer n;
@@ -3084,6 +3110,7 @@ static void run_op(rewriter *w, run *r, const tkx_op *op, int first, const uint8
         case MAP: run_map(w); break;
         case REPLACE: run_replace(w); break;
         case CHARSMAP: run_charsmap(w); break;
+        case BYTES: run_bytes(w); break;
         default: run_affix(w, first); break;
     }
     r->memory_size = memory_size;

@@ -29,6 +29,7 @@ from tokexport.model import (
     Prepend,
     PreTokenizerStep,
     Replace,
+    SpellBytes,
     Split,
     Strip,
 )
@@ -66,6 +67,11 @@ class AffixOp:
     only_first: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class BytesOp:
+    """Each byte becomes a character of GPT-2's alphabet."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class CharsmapOp:
     """Sequences of characters are replaced: ``clusters``, by grapheme cluster, or else the longest at each place."""
@@ -75,7 +81,7 @@ class CharsmapOp:
     protected: tuple[str, ...]
 
 
-Op = FormOp | MapOp | ReplaceOp | CharsmapOp | AffixOp
+Op = FormOp | MapOp | ReplaceOp | CharsmapOp | AffixOp | BytesOp
 
 
 @functools.cache
@@ -121,6 +127,8 @@ def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
             return [AffixOp(step.content, False, step.unless_present, step.only_first)] if step.content else []
         case Append():
             return [AffixOp(step.content, append=True)] if step.content else []
+        case SpellBytes():
+            return [BytesOp()]
         case Split():
             raise TypeError("a split rewrites nothing")
 
@@ -143,6 +151,8 @@ def growth(op: Op) -> tuple[int, int]:
             return sequences.growth(), 0
         case AffixOp(content):
             return 1, len(content.encode())
+        case BytesOp():
+            return 2, 0
 
 
 def _map_growth(mapping: CharacterMapping) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from tokexport.errors import SourceError, UnsupportedError
+from tokexport.errors import NotBytesError, SourceError, UnsupportedError
 from tokexport.layout import MAX_IDS
 from tokexport.model import Decoding, Provenance, Reference, Template, Token, TokenizerModel, TokenKind
 from tokexport.readers.decoder_chain import decode_forms
@@ -47,13 +47,25 @@ def read_tokenizer_json(root: Node, files: SourceFiles, source: str = "tokenizer
     ``files`` finds what stands beside it, ``source`` names the kind of source in the provenance. Raises
     UnsupportedError for what cannot be exact, SourceError for what the reference refuses.
     """
+    try:
+        return _read(root, files, source, spelled=False)
+    except NotBytesError:
+        version = root.get("version")
+        if version is not None and version.value != _VERSION:
+            raise
+    # Slower, so only where something has to see the characters of GPT-2's alphabet.
+    return _read(root, files, source, spelled=True)
+
+
+def _read(root: Node, files: SourceFiles, source: str, *, spelled: bool) -> TokenizerModel:
+    """``spelled``: what stands behind ByteLevel sees GPT-2's alphabet, otherwise bytes."""
     _check_fields(root)
     version = root.get("version")
     if version is not None and version.string() != _VERSION:
         version.unsupported(f'the version "{_VERSION}" of tokenizer.json is supported')
     root = replace(root, ignored=[])
-    normalizer = read_normalizer(root.get("normalizer"))
-    pre_tokenizer = read_pre_tokenizer(root, mapped=normalizer.byte_level)
+    normalizer = read_normalizer(root.get("normalizer"), spelled=spelled)
+    pre_tokenizer = read_pre_tokenizer(root, mapped=normalizer.byte_level, spelled=spelled)
     huggingface = read_model(root, byte_level=pre_tokenizer.byte_level)
     added = read_added_tokens(root, huggingface.vocab, normalizer, size=len(huggingface.spelling))
     template = read_post_processor(root)

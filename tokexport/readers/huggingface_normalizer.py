@@ -9,7 +9,7 @@ from typing import Final
 
 from tokexport.compiler.normalize import normalize
 from tokexport.errors import SourceError
-from tokexport.model import CharacterMap, Charsmap, NormalForm, NormalizerStep, Prepend, Replace, Strip
+from tokexport.model import CharacterMap, Charsmap, NormalForm, NormalizerStep, Prepend, Replace, SpellBytes, Strip
 from tokexport.readers.byte_alphabet import to_characters
 from tokexport.readers.huggingface_parts import flat
 from tokexport.readers.json_node import Node
@@ -19,13 +19,13 @@ _MAPS: Final = {kind.value: kind for kind in (CharacterMap.LOWERCASE, CharacterM
 _SUPPORTED: Final = (
     "supported are null, "
     + ", ".join((*_FORMS, *_MAPS))
-    + ", Strip, Replace, Prepend, Precompiled, BertNormalizer, a final ByteLevel and a Sequence of these"
+    + ", Strip, Replace, Prepend, Precompiled, BertNormalizer, ByteLevel and a Sequence of these"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Normalizer:
-    """Steps in their order; ``byte_level``: then each byte becomes a character of GPT-2's alphabet."""
+    """Steps in their order; ``byte_level``: then each byte becomes a character of GPT-2's alphabet, if that is no step itself."""
 
     steps: tuple[NormalizerStep, ...] = ()
     byte_level: bool = False
@@ -36,16 +36,20 @@ class Normalizer:
         return to_characters(content.encode("utf-8")) if self.byte_level else content
 
 
-def read_normalizer(node: Node | None) -> Normalizer:
-    """The normalizer at ``node``; UnsupportedError for one that is not known, SourceError for one that the reference refuses."""
+def read_normalizer(node: Node | None, *, spelled: bool = False) -> Normalizer:
+    """The normalizer at ``node``; ``spelled``: ByteLevel is a step like others.
+
+    UnsupportedError for one that is not known, SourceError for one that the reference refuses.
+    """
     steps: list[NormalizerStep] = []
     byte_level = False
     for part in flat(node, "normalizers"):
         if byte_level:
-            part.unsupported("nothing may follow the ByteLevel normalizer")
+            part.not_bytes("nothing may follow the ByteLevel normalizer")
         if part.value["type"] == "ByteLevel":
             part.object({"type"})
-            byte_level = True
+            byte_level = not spelled
+            steps += [SpellBytes()] * spelled
         else:
             steps += _steps(part)
     return Normalizer(tuple(steps), byte_level)

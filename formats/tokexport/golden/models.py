@@ -26,6 +26,7 @@ from tokexport.model import (
     Provenance,
     Reference,
     SpecialIds,
+    SpellBytes,
     Split,
     Template,
     TemplatePiece,
@@ -63,7 +64,7 @@ def goldens() -> tuple[Golden, ...]:
     characters = {"byte-fallback": byte_fallback(), "affixes": affixes(), "byte-suffix": byte_suffix()}
     return (
         *(ranked(), added(), normalized(), bytes_stages(), behaviors(), ranks_with_holes(), look_ahead()),
-        *(rewriting(), sequences()),
+        *(rewriting(), sequences(), spelled()),
         *(
             Golden(name, model, encode, _tokenizers_version(), texts, locate)
             for name, (model, encode, texts, locate) in characters.items()
@@ -204,6 +205,20 @@ def sequences() -> Golden:
         return encode(rewriting_models.rewritten(text), special)
 
     return Golden("sequences", model, reference, _tokenizers_version(), rewriting_models.SEQUENCE_TEXTS)
+
+
+def spelled() -> Golden:
+    """Bytes that become letters of GPT-2's alphabet, behind a split and before a model over the bytes of those letters."""
+    tokens = [*_byte_tokens(), "\u0120", "\u0120a", "ab"]
+    first, second = "\u0120".encode()
+    merges: list[tuple[str | bytes, str | bytes]] = [(bytes([first]), bytes([second])), ("\u0120", "a"), ("a", "b")]
+    split = {"type": "Split", "pattern": {"String": "x"}, "behavior": "Removed", "invert": False}
+    model = _model(tokens, merges, splits=(Split("x", Behavior.REMOVED), SpellBytes()))
+    reference, locate = _reference(
+        tokens, merges, pre_tokenizer={"type": "Sequence", "pretokenizers": [split, _byte_level(), _byte_level()]}
+    )
+    letters = "\0 !~\x7f\x80\xa0\xa1\xac\xad\xae\xbf\xc0\xff\u07ff\u0800\uffff\U00010000\U0010ffff"
+    return Golden("spelled", model, reference, _tokenizers_version(), [" ab abxa", "", "x", letters], locate)
 
 
 def bytes_stages() -> Golden:
