@@ -9,12 +9,14 @@ from itertools import accumulate, pairwise
 from spec_encoder import (
     APPEND,
     CLASS_SPACE,
+    FIRST_SOURCE,
     FUSE_UNKNOWN,
     RECORD_WHOLE,
     REWRITE,
     WHOLE_PIECE_FIRST,
     added_ranges,
     charsmap_parts,
+    encode_piece,
     is_in,
     normalized_points,
     rewrite,
@@ -22,6 +24,7 @@ from spec_encoder import (
     split,
 )
 from spec_reader import (
+    BPE,
     BYTES,
     CHARSMAP,
     FORM,
@@ -117,7 +120,7 @@ def rewrite_located(
         if not text:
             break
         before, before_sources = text, sources
-        text = rewrite(file, text, [op], first)
+        text = rewrite(file, text, [op], sources[0][0] == 0 if op.flags & FIRST_SOURCE else first)
         if op.kind == FORM:
             sources = form_sources(op, before, before_sources)
         elif op.kind in (MAP, BYTES):
@@ -210,7 +213,10 @@ def run_stage_located(
 
 
 def locate_piece(file: SpecFile, piece: bytes, sources: list[Source]) -> Iterator[tuple[int, Source]]:
-    """Ids of one piece."""
+    """Ids of one piece. Of other models than BPE this knows no sources but that of the piece."""
+    if file.model != BPE:
+        yield from ((token, joined(sources)) for token in encode_piece(file, piece))
+        return
     if len(piece) <= file.max_token_bytes:
         whole = file.token_id(piece)
         if whole is not None and (file.flags & WHOLE_PIECE_FIRST or file.record(whole)[2] & RECORD_WHOLE):

@@ -107,6 +107,7 @@ enum {
     UNLESS_PRESENT = 2,
     ONLY_FIRST = 4,
     BY_CLUSTER = 8,
+    FIRST_SOURCE = 16,
     MAX_CLUSTER = 5,
     CHARSMAP_HEADER = 24,
     FORM_HEADER = 32,
@@ -764,7 +765,7 @@ static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
     op->content.data = section.data + content;
     op->content.size = content_size;
     if (load_u16(entry + 2) || load_u32(entry + 28)) return 0;
-    if (op->flags & ~(op->kind == AFFIX ? APPEND | UNLESS_PRESENT | ONLY_FIRST : op->kind == CHARSMAP ? BY_CLUSTER : 0)) return 0;
+    if (op->flags & ~(op->kind == AFFIX ? APPEND | UNLESS_PRESENT | ONLY_FIRST | FIRST_SOURCE : op->kind == CHARSMAP ? BY_CLUSTER : 0)) return 0;
     if (content_size > MAX_CONTENT || !is_text(op->content)) return 0;
     switch (op->kind) {
         case FORM: return table_size >= FORM_HEADER && table_size == form_size(op->table) && load_u32(op->table.data) <= NFKD;
@@ -785,7 +786,11 @@ static int check_ops(tkx *t) {
     if (t->op_count > TKX_MAX_OPS || t->normalizer_count > t->op_count || load_u64(data + 8)) return TKX_E_SPLITS;
     for (i = 0; i < t->op_count; i++) {
         if (!check_op(&t->ops[i], t->normalizer, data + REWRITE_HEADER + i * (size_t)OP_SIZE)) return TKX_E_SPLITS;
+        if (t->ops[i].flags & FIRST_SOURCE) t->follows_sources = 1;
     }
+#ifdef TKX_NO_OFFSETS
+    if (t->follows_sources) return TKX_E_UNKNOWN;
+#endif
     return TKX_OK;
 }
 
@@ -1822,6 +1827,13 @@ size_t tkx_work_size(const tkx *t, size_t size) {
 
 static int wants_spans(const run *r) { return r->where.spans != NULL; }
 
+#ifndef TKX_NO_NORMALIZER
+
+/* Whether rewriting has to say where what it writes comes from. */
+static int follows_sources(const run *r) { return wants_spans(r) || r->t->follows_sources; }
+
+#endif
+
 /* Moves a place to a byte and gives the number of the character that the byte belongs to. */
 static size_t count_to(const locator *w, position *at, size_t byte) {
     for (; at->byte < byte; at->byte++) at->character += !utf8_inside(w->input[at->byte]);
@@ -1925,6 +1937,12 @@ static int wants_spans(const run *r) {
     (void)r;
     return 0;
 }
+
+#ifndef TKX_NO_NORMALIZER
+
+static int follows_sources(const run *r) { return wants_spans(r); }
+
+#endif
 
 #endif
 
@@ -3031,11 +3049,23 @@ static void run_charsmap(rewriter *w) {
     align_last(w);
 }
 
+/* Whether the source of the byte at p begins where the input begins. */
+static int stems_from_start(const run *r, const uint8_t *p) {
+    size_t from = 1, to;
+#ifndef TKX_NO_OFFSETS
+    find_source(r, p, p + 1, &from, &to);
+#else
+    (void)r, (void)p, (void)to;
+#endif
+    return from == 0;
+}
+
 /* AFFIX; `first`: the text begins where the input begins. */
 static void run_affix(rewriter *w, int first) {
     const tkx_span content = w->op->content;
     size_t size = (size_t)(w->end - w->text);
     if ((w->op->flags & ONLY_FIRST) && !first) return;
+    if ((w->op->flags & FIRST_SOURCE) && !stems_from_start(w->r, w->text)) return;
     if ((w->op->flags & UNLESS_PRESENT) && size >= content.size && memcmp(w->text, content.data, content.size) == 0) return;
     w->changed = 1;
     if (size + content.size > w->room) {
@@ -3126,7 +3156,7 @@ static NO_INLINE void rewrite(run *r, const tkx_op *op, uint32_t count, int firs
         rewriter w;
         run_op(&w, r, op, first, *text, *size, 0);
         /* Once more, now that it is known how many sources there are to be written. */
-        if (w.changed && w.used && wants_spans(r) && r->code == TKX_OK) run_op(&w, r, op, first, *text, *size, w.used);
+        if (w.changed && w.used && follows_sources(r) && r->code == TKX_OK) run_op(&w, r, op, first, *text, *size, w.used);
         if (!w.changed || r->code != TKX_OK) continue;
         memmove(r->memory + mark, w.out, w.used);
         r->memory_used = mark + w.used;

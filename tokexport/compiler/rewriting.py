@@ -59,12 +59,16 @@ class ReplaceOp:
 
 @dataclass(frozen=True, slots=True)
 class AffixOp:
-    """``content`` before a text that is not empty, or behind it."""
+    """``content`` before a text that is not empty, or behind it.
+
+    ``only_first``: only where the text begins where the input begins; ``by_source``: where its first character stems from.
+    """
 
     content: str
     append: bool = False
     unless_present: bool = False
     only_first: bool = False
+    by_source: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,8 @@ def _parts(op: Op) -> tuple[OpKind, OpFlag, bytes, bytes]:
             return OpKind.BYTES, OpFlag(0), b"", b""
         case AffixOp(content):
             flags = OpFlag.APPEND * op.append | OpFlag.UNLESS_PRESENT * op.unless_present
-            return OpKind.AFFIX, OpFlag(flags | OpFlag.ONLY_FIRST * op.only_first), b"", content.encode()
+            first = OpFlag.FIRST_SOURCE if op.by_source else OpFlag.ONLY_FIRST * op.only_first
+            return OpKind.AFFIX, OpFlag(flags | first), b"", content.encode()
 
 
 def _form(table: NormalizerTable) -> bytes:

@@ -25,6 +25,7 @@ from tokexport.model import (
     Prepend,
     Provenance,
     Reference,
+    Replace,
     SpecialIds,
     SpellBytes,
     Split,
@@ -208,17 +209,34 @@ def sequences() -> Golden:
 
 
 def spelled() -> Golden:
-    """Bytes that become letters of GPT-2's alphabet, behind a split and before a model over the bytes of those letters."""
-    tokens = [*_byte_tokens(), "\u0120", "\u0120a", "ab"]
+    """Bytes that become letters of GPT-2's alphabet, before a model over the bytes of those letters; and a prefix for the piece that stems
+    from the start of the input.
+    """
+    tokens = [*_byte_tokens(), "\u0120", "\u0120a", "_a", "ab"]
     first, second = "\u0120".encode()
-    merges: list[tuple[str | bytes, str | bytes]] = [(bytes([first]), bytes([second])), ("\u0120", "a"), ("a", "b")]
-    split = {"type": "Split", "pattern": {"String": "x"}, "behavior": "Removed", "invert": False}
-    model = _model(tokens, merges, splits=(Split("x", Behavior.REMOVED), SpellBytes()))
-    reference, locate = _reference(
-        tokens, merges, pre_tokenizer={"type": "Sequence", "pretokenizers": [split, _byte_level(), _byte_level()]}
+    merges: list[tuple[str | bytes, str | bytes]] = [
+        (bytes([first]), bytes([second])),
+        ("\u0120", "a"),
+        ("_", "a"),
+        ("a", "b"),
+    ]
+    model = _model(
+        tokens,
+        merges,
+        normalizer=(Replace("xx", ""),),
+        splits=(Prepend("_", unless_present=True, only_first=True), SpellBytes()),
     )
-    letters = "\0 !~\x7f\x80\xa0\xa1\xac\xad\xae\xbf\xc0\xff\u07ff\u0800\uffff\U00010000\U0010ffff"
-    return Golden("spelled", model, reference, _tokenizers_version(), [" ab abxa", "", "x", letters], locate)
+    metaspace = {"type": "Metaspace", "replacement": "_", "prepend_scheme": "first", "split": False}
+    reference, locate = _reference(
+        tokens,
+        merges,
+        normalizer={"type": "Replace", "pattern": {"String": "xx"}, "content": ""},
+        pre_tokenizer={"type": "Sequence", "pretokenizers": [metaspace, _byte_level(), _byte_level()]},
+    )
+    letters = "\0!~\x7f\x80\xa0\xa1\xac\xad\xae\xbf\xc0\xff\u07ff\u0800\uffff\U00010000\U0010ffff"
+    return Golden(
+        "spelled", model, reference, _tokenizers_version(), ["abxxa", "xxab", "a\u00e0a", "", letters], locate
+    )
 
 
 def bytes_stages() -> Golden:
