@@ -112,13 +112,15 @@ def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
             return [FormOp(normalizer_table(step))]
         case CharacterMap():
             return [MapOp(named_mapping(step))]
+        case Replace(pattern="", content=""):
+            return []
         case Replace(literal=True) if len(step.pattern) == 1:
             return [MapOp(mapping_of({step.pattern: step.content}))]
         case Replace(literal=True):
             return [ReplaceOp(compile_tree(literal(step.pattern)), step.content)]
         case Replace():
             split = Split(step.pattern, dialect=step.dialect, path=step.path)
-            return [ReplaceOp(compile_replace(split), step.content)]
+            return [ReplaceOp(compile_replace(split, step.content), step.content)]
         case Strip():
             ends = [False] * step.left + [True] * step.right
             return [ReplaceOp(compile_tree(white_space_at_end(behind)), "") for behind in ends]

@@ -70,7 +70,9 @@ def _steps(node: Node) -> list[NormalizerStep]:
         case "Replace":
             node.object({"type", "pattern", "content"})
             pattern, literal = read_pattern(node.field("pattern"))
-            return [Replace(pattern, node.field("content").string(), literal, path=node.path)]
+            content = node.field("content").string()
+            # An empty text is looked for as the empty regular expression.
+            return [Replace(pattern, content, literal and pattern != "", path=node.path)]
         case "Prepend":
             node.object({"type", "prepend"})
             if not node.field("prepend").string():
@@ -109,10 +111,7 @@ def read_pattern(node: Node) -> tuple[str, bool]:
         node.fail('{"String": text} or {"Regex": pattern}')
     if "Regex" in fields:
         return node.field("Regex").string(), False
-    literal = node.field("String")
-    if not literal.string():
-        literal.unsupported("a string of one character or more is supported")
-    return literal.string(), True
+    return node.field("String").string(), True
 
 
 def _base64(node: Node) -> bytes:
