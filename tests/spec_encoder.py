@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
 from itertools import pairwise
 
 from spec_models import encode_with_trie, is_unknown_word
 from spec_reader import (
     BPE,
     BY_CLUSTER,
+    BYTES,
     CHARSMAP,
     FORM,
     MAP,
@@ -33,7 +35,7 @@ RECORD_WHOLE = 8
 ADDED_SPECIAL, SINGLE_WORD, LSTRIP, RSTRIP = 1, 2, 4, 8
 CLASS_SPACE, CLASS_WORD = 1, 2
 INVERT, ON_BYTES, REWRITE, EMPTY_MATCHES = 1, 2, 4, 8
-APPEND, UNLESS_PRESENT, ONLY_FIRST = 1, 2, 4
+APPEND, UNLESS_PRESENT, ONLY_FIRST, FIRST_SOURCE = 1, 2, 4, 16
 MAP_OTHER = 0x80
 MAX_CLUSTER = 5
 ACCEPT = 0x8000
@@ -48,6 +50,8 @@ def encode(file: SpecFile, text: bytes, special: bool = False) -> list[int]:
         text.decode()
     except UnicodeDecodeError as error:
         raise RefusalError("TKX_E_UTF8", error.start) from None
+    if any(op.flags & FIRST_SOURCE for op in file.ops):
+        return [token for token, *_ in import_module("spec_spans").locate(file, text, special)]
     ids: list[int] = []
     at = 0
     for raw in find_added(file, text, special, normalized=False):
@@ -247,7 +251,7 @@ def is_in(file: SpecFile, character: str, wanted: int) -> bool:
 
 
 def rewrite(file: SpecFile, text: bytes, ops: Sequence[Op], first: bool) -> bytes:
-    """What operations make of a text; ``first``: it begins where the input begins."""
+    """What operations make of a text; ``first``: it begins where the input begins, with FIRST_SOURCE its source does."""
     for op in ops:
         if not text:
             break
@@ -261,11 +265,21 @@ def rewrite(file: SpecFile, text: bytes, ops: Sequence[Op], first: bool) -> byte
             text = b"".join(op.content if matched else text[start:end] for start, end, matched in spans)
         elif op.kind == CHARSMAP:
             text = b"".join(new for _, new in charsmap_parts(op, text))
-        elif (op.flags & ONLY_FIRST and not first) or (op.flags & UNLESS_PRESENT and text.startswith(op.content)):
+        elif op.kind == BYTES:
+            text = "".join(map(spelled, text)).encode()
+        elif (op.flags & (ONLY_FIRST | FIRST_SOURCE) and not first) or (
+            op.flags & UNLESS_PRESENT and text.startswith(op.content)
+        ):
             continue
         else:
             text = text + op.content if op.flags & APPEND else op.content + text
     return text
+
+
+def spelled(byte: int) -> str:
+    """What BYTES makes of a byte."""
+    itself = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    return chr(byte if byte in itself else 0x100 + [other for other in range(256) if other not in itself].index(byte))
 
 
 def mapped(table: bytes, character: str) -> bytes:

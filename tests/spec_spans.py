@@ -9,14 +9,15 @@ from itertools import accumulate, pairwise
 from spec_encoder import (
     APPEND,
     CLASS_SPACE,
+    FIRST_SOURCE,
     FUSE_UNKNOWN,
     RECORD_WHOLE,
     REWRITE,
     WHOLE_PIECE_FIRST,
     added_ranges,
     charsmap_parts,
+    encode_piece,
     is_in,
-    mapped,
     normalized_points,
     rewrite,
     scan,
@@ -24,7 +25,9 @@ from spec_encoder import (
     trie_spells,
 )
 from spec_reader import (
+    BPE,
     BY_CLUSTER,
+    BYTES,
     CHARSMAP,
     FORM,
     MAP,
@@ -127,13 +130,14 @@ def rewrite_located(
         if not text:
             break
         before, before_sources = text, sources
-        text = rewrite(file, text, [op], first)
+        text = rewrite(file, text, [op], sources[0][0] == 0 if op.flags & FIRST_SOURCE else first)
         if op.kind == FORM:
             sources = form_sources(op, before, before_sources)
-        elif op.kind == MAP:
+        elif op.kind in (MAP, BYTES):
             at, sources = 0, []
             for character in before.decode():
-                sources += [before_sources[at]] * len(mapped(op.table, character))
+                made = rewrite(file, character.encode(), [op], first)
+                sources += [before_sources[at]] * len(made)
                 at += len(character.encode())
         elif op.kind == REPLACE:
             assert op.program is not None
@@ -275,7 +279,10 @@ def run_stage_located(
 
 
 def locate_piece(file: SpecFile, piece: bytes, sources: list[Source]) -> Iterator[tuple[int, Source]]:
-    """Ids of one piece."""
+    """Ids of one piece. Of other models than BPE this knows no sources but that of the piece."""
+    if file.model != BPE:
+        yield from ((token, joined(sources)) for token in encode_piece(file, piece))
+        return
     if len(piece) <= file.max_token_bytes:
         whole = file.token_id(piece)
         if whole is not None and (file.flags & WHOLE_PIECE_FIRST or file.record(whole)[2] & RECORD_WHOLE):

@@ -12,6 +12,7 @@ import golden_files
 import pytest
 import spec_reader
 from c_harness import COMPILERS, RUNTIME, STRICT, Library, compile_c, run
+from spec_encoder import FIRST_SOURCE
 
 OK, MODEL, UNKNOWN = 0, -28, -31
 
@@ -76,6 +77,8 @@ def code_for(name: str, switches: tuple[str, ...]) -> int:
     left_out = [PARTS[switch] for switch in switches]
     codes = [part.code for part in left_out if part.model == content[32]]
     codes += [part.code for part in left_out if part.section in file.sections]
+    if "TKX_NO_OFFSETS" in switches and any(op.flags & FIRST_SOURCE for op in file.ops):
+        codes.append(UNKNOWN)
     return codes[0] if codes else OK
 
 
@@ -146,5 +149,6 @@ def test_some_golden_file_needs_each_part_and_some_need_none() -> None:
     for switch, part in PARTS.items():
         if part.code != OK:
             assert part.code in {code_for(name, (switch,)) for name in golden_files.NAMES}, switch
+    assert code_for("spelled", ("TKX_NO_OFFSETS",)) == UNKNOWN
     whole = [name for name in golden_files.EXPECTED_NAMES if code_for(name, tuple(PARTS)) == OK]
     assert {"behaviors", "bytes-stages", "holes", "look-ahead", "ranked"} <= set(whole)

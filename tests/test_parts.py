@@ -25,13 +25,13 @@ REFUSED = {
     "normalizer.normalizers[1]": {"type": "Uppercase"},
     "normalizer.normalizers[2].normalizers[0]": {"type": "Prepend", "prepend": ""},
     "pre_tokenizer.pretokenizers[0]": {**SPLIT, "pattern": {"Regex": r"(a)\1"}},
-    "pre_tokenizer.pretokenizers[2]": BYTE_LEVEL,
-    "pre_tokenizer.pretokenizers[3]": {"type": "UnicodeScripts"},
+    "pre_tokenizer.pretokenizers[2]": {"type": "Words"},
+    "pre_tokenizer.pretokenizers[3]": {**SPLIT, "pattern": {"Regex": r"(?<=ab)c"}},
     "post_processor.processors[0]": {"type": "Other"},
     "decoder": {"type": "Backwards"},
     "added_tokens[1]": {"id": 1, "content": "AB", **OFF, "normalized": True},
-    "added_tokens[2]": {"id": 2, "content": "<x>", **OFF, "normalised": True},
-    "more": {"a": 1},
+    "added_tokens[2]": {"id": 2, "content": "aB", **OFF, "normalized": True},
+    "version": "0.9",
 }
 EXACT = {
     "normalizer.normalizers[1]": {"type": "NFC"},
@@ -43,7 +43,7 @@ EXACT = {
     "decoder": BYTE_LEVEL,
     "added_tokens[1]": {"id": 1, "content": "AC", **OFF, "normalized": True},
     "added_tokens[2]": {"id": 2, "content": "<x>", **OFF},
-    "more": None,
+    "version": "1.0",
 }
 
 
@@ -77,7 +77,7 @@ def document(refused, model=None):
         "post_processor": {"type": "Sequence", "processors": [part["post_processor.processors[0]"]]},
         "decoder": part["decoder"],
     }
-    return fields | ({"more": part["more"]} if part["more"] is not None else {})
+    return fields | {"version": part["version"]}
 
 
 def refusals(fields):
@@ -106,14 +106,15 @@ def test_without_a_refused_part_all_are_exact():
 
 
 def test_each_refused_option_of_a_model_is_named_and_the_rest_is_still_looked_at():
-    model = {**copy.deepcopy(GPT2["model"]), "dropout": 0.5, "end_of_word_suffix": "中"}
+    model = {**copy.deepcopy(GPT2["model"]), "dropout": 0.5, "end_of_word_suffix": "</w>", "byte_fallback": True}
+    model["vocab"]["<0x41>"] = 9999
     found = refusals(document({"decoder"}, model))
-    assert [sentence.split(":")[0] for sentence in found["model"]] == ["model.dropout", "model.end_of_word_suffix"]
+    assert [sentence.split(":")[0] for sentence in found["model"]] == ["model.dropout", "model.byte_fallback"]
     assert set(found) == {"model", "decoder"}
 
 
 def test_a_model_that_is_refused_as_a_whole_does_not_hide_the_rest():
-    for change in ({"type": "Other"}, {"more": 1}, {"vocab": {**GPT2["model"]["vocab"], "another": 3}}):
+    for change in ({"type": "Other"}, {"vocab": {**GPT2["model"]["vocab"], "another": 3}}):
         found = refusals(document({"decoder", "added_tokens[1]"}, {**GPT2["model"], **change}))
         assert set(found) == {"model", "decoder", "added_tokens[1]"}, change
 
@@ -134,13 +135,13 @@ def test_a_tokenizer_that_can_be_converted_is_exact_in_every_part(name, run):
 
 def test_a_refusal_is_a_no_and_is_shown_in_full(run, tmp_path):
     path = tmp_path / "it.json"
-    path.write_text(json.dumps(document({"decoder", "more"})), "utf-8")
+    path.write_text(json.dumps(document({"decoder", "version"})), "utf-8")
     outcome = run("inspect", path)
     assert outcome.code == 1
     assert "2 refusals" in outcome.text
     assert 'decoder.type: "Backwards" is not supported; supported are' in outcome.text
     facts = json.loads(run("inspect", path, "--json").text)
-    assert {part["place"] for part in facts["parts"] if part["refusals"]} == {"decoder", "more"}
+    assert {part["place"] for part in facts["parts"] if part["refusals"]} == {"decoder", "version"}
     assert facts["exact"] is False
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reader_samples import BYTES, added, document, read_document, reference
 
 from tokexport.errors import UnsupportedError
-from tokexport.model import TokenizerModel, TokenKind
+from tokexport.model import SpellBytes, TokenizerModel, TokenKind
 
 # Contents that are in the vocabulary and not, in the byte alphabet and not, that normal forms change and that they leave alone.
 CONTENTS = ["", "a", "<s>", "</s>", "Ġ", "é", "e\u0301", "ﬁ", "fi", "中", "<a b>", "xy", "Å", "\u212b", "①"]
@@ -145,14 +145,13 @@ def test_the_normal_form_of_a_content_is_the_references_and_not_pythons(tmp_path
     assert token.content.decode() == reference(fields).decode([256], skip_special_tokens=False)
 
 
-def test_word_edges_with_a_byte_level_normalizer_are_refused(tmp_path: Path) -> None:
+def test_word_edges_with_a_byte_level_normalizer_are_looked_for_in_the_alphabet(tmp_path: Path) -> None:
     fields = document(
         added_tokens=[added("<x>", 256, normalized=True, lstrip=True)],
         normalizer={"type": "ByteLevel"},
         pre_tokenizer=None,
     )
-    with pytest.raises(UnsupportedError, match=r"added_tokens\[0\]"):
-        read_document(fields, tmp_path)
+    assert read_document(fields, tmp_path).normalizer == (SpellBytes(),)
 
 
 def test_kinds_say_where_an_id_is_from(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 import tokenizers
 from reader_samples import read_document
 
-from tokexport.errors import SourceError, UnsupportedError
+from tokexport.errors import SourceError
 from tokexport.model import GreedyModel, TokenizerModel, UnigramModel, WordLevelModel, WordPieceModel
 from tokexport.runtime.tokenizer import load
 from tokexport.writers.tokexport_file import write
@@ -87,12 +87,6 @@ def test_what_the_reference_refuses_to_load_is_refused(model: dict[str, Any], me
         read_document(document(model), tmp_path)
     with pytest.raises(Exception):  # noqa: B017, PT011  (the library raises bare Exception)
         tokenizers.Tokenizer.from_str(json.dumps(document(model)))
-
-
-def test_byte_fallback_behind_bytes_is_refused(tmp_path: Path) -> None:
-    level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
-    with pytest.raises(UnsupportedError, match="byte_fallback"):
-        read_document(document(UNIGRAM | {"byte_fallback": True}, pre_tokenizer=level), tmp_path)
 
 
 def test_of_a_piece_that_stands_twice_the_last_id_and_score_count_and_added_tokens_are_numbered_behind_both(

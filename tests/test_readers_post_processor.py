@@ -99,11 +99,32 @@ def test_fields_of_byte_level_in_a_template_do_not_matter(tmp_path: Path) -> Non
     assert reference(fields).encode("a").ids == [9, 97]
 
 
-def test_bert_with_the_fields_of_roberta_is_refused_for_the_reference_takes_it_as_roberta(tmp_path: Path) -> None:
-    fields = document(post_processor=BERT | {"trim_offsets": True, "add_prefix_space": True})
-    assert "Roberta" in type(reference(fields).post_processor).__name__
-    with pytest.raises(UnsupportedError, match=r"post_processor\.(add_prefix_space|trim_offsets)"):
-        read_document(fields, tmp_path)
+FIELDS = {
+    name: value for name, value in (ROBERTA | template([sequence("A")], [sequence("B")])).items() if name != "type"
+}
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    kind=st.sampled_from(["BertProcessing", "RobertaProcessing", "TemplateProcessing", "ByteLevel", "Sequence"]),
+    names=st.sets(st.sampled_from(sorted(FIELDS))),
+    wrong=st.sampled_from([{}, {}, {"sep": ["s"]}, {"cls": ["c", True]}, {"trim_offsets": 1}]),
+)
+def test_a_processor_is_what_its_fields_say_whatever_its_type(
+    kind: str, names: set[str], wrong: dict[str, Any], tmp_path: Path
+) -> None:
+    processor = {"type": kind, "processors": [BYTE_LEVEL], **{name: FIELDS[name] for name in names}, **wrong}
+    fields = document(post_processor=processor)
+    try:
+        theirs = reference(fields)
+    except Exception:  # the library raises nothing narrower
+        with pytest.raises(SourceError):
+            read_document(fields, tmp_path)
+        return
+    model = read_document(fields, tmp_path)
+    for names_of_texts, pieces in (("A", model.template.single), ("AB", model.template.pair)):
+        encoding = theirs.encode(*("ab" if name == "A" else "c" for name in names_of_texts))
+        assert list(zip(encoding.ids, encoding.type_ids, strict=True)) == filled(pieces, {"A": [97, 98], "B": [99]})
 
 
 @pytest.mark.parametrize(

@@ -190,13 +190,6 @@ def test_falcons_splits_stand_in_order_and_the_last_two_are_on_bytes(tmp_path: P
         ({"type": "Metaspace", "replacement": "▁", "add_prefix_space": False}, SourceError, '"never"'),
         ({"type": "Metaspace", "replacement": "__"}, SourceError, "replacement"),
         ({"type": "Metaspace"}, SourceError, "replacement"),
-        (
-            {"type": "Sequence", "pretokenizers": [BYTE_LEVEL, {"type": "Metaspace", "replacement": "▁"}]},
-            UnsupportedError,
-            r"pretokenizers\[1\].type",
-        ),
-        ({"type": "Sequence", "pretokenizers": [BYTE_LEVEL, BYTE_LEVEL]}, UnsupportedError, r"pretokenizers\[1\].type"),
-        (BYTE_LEVEL | {"surprise": 1}, UnsupportedError, "pre_tokenizer.surprise"),
         ({"type": "ByteLevel"}, SourceError, "add_prefix_space"),
         ({"type": "Digits"}, SourceError, "individual_digits"),
         ({"type": "FixedLength", "length": 0}, SourceError, "length is 0"),

@@ -236,32 +236,88 @@ def test_what_tokenizers_has_no_part_for(steps: Any, text: str, expected: str, t
     assert spec_encoder.encode(spec_reader.open_file(data), text.encode()) == ids
 
 
-@pytest.mark.parametrize("name", ["NFC", "NFKD", "Lowercase", "one character", "prepend", "precompiled", "bert lower"])
+@pytest.mark.parametrize("name", ["NFC", "NFKD", "Lowercase", "one character", "prepend", "precompiled"])
 def test_a_prefix_for_the_first_piece_behind_a_normalizer_that_keeps_the_start(name: str, tmp_path: Path) -> None:
-    if name == "bert lower":
-        with pytest.raises(UnsupportedError, match="prepend_scheme"):  # it drops control characters
-            Both(source([NORMALIZERS[name]], [FIRST]), tmp_path)
-        return
-    both = Both(source([NORMALIZERS[name]], [FIRST]), tmp_path)
+    fields = source([NORMALIZERS[name]], [FIRST])
+    both = Both(fields, tmp_path)
+    assert not goes_by_source(fields, tmp_path)
     for text in ["", "a b", " a", "\u0130 b", "\r\na", "\u0600a b", "\ufb01 a", "\u0301\u0323a b", "é\u2581"]:
         both.check(text)
+
+
+def goes_by_source(fields: dict[str, Any], folder: Path) -> bool:
+    ops = spec_reader.open_file(write(read_document(fields, folder))).ops
+    return any(op.flags & spec_encoder.FIRST_SOURCE for op in ops)
 
 
 @pytest.mark.parametrize(
     ("normalizers", "words", "tokens"),
     [
         ([NORMALIZERS["strip left"]], [FIRST], []),
+        ([NORMALIZERS["bert lower"]], [FIRST], []),
         ([NORMALIZERS["two characters"]], [FIRST], []),
         ([NORMALIZERS["Lowercase"]], [PRE_TOKENIZERS["digits"], FIRST], []),
         ([NORMALIZERS["Lowercase"]], [FIRST], [added("xy", 9999, normalized=True)]),
         ([], [FIRST, PRE_TOKENIZERS["digits"], FIRST], []),
     ],
 )
-def test_a_prefix_for_the_first_piece_is_refused_where_it_cannot_be_told(
+def test_a_prefix_for_the_first_piece_goes_by_its_source_where_its_place_does_not_tell(
     normalizers: Any, words: Any, tokens: Any, tmp_path: Path
 ) -> None:
-    with pytest.raises(UnsupportedError, match="prepend_scheme"):
-        write(read_document(source(normalizers, words, tokens), tmp_path))
+    fields = source(normalizers, words, tokens)
+    both = Both(fields, tmp_path)
+    assert goes_by_source(fields, tmp_path)
+    for text in [
+        "",
+        "a b",
+        " a",
+        "  a b",
+        "\u0130 b",
+        "\x00a b",
+        "\x00 a",
+        "``a ``b",
+        "é a",
+        "\ufb01 a",
+        "1 a",
+        "xy a",
+        "İxy1a",
+    ]:
+        both.check(text)
+
+
+@settings(max_examples=300 if SLOW else 25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    chain=st.lists(st.sampled_from(sorted(NORMALIZERS)), max_size=3),
+    before=st.lists(st.sampled_from(sorted(PRE_TOKENIZERS)), max_size=2),
+    scheme=st.sampled_from([FIRST, FIRST | {"split": False}]),
+    behind=st.lists(st.sampled_from([*sorted(PRE_TOKENIZERS), "first"]), max_size=2),
+    content=st.sampled_from([None, "AB", "\u2581", "a"]),
+    normalized=st.booleans(),
+    texts=st.lists(TEXTS, min_size=8, max_size=8),
+)
+def test_a_prefix_for_the_first_piece_behind_anything(
+    chain: list[str],
+    before: list[str],
+    scheme: dict[str, Any],
+    behind: list[str],
+    content: str | None,
+    normalized: bool,
+    texts: list[str],
+    tmp_path: Path,
+) -> None:
+    words = [
+        *(PRE_TOKENIZERS[name] for name in before),
+        scheme,
+        *((PRE_TOKENIZERS | {"first": FIRST})[name] for name in behind),
+    ]
+    tokens = [] if content is None else [added(content, 9999, normalized=normalized)]
+    try:
+        both = Both(source([NORMALIZERS[name] for name in chain], words, tokens), tmp_path)
+    except UnsupportedError:
+        return  # an added token of which nothing is left
+    for text in texts:
+        both.check(text)
+        both.check(text[:3] + (content or "") + text[3:])
 
 
 def test_an_empty_prefix_is_refused(tmp_path: Path) -> None:

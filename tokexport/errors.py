@@ -40,6 +40,10 @@ class UnsupportedError(TokexportError):
         return f"{where}: {self.found} is not supported; {self.supported}"
 
 
+class NotBytesError(UnsupportedError):
+    """Something behind ByteLevel that cannot work on bytes: it has to see the characters of GPT-2's alphabet."""
+
+
 class FormatError(TokexportError):
     """A tokexport file is damaged, truncated, too new, or no tokexport file at all. ``code`` is the C runtime's error code."""
 

@@ -289,15 +289,17 @@ class OpKind(IntEnum):
     REPLACE = 2
     CHARSMAP = 3
     AFFIX = 4
+    BYTES = 5
 
 
 class OpFlag(IntFlag):
-    """``op.flags``: the first three of AFFIX."""
+    """``op.flags``: of AFFIX, but for BY_CLUSTER."""
 
     APPEND = 1 << 0
     UNLESS_PRESENT = 1 << 1
     ONLY_FIRST = 1 << 2
     BY_CLUSTER = 1 << 3  # of CHARSMAP
+    FIRST_SOURCE = 1 << 4
 
 
 RewriteOp = Struct(

@@ -183,11 +183,20 @@ class Charsmap:
     protected: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class SpellBytes:
+    """Each byte of the text's UTF-8 becomes a character of GPT-2's alphabet, and what stands behind this step sees those characters.
+
+    Mostly nothing has to see them: then the steps and the model work on the bytes (``on_bytes``, ``of_bytes``), which is the same and
+    faster.
+    """
+
+
 # What a normalizer does, step by step.
-NormalizerStep = NormalForm | CharacterMap | Strip | Replace | Prepend | Append | Charsmap
+NormalizerStep = NormalForm | CharacterMap | Strip | Replace | Prepend | Append | Charsmap | SpellBytes
 
 # What a pre-tokenizer does, step by step: each step works on every piece of the step before.
-PreTokenizerStep = Split | Replace | Prepend
+PreTokenizerStep = Split | Replace | Prepend | SpellBytes
 
 
 class TokenKind(Enum):

@@ -94,9 +94,9 @@ def document_parts(root: Node, files: SourceFiles) -> Parts:
     """The parts of the tokenizer.json ``root``; ``files`` finds what stands beside it.
 
     >>> model = {"type": "WordLevel", "vocab": {"[UNK]": 0}, "unk_token": "[UNK]"}
-    >>> root = Node("tokenizer.json", "", {"model": model, "normalizer": {"type": "Uppercase"}, "more": 1})
+    >>> root = Node("tokenizer.json", "", {"model": model, "normalizer": {"type": "Uppercase"}, "version": "0.9"})
     >>> [part.place for part in document_parts(root, SourceFiles(None)).parts if part.refusals]
-    ['normalizer', 'more']
+    ['normalizer', 'version']
     """
     places = {part.path: part for part in _nodes(root)}
     refusals, rest, content = _refusals(root, files)

@@ -102,10 +102,12 @@ enum {
     REPLACE = 2,
     CHARSMAP = 3,
     AFFIX = 4,
+    BYTES = 5,
     APPEND = 1,
     UNLESS_PRESENT = 2,
     ONLY_FIRST = 4,
     BY_CLUSTER = 8,
+    FIRST_SOURCE = 16,
     MAX_CLUSTER = 5,
     CHARSMAP_HEADER = 24,
     FORM_HEADER = 32,
@@ -782,14 +784,15 @@ static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
     op->content.data = section.data + content;
     op->content.size = content_size;
     if (load_u16(entry + 2) || load_u32(entry + 28)) return 0;
-    if (op->flags & ~(op->kind == AFFIX ? APPEND | UNLESS_PRESENT | ONLY_FIRST : op->kind == CHARSMAP ? BY_CLUSTER : 0)) return 0;
+    if (op->flags & ~(op->kind == AFFIX ? APPEND | UNLESS_PRESENT | ONLY_FIRST | FIRST_SOURCE : op->kind == CHARSMAP ? BY_CLUSTER : 0)) return 0;
     if (content_size > MAX_CONTENT || !is_text(op->content)) return 0;
     switch (op->kind) {
         case FORM: return table_size >= FORM_HEADER && table_size == form_size(op->table) && load_u32(op->table.data) <= NFKD;
         case MAP: return table_size >= MAP_HEADER && table_size == map_size(op->table);
         case REPLACE: return table_size >= STAGE_SIZE && check_stage(&op->program, op->table, op->table.data) && op->program.flags == 0;
         case CHARSMAP: return check_charsmap(op);
-        case AFFIX: return table_size == 0;
+        case AFFIX:
+        case BYTES: return table_size == 0;
         default: return 0;
     }
 }
@@ -802,7 +805,11 @@ static int check_ops(tkx *t) {
     if (t->op_count > TKX_MAX_OPS || t->normalizer_count > t->op_count || load_u64(data + 8)) return TKX_E_SPLITS;
     for (i = 0; i < t->op_count; i++) {
         if (!check_op(&t->ops[i], t->normalizer, data + REWRITE_HEADER + i * (size_t)OP_SIZE)) return TKX_E_SPLITS;
+        if (t->ops[i].flags & FIRST_SOURCE) t->follows_sources = 1;
     }
+#ifdef TKX_NO_OFFSETS
+    if (t->follows_sources) return TKX_E_UNKNOWN;
+#endif
     return TKX_OK;
 }
 
@@ -841,7 +848,7 @@ static uint8_t finds_words_first(const tkx *t) {
     if (t->model == MODEL_WORDLEVEL && (t->flags & FUSE_UNKNOWN)) return 0;
     for (i = 1; i < t->stage_count; i++) has_work |= !is_simple(&t->stages[i]);
 #ifndef TKX_NO_NORMALIZER
-    for (i = t->normalizer_count; i < t->op_count; i++) has_work &= !(t->ops[i].flags & ONLY_FIRST);
+    for (i = t->normalizer_count; i < t->op_count; i++) has_work &= !(t->ops[i].flags & (ONLY_FIRST | FIRST_SOURCE));
 #endif
     return has_work != 0;
 }
@@ -1860,6 +1867,13 @@ size_t tkx_work_size(const tkx *t, size_t size) {
 
 static int wants_spans(const run *r) { return r->where.spans != NULL; }
 
+#ifndef TKX_NO_NORMALIZER
+
+/* Whether rewriting has to say where what it writes comes from. */
+static int follows_sources(const run *r) { return wants_spans(r) || r->t->follows_sources; }
+
+#endif
+
 /* Moves a place to a byte and gives the number of the character that the byte belongs to. */
 static size_t count_to(const locator *w, position *at, size_t byte) {
     for (; at->byte < byte; at->byte++) at->character += !utf8_inside(w->input[at->byte]);
@@ -1975,6 +1989,12 @@ static int wants_spans(const run *r) {
     (void)r;
     return 0;
 }
+
+#ifndef TKX_NO_NORMALIZER
+
+static int follows_sources(const run *r) { return wants_spans(r); }
+
+#endif
 
 #endif
 
@@ -3094,11 +3114,23 @@ static void run_charsmap(rewriter *w) {
     align_last(w);
 }
 
+/* Whether the source of the byte at p begins where the input begins. */
+static int stems_from_start(const run *r, const uint8_t *p) {
+    size_t from = 1, to;
+#ifndef TKX_NO_OFFSETS
+    find_source(r, p, p + 1, &from, &to);
+#else
+    (void)r, (void)p, (void)to;
+#endif
+    return from == 0;
+}
+
 /* AFFIX; `first`: the text begins where the input begins. */
 static void run_affix(rewriter *w, int first) {
     const tkx_span content = w->op->content;
     size_t size = (size_t)(w->end - w->text);
     if ((w->op->flags & ONLY_FIRST) && !first) return;
+    if ((w->op->flags & FIRST_SOURCE) && !stems_from_start(w->r, w->text)) return;
     if ((w->op->flags & UNLESS_PRESENT) && size >= content.size && memcmp(w->text, content.data, content.size) == 0) return;
     w->changed = 1;
     if (size + content.size > w->room) {
@@ -3109,6 +3141,30 @@ static void run_affix(rewriter *w, int first) {
     if (!(w->op->flags & APPEND)) write_bytes(w, content.data, content.size, w->text);
     write_copy(w, w->text, size);
     if (w->op->flags & APPEND) write_bytes(w, content.data, content.size, w->end - 1);
+}
+
+/* The character of GPT-2's alphabet for a byte: itself where that is printable, and from U+0100 on for the others, in order. */
+static uint32_t byte_letter(uint8_t byte) {
+    if (byte <= 0x20) return 0x100u + byte;
+    if (byte >= 0x7F && byte <= 0xA0) return 0x100u + 0x21u + (byte - 0x7Fu);
+    return byte == 0xAD ? 0x143u : byte;
+}
+
+/* BYTES. What becomes of a character has the source of that character. */
+static void run_bytes(rewriter *w) {
+    const uint8_t *p = w->text, *character;
+    while (p < w->end && byte_letter(*p) == *p && *p < 0x80) p++;
+    if (p == w->end) return;
+    w->changed = 1;
+    write_copy(w, w->text, (size_t)(p - w->text));
+    for (character = p; p < w->end && w->r->code == TKX_OK; p++) {
+        uint32_t c = byte_letter(*p);
+        uint8_t letter[2];
+        letter[0] = (uint8_t)(c < 0x80 ? c : 0xC0 | c >> 6);
+        letter[1] = (uint8_t)(0x80 | (c & 0x3F));
+        if (!utf8_inside(*p)) character = p;
+        write_bytes(w, letter, c < 0x80 ? 1 : 2, character);
+    }
 }
 
 /* FORM. */
@@ -3149,6 +3205,7 @@ static void run_op(rewriter *w, run *r, const tkx_op *op, int first, const uint8
         case MAP: run_map(w); break;
         case REPLACE: run_replace(w); break;
         case CHARSMAP: run_charsmap(w); break;
+        case BYTES: run_bytes(w); break;
         default: run_affix(w, first); break;
     }
     r->memory_size = memory_size;
@@ -3166,7 +3223,7 @@ static NO_INLINE void rewrite(run *r, const tkx_op *op, uint32_t count, int firs
         rewriter w;
         run_op(&w, r, op, first, *text, *size, 0);
         /* Once more, now that it is known how many sources there are to be written. */
-        if (w.changed && w.used && aligns && r->code == TKX_OK) run_op(&w, r, op, first, *text, *size, w.used);
+        if (w.changed && w.used && (aligns || r->t->follows_sources) && r->code == TKX_OK) run_op(&w, r, op, first, *text, *size, w.used);
         if (!w.changed || r->code != TKX_OK) continue;
         memmove(r->memory + mark, w.out, w.used);
         r->memory_used = mark + w.used;

@@ -29,6 +29,7 @@
        TKX_NO_NORMALIZER    all that rewrites a text before it is split (NORM)      tkx_open: TKX_E_UNKNOWN
        TKX_NO_DECODER       decoding that is more than joining bytes (DECO)         tkx_open: TKX_E_UNKNOWN
        TKX_NO_OFFSETS       tkx_encode_spans, which is then not declared            is run
+                            (TKX_E_UNKNOWN: one with FIRST_SOURCE in NORM)
 
    BPE over bytes, added tokens and the pre-tokenizer are always there. All macros together leave 33 KB of code of 60 (gcc 12 -Os, x86-64).
 
@@ -161,7 +162,7 @@ typedef struct tkx {
     uint32_t token_slots, token_buckets, pair_slots, pair_buckets;
     uint32_t trie_units, trie_root, trie_continuation, trie_characters, trie_flags, trie_reserved;
     uint32_t stage_count, op_count, normalizer_count;
-    uint8_t plain_raw, plain_normalized, words_first;
+    uint8_t plain_raw, plain_normalized, words_first, follows_sources; /* the last: some operation asks where its text comes from */
     tkx_stage stages[TKX_MAX_STAGES];
 #ifndef TKX_NO_NORMALIZER
     tkx_op ops[TKX_MAX_OPS];

@@ -22,8 +22,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from tokexport.compiler.byte_alphabet import to_characters
 from tokexport.compiler.regex import SplitProgram
-from tokexport.compiler.rewriting import AffixOp, CharsmapOp, FormOp, MapOp, Op, ReplaceOp
+from tokexport.compiler.rewriting import AffixOp, BytesOp, CharsmapOp, FormOp, MapOp, Op, ReplaceOp
 from tokexport.layout import ACCEPT
 from tokexport.model import AddedToken, Behavior, Split
 
@@ -109,6 +110,10 @@ class _Boundary:
             case CharsmapOp():
                 # A mark that follows can change what a character becomes.
                 self.clean[:] = False
+            case BytesOp():
+                spelled = [to_characters(chr(c).encode()) if c >= 0 else "" for c in (*self._left, *self._right)]
+                self._left = _mapped(self._left, [text[-1:] for text in spelled[:ASCII]])
+                self._right = _mapped(self._right, [text[:1] for text in spelled[ASCII:]])
             case AffixOp(content, append, unless_present, only_first):
                 # The right side would get one of its own, unless it starts with it.
                 has = self._right == (ord(content) if len(content) == 1 else LOST - 1)

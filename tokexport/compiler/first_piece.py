@@ -1,42 +1,48 @@
-"""Whether a prefix for the first piece alone can be exact.
+"""How to know the first piece, which alone gets a prefix.
 
-The reference puts it where the first character of a piece stems from the first character of the input. The runtime puts it where a piece
-stands at the start of the text that the input has become. Both are the same as long as every character has become one character; and, where
-nothing has been cut yet, as long as the first character of the text always stems from the first of the input.
+The reference puts it where the first character of a piece stems from the first character of the input. Mostly that is where a piece stands
+at the start of the text that the input has become: as long as every character has become one character; and, where nothing has been cut
+yet, as long as the first character of the text always stems from the first of the input. Otherwise the runtime has to follow where each
+character comes from, which costs time and memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tokexport.compiler.regex import SplitProgram
 from tokexport.compiler.rewriting import AffixOp, MapOp, Op, ReplaceOp
-from tokexport.errors import UnsupportedError
 from tokexport.model import Split
 
 Stage = tuple[Split, SplitProgram] | tuple[Op, ...]
 
 
-def check_first_piece(normalizer: Sequence[Op], stages: Sequence[Stage], *, cut_between: bool) -> None:
-    """Refuse what may put the prefix elsewhere; ``cut_between``: added tokens cut the text between normalizer and stages.
+def find_first_pieces(normalizer: Sequence[Op], stages: Sequence[Stage], *, cut_between: bool) -> tuple[Stage, ...]:
+    """The stages, with prefixes that go by the source of a piece where its place does not tell.
 
-    Raises UnsupportedError.
+    ``cut_between``: added tokens cut the text between normalizer and stages.
     """
     kept = _Kept()
     for op in normalizer:  # there "first" is of the text that has not been normalized, in the reference too
         kept.pass_op(op)
     whole = not cut_between
+    found: list[Stage] = []
     for stage in stages:
         if isinstance(stage[0], Split):
             whole = False
+            found.append(stage)
             continue
+        ops: list[Op] = []
         for op in stage:
             assert not isinstance(op, Split | SplitProgram)
-            kept.check(op, whole=whole)
+            told = kept.one_to_one or (kept.same_start and whole)
+            ops.append(replace(op, by_source=True) if isinstance(op, AffixOp) and op.only_first and not told else op)
             kept.pass_op(op)
+        found.append(tuple(ops))
+    return tuple(found)
 
 
 @dataclass(slots=True)
@@ -45,15 +51,6 @@ class _Kept:
 
     one_to_one: bool = True
     same_start: bool = True
-
-    def check(self, op: Op, *, whole: bool) -> None:
-        """Refuse a prefix that may stand elsewhere; the text has not been cut if ``whole``."""
-        if isinstance(op, AffixOp) and op.only_first and not (self.one_to_one or (self.same_start and whole)):
-            raise UnsupportedError(
-                "pre_tokenizer.prepend_scheme",
-                '"first" behind steps that add or drop characters',
-                "it is where they replace one character by one",
-            )
 
     def pass_op(self, op: Op) -> None:
         """An operation on the text."""

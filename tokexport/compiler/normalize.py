@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tokexport.compiler.byte_alphabet import to_characters
 from tokexport.compiler.charsmap import CharacterSequences
 from tokexport.compiler.normalization import NormalizationTables, normalization_tables
 from tokexport.compiler.regex import MATCH_ENDS, SplitProgram
-from tokexport.compiler.rewriting import AffixOp, CharsmapOp, FormOp, MapOp, Op, ReplaceOp, compile_steps
+from tokexport.compiler.rewriting import AffixOp, BytesOp, CharsmapOp, FormOp, MapOp, Op, ReplaceOp, compile_steps
 from tokexport.layout import MAX_CLUSTER
 from tokexport.model import NormalForm, NormalizerStep
 
@@ -45,6 +46,8 @@ def _rewritten(text: str, op: Op) -> str:
         case CharsmapOp(sequences, program):
             assert program is not None
             return _clusters_replaced(text, sequences, program)
+        case BytesOp():
+            return to_characters(text.encode())
         case AffixOp(content, append, unless_present):
             if not text or (unless_present and text.startswith(content)):
                 return text

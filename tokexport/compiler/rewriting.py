@@ -29,6 +29,7 @@ from tokexport.model import (
     Prepend,
     PreTokenizerStep,
     Replace,
+    SpellBytes,
     Split,
     Strip,
 )
@@ -58,12 +59,21 @@ class ReplaceOp:
 
 @dataclass(frozen=True, slots=True)
 class AffixOp:
-    """``content`` before a text that is not empty, or behind it."""
+    """``content`` before a text that is not empty, or behind it.
+
+    ``only_first``: only where the text begins where the input begins; ``by_source``: where its first character stems from.
+    """
 
     content: str
     append: bool = False
     unless_present: bool = False
     only_first: bool = False
+    by_source: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BytesOp:
+    """Each byte becomes a character of GPT-2's alphabet."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,7 +85,7 @@ class CharsmapOp:
     protected: tuple[str, ...]
 
 
-Op = FormOp | MapOp | ReplaceOp | CharsmapOp | AffixOp
+Op = FormOp | MapOp | ReplaceOp | CharsmapOp | AffixOp | BytesOp
 
 
 @functools.cache
@@ -102,13 +112,15 @@ def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
             return [FormOp(normalizer_table(step))]
         case CharacterMap():
             return [MapOp(named_mapping(step))]
+        case Replace(pattern="", content=""):
+            return []
         case Replace(literal=True) if len(step.pattern) == 1:
             return [MapOp(mapping_of({step.pattern: step.content}))]
         case Replace(literal=True):
             return [ReplaceOp(compile_tree(literal(step.pattern)), step.content)]
         case Replace():
             split = Split(step.pattern, dialect=step.dialect, path=step.path)
-            return [ReplaceOp(compile_replace(split), step.content)]
+            return [ReplaceOp(compile_replace(split, step.content), step.content)]
         case Strip():
             ends = [False] * step.left + [True] * step.right
             return [ReplaceOp(compile_tree(white_space_at_end(behind)), "") for behind in ends]
@@ -121,6 +133,8 @@ def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
             return [AffixOp(step.content, False, step.unless_present, step.only_first)] if step.content else []
         case Append():
             return [AffixOp(step.content, append=True)] if step.content else []
+        case SpellBytes():
+            return [BytesOp()]
         case Split():
             raise TypeError("a split rewrites nothing")
 
@@ -143,6 +157,8 @@ def growth(op: Op) -> tuple[int, int]:
             return sequences.growth(), 0
         case AffixOp(content):
             return 1, len(content.encode())
+        case BytesOp():
+            return 2, 0
 
 
 def _map_growth(mapping: CharacterMapping) -> int:

@@ -11,7 +11,7 @@ from tokexport.compiler.added_tokens import Trie, build_trie
 from tokexport.compiler.byte_pair import BytePairTables, byte_pair_tables
 from tokexport.compiler.class_table import ClassTable, class_table
 from tokexport.compiler.cuts import ASCII, Pairs, safe_cuts
-from tokexport.compiler.first_piece import check_first_piece
+from tokexport.compiler.first_piece import find_first_pieces
 from tokexport.compiler.normalize import normalize
 from tokexport.compiler.regex import SplitProgram, compile_split
 from tokexport.compiler.rewriting import Op, compile_steps, runs_of_rewrites
@@ -70,7 +70,7 @@ def compile_model(model: TokenizerModel) -> Tables:
     normalizer = compile_steps(model.normalizer)
     stages = tuple(_stage(step) for step in runs_of_rewrites(model.splits))
     _check_stages(stages, normalizer)
-    check_first_piece(normalizer, stages, cut_between=any(token.normalized for token in model.added_tokens))
+    stages = find_first_pieces(normalizer, stages, cut_between=any(token.normalized for token in model.added_tokens))
     normalized = {
         index: token.content.encode() if token.verbatim else normalize(token.content, model.normalizer).encode()
         for index, token in enumerate(model.added_tokens)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from tokexport.errors import SourceError, UnsupportedError
+from tokexport.errors import NotBytesError, SourceError, UnsupportedError
 from tokexport.layout import MAX_IDS
 from tokexport.model import BytePairModel, CharacterSymbols
 from tokexport.readers.byte_alphabet import BYTES_OF_TEXT, CHARACTERS, to_bytes, to_characters
@@ -94,7 +94,7 @@ def build(
             )
         pair = vocab[left], vocab[right]
         if unknown_merges and unk_id in pair:
-            raise UnsupportedError(
+            raise NotBytesError(
                 place.format(number), f"a merge of the unk_token, {show([left, right])},", "it may not merge"
             )
         if pair[0] in reachable and pair[1] in reachable:

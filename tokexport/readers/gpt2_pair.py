@@ -2,7 +2,7 @@
 
 The pair says nothing of the pattern: it is GPT-2's, as in the encoder.py that it comes from and in
 ``ByteLevelBPETokenizer`` of ``tokenizers``, which is the reference. It has no special tokens of its own: they can be
-given.
+given, and an added_tokens.json beside it names added ones.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from tokexport.model import (
     TokenizerModel,
     TokenKind,
 )
+from tokexport.readers.added_tokens_json import ADDED_TOKENS, read_added_tokens_json
 from tokexport.readers.byte_alphabet import CHARACTERS, decoded
 from tokexport.readers.byte_pair import Merge, build, read_vocab, split_merge
 from tokexport.readers.huggingface_added_tokens import add_tokens
@@ -57,11 +58,10 @@ def read_pair(
     vocab = read_vocab(vocab_node)
     _check_byte_level(vocab_node.file, vocab)
     model = build(merges_name, vocab, parse_merges(merges, merges_name), _PLACE)
-    declared = [
-        (AddedToken(number, content, special=True), Node("special_tokens", f"special_tokens[{show(content)}]", number))
-        for content, number in (special_tokens or {}).items()
-    ]
-    added = add_tokens(declared, vocab, Normalizer())
+    declared = pair_added_tokens(files, special_tokens)
+    where = ADDED_TOKENS if special_tokens is None else "special_tokens"
+    places = [(token, Node(where, f"{where}[{show(token.content)}]", token.id)) for token in declared]
+    added = add_tokens(places, vocab, Normalizer())
     spelling = {number: token for token, number in vocab.items()} | dict(added.spelling)
     tokens: list[Token | None] = [None] * (max(spelling) + 1)
     in_vocab = set(vocab.values())
@@ -70,6 +70,8 @@ def read_pair(
         tokens[number] = Token(decoded(text), kind, special=text in added.special)
     roles = read_roles(files, read_config(files), vocab | {token.content: token.id for token in added.tokens}, tokens)
     notes = [*added.notes, *roles.notes]
+    if special_tokens is not None and files.has(ADDED_TOKENS):
+        notes.append(f"{ADDED_TOKENS} is left out, since special_tokens are given.")
     if not declared:
         notes.append(
             f"{vocab_node.file} names no special tokens, so the converted file has none; give them as special_tokens."
@@ -85,6 +87,14 @@ def read_pair(
         chat_template=roles.chat_template,
         notes=tuple(notes),
     )
+
+
+def pair_added_tokens(files: SourceFiles, special_tokens: Mapping[str, int] | None) -> list[AddedToken]:
+    """The tokens that are added to a pair, by rising id: ``special_tokens``, or else those of an added_tokens.json."""
+    if special_tokens is None:
+        return read_added_tokens_json(files)
+    tokens = [AddedToken(number, content, special=True) for content, number in special_tokens.items()]
+    return sorted(tokens, key=lambda token: token.id)
 
 
 def _check_byte_level(file: str, vocab: Mapping[str, int]) -> None:

@@ -6,9 +6,10 @@ something else.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
-from tokexport.errors import UnsupportedError
+from tokexport.errors import NotBytesError, SourceError, UnsupportedError
 from tokexport.layout import MAX_IDS
 from tokexport.model import Decoding, Provenance, Reference, Template, Token, TokenizerModel, TokenKind
 from tokexport.readers.decoder_chain import decode_forms
@@ -22,7 +23,7 @@ from tokexport.readers.huggingface_pre_tokenizer import read_pre_tokenizer
 from tokexport.readers.huggingface_trimming import read_trimming
 from tokexport.readers.huggingface_version_2 import VERSION as _VERSION_2
 from tokexport.readers.huggingface_version_2 import as_matched, decoded_as_added, read_normalizers, version_1
-from tokexport.readers.json_node import Node
+from tokexport.readers.json_node import Node, show
 from tokexport.readers.source_files import SourceFiles
 
 _FIELDS: Final = frozenset(
@@ -39,6 +40,7 @@ _FIELDS: Final = frozenset(
     )
 )
 _VERSION: Final = "1.0"
+_SHOWN: Final = 5
 
 
 def read_tokenizer_json(root: Node, files: SourceFiles, source: str = "tokenizer.json") -> TokenizerModel:
@@ -47,17 +49,35 @@ def read_tokenizer_json(root: Node, files: SourceFiles, source: str = "tokenizer
     ``files`` finds what stands beside it, ``source`` names the kind of source in the provenance. Raises
     UnsupportedError for what cannot be exact, SourceError for what the reference refuses.
     """
+    try:
+        return _read(root, files, source, spelled=False)
+    except NotBytesError:
+        if _is_version_2(root):
+            raise
+    # Slower, so only where something has to see the characters of GPT-2's alphabet.
+    return _read(root, files, source, spelled=True)
+
+
+def _is_version_2(root: Node) -> bool:
     version = root.get("version")
-    version_2 = version is not None and version.value == _VERSION_2
+    return version is not None and version.value == _VERSION_2
+
+
+def _read(root: Node, files: SourceFiles, source: str, *, spelled: bool) -> TokenizerModel:
+    """``spelled``: what stands behind ByteLevel sees GPT-2's alphabet, otherwise bytes."""
+    version_2 = _is_version_2(root)
     if version_2:
         normalizer, normalizer_of_added = read_normalizers(root.optional("normalizer"))
         root = version_1(root, normalizer_of_added)
-    root.object(_FIELDS)
-    if not version_2 and version is not None and version.string() != _VERSION:
-        version.unsupported(f'the versions "{_VERSION}" and "{_VERSION_2}" of tokenizer.json are supported')
-    if not version_2:
-        normalizer = normalizer_of_added = read_normalizer(root.get("normalizer"))
-    pre_tokenizer = read_pre_tokenizer(root, mapped=normalizer.byte_level)
+        root.object(_FIELDS)
+    else:
+        _check_fields(root)
+        version = root.get("version")
+        if version is not None and version.string() != _VERSION:
+            version.unsupported(f'the versions "{_VERSION}" and "{_VERSION_2}" of tokenizer.json are supported')
+        root = replace(root, ignored=[])
+        normalizer = normalizer_of_added = read_normalizer(root.get("normalizer"), spelled=spelled)
+    pre_tokenizer = read_pre_tokenizer(root, mapped=normalizer.byte_level, spelled=spelled)
     huggingface = read_model(root, byte_level=pre_tokenizer.byte_level)
     added = read_added_tokens(root, huggingface.vocab, normalizer_of_added, size=len(huggingface.spelling))
     added_ids = {token.content: token.id for token in added.tokens}
@@ -83,7 +103,7 @@ def read_tokenizer_json(root: Node, files: SourceFiles, source: str = "tokenizer
         decoding=decoding,
         special_ids=roles.special_ids,
         chat_template=roles.chat_template,
-        notes=(*added.notes, *_switched_on(root), *roles.notes),
+        notes=(*added.notes, *_switched_on(root), *_ignored(root), *roles.notes),
     )
 
 
@@ -105,6 +125,23 @@ def _tokens(
             kind = TokenKind.UNKNOWN if number == huggingface.unk_id else TokenKind.MODEL
         tokens[number] = decoded.token(number, kind, text in added.special)
     return tuple(tokens), decoded.decoding
+
+
+def _check_fields(root: Node) -> None:
+    for name in root.object():
+        if name not in _FIELDS:
+            raise SourceError(
+                f"{root.file}: it has the field {show(name)}, with which the reference refuses it; remove that field"
+            )
+
+
+def _ignored(root: Node) -> list[str]:
+    """A note for the fields that are not read, and the reference does not read either."""
+    paths = list(dict.fromkeys(root.ignored or ()))
+    if not paths:
+        return []
+    shown = ", ".join(paths[:_SHOWN]) + (f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else "")
+    return [f"{root.file}: the reference ignores {shown}."]
 
 
 def _switched_on(root: Node) -> list[str]:

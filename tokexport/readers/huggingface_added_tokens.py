@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from tokexport.errors import UnsupportedError
+from tokexport.errors import NotBytesError, UnsupportedError
 from tokexport.model import AddedToken
 from tokexport.readers.huggingface_normalizer import Normalizer
 from tokexport.readers.json_node import Node, show
@@ -138,7 +138,7 @@ def _refuse_edges_on_bytes(tokens: Iterable[tuple[AddedToken, Node]]) -> None:
     """There a space is the letter U+0120, so the reference finds other words and white space than the text has."""
     for token, node in tokens:
         if token.normalized and (token.single_word or token.lstrip or token.rstrip):
-            raise UnsupportedError(
+            raise NotBytesError(
                 node.path,
                 "single_word, lstrip or rstrip with a ByteLevel normalizer",
                 "set normalized to false or clear these flags",

@@ -66,7 +66,7 @@ def _characters(node: Node, vocab: dict[str, int], *, byte_level: bool) -> Chara
     if not byte_level:
         return CharacterSymbols(byte_ids=byte_ids)
     if lacks_bytes(vocab):
-        byte_fallback.unsupported("a model that lacks bytes and falls back to tokens like <0x0A> is no byte-level BPE")
+        byte_fallback.not_bytes("a model that lacks bytes and falls back to tokens like <0x0A> is no byte-level BPE")
     return None
 
 
@@ -77,7 +77,7 @@ def _affix(node: Node, name: str, *, byte_level: bool) -> bytes:
     if not byte_level:
         return affix.string().encode()
     data = to_bytes(affix.string())
-    return affix.unsupported("an affix in GPT-2's byte alphabet is supported") if data is None else data
+    return affix.not_bytes("an affix in GPT-2's byte alphabet is supported") if data is None else data
 
 
 def _flag(node: Node, name: str) -> bool:

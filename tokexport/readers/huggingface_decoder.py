@@ -111,15 +111,15 @@ def _replace(node: Node) -> Step:
     node.object({"type", "pattern", "content"})
     content = node.field("content").string()
     pattern = node.field("pattern")
+    if set(pattern.object()) not in ({"String"}, {"Regex"}):
+        pattern.fail('{"String": text} or {"Regex": pattern}')
     literal = pattern.get("String")
     if literal is not None:
-        pattern.object({"String"})
         text = literal.string()
         # The empty pattern is at every place of a text that is not empty.
         return Step(
             node.path, "Replace", _alike(lambda string: string and string.replace(text, content)), ((text, content),)
         )
-    pattern.object({"Regex"})
     regex = pattern.field("Regex")
     replace = replacer(Split(regex.string(), path=regex.path), content)
     return Step(node.path, "Replace of a regular expression", _alike(replace), None)

@@ -9,7 +9,7 @@ from typing import Final
 
 from tokexport.compiler.normalize import normalize
 from tokexport.errors import SourceError
-from tokexport.model import CharacterMap, Charsmap, NormalForm, NormalizerStep, Prepend, Replace, Strip
+from tokexport.model import CharacterMap, Charsmap, NormalForm, NormalizerStep, Prepend, Replace, SpellBytes, Strip
 from tokexport.readers.byte_alphabet import to_characters
 from tokexport.readers.huggingface_parts import flat
 from tokexport.readers.json_node import Node
@@ -19,13 +19,13 @@ _MAPS: Final = {kind.value: kind for kind in (CharacterMap.LOWERCASE, CharacterM
 _SUPPORTED: Final = (
     "supported are null, "
     + ", ".join((*_FORMS, *_MAPS))
-    + ", Strip, Replace, Prepend, Precompiled, BertNormalizer, a final ByteLevel and a Sequence of these"
+    + ", Strip, Replace, Prepend, Precompiled, BertNormalizer, ByteLevel and a Sequence of these"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Normalizer:
-    """Steps in their order; ``byte_level``: then each byte becomes a character of GPT-2's alphabet."""
+    """Steps in their order; ``byte_level``: then each byte becomes a character of GPT-2's alphabet, if that is no step itself."""
 
     steps: tuple[NormalizerStep, ...] = ()
     byte_level: bool = False
@@ -36,16 +36,20 @@ class Normalizer:
         return to_characters(content.encode("utf-8")) if self.byte_level else content
 
 
-def read_normalizer(node: Node | None) -> Normalizer:
-    """The normalizer at ``node``; UnsupportedError for one that is not known, SourceError for one that the reference refuses."""
+def read_normalizer(node: Node | None, *, spelled: bool = False) -> Normalizer:
+    """The normalizer at ``node``; ``spelled``: ByteLevel is a step like others.
+
+    UnsupportedError for one that is not known, SourceError for one that the reference refuses.
+    """
     steps: list[NormalizerStep] = []
     byte_level = False
     for part in flat(node, "normalizers"):
         if byte_level:
-            part.unsupported("nothing may follow the ByteLevel normalizer")
+            part.not_bytes("nothing may follow the ByteLevel normalizer")
         if part.value["type"] == "ByteLevel":
             part.object({"type"})
-            byte_level = True
+            byte_level = not spelled
+            steps += [SpellBytes()] * spelled
         else:
             steps += _steps(part)
     return Normalizer(tuple(steps), byte_level)
@@ -66,7 +70,9 @@ def _steps(node: Node) -> list[NormalizerStep]:
         case "Replace":
             node.object({"type", "pattern", "content"})
             pattern, literal = read_pattern(node.field("pattern"))
-            return [Replace(pattern, node.field("content").string(), literal, path=node.path)]
+            content = node.field("content").string()
+            # An empty text is looked for as the empty regular expression.
+            return [Replace(pattern, content, literal and pattern != "", path=node.path)]
         case "Prepend":
             node.object({"type", "prepend"})
             if not node.field("prepend").string():
@@ -100,15 +106,12 @@ def _bert(node: Node) -> list[NormalizerStep]:
 
 def read_pattern(node: Node) -> tuple[str, bool]:
     """A pattern, and whether it is a text and not a regular expression."""
-    fields = node.object({"String", "Regex"})
-    if len(fields) != 1:
+    fields = node.object()
+    if set(fields) not in ({"String"}, {"Regex"}):
         node.fail('{"String": text} or {"Regex": pattern}')
     if "Regex" in fields:
         return node.field("Regex").string(), False
-    literal = node.field("String")
-    if not literal.string():
-        literal.unsupported("a string of one character or more is supported")
-    return literal.string(), True
+    return node.field("String").string(), True
 
 
 def _base64(node: Node) -> bytes:

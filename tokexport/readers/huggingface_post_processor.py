@@ -14,7 +14,7 @@ from typing import Final
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import Template, TemplatePiece
 from tokexport.readers.huggingface_decoder import check_byte_level
-from tokexport.readers.huggingface_parts import flat
+from tokexport.readers.huggingface_parts import PROCESSORS, TEMPLATE_FIELDS, flat, processor_type
 from tokexport.readers.json_node import Node
 
 _Encoding = list[TemplatePiece]
@@ -30,7 +30,7 @@ def read_post_processor(root: Node) -> Template:
     Raises SourceError where the reference stops when it runs, UnsupportedError for a processor that is no template.
     """
     node = root.optional("post_processor")
-    processors = flat(node, "processors")
+    processors = flat(node, PROCESSORS)
     for processor in processors:
         _check(processor)
     return Template(single=_pieces(processors, "A"), pair=_pieces(processors, "AB"))
@@ -42,11 +42,7 @@ def template_ids(template: Template) -> set[int]:
 
 
 def _check(node: Node) -> None:
-    """Check the fields. The reference goes by the fields, not by ``type``, so a BertProcessing with Roberta's fields is
-    one of Roberta's.
-    """
-    kind = node.field("type")
-    match kind.string():
+    match processor_type(node):
         case "ByteLevel":
             check_byte_level(node)
         case "BertProcessing":
@@ -56,10 +52,12 @@ def _check(node: Node) -> None:
             node.field("trim_offsets").boolean()
             node.field("add_prefix_space").boolean()
         case "TemplateProcessing":
-            # ByteLevel's fields are left there by some conversions; the reference does not look at them.
-            node.object({"type", "single", "pair", "special_tokens", *_BYTE_LEVEL_FIELDS})
+            # ByteLevel's fields are left there by some conversions; the reference ignores them, which needs no note.
+            node.object({"type", *TEMPLATE_FIELDS, *_BYTE_LEVEL_FIELDS})
+            for name in TEMPLATE_FIELDS:
+                node.field(name)
         case _:
-            kind.unsupported(_SUPPORTED)
+            node.field("type").unsupported(_SUPPORTED)
 
 
 def _pieces(processors: Sequence[Node], texts: str) -> tuple[TemplatePiece, ...]:
@@ -80,7 +78,7 @@ def _pieces(processors: Sequence[Node], texts: str) -> tuple[TemplatePiece, ...]
 def _run(processors: Sequence[Node], texts: str, *, add_special_tokens: bool) -> list[TemplatePiece]:
     encodings: list[_Encoding] = [[TemplatePiece(sequence=name, type_id=number)] for number, name in enumerate(texts)]
     for processor in processors:
-        match processor.field("type").string():
+        match processor_type(processor):
             case "TemplateProcessing":
                 encodings = _run_template(processor, encodings, add_special_tokens)
             case "RobertaProcessing":
@@ -106,8 +104,8 @@ def _run_template(node: Node, encodings: list[_Encoding], add_special_tokens: bo
         )
     result: list[_Encoding] = []
     for piece in node.field("pair" if len(encodings) == 2 else "single").items():
-        fields = piece.object({"Sequence", "SpecialToken"})
-        if len(fields) != 1:
+        fields = piece.object()
+        if set(fields) not in ({"Sequence"}, {"SpecialToken"}):
             piece.fail('{"Sequence": ...} or {"SpecialToken": ...}')
         inner = piece.field(next(iter(fields)))
         inner.object({"id", "type_id"})

@@ -10,7 +10,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from tokexport.errors import SourceError
-from tokexport.model import Behavior, CharacterRuns, CharacterTest, Dialect, Prepend, PreTokenizerStep, Replace, Split
+from tokexport.model import (
+    Behavior,
+    CharacterRuns,
+    CharacterTest,
+    Dialect,
+    Prepend,
+    PreTokenizerStep,
+    Replace,
+    SpellBytes,
+    Split,
+)
 from tokexport.readers.huggingface_decoder import check_byte_level
 from tokexport.readers.huggingface_normalizer import read_pattern
 from tokexport.readers.huggingface_parts import flat
@@ -36,28 +46,31 @@ class PreTokenizer:
     byte_level: bool
 
 
-def read_pre_tokenizer(root: Node, *, mapped: bool) -> PreTokenizer:
+def read_pre_tokenizer(root: Node, *, mapped: bool, spelled: bool = False) -> PreTokenizer:
     """The pre-tokenizer of the tokenizer.json ``root``.
 
-    ``mapped``: the normalizer has turned bytes into GPT-2's alphabet already. Raises UnsupportedError for a pre-tokenizer that is not
-    known, or that cannot work on that alphabet.
+    ``mapped``: the normalizer has turned bytes into GPT-2's alphabet already, and what stands behind works on bytes. ``spelled``: ByteLevel
+    is a step, and what stands behind works on characters. Raises UnsupportedError for a pre-tokenizer that is not known, NotBytesError for
+    one that cannot work on bytes.
     """
     node = root.optional("pre_tokenizer")
     steps: list[PreTokenizerStep] = []
     for part in flat(node, "pretokenizers"):
         if part.field("type").string() == "ByteLevel":
             if mapped:
-                part.field("type").unsupported("one ByteLevel is supported; this second one would map the bytes again")
+                part.field("type").not_bytes("one ByteLevel is supported; this second one would map the bytes again")
             check_byte_level(part)
             if part.field("add_prefix_space").boolean():
                 steps.append(Prepend(" ", unless_present=True))
             use_regex = part.get("use_regex")
             if use_regex is None or use_regex.boolean():
                 steps.append(Split(GPT2_PATTERN, path=part.path))
-            mapped = True
+            if spelled:
+                steps.append(SpellBytes())
+            mapped = not spelled
         elif part.field("type").string() == "Metaspace":
             if mapped:
-                part.field("type").unsupported("it may not stand behind ByteLevel, which leaves no spaces")
+                part.field("type").not_bytes("it may not stand behind ByteLevel, which leaves no spaces")
             steps += _metaspace(part)
         else:
             steps += _splits(part, on_bytes=mapped)
@@ -145,7 +158,7 @@ def _splits(node: Node, *, on_bytes: bool) -> list[Split]:
         case "UnicodeScripts":
             node.object({"type"})
             if on_bytes:
-                kind.unsupported("it may not stand behind ByteLevel")
+                kind.not_bytes("it may not stand behind ByteLevel")
             return [split(CharacterRuns.SCRIPTS, Behavior.REMOVED, True)]
         case "FixedLength":
             node.object({"type", "length"})

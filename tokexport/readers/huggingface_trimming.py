@@ -12,7 +12,7 @@ from typing import Final
 from tokexport.model import AddedToken, Token, Trimming, UnigramModel
 from tokexport.readers.byte_alphabet import CHARACTERS
 from tokexport.readers.huggingface_model import HuggingFaceModel
-from tokexport.readers.huggingface_parts import flat
+from tokexport.readers.huggingface_parts import PROCESSORS, flat, processor_type
 from tokexport.readers.json_node import Node
 
 # White_Space of Unicode, which Rust's char::is_whitespace is, and the letter for a space.
@@ -32,8 +32,8 @@ def read_trimming(
     """
     passes: list[bool] = []
     first_is_moved = False
-    for processor in flat(root.optional("post_processor"), "processors"):
-        kind = processor.field("type").string()
+    for processor in flat(root.optional("post_processor"), PROCESSORS):
+        kind = processor_type(processor)
         if kind in ("ByteLevel", "RobertaProcessing") and processor.field("trim_offsets").boolean():
             if first_is_moved:
                 return None  # whether a token is the first of its text depends on add_special_tokens

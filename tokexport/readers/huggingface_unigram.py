@@ -30,7 +30,7 @@ def read_unigram(node: Node, *, byte_level: bool) -> tuple[UnigramModel, list[st
     fallback = node.get("byte_fallback")
     falls_back = fallback is not None and fallback.boolean()
     if falls_back and byte_level and fallback is not None:
-        fallback.unsupported("behind ByteLevel, which has no other characters than bytes, false is")
+        fallback.not_bytes("behind ByteLevel, which has no other characters than bytes, false is")
     return UnigramModel(
         vocab={data: number for piece, number in last.items() if (data := _bytes(piece, byte_level))},
         scores={number: entries[number][1] for number in last.values()},

@@ -26,7 +26,7 @@ def read_word_piece(node: Node, *, byte_level: bool) -> tuple[WordPieceModel, di
     prefix = node.field("continuing_subword_prefix")
     spelled = to_bytes(prefix.string()) if byte_level else prefix.string().encode()
     if spelled is None:
-        prefix.unsupported("behind ByteLevel, a prefix in GPT-2's alphabet is")
+        prefix.not_bytes("behind ByteLevel, a prefix in GPT-2's alphabet is")
     longest = node.field("max_input_chars_per_word")
     if type(longest.value) is not int or not 0 <= longest.value < _LARGEST:
         longest.fail("an integer that is not negative")

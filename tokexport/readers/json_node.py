@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
-from tokexport.errors import SourceError, UnsupportedError
+from tokexport.errors import NotBytesError, SourceError, UnsupportedError
 from tokexport.readers.serde_number import serde_number
 
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
@@ -38,11 +38,16 @@ def show(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One JSON value and where it stands: ``file`` is a base name, ``path`` is like ``model.merges[3]``."""
+    """One JSON value and where it stands: ``file`` is a base name, ``path`` is like ``model.merges[3]``.
+
+    ``ignored`` collects the paths of fields that nobody reads, where the reference ignores such; without it they are refused. A node
+    shares it with its children.
+    """
 
     file: str
     path: str
     value: Any
+    ignored: list[str] | None = field(default=None, compare=False, repr=False)
 
     def fail(self, expected: str) -> NoReturn:
         """Raise the SourceError that says where, what was found and what was expected."""
@@ -52,20 +57,28 @@ class Node:
         """Raise the UnsupportedError for this value."""
         raise UnsupportedError(self.path or self.file, show(self.value), supported)
 
+    def not_bytes(self, supported: str) -> NoReturn:
+        """Raise the NotBytesError for this value."""
+        raise NotBytesError(self.path or self.file, show(self.value), supported)
+
     @property
     def is_null(self) -> bool:
         """Whether the value is ``null``."""
         return self.value is None
 
     def object(self, known: Collection[str] | None = None, *, repeats: bool = False) -> dict[str, Any]:
-        """The value as an object. ``known`` names every field that may be there; another is refused, never ignored."""
+        """The value as an object. ``known`` names every field that is read; another one is refused, or noted in ``ignored``."""
         if not isinstance(self.value, dict):
             self.fail("an object")
         if isinstance(self.value, _RepeatedKeys) and not repeats:
             raise SourceError(f"{self.file}: {self.path or 'the document'} has a key twice; each key may stand once")
         if known is not None:
             for name in self.value:
-                if name not in known:
+                if name in known:
+                    continue
+                if self.ignored is not None:
+                    self.ignored.append(self._child(name))
+                else:
                     raise UnsupportedError(
                         self._child(name),
                         show(self.value[name]),
@@ -82,7 +95,7 @@ class Node:
     def get(self, name: str) -> Node | None:
         """The field ``name`` of an object, or None where it is absent."""
         fields = self.object()
-        return Node(self.file, self._child(name), fields[name]) if name in fields else None
+        return Node(self.file, self._child(name), fields[name], self.ignored) if name in fields else None
 
     def field(self, name: str) -> Node:
         """The field ``name`` of an object, which must be there."""
@@ -101,12 +114,12 @@ class Node:
         if not isinstance(self.value, list):
             self.fail("an array")
         for number, value in enumerate(self.value):
-            yield Node(self.file, f"{self.path}[{number}]", value)
+            yield Node(self.file, f"{self.path}[{number}]", value, self.ignored)
 
     def members(self) -> Iterator[tuple[str, Node]]:
         """The names and values of an object."""
         for name, value in self.object().items():
-            yield name, Node(self.file, self._child(name), value)
+            yield name, Node(self.file, self._child(name), value, self.ignored)
 
     def string(self) -> str:
         """The value as a string."""

@@ -4,31 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tokexport.compiler.regex import MATCH_ENDS, SplitProgram, compile_replace
+from tokexport.compiler.regex import MATCH_ENDS, SplitProgram, compile_split
 from tokexport.model import Split
 
 
 def replacer(split: Split, content: str) -> Callable[[str], str]:
     """A function that replaces each match of the pattern of ``split`` by ``content``.
 
-    UnsupportedError for a pattern that cannot be a table, or may match nothing.
+    A match of no characters counts, at the end of the text too, but not directly behind another match; and not in an empty text.
+    UnsupportedError for a pattern that cannot be a table.
 
-    >>> replacer(Split("_+"), " ")("a__b_")
-    'a b '
+    >>> replacer(Split("_+"), " ")("a__b_"), replacer(Split("a*"), "-")("baac")
+    ('a b ', '-b-c-')
     """
-    program = compile_replace(split)
+    program = compile_split(split)
 
     def replace(text: str) -> str:
         parts = []
         start = position = 0
+        behind = -1  # the end of the last match
         read = program.read(text)
-        while position < len(text):
+        while text and position <= len(text):
             end = _match_end(program, read, position)
-            if end is None:
+            if end is None or end == position == behind:
                 position += 1
                 continue
             parts += [text[start:position], content]
-            start = position = end
+            start = position = behind = end
         return "".join([*parts, text[start:]])
 
     return replace

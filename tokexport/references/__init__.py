@@ -16,7 +16,7 @@ from tokexport.readers.clip_vocabulary import clip_document, is_clip
 from tokexport.readers.detect import Kind, detect
 from tokexport.readers.gguf import MAGIC as GGUF_MAGIC
 from tokexport.readers.gguf import gguf_document, gguf_rwkv, gguf_sentencepiece, parse_gguf
-from tokexport.readers.gpt2_pair import parse_merges, sibling
+from tokexport.readers.gpt2_pair import pair_added_tokens, parse_merges, sibling
 from tokexport.readers.hub import local_source
 from tokexport.readers.huggingface_config import read_config
 from tokexport.readers.json_node import Node
@@ -88,7 +88,8 @@ def reference_for(
     if is_clip(known):
         pairs = [(merge.left, merge.right) for merge in parse_merges(files.read(merges), merges)]
         return TokenizersReference.from_document(clip_document(known, pairs), path)
-    return TokenizersReference.from_vocab_and_merges(path.parent / vocab, path.parent / merges, special_tokens or {})
+    added = pair_added_tokens(files, special_tokens)
+    return TokenizersReference.from_vocab_and_merges(path.parent / vocab, path.parent / merges, added)
 
 
 def _for_gguf(path: Path) -> ReferenceTokenizer:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from tokexport.errors import SourceError, TokexportError
+from tokexport.model import AddedToken
 from tokexport.readers.wordpiece_vocabulary import BertSettings
 from tokexport.references.byte_characters import BYTE_OF
 from tokexport.references.protocol import AddedContent, Mode, ReferenceStopsError
@@ -85,16 +86,17 @@ class TokenizersReference:
         return cls(bert._tokenizer)
 
     @classmethod
-    def from_vocab_and_merges(cls, vocab: Path, merges: Path, special_tokens: Mapping[str, int]) -> TokenizersReference:
-        """Loads vocab.json and merges.txt as the library's own ByteLevelBPETokenizer does, and adds special tokens."""
+    def from_vocab_and_merges(cls, vocab: Path, merges: Path, added: Sequence[AddedToken]) -> TokenizersReference:
+        """Loads vocab.json and merges.txt as the library's own ByteLevelBPETokenizer does, and adds tokens one by one."""
         try:
             tokenizer = ByteLevelBPETokenizer(str(vocab), str(merges))._tokenizer
         except Exception as error:  # the library raises bare Exception
             raise SourceError(
                 f"{vocab}: the library `tokenizers` {tokenizers.__version__} refuses it: {error}"
             ) from error
-        by_id = sorted(special_tokens, key=special_tokens.__getitem__)
-        tokenizer.add_special_tokens([tokenizers.AddedToken(content, normalized=False) for content in by_id])
+        for token in added:
+            add = tokenizer.add_special_tokens if token.special else tokenizer.add_tokens
+            add([tokenizers.AddedToken(token.content, special=token.special, normalized=token.normalized)])
         return cls(tokenizer)
 
     def modes(self) -> tuple[Mode, ...]:

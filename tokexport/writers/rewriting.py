@@ -11,7 +11,7 @@ from tokexport.compiler.added_tokens import build_trie
 from tokexport.compiler.character_map import CharacterMapping
 from tokexport.compiler.class_table import class_table
 from tokexport.compiler.normalizer_table import NormalizerTable
-from tokexport.compiler.rewriting import AffixOp, CharsmapOp, FormOp, MapOp, Op, ReplaceOp, growth
+from tokexport.compiler.rewriting import AffixOp, BytesOp, CharsmapOp, FormOp, MapOp, Op, ReplaceOp, growth
 from tokexport.errors import UnsupportedError
 from tokexport.layout import OpFlag, OpKind
 from tokexport.writers.split_program import padded, program_bytes
@@ -61,9 +61,12 @@ def _parts(op: Op) -> tuple[OpKind, OpFlag, bytes, bytes]:
             return OpKind.REPLACE, OpFlag(0), program_bytes(program), content.encode()
         case CharsmapOp():
             return OpKind.CHARSMAP, OpFlag.BY_CLUSTER if op.clusters else OpFlag(0), _charsmap(op), b""
+        case BytesOp():
+            return OpKind.BYTES, OpFlag(0), b"", b""
         case AffixOp(content):
             flags = OpFlag.APPEND * op.append | OpFlag.UNLESS_PRESENT * op.unless_present
-            return OpKind.AFFIX, OpFlag(flags | OpFlag.ONLY_FIRST * op.only_first), b"", content.encode()
+            first = OpFlag.FIRST_SOURCE if op.by_source else OpFlag.ONLY_FIRST * op.only_first
+            return OpKind.AFFIX, OpFlag(flags | first), b"", content.encode()
 
 
 def _form(table: NormalizerTable) -> bytes:

@@ -25,7 +25,9 @@ from tokexport.model import (
     Prepend,
     Provenance,
     Reference,
+    Replace,
     SpecialIds,
+    SpellBytes,
     Split,
     Template,
     TemplatePiece,
@@ -63,7 +65,7 @@ def goldens() -> tuple[Golden, ...]:
     characters = {"byte-fallback": byte_fallback(), "affixes": affixes(), "byte-suffix": byte_suffix()}
     return (
         *(ranked(), added(), normalized(), bytes_stages(), behaviors(), ranks_with_holes(), look_ahead()),
-        *(rewriting(), sequences()),
+        *(rewriting(), sequences(), spelled()),
         *(
             Golden(name, model, encode, _tokenizers_version(), texts, locate)
             for name, (model, encode, texts, locate) in characters.items()
@@ -204,6 +206,37 @@ def sequences() -> Golden:
         return encode(rewriting_models.rewritten(text), special)
 
     return Golden("sequences", model, reference, _tokenizers_version(), rewriting_models.SEQUENCE_TEXTS)
+
+
+def spelled() -> Golden:
+    """Bytes that become letters of GPT-2's alphabet, before a model over the bytes of those letters; and a prefix for the piece that stems
+    from the start of the input.
+    """
+    tokens = [*_byte_tokens(), "\u0120", "\u0120a", "_a", "ab"]
+    first, second = "\u0120".encode()
+    merges: list[tuple[str | bytes, str | bytes]] = [
+        (bytes([first]), bytes([second])),
+        ("\u0120", "a"),
+        ("_", "a"),
+        ("a", "b"),
+    ]
+    model = _model(
+        tokens,
+        merges,
+        normalizer=(Replace("xx", ""),),
+        splits=(Prepend("_", unless_present=True, only_first=True), SpellBytes()),
+    )
+    metaspace = {"type": "Metaspace", "replacement": "_", "prepend_scheme": "first", "split": False}
+    reference, locate = _reference(
+        tokens,
+        merges,
+        normalizer={"type": "Replace", "pattern": {"String": "xx"}, "content": ""},
+        pre_tokenizer={"type": "Sequence", "pretokenizers": [metaspace, _byte_level(), _byte_level()]},
+    )
+    letters = "\0!~\x7f\x80\xa0\xa1\xac\xad\xae\xbf\xc0\xff\u07ff\u0800\uffff\U00010000\U0010ffff"
+    return Golden(
+        "spelled", model, reference, _tokenizers_version(), ["abxxa", "xxab", "a\u00e0a", "", letters], locate
+    )
 
 
 def bytes_stages() -> Golden:

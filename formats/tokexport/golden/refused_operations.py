@@ -55,7 +55,7 @@ def _sections() -> dict[str, bytes]:
         "SECTION_SIZE-operations": _operation(op_count=2, content=b"_"),
         "SPLITS-too-many-operations": _operation(op_count=25, content=bytes(25 * RewriteOp.sizeof())),
         "SPLITS-normalizer-count": _operation(normalizer_count=2, content=b"_"),
-        "SPLITS-operation-kind": _operation(kind=5, content=b"_"),
+        "SPLITS-operation-kind": _operation(kind=6, content=b"_"),
         "SPLITS-operation-flag": _operation(flags=OpFlag.BY_CLUSTER, content=b"_"),
         "SPLITS-operation-flag-of-another-kind": _operation(kind=OpKind.FORM, flags=OpFlag.APPEND, table=empty_form),
         "SPLITS-operation-reserved": _reserved(_operation(content=b"_")),
@@ -73,6 +73,8 @@ def _sections() -> dict[str, bytes]:
             kind=OpKind.FORM, table=FormHeader.build({**form, "point_count": 1}) + bytes(LEVELS)
         ),
         "SPLITS-form-too-short": _operation(kind=OpKind.FORM, table=FormHeader.build(form)[:28]),
+        "SPLITS-bytes-with-a-table": _operation(kind=OpKind.BYTES, table=bytes(4)),
+        "SPLITS-bytes-with-a-flag": _operation(kind=OpKind.BYTES, flags=OpFlag.APPEND),
         "SPLITS-map-size": _operation(kind=OpKind.MAP, table=MapHeader.build({**levels, "entry_count": 1}) + empty_map),
         "SPLITS-map-too-short": _operation(kind=OpKind.MAP, table=MapHeader.build(levels)[:12]),
         "SPLITS-replace-on-bytes": _operation(kind=OpKind.REPLACE, table=_program()),

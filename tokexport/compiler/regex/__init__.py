@@ -7,7 +7,7 @@ position, and the next one is tried.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -94,12 +94,14 @@ def compile_split(split: Split) -> SplitProgram:
         ) from None
 
 
-def compile_replace(split: Split) -> SplitProgram:
-    """Compile a pattern whose matches are replaced.
+def compile_replace(split: Split, content: str) -> SplitProgram:
+    """Compile a pattern whose matches are replaced by ``content``. A match of no characters matters where there is some content.
 
-    Raises UnsupportedError as ``compile_split`` does, and where a match may be empty.
+    Raises UnsupportedError as ``compile_split`` does, and where such a match matters.
     """
     program = compile_split(split)
+    if not content:
+        return replace(program, may_be_empty=False)
     if program.may_be_empty:
         refused = empty_match()
         found = f"the {split.dialect.value} pattern {split.pattern!r} with {refused.found} at offset {refused.offset}"

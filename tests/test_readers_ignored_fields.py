@@ -1,0 +1,87 @@
+"""A field that nobody knows is ignored, with a note, where the reference ignores it; where it refuses the file, so does the reader."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tokenizers
+from parts.cases import Case, cases
+from reader_samples import BYTE_LEVEL, added, document, read_document
+
+from tokexport.errors import SourceError, UnsupportedError
+from tokexport.model import TokenizerModel
+
+Json = dict[str, Any]
+
+
+def objects(value: Any, path: str = "") -> Iterator[tuple[str, Json]]:
+    """Every object of a document but maps from names that anybody may choose."""
+    if isinstance(value, dict):
+        yield path, value
+        for name, inner in value.items():
+            if name not in ("vocab", "special_tokens", "truncation", "padding"):
+                yield from objects(inner, f"{path}.{name}" if path else name)
+    elif isinstance(value, list) and path != "model.merges":
+        for number, inner in enumerate(value):
+            yield from objects(inner, f"{path}[{number}]")
+
+
+def library_reads(fields: Json) -> bool:
+    try:
+        tokenizers.Tokenizer.from_str(json.dumps(fields))
+    except BaseException:  # a panic is no Exception
+        return False
+    return True
+
+
+def read_or_none(fields: Json, folder: Path) -> TokenizerModel | None:
+    try:
+        return read_document(fields, folder)
+    except UnsupportedError:
+        return None
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
+def test_an_unknown_field_of_any_object_is_ignored_or_refused_as_by_the_reference(case: Case, tmp_path: Path) -> None:
+    expected = read_or_none(case.document, tmp_path)
+    if expected is None:
+        return
+    for path, _ in objects(case.document):
+        fields = json.loads(json.dumps(case.document))
+        next(found for place, found in objects(fields) if place == path)["other"] = {"NFC": [1]}
+        if library_reads(fields):
+            model = read_document(fields, tmp_path)
+            assert any("the reference ignores" in note and f"{path}.other" in note for note in model.notes)
+            assert replace(model, notes=(), provenance=expected.provenance) == replace(expected, notes=())
+        else:
+            with pytest.raises(SourceError):
+                read_document(fields, tmp_path)
+
+
+def test_the_cases_have_places_that_ignore_and_places_that_refuse() -> None:
+    reads = {path.split("[")[0]: library_reads(change(path)) for path in ("", "normalizer", "normalizer.pattern")}
+    assert reads == {"": False, "normalizer": True, "normalizer.pattern": False}
+
+
+def change(path: str) -> Json:
+    normalizer = {"type": "Replace", "pattern": {"String": "a"}, "content": "b"}
+    fields = document(normalizer=normalizer)
+    next(found for place, found in objects(fields) if place == path)["other"] = 1
+    return fields
+
+
+def test_a_field_of_an_added_token_is_noted_by_its_place(tmp_path: Path) -> None:
+    fields = document(added_tokens=[added("<s>"), added("</s>", 1) | {"rank": 1}], decoder=BYTE_LEVEL | {"a b": None})
+    assert library_reads(fields)
+    notes = read_document(fields, tmp_path).notes
+    assert 'tokenizer.json: the reference ignores added_tokens[1].rank, decoder["a b"].' in notes
+
+
+def test_many_ignored_fields_are_counted(tmp_path: Path) -> None:
+    fields = document(decoder=BYTE_LEVEL | {f"f{number}": number for number in range(9)})
+    assert any(note.endswith("decoder.f4 and 4 more.") for note in read_document(fields, tmp_path).notes)
