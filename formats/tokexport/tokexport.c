@@ -3217,13 +3217,13 @@ static void run_op(rewriter *w, run *r, const tkx_op *op, int first, const uint8
 static NO_INLINE void rewrite(run *r, const tkx_op *op, uint32_t count, int first, const uint8_t **text, size_t *size) {
     const size_t mark = r->memory_used, given = *size;
     /* Of a normalizer that is aligned as a whole (ALGN), no operation is. */
-    const int aligns = wants_spans(r) && !(r->t->alignment.data && op < r->t->ops + r->t->normalizer_count);
+    const int aligns = follows_sources(r) && !(r->t->alignment.data && op < r->t->ops + r->t->normalizer_count);
     uint32_t i;
     for (i = 0; i < count && *size && r->code == TKX_OK; i++, op++) {
         rewriter w;
         run_op(&w, r, op, first, *text, *size, 0);
         /* Once more, now that it is known how many sources there are to be written. */
-        if (w.changed && w.used && (aligns || r->t->follows_sources) && r->code == TKX_OK) run_op(&w, r, op, first, *text, *size, w.used);
+        if (w.changed && w.used && aligns && r->code == TKX_OK) run_op(&w, r, op, first, *text, *size, w.used);
         if (!w.changed || r->code != TKX_OK) continue;
         memmove(r->memory + mark, w.out, w.used);
         r->memory_used = mark + w.used;
