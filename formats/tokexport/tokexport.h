@@ -161,7 +161,7 @@ typedef struct tkx {
     uint32_t token_slots, token_buckets, pair_slots, pair_buckets;
     uint32_t trie_units, trie_root, trie_continuation, trie_characters, trie_flags, trie_reserved;
     uint32_t stage_count, op_count, normalizer_count;
-    uint8_t plain_raw, plain_normalized;
+    uint8_t plain_raw, plain_normalized, words_first;
     tkx_stage stages[TKX_MAX_STAGES];
 #ifndef TKX_NO_NORMALIZER
     tkx_op ops[TKX_MAX_OPS];
