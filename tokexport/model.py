@@ -68,6 +68,36 @@ class NormalForm(Enum):
     NFD = "NFD"
     NFKC = "NFKC"
     NFKD = "NFKD"
+    # `tokenizers` up to 0.23 has the forms of Unicode 9, from 1.0 on those of Unicode 17.
+    NFC_17 = "NFC of Unicode 17"
+    NFD_17 = "NFD of Unicode 17"
+    NFKC_17 = "NFKC of Unicode 17"
+    NFKD_17 = "NFKD of Unicode 17"
+
+    @property
+    def composes(self) -> bool:
+        """NFC and NFKC."""
+        return self.name.removesuffix("_17").endswith("C")
+
+    @property
+    def is_compatible(self) -> bool:
+        """NFKC and NFKD."""
+        return "K" in self.name
+
+    @property
+    def is_of_unicode_17(self) -> bool:
+        """Whether its tables are the newer ones."""
+        return self.name.endswith("_17")
+
+    @property
+    def unversioned(self) -> NormalForm:
+        """The form of the same name among the first four."""
+        return NormalForm[self.name.removesuffix("_17")]
+
+    @property
+    def of_unicode_17(self) -> NormalForm:
+        """The form of the same name among the last four."""
+        return NormalForm[self.unversioned.name + "_17"]
 
 
 @dataclass(frozen=True, slots=True)

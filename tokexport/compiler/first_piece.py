@@ -26,7 +26,7 @@ def check_first_piece(normalizer: Sequence[Op], stages: Sequence[Stage], *, cut_
     Raises UnsupportedError.
     """
     kept = _Kept()
-    for op in normalizer:
+    for op in normalizer:  # there "first" is of the text that has not been normalized, in the reference too
         kept.pass_op(op)
     whole = not cut_between
     for stage in stages:
@@ -35,7 +35,8 @@ def check_first_piece(normalizer: Sequence[Op], stages: Sequence[Stage], *, cut_
             continue
         for op in stage:
             assert not isinstance(op, Split | SplitProgram)
-            kept.pass_op(op, whole=whole)
+            kept.check(op, whole=whole)
+            kept.pass_op(op)
 
 
 @dataclass(slots=True)
@@ -45,14 +46,17 @@ class _Kept:
     one_to_one: bool = True
     same_start: bool = True
 
-    def pass_op(self, op: Op, *, whole: bool = True) -> None:
-        """An operation on the text, which has not been cut if ``whole``."""
+    def check(self, op: Op, *, whole: bool) -> None:
+        """Refuse a prefix that may stand elsewhere; the text has not been cut if ``whole``."""
         if isinstance(op, AffixOp) and op.only_first and not (self.one_to_one or (self.same_start and whole)):
             raise UnsupportedError(
                 "pre_tokenizer.prepend_scheme",
                 '"first" behind steps that add or drop characters',
                 "it is where they replace one character by one",
             )
+
+    def pass_op(self, op: Op) -> None:
+        """An operation on the text."""
         match op:
             case MapOp(mapping):
                 outputs = [mapping.outputs[number] for number in np.unique(mapping.numbers)]

@@ -1,4 +1,4 @@
-"""Hugging Face's tokenizer.json 1.0, with the files that may stand beside it.
+"""Hugging Face's tokenizer.json, with the files that may stand beside it.
 
 The reference is the ``tokenizers`` library: what it makes of the file is what counts, also where the file says
 something else.
@@ -20,6 +20,8 @@ from tokexport.readers.huggingface_normalizer import read_normalizer
 from tokexport.readers.huggingface_post_processor import read_post_processor, template_ids
 from tokexport.readers.huggingface_pre_tokenizer import read_pre_tokenizer
 from tokexport.readers.huggingface_trimming import read_trimming
+from tokexport.readers.huggingface_version_2 import VERSION as _VERSION_2
+from tokexport.readers.huggingface_version_2 import as_matched, decoded_as_added, read_normalizers, version_1
 from tokexport.readers.json_node import Node
 from tokexport.readers.source_files import SourceFiles
 
@@ -45,19 +47,28 @@ def read_tokenizer_json(root: Node, files: SourceFiles, source: str = "tokenizer
     ``files`` finds what stands beside it, ``source`` names the kind of source in the provenance. Raises
     UnsupportedError for what cannot be exact, SourceError for what the reference refuses.
     """
-    root.object(_FIELDS)
     version = root.get("version")
-    if version is not None and version.string() != _VERSION:
-        version.unsupported(f'the version "{_VERSION}" of tokenizer.json is supported')
-    normalizer = read_normalizer(root.get("normalizer"))
+    version_2 = version is not None and version.value == _VERSION_2
+    if version_2:
+        normalizer, normalizer_of_added = read_normalizers(root.optional("normalizer"))
+        root = version_1(root, normalizer_of_added)
+    root.object(_FIELDS)
+    if not version_2 and version is not None and version.string() != _VERSION:
+        version.unsupported(f'the versions "{_VERSION}" and "{_VERSION_2}" of tokenizer.json are supported')
+    if not version_2:
+        normalizer = normalizer_of_added = read_normalizer(root.get("normalizer"))
     pre_tokenizer = read_pre_tokenizer(root, mapped=normalizer.byte_level)
     huggingface = read_model(root, byte_level=pre_tokenizer.byte_level)
-    added = read_added_tokens(root, huggingface.vocab, normalizer, size=len(huggingface.spelling))
+    added = read_added_tokens(root, huggingface.vocab, normalizer_of_added, size=len(huggingface.spelling))
+    added_ids = {token.content: token.id for token in added.tokens}
+    if version_2:
+        added = as_matched(added)
     template = read_post_processor(root)
     tokens, decoding = _tokens(root, huggingface, added)
+    if version_2:
+        tokens = tuple(decoded_as_added(tokens, added, byte_level=pre_tokenizer.byte_level))
     _check_template(template, tokens)
     config = read_config(files)
-    added_ids = {token.content: token.id for token in added.tokens}
     roles = read_roles(files, config, {**huggingface.vocab, **added_ids}, tokens, huggingface.unk_id)
     return TokenizerModel(
         tokens=tokens,
