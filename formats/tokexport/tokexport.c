@@ -3753,8 +3753,8 @@ static uint32_t find_parts(run *r, uint32_t id, const uint8_t **parts) {
 }
 
 /* The id of a part. */
-static uint32_t part_id(run *r, const uint8_t *part) {
-    const uint32_t id = load_u32(part);
+static uint32_t part_id(run *r, const uint8_t *at) {
+    const uint32_t id = load_u32(at);
     if (id < r->t->id_count) return id;
     fail(r, TKX_E_CORRUPT);
     return 0;
@@ -3762,19 +3762,19 @@ static uint32_t part_id(run *r, const uint8_t *part) {
 
 /* Emits a symbol that merging has left, or its parts. It stands for the bytes from `from` to `to`, which matter for spans only. */
 static void emit_symbol(run *r, uint32_t id, const uint8_t *from, const uint8_t *to) {
-    const uint8_t *part = NULL;
-    uint32_t count = r->t->unused.data ? find_parts(r, id, &part) : 0;
+    const uint8_t *at = NULL;
+    uint32_t count = r->t->unused.data ? find_parts(r, id, &at) : 0;
     if (count == 0) {
         emit_token(r, id, from, to);
         return;
     }
-    for (; count && r->code == TKX_OK; count--, part += UNUSED_SIZE) {
-        const size_t length = wants_spans(r) ? load_u32(part + 4) : 0;
+    for (; count && r->code == TKX_OK; count--, at += UNUSED_SIZE) {
+        const size_t length = wants_spans(r) ? load_u32(at + 4) : 0;
         if (length > (size_t)(to - from) || (wants_spans(r) && (length == 0 || (count == 1 && length < (size_t)(to - from))))) {
             fail(r, TKX_E_CORRUPT);
             return;
         }
-        id = part_id(r, part);
+        id = part_id(r, at);
         emit_token(r, id, from, from + length);
         from += length;
     }
@@ -3785,14 +3785,14 @@ static size_t take_apart(run *r, uint32_t *ids, size_t count) {
     uint32_t made[SHORT_PIECE];
     size_t used = 0, i;
     for (i = 0; i < count; i++) {
-        const uint8_t *part = NULL;
-        uint32_t left = find_parts(r, ids[i], &part);
+        const uint8_t *at = NULL;
+        uint32_t left = find_parts(r, ids[i], &at);
         if (left > SHORT_PIECE - used || (left == 0 && used == SHORT_PIECE)) {
             fail(r, TKX_E_CORRUPT);
             return 0;
         }
         if (left == 0) made[used++] = ids[i];
-        for (; left; left--, part += UNUSED_SIZE) made[used++] = part_id(r, part);
+        for (; left; left--, at += UNUSED_SIZE) made[used++] = part_id(r, at);
     }
     memcpy(ids, made, used * sizeof *ids);
     return used;
@@ -3861,7 +3861,12 @@ static NO_INLINE void merge_long(run *r, const uint8_t *bytes, size_t size) {
     if (lengths) {
         emit_symbols(r, bytes, symbols, lengths, count);
     } else {
-        for (i = count ? 0 : NONE; i != NONE; i = symbol(symbols, i, SYMBOL_NEXT)) emit_symbol(r, symbol(symbols, i, SYMBOL_ID), bytes, bytes);
+        const size_t emitted = r->count;
+        for (i = count ? 0 : NONE; i != NONE && r->code == TKX_OK; i = symbol(symbols, i, SYMBOL_NEXT)) {
+            emit_symbol(r, symbol(symbols, i, SYMBOL_ID), bytes, bytes);
+            /* A part is a byte long at least. */
+            if (r->t->unused.data && r->count - emitted > size) fail(r, TKX_E_CORRUPT);
+        }
     }
     r->memory_used = mark;
 }
