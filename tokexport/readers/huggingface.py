@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from tokexport.compiler.inserting import check_insertions
 from tokexport.errors import NotBytesError, SourceError, UnsupportedError
 from tokexport.layout import MAX_IDS
 from tokexport.model import Decoding, Provenance, Reference, Template, Token, TokenizerModel, TokenKind
@@ -66,11 +67,12 @@ def _read(root: Node, files: SourceFiles, source: str, *, spelled: bool) -> Toke
     root = replace(root, ignored=[])
     normalizer = read_normalizer(root.get("normalizer"), spelled=spelled)
     pre_tokenizer = read_pre_tokenizer(root, mapped=normalizer.byte_level, spelled=spelled)
+    check_insertions(normalizer.steps, pre_tokenizer.steps, byte_level=pre_tokenizer.byte_level)
     huggingface = read_model(root, byte_level=pre_tokenizer.byte_level)
     added = read_added_tokens(root, huggingface.vocab, normalizer, size=len(huggingface.spelling))
     template = read_post_processor(root)
     tokens, decoding = _tokens(root, huggingface, added)
-    _check_template(template, tokens)
+    tokens = _with_template_ids(template, tokens)
     config = read_config(files)
     added_ids = {token.content: token.id for token in added.tokens}
     roles = read_roles(files, config, {**huggingface.vocab, **added_ids}, tokens, huggingface.unk_id)
@@ -87,7 +89,7 @@ def _read(root: Node, files: SourceFiles, source: str, *, spelled: bool) -> Toke
         decoding=decoding,
         special_ids=roles.special_ids,
         chat_template=roles.chat_template,
-        notes=(*added.notes, *_switched_on(root), *_ignored(root), *roles.notes),
+        notes=(*added.notes, *_switched_on(root), *_ignored(root), *_no_tokens(root, template, tokens), *roles.notes),
     )
 
 
@@ -137,12 +139,17 @@ def _switched_on(root: Node) -> list[str]:
     ]
 
 
-def _check_template(template: Template, tokens: tuple[Token | None, ...]) -> None:
-    """The reference adds the ids of the post-processor as they are written, whatever ids the tokens got: they must be
-    tokens.
+def _with_template_ids(template: Template, tokens: tuple[Token | None, ...]) -> tuple[Token | None, ...]:
+    """The tokens, and holes up to the largest id of the post-processor: the reference adds its ids as they are written, be they tokens or
+    not.
     """
-    for number in sorted(template_ids(template)):
-        if number >= len(tokens) or tokens[number] is None:
-            raise UnsupportedError(
-                "post_processor", f"the id {number}, which is no token,", "it may add the ids of tokens"
-            )
+    largest = max(template_ids(template), default=0)
+    if largest >= MAX_IDS:
+        raise UnsupportedError("post_processor", f"the id {largest}", f"ids are supported up to {MAX_IDS - 1}")
+    return (*tokens, *[None] * (largest + 1 - len(tokens))) if template_ids(template) else tokens
+
+
+def _no_tokens(root: Node, template: Template, tokens: tuple[Token | None, ...]) -> list[str]:
+    numbers = sorted(number for number in template_ids(template) if tokens[number] is None)
+    found = ", ".join(map(str, numbers))
+    return [f"{root.file}: the post_processor adds the id {found}, which is no token."] if numbers else []
