@@ -1,22 +1,27 @@
 """Makes the tables of README.md, all with one command, and writes them where the README has its marks.
 
-    python benchmarks/readme.py
+    python benchmarks/readme.py             all of them
+    python benchmarks/readme.py families    one of them
 
-Takes some minutes. Set TOKEXPORT_SHARED for real texts; see texts.py.
+Takes some minutes. Set TOKEXPORT_SHARED for real texts, see texts.py, and for real tokenizers of every family: without it their
+table stays as it is.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import encode
+import families
 import open as opening  # benchmarks/open.py
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "fixtures"))
 ROUNDS = 5
+FAMILIES = ("llama2", "gemma3", "phi-3", "clip", "t5-small", "xlm-roberta", "xlnet-base-cased", "bert-base-uncased")
 
 
 def encoding() -> str:
@@ -28,20 +33,35 @@ def encoding() -> str:
     return "\n".join(encode.report(path, pattern, ROUNDS) for path, pattern in sources)
 
 
-PARTS: Mapping[str, Callable[[], str]] = {"encode": encoding, "open": lambda: opening.report(opening.fetched())}
+def all_families() -> str | None:
+    """The table of families.py, for the tokenizers of a collection outside of the repository."""
+    if "TOKEXPORT_SHARED" not in os.environ:
+        return None
+    folder = Path(os.environ["TOKEXPORT_SHARED"]).resolve() / "tokenizers"
+    return families.report([folder / name / "tokenizer.json" for name in FAMILIES], ROUNDS)
+
+
+PARTS: Mapping[str, Callable[[], str | None]] = {
+    "encode": encoding,
+    "families": all_families,
+    "open": lambda: opening.report(opening.fetched()),
+}
 
 
 def main() -> None:
-    """The command."""
+    """The command. Names of parts (``encode``, ``families``, ``open``) make only these."""
     readme = ROOT / "README.md"
-    for name, make in PARTS.items():
+    for name in sys.argv[1:] or PARTS:
+        make = PARTS[name]
         text = readme.read_text(encoding="utf-8")
         begin, end = f"<!-- {name}: made by benchmarks/readme.py -->\n", f"<!-- {name}: end -->"
         if text.count(begin) != 1 or text.count(end) != 1:
             sys.exit(f"README.md: the marks of the table {name!r} are not there")
         before, behind = text.split(begin)[0], text.split(end)[1]
-        readme.write_text(f"{before}{begin}\n{make()}\n{end}{behind}", encoding="utf-8")
-        print(f"{name}: done", file=sys.stderr)
+        table = make()
+        if table is not None:
+            readme.write_text(f"{before}{begin}\n{table}\n{end}{behind}", encoding="utf-8")
+        print(f"{name}: {'left as it is' if table is None else 'done'}", file=sys.stderr)
 
 
 if __name__ == "__main__":

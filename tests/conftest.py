@@ -9,11 +9,16 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import settings
 from repository import FIXTURES, SMALL, script
 
 from tokexport import verification
 from tokexport.cli import commands
 from tokexport.conversion import convert
+
+# How long an example takes says more about what else the machine does than about the code.
+settings.register_profile("tokexport", deadline=None)
+settings.load_profile("tokexport")
 
 
 @pytest.fixture(scope="session", autouse=True)

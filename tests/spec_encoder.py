@@ -97,7 +97,7 @@ def encode_piece(file: SpecFile, piece: bytes) -> list[int]:
         if whole is not None and (file.flags & WHOLE_PIECE_FIRST or file.record(whole)[2] & RECORD_WHOLE):
             return [whole]
     symbols = unit_symbols(file, piece) if b"CHRS" in file.sections else byte_symbols(file, piece)
-    return merge(file, symbols)
+    return [part for symbol in merge(file, symbols) for part, _ in file.parts(symbol) or [(symbol, 0)]]
 
 
 def byte_symbols(file: SpecFile, piece: bytes) -> list[int]:

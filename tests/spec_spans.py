@@ -22,9 +22,11 @@ from spec_encoder import (
     replaced_spans,
     rewrite,
     split,
+    trie_spells,
 )
 from spec_reader import (
     BPE,
+    BY_CLUSTER,
     BYTES,
     CHARSMAP,
     FORM,
@@ -37,11 +39,14 @@ from spec_reader import (
     RefusalError,
     SpecFile,
     Stage,
+    require,
     u32,
 )
 
 Source = tuple[int, int]  # a range of bytes of the input
 KEEP_FIRST = 2
+PREFIX, SUFFIX, COLLAPSE = 1, 2, 4
+SPACES = {" ", "\u2581"}
 
 
 def encode_spans(
@@ -52,7 +57,7 @@ def encode_spans(
     found: list[tuple[int, Source]] = []
     for token, source, counts in locate(file, text, special):
         leading, trailing = counts or exceptions.get(token) or spaces(file.token_bytes(token))
-        start, end = character_span(text, source) if characters else source
+        start, end = character_span(text, source, b"ALGN" in file.sections) if characters else source
         for one_pass in passes:
             keeps = one_pass == KEEP_FIRST and leading == 1 and (not found or start == 0)
             if leading and not keeps:
@@ -81,10 +86,10 @@ def spaces(name: bytes) -> tuple[int, int]:
     return len(name) - len(name.lstrip(b" ")), len(name) - len(name.rstrip(b" "))
 
 
-def character_span(text: bytes, source: Source) -> Source:
-    """A span of bytes as one of characters."""
+def character_span(text: bytes, source: Source, at_end: bool) -> Source:
+    """A span of bytes as one of characters; ``at_end``: one that begins at the end of the text, too."""
     start, end = source
-    if start == len(text):
+    if start == len(text) and not at_end:
         return source
     return len(text[:start].decode()), len(text[:end].decode())
 
@@ -101,7 +106,12 @@ def locate(file: SpecFile, text: bytes, special: bool) -> Iterator[tuple[int, So
         if token is not None:
             yield token, joined(part_sources), white_space(file, part)
             continue
-        part, part_sources = rewrite_located(file, part, part_sources, file.ops[: file.normalizer_count], first)
+        ops = file.ops[: file.normalizer_count]
+        if b"ALGN" in file.sections:
+            given, part = part, rewrite(file, part, ops, first)
+            part_sources = aligned(file, given, part_sources, part)
+        else:
+            part, part_sources = rewrite_located(file, part, part_sources, ops, first)
         for inner_start, inner_stop, inner in added_ranges(file, part, special, normalized=True):
             piece, piece_sources = part[inner_start:inner_stop], part_sources[inner_start:inner_stop]
             if inner is not None:
@@ -144,6 +154,62 @@ def rewrite_located(
                 [*before_sources, *[beside] * added] if op.flags & APPEND else [*[beside] * added, *before_sources]
             )
     return text, sources
+
+
+def aligned(file: SpecFile, text: bytes, sources: list[Source], normalized: bytes) -> list[Source]:
+    """The sources of a normalized text, as ALGN says."""
+    if not normalized:
+        return []
+    flags, reserved = u32(file.sections[b"ALGN"], 0), u32(file.sections[b"ALGN"], 12)
+    require(flags & ~(PREFIX | SUFFIX | COLLAPSE) == 0 and reserved == 0, "TKX_E_CORRUPT")
+    starts: list[int] = []  # where in the input each byte of the normalized text comes from
+    left = [*normalized.decode()]  # what has no source yet
+    kept_behind = left.pop() if flags & SUFFIX else ""
+    dropped: int | None = None  # where the first space that is missing at the end comes from
+
+    def take(characters: str, start: int) -> None:
+        nonlocal dropped
+        for character in characters:
+            if not left:
+                require(bool(flags & COLLAPSE) and character in SPACES, "TKX_E_CORRUPT")
+                dropped = start if dropped is None else dropped
+                continue
+            found = left.pop(0)
+            require(found == character or {found, character} <= SPACES, "TKX_E_CORRUPT")
+            starts.extend([start] * len(found.encode()))
+
+    rules = [*enumerate(chunks(file, text))]
+    places = [*accumulate((len(old) for _, (old, _) in rules), initial=0)]
+    begins = [*(sources[place][0] for place in places[:-1]), sources[-1][1]]
+    while flags & COLLAPSE and rules and rules[0][1][1] == b" ":
+        rules.pop(0)
+    if flags & PREFIX:
+        take(" ", begins[rules[0][0]] if rules else begins[-1])
+    behind_space = bool(flags & COLLAPSE)
+    for number, (_, new) in rules:
+        kept = new.lstrip(b" ") if behind_space else new
+        take(kept.decode(), begins[number])
+        if kept:
+            behind_space = bool(flags & COLLAPSE) and kept.endswith(b" ")
+    end = begins[-1] if dropped is None else dropped
+    starts.extend([end] * len(kept_behind.encode()))
+    require(not left, "TKX_E_CORRUPT")
+    return [*pairwise([*starts, end])]
+
+
+def chunks(file: SpecFile, text: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """The parts of a text that sentencepiece takes together, and what its rules make of each."""
+    for op in file.ops[: file.normalizer_count]:
+        if op.kind == CHARSMAP and not op.flags & BY_CLUSTER:
+            yield from charsmap_parts(op, text)
+            return
+    section = file.sections[b"ALGN"]
+    protected = trie_spells(section, 16, u32(section, 4), u32(section, 8))
+    while text:
+        kept = [content for content in protected if text.startswith(content)]
+        part = max([*kept, text.decode()[0].encode()], key=len)
+        yield part, part
+        text = text[len(part) :]
 
 
 def charsmap_sources(op: Op, text: bytes, sources: list[Source]) -> list[Source]:
@@ -228,9 +294,12 @@ def locate_piece(file: SpecFile, piece: bytes, sources: list[Source]) -> Iterato
     spelled = [source for width, source in zip(widths, sources, strict=True) for _ in range(width)]
     symbols = unit_symbols(file, piece) if b"CHRS" in file.sections else byte_symbols(file, piece)
     at = 0
-    for token, length in merge_lengths(file, symbols):
-        yield token, joined(spelled[at : at + length])
-        at += length
+    for symbol, whole in merge_lengths(file, symbols):
+        parts = file.parts(symbol) or [(symbol, whole)]
+        require(sum(length for _, length in parts) == whole, "TKX_E_CORRUPT")
+        for token, length in parts:
+            yield token, joined(spelled[at : at + length])
+            at += length
 
 
 def spelled_length(byte: int) -> int:

@@ -20,7 +20,9 @@ from conformance.vectors import Vectors, compare_vectors
 from repository import ROOT, SMALL
 
 import tokexport
+from tokexport.readers.sentencepiece_proto import Piece, PieceType, SentencePieceModel
 from tokexport.references import reference_for
+from tokexport.references.sentencepiece_writer import serialize
 
 PATTERN = "*/ranks.tiktoken=cl100k_base"
 
@@ -158,6 +160,20 @@ def test_a_vector_that_the_library_confirms_and_the_file_does_not_give_is_a_diff
     )
     assert (found.compared, found.differing, found.disowned) == (1, 1, 0)
     assert found.first.startswith("'Hello': expected")
+
+
+def test_a_library_without_a_post_processor_is_asked_for_bos_as_the_vector_was(tmp_path: Path) -> None:
+    pieces = (Piece("<unk>", 0.0, PieceType.UNKNOWN), Piece("<s>", 0.0, PieceType.CONTROL), Piece("\u2581a", -1.0))
+    source = tmp_path / "one" / "tokenizer.model"
+    source.parent.mkdir()
+    source.write_bytes(serialize(SentencePieceModel("tokenizer.model", pieces)))
+    tokexport.convert(source, tmp_path / "tokenizer.bin")
+    vector = {"text": "a", "ids": [1, 2], "add_special": True, "ref": "sp:one/tokenizer.model"}
+    without_bos = {**vector, "ids": [2]}
+    of_another_text = {**vector, "ids": [2], "add_special": False, "text": "a a"}
+    directory = write_vectors(tmp_path / "vectors", [vector, without_bos, of_another_text])
+    tokenizer, reference = tokexport.load(tmp_path / "tokenizer.bin"), reference_for(source)
+    assert compare_vectors(tokenizer, reference, directory, Found("one/tokenizer.model")) == Vectors(1, 0, "", 2)
 
 
 def test_a_folder_without_a_tokenizer_could_not_be_done(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 from zlib import crc32
 
 import pytest
@@ -17,11 +16,10 @@ from tokexport.verification import compare
 from tokexport.verification.comparison import Comparison
 
 STRINGS = 100_000 if SLOW else 500
+CASES = [case for case in CONVERTED if SLOW or not case.slow]
 
 
-@pytest.mark.parametrize(
-    "case", CONVERTED, ids=lambda case: f"{case.name}-{case.pattern}" if case.pattern else case.name
-)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.name}-{case.pattern}" if case.pattern else case.name)
 def test_a_real_tokenizer_gives_the_ids_of_its_library(case: Case, shared: Path, tmp_path: Path) -> None:
     source = shared / "tokenizers" / case.source
     target = tmp_path / "tokenizer.bin"
@@ -30,11 +28,12 @@ def test_a_real_tokenizer_gives_the_ids_of_its_library(case: Case, shared: Path,
 
     assert tokenizer.self_test() > 0
     for vector in vectors(shared, case):
+        mode = Mode.TEMPLATE if vector["add_special"] else Mode.IDS
         ids = tokenizer.encode(vector["text"], allowed_special="all", add_special_tokens=vector["add_special"])
+        if mode is Mode.TEMPLATE and case.source.endswith(".model"):  # who calls the library asks it for BOS
+            ids.insert(0, tokenizer.special_ids.bos)
         # One vector is published with the ids of a pair and the first text alone: the library does not confirm it.
-        assert vector["ids"] == ids or ids == reference.encode_batch([vector["text"]], mode_of(vector))[0], vector[
-            "text"
-        ]
+        assert vector["ids"] == ids or ids == reference.encode_batch([vector["text"]], mode)[0], vector["text"]
 
     texts = corpora(shared) if SLOW else [shared / "corpora" / "unicode" / "mixed_input.txt"]
     result = compare(tokenizer, reference, strings=STRINGS, texts=texts, code_points=SLOW)
@@ -46,10 +45,6 @@ def test_a_real_tokenizer_gives_the_ids_of_its_library(case: Case, shared: Path,
     strings = [(f"stress:{number}", string) for number, string in enumerate(stress_strings(shared))][some]
     stress.texts("stress strings", strings, reference.modes() if SLOW else (Mode.TEXT, Mode.IDS), len(strings))
     assert stress.result(()).ok, "\n".join(stress.result(()).lines())
-
-
-def mode_of(vector: dict[str, Any]) -> Mode:
-    return Mode.TEMPLATE if vector["add_special"] else Mode.IDS
 
 
 @pytest.mark.parametrize("name", REFUSED)

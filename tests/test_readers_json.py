@@ -64,7 +64,7 @@ def test_a_lone_surrogate_is_named_by_its_path() -> None:
 @pytest.mark.parametrize(
     ("changes", "path"),
     [
-        ({"version": "2.0"}, 'version: "2.0"'),
+        ({"version": "3.0"}, 'version: "3.0"'),
         ({"normalizer": {"type": "Uppercase"}}, "normalizer.type"),
         (
             {"normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "Trim"}]}},

@@ -166,7 +166,7 @@ def test_pieces_with_equal_scores_are_chosen_as_the_library_does(
     unused=st.lists(st.booleans(), min_size=30, max_size=30),
     texts=st.lists(st.text(st.sampled_from("abc "), max_size=12), max_size=20),
 )
-def test_unused_pieces_are_taken_apart_as_the_library_does_or_refused(
+def test_unused_pieces_are_taken_apart_as_the_library_does(
     pieces: list[str], unused: list[bool], texts: list[str], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     made = [
@@ -175,12 +175,6 @@ def test_unused_pieces_are_taken_apart_as_the_library_does_or_refused(
     ]
     path = tmp_path_factory.mktemp("unused") / "x.model"
     path.write_bytes(serialize(small(*LETTERS, *made)))
-    known = {*pieces, *"ab"}
-    ways = [sum(text[:cut] in known and text[cut:] in known for cut in range(1, len(text))) for text in pieces]
-    if any(odd and count > 1 for odd, count in zip(unused, ways, strict=False)):
-        with pytest.raises(UnsupportedError, match="pairs of pieces make"):
-            read(path)
-        return
     encoder, reference = SlowEncoder(read(path)), reference_for(path)
     for text in texts:
         assert encoder.encode(text) == reference.encode(text, False)
@@ -251,7 +245,7 @@ def test_a_model_that_cannot_be_exact_is_refused(
         read_small(model, tmp_path)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(data=st.data())
 def test_a_damaged_file_gives_an_error_and_never_anything_else(
     data: st.DataObject, trained: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory

@@ -28,7 +28,7 @@ from tokexport.writers.tokexport_file import write
 SLOW = os.environ.get("TOKEXPORT_SLOW", "") not in ("", "0")
 PATTERNS = [
     *("a*", "a*?", "(?=b)", r"\b", r"\B", "a?b?", "(?<=a)", "$", "^", r"\s*", "(?:ab)*", "x*$", "(?<![ab])", "a*(?=b)"),
-    *("^a*", "a*|b", r"(?=(?:\d\d)*\b)", r"(?=[^\s])", r"\Z", "(?:[ab]+!)?", r"(?<=\s)|$", ""),
+    *("^a*", "a*|b", r"(?=(?:\d\d)*\b)", r"(?=[^\s])", r"\z", "(?:[ab]+!)?", r"(?<=\s)|$", ""),
 ]
 PARTS = st.sampled_from([*"aaabbx \n1!é中", "ab", "12", "  ", "\u0301", "<T>", "-"])
 TEXTS = st.lists(PARTS, max_size=12).map("".join)
@@ -74,7 +74,8 @@ def test_what_is_put_where_a_match_holds_nothing(
     try:
         data = write(read_document(fields, tmp_path))
     except UnsupportedError as error:
-        assert second is not None or "leaves nothing" in error.supported  # it may insert, and is not the first step
+        if second is None and "leaves nothing" not in error.supported:
+            raise  # otherwise the second step may insert, and is not the first
         return
     reference = tokenizers.Tokenizer.from_str(json.dumps(fields))
     runtime, spec = load(data), spec_reader.open_file(data)

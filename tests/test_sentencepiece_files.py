@@ -7,14 +7,17 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
+import golden_files
 import pytest
 import sentencepiece
 import spec_encoder
 import spec_reader
+import spec_spans
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_c_corrupt_tables import numbers, patched
 
-from tokexport.errors import UnsupportedError
+from tokexport.errors import FormatError, UnsupportedError
 from tokexport.layout import Tag
 from tokexport.readers import read
 from tokexport.readers.sentencepiece_proto import (
@@ -29,6 +32,7 @@ from tokexport.references.sentencepiece_writer import serialize
 from tokexport.runtime.tokenizer import load
 from tokexport.writers.tokexport_file import Options, write
 
+CORRUPT = -37
 SENTENCES = [
     "the quick brown fox jumps over the lazy dog",
     "the theme of the thesis: another theory, there and then",
@@ -161,7 +165,7 @@ def test_unused_and_user_defined_pieces_are_exact_or_refused(
     try:
         tokenizer = load(made(data, tmp_path_factory.mktemp("pieces")))
     except UnsupportedError:
-        assert x is PieceType.UNUSED or any(kind == "unused" for _, kind in pieces)
+        assert x is PieceType.UNUSED
         return
     reference = sentencepiece.SentencePieceProcessor(model_proto=data)
     for text in found:
@@ -215,12 +219,69 @@ def test_an_unused_character_that_merges_need_is_refused(tmp_path: Path) -> None
         made(serialize(model), tmp_path)
 
 
-def test_a_trained_model_with_an_unused_product_is_refused_by_a_sentence(tmp_path: Path) -> None:
-    model = parse_model(train(model_type="bpe"), "x.model")
-    product = next(number for number, piece in enumerate(model.pieces) if len(piece.text) == 2)
-    pieces = list(model.pieces)
-    pieces[product] = replace(pieces[product], type=PieceType.UNUSED)
-    with pytest.raises(
-        UnsupportedError, match=rf"taken apart again \(unused: id {product}, 1 in all\) is not supported"
-    ):
-        made(serialize(replace(model, pieces=tuple(pieces))), tmp_path)
+def test_unused_products_of_a_trained_model_are_taken_apart_as_the_library_does(tmp_path: Path) -> None:
+    model = parse_model(train(model_type="bpe", vocab_size=140), "x.model")
+    dice = random.Random(2)
+    pieces = [
+        replace(piece, type=PieceType.UNUSED) if len(piece.text) > 1 and dice.random() < 0.5 else piece
+        for piece in model.pieces
+        if piece.type is PieceType.NORMAL
+    ]
+    others = [piece for piece in model.pieces if piece.type is not PieceType.NORMAL]
+    data = serialize(replace(model, pieces=(*others, *pieces)))
+    content = made(data, tmp_path)
+    tokenizer, reference = load(content), sentencepiece.SentencePieceProcessor(model_proto=data)
+    file = spec_reader.open_file(content)
+    assert len(file.sections[Tag.UNUSED]) > 200
+    for number, text in enumerate(texts(200)):
+        expected = reference.EncodeAsOffsetMapping(text)
+        found = tokenizer.encode_with_offsets(text)
+        assert tokenizer.encode(text) == found.ids == expected["ids"], text
+        assert found.offsets == expected["offsets"], text
+        if number % 20 == 0:
+            spans = spec_spans.encode_spans(file, text.encode())
+            assert spans == [*zip(expected["ids"], expected["offsets"], strict=True)], text
+    long = " ".join(texts(1000))
+    assert tokenizer.encode(long) == reference.encode(long)
+
+
+@pytest.mark.parametrize(
+    ("at", "number"),
+    [
+        (0, 0x1FFFFF),  # the first part of the first entry: an id that does not exist
+        (-8 * 3 + 4, 3),  # the entries: more parts than there are, and none
+        (-8 * 2 + 4, 0xFFFFFFFF),
+        (-8 * 3 + 4, 0xFFFFFFFF),
+    ],
+)
+def test_parts_of_unused_pieces_out_of_their_range_are_corrupt(at: int, number: int) -> None:
+    count, parts = numbers("pieces", b"UNUS", 0, 2)
+    assert (count, parts) == (2, 5)
+    content = patched("pieces", (b"UNUS", 8 + 8 * (count + 1) + at, "I", number))
+    tokenizer, file = load(content, check=False), spec_reader.open_file(content)
+    for text in ("eabfi", "eabfi" * 100):
+        with pytest.raises(FormatError) as refusal:
+            tokenizer.encode(text)
+        assert refusal.value.code == CORRUPT
+        with pytest.raises(spec_reader.RefusalError, match="TKX_E_CORRUPT"):
+            spec_encoder.encode(file, text.encode())
+
+
+@pytest.mark.parametrize("length", [0, 1, 3, 0xFFFFFFFF])
+def test_parts_that_are_not_as_long_as_the_piece_matter_for_spans_only(length: int) -> None:
+    content = patched("pieces", (b"UNUS", 8 + 8 * 3 + 4, "I", length))
+    tokenizer, file = load(content, check=False), spec_reader.open_file(content)
+    assert tokenizer.encode("eabfi") == load(golden_files.content("pieces")).encode("eabfi")
+    with pytest.raises(FormatError) as refusal:
+        tokenizer.encode_with_offsets("eabfi")
+    assert refusal.value.code == CORRUPT
+    with pytest.raises(spec_reader.RefusalError, match="TKX_E_CORRUPT"):
+        spec_spans.encode_spans(file, b"eabfi")
+
+
+def test_a_user_defined_character_is_never_a_part_of_another_piece(tmp_path: Path) -> None:
+    model = small(Piece("ab", -1.0), Piece("x", 0.0, PieceType.USER_DEFINED), Piece("ax", -2.0), Piece("abx", -3.0))
+    data = serialize(model)
+    tokenizer, reference = load(made(data, tmp_path)), sentencepiece.SentencePieceProcessor(model_proto=data)
+    for text in ("ax", "abx", "xab", "xx", "x", "axabxx"):
+        assert tokenizer.encode(text) == reference.encode(text), text

@@ -52,9 +52,9 @@ def table_fields(name: str) -> list[tuple[int, str, str]]:
 
 
 def test_the_declaration_holds_what_these_tests_look_for() -> None:
-    assert len(STRUCTS) == 20
-    assert len(RECORDS) == 11
-    assert len(ENUMS) == 18
+    assert len(STRUCTS) == 22
+    assert len(RECORDS) == 13
+    assert len(ENUMS) == 19
 
 
 def test_every_declared_struct_and_record_has_a_table_and_no_table_is_left_over() -> None:
@@ -189,6 +189,9 @@ def test_the_sizes_of_sections_follow_from_the_declared_sizes() -> None:
         f"{layout.CLASS_BLOCK} * leaf_count",
         "POST": f"{layout.TemplateHeader.sizeof()} + {layout.TEMPLATE_PIECE.itemsize} * (single_count + pair_count)",
         "TRIM": f"{layout.TrimmingHeader.sizeof()} + {layout.TRIMMING_EXCEPTION.itemsize} * exception_count",
+        "UNUS": f"{layout.UnusedHeader.sizeof()} + {layout.UNUSED_ENTRY.itemsize} * (unused_count + 1) + "
+        f"{layout.UNUSED_PART.itemsize} * part_count",
+        "ALGN": f"{layout.AlignmentHeader.sizeof()} + {node} * (node_count + 1) + {edge} * edge_count",
         "SPID": f"{layout.SpecialIdsHeader.sizeof()} + 4 * stop_count",
         "TEST": f"{layout.SelfTestHeader.sizeof()} + {layout.SELF_TEST_CASE.itemsize} * case_count + 4 * id_count + "
         "text_size",

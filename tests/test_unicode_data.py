@@ -22,7 +22,8 @@ from tokexport.compiler.unicode.store import (
     unpack,
 )
 
-FILES = ("engines.dat", "normal_forms.dat")
+MADE = ("engines.dat", "characters.dat", "normal_forms.dat")
+FILES = (*MADE, "normal_forms_17.dat")
 
 USE_EVERYTHING = """
 import sys, types
@@ -66,7 +67,16 @@ def test_the_generator_makes_the_shipped_bytes() -> None:
     for package, version in PINNED.items():
         if not metadata.packages_distributions().get(package) or metadata.version(package) != version:
             pytest.skip(f"the tables are made with {package} {version}")
-    assert generate() == {name: shipped(name) for name in FILES}
+    assert generate() == {name: shipped(name) for name in MADE}
+
+
+@pytest.mark.skipif(os.environ.get("TOKEXPORT_SLOW") != "1", reason="asks for the forms of every scalar value")
+def test_the_generator_of_the_forms_of_unicode_17_makes_the_shipped_bytes() -> None:
+    from tokexport.compiler.unicode.generate_17 import PINNED, generate
+
+    if metadata.version("tokenizers") != PINNED:
+        pytest.skip(f"the table is made with tokenizers {PINNED}")
+    assert generate() == {"normal_forms_17.dat": shipped("normal_forms_17.dat")}
 
 
 @given(st.lists(st.integers(0, 2**40)))

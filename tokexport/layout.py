@@ -84,6 +84,7 @@ class Tag:
     PAIR_INDEX: Final = b"PIDX"
     TRIE: Final = b"TRIE"
     CROSSINGS: Final = b"XPRS"
+    UNUSED: Final = b"UNUS"
     SPLITS: Final = b"SPLT"
     CUTS: Final = b"CUTS"
     NORMALIZER: Final = b"NORM"
@@ -91,6 +92,7 @@ class Tag:
     ADDED_CLASSES: Final = b"ACLS"
     TEMPLATE: Final = b"POST"
     TRIMMING: Final = b"TRIM"
+    ALIGNMENT: Final = b"ALGN"
     SPECIAL_IDS: Final = b"SPID"
     CHAT_TEMPLATE: Final = b"CHAT"
     PROVENANCE: Final = b"PROV"
@@ -426,6 +428,25 @@ class TrimmingPass(IntEnum):
 
 MAX_TRIMMING_PASSES: Final = 15
 TRIMMING_EXCEPTION: Final = np.dtype([("id", "<u4"), ("leading", "<u2"), ("trailing", "<u2")])
+
+# ALGN: this header, then the nodes and edges of a trie over the protected texts.
+AlignmentHeader = Struct(
+    "flags" / Int32ul, "node_count" / Int32ul, "edge_count" / Int32ul, "reserved" / Const(bytes(4))
+)
+
+
+class AlignmentFlag(IntFlag):
+    """``alignment.flags``."""
+
+    PREFIX = 1 << 0  # a space is put before the text
+    SUFFIX = 1 << 1  # a space is put behind the text
+    COLLAPSE = 1 << 2  # spaces at both ends, and behind a space, are dropped
+
+
+# UNUS: this header, unused_count + 1 entries, the parts.
+UnusedHeader = Struct("unused_count" / Int32ul, "part_count" / Int32ul)
+UNUSED_ENTRY: Final = np.dtype([("id", "<u4"), ("first", "<u4")])
+UNUSED_PART: Final = np.dtype([("id", "<u4"), ("length", "<u4")])  # length: in bytes, of the text that it stands for
 
 # SPID: this header, then stop_count ids.
 SpecialIdsHeader = Struct("bos" / Int32ul, "eos" / Int32ul, "pad" / Int32ul, "unk" / Int32ul, "stop_count" / Int32ul)

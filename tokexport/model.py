@@ -68,6 +68,36 @@ class NormalForm(Enum):
     NFD = "NFD"
     NFKC = "NFKC"
     NFKD = "NFKD"
+    # `tokenizers` up to 0.23 has the forms of Unicode 9, from 1.0 on those of Unicode 17.
+    NFC_17 = "NFC of Unicode 17"
+    NFD_17 = "NFD of Unicode 17"
+    NFKC_17 = "NFKC of Unicode 17"
+    NFKD_17 = "NFKD of Unicode 17"
+
+    @property
+    def composes(self) -> bool:
+        """NFC and NFKC."""
+        return self.name.removesuffix("_17").endswith("C")
+
+    @property
+    def is_compatible(self) -> bool:
+        """NFKC and NFKD."""
+        return "K" in self.name
+
+    @property
+    def is_of_unicode_17(self) -> bool:
+        """Whether its tables are the newer ones."""
+        return self.name.endswith("_17")
+
+    @property
+    def unversioned(self) -> NormalForm:
+        """The form of the same name among the first four."""
+        return NormalForm[self.name.removesuffix("_17")]
+
+    @property
+    def of_unicode_17(self) -> NormalForm:
+        """The form of the same name among the last four."""
+        return NormalForm[self.unversioned.name + "_17"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,6 +390,20 @@ class Trimming:
 
 
 @dataclass(frozen=True, slots=True)
+class Alignment:
+    """How ``sentencepiece`` says what a normalized text stems from: it goes through the text once, rule by rule.
+
+    ``prefix``, ``suffix``: a space is put before or behind the text. ``collapses``: spaces at both ends, and behind a space, are dropped.
+    ``protected``: texts that are taken together (user-defined pieces).
+    """
+
+    prefix: bool = False
+    suffix: bool = False
+    collapses: bool = False
+    protected: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SpecialIds:
     """Ids with a role. ``stop``: every id that ends a generation, sorted."""
 
@@ -392,7 +436,8 @@ class TokenizerModel:
     """A tokenizer, whole.
 
     ``tokens[id]`` is ``None`` for a hole in the id space. ``notes`` are sentences for the person who converts: what differs from
-    what the source says, and what the reference does about it. ``trimming`` is ``None`` where the reference's offsets cannot be told.
+    what the source says, and what the reference does about it. ``trimming`` is ``None`` where the reference's offsets cannot be told;
+    ``alignment`` where they are found step by step, as ``tokenizers`` does it.
     """
 
     tokens: tuple[Token | None, ...]
@@ -404,6 +449,7 @@ class TokenizerModel:
     added_tokens: tuple[AddedToken, ...] = ()
     template: Template = Template()
     trimming: Trimming | None = Trimming()
+    alignment: Alignment | None = None
     decoding: Decoding = Decoding()
     special_ids: SpecialIds = SpecialIds()
     chat_template: str | None = None

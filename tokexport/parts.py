@@ -161,7 +161,8 @@ def _without(root: Node, part: Node, refused: str, tried: int) -> Node:
     """The document without what is refused; ``tried`` counts what has been put in its place before."""
     name = part.path.split(".")[0].split("[")[0]
     if name in _CHAINS:
-        nothing = {"type": "Sequence", _CHAINS[name]: []}
+        # Version 2.0 has no Sequence of post-processors.
+        nothing = None if part.path == "post_processor" else {"type": "Sequence", _CHAINS[name]: []}
         types = [inner.field("type").value for inner in flat(part, _CHAINS[name])]
         # The model behind a ByteLevel sees another alphabet, so that stays if it can.
         mapped = "ByteLevel" in types and tried == 0 and name in ("normalizer", "pre_tokenizer")

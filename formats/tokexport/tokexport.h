@@ -156,14 +156,13 @@ typedef struct tkx {
     uint32_t model, id_count, token_count, flags, max_token_bytes, unknown_id;
     uint32_t section_count;
     tkx_span records, bytes, decoder, scores, double_scores, ranks, byte_ids, token_index, pair_index, trie, splits, cuts;
-    tkx_span normalizer, added, added_classes, special_ids, post, trims, self_test;
+    tkx_span normalizer, added, added_classes, special_ids, post, trims, alignment, unused, self_test;
     tkx_span characters, keys, crossings;
     uint32_t place_count, crossing_shift;
     uint32_t token_slots, token_buckets, pair_slots, pair_buckets;
     uint32_t trie_units, trie_root, trie_continuation, trie_characters, trie_flags, trie_reserved;
     uint32_t stage_count, op_count, normalizer_count;
-    int follows_sources; /* some operation asks where its text comes from */
-    uint8_t plain_raw, plain_normalized;
+    uint8_t plain_raw, plain_normalized, words_first, follows_sources; /* the last: some operation asks where its text comes from */
     tkx_stage stages[TKX_MAX_STAGES];
 #ifndef TKX_NO_NORMALIZER
     tkx_op ops[TKX_MAX_OPS];

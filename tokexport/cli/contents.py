@@ -49,6 +49,8 @@ MEANINGS: Mapping[bytes, str] = {
     Tag.ADDED_CLASSES: "white space and words, for added tokens",
     Tag.TEMPLATE: "the post-processor's template",
     Tag.TRIMMING: "white space that spans leave out",
+    Tag.UNUSED: "what unused tokens are taken apart to",
+    Tag.ALIGNMENT: "how spans follow the normalizer",
     Tag.SPECIAL_IDS: "ids with a role",
     Tag.CHAT_TEMPLATE: "the chat template",
     Tag.PROVENANCE: "where the file came from",

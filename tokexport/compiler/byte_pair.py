@@ -15,6 +15,8 @@ from tokexport.compiler.merges import CanonicalMerges, canonical_merges
 from tokexport.layout import NONE
 from tokexport.model import BytePairModel, Token
 
+Parts = tuple[tuple[int, int], ...]  # ids, and how many bytes of the text each stands for
+
 
 @dataclass(frozen=True, slots=True)
 class TokenIndex:
@@ -45,7 +47,8 @@ class PairIndex:
 class BytePairTables:
     """A compiled :class:`BytePairModel`.
 
-    ``byte_ids``: the token of each single byte, or NONE. ``characters``: the first symbols, where they are not just those.
+    ``byte_ids``: the token of each single byte, or NONE. ``characters``: the first symbols, where they are not just those. ``unused``: of
+    the unused tokens that merges make, those that they become, each with the number of bytes that it stands for.
     """
 
     merges: CanonicalMerges
@@ -54,6 +57,7 @@ class BytePairTables:
     tokens: TokenIndex
     pairs: PairIndex
     crossings: Crossings | None
+    unused: Mapping[int, Parts]
 
 
 def byte_pair_tables(model: BytePairModel, tokens: Sequence[Token | None] = ()) -> BytePairTables:
@@ -63,32 +67,54 @@ def byte_pair_tables(model: BytePairModel, tokens: Sequence[Token | None] = ()) 
     """
     merges = canonical_merges(model)
     first = first_symbols(model)
+    unused = _taken_apart(model, merges)
     byte_ids = [first.tables[0].get(byte) for byte in range(256)] if model.characters is None else list(first.byte_ids)
     return BytePairTables(
         merges=merges,
         byte_ids=np.array([NONE if number is None else number for number in byte_ids], np.uint32),
         characters=None if model.characters is None else first,
-        tokens=_token_index(*_pieces(model, merges, first, tokens)),
+        tokens=_token_index(*_pieces(model, merges, first, tokens, unused)),
         pairs=_pair_index(merges),
         crossings=crossings(merges, first),
+        unused=unused,
     )
 
 
+def _taken_apart(model: BytePairModel, merges: CanonicalMerges) -> dict[int, Parts]:
+    """What the unused tokens become that merges make: the two that were merged, and these in the same way.
+
+    The library remembers of an unused token's text which two it last saw side by side that make it, anywhere in the text. That can only be
+    the canonical pair: until the two stand side by side nothing has been merged across their ends, so what was merged between the ends
+    is what would be merged there alone, in the same order; and alone, two symbols are left just once.
+    """
+    lengths = {number: len(key) for key, number in model.vocab.items()}
+    unused: dict[int, Parts] = {}
+    for number in sorted(model.unused & merges.rules.keys(), key=lambda number: (lengths[number], number)):
+        unused[number] = tuple(
+            found for part in merges.rules[number] for found in unused.get(part, ((part, lengths[part]),))
+        )
+    return unused
+
+
 def _pieces(
-    model: BytePairModel, merges: CanonicalMerges, first: FirstSymbols, tokens: Sequence[Token | None]
+    model: BytePairModel,
+    merges: CanonicalMerges,
+    first: FirstSymbols,
+    tokens: Sequence[Token | None],
+    unused: Mapping[int, Parts],
 ) -> tuple[dict[bytes, int], frozenset[int]]:
     """The pieces that become one token, and which of them become it by merging."""
     if len(first.tables) > 1 and not model.whole_piece_first:
         # The vocabulary spells affixes, pieces do not have them.
         texts = first.texts_of(merges.ways)
         return {text: token for token, text in texts.items()}, frozenset(texts)
-    pieces = {key: token for key, token in model.vocab.items() if key}
+    pieces = {key: token for key, token in model.vocab.items() if key and token not in unused}
     if tokens and not model.whole_piece_first:
         # A token that its spelling does not become, and that decodes to something else, as <0x0A>, is never looked for.
         for key, token in [*pieces.items()]:
             if token not in merges.whole and (entry := tokens[token]) is not None and entry.content != key:
                 del pieces[key]
-    return pieces, merges.whole
+    return pieces, merges.whole - unused.keys()
 
 
 def _token_index(pieces: Mapping[bytes, int], whole: frozenset[int]) -> TokenIndex:

@@ -233,8 +233,8 @@ def _touched(contents: Sequence[bytes], added: Sequence[AddedToken]) -> Pairs:
             touched[SPACES, :] = True
         if token.rstrip:
             touched[:, SPACES] = True
-    for content in contents:
-        if content and any(token.single_word for token in added):
+    if any(token.single_word for token in added):
+        for content in filter(None, contents):
             touched[content[-1] & 0x7F, :] = True
             touched[:, content[0] & 0x7F] = True
     return touched

@@ -26,7 +26,7 @@ def find_first_pieces(normalizer: Sequence[Op], stages: Sequence[Stage], *, cut_
     ``cut_between``: added tokens cut the text between normalizer and stages.
     """
     kept = _Kept()
-    for op in normalizer:
+    for op in normalizer:  # there "first" is of the text that has not been normalized, in the reference too
         kept.pass_op(op)
     whole = not cut_between
     found: list[Stage] = []

@@ -1,8 +1,9 @@
 """The tables of the Unicode normalization forms, as the reference library has them.
 
-``tokenizers`` normalizes with Unicode 9 tables, whatever Unicode its regular expressions are at: U+32FF, which is newer, stays as it is
-under NFKC. The tables were made by asking the library about every scalar value (:mod:`tokexport.compiler.unicode.normal_forms`). The
-algorithm on top of them is that of UAX #15, https://unicode.org/reports/tr15/, without exceptions.
+``tokenizers`` 0.23 normalizes with Unicode 9 tables, whatever Unicode its regular expressions are at: U+32FF, which is newer, stays
+as it is under NFKC; ``tokenizers`` 1.0 with those of Unicode 17. The tables were made by asking the libraries about every scalar
+value (:mod:`tokexport.compiler.unicode.normal_forms`). The algorithm on top of them is that of UAX #15,
+https://unicode.org/reports/tr15/, without exceptions.
 """
 
 from __future__ import annotations
@@ -36,31 +37,31 @@ class NormalizationTables:
 
 
 @functools.cache
-def _data() -> Reader:
-    return Reader(resources.files("tokexport.compiler.unicode").joinpath("normal_forms.dat").read_bytes())
+def _data(name: str) -> Reader:
+    return Reader(resources.files("tokexport.compiler.unicode").joinpath(name).read_bytes())
 
 
-def _decompositions(name: str) -> Iterator[tuple[int, tuple[int, ...]]]:
+def _decompositions(data: Reader, name: str) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Each entry: the distance from the code point before, how many it becomes, those."""
-    numbers = iter(_data().sequence(_data().header["decompositions"][name]))
+    numbers = iter(data.sequence(data.header["decompositions"][name]))
     code_point = 0
     for distance in numbers:
         code_point += distance
         yield code_point, tuple(next(numbers) for _ in range(next(numbers)))
 
 
-def _combining_classes() -> Iterator[tuple[int, int]]:
+def _combining_classes(data: Reader) -> Iterator[tuple[int, int]]:
     """Each entry: the distance from the code point before, the class."""
-    numbers = iter(_data().sequence(_data().header["combining_classes"]))
+    numbers = iter(data.sequence(data.header["combining_classes"]))
     code_point = 0
     for distance in numbers:
         code_point += distance
         yield code_point, next(numbers)
 
 
-def _compositions() -> Iterator[tuple[tuple[int, int], int]]:
+def _compositions(data: Reader) -> Iterator[tuple[tuple[int, int], int]]:
     """Each entry: first, second, what they become."""
-    numbers = iter(_data().sequence(_data().header["compositions"]))
+    numbers = iter(data.sequence(data.header["compositions"]))
     for first in numbers:
         yield (first, next(numbers)), next(numbers)
 
@@ -73,15 +74,15 @@ def normalization_tables(form: NormalForm) -> NormalizationTables:
     >>> [hex(code_point) for code_point in tables.decompositions[0x1E69]], hex(tables.compositions[0x1E63, 0x307])
     (['0x73', '0x323', '0x307'], '0x1e69')
     """
-    decompositions = dict(_decompositions("canonical"))
-    if form in (NormalForm.NFKC, NormalForm.NFKD):
-        decompositions |= dict(_decompositions("compatibility"))
-    composes = form in (NormalForm.NFC, NormalForm.NFKC)
+    data = _data("normal_forms_17.dat" if form.is_of_unicode_17 else "normal_forms.dat")
+    decompositions = dict(_decompositions(data, "canonical"))
+    if form.is_compatible:
+        decompositions |= dict(_decompositions(data, "compatibility"))
     return NormalizationTables(
         form=form,
         decompositions=dict(sorted(decompositions.items())),
-        combining_classes=dict(_combining_classes()),
-        compositions=dict(_compositions()) if composes else {},
+        combining_classes=dict(_combining_classes(data)),
+        compositions=dict(_compositions(data)) if form.composes else {},
     )
 
 

@@ -98,7 +98,7 @@ def normal_form(text: str, form: NormalForm) -> str:
         return text
     tables = normalization_tables(form)
     points = _ordered(_decomposed(map(ord, text), tables), tables)
-    if form in (NormalForm.NFC, NormalForm.NFKC):
+    if form.composes:
         points = _composed(points, tables)
     return "".join(map(chr, points))
 

@@ -33,8 +33,8 @@ def joined_form(forms: Sequence[NormalForm]) -> NormalForm | None:
     """
     if not forms:
         return None
-    compatible = any(form in (NormalForm.NFKC, NormalForm.NFKD) for form in forms)
-    composed = forms[-1] in (NormalForm.NFC, NormalForm.NFKC)
+    compatible = any(form.is_compatible for form in forms)
+    composed = forms[-1].composes
     return NormalForm("NF" + "K" * compatible + ("C" if composed else "D"))
 
 

@@ -156,7 +156,7 @@ def growth(op: Op) -> tuple[int, int]:
     match op:
         case FormOp(table):
             # The longest is U+FDFA, 3 bytes that become 33; U+0390 becomes 6 from 2 (UAX #15, "Expansion factors").
-            return (11 if table.form in (NormalForm.NFKC, NormalForm.NFKD) else 3), 0
+            return (11 if table.form.is_compatible else 3), 0
         case MapOp(mapping):
             return _map_growth(mapping), 0
         case ReplaceOp(program, content):

@@ -95,15 +95,7 @@ def _encoder(model: TokenizerModel) -> BytePairTables | TrieTables:
         for step in model.splits:
             if isinstance(step, Split) and step.on_bytes:
                 raise UnsupportedError(step.path, "a split of single bytes before BPE over characters", "others are")
-    tables = byte_pair_tables(model.model, model.tokens)
-    unused = sorted(model.model.unused & tables.merges.rules.keys())
-    if unused:
-        raise UnsupportedError(
-            "model",
-            f"a token that merges make and that is then taken apart again (unused: id {unused[0]}, {len(unused)} in all)",
-            "unused tokens that no merge makes are",
-        )
-    return tables
+    return byte_pair_tables(model.model, model.tokens)
 
 
 def _no_cuts() -> Pairs:

@@ -14,7 +14,7 @@ from tokexport.readers.byte_alphabet import to_characters
 from tokexport.readers.huggingface_parts import flat
 from tokexport.readers.json_node import Node
 
-_FORMS: Final = {form.value: form for form in NormalForm}
+_FORMS: Final = {form.value: form for form in NormalForm if not form.is_of_unicode_17}
 _MAPS: Final = {kind.value: kind for kind in (CharacterMap.LOWERCASE, CharacterMap.STRIP_ACCENTS, CharacterMap.NMT)}
 _SUPPORTED: Final = (
     "supported are null, "

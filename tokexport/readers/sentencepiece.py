@@ -16,6 +16,7 @@ from tokexport.errors import SourceError, UnsupportedError
 from tokexport.layout import MAX_IDS
 from tokexport.model import (
     AddedToken,
+    Alignment,
     Behavior,
     BytePairModel,
     CharacterSymbols,
@@ -78,7 +79,7 @@ def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance
         ),
         splits=splits,
         added_tokens=tuple(AddedToken(number, text, normalized=True, verbatim=True) for number, text in frozen),
-        trimming=None,  # the library counts from what a normalizer rule begins with, not from characters
+        alignment=_alignment(source, [text for _, text in user_defined]),
         decoding=_decoding(source),
         special_ids=special_ids,
         chat_template=roles.chat_template,
@@ -163,6 +164,16 @@ def _token(source: SentencePieceModel, piece: Piece) -> Token:
     return Token(content, TokenKind.ADDED if frozen else TokenKind.MODEL, first=first)
 
 
+def _alignment(source: SentencePieceModel, protected: list[str]) -> Alignment:
+    spec = source.normalizer
+    return Alignment(
+        prefix=spec.add_dummy_prefix and not source.whitespace_as_suffix,
+        suffix=spec.add_dummy_prefix and source.whitespace_as_suffix,
+        collapses=spec.remove_extra_whitespaces,
+        protected=tuple(protected),
+    )
+
+
 def _decoding(source: SentencePieceModel) -> Decoding:
     """The library drops one U+2581 of the first piece that is not a control piece; where it removes extra spaces, of every
     piece as long as there is no text.
@@ -199,7 +210,9 @@ def _model(source: SentencePieceModel, pieces: _Pieces) -> Model:
         ordinary = [(number, piece) for number, piece in ordinary if len(piece.text) == 1]
     else:
         _refuse_unknown_parts(source, pieces)
-        _refuse_unused_in_two_ways(source, pieces)
+        # A user-defined character is never merged with another, so no merge makes what holds one.
+        frozen = {piece.text for _, piece in pieces.of(PieceType.USER_DEFINED) if len(piece.text) == 1}
+        ordinary = [(number, piece) for number, piece in ordinary if frozen.isdisjoint(piece.text)]
     by_score = sorted({piece.score for _, piece in ordinary}, reverse=True)
     rank = {score: number for number, score in enumerate(by_score)}
     return BytePairModel(
@@ -245,17 +258,4 @@ def _refuse_unknown_parts(source: SentencePieceModel, pieces: _Pieces) -> None:
                 source.file,
                 f"the piece {show(piece.text)} (id {number}) with the character {show(unknown)}, which is no piece in use,",
                 "each character of a piece must be one",
-            )
-
-
-def _refuse_unused_in_two_ways(source: SentencePieceModel, pieces: _Pieces) -> None:
-    """The library takes an unused piece apart as it was last put together, anywhere in the text."""
-    texts = {piece.text for _, piece in pieces.of(PieceType.NORMAL, PieceType.UNUSED)}
-    for number, piece in pieces.of(PieceType.UNUSED):
-        ways = [cut for cut in range(1, len(piece.text)) if piece.text[:cut] in texts and piece.text[cut:] in texts]
-        if len(ways) > 1:
-            raise UnsupportedError(
-                source.file,
-                f"the unused piece {show(piece.text)} (id {number}), which {len(ways)} pairs of pieces make,",
-                "it may be made in one way",
             )

@@ -60,9 +60,13 @@ def reference_for(
     if files.starts_with(path.name, GGUF_MAGIC):
         return _for_gguf(path)
     data = files.read(path.name)
-    kind, _ = detect(data, path.name)
+    kind, node = detect(data, path.name)
     if kind is Kind.RANKS:
         return _for_ranks(path, data, pattern, special_tokens)
+    if node is not None and kind is Kind.TOKENIZER_JSON and node.object().get("version") == "2.0":
+        from tokexport.references.tokenizers_1_reference import Tokenizers1Reference
+
+        return Tokenizers1Reference(path)
     if kind is Kind.SENTENCEPIECE:
         from tokexport.references.sentencepiece_reference import SentencePieceReference
 

@@ -17,8 +17,13 @@ class Mode(Enum):
     SOME = "every second special token is an id"
 
 
-# The releases that the Unicode tables were made from. The ids of another release may differ, and nobody is at fault.
-TABLES_FROM: Final = {"tokenizers": "0.23.3", "tiktoken": "0.14", "sentencepiece": "0.2.3", "rwkv": "world"}
+# The releases that the Unicode tables were made from, or hold for. The ids of another release may differ, and nobody is at fault.
+TABLES_FROM: Final = {
+    "tokenizers": ("0.23.3", "1.0.0rc3"),
+    "tiktoken": ("0.14",),
+    "sentencepiece": ("0.2.3",),
+    "rwkv": ("world",),
+}
 
 
 class ReferenceStopsError(Exception):
@@ -82,9 +87,10 @@ class ReferenceTokenizer(Protocol):
 
 def version_note(reference: ReferenceTokenizer) -> str | None:
     """A sentence if the installed library is not the one that the tables were made from."""
-    wanted = TABLES_FROM[reference.library]
-    if reference.version == wanted or reference.version.startswith(wanted + "."):
+    releases = TABLES_FROM[reference.library]
+    if any(reference.version == release or reference.version.startswith(release + ".") for release in releases):
         return None
+    wanted = " and ".join(releases)
     return (
         f"{reference.library} {reference.version} is installed, and the Unicode tables of tokexport are those of "
         f"{reference.library} {wanted}: a difference may be one between these two releases"

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 from tokexport.errors import SourceError, TokexportError
 from tokexport.model import AddedToken
 from tokexport.readers.wordpiece_vocabulary import BertSettings
+from tokexport.references.byte_characters import BYTE_OF
 from tokexport.references.protocol import AddedContent, Mode, ReferenceStopsError
 
 try:
@@ -22,15 +23,10 @@ try:
     )
 except ImportError as error:
     raise TokexportError(
-        "the library `tokenizers` is not installed, and its ids are the right ones for this source; "
-        "pip install 'tokexport[verify]'"
+        "the library `tokenizers` 0.23 is not installed (1.0 reads tokenizer.json 2.0 only), and its ids are the right ones for this "
+        "source; pip install 'tokexport[verify]'"
     ) from error
 
-
-# GPT-2's alphabet: a byte that prints stands for itself, the others for U+0100 onwards, in their order.
-_PRINTING: Final = [byte for byte in range(256) if chr(byte).isprintable() and byte != 0x20]
-_OTHERS: Final = [byte for byte in range(256) if byte not in _PRINTING]
-BYTE_OF: Final = {chr(byte): byte for byte in _PRINTING} | {chr(0x100 + n): byte for n, byte in enumerate(_OTHERS)}
 
 # Tokens that no decoder changes, for the places around another one.
 _BEFORE: Final = "\ue000"

@@ -72,7 +72,7 @@ def _parts(op: Op) -> tuple[OpKind, OpFlag, bytes, bytes]:
 def _form(table: NormalizerTable) -> bytes:
     header: bytes = layout.FormHeader.build(
         {
-            "form": layout.NormalFormCode[table.form.name],
+            "form": layout.NormalFormCode[table.form.unversioned.name],
             "middle_count": len(table.numbers.middle),
             "leaf_count": len(table.numbers.leaves),
             "entry_count": len(table.entries),

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 import tokexport.layout as layout
-from tokexport.compiler.added_tokens import Trie
-from tokexport.compiler.byte_pair import BytePairTables, PairIndex, TokenIndex
+from tokexport.compiler.added_tokens import Trie, build_trie
+from tokexport.compiler.byte_pair import BytePairTables, PairIndex, Parts, TokenIndex
 from tokexport.compiler.class_table import CODE_POINTS, class_table
 from tokexport.compiler.crossings import Crossings
 from tokexport.compiler.cuts import Pairs, pack_cuts
 from tokexport.compiler.first_symbols import FirstSymbols
 from tokexport.compiler.merges import CanonicalMerges
 from tokexport.compiler.regex import SplitProgram
-from tokexport.compiler.rewriting import Op
+from tokexport.compiler.rewriting import CharsmapOp, Op
 from tokexport.compiler.tables import AddedTables, Tables
 from tokexport.layout import NONE, AddedFlag, RecordFlag
 from tokexport.model import (
     AddedToken,
+    Alignment,
     SelfTestCase,
     SpecialIds,
     Split,
@@ -125,6 +126,18 @@ def crossings(value: Crossings | None) -> bytes | None:
     header: bytes = layout.CrossingsHeader.build({"rule": value.rule, "bits": bits})
     maps = (np.packbits(bitmap, axis=-1, bitorder="little") for bitmap in (value.ascii, value.hashed))
     return header + b"".join(bitmap.tobytes() for bitmap in maps)
+
+
+def unused(parts: Mapping[int, Parts]) -> bytes | None:
+    """UNUS, or None where every id that merges make is one that encoding gives."""
+    if not parts:
+        return None
+    counts = [len(parts[number]) for number in sorted(parts)]
+    firsts = np.concatenate([[0], np.cumsum(counts)])
+    entries = np.array([*zip([*sorted(parts), NONE], firsts.tolist(), strict=True)], layout.UNUSED_ENTRY)
+    rows = np.array([part for number in sorted(parts) for part in parts[number]], layout.UNUSED_PART)
+    header: bytes = layout.UnusedHeader.build({"unused_count": len(parts), "part_count": len(rows)})
+    return header + entries.tobytes() + rows.tobytes()
 
 
 def _record_flags(token: Token, whole: bool) -> int:
@@ -287,6 +300,25 @@ def trimming(value: Trimming | None) -> bytes | None:
     rows = [(number, *counts) for number, counts in sorted(value.exceptions.items())]
     header: bytes = layout.TrimmingHeader.build({"passes": passes, "exception_count": len(rows)})
     return header + np.array(rows, layout.TRIMMING_EXCEPTION).tobytes()
+
+
+def alignment(value: Alignment | None, normalizer: Sequence[Op]) -> bytes | None:
+    """ALGN, or None where each operation says for itself what a text stems from."""
+    if value is None:
+        return None
+    flags = layout.AlignmentFlag.PREFIX * value.prefix | layout.AlignmentFlag.SUFFIX * value.suffix
+    # A charsmap holds these texts already.
+    held = any(isinstance(op, CharsmapOp) and op.clusters is None for op in normalizer)
+    protected = build_trie((content.encode(), index) for index, content in enumerate(() if held else value.protected))
+    header: bytes = layout.AlignmentHeader.build(
+        {
+            "flags": flags | layout.AlignmentFlag.COLLAPSE * value.collapses,
+            "node_count": len(protected.nodes) - 1,
+            "edge_count": len(protected.edges),
+            "reserved": None,
+        }
+    )
+    return header + _trie(protected)
 
 
 def special_ids(value: SpecialIds) -> bytes | None:

@@ -43,6 +43,7 @@ REQUIRED_TAGS = frozenset(
         Tag.PAIR_INDEX,
         Tag.TRIE,
         Tag.DOUBLE_SCORES,
+        Tag.UNUSED,
         Tag.SPLITS,
         Tag.NORMALIZER,
         Tag.ADDED_TOKENS,
@@ -144,6 +145,7 @@ def _contents(model: TokenizerModel, tables: Tables | None, options: Options) ->
             Tag.ADDED_CLASSES: sections.added_classes(tables.added),
             Tag.TEMPLATE: sections.template(model.template),
             Tag.TRIMMING: sections.trimming(model.trimming),
+            Tag.ALIGNMENT: sections.alignment(model.alignment, tables.normalizer),
         }
     contents |= {
         Tag.SPECIAL_IDS: sections.special_ids(model.special_ids),
@@ -177,6 +179,7 @@ def _encoder_contents(
         Tag.TOKEN_INDEX: sections.token_index(encoder.tokens),
         Tag.PAIR_INDEX: sections.pair_index(encoder.pairs),
         Tag.CROSSINGS: sections.crossings(encoder.crossings),
+        Tag.UNUSED: sections.unused(encoder.unused),
     }
 
 

@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from decoding import GoldenDecoder, golden_decoders
 from models import Golden, goldens
+from piece_models import piece_goldens
 from refused import refused_files
 from refused_operations import refused_operations
 from trie_models import trie_goldens
@@ -35,7 +36,7 @@ from tokexport.writers.tokexport_file import Options, assemble, write
 def make() -> dict[str, bytes]:
     """Every file of this folder that is made, by its path in the folder."""
     files = {"smallest-decode.bin": smallest_decode(), "smallest-bpe.bin": smallest_bpe()}
-    for golden in (*goldens(), *trie_goldens()):
+    for golden in (*goldens(), *trie_goldens(), *piece_goldens()):
         files[f"{golden.name}.bin"] = _unversioned(write(golden.model, _options(golden)), golden.model)
         files[f"{golden.name}.json"] = _pretty(expected(golden))
     for decoder in golden_decoders():

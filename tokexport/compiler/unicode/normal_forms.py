@@ -6,11 +6,15 @@ order of combining marks, and which pairs compose.
 
 from __future__ import annotations
 
+import json
+import tempfile
 import unicodedata
 from collections.abc import Iterator
+from pathlib import Path
 
 from tokexport.compiler.unicode.engines import every_scalar_value
 from tokexport.compiler.unicode.store import Writer
+from tokexport.readers.byte_alphabet import CHARACTERS
 
 HANGUL_SYLLABLES = range(0xAC00, 0xD7A4)  # decomposed by arithmetic
 # Between questions: a starter that takes no part in any normalization, so that the answers stay apart.
@@ -21,11 +25,48 @@ def normalized(form: str, texts: list[str]) -> list[str]:
     """Each text in a normalization form."""
     import tokenizers
 
-    normalizer = getattr(tokenizers.normalizers, form)()
-    answers: list[str] = normalizer.normalize_str(SEPARATOR.join(texts)).split(SEPARATOR)
+    together = SEPARATOR.join(texts)
+    if hasattr(tokenizers, "normalizers"):
+        answers: list[str] = getattr(tokenizers.normalizers, form)().normalize_str(together).split(SEPARATOR)
+    else:
+        answers = normalized_by_ids(form, together).split(SEPARATOR)
     if len(answers) != len(texts):
         raise ValueError(f"{form} does not keep {SEPARATOR!r} apart")
     return answers
+
+
+def normalized_by_ids(form: str, text: str) -> str:
+    """A text in a normalization form from ``tokenizers`` 1.0, which has no call for it: a token for each byte, and no merges."""
+    import tokenizers
+
+    model: dict[str, object] = {
+        "type": "BPE",
+        "unk_token": None,
+        "continuing_subword_prefix": None,
+        "end_of_word_suffix": None,
+        "fuse_unk": False,
+        "byte_fallback": False,
+        "ignore_merges": False,
+        "byte_level": True,
+        "vocab": {character: byte for byte, character in enumerate(CHARACTERS)},
+        "merges": [],
+    }
+    document: dict[str, object] = {
+        "version": "2.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [],
+        "normalizer": {"type": form},
+        "pre_tokenizer": None,
+        "post_processor": None,
+        "decoder": None,
+        "model": model,
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "tokenizer.json")
+        path.write_text(json.dumps(document), "utf-8")
+        tokenizer = tokenizers.Tokenizer.from_file(str(path))
+    return bytes(tokenizer.encode(text).ids).decode()
 
 
 def characters() -> list[str]:
@@ -44,7 +85,8 @@ def combining_classes(canonical: dict[str, str]) -> dict[str, int]:
 
     A string of two is turned round exactly if the class of the second is lower and not 0. So two questions about a character, one with a
     mark of the highest class before it and one with a mark of the lowest behind it, show whether it has a class. Its number is a thing
-    Unicode never changes: Python's is taken, and held against the library's order for one mark of each class.
+    Unicode never changes: Python's is taken, or where Python is too old to know the mark, that of the class whose mark it never changes
+    places with; and all are held against the library's order for one mark of each class.
     """
     bases = [c for c in characters() if c not in canonical and ord(c) not in HANGUL_SYLLABLES]
     highest, lowest = "\u0345", "\u0334"
@@ -52,7 +94,14 @@ def combining_classes(canonical: dict[str, str]) -> dict[str, int]:
     before = normalized("NFD", [character + lowest for character in bases])
     marks = [c for c, x, y in zip(bases, after, before, strict=True) if x != highest + c or y != c + lowest]
     classes = {mark: unicodedata.combining(mark) for mark in marks}
-    one_of_each = {number: mark for mark, number in reversed(classes.items())}
+    one_of_each = {number: mark for mark, number in reversed(classes.items()) if number}
+    for mark in [mark for mark in marks if not classes[mark]]:
+        orders = [(other + mark, mark + other) for other in one_of_each.values()]
+        answers = normalized("NFD", [text for order in orders for text in order])
+        keeps = [
+            order == answer for order, answer in zip(orders, zip(answers[::2], answers[1::2], strict=True), strict=True)
+        ]
+        (classes[mark],) = (number for number, kept in zip(one_of_each, keeps, strict=True) if kept)
     for number, other in one_of_each.items():
         pairs = [other + mark for mark in marks]
         turned = [pair != answer for pair, answer in zip(pairs, normalized("NFD", pairs), strict=True)]

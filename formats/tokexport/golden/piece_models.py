@@ -1,0 +1,59 @@
+"""The golden file of a SentencePiece model, whose spans are found by walking through the normalizer once more (ALGN)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import sentencepiece
+from models import PROVENANCE, Golden
+
+from tokexport.compiler.charsmap import charsmap_of
+from tokexport.readers.sentencepiece import build
+from tokexport.readers.sentencepiece_proto import Algorithm, NormalizerSpec, Piece, PieceType, SentencePieceModel
+from tokexport.readers.source_files import SourceFiles
+from tokexport.references.sentencepiece_writer import serialize
+
+RULES = {"\ufb01": "fi", "\u3000": " ", "\x01": "", "e\u0301": "\u00e9", "\u2163": "iv", "\t": " "}
+PIECES = (
+    Piece("<unk>", 0.0, PieceType.UNKNOWN),
+    *(Piece(letter, -9.0) for letter in "\u2581abefi\u00e9<>"),
+    Piece("ab", -1.0),
+    Piece("\u2581ab", -2.0),
+    Piece("fi", -3.0),
+    Piece("<a", 0.0, PieceType.USER_DEFINED),
+    Piece("abfi", -4.0, PieceType.UNUSED),
+    Piece("abfifi", -5.0, PieceType.UNUSED),
+)
+TEXTS = (
+    "ab  \ufb01\u3000\u3000ab",
+    "  \x01 ab e\u0301\u0302 ",
+    "\x01ab\x01",
+    "\x01 \x01",
+    "a\u2163\u2163 <ab>ab<a>",
+    "\u4f60\u597d \U0001f600x",
+    "\u2581ab\u2581 \t",
+    "",
+    "   ",
+    "abfi abfifi abfififi" + "abfifi" * 20,
+)
+
+
+def piece_goldens() -> tuple[Golden, ...]:
+    """A charsmap with protected texts; spaces are dropped, and one is put before; unknown characters in a row are one id; unused
+    pieces, which merges make, are taken apart.
+    """
+    source = SentencePieceModel("golden.model", PIECES, normalizer=NormalizerSpec(charsmap_of(RULES)))
+    source = replace(source, algorithm=Algorithm.BPE)
+    library = sentencepiece.SentencePieceProcessor(model_proto=serialize(source))
+
+    def encode(text: str, special: bool) -> Sequence[int]:
+        ids: list[int] = library.encode(text)
+        return ids
+
+    def locate(text: str, special: bool) -> Sequence[tuple[int, int]]:
+        offsets: list[tuple[int, int]] = library.EncodeAsOffsetMapping(text)["offsets"]
+        return offsets
+
+    model = build(source, SourceFiles(), PROVENANCE)
+    return (Golden("pieces", model, encode, f"sentencepiece {sentencepiece.__version__}", TEXTS, locate),)
