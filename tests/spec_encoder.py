@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from spec_models import encode_with_trie, is_unknown_word
 from spec_reader import (
@@ -261,7 +261,7 @@ def rewrite(file: SpecFile, text: bytes, ops: Sequence[Op], first: bool) -> byte
             text = b"".join(mapped(op.table, character) for character in text.decode())
         elif op.kind == REPLACE:
             assert op.program is not None
-            spans = scan(op.program, text)
+            spans = replaced_spans(op.program, text)
             text = b"".join(op.content if matched else text[start:end] for start, end, matched in spans)
         elif op.kind == CHARSMAP:
             text = b"".join(new for _, new in charsmap_parts(op, text))
@@ -489,6 +489,27 @@ def scan(stage: Stage, piece: bytes) -> Iterator[tuple[int, int, bool]]:
         gap = at = end
     if gap < len(read):
         yield offsets[gap], offsets[-1], False
+
+
+def replaced_spans(stage: Stage, text: bytes) -> Iterator[tuple[int, int, bool]]:
+    """What REPLACE replaces (True) and keeps of a text, as byte offsets; a match of no symbols too."""
+    if not stage.flags & EMPTY_MATCHES:
+        yield from scan(stage, text)
+        return
+    characters = text.decode()
+    offsets = [0, *accumulate(len(character.encode()) for character in characters)]
+    read = labelled(stage, [stage.classes[ord(character)] for character in characters])
+    kept, behind = 0, -1
+    at = 0
+    while at <= len(read):
+        end = match_end(stage, read, at)
+        if end is None or end == at == behind:
+            at += 1
+            continue
+        yield offsets[kept], offsets[at], False
+        yield offsets[at], offsets[end], True
+        kept = at = behind = end
+    yield offsets[kept], offsets[-1], False
 
 
 def labelled(stage: Stage, classes: Sequence[int]) -> Sequence[int]:

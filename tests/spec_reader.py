@@ -20,7 +20,7 @@ K0, K1, K2, K3 = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, 0xFF51AFD7ED558CCD, 0xC
 HEADER_FLAGS, STAGE_FLAGS, SECTION_FLAGS = 0x1B, 0x0B, 0x01  # the flag bits that have a name
 KIND_HOLE, KIND_MASK, RECORD_SPECIAL = 0, 3, 4
 STRIPPING_FLAGS = 2 | 4 | 8  # SINGLE_WORD, LSTRIP, RSTRIP
-ON_BYTES, REWRITE = 2, 4
+ON_BYTES, REWRITE, EMPTY_MATCHES = 2, 4, 8
 LAST_BEHAVIOR, LAST_FORM = 4, 3
 BY_CLUSTER = 8
 FORM, MAP, REPLACE, CHARSMAP, AFFIX, BYTES = 0, 1, 2, 3, 4, 5
@@ -444,7 +444,7 @@ def read_op(section: bytes, at: int) -> Op:
     elif kind == REPLACE:
         require(len(table) >= 32, "TKX_E_SPLITS")
         program = read_stage(table, 0)
-        require(program.flags == 0, "TKX_E_SPLITS")
+        require(program.flags & ~EMPTY_MATCHES == 0, "TKX_E_SPLITS")
     elif kind == CHARSMAP:
         require(len(table) >= 24, "TKX_E_SPLITS")
         units, nodes, edges, program_size, text, reserved = struct.unpack_from("<6I", table)

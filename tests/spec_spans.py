@@ -19,8 +19,8 @@ from spec_encoder import (
     encode_piece,
     is_in,
     normalized_points,
+    replaced_spans,
     rewrite,
-    scan,
     split,
     trie_spells,
 )
@@ -142,8 +142,9 @@ def rewrite_located(
         elif op.kind == REPLACE:
             assert op.program is not None
             sources = []
-            for start, end, matched in scan(op.program, before):
-                sources += [before_sources[end - 1]] * len(op.content) if matched else before_sources[start:end]
+            for start, end, matched in replaced_spans(op.program, before):
+                source = before_sources[end - 1] if end else (before_sources[0][0],) * 2
+                sources += [source] * len(op.content) if matched else before_sources[start:end]
         elif op.kind == CHARSMAP:
             sources = charsmap_sources(op, before, before_sources)
         elif len(text) > len(before):

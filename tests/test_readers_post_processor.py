@@ -12,6 +12,8 @@ from reader_samples import BYTE_LEVEL, document, read_document, reference
 
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import TemplatePiece
+from tokexport.runtime.tokenizer import load
+from tokexport.writers.tokexport_file import write
 
 ROBERTA = {
     "type": "RobertaProcessing",
@@ -127,6 +129,20 @@ def test_a_processor_is_what_its_fields_say_whatever_its_type(
         assert list(zip(encoding.ids, encoding.type_ids, strict=True)) == filled(pieces, {"A": [97, 98], "B": [99]})
 
 
+@pytest.mark.parametrize("number", [256, 5000])
+def test_an_id_that_is_no_token_is_added_as_it_is_written(number: int, tmp_path: Path) -> None:
+    fields = document(post_processor=ROBERTA | {"sep": ["s", number]})
+    model = read_document(fields, tmp_path)
+    runtime = load(write(model))
+    encoding, ours = reference(fields).encode("ab"), runtime.encode_with_offsets("ab", add_special_tokens=True)
+    assert (list(ours.ids), list(ours.offsets)) == (encoding.ids, encoding.offsets)
+    pair = runtime.encode_pair("ab", "c", add_special_tokens=True)
+    assert pair == reference(fields).encode("ab", "c").ids
+    assert f"tokenizer.json: the post_processor adds the id {number}, which is no token." in model.notes
+    with pytest.raises(KeyError):
+        runtime.decode([number])
+
+
 @pytest.mark.parametrize(
     ("processor", "error", "path"),
     [
@@ -136,7 +152,7 @@ def test_a_processor_is_what_its_fields_say_whatever_its_type(
         (template([sequence("B")], [sequence("A")]), SourceError, r"post_processor.single\[0\].Sequence.id"),
         (template([token("z"), sequence("A")], []), SourceError, r"post_processor.single\[0\].SpecialToken.id"),
         (ROBERTA | {"sep": ["s"]}, SourceError, "post_processor.sep"),
-        (ROBERTA | {"sep": ["s", 5000]}, UnsupportedError, "post_processor.*5000"),
+        (ROBERTA | {"sep": ["s", 1 << 31]}, UnsupportedError, "post_processor.*2147483648"),
     ],
 )
 def test_what_cannot_be_a_template_is_refused_with_its_path(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from reader_samples import BYTE_LEVEL, byte_characters, document, read_document
 from tokenizers import pre_tokenizers
 
-from tokexport.errors import SourceError, UnsupportedError
+from tokexport.errors import SourceError
 from tokexport.model import Behavior, CharacterTest, Dialect, Prepend, PreTokenizerStep, Replace, Split
 
 ALPHABET = byte_characters()
@@ -194,7 +194,6 @@ def test_falcons_splits_stand_in_order_and_the_last_two_are_on_bytes(tmp_path: P
         ({"type": "Digits"}, SourceError, "individual_digits"),
         ({"type": "FixedLength", "length": 0}, SourceError, "length is 0"),
         ({"type": "CharDelimiterSplit", "delimiter": "ab"}, SourceError, "delimiter"),
-        (split({"String": ""}, "Isolated", False), UnsupportedError, "pattern.String"),
         (split({"Regex": "a", "String": "a"}, "Isolated", False), SourceError, "pattern"),
         (split({"Regex": "a"}, "isolated", False), SourceError, "behavior"),
     ],

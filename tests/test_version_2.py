@@ -110,12 +110,21 @@ def changed(name: str, place: str, value: object) -> dict[str, Any]:
 
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 METASPACE = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": False}
+NOTHING = {"type": "Replace", "pattern": {"Regex": "a*"}, "content": ""}
+EMPTY = {"type": "Replace", "pattern": {"String": ""}, "content": "-"}
+CUT = {"type": "Split", "pattern": {"String": ""}, "behavior": "Isolated", "invert": False}
+STRAY = {"type": "TemplateProcessing", "single": [{"seq": "A"}, {"ids": [9999]}], "pair": [{"seq": "A"}, {"seq": "B"}]}
 SPACES = [MAKER.added(24, "<mask>", rstrip=True), MAKER.added(25, "\n", special=False)]
 REFUSED = [
     ("bytes_gpt2", "model.merges.0", "t h", SourceError, "a pair of strings"),
     ("bytes_gpt2", "pre_tokenizer", BYTE_LEVEL, SourceError, "byte_level of the model"),
     ("bytes_gpt2", "pre_tokenizer", METASPACE, SourceError, "MetaspaceNormalizer"),
     ("bytes_gpt2", "post_processor", {**BYTE_LEVEL}, (SourceError, UnsupportedError), "post_processor"),
+    ("bytes_gpt2", "normalizer", NOTHING, UnsupportedError, "matches a character"),
+    ("bytes_gpt2", "normalizer", EMPTY, UnsupportedError, "matches a character"),
+    ("bytes_gpt2", "pre_tokenizer", CUT, UnsupportedError, "matches a character"),
+    ("bytes_gpt2", "decoder", EMPTY, UnsupportedError, "matches a character"),
+    ("bytes_gpt2", "post_processor", STRAY, UnsupportedError, "no token"),
     ("bytes_gpt2", "model.dropout", 0.1, UnsupportedError, "dropout"),
     ("bytes_gpt2", "model.type", "Trie", SourceError, "one of BPE"),
     ("bytes_gpt2", "model.vocab", {"a": 0}, SourceError, "byte 0x00"),

@@ -789,7 +789,7 @@ static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
     switch (op->kind) {
         case FORM: return table_size >= FORM_HEADER && table_size == form_size(op->table) && load_u32(op->table.data) <= NFKD;
         case MAP: return table_size >= MAP_HEADER && table_size == map_size(op->table);
-        case REPLACE: return table_size >= STAGE_SIZE && check_stage(&op->program, op->table, op->table.data) && op->program.flags == 0;
+        case REPLACE: return table_size >= STAGE_SIZE && check_stage(&op->program, op->table, op->table.data) && (op->program.flags & ~EMPTY_MATCHES) == 0;
         case CHARSMAP: return check_charsmap(op);
         case AFFIX:
         case BYTES: return table_size == 0;
@@ -2916,6 +2916,17 @@ static void run_map(rewriter *w) {
     }
 }
 
+/* Writes bytes before the text, whose source holds nothing and is where that of the text begins. */
+static void write_before(rewriter *w, const uint8_t *p, size_t size) {
+    write_bytes(w, p, size, w->text);
+#ifndef TKX_NO_OFFSETS
+    for (; w->r->code == TKX_OK && w->alignment && size; size--) {
+        uint8_t *source = w->alignment + 8 * (w->used - size);
+        memcpy(source + 4, source, 4);
+    }
+#endif
+}
+
 /* REPLACE. */
 static void run_replace(rewriter *w) {
     const tkx_stage *s = &w->op->program;
@@ -2933,19 +2944,21 @@ static void run_replace(rewriter *w) {
     }
     w->out = r->memory + r->memory_used;
     w->room = r->memory_size - r->memory_used;
-    while (at < w->end && r->code == TKX_OK) {
-        int empty;
+    while ((at < w->end || (s->flags & EMPTY_MATCHES)) && r->code == TKX_OK) {
+        int empty = 0;
         const uint8_t *last = is_far(s) ? match_far(r, s, &m, at, w->end, &empty) : match(r, s, &m, w->text, at, w->end);
-        if (last == at) {
+        if (last == at && (!empty || (w->changed && at == copied))) {
+            if (at == w->end) break;
             at = next_symbol(s, at);
             at = is_far(s) ? skip_idle_labels(s, &m, at, w->end) : skip_idle(s, at, w->end);
             continue;
         }
+        w->changed = 1;
         write_copy(w, copied, (size_t)(at - copied));
-        write_bytes(w, w->op->content.data, w->op->content.size, last - 1);
+        if (last > w->text) write_bytes(w, w->op->content.data, w->op->content.size, last - 1);
+        else write_before(w, w->op->content.data, w->op->content.size);
         at = copied = last;
     }
-    w->changed = copied > w->text;
     if (w->changed) write_copy(w, copied, (size_t)(w->end - copied));
     r->memory_used = mark;
 }

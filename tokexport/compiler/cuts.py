@@ -104,6 +104,8 @@ class _Boundary:
                 self._right = _mapped(self._right, [mapping.apply(chr(c))[:1] if c >= 0 else "" for c in self._right])
             case ReplaceOp(program):
                 self.pass_program(program)
+                if program.may_be_empty:
+                    self.clean[:] = False  # each side may get the content at the boundary
                 stays = _unmatched(program)[program.classes]
                 self._left = np.where(stays[self._left], self._left, LOST)
                 self._right = np.where(stays[self._right], self._right, LOST)

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from tokexport.compiler.byte_alphabet import to_characters
 from tokexport.compiler.charsmap import CharacterSequences
 from tokexport.compiler.normalization import NormalizationTables, normalization_tables
-from tokexport.compiler.regex import MATCH_ENDS, SplitProgram
+from tokexport.compiler.regex import SplitProgram
+from tokexport.compiler.replacing import match_end, replace_matches
 from tokexport.compiler.rewriting import AffixOp, BytesOp, CharsmapOp, FormOp, MapOp, Op, ReplaceOp, compile_steps
 from tokexport.layout import MAX_CLUSTER
 from tokexport.model import NormalForm, NormalizerStep
@@ -40,7 +41,7 @@ def _rewritten(text: str, op: Op) -> str:
         case MapOp(mapping):
             return mapping.apply(text)
         case ReplaceOp(program, content):
-            return _replaced(text, program, content)
+            return replace_matches(program, text, content)
         case CharsmapOp(sequences, None, protected):
             return _sequences_replaced(text, sequences, protected)
         case CharsmapOp(sequences, program):
@@ -54,21 +55,12 @@ def _rewritten(text: str, op: Op) -> str:
             return text + content if append else content + text
 
 
-def _replaced(text: str, program: SplitProgram, content: str) -> str:
-    parts: list[str] = []
-    start = 0
-    while start < len(text):
-        end = match_end(program, text, start)
-        parts.append(content if end > start else text[start])
-        start = max(end, start + 1)
-    return "".join(parts)
-
-
 def _clusters_replaced(text: str, sequences: CharacterSequences, program: SplitProgram) -> str:
     parts: list[bytes] = []
     start = 0
+    read = program.read(text)
     while start < len(text):
-        end = match_end(program, text, start)
+        end = match_end(program, read, start) or start + 1
         cluster = text[start:end].encode()
         whole = sequences.shortest(cluster) if len(cluster) <= MAX_CLUSTER else None
         if whole is None:
@@ -94,21 +86,6 @@ def _sequences_replaced(text: str, sequences: CharacterSequences, protected: tup
         parts.append(part)
         rest = rest[size:]
     return b"".join(parts).decode()
-
-
-def match_end(program: SplitProgram, text: str, start: int) -> int:
-    """Where the match of a program at ``start`` ends; ``start`` where there is none."""
-    state = int(program.starts[program.classes[ord(text[start - 1])] if start else program.n_classes])
-    end = start
-    for position in range(start, len(text) + 1):
-        symbol = program.classes[ord(text[position])] if position < len(text) else program.n_classes
-        transition = int(program.transitions[state, symbol])
-        if transition & MATCH_ENDS:
-            end = position
-        state = transition & ~MATCH_ENDS
-        if not state:
-            break
-    return end
 
 
 def normal_form(text: str, form: NormalForm) -> str:

@@ -17,7 +17,7 @@ from tokexport.compiler.charsmap import CharacterSequences, read_charsmap
 from tokexport.compiler.graphemes import grapheme_program
 from tokexport.compiler.normalizer_table import NormalizerTable, normalizer_table
 from tokexport.compiler.patterns import literal, white_space_at_end
-from tokexport.compiler.regex import SplitProgram, compile_replace, compile_tree
+from tokexport.compiler.regex import MATCH_ENDS, SplitProgram, compile_replace, compile_tree
 from tokexport.errors import UnsupportedError
 from tokexport.layout import MAX_OPS
 from tokexport.model import (
@@ -55,6 +55,14 @@ class ReplaceOp:
 
     program: SplitProgram
     content: str
+
+    @property
+    def may_insert_first(self) -> bool:
+        """Whether the content may come before the first character of a text, which then stays."""
+        program = self.program
+        return program.may_be_empty and bool(
+            (program.transitions[program.starts[program.n_classes]] & MATCH_ENDS).any()
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +159,10 @@ def growth(op: Op) -> tuple[int, int]:
             return (11 if table.form.is_compatible else 3), 0
         case MapOp(mapping):
             return _map_growth(mapping), 0
-        case ReplaceOp(_, content):
-            return max(1, len(content.encode())), 0
+        case ReplaceOp(program, content):
+            size = len(content.encode())
+            # A match of nothing may be before each character, and at the end.
+            return (1 + size, size) if program.may_be_empty else (max(1, size), 0)
         case CharsmapOp(sequences):
             return sequences.growth(), 0
         case AffixOp(content):

@@ -9,15 +9,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from tokexport.compiler.inserting import check_insertions
+from tokexport.compiler.regex import compile_split
 from tokexport.errors import NotBytesError, SourceError, UnsupportedError
 from tokexport.layout import MAX_IDS
-from tokexport.model import Decoding, Provenance, Reference, Template, Token, TokenizerModel, TokenKind
+from tokexport.model import Decoding, Provenance, Reference, Split, Template, Token, TokenizerModel, TokenKind
 from tokexport.readers.decoder_chain import decode_forms
 from tokexport.readers.huggingface_added_tokens import AddedVocabulary, read_added_tokens
 from tokexport.readers.huggingface_config import read_config, read_roles
 from tokexport.readers.huggingface_decoder import read_decoder
 from tokexport.readers.huggingface_model import HuggingFaceModel, read_model
-from tokexport.readers.huggingface_normalizer import read_normalizer
+from tokexport.readers.huggingface_normalizer import read_normalizer, read_pattern
+from tokexport.readers.huggingface_parts import flat
 from tokexport.readers.huggingface_post_processor import read_post_processor, template_ids
 from tokexport.readers.huggingface_pre_tokenizer import read_pre_tokenizer
 from tokexport.readers.huggingface_trimming import read_trimming
@@ -67,6 +70,7 @@ def _read(root: Node, files: SourceFiles, source: str, *, spelled: bool) -> Toke
     """``spelled``: what stands behind ByteLevel sees GPT-2's alphabet, otherwise bytes."""
     version_2 = _is_version_2(root)
     if version_2:
+        _check_matches(root)
         normalizer, normalizer_of_added = read_normalizers(root.optional("normalizer"))
         root = version_1(root, normalizer_of_added)
         root.object(_FIELDS)
@@ -78,6 +82,7 @@ def _read(root: Node, files: SourceFiles, source: str, *, spelled: bool) -> Toke
         root = replace(root, ignored=[])
         normalizer = normalizer_of_added = read_normalizer(root.get("normalizer"), spelled=spelled)
     pre_tokenizer = read_pre_tokenizer(root, mapped=normalizer.byte_level, spelled=spelled)
+    check_insertions(normalizer.steps, pre_tokenizer.steps, byte_level=pre_tokenizer.byte_level)
     huggingface = read_model(root, byte_level=pre_tokenizer.byte_level)
     added = read_added_tokens(root, huggingface.vocab, normalizer_of_added, size=len(huggingface.spelling))
     added_ids = {token.content: token.id for token in added.tokens}
@@ -87,7 +92,8 @@ def _read(root: Node, files: SourceFiles, source: str, *, spelled: bool) -> Toke
     tokens, decoding = _tokens(root, huggingface, added)
     if version_2:
         tokens = tuple(decoded_as_added(tokens, added, byte_level=pre_tokenizer.byte_level))
-    _check_template(template, tokens)
+        _check_template(template, tokens)
+    tokens = _with_template_ids(template, tokens)
     config = read_config(files)
     roles = read_roles(files, config, {**huggingface.vocab, **added_ids}, tokens, huggingface.unk_id)
     return TokenizerModel(
@@ -103,7 +109,7 @@ def _read(root: Node, files: SourceFiles, source: str, *, spelled: bool) -> Toke
         decoding=decoding,
         special_ids=roles.special_ids,
         chat_template=roles.chat_template,
-        notes=(*added.notes, *_switched_on(root), *_ignored(root), *roles.notes),
+        notes=(*added.notes, *_switched_on(root), *_ignored(root), *_no_tokens(root, template, tokens), *roles.notes),
     )
 
 
@@ -153,12 +159,39 @@ def _switched_on(root: Node) -> list[str]:
     ]
 
 
+def _check_matches(root: Node) -> None:
+    """Refuse, in version 2.0, a pattern that may match nothing: there another engine says what becomes of such a match."""
+    for name, member in (("normalizer", "normalizers"), ("pre_tokenizer", "pretokenizers"), ("decoder", "decoders")):
+        for part in flat(root.optional(name), member):
+            kind = part.value["type"]
+            if kind not in ("Replace", "Split"):
+                continue
+            text, literal = read_pattern(part.field("pattern"))
+            # A Split has no other regular expressions than a few, which match something.
+            if not text or (kind == "Replace" and not literal and compile_split(Split(text)).may_be_empty):
+                part.field("pattern").unsupported("in version 2.0 one that matches a character or more is")
+
+
 def _check_template(template: Template, tokens: tuple[Token | None, ...]) -> None:
-    """The reference adds the ids of the post-processor as they are written, whatever ids the tokens got: they must be
-    tokens.
-    """
+    """In version 2.0 a template's ids must be tokens."""
     for number in sorted(template_ids(template)):
         if number >= len(tokens) or tokens[number] is None:
             raise UnsupportedError(
                 "post_processor", f"the id {number}, which is no token,", "it may add the ids of tokens"
             )
+
+
+def _with_template_ids(template: Template, tokens: tuple[Token | None, ...]) -> tuple[Token | None, ...]:
+    """The tokens, and holes up to the largest id of the post-processor: the reference adds its ids as they are written, be they tokens or
+    not.
+    """
+    largest = max(template_ids(template), default=0)
+    if largest >= MAX_IDS:
+        raise UnsupportedError("post_processor", f"the id {largest}", f"ids are supported up to {MAX_IDS - 1}")
+    return (*tokens, *[None] * (largest + 1 - len(tokens))) if template_ids(template) else tokens
+
+
+def _no_tokens(root: Node, template: Template, tokens: tuple[Token | None, ...]) -> list[str]:
+    numbers = sorted(number for number in template_ids(template) if tokens[number] is None)
+    found = ", ".join(map(str, numbers))
+    return [f"{root.file}: the post_processor adds the id {found}, which is no token."] if numbers else []

@@ -71,7 +71,11 @@ def _pieces(processors: Sequence[Node], texts: str) -> tuple[TemplatePiece, ...]
         )
     names = [piece.sequence for piece in without]
     if texts == "A" and names != ["A"]:
-        raise UnsupportedError(path, f"a template for one text that holds it {len(names)} times", "it may stand once")
+        raise UnsupportedError(
+            path,
+            f"a template for one text that holds it {len(names)} times",
+            "it may stand once, since the reference repeats it without special tokens too",
+        )
     return tuple(with_ids)
 
 

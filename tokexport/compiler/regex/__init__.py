@@ -95,18 +95,12 @@ def compile_split(split: Split) -> SplitProgram:
 
 
 def compile_replace(split: Split, content: str) -> SplitProgram:
-    """Compile a pattern whose matches are replaced by ``content``. A match of no characters matters where there is some content.
+    """Compile a pattern whose matches are replaced by ``content``. A match of no characters matters only where there is some content.
 
-    Raises UnsupportedError as ``compile_split`` does, and where such a match matters.
+    Raises UnsupportedError as ``compile_split`` does.
     """
     program = compile_split(split)
-    if not content:
-        return replace(program, may_be_empty=False)
-    if program.may_be_empty:
-        refused = empty_match()
-        found = f"the {split.dialect.value} pattern {split.pattern!r} with {refused.found} at offset {refused.offset}"
-        raise UnsupportedError(split.path, found, refused.supported)
-    return program
+    return program if content else replace(program, may_be_empty=False)
 
 
 def compile_tree(node: Node, *, on_bytes: bool = False) -> SplitProgram:
