@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
@@ -12,6 +13,7 @@ import pytest
 import random_character_models
 import spec_encoder
 import spec_reader
+import tokenizers
 from tokenizers import Tokenizer
 
 from tokexport.errors import UnsupportedError
@@ -86,3 +88,16 @@ def test_both_sides_of_a_cut_give_the_ids_of_the_whole(split: dict[str, Any] | N
                     cut += 1
                     assert reference.encode(text[:at]).ids + reference.encode(text[at:]).ids == ids, (seed, text, at)
     assert cut > 300
+
+
+def test_an_unknown_token_that_is_a_character_merges_as_such_too(tmp_path: Path) -> None:
+    vocab = {"u": 0, "a": 1, "b": 2, "au": 3, "ub": 4}
+    model = {"type": "BPE", "unk_token": "u", "vocab": vocab, "merges": [["a", "u"], ["u", "b"]]}
+    for fuse in (True, False):
+        source = {"version": "1.0", "added_tokens": [], "model": {**model, "fuse_unk": fuse, "byte_fallback": False}}
+        path = tmp_path / f"{fuse}.json"
+        path.write_text(json.dumps(source), "utf-8")
+        runtime, reference = load(write(read(path))), tokenizers.Tokenizer.from_file(str(path))
+        for letters in itertools.product("aub\u4e2d", repeat=5):
+            text = "".join(letters)
+            assert runtime.encode(text) == reference.encode(text).ids, text

@@ -50,7 +50,7 @@ def test_an_existing_target_is_not_overwritten_without_force(source: Path, tmp_p
 @pytest.mark.parametrize(
     ("change", "error"),
     [
-        ({"normalizer": {"type": "Nmt", "surprise": 1}}, UnsupportedError),
+        ({"normalizer": {"type": "Surprise"}}, UnsupportedError),
         ({"pre_tokenizer": {"type": "Other"}}, UnsupportedError),
         ({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": ["a b"]}}, SourceError),
     ],

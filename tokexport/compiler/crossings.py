@@ -43,7 +43,8 @@ def crossings(merges: CanonicalMerges, first: FirstSymbols) -> Crossings | None:
     if not first.of_characters or len(first.tables) > 1:
         return None
     table = first.tables[0]
-    code_points = {symbol: ord(str(unit)) for unit, symbol in table.items()}
+    # An unknown token that is a character of its own also stands for all characters that have no symbol.
+    code_points = {symbol: ord(str(unit)) for unit, symbol in table.items() if symbol != first.unk_id}
     ends = {token: ({way[0] for way in ways}, {way[-1] for way in ways}) for token, ways in merges.ways.items()}
     crossed: set[tuple[int, int]] = set()
     for left, right in merges.rules.values():
