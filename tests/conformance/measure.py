@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from tokexport import Tokenizer, load
+from tokexport.cli.console import plural
 from tokexport.conversion import Conversion, convert
 from tokexport.errors import SourceError, TokexportError, UnsupportedError
 from tokexport.model import BytePairModel, GreedyModel, Model, UnigramModel, WordLevelModel, WordPieceModel
@@ -108,7 +109,7 @@ def _compared(
     notes = tuple(_without(job.folder, note) for note in result.notes)
     if vectors.disowned:
         notes += (
-            f"{vectors.disowned} vectors are left out: the library gives other ids for their text, as this file does",
+            f"left out, since the library gives other ids for their text, as this file does: {plural(vectors.disowned, 'vector')}",
         )
     same = result.ok and not vectors.differing
     return _outcome(

@@ -47,7 +47,8 @@ def report(outcomes: Sequence[Outcome], others: Sequence[Other], command: str) -
         summary(outcomes),
         "",
         "Strings: texts encoded in every mode, random ones, pairs, files and their lines. Vectors: ids that other projects",
-        "publish. All: these and every id decoded, every token encoded, every code point, what ids decode to.",
+        "publish. All: these and every id decoded, every token encoded, what ids decode to, and, where `--no-code-points` is",
+        "not given, every code point.",
         "",
         *rows(outcomes),
     ]
