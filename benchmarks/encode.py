@@ -70,10 +70,12 @@ def tiktoken_encode(source: Path, model: TokenizerModel) -> Encode:
 
 
 def tokenizers_encode(source: Path) -> Encode:
-    """tokenizers with the same file; special tokens in the text are text."""
+    """tokenizers with the same file; special tokens in the text are text, and nothing is cut off or filled up."""
     path = source / "tokenizer.json" if source.is_dir() else source
     tokenizer = tokenizers.Tokenizer.from_file(str(path))
     tokenizer.encode_special_tokens = True
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
     return lambda text: tokenizer.encode(text, add_special_tokens=False).ids
 
 
