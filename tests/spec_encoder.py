@@ -286,9 +286,9 @@ def mapped(table: bytes, character: str) -> bytes:
     """What a MAP makes of one character."""
     middle_count, leaf_count, entry_count, text_size = struct.unpack_from("<4I", table)
     c = ord(character)
-    if c < 128 and table[16 + c] < MAP_OTHER:
-        return table[16 + c : 17 + c]
-    at_top = 16 + 128
+    if c < 128 and table[24 + c] < MAP_OTHER:
+        return table[24 + c : 25 + c]
+    at_top = 24 + 128
     at_middle = at_top + 2 * 272
     at_leaves = at_middle + 128 * middle_count
     at_entries = at_leaves + 128 * leaf_count

@@ -438,23 +438,24 @@ def read_op(section: bytes, at: int) -> Op:
         size = 32 + 544 + 128 * middle + 128 * leaves + 8 * entries + 4 * points + 12 * compositions
         require(form <= LAST_FORM and size == len(table), "TKX_E_SPLITS")
     elif kind == MAP:
-        require(len(table) >= 16, "TKX_E_SPLITS")
+        require(len(table) >= 24, "TKX_E_SPLITS")
         middle, leaves, entries, text = struct.unpack_from("<4I", table)
-        require(16 + 128 + 544 + 128 * middle + 128 * leaves + 8 * entries + text == len(table), "TKX_E_SPLITS")
+        require(24 + 128 + 544 + 128 * middle + 128 * leaves + 8 * entries + text == len(table), "TKX_E_SPLITS")
     elif kind == REPLACE:
-        require(len(table) >= 32, "TKX_E_SPLITS")
+        require(len(table) >= 40, "TKX_E_SPLITS")
         program = read_stage(table, 0)
         require(program.flags & ~EMPTY_MATCHES == 0, "TKX_E_SPLITS")
     elif kind == CHARSMAP:
         require(len(table) >= 24, "TKX_E_SPLITS")
-        units, nodes, edges, program_size, text, reserved = struct.unpack_from("<6I", table)
+        units, nodes, edges, program_size, text, first_plain = struct.unpack_from("<6I", table)
         size = 24 + 4 * units + 8 * (nodes + 1) + 4 * edges + program_size + text
-        require(size == len(table) and units >= 1 and reserved == 0, "TKX_E_SPLITS")
+        require(size == len(table) and units >= 1, "TKX_E_SPLITS")
         code = table[len(table) - text - program_size : len(table) - text]
-        require(len(code) >= 32 if flags & BY_CLUSTER else len(code) == 0, "TKX_E_SPLITS")
+        require(len(code) >= 40 if flags & BY_CLUSTER else len(code) == first_plain == 0, "TKX_E_SPLITS")
         if flags & BY_CLUSTER:
             program = read_stage(code, 0)
             require(nodes == 0 and program.flags == 0 and u16(code, 6) == 0 and not program.labels, "TKX_E_SPLITS")
+            require(first_plain <= program.class_count, "TKX_E_SPLITS")
     else:
         require(len(table) == 0, "TKX_E_SPLITS")
     return Op(kind, flags, table, content, program)
@@ -473,7 +474,7 @@ def read_stages(section: bytes, op_count: int) -> list[Stage]:
     """The stages of SPLT, with the checks of I18."""
     count = u32(section, 0)
     require(count <= 16 and section[4:8] == bytes(4), "TKX_E_SPLITS")
-    stages = [read_stage(section, 8 + 32 * i, op_count) for i in range(count)]
+    stages = [read_stage(section, 8 + 40 * i, op_count) for i in range(count)]
     on_bytes = [bool(stage.flags & ON_BYTES) for stage in stages]
     require(on_bytes == sorted(on_bytes), "TKX_E_SPLITS")
     return stages
@@ -484,6 +485,7 @@ def read_stage(section: bytes, at: int, op_count: int = 0) -> Stage:
     if section[at + 1] & REWRITE:
         first, count = struct.unpack_from("<HH", section, at + 28)
         require(section[at : at + 28] == bytes([0, REWRITE]) + bytes(26), "TKX_E_SPLITS")
+        require(section[at + 32 : at + 40] == bytes(8), "TKX_E_SPLITS")
         require(first + count <= op_count, "TKX_E_SPLITS")
         return Stage(0, REWRITE, 0, 0, ClassTable(b"", (), (), ()), (), (), first_op=first, op_count=count)
     behavior, flags, class_count, state_count, memo_count, middle, leaves, row_shift, read_classes, label_states = (

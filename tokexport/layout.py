@@ -259,6 +259,8 @@ Stage = Struct(
     "transitions_offset" / Int32ul,
     "first_op" / Int16ul,  # with REWRITE; otherwise 0, as the next
     "op_count" / Int16ul,
+    "idle_leads"
+    / Int64ul,  # bit b - 0xC0: no match begins with a character whose first byte is b; so a reader may skip these
 )
 
 # A class table: ASCII[128] u8, top[272] u16, middle[middle_count][64] u16, leaves[leaf_count][64] u8 (u16 in NORM).
@@ -342,7 +344,13 @@ NORMALIZER_POINT: Final = np.dtype("<u4")
 COMPOSITION: Final = np.dtype([("first", "<u4"), ("second", "<u4"), ("composite", "<u4")])
 
 # MAP: this header, ascii[128] u8, top, middle and leaves as for FORM, entries, text.
-MapHeader = Struct("middle_count" / Int32ul, "leaf_count" / Int32ul, "entry_count" / Int32ul, "text_size" / Int32ul)
+MapHeader = Struct(
+    "middle_count" / Int32ul,
+    "leaf_count" / Int32ul,
+    "entry_count" / Int32ul,
+    "text_size" / Int32ul,
+    "idle_leads" / Int64ul,  # bit b - 0xC0: every character whose first byte is b stays as it is
+)
 MAP_ENTRY: Final = np.dtype([("start", "<u4"), ("before", "u1"), ("after", "u1"), ("keep", "u1"), ("zero", "u1")])
 MAP_OTHER: Final = 0x80  # in ascii: the entry says what the character becomes
 
@@ -354,7 +362,7 @@ CharsmapHeader = Struct(
     "edge_count" / Int32ul,
     "program_size" / Int32ul,
     "text_size" / Int32ul,
-    "reserved" / Const(bytes(4)),
+    "first_plain" / Int32ul,  # characters of this and higher classes of the program stay, side by side
 )
 CHARSMAP_UNIT: Final = np.dtype("<u4")
 MAX_CLUSTER: Final = 5

@@ -76,7 +76,7 @@ enum {
     BYTE_CHARACTERS = 2,
     TRIE_FLAGS = 3,
 
-    STAGE_SIZE = 32,
+    STAGE_SIZE = 40,
     MAX_CLASSES = 254,
     MAX_STATES = 4096,
     ACCEPT = 0x8000,
@@ -111,7 +111,7 @@ enum {
     MAX_CLUSTER = 5,
     CHARSMAP_HEADER = 24,
     FORM_HEADER = 32,
-    MAP_HEADER = 16,
+    MAP_HEADER = 24,
     MAP_OTHER = 0x80,
 
     CHARACTERS_HEADER = 16,
@@ -644,17 +644,17 @@ static int is_simple(const tkx_stage *s) {
     return !(s->flags & REWRITE) && !is_far(s) && (s->behavior == ISOLATED || s->behavior == REMOVED);
 }
 
-/* What the inner loops may take for granted of this stage: a start state that does not depend on what is before, the ASCII characters (where
-   there are labels, the labels) with which no match begins (skip_idle), and the states in which lower-case ASCII letters change nothing
-   (find_end). */
-static void study_stage(tkx_stage *s) {
+/* What the inner loops may take for granted of this stage: a start state that does not depend on what is before, the bytes (where there are
+   labels, the labels) with which no match begins (skip_idle), and the states in which lower-case ASCII letters change nothing
+   (find_end). `leads`: what the file says of the first bytes of other characters. */
+static void study_stage(tkx_stage *s, uint64_t leads) {
     uint32_t state, class_, letter;
     s->start = (uint16_t)load_u16(s->starts);
     s->start_varies = 0;
     for (class_ = 0; class_ <= s->class_count; class_++) {
         if (load_u16(s->starts + 2 * class_) != s->start) s->start_varies = 1;
     }
-    s->idle[0] = s->idle[1] = 0;
+    s->idle[0] = s->idle[1] = s->idle[2] = s->idle[3] = 0;
     s->letter_loops = s->letter_accepts = 0;
     if (is_far(s)) {
         for (class_ = 0; class_ < s->class_count && class_ < 128 && !s->start_varies; class_++) {
@@ -664,6 +664,10 @@ static void study_stage(tkx_stage *s) {
     }
     for (letter = 0; letter < 128 && !s->start_varies; letter++) {
         if ((transition(s, s->start, s->classes[letter]) & ~(uint32_t)ACCEPT) == 0) s->idle[letter >> 6] |= UINT64_C(1) << (letter & 63);
+    }
+    if (!s->start_varies && !(s->flags & ON_BYTES)) {
+        s->idle[2] = UINT64_MAX; /* bytes inside of characters: whatever the file says, a search ends between characters */
+        s->idle[3] = leads;
     }
     for (state = 1; state < s->state_count && s->state_count <= 64; state++) {
         uint32_t t = transition(s, state, s->classes['a']);
@@ -722,7 +726,7 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
         uint32_t label = load_u32(s->labels + 4 * i);
         if ((label & 0xFF) >= s->class_count || label >> 8 >= label_states) return 0;
     }
-    study_stage(s);
+    study_stage(s, load_u64(entry + 32));
     return 1;
 }
 
@@ -745,18 +749,18 @@ static uint32_t charsmap_offset(uint32_t unit) { return (unit >> 10) << ((unit &
 static int is_text(tkx_span s) { return utf8_valid(s.data, s.size) == s.size; }
 
 /* CHARSMAP: the sizes of its parts, its program if it has one, and which ASCII characters stay as they are: by cluster, those that alone
-   are no sequence, otherwise those with which none begins. */
+   are no sequence, otherwise those with which none begins. The file says which classes of others stay. */
 static int check_charsmap(tkx_op *op) {
     tkx_span table = op->table, program;
     uint32_t c, root;
-    if (table.size < CHARSMAP_HEADER || table.size != charsmap_size(table) || load_u32(table.data) == 0 || load_u32(table.data + 20)) return 0;
+    if (table.size < CHARSMAP_HEADER || table.size != charsmap_size(table) || load_u32(table.data) == 0) return 0;
     program.size = load_u32(table.data + 12);
     program.data = table.data + (table.size - load_u32(table.data + 16) - program.size);
     if (op->flags & BY_CLUSTER) {
         if (program.size < STAGE_SIZE || load_u32(table.data + 4) || !check_stage(&op->program, program, program.data) ||
-            op->program.flags || op->program.memo_count || op->program.labels)
+            op->program.flags || op->program.memo_count || op->program.labels || load_u32(table.data + 20) > op->program.class_count)
             return 0;
-    } else if (program.size) {
+    } else if (program.size || load_u32(table.data + 20)) {
         return 0;
     }
     op->program.idle[0] = op->program.idle[1] = 0;
@@ -818,8 +822,8 @@ static int check_rewriting_stage(const tkx *t, tkx_stage *s, const uint8_t *entr
     uint32_t first = load_u16(entry + 28), count = load_u16(entry + 30);
     size_t i;
     memset(s, 0, sizeof *s);
-    for (i = 0; i < 28; i++) {
-        if (entry[i] != (i == 1 ? REWRITE : 0)) return 0;
+    for (i = 0; i < STAGE_SIZE; i++) {
+        if (i != 28 && i != 29 && i != 30 && i != 31 && entry[i] != (i == 1 ? REWRITE : 0)) return 0;
     }
     if (first > t->op_count || count > t->op_count - first) return 0;
     s->flags = REWRITE;
@@ -2506,26 +2510,34 @@ static void add_decomposed(normalizer *n, uint32_t c) {
     }
 }
 
+/* Whether a code point that is not ASCII neither composes with what is before it nor decomposes. */
+static FORCE_INLINE int is_inert(normalizer *n, uint32_t c) { return normalizer_entry(n, c) == n->entries && !is_hangul(c); }
+
 /* Normalizes a text. */
 static void normalize(normalizer *n, const uint8_t *text, size_t size) {
     run *r = n->r;
-    size_t i = 0, ascii;
+    size_t i = 0;
     n->source = n->taken = text;
     n->source_end = text + size;
     while (i < size && r->code == TKX_OK) {
-        for (ascii = i; ascii < size && text[ascii] < 0x80; ascii++) continue;
-        if (ascii - i > 1) {
-            /* ASCII neither composes with what is before it nor decomposes: only the last of a run is still open. */
+        /* Of a run of inert ones only the last is still open. */
+        size_t last = i, end = i;
+        while (end < size && (text[end] < 0x80 || is_inert(n, utf8_decode(text + end)))) {
+            last = end;
+            end += utf8_length(text[end]);
+        }
+        if (r->code != TKX_OK) break;
+        if (last > i) {
             close_marks(n);
             write_closed(n);
-            if (!has_room(n, ascii - i, 0)) break;
-            memcpy(n->out + n->used, text + i, ascii - i - 1);
-            n->used += ascii - i - 1;
-            for (; n->alignment && i < ascii - 1; i++) align_point(n, 1, 1);
-            n->starter = text[ascii - 1];
+            if (!has_room(n, last - i, 0)) break;
+            memcpy(n->out + n->used, text + i, last - i);
+            n->used += last - i;
+            for (; n->alignment && i < last; i += utf8_length(text[i])) align_point(n, utf8_length(text[i]), 1);
+            n->starter = utf8_decode(text + last);
             n->firsts = 1;
-            i = ascii;
-        } else if (ascii > i) {
+            i = end;
+        } else if (text[i] < 0x80) {
             add_point(n, text[i++], 0, TAKES);
         } else {
             add_decomposed(n, utf8_decode(text + i));
@@ -2723,11 +2735,11 @@ static FORCE_INLINE const uint8_t *next_symbol(const tkx_stage *s, const uint8_t
     return p + (s->flags & ON_BYTES ? 1 : utf8_length(*p));
 }
 
-/* The first place from `at` on where a match may begin, as far as ASCII tells. The first stages of a sequence, which only look for digits
+/* The first place from `at` on where a match may begin, as far as first bytes tell. The first stages of a sequence, which only look for digits
    or a script, walk over nearly all of the text in this loop: DeepSeek's tokenizer runs twice as fast as when `match` is asked at each
    character. */
 static FORCE_INLINE const uint8_t *skip_idle(const tkx_stage *s, const uint8_t *at, const uint8_t *end) {
-    while (at < end && *at < 128 && (s->idle[*at >> 6] >> (*at & 63) & 1)) at++;
+    while (at < end && (s->idle[*at >> 6] >> (*at & 63) & 1)) at += *at < 0xE0 ? 1 : 3;
     return at;
 }
 
@@ -2855,18 +2867,17 @@ static const uint8_t *map_entry(const rewriter *w, uint32_t c) {
     return NULL;
 }
 
-/* The first character that a map changes. */
-static const uint8_t *map_skip(const rewriter *w) {
-    const uint8_t *direct = w->op->table.data + MAP_HEADER, *p = w->text;
-    const uint8_t *first = direct + ASCII_SIZE + TOP_SIZE + 128 * (size_t)load_u32(w->op->table.data) +
-                           128 * (size_t)load_u32(w->op->table.data + 4);
+/* The first character from p on that a map changes; ASCII ends the search too, unless `ascii`. */
+static const uint8_t *map_skip(const rewriter *w, const uint8_t *p, int ascii) {
+    const uint8_t *data = w->op->table.data, *direct = data + MAP_HEADER;
+    const uint8_t *first = direct + ASCII_SIZE + TOP_SIZE + 128 * (size_t)load_u32(data) + 128 * (size_t)load_u32(data + 4);
+    const uint64_t idle_leads = load_u64(data + 16);
     while (p < w->end) {
         if (*p < 0x80) {
-            if (direct[*p] != *p) break;
+            if (!ascii || direct[*p] != *p) break;
             p++;
         } else {
-            const uint8_t *entry = map_entry(w, utf8_decode(p));
-            if (entry != first) break;
+            if (!(idle_leads >> (*p & 63) & 1) && map_entry(w, utf8_decode(p)) != first) break;
             p += utf8_length(*p);
         }
     }
@@ -2875,7 +2886,7 @@ static const uint8_t *map_skip(const rewriter *w) {
 
 /* MAP. */
 static void run_map(rewriter *w) {
-    const uint8_t *data = w->op->table.data, *direct = data + MAP_HEADER, *p = map_skip(w);
+    const uint8_t *data = w->op->table.data, *direct = data + MAP_HEADER, *p = map_skip(w, w->text, 1);
     const uint8_t *entries = direct + ASCII_SIZE + TOP_SIZE + 128 * (size_t)load_u32(data) + 128 * (size_t)load_u32(data + 4);
     const uint8_t *texts = entries + 8 * (size_t)load_u32(data + 8);
     uint32_t text_size = load_u32(data + 12);
@@ -2883,9 +2894,9 @@ static void run_map(rewriter *w) {
     w->changed = 1;
     write_copy(w, w->text, (size_t)(p - w->text));
     while (p < w->end && w->r->code == TKX_OK) {
-        const uint8_t *entry;
+        const uint8_t *entry, *kept;
         uint32_t start, before_size, after_size;
-        size_t length, ascii = smaller((size_t)(w->end - p), w->room - w->used), i = 0;
+        size_t ascii = smaller((size_t)(w->end - p), w->room - w->used), i = 0;
         for (; i < ascii; i++) {
             uint8_t byte = p[i], becomes = byte < 0x80 ? direct[byte] : MAP_OTHER;
             if (becomes >= MAP_OTHER) break;
@@ -2894,25 +2905,28 @@ static void run_map(rewriter *w) {
         w->used += i;
         align_copy(w, p, i);
         p += i;
+        kept = map_skip(w, p, 0);
+        if (kept > p) {
+            write_copy(w, p, (size_t)(kept - p));
+            p = kept;
+            continue;
+        }
         if (p == w->end) break;
         entry = map_entry(w, utf8_decode(p));
-        length = utf8_length(*p);
         if (!entry) return;
         start = load_u32(entry);
         before_size = entry[4];
         after_size = entry[5];
-        if (entry == entries) {
-            write_copy(w, p, length);
-        } else if (start > text_size || before_size + after_size > text_size - start ||
-                   utf8_valid(texts + start, before_size) != before_size ||
-                   utf8_valid(texts + start + before_size, after_size) != after_size) {
+        if (start > text_size || before_size + after_size > text_size - start ||
+            utf8_valid(texts + start, before_size) != before_size ||
+            utf8_valid(texts + start + before_size, after_size) != after_size) {
             fail(w->r, TKX_E_CORRUPT);
         } else {
             write_bytes(w, texts + start, before_size, p);
-            if (entry[6]) write_copy(w, p, length);
+            if (entry[6]) write_copy(w, p, utf8_length(*p));
             write_bytes(w, texts + start + before_size, after_size, p);
         }
-        p += length;
+        p += utf8_length(*p);
     }
 }
 
@@ -3062,14 +3076,22 @@ static void write_replacement(rewriter *w, uint32_t place, const uint8_t *p, con
     align_replacement(w, found.data, found.size, p, end);
 }
 
-/* Where the ASCII characters from p on end that a charsmap leaves as they are, whatever follows. By cluster, the one before something else
-   is left out: a mark may be joined to it. */
+/* Where the characters from p on end that a charsmap leaves as they are, whatever follows. By cluster, the one before something else is left
+   out: a mark may be joined to it. Chinese and Japanese are twice as fast as when each character is asked for its cluster. */
 static const uint8_t *charsmap_idle(const rewriter *w, const uint8_t *p) {
-    const uint64_t *idle = w->op->program.idle;
-    const uint8_t *from = p;
-    while (p < w->end && *p < 128 && (idle[*p >> 6] >> (*p & 63) & 1)) p++;
-    if ((w->op->flags & BY_CLUSTER) && p > from && p < w->end && *p >= 128) p--;
-    return p;
+    const tkx_stage *s = &w->op->program;
+    const int by_cluster = w->op->flags & BY_CLUSTER;
+    const uint32_t first_plain = by_cluster ? load_u32(w->op->table.data + 20) : 0;
+    const uint8_t *from = p, *last = p;
+    for (;;) {
+        size_t length;
+        while (p < w->end && *p < 128 && (s->idle[*p >> 6] >> (*p & 63) & 1)) last = p++;
+        if (p == w->end || *p < 128) return p;
+        if (!by_cluster || class_of(s, p, &length) < first_plain) break;
+        last = p;
+        p += length;
+    }
+    return by_cluster && p > from ? last : p;
 }
 
 /* CHARSMAP. */
@@ -3093,7 +3115,8 @@ static void run_charsmap(rewriter *w) {
             if (stop - p <= MAX_CLUSTER) place = find_sequence(op, p, stop, 0, &length);
             length = (size_t)(stop - p);
             if (place == NONE) {
-                /* Its characters, one by one. */
+                /* Its characters, one by one; one alone has been looked up. */
+                if (length == utf8_length(*p)) p = stop;
                 for (; p < stop; p += length) {
                     length = utf8_length(*p);
                     place = find_sequence(op, p, p + length, 0, &kept);
@@ -3403,17 +3426,38 @@ static NO_INLINE void align_whole(run *r, const uint8_t *input, const uint8_t *g
 
 /* ---- Merges (5.6) ------------------------------------------------------------------------------------------------------------------- */
 
-/* The product of two ids, or NONE. */
-static FORCE_INLINE uint32_t find_pair(run *r, uint32_t left, uint32_t right) {
-    const tkx *t = r->t;
-    const uint8_t *slots = t->pair_index.data + 8, *displacements = slots + 8 * (size_t)t->pair_slots;
-    uint64_t h = hash_pair(left, right);
-    uint64_t slot = load_u64(slots + 8 * slot_of(h, load_u16(displacements + 2 * bucket_of(h, t->pair_buckets)), t->pair_slots));
+/* Where PIDX has the displacement of a pair, and its slot. */
+static FORCE_INLINE uint32_t pair_displacement(const tkx *t, uint64_t h) {
+    return load_u16(t->pair_index.data + 8 + 8 * (size_t)t->pair_slots + 2 * bucket_of(h, t->pair_buckets));
+}
+
+static FORCE_INLINE uint64_t pair_slot(const tkx *t, uint64_t h, uint32_t displacement) {
+    return load_u64(t->pair_index.data + 8 + 8 * slot_of(h, displacement, t->pair_slots));
+}
+
+/* The product that a slot has for two ids, or NONE. */
+static FORCE_INLINE uint32_t product_in_slot(run *r, uint64_t slot, uint32_t left, uint32_t right) {
     uint32_t product = (uint32_t)slot & MAX_IDS;
     if (slot >> 21 != ((uint64_t)left << 21 | right)) return NONE;
-    if (EXPECT(product < t->id_count)) return product;
+    if (EXPECT(product < r->t->id_count)) return product;
     fail(r, TKX_E_CORRUPT);
     return NONE;
+}
+
+/* The product of two ids, or NONE. */
+static FORCE_INLINE uint32_t find_pair(run *r, uint32_t left, uint32_t right) {
+    const uint64_t h = hash_pair(left, right);
+    return product_in_slot(r, pair_slot(r->t, h, pair_displacement(r->t, h)), left, right);
+}
+
+/* The products of two ids and of two others; both wait for memory together. */
+static FORCE_INLINE void find_two_pairs(run *r, uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t *ab, uint32_t *cd) {
+    const tkx *t = r->t;
+    const uint64_t first_hash = hash_pair(a, b), second_hash = hash_pair(c, d);
+    const uint32_t first = pair_displacement(t, first_hash), second = pair_displacement(t, second_hash);
+    const uint64_t first_slot = pair_slot(t, first_hash, first), second_slot = pair_slot(t, second_hash, second);
+    *ab = product_in_slot(r, first_slot, a, b);
+    *cd = product_in_slot(r, second_slot, c, d);
 }
 
 /* The rank of a product, NONE of NONE. */
@@ -3571,10 +3615,15 @@ static size_t merge_short(run *r, const uint8_t *bytes, size_t size, uint32_t *i
         if (behind) {
             memmove(ranks + at + 1, ranks + at + 2, (behind - 1) * sizeof *ranks);
             memmove(products + at + 1, products + at + 2, (behind - 1) * sizeof *products);
+        }
+        if (at && behind) {
+            find_two_pairs(r, ids[at - 1], ids[at], ids[at], ids[at + 1], &products[at - 1], &products[at]);
+            ranks[at] = rank_of(t, products[at]);
+            ranks[at - 1] = rank_of(t, products[at - 1]);
+        } else if (behind) {
             products[at] = find_pair(r, ids[at], ids[at + 1]);
             ranks[at] = rank_of(t, products[at]);
-        }
-        if (at) {
+        } else if (at) {
             products[at - 1] = find_pair(r, ids[at - 1], ids[at]);
             ranks[at - 1] = rank_of(t, products[at - 1]);
         }
@@ -3593,25 +3642,30 @@ typedef struct queue {
     uint32_t rank; /* of the key that was taken last */
 } queue;
 
-/* Sorts by rank, a byte at a time from the lowest on; keys with the same rank stay in order, which is that of their positions. */
+/* Sorts by rank, nine bits at a time from the lowest on; keys with the same rank stay in order, which is that of their positions. */
 static void sort_by_rank(uint8_t *keys, uint8_t *other, size_t count) {
+    uint8_t *from = keys, *to = other;
+    uint64_t bits = 0;
     size_t i;
     unsigned shift;
-    for (shift = 32; shift < 64; shift += 8) {
-        size_t first[256] = {0}, sum = 0;
-        for (i = 0; i < count; i++) first[get_u64(keys + 8 * i) >> shift & 255]++;
-        if (count && first[get_u64(keys) >> shift & 255] == count) continue;
-        for (i = 0; i < 256; i++) {
-            size_t here = first[i];
+    for (i = 0; i < count; i++) bits |= get_u64(keys + 8 * i);
+    for (shift = 32; shift < 64 && bits >> shift; shift += 9) {
+        uint32_t first[512] = {0}, sum = 0;
+        uint8_t *swap = from;
+        for (i = 0; i < count; i++) first[get_u64(from + 8 * i) >> shift & 511]++;
+        for (i = 0; i < 512; i++) {
+            const uint32_t here = first[i];
             first[i] = sum;
             sum += here;
         }
         for (i = 0; i < count; i++) {
-            uint64_t key = get_u64(keys + 8 * i);
-            put_u64(other + 8 * first[key >> shift & 255]++, key);
+            const uint64_t key = get_u64(from + 8 * i);
+            put_u64(to + 8 * (size_t)first[key >> shift & 511]++, key);
         }
-        memcpy(keys, other, 8 * count);
+        from = to;
+        to = swap;
     }
+    if (from != keys) memcpy(keys, from, 8 * count);
 }
 
 static void heap_push(queue *q, uint64_t key) {
@@ -3670,18 +3724,19 @@ static FORCE_INLINE int holds(const tkx *t, const uint8_t *symbols, uint64_t key
 
 /* Merges the waiting keys into the array; 0 if there is no room for that, or if it would not pay. */
 static int sort_in(queue *q, const tkx *t, const uint8_t *symbols) {
+    uint8_t *keys = q->heap + 8 * q->size; /* room for those that wait once more, and as many again to sort them */
     size_t left = q->count - q->next, count = 0, i, from, taken = 0;
-    if (q->size || q->waits < 64 || q->waits < left / 4 || q->waits > q->room) return 0;
+    if (q->waits < 64 || q->waits < left / 4 || q->size / 2 + q->waits > q->room - 1) return 0;
     for (i = 0; i < q->waits; i++) {
         uint64_t key = get_u64(waiting_key(q, i));
-        if (holds(t, symbols, key)) put_u64(q->heap + 8 * count++, key);
+        if (holds(t, symbols, key)) put_u64(keys + 8 * count++, key);
     }
     if (left + count > q->room) return 0;
-    sort_by_rank(q->heap, q->heap + 8 * count, count);
+    sort_by_rank(keys, keys + 8 * count, count);
     from = q->room - left;
     memmove(q->sorted + 8 * from, q->sorted + 8 * q->next, 8 * left);
     for (i = 0; taken < count || from < q->room; i++) {
-        uint64_t a = taken < count ? get_u64(q->heap + 8 * taken) : UINT64_MAX,
+        uint64_t a = taken < count ? get_u64(keys + 8 * taken) : UINT64_MAX,
                  b = from < q->room ? get_u64(q->sorted + 8 * from) : UINT64_MAX;
         put_u64(q->sorted + 8 * i, a < b ? a : b);
         if (a < b) taken++;
@@ -3692,12 +3747,30 @@ static int sort_in(queue *q, const tkx *t, const uint8_t *symbols) {
     return 1;
 }
 
+/* Looks up a pair of neighbours, i and `next`, and the one before it, `left` and i, and puts them into the queue; a neighbour that is NONE has
+   no pair. Both wait for memory together. */
+static FORCE_INLINE void queue_pairs(run *r, queue *q, uint8_t *symbols, uint32_t left, uint32_t i, uint32_t next) {
+    const uint32_t id = symbol(symbols, i, SYMBOL_ID);
+    uint32_t before, behind;
+    find_two_pairs(r, symbol(symbols, left == NONE ? i : left, SYMBOL_ID), id, id, symbol(symbols, next == NONE ? i : next, SYMBOL_ID),
+                   &before, &behind);
+    if (left == NONE) before = NONE;
+    if (next == NONE) behind = NONE;
+    if (left != NONE) {
+        set_symbol(symbols, left, SYMBOL_PRODUCT, before);
+        if (before != NONE) queue_push(q, (uint64_t)rank_of(r->t, before) << 32 | left);
+    }
+    set_symbol(symbols, i, SYMBOL_PRODUCT, behind);
+    if (behind != NONE) queue_push(q, (uint64_t)rank_of(r->t, behind) << 32 | i);
+}
+
+/* The next key, of which it is not known whether it holds; 0: there is none. */
 static int queue_pop(queue *q, const tkx *t, const uint8_t *symbols, uint64_t *key) {
     for (;;) {
         uint64_t first = q->next < q->count ? get_u64(q->sorted + 8 * q->next) : UINT64_MAX;
         uint64_t top = q->size ? get_u64(q->heap) : UINT64_MAX;
         *key = first < top ? first : top;
-        if (q->waits && *key >> 32 > q->rank) {
+        if (*key >> 32 > q->rank && q->waits) {
             size_t i;
             if (!sort_in(q, t, symbols)) {
                 for (i = 0; i < q->waits; i++) heap_push(q, get_u64(waiting_key(q, i)));
@@ -3713,12 +3786,16 @@ static int queue_pop(queue *q, const tkx *t, const uint8_t *symbols, uint64_t *k
     }
 }
 
-/* Looks up the pair of symbol i and its neighbour j, and puts it into the queue. */
-static void queue_pair(run *r, queue *q, uint8_t *symbols, uint32_t i, uint32_t j) {
-    uint32_t product = find_pair(r, symbol(symbols, i, SYMBOL_ID), symbol(symbols, j, SYMBOL_ID));
-    set_symbol(symbols, i, SYMBOL_PRODUCT, product);
-    product = rank_of(r->t, product);
-    if (product != NONE) queue_push(q, (uint64_t)product << 32 | i);
+/* Merges symbol i with its right neighbour. */
+static void merge(run *r, queue *q, uint8_t *symbols, uint32_t i) {
+    const uint32_t right = symbol(symbols, i, SYMBOL_NEXT), left = symbol(symbols, i, SYMBOL_PREVIOUS);
+    const uint32_t next = symbol(symbols, right, SYMBOL_NEXT);
+    set_symbol(symbols, i, SYMBOL_ID, symbol(symbols, i, SYMBOL_PRODUCT));
+    set_symbol(symbols, i, SYMBOL_NEXT, next);
+    set_symbol(symbols, i, SYMBOL_PRODUCT, NONE);
+    set_symbol(symbols, right, SYMBOL_PRODUCT, NONE);
+    if (next != NONE) set_symbol(symbols, next, SYMBOL_PREVIOUS, i);
+    queue_pairs(r, q, symbols, left, i, next);
 }
 
 /* Makes the list and the first keys. */
@@ -3853,23 +3930,8 @@ static NO_INLINE void merge_long(run *r, const uint8_t *bytes, size_t size) {
     count = first_symbols(r, bytes, size, q.heap, lengths);
     memmove(symbols + 12 * size, q.heap, 4 * count);
     list_symbols(r, &q, symbols, symbols + 12 * size, count);
-    while (queue_pop(&q, r->t, symbols, &key)) {
-        uint32_t product, right, left, next;
-        if (!holds(r->t, symbols, key)) continue;
-        i = (uint32_t)key;
-        product = symbol(symbols, i, SYMBOL_PRODUCT);
-        right = symbol(symbols, i, SYMBOL_NEXT);
-        left = symbol(symbols, i, SYMBOL_PREVIOUS);
-        next = symbol(symbols, right, SYMBOL_NEXT);
-        set_symbol(symbols, right, SYMBOL_PRODUCT, NONE);
-        set_symbol(symbols, i, SYMBOL_ID, product);
-        set_symbol(symbols, i, SYMBOL_NEXT, next);
-        set_symbol(symbols, i, SYMBOL_PRODUCT, NONE);
-        if (next != NONE) {
-            set_symbol(symbols, next, SYMBOL_PREVIOUS, i);
-            queue_pair(r, &q, symbols, i, next);
-        }
-        if (left != NONE) queue_pair(r, &q, symbols, left, i);
+    while (r->code == TKX_OK && queue_pop(&q, r->t, symbols, &key)) {
+        if (holds(r->t, symbols, key)) merge(r, &q, symbols, (uint32_t)key);
     }
     if (lengths) {
         emit_symbols(r, bytes, symbols, lengths, count);

@@ -130,7 +130,7 @@ typedef struct tkx_stage {
     uint8_t behavior;
     uint8_t flags;
     uint8_t first_op, op_count;
-    uint64_t letter_loops, letter_accepts, idle[2];
+    uint64_t letter_loops, letter_accepts, idle[4];
 } tkx_stage;
 
 #ifndef TKX_NO_NORMALIZER

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from tokexport.compiler.darts import Units, darts_units, keys, prefixes
+from tokexport.compiler.unicode.store import CODE_POINTS
 from tokexport.errors import UnsupportedError
 
 
@@ -34,6 +36,13 @@ class CharacterSequences:
         for size, place in prefixes(self.units, text):
             found = size, place
         return None if found is None else (found[0], self.replacement(found[1]))
+
+    def characters(self) -> npt.NDArray[np.bool_]:
+        """Which characters are sequences by themselves, shape (0x110000,)."""
+        alone = np.zeros(CODE_POINTS, np.bool_)
+        keys_of_one = [text for key, _ in keys(self.units) if len(text := key.decode()) == 1]
+        alone[[ord(character) for character in keys_of_one]] = True
+        return alone
 
     def growth(self) -> int:
         """How many bytes one byte becomes at most."""

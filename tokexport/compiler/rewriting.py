@@ -15,6 +15,7 @@ import numpy.typing as npt
 from tokexport.compiler.character_map import CharacterMapping, joined, mapping_of, named_mapping
 from tokexport.compiler.charsmap import CharacterSequences, read_charsmap
 from tokexport.compiler.graphemes import grapheme_program
+from tokexport.compiler.idle import with_plain_classes
 from tokexport.compiler.normalizer_table import NormalizerTable, normalizer_table
 from tokexport.compiler.patterns import literal, white_space_at_end
 from tokexport.compiler.regex import MATCH_ENDS, SplitProgram, compile_replace, compile_tree
@@ -86,11 +87,15 @@ class BytesOp:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CharsmapOp:
-    """Sequences of characters are replaced: ``clusters``, by grapheme cluster, or else the longest at each place."""
+    """Sequences of characters are replaced: ``clusters``, by grapheme cluster, or else the longest at each place.
+
+    Text of characters whose classes in ``clusters`` are ``first_plain`` or above stays as it is.
+    """
 
     sequences: CharacterSequences
     clusters: SplitProgram | None
     protected: tuple[str, ...]
+    first_plain: int = 0
 
 
 Op = FormOp | MapOp | ReplaceOp | CharsmapOp | AffixOp | BytesOp
@@ -133,10 +138,13 @@ def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
             ends = [False] * step.left + [True] * step.right
             return [ReplaceOp(compile_tree(white_space_at_end(behind)), "") for behind in ends]
         case Charsmap():
-            clusters = grapheme_program() if step.by_grapheme else None
-            if step.by_grapheme and step.protected:
+            sequences = read_charsmap(step.data)
+            if not step.by_grapheme:
+                return [CharsmapOp(sequences, None, step.protected)]
+            if step.protected:
                 raise UnsupportedError("normalizer", "protected texts in a map of graphemes", "a map of sequences may")
-            return [CharsmapOp(read_charsmap(step.data), clusters, step.protected)]
+            clusters, first_plain = with_plain_classes(grapheme_program(), ~sequences.characters())
+            return [CharsmapOp(sequences, clusters, (), first_plain)]
         case Prepend():
             return [AffixOp(step.content, False, step.unless_present, step.only_first)] if step.content else []
         case Append():

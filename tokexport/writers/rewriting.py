@@ -10,6 +10,7 @@ import tokexport.layout as layout
 from tokexport.compiler.added_tokens import build_trie
 from tokexport.compiler.character_map import CharacterMapping
 from tokexport.compiler.class_table import class_table
+from tokexport.compiler.idle import leads_of
 from tokexport.compiler.normalizer_table import NormalizerTable
 from tokexport.compiler.rewriting import AffixOp, BytesOp, CharsmapOp, FormOp, MapOp, Op, ReplaceOp, growth
 from tokexport.errors import UnsupportedError
@@ -105,7 +106,7 @@ def _charsmap(op: CharsmapOp) -> bytes:
             "edge_count": len(protected.edges),
             "program_size": len(program),
             "text_size": len(text),
-            "reserved": None,
+            "first_plain": op.first_plain,
         }
     )
     return header + units + protected.nodes.tobytes() + protected.edges.tobytes() + program + text
@@ -135,6 +136,7 @@ def _map(mapping: CharacterMapping) -> bytes:
             "leaf_count": len(table.leaves),
             "entry_count": len(entries),
             "text_size": len(text),
+            "idle_leads": leads_of(numbers.reshape(-1) == 0),
         }
     )
     levels = (table.top, table.middle, table.leaves)

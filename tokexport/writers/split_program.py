@@ -6,6 +6,7 @@ import numpy as np
 
 import tokexport.layout as layout
 from tokexport.compiler.class_table import class_table
+from tokexport.compiler.idle import idle_leads
 from tokexport.compiler.regex import SplitProgram
 from tokexport.layout import StageFlag
 from tokexport.model import Behavior, Split
@@ -54,6 +55,7 @@ def program_stage(split: Split, program: SplitProgram, first: int) -> tuple[byte
             "transitions_offset": first + len(parts[0]) + len(parts[1]),
             "first_op": 0,
             "op_count": 0,
+            "idle_leads": idle_leads(program),
         }
     )
     return descriptor, b"".join(parts)
@@ -64,7 +66,14 @@ def rewriting_stage(first_op: int, op_count: int) -> bytes:
     zeros = dict.fromkeys(
         [
             *("behavior", "class_count", "state_count", "memo_count", "middle_count", "leaf_count", "row_shift"),
-            *("label_class_count", "label_state_count", "classes_offset", "starts_offset", "transitions_offset"),
+            *(
+                "label_class_count",
+                "label_state_count",
+                "classes_offset",
+                "starts_offset",
+                "transitions_offset",
+                "idle_leads",
+            ),
         ],
         0,
     )

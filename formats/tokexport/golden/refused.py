@@ -196,7 +196,7 @@ def _with_stages(stages: Sequence[Mapping[str, int]]) -> Change:
     ``behind``: four bytes more at the end.
     """
     tables = SplitsHeader.sizeof() + Stage.sizeof() * len(stages) + 8
-    good = dict.fromkeys(("behavior", "memo_count", "classes_offset", "first_op", "op_count"), 0)
+    good = dict.fromkeys(("behavior", "memo_count", "classes_offset", "first_op", "op_count", "idle_leads"), 0)
     good |= {"flags": 2, "class_count": 1, "state_count": 1, "row_shift": 1, "middle_count": 0, "leaf_count": 0}
     good |= {"starts_offset": 864, "transitions_offset": 868, "label_class_count": 0, "label_state_count": 0}
     before, behind = bytes([stages[-1].get("before", 255)]) * 8, b""

@@ -46,8 +46,9 @@ def _with_operations(good: bytes, section: bytes) -> bytes:
 
 def _sections() -> dict[str, bytes]:
     form = {"form": 0, "middle_count": 0, "leaf_count": 0, "entry_count": 0, "point_count": 0, "composition_count": 0}
-    levels = {"middle_count": 0, "leaf_count": 0, "entry_count": 0, "text_size": 0}
+    levels = {"middle_count": 0, "leaf_count": 0, "entry_count": 0, "text_size": 0, "idle_leads": 0}
     sequences = {"unit_count": 1, "node_count": 0, "edge_count": 0, "program_size": 0, "text_size": 0}
+    sequences["first_plain"] = 0
     empty_form = FormHeader.build(form) + bytes(LEVELS)
     empty_map = bytes(ASCII + LEVELS)
     one_unit = bytes(4 + 8)  # and the node behind the last one
@@ -76,9 +77,9 @@ def _sections() -> dict[str, bytes]:
         "SPLITS-bytes-with-a-table": _operation(kind=OpKind.BYTES, table=bytes(4)),
         "SPLITS-bytes-with-a-flag": _operation(kind=OpKind.BYTES, flags=OpFlag.APPEND),
         "SPLITS-map-size": _operation(kind=OpKind.MAP, table=MapHeader.build({**levels, "entry_count": 1}) + empty_map),
-        "SPLITS-map-too-short": _operation(kind=OpKind.MAP, table=MapHeader.build(levels)[:12]),
+        "SPLITS-map-too-short": _operation(kind=OpKind.MAP, table=MapHeader.build(levels)[:20]),
         "SPLITS-replace-on-bytes": _operation(kind=OpKind.REPLACE, table=_program()),
-        "SPLITS-replace-too-short": _operation(kind=OpKind.REPLACE, table=_program()[:28]),
+        "SPLITS-replace-too-short": _operation(kind=OpKind.REPLACE, table=_program()[:36]),
         "SPLITS-charsmap-size": _operation(
             kind=OpKind.CHARSMAP, table=CharsmapHeader.build({**sequences, "unit_count": 2}) + one_unit
         ),
@@ -87,6 +88,9 @@ def _sections() -> dict[str, bytes]:
         ),
         "SPLITS-charsmap-program": _operation(
             kind=OpKind.CHARSMAP, table=CharsmapHeader.build({**sequences, "program_size": 4}) + one_unit + bytes(4)
+        ),
+        "SPLITS-charsmap-plain-without-program": _operation(
+            kind=OpKind.CHARSMAP, table=CharsmapHeader.build({**sequences, "first_plain": 1}) + one_unit
         ),
         "SPLITS-charsmap-no-program": _operation(
             kind=OpKind.CHARSMAP, flags=OpFlag.BY_CLUSTER, table=CharsmapHeader.build(sequences) + one_unit
@@ -115,7 +119,9 @@ def _reserved(section: bytes) -> bytes:
 def _program() -> bytes:
     """A program on bytes that matches nothing: good for a stage."""
     tables = Stage.sizeof()
-    counts = dict.fromkeys(("behavior", "memo_count", "middle_count", "leaf_count", "first_op", "op_count"), 0)
+    counts = dict.fromkeys(
+        ("behavior", "memo_count", "middle_count", "leaf_count", "first_op", "op_count", "idle_leads"), 0
+    )
     counts |= {
         "flags": 2,
         "class_count": 1,
