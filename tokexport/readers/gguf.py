@@ -29,8 +29,9 @@ MAGIC: Final = b"GGUF"
 _PREFIX: Final = "tokenizer."
 _ROLES: Final = {"bos": "bos_token_id", "eos": "eos_token_id", "pad": "padding_token_id", "unk": "unknown_token_id"}
 _STOPS: Final = ("eos_token_id", "eot_token_id", "eom_token_id")
-# The tokenizers of these names lower-case, which a GGUF does not say.
-_UNCASED: Final = ("bert-bge",)
+# The tokenizers of these names lower-case, which a GGUF does not say. The converter finds a name from the ids of a text: every
+# model with the vocabulary of bert-base-uncased has one of the two, whichever the converter asks for last.
+_UNCASED: Final = ("bert-bge", "jina-v2-en")
 # Without tokenizer.ggml.unknown_token_id.
 _UNKNOWN: Final = {"llama": 0, "t5": 2}
 _SPACE_SYMBOL: Final = "\u2581"

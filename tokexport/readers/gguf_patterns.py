@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from tokexport.readers.huggingface_document import byte_level, sequence, split
-from tokexport.readers.known_patterns import LLAMA3, O200K, QWEN, TEKKEN
+from tokexport.readers.known_patterns import KIMI, LLAMA3, O200K, QWEN, TEKKEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,28 @@ _DIGITS: Final = {"type": "Digits", "individual_digits": True}
 _NFC: Final = {"type": "NFC"}
 _GPT2: Final = Original(byte_level(True))
 _LLAMA3: Final = Original(sequence(split(LLAMA3), byte_level(False)), ignore_merges=True, add_bos=True)
+# Llama 3 when it came out, and SmolLM3: its template adds no BOS. The tokens of Llama 3 are not all reached by merges.
+_SMAUG: Final = Original(_LLAMA3.pre_tokenizer, ignore_merges=True)
+_O200K: Final = Original(sequence(split(O200K), byte_level(False)), ignore_merges=True)
+_QWEN2: Final = Original(sequence(split(QWEN), byte_level(False)), _NFC)
+_QWEN35: Final = Original(
+    sequence(
+        split(
+            r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}"
+            r"| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+        ),
+        byte_level(False),
+    ),
+    _NFC,
+)
+# Ranks of tiktoken: a token of the vocabulary is taken whole, whatever its merges would give. Hunyuan normalizes before.
+_GLM4: Final = Original(_LLAMA3.pre_tokenizer, ignore_merges=True)
+_HUNYUAN: Final = Original(_QWEN2.pre_tokenizer, _NFC, ignore_merges=True)
+_KIMI_K2: Final = Original(sequence(split(KIMI), byte_level(False)), ignore_merges=True)
+# The class in a class is the original's.
+_BLOOM: Final = Original(
+    sequence(split(" ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+"), byte_level(False))
+)
 _STARCODER: Final = Original(sequence(_DIGITS, byte_level(True)))
 _DEEPSEEK_CODER: Final = Original(
     sequence(
@@ -88,20 +110,37 @@ _FALCON: Final = Original(
 
 ORIGINALS: Final[Mapping[str, Original]] = MappingProxyType(
     {
+        "bloom": _BLOOM,
+        "chatglm-bpe": _GLM4,
         "command-r": Original(sequence(_DIGITS, byte_level(True)), _NFC),
+        # The ranks of GPT-4, all of which merges reach.
+        "dbrx": Original(_LLAMA3.pre_tokenizer),
         "deepseek-coder": _DEEPSEEK_CODER,
         "deepseek-llm": _DEEPSEEK_LLM,
+        "deepseek-r1-qwen": _QWEN2,
         "deepseek-v3": _DEEPSEEK_V3,
         "falcon": _FALCON,
+        "glm4": _GLM4,
         "gpt-2": _GPT2,
-        "gpt-4o": Original(sequence(split(O200K), byte_level(False)), ignore_merges=True),
+        "gpt-4o": _O200K,
+        "hunyuan": _HUNYUAN,
+        "kimi-k2": _KIMI_K2,
         "llama-bpe": _LLAMA3,
+        "llama-v3": _LLAMA3,
+        "llama3": _LLAMA3,
+        "llama4": _O200K,
+        "modern-bert": Original(byte_level(True), _NFC),
         "mpt": Original(byte_level(True), _NFC),
         "olmo": Original(byte_level(True), _NFC),
         "phi-2": _GPT2,
-        "qwen2": Original(sequence(split(QWEN), byte_level(False)), _NFC),
+        # The vocabulary of Tekken, in the tokenizer.json that transformers made of it: with Llama 3's pattern.
+        "pixtral": _LLAMA3,
+        "qwen2": _QWEN2,
+        "qwen35": _QWEN35,
         "refact": _STARCODER,
         "roberta-bpe": _GPT2,
+        "smaug-bpe": _SMAUG,
+        "smollm": _STARCODER,
         "starcoder": _STARCODER,
         "tekken": Original(sequence(split(TEKKEN), byte_level(False)), ignore_merges=True, add_bos=True),
     }
