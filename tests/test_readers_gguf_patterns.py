@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import gguf
 import pytest
 from repository import SMALL
 
+from tokexport.conversion import convert
 from tokexport.errors import UnsupportedError
 from tokexport.readers import read
 from tokexport.readers.gguf_patterns import ORIGINALS
@@ -23,19 +25,22 @@ PIECES = {
     "gpt-2": ["It", "'s", " the", " ", " end", " of", " 12345", " days"],
     "starcoder": ["It", "'s", " the", " ", " end", " of", " ", "1", "2", "3", "4", "5", " days"],
     "deepseek-llm": ["It", "'", "s", " the", " ", " end", " of", " ", "1", "2", "3", "4", "5", " days"],
+    "bloom": ["It's", " the", " ", " end", " of", " 12345", " days"],
+    "qwen35": ["It", "'s", " the", " ", " end", " of", " ", "1", "2", "3", "4", "5", " days"],
     "llama-bpe": ["It", "'s", " the", " ", " end", " of", " ", "123", "45", " days"],
 }
 
 
-def small_gguf(path: Path, pre: str) -> Path:
-    """The vocabulary of the small GPT-2 under a name."""
+def small_gguf(path: Path, pre: str | None) -> Path:
+    """The vocabulary of the small GPT-2 under a name, or under none."""
     document = json.loads((SMALL / "gpt2.json").read_text("utf-8"))
     spelling = {number: text for text, number in document["model"]["vocab"].items()}
     spelling |= {token["id"]: token["content"] for token in document["added_tokens"]}
     added = {token["id"] for token in document["added_tokens"]}
     writer = gguf.GGUFWriter(path, "gpt2")
     writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre(pre)
+    if pre is not None:
+        writer.add_tokenizer_pre(pre)
     writer.add_token_list([spelling[number] for number in sorted(spelling)])
     types = [gguf.TokenType.CONTROL if number in added else gguf.TokenType.NORMAL for number in sorted(spelling)]
     writer.add_token_types(types)
@@ -75,6 +80,38 @@ def test_no_token_goes_beyond_a_piece(pre: str, tmp_path: Path) -> None:
 def test_marks_are_composed_where_the_original_does(pre: str, tmp_path: Path) -> None:
     tokenizer = converted(small_gguf(tmp_path / "it.gguf", pre))
     assert tokenizer.encode("e\u0301") == tokenizer.encode("é") != []
+
+
+@pytest.mark.parametrize("pre", [None, "default", "new-model"])
+def test_the_user_names_the_pattern_of_a_file_that_does_not(pre: str | None, tmp_path: Path) -> None:
+    named, unnamed = small_gguf(tmp_path / "named.gguf", "qwen2"), small_gguf(tmp_path / "unnamed.gguf", pre)
+    with pytest.raises(UnsupportedError, match=r"say with --pattern \(pattern=\) which of them it is"):
+        read(unnamed)
+    one, two = read(named), read(unnamed, pattern="qwen2")
+    assert replace(two, provenance=one.provenance) == one
+    convert(unnamed, tmp_path / "it.bin", pattern="qwen2")
+    result = compare(load(tmp_path / "it.bin"), reference_for(unnamed, pattern="qwen2"), strings=150, code_points=False)
+    assert result.ok, "\n".join(result.lines())
+
+
+@pytest.mark.parametrize(
+    ("pre", "pattern", "sentence"),
+    [
+        ("qwen2", "llama-bpe", r'its own tokenizer\.ggml\.pre is "qwen2"'),
+        (None, r"\w+", r"the pattern is a name of tokenizer\.ggml\.pre: bloom, .*tekken"),
+        (None, "cl100k_base", r"the pattern is a name of tokenizer\.ggml\.pre: "),
+    ],
+)
+def test_a_pattern_that_the_file_contradicts_or_nobody_knows_is_refused(
+    pre: str | None, pattern: str, sentence: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UnsupportedError, match=sentence):
+        read(small_gguf(tmp_path / "it.gguf", pre), pattern=pattern)
+
+
+def test_the_own_name_may_be_said_again(tmp_path: Path) -> None:
+    path = small_gguf(tmp_path / "it.gguf", "qwen2")
+    assert read(path, pattern="qwen2") == read(path)
 
 
 def test_a_name_that_is_not_known_is_refused(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from typing import Any, Final
 from tokexport.errors import SourceError, TokexportError, UnsupportedError
 from tokexport.model import Provenance, SpecialIds, Template, TemplatePiece, TokenizerModel
 from tokexport.readers import sentencepiece
-from tokexport.readers.gguf_patterns import ORIGINALS
+from tokexport.readers.gguf_patterns import ORIGINALS, Original
 from tokexport.readers.huggingface import read_tokenizer_json
 from tokexport.readers.huggingface_document import added_token, byte_level, tokenizer_document
 from tokexport.readers.json_node import Node, show
@@ -27,6 +27,7 @@ from tokexport.readers.wordpiece_vocabulary import BertSettings, wordpiece_docum
 
 MAGIC: Final = b"GGUF"
 _PREFIX: Final = "tokenizer."
+_PRE: Final = "tokenizer.ggml.pre"
 _ROLES: Final = {"bos": "bos_token_id", "eos": "eos_token_id", "pad": "padding_token_id", "unk": "unknown_token_id"}
 _STOPS: Final = ("eos_token_id", "eot_token_id", "eom_token_id")
 # The tokenizers of these names lower-case, which a GGUF does not say. The converter finds a name from the ids of a text: every
@@ -35,7 +36,14 @@ _UNCASED: Final = ("bert-bge", "jina-v2-en")
 # Without tokenizer.ggml.unknown_token_id.
 _UNKNOWN: Final = {"llama": 0, "t5": 2}
 _SPACE_SYMBOL: Final = "\u2581"
-_SUPPORTED: Final = 'the models "gpt2", "llama", "t5", "bert" and "rwkv" are supported'
+_SUPPORTED: Final = (
+    'the models "gpt2", "llama", "t5", "bert" and "rwkv" are supported; convert the tokenizer.json of this one instead'
+)
+_UNTOLD: Final = {
+    "gemma4": "a GGUF does not say which of Gemma's tokens are found before its merges; convert its tokenizer.json instead"
+}
+# Of a file that holds weights alone.
+_NO_TOKENIZER: Final = (None, "none", "no_vocab")
 # How Python writes bytes that are no printable ASCII.
 _ESCAPE: Final = re.compile(r"\\(?:x([0-9a-f]{2})|([tnr\\'\"]))")
 _ESCAPED: Final = {"t": b"\t", "n": b"\n", "r": b"\r"}
@@ -73,6 +81,10 @@ class GgufTokenizer:
     def array(self, name: str, kind: type, size: int | None) -> list[Any]:
         """An array of one kind, of ``size`` elements where that is given."""
         value = self.values.get(name)
+        if value is None:
+            raise SourceError(
+                f"{self.file}: there is no tokenizer.ggml.{name}, without which its tokenizer {show(self.model)} is not whole"
+            )
         if not isinstance(value, list) or (value and type(value[0]) is not kind) or size not in (None, len(value)):
             count = "" if size is None else f"{size} "
             raise SourceError(
@@ -81,8 +93,11 @@ class GgufTokenizer:
         return value
 
 
-def parse_gguf(path: Path) -> GgufTokenizer:
-    """The tokenizer in a GGUF file; SourceError for a file without one, TokexportError without the package `gguf`."""
+def parse_gguf(path: Path, pattern: str | None = None) -> GgufTokenizer:
+    """The tokenizer in a GGUF file, whose tokenizer.ggml.pre is ``pattern`` where it says none that is known.
+
+    SourceError for a file without one, TokexportError without the package `gguf`.
+    """
     try:
         from tokexport.readers.gguf_metadata import read_metadata
     except ImportError as error:
@@ -92,26 +107,47 @@ def parse_gguf(path: Path) -> GgufTokenizer:
     file = path.name
     values = read_metadata(path, _PREFIX)
     inner = {name.removeprefix("tokenizer.ggml."): value for name, value in values.items()}
-    if "model" not in inner:
-        raise SourceError(f"{file}: there is no tokenizer.ggml.model in this GGUF file, so it has no tokenizer")
+    if inner.get("model") in _NO_TOKENIZER:
+        raise SourceError(
+            f"{file}: the tokenizer.ggml.model of this GGUF file is {show(inner.get('model'))}: it has no tokenizer"
+        )
     source = GgufTokenizer(file, inner, [], [], None)
     tokens = source.array("tokens", str, None)
-    types = source.array("token_type", int, len(tokens)) if "token_type" in inner else [1] * len(tokens)
+    # The special tokens of "bert" are known by their names.
+    untyped = source.model == "bert" and "token_type" not in inner
+    types = [1] * len(tokens) if untyped else source.array("token_type", int, len(tokens))
     wrong = next((value for value in types if value not in set(PieceType)), None)
     if wrong is not None:
         raise SourceError(f"{file}: tokenizer.ggml.token_type holds {wrong}; expected a number from 1 to 6")
     template = values.get("tokenizer.chat_template")
     return replace(
         source,
+        values=inner if pattern is None else inner | {"pre": _named(source, pattern)},
         tokens=tokens,
         types=[PieceType(value) for value in types],
         chat_template=template if isinstance(template, str) else None,
     )
 
 
-def read_gguf(path: Path, files: SourceFiles) -> TokenizerModel:
-    """The model of the tokenizer in a GGUF file."""
-    source = parse_gguf(path)
+def _named(source: GgufTokenizer, pattern: str) -> str:
+    """The name that the user gives, where the file leaves it open."""
+    names = {"gpt2": tuple(ORIGINALS), "bert": _UNCASED}.get(source.model, ())
+    own = source.values.get("pre")
+    if not names:
+        reason = f'a pattern is a name for {_PRE}, which only the models "gpt2" and "bert" have'
+        raise UnsupportedError(source.file, f"a pattern for a GGUF of the model {show(source.model)}", reason)
+    if pattern not in names:
+        reason = f"for this file the pattern is a name of {_PRE}: " + ", ".join(names)
+        raise UnsupportedError(source.file, f"the pattern {show(pattern)}", reason)
+    if own in names and own != pattern:
+        reason = f"its own {_PRE} is {show(own)}; a pattern is for a file without one that is known"
+        raise UnsupportedError(source.file, f"the pattern {show(pattern)}", reason)
+    return pattern
+
+
+def read_gguf(path: Path, files: SourceFiles, pattern: str | None = None) -> TokenizerModel:
+    """The model of the tokenizer in a GGUF file; ``pattern`` is for :func:`parse_gguf`."""
+    source = parse_gguf(path, pattern)
     name = source.file
     if source.model in ("gpt2", "bert"):
         # Nothing that stands beside a GGUF is about it.
@@ -140,26 +176,37 @@ def gguf_document(source: GgufTokenizer) -> dict[str, Any]:
     original = ORIGINALS.get(name)
     if original is None:
         raise UnsupportedError(
-            f"{source.file}: tokenizer.ggml.pre",
+            _PRE,
             show(source.values.get("pre")),
             "the names whose pattern is known are "
             + ", ".join(ORIGINALS)
-            + "; convert the tokenizer.json of the model instead",
+            + "; convert the tokenizer.json of the model instead, or say with --pattern (pattern=) which of them it is",
         )
     merges: list[str] = source.array("merges", str, None)
     vocab = {token: number for number, token in enumerate(source.tokens) if not _is_padding(source, number)}
     return tokenizer_document(
-        added_tokens=[
-            added_token(number, token, special=source.types[number] is PieceType.CONTROL)
-            for token, number in vocab.items()
-            if source.types[number] in (PieceType.CONTROL, PieceType.USER_DEFINED)
-        ],
+        added_tokens=_added_tokens(source, original),
         normalizer=original.normalizer,
         pre_tokenizer=original.pre_tokenizer,
-        post_processor=_template_document(source, original.add_bos),
+        post_processor=_template_document(source, original),
         decoder=byte_level(True),
         model={"type": "BPE", "ignore_merges": original.ignore_merges, "vocab": vocab, "merges": merges},
     )
+
+
+def _added_tokens(source: GgufTokenizer, original: Original) -> list[dict[str, Any]]:
+    mask = source.number("mask_token_id") if original.mask_lstrip else None
+    return [
+        added_token(
+            number,
+            source.tokens[number],
+            special=kind is PieceType.CONTROL,
+            normalized=original.normalized and kind is PieceType.USER_DEFINED,
+            lstrip=number == mask,
+        )
+        for number, kind in enumerate(source.types)
+        if kind in (PieceType.CONTROL, PieceType.USER_DEFINED) and not _is_padding(source, number)
+    ]
 
 
 def _is_padding(source: GgufTokenizer, number: int) -> bool:
@@ -168,16 +215,29 @@ def _is_padding(source: GgufTokenizer, number: int) -> bool:
 
 
 def _bert_document(source: GgufTokenizer) -> dict[str, Any]:
-    if source.values.get("pre") not in _UNCASED:
-        raise UnsupportedError(
-            f"{source.file}: tokenizer.ggml.pre",
-            show(source.values.get("pre")),
-            "for a WordPiece vocabulary the names known to lower-case or not are " + ", ".join(_UNCASED),
-        )
+    settings = _bert_settings(source)
     vocab = {_wordpiece(token): number for number, token in enumerate(source.tokens)}
     if len(vocab) < len(source.tokens):
         raise SourceError(f"{source.file}: two tokens of tokenizer.ggml.tokens are one in the spelling of WordPiece")
-    return wordpiece_document(vocab, source.file, BertSettings())
+    return wordpiece_document(vocab, source.file, settings)
+
+
+def _bert_settings(source: GgufTokenizer) -> BertSettings:
+    """As newer files say; else the name says it."""
+    lowercase, accents = "normalizer.lowercase", "normalizer.strip_accents"
+    if lowercase in source.values:
+        return BertSettings(
+            lowercase=source.flag(lowercase, True),
+            strip_accents=source.flag(accents, False) if accents in source.values else None,
+        )
+    if source.values.get("pre") in _UNCASED:
+        return BertSettings()
+    raise UnsupportedError(
+        _PRE,
+        show(source.values.get("pre")),
+        f"there is no tokenizer.ggml.{lowercase} in it, and the names known to lower-case are {', '.join(_UNCASED)}; "
+        "convert the tokenizer.json of the model instead, or say with --pattern (pattern=) that it is one of these",
+    )
 
 
 def _wordpiece(token: str) -> str:
@@ -220,7 +280,8 @@ def gguf_sentencepiece(source: GgufTokenizer) -> SentencePieceModel:
     """The SentencePiece model that says the same, for the models "llama" and "t5"."""
     algorithms = {"llama": Algorithm.BPE, "t5": Algorithm.UNIGRAM}
     if source.model not in algorithms:
-        raise UnsupportedError(f"{source.file}: tokenizer.ggml.model", show(source.values["model"]), _SUPPORTED)
+        reason = _UNTOLD.get(source.model, _SUPPORTED)
+        raise UnsupportedError("tokenizer.ggml.model", show(source.values["model"]), reason)
     scores = source.array("scores", float, len(source.tokens))
     charsmap = source.values.get("precompiled_charsmap", [])
     unigram = source.model == "t5"
@@ -286,36 +347,55 @@ def _around(source: GgufTokenizer, add_bos: bool, add_eos: bool = False) -> tupl
 
 def _template(source: GgufTokenizer) -> Template:
     """llama.cpp's defaults: BOS before a text of "llama", EOS behind one of "t5"."""
-    bos, eos = _around(source, source.model == "llama", source.model == "t5")
+    around = _around(source, source.model == "llama", source.model == "t5")
 
-    def around(sequence: str, type_id: int) -> tuple[TemplatePiece, ...]:
-        pieces = (
-            TemplatePiece(id=bos, type_id=type_id),
-            TemplatePiece(sequence, type_id=type_id),
-            TemplatePiece(id=eos, type_id=type_id),
+    def pieces(parts: list[tuple[str | int, int]]) -> tuple[TemplatePiece, ...]:
+        return tuple(
+            TemplatePiece(part, type_id=type_id) if isinstance(part, str) else TemplatePiece(id=part, type_id=type_id)
+            for part, type_id in parts
         )
-        return tuple(piece for piece in pieces if piece.id is not None or piece.sequence is not None)
 
-    return Template(around("A", 0), (*around("A", 0), *around("B", 1)))
+    single, pair = _single_and_pair(around, _separator(source, False))
+    return Template(pieces(single), pieces(pair))
 
 
-def _template_document(source: GgufTokenizer, add_bos: bool) -> dict[str, Any] | None:
-    bos, eos = _around(source, add_bos)
-    if bos is None and eos is None:
+def _template_document(source: GgufTokenizer, original: Original) -> dict[str, Any] | None:
+    around = _around(source, original.add_bos)
+    if around == (None, None):
         return None
 
-    def around(sequence: str, type_id: int) -> list[dict[str, Any]]:
-        special = [
-            None if number is None else {"SpecialToken": {"id": source.tokens[number], "type_id": type_id}}
-            for number in (bos, eos)
+    def pieces(parts: list[tuple[str | int, int]]) -> list[dict[str, Any]]:
+        return [
+            {"Sequence": {"id": part, "type_id": type_id}}
+            if isinstance(part, str)
+            else {"SpecialToken": {"id": source.tokens[part], "type_id": type_id}}
+            for part, type_id in parts
         ]
-        middle = {"Sequence": {"id": sequence, "type_id": type_id}}
-        return [part for part in (special[0], middle, special[1]) if part is not None]
 
-    names = {source.tokens[number]: number for number in (bos, eos) if number is not None}
+    single, pair = _single_and_pair(around, _separator(source, original.add_sep))
+    names = {source.tokens[part]: part for part, _ in (*single, *pair) if isinstance(part, int)}
     return {
         "type": "TemplateProcessing",
-        "single": around("A", 0),
-        "pair": [*around("A", 0), *around("B", 1)],
+        "single": pieces(single),
+        "pair": pieces(pair),
         "special_tokens": {name: {"id": name, "ids": [number], "tokens": [name]} for name, number in names.items()},
     }
+
+
+def _separator(source: GgufTokenizer, add_sep: bool) -> int | None:
+    """What llama.cpp puts between two texts; GGUF spells its name so."""
+    return source.number("seperator_token_id") if source.flag("add_sep_token", add_sep) else None
+
+
+def _single_and_pair(
+    around: tuple[int | None, int | None], separator: int | None
+) -> tuple[list[tuple[str | int, int]], list[tuple[str | int, int]]]:
+    """Texts and ids with their type ids. With a separator a pair is that of RoBERTa, whose type ids are all 0."""
+    bos, eos = around
+
+    def sequence(first: int | None, name: str, type_id: int) -> list[tuple[str | int, int]]:
+        return [(part, type_id) for part in (first, name, eos) if part is not None]
+
+    single = sequence(bos, "A", 0)
+    second = sequence(bos, "B", 1) if separator is None else sequence(separator, "B", 0)
+    return single, [*single, *second]

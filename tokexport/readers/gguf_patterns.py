@@ -17,12 +17,19 @@ from tokexport.readers.known_patterns import KIMI, LLAMA3, O200K, QWEN, TEKKEN
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """Parts of a tokenizer.json. ``add_bos`` counts where the file does not say whether to add BOS, as in llama.cpp."""
+    """Parts of a tokenizer.json.
+
+    ``add_bos`` and ``add_sep`` count where the file does not say whether to add them, as in llama.cpp. Where ``mask_lstrip``, the
+    mask token takes the white space before it; where ``normalized``, tokens that are not special are found behind the normalizer.
+    """
 
     pre_tokenizer: dict[str, Any]
     normalizer: dict[str, Any] | None = None
     ignore_merges: bool = False
     add_bos: bool = False
+    add_sep: bool = False
+    mask_lstrip: bool = False
+    normalized: bool = False
 
 
 _DIGITS: Final = {"type": "Digits", "individual_digits": True}
@@ -129,8 +136,8 @@ ORIGINALS: Final[Mapping[str, Original]] = MappingProxyType(
         "llama-v3": _LLAMA3,
         "llama3": _LLAMA3,
         "llama4": _O200K,
-        "modern-bert": Original(byte_level(True), _NFC),
-        "mpt": Original(byte_level(True), _NFC),
+        "modern-bert": Original(byte_level(True), _NFC, mask_lstrip=True, normalized=True),
+        "mpt": Original(byte_level(True), _NFC, normalized=True),
         "olmo": Original(byte_level(True), _NFC),
         "phi-2": _GPT2,
         # The vocabulary of Tekken, in the tokenizer.json that transformers made of it: with Llama 3's pattern.
@@ -138,7 +145,7 @@ ORIGINALS: Final[Mapping[str, Original]] = MappingProxyType(
         "qwen2": _QWEN2,
         "qwen35": _QWEN35,
         "refact": _STARCODER,
-        "roberta-bpe": _GPT2,
+        "roberta-bpe": Original(byte_level(True), add_sep=True, mask_lstrip=True),
         "smaug-bpe": _SMAUG,
         "smollm": _STARCODER,
         "starcoder": _STARCODER,

@@ -58,7 +58,7 @@ def reference_for(
     path = tokenizer_file(Path(source))
     files = SourceFiles(path.parent)
     if files.starts_with(path.name, GGUF_MAGIC):
-        return _for_gguf(path)
+        return _for_gguf(path, pattern)
     data = files.read(path.name)
     kind, node = detect(data, path.name)
     if kind is Kind.RANKS:
@@ -92,8 +92,8 @@ def reference_for(
     return TokenizersReference.from_vocab_and_merges(path.parent / vocab, path.parent / merges, added)
 
 
-def _for_gguf(path: Path) -> ReferenceTokenizer:
-    source = parse_gguf(path)
+def _for_gguf(path: Path, pattern: str | None) -> ReferenceTokenizer:
+    source = parse_gguf(path, pattern)
     if source.model in ("gpt2", "bert"):
         from tokexport.references.tokenizers_reference import TokenizersReference
 
