@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import random
 from dataclasses import replace
 from pathlib import Path
 
 import gguf
 import pytest
+import tiktoken
 from repository import SMALL
 
 from tokexport.conversion import convert
 from tokexport.errors import UnsupportedError
 from tokexport.readers import read
+from tokexport.readers.byte_alphabet import CHARACTERS
 from tokexport.readers.gguf_patterns import ORIGINALS
+from tokexport.readers.known_patterns import KIMI, LLAMA3
 from tokexport.references import reference_for
 from tokexport.runtime.tokenizer import Tokenizer, load
 from tokexport.verification import compare
@@ -64,6 +69,48 @@ def test_every_name_gives_the_ids_of_its_original(pre: str, tmp_path: Path) -> N
     result = compare(tokenizer, reference, strings=150, code_points=False)
     assert result.ok, "\n".join(result.lines())
     assert tokenizer.decode(tokenizer.encode("héllo wörld 123")) == "héllo wörld 123"
+
+
+def lower_parts(ranks: dict[bytes, int], token: bytes) -> list[bytes]:
+    """What tokens of lower ranks than its own make of a token, as the converter finds it."""
+    parts = [bytes((byte,)) for byte in token]
+    while True:
+        found = [(ranks.get(one + two, 1 << 30), at) for at, (one, two) in enumerate(itertools.pairwise(parts))]
+        rank, at = min(found, default=(1 << 30, 0))
+        if rank >= ranks[token]:
+            return parts
+        parts[at : at + 2] = [parts[at] + parts[at + 1]]
+
+
+@pytest.mark.parametrize("pre", ["chatglm-bpe", "kimi-k2"])
+@pytest.mark.parametrize("seed", range(5))
+def test_ranks_that_merges_do_not_tell_are_those_of_tiktoken(pre: str, seed: int, tmp_path: Path) -> None:
+    """Ranks in any order: most tokens are not made of two parts of lower ranks."""
+    dice = random.Random(seed)
+    tokens = {"".join(dice.choices("abcd", k=dice.randrange(2, 6))).encode() for _ in range(60)}
+    ranks = {bytes((byte,)): byte for byte in range(256)}
+    ranks |= {token: number for number, token in enumerate(dice.sample(sorted(tokens), len(tokens)), 256)}
+    merges = []
+    for token in list(ranks)[256:]:
+        parts = lower_parts(ranks, token)
+        if len(parts) == 2 or pre == "chatglm-bpe":
+            merges.append(" ".join("".join(CHARACTERS[byte] for byte in part) for part in parts))
+    writer = gguf.GGUFWriter(tmp_path / "it.gguf", "any")
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre(pre)
+    writer.add_token_list(["".join(CHARACTERS[byte] for byte in token) for token in ranks])
+    writer.add_token_types([gguf.TokenType.NORMAL] * len(ranks))
+    writer.add_token_merges(merges)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    pattern = {"chatglm-bpe": LLAMA3, "kimi-k2": KIMI}[pre]
+    reference = tiktoken.Encoding("it", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
+    tokenizer = converted(tmp_path / "it.gguf")
+    for _ in range(1500):
+        text = "".join(dice.choices("abcd", k=dice.randrange(1, 14)))
+        assert tokenizer.encode(text) == reference.encode(text), text
 
 
 @pytest.mark.parametrize("pre", PIECES)

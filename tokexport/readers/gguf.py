@@ -182,7 +182,6 @@ def gguf_document(source: GgufTokenizer) -> dict[str, Any]:
             + ", ".join(ORIGINALS)
             + "; convert the tokenizer.json of the model instead, or say with --pattern (pattern=) which of them it is",
         )
-    merges: list[str] = source.array("merges", str, None)
     vocab = {token: number for number, token in enumerate(source.tokens) if not _is_padding(source, number)}
     return tokenizer_document(
         added_tokens=_added_tokens(source, original),
@@ -190,8 +189,32 @@ def gguf_document(source: GgufTokenizer) -> dict[str, Any]:
         pre_tokenizer=original.pre_tokenizer,
         post_processor=_template_document(source, original),
         decoder=byte_level(True),
-        model={"type": "BPE", "ignore_merges": original.ignore_merges, "vocab": vocab, "merges": merges},
+        model={
+            "type": "BPE",
+            "ignore_merges": original.ignore_merges,
+            "vocab": vocab,
+            "merges": _merges(source, original),
+        },
     )
+
+
+def _merges(source: GgufTokenizer, original: Original) -> list[Any]:
+    """The merges of the file, and those that its converter left out.
+
+    Of ranks the converter writes one merge for a token: the two parts that tokens of lower ranks make of it. It leaves a token out
+    that they do not make of two (or writes more than two parts), but tiktoken makes it of any two, where others of higher ranks come
+    first. Where there are two parts, no others ever meet: what lower ranks can merge is merged before.
+    """
+    merges: list[str] = source.array("merges", str, None)
+    if not original.ranks:
+        return merges
+    pairs = [pair for merge in merges if len(pair := merge.split(" ")) == 2]
+    made = {"".join(pair) for pair in pairs}
+    ranks = {token: number for number, token in enumerate(source.tokens) if source.types[number] is PieceType.NORMAL}
+    for token in ranks.keys() - made:
+        parts = ([token[:at], token[at:]] for at in range(1, len(token)))
+        pairs += [pair for pair in parts if pair[0] in ranks and pair[1] in ranks]
+    return sorted(pairs, key=lambda pair: (ranks.get("".join(pair), len(source.tokens)), len(pair[0])))
 
 
 def _added_tokens(source: GgufTokenizer, original: Original) -> list[dict[str, Any]]:

@@ -21,6 +21,7 @@ class Original:
 
     ``add_bos`` and ``add_sep`` count where the file does not say whether to add them, as in llama.cpp. Where ``mask_lstrip``, the
     mask token takes the white space before it; where ``normalized``, tokens that are not special are found behind the normalizer.
+    Where ``ranks``, the original is tiktoken, and the merges of the file were found from its ranks, which are the ids.
     """
 
     pre_tokenizer: dict[str, Any]
@@ -30,6 +31,7 @@ class Original:
     add_sep: bool = False
     mask_lstrip: bool = False
     normalized: bool = False
+    ranks: bool = False
 
 
 _DIGITS: Final = {"type": "Digits", "individual_digits": True}
@@ -50,10 +52,9 @@ _QWEN35: Final = Original(
     ),
     _NFC,
 )
-# Ranks of tiktoken: a token of the vocabulary is taken whole, whatever its merges would give. Hunyuan normalizes before.
-_GLM4: Final = Original(_LLAMA3.pre_tokenizer, ignore_merges=True)
-_HUNYUAN: Final = Original(_QWEN2.pre_tokenizer, _NFC, ignore_merges=True)
-_KIMI_K2: Final = Original(sequence(split(KIMI), byte_level(False)), ignore_merges=True)
+# Hunyuan normalizes and calls tiktoken.
+_HUNYUAN: Final = Original(_QWEN2.pre_tokenizer, _NFC, ignore_merges=True, ranks=True)
+_KIMI_K2: Final = Original(sequence(split(KIMI), byte_level(False)), ignore_merges=True, ranks=True)
 # The class in a class is the original's.
 _BLOOM: Final = Original(
     sequence(split(" ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+"), byte_level(False))
@@ -118,7 +119,7 @@ _FALCON: Final = Original(
 ORIGINALS: Final[Mapping[str, Original]] = MappingProxyType(
     {
         "bloom": _BLOOM,
-        "chatglm-bpe": _GLM4,
+        "chatglm-bpe": Original(_LLAMA3.pre_tokenizer, ignore_merges=True, ranks=True),
         "command-r": Original(sequence(_DIGITS, byte_level(True)), _NFC),
         # The ranks of GPT-4, all of which merges reach.
         "dbrx": Original(_LLAMA3.pre_tokenizer),
@@ -127,7 +128,7 @@ ORIGINALS: Final[Mapping[str, Original]] = MappingProxyType(
         "deepseek-r1-qwen": _QWEN2,
         "deepseek-v3": _DEEPSEEK_V3,
         "falcon": _FALCON,
-        "glm4": _GLM4,
+        "glm4": Original(_LLAMA3.pre_tokenizer, ignore_merges=True),
         "gpt-2": _GPT2,
         "gpt-4o": _O200K,
         "hunyuan": _HUNYUAN,
