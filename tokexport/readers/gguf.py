@@ -2,21 +2,23 @@
 
 A GGUF holds less than what it was made from, so it is read as that: a byte-level BPE ("gpt2") or a WordPiece vocabulary ("bert") as the
 tokenizer.json with the same tokens, a SentencePiece vocabulary ("llama", "t5") as the ``.model`` with the same pieces, RWKV's ("rwkv") as
-the vocabulary file. The references are those of these. What the GGUF leaves out (flags of added tokens, truncation) is left out here.
+the vocabulary file. The references are those of these. What neither the GGUF nor the name in it tells (truncation, most flags of added
+tokens) is left out here.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from tokexport.errors import SourceError, TokexportError, UnsupportedError
+from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import Provenance, SpecialIds, Template, TemplatePiece, TokenizerModel
 from tokexport.readers import sentencepiece
-from tokexport.readers.gguf_patterns import ORIGINALS, Original
+from tokexport.readers.gguf_patterns import ORIGINALS, UNCASED, Original
+from tokexport.readers.gguf_source import PRE, GgufTokenizer, parse_gguf
 from tokexport.readers.huggingface import read_tokenizer_json
 from tokexport.readers.huggingface_document import added_token, byte_level, tokenizer_document
 from tokexport.readers.json_node import Node, show
@@ -26,13 +28,8 @@ from tokexport.readers.source_files import SourceFiles
 from tokexport.readers.wordpiece_vocabulary import BertSettings, wordpiece_document
 
 MAGIC: Final = b"GGUF"
-_PREFIX: Final = "tokenizer."
-_PRE: Final = "tokenizer.ggml.pre"
 _ROLES: Final = {"bos": "bos_token_id", "eos": "eos_token_id", "pad": "padding_token_id", "unk": "unknown_token_id"}
 _STOPS: Final = ("eos_token_id", "eot_token_id", "eom_token_id")
-# The tokenizers of these names lower-case, which a GGUF does not say. The converter finds a name from the ids of a text: every
-# model with the vocabulary of bert-base-uncased has one of the two, whichever the converter asks for last.
-_UNCASED: Final = ("bert-bge", "jina-v2-en")
 # Without tokenizer.ggml.unknown_token_id.
 _UNKNOWN: Final = {"llama": 0, "t5": 2}
 _SPACE_SYMBOL: Final = "\u2581"
@@ -42,107 +39,9 @@ _SUPPORTED: Final = (
 _UNTOLD: Final = {
     "gemma4": "a GGUF does not say which of Gemma's tokens are found before its merges; convert its tokenizer.json instead"
 }
-# Of a file that holds weights alone.
-_NO_TOKENIZER: Final = (None, "none", "no_vocab")
 # How Python writes bytes that are no printable ASCII.
 _ESCAPE: Final = re.compile(r"\\(?:x([0-9a-f]{2})|([tnr\\'\"]))")
 _ESCAPED: Final = {"t": b"\t", "n": b"\n", "r": b"\r"}
-
-
-@dataclass(frozen=True, slots=True)
-class GgufTokenizer:
-    """The values of a GGUF without ``tokenizer.ggml.`` before their names; ``token_types`` are NORMAL where there are none."""
-
-    file: str
-    values: dict[str, Any]
-    tokens: list[str]
-    types: list[PieceType]
-    chat_template: str | None
-
-    @property
-    def model(self) -> str:
-        """Which kind of tokenizer it is."""
-        return str(self.values.get("model"))
-
-    def number(self, name: str) -> int | None:
-        """An id, or None where there is none of this name."""
-        value = self.values.get(name)
-        if value is None or (type(value) is int and 0 <= value < len(self.tokens)):
-            return value
-        raise SourceError(f"{self.file}: tokenizer.ggml.{name} is {show(value)}; expected the id of a token")
-
-    def flag(self, name: str, otherwise: bool) -> bool:
-        """A flag, or what counts where the file does not say."""
-        value = self.values.get(name, otherwise)
-        if isinstance(value, bool):
-            return value
-        raise SourceError(f"{self.file}: tokenizer.ggml.{name} is {show(value)}; expected true or false")
-
-    def array(self, name: str, kind: type, size: int | None) -> list[Any]:
-        """An array of one kind, of ``size`` elements where that is given."""
-        value = self.values.get(name)
-        if value is None:
-            raise SourceError(
-                f"{self.file}: there is no tokenizer.ggml.{name}, without which its tokenizer {show(self.model)} is not whole"
-            )
-        if not isinstance(value, list) or (value and type(value[0]) is not kind) or size not in (None, len(value)):
-            count = "" if size is None else f"{size} "
-            raise SourceError(
-                f"{self.file}: tokenizer.ggml.{name} is no array of {count}values of type {kind.__name__}"
-            )
-        return value
-
-
-def parse_gguf(path: Path, pattern: str | None = None) -> GgufTokenizer:
-    """The tokenizer in a GGUF file, whose tokenizer.ggml.pre is ``pattern`` where it says none that is known.
-
-    SourceError for a file without one, TokexportError without the package `gguf`.
-    """
-    try:
-        from tokexport.readers.gguf_metadata import read_metadata
-    except ImportError as error:
-        raise TokexportError(
-            "the package `gguf` is not installed, and GGUF files are read with it; pip install 'tokexport[gguf]'"
-        ) from error
-    file = path.name
-    values = read_metadata(path, _PREFIX)
-    inner = {name.removeprefix("tokenizer.ggml."): value for name, value in values.items()}
-    if inner.get("model") in _NO_TOKENIZER:
-        raise SourceError(
-            f"{file}: the tokenizer.ggml.model of this GGUF file is {show(inner.get('model'))}: it has no tokenizer"
-        )
-    source = GgufTokenizer(file, inner, [], [], None)
-    tokens = source.array("tokens", str, None)
-    # The special tokens of "bert" are known by their names.
-    untyped = source.model == "bert" and "token_type" not in inner
-    types = [1] * len(tokens) if untyped else source.array("token_type", int, len(tokens))
-    wrong = next((value for value in types if value not in set(PieceType)), None)
-    if wrong is not None:
-        raise SourceError(f"{file}: tokenizer.ggml.token_type holds {wrong}; expected a number from 1 to 6")
-    template = values.get("tokenizer.chat_template")
-    return replace(
-        source,
-        values=inner if pattern is None else inner | {"pre": _named(source, pattern)},
-        tokens=tokens,
-        types=[PieceType(value) for value in types],
-        chat_template=template if isinstance(template, str) else None,
-    )
-
-
-def _named(source: GgufTokenizer, pattern: str) -> str:
-    """The name that the user gives, where the file leaves it open."""
-    names = {"gpt2": tuple(ORIGINALS), "bert": _UNCASED}.get(source.model, ())
-    own = source.values.get("pre")
-    if not names:
-        reason = f'a pattern is a name for {_PRE}, which only the models "gpt2" and "bert" have'
-        raise UnsupportedError(source.file, f"a pattern for a GGUF of the model {show(source.model)}", reason)
-    if pattern not in names:
-        reason = f"for this file the pattern is a name of {_PRE}: " + ", ".join(names)
-        raise UnsupportedError(source.file, f"the pattern {show(pattern)}", reason)
-    if own in names and own != pattern:
-        reason = f"its own {_PRE} is {show(own)}; a pattern is for a file without one that is known"
-        raise UnsupportedError(source.file, f"the pattern {show(pattern)}", reason)
-    return pattern
 
 
 def read_gguf(path: Path, files: SourceFiles, pattern: str | None = None) -> TokenizerModel:
@@ -176,7 +75,7 @@ def gguf_document(source: GgufTokenizer) -> dict[str, Any]:
     original = ORIGINALS.get(name)
     if original is None:
         raise UnsupportedError(
-            _PRE,
+            PRE,
             show(source.values.get("pre")),
             "the names whose pattern is known are "
             + ", ".join(ORIGINALS)
@@ -253,12 +152,12 @@ def _bert_settings(source: GgufTokenizer) -> BertSettings:
             lowercase=source.flag(lowercase, True),
             strip_accents=source.flag(accents, False) if accents in source.values else None,
         )
-    if source.values.get("pre") in _UNCASED:
+    if source.values.get("pre") in UNCASED:
         return BertSettings()
     raise UnsupportedError(
-        _PRE,
+        PRE,
         show(source.values.get("pre")),
-        f"there is no tokenizer.ggml.{lowercase} in it, and the names known to lower-case are {', '.join(_UNCASED)}; "
+        f"there is no tokenizer.ggml.{lowercase} in it, and the names known to lower-case are {', '.join(UNCASED)}; "
         "convert the tokenizer.json of the model instead, or say with --pattern (pattern=) that it is one of these",
     )
 

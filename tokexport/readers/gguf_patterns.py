@@ -1,7 +1,8 @@
 """What the names in ``tokenizer.ggml.pre`` stand for: parts of the tokenizer.json that a GGUF was made from.
 
-A GGUF holds a name and neither pattern nor normalizer. The names are llama.cpp's; those are here whose tokenizer.json is known
-field by field. The patterns are the originals, not those that llama.cpp runs.
+A GGUF holds a name and neither pattern nor normalizer. The names are llama.cpp's; those are here whose parts are known from the
+tokenizer.json, from the script that made it or from the code of the original. The patterns are the originals, not those that
+llama.cpp runs. A name that stands for several originals with different patterns ("lfm2", "falcon-h1") is not here.
 """
 
 from __future__ import annotations
@@ -115,6 +116,10 @@ _FALCON: Final = Original(
         split("[0-9][0-9][0-9]"),
     )
 )
+
+# The tokenizers of these names lower-case, which a GGUF does not say. The converter finds a name from the ids of a text: every
+# model with the vocabulary of bert-base-uncased has one of the two, whichever the converter asks for last.
+UNCASED: Final = ("bert-bge", "jina-v2-en")
 
 ORIGINALS: Final[Mapping[str, Original]] = MappingProxyType(
     {

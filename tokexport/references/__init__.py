@@ -15,7 +15,8 @@ from tokexport.readers import document, read, tokenizer_file
 from tokexport.readers.clip_vocabulary import clip_document, is_clip
 from tokexport.readers.detect import Kind, detect
 from tokexport.readers.gguf import MAGIC as GGUF_MAGIC
-from tokexport.readers.gguf import gguf_document, gguf_rwkv, gguf_sentencepiece, parse_gguf
+from tokexport.readers.gguf import gguf_document, gguf_rwkv, gguf_sentencepiece
+from tokexport.readers.gguf_source import parse_gguf
 from tokexport.readers.gpt2_pair import pair_added_tokens, parse_merges, sibling
 from tokexport.readers.hub import local_source
 from tokexport.readers.huggingface_config import read_config
