@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import random
+from dataclasses import replace
 from pathlib import Path
 
 import gguf
 import pytest
+import tiktoken
 from repository import SMALL
 
+from tokexport.conversion import convert
 from tokexport.errors import UnsupportedError
 from tokexport.readers import read
+from tokexport.readers.byte_alphabet import CHARACTERS
 from tokexport.readers.gguf_patterns import ORIGINALS
+from tokexport.readers.known_patterns import KIMI, LLAMA3
 from tokexport.references import reference_for
 from tokexport.runtime.tokenizer import Tokenizer, load
 from tokexport.verification import compare
@@ -23,19 +30,22 @@ PIECES = {
     "gpt-2": ["It", "'s", " the", " ", " end", " of", " 12345", " days"],
     "starcoder": ["It", "'s", " the", " ", " end", " of", " ", "1", "2", "3", "4", "5", " days"],
     "deepseek-llm": ["It", "'", "s", " the", " ", " end", " of", " ", "1", "2", "3", "4", "5", " days"],
+    "bloom": ["It's", " the", " ", " end", " of", " 12345", " days"],
+    "qwen35": ["It", "'s", " the", " ", " end", " of", " ", "1", "2", "3", "4", "5", " days"],
     "llama-bpe": ["It", "'s", " the", " ", " end", " of", " ", "123", "45", " days"],
 }
 
 
-def small_gguf(path: Path, pre: str) -> Path:
-    """The vocabulary of the small GPT-2 under a name."""
+def small_gguf(path: Path, pre: str | None) -> Path:
+    """The vocabulary of the small GPT-2 under a name, or under none."""
     document = json.loads((SMALL / "gpt2.json").read_text("utf-8"))
     spelling = {number: text for text, number in document["model"]["vocab"].items()}
     spelling |= {token["id"]: token["content"] for token in document["added_tokens"]}
     added = {token["id"] for token in document["added_tokens"]}
     writer = gguf.GGUFWriter(path, "gpt2")
     writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre(pre)
+    if pre is not None:
+        writer.add_tokenizer_pre(pre)
     writer.add_token_list([spelling[number] for number in sorted(spelling)])
     types = [gguf.TokenType.CONTROL if number in added else gguf.TokenType.NORMAL for number in sorted(spelling)]
     writer.add_token_types(types)
@@ -61,6 +71,48 @@ def test_every_name_gives_the_ids_of_its_original(pre: str, tmp_path: Path) -> N
     assert tokenizer.decode(tokenizer.encode("héllo wörld 123")) == "héllo wörld 123"
 
 
+def lower_parts(ranks: dict[bytes, int], token: bytes) -> list[bytes]:
+    """What tokens of lower ranks than its own make of a token, as the converter finds it."""
+    parts = [bytes((byte,)) for byte in token]
+    while True:
+        found = [(ranks.get(one + two, 1 << 30), at) for at, (one, two) in enumerate(itertools.pairwise(parts))]
+        rank, at = min(found, default=(1 << 30, 0))
+        if rank >= ranks[token]:
+            return parts
+        parts[at : at + 2] = [parts[at] + parts[at + 1]]
+
+
+@pytest.mark.parametrize("pre", ["chatglm-bpe", "kimi-k2"])
+@pytest.mark.parametrize("seed", range(5))
+def test_ranks_that_merges_do_not_tell_are_those_of_tiktoken(pre: str, seed: int, tmp_path: Path) -> None:
+    """Ranks in any order: most tokens are not made of two parts of lower ranks."""
+    dice = random.Random(seed)
+    tokens = {"".join(dice.choices("abcd", k=dice.randrange(2, 6))).encode() for _ in range(60)}
+    ranks = {bytes((byte,)): byte for byte in range(256)}
+    ranks |= {token: number for number, token in enumerate(dice.sample(sorted(tokens), len(tokens)), 256)}
+    merges = []
+    for token in list(ranks)[256:]:
+        parts = lower_parts(ranks, token)
+        if len(parts) == 2 or pre == "chatglm-bpe":
+            merges.append(" ".join("".join(CHARACTERS[byte] for byte in part) for part in parts))
+    writer = gguf.GGUFWriter(tmp_path / "it.gguf", "any")
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre(pre)
+    writer.add_token_list(["".join(CHARACTERS[byte] for byte in token) for token in ranks])
+    writer.add_token_types([gguf.TokenType.NORMAL] * len(ranks))
+    writer.add_token_merges(merges)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    pattern = {"chatglm-bpe": LLAMA3, "kimi-k2": KIMI}[pre]
+    reference = tiktoken.Encoding("it", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
+    tokenizer = converted(tmp_path / "it.gguf")
+    for _ in range(1500):
+        text = "".join(dice.choices("abcd", k=dice.randrange(1, 14)))
+        assert tokenizer.encode(text) == reference.encode(text), text
+
+
 @pytest.mark.parametrize("pre", PIECES)
 def test_no_token_goes_beyond_a_piece(pre: str, tmp_path: Path) -> None:
     tokenizer = converted(small_gguf(tmp_path / "it.gguf", pre))
@@ -75,6 +127,38 @@ def test_no_token_goes_beyond_a_piece(pre: str, tmp_path: Path) -> None:
 def test_marks_are_composed_where_the_original_does(pre: str, tmp_path: Path) -> None:
     tokenizer = converted(small_gguf(tmp_path / "it.gguf", pre))
     assert tokenizer.encode("e\u0301") == tokenizer.encode("é") != []
+
+
+@pytest.mark.parametrize("pre", [None, "default", "new-model"])
+def test_the_user_names_the_pattern_of_a_file_that_does_not(pre: str | None, tmp_path: Path) -> None:
+    named, unnamed = small_gguf(tmp_path / "named.gguf", "qwen2"), small_gguf(tmp_path / "unnamed.gguf", pre)
+    with pytest.raises(UnsupportedError, match=r"say with --pattern \(pattern=\) which of them it is"):
+        read(unnamed)
+    one, two = read(named), read(unnamed, pattern="qwen2")
+    assert replace(two, provenance=one.provenance) == one
+    convert(unnamed, tmp_path / "it.bin", pattern="qwen2")
+    result = compare(load(tmp_path / "it.bin"), reference_for(unnamed, pattern="qwen2"), strings=150, code_points=False)
+    assert result.ok, "\n".join(result.lines())
+
+
+@pytest.mark.parametrize(
+    ("pre", "pattern", "sentence"),
+    [
+        ("qwen2", "llama-bpe", r'its own tokenizer\.ggml\.pre is "qwen2"'),
+        (None, r"\w+", r"the pattern is a name of tokenizer\.ggml\.pre: bloom, .*tekken"),
+        (None, "cl100k_base", r"the pattern is a name of tokenizer\.ggml\.pre: "),
+    ],
+)
+def test_a_pattern_that_the_file_contradicts_or_nobody_knows_is_refused(
+    pre: str | None, pattern: str, sentence: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UnsupportedError, match=sentence):
+        read(small_gguf(tmp_path / "it.gguf", pre), pattern=pattern)
+
+
+def test_the_own_name_may_be_said_again(tmp_path: Path) -> None:
+    path = small_gguf(tmp_path / "it.gguf", "qwen2")
+    assert read(path, pattern="qwen2") == read(path)
 
 
 def test_a_name_that_is_not_known_is_refused(tmp_path: Path) -> None:

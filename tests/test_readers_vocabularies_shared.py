@@ -11,7 +11,8 @@ import tokenizers
 from tokexport import load
 from tokexport.conversion import convert
 from tokexport.readers.clip_vocabulary import published_vocabulary
-from tokexport.readers.gguf import gguf_document, parse_gguf
+from tokexport.readers.gguf import gguf_document
+from tokexport.readers.gguf_source import parse_gguf
 
 SAME = {
     "ggml-vocab-gpt-2.gguf": "gpt2",

@@ -12,7 +12,10 @@ from click.decorators import FC
 
 from tokexport.errors import SourceError
 
-PATTERN_HELP = "For ranks: whose pattern and special tokens (cl100k_base, llama3, ...), or a regular expression."
+PATTERN_HELP = (
+    "For ranks: whose pattern and special tokens (cl100k_base, llama3, ...), or a regular expression. "
+    "For a GGUF without a known tokenizer.ggml.pre: a name that is known (gpt-2, llama-bpe, qwen2, ...)."
+)
 REVISION_HELP = "For a repository of the Hugging Face hub: a branch, a tag or a commit."
 SPECIAL_HELP = 'For ranks: a JSON object of contents and ids, {"<|end|>": 100257}.'
 

@@ -70,6 +70,7 @@ def read(
 
     What a file is is found from its content. ``pattern`` (a known name or a regular expression) and ``special_tokens``
     (ids by content) are for rank files, which hold neither; ``special_tokens`` also for vocab.json with merges.txt.
+    For a GGUF that has no tokenizer.ggml.pre, or one that is not known, ``pattern`` is the name of one that is.
     Beside a file called tokenizer.json the files tokenizer_config.json, generation_config.json and chat_template.jinja
     are read where they are there. ``revision`` is the branch, tag or commit of a repository; a name is a repository's
     where it is a string ``owner/name`` and no such path is on the disk.
@@ -125,8 +126,8 @@ def _read_file(path: Path, pattern: str | None, special_tokens: Mapping[str, int
     files = SourceFiles(path.parent)
     name = path.name
     if files.starts_with(name, GGUF_MAGIC):
-        _refuse_arguments(name, "GGUF file", pattern, special_tokens)
-        return read_gguf(files.digested(name), files)
+        _refuse_arguments(name, "GGUF file", None, special_tokens)
+        return read_gguf(files.digested(name), files, pattern)
     data = files.read(name)
     kind, node = detect(data, name)
     if kind is Kind.RANKS:
@@ -168,7 +169,7 @@ def document(kind: Kind, data: bytes, name: str, files: SourceFiles) -> dict[str
 def _refuse_arguments(name: str, kind: str, pattern: str | None, special_tokens: Mapping[str, int] | None) -> None:
     if pattern is not None:
         raise UnsupportedError(
-            name, f"a pattern for a {kind}", "a pattern can be given for tiktoken ranks, which hold none"
+            name, f"a pattern for a {kind}", "a pattern can be given for tiktoken ranks and for GGUF, which hold none"
         )
     if special_tokens is not None:
         raise UnsupportedError(name, f"special tokens for a {kind}", "it names its own")

@@ -2,21 +2,23 @@
 
 A GGUF holds less than what it was made from, so it is read as that: a byte-level BPE ("gpt2") or a WordPiece vocabulary ("bert") as the
 tokenizer.json with the same tokens, a SentencePiece vocabulary ("llama", "t5") as the ``.model`` with the same pieces, RWKV's ("rwkv") as
-the vocabulary file. The references are those of these. What the GGUF leaves out (flags of added tokens, truncation) is left out here.
+the vocabulary file. The references are those of these. What neither the GGUF nor the name in it tells (truncation, most flags of added
+tokens) is left out here.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from tokexport.errors import SourceError, TokexportError, UnsupportedError
+from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import Provenance, SpecialIds, Template, TemplatePiece, TokenizerModel
 from tokexport.readers import sentencepiece
-from tokexport.readers.gguf_patterns import ORIGINALS
+from tokexport.readers.gguf_patterns import ORIGINALS, UNCASED, Original
+from tokexport.readers.gguf_source import PRE, GgufTokenizer, parse_gguf
 from tokexport.readers.huggingface import read_tokenizer_json
 from tokexport.readers.huggingface_document import added_token, byte_level, tokenizer_document
 from tokexport.readers.json_node import Node, show
@@ -26,91 +28,25 @@ from tokexport.readers.source_files import SourceFiles
 from tokexport.readers.wordpiece_vocabulary import BertSettings, wordpiece_document
 
 MAGIC: Final = b"GGUF"
-_PREFIX: Final = "tokenizer."
 _ROLES: Final = {"bos": "bos_token_id", "eos": "eos_token_id", "pad": "padding_token_id", "unk": "unknown_token_id"}
 _STOPS: Final = ("eos_token_id", "eot_token_id", "eom_token_id")
-# The tokenizers of these names lower-case, which a GGUF does not say.
-_UNCASED: Final = ("bert-bge",)
 # Without tokenizer.ggml.unknown_token_id.
 _UNKNOWN: Final = {"llama": 0, "t5": 2}
 _SPACE_SYMBOL: Final = "\u2581"
-_SUPPORTED: Final = 'the models "gpt2", "llama", "t5", "bert" and "rwkv" are supported'
+_SUPPORTED: Final = (
+    'the models "gpt2", "llama", "t5", "bert" and "rwkv" are supported; convert the tokenizer.json of this one instead'
+)
+_UNTOLD: Final = {
+    "gemma4": "a GGUF does not say which of Gemma's tokens are found before its merges; convert its tokenizer.json instead"
+}
 # How Python writes bytes that are no printable ASCII.
 _ESCAPE: Final = re.compile(r"\\(?:x([0-9a-f]{2})|([tnr\\'\"]))")
 _ESCAPED: Final = {"t": b"\t", "n": b"\n", "r": b"\r"}
 
 
-@dataclass(frozen=True, slots=True)
-class GgufTokenizer:
-    """The values of a GGUF without ``tokenizer.ggml.`` before their names; ``token_types`` are NORMAL where there are none."""
-
-    file: str
-    values: dict[str, Any]
-    tokens: list[str]
-    types: list[PieceType]
-    chat_template: str | None
-
-    @property
-    def model(self) -> str:
-        """Which kind of tokenizer it is."""
-        return str(self.values.get("model"))
-
-    def number(self, name: str) -> int | None:
-        """An id, or None where there is none of this name."""
-        value = self.values.get(name)
-        if value is None or (type(value) is int and 0 <= value < len(self.tokens)):
-            return value
-        raise SourceError(f"{self.file}: tokenizer.ggml.{name} is {show(value)}; expected the id of a token")
-
-    def flag(self, name: str, otherwise: bool) -> bool:
-        """A flag, or what counts where the file does not say."""
-        value = self.values.get(name, otherwise)
-        if isinstance(value, bool):
-            return value
-        raise SourceError(f"{self.file}: tokenizer.ggml.{name} is {show(value)}; expected true or false")
-
-    def array(self, name: str, kind: type, size: int | None) -> list[Any]:
-        """An array of one kind, of ``size`` elements where that is given."""
-        value = self.values.get(name)
-        if not isinstance(value, list) or (value and type(value[0]) is not kind) or size not in (None, len(value)):
-            count = "" if size is None else f"{size} "
-            raise SourceError(
-                f"{self.file}: tokenizer.ggml.{name} is no array of {count}values of type {kind.__name__}"
-            )
-        return value
-
-
-def parse_gguf(path: Path) -> GgufTokenizer:
-    """The tokenizer in a GGUF file; SourceError for a file without one, TokexportError without the package `gguf`."""
-    try:
-        from tokexport.readers.gguf_metadata import read_metadata
-    except ImportError as error:
-        raise TokexportError(
-            "the package `gguf` is not installed, and GGUF files are read with it; pip install 'tokexport[gguf]'"
-        ) from error
-    file = path.name
-    values = read_metadata(path, _PREFIX)
-    inner = {name.removeprefix("tokenizer.ggml."): value for name, value in values.items()}
-    if "model" not in inner:
-        raise SourceError(f"{file}: there is no tokenizer.ggml.model in this GGUF file, so it has no tokenizer")
-    source = GgufTokenizer(file, inner, [], [], None)
-    tokens = source.array("tokens", str, None)
-    types = source.array("token_type", int, len(tokens)) if "token_type" in inner else [1] * len(tokens)
-    wrong = next((value for value in types if value not in set(PieceType)), None)
-    if wrong is not None:
-        raise SourceError(f"{file}: tokenizer.ggml.token_type holds {wrong}; expected a number from 1 to 6")
-    template = values.get("tokenizer.chat_template")
-    return replace(
-        source,
-        tokens=tokens,
-        types=[PieceType(value) for value in types],
-        chat_template=template if isinstance(template, str) else None,
-    )
-
-
-def read_gguf(path: Path, files: SourceFiles) -> TokenizerModel:
-    """The model of the tokenizer in a GGUF file."""
-    source = parse_gguf(path)
+def read_gguf(path: Path, files: SourceFiles, pattern: str | None = None) -> TokenizerModel:
+    """The model of the tokenizer in a GGUF file; ``pattern`` is for :func:`parse_gguf`."""
+    source = parse_gguf(path, pattern)
     name = source.file
     if source.model in ("gpt2", "bert"):
         # Nothing that stands beside a GGUF is about it.
@@ -139,26 +75,60 @@ def gguf_document(source: GgufTokenizer) -> dict[str, Any]:
     original = ORIGINALS.get(name)
     if original is None:
         raise UnsupportedError(
-            f"{source.file}: tokenizer.ggml.pre",
+            PRE,
             show(source.values.get("pre")),
             "the names whose pattern is known are "
             + ", ".join(ORIGINALS)
-            + "; convert the tokenizer.json of the model instead",
+            + "; convert the tokenizer.json of the model instead, or say with --pattern (pattern=) which of them it is",
         )
-    merges: list[str] = source.array("merges", str, None)
     vocab = {token: number for number, token in enumerate(source.tokens) if not _is_padding(source, number)}
     return tokenizer_document(
-        added_tokens=[
-            added_token(number, token, special=source.types[number] is PieceType.CONTROL)
-            for token, number in vocab.items()
-            if source.types[number] in (PieceType.CONTROL, PieceType.USER_DEFINED)
-        ],
+        added_tokens=_added_tokens(source, original),
         normalizer=original.normalizer,
         pre_tokenizer=original.pre_tokenizer,
-        post_processor=_template_document(source, original.add_bos),
+        post_processor=_template_document(source, original),
         decoder=byte_level(True),
-        model={"type": "BPE", "ignore_merges": original.ignore_merges, "vocab": vocab, "merges": merges},
+        model={
+            "type": "BPE",
+            "ignore_merges": original.ignore_merges,
+            "vocab": vocab,
+            "merges": _merges(source, original),
+        },
     )
+
+
+def _merges(source: GgufTokenizer, original: Original) -> list[Any]:
+    """The merges of the file, and those that its converter left out.
+
+    Of ranks the converter writes one merge for a token: the two parts that tokens of lower ranks make of it. It leaves a token out
+    that they do not make of two (or writes more than two parts), but tiktoken makes it of any two, where others of higher ranks come
+    first. Where there are two parts, no others ever meet: what lower ranks can merge is merged before.
+    """
+    merges: list[str] = source.array("merges", str, None)
+    if not original.ranks:
+        return merges
+    pairs = [pair for merge in merges if len(pair := merge.split(" ")) == 2]
+    made = {"".join(pair) for pair in pairs}
+    ranks = {token: number for number, token in enumerate(source.tokens) if source.types[number] is PieceType.NORMAL}
+    for token in ranks.keys() - made:
+        parts = ([token[:at], token[at:]] for at in range(1, len(token)))
+        pairs += [pair for pair in parts if pair[0] in ranks and pair[1] in ranks]
+    return sorted(pairs, key=lambda pair: (ranks.get("".join(pair), len(source.tokens)), len(pair[0])))
+
+
+def _added_tokens(source: GgufTokenizer, original: Original) -> list[dict[str, Any]]:
+    mask = source.number("mask_token_id") if original.mask_lstrip else None
+    return [
+        added_token(
+            number,
+            source.tokens[number],
+            special=kind is PieceType.CONTROL,
+            normalized=original.normalized and kind is PieceType.USER_DEFINED,
+            lstrip=number == mask,
+        )
+        for number, kind in enumerate(source.types)
+        if kind in (PieceType.CONTROL, PieceType.USER_DEFINED) and not _is_padding(source, number)
+    ]
 
 
 def _is_padding(source: GgufTokenizer, number: int) -> bool:
@@ -167,16 +137,29 @@ def _is_padding(source: GgufTokenizer, number: int) -> bool:
 
 
 def _bert_document(source: GgufTokenizer) -> dict[str, Any]:
-    if source.values.get("pre") not in _UNCASED:
-        raise UnsupportedError(
-            f"{source.file}: tokenizer.ggml.pre",
-            show(source.values.get("pre")),
-            "for a WordPiece vocabulary the names known to lower-case or not are " + ", ".join(_UNCASED),
-        )
+    settings = _bert_settings(source)
     vocab = {_wordpiece(token): number for number, token in enumerate(source.tokens)}
     if len(vocab) < len(source.tokens):
         raise SourceError(f"{source.file}: two tokens of tokenizer.ggml.tokens are one in the spelling of WordPiece")
-    return wordpiece_document(vocab, source.file, BertSettings())
+    return wordpiece_document(vocab, source.file, settings)
+
+
+def _bert_settings(source: GgufTokenizer) -> BertSettings:
+    """As newer files say; else the name says it."""
+    lowercase, accents = "normalizer.lowercase", "normalizer.strip_accents"
+    if lowercase in source.values:
+        return BertSettings(
+            lowercase=source.flag(lowercase, True),
+            strip_accents=source.flag(accents, False) if accents in source.values else None,
+        )
+    if source.values.get("pre") in UNCASED:
+        return BertSettings()
+    raise UnsupportedError(
+        PRE,
+        show(source.values.get("pre")),
+        f"there is no tokenizer.ggml.{lowercase} in it, and the names known to lower-case are {', '.join(UNCASED)}; "
+        "convert the tokenizer.json of the model instead, or say with --pattern (pattern=) that it is one of these",
+    )
 
 
 def _wordpiece(token: str) -> str:
@@ -219,7 +202,8 @@ def gguf_sentencepiece(source: GgufTokenizer) -> SentencePieceModel:
     """The SentencePiece model that says the same, for the models "llama" and "t5"."""
     algorithms = {"llama": Algorithm.BPE, "t5": Algorithm.UNIGRAM}
     if source.model not in algorithms:
-        raise UnsupportedError(f"{source.file}: tokenizer.ggml.model", show(source.values["model"]), _SUPPORTED)
+        reason = _UNTOLD.get(source.model, _SUPPORTED)
+        raise UnsupportedError("tokenizer.ggml.model", show(source.values["model"]), reason)
     scores = source.array("scores", float, len(source.tokens))
     charsmap = source.values.get("precompiled_charsmap", [])
     unigram = source.model == "t5"
@@ -285,36 +269,55 @@ def _around(source: GgufTokenizer, add_bos: bool, add_eos: bool = False) -> tupl
 
 def _template(source: GgufTokenizer) -> Template:
     """llama.cpp's defaults: BOS before a text of "llama", EOS behind one of "t5"."""
-    bos, eos = _around(source, source.model == "llama", source.model == "t5")
+    around = _around(source, source.model == "llama", source.model == "t5")
 
-    def around(sequence: str, type_id: int) -> tuple[TemplatePiece, ...]:
-        pieces = (
-            TemplatePiece(id=bos, type_id=type_id),
-            TemplatePiece(sequence, type_id=type_id),
-            TemplatePiece(id=eos, type_id=type_id),
+    def pieces(parts: list[tuple[str | int, int]]) -> tuple[TemplatePiece, ...]:
+        return tuple(
+            TemplatePiece(part, type_id=type_id) if isinstance(part, str) else TemplatePiece(id=part, type_id=type_id)
+            for part, type_id in parts
         )
-        return tuple(piece for piece in pieces if piece.id is not None or piece.sequence is not None)
 
-    return Template(around("A", 0), (*around("A", 0), *around("B", 1)))
+    single, pair = _single_and_pair(around, _separator(source, False))
+    return Template(pieces(single), pieces(pair))
 
 
-def _template_document(source: GgufTokenizer, add_bos: bool) -> dict[str, Any] | None:
-    bos, eos = _around(source, add_bos)
-    if bos is None and eos is None:
+def _template_document(source: GgufTokenizer, original: Original) -> dict[str, Any] | None:
+    around = _around(source, original.add_bos)
+    if around == (None, None):
         return None
 
-    def around(sequence: str, type_id: int) -> list[dict[str, Any]]:
-        special = [
-            None if number is None else {"SpecialToken": {"id": source.tokens[number], "type_id": type_id}}
-            for number in (bos, eos)
+    def pieces(parts: list[tuple[str | int, int]]) -> list[dict[str, Any]]:
+        return [
+            {"Sequence": {"id": part, "type_id": type_id}}
+            if isinstance(part, str)
+            else {"SpecialToken": {"id": source.tokens[part], "type_id": type_id}}
+            for part, type_id in parts
         ]
-        middle = {"Sequence": {"id": sequence, "type_id": type_id}}
-        return [part for part in (special[0], middle, special[1]) if part is not None]
 
-    names = {source.tokens[number]: number for number in (bos, eos) if number is not None}
+    single, pair = _single_and_pair(around, _separator(source, original.add_sep))
+    names = {source.tokens[part]: part for part, _ in (*single, *pair) if isinstance(part, int)}
     return {
         "type": "TemplateProcessing",
-        "single": around("A", 0),
-        "pair": [*around("A", 0), *around("B", 1)],
+        "single": pieces(single),
+        "pair": pieces(pair),
         "special_tokens": {name: {"id": name, "ids": [number], "tokens": [name]} for name, number in names.items()},
     }
+
+
+def _separator(source: GgufTokenizer, add_sep: bool) -> int | None:
+    """What llama.cpp puts between two texts; GGUF spells its name so."""
+    return source.number("seperator_token_id") if source.flag("add_sep_token", add_sep) else None
+
+
+def _single_and_pair(
+    around: tuple[int | None, int | None], separator: int | None
+) -> tuple[list[tuple[str | int, int]], list[tuple[str | int, int]]]:
+    """Texts and ids with their type ids. With a separator a pair is that of RoBERTa, whose type ids are all 0."""
+    bos, eos = around
+
+    def sequence(first: int | None, name: str, type_id: int) -> list[tuple[str | int, int]]:
+        return [(part, type_id) for part in (first, name, eos) if part is not None]
+
+    single = sequence(bos, "A", 0)
+    second = sequence(bos, "B", 1) if separator is None else sequence(separator, "B", 0)
+    return single, [*single, *second]

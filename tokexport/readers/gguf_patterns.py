@@ -1,7 +1,8 @@
 """What the names in ``tokenizer.ggml.pre`` stand for: parts of the tokenizer.json that a GGUF was made from.
 
-A GGUF holds a name and neither pattern nor normalizer. The names are llama.cpp's; those are here whose tokenizer.json is known
-field by field. The patterns are the originals, not those that llama.cpp runs.
+A GGUF holds a name and neither pattern nor normalizer. The names are llama.cpp's; those are here whose parts are known from the
+tokenizer.json, from the script that made it or from the code of the original. The patterns are the originals, not those that
+llama.cpp runs. A name that stands for several originals with different patterns ("lfm2", "falcon-h1") is not here.
 """
 
 from __future__ import annotations
@@ -12,23 +13,53 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from tokexport.readers.huggingface_document import byte_level, sequence, split
-from tokexport.readers.known_patterns import LLAMA3, O200K, QWEN, TEKKEN
+from tokexport.readers.known_patterns import KIMI, LLAMA3, O200K, QWEN, TEKKEN
 
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """Parts of a tokenizer.json. ``add_bos`` counts where the file does not say whether to add BOS, as in llama.cpp."""
+    """Parts of a tokenizer.json.
+
+    ``add_bos`` and ``add_sep`` count where the file does not say whether to add them, as in llama.cpp. Where ``mask_lstrip``, the
+    mask token takes the white space before it; where ``normalized``, tokens that are not special are found behind the normalizer.
+    Where ``ranks``, the original is tiktoken, and the merges of the file were found from its ranks, which are the ids.
+    """
 
     pre_tokenizer: dict[str, Any]
     normalizer: dict[str, Any] | None = None
     ignore_merges: bool = False
     add_bos: bool = False
+    add_sep: bool = False
+    mask_lstrip: bool = False
+    normalized: bool = False
+    ranks: bool = False
 
 
 _DIGITS: Final = {"type": "Digits", "individual_digits": True}
 _NFC: Final = {"type": "NFC"}
 _GPT2: Final = Original(byte_level(True))
 _LLAMA3: Final = Original(sequence(split(LLAMA3), byte_level(False)), ignore_merges=True, add_bos=True)
+# Llama 3 when it came out, and SmolLM3: its template adds no BOS. The tokens of Llama 3 are not all reached by merges.
+_SMAUG: Final = Original(_LLAMA3.pre_tokenizer, ignore_merges=True)
+_O200K: Final = Original(sequence(split(O200K), byte_level(False)), ignore_merges=True)
+_QWEN2: Final = Original(sequence(split(QWEN), byte_level(False)), _NFC)
+_QWEN35: Final = Original(
+    sequence(
+        split(
+            r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}"
+            r"| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+        ),
+        byte_level(False),
+    ),
+    _NFC,
+)
+# Hunyuan normalizes and calls tiktoken.
+_HUNYUAN: Final = Original(_QWEN2.pre_tokenizer, _NFC, ignore_merges=True, ranks=True)
+_KIMI_K2: Final = Original(sequence(split(KIMI), byte_level(False)), ignore_merges=True, ranks=True)
+# The class in a class is the original's.
+_BLOOM: Final = Original(
+    sequence(split(" ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+"), byte_level(False))
+)
 _STARCODER: Final = Original(sequence(_DIGITS, byte_level(True)))
 _DEEPSEEK_CODER: Final = Original(
     sequence(
@@ -86,22 +117,43 @@ _FALCON: Final = Original(
     )
 )
 
+# The tokenizers of these names lower-case, which a GGUF does not say. The converter finds a name from the ids of a text: every
+# model with the vocabulary of bert-base-uncased has one of the two, whichever the converter asks for last.
+UNCASED: Final = ("bert-bge", "jina-v2-en")
+
 ORIGINALS: Final[Mapping[str, Original]] = MappingProxyType(
     {
+        "bloom": _BLOOM,
+        "chatglm-bpe": Original(_LLAMA3.pre_tokenizer, ignore_merges=True, ranks=True),
         "command-r": Original(sequence(_DIGITS, byte_level(True)), _NFC),
+        # The ranks of GPT-4, all of which merges reach.
+        "dbrx": Original(_LLAMA3.pre_tokenizer),
         "deepseek-coder": _DEEPSEEK_CODER,
         "deepseek-llm": _DEEPSEEK_LLM,
+        "deepseek-r1-qwen": _QWEN2,
         "deepseek-v3": _DEEPSEEK_V3,
         "falcon": _FALCON,
+        "glm4": Original(_LLAMA3.pre_tokenizer, ignore_merges=True),
         "gpt-2": _GPT2,
-        "gpt-4o": Original(sequence(split(O200K), byte_level(False)), ignore_merges=True),
+        "gpt-4o": _O200K,
+        "hunyuan": _HUNYUAN,
+        "kimi-k2": _KIMI_K2,
         "llama-bpe": _LLAMA3,
-        "mpt": Original(byte_level(True), _NFC),
+        "llama-v3": _LLAMA3,
+        "llama3": _LLAMA3,
+        "llama4": _O200K,
+        "modern-bert": Original(byte_level(True), _NFC, mask_lstrip=True, normalized=True),
+        "mpt": Original(byte_level(True), _NFC, normalized=True),
         "olmo": Original(byte_level(True), _NFC),
         "phi-2": _GPT2,
-        "qwen2": Original(sequence(split(QWEN), byte_level(False)), _NFC),
+        # The vocabulary of Tekken, in the tokenizer.json that transformers made of it: with Llama 3's pattern.
+        "pixtral": _LLAMA3,
+        "qwen2": _QWEN2,
+        "qwen35": _QWEN35,
         "refact": _STARCODER,
-        "roberta-bpe": _GPT2,
+        "roberta-bpe": Original(byte_level(True), add_sep=True, mask_lstrip=True),
+        "smaug-bpe": _SMAUG,
+        "smollm": _STARCODER,
         "starcoder": _STARCODER,
         "tekken": Original(sequence(split(TEKKEN), byte_level(False)), ignore_merges=True, add_bos=True),
     }

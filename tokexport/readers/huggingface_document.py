@@ -28,13 +28,15 @@ def tokenizer_document(
     }
 
 
-def added_token(number: int, content: str, *, special: bool, normalized: bool = False) -> dict[str, Any]:
-    """An entry of ``added_tokens``, without white space or words about it.
+def added_token(
+    number: int, content: str, *, special: bool, normalized: bool = False, lstrip: bool = False
+) -> dict[str, Any]:
+    """An entry of ``added_tokens``; with ``lstrip`` it takes the white space before it.
 
     >>> added_token(5, "<s>", special=True)["content"]
     '<s>'
     """
-    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": normalized, "special": special}
+    flags = {"single_word": False, "lstrip": lstrip, "rstrip": False, "normalized": normalized, "special": special}
     return {"id": number, "content": content, **flags}
 
 

@@ -15,7 +15,8 @@ from tokexport.readers import document, read, tokenizer_file
 from tokexport.readers.clip_vocabulary import clip_document, is_clip
 from tokexport.readers.detect import Kind, detect
 from tokexport.readers.gguf import MAGIC as GGUF_MAGIC
-from tokexport.readers.gguf import gguf_document, gguf_rwkv, gguf_sentencepiece, parse_gguf
+from tokexport.readers.gguf import gguf_document, gguf_rwkv, gguf_sentencepiece
+from tokexport.readers.gguf_source import parse_gguf
 from tokexport.readers.gpt2_pair import pair_added_tokens, parse_merges, sibling
 from tokexport.readers.hub import local_source
 from tokexport.readers.huggingface_config import read_config
@@ -58,7 +59,7 @@ def reference_for(
     path = tokenizer_file(Path(source))
     files = SourceFiles(path.parent)
     if files.starts_with(path.name, GGUF_MAGIC):
-        return _for_gguf(path)
+        return _for_gguf(path, pattern)
     data = files.read(path.name)
     kind, node = detect(data, path.name)
     if kind is Kind.RANKS:
@@ -92,8 +93,8 @@ def reference_for(
     return TokenizersReference.from_vocab_and_merges(path.parent / vocab, path.parent / merges, added)
 
 
-def _for_gguf(path: Path) -> ReferenceTokenizer:
-    source = parse_gguf(path)
+def _for_gguf(path: Path, pattern: str | None) -> ReferenceTokenizer:
+    source = parse_gguf(path, pattern)
     if source.model in ("gpt2", "bert"):
         from tokexport.references.tokenizers_reference import TokenizersReference
 
