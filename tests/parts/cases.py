@@ -110,8 +110,8 @@ def _pre_tokenizers() -> Members:
     yield "Split", "String", plain(split(String="a."))
     yield "Split", "empty String", plain(split(String=""))
     yield "Split", "look-ahead", plain(split(Regex=r"\s+(?!\S)|\d{1,3}(?=(?:\d{3})*\b)"))
-    yield "Split", "look-behind by a character", plain(split(Regex=r"(?<=a)b"))
-    yield "Split", "look-behind by more", plain(split(Regex=r"(?<=ab)t"))
+    yield "Split", "look-behind", plain(split(Regex=r"(?<=a)b|(?<=ab)t|(?<!a+b)e"))
+    yield "Split", "both over more than one character", plain(split(Regex=r"(?<=ab)t(?=he)"))
     yield "Split", "atomic groups", plain(split(Regex=r"(?>a+)b|\s++"))
     yield "Split", "back-references", plain(split(Regex=r"(a|b)\1"))
     for alone in (True, False):

@@ -13,16 +13,16 @@ import numpy.typing as npt
 
 from tokexport.compiler.regex.dfa import DEAD, determinise, minimise, sure_to_match
 from tokexport.compiler.regex.dfa import Automaton as Table
-from tokexport.compiler.regex.lookaround import condition_of
+from tokexport.compiler.regex.lookaround import condition_of, mirrored
 from tokexport.compiler.regex.program import program_of
 from tokexport.compiler.regex.syntax import (
-    Ahead,
     Assertion,
     Atomic,
     Automaton,
     Characters,
     Choice,
     Condition,
+    Far,
     Look,
     Neighbour,
     Node,
@@ -37,7 +37,7 @@ from tokexport.compiler.unicode import CODE_POINTS
 def resolved(node: Node) -> Node:
     """The same tree with each Look turned into an Assertion, and each Atomic into an Automaton.
 
-    Raises PatternError where one code point of look-behind is not enough, or one of lookahead for an atomic group.
+    Raises PatternError where one code point of lookahead is not enough for an atomic group.
 
     >>> from tokexport.compiler.regex.fancy import parse
     >>> len(resolved(parse("a++")).exits)  # states: the dead one, before the first a, behind an a
@@ -63,9 +63,8 @@ def _condition(look: Look) -> Condition:
     try:
         return condition_of(look)
     except PatternError:
-        if not look.ahead:
-            raise
-    condition = Ahead(resolved(look.body), look.offset)
+        body = resolved(look.body)
+    condition = Far(body if look.ahead else mirrored(body, look), look.ahead, look.offset)
     return Opposite(condition) if look.negative else condition
 
 

@@ -55,14 +55,18 @@ class Opposite:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ahead:
-    """What follows a position matches a body, however many characters that takes; ``offset`` is that of the look-ahead."""
+class Far:
+    """What follows a position matches a body, however many characters that takes; ``offset`` is that of the look-around.
+
+    Without ``ahead`` it is what comes before the position, read from there to the start of the text, and ``body`` is written for that.
+    """
 
     body: Node
+    ahead: bool
     offset: int
 
 
-Condition: TypeAlias = "Neighbour | Every | Some | Opposite | Ahead"
+Condition: TypeAlias = "Neighbour | Every | Some | Opposite | Far"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
