@@ -112,7 +112,7 @@ def _pre_tokenizers() -> Members:
     yield "Split", "look-ahead", plain(split(Regex=r"\s+(?!\S)|\d{1,3}(?=(?:\d{3})*\b)"))
     yield "Split", "look-behind", plain(split(Regex=r"(?<=a)b|(?<=ab)t|(?<!a+b)e"))
     yield "Split", "both over more than one character", plain(split(Regex=r"(?<=ab)t(?=he)"))
-    yield "Split", "atomic groups", plain(split(Regex=r"(?>a+)b|\s++"))
+    yield "Split", "atomic groups", plain(split(Regex=r"(?>a+)b|\s++|(?:th)++(?>e\w*d|e)"))
     yield "Split", "back-references", plain(split(Regex=r"(a|b)\1"))
     for alone in (True, False):
         yield "Digits", f"individual_digits {alone}".lower(), plain({"type": "Digits", "individual_digits": alone})
