@@ -160,6 +160,9 @@ def byte_pairs(model: BytePairModel, text: str) -> list[int]:
         number = model.vocab.get(symbol.encode())
         if number in model.unused and symbol in made:
             waiting += made[symbol][::-1]
+        elif number in model.unused and len(symbol) == 1:
+            ids += unknown_ids(model, symbol, unknown)
+            unknown = True
         elif number is not None:
             ids.append(number)
             unknown = False

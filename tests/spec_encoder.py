@@ -34,7 +34,7 @@ WHOLE_PIECE_FIRST, FUSE_UNKNOWN, RESCAN_SPECIAL = 1, 2, 8
 RECORD_WHOLE = 8
 ADDED_SPECIAL, SINGLE_WORD, LSTRIP, RSTRIP = 1, 2, 4, 8
 CLASS_SPACE, CLASS_WORD = 1, 2
-INVERT, ON_BYTES, REWRITE, EMPTY_MATCHES = 1, 2, 4, 8
+INVERT, ON_BYTES, REWRITE, EMPTY_MATCHES, FORWARD_LABELS = 1, 2, 4, 8, 16
 APPEND, UNLESS_PRESENT, ONLY_FIRST, FIRST_SOURCE = 1, 2, 4, 16
 MAP_OTHER = 0x80
 MAX_CLUSTER = 5
@@ -518,11 +518,12 @@ def labelled(stage: Stage, classes: Sequence[int]) -> Sequence[int]:
         return classes
     labels = []
     state = 0
-    for number in reversed(classes):
+    direction = 1 if stage.flags & FORWARD_LABELS else -1
+    for number in classes[::direction]:
         entry = stage.labels[state * stage.label_class_count + number]
         labels.append(entry & 0xFF)
         state = entry >> 8
-    return labels[::-1]
+    return labels[::direction]
 
 
 def match_end(stage: Stage, read: Sequence[int], start: int) -> int | None:

@@ -17,10 +17,10 @@ NONE = 0xFFFFFFFF
 MASK = (1 << 64) - 1
 K0, K1, K2, K3 = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, 0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53
 
-HEADER_FLAGS, STAGE_FLAGS, SECTION_FLAGS = 0x1B, 0x0B, 0x01  # the flag bits that have a name
+HEADER_FLAGS, STAGE_FLAGS, SECTION_FLAGS = 0x1B, 0x1B, 0x01  # the flag bits that have a name
 KIND_HOLE, KIND_MASK, RECORD_SPECIAL = 0, 3, 4
 STRIPPING_FLAGS = 2 | 4 | 8  # SINGLE_WORD, LSTRIP, RSTRIP
-ON_BYTES, REWRITE, EMPTY_MATCHES = 2, 4, 8
+ON_BYTES, REWRITE, EMPTY_MATCHES, FORWARD_LABELS = 2, 4, 8, 16
 LAST_BEHAVIOR, LAST_FORM = 4, 3
 BY_CLUSTER = 8
 FORM, MAP, REPLACE, CHARSMAP, AFFIX, BYTES = 0, 1, 2, 3, 4, 5
@@ -444,7 +444,7 @@ def read_op(section: bytes, at: int) -> Op:
     elif kind == REPLACE:
         require(len(table) >= 40, "TKX_E_SPLITS")
         program = read_stage(table, 0)
-        require(program.flags & ~EMPTY_MATCHES == 0, "TKX_E_SPLITS")
+        require(program.flags & ~(EMPTY_MATCHES | FORWARD_LABELS) == 0, "TKX_E_SPLITS")
     elif kind == CHARSMAP:
         require(len(table) >= 24, "TKX_E_SPLITS")
         units, nodes, edges, program_size, text, first_plain = struct.unpack_from("<6I", table)
@@ -495,6 +495,7 @@ def read_stage(section: bytes, at: int, op_count: int = 0) -> Stage:
     require(behavior <= LAST_BEHAVIOR and flags & ~STAGE_FLAGS == 0, "TKX_E_SPLITS")
     require(section[at + 28 : at + 32] == bytes(4), "TKX_E_SPLITS")
     require(read_classes <= 254 and label_states <= 4096 and bool(read_classes) == bool(label_states), "TKX_E_SPLITS")
+    require(bool(label_states) or not flags & FORWARD_LABELS, "TKX_E_SPLITS")
     require(1 <= class_count <= 254 and 1 <= state_count <= 4096 and memo_count < state_count, "TKX_E_SPLITS")
     require(row_shift <= 8 and 1 << row_shift > class_count, "TKX_E_SPLITS")
     require(classes_at % 4 == starts_at % 4 == transitions_at % 4 == 0, "TKX_E_SPLITS")

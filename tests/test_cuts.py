@@ -55,6 +55,9 @@ PRE_TOKENIZERS = {
     "far look ahead alone": pre_tokenizers.Sequence(
         [split(r" ?[a-z]+|\d{1,3}(?=(?:\d{3})*(?!\d))| ?[^\sa-z0-9]+|\s+(?!\S)|\s"), BYTE_LEVEL]
     ),
+    "far look behind": pre_tokenizers.Sequence(
+        [split(r"(?<=ab)c|(?<!=[^.]*)[a-z]+|(?<!12)3"), split(LLAMA3), BYTE_LEVEL]
+    ),
     "empty matches": pre_tokenizers.Sequence([split(r"(?:[a-c]+!)?|\d*"), split(LLAMA3), BYTE_LEVEL]),
     "one piece": BYTE_LEVEL,
 }

@@ -19,7 +19,7 @@ from parts.bases import document as whole
 from reader_samples import BYTE_LEVEL, added, document, read_document
 from tokenizers import Regex, decoders
 
-from tokexport.errors import UnsupportedError
+from tokexport.errors import TokexportError, UnsupportedError
 from tokexport.model import Split
 from tokexport.readers.replace_regex import replacer
 from tokexport.runtime.tokenizer import load
@@ -74,13 +74,16 @@ def test_what_is_put_where_a_match_holds_nothing(
     try:
         data = write(read_document(fields, tmp_path))
     except UnsupportedError as error:
-        if second is None and "leaves nothing" not in error.supported:
-            raise  # otherwise the second step may insert, and is not the first
+        if "leaves nothing" not in error.supported and "what comes first" not in error.supported:
+            raise
         return
     reference = tokenizers.Tokenizer.from_str(json.dumps(fields))
     runtime, spec = load(data), spec_reader.open_file(data)
     for text in ["", *texts]:
         expected = reference.encode(text, add_special_tokens=False)
+        assert list(runtime.encode(text, allowed_special="all")) == expected.ids, ascii(text)
+        if spec.sections.get(b"TRIM", b"")[:4] == b"\xff" * 4:
+            continue
         ours = runtime.encode_with_offsets(text, allowed_special="all")
         assert (list(ours.ids), [tuple(span) for span in ours.offsets]) == (expected.ids, expected.offsets), ascii(text)
         assert spec_encoder.encode(spec, text.encode(), special=True) == expected.ids, ascii(text)
@@ -123,3 +126,23 @@ def test_an_insertion_behind_something_may_be_followed_by_anything(pattern: str,
         encoding = ours.encode_with_offsets(text)
         expected = theirs.encode(text)
         assert (list(encoding.ids), list(encoding.offsets)) == (expected.ids, expected.offsets), text[:20]
+
+
+@pytest.mark.parametrize("before", [{"type": "NFC"}, {"type": "Strip", "strip_left": True, "strip_right": True}])
+@pytest.mark.parametrize("behind", [None, {**METASPACE, "prepend_scheme": "always"}])
+def test_behind_another_step_an_insertion_at_the_start_is_exact_but_for_its_span(
+    before: dict[str, Any], behind: dict[str, Any] | None, tmp_path: Path
+) -> None:
+    normalizer = {"type": "Sequence", "normalizers": [before, replace("^", "\u2581"), replace(" ", "\u2581")]}
+    fields = whole(bpe(), normalizer=normalizer, pre_tokenizer=behind)
+    theirs, ours = tokenizers.Tokenizer.from_str(json.dumps(fields)), load(write(read_document(fields, tmp_path)))
+    for text in ["", "a", " ab", "a b  e", "\u00e9\ne\u0301", "  \n", " the\nend"]:
+        assert list(ours.encode(text)) == theirs.encode(text).ids, text
+    with pytest.raises(TokexportError, match="cannot say where"):
+        ours.encode_with_offsets("a")
+
+
+def test_what_asks_which_text_comes_first_is_refused_behind_such_an_insertion(tmp_path: Path) -> None:
+    normalizer = {"type": "Sequence", "normalizers": [{"type": "NFC"}, replace("^", "-")]}
+    with pytest.raises(UnsupportedError, match="what comes first"):
+        read_document(whole(bpe(), normalizer=normalizer, pre_tokenizer=METASPACE), tmp_path)

@@ -28,8 +28,10 @@ from tokexport.readers.sentencepiece_proto import (
     SentencePieceModel,
     parse_model,
 )
+from tokexport.references.sentencepiece_reference import SentencePieceReference
 from tokexport.references.sentencepiece_writer import serialize
 from tokexport.runtime.tokenizer import load
+from tokexport.verification import compare
 from tokexport.writers.tokexport_file import Options, write
 
 CORRUPT = -37
@@ -213,10 +215,63 @@ def test_an_unused_character_is_what_the_library_makes_of_it(
         assert tokenizer.encode(text) == reference.encode(text), text
 
 
-def test_an_unused_character_that_merges_need_is_refused(tmp_path: Path) -> None:
+def test_without_tokens_for_bytes_an_unused_character_that_merges_need_is_refused(tmp_path: Path) -> None:
     model = small(Piece("x", -9.0, PieceType.UNUSED), Piece("ax", -1.0))
     with pytest.raises(UnsupportedError, match='the character "x", which is no piece in use'):
         made(serialize(model), tmp_path)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    pieces=st.lists(st.text(st.sampled_from("abxé中"), min_size=2, max_size=4), unique=True, min_size=1, max_size=9),
+    unused=st.sets(st.integers(0, 8)),
+    own=st.dictionaries(
+        st.sampled_from("xé中"), st.sampled_from([PieceType.NORMAL, PieceType.UNUSED, PieceType.USER_DEFINED])
+    ),
+    found=st.lists(st.text(st.sampled_from("abxé中zñ "), max_size=12), min_size=10, max_size=20),
+    prefix=st.booleans(),
+)
+def test_with_tokens_for_bytes_a_piece_may_hold_a_character_that_is_no_piece(
+    pieces: list[str],
+    unused: set[int],
+    own: dict[str, PieceType],
+    found: list[str],
+    prefix: bool,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    model = small(
+        *(
+            Piece(text, -float(at), PieceType.UNUSED if at in unused else PieceType.NORMAL)
+            for at, text in enumerate(pieces)
+        ),
+        *(Piece(text, -50.0, kind) for text, kind in own.items()),
+        *(Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256)),
+    )
+    model = replace(model, byte_fallback=True, normalizer=NormalizerSpec(add_dummy_prefix=prefix))
+    data = serialize(model)
+    reference = sentencepiece.SentencePieceProcessor(model_proto=data)
+    content = made(data, tmp_path_factory.mktemp("stand-ins"))
+    tokenizer, file = load(content), spec_reader.open_file(content)
+    for text in [*found, *pieces]:
+        expected = reference.encode(text)
+        assert tokenizer.encode(text) == expected, text
+        assert spec_encoder.encode(file, text.encode()) == expected, text
+        offsets = [tuple(each) for each in reference.EncodeAsOffsetMapping(text)["offsets"]]
+        assert [tuple(each) for each in tokenizer.encode_with_offsets(text).offsets] == offsets, text
+
+
+def test_a_character_that_is_no_piece_has_an_id_that_is_a_hole(tmp_path: Path) -> None:
+    bytes_ = [Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256)]
+    model = replace(small(Piece("aé", -1.0), Piece("éé", -2.0), *bytes_), byte_fallback=True)
+    tokenizer = load(made(serialize(model), tmp_path))
+    assert tokenizer.encode("aéé") == [8, *(10 + byte for byte in "é".encode())]
+    assert tokenizer.token_count == len(model.pieces)
+    assert read(tmp_path / "x.model").tokens[len(model.pieces) :] == (None,)
+    with pytest.raises(KeyError):
+        tokenizer.decode([len(model.pieces)])
+    reference = SentencePieceReference(sentencepiece.SentencePieceProcessor(model_proto=serialize(model)))
+    result = compare(tokenizer, reference, strings=300, code_points=False)
+    assert result.ok, result.lines()
 
 
 def test_unused_products_of_a_trained_model_are_taken_apart_as_the_library_does(tmp_path: Path) -> None:

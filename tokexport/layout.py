@@ -241,6 +241,7 @@ class StageFlag(IntFlag):
     ON_BYTES = 1 << 1  # the program reads bytes; its class table is 256 bytes
     REWRITE = 1 << 2  # no program: ops of NORM rewrite each piece
     EMPTY_MATCHES = 1 << 3  # a match may be of no symbols, and then parts what lies around it
+    FORWARD_LABELS = 1 << 4  # the label table reads a piece from its first symbol to its last, not the other way
 
 
 Stage = Struct(

@@ -262,7 +262,7 @@ class BytePairModel:
     smaller first, equal ones from the left; SentencePiece) or else with the id as rank (tiktoken). ``whole_piece_first``: a piece that is
     in ``vocab`` is that token, merges or not (tiktoken, ``ignore_merges``). A symbol that is not in ``vocab`` becomes ``unk_id`` (runs of
     them one token where ``fuse_unk``), or nothing where that is ``None``. ``unused``: ids that take part in merges and are then taken
-    apart again (SentencePiece).
+    apart again (SentencePiece); one of a single character becomes the tokens of its bytes.
     """
 
     vocab: Mapping[bytes, int]

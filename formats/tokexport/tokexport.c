@@ -84,6 +84,7 @@ enum {
     ON_BYTES = 2,
     REWRITE = 4,
     EMPTY_MATCHES = 8,
+    FORWARD_LABELS = 16,
     ISOLATED = 0,
     REMOVED = 1,
     MERGED_WITH_PREVIOUS = 2,
@@ -693,9 +694,9 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
     s->row_shift = (uint8_t)shift;
     s->first_op = s->op_count = 0;
     s->label_class_count = entry[13];
-    if (s->behavior > CONTIGUOUS || (s->flags & ~(INVERT | ON_BYTES | EMPTY_MATCHES))) return 0;
+    if (s->behavior > CONTIGUOUS || (s->flags & ~(INVERT | ON_BYTES | EMPTY_MATCHES | FORWARD_LABELS))) return 0;
     if (load_u32(entry + 28) || s->label_class_count > MAX_CLASSES || label_states > MAX_STATES) return 0;
-    if (!s->label_class_count != !label_states) return 0;
+    if (!s->label_class_count != !label_states || ((s->flags & FORWARD_LABELS) && !label_states)) return 0;
     if (s->class_count < 1 || s->class_count > MAX_CLASSES || s->state_count < 1 || s->state_count > MAX_STATES) return 0;
     if (s->memo_count >= s->state_count || shift > 8 || 1u << shift <= s->class_count) return 0;
     rows = (size_t)s->state_count << shift;
@@ -793,7 +794,7 @@ static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
     switch (op->kind) {
         case FORM: return table_size >= FORM_HEADER && table_size == form_size(op->table) && load_u32(op->table.data) <= NFKD;
         case MAP: return table_size >= MAP_HEADER && table_size == map_size(op->table);
-        case REPLACE: return table_size >= STAGE_SIZE && check_stage(&op->program, op->table, op->table.data) && (op->program.flags & ~EMPTY_MATCHES) == 0;
+        case REPLACE: return table_size >= STAGE_SIZE && check_stage(&op->program, op->table, op->table.data) && (op->program.flags & ~(EMPTY_MATCHES | FORWARD_LABELS)) == 0;
         case CHARSMAP: return check_charsmap(op);
         case AFFIX:
         case BYTES: return table_size == 0;
@@ -2745,13 +2746,30 @@ static FORCE_INLINE const uint8_t *skip_idle(const tkx_stage *s, const uint8_t *
 
 /* ---- Pre-tokenizer: labels and empty matches (5.5) ---------------------------------------------------------------------------------- */
 
-/* Gives each symbol of a piece its label, from the last one to the first, in lent memory: one for each of its bytes. All that is behind a
-   symbol tells its label, so nothing less than the whole piece will do. NULL: too little memory, r->code is set. */
+/* find_labels from the first symbol to the last. */
+static void label_forward(const tkx_stage *s, const uint8_t *begin, const uint8_t *end, uint8_t *labels) {
+    const uint8_t *p = begin;
+    uint32_t state = 0;
+    size_t length;
+    for (; p < end; p += length) {
+        uint32_t class_ = symbol_class(s, p, &length);
+        uint32_t entry = load_u32(s->labels + 4 * ((size_t)state * s->label_class_count + class_));
+        state = entry >> 8;
+        memset(labels + (p - begin), (int)(entry & 0xFF), length);
+    }
+}
+
+/* Gives each symbol of a piece its label, from the last one to the first or forward, in lent memory: one for each of its bytes. All that is
+   behind a symbol (or before it) tells its label, so nothing less than the whole piece will do. NULL: too little memory, r->code is set. */
 static NO_INLINE const uint8_t *find_labels(run *r, const tkx_stage *s, const uint8_t *begin, const uint8_t *end) {
     const uint32_t direct = s->flags & ON_BYTES ? 256 : 128;
     const uint8_t *p = end;
     uint8_t *labels = borrow(r, (uint64_t)(end - begin));
     uint32_t state = 0;
+    if (labels && (s->flags & FORWARD_LABELS)) {
+        label_forward(s, begin, end, labels);
+        return labels;
+    }
     while (labels && p > begin) {
         const uint8_t *last = p - 1;
         uint32_t class_, entry;

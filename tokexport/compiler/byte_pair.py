@@ -81,14 +81,18 @@ def byte_pair_tables(model: BytePairModel, tokens: Sequence[Token | None] = ()) 
 
 
 def _taken_apart(model: BytePairModel, merges: CanonicalMerges) -> dict[int, Parts]:
-    """What the unused tokens become that merges make: the two that were merged, and these in the same way.
+    """What the unused tokens become that merges make: the two that were merged, and these in the same way; a character its bytes.
 
     The library remembers of an unused token's text which two it last saw side by side that make it, anywhere in the text. That can only be
     the canonical pair: until the two stand side by side nothing has been merged across their ends, so what was merged between the ends
     is what would be merged there alone, in the same order; and alone, two symbols are left just once.
     """
     lengths = {number: len(key) for key, number in model.vocab.items()}
+    byte_ids = model.characters.byte_ids if model.characters is not None else None
     unused: dict[int, Parts] = {}
+    for key, number in model.vocab.items():
+        if number in model.unused and byte_ids is not None and len(key.decode()) == 1:
+            unused[number] = tuple((found, 1) for byte in key if (found := byte_ids[byte]) is not None)
     for number in sorted(model.unused & merges.rules.keys(), key=lambda number: (lengths[number], number)):
         unused[number] = tuple(
             found for part in merges.rules[number] for found in unused.get(part, ((part, lengths[part]),))

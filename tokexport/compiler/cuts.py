@@ -4,8 +4,9 @@ Encoding the two sides of such a pair apart gives the ids of the whole, whatever
 safe when
 
 - every operation of the normalizer, and every stage up to one that is *hard* there, is *clean* there: no match runs across, a match that
-  ends there ends there at the end of text as well, a scan that starts there does not look back, and what looks far ahead learns on the
-  left side what it learns at the end of text, whatever stands behind the right character; nothing is put at the ends of a text;
+  ends there ends there at the end of text as well, a scan that starts there does not look back, what looks far ahead learns on the
+  left side what it learns at the end of text, whatever stands behind the right character, and what looks far behind likewise; nothing is
+  put at the ends of a text;
 - that stage always puts a boundary between the two: what stands behind it sees them apart anyway; or all stages are clean there, and no
   merge joins the two, so that it does not matter whether they stand in one piece;
 - no added token can hold the pair, strip white space across it, or ask what kind of character stands on its other side.
@@ -194,20 +195,22 @@ def _unmatched(program: SplitProgram) -> npt.NDArray[np.bool_]:
 def _by_class(program: SplitProgram, pairs: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """From pairs of what the program reads to pairs of classes.
 
-    With a labelling, a class has several labels, and all must be in ``pairs``. The left one must get the label that it gets at the end of
-    text, and leave the labelling in the same state: then all labels before it are those of the left side alone.
+    With a labelling, a class has several labels, and all must be in ``pairs``. The one that is read second must get the label that it gets
+    where the labelling begins, and leave it in the same state: then all labels behind it are those of its side alone.
     """
     labelling = program.labelling
     if labelling is None:
         return pairs
+    if labelling.forward:
+        pairs = pairs.T
     n_classes = labelling.next.shape[1]
     by_class = np.zeros((n_classes, n_classes), np.bool_)
-    for right in range(n_classes):
-        states = np.unique(labelling.next[:, right])
+    for earlier in range(n_classes):
+        states = np.unique(labelling.next[:, earlier])
         same = (labelling.next[states] == labelling.next[0]) & (labelling.labels[states] == labelling.labels[0])
-        held = pairs[labelling.labels[0]][:, np.unique(labelling.labels[:, right])]
-        by_class[:, right] = same.all(axis=0) & held.all(axis=1)
-    return by_class
+        held = pairs[labelling.labels[0]][:, np.unique(labelling.labels[:, earlier])]
+        by_class[:, earlier] = same.all(axis=0) & held.all(axis=1)
+    return by_class.T if labelling.forward else by_class
 
 
 def _sure(program: SplitProgram) -> npt.NDArray[np.bool_]:

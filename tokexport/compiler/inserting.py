@@ -16,11 +16,12 @@ from tokexport.model import NormalizerStep, Prepend, PreTokenizerStep, Replace, 
 
 def check_insertions(
     normalizer: Sequence[NormalizerStep], splits: Sequence[PreTokenizerStep], *, byte_level: bool
-) -> None:
-    """Raises UnsupportedError where the reference stops, or where the span of what is inserted could not be told.
+) -> bool:
+    """Whether the span of all that is inserted can be told: it stands at the start of the text, whatever came before has dropped there.
 
-    ``byte_level``: behind the steps there is a ByteLevel that is none itself.
+    ``byte_level``: behind the steps there is a ByteLevel that is none itself. Raises UnsupportedError where the reference stops.
     """
+    told = True
     for position, step in enumerate(normalizer):
         if not isinstance(step, Replace) or not _inserts_first(step):
             continue
@@ -32,12 +33,14 @@ def check_insertions(
                 f"the pattern {step.pattern!r}, which puts {step.content!r} before a text,",
                 "the reference stops at such a text where a later step goes through its characters; no such step may follow",
             )
-        if position:
+        if position and any(isinstance(other, Prepend) and other.only_first for other in others):
             raise UnsupportedError(
                 step.path,
                 f"the pattern {step.pattern!r}, which puts {step.content!r} before a text,",
-                "as the first step it is",
+                'behind another step it is where no Metaspace asks what comes first (prepend_scheme "first")',
             )
+        told = told and position == 0
+    return told
 
 
 def _inserts_first(step: Replace) -> bool:

@@ -82,7 +82,7 @@ def _read(root: Node, files: SourceFiles, source: str, *, spelled: bool) -> Toke
         root = replace(root, ignored=[])
         normalizer = normalizer_of_added = read_normalizer(root.get("normalizer"), spelled=spelled)
     pre_tokenizer = read_pre_tokenizer(root, mapped=normalizer.byte_level, spelled=spelled)
-    check_insertions(normalizer.steps, pre_tokenizer.steps, byte_level=pre_tokenizer.byte_level)
+    spans_told = check_insertions(normalizer.steps, pre_tokenizer.steps, byte_level=pre_tokenizer.byte_level)
     huggingface = read_model(root, byte_level=pre_tokenizer.byte_level)
     added = read_added_tokens(root, huggingface.vocab, normalizer_of_added, size=len(huggingface.spelling))
     added_ids = {token.content: token.id for token in added.tokens}
@@ -105,7 +105,7 @@ def _read(root: Node, files: SourceFiles, source: str, *, spelled: bool) -> Toke
         splits=pre_tokenizer.steps,
         added_tokens=added.tokens,
         template=template,
-        trimming=read_trimming(root, huggingface, tokens, added.tokens),
+        trimming=read_trimming(root, huggingface, tokens, added.tokens) if spans_told else None,
         decoding=decoding,
         special_ids=roles.special_ids,
         chat_template=roles.chat_template,

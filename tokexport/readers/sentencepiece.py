@@ -58,7 +58,9 @@ def read_sentencepiece(data: bytes, name: str, files: SourceFiles) -> TokenizerM
 def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance) -> TokenizerModel:
     """The model of a SentencePiece model; ``provenance`` names the kind of source, and gets the digests of ``files``."""
     pieces = _Pieces(source)
-    tokens = tuple(_token(source, piece) for piece in source.pieces)
+    model = _model(source, pieces)
+    holes = max(model.unused, default=0) + 1 - len(source.pieces) if isinstance(model, BytePairModel) else 0
+    tokens = tuple(_token(source, piece) for piece in source.pieces) + (None,) * holes
     user_defined = [(number, piece.text) for number, piece in pieces.of(PieceType.USER_DEFINED)]
     frozen = user_defined if source.algorithm in (Algorithm.BPE, Algorithm.CHAR) else []
     splits: tuple[PreTokenizerStep, ...] = ()
@@ -71,7 +73,7 @@ def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance
         special_ids = pieces.special_ids()
     return TokenizerModel(
         tokens=tokens,
-        model=_model(source, pieces),
+        model=model,
         reference=Reference.SENTENCEPIECE,
         provenance=Provenance(provenance.source, dict(sorted(files.sha256.items()))),
         normalizer=normalizer_steps(
@@ -206,23 +208,26 @@ def _model(source: SentencePieceModel, pieces: _Pieces) -> Model:
         for number, piece in pieces.of(PieceType.NORMAL, PieceType.UNUSED)
         if piece.type is PieceType.NORMAL or len(piece.text) > 1
     ]
+    stand_ins: dict[str, int] = {}
     if source.algorithm is Algorithm.CHAR:
         ordinary = [(number, piece) for number, piece in ordinary if len(piece.text) == 1]
     else:
-        _refuse_unknown_parts(source, pieces)
+        stand_ins = _stand_ins(source, pieces)
         # A user-defined character is never merged with another, so no merge makes what holds one.
         frozen = {piece.text for _, piece in pieces.of(PieceType.USER_DEFINED) if len(piece.text) == 1}
         ordinary = [(number, piece) for number, piece in ordinary if frozen.isdisjoint(piece.text)]
     by_score = sorted({piece.score for _, piece in ordinary}, reverse=True)
     rank = {score: number for number, score in enumerate(by_score)}
     return BytePairModel(
-        vocab={piece.text.encode(): number for number, piece in ordinary},
+        vocab={piece.text.encode(): number for number, piece in ordinary}
+        | {character.encode(): number for character, number in stand_ins.items()},
         merges=None if source.algorithm is Algorithm.BPE else (),
         unk_id=pieces.unk_id,
         fuse_unk=True,
         characters=CharacterSymbols(byte_ids=pieces.byte_ids),
         ranks={number: rank[piece.score] for number, piece in ordinary},
-        unused=frozenset(number for number, piece in ordinary if piece.type is PieceType.UNUSED),
+        unused=frozenset(number for number, piece in ordinary if piece.type is PieceType.UNUSED)
+        | frozenset(stand_ins.values()),
     )
 
 
@@ -246,16 +251,31 @@ def _unigram(pieces: _Pieces) -> UnigramModel:
     )
 
 
-def _refuse_unknown_parts(source: SentencePieceModel, pieces: _Pieces) -> None:
-    """The library merges texts: a character that is no piece, or an unused one, can be a part of one."""
+def _stand_ins(source: SentencePieceModel, pieces: _Pieces) -> dict[str, int]:
+    """Ids for the characters that are a part of a piece and no piece in use: its own id, or one behind all pieces.
+
+    The library merges texts, so that such a character can become a part of a piece. Where it does not, it becomes the tokens of its bytes.
+    """
     known = {piece.text for _, piece in pieces.of(PieceType.NORMAL, PieceType.USER_DEFINED) if len(piece.text) == 1}
+    own = {piece.text: number for number, piece in pieces.of(PieceType.UNUSED) if len(piece.text) == 1}
+    ids: dict[str, int] = {}
+    behind = len(source.pieces)
     for number, piece in pieces.of(PieceType.NORMAL, PieceType.UNUSED):
         if len(piece.text) == 1:
             continue
-        unknown = next((character for character in piece.text if character not in known), None)
-        if unknown is not None:
-            raise UnsupportedError(
-                source.file,
-                f"the piece {show(piece.text)} (id {number}) with the character {show(unknown)}, which is no piece in use,",
-                "each character of a piece must be one",
-            )
+        for character in piece.text:
+            if character in known or character in ids:
+                continue
+            if pieces.byte_ids is None:
+                raise UnsupportedError(
+                    source.file,
+                    f"the piece {show(piece.text)} (id {number}) with the character {show(character)}, which is no piece in use,",
+                    "in a model without byte_fallback each character of a piece must be one",
+                )
+            ids[character] = own.get(character, behind)
+            behind += character not in own
+    if behind > MAX_IDS:
+        raise UnsupportedError(
+            source.file, f"{behind} pieces and characters of pieces", f"at most {MAX_IDS} are supported"
+        )
+    return ids

@@ -44,7 +44,8 @@ def program_stage(split: Split, program: SplitProgram, first: int) -> tuple[byte
             "behavior": BEHAVIORS[split.behavior],
             "flags": StageFlag.INVERT * split.invert
             | StageFlag.ON_BYTES * on_bytes
-            | StageFlag.EMPTY_MATCHES * program.may_be_empty,
+            | StageFlag.EMPTY_MATCHES * program.may_be_empty
+            | StageFlag.FORWARD_LABELS * (program.labelling is not None and program.labelling.forward),
             "class_count": program.n_classes,
             "state_count": len(program.transitions),
             "memo_count": program.n_memo,

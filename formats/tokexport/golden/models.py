@@ -64,7 +64,16 @@ def goldens() -> tuple[Golden, ...]:
     """All golden files that the writer makes."""
     characters = {"byte-fallback": byte_fallback(), "affixes": affixes(), "byte-suffix": byte_suffix()}
     return (
-        *(ranked(), added(), normalized(), bytes_stages(), behaviors(), ranks_with_holes(), look_ahead()),
+        *(
+            ranked(),
+            added(),
+            normalized(),
+            bytes_stages(),
+            behaviors(),
+            ranks_with_holes(),
+            look_ahead(),
+            look_behind(),
+        ),
         *(rewriting(), sequences(), spelled()),
         *(
             Golden(name, model, encode, _tokenizers_version(), texts, locate)
@@ -399,6 +408,19 @@ def look_ahead() -> Golden:
         "",
     ]
     return Golden("look-ahead", model, reference, _tokenizers_version(), texts, locate)
+
+
+def look_behind() -> Golden:
+    """Label tables that read forward: what stands far before a letter."""
+    tokens = [*_byte_tokens(), "ab", "bx", "bxb"]
+    merges = [("a", "b"), ("b", "x"), ("bx", "b")]
+    pattern = r"(?<=a[^0-9]*)[bx](?<!xx)|(?<!12)3"
+    model = _model(tokens, merges, splits=(Split(pattern),))
+    split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
+    chain = {"type": "Sequence", "pretokenizers": [split, _byte_level()]}
+    reference, locate = _reference(tokens, merges, pre_tokenizer=chain)
+    texts = ["bxbxab bxbx", "abxxb1bxb", "b\u0661a\u00e9bx\u0661xxb", "1233 3", ""]
+    return Golden("look-behind", model, reference, _tokenizers_version(), texts, locate)
 
 
 # ---- Small helpers ----------------------------------------------------------

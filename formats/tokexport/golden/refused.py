@@ -134,6 +134,7 @@ def _stages() -> dict[str, list[dict[str, int]]]:
         "label-states-without-classes": [{"label_state_count": 1}],
         "too-many-label-classes": [{"label_class_count": 255, "label_state_count": 1, "transitions_offset": 0}],
         "too-many-label-states": [{"label_class_count": 1, "label_state_count": 4097}],
+        "labels-forward-without": [{"flags": 18}],
         "labels-outside": [{"label_class_count": 1, "label_state_count": 1}],
         "label": [{"label_class_count": 1, "label_state_count": 1, "behind": 1}],
         "label-next-state": [{"label_class_count": 1, "label_state_count": 1, "behind": 1 << 8}],

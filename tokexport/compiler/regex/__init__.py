@@ -42,8 +42,8 @@ class SplitProgram:
     ``n_memo``: states 1 to n_memo can be passed through without bound while no match ends, and by one start after the other, so a
     runtime that stays linear remembers the positions where one of them led to no match end; 0 for nearly every pattern in use.
     ``may_be_empty``: a match may hold no character; it then ends before the first symbol that is read.
-    ``labelling``: with it, the automaton does not read classes but labels, of which there are n_classes: what the labelling, run from the
-    end of the text to its start over the classes, gives each symbol.
+    ``labelling``: with it, the automaton does not read classes but labels, of which there are n_classes: what the labelling, run over
+    the classes from the end of the text to its start or the other way, gives each symbol.
     """
 
     classes: npt.NDArray[np.uint8]
@@ -67,8 +67,8 @@ class SplitProgram:
 def compile_split(split: Split) -> SplitProgram:
     r"""Compile one pre-tokenizer stage.
 
-    Raises UnsupportedError, naming the pattern and the place in it, where the table could not be exact: look-behind over more than one
-    character, back-references, and whatever the dialect's engine itself refuses.
+    Raises UnsupportedError, naming the pattern and the place in it, where the table could not be exact: far look-ahead and
+    look-behind in one pattern, back-references, and whatever the dialect's engine itself refuses.
 
     >>> program = compile_split(Split(r"\s+(?!\S)|\s+|\S+"))
     >>> program.n_classes, program.transitions.shape, program.n_memo

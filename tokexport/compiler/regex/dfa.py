@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from tokexport.compiler.regex.classes import partition
 from tokexport.compiler.regex.program import Check, Fork, Match, Program, Take, asked_by
-from tokexport.compiler.regex.syntax import Ahead, Condition, Every, Neighbour, Opposite, PatternError, Some
+from tokexport.compiler.regex.syntax import Condition, Every, Far, Neighbour, Opposite, PatternError, Some
 
 MAX_STATES = 4096
 DEAD = 0
@@ -56,10 +56,10 @@ def determinise(program: Program, alphabet: npt.NDArray[np.int64]) -> Automaton:
     tests = [test for condition in program.conditions for test in asked_by(condition)]
     near = [test for test in tests if isinstance(test, Neighbour)]
     for test in tests:
-        if isinstance(test, Ahead):
+        if isinstance(test, Far):
             raise PatternError(
                 test.offset,
-                "a look-ahead over more than one character in an atomic group",
+                f"a look-{'ahead' if test.ahead else 'behind'} over more than one character in an atomic group",
                 "one over a single character is, and outside of such groups one over any number",
             )
     symbols = partition([*program.sets, *(test.members for test in near)], alphabet)
@@ -194,7 +194,7 @@ def _holds(condition: Condition, truth: Mapping[int, Truth], n_classes: int) -> 
     """Where a condition holds."""
     shape = (n_classes + 1, n_classes + 1)
     match condition:
-        case Neighbour() | Ahead():
+        case Neighbour() | Far():
             return truth[id(condition)]
         case Every(parts):
             held = np.ones(shape, dtype=np.bool_)

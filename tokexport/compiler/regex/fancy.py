@@ -49,6 +49,7 @@ _LINE_FEED = members_of((0x0A, 0x0A))
 _NEW_LINES = members_of((0x0A, 0x0D), (0x85, 0x85), (0x2028, 0x2029))
 _START = Neighbour(ahead=False, members=members_of(), edge=True)
 _END = Neighbour(ahead=True, members=members_of(), edge=True)
+_LAST_LINE_FEEDS = Sequence((Repeat(Characters(_LINE_FEED), 0, None, greedy=True), Assertion(_END)))
 _WORD = shorthand_set("w", Dialect.FANCY_REGEX)
 _WORD_BEHIND = Neighbour(ahead=False, members=_WORD, edge=False)
 _WORD_AHEAD = Neighbour(ahead=True, members=_WORD, edge=False)
@@ -72,7 +73,6 @@ _WORD_ANCHORS: dict[str, Condition] = {
 _UNSUPPORTED_ESCAPES = {
     "G": "the search anchor \\G",
     "K": "the operator \\K",
-    "Z": "the anchor \\Z, which looks more than one character ahead",
 }
 
 
@@ -99,7 +99,7 @@ _OPTION_LETTERS = {
 def parse(pattern: str) -> Node:
     r"""The tree of a pattern.
 
-    Raises PatternError for what fancy-regex refuses, and for what has no place in a tree: back-references, \G, \K, \Z, conditions,
+    Raises PatternError for what fancy-regex refuses, and for what has no place in a tree: back-references, \G, \K, conditions,
     absent operators, backtracking control.
 
     >>> node = parse("a{1,2}+")
@@ -254,10 +254,12 @@ class _Parser:
         if letter in _ANCHORS:
             return Assertion(_ANCHORS[letter])
         if letter in _UNSUPPORTED_ESCAPES:
-            raise source.refused(_UNSUPPORTED_ESCAPES[letter], "one character of lookahead or look-behind is", start)
+            raise source.refused(_UNSUPPORTED_ESCAPES[letter], "look-ahead and look-behind are", start)
         if letter in DECIMAL or letter in "kg":
             raise source.refused("a reference to a group", "patterns without back-references and calls are", start)
         match letter:
+            case "Z":
+                return Look(_LAST_LINE_FEEDS, True, False, start)
             case "R":
                 pair = Sequence((Characters(_CARRIAGE_RETURN), Characters(_LINE_FEED)))
                 return Atomic(Choice((pair, Characters(_NEW_LINES))), start)

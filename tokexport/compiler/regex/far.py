@@ -1,9 +1,13 @@
-r"""Look-ahead over any number of characters, as in ``\d{1,3}(?=(?:\d{3})*\b)``: a pass over the text from its end finds the answers.
+r"""Look-around over any number of characters, as in ``\d{1,3}(?=(?:\d{3})*\b)``: a pass over the text from its end finds the answers.
 
 Such a look-ahead matches what follows a position or does not; which way it matches makes no difference. So the set of its threads that
 are sure to reach their end is a state of an automaton that reads the text backwards, one look-ahead inside another included. Reading a
 symbol, that automaton writes a *label*: the symbol's class together with the answers of all look-aheads at the position before it. The
 automaton that looks for matches reads labels in place of classes, and every look-ahead is a test of the one label ahead.
+
+A look-behind, as in ``(?<!foo)bar``, is the same from the other side: the pass goes from the start of the text to its end, what is ahead of
+it is what is behind, and every look-behind is a test of the one label behind. Below, words like "ahead" are meant as the pass has it.
+A pass goes in one direction, so that a pattern may look far ahead or far behind, not both.
 """
 
 from __future__ import annotations
@@ -25,14 +29,14 @@ from tokexport.compiler.regex.dfa import (
     too_many_states,
 )
 from tokexport.compiler.regex.program import Check, Fork, Match, Program, Take, asked_by, program_of
-from tokexport.compiler.regex.syntax import Ahead, Condition, Every, Neighbour, Opposite, PatternError, Some
+from tokexport.compiler.regex.syntax import Condition, Every, Far, Neighbour, Opposite, PatternError, Some
 
 MAX_LABELS = 2048  # before those that no state tells apart are joined
 
 
 @dataclass(frozen=True, slots=True)
 class Labelling:
-    """An automaton that reads a text from its end and gives each symbol a label.
+    """An automaton that reads a text from its end, or ``forward`` from its start, and gives each symbol a label.
 
     ``next`` and ``labels``, both of shape (n_states, n_classes): by state and class of the symbol, the next state and the label. State 0 is
     the one to start in.
@@ -40,28 +44,29 @@ class Labelling:
 
     next: npt.NDArray[np.int64]
     labels: npt.NDArray[np.int64]
+    forward: bool = False
 
     def run(self, classes: Sequence[int]) -> list[int]:
         """The labels of symbols of these classes."""
         labels = []
         state = 0
-        for number in reversed(classes):
+        for number in classes if self.forward else reversed(classes):
             labels.append(int(self.labels[state, number]))
             state = int(self.next[state, number])
-        return labels[::-1]
+        return labels if self.forward else labels[::-1]
 
 
 def looks_far(program: Program) -> bool:
-    """Whether a program has a look-ahead that more than one symbol decides."""
-    return any(isinstance(test, Ahead) for test in _tests(program))
+    """Whether a program has a look-around that more than one symbol decides."""
+    return any(isinstance(test, Far) for test in _tests(program))
 
 
 def determinise_far(program: Program, alphabet: npt.NDArray[np.int64]) -> tuple[Automaton, Labelling | None]:
-    """The smallest automaton of a program that looks far ahead, over labels; and the labelling.
+    """The smallest automaton of a program that looks far ahead or behind, over labels; and the labelling.
 
     ``classes`` of the automaton has the class of each symbol of the alphabet, for the labelling to read. There is no labelling where one
     symbol ahead tells all after all, as other parts of the pattern have it.
-    Raises PatternError where that takes too many states or labels.
+    Raises PatternError where that takes too many states or labels, or one pass does not tell all.
 
     >>> from tokexport.compiler.regex.atomic import resolved
     >>> from tokexport.compiler.regex.fancy import parse
@@ -71,6 +76,7 @@ def determinise_far(program: Program, alphabet: npt.NDArray[np.int64]) -> tuple[
     ([0, 1, 2], [[0, 1, 0], [1, 1, 0]], [[0, 1, 2], [3, 1, 2]])
     """
     looks = _innermost_first(program.conditions)
+    forward = not _all_look_ahead(looks)
     programs = [program, *(inner for _, inner in looks)]
     sets = [members for each in programs for members in each.sets]
     near = [test for each in programs for test in _tests(each) if isinstance(test, Neighbour)]
@@ -86,11 +92,13 @@ def determinise_far(program: Program, alphabet: npt.NDArray[np.int64]) -> tuple[
     behind = np.append(class_of, symbols.n_classes)
     over_labels = {test: each[np.ix_(behind, behind)] for test, each in truth.items()}
     for number, look in enumerate(asked):
-        over_labels[id(looks[look][0])] = answers[:, :, number].T[behind]
+        answer = answers[:, :, number][:, behind]
+        over_labels[id(looks[look][0])] = answer if forward else answer.T
     every_label = np.arange(len(class_of), dtype=np.int32)
     own = holds[: len(program.sets), class_of]
     automaton = minimise(determinise_over(program, every_label, own, over_labels))
     classes, labelling = _smallest(symbols.classes, table.next, automaton.classes[labels].astype(np.int64))
+    labelling = replace(labelling, forward=forward)
     if len(labelling.next) == 1:
         return replace(automaton, classes=labelling.labels[0][classes].astype(np.int32)), None
     return replace(automaton, classes=classes), labelling
@@ -118,16 +126,28 @@ def _labelled(
     return labels, np.array([symbol for symbol, _ in numbers]), answers[[*places, 0]]
 
 
-def _tests(program: Program) -> list[Neighbour | Ahead]:
+def _all_look_ahead(looks: Sequence[tuple[Far, Program]]) -> bool:
+    """Whether all look ahead, or all behind; PatternError where they do not agree."""
+    ahead, behind = ([look.offset for look, _ in looks if look.ahead is each] for each in (True, False))
+    if ahead and behind:
+        raise PatternError(
+            max(ahead + behind),
+            "a look-ahead and a look-behind over more than one character each",
+            "a pattern that looks further than one character in one direction is",
+        )
+    return not behind
+
+
+def _tests(program: Program) -> list[Neighbour | Far]:
     return [test for condition in program.conditions for test in asked_by(condition)]
 
 
-def _innermost_first(conditions: Sequence[Condition]) -> list[tuple[Ahead, Program]]:
-    """Each look-ahead with its program, behind those that it asks itself."""
-    found: list[tuple[Ahead, Program]] = []
+def _innermost_first(conditions: Sequence[Condition]) -> list[tuple[Far, Program]]:
+    """Each look-around with its program, behind those that it asks itself."""
+    found: list[tuple[Far, Program]] = []
     for condition in conditions:
         for test in asked_by(condition):
-            if isinstance(test, Ahead) and not any(test is look for look, _ in found):
+            if isinstance(test, Far) and not any(test is look for look, _ in found):
                 inner = program_of(test.body)
                 found += _innermost_first(inner.conditions)
                 found.append((test, inner))
@@ -148,7 +168,7 @@ class _Backward:
 
     def __init__(
         self,
-        looks: list[tuple[Ahead, Program]],
+        looks: list[tuple[Far, Program]],
         n_classes: int,
         members: Mapping[int, npt.NDArray[np.bool_]],
         truth: Mapping[int, Truth],
@@ -220,7 +240,7 @@ class _Backward:
         match condition:
             case Neighbour():
                 return bool(self._truth[id(condition)][behind, ahead])
-            case Ahead():
+            case Far():
                 return answers[id(condition)]
             case Every(parts):
                 return all(self._holds(part, behind, ahead, answers) for part in parts)

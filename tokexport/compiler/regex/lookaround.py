@@ -1,8 +1,8 @@
 r"""Look-around over one code point: from a tree to a condition on the two neighbours of a position.
 
 ``(?!\S)`` asks about the code point ahead only, so it costs nothing while a text is read: the automaton knows that code point when
-it decides. So do ``(?=a|$)``, ``(?=ab*)`` (which is ``(?=a)``) and ``(?<!\w)``. A look-ahead that needs a second code point costs a pass
-over the text (see far.py); such a look-behind is refused.
+it decides. So do ``(?=a|$)``, ``(?=ab*)`` (which is ``(?=a)``) and ``(?<!\w)``. A look-around that needs a second code point costs a pass
+over the text (see far.py): a look-behind as the look-ahead that it is if the text is read from its end.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from tokexport.compiler.regex.syntax import (
     ALWAYS,
     Assertion,
     Atomic,
+    Automaton,
     Characters,
     Choice,
     Condition,
     Every,
+    Far,
     Look,
     Neighbour,
     Node,
@@ -71,5 +73,54 @@ def _match_from(nodes: tuple[Node, ...], look: Look) -> Condition:
     raise PatternError(
         look.offset,
         f"a look-{'ahead' if look.ahead else 'behind'} over more than one character",
-        "a look-around may test the one character before or after a position, or the start or end of the text",
+        "a test of the one character before or after a position, or of the start or end of the text, is",
+    )
+
+
+def mirrored(node: Node, look: Look) -> Node:
+    """The body of a look-behind, resolved, as it reads from its end to its start.
+
+    Raises PatternError for a part that reads in one direction only.
+
+    >>> from tokexport.compiler.regex.fancy import parse
+    >>> look = parse("(?<=ab)")
+    >>> [chr(int(part.members.argmax())) for part in mirrored(look.body, look).parts]
+    ['b', 'a']
+    """
+    match node:
+        case Sequence(parts):
+            return Sequence(tuple(mirrored(part, look) for part in reversed(parts)))
+        case Choice(options):
+            return Choice(tuple(mirrored(option, look) for option in options))
+        case Repeat(body, low, high, greedy):
+            return Repeat(mirrored(body, look), low, high, greedy)
+        case Assertion(condition):
+            return Assertion(_mirrored_condition(condition, look))
+        case Automaton():
+            raise _one_way("an atomic group or possessive quantifier", look)
+        case _:
+            return node
+
+
+def _mirrored_condition(condition: Condition, look: Look) -> Condition:
+    match condition:
+        case Neighbour(ahead, members, edge):
+            return Neighbour(not ahead, members, edge)
+        case Every(conditions):
+            return Every(tuple(_mirrored_condition(part, look) for part in conditions))
+        case Some(conditions):
+            return Some(tuple(_mirrored_condition(part, look) for part in conditions))
+        case Opposite(part):
+            return Opposite(_mirrored_condition(part, look))
+        case Far(ahead=True):
+            raise _one_way("a look-ahead over more than one character", look)
+        case _:
+            return condition  # a look-behind inside another is mirrored as it is
+
+
+def _one_way(found: str, look: Look) -> PatternError:
+    return PatternError(
+        look.offset,
+        f"a look-behind over more than one character that holds {found}",
+        "sets of characters, alternatives, repeats and anchors are",
     )

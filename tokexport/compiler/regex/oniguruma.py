@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from tokexport.compiler.regex.casefold import folded_literal, folded_set
+from tokexport.compiler.regex.casefold import folded_literal, folded_set, variants_of
 from tokexport.compiler.regex.oniguruma_set import BracketReader, escaped_character
 from tokexport.compiler.regex.reader import DECIMAL, PatternReader
 from tokexport.compiler.regex.syntax import (
@@ -42,6 +42,7 @@ _ANY = members_of((0, 0x10FFFF))
 _NEW_LINES = members_of((0x0A, 0x0D), (0x85, 0x85), (0x2028, 0x2029))
 _START = Neighbour(ahead=False, members=members_of(), edge=True)
 _END = Neighbour(ahead=True, members=members_of(), edge=True)
+_LAST_LINE_FEED = Sequence((Repeat(Characters(_LINE_FEED), 0, 1, greedy=True), Assertion(_END)))
 _END_OF_LINE = Neighbour(ahead=True, members=_LINE_FEED, edge=True)
 # Behind a line feed that ends the text there is no line.
 _START_OF_LINE = Some((_START, Every((Neighbour(False, _LINE_FEED, edge=False), Opposite(_END)))))
@@ -57,7 +58,6 @@ _UNSUPPORTED_ESCAPES = {
     "Y": "a text segment boundary \\Y",
     "G": "the search anchor \\G",
     "K": "the operator \\K",
-    "Z": "the anchor \\Z, which looks two characters ahead",
 }
 
 
@@ -66,15 +66,20 @@ class _Options:
     ignore_case: bool = False
     dot_all: bool = False
     extended: bool = False
+    one_by_one: bool = False  # inside a look-behind no characters fold together
 
 
 @dataclass(frozen=True, slots=True)
 class _Literal:
-    """Characters that stand together; they are folded together under ``(?i)``. ``open``: more characters may join them."""
+    """Characters that stand together; they are folded together under ``(?i)``. ``open``: more characters may join them.
+
+    ``one_by_one``: each is folded for itself.
+    """
 
     code_points: tuple[int, ...]
     ignore_case: bool
     open: bool = False
+    one_by_one: bool = False
 
 
 _Item: TypeAlias = "Node | _Literal"
@@ -227,11 +232,11 @@ class _Parser:
                 if self._interval() is not None:
                     raise source.refused("a counted repeat of nothing", "one behind a character or group is", start)
                 source.position = start + 1
-                return [_Literal((ord("{"),), options.ignore_case, open=True)]
+                return [_Literal((ord("{"),), options.ignore_case, True, options.one_by_one)]
             case "\\":
                 return [self._escape(options, start)]
             case _:
-                return [_Literal((ord(character),), options.ignore_case, open=True)]
+                return [_Literal((ord(character),), options.ignore_case, True, options.one_by_one)]
 
     def _escape(self, options: _Options, start: int) -> _Item:
         source = self.source
@@ -239,10 +244,12 @@ class _Parser:
         if letter in _ANCHORS:
             return Assertion(_ANCHORS[letter])
         if letter in _UNSUPPORTED_ESCAPES:
-            raise source.refused(_UNSUPPORTED_ESCAPES[letter], "one character of lookahead or look-behind is", start)
+            raise source.refused(_UNSUPPORTED_ESCAPES[letter], "look-ahead and look-behind are", start)
         if letter in "123456789" or (letter in "kg" and (source.looking_at("<") or source.looking_at("'"))):
             raise source.refused("a reference to a group", "patterns without back-references and calls are", start)
         match letter:
+            case "Z":
+                return Look(_LAST_LINE_FEED, True, False, start)
             case "R":
                 carriage_return = Characters(members_of((0x0D, 0x0D)))
                 pair = Sequence((carriage_return, Characters(_LINE_FEED)))
@@ -254,9 +261,8 @@ class _Parser:
         source.position = start + 1
         escaped = escaped_character(source, in_bracket=False)
         if isinstance(escaped, int):
-            return _Literal(
-                (escaped,), options.ignore_case, open=source.position == start + 2 and escaped == ord(letter)
-            )
+            is_open = source.position == start + 2 and escaped == ord(letter)
+            return _Literal((escaped,), options.ignore_case, is_open, options.one_by_one)
         return Characters(escaped)
 
     def _group(self, options: _Options, start: int) -> list[_Item]:
@@ -265,7 +271,8 @@ class _Parser:
             return _closed_literals(self._closed(self._alternatives(options), start))
         for sign, ahead, negative in LOOK_SIGNS:
             if source.skip(sign):
-                body = self._closed(self._alternatives(options), start)
+                inside = replace(options, one_by_one=options.one_by_one or not ahead)
+                body = self._closed(self._alternatives(inside), start)
                 return [Look(_finished(body), ahead, negative, start)]
         if source.skip("?>"):
             return [Atomic(_finished(self._closed(self._alternatives(options), start)), start)]
@@ -347,7 +354,9 @@ def _unfolded(literal: _Literal) -> Node:
     if not literal.code_points:
         return EMPTY
     if literal.ignore_case:
-        return folded_literal(literal.code_points)
+        if not literal.one_by_one:
+            return folded_literal(literal.code_points)
+        return Sequence(tuple(Characters(variants_of(each, Dialect.ONIGURUMA)) for each in literal.code_points))
     return Sequence(tuple(Characters(_single(code_point)) for code_point in literal.code_points))
 
 

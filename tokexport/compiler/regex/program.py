@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tokexport.compiler.regex.syntax import (
-    Ahead,
     Assertion,
     Automaton,
     Characters,
     Choice,
     Condition,
+    Far,
     Neighbour,
     Node,
     Opposite,
@@ -158,9 +158,9 @@ def _ordered(body: int, after: int, greedy: bool) -> tuple[int, int]:
     return (body, after) if greedy else (after, body)
 
 
-def asked_by(condition: Condition) -> list[Neighbour | Ahead]:
-    """The tests of single neighbours, and of all that follows, that a condition is made of."""
-    if isinstance(condition, Neighbour | Ahead):
+def asked_by(condition: Condition) -> list[Neighbour | Far]:
+    """The tests of single neighbours, and of all that follows or precedes, that a condition is made of."""
+    if isinstance(condition, Neighbour | Far):
         return [condition]
     inner = (condition.condition,) if isinstance(condition, Opposite) else condition.conditions
     return [test for part in inner for test in asked_by(part)]

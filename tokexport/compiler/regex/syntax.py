@@ -55,14 +55,18 @@ class Opposite:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ahead:
-    """What follows a position matches a body, however many characters that takes; ``offset`` is that of the look-ahead."""
+class Far:
+    """What follows a position matches a body, however many characters that takes; ``offset`` is that of the look-around.
+
+    Without ``ahead`` it is what comes before the position, read from there to the start of the text, and ``body`` is written for that.
+    """
 
     body: Node
+    ahead: bool
     offset: int
 
 
-Condition: TypeAlias = "Neighbour | Every | Some | Opposite | Ahead"
+Condition: TypeAlias = "Neighbour | Every | Some | Opposite | Far"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,7 +130,7 @@ class Automaton:
     """A deterministic automaton: what is left of an atomic group once it is compiled by itself.
 
     ``starts``: conditions, exactly one of which holds, and the state to start in. ``exits[state]``: where it holds the match ends.
-    ``arcs[state]``: sets, disjoint from each other and from what the exit looks for, and the state that each leads to.
+    ``arcs[state]``: sets, disjoint from each other, and the state that each leads to. Where a match ends, no arc leads to another end.
     """
 
     starts: tuple[tuple[Condition, int], ...]
@@ -141,6 +145,7 @@ NON_EMPTY = "a repeat of something that consumes a character is"
 # What opens a look-around, and whether it looks ahead, and is negative.
 LOOK_SIGNS = (("?=", True, False), ("?!", True, True), ("?<=", False, False), ("?<!", False, True))
 ALWAYS = Every(())
+NEVER = Some(())
 
 
 def members_of(*ranges: tuple[int, int]) -> CodePoints:
