@@ -9,14 +9,27 @@ The two libraries do not agree everywhere. What the release candidate does other
 
 from __future__ import annotations
 
-import re
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from tokexport.model import NormalForm, NormalizerStep, Prepend, Replace, Strip, Token
+from tokexport.compiler.regex import compile_replace
+from tokexport.compiler.replacing import match_end
+from tokexport.model import (
+    CharacterMap,
+    Dialect,
+    NormalForm,
+    NormalizerStep,
+    Prepend,
+    Replace,
+    SpellBytes,
+    Split,
+    Strip,
+    Token,
+)
 from tokexport.readers.huggingface_added_tokens import AddedVocabulary
-from tokexport.readers.huggingface_normalizer import Normalizer, read_normalizer
+from tokexport.readers.huggingface_normalizer import Normalizer, read_normalizer, read_pattern
 from tokexport.readers.huggingface_parts import flat
 from tokexport.readers.huggingface_pre_tokenizer import GPT2_PATTERN, escape
 from tokexport.readers.huggingface_version_2_model import is_byte_level, version_1_model
@@ -40,13 +53,6 @@ _DEEPSEEK: Final = (
         r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"""
         r"| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
     ).replace(r"\r\n", "\r\n"),  # in DeepSeek's file they stand as they are
-)
-# The same in the engine of the release candidate's Replace, fancy-regex of Unicode 17, and in Oniguruma: characters, sets of them, white
-# space, groups, alternatives, and one quantifier each.
-_ESCAPED: Final = r"\\[sSnrt\\.+*?()|\[\]{}^$#&~/-]"
-_IN_SET: Final = rf"(?:{_ESCAPED}|[^\\\[\]&~^-](?:-[^\\\[\]&~^-])?)"
-_PLAIN: Final = re.compile(
-    rf"(?:(?:{_ESCAPED}|[^\\()\[\]{{}}*+?|^$]|\[\^?{_IN_SET}+\]|\((?:\?:|(?!\?))|\)|\|)(?:[*+?]\??|\{{\d+(?:,\d*)?\}}(?![?+]))?)+"
 )
 _BYTE_LEVEL: Final = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 
@@ -82,10 +88,11 @@ def version_1(root: Node, normalizer: Normalizer) -> Node:
     )
 
 
-def read_normalizers(node: Node | None) -> tuple[Normalizer, Normalizer]:
+def read_normalizers(node: Node | None, *, spelled: bool = False) -> tuple[Normalizer, Normalizer]:
     """What the normalizer at ``node`` does to a text, and to an added token: a MetaspaceNormalizer that ends it leaves that alone.
 
-    An added token may stand anywhere, so what is put before the very start of the input is not put before it.
+    An added token may stand anywhere, so what is put before the very start of the input is not put before it. ``spelled``: ByteLevel is a
+    step like others.
     """
     parts = flat(node, "normalizers")
     steps: list[NormalizerStep] = []
@@ -93,17 +100,23 @@ def read_normalizers(node: Node | None) -> tuple[Normalizer, Normalizer]:
     byte_level = False
     for number, part in enumerate(parts):
         if byte_level:
-            part.unsupported("nothing may follow the ByteLevel normalizer")
-        if part.value["type"] == "MetaspaceNormalizer":
-            own = _metaspace(part)
-            if number < len(parts) - 1:
-                of_added += (step for step in own if not (isinstance(step, Prepend) and step.only_first))
-        else:
-            _check_replace(part)
-            one = read_normalizer(part)
-            own = [step.of_unicode_17 if isinstance(step, NormalForm) else step for step in one.steps]
-            byte_level = one.byte_level
-            of_added += own
+            part.not_bytes("nothing may follow the ByteLevel normalizer")
+        match part.value:
+            case {"type": "MetaspaceNormalizer"}:
+                own = _metaspace(part)
+                if number < len(parts) - 1:
+                    of_added += (step for step in own if not (isinstance(step, Prepend) and step.only_first))
+                steps += own
+                continue
+            case {"type": "Replace"}:
+                own = _replace(part, steps)
+            case {"type": "Prepend", "prepend": ""}:
+                own = []
+            case _:
+                one = read_normalizer(part, spelled=spelled)
+                own = [step.of_unicode_17 if isinstance(step, NormalForm) else step for step in one.steps]
+                byte_level = one.byte_level
+        of_added += own
         steps += own
     return Normalizer(tuple(steps), byte_level), Normalizer(tuple(of_added), byte_level)
 
@@ -120,7 +133,7 @@ def _metaspace(node: Node) -> list[NormalizerStep]:
         spaces = Replace(" ", mark.string(), path=node.path)
         return [spaces] if scheme.value == "never" else [spaces, prepend]
     if scheme.value == "first":
-        node.field("drop_whitespace").unsupported('false is, where "prepend" is "first"')
+        return _dropping_first(node.path, mark.value)
     if scheme.value == "never":
         return [Replace(r"\s+", "", literal=False, path=node.path)]
     # The mark goes before every word that does not begin with it.
@@ -128,15 +141,44 @@ def _metaspace(node: Node) -> list[NormalizerStep]:
     return [Strip(), between, prepend]
 
 
-def _check_replace(part: Node) -> None:
-    """Refuse a regular expression that another engine than that of 0.23 could read otherwise."""
-    if part.value["type"] != "Replace":
-        return
-    pattern = part.field("pattern").get("Regex")
-    if pattern is not None and not _PLAIN.fullmatch(pattern.string()):
-        pattern.unsupported(
-            r"in version 2.0 those are that two engines read alike: characters, sets of characters, \s, groups, | and quantifiers"
+def _dropping_first(path: str, mark: str) -> list[NormalizerStep]:
+    """White space dropped, and the mark before a text that begins the input, where that does not begin with white space or the mark.
+
+    For a moment a line feed is what stands before a text that begins the input, as no other text has one.
+    """
+    steps: list[NormalizerStep] = [Replace(r"\s+", " ", literal=False, path=path), Prepend("\n", only_first=True)]
+    pairs = [("\n ", ""), (" ", ""), *([] if mark.isspace() else [("\n" + mark, mark)]), ("\n", mark)]
+    return [*steps, *(Replace(before, behind, path=path) for before, behind in pairs)]
+
+
+def _replace(node: Node, steps_before: Sequence[NormalizerStep]) -> list[NormalizerStep]:
+    """A Replace: its regular expressions are those of fancy-regex, and an empty text is nowhere.
+
+    Refuses what would be put into an empty text, which no normalizer here leaves anything but empty.
+    """
+    node.object({"type", "pattern", "content"})
+    pattern, literal = read_pattern(node.field("pattern"))
+    step = Replace(pattern, node.field("content").string(), literal, Dialect.FANCY_REGEX, node.path)
+    if literal:
+        return [step] if pattern else []
+    split = Split(pattern, dialect=step.dialect, path=node.path)
+    fills = match_end(compile_replace(split, step.content), (), 0) is not None and step.content
+    if fills and not all(map(_keeps_some, steps_before)):
+        node.field("pattern").unsupported(
+            "behind a step that may leave nothing of a text, one that matches a character or more is"
         )
+    return [step]
+
+
+def _keeps_some(step: NormalizerStep) -> bool:
+    """Whether it leaves something of every text."""
+    match step:
+        case Replace(content=content):
+            return content != ""
+        case NormalForm() | CharacterMap.LOWERCASE | Prepend() | SpellBytes():
+            return True
+        case _:
+            return False
 
 
 def _pre_tokenizer(node: Node | None, byte_level: bool) -> Any:
@@ -156,6 +198,8 @@ def _splits(node: Node | None) -> list[Node]:
         node.fail("a Sequence without another one in it; the reference refuses that")
     for part in parts:
         name = part.field("type")
+        if name.value == "Split" and part.field("pattern").object().get("String") == "":
+            part.field("pattern").fail("a text that is not empty; the reference refuses that")
         if name.string() in ("ByteLevel", "Metaspace"):
             name.fail("what version 2.0 has in its place: byte_level of the model, or a MetaspaceNormalizer")
     return parts
@@ -241,7 +285,7 @@ def _piece(node: Node, special: dict[str, Any]) -> dict[str, Any]:
     if ("seq" in fields) == ("ids" in fields):
         node.fail('{"seq": text} or {"ids": [id, ...]}')
     type_node = node.get("type_id")
-    type_id = 0 if type_node is None else type_node.u32()
+    type_id = 0 if type_node is None else type_node.u32() % 256  # the reference keeps a byte of it
     if "seq" in fields:
         return {"Sequence": {"id": node.field("seq").string(), "type_id": type_id}}
     ids = [number.u32() for number in node.field("ids").items()]
@@ -265,11 +309,12 @@ def _spelled_out(node: Node) -> Any:
         case "Metaspace":
             node.object({"type", "replacement", "prepend_scheme"})
             return {**node.value, "prepend_scheme": node.field("prepend_scheme").string(), "split": True}
+        case "Replace" if node.field("pattern").object().get("String") == "":
+            return {"type": "Sequence", "decoders": []}  # an empty text is nowhere
         case "Sequence":
             node.object({"type", "decoders"})
             return {"type": "Sequence", "decoders": [_spelled_out(part) for part in node.field("decoders").items()]}
         case _:
-            _check_replace(node)
             return node.value
 
 
@@ -292,23 +337,45 @@ def _spelling(token: Node, normalizer: Normalizer) -> str:
 
 
 def _check_added_tokens(tokens: Sequence[tuple[Node, str]]) -> None:
-    """Refuse what the reference finds at other places than 0.23, and what it takes for another token."""
+    """Refuse what the reference stops at, and what it takes for another token."""
+    for is_normalized in (False, True):
+        _check_overlaps([pair for pair in tokens if pair[0].field("normalized").boolean() is is_normalized])
     found: dict[str, Node] = {}
     for token, spelling in tokens:
-        if token.field("single_word").boolean():
+        if token.field("single_word").boolean() and not spelling[:1].isascii():
             token.field("single_word").unsupported(
-                "false is; for true the reference takes any place where it begins to look for the edge of a word"
+                "false is, where the token does not begin with a character of ASCII: behind one that is part of a word the reference stops"
             )
         if spelling and found.setdefault(spelling, token) is not token:
             token.unsupported(f"tokens that normalize to other texts than {found[spelling].path} are")
-        if not token.field("rstrip").boolean():
+
+
+def _check_overlaps(tokens: Sequence[tuple[Node, str]]) -> None:
+    """Refuse what the reference overlooks where all tokens begin with one byte.
+
+    Then it looks for the prefix that they share, at places that do not overlap.
+    """
+    contents = {spelling.encode(): token for token, spelling in tokens if spelling}
+    if len({content[0] for content in contents}) != 1:
+        return
+    pairs = zip(min(contents), max(contents), strict=False)
+    shared = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
+    prefix = min(contents)[: min(shared, min(map(len, contents)) - 1)]
+    for step in range(1, len(prefix)):
+        if not prefix.startswith(prefix[step:]):
             continue
-        # 0.23 looks for all tokens first, then takes white space; here the next one is looked for behind it.
-        for other, content in tokens:
-            if other.value["normalized"] == token.value["normalized"] and content[:1].isspace():
-                token.field("rstrip").unsupported(
-                    f"false is, where another token, {show(content)}, begins with white space"
+        for content, token in contents.items():
+            text = prefix[:step] + content
+            if not any(map(text.startswith, contents)):
+                token.unsupported(
+                    f"tokens without the beginning {show(prefix.decode(errors='replace'))}, of which a part comes twice, are; "
+                    f"in {show(text.decode(errors='replace'))} the reference does not find this one"
                 )
+
+
+def searches_anew(added: AddedVocabulary) -> bool:
+    """Whether it matters that the reference looks for each token as if the text began behind the one before."""
+    return any(token.single_word or token.rstrip for token in added.tokens)
 
 
 def as_matched(added: AddedVocabulary) -> AddedVocabulary:
