@@ -10,6 +10,7 @@ import copy
 import json
 import unicodedata
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from tokexport.compiler.normalize import normal_form
 from tokexport.compiler.unicode import property_set
 from tokexport.conversion import convert
 from tokexport.errors import SourceError, TokexportError, UnsupportedError
-from tokexport.model import Dialect, NormalForm
+from tokexport.model import Dialect, NormalForm, Provenance
 from tokexport.parts import parts_of
 from tokexport.readers import read, unicode_17
 from tokexport.references import reference_for
@@ -128,7 +129,7 @@ REFUSED = [
     (
         "bytes_cl100k",
         "pre_tokenizer.pretokenizers.0.pattern.Regex",
-        MAKER.CL100K.replace("{1,3}", "{1,2}"),
+        MAKER.CL100K.replace("{1,3}", "{1,4}"),
         UnsupportedError,
         "no engine",
     ),
@@ -182,6 +183,20 @@ def test_what_the_library_refuses_or_does_otherwise_is_refused(
     path.write_text(json.dumps(changed(name, place, value)), "utf-8")
     with pytest.raises(error, match=words):
         read(path)
+
+
+DEFAULTS = [("bytes_gpt2", f"model.{name}", False) for name in ("fuse_unk", "byte_fallback", "ignore_merges")]
+DEFAULTS += [("word_level", "pre_tokenizer.pretokenizers.1.individual_digits", False)]
+
+
+@pytest.mark.parametrize(("name", "place", "value"), DEFAULTS)
+def test_what_may_be_left_out_is_what_it_is_by_default(name: str, place: str, value: object, tmp_path: Path) -> None:
+    models = []
+    for found in (ABSENT, value):
+        path = tmp_path / "tokenizer.json"
+        path.write_text(json.dumps(changed(name, place, found)), "utf-8")
+        models.append(replace(read(path), provenance=Provenance("test")))
+    assert models[0] == models[1]
 
 
 def test_inspect_says_of_every_part_whether_it_is_refused(tmp_path: Path) -> None:

@@ -26,10 +26,10 @@ from tokexport.readers.huggingface_version_2 import VERSION as _VERSION_2
 from tokexport.readers.huggingface_version_2 import (
     as_matched,
     decoded_as_added,
-    read_normalizers,
     searches_anew,
     version_1,
 )
+from tokexport.readers.huggingface_version_2_normalizer import read_normalizers
 from tokexport.readers.json_node import Node, show
 from tokexport.readers.source_files import SourceFiles
 
@@ -72,6 +72,7 @@ def _is_version_2(root: Node) -> bool:
 def _read(root: Node, files: SourceFiles, source: str, *, spelled: bool) -> TokenizerModel:
     """``spelled``: what stands behind ByteLevel sees GPT-2's alphabet, otherwise bytes."""
     version_2 = _is_version_2(root)
+    on_bytes = version_2 and root.field("model").object().get("byte_level") is True
     if version_2:
         normalizer, normalizer_of_added = read_normalizers(root.optional("normalizer"), spelled=spelled)
         root = version_1(root, normalizer_of_added)
@@ -94,7 +95,7 @@ def _read(root: Node, files: SourceFiles, source: str, *, spelled: bool) -> Toke
     template = read_post_processor(root)
     tokens, decoding = _tokens(root, huggingface, added, Dialect.FANCY_REGEX if version_2 else Dialect.ONIGURUMA)
     if version_2:
-        tokens = tuple(decoded_as_added(tokens, added, byte_level=pre_tokenizer.byte_level))
+        tokens = tuple(decoded_as_added(tokens, added, byte_level=on_bytes))
     tokens = _with_template_ids(template, tokens)
     config = read_config(files)
     roles = read_roles(files, config, {**huggingface.vocab, **added_ids}, tokens, huggingface.unk_id)

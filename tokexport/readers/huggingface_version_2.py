@@ -14,28 +14,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from tokexport.compiler.regex import compile_replace
-from tokexport.compiler.replacing import match_end
 from tokexport.model import (
-    CharacterMap,
-    Dialect,
-    NormalForm,
-    NormalizerStep,
-    Prepend,
-    Replace,
-    SpellBytes,
-    Split,
-    Strip,
     Token,
 )
 from tokexport.readers.huggingface_added_tokens import AddedVocabulary
-from tokexport.readers.huggingface_normalizer import Normalizer, read_normalizer, read_pattern
-from tokexport.readers.huggingface_parts import flat
-from tokexport.readers.huggingface_pre_tokenizer import GPT2_PATTERN, escape
+from tokexport.readers.huggingface_normalizer import Normalizer
 from tokexport.readers.huggingface_version_2_model import is_byte_level, version_1_model
+from tokexport.readers.huggingface_version_2_pre_tokenizer import BYTE_LEVEL, version_1_pre_tokenizer
 from tokexport.readers.json_node import Node, show
-from tokexport.readers.known_patterns import LLAMA3, O200K, QWEN, TEKKEN
-from tokexport.readers.unicode_17 import PUNCTUATION, WORDS, with_unicode_17
 
 VERSION: Final = "2.0"
 _FIELDS: Final = frozenset(
@@ -44,17 +30,6 @@ _FIELDS: Final = frozenset(
         *("post_processor", "decoder", "model"),
     )
 )
-# Its Split has no engine for regular expressions: it knows these patterns, text for text, and stops at the first text with another one.
-_PATTERNS: Final = (GPT2_PATTERN, LLAMA3, QWEN, O200K, TEKKEN)
-_DEEPSEEK: Final = (
-    r"\p{N}{1,3}",
-    "[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+",
-    (
-        r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"""
-        r"| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-    ).replace(r"\r\n", "\r\n"),  # in DeepSeek's file they stand as they are
-)
-_BYTE_LEVEL: Final = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 
 
 def version_1(root: Node, normalizer: Normalizer) -> Node:
@@ -80,187 +55,12 @@ def version_1(root: Node, normalizer: Normalizer) -> Node:
             "padding": root.object().get("padding"),
             "added_tokens": _added_tokens(root.get("added_tokens"), normalizer),
             "normalizer": root.object().get("normalizer"),
-            "pre_tokenizer": _pre_tokenizer(root.optional("pre_tokenizer"), byte_level),
+            "pre_tokenizer": version_1_pre_tokenizer(root.optional("pre_tokenizer"), byte_level),
             "post_processor": _post_processor(root.optional("post_processor")),
             "decoder": _decoder(root.optional("decoder"), byte_level),
             "model": version_1_model(model),
         },
     )
-
-
-def read_normalizers(node: Node | None, *, spelled: bool = False) -> tuple[Normalizer, Normalizer]:
-    """What the normalizer at ``node`` does to a text, and to an added token: a MetaspaceNormalizer that ends it leaves that alone.
-
-    An added token may stand anywhere, so what is put before the very start of the input is not put before it. ``spelled``: ByteLevel is a
-    step like others.
-    """
-    parts = flat(node, "normalizers")
-    steps: list[NormalizerStep] = []
-    of_added: list[NormalizerStep] = []
-    byte_level = False
-    for number, part in enumerate(parts):
-        if byte_level:
-            part.not_bytes("nothing may follow the ByteLevel normalizer")
-        match part.value:
-            case {"type": "MetaspaceNormalizer"}:
-                own = _metaspace(part)
-                if number < len(parts) - 1:
-                    of_added += (step for step in own if not (isinstance(step, Prepend) and step.only_first))
-                steps += own
-                continue
-            case {"type": "Replace"}:
-                own = _replace(part, steps)
-            case {"type": "Prepend", "prepend": ""}:
-                own = []
-            case _:
-                one = read_normalizer(part, spelled=spelled)
-                own = [step.of_unicode_17 if isinstance(step, NormalForm) else step for step in one.steps]
-                byte_level = one.byte_level
-        of_added += own
-        steps += own
-    return Normalizer(tuple(steps), byte_level), Normalizer(tuple(of_added), byte_level)
-
-
-def _metaspace(node: Node) -> list[NormalizerStep]:
-    node.object({"type", "replacement", "prepend", "drop_whitespace"})
-    mark, scheme = node.field("replacement"), node.field("prepend")
-    if len(mark.string()) != 1:
-        mark.fail("a single character")
-    if scheme.string() not in ("always", "first", "never"):
-        scheme.fail('"always", "first" or "never"')
-    prepend = Prepend(mark.string(), unless_present=True, only_first=scheme.value == "first")
-    if not node.field("drop_whitespace").boolean():
-        spaces = Replace(" ", mark.string(), path=node.path)
-        return [spaces] if scheme.value == "never" else [spaces, prepend]
-    if scheme.value == "first":
-        return _dropping_first(node.path, mark.value)
-    if scheme.value == "never":
-        return [Replace(r"\s+", "", literal=False, path=node.path)]
-    # The mark goes before every word that does not begin with it.
-    between = Replace(rf"\s+{escape(mark.string())}?", mark.string(), literal=False, path=node.path)
-    return [Strip(), between, prepend]
-
-
-def _dropping_first(path: str, mark: str) -> list[NormalizerStep]:
-    """White space dropped, and the mark before a text that begins the input, where that does not begin with white space or the mark.
-
-    For a moment a line feed is what stands before a text that begins the input, as no other text has one.
-    """
-    steps: list[NormalizerStep] = [Replace(r"\s+", " ", literal=False, path=path), Prepend("\n", only_first=True)]
-    pairs = [("\n ", ""), (" ", ""), *([] if mark.isspace() else [("\n" + mark, mark)]), ("\n", mark)]
-    return [*steps, *(Replace(before, behind, path=path) for before, behind in pairs)]
-
-
-def _replace(node: Node, steps_before: Sequence[NormalizerStep]) -> list[NormalizerStep]:
-    """A Replace: its regular expressions are those of fancy-regex, and an empty text is nowhere.
-
-    Refuses what would be put into an empty text, which no normalizer here leaves anything but empty.
-    """
-    node.object({"type", "pattern", "content"})
-    pattern, literal = read_pattern(node.field("pattern"))
-    step = Replace(pattern, node.field("content").string(), literal, Dialect.FANCY_REGEX, node.path)
-    if literal:
-        return [step] if pattern else []
-    split = Split(pattern, dialect=step.dialect, path=node.path)
-    fills = match_end(compile_replace(split, step.content), (), 0) is not None and step.content
-    if fills and not all(map(_keeps_some, steps_before)):
-        node.field("pattern").unsupported(
-            "behind a step that may leave nothing of a text, one that matches a character or more is"
-        )
-    return [step]
-
-
-def _keeps_some(step: NormalizerStep) -> bool:
-    """Whether it leaves something of every text."""
-    match step:
-        case Replace(content=content):
-            return content != ""
-        case NormalForm() | CharacterMap.LOWERCASE | Prepend() | SpellBytes():
-            return True
-        case _:
-            return False
-
-
-def _pre_tokenizer(node: Node | None, byte_level: bool) -> Any:
-    parts = _splits(node)
-    _check_patterns(parts)
-    steps = [step for part in parts for step in _unicode_17(part)]
-    if byte_level:
-        steps.append(_BYTE_LEVEL)
-    if len(steps) == 1:
-        return steps[0]
-    return {"type": "Sequence", "pretokenizers": steps} if steps else None
-
-
-def _splits(node: Node | None) -> list[Node]:
-    parts = flat(node, "pretokenizers")
-    if node is not None and any(part.path.count(".pretokenizers[") > 1 for part in parts):
-        node.fail("a Sequence without another one in it; the reference refuses that")
-    for part in parts:
-        name = part.field("type")
-        if name.value == "Split" and part.field("pattern").object().get("String") == "":
-            part.field("pattern").fail("a text that is not empty; the reference refuses that")
-        if name.string() in ("ByteLevel", "Metaspace"):
-            name.fail("what version 2.0 has in its place: byte_level of the model, or a MetaspaceNormalizer")
-    return parts
-
-
-def _unicode_17(part: Node) -> list[dict[str, Any]]:
-    """The parts of version 1.0 that do what this one does, by the reference's version of Unicode."""
-    match part.value["type"]:
-        case "Split":
-            part.object({"type", "pattern", "behavior", "invert"})
-            split = {"behavior": "Isolated", "invert": False, **part.value}
-            expression = _expression(part)
-            return [split if expression is None else {**split, "pattern": {"Regex": with_unicode_17(expression)}}]
-        case "Punctuation":
-            part.object({"type", "behavior"})
-            if part.value.get("behavior", "Isolated") in ("Isolated", "Removed"):
-                return [_split(PUNCTUATION, part.value.get("behavior", "Isolated"))]
-            return [part.value]  # the reference's old code, with the punctuation of 0.23
-        case "BertPreTokenizer":
-            part.object({"type"})
-            return [{"type": "WhitespaceSplit"}, _split(PUNCTUATION, "Isolated")]
-        case "Whitespace":
-            part.object({"type"})
-            return [_split(WORDS, "Removed", invert=True)]
-        case _:
-            return [part.value]
-
-
-def _split(pattern: str, behavior: Any, *, invert: bool = False) -> dict[str, Any]:
-    return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": behavior, "invert": invert}
-
-
-def _check_patterns(parts: Sequence[Node]) -> None:
-    """Refuse a regular expression that the reference's wheels do not know."""
-    expressions = [(part, _expression(part)) for part in parts]
-    if tuple(expression for _, expression in expressions) == _DEEPSEEK and all(map(_isolates, parts)):
-        return
-    for part, expression in expressions:
-        if expression is None:
-            continue
-        if expression not in _PATTERNS:
-            part.field("pattern").unsupported(
-                "the reference's Split has no engine for regular expressions, and stops at every text with another pattern "
-                "than those of GPT-2, cl100k, Qwen, o200k, tekken and (all three) DeepSeek"
-            )
-        if not (_isolates(part) or (part.value.get("behavior") == "Removed" and part.value.get("invert") is True)):
-            part.field("pattern").unsupported(
-                "the reference stops at every text, but where it is Isolated, or Removed and inverted"
-            )
-
-
-def _expression(part: Node) -> str | None:
-    """The regular expression of a Split; None for another part or for plain text."""
-    if part.value["type"] != "Split":
-        return None
-    expression = part.field("pattern").get("Regex")
-    return None if expression is None else expression.string()
-
-
-def _isolates(part: Node) -> bool:
-    return part.value.get("behavior", "Isolated") == "Isolated" and not part.value.get("invert", False)
 
 
 def _post_processor(node: Node | None) -> Any:
@@ -297,7 +97,7 @@ def _piece(node: Node, special: dict[str, Any]) -> dict[str, Any]:
 def _decoder(node: Node | None, byte_level: bool) -> Any:
     """A byte-level model decodes to its bytes, whatever decoder the file has."""
     if byte_level:
-        return _BYTE_LEVEL
+        return BYTE_LEVEL
     return None if node is None else _spelled_out(node)
 
 
@@ -305,7 +105,7 @@ def _spelled_out(node: Node) -> Any:
     match node.field("type").string():
         case "ByteLevel":
             node.object({"type"})
-            return _BYTE_LEVEL
+            return BYTE_LEVEL
         case "Metaspace":
             node.object({"type", "replacement", "prepend_scheme"})
             return {**node.value, "prepend_scheme": node.field("prepend_scheme").string(), "split": True}
