@@ -30,7 +30,7 @@ from spec_reader import (
     u32,
 )
 
-WHOLE_PIECE_FIRST, FUSE_UNKNOWN, RESCAN_SPECIAL = 1, 2, 8
+WHOLE_PIECE_FIRST, FUSE_UNKNOWN, SEARCH_ANEW, RESCAN_SPECIAL = 1, 2, 4, 8
 RECORD_WHOLE = 8
 ADDED_SPECIAL, SINGLE_WORD, LSTRIP, RSTRIP = 1, 2, 4, 8
 CLASS_SPACE, CLASS_WORD = 1, 2
@@ -205,7 +205,8 @@ def added_ranges(file: SpecFile, text: bytes, special: bool, normalized: bool) -
     """Where the added tokens found in a text stand, with their ids, and where the stretches between them, with None."""
     contents = trie_contents(file, normalized) if b"ADDT" in file.sections else {}
     tokens = added_tokens(file)
-    going_on = done = 0
+    going_on = done = edge = 0
+    anew = bool(file.flags & SEARCH_ANEW)
     while going_on < len(text):
         here = [content for content in contents if content and text.startswith(content, going_on)]
         if not here:
@@ -218,9 +219,13 @@ def added_ranges(file: SpecFile, text: bytes, special: bool, normalized: bool) -
         if flags & ADDED_SPECIAL and not special:
             if file.flags & RESCAN_SPECIAL:
                 going_on = start + len(text[start:].decode()[0].encode())
+            edge = going_on if anew else 0
             continue
         before, behind = text[:start].decode(), text[stop:].decode()
-        if flags & SINGLE_WORD and (is_in(file, before[-1:], CLASS_WORD) or is_in(file, behind[:1], CLASS_WORD)):
+        beside = (before[-1:] if start > edge else "", behind[:1])
+        if flags & SINGLE_WORD and any(is_in(file, character, CLASS_WORD) for character in beside):
+            if anew:
+                going_on = edge = start + len(text[start:].decode()[0].encode())
             continue
         if flags & LSTRIP:
             while is_in(file, before[-1:], CLASS_SPACE):
@@ -230,6 +235,8 @@ def added_ranges(file: SpecFile, text: bytes, special: bool, normalized: bool) -
             while is_in(file, behind[:1], CLASS_SPACE):
                 behind = behind[1:]
             stop = len(text) - len(behind.encode())
+        if anew:
+            going_on = edge = stop
         if start >= stop:
             continue  # white space that the token before has taken with it
         if done < start:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
 from tokenizers import AddedToken as ReferenceToken
 from tokenizers import Regex, Tokenizer, decoders, normalizers, pre_tokenizers
-from tokenizers.models import BPE
+from tokenizers.models import BPE, WordLevel
 from tokenizers.trainers import BpeTrainer
 
 from tokexport.compiler.cuts import pack_cuts
@@ -126,3 +127,16 @@ def test_a_row_of_the_packed_cuts_is_sixteen_bytes_lowest_bit_first() -> None:
     assert len(packed) == 2048
     assert packed[3 * 16 + 1] == 1 << 1
     assert sum(packed) == 2
+
+
+@pytest.mark.parametrize("content", ["é", "▁"])
+def test_a_stage_over_bytes_reads_several_for_what_is_not_ascii(content: str, tmp_path: Path) -> None:
+    tokenizer = Tokenizer(WordLevel({"a": 0, "Ã©b": 1, "?": 2}, unk_token="?"))
+    tokenizer.normalizer = normalizers.Sequence([normalizers.Replace("x", content), normalizers.ByteLevel()])
+    tokenizer.pre_tokenizer = split("b|[^ab]+", "isolated")
+    path = tmp_path / "tokenizer.json"
+    path.write_text(tokenizer.to_str(), "utf-8")
+    cuts = compile_model(read(path)).cuts
+    assert not cuts[ord("x")].any()
+    assert not cuts[:, ord("x")].any()
+    assert cuts[ord("a"), ord("b")]

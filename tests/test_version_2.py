@@ -10,6 +10,7 @@ import copy
 import json
 import unicodedata
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from tokexport.compiler.normalize import normal_form
 from tokexport.compiler.unicode import property_set
 from tokexport.conversion import convert
 from tokexport.errors import SourceError, TokexportError, UnsupportedError
-from tokexport.model import Dialect, NormalForm
+from tokexport.model import Dialect, NormalForm, Provenance
 from tokexport.parts import parts_of
 from tokexport.readers import read, unicode_17
 from tokexport.references import reference_for
@@ -110,21 +111,15 @@ def changed(name: str, place: str, value: object) -> dict[str, Any]:
 
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 METASPACE = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": False}
-NOTHING = {"type": "Replace", "pattern": {"Regex": "a*"}, "content": ""}
-EMPTY = {"type": "Replace", "pattern": {"String": ""}, "content": "-"}
 CUT = {"type": "Split", "pattern": {"String": ""}, "behavior": "Isolated", "invert": False}
-STRAY = {"type": "TemplateProcessing", "single": [{"seq": "A"}, {"ids": [9999]}], "pair": [{"seq": "A"}, {"seq": "B"}]}
-SPACES = [MAKER.added(24, "<mask>", rstrip=True), MAKER.added(25, "\n", special=False)]
+OVERLAPPING = [MAKER.added(24, "[[a]]"), MAKER.added(25, "[[b]]", special=False)]
 REFUSED = [
     ("bytes_gpt2", "model.merges.0", "t h", SourceError, "a pair of strings"),
     ("bytes_gpt2", "pre_tokenizer", BYTE_LEVEL, SourceError, "byte_level of the model"),
     ("bytes_gpt2", "pre_tokenizer", METASPACE, SourceError, "MetaspaceNormalizer"),
     ("bytes_gpt2", "post_processor", {**BYTE_LEVEL}, (SourceError, UnsupportedError), "post_processor"),
-    ("bytes_gpt2", "normalizer", NOTHING, UnsupportedError, "matches a character"),
-    ("bytes_gpt2", "normalizer", EMPTY, UnsupportedError, "matches a character"),
-    ("bytes_gpt2", "pre_tokenizer", CUT, UnsupportedError, "matches a character"),
-    ("bytes_gpt2", "decoder", EMPTY, UnsupportedError, "matches a character"),
-    ("bytes_gpt2", "post_processor", STRAY, UnsupportedError, "no token"),
+    ("word_level_patterns", "normalizer.normalizers.0.content", "", UnsupportedError, "matches a character"),
+    ("bytes_gpt2", "pre_tokenizer", CUT, SourceError, "not empty"),
     ("bytes_gpt2", "model.dropout", 0.1, UnsupportedError, "dropout"),
     ("bytes_gpt2", "model.type", "Trie", SourceError, "one of BPE"),
     ("bytes_gpt2", "model.vocab", {"a": 0}, SourceError, "byte 0x00"),
@@ -134,7 +129,7 @@ REFUSED = [
     (
         "bytes_cl100k",
         "pre_tokenizer.pretokenizers.0.pattern.Regex",
-        MAKER.CL100K.replace("{1,3}", "{1,2}"),
+        MAKER.CL100K.replace("{1,3}", "{1,4}"),
         UnsupportedError,
         "no engine",
     ),
@@ -165,32 +160,18 @@ REFUSED = [
     ("characters_first", "normalizer.replacement", "▁▁", SourceError, "a single character"),
     ("characters_first", "model.unk_token", "<none>", SourceError, "not in the vocabulary"),
     ("characters_first", "model.vocab.<0x41>", ABSENT, SourceError, "one for every byte"),
-    ("characters_first", "added_tokens.0.single_word", True, UnsupportedError, "the edge of a word"),
+    ("word_level_added", "added_tokens.1.content", "\u00e9", UnsupportedError, "a character of ASCII"),
     ("unigram_marks", "added_tokens.2.content", "<Mask>", UnsupportedError, "normalize to other texts"),
     ("unigram_marks", "added_tokens.1.content", "<mask>", UnsupportedError, "normalize to other texts"),
-    ("unigram_dropping", "added_tokens", SPACES, UnsupportedError, "begins with white space"),
+    ("unigram_dropping", "added_tokens", OVERLAPPING, UnsupportedError, "does not find this one"),
     (
-        "unigram_dropping",
-        "normalizer.normalizers.0",
-        {"type": "ByteLevel"},
+        "word_level_patterns",
+        "normalizer.normalizers.1.pattern.Regex",
+        r"(a)\1",
         UnsupportedError,
-        "may follow the ByteLevel",
+        "a reference to a group",
     ),
-    ("unigram_dropping", "normalizer.normalizers.1.prepend", "first", UnsupportedError, "drop_whitespace"),
-    (
-        "word_level",
-        "normalizer",
-        {"type": "Replace", "pattern": {"Regex": r"\w"}, "content": ""},
-        UnsupportedError,
-        "two engines",
-    ),
-    (
-        "word_level_punctuation",
-        "decoder",
-        {"type": "Replace", "pattern": {"Regex": "^a"}, "content": ""},
-        UnsupportedError,
-        "two engines",
-    ),
+    ("word_level_patterns", "decoder.decoders.0.pattern.Regex", r"\G", UnsupportedError, "the search anchor"),
 ]
 
 
@@ -204,13 +185,27 @@ def test_what_the_library_refuses_or_does_otherwise_is_refused(
         read(path)
 
 
+DEFAULTS = [("bytes_gpt2", f"model.{name}", False) for name in ("fuse_unk", "byte_fallback", "ignore_merges")]
+DEFAULTS += [("word_level", "pre_tokenizer.pretokenizers.1.individual_digits", False)]
+
+
+@pytest.mark.parametrize(("name", "place", "value"), DEFAULTS)
+def test_what_may_be_left_out_is_what_it_is_by_default(name: str, place: str, value: object, tmp_path: Path) -> None:
+    models = []
+    for found in (ABSENT, value):
+        path = tmp_path / "tokenizer.json"
+        path.write_text(json.dumps(changed(name, place, found)), "utf-8")
+        models.append(replace(read(path), provenance=Provenance("test")))
+    assert models[0] == models[1]
+
+
 def test_inspect_says_of_every_part_whether_it_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.json"
-    document = changed("characters_first", "added_tokens.0.single_word", True)
-    document["post_processor"]["single"] = [{"seq": "A"}, {"ids": [9999]}]
+    document = changed("characters_first", "added_tokens.0", MAKER.added(0, "\u00e9", single_word=True))
+    document["model"]["dropout"] = 0.1
     path.write_text(json.dumps(document), "utf-8")
     refused = [part.place for part in parts_of(path).parts if part.refusals]
-    assert refused == ["post_processor", "added_tokens[0]"]
+    assert refused == ["model", "added_tokens[0]"]
 
 
 def test_a_property_of_unicode_17_is_that_of_16_and_characters_that_were_none() -> None:

@@ -41,6 +41,7 @@ class HeaderFlag(IntFlag):
 
     WHOLE_PIECE_FIRST = 1 << 0  # a piece whose bytes are a token is that token, merges or not
     FUSE_UNKNOWN = 1 << 1  # neighbouring bytes, or with WORDLEVEL pieces, without an id give one unknown id
+    SEARCH_ANEW = 1 << 2  # behind each added token, the next is looked for as if the text began there (tokenizers 1.0)
     RESCAN_SPECIAL = 1 << 3  # a special token that is not allowed is passed by one character, not whole (tiktoken)
     REPLACE_SURROGATES = 1 << 4  # a lone surrogate in a source string becomes U+FFFD (tiktoken), else it is an error
 

@@ -437,7 +437,8 @@ class TokenizerModel:
 
     ``tokens[id]`` is ``None`` for a hole in the id space. ``notes`` are sentences for the person who converts: what differs from
     what the source says, and what the reference does about it. ``trimming`` is ``None`` where the reference's offsets cannot be told;
-    ``alignment`` where they are found step by step, as ``tokenizers`` does it.
+    ``alignment`` where they are found step by step, as ``tokenizers`` does it. ``search_anew``: behind each added token the next one is
+    looked for as if the text began there, and words have other characters, as in ``tokenizers`` from 1.0 on.
     """
 
     tokens: tuple[Token | None, ...]
@@ -450,6 +451,7 @@ class TokenizerModel:
     template: Template = Template()
     trimming: Trimming | None = Trimming()
     alignment: Alignment | None = None
+    search_anew: bool = False
     decoding: Decoding = Decoding()
     special_ids: SpecialIds = SpecialIds()
     chat_template: str | None = None

@@ -51,8 +51,9 @@ enum {
 
     WHOLE_PIECE_FIRST = 1,
     FUSE_UNKNOWN = 2,
+    SEARCH_ANEW = 4,
     RESCAN_SPECIAL = 8,
-    HEADER_FLAGS = 27,
+    HEADER_FLAGS = 31,
 
     SECTION_REQUIRED = 1,
     RECORD_SIZE = 8,
@@ -2032,6 +2033,7 @@ typedef struct finder {
     size_t size;
     size_t at;        /* where the search goes on */
     size_t done;      /* the text before it is given out */
+    size_t edge;      /* SINGLE_WORD sees no word before it; 0 without SEARCH_ANEW */
     part waiting;     /* a token that comes behind the stretch that was given out */
     /* The last white space that RSTRIP looked at. It is not looked at twice, or a run of such tokens would be quadratic. */
     size_t spaces, spaces_end;
@@ -2176,8 +2178,14 @@ static size_t spaces_before(finder *f, size_t start) {
 }
 
 static int touches_word(finder *f, size_t start, size_t stop) {
-    if (start > 0 && (added_class(f->r, before(f->text + start)) & CLASS_WORD)) return 1;
+    if (start > f->edge && (added_class(f->r, before(f->text + start)) & CLASS_WORD)) return 1;
     return stop < f->size && (added_class(f->r, f->text + stop) & CLASS_WORD);
+}
+
+/* Behind what was found or passed over, the search goes on at `at`, with SEARCH_ANEW as if the text began there. */
+static void go_on(finder *f, size_t at, size_t anew) {
+    f->at = at;
+    if (f->r->t->flags & SEARCH_ANEW) f->at = f->edge = anew;
 }
 
 /* Gives the next stretch or id in *item; 0 at the end and on an error. */
@@ -2202,15 +2210,19 @@ static int find_next(finder *f, part *item) {
             return 0;
         }
         flags = load_u32(entry + 12);
-        f->at = stop;
         if ((flags & TKX_ADDED_SPECIAL) && !is_allowed(r, token)) {
-            if (r->t->flags & RESCAN_SPECIAL) f->at = start + 1;
+            go_on(f, r->t->flags & RESCAN_SPECIAL ? start + 1 : stop, stop);
             continue;
         }
-        if ((flags & TKX_ADDED_SINGLE_WORD) && touches_word(f, start, stop)) continue;
+        if ((flags & TKX_ADDED_SINGLE_WORD) && touches_word(f, start, stop)) {
+            go_on(f, stop, start + 1);
+            continue;
+        }
+        f->at = stop;
         if (flags & TKX_ADDED_LSTRIP) start = spaces_before(f, start);
         if (flags & TKX_ADDED_RSTRIP) stop = spaces_behind(f, stop);
         if (r->code != TKX_OK) return 0;
+        go_on(f, f->at, stop);
         if (start >= stop) continue; /* white space that is a token, and that the token before has taken with it: nothing is left */
         item->from = start;
         item->to = stop;

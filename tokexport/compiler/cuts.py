@@ -30,6 +30,7 @@ from tokexport.layout import ACCEPT
 from tokexport.model import AddedToken, Behavior, Split
 
 ASCII = 128
+BYTES = 256
 SPACES = [ord(character) for character in "\t\n\v\f\r "]
 LOST = -1  # an image that is not followed
 
@@ -79,8 +80,11 @@ class _Boundary:
     def at(self, read: npt.NDArray[np.bool_], program: SplitProgram) -> Pairs:
         """A table by what the program reads left and right, for each pair; False where an image is lost."""
         classes = _by_class(program, read)
-        known = (self._left != LOST)[:, None] & (self._right != LOST)[None, :]
-        pairs: Pairs = classes[program.classes[self._left]][:, program.classes[self._right]] & known
+        # A program over bytes reads more than one for a character that is not ASCII.
+        end = ASCII if len(program.classes) == BYTES else len(program.classes)
+        left, right = (np.where(images < end, images, LOST) for images in (self._left, self._right))
+        known = (left != LOST)[:, None] & (right != LOST)[None, :]
+        pairs: Pairs = classes[program.classes[left]][:, program.classes[right]] & known
         return pairs
 
     def seen(self, pairs: Pairs) -> Pairs:

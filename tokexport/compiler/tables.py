@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tokexport.compiler.added_tokens import Trie, build_trie
+from tokexport.compiler.added_words import space_and_word_classes
 from tokexport.compiler.byte_pair import BytePairTables, byte_pair_tables
-from tokexport.compiler.class_table import ClassTable, class_table
+from tokexport.compiler.class_table import ClassTable
 from tokexport.compiler.cuts import ASCII, Pairs, safe_cuts
 from tokexport.compiler.first_piece import find_first_pieces
 from tokexport.compiler.normalize import normalize
@@ -17,13 +18,11 @@ from tokexport.compiler.regex import SplitProgram, compile_split
 from tokexport.compiler.rewriting import Op, compile_steps, runs_of_rewrites
 from tokexport.compiler.space_marker import keep_spaces
 from tokexport.compiler.trie_tables import TrieTables, trie_tables
-from tokexport.compiler.unicode import shorthand_set
 from tokexport.errors import UnsupportedError
-from tokexport.layout import MAX_IDS, MAX_OPS, MAX_STAGES, AddedClass
+from tokexport.layout import MAX_IDS, MAX_OPS, MAX_STAGES
 from tokexport.model import (
     AddedToken,
     BytePairModel,
-    Dialect,
     PreTokenizerStep,
     Split,
     TokenizerModel,
@@ -84,7 +83,12 @@ def compile_model(model: TokenizerModel) -> Tables:
         if isinstance(model.model, WordLevelModel) and model.model.fuse_unk
         else safe_cuts(normalizer, stages, model.added_tokens, list(normalized.values()), _uncrossed(model, encoder)),
         normalizer=normalizer,
-        added=_added_tables(added_tokens, normalized, trims=bool(model.trimming and model.trimming.passes)),
+        added=_added_tables(
+            added_tokens,
+            normalized,
+            trims=bool(model.trimming and model.trimming.passes),
+            search_anew=model.search_anew,
+        ),
     )
 
 
@@ -136,7 +140,7 @@ def _check_limits(model: TokenizerModel) -> None:
 
 
 def _added_tables(
-    tokens: tuple[AddedToken, ...], normalized: Mapping[int, bytes], *, trims: bool
+    tokens: tuple[AddedToken, ...], normalized: Mapping[int, bytes], *, trims: bool, search_anew: bool
 ) -> AddedTables | None:
     if not tokens:
         return None
@@ -148,12 +152,5 @@ def _added_tables(
         tokens,
         build_trie(raw),
         build_trie((content, index) for index, content in normalized.items()),
-        _space_and_word_classes() if strips else None,
+        space_and_word_classes(of_version_1=search_anew) if strips else None,
     )
-
-
-def _space_and_word_classes() -> ClassTable:
-    # The reference asks the Rust regex crate, whatever engine the pre-tokenizer runs on.
-    space = shorthand_set("s", Dialect.FANCY_REGEX).astype(np.uint8) * AddedClass.SPACE
-    word = shorthand_set("w", Dialect.FANCY_REGEX).astype(np.uint8) * AddedClass.WORD
-    return class_table((space | word).astype(np.uint8))

@@ -10,22 +10,26 @@ from dataclasses import replace
 from typing import Final
 
 from tokexport.compiler.inserting import check_insertions
-from tokexport.compiler.regex import compile_split
 from tokexport.errors import NotBytesError, SourceError, UnsupportedError
 from tokexport.layout import MAX_IDS
-from tokexport.model import Decoding, Provenance, Reference, Split, Template, Token, TokenizerModel, TokenKind
+from tokexport.model import Decoding, Dialect, Provenance, Reference, Template, Token, TokenizerModel, TokenKind
 from tokexport.readers.decoder_chain import decode_forms
 from tokexport.readers.huggingface_added_tokens import AddedVocabulary, read_added_tokens
 from tokexport.readers.huggingface_config import read_config, read_roles
 from tokexport.readers.huggingface_decoder import read_decoder
 from tokexport.readers.huggingface_model import HuggingFaceModel, read_model
-from tokexport.readers.huggingface_normalizer import read_normalizer, read_pattern
-from tokexport.readers.huggingface_parts import flat
+from tokexport.readers.huggingface_normalizer import read_normalizer
 from tokexport.readers.huggingface_post_processor import read_post_processor, template_ids
 from tokexport.readers.huggingface_pre_tokenizer import read_pre_tokenizer
 from tokexport.readers.huggingface_trimming import read_trimming
 from tokexport.readers.huggingface_version_2 import VERSION as _VERSION_2
-from tokexport.readers.huggingface_version_2 import as_matched, decoded_as_added, read_normalizers, version_1
+from tokexport.readers.huggingface_version_2 import (
+    as_matched,
+    decoded_as_added,
+    searches_anew,
+    version_1,
+)
+from tokexport.readers.huggingface_version_2_normalizer import read_normalizers
 from tokexport.readers.json_node import Node, show
 from tokexport.readers.source_files import SourceFiles
 
@@ -55,8 +59,7 @@ def read_tokenizer_json(root: Node, files: SourceFiles, source: str = "tokenizer
     try:
         return _read(root, files, source, spelled=False)
     except NotBytesError:
-        if _is_version_2(root):
-            raise
+        pass
     # Slower, so only where something has to see the characters of GPT-2's alphabet.
     return _read(root, files, source, spelled=True)
 
@@ -69,9 +72,9 @@ def _is_version_2(root: Node) -> bool:
 def _read(root: Node, files: SourceFiles, source: str, *, spelled: bool) -> TokenizerModel:
     """``spelled``: what stands behind ByteLevel sees GPT-2's alphabet, otherwise bytes."""
     version_2 = _is_version_2(root)
+    on_bytes = version_2 and root.field("model").object().get("byte_level") is True
     if version_2:
-        _check_matches(root)
-        normalizer, normalizer_of_added = read_normalizers(root.optional("normalizer"))
+        normalizer, normalizer_of_added = read_normalizers(root.optional("normalizer"), spelled=spelled)
         root = version_1(root, normalizer_of_added)
         root.object(_FIELDS)
     else:
@@ -82,17 +85,18 @@ def _read(root: Node, files: SourceFiles, source: str, *, spelled: bool) -> Toke
         root = replace(root, ignored=[])
         normalizer = normalizer_of_added = read_normalizer(root.get("normalizer"), spelled=spelled)
     pre_tokenizer = read_pre_tokenizer(root, mapped=normalizer.byte_level, spelled=spelled)
-    spans_told = check_insertions(normalizer.steps, pre_tokenizer.steps, byte_level=pre_tokenizer.byte_level)
+    spans_told = version_2 or check_insertions(
+        normalizer.steps, pre_tokenizer.steps, byte_level=pre_tokenizer.byte_level
+    )
     huggingface = read_model(root, byte_level=pre_tokenizer.byte_level)
     added = read_added_tokens(root, huggingface.vocab, normalizer_of_added, size=len(huggingface.spelling))
     added_ids = {token.content: token.id for token in added.tokens}
     if version_2:
         added = as_matched(added)
     template = read_post_processor(root)
-    tokens, decoding = _tokens(root, huggingface, added)
+    tokens, decoding = _tokens(root, huggingface, added, Dialect.FANCY_REGEX if version_2 else Dialect.ONIGURUMA)
     if version_2:
-        tokens = tuple(decoded_as_added(tokens, added, byte_level=pre_tokenizer.byte_level))
-        _check_template(template, tokens)
+        tokens = tuple(decoded_as_added(tokens, added, byte_level=on_bytes))
     tokens = _with_template_ids(template, tokens)
     config = read_config(files)
     roles = read_roles(files, config, {**huggingface.vocab, **added_ids}, tokens, huggingface.unk_id)
@@ -105,6 +109,7 @@ def _read(root: Node, files: SourceFiles, source: str, *, spelled: bool) -> Toke
         splits=pre_tokenizer.steps,
         added_tokens=added.tokens,
         template=template,
+        search_anew=version_2 and searches_anew(added),
         trimming=read_trimming(root, huggingface, tokens, added.tokens) if spans_told else None,
         decoding=decoding,
         special_ids=roles.special_ids,
@@ -114,7 +119,7 @@ def _read(root: Node, files: SourceFiles, source: str, *, spelled: bool) -> Toke
 
 
 def _tokens(
-    root: Node, huggingface: HuggingFaceModel, added: AddedVocabulary
+    root: Node, huggingface: HuggingFaceModel, added: AddedVocabulary, dialect: Dialect
 ) -> tuple[tuple[Token | None, ...], Decoding]:
     """Every id with what it decodes to, and what is done to the whole. Where an id is in the vocabulary and added, the
     reference decodes what was added.
@@ -123,7 +128,7 @@ def _tokens(
     in_vocab = set(huggingface.spelling)
     if spelling and max(spelling) >= MAX_IDS:
         raise UnsupportedError("added_tokens", f"the id {max(spelling)}", f"ids are supported up to {MAX_IDS - 1}")
-    decoded = decode_forms(spelling, read_decoder(root))
+    decoded = decode_forms(spelling, read_decoder(root, dialect))
     tokens: list[Token | None] = [None] * (max(spelling, default=-1) + 1)
     for number, text in spelling.items():
         kind = TokenKind.ADDED
@@ -157,28 +162,6 @@ def _switched_on(root: Node) -> list[str]:
         for name in ("truncation", "padding")
         if root.optional(name) is not None
     ]
-
-
-def _check_matches(root: Node) -> None:
-    """Refuse, in version 2.0, a pattern that may match nothing: there another engine says what becomes of such a match."""
-    for name, member in (("normalizer", "normalizers"), ("pre_tokenizer", "pretokenizers"), ("decoder", "decoders")):
-        for part in flat(root.optional(name), member):
-            kind = part.value["type"]
-            if kind not in ("Replace", "Split"):
-                continue
-            text, literal = read_pattern(part.field("pattern"))
-            # A Split has no other regular expressions than a few, which match something.
-            if not text or (kind == "Replace" and not literal and compile_split(Split(text)).may_be_empty):
-                part.field("pattern").unsupported("in version 2.0 one that matches a character or more is")
-
-
-def _check_template(template: Template, tokens: tuple[Token | None, ...]) -> None:
-    """In version 2.0 a template's ids must be tokens."""
-    for number in sorted(template_ids(template)):
-        if number >= len(tokens) or tokens[number] is None:
-            raise UnsupportedError(
-                "post_processor", f"the id {number}, which is no token,", "it may add the ids of tokens"
-            )
 
 
 def _with_template_ids(template: Template, tokens: tuple[Token | None, ...]) -> tuple[Token | None, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from tokexport.errors import SourceError
-from tokexport.model import Split
+from tokexport.model import Dialect, Split
 from tokexport.readers.decoder_chain import (
     DecoderStep,
     FallbackStep,
@@ -53,18 +53,19 @@ def check_byte_level(node: Node) -> None:
         use_regex.boolean()
 
 
-def read_decoder(root: Node) -> list[DecoderStep]:
+def read_decoder(root: Node, dialect: Dialect = Dialect.ONIGURUMA) -> list[DecoderStep]:
     """The steps of the decoder of the tokenizer.json ``root``, Sequences opened.
 
-    Without a decoder the reference joins tokens by spaces. Raises UnsupportedError for a decoder that is not known.
+    ``dialect``: that of its regular expressions. Without a decoder the
+    reference joins tokens by spaces. Raises UnsupportedError for a decoder that is not known.
     """
     node = root.optional("decoder")
     if node is None:
         return [Step("decoder", "null", lambda text, first, last: text if first else " " + text, None, sees_first=True)]
-    return [_step(part) for part in flat(node, "decoders")]
+    return [_step(part, dialect) for part in flat(node, "decoders")]
 
 
-def _step(node: Node) -> DecoderStep:
+def _step(node: Node, dialect: Dialect) -> DecoderStep:
     kind = node.field("type")
     match kind.string():
         case "ByteLevel":
@@ -77,7 +78,7 @@ def _step(node: Node) -> DecoderStep:
             node.object({"type"})
             return FallbackStep(node.path)
         case "Replace":
-            return _replace(node)
+            return _replace(node, dialect)
         case "WordPiece":
             return _word_piece(node)
         case "Strip":
@@ -107,7 +108,7 @@ def _character(node: Node) -> str:
     return text if len(text := node.string()) == 1 else node.fail("one character")
 
 
-def _replace(node: Node) -> Step:
+def _replace(node: Node, dialect: Dialect) -> Step:
     node.object({"type", "pattern", "content"})
     content = node.field("content").string()
     pattern = node.field("pattern")
@@ -121,7 +122,7 @@ def _replace(node: Node) -> Step:
             node.path, "Replace", _alike(lambda string: string and string.replace(text, content)), ((text, content),)
         )
     regex = pattern.field("Regex")
-    replace = replacer(Split(regex.string(), path=regex.path), content)
+    replace = replacer(Split(regex.string(), dialect=dialect, path=regex.path), content)
     return Step(node.path, "Replace of a regular expression", _alike(replace), None)
 
 

@@ -9,20 +9,19 @@ The two libraries do not agree everywhere. What the release candidate does other
 
 from __future__ import annotations
 
-import re
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from tokexport.model import NormalForm, NormalizerStep, Prepend, Replace, Strip, Token
+from tokexport.model import (
+    Token,
+)
 from tokexport.readers.huggingface_added_tokens import AddedVocabulary
-from tokexport.readers.huggingface_normalizer import Normalizer, read_normalizer
-from tokexport.readers.huggingface_parts import flat
-from tokexport.readers.huggingface_pre_tokenizer import GPT2_PATTERN, escape
+from tokexport.readers.huggingface_normalizer import Normalizer
 from tokexport.readers.huggingface_version_2_model import is_byte_level, version_1_model
+from tokexport.readers.huggingface_version_2_pre_tokenizer import BYTE_LEVEL, version_1_pre_tokenizer
 from tokexport.readers.json_node import Node, show
-from tokexport.readers.known_patterns import LLAMA3, O200K, QWEN, TEKKEN
-from tokexport.readers.unicode_17 import PUNCTUATION, WORDS, with_unicode_17
 
 VERSION: Final = "2.0"
 _FIELDS: Final = frozenset(
@@ -31,24 +30,6 @@ _FIELDS: Final = frozenset(
         *("post_processor", "decoder", "model"),
     )
 )
-# Its Split has no engine for regular expressions: it knows these patterns, text for text, and stops at the first text with another one.
-_PATTERNS: Final = (GPT2_PATTERN, LLAMA3, QWEN, O200K, TEKKEN)
-_DEEPSEEK: Final = (
-    r"\p{N}{1,3}",
-    "[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+",
-    (
-        r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"""
-        r"| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-    ).replace(r"\r\n", "\r\n"),  # in DeepSeek's file they stand as they are
-)
-# The same in the engine of the release candidate's Replace, fancy-regex of Unicode 17, and in Oniguruma: characters, sets of them, white
-# space, groups, alternatives, and one quantifier each.
-_ESCAPED: Final = r"\\[sSnrt\\.+*?()|\[\]{}^$#&~/-]"
-_IN_SET: Final = rf"(?:{_ESCAPED}|[^\\\[\]&~^-](?:-[^\\\[\]&~^-])?)"
-_PLAIN: Final = re.compile(
-    rf"(?:(?:{_ESCAPED}|[^\\()\[\]{{}}*+?|^$]|\[\^?{_IN_SET}+\]|\((?:\?:|(?!\?))|\)|\|)(?:[*+?]\??|\{{\d+(?:,\d*)?\}}(?![?+]))?)+"
-)
-_BYTE_LEVEL: Final = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 
 
 def version_1(root: Node, normalizer: Normalizer) -> Node:
@@ -74,149 +55,12 @@ def version_1(root: Node, normalizer: Normalizer) -> Node:
             "padding": root.object().get("padding"),
             "added_tokens": _added_tokens(root.get("added_tokens"), normalizer),
             "normalizer": root.object().get("normalizer"),
-            "pre_tokenizer": _pre_tokenizer(root.optional("pre_tokenizer"), byte_level),
+            "pre_tokenizer": version_1_pre_tokenizer(root.optional("pre_tokenizer"), byte_level),
             "post_processor": _post_processor(root.optional("post_processor")),
             "decoder": _decoder(root.optional("decoder"), byte_level),
             "model": version_1_model(model),
         },
     )
-
-
-def read_normalizers(node: Node | None) -> tuple[Normalizer, Normalizer]:
-    """What the normalizer at ``node`` does to a text, and to an added token: a MetaspaceNormalizer that ends it leaves that alone.
-
-    An added token may stand anywhere, so what is put before the very start of the input is not put before it.
-    """
-    parts = flat(node, "normalizers")
-    steps: list[NormalizerStep] = []
-    of_added: list[NormalizerStep] = []
-    byte_level = False
-    for number, part in enumerate(parts):
-        if byte_level:
-            part.unsupported("nothing may follow the ByteLevel normalizer")
-        if part.value["type"] == "MetaspaceNormalizer":
-            own = _metaspace(part)
-            if number < len(parts) - 1:
-                of_added += (step for step in own if not (isinstance(step, Prepend) and step.only_first))
-        else:
-            _check_replace(part)
-            one = read_normalizer(part)
-            own = [step.of_unicode_17 if isinstance(step, NormalForm) else step for step in one.steps]
-            byte_level = one.byte_level
-            of_added += own
-        steps += own
-    return Normalizer(tuple(steps), byte_level), Normalizer(tuple(of_added), byte_level)
-
-
-def _metaspace(node: Node) -> list[NormalizerStep]:
-    node.object({"type", "replacement", "prepend", "drop_whitespace"})
-    mark, scheme = node.field("replacement"), node.field("prepend")
-    if len(mark.string()) != 1:
-        mark.fail("a single character")
-    if scheme.string() not in ("always", "first", "never"):
-        scheme.fail('"always", "first" or "never"')
-    prepend = Prepend(mark.string(), unless_present=True, only_first=scheme.value == "first")
-    if not node.field("drop_whitespace").boolean():
-        spaces = Replace(" ", mark.string(), path=node.path)
-        return [spaces] if scheme.value == "never" else [spaces, prepend]
-    if scheme.value == "first":
-        node.field("drop_whitespace").unsupported('false is, where "prepend" is "first"')
-    if scheme.value == "never":
-        return [Replace(r"\s+", "", literal=False, path=node.path)]
-    # The mark goes before every word that does not begin with it.
-    between = Replace(rf"\s+{escape(mark.string())}?", mark.string(), literal=False, path=node.path)
-    return [Strip(), between, prepend]
-
-
-def _check_replace(part: Node) -> None:
-    """Refuse a regular expression that another engine than that of 0.23 could read otherwise."""
-    if part.value["type"] != "Replace":
-        return
-    pattern = part.field("pattern").get("Regex")
-    if pattern is not None and not _PLAIN.fullmatch(pattern.string()):
-        pattern.unsupported(
-            r"in version 2.0 those are that two engines read alike: characters, sets of characters, \s, groups, | and quantifiers"
-        )
-
-
-def _pre_tokenizer(node: Node | None, byte_level: bool) -> Any:
-    parts = _splits(node)
-    _check_patterns(parts)
-    steps = [step for part in parts for step in _unicode_17(part)]
-    if byte_level:
-        steps.append(_BYTE_LEVEL)
-    if len(steps) == 1:
-        return steps[0]
-    return {"type": "Sequence", "pretokenizers": steps} if steps else None
-
-
-def _splits(node: Node | None) -> list[Node]:
-    parts = flat(node, "pretokenizers")
-    if node is not None and any(part.path.count(".pretokenizers[") > 1 for part in parts):
-        node.fail("a Sequence without another one in it; the reference refuses that")
-    for part in parts:
-        name = part.field("type")
-        if name.string() in ("ByteLevel", "Metaspace"):
-            name.fail("what version 2.0 has in its place: byte_level of the model, or a MetaspaceNormalizer")
-    return parts
-
-
-def _unicode_17(part: Node) -> list[dict[str, Any]]:
-    """The parts of version 1.0 that do what this one does, by the reference's version of Unicode."""
-    match part.value["type"]:
-        case "Split":
-            part.object({"type", "pattern", "behavior", "invert"})
-            split = {"behavior": "Isolated", "invert": False, **part.value}
-            expression = _expression(part)
-            return [split if expression is None else {**split, "pattern": {"Regex": with_unicode_17(expression)}}]
-        case "Punctuation":
-            part.object({"type", "behavior"})
-            if part.value.get("behavior", "Isolated") in ("Isolated", "Removed"):
-                return [_split(PUNCTUATION, part.value.get("behavior", "Isolated"))]
-            return [part.value]  # the reference's old code, with the punctuation of 0.23
-        case "BertPreTokenizer":
-            part.object({"type"})
-            return [{"type": "WhitespaceSplit"}, _split(PUNCTUATION, "Isolated")]
-        case "Whitespace":
-            part.object({"type"})
-            return [_split(WORDS, "Removed", invert=True)]
-        case _:
-            return [part.value]
-
-
-def _split(pattern: str, behavior: Any, *, invert: bool = False) -> dict[str, Any]:
-    return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": behavior, "invert": invert}
-
-
-def _check_patterns(parts: Sequence[Node]) -> None:
-    """Refuse a regular expression that the reference's wheels do not know."""
-    expressions = [(part, _expression(part)) for part in parts]
-    if tuple(expression for _, expression in expressions) == _DEEPSEEK and all(map(_isolates, parts)):
-        return
-    for part, expression in expressions:
-        if expression is None:
-            continue
-        if expression not in _PATTERNS:
-            part.field("pattern").unsupported(
-                "the reference's Split has no engine for regular expressions, and stops at every text with another pattern "
-                "than those of GPT-2, cl100k, Qwen, o200k, tekken and (all three) DeepSeek"
-            )
-        if not (_isolates(part) or (part.value.get("behavior") == "Removed" and part.value.get("invert") is True)):
-            part.field("pattern").unsupported(
-                "the reference stops at every text, but where it is Isolated, or Removed and inverted"
-            )
-
-
-def _expression(part: Node) -> str | None:
-    """The regular expression of a Split; None for another part or for plain text."""
-    if part.value["type"] != "Split":
-        return None
-    expression = part.field("pattern").get("Regex")
-    return None if expression is None else expression.string()
-
-
-def _isolates(part: Node) -> bool:
-    return part.value.get("behavior", "Isolated") == "Isolated" and not part.value.get("invert", False)
 
 
 def _post_processor(node: Node | None) -> Any:
@@ -241,7 +85,7 @@ def _piece(node: Node, special: dict[str, Any]) -> dict[str, Any]:
     if ("seq" in fields) == ("ids" in fields):
         node.fail('{"seq": text} or {"ids": [id, ...]}')
     type_node = node.get("type_id")
-    type_id = 0 if type_node is None else type_node.u32()
+    type_id = 0 if type_node is None else type_node.u32() % 256  # the reference keeps a byte of it
     if "seq" in fields:
         return {"Sequence": {"id": node.field("seq").string(), "type_id": type_id}}
     ids = [number.u32() for number in node.field("ids").items()]
@@ -253,7 +97,7 @@ def _piece(node: Node, special: dict[str, Any]) -> dict[str, Any]:
 def _decoder(node: Node | None, byte_level: bool) -> Any:
     """A byte-level model decodes to its bytes, whatever decoder the file has."""
     if byte_level:
-        return _BYTE_LEVEL
+        return BYTE_LEVEL
     return None if node is None else _spelled_out(node)
 
 
@@ -261,15 +105,16 @@ def _spelled_out(node: Node) -> Any:
     match node.field("type").string():
         case "ByteLevel":
             node.object({"type"})
-            return _BYTE_LEVEL
+            return BYTE_LEVEL
         case "Metaspace":
             node.object({"type", "replacement", "prepend_scheme"})
             return {**node.value, "prepend_scheme": node.field("prepend_scheme").string(), "split": True}
+        case "Replace" if node.field("pattern").object().get("String") == "":
+            return {"type": "Sequence", "decoders": []}  # an empty text is nowhere
         case "Sequence":
             node.object({"type", "decoders"})
             return {"type": "Sequence", "decoders": [_spelled_out(part) for part in node.field("decoders").items()]}
         case _:
-            _check_replace(node)
             return node.value
 
 
@@ -292,23 +137,45 @@ def _spelling(token: Node, normalizer: Normalizer) -> str:
 
 
 def _check_added_tokens(tokens: Sequence[tuple[Node, str]]) -> None:
-    """Refuse what the reference finds at other places than 0.23, and what it takes for another token."""
+    """Refuse what the reference stops at, and what it takes for another token."""
+    for is_normalized in (False, True):
+        _check_overlaps([pair for pair in tokens if pair[0].field("normalized").boolean() is is_normalized])
     found: dict[str, Node] = {}
     for token, spelling in tokens:
-        if token.field("single_word").boolean():
+        if token.field("single_word").boolean() and not spelling[:1].isascii():
             token.field("single_word").unsupported(
-                "false is; for true the reference takes any place where it begins to look for the edge of a word"
+                "false is, where the token does not begin with a character of ASCII: behind one that is part of a word the reference stops"
             )
         if spelling and found.setdefault(spelling, token) is not token:
             token.unsupported(f"tokens that normalize to other texts than {found[spelling].path} are")
-        if not token.field("rstrip").boolean():
+
+
+def _check_overlaps(tokens: Sequence[tuple[Node, str]]) -> None:
+    """Refuse what the reference overlooks where all tokens begin with one byte.
+
+    Then it looks for the prefix that they share, at places that do not overlap.
+    """
+    contents = {spelling.encode(): token for token, spelling in tokens if spelling}
+    if len({content[0] for content in contents}) != 1:
+        return
+    pairs = zip(min(contents), max(contents), strict=False)
+    shared = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
+    prefix = min(contents)[: min(shared, min(map(len, contents)) - 1)]
+    for step in range(1, len(prefix)):
+        if not prefix.startswith(prefix[step:]):
             continue
-        # 0.23 looks for all tokens first, then takes white space; here the next one is looked for behind it.
-        for other, content in tokens:
-            if other.value["normalized"] == token.value["normalized"] and content[:1].isspace():
-                token.field("rstrip").unsupported(
-                    f"false is, where another token, {show(content)}, begins with white space"
+        for content, token in contents.items():
+            text = prefix[:step] + content
+            if not any(map(text.startswith, contents)):
+                token.unsupported(
+                    f"tokens without the beginning {show(prefix.decode(errors='replace'))}, of which a part comes twice, are; "
+                    f"in {show(text.decode(errors='replace'))} the reference does not find this one"
                 )
+
+
+def searches_anew(added: AddedVocabulary) -> bool:
+    """Whether it matters that the reference looks for each token as if the text began behind the one before."""
+    return any(token.single_word or token.rstrip for token in added.tokens)
 
 
 def as_matched(added: AddedVocabulary) -> AddedVocabulary:

@@ -23,6 +23,7 @@ _MODEL_FIELDS: Final = {
     "WordPiece": ("type", "unk_token", "continuing_subword_prefix", "max_input_chars_per_word", "vocab"),
     "WordLevel": ("type", "unk_token", "vocab"),
 }
+_DEFAULTS: Final = {"fuse_unk": False, "byte_fallback": False, "ignore_merges": False}
 # Bytes that UTF-8 has: the release candidate wants a token for each.
 _TEXT_BYTES: Final = (*range(0xC0), *range(0xC2, 0xF5))
 _UTF8_LONGEST: Final = 4  # bytes of a character
@@ -31,6 +32,8 @@ _UTF8_LONGEST: Final = 4  # bytes of a character
 def version_1_model(node: Node) -> dict[str, Any]:
     """The ``model`` of version 1.0 that is the one at ``node``."""
     model = {name: value for name, value in node.value.items() if name != "byte_level"}
+    if model["type"] == "BPE":
+        model = {**_DEFAULTS, **model}
     if model["type"] == "BPE" and (model.get("continuing_subword_prefix") or model.get("end_of_word_suffix")):
         model["fuse_unk"] = False  # the reference looks at it only where there are no affixes
     return model
@@ -87,7 +90,8 @@ def _check_suffix(model: Node, vocab: Mapping[str, Any]) -> None:
 
 def _check_single_characters(model: Node, vocab: Mapping[str, Any]) -> None:
     """Refuse a byte-level model in which merges do not make the token of a character: the reference takes a word of one for that token."""
-    if model.field("ignore_merges").boolean():
+    ignores_merges = model.optional("ignore_merges")
+    if ignores_merges is not None and ignores_merges.boolean():
         return
     ranks = {
         (left, right): rank

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tokexport.compiler.regex import compile_split
+from tokexport.compiler.regex import compile_replace
 from tokexport.compiler.replacing import replace_matches
 from tokexport.model import Split
 
@@ -17,5 +17,5 @@ def replacer(split: Split, content: str) -> Callable[[str], str]:
     >>> replacer(Split("_+"), " ")("a__b_"), replacer(Split("a*"), "-")("baac")
     ('a b ', '-b-c-')
     """
-    program = compile_split(split)
+    program = compile_replace(split, content)
     return lambda text: replace_matches(program, text, content)

@@ -38,6 +38,7 @@ _NEW: Final[Mapping[str, str]] = MappingProxyType(
         "Lt": "",
         "Ll": _LOWER,
         "Lm": _MODIFIER,
+        "Han": "",  # of 16 there too
         "Lo": f"295 {_OTHER_LETTERS}",  # U+0295 went from Ll to Lo; the patterns here have Lo wherever they have Ll
     }
 )

@@ -189,6 +189,8 @@ def _flags(model: TokenizerModel) -> HeaderFlag:
         flags |= HeaderFlag.WHOLE_PIECE_FIRST
     if isinstance(model.model, BytePairModel | WordLevelModel) and model.model.fuse_unk:
         flags |= HeaderFlag.FUSE_UNKNOWN
+    if model.search_anew:
+        flags |= HeaderFlag.SEARCH_ANEW
     if model.reference is Reference.TIKTOKEN:
         flags |= HeaderFlag.RESCAN_SPECIAL | HeaderFlag.REPLACE_SURROGATES
     return flags

@@ -24,6 +24,7 @@ from piece_models import piece_goldens
 from refused import refused_files
 from refused_operations import refused_operations
 from trie_models import trie_goldens
+from version_2_models import version_2_goldens
 
 from tokexport.compiler.byte_pair import BytePairTables
 from tokexport.compiler.tables import compile_model
@@ -36,7 +37,7 @@ from tokexport.writers.tokexport_file import Options, assemble, write
 def make() -> dict[str, bytes]:
     """Every file of this folder that is made, by its path in the folder."""
     files = {"smallest-decode.bin": smallest_decode(), "smallest-bpe.bin": smallest_bpe()}
-    for golden in (*goldens(), *trie_goldens(), *piece_goldens()):
+    for golden in (*goldens(), *trie_goldens(), *piece_goldens(), *version_2_goldens()):
         files[f"{golden.name}.bin"] = _unversioned(write(golden.model, _options(golden)), golden.model)
         files[f"{golden.name}.json"] = _pretty(expected(golden))
     for decoder in golden_decoders():

@@ -74,10 +74,14 @@ def compile_split(split: Split) -> SplitProgram:
     >>> program.n_classes, program.transitions.shape, program.n_memo
     (2, (5, 3), 0)
     """
+    # tiktoken panics where it meets a match of no characters.
+    return _compiled(split, may_be_empty=split.dialect is not Dialect.FANCY_REGEX)
+
+
+def _compiled(split: Split, *, may_be_empty: bool) -> SplitProgram:
     try:
         program = compile_tree(_parse(split), on_bytes=split.on_bytes)
-        if program.may_be_empty and split.dialect is Dialect.FANCY_REGEX:
-            # tiktoken panics where it meets one.
+        if program.may_be_empty and not may_be_empty:
             raise empty_match()
         return program
     except PatternError as refused:
@@ -99,7 +103,7 @@ def compile_replace(split: Split, content: str) -> SplitProgram:
 
     Raises UnsupportedError as ``compile_split`` does.
     """
-    program = compile_split(split)
+    program = _compiled(split, may_be_empty=True)
     return program if content else replace(program, may_be_empty=False)
 
 
