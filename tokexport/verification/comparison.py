@@ -62,14 +62,18 @@ class Comparison:
     def texts(
         self, check: str, cases: Iterable[tuple[str, str]], modes: Sequence[Mode], total: int, *, decode: bool = False
     ) -> None:
-        """Compares the ids of every (key, text) in every mode, and where ``decode``, the text of these ids."""
+        """Compares the ids of every (key, text) in every mode, and where ``decode``, the text of these ids, once for the same ids."""
         done = 0
         for batch in batches(cases):
+            decoded: dict[str, list[list[int]]] = {}
             for mode in modes:
                 known = self._known(batch, mode)
                 self._encoded(check, known, mode)
                 if decode:
-                    self.decodes(f"{check}, decoded", [(key, ids) for key, _, ids in known])
+                    new = [(key, ids) for key, _, ids in known if ids not in decoded.get(key, ())]
+                    self.decodes(f"{check}, decoded", new)
+                    for key, ids in new:
+                        decoded.setdefault(key, []).append(ids)
             done += len(batch)
             self.progress(check, done, total)
 
