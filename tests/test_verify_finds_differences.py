@@ -117,8 +117,9 @@ class Twin:
     def sections(self) -> list[tuple[str, int]]:
         return [("SPLT", 1)] if self.encodes else []
 
-    def encode_pair(self, first: str, second: str, **_: object) -> list[int]:
-        return self.change_ids(first + second, list(self.reference.encode_pair(first, second) or []))
+    def encode_pair(self, first: str, second: str, *, add_special_tokens: bool, **_: object) -> list[int]:
+        mode = Mode.TEMPLATE if add_special_tokens else Mode.IDS
+        return self.change_ids(first + second, list(self.reference.encode_pair(first, second, mode) or []))
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = False) -> str:
         return self.reference.decode_batch([ids], skip_special_tokens)[0]

@@ -44,8 +44,11 @@ def self_test_cases(model: TokenizerModel, reference: ReferenceTokenizer, limit:
     """At most ``limit`` texts, 4 KB of them at most, with the reference's ids; the same ones for the same model.
 
     Two thirds are a fixed list that covers white space, contractions, digits, scripts, emoji, normalization and long pieces. The
-    others hold the model's added tokens, one of each combination of flags, special ones as ids and as text.
+    others hold the model's added tokens, one of each combination of flags, special ones as ids and as text. There are none where the
+    post-processor repeats a text or leaves it out: the reference then never gives the ids of a text alone.
     """
+    if model.template is not None and [piece.sequence for piece in model.template.single if piece.id is None] != ["A"]:
+        return []
     cases: list[SelfTestCase] = []
     around = _added_texts(model.added_tokens)
     plain = TEXTS[: limit - min(len(around), limit // 3)]

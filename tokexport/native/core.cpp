@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <string>
 
 #include <nanobind/ndarray.h>
@@ -55,7 +56,12 @@ HeldBytes::HeldBytes(nb::handle source) {
 }
 
 Core::Core(nb::object buffer, nb::object name)
-    : name_(std::move(name)), held_(buffer), file_(open_file(held_, name_)), ints_(file_.id_count), single_(template_of(0)), pair_(template_of(1)) {}
+    : name_(std::move(name)), held_(buffer), file_(open_file(held_, name_)), ints_(file_.id_count), single_(template_of(0)), pair_(template_of(1)) {
+    // Without special tokens the template is the same one, without the ids of its own.
+    const auto is_text = [](const Piece &piece) { return piece.kind != 0; };
+    std::copy_if(single_.begin(), single_.end(), std::back_inserter(plain_single_), is_text);
+    std::copy_if(pair_.begin(), pair_.end(), std::back_inserter(plain_pair_), is_text);
+}
 
 std::vector<Core::Piece> Core::template_of(int pair) const {
     std::vector<Piece> pieces;
@@ -63,13 +69,17 @@ std::vector<Core::Piece> Core::template_of(int pair) const {
     int code;
     for (std::uint32_t i = 0; (code = tkx_template(&file_, pair, i, &kind, &id, &type_id)) == TKX_OK; i++) pieces.push_back({kind, id, type_id});
     if (code != TKX_E_NOT_FOUND) fail(name_, code);
+    const uint8_t *data;
+    std::size_t size;
+    if (tkx_section(&file_, "POST", &data, &size) == TKX_OK) return pieces;
+    pieces.push_back({1, 0, 0});
+    if (pair) pieces.push_back({2, 0, 1});
     return pieces;
 }
 
 const std::vector<Core::Piece> &Core::pieces_of(std::size_t texts, bool template_) const {
-    static const std::vector<Piece> one{{1, 0, 0}}, two{{1, 0, 0}, {2, 0, 1}};
-    const std::vector<Piece> &given = texts == 1 ? single_ : pair_;
-    return template_ && !given.empty() ? given : texts == 1 ? one : two;
+    if (texts == 1) return template_ ? single_ : plain_single_;
+    return template_ ? pair_ : plain_pair_;
 }
 
 Text Core::text_of(nb::handle text) const {

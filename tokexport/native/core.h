@@ -114,7 +114,7 @@ private:
     HeldBytes held_;
     tkx file_;
     IdTable ints_;
-    std::vector<Piece> single_, pair_;
+    std::vector<Piece> single_, pair_, plain_single_, plain_pair_;
     std::once_flag added_once_;
     std::unordered_multimap<std::string_view, std::uint32_t> added_by_content_;
     WorkspacePool pool_;

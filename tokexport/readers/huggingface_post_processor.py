@@ -69,13 +69,6 @@ def _pieces(processors: Sequence[Node], texts: str) -> tuple[TemplatePiece, ...]
         raise UnsupportedError(
             path, "a sequence that treats texts differently with add_special_tokens=false", _SUPPORTED
         )
-    names = [piece.sequence for piece in without]
-    if texts == "A" and names != ["A"]:
-        raise UnsupportedError(
-            path,
-            f"a template for one text that holds it {len(names)} times",
-            "it may stand once, since the reference repeats it without special tokens too",
-        )
     return tuple(with_ids)
 
 

@@ -57,8 +57,11 @@ class ReferenceTokenizer(Protocol):
     def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
         """Many texts, by the library's fastest way. ReferenceStopsError if the library fails at one of them."""
 
-    def encode_pair(self, first: str, second: str) -> list[int] | None:
-        """Two texts with the post-processor's template for a pair; None where the library has no such thing."""
+    def encode_pair(self, first: str, second: str, mode: Mode = Mode.TEMPLATE) -> list[int] | None:
+        """Two texts as the post-processor's template for a pair has them, with its own ids in Mode.TEMPLATE only.
+
+        None where the library has no such thing.
+        """
 
     def offsets(self, text: str, mode: Mode) -> list[tuple[int, int]] | None:
         """For each id of ``encode_batch([text], mode)``, the (start, end) of what it stands for, in characters.

@@ -59,7 +59,7 @@ class RwkvReference:
         """Many texts."""
         return [self.encode(text, False) for text in texts]
 
-    def encode_pair(self, first: str, second: str) -> list[int] | None:
+    def encode_pair(self, first: str, second: str, mode: Mode = Mode.TEMPLATE) -> list[int] | None:
         """There are no pairs."""
         return None
 

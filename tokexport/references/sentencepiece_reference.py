@@ -59,7 +59,7 @@ class SentencePieceReference:
         """Many texts, one behind the other."""
         return [self._processor.encode(text) for text in texts]
 
-    def encode_pair(self, first: str, second: str) -> list[int] | None:
+    def encode_pair(self, first: str, second: str, mode: Mode = Mode.TEMPLATE) -> list[int] | None:
         """The library has no pairs."""
         return None
 

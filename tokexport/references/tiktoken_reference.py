@@ -60,7 +60,7 @@ class TiktokenReference:
         """Many texts, one behind the other: the library's own threads cost more than they save on short ones."""
         return [self._encode(text, mode) for text in texts]
 
-    def encode_pair(self, first: str, second: str) -> list[int] | None:
+    def encode_pair(self, first: str, second: str, mode: Mode = Mode.TEMPLATE) -> list[int] | None:
         """The library has no pairs."""
         return None
 

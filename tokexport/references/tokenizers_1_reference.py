@@ -73,9 +73,9 @@ class Tokenizers1Reference:
         """Many texts, on the library's own threads."""
         return self._encoded(list(texts), mode)
 
-    def encode_pair(self, first: str, second: str) -> list[int]:
-        """Two texts and the post-processor's template for a pair."""
-        return self._encoded([(first, second)], Mode.TEMPLATE)[0]
+    def encode_pair(self, first: str, second: str, mode: Mode = Mode.TEMPLATE) -> list[int]:
+        """Two texts as the post-processor's template for a pair has them."""
+        return self._encoded([(first, second)], mode)[0]
 
     def offsets(self, text: str, mode: Mode) -> None:
         """The library reports none."""

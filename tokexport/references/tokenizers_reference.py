@@ -118,11 +118,11 @@ class TokenizersReference:
             encodings = self._tokenizer.encode_batch(list(texts), add_special_tokens=mode is Mode.TEMPLATE)
         return [encoding.ids for encoding in encodings]
 
-    def encode_pair(self, first: str, second: str) -> list[int]:
-        """Two texts and the post-processor's template for a pair."""
-        self._tokenizer.encode_special_tokens = False
+    def encode_pair(self, first: str, second: str, mode: Mode = Mode.TEMPLATE) -> list[int]:
+        """Two texts as the post-processor's template for a pair has them."""
+        self._tokenizer.encode_special_tokens = mode is Mode.TEXT
         with _stops():
-            return self._tokenizer.encode(first, second, add_special_tokens=True).ids
+            return self._tokenizer.encode(first, second, add_special_tokens=mode is Mode.TEMPLATE).ids
 
     def offsets(self, text: str, mode: Mode) -> list[tuple[int, int]]:
         """As the library reports them."""

@@ -44,23 +44,25 @@ def _cases(
 
 
 def check_pairs(comparison: Comparison, vocabulary: Vocabulary, indexes: Sequence[int]) -> None:
-    """Two texts with the post-processor's template for a pair, where the reference has templates."""
+    """Two texts with the post-processor's template for a pair and without its own ids, where the reference has templates."""
     if Mode.TEMPLATE not in comparison.reference.modes():
         return
     for index in indexes:
         first, second = (make("mixed", vocabulary, comparison.seed, 2 * index + side) for side in (0, 1))
-        try:
-            expected = comparison.reference.encode_pair(first, second)
-        except ReferenceStopsError:
-            comparison.stopped += 1
-            continue
-        found = comparison.tokenizer.encode_pair(first, second, allowed_special="all", add_special_tokens=True)
-        comparison.counts[PAIRS] += 1
-        if expected != found:
-            text = first + second
-            comparison.differs(
-                Difference(PAIRS, f"pair:{index}", "encode a pair", text, None, tuple(expected or ()), tuple(found))
+        for mode in (Mode.TEMPLATE, Mode.IDS):
+            try:
+                expected = comparison.reference.encode_pair(first, second, mode)
+            except ReferenceStopsError:
+                comparison.stopped += 1
+                continue
+            found = comparison.tokenizer.encode_pair(
+                first, second, allowed_special="all", add_special_tokens=mode is Mode.TEMPLATE
             )
+            comparison.counts[PAIRS] += 1
+            if expected != found:
+                action = f"encode a pair, {mode.value}"
+                text, ids = first + second, tuple(expected or ())
+                comparison.differs(Difference(PAIRS, f"pair:{index}", action, text, None, ids, tuple(found)))
 
 
 def check_surrogates(comparison: Comparison) -> None:
