@@ -321,7 +321,7 @@ def test_a_prefix_for_the_first_piece_behind_anything(
 
 
 def test_an_empty_prefix_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UnsupportedError, match="one character or more"):
+    with pytest.raises(UnsupportedError, match="empty text"):
         read_document(source([{"type": "Prepend", "prepend": ""}], []), tmp_path)
 
 

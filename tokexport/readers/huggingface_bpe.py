@@ -62,7 +62,9 @@ def _characters(node: Node, vocab: dict[str, int], *, byte_level: bool) -> Chara
     if byte_fallback is None or byte_ids == (None,) * 256:
         return CharacterSymbols(prefix, suffix, of_bytes=byte_level) if prefix or suffix or not byte_level else None
     if prefix or suffix:
-        byte_fallback.unsupported("tokens for bytes and affixes of words do not go together")
+        byte_fallback.unsupported(
+            "with affixes the reference spells them in bytes too, and gives them places behind the end of the text"
+        )
     if not byte_level:
         return CharacterSymbols(byte_ids=byte_ids)
     if lacks_bytes(vocab):

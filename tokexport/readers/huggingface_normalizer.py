@@ -77,7 +77,9 @@ def _steps(node: Node) -> list[NormalizerStep]:
             node.object({"type", "prepend"})
             if not node.field("prepend").string():
                 # The reference then takes the first character for inserted, and stops or loses count in later steps.
-                node.field("prepend").unsupported("a text of one character or more is supported")
+                node.field("prepend").unsupported(
+                    "behind an empty text the reference stops at the next step, or doubles what it has; a longer one is supported"
+                )
             return [Prepend(node.field("prepend").string())]
         case "Precompiled":
             node.object({"type", "precompiled_charsmap"})
