@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
 from runtime_samples import NAMES, cases, content, encoding, tokenizer
 
+from tokexport.conversion import convert
 from tokexport.errors import FormatError
 from tokexport.runtime.tokenizer import load
 
@@ -132,6 +134,20 @@ def test_a_long_text_needs_no_more_than_patience(unit):
     assert ids == encoding().encode_ordinary(text)
     assert tokenizer("ranks").encode_to_numpy(text).tolist() == ids
     assert tokenizer("ranks").encode("short") == encoding().encode_ordinary("short")
+
+
+def test_a_long_text_takes_the_memory_that_it_needs_and_not_what_another_one_could_need(tmp_path):
+    theirs = tokenizers.Tokenizer(tokenizers.models.BPE({"a": 0, "b": 1, "c": 2}, [], unk_token="a"))
+    growing = [
+        tokenizers.normalizers.Replace(pair, "b" * 1000) for pair in ("xx", "yy", "zz")
+    ]  # by 1000 * 1000 * 1000, as far as the file tells
+    # What may be prepended to a part of a text as well as to the text leaves no place to cut it.
+    theirs.normalizer = tokenizers.normalizers.Sequence([tokenizers.normalizers.Prepend("c"), *growing])
+    ours = load(convert(theirs, tmp_path / "growing.bin").target)
+    text = "abc" * 300_000 + "xxyyzz"
+    encoding = theirs.encode(text)
+    assert ours.encode(text) == ours.encode_batch([text])[0] == encoding.ids
+    assert list(ours.encode_with_offsets(text).offsets) == encoding.offsets
 
 
 def test_a_str_keeps_its_ids_apart_from_those_of_the_next_call():

@@ -3302,7 +3302,10 @@ static NO_INLINE void rewrite(run *r, const tkx_op *op, uint32_t count, int firs
         *text = r->memory + mark;
         *size = w.used;
     }
-    if (r->code == TKX_E_WORK && !r->memory_needed) r->memory_needed = mark + (uint64_t)tkx_work_size(r->t, given);
+    if (r->code == TKX_E_WORK && !r->memory_needed) {
+        const uint64_t any = tkx_work_size(r->t, given);
+        r->memory_needed = any > UINT64_MAX - mark ? UINT64_MAX : mark + any;
+    }
 }
 
 #endif

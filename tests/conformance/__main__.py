@@ -55,10 +55,13 @@ def conformance(
         click.echo(f"{folder}: there is no tokenizer in it that could be compared", err=True)
         context.exit(2)
     work = [Job(folder, one, strings, seed, text_files(texts), vectors, not no_code_points) for one in chosen]
+    typed = command(strings, seed, texts, vectors, patterns, only, no_code_points)
     outcomes: list[Outcome] = []
     for outcome in measure_all(work, jobs):
         outcomes.append(outcome)
         click.echo(f"{len(outcomes)} of {len(work)}: {outcome.name} {outcome.pattern} {outcome.state}", err=True)
+        if output is not None and not as_json:  # what took an hour shall not be lost when the last one stops
+            output.write_text(report(outcomes, [], typed), encoding="utf-8")
     if as_json:
         facts = {
             "versions": dict(versions()),
@@ -67,9 +70,7 @@ def conformance(
         }
         click.echo(json.dumps(facts))
     else:
-        document = report(
-            outcomes, [] if only else others, command(strings, seed, texts, vectors, patterns, only, no_code_points)
-        )
+        document = report(outcomes, [] if only else others, typed)
         if output is None:
             click.echo(document, nl=False)
         else:

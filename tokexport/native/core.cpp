@@ -156,8 +156,7 @@ Outcome Core::encode_text(Workspace &space, std::size_t &used, std::string_view 
         if (code == TKX_E_IDS && count > room) {
             space.ids.resize(used + count);
         } else if (code == TKX_E_WORK && count > space.memory.capacity()) {
-            // Twice what this part of the text wants, so that a text whose parts grow does not start again at each.
-            space.memory.resize(std::max(count, std::min(2 * count, tkx_work_size(&file_, text.size()))));
+            space.grow(count, text.size());
         } else {
             return {code, count};
         }

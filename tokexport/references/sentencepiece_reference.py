@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Final, Literal
 
 from tokexport.errors import SourceError, TokexportError
@@ -71,7 +72,8 @@ class SentencePieceReference:
     def starts(self, text: str, mode: Mode) -> list[int]:
         """From the offsets that the library reports, which count characters."""
         offsets: list[tuple[int, int]] = self._processor.EncodeAsOffsetMapping(text)["offsets"]
-        return [len(text[:first].encode()) for first, _ in offsets]
+        places = [0, *accumulate(len(character.encode()) for character in text)]
+        return [places[first] for first, _ in offsets]
 
     def decode_batch(self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool) -> list[str]:
         """Ids to text. The library cannot skip: its control pieces give no text anyway, though they are taken out before."""

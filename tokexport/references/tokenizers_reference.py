@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -134,7 +135,8 @@ class TokenizersReference:
         """From the offsets that the library reports, which count characters."""
         self._tokenizer.encode_special_tokens = mode is Mode.TEXT
         encoding = self._tokenizer.encode(text, add_special_tokens=mode is Mode.TEMPLATE)
-        return [len(text[:first].encode()) for first, _ in encoding.offsets]
+        places = [0, *accumulate(len(character.encode()) for character in text)]
+        return [places[first] for first, _ in encoding.offsets]
 
     def decode_batch(self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool) -> list[str]:
         """Ids to text; the library leaves out ids that it does not know."""
