@@ -146,3 +146,15 @@ def test_what_asks_which_text_comes_first_is_refused_behind_such_an_insertion(tm
     normalizer = {"type": "Sequence", "normalizers": [{"type": "NFC"}, replace("^", "-")]}
     with pytest.raises(UnsupportedError, match="what comes first"):
         read_document(whole(bpe(), normalizer=normalizer, pre_tokenizer=METASPACE), tmp_path)
+
+
+@pytest.mark.parametrize("lengths", [(255, 255), (256, 1), (2, 300), (200, 200)])
+@pytest.mark.parametrize("text", ["", "a", "xaéa bab"])
+def test_a_character_may_become_a_text_of_any_length(lengths: tuple[int, int], text: str, tmp_path: Path) -> None:
+    first, second = lengths
+    steps = [("a", "b" * first), ("b", "é" + "a" * (second - 1)), ("é", "!")]
+    replacing = [{"type": "Replace", "pattern": {"String": one}, "content": content} for one, content in steps]
+    fields = whole(bpe(), normalizer={"type": "Sequence", "normalizers": replacing})
+    theirs = tokenizers.Tokenizer.from_str(json.dumps(fields)).encode(text)
+    found = load(write(read_document(fields, tmp_path))).encode_with_offsets(text)
+    assert (list(found.ids), list(found.offsets)) == (theirs.ids, theirs.offsets)

@@ -37,6 +37,14 @@ class CharacterMapping:
     numbers: npt.NDArray[np.uint32]
     outputs: tuple[Output, ...]
 
+    def longest(self) -> int:
+        """How many bytes at most stand before or behind a character, or in its place.
+
+        >>> mapping_of({"a": "é", "b": "c"}).longest()
+        2
+        """
+        return max(len(text.encode()) for output in self.outputs for text in (output.before, output.after))
+
     def apply(self, text: str) -> str:
         """The text with every character mapped.
 

@@ -20,7 +20,7 @@ from tokexport.compiler.normalizer_table import NormalizerTable, normalizer_tabl
 from tokexport.compiler.patterns import literal, white_space_at_end
 from tokexport.compiler.regex import MATCH_ENDS, SplitProgram, compile_replace, compile_tree
 from tokexport.errors import UnsupportedError
-from tokexport.layout import MAX_OPS
+from tokexport.layout import MAX_MAPPED, MAX_OPS
 from tokexport.model import (
     Append,
     CharacterMap,
@@ -110,8 +110,10 @@ def compile_steps(steps: tuple[NormalizerStep | PreTokenizerStep, ...]) -> tuple
     ops: list[Op] = []
     for step in steps:
         for op in _ops(step):
-            if isinstance(op, MapOp) and ops and isinstance(ops[-1], MapOp):
-                ops[-1] = MapOp(joined(ops[-1].mapping, op.mapping))
+            last = ops[-1] if ops else None
+            both = joined(last.mapping, op.mapping) if isinstance(last, MapOp) and isinstance(op, MapOp) else None
+            if both is not None and both.longest() <= MAX_MAPPED:
+                ops[-1] = MapOp(both)
             else:
                 ops.append(op)
     if len(ops) > MAX_OPS:
@@ -127,7 +129,7 @@ def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
             return [MapOp(named_mapping(step))]
         case Replace(pattern="", content=""):
             return []
-        case Replace(literal=True) if len(step.pattern) == 1:
+        case Replace(literal=True) if len(step.pattern) == 1 and len(step.content.encode()) <= MAX_MAPPED:
             return [MapOp(mapping_of({step.pattern: step.content}))]
         case Replace(literal=True):
             return [ReplaceOp(compile_tree(literal(step.pattern)), step.content)]

@@ -17,8 +17,6 @@ from tokexport.errors import UnsupportedError
 from tokexport.layout import OpFlag, OpKind
 from tokexport.writers.split_program import padded, program_bytes
 
-LONGEST_OUTPUT = 0xFF
-
 
 def rewriting(normalizer: Sequence[Op], others: Sequence[Op]) -> bytes | None:
     """NORM, or None where nothing is rewritten. ``others`` belong to stages."""
@@ -121,10 +119,6 @@ def _map(mapping: CharacterMapping) -> bytes:
     for index, number in enumerate(used.tolist()):
         output = mapping.outputs[number]
         before, after = output.before.encode(), output.after.encode()
-        if max(len(before), len(after)) > LONGEST_OUTPUT:
-            raise UnsupportedError(
-                "normalizer", f"a character that becomes {len(before + after)} bytes", f"at most {LONGEST_OUTPUT} are"
-            )
         entries[index] = (len(text), len(before), len(after), output.keep, 0)
         text += before + after
     table = class_table(numbers.reshape(-1).astype(np.uint16))
