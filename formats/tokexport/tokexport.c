@@ -3107,7 +3107,7 @@ static void write_replacement(rewriter *w, uint32_t place, const uint8_t *p, con
 }
 
 /* Where the characters from p on end that a charsmap leaves as they are, whatever follows. By cluster, the one before something else is left
-   out: a mark may be joined to it. Chinese and Japanese are twice as fast as when each character is asked for its cluster. */
+   out: a mark may be joined to it. Chinese and Japanese are 1.5 to 1.8 times as fast as when each character is asked for its cluster. */
 static const uint8_t *charsmap_idle(const rewriter *w, const uint8_t *p) {
     const tkx_stage *s = &w->op->program;
     const int by_cluster = w->op->flags & BY_CLUSTER;
