@@ -77,7 +77,7 @@ def hash_bytes(b: bytes) -> int:
         h = mix(h, int.from_bytes(b[0:4], "little") | int.from_bytes(b[n - 4 :], "little") << 32)
     else:
         for i in range(0, n - 8, 8):
-            h = mix(h, int.from_bytes(b[i : i + 8], "little"))
+            h = mix(h, int.from_bytes(b[i : i + 8], "little")) * K2 & MASK
         h = mix(h, int.from_bytes(b[n - 8 :], "little"))
     return finish(h)
 

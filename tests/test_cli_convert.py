@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -15,6 +17,24 @@ def test_a_conversion_says_what_is_in_the_file(run, small_source, tmp_path):
     assert (tmp_path / "it.bin").exists()
     for word in ("it.bin", "NFC", "440 tokens", "RECS", "PIDX", "TEST"):
         assert word.removeprefix("440 ") in outcome.text
+
+
+def test_a_conversion_names_the_model(run, tmp_path):
+    source = tmp_path / "tokenizer.json"
+    models = {
+        "WordLevel": {"type": "WordLevel", "vocab": {"a": 0, "?": 1}, "unk_token": "?"},
+        "Unigram": {"type": "Unigram", "vocab": [["?", 0.0], ["a", -1.0]], "unk_id": 0},
+    }
+    for name, model in models.items():
+        source.write_text(json.dumps({"version": "1.0", "model": model}), encoding="utf-8")
+        outcome = run("convert", source, "-o", tmp_path / "it.bin", "--force")
+        assert ["model", name] in [line.split() for line in outcome.text.splitlines()]
+
+
+def test_the_command_is_also_a_module(small_source, tmp_path):
+    command = [sys.executable, "-m", "tokexport", "convert", small_source("gpt2"), "-o", tmp_path / "it.bin"]
+    assert subprocess.run(command, capture_output=True, check=True).stdout
+    assert tokexport.load(tmp_path / "it.bin").n_vocab > 0
 
 
 def test_json_gives_the_sizes_of_all_sections(run, small_source, tmp_path):

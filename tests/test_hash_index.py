@@ -25,7 +25,9 @@ def slow_hash(content: bytes) -> int:
         words += [int.from_bytes(content[start : start + 8], "little") for start in range(0, size - 8, 8)]
         words.append(int.from_bytes(content[-8:], "little"))
     value = size * K0 & MASK
-    for word in words:
+    for number, word in enumerate(words):
+        if number:
+            value = value * K2 & MASK
         value = (value ^ word) * K1 & MASK
         value ^= value >> 32
     value = value * K2 & MASK
@@ -44,6 +46,32 @@ def test_pairs_hash_as_the_specification_says(left: int, right: int) -> None:
     value = value * K2 & MASK
     value ^= value >> 29
     assert int(hash_pairs(np.array([left], np.uint64), np.array([right], np.uint64))[0]) == value
+
+
+@pytest.mark.parametrize(
+    ("letters", "count"),
+    [
+        *(
+            (letters, count)
+            for letters in ("ابتثجحخدذرزسشصضطظعغفقكلمنهوي", "中国人民日本語学生先")
+            for count in (4, 6, 8)
+        ),
+        *(
+            (letters, count)
+            for letters in ("abcdefghijklmnopqrstuvwxyz", "ab01", "нетворсил")
+            for count in (9, 12, 16, 22)
+        ),
+    ],
+)
+def test_words_of_few_letters_have_hashes_of_their_own(letters: str, count: int) -> None:
+    rows = np.random.default_rng(count).integers(0, len(letters), (200_000, count))
+    words = {"".join(letters[number] for number in row) for row in rows.tolist()}
+    assert len(np.unique(hash_contents([word.encode() for word in words]))) == len(words)
+
+
+def test_two_words_that_a_vocabulary_has_do_not_collide() -> None:
+    first, second = hash_contents(["كاتدير".encode(), "كاتعيا".encode()]).tolist()
+    assert first != second
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 7, 100, 20_000])

@@ -245,7 +245,7 @@ static FORCE_INLINE uint64_t hash_bytes(const uint8_t *b, size_t n) {
     uint64_t h = n * K0;
     size_t i;
     if (n >= 8) {
-        for (i = 0; i < n - 8; i += 8) h = mix(h, load_u64(b + i));
+        for (i = 0; i < n - 8; i += 8) h = mix(h, load_u64(b + i)) * K2;
         h = mix(h, load_u64(b + n - 8));
     } else if (n >= 4) {
         h = mix(h, (uint64_t)load_u32(b) | (uint64_t)load_u32(b + n - 4) << 32);

@@ -8,11 +8,12 @@ from pathlib import Path
 import click
 
 from tokexport.cli.console import json_option, note, plural, say, say_json, size, table
-from tokexport.cli.contents import MEANINGS
+from tokexport.cli.contents import MEANINGS, MODELS
 from tokexport.cli.options import read_special_tokens, source_options
 from tokexport.conversion import Conversion
 from tokexport.conversion import convert as library
 from tokexport.model import NormalizerStep
+from tokexport.writers.trie_sections import MODEL_TYPES
 
 
 @click.command()
@@ -111,7 +112,8 @@ def describe(done: Conversion, source: str) -> str:
     facts = [
         ("source", f"{model.provenance.source}, whose reference is {model.reference.value}"),
         *([("repository", f"{source} at commit {done.commit}")] if done.commit else []),
-        ("vocabulary", f"{plural(tokens, 'token')}{holes}; byte-level BPE"),
+        ("model", MODELS[MODEL_TYPES[type(model.model)]]),
+        ("vocabulary", f"{plural(tokens, 'token')}{holes}"),
         ("added tokens", f"{len(model.added_tokens):,}, {special:,} of them special"),
         ("normalizer", ", ".join(map(_step_name, model.normalizer)) or "none"),
         ("pre-tokenizer", plural(len(model.splits), "stage")),

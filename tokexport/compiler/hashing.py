@@ -49,7 +49,7 @@ def hash_contents(contents: Sequence[bytes]) -> U64:
     """Hashes byte strings to 64 bits each; shape (len(contents),).
 
     >>> [hex(int(value)) for value in hash_contents([b"", b"a", b"token", b"a longer token"])]
-    ['0x0', '0xc0485ad377343c80', '0xb42693316ff5daae', '0x19d70186e0ac7a69']
+    ['0x0', '0xc0485ad377343c80', '0xb42693316ff5daae', '0xd5506ed81764b898']
     """
     hashes = np.zeros(len(contents), np.uint64)
     by_length: dict[int, list[int]] = {}
@@ -130,7 +130,7 @@ def _hash_rows(rows: npt.NDArray[np.uint8], length: int) -> U64:
         value = _mix(value, word)
     else:
         for start in range(0, length - 8, 8):
-            value = _mix(value, _little_endian(rows[:, start : start + 8]))
+            value = _mix(value, _little_endian(rows[:, start : start + 8])) * np.uint64(K2)
         value = _mix(value, _little_endian(rows[:, length - 8 :]))
     return _finish(value)
 
