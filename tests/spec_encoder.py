@@ -521,13 +521,20 @@ def replaced_spans(stage: Stage, text: bytes) -> Iterator[tuple[int, int, bool]]
 
 def labelled(stage: Stage, classes: Sequence[int]) -> Sequence[int]:
     """What the program reads: the labels of a piece, or its classes where there is no label table."""
-    if not stage.labels:
-        return classes
+    direction = 1 if stage.flags & FORWARD_LABELS else -1
+    if stage.labels:
+        classes = run_labels(stage.labels, stage.label_class_count, classes, direction)
+    if stage.second_labels:
+        classes = run_labels(stage.second_labels, stage.second_label_class_count, classes, -direction)
+    return classes
+
+
+def run_labels(table: Sequence[int], columns: int, symbols: Sequence[int], direction: int) -> Sequence[int]:
+    """The labels that a table gives to symbols, from the first to the last (1) or the other way (-1)."""
     labels = []
     state = 0
-    direction = 1 if stage.flags & FORWARD_LABELS else -1
-    for number in classes[::direction]:
-        entry = stage.labels[state * stage.label_class_count + number]
+    for number in symbols[::direction]:
+        entry = table[state * columns + number]
         labels.append(entry & 0xFF)
         state = entry >> 8
     return labels[::direction]
