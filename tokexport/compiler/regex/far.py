@@ -91,25 +91,17 @@ def determinise_far(program: Program, alphabet: npt.NDArray[np.int64]) -> tuple[
     symbols = _Symbols(classes.n_classes, members, truth)
 
     passes = _passes(looks)
-    given: list[Labelling] = []
+    labellings: list[Labelling] = []
     for number, own in enumerate(passes):
         later = [program, *(inner for each in passes[number + 1 :] for _, inner in each)]
         labelling, symbols = _pass(own, symbols, {id(test) for each in later for test in _tests(each)})
-        given.append(labelling)
-    own_members = np.array([symbols.members[id(each)] for each in program.sets], dtype=np.bool_)
-    own_members = own_members.reshape(len(program.sets), symbols.count)
-    every_label = np.arange(symbols.count, dtype=np.int32)
-    automaton = minimise(determinise_over(program, every_label, own_members, symbols.truth))
-
-    kept: list[Labelling] = []
-    joined = automaton.classes
-    for labelling in reversed(given):
-        joined, labelling = _smallest(replace(labelling, labels=joined[labelling.labels].astype(np.int64)))
-        if len(labelling.next) > 1:
-            kept.insert(0, labelling)
-        else:
-            joined = labelling.labels[0][joined]
-    return replace(automaton, classes=joined[classes.classes].astype(np.int32)), tuple(kept)
+        labellings.append(labelling)
+    holds = np.array([symbols.members[id(each)] for each in program.sets], dtype=np.bool_)
+    holds = holds.reshape(len(program.sets), symbols.count)
+    every_symbol = np.arange(symbols.count, dtype=np.int32)
+    automaton = minimise(determinise_over(program, every_symbol, holds, symbols.truth))
+    joined, kept = _joined(automaton.classes, labellings)
+    return replace(automaton, classes=joined[classes.classes]), kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +132,24 @@ def _pass(looks: _Looks, symbols: _Symbols, asked_later: set[int]) -> tuple[Labe
     return Labelling(table.next, labels, forward), _Symbols(len(symbol_of), members, truth)
 
 
+def _joined(
+    joined: npt.NDArray[np.int32], labellings: Sequence[Labelling]
+) -> tuple[npt.NDArray[np.int32], tuple[Labelling, ...]]:
+    """The labellings that are left where labels of the last one are joined, and so in turn those that only they told apart.
+
+    ``joined``: for each label of the last what it becomes. Returns the same for each symbol that the first one reads.
+    """
+    kept: list[Labelling] = []
+    for labelling in reversed(labellings):
+        symbols, smallest = _smallest(replace(labelling, labels=joined[labelling.labels].astype(np.int64)))
+        if len(smallest.next) > 1:
+            kept.insert(0, smallest)
+            joined = symbols
+        else:
+            joined = smallest.labels[0][symbols].astype(np.int32)
+    return joined, tuple(kept)
+
+
 def _labelled(
     following: npt.NDArray[np.int64], answers: npt.NDArray[np.bool_]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
@@ -156,7 +166,7 @@ def _labelled(
         number = numbers.setdefault((symbol, answers[target].tobytes()), len(numbers))
         if number == len(places):
             if number == MAX_LABELS:
-                raise PatternError(0, "look-aheads that tell too many kinds of text apart", f"up to {MAX_LABELS} are")
+                raise PatternError(0, "look-arounds that tell too many kinds of text apart", f"up to {MAX_LABELS} are")
             places.append(int(target))
         labels[state, symbol] = number
     return labels, np.array([symbol for symbol, _ in numbers]), answers[[*places, 0]]
