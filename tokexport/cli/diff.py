@@ -11,7 +11,7 @@ import numpy as np
 
 from tokexport.cli.console import json_option, plural, say, say_json
 from tokexport.cli.contents import Contents
-from tokexport.cli.decoding import decoding_text, forms_text
+from tokexport.cli.decoding import decoding_text, edits_text, forms_text
 from tokexport.cli.options import read_special_tokens, source_options
 from tokexport.cli.sources import converted, is_tokexport_file, opened
 from tokexport.escape import escape, visible
@@ -190,7 +190,7 @@ def other_differences(one: Contents, two: Contents) -> Iterator[str]:
         ("flags", lambda side: ", ".join(side.flags) or "none"),
         ("unknown id", lambda side: side.header.unknown_id),
         ("normalizer", lambda side: side.normalizer or "none"),
-        ("decoder", lambda side: decoding_text(side.decoding)),
+        ("decoder", lambda side: decoding_text(side.decoding, edits_text(side.section(Tag.DECODER)))),
         ("template", lambda side: side.template()),
         ("special ids", lambda side: side.special_ids()),
     ]
