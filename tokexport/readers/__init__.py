@@ -188,7 +188,12 @@ def _read_pair(
         check_kind(
             name, node.object(repeats=True)
         )  # before the other file is looked for, whose name depends on the kind
-    vocab_name, merges_name = sibling(name, files)
+    try:
+        vocab_name, merges_name = sibling(name, files)
+    except SourceError:
+        if node is None:
+            check_kind(name, {}, parse_merges(data, name))
+        raise
     vocab = node if node is not None and name == vocab_name else parse(files.read(vocab_name), vocab_name)
     merges = data if name == merges_name else files.read(merges_name)
     if is_clip(vocab.object(repeats=True)):
