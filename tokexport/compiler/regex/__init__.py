@@ -19,6 +19,7 @@ from tokexport.compiler.regex.dfa import DEAD, Automaton, determinise, minimise
 from tokexport.compiler.regex.far import Labelling, determinise_far, looks_far
 from tokexport.compiler.regex.overrun import states_to_remember
 from tokexport.compiler.regex.program import program_of
+from tokexport.compiler.regex.references import expanded
 from tokexport.compiler.regex.runs import script_runs
 from tokexport.compiler.regex.syntax import Characters, Node, PatternError
 from tokexport.compiler.unicode import CODE_POINTS, character_test_set
@@ -68,7 +69,7 @@ def compile_split(split: Split) -> SplitProgram:
     r"""Compile one pre-tokenizer stage.
 
     Raises UnsupportedError, naming the pattern and the place in it, where the table could not be exact: far look-ahead and
-    look-behind in one pattern, back-references, and whatever the dialect's engine itself refuses.
+    look-behind in one pattern, references to groups that may hold many texts, and whatever the dialect's engine itself refuses.
 
     >>> program = compile_split(Split(r"\s+(?!\S)|\s+|\S+"))
     >>> program.n_classes, program.transitions.shape, program.n_memo
@@ -110,7 +111,7 @@ def compile_replace(split: Split, content: str) -> SplitProgram:
 def compile_tree(node: Node, *, on_bytes: bool = False) -> SplitProgram:
     """Compile a pattern that is given as its tree; PatternError where the table could not be exact."""
     alphabet = byte_alphabet() if on_bytes else np.arange(CODE_POINTS)
-    program = program_of(resolved(node))
+    program = program_of(resolved(expanded(node)))
     if looks_far(program):
         return _split_program(*determinise_far(program, alphabet))
     return _split_program(minimise(determinise(program, alphabet)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from tokexport.compiler.regex.captures import Groups
 from tokexport.compiler.regex.casefold import variants_of
 from tokexport.compiler.regex.fancy_set import (
     CONTROLS,
@@ -99,7 +100,7 @@ _OPTION_LETTERS = {
 def parse(pattern: str) -> Node:
     r"""The tree of a pattern.
 
-    Raises PatternError for what fancy-regex refuses, and for what has no place in a tree: back-references, \G, \K, conditions,
+    Raises PatternError for what fancy-regex refuses, and for what has no place in a tree: calls of groups, \G, \K, conditions,
     absent operators, backtracking control.
 
     >>> node = parse("a{1,2}+")
@@ -116,6 +117,7 @@ def parse(pattern: str) -> Node:
 class _Parser:
     def __init__(self, pattern: str) -> None:
         self.source = PatternReader(pattern, Dialect.FANCY_REGEX)
+        self._groups = Groups(pattern)
         self._options = _Options()
 
     def alternatives(self) -> Node:
@@ -256,7 +258,7 @@ class _Parser:
         if letter in _UNSUPPORTED_ESCAPES:
             raise source.refused(_UNSUPPORTED_ESCAPES[letter], "look-ahead and look-behind are", start)
         if letter in DECIMAL or letter in "kg":
-            raise source.refused("a reference to a group", "patterns without back-references and calls are", start)
+            return self._groups.reference(source, letter, self._options.ignore_case, start)
         match letter:
             case "Z":
                 return Look(_LAST_LINE_FEEDS, True, False, start)
@@ -301,6 +303,7 @@ class _Parser:
     def _group(self, start: int) -> Node | None:
         source = self.source
         self._skip_comments()
+        name = None
         for sign, ahead, negative in LOOK_SIGNS:
             if source.skip(sign):
                 return Look(self._closed(start), ahead, negative, start)
@@ -315,7 +318,8 @@ class _Parser:
         elif source.looking_at("*"):
             raise source.refused("a backtracking control verb", "patterns without them are", start)
         # A group is a node of its own even when it is empty: it may be repeated.
-        return Sequence((self._closed(start),))
+        number = self._groups.opened(name)
+        return self._groups.closed(number, Sequence((self._closed(start),)))
 
     def _optioned_group(self, start: int) -> Node | None:
         source = self.source

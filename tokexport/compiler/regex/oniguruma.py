@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from tokexport.compiler.regex.captures import Groups
 from tokexport.compiler.regex.casefold import folded_literal, folded_set, variants_of
 from tokexport.compiler.regex.oniguruma_set import BracketReader, escaped_character
 from tokexport.compiler.regex.reader import DECIMAL, PatternReader
@@ -88,7 +89,7 @@ _Item: TypeAlias = "Node | _Literal"
 def parse(pattern: str) -> Node:
     r"""The tree of a pattern.
 
-    Raises PatternError for what Oniguruma refuses, and for what has no place in a tree: back-references, \X, \G, \K, conditions,
+    Raises PatternError for what Oniguruma refuses, and for what has no place in a tree: calls of groups, \X, \G, \K, conditions,
     absent operators, callouts.
 
     >>> node = parse("a{2,1}")  # possessive, because 1 < 2
@@ -105,6 +106,7 @@ def parse(pattern: str) -> Node:
 class _Parser:
     def __init__(self, pattern: str) -> None:
         self.source = PatternReader(pattern, Dialect.ONIGURUMA)
+        self._groups = Groups(pattern)
 
     def alternatives(self, options: _Options) -> Node:
         return _finished(self._alternatives(options))
@@ -245,8 +247,8 @@ class _Parser:
             return Assertion(_ANCHORS[letter])
         if letter in _UNSUPPORTED_ESCAPES:
             raise source.refused(_UNSUPPORTED_ESCAPES[letter], "look-ahead and look-behind are", start)
-        if letter in "123456789" or (letter in "kg" and (source.looking_at("<") or source.looking_at("'"))):
-            raise source.refused("a reference to a group", "patterns without back-references and calls are", start)
+        if letter in DECIMAL - {"0"} or (letter in "kg" and (source.looking_at("<") or source.looking_at("'"))):
+            return self._groups.reference(source, letter, options.ignore_case, start)
         match letter:
             case "Z":
                 return Look(_LAST_LINE_FEED, True, False, start)
@@ -276,6 +278,7 @@ class _Parser:
                 return [Look(_finished(body), ahead, negative, start)]
         if source.skip("?>"):
             return [Atomic(_finished(self._closed(self._alternatives(options), start)), start)]
+        name = None
         if source.skip("?<") or source.skip("?'"):
             name = source.take_until(">" if source.text[source.position - 1] == "<" else "'")
             if not name or name[0] in "0123456789" or not all(_WORD[ord(character)] for character in name):
@@ -285,7 +288,9 @@ class _Parser:
         elif source.looking_at("*"):
             raise source.refused("a callout", "patterns without callouts are", start)
         # A capturing group is a node of its own, so that nothing in it folds with what stands beside it.
-        return [_finished(self._closed(self._alternatives(options), start))]
+        number = self._groups.opened(name)
+        held = _finished(self._closed(self._alternatives(options), start))
+        return [self._groups.closed(number, held)]
 
     def _optioned_group(self, options: _Options, start: int) -> list[_Item]:
         source = self.source

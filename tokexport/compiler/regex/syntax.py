@@ -109,6 +109,23 @@ class Atomic:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """What a capturing group holds, where a pattern refers back to groups."""
+
+    number: int
+    body: Node
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reference:
+    """The text that a group has matched, once more; ``may_be_empty`` as that of the group."""
+
+    number: int
+    may_be_empty: bool
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Look:
     """A look-ahead or look-behind: the body matches here (or does not), and nothing is consumed."""
 
@@ -138,7 +155,7 @@ class Automaton:
     arcs: tuple[tuple[tuple[CodePoints, int], ...], ...]
 
 
-Node: TypeAlias = "Characters | Sequence | Choice | Repeat | Atomic | Look | Assertion | Automaton"
+Node: TypeAlias = "Characters | Sequence | Choice | Repeat | Atomic | Group | Reference | Look | Assertion | Automaton"
 
 EMPTY = Sequence(())
 NON_EMPTY = "a repeat of something that consumes a character is"
@@ -198,7 +215,9 @@ def can_match_empty(node: Node) -> bool:
             return any(can_match_empty(option) for option in options)
         case Repeat(body, low):
             return low == 0 or can_match_empty(body)
-        case Atomic(body):
+        case Atomic(body) | Group(_, body):
             return can_match_empty(body)
+        case Reference(_, may_be_empty):
+            return may_be_empty
         case _:
             return True
