@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
 
-from tokexport.model import Decoding, FirstIs, Token
+from tokexport.model import Decoding, FirstIs, Replacing, Token, Trimmed
 
 CHARACTERS = " ▁é🙂"
 pieces = st.lists(
@@ -28,7 +30,15 @@ free = st.builds(
 tokens = st.lists(st.one_of(plain, fallbacks, fallbacks, cut, grown, shorter, free), min_size=1, max_size=12)
 strips = st.just(("", 0)) | st.tuples(st.sampled_from(CHARACTERS), st.integers(1, 3))
 fallback_rules = st.sampled_from([(False, False), (True, False), (True, True)])
-rules = st.builds(
+patterns = st.sampled_from(["a", "aa", "a▁", "▁", "▁▁a", "é", "\ufffd", "##", "ab", "🙂▁"])
+replacements = st.dictionaries(patterns, st.sampled_from(["", "a", "▁a", "é", "bb"]), min_size=1, max_size=3)
+edits = st.lists(
+    st.builds(lambda pairs: Replacing(tuple(pairs.items())), replacements)
+    | st.builds(Trimmed, st.sampled_from(CHARACTERS), st.integers(1, 3), st.booleans()),
+    min_size=1,
+    max_size=2,
+)
+stripping = st.builds(
     lambda fallback, left, right, repeats, first: Decoding(
         byte_fallback=fallback[0],
         fallback_by_character=fallback[1],
@@ -43,3 +53,9 @@ rules = st.builds(
     st.booleans(),
     st.sampled_from(FirstIs),
 )
+editing = st.builds(
+    lambda decoding, steps: replace(decoding, strip_left=("", 0), strip_right=("", 0), edits=tuple(steps)),
+    stripping,
+    edits,
+)
+rules = stripping | editing

@@ -16,12 +16,34 @@ REPLACEMENT = "\ufffd"
 
 
 @dataclass
+class Edits:
+    """What DECO does to the whole text: the next state, what is written, and whether the byte is too."""
+
+    classes: bytes
+    class_count: int
+    steps: list[tuple[int, bytes, bool]]
+    ends: list[tuple[int, bytes, bool]]
+
+    def apply(self, parts: Sequence[bytes]) -> list[bytes]:
+        """What becomes of each part of a text."""
+        state, given = 0, []
+        for part in parts:
+            written = b""
+            for byte in part:
+                state, text, keeps = self.steps[state * self.class_count + self.classes[byte]]
+                written += text + bytes([byte]) * keeps
+            given.append(written)
+        return [*given[:-1], given[-1] + self.ends[state][1]] if given else []
+
+
+@dataclass
 class Rules:
     """DECO."""
 
     flags: int
     left: tuple[str, int]
     right: tuple[str, int]
+    edits: Edits | None
 
 
 @dataclass
@@ -38,13 +60,30 @@ def read_rules(file: SpecFile) -> Rules | None:
     if section is None:
         return None
     flags, left_count, right_count, left, right = struct.unpack_from("<5I", section)
-    require(flags & ~DECODER_FLAGS == 0 and section[20:32] == bytes(12), "TKX_E_CORRUPT")
+    require(flags & ~DECODER_FLAGS == 0 and section[28:32] == bytes(4), "TKX_E_CORRUPT")
     require(not flags & BY_CHARACTER or bool(flags & BYTE_FALLBACK), "TKX_E_CORRUPT")
     require(not (flags & FIRST_BY_CONTENT and flags & FIRST_BY_TEXT), "TKX_E_CORRUPT")
     for count, character in ((left_count, left), (right_count, right)):
         require(count > 0 or character == 0, "TKX_E_CORRUPT")
         require(character < 0x110000 and not 0xD800 <= character < 0xE000, "TKX_E_CORRUPT")
-    return Rules(flags, (chr(left), left_count), (chr(right), right_count))
+    return Rules(flags, (chr(left), left_count), (chr(right), right_count), read_edits(section))
+
+
+def read_edits(section: bytes) -> Edits | None:
+    """The edits of DECO, or None."""
+    states, class_count, text_size = struct.unpack_from("<HHI", section, 20)
+    if not states:
+        require(not class_count and not text_size, "TKX_E_CORRUPT")
+        return None
+    require(section[4:12] == bytes(8) and class_count <= 256, "TKX_E_CORRUPT")
+    classes, text = section[32:288], section[len(section) - text_size :]
+    require(max(classes) < class_count, "TKX_E_CORRUPT")
+    entries = [*struct.iter_unpack("<HHI", section[288 : len(section) - text_size])]
+    edits = []
+    for following, length, offset in entries:
+        require(following < states and offset + (length & 0x7FFF) <= text_size, "TKX_E_CORRUPT")
+        edits.append((following, text[offset : offset + (length & 0x7FFF)], bool(length & 0x8000)))
+    return Edits(classes, class_count, edits[: states * class_count], edits[states * class_count :])
 
 
 def form(file: SpecFile, token: int, first: bool, last: bool) -> bytes:
@@ -100,6 +139,8 @@ def decode_tokens(file: SpecFile, ids: Sequence[int], skip_special: bool = False
     if rules is None:
         return [file.token_bytes(token) for token in ids]
     parts = [part.data for part in given(file, rules, ids)]
+    if rules.edits:
+        return rules.edits.apply(parts)
     whole = b"".join(parts)
     left, right = rules.left[0].encode(), rules.right[0].encode()
     begin = 0
@@ -126,6 +167,8 @@ def decode_text(file: SpecFile, ids: Sequence[int]) -> str:
     if rules is None:
         return decode(file, ids).decode("utf-8", "replace")
     text = whole_text(rules, given(file, rules, ids))
+    if rules.edits:
+        return b"".join(rules.edits.apply([text.encode()])).decode()
     for _ in range(rules.left[1]):
         text = text.removeprefix(rules.left[0])
     for _ in range(rules.right[1]):

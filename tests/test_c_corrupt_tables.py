@@ -209,7 +209,7 @@ def test_a_self_test_whose_text_is_not_utf8(library: Library) -> None:
         (4, 1),  # NUL is stripped: that is a character
         (12, 0x20),  # a character to strip, and none of it
         (16, 0x20),
-        (20, 1),
+        (28, 1),
         (31, 1),
     ],
 )
@@ -219,6 +219,29 @@ def test_a_decoder_with_rules_that_do_not_go_together(library: Library, offset: 
     expected = OK if (offset, number) == (4, 1) else CORRUPT
     assert library.decode(3) == expected
     assert library.start_stream() == expected
+
+
+@pytest.mark.parametrize(
+    ("offset", "form", "number"),
+    [
+        (4, "I", 1),  # stripped and edited
+        (8, "I", 1),
+        (32, "B", 250),  # a class that there is not
+        (287, "B", 250),
+        (288, "H", 0xFFFF),  # a state that there is not
+        (290, "H", 0x7FFF),  # more text than there is
+        (292, "I", 0xFFFFFFFF),
+    ],
+)
+def test_a_decoder_with_edits_out_of_their_range_is_not_opened(
+    library: Library, offset: int, form: str, number: int
+) -> None:
+    assert library.open(patched("decode-edited")) == OK
+    assert library.open(patched("decode-edited", (b"DECO", offset, form, number))) == CORRUPT
+
+
+def test_a_decoder_without_edits_has_neither_classes_nor_text_for_them(library: Library) -> None:
+    assert library.open(patched("decode-first", (b"DECO", 22, "H", 1))) == CORRUPT
 
 
 @pytest.mark.parametrize("character", [0xD800, 0xDFFF, 0x110000, 0xFFFFFFFF])

@@ -52,6 +52,14 @@ def zipped() -> bytes:
         (b"hello there, world\n", UnsupportedError, "text of another kind"),
         (b"hello \xff\n", SourceError, "byte 6 is not UTF-8"),
         (b"#version: 0.2\na b\n", SourceError, "one of a pair"),
+        (b"#version: 0.2\na b\nab c</w>\n", UnsupportedError, r'end in </w>, such as "c</w>" \(subword-nmt'),
+        (b"the 1234\n, 1000\nthat 900\n", UnsupportedError, r"tokens with their counts \(.*give the tokenizer\.json"),
+        ("th@@ 33\nдо 9\n".encode(), UnsupportedError, "tokens with their counts .*subword-nmt"),
+        (b"that 33\nof 9\na 8\n", UnsupportedError, "tokens with their counts .*fairseq"),
+        (b"t h 33\nth e</w> 9\n", UnsupportedError, r"merges with their counts \(codes of fastBPE.*give"),
+        (b"256 7932\n233 89\n8218 215\n1 2 3\n"[:24], UnsupportedError, "pairs of numbers .*YouTokenToMe"),
+        (b"dGhl 7\nb2Y= 5\n", UnsupportedError, "tiktoken ranks without a pattern"),
+        (b"dGhl 7\nb2Y= 5\nYQ== 1\n*** 9\n", SourceError, r"line 4: '\*\*\*' is not base64"),
     ],
 )
 def test_what_it_is_does_not_depend_on_its_name(data: bytes, error: type, message: str, tmp_path: Path) -> None:

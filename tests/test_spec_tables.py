@@ -53,7 +53,7 @@ def table_fields(name: str) -> list[tuple[int, str, str]]:
 
 def test_the_declaration_holds_what_these_tests_look_for() -> None:
     assert len(STRUCTS) == 22
-    assert len(RECORDS) == 13
+    assert len(RECORDS) == 14
     assert len(ENUMS) == 19
 
 
@@ -164,7 +164,8 @@ def test_the_sizes_of_sections_follow_from_the_declared_sizes() -> None:
     node, edge = layout.TRIE_NODE.itemsize, layout.TRIE_EDGE.itemsize
     assert size == {
         "RECS": f"{layout.RECORD.itemsize} * id_count",
-        "DECO": f"{layout.Decoder.sizeof()}",
+        "DECO": f"{layout.Decoder.sizeof()} + edit_text_size, and 256 + {layout.EDIT.itemsize} * edit_state_count * "
+        "(edit_class_count + 1) more if edit_state_count is not 0",
         "SCOR": f"{layout.SCORE.itemsize} * id_count",
         "SC64": f"{layout.DOUBLE_SCORE.itemsize} * id_count",
         "TRIE": f"{layout.TrieHeader.sizeof()} + {layout.TRIE_UNIT.itemsize} * unit_count",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Union
 
@@ -39,11 +39,12 @@ class Conversion:
     sections: Mapping[str, int]
     model: TokenizerModel
     commit: str | None = None
+    self_test_notes: tuple[str, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about what differs from what the source says."""
-        return self.model.notes
+        """Sentences about what differs from what the source says, and about what the self test leaves out."""
+        return (*self.model.notes, *self.self_test_notes)
 
 
 def convert(
@@ -82,8 +83,9 @@ def convert(
     local = local_source(source, revision)
     model = read(local, pattern=pattern, special_tokens=special_tokens)
     options = Options(decode_only=decode_only, scores=scores)
+    notes: tuple[str, ...] = ()
     if self_test and not decode_only:
-        options = _with_self_test(options, model, local, pattern, special_tokens)
+        options, notes = _with_self_test(options, model, local, pattern, special_tokens)
     try:
         content = write(model, options)
     except UnsupportedError as error:
@@ -91,7 +93,7 @@ def convert(
         raise
     _replace(path, content)
     commit = local.name if isinstance(local, Path) and local is not source else None
-    return Conversion(path, len(content), _size(local), _section_sizes(content), model, commit)
+    return Conversion(path, len(content), _size(local), _section_sizes(content), model, commit, notes)
 
 
 def _with_self_test(
@@ -100,17 +102,13 @@ def _with_self_test(
     source: Source,
     pattern: str | None,
     special_tokens: Mapping[str, int] | None,
-) -> Options:
+) -> tuple[Options, tuple[str, ...]]:
     from tokexport.references import reference_for
-    from tokexport.selftest import self_test_cases
+    from tokexport.selftest import self_test
 
     reference = reference_for(source, pattern=pattern, special_tokens=special_tokens)
-    return Options(
-        decode_only=options.decode_only,
-        scores=options.scores,
-        reference_version=reference.version,
-        self_test=self_test_cases(model, reference, SELF_TEST_CASES),
-    )
+    chosen = self_test(model, reference, SELF_TEST_CASES)
+    return replace(options, reference_version=reference.version, self_test=chosen.cases), chosen.notes
 
 
 def _replace(path: Path, content: bytes) -> None:

@@ -44,6 +44,10 @@ class NotBytesError(UnsupportedError):
     """Something behind ByteLevel that cannot work on bytes: it has to see the characters of GPT-2's alphabet."""
 
 
+class TextError(TokexportError, ValueError):
+    """A text that cannot be encoded: it is too long, or the model has no token for a part of it and none for what is unknown."""
+
+
 class FormatError(TokexportError):
     """A tokexport file is damaged, truncated, too new, or no tokexport file at all. ``code`` is the C runtime's error code."""
 

@@ -143,15 +143,21 @@ class DecoderFlag(IntFlag):
     FIRST_BY_TEXT = 1 << 4  # an id is the first as long as those before it gave no bytes
 
 
-# DECO: this and no more.
+# DECO: this; then, where edit_state_count is not 0, 256 classes of bytes, edit_state_count * edit_class_count EDIT by state and class,
+# edit_state_count EDIT for the end of the text, and the text.
 Decoder = Struct(
     "flags" / Int32ul,
     "strip_left_count" / Int32ul,  # how many characters are dropped at the start of the text, at most
     "strip_right_count" / Int32ul,
     "strip_left" / Int32ul,  # which character: a code point
     "strip_right" / Int32ul,
-    "reserved" / Const(bytes(12)),
+    "edit_state_count" / Int16ul,
+    "edit_class_count" / Int16ul,
+    "edit_text_size" / Int32ul,
+    "reserved" / Const(bytes(4)),
 )
+EDIT: Final = np.dtype([("next", "<u2"), ("length", "<u2"), ("offset", "<u4")])
+EDIT_KEEPS: Final = 0x8000  # in length: the byte that is read is written behind the text
 
 # SCOR, SC64: one per id. RANK: one per id, NONE for a token that no merge makes. BIDS: 256 ids.
 SCORE: Final = np.dtype("<f4")

@@ -342,13 +342,33 @@ class FirstIs(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Replacing:
+    """Pairs of a text, not empty, and what replaces it: the longest at each place of the whole decoded text, from its start on."""
+
+    rules: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Trimmed:
+    """Up to ``count`` of a character are dropped at the start of the whole decoded text, or ``at_end``."""
+
+    character: str
+    count: int
+    at_end: bool = False
+
+
+TextEdit = Replacing | Trimmed
+
+
+@dataclass(frozen=True, slots=True)
 class Decoding:
     """What decoding does besides joining what tokens stand for (``Token.forms``).
 
     ``byte_fallback``: a run of ``fallback`` tokens that is not UTF-8 as a whole gives one U+FFFD for each of its bytes; with
     ``fallback_by_character`` whole characters in it stay, and each other byte is one U+FFFD (SentencePiece). ``strip_left``,
     ``strip_right``: up to so many of a character are dropped at the start and the end of the whole text. ``repeats_once``: neighbouring
-    equal ids decode once (CTC).
+    equal ids decode once (CTC). ``edits``: what is done to the whole text, one after the other, where that is more than dropping a
+    character at its ends; nothing is dropped by ``strip_left`` and ``strip_right`` then.
     """
 
     byte_fallback: bool = False
@@ -357,6 +377,7 @@ class Decoding:
     repeats_once: bool = False
     fallback_by_character: bool = False
     first_is: FirstIs = FirstIs.ID
+    edits: tuple[TextEdit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

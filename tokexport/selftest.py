@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from tokexport.model import AddedToken, SelfTestCase, TokenizerModel
-from tokexport.references import ReferenceTokenizer
+from tokexport.references import ReferenceStopsError, ReferenceTokenizer
 
 # The first are the most telling ones: a small limit keeps these.
 TEXTS: Final = (
@@ -40,22 +41,42 @@ ADDED_TOKENS: Final = 4  # of how many the texts are made
 LONGEST: Final = 4096  # bytes of all texts together
 
 
-def self_test_cases(model: TokenizerModel, reference: ReferenceTokenizer, limit: int) -> list[SelfTestCase]:
+@dataclass(frozen=True, slots=True)
+class SelfTest:
+    """The cases, and what the person who converts should know of them."""
+
+    cases: tuple[SelfTestCase, ...]
+    notes: tuple[str, ...] = ()
+
+
+def self_test(model: TokenizerModel, reference: ReferenceTokenizer, limit: int) -> SelfTest:
     """At most ``limit`` texts, 4 KB of them at most, with the reference's ids; the same ones for the same model.
 
     Two thirds are a fixed list that covers white space, contractions, digits, scripts, emoji, normalization and long pieces. The
     others hold the model's added tokens, one of each combination of flags, special ones as ids and as text. There are none where the
-    post-processor repeats a text or leaves it out: the reference then never gives the ids of a text alone.
+    post-processor repeats a text or leaves it out: the reference then never gives the ids of a text alone. Texts at which the
+    reference itself stops are left out.
     """
     if model.template is not None and [piece.sequence for piece in model.template.single if piece.id is None] != ["A"]:
-        return []
+        return SelfTest(())
     cases: list[SelfTestCase] = []
+    stops: list[ReferenceStopsError] = []
     around = _added_texts(model.added_tokens)
     plain = TEXTS[: limit - min(len(around), limit // 3)]
     for text, special in [*((text, False) for text in plain), *around]:
         if len(cases) < limit and _size(cases) + len(text.encode()) <= LONGEST:
-            cases.append(SelfTestCase(text, tuple(reference.encode(text, special)), special))
-    return cases
+            try:
+                cases.append(SelfTestCase(text, tuple(reference.encode(text, special)), special))
+            except ReferenceStopsError as error:
+                stops.append(error)
+    return SelfTest(tuple(cases), (_note(reference, len(cases), stops),) if stops else ())
+
+
+def _note(reference: ReferenceTokenizer, kept: int, stops: Sequence[ReferenceStopsError]) -> str:
+    return (
+        f"The self test has {kept} of {kept + len(stops)} texts: {reference.library} {reference.version} itself stops at the others, "
+        f'"{stops[0]}".'
+    )
 
 
 def _added_texts(added: Sequence[AddedToken]) -> list[tuple[str, bool]]:

@@ -63,6 +63,8 @@ enum {
     FORM_LENGTHS = 6,
 
     DECODER_SIZE = 32,
+    EDIT_SIZE = 8,
+    EDIT_KEEPS = 0x8000,
     BYTE_FALLBACK = 1,
     BY_CHARACTER = 2,
     REPEATS_ONCE = 4,
@@ -568,6 +570,11 @@ static uint64_t alignment_size(tkx_span s) {
 
 static uint64_t unused_size(tkx_span s) { return UNUSED_HEADER + UNUSED_SIZE * (field(s, 0) + 1) + UNUSED_SIZE * field(s, 4); }
 
+static uint64_t decoder_size(tkx_span s) {
+    const uint64_t states = field(s, 20) & 0xFFFF, classes = field(s, 20) >> 16;
+    return DECODER_SIZE + (states ? 256 + EDIT_SIZE * states * (classes + 1) : 0) + field(s, 24);
+}
+
 static int is_sized(tkx_span s, uint64_t size) { return s.data == NULL || s.size == size; }
 
 static int check_present(const tkx *t) {
@@ -585,7 +592,7 @@ static int check_sizes(const tkx *t) {
     uint64_t ids = t->id_count;
     int good = is_sized(t->records, RECORD_SIZE * ids) && is_sized(t->scores, 4 * ids) && is_sized(t->double_scores, 8 * ids) &&
                is_sized(t->trie, TRIE_HEADER + UNIT_SIZE * field(t->trie, 0)) && is_sized(t->ranks, 4 * ids) &&
-               is_sized(t->decoder, DECODER_SIZE) && is_sized(t->byte_ids, 1024) && is_sized(t->token_index, index_size(t->token_index, 4)) &&
+               is_sized(t->decoder, decoder_size(t->decoder)) && is_sized(t->byte_ids, 1024) && is_sized(t->token_index, index_size(t->token_index, 4)) &&
                is_sized(t->pair_index, index_size(t->pair_index, 8)) && is_sized(t->cuts, CUTS_SIZE) && is_sized(t->keys, 8 * ids) &&
                is_sized(t->characters, characters_size(t->characters)) && is_sized(t->crossings, crossings_size(t->crossings)) &&
                is_sized(t->added, added_size(t->added)) &&
@@ -947,6 +954,24 @@ static void find_sections(tkx *t) {
 #endif
 }
 
+#ifndef TKX_NO_DECODER
+
+/* Whether the edits of DECO (4.10) lie within their ranges. */
+static int check_edits(const tkx *t) {
+    const uint32_t states = (uint32_t)field(t->decoder, 20) & 0xFFFF, classes = (uint32_t)field(t->decoder, 20) >> 16;
+    const uint8_t *edit = t->decoder.data + DECODER_SIZE + 256;
+    const uint64_t text = field(t->decoder, 24);
+    size_t left = (size_t)states * (classes + 1);
+    if (!states) return !classes && !text;
+    if (field(t->decoder, 4) || field(t->decoder, 8) || classes > 256 || !all_bytes_below(edit - 256, 256, classes)) return 0;
+    for (; left; left--, edit += EDIT_SIZE) {
+        if (load_u16(edit) >= states || (load_u16(edit + 2) & ~(uint32_t)EDIT_KEEPS) + (uint64_t)load_u32(edit + 4) > text) return 0;
+    }
+    return 1;
+}
+
+#endif
+
 int tkx_open(tkx *t, const void *data, size_t size) {
     int code;
     if (!t || (!data && size)) return TKX_E_ARGUMENT;
@@ -966,6 +991,9 @@ int tkx_open(tkx *t, const void *data, size_t size) {
     if (code == TKX_OK && t->normalizer.data) code = check_ops(t);
 #endif
     if (code == TKX_OK && t->splits.data) code = check_splits(t);
+#ifndef TKX_NO_DECODER
+    if (code == TKX_OK && t->decoder.data && !check_edits(t)) code = TKX_E_CORRUPT;
+#endif
     if (code == TKX_OK) study_added(t);
     return code;
 }
@@ -1295,9 +1323,42 @@ static void put_right(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size
     }
 }
 
-/* Writes bytes of the text but for what is stripped at its ends. */
+/* The edit of a state for a class, or the one at the end of the text for the class behind the last; and its text. */
+static const uint8_t *find_edit(const tkx_decoder *d, uint32_t class_) {
+    const uint8_t *edits = d->t->decoder.data + DECODER_SIZE + 256;
+    const size_t states = d->edit_states, classes = load_u16(d->t->decoder.data + 22);
+    return edits + EDIT_SIZE * (class_ < classes ? d->edit_state * classes + class_ : states * classes + d->edit_state);
+}
+
+static void put_edit(const tkx_decoder *d, sink *s, const uint8_t *edit) {
+    const tkx_span section = d->t->decoder;
+    const uint8_t *text = section.data + (section.size - load_u32(section.data + 24));
+    put(s, text + load_u32(edit + 4), load_u16(edit + 2) & ~(uint32_t)EDIT_KEEPS);
+}
+
+/* Writes bytes of the text as the edits make them. */
+static void put_edited(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size) {
+    const uint8_t *classes = d->t->decoder.data + DECODER_SIZE;
+    size_t i, from = 0; /* the first byte that is to be written as it is */
+    for (i = 0; i < size; i++) {
+        const uint8_t *edit = find_edit(d, classes[bytes[i]]);
+        const uint32_t length = load_u16(edit + 2);
+        d->edit_state = (uint16_t)load_u16(edit);
+        if (length == EDIT_KEEPS) continue;
+        put(s, bytes + from, i - from);
+        put_edit(d, s, edit);
+        from = length & EDIT_KEEPS ? i : i + 1;
+    }
+    put(s, bytes + from, size - from);
+}
+
+/* Writes bytes of the text but for what is stripped at its ends, or as the edits make them. */
 static void put_inner(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size) {
     size_t i = 0;
+    if (d->edit_states) {
+        put_edited(d, s, bytes, size);
+        return;
+    }
     s->taken = size > SIZE_MAX - s->taken ? SIZE_MAX : s->taken + size;
     while (d->left_count && i < size) {
         if (bytes[i] == d->left[1 + d->left_part]) {
@@ -1537,6 +1598,7 @@ static int end_text(tkx_decoder *d, sink *s) {
     if (code != TKX_OK) return code;
     end_run(d, s);
     end_held(d, s);
+    if (d->edit_states) put_edit(d, s, find_edit(d, NONE));
     put_right(d, s, d->left + 1, d->left_part);
     if (d->right_part) release_right(d, s);
     return TKX_OK;
@@ -1553,15 +1615,15 @@ static int read_stripped(uint8_t *to, uint32_t count, uint32_t character) {
 
 /* Reads DECO; 0 if its values are out of their ranges (I19). */
 static int read_rules(tkx_decoder *d) {
-    static const uint8_t zeros[12] = {0};
     const uint8_t *rules = d->t->decoder.data;
     d->is_first = 1;
     d->previous = d->waiting = NONE;
     if (!rules) return 1;
-    if (load_u32(rules) > DECODER_FLAGS || memcmp(rules + 20, zeros, 12) != 0) return 0;
+    if (load_u32(rules) > DECODER_FLAGS || load_u32(rules + 28)) return 0;
     d->rules = (uint8_t)load_u32(rules);
     if ((d->rules & BY_CHARACTER) && !(d->rules & BYTE_FALLBACK)) return 0;
     if ((d->rules & FIRST_BY_CONTENT) && (d->rules & FIRST_BY_TEXT)) return 0;
+    d->edit_states = (uint16_t)load_u16(rules + 20);
     d->left_count = load_u32(rules + 4);
     d->right_most = load_u32(rules + 8);
     return read_stripped(d->left, d->left_count, load_u32(rules + 12)) && read_stripped(d->right, d->right_most, load_u32(rules + 16));
@@ -1592,10 +1654,12 @@ static int decode_by_rules(tkx_decoder *d, const uint32_t *ids, size_t count, si
             *size = code == TKX_E_ID ? i : 0;
             return code;
         }
-        if (ends) ends[i] = s->taken;
+        if (ends) ends[i] = d->edit_states ? s->used : s->taken;
     }
     code = end_text(d, s);
-    if (code == TKX_OK && ends) place_ends(d, s, ends, count);
+    if (code != TKX_OK || !ends || !count) return code;
+    if (d->edit_states) ends[count - 1] = s->used;
+    else place_ends(d, s, ends, count);
     return code;
 }
 

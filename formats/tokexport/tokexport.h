@@ -191,7 +191,7 @@ const char *tkx_error(int code);
 /* Ids are 0 .. tkx_id_count - 1; some of them may be holes. */
 uint32_t tkx_id_count(const tkx *t);
 
-/* The bytes that an id stands for between other ids, in place. They may be none, hold NUL, or be part of a character. TKX_E_ID for a hole. O(1). */
+/* The bytes that an id stands for between other ids, in place, before edits (DECO) of the whole text. They may be none, hold NUL, or be part of a character. TKX_E_ID for a hole. O(1). */
 int tkx_token_bytes(const tkx *t, uint32_t id, const uint8_t **bytes, size_t *size);
 
 /* Encodes a text in which special tokens are plain text. Writes at most `capacity` ids and their number to *count. `ids` may be NULL
@@ -318,7 +318,7 @@ typedef struct tkx_decoder {
     /* Only for a file with a decoder of its own: */
     uint8_t is_first, waiting_is_first, run_state, left_part, right_part;
     uint8_t left[5], right[5]; /* the characters to strip; their size, then their bytes */
-    uint16_t run_size, run_good;
+    uint16_t run_size, run_good, edit_states, edit_state;
     uint32_t left_count, right_count, right_most; /* still to strip at the start; held back at the end, and how many at most */
     uint32_t previous, waiting;
     uint8_t run[TKX_MAX_RUN];

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from tokexport.errors import SourceError, UnsupportedError
-from tokexport.readers.detect import Kind, detect
+from tokexport.readers.detect import TEXTS_WITHOUT_IDS, Kind, detect
 from tokexport.readers.gpt2_pair import sibling
 from tokexport.readers.source_files import SourceFiles
 
@@ -21,6 +21,7 @@ _BESIDE: Final = frozenset(
         "a JSON array",
         "text of another kind",
         "a tokexport file, the result of a conversion",
+        *TEXTS_WITHOUT_IDS,
     )
 )
 # A file of these names that cannot be told by its content is a broken tokenizer, not something else.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import zlib
 
 import tokexport.layout as layout
 from tokexport.escape import escape
@@ -66,8 +67,17 @@ def read_decoding(section: bytes | None) -> Decoding:
     )
 
 
-def decoding_text(decoding: Decoding) -> str:
-    """The rules in a line.
+def edits_text(section: bytes | None) -> str:
+    """The edits of DECO in a few words; nothing for a file without them."""
+    states = 0 if section is None else layout.Decoder.parse(section).edit_state_count
+    if section is None or not states:
+        return ""
+    table = zlib.crc32(section[layout.Decoder.sizeof() :])
+    return f"the whole text edited by a table of {states} states (CRC-32 {table:08x})"
+
+
+def decoding_text(decoding: Decoding, edits: str = "") -> str:
+    """The rules in a line; ``edits`` as edits_text gives them.
 
     >>> decoding_text(Decoding(byte_fallback=True, strip_left=(" ", 1)))
     'byte fallback by runs, at most 1 of " " dropped at the start'
@@ -82,6 +92,8 @@ def decoding_text(decoding: Decoding) -> str:
     for (character, count), where in ((decoding.strip_left, "start"), (decoding.strip_right, "end")):
         if count:
             words.append(f'at most {count} of "{escape(character.encode())}" dropped at the {where}')
+    if edits:
+        words.append(edits)
     return ", ".join(words) or "joins what tokens stand for"
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from tokexport.cli.console import json_option, plural, say, say_json
 from tokexport.cli.contents import Contents
-from tokexport.cli.decoding import decoding_text, forms_text
+from tokexport.cli.decoding import decoding_text, edits_text, forms_text
 from tokexport.cli.options import read_special_tokens, source_options
 from tokexport.cli.sources import converted, is_tokexport_file, opened
 from tokexport.escape import escape, visible
@@ -83,7 +83,7 @@ def contents_of(
     files = {path: opened(path)[1] for path in (first, second) if is_tokexport_file(path)}
     model = next(iter(files.values()), None)
     options = Options(
-        decode_only=model is not None and model.section(Tag.TOKEN_INDEX) is None,
+        decode_only=model is not None and not model.encodes,
         scores=model is None or model.section(Tag.SCORES) is not None,
     )
 
@@ -186,11 +186,11 @@ def item_differences(items: set[str], others: set[str]) -> Iterator[str]:
 def other_differences(one: Contents, two: Contents) -> Iterator[str]:
     """Flags, stages, normalizer, decoder, template, special ids, chat template: each whole."""
     parts: list[tuple[str, Callable[[Contents], object]]] = [
-        ("encodes", lambda side: side.section(Tag.TOKEN_INDEX) is not None),
+        ("encodes", lambda side: side.encodes),
         ("flags", lambda side: ", ".join(side.flags) or "none"),
         ("unknown id", lambda side: side.header.unknown_id),
         ("normalizer", lambda side: side.normalizer or "none"),
-        ("decoder", lambda side: decoding_text(side.decoding)),
+        ("decoder", lambda side: decoding_text(side.decoding, edits_text(side.section(Tag.DECODER)))),
         ("template", lambda side: side.template()),
         ("special ids", lambda side: side.special_ids()),
     ]

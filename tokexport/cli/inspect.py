@@ -11,7 +11,7 @@ import click
 from tokexport import Tokenizer, load
 from tokexport.cli.console import json_option, note, plural, say, say_json, size, table
 from tokexport.cli.contents import Contents
-from tokexport.cli.decoding import decoding_text, forms_text
+from tokexport.cli.decoding import decoding_text, edits_text, forms_text
 from tokexport.cli.options import read_special_tokens, source_options
 from tokexport.cli.source_parts import describe_parts
 from tokexport.cli.sources import converted, is_tokexport_file, opened
@@ -162,7 +162,7 @@ def file_facts(path: str, tokenizer: Tokenizer, contents: Contents) -> dict[str,
         "unknown_id": None if header.unknown_id == NONE else header.unknown_id,
         "normalizer": contents.normalizer,
         "stages": [str(stage) for stage in contents.stages()],
-        "decoder": decoding_text(contents.decoding),
+        "decoder": decoding_text(contents.decoding, edits_text(contents.section(Tag.DECODER))),
         "added_tokens": len(added),
         "special_added_tokens": sum(token.special for token in added),
         "special_ids": {**roles, **({"stop": list(special.stop)} if special.stop else {})},

@@ -23,7 +23,7 @@ from tokexport.readers.clip_vocabulary import clip_document, is_clip, published_
 from tokexport.readers.detect import SUPPORTED, Kind, detect
 from tokexport.readers.gguf import MAGIC as GGUF_MAGIC
 from tokexport.readers.gguf import read_gguf
-from tokexport.readers.gpt2_pair import PAIRS, parse_merges, read_pair, sibling
+from tokexport.readers.gpt2_pair import check_kind, pair_in, parse_merges, read_pair, sibling
 from tokexport.readers.hub import local_source
 from tokexport.readers.huggingface import read_tokenizer_json
 from tokexport.readers.huggingface_config import read_config
@@ -106,9 +106,9 @@ def _in_directory(folder: Path) -> Path:
     """The file of a directory that is the tokenizer."""
     if (folder / _TOKENIZER_JSON).is_file():
         return folder / _TOKENIZER_JSON
-    for vocab, merges in PAIRS:
-        if (folder / vocab).is_file() and (folder / merges).is_file():
-            return folder / vocab
+    pair = pair_in(folder)
+    if pair is not None:
+        return pair
     ranks = sorted(folder.glob("*.tiktoken"))
     if len(ranks) > 1:
         names = ", ".join(path.name for path in ranks)
@@ -184,7 +184,16 @@ def _read_pair(
     special_tokens: Mapping[str, int] | None,
 ) -> TokenizerModel:
     _refuse_arguments(name, "vocab.json with merges.txt", pattern, None)
-    vocab_name, merges_name = sibling(name, files)
+    if node is not None and not is_clip(node.object(repeats=True)):
+        check_kind(
+            name, node.object(repeats=True)
+        )  # before the other file is looked for, whose name depends on the kind
+    try:
+        vocab_name, merges_name = sibling(name, files)
+    except SourceError:
+        if node is None:
+            check_kind(name, {}, parse_merges(data, name))
+        raise
     vocab = node if node is not None and name == vocab_name else parse(files.read(vocab_name), vocab_name)
     merges = data if name == merges_name else files.read(merges_name)
     if is_clip(vocab.object(repeats=True)):

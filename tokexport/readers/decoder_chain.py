@@ -2,8 +2,8 @@
 
 The reference gives a list of strings, one a token, from decoder to decoder, and joins what comes out. A decoder looks at each string
 alone, and perhaps at whether it is the first or the last: so each token has at most four forms (between others, first, last, only).
-Fuse and ByteLevel join the list; what stands behind them works on the whole text and is expressed by the forms of the tokens, or by
-``Decoding``, or refused. Source: ``tokenizers``, the module ``decoders``.
+Fuse and ByteLevel join the list; what stands behind them works on the whole text and is expressed by the forms of the tokens, where no
+match reaches over the end of one, or by ``Decoding``. Source: ``tokenizers``, the module ``decoders``.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
+from tokexport.compiler.edits import compile_edits
 from tokexport.errors import UnsupportedError
-from tokexport.model import Decoding, FirstIs, Token, TokenKind
+from tokexport.model import Decoding, FirstIs, Replacing, TextEdit, Token, TokenKind, Trimmed
 from tokexport.readers.byte_alphabet import decoded
 
 # Between others, first, last, only.
@@ -22,6 +23,7 @@ _Strings: TypeAlias = tuple[str, str, str, str]
 _FIRST: Final = (False, True, False, True)
 _LAST: Final = (False, False, True, True)
 _MOST: Final = 0xFFFFFFFF
+_MOST_HELD: Final = 64  # each is a state of the table of edits
 _HEX: Final = frozenset("0123456789abcdefABCDEF")
 
 
@@ -244,11 +246,31 @@ class _Chain:
 
     def _strip(self, step: StripStep) -> None:
         left, right = self._decoding.strip_left, self._decoding.strip_right
+        others = {character for character, _ in (left, right)} - {"", step.character}
+        if self._decoding.edits or others or step.character == "\ufffd":
+            self._edit(step.path, Trimmed(step.character, step.start), Trimmed(step.character, step.stop, at_end=True))
+            return
         self._decoding = replace(
             self._decoding,
             strip_left=_more(step, left, step.start),
             strip_right=_more(step, right, step.stop),
         )
+
+    def _edit(self, path: str, *edits: TextEdit) -> None:
+        """The edits are done to the whole text, and so is what would be dropped at its ends before."""
+        left, right = self._decoding.strip_left, self._decoding.strip_right
+        before = (Trimmed(*left), Trimmed(*right, at_end=True))
+        wanted = tuple(edit for edit in (*before, *edits) if not isinstance(edit, Trimmed) or edit.count)
+        if any(isinstance(edit, Trimmed) and edit.count > _MOST_HELD for edit in wanted):
+            _refuse(
+                path, f"Strip of more than {_MOST_HELD} characters beside such a replacement", "a smaller number is"
+            )
+        edits = (*self._decoding.edits, *wanted)
+        try:
+            compile_edits(edits)
+        except UnsupportedError as refused:
+            _refuse(path, refused.found, refused.supported)
+        self._decoding = replace(self._decoding, strip_left=("", 0), strip_right=("", 0), edits=edits)
 
     def _replace_all(self, path: str, replacements: Sequence[tuple[str, str]]) -> None:
         for pattern, content in replacements:
@@ -258,43 +280,40 @@ class _Chain:
                 _refuse(path, "a replacement of the empty text", "replace some text")
 
     def _replace(self, path: str, pattern: str, content: str) -> None:
-        """In the whole text as in each token: true where no match reaches over the end of a token."""
-        stripped = {self._decoding.strip_left[0], self._decoding.strip_right[0]} - {""}
-        if stripped and (not content or not stripped.isdisjoint(pattern + content)):
-            _refuse(path, "a replacement behind Strip that changes what is stripped", "put it before Strip")
-        if "\ufffd" in pattern:
-            _refuse(path, "a replacement of U+FFFD in the whole text", "replace another character")
+        """In each token, where no match reaches over its end, so that nothing is left to do when there is a text; else in that."""
         wanted, given = pattern.encode(), content.encode()
-        if self._lossy and not content:
-            _refuse(path, "a replacement by nothing behind ByteLevel", "replace by some text")
-        if wanted[0] in self._fallback.values():
-            self._replace_bytes(path, wanted, given)
-        beginnings = tuple(wanted[:length] for length in range(1, len(wanted)))
-        for number, forms in self._bytes.items():
-            if number in self._fallback:
-                continue
-            for form in set(forms):
-                if beginnings and form.endswith(beginnings):
-                    _refuse(
-                        path,
-                        f"a replacement that may match from the id {number} into the next one",
-                        "put it before the decoder that joins the text",
-                    )
-            middle, first, last, only = (form.replace(wanted, given) for form in forms)
-            self._bytes[number] = middle, first, last, only
-
-    def _replace_bytes(self, path: str, wanted: bytes, given: bytes) -> None:
-        """One ASCII character by another is as good byte by byte."""
-        if not (len(wanted) == len(given) == 1 and wanted.isascii() and given.isascii()):
-            _refuse(
-                path,
-                "a replacement in the whole text that tokens of single bytes can form",
-                "put it before ByteFallback",
-            )
+        if self._decoding.edits or not self._is_within_tokens(pattern, content):
+            self._edit(path, Replacing(((pattern, content),)))
+            return
         for number, value in self._fallback.items():
             if value == wanted[0]:
                 self._fallback[number] = given[0]
                 self._bytes[number] = (given,) * 4
+        for number, forms in self._bytes.items():
+            if number not in self._fallback:
+                middle, first, last, only = (form.replace(wanted, given) for form in forms)
+                self._bytes[number] = middle, first, last, only
+
+    def _is_within_tokens(self, pattern: str, content: str) -> bool:
+        """Whether a replacement in the whole text is the same as one in each token."""
+        stripped = {self._decoding.strip_left[0], self._decoding.strip_right[0]} - {""}
+        if stripped and (not content or not stripped.isdisjoint(pattern + content)):
+            return False
+        if "\ufffd" in pattern or (self._lossy and not content):
+            return False  # what is no character becomes U+FFFD when bytes are joined, and what stands around a gap may join
+        wanted, given = pattern.encode(), content.encode()
+        # One ASCII character by another is as good byte by byte.
+        if wanted[0] in self._fallback.values() and not (
+            len(wanted) == len(given) == 1 and (pattern + content).isascii()
+        ):
+            return False
+        beginnings = tuple(wanted[:length] for length in range(1, len(wanted)))
+        return not beginnings or not any(
+            form.endswith(beginnings)
+            for number, forms in self._bytes.items()
+            if number not in self._fallback
+            for form in set(forms)
+        )
 
     def result(self) -> Decoded:
         if not self._joined:
@@ -310,12 +329,8 @@ class _Chain:
 
 
 def _more(step: StripStep, so_far: tuple[str, int], count: int) -> tuple[str, int]:
-    character, stripped = so_far
-    if not count:
-        return so_far
-    if step.character == "\ufffd" or character not in ("", step.character):
-        _refuse(step.path, f"Strip of {step.character!r} behind Strip of {character!r}", "strip one character")
-    return step.character, min(stripped + count, _MOST)
+    _, stripped = so_far
+    return (step.character, min(stripped + count, _MOST)) if count else so_far
 
 
 def _refuse(path: str, found: str, supported: str) -> None:

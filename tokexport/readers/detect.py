@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import codecs
 import re
 from enum import Enum
@@ -48,6 +50,22 @@ _LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"
 _SENTENCEPIECE: Final = re.compile(rb"\x0a.\x0a.", re.DOTALL)
 _RANK_LINE: Final = re.compile(rb"(?:[A-Za-z0-9+/]+={0,2}|=)[ \t]+[0-9]+\s*")
 _SAMPLE_LINES: Final = 20
+
+
+_NUMBERED: Final = re.compile(rb"\S+[ \t]+[0-9]+\s*")
+# Text of numbered lines that is often met and is no tokenizer.
+_WITHOUT_IDS: Final = (
+    (
+        re.compile(rb"[0-9]+[ \t]+[0-9]+\s*"),
+        "a text of pairs of numbers (a model of YouTokenToMe, or merges of digits without their vocab.json)",
+    ),
+    (_NUMBERED, "a list of tokens with their counts (a dict.txt of fairseq, a vocabulary of CTRL or of subword-nmt)"),
+    (
+        re.compile(rb"\S+ \S+ [0-9]+\s*"),
+        "a list of merges with their counts (codes of fastBPE, as XLM, FlauBERT and PhoBERT have them)",
+    ),
+)
+TEXTS_WITHOUT_IDS: Final = tuple(what for _, what in _WITHOUT_IDS)
 
 
 def detect(data: bytes, file: str) -> tuple[Kind, Node | None]:
@@ -112,10 +130,22 @@ def _text_kind(data: bytes, file: str) -> Kind:
     lines = [line for line in data[: 1 << 16].splitlines()[:_SAMPLE_LINES] if line]
     if data.startswith(MINBPE_MAGIC):
         return Kind.MINBPE
-    if lines and all(_RANK_LINE.fullmatch(line) for line in lines[:3]):
-        return Kind.RANKS
     if lines and all(RWKV_LINE.fullmatch(line) for line in lines[:3]):
         return Kind.RWKV
+    for pattern, what in _WITHOUT_IDS:
+        if (
+            lines
+            and all(pattern.fullmatch(line) for line in lines)
+            and not (pattern is _NUMBERED and _are_ranks(lines))
+        ):
+            _refuse(
+                file,
+                what,
+                "no id is to be had from it alone; give the tokenizer.json of this tokenizer, its SentencePiece model, or GPT-2's kind "
+                "of vocab.json with merges.txt",
+            )
+    if lines and all(_RANK_LINE.fullmatch(line) for line in lines[:3]):
+        return Kind.RANKS
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -131,3 +161,15 @@ def _text_kind(data: bytes, file: str) -> Kind:
     ):
         return Kind.MERGES
     return _refuse(file, "text of another kind")
+
+
+def _are_ranks(lines: list[bytes]) -> bool:
+    """Whether most of the numbered tokens are base64; words of a length that four divides look like it too, and a rank may be broken."""
+    return 2 * sum(_is_base64(line.split()[0]) for line in lines) >= len(lines)
+
+
+def _is_base64(word: bytes) -> bool:
+    try:
+        return word == b"=" or bool(base64.b64decode(word, validate=True))
+    except binascii.Error:
+        return False

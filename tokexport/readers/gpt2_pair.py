@@ -7,7 +7,8 @@ given, and an added_tokens.json beside it names added ones.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Final
 
 from tokexport.errors import SourceError, UnsupportedError
@@ -21,7 +22,7 @@ from tokexport.model import (
     TokenKind,
 )
 from tokexport.readers.added_tokens_json import ADDED_TOKENS, read_added_tokens_json
-from tokexport.readers.byte_alphabet import CHARACTERS, decoded
+from tokexport.readers.byte_alphabet import BYTES_OF_TEXT, CHARACTERS, decoded
 from tokexport.readers.byte_pair import Merge, build, read_vocab, split_merge
 from tokexport.readers.huggingface_added_tokens import add_tokens
 from tokexport.readers.huggingface_config import read_config, read_roles
@@ -32,32 +33,64 @@ from tokexport.readers.source_files import SourceFiles
 
 # The names that go together: the vocabulary's and the merges'.
 PAIRS: Final = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"), ("vocab.json", "vocab.bpe"))
-_END_OF_WORD: Final = "</w>"
+# The same behind a prefix, as save_model(folder, PREFIX) of `tokenizers` writes them.
+_PREFIXED: Final = ("-vocab.json", "-merges.txt")
 _PLACE: Final = "line {}"
+_END_OF_WORD: Final = "</w>"
+_SPACE_SYMBOL: Final = "\u2581"
+_INSTEAD: Final = "give the tokenizer.json of this tokenizer"
 
 
 def sibling(name: str, files: SourceFiles) -> tuple[str, str]:
     """The names of the vocabulary and of the merges, of which ``name`` is one; SourceError where the other is not
     there.
     """
-    for pair in PAIRS:
-        if name in pair and all(files.has(other) for other in pair):
+    pairs = [pair for pair in (*PAIRS, *_prefixed_pair(name)) if name in pair]
+    for pair in pairs:
+        if all(files.has(other) for other in pair):
             return pair
-    others = sorted({other for pair in PAIRS if name in pair for other in pair} - {name})
+    others = sorted({other for pair in pairs for other in pair} - {name})
     raise SourceError(
         f"{name}: it is one of a pair, and {' or '.join(others) or 'vocab.json with merges.txt'} is not beside it"
     )
 
 
+def pair_in(folder: Path) -> Path | None:
+    """The vocabulary of the pair in a directory, or None; SourceError where there are several, of which none is without a prefix."""
+    for vocab, merges in PAIRS:
+        if (folder / vocab).is_file() and (folder / merges).is_file():
+            return folder / vocab
+    found = [
+        path
+        for path in sorted(folder.glob(f"*{_PREFIXED[0]}"))
+        for pair in _prefixed_pair(path.name)
+        if all((folder / name).is_file() for name in pair)
+    ]
+    if len(found) > 1:
+        names = ", ".join(path.name for path in found)
+        raise SourceError(
+            f"{folder}: there is more than one vocabulary with merges in this directory ({names}); give one of them"
+        )
+    return found[0] if found else None
+
+
+def _prefixed_pair(name: str) -> Iterator[tuple[str, str]]:
+    for end in _PREFIXED:
+        if name.endswith(end):
+            prefix = name.removesuffix(end)
+            yield prefix + _PREFIXED[0], prefix + _PREFIXED[1]
+
+
 def read_pair(
     vocab_node: Node, merges: bytes, merges_name: str, files: SourceFiles, special_tokens: Mapping[str, int] | None
 ) -> TokenizerModel:
-    """The model of a parsed vocab.json and the bytes of a merges.txt. UnsupportedError where the vocabulary is not
-    GPT-2's kind of bytes.
+    """The model of a parsed vocab.json and the bytes of a merges.txt. UnsupportedError where they are a pair of another
+    kind than GPT-2's.
     """
     vocab = read_vocab(vocab_node)
-    _check_byte_level(vocab_node.file, vocab)
-    model = build(merges_name, vocab, parse_merges(merges, merges_name), _PLACE)
+    rules = parse_merges(merges, merges_name)
+    check_kind(vocab_node.file, vocab, rules)
+    model = build(merges_name, vocab, rules, _PLACE)
     declared = pair_added_tokens(files, special_tokens)
     where = ADDED_TOKENS if special_tokens is None else "special_tokens"
     places = [(token, Node(where, f"{where}[{show(token.content)}]", token.id)) for token in declared]
@@ -70,6 +103,12 @@ def read_pair(
         tokens[number] = Token(decoded(text), kind, special=text in added.special)
     roles = read_roles(files, read_config(files), vocab | {token.content: token.id for token in added.tokens}, tokens)
     notes = [*added.notes, *roles.notes]
+    silent = sum(CHARACTERS[byte] not in vocab for byte in BYTES_OF_TEXT)
+    if silent:
+        notes.append(
+            f"{vocab_node.file} has no token for {silent} of the {len(BYTES_OF_TEXT)} bytes that a text can hold: these bytes are left "
+            "out of a text, as ByteLevelBPETokenizer of tokenizers leaves them out."
+        )
     if special_tokens is not None and files.has(ADDED_TOKENS):
         notes.append(f"{ADDED_TOKENS} is left out, since special_tokens are given.")
     if not declared:
@@ -97,19 +136,29 @@ def pair_added_tokens(files: SourceFiles, special_tokens: Mapping[str, int] | No
     return sorted(tokens, key=lambda token: token.id)
 
 
-def _check_byte_level(file: str, vocab: Mapping[str, int]) -> None:
-    missing = [byte for byte, character in enumerate(CHARACTERS) if character not in vocab]
-    if missing:
+def check_kind(file: str, vocab: Mapping[str, int], merges: Iterable[Merge] = ()) -> None:
+    """Raises UnsupportedError for a pair of another class, which is in two files of the same names and says nothing of its normalizer
+    and its pre-tokenizer either.
+
+    A vocabulary of every byte is GPT-2's kind, unless every byte ends words too. U+2581 is not in GPT-2's alphabet, so only an added
+    token can have it.
+    """
+    ends_words = [token for token in vocab if token.endswith(_END_OF_WORD) and token != _END_OF_WORD]
+    ends_words += [merge.right for merge in merges if merge.right.endswith(_END_OF_WORD)]
+    every_byte = all(character in vocab for character in CHARACTERS)
+    if ends_words and (not every_byte or all(character + _END_OF_WORD in vocab for character in CHARACTERS)):
         raise UnsupportedError(
             file,
-            f"a vocabulary without a token for {len(missing)} of the 256 bytes, 0x{missing[0]:02x} first,",
-            "byte-level BPE is supported, as GPT-2 has it; give the tokenizer.json where there is one",
+            f"a vocabulary of words that end in {_END_OF_WORD}, such as {show(ends_words[0])} (subword-nmt, CharBPETokenizer, GPT-1, "
+            "CTRL, or a CLIP without its special tokens),",
+            f"GPT-2's kind over bytes is, and CLIP's; {_INSTEAD}",
         )
-    if all(character + _END_OF_WORD in vocab for character in CHARACTERS):
+    spaces = [token for token in vocab if token.startswith(_SPACE_SYMBOL)]
+    if spaces and not any(CHARACTERS[ord(" ")] in token for token in vocab):
         raise UnsupportedError(
             file,
-            f"a vocabulary of tokens that end words with {_END_OF_WORD} (CLIP's)",
-            "byte-level BPE is supported without a suffix",
+            f"a vocabulary with {show(_SPACE_SYMBOL)} for a space, such as {show(spaces[0])} (SentencePiece, SentencePieceBPETokenizer),",
+            f"GPT-2's kind over bytes is, and CLIP's; {_INSTEAD}, or the SentencePiece model",
         )
 
 

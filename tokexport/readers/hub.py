@@ -30,6 +30,8 @@ FILES: Final = (
     "chat_template.*",
     "vocab.json",
     "merges.txt",
+    "*-vocab.json",
+    "*-merges.txt",
     "vocab.txt",
     "*.model",
     "*.tiktoken",

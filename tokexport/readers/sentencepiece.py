@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -37,6 +38,7 @@ from tokexport.model import (
 from tokexport.readers.huggingface_config import read_config, read_roles
 from tokexport.readers.json_node import show
 from tokexport.readers.sentencepiece_normalizer import SPACE_SYMBOL, normalizer_steps
+from tokexport.readers.sentencepiece_numbering import numbering_notes
 from tokexport.readers.sentencepiece_proto import Algorithm, Piece, PieceType, SentencePieceModel, parse_model
 from tokexport.readers.source_files import SourceFiles
 
@@ -52,7 +54,10 @@ def read_sentencepiece(data: bytes, name: str, files: SourceFiles) -> TokenizerM
     Roles (BOS, EOS, ...) are those of a tokenizer_config.json beside it where there is one, else the file's own. Raises
     SourceError where the library refuses the file, UnsupportedError for what cannot be exact.
     """
-    return build(parse_model(data, name), files, Provenance("sentencepiece"))
+    source = parse_model(data, name)
+    model = build(source, files, Provenance("sentencepiece"))
+    notes = numbering_notes(name, [piece.text for piece in source.pieces], files, read_config(files))
+    return replace(model, notes=(*model.notes, *notes))
 
 
 def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance) -> TokenizerModel:

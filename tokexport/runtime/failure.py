@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tokexport.errors import FormatError
+from tokexport.errors import FormatError, TextError
 
 _AGAIN: Final = "the copy is damaged: fetch it again, or convert the source again"
 _DEFECT: Final = "a defect of the program that wrote it: please report it, with the file"
@@ -53,9 +53,9 @@ def failure(name: str, code: int, detail: int, sentence: str) -> Exception:
     """
     sentence = sentence[:1].lower() + sentence[1:].rstrip(".")
     if code == _ARGUMENT:
-        return ValueError(f"{name}: {sentence}; a text has at most 2,147,483,647 bytes: encode it in parts")
+        return TextError(f"{name}: {sentence}; a text has at most 2,147,483,647 bytes: encode it in parts")
     if code == _UNKNOWN_TEXT:
-        return ValueError(f"{name}: {sentence}; the library that the tokenizer was made for stops there too")
+        return TextError(f"{name}: {sentence}; the library that the tokenizer was made for stops there too")
     if code == _SELF_TEST:
         sentence += f" (number {detail})"
     advice = _ADVICE.get(code)

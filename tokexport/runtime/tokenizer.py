@@ -297,7 +297,9 @@ class Tokenizer:
         return self._core.decode_tokens_bytes(ids, skip_special_tokens)
 
     def decode_single_token_bytes(self, id: int) -> bytes:
-        """The bytes of one id between others; they need not be UTF-8. Raises ``KeyError`` for an id that is no token.
+        """The bytes of one id between others, before a decoder edits the whole text; they need not be UTF-8.
+
+        Raises ``KeyError`` for an id that is no token.
 
         >>> tokenizer.decode_single_token_bytes(264)
         b' world'

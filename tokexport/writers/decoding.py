@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 import tokexport.layout as layout
+from tokexport.compiler.edits import compile_edits
 from tokexport.errors import UnsupportedError
 from tokexport.layout import DecoderFlag, RecordFlag
 from tokexport.model import Decoding, FirstIs, Token, TokenizerModel
@@ -67,8 +68,10 @@ def decoder(model: TokenizerModel) -> bytes | None:
     if decoding == Decoding() and one_form:
         return None
     left, right = decoding.strip_left, decoding.strip_right
+    counts, tables = _edits(decoding)
     built: bytes = layout.Decoder.build(
         {
+            **counts,
             "flags": _flags(decoding),
             "strip_left_count": left[1],
             "strip_right_count": right[1],
@@ -77,7 +80,38 @@ def decoder(model: TokenizerModel) -> bytes | None:
             "reserved": None,
         }
     )
-    return built
+    return built + tables
+
+
+def _edits(decoding: Decoding) -> tuple[dict[str, int], bytes]:
+    """The counts and the tables of edits."""
+    if not decoding.edits:
+        return dict.fromkeys(("edit_state_count", "edit_class_count", "edit_text_size"), 0), b""
+    table = compile_edits(decoding.edits)
+    text = bytearray()
+    places: dict[bytes, int] = {}
+
+    def place(written: bytes) -> int:
+        if written not in places:
+            places[written] = len(text)
+            text.extend(written)
+        return places[written]
+
+    steps = np.array(
+        [
+            (following, len(written) | layout.EDIT_KEEPS * keeps, place(written))
+            for row in zip(table.next, table.written, table.keeps, strict=True)
+            for following, written, keeps in zip(*row, strict=True)
+        ],
+        layout.EDIT,
+    )
+    ends = np.array([(0, len(written), place(written)) for written in table.ends], layout.EDIT)
+    counts = {
+        "edit_state_count": len(table.next),
+        "edit_class_count": len(table.next[0]),
+        "edit_text_size": len(text),
+    }
+    return counts, table.classes.tobytes() + steps.tobytes() + ends.tobytes() + bytes(text)
 
 
 def _flags(decoding: Decoding) -> DecoderFlag:

@@ -47,10 +47,21 @@ STRIPPED = {
     "type": "Sequence",
     "decoders": [{"type": "Fuse"}, {"type": "Strip", "content": "\u2581", "start": 0, "stop": 2}],
 }
+# Replacements that reach from one token into the next, between two strips.
+EDITED = {
+    "type": "Sequence",
+    "decoders": [
+        {"type": "Fuse"},
+        {"type": "Strip", "content": "b", "start": 1, "stop": 0},
+        {"type": "Replace", "pattern": {"String": "a\u2581"}, "content": "\u00e9"},
+        {"type": "Strip", "content": "\u00e9", "start": 1, "stop": 0},
+    ],
+}
 BYTES = ["<0x41>", "<0xE2>", "<0x96>", "<0x81>", "<0x20>", "<0xFF>"]
 DECODERS: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
     ("decode-fallback", LLAMA, ["\u2581hello", "\u2581", "world", "\u2581\u2581", *BYTES]),
     ("decode-stripped", STRIPPED, ["a", "\u2581a", "b\u2581", "\u2581b\u2581\u2581", "c"]),
+    ("decode-edited", EDITED, ["a", "\u2581", "b", "\u2581a", "c\u00e9"]),
     (
         "decode-pieces",
         {"type": "WordPiece", "prefix": "##", "cleanup": True},

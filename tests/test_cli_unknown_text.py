@@ -1,0 +1,68 @@
+"""A text that the model has no token for is one sentence and exit code 2 on the command line, and a ValueError in Python."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import Outcome
+from reader_samples import document
+
+import tokexport
+from tokexport.errors import TextError
+from tokexport.runtime.failure import failure
+
+MODEL = {"type": "WordLevel", "vocab": {"a": 0, "b": 1}, "unk_token": "[UNK]"}
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """A tokenizer of two words, whose unknown token is not in its vocabulary."""
+    path = tmp_path / "words.json"
+    path.write_text(
+        json.dumps(document(pre_tokenizer={"type": "WhitespaceSplit"}, decoder=None) | {"model": MODEL}),
+        encoding="utf-8",
+    )
+    return path
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("encode", "FILE", "a zzz"),
+        ("encode", "FILE", "--offsets", "a zzz"),
+        ("encode", "FILE", "--json", "a zzz"),
+        ("bench", "FILE", "--seconds", 0),
+        ("demo", "SOURCE"),
+    ],
+    ids=lambda words: " ".join(map(str, words)),
+)
+def test_it_is_one_sentence_and_exit_code_2(
+    arguments: tuple[str, ...], source: Path, tmp_path: Path, run: Callable[..., Outcome], without_code_points: None
+) -> None:
+    file = tokexport.convert(source, tmp_path / "words.bin").target
+    outcome = run(*({"FILE": file, "SOURCE": source}.get(word, word) for word in arguments))
+    assert outcome.code == 2
+    *others, last = outcome.stderr.splitlines()
+    assert last.startswith("tokexport: ")
+    assert "a part of the text is not in the vocabulary" in last
+    assert all(line.startswith("note: ") for line in others)
+
+
+def test_in_python_it_is_a_value_error_and_an_error_of_tokexport(source: Path, tmp_path: Path) -> None:
+    tokenizer = tokexport.load(tokexport.convert(source, tmp_path / "words.bin").target)
+    with pytest.raises(TextError, match="not in the vocabulary") as caught:
+        tokenizer.encode("zzz")
+    assert isinstance(caught.value, ValueError)
+    assert isinstance(failure("x.bin", -1, 0, "The text is too long."), TextError)
+
+
+def test_a_file_of_words_and_its_source_do_not_differ(
+    source: Path, tmp_path: Path, run: Callable[..., Outcome]
+) -> None:
+    file = tokexport.convert(source, tmp_path / "words.bin").target
+    assert "no difference" in run("diff", file, source).text
+    run("convert", source, "-o", file, "--decode-only", "--force")
+    assert run("diff", file, source).code == 0

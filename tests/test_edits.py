@@ -1,0 +1,74 @@
+"""The table of edits does to a text what its steps do to it one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_decoding import edits
+
+from tokexport.compiler.edits import EditTable, compile_edits
+from tokexport.errors import UnsupportedError
+from tokexport.model import Replacing, TextEdit, Trimmed
+
+
+def edited(text: str, steps: Sequence[TextEdit]) -> str:
+    for step in steps:
+        text = trimmed(text, step) if isinstance(step, Trimmed) else replaced(text, dict(step.rules))
+    return text
+
+
+def trimmed(text: str, step: Trimmed) -> str:
+    for _ in range(step.count):
+        text = text.removesuffix(step.character) if step.at_end else text.removeprefix(step.character)
+    return text
+
+
+def replaced(text: str, rules: dict[str, str]) -> str:
+    at, written = 0, ""
+    while at < len(text):
+        found = max((pattern for pattern in rules if text.startswith(pattern, at)), key=len, default=None)
+        written += text[at] if found is None else rules[found]
+        at += 1 if found is None else len(found)
+    return written
+
+
+def run(table: EditTable, text: bytes) -> bytes:
+    state, written = 0, b""
+    for byte in text:
+        symbol = int(table.classes[byte])
+        written += table.written[state][symbol] + bytes([byte]) * table.keeps[state][symbol]
+        state = table.next[state][symbol]
+    return written + table.ends[state]
+
+
+texts = st.lists(
+    st.sampled_from(["a", "aa", "▁", "b", "é", " ", "🙂", "\ufffd", "#", "x", "中", "¹", "\u2580"]), max_size=24
+)
+
+
+@settings(max_examples=600, deadline=None)
+@given(edits, st.lists(texts.map("".join), min_size=1, max_size=10))
+def test_the_table_does_what_its_steps_do(steps: list[TextEdit], some: list[str]) -> None:
+    table = compile_edits(steps)
+    for text in some:
+        assert run(table, text.encode()).decode() == edited(text, steps)
+
+
+def test_one_pattern_is_replaced_as_python_replaces_it() -> None:
+    table = compile_edits([Replacing((("abab", "x"),))])
+    for number in range(3**9):
+        text = "".join("abc"[number // 3**place % 3] for place in range(9))
+        assert run(table, text.encode()).decode() == text.replace("abab", "x")
+
+
+def test_the_longest_pattern_is_taken_and_what_follows_is_read_again() -> None:
+    rules = (("a", "1"), ("abcd", "2"), ("bc", "3"), ("cd", "4"))
+    assert run(compile_edits([Replacing(rules)]), b"abcabcdcdabc") == b"13241" + b"3"
+
+
+def test_a_row_with_too_many_states_is_refused() -> None:
+    with pytest.raises(UnsupportedError, match="so many states"):
+        compile_edits([Trimmed(character, 64, at_end=True) for character in "abc"])
