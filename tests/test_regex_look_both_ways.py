@@ -183,6 +183,15 @@ def test_random_patterns_are_those_of_oniguruma(seed: int) -> None:
         assert differing(pattern, program, alphabet, seed) is None, pattern
 
 
+def refused_by_fancy(pattern: str) -> bool:
+    """It knows no look-behind over texts of different lengths where there is another look-around in it."""
+    try:
+        fancy_matched(pattern, ["a"])
+    except ValueError:
+        return True
+    return False
+
+
 def compiled_or_refused(pattern: str) -> SplitProgram | None:
     """None where a match may hold nothing, and where three passes would be wanted."""
     try:
@@ -198,7 +207,7 @@ def test_random_patterns_are_those_of_fancy_regex_where_two_passes_tell(seed: in
     r = random.Random(seed)
     pattern = random_pattern(r, *r.choice([("<>", "<"), (">", "<>"), ("<>", "<>")]))
     program = compiled_or_refused(pattern)
-    if program is None:
+    if program is None or refused_by_fancy(pattern):
         return
     for alphabet in ("abc", "ab c\n", "aabc B"):
         assert differing_from_fancy(pattern, program, alphabet, seed) is None, pattern
