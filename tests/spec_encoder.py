@@ -30,7 +30,7 @@ from spec_reader import (
     u32,
 )
 
-WHOLE_PIECE_FIRST, FUSE_UNKNOWN, SEARCH_ANEW, RESCAN_SPECIAL = 1, 2, 4, 8
+WHOLE_PIECE_FIRST, FUSE_UNKNOWN, SEARCH_ANEW, RESCAN_SPECIAL, UNKNOWN_STOPS = 1, 2, 4, 8, 32
 RECORD_WHOLE = 8
 ADDED_SPECIAL, SINGLE_WORD, LSTRIP, RSTRIP = 1, 2, 4, 8
 CLASS_SPACE, CLASS_WORD = 1, 2
@@ -107,6 +107,7 @@ def byte_symbols(file: SpecFile, piece: bytes) -> list[int]:
     for byte in piece:
         token = u32(file.sections[b"BIDS"], 4 * byte)
         require(token == NONE or token < file.id_count, "TKX_E_CORRUPT")
+        require(token != NONE or not file.flags & UNKNOWN_STOPS, "TKX_E_UNKNOWN_TEXT")
         if token != NONE:
             symbols.append(token)
         elif file.unknown_id != NONE and not (unknown_before and file.flags & FUSE_UNKNOWN):
@@ -131,6 +132,8 @@ def unit_symbols(file: SpecFile, piece: bytes) -> list[int]:
         elif not of_bytes and NONE not in in_bytes:
             require(max(in_bytes) < file.id_count, "TKX_E_CORRUPT")
             symbols += in_bytes
+        elif file.flags & UNKNOWN_STOPS:
+            raise RefusalError("TKX_E_UNKNOWN_TEXT")
         elif file.unknown_id != NONE:
             if waits and not file.flags & FUSE_UNKNOWN:
                 symbols.append(file.unknown_id)

@@ -44,6 +44,7 @@ class HeaderFlag(IntFlag):
     SEARCH_ANEW = 1 << 2  # behind each added token, the next is looked for as if the text began there (tokenizers 1.0)
     RESCAN_SPECIAL = 1 << 3  # a special token that is not allowed is passed by one character, not whole (tiktoken)
     REPLACE_SURROGATES = 1 << 4  # a lone surrogate in a source string becomes U+FFFD (tiktoken), else it is an error
+    UNKNOWN_STOPS = 1 << 5  # BPE: a byte or character without an id is an error; unknown_id is NONE
 
 
 class RecordFlag(IntFlag):

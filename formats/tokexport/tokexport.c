@@ -53,7 +53,8 @@ enum {
     FUSE_UNKNOWN = 2,
     SEARCH_ANEW = 4,
     RESCAN_SPECIAL = 8,
-    HEADER_FLAGS = 31,
+    UNKNOWN_STOPS = 32,
+    HEADER_FLAGS = 63,
 
     SECTION_REQUIRED = 1,
     RECORD_SIZE = 8,
@@ -3612,6 +3613,10 @@ static FORCE_INLINE size_t byte_symbols(run *r, const uint8_t *bytes, size_t siz
             fail(r, TKX_E_CORRUPT);
             return 0;
         } else {
+            if (t->flags & UNKNOWN_STOPS) {
+                fail(r, TKX_E_UNKNOWN_TEXT);
+                return 0;
+            }
             if (t->unknown_id == NONE) continue;
             if (was_unknown && (t->flags & FUSE_UNKNOWN)) {
                 if (lengths) put_u32(lengths + 4 * (count - 1), get_u32(lengths + 4 * (count - 1)) + spelled_length(bytes[i]));
@@ -3694,7 +3699,9 @@ static NO_INLINE size_t character_symbols(run *r, const uint8_t *bytes, size_t s
         in_bytes = of_bytes ? 0 : fallback_symbols(r, bytes + i, length, symbols + 4 * count);
         for (k = 0; lengths && k < in_bytes; k++) put_u32(lengths + 4 * (count + k), 1);
         count += in_bytes;
-        if (in_bytes || t->unknown_id == NONE) continue;
+        if (in_bytes) continue;
+        if (t->flags & UNKNOWN_STOPS) fail(r, TKX_E_UNKNOWN_TEXT);
+        if (t->unknown_id == NONE) continue;
         if (waits && !(t->flags & FUSE_UNKNOWN)) {
             count = put_symbol(symbols, lengths, count, t->unknown_id, waits);
             waits = 0;

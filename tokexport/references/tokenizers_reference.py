@@ -33,7 +33,7 @@ except ImportError as error:
 _BEFORE: Final = "\ue000"
 _BEHIND: Final = "\ue001"
 # What the library says where a model without an unknown token needs one.
-NO_UNKNOWN_TOKEN: Final = ("Missing [UNK] token", "`unk_id` is missing")
+NO_UNKNOWN_TOKEN: Final = ("Missing [UNK] token", "Unk token `", "`unk_id` is missing")
 
 
 class TokenizersReference:

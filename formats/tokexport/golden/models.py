@@ -13,7 +13,7 @@ from typing import Any
 import rewriting_models
 import tiktoken
 import tokenizers
-from character_models import affixes, byte_fallback, byte_suffix
+from character_models import affixes, byte_fallback, byte_suffix, stopping
 
 from tokexport.model import (
     AddedToken,
@@ -62,7 +62,12 @@ class Golden:
 
 def goldens() -> tuple[Golden, ...]:
     """All golden files that the writer makes."""
-    characters = {"byte-fallback": byte_fallback(), "affixes": affixes(), "byte-suffix": byte_suffix()}
+    characters = {
+        "byte-fallback": byte_fallback(),
+        "affixes": affixes(),
+        "byte-suffix": byte_suffix(),
+        "stopping": stopping(),
+    }
     return (
         *(
             ranked(),
