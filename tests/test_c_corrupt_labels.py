@@ -95,6 +95,16 @@ def test_the_numbers_of_classes_and_states_have_bounds(library: Library) -> None
         assert opened(library, with_fields(room=1 << 20, **{field: most + 1})) == SPLITS
 
 
+def test_the_second_table_has_both_numbers_or_none_and_lies_within_the_section(library: Library) -> None:
+    for field in ("second_label_class_count", "second_label_state_count"):
+        assert opened(library, with_fields(**{field: 0})) == SPLITS
+    _, stage = last_stage(sections()[1][Tag.SPLITS])
+    more = {"second_label_state_count": stage.second_label_state_count + 1}
+    size = LABEL.itemsize * stage.second_label_class_count
+    assert opened(library, with_fields(room=size, **more)) == OK
+    assert opened(library, with_fields(room=size - 4, **more)) == SPLITS
+
+
 @pytest.mark.parametrize("table", TABLES)
 def test_every_label_and_every_state_of_both_tables_is_looked_at(library: Library, table: str) -> None:
     _, contents = sections()

@@ -110,13 +110,9 @@ def _stages() -> dict[str, list[dict[str, int]]]:
     """Stages with one fault each: what is not given is good (on bytes, one class, one state)."""
     text = {"flags": 0, "middle_count": 1, "leaf_count": 1}
     ones = {"classes_offset": -8, "transitions_offset": 0, "before": 1}
-    labels = {"label_class_count": 1, "label_state_count": 1, "transitions_offset": 0}
     again = {"second_label_class_count": 1, "second_label_state_count": 1}
-    last = {
-        **labels,
-        **again,
-        "transitions_offset": 864,
-    }  # the first table ends where the section ends, but for what is behind
+    # The first label table ends where the section ends, but for what is behind.
+    last = {"label_class_count": 1, "label_state_count": 1, **again, "transitions_offset": 864}
     return {
         "behavior": [{"behavior": 5}],
         "unknown-flag": [{"flags": 6}],
@@ -150,11 +146,7 @@ def _stages() -> dict[str, list[dict[str, int]]]:
         "stage-first-op": [{"first_op": 1}],
         "stage-op-count": [{"op_count": 1}],
         "second-labels-alone": [{**again, "transitions_offset": 0}],
-        "second-label-classes-without-states": [{**labels, "second_label_class_count": 1}],
-        "second-label-states-without-classes": [{**labels, "second_label_state_count": 1}],
-        "second-labels-outside": [last],
         "second-label": [{**last, "behind": 1}],
-        "second-label-next-state": [{**last, "behind": 1 << 8}],
         "label-for-second": [{**last, "class_count": 2, "row_shift": 2, "behind": 1}],
         "text-table-outside": [{**text, "middle_count": 2}],
         "text-top": [{**text, "middle_count": 0}],
