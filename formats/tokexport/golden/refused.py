@@ -62,7 +62,7 @@ def _changes_of_any_file() -> dict[str, Change]:
         "HEADER-no-ids.bin": _set(24, 4, 0),
         "HEADER-too-many-ids.bin": _set(24, 4, 1 << 21),
         "HEADER-more-tokens-than-ids.bin": _set(28, 4, 2),
-        "HEADER-unknown-flag.bin": _set(36, 4, 1 << 5),
+        "HEADER-unknown-flag.bin": _set(36, 4, 1 << 6),
         "HEADER-longest-token.bin": _set(40, 4, 1 << 16),
         "HEADER-unknown-id.bin": _set(44, 4, 1),
         "HEADER-reserved.bin": _set(59, 1, 1),
