@@ -357,21 +357,31 @@ static void spans_lie_in_the_text(const tkx *t, int special, const uint8_t *text
     free(spans);
 }
 
+/* Whether a text stops the encoder, in a file where an unknown character does that (UNKNOWN_STOPS). */
+static int is_stopped(const tkx *t, int code, size_t count) {
+    if (!(t->flags & 32) || code != TKX_E_UNKNOWN_TEXT) return 0;
+    CHECK(count == 0);
+    return 1;
+}
+
 static void encode_random_texts(const tkx *t, uint64_t *state) {
     static uint8_t buffer[MAX_TEXT];
     static uint32_t ids[MAX_IDS];
     size_t size = random_text(t, state, buffer, MAX_TEXT), count;
     uint8_t *text = copy_of(buffer, size);
-    int special;
+    int special, stopped = 0;
     for (special = 0; special < 2; special++) {
-        CHECK(encode_growing(t, special, text, size, ids, MAX_IDS, &count) == TKX_OK);
+        const int code = encode_growing(t, special, text, size, ids, MAX_IDS, &count);
+        stopped = is_stopped(t, code, count);
+        if (stopped) break;
+        CHECK(code == TKX_OK);
         every_way_gives_the_same_ids(t, special, text, size, ids, count, state);
         spans_lie_in_the_text(t, special, text, size, ids, count);
         a_stream_gives_the_ids_of_the_whole(t, special, text, size, ids, count, size + 1, state);
         a_stream_gives_the_ids_of_the_whole(t, special, text, size, ids, count, 1 + below(state, 80), state);
         cutting_changes_nothing(t, special, text, size, ids, count);
     }
-    allowed_tokens_are_found_and_no_others(t, text, size);
+    if (!stopped) allowed_tokens_are_found_and_no_others(t, text, size);
     free(text);
 }
 
@@ -386,10 +396,12 @@ static void long_texts_end(const tkx *t, size_t size) {
     size_t i, count, at;
     uint8_t *text = (uint8_t *)exactly(size);
     uint32_t *ids = (uint32_t *)exactly(4 * 12 * size);
+    int code;
     for (i = 0; i < sizeof pieces / sizeof *pieces; i++) {
         size_t length = strlen(pieces[i]), used = size / length * length;
         for (at = 0; at < used; at += length) memcpy(text + at, pieces[i], length);
-        CHECK(encode_growing(t, 1, text, used, ids, 12 * size, &count) == TKX_OK);
+        code = encode_growing(t, 1, text, used, ids, 12 * size, &count);
+        CHECK(code == TKX_OK || is_stopped(t, code, count));
     }
     free(text);
     free(ids);
