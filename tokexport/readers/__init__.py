@@ -26,10 +26,11 @@ from tokexport.readers.gguf import read_gguf
 from tokexport.readers.gpt2_pair import check_kind, pair_in, parse_merges, read_pair, sibling
 from tokexport.readers.hub import local_source
 from tokexport.readers.huggingface import read_tokenizer_json
-from tokexport.readers.huggingface_config import read_config
+from tokexport.readers.huggingface_config import read_config, tokenizer_class
 from tokexport.readers.huggingface_object import read_tokenizer
 from tokexport.readers.json_node import Node, parse
 from tokexport.readers.minbpe import minbpe_document
+from tokexport.readers.pair_classes import pair_document
 from tokexport.readers.rwkv_vocabulary import read_rwkv
 from tokexport.readers.sentencepiece import read_sentencepiece
 from tokexport.readers.source_files import SourceFiles
@@ -196,10 +197,10 @@ def _read_pair(
         raise
     vocab = node if node is not None and name == vocab_name else parse(files.read(vocab_name), vocab_name)
     merges = data if name == merges_name else files.read(merges_name)
-    if is_clip(vocab.object(repeats=True)):
-        _refuse_arguments(name, "vocab.json of CLIP", None, special_tokens)
-        pairs = [(merge.left, merge.right) for merge in parse_merges(merges, merges_name)]
-        return read_tokenizer_json(
-            Node(vocab_name, "", clip_document(read_vocab(vocab), pairs)), files, "vocab.json of CLIP"
-        )
+    pairs = [(merge.left, merge.right) for merge in parse_merges(merges, merges_name)]
+    found = pair_document(vocab_name, read_vocab(vocab), pairs, files)
+    if found is not None:
+        named = tokenizer_class(read_config(files)) or "CLIP"
+        _refuse_arguments(name, f"vocab.json of {named}", None, special_tokens)
+        return read_tokenizer_json(Node(vocab_name, "", found), files, f"vocab.json of {named}")
     return read_pair(vocab, merges, merges_name, files, special_tokens)

@@ -38,6 +38,12 @@ def read_config(files: SourceFiles) -> Node | None:
     return node
 
 
+def tokenizer_class(config: Node | None) -> str | None:
+    """The name of the tokenizer's class in `transformers`, without the "Fast" of its second implementation; None where none is named."""
+    named = None if config is None else config.object().get("tokenizer_class")
+    return named.removesuffix("Fast") if isinstance(named, str) else None
+
+
 def read_roles(
     files: SourceFiles,
     config: Node | None,
