@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import TokenizerModel
+from tokexport.readers.bert_classes import bert_document, check_bert, is_named, left_out
 from tokexport.readers.byte_pair import read_vocab
 from tokexport.readers.clip_vocabulary import clip_document, is_clip, published_vocabulary
 from tokexport.readers.detect import SUPPORTED, Kind, detect
@@ -150,21 +151,34 @@ def _read_file(path: Path, pattern: str | None, special_tokens: Mapping[str, int
             return read_tokenizer_json(node, files if name == _TOKENIZER_JSON else SourceFiles(None, files.sha256))
         case _:
             model = read_tokenizer_json(Node(name, "", document(kind, data, name, files)), files, kind.value)
-            note = bert_note(read_config(files)) if kind is Kind.WORDPIECE else None
-            return model if note is None else replace(model, notes=(*model.notes, note))
+            return (
+                model
+                if kind is not Kind.WORDPIECE
+                else replace(model, notes=(*model.notes, *_bert_notes(data, name, files)))
+            )
 
 
 def document(kind: Kind, data: bytes, name: str, files: SourceFiles) -> dict[str, Any]:
     """The tokenizer.json that says the same as a file of one of the kinds that have such."""
     match kind:
         case Kind.WORDPIECE:
-            return wordpiece_document(parse_vocabulary(data, name), name, bert_settings(read_config(files)))
+            config, vocab = read_config(files), parse_vocabulary(data, name)
+            check_bert(config, name)
+            if config is not None and is_named(config):
+                return bert_document(config, vocab, name, bert_settings(config), files)
+            return wordpiece_document(vocab, name, bert_settings(config))
         case Kind.MINBPE:
             return minbpe_document(data, name)
         case Kind.CLIP:
             return clip_document(*published_vocabulary(data, name))
         case _:
             raise AssertionError(kind)
+
+
+def _bert_notes(data: bytes, name: str, files: SourceFiles) -> tuple[str, ...]:
+    config = read_config(files)
+    note = bert_note(config, parse_vocabulary(data, name))
+    return (*(() if is_named(config) else left_out(config, files)), *(() if note is None else (note,)))
 
 
 def _refuse_arguments(name: str, kind: str, pattern: str | None, special_tokens: Mapping[str, int] | None) -> None:

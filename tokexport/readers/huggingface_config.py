@@ -17,6 +17,9 @@ from tokexport.readers.source_files import SourceFiles
 CONFIG: Final = "tokenizer_config.json"
 GENERATION_CONFIG: Final = "generation_config.json"
 CHAT_TEMPLATE: Final = "chat_template.jinja"
+# How a tokenizer.json is made of what has none, and the classes that it may have of any kind.
+SAVE: Final = "transformers makes one with AutoTokenizer.from_pretrained(FOLDER).save_pretrained(OTHER)"
+NAMES_NO_CLASS: Final = (None, "PreTrainedTokenizer", "TokenizersBackend")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,13 +17,12 @@ from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import AddedToken
 from tokexport.readers.class_tokens import ClassTokens, class_tokens
 from tokexport.readers.clip_vocabulary import END, START, clip_document, is_clip
-from tokexport.readers.huggingface_config import CONFIG, read_config, tokenizer_class
+from tokexport.readers.huggingface_config import CONFIG, SAVE, read_config, tokenizer_class
 from tokexport.readers.huggingface_document import byte_level, sequence, split, tokenizer_document
 from tokexport.readers.json_node import Node, show
 from tokexport.readers.known_patterns import QWEN
 from tokexport.readers.source_files import SourceFiles
 
-SAVE: Final = "transformers makes one with AutoTokenizer.from_pretrained(FOLDER).save_pretrained(OTHER)"
 _CLIP: Final = "CLIPTokenizer"
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tokexport.errors import SourceError
 from tokexport.model import Split
 from tokexport.readers import document, read, tokenizer_file
+from tokexport.readers.bert_classes import is_named
 from tokexport.readers.detect import Kind, detect
 from tokexport.readers.gguf import MAGIC as GGUF_MAGIC
 from tokexport.readers.gguf import gguf_document, gguf_rwkv, gguf_sentencepiece
@@ -80,7 +81,7 @@ def reference_for(
 
     if kind is Kind.TOKENIZER_JSON:
         return TokenizersReference.from_json(path)
-    if kind is Kind.WORDPIECE:
+    if kind is Kind.WORDPIECE and not is_named(read_config(files)):
         return TokenizersReference.from_wordpiece(path, bert_settings(read_config(files)))
     if kind not in (Kind.VOCAB_JSON, Kind.MERGES):
         return TokenizersReference.from_document(document(kind, data, path.name, files), path)
