@@ -14,7 +14,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import TokenizerModel
@@ -22,9 +22,10 @@ from tokexport.readers.bert_classes import bert_document, check_bert, is_named, 
 from tokexport.readers.byte_pair import read_vocab
 from tokexport.readers.clip_vocabulary import clip_document, is_clip, published_vocabulary
 from tokexport.readers.detect import SUPPORTED, Kind, detect
+from tokexport.readers.directory import TOKENIZER_JSON, directory_notes, tokenizer_file
 from tokexport.readers.gguf import MAGIC as GGUF_MAGIC
 from tokexport.readers.gguf import read_gguf
-from tokexport.readers.gpt2_pair import check_kind, pair_in, parse_merges, read_pair, sibling
+from tokexport.readers.gpt2_pair import check_kind, parse_merges, read_pair, sibling
 from tokexport.readers.hub import local_source
 from tokexport.readers.huggingface import read_tokenizer_json
 from tokexport.readers.huggingface_config import read_config, tokenizer_class
@@ -45,19 +46,6 @@ if TYPE_CHECKING:
     import tokenizers
 
 __all__ = ["document", "read", "tokenizer_file"]
-
-_TOKENIZER_JSON: Final = "tokenizer.json"
-# Looked for in a directory, in this order, behind tokenizer.json and GPT-2's pairs.
-_SINGLE_FILES: Final = (
-    "tiktoken.model",
-    "tokenizer.model",
-    "tokenizer.tiktoken",
-    "spiece.model",
-    "sentencepiece.bpe.model",
-    "spm.model",
-    "tekken.json",
-    "vocab.txt",
-)
 
 
 def read(
@@ -84,10 +72,12 @@ def read(
     if isinstance(source, (str, os.PathLike)):
         path = tokenizer_file(Path(source))
         try:
-            return _read_file(path, pattern, special_tokens)
+            model = _read_file(path, pattern, special_tokens)
         except UnsupportedError as error:
             error.file = str(path)
             raise
+        notes = directory_notes(Path(source), path) if Path(source).is_dir() else ()
+        return replace(model, notes=(*model.notes, *notes)) if notes else model
     if pattern is not None or special_tokens is not None:
         raise SourceError(
             "a tokenizer object has its own pattern and special tokens: pattern and special_tokens are for rank files"
@@ -97,31 +87,6 @@ def read(
     if hasattr(source, "to_str") and hasattr(source, "get_added_tokens_decoder"):
         return read_tokenizer(source)  # type: ignore[arg-type]
     raise TypeError(f"cannot read a {type(source).__module__}.{type(source).__qualname__}; {SUPPORTED}")
-
-
-def tokenizer_file(path: Path) -> Path:
-    """The file that a source is read from: the path itself, or the tokenizer in a directory; else SourceError."""
-    return _in_directory(path) if path.is_dir() else path
-
-
-def _in_directory(folder: Path) -> Path:
-    """The file of a directory that is the tokenizer."""
-    if (folder / _TOKENIZER_JSON).is_file():
-        return folder / _TOKENIZER_JSON
-    pair = pair_in(folder)
-    if pair is not None:
-        return pair
-    ranks = sorted(folder.glob("*.tiktoken"))
-    if len(ranks) > 1:
-        names = ", ".join(path.name for path in ranks)
-        raise SourceError(f"{folder}: there is more than one rank file in this directory ({names}); give one of them")
-    for path in (*ranks, *(folder / name for name in _SINGLE_FILES), folder / "tokenizer.pkl"):
-        if path.is_file():
-            return path
-    raise SourceError(
-        f"{folder}: there is no tokenizer in this directory; looked for tokenizer.json, vocab.json with merges.txt, "
-        "and rank files"
-    )
 
 
 def _read_file(path: Path, pattern: str | None, special_tokens: Mapping[str, int] | None) -> TokenizerModel:
@@ -148,7 +113,7 @@ def _read_file(path: Path, pattern: str | None, special_tokens: Mapping[str, int
         case Kind.TOKENIZER_JSON:
             assert node is not None
             # Under another name nothing says that what stands beside it belongs to it.
-            return read_tokenizer_json(node, files if name == _TOKENIZER_JSON else SourceFiles(None, files.sha256))
+            return read_tokenizer_json(node, files if name == TOKENIZER_JSON else SourceFiles(None, files.sha256))
         case _:
             model = read_tokenizer_json(Node(name, "", document(kind, data, name, files)), files, kind.value)
             return (
