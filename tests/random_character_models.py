@@ -47,7 +47,7 @@ def character_model(seed: int) -> dict[str, Any]:
     return {
         "type": "BPE",
         "dropout": None,
-        "unk_token": r.choice([None, "<unk>", "<unk>"]),
+        "unk_token": r.choice([None, "<unk>", "<unk>", "<unk>", "[UNK]"]),  # the last is no token
         "continuing_subword_prefix": prefix or r.choice([None, ""]),
         "end_of_word_suffix": suffix or r.choice([None, ""]),
         "fuse_unk": r.random() < 0.5,

@@ -39,8 +39,7 @@ def find_pieces(program: SplitProgram, text: str) -> list[tuple[int, int, bool]]
 def symbols_of(program: SplitProgram, text: str) -> list[int]:
     """What the automaton reads: the classes of a text, or their labels."""
     symbols = list(text.encode()) if len(program.classes) == 256 else [ord(character) for character in text]
-    classes = [int(program.classes[symbol]) for symbol in symbols]
-    return classes if program.labelling is None else program.labelling.run(classes)
+    return program.labelled([int(program.classes[symbol]) for symbol in symbols])
 
 
 def _match_end(program: SplitProgram, symbols: list[int], start: int) -> int | None:
@@ -67,7 +66,7 @@ def steps_taken(program: SplitProgram, text: str) -> tuple[int, list[tuple[int, 
     failed: set[tuple[int, int]] = set()
     found = []
     start = 0
-    steps = 0 if program.labelling is None else len(text)
+    steps = len(program.labellings) * len(text)
     while start < len(text):
         state = int(program.starts[classes[start - 1] if start else program.n_classes])
         end = None

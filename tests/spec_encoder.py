@@ -30,7 +30,7 @@ from spec_reader import (
     u32,
 )
 
-WHOLE_PIECE_FIRST, FUSE_UNKNOWN, SEARCH_ANEW, RESCAN_SPECIAL = 1, 2, 4, 8
+WHOLE_PIECE_FIRST, FUSE_UNKNOWN, SEARCH_ANEW, RESCAN_SPECIAL, UNKNOWN_STOPS = 1, 2, 4, 8, 32
 RECORD_WHOLE = 8
 ADDED_SPECIAL, SINGLE_WORD, LSTRIP, RSTRIP = 1, 2, 4, 8
 CLASS_SPACE, CLASS_WORD = 1, 2
@@ -107,6 +107,7 @@ def byte_symbols(file: SpecFile, piece: bytes) -> list[int]:
     for byte in piece:
         token = u32(file.sections[b"BIDS"], 4 * byte)
         require(token == NONE or token < file.id_count, "TKX_E_CORRUPT")
+        require(token != NONE or not file.flags & UNKNOWN_STOPS, "TKX_E_UNKNOWN_TEXT")
         if token != NONE:
             symbols.append(token)
         elif file.unknown_id != NONE and not (unknown_before and file.flags & FUSE_UNKNOWN):
@@ -131,6 +132,8 @@ def unit_symbols(file: SpecFile, piece: bytes) -> list[int]:
         elif not of_bytes and NONE not in in_bytes:
             require(max(in_bytes) < file.id_count, "TKX_E_CORRUPT")
             symbols += in_bytes
+        elif file.flags & UNKNOWN_STOPS:
+            raise RefusalError("TKX_E_UNKNOWN_TEXT")
         elif file.unknown_id != NONE:
             if waits and not file.flags & FUSE_UNKNOWN:
                 symbols.append(file.unknown_id)
@@ -521,13 +524,20 @@ def replaced_spans(stage: Stage, text: bytes) -> Iterator[tuple[int, int, bool]]
 
 def labelled(stage: Stage, classes: Sequence[int]) -> Sequence[int]:
     """What the program reads: the labels of a piece, or its classes where there is no label table."""
-    if not stage.labels:
-        return classes
+    direction = 1 if stage.flags & FORWARD_LABELS else -1
+    if stage.labels:
+        classes = run_labels(stage.labels, stage.label_class_count, classes, direction)
+    if stage.second_labels:
+        classes = run_labels(stage.second_labels, stage.second_label_class_count, classes, -direction)
+    return classes
+
+
+def run_labels(table: Sequence[int], columns: int, symbols: Sequence[int], direction: int) -> Sequence[int]:
+    """The labels that a table gives to symbols, from the first to the last (1) or the other way (-1)."""
     labels = []
     state = 0
-    direction = 1 if stage.flags & FORWARD_LABELS else -1
-    for number in classes[::direction]:
-        entry = stage.labels[state * stage.label_class_count + number]
+    for number in symbols[::direction]:
+        entry = table[state * columns + number]
         labels.append(entry & 0xFF)
         state = entry >> 8
     return labels[::direction]

@@ -17,7 +17,7 @@ NONE = 0xFFFFFFFF
 MASK = (1 << 64) - 1
 K0, K1, K2, K3 = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, 0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53
 
-HEADER_FLAGS, STAGE_FLAGS, SECTION_FLAGS = 0x1F, 0x1B, 0x01  # the flag bits that have a name
+HEADER_FLAGS, STAGE_FLAGS, SECTION_FLAGS = 0x3F, 0x1B, 0x01  # the flag bits that have a name
 KIND_HOLE, KIND_MASK, RECORD_SPECIAL = 0, 3, 4
 STRIPPING_FLAGS = 2 | 4 | 8  # SINGLE_WORD, LSTRIP, RSTRIP
 ON_BYTES, REWRITE, EMPTY_MATCHES, FORWARD_LABELS = 2, 4, 8, 16
@@ -150,6 +150,8 @@ class Stage:
     transitions: Sequence[int]
     labels: Sequence[int] = ()
     label_class_count: int = 0
+    second_labels: Sequence[int] = ()
+    second_label_class_count: int = 0
     first_op: int = 0
     op_count: int = 0
 
@@ -486,26 +488,28 @@ def read_stages(section: bytes, op_count: int) -> list[Stage]:
 def read_stage(section: bytes, at: int, op_count: int = 0) -> Stage:
     """One stage."""
     if section[at + 1] & REWRITE:
-        first, count = struct.unpack_from("<HH", section, at + 28)
+        first, count = section[at + 28], section[at + 29]
         require(section[at : at + 28] == bytes([0, REWRITE]) + bytes(26), "TKX_E_SPLITS")
-        require(section[at + 32 : at + 40] == bytes(8), "TKX_E_SPLITS")
+        require(section[at + 30 : at + 40] == bytes(10), "TKX_E_SPLITS")
         require(first + count <= op_count, "TKX_E_SPLITS")
         return Stage(0, REWRITE, 0, 0, ClassTable(b"", (), (), ()), (), (), first_op=first, op_count=count)
-    behavior, flags, class_count, state_count, memo_count, middle, leaves, row_shift, read_classes, label_states = (
-        struct.unpack_from("<BBHHHHHBBH", section, at)
-    )
+    behavior, flags, class_count, second_read, state_count, memo_count = struct.unpack_from("<4BHH", section, at)
+    middle, leaves, row_shift, read_classes, label_states = struct.unpack_from("<HHBBH", section, at + 8)
+    second_states = u16(section, at + 30)
     classes_at, starts_at, transitions_at = struct.unpack_from("<3I", section, at + 16)
     require(behavior <= LAST_BEHAVIOR and flags & ~STAGE_FLAGS == 0, "TKX_E_SPLITS")
-    require(section[at + 28 : at + 32] == bytes(4), "TKX_E_SPLITS")
+    require(section[at + 28 : at + 30] == bytes(2), "TKX_E_SPLITS")
     require(read_classes <= 254 and label_states <= 4096 and bool(read_classes) == bool(label_states), "TKX_E_SPLITS")
-    require(bool(label_states) or not flags & FORWARD_LABELS, "TKX_E_SPLITS")
+    require(second_read <= 254 and second_states <= 4096 and bool(second_read) == bool(second_states), "TKX_E_SPLITS")
+    require(bool(label_states) or not (flags & FORWARD_LABELS or second_states), "TKX_E_SPLITS")
     require(1 <= class_count <= 254 and 1 <= state_count <= 4096 and memo_count < state_count, "TKX_E_SPLITS")
     require(row_shift <= 8 and 1 << row_shift > class_count, "TKX_E_SPLITS")
     require(classes_at % 4 == starts_at % 4 == transitions_at % 4 == 0, "TKX_E_SPLITS")
     entries = state_count << row_shift
     require(starts_at + 2 * (class_count + 1) <= len(section), "TKX_E_SPLITS")
     labels_at = transitions_at + 2 * entries
-    require(labels_at + 4 * label_states * read_classes <= len(section), "TKX_E_SPLITS")
+    second_at = labels_at + 4 * label_states * read_classes
+    require(second_at + 4 * second_states * second_read <= len(section), "TKX_E_SPLITS")
     bound = read_classes or class_count
     if flags & ON_BYTES:
         require(middle == leaves == 0 and classes_at + 256 <= len(section), "TKX_E_SPLITS")
@@ -520,8 +524,12 @@ def read_stage(section: bytes, at: int, op_count: int = 0) -> Stage:
     require(all(state < state_count for state in starts), "TKX_E_SPLITS")
     require(all(t & 0x7FFF < state_count for t in transitions), "TKX_E_SPLITS")
     labels = struct.unpack_from(f"<{label_states * read_classes}I", section, labels_at)
-    require(all(entry & 0xFF < class_count and entry >> 8 < label_states for entry in labels), "TKX_E_SPLITS")
-    return Stage(behavior, flags, class_count, row_shift, table, starts, transitions, labels, read_classes)
+    second = struct.unpack_from(f"<{second_states * second_read}I", section, second_at)
+    label_bound = second_read or class_count
+    require(all(entry & 0xFF < label_bound and entry >> 8 < label_states for entry in labels), "TKX_E_SPLITS")
+    require(all(entry & 0xFF < class_count and entry >> 8 < second_states for entry in second), "TKX_E_SPLITS")
+    tables = (table, starts, transitions, labels, read_classes, second, second_read)
+    return Stage(behavior, flags, class_count, row_shift, *tables)
 
 
 def check_file(file: SpecFile) -> None:

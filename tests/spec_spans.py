@@ -13,6 +13,7 @@ from spec_encoder import (
     FUSE_UNKNOWN,
     RECORD_WHOLE,
     REWRITE,
+    UNKNOWN_STOPS,
     WHOLE_PIECE_FIRST,
     added_ranges,
     charsmap_parts,
@@ -313,6 +314,7 @@ def byte_symbols(file: SpecFile, piece: bytes) -> list[tuple[int, int]]:
     unknown_before = False
     for byte in piece:
         token, length = u32(file.sections[b"BIDS"], 4 * byte), spelled_length(byte)
+        require(token != NONE or not file.flags & UNKNOWN_STOPS, "TKX_E_UNKNOWN_TEXT")
         if token != NONE:
             symbols.append((token, length))
         elif file.unknown_id != NONE and unknown_before and file.flags & FUSE_UNKNOWN:
@@ -339,6 +341,8 @@ def unit_symbols(file: SpecFile, piece: bytes) -> list[tuple[int, int]]:
             waiting = 0
         elif not of_bytes and NONE not in in_bytes:
             symbols += [(token, 1) for token in in_bytes]
+        elif file.flags & UNKNOWN_STOPS:
+            raise RefusalError("TKX_E_UNKNOWN_TEXT")
         elif file.unknown_id != NONE:
             if waiting and not file.flags & FUSE_UNKNOWN:
                 symbols.append((file.unknown_id, waiting))

@@ -59,6 +59,12 @@ PRE_TOKENIZERS = {
     "far look behind": pre_tokenizers.Sequence(
         [split(r"(?<=ab)c|(?<!=[^.]*)[a-z]+|(?<!12)3"), split(LLAMA3), BYTE_LEVEL]
     ),
+    "far both ways": pre_tokenizers.Sequence(
+        [split(r"(?<=ab)c(?=[a-z]*!)|(?<!=[^.]*)[a-z]+(?![^.]*=)|(?<!12)3(?!45)"), split(LLAMA3), BYTE_LEVEL]
+    ),
+    "far behind inside far ahead": pre_tokenizers.Sequence(
+        [split(r"[a-z](?=[a-z]*(?<=ab)c)|\d(?!\d*(?<!12)3)"), split(LLAMA3), BYTE_LEVEL]
+    ),
     "empty matches": pre_tokenizers.Sequence([split(r"(?:[a-c]+!)?|\d*"), split(LLAMA3), BYTE_LEVEL]),
     "one piece": BYTE_LEVEL,
 }

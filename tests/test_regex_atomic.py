@@ -93,5 +93,5 @@ def test_every_symbol_is_read_a_bounded_number_of_times(pattern: str) -> None:
 
 def test_where_one_character_decides_no_pass_over_the_text_is_needed() -> None:
     for pattern in ("a++b", "(?>ab|ac)", r"(?>\r\n|\r)x", "(?>a|ab)b"):
-        assert compile_split(Split(pattern)).labelling is None
-    assert compile_split(Split("(?:ab)++a")).labelling is not None
+        assert not compile_split(Split(pattern)).labellings
+    assert len(compile_split(Split("(?:ab)++a")).labellings) == 1

@@ -44,6 +44,7 @@ class HeaderFlag(IntFlag):
     SEARCH_ANEW = 1 << 2  # behind each added token, the next is looked for as if the text began there (tokenizers 1.0)
     RESCAN_SPECIAL = 1 << 3  # a special token that is not allowed is passed by one character, not whole (tiktoken)
     REPLACE_SURROGATES = 1 << 4  # a lone surrogate in a source string becomes U+FFFD (tiktoken), else it is an error
+    UNKNOWN_STOPS = 1 << 5  # BPE: a byte or character without an id is an error; unknown_id is NONE
 
 
 class RecordFlag(IntFlag):
@@ -248,25 +249,30 @@ class StageFlag(IntFlag):
     ON_BYTES = 1 << 1  # the program reads bytes; its class table is 256 bytes
     REWRITE = 1 << 2  # no program: ops of NORM rewrite each piece
     EMPTY_MATCHES = 1 << 3  # a match may be of no symbols, and then parts what lies around it
-    FORWARD_LABELS = 1 << 4  # the label table reads a piece from its first symbol to its last, not the other way
+    FORWARD_LABELS = (
+        1 << 4
+    )  # the first label table reads a piece from its first symbol to its last, the second the other way
 
 
 Stage = Struct(
     "behavior" / Int8ul,
     "flags" / Int8ul,
-    "class_count" / Int16ul,
+    "class_count" / Int8ul,
+    "second_label_class_count" / Int8ul,  # labels that the second label table reads; 0: there is none
     "state_count" / Int16ul,  # state 0 is dead
     "memo_count" / Int16ul,  # states 1 .. memo_count can be passed through without bound
     "middle_count" / Int16ul,  # blocks of the class table's second level
     "leaf_count" / Int16ul,  # blocks of its third level
     "row_shift" / Int8ul,  # a row of transitions holds 1 << row_shift entries
     "label_class_count" / Int8ul,  # classes that the label table reads; 0: there is none, and the program reads classes
-    "label_state_count" / Int16ul,  # states of the label table, which stands behind the transitions
+    "label_state_count"
+    / Int16ul,  # states of the label table, which stands behind the transitions, and before the second
     "classes_offset" / Int32ul,  # from the start of the section, as the next two
     "starts_offset" / Int32ul,
     "transitions_offset" / Int32ul,
-    "first_op" / Int16ul,  # with REWRITE; otherwise 0, as the next
-    "op_count" / Int16ul,
+    "first_op" / Int8ul,  # with REWRITE; otherwise 0, as the next
+    "op_count" / Int8ul,
+    "second_label_state_count" / Int16ul,
     "idle_leads"
     / Int64ul,  # bit b - 0xC0: no match begins with a character whose first byte is b; so a reader may skip these
 )

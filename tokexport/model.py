@@ -261,7 +261,8 @@ class BytePairModel:
     the order of their rank; ``None`` says that any two neighbours whose joined bytes are in ``vocab`` merge, by ``ranks`` (id -> rank,
     smaller first, equal ones from the left; SentencePiece) or else with the id as rank (tiktoken). ``whole_piece_first``: a piece that is
     in ``vocab`` is that token, merges or not (tiktoken, ``ignore_merges``). A symbol that is not in ``vocab`` becomes ``unk_id`` (runs of
-    them one token where ``fuse_unk``), or nothing where that is ``None``. ``unused``: ids that take part in merges and are then taken
+    them one token where ``fuse_unk``), or nothing where that is ``None``; where ``unknown_stops`` it stops the reference, and so the
+    encoder. ``unused``: ids that take part in merges and are then taken
     apart again (SentencePiece); one of a single character becomes the tokens of its bytes.
     """
 
@@ -273,6 +274,7 @@ class BytePairModel:
     characters: CharacterSymbols | None = None
     ranks: Mapping[int, int] | None = None
     unused: frozenset[int] = frozenset()
+    unknown_stops: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,8 @@ enum {
     FUSE_UNKNOWN = 2,
     SEARCH_ANEW = 4,
     RESCAN_SPECIAL = 8,
-    HEADER_FLAGS = 31,
+    UNKNOWN_STOPS = 32,
+    HEADER_FLAGS = 63,
 
     SECTION_REQUIRED = 1,
     RECORD_SIZE = 8,
@@ -688,23 +689,36 @@ static void study_stage(tkx_stage *s, uint64_t leads) {
     }
 }
 
+/* Whether all entries of a label table name a state that it has, and a label below a bound. */
+static int good_labels(const uint8_t *entries, size_t count, uint32_t states, uint32_t bound) {
+    size_t i;
+    for (i = 0; i < count; i++) {
+        uint32_t entry = load_u32(entries + 4 * i);
+        if ((entry & 0xFF) >= bound || entry >> 8 >= states) return 0;
+    }
+    return 1;
+}
+
 static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
     uint32_t middle_count = load_u16(entry + 8), leaf_count = load_u16(entry + 10), shift = entry[12];
     uint32_t classes = load_u32(entry + 16), starts = load_u32(entry + 20), transitions = load_u32(entry + 24);
     uint64_t labels;
-    uint32_t label_states = load_u16(entry + 14), bound;
-    size_t rows, i;
+    uint32_t label_states = load_u16(entry + 14), second_states = load_u16(entry + 30), bound;
+    size_t rows, label_count, second_count;
     s->behavior = entry[0];
     s->flags = entry[1];
-    s->class_count = (uint16_t)load_u16(entry + 2);
+    s->class_count = entry[2];
     s->state_count = (uint16_t)load_u16(entry + 4);
     s->memo_count = (uint16_t)load_u16(entry + 6);
     s->row_shift = (uint8_t)shift;
     s->first_op = s->op_count = 0;
     s->label_class_count = entry[13];
+    s->second_label_class_count = entry[3];
     if (s->behavior > CONTIGUOUS || (s->flags & ~(INVERT | ON_BYTES | EMPTY_MATCHES | FORWARD_LABELS))) return 0;
-    if (load_u32(entry + 28) || s->label_class_count > MAX_CLASSES || label_states > MAX_STATES) return 0;
-    if (!s->label_class_count != !label_states || ((s->flags & FORWARD_LABELS) && !label_states)) return 0;
+    if (load_u16(entry + 28) || s->label_class_count > MAX_CLASSES || label_states > MAX_STATES) return 0;
+    if (s->second_label_class_count > MAX_CLASSES || second_states > MAX_STATES) return 0;
+    if (!s->label_class_count != !label_states || !s->second_label_class_count != !second_states) return 0;
+    if (((s->flags & FORWARD_LABELS) || second_states) && !label_states) return 0;
     if (s->class_count < 1 || s->class_count > MAX_CLASSES || s->state_count < 1 || s->state_count > MAX_STATES) return 0;
     if (s->memo_count >= s->state_count || shift > 8 || 1u << shift <= s->class_count) return 0;
     rows = (size_t)s->state_count << shift;
@@ -712,11 +726,14 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
     labels = transitions + 2 * (uint64_t)rows;
     if (!lies_within(section, starts, 2 * (s->class_count + UINT64_C(1))) || !lies_within(section, transitions, 2 * (uint64_t)rows))
         return 0;
-    if (!lies_within(section, labels, 4 * (uint64_t)label_states * s->label_class_count)) return 0;
+    label_count = (size_t)label_states * s->label_class_count;
+    second_count = (size_t)second_states * s->second_label_class_count;
+    if (!lies_within(section, labels, 4 * ((uint64_t)label_count + second_count))) return 0;
     s->classes = section.data + classes;
     s->starts = section.data + starts;
     s->transitions = section.data + transitions;
     s->labels = label_states ? section.data + (size_t)labels : NULL;
+    s->second_labels = second_states ? s->labels + 4 * label_count : NULL;
     s->middle = s->leaves = NULL;
     bound = label_states ? s->label_class_count : s->class_count;
     if (s->flags & ON_BYTES) {
@@ -731,10 +748,8 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
     }
     if (!all_u16_below(s->starts, s->class_count + (size_t)1, 0xFFFF, s->state_count)) return 0;
     if (!all_u16_below(s->transitions, rows, ~(uint32_t)ACCEPT, s->state_count)) return 0;
-    for (i = 0; i < (size_t)label_states * s->label_class_count; i++) {
-        uint32_t label = load_u32(s->labels + 4 * i);
-        if ((label & 0xFF) >= s->class_count || label >> 8 >= label_states) return 0;
-    }
+    if (!good_labels(s->labels, label_count, label_states, second_states ? s->second_label_class_count : s->class_count)) return 0;
+    if (!good_labels(s->second_labels, second_count, second_states, s->class_count)) return 0;
     study_stage(s, load_u64(entry + 32));
     return 1;
 }
@@ -828,11 +843,11 @@ static int check_ops(tkx *t) {
 
 /* A stage that rewrites: it has no program. */
 static int check_rewriting_stage(const tkx *t, tkx_stage *s, const uint8_t *entry) {
-    uint32_t first = load_u16(entry + 28), count = load_u16(entry + 30);
+    uint32_t first = entry[28], count = entry[29];
     size_t i;
     memset(s, 0, sizeof *s);
     for (i = 0; i < STAGE_SIZE; i++) {
-        if (i != 28 && i != 29 && i != 30 && i != 31 && entry[i] != (i == 1 ? REWRITE : 0)) return 0;
+        if (i != 28 && i != 29 && entry[i] != (i == 1 ? REWRITE : 0)) return 0;
     }
     if (first > t->op_count || count > t->op_count - first) return 0;
     s->flags = REWRITE;
@@ -2835,18 +2850,12 @@ static void label_forward(const tkx_stage *s, const uint8_t *begin, const uint8_
     }
 }
 
-/* Gives each symbol of a piece its label, from the last one to the first or forward, in lent memory: one for each of its bytes. All that is
-   behind a symbol (or before it) tells its label, so nothing less than the whole piece will do. NULL: too little memory, r->code is set. */
-static NO_INLINE const uint8_t *find_labels(run *r, const tkx_stage *s, const uint8_t *begin, const uint8_t *end) {
+/* find_labels from the last symbol to the first. */
+static void label_backward(const tkx_stage *s, const uint8_t *begin, const uint8_t *end, uint8_t *labels) {
     const uint32_t direct = s->flags & ON_BYTES ? 256 : 128;
     const uint8_t *p = end;
-    uint8_t *labels = borrow(r, (uint64_t)(end - begin));
     uint32_t state = 0;
-    if (labels && (s->flags & FORWARD_LABELS)) {
-        label_forward(s, begin, end, labels);
-        return labels;
-    }
-    while (labels && p > begin) {
+    while (p > begin) {
         const uint8_t *last = p - 1;
         uint32_t class_, entry;
         size_t length;
@@ -2861,6 +2870,30 @@ static NO_INLINE const uint8_t *find_labels(run *r, const tkx_stage *s, const ui
         state = entry >> 8;
         for (; last >= p; last--) labels[last - begin] = (uint8_t)(entry & 0xFF);
     }
+}
+
+/* The second label table: it reads the labels of the first one, the other way, and puts its own in their place. */
+static void label_again(const tkx_stage *s, const uint8_t *begin, const uint8_t *end, uint8_t *labels) {
+    const int forward = !(s->flags & FORWARD_LABELS);
+    const uint8_t *p = forward ? begin : end, *last = forward ? end : begin;
+    uint32_t state = 0;
+    while (p != last) {
+        const uint8_t *from = forward ? p : s->flags & ON_BYTES ? p - 1 : before(p), *to = forward ? next_symbol(s, p) : p;
+        uint32_t entry = load_u32(s->second_labels + 4 * ((size_t)state * s->second_label_class_count + labels[from - begin]));
+        state = entry >> 8;
+        memset(labels + (from - begin), (int)(entry & 0xFF), (size_t)(to - from));
+        p = forward ? to : from;
+    }
+}
+
+/* Gives each symbol of a piece its label, in lent memory: one for each of its bytes. All that is behind a symbol, or before it, tells its
+   label, so nothing less than the whole piece will do. NULL: too little memory, r->code is set. */
+static NO_INLINE const uint8_t *find_labels(run *r, const tkx_stage *s, const uint8_t *begin, const uint8_t *end) {
+    uint8_t *labels = borrow(r, (uint64_t)(end - begin));
+    if (!labels) return NULL;
+    if (s->flags & FORWARD_LABELS) label_forward(s, begin, end, labels);
+    else label_backward(s, begin, end, labels);
+    if (s->second_labels) label_again(s, begin, end, labels);
     return labels;
 }
 
@@ -3580,6 +3613,10 @@ static FORCE_INLINE size_t byte_symbols(run *r, const uint8_t *bytes, size_t siz
             fail(r, TKX_E_CORRUPT);
             return 0;
         } else {
+            if (t->flags & UNKNOWN_STOPS) {
+                fail(r, TKX_E_UNKNOWN_TEXT);
+                return 0;
+            }
             if (t->unknown_id == NONE) continue;
             if (was_unknown && (t->flags & FUSE_UNKNOWN)) {
                 if (lengths) put_u32(lengths + 4 * (count - 1), get_u32(lengths + 4 * (count - 1)) + spelled_length(bytes[i]));
@@ -3662,7 +3699,9 @@ static NO_INLINE size_t character_symbols(run *r, const uint8_t *bytes, size_t s
         in_bytes = of_bytes ? 0 : fallback_symbols(r, bytes + i, length, symbols + 4 * count);
         for (k = 0; lengths && k < in_bytes; k++) put_u32(lengths + 4 * (count + k), 1);
         count += in_bytes;
-        if (in_bytes || t->unknown_id == NONE) continue;
+        if (in_bytes) continue;
+        if (t->flags & UNKNOWN_STOPS) fail(r, TKX_E_UNKNOWN_TEXT);
+        if (t->unknown_id == NONE) continue;
         if (waits && !(t->flags & FUSE_UNKNOWN)) {
             count = put_symbol(symbols, lengths, count, t->unknown_id, waits);
             waits = 0;

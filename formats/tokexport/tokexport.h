@@ -119,12 +119,12 @@ typedef struct tkx_stage {
     const uint8_t *leaves;
     const uint8_t *starts;
     const uint8_t *transitions;
-    const uint8_t *labels; /* NULL: none */
+    const uint8_t *labels, *second_labels; /* NULL: none */
     uint16_t class_count;
     uint16_t state_count;
     uint16_t memo_count;
     uint16_t start;
-    uint8_t label_class_count;
+    uint8_t label_class_count, second_label_class_count;
     uint8_t start_varies;
     uint8_t row_shift;
     uint8_t behavior;

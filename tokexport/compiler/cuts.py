@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.compiler.byte_alphabet import to_characters
-from tokexport.compiler.regex import SplitProgram
+from tokexport.compiler.regex import Labelling, SplitProgram
 from tokexport.compiler.rewriting import AffixOp, BytesOp, CharsmapOp, FormOp, MapOp, Op, ReplaceOp
 from tokexport.layout import ACCEPT
 from tokexport.model import AddedToken, Behavior, Split
@@ -191,30 +191,34 @@ def _hard(split: Split, program: SplitProgram) -> npt.NDArray[np.bool_]:
 def _unmatched(program: SplitProgram) -> npt.NDArray[np.bool_]:
     """The classes of which no symbol is ever in a match, shape (n_classes,)."""
     unread: npt.NDArray[np.bool_] = (_targets(program)[:, : program.n_classes] == 0).all(axis=0)
-    if program.labelling is not None:
-        unread = np.all(unread[program.labelling.labels], axis=0)
+    for labelling in reversed(program.labellings):
+        unread = np.all(unread[labelling.labels], axis=0)
     return unread
 
 
 def _by_class(program: SplitProgram, pairs: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """From pairs of what the program reads to pairs of classes.
+    """From pairs of what the program reads to pairs of classes: back through its labellings, the last one first."""
+    for labelling in reversed(program.labellings):
+        pairs = _before_labels(labelling, pairs)
+    return pairs
 
-    With a labelling, a class has several labels, and all must be in ``pairs``. The one that is read second must get the label that it gets
-    where the labelling begins, and leave it in the same state: then all labels behind it are those of its side alone.
+
+def _before_labels(labelling: Labelling, pairs: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """From pairs of labels to pairs of what the labelling reads.
+
+    Each symbol has several labels, and all must be in ``pairs``. The one that is read second must get the label that it gets where the
+    labelling begins, and leave it in the same state: then all labels behind it are those of its side alone.
     """
-    labelling = program.labelling
-    if labelling is None:
-        return pairs
     if labelling.forward:
         pairs = pairs.T
-    n_classes = labelling.next.shape[1]
-    by_class = np.zeros((n_classes, n_classes), np.bool_)
-    for earlier in range(n_classes):
+    n_symbols = labelling.next.shape[1]
+    found = np.zeros((n_symbols, n_symbols), np.bool_)
+    for earlier in range(n_symbols):
         states = np.unique(labelling.next[:, earlier])
         same = (labelling.next[states] == labelling.next[0]) & (labelling.labels[states] == labelling.labels[0])
         held = pairs[labelling.labels[0]][:, np.unique(labelling.labels[:, earlier])]
-        by_class[:, earlier] = same.all(axis=0) & held.all(axis=1)
-    return by_class.T if labelling.forward else by_class
+        found[:, earlier] = same.all(axis=0) & held.all(axis=1)
+    return found.T if labelling.forward else found
 
 
 def _sure(program: SplitProgram) -> npt.NDArray[np.bool_]:

@@ -40,6 +40,18 @@ def prefixes(units: Units, text: bytes) -> Iterator[tuple[int, int]]:
             yield index + 1, int(units[node]) & VALUE
 
 
+def leads_on_by_nul(units: Units) -> bool:
+    """Whether a NUL in a text leads from some node to another one, as in an array whose unused units are zero."""
+    nodes = {_offset(int(units[0]))}
+    for key, _ in keys(units):
+        node = _offset(int(units[0]))
+        for byte in key:
+            node ^= byte
+            node ^= _offset(int(units[node]))
+            nodes.add(node)
+    return any(int(units[node]) & LABEL == 0 for node in nodes)
+
+
 def keys(units: Units) -> Iterator[tuple[bytes, int]]:
     """Every key with its value. Nodes may be shared. IndexError where a unit points outside, ValueError where the trie has a loop."""
     children: dict[int, list[tuple[int, int]]] = {}

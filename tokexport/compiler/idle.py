@@ -27,7 +27,7 @@ def idle_leads(program: SplitProgram) -> int:
     '0xfffffc0fffffffff'
     """
     starts_vary = (program.starts != program.starts[0]).any()
-    if len(program.classes) != CODE_POINTS or program.labelling or program.may_be_empty or starts_vary:
+    if len(program.classes) != CODE_POINTS or program.labellings or program.may_be_empty or starts_vary:
         return 0
     begins = (program.transitions[program.starts[0]] & (MATCH_ENDS - 1)) != 0
     return leads_of(~begins[program.classes])

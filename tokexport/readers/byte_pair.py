@@ -64,6 +64,7 @@ def build(
     *,
     whole_piece_first: bool = False,
     unk_id: int | None = None,
+    unknown_stops: bool = False,
     fuse_unk: bool = False,
     characters: CharacterSymbols | None = None,
 ) -> BytePairModel:
@@ -105,6 +106,7 @@ def build(
         merges=tuple((left, right, result) for (left, right), result in ranked.items()),
         whole_piece_first=whole_piece_first,
         unk_id=unk_id,
+        unknown_stops=unknown_stops,
         fuse_unk=fuse_unk,
         characters=characters,
     )

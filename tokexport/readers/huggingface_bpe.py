@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from tokexport.errors import SourceError
 from tokexport.model import BytePairModel, CharacterSymbols
 from tokexport.readers.byte_alphabet import BYTES_OF_TEXT, to_bytes
 from tokexport.readers.byte_pair import Merge, build, lacks_bytes, read_vocab, split_merge
-from tokexport.readers.json_node import Node, show
+from tokexport.readers.json_node import Node
 
 _FIELDS: Final = frozenset(
     (
@@ -40,13 +39,16 @@ def read_byte_pair(node: Node, *, byte_level: bool) -> tuple[BytePairModel, dict
         dropout.unsupported("ids must not depend on chance: null or 0.0")
     vocab = read_vocab(node.field("vocab"))
     characters = _characters(node, vocab, byte_level=byte_level)
+    unk_token = node.optional("unk_token")
+    unk_id = None if unk_token is None else vocab.get(unk_token.string())
     model = build(
         node.file,
         vocab,
         _merges(node.field("merges")),
         _PLACE,
         whole_piece_first=_flag(node, "ignore_merges"),
-        unk_id=_unknown(node, vocab, characters),
+        unk_id=unk_id,
+        unknown_stops=unk_token is not None and unk_id is None and _lacks_symbols(vocab, characters),
         fuse_unk=_flag(node, "fuse_unk"),
         characters=characters,
     )
@@ -85,19 +87,6 @@ def _affix(node: Node, name: str, *, byte_level: bool) -> bytes:
 def _flag(node: Node, name: str) -> bool:
     flag = node.optional(name)
     return flag is not None and flag.boolean()
-
-
-def _unknown(node: Node, vocab: dict[str, int], characters: CharacterSymbols | None) -> int | None:
-    token = node.optional("unk_token")
-    if token is None:
-        return None
-    unk_id = vocab.get(token.string())
-    if unk_id is None and _lacks_symbols(vocab, characters):
-        raise SourceError(
-            f"{node.file}: {token.path} {show(token.value)} is not in the vocabulary, which lacks bytes or characters: the "
-            "reference stops at the first of them"
-        )
-    return unk_id
 
 
 def _lacks_symbols(vocab: dict[str, int], characters: CharacterSymbols | None) -> bool:

@@ -81,7 +81,7 @@ class SentencePieceModel:
     whitespace_as_suffix: bool = False
     unk_surface: str = UNK_SURFACE
     normalizer: NormalizerSpec = field(default_factory=NormalizerSpec)
-    denormalizer_charsmap: bytes = b""
+    denormalizer: NormalizerSpec = field(default_factory=NormalizerSpec)  # of decoded texts, where it has a charsmap
     roles: Roles = field(default_factory=Roles)
 
 
@@ -103,7 +103,7 @@ def parse_model(data: bytes, file: str) -> SentencePieceModel:
     model = _trainer(_whole(specs.get(2, b""), file, "trainer_spec"), model)
     normalizer = _normalizer(_whole(specs.get(3, b""), file, "normalizer_spec"))
     denormalizer = _normalizer(_whole(specs.get(5, b""), file, "denormalizer_spec"))
-    return replace(model, normalizer=normalizer, denormalizer_charsmap=denormalizer.charsmap)
+    return replace(model, normalizer=normalizer, denormalizer=denormalizer)
 
 
 def _whole(data: bytes, file: str, place: str) -> Message:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from tokexport.readers.sentencepiece_proto import SentencePieceModel
+from tokexport.readers.sentencepiece_proto import NormalizerSpec, SentencePieceModel
 
 
 def serialize(model: SentencePieceModel) -> bytes:
@@ -22,18 +22,21 @@ def serialize(model: SentencePieceModel) -> bytes:
         + _bytes(44, model.unk_surface.encode())
         + b"".join(_bytes(45 + n, text.encode()) for n, text in enumerate((roles.unk, roles.bos, roles.eos, roles.pad)))
     )
-    spec = model.normalizer
-    normalizer = (
+    pieces = b"".join(
+        _bytes(1, _bytes(1, piece.text.encode()) + b"\x15" + struct.pack("<f", piece.score) + _number(3, piece.type))
+        for piece in model.pieces
+    )
+    denormalizer = _bytes(5, _normalizer(model.denormalizer)) if model.denormalizer.charsmap else b""
+    return pieces + _bytes(2, trainer) + _bytes(3, _normalizer(model.normalizer)) + denormalizer
+
+
+def _normalizer(spec: NormalizerSpec) -> bytes:
+    return (
         _bytes(2, spec.charsmap)
         + _number(3, spec.add_dummy_prefix)
         + _number(4, spec.remove_extra_whitespaces)
         + _number(5, spec.escape_whitespaces)
     )
-    pieces = b"".join(
-        _bytes(1, _bytes(1, piece.text.encode()) + b"\x15" + struct.pack("<f", piece.score) + _number(3, piece.type))
-        for piece in model.pieces
-    )
-    return pieces + _bytes(2, trainer) + _bytes(3, normalizer)
 
 
 def _varint(value: int) -> bytes:

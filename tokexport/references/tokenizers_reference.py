@@ -35,7 +35,7 @@ _BEHIND: Final = "\ue001"
 # pyo3's; it is no Exception, and has no name to import.
 _PANIC: Final = "PanicException"
 # What the library says where a model without an unknown token needs one.
-NO_UNKNOWN_TOKEN: Final = ("Missing [UNK] token", "`unk_id` is missing")
+NO_UNKNOWN_TOKEN: Final = ("Missing [UNK] token", "Unk token `", "`unk_id` is missing")
 
 
 class TokenizersReference:

@@ -19,6 +19,9 @@ BEHAVIORS = {
     Behavior.CONTIGUOUS: layout.StageBehavior.CONTIGUOUS,
 }
 
+# Of the first label table the symbols and the states, then of the second.
+LABEL_COUNTS = ("label_class_count", "label_state_count", "second_label_class_count", "second_label_state_count")
+
 
 def program_stage(split: Split, program: SplitProgram, first: int) -> tuple[bytes, bytes]:
     """A stage that splits: its descriptor, and its tables, which will stand at the offset ``first``."""
@@ -27,7 +30,7 @@ def program_stage(split: Split, program: SplitProgram, first: int) -> tuple[byte
     row_shift = (columns - 1).bit_length()
     rows = np.zeros((len(program.transitions), 1 << row_shift), layout.TRANSITION)
     rows[:, :columns] = program.transitions
-    counts = {"middle_count": 0, "leaf_count": 0, "label_class_count": 0, "label_state_count": 0}
+    counts = dict.fromkeys([*LABEL_COUNTS, "middle_count", "leaf_count"], 0)
     if on_bytes:
         classes = program.classes.astype(np.uint8).tobytes()
     else:
@@ -35,9 +38,9 @@ def program_stage(split: Split, program: SplitProgram, first: int) -> tuple[byte
         classes = table.to_bytes()
         counts |= {"middle_count": len(table.middle), "leaf_count": len(table.leaves)}
     parts = [padded(classes), padded(program.starts.astype("<u2").tobytes()), padded(rows.tobytes())]
-    if program.labelling is not None:
-        labels = program.labelling.next << 8 | program.labelling.labels
-        counts |= {"label_class_count": labels.shape[1], "label_state_count": len(labels)}
+    for number, labelling in enumerate(program.labellings):
+        labels = labelling.next << 8 | labelling.labels
+        counts |= zip(LABEL_COUNTS[2 * number :], reversed(labels.shape), strict=False)
         parts.append(labels.astype(layout.LABEL).tobytes())
     descriptor: bytes = layout.Stage.build(
         {
@@ -45,7 +48,7 @@ def program_stage(split: Split, program: SplitProgram, first: int) -> tuple[byte
             "flags": StageFlag.INVERT * split.invert
             | StageFlag.ON_BYTES * on_bytes
             | StageFlag.EMPTY_MATCHES * program.may_be_empty
-            | StageFlag.FORWARD_LABELS * (program.labelling is not None and program.labelling.forward),
+            | StageFlag.FORWARD_LABELS * any(labelling.forward for labelling in program.labellings[:1]),
             "class_count": program.n_classes,
             "state_count": len(program.transitions),
             "memo_count": program.n_memo,
@@ -68,8 +71,7 @@ def rewriting_stage(first_op: int, op_count: int) -> bytes:
         [
             *("behavior", "class_count", "state_count", "memo_count", "middle_count", "leaf_count", "row_shift"),
             *(
-                "label_class_count",
-                "label_state_count",
+                *LABEL_COUNTS,
                 "classes_offset",
                 "starts_offset",
                 "transitions_offset",

@@ -192,6 +192,8 @@ def _flags(model: TokenizerModel) -> HeaderFlag:
         flags |= HeaderFlag.WHOLE_PIECE_FIRST
     if isinstance(model.model, BytePairModel | WordLevelModel) and model.model.fuse_unk:
         flags |= HeaderFlag.FUSE_UNKNOWN
+    if isinstance(model.model, BytePairModel) and model.model.unknown_stops:
+        flags |= HeaderFlag.UNKNOWN_STOPS
     if model.search_anew:
         flags |= HeaderFlag.SEARCH_ANEW
     if model.reference is Reference.TIKTOKEN:

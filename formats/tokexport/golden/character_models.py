@@ -85,6 +85,15 @@ def byte_suffix() -> Parts:
     return model, encode, texts, locate
 
 
+def stopping() -> Parts:
+    """A character without a symbol stops the encoder, as the library stops whose unknown token is no token."""
+    merges = [("a", "b"), ("ab", "ab"), ("b", "a")]
+    vocab = _vocab("ab", merges)
+    model = _model(vocab, merges, CharacterSymbols(), unknown_stops=True)
+    encode, locate = _reference(vocab, merges, unk_token="[UNK]")
+    return model, encode, ["abab", "baab", "", "ab" * 40], locate
+
+
 # ---- Small helpers ----------------------------------------------------------
 
 

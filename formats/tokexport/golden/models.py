@@ -13,7 +13,7 @@ from typing import Any
 import rewriting_models
 import tiktoken
 import tokenizers
-from character_models import affixes, byte_fallback, byte_suffix
+from character_models import affixes, byte_fallback, byte_suffix, stopping
 
 from tokexport.model import (
     AddedToken,
@@ -62,7 +62,12 @@ class Golden:
 
 def goldens() -> tuple[Golden, ...]:
     """All golden files that the writer makes."""
-    characters = {"byte-fallback": byte_fallback(), "affixes": affixes(), "byte-suffix": byte_suffix()}
+    characters = {
+        "byte-fallback": byte_fallback(),
+        "affixes": affixes(),
+        "byte-suffix": byte_suffix(),
+        "stopping": stopping(),
+    }
     return (
         *(
             ranked(),
@@ -411,15 +416,28 @@ def look_ahead() -> Golden:
 
 
 def look_behind() -> Golden:
-    """Label tables that read forward: what stands far before a letter."""
-    tokens = [*_byte_tokens(), "ab", "bx", "bxb"]
-    merges = [("a", "b"), ("b", "x"), ("bx", "b")]
-    pattern = r"(?<=a[^0-9]*)[bx](?<!xx)|(?<!12)3"
-    model = _model(tokens, merges, splits=(Split(pattern),))
-    split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
-    chain = {"type": "Sequence", "pretokenizers": [split, _byte_level()]}
-    reference, locate = _reference(tokens, merges, pre_tokenizer=chain)
-    texts = ["bxbxab bxbx", "abxxb1bxb", "b\u0661a\u00e9bx\u0661xxb", "1233 3", ""]
+    """Label tables that read forward: what stands far before a letter. Two label tables, in both orders: what stands far behind it too."""
+    pairs = ["ab", "bx", "xb", "bb", "33", "23", "13"]
+    tokens = [*_byte_tokens(), *pairs, "bxb"]
+    merges = [*((first, second) for first, second in pairs), ("bx", "b")]
+    patterns = [
+        r"(?<=a[^0-9]*)[bx](?<!xx)|(?<!12)3",
+        r"(?<=ab)[bx](?=xb)|(?<!22)3(?!21)",
+        r"b(?=[^\u00e9]*(?<=x.b)x)",
+        r"(?<=[^a]x)[^b](?!bx)",
+    ]
+    splits = [Split(pattern, on_bytes=pattern == patterns[-1]) for pattern in patterns]
+    steps = [
+        {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
+        for pattern in patterns
+    ]
+    steps.insert(-1, _byte_level())
+    model = _model(tokens, merges, splits=tuple(splits))
+    reference, locate = _reference(tokens, merges, pre_tokenizer={"type": "Sequence", "pretokenizers": steps})
+    texts = [
+        *("bxbxab bxbx", "abxxb1bxb", "b\u0661a\u00e9bx\u0661xxb", "1233 3", ""),
+        *("abxb abbxb xbx", "1233 22333 13321", "xbxbxbxb\u0661bxbxb", "\u00e9bxbbxabx b"),
+    ]
     return Golden("look-behind", model, reference, _tokenizers_version(), texts, locate)
 
 

@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 
 from tokexport.layout import Header, Section, SplitsHeader, Stage
+from tokexport.writers.split_program import LABEL_COUNTS
 
 SECTION_TABLE: int = Header.sizeof()
 ENTRY: int = Section.sizeof()
@@ -61,7 +62,7 @@ def _changes_of_any_file() -> dict[str, Change]:
         "HEADER-no-ids.bin": _set(24, 4, 0),
         "HEADER-too-many-ids.bin": _set(24, 4, 1 << 21),
         "HEADER-more-tokens-than-ids.bin": _set(28, 4, 2),
-        "HEADER-unknown-flag.bin": _set(36, 4, 1 << 5),
+        "HEADER-unknown-flag.bin": _set(36, 4, 1 << 6),
         "HEADER-longest-token.bin": _set(40, 4, 1 << 16),
         "HEADER-unknown-id.bin": _set(44, 4, 1),
         "HEADER-reserved.bin": _set(59, 1, 1),
@@ -109,6 +110,9 @@ def _stages() -> dict[str, list[dict[str, int]]]:
     """Stages with one fault each: what is not given is good (on bytes, one class, one state)."""
     text = {"flags": 0, "middle_count": 1, "leaf_count": 1}
     ones = {"classes_offset": -8, "transitions_offset": 0, "before": 1}
+    again = {"second_label_class_count": 1, "second_label_state_count": 1}
+    # The first label table ends where the section ends, but for what is behind.
+    last = {"label_class_count": 1, "label_state_count": 1, **again, "transitions_offset": 864}
     return {
         "behavior": [{"behavior": 5}],
         "unknown-flag": [{"flags": 6}],
@@ -140,7 +144,10 @@ def _stages() -> dict[str, list[dict[str, int]]]:
         "label-next-state": [{"label_class_count": 1, "label_state_count": 1, "behind": 1 << 8}],
         "label-class": [{"class_count": 2, "row_shift": 2, "label_class_count": 1, "label_state_count": 1, **ones}],
         "stage-first-op": [{"first_op": 1}],
-        "stage-op-count": [{"op_count": 0x100}],
+        "stage-op-count": [{"op_count": 1}],
+        "second-labels-alone": [{**again, "transitions_offset": 0}],
+        "second-label": [{**last, "behind": 1}],
+        "label-for-second": [{**last, "class_count": 2, "row_shift": 2, "behind": 1}],
         "text-table-outside": [{**text, "middle_count": 2}],
         "text-top": [{**text, "middle_count": 0}],
         "text-middle": [{**text, "leaf_count": 0}],
@@ -194,18 +201,18 @@ def _with_stages(stages: Sequence[Mapping[str, int]]) -> Change:
     """Put stages into SPLT, the last section: each is good but for the fields that are given, and all share their tables.
 
     Offsets are given from the tables' start. Before the tables there are 8 bytes of 255, out of the range of everything, or of ``before``;
-    ``behind``: four bytes more at the end.
+    ``behind``: eight bytes more at the end.
     """
     tables = SplitsHeader.sizeof() + Stage.sizeof() * len(stages) + 8
     good = dict.fromkeys(("behavior", "memo_count", "classes_offset", "first_op", "op_count", "idle_leads"), 0)
     good |= {"flags": 2, "class_count": 1, "state_count": 1, "row_shift": 1, "middle_count": 0, "leaf_count": 0}
-    good |= {"starts_offset": 864, "transitions_offset": 868, "label_class_count": 0, "label_state_count": 0}
+    good |= {"starts_offset": 864, "transitions_offset": 868, **dict.fromkeys(LABEL_COUNTS, 0)}
     before, behind = bytes([stages[-1].get("before", 255)]) * 8, b""
     section = bytearray(SplitsHeader.build({"stage_count": len(stages), "reserved": None}))
     for fields in stages:
         values = {**good, **fields}
         if "behind" in fields:
-            behind = fields["behind"].to_bytes(4, "little")
+            behind = fields["behind"].to_bytes(8, "little")
         for name in ("classes_offset", "starts_offset", "transitions_offset"):
             values[name] = (values[name] + tables) & 0xFFFFFFFF
         section += Stage.build(values)

@@ -17,6 +17,7 @@ from tokexport.layout import (
     Stage,
     Tag,
 )
+from tokexport.writers.split_program import LABEL_COUNTS
 from tokexport.writers.tokexport_file import assemble
 
 LEVELS = 544  # the first level of the tables of FORM and MAP
@@ -127,8 +128,7 @@ def _program() -> bytes:
         "class_count": 1,
         "state_count": 1,
         "row_shift": 1,
-        "label_class_count": 0,
-        "label_state_count": 0,
     }
+    counts |= dict.fromkeys(LABEL_COUNTS, 0)
     places = {"classes_offset": tables, "starts_offset": tables + 256, "transitions_offset": tables + 260}
     return Stage.build({**counts, **places}) + bytes(256 + 4 + 4)

@@ -43,8 +43,9 @@ class SplitProgram:
     ``n_memo``: states 1 to n_memo can be passed through without bound while no match ends, and by one start after the other, so a
     runtime that stays linear remembers the positions where one of them led to no match end; 0 for nearly every pattern in use.
     ``may_be_empty``: a match may hold no character; it then ends before the first symbol that is read.
-    ``labelling``: with it, the automaton does not read classes but labels, of which there are n_classes: what the labelling, run over
-    the classes from the end of the text to its start or the other way, gives each symbol.
+    ``labellings``: none, one or two, in the order in which they are run. With them, the automaton does not read classes but labels, of
+    which there are n_classes: what the labelling, run over the classes from the end of the text to its start or the other way, gives each
+    symbol, or a second one, run the other way, over the labels of the first.
     """
 
     classes: npt.NDArray[np.uint8]
@@ -53,7 +54,7 @@ class SplitProgram:
     starts: npt.NDArray[np.uint16]
     n_memo: int
     may_be_empty: bool = False
-    labelling: Labelling | None = None
+    labellings: tuple[Labelling, ...] = ()
 
     def read(self, text: str) -> list[int]:
         r"""What the automaton reads of a text, code point by code point: its classes, or their labels.
@@ -61,15 +62,20 @@ class SplitProgram:
         >>> compile_split(Split(r"\s+|\S+")).read("a b")
         [0, 1, 0]
         """
-        classes = [int(self.classes[ord(character)]) for character in text]
-        return classes if self.labelling is None else self.labelling.run(classes)
+        return self.labelled([int(self.classes[ord(character)]) for character in text])
+
+    def labelled(self, classes: list[int]) -> list[int]:
+        """What the automaton reads of symbols of these classes."""
+        for labelling in self.labellings:
+            classes = labelling.run(classes)
+        return classes
 
 
 def compile_split(split: Split) -> SplitProgram:
     r"""Compile one pre-tokenizer stage.
 
-    Raises UnsupportedError, naming the pattern and the place in it, where the table could not be exact: far look-ahead and
-    look-behind in one pattern, references to groups that may hold many texts, and whatever the dialect's engine itself refuses.
+    Raises UnsupportedError, naming the pattern and the place in it, where the table could not be exact: far look-around
+    in atomic groups, references to groups that may hold many texts, and whatever the dialect's engine itself refuses.
 
     >>> program = compile_split(Split(r"\s+(?!\S)|\s+|\S+"))
     >>> program.n_classes, program.transitions.shape, program.n_memo
@@ -131,11 +137,12 @@ def _parse(split: Split) -> Node:
     return parse(split.pattern)
 
 
-def _split_program(automaton: Automaton, labelling: Labelling | None = None) -> SplitProgram:
+def _split_program(automaton: Automaton, labellings: tuple[Labelling, ...] = ()) -> SplitProgram:
     may_be_empty = bool(automaton.ends[automaton.starts].any())
     n_classes = automaton.next.shape[1] - 1
-    if max(n_classes, int(automaton.classes.max()) + 1) > MAX_CLASSES:
-        raise PatternError(0, f"{n_classes} different classes of characters", f"up to {MAX_CLASSES} are")
+    most = max(n_classes, int(automaton.classes.max()) + 1, *(each.next.shape[1] for each in labellings))
+    if most > MAX_CLASSES:
+        raise PatternError(0, f"{most} different classes of characters", f"up to {MAX_CLASSES} are")
     unbounded = states_to_remember(automaton, may_be_empty)
     order = np.concatenate([[DEAD], np.flatnonzero(unbounded), np.flatnonzero(~unbounded)[1:]])
     number = np.empty_like(order)
@@ -148,5 +155,5 @@ def _split_program(automaton: Automaton, labelling: Labelling | None = None) -> 
         starts=number[automaton.starts].astype(np.uint16),
         n_memo=int(unbounded.sum()),
         may_be_empty=may_be_empty,
-        labelling=labelling,
+        labellings=labellings,
     )

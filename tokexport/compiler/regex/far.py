@@ -7,13 +7,16 @@ automaton that looks for matches reads labels in place of classes, and every loo
 
 A look-behind, as in ``(?<!foo)bar``, is the same from the other side: the pass goes from the start of the text to its end, what is ahead of
 it is what is behind, and every look-behind is a test of the one label behind. Below, words like "ahead" are meant as the pass has it.
-A pass goes in one direction, so that a pattern may look far ahead or far behind, not both.
+
+A pattern that looks far both ways takes two passes. The second goes the other way and reads the labels of the first in place of classes. So
+its look-arounds may ask those of the first, which are tests of a neighbour by then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +36,8 @@ from tokexport.compiler.regex.syntax import Condition, Every, Far, Neighbour, Op
 
 MAX_LABELS = 2048  # before those that no state tells apart are joined
 
+_Looks: TypeAlias = "Sequence[tuple[Far, Program]]"  # look-arounds, each with the program of its body
+
 
 @dataclass(frozen=True, slots=True)
 class Labelling:
@@ -46,11 +51,11 @@ class Labelling:
     labels: npt.NDArray[np.int64]
     forward: bool = False
 
-    def run(self, classes: Sequence[int]) -> list[int]:
-        """The labels of symbols of these classes."""
+    def run(self, symbols: Sequence[int]) -> list[int]:
+        """The labels of symbols: of classes, or of the labels that another labelling gives."""
         labels = []
         state = 0
-        for number in classes if self.forward else reversed(classes):
+        for number in symbols if self.forward else reversed(symbols):
             labels.append(int(self.labels[state, number]))
             state = int(self.next[state, number])
         return labels if self.forward else labels[::-1]
@@ -61,47 +66,88 @@ def looks_far(program: Program) -> bool:
     return any(isinstance(test, Far) for test in _tests(program))
 
 
-def determinise_far(program: Program, alphabet: npt.NDArray[np.int64]) -> tuple[Automaton, Labelling | None]:
-    """The smallest automaton of a program that looks far ahead or behind, over labels; and the labelling.
+def determinise_far(program: Program, alphabet: npt.NDArray[np.int64]) -> tuple[Automaton, tuple[Labelling, ...]]:
+    """The smallest automaton of a program that looks far ahead or behind, over labels; and the labellings, in the order of the passes.
 
-    ``classes`` of the automaton has the class of each symbol of the alphabet, for the labelling to read. There is no labelling where one
-    symbol ahead tells all after all, as other parts of the pattern have it.
-    Raises PatternError where that takes too many states or labels, or one pass does not tell all.
+    ``classes`` of the automaton has the class of each symbol of the alphabet, for the first labelling to read. A labelling is left out
+    where a neighbour tells all after all, as other parts of the pattern have it.
+    Raises PatternError where that takes too many states or labels, or two passes do not tell all.
 
     >>> from tokexport.compiler.regex.atomic import resolved
     >>> from tokexport.compiler.regex.fancy import parse
     >>> tree = resolved(parse("a(?=a*b)"))
-    >>> automaton, labelling = determinise_far(program_of(tree), np.arange(97, 100))
+    >>> automaton, (labelling,) = determinise_far(program_of(tree), np.arange(97, 100))
     >>> automaton.classes.tolist(), labelling.next.tolist(), labelling.labels.tolist()
     ([0, 1, 2], [[0, 1, 0], [1, 1, 0]], [[0, 1, 2], [3, 1, 2]])
     """
     looks = _innermost_first(program.conditions)
-    forward = not _all_look_ahead(looks)
     programs = [program, *(inner for _, inner in looks)]
     sets = [members for each in programs for members in each.sets]
     near = [test for each in programs for test in _tests(each) if isinstance(test, Neighbour)]
-    symbols = partition([*sets, *(test.members for test in near)], alphabet)
-    holds, rows = symbols.holds[: len(sets)], symbols.holds[len(sets) :]
+    classes = partition([*sets, *(test.members for test in near)], alphabet)
+    holds, rows = classes.holds[: len(sets)], classes.holds[len(sets) :]
     truth = {id(test): neighbour_truth(test, row) for test, row in zip(near, rows, strict=True)}
     members = {id(each): row for each, row in zip(sets, holds, strict=True)}
-    table = _Backward(looks, symbols.n_classes, members, truth).table()
+    symbols = _Symbols(classes.n_classes, members, truth)
 
-    far = {id(test) for test in _tests(program)}
-    asked = [number for number, (look, _) in enumerate(looks) if id(look) in far]
-    labels, class_of, answers = _labelled(table.next, table.answers[:, :, asked])
-    behind = np.append(class_of, symbols.n_classes)
-    over_labels = {test: each[np.ix_(behind, behind)] for test, each in truth.items()}
+    passes = _passes(looks)
+    labellings: list[Labelling] = []
+    for number, own in enumerate(passes):
+        later = [program, *(inner for each in passes[number + 1 :] for _, inner in each)]
+        labelling, symbols = _pass(own, symbols, {id(test) for each in later for test in _tests(each)})
+        labellings.append(labelling)
+    holds = np.array([symbols.members[id(each)] for each in program.sets], dtype=np.bool_)
+    holds = holds.reshape(len(program.sets), symbols.count)
+    every_symbol = np.arange(symbols.count, dtype=np.int32)
+    automaton = minimise(determinise_over(program, every_symbol, holds, symbols.truth))
+    joined, kept = _joined(automaton.classes, labellings)
+    return replace(automaton, classes=joined[classes.classes]), kept
+
+
+@dataclass(frozen=True, slots=True)
+class _Symbols:
+    """What is read: classes or labels, ``count`` of them.
+
+    ``members``: which of them are in a set, by its ``id``. ``truth``: where a test holds, by its ``id``: that of a neighbour as its program
+    reads the text, that of a look-around as the text is written.
+    """
+
+    count: int
+    members: Mapping[int, npt.NDArray[np.bool_]]
+    truth: Mapping[int, Truth]
+
+
+def _pass(looks: _Looks, symbols: _Symbols, asked_later: set[int]) -> tuple[Labelling, _Symbols]:
+    """A pass that finds the answers of look-arounds, all of them ahead or all behind; and the labels that it gives."""
+    forward = not looks[0][0].ahead
+    table = _Backward(looks, symbols, mirrored=forward).table()
+    asked = [number for number, (look, _) in enumerate(looks) if id(look) in asked_later]
+    labels, symbol_of, answers = _labelled(table.next, table.answers[:, :, asked])
+    behind = np.append(symbol_of, symbols.count)
+    truth = {test: each[np.ix_(behind, behind)] for test, each in symbols.truth.items() if test in asked_later}
     for number, look in enumerate(asked):
         answer = answers[:, :, number][:, behind]
-        over_labels[id(looks[look][0])] = answer if forward else answer.T
-    every_label = np.arange(len(class_of), dtype=np.int32)
-    own = holds[: len(program.sets), class_of]
-    automaton = minimise(determinise_over(program, every_label, own, over_labels))
-    classes, labelling = _smallest(symbols.classes, table.next, automaton.classes[labels].astype(np.int64))
-    labelling = replace(labelling, forward=forward)
-    if len(labelling.next) == 1:
-        return replace(automaton, classes=labelling.labels[0][classes].astype(np.int32)), None
-    return replace(automaton, classes=classes), labelling
+        truth[id(looks[look][0])] = answer if forward else answer.T
+    members = {each: row[symbol_of] for each, row in symbols.members.items()}
+    return Labelling(table.next, labels, forward), _Symbols(len(symbol_of), members, truth)
+
+
+def _joined(
+    joined: npt.NDArray[np.int32], labellings: Sequence[Labelling]
+) -> tuple[npt.NDArray[np.int32], tuple[Labelling, ...]]:
+    """The labellings that are left where labels of the last one are joined, and so in turn those that only they told apart.
+
+    ``joined``: for each label of the last what it becomes. Returns the same for each symbol that the first one reads.
+    """
+    kept: list[Labelling] = []
+    for labelling in reversed(labellings):
+        symbols, smallest = _smallest(replace(labelling, labels=joined[labelling.labels].astype(np.int64)))
+        if len(smallest.next) > 1:
+            kept.insert(0, smallest)
+            joined = symbols
+        else:
+            joined = smallest.labels[0][symbols].astype(np.int32)
+    return joined, tuple(kept)
 
 
 def _labelled(
@@ -120,22 +166,27 @@ def _labelled(
         number = numbers.setdefault((symbol, answers[target].tobytes()), len(numbers))
         if number == len(places):
             if number == MAX_LABELS:
-                raise PatternError(0, "look-aheads that tell too many kinds of text apart", f"up to {MAX_LABELS} are")
+                raise PatternError(0, "look-arounds that tell too many kinds of text apart", f"up to {MAX_LABELS} are")
             places.append(int(target))
         labels[state, symbol] = number
     return labels, np.array([symbol for symbol, _ in numbers]), answers[[*places, 0]]
 
 
-def _all_look_ahead(looks: Sequence[tuple[Far, Program]]) -> bool:
-    """Whether all look ahead, or all behind; PatternError where they do not agree."""
-    ahead, behind = ([look.offset for look, _ in looks if look.ahead is each] for each in (True, False))
-    if ahead and behind:
-        raise PatternError(
-            max(ahead + behind),
-            "a look-ahead and a look-behind over more than one character each",
-            "a pattern that looks further than one character in one direction is",
-        )
-    return not behind
+def _passes(looks: _Looks) -> list[_Looks]:
+    """The look-arounds of the first pass, and those of the second, if there are any: they may ask those of the first, not the other way."""
+    ahead, behind = ([each for each in looks if each[0].ahead is way] for way in (True, False))
+    for first, second in ((ahead, behind), (behind, ahead)):
+        if not any(_asks(inner, second) for _, inner in first):
+            return [each for each in (first, second) if each]
+    raise PatternError(
+        min(look.offset for look, inner in looks if _asks(inner, ahead if not look.ahead else behind)),
+        "a look-behind inside a look-ahead and a look-ahead inside a look-behind, over more than one character each",
+        "one inside the other in one of the two ways is",
+    )
+
+
+def _asks(program: Program, looks: _Looks) -> bool:
+    return any(test is look for test in _tests(program) for look, _ in looks)
 
 
 def _tests(program: Program) -> list[Neighbour | Far]:
@@ -166,18 +217,18 @@ class _Backward:
     """Reads backwards. A state is the class of the symbol ahead (or that there is none) and the takes that are sure to reach the end of
     their look-ahead if they begin here; what else is sure depends on the symbol behind, which is read next."""
 
-    def __init__(
-        self,
-        looks: list[tuple[Far, Program]],
-        n_classes: int,
-        members: Mapping[int, npt.NDArray[np.bool_]],
-        truth: Mapping[int, Truth],
-    ) -> None:
+    def __init__(self, looks: _Looks, symbols: _Symbols, *, mirrored: bool) -> None:
         self._looks = looks
-        self._n_classes = n_classes
-        self._truth = truth
-        self._members = [[members[id(each)] for each in program.sets] for _, program in looks]
+        self._n_classes = symbols.count
+        self._members = [[symbols.members[id(each)] for each in program.sets] for _, program in looks]
         self._sources = [_sources(program) for _, program in looks]
+        # The pass before went the other way: what was ahead of it in the text is behind this one.
+        self._truth = {
+            id(test): symbols.truth[id(test)].T if mirrored and isinstance(test, Far) else symbols.truth[id(test)]
+            for _, program in looks
+            for test in _tests(program)
+            if id(test) in symbols.truth
+        }
 
     def table(self) -> _Table:
         """All states that can be met, the one at the end of the text first."""
@@ -238,10 +289,10 @@ class _Backward:
 
     def _holds(self, condition: Condition, behind: int, ahead: int, answers: Mapping[int, bool]) -> bool:
         match condition:
-            case Neighbour():
+            case Neighbour() | Far():
+                if id(condition) in answers:
+                    return answers[id(condition)]
                 return bool(self._truth[id(condition)][behind, ahead])
-            case Far():
-                return answers[id(condition)]
             case Every(parts):
                 return all(self._holds(part, behind, ahead, answers) for part in parts)
             case Some(parts):
@@ -262,10 +313,10 @@ def _sources(program: Program) -> list[list[int]]:
     return sources
 
 
-def _smallest(
-    classes: npt.NDArray[np.int32], following: npt.NDArray[np.int64], labels: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.int32], Labelling]:
-    """The same labelling with as few states and classes as can be, numbered in the order in which they are met; and the classes."""
+def _smallest(labelling: Labelling) -> tuple[npt.NDArray[np.int32], Labelling]:
+    """The same labelling with as few states and symbols as can be, numbered in the order in which they are met; and for each symbol the one
+    that it is joined to."""
+    following, labels = labelling.next, labelling.labels
     block = np.zeros(len(following), dtype=np.int64)
     n_blocks = 0
     while True:
@@ -286,4 +337,4 @@ def _smallest(
     number = np.empty(len(order), dtype=np.int32)
     number[order] = np.arange(len(order))
     kept = kept[order]
-    return number[inverse.reshape(-1)][classes], Labelling(following[:, kept], labels[:, kept])
+    return number[inverse.reshape(-1)], replace(labelling, next=following[:, kept], labels=labels[:, kept])

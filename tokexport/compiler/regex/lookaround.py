@@ -16,7 +16,6 @@ from tokexport.compiler.regex.syntax import (
     Choice,
     Condition,
     Every,
-    Far,
     Look,
     Neighbour,
     Node,
@@ -95,32 +94,26 @@ def mirrored(node: Node, look: Look) -> Node:
         case Repeat(body, low, high, greedy):
             return Repeat(mirrored(body, look), low, high, greedy)
         case Assertion(condition):
-            return Assertion(_mirrored_condition(condition, look))
+            return Assertion(_mirrored_condition(condition))
         case Automaton():
-            raise _one_way("an atomic group or possessive quantifier", look)
+            raise PatternError(
+                look.offset,
+                "a look-behind over more than one character that holds an atomic group or possessive quantifier",
+                "sets of characters, alternatives, repeats, anchors and other look-arounds are",
+            )
         case _:
             return node
 
 
-def _mirrored_condition(condition: Condition, look: Look) -> Condition:
+def _mirrored_condition(condition: Condition) -> Condition:
     match condition:
         case Neighbour(ahead, members, edge):
             return Neighbour(not ahead, members, edge)
         case Every(conditions):
-            return Every(tuple(_mirrored_condition(part, look) for part in conditions))
+            return Every(tuple(_mirrored_condition(part) for part in conditions))
         case Some(conditions):
-            return Some(tuple(_mirrored_condition(part, look) for part in conditions))
+            return Some(tuple(_mirrored_condition(part) for part in conditions))
         case Opposite(part):
-            return Opposite(_mirrored_condition(part, look))
-        case Far(ahead=True):
-            raise _one_way("a look-ahead over more than one character", look)
+            return Opposite(_mirrored_condition(part))
         case _:
-            return condition  # a look-behind inside another is mirrored as it is
-
-
-def _one_way(found: str, look: Look) -> PatternError:
-    return PatternError(
-        look.offset,
-        f"a look-behind over more than one character that holds {found}",
-        "sets of characters, alternatives, repeats and anchors are",
-    )
+            return condition  # a look-behind inside another is mirrored as it is, and a look-ahead far ahead is told before

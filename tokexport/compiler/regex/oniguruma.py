@@ -251,6 +251,7 @@ class _Parser:
             return self._groups.reference(source, letter, options.ignore_case, start)
         match letter:
             case "Z":
+                self._refuse_ahead_inside_behind(True, options, start)
                 return Look(_LAST_LINE_FEED, True, False, start)
             case "R":
                 carriage_return = Characters(members_of((0x0D, 0x0D)))
@@ -267,12 +268,19 @@ class _Parser:
             return _Literal((escaped,), options.ignore_case, is_open, options.one_by_one)
         return Characters(escaped)
 
+    def _refuse_ahead_inside_behind(self, ahead: bool, options: _Options, start: int) -> None:
+        if ahead and options.one_by_one:
+            raise self.source.refused(
+                "a look-behind that holds a look-ahead", "look-behinds that hold others are", start
+            )
+
     def _group(self, options: _Options, start: int) -> list[_Item]:
         source = self.source
         if source.skip("?:"):
             return _closed_literals(self._closed(self._alternatives(options), start))
         for sign, ahead, negative in LOOK_SIGNS:
             if source.skip(sign):
+                self._refuse_ahead_inside_behind(ahead, options, start)
                 inside = replace(options, one_by_one=options.one_by_one or not ahead)
                 body = self._closed(self._alternatives(inside), start)
                 return [Look(_finished(body), ahead, negative, start)]
