@@ -14,6 +14,7 @@ from reader_samples import document
 
 import tokexport
 from tokexport.errors import SourceError, TokexportError, UnsupportedError
+from tokexport.references import reference_for
 from tokexport.writers.tokexport_file import write
 
 
@@ -141,3 +142,39 @@ def test_more_than_the_formats_stages_are_refused(source: Path) -> None:
     source.write_text(json.dumps(document(pre_tokenizer=sequence)))
     with pytest.raises(UnsupportedError, match="17 stages in a row"):
         write(tokexport.read(source))
+
+
+EMPTY = {
+    "BPE": {"vocab": {}, "merges": []},
+    "WordLevel": {"vocab": {}, "unk_token": "x"},
+    "Unigram": {"vocab": [], "unk_id": None},
+    "WordPiece": {"vocab": {}, "unk_token": "x", "continuing_subword_prefix": "##", "max_input_chars_per_word": 9},
+}
+
+
+@pytest.mark.parametrize("model", EMPTY)
+def test_a_tokenizer_without_tokens_is_refused(model: str, tmp_path: Path) -> None:
+    fields = document(pre_tokenizer=None, decoder=None) | {"model": {"type": model, **EMPTY[model]}}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(fields))
+    with pytest.raises(UnsupportedError, match="no token at all is not supported"):
+        tokexport.convert(tmp_path, tmp_path / "tokenizer.bin")
+    assert not (tmp_path / "tokenizer.bin").exists()
+
+
+def test_an_empty_charsmap_is_an_error_of_the_source(tmp_path: Path) -> None:
+    fields = document(normalizer={"type": "Precompiled", "precompiled_charsmap": ""})
+    (tmp_path / "tokenizer.json").write_text(json.dumps(fields))
+    with pytest.raises(SourceError, match="precompiled_charsmap is empty"):
+        tokexport.convert(tmp_path, tmp_path / "tokenizer.bin")
+    with pytest.raises(SourceError, match=r"the library `tokenizers` .* refuses it"):
+        reference_for(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "decoder",
+    [{"prefix": "##", "cleanup": True}, {"type": 5}, {"type": "Sequence"}, {"type": "Nothing"}, [], "ByteLevel"],
+)
+def test_a_decoder_that_is_none_is_a_sentence(decoder: object, tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.json").write_text(json.dumps(document(decoder=decoder)))
+    with pytest.raises(TokexportError, match="decoder"):
+        tokexport.convert(tmp_path, tmp_path / "tokenizer.bin")

@@ -43,6 +43,10 @@ def zipped() -> bytes:
         (b'{"pat_str": "x", "bpe_ranks": "x"}', UnsupportedError, "a tiktoken encoding as JSON"),
         (b'{"tokenizer_class": "X"}', UnsupportedError, "a tokenizer_config.json"),
         (b'{"a": "b"}', UnsupportedError, "a JSON object of another kind"),
+        (b'{"class_name": "Tokenizer", "config": {"word_index": "{}"}}', UnsupportedError, "a tokenizer of Keras"),
+        (b"{\n}\n\xff\n", SourceError, "byte 4 is not UTF-8"),
+        (b"{\n(\n\xff\n", SourceError, "byte 4 is not UTF-8, and the file is of no binary kind"),
+        (b'{"\xff": 1}', SourceError, "byte 2 is not UTF-8; JSON must be UTF-8"),
         (b"[1, 2]", UnsupportedError, "a JSON array"),
         (b"{}", UnsupportedError, "a JSON object of another kind"),
         (b'{"version": "1.0", "added_tokens": []}', SourceError, "no field 'model'"),
@@ -95,6 +99,36 @@ def test_a_directory_is_read_by_what_is_in_it(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(b"IQ== 0\n")
     with pytest.raises(SourceError, match=r"a\.tiktoken, b\.tiktoken"):
         read(tmp_path)
+
+
+def test_the_only_tokenizer_of_a_directory_is_found_under_another_name(tmp_path: Path) -> None:
+    model = read_document(document(), tmp_path)
+    (tmp_path / "tokenizer.json").rename(tmp_path / "bpe_tokenizer.json")
+    (tmp_path / "config.json").write_text('{"model": {"type": "llama"}, "a": 1}')
+    (tmp_path / "broken.json").write_text("{")
+    (tmp_path / "weights.model").write_bytes(b"\x80\x02ab")
+    assert read(tmp_path).tokens == model.tokens
+    (tmp_path / "z.json").write_text((tmp_path / "bpe_tokenizer.json").read_text())
+    with pytest.raises(SourceError, match=r"more than one tokenizer .*\(bpe_tokenizer\.json, z\.json\); give one"):
+        read(tmp_path)
+
+
+def test_tokenizers_of_a_directory_that_are_not_read_are_noted(tmp_path: Path) -> None:
+    (tmp_path / "vocab.json").write_text(json.dumps({**BYTES, "ab": 256}))
+    (tmp_path / "merges.txt").write_text("#version: 0.2\na b\n")
+    assert not any("not read" in note for note in read(tmp_path).notes)
+    for name in ("tokenizer.model", "vocab.txt", "source.spm"):
+        (tmp_path / name).write_bytes(b"anything")
+    notes = [note for note in read(tmp_path).notes if "not read" in note]
+    assert len(notes) == 1
+    assert "vocab.json is read; also there, and not read: source.spm, tokenizer.model, vocab.txt." in notes[0]
+    assert not any("not read" in note for note in read(tmp_path / "vocab.json").notes)
+
+
+def test_a_vocab_txt_beside_a_sentencepiece_model_is_noted(tmp_path: Path) -> None:
+    (tmp_path / "vocab.txt").write_text("[UNK]\n[CLS]\n[SEP]\nthe\n")
+    (tmp_path / "vocab.model").write_bytes(b"anything")
+    assert any("vocab.txt is read; also there, and not read: vocab.model." in note for note in read(tmp_path).notes)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

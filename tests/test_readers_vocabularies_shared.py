@@ -12,6 +12,7 @@ from tokexport import load
 from tokexport.conversion import convert
 from tokexport.readers.clip_vocabulary import published_vocabulary
 from tokexport.readers.gguf import gguf_document
+from tokexport.readers.gguf_patterns import ORIGINALS
 from tokexport.readers.gguf_source import parse_gguf
 
 SAME = {
@@ -65,3 +66,9 @@ def test_clip_s_published_vocabulary_is_that_of_its_tokenizer_json(shared: Path)
     model = json.loads((shared / "tokenizers" / "clip" / "tokenizer.json").read_text(encoding="utf-8"))["model"]
     assert vocab == model["vocab"]
     assert [" ".join(merge) for merge in merges] == model["merges"]
+
+
+def test_the_name_gpt_neox_is_what_its_tokenizer_json_has(shared: Path) -> None:
+    document = json.loads((shared / "tokenizers" / "gpt-neox-20b" / "tokenizer.json").read_text(encoding="utf-8"))
+    original = ORIGINALS["gpt-neox"]
+    assert (original.normalizer, original.pre_tokenizer) == (document["normalizer"], document["pre_tokenizer"])

@@ -14,22 +14,25 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import TokenizerModel
+from tokexport.readers.bert_classes import bert_document, check_bert, is_named, left_out
 from tokexport.readers.byte_pair import read_vocab
 from tokexport.readers.clip_vocabulary import clip_document, is_clip, published_vocabulary
 from tokexport.readers.detect import SUPPORTED, Kind, detect
+from tokexport.readers.directory import TOKENIZER_JSON, directory_notes, tokenizer_file
 from tokexport.readers.gguf import MAGIC as GGUF_MAGIC
 from tokexport.readers.gguf import read_gguf
-from tokexport.readers.gpt2_pair import check_kind, pair_in, parse_merges, read_pair, sibling
+from tokexport.readers.gpt2_pair import check_kind, parse_merges, read_pair, sibling
 from tokexport.readers.hub import local_source
 from tokexport.readers.huggingface import read_tokenizer_json
-from tokexport.readers.huggingface_config import read_config
+from tokexport.readers.huggingface_config import read_config, tokenizer_class
 from tokexport.readers.huggingface_object import read_tokenizer
 from tokexport.readers.json_node import Node, parse
 from tokexport.readers.minbpe import minbpe_document
+from tokexport.readers.pair_classes import pair_document
 from tokexport.readers.rwkv_vocabulary import read_rwkv
 from tokexport.readers.sentencepiece import read_sentencepiece
 from tokexport.readers.source_files import SourceFiles
@@ -43,19 +46,6 @@ if TYPE_CHECKING:
     import tokenizers
 
 __all__ = ["document", "read", "tokenizer_file"]
-
-_TOKENIZER_JSON: Final = "tokenizer.json"
-# Looked for in a directory, in this order, behind tokenizer.json and GPT-2's pairs.
-_SINGLE_FILES: Final = (
-    "tiktoken.model",
-    "tokenizer.model",
-    "tokenizer.tiktoken",
-    "spiece.model",
-    "sentencepiece.bpe.model",
-    "spm.model",
-    "tekken.json",
-    "vocab.txt",
-)
 
 
 def read(
@@ -82,10 +72,12 @@ def read(
     if isinstance(source, (str, os.PathLike)):
         path = tokenizer_file(Path(source))
         try:
-            return _read_file(path, pattern, special_tokens)
+            model = _read_file(path, pattern, special_tokens)
         except UnsupportedError as error:
             error.file = str(path)
             raise
+        notes = directory_notes(Path(source), path) if Path(source).is_dir() else ()
+        return replace(model, notes=(*model.notes, *notes)) if notes else model
     if pattern is not None or special_tokens is not None:
         raise SourceError(
             "a tokenizer object has its own pattern and special tokens: pattern and special_tokens are for rank files"
@@ -95,31 +87,6 @@ def read(
     if hasattr(source, "to_str") and hasattr(source, "get_added_tokens_decoder"):
         return read_tokenizer(source)  # type: ignore[arg-type]
     raise TypeError(f"cannot read a {type(source).__module__}.{type(source).__qualname__}; {SUPPORTED}")
-
-
-def tokenizer_file(path: Path) -> Path:
-    """The file that a source is read from: the path itself, or the tokenizer in a directory; else SourceError."""
-    return _in_directory(path) if path.is_dir() else path
-
-
-def _in_directory(folder: Path) -> Path:
-    """The file of a directory that is the tokenizer."""
-    if (folder / _TOKENIZER_JSON).is_file():
-        return folder / _TOKENIZER_JSON
-    pair = pair_in(folder)
-    if pair is not None:
-        return pair
-    ranks = sorted(folder.glob("*.tiktoken"))
-    if len(ranks) > 1:
-        names = ", ".join(path.name for path in ranks)
-        raise SourceError(f"{folder}: there is more than one rank file in this directory ({names}); give one of them")
-    for path in (*ranks, *(folder / name for name in _SINGLE_FILES), folder / "tokenizer.pkl"):
-        if path.is_file():
-            return path
-    raise SourceError(
-        f"{folder}: there is no tokenizer in this directory; looked for tokenizer.json, vocab.json with merges.txt, "
-        "and rank files"
-    )
 
 
 def _read_file(path: Path, pattern: str | None, special_tokens: Mapping[str, int] | None) -> TokenizerModel:
@@ -146,24 +113,37 @@ def _read_file(path: Path, pattern: str | None, special_tokens: Mapping[str, int
         case Kind.TOKENIZER_JSON:
             assert node is not None
             # Under another name nothing says that what stands beside it belongs to it.
-            return read_tokenizer_json(node, files if name == _TOKENIZER_JSON else SourceFiles(None, files.sha256))
+            return read_tokenizer_json(node, files if name == TOKENIZER_JSON else SourceFiles(None, files.sha256))
         case _:
             model = read_tokenizer_json(Node(name, "", document(kind, data, name, files)), files, kind.value)
-            note = bert_note(read_config(files)) if kind is Kind.WORDPIECE else None
-            return model if note is None else replace(model, notes=(*model.notes, note))
+            return (
+                model
+                if kind is not Kind.WORDPIECE
+                else replace(model, notes=(*model.notes, *_bert_notes(data, name, files)))
+            )
 
 
 def document(kind: Kind, data: bytes, name: str, files: SourceFiles) -> dict[str, Any]:
     """The tokenizer.json that says the same as a file of one of the kinds that have such."""
     match kind:
         case Kind.WORDPIECE:
-            return wordpiece_document(parse_vocabulary(data, name), name, bert_settings(read_config(files)))
+            config, vocab = read_config(files), parse_vocabulary(data, name)
+            check_bert(config, name)
+            if config is not None and is_named(config):
+                return bert_document(config, vocab, name, bert_settings(config), files)
+            return wordpiece_document(vocab, name, bert_settings(config))
         case Kind.MINBPE:
             return minbpe_document(data, name)
         case Kind.CLIP:
             return clip_document(*published_vocabulary(data, name))
         case _:
             raise AssertionError(kind)
+
+
+def _bert_notes(data: bytes, name: str, files: SourceFiles) -> tuple[str, ...]:
+    config = read_config(files)
+    note = bert_note(config, parse_vocabulary(data, name))
+    return (*(() if is_named(config) else left_out(config, files)), *(() if note is None else (note,)))
 
 
 def _refuse_arguments(name: str, kind: str, pattern: str | None, special_tokens: Mapping[str, int] | None) -> None:
@@ -196,10 +176,10 @@ def _read_pair(
         raise
     vocab = node if node is not None and name == vocab_name else parse(files.read(vocab_name), vocab_name)
     merges = data if name == merges_name else files.read(merges_name)
-    if is_clip(vocab.object(repeats=True)):
-        _refuse_arguments(name, "vocab.json of CLIP", None, special_tokens)
-        pairs = [(merge.left, merge.right) for merge in parse_merges(merges, merges_name)]
-        return read_tokenizer_json(
-            Node(vocab_name, "", clip_document(read_vocab(vocab), pairs)), files, "vocab.json of CLIP"
-        )
+    pairs = [(merge.left, merge.right) for merge in parse_merges(merges, merges_name)]
+    found = pair_document(vocab_name, read_vocab(vocab), pairs, files)
+    if found is not None:
+        named = tokenizer_class(read_config(files)) or "CLIP"
+        _refuse_arguments(name, f"vocab.json of {named}", None, special_tokens)
+        return read_tokenizer_json(Node(vocab_name, "", found), files, f"vocab.json of {named}")
     return read_pair(vocab, merges, merges_name, files, special_tokens)

@@ -15,9 +15,9 @@ from tokexport.readers.json_node import Node, parse
 from tokexport.readers.source_files import SourceFiles
 
 ADDED_TOKENS: Final = "added_tokens.json"
-_SPECIAL_TOKENS_MAP: Final = "special_tokens_map.json"
-_ROLES: Final = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
-_MORE: Final = "additional_special_tokens"
+SPECIAL_TOKENS_MAP: Final = "special_tokens_map.json"
+ROLES: Final = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
+MORE: Final = "additional_special_tokens"
 
 
 def read_added_tokens_json(files: SourceFiles) -> list[AddedToken]:
@@ -34,11 +34,11 @@ def read_added_tokens_json(files: SourceFiles) -> list[AddedToken]:
 
 
 def _special_contents(files: SourceFiles) -> Iterator[str]:
-    data = files.beside(_SPECIAL_TOKENS_MAP)
-    for node in (None if data is None else parse(data, _SPECIAL_TOKENS_MAP), read_config(files)):
+    data = files.beside(SPECIAL_TOKENS_MAP)
+    for node in (None if data is None else parse(data, SPECIAL_TOKENS_MAP), read_config(files)):
         if node is not None:
-            more = node.optional(_MORE)
-            for token in (*(node.optional(role) for role in _ROLES), *(() if more is None else more.items())):
+            more = node.optional(MORE)
+            for token in (*(node.optional(role) for role in ROLES), *(() if more is None else more.items())):
                 if token is not None:
                     yield _content(token)
 

@@ -48,6 +48,7 @@ _LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"
 # The first field of a SentencePiece model is a piece (field 1, a message), whose first field is its text (field 1, a
 # string).
 _SENTENCEPIECE: Final = re.compile(rb"\x0a.\x0a.", re.DOTALL)
+_OBJECT: Final = re.compile(rb'\{\s*["}]')
 _RANK_LINE: Final = re.compile(rb"(?:[A-Za-z0-9+/]+={0,2}|=)[ \t]+[0-9]+\s*")
 _SAMPLE_LINES: Final = 20
 
@@ -92,7 +93,7 @@ def detect(data: bytes, file: str) -> tuple[Kind, Node | None]:
         return Kind.CLIP, None
     if _is_sentencepiece(data):
         return Kind.SENTENCEPIECE, None
-    if data.removeprefix(codecs.BOM_UTF8).lstrip()[:1] == b"{":
+    if _is_json(data):
         node = parse(data, file)
         return _json_kind(node), node
     return _text_kind(data, file), None
@@ -111,6 +112,17 @@ def _is_sentencepiece(data: bytes) -> bool:
     return text + 2 <= piece < 128 and (len(data) == end or data[end : end + 1] in (b"\x0a", b"\x12", b"\x1a"))
 
 
+def _is_json(data: bytes) -> bool:
+    """Whether it is meant as a JSON object; a vocabulary in another encoding can begin with a brace too."""
+    text = data.removeprefix(codecs.BOM_UTF8).lstrip()
+    if _OBJECT.match(text):
+        return True
+    try:
+        return text.startswith(b"{") and bool(text.decode("utf-8"))
+    except UnicodeDecodeError:
+        return False
+
+
 def _json_kind(node: Node) -> Kind:
     fields = node.object(repeats=True)
     if fields and all(type(value) is int for value in fields.values()):
@@ -123,6 +135,12 @@ def _json_kind(node: Node) -> Kind:
         _refuse(node.file, "a tiktoken encoding as JSON")
     if "tokenizer_class" in fields or "added_tokens_decoder" in fields:
         _refuse(node.file, "a tokenizer_config.json", "give the tokenizer.json, or the directory with both")
+    if fields.get("class_name") == "Tokenizer":
+        _refuse(
+            node.file,
+            "a tokenizer of Keras (words by how often they come)",
+            'no library of today gives its ids; the tokenizer.json of the library `tokenizers` has a field "model"',
+        )
     return _refuse(node.file, "a JSON object of another kind")
 
 

@@ -108,6 +108,7 @@ _DEEPSEEK_V3: Final = Original(
         byte_level(False),
     )
 )
+_GPT_NEOX: Final = Original(byte_level(True), _NFC)
 _FALCON: Final = Original(
     sequence(
         {"type": "Punctuation", "behavior": "Contiguous"},
@@ -136,6 +137,8 @@ ORIGINALS: Final[Mapping[str, Original]] = MappingProxyType(
         "glm4": Original(_LLAMA3.pre_tokenizer, ignore_merges=True),
         "gpt-2": _GPT2,
         "gpt-4o": _O200K,
+        # No name of llama.cpp's: files of GPT-NeoX, Pythia and StableLM 3B are older than the names, and `olmo` says it to nobody.
+        "gpt-neox": _GPT_NEOX,
         "hunyuan": _HUNYUAN,
         "kimi-k2": _KIMI_K2,
         "llama-bpe": _LLAMA3,
@@ -144,7 +147,7 @@ ORIGINALS: Final[Mapping[str, Original]] = MappingProxyType(
         "llama4": _O200K,
         "modern-bert": Original(byte_level(True), _NFC, mask_lstrip=True, normalized=True),
         "mpt": Original(byte_level(True), _NFC, normalized=True),
-        "olmo": Original(byte_level(True), _NFC),
+        "olmo": _GPT_NEOX,
         "phi-2": _GPT2,
         # The vocabulary of Tekken, in the tokenizer.json that transformers made of it: with Llama 3's pattern.
         "pixtral": _LLAMA3,

@@ -111,6 +111,10 @@ def read_pair(
         )
     if special_tokens is not None and files.has(ADDED_TOKENS):
         notes.append(f"{ADDED_TOKENS} is left out, since special_tokens are given.")
+    notes.append(
+        f"Nothing beside {vocab_node.file} names the tokenizer's class, so its texts are split by GPT-2's pattern, as "
+        "ByteLevelBPETokenizer of tokenizers does; if the model has another one, give its tokenizer.json."
+    )
     if not declared:
         notes.append(
             f"{vocab_node.file} names no special tokens, so the converted file has none; give them as special_tokens."

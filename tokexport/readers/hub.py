@@ -34,6 +34,7 @@ FILES: Final = (
     "*-merges.txt",
     "vocab.txt",
     "*.model",
+    "*.spm",
     "*.tiktoken",
     "tekken.json",
 )

@@ -17,6 +17,9 @@ from tokexport.readers.source_files import SourceFiles
 CONFIG: Final = "tokenizer_config.json"
 GENERATION_CONFIG: Final = "generation_config.json"
 CHAT_TEMPLATE: Final = "chat_template.jinja"
+# How a tokenizer.json is made of what has none, and the classes that it may have of any kind.
+SAVE: Final = "transformers makes one with AutoTokenizer.from_pretrained(FOLDER).save_pretrained(OTHER)"
+NAMES_NO_CLASS: Final = (None, "PreTrainedTokenizer", "TokenizersBackend")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,12 @@ def read_config(files: SourceFiles) -> Node | None:
     node = parse(data, CONFIG)
     node.object()
     return node
+
+
+def tokenizer_class(config: Node | None) -> str | None:
+    """The name of the tokenizer's class in `transformers`, without the "Fast" of its second implementation; None where none is named."""
+    named = None if config is None else config.object().get("tokenizer_class")
+    return named.removesuffix("Fast") if isinstance(named, str) else None
 
 
 def read_roles(

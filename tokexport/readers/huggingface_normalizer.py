@@ -83,7 +83,12 @@ def _steps(node: Node) -> list[NormalizerStep]:
             return [Prepend(node.field("prepend").string())]
         case "Precompiled":
             node.object({"type", "precompiled_charsmap"})
-            return [Charsmap(_base64(node.field("precompiled_charsmap")), by_grapheme=True)]
+            charsmap = _base64(node.field("precompiled_charsmap"))
+            if not charsmap:
+                raise SourceError(
+                    f"{node.file}: {node.path}.precompiled_charsmap is empty, at which the reference stops; remove this normalizer"
+                )
+            return [Charsmap(charsmap, by_grapheme=True)]
         case "BertNormalizer":
             return _bert(node)
         case _:

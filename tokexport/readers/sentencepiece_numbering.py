@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from tokexport.readers.huggingface_config import CONFIG
+from tokexport.readers.huggingface_config import CONFIG, NAMES_NO_CLASS, tokenizer_class
 from tokexport.readers.json_node import Node, show
 from tokexport.readers.source_files import SourceFiles
 
@@ -40,7 +40,6 @@ CLASSES: Final[Mapping[str, str]] = {
     "XLNetTokenizer": _PREPARES,
 }
 _FAIRSEQ_NAME: Final = "sentencepiece.bpe.model"
-_NO_CLASS: Final = (None, "PreTrainedTokenizer", "TokenizersBackend")
 _VOCABULARIES: Final = ("vocab.json", "vocab.txt", "dict.txt")
 _FAIRSEQ_SPECIAL: Final = 4  # tokens before those of a dict.txt
 
@@ -51,7 +50,7 @@ def numbering_notes(name: str, pieces: Sequence[str], files: SourceFiles, config
     Where nothing is beside it but its name is the one that fairseq gives, a sentence says so.
     """
     notes = [*_by_class(config), *_by_vocabulary(pieces, files)]
-    if not notes and name == _FAIRSEQ_NAME and _class(config) in _NO_CLASS:
+    if not notes and name == _FAIRSEQ_NAME and tokenizer_class(config) in NAMES_NO_CLASS:
         notes.append(
             f"{name} is what fairseq calls its models. Those of XLM-RoBERTa, mBART, NLLB and CamemBERT do not have the ids of the "
             "sentencepiece library, which the converted file has: for such a one give its tokenizer.json."
@@ -59,13 +58,8 @@ def numbering_notes(name: str, pieces: Sequence[str], files: SourceFiles, config
     return tuple(notes)
 
 
-def _class(config: Node | None) -> str | None:
-    named = None if config is None else config.object().get("tokenizer_class")
-    return named.removesuffix("Fast") if isinstance(named, str) else None
-
-
 def _by_class(config: Node | None) -> Iterator[str]:
-    named = _class(config)
+    named = tokenizer_class(config)
     if named is not None and named in CLASSES:
         yield (
             f"The ids are those of the sentencepiece library, and not those of {named}, which {CONFIG} names: that class "

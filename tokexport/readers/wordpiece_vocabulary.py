@@ -7,6 +7,7 @@ as the reference does.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -42,11 +43,16 @@ def bert_settings(config: Node | None) -> BertSettings:
     return BertSettings(flag("do_lower_case", True), accents, flag("tokenize_chinese_chars", True))
 
 
-def bert_note(config: Node | None) -> str | None:
-    """A sentence where nothing says whether to lower-case."""
+def bert_note(config: Node | None, vocab: Iterable[str]) -> str | None:
+    """A sentence where nothing says whether to lower-case; it counts the tokens of ``vocab`` that are never found then."""
     if config is not None and config.optional("do_lower_case") is not None:
         return None
-    return f"No do_lower_case in a {CONFIG} beside it, so it lower-cases, as BertWordPieceTokenizer of tokenizers does."
+    capitals = sum(token != token.lower() for token in vocab if not (token.startswith("[") and token.endswith("]")))
+    seems = f" {capitals:,} of its tokens have capitals, so it may be a cased one: then say do_lower_case false there."
+    return (
+        f"No do_lower_case in a {CONFIG} beside it, so it lower-cases, as BertWordPieceTokenizer of tokenizers does."
+        f"{seems if capitals else ''}"
+    )
 
 
 def parse_vocabulary(data: bytes, file: str) -> dict[str, int]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tokexport.errors import SourceError
 from tokexport.model import Split
 from tokexport.readers import document, read, tokenizer_file
-from tokexport.readers.clip_vocabulary import clip_document, is_clip
+from tokexport.readers.bert_classes import is_named
 from tokexport.readers.detect import Kind, detect
 from tokexport.readers.gguf import MAGIC as GGUF_MAGIC
 from tokexport.readers.gguf import gguf_document, gguf_rwkv, gguf_sentencepiece
@@ -21,6 +21,7 @@ from tokexport.readers.gpt2_pair import pair_added_tokens, parse_merges, sibling
 from tokexport.readers.hub import local_source
 from tokexport.readers.huggingface_config import read_config
 from tokexport.readers.json_node import Node
+from tokexport.readers.pair_classes import pair_document
 from tokexport.readers.source_files import SourceFiles
 from tokexport.readers.tekken import parse_tekken
 from tokexport.readers.wordpiece_vocabulary import bert_settings
@@ -80,15 +81,15 @@ def reference_for(
 
     if kind is Kind.TOKENIZER_JSON:
         return TokenizersReference.from_json(path)
-    if kind is Kind.WORDPIECE:
+    if kind is Kind.WORDPIECE and not is_named(read_config(files)):
         return TokenizersReference.from_wordpiece(path, bert_settings(read_config(files)))
     if kind not in (Kind.VOCAB_JSON, Kind.MERGES):
         return TokenizersReference.from_document(document(kind, data, path.name, files), path)
     vocab, merges = sibling(path.name, files)
-    known = json.loads(files.read(vocab))
-    if is_clip(known):
-        pairs = [(merge.left, merge.right) for merge in parse_merges(files.read(merges), merges)]
-        return TokenizersReference.from_document(clip_document(known, pairs), path)
+    pairs = [(merge.left, merge.right) for merge in parse_merges(files.read(merges), merges)]
+    found = pair_document(vocab, json.loads(files.read(vocab)), pairs, files)
+    if found is not None:
+        return TokenizersReference.from_document(found, path)
     added = pair_added_tokens(files, special_tokens)
     return TokenizersReference.from_vocab_and_merges(path.parent / vocab, path.parent / merges, added)
 

@@ -32,6 +32,8 @@ except ImportError as error:
 # Tokens that no decoder changes, for the places around another one.
 _BEFORE: Final = "\ue000"
 _BEHIND: Final = "\ue001"
+# pyo3's; it is no Exception, and has no name to import.
+_PANIC: Final = "PanicException"
 # What the library says where a model without an unknown token needs one.
 NO_UNKNOWN_TOKEN: Final = ("Missing [UNK] token", "Unk token `", "`unk_id` is missing")
 
@@ -53,48 +55,32 @@ class TokenizersReference:
     @classmethod
     def from_json(cls, path: str | os.PathLike[str]) -> TokenizersReference:
         """Loads a tokenizer.json. SourceError where the library refuses it."""
-        try:
+        with _refuses(path):
             return cls(tokenizers.Tokenizer.from_file(os.fspath(path)))
-        except Exception as error:  # the library raises bare Exception
-            raise SourceError(
-                f"{path}: the library `tokenizers` {tokenizers.__version__} refuses it: {error}"
-            ) from error
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any], path: str | os.PathLike[str]) -> TokenizersReference:
         """Loads the fields of a tokenizer.json; ``path`` is what they were made from, for errors."""
-        try:
+        with _refuses(path):
             return cls(tokenizers.Tokenizer.from_str(json.dumps(document)))
-        except Exception as error:  # the library raises bare Exception
-            raise SourceError(
-                f"{path}: the library `tokenizers` {tokenizers.__version__} refuses it: {error}"
-            ) from error
 
     @classmethod
     def from_wordpiece(cls, vocab: Path, settings: BertSettings) -> TokenizersReference:
         """Loads a vocab.txt as the library's own BertWordPieceTokenizer does."""
-        try:
+        with _refuses(vocab):
             bert = BertWordPieceTokenizer(
                 str(vocab),
                 lowercase=settings.lowercase,
                 strip_accents=settings.strip_accents,
                 handle_chinese_chars=settings.chinese_characters,
             )
-        except Exception as error:  # the library raises bare Exception
-            raise SourceError(
-                f"{vocab}: the library `tokenizers` {tokenizers.__version__} refuses it: {error}"
-            ) from error
         return cls(bert._tokenizer)
 
     @classmethod
     def from_vocab_and_merges(cls, vocab: Path, merges: Path, added: Sequence[AddedToken]) -> TokenizersReference:
         """Loads vocab.json and merges.txt as the library's own ByteLevelBPETokenizer does, and adds tokens one by one."""
-        try:
+        with _refuses(vocab):
             tokenizer = ByteLevelBPETokenizer(str(vocab), str(merges))._tokenizer
-        except Exception as error:  # the library raises bare Exception
-            raise SourceError(
-                f"{vocab}: the library `tokenizers` {tokenizers.__version__} refuses it: {error}"
-            ) from error
         for token in added:
             add = tokenizer.add_special_tokens if token.special else tokenizer.add_tokens
             add([tokenizers.AddedToken(token.content, special=token.special, normalized=token.normalized)])
@@ -186,6 +172,19 @@ class TokenizersReference:
 
 
 @contextmanager
+def _refuses(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Makes a refusal of the library at loading SourceError, and a panic inside of it too."""
+    try:
+        yield
+    except BaseException as error:
+        if isinstance(error, Exception) or type(error).__name__ == _PANIC:  # the library raises bare Exception
+            raise SourceError(
+                f"{path}: the library `tokenizers` {tokenizers.__version__} refuses it: {error}"
+            ) from error
+        raise
+
+
+@contextmanager
 def _stops() -> Iterator[None]:
     """Makes a panic inside of the library, and text without a token in a model without an unknown token, ReferenceStopsError."""
     try:
@@ -193,6 +192,6 @@ def _stops() -> Iterator[None]:
     except BaseException as error:
         if type(error) is Exception and any(sentence in str(error) for sentence in NO_UNKNOWN_TOKEN):
             raise ReferenceStopsError(str(error)) from None
-        if type(error).__name__ == "PanicException":  # pyo3's; it is no Exception, and has no name to import
+        if type(error).__name__ == _PANIC:
             raise ReferenceStopsError(str(error)) from None
         raise

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from tokexport.compiler.byte_pair import BytePairTables
 from tokexport.compiler.tables import Tables, compile_model
 from tokexport.compiler.trie_tables import TrieTables
+from tokexport.errors import UnsupportedError
 from tokexport.layout import (
     ALIGNMENT,
     MAGIC,
@@ -72,6 +73,8 @@ def write(model: TokenizerModel, options: Options | None = None) -> bytes:
     Raises UnsupportedError where the model cannot be exact in the file.
     """
     options = options or Options()
+    if not model.tokens:
+        raise UnsupportedError("the vocabulary", "no token at all", "a file holds one or more")
     tables = None if options.decode_only else compile_model(model)
     return assemble(
         {tag: content for tag, content in _contents(model, tables, options).items() if content is not None},

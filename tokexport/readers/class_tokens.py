@@ -1,0 +1,153 @@
+"""The added tokens of a tokenizer whose class a tokenizer_config.json names, where no tokenizer.json lists them.
+
+They are those of its ``added_tokens_decoder``, or else of added_tokens.json, and behind them every special token: what a role names
+in tokenizer_config.json or special_tokens_map.json, or else in the class. Source of the order and of what overrules what:
+``PreTrainedTokenizerBase._from_pretrained`` and ``PreTrainedTokenizerFast.__init__`` of ``transformers`` 4.57.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from tokexport.errors import SourceError
+from tokexport.model import AddedToken
+from tokexport.readers.added_tokens_json import MORE, ROLES, SPECIAL_TOKENS_MAP, read_added_tokens_json
+from tokexport.readers.huggingface_config import CONFIG
+from tokexport.readers.json_node import Node, parse, show
+from tokexport.readers.source_files import SourceFiles
+
+_DECODER: Final = "added_tokens_decoder"
+# What newer releases call additional_special_tokens.
+_EXTRA: Final = "extra_special_tokens"
+_UNNUMBERED: Final = 0
+_FLAGS: Final = ("single_word", "lstrip", "rstrip", "normalized", "special")
+
+
+@dataclass(frozen=True, slots=True)
+class ClassTokens:
+    """``added`` in the order in which they are numbered, and the content of each role that has one, by its name (``bos_token``)."""
+
+    added: tuple[AddedToken, ...]
+    roles: Mapping[str, str]
+
+    def id_of(self, role: str) -> int | None:
+        """The id of the token with a role; None where none has it."""
+        return next((token.id for token in self.added if token.content == self.roles.get(role)), None)
+
+    def entries(self) -> list[dict[str, Any]]:
+        """As the ``added_tokens`` of a tokenizer.json."""
+        return [
+            {"id": token.id, "content": token.content, **{flag: getattr(token, flag) for flag in _FLAGS}}
+            for token in self.added
+        ]
+
+
+def class_tokens(
+    config: Node, files: SourceFiles, vocab: Mapping[str, int], defaults: Mapping[str, AddedToken]
+) -> ClassTokens:
+    """The tokens for a ``vocab``; ``defaults`` are the class's own by role, whose flags a token has that is given as a string only."""
+    listed = _decoder(config)
+    given = {role: node for role in ROLES if (node := config.get(role)) is not None}
+    more = _more(config)
+    if listed is None:
+        listed = read_added_tokens_json(files)
+        given, more = _with_map(given, more, files)
+    flags = {token.content: token for token in listed}
+    special: dict[str, AddedToken] = {}
+    roles: dict[str, str] = {}
+    for role in ROLES:
+        node, default = given.get(role), defaults.get(role)
+        if role not in given and default is not None:
+            token = flags.get(default.content, default)
+        elif node is None or node.is_null:
+            continue
+        else:
+            token = _token(node, flags, default)
+        roles[role] = token.content
+        special.setdefault(token.content, token)
+    for node in more:
+        token = _token(node, flags, None)
+        special.setdefault(token.content, token)
+    wanted = [*listed, *(token for token in special.values() if token.content not in flags)]
+    wanted = [replace(token, special=token.special or token.content in special) for token in wanted]
+    return ClassTokens(tuple(_numbered(wanted, vocab, len(listed))), roles)
+
+
+def _numbered(tokens: Sequence[AddedToken], vocab: Mapping[str, int], declared: int) -> Iterable[AddedToken]:
+    """The first ``declared`` keep the ids they declare, as the reader of added tokens checks them; the others get theirs."""
+    following = len(vocab) + sum(token.content not in vocab for token in tokens[:declared])
+    for position, token in enumerate(tokens):
+        if position < declared:
+            yield token
+        elif token.content in vocab:
+            yield replace(token, id=vocab[token.content])
+        else:
+            yield replace(token, id=following)
+            following += 1
+
+
+def _decoder(config: Node) -> list[AddedToken] | None:
+    """The tokens of added_tokens_decoder by rising id, None where it is not there."""
+    table = config.optional(_DECODER)
+    if table is None:
+        return None
+    tokens = []
+    for key, entry in table.members():
+        if not (key.isascii() and key.isdigit()):
+            raise SourceError(f"{CONFIG}: {table.path} has the key {show(key)}; expected an id")
+        tokens.append(_described(entry, int(key)))
+    return sorted(tokens, key=lambda token: token.id)
+
+
+def _with_map(given: dict[str, Node], more: list[Node], files: SourceFiles) -> tuple[dict[str, Node], list[Node]]:
+    """What special_tokens_map.json says goes before tokenizer_config.json."""
+    data = files.beside(SPECIAL_TOKENS_MAP)
+    if data is None:
+        return given, more
+    root = parse(data, SPECIAL_TOKENS_MAP)
+    found = {role: node for role in ROLES if (node := root.get(role)) is not None}
+    return {**given, **found}, [*more, *_more(root)]
+
+
+def _more(root: Node) -> list[Node]:
+    """The special tokens without a role."""
+    nodes = []
+    for name in (MORE, _EXTRA):
+        node = root.optional(name)
+        if node is not None and isinstance(node.value, dict):
+            nodes += [token for _, token in node.members()]
+        elif node is not None:
+            nodes += node.items()
+    return nodes
+
+
+def _token(node: Node, flags: Mapping[str, AddedToken], default: AddedToken | None) -> AddedToken:
+    """The token of a role: the flags of the listed one with its content count, then its own, then those of the class."""
+    content = node.field("content").string() if isinstance(node.value, dict) else node.string()
+    if content in flags:
+        return flags[content]
+    if isinstance(node.value, dict):
+        return replace(_described(node, _UNNUMBERED), special=True)
+    plain = AddedToken(_UNNUMBERED, content, special=True, normalized=False)
+    return plain if default is None else replace(default, content=content)
+
+
+def _described(node: Node, number: int) -> AddedToken:
+    """A token with its flags. Where they are left out, they are those of ``AddedToken`` of ``tokenizers``."""
+
+    def flag(name: str, otherwise: bool) -> bool:
+        found = node.get(name)
+        return otherwise if found is None else found.boolean()
+
+    special = flag("special", node.file == SPECIAL_TOKENS_MAP)
+    return AddedToken(
+        number,
+        node.field("content").string(),
+        special=special,
+        single_word=flag("single_word", False),
+        lstrip=flag("lstrip", False),
+        rstrip=flag("rstrip", False),
+        normalized=flag("normalized", not special),
+    )
