@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 from random_decoding import rules, tokens
 
 from tokexport.cli.contents import Contents
+from tokexport.cli.decoding import edits_text
+from tokexport.layout import Tag
 from tokexport.model import Decoding, Token
 
 LLAMA = Decoding(byte_fallback=True, strip_left=(" ", 1))
@@ -23,7 +26,8 @@ def test_what_was_written_is_what_is_shown(written: list[Token], decoding: Decod
     contents = Contents(decode_only(written, decoding))
     read = contents.tokens()
     assert [token.forms for token in read if token] == [token.forms for token in written]
-    assert contents.decoding == decoding
+    assert contents.decoding == replace(decoding, edits=())
+    assert bool(edits_text(contents.section(Tag.DECODER))) == bool(decoding.edits)
     if decoding != Decoding():
         assert [token.fallback for token in read if token] == [token.fallback for token in written]
 

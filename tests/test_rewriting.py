@@ -331,7 +331,7 @@ def test_an_added_token_of_which_nothing_is_left_is_refused(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "damage", [b"", b"\x08\0\0\0" + bytes(4), b"\xff\xff\xff\x7f" + bytes(8), charsmap_of({"a": "b"})[:-2] + b"\xff\0"]
+    "damage", [b"\x08\0\0\0" + bytes(4), b"\xff\xff\xff\x7f" + bytes(8), charsmap_of({"a": "b"})[:-2] + b"\xff\0"]
 )
 def test_a_damaged_charsmap_is_refused(damage: bytes, tmp_path: Path) -> None:
     fields = {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(damage).decode()}

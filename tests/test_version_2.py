@@ -167,7 +167,7 @@ REFUSED = [
     (
         "word_level_patterns",
         "normalizer.normalizers.1.pattern.Regex",
-        r"(a)\1",
+        r"(a+)\1",
         UnsupportedError,
         "a reference to a group",
     ),
