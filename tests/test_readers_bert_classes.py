@@ -119,3 +119,14 @@ def test_the_note_on_lower_case_counts_the_tokens_with_capitals(tmp_path: Path) 
     notes = read(tmp_path).notes
     assert any("so it lower-cases" in note for note in notes)
     assert not any("capitals" in note for note in notes)
+
+
+def test_where_no_class_is_named_it_is_that_of_the_model(tmp_path: Path) -> None:
+    settings_of = {"model_max_length": 512, "added_tokens_decoder": {"17": {"content": "<n>", "special": True}}}
+    named, other = tmp_path / "named", tmp_path / "other"
+    for folder in (named, other):
+        folder.mkdir()
+    write(named, WORDS, tokenizer_config={**settings_of, "tokenizer_class": "BertTokenizer"})
+    write(other, WORDS, tokenizer_config=settings_of, config={"model_type": "bert"})
+    assert read(named).added_tokens == read(other).added_tokens
+    assert any(token.content == "<n>" for token in read(other).added_tokens)

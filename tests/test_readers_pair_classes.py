@@ -74,6 +74,24 @@ def test_gpt2_adds_its_end_token_and_the_space_that_its_config_asks_for(
     assert not any("GPT-2's pattern" in note for note in read(tmp_path).notes)
 
 
+@pytest.mark.parametrize(
+    "model", [{"model_type": "gpt2"}, {"model_type": "other", "tokenizer_class": "GPT2TokenizerFast"}]
+)
+@pytest.mark.parametrize("config", [{"tokenizer_config": {"model_max_length": 512}}, {}])
+def test_where_no_class_is_named_it_is_that_of_the_model(
+    model: dict[str, str], config: dict[str, Any], tmp_path: Path
+) -> None:
+    write(tmp_path, WORDS, config=model, **config)
+    theirs = byte_pair(WORDS)
+    theirs.add_tokens([special("<|endoftext|>")])
+    same(tmp_path, theirs)
+
+
+def test_a_model_of_an_unknown_type_names_no_class(tmp_path: Path) -> None:
+    write(tmp_path, WORDS, config={"model_type": "other"})
+    assert any("GPT-2's pattern" in note for note in read(tmp_path).notes)
+
+
 def test_gpt2_puts_its_bos_token_before_a_text_where_its_config_says_so(tmp_path: Path) -> None:
     write(
         tmp_path,

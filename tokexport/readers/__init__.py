@@ -28,7 +28,7 @@ from tokexport.readers.gguf import read_gguf
 from tokexport.readers.gpt2_pair import check_kind, parse_merges, read_pair, sibling
 from tokexport.readers.hub import local_source
 from tokexport.readers.huggingface import read_tokenizer_json
-from tokexport.readers.huggingface_config import read_config, tokenizer_class
+from tokexport.readers.huggingface_config import read_class_config, tokenizer_class
 from tokexport.readers.huggingface_object import read_tokenizer
 from tokexport.readers.json_node import Node, parse
 from tokexport.readers.minbpe import minbpe_document
@@ -127,7 +127,7 @@ def document(kind: Kind, data: bytes, name: str, files: SourceFiles) -> dict[str
     """The tokenizer.json that says the same as a file of one of the kinds that have such."""
     match kind:
         case Kind.WORDPIECE:
-            config, vocab = read_config(files), parse_vocabulary(data, name)
+            config, vocab = read_class_config(files), parse_vocabulary(data, name)
             check_bert(config, name)
             if config is not None and is_named(config):
                 return bert_document(config, vocab, name, bert_settings(config), files)
@@ -141,7 +141,7 @@ def document(kind: Kind, data: bytes, name: str, files: SourceFiles) -> dict[str
 
 
 def _bert_notes(data: bytes, name: str, files: SourceFiles) -> tuple[str, ...]:
-    config = read_config(files)
+    config = read_class_config(files)
     note = bert_note(config, parse_vocabulary(data, name))
     return (*(() if is_named(config) else left_out(config, files)), *(() if note is None else (note,)))
 
@@ -179,7 +179,7 @@ def _read_pair(
     pairs = [(merge.left, merge.right) for merge in parse_merges(merges, merges_name)]
     found = pair_document(vocab_name, read_vocab(vocab), pairs, files)
     if found is not None:
-        named = tokenizer_class(read_config(files)) or "CLIP"
+        named = tokenizer_class(read_class_config(files)) or "CLIP"
         _refuse_arguments(name, f"vocab.json of {named}", None, special_tokens)
         return read_tokenizer_json(Node(vocab_name, "", found), files, f"vocab.json of {named}")
     return read_pair(vocab, merges, merges_name, files, special_tokens)

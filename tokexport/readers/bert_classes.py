@@ -73,7 +73,7 @@ def check_bert(config: Node | None, file: str) -> None:
     if is_named(config) and tokenizer_class(config) not in _CLASSES:
         raise UnsupportedError(
             file,
-            f"a vocab.txt of the class {show(tokenizer_class(config))}, which {CONFIG} names,",
+            f"a vocab.txt of the class {show(tokenizer_class(config))}, which {CONFIG} or config.json names,",
             f"of this class give the tokenizer.json ({SAVE}); vocab.txt is read of {', '.join(_CLASSES)}",
         )
 

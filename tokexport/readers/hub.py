@@ -24,6 +24,7 @@ T = TypeVar("T")
 FILES: Final = (
     "tokenizer.json",
     "tokenizer_config.json",
+    "config.json",
     "special_tokens_map.json",
     "added_tokens.json",
     "generation_config.json",

@@ -19,6 +19,30 @@ GENERATION_CONFIG: Final = "generation_config.json"
 CHAT_TEMPLATE: Final = "chat_template.jinja"
 # How a tokenizer.json is made of what has none, and the classes that it may have of any kind.
 SAVE: Final = "transformers makes one with AutoTokenizer.from_pretrained(FOLDER).save_pretrained(OTHER)"
+MODEL_CONFIG: Final = "config.json"
+# The classes that transformers 4.57 takes for types of models, of those that read vocab.json with merges.txt or vocab.txt here.
+_MODEL_TYPES: Final[Mapping[str, str]] = {
+    "bart": "BartTokenizer",
+    "bert": "BertTokenizer",
+    "clip": "CLIPTokenizer",
+    "codegen": "CodeGenTokenizer",
+    "convbert": "ConvBertTokenizer",
+    "distilbert": "DistilBertTokenizer",
+    "electra": "ElectraTokenizer",
+    "gpt2": "GPT2Tokenizer",
+    "gpt_neo": "GPT2Tokenizer",
+    "gptj": "GPT2Tokenizer",
+    "layoutlm": "LayoutLMTokenizer",
+    "led": "LEDTokenizer",
+    "longformer": "LongformerTokenizer",
+    "lxmert": "LxmertTokenizer",
+    "mobilebert": "MobileBertTokenizer",
+    "mvp": "MvpTokenizer",
+    "qwen2": "Qwen2Tokenizer",
+    "qwen3": "Qwen2Tokenizer",
+    "roberta": "RobertaTokenizer",
+    "squeezebert": "SqueezeBertTokenizer",
+}
 NAMES_NO_CLASS: Final = (None, "PreTrainedTokenizer", "TokenizersBackend")
 
 
@@ -39,6 +63,23 @@ def read_config(files: SourceFiles) -> Node | None:
     node = parse(data, CONFIG)
     node.object()
     return node
+
+
+def read_class_config(files: SourceFiles) -> Node | None:
+    """The tokenizer_config.json beside the source; where it names no class, with the one that the model's config.json stands for.
+
+    Source: AutoTokenizer of `transformers`, which looks for ``tokenizer_class`` there, and then at ``model_type``.
+    """
+    config = read_config(files)
+    data = files.beside(MODEL_CONFIG) if tokenizer_class(config) in NAMES_NO_CLASS else None
+    if data is None:
+        return config
+    model = parse(data, MODEL_CONFIG)
+    model_type = model.object().get("model_type")
+    named = tokenizer_class(model) or (_MODEL_TYPES.get(model_type) if isinstance(model_type, str) else None)
+    if named is None:
+        return config
+    return Node(CONFIG, "", {**({} if config is None else config.object()), "tokenizer_class": named})
 
 
 def tokenizer_class(config: Node | None) -> str | None:

@@ -17,7 +17,7 @@ from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import AddedToken
 from tokexport.readers.class_tokens import ClassTokens, class_tokens
 from tokexport.readers.clip_vocabulary import END, START, clip_document, is_clip
-from tokexport.readers.huggingface_config import CONFIG, SAVE, read_config, tokenizer_class
+from tokexport.readers.huggingface_config import CONFIG, SAVE, read_class_config, tokenizer_class
 from tokexport.readers.huggingface_document import byte_level, sequence, split, tokenizer_document
 from tokexport.readers.json_node import Node, show
 from tokexport.readers.known_patterns import QWEN
@@ -92,7 +92,7 @@ def pair_document(
 
     UnsupportedError for a class, or a setting, that is not known here.
     """
-    config = read_config(files)
+    config = read_class_config(files)
     if is_clip(vocab):
         return _clip_document(config, vocab_name, vocab, merges, files)
     if config is None or tokenizer_class(config) is None:
@@ -116,7 +116,7 @@ def _class_document(
         names = ", ".join(sorted((*_CLASSES, _CLIP)))
         raise UnsupportedError(
             vocab_name,
-            f"a pair of the class {show(name)}, which {CONFIG} names,",
+            f"a pair of the class {show(name)}, which {CONFIG} or config.json names,",
             f"of this class give the tokenizer.json ({SAVE}); pairs are read of {names}",
         )
     if known.around is not _Around.ROBERTA:
@@ -161,7 +161,7 @@ def _clip_document(
     if name != _CLIP:
         raise UnsupportedError(
             vocab_name,
-            f"a vocabulary of CLIP with the class {show(name)}, which {CONFIG} names,",
+            f"a vocabulary of CLIP with the class {show(name)}, which {CONFIG} or config.json names,",
             f"{_CLIP} is; give the tokenizer.json ({SAVE})",
         )
     tokens = class_tokens(config, files, vocab, _CLIP_TOKENS)
