@@ -87,6 +87,31 @@ def test_where_no_class_is_named_it_is_that_of_the_model(
     same(tmp_path, theirs)
 
 
+def test_whisper_puts_the_start_of_a_transcript_before_a_text_and_its_end_behind(tmp_path: Path) -> None:
+    around = ("<|endoftext|>", "<|startoftranscript|>", "<|notimestamps|>")
+    added = {str(258 + number): {"content": content, "special": True} for number, content in enumerate(around)}
+    config = {"tokenizer_class": "WhisperTokenizer", "added_tokens_decoder": added}
+    write(tmp_path, WORDS, tokenizer_config=config)
+    theirs = byte_pair(WORDS)
+    theirs.add_tokens([special(content) for content in around])
+    theirs.post_processor = processors.TemplateProcessing(
+        single="<|startoftranscript|> <|notimestamps|> $A <|endoftext|>",
+        pair="<|startoftranscript|> <|notimestamps|> $A $B:1 <|endoftext|>:1",
+        special_tokens=[(content, 258 + number) for number, content in enumerate(around)],
+    )
+    same(tmp_path, theirs)
+    for setting in ("language", "task", "predict_timestamps"):
+        write(tmp_path, WORDS, tokenizer_config={**config, setting: "en"})
+        with pytest.raises(UnsupportedError, match=f"{setting} for WhisperTokenizer"):
+            read(tmp_path)
+
+
+def test_whisper_without_its_start_tokens_is_an_error(tmp_path: Path) -> None:
+    write(tmp_path, WORDS, tokenizer_config={"tokenizer_class": "WhisperTokenizer"})
+    with pytest.raises(SourceError, match="startoftranscript"):
+        read(tmp_path)
+
+
 def test_a_model_of_an_unknown_type_names_no_class(tmp_path: Path) -> None:
     write(tmp_path, WORDS, config={"model_type": "other"})
     assert any("GPT-2's pattern" in note for note in read(tmp_path).notes)
@@ -242,6 +267,7 @@ REAL = {
     "qwen3": "Qwen2Tokenizer",
     "roberta-base": "RobertaTokenizer",
     "gpt2": "GPT2Tokenizer",
+    "whisper-large-v3": "WhisperTokenizer",
 }
 
 

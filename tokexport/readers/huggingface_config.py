@@ -42,6 +42,7 @@ _MODEL_TYPES: Final[Mapping[str, str]] = {
     "qwen3": "Qwen2Tokenizer",
     "roberta": "RobertaTokenizer",
     "squeezebert": "SqueezeBertTokenizer",
+    "whisper": "WhisperTokenizer",
 }
 NAMES_NO_CLASS: Final = (None, "PreTrainedTokenizer", "TokenizersBackend")
 

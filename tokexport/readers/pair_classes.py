@@ -24,6 +24,7 @@ from tokexport.readers.known_patterns import QWEN
 from tokexport.readers.source_files import SourceFiles
 
 _CLIP: Final = "CLIPTokenizer"
+_TRANSCRIPT: Final = ("<|startoftranscript|>", "<|notimestamps|>")
 
 
 class _Around(Enum):
@@ -32,6 +33,7 @@ class _Around(Enum):
     NOTHING = "nothing"
     BOS = "the token of bos_token where add_bos_token says so"
     ROBERTA = "cls_token and sep_token"
+    WHISPER = "the start of a transcript without time stamps, and eos_token"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,7 @@ _CLASSES: Final[Mapping[str, _PairClass]] = {
     "BartTokenizer": _roberta(True, True),
     "LEDTokenizer": _roberta(True, True),
     "MvpTokenizer": _roberta(False, False),
+    "WhisperTokenizer": _PairClass(_gpt2(False), _Around.WHISPER),
 }
 # Its tokenizer.json has the start token normalized and the end token not.
 _CLIP_TOKENS: Final = {**_tokens(True, bos_token=START), **_tokens(False, **dict.fromkeys(_ENDS, END))}
@@ -119,7 +122,15 @@ def _class_document(
             f"a pair of the class {show(name)}, which {CONFIG} or config.json names,",
             f"of this class give the tokenizer.json ({SAVE}); pairs are read of {names}",
         )
-    if known.around is not _Around.ROBERTA:
+    if known.around is _Around.WHISPER:
+        for setting in ("language", "task", "predict_timestamps"):
+            if config.optional(setting) is not None:
+                raise UnsupportedError(
+                    vocab_name,
+                    f"{setting} for {name}, which {CONFIG} sets,",
+                    f"a class without it is; give the tokenizer.json ({SAVE})",
+                )
+    elif known.around is not _Around.ROBERTA:
         for setting in ("add_eos_token",) if known.around is _Around.BOS else ("add_bos_token", "add_eos_token"):
             if _flag(config, setting):
                 raise UnsupportedError(
@@ -200,6 +211,8 @@ def _post_processor(
             "trim_offsets": trim is None or trim.boolean(),
             "add_prefix_space": spaced,
         }
+    if around is _Around.WHISPER:
+        return _whisper(tokens, named("eos_token"), vocab_name)
     if around is _Around.BOS and _flag(config, "add_bos_token"):
         content, number = named("bos_token")
         bos = {"SpecialToken": {"id": content, "type_id": 0}}
@@ -211,3 +224,24 @@ def _post_processor(
             "special_tokens": {content: {"id": content, "ids": [number], "tokens": [content]}},
         }
     return {**byte_level(True), "add_prefix_space": True, "trim_offsets": False}
+
+
+def _whisper(tokens: ClassTokens, end: tuple[str, int], vocab_name: str) -> dict[str, Any]:
+    """The template of Whisper's tokenizer where no language and no task is set."""
+    ids = {entry["content"]: entry["id"] for entry in tokens.entries()}
+    missing = [content for content in _TRANSCRIPT if content not in ids]
+    if missing:
+        raise SourceError(
+            f"{vocab_name}: WhisperTokenizer puts {show(missing[0])} before a text, and there is no such added token"
+        )
+    known = {content: ids[content] for content in _TRANSCRIPT} | dict([end])
+    before = [{"SpecialToken": {"id": content, "type_id": 0}} for content in _TRANSCRIPT]
+    first, second = ({"Sequence": {"id": text, "type_id": kind}} for kind, text in enumerate("AB"))
+    return {
+        "type": "TemplateProcessing",
+        "single": [*before, first, {"SpecialToken": {"id": end[0], "type_id": 0}}],
+        "pair": [*before, first, second, {"SpecialToken": {"id": end[0], "type_id": 1}}],
+        "special_tokens": {
+            content: {"id": content, "ids": [number], "tokens": [content]} for content, number in known.items()
+        },
+    }
