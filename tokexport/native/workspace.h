@@ -58,7 +58,7 @@ struct Workspace {
     static constexpr std::size_t kept_memory = std::size_t(1) << 22;   // bytes of scratch and of ids that outlive a call
     static constexpr std::size_t kept_ids = kept_memory / sizeof(std::uint32_t);
     // The word cache. English prose seen before, cl100k, one thread: 144 MB/s with 512 KB, 165 with 1 MB, 192 with 2 MB, 203 with 4 MB;
-    // Gemma 3 and Llama-2 gain a tenth to a third by the step from 2 MB to 4.
+    // by the step from 2 MB to 4, real text of Gemma 3 and Llama-2 runs 1.03 to 1.31 times as fast, XLNet's 0.95 to 1.03.
     static constexpr std::size_t cache_size = std::size_t(1) << 22;
 
     Buffer<std::uint8_t> memory;
