@@ -20,8 +20,8 @@ CHAT_TEMPLATE: Final = "chat_template.jinja"
 # How a tokenizer.json is made of what has none, and the classes that it may have of any kind.
 SAVE: Final = "transformers makes one with AutoTokenizer.from_pretrained(FOLDER).save_pretrained(OTHER)"
 MODEL_CONFIG: Final = "config.json"
-# Classes for types of models, of those that read vocab.json with merges.txt or vocab.txt here. Source: tokenization_auto.py of transformers;
-# its release 5 names Bert's, Roberta's and GPT-2's for some that had a class of their own, of the same kind.
+# Classes for types of models, of those that read vocab.json with merges.txt or vocab.txt here. Source: tokenization_auto.py of
+# transformers; its release 5 names Bert's, Roberta's and GPT-2's for some that had a class of their own, of the same kind.
 _MODEL_TYPES: Final[Mapping[str, str]] = {
     "bart": "BartTokenizer",
     "bert": "BertTokenizer",
