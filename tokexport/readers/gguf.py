@@ -236,7 +236,7 @@ def gguf_sentencepiece(source: GgufTokenizer) -> SentencePieceModel:
     if source.model not in algorithms:
         reason = _UNTOLD.get(source.model, _SUPPORTED)
         raise UnsupportedError("tokenizer.ggml.model", show(source.values["model"]), reason)
-    scores = source.array("scores", float, len(source.tokens))
+    scores = _scores(source)
     charsmap = source.values.get("precompiled_charsmap", [])
     unigram = source.model == "t5"
     unknown = _unknown_id(source)
@@ -255,6 +255,13 @@ def gguf_sentencepiece(source: GgufTokenizer) -> SentencePieceModel:
             remove_extra_whitespaces=source.flag("remove_extra_whitespaces", unigram),
         ),
     )
+
+
+def _scores(source: GgufTokenizer) -> list[float]:
+    """Whole numbers in the files of some converters."""
+    values = source.values.get("scores")
+    whole = isinstance(values, list) and bool(values) and type(values[0]) is int
+    return [float(score) for score in source.array("scores", int if whole else float, len(source.tokens))]
 
 
 def _unknown_id(source: GgufTokenizer) -> int:

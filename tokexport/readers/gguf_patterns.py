@@ -166,8 +166,9 @@ _FALCON: Final = Original(
 )
 
 # The tokenizers of these names lower-case, which a GGUF does not say. The converter finds a name from the ids of a text: every
-# model with the vocabulary of bert-base-uncased has one of the two, whichever the converter asks for last.
-UNCASED: Final = ("bert-bge", "jina-v2-en")
+# model with the vocabulary of bert-base-uncased has the first or the last, whichever the converter asks for last, and models of
+# Chinese with the letters in lower case (BGE, text2vec, MacBERT) the other.
+UNCASED: Final = ("bert-bge", "bert-bge-large", "jina-v2-en")
 
 ORIGINALS: Final[Mapping[str, Original]] = MappingProxyType(
     {
