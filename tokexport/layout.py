@@ -366,6 +366,7 @@ MapHeader = Struct(
     "idle_leads" / Int64ul,  # bit b - 0xC0: every character whose first byte is b stays as it is
 )
 MAP_ENTRY: Final = np.dtype([("start", "<u4"), ("before", "u1"), ("after", "u1"), ("keep", "u1"), ("zero", "u1")])
+MAP_LETTERS: Final = 2  # keep: the letters of a Hangul syllable
 MAX_MAPPED: Final = 0xFF  # bytes before a character, and behind it
 MAP_OTHER: Final = 0x80  # in ascii: the entry says what the character becomes
 

@@ -118,6 +118,7 @@ enum {
     FORM_HEADER = 32,
     MAP_HEADER = 24,
     MAP_OTHER = 0x80,
+    MAP_LETTERS = 2,
 
     CHARACTERS_HEADER = 16,
     PLACES = 4,
@@ -2994,26 +2995,42 @@ static const uint8_t *map_entry(const rewriter *w, uint32_t c) {
     return NULL;
 }
 
-/* The first character from p on that a map changes; ASCII ends the search too, unless `ascii`. */
-static const uint8_t *map_skip(const rewriter *w, const uint8_t *p, int ascii) {
+/* The first character from p on that a map changes, and its entry, if it is not ASCII; ASCII ends the search too, unless `ascii`. */
+static FORCE_INLINE const uint8_t *map_skip(const rewriter *w, const uint8_t *p, int ascii, const uint8_t **entry) {
     const uint8_t *data = w->op->table.data, *direct = data + MAP_HEADER;
     const uint8_t *first = direct + ASCII_SIZE + TOP_SIZE + 128 * (size_t)load_u32(data) + 128 * (size_t)load_u32(data + 4);
     const uint64_t idle_leads = load_u64(data + 16);
+    *entry = NULL;
     while (p < w->end) {
         if (*p < 0x80) {
             if (!ascii || direct[*p] != *p) break;
             p++;
         } else {
-            if (!(idle_leads >> (*p & 63) & 1) && map_entry(w, utf8_decode(p)) != first) break;
+            if (!(idle_leads >> (*p & 63) & 1) && (*entry = map_entry(w, utf8_decode(p))) != first) break;
             p += utf8_length(*p);
         }
     }
     return p;
 }
 
+/* Writes the letters of the Hangul syllable at p. */
+static void write_letters(rewriter *w, const uint8_t *p) {
+    const uint32_t c = utf8_decode(p) - 0xAC00;
+    uint8_t letters[9];
+    size_t size;
+    if (c >= 11172) {
+        fail(w->r, TKX_E_CORRUPT);
+        return;
+    }
+    size = utf8_encode(letters, 0x1100 + c / 588);
+    size += utf8_encode(letters + size, 0x1161 + c % 588 / 28);
+    if (c % 28) size += utf8_encode(letters + size, 0x11A7 + c % 28);
+    write_bytes(w, letters, size, p);
+}
+
 /* MAP. */
 static void run_map(rewriter *w) {
-    const uint8_t *data = w->op->table.data, *direct = data + MAP_HEADER, *p = map_skip(w, w->text, 1);
+    const uint8_t *entry, *data = w->op->table.data, *direct = data + MAP_HEADER, *p = map_skip(w, w->text, 1, &entry);
     const uint8_t *entries = direct + ASCII_SIZE + TOP_SIZE + 128 * (size_t)load_u32(data) + 128 * (size_t)load_u32(data + 4);
     const uint8_t *texts = entries + 8 * (size_t)load_u32(data + 8);
     uint32_t text_size = load_u32(data + 12);
@@ -3021,7 +3038,7 @@ static void run_map(rewriter *w) {
     w->changed = 1;
     write_copy(w, w->text, (size_t)(p - w->text));
     while (p < w->end && w->r->code == TKX_OK) {
-        const uint8_t *entry, *kept;
+        const uint8_t *kept;
         uint32_t start, before_size, after_size;
         size_t ascii = smaller((size_t)(w->end - p), w->room - w->used), i = 0;
         for (; i < ascii; i++) {
@@ -3032,14 +3049,14 @@ static void run_map(rewriter *w) {
         w->used += i;
         align_copy(w, p, i);
         p += i;
-        kept = map_skip(w, p, 0);
+        kept = map_skip(w, p, 0, &entry);
         if (kept > p) {
             write_copy(w, p, (size_t)(kept - p));
             p = kept;
-            continue;
+            if (p == w->end || *p < 0x80) continue;
         }
-        if (p == w->end) break;
-        entry = map_entry(w, utf8_decode(p));
+        if (p == w->end || w->r->code != TKX_OK) return;
+        if (*p < 0x80) entry = map_entry(w, *p);
         if (!entry) return;
         start = load_u32(entry);
         before_size = entry[4];
@@ -3050,7 +3067,8 @@ static void run_map(rewriter *w) {
             fail(w->r, TKX_E_CORRUPT);
         } else {
             write_bytes(w, texts + start, before_size, p);
-            if (entry[6]) write_copy(w, p, utf8_length(*p));
+            if (entry[6] == MAP_LETTERS) write_letters(w, p);
+            else if (entry[6]) write_copy(w, p, utf8_length(*p));
             write_bytes(w, texts + start + before_size, after_size, p);
         }
         p += utf8_length(*p);
