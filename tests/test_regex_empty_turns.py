@@ -57,7 +57,8 @@ def test_the_pieces_are_those_of_oniguruma(pattern: str) -> None:
     try:
         engine = Oniguruma(pattern)
     except Exception as error:
-        assert "target of repeat operator is invalid" in str(error)  # an anchor among alternatives
+        if "target of repeat operator is invalid" not in str(error):  # an anchor among alternatives
+            raise
         return
     if program is None:
         assert pattern not in CERTAIN
