@@ -196,7 +196,6 @@ ORIGINALS: Final[Mapping[str, Original]] = MappingProxyType(
         "granite-docling": _GPT2,
         "hunyuan": _HUNYUAN,
         "hunyuan-dense": _DEEPSEEK_V3,
-        "hy_v4": _DEEPSEEK_V3,
         # Llama 3's tokens with <|end_of_text|> behind each text, and none before.
         "jina-v5-nano": _SMAUG,
         # DeepSeek V3's tokens.
@@ -251,6 +250,7 @@ SPLIT_AS: Final[Mapping[str, str]] = MappingProxyType(
         "gpt3-finnish": "bloom",
         "granite-embed-multi-97m": "gpt-4o",
         "grok-2": "qwen2",
+        "hy_v4": "deepseek-v3",
         "jais": "gpt-2",
         "jina-de": "gpt-2",
         "jina-es": "gpt-2",
