@@ -71,6 +71,11 @@ DECODERS: dict[str, dict[str, Any] | None] = {
         FUSE, strip("a", 2, 1), strip("▁", 3, 3), replace("b", "a"), strip("a", 1, 2)
     ),
     "overlapping": sequence(FUSE, replace("aa", "a"), replace("aab", "b"), replace("▁▁▁", "▁▁")),
+    "chatglm": sequence(FALLBACK, metaspace("always")),
+    "metaspace never, then the space": sequence(FALLBACK, metaspace("never"), FUSE, strip(" ", 1, 0)),
+    "runs and tokens replaced": sequence(FALLBACK, replace("é", "e▁"), replace("▁", " "), FUSE, replace("  ", "_")),
+    "runs stripped": sequence(FALLBACK, strip("A", 1, 0), replace("\ufffd", "?"), FUSE, strip("▁", 0, 2)),
+    "runs as pieces of words": sequence(FALLBACK, {"type": "WordPiece", "prefix": "▁", "cleanup": False}),
     "nothing": sequence(),
 }
 ATOMS = (
@@ -168,7 +173,11 @@ def test_any_chain_gives_the_text_of_the_reference_or_is_refused(
         ((FUSE, replace("[ab]", "x", "Regex")), ["a"]),
         ((FUSE, FALLBACK), ["a"]),
         ((FUSE, BYTE_LEVEL), ["a"]),
-        ((FALLBACK, metaspace("always")), ["<0x41>"]),
+        ((FALLBACK, FALLBACK), ["<0x41>"]),
+        ((FALLBACK, ctc(True)), ["<0x41>"]),
+        ((FALLBACK, {"type": "BPEDecoder", "suffix": "</w>"}), ["<0x41>"]),
+        ((FALLBACK, strip("a", 65, 0)), ["<0x41>"]),
+        ((FALLBACK, {"type": "WordPiece", "prefix": "##", "cleanup": True}), ["<0x41>"]),
         ((FALLBACK, BYTE_LEVEL), ["<0x41>"]),
         ((ctc(True), ctc(True)), ["a"]),
         ((replace("b", "a"), ctc(True)), ["a", "b"]),

@@ -245,6 +245,8 @@ def _decoders() -> Members:
     yield case("Replace", "one character of the whole text", fuse, replace(" ", String="▁"))
     yield case("Replace", "more characters of the whole text", fuse, replace("-", String="ab"))
     yield case("Sequence", "Llama's", replace(" ", String="▁"), fallback, fuse, strip(" ", 1, 0))
+    metaspace = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
+    yield case("Sequence", "ChatGLM's", fallback, metaspace)
 
 
 def _added_tokens() -> Members:
