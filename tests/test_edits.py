@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -11,7 +12,7 @@ from random_decoding import edits, runs
 
 from tokexport.compiler.edits import EditTable, compile_edits
 from tokexport.errors import UnsupportedError
-from tokexport.model import Begun, Replacing, RunEdit, RunEdits, TextEdit, Trimmed
+from tokexport.model import Begun, Matching, Replacing, RunEdit, RunEdits, Split, TextEdit, Trimmed
 
 
 def edited(text: str, steps: Sequence[RunEdit]) -> str:
@@ -20,6 +21,9 @@ def edited(text: str, steps: Sequence[RunEdit]) -> str:
             text = trimmed(text, step)
         elif isinstance(step, Begun):
             text = text[len(step.prefix) :] if text.startswith(step.prefix) else step.otherwise + text
+        elif isinstance(step, Matching):
+            assert isinstance(step.split.pattern, str)
+            text = re.sub(step.split.pattern, step.content, text)
         else:
             text = replaced(text, dict(step.rules))
     return text
@@ -86,6 +90,16 @@ def test_the_edits_of_runs_are_done_to_each_run_by_itself(
     )
     given = [(is_run, text.encode()) for is_run, text in parts]
     assert run_parts(table, given).decode() == edited(joined, steps)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["ab", "a+", "(?:ab)+", "ab|abca|c", "aa?b", "(?<=b)a", "b(?=c)", r"\Aa|ca", "[ab]{2}"]
+)
+def test_matches_are_replaced_as_python_replaces_them(pattern: str) -> None:
+    table = compile_edits([Matching(Split(pattern), "x")])
+    for number in range(3**8):
+        text = "".join("abc"[number // 3**place % 3] for place in range(8))
+        assert run(table, text.encode()).decode() == re.sub(pattern, "x", text)
 
 
 def test_one_pattern_is_replaced_as_python_replaces_it() -> None:

@@ -367,7 +367,15 @@ class Begun:
     otherwise: str
 
 
-TextEdit = Replacing | Trimmed
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """Each match of a regular expression is replaced; of ``split`` only the pattern matters."""
+
+    split: Split
+    content: str
+
+
+TextEdit = Replacing | Matching | Trimmed
 RunEdit = TextEdit | Begun
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final, TypeAlias
 
-from tokexport.model import Begun, Replacing, RunEdit, RunEdits, Trimmed
+from tokexport.compiler.matching_machine import MatchingMachine
+from tokexport.model import Begun, Matching, Replacing, RunEdit, RunEdits, Trimmed
 
 OTHER: Final = 256  # any byte that no machine asks for
 RUN: Final = 257  # the text of a run of byte tokens begins
@@ -30,9 +31,16 @@ class Machine:
 
 def machine_of(edit: RunEdit) -> Machine:
     """The machine of one edit."""
-    if isinstance(edit, Trimmed):
-        return _remembering(_trimming(edit))
-    return _remembering(_beginning(edit) if isinstance(edit, Begun) else _replacing(edit))
+    match edit:
+        case Trimmed():
+            return _remembering(_trimming(edit))
+        case Begun():
+            return _remembering(_beginning(edit))
+        case Matching():
+            matching = MatchingMachine(edit.split, edit.content)
+            return _remembering(Machine(matching.start, matching.read, matching.end, matching.asked))
+        case Replacing():
+            return _remembering(_replacing(edit))
 
 
 def _remembering(machine: Machine) -> Machine:

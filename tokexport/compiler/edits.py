@@ -20,7 +20,6 @@ from tokexport.model import RunEdits, TextEdit
 
 MAX_STATES: Final = 1024
 MAX_TEXT: Final = 0x7FFF  # bytes that one transition writes
-MAX_CLASSES: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ class EditTable:
 def compile_edits(edits: Sequence[TextEdit], runs: RunEdits | None = None) -> EditTable:
     """The table of edits that follow each other; before them come those of each run of byte tokens.
 
-    Raises UnsupportedError where it would have more than 1,024 states or 256 classes, or a transition that writes more than 32,767 bytes.
+    Raises UnsupportedError where it would have more than 1,024 states, or a transition that writes more than 32,767 bytes.
 
     >>> from tokexport.model import Replacing
     >>> table = compile_edits([Replacing((("ab", "c"),))])
@@ -51,8 +50,7 @@ def compile_edits(edits: Sequence[TextEdit], runs: RunEdits | None = None) -> Ed
     machines = [*([] if runs is None else [in_runs(runs)]), *map(machine_of, edits)]
     asked = sorted(frozenset[int]().union(*(machine.asked for machine in machines)))
     edges = () if runs is None else (RUN, TOKEN)
-    if 1 + len(asked) + len(edges) > MAX_CLASSES:
-        raise UnsupportedError("decoder", f"replacements that tell {len(asked)} bytes apart", "fewer are")
+    # UTF-8 has 243 bytes, so there are never more than 256 classes.
     classes = np.zeros(256, np.uint8)
     classes[asked] = np.arange(1, len(asked) + 1)
     numbers = {tuple(machine.start for machine in machines): 0}

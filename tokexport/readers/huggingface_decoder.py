@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from tokexport.errors import SourceError
-from tokexport.model import Begun, Dialect, Split
+from tokexport.model import Begun, Dialect, Matching, Split
 from tokexport.readers.decoder_chain import (
     DecoderStep,
     FallbackStep,
@@ -28,6 +28,7 @@ _SUPPORTED: Final = (
     "supported are ByteLevel, Replace, WordPiece, ByteFallback, Fuse, Strip, Metaspace, BPEDecoder, CTC, "
     "a Sequence of these, and null"
 )
+_SYNTAX: Final = frozenset("\\^$.|?*+()[]{}")
 # What the reference calls the cleanup of tokenization artifacts: each of these in turn.
 CLEANUP: Final = (
     (" .", "."),
@@ -123,8 +124,11 @@ def _replace(node: Node, dialect: Dialect) -> Step:
         name = "Replace" if text else "Replace of the empty text"
         return Step(node.path, name, apply, literal(((text, content),)))
     regex = pattern.field("Regex")
-    replace = replacer(Split(regex.string(), dialect=dialect, path=regex.path), content)
-    return Step(node.path, "Replace of a regular expression", _alike(replace), None)
+    split = Split(regex.string(), dialect=dialect, path=regex.path)
+    apply = _alike(replacer(split, content))
+    plain = regex.string() if _SYNTAX.isdisjoint(regex.string()) else ""
+    edits = (Matching(split, content),) if not plain else literal(((plain, content),))
+    return Step(node.path, "Replace of a regular expression", apply, edits)
 
 
 def _alike(apply: Callable[[str], str]) -> Callable[[str, bool, bool], str]:
