@@ -10,11 +10,12 @@ import pytest
 import tokenizers
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tokenizers import AddedToken, BertWordPieceTokenizer
+from tokenizers import AddedToken, BertWordPieceTokenizer, decoders, normalizers, pre_tokenizers, processors
 
 import tokexport
-from tokexport.errors import UnsupportedError
+from tokexport.errors import SourceError, UnsupportedError
 from tokexport.readers import read
+from tokexport.readers.wordpiece_vocabulary import parse_vocabulary
 from tokexport.references import Mode, reference_for
 
 WORDS = [
@@ -57,6 +58,8 @@ def same(folder: Path, theirs: Any) -> None:
         ids = theirs.encode(text).ids
         assert ours.encode(text, allowed_special="all", add_special_tokens=True) == ids
         assert reference.encode_batch([text], Mode.TEMPLATE)[0] == ids
+        two = theirs.encode(text, "the cats")
+        assert ours.encode_pair(text, "the cats", allowed_special="all", add_special_tokens=True) == two.ids
 
     check()
 
@@ -82,23 +85,114 @@ def test_tokens_that_the_class_adds_have_their_flags_and_ids(tmp_path: Path) -> 
     assert read(tmp_path).special_ids.pad == theirs.token_to_id("<p>") == len(words) + 1
 
 
+def wordpiece(words: list[str], unknown: str, lowercase: bool = True) -> tokenizers.Tokenizer:
+    vocab = {word: number for number, word in enumerate(words)}
+    made = tokenizers.Tokenizer(tokenizers.models.WordPiece(vocab, unk_token=unknown))
+    made.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
+    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    made.decoder = decoders.WordPiece()
+    return made
+
+
+def template(made: tokenizers.Tokenizer, single: str, pair: str) -> None:
+    contents = {piece.split(":")[0] for piece in f"{single} {pair}".split() if "$" not in piece}
+    made.post_processor = processors.TemplateProcessing(
+        single=single, pair=pair, special_tokens=[(content, made.token_to_id(content)) for content in contents]
+    )
+
+
+def special(content: str, **flags: bool) -> AddedToken:
+    return AddedToken(content, special=True, normalized=False, **flags)
+
+
+def test_mpnet_has_roberta_s_special_tokens_and_two_of_them_between_two_texts(tmp_path: Path) -> None:
+    words = ["<s>", "<pad>", "</s>", "<mask>", *(word for word in WORDS if word[0] != "[" or word == "[UNK]")]
+    write(tmp_path, words, tokenizer_config={"tokenizer_class": "MPNetTokenizer", "never_split": ["cat"]})
+    theirs = wordpiece(words, "[UNK]")
+    theirs.add_tokens([special(content) for content in ("<s>", "</s>", "[UNK]", "<pad>")])
+    theirs.add_tokens([special("<mask>", lstrip=True)])
+    template(theirs, "<s> $A </s>", "<s> $A </s> </s> $B:1 </s>:1")
+    same(tmp_path, theirs)
+
+
+def test_funnel_has_special_tokens_of_its_own(tmp_path: Path) -> None:
+    names = ["<cls>", "<sep>", "<unk>", "<pad>", "<mask>"]
+    words = [*names, *(word for word in WORDS if word[0] != "[")]
+    write(tmp_path, words, tokenizer_config={"tokenizer_class": "FunnelTokenizerFast", "do_lower_case": False})
+    theirs = wordpiece(words, "<unk>", lowercase=False)
+    theirs.add_tokens([special(content) for content in ("<s>", "</s>", *names)])
+    template(theirs, "<cls>:2 $A <sep>", "<cls>:2 $A <sep> $B:1 <sep>:1")
+    same(tmp_path, theirs)
+
+
+@pytest.mark.parametrize(
+    ("side", "pair"),
+    [
+        ({}, "[CLS] $A [QUESTION] . [SEP] $B:1 [SEP]:1"),
+        ({"padding_side": "left"}, "[CLS] $A [SEP] $B:1 [QUESTION] . [SEP]:1"),
+    ],
+)
+def test_splinter_puts_its_question_token_behind_the_question(side: dict[str, str], pair: str, tmp_path: Path) -> None:
+    words = [*WORDS, "[QUESTION]", "."]
+    write(tmp_path, words, tokenizer_config={"tokenizer_class": "SplinterTokenizer", **side})
+    theirs = wordpiece(words, "[UNK]")
+    theirs.add_tokens([special(word) for word in words if word[0] == "["])
+    template(theirs, "[CLS] $A [SEP]", pair)
+    same(tmp_path, theirs)
+
+
+@pytest.mark.parametrize("name", ["BertTokenizer", "LayoutLMv2Tokenizer"])
+def test_special_tokens_may_have_other_names_than_bert_s(name: str, tmp_path: Path) -> None:
+    config = {"tokenizer_class": name, "cls_token": "<s>", "sep_token": "</s>", "unk_token": "x"}
+    write(tmp_path, WORDS, tokenizer_config=config)
+    theirs = wordpiece(WORDS, "x")
+    theirs.add_tokens([special(content) for content in ("x", "</s>", "[PAD]", "<s>", "[MASK]")])
+    template(theirs, "<s> $A </s>", "<s> $A </s> $B:1 </s>:1")
+    same(tmp_path, theirs)
+
+
+def test_a_vocabulary_of_a_class_is_read_as_python_reads_lines(tmp_path: Path) -> None:
+    write(tmp_path, WORDS, tokenizer_config={"tokenizer_class": "BertTokenizer"})
+    (tmp_path / "vocab.txt").write_bytes("\r\n".join([*WORDS, "q\rz", "the ", "p"]).encode())
+    vocab = parse_vocabulary((tmp_path / "vocab.txt").read_bytes(), "vocab.txt", python=True)
+    assert list(vocab)[len(WORDS) :] == ["q", "z", "the ", "p"]
+    assert tokexport.load(tokexport.convert(tmp_path, tmp_path / "b.bin").target).encode("the p") == [
+        WORDS.index("the"),
+        len(WORDS) + 3,
+    ]
+
+
 @pytest.mark.parametrize(
     ("config", "message"),
     [
         ({"tokenizer_class": "BertJapaneseTokenizer", "word_tokenizer_type": "mecab"}, 'word_tokenizer_type "mecab"'),
         ({"subword_tokenizer_type": "character"}, 'subword_tokenizer_type "character"'),
         ({"never_split": ["x"]}, r'never_split \["x"\], which tokenizer_config'),
-        ({"tokenizer_class": "BertTokenizer", "do_basic_tokenize": False}, "do_basic_tokenize false"),
-        ({"tokenizer_class": "RoFormerTokenizerFast"}, 'class "RoFormerTokenizer".*save_pretrained.*BertTokenizer'),
-        ({"tokenizer_class": "MPNetTokenizer"}, 'class "MPNetTokenizer"'),
-        ({"tokenizer_class": "BertTokenizer", "cls_token": "<s>"}, 'cls_token "<s>" for a vocab.txt is not supported'),
-        ({"tokenizer_class": "BertTokenizer", "sep_token": None}, "sep_token null"),
+        ({"do_basic_tokenize": False}, "do_basic_tokenize false"),
+        ({"tokenizer_class": "MPNetTokenizer", "do_basic_tokenize": False}, "do_basic_tokenize false"),
+        ({"tokenizer_class": "RoFormerTokenizerFast"}, 'class "RoFormerTokenizer".*Python only .jieba.*BertTokenizer'),
+        ({"tokenizer_class": "NewTokenizer"}, 'class "NewTokenizer".*save_pretrained'),
+        ({"tokenizer_class": "SplinterTokenizer"}, r'a vocabulary without "\[QUESTION\]"'),
+        ({"tokenizer_class": "SplinterTokenizer", "question_token": "x"}, 'question_token: "x"'),
+        ({"tokenizer_class": "SplinterTokenizer", "additional_special_tokens": ["x"]}, "additional_special_tokens"),
     ],
 )
 def test_what_is_not_read_as_bert_s_is_refused(config: dict[str, Any], message: str, tmp_path: Path) -> None:
     write(tmp_path, WORDS, tokenizer_config=config)
     with pytest.raises(UnsupportedError, match=message):
         read(tmp_path)
+
+
+def test_a_class_without_a_token_that_it_puts_around_a_text_is_an_error(tmp_path: Path) -> None:
+    write(tmp_path, WORDS, tokenizer_config={"tokenizer_class": "BertTokenizer", "sep_token": None})
+    with pytest.raises(SourceError, match="sep_token is null"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize("setting", [{"do_basic_tokenize": False}, {"never_split": ["cat", "x"]}])
+def test_settings_that_the_class_does_not_heed_change_nothing(setting: dict[str, Any], tmp_path: Path) -> None:
+    write(tmp_path, WORDS, tokenizer_config={"tokenizer_class": "BertTokenizer", **setting})
+    same(tmp_path, BertWordPieceTokenizer(str(tmp_path / "vocab.txt")))
 
 
 def test_added_tokens_that_no_class_reads_are_noted(tmp_path: Path) -> None:

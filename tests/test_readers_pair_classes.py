@@ -58,6 +58,8 @@ def same(folder: Path, theirs: tokenizers.Tokenizer) -> None:
             assert ours.encode(text, allowed_special="all", add_special_tokens=around) == ids
             assert reference.encode_batch([text], Mode.TEMPLATE if around else Mode.IDS)[0] == ids
         assert ours.decode(ids) == theirs.decode(ids, skip_special_tokens=False)
+        two = theirs.encode(text, "ab 1")
+        assert ours.encode_pair(text, "ab 1", allowed_special="all", add_special_tokens=True) == two.ids
 
     check()
 
@@ -87,23 +89,57 @@ def test_where_no_class_is_named_it_is_that_of_the_model(
     same(tmp_path, theirs)
 
 
-def test_whisper_puts_the_start_of_a_transcript_before_a_text_and_its_end_behind(tmp_path: Path) -> None:
-    around = ("<|endoftext|>", "<|startoftranscript|>", "<|notimestamps|>")
+@pytest.mark.parametrize(
+    ("settings_of", "prefix"),
+    [
+        ({}, "<|startoftranscript|> <|notimestamps|>"),
+        ({"language": None, "task": None, "predict_timestamps": False}, "<|startoftranscript|> <|notimestamps|>"),
+        ({"language": "Chinese"}, "<|startoftranscript|> <|zh|> <|notimestamps|>"),
+        ({"language": "zh", "task": "translate"}, "<|startoftranscript|> <|zh|> <|translate|> <|notimestamps|>"),
+        ({"language": "mandarin", "predict_timestamps": True}, "<|startoftranscript|> <|zh|>"),
+        ({"task": "transcribe", "predict_timestamps": True}, "<|startoftranscript|> <|transcribe|>"),
+    ],
+)
+def test_whisper_puts_the_start_of_a_transcript_before_a_text_and_its_end_behind(
+    settings_of: dict[str, Any], prefix: str, tmp_path: Path
+) -> None:
+    around = ("<|endoftext|>", "<|startoftranscript|>", "<|en|>", "<|zh|>", "<|translate|>", "<|transcribe|>")
+    around += ("<|notimestamps|>",)
     added = {str(258 + number): {"content": content, "special": True} for number, content in enumerate(around)}
-    config = {"tokenizer_class": "WhisperTokenizer", "added_tokens_decoder": added}
-    write(tmp_path, WORDS, tokenizer_config=config)
+    write(
+        tmp_path,
+        WORDS,
+        tokenizer_config={"tokenizer_class": "WhisperTokenizer", "added_tokens_decoder": added, **settings_of},
+    )
     theirs = byte_pair(WORDS)
     theirs.add_tokens([special(content) for content in around])
     theirs.post_processor = processors.TemplateProcessing(
-        single="<|startoftranscript|> <|notimestamps|> $A <|endoftext|>",
-        pair="<|startoftranscript|> <|notimestamps|> $A $B:1 <|endoftext|>:1",
+        single=f"{prefix} $A <|endoftext|>",
+        pair=f"{prefix} $A $B:1 <|endoftext|>:1",
         special_tokens=[(content, 258 + number) for number, content in enumerate(around)],
     )
     same(tmp_path, theirs)
-    for setting in ("language", "task", "predict_timestamps"):
-        write(tmp_path, WORDS, tokenizer_config={**config, setting: "en"})
-        with pytest.raises(UnsupportedError, match=f"{setting} for WhisperTokenizer"):
-            read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("settings_of", "message"),
+    [
+        ({"language": "klingon"}, 'language is "klingon", which is no language of Whisper'),
+        ({"language": "su"}, "the id [0-9]+ before a text in"),
+        ({"task": "sing"}, 'task is "sing"'),
+        ({"task": "translate"}, "translate.* and there is no such added token"),
+        ({"predict_timestamps": "no"}, "predict_timestamps is"),
+    ],
+)
+def test_what_whisper_cannot_put_before_a_text_is_an_error(
+    settings_of: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    around = ("<|endoftext|>", "<|startoftranscript|>", "<|notimestamps|>")
+    added = {str(258 + number): {"content": content, "special": True} for number, content in enumerate(around)}
+    config = {"tokenizer_class": "WhisperTokenizer", "added_tokens_decoder": added}
+    write(tmp_path, WORDS, tokenizer_config={**config, **settings_of})
+    with pytest.raises(SourceError, match=message):
+        read(tmp_path)
 
 
 def test_whisper_without_its_start_tokens_is_an_error(tmp_path: Path) -> None:
@@ -170,6 +206,70 @@ def test_roberta_s_kind_puts_tokens_around_a_text_and_its_mask_takes_a_space(
     same(tmp_path, theirs)
 
 
+def test_layoutlmv3_is_roberta_s_kind_with_a_space_before_a_text(tmp_path: Path) -> None:
+    write(tmp_path, ROBERTA, tokenizer_config={"tokenizer_class": "LayoutLMv3Tokenizer"})
+    theirs = byte_pair(ROBERTA, spaced=True)
+    theirs.add_tokens([special(content) for content in ("<s>", "</s>", "<unk>", "<pad>")])
+    theirs.add_tokens([special("<mask>", lstrip=True)])
+    theirs.post_processor = processors.RobertaProcessing(("</s>", 260), ("<s>", 258), add_prefix_space=True)
+    same(tmp_path, theirs)
+
+
+def test_markuplm_separates_two_texts_by_one_token_and_has_an_unknown_byte(tmp_path: Path) -> None:
+    vocab = {token: number for token, number in ROBERTA.items() if token != "a"}
+    vocab = {token: number for number, token in enumerate(token for token in vocab if token not in ("ab", "abc"))}
+    write(tmp_path, vocab, tokenizer_config={"tokenizer_class": "MarkupLMTokenizer"})
+    (tmp_path / "merges.txt").write_text("#version: 0.2\n", encoding="utf-8")
+    theirs = tokenizers.Tokenizer(tokenizers.models.BPE(vocab=vocab, merges=[], unk_token="<unk>"))
+    theirs.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    theirs.decoder = tokenizers.decoders.ByteLevel()
+    theirs.add_tokens([special(content) for content in ("<s>", "</s>", "<unk>", "<pad>")])
+    theirs.add_tokens([special("<mask>", lstrip=True)])
+    theirs.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>",
+        pair="<s> $A </s> $B </s>",
+        special_tokens=[(content, vocab[content]) for content in ("<s>", "</s>")],
+    )
+    same(tmp_path, theirs)
+
+
+def test_blenderbot_puts_its_end_behind_one_text_and_nothing_around_two(tmp_path: Path) -> None:
+    write(tmp_path, ROBERTA, tokenizer_config={"tokenizer_class": "BlenderbotTokenizer", "add_prefix_space": True})
+    theirs = byte_pair(ROBERTA, spaced=True)
+    theirs.add_tokens([special(content) for content in ("<s>", "</s>", "<unk>", "<pad>")])
+    theirs.add_tokens([special("<mask>", lstrip=True)])
+    theirs.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 260)])
+    same(tmp_path, theirs)
+
+
+def test_deberta_is_gpt2_s_kind_with_bert_s_special_tokens(tmp_path: Path) -> None:
+    write(tmp_path, WORDS, tokenizer_config={"tokenizer_class": "DebertaTokenizer"})
+    theirs = byte_pair(WORDS)
+    theirs.add_tokens([special(content) for content in ("[CLS]", "[SEP]", "[UNK]", "[PAD]")])
+    theirs.add_tokens([special("[MASK]", lstrip=True)])
+    theirs.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", 258), ("[SEP]", 259)],
+    )
+    same(tmp_path, theirs)
+
+
+@pytest.mark.parametrize("flags", [{}, {"add_bos_token": True}, {"add_eos_token": True}])
+def test_gptneox_normalizes_and_puts_around_a_text_what_its_config_says(flags: dict[str, bool], tmp_path: Path) -> None:
+    config = {"tokenizer_class": "GPTNeoXTokenizerFast", "bos_token": "<s>", **flags}
+    write(tmp_path, WORDS, tokenizer_config=config)
+    theirs = byte_pair(WORDS)
+    theirs.normalizer = normalizers.NFC()
+    theirs.add_tokens([special(content) for content in ("<s>", "<|endoftext|>", "<|padding|>")])
+    bos, eos = "<s>" if "add_bos_token" in flags else "", "<|endoftext|>" if "add_eos_token" in flags else ""
+    single, second = f"{bos} $A {eos}", f"{bos and bos + ':1'} $B:1 {eos and eos + ':1'}"
+    theirs.post_processor = processors.TemplateProcessing(
+        single=single.split(), pair=f"{single} {second}".split(), special_tokens=[("<s>", 258), ("<|endoftext|>", 259)]
+    )
+    same(tmp_path, theirs)
+
+
 def test_a_special_tokens_map_goes_before_the_config_and_added_tokens_json_before_both(tmp_path: Path) -> None:
     write(
         tmp_path,
@@ -220,6 +320,9 @@ def test_ids_that_the_library_does_not_give_are_noted(tmp_path: Path) -> None:
         ({"tokenizer_class": "CLIPTokenizer"}, UnsupportedError, 'class "CLIPTokenizer" that lacks'),
         ({"tokenizer_class": "Qwen2Tokenizer", "add_bos_token": True}, UnsupportedError, "add_bos_token for Qwen2"),
         ({"tokenizer_class": "GPT2Tokenizer", "add_eos_token": True}, UnsupportedError, "add_eos_token for GPT2"),
+        ({"tokenizer_class": "BlenderbotTokenizer"}, UnsupportedError, "BlenderbotTokenizer without add_prefix_space"),
+        ({"tokenizer_class": "DebertaTokenizer", "cls_token": "<s>"}, UnsupportedError, 'cls_token "<s>" for Deberta'),
+        ({"tokenizer_class": "BioGptTokenizer"}, UnsupportedError, "in Python only .sacremoses cuts its words"),
         ({"tokenizer_class": "GPT2Tokenizer", "add_prefix_space": 1}, SourceError, "add_prefix_space is 1"),
         ({"tokenizer_class": "GPT2Tokenizer", "add_bos_token": True, "bos_token": None}, SourceError, "its bos_token"),
         ({"tokenizer_class": "RobertaTokenizer", "sep_token": None}, SourceError, "its sep_token"),
@@ -231,6 +334,28 @@ def test_what_cannot_be_read_is_refused(config: dict[str, Any], error: type, mes
     write(tmp_path, ROBERTA, tokenizer_config=config)
     with pytest.raises(error, match=message):
         read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("GPT2Tokenizer", "a b\nab c\n", "a first line that does not begin with #version"),
+        ("DebertaTokenizer", "#version: 0.2\na b\nab c", "a last line without an end"),
+        ("HerbertTokenizer", "a b\nab c", "a last line without an end"),
+        ("HerbertTokenizer", "a b\nab c\n", None),
+        ("Qwen2Tokenizer", "a b\nab c", None),
+    ],
+)
+def test_merges_that_releases_read_otherwise_are_refused(
+    name: str, text: str, message: str | None, tmp_path: Path
+) -> None:
+    write(tmp_path, ROBERTA, tokenizer_config={"tokenizer_class": name})
+    (tmp_path / "merges.txt").write_text(text, encoding="utf-8")
+    if message is not None:
+        with pytest.raises(UnsupportedError, match=message):
+            read(tmp_path)
+    else:
+        assert len(read(tmp_path).model.merges) == 2
 
 
 def test_special_tokens_are_refused_where_the_class_names_its_own(tmp_path: Path) -> None:

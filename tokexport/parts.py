@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from tokexport.errors import UnsupportedError
 from tokexport.model import TokenizerModel
-from tokexport.readers import read, tokenizer_file
-from tokexport.readers.detect import Kind, detect
+from tokexport.readers import kind_of, read, tokenizer_file
+from tokexport.readers.detect import Kind
 from tokexport.readers.gguf import MAGIC as GGUF_MAGIC
 from tokexport.readers.hub import local_source
 from tokexport.readers.huggingface import read_tokenizer_json
@@ -77,7 +77,7 @@ def parts_of(
     path = tokenizer_file(Path(local_source(source, revision)))
     files = SourceFiles(path.parent)
     if not files.starts_with(path.name, GGUF_MAGIC):
-        kind, node = detect(files.read(path.name), path.name)
+        kind, node = kind_of(files.read(path.name), path.name, files)
         if kind is Kind.TOKENIZER_JSON:
             assert node is not None
             return document_parts(node, files if path.name == "tokenizer.json" else SourceFiles(None))

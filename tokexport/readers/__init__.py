@@ -22,7 +22,7 @@ from tokexport.readers.bert_classes import bert_document, check_bert, is_named, 
 from tokexport.readers.byte_pair import read_vocab
 from tokexport.readers.clip_vocabulary import clip_document, is_clip, published_vocabulary
 from tokexport.readers.detect import SUPPORTED, Kind, detect
-from tokexport.readers.directory import TOKENIZER_JSON, directory_notes, tokenizer_file
+from tokexport.readers.directory import TOKENIZER_JSON, VOCABULARY, directory_notes, tokenizer_file
 from tokexport.readers.gguf import MAGIC as GGUF_MAGIC
 from tokexport.readers.gguf import read_gguf
 from tokexport.readers.gpt2_pair import check_kind, parse_merges, read_pair, sibling
@@ -32,20 +32,21 @@ from tokexport.readers.huggingface_config import read_class_config, tokenizer_cl
 from tokexport.readers.huggingface_object import read_tokenizer
 from tokexport.readers.json_node import Node, parse
 from tokexport.readers.minbpe import minbpe_document
-from tokexport.readers.pair_classes import pair_document
+from tokexport.readers.pair_classes import check_merges, pair_document
 from tokexport.readers.rwkv_vocabulary import read_rwkv
 from tokexport.readers.sentencepiece import read_sentencepiece
 from tokexport.readers.source_files import SourceFiles
 from tokexport.readers.tekken import read_tekken
 from tokexport.readers.tiktoken_encoding import read_encoding
 from tokexport.readers.tiktoken_ranks import read_ranks
+from tokexport.readers.word_pair_classes import WORD_CLASSES
 from tokexport.readers.wordpiece_vocabulary import bert_note, bert_settings, parse_vocabulary, wordpiece_document
 
 if TYPE_CHECKING:
     import tiktoken
     import tokenizers
 
-__all__ = ["document", "read", "tokenizer_file"]
+__all__ = ["document", "kind_of", "read", "tokenizer_file"]
 
 
 def read(
@@ -96,7 +97,7 @@ def _read_file(path: Path, pattern: str | None, special_tokens: Mapping[str, int
         _refuse_arguments(name, "GGUF file", None, special_tokens)
         return read_gguf(files.digested(name), files, pattern)
     data = files.read(name)
-    kind, node = detect(data, name)
+    kind, node = kind_of(data, name, files)
     if kind is Kind.RANKS:
         return read_ranks(data, name, files, pattern, special_tokens)
     if kind in (Kind.VOCAB_JSON, Kind.MERGES):
@@ -123,15 +124,26 @@ def _read_file(path: Path, pattern: str | None, special_tokens: Mapping[str, int
             )
 
 
+def kind_of(data: bytes, name: str, files: SourceFiles) -> tuple[Kind, Node | None]:
+    """What the file ``name`` is, by its content, and where it is JSON its root. ``files`` are those beside it.
+
+    A vocab.txt whose class is named is one of that class: it need not have the token ``[UNK]``, by which others are recognised.
+    """
+    if name == VOCABULARY and is_named(read_class_config(files)):
+        return Kind.WORDPIECE, None
+    return detect(data, name)
+
+
 def document(kind: Kind, data: bytes, name: str, files: SourceFiles) -> dict[str, Any]:
     """The tokenizer.json that says the same as a file of one of the kinds that have such."""
     match kind:
         case Kind.WORDPIECE:
-            config, vocab = read_class_config(files), parse_vocabulary(data, name)
+            config = read_class_config(files)
             check_bert(config, name)
             if config is not None and is_named(config):
+                vocab = parse_vocabulary(data, name, python=True)
                 return bert_document(config, vocab, name, bert_settings(config), files)
-            return wordpiece_document(vocab, name, bert_settings(config))
+            return wordpiece_document(parse_vocabulary(data, name), name, bert_settings(config))
         case Kind.MINBPE:
             return minbpe_document(data, name)
         case Kind.CLIP:
@@ -164,14 +176,16 @@ def _read_pair(
     special_tokens: Mapping[str, int] | None,
 ) -> TokenizerModel:
     _refuse_arguments(name, "vocab.json with merges.txt", pattern, None)
-    if node is not None and not is_clip(node.object(repeats=True)):
+    class_name = tokenizer_class(read_class_config(files))
+    words = class_name in WORD_CLASSES
+    if node is not None and not words and not is_clip(node.object(repeats=True)):
         check_kind(
             name, node.object(repeats=True)
         )  # before the other file is looked for, whose name depends on the kind
     try:
         vocab_name, merges_name = sibling(name, files)
     except SourceError:
-        if node is None:
+        if node is None and not words:
             check_kind(name, {}, parse_merges(data, name))
         raise
     vocab = node if node is not None and name == vocab_name else parse(files.read(vocab_name), vocab_name)
@@ -179,7 +193,8 @@ def _read_pair(
     pairs = [(merge.left, merge.right) for merge in parse_merges(merges, merges_name)]
     found = pair_document(vocab_name, read_vocab(vocab), pairs, files)
     if found is not None:
-        named = tokenizer_class(read_class_config(files)) or "CLIP"
+        check_merges(class_name, merges, merges_name)
+        named = class_name or "CLIP"
         _refuse_arguments(name, f"vocab.json of {named}", None, special_tokens)
         return read_tokenizer_json(Node(vocab_name, "", found), files, f"vocab.json of {named}")
     return read_pair(vocab, merges, merges_name, files, special_tokens)

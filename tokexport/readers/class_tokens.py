@@ -45,9 +45,16 @@ class ClassTokens:
 
 
 def class_tokens(
-    config: Node, files: SourceFiles, vocab: Mapping[str, int], defaults: Mapping[str, AddedToken]
+    config: Node,
+    files: SourceFiles,
+    vocab: Mapping[str, int],
+    defaults: Mapping[str, AddedToken],
+    without_role: Sequence[str] = (),
 ) -> ClassTokens:
-    """The tokens for a ``vocab``; ``defaults`` are the class's own by role, whose flags a token has that is given as a string only."""
+    """The tokens for a ``vocab``; ``defaults`` are the class's own by role, whose flags a token has that is given as a string only.
+
+    ``without_role`` are its special tokens without a role, where nothing names others.
+    """
     listed = _decoder(config)
     given = {role: node for role in ROLES if (node := config.get(role)) is not None}
     more = _more(config)
@@ -67,9 +74,11 @@ def class_tokens(
             token = _token(node, flags, default)
         roles[role] = token.content
         special.setdefault(token.content, token)
-    for node in more:
+    for node in more or ():
         token = _token(node, flags, None)
         special.setdefault(token.content, token)
+    for content in without_role if more is None else ():
+        special.setdefault(content, flags.get(content, AddedToken(_UNNUMBERED, content, special=True)))
     wanted = [*listed, *(token for token in special.values() if token.content not in flags)]
     wanted = [replace(token, special=token.special or token.content in special) for token in wanted]
     return ClassTokens(tuple(_numbered(wanted, vocab, len(listed))), roles)
@@ -101,24 +110,30 @@ def _decoder(config: Node) -> list[AddedToken] | None:
     return sorted(tokens, key=lambda token: token.id)
 
 
-def _with_map(given: dict[str, Node], more: list[Node], files: SourceFiles) -> tuple[dict[str, Node], list[Node]]:
+def _with_map(
+    given: dict[str, Node], more: list[Node] | None, files: SourceFiles
+) -> tuple[dict[str, Node], list[Node] | None]:
     """What special_tokens_map.json says goes before tokenizer_config.json."""
     data = files.beside(SPECIAL_TOKENS_MAP)
     if data is None:
         return given, more
     root = parse(data, SPECIAL_TOKENS_MAP)
     found = {role: node for role in ROLES if (node := root.get(role)) is not None}
-    return {**given, **found}, [*more, *_more(root)]
+    others = _more(root)
+    return {**given, **found}, more if others is None else [*(more or ()), *others]
 
 
-def _more(root: Node) -> list[Node]:
-    """The special tokens without a role."""
-    nodes = []
+def _more(root: Node) -> list[Node] | None:
+    """The special tokens without a role; None where nothing is said of them."""
+    nodes = None
     for name in (MORE, _EXTRA):
-        node = root.optional(name)
-        if node is not None and isinstance(node.value, dict):
+        node = root.get(name)
+        if node is None:
+            continue
+        nodes = nodes or []
+        if isinstance(node.value, dict):
             nodes += [token for _, token in node.members()]
-        elif node is not None:
+        elif not node.is_null:
             nodes += node.items()
     return nodes
 

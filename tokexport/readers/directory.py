@@ -17,6 +17,7 @@ from tokexport.readers.gpt2_pair import pair_in
 from tokexport.readers.source_files import SourceFiles
 
 TOKENIZER_JSON: Final = "tokenizer.json"
+VOCABULARY: Final = "vocab.txt"
 # Looked for in this order, behind tokenizer.json and GPT-2's pairs.
 _SINGLE_FILES: Final = (
     "tiktoken.model",
@@ -26,7 +27,7 @@ _SINGLE_FILES: Final = (
     "sentencepiece.bpe.model",
     "spm.model",
     "tekken.json",
-    "vocab.txt",
+    VOCABULARY,
 )
 _PICKLE: Final = "tokenizer.pkl"
 # Names under which a tokenizer may lie that has none of the usual ones, and what it then must be.

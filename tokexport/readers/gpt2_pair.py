@@ -36,6 +36,7 @@ PAIRS: Final = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"), ("v
 # The same behind a prefix, as save_model(folder, PREFIX) of `tokenizers` writes them.
 _PREFIXED: Final = ("-vocab.json", "-merges.txt")
 _PLACE: Final = "line {}"
+_VERSION: Final = "#version"
 _END_OF_WORD: Final = "</w>"
 _SPACE_SYMBOL: Final = "\u2581"
 _INSTEAD: Final = "give the tokenizer.json of this tokenizer"
@@ -166,6 +167,25 @@ def check_kind(file: str, vocab: Mapping[str, int], merges: Iterable[Merge] = ()
         )
 
 
+def check_ends(data: bytes, file: str, *, first: bool, last: bool) -> None:
+    """UnsupportedError for a merges.txt of which releases of `transformers` read different merges.
+
+    Release 4.57 takes no merge from the ``first`` line of most classes, nor from a ``last`` line without its end; release 5 does.
+    """
+    if first and not data.startswith(_VERSION.encode()):
+        raise UnsupportedError(
+            file,
+            f"a first line that does not begin with {_VERSION}",
+            f'transformers 4.57 leaves out its merge and release 5 does not; put the line "{_VERSION}: 0.2" before it',
+        )
+    if last and not data.endswith(b"\n"):
+        raise UnsupportedError(
+            file,
+            "a last line without an end",
+            "transformers 4.57 leaves out its merge and release 5 does not; put an end of line behind it",
+        )
+
+
 def parse_merges(data: bytes, file: str) -> list[Merge]:
     """The merges in the bytes of a merges.txt; SourceError, with the line, for one that is none."""
     try:
@@ -178,5 +198,5 @@ def parse_merges(data: bytes, file: str) -> list[Merge]:
     return [
         split_merge(line.removesuffix("\r"), number, file, _PLACE)
         for number, line in enumerate(lines, 1)
-        if not line.startswith("#version")
+        if not line.startswith(_VERSION)
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 
@@ -53,3 +54,19 @@ def split(pattern: str, behavior: str = "Isolated", *, invert: bool = False) -> 
 def sequence(*parts: dict[str, Any]) -> dict[str, Any]:
     """A Sequence of pre-tokenizers."""
     return {"type": "Sequence", "pretokenizers": list(parts)}
+
+
+def text(name: str, type_id: int = 0) -> dict[str, Any]:
+    """The piece of a template that stands for the first text, ``A``, or the second, ``B``."""
+    return {"Sequence": {"id": name, "type_id": type_id}}
+
+
+def special(content: str, type_id: int = 0) -> dict[str, Any]:
+    """The piece of a template that is a token."""
+    return {"SpecialToken": {"id": content, "type_id": type_id}}
+
+
+def template(single: list[dict[str, Any]], pair: list[dict[str, Any]], ids: Mapping[str, int]) -> dict[str, Any]:
+    """The TemplateProcessing part; ``ids`` are those of its tokens by content."""
+    tokens = {content: {"id": content, "ids": [number], "tokens": [content]} for content, number in ids.items()}
+    return {"type": "TemplateProcessing", "single": single, "pair": pair, "special_tokens": tokens}

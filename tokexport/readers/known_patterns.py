@@ -165,18 +165,19 @@ def _harmony() -> dict[str, int]:
 
 
 # In the order of openai-whisper; the last one came with large-v3.
-_WHISPER_LANGUAGES: Final = """
+_LANGUAGES: Final = """
     en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta no th ur hr bg lt la mi
     ml cy sk te fa lv bn sr az sl kn et mk br eu is hy ne mn bs kk sq sw gl mr pa si km sn yo so af oc ka be tg sd
     gu am yi lo uz fo ht ps tk nn mt sa lb my bo tl mg as tt haw ln ha ba jw su yue
 """
+WHISPER_LANGUAGES: Final = tuple(_LANGUAGES.split())
 
 
 def _whisper(n_languages: int) -> tuple[str, ...]:
     return (
         "<|endoftext|>",
         "<|startoftranscript|>",
-        *(f"<|{language}|>" for language in _WHISPER_LANGUAGES.split()[:n_languages]),
+        *(f"<|{language}|>" for language in WHISPER_LANGUAGES[:n_languages]),
         *("<|translate|>", "<|transcribe|>", "<|startoflm|>", "<|startofprev|>", "<|nospeech|>", "<|notimestamps|>"),
         *(f"<|{number * 0.02:.2f}|>" for number in range(1501)),
     )

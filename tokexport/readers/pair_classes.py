@@ -2,14 +2,15 @@
 
 The pair itself does not say how a text is split, what is added to the vocabulary, or what is put around a text; the class does. So
 the document is the reference's source, and a class that is not here is refused. Source of the parts: the converters in
-convert_slow_tokenizer.py and the tokenization modules of ``transformers`` 4.57; in what is read here 5.23 gives the same ids, but
-for ``<mask>``, which takes the space before it in 4.57 and in the published files.
+convert_slow_tokenizer.py and the tokenization modules of ``transformers`` 4.57. In what is read here 5.23 gives the same ids, but for
+a mask token, which takes the space before it in 4.57 and in the published files; for Deberta's pairs, between which it puts another
+``[SEP]``; and for Blenderbot, whose ``</s>`` it leaves out. GPTNeoX is read as in 5.23: 4.57 reads no pair of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Final
 
@@ -17,14 +18,25 @@ from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import AddedToken
 from tokexport.readers.class_tokens import ClassTokens, class_tokens
 from tokexport.readers.clip_vocabulary import END, START, clip_document, is_clip
+from tokexport.readers.gpt2_pair import check_ends
 from tokexport.readers.huggingface_config import CONFIG, SAVE, read_class_config, tokenizer_class
-from tokexport.readers.huggingface_document import byte_level, sequence, split, tokenizer_document
+from tokexport.readers.huggingface_document import (
+    byte_level,
+    sequence,
+    special,
+    split,
+    template,
+    text,
+    tokenizer_document,
+)
 from tokexport.readers.json_node import Node, show
 from tokexport.readers.known_patterns import QWEN
+from tokexport.readers.python_classes import without_document
 from tokexport.readers.source_files import SourceFiles
+from tokexport.readers.whisper_prefix import whisper_prefix
+from tokexport.readers.word_pair_classes import HERBERT, WORD_CLASSES, word_pair_document
 
 _CLIP: Final = "CLIPTokenizer"
-_TRANSCRIPT: Final = ("<|startoftranscript|>", "<|notimestamps|>")
 
 
 class _Around(Enum):
@@ -32,17 +44,38 @@ class _Around(Enum):
 
     NOTHING = "nothing"
     BOS = "the token of bos_token where add_bos_token says so"
-    ROBERTA = "cls_token and sep_token"
-    WHISPER = "the start of a transcript without time stamps, and eos_token"
+    BOS_EOS = "the tokens of bos_token and eos_token where add_bos_token and add_eos_token say so"
+    EOS = "eos_token behind one text, nothing around two"
+    ROBERTA = "cls_token and sep_token, between two texts two of the latter"
+    BERT = "cls_token and sep_token, with a type for each text"
+    MARKUP = "cls_token and sep_token, with one type for both texts"
+    WHISPER = "the start of a transcript, and eos_token"
+
+
+# The settings that a class takes no notice of in one release of the reference and heeds in another.
+_UNCERTAIN: Final[Mapping[_Around, tuple[str, ...]]] = {
+    _Around.NOTHING: ("add_bos_token", "add_eos_token"),
+    _Around.BOS: ("add_eos_token",),
+    _Around.EOS: ("add_bos_token", "add_eos_token"),
+    _Around.WHISPER: ("add_bos_token", "add_eos_token"),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class _PairClass:
-    """A class: its special tokens by role, what it puts around a text, and whether its texts are as Qwen's (NFC, own pattern)."""
+    """A class: its special tokens by role, what it puts around a text, and how it cuts one.
+
+    ``pattern`` is None for GPT-2's; ``spaced`` is what add_prefix_space is where nothing sets it, None where that is refused;
+    ``unknown``: its unknown token stands for bytes without a token; ``fixed`` are roles that no other token may have.
+    """
 
     special: Mapping[str, AddedToken]
     around: _Around
-    qwen: bool = False
+    pattern: str | None = None
+    nfc: bool = False
+    spaced: bool | None = False
+    unknown: bool = False
+    fixed: tuple[str, ...] = ()
 
 
 def _tokens(normalized: bool, **contents: str | None) -> dict[str, AddedToken]:
@@ -58,8 +91,8 @@ def _gpt2(normalized: bool) -> dict[str, AddedToken]:
     return _tokens(normalized, **dict.fromkeys(("bos_token", "eos_token", "unk_token"), "<|endoftext|>"))
 
 
-def _roberta(normalized: bool, mask_normalized: bool) -> _PairClass:
-    special = _tokens(
+def _roberta(normalized: bool) -> dict[str, AddedToken]:
+    return _tokens(
         normalized,
         bos_token="<s>",
         eos_token="</s>",
@@ -68,22 +101,52 @@ def _roberta(normalized: bool, mask_normalized: bool) -> _PairClass:
         pad_token="<pad>",
         cls_token="<s>",
     )
-    mask = AddedToken(0, "<mask>", special=True, lstrip=True, normalized=mask_normalized)
-    return _PairClass({**special, "mask_token": mask}, _Around.ROBERTA)
+
+
+def _mask(content: str, normalized: bool) -> dict[str, AddedToken]:
+    """A mask token, which takes the space before it."""
+    return {"mask_token": AddedToken(0, content, special=True, lstrip=True, normalized=normalized)}
 
 
 _ENDS: Final = dict.fromkeys(("eos_token", "unk_token", "pad_token"), "<|endoftext|>")
+_LIKE_ROBERTA: Final = _PairClass({**_roberta(True), **_mask("<mask>", False)}, _Around.ROBERTA)
+_LIKE_BART: Final = replace(_LIKE_ROBERTA, special={**_roberta(True), **_mask("<mask>", True)})
 _CLASSES: Final[Mapping[str, _PairClass]] = {
     "GPT2Tokenizer": _PairClass(_gpt2(True), _Around.BOS),
     "CodeGenTokenizer": _PairClass(_gpt2(False), _Around.NOTHING),
-    "Qwen2Tokenizer": _PairClass(_tokens(False, **_ENDS), _Around.NOTHING, qwen=True),
-    "RobertaTokenizer": _roberta(True, False),
-    "LongformerTokenizer": _roberta(True, False),
-    "BartTokenizer": _roberta(True, True),
-    "LEDTokenizer": _roberta(True, True),
-    "MvpTokenizer": _roberta(False, False),
+    "GPTNeoXTokenizer": _PairClass(
+        {**_gpt2(False), **_tokens(False, pad_token="<|padding|>")}, _Around.BOS_EOS, nfc=True
+    ),
+    "Qwen2Tokenizer": _PairClass(_tokens(False, **_ENDS), _Around.NOTHING, pattern=QWEN, nfc=True),
+    "RobertaTokenizer": _LIKE_ROBERTA,
+    "LongformerTokenizer": _LIKE_ROBERTA,
+    "BartTokenizer": _LIKE_BART,
+    "LEDTokenizer": _LIKE_BART,
+    "MvpTokenizer": _PairClass({**_roberta(False), **_mask("<mask>", False)}, _Around.ROBERTA),
+    "LayoutLMv3Tokenizer": replace(_LIKE_BART, spaced=True),
+    "MarkupLMTokenizer": replace(_LIKE_BART, around=_Around.MARKUP, unknown=True),
+    # 4.57 puts no space before a text where nothing says so, 5.23 does.
+    "BlenderbotTokenizer": replace(_LIKE_ROBERTA, around=_Around.EOS, spaced=None),
+    "DebertaTokenizer": _PairClass(
+        {
+            **_tokens(
+                False,
+                bos_token="[CLS]",
+                eos_token="[SEP]",
+                unk_token="[UNK]",
+                sep_token="[SEP]",
+                pad_token="[PAD]",
+                cls_token="[CLS]",
+            ),
+            **_mask("[MASK]", True),
+        },
+        _Around.BERT,
+        fixed=("cls_token", "sep_token"),
+    ),
     "WhisperTokenizer": _PairClass(_gpt2(False), _Around.WHISPER),
 }
+# Every release reads each line of their merges.txt.
+_EVERY_LINE: Final = ("GPTNeoXTokenizer", "Qwen2Tokenizer")
 # Its tokenizer.json has the start token normalized and the end token not.
 _CLIP_TOKENS: Final = {**_tokens(True, bos_token=START), **_tokens(False, **dict.fromkeys(_ENDS, END))}
 
@@ -103,11 +166,19 @@ def pair_document(
     return _class_document(config, vocab_name, vocab, merges, files)
 
 
+def check_merges(name: str | None, data: bytes, file: str) -> None:
+    """UnsupportedError where releases of the reference read different merges out of a merges.txt of a class."""
+    if name is not None and name not in _EVERY_LINE:
+        check_ends(data, file, first=name != HERBERT, last=name != _CLIP)
+
+
 def _class_document(
     config: Node, vocab_name: str, vocab: Mapping[str, int], merges: Sequence[Sequence[str]], files: SourceFiles
 ) -> dict[str, Any]:
     """The tokenizer.json for the class that ``config`` names."""
     name = tokenizer_class(config)
+    if name in WORD_CLASSES:
+        return word_pair_document(name, config, vocab_name, vocab, merges, files)
     known = _CLASSES.get(name or "")
     if name == _CLIP:
         raise UnsupportedError(
@@ -116,41 +187,45 @@ def _class_document(
             f"a vocabulary with {show(START)}, {show(END)} and the end of words is; give the tokenizer.json ({SAVE})",
         )
     if known is None:
-        names = ", ".join(sorted((*_CLASSES, _CLIP)))
+        names = ", ".join(sorted((*_CLASSES, *WORD_CLASSES, _CLIP)))
         raise UnsupportedError(
             vocab_name,
             f"a pair of the class {show(name)}, which {CONFIG} or config.json names,",
-            f"of this class give the tokenizer.json ({SAVE}); pairs are read of {names}",
+            f"{without_document(name)}; pairs are read of {names}",
         )
-    if known.around is _Around.WHISPER:
-        for setting in ("language", "task", "predict_timestamps"):
-            if config.optional(setting) is not None:
-                raise UnsupportedError(
-                    vocab_name,
-                    f"{setting} for {name}, which {CONFIG} sets,",
-                    f"a class without it is; give the tokenizer.json ({SAVE})",
-                )
-    elif known.around is not _Around.ROBERTA:
-        for setting in ("add_eos_token",) if known.around is _Around.BOS else ("add_bos_token", "add_eos_token"):
-            if _flag(config, setting):
-                raise UnsupportedError(
-                    vocab_name,
-                    f"{setting} for {name}, which {CONFIG} sets,",
-                    f"releases of transformers differ in it; give the tokenizer.json ({SAVE})",
-                )
+    for setting in _UNCERTAIN.get(known.around, ()):
+        if _flag(config, setting):
+            raise UnsupportedError(
+                vocab_name,
+                f"{setting} for {name}, which {CONFIG} sets,",
+                f"releases of transformers differ in it; give the tokenizer.json ({SAVE})",
+            )
+    if known.spaced is None and config.optional("add_prefix_space") is None:
+        raise UnsupportedError(
+            vocab_name,
+            f"a pair of {name} without add_prefix_space, which {CONFIG} can set,",
+            "releases of transformers differ in what it is then; set it to what the model was trained with",
+        )
     tokens = class_tokens(config, files, vocab, known.special)
-    spaced = _flag(config, "add_prefix_space")
-    parts = {**byte_level(not known.qwen), "add_prefix_space": spaced}
+    for role in known.fixed:
+        if tokens.roles.get(role) != known.special[role].content:
+            raise UnsupportedError(
+                vocab_name,
+                f"{role} {show(tokens.roles.get(role))} for {name}",
+                f"{show(known.special[role].content)} is; give the tokenizer.json ({SAVE})",
+            )
+    spaced = _flag(config, "add_prefix_space", otherwise=bool(known.spaced))
+    parts = {**byte_level(known.pattern is None), "add_prefix_space": spaced}
     return tokenizer_document(
         added_tokens=tokens.entries(),
-        normalizer={"type": "NFC"} if known.qwen else None,
-        pre_tokenizer=sequence(split(QWEN), parts) if known.qwen else parts,
+        normalizer={"type": "NFC"} if known.nfc else None,
+        pre_tokenizer=parts if known.pattern is None else sequence(split(known.pattern), parts),
         post_processor=_post_processor(known.around, tokens, config, vocab_name, spaced),
         decoder=byte_level(True),
         model={
             "type": "BPE",
             "dropout": None,
-            "unk_token": None,
+            "unk_token": tokens.roles.get("unk_token") if known.unknown else None,
             "continuing_subword_prefix": "",
             "end_of_word_suffix": "",
             "fuse_unk": False,
@@ -186,9 +261,9 @@ def _clip_document(
     return {**document, "added_tokens": tokens.entries()}
 
 
-def _flag(config: Node, name: str) -> bool:
+def _flag(config: Node, name: str, *, otherwise: bool = False) -> bool:
     node = config.optional(name)
-    return node is not None and node.boolean()
+    return otherwise if node is None else node.boolean()
 
 
 def _post_processor(
@@ -202,46 +277,50 @@ def _post_processor(
             )
         return tokens.roles[role], number
 
-    if around is _Around.ROBERTA:
-        trim = config.optional("trim_offsets")
-        return {
-            "type": "RobertaProcessing",
-            "sep": list(named("sep_token")),
-            "cls": list(named("cls_token")),
-            "trim_offsets": trim is None or trim.boolean(),
-            "add_prefix_space": spaced,
-        }
-    if around is _Around.WHISPER:
-        return _whisper(tokens, named("eos_token"), vocab_name)
-    if around is _Around.BOS and _flag(config, "add_bos_token"):
-        content, number = named("bos_token")
-        bos = {"SpecialToken": {"id": content, "type_id": 0}}
-        first, second = ({"Sequence": {"id": text, "type_id": kind}} for kind, text in enumerate("AB"))
-        return {
-            "type": "TemplateProcessing",
-            "single": [bos, first],
-            "pair": [bos, first, second],
-            "special_tokens": {content: {"id": content, "ids": [number], "tokens": [content]}},
-        }
-    return {**byte_level(True), "add_prefix_space": True, "trim_offsets": False}
+    match around:
+        case _Around.ROBERTA:
+            return {
+                "type": "RobertaProcessing",
+                "sep": list(named("sep_token")),
+                "cls": list(named("cls_token")),
+                "trim_offsets": _flag(config, "trim_offsets", otherwise=True),
+                "add_prefix_space": spaced,
+            }
+        case _Around.BERT | _Around.MARKUP:
+            cls, sep = named("cls_token"), named("sep_token")
+            return _cls_sep(cls, sep, 1 if around is _Around.BERT else 0)
+        case _Around.EOS:
+            eos, number = named("eos_token")
+            return template([text("A"), special(eos)], [text("A"), text("B", 1)], {eos: number})
+        case _Around.WHISPER:
+            entries = {entry["content"]: entry["id"] for entry in tokens.entries()}
+            prefix, (eos, number) = whisper_prefix(config, entries, vocab_name), named("eos_token")
+            before = [special(content) for content in prefix]
+            return template(
+                [*before, text("A"), special(eos)],
+                [*before, text("A"), text("B", 1), special(eos, 1)],
+                {**prefix, eos: number},
+            )
+        case _Around.BOS if _flag(config, "add_bos_token"):
+            bos, number = named("bos_token")
+            return template([special(bos), text("A")], [special(bos), text("A"), text("B", 1)], {bos: number})
+        case _Around.BOS_EOS:
+            first = [named("bos_token")] if _flag(config, "add_bos_token") else []
+            last = [named("eos_token")] if _flag(config, "add_eos_token") else []
+            single, second = (
+                [
+                    *(special(content, kind) for content, _ in first),
+                    text(name, kind),
+                    *(special(content, kind) for content, _ in last),
+                ]
+                for kind, name in enumerate("AB")
+            )
+            return template(single, [*single, *second], dict([*first, *last]))
+        case _:
+            return {**byte_level(True), "add_prefix_space": True, "trim_offsets": False}
 
 
-def _whisper(tokens: ClassTokens, end: tuple[str, int], vocab_name: str) -> dict[str, Any]:
-    """The template of Whisper's tokenizer where no language and no task is set."""
-    ids = {entry["content"]: entry["id"] for entry in tokens.entries()}
-    missing = [content for content in _TRANSCRIPT if content not in ids]
-    if missing:
-        raise SourceError(
-            f"{vocab_name}: WhisperTokenizer puts {show(missing[0])} before a text, and there is no such added token"
-        )
-    known = {content: ids[content] for content in _TRANSCRIPT} | dict([end])
-    before = [{"SpecialToken": {"id": content, "type_id": 0}} for content in _TRANSCRIPT]
-    first, second = ({"Sequence": {"id": text, "type_id": kind}} for kind, text in enumerate("AB"))
-    return {
-        "type": "TemplateProcessing",
-        "single": [*before, first, {"SpecialToken": {"id": end[0], "type_id": 0}}],
-        "pair": [*before, first, second, {"SpecialToken": {"id": end[0], "type_id": 1}}],
-        "special_tokens": {
-            content: {"id": content, "ids": [number], "tokens": [content]} for content, number in known.items()
-        },
-    }
+def _cls_sep(cls: tuple[str, int], sep: tuple[str, int], second: int) -> dict[str, Any]:
+    """The template of BERT's kind; ``second`` is the type of the second text."""
+    single = [special(cls[0]), text("A"), special(sep[0])]
+    return template(single, [*single, text("B", second), special(sep[0], second)], dict([cls, sep]))

@@ -55,8 +55,11 @@ def bert_note(config: Node | None, vocab: Iterable[str]) -> str | None:
     )
 
 
-def parse_vocabulary(data: bytes, file: str) -> dict[str, int]:
+def parse_vocabulary(data: bytes, file: str, *, python: bool = False) -> dict[str, int]:
     """The ids by token; of a token that stands twice, the last line counts.
+
+    White space behind a token is no part of it, as for `tokenizers`. With ``python`` it is, and "\\r" ends a line too, as for the
+    classes of `transformers` 4.57.
 
     >>> parse_vocabulary(b"[UNK]\\nthe\\n", "vocab.txt")
     {'[UNK]': 0, 'the': 1}
@@ -65,12 +68,14 @@ def parse_vocabulary(data: bytes, file: str) -> dict[str, int]:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise SourceError(f"{file}: byte {error.start} is not UTF-8") from None
+    if python:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
     lines = text.split("\n")
     if not lines[-1]:
         lines.pop()
     if len(lines) > MAX_IDS:
         raise UnsupportedError(file, f"{len(lines)} lines", f"ids are supported up to {MAX_IDS - 1}")
-    return {line.rstrip(): number for number, line in enumerate(lines)}
+    return {line if python else line.rstrip(): number for number, line in enumerate(lines)}
 
 
 def wordpiece_document(vocab: dict[str, int], file: str, settings: BertSettings) -> dict[str, Any]:
@@ -79,8 +84,30 @@ def wordpiece_document(vocab: dict[str, int], file: str, settings: BertSettings)
         if content not in vocab:
             raise SourceError(f"{file}: there is no token {show(content)}, which BertWordPieceTokenizer needs")
     special = sorted((vocab[content], content) for content in _SPECIAL if content in vocab)
-    return tokenizer_document(
+    return document_of(
+        vocab,
+        settings,
+        UNKNOWN,
         added_tokens=[added_token(number, content, special=True) for number, content in special],
+        post_processor={
+            "type": "BertProcessing",
+            "sep": ["[SEP]", vocab["[SEP]"]],
+            "cls": ["[CLS]", vocab["[CLS]"]],
+        },
+    )
+
+
+def document_of(
+    vocab: dict[str, int],
+    settings: BertSettings,
+    unknown: str,
+    *,
+    added_tokens: list[dict[str, Any]],
+    post_processor: dict[str, Any],
+) -> dict[str, Any]:
+    """The tokenizer.json of a vocabulary that cuts a text as BERT's does."""
+    return tokenizer_document(
+        added_tokens=added_tokens,
         normalizer={
             "type": "BertNormalizer",
             "clean_text": True,
@@ -89,15 +116,11 @@ def wordpiece_document(vocab: dict[str, int], file: str, settings: BertSettings)
             "lowercase": settings.lowercase,
         },
         pre_tokenizer={"type": "BertPreTokenizer"},
-        post_processor={
-            "type": "BertProcessing",
-            "sep": ["[SEP]", vocab["[SEP]"]],
-            "cls": ["[CLS]", vocab["[CLS]"]],
-        },
+        post_processor=post_processor,
         decoder={"type": "WordPiece", "prefix": _PREFIX, "cleanup": True},
         model={
             "type": "WordPiece",
-            "unk_token": UNKNOWN,
+            "unk_token": unknown,
             "continuing_subword_prefix": _PREFIX,
             "max_input_chars_per_word": _MAX_CHARACTERS,
             "vocab": vocab,

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from tokexport.errors import SourceError
 from tokexport.model import Split
-from tokexport.readers import document, read, tokenizer_file
+from tokexport.readers import document, kind_of, read, tokenizer_file
 from tokexport.readers.bert_classes import is_named
-from tokexport.readers.detect import Kind, detect
+from tokexport.readers.detect import Kind
 from tokexport.readers.gguf import MAGIC as GGUF_MAGIC
 from tokexport.readers.gguf import gguf_document, gguf_rwkv, gguf_sentencepiece
 from tokexport.readers.gguf_source import parse_gguf
 from tokexport.readers.gpt2_pair import pair_added_tokens, parse_merges, sibling
 from tokexport.readers.hub import local_source
-from tokexport.readers.huggingface_config import read_config
+from tokexport.readers.huggingface_config import read_class_config
 from tokexport.readers.json_node import Node
 from tokexport.readers.pair_classes import pair_document
 from tokexport.readers.source_files import SourceFiles
@@ -62,7 +62,7 @@ def reference_for(
     if files.starts_with(path.name, GGUF_MAGIC):
         return _for_gguf(path, pattern)
     data = files.read(path.name)
-    kind, node = detect(data, path.name)
+    kind, node = kind_of(data, path.name, files)
     if kind is Kind.RANKS:
         return _for_ranks(path, data, pattern, special_tokens)
     if node is not None and kind is Kind.TOKENIZER_JSON and node.object().get("version") == "2.0":
@@ -81,8 +81,8 @@ def reference_for(
 
     if kind is Kind.TOKENIZER_JSON:
         return TokenizersReference.from_json(path)
-    if kind is Kind.WORDPIECE and not is_named(read_config(files)):
-        return TokenizersReference.from_wordpiece(path, bert_settings(read_config(files)))
+    if kind is Kind.WORDPIECE and not is_named(read_class_config(files)):
+        return TokenizersReference.from_wordpiece(path, bert_settings(read_class_config(files)))
     if kind not in (Kind.VOCAB_JSON, Kind.MERGES):
         return TokenizersReference.from_document(document(kind, data, path.name, files), path)
     vocab, merges = sibling(path.name, files)
