@@ -35,8 +35,8 @@ def without_marks(form: NormalForm, mapping: CharacterMapping) -> CharacterMappi
 def decomposition_map(form: NormalForm) -> CharacterMapping:
     """What NFD or NFKD does to each character alone.
 
-    >>> decomposition_map(NormalForm.NFKD).apply("ﬁ가")
-    'fi가'
+    >>> [hex(ord(letter)) for letter in decomposition_map(NormalForm.NFKD).apply("ﬁ가")]
+    ['0x66', '0x69', '0x1100', '0x1161']
     """
     texts = {chr(point): "".join(map(chr, to)) for point, to in normalization_tables(form).decompositions.items()}
     return mapping_of({**texts, **{syllable: letters_of(syllable) for syllable in map(chr, HANGUL_SYLLABLES)}})
