@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from tokexport.model import Decoding, FirstIs, Replacing, Token, Trimmed
+from tokexport.model import Begun, Decoding, FirstIs, Matching, Replacing, RunEdits, Split, Token, Trimmed
 
 CHARACTERS = " ▁é🙂"
 pieces = st.lists(
@@ -32,12 +32,21 @@ strips = st.just(("", 0)) | st.tuples(st.sampled_from(CHARACTERS), st.integers(1
 fallback_rules = st.sampled_from([(False, False), (True, False), (True, True)])
 patterns = st.sampled_from(["a", "aa", "a▁", "▁", "▁▁a", "é", "\ufffd", "##", "ab", "🙂▁"])
 replacements = st.dictionaries(patterns, st.sampled_from(["", "a", "▁a", "é", "bb"]), min_size=1, max_size=3)
-edits = st.lists(
-    st.builds(lambda pairs: Replacing(tuple(pairs.items())), replacements)
-    | st.builds(Trimmed, st.sampled_from(CHARACTERS), st.integers(1, 3), st.booleans()),
-    min_size=1,
-    max_size=2,
+# Patterns that are the same for Python.
+matching = st.builds(
+    lambda pattern, content: Matching(Split(pattern), content),
+    st.sampled_from(["[a▁]", " +", "aa?b", "a(?=▁)", "(?<=a)▁", r"\A[ a]", r"\Aa?▁", "é|🙂+", "(?:aa|▁)+"]),
+    st.sampled_from(["", "a", "bb"]),
 )
+edit = st.one_of(
+    st.builds(lambda pairs: Replacing(tuple(pairs.items())), replacements),
+    st.builds(Trimmed, st.sampled_from(CHARACTERS), st.integers(1, 3), st.booleans()),
+    matching,
+)
+edits = st.lists(edit, min_size=1, max_size=2)
+begun = st.builds(Begun, st.sampled_from(["", "##", "▁"]), st.sampled_from(["", " "]))
+row_of_a_run = st.lists(edit | begun, max_size=2).map(tuple)
+runs = st.builds(RunEdits, row_of_a_run, row_of_a_run)
 stripping = st.builds(
     lambda fallback, left, right, repeats, first: Decoding(
         byte_fallback=fallback[0],
@@ -58,4 +67,7 @@ editing = st.builds(
     stripping,
     edits,
 )
-rules = stripping | editing
+editing_runs = st.builds(
+    lambda runs, steps: Decoding(byte_fallback=True, runs=runs, edits=tuple(steps)), runs, st.just([]) | edits
+)
+rules = stripping | editing | editing_runs

@@ -10,9 +10,18 @@ from itertools import groupby
 from spec_reader import RECORD_SPECIAL, SpecFile, require
 
 FALLBACK, FORMS = 16, 2048
-BYTE_FALLBACK, BY_CHARACTER, REPEATS_ONCE, FIRST_BY_CONTENT, FIRST_BY_TEXT = 1, 2, 4, 8, 16
-DECODER_FLAGS = 31
+BYTE_FALLBACK, BY_CHARACTER, REPEATS_ONCE, FIRST_BY_CONTENT, FIRST_BY_TEXT, EDGES = 1, 2, 4, 8, 16, 32
+DECODER_FLAGS = 63
+RUN_EDGE, TOKEN_EDGE = 2, 1  # the class, from the end of the classes
 REPLACEMENT = "\ufffd"
+
+
+@dataclass
+class Part:
+    """A part of a text, and the edge before it."""
+
+    data: bytes
+    edge: int | None
 
 
 @dataclass
@@ -23,13 +32,16 @@ class Edits:
     class_count: int
     steps: list[tuple[int, bytes, bool]]
     ends: list[tuple[int, bytes, bool]]
+    edges: bool
 
-    def apply(self, parts: Sequence[bytes]) -> list[bytes]:
+    def apply(self, parts: Sequence[Part]) -> list[bytes]:
         """What becomes of each part of a text."""
         state, given = 0, []
         for part in parts:
             written = b""
-            for byte in part:
+            if part.edge is not None and self.edges:
+                state, written, _ = self.steps[state * self.class_count + self.class_count - part.edge]
+            for byte in part.data:
                 state, text, keeps = self.steps[state * self.class_count + self.classes[byte]]
                 written += text + bytes([byte]) * keeps
             given.append(written)
@@ -66,24 +78,26 @@ def read_rules(file: SpecFile) -> Rules | None:
     for count, character in ((left_count, left), (right_count, right)):
         require(count > 0 or character == 0, "TKX_E_CORRUPT")
         require(character < 0x110000 and not 0xD800 <= character < 0xE000, "TKX_E_CORRUPT")
+    require(not flags & EDGES or flags == EDGES | BYTE_FALLBACK, "TKX_E_CORRUPT")
     return Rules(flags, (chr(left), left_count), (chr(right), right_count), read_edits(section))
 
 
 def read_edits(section: bytes) -> Edits | None:
     """The edits of DECO, or None."""
     states, class_count, text_size = struct.unpack_from("<HHI", section, 20)
+    edges = bool(section[0] & EDGES)
     if not states:
-        require(not class_count and not text_size, "TKX_E_CORRUPT")
+        require(not class_count and not text_size and not edges, "TKX_E_CORRUPT")
         return None
     require(section[4:12] == bytes(8) and class_count <= 256, "TKX_E_CORRUPT")
     classes, text = section[32:288], section[len(section) - text_size :]
-    require(max(classes) < class_count, "TKX_E_CORRUPT")
+    require(max(classes) < class_count - 2 * edges, "TKX_E_CORRUPT")
     entries = [*struct.iter_unpack("<HHI", section[288 : len(section) - text_size])]
     edits = []
     for following, length, offset in entries:
         require(following < states and offset + (length & 0x7FFF) <= text_size, "TKX_E_CORRUPT")
         edits.append((following, text[offset : offset + (length & 0x7FFF)], bool(length & 0x8000)))
-    return Edits(classes, class_count, edits[: states * class_count], edits[states * class_count :])
+    return Edits(classes, class_count, edits[: states * class_count], edits[states * class_count :], edges)
 
 
 def form(file: SpecFile, token: int, first: bool, last: bool) -> bytes:
@@ -138,9 +152,10 @@ def decode_tokens(file: SpecFile, ids: Sequence[int], skip_special: bool = False
     rules = read_rules(file)
     if rules is None:
         return [file.token_bytes(token) for token in ids]
-    parts = [part.data for part in given(file, rules, ids)]
+    row = given(file, rules, ids)
     if rules.edits:
-        return rules.edits.apply(parts)
+        return rules.edits.apply(with_edges(row))
+    parts = [part.data for part in row]
     whole = b"".join(parts)
     left, right = rules.left[0].encode(), rules.right[0].encode()
     begin = 0
@@ -156,6 +171,19 @@ def decode_tokens(file: SpecFile, ids: Sequence[int], skip_special: bool = False
     return kept
 
 
+def with_edges(row: Sequence[Given]) -> list[Part]:
+    """What ids give, each behind its edge."""
+    parts, begun = [], False
+    for part in row:
+        if not part.fallback:
+            parts.append(Part(part.data, TOKEN_EDGE))
+            begun = False
+        else:
+            parts.append(Part(part.data, RUN_EDGE if part.data and not begun else None))
+            begun |= bool(part.data)
+    return parts
+
+
 def decode(file: SpecFile, ids: Sequence[int], skip_special: bool = False) -> bytes:
     """The joined bytes of ids."""
     return b"".join(decode_tokens(file, ids, skip_special))
@@ -166,9 +194,10 @@ def decode_text(file: SpecFile, ids: Sequence[int]) -> str:
     rules = read_rules(file)
     if rules is None:
         return decode(file, ids).decode("utf-8", "replace")
-    text = whole_text(rules, given(file, rules, ids))
+    texts = whole_text(rules, given(file, rules, ids))
     if rules.edits:
-        return b"".join(rules.edits.apply([text.encode()])).decode()
+        return b"".join(rules.edits.apply([Part(text.encode(), edge) for text, edge in texts])).decode()
+    text = "".join(text for text, _ in texts)
     for _ in range(rules.left[1]):
         text = text.removeprefix(rules.left[0])
     for _ in range(rules.right[1]):
@@ -176,29 +205,31 @@ def decode_text(file: SpecFile, ids: Sequence[int]) -> str:
     return text
 
 
-def whole_text(rules: Rules, parts: Sequence[Given]) -> str:
-    """The text of what ids give, before anything is stripped."""
+def whole_text(rules: Rules, parts: Sequence[Given]) -> list[tuple[str, int]]:
+    """The texts of what ids give, before anything is stripped, and the edge before each."""
     if not rules.flags & BYTE_FALLBACK:
-        return b"".join(part.data for part in parts).decode("utf-8", "replace")
+        return [(b"".join(part.data for part in parts).decode("utf-8", "replace"), TOKEN_EDGE)]
     by_character = bool(rules.flags & BY_CHARACTER)
-    text = ""
+    texts: list[tuple[str, int]] = []
     for fallback, row in groupby(parts, key=lambda part: part.fallback):
         if fallback:
-            text += run_text(b"".join(part.data for part in row), by_character)
+            run = b"".join(part.data for part in row)
+            text = run_text(run, by_character)
+            valid = by_character or is_text(run)
+            texts += [(each, RUN_EDGE) for each in ([text] if valid else text) if each]
         elif by_character:
-            text += "".join(run_text(part.data, True) for part in row)
+            texts += [(run_text(part.data, True), TOKEN_EDGE) for part in row]
         else:
-            text += "".join(part.data.decode("utf-8", "replace") for part in row)
-    return text
+            texts += [(part.data.decode("utf-8", "replace"), TOKEN_EDGE) for part in row]
+    return texts
 
 
 def run_text(run: bytes, by_character: bool) -> str:
     """The text of a run."""
-    try:
+    if is_text(run):
         return run.decode()
-    except UnicodeDecodeError:
-        if not by_character:
-            return REPLACEMENT * len(run)
+    if not by_character:
+        return REPLACEMENT * len(run)
     text = ""
     while run:
         character = next((run[:n].decode() for n in (1, 2, 3, 4) if is_character(run[:n])), None)
@@ -207,9 +238,15 @@ def run_text(run: bytes, by_character: bool) -> str:
     return text
 
 
-def is_character(data: bytes) -> bool:
-    """Whether some bytes are one character."""
+def is_text(data: bytes) -> bool:
+    """Whether some bytes are UTF-8."""
     try:
-        return len(data.decode()) == 1
+        data.decode()
     except UnicodeDecodeError:
         return False
+    return True
+
+
+def is_character(data: bytes) -> bool:
+    """Whether some bytes are one character."""
+    return is_text(data) and len(data.decode()) == 1

@@ -37,6 +37,7 @@ CLASS_SPACE, CLASS_WORD = 1, 2
 INVERT, ON_BYTES, REWRITE, EMPTY_MATCHES, FORWARD_LABELS = 1, 2, 4, 8, 16
 APPEND, UNLESS_PRESENT, ONLY_FIRST, FIRST_SOURCE = 1, 2, 4, 16
 MAP_OTHER = 0x80
+MAP_LETTERS = 2
 MAX_CLUSTER = 5
 ACCEPT = 0x8000
 ISOLATED, REMOVED, MERGED_WITH_PREVIOUS, MERGED_WITH_NEXT, CONTIGUOUS = range(5)
@@ -314,7 +315,15 @@ def mapped(table: bytes, character: str) -> bytes:
     require(start + before + after <= text_size, "TKX_E_CORRUPT")
     text = table[at_entries + 8 * entry_count + start :][: before + after]
     require(is_utf8(text[:before]) and is_utf8(text[before:]), "TKX_E_CORRUPT")
-    return text[:before] + (character.encode() if keep else b"") + text[before:]
+    require(keep != MAP_LETTERS or 0xAC00 <= c <= 0xD7A3, "TKX_E_CORRUPT")
+    itself = "".join(map(chr, hangul_letters(c))) if keep == MAP_LETTERS else character * bool(keep)
+    return text[:before] + itself.encode() + text[before:]
+
+
+def hangul_letters(c: int) -> list[int]:
+    """The letters of a Hangul syllable: 5.4."""
+    i = c - 0xAC00
+    return [0x1100 + i // 588, 0x1161 + i % 588 // 28] + [0x11A7 + i % 28] * (i % 28 != 0)
 
 
 def sequences_at(table: bytes, text: bytes) -> list[tuple[int, bytes]]:
@@ -404,8 +413,7 @@ def normalized_points(norm: bytes, text: bytes) -> list[tuple[int, int]]:
         start, length, _ = entry(c)
         decomposed = [c]
         if 0xAC00 <= c <= 0xD7A3:
-            i = c - 0xAC00
-            decomposed = [0x1100 + i // 588, 0x1161 + i % 588 // 28] + ([0x11A7 + i % 28] if i % 28 else [])
+            decomposed = hangul_letters(c)
         elif length:
             decomposed = list(struct.unpack_from(f"<{length}I", norm, at_points + 4 * start))
         points += [(point, int(number == 0)) for number, point in enumerate(decomposed)]

@@ -71,6 +71,13 @@ def test_a_map_to_what_is_not_utf8(library: Library) -> None:
     assert library.encode("\u00c0".encode())[0] == CORRUPT
 
 
+def test_a_map_to_the_letters_of_what_is_no_hangul_syllable(library: Library) -> None:
+    start, count = map_parts()["entries"]
+    changes = [(b"NORM", start + 8 * index + 6, "B", 2) for index in range(1, count)]
+    assert library.open(patched("rewriting", *changes)) == OK
+    assert library.encode("\u00c0".encode())[0] == CORRUPT
+
+
 @pytest.mark.parametrize(("op", "offset"), [(0, 0), (0, 4), (0, 8), (0, 12), (0, 16), (1, 0), (1, 4), (1, 8), (1, 12)])
 def test_tables_of_another_size_than_their_counts_say(library: Library, op: int, offset: int) -> None:
     at = table_of("rewriting", op) + offset

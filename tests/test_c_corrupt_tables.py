@@ -203,7 +203,7 @@ def test_a_self_test_whose_text_is_not_utf8(library: Library) -> None:
 @pytest.mark.parametrize(
     ("offset", "number"),
     [
-        (0, 32),  # a flag without a name
+        (0, 64),  # a flag without a name
         (0, 2),  # BY_CHARACTER without BYTE_FALLBACK
         (0, 8 | 16),  # two ways to tell the first
         (4, 1),  # NUL is stripped: that is a character
@@ -221,9 +221,22 @@ def test_a_decoder_with_rules_that_do_not_go_together(library: Library, offset: 
     assert library.start_stream() == expected
 
 
+def test_edges_that_nothing_reads_are_not_opened(library: Library) -> None:
+    assert library.open(patched("decode-fallback", (b"DECO", 0, "I", 1))) == OK
+    assert library.open(patched("decode-fallback", (b"DECO", 0, "I", 1 | 32))) == CORRUPT
+
+
+@pytest.mark.parametrize("flags", [32, 1 | 2 | 32, 1 | 4 | 32, 1 | 8 | 32, 1 | 16 | 32])
+def test_edges_with_other_flags(library: Library, flags: int) -> None:
+    assert library.open(patched("decode-runs", (b"DECO", 0, "I", flags))) == OK
+    assert library.decode(3) == CORRUPT
+    assert library.start_stream() == CORRUPT
+
+
 @pytest.mark.parametrize(
     ("offset", "form", "number"),
     [
+        (0, "I", 32),  # edges that no class is left for
         (4, "I", 1),  # stripped and edited
         (8, "I", 1),
         (32, "B", 250),  # a class that there is not

@@ -71,12 +71,27 @@ DECODERS: dict[str, dict[str, Any] | None] = {
         FUSE, strip("a", 2, 1), strip("▁", 3, 3), replace("b", "a"), strip("a", 1, 2)
     ),
     "overlapping": sequence(FUSE, replace("aa", "a"), replace("aab", "b"), replace("▁▁▁", "▁▁")),
+    "chatglm": sequence(FALLBACK, metaspace("always")),
+    "metaspace never, then the space": sequence(FALLBACK, metaspace("never"), FUSE, strip(" ", 1, 0)),
+    "runs and tokens replaced": sequence(FALLBACK, replace("é", "e▁"), replace("▁", " "), FUSE, replace("  ", "_")),
+    "runs stripped": sequence(FALLBACK, strip("A", 1, 0), replace("\ufffd", "?"), FUSE, strip("▁", 0, 2)),
+    "runs as pieces of words": sequence(FALLBACK, {"type": "WordPiece", "prefix": "▁", "cleanup": False}),
+    "BabyLM's": sequence(
+        BYTE_LEVEL, metaspace("always"), strip(" ", 1, 0), replace("× ", "\n", "Regex"), replace("×", "\n", "Regex")
+    ),
+    "converted from Llama": sequence(
+        FALLBACK, replace("▁", " ", "Regex"), FUSE, replace(r"(?<!\n)^ ", "", "Regex"), replace("é+", "e", "Regex")
+    ),
+    "a space at the start of lines": sequence(
+        replace("▁", " ", "Regex"), FUSE, replace(r"\n", "\n ", "Regex"), replace("^ ", "", "Regex")
+    ),
+    "white space of the whole text": sequence(FALLBACK, FUSE, replace(r"\s+", " ", "Regex"), strip(" ", 1, 1)),
     "nothing": sequence(),
 }
 ATOMS = (
     *("a", "b", "▁", "##", "</w>", " ", "  ", ".", " ?", "!", "'", "n't", " do not", "'ve", "é", "Ġ", "Ċ", "中"),
     *("🙂", "\ufffd", "<pad>", "|", "_", "<0x41>", "<0x20>", "<0xE2>", "<0x96>", "<0x81>", "<0xF0>", "<0x9f>"),
-    *("<0xFF>", "<0x+1>", "<0xC3>", "<0xA9>"),
+    *("<0xFF>", "<0x+1>", "<0xC3>", "<0xA9>", "\n"),
 )
 VOCABULARY = (*ATOMS, "▁a", "▁▁", "##b", "b</w>", "a.", "▁'", "", "</w></w>", "<0xZZ>", "ÃĹ", "Ã", "ł", "aĠb")
 
@@ -129,7 +144,21 @@ parts = st.one_of(
     ),
     st.builds(
         replace,
-        st.sampled_from(["[ab]", "▁+", "^ ", r"\s+$", r"\w+(?!\S)", "<0x..>"]),
+        st.sampled_from(
+            [
+                "[ab]",
+                "▁+",
+                "^ ",
+                r"\s+$",
+                r"\w+(?!\S)",
+                "<0x..>",
+                "▁",
+                r"(?<=\S) (?=\S)",
+                "é|ab?",
+                "a{2,3}▁",
+                r"[ \n]\z",
+            ]
+        ),
         st.sampled_from([" ", "", "$0"]),
         st.just("Regex"),
     ),
@@ -165,10 +194,18 @@ def test_any_chain_gives_the_text_of_the_reference_or_is_refused(
 @pytest.mark.parametrize(
     ("chain", "vocab"),
     [
-        ((FUSE, replace("[ab]", "x", "Regex")), ["a"]),
+        ((FUSE, replace("a+b", "x", "Regex")), ["a"]),
+        ((FUSE, replace(r"\d", "x", "Regex")), ["a"]),
+        ((FUSE, replace("[^a]", "x", "Regex")), ["a"]),
+        ((FUSE, replace("a*", "x", "Regex")), ["a"]),
+        ((FUSE, replace("a(?=bc)", "x", "Regex")), ["a"]),
         ((FUSE, FALLBACK), ["a"]),
         ((FUSE, BYTE_LEVEL), ["a"]),
-        ((FALLBACK, metaspace("always")), ["<0x41>"]),
+        ((FALLBACK, FALLBACK), ["<0x41>"]),
+        ((FALLBACK, ctc(True)), ["<0x41>"]),
+        ((FALLBACK, {"type": "BPEDecoder", "suffix": "</w>"}), ["<0x41>"]),
+        ((FALLBACK, strip("a", 65, 0)), ["<0x41>"]),
+        ((FALLBACK, {"type": "WordPiece", "prefix": "##", "cleanup": True}), ["<0x41>"]),
         ((FALLBACK, BYTE_LEVEL), ["<0x41>"]),
         ((ctc(True), ctc(True)), ["a"]),
         ((replace("b", "a"), ctc(True)), ["a", "b"]),

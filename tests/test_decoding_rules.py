@@ -32,7 +32,12 @@ def streamed(tokenizer: Tokenizer, ids: Sequence[int], skip: bool) -> str:
 def test_ids_decode_as_the_specification_says(
     tokens: list[Token], decoding: Decoding, data: st.DataObject, skip: bool
 ) -> None:
-    content = decode_only(tokens, decoding)
+    try:
+        content = decode_only(tokens, decoding)
+    except UnsupportedError as error:
+        if decoding.runs is None or "so many states" not in error.found:
+            raise
+        return
     file, tokenizer = spec_reader.open_file(content), load(content)
     ids = st.lists(st.integers(0, len(tokens) - 1), max_size=10)
     for sequence in data.draw(st.lists(ids, min_size=1, max_size=6)):

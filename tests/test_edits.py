@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_decoding import edits
+from random_decoding import edits, runs
 
 from tokexport.compiler.edits import EditTable, compile_edits
 from tokexport.errors import UnsupportedError
-from tokexport.model import Replacing, TextEdit, Trimmed
+from tokexport.model import Begun, Matching, Replacing, RunEdit, RunEdits, Split, TextEdit, Trimmed
 
 
-def edited(text: str, steps: Sequence[TextEdit]) -> str:
+def edited(text: str, steps: Sequence[RunEdit]) -> str:
     for step in steps:
-        text = trimmed(text, step) if isinstance(step, Trimmed) else replaced(text, dict(step.rules))
+        if isinstance(step, Trimmed):
+            text = trimmed(text, step)
+        elif isinstance(step, Begun):
+            text = text[len(step.prefix) :] if text.startswith(step.prefix) else step.otherwise + text
+        elif isinstance(step, Matching):
+            assert isinstance(step.split.pattern, str)
+            text = re.sub(step.split.pattern, step.content, text)
+        else:
+            text = replaced(text, dict(step.rules))
     return text
 
 
@@ -36,11 +45,17 @@ def replaced(text: str, rules: dict[str, str]) -> str:
 
 
 def run(table: EditTable, text: bytes) -> bytes:
+    return run_parts(table, [(None, text)])
+
+
+def run_parts(table: EditTable, parts: Sequence[tuple[bool | None, bytes]]) -> bytes:
+    """Texts, and whether they are those of runs; None: there is no edge."""
     state, written = 0, b""
-    for byte in text:
-        symbol = int(table.classes[byte])
-        written += table.written[state][symbol] + bytes([byte]) * table.keeps[state][symbol]
-        state = table.next[state][symbol]
+    for is_run, text in parts:
+        edges = [] if is_run is None else [(len(table.next[0]) - 1 - is_run, b"")]
+        for symbol, byte in [*edges, *((int(table.classes[byte]), bytes([byte])) for byte in text)]:
+            written += table.written[state][symbol] + byte * table.keeps[state][symbol]
+            state = table.next[state][symbol]
     return written + table.ends[state]
 
 
@@ -55,6 +70,36 @@ def test_the_table_does_what_its_steps_do(steps: list[TextEdit], some: list[str]
     table = compile_edits(steps)
     for text in some:
         assert run(table, text.encode()).decode() == edited(text, steps)
+
+
+@settings(max_examples=300, deadline=None)
+@given(runs, st.just([]) | edits, st.lists(st.tuples(st.booleans(), texts.map("".join)), max_size=5))
+def test_the_edits_of_runs_are_done_to_each_run_by_itself(
+    runs: RunEdits, steps: list[TextEdit], parts: list[tuple[bool, str]]
+) -> None:
+    try:
+        table = compile_edits(steps, runs)
+    except UnsupportedError as error:
+        if "so many states" not in error.found:
+            raise
+        return
+    assert table.edges
+    joined = "".join(
+        edited(text, runs.others if number else runs.first) if is_run else text
+        for number, (is_run, text) in enumerate(parts)
+    )
+    given = [(is_run, text.encode()) for is_run, text in parts]
+    assert run_parts(table, given).decode() == edited(joined, steps)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["ab", "a+", "(?:ab)+", "ab|abca|c", "aa?b", "(?<=b)a", "b(?=c)", r"\Aa|ca", "[ab]{2}"]
+)
+def test_matches_are_replaced_as_python_replaces_them(pattern: str) -> None:
+    table = compile_edits([Matching(Split(pattern), "x")])
+    for number in range(3**8):
+        text = "".join("abc"[number // 3**place % 3] for place in range(8))
+        assert run(table, text.encode()).decode() == re.sub(pattern, "x", text)
 
 
 def test_one_pattern_is_replaced_as_python_replaces_it() -> None:

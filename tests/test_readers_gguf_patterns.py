@@ -17,7 +17,9 @@ from tokexport.conversion import convert
 from tokexport.errors import UnsupportedError
 from tokexport.readers import read
 from tokexport.readers.byte_alphabet import CHARACTERS
-from tokexport.readers.gguf_patterns import ORIGINALS
+from tokexport.readers.gguf import gguf_document
+from tokexport.readers.gguf_patterns import ORIGINALS, SPLIT_AS
+from tokexport.readers.gguf_source import parse_gguf
 from tokexport.readers.known_patterns import KIMI, LLAMA3
 from tokexport.references import reference_for
 from tokexport.runtime.tokenizer import Tokenizer, load
@@ -33,16 +35,28 @@ PIECES = {
     "bloom": ["It's", " the", " ", " end", " of", " 12345", " days"],
     "qwen35": ["It", "'s", " the", " ", " end", " of", " ", "1", "2", "3", "4", "5", " days"],
     "llama-bpe": ["It", "'s", " the", " ", " end", " of", " ", "123", "45", " days"],
+    "bailingmoe": ["It", "'s", " the", " ", " end", " of", " ", "1", "2", "3", "4", "5", " days"],
+    "tiny_aya": ["It's", " the", " ", " end", " of", " ", "12", "345", " days"],
+    "minicpm5": ["It", "'s", " the", " ", " end", " of", " ", "123", "45", " days"],
+}
+# What follows a line break, or stands before it.
+BREAKS = {
+    "qwen2": ["a", ".\n\n", "b", "1", "2"],
+    "seed-coder": ["a", ".", "\n\n", "b", "1", "2"],
+    "laguna": ["a", ".", "\n\n", "b", "1", "2"],
+    "spark2_5": ["a", ".", "\n", "\n", "b", "1", "2"],
+    "hunyuan-dense": ["a", ".\n\n", "b", "12"],
 }
 
 
-def small_gguf(path: Path, pre: str | None) -> Path:
-    """The vocabulary of the small GPT-2 under a name, or under none."""
+def small_gguf(path: Path, pre: str | None, architecture: str = "gpt2", more: tuple[str, ...] = ()) -> Path:
+    """The vocabulary of the small GPT-2 under a name, or under none, with more special tokens."""
     document = json.loads((SMALL / "gpt2.json").read_text("utf-8"))
     spelling = {number: text for text, number in document["model"]["vocab"].items()}
     spelling |= {token["id"]: token["content"] for token in document["added_tokens"]}
-    added = {token["id"] for token in document["added_tokens"]}
-    writer = gguf.GGUFWriter(path, "gpt2")
+    spelling |= dict(enumerate(more, max(spelling) + 1))
+    added = {token["id"] for token in document["added_tokens"]} | {max(spelling) - place for place in range(len(more))}
+    writer = gguf.GGUFWriter(path, architecture)
     writer.add_tokenizer_model("gpt2")
     if pre is not None:
         writer.add_tokenizer_pre(pre)
@@ -113,13 +127,13 @@ def test_ranks_that_merges_do_not_tell_are_those_of_tiktoken(pre: str, seed: int
         assert tokenizer.encode(text) == reference.encode(text), text
 
 
-@pytest.mark.parametrize("pre", PIECES)
-def test_no_token_goes_beyond_a_piece(pre: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("pre", "pieces"), [*PIECES.items(), *BREAKS.items()])
+def test_no_token_goes_beyond_a_piece(pre: str, pieces: list[str], tmp_path: Path) -> None:
     tokenizer = converted(small_gguf(tmp_path / "it.gguf", pre))
-    text = "".join(PIECES[pre])
-    assert TEXT.startswith(text)
-    assert tokenizer.encode(text) == [number for piece in PIECES[pre] for number in tokenizer.encode(piece)]
-    ends = {sum(map(len, PIECES[pre][: count + 1])) for count in range(len(PIECES[pre]))}
+    text = "".join(pieces)
+    assert TEXT.startswith(text) == (pre in PIECES and pieces is PIECES[pre])
+    assert tokenizer.encode(text) == [number for piece in pieces for number in tokenizer.encode(piece)]
+    ends = {sum(map(len, pieces[: count + 1])) for count in range(len(pieces))}
     assert ends <= {end for _, end in tokenizer.encode_with_offsets(text).offsets}
 
 
@@ -127,6 +141,34 @@ def test_no_token_goes_beyond_a_piece(pre: str, tmp_path: Path) -> None:
 def test_marks_are_composed_where_the_original_does(pre: str, tmp_path: Path) -> None:
     tokenizer = converted(small_gguf(tmp_path / "it.gguf", pre))
     assert tokenizer.encode("e\u0301") == tokenizer.encode("é") != []
+
+
+def test_compatible_characters_are_one_where_the_original_says_so(tmp_path: Path) -> None:
+    tokenizer = converted(small_gguf(tmp_path / "it.gguf", "exaone"))
+    assert tokenizer.encode("ﬁ～\uff11") == tokenizer.encode("fi~1") != []
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_lfm2_tells_by_its_merges_whether_tokens_go_before_them(seed: int, tmp_path: Path) -> None:
+    """Ranks are written as a merge for each two parts of each token, in any order here; of trained merges there are fewer."""
+    dice = random.Random(seed)
+    words = ["".join(letters) for size in range(2, 7) for letters in itertools.product("ab", repeat=size)]
+    merges = [f"{word[:at]} {word[at:]}" for word in words for at in range(1, len(word))]
+    writer = gguf.GGUFWriter(tmp_path / "it.gguf", "any")
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("lfm2")
+    writer.add_token_list([*CHARACTERS, *words])
+    writer.add_token_types([gguf.TokenType.NORMAL] * (256 + len(words)))
+    writer.add_token_merges(dice.sample(merges, len(merges)))
+    writer.add_add_bos_token(False)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    tokenizer = converted(tmp_path / "it.gguf")
+    assert [tokenizer.encode(word) for word in words] == [[256 + number] for number in range(len(words))]
+    trained = gguf_document(parse_gguf(small_gguf(tmp_path / "trained.gguf", "lfm2")))
+    assert trained["model"]["ignore_merges"] is False
 
 
 @pytest.mark.parametrize("pre", [None, "default", "new-model"])
@@ -145,7 +187,7 @@ def test_the_user_names_the_pattern_of_a_file_that_does_not(pre: str | None, tmp
     ("pre", "pattern", "sentence"),
     [
         ("qwen2", "llama-bpe", r'its own tokenizer\.ggml\.pre is "qwen2"'),
-        (None, r"\w+", r"the pattern is a name of tokenizer\.ggml\.pre: bloom, .*tekken"),
+        (None, r"\w+", r"the pattern is a name of tokenizer\.ggml\.pre: bailingmoe, .*tekken"),
         (None, "cl100k_base", r"the pattern is a name of tokenizer\.ggml\.pre: "),
     ],
 )
@@ -165,3 +207,44 @@ def test_a_name_that_is_not_known_is_refused(tmp_path: Path) -> None:
     path = small_gguf(tmp_path / "it.gguf", "new-model")
     with pytest.raises(UnsupportedError, match=r'tokenizer\.ggml\.pre: "new-model".*deepseek-coder, .*tekken'):
         read(path)
+
+
+@pytest.mark.parametrize("pre", SPLIT_AS)
+def test_a_name_of_which_only_the_pattern_is_known_is_refused_with_the_word_that_helps(
+    pre: str, tmp_path: Path
+) -> None:
+    path = small_gguf(tmp_path / "it.gguf", pre)
+    with pytest.raises(UnsupportedError, match=rf'as for "{SPLIT_AS[pre]}".*--pattern {SPLIT_AS[pre]} \(pattern=\)'):
+        read(path)
+    same = replace(read(path, pattern=SPLIT_AS[pre]), provenance=None)
+    assert same == replace(read(small_gguf(path, SPLIT_AS[pre])), provenance=None)
+
+
+def test_no_name_is_in_both_tables() -> None:
+    assert not ORIGINALS.keys() & SPLIT_AS.keys()
+    assert ORIGINALS.keys() >= set(SPLIT_AS.values())
+
+
+@pytest.mark.parametrize(
+    ("architecture", "more", "name"),
+    [("nemotron_h_moe", ("<|im_start|>",), "tekken"), ("nemotron_h", (), "tekken"), ("llama", ("[IMG]",), "llama-bpe")],
+)
+def test_pixtral_is_the_name_of_two_patterns(
+    architecture: str, more: tuple[str, ...], name: str, tmp_path: Path
+) -> None:
+    path = small_gguf(tmp_path / "it.gguf", "pixtral", architecture, more)
+    assert gguf_document(parse_gguf(path))["pre_tokenizer"] == ORIGINALS[name].pre_tokenizer
+    tokenizer = converted(path)
+    pieces = ["hello", "World"] if name == "tekken" else ["helloWorld"]
+    assert tokenizer.encode("".join(pieces)) == [number for piece in pieces for number in tokenizer.encode(piece)]
+    result = compare(tokenizer, reference_for(path), strings=150, code_points=False)
+    assert result.ok, "\n".join(result.lines())
+
+
+def test_pixtral_of_another_model_is_refused(tmp_path: Path) -> None:
+    path = small_gguf(tmp_path / "it.gguf", "pixtral", "llama", ("<|im_start|>",))
+    with pytest.raises(
+        UnsupportedError, match=r'that of "tekken" \(Nemotron 3\).*say with --pattern \(pattern=\) which'
+    ):
+        read(path)
+    assert gguf_document(parse_gguf(path, "tekken"))["pre_tokenizer"] == ORIGINALS["tekken"].pre_tokenizer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,10 @@ def bert(path: Path, **values: Any) -> Path:
     return written(path, "bert", tokens, values)
 
 
-@pytest.mark.parametrize("values", [{"pre": "bert-bge"}, {"pre": "jina-v2-en"}, {"normalizer.lowercase": True}, {}])
+@pytest.mark.parametrize(
+    "values",
+    [{"pre": "bert-bge"}, {"pre": "bert-bge-large"}, {"pre": "jina-v2-en"}, {"normalizer.lowercase": True}, {}],
+)
 def test_wordpiece_lower_cases_where_the_file_or_the_user_says_so(values: dict[str, Any], tmp_path: Path) -> None:
     path = bert(tmp_path / "x.gguf", **values)
     convert(path, tmp_path / "x.bin", pattern=None if values else "bert-bge")
@@ -89,8 +93,10 @@ def assert_as_bert(path: Path, **options: Any) -> None:
 
 
 def test_wordpiece_that_nobody_says_to_lower_case_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UnsupportedError, match=r"no tokenizer\.ggml\.normalizer\.lowercase .*bert-bge, jina-v2-en"):
-        read(bert(tmp_path / "x.gguf", pre="bert-bge-large"))
+    with pytest.raises(
+        UnsupportedError, match=r"no tokenizer\.ggml\.normalizer\.lowercase .*bert-bge, bert-bge-large, jina-v2-en"
+    ):
+        read(bert(tmp_path / "x.gguf", pre="new-model"))
 
 
 @pytest.mark.parametrize(
@@ -152,6 +158,18 @@ def test_an_array_that_is_missing_is_named(model: str, missing: str, tmp_path: P
     del values[missing]
     with pytest.raises(SourceError, match=rf"there is no tokenizer\.ggml\.{missing}, without which"):
         read(written(tmp_path / "x.gguf", model, ["a"], values))
+
+
+def test_scores_may_be_whole_numbers(tmp_path: Path) -> None:
+    tokens, types = ["<unk>", "\u2581", "a", "b", "ab"], [gguf.TokenType.UNKNOWN] + [NORMAL] * 4
+    whole = written(tmp_path / "whole.gguf", "llama", tokens, {"token_type": types, "scores": [0, -1, -2, -3, -4]})
+    real = written(
+        tmp_path / "real.gguf", "llama", tokens, {"token_type": types, "scores": [0.0, -1.0, -2.0, -3.0, -4.0]}
+    )
+    one, two = read(whole), read(real)
+    assert replace(one, provenance=two.provenance) == two
+    convert(whole, tmp_path / "x.bin")
+    assert load(tmp_path / "x.bin").encode("abb") == [1, 4, 3]
 
 
 def test_a_pattern_for_a_model_that_splits_by_none_is_refused(tmp_path: Path) -> None:

@@ -73,6 +73,11 @@ NORMALIZERS: dict[str, dict[str, Any]] = {
     "at the end": replace("", Regex=r"\s+$"),
     "prepend": {"type": "Prepend", "prepend": "\u2581"},
     "precompiled": PRECOMPILED,
+    "without accents": {"type": "Sequence", "normalizers": [{"type": "NFKD"}, {"type": "StripAccents"}]},
+    "lower without accents": {
+        "type": "Sequence",
+        "normalizers": [{"type": "NFD"}, {"type": "Lowercase"}, {"type": "StripAccents"}],
+    },
     "bert": bert(),
     "bert cased": bert(lowercase=False),
     "bert accents": bert(strip_accents=True, lowercase=False, clean_text=False),

@@ -127,6 +127,7 @@ def test_the_limits_are_the_declared_ones() -> None:
     assert f"(0x{layout.ACCEPT:04X}, `ACCEPT`)" in spec_document.text()
     assert f"op_count is at most {layout.MAX_OPS}" in rules
     assert f"that is below 0x{layout.MAP_OTHER:X} (`MAP_OTHER`)" in spec_document.text()
+    assert f"; {layout.MAP_LETTERS} (`MAP_LETTERS`): it is a Hangul syllable" in spec_document.text()
     form = f"{layout.FormHeader.sizeof()} + {2 * layout.CLASS_TOP} + {2 * layout.CLASS_BLOCK} * middle_count + "
     form += f"{2 * layout.CLASS_BLOCK} * leaf_count + {layout.NORMALIZER_ENTRY.itemsize} * entry_count + "
     form += (

@@ -142,6 +142,7 @@ class DecoderFlag(IntFlag):
     REPEATS_ONCE = 1 << 2  # an id that follows itself gives nothing
     FIRST_BY_CONTENT = 1 << 3  # ids without content are neither the first nor the last
     FIRST_BY_TEXT = 1 << 4  # an id is the first as long as those before it gave no bytes
+    EDGES = 1 << 5  # the edits read where the text of a run begins, and where another token does
 
 
 # DECO: this; then, where edit_state_count is not 0, 256 classes of bytes, edit_state_count * edit_class_count EDIT by state and class,
@@ -366,6 +367,7 @@ MapHeader = Struct(
     "idle_leads" / Int64ul,  # bit b - 0xC0: every character whose first byte is b stays as it is
 )
 MAP_ENTRY: Final = np.dtype([("start", "<u4"), ("before", "u1"), ("after", "u1"), ("keep", "u1"), ("zero", "u1")])
+MAP_LETTERS: Final = 2  # keep: the letters of a Hangul syllable
 MAX_MAPPED: Final = 0xFF  # bytes before a character, and behind it
 MAP_OTHER: Final = 0x80  # in ascii: the entry says what the character becomes
 

@@ -359,7 +359,36 @@ class Trimmed:
     at_end: bool = False
 
 
-TextEdit = Replacing | Trimmed
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """``prefix`` is dropped at the start of the text of a run; before one that does not begin so stands ``otherwise``."""
+
+    prefix: str
+    otherwise: str
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """Each match of a regular expression is replaced; of ``split`` only the pattern matters."""
+
+    split: Split
+    content: str
+
+
+TextEdit = Replacing | Matching | Trimmed
+RunEdit = TextEdit | Begun
+
+
+@dataclass(frozen=True, slots=True)
+class RunEdits:
+    """What is done to the text of each run of ``fallback`` tokens by itself, one after the other.
+
+    Each U+FFFD of a run that is no text is a text of its own. ``first``: what is done to the one that begins the whole text, before which
+    there is no id; ``others``: to all others.
+    """
+
+    first: tuple[RunEdit, ...]
+    others: tuple[RunEdit, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,7 +399,8 @@ class Decoding:
     ``fallback_by_character`` whole characters in it stay, and each other byte is one U+FFFD (SentencePiece). ``strip_left``,
     ``strip_right``: up to so many of a character are dropped at the start and the end of the whole text. ``repeats_once``: neighbouring
     equal ids decode once (CTC). ``edits``: what is done to the whole text, one after the other, where that is more than dropping a
-    character at its ends; nothing is dropped by ``strip_left`` and ``strip_right`` then.
+    character at its ends; nothing is dropped by ``strip_left`` and ``strip_right`` then. ``runs``: what is done to the text of runs before
+    that; such a decoding has ``byte_fallback`` and of the others only ``edits``.
     """
 
     byte_fallback: bool = False
@@ -380,6 +410,7 @@ class Decoding:
     fallback_by_character: bool = False
     first_is: FirstIs = FirstIs.ID
     edits: tuple[TextEdit, ...] = ()
+    runs: RunEdits | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,10 @@ enum {
     REPEATS_ONCE = 4,
     FIRST_BY_CONTENT = 8,
     FIRST_BY_TEXT = 16,
-    DECODER_FLAGS = 31,
+    EDGES = 32,
+    DECODER_FLAGS = 63,
+    RUN_EDGE = 2, /* how far the class of an edge is from the end of the classes */
+    TOKEN_EDGE = 1,
 
     TRIE_HEADER = 32,
     UNIT_SIZE = 8,
@@ -118,6 +121,7 @@ enum {
     FORM_HEADER = 32,
     MAP_HEADER = 24,
     MAP_OTHER = 0x80,
+    MAP_LETTERS = 2,
 
     CHARACTERS_HEADER = 16,
     PLACES = 4,
@@ -962,9 +966,12 @@ static int check_edits(const tkx *t) {
     const uint32_t states = (uint32_t)field(t->decoder, 20) & 0xFFFF, classes = (uint32_t)field(t->decoder, 20) >> 16;
     const uint8_t *edit = t->decoder.data + DECODER_SIZE + 256;
     const uint64_t text = field(t->decoder, 24);
+    const int edges = (field(t->decoder, 0) & EDGES) != 0;
     size_t left = (size_t)states * (classes + 1);
-    if (!states) return !classes && !text;
-    if (field(t->decoder, 4) || field(t->decoder, 8) || classes > 256 || !all_bytes_below(edit - 256, 256, classes)) return 0;
+    if (!states) return !classes && !text && !edges;
+    if (field(t->decoder, 4) || field(t->decoder, 8) || classes > 256) return 0;
+    if (edges && classes < 3) return 0;
+    if (!all_bytes_below(edit - 256, 256, edges ? classes - 2 : classes)) return 0;
     for (; left; left--, edit += EDIT_SIZE) {
         if (load_u16(edit) >= states || (load_u16(edit + 2) & ~(uint32_t)EDIT_KEEPS) + (uint64_t)load_u32(edit + 4) > text) return 0;
     }
@@ -1353,6 +1360,15 @@ static void put_edited(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t siz
     put(s, bytes + from, size - from);
 }
 
+/* Lets the edits read an edge: RUN_EDGE or TOKEN_EDGE. */
+static void put_edge(tkx_decoder *d, sink *s, uint32_t edge) {
+    const uint8_t *edit;
+    if (!(d->rules & EDGES)) return;
+    edit = find_edit(d, load_u16(d->t->decoder.data + 22) - edge);
+    put_edit(d, s, edit);
+    d->edit_state = (uint16_t)load_u16(edit);
+}
+
 /* Writes bytes of the text but for what is stripped at its ends, or as the edits make them. */
 static void put_inner(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size) {
     size_t i = 0;
@@ -1465,6 +1481,18 @@ static int form_at(const tkx *t, uint32_t flags, unsigned place, const uint8_t *
     return 1;
 }
 
+/* Begins the text of a run, when the first of it is to be written. */
+static void begin_run(tkx_decoder *d, sink *s) {
+    if (!d->run_begun) put_edge(d, s, RUN_EDGE);
+    d->run_begun = 1;
+}
+
+/* Writes a byte of a run that is no UTF-8. Each is a text of its own. */
+static void put_bad(tkx_decoder *d, sink *s) {
+    put_edge(d, s, RUN_EDGE);
+    put_inner(d, s, REPLACEMENT, 3);
+}
+
 /* Holds a byte of a run back until it is known whether the run is UTF-8. */
 static void hold_byte(tkx_decoder *d, sink *s, uint8_t byte) {
     size_t looked;
@@ -1472,13 +1500,14 @@ static void hold_byte(tkx_decoder *d, sink *s, uint8_t byte) {
     d->run[d->run_size++] = byte;
     look = utf8_look(d->run + d->run_good, (size_t)(d->run_size - d->run_good), &looked);
     if (look == UTF8_BAD) {
-        for (; d->run_size; d->run_size--) put_inner(d, s, REPLACEMENT, 3);
+        for (; d->run_size; d->run_size--) put_bad(d, s);
         d->run_good = 0;
         d->run_state = RUN_BAD;
         return;
     }
     if (look == UTF8_GOOD) d->run_good = d->run_size;
     if (d->run_size == TKX_MAX_RUN) {
+        begin_run(d, s);
         put_inner(d, s, d->run, d->run_good);
         d->run_size = (uint16_t)(d->run_size - d->run_good);
         memmove(d->run, d->run + d->run_good, d->run_size);
@@ -1489,24 +1518,32 @@ static void hold_byte(tkx_decoder *d, sink *s, uint8_t byte) {
 /* Writes bytes of FALLBACK tokens. */
 static void put_run(tkx_decoder *d, sink *s, const uint8_t *bytes, uint32_t length) {
     uint32_t i;
+    if (!length) return;
     if (d->as_bytes || (d->rules & BY_CHARACTER) || d->run_state == RUN_GOOD) {
+        begin_run(d, s);
         put_bytes(d, s, bytes, length);
         return;
     }
     if (d->run_state == RUN_NONE) d->run_state = RUN_HELD;
     for (i = 0; i < length; i++) {
-        if (d->run_state == RUN_BAD) put_inner(d, s, REPLACEMENT, 3);
+        if (d->run_state == RUN_BAD) put_bad(d, s);
         else hold_byte(d, s, bytes[i]);
     }
 }
 
 /* A token that is no FALLBACK ends a run. */
 static void end_run(tkx_decoder *d, sink *s) {
-    if (!(d->rules & BYTE_FALLBACK) || d->as_bytes) return;
-    if (d->run_good == d->run_size) put_inner(d, s, d->run, d->run_size);
-    else for (; d->run_size; d->run_size--) put_inner(d, s, REPLACEMENT, 3);
+    if (!(d->rules & BYTE_FALLBACK)) return;
+    if (d->run_good < d->run_size) {
+        for (; d->run_size; d->run_size--) put_bad(d, s);
+    } else if (d->run_size) {
+        begin_run(d, s);
+        put_inner(d, s, d->run, d->run_size);
+    }
     d->run_size = d->run_good = 0;
     d->run_state = RUN_NONE;
+    d->run_begun = 0;
+    if (d->as_bytes) return;
     end_held(d, s);
 }
 
@@ -1554,6 +1591,7 @@ static int put_token(tkx_decoder *d, sink *s, uint32_t id, unsigned place) {
     } else {
         if (!form_at(d->t, flags, place, &bytes, &length)) return TKX_E_CORRUPT;
         end_run(d, s);
+        put_edge(d, s, TOKEN_EDGE);
         put_bytes(d, s, bytes, length);
         if (d->rules & BYTE_FALLBACK) end_held(d, s);
     }
@@ -1624,6 +1662,7 @@ static int read_rules(tkx_decoder *d) {
     d->rules = (uint8_t)load_u32(rules);
     if ((d->rules & BY_CHARACTER) && !(d->rules & BYTE_FALLBACK)) return 0;
     if ((d->rules & FIRST_BY_CONTENT) && (d->rules & FIRST_BY_TEXT)) return 0;
+    if ((d->rules & EDGES) && d->rules != (EDGES | BYTE_FALLBACK)) return 0;
     d->edit_states = (uint16_t)load_u16(rules + 20);
     d->left_count = load_u32(rules + 4);
     d->right_most = load_u32(rules + 8);
@@ -2994,26 +3033,42 @@ static const uint8_t *map_entry(const rewriter *w, uint32_t c) {
     return NULL;
 }
 
-/* The first character from p on that a map changes; ASCII ends the search too, unless `ascii`. */
-static const uint8_t *map_skip(const rewriter *w, const uint8_t *p, int ascii) {
+/* The first character from p on that a map changes, and its entry, if it is not ASCII; ASCII ends the search too, unless `ascii`. */
+static FORCE_INLINE const uint8_t *map_skip(const rewriter *w, const uint8_t *p, int ascii, const uint8_t **entry) {
     const uint8_t *data = w->op->table.data, *direct = data + MAP_HEADER;
     const uint8_t *first = direct + ASCII_SIZE + TOP_SIZE + 128 * (size_t)load_u32(data) + 128 * (size_t)load_u32(data + 4);
     const uint64_t idle_leads = load_u64(data + 16);
+    *entry = NULL;
     while (p < w->end) {
         if (*p < 0x80) {
             if (!ascii || direct[*p] != *p) break;
             p++;
         } else {
-            if (!(idle_leads >> (*p & 63) & 1) && map_entry(w, utf8_decode(p)) != first) break;
+            if (!(idle_leads >> (*p & 63) & 1) && (*entry = map_entry(w, utf8_decode(p))) != first) break;
             p += utf8_length(*p);
         }
     }
     return p;
 }
 
+/* Writes the letters of the Hangul syllable at p. */
+static void write_letters(rewriter *w, const uint8_t *p) {
+    const uint32_t c = utf8_decode(p) - 0xAC00;
+    uint8_t letters[9];
+    size_t size;
+    if (c >= 11172) {
+        fail(w->r, TKX_E_CORRUPT);
+        return;
+    }
+    size = utf8_encode(letters, 0x1100 + c / 588);
+    size += utf8_encode(letters + size, 0x1161 + c % 588 / 28);
+    if (c % 28) size += utf8_encode(letters + size, 0x11A7 + c % 28);
+    write_bytes(w, letters, size, p);
+}
+
 /* MAP. */
 static void run_map(rewriter *w) {
-    const uint8_t *data = w->op->table.data, *direct = data + MAP_HEADER, *p = map_skip(w, w->text, 1);
+    const uint8_t *entry, *data = w->op->table.data, *direct = data + MAP_HEADER, *p = map_skip(w, w->text, 1, &entry);
     const uint8_t *entries = direct + ASCII_SIZE + TOP_SIZE + 128 * (size_t)load_u32(data) + 128 * (size_t)load_u32(data + 4);
     const uint8_t *texts = entries + 8 * (size_t)load_u32(data + 8);
     uint32_t text_size = load_u32(data + 12);
@@ -3021,7 +3076,7 @@ static void run_map(rewriter *w) {
     w->changed = 1;
     write_copy(w, w->text, (size_t)(p - w->text));
     while (p < w->end && w->r->code == TKX_OK) {
-        const uint8_t *entry, *kept;
+        const uint8_t *kept;
         uint32_t start, before_size, after_size;
         size_t ascii = smaller((size_t)(w->end - p), w->room - w->used), i = 0;
         for (; i < ascii; i++) {
@@ -3032,14 +3087,14 @@ static void run_map(rewriter *w) {
         w->used += i;
         align_copy(w, p, i);
         p += i;
-        kept = map_skip(w, p, 0);
+        kept = map_skip(w, p, 0, &entry);
         if (kept > p) {
             write_copy(w, p, (size_t)(kept - p));
             p = kept;
-            continue;
+            if (p == w->end || *p < 0x80) continue;
         }
-        if (p == w->end) break;
-        entry = map_entry(w, utf8_decode(p));
+        if (p == w->end || w->r->code != TKX_OK) return;
+        if (*p < 0x80) entry = map_entry(w, *p);
         if (!entry) return;
         start = load_u32(entry);
         before_size = entry[4];
@@ -3050,7 +3105,8 @@ static void run_map(rewriter *w) {
             fail(w->r, TKX_E_CORRUPT);
         } else {
             write_bytes(w, texts + start, before_size, p);
-            if (entry[6]) write_copy(w, p, utf8_length(*p));
+            if (entry[6] == MAP_LETTERS) write_letters(w, p);
+            else if (entry[6]) write_copy(w, p, utf8_length(*p));
             write_bytes(w, texts + start + before_size, after_size, p);
         }
         p += utf8_length(*p);

@@ -316,7 +316,7 @@ typedef struct tkx_decoder {
     uint8_t held_size;
     uint8_t skip_special, as_bytes, rules;
     /* Only for a file with a decoder of its own: */
-    uint8_t is_first, waiting_is_first, run_state, left_part, right_part;
+    uint8_t is_first, waiting_is_first, run_state, run_begun, left_part, right_part;
     uint8_t left[5], right[5]; /* the characters to strip; their size, then their bytes */
     uint16_t run_size, run_good, edit_states, edit_state;
     uint32_t left_count, right_count, right_most; /* still to strip at the start; held back at the end, and how many at most */

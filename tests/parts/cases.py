@@ -242,9 +242,13 @@ def _decoders() -> Members:
     yield case("Replace", "Regex that matches nothing too", replace("-", Regex=r"a*|(?=b)"))
     yield case("Replace", "Regex that refers back to one of a few texts", replace(" ", Regex=r"(a)\1"))
     yield case("Replace", "Regex that refers back to any text", replace(" ", Regex=r"(a+)\1"))
+    yield case("Replace", "Regex of the whole text", fuse, replace(" ", Regex="[▁a]+b?|t "))
+    yield case("Replace", "Regex of any characters of the whole text", fuse, replace(" ", Regex=r"\d+"))
     yield case("Replace", "one character of the whole text", fuse, replace(" ", String="▁"))
     yield case("Replace", "more characters of the whole text", fuse, replace("-", String="ab"))
     yield case("Sequence", "Llama's", replace(" ", String="▁"), fallback, fuse, strip(" ", 1, 0))
+    metaspace = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
+    yield case("Sequence", "ChatGLM's", fallback, metaspace)
 
 
 def _added_tokens() -> Members:

@@ -69,11 +69,12 @@ def read_decoding(section: bytes | None) -> Decoding:
 
 def edits_text(section: bytes | None) -> str:
     """The edits of DECO in a few words; nothing for a file without them."""
-    states = 0 if section is None else layout.Decoder.parse(section).edit_state_count
-    if section is None or not states:
+    rules = None if section is None else layout.Decoder.parse(section)
+    if section is None or rules is None or not rules.edit_state_count:
         return ""
     table = zlib.crc32(section[layout.Decoder.sizeof() :])
-    return f"the whole text edited by a table of {states} states (CRC-32 {table:08x})"
+    what = "the whole text and runs" if rules.flags & DecoderFlag.EDGES else "the whole text"
+    return f"{what} edited by a table of {rules.edit_state_count} states (CRC-32 {table:08x})"
 
 
 def decoding_text(decoding: Decoding, edits: str = "") -> str:

@@ -1,6 +1,7 @@
 """Rewrite programs: what normalizers and some pre-tokenizers do to a text, as a list of a few kinds of operation.
 
-Steps that look at single characters only become one map, however many stand in a row.
+Steps that look at single characters only become one map, however many stand in a row; a decomposition whose marks the next step drops
+is one of them.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy.typing as npt
 
 from tokexport.compiler.character_map import CharacterMapping, joined, mapping_of, named_mapping
 from tokexport.compiler.charsmap import CharacterSequences, read_charsmap
+from tokexport.compiler.decomposing import without_marks
 from tokexport.compiler.graphemes import grapheme_program
 from tokexport.compiler.idle import with_plain_classes
 from tokexport.compiler.normalizer_table import NormalizerTable, normalizer_table
@@ -110,15 +112,24 @@ def compile_steps(steps: tuple[NormalizerStep | PreTokenizerStep, ...]) -> tuple
     ops: list[Op] = []
     for step in steps:
         for op in _ops(step):
-            last = ops[-1] if ops else None
-            both = joined(last.mapping, op.mapping) if isinstance(last, MapOp) and isinstance(op, MapOp) else None
-            if both is not None and both.longest() <= MAX_MAPPED:
-                ops[-1] = MapOp(both)
-            else:
-                ops.append(op)
+            ops.append(op)
+            while len(ops) > 1 and (both := _both(*ops[-2:])) is not None:
+                ops[-2:] = [both]
     if len(ops) > MAX_OPS:
         raise UnsupportedError("normalizer", f"{len(ops)} operations in a row", f"at most {MAX_OPS} are")
     return tuple(ops)
+
+
+def _both(first: Op, second: Op) -> MapOp | None:
+    """The one map that does what two operations do, if there is one."""
+    match first, second:
+        case MapOp(one), MapOp(two):
+            mapping: CharacterMapping | None = joined(one, two)
+        case FormOp(table), MapOp(two):
+            mapping = without_marks(table.form, two)
+        case _:
+            return None
+    return MapOp(mapping) if mapping is not None and mapping.longest() <= MAX_MAPPED else None
 
 
 def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:

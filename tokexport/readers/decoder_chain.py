@@ -2,6 +2,7 @@
 
 The reference gives a list of strings, one a token, from decoder to decoder, and joins what comes out. A decoder looks at each string
 alone, and perhaps at whether it is the first or the last: so each token has at most four forms (between others, first, last, only).
+ByteFallback makes one string of a run of bytes: what is done to it behind that is expressed by ``Decoding.runs``.
 Fuse and ByteLevel join the list; what stands behind them works on the whole text and is expressed by the forms of the tokens, where no
 match reaches over the end of one, or by ``Decoding``. Source: ``tokenizers``, the module ``decoders``.
 """
@@ -10,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import Final, NoReturn, TypeAlias
 
 from tokexport.compiler.edits import compile_edits
 from tokexport.errors import UnsupportedError
-from tokexport.model import Decoding, FirstIs, Replacing, TextEdit, Token, TokenKind, Trimmed
+from tokexport.model import Decoding, FirstIs, Replacing, RunEdit, RunEdits, TextEdit, Token, TokenKind, Trimmed
 from tokexport.readers.byte_alphabet import decoded
 
 # Between others, first, last, only.
@@ -31,14 +32,15 @@ _HEX: Final = frozenset("0123456789abcdefABCDEF")
 class Step:
     """One decoder that looks at a string and at its place. ``path`` is where it stands in the source.
 
-    ``whole(text)`` is what it does to a text that is joined already, as a list of literal replacements; ``None``: nothing that can be said
-    so.
+    ``whole`` is what it does to a text that is joined already, or to any other text that is first and last; ``None``: nothing that can be
+    said so. ``behind``: what it does to a text that is not the first, where that is something else.
     """
 
     path: str
     name: str
     apply: Callable[[str, bool, bool], str]
-    whole: tuple[tuple[str, str], ...] | None
+    whole: tuple[TextEdit, ...] | None
+    behind: tuple[RunEdit, ...] | None = None
     sees_first: bool = False
     sees_last: bool = False
 
@@ -51,6 +53,12 @@ class StripStep:
     character: str
     start: int
     stop: int
+
+    @property
+    def edits(self) -> tuple[TextEdit, ...]:
+        """The same as edits of a text."""
+        trimmed = Trimmed(self.character, self.start), Trimmed(self.character, self.stop, at_end=True)
+        return tuple(edit for edit in trimmed if edit.count)
 
     def apply(self, text: str) -> str:
         """What is left of a text. Where the two ends meet, the reference itself stops; here nothing is left.
@@ -127,6 +135,17 @@ def fallback_byte(token: str) -> int | None:
     return int(digits, 16) if _HEX.issuperset(digits) else None
 
 
+def literal(replacements: Sequence[tuple[str, str]]) -> tuple[TextEdit, ...] | None:
+    """Literal replacements as edits of a text; ``None`` where the empty text is replaced.
+
+    >>> literal([("", ""), ("a", "b")]), literal([("", "x")])
+    ((Replacing(rules=(('a', 'b'),)),), None)
+    """
+    if any(content and not pattern for pattern, content in replacements):
+        return None
+    return tuple(Replacing((rule,)) for rule in replacements if rule[0])
+
+
 def replaced(text: str, replacements: Sequence[tuple[str, str]]) -> str:
     """A text after literal replacements, one behind the other."""
     for pattern, content in replacements:
@@ -160,15 +179,18 @@ class _Chain:
             self._fuse(step)
         elif self._joined:
             self._on_whole_text(step)
-        elif self._fallback:
-            _refuse(step.path, "a decoder between ByteFallback and Fuse", "put it before ByteFallback or behind Fuse")
         elif isinstance(step, FallbackStep):
             self._fall_back(step)
         elif isinstance(step, RepeatsStep):
             self._repeat_once(step)
         elif isinstance(step, StripStep):
+            self._edit_runs(step.path, step.edits, step.edits)
             self._map(lambda text, first, last: step.apply(text))
+        elif self._fallback and (step.whole is None or step.sees_last):
+            _refuse(step.path, f"{step.name} between ByteFallback and Fuse", "put it before ByteFallback")
         else:
+            whole = step.whole or ()
+            self._edit_runs(step.path, whole, whole if step.behind is None else step.behind)
             self._first |= step.sees_first
             self._last |= step.sees_last
             self._map(step.apply)
@@ -183,7 +205,17 @@ class _Chain:
             middle, first, last, only = (apply(*form) for form in zip(forms, _FIRST, _LAST, strict=True))
             self._strings[number] = middle, first, last, only
 
+    def _edit_runs(self, path: str, first: tuple[RunEdit, ...], others: tuple[RunEdit, ...]) -> None:
+        """Behind ByteFallback a run of bytes is one string of the list; what it is nobody knows yet."""
+        if not self._fallback:
+            return
+        runs = self._decoding.runs or RunEdits((), ())
+        runs = RunEdits(runs.first + first, runs.others + others)
+        self._compiled(path, replace(self._decoding, runs=runs))
+
     def _fall_back(self, step: FallbackStep) -> None:
+        if self._fallback:
+            _refuse(step.path, "ByteFallback behind ByteFallback", "it is needed once")
         for number, forms in self._strings.items():
             values = {fallback_byte(form) for form in forms}
             if len(values) > 1:
@@ -198,6 +230,8 @@ class _Chain:
 
     def _repeat_once(self, step: RepeatsStep) -> None:
         """The reference compares strings; ids say the same where no two ids have one string."""
+        if self._fallback:
+            _refuse(step.path, "CTC behind ByteFallback", "use the one or the other")
         if self._decoding.repeats_once or self._first or self._last:
             _refuse(step.path, "CTC behind a decoder that looks at the place of a token", "put CTC first, and once")
         owners: dict[str, int] = {}
@@ -235,20 +269,18 @@ class _Chain:
     def _on_whole_text(self, step: Step | StripStep | RepeatsStep | FallbackStep) -> None:
         if isinstance(step, StripStep):
             self._strip(step)
-        elif isinstance(step, RepeatsStep):
-            self._replace_all(step.path, step.replacements)
         elif isinstance(step, FallbackStep):
             _refuse(step.path, "ByteFallback behind a decoder that joins the text", "put it before that one")
-        elif step.whole is None:
-            _refuse(step.path, f"{step.name} behind a decoder that joins the text", "put it before that one")
+        elif isinstance(step, RepeatsStep):
+            self._edit_all(step.path, "CTC", literal(step.replacements))
         else:
-            self._replace_all(step.path, step.whole)
+            self._edit_all(step.path, step.name, step.whole)
 
     def _strip(self, step: StripStep) -> None:
         left, right = self._decoding.strip_left, self._decoding.strip_right
         others = {character for character, _ in (left, right)} - {"", step.character}
-        if self._decoding.edits or others or step.character == "\ufffd":
-            self._edit(step.path, Trimmed(step.character, step.start), Trimmed(step.character, step.stop, at_end=True))
+        if self._is_edited or others or step.character == "\ufffd":
+            self._edit(step.path, *step.edits)
             return
         self._decoding = replace(
             self._decoding,
@@ -256,33 +288,43 @@ class _Chain:
             strip_right=_more(step, right, step.stop),
         )
 
+    @property
+    def _is_edited(self) -> bool:
+        return bool(self._decoding.edits) or self._decoding.runs is not None
+
     def _edit(self, path: str, *edits: TextEdit) -> None:
         """The edits are done to the whole text, and so is what would be dropped at its ends before."""
         left, right = self._decoding.strip_left, self._decoding.strip_right
-        before = (Trimmed(*left), Trimmed(*right, at_end=True))
-        wanted = tuple(edit for edit in (*before, *edits) if not isinstance(edit, Trimmed) or edit.count)
-        if any(isinstance(edit, Trimmed) and edit.count > _MOST_HELD for edit in wanted):
+        before = tuple(edit for edit in (Trimmed(*left), Trimmed(*right, at_end=True)) if edit.count)
+        edits = (*self._decoding.edits, *before, *edits)
+        self._compiled(path, replace(self._decoding, strip_left=("", 0), strip_right=("", 0), edits=edits))
+
+    def _compiled(self, path: str, decoding: Decoding) -> None:
+        """Takes a decoding whose edits fit into a table."""
+        runs = () if decoding.runs is None else decoding.runs.first + decoding.runs.others
+        if any(isinstance(edit, Trimmed) and edit.count > _MOST_HELD for edit in (*decoding.edits, *runs)):
             _refuse(
                 path, f"Strip of more than {_MOST_HELD} characters beside such a replacement", "a smaller number is"
             )
-        edits = (*self._decoding.edits, *wanted)
         try:
-            compile_edits(edits)
+            compile_edits(decoding.edits, decoding.runs)
         except UnsupportedError as refused:
             _refuse(path, refused.found, refused.supported)
-        self._decoding = replace(self._decoding, strip_left=("", 0), strip_right=("", 0), edits=edits)
+        self._decoding = decoding
 
-    def _replace_all(self, path: str, replacements: Sequence[tuple[str, str]]) -> None:
-        for pattern, content in replacements:
-            if pattern:
-                self._replace(path, pattern, content)
-            elif content:
-                _refuse(path, "a replacement of the empty text", "replace some text")
+    def _edit_all(self, path: str, name: str, edits: Sequence[TextEdit] | None) -> None:
+        if edits is None:
+            _refuse(path, f"{name} behind a decoder that joins the text", "put it before that one")
+        for edit in edits:
+            if isinstance(edit, Replacing) and len(edit.rules) == 1:
+                self._replace(path, *edit.rules[0])
+            else:
+                self._edit(path, edit)
 
     def _replace(self, path: str, pattern: str, content: str) -> None:
         """In each token, where no match reaches over its end, so that nothing is left to do when there is a text; else in that."""
         wanted, given = pattern.encode(), content.encode()
-        if self._decoding.edits or not self._is_within_tokens(pattern, content):
+        if self._is_edited or not self._is_within_tokens(pattern, content):
             self._edit(path, Replacing(((pattern, content),)))
             return
         for number, value in self._fallback.items():
@@ -333,5 +375,5 @@ def _more(step: StripStep, so_far: tuple[str, int], count: int) -> tuple[str, in
     return (step.character, min(stripped + count, _MOST)) if count else so_far
 
 
-def _refuse(path: str, found: str, supported: str) -> None:
+def _refuse(path: str, found: str, supported: str) -> NoReturn:
     raise UnsupportedError(path, found, supported)

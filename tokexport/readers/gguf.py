@@ -17,8 +17,8 @@ from typing import Any, Final
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import Provenance, SpecialIds, Template, TemplatePiece, TokenizerModel
 from tokexport.readers import sentencepiece
-from tokexport.readers.gguf_patterns import ORIGINALS, UNCASED, Original
-from tokexport.readers.gguf_source import PRE, GgufTokenizer, parse_gguf
+from tokexport.readers.gguf_patterns import NEMOTRON_3, ORIGINALS, PIXTRAL, PIXTRAL_12B, SPLIT_AS, UNCASED, Original
+from tokexport.readers.gguf_source import ARCHITECTURE, PRE, GgufTokenizer, parse_gguf
 from tokexport.readers.huggingface import read_tokenizer_json
 from tokexport.readers.huggingface_document import added_token, byte_level, tokenizer_document
 from tokexport.readers.json_node import Node, show
@@ -28,6 +28,7 @@ from tokexport.readers.source_files import SourceFiles
 from tokexport.readers.wordpiece_vocabulary import BertSettings, wordpiece_document
 
 MAGIC: Final = b"GGUF"
+_NEMOTRON: Final = "nemotron_h"
 _ROLES: Final = {"bos": "bos_token_id", "eos": "eos_token_id", "pad": "padding_token_id", "unk": "unknown_token_id"}
 _STOPS: Final = ("eos_token_id", "eot_token_id", "eom_token_id")
 # Without tokenizer.ggml.unknown_token_id.
@@ -71,16 +72,7 @@ def gguf_document(source: GgufTokenizer) -> dict[str, Any]:
     _refuse_twice(source)
     if source.model == "bert":
         return _bert_document(source)
-    name = str(source.values.get("pre"))
-    original = ORIGINALS.get(name)
-    if original is None:
-        raise UnsupportedError(
-            PRE,
-            show(source.values.get("pre")),
-            "the names whose pattern is known are "
-            + ", ".join(ORIGINALS)
-            + "; convert the tokenizer.json of the model instead, or say with --pattern (pattern=) which of them it is",
-        )
+    original = _original(source)
     vocab = {token: number for number, token in enumerate(source.tokens) if not _is_padding(source, number)}
     return tokenizer_document(
         added_tokens=_added_tokens(source, original),
@@ -90,10 +82,43 @@ def gguf_document(source: GgufTokenizer) -> dict[str, Any]:
         decoder=byte_level(True),
         model={
             "type": "BPE",
-            "ignore_merges": original.ignore_merges,
+            "ignore_merges": _ignores_merges(source, original),
             "vocab": vocab,
             "merges": _merges(source, original),
         },
+    )
+
+
+def _original(source: GgufTokenizer) -> Original:
+    name = str(source.values.get("pre"))
+    if name == PIXTRAL and str(source.values.get(ARCHITECTURE)).startswith(_NEMOTRON):
+        return NEMOTRON_3
+    if name == PIXTRAL and "[IMG]" in source.tokens:
+        return PIXTRAL_12B
+    original = ORIGINALS.get(name)
+    if original is None:
+        raise UnsupportedError(PRE, show(source.values.get("pre")), _unknown(name))
+    return original
+
+
+def _unknown(name: str) -> str:
+    """What to do about a name that is not known."""
+    if name == PIXTRAL:
+        return (
+            'the converter gives it to tokenizers of two patterns, that of "tekken" (Nemotron 3) and that of "llama-bpe" (Pixtral), and '
+            "this is neither of these models; convert the tokenizer.json of the model instead, or say with --pattern (pattern=) which"
+        )
+    like = SPLIT_AS.get(name)
+    if like is None:
+        return (
+            f"the names whose pattern is known are {', '.join(ORIGINALS)}; convert the tokenizer.json of the model instead, "
+            "or say with --pattern (pattern=) which of them it is"
+        )
+    normalizer = ORIGINALS[like].normalizer
+    first = "no normalizer" if normalizer is None else f"{normalizer['type']} before"
+    return (
+        f"llama.cpp splits a text as for {show(like)}, but what the original does besides is not known; convert the tokenizer.json "
+        f"of the model instead, or take that, with {first}, by --pattern {like} (pattern=)"
     )
 
 
@@ -114,6 +139,13 @@ def _merges(source: GgufTokenizer, original: Original) -> list[Any]:
         parts = ([token[:at], token[at:]] for at in range(1, len(token)))
         pairs += [pair for pair in parts if pair[0] in ranks and pair[1] in ranks]
     return sorted(pairs, key=lambda pair: (ranks.get("".join(pair), len(source.tokens)), len(pair[0])))
+
+
+def _ignores_merges(source: GgufTokenizer, original: Original) -> bool:
+    """Training gives a merge for a token at most; ranks that were written as merges have one for each two parts of a token."""
+    if original.ignore_merges is not None:
+        return original.ignore_merges
+    return len(source.array("merges", str, None)) > len(source.tokens)
 
 
 def _added_tokens(source: GgufTokenizer, original: Original) -> list[dict[str, Any]]:
@@ -204,7 +236,7 @@ def gguf_sentencepiece(source: GgufTokenizer) -> SentencePieceModel:
     if source.model not in algorithms:
         reason = _UNTOLD.get(source.model, _SUPPORTED)
         raise UnsupportedError("tokenizer.ggml.model", show(source.values["model"]), reason)
-    scores = source.array("scores", float, len(source.tokens))
+    scores = _scores(source)
     charsmap = source.values.get("precompiled_charsmap", [])
     unigram = source.model == "t5"
     unknown = _unknown_id(source)
@@ -223,6 +255,13 @@ def gguf_sentencepiece(source: GgufTokenizer) -> SentencePieceModel:
             remove_extra_whitespaces=source.flag("remove_extra_whitespaces", unigram),
         ),
     )
+
+
+def _scores(source: GgufTokenizer) -> list[float]:
+    """Whole numbers in the files of some converters."""
+    values = source.values.get("scores")
+    whole = isinstance(values, list) and bool(values) and type(values[0]) is int
+    return [float(score) for score in source.array("scores", int if whole else float, len(source.tokens))]
 
 
 def _unknown_id(source: GgufTokenizer) -> int:

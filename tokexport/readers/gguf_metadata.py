@@ -18,11 +18,11 @@ from tokexport.errors import SourceError
 Value = Any
 
 
-def read_metadata(path: Path, prefix: str) -> dict[str, Value]:
-    """The values whose names begin with ``prefix``. SourceError for a file that is damaged, or of a version that is not known."""
+def read_metadata(path: Path, prefixes: tuple[str, ...]) -> dict[str, Value]:
+    """The values whose names begin with one of ``prefixes``. SourceError for a file that is damaged, or of a version that is not known."""
     try:
         fields = _MetadataReader(path).fields
-        return {name: _value(field) for name, field in fields.items() if name.startswith(prefix)}
+        return {name: _value(field) for name, field in fields.items() if name.startswith(prefixes)}
     except (ValueError, KeyError, IndexError, OverflowError, RecursionError, MemoryError) as error:
         what = error.args[0] if error.args else type(error).__name__
         raise SourceError(f"{path}: the package `gguf` cannot read it: {what}") from None

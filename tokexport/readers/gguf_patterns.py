@@ -2,7 +2,10 @@
 
 A GGUF holds a name and neither pattern nor normalizer. The names are llama.cpp's; those are here whose parts are known from the
 tokenizer.json, from the script that made it or from the code of the original. The patterns are the originals, not those that
-llama.cpp runs. A name that stands for several originals with different patterns ("lfm2", "falcon-h1") is not here.
+llama.cpp runs. A name that stands for several originals with different patterns ("falcon-h1") is not here.
+
+The converter finds a name from the ids of one text, in which nothing is to be composed: that a name is given says something of the
+vocabulary and of the pattern, and nothing of NFC. So a pattern alone, which llama.cpp tells for each of its names, is not enough.
 """
 
 from __future__ import annotations
@@ -22,12 +25,13 @@ class Original:
 
     ``add_bos`` and ``add_sep`` count where the file does not say whether to add them, as in llama.cpp. Where ``mask_lstrip``, the
     mask token takes the white space before it; where ``normalized``, tokens that are not special are found behind the normalizer.
-    Where ``ranks``, the original is tiktoken, and the merges of the file were found from its ranks, which are the ids.
+    Where ``ranks``, the original is tiktoken, and the merges of the file were found from its ranks, which are the ids. Where
+    ``ignore_merges`` is None, the name stands for trained merges and for ranks that were written as merges, more than there are tokens.
     """
 
     pre_tokenizer: dict[str, Any]
     normalizer: dict[str, Any] | None = None
-    ignore_merges: bool = False
+    ignore_merges: bool | None = False
     add_bos: bool = False
     add_sep: bool = False
     mask_lstrip: bool = False
@@ -41,6 +45,7 @@ _GPT2: Final = Original(byte_level(True))
 _LLAMA3: Final = Original(sequence(split(LLAMA3), byte_level(False)), ignore_merges=True, add_bos=True)
 # Llama 3 when it came out, and SmolLM3: its template adds no BOS. The tokens of Llama 3 are not all reached by merges.
 _SMAUG: Final = Original(_LLAMA3.pre_tokenizer, ignore_merges=True)
+_TEKKEN: Final = sequence(split(TEKKEN), byte_level(False))
 _O200K: Final = Original(sequence(split(O200K), byte_level(False)), ignore_merges=True)
 _QWEN2: Final = Original(sequence(split(QWEN), byte_level(False)), _NFC)
 _QWEN35: Final = Original(
@@ -52,6 +57,36 @@ _QWEN35: Final = Original(
         byte_level(False),
     ),
     _NFC,
+)
+# The tokens of MiniMax and Tiny Aya are trained, unlike those of GPT-4o.
+_MINIMAX: Final = Original(_O200K.pre_tokenizer, _NFC)
+_TINY_AYA: Final = Original(sequence(split(r"\d{1,3}(?=(?:\d{3})*\b)"), split(O200K), byte_level(False)))
+# The line breaks are characters, as in the tokenizer.json.
+_SEED_CODER: Final = Original(
+    sequence(
+        split(
+            "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1}"
+            "| ?[^\\s\\p{L}\\p{N}\r\n]+|\\s*[\r\n]+|\\s+(?!\\S)|\\s+"
+        ),
+        byte_level(False),
+    ),
+    _NFC,
+)
+# LLaDA, and Ling from 1 to 3: Qwen's pattern in other words.
+_LING: Final = Original(
+    sequence(
+        split(
+            r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}"
+            r"| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
+        ),
+        byte_level(False),
+    ),
+    _NFC,
+)
+_LAGUNA: Final = Original(sequence(split(r"(?:\r?\n)+(?!\r?\n)", "MergedWithNext"), split(QWEN), byte_level(False)))
+_MINICPM5: Final = Original(
+    sequence(split(r"\p{N}{1,3}"), split(LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}+")), byte_level(False)),
+    normalized=True,
 )
 # Hunyuan normalizes and calls tiktoken.
 _HUNYUAN: Final = Original(_QWEN2.pre_tokenizer, _NFC, ignore_merges=True, ranks=True)
@@ -108,6 +143,18 @@ _DEEPSEEK_V3: Final = Original(
         byte_level(False),
     )
 )
+_SPARK: Final = Original(
+    sequence(
+        split(r"\p{N}{1,3}"),
+        split("[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+"),
+        split(
+            "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+"
+            "| ?[\\p{P}\\p{S}]+|[\r\n]|\\s+(?!\\S)|\\s+"
+        ),
+        _DIGITS,
+        byte_level(False),
+    )
+)
 _GPT_NEOX: Final = Original(byte_level(True), _NFC)
 _FALCON: Final = Original(
     sequence(
@@ -119,11 +166,14 @@ _FALCON: Final = Original(
 )
 
 # The tokenizers of these names lower-case, which a GGUF does not say. The converter finds a name from the ids of a text: every
-# model with the vocabulary of bert-base-uncased has one of the two, whichever the converter asks for last.
-UNCASED: Final = ("bert-bge", "jina-v2-en")
+# model with the vocabulary of bert-base-uncased has the first or the last, whichever the converter asks for last, and models of
+# Chinese with the letters in lower case (BGE, text2vec, MacBERT) the other.
+UNCASED: Final = ("bert-bge", "bert-bge-large", "jina-v2-en")
 
 ORIGINALS: Final[Mapping[str, Original]] = MappingProxyType(
     {
+        "bailingmoe": _LING,
+        "bailingmoe2": _LING,
         "bloom": _BLOOM,
         "chatglm-bpe": Original(_LLAMA3.pre_tokenizer, ignore_merges=True, ranks=True),
         "command-r": Original(sequence(_DIGITS, byte_level(True)), _NFC),
@@ -133,31 +183,90 @@ ORIGINALS: Final[Mapping[str, Original]] = MappingProxyType(
         "deepseek-llm": _DEEPSEEK_LLM,
         "deepseek-r1-qwen": _QWEN2,
         "deepseek-v3": _DEEPSEEK_V3,
+        "exaone": Original(_STARCODER.pre_tokenizer, {"type": "NFKC"}),
+        # Qwen 3's tokens with <|im_end|> behind each text.
+        "f2llmv2": _QWEN2,
         "falcon": _FALCON,
         "glm4": Original(_LLAMA3.pre_tokenizer, ignore_merges=True),
         "gpt-2": _GPT2,
         "gpt-4o": _O200K,
         # No name of llama.cpp's: files of GPT-NeoX, Pythia and StableLM 3B are older than the names, and `olmo` says it to nobody.
         "gpt-neox": _GPT_NEOX,
+        # GPT-4's ranks, as in Granite 4, which does not normalize.
+        "granite-docling": _GPT2,
         "hunyuan": _HUNYUAN,
+        "hunyuan-dense": _DEEPSEEK_V3,
+        # Llama 3's tokens with <|end_of_text|> behind each text, and none before.
+        "jina-v5-nano": _SMAUG,
+        # DeepSeek V3's tokens.
+        "joyai-llm": _DEEPSEEK_V3,
         "kimi-k2": _KIMI_K2,
+        "laguna": _LAGUNA,
+        "lfm2": Original(_LLAMA3.pre_tokenizer, ignore_merges=None, add_bos=True),
+        "llada-moe": _LING,
         "llama-bpe": _LLAMA3,
         "llama-v3": _LLAMA3,
         "llama3": _LLAMA3,
         "llama4": _O200K,
+        "mellum2": _STARCODER,
+        "minicpm5": _MINICPM5,
+        "minimax-m2": _MINIMAX,
         "modern-bert": Original(byte_level(True), _NFC, mask_lstrip=True, normalized=True),
         "mpt": Original(byte_level(True), _NFC, normalized=True),
         "olmo": _GPT_NEOX,
         "phi-2": _GPT2,
-        # The vocabulary of Tekken, in the tokenizer.json that transformers made of it: with Llama 3's pattern.
-        "pixtral": _LLAMA3,
         "qwen2": _QWEN2,
         "qwen35": _QWEN35,
         "refact": _STARCODER,
         "roberta-bpe": Original(byte_level(True), add_sep=True, mask_lstrip=True),
+        "seed-coder": _SEED_CODER,
         "smaug-bpe": _SMAUG,
         "smollm": _STARCODER,
+        "spark2_5": _SPARK,
+        # GPT-4's ranks; its code composes and calls tiktoken.
+        "stablelm2": _QWEN2,
         "starcoder": _STARCODER,
-        "tekken": Original(sequence(split(TEKKEN), byte_level(False)), ignore_merges=True, add_bos=True),
+        # Mistral's own pattern. Some tokenizer.json of the same tokens have Llama 3's, a mistake of who made them.
+        "tekken": Original(_TEKKEN, ignore_merges=True, add_bos=True),
+        "tiny_aya": _TINY_AYA,
+    }
+)
+
+# The tokens of Tekken without BOS have this name, with two patterns: NVIDIA kept Tekken's in Nemotron 3, and the tokenizer.json that
+# was made for Pixtral has Llama 3's. The text of the converter gives the same ids by both.
+PIXTRAL: Final = "pixtral"
+NEMOTRON_3: Final = Original(_TEKKEN, ignore_merges=True)
+PIXTRAL_12B: Final = _LLAMA3
+
+# Other names of llama.cpp's, and one of those above that it splits as. What their originals do is not known for sure: nobody shows
+# their tokenizer.json where it was looked for, or only its pattern. A name that llama.cpp splits as no other is in neither table.
+SPLIT_AS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "a.x-4.0": "gpt-2",
+        "codeshell": "starcoder",
+        "cohere2moe": "tiny_aya",
+        "falcon-h1": "llama-bpe",
+        "falcon3": "llama-bpe",
+        "gpt3-finnish": "bloom",
+        "granite-embed-multi-97m": "gpt-4o",
+        "grok-2": "qwen2",
+        "hy_v4": "deepseek-v3",
+        "jais": "gpt-2",
+        "jina-de": "gpt-2",
+        "jina-es": "gpt-2",
+        "jina-v1-en": "roberta-bpe",
+        "jina-v2-code": "roberta-bpe",
+        "jina-v2-de": "gpt-2",
+        "jina-v2-es": "gpt-2",
+        "kanana2": "gpt-4o",
+        "kormo": "qwen2",
+        "megrez": "qwen2",
+        "mellum": "gpt-2",
+        "midm-2.0": "llama-bpe",
+        "minerva-7b": "starcoder",
+        "poro-chat": "bloom",
+        "solar-open": "qwen2",
+        "talkie": "gpt-4o",
+        "trillion": "gpt-2",
     }
 )

@@ -12,7 +12,8 @@ from tokexport.readers.json_node import show
 from tokexport.readers.sentencepiece_proto import PieceType
 
 PRE: Final = "tokenizer.ggml.pre"
-_PREFIX: Final = "tokenizer."
+ARCHITECTURE: Final = "general.architecture"
+_PREFIXES: Final = ("tokenizer.", ARCHITECTURE)
 # Of a file that holds weights alone.
 _NO_TOKENIZER: Final = (None, "none", "no_vocab")
 
@@ -73,7 +74,7 @@ def parse_gguf(path: Path, pattern: str | None = None) -> GgufTokenizer:
             "the package `gguf` is not installed, and GGUF files are read with it; pip install 'tokexport[gguf]'"
         ) from error
     file = path.name
-    values = read_metadata(path, _PREFIX)
+    values = read_metadata(path, _PREFIXES)
     inner = {name.removeprefix("tokenizer.ggml."): value for name, value in values.items()}
     if inner.get("model") in _NO_TOKENIZER:
         raise SourceError(

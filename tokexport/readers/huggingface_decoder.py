@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from tokexport.errors import SourceError
-from tokexport.model import Dialect, Split
+from tokexport.model import Begun, Dialect, Matching, Split
 from tokexport.readers.decoder_chain import (
     DecoderStep,
     FallbackStep,
@@ -14,6 +14,7 @@ from tokexport.readers.decoder_chain import (
     RepeatsStep,
     Step,
     StripStep,
+    literal,
     replaced,
 )
 from tokexport.readers.huggingface_parts import flat
@@ -27,6 +28,7 @@ _SUPPORTED: Final = (
     "supported are ByteLevel, Replace, WordPiece, ByteFallback, Fuse, Strip, Metaspace, BPEDecoder, CTC, "
     "a Sequence of these, and null"
 )
+_SYNTAX: Final = frozenset("\\^$.|?*+()[]{}")
 # What the reference calls the cleanup of tokenization artifacts: each of these in turn.
 CLEANUP: Final = (
     (" .", "."),
@@ -95,7 +97,7 @@ def _step(node: Node, dialect: Dialect) -> DecoderStep:
                 node.path,
                 "BPEDecoder",
                 lambda text, first, last: text.replace(suffix, "" if last else " "),
-                ((suffix, ""),),
+                literal(((suffix, ""),)),
                 sees_last=True,
             )
         case "CTC":
@@ -114,16 +116,19 @@ def _replace(node: Node, dialect: Dialect) -> Step:
     pattern = node.field("pattern")
     if set(pattern.object()) not in ({"String"}, {"Regex"}):
         pattern.fail('{"String": text} or {"Regex": pattern}')
-    literal = pattern.get("String")
-    if literal is not None:
-        text = literal.string()
+    string = pattern.get("String")
+    if string is not None:
+        text = string.string()
         # The empty pattern is at every place of a text that is not empty.
-        return Step(
-            node.path, "Replace", _alike(lambda string: string and string.replace(text, content)), ((text, content),)
-        )
+        apply = _alike(lambda string: string and string.replace(text, content))
+        name = "Replace" if text else "Replace of the empty text"
+        return Step(node.path, name, apply, literal(((text, content),)))
     regex = pattern.field("Regex")
-    replace = replacer(Split(regex.string(), dialect=dialect, path=regex.path), content)
-    return Step(node.path, "Replace of a regular expression", _alike(replace), None)
+    split = Split(regex.string(), dialect=dialect, path=regex.path)
+    apply = _alike(replacer(split, content))
+    plain = regex.string() if _SYNTAX.isdisjoint(regex.string()) else ""
+    edits = (Matching(split, content),) if not plain else literal(((plain, content),))
+    return Step(node.path, "Replace of a regular expression", apply, edits)
 
 
 def _alike(apply: Callable[[str], str]) -> Callable[[str, bool, bool], str]:
@@ -141,7 +146,8 @@ def _word_piece(node: Node) -> Step:
             text = text[len(prefix) :] if text.startswith(prefix) else " " + text
         return replaced(text, cleanup)
 
-    return Step(node.path, "WordPiece", apply, cleanup, sees_first=True)
+    edits = literal(cleanup) or ()
+    return Step(node.path, "WordPiece", apply, edits, (Begun(prefix, " "), *edits), sees_first=True)
 
 
 def _metaspace(node: Node) -> Step:
@@ -163,7 +169,8 @@ def _metaspace(node: Node) -> Step:
         node.path,
         "Metaspace",
         lambda text, first, last: text.replace(replacement, at_start if first else " "),
-        ((replacement, at_start),),
+        literal(((replacement, at_start),)),
+        literal(((replacement, " "),)),
         sees_first=scheme != "never",
     )
 

@@ -85,9 +85,9 @@ def decoder(model: TokenizerModel) -> bytes | None:
 
 def _edits(decoding: Decoding) -> tuple[dict[str, int], bytes]:
     """The counts and the tables of edits."""
-    if not decoding.edits:
+    if not decoding.edits and decoding.runs is None:
         return dict.fromkeys(("edit_state_count", "edit_class_count", "edit_text_size"), 0), b""
-    table = compile_edits(decoding.edits)
+    table = compile_edits(decoding.edits, decoding.runs)
     text = bytearray()
     places: dict[bytes, int] = {}
 
@@ -122,4 +122,6 @@ def _flags(decoding: Decoding) -> DecoderFlag:
         flags |= DecoderFlag.BY_CHARACTER
     if decoding.repeats_once:
         flags |= DecoderFlag.REPEATS_ONCE
+    if decoding.runs is not None:
+        flags |= DecoderFlag.EDGES
     return flags

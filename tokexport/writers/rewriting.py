@@ -8,9 +8,11 @@ import numpy as np
 
 import tokexport.layout as layout
 from tokexport.compiler.added_tokens import build_trie
-from tokexport.compiler.character_map import CharacterMapping
+from tokexport.compiler.character_map import CharacterMapping, Output
 from tokexport.compiler.class_table import class_table
+from tokexport.compiler.decomposing import letters_of
 from tokexport.compiler.idle import leads_of
+from tokexport.compiler.normalization import HANGUL_SYLLABLES
 from tokexport.compiler.normalizer_table import NormalizerTable
 from tokexport.compiler.rewriting import AffixOp, BytesOp, CharsmapOp, FormOp, MapOp, Op, ReplaceOp, growth
 from tokexport.errors import UnsupportedError
@@ -111,12 +113,22 @@ def _charsmap(op: CharsmapOp) -> bytes:
 
 
 def _map(mapping: CharacterMapping) -> bytes:
-    used, numbers = np.unique(mapping.numbers, return_inverse=True)
+    letters = len(
+        mapping.outputs
+    )  # the number of one output more: the letters of a Hangul syllable, which need no text each
+    numbered = mapping.numbers.copy()
+    for point in HANGUL_SYLLABLES:
+        if mapping.outputs[mapping.numbers[point]] == Output(letters_of(chr(point))):
+            numbered[point] = letters
+    used, numbers = np.unique(numbered, return_inverse=True)
     if used[0] != 0 or len(used) > 0xFFFF:
         raise UnsupportedError("normalizer", f"a map of characters to {len(used)} texts", "at most 65,535 are")
     entries = np.zeros(len(used), layout.MAP_ENTRY)
     text = bytearray()
     for index, number in enumerate(used.tolist()):
+        if number == letters:
+            entries[index] = (len(text), 0, 0, layout.MAP_LETTERS, 0)
+            continue
         output = mapping.outputs[number]
         before, after = output.before.encode(), output.after.encode()
         entries[index] = (len(text), len(before), len(after), output.keep, 0)

@@ -57,10 +57,19 @@ EDITED = {
         {"type": "Strip", "content": "\u00e9", "start": 1, "stop": 0},
     ],
 }
+# Strings that bytes spell, to which something is done before they are joined.
+RUNS = {
+    "type": "Sequence",
+    "decoders": [
+        {"type": "ByteFallback"},
+        {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True},
+    ],
+}
 BYTES = ["<0x41>", "<0xE2>", "<0x96>", "<0x81>", "<0x20>", "<0xFF>"]
 DECODERS: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
     ("decode-fallback", LLAMA, ["\u2581hello", "\u2581", "world", "\u2581\u2581", *BYTES]),
     ("decode-stripped", STRIPPED, ["a", "\u2581a", "b\u2581", "\u2581b\u2581\u2581", "c"]),
+    ("decode-runs", RUNS, ["\u2581", "<0xE2>", "<0x96>", "<0x81>"]),
     ("decode-edited", EDITED, ["a", "\u2581", "b", "\u2581a", "c\u00e9"]),
     (
         "decode-pieces",

@@ -16,6 +16,7 @@ from tokexport.compiler.regex import fancy, oniguruma
 from tokexport.compiler.regex.atomic import resolved
 from tokexport.compiler.regex.classes import byte_alphabet
 from tokexport.compiler.regex.dfa import DEAD, Automaton, determinise, minimise
+from tokexport.compiler.regex.empty_turns import readings, uncertain
 from tokexport.compiler.regex.far import Labelling, determinise_far, looks_far
 from tokexport.compiler.regex.overrun import states_to_remember
 from tokexport.compiler.regex.program import program_of
@@ -56,6 +57,14 @@ class SplitProgram:
     may_be_empty: bool = False
     labellings: tuple[Labelling, ...] = ()
 
+    def is_same(self, other: SplitProgram) -> bool:
+        """Whether another program has the same tables."""
+        return self._tables() == other._tables()
+
+    def _tables(self) -> list[bytes]:
+        labels = [table.tobytes() for each in self.labellings for table in (each.next, each.labels)]
+        return [self.classes.tobytes(), self.transitions.tobytes(), self.starts.tobytes(), *labels]
+
     def read(self, text: str) -> list[int]:
         r"""What the automaton reads of a text, code point by code point: its classes, or their labels.
 
@@ -75,7 +84,8 @@ def compile_split(split: Split) -> SplitProgram:
     r"""Compile one pre-tokenizer stage.
 
     Raises UnsupportedError, naming the pattern and the place in it, where the table could not be exact: far look-around
-    in atomic groups, references to groups that may hold many texts, and whatever the dialect's engine itself refuses.
+    in atomic groups, references to groups that may hold many texts, repeats whose empty turns matter, and whatever the dialect's
+    engine itself refuses.
 
     >>> program = compile_split(Split(r"\s+(?!\S)|\s+|\S+"))
     >>> program.n_classes, program.transitions.shape, program.n_memo
@@ -117,7 +127,14 @@ def compile_replace(split: Split, content: str) -> SplitProgram:
 def compile_tree(node: Node, *, on_bytes: bool = False) -> SplitProgram:
     """Compile a pattern that is given as its tree; PatternError where the table could not be exact."""
     alphabet = byte_alphabet() if on_bytes else np.arange(CODE_POINTS)
-    program = program_of(resolved(expanded(node)))
+    programs = [_compiled_reading(tree, alphabet) for tree in readings(expanded(node))]
+    if not all(program.is_same(programs[0]) for program in programs):
+        raise uncertain(0)
+    return programs[0]
+
+
+def _compiled_reading(node: Node, alphabet: npt.NDArray[np.int64]) -> SplitProgram:
+    program = program_of(resolved(node))
     if looks_far(program):
         return _split_program(*determinise_far(program, alphabet))
     return _split_program(minimise(determinise(program, alphabet)))

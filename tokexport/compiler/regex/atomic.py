@@ -8,6 +8,8 @@ Where it does not, as in ``(?:ab)++``, a look-ahead over all that follows tells:
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
@@ -52,8 +54,8 @@ def resolved(node: Node) -> Node:
             return Sequence(tuple(resolved(part) for part in parts))
         case Choice(options):
             return Choice(tuple(resolved(option) for option in options))
-        case Repeat(body, low, high, greedy):
-            return Repeat(resolved(body), low, high, greedy)
+        case Repeat(body):
+            return replace(node, body=resolved(body))
         case Look():
             return Assertion(_condition(node))
         case Atomic(body, offset):

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.compiler.regex.classes import partition
-from tokexport.compiler.regex.program import Check, Fork, Match, Program, Take, asked_by
+from tokexport.compiler.regex.program import Again, Check, Fork, Match, Program, Take, Turn, asked_by
 from tokexport.compiler.regex.syntax import Condition, Every, Far, Neighbour, Opposite, PatternError, Some
 
 MAX_STATES = 4096
@@ -112,11 +112,9 @@ class _Determiniser:
                 for number, instruction in enumerate(self._instructions)
                 if number not in reaching
                 and (
-                    (
-                        isinstance(instruction, Check)
-                        and (instruction.condition in conditions or instruction.target in reaching)
-                    )
-                    or (isinstance(instruction, Fork) and not reaching.isdisjoint(instruction.targets))
+                    (isinstance(instruction, Check) and instruction.condition in conditions)
+                    or (isinstance(instruction, Check | Turn) and instruction.target in reaching)
+                    or (isinstance(instruction, Fork | Again) and not reaching.isdisjoint(instruction.targets))
                 )
             }
             if not found:
@@ -163,22 +161,27 @@ class _Determiniser:
 
     def _run(self, pending: tuple[int, ...], held: frozenset[int]) -> tuple[list[Take], bool]:
         takes: list[Take] = []
-        visited: set[int] = set()
-        stack = list(reversed(pending))
+        visited: set[tuple[int, frozenset[int]]] = set()
+        # Each thread with the repeats of which it has begun a turn here, and so consumed nothing of it.
+        stack = [(number, frozenset[int]()) for number in reversed(pending)]
         while stack:
-            number = stack.pop()
+            thread = number, begun = stack.pop()
             instruction = self._instructions[number]
-            if number in visited:
+            if thread in visited:
                 continue
-            visited.add(number)
+            visited.add(thread)
             match instruction:
                 case Take():
                     takes.append(instruction)
                 case Fork(targets):
-                    stack.extend(reversed(targets))
+                    stack.extend((target, begun) for target in reversed(targets))
                 case Check(condition, target):
                     if condition in held:
-                        stack.append(target)
+                        stack.append((target, begun))
+                case Turn(repeat, target):
+                    stack.append((target, begun | {repeat}))
+                case Again(repeat, (following, after)):
+                    stack.append((after if repeat in begun else following, begun - {repeat}))
                 case Match():
                     return takes, True
         return takes, False

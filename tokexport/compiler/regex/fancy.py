@@ -23,7 +23,6 @@ from tokexport.compiler.regex.reader import DECIMAL, PatternReader
 from tokexport.compiler.regex.syntax import (
     EMPTY,
     LOOK_SIGNS,
-    NON_EMPTY,
     Assertion,
     Atomic,
     Characters,
@@ -160,18 +159,17 @@ class _Parser:
         if interval is None:
             return EMPTY if atom is None else atom
         low, high = interval
-        if atom is None or atom is EMPTY or isinstance(atom, Look):
+        if atom is None or isinstance(atom, Look) or (isinstance(atom, Sequence) and not atom.parts):
             raise source.refused(
                 "a quantifier on something that cannot be repeated", "one on a character or group is", offset
             )
         if high is not None and high < low:
             raise source.refused("a repeat whose most is less than its least", "{n,m} with n up to m is", offset)
-        if high is None and can_match_empty(atom):
-            # fancy-regex and the regex crate under it disagree about an empty turn, and share a pattern between them.
-            raise source.refused("an unbounded repeat of something that may be empty", NON_EMPTY, offset)
+        # fancy-regex and the regex crate under it disagree about an empty turn, and share a pattern between them.
+        empty_turns = offset if high is None and can_match_empty(atom) else None
         self._skip_comments()
         greedy = source.skip("?") == self._options.swap_greed
-        node = Repeat(atom, low, high, greedy)
+        node = Repeat(atom, low, high, greedy, empty_turns)
         return Atomic(node, start) if source.skip("+") else node
 
     def _interval(self) -> tuple[int, int | None] | None:

@@ -31,7 +31,17 @@ from tokexport.compiler.regex.dfa import (
     neighbour_truth,
     too_many_states,
 )
-from tokexport.compiler.regex.program import Check, Fork, Match, Program, Take, asked_by, program_of
+from tokexport.compiler.regex.program import (
+    Again,
+    Check,
+    Fork,
+    Match,
+    Program,
+    Take,
+    Turn,
+    asked_by,
+    program_of,
+)
 from tokexport.compiler.regex.syntax import Condition, Every, Far, Neighbour, Opposite, PatternError, Some
 
 MAX_LABELS = 2048  # before those that no state tells apart are joined
@@ -305,10 +315,11 @@ def _sources(program: Program) -> list[list[int]]:
     """For each instruction those that lead to it without consuming a symbol."""
     sources: list[list[int]] = [[] for _ in program.instructions]
     for number, instruction in enumerate(program.instructions):
-        if isinstance(instruction, Fork):
+        # Whether a turn is empty makes no difference to what a look-around can match.
+        if isinstance(instruction, Fork | Again):
             for target in instruction.targets:
                 sources[target].append(number)
-        elif isinstance(instruction, Check):
+        elif isinstance(instruction, Check | Turn):
             sources[instruction.target].append(number)
     return sources
 

@@ -7,6 +7,8 @@ over the text (see far.py): a look-behind as the look-ahead that it is if the te
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tokexport.compiler.regex.syntax import (
     ALWAYS,
     Assertion,
@@ -55,9 +57,9 @@ def _match_from(nodes: tuple[Node, ...], look: Look) -> Condition:
             return _match_from((parts if look.ahead else parts[::-1]) + rest, look)
         case Choice(options):
             return Some(tuple(_match_from((option, *rest), look) for option in options))
-        case Repeat(body, low, high, greedy):
-            if high == 0:
-                return _match_from(rest, look)
+        case Repeat(_, _, 0):
+            return _match_from(rest, look)
+        case Repeat(body, low, high, greedy, None):
             again = Repeat(body, max(low - 1, 0), None if high is None else high - 1, greedy)
             once = _match_from((body, again, *rest), look)
             return once if low else Some((once, _match_from(rest, look)))
@@ -91,8 +93,8 @@ def mirrored(node: Node, look: Look) -> Node:
             return Sequence(tuple(mirrored(part, look) for part in reversed(parts)))
         case Choice(options):
             return Choice(tuple(mirrored(option, look) for option in options))
-        case Repeat(body, low, high, greedy):
-            return Repeat(mirrored(body, look), low, high, greedy)
+        case Repeat(body):
+            return replace(node, body=mirrored(body, look))
         case Assertion(condition):
             return Assertion(_mirrored_condition(condition))
         case Automaton():

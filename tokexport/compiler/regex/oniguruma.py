@@ -17,7 +17,6 @@ from tokexport.compiler.regex.reader import DECIMAL, PatternReader
 from tokexport.compiler.regex.syntax import (
     EMPTY,
     LOOK_SIGNS,
-    NON_EMPTY,
     Assertion,
     Atomic,
     Characters,
@@ -169,10 +168,9 @@ class _Parser:
                 once = node is None
             else:
                 body = _finished(atom) if node is None else node
-                if (high is None or high > 1) and can_match_empty(body):
-                    # The engine ends a repeat at its first empty turn, or does not, as the size of the body has it.
-                    raise self.source.refused("a repeat of something that may be empty", NON_EMPTY, offset)
-                node = Repeat(body, low, high, greedy)
+                # The engine ends a repeat at its first empty turn, or does not, as the size of the body has it.
+                empty_turns = offset if (high is None or high > 1) and can_match_empty(body) else None
+                node = Repeat(body, low, high, greedy, empty_turns)
                 if possessive:
                     node = Atomic(node, start)
             self._skip_comments(options)

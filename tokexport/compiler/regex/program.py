@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from tokexport.compiler.regex.syntax import (
     Assertion,
@@ -47,6 +48,25 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn of repeat number ``repeat`` begins: go on at ``target``."""
+
+    repeat: int
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """A turn of a repeat is over: go on at the first target if it has consumed something, otherwise at the second."""
+
+    repeat: int
+    targets: tuple[int, int]
+
+
+Instruction: TypeAlias = "Take | Fork | Check | Turn | Again | Match"
+
+
+@dataclass(frozen=True, slots=True)
 class Match:
     """The pattern has matched."""
 
@@ -55,7 +75,7 @@ class Match:
 class Program:
     """``instructions``, the one to start at, and the sets and conditions that they name by number."""
 
-    instructions: list[Take | Fork | Check | Match] = field(default_factory=list)
+    instructions: list[Instruction] = field(default_factory=list)
     start: int = 0
     sets: list[CodePoints] = field(default_factory=list)
     conditions: list[Condition] = field(default_factory=list)
@@ -80,11 +100,12 @@ class _Writer:
 
     def __init__(self) -> None:
         self.program = Program()
+        self._turns = 0
         self._set_numbers: dict[bytes, int] = {}
         # By identity: the tree keeps its sets and conditions alive while it is written.
         self._numbers: dict[int, int] = {}
 
-    def add(self, instruction: Take | Fork | Check | Match) -> int:
+    def add(self, instruction: Instruction) -> int:
         instructions = self.program.instructions
         if len(instructions) == MAX_INSTRUCTIONS:
             raise PatternError(
@@ -117,17 +138,26 @@ class _Writer:
 
     def _write_repeat(self, node: Repeat, after: int) -> int:
         if node.high is None:
-            # The parsers refuse bodies that may be empty, so no thread comes back here without having consumed a character.
+            # A thread that comes back here without having consumed a character is lost behind the one that was here before.
             entry = self.add(Fork(()))
-            body = self.write(node.body, entry)
+            body = self._write_turn(node, entry, after)
             self.program.instructions[entry] = Fork(_ordered(body, after, node.greedy))
         else:
             entry = after
             for _ in range(node.high - node.low):
-                entry = self.add(Fork(_ordered(self.write(node.body, entry), after, node.greedy)))
+                entry = self.add(Fork(_ordered(self._write_turn(node, entry, after), after, node.greedy)))
         for _ in range(node.low):
-            entry = self.write(node.body, entry)
+            entry = self._write_turn(node, entry, after)
         return entry
+
+    def _write_turn(self, node: Repeat, following: int, after: int) -> int:
+        """A turn that goes on at ``following``, or, where it is empty and so ends the repeat, at ``after``."""
+        if not node.ends:
+            return self.write(node.body, following)
+        number = self._turns
+        self._turns += 1
+        body = self.write(node.body, self.add(Again(number, (following, after))))
+        return self.add(Turn(number, body))
 
     def _write_automaton(self, node: Automaton, after: int) -> int:
         states = [self.add(Fork(())) for _ in node.exits]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -49,8 +50,8 @@ def expanded(node: Node) -> Node:
             return Sequence(tuple(_expanded_parts(parts)))
         case Choice(options):
             return Choice(tuple(expanded(option) for option in options))
-        case Repeat(body, low, high, greedy):
-            return Repeat(expanded(body), low, high, greedy)
+        case Repeat(body):
+            return replace(node, body=expanded(body))
         case Atomic(body, offset):
             return Atomic(expanded(body), offset)
         case Look(body, ahead, negative, offset):
@@ -133,8 +134,8 @@ def _filled(node: Node, number: int, text: Sequence) -> Node:
             return Sequence(tuple(_filled(part, number, text) for part in parts))
         case Choice(options):
             return Choice(tuple(_filled(option, number, text) for option in options))
-        case Repeat(body, low, high, greedy):
-            return Repeat(_filled(body, number, text), low, high, greedy)
+        case Repeat(body):
+            return replace(node, body=_filled(body, number, text))
         case Atomic(body, offset):
             return Atomic(_filled(body, number, text), offset)
         case Group(other, body):

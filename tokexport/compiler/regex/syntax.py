@@ -92,12 +92,18 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Repeat:
-    """A body, ``low`` to ``high`` times (None: without end), as often as possible if ``greedy``, else as seldom."""
+    """A body, ``low`` to ``high`` times (None: without end), as often as possible if ``greedy``, else as seldom.
+
+    ``empty_turns``: the offset of a repeat whose body may be empty, of which nobody but the engine knows whether a turn that matches
+    nothing ends it; ``ends``: whether it does.
+    """
 
     body: Node
     low: int
     high: int | None
     greedy: bool
+    empty_turns: int | None = None
+    ends: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,7 +164,6 @@ class Automaton:
 Node: TypeAlias = "Characters | Sequence | Choice | Repeat | Atomic | Group | Reference | Look | Assertion | Automaton"
 
 EMPTY = Sequence(())
-NON_EMPTY = "a repeat of something that consumes a character is"
 # What opens a look-around, and whether it looks ahead, and is negative.
 LOOK_SIGNS = (("?=", True, False), ("?!", True, True), ("?<=", False, False), ("?<!", False, True))
 ALWAYS = Every(())

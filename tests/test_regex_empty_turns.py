@@ -1,0 +1,88 @@
+"""A repeat of something that may be empty is what the engines make of it, or refused where their rules about empty turns matter."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import pytest
+from regex_oracle import Oniguruma, fancy_matched, find_pieces, matches, random_texts
+
+from tokexport.compiler.regex import SplitProgram, compile_split
+from tokexport.errors import UnsupportedError
+from tokexport.model import Dialect, Split
+
+SLOW = bool(os.environ.get("TOKEXPORT_SLOW"))
+ALPHABETS = ("abc", "ab c", "aab")
+CERTAIN = [
+    r"(?:\s?\w*)+",
+    r"a(?:b?)*",
+    "a(?:b*|c)+d",
+    "(?:(?:a|b*)c?){2,}",
+    "(?:a?b?){2,3}c",
+    "(?>(?:a?b?)*)c|.",
+    "(?=(?:a?b*)*c)[ab]|c",
+    "(?<=c(?:a?b*)*)a",
+]
+
+
+def random_pattern(r: random.Random) -> str:
+    def body(depth: int) -> str:
+        kind = r.random()
+        if depth == 0 or kind < 0.3:
+            return r.choice(["a", "b", "c", "ab", "[ab]", "a?", "b*", "c??", "a*?", r"\b", "(?=b)", "^", "$", "(?<=a)"])
+        if kind < 0.5:
+            return body(depth - 1) + body(depth - 1)
+        if kind < 0.7:
+            return f"(?:{body(depth - 1)}|{r.choice(['', body(depth - 1)])})"
+        return f"(?:{body(depth - 1)})" + r.choice(["?", "*", "+", "{2}", "{2,}", "{1,3}", "{0,2}", "*?", "+?", "??"])
+
+    start, end = r.choice(["", "a", "[ab]*"]), r.choice(["", "a", "b", "c", "|a", "|."])
+    return f"{start}(?:{body(2)})" + r.choice(["*", "+", "{2}", "{2,}", "*?", "{2,3}", "{0,3}"]) + end
+
+
+def compiled(pattern: str) -> SplitProgram | None:
+    try:
+        return compile_split(Split(pattern))
+    except UnsupportedError:
+        return None
+
+
+RANDOM = [random_pattern(random.Random(seed)) for seed in range(2000 if SLOW else 120)]
+
+
+@pytest.mark.parametrize("pattern", [*CERTAIN, *RANDOM])
+def test_the_pieces_are_those_of_oniguruma(pattern: str) -> None:
+    program = compiled(pattern)
+    try:
+        engine = Oniguruma(pattern)
+    except Exception as error:
+        if "target of repeat operator is invalid" not in str(error):  # an anchor among alternatives
+            raise
+        return
+    if program is None:
+        assert pattern not in CERTAIN
+        return
+    for alphabet in ALPHABETS:
+        for text in random_texts(alphabet, 30, longest=12):
+            try:
+                expected = engine.pieces(text)
+            except BaseException as error:
+                if "retry-limit" not in str(error):
+                    raise
+                continue
+            assert [(start, end) for start, end, _ in find_pieces(program, text)] == expected, text
+
+
+@pytest.mark.parametrize("pattern", ["a(?:b?)*", "a(?:b*|c)+d", "(?:a?b?){2,3}c", "(?:(?:a|b*)c?){2,}d", r"(?:\b|a)+b"])
+def test_the_matches_are_those_of_fancy_regex(pattern: str) -> None:
+    program = compile_split(Split(pattern, dialect=Dialect.FANCY_REGEX))
+    for alphabet in ALPHABETS:
+        texts = list(random_texts(alphabet, 60, longest=12))
+        for text, matched in zip(texts, fancy_matched(pattern, texts), strict=True):
+            assert [text[start:end] for start, end in matches(program, text)] == matched, text
+
+
+def test_most_patterns_are_certain() -> None:
+    found = [compiled(pattern) for pattern in RANDOM if r"\b" not in pattern]
+    assert sum(program is not None for program in found) > 0.6 * len(found)
