@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from tokexport.errors import SourceError
+from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import AddedToken
-from tokexport.readers.added_tokens_json import MORE, ROLES, SPECIAL_TOKENS_MAP, read_added_tokens_json
+from tokexport.readers.added_tokens_json import ADDED_TOKENS, MORE, ROLES, SPECIAL_TOKENS_MAP, read_added_tokens_json
 from tokexport.readers.huggingface_config import CONFIG
 from tokexport.readers.json_node import Node, parse, show
 from tokexport.readers.source_files import SourceFiles
@@ -52,11 +52,15 @@ def class_tokens(
     without_role: Sequence[str] = (),
     *,
     strings: bool = False,
+    normalizes: bool = True,
 ) -> ClassTokens:
     """The tokens for a ``vocab``; ``defaults`` are the class's own by role, whose flags a token has that is given as a string only.
 
     One without a content has the flags of a role in which the class has no token of its own. ``without_role`` are its special tokens
     without a role, where nothing names others. With ``strings`` the class gives its tokens no flags: then those of a listed token count.
+
+    UnsupportedError for one that is listed as normalized and given as not, or the other way round, in a class that ``normalizes``:
+    the reference then finds it otherwise than its own tokenizer.json says.
     """
     decoder = _decoder(config)
     given = {role: node for role in ROLES if (node := config.get(role)) is not None}
@@ -83,6 +87,14 @@ def class_tokens(
             special.setdefault(token.content, token)
     for content in without_role if more is None else ():
         special.setdefault(content, found.get(content, AddedToken(_UNNUMBERED, content, special=True)))
+    for token in listed:
+        again = special.get(token.content, token)
+        if normalizes and again.normalized != token.normalized:
+            raise UnsupportedError(
+                CONFIG if decoder is not None else ADDED_TOKENS,
+                f"{show(token.content)}, listed with normalized {show(token.normalized)} and given with {show(again.normalized)},",
+                "transformers does not do what the tokenizer.json says that it makes of this; give both the same",
+            )
     wanted = [replace(special.get(token.content, token), id=token.id) for token in listed]
     wanted += [token for token in special.values() if token.content not in found]
     wanted = [replace(token, special=token.special or token.content in special) for token in wanted]

@@ -203,7 +203,7 @@ def _class_document(
             f"a pair of {name} without add_prefix_space, which {CONFIG} can set,",
             "releases of transformers differ in what it is then; set it to what the model was trained with",
         )
-    tokens = class_tokens(config, files, vocab, known.special)
+    tokens = class_tokens(config, files, vocab, known.special, normalizes=known.pattern is not None)
     for role in known.fixed:
         if tokens.roles.get(role) != known.special[role].content:
             raise UnsupportedError(
