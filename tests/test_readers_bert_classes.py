@@ -224,3 +224,34 @@ def test_where_no_class_is_named_it_is_that_of_the_model(tmp_path: Path) -> None
     write(other, WORDS, tokenizer_config=settings_of, config={"model_type": "bert"})
     assert read(named).added_tokens == read(other).added_tokens
     assert any(token.content == "<n>" for token in read(other).added_tokens)
+
+
+def test_the_type_of_a_model_names_a_vocabulary_without_bert_s_unknown_token(tmp_path: Path) -> None:
+    words = ["<cls>", "<sep>", "<unk>", "the"]
+    write(tmp_path, words, config={"model_type": "funnel"})
+    model = read(tmp_path)
+    assert [token.content for token in model.added_tokens][:3] == ["<cls>", "<sep>", "<unk>"]
+    reference = reference_for(tmp_path)
+    assert reference.encode_batch(["The <unk>"], Mode.TEMPLATE)[0] == [0, 3, 2, 1]
+
+
+def test_a_token_that_is_listed_and_given_with_another_normalized_is_refused(tmp_path: Path) -> None:
+    given_again = {"content": "<n>", "normalized": False}
+    write(
+        tmp_path,
+        WORDS,
+        tokenizer_config={
+            "tokenizer_class": "BertTokenizer",
+            "added_tokens_decoder": {"17": {"content": "<n>", "normalized": True}},
+            "additional_special_tokens": [given_again],
+        },
+    )
+    with pytest.raises(UnsupportedError, match='"<n>", listed with normalized true and given with false'):
+        read(tmp_path)
+    config = {"tokenizer_class": "BertTokenizer", "additional_special_tokens": [given_again]}
+    write(tmp_path, WORDS, tokenizer_config=config, added_tokens={"<n>": 17})
+    (tmp_path / "tokenizer_config.json").write_text(
+        json.dumps({**config, "additional_special_tokens": [{**given_again, "normalized": True}]})
+    )
+    with pytest.raises(UnsupportedError, match=r'added_tokens.json: "<n>", listed'):
+        read(tmp_path)

@@ -77,7 +77,8 @@ def test_gpt2_adds_its_end_token_and_the_space_that_its_config_asks_for(
 
 
 @pytest.mark.parametrize(
-    "model", [{"model_type": "gpt2"}, {"model_type": "other", "tokenizer_class": "GPT2TokenizerFast"}]
+    "model",
+    [{"model_type": "gpt2"}, {"model_type": "opt"}, {"model_type": "other", "tokenizer_class": "GPT2TokenizerFast"}],
 )
 @pytest.mark.parametrize("config", [{"tokenizer_config": {"model_max_length": 512}}, {}])
 def test_where_no_class_is_named_it_is_that_of_the_model(
@@ -255,21 +256,6 @@ def test_deberta_is_gpt2_s_kind_with_bert_s_special_tokens(tmp_path: Path) -> No
     same(tmp_path, theirs)
 
 
-@pytest.mark.parametrize("flags", [{}, {"add_bos_token": True}, {"add_eos_token": True}])
-def test_gptneox_normalizes_and_puts_around_a_text_what_its_config_says(flags: dict[str, bool], tmp_path: Path) -> None:
-    config = {"tokenizer_class": "GPTNeoXTokenizerFast", "bos_token": "<s>", **flags}
-    write(tmp_path, WORDS, tokenizer_config=config)
-    theirs = byte_pair(WORDS)
-    theirs.normalizer = normalizers.NFC()
-    theirs.add_tokens([special(content) for content in ("<s>", "<|endoftext|>", "<|padding|>")])
-    bos, eos = "<s>" if "add_bos_token" in flags else "", "<|endoftext|>" if "add_eos_token" in flags else ""
-    single, second = f"{bos} $A {eos}", f"{bos and bos + ':1'} $B:1 {eos and eos + ':1'}"
-    theirs.post_processor = processors.TemplateProcessing(
-        single=single.split(), pair=f"{single} {second}".split(), special_tokens=[("<s>", 258), ("<|endoftext|>", 259)]
-    )
-    same(tmp_path, theirs)
-
-
 def test_a_special_tokens_map_goes_before_the_config_and_added_tokens_json_before_both(tmp_path: Path) -> None:
     write(
         tmp_path,
@@ -297,6 +283,52 @@ def test_with_an_added_tokens_decoder_the_other_files_are_not_asked(tmp_path: Pa
     )
     theirs = byte_pair(WORDS)
     theirs.add_tokens([special("<|endoftext|>"), special("<x>")])
+    same(tmp_path, theirs)
+
+
+LISTED = {"content": "<mask>", "lstrip": False, "rstrip": True, "normalized": False, "special": True}
+
+
+@pytest.mark.parametrize(
+    ("config", "files", "flags"),
+    [
+        ({}, {"added_tokens": {"<mask>": 258}}, {"lstrip": True}),
+        ({"mask_token": "<mask>"}, {"added_tokens": {"<mask>": 258}}, {"lstrip": True}),
+        (
+            {},
+            {"added_tokens": {"<mask>": 258}, "special_tokens_map": {"mask_token": {**LISTED, "lstrip": True}}},
+            {"lstrip": True, "rstrip": True},
+        ),
+        ({"added_tokens_decoder": {"258": LISTED}}, {}, {"lstrip": True}),
+        ({"added_tokens_decoder": {"258": LISTED}, "mask_token": "<mask>"}, {}, {"rstrip": True}),
+        (
+            {"added_tokens_decoder": {"258": LISTED}, "mask_token": {**LISTED, "lstrip": True, "rstrip": False}},
+            {},
+            {"rstrip": True},
+        ),
+    ],
+)
+def test_a_listed_mask_token_takes_a_space_unless_its_decoder_and_its_role_say_otherwise(
+    config: dict[str, Any], files: dict[str, Any], flags: dict[str, bool], tmp_path: Path
+) -> None:
+    write(tmp_path, WORDS, tokenizer_config={"tokenizer_class": "RobertaTokenizer", **config}, **files)
+    mask = next(token for token in read(tmp_path).added_tokens if token.content == "<mask>")
+    assert {flag: True for flag in ("lstrip", "rstrip", "normalized") if getattr(mask, flag)} == flags
+    assert mask.id == 258
+
+
+@pytest.mark.parametrize("decoder", [False, True])
+def test_a_token_without_a_role_has_the_flags_that_are_given_with_it(decoder: bool, tmp_path: Path) -> None:
+    listed = {"added_tokens_decoder": {"258": {"content": "<n>"}}} if decoder else {}
+    config = {"additional_special_tokens": [{"content": "<n>", "rstrip": True, "normalized": False}, "<x>"], **listed}
+    write(
+        tmp_path,
+        WORDS,
+        tokenizer_config={"tokenizer_class": "GPT2Tokenizer", **config},
+        added_tokens={"<n>": 258},
+    )
+    theirs = byte_pair(WORDS)
+    theirs.add_tokens([special("<n>", rstrip=True), special("<|endoftext|>"), special("<x>")])
     same(tmp_path, theirs)
 
 

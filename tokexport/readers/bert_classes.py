@@ -35,11 +35,15 @@ class _Around(Enum):
 
 @dataclass(frozen=True, slots=True)
 class _VocabularyClass:
-    """A class: its special tokens by role, and what it puts around a text. ``basic``: do_basic_tokenize false changes nothing in it."""
+    """A class: its special tokens by role, and what it puts around a text.
+
+    ``basic``: do_basic_tokenize false changes nothing in it. ``strings``: it gives its special tokens no flags of its own.
+    """
 
     special: Mapping[str, AddedToken]
     around: _Around = _Around.BERT
     basic: bool = True
+    strings: bool = True
 
 
 def _tokens(**contents: str) -> dict[str, AddedToken]:
@@ -70,7 +74,7 @@ _CLASSES: Final[Mapping[str, _VocabularyClass]] = {
         ),
         _BERT,
     ),
-    "LayoutLMv2Tokenizer": _VocabularyClass(_BERT.special, basic=False),
+    "LayoutLMv2Tokenizer": _VocabularyClass(_BERT.special, basic=False, strings=False),
     "SplinterTokenizer": _VocabularyClass(_BERT.special, _Around.SPLINTER, basic=False),
     "MPNetTokenizer": _VocabularyClass(
         {
@@ -86,6 +90,7 @@ _CLASSES: Final[Mapping[str, _VocabularyClass]] = {
         },
         _Around.MPNET,
         basic=False,
+        strings=False,
     ),
     "FunnelTokenizer": _VocabularyClass(
         _tokens(
@@ -148,7 +153,7 @@ def bert_document(
     """The tokenizer.json for a class that is named: with the added tokens that ``config`` and the files beside it name."""
     known = _CLASSES[tokenizer_class(config) or ""]
     question = known.around is _Around.SPLINTER
-    tokens = class_tokens(config, files, vocab, known.special, (_QUESTION,) if question else ())
+    tokens = class_tokens(config, files, vocab, known.special, (_QUESTION,) if question else (), strings=known.strings)
     for role in ("unk_token", "sep_token", "cls_token"):
         if role not in tokens.roles:
             raise SourceError(f"{CONFIG}: {role} is null, without which {tokenizer_class(config)} makes no tokenizer")

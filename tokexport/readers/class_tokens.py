@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from tokexport.errors import SourceError
+from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import AddedToken
-from tokexport.readers.added_tokens_json import MORE, ROLES, SPECIAL_TOKENS_MAP, read_added_tokens_json
+from tokexport.readers.added_tokens_json import ADDED_TOKENS, MORE, ROLES, SPECIAL_TOKENS_MAP, read_added_tokens_json
 from tokexport.readers.huggingface_config import CONFIG
 from tokexport.readers.json_node import Node, parse, show
 from tokexport.readers.source_files import SourceFiles
@@ -50,36 +50,53 @@ def class_tokens(
     vocab: Mapping[str, int],
     defaults: Mapping[str, AddedToken],
     without_role: Sequence[str] = (),
+    *,
+    strings: bool = False,
+    normalizes: bool = True,
 ) -> ClassTokens:
     """The tokens for a ``vocab``; ``defaults`` are the class's own by role, whose flags a token has that is given as a string only.
 
-    ``without_role`` are its special tokens without a role, where nothing names others.
+    One without a content has the flags of a role in which the class has no token of its own. ``without_role`` are its special tokens
+    without a role, where nothing names others. With ``strings`` the class gives its tokens no flags: then those of a listed token count.
+
+    UnsupportedError for one that is listed as normalized and given as not, or the other way round, in a class that ``normalizes``:
+    the reference then finds it otherwise than its own tokenizer.json says.
     """
-    listed = _decoder(config)
+    decoder = _decoder(config)
     given = {role: node for role in ROLES if (node := config.get(role)) is not None}
     more = _more(config)
-    if listed is None:
-        listed = read_added_tokens_json(files)
+    if decoder is None:
         given, more = _with_map(given, more, files)
-    flags = {token.content: token for token in listed}
+    listed = read_added_tokens_json(files) if decoder is None else decoder
+    found = {token.content: token for token in listed}
     special: dict[str, AddedToken] = {}
     roles: dict[str, str] = {}
     for role in ROLES:
-        node, default = given.get(role), defaults.get(role)
-        if role not in given and default is not None:
-            token = flags.get(default.content, default)
-        elif node is None or node.is_null:
-            continue
+        default = defaults.get(role)
+        if role in given:
+            token = _given(given[role], default, found, described=decoder is not None, strings=strings)
         else:
-            token = _token(node, flags, default)
+            token = default if default is None or not strings else found.get(default.content, default)
+        if token is None or (role not in given and not token.content):
+            continue
         roles[role] = token.content
         special.setdefault(token.content, token)
     for node in more or ():
-        token = _token(node, flags, None)
-        special.setdefault(token.content, token)
+        token = _given(node, None, found, described=False, strings=True)
+        if token is not None:
+            special.setdefault(token.content, token)
     for content in without_role if more is None else ():
-        special.setdefault(content, flags.get(content, AddedToken(_UNNUMBERED, content, special=True)))
-    wanted = [*listed, *(token for token in special.values() if token.content not in flags)]
+        special.setdefault(content, found.get(content, AddedToken(_UNNUMBERED, content, special=True)))
+    for token in listed:
+        again = special.get(token.content, token)
+        if normalizes and again.normalized != token.normalized:
+            raise UnsupportedError(
+                CONFIG if decoder is not None else ADDED_TOKENS,
+                f"{show(token.content)}, listed with normalized {show(token.normalized)} and given with {show(again.normalized)},",
+                "transformers does not do what the tokenizer.json says that it makes of this; give both the same",
+            )
+    wanted = [replace(special.get(token.content, token), id=token.id) for token in listed]
+    wanted += [token for token in special.values() if token.content not in found]
     wanted = [replace(token, special=token.special or token.content in special) for token in wanted]
     return ClassTokens(tuple(_numbered(wanted, vocab, len(listed))), roles)
 
@@ -138,15 +155,23 @@ def _more(root: Node) -> list[Node] | None:
     return nodes
 
 
-def _token(node: Node, flags: Mapping[str, AddedToken], default: AddedToken | None) -> AddedToken:
-    """The token of a role: the flags of the listed one with its content count, then its own, then those of the class."""
+def _given(
+    node: Node, default: AddedToken | None, listed: Mapping[str, AddedToken], *, described: bool, strings: bool
+) -> AddedToken | None:
+    """The token at ``node``: a role of ``default``, or one without a role; None where it is null.
+
+    ``described``: an added_tokens_decoder describes the ``listed`` tokens, whose flags then go before others.
+    """
+    if node.is_null:
+        return None
     content = node.field("content").string() if isinstance(node.value, dict) else node.string()
-    if content in flags:
-        return flags[content]
+    if described and content in listed:
+        return listed[content]
     if isinstance(node.value, dict):
         return replace(_described(node, _UNNUMBERED), special=True)
-    plain = AddedToken(_UNNUMBERED, content, special=True, normalized=False)
-    return plain if default is None else replace(default, content=content)
+    if default is not None and not strings:
+        return replace(default, content=content)
+    return listed.get(content, AddedToken(_UNNUMBERED, content, special=True))
 
 
 def _described(node: Node, number: int) -> AddedToken:

@@ -20,31 +20,45 @@ CHAT_TEMPLATE: Final = "chat_template.jinja"
 # How a tokenizer.json is made of what has none, and the classes that it may have of any kind.
 SAVE: Final = "transformers makes one with AutoTokenizer.from_pretrained(FOLDER).save_pretrained(OTHER)"
 MODEL_CONFIG: Final = "config.json"
-# Classes for types of models, of those that read vocab.json with merges.txt or vocab.txt here. Source: tokenization_auto.py of
-# transformers; its release 5 names Bert's, Roberta's and GPT-2's for some that had a class of their own, of the same kind.
-_MODEL_TYPES: Final[Mapping[str, str]] = {
-    "bart": "BartTokenizer",
-    "bert": "BertTokenizer",
-    "clip": "CLIPTokenizer",
-    "codegen": "CodeGenTokenizer",
-    "convbert": "ConvBertTokenizer",
-    "distilbert": "DistilBertTokenizer",
-    "electra": "ElectraTokenizer",
-    "gpt2": "GPT2Tokenizer",
-    "gpt_neo": "GPT2Tokenizer",
-    "gptj": "GPT2Tokenizer",
-    "layoutlm": "LayoutLMTokenizer",
-    "led": "LEDTokenizer",
-    "longformer": "LongformerTokenizer",
-    "lxmert": "LxmertTokenizer",
-    "mobilebert": "MobileBertTokenizer",
-    "mvp": "MvpTokenizer",
-    "qwen2": "Qwen2Tokenizer",
-    "qwen3": "Qwen2Tokenizer",
-    "roberta": "RobertaTokenizer",
-    "squeezebert": "SqueezeBertTokenizer",
-    "whisper": "WhisperTokenizer",
+# The types of models that stand for a class, of those whose vocab.json with merges.txt or vocab.txt are read here. Source:
+# tokenization_auto.py of transformers 4.57; release 5 names another class for some, of the same kind but for lilt, and none for others.
+_TYPES: Final[Mapping[str, str]] = {
+    "BartTokenizer": "bart",
+    "BertTokenizer": "align bark bert blip bros chinese_clip ernie git grounding-dino megatron-bert mm-grounding-dino nezha qdqbert "
+    "tvp vilt visual_bert",
+    "BlenderbotTokenizer": "blenderbot",
+    "CLIPTokenizer": "aimv2 clip clipseg groupvit omdet-turbo oneformer owlv2 owlvit xclip",
+    "CodeGenTokenizer": "codegen phi",
+    "ConvBertTokenizer": "convbert",
+    "DPRQuestionEncoderTokenizer": "dpr",
+    "DebertaTokenizer": "deberta",
+    "DistilBertTokenizer": "distilbert",
+    "ElectraTokenizer": "electra",
+    "FunnelTokenizer": "funnel",
+    "GPT2Tokenizer": "blip-2 dbrx emu3 exaone4 flex_olmo gpt2 gpt_bigcode gpt_neo gptj granite granitemoe granitemoehybrid "
+    "granitemoeshared instructblip instructblipvideo minimax olmo3 opt starcoder2",
+    "GPTNeoXTokenizer": "falcon_mamba gpt_neox mamba mamba2 mpt olmo olmoe rwkv xlstm",
+    "LEDTokenizer": "led",
+    "LayoutLMTokenizer": "layoutlm",
+    "LayoutLMv2Tokenizer": "layoutlmv2",
+    "LayoutLMv3Tokenizer": "layoutlmv3 lilt",
+    "LongformerTokenizer": "longformer",
+    "LxmertTokenizer": "lxmert",
+    "MPNetTokenizer": "mpnet",
+    "MarkupLMTokenizer": "markuplm",
+    "MobileBertTokenizer": "mobilebert",
+    "MvpTokenizer": "mvp",
+    "OpenAIGPTTokenizer": "openai-gpt",
+    "Qwen2Tokenizer": "colqwen2 internvl qwen2 qwen2_5_omni qwen2_5_vl qwen2_audio qwen2_moe qwen2_vl qwen3 qwen3_moe qwen3_next "
+    "qwen3_omni_moe qwen3_vl qwen3_vl_moe",
+    "RealmTokenizer": "realm",
+    "RetriBertTokenizer": "retribert",
+    "RobertaTokenizer": "bridgetower clap data2vec-text ibert mega mra roberta roberta-prelayernorm",
+    "SplinterTokenizer": "splinter",
+    "SqueezeBertTokenizer": "squeezebert",
+    "WhisperTokenizer": "whisper",
 }
+_MODEL_TYPES: Final = {model_type: name for name, types in _TYPES.items() for model_type in types.split()}
 NAMES_NO_CLASS: Final = (None, "PreTrainedTokenizer", "TokenizersBackend")
 
 

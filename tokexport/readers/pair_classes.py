@@ -4,7 +4,7 @@ The pair itself does not say how a text is split, what is added to the vocabular
 the document is the reference's source, and a class that is not here is refused. Source of the parts: the converters in
 convert_slow_tokenizer.py and the tokenization modules of ``transformers`` 4.57. In what is read here 5.23 gives the same ids, but for
 a mask token, which takes the space before it in 4.57 and in the published files; for Deberta's pairs, between which it puts another
-``[SEP]``; and for Blenderbot, whose ``</s>`` it leaves out. GPTNeoX is read as in 5.23: 4.57 reads no pair of it.
+``[SEP]``; and for Blenderbot, whose ``</s>`` it leaves out.
 """
 
 from __future__ import annotations
@@ -44,7 +44,6 @@ class _Around(Enum):
 
     NOTHING = "nothing"
     BOS = "the token of bos_token where add_bos_token says so"
-    BOS_EOS = "the tokens of bos_token and eos_token where add_bos_token and add_eos_token say so"
     EOS = "eos_token behind one text, nothing around two"
     ROBERTA = "cls_token and sep_token, between two texts two of the latter"
     BERT = "cls_token and sep_token, with a type for each text"
@@ -65,14 +64,13 @@ _UNCERTAIN: Final[Mapping[_Around, tuple[str, ...]]] = {
 class _PairClass:
     """A class: its special tokens by role, what it puts around a text, and how it cuts one.
 
-    ``pattern`` is None for GPT-2's; ``spaced`` is what add_prefix_space is where nothing sets it, None where that is refused;
-    ``unknown``: its unknown token stands for bytes without a token; ``fixed`` are roles that no other token may have.
+    ``pattern`` is None for GPT-2's, another goes with NFC; ``spaced`` is what add_prefix_space is where nothing sets it, None where
+    that is refused; ``unknown``: its unknown token stands for bytes without a token; ``fixed`` are roles that no other token may have.
     """
 
     special: Mapping[str, AddedToken]
     around: _Around
     pattern: str | None = None
-    nfc: bool = False
     spaced: bool | None = False
     unknown: bool = False
     fixed: tuple[str, ...] = ()
@@ -88,7 +86,9 @@ def _tokens(normalized: bool, **contents: str | None) -> dict[str, AddedToken]:
 
 
 def _gpt2(normalized: bool) -> dict[str, AddedToken]:
-    return _tokens(normalized, **dict.fromkeys(("bos_token", "eos_token", "unk_token"), "<|endoftext|>"))
+    """There is no pad_token where nothing names one."""
+    ends = dict.fromkeys(("bos_token", "eos_token", "unk_token"), "<|endoftext|>")
+    return _tokens(normalized, **ends, pad_token="")
 
 
 def _roberta(normalized: bool) -> dict[str, AddedToken]:
@@ -114,10 +114,7 @@ _LIKE_BART: Final = replace(_LIKE_ROBERTA, special={**_roberta(True), **_mask("<
 _CLASSES: Final[Mapping[str, _PairClass]] = {
     "GPT2Tokenizer": _PairClass(_gpt2(True), _Around.BOS),
     "CodeGenTokenizer": _PairClass(_gpt2(False), _Around.NOTHING),
-    "GPTNeoXTokenizer": _PairClass(
-        {**_gpt2(False), **_tokens(False, pad_token="<|padding|>")}, _Around.BOS_EOS, nfc=True
-    ),
-    "Qwen2Tokenizer": _PairClass(_tokens(False, **_ENDS), _Around.NOTHING, pattern=QWEN, nfc=True),
+    "Qwen2Tokenizer": _PairClass(_tokens(False, **_ENDS), _Around.NOTHING, pattern=QWEN),
     "RobertaTokenizer": _LIKE_ROBERTA,
     "LongformerTokenizer": _LIKE_ROBERTA,
     "BartTokenizer": _LIKE_BART,
@@ -145,8 +142,8 @@ _CLASSES: Final[Mapping[str, _PairClass]] = {
     ),
     "WhisperTokenizer": _PairClass(_gpt2(False), _Around.WHISPER),
 }
-# Every release reads each line of their merges.txt.
-_EVERY_LINE: Final = ("GPTNeoXTokenizer", "Qwen2Tokenizer")
+# Every release reads each line of its merges.txt.
+_EVERY_LINE: Final = ("Qwen2Tokenizer",)
 # Its tokenizer.json has the start token normalized and the end token not.
 _CLIP_TOKENS: Final = {**_tokens(True, bos_token=START), **_tokens(False, **dict.fromkeys(_ENDS, END))}
 
@@ -206,7 +203,7 @@ def _class_document(
             f"a pair of {name} without add_prefix_space, which {CONFIG} can set,",
             "releases of transformers differ in what it is then; set it to what the model was trained with",
         )
-    tokens = class_tokens(config, files, vocab, known.special)
+    tokens = class_tokens(config, files, vocab, known.special, normalizes=known.pattern is not None)
     for role in known.fixed:
         if tokens.roles.get(role) != known.special[role].content:
             raise UnsupportedError(
@@ -218,7 +215,7 @@ def _class_document(
     parts = {**byte_level(known.pattern is None), "add_prefix_space": spaced}
     return tokenizer_document(
         added_tokens=tokens.entries(),
-        normalizer={"type": "NFC"} if known.nfc else None,
+        normalizer=None if known.pattern is None else {"type": "NFC"},
         pre_tokenizer=parts if known.pattern is None else sequence(split(known.pattern), parts),
         post_processor=_post_processor(known.around, tokens, config, vocab_name, spaced),
         decoder=byte_level(True),
@@ -304,18 +301,6 @@ def _post_processor(
         case _Around.BOS if _flag(config, "add_bos_token"):
             bos, number = named("bos_token")
             return template([special(bos), text("A")], [special(bos), text("A"), text("B", 1)], {bos: number})
-        case _Around.BOS_EOS:
-            first = [named("bos_token")] if _flag(config, "add_bos_token") else []
-            last = [named("eos_token")] if _flag(config, "add_eos_token") else []
-            single, second = (
-                [
-                    *(special(content, kind) for content, _ in first),
-                    text(name, kind),
-                    *(special(content, kind) for content, _ in last),
-                ]
-                for kind, name in enumerate("AB")
-            )
-            return template(single, [*single, *second], dict([*first, *last]))
         case _:
             return {**byte_level(True), "add_prefix_space": True, "trim_offsets": False}
 

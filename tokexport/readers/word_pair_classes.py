@@ -56,7 +56,7 @@ def word_pair_document(
                 f"releases of transformers differ in it; give the tokenizer.json ({SAVE})",
             )
     defaults = {role: AddedToken(0, content, special=True) for role, content in _ROLES[name].items()}
-    tokens = class_tokens(config, files, vocab, defaults, _WITHOUT_ROLE[name])
+    tokens = class_tokens(config, files, vocab, defaults, _WITHOUT_ROLE[name], strings=True)
     unknown = tokens.roles.get("unk_token")
     if unknown is None:
         raise SourceError(f"{vocab_name}: {name} needs an unk_token, and {CONFIG} sets it to {show(unknown)}")
