@@ -86,12 +86,20 @@ DECODERS: dict[str, dict[str, Any] | None] = {
         replace("▁", " ", "Regex"), FUSE, replace(r"\n", "\n ", "Regex"), replace("^ ", "", "Regex")
     ),
     "white space of the whole text": sequence(FALLBACK, FUSE, replace(r"\s+", " ", "Regex"), strip(" ", 1, 1)),
+    "cleaned up": sequence(
+        *(replace("▁", " "), FALLBACK, FUSE),
+        *(replace(" " + mark, mark) for mark in (".", "?", "!", ",")),
+        replace(" ' ", "'"),
+        *(replace(" " + end, end) for end in ("n't", "'m", "'s", "'ve", "'re")),
+    ),
+    "bpeasy's": sequence(BYTE_LEVEL, FALLBACK),
+    "the name of a byte": sequence(replace("<0x41", "<0x", "String"), FUSE, FALLBACK, replace("\ufffd", "_")),
     "nothing": sequence(),
 }
 ATOMS = (
     *("a", "b", "▁", "##", "</w>", " ", "  ", ".", " ?", "!", "'", "n't", " do not", "'ve", "é", "Ġ", "Ċ", "中"),
     *("🙂", "\ufffd", "<pad>", "|", "_", "<0x41>", "<0x20>", "<0xE2>", "<0x96>", "<0x81>", "<0xF0>", "<0x9f>"),
-    *("<0xFF>", "<0x+1>", "<0xC3>", "<0xA9>", "\n"),
+    *("<0xFF>", "<0x+1>", "<0xC3>", "<0xA9>", "\n", "<", "0x", "4F", "x", ">", "c"),
 )
 VOCABULARY = (*ATOMS, "▁a", "▁▁", "##b", "b</w>", "a.", "▁'", "", "</w></w>", "<0xZZ>", "ÃĹ", "Ã", "ł", "aĠb")
 
@@ -199,7 +207,6 @@ def test_any_chain_gives_the_text_of_the_reference_or_is_refused(
         ((FUSE, replace("[^a]", "x", "Regex")), ["a"]),
         ((FUSE, replace("a*", "x", "Regex")), ["a"]),
         ((FUSE, replace("a(?=bc)", "x", "Regex")), ["a"]),
-        ((FUSE, FALLBACK), ["a"]),
         ((FUSE, BYTE_LEVEL), ["a"]),
         ((FALLBACK, FALLBACK), ["<0x41>"]),
         ((FALLBACK, ctc(True)), ["<0x41>"]),
@@ -222,6 +229,15 @@ def test_what_needs_the_whole_text_is_refused_with_its_place(
 ) -> None:
     with pytest.raises(UnsupportedError, match=r"^decoder\.decoders\[\d\]"):
         ours(sequence(*chain), dict(enumerate(vocab)))
+
+
+@pytest.mark.parametrize("joins", [FUSE, BYTE_LEVEL], ids=["Fuse", "ByteLevel"])
+def test_a_joined_text_that_is_the_name_of_a_byte_is_that_byte(joins: dict[str, Any]) -> None:
+    characters = "<0x+->123456789abcdefABCDEFgX"
+    names = [f"<0x{first}{second}>" for first in characters for second in characters]
+    others = ["<0x4", "<0x41", "<0x41>a", "a<0x41>", "<0x41><0x41>", "<<0x41>", "<0x041>", "<0x>", "<", "", "<0x+"]
+    sequences = [[characters.index(character) for character in text] for text in (*names, *others)]
+    assert check(sequence(joins, FALLBACK), [*characters], sequences) == len(sequences)
 
 
 @pytest.mark.parametrize(
