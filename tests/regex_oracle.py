@@ -39,7 +39,7 @@ def find_pieces(program: SplitProgram, text: str) -> list[tuple[int, int, bool]]
 def symbols_of(program: SplitProgram, text: str) -> list[int]:
     """What the automaton reads: the classes of a text, or their labels."""
     symbols = list(text.encode()) if len(program.classes) == 256 else [ord(character) for character in text]
-    return program.labelled([int(program.classes[symbol]) for symbol in symbols])
+    return program.labelled(symbols)
 
 
 def _match_end(program: SplitProgram, symbols: list[int], start: int) -> int | None:

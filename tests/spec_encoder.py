@@ -34,7 +34,7 @@ WHOLE_PIECE_FIRST, FUSE_UNKNOWN, SEARCH_ANEW, RESCAN_SPECIAL, UNKNOWN_STOPS = 1,
 RECORD_WHOLE = 8
 ADDED_SPECIAL, SINGLE_WORD, LSTRIP, RSTRIP = 1, 2, 4, 8
 CLASS_SPACE, CLASS_WORD = 1, 2
-INVERT, ON_BYTES, REWRITE, EMPTY_MATCHES, FORWARD_LABELS = 1, 2, 4, 8, 16
+INVERT, ON_BYTES, REWRITE, EMPTY_MATCHES, FORWARD_LABELS, DOUBLES = 1, 2, 4, 8, 16, 32
 APPEND, UNLESS_PRESENT, ONLY_FIRST, FIRST_SOURCE = 1, 2, 4, 16
 MAP_OTHER = 0x80
 MAP_LETTERS = 2
@@ -491,7 +491,7 @@ def scan(stage: Stage, piece: bytes) -> Iterator[tuple[int, int, bool]]:
     offsets = [0]
     for symbol in symbols:
         offsets.append(offsets[-1] + len(symbol))
-    read = labelled(stage, [stage.classes[number] for number in numbers])
+    read = labelled(stage, numbers)
     gap = at = 0
     while at < len(read):
         end = match_end(stage, read, at)
@@ -516,7 +516,7 @@ def replaced_spans(stage: Stage, text: bytes) -> Iterator[tuple[int, int, bool]]
         return
     characters = text.decode()
     offsets = [0, *accumulate(len(character.encode()) for character in characters)]
-    read = labelled(stage, [stage.classes[ord(character)] for character in characters])
+    read = labelled(stage, [ord(character) for character in characters])
     kept, behind = 0, -1
     at = 0
     while at <= len(read):
@@ -530,8 +530,12 @@ def replaced_spans(stage: Stage, text: bytes) -> Iterator[tuple[int, int, bool]]
     yield offsets[kept], offsets[-1], False
 
 
-def labelled(stage: Stage, classes: Sequence[int]) -> Sequence[int]:
+def labelled(stage: Stage, symbols: Sequence[int]) -> Sequence[int]:
     """What the program reads: the labels of a piece, or its classes where there is no label table."""
+    classes: Sequence[int] = [stage.classes[symbol] for symbol in symbols]
+    if stage.flags & DOUBLES:
+        half = stage.label_class_count // 2
+        classes = [number + half * (at > 0 and symbols[at - 1] == symbols[at]) for at, number in enumerate(classes)]
     direction = 1 if stage.flags & FORWARD_LABELS else -1
     if stage.labels:
         classes = run_labels(stage.labels, stage.label_class_count, classes, direction)

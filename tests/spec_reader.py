@@ -17,10 +17,10 @@ NONE = 0xFFFFFFFF
 MASK = (1 << 64) - 1
 K0, K1, K2, K3 = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, 0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53
 
-HEADER_FLAGS, STAGE_FLAGS, SECTION_FLAGS = 0x3F, 0x1B, 0x01  # the flag bits that have a name
+HEADER_FLAGS, STAGE_FLAGS, SECTION_FLAGS = 0x3F, 0x3B, 0x01  # the flag bits that have a name
 KIND_HOLE, KIND_MASK, RECORD_SPECIAL = 0, 3, 4
 STRIPPING_FLAGS = 2 | 4 | 8  # SINGLE_WORD, LSTRIP, RSTRIP
-ON_BYTES, REWRITE, EMPTY_MATCHES, FORWARD_LABELS = 2, 4, 8, 16
+ON_BYTES, REWRITE, EMPTY_MATCHES, FORWARD_LABELS, DOUBLES = 2, 4, 8, 16, 32
 LAST_BEHAVIOR, LAST_FORM = 4, 3
 BY_CLUSTER = 8
 FORM, MAP, REPLACE, CHARSMAP, AFFIX, BYTES = 0, 1, 2, 3, 4, 5
@@ -449,7 +449,7 @@ def read_op(section: bytes, at: int) -> Op:
     elif kind == REPLACE:
         require(len(table) >= 40, "TKX_E_SPLITS")
         program = read_stage(table, 0)
-        require(program.flags & ~(EMPTY_MATCHES | FORWARD_LABELS) == 0, "TKX_E_SPLITS")
+        require(program.flags & ~(EMPTY_MATCHES | FORWARD_LABELS | DOUBLES) == 0, "TKX_E_SPLITS")
     elif kind == CHARSMAP:
         require(len(table) >= 24, "TKX_E_SPLITS")
         units, nodes, edges, program_size, text, first_plain = struct.unpack_from("<6I", table)
@@ -501,7 +501,8 @@ def read_stage(section: bytes, at: int, op_count: int = 0) -> Stage:
     require(section[at + 28 : at + 30] == bytes(2), "TKX_E_SPLITS")
     require(read_classes <= 254 and label_states <= 4096 and bool(read_classes) == bool(label_states), "TKX_E_SPLITS")
     require(second_read <= 254 and second_states <= 4096 and bool(second_read) == bool(second_states), "TKX_E_SPLITS")
-    require(bool(label_states) or not (flags & FORWARD_LABELS or second_states), "TKX_E_SPLITS")
+    require(bool(label_states) or not (flags & (FORWARD_LABELS | DOUBLES) or second_states), "TKX_E_SPLITS")
+    require(not flags & DOUBLES or read_classes % 2 == 0, "TKX_E_SPLITS")
     require(1 <= class_count <= 254 and 1 <= state_count <= 4096 and memo_count < state_count, "TKX_E_SPLITS")
     require(row_shift <= 8 and 1 << row_shift > class_count, "TKX_E_SPLITS")
     require(classes_at % 4 == starts_at % 4 == transitions_at % 4 == 0, "TKX_E_SPLITS")
@@ -510,7 +511,7 @@ def read_stage(section: bytes, at: int, op_count: int = 0) -> Stage:
     labels_at = transitions_at + 2 * entries
     second_at = labels_at + 4 * label_states * read_classes
     require(second_at + 4 * second_states * second_read <= len(section), "TKX_E_SPLITS")
-    bound = read_classes or class_count
+    bound = read_classes // 2 if flags & DOUBLES else read_classes or class_count
     if flags & ON_BYTES:
         require(middle == leaves == 0 and classes_at + 256 <= len(section), "TKX_E_SPLITS")
         table = ClassTable(section[classes_at : classes_at + 256], (), (), ())

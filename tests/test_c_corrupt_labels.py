@@ -12,7 +12,7 @@ import spec_reader
 from c_harness import COMPILERS, SANITIZED, Library, build, run
 from construct import Array
 
-from tokexport.layout import LABEL, NONE, Header, HeaderFlag, Section, SplitsHeader, Stage, Tag
+from tokexport.layout import LABEL, NONE, Header, HeaderFlag, Section, SplitsHeader, Stage, StageFlag, Tag
 from tokexport.writers.tokexport_file import assemble
 
 OK, SPLITS = 0, -34
@@ -116,6 +116,20 @@ def test_every_label_and_every_state_of_both_tables_is_looked_at(library: Librar
         assert opened(library, with_entry(table, number, label=labels - 1, state=states - 1)) == OK
         assert opened(library, with_entry(table, number, label=labels)) == SPLITS
         assert opened(library, with_entry(table, number, state=states)) == SPLITS
+
+
+def test_doubled_symbols_need_a_label_table_with_as_many_classes_again(library: Library) -> None:
+    _, contents = sections()
+    _, stage = last_stage(contents[Tag.SPLITS])
+    doubles = stage.flags | StageFlag.DOUBLES
+    states, classes = stage.label_state_count, stage.label_class_count
+    # The tables behind the first one move; zeros are good entries of each.
+    room = 4 * states * (classes + 2) + 4 * stage.second_label_state_count * stage.second_label_class_count
+    assert opened(library, with_fields(room=room, flags=doubles, label_class_count=2 * classes)) == OK
+    assert opened(library, with_fields(room=room, flags=doubles, label_class_count=2 * classes + 1)) == SPLITS
+    assert opened(library, with_fields(room=room, flags=doubles, label_class_count=2 * (classes - 1))) == SPLITS
+    none = dict.fromkeys([f"{table}_{count}_count" for table in TABLES for count in ("class", "state")], 0)
+    assert opened(library, with_fields(flags=StageFlag.DOUBLES, **none)) == SPLITS
 
 
 @pytest.mark.parametrize("field", ["first_op", "op_count"])

@@ -253,6 +253,7 @@ class StageFlag(IntFlag):
     FORWARD_LABELS = (
         1 << 4
     )  # the first label table reads a piece from its first symbol to its last, the second the other way
+    DOUBLES = 1 << 5  # the first label table reads a symbol that is the one before it once more as another class
 
 
 Stage = Struct(

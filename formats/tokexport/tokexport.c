@@ -92,6 +92,7 @@ enum {
     REWRITE = 4,
     EMPTY_MATCHES = 8,
     FORWARD_LABELS = 16,
+    DOUBLES = 32,
     ISOLATED = 0,
     REMOVED = 1,
     MERGED_WITH_PREVIOUS = 2,
@@ -718,11 +719,12 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
     s->first_op = s->op_count = 0;
     s->label_class_count = entry[13];
     s->second_label_class_count = entry[3];
-    if (s->behavior > CONTIGUOUS || (s->flags & ~(INVERT | ON_BYTES | EMPTY_MATCHES | FORWARD_LABELS))) return 0;
+    if (s->behavior > CONTIGUOUS || (s->flags & ~(INVERT | ON_BYTES | EMPTY_MATCHES | FORWARD_LABELS | DOUBLES))) return 0;
     if (load_u16(entry + 28) || s->label_class_count > MAX_CLASSES || label_states > MAX_STATES) return 0;
     if (s->second_label_class_count > MAX_CLASSES || second_states > MAX_STATES) return 0;
     if (!s->label_class_count != !label_states || !s->second_label_class_count != !second_states) return 0;
-    if (((s->flags & FORWARD_LABELS) || second_states) && !label_states) return 0;
+    if (((s->flags & (FORWARD_LABELS | DOUBLES)) || second_states) && !label_states) return 0;
+    if ((s->flags & DOUBLES) && s->label_class_count % 2) return 0;
     if (s->class_count < 1 || s->class_count > MAX_CLASSES || s->state_count < 1 || s->state_count > MAX_STATES) return 0;
     if (s->memo_count >= s->state_count || shift > 8 || 1u << shift <= s->class_count) return 0;
     rows = (size_t)s->state_count << shift;
@@ -740,6 +742,7 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
     s->second_labels = second_states ? s->labels + 4 * label_count : NULL;
     s->middle = s->leaves = NULL;
     bound = label_states ? s->label_class_count : s->class_count;
+    if (s->flags & DOUBLES) bound /= 2;
     if (s->flags & ON_BYTES) {
         if (middle_count || leaf_count || !all_bytes_below(s->classes, 256, bound)) return 0;
     } else {
@@ -821,7 +824,7 @@ static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
     switch (op->kind) {
         case FORM: return table_size >= FORM_HEADER && table_size == form_size(op->table) && load_u32(op->table.data) <= NFKD;
         case MAP: return table_size >= MAP_HEADER && table_size == map_size(op->table);
-        case REPLACE: return table_size >= STAGE_SIZE && check_stage(&op->program, op->table, op->table.data) && (op->program.flags & ~(EMPTY_MATCHES | FORWARD_LABELS)) == 0;
+        case REPLACE: return table_size >= STAGE_SIZE && check_stage(&op->program, op->table, op->table.data) && (op->program.flags & ~(EMPTY_MATCHES | FORWARD_LABELS | DOUBLES)) == 0;
         case CHARSMAP: return check_charsmap(op);
         case AFFIX:
         case BYTES: return table_size == 0;
@@ -2876,13 +2879,21 @@ static FORCE_INLINE const uint8_t *skip_idle(const tkx_stage *s, const uint8_t *
 
 /* ---- Pre-tokenizer: labels and empty matches (5.5) ---------------------------------------------------------------------------------- */
 
+/* What is added to the class of the symbol at p where it is the one before it once more. */
+static uint32_t doubled(const tkx_stage *s, const uint8_t *begin, const uint8_t *p, size_t length) {
+    const uint8_t *last;
+    if (!(s->flags & DOUBLES) || p == begin) return 0;
+    last = s->flags & ON_BYTES ? p - 1 : before(p);
+    return (size_t)(p - last) == length && memcmp(last, p, length) == 0 ? s->label_class_count / 2u : 0;
+}
+
 /* find_labels from the first symbol to the last. */
 static void label_forward(const tkx_stage *s, const uint8_t *begin, const uint8_t *end, uint8_t *labels) {
     const uint8_t *p = begin;
     uint32_t state = 0;
     size_t length;
     for (; p < end; p += length) {
-        uint32_t class_ = symbol_class(s, p, &length);
+        uint32_t class_ = symbol_class(s, p, &length) + doubled(s, begin, p, length);
         uint32_t entry = load_u32(s->labels + 4 * ((size_t)state * s->label_class_count + class_));
         state = entry >> 8;
         memset(labels + (p - begin), (int)(entry & 0xFF), length);
@@ -2897,7 +2908,7 @@ static void label_backward(const tkx_stage *s, const uint8_t *begin, const uint8
     while (p > begin) {
         const uint8_t *last = p - 1;
         uint32_t class_, entry;
-        size_t length;
+        size_t length = 1;
         if (EXPECT(*last < direct)) {
             p = last;
             class_ = s->classes[*p];
@@ -2905,6 +2916,7 @@ static void label_backward(const tkx_stage *s, const uint8_t *begin, const uint8
             p = before(p);
             class_ = class_of(s, p, &length);
         }
+        class_ += doubled(s, begin, p, length);
         entry = load_u32(s->labels + 4 * ((size_t)state * s->label_class_count + class_));
         state = entry >> 8;
         for (; last >= p; last--) labels[last - begin] = (uint8_t)(entry & 0xFF);

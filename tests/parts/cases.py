@@ -70,6 +70,7 @@ def _normalizers() -> Members:
     yield case("Replace", "Regex with look-ahead", replace("-", Regex=r"a(?=b)|b(?=ab)"))
     yield case("Replace", "Regex with look-behind", replace("-", Regex=r"(?<=ab)t|(?<!th)e(?!\w\w)"))
     yield case("Replace", "Regex that refers back to one of a few texts", replace("-", Regex=r"(a|b)\1"))
+    yield case("Replace", "Regex that refers back to the character before", replace("-", Regex=r"(.)\1+"))
     yield case("Replace", "Regex that refers back to any text", replace("-", Regex=r"(a+)\1"))
     yield case("Replace", "Regex that matches nothing too", replace("-", Regex=r"a*"))
     yield case("Replace", "Regex that matches nothing too, by nothing", replace("", Regex=r"a*"))
@@ -116,6 +117,7 @@ def _pre_tokenizers() -> Members:
     yield "Split", "look-ahead and look-behind", plain(split(Regex=r"(?<=ab)t(?=he)|(?<!th)e(?!\w*d)"))
     yield "Split", "atomic groups", plain(split(Regex=r"(?>a+)b|\s++|(?:th)++(?>e\w*d|e)"))
     yield "Split", "back-references to one of a few texts", plain(split(Regex=r"([ab.!])\1*"))
+    yield "Split", "back-references to the character before", plain(split(Regex=r"(.)\1*"))
     yield "Split", "back-references to any text", plain(split(Regex=r"(a+)\1"))
     for alone in (True, False):
         yield "Digits", f"individual_digits {alone}".lower(), plain({"type": "Digits", "individual_digits": alone})

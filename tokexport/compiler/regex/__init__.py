@@ -7,6 +7,8 @@ position, and the next one is tried.
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -47,6 +49,7 @@ class SplitProgram:
     ``labellings``: none, one or two, in the order in which they are run. With them, the automaton does not read classes but labels, of
     which there are n_classes: what the labelling, run over the classes from the end of the text to its start or the other way, gives each
     symbol, or a second one, run the other way, over the labels of the first.
+    ``doubles``: what the first labelling reads of a symbol that is the one before it once more is its class and half of all it reads.
     """
 
     classes: npt.NDArray[np.uint8]
@@ -56,10 +59,11 @@ class SplitProgram:
     n_memo: int
     may_be_empty: bool = False
     labellings: tuple[Labelling, ...] = ()
+    doubles: bool = False
 
     def is_same(self, other: SplitProgram) -> bool:
         """Whether another program has the same tables."""
-        return self._tables() == other._tables()
+        return self.doubles == other.doubles and self._tables() == other._tables()
 
     def _tables(self) -> list[bytes]:
         labels = [table.tobytes() for each in self.labellings for table in (each.next, each.labels)]
@@ -71,10 +75,15 @@ class SplitProgram:
         >>> compile_split(Split(r"\s+|\S+")).read("a b")
         [0, 1, 0]
         """
-        return self.labelled([int(self.classes[ord(character)]) for character in text])
+        return self.labelled([ord(character) for character in text])
 
-    def labelled(self, classes: list[int]) -> list[int]:
-        """What the automaton reads of symbols of these classes."""
+    def labelled(self, symbols: Sequence[int]) -> list[int]:
+        """What the automaton reads of symbols, code points or bytes."""
+        classes = [int(self.classes[symbol]) for symbol in symbols]
+        if self.doubles:
+            half = self.labellings[0].next.shape[1] // 2
+            again = [False, *(one == other for one, other in itertools.pairwise(symbols))]
+            classes = [number + half * doubled for number, doubled in zip(classes, again, strict=False)]
         for labelling in self.labellings:
             classes = labelling.run(classes)
         return classes
@@ -154,7 +163,7 @@ def _parse(split: Split) -> Node:
     return parse(split.pattern)
 
 
-def _split_program(automaton: Automaton, labellings: tuple[Labelling, ...] = ()) -> SplitProgram:
+def _split_program(automaton: Automaton, labellings: tuple[Labelling, ...] = (), doubles: bool = False) -> SplitProgram:
     may_be_empty = bool(automaton.ends[automaton.starts].any())
     n_classes = automaton.next.shape[1] - 1
     most = max(n_classes, int(automaton.classes.max()) + 1, *(each.next.shape[1] for each in labellings))
@@ -173,4 +182,5 @@ def _split_program(automaton: Automaton, labellings: tuple[Labelling, ...] = ())
         n_memo=int(unbounded.sum()),
         may_be_empty=may_be_empty,
         labellings=labellings,
+        doubles=doubles,
     )

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from tokexport.compiler.regex.classes import partition
 from tokexport.compiler.regex.program import Again, Check, Fork, Match, Program, Take, Turn, asked_by
-from tokexport.compiler.regex.syntax import Condition, Every, Far, Neighbour, Opposite, PatternError, Some
+from tokexport.compiler.regex.syntax import Condition, Doubled, Every, Far, Neighbour, Opposite, PatternError, Some
 
 MAX_STATES = 4096
 DEAD = 0
@@ -61,6 +61,12 @@ def determinise(program: Program, alphabet: npt.NDArray[np.int64]) -> Automaton:
                 test.offset,
                 f"a look-{'ahead' if test.ahead else 'behind'} over more than one character in an atomic group",
                 "one over a single character is, and outside of such groups one over any number",
+            )
+        if isinstance(test, Doubled):
+            raise PatternError(
+                test.offset,
+                "a reference to a group in an atomic group",
+                "outside of such groups, or of few texts, it is",
             )
     symbols = partition([*program.sets, *(test.members for test in near)], alphabet)
     holds, rows = symbols.holds[: len(program.sets)], symbols.holds[len(program.sets) :]
@@ -197,7 +203,7 @@ def _holds(condition: Condition, truth: Mapping[int, Truth], n_classes: int) -> 
     """Where a condition holds."""
     shape = (n_classes + 1, n_classes + 1)
     match condition:
-        case Neighbour() | Far():
+        case Neighbour() | Doubled() | Far():
             return truth[id(condition)]
         case Every(parts):
             held = np.ones(shape, dtype=np.bool_)

@@ -42,7 +42,17 @@ from tokexport.compiler.regex.program import (
     asked_by,
     program_of,
 )
-from tokexport.compiler.regex.syntax import Condition, Every, Far, Neighbour, Opposite, PatternError, Some
+from tokexport.compiler.regex.syntax import (
+    Condition,
+    Doubled,
+    Every,
+    Far,
+    Neighbour,
+    Opposite,
+    PatternError,
+    Some,
+    Test,
+)
 
 MAX_LABELS = 2048  # before those that no state tells apart are joined
 
@@ -72,33 +82,40 @@ class Labelling:
 
 
 def looks_far(program: Program) -> bool:
-    """Whether a program has a look-around that more than one symbol decides."""
-    return any(isinstance(test, Far) for test in _tests(program))
+    """Whether a program has a look-around that more than one symbol decides, or asks for a symbol that is doubled."""
+    return any(isinstance(test, Far | Doubled) for test in _tests(program))
 
 
-def determinise_far(program: Program, alphabet: npt.NDArray[np.int64]) -> tuple[Automaton, tuple[Labelling, ...]]:
+def determinise_far(program: Program, alphabet: npt.NDArray[np.int64]) -> tuple[Automaton, tuple[Labelling, ...], bool]:
     """The smallest automaton of a program that looks far ahead or behind, over labels; and the labellings, in the order of the passes.
 
     ``classes`` of the automaton has the class of each symbol of the alphabet, for the first labelling to read. A labelling is left out
-    where a neighbour tells all after all, as other parts of the pattern have it.
+    where a neighbour tells all after all, as other parts of the pattern have it. Last: whether the first labelling reads symbols that
+    are doubled as other classes than ``classes`` has, those behind as many.
     Raises PatternError where that takes too many states or labels, or two passes do not tell all.
 
     >>> from tokexport.compiler.regex.atomic import resolved
     >>> from tokexport.compiler.regex.fancy import parse
     >>> tree = resolved(parse("a(?=a*b)"))
-    >>> automaton, (labelling,) = determinise_far(program_of(tree), np.arange(97, 100))
+    >>> automaton, (labelling,), _ = determinise_far(program_of(tree), np.arange(97, 100))
     >>> automaton.classes.tolist(), labelling.next.tolist(), labelling.labels.tolist()
     ([0, 1, 2], [[0, 1, 0], [1, 1, 0]], [[0, 1, 2], [3, 1, 2]])
     """
     looks = _innermost_first(program.conditions)
     programs = [program, *(inner for _, inner in looks)]
     sets = [members for each in programs for members in each.sets]
-    near = [test for each in programs for test in _tests(each) if isinstance(test, Neighbour)]
+    tests = [test for each in programs for test in _tests(each)]
+    near = [test for test in tests if isinstance(test, Neighbour)]
+    doubled = [test for test in tests if isinstance(test, Doubled)]
     classes = partition([*sets, *(test.members for test in near)], alphabet)
-    holds, rows = classes.holds[: len(sets)], classes.holds[len(sets) :]
+    read = np.tile(classes.holds, 2) if doubled else classes.holds
+    holds, rows = read[: len(sets)], read[len(sets) :]
     truth = {id(test): neighbour_truth(test, row) for test, row in zip(near, rows, strict=True)}
+    for test in doubled:
+        again = np.arange(read.shape[1] + 1) // classes.n_classes == 1
+        truth[id(test)] = np.broadcast_to(again, (len(again), len(again)))
     members = {id(each): row for each, row in zip(sets, holds, strict=True)}
-    symbols = _Symbols(classes.n_classes, members, truth)
+    symbols = _Symbols(read.shape[1], members, truth)
 
     passes = _passes(looks)
     labellings: list[Labelling] = []
@@ -111,7 +128,10 @@ def determinise_far(program: Program, alphabet: npt.NDArray[np.int64]) -> tuple[
     every_symbol = np.arange(symbols.count, dtype=np.int32)
     automaton = minimise(determinise_over(program, every_symbol, holds, symbols.truth))
     joined, kept = _joined(automaton.classes, labellings)
-    return replace(automaton, classes=joined[classes.classes]), kept
+    if not doubled:
+        return replace(automaton, classes=joined[classes.classes]), kept, False
+    each_class, kept = _with_doubled(joined, kept)
+    return replace(automaton, classes=each_class[classes.classes]), kept, True
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +180,23 @@ def _joined(
     return joined, tuple(kept)
 
 
+def _with_doubled(
+    joined: npt.NDArray[np.int32], labellings: tuple[Labelling, ...]
+) -> tuple[npt.NDArray[np.int32], tuple[Labelling, ...]]:
+    """Classes of which the doubled ones are as many more; and the labellings, of which the first reads these, and there is one.
+
+    ``joined``: for each class, and then for each that is doubled, what is read of it now.
+    """
+    pairs, each_class = np.unique(joined.reshape(2, -1), axis=1, return_inverse=True)
+    columns = pairs.reshape(-1)
+    if labellings:
+        first = labellings[0]
+        first = replace(first, next=first.next[:, columns], labels=first.labels[:, columns])
+    else:
+        first = Labelling(np.zeros((1, len(columns)), np.int64), columns[None].astype(np.int64))
+    return each_class.reshape(-1).astype(np.int32), (first, *labellings[1:])
+
+
 def _labelled(
     following: npt.NDArray[np.int64], answers: npt.NDArray[np.bool_]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
@@ -199,7 +236,7 @@ def _asks(program: Program, looks: _Looks) -> bool:
     return any(test is look for test in _tests(program) for look, _ in looks)
 
 
-def _tests(program: Program) -> list[Neighbour | Far]:
+def _tests(program: Program) -> list[Test]:
     return [test for condition in program.conditions for test in asked_by(condition)]
 
 
@@ -299,7 +336,7 @@ class _Backward:
 
     def _holds(self, condition: Condition, behind: int, ahead: int, answers: Mapping[int, bool]) -> bool:
         match condition:
-            case Neighbour() | Far():
+            case Neighbour() | Doubled() | Far():
                 if id(condition) in answers:
                     return answers[id(condition)]
                 return bool(self._truth[id(condition)][behind, ahead])

@@ -17,6 +17,7 @@ from tokexport.compiler.regex.syntax import (
     Characters,
     Choice,
     Condition,
+    Doubled,
     Every,
     Look,
     Neighbour,
@@ -117,5 +118,9 @@ def _mirrored_condition(condition: Condition) -> Condition:
             return Some(tuple(_mirrored_condition(part) for part in conditions))
         case Opposite(part):
             return Opposite(_mirrored_condition(part))
+        case Doubled(offset):
+            raise PatternError(
+                offset, "a reference to a group in a look-behind", "in a look-ahead, or of few texts, it is"
+            )
         case _:
             return condition  # a look-behind inside another is mirrored as it is, and a look-ahead far ahead is told before

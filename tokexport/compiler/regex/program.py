@@ -11,6 +11,7 @@ from tokexport.compiler.regex.syntax import (
     Characters,
     Choice,
     Condition,
+    Doubled,
     Far,
     Neighbour,
     Node,
@@ -18,6 +19,7 @@ from tokexport.compiler.regex.syntax import (
     PatternError,
     Repeat,
     Sequence,
+    Test,
 )
 from tokexport.compiler.unicode import CodePoints
 
@@ -188,9 +190,9 @@ def _ordered(body: int, after: int, greedy: bool) -> tuple[int, int]:
     return (body, after) if greedy else (after, body)
 
 
-def asked_by(condition: Condition) -> list[Neighbour | Far]:
+def asked_by(condition: Condition) -> list[Test]:
     """The tests of single neighbours, and of all that follows or precedes, that a condition is made of."""
-    if isinstance(condition, Neighbour | Far):
+    if isinstance(condition, Neighbour | Doubled | Far):
         return [condition]
     inner = (condition.condition,) if isinstance(condition, Opposite) else condition.conditions
     return [test for part in inner for test in asked_by(part)]

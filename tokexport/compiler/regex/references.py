@@ -1,7 +1,8 @@
 r"""Back-references: ``([!?.])\1*`` is ``!!*|\?\?*|\.\.*``, one alternative for each text that the group may hold.
 
-That is no regular language in general, and none where the group's texts are too many to be listed. It is one where they are few, as in
-Galactica's tokenizer, and the order in which a backtracking matcher tries them is the order of the alternatives.
+That is no regular language in general. It is one where the group's texts are few, as in Galactica's tokenizer, and the order in which a
+backtracking matcher tries them is the order of the alternatives. And where a group of one character is referred to right behind it, as in
+``(.)\1+``, the reference asks whether a symbol is the one before it once more, which those who read the text can tell.
 """
 
 from __future__ import annotations
@@ -13,18 +14,22 @@ from dataclasses import replace
 import numpy as np
 
 from tokexport.compiler.regex.syntax import (
+    Assertion,
     Atomic,
     Characters,
     Choice,
+    Doubled,
     Group,
     Look,
     Node,
+    Opposite,
     PatternError,
     Reference,
     Repeat,
     Sequence,
     members_of,
 )
+from tokexport.compiler.unicode import CODE_POINTS
 
 MAX_TEXTS = (
     200  # each becomes an alternative, and most a class of characters of its own, of which a table has at most 254
@@ -64,10 +69,75 @@ def _expanded_parts(parts: tuple[Node, ...]) -> list[Node]:
     for number, part in enumerate(parts):
         rest = parts[number + 1 :]
         if isinstance(part, Group) and (offset := _first_reference(rest, part.number)) is not None:
+            doubling = _doubling(part, rest)
+            if doubling is not None:
+                return [*map(expanded, (*parts[:number], part)), *map(expanded, doubling)]
             texts = [_literal(text) for text in dict.fromkeys(_texts(part.body, offset))]
             options = (Sequence((text, *(_filled(other, part.number, text) for other in rest))) for text in texts)
             return [*map(expanded, parts[:number]), Choice(tuple(map(expanded, options)))]
     return [expanded(part) for part in parts]
+
+
+def _doubling(group: Group, rest: tuple[Node, ...]) -> list[Node] | None:
+    """What follows a group of one of many characters, with tests in place of the references to it; None where they cannot tell."""
+    body = _unwrapped(group.body)
+    if not isinstance(body, Characters) or int(body.members.sum()) <= MAX_TEXTS:
+        return None
+    return _doubled_parts(rest, group.number)[0]
+
+
+def _doubled_parts(parts: tuple[Node, ...], number: int) -> tuple[list[Node] | None, bool]:
+    """The parts that follow the character of a group, or None; and whether only that character can stand behind them."""
+    found: list[Node] = []
+    only = True
+    for part in parts:
+        told: Node | None = part
+        if only:
+            told, only = _doubled(part, number)
+        if told is None or (not only and _first_reference((told,), number) is not None):
+            return None, False
+        found.append(told)
+    return found, only
+
+
+def _unwrapped(node: Node) -> Node:
+    match node:
+        case Sequence((part,)) | Choice((part,)):
+            return _unwrapped(part)
+        case _:
+            return node
+
+
+def _doubled(node: Node, number: int) -> tuple[Node | None, bool]:
+    match node:
+        case Reference(other, _, offset) if other == number:
+            return Sequence((Assertion(Doubled(offset)), Characters(members_of((0, CODE_POINTS - 1))))), True
+        case Sequence(parts):
+            each, only = _doubled_parts(parts, number)
+            return None if each is None else Sequence(tuple(each)), only
+        case Choice(options):
+            found = [_doubled(option, number) for option in options]
+            kept = tuple(option for option, _ in found if option is not None)
+            return Choice(kept) if len(kept) == len(options) else None, all(only for _, only in found)
+        case Repeat(body):
+            once, only = _doubled(body, number)
+            if once is None or (not only and _first_reference((body,), number) is not None):
+                return None, False
+            return replace(node, body=once), only
+        case Atomic(Repeat(Reference(other, _, offset), _, None, True)) if other == number:
+            as_often, _ = _doubled(node.body, number)
+            assert as_often is not None
+            return Sequence((as_often, Assertion(Opposite(Doubled(offset))))), True
+        case Group(other, body):
+            inner, only = _doubled(body, number)
+            return None if inner is None else Group(other, inner), only
+        case Look(body, True):
+            ahead, _ = _doubled(body, number)
+            return None if ahead is None else replace(node, body=ahead), True
+        case Look() | Assertion():
+            return node, True
+        case _:
+            return node, False
 
 
 def _texts(node: Node, offset: int) -> Iterator[tuple[int, ...]]:

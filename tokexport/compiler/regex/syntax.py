@@ -34,6 +34,13 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Doubled:
+    """The code point ahead is the one behind once more; ``offset`` is that of the reference to a group that asks it."""
+
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Every:
     """All conditions hold; with none, always true."""
 
@@ -66,7 +73,9 @@ class Far:
     offset: int
 
 
-Condition: TypeAlias = "Neighbour | Every | Some | Opposite | Far"
+# What a condition is made of.
+Test: TypeAlias = "Neighbour | Doubled | Far"
+Condition: TypeAlias = "Test | Every | Some | Opposite"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
