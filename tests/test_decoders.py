@@ -214,6 +214,7 @@ def test_any_chain_gives_the_text_of_the_reference_or_is_refused(
         ((FUSE, replace("[^a]", "x", "Regex")), ["a"]),
         ((FUSE, replace("a*", "x", "Regex")), ["a"]),
         ((FUSE, replace("a(?=bc)", "x", "Regex")), ["a"]),
+        ((FUSE, replace(r"(.)\1", "x", "Regex")), ["a"]),
         ((FUSE, BYTE_LEVEL), ["a"]),
         ((FALLBACK, FALLBACK), ["<0x41>"]),
         ((FALLBACK, ctc(True)), ["<0x41>"]),
