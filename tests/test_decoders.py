@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import random
 from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
+import tokenizers
 from decoders import ours, theirs
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from parts.bases import bpe, document
+from reader_samples import added, read_document
 
 from tokexport.errors import UnsupportedError
 from tokexport.runtime.decode_stream import DecodeStream
-from tokexport.runtime.tokenizer import Tokenizer
+from tokexport.runtime.tokenizer import Tokenizer, load
+from tokexport.writers.tokexport_file import write
 
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
 FUSE, FALLBACK = {"type": "Fuse"}, {"type": "ByteFallback"}
@@ -86,18 +93,26 @@ DECODERS: dict[str, dict[str, Any] | None] = {
         replace("▁", " ", "Regex"), FUSE, replace(r"\n", "\n ", "Regex"), replace("^ ", "", "Regex")
     ),
     "white space of the whole text": sequence(FALLBACK, FUSE, replace(r"\s+", " ", "Regex"), strip(" ", 1, 1)),
+    "cleaned up": sequence(
+        *(replace("▁", " "), FALLBACK, FUSE),
+        *(replace(" " + mark, mark) for mark in (".", "?", "!", ",")),
+        replace(" ' ", "'"),
+        *(replace(" " + end, end) for end in ("n't", "'m", "'s", "'ve", "'re")),
+    ),
+    "bpeasy's": sequence(BYTE_LEVEL, FALLBACK),
+    "the name of a byte": sequence(replace("<0x41", "<0x", "String"), FUSE, FALLBACK, replace("\ufffd", "_")),
     "nothing": sequence(),
 }
 ATOMS = (
     *("a", "b", "▁", "##", "</w>", " ", "  ", ".", " ?", "!", "'", "n't", " do not", "'ve", "é", "Ġ", "Ċ", "中"),
     *("🙂", "\ufffd", "<pad>", "|", "_", "<0x41>", "<0x20>", "<0xE2>", "<0x96>", "<0x81>", "<0xF0>", "<0x9f>"),
-    *("<0xFF>", "<0x+1>", "<0xC3>", "<0xA9>", "\n"),
+    *("<0xFF>", "<0x+1>", "<0xC3>", "<0xA9>", "\n", "<", "0x", "4F", "x", ">", "c"),
 )
 VOCABULARY = (*ATOMS, "▁a", "▁▁", "##b", "b</w>", "a.", "▁'", "", "</w></w>", "<0xZZ>", "ÃĹ", "Ã", "ł", "aĠb")
 
 
-def stream(tokenizer: Tokenizer, ids: Sequence[int]) -> list[str]:
-    decoder = DecodeStream(tokenizer)
+def stream(tokenizer: Tokenizer, ids: Sequence[int], skip: bool = False) -> list[str]:
+    decoder = DecodeStream(tokenizer, skip_special_tokens=skip)
     parts = [*map(decoder.step, ids), decoder.flush()]
     assert "" not in parts
     return [part for part in parts if part is not None]
@@ -199,7 +214,7 @@ def test_any_chain_gives_the_text_of_the_reference_or_is_refused(
         ((FUSE, replace("[^a]", "x", "Regex")), ["a"]),
         ((FUSE, replace("a*", "x", "Regex")), ["a"]),
         ((FUSE, replace("a(?=bc)", "x", "Regex")), ["a"]),
-        ((FUSE, FALLBACK), ["a"]),
+        ((FUSE, replace(r"(.)\1", "x", "Regex")), ["a"]),
         ((FUSE, BYTE_LEVEL), ["a"]),
         ((FALLBACK, FALLBACK), ["<0x41>"]),
         ((FALLBACK, ctc(True)), ["<0x41>"]),
@@ -222,6 +237,33 @@ def test_what_needs_the_whole_text_is_refused_with_its_place(
 ) -> None:
     with pytest.raises(UnsupportedError, match=r"^decoder\.decoders\[\d\]"):
         ours(sequence(*chain), dict(enumerate(vocab)))
+
+
+@pytest.mark.parametrize("skip", [False, True])
+def test_special_tokens_that_are_left_out_end_no_run(skip: bool, tmp_path: Path) -> None:
+    vocab = {token: id for id, token in enumerate(("a", "▁", "<0xE2>", "<0x96>", "<0x81>"))}
+    model = bpe() | {"vocab": vocab, "merges": [], "unk_token": None, "byte_fallback": True}
+    fields = document(
+        model, decoder=sequence(FALLBACK, metaspace("always")), added_tokens=[added("▁<s>", 5, special=True)]
+    )
+    reference, tokenizer = (
+        tokenizers.Tokenizer.from_str(json.dumps(fields)),
+        load(write(read_document(fields, tmp_path))),
+    )
+    for length in range(6):
+        for ids in product(range(6), repeat=length):
+            expected = reference.decode(list(ids), skip_special_tokens=skip)
+            assert tokenizer.decode(ids, skip_special_tokens=skip) == expected, ids
+            assert "".join(stream(tokenizer, ids, skip)) == expected, ids
+
+
+@pytest.mark.parametrize("joins", [FUSE, BYTE_LEVEL], ids=["Fuse", "ByteLevel"])
+def test_a_joined_text_that_is_the_name_of_a_byte_is_that_byte(joins: dict[str, Any]) -> None:
+    characters = "<0x+->123456789abcdefABCDEFgX"
+    names = [f"<0x{first}{second}>" for first in characters for second in characters]
+    others = ["<0x4", "<0x41", "<0x41>a", "a<0x41>", "<0x41><0x41>", "<<0x41>", "<0x041>", "<0x>", "<", "", "<0x+"]
+    sequences = [[characters.index(character) for character in text] for text in (*names, *others)]
+    assert check(sequence(joins, FALLBACK), [*characters], sequences) == len(sequences)
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_the_table_does_what_its_steps_do(steps: list[TextEdit], some: list[str]
         assert run(table, text.encode()).decode() == edited(text, steps)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(runs, st.just([]) | edits, st.lists(st.tuples(st.booleans(), texts.map("".join)), max_size=5))
 def test_the_edits_of_runs_are_done_to_each_run_by_itself(
     runs: RunEdits, steps: list[TextEdit], parts: list[tuple[bool, str]]

@@ -375,7 +375,12 @@ class Matching:
     content: str
 
 
-TextEdit = Replacing | Matching | Trimmed
+@dataclass(frozen=True, slots=True)
+class ByteName:
+    """A text that is nothing but the name of a byte, like ``<0x41>``, is that byte; U+FFFD where that is no character."""
+
+
+TextEdit = Replacing | Matching | Trimmed | ByteName
 RunEdit = TextEdit | Begun
 
 

@@ -256,6 +256,8 @@ def _decoders() -> Members:
     yield case("Sequence", "Llama's", replace(" ", String="▁"), fallback, fuse, strip(" ", 1, 0))
     metaspace = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
     yield case("Sequence", "ChatGLM's", fallback, metaspace)
+    joined = document(byte_bpe(), pre_tokenizer=LETTERS, decoder={"type": "Sequence", "decoders": [LETTERS, fallback]})
+    yield "Sequence", "bpeasy's", joined
 
 
 def _added_tokens() -> Members:

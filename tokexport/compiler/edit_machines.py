@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final, TypeAlias
 
 from tokexport.compiler.matching_machine import MatchingMachine
-from tokexport.model import Begun, Matching, Replacing, RunEdit, RunEdits, Trimmed
+from tokexport.model import Begun, ByteName, Matching, Replacing, RunEdit, RunEdits, Trimmed
 
 OTHER: Final = 256  # any byte that no machine asks for
 RUN: Final = 257  # the text of a run of byte tokens begins
 TOKEN: Final = 258  # another token begins
+
+_NAME_BEGINS: Final = re.compile(rb"<(?:0(?:x(?:\+|(?:\+|[0-9a-fA-F])(?:[0-9a-fA-F]>?)?)?)?)?")
 
 State: TypeAlias = Any  # what a machine likes, as long as it can be a key
 
@@ -36,6 +39,8 @@ def machine_of(edit: RunEdit) -> Machine:
             return _remembering(_trimming(edit))
         case Begun():
             return _remembering(_beginning(edit))
+        case ByteName():
+            return _remembering(_naming())
         case Matching():
             matching = MatchingMachine(edit.split, edit.content)
             return _remembering(Machine(matching.start, matching.read, matching.end, matching.asked))
@@ -149,6 +154,23 @@ def _beginning(edit: Begun) -> Machine:
         return [*otherwise, *state] if isinstance(state, bytes) else []
 
     return Machine(b"" if prefix else None, read, end, frozenset(prefix))
+
+
+def _naming() -> Machine:
+    """A state has what may become a name, or is one; None: the text is something else."""
+
+    def read(state: State, symbol: int) -> tuple[list[int], State]:
+        if state is not None and symbol != OTHER and _NAME_BEGINS.fullmatch(held := state + bytes([symbol])):
+            return [], held
+        return [*(state or b""), symbol], None
+
+    def end(state: State) -> list[int]:
+        if not state or not state.endswith(b">"):
+            return [*(state or b"")]
+        value = int(state[3:5], 16)
+        return [value] if value < 0x80 else [*"\ufffd".encode()]
+
+    return Machine(b"", read, end, frozenset(b"<x+>0123456789abcdefABCDEF"))
 
 
 def _trimming(edit: Trimmed) -> Machine:

@@ -18,7 +18,7 @@ from tokexport.compiler.edit_machines import OTHER, RUN, TOKEN, end_of, in_runs,
 from tokexport.errors import UnsupportedError
 from tokexport.model import RunEdits, TextEdit
 
-MAX_STATES: Final = 1024
+MAX_STATES: Final = 4096  # the ten replacements that transformers calls a clean-up have 2,376
 MAX_TEXT: Final = 0x7FFF  # bytes that one transition writes
 
 
@@ -40,7 +40,7 @@ class EditTable:
 def compile_edits(edits: Sequence[TextEdit], runs: RunEdits | None = None) -> EditTable:
     """The table of edits that follow each other; before them come those of each run of byte tokens.
 
-    Raises UnsupportedError where it would have more than 1,024 states, or a transition that writes more than 32,767 bytes.
+    Raises UnsupportedError where it would have more than 4,096 states, or a transition that writes more than 32,767 bytes.
 
     >>> from tokexport.model import Replacing
     >>> table = compile_edits([Replacing((("ab", "c"),))])

@@ -15,7 +15,18 @@ from typing import Final, NoReturn, TypeAlias
 
 from tokexport.compiler.edits import compile_edits
 from tokexport.errors import UnsupportedError
-from tokexport.model import Decoding, FirstIs, Replacing, RunEdit, RunEdits, TextEdit, Token, TokenKind, Trimmed
+from tokexport.model import (
+    ByteName,
+    Decoding,
+    FirstIs,
+    Replacing,
+    RunEdit,
+    RunEdits,
+    TextEdit,
+    Token,
+    TokenKind,
+    Trimmed,
+)
 from tokexport.readers.byte_alphabet import decoded
 
 # Between others, first, last, only.
@@ -270,7 +281,7 @@ class _Chain:
         if isinstance(step, StripStep):
             self._strip(step)
         elif isinstance(step, FallbackStep):
-            _refuse(step.path, "ByteFallback behind a decoder that joins the text", "put it before that one")
+            self._edit(step.path, ByteName())
         elif isinstance(step, RepeatsStep):
             self._edit_all(step.path, "CTC", literal(step.replacements))
         else:
