@@ -376,14 +376,14 @@ def ranks_with_holes() -> Golden:
 
 
 def look_ahead() -> Golden:
-    """Label tables: digits in groups of three from the right. EMPTY_MATCHES: a look-ahead alone, which cuts where it matches."""
+    """Label tables: digits in groups of three from the right. EMPTY_MATCHES: a look-ahead alone, which cuts where it matches. DOUBLES."""
     words = ["12", "34", "123", "1234", "  ", "ab", "xx"]
     tokens = [*_byte_tokens(), *words]
     merges = [("1", "2"), ("3", "4"), ("12", "3"), ("12", "34"), (" ", " "), ("a", "b"), ("x", "x")]
     stages = [
         (r"[0-9]{1,3}(?=(?:[0-9]{3})*(?![0-9a-z_]))", Behavior.ISOLATED, False),
         (r"(?=([0-9]{3})+(?![0-9]))", Behavior.ISOLATED, False),
-        (r"a(?=b+c)|x*(?!.*x)", Behavior.CONTIGUOUS, False),
+        (r"a(?=b+c)|([^0-9])\1", Behavior.CONTIGUOUS, False),
         (r" +(?! *;)", Behavior.MERGED_WITH_NEXT, False),
     ]
     model = _model(tokens, merges, splits=tuple(Split(*stage) for stage in stages))
