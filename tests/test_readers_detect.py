@@ -95,6 +95,11 @@ def test_a_tokenizer_json_under_any_name_is_read(tmp_path: Path) -> None:
 def test_a_directory_is_read_by_what_is_in_it(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="there is no tokenizer in this directory"):
         read(tmp_path)
+    (tmp_path / "tokenizer_config.json").write_text("{}")
+    with pytest.raises(
+        SourceError, match=r"only the settings of one \(tokenizer_config\.json\): its vocabulary is missing"
+    ):
+        read(tmp_path)
     for name in ("a.tiktoken", "b.tiktoken"):
         (tmp_path / name).write_bytes(b"IQ== 0\n")
     with pytest.raises(SourceError, match=r"a\.tiktoken, b\.tiktoken"):
@@ -111,6 +116,14 @@ def test_the_only_tokenizer_of_a_directory_is_found_under_another_name(tmp_path:
     (tmp_path / "z.json").write_text((tmp_path / "bpe_tokenizer.json").read_text())
     with pytest.raises(SourceError, match=r"more than one tokenizer .*\(bpe_tokenizer\.json, z\.json\); give one"):
         read(tmp_path)
+
+
+def test_vocabularies_of_rwkv_and_clip_are_found_by_how_their_names_begin(tmp_path: Path) -> None:
+    lines = [f"{byte + 1} {bytes([byte])!r} 1" for byte in range(256)]
+    (tmp_path / "rwkv_vocab_v1.txt").write_text("\n".join(lines))
+    assert len(read(tmp_path).tokens) == 257
+    (tmp_path / "rwkv_vocab_v1.txt").rename(tmp_path / "bpe_simple_vocab_x.txt.gz")
+    assert len(read(tmp_path).tokens) == 257
 
 
 def test_tokenizers_of_a_directory_that_are_not_read_are_noted(tmp_path: Path) -> None:

@@ -180,6 +180,14 @@ def test_a_vocabulary_of_every_byte_is_read_whatever_else_is_in_it(tmp_path: Pat
     assert len(read(vocab).tokens) == 304
 
 
+def test_that_fairseq_counts_in_another_way_is_noted(tmp_path: Path) -> None:
+    write(tmp_path, VOCAB, MERGES, ("encoder.json", "vocab.bpe"))
+    assert not any("fairseq" in note for note in read(tmp_path).notes)
+    (tmp_path / "dict.txt").write_text("256 10\n300 9\n")
+    (note,) = [note for note in read(tmp_path).notes if "fairseq" in note]
+    assert note.startswith("The ids are those of encoder.json. dict.txt beside it")
+
+
 def test_a_pattern_for_it_is_refused(tmp_path: Path) -> None:
     vocab, _ = write(tmp_path, VOCAB, MERGES)
     with pytest.raises(UnsupportedError, match="a pattern can be given for tiktoken ranks"):

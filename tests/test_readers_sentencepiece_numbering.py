@@ -62,6 +62,22 @@ def test_other_classes_are_not(name: object, folder: Path) -> None:
     assert notes(folder) == []
 
 
+@pytest.mark.parametrize(
+    "named", ["tokenization_x.XTokenizer", ["tokenization_x.XTokenizer", None], "a/b--tokenization_x.X"]
+)
+def test_python_code_of_a_model_is_named(named: object, folder: Path) -> None:
+    config = {"tokenizer_class": "XTokenizer", "auto_map": {"AutoTokenizer": named}}
+    (folder / "tokenizer_config.json").write_text(json.dumps(config))
+    (note,) = notes(folder)
+    assert "tokenization_x.py, which may change a text before, or the ids" in note
+
+
+@pytest.mark.parametrize("table", [None, [], {}, {"AutoModel": "x.X"}, {"AutoTokenizer": [None, "x.XFast"]}])
+def test_no_code_is_named_where_there_is_none(table: object, folder: Path) -> None:
+    (folder / "tokenizer_config.json").write_text(json.dumps({"auto_map": table}))
+    assert notes(folder) == []
+
+
 def test_a_vocabulary_with_other_ids_for_the_same_pieces_is_named(folder: Path, trained: bytes) -> None:
     last = len(pieces(trained)) - 1
     vocab = {piece: number for number, piece in enumerate(["</s>", "<unk>", *pieces(trained)[3:]])}

@@ -195,6 +195,13 @@ def test_an_rwkv_vocabulary_gives_the_longest_token_at_each_place(tmp_path: Path
     assert load(tmp_path / "converted.bin").encode("abcab'sé") == [258, 257, 261, 260]
 
 
+def test_ids_of_an_rwkv_vocabulary_that_only_fill_it_up_decode_to_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "rwkv_vocab.txt"
+    path.write_text(RWKV + "270 '' 0\n271 '' 0\n", encoding="utf-8", newline="")
+    same_ids(path, tmp_path)
+    assert load(tmp_path / "converted.bin").decode([258, 270, 271, 257]) == "abcab"
+
+
 @pytest.mark.parametrize(
     ("line", "error", "message"),
     [

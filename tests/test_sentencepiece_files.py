@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_c_corrupt_tables import numbers, patched
 
-from tokexport.errors import FormatError, UnsupportedError
+from tokexport.errors import FormatError, SourceError, UnsupportedError
 from tokexport.layout import Tag
 from tokexport.readers import read
 from tokexport.readers.sentencepiece_proto import (
@@ -219,6 +219,58 @@ def test_without_tokens_for_bytes_an_unused_character_that_merges_need_is_refuse
     model = small(Piece("x", -9.0, PieceType.UNUSED), Piece("ax", -1.0))
     with pytest.raises(UnsupportedError, match='the character "x", which is no piece in use'):
         made(serialize(model), tmp_path)
+
+
+def test_a_piece_that_no_merges_make_may_hold_any_character(tmp_path: Path) -> None:
+    data = serialize(small(Piece("ab", -1.0), Piece("<mask>", -9.0), Piece("<a", -2.0, PieceType.UNUSED)))
+    with pytest.raises(UnsupportedError, match='the character "<", which is no piece in use'):
+        made(data, tmp_path)
+    data = serialize(small(Piece("ab", -1.0), Piece("<mask>", -9.0), Piece("ba<", -2.0)))
+    tokenizer, reference = load(made(data, tmp_path)), sentencepiece.SentencePieceProcessor(model_proto=data)
+    for text in ("<mask>", "ab<mask>ba", "ba<", "< a>", "<<m"):
+        assert tokenizer.encode(text) == reference.encode(text), text
+    everything = list(range(reference.get_piece_size()))
+    assert tokenizer.decode(everything) == reference.decode(everything)
+
+
+@pytest.mark.parametrize("algorithm", [Algorithm.BPE, Algorithm.UNIGRAM])
+@pytest.mark.parametrize("kind", [PieceType.NORMAL, PieceType.UNUSED, PieceType.USER_DEFINED, PieceType.CONTROL])
+def test_with_tokens_for_bytes_a_piece_that_is_nul_is_never_used(
+    kind: PieceType, algorithm: Algorithm, tmp_path: Path
+) -> None:
+    bytes_ = [Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256)]
+    model = small(Piece("ab", -1.0), Piece("\0", -3.0, kind), *bytes_)
+    data = serialize(replace(model, algorithm=algorithm, byte_fallback=True))
+    tokenizer, reference = load(made(data, tmp_path)), sentencepiece.SentencePieceProcessor(model_proto=data)
+    for text in ("a\0b", "\0", "ab\0\0ab", "ab"):
+        assert tokenizer.encode(text) == reference.encode(text), text
+    everything = list(range(reference.get_piece_size()))
+    assert tokenizer.decode(everything) == reference.decode(everything)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "has_bytes", "is_read"),
+    [
+        ("\0", PieceType.NORMAL, False, False),
+        ("\0", PieceType.UNUSED, False, True),
+        ("a\0", PieceType.UNUSED, True, False),
+    ],
+)
+def test_other_pieces_with_nul_are_refused_where_the_library_refuses_them(
+    text: str, kind: PieceType, has_bytes: bool, is_read: bool, tmp_path: Path
+) -> None:
+    bytes_ = [Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256)] if has_bytes else []
+    model = small(Piece("ab", -1.0), *bytes_)
+    model = replace(model, byte_fallback=has_bytes, pieces=(*model.pieces, Piece(text, -3.0, kind)))
+    data = serialize(model)
+    if is_read:
+        reference = sentencepiece.SentencePieceProcessor(model_proto=data)
+        assert load(made(data, tmp_path)).encode("ab\0") == reference.encode("ab\0")
+        return
+    with pytest.raises(RuntimeError):
+        sentencepiece.SentencePieceProcessor(model_proto=data)
+    with pytest.raises(SourceError):
+        made(data, tmp_path)
 
 
 @settings(max_examples=25, deadline=None)

@@ -14,6 +14,7 @@ from tokexport.errors import SourceError, TokexportError
 from tokexport.readers.detect import Kind, detect
 from tokexport.readers.gguf import MAGIC as GGUF_MAGIC
 from tokexport.readers.gpt2_pair import pair_in
+from tokexport.readers.huggingface_config import CONFIG
 from tokexport.readers.source_files import SourceFiles
 
 TOKENIZER_JSON: Final = "tokenizer.json"
@@ -29,6 +30,8 @@ _SINGLE_FILES: Final = (
     "tekken.json",
     VOCABULARY,
 )
+# Files whose names go on: RWKV's, and CLIP's as it is packed and not.
+_NAMES_BEGIN: Final = ("rwkv_vocab_*.txt", "bpe_simple_vocab_*.txt.gz", "bpe_simple_vocab_*.txt")
 _PICKLE: Final = "tokenizer.pkl"
 # Names under which a tokenizer may lie that has none of the usual ones, and what it then must be.
 _OTHER_NAMES: Final = ("*.json", "*.model", "*.spm", "*.gguf")
@@ -59,9 +62,13 @@ def directory_notes(folder: Path, taken: Path) -> tuple[str, ...]:
 def _named(folder: Path) -> Iterator[Path]:
     """The files with one of the usual names, rank files first."""
     yield from sorted(folder.glob("*.tiktoken"))
-    for name in (*_SINGLE_FILES, _PICKLE):
+    for name in _SINGLE_FILES:
         if (folder / name).is_file():
             yield folder / name
+    for pattern in _NAMES_BEGIN:
+        yield from sorted(folder.glob(pattern))
+    if (folder / _PICKLE).is_file():
+        yield folder / _PICKLE
 
 
 def _in_directory(folder: Path) -> Path:
@@ -84,9 +91,16 @@ def _in_directory(folder: Path) -> Path:
     for path in others:
         return path
     raise SourceError(
-        f"{folder}: there is no tokenizer in this directory; looked for tokenizer.json, vocab.json with merges.txt, "
-        f"rank files (*.tiktoken), {', '.join(_SINGLE_FILES)}, and for {', '.join(_OTHER_NAMES)} that are one by their content"
+        f"{folder}: there is no tokenizer in this directory{_only_settings(folder)}; looked for tokenizer.json, vocab.json with "
+        f"merges.txt, rank files (*.tiktoken), {', '.join((*_SINGLE_FILES, *_NAMES_BEGIN))}, and for {', '.join(_OTHER_NAMES)} that "
+        "are one by their content"
     )
+
+
+def _only_settings(folder: Path) -> str:
+    if not (folder / CONFIG).is_file():
+        return ""
+    return f", only the settings of one ({CONFIG}): its vocabulary is missing, get that from where the model comes from"
 
 
 def _is_tokenizer(path: Path) -> bool:

@@ -39,6 +39,7 @@ _PLACE: Final = "line {}"
 _VERSION: Final = "#version"
 _END_OF_WORD: Final = "</w>"
 _SPACE_SYMBOL: Final = "\u2581"
+_FAIRSEQ: Final = "dict.txt"
 _INSTEAD: Final = "give the tokenizer.json of this tokenizer"
 
 
@@ -116,6 +117,11 @@ def read_pair(
         f"Nothing beside {vocab_node.file} names the tokenizer's class, so its texts are split by GPT-2's pattern, as "
         "ByteLevelBPETokenizer of tokenizers does; if the model has another one, give its tokenizer.json."
     )
+    if files.has(_FAIRSEQ):
+        notes.append(
+            f"The ids are those of {vocab_node.file}. {_FAIRSEQ} beside it is fairseq's: its models take the line of a token in that file, "
+            "and 4 more, for the id."
+        )
     if not declared:
         notes.append(
             f"{vocab_node.file} names no special tokens, so the converted file has none; give them as special_tokens."

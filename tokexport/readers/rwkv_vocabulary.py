@@ -18,14 +18,14 @@ from tokexport.readers.source_files import SourceFiles
 LINE: Final = re.compile(rb"([0-9]{1,9}) (b?(?:'.*'|\".*\")) ([0-9]{1,9})\r?")
 
 
-def parse_vocabulary(data: bytes, file: str) -> dict[bytes, int]:
-    """The ids by token. SourceError, with the number of the line, for a line that is not as the head of this file says.
+def parse_vocabulary(data: bytes, file: str) -> dict[int, bytes]:
+    """The tokens by id. SourceError, with the number of the line, for a line that is not as the head of this file says.
 
     >>> parse_vocabulary(b"1 'a' 1\\n2 b'\\\\xff' 1\\n", "x.txt")
-    {b'a': 1, b'\\xff': 2}
+    {1: b'a', 2: b'\\xff'}
     """
-    vocab: dict[bytes, int] = {}
-    ids: set[int] = set()
+    tokens: dict[int, bytes] = {}
+    known: set[bytes] = set()
     for number, line in enumerate(data.split(b"\n"), 1):
         if not line and number > 1:
             continue
@@ -39,16 +39,17 @@ def parse_vocabulary(data: bytes, file: str) -> dict[bytes, int]:
             raise SourceError(
                 f"{file}: line {number}: the token has {len(token)} bytes, and the line says {int(match[3])}"
             )
-        if token in vocab or int(match[1]) in ids:
-            what = f"the id {int(match[1])}" if int(match[1]) in ids else f"the token {token[:40]!r}"
+        # Nothing is never found in a text: all ids that fill a vocabulary up may stand for it.
+        if (token and token in known) or int(match[1]) in tokens:
+            what = f"the id {int(match[1])}" if int(match[1]) in tokens else f"the token {token[:40]!r}"
             raise UnsupportedError(f"line {number}", f"{what} a second time", "each token needs an id of its own")
         if int(match[1]) >= MAX_IDS:
             raise UnsupportedError(
                 f"line {number}", f"the id {int(match[1])}", f"ids are supported up to {MAX_IDS - 1}"
             )
-        vocab[token] = int(match[1])
-        ids.add(int(match[1]))
-    return vocab
+        tokens[int(match[1])] = token
+        known.add(token)
+    return tokens
 
 
 def _literal(text: bytes) -> bytes | None:
@@ -61,18 +62,16 @@ def _literal(text: bytes) -> bytes | None:
 
 def read_rwkv(data: bytes, name: str, files: SourceFiles) -> TokenizerModel:
     """The model of the vocabulary file ``name`` with the bytes ``data``. The id 0, which ends a text, is no token in it."""
-    vocab = parse_vocabulary(data, name)
+    by_id = parse_vocabulary(data, name)
+    vocab = {token: number for number, token in by_id.items() if token}
     missing = [byte for byte in range(256) if bytes((byte,)) not in vocab]
     if missing:
         raise SourceError(
             f"{name}: {len(missing)} of the 256 single bytes are no token, 0x{missing[0]:02x} first: the encoder stops at such"
         )
-    empty = vocab.pop(b"", None)
-    tokens: list[Token | None] = [None] * (max((*vocab.values(), empty or 0)) + 1)
-    for token, number in vocab.items():
+    tokens: list[Token | None] = [None] * (max(by_id) + 1)
+    for number, token in by_id.items():
         tokens[number] = Token(token)
-    if empty is not None:
-        tokens[empty] = Token(b"")
     roles = read_roles(files, read_config(files), {}, tokens)
     return TokenizerModel(
         tokens=tuple(tokens),

@@ -6,6 +6,7 @@ stand in a text are text, user-defined ones are ids, and neither BOS nor EOS is 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator
 from dataclasses import replace
@@ -50,6 +51,7 @@ from tokexport.readers.source_files import SourceFiles
 # A piece of these types can come out of a text; the others are reserved.
 _IN_TEXT: Final = (PieceType.NORMAL, PieceType.USER_DEFINED, PieceType.UNUSED)
 _UNKNOWN_PENALTY: Final = np.float32(10)
+_NUL: Final = "\0"
 _BYTE_PIECES: Final = {f"<0x{byte:02X}>": byte for byte in range(256)}
 
 
@@ -67,6 +69,7 @@ def read_sentencepiece(data: bytes, name: str, files: SourceFiles) -> TokenizerM
 
 def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance) -> TokenizerModel:
     """The model of a SentencePiece model; ``provenance`` names the kind of source, and gets the digests of ``files``."""
+    source = _without_nul(source)
     pieces = _Pieces(source)
     model = _model(source, pieces)
     holes = max(model.unused, default=0) + 1 - len(source.pieces) if isinstance(model, BytePairModel) else 0
@@ -99,6 +102,14 @@ def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance
     )
 
 
+def _without_nul(source: SentencePieceModel) -> SentencePieceModel:
+    """With byte_fallback the library takes a piece that is NUL for UNUSED, whatever its type: InternLM's models have one."""
+    if not source.byte_fallback:
+        return source
+    pieces = (replace(piece, type=PieceType.UNUSED) if piece.text == _NUL else piece for piece in source.pieces)
+    return replace(source, pieces=tuple(pieces))
+
+
 class _Pieces:
     """The pieces by what they are for, checked as the library checks them when it loads a model."""
 
@@ -111,7 +122,7 @@ class _Pieces:
         bytes_found: dict[int, int] = {}
         for number, piece in enumerate(source.pieces):
             where = f"{source.file}: piece {number}"
-            if not piece.text or "\0" in piece.text:
+            if not piece.text or (_NUL in piece.text and (piece.text, piece.type) != (_NUL, PieceType.UNUSED)):
                 raise SourceError(f"{where} is {show(piece.text)}; a piece is a text that is not empty, without NUL")
             if piece.text in seen:
                 self._refuse_twice(seen[piece.text], number)
@@ -248,6 +259,9 @@ def _model(source: SentencePieceModel, pieces: _Pieces) -> Model:
         # A user-defined character is never merged with another, so no merge makes what holds one.
         frozen = {piece.text for _, piece in pieces.of(PieceType.USER_DEFINED) if len(piece.text) == 1}
         ordinary = [(number, piece) for number, piece in ordinary if frozen.isdisjoint(piece.text)]
+        # What no merges make is for decoding only.
+        characters = {piece.text for _, piece in ordinary if len(piece.text) == 1} | stand_ins.keys()
+        ordinary = [(number, piece) for number, piece in ordinary if characters.issuperset(piece.text)]
     by_score = sorted({piece.score for _, piece in ordinary}, reverse=True)
     rank = {score: number for number, score in enumerate(by_score)}
     return BytePairModel(
@@ -287,9 +301,18 @@ def _stand_ins(source: SentencePieceModel, pieces: _Pieces) -> dict[str, int]:
     """Ids for the characters that are a part of a piece and no piece in use: its own id, or one behind all pieces.
 
     The library merges texts, so that such a character can become a part of a piece. Where it does not, it becomes the tokens of its bytes.
+    Without byte_fallback only a piece that no merges make may hold one, as the <mask> that is put behind BARThez' pieces.
     """
     known = {piece.text for _, piece in pieces.of(PieceType.NORMAL, PieceType.USER_DEFINED) if len(piece.text) == 1}
     own = {piece.text: number for number, piece in pieces.of(PieceType.UNUSED) if len(piece.text) == 1}
+    texts = {piece.text for _, piece in pieces.of(PieceType.NORMAL, PieceType.UNUSED)}
+
+    @functools.cache
+    def is_made(text: str) -> bool:
+        """Whether merges make a text: two others that are made, which characters always are."""
+        halves = ((text[:at], text[at:]) for at in range(1, len(text)))
+        return len(text) == 1 or (text in texts and any(is_made(left) and is_made(right) for left, right in halves))
+
     ids: dict[str, int] = {}
     behind = len(source.pieces)
     for number, piece in pieces.of(PieceType.NORMAL, PieceType.UNUSED):
@@ -298,6 +321,8 @@ def _stand_ins(source: SentencePieceModel, pieces: _Pieces) -> dict[str, int]:
         for character in piece.text:
             if character in known or character in ids:
                 continue
+            if pieces.byte_ids is None and not is_made(piece.text):
+                break
             if pieces.byte_ids is None:
                 raise UnsupportedError(
                     source.file,

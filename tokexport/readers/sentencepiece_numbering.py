@@ -49,7 +49,7 @@ def numbering_notes(name: str, pieces: Sequence[str], files: SourceFiles, config
 
     Where nothing is beside it but its name is the one that fairseq gives, a sentence says so.
     """
-    notes = [*_by_class(config), *_by_vocabulary(pieces, files)]
+    notes = [*_by_class(config), *_by_code(config), *_by_vocabulary(pieces, files)]
     if not notes and name == _FAIRSEQ_NAME and tokenizer_class(config) in NAMES_NO_CLASS:
         notes.append(
             f"{name} is what fairseq calls its models. Those of XLM-RoBERTa, mBART, NLLB and CamemBERT do not have the ids of the "
@@ -64,6 +64,18 @@ def _by_class(config: Node | None) -> Iterator[str]:
         yield (
             f"The ids are those of the sentencepiece library, and not those of {named}, which {CONFIG} names: that class "
             f"{CLASSES[named]}. For its ids give its tokenizer.json."
+        )
+
+
+def _by_code(config: Node | None) -> Iterator[str]:
+    """ChatGLM's first tokenizer writes line ends and rows of spaces as tokens, for one; most classes of this kind change nothing."""
+    table = None if config is None else config.object().get("auto_map")
+    named = table.get("AutoTokenizer") if isinstance(table, dict) else None
+    first = named[0] if isinstance(named, list) and named else named
+    if isinstance(first, str):
+        yield (
+            f"The ids are those of the sentencepiece library. {CONFIG} names Python code of the model's own for its tokenizer, "
+            f"{first.rpartition('--')[2].partition('.')[0]}.py, which may change a text before, or the ids: look there."
         )
 
 
