@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 from decoders import decode_only
-from hypothesis import given
+from hypothesis import given, reject
 from hypothesis import strategies as st
 from random_decoding import rules, tokens
 
 from tokexport.cli.contents import Contents
 from tokexport.cli.decoding import edits_text
+from tokexport.errors import UnsupportedError
 from tokexport.layout import Tag
 from tokexport.model import Decoding, Token
 
@@ -23,11 +24,15 @@ TOKENS = [Token(b"ing", first=b"##ing"), Token(b"a", fallback=True)]
 
 @given(tokens, st.just(LLAMA) | rules)
 def test_what_was_written_is_what_is_shown(written: list[Token], decoding: Decoding) -> None:
-    contents = Contents(decode_only(written, decoding))
+    try:
+        contents = Contents(decode_only(written, decoding))
+    except UnsupportedError:  # edits of too many states
+        reject()
     read = contents.tokens()
     assert [token.forms for token in read if token] == [token.forms for token in written]
-    assert contents.decoding == replace(decoding, edits=())
-    assert bool(edits_text(contents.section(Tag.DECODER))) == bool(decoding.edits)
+    # Edits are a table in the file, from which nobody can tell the steps.
+    assert contents.decoding == replace(decoding, edits=(), runs=None)
+    assert bool(edits_text(contents.section(Tag.DECODER))) == (bool(decoding.edits) or decoding.runs is not None)
     if decoding != Decoding():
         assert [token.fallback for token in read if token] == [token.fallback for token in written]
 

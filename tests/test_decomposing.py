@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +19,7 @@ DECOMPOSING = {NormalForm.NFD: normalizers.NFD(), NormalForm.NFKD: normalizers.N
 MARKS = st.sampled_from("\u0301\u0323\u0345\u3099\u0f73\u0344\u1d165\u0903")
 
 
+@functools.cache
 def stripping(form: NormalForm) -> CharacterMapping:
     mapping = without_marks(form, named_mapping(CharacterMap.STRIP_ACCENTS))
     assert mapping is not None
