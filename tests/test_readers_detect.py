@@ -62,6 +62,12 @@ def zipped() -> bytes:
         (b"that 33\nof 9\na 8\n", UnsupportedError, "tokens with their counts .*fairseq"),
         (b"t h 33\nth e</w> 9\n", UnsupportedError, r"merges with their counts \(codes of fastBPE.*give"),
         (b"256 7932\n233 89\n8218 215\n1 2 3\n"[:24], UnsupportedError, "pairs of numbers .*YouTokenToMe"),
+        (
+            "<unk>\t0\n<s>\t0\n\u2581the\t-3.28\n\u2581\t-1.5e-05\n".encode(),
+            UnsupportedError,
+            "pieces with their scores, .*beside its model",
+        ),
+        (b"<unk>\t0\n \t-0\nt\t-1\n", UnsupportedError, "pieces with their scores"),
         (b"dGhl 7\nb2Y= 5\n", UnsupportedError, "tiktoken ranks without a pattern"),
         (b"dGhl 7\nb2Y= 5\nYQ== 1\n*** 9\n", SourceError, r"line 4: '\*\*\*' is not base64"),
     ],

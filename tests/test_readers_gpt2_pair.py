@@ -180,6 +180,17 @@ def test_a_vocabulary_of_every_byte_is_read_whatever_else_is_in_it(tmp_path: Pat
     assert len(read(vocab).tokens) == 304
 
 
+def test_a_vocabulary_alone_of_a_class_in_python_is_named_by_its_class(tmp_path: Path) -> None:
+    (tmp_path / "vocab.json").write_text(json.dumps({"a": 0, "|": 1}))
+    with pytest.raises(SourceError, match="one of a pair"):
+        read(tmp_path / "vocab.json")
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "Wav2Vec2CTCTokenizer"}')
+    with pytest.raises(
+        UnsupportedError, match=r'the class "Wav2Vec2CTCTokenizer".*in Python only \(it looks up single'
+    ):
+        read(tmp_path / "vocab.json")
+
+
 def test_that_fairseq_counts_in_another_way_is_noted(tmp_path: Path) -> None:
     write(tmp_path, VOCAB, MERGES, ("encoder.json", "vocab.bpe"))
     assert not any("fairseq" in note for note in read(tmp_path).notes)

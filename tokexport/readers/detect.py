@@ -60,6 +60,10 @@ _WITHOUT_IDS: Final = (
         re.compile(rb"[0-9]+[ \t]+[0-9]+\s*"),
         "a text of pairs of numbers (a model of YouTokenToMe, or merges of digits without their vocab.json)",
     ),
+    (
+        re.compile(rb"[^\t]+\t(?:-[0-9][-+.0-9e]*|0)\s*"),
+        "a list of pieces with their scores, which SentencePiece writes beside its model",
+    ),
     (_NUMBERED, "a list of tokens with their counts (a dict.txt of fairseq, a vocabulary of CTRL or of subword-nmt)"),
     (
         re.compile(rb"\S+ \S+ [0-9]+\s*"),

@@ -25,10 +25,11 @@ from tokexport.readers.added_tokens_json import ADDED_TOKENS, read_added_tokens_
 from tokexport.readers.byte_alphabet import BYTES_OF_TEXT, CHARACTERS, decoded
 from tokexport.readers.byte_pair import Merge, build, read_vocab, split_merge
 from tokexport.readers.huggingface_added_tokens import add_tokens
-from tokexport.readers.huggingface_config import read_config, read_roles
+from tokexport.readers.huggingface_config import CONFIG, read_class_config, read_config, read_roles, tokenizer_class
 from tokexport.readers.huggingface_normalizer import Normalizer
 from tokexport.readers.huggingface_pre_tokenizer import GPT2_PATTERN
 from tokexport.readers.json_node import Node, show
+from tokexport.readers.python_classes import is_python_only, without_document
 from tokexport.readers.source_files import SourceFiles
 
 # The names that go together: the vocabulary's and the merges'.
@@ -52,6 +53,13 @@ def sibling(name: str, files: SourceFiles) -> tuple[str, str]:
         if all(files.has(other) for other in pair):
             return pair
     others = sorted({other for pair in pairs for other in pair} - {name})
+    named = tokenizer_class(read_class_config(files))
+    if is_python_only(named):
+        raise UnsupportedError(
+            name,
+            f"a vocabulary of the class {show(named)}, which {CONFIG} or config.json names,",
+            without_document(named),
+        )
     raise SourceError(
         f"{name}: it is one of a pair, and {' or '.join(others) or 'vocab.json with merges.txt'} is not beside it"
     )

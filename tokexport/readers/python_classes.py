@@ -32,8 +32,20 @@ _WHY: Final[Mapping[str, str]] = {
     "Speech2Text2Tokenizer": _SUBWORD_NMT,
     "Speech2TextTokenizer": "a SentencePiece model cuts its words, and vocab.json numbers the pieces",
     "TapasTokenizer": "it encodes a table",
+    "VitsTokenizer": "it looks up single characters, or sounds",
+    "Wav2Vec2CTCTokenizer": "it looks up single characters",
+    "Wav2Vec2PhonemeCTCTokenizer": "it looks up sounds",
     "XLMTokenizer": _MOSES,
 }
+
+
+def is_python_only(name: str | None) -> bool:
+    """Whether a class is one of these.
+
+    >>> is_python_only("BioGptTokenizer"), is_python_only("BertTokenizer")
+    (True, False)
+    """
+    return name in _WHY
 
 
 def without_document(name: str | None) -> str:
