@@ -100,6 +100,12 @@ def _read(root: Node, files: SourceFiles, source: str, *, spelled: bool) -> Toke
     tokens = _with_template_ids(template, tokens)
     config = read_config(files)
     roles = read_roles(files, config, {**huggingface.vocab, **added_ids}, tokens, huggingface.unk_id)
+    trimming = read_trimming(root, huggingface, tokens, added.tokens) if spans_told else None
+    notes = [*added.notes, *_switched_on(root), *_ignored(root), *_no_tokens(root, template, tokens), *roles.notes]
+    if trimming is None:
+        notes.append(
+            "Where each id stands in a text cannot be told as the library tells it: ids are exact, offsets are refused."
+        )
     return TokenizerModel(
         tokens=tokens,
         model=huggingface.model,
@@ -110,11 +116,11 @@ def _read(root: Node, files: SourceFiles, source: str, *, spelled: bool) -> Toke
         added_tokens=added.tokens,
         template=template,
         search_anew=version_2 and searches_anew(added),
-        trimming=read_trimming(root, huggingface, tokens, added.tokens) if spans_told else None,
+        trimming=trimming,
         decoding=decoding,
         special_ids=roles.special_ids,
         chat_template=roles.chat_template,
-        notes=(*added.notes, *_switched_on(root), *_ignored(root), *_no_tokens(root, template, tokens), *roles.notes),
+        notes=tuple(notes),
     )
 
 
