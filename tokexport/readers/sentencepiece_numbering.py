@@ -14,6 +14,7 @@ from typing import Final
 
 from tokexport.readers.huggingface_config import CONFIG, NAMES_NO_CLASS, tokenizer_class
 from tokexport.readers.json_node import Node, show
+from tokexport.readers.python_classes import is_python_only
 from tokexport.readers.source_files import SourceFiles
 
 _FAIRSEQ: Final = "adds 1 to the id of a piece, and has <s>, <pad>, </s>, <unk> as 0 to 3"
@@ -63,8 +64,14 @@ def _by_class(config: Node | None) -> Iterator[str]:
     if named is not None and named in CLASSES:
         yield (
             f"The ids are those of the sentencepiece library, and not those of {named}, which {CONFIG} names: that class "
-            f"{CLASSES[named]}. For its ids give its tokenizer.json."
+            f"{CLASSES[named]}. {_instead(named)}"
         )
+
+
+def _instead(named: str) -> str:
+    if is_python_only(named):
+        return "It is Python code, and no file says the same: its ids have to be looked up there."
+    return "For its ids give its tokenizer.json."
 
 
 def _by_code(config: Node | None) -> Iterator[str]:
