@@ -58,15 +58,13 @@ def _by_lead() -> Iterator[tuple[int, slice]]:
 def with_plain_classes(clusters: SplitProgram, untouched: npt.NDArray[np.bool_]) -> tuple[SplitProgram, int]:
     """The program of clusters with the ``untouched`` characters, shape (0x110000,), in classes of their own, and the first of these.
 
-    Only classes of which no two characters, side by side, are in one cluster: a text of such characters has one in each cluster.
+    Only classes of which no two characters, side by side, are in one cluster: a text of such characters has one in each cluster. The
+    program of clusters asks nothing of what stands before: it has one start state.
 
     >>> from tokexport.compiler.graphemes import grapheme_program
     >>> grapheme_program().n_classes, with_plain_classes(grapheme_program(), np.ones(0x110000, bool))[1]
     (17, 17)
     """
-    start = clusters.starts[0]
-    if (clusters.starts != start).any():
-        return clusters, clusters.n_classes
     plain: list[int] = []
     for symbol in range(clusters.n_classes):
         if all(_parted(clusters, first, second) for first in [*plain, symbol] for second in [*plain, symbol]):
