@@ -55,10 +55,8 @@ def sibling(name: str, files: SourceFiles) -> tuple[str, str]:
     others = sorted({other for pair in pairs for other in pair} - {name})
     named = tokenizer_class(read_class_config(files))
     if is_python_only(named):
-        raise UnsupportedError(
-            name,
-            f"a vocabulary of the class {show(named)}, which {CONFIG} or config.json names,",
-            without_document(named),
+        raise SourceError(
+            f"{name}: a vocabulary of the class {show(named)}, which {CONFIG} or config.json names; {without_document(named)}"
         )
     raise SourceError(
         f"{name}: it is one of a pair, and {' or '.join(others) or 'vocab.json with merges.txt'} is not beside it"
