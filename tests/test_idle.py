@@ -74,3 +74,9 @@ def test_characters_in_classes_of_their_own_change_no_cluster(text: str) -> None
     assert {chr(point) for point in np.flatnonzero(~untouched)} == set("ﬁが漢가")
     program, _ = with_plain_classes(grapheme_program(), untouched)
     assert match_ends(program, text) == match_ends(grapheme_program(), text)
+
+
+def test_clusters_ask_nothing_of_what_stands_before() -> None:
+    """Plain classes would be wrong for a program that starts in a state of its own behind some characters."""
+    starts = grapheme_program().starts
+    assert (starts == starts[0]).all()

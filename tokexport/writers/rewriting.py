@@ -113,9 +113,8 @@ def _charsmap(op: CharsmapOp) -> bytes:
 
 
 def _map(mapping: CharacterMapping) -> bytes:
-    letters = len(
-        mapping.outputs
-    )  # the number of one output more: the letters of a Hangul syllable, which need no text each
+    # One output more than there are: the letters of a Hangul syllable, which so need no text each.
+    letters = len(mapping.outputs)
     numbered = mapping.numbers.copy()
     for point in HANGUL_SYLLABLES:
         if mapping.outputs[mapping.numbers[point]] == Output(letters_of(chr(point))):

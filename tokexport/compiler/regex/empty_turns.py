@@ -24,7 +24,7 @@ def readings(node: Node) -> list[Node]:
     >>> [tree.ends for tree in readings(parse("(?:b?)*"))]
     [False, True]
     """
-    offsets = list(dict.fromkeys(_offsets(node)))
+    offsets = list(dict.fromkeys(empty_turns(node)))
     if len(offsets) > MAX_REPEATS:
         raise uncertain(offsets[MAX_REPEATS])
     choices = itertools.product((False, True), repeat=len(offsets))
@@ -50,11 +50,12 @@ def _parts(node: Node) -> tuple[Node, ...]:
             return ()
 
 
-def _offsets(node: Node) -> Iterator[int]:
+def empty_turns(node: Node) -> Iterator[int]:
+    """The offsets of the repeats whose body may be empty, from the outside in."""
     if isinstance(node, Repeat) and node.empty_turns is not None:
         yield node.empty_turns
     for part in _parts(node):
-        yield from _offsets(part)
+        yield from empty_turns(part)
 
 
 def _with_ends(node: Node, ends: dict[int, bool]) -> Node:
