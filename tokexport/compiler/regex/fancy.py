@@ -29,6 +29,7 @@ from tokexport.compiler.regex.syntax import (
     Choice,
     Condition,
     Every,
+    Keep,
     Look,
     Neighbour,
     Node,
@@ -72,7 +73,6 @@ _WORD_ANCHORS: dict[str, Condition] = {
 }
 _UNSUPPORTED_ESCAPES = {
     "G": "the search anchor \\G",
-    "K": "the operator \\K",
 }
 
 
@@ -99,7 +99,7 @@ _OPTION_LETTERS = {
 def parse(pattern: str) -> Node:
     r"""The tree of a pattern.
 
-    Raises PatternError for what fancy-regex refuses, and for what has no place in a tree: calls of groups, \G, \K, conditions,
+    Raises PatternError for what fancy-regex refuses, and for what has no place in a tree: calls of groups, \G, conditions,
     absent operators, backtracking control.
 
     >>> node = parse("a{1,2}+")
@@ -159,7 +159,7 @@ class _Parser:
         if interval is None:
             return EMPTY if atom is None else atom
         low, high = interval
-        if atom is None or isinstance(atom, Look) or (isinstance(atom, Sequence) and not atom.parts):
+        if atom is None or isinstance(atom, Keep | Look) or (isinstance(atom, Sequence) and not atom.parts):
             raise source.refused(
                 "a quantifier on something that cannot be repeated", "one on a character or group is", offset
             )
@@ -263,6 +263,8 @@ class _Parser:
             case "R":
                 pair = Sequence((Characters(_CARRIAGE_RETURN), Characters(_LINE_FEED)))
                 return Atomic(Choice((pair, Characters(_NEW_LINES))), start)
+            case "K":
+                return Keep(start)
             case "N":
                 return Characters(complement(_LINE_FEED))
             case "O":
