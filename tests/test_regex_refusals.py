@@ -20,7 +20,7 @@ BOTH = [
     ("(?:a?)*(?:b?)*(?:c?)*(?:d?)*(?:e?)*f", 34, "a repeat of something that may be empty"),
     (r"(a+)\1", 4, "a reference to a group"),
     (r"(?<n>a+)\k<n>", 8, "a reference to a group"),
-    (r"(?<n>a)\g<n>", 7, "a reference to a group"),
+    (r"(?<n>a|b\g<n>)", 8, "a call of a group"),
     (r"a\G", 1, r"the search anchor \G"),
     (r"(?>a\K)b", 4, r"the operator \K in an atomic group"),
     (r"(?=b|a\K)a", 6, r"the operator \K in a look-around"),

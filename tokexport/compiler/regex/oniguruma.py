@@ -86,7 +86,7 @@ _Item: TypeAlias = "Node | _Literal"
 def parse(pattern: str) -> Node:
     r"""The tree of a pattern.
 
-    Raises PatternError for what Oniguruma refuses, and for what has no place in a tree: calls of groups, \G, conditions,
+    Raises PatternError for what Oniguruma refuses, and for what has no place in a tree: calls of a group in itself, \G, conditions,
     absent operators, callouts.
 
     >>> node = parse("a{2,1}")  # possessive, because 1 < 2
@@ -97,13 +97,13 @@ def parse(pattern: str) -> Node:
     node = parser.alternatives(_Options())
     if not parser.source.at_end:
         raise parser.source.refused("an unmatched closing parenthesis", "balanced parentheses are")
-    return node
+    return parser.groups.with_calls(node)
 
 
 class _Parser:
     def __init__(self, pattern: str) -> None:
         self.source = PatternReader(pattern, Dialect.ONIGURUMA)
-        self._groups = Groups(pattern)
+        self.groups = Groups(pattern)
 
     def alternatives(self, options: _Options) -> Node:
         return _finished(self._alternatives(options))
@@ -243,8 +243,13 @@ class _Parser:
             return Assertion(_ANCHORS[letter])
         if letter in _UNSUPPORTED_ESCAPES:
             raise source.refused(_UNSUPPORTED_ESCAPES[letter], "look-ahead and look-behind are", start)
-        if letter in DECIMAL - {"0"} or (letter in "kg" and (source.looking_at("<") or source.looking_at("'"))):
-            return self._groups.reference(source, letter, options.ignore_case, start)
+        bracketed = source.looking_at("<") or source.looking_at("'")
+        if letter == "g" and bracketed:
+            if options.one_by_one:
+                raise source.refused("a call of a group in a look-behind", "outside of look-behinds it is", start)
+            return self.groups.call(source, start)
+        if letter in DECIMAL - {"0"} or (letter == "k" and bracketed):
+            return self.groups.reference(source, letter, options.ignore_case, start)
         match letter:
             case "Z":
                 self._refuse_ahead_inside_behind(True, options, start)
@@ -301,9 +306,9 @@ class _Parser:
         elif source.looking_at("*"):
             raise source.refused("a callout", "patterns without callouts are", start)
         # A capturing group is a node of its own, so that nothing in it folds with what stands beside it.
-        number = self._groups.opened(name)
+        number = self.groups.opened(name, callable=not options.one_by_one)
         held = _finished(self._closed(self._alternatives(options), start))
-        return [self._groups.closed(number, held)]
+        return [self.groups.closed(number, held)]
 
     def _optioned_group(self, options: _Options, start: int) -> list[_Item]:
         source = self.source

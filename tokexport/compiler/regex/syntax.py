@@ -142,6 +142,14 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """The pattern of a group, by its number or name, once more."""
+
+    group: int | str
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Look:
     """A look-ahead or look-behind: the body matches here (or does not), and nothing is consumed."""
 
@@ -179,7 +187,7 @@ class Automaton:
 
 
 Node: TypeAlias = (
-    "Characters | Sequence | Choice | Repeat | Atomic | Group | Reference | Look | Assertion | Keep | Automaton"
+    "Characters | Sequence | Choice | Repeat | Atomic | Group | Reference | Call | Look | Assertion | Keep | Automaton"
 )
 
 EMPTY = Sequence(())
