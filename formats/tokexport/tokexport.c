@@ -920,6 +920,25 @@ static void study_added(tkx *t) {
     }
 }
 
+#ifndef TKX_NO_CHARACTERS
+
+/* Where CHRS has the symbols of ASCII, 128 in a row, if a symbol does not depend on the place of its character; otherwise NULL: most text
+   need not go down the levels of the table. */
+static const uint8_t *find_ascii_symbols(const tkx *t) {
+    const uint32_t middle_count = (uint32_t)field(t->characters, 8), leaf_count = (uint32_t)field(t->characters, 12);
+    const uint8_t *top = t->characters.data + CHARACTERS_HEADER;
+    const uint8_t *middle = top + TOP_SIZE;
+    uint32_t leaf;
+    if (!t->characters.data || field(t->characters, 0) != UNIT_CHARACTER || t->place_count != 1) return NULL;
+    if (load_u16(top) >= middle_count) return NULL;
+    middle += 128 * (size_t)load_u16(top);
+    leaf = load_u16(middle);
+    if (leaf >= leaf_count || load_u16(middle + 2) >= leaf_count || load_u16(middle + 2) != leaf + 1) return NULL;
+    return top + TOP_SIZE + 128 * (size_t)middle_count + 256 * (size_t)leaf;
+}
+
+#endif
+
 static void find_sections(tkx *t) {
     t->records = find_section(t, "RECS");
     t->bytes = find_section(t, "BYTS");
@@ -1008,6 +1027,9 @@ int tkx_open(tkx *t, const void *data, size_t size) {
     if (code == TKX_OK && t->decoder.data && !check_edits(t)) code = TKX_E_CORRUPT;
 #endif
     if (code == TKX_OK) study_added(t);
+#ifndef TKX_NO_CHARACTERS
+    if (code == TKX_OK) t->ascii_symbols = find_ascii_symbols(t);
+#endif
     return code;
 }
 
@@ -3793,6 +3815,14 @@ static NO_INLINE size_t character_symbols(run *r, const uint8_t *bytes, size_t s
     for (; i < size; i += length) {
         uint32_t id, place;
         size_t in_bytes, own;
+        if (t->ascii_symbols && bytes[i] < 128 && !waits && !lengths) {
+            id = load_u32(t->ascii_symbols + 4 * (size_t)bytes[i]);
+            if (EXPECT(id < t->id_count)) {
+                put_u32(symbols + 4 * count++, id);
+                length = 1;
+                continue;
+            }
+        }
         length = of_bytes ? 1 : utf8_length(bytes[i]);
         place = (i ? 1u : 0u) + (i + length == size ? 2u : 0u);
         id = unit_symbol(r, of_bytes ? bytes[i] : utf8_decode(bytes + i), place);
@@ -3885,25 +3915,36 @@ typedef struct queue {
     uint32_t rank; /* of the key that was taken last */
 } queue;
 
-/* Sorts by rank, nine bits at a time from the lowest on; keys with the same rank stay in order, which is that of their positions. */
+enum { DIGIT = 10, FEW_KEYS = 1024, DIGIT_OF_FEW = 8 };
+
+/* Sorts by rank, digit by digit from the lowest on; keys with the same rank stay in order, which is that of their positions. Few keys have
+   smaller digits: most of the work on them is to count digits. */
 static void sort_by_rank(uint8_t *keys, uint8_t *other, size_t count) {
+    const unsigned most = count < FEW_KEYS ? DIGIT_OF_FEW : DIGIT;
+    uint32_t first[1 << DIGIT];
     uint8_t *from = keys, *to = other;
     uint64_t bits = 0;
-    size_t i;
-    unsigned shift;
+    size_t digits, i;
+    unsigned length = 0, passes, width, shift;
     for (i = 0; i < count; i++) bits |= get_u64(keys + 8 * i);
-    for (shift = 32; shift < 64 && bits >> shift; shift += 9) {
-        uint32_t first[512] = {0}, sum = 0;
+    while (bits >> 32 >> length) length++;
+    if (!length) return;
+    passes = (length + most - 1) / most;
+    width = (length + passes - 1) / passes;
+    digits = (size_t)1 << width;
+    for (shift = 32; shift < 32 + length; shift += width) {
+        uint32_t sum = 0;
         uint8_t *swap = from;
-        for (i = 0; i < count; i++) first[get_u64(from + 8 * i) >> shift & 511]++;
-        for (i = 0; i < 512; i++) {
+        memset(first, 0, digits * sizeof *first);
+        for (i = 0; i < count; i++) first[get_u64(from + 8 * i) >> shift & (digits - 1)]++;
+        for (i = 0; i < digits; i++) {
             const uint32_t here = first[i];
             first[i] = sum;
             sum += here;
         }
         for (i = 0; i < count; i++) {
             const uint64_t key = get_u64(from + 8 * i);
-            put_u64(to + 8 * (size_t)first[key >> shift & 511]++, key);
+            put_u64(to + 8 * (size_t)first[key >> shift & (digits - 1)]++, key);
         }
         from = to;
         to = swap;
