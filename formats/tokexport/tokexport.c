@@ -117,6 +117,7 @@ enum {
     ONLY_FIRST = 4,
     BY_CLUSTER = 8,
     FIRST_SOURCE = 16,
+    COLLAPSE = 32,
     MAX_CLUSTER = 5,
     CHARSMAP_HEADER = 24,
     FORM_HEADER = 32,
@@ -819,7 +820,8 @@ static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
     op->content.data = section.data + content;
     op->content.size = content_size;
     if (load_u16(entry + 2) || load_u32(entry + 28)) return 0;
-    if (op->flags & ~(op->kind == AFFIX ? APPEND | UNLESS_PRESENT | ONLY_FIRST | FIRST_SOURCE : op->kind == CHARSMAP ? BY_CLUSTER : 0)) return 0;
+    if (op->flags & ~(op->kind == AFFIX ? APPEND | UNLESS_PRESENT | ONLY_FIRST | FIRST_SOURCE : op->kind == CHARSMAP ? BY_CLUSTER | COLLAPSE : 0)) return 0;
+    if ((op->flags & BY_CLUSTER) && (op->flags & COLLAPSE)) return 0;
     if (content_size > MAX_CONTENT || !is_text(op->content)) return 0;
     switch (op->kind) {
         case FORM: return table_size >= FORM_HEADER && table_size == form_size(op->table) && load_u32(op->table.data) <= NFKD;
@@ -3285,6 +3287,23 @@ static tkx_span read_replacement(run *r, const tkx_op *op, uint32_t place) {
     return found;
 }
 
+/* The end of the part of a text that a CHARSMAP without BY_CLUSTER takes together at p, and what it becomes. `f` searches the text. */
+static const uint8_t *find_part(finder *f, const tkx_op *op, const uint8_t *p, tkx_span *becomes) {
+    const uint8_t *end = f->text + f->size;
+    size_t length = utf8_length(*p), stop = 0;
+    uint32_t place = NONE;
+    becomes->data = p;
+    if (f->node_count && longest_content(f, (size_t)(p - f->text), &stop) != NONE) {
+        length = stop - (size_t)(p - f->text);
+    } else {
+        place = find_sequence(op, p, end, 1, &length);
+    }
+    becomes->size = length;
+    if (place != NONE) *becomes = read_replacement(f->r, op, place);
+    if (length < (size_t)(end - p) && utf8_inside(p[length])) fail(f->r, TKX_E_CORRUPT);
+    return p + length;
+}
+
 /* Writes the replacement at a place for the characters from p to `end`. */
 static void write_replacement(rewriter *w, uint32_t place, const uint8_t *p, const uint8_t *end) {
     const tkx_span found = read_replacement(w->r, w->op, place);
@@ -3364,6 +3383,27 @@ static void run_charsmap(rewriter *w) {
         copied = p += length;
     }
     if (w->changed && w->r->code == TKX_OK) copy_characters(w, copied, w->end);
+    align_last(w);
+}
+
+/* CHARSMAP with COLLAPSE: a part loses the spaces that it begins with where the text so far ends in one, or is empty. */
+static NO_INLINE void run_collapsing(rewriter *w) {
+    const uint8_t *p = w->text;
+    int behind_space = 1;
+    finder f;
+    find_protected(&f, w->r, w->op, p, (size_t)(w->end - p));
+    w->changed = 1;
+    while (p < w->end) {
+        tkx_span part;
+        const uint8_t *end = find_part(&f, w->op, p, &part);
+        if (w->r->code != TKX_OK) return;
+        for (; behind_space && part.size && *part.data == ' '; part.data++) part.size--;
+        if (part.size) behind_space = part.data[part.size - 1] == ' ';
+        write_unaligned(w, part.data, part.size);
+        if (w->r->code != TKX_OK) return;
+        align_replacement(w, part.data, part.size, p, end);
+        p = end;
+    }
     align_last(w);
 }
 
@@ -3457,7 +3497,10 @@ static void run_op(rewriter *w, run *r, const tkx_op *op, int first, const uint8
         case FORM: run_form(w); break;
         case MAP: run_map(w); break;
         case REPLACE: run_replace(w); break;
-        case CHARSMAP: run_charsmap(w); break;
+        case CHARSMAP:
+            if (op->flags & COLLAPSE) run_collapsing(w);
+            else run_charsmap(w);
+            break;
         case BYTES: run_bytes(w); break;
         default: run_affix(w, first); break;
     }
@@ -3525,22 +3568,18 @@ typedef struct aligner {
 static chunk find_chunk(aligner *a, const uint8_t *p) {
     const uint8_t *text = a->protected.text, *end = text + a->protected.size;
     chunk found;
-    size_t stop = 0, length = 0;
+    size_t stop = 0;
     found.begin = p;
+#ifndef TKX_NO_NORMALIZER
+    if (a->charsmap) {
+        found.end = find_part(&a->protected, a->charsmap, p, &found.becomes);
+        return found;
+    }
+#endif
     if (a->protected.node_count && longest_content(&a->protected, (size_t)(p - text), &stop) != NONE) {
         found.end = text + stop;
     } else {
-#ifndef TKX_NO_NORMALIZER
-        uint32_t place = a->charsmap ? find_sequence(a->charsmap, p, end, 1, &length) : NONE;
-        if (place != NONE) {
-            found.end = p + length;
-            found.becomes = read_replacement(a->r, a->charsmap, place);
-            if (found.end < end && utf8_inside(*found.end)) fail(a->r, TKX_E_CORRUPT);
-            return found;
-        }
-#endif
-        length = utf8_length(*p);
-        found.end = p + length;
+        found.end = p + utf8_length(*p);
     }
     if (found.end < end && utf8_inside(*found.end)) fail(a->r, TKX_E_CORRUPT);
     found.becomes.data = p;
