@@ -233,6 +233,7 @@ def _decoders() -> Members:
     for cleanup in (True, False):
         fields = {"type": "WordPiece", "prefix": "##", "cleanup": cleanup}
         yield case("WordPiece", f"cleanup {cleanup}".lower(), fields, model=words("WordPiece"))
+        yield case("WordPiece", f"cleanup {cleanup} of the whole text".lower(), fuse, fields, model=words("WordPiece"))
     for scheme in ("always", "first", "never"):
         fields = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": True}
         yield case("Metaspace", scheme, fields)
@@ -240,6 +241,7 @@ def _decoders() -> Members:
     for cleanup in (True, False):
         fields = {"type": "CTC", "pad_token": "[PAD]", "word_delimiter_token": "|", "cleanup": cleanup}
         yield case("CTC", f"cleanup {cleanup}".lower(), fields)
+        yield case("CTC", f"cleanup {cleanup} of the whole text".lower(), fuse, fields)
     yield case("ByteFallback", "always", fallback)
     yield case("Fuse", "always", fuse)
     yield case("Strip", "a token's ends", strip("a", 1, 1))

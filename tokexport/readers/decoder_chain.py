@@ -186,6 +186,12 @@ class _Chain:
         self._decoding = Decoding()
 
     def run(self, step: DecoderStep) -> None:
+        edits, runs = self._decoding.edits, self._decoding.runs
+        self._run(step)
+        if (self._decoding.edits, self._decoding.runs) != (edits, runs):
+            self._check_edits(step.path)
+
+    def _run(self, step: DecoderStep) -> None:
         if isinstance(step, FuseStep):
             self._fuse(step)
         elif self._joined:
@@ -195,13 +201,13 @@ class _Chain:
         elif isinstance(step, RepeatsStep):
             self._repeat_once(step)
         elif isinstance(step, StripStep):
-            self._edit_runs(step.path, step.edits, step.edits)
+            self._edit_runs(step.edits, step.edits)
             self._map(lambda text, first, last: step.apply(text))
         elif self._fallback and (step.whole is None or step.sees_last):
             _refuse(step.path, f"{step.name} between ByteFallback and Fuse", "put it before ByteFallback")
         else:
             whole = step.whole or ()
-            self._edit_runs(step.path, whole, whole if step.behind is None else step.behind)
+            self._edit_runs(whole, whole if step.behind is None else step.behind)
             self._first |= step.sees_first
             self._last |= step.sees_last
             self._map(step.apply)
@@ -216,13 +222,13 @@ class _Chain:
             middle, first, last, only = (apply(*form) for form in zip(forms, _FIRST, _LAST, strict=True))
             self._strings[number] = middle, first, last, only
 
-    def _edit_runs(self, path: str, first: tuple[RunEdit, ...], others: tuple[RunEdit, ...]) -> None:
+    def _edit_runs(self, first: tuple[RunEdit, ...], others: tuple[RunEdit, ...]) -> None:
         """Behind ByteFallback a run of bytes is one string of the list; what it is nobody knows yet."""
         if not self._fallback:
             return
         runs = self._decoding.runs or RunEdits((), ())
         runs = RunEdits(runs.first + first, runs.others + others)
-        self._compiled(path, replace(self._decoding, runs=runs))
+        self._decoding = replace(self._decoding, runs=runs)
 
     def _fall_back(self, step: FallbackStep) -> None:
         if self._fallback:
@@ -281,7 +287,7 @@ class _Chain:
         if isinstance(step, StripStep):
             self._strip(step)
         elif isinstance(step, FallbackStep):
-            self._edit(step.path, ByteName())
+            self._edit(ByteName())
         elif isinstance(step, RepeatsStep):
             self._edit_all(step.path, "CTC", literal(step.replacements))
         else:
@@ -291,7 +297,7 @@ class _Chain:
         left, right = self._decoding.strip_left, self._decoding.strip_right
         others = {character for character, _ in (left, right)} - {"", step.character}
         if self._is_edited or others or step.character == "\ufffd":
-            self._edit(step.path, *step.edits)
+            self._edit(*step.edits)
             return
         self._decoding = replace(
             self._decoding,
@@ -303,40 +309,40 @@ class _Chain:
     def _is_edited(self) -> bool:
         return bool(self._decoding.edits) or self._decoding.runs is not None
 
-    def _edit(self, path: str, *edits: TextEdit) -> None:
+    def _edit(self, *edits: TextEdit) -> None:
         """The edits are done to the whole text, and so is what would be dropped at its ends before."""
         left, right = self._decoding.strip_left, self._decoding.strip_right
         before = tuple(edit for edit in (Trimmed(*left), Trimmed(*right, at_end=True)) if edit.count)
         edits = (*self._decoding.edits, *before, *edits)
-        self._compiled(path, replace(self._decoding, strip_left=("", 0), strip_right=("", 0), edits=edits))
+        self._decoding = replace(self._decoding, strip_left=("", 0), strip_right=("", 0), edits=edits)
 
-    def _compiled(self, path: str, decoding: Decoding) -> None:
-        """Takes a decoding whose edits fit into a table."""
-        runs = () if decoding.runs is None else decoding.runs.first + decoding.runs.others
-        if any(isinstance(edit, Trimmed) and edit.count > _MOST_HELD for edit in (*decoding.edits, *runs)):
+    def _check_edits(self, path: str) -> None:
+        """The edits fit into a table."""
+        edits, runs = self._decoding.edits, self._decoding.runs
+        row = (*edits, *(() if runs is None else runs.first + runs.others))
+        if any(isinstance(edit, Trimmed) and edit.count > _MOST_HELD for edit in row):
             _refuse(
                 path, f"Strip of more than {_MOST_HELD} characters beside such a replacement", "a smaller number is"
             )
         try:
-            compile_edits(decoding.edits, decoding.runs)
+            compile_edits(edits, runs)
         except UnsupportedError as refused:
             _refuse(path, refused.found, refused.supported)
-        self._decoding = decoding
 
     def _edit_all(self, path: str, name: str, edits: Sequence[TextEdit] | None) -> None:
         if edits is None:
             _refuse(path, f"{name} behind a decoder that joins the text", "put it before that one")
         for edit in edits:
             if isinstance(edit, Replacing) and len(edit.rules) == 1:
-                self._replace(path, *edit.rules[0])
+                self._replace(*edit.rules[0])
             else:
-                self._edit(path, edit)
+                self._edit(edit)
 
-    def _replace(self, path: str, pattern: str, content: str) -> None:
+    def _replace(self, pattern: str, content: str) -> None:
         """In each token, where no match reaches over its end, so that nothing is left to do when there is a text; else in that."""
         wanted, given = pattern.encode(), content.encode()
         if self._is_edited or not self._is_within_tokens(pattern, content):
-            self._edit(path, Replacing(((pattern, content),)))
+            self._edit(Replacing(((pattern, content),)))
             return
         for number, value in self._fallback.items():
             if value == wanted[0]:
