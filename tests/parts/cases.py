@@ -243,6 +243,7 @@ def _decoders() -> Members:
         yield case("CTC", f"cleanup {cleanup}".lower(), fields)
         yield case("CTC", f"cleanup {cleanup} of the whole text".lower(), fuse, fields)
     yield case("ByteFallback", "always", fallback)
+    yield case("ByteFallback", "twice", fallback, fallback)
     yield case("Fuse", "always", fuse)
     yield case("Strip", "a token's ends", strip("a", 1, 1))
     yield case("Strip", "the whole text's ends", fuse, strip(" ", 1, 2))
@@ -260,6 +261,7 @@ def _decoders() -> Members:
     yield case("Sequence", "ChatGLM's", fallback, metaspace)
     joined = document(byte_bpe(), pre_tokenizer=LETTERS, decoder={"type": "Sequence", "decoders": [LETTERS, fallback]})
     yield "Sequence", "bpeasy's", joined
+    yield case("Sequence", "ByteLevel of the joined text", fuse, LETTERS, model=byte_bpe())
 
 
 def _added_tokens() -> Members:

@@ -27,7 +27,7 @@ from tokexport.model import (
     TokenKind,
     Trimmed,
 )
-from tokexport.readers.byte_alphabet import decoded
+from tokexport.readers.byte_alphabet import decoded, to_bytes
 
 # Between others, first, last, only.
 Forms: TypeAlias = tuple[bytes, bytes, bytes, bytes]
@@ -201,13 +201,13 @@ class _Chain:
         elif isinstance(step, RepeatsStep):
             self._repeat_once(step)
         elif isinstance(step, StripStep):
-            self._edit_runs(step.edits, step.edits)
+            self._edit_runs(step.path, step.edits, step.edits)
             self._map(lambda text, first, last: step.apply(text))
         elif self._fallback and (step.whole is None or step.sees_last):
             _refuse(step.path, f"{step.name} between ByteFallback and Fuse", "put it before ByteFallback")
         else:
             whole = step.whole or ()
-            self._edit_runs(whole, whole if step.behind is None else step.behind)
+            self._edit_runs(step.path, whole, whole if step.behind is None else step.behind)
             self._first |= step.sees_first
             self._last |= step.sees_last
             self._map(step.apply)
@@ -222,17 +222,23 @@ class _Chain:
             middle, first, last, only = (apply(*form) for form in zip(forms, _FIRST, _LAST, strict=True))
             self._strings[number] = middle, first, last, only
 
-    def _edit_runs(self, first: tuple[RunEdit, ...], others: tuple[RunEdit, ...]) -> None:
+    def _edit_runs(self, path: str, first: tuple[RunEdit, ...], others: tuple[RunEdit, ...]) -> None:
         """Behind ByteFallback a run of bytes is one string of the list; what it is nobody knows yet."""
         if not self._fallback:
             return
+        if self._decoding.repeats_once:
+            _refuse(path, "what follows CTC and ByteFallback", "put Fuse before it, or put it before ByteFallback")
         runs = self._decoding.runs or RunEdits((), ())
         runs = RunEdits(runs.first + first, runs.others + others)
         self._decoding = replace(self._decoding, runs=runs)
 
     def _fall_back(self, step: FallbackStep) -> None:
+        if self._decoding.runs is not None:
+            _refuse(step.path, "ByteFallback behind ByteFallback and what follows it", "it is needed once")
         if self._fallback:
-            _refuse(step.path, "ByteFallback behind ByteFallback", "it is needed once")
+            # No string beside a run is a byte, or it would be in it. The run itself may have become the name of one.
+            self._edit_runs(step.path, (ByteName(),), (ByteName(),))
+            return
         for number, forms in self._strings.items():
             values = {fallback_byte(form) for form in forms}
             if len(values) > 1:
@@ -240,8 +246,6 @@ class _Chain:
             value = values.pop()
             if value is not None:
                 self._fallback[number] = value
-        if self._fallback and self._decoding.repeats_once:
-            _refuse(step.path, "ByteFallback behind CTC", "use the one or the other")
         if self._fallback:
             self._decoding = replace(self._decoding, byte_fallback=True)
 
@@ -265,11 +269,11 @@ class _Chain:
         self._vanished = frozenset(number for number, forms in self._strings.items() if not forms[0])
 
     def _fuse(self, step: FuseStep) -> None:
-        if self._joined and step.byte_level:
-            _refuse(step.path, "ByteLevel behind a decoder that joins the text", "put it first")
         if step.byte_level and self._fallback:
             _refuse(step.path, "ByteLevel behind ByteFallback", "use the one or the other")
         if self._joined:
+            if step.byte_level:
+                self._spell_bytes(step.path)
             return
         self._joined = True
         self._lossy = step.byte_level
@@ -282,6 +286,19 @@ class _Chain:
             else:
                 middle, first, last, only = map(to_bytes, forms)
                 self._bytes[number] = middle, first, last, only
+
+    def _spell_bytes(self, path: str) -> None:
+        """ByteLevel leaves a text as it is that has one character which the alphabet lacks; so no token may have one."""
+        if self._lossy or self._is_stripped or self._is_edited:
+            _refuse(path, "ByteLevel behind a decoder that changes the joined text", "put it first")
+        for number, forms in self._bytes.items():
+            spelled = [to_bytes(form.decode()) for form in forms]
+            if None in spelled:
+                found = f"ByteLevel behind a decoder that joins the text, where GPT-2's alphabet lacks a character of the id {number},"
+                _refuse(path, found, "put it first")
+            middle, first, last, only = (form or b"" for form in spelled)
+            self._bytes[number] = middle, first, last, only
+        self._lossy = True
 
     def _on_whole_text(self, step: Step | StripStep | RepeatsStep | FallbackStep) -> None:
         if isinstance(step, StripStep):
@@ -304,6 +321,10 @@ class _Chain:
             strip_left=_more(step, left, step.start),
             strip_right=_more(step, right, step.stop),
         )
+
+    @property
+    def _is_stripped(self) -> bool:
+        return bool(self._decoding.strip_left[1] or self._decoding.strip_right[1])
 
     @property
     def _is_edited(self) -> bool:
@@ -384,7 +405,9 @@ class _Chain:
                 decoding = replace(decoding, first_is=FirstIs.ID)  # nobody asks
             elif any(not forms[0] and number not in self._vanished for number, forms in self._bytes.items()):
                 _refuse("decoder", "a decoder behind CTC that makes a token empty", "put it before CTC")
-        return Decoded(self._bytes, frozenset(self._fallback), decoding)
+        # What CTC leaves out divides no run.
+        fallback = frozenset(self._fallback) | (self._vanished if self._fallback else frozenset())
+        return Decoded(self._bytes, fallback, decoding)
 
 
 def _more(step: StripStep, so_far: tuple[str, int], count: int) -> tuple[str, int]:
