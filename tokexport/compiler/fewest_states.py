@@ -16,6 +16,7 @@ import numpy.typing as npt
 from tokexport.compiler.edit_machines import OTHER, Machine, State, end_of, pass_on
 
 MOST_MET: Final = 1 << 14  # states of a product of two, which are met before they become fewer
+MOST_STEPS: Final = 1 << 19  # of them, one for each symbol; a few seconds
 
 _Written: TypeAlias = tuple[int, ...]
 
@@ -66,7 +67,8 @@ def fewest(machines: Sequence[Machine]) -> Machine:
 
 
 def _as_one(machines: Sequence[Machine]) -> Machine:
-    return _machine(_merged(_early(product(machines, MOST_MET))))
+    symbols = 1 + len(frozenset[int]().union(*(machine.asked for machine in machines)))
+    return _machine(_merged(_early(product(machines, min(MOST_MET, MOST_STEPS // symbols)))))
 
 
 def _early(table: Product) -> Product:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NoReturn, TypeAlias
 
-from tokexport.compiler.edits import compile_edits
 from tokexport.errors import UnsupportedError
 from tokexport.model import (
     ByteName,
@@ -28,6 +27,7 @@ from tokexport.model import (
     Trimmed,
 )
 from tokexport.readers.byte_alphabet import decoded, to_bytes
+from tokexport.readers.decoder_edits import check_edits
 
 # Between others, first, last, only.
 Forms: TypeAlias = tuple[bytes, bytes, bytes, bytes]
@@ -35,7 +35,6 @@ _Strings: TypeAlias = tuple[str, str, str, str]
 _FIRST: Final = (False, True, False, True)
 _LAST: Final = (False, False, True, True)
 _MOST: Final = 0xFFFFFFFF
-_MOST_HELD: Final = 64  # each is a state of the table of edits
 _HEX: Final = frozenset("0123456789abcdefABCDEF")
 
 
@@ -184,12 +183,13 @@ class _Chain:
         self._first = self._last = False  # whether a form differs by place so far
         self._vanished: frozenset[int] = frozenset()  # left out by CTC, whatever stands behind it
         self._decoding = Decoding()
+        self._edited: list[tuple[str, Decoding]] = []  # behind each step that adds edits
 
     def run(self, step: DecoderStep) -> None:
-        edits, runs = self._decoding.edits, self._decoding.runs
+        before = self._decoding
         self._run(step)
-        if (self._decoding.edits, self._decoding.runs) != (edits, runs):
-            self._check_edits(step.path)
+        if (self._decoding.edits, self._decoding.runs) != (before.edits, before.runs):
+            self._edited.append((step.path, self._decoding))
 
     def _run(self, step: DecoderStep) -> None:
         if isinstance(step, FuseStep):
@@ -289,7 +289,7 @@ class _Chain:
 
     def _spell_bytes(self, path: str) -> None:
         """ByteLevel leaves a text as it is that has one character which the alphabet lacks; so no token may have one."""
-        if self._lossy or self._is_stripped or self._is_edited:
+        if self._lossy or self._is_edited or self._decoding.strip_left[1] or self._decoding.strip_right[1]:
             _refuse(path, "ByteLevel behind a decoder that changes the joined text", "put it first")
         for number, forms in self._bytes.items():
             spelled = [to_bytes(form.decode()) for form in forms]
@@ -323,10 +323,6 @@ class _Chain:
         )
 
     @property
-    def _is_stripped(self) -> bool:
-        return bool(self._decoding.strip_left[1] or self._decoding.strip_right[1])
-
-    @property
     def _is_edited(self) -> bool:
         return bool(self._decoding.edits) or self._decoding.runs is not None
 
@@ -336,19 +332,6 @@ class _Chain:
         before = tuple(edit for edit in (Trimmed(*left), Trimmed(*right, at_end=True)) if edit.count)
         edits = (*self._decoding.edits, *before, *edits)
         self._decoding = replace(self._decoding, strip_left=("", 0), strip_right=("", 0), edits=edits)
-
-    def _check_edits(self, path: str) -> None:
-        """The edits fit into a table."""
-        edits, runs = self._decoding.edits, self._decoding.runs
-        row = (*edits, *(() if runs is None else runs.first + runs.others))
-        if any(isinstance(edit, Trimmed) and edit.count > _MOST_HELD for edit in row):
-            _refuse(
-                path, f"Strip of more than {_MOST_HELD} characters beside such a replacement", "a smaller number is"
-            )
-        try:
-            compile_edits(edits, runs)
-        except UnsupportedError as refused:
-            _refuse(path, refused.found, refused.supported)
 
     def _edit_all(self, path: str, name: str, edits: Sequence[TextEdit] | None) -> None:
         if edits is None:
@@ -398,6 +381,7 @@ class _Chain:
     def result(self) -> Decoded:
         if not self._joined:
             self._fuse(FuseStep("decoder"))
+        check_edits(self._edited)
         decoding = self._decoding
         self._bytes |= dict.fromkeys(self._vanished, (b"",) * 4)
         if decoding.first_is is FirstIs.CONTENT:
