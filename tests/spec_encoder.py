@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from itertools import accumulate, pairwise
 
@@ -13,6 +13,7 @@ from spec_reader import (
     BY_CLUSTER,
     BYTES,
     CHARSMAP,
+    COLLAPSE,
     FORM,
     MAP,
     NONE,
@@ -352,7 +353,17 @@ def sequences_at(table: bytes, text: bytes) -> list[tuple[int, bytes]]:
 
 def charsmap_parts(op: Op, text: bytes) -> Iterator[tuple[bytes, bytes]]:
     """The parts of a text, and what a CHARSMAP makes of each."""
-    return clusters_replaced(op, text) if op.flags & BY_CLUSTER else sequences_replaced(op, text)
+    parts = clusters_replaced(op, text) if op.flags & BY_CLUSTER else sequences_replaced(op, text)
+    return collapsed(parts) if op.flags & COLLAPSE else parts
+
+
+def collapsed(parts: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:
+    """What COLLAPSE leaves of each part."""
+    result = b" "
+    for old, new in parts:
+        kept = new.lstrip(b" ") if result.endswith(b" ") else new
+        yield old, kept
+        result += kept
 
 
 def clusters_replaced(op: Op, text: bytes) -> Iterator[tuple[bytes, bytes]]:

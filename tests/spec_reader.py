@@ -23,8 +23,9 @@ STRIPPING_FLAGS = 2 | 4 | 8  # SINGLE_WORD, LSTRIP, RSTRIP
 ON_BYTES, REWRITE, EMPTY_MATCHES, FORWARD_LABELS, DOUBLES = 2, 4, 8, 16, 32
 LAST_BEHAVIOR, LAST_FORM = 4, 3
 BY_CLUSTER = 8
+COLLAPSE = 32
 FORM, MAP, REPLACE, CHARSMAP, AFFIX, BYTES = 0, 1, 2, 3, 4, 5
-OP_FLAGS = {FORM: 0, MAP: 0, REPLACE: 0, CHARSMAP: 8, AFFIX: 0x17, BYTES: 0}
+OP_FLAGS = {FORM: 0, MAP: 0, REPLACE: 0, CHARSMAP: 0x28, AFFIX: 0x17, BYTES: 0}
 UNIT_CHARACTER, UNIT_BYTE = 0, 1
 
 BPE, UNIGRAM, WORDPIECE, WORDLEVEL, GREEDY = range(1, 6)
@@ -431,6 +432,7 @@ def read_op(section: bytes, at: int) -> Op:
     _, _, table_at, table_size, content_at, content_size = struct.unpack_from("<6I", section, at + 4)
     require(section[at + 2 : at + 4] == bytes(2) and section[at + 28 : at + 32] == bytes(4), "TKX_E_SPLITS")
     require(kind in OP_FLAGS and flags & ~OP_FLAGS[kind] == 0, "TKX_E_SPLITS")
+    require(flags & (BY_CLUSTER | COLLAPSE) != BY_CLUSTER | COLLAPSE, "TKX_E_SPLITS")
     require(table_at % 4 == content_at % 4 == 0 and content_size <= 65535, "TKX_E_SPLITS")
     require(table_at + table_size <= len(section) and content_at + content_size <= len(section), "TKX_E_SPLITS")
     table = section[table_at : table_at + table_size]

@@ -22,6 +22,7 @@ from spec_encoder import (
     normalized_points,
     replaced_spans,
     rewrite,
+    sequences_replaced,
     split,
     trie_spells,
 )
@@ -202,7 +203,7 @@ def chunks(file: SpecFile, text: bytes) -> Iterator[tuple[bytes, bytes]]:
     """The parts of a text that sentencepiece takes together, and what its rules make of each."""
     for op in file.ops[: file.normalizer_count]:
         if op.kind == CHARSMAP and not op.flags & BY_CLUSTER:
-            yield from charsmap_parts(op, text)
+            yield from sequences_replaced(op, text)
             return
     section = file.sections[b"ALGN"]
     protected = trie_spells(section, 16, u32(section, 4), u32(section, 8))

@@ -12,6 +12,7 @@ from test_c_corrupt_tables import numbers, patched
 
 OK, SPLITS, CORRUPT = 0, -34, -37
 MAP_FIELDS, CHARSMAP_HEADER = 16, 24
+BY_CLUSTER, COLLAPSE = 8, 32
 TEXT = "e\u0301 \u00a9\u0915\u094d\r\n \u00c0B \u4f60\ufb01 <a<a> abab! aa\u00e9"
 
 pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
@@ -121,6 +122,22 @@ def charsmap_parts() -> tuple[int, int, int, int, int]:
     first_node = at + CHARSMAP_HEADER + 4 * units
     first_edge = first_node + 8 * (nodes + 1)
     return at + CHARSMAP_HEADER, first_node, first_edge, first_edge + 4 * edges + program, text
+
+
+def test_spaces_are_not_dropped_by_cluster(library: Library) -> None:
+    for flags in (BY_CLUSTER, COLLAPSE, BY_CLUSTER | COLLAPSE):
+        expected = OK if flags == BY_CLUSTER else SPLITS
+        assert library.open(patched("rewriting", (b"NORM", 16 + 1, "B", flags))) == expected
+
+
+def test_damaged_sequences_that_drop_spaces(library: Library) -> None:
+    start, size = charsmap_parts()[3:]
+    collapse = (b"NORM", 16 + 1, "B", COLLAPSE)
+    assert library.open(patched("sequences", collapse)) == OK
+    assert library.encode(TEXT.encode())[0] == OK
+    assert library.open(patched("sequences", collapse, *((b"NORM", start + i, "B", 0xFF) for i in range(size)))) == OK
+    assert library.encode(b"aa")[0] == CORRUPT
+    assert library.encode(b"plin")[0] == OK
 
 
 def test_replacements_that_are_not_utf8(library: Library) -> None:

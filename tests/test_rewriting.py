@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import spec_encoder
 import spec_reader
+import spec_spans
 import tokenizers
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -228,6 +229,9 @@ def test_long_texts_are_normalized_block_by_block(name: str, tmp_path: Path) -> 
         ((Charsmap(charsmap_of({"a": "b"}), by_grapheme=False, protected=("<a>", "<a")),), "a<a><aa", "b<a><ab"),
         ((Charsmap(charsmap_of({"<": "x", "é": ""}), by_grapheme=False, protected=("é<",)),), "é<é<<é", "é<é<x"),
         ((Charsmap(charsmap_of({"e\u0301": "é"}), by_grapheme=False),), "e\u0301\u0302e", "é\u0302e"),
+        ((Charsmap(charsmap_of({}), by_grapheme=False, protected=("  ",), collapses=True),), "  a   b  ", "a  b  "),
+        ((Charsmap(charsmap_of({"x": " b  "}), by_grapheme=False, collapses=True),), " xx a", "b  b  a"),
+        ((Charsmap(charsmap_of({"x": ""}), by_grapheme=False, collapses=True),), "x a x b", "a b"),
         ((Replace("a", "b"), Replace("b", "")), "cab", "c"),
     ],
 )
@@ -238,7 +242,10 @@ def test_what_tokenizers_has_no_part_for(steps: Any, text: str, expected: str, t
     tokenizer = load(data)
     ids = tokenizer.encode(text)
     assert tokenizer.decode_bytes(ids).decode() == expected
-    assert spec_encoder.encode(spec_reader.open_file(data), text.encode()) == ids
+    file = spec_reader.open_file(data)
+    assert spec_encoder.encode(file, text.encode()) == ids
+    found = tokenizer.encode_with_offsets(text)
+    assert [*zip(found.ids, found.offsets, strict=True)] == spec_spans.encode_spans(file, text.encode())
 
 
 @pytest.mark.parametrize("name", ["NFC", "NFKD", "Lowercase", "one character", "prepend", "precompiled"])

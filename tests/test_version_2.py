@@ -199,6 +199,20 @@ def test_what_may_be_left_out_is_what_it_is_by_default(name: str, place: str, va
     assert models[0] == models[1]
 
 
+def test_pieces_of_length_0_are_no_cut(tmp_path: Path) -> None:
+    whole, none = tmp_path / "whole.json", tmp_path / "none.json"
+    document = changed("word_level", "truncation", None)
+    whole.write_text(json.dumps(document), "utf-8")
+    document["pre_tokenizer"]["pretokenizers"].insert(1, {"type": "FixedLength", "length": 0})
+    none.write_text(json.dumps(document), "utf-8")
+    assert replace(read(none), provenance=Provenance("test")) == replace(read(whole), provenance=Provenance("test"))
+    if IS_INSTALLED:
+        target = tmp_path / "none.bin"
+        convert(none, target)
+        result = compare(load(target), reference_for(none), strings=300, code_points=False)
+        assert result.ok, "\n".join(result.lines())
+
+
 def test_inspect_says_of_every_part_whether_it_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.json"
     document = changed("characters_first", "added_tokens.0", MAKER.added(0, "\u00e9", single_word=True))

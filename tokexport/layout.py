@@ -311,13 +311,14 @@ class OpKind(IntEnum):
 
 
 class OpFlag(IntFlag):
-    """``op.flags``: of AFFIX, but for BY_CLUSTER."""
+    """``op.flags``: of AFFIX, but for BY_CLUSTER and COLLAPSE."""
 
     APPEND = 1 << 0
     UNLESS_PRESENT = 1 << 1
     ONLY_FIRST = 1 << 2
     BY_CLUSTER = 1 << 3  # of CHARSMAP
     FIRST_SOURCE = 1 << 4
+    COLLAPSE = 1 << 5  # of CHARSMAP
 
 
 RewriteOp = Struct(

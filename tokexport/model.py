@@ -176,11 +176,14 @@ class Charsmap:
     ``data``: u32 size of the trie, the trie (Darts units, u32), then strings that end in NUL; https://github.com/google/sentencepiece.
     ``by_grapheme``: as ``tokenizers``' Precompiled looks up, a grapheme cluster of at most 5 bytes, else its characters; otherwise the
     longest prefix at each place, as ``sentencepiece`` does. ``protected``: texts that stay as they are (user-defined symbols).
+    ``collapses``: U+0020 is dropped at the start of the text and behind another one, but not where one protected text or replacement has
+    both.
     """
 
     data: bytes
     by_grapheme: bool
     protected: tuple[str, ...] = ()
+    collapses: bool = False
 
 
 @dataclass(frozen=True, slots=True)

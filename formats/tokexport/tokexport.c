@@ -117,6 +117,7 @@ enum {
     ONLY_FIRST = 4,
     BY_CLUSTER = 8,
     FIRST_SOURCE = 16,
+    COLLAPSE = 32,
     MAX_CLUSTER = 5,
     CHARSMAP_HEADER = 24,
     FORM_HEADER = 32,
@@ -819,7 +820,8 @@ static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
     op->content.data = section.data + content;
     op->content.size = content_size;
     if (load_u16(entry + 2) || load_u32(entry + 28)) return 0;
-    if (op->flags & ~(op->kind == AFFIX ? APPEND | UNLESS_PRESENT | ONLY_FIRST | FIRST_SOURCE : op->kind == CHARSMAP ? BY_CLUSTER : 0)) return 0;
+    if (op->flags & ~(op->kind == AFFIX ? APPEND | UNLESS_PRESENT | ONLY_FIRST | FIRST_SOURCE : op->kind == CHARSMAP ? BY_CLUSTER | COLLAPSE : 0)) return 0;
+    if ((op->flags & BY_CLUSTER) && (op->flags & COLLAPSE)) return 0;
     if (content_size > MAX_CONTENT || !is_text(op->content)) return 0;
     switch (op->kind) {
         case FORM: return table_size >= FORM_HEADER && table_size == form_size(op->table) && load_u32(op->table.data) <= NFKD;
@@ -918,6 +920,25 @@ static void study_added(tkx *t) {
     }
 }
 
+#ifndef TKX_NO_CHARACTERS
+
+/* Where CHRS has the symbols of ASCII, 128 in a row, if a symbol does not depend on the place of its character; otherwise NULL: most text
+   need not go down the levels of the table. */
+static const uint8_t *find_ascii_symbols(const tkx *t) {
+    const uint32_t middle_count = (uint32_t)field(t->characters, 8), leaf_count = (uint32_t)field(t->characters, 12);
+    const uint8_t *top = t->characters.data + CHARACTERS_HEADER;
+    const uint8_t *middle = top + TOP_SIZE;
+    uint32_t leaf;
+    if (!t->characters.data || field(t->characters, 0) != UNIT_CHARACTER || t->place_count != 1) return NULL;
+    if (load_u16(top) >= middle_count) return NULL;
+    middle += 128 * (size_t)load_u16(top);
+    leaf = load_u16(middle);
+    if (leaf >= leaf_count || load_u16(middle + 2) >= leaf_count || load_u16(middle + 2) != leaf + 1) return NULL;
+    return top + TOP_SIZE + 128 * (size_t)middle_count + 256 * (size_t)leaf;
+}
+
+#endif
+
 static void find_sections(tkx *t) {
     t->records = find_section(t, "RECS");
     t->bytes = find_section(t, "BYTS");
@@ -1006,6 +1027,9 @@ int tkx_open(tkx *t, const void *data, size_t size) {
     if (code == TKX_OK && t->decoder.data && !check_edits(t)) code = TKX_E_CORRUPT;
 #endif
     if (code == TKX_OK) study_added(t);
+#ifndef TKX_NO_CHARACTERS
+    if (code == TKX_OK) t->ascii_symbols = find_ascii_symbols(t);
+#endif
     return code;
 }
 
@@ -3263,6 +3287,23 @@ static tkx_span read_replacement(run *r, const tkx_op *op, uint32_t place) {
     return found;
 }
 
+/* The end of the part of a text that a CHARSMAP without BY_CLUSTER takes together at p, and what it becomes. `f` searches the text. */
+static const uint8_t *find_part(finder *f, const tkx_op *op, const uint8_t *p, tkx_span *becomes) {
+    const uint8_t *end = f->text + f->size;
+    size_t length = utf8_length(*p), stop = 0;
+    uint32_t place = NONE;
+    becomes->data = p;
+    if (f->node_count && longest_content(f, (size_t)(p - f->text), &stop) != NONE) {
+        length = stop - (size_t)(p - f->text);
+    } else {
+        place = find_sequence(op, p, end, 1, &length);
+    }
+    becomes->size = length;
+    if (place != NONE) *becomes = read_replacement(f->r, op, place);
+    if (length < (size_t)(end - p) && utf8_inside(p[length])) fail(f->r, TKX_E_CORRUPT);
+    return p + length;
+}
+
 /* Writes the replacement at a place for the characters from p to `end`. */
 static void write_replacement(rewriter *w, uint32_t place, const uint8_t *p, const uint8_t *end) {
     const tkx_span found = read_replacement(w->r, w->op, place);
@@ -3342,6 +3383,27 @@ static void run_charsmap(rewriter *w) {
         copied = p += length;
     }
     if (w->changed && w->r->code == TKX_OK) copy_characters(w, copied, w->end);
+    align_last(w);
+}
+
+/* CHARSMAP with COLLAPSE: a part loses the spaces that it begins with where the text so far ends in one, or is empty. */
+static NO_INLINE void run_collapsing(rewriter *w) {
+    const uint8_t *p = w->text;
+    int behind_space = 1;
+    finder f;
+    find_protected(&f, w->r, w->op, p, (size_t)(w->end - p));
+    w->changed = 1;
+    while (p < w->end) {
+        tkx_span part;
+        const uint8_t *end = find_part(&f, w->op, p, &part);
+        if (w->r->code != TKX_OK) return;
+        for (; behind_space && part.size && *part.data == ' '; part.data++) part.size--;
+        if (part.size) behind_space = part.data[part.size - 1] == ' ';
+        write_unaligned(w, part.data, part.size);
+        if (w->r->code != TKX_OK) return;
+        align_replacement(w, part.data, part.size, p, end);
+        p = end;
+    }
     align_last(w);
 }
 
@@ -3435,7 +3497,10 @@ static void run_op(rewriter *w, run *r, const tkx_op *op, int first, const uint8
         case FORM: run_form(w); break;
         case MAP: run_map(w); break;
         case REPLACE: run_replace(w); break;
-        case CHARSMAP: run_charsmap(w); break;
+        case CHARSMAP:
+            if (op->flags & COLLAPSE) run_collapsing(w);
+            else run_charsmap(w);
+            break;
         case BYTES: run_bytes(w); break;
         default: run_affix(w, first); break;
     }
@@ -3503,22 +3568,18 @@ typedef struct aligner {
 static chunk find_chunk(aligner *a, const uint8_t *p) {
     const uint8_t *text = a->protected.text, *end = text + a->protected.size;
     chunk found;
-    size_t stop = 0, length = 0;
+    size_t stop = 0;
     found.begin = p;
+#ifndef TKX_NO_NORMALIZER
+    if (a->charsmap) {
+        found.end = find_part(&a->protected, a->charsmap, p, &found.becomes);
+        return found;
+    }
+#endif
     if (a->protected.node_count && longest_content(&a->protected, (size_t)(p - text), &stop) != NONE) {
         found.end = text + stop;
     } else {
-#ifndef TKX_NO_NORMALIZER
-        uint32_t place = a->charsmap ? find_sequence(a->charsmap, p, end, 1, &length) : NONE;
-        if (place != NONE) {
-            found.end = p + length;
-            found.becomes = read_replacement(a->r, a->charsmap, place);
-            if (found.end < end && utf8_inside(*found.end)) fail(a->r, TKX_E_CORRUPT);
-            return found;
-        }
-#endif
-        length = utf8_length(*p);
-        found.end = p + length;
+        found.end = p + utf8_length(*p);
     }
     if (found.end < end && utf8_inside(*found.end)) fail(a->r, TKX_E_CORRUPT);
     found.becomes.data = p;
@@ -3754,6 +3815,14 @@ static NO_INLINE size_t character_symbols(run *r, const uint8_t *bytes, size_t s
     for (; i < size; i += length) {
         uint32_t id, place;
         size_t in_bytes, own;
+        if (t->ascii_symbols && bytes[i] < 128 && !waits && !lengths) {
+            id = load_u32(t->ascii_symbols + 4 * (size_t)bytes[i]);
+            if (EXPECT(id < t->id_count)) {
+                put_u32(symbols + 4 * count++, id);
+                length = 1;
+                continue;
+            }
+        }
         length = of_bytes ? 1 : utf8_length(bytes[i]);
         place = (i ? 1u : 0u) + (i + length == size ? 2u : 0u);
         id = unit_symbol(r, of_bytes ? bytes[i] : utf8_decode(bytes + i), place);
@@ -3846,25 +3915,36 @@ typedef struct queue {
     uint32_t rank; /* of the key that was taken last */
 } queue;
 
-/* Sorts by rank, nine bits at a time from the lowest on; keys with the same rank stay in order, which is that of their positions. */
+enum { DIGIT = 10, FEW_KEYS = 1024, DIGIT_OF_FEW = 8 };
+
+/* Sorts by rank, digit by digit from the lowest on; keys with the same rank stay in order, which is that of their positions. Few keys have
+   smaller digits: most of the work on them is to count digits. */
 static void sort_by_rank(uint8_t *keys, uint8_t *other, size_t count) {
+    const unsigned most = count < FEW_KEYS ? DIGIT_OF_FEW : DIGIT;
+    uint32_t first[1 << DIGIT];
     uint8_t *from = keys, *to = other;
     uint64_t bits = 0;
-    size_t i;
-    unsigned shift;
+    size_t digits, i;
+    unsigned length = 0, passes, width, shift;
     for (i = 0; i < count; i++) bits |= get_u64(keys + 8 * i);
-    for (shift = 32; shift < 64 && bits >> shift; shift += 9) {
-        uint32_t first[512] = {0}, sum = 0;
+    while (bits >> 32 >> length) length++;
+    if (!length) return;
+    passes = (length + most - 1) / most;
+    width = (length + passes - 1) / passes;
+    digits = (size_t)1 << width;
+    for (shift = 32; shift < 32 + length; shift += width) {
+        uint32_t sum = 0;
         uint8_t *swap = from;
-        for (i = 0; i < count; i++) first[get_u64(from + 8 * i) >> shift & 511]++;
-        for (i = 0; i < 512; i++) {
+        memset(first, 0, digits * sizeof *first);
+        for (i = 0; i < count; i++) first[get_u64(from + 8 * i) >> shift & (digits - 1)]++;
+        for (i = 0; i < digits; i++) {
             const uint32_t here = first[i];
             first[i] = sum;
             sum += here;
         }
         for (i = 0; i < count; i++) {
             const uint64_t key = get_u64(from + 8 * i);
-            put_u64(to + 8 * (size_t)first[key >> shift & 511]++, key);
+            put_u64(to + 8 * (size_t)first[key >> shift & (digits - 1)]++, key);
         }
         from = to;
         to = swap;

@@ -159,6 +159,7 @@ typedef struct tkx {
     tkx_span normalizer, added, added_classes, special_ids, post, trims, alignment, unused, self_test;
     tkx_span characters, keys, crossings;
     uint32_t place_count, crossing_shift;
+    const uint8_t *ascii_symbols;
     uint32_t token_slots, token_buckets, pair_slots, pair_buckets;
     uint32_t trie_units, trie_root, trie_continuation, trie_characters, trie_flags, trie_reserved;
     uint32_t stage_count, op_count, normalizer_count;

@@ -120,7 +120,7 @@ def _pre_tokenizers() -> Members:
     yield "Split", "back-references to the character before", plain(split(Regex=r"(.)\1*"))
     yield "Split", "repeats of something that may be empty", plain(split(Regex=r"(?:a?b*)+|\s"))
     yield "Split", "back-references to any text", plain(split(Regex=r"(a+)\1"))
-    yield "Split", "the start of a match set by \\K", plain(split(Regex=r"a\Kb"))
+    yield "Split", "the start of a match set by \\K", plain(split(Regex=r"a\Kb|t\K[he]+"))
     yield "Split", "text segments by \\X", plain(split(Regex=r"\X"))
     yield "Split", "calls of groups", plain(split(Regex=r"(?<n>a)\g<n>"))
     yield "Split", "look-ahead over several characters in an atomic group", plain(split(Regex=r"(?>a(?!bc))"))

@@ -82,7 +82,7 @@ def darts_units(values: Mapping[bytes, int]) -> Units:
     taken[0] = True
     nodes = {0}
     waiting: list[tuple[int, int, list[bytes]]] = [(0, 0, sorted(values))]  # place of the unit, depth, keys below
-    while waiting:
+    while waiting and values:
         place, depth, below = waiting.pop()
         children: dict[int, list[bytes]] = {}
         for key in below:

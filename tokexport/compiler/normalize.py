@@ -42,8 +42,8 @@ def _rewritten(text: str, op: Op) -> str:
             return mapping.apply(text)
         case ReplaceOp(program, content):
             return replace_matches(program, text, content)
-        case CharsmapOp(sequences, None, protected):
-            return _sequences_replaced(text, sequences, protected)
+        case CharsmapOp(_, None):
+            return _sequences_replaced(text, op)
         case CharsmapOp(sequences, program):
             assert program is not None
             return _clusters_replaced(text, sequences, program)
@@ -73,17 +73,21 @@ def _clusters_replaced(text: str, sequences: CharacterSequences, program: SplitP
     return b"".join(parts).decode()
 
 
-def _sequences_replaced(text: str, sequences: CharacterSequences, protected: tuple[str, ...]) -> str:
+def _sequences_replaced(text: str, op: CharsmapOp) -> str:
     parts: list[bytes] = []
     rest = text.encode()
-    contents = sorted((content.encode() for content in protected if content), key=len, reverse=True)
+    contents = sorted((content.encode() for content in op.protected if content), key=len, reverse=True)
+    behind_space = op.collapses
     while rest:
         kept = next((content for content in contents if rest.startswith(content)), None)
-        found = sequences.longest(rest)
+        found = op.sequences.longest(rest)
         if kept is None and found is None:
             kept = rest.decode()[0].encode()
         size, part = (len(kept), kept) if kept is not None else found or (0, b"")
-        parts.append(part)
+        part = part.lstrip(b" ") if behind_space else part
+        if part:
+            parts.append(part)
+            behind_space = op.collapses and part.endswith(b" ")
         rest = rest[size:]
     return b"".join(parts).decode()
 

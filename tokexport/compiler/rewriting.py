@@ -91,13 +91,15 @@ class BytesOp:
 class CharsmapOp:
     """Sequences of characters are replaced: ``clusters``, by grapheme cluster, or else the longest at each place.
 
-    Text of characters whose classes in ``clusters`` are ``first_plain`` or above stays as it is.
+    Text of characters whose classes in ``clusters`` are ``first_plain`` or above stays as it is. ``collapses``: what a place becomes loses
+    the spaces that it begins with where the text so far ends in one, or is empty.
     """
 
     sequences: CharacterSequences
     clusters: SplitProgram | None
     protected: tuple[str, ...]
     first_plain: int = 0
+    collapses: bool = False
 
 
 Op = FormOp | MapOp | ReplaceOp | CharsmapOp | AffixOp | BytesOp
@@ -153,9 +155,11 @@ def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
         case Charsmap():
             sequences = read_charsmap(step.data)
             if not step.by_grapheme:
-                return [CharsmapOp(sequences, None, step.protected)]
-            if step.protected:
-                raise UnsupportedError("normalizer", "protected texts in a map of graphemes", "a map of sequences may")
+                return [CharsmapOp(sequences, None, step.protected, collapses=step.collapses)]
+            if step.protected or step.collapses:
+                raise UnsupportedError(
+                    "normalizer", "protected texts or dropped spaces in a map of graphemes", "a map of sequences may"
+                )
             clusters, first_plain = with_plain_classes(grapheme_program(), ~sequences.characters())
             return [CharsmapOp(sequences, clusters, (), first_plain)]
         case Prepend():

@@ -7,11 +7,11 @@ U+0020, for any text. So English text stays ASCII and needs no copy, and the voc
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeVar
 
+from tokexport.compiler.idle_splits import LITERAL
 from tokexport.model import (
     Append,
     BytePairModel,
@@ -30,8 +30,6 @@ SPACE: Final = " "
 MARK: Final = "\u2581"
 _EXCHANGE: Final = str.maketrans(SPACE + MARK, MARK + SPACE)
 _BOTH: Final = (SPACE.encode(), MARK.encode())
-# A pattern that is one text: no character with a meaning but behind a backslash, and none behind a backslash that is a letter.
-_LITERAL: Final = re.compile(r"(?:[^\\.+*?()|\[\]{}^$#&\-~]|\\[^\sa-zA-Z0-9])+")
 # These look at each character alone, and take neither of the two for what they look for, nor make them.
 _BLIND_MAPS: Final = frozenset((CharacterMap.LOWERCASE, CharacterMap.STRIP_ACCENTS))
 _BLIND_TESTS: Final = frozenset((CharacterTest.NUMERIC, CharacterTest.PUNCTUATION))
@@ -99,7 +97,7 @@ def _exchanged_step(step: _Step) -> _Step | None:
     if isinstance(step, Split) and not step.on_bytes:
         if not isinstance(step.pattern, str):
             return step if step.pattern in _BLIND_TESTS else None
-        return replace(step, pattern=exchanged(step.pattern)) if _LITERAL.fullmatch(step.pattern) else None
+        return replace(step, pattern=exchanged(step.pattern)) if LITERAL.fullmatch(step.pattern) else None
     return step if step in _BLIND_MAPS else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from tokexport.compiler.byte_pair import BytePairTables, byte_pair_tables
 from tokexport.compiler.class_table import ClassTable
 from tokexport.compiler.cuts import ASCII, Pairs, safe_cuts
 from tokexport.compiler.first_piece import find_first_pieces
+from tokexport.compiler.idle_splits import without_idle_splits
 from tokexport.compiler.normalize import normalize
 from tokexport.compiler.regex import SplitProgram, compile_split
 from tokexport.compiler.rewriting import Op, compile_steps, runs_of_rewrites
@@ -65,7 +66,7 @@ def compile_model(model: TokenizerModel) -> Tables:
     """
     _check_limits(model)
     added_tokens = model.added_tokens
-    model = keep_spaces(model)
+    model = keep_spaces(replace(model, splits=without_idle_splits(model.normalizer, model.splits)))
     normalizer = compile_steps(model.normalizer)
     stages = tuple(_stage(step) for step in runs_of_rewrites(model.splits))
     _check_stages(stages, normalizer)

@@ -84,6 +84,9 @@ def _unicode_17(part: Node) -> list[dict[str, Any]]:
             return [{**split, "pattern": {"Regex": with_unicode_17(_as_run(expression))}}]
         case "Digits":
             return [{"individual_digits": False, **part.value}]
+        case "FixedLength" if (length := part.get("length")) is not None and length.u32() == 0:
+            part.object({"type", "length"})
+            return []  # no cut, where 0.23 stops
         case "Punctuation":
             part.object({"type", "behavior"})
             if part.value.get("behavior", "Isolated") in ("Isolated", "Removed"):

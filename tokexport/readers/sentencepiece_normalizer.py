@@ -6,9 +6,10 @@ The library (``Normalizer::Normalize``) maps the text by the charsmap, longest r
 - puts a space before the text, or behind it with ``treat_whitespace_as_suffix``: ``add_dummy_prefix``;
 - makes each space U+2581: ``escape_whitespaces``.
 
-Here each is a step of its own. That is the same as long as no rule gives two spaces in a row, which the library would
-leave, and as long as one knows a text that the charsmap leaves nothing of from one that was empty: the library puts a
-dummy space to the first, not to the second.
+Here each is a step of its own. That is the same as long as one knows a text that the charsmap leaves nothing of from one
+that was empty: the library puts a dummy space to the first, not to the second. Only where a user-defined piece or the
+value of a rule has two spaces in a row, the charsmap drops the spaces itself: the library leaves such two together, and
+drops them together behind a third.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from tokexport.compiler.charsmap import charsmap_of, read_charsmap
 from tokexport.errors import UnsupportedError
 from tokexport.model import Append, Charsmap, NormalizerStep, Prepend, Replace
 from tokexport.readers.sentencepiece_charsmap import Rule, rules
@@ -31,36 +33,27 @@ _MARKERS: Final = tuple(map(chr, (0x10FFFF, 0x10FFFE, 0xFFFFF, 0xFFFFE, 0xEFFFF,
 def normalizer_steps(
     file: str, spec: NormalizerSpec, protected: Sequence[str], whitespace_as_suffix: bool
 ) -> tuple[NormalizerStep, ...]:
-    """The steps. ``protected`` are the user-defined pieces, which no rule changes.
-
-    Raises UnsupportedError for rules that give two spaces in a row where the library removes such.
-    """
-    if spec.remove_extra_whitespaces:
-        _refuse_double_spaces(file, spec.charsmap, protected)
+    """The steps. ``protected`` are the user-defined pieces, which no rule changes."""
     charsmap: list[NormalizerStep] = []
-    if spec.charsmap:
-        charsmap.append(Charsmap(spec.charsmap, by_grapheme=False, protected=tuple(protected)))
+    keeps_some = spec.remove_extra_whitespaces and _has_two_spaces(spec.charsmap, protected)
+    if spec.charsmap or keeps_some:
+        data = spec.charsmap or charsmap_of({})
+        charsmap.append(Charsmap(data, by_grapheme=False, protected=tuple(protected), collapses=keeps_some))
+    collapse = [] if keeps_some else [Replace(" {2,}", " ", literal=False, path=_PATH)]
+    trim = [] if keeps_some else [Replace(r"\A +", "", literal=False, path=_PATH), *collapse]
     escape: list[NormalizerStep] = [Replace(" ", SPACE_SYMBOL, path=_PATH)] if spec.escape_whitespaces else []
     if not spec.add_dummy_prefix:
-        steps = [*charsmap, *(_trim() if spec.remove_extra_whitespaces else ())]
+        steps = [*charsmap, *(trim if spec.remove_extra_whitespaces else ())]
     elif whitespace_as_suffix:
-        steps = _with_suffix(file, spec, charsmap, protected)
+        steps = _with_suffix(file, spec, charsmap, protected, trim)
     elif spec.remove_extra_whitespaces:
         # The dummy space takes the place of those at the start.
-        steps = [*charsmap, Prepend(" "), _collapse(), _drop_last(spec)]
+        steps = [*charsmap, Prepend(" "), *collapse, _drop_last(spec)]
     else:
         steps = _with_prefix(file, spec, charsmap, protected)
     if spec.remove_extra_whitespaces and not spec.add_dummy_prefix:
         steps.append(_drop_last(spec))
     return (*steps, *escape)
-
-
-def _collapse() -> Replace:
-    return Replace(" {2,}", " ", literal=False, path=_PATH)
-
-
-def _trim() -> list[NormalizerStep]:
-    return [Replace(r"\A +", "", literal=False, path=_PATH), _collapse()]
 
 
 def _last_spaces(spec: NormalizerSpec) -> str:
@@ -83,36 +76,46 @@ def _with_prefix(
 
 
 def _with_suffix(
-    file: str, spec: NormalizerSpec, charsmap: list[NormalizerStep], protected: Sequence[str]
+    file: str,
+    spec: NormalizerSpec,
+    charsmap: list[NormalizerStep],
+    protected: Sequence[str],
+    trim: Sequence[NormalizerStep],
 ) -> list[NormalizerStep]:
     known = rules(spec.charsmap, file)
     marker = _marker(file, known, protected)
     if not spec.remove_extra_whitespaces:
         return [Append(marker), *charsmap, Replace(rf"{marker}\z", " ", literal=False, path=_PATH)]
+    if spec.charsmap:
+        read_charsmap(spec.charsmap)  # refuses rules that are no texts
     return [
         # A text of nothing but spaces gets no dummy space.
-        Replace(rf"\A(?:{_spaces(file, known, protected)})+\z", "", literal=False, path=_PATH),
+        *_without_lone_spaces(known, protected),
         Append(marker),
         *charsmap,
-        *_trim(),
+        *trim,
         Replace(rf"{_last_spaces(spec)}*{marker}\z", " ", literal=False, path=_PATH),
     ]
 
 
-def _spaces(file: str, known: Sequence[Rule], protected: Sequence[str]) -> str:
-    """A pattern for the texts that become one space."""
-    spaces = {rule.key for rule in known if rule.value == b" "}
-    if not any(b" ".startswith(rule.key) for rule in known):
-        spaces.add(b" ")
-    others = [rule.key for rule in known if rule.value != b" "] + [text.encode() for text in protected]
-    clash = next((other for other in others if any(other.startswith(space) for space in spaces)), None)
-    if clash is not None or not spaces:
-        raise UnsupportedError(
-            file,
-            f"treat_whitespace_as_suffix with a rule or a user-defined piece for {clash!r}, which begins as a space does,",
-            "the spaces at the end of a text must be known from their own rules",
-        )
-    return "|".join(re.escape(space.decode()) for space in sorted(spaces, key=lambda key: (-len(key), key)))
+def _without_lone_spaces(known: Sequence[Rule], protected: Sequence[str]) -> list[NormalizerStep]:
+    """Drops a text of nothing but parts that become one space."""
+    becomes = {
+        rule.key: rule.value for rule in known if not rule.key.startswith(tuple(text.encode() for text in protected))
+    }
+    becomes |= {text.encode(): text.encode() for text in protected}
+    becomes.setdefault(b" ", b" ")
+    spaces = sorted((key for key, value in becomes.items() if value == b" "), key=lambda key: (-len(key), key))
+    if not spaces:
+        return []
+    # The longest is taken, so that behind a space there is no rest of a longer one.
+    rests = {key: sorted(other[len(key) :].decode() for other in becomes if other.startswith(key)) for key in spaces}
+    patterns = [_not_before(key.decode(), [rest for rest in rests[key] if rest]) for key in spaces]
+    return [Replace(rf"\A(?:{'|'.join(patterns)})+\z", "", literal=False, path=_PATH)]
+
+
+def _not_before(text: str, rests: Sequence[str]) -> str:
+    return re.escape(text) + (f"(?!{'|'.join(map(re.escape, rests))})" if rests else "")
 
 
 def _marker(file: str, known: Sequence[Rule], protected: Sequence[str]) -> str:
@@ -125,12 +128,6 @@ def _marker(file: str, known: Sequence[Rule], protected: Sequence[str]) -> str:
     )
 
 
-def _refuse_double_spaces(file: str, charsmap: bytes, protected: Sequence[str]) -> None:
+def _has_two_spaces(charsmap: bytes, protected: Sequence[str]) -> bool:
     size = int.from_bytes(charsmap[:4], "little")
-    if b"  " in charsmap[4 + size :] or any("  " in text for text in protected):
-        raise UnsupportedError(
-            file,
-            "a rule of the charsmap or a user-defined piece with two spaces in a row, together with "
-            "remove_extra_whitespaces,",
-            "the library leaves these two and removes others; give rules with single spaces",
-        )
+    return b"  " in charsmap[4 + size :] or any("  " in text for text in protected)

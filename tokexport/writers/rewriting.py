@@ -61,7 +61,8 @@ def _parts(op: Op) -> tuple[OpKind, OpFlag, bytes, bytes]:
         case ReplaceOp(program, content):
             return OpKind.REPLACE, OpFlag(0), program_bytes(program), content.encode()
         case CharsmapOp():
-            return OpKind.CHARSMAP, OpFlag.BY_CLUSTER if op.clusters else OpFlag(0), _charsmap(op), b""
+            collapses = OpFlag.COLLAPSE if op.collapses else OpFlag(0)
+            return OpKind.CHARSMAP, OpFlag.BY_CLUSTER if op.clusters else collapses, _charsmap(op), b""
         case BytesOp():
             return OpKind.BYTES, OpFlag(0), b"", b""
         case AffixOp(content):

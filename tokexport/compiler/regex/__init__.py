@@ -19,20 +19,22 @@ from tokexport.compiler.regex.atomic import resolved
 from tokexport.compiler.regex.classes import byte_alphabet
 from tokexport.compiler.regex.dfa import DEAD, Automaton, determinise, minimise
 from tokexport.compiler.regex.empty_turns import empty_turns, readings, uncertain
-from tokexport.compiler.regex.far import Labelling, determinise_far, looks_far
+from tokexport.compiler.regex.far import determinise_far, looks_far
+from tokexport.compiler.regex.labelling import Labelling
 from tokexport.compiler.regex.overrun import states_to_remember
 from tokexport.compiler.regex.program import program_of
 from tokexport.compiler.regex.references import expanded
 from tokexport.compiler.regex.runs import script_runs
-from tokexport.compiler.regex.syntax import Characters, Node, PatternError
+from tokexport.compiler.regex.syntax import Characters, Keep, Node, PatternError, nodes_of
 from tokexport.compiler.unicode import CODE_POINTS, character_test_set
 from tokexport.errors import UnsupportedError
-from tokexport.model import CharacterRuns, CharacterTest, Dialect, Split
+from tokexport.model import Behavior, CharacterRuns, CharacterTest, Dialect, Split
 
 __all__ = ["MATCH_ENDS", "Labelling", "SplitProgram", "compile_replace", "compile_split", "compile_tree"]
 
 MAX_CLASSES = 254
 MATCH_ENDS = 0x8000
+_MERGING = (Behavior.MERGED_WITH_PREVIOUS, Behavior.MERGED_WITH_NEXT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +106,14 @@ def compile_split(split: Split) -> SplitProgram:
     return _compiled(split, may_be_empty=split.dialect is not Dialect.FANCY_REGEX)
 
 
-def _compiled(split: Split, *, may_be_empty: bool) -> SplitProgram:
+def _compiled(split: Split, *, may_be_empty: bool, content: str = "") -> SplitProgram:
     try:
-        program = compile_tree(_parse(split), on_bytes=split.on_bytes)
+        tree = _parse(split)
+        program = compile_tree(tree, on_bytes=split.on_bytes)
         if program.may_be_empty and not may_be_empty:
             raise empty_match()
+        if program.may_be_empty and (content or split.behavior in _MERGING):
+            _check_kept(tree)
         return program
     except PatternError as refused:
         raise UnsupportedError(
@@ -129,7 +134,7 @@ def compile_replace(split: Split, content: str) -> SplitProgram:
 
     Raises UnsupportedError as ``compile_split`` does.
     """
-    program = _compiled(split, may_be_empty=True)
+    program = _compiled(split, may_be_empty=True, content=content)
     return program if content else replace(program, may_be_empty=False)
 
 
@@ -153,6 +158,17 @@ def _compiled_reading(node: Node, alphabet: npt.NDArray[np.int64]) -> SplitProgr
 def empty_match() -> PatternError:
     """The error for a pattern that can match the empty string, where that is not supported."""
     return PatternError(0, "a possible match of the empty string", "a pattern that consumes at least one character is")
+
+
+def _check_kept(node: Node) -> None:
+    """Refuse a match that keeps nothing where it would count: another match may begin at the same place, or the text may end there."""
+    for keep in nodes_of(node):
+        if isinstance(keep, Keep):
+            raise PatternError(
+                keep.offset,
+                "the operator \\K and possibly no character behind it",
+                "in a replacement or a split that merges pieces, a pattern that consumes one behind \\K is",
+            )
 
 
 def _parse(split: Split) -> Node:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.compiler.regex.classes import partition
-from tokexport.compiler.regex.program import Again, Check, Fork, Match, Program, Take, Turn, asked_by
+from tokexport.compiler.regex.program import Again, Check, Fork, Mark, Match, Program, Take, Turn, asked_by
 from tokexport.compiler.regex.syntax import Condition, Doubled, Every, Far, Neighbour, Opposite, PatternError, Some
 
 MAX_STATES = 4096
@@ -68,6 +68,11 @@ def determinise(program: Program, alphabet: npt.NDArray[np.int64]) -> Automaton:
                 "a reference to a group in an atomic group",
                 "outside of such groups, or of few texts, it is",
             )
+    for instruction in program.instructions:
+        if isinstance(instruction, Mark):
+            raise PatternError(
+                instruction.offset, "the operator \\K in an atomic group", "outside of such groups it is"
+            )
     symbols = partition([*program.sets, *(test.members for test in near)], alphabet)
     holds, rows = symbols.holds[: len(program.sets)], symbols.holds[len(program.sets) :]
     truth = {id(test): neighbour_truth(test, row) for test, row in zip(near, rows, strict=True)}
@@ -94,7 +99,7 @@ class _Determiniser:
         self._classes = classes
         n_classes = holds.shape[1]
         self._takes = [frozenset(np.flatnonzero(holds[:, symbol]).tolist()) for symbol in range(n_classes)]
-        held = np.array([_holds(condition, truth, n_classes) for condition in program.conditions], dtype=np.bool_)
+        held = np.array([truth_of(condition, truth, n_classes) for condition in program.conditions], dtype=np.bool_)
         held = held.reshape(len(program.conditions), n_classes + 1, n_classes + 1)
         # Symbols behind that no condition tells apart are one context; the same ahead. Context 0 stands for all where none asks.
         _, contexts = np.unique(held.transpose(1, 0, 2).reshape(n_classes + 1, -1), axis=0, return_inverse=True)
@@ -199,7 +204,7 @@ def neighbour_truth(test: Neighbour, row: npt.NDArray[np.bool_]) -> Truth:
     return np.broadcast_to(line if test.ahead else line[:, None], (len(line), len(line)))
 
 
-def _holds(condition: Condition, truth: Mapping[int, Truth], n_classes: int) -> Truth:
+def truth_of(condition: Condition, truth: Mapping[int, Truth], n_classes: int) -> Truth:
     """Where a condition holds."""
     shape = (n_classes + 1, n_classes + 1)
     match condition:
@@ -208,15 +213,15 @@ def _holds(condition: Condition, truth: Mapping[int, Truth], n_classes: int) -> 
         case Every(parts):
             held = np.ones(shape, dtype=np.bool_)
             for part in parts:
-                held &= _holds(part, truth, n_classes)
+                held &= truth_of(part, truth, n_classes)
             return held
         case Some(parts):
             held = np.zeros(shape, dtype=np.bool_)
             for part in parts:
-                held |= _holds(part, truth, n_classes)
+                held |= truth_of(part, truth, n_classes)
             return held
         case Opposite(part):
-            return ~_holds(part, truth, n_classes)
+            return ~truth_of(part, truth, n_classes)
 
 
 def too_many_states() -> PatternError:

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tokexport.compiler.regex.syntax import Atomic, Choice, Group, Look, Node, PatternError, Repeat, Sequence
+from tokexport.compiler.regex.syntax import Atomic, Choice, Look, Node, PatternError, Repeat, Sequence, parts_of
 
 MAX_REPEATS = 4  # the readings are twice as many for each
 
@@ -40,21 +40,11 @@ def uncertain(offset: int) -> PatternError:
     )
 
 
-def _parts(node: Node) -> tuple[Node, ...]:
-    match node:
-        case Sequence(parts) | Choice(parts):
-            return parts
-        case Repeat(body) | Atomic(body) | Group(_, body) | Look(body):
-            return (body,)
-        case _:
-            return ()
-
-
 def empty_turns(node: Node) -> Iterator[int]:
     """The offsets of the repeats whose body may be empty, from the outside in."""
     if isinstance(node, Repeat) and node.empty_turns is not None:
         yield node.empty_turns
-    for part in _parts(node):
+    for part in parts_of(node):
         yield from empty_turns(part)
 
 

@@ -25,10 +25,12 @@ from tokexport.compiler.regex.syntax import (
     LOOK_SIGNS,
     Assertion,
     Atomic,
+    Call,
     Characters,
     Choice,
     Condition,
     Every,
+    Keep,
     Look,
     Neighbour,
     Node,
@@ -72,7 +74,6 @@ _WORD_ANCHORS: dict[str, Condition] = {
 }
 _UNSUPPORTED_ESCAPES = {
     "G": "the search anchor \\G",
-    "K": "the operator \\K",
 }
 
 
@@ -99,7 +100,7 @@ _OPTION_LETTERS = {
 def parse(pattern: str) -> Node:
     r"""The tree of a pattern.
 
-    Raises PatternError for what fancy-regex refuses, and for what has no place in a tree: calls of groups, \G, \K, conditions,
+    Raises PatternError for what fancy-regex refuses, and for what has no place in a tree: calls of a group in itself, \G, conditions,
     absent operators, backtracking control.
 
     >>> node = parse("a{1,2}+")
@@ -110,13 +111,13 @@ def parse(pattern: str) -> Node:
     node = parser.alternatives()
     if not parser.source.at_end:
         raise parser.source.refused("an unmatched closing parenthesis", "balanced parentheses are")
-    return node
+    return parser.groups.with_calls(node)
 
 
 class _Parser:
     def __init__(self, pattern: str) -> None:
         self.source = PatternReader(pattern, Dialect.FANCY_REGEX)
-        self._groups = Groups(pattern)
+        self.groups = Groups(pattern)
         self._options = _Options()
 
     def alternatives(self) -> Node:
@@ -159,7 +160,7 @@ class _Parser:
         if interval is None:
             return EMPTY if atom is None else atom
         low, high = interval
-        if atom is None or isinstance(atom, Look) or (isinstance(atom, Sequence) and not atom.parts):
+        if atom is None or isinstance(atom, Keep | Look) or (isinstance(atom, Sequence) and not atom.parts):
             raise source.refused(
                 "a quantifier on something that cannot be repeated", "one on a character or group is", offset
             )
@@ -255,14 +256,18 @@ class _Parser:
             return Assertion(_ANCHORS[letter])
         if letter in _UNSUPPORTED_ESCAPES:
             raise source.refused(_UNSUPPORTED_ESCAPES[letter], "look-ahead and look-behind are", start)
-        if letter in DECIMAL or letter in "kg":
-            return self._groups.reference(source, letter, self._options.ignore_case, start)
+        if letter == "g":
+            return self.groups.call(source, start)
+        if letter in DECIMAL or letter == "k":
+            return self.groups.reference(source, letter, self._options.ignore_case, start)
         match letter:
             case "Z":
                 return Look(_LAST_LINE_FEEDS, True, False, start)
             case "R":
                 pair = Sequence((Characters(_CARRIAGE_RETURN), Characters(_LINE_FEED)))
                 return Atomic(Choice((pair, Characters(_NEW_LINES))), start)
+            case "K":
+                return Keep(start)
             case "N":
                 return Characters(complement(_LINE_FEED))
             case "O":
@@ -311,13 +316,15 @@ class _Parser:
             name = source.take_until("'" if source.text[source.position - 1] == "'" else ">")
             if not name:
                 raise source.refused("a group without a name in its brackets", "a named group is", start)
+        elif source.skip("?P>"):
+            return Call(source.take_until(")"), start)
         elif source.skip("?"):
             return self._optioned_group(start)
         elif source.looking_at("*"):
             raise source.refused("a backtracking control verb", "patterns without them are", start)
         # A group is a node of its own even when it is empty: it may be repeated.
-        number = self._groups.opened(name)
-        return self._groups.closed(number, Sequence((self._closed(start),)))
+        number = self.groups.opened(name)
+        return self.groups.closed(number, Sequence((self._closed(start),)))
 
     def _optioned_group(self, start: int) -> Node | None:
         source = self.source

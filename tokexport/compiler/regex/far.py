@@ -31,10 +31,13 @@ from tokexport.compiler.regex.dfa import (
     neighbour_truth,
     too_many_states,
 )
+from tokexport.compiler.regex.kept import keeps, search_passes
+from tokexport.compiler.regex.labelling import Labelling, composed, joined_labels, with_doubled
 from tokexport.compiler.regex.program import (
     Again,
     Check,
     Fork,
+    Mark,
     Match,
     Program,
     Take,
@@ -59,31 +62,10 @@ MAX_LABELS = 2048  # before those that no state tells apart are joined
 _Looks: TypeAlias = "Sequence[tuple[Far, Program]]"  # look-arounds, each with the program of its body
 
 
-@dataclass(frozen=True, slots=True)
-class Labelling:
-    """An automaton that reads a text from its end, or ``forward`` from its start, and gives each symbol a label.
-
-    ``next`` and ``labels``, both of shape (n_states, n_classes): by state and class of the symbol, the next state and the label. State 0 is
-    the one to start in.
-    """
-
-    next: npt.NDArray[np.int64]
-    labels: npt.NDArray[np.int64]
-    forward: bool = False
-
-    def run(self, symbols: Sequence[int]) -> list[int]:
-        """The labels of symbols: of classes, or of the labels that another labelling gives."""
-        labels = []
-        state = 0
-        for number in symbols if self.forward else reversed(symbols):
-            labels.append(int(self.labels[state, number]))
-            state = int(self.next[state, number])
-        return labels if self.forward else labels[::-1]
-
-
 def looks_far(program: Program) -> bool:
-    """Whether a program has a look-around that more than one symbol decides, or asks for a symbol that is doubled."""
-    return any(isinstance(test, Far | Doubled) for test in _tests(program))
+    """Whether passes over the text must tell a program what a neighbour cannot: a look-around over more symbols, a symbol that is doubled,
+    what of a match is kept."""
+    return keeps(program) or any(isinstance(test, Far | Doubled) for test in _tests(program))
 
 
 def determinise_far(program: Program, alphabet: npt.NDArray[np.int64]) -> tuple[Automaton, tuple[Labelling, ...], bool]:
@@ -126,11 +108,21 @@ def determinise_far(program: Program, alphabet: npt.NDArray[np.int64]) -> tuple[
     holds = np.array([symbols.members[id(each)] for each in program.sets], dtype=np.bool_)
     holds = holds.reshape(len(program.sets), symbols.count)
     every_symbol = np.arange(symbols.count, dtype=np.int32)
-    automaton = minimise(determinise_over(program, every_symbol, holds, symbols.truth))
-    joined, kept = _joined(automaton.classes, labellings)
+    if keeps(program):
+        if any(labelling.forward for labelling in labellings):
+            raise PatternError(
+                min(look.offset for look, _ in looks if not look.ahead),
+                "a look-behind over more than one character beside the operator \\K",
+                "one over a single character is, and a look-ahead over any number",
+            )
+        automaton, (first, second) = search_passes(program, holds, symbols.truth)
+        labellings = [composed(labellings[0], first) if labellings else first, second]
+    else:
+        automaton = minimise(determinise_over(program, every_symbol, holds, symbols.truth))
+    joined, kept = joined_labels(automaton.classes, labellings)
     if not doubled:
         return replace(automaton, classes=joined[classes.classes]), kept, False
-    each_class, kept = _with_doubled(joined, kept)
+    each_class, kept = with_doubled(joined, kept)
     return replace(automaton, classes=each_class[classes.classes]), kept, True
 
 
@@ -160,41 +152,6 @@ def _pass(looks: _Looks, symbols: _Symbols, asked_later: set[int]) -> tuple[Labe
         truth[id(looks[look][0])] = answer if forward else answer.T
     members = {each: row[symbol_of] for each, row in symbols.members.items()}
     return Labelling(table.next, labels, forward), _Symbols(len(symbol_of), members, truth)
-
-
-def _joined(
-    joined: npt.NDArray[np.int32], labellings: Sequence[Labelling]
-) -> tuple[npt.NDArray[np.int32], tuple[Labelling, ...]]:
-    """The labellings that are left where labels of the last one are joined, and so in turn those that only they told apart.
-
-    ``joined``: for each label of the last what it becomes. Returns the same for each symbol that the first one reads.
-    """
-    kept: list[Labelling] = []
-    for labelling in reversed(labellings):
-        symbols, smallest = _smallest(replace(labelling, labels=joined[labelling.labels].astype(np.int64)))
-        if len(smallest.next) > 1:
-            kept.insert(0, smallest)
-            joined = symbols
-        else:
-            joined = smallest.labels[0][symbols].astype(np.int32)
-    return joined, tuple(kept)
-
-
-def _with_doubled(
-    joined: npt.NDArray[np.int32], labellings: tuple[Labelling, ...]
-) -> tuple[npt.NDArray[np.int32], tuple[Labelling, ...]]:
-    """Classes of which the doubled ones are as many more; and the labellings, of which the first reads these, and there is one.
-
-    ``joined``: for each class, and then for each that is doubled, what is read of it now.
-    """
-    pairs, each_class = np.unique(joined.reshape(2, -1), axis=1, return_inverse=True)
-    columns = pairs.reshape(-1)
-    if labellings:
-        first = labellings[0]
-        first = replace(first, next=first.next[:, columns], labels=first.labels[:, columns])
-    else:
-        first = Labelling(np.zeros((1, len(columns)), np.int64), columns[None].astype(np.int64))
-    return each_class.reshape(-1).astype(np.int32), (first, *labellings[1:])
 
 
 def _labelled(
@@ -247,6 +204,11 @@ def _innermost_first(conditions: Sequence[Condition]) -> list[tuple[Far, Program
         for test in asked_by(condition):
             if isinstance(test, Far) and not any(test is look for look, _ in found):
                 inner = program_of(test.body)
+                for instruction in inner.instructions:
+                    if isinstance(instruction, Mark):
+                        raise PatternError(
+                            instruction.offset, "the operator \\K in a look-around", "outside of look-arounds it is"
+                        )
                 found += _innermost_first(inner.conditions)
                 found.append((test, inner))
     return found
@@ -359,30 +321,3 @@ def _sources(program: Program) -> list[list[int]]:
         elif isinstance(instruction, Check | Turn):
             sources[instruction.target].append(number)
     return sources
-
-
-def _smallest(labelling: Labelling) -> tuple[npt.NDArray[np.int32], Labelling]:
-    """The same labelling with as few states and symbols as can be, numbered in the order in which they are met; and for each symbol the one
-    that it is joined to."""
-    following, labels = labelling.next, labelling.labels
-    block = np.zeros(len(following), dtype=np.int64)
-    n_blocks = 0
-    while True:
-        rows = np.concatenate([block[:, None], labels, block[following]], axis=1)
-        numbers: dict[bytes, int] = {}
-        block = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in rows])
-        if len(numbers) == n_blocks:
-            break
-        n_blocks = len(numbers)
-    if n_blocks > MAX_STATES:
-        raise too_many_states()
-    # The first of each block, in the order of the states: they were numbered as they were met, and state 0 is the first.
-    _, first = np.unique(block, return_index=True)
-    following, labels = block[following[first]], labels[first]
-    columns = np.concatenate([following, labels])
-    _, kept, inverse = np.unique(columns, axis=1, return_index=True, return_inverse=True)
-    order = np.argsort(kept)
-    number = np.empty(len(order), dtype=np.int32)
-    number[order] = np.arange(len(order))
-    kept = kept[order]
-    return number[inverse.reshape(-1)], replace(labelling, next=following[:, kept], labels=labels[:, kept])

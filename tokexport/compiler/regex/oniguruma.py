@@ -14,6 +14,7 @@ from tokexport.compiler.regex.captures import Groups
 from tokexport.compiler.regex.casefold import folded_literal, folded_set, variants_of
 from tokexport.compiler.regex.oniguruma_set import BracketReader, escaped_character
 from tokexport.compiler.regex.reader import DECIMAL, PatternReader
+from tokexport.compiler.regex.segments import segment_boundary, text_segment
 from tokexport.compiler.regex.syntax import (
     EMPTY,
     LOOK_SIGNS,
@@ -23,6 +24,7 @@ from tokexport.compiler.regex.syntax import (
     Choice,
     Condition,
     Every,
+    Keep,
     Look,
     Neighbour,
     Node,
@@ -53,11 +55,7 @@ _WORD_BOUNDARY = Some(
 )
 _ANCHORS: dict[str, Condition] = {"A": _START, "z": _END, "b": _WORD_BOUNDARY, "B": Opposite(_WORD_BOUNDARY)}
 _UNSUPPORTED_ESCAPES = {
-    "X": "a text segment \\X",
-    "y": "a text segment boundary \\y",
-    "Y": "a text segment boundary \\Y",
     "G": "the search anchor \\G",
-    "K": "the operator \\K",
 }
 
 
@@ -88,7 +86,7 @@ _Item: TypeAlias = "Node | _Literal"
 def parse(pattern: str) -> Node:
     r"""The tree of a pattern.
 
-    Raises PatternError for what Oniguruma refuses, and for what has no place in a tree: calls of groups, \X, \G, \K, conditions,
+    Raises PatternError for what Oniguruma refuses, and for what has no place in a tree: calls of a group in itself, \G, conditions,
     absent operators, callouts.
 
     >>> node = parse("a{2,1}")  # possessive, because 1 < 2
@@ -99,13 +97,13 @@ def parse(pattern: str) -> Node:
     node = parser.alternatives(_Options())
     if not parser.source.at_end:
         raise parser.source.refused("an unmatched closing parenthesis", "balanced parentheses are")
-    return node
+    return parser.groups.with_calls(node)
 
 
 class _Parser:
     def __init__(self, pattern: str) -> None:
         self.source = PatternReader(pattern, Dialect.ONIGURUMA)
-        self._groups = Groups(pattern)
+        self.groups = Groups(pattern)
 
     def alternatives(self, options: _Options) -> Node:
         return _finished(self._alternatives(options))
@@ -245,8 +243,13 @@ class _Parser:
             return Assertion(_ANCHORS[letter])
         if letter in _UNSUPPORTED_ESCAPES:
             raise source.refused(_UNSUPPORTED_ESCAPES[letter], "look-ahead and look-behind are", start)
-        if letter in DECIMAL - {"0"} or (letter in "kg" and (source.looking_at("<") or source.looking_at("'"))):
-            return self._groups.reference(source, letter, options.ignore_case, start)
+        bracketed = source.looking_at("<") or source.looking_at("'")
+        if letter == "g" and bracketed:
+            if options.one_by_one:
+                raise source.refused("a call of a group in a look-behind", "outside of look-behinds it is", start)
+            return self.groups.call(source, start)
+        if letter in DECIMAL - {"0"} or (letter == "k" and bracketed):
+            return self.groups.reference(source, letter, options.ignore_case, start)
         match letter:
             case "Z":
                 self._refuse_ahead_inside_behind(True, options, start)
@@ -255,6 +258,15 @@ class _Parser:
                 carriage_return = Characters(members_of((0x0D, 0x0D)))
                 pair = Sequence((carriage_return, Characters(_LINE_FEED)))
                 return Atomic(Choice((pair, Characters(_NEW_LINES))), start)
+            case "K":
+                return Keep(start)
+            case "X" if options.one_by_one:
+                # There the engine takes the end of the look-behind for the end of a segment.
+                raise source.refused("a text segment \\X in a look-behind", "outside of look-behinds it is", start)
+            case "X":
+                return text_segment(start)
+            case "y" | "Y":
+                return segment_boundary(start, negative=letter == "Y")
             case "N":
                 return Characters(complement(_LINE_FEED))
             case "O":
@@ -294,9 +306,9 @@ class _Parser:
         elif source.looking_at("*"):
             raise source.refused("a callout", "patterns without callouts are", start)
         # A capturing group is a node of its own, so that nothing in it folds with what stands beside it.
-        number = self._groups.opened(name)
+        number = self.groups.opened(name, callable=not options.one_by_one)
         held = _finished(self._closed(self._alternatives(options), start))
-        return [self._groups.closed(number, held)]
+        return [self.groups.closed(number, held)]
 
     def _optioned_group(self, options: _Options, start: int) -> list[_Item]:
         source = self.source
@@ -326,7 +338,7 @@ class _Parser:
 
 
 def _is_anchor(atom: list[_Item]) -> bool:
-    return len(atom) == 1 and isinstance(atom[0], Assertion | Look)
+    return len(atom) == 1 and isinstance(atom[0], Assertion | Keep | Look)
 
 
 def _is_string(atom: list[_Item]) -> bool:

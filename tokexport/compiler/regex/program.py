@@ -13,6 +13,7 @@ from tokexport.compiler.regex.syntax import (
     Condition,
     Doubled,
     Far,
+    Keep,
     Neighbour,
     Node,
     Opposite,
@@ -65,7 +66,15 @@ class Again:
     targets: tuple[int, int]
 
 
-Instruction: TypeAlias = "Take | Fork | Check | Turn | Again | Match"
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Go on at ``target``; what has been consumed so far is not kept. ``offset`` is that of the pattern's \\K."""
+
+    target: int
+    offset: int
+
+
+Instruction: TypeAlias = "Take | Fork | Check | Turn | Again | Mark | Match"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +142,8 @@ class _Writer:
                 return self._write_repeat(node, after)
             case Assertion(condition):
                 return self.add(Check(self._condition_number(condition), after))
+            case Keep(offset):
+                return self.add(Mark(after, offset))
             case Automaton():
                 return self._write_automaton(node, after)
             case _:

@@ -20,6 +20,7 @@ from tokexport.compiler.regex.syntax import (
     Choice,
     Doubled,
     Group,
+    Keep,
     Look,
     Node,
     Opposite,
@@ -134,7 +135,7 @@ def _doubled(node: Node, number: int) -> tuple[Node | None, bool]:
         case Look(body, True):
             ahead, _ = _doubled(body, number)
             return None if ahead is None else replace(node, body=ahead), True
-        case Look() | Assertion():
+        case Look() | Assertion() | Keep():
             return node, True
         case _:
             return node, False

@@ -6,6 +6,7 @@ characters a set holds, what ``(?i)`` adds. What is left has one meaning, that o
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -141,6 +142,14 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """The pattern of a group, by its number or name, once more."""
+
+    group: int | str
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Look:
     """A look-ahead or look-behind: the body matches here (or does not), and nothing is consumed."""
 
@@ -158,6 +167,13 @@ class Assertion:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Keep:
+    """Here the match is said to begin, whatever was consumed before: ``\\K``. The last one that is passed counts."""
+
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Automaton:
     """A deterministic automaton: what is left of an atomic group once it is compiled by itself.
 
@@ -170,7 +186,9 @@ class Automaton:
     arcs: tuple[tuple[tuple[CodePoints, int], ...], ...]
 
 
-Node: TypeAlias = "Characters | Sequence | Choice | Repeat | Atomic | Group | Reference | Look | Assertion | Automaton"
+Node: TypeAlias = (
+    "Characters | Sequence | Choice | Repeat | Atomic | Group | Reference | Call | Look | Assertion | Keep | Automaton"
+)
 
 EMPTY = Sequence(())
 # What opens a look-around, and whether it looks ahead, and is negative.
@@ -201,6 +219,24 @@ def complement(members: CodePoints) -> CodePoints:
     others = ~members
     others[0xD800:0xE000] = False
     return others
+
+
+def parts_of(node: Node) -> tuple[Node, ...]:
+    """The nodes that a node is made of."""
+    match node:
+        case Sequence(parts) | Choice(parts):
+            return parts
+        case Repeat(body) | Atomic(body) | Group(_, body) | Look(body):
+            return (body,)
+        case _:
+            return ()
+
+
+def nodes_of(node: Node) -> Iterator[Node]:
+    """A node and all that it holds, in the order of the pattern."""
+    yield node
+    for part in parts_of(node):
+        yield from nodes_of(part)
 
 
 def always_matches(node: Node) -> bool:

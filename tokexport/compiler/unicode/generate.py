@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
 
-from tokexport.compiler.unicode import characters, engines, normal_forms
+from tokexport.compiler.unicode import characters, engines, normal_forms, segments
 from tokexport.compiler.unicode.store import CODE_POINTS, CodePoints, Writer, set_to_numbers
 from tokexport.model import CharacterTest, Dialect
 
@@ -197,6 +197,7 @@ def engines_file() -> bytes:
         "posix": {d.value: sets(writer, POSIX, "[[:{}:]]", d) for d in Dialect},
         "case": {d.value: writer.add(case_numbers(case_groups(d))) for d in Dialect},
         "folds": {oniguruma.value: writer.add(multi_character_folds())},
+        "segments": {name: writer.add(set_to_numbers(found)) for name, found in segments.segment_sets().items()},
     }
     return writer.file(header)
 

@@ -1,0 +1,67 @@
+r"""Text segments are Oniguruma's own: \X is one, \y is a boundary between two, \Y is none."""
+
+from __future__ import annotations
+
+import itertools
+import os
+
+import numpy as np
+import pytest
+from regex_oracle import Oniguruma, find_pieces, matches, random_texts
+
+from tokexport.compiler.regex import compile_split
+from tokexport.compiler.unicode import segment_sets
+from tokexport.errors import UnsupportedError
+from tokexport.model import Dialect, Split
+
+SLOW = bool(os.environ.get("TOKEXPORT_SLOW"))
+TEXTS = 3000 if SLOW else 60
+INDICATORS = "\U0001f1e6\U0001f1e7"
+HANGUL = "\u1100\u1161\u11a8\uac00\uac01"
+PICTURES = "\xa9\U0001f600\u200d\U0001f3fd\u0300"
+ALPHABETS = (
+    f"a\u0300\u200d\xa9{INDICATORS}{HANGUL}\r\n\u0600\u0903\u0915\u094d\x01b",
+    PICTURES,
+    PICTURES + "\u0600",
+    f"{INDICATORS}ab",
+    f"{HANGUL}\u0300",
+    "ab \n\r",
+)
+SEGMENTS = [
+    *(r"\X", r"\y", r"\Y", r"\X{2}|.", r".\Y.", r"a\y.", r"\w+\y|\X", r"\R\y|\X", r"(?i)\Xa", r"\X+?b", r"(?!\X\X)\X"),
+    *(r"(?=\y)a", r"\X(?=a*b)", r"(?<=\Y.)b", r"(?<!\Ya)\X", r"(?<=\y\p{M}*)a", r"(?<=\y..)\X"),
+    *(r"(?<=a\Y.)\Y.", r"\p{M}\y", r"\X*?\y\r", r"(?:\Xa)+", r"(\X)b"),
+]
+
+
+@pytest.mark.parametrize("pattern", SEGMENTS)
+def test_the_pieces_are_those_of_oniguruma(pattern: str) -> None:
+    program, engine = compile_split(Split(pattern)), Oniguruma(pattern)
+    for alphabet in ALPHABETS:
+        for text in random_texts(alphabet, TEXTS, longest=14):
+            assert [(start, end) for start, end, _ in find_pieces(program, text)] == engine.pieces(text), text
+
+
+def test_every_pair_and_every_three_characters_of_different_kinds_are_joined_as_oniguruma_joins_them() -> None:
+    program, engine = compile_split(Split(r"\X")), Oniguruma(r"\X")
+    members = np.stack([*segment_sets().values()])
+    members[:, 0xD800:0xE000] = members[:, :1]
+    _, kinds = np.unique(np.packbits(members, axis=0), axis=1, return_index=True)
+    characters = ["\r", "\n", "\u200d", *map(chr, kinds.tolist())]
+    some = ["".join(each) for size in (1, 2, 3) for each in itertools.product(characters, repeat=size)]
+    assert len(kinds) == 12
+    for text in some:
+        assert matches(program, text) == engine.matches(text), text
+
+
+@pytest.mark.parametrize(("pattern", "found"), [(r"(?<=\X)a", r"\X in a look-behind"), (r"(?>\X)a", "an atomic group")])
+def test_a_segment_whose_end_is_not_certain_is_refused(pattern: str, found: str) -> None:
+    with pytest.raises(UnsupportedError) as refused:
+        compile_split(Split(pattern))
+    assert found in str(refused.value)
+
+
+@pytest.mark.parametrize("pattern", [r"\X", r"\y", r"\Y"])
+def test_fancy_regex_has_no_segments(pattern: str) -> None:
+    with pytest.raises(UnsupportedError, match="the escape"):
+        compile_split(Split(pattern, dialect=Dialect.FANCY_REGEX))
