@@ -92,14 +92,37 @@ def test_the_edits_of_runs_are_done_to_each_run_by_itself(
     assert run_parts(table, given).decode() == edited(joined, steps)
 
 
+# Look-around over several characters.
+FAR = (
+    "a(?=bc)",
+    "(?<=ab)c+",
+    "(?<!ab)c(?=ab)",
+    "a(?=bc|cb)|c(?!aab)",
+    "(?<=ba)b?(?=ca)c",
+    "b(?=ca$)",
+    "(?<!ca)a(?!ab)",
+)
+
+
 @pytest.mark.parametrize(
-    "pattern", ["ab", "a+", "(?:ab)+", "ab|abca|c", "aa?b", "(?<=b)a", "b(?=c)", r"\Aa|ca", "[ab]{2}"]
+    "pattern", ["ab", "a+", "(?:ab)+", "ab|abca|c", "aa?b", "(?<=b)a", "b(?=c)", r"\Aa|ca", "[ab]{2}", *FAR]
 )
 def test_matches_are_replaced_as_python_replaces_them(pattern: str) -> None:
     table = compile_edits([Matching(Split(pattern), "x")])
     for number in range(3**8):
         text = "".join("abc"[number // 3**place % 3] for place in range(8))
         assert run(table, text.encode()).decode() == re.sub(pattern, "x", text)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])", "[\U00010900-\U00010fff\u0660-\u0669]x?"]
+)
+def test_thousands_of_characters_may_be_told_apart(pattern: str) -> None:
+    table = compile_edits([Matching(Split(pattern), "-")])
+    some = [chr(point) for point in range(0x7FF, 0x11100, 31) if not 0xD800 <= point < 0xE000]
+    edges = [chr(ord(edge) + step) for edge in "\u0660\u0669\u4e00\u9fff\U00010900\U00010fff" for step in (-1, 0, 1)]
+    for text in ("".join(some), " ".join(some), "x ".join(reversed(edges)), " ".join(edges)):
+        assert run(table, text.encode()).decode() == re.sub(pattern, "-", text)
 
 
 def test_one_pattern_is_replaced_as_python_replaces_it() -> None:

@@ -71,7 +71,7 @@ def test_a_lone_surrogate_is_named_by_its_path() -> None:
             r"normalizer.normalizers\[1\].type",
         ),
         ({"decoder": {"type": "Future"}}, "decoder.type"),
-        ({"decoder": {"type": "Sequence", "decoders": [{"type": "Fuse"}, BYTE_LEVEL]}}, r"decoder.decoders\[1\]"),
+        ({"decoder": {"type": "Sequence", "decoders": [BYTE_LEVEL, BYTE_LEVEL]}}, r"decoder.decoders\[1\]"),
     ],
 )
 def test_an_unknown_value_is_refused_and_never_ignored(changes: Any, path: str, tmp_path: Path) -> None:

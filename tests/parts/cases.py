@@ -233,6 +233,7 @@ def _decoders() -> Members:
     for cleanup in (True, False):
         fields = {"type": "WordPiece", "prefix": "##", "cleanup": cleanup}
         yield case("WordPiece", f"cleanup {cleanup}".lower(), fields, model=words("WordPiece"))
+        yield case("WordPiece", f"cleanup {cleanup} of the whole text".lower(), fuse, fields, model=words("WordPiece"))
     for scheme in ("always", "first", "never"):
         fields = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": True}
         yield case("Metaspace", scheme, fields)
@@ -240,7 +241,9 @@ def _decoders() -> Members:
     for cleanup in (True, False):
         fields = {"type": "CTC", "pad_token": "[PAD]", "word_delimiter_token": "|", "cleanup": cleanup}
         yield case("CTC", f"cleanup {cleanup}".lower(), fields)
+        yield case("CTC", f"cleanup {cleanup} of the whole text".lower(), fuse, fields)
     yield case("ByteFallback", "always", fallback)
+    yield case("ByteFallback", "twice", fallback, fallback)
     yield case("Fuse", "always", fuse)
     yield case("Strip", "a token's ends", strip("a", 1, 1))
     yield case("Strip", "the whole text's ends", fuse, strip(" ", 1, 2))
@@ -250,7 +253,11 @@ def _decoders() -> Members:
     yield case("Replace", "Regex that refers back to one of a few texts", replace(" ", Regex=r"(a)\1"))
     yield case("Replace", "Regex that refers back to any text", replace(" ", Regex=r"(a+)\1"))
     yield case("Replace", "Regex of the whole text", fuse, replace(" ", Regex="[▁a]+b?|t "))
-    yield case("Replace", "Regex of any characters of the whole text", fuse, replace(" ", Regex=r"\d+"))
+    yield case("Replace", "Regex of thousands of characters of the whole text", fuse, replace(" ", Regex=r"\d+"))
+    yield case("Replace", "Regex of the whole text with look-around", fuse, replace(" ", Regex=r"a(?=bc)|(?<!ab)c"))
+    yield case("Replace", "Regex of any characters of the whole text", fuse, replace(" ", Regex=r"\w+"))
+    yield case("Replace", "Regex of the whole text that waits for its end", fuse, replace(" ", Regex=r" +$"))
+    yield case("Replace", "Regex of the whole text that matches nothing too", fuse, replace(" ", Regex=r"a*"))
     yield case("Replace", "one character of the whole text", fuse, replace(" ", String="▁"))
     yield case("Replace", "more characters of the whole text", fuse, replace("-", String="ab"))
     yield case("Sequence", "Llama's", replace(" ", String="▁"), fallback, fuse, strip(" ", 1, 0))
@@ -258,6 +265,7 @@ def _decoders() -> Members:
     yield case("Sequence", "ChatGLM's", fallback, metaspace)
     joined = document(byte_bpe(), pre_tokenizer=LETTERS, decoder={"type": "Sequence", "decoders": [LETTERS, fallback]})
     yield "Sequence", "bpeasy's", joined
+    yield case("Sequence", "ByteLevel of the joined text", fuse, LETTERS, model=byte_bpe())
 
 
 def _added_tokens() -> Members:

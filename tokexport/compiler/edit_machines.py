@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, Final, TypeAlias
 
 from tokexport.compiler.matching_machine import MatchingMachine
-from tokexport.model import Begun, ByteName, Matching, Replacing, RunEdit, RunEdits, Trimmed
+from tokexport.model import Begun, ByteName, Matching, Replacing, RunEdit, Trimmed
 
 OTHER: Final = 256  # any byte that no machine asks for
 RUN: Final = 257  # the text of a run of byte tokens begins
@@ -77,9 +77,11 @@ def end_of(machines: Sequence[Machine], states: Sequence[State]) -> list[int]:
     return given
 
 
-def in_runs(runs: RunEdits) -> Machine:
-    """The edits of each run by itself. The other machines see no edges: it stands first. A state is where it is, and the states inside."""
-    rows = tuple(tuple(map(machine_of, row)) for row in (runs.first, runs.others))
+def in_runs(first: Sequence[Machine], others: Sequence[Machine]) -> Machine:
+    """The edits of each run by itself: the first string of the list, and the others. It asks for the edges, which the other machines do
+    not see: it stands first. A state is where it is, and the states inside.
+    """
+    rows = first, others
     starts = tuple(tuple(machine.start for machine in row) for row in rows)
     nothing, outside = -1, -2
 
@@ -97,7 +99,7 @@ def in_runs(runs: RunEdits) -> Machine:
         where, inside = state
         return [] if where < 0 else end_of(rows[where], inside)
 
-    asked = frozenset[int]().union(*(machine.asked for row in rows for machine in row))
+    asked = frozenset((RUN, TOKEN)).union(*(machine.asked for row in rows for machine in row))
     return _remembering(Machine((nothing, ()), read, end, asked))
 
 

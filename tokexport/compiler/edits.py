@@ -14,7 +14,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from tokexport.compiler.edit_machines import OTHER, RUN, TOKEN, end_of, in_runs, machine_of, pass_on
+from tokexport.compiler.edit_machines import OTHER, in_runs, machine_of
+from tokexport.compiler.fewest_states import Product, TooManyStatesError, fewest, product
 from tokexport.errors import UnsupportedError
 from tokexport.model import RunEdits, TextEdit
 
@@ -47,35 +48,34 @@ def compile_edits(edits: Sequence[TextEdit], runs: RunEdits | None = None) -> Ed
     >>> table.next, table.ends
     (((0, 1, 0), (0, 1, 0)), (b'', b'a'))
     """
-    machines = [*([] if runs is None else [in_runs(runs)]), *map(machine_of, edits)]
-    asked = sorted(frozenset[int]().union(*(machine.asked for machine in machines)))
-    edges = () if runs is None else (RUN, TOKEN)
+    table = _table(edits, runs)
+    asked = [symbol for symbol in table.symbols if symbol < OTHER]
     # UTF-8 has 243 bytes, so there are never more than 256 classes.
     classes = np.zeros(256, np.uint8)
     classes[asked] = np.arange(1, len(asked) + 1)
-    numbers = {tuple(machine.start for machine in machines): 0}
-    queue = [*numbers]
-    following: list[tuple[int, ...]] = []
-    written: list[tuple[bytes, ...]] = []
-    keeps: list[tuple[bool, ...]] = []
-    for states in queue:
-        row = []
-        for symbol in (OTHER, *asked, *edges):
-            given, after = pass_on(machines, states, [symbol])
-            if after not in numbers:
-                if len(numbers) == MAX_STATES:
-                    raise UnsupportedError(
-                        "decoder", "a row of replacements with so many states", f"up to {MAX_STATES:,} are"
-                    )
-                numbers[after] = len(numbers)
-                queue.append(after)
-            # No step drops a byte that it does not ask for, or writes anything behind it.
-            keep = given[-1:] == [OTHER]
-            row.append((numbers[after], bytes(given[: len(given) - keep]), keep))
-        following.append(tuple(number for number, _, _ in row))
-        written.append(tuple(text for _, text, _ in row))
-        keeps.append(tuple(keep for _, _, keep in row))
-    ends = tuple(bytes(end_of(machines, states)) for states in queue)
+    # No step drops a byte that it does not ask for, or writes anything behind it.
+    keeps = tuple(tuple(text[-1:] == (OTHER,) for text in row) for row in table.written)
+    written = tuple(
+        tuple(bytes(text[: len(text) - keep]) for text, keep in zip(row, kept, strict=True))
+        for row, kept in zip(table.written, keeps, strict=True)
+    )
+    ends = tuple(map(bytes, table.ends))
     if max((len(text) for row in (*written, ends) for text in row), default=0) > MAX_TEXT:
         raise UnsupportedError("decoder", f"a replacement by more than {MAX_TEXT:,} bytes", "a shorter one is")
-    return EditTable(classes, tuple(following), tuple(written), tuple(keeps), ends, edges=bool(edges))
+    return EditTable(classes, tuple(map(tuple, table.next)), written, keeps, ends, edges=runs is not None)
+
+
+def _table(edits: Sequence[TextEdit], runs: RunEdits | None) -> Product:
+    """The row as it stands where that is small enough, which most are; else one that took longer to make."""
+    machines = [*map(machine_of, edits)]
+    inside = [] if runs is None else [[*map(machine_of, row)] for row in (runs.first, runs.others)]
+    try:
+        return product([*([] if runs is None else [in_runs(*inside)]), *machines], MAX_STATES)
+    except TooManyStatesError:
+        pass
+    try:
+        small = [] if runs is None else [in_runs(*([fewest(row)] if row else [] for row in inside))]
+        return product([fewest([*small, *machines])], MAX_STATES)
+    except TooManyStatesError:
+        found = "a row of replacements with so many states"
+        raise UnsupportedError("decoder", found, f"up to {MAX_STATES:,} are") from None

@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NoReturn, TypeAlias
 
-from tokexport.compiler.edits import compile_edits
 from tokexport.errors import UnsupportedError
 from tokexport.model import (
     ByteName,
@@ -27,7 +26,8 @@ from tokexport.model import (
     TokenKind,
     Trimmed,
 )
-from tokexport.readers.byte_alphabet import decoded
+from tokexport.readers.byte_alphabet import decoded, to_bytes
+from tokexport.readers.decoder_edits import check_edits
 
 # Between others, first, last, only.
 Forms: TypeAlias = tuple[bytes, bytes, bytes, bytes]
@@ -35,7 +35,6 @@ _Strings: TypeAlias = tuple[str, str, str, str]
 _FIRST: Final = (False, True, False, True)
 _LAST: Final = (False, False, True, True)
 _MOST: Final = 0xFFFFFFFF
-_MOST_HELD: Final = 64  # each is a state of the table of edits
 _HEX: Final = frozenset("0123456789abcdefABCDEF")
 
 
@@ -184,8 +183,15 @@ class _Chain:
         self._first = self._last = False  # whether a form differs by place so far
         self._vanished: frozenset[int] = frozenset()  # left out by CTC, whatever stands behind it
         self._decoding = Decoding()
+        self._edited: list[tuple[str, Decoding]] = []  # behind each step that adds edits
 
     def run(self, step: DecoderStep) -> None:
+        before = self._decoding
+        self._run(step)
+        if (self._decoding.edits, self._decoding.runs) != (before.edits, before.runs):
+            self._edited.append((step.path, self._decoding))
+
+    def _run(self, step: DecoderStep) -> None:
         if isinstance(step, FuseStep):
             self._fuse(step)
         elif self._joined:
@@ -220,13 +226,19 @@ class _Chain:
         """Behind ByteFallback a run of bytes is one string of the list; what it is nobody knows yet."""
         if not self._fallback:
             return
+        if self._decoding.repeats_once:
+            _refuse(path, "what follows CTC and ByteFallback", "put Fuse before it, or put it before ByteFallback")
         runs = self._decoding.runs or RunEdits((), ())
         runs = RunEdits(runs.first + first, runs.others + others)
-        self._compiled(path, replace(self._decoding, runs=runs))
+        self._decoding = replace(self._decoding, runs=runs)
 
     def _fall_back(self, step: FallbackStep) -> None:
+        if self._decoding.runs is not None:
+            _refuse(step.path, "ByteFallback behind ByteFallback and what follows it", "it is needed once")
         if self._fallback:
-            _refuse(step.path, "ByteFallback behind ByteFallback", "it is needed once")
+            # No string beside a run is a byte, or it would be in it. The run itself may have become the name of one.
+            self._edit_runs(step.path, (ByteName(),), (ByteName(),))
+            return
         for number, forms in self._strings.items():
             values = {fallback_byte(form) for form in forms}
             if len(values) > 1:
@@ -234,8 +246,6 @@ class _Chain:
             value = values.pop()
             if value is not None:
                 self._fallback[number] = value
-        if self._fallback and self._decoding.repeats_once:
-            _refuse(step.path, "ByteFallback behind CTC", "use the one or the other")
         if self._fallback:
             self._decoding = replace(self._decoding, byte_fallback=True)
 
@@ -259,11 +269,11 @@ class _Chain:
         self._vanished = frozenset(number for number, forms in self._strings.items() if not forms[0])
 
     def _fuse(self, step: FuseStep) -> None:
-        if self._joined and step.byte_level:
-            _refuse(step.path, "ByteLevel behind a decoder that joins the text", "put it first")
         if step.byte_level and self._fallback:
             _refuse(step.path, "ByteLevel behind ByteFallback", "use the one or the other")
         if self._joined:
+            if step.byte_level:
+                self._spell_bytes(step.path)
             return
         self._joined = True
         self._lossy = step.byte_level
@@ -277,11 +287,24 @@ class _Chain:
                 middle, first, last, only = map(to_bytes, forms)
                 self._bytes[number] = middle, first, last, only
 
+    def _spell_bytes(self, path: str) -> None:
+        """ByteLevel leaves a text as it is that has one character which the alphabet lacks; so no token may have one."""
+        if self._lossy or self._is_edited or self._decoding.strip_left[1] or self._decoding.strip_right[1]:
+            _refuse(path, "ByteLevel behind a decoder that changes the joined text", "put it first")
+        for number, forms in self._bytes.items():
+            spelled = [to_bytes(form.decode()) for form in forms]
+            if None in spelled:
+                found = f"ByteLevel behind a decoder that joins the text, where GPT-2's alphabet lacks a character of the id {number},"
+                _refuse(path, found, "put it first")
+            middle, first, last, only = (form or b"" for form in spelled)
+            self._bytes[number] = middle, first, last, only
+        self._lossy = True
+
     def _on_whole_text(self, step: Step | StripStep | RepeatsStep | FallbackStep) -> None:
         if isinstance(step, StripStep):
             self._strip(step)
         elif isinstance(step, FallbackStep):
-            self._edit(step.path, ByteName())
+            self._edit(ByteName())
         elif isinstance(step, RepeatsStep):
             self._edit_all(step.path, "CTC", literal(step.replacements))
         else:
@@ -291,7 +314,7 @@ class _Chain:
         left, right = self._decoding.strip_left, self._decoding.strip_right
         others = {character for character, _ in (left, right)} - {"", step.character}
         if self._is_edited or others or step.character == "\ufffd":
-            self._edit(step.path, *step.edits)
+            self._edit(*step.edits)
             return
         self._decoding = replace(
             self._decoding,
@@ -303,40 +326,27 @@ class _Chain:
     def _is_edited(self) -> bool:
         return bool(self._decoding.edits) or self._decoding.runs is not None
 
-    def _edit(self, path: str, *edits: TextEdit) -> None:
+    def _edit(self, *edits: TextEdit) -> None:
         """The edits are done to the whole text, and so is what would be dropped at its ends before."""
         left, right = self._decoding.strip_left, self._decoding.strip_right
         before = tuple(edit for edit in (Trimmed(*left), Trimmed(*right, at_end=True)) if edit.count)
         edits = (*self._decoding.edits, *before, *edits)
-        self._compiled(path, replace(self._decoding, strip_left=("", 0), strip_right=("", 0), edits=edits))
-
-    def _compiled(self, path: str, decoding: Decoding) -> None:
-        """Takes a decoding whose edits fit into a table."""
-        runs = () if decoding.runs is None else decoding.runs.first + decoding.runs.others
-        if any(isinstance(edit, Trimmed) and edit.count > _MOST_HELD for edit in (*decoding.edits, *runs)):
-            _refuse(
-                path, f"Strip of more than {_MOST_HELD} characters beside such a replacement", "a smaller number is"
-            )
-        try:
-            compile_edits(decoding.edits, decoding.runs)
-        except UnsupportedError as refused:
-            _refuse(path, refused.found, refused.supported)
-        self._decoding = decoding
+        self._decoding = replace(self._decoding, strip_left=("", 0), strip_right=("", 0), edits=edits)
 
     def _edit_all(self, path: str, name: str, edits: Sequence[TextEdit] | None) -> None:
         if edits is None:
             _refuse(path, f"{name} behind a decoder that joins the text", "put it before that one")
         for edit in edits:
             if isinstance(edit, Replacing) and len(edit.rules) == 1:
-                self._replace(path, *edit.rules[0])
+                self._replace(*edit.rules[0])
             else:
-                self._edit(path, edit)
+                self._edit(edit)
 
-    def _replace(self, path: str, pattern: str, content: str) -> None:
+    def _replace(self, pattern: str, content: str) -> None:
         """In each token, where no match reaches over its end, so that nothing is left to do when there is a text; else in that."""
         wanted, given = pattern.encode(), content.encode()
         if self._is_edited or not self._is_within_tokens(pattern, content):
-            self._edit(path, Replacing(((pattern, content),)))
+            self._edit(Replacing(((pattern, content),)))
             return
         for number, value in self._fallback.items():
             if value == wanted[0]:
@@ -371,6 +381,7 @@ class _Chain:
     def result(self) -> Decoded:
         if not self._joined:
             self._fuse(FuseStep("decoder"))
+        check_edits(self._edited)
         decoding = self._decoding
         self._bytes |= dict.fromkeys(self._vanished, (b"",) * 4)
         if decoding.first_is is FirstIs.CONTENT:
@@ -378,7 +389,9 @@ class _Chain:
                 decoding = replace(decoding, first_is=FirstIs.ID)  # nobody asks
             elif any(not forms[0] and number not in self._vanished for number, forms in self._bytes.items()):
                 _refuse("decoder", "a decoder behind CTC that makes a token empty", "put it before CTC")
-        return Decoded(self._bytes, frozenset(self._fallback), decoding)
+        # What CTC leaves out divides no run.
+        fallback = frozenset(self._fallback) | (self._vanished if self._fallback else frozenset())
+        return Decoded(self._bytes, fallback, decoding)
 
 
 def _more(step: StripStep, so_far: tuple[str, int], count: int) -> tuple[str, int]:

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -32,6 +33,8 @@ except ImportError as error:
 # Tokens that no decoder changes, for the places around another one.
 _BEFORE: Final = "\ue000"
 _BEHIND: Final = "\ue001"
+# The byte 0 in GPT-2's alphabet.
+_NUL: Final = "\u0100"
 # pyo3's; it is no Exception, and has no name to import.
 _PANIC: Final = "PanicException"
 # What the library says where a model without an unknown token needs one.
@@ -143,6 +146,8 @@ class TokenizersReference:
             # A token with a character outside of the byte alphabet is taken as it is.
             known = all(character in BYTE_OF for character in token)
             return bytes(BYTE_OF[character] for character in token) if known else token.encode()
+        if self._spells_joined_bytes:
+            return None
         try:
             with _stops():
                 empty = decoder.decode([_BEFORE, _BEHIND])
@@ -154,6 +159,16 @@ class TokenizersReference:
         if "\ufffd" in content or filled != _BEFORE + content + behind:
             return None
         return content.encode()
+
+    @cached_property
+    def _spells_joined_bytes(self) -> bool:
+        """Whether ByteLevel works on the joined text, where one character that is not in its alphabet leaves all as it is."""
+        decode = self._tokenizer.decoder.decode
+        try:
+            with _stops():
+                return decode([_NUL]) == "\0" and _NUL in decode([_BEFORE, _NUL])
+        except ReferenceStopsError:
+            return False
 
     def ids(self) -> Sequence[int]:
         """The ids of the vocabulary and of the added tokens."""
