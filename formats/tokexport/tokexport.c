@@ -925,13 +925,14 @@ static void study_added(tkx *t) {
 /* Where CHRS has the symbols of ASCII, 128 in a row, if a symbol does not depend on the place of its character; otherwise NULL: most text
    need not go down the levels of the table. */
 static const uint8_t *find_ascii_symbols(const tkx *t) {
-    const uint32_t middle_count = (uint32_t)field(t->characters, 8), leaf_count = (uint32_t)field(t->characters, 12);
-    const uint8_t *top = t->characters.data + CHARACTERS_HEADER;
-    const uint8_t *middle = top + TOP_SIZE;
-    uint32_t leaf;
+    const uint8_t *top, *middle;
+    uint32_t middle_count, leaf_count, leaf;
     if (!t->characters.data || field(t->characters, 0) != UNIT_CHARACTER || t->place_count != 1) return NULL;
+    middle_count = (uint32_t)field(t->characters, 8);
+    leaf_count = (uint32_t)field(t->characters, 12);
+    top = t->characters.data + CHARACTERS_HEADER;
     if (load_u16(top) >= middle_count) return NULL;
-    middle += 128 * (size_t)load_u16(top);
+    middle = top + TOP_SIZE + 128 * (size_t)load_u16(top);
     leaf = load_u16(middle);
     if (leaf >= leaf_count || load_u16(middle + 2) >= leaf_count || load_u16(middle + 2) != leaf + 1) return NULL;
     return top + TOP_SIZE + 128 * (size_t)middle_count + 256 * (size_t)leaf;
@@ -3394,14 +3395,14 @@ static NO_INLINE void run_collapsing(rewriter *w) {
     find_protected(&f, w->r, w->op, p, (size_t)(w->end - p));
     w->changed = 1;
     while (p < w->end) {
-        tkx_span part;
-        const uint8_t *end = find_part(&f, w->op, p, &part);
+        tkx_span becomes;
+        const uint8_t *end = find_part(&f, w->op, p, &becomes);
         if (w->r->code != TKX_OK) return;
-        for (; behind_space && part.size && *part.data == ' '; part.data++) part.size--;
-        if (part.size) behind_space = part.data[part.size - 1] == ' ';
-        write_unaligned(w, part.data, part.size);
+        for (; behind_space && becomes.size && *becomes.data == ' '; becomes.data++) becomes.size--;
+        if (becomes.size) behind_space = becomes.data[becomes.size - 1] == ' ';
+        write_unaligned(w, becomes.data, becomes.size);
         if (w->r->code != TKX_OK) return;
-        align_replacement(w, part.data, part.size, p, end);
+        align_replacement(w, becomes.data, becomes.size, p, end);
         p = end;
     }
     align_last(w);

@@ -87,10 +87,12 @@ def compare(
     progress: Progress | None = None,
     again: str = "",
     code_points: bool = True,
+    token_step: int = 1,
 ) -> Verification:
-    """What :func:`verify` does, with two that are open.
+    """What :func:`verify` does, with three that are open.
 
-    ``again`` is the command that repeats a comparison. ``code_points=False`` leaves the code points out, which take longest.
+    ``again`` is the command that repeats a comparison. ``code_points=False`` leaves the code points out, which take longest. Of the
+    tokens, each ``token_step``-th is encoded.
     """
     comparison = Comparison(tokenizer, reference, seed, again, progress)
     vocabulary = Vocabulary(
@@ -106,7 +108,7 @@ def compare(
     if not any(tag == ENCODER for tag, _ in tokenizer.sections()):
         notes.append("the file is decode-only: there is nothing in it that encodes, so nothing was encoded")
         return comparison.result(tuple(notes))
-    check_tokens(comparison)
+    check_tokens(comparison, step=token_step)
     check_added_tokens(comparison)
     if code_points:
         check_classes(comparison)

@@ -62,10 +62,10 @@ ADDED_CONTEXTS: Final = (
 )
 
 
-def check_tokens(comparison: Comparison, only: int | None = None) -> None:
-    """Every token of the model; one that is no UTF-8 is encoded inside of whole characters."""
+def check_tokens(comparison: Comparison, only: int | None = None, *, step: int = 1) -> None:
+    """Every token of the model, or each ``step``-th; one that is no UTF-8 is encoded inside of whole characters."""
     added = {token.id for token in comparison.reference.added_tokens()}
-    known = [id for id in comparison.reference.ids() if id not in added]
+    known = [id for id in comparison.reference.ids() if id not in added][::step]
     ids = known if only is None else [only]
     comparison.texts(TOKENS, _token_cases(comparison, ids), (Mode.TEXT,), len(ids) * len(CONTEXTS))
 
