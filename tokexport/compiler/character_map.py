@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tokexport.compiler.class_table import distinct_values
 from tokexport.compiler.unicode.character_data import character_data
 from tokexport.compiler.unicode.store import CODE_POINTS, CodePoints, set_from_numbers
 from tokexport.model import CharacterMap
@@ -72,13 +73,13 @@ def joined(first: CharacterMapping, second: CharacterMapping) -> CharacterMappin
     'cc'
     """
     pairs = first.numbers.astype(np.uint64) * len(second.outputs) + second.numbers
-    distinct, numbers = np.unique(pairs, return_inverse=True)
+    distinct, numbers = distinct_values(pairs)
     outputs = {UNCHANGED: 0}
     order = np.empty(len(distinct), np.uint32)
     for index, pair in enumerate(distinct.tolist()):
         one, two = divmod(pair, len(second.outputs))
         order[index] = outputs.setdefault(_joined_output(first.outputs[one], second.outputs[two], second), len(outputs))
-    return CharacterMapping(order[numbers.reshape(-1)], tuple(outputs))
+    return CharacterMapping(order[numbers], tuple(outputs))
 
 
 def _joined_output(one: Output, two: Output, second: CharacterMapping) -> Output:

@@ -9,7 +9,7 @@ import numpy as np
 import tokexport.layout as layout
 from tokexport.compiler.added_tokens import build_trie
 from tokexport.compiler.character_map import CharacterMapping, Output
-from tokexport.compiler.class_table import class_table
+from tokexport.compiler.class_table import class_table, distinct_values
 from tokexport.compiler.decomposing import letters_of
 from tokexport.compiler.idle import leads_of
 from tokexport.compiler.normalization import HANGUL_SYLLABLES
@@ -120,7 +120,7 @@ def _map(mapping: CharacterMapping) -> bytes:
     for point in HANGUL_SYLLABLES:
         if mapping.outputs[mapping.numbers[point]] == Output(letters_of(chr(point))):
             numbered[point] = letters
-    used, numbers = np.unique(numbered, return_inverse=True)
+    used, numbers = distinct_values(numbered)
     if used[0] != 0 or len(used) > 0xFFFF:
         raise UnsupportedError("normalizer", f"a map of characters to {len(used)} texts", "at most 65,535 are")
     entries = np.zeros(len(used), layout.MAP_ENTRY)
@@ -133,7 +133,7 @@ def _map(mapping: CharacterMapping) -> bytes:
         before, after = output.before.encode(), output.after.encode()
         entries[index] = (len(text), len(before), len(after), output.keep, 0)
         text += before + after
-    table = class_table(numbers.reshape(-1).astype(np.uint16))
+    table = class_table(numbers.astype(np.uint16))
     ascii_outputs = [mapping.outputs[mapping.numbers[point]].of(chr(point)) for point in range(layout.CLASS_ASCII)]
     direct = [ord(output) if len(output) == 1 and output.isascii() else layout.MAP_OTHER for output in ascii_outputs]
     header: bytes = layout.MapHeader.build(
@@ -142,7 +142,7 @@ def _map(mapping: CharacterMapping) -> bytes:
             "leaf_count": len(table.leaves),
             "entry_count": len(entries),
             "text_size": len(text),
-            "idle_leads": leads_of(numbers.reshape(-1) == 0),
+            "idle_leads": leads_of(numbers == 0),
         }
     )
     levels = (table.top, table.middle, table.leaves)
