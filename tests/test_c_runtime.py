@@ -44,7 +44,7 @@ def test_every_function_of_the_header_is_there_and_nothing_else_is_visible(compi
 @each_compiler
 def test_every_way_to_call_it_gives_the_same(compiler: str, tmp_path: Path) -> None:
     program = build(compiler, "test_runtime", tmp_path, "-O2")
-    assert run([str(program), "200" if SLOW else "40", "1000000", *GOLDEN]) == f"{len(GOLDEN)} files\n"
+    assert run([str(program), "200" if SLOW else "20", "1000000", *GOLDEN]) == f"{len(GOLDEN)} files\n"
 
 
 @each_compiler

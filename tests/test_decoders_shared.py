@@ -18,7 +18,7 @@ from tokexport.runtime.tokenizer import Tokenizer, load
 
 SHARED = os.environ.get("TOKEXPORT_SHARED", "")
 NAMES = sorted(path.parent.name for path in (Path(SHARED) / "tokenizers").glob("*/tokenizer.json")) if SHARED else []
-SEQUENCES = 20_000 if os.environ.get("TOKEXPORT_SLOW", "") not in ("", "0") else 1_500
+SEQUENCES = 20_000 if os.environ.get("TOKEXPORT_SLOW", "") not in ("", "0") else 500
 
 pytestmark = pytest.mark.skipif(not SHARED, reason="TOKEXPORT_SHARED is not set")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from tokexport.errors import SourceError, UnsupportedError
 from tokexport.readers import read
 from tokexport.references import Mode, reference_for
 
+SLOW = os.environ.get("TOKEXPORT_SLOW", "") not in ("", "0")
 MERGES = "#version: 0.2\na b\nab c\n"
 WORDS = {**BYTES, "ab": 256, "abc": 257}
 ROBERTA = {**WORDS, "<s>": 258, "<pad>": 259, "</s>": 260, "<unk>": 261, "<mask>": 262}
@@ -428,7 +430,9 @@ REAL = {
 }
 
 
-@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize(
+    "name", REAL if SLOW else [name for name in REAL if name != "qwen3"]
+)  # qwen2.5 has its vocabulary
 def test_the_pair_of_a_real_tokenizer_gives_the_ids_of_its_tokenizer_json(
     name: str, shared: Path, tmp_path: Path
 ) -> None:
@@ -446,7 +450,7 @@ def test_the_pair_of_a_real_tokenizer_gives_the_ids_of_its_tokenizer_json(
     theirs = tokenizers.Tokenizer.from_file(str(path))
     pieces = [*PIECES, *(token["content"] for token in added.values()), "The", " quick", "'LL", "\r\n", "\t", "  "]
 
-    @settings(max_examples=800)
+    @settings(max_examples=2000 if SLOW else 300)
     @given(st.lists(st.sampled_from(pieces) | st.text(max_size=4), max_size=12).map("".join))
     def check(text: str) -> None:
         for around in (False, True):
