@@ -3916,12 +3916,11 @@ typedef struct queue {
     uint32_t rank; /* of the key that was taken last */
 } queue;
 
-enum { DIGIT = 10, FEW_KEYS = 1024, DIGIT_OF_FEW = 8 };
+/* Bits at most: of few keys, most of the work is to count digits, and more than these cost more stack than they gain. */
+enum { DIGIT = 8 };
 
-/* Sorts by rank, digit by digit from the lowest on; keys with the same rank stay in order, which is that of their positions. Few keys have
-   smaller digits: most of the work on them is to count digits. */
+/* Sorts by rank, digit by digit from the lowest on; keys with the same rank stay in order, which is that of their positions. */
 static void sort_by_rank(uint8_t *keys, uint8_t *other, size_t count) {
-    const unsigned most = count < FEW_KEYS ? DIGIT_OF_FEW : DIGIT;
     uint32_t first[1 << DIGIT];
     uint8_t *from = keys, *to = other;
     uint64_t bits = 0;
@@ -3930,7 +3929,7 @@ static void sort_by_rank(uint8_t *keys, uint8_t *other, size_t count) {
     for (i = 0; i < count; i++) bits |= get_u64(keys + 8 * i);
     while (bits >> 32 >> length) length++;
     if (!length) return;
-    passes = (length + most - 1) / most;
+    passes = (length + DIGIT - 1) / DIGIT;
     width = (length + passes - 1) / passes;
     digits = (size_t)1 << width;
     for (shift = 32; shift < 32 + length; shift += width) {
