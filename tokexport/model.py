@@ -266,7 +266,7 @@ class BytePairModel:
     in ``vocab`` is that token, merges or not (tiktoken, ``ignore_merges``). A symbol that is not in ``vocab`` becomes ``unk_id`` (runs of
     them one token where ``fuse_unk``), or nothing where that is ``None``; where ``unknown_stops`` it stops the reference, and so the
     encoder. ``unused``: ids that take part in merges and are then taken
-    apart again (SentencePiece); one of a single character becomes the tokens of its bytes.
+    apart again (SentencePiece); one of a single character becomes the tokens of its bytes, or else is unknown.
     """
 
     vocab: Mapping[bytes, int]

@@ -74,14 +74,15 @@ def byte_pair_tables(model: BytePairModel, tokens: Sequence[Token | None] = ()) 
         byte_ids=np.array([NONE if number is None else number for number in byte_ids], np.uint32),
         characters=None if model.characters is None else first,
         tokens=_token_index(*_pieces(model, merges, first, tokens, unused)),
-        pairs=_pair_index(merges),
+        pairs=_pair_index(merges, model.unk_id),
         crossings=crossings(merges, first),
         unused=unused,
     )
 
 
 def _taken_apart(model: BytePairModel, merges: CanonicalMerges) -> dict[int, Parts]:
-    """What the unused tokens become that merges make: the two that were merged, and these in the same way; a character its bytes.
+    """What the unused tokens become that merges make: the two that were merged, and these in the same way; a character its bytes, or
+    the unknown token.
 
     The library remembers of an unused token's text which two it last saw side by side that make it, anywhere in the text. That can only be
     the canonical pair: until the two stand side by side nothing has been merged across their ends, so what was merged between the ends
@@ -93,6 +94,8 @@ def _taken_apart(model: BytePairModel, merges: CanonicalMerges) -> dict[int, Par
     for key, number in model.vocab.items():
         if number in model.unused and byte_ids is not None and len(key.decode()) == 1:
             unused[number] = tuple((found, 1) for byte in key if (found := byte_ids[byte]) is not None)
+        elif number in model.unused and model.unk_id is not None and len(key.decode()) == 1:
+            unused[number] = ((model.unk_id, len(key)),)
     for number in sorted(model.unused & merges.rules.keys(), key=lambda number: (lengths[number], number)):
         unused[number] = tuple(
             found for part in merges.rules[number] for found in unused.get(part, ((part, lengths[part]),))
@@ -128,8 +131,8 @@ def _token_index(pieces: Mapping[bytes, int], whole: frozenset[int]) -> TokenInd
     return TokenIndex(keys, whole, ids, hashes, build_index(hashes), max(map(len, pieces), default=0))
 
 
-def _pair_index(merges: CanonicalMerges) -> PairIndex:
-    product = np.array(list(merges.rules), np.uint64)
-    pairs = np.array(list(merges.rules.values()), np.uint64).reshape(-1, 2)
+def _pair_index(merges: CanonicalMerges, unk_id: int | None) -> PairIndex:
+    product = np.array([*merges.rules, *(unk_id for _ in merges.unknown)], np.uint64)
+    pairs = np.array([*merges.rules.values(), *merges.unknown], np.uint64).reshape(-1, 2)
     left, right = pairs[:, 0], pairs[:, 1]
     return PairIndex(left, right, product, build_index(hash_pairs(left, right)))

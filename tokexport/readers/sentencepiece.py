@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -52,6 +52,8 @@ from tokexport.readers.source_files import SourceFiles
 _IN_TEXT: Final = (PieceType.NORMAL, PieceType.USER_DEFINED, PieceType.UNUSED)
 _UNKNOWN_PENALTY: Final = np.float32(10)
 _NUL: Final = "\0"
+# A file has each pair of them, which become one unknown token.
+_MOST_STAND_INS: Final = 255
 _BYTE_PIECES: Final = {f"<0x{byte:02X}>": byte for byte in range(256)}
 
 
@@ -301,7 +303,7 @@ def _stand_ins(source: SentencePieceModel, pieces: _Pieces) -> dict[str, int]:
     """Ids for the characters that are a part of a piece and no piece in use: its own id, or one behind all pieces.
 
     The library merges texts, so that such a character can become a part of a piece. Where it does not, it becomes the tokens of its bytes.
-    Without byte_fallback only a piece that no merges make may hold one, as the <mask> that is put behind BARThez' pieces.
+    Without byte_fallback it is unknown then; a piece that no merges make, as the <mask> that is put behind BARThez' pieces, needs none.
     """
     known = {piece.text for _, piece in pieces.of(PieceType.NORMAL, PieceType.USER_DEFINED) if len(piece.text) == 1}
     own = {piece.text: number for number, piece in pieces.of(PieceType.UNUSED) if len(piece.text) == 1}
@@ -315,7 +317,7 @@ def _stand_ins(source: SentencePieceModel, pieces: _Pieces) -> dict[str, int]:
 
     ids: dict[str, int] = {}
     behind = len(source.pieces)
-    for number, piece in pieces.of(PieceType.NORMAL, PieceType.UNUSED):
+    for _, piece in pieces.of(PieceType.NORMAL, PieceType.UNUSED):
         if len(piece.text) == 1:
             continue
         for character in piece.text:
@@ -323,16 +325,29 @@ def _stand_ins(source: SentencePieceModel, pieces: _Pieces) -> dict[str, int]:
                 continue
             if pieces.byte_ids is None and not is_made(piece.text):
                 break
-            if pieces.byte_ids is None:
-                raise UnsupportedError(
-                    source.file,
-                    f"the piece {show(piece.text)} (id {number}) with the character {show(character)}, which is no piece in use,",
-                    "in a model without byte_fallback each character of a piece must be one",
-                )
             ids[character] = own.get(character, behind)
             behind += character not in own
+    if pieces.byte_ids is None:
+        _check_unknown(source, pieces, ids)
     if behind > MAX_IDS:
         raise UnsupportedError(
             source.file, f"{behind} pieces and characters of pieces", f"at most {MAX_IDS} are supported"
         )
     return ids
+
+
+def _check_unknown(source: SentencePieceModel, pieces: _Pieces, stand_ins: Mapping[str, int]) -> None:
+    """Refuses what stands for unknown characters in a way for which a file has no room."""
+    if len(stand_ins) > _MOST_STAND_INS:
+        raise UnsupportedError(
+            source.file,
+            f"{len(stand_ins)} characters of pieces that are no pieces in use",
+            f"in a model without byte_fallback at most {_MOST_STAND_INS} are supported",
+        )
+    for number, piece in pieces.of(PieceType.UNUSED):
+        if len(piece.text) > 1 and not stand_ins.keys().isdisjoint(piece.text):
+            raise UnsupportedError(
+                source.file,
+                f"the unused piece {show(piece.text)} (id {number}), of which a character is no piece in use,",
+                "in a model without byte_fallback each character of an unused piece must be one",
+            )
