@@ -363,6 +363,13 @@ class Trimmed:
 
 
 @dataclass(frozen=True, slots=True)
+class Prefixed:
+    """``prefix`` stands before the whole decoded text where that is not empty."""
+
+    prefix: str
+
+
+@dataclass(frozen=True, slots=True)
 class Begun:
     """``prefix`` is dropped at the start of the text of a run; before one that does not begin so stands ``otherwise``."""
 
@@ -383,7 +390,7 @@ class ByteName:
     """A text that is nothing but the name of a byte, like ``<0x41>``, is that byte; U+FFFD where that is no character."""
 
 
-TextEdit = Replacing | Matching | Trimmed | ByteName
+TextEdit = Replacing | Matching | Trimmed | Prefixed | ByteName
 RunEdit = TextEdit | Begun
 
 

@@ -14,8 +14,6 @@ from typing import Final
 
 import numpy as np
 
-from tokexport.compiler.charsmap import read_charsmap
-from tokexport.compiler.darts import leads_on_by_nul
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.layout import MAX_IDS
 from tokexport.model import (
@@ -30,10 +28,8 @@ from tokexport.model import (
     PreTokenizerStep,
     Provenance,
     Reference,
-    Replacing,
     SpecialIds,
     Split,
-    TextEdit,
     Token,
     TokenizerModel,
     TokenKind,
@@ -42,7 +38,7 @@ from tokexport.model import (
 )
 from tokexport.readers.huggingface_config import read_config, read_roles
 from tokexport.readers.json_node import show
-from tokexport.readers.sentencepiece_charsmap import rules
+from tokexport.readers.sentencepiece_denormalizer import denormalizer_edits
 from tokexport.readers.sentencepiece_normalizer import SPACE_SYMBOL, normalizer_steps
 from tokexport.readers.sentencepiece_numbering import numbering_notes
 from tokexport.readers.sentencepiece_proto import Algorithm, Piece, PieceType, SentencePieceModel, parse_model
@@ -205,31 +201,8 @@ def _decoding(source: SentencePieceModel) -> Decoding:
         byte_fallback=source.byte_fallback,
         fallback_by_character=source.byte_fallback,
         first_is=FirstIs.TEXT if source.normalizer.remove_extra_whitespaces else FirstIs.CONTENT,
-        edits=_denormalizer(source),
+        edits=denormalizer_edits(source),
     )
-
-
-def _denormalizer(source: SentencePieceModel) -> tuple[TextEdit, ...]:
-    """What the library does to a decoded text: the rules of a charsmap, the longest at each place."""
-    spec = source.denormalizer
-    if not spec.charsmap:
-        return ()
-    if spec.add_dummy_prefix or spec.remove_extra_whitespaces or spec.escape_whitespaces:
-        raise UnsupportedError(
-            source.file,
-            "a denormalizer that changes white space",
-            "one with the rules of a charsmap and nothing else is",
-        )
-    known = rules(spec.charsmap, source.file)  # which finds a damaged one
-    if leads_on_by_nul(read_charsmap(spec.charsmap).units):
-        raise UnsupportedError(
-            source.file, "a denormalizer whose charsmap takes NUL for a letter", "one that sentencepiece made is"
-        )
-    try:
-        pairs = tuple((rule.key.decode(), rule.value.decode()) for rule in known)
-    except UnicodeDecodeError:
-        raise SourceError(f"{source.file}: the charsmap of the denormalizer has a rule that is not UTF-8") from None
-    return (Replacing(pairs),)
 
 
 def _surface(text: str) -> bytes:
