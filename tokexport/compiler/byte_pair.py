@@ -74,7 +74,7 @@ def byte_pair_tables(model: BytePairModel, tokens: Sequence[Token | None] = ()) 
         byte_ids=np.array([NONE if number is None else number for number in byte_ids], np.uint32),
         characters=None if model.characters is None else first,
         tokens=_token_index(*_pieces(model, merges, first, tokens, unused)),
-        pairs=_pair_index(merges, model.unk_id),
+        pairs=_pair_index(merges),
         crossings=crossings(merges, first),
         unused=unused,
     )
@@ -131,8 +131,8 @@ def _token_index(pieces: Mapping[bytes, int], whole: frozenset[int]) -> TokenInd
     return TokenIndex(keys, whole, ids, hashes, build_index(hashes), max(map(len, pieces), default=0))
 
 
-def _pair_index(merges: CanonicalMerges, unk_id: int | None) -> PairIndex:
-    product = np.array([*merges.rules, *(unk_id for _ in merges.unknown)], np.uint64)
-    pairs = np.array([*merges.rules.values(), *merges.unknown], np.uint64).reshape(-1, 2)
+def _pair_index(merges: CanonicalMerges) -> PairIndex:
+    product = np.array([*merges.rules, *(made for _, _, made in merges.unknown)], np.uint64)
+    pairs = np.array([*merges.rules.values(), *(pair for *pair, _ in merges.unknown)], np.uint64).reshape(-1, 2)
     left, right = pairs[:, 0], pairs[:, 1]
     return PairIndex(left, right, product, build_index(hash_pairs(left, right)))
