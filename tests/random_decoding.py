@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from tokexport.model import Begun, Decoding, FirstIs, Matching, Replacing, RunEdits, Split, Token, Trimmed
+from tokexport.model import Begun, Decoding, FirstIs, Matching, Prefixed, Replacing, RunEdits, Split, Token, Trimmed
 
 CHARACTERS = " ▁é🙂"
 pieces = st.lists(
@@ -41,6 +41,7 @@ matching = st.builds(
 edit = st.one_of(
     st.builds(lambda pairs: Replacing(tuple(pairs.items())), replacements),
     st.builds(Trimmed, st.sampled_from(CHARACTERS), st.integers(1, 3), st.booleans()),
+    st.builds(Prefixed, st.sampled_from(CHARACTERS)),
     matching,
 )
 edits = st.lists(edit, min_size=1, max_size=2)

@@ -12,13 +12,15 @@ from random_decoding import edits, runs
 
 from tokexport.compiler.edits import EditTable, compile_edits
 from tokexport.errors import UnsupportedError
-from tokexport.model import Begun, Matching, Replacing, RunEdit, RunEdits, Split, TextEdit, Trimmed
+from tokexport.model import Begun, Matching, Prefixed, Replacing, RunEdit, RunEdits, Split, TextEdit, Trimmed
 
 
 def edited(text: str, steps: Sequence[RunEdit]) -> str:
     for step in steps:
         if isinstance(step, Trimmed):
             text = trimmed(text, step)
+        elif isinstance(step, Prefixed):
+            text = text and step.prefix + text
         elif isinstance(step, Begun):
             text = text[len(step.prefix) :] if text.startswith(step.prefix) else step.otherwise + text
         elif isinstance(step, Matching):

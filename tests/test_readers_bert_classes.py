@@ -141,6 +141,15 @@ def test_splinter_puts_its_question_token_behind_the_question(side: dict[str, st
     same(tmp_path, theirs)
 
 
+def test_splinter_without_a_full_stop_puts_an_unknown_token_behind_the_question(tmp_path: Path) -> None:
+    words = [*WORDS, "[QUESTION]"]
+    write(tmp_path, words, tokenizer_config={"tokenizer_class": "SplinterTokenizer"})
+    theirs = wordpiece(words, "[UNK]")
+    theirs.add_tokens([special(word) for word in words if word[0] == "["])
+    template(theirs, "[CLS] $A [SEP]", "[CLS] $A [QUESTION] [UNK] [SEP] $B:1 [SEP]:1")
+    same(tmp_path, theirs)
+
+
 @pytest.mark.parametrize("name", ["BertTokenizer", "LayoutLMv2Tokenizer"])
 def test_special_tokens_may_have_other_names_than_bert_s(name: str, tmp_path: Path) -> None:
     config = {"tokenizer_class": name, "cls_token": "<s>", "sep_token": "</s>", "unk_token": "x"}

@@ -15,6 +15,8 @@ from reader_samples import BYTES, added, document, read_document
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.layout import MAGIC
 from tokexport.readers import read
+from tokexport.readers.sentencepiece_proto import Piece, PieceType, SentencePieceModel
+from tokexport.references.sentencepiece_writer import serialize
 
 
 def zipped() -> bytes:
@@ -142,6 +144,22 @@ def test_tokenizers_of_a_directory_that_are_not_read_are_noted(tmp_path: Path) -
     assert len(notes) == 1
     assert "vocab.json is read; also there, and not read: source.spm, tokenizer.model, vocab.txt." in notes[0]
     assert not any("not read" in note for note in read(tmp_path / "vocab.json").notes)
+
+
+def test_a_tokenizer_json_that_holds_settings_does_not_hide_the_tokenizer(tmp_path: Path) -> None:
+    settings = tmp_path / "tokenizer.json"
+    settings.write_text('{"tokenizer_class": "T5Tokenizer", "eos_token": "</s>", "model_max_length": 512}')
+    with pytest.raises(SourceError, match=r"only the settings of one \(tokenizer\.json\): its vocabulary is missing"):
+        read(tmp_path)
+    pieces = (Piece("<unk>", 0.0, PieceType.UNKNOWN), Piece("a", -1.0))
+    (tmp_path / "spiece.model").write_bytes(serialize(SentencePieceModel("spiece.model", pieces)))
+    model = read(tmp_path)
+    assert model.provenance.source == "sentencepiece"
+    assert any("tokenizer.json in the directory holds settings only" in note for note in model.notes)
+    with pytest.raises(UnsupportedError, match="give the file with its vocabulary, or the directory with both"):
+        read(settings)
+    settings.write_text(json.dumps(document()))
+    assert read(tmp_path).provenance.source == "tokenizer.json"
 
 
 def test_a_vocab_txt_beside_a_sentencepiece_model_is_noted(tmp_path: Path) -> None:

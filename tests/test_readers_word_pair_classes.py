@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
+import pair_samples
 import pytest
 import tokenizers
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import AddedToken, decoders, normalizers, pre_tokenizers, processors
 
-import tokexport
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.readers import read
-from tokexport.references import Mode, reference_for
 
 MERGES = [("t", "h"), ("th", "e</w>"), ("a", "b"), ("ab", "c</w>"), ("T", "h")]
 LETTERS = "abcdethT.,<>/w\u00e9\u4e2d"
@@ -42,11 +39,7 @@ TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=12).map
 
 
 def write(folder: Path, vocab: dict[str, int], config: dict[str, Any]) -> Path:
-    (folder / "vocab.json").write_text(json.dumps(vocab), encoding="utf-8")
-    lines = ["#version: 0.2", *(" ".join(merge) for merge in MERGES), ""]
-    (folder / "merges.txt").write_text("\n".join(lines), encoding="utf-8")
-    (folder / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
-    return folder
+    return pair_samples.write(folder, vocab, MERGES, tokenizer_config=config)
 
 
 def words(unknown: str = "<unk>") -> tokenizers.Tokenizer:
@@ -63,21 +56,7 @@ def special(*contents: str) -> list[AddedToken]:
 
 
 def same(source: Path, folder: Path, theirs: tokenizers.Tokenizer) -> None:
-    ours = tokexport.load(tokexport.convert(source, folder / "words.bin").target)
-    reference = reference_for(source)
-
-    @settings(max_examples=150)
-    @given(TEXTS)
-    def check(text: str) -> None:
-        for around in (False, True):
-            ids = theirs.encode(text, add_special_tokens=around).ids
-            assert ours.encode(text, allowed_special="all", add_special_tokens=around) == ids
-            assert reference.encode_batch([text], Mode.TEMPLATE if around else Mode.IDS)[0] == ids
-        assert ours.decode(ids) == theirs.decode(ids, skip_special_tokens=False)
-        two = theirs.encode(text, "the abc")
-        assert ours.encode_pair(text, "the abc", allowed_special="all", add_special_tokens=True) == two.ids
-
-    check()
+    pair_samples.check_same(source, folder / "words.bin", theirs, TEXTS, "the abc", 150)
 
 
 @pytest.mark.parametrize("unknown", [None, "<s>"])

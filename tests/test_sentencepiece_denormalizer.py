@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import itertools
 import random
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,10 +27,10 @@ RULES = {"Ta": "A", "Tb": "B", "T": "", "ab": "c", "abcab": "x", "é": "e", "  "
 SENTENCES = ["Ta Tb abcab é 中a x b é ⁇", "ab  ab T TaTb b  é中"]
 
 
-def trained(folder: Path, **options: object) -> SentencePieceModel:
+def trained(folder: Path, pairs: Mapping[str, str] = RULES, **options: object) -> SentencePieceModel:
     """A model with a denormalizer, trained by the library."""
     rules = folder / "rules.tsv"
-    lines = ("\t".join(" ".join(f"{ord(letter):X}" for letter in text) for text in pair) for pair in RULES.items())
+    lines = ("\t".join(" ".join(f"{ord(letter):X}" for letter in text) for text in pair) for pair in pairs.items())
     rules.write_text("\n".join(lines) + "\n", encoding="utf-8")
     out = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
@@ -60,18 +62,24 @@ def loaded(source: SentencePieceModel, folder: Path) -> tuple[Tokenizer, Path]:
 def test_decoded_texts_are_those_of_the_library(options: dict[str, object], tmp_path: Path) -> None:
     source = trained(tmp_path, **options)
     tokenizer, path = loaded(source, tmp_path)
+    library = check_decoding(tokenizer, path, 3000)
+    result = compare(tokenizer, SentencePieceReference(library), strings=300, code_points=False)
+    assert result.ok, "\n".join(result.lines())
+
+
+def check_decoding(tokenizer: Tokenizer, path: Path, count: int) -> sentencepiece.SentencePieceProcessor:
+    """Decodes random ids, at once and one by one, as the library does; gives that."""
     library = sentencepiece.SentencePieceProcessor(model_file=str(path))
     r = random.Random(1)
     some = [library.piece_to_id(piece) for piece in ("a", "b", "T", "é", "▁", "ab", "Ta", "中", "<unk>", "<0x00>")]
-    for _ in range(3000):
-        ids = r.choices(range(len(source.pieces)) if r.random() < 0.4 else some, k=r.randint(0, 12))
+    for _ in range(count):
+        ids = r.choices(range(library.get_piece_size()) if r.random() < 0.4 else some, k=r.randint(0, 12))
         expected = library.decode(ids)
         assert tokenizer.decode(ids) == expected, ids
         decoder = DecodeStream(tokenizer)
         parts = [*map(decoder.step, ids), decoder.flush()]
         assert "".join(part for part in parts if part) == expected, ids
-    result = compare(tokenizer, SentencePieceReference(library), strings=300, code_points=False)
-    assert result.ok, "\n".join(result.lines())
+    return library
 
 
 def test_a_trie_that_takes_nul_for_a_letter_is_refused(tmp_path: Path) -> None:
@@ -81,9 +89,28 @@ def test_a_trie_that_takes_nul_for_a_letter_is_refused(tmp_path: Path) -> None:
         loaded(replace(source, denormalizer=replace(source.denormalizer, charsmap=charsmap)), tmp_path)
 
 
-@pytest.mark.parametrize("field", ["add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces"])
-def test_a_denormalizer_that_changes_white_space_is_refused(field: str, tmp_path: Path) -> None:
+SPACES = {"Ta": " A ", "a": " ", "b": "", "T ": " ", "é": " e"}
+
+
+@pytest.mark.parametrize("flags", [*itertools.product((False, True), repeat=3)])
+def test_a_denormalizer_changes_white_space_as_the_library_does(flags: tuple[bool, bool, bool], tmp_path: Path) -> None:
+    source = trained(tmp_path, SPACES, vocab_size=40)
+    prefix, removes, escapes = flags
+    spec = replace(
+        source.denormalizer, add_dummy_prefix=prefix, remove_extra_whitespaces=removes, escape_whitespaces=escapes
+    )
+    tokenizer, path = loaded(replace(source, denormalizer=spec), tmp_path)
+    check_decoding(tokenizer, path, 800)
+
+
+def test_white_space_for_which_there_are_no_edits_is_refused(tmp_path: Path) -> None:
     source = trained(tmp_path, vocab_size=40)
-    spec = replace(source.denormalizer, **{field: True})  # type: ignore[arg-type]
-    with pytest.raises(UnsupportedError, match="a denormalizer that changes white space"):
-        loaded(replace(source, denormalizer=spec), tmp_path)
+    spec = replace(source.denormalizer, remove_extra_whitespaces=True)
+    for rules, escapes, found in (
+        ({"a": "x  y"}, False, 'removes extra spaces and replaces "a" by "x  y"'),
+        ({"a": "\u2581"}, True, r"where a decoded text may have U.2581"),
+    ):
+        charsmap = trained(tmp_path, rules, vocab_size=40).denormalizer.charsmap
+        changed = replace(spec, charsmap=charsmap, escape_whitespaces=escapes)
+        with pytest.raises(UnsupportedError, match=found):
+            loaded(replace(source, denormalizer=changed), tmp_path)

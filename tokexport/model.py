@@ -266,7 +266,7 @@ class BytePairModel:
     in ``vocab`` is that token, merges or not (tiktoken, ``ignore_merges``). A symbol that is not in ``vocab`` becomes ``unk_id`` (runs of
     them one token where ``fuse_unk``), or nothing where that is ``None``; where ``unknown_stops`` it stops the reference, and so the
     encoder. ``unused``: ids that take part in merges and are then taken
-    apart again (SentencePiece); one of a single character becomes the tokens of its bytes.
+    apart again (SentencePiece); one of a single character becomes the tokens of its bytes, or else is unknown.
     """
 
     vocab: Mapping[bytes, int]
@@ -363,6 +363,13 @@ class Trimmed:
 
 
 @dataclass(frozen=True, slots=True)
+class Prefixed:
+    """``prefix`` stands before the whole decoded text where that is not empty."""
+
+    prefix: str
+
+
+@dataclass(frozen=True, slots=True)
 class Begun:
     """``prefix`` is dropped at the start of the text of a run; before one that does not begin so stands ``otherwise``."""
 
@@ -383,7 +390,7 @@ class ByteName:
     """A text that is nothing but the name of a byte, like ``<0x41>``, is that byte; U+FFFD where that is no character."""
 
 
-TextEdit = Replacing | Matching | Trimmed | ByteName
+TextEdit = Replacing | Matching | Trimmed | Prefixed | ByteName
 RunEdit = TextEdit | Begun
 
 

@@ -89,14 +89,15 @@ def byte_pair_tables(model: BytePairModel, tokens: Sequence[Token | None]) -> By
         characters=None if model.characters is None else first,
         tokens=_token_index(*_pieces(model, merges, first, tokens, unused)),
         pairs=pair_index(merges, len(tokens), ONE_ROW if few else ROW_SHIFT),
-        grid=None if few else pair_grid(merges, first),
+        grid=None if few or merges.unknown else pair_grid(merges, first),
         crossings=crossings(merges, first),
         unused=unused,
     )
 
 
 def _taken_apart(model: BytePairModel, merges: CanonicalMerges) -> dict[int, Parts]:
-    """What the unused tokens become that merges make: the two that were merged, and these in the same way; a character its bytes.
+    """What the unused tokens become that merges make: the two that were merged, and these in the same way; a character its bytes, or
+    the unknown token.
 
     The library remembers of an unused token's text which two it last saw side by side that make it, anywhere in the text. That can only be
     the canonical pair: until the two stand side by side nothing has been merged across their ends, so what was merged between the ends
@@ -108,6 +109,8 @@ def _taken_apart(model: BytePairModel, merges: CanonicalMerges) -> dict[int, Par
     for key, number in model.vocab.items():
         if number in model.unused and byte_ids is not None and len(key.decode()) == 1:
             unused[number] = tuple((found, 1) for byte in key if (found := byte_ids[byte]) is not None)
+        elif number in model.unused and model.unk_id is not None and len(key.decode()) == 1:
+            unused[number] = ((model.unk_id, len(key)),)
     for number in sorted(model.unused & merges.rules.keys(), key=lambda number: (lengths[number], number)):
         unused[number] = tuple(
             found for part in merges.rules[number] for found in unused.get(part, ((part, lengths[part]),))
@@ -145,8 +148,8 @@ def _token_index(pieces: Mapping[bytes, int], whole: frozenset[int]) -> TokenInd
 
 def pair_index(merges: CanonicalMerges, id_count: int, row_shift: int) -> PairIndex:
     """The merges by their pair; left ids that differ in ``row_shift`` low bits only share a row."""
-    product = np.array(list(merges.rules), np.uint64)
-    pairs = np.array(list(merges.rules.values()), np.uint64).reshape(-1, 2)
+    product = np.array([*merges.rules, *(made for _, _, made in merges.unknown)], np.uint64)
+    pairs = np.array([*merges.rules.values(), *(pair for *pair, _ in merges.unknown)], np.uint64).reshape(-1, 2)
     left, right = pairs[:, 0], pairs[:, 1]
     rows = (left >> np.uint64(row_shift)).astype(np.int64)
     index = build_rows(hash_pairs(left, right), rows, ((id_count - 1) >> row_shift) + 1)

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, Final, TypeAlias
 
 from tokexport.compiler.matching_machine import MatchingMachine
-from tokexport.model import Begun, ByteName, Matching, Replacing, RunEdit, Trimmed
+from tokexport.model import Begun, ByteName, Matching, Prefixed, Replacing, RunEdit, Trimmed
 
 OTHER: Final = 256  # any byte that no machine asks for
 RUN: Final = 257  # the text of a run of byte tokens begins
@@ -37,6 +37,8 @@ def machine_of(edit: RunEdit) -> Machine:
     match edit:
         case Trimmed():
             return _remembering(_trimming(edit))
+        case Prefixed():
+            return _remembering(_prefixing(edit))
         case Begun():
             return _remembering(_beginning(edit))
         case ByteName():
@@ -139,6 +141,16 @@ def _take_first(waiting: list[int], rules: Mapping[bytes, bytes]) -> list[int]:
             del waiting[:size]
             return [*rules[bytes(head)]]
     return [waiting.pop(0)]
+
+
+def _prefixing(edit: Prefixed) -> Machine:
+    """A state says whether the text has begun."""
+    prefix = edit.prefix.encode()
+
+    def read(state: State, symbol: int) -> tuple[list[int], State]:
+        return ([symbol] if state else [*prefix, symbol]), True
+
+    return Machine(False, read, lambda state: [], frozenset())
 
 
 def _beginning(edit: Begun) -> Machine:

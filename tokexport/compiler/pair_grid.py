@@ -41,7 +41,7 @@ class PairGrid:
 
 
 def pair_grid(merges: CanonicalMerges, first: FirstSymbols, characters: range = PRINTABLE) -> PairGrid | None:
-    """The grid of a model; None where the symbol of a character depends on its place in the piece."""
+    """The grid of a model whose unknown characters do not merge; None where the symbol of a character depends on its place in the piece."""
     if len(first.tables) > 1:
         return None
     table = first.tables[0]

@@ -176,13 +176,12 @@ def _check_question(config: Node, vocab: Mapping[str, int], file: str) -> None:
     more = config.get(MORE)
     if more is not None:
         more.unsupported("transformers 4.57 makes no SplinterTokenizer with them")
-    for content in (_QUESTION, _STOP):
-        if content not in vocab:
-            raise UnsupportedError(
-                file,
-                f"a vocabulary without {show(content)}, which SplinterTokenizer puts behind a question,",
-                "releases of transformers differ in its id then",
-            )
+    if _QUESTION not in vocab:
+        raise UnsupportedError(
+            file,
+            f"a vocabulary without {show(_QUESTION)}, which SplinterTokenizer puts behind a question,",
+            "releases of transformers differ in its id then",
+        )
 
 
 def _post_processor(around: _Around, tokens: ClassTokens, vocab: Mapping[str, int], config: Node) -> dict[str, Any]:
@@ -197,7 +196,8 @@ def _post_processor(around: _Around, tokens: ClassTokens, vocab: Mapping[str, in
             first = [special(cls, 2), *first[1:]]
             pair = [*first, *second]
         case _Around.SPLINTER:
-            ids |= {content: vocab[content] for content in (_QUESTION, _STOP)}
+            known = {**{token.content: token.id for token in tokens.added}, **vocab}
+            ids |= {_QUESTION: vocab[_QUESTION], _STOP: known.get(_STOP, known[tokens.roles["unk_token"]])}
             side = config.optional("padding_side")
             # The text that is not padded away is the context.
             if side is None or side.string() == "right":

@@ -64,7 +64,7 @@ def class_tokens(
     """
     decoder = _decoder(config)
     given = {role: node for role in ROLES if (node := config.get(role)) is not None}
-    more = _more(config)
+    more = tokens_without_role(config)
     if decoder is None:
         given, more = _with_map(given, more, files)
     listed = read_added_tokens_json(files) if decoder is None else decoder
@@ -136,11 +136,11 @@ def _with_map(
         return given, more
     root = parse(data, SPECIAL_TOKENS_MAP)
     found = {role: node for role in ROLES if (node := root.get(role)) is not None}
-    others = _more(root)
+    others = tokens_without_role(root)
     return {**given, **found}, more if others is None else [*(more or ()), *others]
 
 
-def _more(root: Node) -> list[Node] | None:
+def tokens_without_role(root: Node) -> list[Node] | None:
     """The special tokens without a role; None where nothing is said of them."""
     nodes = None
     for name in (MORE, _EXTRA):

@@ -6,8 +6,9 @@ import base64
 import binascii
 import codecs
 import re
+from collections.abc import Mapping
 from enum import Enum
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.layout import MAGIC
@@ -137,8 +138,9 @@ def _json_kind(node: Node) -> Kind:
         return Kind.TEKKEN
     if "bpe_ranks" in fields and "pat_str" in fields:
         _refuse(node.file, "a tiktoken encoding as JSON")
-    if "tokenizer_class" in fields or "added_tokens_decoder" in fields:
-        _refuse(node.file, "a tokenizer_config.json", "give the tokenizer.json, or the directory with both")
+    if are_settings(fields):
+        instead = "the tokenizer.json" if node.file != "tokenizer.json" else "the file with its vocabulary"
+        _refuse(node.file, "a tokenizer_config.json", f"give {instead}, or the directory with both")
     if fields.get("class_name") == "Tokenizer":
         _refuse(
             node.file,
@@ -146,6 +148,17 @@ def _json_kind(node: Node) -> Kind:
             'no library of today gives its ids; the tokenizer.json of the library `tokenizers` has a field "model"',
         )
     return _refuse(node.file, "a JSON object of another kind")
+
+
+def are_settings(fields: Mapping[str, Any]) -> bool:
+    """Whether a JSON object is a tokenizer_config.json, whatever its name: settings, without a vocabulary.
+
+    >>> are_settings({"tokenizer_class": "T5Tokenizer"}), are_settings({"tokenizer_class": "X", "model": {}})
+    (True, False)
+    """
+    if "model" in fields or "added_tokens" in fields:
+        return False
+    return "tokenizer_class" in fields or "added_tokens_decoder" in fields
 
 
 def _text_kind(data: bytes, file: str) -> Kind:

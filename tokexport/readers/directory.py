@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Final
 
 from tokexport.errors import SourceError, TokexportError
-from tokexport.readers.detect import Kind, detect
+from tokexport.readers.detect import Kind, are_settings, detect
 from tokexport.readers.gguf import MAGIC as GGUF_MAGIC
 from tokexport.readers.gpt2_pair import pair_in
 from tokexport.readers.huggingface_config import CONFIG
+from tokexport.readers.json_node import parse
 from tokexport.readers.source_files import SourceFiles
 
 TOKENIZER_JSON: Final = "tokenizer.json"
@@ -44,12 +45,23 @@ def tokenizer_file(path: Path) -> Path:
 
 
 def directory_notes(folder: Path, taken: Path) -> tuple[str, ...]:
-    """A note where a directory holds more than one tokenizer by its names, of which ``taken`` is read.
+    """Notes where a directory holds more than one tokenizer by its names, of which ``taken`` is read.
 
     What lies beside a tokenizer.json is usually the same tokenizer in another form.
     """
     if taken.name == TOKENIZER_JSON:
         return ()
+    return (*_hidden(folder, taken), *_others(folder, taken))
+
+
+def _hidden(folder: Path, taken: Path) -> Iterator[str]:
+    if (folder / TOKENIZER_JSON).is_file():
+        yield (
+            f"{TOKENIZER_JSON} in the directory holds settings only, as {CONFIG} does, and no vocabulary; it is not read, but {taken.name}."
+        )
+
+
+def _others(folder: Path, taken: Path) -> tuple[str, ...]:
     pair = pair_in(folder)
     others = {path.name for path in _named(folder)} | {path.name for path in folder.glob("*.model")}
     others |= {path.name for path in folder.glob("*.spm")} | ({pair.name} if pair is not None else set())
@@ -73,7 +85,7 @@ def _named(folder: Path) -> Iterator[Path]:
 
 def _in_directory(folder: Path) -> Path:
     """The file of a directory that is the tokenizer."""
-    if (folder / TOKENIZER_JSON).is_file():
+    if (folder / TOKENIZER_JSON).is_file() and not _holds_settings(folder / TOKENIZER_JSON):
         return folder / TOKENIZER_JSON
     pair = pair_in(folder)
     if pair is not None:
@@ -98,9 +110,21 @@ def _in_directory(folder: Path) -> Path:
 
 
 def _only_settings(folder: Path) -> str:
-    if not (folder / CONFIG).is_file():
+    named = next((name for name in (TOKENIZER_JSON, CONFIG) if (folder / name).is_file()), None)
+    if named is None:
         return ""
-    return f", only the settings of one ({CONFIG}): its vocabulary is missing, get that from where the model comes from"
+    return f", only the settings of one ({named}): its vocabulary is missing, get that from where the model comes from"
+
+
+def _holds_settings(path: Path) -> bool:
+    """Whether a file called tokenizer.json is in truth a tokenizer_config.json."""
+    data = SourceFiles(path.parent).read(path.name)
+    if b'"model"' in data:  # which spares a large one a second parsing
+        return False
+    try:
+        return are_settings(parse(data, path.name).object(repeats=True))
+    except TokexportError:
+        return False
 
 
 def _is_tokenizer(path: Path) -> bool:

@@ -144,7 +144,8 @@ def _check_added_tokens(tokens: Sequence[tuple[Node, str]]) -> None:
     for token, spelling in tokens:
         if token.field("single_word").boolean() and not spelling[:1].isascii():
             token.field("single_word").unsupported(
-                "false is, where the token does not begin with a character of ASCII: behind one that is part of a word the reference stops"
+                "false is, where the token does not begin with a character of ASCII: where one is in a word, tokenizers 1.0.0rc3 stops "
+                "at the next token with single_word"
             )
         if spelling and found.setdefault(spelling, token) is not token:
             token.unsupported(f"tokens that normalize to other texts than {found[spelling].path} are")
@@ -169,7 +170,8 @@ def _check_overlaps(tokens: Sequence[tuple[Node, str]]) -> None:
             if not any(map(text.startswith, contents)):
                 token.unsupported(
                     f"tokens without the beginning {show(prefix.decode(errors='replace'))}, of which a part comes twice, are; "
-                    f"in {show(text.decode(errors='replace'))} the reference does not find this one"
+                    f"in {show(text.decode(errors='replace'))} tokenizers 1.0.0rc3, which looks for it at places that do not overlap, does "
+                    "not find this one"
                 )
 
 

@@ -31,6 +31,7 @@ from tokexport.readers.huggingface_document import (
 )
 from tokexport.readers.json_node import Node, show
 from tokexport.readers.known_patterns import QWEN
+from tokexport.readers.neox_pair_classes import NEOX_CLASSES, neox_pair_document
 from tokexport.readers.python_classes import without_document
 from tokexport.readers.source_files import SourceFiles
 from tokexport.readers.whisper_prefix import whisper_prefix
@@ -176,6 +177,8 @@ def _class_document(
     name = tokenizer_class(config)
     if name in WORD_CLASSES:
         return word_pair_document(name, config, vocab_name, vocab, merges, files)
+    if name in NEOX_CLASSES:
+        return neox_pair_document(name, config, vocab_name, vocab, merges, files)
     known = _CLASSES.get(name or "")
     if name == _CLIP:
         raise UnsupportedError(
@@ -184,7 +187,7 @@ def _class_document(
             f"a vocabulary with {show(START)}, {show(END)} and the end of words is; give the tokenizer.json ({SAVE})",
         )
     if known is None:
-        names = ", ".join(sorted((*_CLASSES, *WORD_CLASSES, _CLIP)))
+        names = ", ".join(sorted((*_CLASSES, *WORD_CLASSES, *NEOX_CLASSES, _CLIP)))
         raise UnsupportedError(
             vocab_name,
             f"a pair of the class {show(name)}, which {CONFIG} or config.json names,",

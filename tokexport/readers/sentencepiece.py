@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
-from tokexport.compiler.charsmap import read_charsmap
-from tokexport.compiler.darts import leads_on_by_nul
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.layout import MAX_IDS
 from tokexport.model import (
@@ -30,10 +28,8 @@ from tokexport.model import (
     PreTokenizerStep,
     Provenance,
     Reference,
-    Replacing,
     SpecialIds,
     Split,
-    TextEdit,
     Token,
     TokenizerModel,
     TokenKind,
@@ -42,7 +38,7 @@ from tokexport.model import (
 )
 from tokexport.readers.huggingface_config import read_config, read_roles
 from tokexport.readers.json_node import show
-from tokexport.readers.sentencepiece_charsmap import rules
+from tokexport.readers.sentencepiece_denormalizer import denormalizer_edits
 from tokexport.readers.sentencepiece_normalizer import SPACE_SYMBOL, normalizer_steps
 from tokexport.readers.sentencepiece_numbering import numbering_notes
 from tokexport.readers.sentencepiece_proto import Algorithm, Piece, PieceType, SentencePieceModel, parse_model
@@ -52,6 +48,8 @@ from tokexport.readers.source_files import SourceFiles
 _IN_TEXT: Final = (PieceType.NORMAL, PieceType.USER_DEFINED, PieceType.UNUSED)
 _UNKNOWN_PENALTY: Final = np.float32(10)
 _NUL: Final = "\0"
+# A file has each pair of them, which become one unknown token.
+_MOST_STAND_INS: Final = 255
 _BYTE_PIECES: Final = {f"<0x{byte:02X}>": byte for byte in range(256)}
 
 
@@ -203,31 +201,8 @@ def _decoding(source: SentencePieceModel) -> Decoding:
         byte_fallback=source.byte_fallback,
         fallback_by_character=source.byte_fallback,
         first_is=FirstIs.TEXT if source.normalizer.remove_extra_whitespaces else FirstIs.CONTENT,
-        edits=_denormalizer(source),
+        edits=denormalizer_edits(source),
     )
-
-
-def _denormalizer(source: SentencePieceModel) -> tuple[TextEdit, ...]:
-    """What the library does to a decoded text: the rules of a charsmap, the longest at each place."""
-    spec = source.denormalizer
-    if not spec.charsmap:
-        return ()
-    if spec.add_dummy_prefix or spec.remove_extra_whitespaces or spec.escape_whitespaces:
-        raise UnsupportedError(
-            source.file,
-            "a denormalizer that changes white space",
-            "one with the rules of a charsmap and nothing else is",
-        )
-    known = rules(spec.charsmap, source.file)  # which finds a damaged one
-    if leads_on_by_nul(read_charsmap(spec.charsmap).units):
-        raise UnsupportedError(
-            source.file, "a denormalizer whose charsmap takes NUL for a letter", "one that sentencepiece made is"
-        )
-    try:
-        pairs = tuple((rule.key.decode(), rule.value.decode()) for rule in known)
-    except UnicodeDecodeError:
-        raise SourceError(f"{source.file}: the charsmap of the denormalizer has a rule that is not UTF-8") from None
-    return (Replacing(pairs),)
 
 
 def _surface(text: str) -> bytes:
@@ -301,7 +276,7 @@ def _stand_ins(source: SentencePieceModel, pieces: _Pieces) -> dict[str, int]:
     """Ids for the characters that are a part of a piece and no piece in use: its own id, or one behind all pieces.
 
     The library merges texts, so that such a character can become a part of a piece. Where it does not, it becomes the tokens of its bytes.
-    Without byte_fallback only a piece that no merges make may hold one, as the <mask> that is put behind BARThez' pieces.
+    Without byte_fallback it is unknown then; a piece that no merges make, as the <mask> that is put behind BARThez' pieces, needs none.
     """
     known = {piece.text for _, piece in pieces.of(PieceType.NORMAL, PieceType.USER_DEFINED) if len(piece.text) == 1}
     own = {piece.text: number for number, piece in pieces.of(PieceType.UNUSED) if len(piece.text) == 1}
@@ -315,7 +290,7 @@ def _stand_ins(source: SentencePieceModel, pieces: _Pieces) -> dict[str, int]:
 
     ids: dict[str, int] = {}
     behind = len(source.pieces)
-    for number, piece in pieces.of(PieceType.NORMAL, PieceType.UNUSED):
+    for _, piece in pieces.of(PieceType.NORMAL, PieceType.UNUSED):
         if len(piece.text) == 1:
             continue
         for character in piece.text:
@@ -323,16 +298,29 @@ def _stand_ins(source: SentencePieceModel, pieces: _Pieces) -> dict[str, int]:
                 continue
             if pieces.byte_ids is None and not is_made(piece.text):
                 break
-            if pieces.byte_ids is None:
-                raise UnsupportedError(
-                    source.file,
-                    f"the piece {show(piece.text)} (id {number}) with the character {show(character)}, which is no piece in use,",
-                    "in a model without byte_fallback each character of a piece must be one",
-                )
             ids[character] = own.get(character, behind)
             behind += character not in own
+    if pieces.byte_ids is None:
+        _check_unknown(source, pieces, ids)
     if behind > MAX_IDS:
         raise UnsupportedError(
             source.file, f"{behind} pieces and characters of pieces", f"at most {MAX_IDS} are supported"
         )
     return ids
+
+
+def _check_unknown(source: SentencePieceModel, pieces: _Pieces, stand_ins: Mapping[str, int]) -> None:
+    """Refuses what stands for unknown characters in a way for which a file has no room."""
+    if len(stand_ins) > _MOST_STAND_INS:
+        raise UnsupportedError(
+            source.file,
+            f"{len(stand_ins)} characters of pieces that are no pieces in use",
+            f"in a model without byte_fallback at most {_MOST_STAND_INS} are supported",
+        )
+    for number, piece in pieces.of(PieceType.UNUSED):
+        if len(piece.text) > 1 and not stand_ins.keys().isdisjoint(piece.text):
+            raise UnsupportedError(
+                source.file,
+                f"the unused piece {show(piece.text)} (id {number}), of which a character is no piece in use,",
+                "in a model without byte_fallback each character of an unused piece must be one",
+            )

@@ -71,7 +71,7 @@ def _with_prefix(
     known = rules(spec.charsmap, file)
     if all(rule.value for rule in known):
         return [*charsmap, Prepend(" ")]
-    marker = _marker(file, known, protected)
+    marker = unused_character(file, known, protected)
     return [Prepend(marker), *charsmap, Replace(rf"\A{marker}", " ", literal=False, path=_PATH)]
 
 
@@ -83,7 +83,7 @@ def _with_suffix(
     trim: Sequence[NormalizerStep],
 ) -> list[NormalizerStep]:
     known = rules(spec.charsmap, file)
-    marker = _marker(file, known, protected)
+    marker = unused_character(file, known, protected)
     if not spec.remove_extra_whitespaces:
         return [Append(marker), *charsmap, Replace(rf"{marker}\z", " ", literal=False, path=_PATH)]
     if spec.charsmap:
@@ -118,7 +118,8 @@ def _not_before(text: str, rests: Sequence[str]) -> str:
     return re.escape(text) + (f"(?!{'|'.join(map(re.escape, rests))})" if rests else "")
 
 
-def _marker(file: str, known: Sequence[Rule], protected: Sequence[str]) -> str:
+def unused_character(file: str, known: Sequence[Rule], protected: Sequence[str]) -> str:
+    """A noncharacter that no rule and no protected text has, which can mark an end of a text."""
     texts = [rule.key + b"\0" + rule.value for rule in known] + [text.encode() for text in protected]
     for marker in _MARKERS:
         if not any(marker.encode() in text for text in texts):

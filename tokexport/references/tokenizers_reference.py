@@ -150,6 +150,8 @@ class TokenizersReference:
             return None
         try:
             with _stops():
+                if decoder.decode([_BEFORE]) != _BEFORE:
+                    return None  # what it puts around each token cannot be told from the token's own
                 empty = decoder.decode([_BEFORE, _BEHIND])
                 filled = decoder.decode([_BEFORE, token, _BEHIND])
         except ReferenceStopsError:
