@@ -264,9 +264,9 @@ class _Parser:
                 # There the engine takes the end of the look-behind for the end of a segment.
                 raise source.refused("a text segment \\X in a look-behind", "outside of look-behinds it is", start)
             case "X":
-                return text_segment(start)
+                return text_segment()
             case "y" | "Y":
-                return segment_boundary(start, negative=letter == "Y")
+                return segment_boundary(negative=letter == "Y")
             case "N":
                 return Characters(complement(_LINE_FEED))
             case "O":
