@@ -36,6 +36,12 @@ GROUPS = [
         "(?>ab|)a|b",
     ),
 ]
+LOOKING_FAR = [
+    *("(?>a(?!bc))", "a(?>b(?=cd)|e)|b", "(?:a(?!b*c))++", "(?>a(?<!ba))b", "(?>a(?>bc*d|b)e|a)", "(?>a(?<!ba)b*c|a)"),
+    *("(?<!ba)(?>a(?<!ba|ca)b*c|a)", "(?>(?:a(?=ab)|b(?!ba)){2}|a)", "(?:(?!bc)[abc]){1,3}+a", "(?>a+(?=ab|c$)|b)c?|a"),
+    *("(?>(?=ab)a|(?<=ab)[bc])+", r"(?>\d{1,3}(?=(?:\d{3})*(?!\d)))", "(?=(?>a(?=bc)|ab)b)a", r"(?>(.)\1|a)b"),
+    *("(?>a(?=bc)(?>b(?!cc)|bc)|ab)c", "(?>|a(?=b+c))b", "(?:a(?=b(?:ab)++c)|b)++", r"(?>a\b(?! b)|a )+"),
+]
 ALPHABETS = ("abc", "ab c\n", "aab", "abcde", "ab123 ", "sSßx")
 
 
@@ -50,7 +56,7 @@ def random_group(r: random.Random) -> str:
             return f"(?:{body(depth - 1)}|{body(depth - 1)})"
         if kind < 0.85:
             return f"(?:{body(0)})" + r.choice(["?", "*", "+", "{2}", "??", "+?"])
-        return r.choice([r"\b", "$", "^", "(?=b)", "(?!a)"])
+        return r.choice([r"\b", "$", "^", "(?=b)", "(?!a)", "(?=bc)", "(?!a+b)", "(?<=ab)", "(?<!b.)"])
 
     group = f"(?>{body(2)}|{body(1)})" if r.random() < 0.7 else f"(?:{r.choice(['a', ''])}b|{body(0)})++"
     return (
@@ -64,7 +70,7 @@ def random_group(r: random.Random) -> str:
 RANDOM = [random_group(random.Random(seed)) for seed in range(1000 if SLOW else 50)]
 
 
-@pytest.mark.parametrize("pattern", [*GROUPS, *RANDOM])
+@pytest.mark.parametrize("pattern", [*GROUPS, *LOOKING_FAR, *RANDOM])
 def test_the_pieces_are_those_of_oniguruma(pattern: str) -> None:
     program, engine = compile_split(Split(pattern)), Oniguruma(pattern)
     for alphabet in ALPHABETS:
@@ -72,7 +78,7 @@ def test_the_pieces_are_those_of_oniguruma(pattern: str) -> None:
             assert [(start, end) for start, end, _ in find_pieces(program, text)] == engine.pieces(text), text
 
 
-@pytest.mark.parametrize("pattern", GROUPS)
+@pytest.mark.parametrize("pattern", [*GROUPS, *LOOKING_FAR])
 def test_the_matches_are_those_of_fancy_regex(pattern: str) -> None:
     program = compile_split(Split(pattern, dialect=Dialect.FANCY_REGEX))
     for alphabet in ALPHABETS:
@@ -81,7 +87,7 @@ def test_the_matches_are_those_of_fancy_regex(pattern: str) -> None:
             assert [text[start:end] for start, end in matches(program, text)] == matched, text
 
 
-@pytest.mark.parametrize("pattern", GROUPS)
+@pytest.mark.parametrize("pattern", [*GROUPS, *LOOKING_FAR])
 def test_every_symbol_is_read_a_bounded_number_of_times(pattern: str) -> None:
     program = compile_split(Split(pattern))
     for run in ("a", "ab", "abc", "bc", "1", " ", "s"):

@@ -109,7 +109,6 @@ def test_a_file_gives_the_ids_of_the_library(pattern: str, kind: str, tmp_path: 
         (r"(.)a\1", "a reference to a group at offset 4"),
         (r"(..)\1", "a reference to a group at offset 4"),
         (r"(.)\1a?\1", "a reference to a group at offset 3"),
-        (r"(?>(.)\1)", "a reference to a group in an atomic group at offset 6"),
         (r"(?<=(.)\1)a", "a reference to a group in a look-behind at offset 7"),
         (r"(?i)(.)\1", "a reference to a group at offset 7"),
     ],

@@ -21,6 +21,7 @@ KEEPING = [
     *(r"a\Kb", r"(?:a|\Kb)c", r"a\Kb|ab*c", r"(?:a\Kb|a)c", r"a\Kb\Kc|b", r"(?:a\K|b)+c", r"a(?:\Kb|c)"),
     *(r"\Ka+b?", r"a+?\Kb*c", r"(a\K)b", r"\s*\K\S+", r"\w+\K |\w", r"^\w\K\w+", r"(?:ab\Kc){1,2}", r"[ab]*\K[bc]+"),
     *(r"a\Kb(?=a*c)", r"a(?!b+c)\Kb|b\Kc", r"(?>a+b|a)\Kc", r"(?:ab)++\Kc|a", r"(.)\K\1+", r"a\K(?:b|(?<=a)c)"),
+    *(r"(?<=ab)c\Kd|b", r"(?<=ab)c\Kb(?=ab)|a", r"a\Kb(?<!ca.)|c", r"(?:(?<!ab)c\K)?[abc]", r"(?=b(?<=ab)c)b\Kc"),
 ]
 MAYBE_EMPTY = [
     r"a\K",
@@ -38,7 +39,22 @@ MAYBE_EMPTY = [
 def random_body(r: random.Random, depth: int) -> str:
     kind = r.random()
     if not depth or kind < 0.3:
-        simple = ["a", "b", "ab", "[ab]", "b*", "c??", r"\b", "(?=b)", "^", "(?<=a)", "(?!ab)", ".", "(?>ab|a)"]
+        simple = [
+            "a",
+            "b",
+            "ab",
+            "[ab]",
+            "b*",
+            "c??",
+            r"\b",
+            "(?=b)",
+            "^",
+            "(?<=a)",
+            "(?!ab)",
+            "(?<!ba)",
+            ".",
+            "(?>ab|a)",
+        ]
         return r.choice([*simple, r"\K", r"\K"])
     if kind < 0.6:
         return random_body(r, depth - 1) + random_body(r, depth - 1)

@@ -116,14 +116,15 @@ def _pre_tokenizers() -> Members:
     yield "Split", "look-behind", plain(split(Regex=r"(?<=a)b|(?<=ab)t|(?<!a+b)e"))
     yield "Split", "look-ahead and look-behind", plain(split(Regex=r"(?<=ab)t(?=he)|(?<!th)e(?!\w*d)"))
     yield "Split", "atomic groups", plain(split(Regex=r"(?>a+)b|\s++|(?:th)++(?>e\w*d|e)"))
+    yield "Split", "look-around in atomic groups", plain(split(Regex=r"(?>a(?!bc))|(?>(?<=th)e\w|\w(?=he))"))
     yield "Split", "back-references to one of a few texts", plain(split(Regex=r"([ab.!])\1*"))
     yield "Split", "back-references to the character before", plain(split(Regex=r"(.)\1*"))
     yield "Split", "repeats of something that may be empty", plain(split(Regex=r"(?:a?b*)+|\s"))
     yield "Split", "back-references to any text", plain(split(Regex=r"(a+)\1"))
     yield "Split", "the start of a match set by \\K", plain(split(Regex=r"a\Kb|t\K[he]+"))
     yield "Split", "text segments by \\X", plain(split(Regex=r"\X"))
+    yield "Split", "absent groups", plain(split(Regex=r"t(?~he|d)h?|(?~|b.|\w+)a"))
     yield "Split", "calls of groups", plain(split(Regex=r"(?<n>a)\g<n>"))
-    yield "Split", "look-ahead over several characters in an atomic group", plain(split(Regex=r"(?>a(?!bc))"))
     for alone in (True, False):
         yield "Digits", f"individual_digits {alone}".lower(), plain({"type": "Digits", "individual_digits": alone})
     for behavior in BEHAVIORS:

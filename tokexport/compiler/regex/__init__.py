@@ -94,9 +94,8 @@ class SplitProgram:
 def compile_split(split: Split) -> SplitProgram:
     r"""Compile one pre-tokenizer stage.
 
-    Raises UnsupportedError, naming the pattern and the place in it, where the table could not be exact: far look-around
-    in atomic groups, references to groups that may hold many texts, repeats whose empty turns matter, and whatever the dialect's
-    engine itself refuses.
+    Raises UnsupportedError, naming the pattern and the place in it, where the table could not be exact: references to
+    groups that may hold many texts, repeats whose empty turns matter, and whatever the dialect's engine itself refuses.
 
     >>> program = compile_split(Split(r"\s+(?!\S)|\s+|\S+"))
     >>> program.n_classes, program.transitions.shape, program.n_memo

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.compiler.regex.classes import partition
-from tokexport.compiler.regex.program import Again, Check, Fork, Mark, Match, Program, Take, Turn, asked_by
+from tokexport.compiler.regex.program import Again, Check, Fork, Match, Program, Take, Turn, asked_by
 from tokexport.compiler.regex.syntax import Condition, Doubled, Every, Far, Neighbour, Opposite, PatternError, Some
 
 MAX_STATES = 4096
@@ -41,7 +41,7 @@ class Automaton:
 
 
 def determinise(program: Program, alphabet: npt.NDArray[np.int64]) -> Automaton:
-    """Run all threads of a program at once, over every class of symbols of the alphabet.
+    """Run all threads of a program at once, over every class of symbols of the alphabet. It asks about neighbours only.
 
     Raises PatternError where that takes too many states.
 
@@ -53,26 +53,7 @@ def determinise(program: Program, alphabet: npt.NDArray[np.int64]) -> Automaton:
     >>> automaton.ends[2].tolist()
     [True, True, True, True]
     """
-    tests = [test for condition in program.conditions for test in asked_by(condition)]
-    near = [test for test in tests if isinstance(test, Neighbour)]
-    for test in tests:
-        if isinstance(test, Far):
-            raise PatternError(
-                test.offset,
-                f"a look-{'ahead' if test.ahead else 'behind'} over more than one character in an atomic group",
-                "one over a single character is, and outside of such groups one over any number",
-            )
-        if isinstance(test, Doubled):
-            raise PatternError(
-                test.offset,
-                "a reference to a group in an atomic group",
-                "outside of such groups, or of few texts, it is",
-            )
-    for instruction in program.instructions:
-        if isinstance(instruction, Mark):
-            raise PatternError(
-                instruction.offset, "the operator \\K in an atomic group", "outside of such groups it is"
-            )
+    near = [test for condition in program.conditions for test in asked_by(condition) if isinstance(test, Neighbour)]
     symbols = partition([*program.sets, *(test.members for test in near)], alphabet)
     holds, rows = symbols.holds[: len(program.sets)], symbols.holds[len(program.sets) :]
     truth = {id(test): neighbour_truth(test, row) for test, row in zip(near, rows, strict=True)}

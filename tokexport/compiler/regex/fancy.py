@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from tokexport.compiler.regex.absent import absent_group, nested_absent
 from tokexport.compiler.regex.captures import Groups
 from tokexport.compiler.regex.casefold import variants_of
 from tokexport.compiler.regex.fancy_set import (
@@ -101,7 +102,7 @@ def parse(pattern: str) -> Node:
     r"""The tree of a pattern.
 
     Raises PatternError for what fancy-regex refuses, and for what has no place in a tree: calls of a group in itself, \G, conditions,
-    absent operators, backtracking control.
+    cut ranges, backtracking control.
 
     >>> node = parse("a{1,2}+")
     >>> type(node).__name__, node.body.low, node.body.high
@@ -119,6 +120,7 @@ class _Parser:
         self.source = PatternReader(pattern, Dialect.FANCY_REGEX)
         self.groups = Groups(pattern)
         self._options = _Options()
+        self._in_absent = False
 
     def alternatives(self) -> Node:
         branches = [self._branch()]
@@ -257,6 +259,8 @@ class _Parser:
         if letter in _UNSUPPORTED_ESCAPES:
             raise source.refused(_UNSUPPORTED_ESCAPES[letter], "look-ahead and look-behind are", start)
         if letter == "g":
+            if self._in_absent:
+                raise nested_absent(start)
             return self.groups.call(source, start)
         if letter in DECIMAL or letter == "k":
             return self.groups.reference(source, letter, self._options.ignore_case, start)
@@ -317,7 +321,11 @@ class _Parser:
             if not name:
                 raise source.refused("a group without a name in its brackets", "a named group is", start)
         elif source.skip("?P>"):
+            if self._in_absent:
+                raise nested_absent(start)
             return Call(source.take_until(")"), start)
+        elif source.skip("?~"):
+            return self._absent(start)
         elif source.skip("?"):
             return self._optioned_group(start)
         elif source.looking_at("*"):
@@ -325,6 +333,16 @@ class _Parser:
         # A group is a node of its own even when it is empty: it may be repeated.
         number = self.groups.opened(name)
         return self.groups.closed(number, Sequence((self._closed(start),)))
+
+    def _absent(self, start: int) -> Node:
+        if self._in_absent:
+            raise nested_absent(start)
+        if self.source.looking_at("|"):
+            raise self.source.refused("an absent group that begins with (?~|", "one without the bar is", start)
+        self._in_absent = True
+        body = self._closed(start)
+        self._in_absent = False
+        return absent_group(body, start)
 
     def _optioned_group(self, start: int) -> Node | None:
         source = self.source

@@ -9,7 +9,8 @@ A look-behind, as in ``(?<!foo)bar``, is the same from the other side: the pass 
 it is what is behind, and every look-behind is a test of the one label behind. Below, words like "ahead" are meant as the pass has it.
 
 A pattern that looks far both ways takes two passes. The second goes the other way and reads the labels of the first in place of classes. So
-its look-arounds may ask those of the first, which are tests of a neighbour by then.
+its look-arounds may ask those of the first, which are tests of a neighbour by then. Where they ask each other to and fro there are more
+passes, and passes.py makes two of them.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ from tokexport.compiler.regex.dfa import (
     too_many_states,
 )
 from tokexport.compiler.regex.kept import keeps, search_passes
-from tokexport.compiler.regex.labelling import Labelling, composed, joined_labels, with_doubled
+from tokexport.compiler.regex.labelling import Labelling, with_doubled
+from tokexport.compiler.regex.passes import in_two_passes
 from tokexport.compiler.regex.program import (
     Again,
     Check,
@@ -58,6 +60,7 @@ from tokexport.compiler.regex.syntax import (
 )
 
 MAX_LABELS = 2048  # before those that no state tells apart are joined
+MAX_ANSWERS = 1 << 19  # that a pass works out, which takes about a minute
 
 _Looks: TypeAlias = "Sequence[tuple[Far, Program]]"  # look-arounds, each with the program of its body
 
@@ -74,7 +77,7 @@ def determinise_far(program: Program, alphabet: npt.NDArray[np.int64]) -> tuple[
     ``classes`` of the automaton has the class of each symbol of the alphabet, for the first labelling to read. A labelling is left out
     where a neighbour tells all after all, as other parts of the pattern have it. Last: whether the first labelling reads symbols that
     are doubled as other classes than ``classes`` has, those behind as many.
-    Raises PatternError where that takes too many states or labels, or two passes do not tell all.
+    Raises PatternError where that takes too many states or labels.
 
     >>> from tokexport.compiler.regex.atomic import resolved
     >>> from tokexport.compiler.regex.fancy import parse
@@ -83,10 +86,10 @@ def determinise_far(program: Program, alphabet: npt.NDArray[np.int64]) -> tuple[
     >>> automaton.classes.tolist(), labelling.next.tolist(), labelling.labels.tolist()
     ([0, 1, 2], [[0, 1, 0], [1, 1, 0]], [[0, 1, 2], [3, 1, 2]])
     """
-    looks = _innermost_first(program.conditions)
+    looks = _innermost_first(program)
     programs = [program, *(inner for _, inner in looks)]
     sets = [members for each in programs for members in each.sets]
-    tests = [test for each in programs for test in _tests(each)]
+    tests = {id(test): test for each in programs for test in _tests(each)}.values()
     near = [test for test in tests if isinstance(test, Neighbour)]
     doubled = [test for test in tests if isinstance(test, Doubled)]
     classes = partition([*sets, *(test.members for test in near)], alphabet)
@@ -109,17 +112,11 @@ def determinise_far(program: Program, alphabet: npt.NDArray[np.int64]) -> tuple[
     holds = holds.reshape(len(program.sets), symbols.count)
     every_symbol = np.arange(symbols.count, dtype=np.int32)
     if keeps(program):
-        if any(labelling.forward for labelling in labellings):
-            raise PatternError(
-                min(look.offset for look, _ in looks if not look.ahead),
-                "a look-behind over more than one character beside the operator \\K",
-                "one over a single character is, and a look-ahead over any number",
-            )
-        automaton, (first, second) = search_passes(program, holds, symbols.truth)
-        labellings = [composed(labellings[0], first) if labellings else first, second]
+        automaton, searching = search_passes(program, holds, symbols.truth)
+        labellings += searching
     else:
         automaton = minimise(determinise_over(program, every_symbol, holds, symbols.truth))
-    joined, kept = joined_labels(automaton.classes, labellings)
+    joined, kept = in_two_passes(automaton.classes, labellings)
     if not doubled:
         return replace(automaton, classes=joined[classes.classes]), kept, False
     each_class, kept = with_doubled(joined, kept)
@@ -177,16 +174,26 @@ def _labelled(
 
 
 def _passes(looks: _Looks) -> list[_Looks]:
-    """The look-arounds of the first pass, and those of the second, if there are any: they may ask those of the first, not the other way."""
-    ahead, behind = ([each for each in looks if each[0].ahead is way] for way in (True, False))
-    for first, second in ((ahead, behind), (behind, ahead)):
-        if not any(_asks(inner, second) for _, inner in first):
-            return [each for each in (first, second) if each]
-    raise PatternError(
-        min(look.offset for look, inner in looks if _asks(inner, ahead if not look.ahead else behind)),
-        "a look-behind inside a look-ahead and a look-ahead inside a look-behind, over more than one character each",
-        "one inside the other in one of the two ways is",
-    )
+    """The look-arounds of each pass, which go to and fro: they may ask those of the passes before, and of their own.
+
+    One that looks ahead is in a pass from the end. Whichever way the first pass goes, so that there are as few as can be.
+    """
+    return min((_passes_from(looks, ahead) for ahead in (True, False)), key=len)
+
+
+def _passes_from(looks: _Looks, ahead: bool) -> list[_Looks]:
+    passes: list[_Looks] = []
+    left = looks
+    while left:
+        own: list[tuple[Far, Program]] = []
+        later: list[tuple[Far, Program]] = []
+        for each in left:
+            (own if each[0].ahead is ahead and not _asks(each[1], later) else later).append(each)
+        if own:
+            passes.append(own)
+        left = later
+        ahead = not ahead
+    return passes
 
 
 def _asks(program: Program, looks: _Looks) -> bool:
@@ -197,21 +204,24 @@ def _tests(program: Program) -> list[Test]:
     return [test for condition in program.conditions for test in asked_by(condition)]
 
 
-def _innermost_first(conditions: Sequence[Condition]) -> list[tuple[Far, Program]]:
-    """Each look-around with its program, behind those that it asks itself."""
-    found: list[tuple[Far, Program]] = []
-    for condition in conditions:
-        for test in asked_by(condition):
-            if isinstance(test, Far) and not any(test is look for look, _ in found):
+def _innermost_first(program: Program) -> list[tuple[Far, Program]]:
+    """Each look-around that a program asks, with its own program, behind those that it asks itself."""
+    found: dict[int, tuple[Far, Program]] = {}
+
+    def find(asking: Program) -> None:
+        for test in _tests(asking):
+            if isinstance(test, Far) and id(test) not in found:
                 inner = program_of(test.body)
                 for instruction in inner.instructions:
                     if isinstance(instruction, Mark):
                         raise PatternError(
                             instruction.offset, "the operator \\K in a look-around", "outside of look-arounds it is"
                         )
-                found += _innermost_first(inner.conditions)
-                found.append((test, inner))
-    return found
+                find(inner)
+                found[id(test)] = test, inner
+
+    find(program)
+    return list(found.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +239,11 @@ class _Backward:
     def __init__(self, looks: _Looks, symbols: _Symbols, *, mirrored: bool) -> None:
         self._looks = looks
         self._n_classes = symbols.count
-        self._members = [[symbols.members[id(each)] for each in program.sets] for _, program in looks]
+        self._ends = [
+            [number for number, each in enumerate(program.instructions) if isinstance(each, Match)]
+            for _, program in looks
+        ]
+        self._takes = [_takes_of(program, symbols) for _, program in looks]
         self._sources = [_sources(program) for _, program in looks]
         # The pass before went the other way: what was ahead of it in the text is behind this one.
         self._truth = {
@@ -238,6 +252,8 @@ class _Backward:
             for test in _tests(program)
             if id(test) in symbols.truth
         }
+        # What no look-around of this pass is asked for, by condition, class behind and class ahead.
+        self._known: dict[tuple[int, int, int], bool] = {}
 
     def table(self) -> _Table:
         """All states that can be met, the one at the end of the text first."""
@@ -256,7 +272,7 @@ class _Backward:
                     break
                 state = behind, tuple(self._taken(look, each, behind) for look, each in enumerate(sure))
                 if state not in numbers:
-                    if len(numbers) > MAX_STATES * 4:
+                    if len(numbers) > min(MAX_STATES * 4, MAX_ANSWERS // (n_classes * len(self._looks))):
                         raise too_many_states()
                     numbers[state] = len(numbers)
                     queue.append(state)
@@ -267,29 +283,24 @@ class _Backward:
 
     def _taken(self, look: int, sure: set[int], symbol: int) -> frozenset[int]:
         """The takes that may begin before a symbol, if these instructions are sure behind it."""
-        members = self._members[look]
-        return frozenset(
-            number
-            for number, instruction in enumerate(self._looks[look][1].instructions)
-            if isinstance(instruction, Take) and instruction.target in sure and members[instruction.members][symbol]
-        )
+        return frozenset(number for number, target in self._takes[look][symbol] if target in sure)
 
     def _sure(self, takes: tuple[frozenset[int], ...], behind: int, ahead: int) -> tuple[list[set[int]], list[bool]]:
         """The instructions of each look-ahead from which it is sure to match here, and whether its first is one of them."""
         answers: dict[int, bool] = {}
         all_sure = []
         for look, (test, program) in enumerate(self._looks):
-            held = [self._holds(condition, behind, ahead, answers) for condition in program.conditions]
             sources = self._sources[look]
-            queue = [
-                number for number, instruction in enumerate(program.instructions) if isinstance(instruction, Match)
-            ]
-            queue += takes[look]
+            queue = [*self._ends[look], *takes[look]]
             sure = set(queue)
             for number in queue:
                 for source in sources[number]:
                     instruction = program.instructions[source]
-                    if source not in sure and not (isinstance(instruction, Check) and not held[instruction.condition]):
+                    if source in sure:
+                        continue
+                    if not isinstance(instruction, Check) or self._holds(
+                        program.conditions[instruction.condition], behind, ahead, answers
+                    ):
                         sure.add(source)
                         queue.append(source)
             answers[id(test)] = program.start in sure
@@ -297,17 +308,36 @@ class _Backward:
         return all_sure, list(answers.values())
 
     def _holds(self, condition: Condition, behind: int, ahead: int, answers: Mapping[int, bool]) -> bool:
+        key = id(condition), behind, ahead
+        if key in self._known:
+            return self._known[key]
+        held = self._asked(condition, behind, ahead, answers)
+        if not any(id(test) in answers for test in asked_by(condition)):
+            self._known[key] = held
+        return held
+
+    def _asked(self, condition: Condition, behind: int, ahead: int, answers: Mapping[int, bool]) -> bool:
         match condition:
             case Neighbour() | Doubled() | Far():
                 if id(condition) in answers:
                     return answers[id(condition)]
                 return bool(self._truth[id(condition)][behind, ahead])
             case Every(parts):
-                return all(self._holds(part, behind, ahead, answers) for part in parts)
+                return all(self._asked(part, behind, ahead, answers) for part in parts)
             case Some(parts):
-                return any(self._holds(part, behind, ahead, answers) for part in parts)
+                return any(self._asked(part, behind, ahead, answers) for part in parts)
             case Opposite(part):
-                return not self._holds(part, behind, ahead, answers)
+                return not self._asked(part, behind, ahead, answers)
+
+
+def _takes_of(program: Program, symbols: _Symbols) -> list[list[tuple[int, int]]]:
+    """For each symbol the instructions that consume it, and where they go on."""
+    takes = [(number, each) for number, each in enumerate(program.instructions) if isinstance(each, Take)]
+    members = [symbols.members[id(each)] for each in program.sets]
+    return [
+        [(number, take.target) for number, take in takes if members[take.members][symbol]]
+        for symbol in range(symbols.count)
+    ]
 
 
 def _sources(program: Program) -> list[list[int]]:

@@ -33,26 +33,6 @@ class Labelling:
         return labels if self.forward else labels[::-1]
 
 
-def composed(first: Labelling, second: Labelling) -> Labelling:
-    """One labelling for two that go the same way, of which the second reads the labels of the first."""
-    numbers = {(0, 0): 0}
-    queue = [(0, 0)]
-    following: list[list[int]] = []
-    labels: list[list[int]] = []
-    for one, other in queue:
-        middle = first.labels[one]
-        targets = [*zip(first.next[one].tolist(), second.next[other, middle].tolist(), strict=True)]
-        for target in targets:
-            if target not in numbers:
-                if len(numbers) > MAX_STATES * 4:
-                    raise too_many_states()
-                numbers[target] = len(numbers)
-                queue.append(target)
-        following.append([numbers[target] for target in targets])
-        labels.append(second.labels[other, middle].tolist())
-    return Labelling(np.array(following), np.array(labels), first.forward)
-
-
 def joined_labels(
     joined: npt.NDArray[np.int32], labellings: Sequence[Labelling]
 ) -> tuple[npt.NDArray[np.int32], tuple[Labelling, ...]]:

@@ -8,15 +8,24 @@ Facts: Oniguruma 6.9.9, doc/RE, and what the library does when it is run.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
+from tokexport.compiler.regex.absent import absent_expression, absent_group, nested_absent
 from tokexport.compiler.regex.captures import Groups
-from tokexport.compiler.regex.casefold import folded_literal, folded_set, variants_of
+from tokexport.compiler.regex.casefold import folded_set
+from tokexport.compiler.regex.oniguruma_literal import (
+    Item,
+    Literal,
+    closed_literals,
+    finished,
+    is_anchor,
+    is_open,
+    is_string,
+    joined,
+)
 from tokexport.compiler.regex.oniguruma_set import BracketReader, escaped_character
 from tokexport.compiler.regex.reader import DECIMAL, PatternReader
 from tokexport.compiler.regex.segments import segment_boundary, text_segment
 from tokexport.compiler.regex.syntax import (
-    EMPTY,
     LOOK_SIGNS,
     Assertion,
     Atomic,
@@ -36,7 +45,7 @@ from tokexport.compiler.regex.syntax import (
     complement,
     members_of,
 )
-from tokexport.compiler.unicode import CodePoints, shorthand_set
+from tokexport.compiler.unicode import shorthand_set
 from tokexport.model import Dialect
 
 _LINE_FEED = members_of((0x0A, 0x0A))
@@ -65,29 +74,14 @@ class _Options:
     dot_all: bool = False
     extended: bool = False
     one_by_one: bool = False  # inside a look-behind no characters fold together
-
-
-@dataclass(frozen=True, slots=True)
-class _Literal:
-    """Characters that stand together; they are folded together under ``(?i)``. ``open``: more characters may join them.
-
-    ``one_by_one``: each is folded for itself.
-    """
-
-    code_points: tuple[int, ...]
-    ignore_case: bool
-    open: bool = False
-    one_by_one: bool = False
-
-
-_Item: TypeAlias = "Node | _Literal"
+    in_absent: bool = False
 
 
 def parse(pattern: str) -> Node:
     r"""The tree of a pattern.
 
     Raises PatternError for what Oniguruma refuses, and for what has no place in a tree: calls of a group in itself, \G, conditions,
-    absent operators, callouts.
+    cut ranges, callouts.
 
     >>> node = parse("a{2,1}")  # possessive, because 1 < 2
     >>> type(node).__name__, node.body.low, node.body.high
@@ -106,31 +100,35 @@ class _Parser:
         self.groups = Groups(pattern)
 
     def alternatives(self, options: _Options) -> Node:
-        return _finished(self._alternatives(options))
+        return finished(self._alternatives(options))
 
-    def _alternatives(self, options: _Options) -> list[_Item]:
+    def _alternatives(self, options: _Options) -> list[Item]:
         """The items of the only branch, or one Choice of several branches."""
+        branches = self._branches(options)
+        return branches[0] if len(branches) == 1 else [Choice(tuple(finished(branch) for branch in branches))]
+
+    def _branches(self, options: _Options) -> list[list[Item]]:
         branches = [self._branch(options)]
         while self.source.skip("|"):
             branches.append(self._branch(options))
-        return branches[0] if len(branches) == 1 else [Choice(tuple(_finished(branch) for branch in branches))]
+        return branches
 
-    def _branch(self, options: _Options) -> list[_Item]:
+    def _branch(self, options: _Options) -> list[Item]:
         source = self.source
-        items: list[_Item] = []
+        items: list[Item] = []
         self._skip_comments(options)
         while not (source.at_end or source.looking_at("|") or source.looking_at(")")):
             start = source.position
             atom = self._atom(options)
             self._skip_comments(options)
             piece = self._quantified(atom, options, start)
-            joined = _joined([items[-1], piece[0]]) if items else []
-            if len(joined) == 1 and _is_open(items[-1]) and _is_open(piece[0]):
-                items[-1] = joined[0]
+            one = joined([items[-1], piece[0]]) if items else []
+            if len(one) == 1 and is_open(items[-1]) and is_open(piece[0]):
+                items[-1] = one[0]
             else:
                 # A group without a quantifier is not a node of its own, except at the head of a branch.
-                items.extend(piece if items or len(piece) == 1 else [_finished(piece)])
-        return items or [_Literal((), ignore_case=False)]
+                items.extend(piece if items or len(piece) == 1 else [finished(piece)])
+        return items or [Literal((), ignore_case=False)]
 
     def _skip_comments(self, options: _Options) -> None:
         source = self.source
@@ -147,7 +145,7 @@ class _Parser:
             else:
                 return
 
-    def _quantified(self, atom: list[_Item], options: _Options, start: int) -> list[_Item]:
+    def _quantified(self, atom: list[Item], options: _Options, start: int) -> list[Item]:
         """The atom with all quantifiers that follow; as it is where there is none (or only {1})."""
         node: Node | None = None
         once = False
@@ -155,17 +153,17 @@ class _Parser:
             offset = self.source.position
             quantifier = self._quantifier()
             if quantifier is None:
-                return [node] if node is not None else _closed_literals(atom) if once else atom
+                return [node] if node is not None else closed_literals(atom) if once else atom
             low, high, greedy, possessive = quantifier
             # Behind {1} the engine repeats the last character of a string, and not the group that the string stands in.
-            if _is_anchor(atom) or (once and _is_string(atom)):
+            if is_anchor(atom) or (once and is_string(atom)):
                 raise self.source.refused(
                     "a quantifier on something that cannot be repeated", "one on a character or group is", offset
                 )
             if (low, high) == (1, 1):
                 once = node is None
             else:
-                body = _finished(atom) if node is None else node
+                body = finished(atom) if node is None else node
                 # The engine ends a repeat at its first empty turn, or does not, as the size of the body has it.
                 empty_turns = offset if (high is None or high > 1) and can_match_empty(body) else None
                 node = Repeat(body, low, high, greedy, empty_turns)
@@ -203,7 +201,7 @@ class _Parser:
             return None
         return source.count(low or "0", start), source.count(high, start) if high else None, not comma
 
-    def _atom(self, options: _Options) -> list[_Item]:
+    def _atom(self, options: _Options) -> list[Item]:
         source = self.source
         start = source.position
         character = source.take()
@@ -230,13 +228,13 @@ class _Parser:
                 if self._interval() is not None:
                     raise source.refused("a counted repeat of nothing", "one behind a character or group is", start)
                 source.position = start + 1
-                return [_Literal((ord("{"),), options.ignore_case, True, options.one_by_one)]
+                return [Literal((ord("{"),), options.ignore_case, True, options.one_by_one)]
             case "\\":
                 return [self._escape(options, start)]
             case _:
-                return [_Literal((ord(character),), options.ignore_case, True, options.one_by_one)]
+                return [Literal((ord(character),), options.ignore_case, True, options.one_by_one)]
 
-    def _escape(self, options: _Options, start: int) -> _Item:
+    def _escape(self, options: _Options, start: int) -> Item:
         source = self.source
         letter = source.take()
         if letter in _ANCHORS:
@@ -247,6 +245,8 @@ class _Parser:
         if letter == "g" and bracketed:
             if options.one_by_one:
                 raise source.refused("a call of a group in a look-behind", "outside of look-behinds it is", start)
+            if options.in_absent:
+                raise nested_absent(start)
             return self.groups.call(source, start)
         if letter in DECIMAL - {"0"} or (letter == "k" and bracketed):
             return self.groups.reference(source, letter, options.ignore_case, start)
@@ -264,9 +264,9 @@ class _Parser:
                 # There the engine takes the end of the look-behind for the end of a segment.
                 raise source.refused("a text segment \\X in a look-behind", "outside of look-behinds it is", start)
             case "X":
-                return text_segment(start)
+                return text_segment()
             case "y" | "Y":
-                return segment_boundary(start, negative=letter == "Y")
+                return segment_boundary(negative=letter == "Y")
             case "N":
                 return Characters(complement(_LINE_FEED))
             case "O":
@@ -275,7 +275,7 @@ class _Parser:
         escaped = escaped_character(source, in_bracket=False)
         if isinstance(escaped, int):
             is_open = source.position == start + 2 and escaped == ord(letter)
-            return _Literal((escaped,), options.ignore_case, is_open, options.one_by_one)
+            return Literal((escaped,), options.ignore_case, is_open, options.one_by_one)
         return Characters(escaped)
 
     def _refuse_ahead_inside_behind(self, ahead: bool, options: _Options, start: int) -> None:
@@ -284,18 +284,20 @@ class _Parser:
                 "a look-behind that holds a look-ahead", "look-behinds that hold others are", start
             )
 
-    def _group(self, options: _Options, start: int) -> list[_Item]:
+    def _group(self, options: _Options, start: int) -> list[Item]:
         source = self.source
         if source.skip("?:"):
-            return _closed_literals(self._closed(self._alternatives(options), start))
+            return closed_literals(self._closed(self._alternatives(options), start))
         for sign, ahead, negative in LOOK_SIGNS:
             if source.skip(sign):
                 self._refuse_ahead_inside_behind(ahead, options, start)
                 inside = replace(options, one_by_one=options.one_by_one or not ahead)
                 body = self._closed(self._alternatives(inside), start)
-                return [Look(_finished(body), ahead, negative, start)]
+                return [Look(finished(body), ahead, negative, start)]
         if source.skip("?>"):
-            return [Atomic(_finished(self._closed(self._alternatives(options), start)), start)]
+            return [Atomic(finished(self._closed(self._alternatives(options), start)), start)]
+        if source.skip("?~"):
+            return [self._absent(options, start)]
         name = None
         if source.skip("?<") or source.skip("?'"):
             name = source.take_until(">" if source.text[source.position - 1] == "<" else "'")
@@ -307,10 +309,24 @@ class _Parser:
             raise source.refused("a callout", "patterns without callouts are", start)
         # A capturing group is a node of its own, so that nothing in it folds with what stands beside it.
         number = self.groups.opened(name, callable=not options.one_by_one)
-        held = _finished(self._closed(self._alternatives(options), start))
+        held = finished(self._closed(self._alternatives(options), start))
         return [self.groups.closed(number, held)]
 
-    def _optioned_group(self, options: _Options, start: int) -> list[_Item]:
+    def _absent(self, options: _Options, start: int) -> Node:
+        if options.in_absent:
+            raise nested_absent(start)
+        if options.one_by_one:
+            raise self.source.refused("an absent group in a look-behind", "outside of look-behinds it is", start)
+        inside = replace(options, in_absent=True)
+        if not self.source.skip("|"):
+            return absent_group(finished(self._closed(self._alternatives(inside), start)), start)
+        absent, *others = self._branches(inside)
+        self._closed([], start)
+        if not others:
+            raise self.source.refused("a range cut by (?~|", "an absent group, or (?~|absent|expression), is", start)
+        return absent_expression(finished(absent), Choice(tuple(map(finished, others))), start)
+
+    def _optioned_group(self, options: _Options, start: int) -> list[Item]:
         source = self.source
         value = True
         while (letter := source.take()) not in ":)":
@@ -329,59 +345,9 @@ class _Parser:
                     )
         body = self._alternatives(options)
         # (?i) reaches over all that follows in its group, further alternatives included.
-        return [_finished(body if letter == ")" else self._closed(body, start))]
+        return [finished(body if letter == ")" else self._closed(body, start))]
 
-    def _closed(self, body: list[_Item], start: int) -> list[_Item]:
+    def _closed(self, body: list[Item], start: int) -> list[Item]:
         if not self.source.skip(")"):
             raise self.source.refused("an unmatched opening parenthesis", "balanced parentheses are", start)
         return body
-
-
-def _is_anchor(atom: list[_Item]) -> bool:
-    return len(atom) == 1 and isinstance(atom[0], Assertion | Keep | Look)
-
-
-def _is_string(atom: list[_Item]) -> bool:
-    return all(isinstance(item, _Literal) for item in atom) and not (
-        len(atom) == 1 and isinstance(atom[0], _Literal) and len(atom[0].code_points) == 1
-    )
-
-
-def _is_open(item: _Item) -> bool:
-    return isinstance(item, _Literal) and item.open
-
-
-def _closed_literals(items: list[_Item]) -> list[_Item]:
-    return [replace(item, open=False) if isinstance(item, _Literal) else item for item in items]
-
-
-def _finished(items: list[_Item]) -> Node:
-    """The node of a branch."""
-    nodes = [_unfolded(item) if isinstance(item, _Literal) else item for item in _joined(items)]
-    return nodes[0] if len(nodes) == 1 else Sequence(tuple(nodes))
-
-
-def _joined(items: list[_Item]) -> list[_Item]:
-    """The same items; literals that stand side by side are one."""
-    joined: list[_Item] = []
-    for item in items:
-        last = joined[-1] if joined else None
-        if isinstance(item, _Literal) and isinstance(last, _Literal) and item.ignore_case == last.ignore_case:
-            joined[-1] = replace(last, code_points=last.code_points + item.code_points)
-        else:
-            joined.append(item)
-    return joined
-
-
-def _unfolded(literal: _Literal) -> Node:
-    if not literal.code_points:
-        return EMPTY
-    if literal.ignore_case:
-        if not literal.one_by_one:
-            return folded_literal(literal.code_points)
-        return Sequence(tuple(Characters(variants_of(each, Dialect.ONIGURUMA)) for each in literal.code_points))
-    return Sequence(tuple(Characters(_single(code_point)) for code_point in literal.code_points))
-
-
-def _single(code_point: int) -> CodePoints:
-    return members_of((code_point, code_point))

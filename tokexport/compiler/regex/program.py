@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from tokexport.compiler.regex.syntax import (
+    ALWAYS,
     Assertion,
     Automaton,
     Characters,
@@ -175,7 +176,12 @@ class _Writer:
     def _write_automaton(self, node: Automaton, after: int) -> int:
         states = [self.add(Fork(())) for _ in node.exits]
         for state, exit_condition, arcs in zip(states, node.exits, node.arcs, strict=True):
-            targets = [self.add(Take(self._set_number(members), states[target])) for members, target in arcs]
+            targets = []
+            for condition, members, target in arcs:
+                take = self.add(Take(self._set_number(members), states[target]))
+                targets.append(
+                    take if condition is ALWAYS else self.add(Check(self._condition_number(condition), take))
+                )
             leave = self.add(Check(self._condition_number(exit_condition), after))
             self.program.instructions[state] = Fork((leave, *targets))
         starts = [self.add(Check(self._condition_number(held), states[target])) for held, target in node.starts]

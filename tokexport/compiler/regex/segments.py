@@ -7,6 +7,8 @@ characters are of which class, the engine says.
 
 from __future__ import annotations
 
+from functools import cache
+
 from tokexport.compiler.regex.syntax import (
     Assertion,
     Characters,
@@ -30,22 +32,23 @@ _LINE_FEED = members_of((0x0A, 0x0A))
 _JOINER = members_of((0x200D, 0x200D))
 
 
-def segment_boundary(offset: int, *, negative: bool) -> Node:
+def segment_boundary(*, negative: bool) -> Node:
     r"""``\y``, or ``\Y``."""
-    joined = _joined(offset)
+    joined = _joined()
     return Assertion(joined if negative else Opposite(joined))
 
 
-def text_segment(offset: int) -> Node:
+def text_segment() -> Node:
     r"""``\X``: any character, and all that are joined to it."""
-    joined = _joined(offset)
+    joined = _joined()
     more = Sequence((Assertion(joined), Characters(_ANY)))
     # The engine keeps what it has found, and so has to go on to the boundary.
     return Sequence((Characters(_ANY), Repeat(more, 0, None, greedy=True), Assertion(Opposite(joined))))
 
 
-def _joined(offset: int) -> Condition:
-    """That there is a character on either side, and no boundary between them."""
+@cache
+def _joined() -> Condition:
+    """That there is a character on either side, and no boundary between them. One object, so that all who ask it ask the same."""
     sets = segment_sets()
     open_end = sets["before_mark"]  # all but line ends and other controls
     vowel_before = sets["before_vowel"] & ~sets["before_leading"]
@@ -57,26 +60,26 @@ def _joined(offset: int) -> Condition:
             Every((_behind(sets["before_leading"]), _ahead(sets["after_leading"]))),  # GB6
             Every((_behind(vowel_before), _ahead(sets["after_vowel"]))),  # GB7
             Every((_behind(sets["before_trailing"]), _ahead(sets["after_trailing"]))),  # GB8
-            Every((_ahead(sets["picture"]), _picture_joiner(sets["picture"], sets["extend"], offset))),  # GB11
-            Every((_ahead(indicator), _odd_run(indicator, offset))),  # GB12, GB13
+            Every((_ahead(sets["picture"]), _picture_joiner(sets["picture"], sets["extend"]))),  # GB11
+            Every((_ahead(indicator), _odd_run(indicator))),  # GB12, GB13
         )
     )
     pair = Every((_behind(_CARRIAGE_RETURN), _ahead(_LINE_FEED)))  # GB3
     return Some((pair, Every((_behind(open_end), _ahead(open_end), rules))))  # GB1, GB2, GB4, GB5
 
 
-def _picture_joiner(picture: CodePoints, extend: CodePoints, offset: int) -> Condition:
+def _picture_joiner(picture: CodePoints, extend: CodePoints) -> Condition:
     """A picture stands before the place, what extends it, and a joiner; a look-behind is read from its end."""
     parts = (Characters(_JOINER), Repeat(Characters(extend), 0, None, greedy=True), Characters(picture))
-    return Far(Sequence(parts), False, offset)
+    return Far(Sequence(parts), False)
 
 
-def _odd_run(indicator: CodePoints, offset: int) -> Condition:
+def _odd_run(indicator: CodePoints) -> Condition:
     """An odd number of regional indicators stands before the place."""
     one = Characters(indicator)
     pairs = Repeat(Sequence((one, one)), 0, None, greedy=True)
     begins = Assertion(Neighbour(True, complement(indicator), edge=True))
-    return Far(Sequence((one, pairs, begins)), False, offset)
+    return Far(Sequence((one, pairs, begins)), False)
 
 
 def _ahead(members: CodePoints) -> Condition:

@@ -64,14 +64,13 @@ class Opposite:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Far:
-    """What follows a position matches a body, however many characters that takes; ``offset`` is that of the look-around.
+    """What follows a position matches a body, however many characters that takes.
 
     Without ``ahead`` it is what comes before the position, read from there to the start of the text, and ``body`` is written for that.
     """
 
     body: Node
     ahead: bool
-    offset: int
 
 
 # What a condition is made of.
@@ -178,12 +177,13 @@ class Automaton:
     """A deterministic automaton: what is left of an atomic group once it is compiled by itself.
 
     ``starts``: conditions, exactly one of which holds, and the state to start in. ``exits[state]``: where it holds the match ends.
-    ``arcs[state]``: sets, disjoint from each other, and the state that each leads to. Where a match ends, no arc leads to another end.
+    ``arcs[state]``: conditions, sets, and the state that each leads to; where conditions hold together, their sets are disjoint. Where a
+    match ends, no arc leads to another end.
     """
 
     starts: tuple[tuple[Condition, int], ...]
     exits: tuple[Condition, ...]
-    arcs: tuple[tuple[tuple[CodePoints, int], ...], ...]
+    arcs: tuple[tuple[tuple[Condition, CodePoints, int], ...], ...]
 
 
 Node: TypeAlias = (
