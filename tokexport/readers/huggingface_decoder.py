@@ -7,7 +7,7 @@ from typing import Final
 
 from tokexport.errors import SourceError
 from tokexport.model import Begun, Dialect, Matching, Split
-from tokexport.readers.decoder_chain import (
+from tokexport.readers.decoder_steps import (
     DecoderStep,
     FallbackStep,
     FuseStep,
