@@ -108,6 +108,11 @@ DECODERS: dict[str, dict[str, Any] | None] = {
     "cleaned up by CTC as a whole": sequence(BYTE_LEVEL, ctc(True), strip(" ", 1, 1)),
     "runs cleaned up": sequence(FALLBACK, {"type": "WordPiece", "prefix": "▁", "cleanup": True}),
     "the name of a byte": sequence(replace("<0x41", "<0x", "String"), FUSE, FALLBACK, replace("\ufffd", "_")),
+    "any character": sequence(FUSE, replace(".", "é", "Regex"), replace("é{2}", "<0x", "Regex")),
+    "anything but": sequence(FALLBACK, FUSE, replace("[^aé]+", "-", "Regex"), strip("-", 1, 0)),
+    "where words begin and end": sequence(BYTE_LEVEL, replace(r"(?<!\d)(?=\d)|(?<=\d)(?!\d)", "|", "Regex")),
+    "matches of nothing": sequence(FUSE, replace("▁*", "-", "Regex"), replace("", "x")),
+    "matches of nothing in runs": sequence(FALLBACK, replace("A*|(?=é)", "-", "Regex"), replace("", "▁"), FUSE),
     "nothing": sequence(),
 }
 ATOMS = (
@@ -182,6 +187,11 @@ parts = st.one_of(
                 r"(?<!ab)(?<=\w) +(?=a)",
                 r" (?=\d)",
                 r"[ \n]\z",
+                "[^a]+",
+                ".",
+                "a*|(?=é)",
+                r"[^\x00-\x7f]",
+                "(?<=a)(?!b)",
             ]
         ),
         st.sampled_from([" ", "", "$0"]),

@@ -47,13 +47,12 @@ def product(machines: Sequence[Machine], most: int) -> Product:
     written: list[list[_Written]] = []
     for states in queue:
         row = [pass_on(machines, states, [symbol]) for symbol in symbols]
-        for _, after in row:
-            if after not in numbers:
-                if len(numbers) == most:
-                    raise TooManyStatesError
-                numbers[after] = len(numbers)
+        following.append([numbers.setdefault(after, len(numbers)) for _, after in row])
+        for number, (_, after) in zip(following[-1], row, strict=True):
+            if number == len(queue):
                 queue.append(after)
-        following.append([numbers[after] for _, after in row])
+        if len(queue) > most:
+            raise TooManyStatesError
         written.append([tuple(given) for given, _ in row])
     return Product(symbols, following, written, [tuple(end_of(machines, states)) for states in queue])
 

@@ -110,8 +110,9 @@ class _Chain:
         elif isinstance(step, StripStep):
             self._edit_runs(step.path, step.edits, step.edits)
             self._map(lambda text, first, last: step.apply(text))
-        elif self._fallback and (step.whole is None or step.sees_last):
-            _refuse(step.path, f"{step.name} between ByteFallback and Fuse", "put it before ByteFallback")
+        elif self._fallback and step.sees_last:
+            supported = "what it makes of the start of a run of bytes depends on what follows the run: put it before ByteFallback"
+            _refuse(step.path, f"{step.name} between ByteFallback and Fuse", supported)
         else:
             whole = step.whole or ()
             self._edit_runs(step.path, whole, whole if step.behind is None else step.behind)
@@ -177,7 +178,10 @@ class _Chain:
 
     def _fuse(self, step: FuseStep) -> None:
         if step.byte_level and self._fallback:
-            _refuse(step.path, "ByteLevel behind ByteFallback", "use the one or the other")
+            supported = (
+                "what it makes of the start of a run of bytes depends on the rest of the text: use the one or the other"
+            )
+            _refuse(step.path, "ByteLevel behind ByteFallback", supported)
         if self._joined:
             if step.byte_level:
                 self._spell_bytes(step.path)
