@@ -85,14 +85,16 @@ def _early(table: Product) -> Product:
     for state, following in enumerate(table.next):
         for after in set(following):
             before[after].append(state)
-    waiting = [*range(len(table.next))]
+    waiting = {*range(len(table.next))}
     while waiting:
         state = waiting.pop()
         known = len(sure[state])
         for after, text in zip(table.next[state], table.written[state], strict=True):
+            if not sure[state]:
+                break
             sure[state] = _shared(sure[state], text + sure[after])
         if len(sure[state]) < known:
-            waiting += before[state]
+            waiting.update(earlier for earlier in before[state] if sure[earlier])
     early = [
         [(text + sure[after])[len(sure[state]) :] for after, text in zip(following, row, strict=True)]
         for state, (following, row) in enumerate(zip(table.next, table.written, strict=True))
