@@ -31,7 +31,7 @@ UNIT_CHARACTER, UNIT_BYTE = 0, 1
 BPE, UNIGRAM, WORDPIECE, WORDLEVEL, GREEDY = range(1, 6)
 ENCODER_TAGS = (b"BIDS", b"TIDX", b"PIDX", b"SPLT")
 KNOWN_TAGS = frozenset(
-    b"RECS BYTS DECO SCOR SC64 RANK BIDS CHRS KEYS TIDX PIDX XPRS UNUS TRIE SPLT CUTS NORM ADDT ACLS POST TRIM ALGN SPID CHAT PROV "
+    b"RECS BYTS DECO SCOR SC64 RANK BIDS CHRS KEYS TIDX PIDX GRID XPRS UNUS TRIE SPLT CUTS NORM ADDT ACLS POST TRIM ALGN SPID CHAT PROV "
     b"TEST".split()
 )
 
@@ -97,6 +97,11 @@ def slot_of(h: int, displacement: int, slot_count: int) -> int:
     """Which slot a hash has."""
     x = ((h ^ (displacement * K3 & MASK)) * K1) & MASK
     return ((x >> 32) * slot_count) >> 32
+
+
+def row_starts(id_count: int, row_shift: int) -> int:
+    """How many starts of rows PIDX has, with the end of the last row."""
+    return ((id_count - 1) >> row_shift) + 2
 
 
 # ---- Reading numbers ------------------------------------------------------------
@@ -243,10 +248,14 @@ class SpecFile:
     def product(self, left: int, right: int) -> int | None:
         """What two neighbours merge to."""
         index = self.sections[b"PIDX"]
-        slots, buckets = u32(index, 0), u32(index, 4)
+        slots, buckets, row_shift = struct.unpack_from("<3I", index)
+        starts = 16 + 8 * slots
+        displacements = starts + 4 * row_starts(self.id_count, row_shift)
+        start, behind = struct.unpack_from("<II", index, starts + 4 * (left >> row_shift))
         h = hash_pair(left, right)
-        displacement = u16(index, 8 + 8 * slots + 2 * bucket_of(h, buckets))
-        slot = u64(index, 8 + 8 * slot_of(h, displacement, slots))
+        displacement = u16(index, displacements + 2 * bucket_of(h, buckets))
+        slot = start + slot_of(h, displacement, (behind - start) & 0xFFFFFFFF)
+        slot = u64(index, 16 + 8 * min(slot, slots - 1))
         if slot == MASK or slot >> 42 != left or slot >> 21 & 0x1FFFFF != right:
             return None
         require(slot & 0x1FFFFF < self.id_count, "TKX_E_CORRUPT")
@@ -348,7 +357,8 @@ def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
         b"CHRS": 16,
         b"XPRS": 8,
         b"TIDX": 8,
-        b"PIDX": 8,
+        b"PIDX": 16,
+        b"GRID": 16,
         b"SPLT": 8,
         b"TRIE": 32,
         b"NORM": 16,
@@ -392,7 +402,13 @@ def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
     if tag == b"TIDX":
         return 8 + 4 * number[0] + 2 * number[1] if number[0] and number[1] else -1
     if tag == b"PIDX":
-        return 8 + 8 * number[0] + 2 * number[1] if number[0] and number[1] else -1
+        slots, buckets, row_shift, reserved = number
+        if not slots or not buckets or row_shift > 21 or reserved:
+            return -1
+        return 16 + 8 * slots + 4 * row_starts(ids, row_shift) + 2 * buckets
+    if tag == b"GRID":
+        shift, first, count, reserved = number
+        return 16 + 4 * count * count if shift <= 20 and first + count <= 128 and not reserved else -1
     if tag == b"SPLT":
         return None if len(section) >= 8 + 32 * number[0] else -1
     if tag == b"CUTS":

@@ -71,9 +71,9 @@ def test_a_token_index_with_an_id_that_does_not_exist(library: Library) -> None:
 
 def test_a_merge_with_a_product_that_does_not_exist(library: Library) -> None:
     slots = numbers("smallest-bpe", b"PIDX", 0, 1)[0]
-    values = numbers("smallest-bpe", b"PIDX", 8, 2 * slots)
+    values = numbers("smallest-bpe", b"PIDX", 16, 2 * slots)
     full = [index for index in range(slots) if values[2 * index] != 0xFFFFFFFF]
-    changes = [(b"PIDX", 8 + 8 * index, "I", values[2 * index] | 0x1FFFFF) for index in full]
+    changes = [(b"PIDX", 16 + 8 * index, "I", values[2 * index] | 0x1FFFFF) for index in full]
     assert library.open(patched("smallest-bpe", *changes)) == OK
     assert library.encode(b"aab")[0] == CORRUPT
     assert library.encode(b"ab" * 100)[0] == CORRUPT  # the way of long pieces
@@ -371,6 +371,14 @@ def test_a_key_that_points_out_of_the_bytes(library: Library) -> None:
         (b"XPRS", 4, 5),
         (b"XPRS", 4, 27),
         (b"XPRS", 4, 10),
+        (b"PIDX", 8, 22),
+        (b"PIDX", 8, 0),
+        (b"PIDX", 12, 1),
+        (b"GRID", 0, 21),
+        (b"GRID", 4, 126),
+        (b"GRID", 8, 4),
+        (b"GRID", 8, 0x80000003),
+        (b"GRID", 12, 1),
     ],
 )
 def test_a_head_that_does_not_fit_its_tables(library: Library, tag: bytes, offset: int, number: int) -> None:
@@ -382,6 +390,27 @@ def test_a_bitmap_of_crossings_may_hold_anything(library: Library) -> None:
     for byte in (0x00, 0xFF):
         assert library.open(patched("byte-fallback", *((b"XPRS", i, "B", byte) for i in range(8, size)))) == OK
         assert library.encode("ab\u4e2d\u6587 \u00e9\u00ea".encode())[0] == OK
+
+
+@pytest.mark.parametrize("start", [0, 3, 0x7FFFFFFF, 0xFFFFFFFF])
+def test_the_rows_of_merges_may_begin_anywhere(library: Library, start: int) -> None:
+    (slots,) = numbers("byte-fallback", b"PIDX", 0, 1)
+    places = range(16 + 8 * slots, section_size("byte-fallback", b"PIDX") - 8, 4)
+    assert library.open(patched("byte-fallback", *((b"PIDX", place, "I", start) for place in places))) == OK
+    assert library.encode("ab中文 éê".encode())[0] == OK
+    assert library.encode(b"abcbcab" * 20)[0] == OK
+
+
+def test_a_product_in_the_grid_that_does_not_exist(library: Library) -> None:
+    changes = [(b"GRID", 16 + 4 * index, "I", 0xFFFFFFFE) for index in range(9)]
+    assert library.open(patched("byte-fallback", *changes)) == OK
+    assert library.encode("\u2581abc".encode())[0] == CORRUPT
+
+
+def test_the_grid_may_hold_anything_else(library: Library) -> None:
+    for entry in (0, 0xFFE00000, 0xFFFFFFFF, 0x7FFFFFFF, 0x80000001):
+        assert library.open(patched("byte-fallback", *((b"GRID", 16 + 4 * i, "I", entry) for i in range(9)))) == OK
+        assert library.encode("\u2581abc\u2581bcab\u2581cab".encode())[0] == OK
 
 
 def test_characters_are_not_looked_for_behind_a_stage_on_bytes(library: Library) -> None:

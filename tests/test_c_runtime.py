@@ -81,7 +81,7 @@ def large_file(ids: int) -> bytes:
         Tag.BYTES: bytes(8 * ids),
         Tag.BYTE_IDS: bytes(1024),
         Tag.TOKEN_INDEX: counts + bytes(6 * ids),
-        Tag.PAIR_INDEX: counts + bytes(10 * ids),
+        Tag.PAIR_INDEX: counts + bytes(8 + 10 * ids + 4 * (ids + 1)),
         Tag.SPLITS: bytes(8),
     }
     return assemble(

@@ -52,7 +52,7 @@ def table_fields(name: str) -> list[tuple[int, str, str]]:
 
 
 def test_the_declaration_holds_what_these_tests_look_for() -> None:
-    assert len(STRUCTS) == 22
+    assert len(STRUCTS) == 24
     assert len(RECORDS) == 14
     assert len(ENUMS) == 19
 
@@ -179,8 +179,10 @@ def test_the_sizes_of_sections_follow_from_the_declared_sizes() -> None:
         "XPRS": f"{layout.CrossingsHeader.sizeof()} + {128 * 128 // 8:,} + (1 << bits) / 8",
         "TIDX": f"{index} + {layout.TOKEN_SLOT.itemsize} * slot_count + {layout.DISPLACEMENT.itemsize} * bucket_count, "
         "both at least 1",
-        "PIDX": f"{index} + {layout.PAIR_SLOT.itemsize} * slot_count + {layout.DISPLACEMENT.itemsize} * bucket_count, "
-        "both at least 1",
+        "PIDX": f"{layout.PairIndexHeader.sizeof()} + {layout.PAIR_SLOT.itemsize} * slot_count + "
+        f"{layout.ROW_START.itemsize} * (((id_count - 1) >> row_shift) + 2) + {layout.DISPLACEMENT.itemsize} * bucket_count, "
+        "slot_count and bucket_count at least 1",
+        "GRID": f"{layout.GridHeader.sizeof()} + {layout.GRID_ENTRY.itemsize} * character_count * character_count",
         "SPLT": f"at least {layout.SplitsHeader.sizeof()} + {layout.Stage.sizeof()} * stage_count",
         "CUTS": f"{layout.CUTS_SIZE:,}",
         "NORM": f"at least {layout.RewriteHeader.sizeof()} + {layout.RewriteOp.sizeof()} * op_count",

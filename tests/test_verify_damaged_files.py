@@ -15,6 +15,7 @@ from tokexport.layout import (
     ADDED_TOKEN,
     BYTE_ID,
     COMPOSITION,
+    MAX_IDS,
     PAIR_SLOT,
     RECORD,
     TEMPLATE_PIECE,
@@ -24,7 +25,7 @@ from tokexport.layout import (
     FormHeader,
     Header,
     HeaderFlag,
-    IndexHeader,
+    PairIndexHeader,
     PieceKind,
     RecordFlag,
     RewriteHeader,
@@ -82,10 +83,10 @@ def swap_two_records(file: bytearray) -> None:
 
 def drop_a_merge(file: bytearray) -> None:
     sections = Sections(file)
-    header = IndexHeader.parse(sections.view(Tag.PAIR_INDEX))
-    slots = sections.array(Tag.PAIR_INDEX, PAIR_SLOT, IndexHeader.sizeof(), header.slot_count)
-    used = np.flatnonzero(slots != NO_SLOT)
-    slots[used[len(used) // 2]] = NO_SLOT
+    header = PairIndexHeader.parse(sections.view(Tag.PAIR_INDEX))
+    slots = sections.array(Tag.PAIR_INDEX, PAIR_SLOT, PairIndexHeader.sizeof(), header.slot_count)
+    products = slots & np.uint64(MAX_IDS)
+    slots[products.argmin()] = NO_SLOT  # the first merge that was learnt, which many tokens need
 
 
 def swap_two_byte_ids(file: bytearray) -> None:

@@ -84,6 +84,7 @@ class Tag:
     KEYS: Final = b"KEYS"
     TOKEN_INDEX: Final = b"TIDX"
     PAIR_INDEX: Final = b"PIDX"
+    PAIR_GRID: Final = b"GRID"
     TRIE: Final = b"TRIE"
     CROSSINGS: Final = b"XPRS"
     UNUSED: Final = b"UNUS"
@@ -200,11 +201,28 @@ class CrossingRule(IntEnum):
 # XPRS: this header, then 128 x 128 bits for ASCII, then 1 << bits bits.
 CrossingsHeader = Struct("rule" / Int32ul, "bits" / Int32ul)
 
-# TIDX and PIDX: this header, then the slots, then the displacements.
+# TIDX: this header, then the slots, then the displacements.
 IndexHeader = Struct("slot_count" / Int32ul, "bucket_count" / Int32ul)
 TOKEN_SLOT: Final = np.dtype("<u4")  # fingerprint << 21 | id; all ones: empty
-PAIR_SLOT: Final = np.dtype("<u8")  # left << 42 | right << 21 | product; all ones: empty
 DISPLACEMENT: Final = np.dtype("<u2")
+
+# PIDX: this header, then the slots, then the starts of the rows and the end of the last one, then the displacements.
+PairIndexHeader = Struct(
+    "slot_count" / Int32ul,
+    "bucket_count" / Int32ul,
+    "row_shift" / Int32ul,  # ids that differ in so many low bits only have one row
+    "reserved" / Const(bytes(4)),
+)
+PAIR_SLOT: Final = np.dtype("<u8")  # left << 42 | right << 21 | product; all ones: empty
+ROW_START: Final = np.dtype("<u4")
+
+# GRID: this header, then an entry for each two of some ASCII characters that follow each other.
+GridHeader = Struct(
+    "bound_shift" / Int32ul, "first" / Int32ul, "character_count" / Int32ul, "reserved" / Const(bytes(4))
+)
+GRID_ENTRY: Final = np.dtype("<u4")  # OWN or 0, | bound << 21 | product
+OWN: Final = 1 << 31  # the product has the least rank across the boundary, and alone
+UNCROSSED: Final = 1023  # in the place of a bound: nothing is joined across that boundary
 
 
 class TrieFlag(IntFlag):

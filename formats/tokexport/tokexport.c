@@ -42,7 +42,8 @@ enum {
     SECTION_SIZE = 32,
     ALIGNMENT = 64,
     MAX_SECTIONS = 64,
-    MAX_IDS = (1 << 21) - 1,
+    ID_BITS = 21,
+    MAX_IDS = (1 << ID_BITS) - 1,
     MODEL_BPE = 1,
     MODEL_UNIGRAM = 2,
     MODEL_WORDPIECE = 3,
@@ -129,6 +130,8 @@ enum {
     PLACES = 4,
     UNIT_CHARACTER = 0,
     UNIT_BYTE = 1,
+    PAIR_INDEX_HEADER = 16,
+    GRID_HEADER = 16,
     CROSSINGS_HEADER = 8,
     CROSSINGS_ASCII = 2048,
     ONE_KNOWN = 1,
@@ -400,7 +403,7 @@ static size_t utf8_encode(uint8_t *p, uint32_t c) {
 
 /* ---- Opening: header and section table (6.1) ---------------------------------------------------------------------------------------- */
 
-static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "SC64", "RANK", "BIDS", "TIDX", "PIDX", "TRIE", "SPLT",
+static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "SC64", "RANK", "BIDS", "TIDX", "PIDX", "GRID", "TRIE", "SPLT",
                                      "CUTS", "ADDT", "ACLS", "POST", "TRIM", "SPID", "CHAT", "PROV", "TEST",
 #ifndef TKX_NO_DECODER
                                      "DECO",
@@ -529,9 +532,20 @@ static tkx_span find_section(const tkx *t, const char *tag) {
 /* A field of a section's header; 0 where the section is too short to have it: its size is then wrong in any case. */
 static uint64_t field(tkx_span s, size_t offset) { return offset + 4 <= s.size ? load_u32(s.data + offset) : 0; }
 
-static uint64_t index_size(tkx_span s, uint64_t slot_size) {
+static uint64_t token_index_size(tkx_span s) {
     uint64_t slots = field(s, 0), buckets = field(s, 4);
-    return slots == 0 || buckets == 0 ? UINT64_MAX : 8 + slots * slot_size + 2 * buckets;
+    return slots == 0 || buckets == 0 ? UINT64_MAX : 8 + 4 * slots + 2 * buckets;
+}
+
+static uint64_t pair_index_size(tkx_span s, uint32_t ids) {
+    uint64_t slots = field(s, 0), buckets = field(s, 4), row_shift = field(s, 8);
+    if (slots == 0 || buckets == 0 || row_shift > ID_BITS || field(s, 12)) return UINT64_MAX;
+    return PAIR_INDEX_HEADER + 8 * slots + 4 * ((uint64_t)((ids - 1) >> row_shift) + 2) + 2 * buckets;
+}
+
+static uint64_t grid_size(tkx_span s) {
+    uint64_t first = field(s, 4), count = field(s, 8);
+    return field(s, 0) > 20 || first + count > 128 || field(s, 12) ? UINT64_MAX : GRID_HEADER + 4 * count * count;
 }
 
 #ifndef TKX_NO_NORMALIZER
@@ -599,8 +613,8 @@ static int check_sizes(const tkx *t) {
     uint64_t ids = t->id_count;
     int good = is_sized(t->records, RECORD_SIZE * ids) && is_sized(t->scores, 4 * ids) && is_sized(t->double_scores, 8 * ids) &&
                is_sized(t->trie, TRIE_HEADER + UNIT_SIZE * field(t->trie, 0)) && is_sized(t->ranks, 4 * ids) &&
-               is_sized(t->decoder, decoder_size(t->decoder)) && is_sized(t->byte_ids, 1024) && is_sized(t->token_index, index_size(t->token_index, 4)) &&
-               is_sized(t->pair_index, index_size(t->pair_index, 8)) && is_sized(t->cuts, CUTS_SIZE) && is_sized(t->keys, 8 * ids) &&
+               is_sized(t->decoder, decoder_size(t->decoder)) && is_sized(t->byte_ids, 1024) && is_sized(t->token_index, token_index_size(t->token_index)) &&
+               is_sized(t->pair_index, pair_index_size(t->pair_index, t->id_count)) && is_sized(t->grid, grid_size(t->grid)) && is_sized(t->cuts, CUTS_SIZE) && is_sized(t->keys, 8 * ids) &&
                is_sized(t->characters, characters_size(t->characters)) && is_sized(t->crossings, crossings_size(t->crossings)) &&
                is_sized(t->added, added_size(t->added)) &&
                is_sized(t->added_classes, 8 + class_table_size(field(t->added_classes, 0) & 0xFFFF, field(t->added_classes, 0) >> 16)) &&
@@ -953,6 +967,7 @@ static void find_sections(tkx *t) {
     t->byte_ids = find_section(t, "BIDS");
     t->token_index = find_section(t, "TIDX");
     t->pair_index = find_section(t, "PIDX");
+    t->grid = find_section(t, "GRID");
     t->splits = find_section(t, "SPLT");
     t->cuts = find_section(t, "CUTS");
 #ifndef TKX_NO_NORMALIZER
@@ -971,6 +986,7 @@ static void find_sections(tkx *t) {
     t->token_buckets = (uint32_t)field(t->token_index, 4);
     t->pair_slots = (uint32_t)field(t->pair_index, 0);
     t->pair_buckets = (uint32_t)field(t->pair_index, 4);
+    t->row_shift = (uint32_t)field(t->pair_index, 8);
     t->keys = find_section(t, "KEYS");
 #ifndef TKX_NO_CHARACTERS
     t->characters = find_section(t, "CHRS");
@@ -1005,6 +1021,18 @@ static int check_edits(const tkx *t) {
 
 #endif
 
+/* Where the parts of PIDX and GRID lie, whose sizes have been checked. */
+static void find_pair_tables(tkx *t) {
+    const size_t rows = (size_t)((t->id_count - 1) >> t->row_shift) + 1;
+    t->pair_rows = t->pair_index.data + PAIR_INDEX_HEADER + 8 * (size_t)t->pair_slots;
+    t->pair_displacements = t->pair_rows + 4 * (rows + 1);
+    if (!t->grid.data) return;
+    t->bound_shift = (uint32_t)field(t->grid, 0);
+    t->grid_first = (uint32_t)field(t->grid, 4);
+    t->grid_count = (uint32_t)field(t->grid, 8);
+    t->grid_entries = t->grid.data + GRID_HEADER;
+}
+
 int tkx_open(tkx *t, const void *data, size_t size) {
     int code;
     if (!t || (!data && size)) return TKX_E_ARGUMENT;
@@ -1028,6 +1056,7 @@ int tkx_open(tkx *t, const void *data, size_t size) {
     if (code == TKX_OK && t->decoder.data && !check_edits(t)) code = TKX_E_CORRUPT;
 #endif
     if (code == TKX_OK) study_added(t);
+    if (code == TKX_OK && t->pair_index.data) find_pair_tables(t);
 #ifndef TKX_NO_CHARACTERS
     if (code == TKX_OK) t->ascii_symbols = find_ascii_symbols(t);
 #endif
@@ -3686,13 +3715,18 @@ static NO_INLINE void align_whole(run *r, const uint8_t *input, const uint8_t *g
 
 /* ---- Merges (5.6) ------------------------------------------------------------------------------------------------------------------- */
 
-/* Where PIDX has the displacement of a pair, and its slot. */
+/* Where PIDX has the row of an id that stands on the left: its first slot, and in the upper half that of the row behind it. */
+static FORCE_INLINE uint64_t pair_row(const tkx *t, uint32_t left) { return load_u64(t->pair_rows + 4 * (size_t)(left >> t->row_shift)); }
+
 static FORCE_INLINE uint32_t pair_displacement(const tkx *t, uint64_t h) {
-    return load_u16(t->pair_index.data + 8 + 8 * (size_t)t->pair_slots + 2 * bucket_of(h, t->pair_buckets));
+    return load_u16(t->pair_displacements + 2 * bucket_of(h, t->pair_buckets));
 }
 
-static FORCE_INLINE uint64_t pair_slot(const tkx *t, uint64_t h, uint32_t displacement) {
-    return load_u64(t->pair_index.data + 8 + 8 * slot_of(h, displacement, t->pair_slots));
+/* The slot of a pair; the last one in place of one that is not there, in a damaged file. */
+static FORCE_INLINE uint64_t pair_slot(const tkx *t, uint64_t h, uint64_t row, uint32_t displacement) {
+    const uint32_t start = (uint32_t)row, room = (uint32_t)(row >> 32) - start;
+    const uint64_t slot = (uint64_t)start + slot_of(h, displacement, room);
+    return load_u64(t->pair_index.data + PAIR_INDEX_HEADER + 8 * (size_t)(slot < t->pair_slots ? slot : t->pair_slots - 1));
 }
 
 /* The product that a slot has for two ids, or NONE. */
@@ -3707,15 +3741,16 @@ static FORCE_INLINE uint32_t product_in_slot(run *r, uint64_t slot, uint32_t lef
 /* The product of two ids, or NONE. */
 static FORCE_INLINE uint32_t find_pair(run *r, uint32_t left, uint32_t right) {
     const uint64_t h = hash_pair(left, right);
-    return product_in_slot(r, pair_slot(r->t, h, pair_displacement(r->t, h)), left, right);
+    return product_in_slot(r, pair_slot(r->t, h, pair_row(r->t, left), pair_displacement(r->t, h)), left, right);
 }
 
 /* The products of two ids and of two others; both wait for memory together. */
 static FORCE_INLINE void find_two_pairs(run *r, uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t *ab, uint32_t *cd) {
     const tkx *t = r->t;
     const uint64_t first_hash = hash_pair(a, b), second_hash = hash_pair(c, d);
+    const uint64_t first_row = pair_row(t, a), second_row = pair_row(t, c);
     const uint32_t first = pair_displacement(t, first_hash), second = pair_displacement(t, second_hash);
-    const uint64_t first_slot = pair_slot(t, first_hash, first), second_slot = pair_slot(t, second_hash, second);
+    const uint64_t first_slot = pair_slot(t, first_hash, first_row, first), second_slot = pair_slot(t, second_hash, second_row, second);
     *ab = product_in_slot(r, first_slot, a, b);
     *cd = product_in_slot(r, second_slot, c, d);
 }
@@ -3729,6 +3764,9 @@ static FORCE_INLINE uint32_t rank_of(const tkx *t, uint32_t product) {
 /* How long the reference library takes a byte of a byte-level model to be: in UTF-8, as GPT-2's alphabet spells it. */
 static FORCE_INLINE uint32_t spelled_length(uint8_t byte) { return byte > 0x20 && byte < 0x7F ? 1 : 2; }
 
+/* A symbol that merging begins with is its id and, in the bits above, what GRID needs: 128 + c if it is that of an ASCII character c. */
+static FORCE_INLINE uint32_t marked_symbol(uint32_t id, uint8_t byte) { return id | (uint32_t)(byte ^ 0x80) << ID_BITS; }
+
 /* The symbols of a piece, as u32 in the order of the host: at most `size` of them. `lengths`: what the reference library takes them to be
    long, or NULL. */
 static FORCE_INLINE size_t byte_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *symbols, uint8_t *lengths) {
@@ -3739,6 +3777,7 @@ static FORCE_INLINE size_t byte_symbols(run *r, const uint8_t *bytes, size_t siz
         uint32_t id = load_u32(t->byte_ids.data + 4 * (size_t)bytes[i]);
         if (EXPECT(id < t->id_count)) {
             was_unknown = 0;
+            id = marked_symbol(id, bytes[i]);
         } else if (id != NONE) {
             fail(r, TKX_E_CORRUPT);
             return 0;
@@ -3819,7 +3858,7 @@ static NO_INLINE size_t character_symbols(run *r, const uint8_t *bytes, size_t s
         if (t->ascii_symbols && bytes[i] < 128 && !waits && !lengths) {
             id = load_u32(t->ascii_symbols + 4 * (size_t)bytes[i]);
             if (EXPECT(id < t->id_count)) {
-                put_u32(symbols + 4 * count++, id);
+                put_u32(symbols + 4 * count++, marked_symbol(id, bytes[i]));
                 length = 1;
                 continue;
             }
@@ -3852,12 +3891,88 @@ static NO_INLINE size_t character_symbols(run *r, const uint8_t *bytes, size_t s
 
 #endif
 
-/* The symbols that merging begins with. */
+/* The symbols that merging begins with, some of them marked. */
 static FORCE_INLINE size_t first_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *symbols, uint8_t *lengths) {
 #ifndef TKX_NO_CHARACTERS
     if (r->t->characters.data) return character_symbols(r, bytes, size, symbols, lengths);
 #endif
     return byte_symbols(r, bytes, size, symbols, lengths);
+}
+
+/* Merges that need not wait for their turn, while the first symbols of a piece are gone through once. GRID has the products of two ASCII
+   characters, and a bound for the rank of whatever may be joined across the boundary between them. A merge of two first symbols whose rank is
+   below the bounds on both of its sides comes before all that could take one of the two from it, so it is made at once. So is one that is
+   the same as the pair behind it, which comes later, or as the pair before it whose left symbol is gone. Of random letters
+   half the merges go this way, and what is left makes a queue half as long. */
+typedef struct early {
+    const uint8_t *given; /* the first symbols */
+    const uint8_t *grid;  /* the entries of GRID */
+    uint32_t grid_first, grid_count; /* 128 + its first character, and how many it has; none without GRID */
+    size_t count, next;   /* how many they are, and which is the next one */
+    uint32_t id, product; /* the symbol made last, and the product of the one before with it, or NONE */
+    uint32_t edge, pair;  /* entries of the boundaries behind the symbol made last, and behind the next one that was given */
+    int merged;           /* the symbol made last is a product */
+} early;
+
+/* UNCROSSED in place of a bound: nothing is joined across that boundary. ENTRY_OWN: what joins the two characters has the least rank of all
+   that may be joined across it, and nothing else has that rank. */
+enum { UNCROSSED = 1023 };
+
+#define ENTRY_OWN ((uint32_t)1 << 31)
+
+static FORCE_INLINE uint32_t entry_bound(uint32_t entry) { return entry >> ID_BITS & UNCROSSED; }
+
+/* The entry of the i-th given symbol and the one behind it. Where GRID says nothing the bound is 0. */
+static FORCE_INLINE uint32_t early_entry(run *r, const early *e, size_t i) {
+    uint32_t left, right, row, column, entry;
+    if (i + 1 >= e->count) return NONE;
+    left = get_u32(e->given + 4 * i);
+    right = get_u32(e->given + 4 * i + 4);
+    row = (left >> ID_BITS) - e->grid_first;
+    column = (right >> ID_BITS) - e->grid_first;
+    if (row < e->grid_count && column < e->grid_count) {
+        entry = load_u32(e->grid + 4 * (size_t)(row * e->grid_count + column));
+        if (EXPECT((entry & MAX_IDS) < r->t->id_count || (entry & MAX_IDS) == MAX_IDS)) return entry;
+        fail(r, TKX_E_CORRUPT);
+        return NONE;
+    }
+    return find_pair(r, left & MAX_IDS, right & MAX_IDS) & MAX_IDS;
+}
+
+static FORCE_INLINE uint32_t entry_product(uint32_t entry) { return (entry & MAX_IDS) == MAX_IDS ? NONE : entry & MAX_IDS; }
+
+static FORCE_INLINE void early_start(early *e, run *r, const uint8_t *given, size_t count) {
+    e->given = given;
+    e->grid = r->t->grid_entries;
+    e->grid_first = 128 + r->t->grid_first;
+    e->grid_count = r->t->grid_count;
+    e->count = count;
+    e->next = 0;
+    e->id = e->product = e->edge = NONE;
+    e->merged = 0;
+    e->pair = early_entry(r, e, 0);
+}
+
+/* Makes the next symbol; there must be one. */
+static FORCE_INLINE void early_next(early *e, run *r) {
+    const uint32_t left = e->id, edge = e->edge, product = entry_product(e->pair), after = early_entry(r, e, e->next + 1);
+    const uint32_t least = rank_of(r->t, product) >> r->t->bound_shift, same = ENTRY_OWN | product;
+    const int was_merged = e->merged;
+    e->merged = (least < entry_bound(after) || (after & (ENTRY_OWN | MAX_IDS)) == same) &&
+                (least < entry_bound(edge) || (was_merged && (edge & (ENTRY_OWN | MAX_IDS)) == same));
+    if (e->merged) {
+        e->id = product;
+        e->edge = after;
+        e->next += 2;
+        e->pair = early_entry(r, e, e->next);
+    } else {
+        e->id = get_u32(e->given + 4 * e->next) & MAX_IDS;
+        e->edge = e->pair;
+        e->next++;
+        e->pair = after;
+    }
+    e->product = entry_product(edge);
+    if (was_merged | e->merged) e->product = left == NONE || entry_bound(edge) == UNCROSSED ? NONE : find_pair(r, left, e->id);
 }
 
 /* Up to this length a piece is merged on the C stack: for each merge, all ranks are looked at. Longer ones go through a queue in the
@@ -3867,12 +3982,18 @@ enum { SHORT_PIECE = 64 };
 
 static size_t merge_short(run *r, const uint8_t *bytes, size_t size, uint32_t *ids) {
     const tkx *t = r->t;
-    uint32_t ranks[SHORT_PIECE], products[SHORT_PIECE];
-    size_t count = first_symbols(r, bytes, size, (uint8_t *)ids, NULL), i;
-    if (count < 2) return count;
-    for (i = 0; i + 1 < count; i++) {
-        products[i] = find_pair(r, ids[i], ids[i + 1]);
-        ranks[i] = rank_of(t, products[i]);
+    uint32_t given[SHORT_PIECE], ranks[SHORT_PIECE], products[SHORT_PIECE];
+    const size_t given_count = first_symbols(r, bytes, size, (uint8_t *)given, NULL);
+    size_t count = 0, i;
+    early e;
+    early_start(&e, r, (const uint8_t *)given, given_count);
+    while (e.next < given_count) {
+        early_next(&e, r);
+        if (count) {
+            products[count - 1] = e.product;
+            ranks[count - 1] = rank_of(t, e.product);
+        }
+        ids[count++] = e.id;
     }
     for (;;) {
         uint32_t best = NONE;
@@ -3919,20 +4040,28 @@ typedef struct queue {
 /* Bits at most: of few keys, most of the work is to count digits, and more than these cost more stack than they gain. */
 enum { DIGIT = 8 };
 
-/* Sorts by rank, digit by digit from the lowest on; keys with the same rank stay in order, which is that of their positions. */
-static void sort_by_rank(uint8_t *keys, uint8_t *other, size_t count) {
+/* Sorts digit by digit from the lowest on. Where the positions are in order already, as they are unless merges of one rank make different
+   products, only the ranks are sorted by: keys with the same rank stay in order. */
+static void sort_keys(uint8_t *keys, uint8_t *other, size_t count) {
     uint32_t first[1 << DIGIT];
     uint8_t *from = keys, *to = other;
-    uint64_t bits = 0;
+    uint64_t bits = 0; /* in which two keys differ */
     size_t digits, i;
-    unsigned length = 0, passes, width, shift;
-    for (i = 0; i < count; i++) bits |= get_u64(keys + 8 * i);
-    while (bits >> 32 >> length) length++;
-    if (!length) return;
+    unsigned low = 0, length = 0, passes, width, shift;
+    int in_order = 1;
+    for (i = 1; i < count; i++) {
+        const uint64_t before = get_u64(keys + 8 * i - 8), key = get_u64(keys + 8 * i);
+        bits |= key ^ before;
+        in_order &= (uint32_t)before <= (uint32_t)key;
+    }
+    if (in_order) bits &= ~(uint64_t)NONE;
+    if (!bits) return;
+    while (!(bits >> low & 1)) low++;
+    while (low + length < 64 && bits >> low >> length) length++;
     passes = (length + DIGIT - 1) / DIGIT;
     width = (length + passes - 1) / passes;
     digits = (size_t)1 << width;
-    for (shift = 32; shift < 32 + length; shift += width) {
+    for (shift = low; shift < low + length; shift += width) {
         uint32_t sum = 0;
         uint8_t *swap = from;
         memset(first, 0, digits * sizeof *first);
@@ -4016,7 +4145,7 @@ static int sort_in(queue *q, const tkx *t, const uint8_t *symbols) {
         if (holds(t, symbols, key)) put_u64(keys + 8 * count++, key);
     }
     if (left + count > q->room) return 0;
-    sort_by_rank(keys, keys + 8 * count, count);
+    sort_keys(keys, keys + 8 * count, count);
     from = q->room - left;
     memmove(q->sorted + 8 * from, q->sorted + 8 * q->next, 8 * left);
     for (i = 0; taken < count || from < q->room; i++) {
@@ -4055,11 +4184,9 @@ static int queue_pop(queue *q, const tkx *t, const uint8_t *symbols, uint64_t *k
         uint64_t top = q->size ? get_u64(q->heap) : UINT64_MAX;
         *key = first < top ? first : top;
         if (*key >> 32 > q->rank && q->waits) {
-            size_t i;
-            if (!sort_in(q, t, symbols)) {
-                for (i = 0; i < q->waits; i++) heap_push(q, get_u64(waiting_key(q, i)));
-            }
-            q->waits = 0;
+            /* From the last on: where merges of one rank make different products, more keys may wait than the heap has room beside them. */
+            if (sort_in(q, t, symbols)) q->waits = 0;
+            while (q->waits) heap_push(q, get_u64(waiting_key(q, --q->waits)));
             continue;
         }
         if (*key == UINT64_MAX) return 0;
@@ -4082,27 +4209,33 @@ static void merge(run *r, queue *q, uint8_t *symbols, uint32_t i) {
     queue_pairs(r, q, symbols, left, i, next);
 }
 
-/* Makes the list and the first keys. */
-static void list_symbols(run *r, queue *q, uint8_t *symbols, const uint8_t *ids, size_t count) {
-    size_t i;
+/* Makes the list and the first keys. The place of a symbol is that of the first symbol in it. */
+static void list_symbols(run *r, queue *q, uint8_t *symbols, const uint8_t *given, size_t count) {
+    uint32_t left = NONE;
     uint64_t largest = 0;
     int sorted = 1;
-    for (i = 0; i < count; i++) {
-        uint32_t id = get_u32(ids + 4 * i), product, rank;
-        product = i + 1 < count ? find_pair(r, id, get_u32(ids + 4 * i + 4)) : NONE;
-        set_symbol(symbols, i, SYMBOL_ID, id);
-        set_symbol(symbols, i, SYMBOL_PREVIOUS, i ? (uint32_t)i - 1 : NONE);
-        set_symbol(symbols, i, SYMBOL_NEXT, i + 1 < count ? (uint32_t)i + 1 : NONE);
-        set_symbol(symbols, i, SYMBOL_PRODUCT, product);
-        rank = rank_of(r->t, product);
-        if (rank != NONE) {
-            uint64_t key = (uint64_t)rank << 32 | (uint32_t)i;
-            sorted &= key >= largest;
-            largest = key;
-            put_u64(q->sorted + 8 * q->count++, key);
+    early e;
+    early_start(&e, r, given, count);
+    while (e.next < count) {
+        const uint32_t i = (uint32_t)e.next;
+        early_next(&e, r);
+        if (left != NONE) {
+            const uint32_t rank = rank_of(r->t, e.product);
+            set_symbol(symbols, left, SYMBOL_PRODUCT, e.product);
+            if (rank != NONE) {
+                const uint64_t key = (uint64_t)rank << 32 | left;
+                sorted &= key >= largest;
+                largest = key;
+                put_u64(q->sorted + 8 * q->count++, key);
+            }
         }
+        set_symbol(symbols, i, SYMBOL_ID, e.id);
+        set_symbol(symbols, i, SYMBOL_PREVIOUS, left);
+        set_symbol(symbols, i, SYMBOL_NEXT, e.next < count ? (uint32_t)e.next : NONE);
+        set_symbol(symbols, i, SYMBOL_PRODUCT, NONE);
+        left = i;
     }
-    if (!sorted) sort_by_rank(q->sorted, q->heap, q->count);
+    if (!sorted) sort_keys(q->sorted, q->heap, q->count);
 }
 
 /* The parts of a symbol that is taken apart again (UNUS), and their number; 0 if it stays. */

@@ -155,12 +155,13 @@ typedef struct tkx {
     size_t size;
     uint32_t model, id_count, token_count, flags, max_token_bytes, unknown_id;
     uint32_t section_count;
-    tkx_span records, bytes, decoder, scores, double_scores, ranks, byte_ids, token_index, pair_index, trie, splits, cuts;
+    tkx_span records, bytes, decoder, scores, double_scores, ranks, byte_ids, token_index, pair_index, grid, trie, splits, cuts;
     tkx_span normalizer, added, added_classes, special_ids, post, trims, alignment, unused, self_test;
     tkx_span characters, keys, crossings;
     uint32_t place_count, crossing_shift;
     const uint8_t *ascii_symbols;
-    uint32_t token_slots, token_buckets, pair_slots, pair_buckets;
+    uint32_t token_slots, token_buckets, pair_slots, pair_buckets, row_shift, bound_shift, grid_first, grid_count;
+    const uint8_t *pair_rows, *pair_displacements, *grid_entries;
     uint32_t trie_units, trie_root, trie_continuation, trie_characters, trie_flags, trie_reserved;
     uint32_t stage_count, op_count, normalizer_count;
     uint8_t plain_raw, plain_normalized, words_first, follows_sources; /* the last: some operation asks where its text comes from */

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from tokexport.compiler.crossings import Crossings, crossings
 from tokexport.compiler.first_symbols import FirstSymbols, first_symbols
-from tokexport.compiler.hashing import PerfectIndex, build_index, hash_contents, hash_pairs
+from tokexport.compiler.hashing import PerfectIndex, build_index, build_rows, hash_contents, hash_pairs
 from tokexport.compiler.merges import CanonicalMerges, canonical_merges
-from tokexport.layout import NONE
+from tokexport.compiler.pair_grid import PairGrid, pair_grid
+from tokexport.layout import ID_BITS, NONE
 from tokexport.model import BytePairModel, Token
 
 Parts = tuple[tuple[int, int], ...]  # ids, and how many bytes of the text each stands for
+
+# Up to so many merges, the tables for speed would be larger than the index itself, which a machine's caches hold.
+FEW_MERGES: Final = 4096
+# Two ids share a row: with a row each, look-ups are hardly faster, and the starts of the rows take twice the room.
+ROW_SHIFT: Final = 1
+ONE_ROW: Final = ID_BITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +43,15 @@ class TokenIndex:
 
 @dataclass(frozen=True, slots=True)
 class PairIndex:
-    """Merges by their pair: ``left[i]``, ``right[i]`` give ``product[i]`` and have slot ``index.slots[i]``."""
+    """Merges by their pair: ``left[i]``, ``right[i]`` give ``product[i]`` and have slot ``index.slots[i]``.
+
+    They are in row ``left[i] >> row_shift``.
+    """
 
     left: npt.NDArray[np.uint64]
     right: npt.NDArray[np.uint64]
     product: npt.NDArray[np.uint64]
+    row_shift: int
     index: PerfectIndex
 
 
@@ -56,17 +68,19 @@ class BytePairTables:
     characters: FirstSymbols | None
     tokens: TokenIndex
     pairs: PairIndex
+    grid: PairGrid | None
     crossings: Crossings | None
     unused: Mapping[int, Parts]
 
 
-def byte_pair_tables(model: BytePairModel, tokens: Sequence[Token | None] = ()) -> BytePairTables:
+def byte_pair_tables(model: BytePairModel, tokens: Sequence[Token | None]) -> BytePairTables:
     """Compiles BPE; ``tokens`` says what each id decodes to.
 
     Raises UnsupportedError where a token can be merged in two ways.
     """
     merges = canonical_merges(model)
     first = first_symbols(model)
+    few = len(merges.rules) <= FEW_MERGES
     unused = _taken_apart(model, merges)
     byte_ids = [first.tables[0].get(byte) for byte in range(256)] if model.characters is None else list(first.byte_ids)
     return BytePairTables(
@@ -74,7 +88,8 @@ def byte_pair_tables(model: BytePairModel, tokens: Sequence[Token | None] = ()) 
         byte_ids=np.array([NONE if number is None else number for number in byte_ids], np.uint32),
         characters=None if model.characters is None else first,
         tokens=_token_index(*_pieces(model, merges, first, tokens, unused)),
-        pairs=_pair_index(merges),
+        pairs=pair_index(merges, len(tokens), ONE_ROW if few else ROW_SHIFT),
+        grid=None if few else pair_grid(merges, first),
         crossings=crossings(merges, first),
         unused=unused,
     )
@@ -113,7 +128,7 @@ def _pieces(
         texts = first.texts_of(merges.ways)
         return {text: token for token, text in texts.items()}, frozenset(texts)
     pieces = {key: token for key, token in model.vocab.items() if key and token not in unused}
-    if tokens and not model.whole_piece_first:
+    if not model.whole_piece_first:
         # A token that its spelling does not become, and that decodes to something else, as <0x0A>, is never looked for.
         for key, token in [*pieces.items()]:
             if token not in merges.whole and (entry := tokens[token]) is not None and entry.content != key:
@@ -128,8 +143,11 @@ def _token_index(pieces: Mapping[bytes, int], whole: frozenset[int]) -> TokenInd
     return TokenIndex(keys, whole, ids, hashes, build_index(hashes), max(map(len, pieces), default=0))
 
 
-def _pair_index(merges: CanonicalMerges) -> PairIndex:
+def pair_index(merges: CanonicalMerges, id_count: int, row_shift: int) -> PairIndex:
+    """The merges by their pair; left ids that differ in ``row_shift`` low bits only share a row."""
     product = np.array(list(merges.rules), np.uint64)
     pairs = np.array(list(merges.rules.values()), np.uint64).reshape(-1, 2)
     left, right = pairs[:, 0], pairs[:, 1]
-    return PairIndex(left, right, product, build_index(hash_pairs(left, right)))
+    rows = (left >> np.uint64(row_shift)).astype(np.int64)
+    index = build_rows(hash_pairs(left, right), rows, ((id_count - 1) >> row_shift) + 1)
+    return PairIndex(left, right, product, row_shift, index)

@@ -3,6 +3,8 @@
 An index is made by hash and displace (Belazzougui, Botelho and Dietzfelbinger, 2009): keys fall into buckets of about four, and each bucket
 gets the smallest displacement that puts all its keys into free slots. A look-up reads one displacement and one slot, hit or miss, so
 it needs no loop and cannot run on in a damaged file.
+
+The slots can be parted into rows, each with its own keys. Keys that are looked up together lie side by side then.
 """
 
 from __future__ import annotations
@@ -28,11 +30,19 @@ MAX_DISPLACEMENT = 0xFFFF
 
 @dataclass(frozen=True, slots=True)
 class PerfectIndex:
-    """Where each key goes: ``slots[i]`` is the slot of key i (int64), ``displacements`` one uint16 a bucket."""
+    """Where each key goes: ``slots[i]`` is the slot of key i (int64), ``displacements`` one uint16 a bucket.
+
+    ``starts`` are the first slots of the rows, and behind them the end of the last one (int64).
+    """
 
     slots: npt.NDArray[np.int64]
     displacements: npt.NDArray[np.uint16]
-    slot_count: int
+    starts: npt.NDArray[np.int64]
+
+    @property
+    def slot_count(self) -> int:
+        """The slots of all rows."""
+        return int(self.starts[-1])
 
 
 def hash_pairs(left: U64, right: U64) -> U64:
@@ -62,31 +72,44 @@ def hash_contents(contents: Sequence[bytes]) -> U64:
 
 
 def build_index(hashes: U64) -> PerfectIndex:
-    """Finds a displacement for every bucket; raises ValueError when two keys have one hash."""
+    """Finds a displacement for every bucket; raises ValueError when two keys have one hash.
+
+    >>> build_index(hash_contents([b"one", b"two"])).slot_count
+    3
+    """
+    return build_rows(hashes, np.zeros(len(hashes), np.int64), 1, spare=1)
+
+
+def build_rows(hashes: U64, rows: npt.NDArray[np.int64], row_count: int, spare: int = 0) -> PerfectIndex:
+    """The same with rows: key i is in row ``rows[i]``, which has the room that its keys need, and ``spare`` slots more."""
     if len(np.unique(hashes)) != len(hashes):
         raise ValueError("two keys have the same 64-bit hash")
-    slot_count = max(1, int(len(hashes) / LOAD) + 1)
+    sizes = np.bincount(rows, minlength=row_count)
+    load = LOAD
     while True:
-        index = _try_build(hashes, slot_count)
+        rooms = (sizes / load).astype(np.int64) + spare
+        index = _try_build(hashes, rows, np.concatenate(([0], np.cumsum(rooms))))
         if index is not None:
             return index
-        slot_count += slot_count // 64 + 1
+        load *= 0.98
 
 
-def slot_of(hashes: U64, displacements: U64, slot_count: int) -> npt.NDArray[np.int64]:
-    """The slot of each hash under a displacement; arrays that broadcast against each other."""
+def slot_of(hashes: U64, displacements: U64, slot_count: U64) -> npt.NDArray[np.int64]:
+    """The slot of each hash under a displacement, among so many; arrays that broadcast against each other."""
     mixed = ((hashes ^ displacements * np.uint64(K3)) * np.uint64(K1)) >> np.uint64(32)
-    slots: npt.NDArray[np.int64] = (mixed * np.uint64(slot_count) >> np.uint64(32)).astype(np.int64)
+    slots: npt.NDArray[np.int64] = (mixed * slot_count >> np.uint64(32)).astype(np.int64)
     return slots
 
 
-def _try_build(hashes: U64, slot_count: int) -> PerfectIndex | None:
+def _try_build(hashes: U64, rows: npt.NDArray[np.int64], starts: npt.NDArray[np.int64]) -> PerfectIndex | None:
+    first_slots = starts[rows]
+    rooms = (starts[rows + 1] - first_slots).astype(np.uint64)
     bucket_count = max(1, len(hashes) // KEYS_PER_BUCKET)
     buckets = ((hashes & np.uint64(0xFFFFFFFF)) * np.uint64(bucket_count) >> np.uint64(32)).astype(np.int64)
     sizes = np.bincount(buckets, minlength=bucket_count)
     members = np.argsort(buckets, kind="stable")
     firsts = np.concatenate(([0], np.cumsum(sizes)))
-    taken = np.zeros(slot_count, np.bool_)
+    taken = np.zeros(starts[-1], np.bool_)
     slots = np.zeros(len(hashes), np.int64)
     displacements = np.zeros(bucket_count, np.uint16)
     # Large buckets first, while most slots are free.
@@ -94,20 +117,22 @@ def _try_build(hashes: U64, slot_count: int) -> PerfectIndex | None:
         if sizes[bucket] == 0:
             break
         keys = members[firsts[bucket] : firsts[bucket + 1]]
-        found = _displace(hashes[keys], taken, slot_count)
+        found = _displace(hashes[keys], first_slots[keys], rooms[keys], taken)
         if found is None:
             return None
         displacement, places = found
         displacements[bucket] = displacement
         slots[keys] = places
         taken[places] = True
-    return PerfectIndex(slots, displacements, slot_count)
+    return PerfectIndex(slots, displacements, starts)
 
 
-def _displace(hashes: U64, taken: npt.NDArray[np.bool_], slot_count: int) -> tuple[int, npt.NDArray[np.int64]] | None:
+def _displace(
+    hashes: U64, first_slots: npt.NDArray[np.int64], rooms: U64, taken: npt.NDArray[np.bool_]
+) -> tuple[int, npt.NDArray[np.int64]] | None:
     for first in range(0, MAX_DISPLACEMENT + 1, TRIES_AT_ONCE):
         tries = np.arange(first, first + TRIES_AT_ONCE, dtype=np.uint64)
-        places = slot_of(hashes[None, :], tries[:, None], slot_count)
+        places = first_slots + slot_of(hashes[None, :], tries[:, None], rooms)
         free = ~taken[places].any(axis=1)
         if len(hashes) > 1 and free.any():
             ordered = np.sort(places, axis=1)

@@ -48,6 +48,10 @@ class CanonicalMerges:
         ranks_differ = len(set(self.ranks.values())) == len(self.ranks)
         return ranks_differ and all(left < right for left, right in itertools.pairwise(by_rank))
 
+    def stored_ranks(self) -> Mapping[int, int]:
+        """The ranks as a file has them: where they are in the order of the ids, these themselves."""
+        return {product: product for product in self.rules} if self.ranks_follow_ids else self.ranks
+
 
 def canonical_merges(model: BytePairModel) -> CanonicalMerges:
     """Reduces the merges of a model to those that can fire.

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 import tokexport.layout as layout
 from tokexport.compiler.added_tokens import Trie, build_trie
@@ -17,6 +15,7 @@ from tokexport.compiler.crossings import Crossings
 from tokexport.compiler.cuts import Pairs, pack_cuts
 from tokexport.compiler.first_symbols import FirstSymbols
 from tokexport.compiler.merges import CanonicalMerges
+from tokexport.compiler.pair_grid import PairGrid
 from tokexport.compiler.regex import SplitProgram
 from tokexport.compiler.rewriting import CharsmapOp, Op
 from tokexport.compiler.tables import AddedTables, Tables
@@ -174,20 +173,36 @@ def token_index(tokens: TokenIndex) -> bytes:
     slots = np.full(tokens.index.slot_count, NONE, layout.TOKEN_SLOT)
     fingerprints = tokens.hashes >> np.uint64(64 - (32 - layout.ID_BITS))
     slots[tokens.index.slots] = (fingerprints << np.uint64(layout.ID_BITS) | tokens.ids).astype(layout.TOKEN_SLOT)
-    return _index(slots, tokens.index.displacements)
+    displacements = tokens.index.displacements.astype(layout.DISPLACEMENT)
+    header: bytes = layout.IndexHeader.build({"slot_count": len(slots), "bucket_count": len(displacements)})
+    return header + slots.tobytes() + displacements.tobytes()
 
 
 def pair_index(pairs: PairIndex) -> bytes:
     """PIDX."""
-    slots = np.full(pairs.index.slot_count, 0xFFFFFFFFFFFFFFFF, layout.PAIR_SLOT)
+    # One slot more than the rows have: where the last row is empty, a look-up in it needs one to look at.
+    slots = np.full(pairs.index.slot_count + 1, 0xFFFFFFFFFFFFFFFF, layout.PAIR_SLOT)
     bits = np.uint64(layout.ID_BITS)
     slots[pairs.index.slots] = pairs.left << np.uint64(2) * bits | pairs.right << bits | pairs.product
-    return _index(slots, pairs.index.displacements)
+    displacements = pairs.index.displacements.astype(layout.DISPLACEMENT)
+    header: bytes = layout.PairIndexHeader.build(
+        {"slot_count": len(slots), "bucket_count": len(displacements), "row_shift": pairs.row_shift, "reserved": None}
+    )
+    return header + slots.tobytes() + pairs.index.starts.astype(layout.ROW_START).tobytes() + displacements.tobytes()
 
 
-def _index(slots: npt.NDArray[Any], displacements: npt.NDArray[np.uint16]) -> bytes:
-    header: bytes = layout.IndexHeader.build({"slot_count": len(slots), "bucket_count": len(displacements)})
-    return header + slots.tobytes() + displacements.astype(layout.DISPLACEMENT).tobytes()
+def pair_grid(grid: PairGrid | None) -> bytes | None:
+    """GRID, or None where it would not pay."""
+    if grid is None:
+        return None
+    header: bytes = layout.GridHeader.build(
+        {"bound_shift": grid.shift, "first": grid.first, "character_count": len(grid.products), "reserved": None}
+    )
+    own = grid.own.astype(np.uint32) * np.uint32(layout.OWN)
+    entries: bytes = (
+        (own | grid.bounds << np.uint32(layout.ID_BITS) | grid.products).astype(layout.GRID_ENTRY).tobytes()
+    )
+    return header + entries
 
 
 def splits(normalizer: Sequence[Op], stages: Sequence[tuple[Split, SplitProgram] | tuple[Op, ...]]) -> bytes:

@@ -181,6 +181,7 @@ def _encoder_contents(
         Tag.KEYS: keys,
         Tag.TOKEN_INDEX: sections.token_index(encoder.tokens),
         Tag.PAIR_INDEX: sections.pair_index(encoder.pairs),
+        Tag.PAIR_GRID: sections.pair_grid(encoder.grid),
         Tag.CROSSINGS: sections.crossings(encoder.crossings),
         Tag.UNUSED: sections.unused(encoder.unused),
     }

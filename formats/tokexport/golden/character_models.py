@@ -29,7 +29,7 @@ Parts = tuple[
 
 
 def byte_fallback() -> Parts:
-    """CHRS and XPRS: some bytes have tokens, so that a character is its bytes, or the unknown token behind them."""
+    """CHRS, XPRS and GRID: some bytes have tokens, so that a character is its bytes, or the unknown token behind them."""
     letters = ["<unk>", *(f"<0x{byte:02X}>" for byte in (0x0A, 0xC3, 0xA9, 0xA8)), *"abc", "\u2581", "\u4e2d", "\u6587"]
     merges = [("a", "b"), ("\u2581", "ab"), ("\u4e2d", "\u6587"), ("ab", "c"), ("b", "c"), ("\u2581", "a")]
     vocab = _vocab(letters, merges)

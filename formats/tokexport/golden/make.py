@@ -11,6 +11,7 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,10 @@ from refused_operations import refused_operations
 from trie_models import trie_goldens
 from version_2_models import version_2_goldens
 
-from tokexport.compiler.byte_pair import BytePairTables
+from tokexport.compiler.byte_pair import ROW_SHIFT, BytePairTables, pair_index
+from tokexport.compiler.first_symbols import first_symbols
+from tokexport.compiler.merges import canonical_merges
+from tokexport.compiler.pair_grid import pair_grid
 from tokexport.compiler.tables import compile_model
 from tokexport.layout import NONE, Header, HeaderFlag, ModelType, Section, Tag
 from tokexport.model import BytePairModel, Provenance, Reference, SelfTestCase, Token, TokenizerModel
@@ -38,7 +42,8 @@ def make() -> dict[str, bytes]:
     """Every file of this folder that is made, by its path in the folder."""
     files = {"smallest-decode.bin": smallest_decode(), "smallest-bpe.bin": smallest_bpe()}
     for golden in (*goldens(), *trie_goldens(), *piece_goldens(), *version_2_goldens()):
-        files[f"{golden.name}.bin"] = _unversioned(write(golden.model, _options(golden)), golden.model)
+        large = _tables_of_large_models(golden.model) if golden.name == "byte-fallback" else {}
+        files[f"{golden.name}.bin"] = _unversioned(write(golden.model, _options(golden)), golden.model, large)
         files[f"{golden.name}.json"] = _pretty(expected(golden))
     for decoder in golden_decoders():
         files[f"{decoder.name}.bin"] = _unversioned(write(decoder.model, Options(decode_only=True)), decoder.model)
@@ -126,11 +131,24 @@ def _options(golden: Golden) -> Options:
     )
 
 
-def _unversioned(content: bytes, model: TokenizerModel) -> bytes:
-    """The same file with a provenance that names no versions, so that a release does not change the golden files."""
+def _tables_of_large_models(model: TokenizerModel) -> dict[bytes, bytes]:
+    """What the writer makes for thousands of merges only: a row for each two ids, and GRID, here of three characters."""
+    assert isinstance(model.model, BytePairModel)
+    merges = canonical_merges(model.model)
+    grid = sections.pair_grid(pair_grid(merges, first_symbols(model.model), range(ord("a"), ord("d"))))
+    assert grid is not None
+    return {
+        Tag.PAIR_INDEX: sections.pair_index(pair_index(merges, len(model.tokens), ROW_SHIFT)),
+        Tag.PAIR_GRID: grid,
+    }
+
+
+def _unversioned(content: bytes, model: TokenizerModel, changes: Mapping[bytes, bytes] = MappingProxyType({})) -> bytes:
+    """The same file with a provenance that names no versions, so that a release does not change the golden files, and with changes."""
     header = Header.parse(content)
     table = Array(header.section_count, Section).parse(content[Header.sizeof() :])
     contents = {entry.tag: content[entry.offset : entry.offset + entry.size] for entry in table}
+    contents |= changes
     reference = model.reference.value
     contents[Tag.PROVENANCE] = (
         f'{{"exporter":"tokexport","reference":"{reference}","sha256":{{}},"source":"golden"}}'.encode()
