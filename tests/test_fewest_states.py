@@ -14,7 +14,7 @@ from tokexport.compiler.edit_machines import OTHER, Machine, end_of, machine_of,
 from tokexport.compiler.edits import compile_edits
 from tokexport.compiler.fewest_states import TooManyStatesError, fewest, product
 from tokexport.model import Replacing, TextEdit, Trimmed
-from tokexport.readers.decoder_chain import replaced
+from tokexport.readers.decoder_steps import replaced
 from tokexport.readers.huggingface_decoder import CLEANUP
 
 ROW = tuple(Replacing((rule,)) for rule in CLEANUP)

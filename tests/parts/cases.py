@@ -258,7 +258,11 @@ def _decoders() -> Members:
     yield case("Replace", "Regex of the whole text with look-around", fuse, replace(" ", Regex=r"a(?=bc)|(?<!ab)c"))
     yield case("Replace", "Regex of any characters of the whole text", fuse, replace(" ", Regex=r"\w+"))
     yield case("Replace", "Regex of the whole text that waits for its end", fuse, replace(" ", Regex=r" +$"))
+    yield case(
+        "Replace", "Regex of the whole text that waits behind any character", fuse, replace(" ", Regex=r"\w(?!\S)")
+    )
     yield case("Replace", "Regex of the whole text that matches nothing too", fuse, replace(" ", Regex=r"a*"))
+    yield case("Replace", "empty String of the whole text", fuse, replace("-", String=""))
     yield case("Replace", "one character of the whole text", fuse, replace(" ", String="▁"))
     yield case("Replace", "more characters of the whole text", fuse, replace("-", String="ab"))
     yield case("Sequence", "Llama's", replace(" ", String="▁"), fallback, fuse, strip(" ", 1, 0))
@@ -267,6 +271,8 @@ def _decoders() -> Members:
     joined = document(byte_bpe(), pre_tokenizer=LETTERS, decoder={"type": "Sequence", "decoders": [LETTERS, fallback]})
     yield "Sequence", "bpeasy's", joined
     yield case("Sequence", "ByteLevel of the joined text", fuse, LETTERS, model=byte_bpe())
+    yield case("Sequence", "ByteLevel behind ByteFallback", fallback, fuse, LETTERS)
+    yield case("Sequence", "BPEDecoder behind ByteFallback", fallback, {"type": "BPEDecoder", "suffix": "t"})
 
 
 def _added_tokens() -> Members:

@@ -47,13 +47,12 @@ def product(machines: Sequence[Machine], most: int) -> Product:
     written: list[list[_Written]] = []
     for states in queue:
         row = [pass_on(machines, states, [symbol]) for symbol in symbols]
-        for _, after in row:
-            if after not in numbers:
-                if len(numbers) == most:
-                    raise TooManyStatesError
-                numbers[after] = len(numbers)
+        following.append([numbers.setdefault(after, len(numbers)) for _, after in row])
+        for number, (_, after) in zip(following[-1], row, strict=True):
+            if number == len(queue):
                 queue.append(after)
-        following.append([numbers[after] for _, after in row])
+        if len(queue) > most:
+            raise TooManyStatesError
         written.append([tuple(given) for given, _ in row])
     return Product(symbols, following, written, [tuple(end_of(machines, states)) for states in queue])
 
@@ -86,14 +85,16 @@ def _early(table: Product) -> Product:
     for state, following in enumerate(table.next):
         for after in set(following):
             before[after].append(state)
-    waiting = [*range(len(table.next))]
+    waiting = {*range(len(table.next))}
     while waiting:
         state = waiting.pop()
         known = len(sure[state])
         for after, text in zip(table.next[state], table.written[state], strict=True):
+            if not sure[state]:
+                break
             sure[state] = _shared(sure[state], text + sure[after])
         if len(sure[state]) < known:
-            waiting += before[state]
+            waiting.update(earlier for earlier in before[state] if sure[earlier])
     early = [
         [(text + sure[after])[len(sure[state]) :] for after, text in zip(following, row, strict=True)]
         for state, (following, row) in enumerate(zip(table.next, table.written, strict=True))

@@ -7,7 +7,7 @@ from typing import Final
 
 from tokexport.errors import SourceError
 from tokexport.model import Begun, Dialect, Matching, Split
-from tokexport.readers.decoder_chain import (
+from tokexport.readers.decoder_steps import (
     DecoderStep,
     FallbackStep,
     FuseStep,
@@ -121,8 +121,8 @@ def _replace(node: Node, dialect: Dialect) -> Step:
         text = string.string()
         # The empty pattern is at every place of a text that is not empty.
         apply = _alike(lambda string: string and string.replace(text, content))
-        name = "Replace" if text else "Replace of the empty text"
-        return Step(node.path, name, apply, literal(((text, content),)))
+        empty = (Matching(Split("", path=pattern.path), content),)
+        return Step(node.path, "Replace", apply, literal(((text, content),)) if text else empty)
     regex = pattern.field("Regex")
     split = Split(regex.string(), dialect=dialect, path=regex.path)
     apply = _alike(replacer(split, content))
