@@ -26,7 +26,7 @@ REFUSED = {
     "normalizer.normalizers[2].normalizers[0]": {"type": "Prepend", "prepend": ""},
     "pre_tokenizer.pretokenizers[0]": {**SPLIT, "pattern": {"Regex": r"(a+)\1"}},
     "pre_tokenizer.pretokenizers[2]": {"type": "Words"},
-    "pre_tokenizer.pretokenizers[3]": {**SPLIT, "pattern": {"Regex": r"a(?>b(?=cd)|e)"}},
+    "pre_tokenizer.pretokenizers[3]": {**SPLIT, "pattern": {"Regex": r"(?<a>x\g<a>?)"}},
     "post_processor.processors[0]": {"type": "Other"},
     "decoder": {"type": "Backwards"},
     "added_tokens[1]": {"id": 1, "content": "AB", **OFF, "normalized": True},

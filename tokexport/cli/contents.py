@@ -261,8 +261,8 @@ class Contents:
         section = self.section(Tag.PAIR_INDEX)
         if section is None:
             return np.zeros((0, 3), np.uint64)
-        header = layout.IndexHeader.parse(section)
-        slots = np.frombuffer(section, layout.PAIR_SLOT, header.slot_count, layout.IndexHeader.sizeof())
+        header = layout.PairIndexHeader.parse(section)
+        slots = np.frombuffer(section, layout.PAIR_SLOT, header.slot_count, layout.PairIndexHeader.sizeof())
         used = np.sort(slots[slots != 0xFFFFFFFFFFFFFFFF])
         bits, mask = np.uint64(layout.ID_BITS), np.uint64((1 << layout.ID_BITS) - 1)
         return np.stack([used >> bits * np.uint64(2), used >> bits & mask, used & mask], axis=1)
