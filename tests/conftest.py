@@ -16,6 +16,9 @@ from tokexport import verification
 from tokexport.cli import commands
 from tokexport.conversion import convert
 
+# A failed comparison there is shown as one in a test is.
+pytest.register_assert_rewrite("regex_oracle")
+
 # How long an example takes says more about what else the machine does than about the code.
 settings.register_profile("tokexport", deadline=None)
 settings.load_profile("tokexport")

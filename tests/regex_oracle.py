@@ -9,7 +9,8 @@ import numpy as np
 import tiktoken
 from tokenizers import Regex, pre_tokenizers
 
-from tokexport.compiler.regex import MATCH_ENDS, SplitProgram
+from tokexport.compiler.regex import MATCH_ENDS, SplitProgram, compile_split
+from tokexport.model import Dialect, Split
 
 
 def find_pieces(program: SplitProgram, text: str) -> list[tuple[int, int, bool]]:
@@ -148,3 +149,21 @@ def random_texts(alphabet: str, count: int, longest: int, seed: int = 0) -> Iter
     for number in range(count):
         some = alphabet if number % 2 else "".join(generator.choices(alphabet, k=generator.randint(1, 5)))
         yield "".join(generator.choices(some, k=generator.randint(1, longest)))
+
+
+def assert_pieces_of_oniguruma(pattern: str, alphabets: Sequence[str], count: int, longest: int) -> None:
+    """Holds the pieces of random texts of each alphabet against those of the engine of `tokenizers`."""
+    program, engine = compile_split(Split(pattern)), Oniguruma(pattern)
+    for alphabet in alphabets:
+        for text in random_texts(alphabet, count, longest):
+            pieces = [(start, end) for start, end, _ in find_pieces(program, text)]
+            assert pieces == engine.pieces(text), (pattern, text)
+
+
+def assert_matches_of_fancy_regex(pattern: str, alphabets: Sequence[str], count: int, longest: int) -> None:
+    """The same with the matches of the engine of `tiktoken`."""
+    program = compile_split(Split(pattern, dialect=Dialect.FANCY_REGEX))
+    for alphabet in alphabets:
+        texts = list(random_texts(alphabet, count, longest))
+        for text, matched in zip(texts, fancy_matched(pattern, texts), strict=True):
+            assert [text[start:end] for start, end in matches(program, text)] == matched, (pattern, text)

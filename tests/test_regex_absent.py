@@ -6,10 +6,7 @@ import os
 import random
 
 import pytest
-from regex_oracle import Oniguruma, fancy_matched, find_pieces, matches, random_texts
-
-from tokexport.compiler.regex import compile_split
-from tokexport.model import Dialect, Split
+from regex_oracle import assert_matches_of_fancy_regex, assert_pieces_of_oniguruma
 
 SLOW = bool(os.environ.get("TOKEXPORT_SLOW"))
 TEXTS = 2000 if SLOW else 40
@@ -76,16 +73,9 @@ RANDOM = [random_absent(seed) for seed in range(1000 if SLOW else 24)]
 
 @pytest.mark.parametrize("pattern", [*ABSENT, *MAYBE_EMPTY, *EXPRESSIONS, *RANDOM])
 def test_the_pieces_are_those_of_oniguruma(pattern: str) -> None:
-    program, engine = compile_split(Split(pattern)), Oniguruma(pattern)
-    for alphabet in ALPHABETS:
-        for text in random_texts(alphabet, TEXTS, longest=12):
-            assert [(start, end) for start, end, _ in find_pieces(program, text)] == engine.pieces(text), text
+    assert_pieces_of_oniguruma(pattern, ALPHABETS, TEXTS, longest=12)
 
 
 @pytest.mark.parametrize("pattern", ABSENT)
 def test_the_matches_are_those_of_fancy_regex(pattern: str) -> None:
-    program = compile_split(Split(pattern, dialect=Dialect.FANCY_REGEX))
-    for alphabet in ALPHABETS:
-        texts = list(random_texts(alphabet, TEXTS, longest=12))
-        for text, matched in zip(texts, fancy_matched(pattern, texts), strict=True):
-            assert [text[start:end] for start, end in matches(program, text)] == matched, text
+    assert_matches_of_fancy_regex(pattern, ALPHABETS, TEXTS, longest=12)

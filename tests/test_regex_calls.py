@@ -6,7 +6,7 @@ import os
 import random
 
 import pytest
-from regex_oracle import Oniguruma, fancy_matched, find_pieces, matches, random_texts
+from regex_oracle import Oniguruma, assert_matches_of_fancy_regex, assert_pieces_of_oniguruma, find_pieces, random_texts
 
 from tokexport.compiler.regex import compile_split
 from tokexport.errors import UnsupportedError
@@ -59,19 +59,12 @@ REFUSED = [
 
 @pytest.mark.parametrize("pattern", CALLING)
 def test_the_pieces_are_those_of_oniguruma(pattern: str) -> None:
-    program, engine = compile_split(Split(pattern)), Oniguruma(pattern)
-    for alphabet in ALPHABETS:
-        for text in random_texts(alphabet, TEXTS, longest=14):
-            assert [(start, end) for start, end, _ in find_pieces(program, text)] == engine.pieces(text), text
+    assert_pieces_of_oniguruma(pattern, ALPHABETS, TEXTS, longest=14)
 
 
 @pytest.mark.parametrize("pattern", [*CALLING, "(?P<n>a|b)c(?P>n)", "(?P>n)b(?<n>a|c)"])
 def test_the_matches_are_those_of_fancy_regex(pattern: str) -> None:
-    program = compile_split(Split(pattern, dialect=Dialect.FANCY_REGEX))
-    for alphabet in ALPHABETS:
-        texts = list(random_texts(alphabet, TEXTS, longest=12))
-        for text, matched in zip(texts, fancy_matched(pattern, texts), strict=True):
-            assert [text[start:end] for start, end in matches(program, text)] == matched, text
+    assert_matches_of_fancy_regex(pattern, ALPHABETS, TEXTS, longest=12)
 
 
 def random_pattern(seed: int) -> str:

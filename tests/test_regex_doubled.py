@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 import spec_encoder
 import spec_reader
-from regex_oracle import Oniguruma, fancy_matched, find_pieces, matches, random_texts
+from regex_oracle import assert_matches_of_fancy_regex, assert_pieces_of_oniguruma, random_texts
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
 from tokexport.compiler.regex import compile_split
 from tokexport.errors import UnsupportedError
-from tokexport.model import Dialect, Split
+from tokexport.model import Split
 from tokexport.readers import read
 from tokexport.runtime.tokenizer import load
 from tokexport.writers.tokexport_file import write
@@ -60,19 +60,12 @@ RANDOM = [random_pattern(random.Random(seed)) for seed in range(1000 if SLOW els
 
 @pytest.mark.parametrize("pattern", [*PATTERNS, *RANDOM])
 def test_the_pieces_are_those_of_oniguruma(pattern: str) -> None:
-    program, engine = compile_split(Split(pattern)), Oniguruma(pattern)
-    for alphabet in ALPHABETS:
-        for text in random_texts(alphabet, TEXTS, longest=16):
-            assert [(start, end) for start, end, _ in find_pieces(program, text)] == engine.pieces(text), text
+    assert_pieces_of_oniguruma(pattern, ALPHABETS, TEXTS, longest=16)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_the_matches_are_those_of_fancy_regex(pattern: str) -> None:
-    program = compile_split(Split(pattern, dialect=Dialect.FANCY_REGEX))
-    for alphabet in ALPHABETS:
-        texts = list(random_texts(alphabet, TEXTS, longest=12))
-        for text, matched in zip(texts, fancy_matched(pattern, texts), strict=True):
-            assert [text[start:end] for start, end in matches(program, text)] == matched, text
+    assert_matches_of_fancy_regex(pattern, ALPHABETS, TEXTS, longest=12)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)

@@ -6,7 +6,7 @@ import os
 import random
 
 import pytest
-from regex_oracle import Oniguruma, fancy_matched, find_pieces, matches, random_texts
+from regex_oracle import Oniguruma, assert_matches_of_fancy_regex, find_pieces, matches, random_texts
 from tokenizers import Regex, normalizers
 
 from tokexport.compiler.regex import compile_replace, compile_split
@@ -79,11 +79,7 @@ def test_the_pieces_are_those_of_oniguruma(pattern: str) -> None:
 
 @pytest.mark.parametrize("pattern", KEEPING)
 def test_the_matches_are_those_of_fancy_regex(pattern: str) -> None:
-    program = compile_split(Split(pattern, dialect=Dialect.FANCY_REGEX))
-    for alphabet in ALPHABETS:
-        texts = list(random_texts(alphabet, TEXTS, longest=12))
-        for text, matched in zip(texts, fancy_matched(pattern, texts), strict=True):
-            assert [text[start:end] for start, end in matches(program, text)] == matched, text
+    assert_matches_of_fancy_regex(pattern, ALPHABETS, TEXTS, longest=12)
 
 
 def test_the_pieces_of_random_patterns_are_those_of_oniguruma() -> None:

@@ -7,7 +7,7 @@ import os
 
 import numpy as np
 import pytest
-from regex_oracle import Oniguruma, find_pieces, matches, random_texts
+from regex_oracle import Oniguruma, assert_pieces_of_oniguruma, matches
 
 from tokexport.compiler.regex import compile_split
 from tokexport.compiler.unicode import segment_sets
@@ -37,10 +37,7 @@ SEGMENTS = [
 
 @pytest.mark.parametrize("pattern", SEGMENTS)
 def test_the_pieces_are_those_of_oniguruma(pattern: str) -> None:
-    program, engine = compile_split(Split(pattern)), Oniguruma(pattern)
-    for alphabet in ALPHABETS:
-        for text in random_texts(alphabet, TEXTS, longest=14):
-            assert [(start, end) for start, end, _ in find_pieces(program, text)] == engine.pieces(text), text
+    assert_pieces_of_oniguruma(pattern, ALPHABETS, TEXTS, longest=14)
 
 
 def test_every_pair_and_every_three_characters_of_different_kinds_are_joined_as_oniguruma_joins_them() -> None:
