@@ -14,7 +14,14 @@ from typing import Any, Final
 
 from tokexport.errors import SourceError
 from tokexport.readers.byte_alphabet import CHARACTERS
-from tokexport.readers.huggingface_document import added_token, byte_level, sequence, split, tokenizer_document
+from tokexport.readers.huggingface_document import (
+    added_token,
+    byte_level,
+    byte_pair_model,
+    sequence,
+    split,
+    tokenizer_document,
+)
 
 END_OF_WORD: Final = "</w>"
 START: Final = "<|startoftext|>"
@@ -81,15 +88,5 @@ def clip_document(vocab: Mapping[str, int], merges: Sequence[Sequence[str]]) -> 
             "add_prefix_space": False,
         },
         decoder=byte_level(True),
-        model={
-            "type": "BPE",
-            "dropout": None,
-            "unk_token": END,
-            "continuing_subword_prefix": "",
-            "end_of_word_suffix": END_OF_WORD,
-            "fuse_unk": False,
-            "byte_fallback": False,
-            "vocab": dict(vocab),
-            "merges": [list(merge) for merge in merges],
-        },
+        model=byte_pair_model(vocab, merges, unk_token=END, end_of_word_suffix=END_OF_WORD),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 
@@ -26,6 +26,26 @@ def tokenizer_document(
         "post_processor": post_processor,
         "decoder": decoder,
         "model": model,
+    }
+
+
+def byte_pair_model(
+    vocab: Mapping[str, int],
+    merges: Sequence[Sequence[str]],
+    unk_token: str | None = None,
+    end_of_word_suffix: str = "",
+) -> dict[str, Any]:
+    """The model of a tokenizer.json: BPE without tokens for bytes."""
+    return {
+        "type": "BPE",
+        "dropout": None,
+        "unk_token": unk_token,
+        "continuing_subword_prefix": "",
+        "end_of_word_suffix": end_of_word_suffix,
+        "fuse_unk": False,
+        "byte_fallback": False,
+        "vocab": dict(vocab),
+        "merges": [list(merge) for merge in merges],
     }
 
 

@@ -14,7 +14,15 @@ from tokexport.model import AddedToken
 from tokexport.readers.added_tokens_json import ROLES, SPECIAL_TOKENS_MAP, read_added_tokens_json
 from tokexport.readers.class_tokens import ClassTokens, class_tokens, tokens_without_role
 from tokexport.readers.huggingface_config import CONFIG, SAVE
-from tokexport.readers.huggingface_document import byte_level, sequence, special, template, text, tokenizer_document
+from tokexport.readers.huggingface_document import (
+    byte_level,
+    byte_pair_model,
+    sequence,
+    special,
+    template,
+    text,
+    tokenizer_document,
+)
 from tokexport.readers.json_node import Node, parse, show
 from tokexport.readers.source_files import SourceFiles
 
@@ -65,17 +73,7 @@ def neox_pair_document(
         pre_tokenizer=spaced if name == _NEOX else sequence({"type": "Digits", "individual_digits": True}, spaced),
         post_processor=_around(name, tokens, config, vocab_name),
         decoder=byte_level(True),
-        model={
-            "type": "BPE",
-            "dropout": None,
-            "unk_token": None,
-            "continuing_subword_prefix": "",
-            "end_of_word_suffix": "",
-            "fuse_unk": False,
-            "byte_fallback": False,
-            "vocab": dict(vocab),
-            "merges": [list(merge) for merge in merges],
-        },
+        model=byte_pair_model(vocab, merges),
     )
 
 

@@ -22,6 +22,7 @@ from tokexport.readers.gpt2_pair import check_ends
 from tokexport.readers.huggingface_config import CONFIG, SAVE, read_class_config, tokenizer_class
 from tokexport.readers.huggingface_document import (
     byte_level,
+    byte_pair_model,
     sequence,
     special,
     split,
@@ -222,17 +223,7 @@ def _class_document(
         pre_tokenizer=parts if known.pattern is None else sequence(split(known.pattern), parts),
         post_processor=_post_processor(known.around, tokens, config, vocab_name, spaced),
         decoder=byte_level(True),
-        model={
-            "type": "BPE",
-            "dropout": None,
-            "unk_token": tokens.roles.get("unk_token") if known.unknown else None,
-            "continuing_subword_prefix": "",
-            "end_of_word_suffix": "",
-            "fuse_unk": False,
-            "byte_fallback": False,
-            "vocab": dict(vocab),
-            "merges": [list(merge) for merge in merges],
-        },
+        model=byte_pair_model(vocab, merges, unk_token=tokens.roles.get("unk_token") if known.unknown else None),
     )
 
 

@@ -13,7 +13,7 @@ from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import AddedToken
 from tokexport.readers.class_tokens import ClassTokens, class_tokens
 from tokexport.readers.huggingface_config import CONFIG, SAVE
-from tokexport.readers.huggingface_document import tokenizer_document
+from tokexport.readers.huggingface_document import byte_pair_model, tokenizer_document
 from tokexport.readers.json_node import Node, show
 from tokexport.readers.source_files import SourceFiles
 
@@ -72,17 +72,7 @@ def word_pair_document(
         pre_tokenizer={"type": "BertPreTokenizer"},
         post_processor=None if name == _GPT else _around(tokens, vocab_name),
         decoder={"type": "BPEDecoder", "suffix": _END_OF_WORD},
-        model={
-            "type": "BPE",
-            "dropout": None,
-            "unk_token": unknown,
-            "continuing_subword_prefix": None,
-            "end_of_word_suffix": _END_OF_WORD,
-            "fuse_unk": False,
-            "byte_fallback": False,
-            "vocab": dict(vocab),
-            "merges": [list(merge) for merge in merges],
-        },
+        model=byte_pair_model(vocab, merges, unk_token=unknown, end_of_word_suffix=_END_OF_WORD),
     )
 
 
