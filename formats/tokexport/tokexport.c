@@ -3861,13 +3861,13 @@ static NO_INLINE size_t character_symbols(run *r, const uint8_t *bytes, size_t s
     for (; i < size; i += length) {
         uint32_t id, place;
         size_t in_bytes, own;
-        if (t->ascii_symbols && bytes[i] < 128 && !waits && !lengths) {
-            id = load_u32(t->ascii_symbols + 4 * (size_t)bytes[i]);
-            if (EXPECT(id < t->id_count)) {
+        if (t->ascii_symbols && !waits && !lengths) {
+            for (; i < size && bytes[i] < 128; i++) {
+                id = load_u32(t->ascii_symbols + 4 * (size_t)bytes[i]);
+                if (!EXPECT(id < t->id_count)) break;
                 put_u32(symbols + 4 * count++, marked_symbol(id, bytes[i]));
-                length = 1;
-                continue;
             }
+            if (i == size) break;
         }
         length = of_bytes ? 1 : utf8_length(bytes[i]);
         place = (i ? 1u : 0u) + (i + length == size ? 2u : 0u);
@@ -3945,7 +3945,10 @@ static FORCE_INLINE uint32_t early_entry(run *r, const early *e, size_t i) {
     return find_pair(r, left & MAX_IDS, right & MAX_IDS) & MAX_IDS;
 }
 
-static FORCE_INLINE uint32_t entry_product(uint32_t entry) { return (entry & MAX_IDS) == MAX_IDS ? NONE : entry & MAX_IDS; }
+static FORCE_INLINE uint32_t entry_product(uint32_t entry) {
+    const uint32_t product = entry & MAX_IDS;
+    return product | (0 - (uint32_t)(product == MAX_IDS));
+}
 
 static FORCE_INLINE void early_start(early *e, run *r, const uint8_t *given, size_t count) {
     e->given = given;
@@ -3984,51 +3987,58 @@ static FORCE_INLINE void early_next(early *e, run *r) {
 /* Up to this length a piece is merged on the C stack: for each merge, all ranks are looked at. Longer ones go through a queue in the
    work memory. From 32 bytes on the queue is no slower (Chinese, Japanese, Thai, random letters); 64 leaves ordinary text without
    work memory. */
-enum { SHORT_PIECE = 64 };
+enum { SHORT_PIECE = 64, SPARE = 4 };
 
+/* Takes an entry out of `count`. Those behind it are moved four at a time, which needs no call and nobody has to guess how many they are: up
+   to SPARE entries more are read and written, and mean nothing. */
+static FORCE_INLINE void take_out(uint32_t *entries, size_t at, size_t count) {
+    for (; at + 1 < count; at += 4) {
+        uint32_t four[4];
+        COPY(four, entries + at + 1, sizeof four);
+        COPY(entries + at, four, sizeof four);
+    }
+}
+
+/* Merges a piece of at most SHORT_PIECE bytes. `ids` has room for SPARE more. Gives their number. */
 static size_t merge_short(run *r, const uint8_t *bytes, size_t size, uint32_t *ids) {
     const tkx *t = r->t;
-    uint32_t given[SHORT_PIECE], ranks[SHORT_PIECE], products[SHORT_PIECE];
+    uint32_t given[SHORT_PIECE], ranks[SHORT_PIECE + SPARE], products[SHORT_PIECE + SPARE];
     const size_t given_count = first_symbols(r, bytes, size, (uint8_t *)given, NULL);
-    size_t count = 0, i;
+    uint32_t best = NONE;
+    size_t count = 0, at = 0, i;
     early e;
     early_start(&e, r, (const uint8_t *)given, given_count);
     while (e.next < given_count) {
         early_next(&e, r);
-        if (count) {
-            products[count - 1] = e.product;
-            ranks[count - 1] = rank_of(t, e.product);
-        }
+        products[count] = e.product; /* of the one before it and this one: none of the first */
+        ranks[count] = rank_of(t, e.product);
+        at = ranks[count] < best ? count : at;
+        best = ranks[count] < best ? ranks[count] : best;
         ids[count++] = e.id;
     }
-    for (;;) {
-        uint32_t best = NONE;
-        size_t at = 0, behind;
-        for (i = 0; i + 1 < count; i++) {
+    while (best != NONE) {
+        ids[at - 1] = products[at];
+        take_out(ids, at, count);
+        take_out(ranks, at, count);
+        take_out(products, at, count--);
+        if (at > 1 && at < count) {
+            find_two_pairs(r, ids[at - 2], ids[at - 1], ids[at - 1], ids[at], &products[at - 1], &products[at]);
+            ranks[at] = rank_of(t, products[at]);
+            ranks[at - 1] = rank_of(t, products[at - 1]);
+        } else if (at < count) {
+            products[at] = find_pair(r, ids[at - 1], ids[at]);
+            ranks[at] = rank_of(t, products[at]);
+        } else if (at > 1) {
+            products[at - 1] = find_pair(r, ids[at - 2], ids[at - 1]);
+            ranks[at - 1] = rank_of(t, products[at - 1]);
+        }
+        best = NONE;
+        for (i = 1; i < count; i++) {
             at = ranks[i] < best ? i : at;
             best = ranks[i] < best ? ranks[i] : best;
         }
-        if (best == NONE) return count;
-        ids[at] = products[at];
-        count--;
-        behind = count - at - 1;
-        memmove(ids + at + 1, ids + at + 2, behind * sizeof *ids);
-        if (behind) {
-            memmove(ranks + at + 1, ranks + at + 2, (behind - 1) * sizeof *ranks);
-            memmove(products + at + 1, products + at + 2, (behind - 1) * sizeof *products);
-        }
-        if (at && behind) {
-            find_two_pairs(r, ids[at - 1], ids[at], ids[at], ids[at + 1], &products[at - 1], &products[at]);
-            ranks[at] = rank_of(t, products[at]);
-            ranks[at - 1] = rank_of(t, products[at - 1]);
-        } else if (behind) {
-            products[at] = find_pair(r, ids[at], ids[at + 1]);
-            ranks[at] = rank_of(t, products[at]);
-        } else if (at) {
-            products[at - 1] = find_pair(r, ids[at - 1], ids[at]);
-            ranks[at - 1] = rank_of(t, products[at - 1]);
-        }
     }
+    return count;
 }
 
 /* A queue of keys (rank << 32 | position). Keys are not taken out when they become stale: who takes one looks whether it still holds.
@@ -4871,7 +4881,7 @@ static void encode_by_trie(run *r, const waiting *w) {
 /* A piece that is not in the cache. */
 static NO_INLINE void encode_unseen(run *r, const waiting *w) {
     const tkx *t = r->t;
-    uint32_t ids[SHORT_PIECE], flags = 0;
+    uint32_t ids[SHORT_PIECE + SPARE], flags = 0;
     size_t count = 1, i;
     int found = TKX_E_NOT_FOUND;
 #ifdef HAS_TRIE_MODELS
@@ -4903,7 +4913,12 @@ static NO_INLINE void encode_unseen(run *r, const waiting *w) {
         emit_token(r, ids[0], w->p, w->p + w->size);
         return;
     }
-    for (i = 0; i < count; i++) emit(r, ids[i]);
+    if (EXPECT(r->capacity >= SHORT_PIECE && r->count <= r->capacity - SHORT_PIECE)) {
+        for (i = 0; i < count; i += 4) COPY(r->ids + r->count + i, ids + i, 4 * sizeof *ids);
+        r->count += count;
+    } else {
+        for (i = 0; i < count; i++) emit(r, ids[i]);
+    }
     /* What is a token as a piece, and something else as a part of one, is not for the cache. */
     if (t->crossings.data && found == TKX_OK && !(flags & TKX_WHOLE)) return;
     if (w->set && count >= 1 && count <= LARGE_IDS) remember(w, ids, count);
