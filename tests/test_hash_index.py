@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokexport.compiler.hashing import build_index, hash_contents, hash_pairs, slot_of
+from tokexport._core import displace
+from tokexport.compiler.hashing import build_index, hash_contents, hash_pairs
 
 MASK = (1 << 64) - 1
 K0, K1, K2, K3 = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, 0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53
@@ -87,10 +88,43 @@ def test_every_key_has_a_slot_of_its_own_where_one_probe_finds_it(count: int) ->
         assert (mixed >> 32) * index.slot_count >> 32 == slot < index.slot_count
 
 
-def test_slots_of_arrays_and_of_single_hashes_agree() -> None:
-    hashes = np.array([1, 2, 3], np.uint64)
-    together = slot_of(hashes, np.array([5], np.uint64), 1000)
-    assert together.tolist() == [int(slot_of(hashes[i : i + 1], np.array([5], np.uint64), 1000)[0]) for i in range(3)]
+def test_each_bucket_has_the_smallest_displacement_that_fits() -> None:
+    r = np.random.default_rng(3)
+    sizes = np.array([4, 3, 3, 2, 1, 0], np.uint64)
+    hashes = r.integers(0, MASK, 13, np.uint64, endpoint=True)
+    first_row = np.arange(13) % 3 == 0
+    firsts, rooms = np.where(first_row, 0, 6).astype(np.uint64), np.where(first_row, 6, 10).astype(np.uint64)
+    found = displace(hashes, firsts, rooms, sizes, 16)
+    assert found is not None
+    slots, displacements = found
+    taken: set[int] = set()
+    begin = 0
+    for size, displacement in zip(sizes.tolist(), displacements.tolist(), strict=True):
+        keys = range(begin, begin + size)
+        for tried in range(displacement + 1):
+            mixed = [((int(hashes[key]) ^ tried * K3 & MASK) * K1 & MASK) >> 32 for key in keys]
+            places = {int(firsts[key]) + (mix * int(rooms[key]) >> 32) for key, mix in zip(keys, mixed, strict=True)}
+            fits = len(places) == size and not places & taken
+            assert fits == (tried == displacement)
+        assert places == {*slots[begin : begin + size].tolist()}
+        taken |= places
+        begin += size
+
+
+def test_where_the_slots_are_too_few_there_is_no_index() -> None:
+    hashes = np.arange(3, dtype=np.uint64)
+    none = np.zeros(3, np.uint64)
+    assert displace(hashes, none, none + np.uint64(2), np.array([3], np.uint64), 2) is None
+
+
+@pytest.mark.parametrize(
+    ("rooms", "sizes", "slot_count"),
+    [([1], [1, 0], 2), ([1, 0], [2], 2), ([1, 3], [2], 2), ([2, 2], [1], 2), ([2, 2], [3], 2)],
+)
+def test_arrays_that_do_not_belong_together_are_refused(rooms: list[int], sizes: list[int], slot_count: int) -> None:
+    two = np.zeros(2, np.uint64)
+    with pytest.raises(ValueError, match=r"key"):
+        displace(two, two, np.array(rooms, np.uint64), np.array(sizes, np.uint64), slot_count)
 
 
 def test_two_keys_with_one_hash_are_refused() -> None:

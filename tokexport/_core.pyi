@@ -6,9 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 REPLACE_SURROGATES: int
+_U64: TypeAlias = NDArray[np.uint64]
 
 _Allowed: TypeAlias = Literal["all"] | Collection[str]
 _Ids: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
+
+def displace(
+    hashes: _U64, firsts: _U64, rooms: _U64, sizes: _U64, slot_count: int
+) -> tuple[_U64, NDArray[np.uint16]] | None: ...
 
 class Core:
     def __init__(self, buffer: bytes | mmap, name: str) -> None: ...

@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 
 #include "core.h"
+#include "displacing.h"
 #include "stream.h"
 
 namespace nb = nanobind;
@@ -14,6 +15,8 @@ NB_MODULE(_core, m) {
     nb::set_leak_warnings(false);
 
     m.attr("REPLACE_SURROGATES") = tokexport::replace_surrogates;
+
+    m.def("displace", &tokexport::displace, "hashes"_a, "firsts"_a, "rooms"_a, "sizes"_a, "slot_count"_a);
 
     nb::class_<Core>(m, "Core")
         .def(nb::init<nb::object, nb::object>(), "buffer"_a, "name"_a)
