@@ -261,6 +261,9 @@ def _decoders() -> Members:
     yield case(
         "Replace", "Regex of the whole text that waits behind any character", fuse, replace(" ", Regex=r"\w(?!\S)")
     )
+    option = "Regex of the whole text that waits behind any character of a vocabulary without bytes"
+    yield case("Replace", option, fuse, replace(" ", Regex=r"\w(?!\S)"), model=words("WordLevel"))
+    yield case("Replace", "Regex of a row at the end of the whole text, by nothing", fuse, replace("", Regex=r"t+\z"))
     yield case("Replace", "Regex of the whole text that matches nothing too", fuse, replace(" ", Regex=r"a*"))
     yield case("Replace", "empty String of the whole text", fuse, replace("-", String=""))
     yield case("Replace", "one character of the whole text", fuse, replace(" ", String="▁"))

@@ -18,6 +18,7 @@ from tokexport.model import (
     ByteName,
     Decoding,
     FirstIs,
+    Matching,
     Replacing,
     RunEdit,
     RunEdits,
@@ -28,6 +29,7 @@ from tokexport.model import (
 )
 from tokexport.readers.byte_alphabet import decoded, to_bytes
 from tokexport.readers.decoder_edits import check_edits
+from tokexport.readers.decoder_endings import run_at_end
 from tokexport.readers.decoder_steps import (
     DecoderStep,
     FallbackStep,
@@ -313,8 +315,20 @@ class _Chain:
         for edit in edits:
             if isinstance(edit, Replacing) and len(edit.rules) == 1:
                 self._replace(*edit.rules[0])
+            elif isinstance(edit, Matching):
+                self._match(path, edit)
             else:
                 self._edit(edit)
+
+    def _match(self, path: str, edit: Matching) -> None:
+        """A run at the end of the text that is dropped may be of any length, as long as nothing else is done to the text."""
+        among = self._text_reach().met()
+        stripped = {self._decoding.strip_left[0], self._decoding.strip_right[0]}
+        ending = "" if edit.content or self._is_edited else run_at_end(edit.split, among)
+        if ending not in {"", "\ufffd"} and stripped <= {"", ending}:
+            self._strip(StripStep(path, ending, 0, _MOST))
+        else:
+            self._edit(replace(edit, among=among))
 
     def _replace(self, pattern: str, content: str) -> None:
         """In each token, where no match reaches over its end, so that nothing is left to do when there is a text; else in that."""
