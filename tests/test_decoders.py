@@ -45,6 +45,15 @@ def metaspace(scheme: str) -> dict[str, Any]:
     return {"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": True}
 
 
+def end_of_word(suffix: str) -> dict[str, Any]:
+    return {"type": "BPEDecoder", "suffix": suffix}
+
+
+def bytes_of(text: str) -> list[str]:
+    """The names of its bytes, each once."""
+    return [*dict.fromkeys(f"<0x{byte:02X}>" for byte in text.encode())]
+
+
 def ctc(cleanup: bool) -> dict[str, Any]:
     return {"type": "CTC", "pad_token": "<pad>", "word_delimiter_token": "|", "cleanup": cleanup}
 
@@ -60,18 +69,18 @@ DECODERS: dict[str, dict[str, Any] | None] = {
     "t5": metaspace("always"),
     "metaspace, first": metaspace("first"),
     "metaspace, never": metaspace("never"),
-    "end of word": {"type": "BPEDecoder", "suffix": "</w>"},
+    "end of word": end_of_word("</w>"),
     "wav2vec": ctc(True),
     "ctc without cleanup": ctc(False),
     "ctc, then spaces": sequence(ctc(True), metaspace("always")),
-    "ctc, then ends of words": sequence(ctc(True), {"type": "BPEDecoder", "suffix": "</w>"}),
+    "ctc, then ends of words": sequence(ctc(True), end_of_word("</w>")),
     "stripped at both ends": sequence(replace("▁", " "), FUSE, strip(" ", 2, 1)),
     "stripped of more than ASCII": sequence(FUSE, strip("▁", 3, 2)),
     "each token stripped": sequence(strip("▁", 1, 0), replace("a", "bb")),
     "bytes stripped": sequence(BYTE_LEVEL, strip("é", 1, 2)),
     "a regular expression": replace("[▁ab]+", " ", "Regex"),
     "whole text replaced": sequence(FUSE, replace("▁", " "), {"type": "WordPiece", "prefix": "", "cleanup": False}),
-    "ends of words and spaces": sequence({"type": "BPEDecoder", "suffix": "</w>"}, metaspace("always")),
+    "ends of words and spaces": sequence(end_of_word("</w>"), metaspace("always")),
     "LTG's": sequence(BYTE_LEVEL, strip(" ", 1, 0), replace("\n ", "\n")),
     "replaced from token to token": sequence(FUSE, replace("ab", "x"), replace("xa", "")),
     "replaced among bytes": sequence(FALLBACK, FUSE, replace("é", "e▁"), replace("\ufffd", "?"), strip("e", 2, 2)),
@@ -113,6 +122,8 @@ DECODERS: dict[str, dict[str, Any] | None] = {
     "where words begin and end": sequence(BYTE_LEVEL, replace(r"(?<!\d)(?=\d)|(?<=\d)(?!\d)", "|", "Regex")),
     "matches of nothing": sequence(FUSE, replace("▁*", "-", "Regex"), replace("", "x")),
     "matches of nothing in runs": sequence(FALLBACK, replace("A*|(?=é)", "-", "Regex"), replace("", "▁"), FUSE),
+    "characters held back": sequence(FUSE, replace(r"\w(?!\S)", "x", "Regex"), replace("xb", "")),
+    "spaces at the end": sequence(replace("▁", " "), FUSE, strip(" ", 1, 0), replace(r" +\z", "", "Regex")),
     "nothing": sequence(),
 }
 ATOMS = (
@@ -200,7 +211,7 @@ parts = st.one_of(
     st.builds(strip, st.sampled_from(" ▁a"), st.integers(0, 2), st.integers(0, 2)),
     st.builds(metaspace, st.sampled_from(["always", "first", "never"])),
     st.builds(ctc, st.booleans()),
-    st.builds(lambda suffix: {"type": "BPEDecoder", "suffix": suffix}, st.sampled_from(["</w>", "", "a"])),
+    st.builds(end_of_word, st.sampled_from(["</w>", "", "a"])),
     st.builds(
         lambda prefix, cleanup: {"type": "WordPiece", "prefix": prefix, "cleanup": cleanup},
         st.sampled_from(["##", "", "▁"]),
@@ -230,21 +241,32 @@ def test_any_chain_gives_the_text_of_the_reference_or_is_refused(
     ("chain", "vocab"),
     [
         ((FUSE, replace("a+b", "x", "Regex")), ["a"]),
-        ((FUSE, replace(r"\w-", "x", "Regex")), ["a"]),
-        ((FUSE, replace(".(?=.)", "x", "Regex")), ["a"]),
-        ((FUSE, replace(" *a", "x", "Regex")), ["a"]),
-        ((FUSE, replace("a(?=a*b)", "x", "Regex")), ["a"]),
-        ((FUSE, replace("a(?=.b)", "x", "Regex")), ["a"]),
+        ((FALLBACK, FUSE, replace(r"\w-", "x", "Regex")), [f"<0x{byte:02X}>" for byte in range(256)]),
+        ((FUSE, replace(r"\w*-", "x", "Regex")), ["ab"]),
+        ((FUSE, replace(".-", "x", "Regex")), [chr(0x4E00 + number) for number in range(4097)]),
+        ((FUSE, replace(r" +\z", "x", "Regex")), [" "]),
+        ((FUSE, replace(" +$", "", "Regex")), [" ", "\n"]),
+        ((FUSE, strip("a", 1, 0), replace(r" +\z", "", "Regex")), [" "]),
+        ((FUSE, replace(r" +\z", "", "Regex"), replace("a", "")), [" ", "a"]),
+        ((FUSE, replace(" *a", "x", "Regex")), [" ", "a"]),
+        ((FUSE, replace("a(?=a*b)", "x", "Regex")), ["a", "b"]),
         ((FUSE, replace(r"(.)\1", "x", "Regex")), ["a"]),
-        ((FUSE, BYTE_LEVEL), ["a", "a b"]),
-        ((FUSE, strip("a", 1, 0), BYTE_LEVEL), ["a"]),
-        ((BYTE_LEVEL, BYTE_LEVEL), ["a"]),
-        ((FALLBACK, FUSE, BYTE_LEVEL), ["<0x41>"]),
+        ((FUSE, BYTE_LEVEL), ["Ġ", "a b"]),
+        ((FUSE, strip("a", 1, 0), BYTE_LEVEL), ["Ġ"]),
+        ((FUSE, replace("ab", "Ġ"), BYTE_LEVEL), ["a", "b"]),
+        ((BYTE_LEVEL, BYTE_LEVEL), ["Ä", "ł"]),
+        ((FALLBACK, FUSE, BYTE_LEVEL), ["<0x41>", "<0xC4>", "<0xA0>"]),
+        ((FALLBACK, FUSE, BYTE_LEVEL), ["Ġ", "<0x20>"]),
         ((FALLBACK, replace("a", "b"), FALLBACK), ["<0x41>"]),
         ((FALLBACK, ctc(True)), ["<0x41>"]),
-        ((FALLBACK, {"type": "BPEDecoder", "suffix": "</w>"}), ["<0x41>"]),
+        ((FALLBACK, end_of_word("</w>")), bytes_of("</w>")),
+        ((FALLBACK, end_of_word("")), ["<0x41>"]),
+        ((FALLBACK, end_of_word("\ufffd")), ["<0x80>"]),
+        ((FALLBACK, replace("A", "w>"), end_of_word("</w>")), bytes_of("</A")),
+        ((FALLBACK, FALLBACK, end_of_word("</w>")), ["<0x41>"]),
         ((FALLBACK, strip("a", 65, 0)), ["<0x41>"]),
-        ((FALLBACK, BYTE_LEVEL), ["<0x41>"]),
+        ((FALLBACK, BYTE_LEVEL), ["<0xC4>", "<0xA0>"]),
+        ((FALLBACK, BYTE_LEVEL), ["Ã", "<0x96>"]),
         ((ctc(True), ctc(True)), ["a"]),
         ((replace("b", "a"), ctc(True)), ["a", "b"]),
         ((ctc(True), FALLBACK, metaspace("always")), ["<0x41>"]),
@@ -309,6 +331,24 @@ def test_a_joined_text_that_is_the_name_of_a_byte_is_that_byte(joins: dict[str, 
         ((strip("▁", 1, 1), FUSE, replace("b", "é"), BYTE_LEVEL, strip(" ", 1, 1)), ["▁Ġ", "Ġb", "a▁"]),
         ((FUSE, strip(" ", 1, 0), strip(" ", 1, 1)), [" ", "a", "  "]),
         ((FUSE, strip(" ", 1, 0), replace("a", "b")), [" ", "a"]),
+        ((FUSE, BYTE_LEVEL), ["a", "a b", "ń"]),
+        ((FUSE, replace("ab", "中"), strip("a", 1, 0), BYTE_LEVEL), ["a", "b"]),
+        ((BYTE_LEVEL, BYTE_LEVEL), ["a", "Ġ", "Ã"]),
+        ((FALLBACK, FUSE, BYTE_LEVEL), ["▁", *bytes_of("A ▁")]),
+        ((FALLBACK, FUSE, BYTE_LEVEL), ["Ġ", "Ã", "©", "<0x41>"]),
+        ((FALLBACK, BYTE_LEVEL), ["Ã", "©", "a b", *bytes_of("A ")]),
+        ((FALLBACK, BYTE_LEVEL), ["Ġa", "<0x41>", *bytes_of("▁")]),
+        ((FALLBACK, replace("A", "Z"), BYTE_LEVEL), ["Ġa", "<0x41>"]),
+        ((FUSE, replace(r"\w-", "x", "Regex")), ["a", "é-", "-中"]),
+        ((FUSE, replace("ab", "é-"), replace(r"\w-|\w\S(?!\w)", "x", "Regex")), ["a", "b", "-", " 中"]),
+        ((FALLBACK, FUSE, replace(".b", "x", "Regex")), ["a", "b", "中", *bytes_of("🙂é")]),
+        ((BYTE_LEVEL, replace(".b", "x", "Regex")), ["Ġ", "b", "Ã", "©"]),
+        ((FUSE, replace(r"\s+$", "", "Regex")), ["a ", " ", "b"]),
+        ((FALLBACK, FUSE, replace(r" *\z", "", "Regex"), strip(" ", 1, 1)), ["a ", "<0x20>", "<0xC3>"]),
+        ((FUSE, strip("a", 0, 1), replace(r"a+?\z", "", "Regex")), ["a", "aa", "b"]),
+        ((FALLBACK, end_of_word("</w>")), ["a</w>", *bytes_of("</w▁")]),
+        ((FALLBACK, replace("A", "w"), end_of_word("</w>"), metaspace("first")), ["</w>▁", *bytes_of("</A")]),
+        ((FALLBACK, end_of_word("▁"), FUSE, strip(" ", 1, 0)), ["▁▁", "<0xE2>", "<0x96>"]),
     ],
 )
 def test_what_each_token_can_say_for_itself_is_not_refused(chain: tuple[dict[str, Any], ...], vocab: list[str]) -> None:

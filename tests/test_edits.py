@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -125,6 +127,22 @@ def test_thousands_of_characters_may_be_told_apart(pattern: str) -> None:
     edges = [chr(ord(edge) + step) for edge in "\u0660\u0669\u4e00\u9fff\U00010900\U00010fff" for step in (-1, 0, 1)]
     for text in ("".join(some), " ".join(some), "x ".join(reversed(edges)), " ".join(edges)):
         assert run(table, text.encode()).decode() == re.sub(pattern, "-", text)
+
+
+@pytest.mark.parametrize("pattern", [r"\w(?!\S)", ".b", r"\w-", r"(?<!a)\w\S(?=é)", "[^-]{2}中|a"])
+def test_characters_of_few_may_be_held_back(pattern: str) -> None:
+    among = "ab- é中"
+    table = compile_edits([Matching(Split(pattern), "x", frozenset(among))])
+    for length in range(6):
+        for letters in itertools.product(among, repeat=length):
+            text = "".join(letters)
+            assert run(table, text.encode()).decode() == re.sub(pattern, "x", text)
+
+
+def test_what_is_read_of_any_characters_is_the_same_for_few() -> None:
+    edits = [Matching(Split("[a-c]+"), "x")]
+    few = [replace(edits[0], among=frozenset("ab"))]
+    assert compile_edits(few).next == compile_edits(edits).next
 
 
 def test_one_pattern_is_replaced_as_python_replaces_it() -> None:

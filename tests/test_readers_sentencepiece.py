@@ -237,8 +237,8 @@ def test_what_the_file_says_is_kept(tmp_path: Path) -> None:
         (small(Piece("a", float("nan"))), SourceError, "has the score nan"),
         (small(Piece("<0x41>", 0.0, PieceType.BYTE)), SourceError, "is of type BYTE"),
         (small(byte_fallback=True), SourceError, "byte_fallback needs 256 pieces of type BYTE; 0 are there"),
-        (small(Piece("ab", 0.0, PieceType.UNUSED)), UnsupportedError, 'the unused piece "ab" .id 1., of which a char'),
-        (small(*(Piece(chr(0x4E00 + n) + "a") for n in range(256))), UnsupportedError, "257 characters of pieces"),
+        (small(Piece("ab", 0.0, PieceType.UNUSED)), UnsupportedError, 'the unused piece "ab" .id 1., which begins or'),
+        (small(*(Piece(chr(0x4E00 + n) + "a") for n in range(1023))), UnsupportedError, "1,024 characters of pieces"),
     ],
 )
 def test_a_model_that_cannot_be_exact_is_refused(

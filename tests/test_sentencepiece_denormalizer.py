@@ -103,14 +103,50 @@ def test_a_denormalizer_changes_white_space_as_the_library_does(flags: tuple[boo
     check_decoding(tokenizer, path, 800)
 
 
-def test_white_space_for_which_there_are_no_edits_is_refused(tmp_path: Path) -> None:
-    source = trained(tmp_path, vocab_size=40)
-    spec = replace(source.denormalizer, remove_extra_whitespaces=True)
-    for rules, escapes, found in (
-        ({"a": "x  y"}, False, 'removes extra spaces and replaces "a" by "x  y"'),
-        ({"a": "\u2581"}, True, r"where a decoded text may have U.2581"),
-    ):
-        charsmap = trained(tmp_path, rules, vocab_size=40).denormalizer.charsmap
-        changed = replace(spec, charsmap=charsmap, escape_whitespaces=escapes)
-        with pytest.raises(UnsupportedError, match=found):
-            loaded(replace(source, denormalizer=changed), tmp_path)
+WIDE = [
+    ({"a": "x  y", "b": "  ", "T": " ", "é": "   z "}, {"add_dummy_prefix": True}),
+    ({"a": "x   ", "b": "  z", "Ta": "", "é": "  "}, {"escape_whitespaces": True}),
+    ({"a": "x\u2581", "b": " \u2581y \u2581 ", "é": "  "}, {"add_dummy_prefix": True, "escape_whitespaces": True}),
+    ({"a": "\u2581", "b": "  \u2581  "}, {}),
+]
+
+
+@pytest.mark.parametrize(("pairs", "flags"), WIDE)
+def test_rules_that_give_spaces_in_a_row_keep_what_the_library_keeps(
+    pairs: dict[str, str], flags: dict[str, bool], tmp_path: Path
+) -> None:
+    source = trained(tmp_path, pairs, vocab_size=40)
+    spec = replace(source.denormalizer, remove_extra_whitespaces=True, **flags)
+    tokenizer, path = loaded(replace(source, denormalizer=spec), tmp_path)
+    check_decoding(tokenizer, path, 800)
+
+
+def test_a_text_may_have_the_character_that_marks_spaces(tmp_path: Path) -> None:
+    source = trained(tmp_path, {"a": "x  y", "b": "   "}, vocab_size=300, byte_fallback=True)
+    source = replace(source, denormalizer=replace(source.denormalizer, remove_extra_whitespaces=True))
+    tokenizer, path = loaded(source, tmp_path)
+    library = sentencepiece.SentencePieceProcessor(model_file=str(path))
+    names = {text: [f"<0x{byte:02X}>" for byte in text.encode()] for text in ("\U0010ffff", "s", "m", " ")}
+    texts = {text: [library.piece_to_id(name) for name in pieces] for text, pieces in names.items()}
+    texts |= {piece: [library.piece_to_id(piece)] for piece in ("a", "b")}
+    for row in itertools.product(texts, repeat=4):
+        ids = [number for text in row for number in texts[text]]
+        assert tokenizer.decode(ids) == library.decode(ids), row
+
+
+@pytest.mark.parametrize(
+    ("rules", "options"),
+    [
+        ({"a": "\u2581"}, {}),
+        ({"a": "x\u2581", "b": " \u2581 "}, {}),
+        ({"a": "x"}, {"byte_fallback": True, "vocab_size": 300}),
+        ({"a": "x"}, {"unk_surface": "\u2581"}),
+    ],
+)
+def test_rows_of_escapes_that_may_be_the_end_of_a_text_are_refused(
+    rules: dict[str, str], options: dict[str, object], tmp_path: Path
+) -> None:
+    source = trained(tmp_path, rules, **{"vocab_size": 40, **options})
+    spec = replace(source.denormalizer, remove_extra_whitespaces=True, escape_whitespaces=True)
+    with pytest.raises(UnsupportedError, match=r"any number of U.2581 in a row"):
+        loaded(replace(source, denormalizer=spec), tmp_path)

@@ -217,13 +217,13 @@ def test_an_unused_character_is_what_the_library_makes_of_it(
 
 def test_without_tokens_for_bytes_an_unused_piece_of_an_unused_character_is_refused(tmp_path: Path) -> None:
     model = small(Piece("x", -9.0, PieceType.UNUSED), Piece("ax", -1.0, PieceType.UNUSED))
-    with pytest.raises(UnsupportedError, match=r'the unused piece "ax" .id [0-9]+., of which a character is no piece'):
+    with pytest.raises(UnsupportedError, match=r'the unused piece "ax" .id [0-9]+., which begins or ends with a char'):
         made(serialize(model), tmp_path)
 
 
 def test_a_piece_that_no_merges_make_may_hold_any_character(tmp_path: Path) -> None:
     data = serialize(small(Piece("ab", -1.0), Piece("<mask>", -9.0), Piece("<a", -2.0, PieceType.UNUSED)))
-    with pytest.raises(UnsupportedError, match=r'the unused piece "<a" .id [0-9]+., of which'):
+    with pytest.raises(UnsupportedError, match=r'the unused piece "<a" .id [0-9]+., which begins'):
         made(data, tmp_path)
     data = serialize(small(Piece("ab", -1.0), Piece("<mask>", -9.0), Piece("ba<", -2.0)))
     tokenizer, reference = load(made(data, tmp_path)), sentencepiece.SentencePieceProcessor(model_proto=data)

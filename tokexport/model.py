@@ -379,10 +379,14 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """Each match of a regular expression is replaced; of ``split`` only the pattern matters."""
+    """Each match of a regular expression is replaced; of ``split`` only the pattern matters.
+
+    ``among``: the characters of which the text can be, where they are known and few.
+    """
 
     split: Split
     content: str
+    among: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

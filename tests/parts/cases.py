@@ -9,7 +9,7 @@ from typing import Any
 
 from tokexport.compiler.charsmap import charsmap_of
 
-from .bases import BYTES, bpe, byte_bpe, document, unigram, words
+from .bases import BYTES, CHARACTERS, bpe, byte_bpe, document, unigram, words
 
 Json = dict[str, Any]
 LETTERS = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
@@ -261,6 +261,9 @@ def _decoders() -> Members:
     yield case(
         "Replace", "Regex of the whole text that waits behind any character", fuse, replace(" ", Regex=r"\w(?!\S)")
     )
+    option = "Regex of the whole text that waits behind any character of a vocabulary without bytes"
+    yield case("Replace", option, fuse, replace(" ", Regex=r"\w(?!\S)"), model=words("WordLevel"))
+    yield case("Replace", "Regex of a row at the end of the whole text, by nothing", fuse, replace("", Regex=r"t+\z"))
     yield case("Replace", "Regex of the whole text that matches nothing too", fuse, replace(" ", Regex=r"a*"))
     yield case("Replace", "empty String of the whole text", fuse, replace("-", String=""))
     yield case("Replace", "one character of the whole text", fuse, replace(" ", String="▁"))
@@ -272,7 +275,19 @@ def _decoders() -> Members:
     yield "Sequence", "bpeasy's", joined
     yield case("Sequence", "ByteLevel of the joined text", fuse, LETTERS, model=byte_bpe())
     yield case("Sequence", "ByteLevel behind ByteFallback", fallback, fuse, LETTERS)
-    yield case("Sequence", "BPEDecoder behind ByteFallback", fallback, {"type": "BPEDecoder", "suffix": "t"})
+    ends = {"type": "BPEDecoder", "suffix": "t"}
+    yield case("Sequence", "BPEDecoder behind ByteFallback", fallback, ends)
+    for option, bytes_of_texts, steps in (
+        ("ByteLevel behind ByteFallback to ASCII", BYTES[:0x80], [fallback, LETTERS]),
+        (
+            "BPEDecoder behind ByteFallback that cannot spell its suffix",
+            [*BYTES[:0x74], *BYTES[0x75:]],
+            [fallback, ends],
+        ),
+    ):
+        texts = {*bytes_of_texts, *CHARACTERS, "[UNK]"}
+        vocab = {token: number for token, number in bpe()["vocab"].items() if token in texts}
+        yield case("Sequence", option, *steps, model=bpe(vocab=vocab, merges=[]))
 
 
 def _added_tokens() -> Members:

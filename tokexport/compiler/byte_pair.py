@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -81,7 +82,7 @@ def byte_pair_tables(model: BytePairModel, tokens: Sequence[Token | None]) -> By
     merges = canonical_merges(model)
     first = first_symbols(model)
     few = len(merges.rules) <= FEW_MERGES
-    unused = _taken_apart(model, merges)
+    unused = taken_apart(model, merges)
     byte_ids = [first.tables[0].get(byte) for byte in range(256)] if model.characters is None else list(first.byte_ids)
     return BytePairTables(
         merges=merges,
@@ -95,7 +96,7 @@ def byte_pair_tables(model: BytePairModel, tokens: Sequence[Token | None]) -> By
     )
 
 
-def _taken_apart(model: BytePairModel, merges: CanonicalMerges) -> dict[int, Parts]:
+def taken_apart(model: BytePairModel, merges: CanonicalMerges) -> dict[int, Parts]:
     """What the unused tokens become that merges make: the two that were merged, and these in the same way; a character its bytes, or
     the unknown token.
 
@@ -112,10 +113,18 @@ def _taken_apart(model: BytePairModel, merges: CanonicalMerges) -> dict[int, Par
         elif number in model.unused and model.unk_id is not None and len(key.decode()) == 1:
             unused[number] = ((model.unk_id, len(key)),)
     for number in sorted(model.unused & merges.rules.keys(), key=lambda number: (lengths[number], number)):
-        unused[number] = tuple(
-            found for part in merges.rules[number] for found in unused.get(part, ((part, lengths[part]),))
-        )
+        parts = [found for part in merges.rules[number] for found in unused.get(part, ((part, lengths[part]),))]
+        unused[number] = tuple(_fused(parts, model.unk_id) if model.fuse_unk else parts)
     return unused
+
+
+def _fused(parts: Sequence[tuple[int, int]], unk_id: int | None) -> Iterator[tuple[int, int]]:
+    """Neighbouring unknown parts as one."""
+    for number, run in itertools.groupby(parts, lambda part: part[0]):
+        if number == unk_id:
+            yield number, sum(length for _, length in run)
+        else:
+            yield from run
 
 
 def _pieces(

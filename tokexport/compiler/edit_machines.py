@@ -44,7 +44,7 @@ def machine_of(edit: RunEdit) -> Machine:
         case ByteName():
             return _remembering(_naming())
         case Matching():
-            matching = MatchingMachine(edit.split, edit.content)
+            matching = MatchingMachine(edit.split, edit.content, edit.among)
             return _remembering(Machine(matching.start, matching.read, matching.end, matching.asked))
         case Replacing():
             return _remembering(_replacing(edit))

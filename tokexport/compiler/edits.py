@@ -8,7 +8,7 @@ of another.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from tokexport.compiler.edit_machines import OTHER, in_runs, machine_of
 from tokexport.compiler.fewest_states import Product, TooManyStatesError, fewest, product
 from tokexport.errors import UnsupportedError
-from tokexport.model import RunEdits, TextEdit
+from tokexport.model import Matching, RunEdits, TextEdit
 
 MAX_STATES: Final = 4096  # the ten replacements that transformers calls a clean-up have 2,376
 MAX_TEXT: Final = 0x7FFF  # bytes that one transition writes
@@ -41,6 +41,8 @@ class EditTable:
 def compile_edits(edits: Sequence[TextEdit], runs: RunEdits | None = None) -> EditTable:
     """The table of edits that follow each other; before them come those of each run of byte tokens.
 
+    Where that is too large for texts of any characters, it is one for the characters that texts can have (``Matching.among``).
+
     Raises UnsupportedError where it would have more than 4,096 states, or a transition that writes more than 32,767 bytes.
 
     >>> from tokexport.model import Replacing
@@ -48,7 +50,13 @@ def compile_edits(edits: Sequence[TextEdit], runs: RunEdits | None = None) -> Ed
     >>> table.next, table.ends
     (((0, 1, 0), (0, 1, 0)), (b'', b'a'))
     """
-    table = _table(edits, runs)
+    of_any = [replace(edit, among=None) if isinstance(edit, Matching) else edit for edit in edits]
+    try:
+        table = _table(of_any, runs)
+    except UnsupportedError:
+        if of_any == [*edits]:
+            raise
+        table = _table(edits, runs)
     asked = [symbol for symbol in table.symbols if symbol < OTHER]
     # UTF-8 has 243 bytes, so there are never more than 256 classes.
     classes = np.zeros(256, np.uint8)

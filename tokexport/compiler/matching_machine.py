@@ -16,7 +16,7 @@ import numpy as np
 
 from tokexport.compiler.labelling_machine import LabellingMachine, LabellingState, Symbol
 from tokexport.compiler.regex import MATCH_ENDS, SplitProgram, compile_replace
-from tokexport.compiler.utf8_classes import bytes_behind, utf8_classes
+from tokexport.compiler.utf8_classes import bytes_behind, classes_among, utf8_classes
 from tokexport.errors import UnsupportedError
 from tokexport.model import Split
 
@@ -55,7 +55,8 @@ class MatchingState:
 
 class MatchingMachine:
     """Replaces each match by ``content``. Its symbols are characters as their bytes, or as those that came so far, and each byte of a
-    character of the ``free`` class. Where there is none, what is no UTF-8 divides the text.
+    character of the ``free`` class. Where there is none, what is no UTF-8 divides the text. ``among``: the only characters that are met;
+    none of them is read before it is whole, so that no other one is held back.
 
     UnsupportedError for a pattern that asks whether a character is the one before it; and, once it is read, for one that holds back too
     much.
@@ -66,7 +67,7 @@ class MatchingMachine:
     (b'-b', b'-')
     """
 
-    def __init__(self, split: Split, content: str) -> None:
+    def __init__(self, split: Split, content: str, among: frozenset[str] | None = None) -> None:
         program = compile_replace(split, content)
         if program.doubles:
             raise _refusal(split, "asks whether a character is the one before it")
@@ -79,7 +80,10 @@ class MatchingMachine:
         self._labellings = [*map(LabellingMachine, program.labellings)]
         self._content = [*content.encode()]
         self._free = self._free_class(program)
-        self._classes = utf8_classes(program.classes, self._free)
+        if among is None:
+            self._classes = utf8_classes(program.classes, self._free)
+        else:
+            self._classes = classes_among(program.classes, among, self._free)
         self._texts: dict[tuple[tuple[int, ...], ...], int] = {}
         asked = {*b"".join((*self._classes.known, *self._classes.unknown))}
         tails = any(bytes_behind(data) for data in self._classes.known)

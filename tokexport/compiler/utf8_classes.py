@@ -7,6 +7,7 @@ all bytes of the character have to be known.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,6 +56,17 @@ def utf8_classes(classes: npt.NDArray[np.uint8], free: int | None = None) -> Utf
     asked = [(data, number) for data, number in found.items() if found.get(data[:-1]) is None]
     known = {data: number for data, number in asked if number is not None and number != free}
     return Utf8Classes(known, frozenset(data for data, number in asked if number is None))
+
+
+def classes_among(classes: npt.NDArray[np.uint8], among: Iterable[str], free: int | None = None) -> Utf8Classes:
+    """The same where no other characters than those ``among`` some are met, each known by all of its bytes.
+
+    >>> sorted(classes_among(np.zeros(0x110000, np.uint8), "aé").known)
+    [b'a', b'\\xc3\\xa9']
+    """
+    known = {character.encode(): int(classes[ord(character)]) for character in among}
+    known = {data: number for data, number in known.items() if number != free}
+    return Utf8Classes(known, frozenset(data[:size] for data in known for size in range(1, len(data))))
 
 
 def bytes_behind(data: bytes) -> int:

@@ -18,6 +18,7 @@ from tokexport.model import (
     ByteName,
     Decoding,
     FirstIs,
+    Matching,
     Replacing,
     RunEdit,
     RunEdits,
@@ -28,6 +29,7 @@ from tokexport.model import (
 )
 from tokexport.readers.byte_alphabet import decoded, to_bytes
 from tokexport.readers.decoder_edits import check_edits
+from tokexport.readers.decoder_endings import run_at_end
 from tokexport.readers.decoder_steps import (
     DecoderStep,
     FallbackStep,
@@ -39,6 +41,8 @@ from tokexport.readers.decoder_steps import (
     literal,
     replaced,
 )
+from tokexport.readers.decoder_texts import Reach
+from tokexport.readers.json_node import show
 
 # Between others, first, last, only.
 Forms: TypeAlias = tuple[bytes, bytes, bytes, bytes]
@@ -110,15 +114,25 @@ class _Chain:
         elif isinstance(step, StripStep):
             self._edit_runs(step.path, step.edits, step.edits)
             self._map(lambda text, first, last: step.apply(text))
-        elif self._fallback and step.sees_last:
-            supported = "what it makes of the start of a run of bytes depends on what follows the run: put it before ByteFallback"
-            _refuse(step.path, f"{step.name} between ByteFallback and Fuse", supported)
+        elif self._fallback and step.suffix is not None:
+            self._map_but_runs(step, step.suffix)
         else:
             whole = step.whole or ()
             self._edit_runs(step.path, whole, whole if step.behind is None else step.behind)
             self._first |= step.sees_first
-            self._last |= step.sees_last
+            self._last |= step.suffix is not None
             self._map(step.apply)
+
+    def _map_but_runs(self, step: Step, suffix: str) -> None:
+        """Where no run of bytes can have the suffix, it does not matter which is the last; one that can may have any number of them."""
+        if self._runs_reach().may_have(suffix):
+            found = f"{step.name} between ByteFallback and Fuse, whose suffix {show(suffix)} a run of bytes may have,"
+            supported = (
+                "what it makes of the start of a run depends on what follows the run: put it before ByteFallback"
+            )
+            _refuse(step.path, found, supported)
+        self._last = True
+        self._map(step.apply)
 
     def _map(self, apply: Callable[[str, bool, bool], str]) -> None:
         """Most chains do not look at places at all: then one form is worked out and not four."""
@@ -177,15 +191,12 @@ class _Chain:
         self._vanished = frozenset(number for number, forms in self._strings.items() if not forms[0])
 
     def _fuse(self, step: FuseStep) -> None:
-        if step.byte_level and self._fallback:
-            supported = (
-                "what it makes of the start of a run of bytes depends on the rest of the text: use the one or the other"
-            )
-            _refuse(step.path, "ByteLevel behind ByteFallback", supported)
         if self._joined:
             if step.byte_level:
                 self._spell_bytes(step.path)
             return
+        if step.byte_level and self._fallback:
+            self._check_runs(step.path)
         self._joined = True
         self._lossy = step.byte_level
         to_bytes = decoded if step.byte_level else str.encode
@@ -197,9 +208,63 @@ class _Chain:
             else:
                 middle, first, last, only = map(to_bytes, forms)
                 self._bytes[number] = middle, first, last, only
+        if step.byte_level and self._fallback:
+            self._join_characters(step.path)
+
+    def _check_runs(self, path: str) -> None:
+        """ByteLevel leaves a run as it is, where none can have a character of GPT-2's alphabet that stands for another."""
+        changed = self._runs_reach().respelled
+        if changed:
+            found = f"ByteLevel behind ByteFallback, where a run of bytes may have {show(changed)},"
+            supported = "what it makes of that depends on the rest of the run, which may be of any length: use the one or the other"
+            _refuse(path, found, supported)
+
+    def _join_characters(self, path: str) -> None:
+        """ByteLevel joins tokens to a character, but not a run to a token."""
+        if self._forget_ascii():
+            return
+        for number, forms in self._bytes.items():
+            if number not in self._fallback and any(not _is_text(form) for form in forms):
+                supported = "use the one or the other"
+                _refuse(
+                    path, f"ByteLevel behind ByteFallback, where the id {number} is a part of a character,", supported
+                )
+
+    def _forget_ascii(self) -> bool:
+        """Takes bytes that are characters for ordinary tokens, where nothing is done to a run as a whole."""
+        is_ascii = self._decoding.runs is None and all(value < 0x80 for value in self._fallback.values())
+        if is_ascii:
+            self._fallback = {}
+            self._decoding = replace(self._decoding, byte_fallback=False)
+        return is_ascii
+
+    def _runs_reach(self) -> Reach:
+        runs = self._decoding.runs
+        reach = Reach(frozenset(), frozenset(self._fallback.values()))
+        return reach if runs is None else reach.behind(runs.first + runs.others)
+
+    def _text_reach(self) -> Reach:
+        """Of what the joined text can be."""
+        forms = {form for number, forms in self._bytes.items() if number not in self._fallback for form in forms}
+        reach = self._runs_reach()
+        if self._lossy:
+            reach = Reach(reach.characters, reach.values.union(*forms))
+        else:
+            reach = Reach(reach.characters.union(*(form.decode() for form in forms)), reach.values)
+        return reach.behind(self._decoding.edits)
 
     def _spell_bytes(self, path: str) -> None:
-        """ByteLevel leaves a text as it is that has one character which the alphabet lacks; so no token may have one."""
+        """ByteLevel leaves a text as it is that has one character which the alphabet lacks; so no token may have one. Nor does it change
+        one without a character that stands for another byte.
+        """
+        if not self._text_reach().respelled:
+            self._lossy = True
+            return
+        if self._fallback and not self._forget_ascii():
+            supported = (
+                "what it makes of the start of a run of bytes depends on the rest of the text: use the one or the other"
+            )
+            _refuse(path, "ByteLevel behind ByteFallback", supported)
         if self._lossy or self._is_edited or self._decoding.strip_left[1] or self._decoding.strip_right[1]:
             _refuse(path, "ByteLevel behind a decoder that changes the joined text", "put it first")
         for number, forms in self._bytes.items():
@@ -250,8 +315,20 @@ class _Chain:
         for edit in edits:
             if isinstance(edit, Replacing) and len(edit.rules) == 1:
                 self._replace(*edit.rules[0])
+            elif isinstance(edit, Matching):
+                self._match(path, edit)
             else:
                 self._edit(edit)
+
+    def _match(self, path: str, edit: Matching) -> None:
+        """A run at the end of the text that is dropped may be of any length, as long as nothing else is done to the text."""
+        among = self._text_reach().met()
+        stripped = {self._decoding.strip_left[0], self._decoding.strip_right[0]}
+        ending = "" if edit.content or self._is_edited else run_at_end(edit.split, among)
+        if ending not in {"", "\ufffd"} and stripped <= {"", ending}:
+            self._strip(StripStep(path, ending, 0, _MOST))
+        else:
+            self._edit(replace(edit, among=among))
 
     def _replace(self, pattern: str, content: str) -> None:
         """In each token, where no match reaches over its end, so that nothing is left to do when there is a text; else in that."""
@@ -308,6 +385,14 @@ class _Chain:
 def _more(step: StripStep, so_far: tuple[str, int], count: int) -> tuple[str, int]:
     _, stripped = so_far
     return (step.character, min(stripped + count, _MOST)) if count else so_far
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _refuse(path: str, found: str, supported: str) -> NoReturn:

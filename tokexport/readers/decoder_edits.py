@@ -32,6 +32,8 @@ def _check_table(decoding: Decoding) -> None:
     edits, runs = decoding.edits, decoding.runs
     row = (*edits, *(() if runs is None else runs.first + runs.others))
     if any(isinstance(edit, Trimmed) and edit.count > _MOST_HELD for edit in row):
-        found = f"Strip of more than {_MOST_HELD} characters beside such a replacement"
+        found = (
+            f"such a replacement beside more than {_MOST_HELD} of a character that are dropped at an end of the text"
+        )
         raise UnsupportedError("decoder", found, "a smaller number is")
     compile_edits(edits, runs)

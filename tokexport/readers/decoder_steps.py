@@ -19,7 +19,8 @@ class Step:
     """One decoder that looks at a string and at its place. ``path`` is where it stands in the source.
 
     ``whole`` is what it does to a text that is joined already, or to any other text that is first and last; ``None``: nothing that can be
-    said so. ``behind``: what it does to a text that is not the first, where that is something else.
+    said so. ``behind``: what it does to a text that is not the first, where that is something else. ``suffix``: the text of which it makes
+    something else in the last string than in the others; only strings that have it differ by whether they are the last.
     """
 
     path: str
@@ -28,7 +29,7 @@ class Step:
     whole: tuple[TextEdit, ...] | None
     behind: tuple[RunEdit, ...] | None = None
     sees_first: bool = False
-    sees_last: bool = False
+    suffix: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ def _step(node: Node, dialect: Dialect) -> DecoderStep:
                 "BPEDecoder",
                 lambda text, first, last: text.replace(suffix, "" if last else " "),
                 literal(((suffix, ""),)),
-                sees_last=True,
+                suffix=suffix,
             )
         case "CTC":
             return _ctc(node)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
+from tokexport.compiler.byte_pair import taken_apart
+from tokexport.compiler.merges import canonical_merges
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.layout import MAX_IDS
 from tokexport.model import (
@@ -49,7 +51,7 @@ _IN_TEXT: Final = (PieceType.NORMAL, PieceType.USER_DEFINED, PieceType.UNUSED)
 _UNKNOWN_PENALTY: Final = np.float32(10)
 _NUL: Final = "\0"
 # A file has each pair of them, which become one unknown token.
-_MOST_STAND_INS: Final = 255
+_MOST_STAND_INS: Final = 1023
 _BYTE_PIECES: Final = {f"<0x{byte:02X}>": byte for byte in range(256)}
 
 
@@ -239,7 +241,7 @@ def _model(source: SentencePieceModel, pieces: _Pieces) -> Model:
         ordinary = [(number, piece) for number, piece in ordinary if characters.issuperset(piece.text)]
     by_score = sorted({piece.score for _, piece in ordinary}, reverse=True)
     rank = {score: number for number, score in enumerate(by_score)}
-    return BytePairModel(
+    model = BytePairModel(
         vocab={piece.text.encode(): number for number, piece in ordinary}
         | {character.encode(): number for character, number in stand_ins.items()},
         merges=None if source.algorithm is Algorithm.BPE else (),
@@ -250,6 +252,8 @@ def _model(source: SentencePieceModel, pieces: _Pieces) -> Model:
         unused=frozenset(number for number, piece in ordinary if piece.type is PieceType.UNUSED)
         | frozenset(stand_ins.values()),
     )
+    _check_unused(source, model)
+    return model
 
 
 def _unigram(pieces: _Pieces) -> UnigramModel:
@@ -300,8 +304,12 @@ def _stand_ins(source: SentencePieceModel, pieces: _Pieces) -> dict[str, int]:
                 break
             ids[character] = own.get(character, behind)
             behind += character not in own
-    if pieces.byte_ids is None:
-        _check_unknown(source, pieces, ids)
+    if pieces.byte_ids is None and len(ids) > _MOST_STAND_INS:
+        raise UnsupportedError(
+            source.file,
+            f"{len(ids):,} characters of pieces that are no pieces in use",
+            f"in a model without byte_fallback at most {_MOST_STAND_INS:,} are supported, as a file has each pair of them",
+        )
     if behind > MAX_IDS:
         raise UnsupportedError(
             source.file, f"{behind} pieces and characters of pieces", f"at most {MAX_IDS} are supported"
@@ -309,18 +317,21 @@ def _stand_ins(source: SentencePieceModel, pieces: _Pieces) -> dict[str, int]:
     return ids
 
 
-def _check_unknown(source: SentencePieceModel, pieces: _Pieces, stand_ins: Mapping[str, int]) -> None:
-    """Refuses what stands for unknown characters in a way for which a file has no room."""
-    if len(stand_ins) > _MOST_STAND_INS:
-        raise UnsupportedError(
-            source.file,
-            f"{len(stand_ins)} characters of pieces that are no pieces in use",
-            f"in a model without byte_fallback at most {_MOST_STAND_INS} are supported",
-        )
-    for number, piece in pieces.of(PieceType.UNUSED):
-        if len(piece.text) > 1 and not stand_ins.keys().isdisjoint(piece.text):
+def _check_unused(source: SentencePieceModel, model: BytePairModel) -> None:
+    """Refuses an unused piece that begins or ends with an unknown character once it is taken apart: the library makes that and unknown
+    ones beside it one token then, for which a file has no room. Inside of it, it has no such neighbours.
+    """
+    longer = {number: key.decode() for key, number in model.vocab.items() if number in model.unused}
+    longer = {number: text for number, text in longer.items() if len(text) > 1}
+    if not longer or len(longer) == len(model.unused) or model.characters != CharacterSymbols():
+        return
+    apart = taken_apart(model, canonical_merges(model))
+    for number in sorted(longer.keys() & apart.keys()):
+        parts = apart[number]
+        if model.unk_id in (parts[0][0], parts[-1][0]):
             raise UnsupportedError(
                 source.file,
-                f"the unused piece {show(piece.text)} (id {number}), of which a character is no piece in use,",
-                "in a model without byte_fallback each character of an unused piece must be one",
+                f"the unused piece {show(longer[number])} (id {number}), which begins or ends with a character that is no piece in use,",
+                "in a model without byte_fallback such a character may only be inside of one: at an end, the library would make it and "
+                "unknown ones beside the piece one token",
             )
