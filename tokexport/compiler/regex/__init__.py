@@ -17,6 +17,7 @@ import numpy.typing as npt
 from tokexport.compiler.regex import fancy, oniguruma
 from tokexport.compiler.regex.atomic import resolved
 from tokexport.compiler.regex.classes import byte_alphabet
+from tokexport.compiler.regex.conditionals import told
 from tokexport.compiler.regex.dfa import DEAD, Automaton, determinise, minimise
 from tokexport.compiler.regex.empty_turns import empty_turns, readings, uncertain
 from tokexport.compiler.regex.far import determinise_far, looks_far
@@ -140,7 +141,7 @@ def compile_replace(split: Split, content: str) -> SplitProgram:
 def compile_tree(node: Node, *, on_bytes: bool = False) -> SplitProgram:
     """Compile a pattern that is given as its tree; PatternError where the table could not be exact."""
     alphabet = byte_alphabet() if on_bytes else np.arange(CODE_POINTS)
-    tree = expanded(node)
+    tree = expanded(told(node))
     programs = [_compiled_reading(reading, alphabet) for reading in readings(tree)]
     if not all(program.is_same(programs[0]) for program in programs):
         raise uncertain(next(empty_turns(tree)))

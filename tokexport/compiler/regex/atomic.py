@@ -30,6 +30,7 @@ from tokexport.compiler.regex.syntax import (
     Characters,
     Choice,
     Condition,
+    Conditional,
     Every,
     Far,
     Look,
@@ -63,6 +64,8 @@ def resolved(node: Node) -> Node:
             return Choice(tuple(resolved(option) for option in options))
         case Repeat(body):
             return replace(node, body=resolved(body))
+        case Conditional(_, yes, no):
+            return replace(node, yes=resolved(yes), no=resolved(no))
         case Look():
             return Assertion(_condition(node))
         case Atomic(body, offset):

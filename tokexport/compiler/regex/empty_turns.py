@@ -10,7 +10,17 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tokexport.compiler.regex.syntax import Atomic, Choice, Look, Node, PatternError, Repeat, Sequence, parts_of
+from tokexport.compiler.regex.syntax import (
+    Atomic,
+    Choice,
+    Conditional,
+    Look,
+    Node,
+    PatternError,
+    Repeat,
+    Sequence,
+    parts_of,
+)
 
 MAX_REPEATS = 4  # the readings are twice as many for each
 
@@ -59,5 +69,7 @@ def _with_ends(node: Node, ends: dict[int, bool]) -> Node:
             return replace(node, body=_with_ends(body, ends), ends=own)
         case Atomic(body) | Look(body):
             return replace(node, body=_with_ends(body, ends))
+        case Conditional(_, yes, no):
+            return replace(node, yes=_with_ends(yes, ends), no=_with_ends(no, ends))
         case _:
             return node

@@ -7,7 +7,7 @@ characters a set holds, what ``(?i)`` adds. What is left has one meaning, that o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -149,6 +149,23 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Conditional:
+    """One node where a capturing group has matched before, otherwise another one: ``(?(1)yes|no)``."""
+
+    group: int
+    yes: Node
+    no: Node
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Passed:
+    """Here a capturing group has matched, for the conditionals that ask for it."""
+
+    group: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Look:
     """A look-ahead or look-behind: the body matches here (or does not), and nothing is consumed."""
 
@@ -187,7 +204,8 @@ class Automaton:
 
 
 Node: TypeAlias = (
-    "Characters | Sequence | Choice | Repeat | Atomic | Group | Reference | Call | Look | Assertion | Keep | Automaton"
+    "Characters | Sequence | Choice | Repeat | Atomic | Group | Reference | Call | Conditional | Passed | Look | Assertion"
+    " | Keep | Automaton"
 )
 
 EMPTY = Sequence(())
@@ -228,8 +246,25 @@ def parts_of(node: Node) -> tuple[Node, ...]:
             return parts
         case Repeat(body) | Atomic(body) | Group(_, body) | Look(body):
             return (body,)
+        case Conditional(_, yes, no):
+            return (yes, no)
         case _:
             return ()
+
+
+def with_parts(node: Node, parts: tuple[Node, ...]) -> Node:
+    """The same node made of other nodes."""
+    match node:
+        case Sequence():
+            return Sequence(parts)
+        case Choice():
+            return Choice(parts)
+        case Repeat() | Atomic() | Group() | Look():
+            return replace(node, body=parts[0])
+        case Conditional():
+            return replace(node, yes=parts[0], no=parts[1])
+        case _:
+            return node
 
 
 def nodes_of(node: Node) -> Iterator[Node]:
@@ -269,5 +304,7 @@ def can_match_empty(node: Node) -> bool:
             return can_match_empty(body)
         case Reference(_, may_be_empty):
             return may_be_empty
+        case Conditional(_, yes, no):
+            return can_match_empty(yes) or can_match_empty(no)
         case _:
             return True
