@@ -19,7 +19,7 @@ import numpy.typing as npt
 from tokexport.compiler.regex.classes import partition
 from tokexport.compiler.regex.dfa import DEAD, determinise_over, minimise, neighbour_truth, sure_to_match
 from tokexport.compiler.regex.dfa import Automaton as Table
-from tokexport.compiler.regex.lookaround import condition_of, mirrored
+from tokexport.compiler.regex.lookaround import condition_of, mirrored, without_needless_groups
 from tokexport.compiler.regex.program import Mark, Program, asked_by, program_of
 from tokexport.compiler.regex.syntax import (
     ALWAYS,
@@ -76,6 +76,8 @@ def resolved(node: Node) -> Node:
 
 
 def _condition(look: Look) -> Condition:
+    if not look.ahead:
+        look = replace(look, body=without_needless_groups(look.body))
     try:
         return condition_of(look)
     except PatternError:
