@@ -80,7 +80,7 @@ def test_inside_a_look_behind_characters_fold_one_by_one(pattern: str, sign: str
 
 @pytest.mark.parametrize("pattern", ["(?<=a*+a)b", "(?<!(?>a?)a)b", "(?<=(?>ab|a)b)c", "(?<=(?>ab?))b", "(?<=a++)b"])
 def test_an_atomic_group_whose_matches_are_of_many_lengths_is_refused_in_a_look_behind(pattern: str) -> None:
-    with pytest.raises(UnsupportedError, match="that holds an atomic group .* at offset 0 is not"):
+    with pytest.raises(UnsupportedError, match=r"that holds an atomic group .* at offset 0 is not"):
         compile_split(Split(pattern))
 
 

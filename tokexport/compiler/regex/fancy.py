@@ -32,6 +32,7 @@ from tokexport.compiler.regex.syntax import (
     Characters,
     Choice,
     Condition,
+    Ends,
     Every,
     Group,
     Keep,
@@ -176,7 +177,7 @@ class _Parser:
         empty_turns = offset if high is None and can_match_empty(atom) else None
         self._skip_comments()
         greedy = source.skip("?") == self._options.swap_greed
-        node = Repeat(atom, low, high, greedy, empty_turns)
+        node = Repeat(atom, low, high, greedy, empty_turns, (Ends.NONE, Ends.ALL))
         only = _unwrapped(atom)
         if isinstance(only, Group) and isinstance(_unwrapped(only.body), Repeat):
             # The engine makes (a+)? into (a*), which has always matched.

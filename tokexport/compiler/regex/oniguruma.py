@@ -32,10 +32,14 @@ from tokexport.compiler.regex.syntax import (
     NEVER,
     Assertion,
     Atomic,
+    Call,
     Characters,
     Choice,
     Condition,
+    Conditional,
+    Ends,
     Every,
+    Group,
     Keep,
     Look,
     Neighbour,
@@ -47,9 +51,12 @@ from tokexport.compiler.regex.syntax import (
     can_match_empty,
     complement,
     members_of,
+    nodes_of,
 )
 from tokexport.compiler.unicode import shorthand_set
 from tokexport.model import Dialect
+
+MOST_WRITTEN = 6  # what is counted up to here is always a loop
 
 _LINE_FEED = members_of((0x0A, 0x0A))
 _ANY = members_of((0, 0x10FFFF))
@@ -172,9 +179,8 @@ class _Parser:
                 once = node is None
             else:
                 body = finished(atom) if node is None else node
-                # The engine ends a repeat at its first empty turn, or does not, as the size of the body has it.
                 empty_turns = offset if (high is None or high > 1) and can_match_empty(body) else None
-                node = Repeat(body, low, high, greedy, empty_turns)
+                node = Repeat(body, low, high, greedy, empty_turns, _ends_of(body, low, high, greedy))
                 if possessive:
                     node = Atomic(node, start)
             self._skip_comments(options)
@@ -388,3 +394,16 @@ class _Parser:
         if not self.source.skip(")"):
             raise self.source.refused("an unmatched opening parenthesis", "balanced parentheses are", start)
         return body
+
+
+def _ends_of(body: Node, low: int, high: int | None, greedy: bool) -> tuple[Ends, ...]:
+    """What empty turns of a repeat may do: that goes by the size of what the engine has compiled its body to.
+
+    It writes small bodies as often as they are counted, and only in a loop looks whether a turn is empty.
+    """
+    if isinstance(body, Repeat) or any(isinstance(each, Group | Call | Conditional) for each in nodes_of(body)):
+        # It makes two repeats into one, and looks at what groups hold that are referred to.
+        return Ends.NONE, Ends.ALL
+    if high is None:
+        return (Ends.ALL,) if low == 0 else (Ends.OPTIONAL, Ends.ALL)
+    return (Ends.NONE, Ends.ALL) if greedy and high < MOST_WRITTEN else (Ends.ALL,)

@@ -15,6 +15,7 @@ from tokexport.compiler.regex.syntax import (
     Condition,
     Conditional,
     Doubled,
+    Ends,
     Far,
     Keep,
     Neighbour,
@@ -182,20 +183,21 @@ class _Writer:
         if node.high is None:
             # A thread that comes back here without having consumed a character is lost behind the one that was here before.
             entries = tuple([self.add(Fork(())) for _ in afters])
-            turns = self._write_turn(node, entries, afters)
+            turns = self._write_turn(node, entries, afters, Ends.OPTIONAL)
             for entry, turn, after in zip(entries, turns, afters, strict=True):
                 self.program.instructions[entry] = Fork(_ordered(turn, after, node.greedy))
         else:
             entries = afters
             for _ in range(node.high - node.low):
-                entries = self._forks(*_ordered(self._write_turn(node, entries, afters), afters, node.greedy))
+                turns = self._write_turn(node, entries, afters, Ends.OPTIONAL)
+                entries = self._forks(*_ordered(turns, afters, node.greedy))
         for _ in range(node.low):
-            entries = self._write_turn(node, entries, afters)
+            entries = self._write_turn(node, entries, afters, Ends.ALL)
         return entries
 
-    def _write_turn(self, node: Repeat, followings: _Places, afters: _Places) -> _Places:
-        """A turn that goes on at ``followings``, or, where it is empty and so ends the repeat, at ``afters``."""
-        if not node.ends:
+    def _write_turn(self, node: Repeat, followings: _Places, afters: _Places, ends: Ends) -> _Places:
+        """A turn that goes on at ``followings``, or, where it is empty and so ends a repeat that has these ``ends``, at ``afters``."""
+        if node.empty_turns is None or node.ends[0] < ends:
             return self.write(node.body, followings)
         number = self._turns
         self._turns += 1
