@@ -14,9 +14,7 @@ from typing import TypeAlias
 
 from tokexport.compiler.regex.syntax import (
     EMPTY,
-    Assertion,
     Atomic,
-    Characters,
     Choice,
     Conditional,
     Group,
@@ -27,6 +25,7 @@ from tokexport.compiler.regex.syntax import (
     Reference,
     Repeat,
     Sequence,
+    has_one_match,
     nodes_of,
     parts_of,
     with_parts,
@@ -182,19 +181,9 @@ def _ways(node: Node, told: frozenset[int], offset: int) -> _Ways:
             for part in parts:
                 further = _joined_ways(part, told, offset)
                 # The first of these with each of those comes before the second: not if the first can match in many ways.
-                if len(further) > 1 and not all(_has_one_match(way) for way, _ in ways):
+                if len(further) > 1 and not all(has_one_match(way) for way, _ in ways):
                     break
                 ways = [(Sequence((way, more)), groups | others) for way, groups in ways for more, others in further]
             else:
                 return ways
     raise refused(offset, "on a group outside of atomic groups and look-arounds, or as plain as in (?>(a)|b), it is")
-
-
-def _has_one_match(node: Node) -> bool:
-    match node:
-        case Sequence(parts):
-            return all(map(_has_one_match, parts))
-        case Choice(options):
-            return len(options) == 1 and _has_one_match(options[0])
-        case _:
-            return isinstance(node, Characters | Assertion | Look | Atomic | Passed)

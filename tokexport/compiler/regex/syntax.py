@@ -298,6 +298,17 @@ def always_matches(node: Node) -> bool:
             return False
 
 
+def has_one_match(node: Node) -> bool:
+    """Whether there is one way at most in which the node may match at a place."""
+    match node:
+        case Sequence(parts):
+            return all(map(has_one_match, parts))
+        case Choice((option,)):
+            return has_one_match(option)
+        case _:
+            return isinstance(node, Characters | Assertion | Look | Atomic | Passed | Keep)
+
+
 def can_match_empty(node: Node) -> bool:
     """Whether the node may match the empty string somewhere; True where that is not known."""
     match node:
