@@ -24,6 +24,25 @@ CERTAIN = [
     "(?=(?:a?b*)*c)[ab]|c",
     "(?<=c(?:a?b*)*)a",
 ]
+# An empty turn makes a difference, and what the engine does is known all the same.
+KNOWN = [
+    *(
+        "(?:|b|ab)*b",
+        "(?:|a)+a",
+        "[ab]*(?:c*|b?){0,7}c",
+        "[ab]*(?:^c*){2,3}?",
+        "(?:|c*){7,}|a",
+        "a(?:b*?|c){2,}",
+        "(?:c??|a)*a",
+    ),
+    *(
+        "(?:(?:bb)*a??)+|a",
+        "a(?:(?:b*?|c*cb?))*c",
+        "(?:c??(?:|abb))+",
+        "a(?:(?:(?:|b|ab))*+){2,}c",
+        r"(?:|\s)*?(?:|b|c)*\n|.",
+    ),
+]
 
 
 def random_pattern(r: random.Random) -> str:
@@ -51,18 +70,18 @@ def compiled(pattern: str) -> SplitProgram | None:
 RANDOM = [random_pattern(random.Random(seed)) for seed in range(2000 if SLOW else 120)]
 
 
-@pytest.mark.parametrize("pattern", [*CERTAIN, *RANDOM])
+@pytest.mark.parametrize("pattern", [*CERTAIN, *KNOWN, *RANDOM])
 def test_the_pieces_are_those_of_oniguruma(pattern: str) -> None:
     program = compiled(pattern)
     try:
         engine = Oniguruma(pattern)
     except Exception as error:
         # An anchor among alternatives.
-        if pattern in CERTAIN or "target of repeat operator is invalid" not in str(error):
+        if pattern in (*CERTAIN, *KNOWN) or "target of repeat operator is invalid" not in str(error):
             raise
         return
     if program is None:
-        assert pattern not in CERTAIN
+        assert pattern not in (*CERTAIN, *KNOWN)
         return
     for alphabet in ALPHABETS:
         for text in random_texts(alphabet, 30, longest=12):
@@ -78,6 +97,12 @@ def test_the_pieces_are_those_of_oniguruma(pattern: str) -> None:
 @pytest.mark.parametrize("pattern", ["a(?:b?)*", "a(?:b*|c)+d", "(?:a?b?){2,3}c", "(?:(?:a|b*)c?){2,}d", r"(?:\b|a)+b"])
 def test_the_matches_are_those_of_fancy_regex(pattern: str) -> None:
     assert_matches_of_fancy_regex(pattern, ALPHABETS, 60, longest=12)
+
+
+@pytest.mark.parametrize("pattern", ["a(?:b??)*", "(?:a??)+a", "(?:b*?)*|a"])
+def test_what_the_engine_makes_of_repeats_of_repeats_is_not_known(pattern: str) -> None:
+    with pytest.raises(UnsupportedError, match="a repeat of something that may be empty"):
+        compile_split(Split(pattern))
 
 
 def test_most_patterns_are_certain() -> None:

@@ -23,6 +23,25 @@ KEEPING = [
     *(r"a\Kb(?=a*c)", r"a(?!b+c)\Kb|b\Kc", r"(?>a+b|a)\Kc", r"(?:ab)++\Kc|a", r"(.)\K\1+", r"a\K(?:b|(?<=a)c)"),
     *(r"(?<=ab)c\Kd|b", r"(?<=ab)c\Kb(?=ab)|a", r"a\Kb(?<!ca.)|c", r"(?:(?<!ab)c\K)?[abc]", r"(?=b(?<=ab)c)b\Kc"),
 ]
+IN_ATOMIC_GROUPS = [
+    *(
+        r"(?>a\K)b",
+        r"(?>a\Kb|a)c",
+        r"(?>ab*\K)[bc]",
+        r"(?:a\K)++b",
+        r"(?:a\Kb)*+c",
+        r"(?:a\K)?+b",
+        r"(?>(?:a\K)??)[ab]c",
+    ),
+    *(
+        r"(?>ab|a\Kb*|c)c",
+        r"(?>(?>a\K)b|a)[bc]",
+        r"(?>(?:a\K|b)c?)b",
+        r"(?>(?:ab|a\Kbc|b)+c?)[abc]",
+        r"(?>\s+\K)\S+|\w",
+    ),
+    *(r"(?>a(?=bc)\Kb|a)b?c", r"(?>(?:a\Kb)?c|ab)c?", r"(?>[ab]*?c\K\w*+)\s"),
+]
 MAYBE_EMPTY = [
     r"a\K",
     r"\K",
@@ -54,6 +73,8 @@ def random_body(r: random.Random, depth: int) -> str:
             "(?<!ba)",
             ".",
             "(?>ab|a)",
+            r"(?>a\K)",
+            r"(?>b\Ka?|ab)",
         ]
         return r.choice([*simple, r"\K", r"\K"])
     if kind < 0.6:
@@ -68,7 +89,7 @@ def random_pattern(seed: int) -> str:
     return random_body(r, 3) + r"\K" + random_body(r, 2) + r.choice(["", "a", "c", "|a", "|.", r"|a\Kb"])
 
 
-@pytest.mark.parametrize("pattern", [*KEEPING, *MAYBE_EMPTY])
+@pytest.mark.parametrize("pattern", [*KEEPING, *IN_ATOMIC_GROUPS, *MAYBE_EMPTY])
 def test_the_pieces_are_those_of_oniguruma(pattern: str) -> None:
     program, engine = compile_split(Split(pattern)), Oniguruma(pattern)
     for alphabet in ALPHABETS:
@@ -77,7 +98,7 @@ def test_the_pieces_are_those_of_oniguruma(pattern: str) -> None:
             assert matches(program, text) == engine.matches(text), text
 
 
-@pytest.mark.parametrize("pattern", KEEPING)
+@pytest.mark.parametrize("pattern", [*KEEPING, *IN_ATOMIC_GROUPS])
 def test_the_matches_are_those_of_fancy_regex(pattern: str) -> None:
     assert_matches_of_fancy_regex(pattern, ALPHABETS, TEXTS, longest=12)
 

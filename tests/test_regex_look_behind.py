@@ -39,6 +39,7 @@ LOOKING_BEHIND = [
         "(?<=a{3})b+(?<!b{3})|a",
     ),
     *(r"(?<=a(?:ba)*x)c", "(?<=a.*b)c", r"(?<!\n.*)a", "(?<=a??bb)c", r"\s+(?<=\n\s)\S", r"(?<=x.*)a(?<=(?:aa)+)"),
+    *("(?<=(?>ab|cb|ba)c)b", "(?<!a(?>bc|.a))b", "(?<=(?>a|[ab])b(?>a(?>b|c)){2})a", r"a*(?<=\b(?>aa|a.))[ab]"),
     *("[ab]+(?<!ab)", r"(?<=\d\d)\d(?=\d)", "(?:(?<=ab)c|a|b)+", r"(?i)(?<=ab)c"),
 ]
 EMPTY = ["(?<=ab)", "(?<!ab)", "(?<=ab)|c", r"(?<=\A\d(?:\d{3})*)"]
@@ -77,6 +78,12 @@ def test_inside_a_look_behind_characters_fold_one_by_one(pattern: str, sign: str
         assert differing(whole, program, "ßẞsSſcCtTﬆﬅ x", 0) is None
 
 
+@pytest.mark.parametrize("pattern", ["(?<=a*+a)b", "(?<!(?>a?)a)b", "(?<=(?>ab|a)b)c", "(?<=(?>ab?))b", "(?<=a++)b"])
+def test_an_atomic_group_whose_matches_are_of_many_lengths_is_refused_in_a_look_behind(pattern: str) -> None:
+    with pytest.raises(UnsupportedError, match=r"that holds an atomic group .* at offset 0 is not"):
+        compile_split(Split(pattern))
+
+
 def body(r: random.Random, depth: int) -> str:
     """A random body of a look-behind."""
     kind = r.random()
@@ -88,6 +95,8 @@ def body(r: random.Random, depth: int) -> str:
         return f"(?:{body(r, depth - 1)}|{body(r, depth - 1)})"
     if kind < 0.8:
         return f"(?:{body(r, 0)})" + r.choice(["?", "*", "+", "{2}", "{1,2}", "??", "+?"])
+    if kind < 0.83:
+        return r.choice(["(?>ab|ba)", "(?>a|[ab])", "(?>(?:a|b).)"])
     if kind < 0.87:
         return r.choice([r"\b", "^", "$", r"\B", r"\A"])
     return f"(?<={body(r, depth - 1)})" if kind < 0.93 else f"(?i:{body(r, depth - 1)})"

@@ -124,6 +124,7 @@ def _pre_tokenizers() -> Members:
     yield "Split", "the start of a match set by \\K", plain(split(Regex=r"a\Kb|t\K[he]+"))
     yield "Split", "text segments by \\X", plain(split(Regex=r"\X"))
     yield "Split", "absent groups", plain(split(Regex=r"t(?~he|d)h?|(?~|b.|\w+)a"))
+    yield "Split", "conditions on groups", plain(split(Regex=r"(t)?(?(1)he|[a-z])"))
     yield "Split", "calls of groups", plain(split(Regex=r"(?<n>a)\g<n>"))
     for alone in (True, False):
         yield "Digits", f"individual_digits {alone}".lower(), plain({"type": "Digits", "individual_digits": alone})

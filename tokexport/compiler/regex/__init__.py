@@ -17,9 +17,11 @@ import numpy.typing as npt
 from tokexport.compiler.regex import fancy, oniguruma
 from tokexport.compiler.regex.atomic import resolved
 from tokexport.compiler.regex.classes import byte_alphabet
+from tokexport.compiler.regex.conditionals import told
 from tokexport.compiler.regex.dfa import DEAD, Automaton, determinise, minimise
-from tokexport.compiler.regex.empty_turns import empty_turns, readings, uncertain
+from tokexport.compiler.regex.empty_turns import readings, uncertain, uncertain_repeats
 from tokexport.compiler.regex.far import determinise_far, looks_far
+from tokexport.compiler.regex.kept_groups import taken_apart
 from tokexport.compiler.regex.labelling import Labelling
 from tokexport.compiler.regex.overrun import states_to_remember
 from tokexport.compiler.regex.program import program_of
@@ -140,10 +142,10 @@ def compile_replace(split: Split, content: str) -> SplitProgram:
 def compile_tree(node: Node, *, on_bytes: bool = False) -> SplitProgram:
     """Compile a pattern that is given as its tree; PatternError where the table could not be exact."""
     alphabet = byte_alphabet() if on_bytes else np.arange(CODE_POINTS)
-    tree = expanded(node)
+    tree = taken_apart(expanded(told(node)))
     programs = [_compiled_reading(reading, alphabet) for reading in readings(tree)]
     if not all(program.is_same(programs[0]) for program in programs):
-        raise uncertain(next(empty_turns(tree)))
+        raise uncertain(next(iter(uncertain_repeats(tree))))
     return programs[0]
 
 

@@ -37,9 +37,9 @@ def absent_expression(absent: Node, body: Node, offset: int) -> Node:
 
 
 def nested_absent(offset: int) -> PatternError:
-    """The error for an absent group, or a call that may be one, inside another."""
+    """The error for an absent group, a call that may be one, or a condition, inside another."""
     return PatternError(
-        offset, "an absent group or a call of a group in an absent group", "outside of such groups it is"
+        offset, "an absent group, a call or a condition in an absent group", "outside of such groups it is"
     )
 
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from tokexport.compiler.regex.classes import partition
 from tokexport.compiler.regex.dfa import DEAD, determinise_over, minimise, neighbour_truth, sure_to_match
 from tokexport.compiler.regex.dfa import Automaton as Table
-from tokexport.compiler.regex.lookaround import condition_of, mirrored
+from tokexport.compiler.regex.lookaround import condition_of, mirrored, without_needless_groups
 from tokexport.compiler.regex.program import Mark, Program, asked_by, program_of
 from tokexport.compiler.regex.syntax import (
     ALWAYS,
@@ -30,6 +30,7 @@ from tokexport.compiler.regex.syntax import (
     Characters,
     Choice,
     Condition,
+    Conditional,
     Every,
     Far,
     Look,
@@ -63,6 +64,8 @@ def resolved(node: Node) -> Node:
             return Choice(tuple(resolved(option) for option in options))
         case Repeat(body):
             return replace(node, body=resolved(body))
+        case Conditional(_, yes, no):
+            return replace(node, yes=resolved(yes), no=resolved(no))
         case Look():
             return Assertion(_condition(node))
         case Atomic(body, offset):
@@ -73,6 +76,8 @@ def resolved(node: Node) -> Node:
 
 
 def _condition(look: Look) -> Condition:
+    if not look.ahead:
+        look = replace(look, body=without_needless_groups(look.body))
     try:
         return condition_of(look)
     except PatternError:

@@ -1,16 +1,16 @@
 r"""Repeats of something that may be empty: ``(?:\s?\w*)+``.
 
-Does a turn that matches nothing end the repeat? Each engine has rules of its own, which go by the size of the body. But the pieces of
-most patterns do not depend on it: where the table is the same whatever each repeat does, it is the table.
+Does a turn that matches nothing end the repeat? Each engine has rules of its own, which are not always known: they go by the size of
+the body. But the pieces of most patterns do not depend on it: where the table is the same whatever each repeat may do, it is the table.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import replace
 
-from tokexport.compiler.regex.syntax import Atomic, Choice, Look, Node, PatternError, Repeat, Sequence, parts_of
+from tokexport.compiler.regex.syntax import Ends, Node, PatternError, Repeat, nodes_of, parts_of, with_parts
 
 MAX_REPEATS = 4  # the readings are twice as many for each
 
@@ -22,13 +22,13 @@ def readings(node: Node) -> list[Node]:
 
     >>> from tokexport.compiler.regex.oniguruma import parse
     >>> [tree.ends for tree in readings(parse("(?:b?)*"))]
-    [False, True]
+    [(<Ends.NONE: 0>,), (<Ends.ALL: 2>,)]
     """
-    offsets = list(dict.fromkeys(empty_turns(node)))
+    repeats = uncertain_repeats(node)
+    offsets = list(repeats)
     if len(offsets) > MAX_REPEATS:
         raise uncertain(offsets[MAX_REPEATS])
-    choices = itertools.product((False, True), repeat=len(offsets))
-    return [_with_ends(node, dict(zip(offsets, ends, strict=True))) for ends in choices]
+    return [_with_ends(node, dict(zip(offsets, ends, strict=True))) for ends in itertools.product(*repeats.values())]
 
 
 def uncertain(offset: int) -> PatternError:
@@ -40,24 +40,17 @@ def uncertain(offset: int) -> PatternError:
     )
 
 
-def empty_turns(node: Node) -> Iterator[int]:
-    """The offsets of the repeats whose body may be empty, from the outside in."""
-    if isinstance(node, Repeat) and node.empty_turns is not None:
-        yield node.empty_turns
-    for part in parts_of(node):
-        yield from empty_turns(part)
+def uncertain_repeats(node: Node) -> dict[int, tuple[Ends, ...]]:
+    """What empty turns may do to repeats of which nobody but the engine knows, by their offsets, from the outside in."""
+    return {
+        each.empty_turns: each.ends
+        for each in nodes_of(node)
+        if isinstance(each, Repeat) and each.empty_turns is not None and len(each.ends) > 1
+    }
 
 
-def _with_ends(node: Node, ends: dict[int, bool]) -> Node:
-    match node:
-        case Sequence(parts):
-            return Sequence(tuple(_with_ends(part, ends) for part in parts))
-        case Choice(options):
-            return Choice(tuple(_with_ends(option, ends) for option in options))
-        case Repeat(body):
-            own = node.empty_turns is not None and ends[node.empty_turns]
-            return replace(node, body=_with_ends(body, ends), ends=own)
-        case Atomic(body) | Look(body):
-            return replace(node, body=_with_ends(body, ends))
-        case _:
-            return node
+def _with_ends(node: Node, ends: Mapping[int, Ends]) -> Node:
+    parts = tuple(_with_ends(part, ends) for part in parts_of(node))
+    if isinstance(node, Repeat) and node.empty_turns is not None and node.empty_turns in ends:
+        node = replace(node, ends=(ends[node.empty_turns],))
+    return with_parts(node, parts)

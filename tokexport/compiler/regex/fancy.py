@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from tokexport.compiler.regex.absent import absent_group, nested_absent
 from tokexport.compiler.regex.captures import Groups
 from tokexport.compiler.regex.casefold import variants_of
+from tokexport.compiler.regex.conditionals import conditional, refused
 from tokexport.compiler.regex.fancy_set import (
     CONTROLS,
     HEX_DIGITS,
@@ -24,13 +25,16 @@ from tokexport.compiler.regex.reader import DECIMAL, PatternReader
 from tokexport.compiler.regex.syntax import (
     EMPTY,
     LOOK_SIGNS,
+    NEVER,
     Assertion,
     Atomic,
     Call,
     Characters,
     Choice,
     Condition,
+    Ends,
     Every,
+    Group,
     Keep,
     Look,
     Neighbour,
@@ -101,7 +105,7 @@ _OPTION_LETTERS = {
 def parse(pattern: str) -> Node:
     r"""The tree of a pattern.
 
-    Raises PatternError for what fancy-regex refuses, and for what has no place in a tree: calls of a group in itself, \G, conditions,
+    Raises PatternError for what fancy-regex refuses, and for what has no place in a tree: calls of a group in itself, \G, definitions,
     cut ranges, backtracking control.
 
     >>> node = parse("a{1,2}+")
@@ -121,6 +125,7 @@ class _Parser:
         self.groups = Groups(pattern)
         self._options = _Options()
         self._in_absent = False
+        self._last_conditional = -1  # where it begins
 
     def alternatives(self) -> Node:
         branches = [self._branch()]
@@ -172,8 +177,18 @@ class _Parser:
         empty_turns = offset if high is None and can_match_empty(atom) else None
         self._skip_comments()
         greedy = source.skip("?") == self._options.swap_greed
-        node = Repeat(atom, low, high, greedy, empty_turns)
-        return Atomic(node, start) if source.skip("+") else node
+        node = Repeat(atom, low, high, greedy, empty_turns, (Ends.NONE, Ends.ALL))
+        only = _unwrapped(atom)
+        if isinstance(only, Group) and isinstance(_unwrapped(only.body), Repeat):
+            # The engine makes (a+)? into (a*), which has always matched.
+            self.groups.uncertain.add(only.number)
+        return self._atomic(node, start) if source.skip("+") else node
+
+    def _atomic(self, body: Node, start: int) -> Atomic:
+        # Where the condition does not hold there, the engine forgets what it was to keep.
+        if self._last_conditional > start:
+            raise refused(self._last_conditional, "outside of atomic groups and of other conditions it is")
+        return Atomic(body, start)
 
     def _interval(self) -> tuple[int, int | None] | None:
         """Least and most of the quantifier that comes next; None where there is none, or a brace is just a brace."""
@@ -315,7 +330,7 @@ class _Parser:
             if source.skip(sign):
                 return Look(self._closed(start), ahead, negative, start)
         if source.skip("?>"):
-            return Atomic(self._closed(start), start)
+            return self._atomic(self._closed(start), start)
         if source.skip("?<") or source.skip("?P<") or source.skip("?'"):
             name = source.take_until("'" if source.text[source.position - 1] == "'" else ">")
             if not name:
@@ -326,6 +341,8 @@ class _Parser:
             return Call(source.take_until(")"), start)
         elif source.skip("?~"):
             return self._absent(start)
+        elif source.skip("?("):
+            return self._conditional(start)
         elif source.skip("?"):
             return self._optioned_group(start)
         elif source.looking_at("*"):
@@ -343,6 +360,26 @@ class _Parser:
         body = self._closed(start)
         self._in_absent = False
         return absent_group(body, start)
+
+    def _conditional(self, start: int) -> Node:
+        if self._in_absent:
+            raise nested_absent(start)
+        if self.source.looking_at("DEFINE)"):
+            raise self.source.refused("a group of definitions", "a group where it is needed is", start)
+        asked = self.groups.condition(self.source, start)
+        condition = self._atomic(self._closed(start), start) if asked is None else asked
+        branches = self._closed(start)
+        # The engine takes the alternatives of a group that is no capturing one for its own.
+        only = _unwrapped(branches)
+        yes, *others = only.options if isinstance(only, Choice) else (branches,)
+        no: Node = Choice(tuple(others)) if others else EMPTY
+        if len(others) < 2 and all(map(_is_empty, (yes, *others))):
+            if isinstance(condition, Atomic):
+                return condition.body
+            no = Assertion(NEVER)
+        self._last_conditional = start
+        # Not to be taken for alternatives itself.
+        return Repeat(conditional(condition, yes, no, start), 1, 1, greedy=True)
 
     def _optioned_group(self, start: int) -> Node | None:
         source = self.source
@@ -372,3 +409,13 @@ class _Parser:
         if not self.source.skip(")"):
             raise self.source.refused("an unmatched opening parenthesis", "balanced parentheses are", start)
         return body
+
+
+def _is_empty(node: Node) -> bool:
+    return isinstance(node, Sequence) and all(map(_is_empty, node.parts))
+
+
+def _unwrapped(node: Node) -> Node:
+    """The only node in a sequence."""
+    full = [part for part in node.parts if not _is_empty(part)] if isinstance(node, Sequence) else []
+    return _unwrapped(full[0]) if len(full) == 1 else node

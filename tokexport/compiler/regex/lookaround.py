@@ -28,6 +28,9 @@ from tokexport.compiler.regex.syntax import (
     Sequence,
     Some,
     always_matches,
+    nodes_of,
+    parts_of,
+    with_parts,
 )
 
 
@@ -52,7 +55,7 @@ def _match_from(nodes: tuple[Node, ...], look: Look) -> Condition:
     node, rest = nodes[0], nodes[1:]
     match node:
         case Characters(members):
-            if all(always_matches(other) for other in rest):
+            if all(map(always_matches, rest)) and (look.ahead or not any(map(_holds_atomic, rest))):
                 return Neighbour(look.ahead, members, edge=False)
         case Sequence(parts):
             return _match_from((parts if look.ahead else parts[::-1]) + rest, look)
@@ -79,6 +82,46 @@ def _match_from(nodes: tuple[Node, ...], look: Look) -> Condition:
     )
 
 
+def _holds_atomic(node: Node) -> bool:
+    """Whether what a node matches may not be all that it could."""
+    return any(isinstance(part, Atomic) for part in nodes_of(node))
+
+
+def without_needless_groups(node: Node) -> Node:
+    """The same without atomic groups all whose matches are of one length: whichever of them is kept makes no difference.
+
+    >>> from tokexport.compiler.regex.fancy import parse
+    >>> type(without_needless_groups(parse("(?>ab|ba)"))).__name__, type(without_needless_groups(parse("(?>ab|a)"))).__name__
+    ('Choice', 'Atomic')
+    """
+    match node:
+        case Atomic(body) if _length(body) is not None:
+            return without_needless_groups(body)
+        case Look(_, True):
+            return node
+        case _:
+            return with_parts(node, tuple(map(without_needless_groups, parts_of(node))))
+
+
+def _length(node: Node) -> int | None:
+    """How many characters each match of a node has; None where that is not the same."""
+    lengths = [_length(part) for part in parts_of(node)]
+    match node:
+        case Characters():
+            return 1
+        case Look() | Assertion():
+            return 0
+        case Sequence():
+            known = [length for length in lengths if length is not None]
+            return sum(known) if len(known) == len(lengths) else None
+        case Choice() | Atomic():
+            return lengths[0] if len(set(lengths)) == 1 else None
+        case Repeat(_, low, high) if low == high and lengths[0] is not None:
+            return low * lengths[0]
+        case _:
+            return None
+
+
 def mirrored(node: Node, look: Look) -> Node:
     """The body of a look-behind, resolved, as it reads from its end to its start.
 
@@ -102,7 +145,7 @@ def mirrored(node: Node, look: Look) -> Node:
             raise PatternError(
                 look.offset,
                 "a look-behind over more than one character that holds an atomic group or possessive quantifier",
-                "sets of characters, alternatives, repeats, anchors and other look-arounds are",
+                "one whose matches are all of one length, sets of characters, alternatives, repeats, anchors and other look-arounds are",
             )
         case _:
             return node

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from tokexport.compiler.regex.absent import absent_expression, absent_group, nested_absent
 from tokexport.compiler.regex.captures import Groups
 from tokexport.compiler.regex.casefold import folded_set
+from tokexport.compiler.regex.conditionals import conditional, refused
 from tokexport.compiler.regex.oniguruma_literal import (
     Item,
     Literal,
@@ -26,13 +27,19 @@ from tokexport.compiler.regex.oniguruma_set import BracketReader, escaped_charac
 from tokexport.compiler.regex.reader import DECIMAL, PatternReader
 from tokexport.compiler.regex.segments import segment_boundary, text_segment
 from tokexport.compiler.regex.syntax import (
+    EMPTY,
     LOOK_SIGNS,
+    NEVER,
     Assertion,
     Atomic,
+    Call,
     Characters,
     Choice,
     Condition,
+    Conditional,
+    Ends,
     Every,
+    Group,
     Keep,
     Look,
     Neighbour,
@@ -44,9 +51,12 @@ from tokexport.compiler.regex.syntax import (
     can_match_empty,
     complement,
     members_of,
+    nodes_of,
 )
 from tokexport.compiler.unicode import shorthand_set
 from tokexport.model import Dialect
+
+MOST_WRITTEN = 6  # what is counted up to here is always a loop
 
 _LINE_FEED = members_of((0x0A, 0x0A))
 _ANY = members_of((0, 0x10FFFF))
@@ -80,8 +90,8 @@ class _Options:
 def parse(pattern: str) -> Node:
     r"""The tree of a pattern.
 
-    Raises PatternError for what Oniguruma refuses, and for what has no place in a tree: calls of a group in itself, \G, conditions,
-    cut ranges, callouts.
+    Raises PatternError for what Oniguruma refuses, and for what has no place in a tree: calls of a group in itself, \G, cut ranges,
+    callouts.
 
     >>> node = parse("a{2,1}")  # possessive, because 1 < 2
     >>> type(node).__name__, node.body.low, node.body.high
@@ -98,6 +108,7 @@ class _Parser:
     def __init__(self, pattern: str) -> None:
         self.source = PatternReader(pattern, Dialect.ONIGURUMA)
         self.groups = Groups(pattern)
+        self._open_ended = -1  # where the last conditional without an alternative begins
 
     def alternatives(self, options: _Options) -> Node:
         return finished(self._alternatives(options))
@@ -116,12 +127,16 @@ class _Parser:
     def _branch(self, options: _Options) -> list[Item]:
         source = self.source
         items: list[Item] = []
+        first = source.position
         self._skip_comments(options)
         while not (source.at_end or source.looking_at("|") or source.looking_at(")")):
             start = source.position
+            self._refuse_behind_open_end(first)
             atom = self._atom(options)
             self._skip_comments(options)
             piece = self._quantified(atom, options, start)
+            if piece is not atom:
+                self._refuse_behind_open_end(start)
             one = joined([items[-1], piece[0]]) if items else []
             if len(one) == 1 and is_open(items[-1]) and is_open(piece[0]):
                 items[-1] = one[0]
@@ -164,9 +179,8 @@ class _Parser:
                 once = node is None
             else:
                 body = finished(atom) if node is None else node
-                # The engine ends a repeat at its first empty turn, or does not, as the size of the body has it.
                 empty_turns = offset if (high is None or high > 1) and can_match_empty(body) else None
-                node = Repeat(body, low, high, greedy, empty_turns)
+                node = Repeat(body, low, high, greedy, empty_turns, _ends_of(body, low, high, greedy))
                 if possessive:
                     node = Atomic(node, start)
             self._skip_comments(options)
@@ -278,6 +292,12 @@ class _Parser:
             return Literal((escaped,), options.ignore_case, is_open, options.one_by_one)
         return Characters(escaped)
 
+    def _refuse_behind_open_end(self, start: int) -> None:
+        # The engine takes a conditional without an alternative for nothing where it works out how far behind the start of a match a
+        # string has to stand, and misses matches.
+        if self._open_ended >= start:
+            raise refused(self._open_ended, "with an alternative, (?(1)b|), or at the end, it is")
+
     def _refuse_ahead_inside_behind(self, ahead: bool, options: _Options, start: int) -> None:
         if ahead and options.one_by_one:
             raise self.source.refused(
@@ -292,12 +312,16 @@ class _Parser:
             if source.skip(sign):
                 self._refuse_ahead_inside_behind(ahead, options, start)
                 inside = replace(options, one_by_one=options.one_by_one or not ahead)
+                open_ended = self._open_ended
                 body = self._closed(self._alternatives(inside), start)
+                self._open_ended = open_ended
                 return [Look(finished(body), ahead, negative, start)]
         if source.skip("?>"):
             return [Atomic(finished(self._closed(self._alternatives(options), start)), start)]
         if source.skip("?~"):
             return [self._absent(options, start)]
+        if source.skip("?("):
+            return [self._conditional(options, start)]
         name = None
         if source.skip("?<") or source.skip("?'"):
             name = source.take_until(">" if source.text[source.position - 1] == "<" else "'")
@@ -326,6 +350,25 @@ class _Parser:
             raise self.source.refused("a range cut by (?~|", "an absent group, or (?~|absent|expression), is", start)
         return absent_expression(finished(absent), Choice(tuple(map(finished, others))), start)
 
+    def _conditional(self, options: _Options, start: int) -> Node:
+        if options.in_absent:
+            raise nested_absent(start)
+        asked = self.groups.condition(self.source, start)
+        if asked is None:
+            self._refuse_ahead_inside_behind(True, options, start)
+        condition = (
+            Atomic(finished(self._closed(self._alternatives(options), start)), start) if asked is None else asked
+        )
+        bare = self.source.looking_at(")")
+        if bare and asked is None:
+            raise self.source.refused("a condition that nothing follows", "an alternative behind it is", start)
+        yes, *others = map(finished, self._branches(options))
+        self._closed([], start)
+        no = Choice(tuple(others)) if others else Assertion(NEVER) if bare else EMPTY
+        if not (others or bare):
+            self._open_ended = start
+        return conditional(condition, yes, no, start)
+
     def _optioned_group(self, options: _Options, start: int) -> list[Item]:
         source = self.source
         value = True
@@ -351,3 +394,16 @@ class _Parser:
         if not self.source.skip(")"):
             raise self.source.refused("an unmatched opening parenthesis", "balanced parentheses are", start)
         return body
+
+
+def _ends_of(body: Node, low: int, high: int | None, greedy: bool) -> tuple[Ends, ...]:
+    """What empty turns of a repeat may do: that goes by the size of what the engine has compiled its body to.
+
+    It writes small bodies as often as they are counted, and only in a loop looks whether a turn is empty.
+    """
+    if isinstance(body, Repeat) or any(isinstance(each, Group | Call | Conditional) for each in nodes_of(body)):
+        # It makes two repeats into one, and looks at what groups hold that are referred to.
+        return Ends.NONE, Ends.ALL
+    if high is None:
+        return (Ends.ALL,) if low == 0 else (Ends.OPTIONAL, Ends.ALL)
+    return (Ends.NONE, Ends.ALL) if greedy and high < MOST_WRITTEN else (Ends.ALL,)

@@ -18,6 +18,7 @@ from tokexport.compiler.regex.syntax import (
     Atomic,
     Characters,
     Choice,
+    Conditional,
     Doubled,
     Group,
     Keep,
@@ -56,6 +57,8 @@ def expanded(node: Node) -> Node:
             return Sequence(tuple(_expanded_parts(parts)))
         case Choice(options):
             return Choice(tuple(expanded(option) for option in options))
+        case Conditional(_, yes, no):
+            return replace(node, yes=expanded(yes), no=expanded(no))
         case Repeat(body):
             return replace(node, body=expanded(body))
         case Atomic(body, offset):

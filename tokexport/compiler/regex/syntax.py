@@ -7,7 +7,8 @@ characters a set holds, what ``(?i)`` adds. What is left has one meaning, that o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import IntEnum
 from typing import TypeAlias
 
 import numpy as np
@@ -99,12 +100,20 @@ class Choice:
     options: tuple[Node, ...]
 
 
+class Ends(IntEnum):
+    """Which turns of a repeat end it if they match nothing."""
+
+    NONE = 0
+    OPTIONAL = 1  # behind those that there must be
+    ALL = 2
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Repeat:
     """A body, ``low`` to ``high`` times (None: without end), as often as possible if ``greedy``, else as seldom.
 
-    ``empty_turns``: the offset of a repeat whose body may be empty, of which nobody but the engine knows whether a turn that matches
-    nothing ends it; ``ends``: whether it does.
+    ``empty_turns``: the offset of a repeat whose body may be empty; ``ends``: which of its turns end it then. Where there are several
+    answers nobody but the engine knows the right one.
     """
 
     body: Node
@@ -112,7 +121,7 @@ class Repeat:
     high: int | None
     greedy: bool
     empty_turns: int | None = None
-    ends: bool = False
+    ends: tuple[Ends, ...] = (Ends.NONE,)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,6 +155,23 @@ class Call:
 
     group: int | str
     offset: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Conditional:
+    """One node where a capturing group has matched before, otherwise another one: ``(?(1)yes|no)``."""
+
+    group: int
+    yes: Node
+    no: Node
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Passed:
+    """Here a capturing group has matched, for the conditionals that ask for it."""
+
+    group: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -187,7 +213,8 @@ class Automaton:
 
 
 Node: TypeAlias = (
-    "Characters | Sequence | Choice | Repeat | Atomic | Group | Reference | Call | Look | Assertion | Keep | Automaton"
+    "Characters | Sequence | Choice | Repeat | Atomic | Group | Reference | Call | Conditional | Passed | Look | Assertion"
+    " | Keep | Automaton"
 )
 
 EMPTY = Sequence(())
@@ -228,8 +255,25 @@ def parts_of(node: Node) -> tuple[Node, ...]:
             return parts
         case Repeat(body) | Atomic(body) | Group(_, body) | Look(body):
             return (body,)
+        case Conditional(_, yes, no):
+            return (yes, no)
         case _:
             return ()
+
+
+def with_parts(node: Node, parts: tuple[Node, ...]) -> Node:
+    """The same node made of other nodes."""
+    match node:
+        case Sequence():
+            return Sequence(parts)
+        case Choice():
+            return Choice(parts)
+        case Repeat() | Atomic() | Group() | Look():
+            return replace(node, body=parts[0])
+        case Conditional():
+            return replace(node, yes=parts[0], no=parts[1])
+        case _:
+            return node
 
 
 def nodes_of(node: Node) -> Iterator[Node]:
@@ -254,6 +298,17 @@ def always_matches(node: Node) -> bool:
             return False
 
 
+def has_one_match(node: Node) -> bool:
+    """Whether there is one way at most in which the node may match at a place."""
+    match node:
+        case Sequence(parts):
+            return all(map(has_one_match, parts))
+        case Choice((option,)):
+            return has_one_match(option)
+        case _:
+            return isinstance(node, Characters | Assertion | Look | Atomic | Passed | Keep)
+
+
 def can_match_empty(node: Node) -> bool:
     """Whether the node may match the empty string somewhere; True where that is not known."""
     match node:
@@ -269,5 +324,7 @@ def can_match_empty(node: Node) -> bool:
             return can_match_empty(body)
         case Reference(_, may_be_empty):
             return may_be_empty
+        case Conditional(_, yes, no):
+            return can_match_empty(yes) or can_match_empty(no)
         case _:
             return True
