@@ -29,11 +29,31 @@ def compile_c(compiler: str, sources: list[Path], target: Path, *flags: str) -> 
     return target
 
 
-def build(compiler: str, name: str, folder: Path, *flags: str) -> Path:
-    """A program of ``tests/c``, with the runtime linked in."""
-    sources = [PROGRAMS / f"{name}.c", RUNTIME / "tokexport.c"]
-    # support.h is shared, and no program uses all of it.
-    return compile_c(compiler, sources, folder / f"{name}-{compiler}", "-Wno-unused-function", *flags)
+class Builder:
+    """Builds programs of ``tests/c`` in a folder, with the runtime linked in.
+
+    That is compiled once for the same flags: with a sanitizer it takes longer than most tests.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._made: dict[tuple[str, ...], Path] = {}
+
+    def __call__(self, compiler: str, name: str, *flags: str) -> Path:
+        """A program."""
+        runtime = self._compiled(compiler, RUNTIME / "tokexport.c", "-c", *flags)
+        # support.h is shared, and no program uses all of it.
+        program = self._compiled(compiler, PROGRAMS / f"{name}.c", "-c", "-Wno-unused-function", *flags)
+        target = self._folder / f"{name}-{len(self._made)}"
+        run([compiler, *flags, str(program), str(runtime), "-o", str(target)])
+        return target
+
+    def _compiled(self, compiler: str, source: Path, *flags: str) -> Path:
+        key = (compiler, source.name, *flags)
+        if key not in self._made:
+            target = self._folder / f"{source.stem}-{len(self._made)}.o"
+            self._made[key] = compile_c(compiler, [source], target, *flags)
+        return self._made[key]
 
 
 def run(command: list[str], *, stdin: bytes = b"") -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from c_harness import Builder
 from click.testing import CliRunner
 from hypothesis import settings
 from repository import FIXTURES, SMALL, script
@@ -73,6 +74,12 @@ def small_file(small_source: Callable[[str], Path], tmp_path_factory: pytest.Tem
         return target
 
     return file
+
+
+@pytest.fixture(scope="session")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Builder:
+    """Builds programs of ``tests/c``: compiler, name, flags."""
+    return Builder(tmp_path_factory.mktemp("programs"))
 
 
 @pytest.fixture

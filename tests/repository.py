@@ -1,8 +1,9 @@
-"""Where things lie in the repository, and its scripts as modules."""
+"""Where things lie in the repository, its scripts as modules, and the switch for what takes long."""
 
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -10,6 +11,9 @@ from types import ModuleType
 ROOT = Path(__file__).resolve().parents[1]
 FIXTURES = ROOT / "fixtures"
 SMALL = FIXTURES / "small"
+
+# TOKEXPORT_SLOW=1: tests compare much more, which takes hours.
+SLOW = os.environ.get("TOKEXPORT_SLOW", "") not in ("", "0")
 
 
 def script(path: Path) -> ModuleType:

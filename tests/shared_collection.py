@@ -9,13 +9,10 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-SLOW = os.environ.get("TOKEXPORT_SLOW", "") not in ("", "0")
 
 
 @dataclass(frozen=True)

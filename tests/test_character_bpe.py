@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ import random_character_models
 import spec_encoder
 import spec_reader
 import tokenizers
+from repository import SLOW
 from tokenizers import Tokenizer
 
 from tokexport.errors import TextError, UnsupportedError
@@ -22,7 +22,6 @@ from tokexport.readers import read
 from tokexport.runtime.tokenizer import load
 from tokexport.writers.tokexport_file import Options, write
 
-SLOW = os.environ.get("TOKEXPORT_SLOW") == "1"
 SEEDS = range(20_000 if SLOW else 400)
 TOGETHER = 50
 

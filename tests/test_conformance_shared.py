@@ -6,7 +6,8 @@ from pathlib import Path
 from zlib import crc32
 
 import pytest
-from shared_collection import CONVERTED, REFUSED, SLOW, Case, corpora, stress_strings, vectors
+from repository import SLOW
+from shared_collection import CONVERTED, REFUSED, Case, corpora, stress_strings, vectors
 
 from tokexport.conversion import convert
 from tokexport.errors import SourceError, TokexportError, UnsupportedError
@@ -15,8 +16,8 @@ from tokexport.runtime.tokenizer import load
 from tokexport.verification import compare
 from tokexport.verification.comparison import Comparison
 
-STRINGS = 100_000 if SLOW else 500
-TOKEN_STEP = 1 if SLOW else 5
+STRINGS = 100_000 if SLOW else 300
+TOKEN_STEP = 1 if SLOW else 20
 CASES = [case for case in CONVERTED if SLOW or not case.slow]
 
 
@@ -41,8 +42,8 @@ def test_a_real_tokenizer_gives_the_ids_of_its_library(case: Case, shared: Path,
     assert result.ok, "\n".join(result.lines())
 
     stress = Comparison(tokenizer, reference)
-    # Each tokenizer has its own third of them, unless time does not matter.
-    some = slice(None) if SLOW else slice(crc32(case.name.encode()) % 3, None, 3)
+    # Each tokenizer has its own ninth of them, unless time does not matter.
+    some = slice(None) if SLOW else slice(crc32(case.name.encode()) % 9, None, 9)
     strings = [(f"stress:{number}", string) for number, string in enumerate(stress_strings(shared))][some]
     stress.texts("stress strings", strings, reference.modes() if SLOW else (Mode.TEXT, Mode.IDS), len(strings))
     assert stress.result(()).ok, "\n".join(stress.result(()).lines())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import random
 from collections.abc import Sequence
 from itertools import product
@@ -18,13 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from parts.bases import bpe, document
 from reader_samples import added, read_document
+from repository import SLOW
 
 from tokexport.errors import UnsupportedError
 from tokexport.runtime.decode_stream import DecodeStream
 from tokexport.runtime.tokenizer import Tokenizer, load
 from tokexport.writers.tokexport_file import write
 
-SLOW = os.environ.get("TOKEXPORT_SLOW", "") not in ("", "0")
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
 FUSE, FALLBACK = {"type": "Fuse"}, {"type": "ByteFallback"}
 
@@ -226,7 +225,7 @@ vocabularies = st.lists(
 )
 
 
-@settings(max_examples=1000 if SLOW else 60, deadline=None)
+@settings(max_examples=1000 if SLOW else 20, deadline=None)
 @given(st.lists(parts, min_size=1, max_size=4), vocabularies, st.data())
 def test_any_chain_gives_the_text_of_the_reference_or_is_refused(
     chain: list[dict[str, Any]], vocab: list[str], data: st.DataObject

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import tokenizers
 from decoders import decode_only
+from repository import SLOW
 
 from tokexport.readers.decoder_chain import decode_forms
 from tokexport.readers.huggingface_decoder import read_decoder
@@ -18,7 +19,7 @@ from tokexport.runtime.tokenizer import Tokenizer, load
 
 SHARED = os.environ.get("TOKEXPORT_SHARED", "")
 NAMES = sorted(path.parent.name for path in (Path(SHARED) / "tokenizers").glob("*/tokenizer.json")) if SHARED else []
-SEQUENCES = 20_000 if os.environ.get("TOKEXPORT_SLOW", "") not in ("", "0") else 500
+SEQUENCES = 20_000 if SLOW else 500
 
 pytestmark = pytest.mark.skipif(not SHARED, reason="TOKEXPORT_SHARED is not set")
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
+from repository import SLOW
 
 import tokexport
 from tokexport.references import reference_for
 from tokexport.verification import compare
 
-SLOW = os.environ.get("TOKEXPORT_SLOW") == "1"
 # Package, place of the file in it, --pattern.
 VOCABULARIES = {
     "deepseek": ("deepseek", 0, None),

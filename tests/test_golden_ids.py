@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 
 import pytest
-from repository import FIXTURES, SMALL, script
+from repository import FIXTURES, SLOW, SMALL, script
 
 import tokexport
 from tokexport.references import reference_for
 from tokexport.verification import compare
 
-SLOW = os.environ.get("TOKEXPORT_SLOW") == "1"
 NAMES = sorted(path.stem for path in SMALL.glob("*.jsonl"))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-import os
 import random
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import spec_encoder
 import spec_reader
 from c_harness import COMPILERS, Library, Work
 from regex_oracle import random_texts
+from repository import SLOW
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
 from tokexport.errors import UnsupportedError
@@ -79,7 +79,7 @@ def sequence(r: random.Random) -> pre_tokenizers.PreTokenizer:
     return pre_tokenizers.Sequence([BYTE_LEVEL, *stages] if r.random() < 0.2 else [*stages, BYTE_LEVEL])
 
 
-@pytest.mark.parametrize("seed", range(1000 if os.environ.get("TOKEXPORT_SLOW") else 40))
+@pytest.mark.parametrize("seed", range(1000 if SLOW else 40))
 def test_random_sequences_of_stages_give_the_ids_of_the_reference(seed: int, tmp_path: Path) -> None:
     reference = tokenizer(sequence(random.Random(seed)))
     own = converted(reference, tmp_path)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import os
 import random
 import unicodedata
 
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from repository import SLOW
 from tokenizers import normalizers
 
 from tokexport.compiler.normalization import NormalizationTables, normalization_tables, quick_check_no_or_maybe
@@ -138,7 +138,7 @@ def test_every_two_marks_are_put_in_the_order_of_the_reference(form: NormalForm)
     assert [slow(form, pair) for pair in pairs] == reference_of_each(form, pairs)
 
 
-@pytest.mark.skipif(os.environ.get("TOKEXPORT_SLOW") != "1", reason="some seventy million pairs")
+@pytest.mark.skipif(not SLOW, reason="some seventy million pairs")
 def test_no_other_code_point_composes_with_a_second_of_a_composition() -> None:
     changed = set(interesting()) | {*range(0xAC00, 0xD7A4), *range(0x1100, 0x1200)}
     for second in sorted({second for _, second in COMPOSING.compositions} | {0x1161, 0x11A8}):
@@ -147,7 +147,7 @@ def test_no_other_code_point_composes_with_a_second_of_a_composition() -> None:
         assert reference_of_each(NormalForm.NFC, pairs) == expected
 
 
-@pytest.mark.skipif(os.environ.get("TOKEXPORT_SLOW") != "1", reason="some millions of pairs")
+@pytest.mark.skipif(not SLOW, reason="some millions of pairs")
 @pytest.mark.parametrize("first", "aAΑαеाက\u1100가")
 def test_no_other_code_point_composes_with_a_letter(first: str) -> None:
     pairs = [first + chr(second) for second in SCALARS if second != 0x0A]

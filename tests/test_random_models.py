@@ -9,7 +9,7 @@ import spec_encoder
 import spec_reader
 import tokenizers
 from random_models import tokenizer_json
-from shared_collection import SLOW
+from repository import SLOW
 
 from tokexport.readers.huggingface import read_tokenizer_json
 from tokexport.readers.json_node import parse

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from random_tokenizers import encoding, tokenizer_json
-from shared_collection import SLOW
+from repository import SLOW
 
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.readers import read

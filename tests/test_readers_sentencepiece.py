@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 import sentencepiece
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from repository import SLOW
 from slow_encoder import SlowEncoder
 
 from tokexport.errors import SourceError, UnsupportedError
@@ -29,7 +29,6 @@ from tokexport.readers.sentencepiece_proto import (
 from tokexport.references import reference_for
 from tokexport.references.sentencepiece_writer import serialize
 
-SLOW = os.environ.get("TOKEXPORT_SLOW", "") not in ("", "0")
 SENTENCES = [
     "the quick brown fox jumps over the lazy dog",
     "the theme of the thesis: another theory, there and then",
@@ -248,7 +247,7 @@ def test_a_model_that_cannot_be_exact_is_refused(
         read_small(model, tmp_path)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=300 if SLOW else 10, deadline=None)
 @given(data=st.data())
 def test_a_damaged_file_gives_an_error_and_never_anything_else(
     data: st.DataObject, trained: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory

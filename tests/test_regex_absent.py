@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import random
 
 import pytest
 from regex_oracle import assert_matches_of_fancy_regex, assert_pieces_of_oniguruma
+from repository import SLOW
 
-SLOW = bool(os.environ.get("TOKEXPORT_SLOW"))
 TEXTS = 2000 if SLOW else 40
 ALPHABETS = ("abc", "ab c\n", "/*ab", "aAbß")
 

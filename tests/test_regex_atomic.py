@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import random
 
 import pytest
 from regex_oracle import assert_matches_of_fancy_regex, assert_pieces_of_oniguruma, steps_taken
+from repository import SLOW
 
 from tokexport.compiler.regex import compile_split
 from tokexport.model import Split
 
-SLOW = bool(os.environ.get("TOKEXPORT_SLOW"))
 TEXTS = 3000 if SLOW else 100
 
 GROUPS = [

@@ -2,17 +2,16 @@ r"""A call of a group is its pattern once more: the pieces are those of the engi
 
 from __future__ import annotations
 
-import os
 import random
 
 import pytest
 from regex_oracle import Oniguruma, assert_matches_of_fancy_regex, assert_pieces_of_oniguruma, find_pieces, random_texts
+from repository import SLOW
 
 from tokexport.compiler.regex import compile_split
 from tokexport.errors import UnsupportedError
 from tokexport.model import Dialect, Split
 
-SLOW = bool(os.environ.get("TOKEXPORT_SLOW"))
 TEXTS = 2000 if SLOW else 40
 ALPHABETS = ("abc", "aab c", "aAbB", "sSßſx")
 

@@ -2,17 +2,16 @@ r"""A conditional, (?(1)yes|no), goes on as a group has matched or has not: the 
 
 from __future__ import annotations
 
-import os
 import random
 
 import pytest
 from regex_oracle import Oniguruma, assert_matches_of_fancy_regex, assert_pieces_of_oniguruma, fancy_matched
+from repository import SLOW
 
 from tokexport.compiler.regex import SplitProgram, compile_split
 from tokexport.errors import UnsupportedError
 from tokexport.model import Dialect, Split
 
-SLOW = bool(os.environ.get("TOKEXPORT_SLOW"))
 TEXTS = 2000 if SLOW else 40
 ALPHABETS = ("abc", "aab cd", "ab(c)")
 

@@ -2,7 +2,6 @@ r"""A group of one character that is referred to right behind it, as in ``(.)\1+
 
 from __future__ import annotations
 
-import os
 import random
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 import spec_encoder
 import spec_reader
 from regex_oracle import assert_matches_of_fancy_regex, assert_pieces_of_oniguruma, random_texts
+from repository import SLOW
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
 from tokexport.compiler.regex import compile_split
@@ -19,7 +19,6 @@ from tokexport.readers import read
 from tokexport.runtime.tokenizer import load
 from tokexport.writers.tokexport_file import write
 
-SLOW = bool(os.environ.get("TOKEXPORT_SLOW"))
 TEXTS = 1000 if SLOW else 24
 ALPHABETS = ("abc", "ab !", "aab", "é中中a!!")
 PATTERNS = [

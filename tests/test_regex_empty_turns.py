@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import random
 
 import pytest
 from regex_oracle import Oniguruma, assert_matches_of_fancy_regex, find_pieces, random_texts
+from repository import SLOW
 
 from tokexport.compiler.regex import SplitProgram, compile_split
 from tokexport.errors import UnsupportedError
 from tokexport.model import Split
 
-SLOW = bool(os.environ.get("TOKEXPORT_SLOW"))
 ALPHABETS = ("abc", "ab c", "aab")
 CERTAIN = [
     r"(?:\s?\w*)+",

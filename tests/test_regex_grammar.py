@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import re
 
 import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from regex_oracle import Oniguruma, fancy_matched, find_pieces, matches
+from repository import SLOW
 
 from tokexport.compiler.regex import compile_split
 from tokexport.errors import UnsupportedError
 from tokexport.model import Dialect, Split
 
-EXAMPLES = 3000 if os.environ.get("TOKEXPORT_SLOW") else 100
+EXAMPLES = 3000 if SLOW else 50
 PLAIN = "ab1 \nA'"
 FOLDING = "sfiStkßﬁﬀʼnͅ"
 

@@ -2,18 +2,17 @@ r"""A match that is said to begin at \K keeps what the engines keep of it, and i
 
 from __future__ import annotations
 
-import os
 import random
 
 import pytest
 from regex_oracle import Oniguruma, assert_matches_of_fancy_regex, find_pieces, matches, random_texts
+from repository import SLOW
 from tokenizers import Regex, normalizers
 
 from tokexport.compiler.regex import compile_replace, compile_split
 from tokexport.errors import UnsupportedError
 from tokexport.model import Behavior, Dialect, Split
 
-SLOW = bool(os.environ.get("TOKEXPORT_SLOW"))
 TEXTS = 2000 if SLOW else 24
 ALPHABETS = ("abc", "ab c", "aab", "ab\nc1")
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 from regex_oracle import Oniguruma, alphabet_of, fancy_matched, find_pieces, matches, random_texts, steps_taken
 from regex_patterns import UNBOUNDED_LOOK_AHEAD
+from repository import SLOW
 from tokenizers import Regex, pre_tokenizers
 
 from tokexport.compiler.regex import compile_split
 from tokexport.model import Dialect, Split
 
-TEXTS = 5000 if os.environ.get("TOKEXPORT_SLOW") else 200
+TEXTS = 5000 if SLOW else 200
 
 DIGITS = UNBOUNDED_LOOK_AHEAD["llama.cpp tiny-aya"]
 CUTS_BETWEEN_DIGITS = UNBOUNDED_LOOK_AHEAD["llama.cpp superbpe"]

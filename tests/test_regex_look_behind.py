@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import random
 
 import pytest
 from regex_oracle import Oniguruma, alphabet_of, fancy_matched, find_pieces, matches, random_texts, steps_taken
+from repository import SLOW
 from tokenizers import Regex, pre_tokenizers
 
 from tokexport.compiler.regex import SplitProgram, compile_split
 from tokexport.errors import UnsupportedError
 from tokexport.model import Dialect, Split
 
-TEXTS = 5000 if os.environ.get("TOKEXPORT_SLOW") else 150
-RANDOM_PATTERNS = 2000 if os.environ.get("TOKEXPORT_SLOW") else 60
+TEXTS = 5000 if SLOW else 150
+RANDOM_PATTERNS = 2000 if SLOW else 60
 ALPHABETS = ("abc", "ab c\n", "aabx1", "foobar ", "123 ", "\n a")
 
 LOOKING_BEHIND = [

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import random
 
 import pytest
 from regex_oracle import Oniguruma, alphabet_of, fancy_matched, find_pieces, matches, random_texts, steps_taken
+from repository import SLOW
 from tokenizers import Regex, pre_tokenizers
 
 from tokexport.compiler.regex import SplitProgram, compile_split
 from tokexport.errors import UnsupportedError
 from tokexport.model import Dialect, Split
 
-SLOW = bool(os.environ.get("TOKEXPORT_SLOW"))
 TEXTS = 3000 if SLOW else 150
 RANDOM_PATTERNS = 1500 if SLOW else 50
 ALPHABETS = ("abc", "the ab", "fobarz", "abcde", "12ab \n", "xyab")

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import random
 
 import pytest
 from regex_oracle import Oniguruma, alphabet_of, fancy_matched, find_pieces, matches, random_texts
 from regex_patterns import TIKTOKEN, TOKENIZER_JSON
+from repository import SLOW
 from tokenizers import pre_tokenizers
 
 from tokexport.compiler.regex import compile_split
 from tokexport.model import Dialect, Split
 
-TEXTS = 5000 if os.environ.get("TOKEXPORT_SLOW") else 200
+TEXTS = 5000 if SLOW else 200
 PATTERNS = {**TOKENIZER_JSON, **TIKTOKEN}
 GPT2 = TIKTOKEN["whisper-tiktoken"]
 
@@ -34,17 +34,17 @@ def test_a_pattern_in_use_splits_random_texts_as_fancy_regex_does(name: str) -> 
         assert [text[start:end] for start, end in matches(program, text)] == matched, text
 
 
-SLOW = pytest.mark.skipif("TOKEXPORT_SLOW" not in os.environ, reason="set TOKEXPORT_SLOW=1")
+only_slow = pytest.mark.skipif(not SLOW, reason="set TOKEXPORT_SLOW=1")
 
 
 @pytest.mark.parametrize(
     "name",
     [
         "tiktoken 0.14.0 o200k_base",
-        pytest.param("whisper-tiktoken", marks=SLOW),
-        pytest.param("qwen35-llamacpp-synthetic", marks=SLOW),
-        pytest.param("deepseek-v3 #4", marks=SLOW),
-        pytest.param("kimi-k2", marks=SLOW),
+        pytest.param("whisper-tiktoken", marks=only_slow),
+        pytest.param("qwen35-llamacpp-synthetic", marks=only_slow),
+        pytest.param("deepseek-v3 #4", marks=only_slow),
+        pytest.param("kimi-k2", marks=only_slow),
     ],
 )
 def test_every_scalar_value_is_split_as_the_engine_does_in_two_orders(name: str) -> None:

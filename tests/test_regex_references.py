@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import random
 
 import pytest
 from regex_oracle import assert_matches_of_fancy_regex, assert_pieces_of_oniguruma, find_pieces, random_texts
+from repository import SLOW
 from tokenizers import Regex, pre_tokenizers
 
 from tokexport.compiler.regex import compile_split
 from tokexport.errors import UnsupportedError
 from tokexport.model import Split
 
-SLOW = bool(os.environ.get("TOKEXPORT_SLOW"))
 TEXTS = 3000 if SLOW else 200
 ALPHABETS = ("ab", "abc", "aabbc1", "!?!!.()x")
 

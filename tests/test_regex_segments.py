@@ -3,18 +3,17 @@ r"""Text segments are Oniguruma's own: \X is one, \y is a boundary between two, 
 from __future__ import annotations
 
 import itertools
-import os
 
 import numpy as np
 import pytest
 from regex_oracle import Oniguruma, assert_pieces_of_oniguruma, matches
+from repository import SLOW
 
 from tokexport.compiler.regex import compile_split
 from tokexport.compiler.unicode import segment_sets
 from tokexport.errors import UnsupportedError
 from tokexport.model import Dialect, Split
 
-SLOW = bool(os.environ.get("TOKEXPORT_SLOW"))
 TEXTS = 3000 if SLOW else 60
 INDICATORS = "\U0001f1e6\U0001f1e7"
 HANGUL = "\u1100\u1161\u11a8\uac00\uac01"

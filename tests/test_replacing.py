@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from hypothesis import strategies as st
 from parts.bases import bpe
 from parts.bases import document as whole
 from reader_samples import BYTE_LEVEL, added, document, read_document
+from repository import SLOW
 from tokenizers import Regex, decoders
 
 from tokexport.errors import TokexportError, UnsupportedError
@@ -25,7 +25,6 @@ from tokexport.readers.replace_regex import replacer
 from tokexport.runtime.tokenizer import load
 from tokexport.writers.tokexport_file import write
 
-SLOW = os.environ.get("TOKEXPORT_SLOW", "") not in ("", "0")
 PATTERNS = [
     *("a*", "a*?", "(?=b)", r"\b", r"\B", "a?b?", "(?<=a)", "$", "^", r"\s*", "(?:ab)*", "x*$", "(?<![ab])", "a*(?=b)"),
     *("^a*", "a*|b", r"(?=(?:\d\d)*\b)", r"(?=[^\s])", r"\z", "(?:[ab]+!)?", r"(?<=\s)|$", ""),

@@ -7,7 +7,6 @@ import dataclasses
 import functools
 import itertools
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ import tokenizers
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reader_samples import BYTE_LEVEL, BYTES, added, byte_characters, document, read_document
+from repository import SLOW
 
 from tokexport.compiler.charsmap import charsmap_of
 from tokexport.compiler.normalize import normalize
@@ -28,7 +28,6 @@ from tokexport.model import Append, Charsmap, Prepend, Replace
 from tokexport.runtime.tokenizer import load
 from tokexport.writers.tokexport_file import write
 
-SLOW = os.environ.get("TOKEXPORT_SLOW", "") not in ("", "0")
 SOME = (*range(0x3400), *range(0xA000, 0xAD00), *range(0xF900, 0x10000), *range(0x1D000, 0x1F700))
 SCALARS = (*range(0xD800), *range(0xE000, 0x110000)) if SLOW else SOME
 WHOLE = BYTE_LEVEL | {"use_regex": False}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 import tokenizers
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from repository import SLOW
 from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from tokexport.errors import SourceError, UnsupportedError
@@ -18,7 +18,6 @@ from tokexport.runtime.encoding import Encoding
 from tokexport.runtime.tokenizer import load
 from tokexport.writers.tokexport_file import write
 
-SLOW = os.environ.get("TOKEXPORT_SLOW", "") not in ("", "0")
 ALPHABET = sorted(pre_tokenizers.ByteLevel.alphabet())
 NORMALIZERS = [
     normalizers.NFC(),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import tokenizers
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from reader_samples import added, byte_characters, document, read_document
+from repository import SLOW
 
 from tokexport.compiler.normalize import normalize
 from tokexport.errors import NotBytesError, UnsupportedError
@@ -26,7 +26,6 @@ from tokexport.readers.json_node import Node
 from tokexport.runtime.tokenizer import load
 from tokexport.writers.tokexport_file import write
 
-SLOW = os.environ.get("TOKEXPORT_SLOW", "") not in ("", "0")
 Json = dict[str, Any]
 LETTERS = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 WORDS = LETTERS | {"use_regex": True}

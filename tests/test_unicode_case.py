@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import os
 
 import numpy as np
 import pytest
 import tiktoken
 import tokenizers
+from repository import SLOW
 from tokenizers import decoders, pre_tokenizers
 
 from tokexport.compiler.unicode import case_variants, multi_character_folds, property_set
@@ -62,7 +62,7 @@ def test_long_s_is_a_variant_of_s_and_the_kelvin_sign_one_of_k(dialect: Dialect)
 @pytest.mark.parametrize("dialect", Dialect)
 @pytest.mark.parametrize("form", ["(?i:{})", "(?i:[{}])"])
 def test_variants_are_what_the_engine_matches(form: str, dialect: Dialect) -> None:
-    some = range(len(CASED)) if os.environ.get("TOKEXPORT_SLOW") == "1" else range(0, len(CASED), 9)
+    some = range(len(CASED)) if SLOW else range(0, len(CASED), 9)
     lines = "\n".join(CASED + UNTOUCHED_BY_CASE)
     for character in (*(CASED[index] for index in some), *UNTOUCHED_BY_CASE, *"sSſkKK", *SINGLES):
         found = matches(form.format(escaped(character)), lines, dialect)
@@ -77,9 +77,7 @@ def test_a_variant_has_the_same_variants(dialect: Dialect) -> None:
         assert len(variants) == 1 or all(case_variants(other, dialect) == variants for other in variants)
 
 
-@pytest.mark.skipif(
-    os.environ.get("TOKEXPORT_SLOW") != "1", reason="asks Oniguruma some thousand times about every scalar value"
-)
+@pytest.mark.skipif(not SLOW, reason="asks Oniguruma some thousand times about every scalar value")
 def test_a_character_without_variants_matches_no_other() -> None:
     """Two different code points differ in some bit: so all classes of those with a bit, and without it, show any match."""
     alone = [c for c in (*range(0xD800), *range(0xE000, 0x110000)) if len(case_variants(c, Dialect.ONIGURUMA)) == 1]

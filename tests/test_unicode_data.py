@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from importlib import metadata, resources
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from repository import SLOW
 
 from tokexport.compiler.unicode.store import (
     CODE_POINTS,
@@ -60,7 +60,7 @@ def test_the_tables_are_small_enough_to_ship() -> None:
     assert sum(len(shipped(name)) for name in FILES) < 300_000
 
 
-@pytest.mark.skipif(os.environ.get("TOKEXPORT_SLOW") != "1", reason="asks both engines everything: two minutes")
+@pytest.mark.skipif(not SLOW, reason="asks both engines everything: two minutes")
 def test_the_generator_makes_the_shipped_bytes() -> None:
     from tokexport.compiler.unicode.generate import PINNED, generate
 
@@ -70,7 +70,7 @@ def test_the_generator_makes_the_shipped_bytes() -> None:
     assert generate() == {name: shipped(name) for name in MADE}
 
 
-@pytest.mark.skipif(os.environ.get("TOKEXPORT_SLOW") != "1", reason="asks for the forms of every scalar value")
+@pytest.mark.skipif(not SLOW, reason="asks for the forms of every scalar value")
 def test_the_generator_of_the_forms_of_unicode_17_makes_the_shipped_bytes() -> None:
     from tokexport.compiler.unicode.generate_17 import PINNED, generate
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 import tiktoken
 import tokenizers
+from repository import SLOW
 from tokenizers import decoders, pre_tokenizers
 
 from tokexport.compiler import unicode
@@ -73,7 +72,7 @@ def test_a_posix_bracket_has_the_members_that_the_engine_matches(name: str, dial
     assert np.array_equal(posix_set(name, dialect), matched(f"[[:{name}:]]", dialect))
 
 
-@pytest.mark.skipif(os.environ.get("TOKEXPORT_SLOW") != "1", reason="asks both engines for every property they have")
+@pytest.mark.skipif(not SLOW, reason="asks both engines for every property they have")
 @pytest.mark.parametrize("dialect", Dialect)
 def test_every_property_has_the_members_that_the_engine_matches(dialect: Dialect) -> None:
     everything = members_of(EVERYTHING)

@@ -18,7 +18,7 @@ from tokexport.writers.tokexport_file import Options, write
 
 from .cases import Case
 
-STRINGS = 300
+STRINGS = 150
 
 
 @dataclass(frozen=True)

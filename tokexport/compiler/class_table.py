@@ -65,10 +65,9 @@ def distinct_values(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDA
 
 def _unique_rows(rows: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
     """The distinct rows in the order of their first place, and for each row the number of its like."""
-    numbers: dict[bytes, int] = {}
-    keys = [row.tobytes() for row in rows]
-    for key in keys:
-        numbers.setdefault(key, len(numbers))
-    order = np.array([numbers[key] for key in keys], np.int64)
+    data, size = rows.tobytes(), rows.shape[1] * rows.itemsize
+    keys = [data[start : start + size] for start in range(0, len(data), size)]
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    order = np.fromiter(map(numbers.__getitem__, keys), np.int64, len(keys))
     distinct = np.frombuffer(b"".join(numbers), rows.dtype).reshape(len(numbers), rows.shape[1])
     return distinct, order

@@ -105,7 +105,7 @@ def compare(
         return comparison.result(tuple(notes))
     check_ids(comparison)
     check_sequences(comparison, strings // SEQUENCES_IN_STRINGS)
-    if not any(tag == ENCODER for tag, _ in tokenizer.sections()):
+    if ENCODER not in comparison.sections:
         notes.append("the file is decode-only: there is nothing in it that encodes, so nothing was encoded")
         return comparison.result(tuple(notes))
     check_tokens(comparison, step=token_step)

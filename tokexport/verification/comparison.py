@@ -42,6 +42,7 @@ class Comparison:
     ) -> None:
         self.tokenizer = tokenizer
         self.reference = reference
+        self.sections = dict(tokenizer.sections())
         self.seed = seed
         self.counts: Counter[str] = Counter()
         self.differing: Counter[str] = Counter()

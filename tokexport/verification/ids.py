@@ -22,7 +22,7 @@ def check_ids(comparison: Comparison, only: int | None = None) -> None:
 
     Where the whole text is edited, the bytes of an id are those before that, and no library tells them.
     """
-    edited = dict(comparison.tokenizer.sections()).get("DECO", 0) > layout.Decoder.sizeof()
+    edited = comparison.sections.get("DECO", 0) > layout.Decoder.sizeof()
     known = list(comparison.reference.ids())
     for group in chunked(known if only is None else [only], 4000):
         for id in group:

@@ -57,7 +57,7 @@ def _found(comparison: Comparison, text: str, mode: Mode) -> _Spans | str:
         return f"{type(error).__name__}: {error}"
     characters, data = encodings[0].offsets, encodings[1].offsets
     places = [0, *accumulate(len(character.encode()) for character in text)]  # of characters, in bytes
-    trims = any(tag == TRIMMING for tag, _ in comparison.tokenizer.sections())  # by characters, in either unit
+    trims = TRIMMING in comparison.sections  # by characters, in either unit
     if len(characters) != len(data):
         return f"{len(characters)} offsets in characters, {len(data)} in bytes"
     for (first, last), (start, end) in zip(characters, data, strict=True):
