@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_decoding import edits, runs
+from repository import SLOW
 
 from tokexport.compiler.edits import EditTable, compile_edits
 from tokexport.errors import UnsupportedError
@@ -68,7 +69,7 @@ texts = st.lists(
 )
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=3000 if SLOW else 150, deadline=None)
 @given(edits, st.lists(texts.map("".join), min_size=1, max_size=10))
 def test_the_table_does_what_its_steps_do(steps: list[TextEdit], some: list[str]) -> None:
     table = compile_edits(steps)

@@ -247,7 +247,7 @@ def test_a_model_that_cannot_be_exact_is_refused(
         read_small(model, tmp_path)
 
 
-@settings(max_examples=300 if SLOW else 10, deadline=None)
+@settings(max_examples=300 if SLOW else 5, deadline=None)
 @given(data=st.data())
 def test_a_damaged_file_gives_an_error_and_never_anything_else(
     data: st.DataObject, trained: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory

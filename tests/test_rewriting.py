@@ -296,7 +296,7 @@ def test_a_prefix_for_the_first_piece_goes_by_its_source_where_its_place_does_no
         both.check(text)
 
 
-@settings(max_examples=300 if SLOW else 25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300 if SLOW else 12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     chain=st.lists(st.sampled_from(sorted(NORMALIZERS)), max_size=3),
     before=st.lists(st.sampled_from(sorted(PRE_TOKENIZERS)), max_size=2),
