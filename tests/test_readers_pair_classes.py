@@ -411,7 +411,9 @@ REAL = {
 }
 
 
-@pytest.mark.parametrize("name", REAL if SLOW else ("roberta-base", "gpt2"))  # the others have larger vocabularies
+@pytest.mark.parametrize(
+    "name", REAL if SLOW else [name for name in REAL if name not in ("qwen3", "gpt-neox-20b")]
+)  # qwen2.5 has its vocabulary
 def test_the_pair_of_a_real_tokenizer_gives_the_ids_of_its_tokenizer_json(
     name: str, shared: Path, tmp_path: Path
 ) -> None:

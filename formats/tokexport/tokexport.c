@@ -3945,6 +3945,7 @@ static FORCE_INLINE uint32_t early_entry(run *r, const early *e, size_t i) {
     return find_pair(r, left & MAX_IDS, right & MAX_IDS) & MAX_IDS;
 }
 
+/* The product of an entry, or NONE: without a branch, as nobody can guess which. */
 static FORCE_INLINE uint32_t entry_product(uint32_t entry) {
     const uint32_t product = entry & MAX_IDS;
     return product | (0 - (uint32_t)(product == MAX_IDS));
@@ -4914,6 +4915,7 @@ static NO_INLINE void encode_unseen(run *r, const waiting *w) {
         return;
     }
     if (EXPECT(r->capacity >= SHORT_PIECE && r->count <= r->capacity - SHORT_PIECE)) {
+        /* Four at a time, so that nobody has to guess how many there are; what is behind them means nothing. */
         for (i = 0; i < count; i += 4) COPY(r->ids + r->count + i, ids + i, 4 * sizeof *ids);
         r->count += count;
     } else {
