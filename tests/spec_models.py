@@ -1,16 +1,95 @@
-"""Unigram, WordPiece, WordLevel and greedy as ``formats/tokexport/SPEC.md`` describes them: a part of ``spec_encoder.py``."""
+"""The models as ``formats/tokexport/SPEC.md`` describes them: a part of ``spec_encoder.py``."""
 
 from __future__ import annotations
 
 import struct
-from itertools import groupby
+from itertools import groupby, pairwise
 
-from spec_reader import GREEDY, NONE, UNIGRAM, WORDLEVEL, WORDPIECE, SpecFile, require, u32, u64
+from spec_reader import (
+    BPE,
+    GREEDY,
+    NONE,
+    UNIGRAM,
+    UNIT_BYTE,
+    WORDLEVEL,
+    WORDPIECE,
+    RefusalError,
+    SpecFile,
+    require,
+    u32,
+    u64,
+)
 
+WHOLE_PIECE_FIRST, FUSE_UNKNOWN, UNKNOWN_STOPS = 1, 2, 32
+RECORD_WHOLE = 8
 NO_TOKEN = 0x1FFFFF
 SINGLE_PRECISION, BYTES = 1, 2
 TRIE_FLAGS = 3
 LARGEST_SUM = 100_000
+
+
+def encode_piece(file: SpecFile, piece: bytes) -> list[int]:
+    """The ids of one piece."""
+    if file.model != BPE:
+        return encode_with_trie(file, piece)
+    if len(piece) <= file.max_token_bytes:
+        whole = file.token_id(piece)
+        if whole is not None and (file.flags & WHOLE_PIECE_FIRST or file.record(whole)[2] & RECORD_WHOLE):
+            return [whole]
+    symbols = unit_symbols(file, piece) if b"CHRS" in file.sections else byte_symbols(file, piece)
+    return [part for symbol in merge(file, symbols) for part, _ in file.parts(symbol) or [(symbol, 0)]]
+
+
+def byte_symbols(file: SpecFile, piece: bytes) -> list[int]:
+    """The symbols that merging begins with."""
+    symbols: list[int] = []
+    unknown_before = False
+    for byte in piece:
+        token = u32(file.sections[b"BIDS"], 4 * byte)
+        require(token == NONE or token < file.id_count, "TKX_E_CORRUPT")
+        require(token != NONE or not file.flags & UNKNOWN_STOPS, "TKX_E_UNKNOWN_TEXT")
+        if token != NONE:
+            symbols.append(token)
+        elif file.unknown_id != NONE and not (unknown_before and file.flags & FUSE_UNKNOWN):
+            symbols.append(file.unknown_id)
+        unknown_before = token == NONE
+    return symbols
+
+
+def unit_symbols(file: SpecFile, piece: bytes) -> list[int]:
+    """The same where the units have symbols of their own."""
+    of_bytes = u32(file.sections[b"CHRS"], 0) == UNIT_BYTE
+    units = [piece[i : i + 1] for i in range(len(piece))] if of_bytes else [c.encode() for c in piece.decode()]
+    symbols: list[int] = []
+    waits = False
+    for position, unit in enumerate(units):
+        place = (position > 0) + 2 * (position + 1 == len(units))
+        symbol = file.symbol(unit[0] if of_bytes else ord(unit.decode()), place)
+        in_bytes = [u32(file.sections[b"BIDS"], 4 * byte) for byte in unit]
+        if symbol != NONE:
+            symbols += [file.unknown_id, symbol] if waits else [symbol]
+            waits = False
+        elif not of_bytes and NONE not in in_bytes:
+            require(max(in_bytes) < file.id_count, "TKX_E_CORRUPT")
+            symbols += in_bytes
+        elif file.flags & UNKNOWN_STOPS:
+            raise RefusalError("TKX_E_UNKNOWN_TEXT")
+        elif file.unknown_id != NONE:
+            if waits and not file.flags & FUSE_UNKNOWN:
+                symbols.append(file.unknown_id)
+            waits = True
+    return [*symbols, file.unknown_id] if waits else symbols
+
+
+def merge(file: SpecFile, symbols: list[int]) -> list[int]:
+    """Merge the pair of smallest rank, leftmost first, one at a time."""
+    while True:
+        products = [file.product(left, right) for left, right in pairwise(symbols)]
+        candidates = [(file.rank(product), at, product) for at, product in enumerate(products) if product is not None]
+        if not candidates:
+            return symbols
+        _, at, product = min(candidates)
+        symbols[at : at + 2] = [product]
 
 
 def encode_with_trie(file: SpecFile, piece: bytes) -> list[int]:

@@ -2,7 +2,7 @@
 
 It knows none of the project's own code, so it is a second opinion. :func:`open_file` makes the checks of the
 specification in their order and refuses a file with the error of the first that fails; :func:`check_file` adds checksums
-and padding; :class:`SpecFile` looks up. Encoding is in ``spec_encoder.py``, decoding in ``spec_decoder.py``.
+and padding; :class:`SpecFile` looks up. Encoding is in ``spec_encoder.py`` and what that imports, decoding in ``spec_decoder.py``.
 """
 
 from __future__ import annotations

@@ -6,26 +6,9 @@ import struct
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 
-from spec_encoder import (
-    APPEND,
-    CLASS_SPACE,
-    FIRST_SOURCE,
-    FUSE_UNKNOWN,
-    RECORD_WHOLE,
-    REWRITE,
-    UNKNOWN_STOPS,
-    WHOLE_PIECE_FIRST,
-    added_ranges,
-    charsmap_parts,
-    encode_piece,
-    is_in,
-    normalized_points,
-    replaced_spans,
-    rewrite,
-    sequences_replaced,
-    split,
-    trie_spells,
-)
+from spec_added import CLASS_SPACE, added_ranges, is_in, trie_spells
+from spec_models import FUSE_UNKNOWN, RECORD_WHOLE, UNKNOWN_STOPS, WHOLE_PIECE_FIRST, encode_piece
+from spec_normalizer import APPEND, FIRST_SOURCE, charsmap_parts, normalized_points, rewrite, sequences_replaced
 from spec_reader import (
     BPE,
     BY_CLUSTER,
@@ -35,6 +18,7 @@ from spec_reader import (
     MAP,
     NONE,
     REPLACE,
+    REWRITE,
     UNIT_BYTE,
     UNIT_CHARACTER,
     Op,
@@ -44,6 +28,7 @@ from spec_reader import (
     require,
     u32,
 )
+from spec_stages import replaced_spans, split
 
 Source = tuple[int, int]  # a range of bytes of the input
 KEEP_FIRST = 2
@@ -110,7 +95,7 @@ def locate(file: SpecFile, text: bytes, special: bool) -> Iterator[tuple[int, So
             continue
         ops = file.ops[: file.normalizer_count]
         if b"ALGN" in file.sections:
-            given, part = part, rewrite(file, part, ops, first)
+            given, part = part, rewrite(part, ops, first)
             part_sources = aligned(file, given, part_sources, part)
         else:
             part, part_sources = rewrite_located(file, part, part_sources, ops, first)
@@ -132,13 +117,13 @@ def rewrite_located(
         if not text:
             break
         before, before_sources = text, sources
-        text = rewrite(file, text, [op], sources[0][0] == 0 if op.flags & FIRST_SOURCE else first)
+        text = rewrite(text, [op], sources[0][0] == 0 if op.flags & FIRST_SOURCE else first)
         if op.kind == FORM:
             sources = form_sources(op, before, before_sources)
         elif op.kind in (MAP, BYTES):
             at, sources = 0, []
             for character in before.decode():
-                made = rewrite(file, character.encode(), [op], first)
+                made = rewrite(character.encode(), [op], first)
                 sources += [before_sources[at]] * len(made)
                 at += len(character.encode())
         elif op.kind == REPLACE:

@@ -12,7 +12,7 @@ import golden_files
 import pytest
 import spec_reader
 from c_harness import COMPILERS, RUNTIME, STRICT, Library, compile_c, run
-from spec_encoder import FIRST_SOURCE
+from spec_normalizer import FIRST_SOURCE
 
 OK, MODEL, UNKNOWN = 0, -28, -31
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import golden_files
 import pytest
+import spec_added
 import spec_decoder
 import spec_encoder
 import spec_reader
@@ -183,7 +184,7 @@ def test_together_the_golden_files_hold_every_section_flag_and_behavior() -> Non
     assert {stage.behavior for stage in stages} == set(layout.StageBehavior)
     assert {stage.flags for stage in stages} == {0, *layout.StageFlag}
     assert all(any(file.flags & flag for file in files) for flag in layout.HeaderFlag)
-    all_added = [flags for file in files for _, _, flags in spec_encoder.added_tokens(file)]
+    all_added = [flags for file in files for _, _, flags in spec_added.added_tokens(file)]
     assert all(any(flags & flag for flags in all_added) for flag in layout.AddedFlag)
     memo_counts = [
         struct.unpack_from("<H", file.sections[b"SPLT"], 8 + 32 * index + 6)[0]

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import spec_encoder
+import spec_normalizer
 import spec_reader
 import spec_spans
 import tokenizers
@@ -258,7 +259,7 @@ def test_a_prefix_for_the_first_piece_behind_a_normalizer_that_keeps_the_start(n
 
 def goes_by_source(fields: dict[str, Any], folder: Path) -> bool:
     ops = spec_reader.open_file(write(read_document(fields, folder))).ops
-    return any(op.flags & spec_encoder.FIRST_SOURCE for op in ops)
+    return any(op.flags & spec_normalizer.FIRST_SOURCE for op in ops)
 
 
 @pytest.mark.parametrize(
