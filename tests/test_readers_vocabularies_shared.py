@@ -9,12 +9,11 @@ import pytest
 import tokenizers
 from repository import SLOW
 
-from tokexport import load
-from tokexport.conversion import convert
 from tokexport.readers.clip_vocabulary import published_vocabulary
 from tokexport.readers.gguf import gguf_document
 from tokexport.readers.gguf_patterns import ORIGINALS
 from tokexport.readers.gguf_source import parse_gguf
+from tokexport.references import Mode, reference_for
 
 SAME = {
     "ggml-vocab-gpt-2.gguf": "gpt2",
@@ -45,20 +44,18 @@ def test_a_gguf_is_its_tokenizer_json(name: str, shared: Path) -> None:
     assert all(first.ids == second.ids for first, second in pairs)
 
 
-def test_a_llama_gguf_is_its_sentencepiece_model(shared: Path, tmp_path: Path) -> None:
-    convert(shared / "tokenizers" / "gguf" / "ggml-vocab-llama-spm.gguf", tmp_path / "gguf.bin")
-    convert(shared / "tokenizers" / "llama2" / "tokenizer.model", tmp_path / "model.bin")
-    ours, theirs = load(tmp_path / "gguf.bin"), load(tmp_path / "model.bin")
-    assert ours.encode_batch(texts(shared)) == theirs.encode_batch(texts(shared))
+def test_a_llama_gguf_is_its_sentencepiece_model(shared: Path) -> None:
+    ours = reference_for(shared / "tokenizers" / "gguf" / "ggml-vocab-llama-spm.gguf")
+    theirs = reference_for(shared / "tokenizers" / "llama2" / "tokenizer.model")
+    for mode in (Mode.TEXT, Mode.IDS):
+        assert ours.encode_batch(texts(shared), mode) == theirs.encode_batch(texts(shared), mode)
 
 
-def test_tekken_is_the_tokenizer_json_of_nemo(shared: Path, tmp_path: Path) -> None:
-    convert(shared / "tokenizers" / "mistral-tekken" / "tekken_240718.json", tmp_path / "tekken.bin")
-    ours = load(tmp_path / "tekken.bin")
-    theirs = tokenizers.Tokenizer.from_file(str(shared / "tokenizers" / "mistral-nemo" / "tokenizer.json"))
-    theirs.encode_special_tokens = True
-    expected = theirs.encode_batch(texts(shared), add_special_tokens=False)
-    assert ours.encode_batch(texts(shared)) == [encoding.ids for encoding in expected]
+def test_tekken_is_the_tokenizer_json_of_nemo(shared: Path) -> None:
+    ours = reference_for(shared / "tokenizers" / "mistral-tekken" / "tekken_240718.json")
+    theirs = reference_for(shared / "tokenizers" / "mistral-nemo" / "tokenizer.json")
+    for mode in (Mode.TEXT, Mode.IDS):
+        assert ours.encode_batch(texts(shared), mode) == theirs.encode_batch(texts(shared), mode)
 
 
 def test_clip_s_published_vocabulary_is_that_of_its_tokenizer_json(shared: Path) -> None:
