@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 from tokenizers.models import BPE
 
+from tokexport._core import ways_of_merges
 from tokexport.compiler.merges import CanonicalMerges, canonical_merges
 from tokexport.errors import UnsupportedError
 from tokexport.model import BytePairModel, CharacterSymbols
@@ -91,6 +94,91 @@ def test_runs_of_one_repeated_symbol_are_no_exception(
     reference = Tokenizer(BPE(vocab, merges))
     for text in [*texts, "a" * 97, "ab" * 40]:
         assert slow_encode(text.encode(), contents, kept) == reference.encode(text).ids
+
+
+def slow_last_merge(symbols: list[int], table: Mapping[tuple[int, int], tuple[int, int]]) -> tuple[int, int] | None:
+    """The pair that is joined last where one symbol is left."""
+    last = None
+    while len(symbols) > 1:
+        found = [(table[pair][0], place) for place, pair in enumerate(itertools.pairwise(symbols)) if pair in table]
+        if not found:
+            return None
+        _, place = min(found)
+        last = (symbols[place], symbols[place + 1])
+        symbols[place : place + 2] = [table[last][1]]
+    return last
+
+
+def slow_ways(
+    merges: Sequence[tuple[int, int, int]], symbols: int
+) -> tuple[dict[int, set[tuple[int, ...]]], dict[int, tuple[int, int]]]:
+    """The ways of each id and its rule, by trying all ways of its parts; ValueError where it has two rules."""
+    table = {(left, right): (rank, product) for rank, (left, right, product) in enumerate(merges)}
+    parts: dict[int, list[tuple[int, int]]] = {}
+    for pair, (_, product) in table.items():
+        parts.setdefault(product, []).append(pair)
+    ways: dict[int, set[tuple[int, ...]]] = {symbol: {(symbol,)} for symbol in range(symbols)}
+    rules: dict[int, tuple[int, int]] = {}
+    for token in TopologicalSorter({token: itertools.chain(*pairs) for token, pairs in parts.items()}).static_order():
+        for left, right in parts.get(token, ()):
+            for way in [head + tail for head in ways.get(left, ()) for tail in ways.get(right, ())]:
+                last = slow_last_merge(list(way), table)
+                if last is None or table[last][1] != token:
+                    continue
+                if rules.setdefault(token, last) != last:
+                    raise ValueError
+                ways.setdefault(token, set()).add(way)
+    return ways, rules
+
+
+def test_any_list_of_merges_has_the_ways_and_rules_that_trying_all_finds() -> None:
+    rng = random.Random(4)
+    outcomes = {"several ways": 0, "one": 0, "two rules": 0, "a circle": 0}
+    for _ in range(3_000):
+        symbols, ids = rng.randrange(1, 5), rng.randrange(5, 14)
+        vocab = {
+            bytes([ord("a") + number]) if number < symbols else b"%d" % (100 + number): number for number in range(ids)
+        }
+        merges = []
+        for _ in range(rng.randrange(1, 14)):
+            product = rng.randrange(ids) if rng.random() < 0.02 else rng.randrange(symbols, ids)
+            left, right = (rng.randrange(max(product, 1)) for _ in range(2)) if rng.random() < 0.98 else (product, 0)
+            merges.append((left, right, product))
+        model = BytePairModel(vocab, tuple(merges))
+        try:
+            ways, rules = slow_ways(merges, symbols)
+        except CycleError:
+            outcomes["a circle"] += 1
+            with pytest.raises(UnsupportedError, match="out of itself"):
+                canonical_merges(model)
+            continue
+        except ValueError:
+            outcomes["two rules"] += 1
+            with pytest.raises(UnsupportedError, match="two merges that can both make the id"):
+                canonical_merges(model)
+            continue
+        outcomes["several ways" if any(len(some) > 1 for some in ways.values()) else "one"] += 1
+        kept = canonical_merges(model)
+        assert {token: set(some) for token, some in kept.ways.items()} == ways
+        assert kept.rules == rules
+        assert kept.ranks == {
+            token: max(rank for rank, merge in enumerate(merges) if merge[:2] == pair) for token, pair in rules.items()
+        }
+    assert min(outcomes.values()) > 10, outcomes
+
+
+def test_arrays_that_do_not_belong_together_are_an_error() -> None:
+    two, three = np.arange(2, dtype=np.uint64), np.arange(3, dtype=np.uint64)
+    for arrays in itertools.product((two, three), repeat=4):
+        if len({len(array) for array in arrays}) > 1:
+            with pytest.raises(ValueError, match="one left, one right, one rank and one product for each merge"):
+                ways_of_merges(*arrays, two, 3)
+    for place in (0, 1, 3, 4):
+        arrays = tuple(three if place == number else two for number in range(5))
+        with pytest.raises(ValueError, match="an id that is none"):
+            ways_of_merges(*(array[-2:] for array in arrays), 2)
+    with pytest.raises(ValueError, match="ids have 32 bits"):
+        ways_of_merges(two, two, two, two, two, 1 << 32)
 
 
 def test_bare_ranks_and_the_list_of_all_their_merges_keep_the_same_rules() -> None:

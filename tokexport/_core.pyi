@@ -14,6 +14,9 @@ _Ids: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
 def displace(
     hashes: _U64, firsts: _U64, rooms: _U64, sizes: _U64, slot_count: int
 ) -> tuple[_U64, NDArray[np.uint16]] | None: ...
+def ways_of_merges(
+    lefts: _U64, rights: _U64, ranks: _U64, products: _U64, symbols: _U64, id_count: int
+) -> tuple[_U64, _U64, _U64] | int: ...
 
 class Core:
     def __init__(self, buffer: bytes | mmap, name: str) -> None: ...

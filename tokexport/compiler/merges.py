@@ -12,18 +12,19 @@ Which first symbols a token is made of follows from the rules, from the shortest
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
-from graphlib import CycleError, TopologicalSorter
+from typing import TypeAlias
 
+import numpy as np
+
+from tokexport._core import ways_of_merges
 from tokexport.compiler.first_symbols import FirstSymbols, first_symbols
 from tokexport.errors import UnsupportedError
 from tokexport.model import BytePairModel
 
-# (left id, right id) -> (rank, product id), or None where the two do not merge.
-Join = Callable[[int, int], "tuple[int, int] | None"]
-
-Symbols = tuple[int, ...]
+Symbols: TypeAlias = tuple[int, ...]
+Merges: TypeAlias = list[tuple[int, int, int, int]]  # (left, right, rank, product)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,19 +66,29 @@ def canonical_merges(model: BytePairModel) -> CanonicalMerges:
     {2: (0, 1), 3: (2, 1)}
     """
     first = first_symbols(model)
-    reduced = _Reduced({}, {}, {symbol: ((symbol,),) for symbol in sorted(first.every())})
     if model.merges is None:
-        _reduce_by_content(reduced, model, first)
+        merges, symbols = _by_content(model, first), set(first.tables[0].values())
         given = len(model.vocab)
     else:
-        _reduce_by_list(reduced, model.merges)
+        merges, symbols = _listed(model.merges), first.every()
         given = len(model.merges)
-    ways = reduced.ways
+    rules: dict[int, tuple[int, int]] = {}
+    ranks: dict[int, int] = {}
+    ways: dict[int, tuple[Symbols, ...]] = {symbol: ((symbol,),) for symbol in sorted(first.every())}
+    for token, left, right, rank, way in _found_ways(merges, symbols):
+        if rules.setdefault(token, (left, right)) != (left, right):
+            raise UnsupportedError(
+                "model.merges",
+                f"two merges that can both make the id {token}, {rules[token]} and {(left, right)},",
+                "one that can come up is supported for each token",
+            )
+        ranks[token] = rank
+        ways[token] = (*ways.get(token, ()), way)
     whole = {token for content, token in model.vocab.items() if token in ways and first.of(content) in ways[token]}
-    unknown = _unknown_pairs(model, set(reduced.rules.values()))
+    unknown = _unknown_pairs(model, set(rules.values()))
     if unknown:
-        reduced.ranks[unknown[0][2]] = max(reduced.ranks.values(), default=-1) + 1
-    return CanonicalMerges(reduced.rules, reduced.ranks, ways, frozenset(whole), given, unknown)
+        ranks[unknown[0][2]] = max(ranks.values(), default=-1) + 1
+    return CanonicalMerges(rules, ranks, ways, frozenset(whole), given, unknown)
 
 
 def _unknown_pairs(model: BytePairModel, merged: Set[tuple[int, int]]) -> tuple[tuple[int, int, int], ...]:
@@ -94,110 +105,46 @@ def _unknown_pairs(model: BytePairModel, merged: Set[tuple[int, int]]) -> tuple[
     return tuple((left, right, model.unk_id) for left in unknown for right in unknown if (left, right) not in merged)
 
 
-@dataclass(frozen=True, slots=True)
-class _Reduced:
-    """What is known so far: see CanonicalMerges."""
-
-    rules: dict[int, tuple[int, int]]
-    ranks: dict[int, int]
-    ways: dict[int, tuple[Symbols, ...]]
-
-    def try_way(self, token: int, symbols: Symbols, join: Join) -> None:
-        """Notes a sequence of first symbols, and the last rule, if it becomes the token."""
-        last = last_merge(list(symbols), join)
-        if last is None or last[3] != token:
-            return
-        left, right, rank, _ = last
-        if self.rules.setdefault(token, (left, right)) != (left, right):
-            raise UnsupportedError(
-                "model.merges",
-                f"two merges that can both make the id {token}, {self.rules[token]} and {(left, right)},",
-                "one that can come up is supported for each token",
-            )
-        self.ranks[token] = rank
-        self.ways[token] = (*self.ways.get(token, ()), symbols)
+def _listed(merges: tuple[tuple[int, int, int], ...]) -> Merges:
+    # A pair that is listed twice has the rank of its last place, as in the reference's hash map.
+    return [(left, right, rank, product) for rank, (left, right, product) in enumerate(merges)]
 
 
-def _reduce_by_content(reduced: _Reduced, model: BytePairModel, first: FirstSymbols) -> None:
-    join = _join_by_content(model)
-    for content, token in model.vocab.items():
-        if first.knows(content):
-            symbols = first.of(content)
-            if len(symbols) > 1:
-                reduced.try_way(token, symbols, join)
-        elif model.ranks is not None:
+def _by_content(model: BytePairModel, first: FirstSymbols) -> Merges:
+    """The merges of a model that lists none: of any two tokens whose contents together are a token."""
+    vocab, ranks = model.vocab, model.ranks
+    merges = []
+    for content, product in vocab.items():
+        if ranks is not None and not first.knows(content):
             raise UnsupportedError(
                 "model.vocab",
-                f"the token {content.decode('utf-8', 'replace')!r} (id {token}), one of whose characters is no token,",
+                f"the token {content.decode('utf-8', 'replace')!r} (id {product}), one of whose characters is no token,",
                 "tokens whose characters are tokens too are",
             )
+        rank = product if ranks is None else ranks[product]
+        for cut in range(1, len(content)):
+            left, right = vocab.get(content[:cut]), vocab.get(content[cut:])
+            if left is not None and right is not None:
+                merges.append((left, right, rank, product))
+    return merges
 
 
-def _reduce_by_list(reduced: _Reduced, merges: tuple[tuple[int, int, int], ...]) -> None:
-    # A pair that is listed twice has the rank of its last place, as in the reference's hash map.
-    table = {(left, right): (rank, product) for rank, (left, right, product) in enumerate(merges)}
-    pairs: dict[int, list[tuple[int, int]]] = {}
-    for pair, (_, product) in table.items():
-        pairs.setdefault(product, []).append(pair)
+def _found_ways(merges: Merges, symbols: Iterable[int]) -> Iterator[tuple[int, int, int, int, Symbols]]:
+    """The sequences of some symbols that become a token, with the merge that comes last: (product, left, right, rank, sequence).
 
-    def join(left: int, right: int) -> tuple[int, int] | None:
-        return table.get((left, right))
-
-    for token in _parts_before_products(pairs):
-        tried: set[Symbols] = set()
-        for left, right in pairs.get(token, ()):
-            for head, tail in itertools.product(reduced.ways.get(left, ()), reduced.ways.get(right, ())):
-                if head + tail not in tried:
-                    tried.add(head + tail)
-                    reduced.try_way(token, head + tail, join)
-
-
-def _parts_before_products(pairs: Mapping[int, list[tuple[int, int]]]) -> list[int]:
-    try:
-        return list(
-            TopologicalSorter({token: itertools.chain(*parts) for token, parts in pairs.items()}).static_order()
-        )
-    except CycleError as error:
+    Parts come before products. Of a token with two different last merges the second is the last that is found.
+    """
+    lefts, rights, ranks, products = np.array(merges, np.uint64).reshape(-1, 4).T.copy()
+    starts = np.array(sorted(symbols), np.uint64)
+    id_count = 1 + max(int(ids.max(initial=0)) for ids in (lefts, rights, products, starts))
+    found = ways_of_merges(lefts, rights, ranks, products, starts, id_count)
+    if isinstance(found, int):
         raise UnsupportedError(
             "model.merges",
-            f"merges that make the id {error.args[1][0]} out of itself",
+            f"merges that make the id {found} out of itself",
             "a merge makes a longer token out of two shorter ones",
-        ) from error
-
-
-def _join_by_content(model: BytePairModel) -> Join:
-    vocab, ranks = model.vocab, model.ranks
-    contents = {token: content for content, token in vocab.items()}
-
-    def join(left: int, right: int) -> tuple[int, int] | None:
-        product = vocab.get(contents[left] + contents[right]) if left in contents and right in contents else None
-        if product is None:
-            return None
-        return (product if ranks is None else ranks[product]), product
-
-    return join
-
-
-def last_merge(symbols: list[int], join: Join) -> tuple[int, int, int, int] | None:
-    """Merges symbols, smallest rank first and leftmost of equals, and gives the merge that leaves one symbol: (left, right, rank, product).
-
-    None when more than one symbol is left, or there was only one to begin with.
-    """
-    joins = [join(left, right) for left, right in itertools.pairwise(symbols)]
-    last: tuple[int, int, int, int] | None = None
-    while joins:
-        best, best_rank = -1, -1
-        for position, joined in enumerate(joins):
-            if joined is not None and (best < 0 or joined[0] < best_rank):
-                best, best_rank = position, joined[0]
-        if best < 0:
-            return None
-        product = joins[best][1]  # type: ignore[index]
-        last = (symbols[best], symbols[best + 1], best_rank, product)
-        symbols[best : best + 2] = [product]
-        del joins[best]
-        if best > 0:
-            joins[best - 1] = join(symbols[best - 1], product)
-        if best < len(joins):
-            joins[best] = join(product, symbols[best + 1])
-    return last
+        )
+    last, ends, sequences = (array.tolist() for array in found)
+    for number, (begin, end) in enumerate(itertools.pairwise((0, *ends))):
+        product, left, right, rank = last[4 * number : 4 * number + 4]
+        yield product, left, right, rank, tuple(sequences[begin:end])

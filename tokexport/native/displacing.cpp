@@ -4,6 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "arrays.h"
+
 namespace nb = nanobind;
 
 namespace tokexport {
@@ -33,12 +35,6 @@ bool take(const Numbers &hashes, const Numbers &firsts, const Numbers &rooms, st
         slots[i] = slot;
     }
     return true;
-}
-
-template <typename T>
-nb::object array_of(std::unique_ptr<T[]> data, std::size_t count) {
-    nb::capsule owner(data.get(), [](void *memory) noexcept { delete[] static_cast<T *>(memory); });
-    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data.release(), {count}, owner));
 }
 
 void check(const Numbers &hashes, const Numbers &firsts, const Numbers &rooms, const Numbers &sizes, std::uint64_t slot_count) {

@@ -4,11 +4,10 @@
 #include <cstdint>
 
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
+
+#include "arrays.h"
 
 namespace tokexport {
-
-using Numbers = nanobind::ndarray<const std::uint64_t, nanobind::numpy, nanobind::ndim<1>, nanobind::c_contig>;
 
 // Key i may go to the slots from firsts[i] on, of which there are rooms[i]. Keys lie bucket by bucket, sizes[b] keys in bucket b; each
 // bucket in turn takes the smallest displacement, up to 65,535, that puts its keys into slots that are free. Returns the slot of each key and the

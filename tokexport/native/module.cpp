@@ -3,6 +3,7 @@
 
 #include "core.h"
 #include "displacing.h"
+#include "merging.h"
 #include "stream.h"
 
 namespace nb = nanobind;
@@ -17,6 +18,7 @@ NB_MODULE(_core, m) {
     m.attr("REPLACE_SURROGATES") = tokexport::replace_surrogates;
 
     m.def("displace", &tokexport::displace, "hashes"_a, "firsts"_a, "rooms"_a, "sizes"_a, "slot_count"_a);
+    m.def("ways_of_merges", &tokexport::ways_of_merges, "lefts"_a, "rights"_a, "ranks"_a, "products"_a, "symbols"_a, "id_count"_a);
 
     nb::class_<Core>(m, "Core")
         .def(nb::init<nb::object, nb::object>(), "buffer"_a, "name"_a)
