@@ -38,7 +38,8 @@ class Outcome:
 def measure(case: Case, strings: int = STRINGS, token_step: int = 1) -> Outcome:
     """Builds the tokenizer of a case with the library, converts it, and compares ids, texts and offsets.
 
-    Every id is decoded, every token encoded, or each ``token_step``-th, and random strings are encoded in every mode, alone and as pairs, and decoded again.
+    Every id is decoded, every token encoded, or each ``token_step``-th, and random strings are encoded in every mode, alone and as
+    pairs, and decoded again.
     """
     source = json.dumps(case.document)
     reference = TokenizersReference(tokenizers.Tokenizer.from_str(source))
