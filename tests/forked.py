@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -59,7 +60,8 @@ def serve() -> str | None:
 
 if __name__ == "__main__":
     for module in sys.argv[1:]:
-        import_module(module)
+        with suppress(ImportError):  # a fork that needs it says so
+            import_module(module)
     wanted = serve()
     if wanted is not None:
         exec(wanted, {"__name__": "__main__"})
