@@ -19,8 +19,8 @@ from typing import Any
 class Case:
     """A source below ``tokenizers/`` and, for ranks, the name of its pattern.
 
-    ``slow``: for TOKEXPORT_SLOW=1 only, since it takes half a minute by the size of its vocabulary, or has parts and a
-    vocabulary that others have too.
+    ``slow``: for TOKEXPORT_SLOW=1 only, since it takes long, by the size of its vocabulary or of its charsmap, and others, or
+    small tokenizers in other tests, have the parts that it has.
     """
 
     source: str
