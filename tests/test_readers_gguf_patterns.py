@@ -11,7 +11,7 @@ from pathlib import Path
 import gguf
 import pytest
 import tiktoken
-from repository import SMALL
+from repository import SLOW, SMALL
 
 from tokexport.conversion import convert
 from tokexport.errors import UnsupportedError
@@ -80,7 +80,8 @@ def converted(path: Path) -> Tokenizer:
 def test_every_name_gives_the_ids_of_its_original(pre: str, tmp_path: Path) -> None:
     path = small_gguf(tmp_path / "it.gguf", pre)
     tokenizer, reference = converted(path), reference_for(path)
-    result = compare(tokenizer, reference, strings=150, code_points=False)
+    # The tokens are the same for every name: what differs is how a text is cut.
+    result = compare(tokenizer, reference, strings=150, code_points=False, token_step=1 if SLOW else 5)
     assert result.ok, "\n".join(result.lines())
     assert tokenizer.decode(tokenizer.encode("héllo wörld 123")) == "héllo wörld 123"
 

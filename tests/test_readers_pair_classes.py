@@ -401,6 +401,28 @@ def test_clip_s_pad_token_is_a_token_too(tmp_path: Path) -> None:
         read(tmp_path)
 
 
+FIRST = 10_000  # merges
+
+
+def cut_short(document: dict[str, Any]) -> dict[str, Any]:
+    """A tokenizer.json of a real one's first merges, with the tokens and the special tokens that it then has, in their order."""
+    model = document["model"]
+    merges = [merge.split(" ") if isinstance(merge, str) else merge for merge in model["merges"]]
+    made = {"".join(merge) for merge in merges[:FIRST]}
+    gone = {"".join(merge) for merge in merges[FIRST:]} - made
+    ids = {token: number for number, token in enumerate(filter(lambda token: token not in gone, model["vocab"]))}
+    inside = len(ids)
+    for token in document["added_tokens"]:
+        token["id"] = ids.setdefault(token["content"], len(ids))
+    around = document["post_processor"]
+    for name, special in around.get("special_tokens", {}).items():
+        special["ids"] = [ids[name]]
+    for role in {"sep", "cls"} & around.keys():
+        around[role] = [around[role][0], ids[around[role][0]]]
+    vocab = {token: number for token, number in ids.items() if number < inside}
+    return {**document, "model": {**model, "vocab": vocab, "merges": merges[:FIRST]}}
+
+
 REAL = {
     "qwen2.5": "Qwen2Tokenizer",
     "qwen3": "Qwen2Tokenizer",
@@ -411,14 +433,15 @@ REAL = {
 }
 
 
-@pytest.mark.parametrize(
-    "name", REAL if SLOW else [name for name in REAL if name not in ("qwen3", "gpt-neox-20b")]
-)  # qwen2.5 has its vocabulary
+@pytest.mark.parametrize("name", REAL)
 def test_the_pair_of_a_real_tokenizer_gives_the_ids_of_its_tokenizer_json(
     name: str, shared: Path, tmp_path: Path
 ) -> None:
     path = shared / "tokenizers" / name / "tokenizer.json"
     document = json.loads(path.read_text(encoding="utf-8"))
+    if not SLOW:
+        document = cut_short(document)
+    theirs = tokenizers.Tokenizer.from_str(json.dumps(document))
     merges = [merge if isinstance(merge, str) else " ".join(merge) for merge in document["model"]["merges"]]
     added = {str(token.pop("id")): token for token in document["added_tokens"]}
     write(
@@ -428,7 +451,6 @@ def test_the_pair_of_a_real_tokenizer_gives_the_ids_of_its_tokenizer_json(
     )
     (tmp_path / "merges.txt").write_text("\n".join(["#version: 0.2", *merges, ""]), encoding="utf-8")
     ours = tokexport.load(tokexport.convert(tmp_path, tmp_path / "pair.bin").target)
-    theirs = tokenizers.Tokenizer.from_file(str(path))
     pieces = [*PIECES, *(token["content"] for token in added.values()), "The", " quick", "'LL", "\r\n", "\t", "  "]
 
     @settings(max_examples=2000 if SLOW else 300)

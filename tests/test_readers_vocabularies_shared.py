@@ -22,6 +22,8 @@ SAME = {
     "ggml-vocab-deepseek-coder.gguf": "deepseek-coder-instruct",
     "ggml-vocab-bert-bge.gguf": "bert-base-uncased",
 }
+# Those whose fields the others have, with fewer tokens; what their names stand for is shown by small files too.
+LARGE = {"ggml-vocab-gpt-2.gguf", "ggml-vocab-falcon.gguf", "ggml-vocab-qwen2.gguf"}
 
 
 def texts(shared: Path) -> list[str]:
@@ -29,7 +31,7 @@ def texts(shared: Path) -> list[str]:
     return [value for value in json.loads(data) if isinstance(value, str)][:: 1 if SLOW else 9]
 
 
-@pytest.mark.parametrize("name", SAME)
+@pytest.mark.parametrize("name", [name for name in SAME if SLOW or name not in LARGE])
 def test_a_gguf_is_its_tokenizer_json(name: str, shared: Path) -> None:
     source = parse_gguf(shared / "tokenizers" / "gguf" / name)
     ours = tokenizers.Tokenizer.from_str(json.dumps(gguf_document(source)))

@@ -161,7 +161,9 @@ def test_nothing_differs_from_itself_and_everything_is_counted(twin: Twin) -> No
 
 
 def test_every_code_point_is_looked_at() -> None:
+    """What the ids are is no matter here, so that the reference gives the same for every text and takes no time for it."""
     twin = Twin(reference_for(tiny_tiktoken()))
+    twin.reference.encode_batch = lambda texts, mode: [[1, 2]] * len(texts)  # type: ignore[method-assign]
     seen: set[str] = set()
 
     def look(text: str, ids: list[int]) -> list[int]:

@@ -35,10 +35,11 @@ class Outcome:
         return not self.refusal and not self.difference
 
 
-def measure(case: Case, strings: int = STRINGS) -> Outcome:
+def measure(case: Case, strings: int = STRINGS, token_step: int = 1) -> Outcome:
     """Builds the tokenizer of a case with the library, converts it, and compares ids, texts and offsets.
 
-    Every id is decoded, every token encoded, and random strings are encoded in every mode, alone and as pairs, and decoded again.
+    Every id is decoded, every token encoded, or each ``token_step``-th, and random strings are encoded in every mode, alone and as
+    pairs, and decoded again.
     """
     source = json.dumps(case.document)
     reference = TokenizersReference(tokenizers.Tokenizer.from_str(source))
@@ -47,5 +48,5 @@ def measure(case: Case, strings: int = STRINGS) -> Outcome:
         data = write(model, Options())
     except UnsupportedError as error:
         return Outcome(case, refusal=f"{error.found} is not supported; {error.supported}")
-    result = compare(load(data), reference, strings=strings, code_points=False)
+    result = compare(load(data), reference, strings=strings, code_points=False, token_step=token_step)
     return Outcome(case, difference="" if result.ok else "\n".join(result.lines()))
