@@ -70,4 +70,4 @@ def test_what_is_no_character_is_written_as_it_is_and_what_stands_around_it_is_r
 )
 def test_what_would_have_to_hold_back_too_much_is_refused(pattern: str, reason: str) -> None:
     with pytest.raises(UnsupportedError, match=reason):
-        compile_edits([Matching(Split(pattern), "x")])
+        compile_edits((Matching(Split(pattern), "x"),))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -38,7 +39,10 @@ class EditTable:
     edges: bool = False
 
 
-def compile_edits(edits: Sequence[TextEdit], runs: RunEdits | None = None) -> EditTable:
+@lru_cache(
+    maxsize=1
+)  # a reader asks whether there is one, and the writer makes it again: it can take most of the time of a conversion
+def compile_edits(edits: tuple[TextEdit, ...], runs: RunEdits | None = None) -> EditTable:
     """The table of edits that follow each other; before them come those of each run of byte tokens.
 
     Where that is too large for texts of any characters, it is one for the characters that texts can have (``Matching.among``).
@@ -46,15 +50,15 @@ def compile_edits(edits: Sequence[TextEdit], runs: RunEdits | None = None) -> Ed
     Raises UnsupportedError where it would have more than 4,096 states, or a transition that writes more than 32,767 bytes.
 
     >>> from tokexport.model import Replacing
-    >>> table = compile_edits([Replacing((("ab", "c"),))])
+    >>> table = compile_edits((Replacing((("ab", "c"),)),))
     >>> table.next, table.ends
     (((0, 1, 0), (0, 1, 0)), (b'', b'a'))
     """
-    of_any = [replace(edit, among=None) if isinstance(edit, Matching) else edit for edit in edits]
+    of_any = tuple(replace(edit, among=None) if isinstance(edit, Matching) else edit for edit in edits)
     try:
         table = _table(of_any, runs)
     except UnsupportedError:
-        if of_any == [*edits]:
+        if of_any == edits:
             raise
         table = _table(edits, runs)
     asked = [symbol for symbol in table.symbols if symbol < OTHER]
