@@ -11,7 +11,7 @@ import golden_files
 import pytest
 import spec_encoder
 import spec_reader
-from c_harness import COMPILERS, Library, Work
+from c_harness import COMPILERS, Builder, Work
 from regex_oracle import random_texts
 from repository import SLOW
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
@@ -154,8 +154,8 @@ def test_a_normalizer_that_puts_something_before_a_text_is_refused_before_byte_l
 
 
 @pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
-def test_labels_want_a_byte_of_work_memory_for_each_byte_of_a_piece_and_no_more(tmp_path: Path) -> None:
-    library = Library(tmp_path)
+def test_labels_want_a_byte_of_work_memory_for_each_byte_of_a_piece_and_no_more(build: Builder) -> None:
+    library = build.library()
     assert library.open(golden_files.content("look-ahead")) == 0
     text = b"7 " * 500
     memory = ctypes.create_string_buffer(2 * len(text))
