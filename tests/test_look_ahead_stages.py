@@ -79,7 +79,7 @@ def sequence(r: random.Random) -> pre_tokenizers.PreTokenizer:
     return pre_tokenizers.Sequence([BYTE_LEVEL, *stages] if r.random() < 0.2 else [*stages, BYTE_LEVEL])
 
 
-@pytest.mark.parametrize("seed", range(1000 if SLOW else 40))
+@pytest.mark.parametrize("seed", range(1000 if SLOW else 30))
 def test_random_sequences_of_stages_give_the_ids_of_the_reference(seed: int, tmp_path: Path) -> None:
     reference = tokenizer(sequence(random.Random(seed)))
     own = converted(reference, tmp_path)
@@ -121,7 +121,8 @@ def test_a_long_text_is_worked_on_in_blocks_that_change_no_ids(pattern: str, tmp
     reference = tokenizer(pre_tokenizers.Sequence([*stages, BYTE_LEVEL]))
     own = converted(reference, tmp_path)
     for alphabet in ("ab12 ", "123456", "12 a.!\n", "a b", "1é x٣"):
-        for seed, length in enumerate((8191, 8192, 8193, 20000)):
+        # For a text without what ends a look-around the library takes a time that grows with the square of its length.
+        for seed, length in enumerate((8191, 8192, 8193, 20000) if SLOW or "!" in alphabet else (8192, 8193)):
             text = "".join(random.Random(seed).choices(alphabet, k=length))
             assert own.encode(text) == reference.encode(text).ids
 

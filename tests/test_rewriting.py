@@ -161,7 +161,7 @@ def test_every_scalar_value_is_normalized_as_in_the_reference(name: str, tmp_pat
         both.check("x".join(scalars[start : start + 0x4000]), slow=False)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40 if SLOW else 14, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     chain=st.lists(st.sampled_from(sorted(NORMALIZERS)), min_size=1, max_size=4),
     words=st.lists(st.sampled_from(sorted(PRE_TOKENIZERS)), max_size=3),
@@ -175,7 +175,7 @@ def test_any_steps_in_a_row_make_what_the_reference_makes(
         both.check(text)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12 if SLOW else 6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     words=st.lists(st.sampled_from(sorted(PRE_TOKENIZERS)), max_size=2),
     behind=st.lists(st.sampled_from(sorted(PRE_TOKENIZERS)), max_size=1),
@@ -297,7 +297,7 @@ def test_a_prefix_for_the_first_piece_goes_by_its_source_where_its_place_does_no
         both.check(text)
 
 
-@settings(max_examples=300 if SLOW else 12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300 if SLOW else 6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     chain=st.lists(st.sampled_from(sorted(NORMALIZERS)), max_size=3),
     before=st.lists(st.sampled_from(sorted(PRE_TOKENIZERS)), max_size=2),

@@ -15,6 +15,7 @@ import spec_reader
 import spec_spans
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from repository import SLOW
 from test_c_corrupt_tables import numbers, patched
 
 from tokexport.errors import FormatError, SourceError, UnsupportedError
@@ -145,7 +146,7 @@ def small(*pieces: Piece) -> SentencePieceModel:
     return replace(model, algorithm=Algorithm.BPE, normalizer=NormalizerSpec(add_dummy_prefix=False))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40 if SLOW else 12, deadline=None)
 @given(
     pieces=st.lists(
         st.tuples(
@@ -273,7 +274,7 @@ def test_other_pieces_with_nul_are_refused_where_the_library_refuses_them(
         made(data, tmp_path)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25 if SLOW else 10, deadline=None)
 @given(
     pieces=st.lists(st.text(st.sampled_from("abxé中"), min_size=2, max_size=4), unique=True, min_size=1, max_size=9),
     unused=st.sets(st.integers(0, 8)),
