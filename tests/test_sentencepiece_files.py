@@ -16,6 +16,7 @@ import spec_spans
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from repository import SLOW
+from sentencepiece_rules import rules_file
 from test_c_corrupt_tables import numbers, patched
 
 from tokexport.errors import FormatError, SourceError, UnsupportedError
@@ -80,26 +81,13 @@ OPTIONS: dict[str, dict[str, object]] = {
 }
 
 
-# What nmt_nfkc says about the parts of texts here. It has a hundred thousand rules more, over which each conversion goes.
-RULES = {
-    **dict.fromkeys("\u00a0\t\n\u200b", " "),
-    "\x01": "",
-    "½": "1\u20442",
-    "①": "1",
-    "a\u0301": "á",
-    "e\u0301": "é",
-    "o\u0301": "ó",
-}
 WITH_ALL_RULES = ("unigram with symbols", "bpe with symbols and bytes")
 
 
 @pytest.fixture(scope="module")
 def rules(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file of these rules, as the library's trainer reads them."""
-    path = tmp_path_factory.mktemp("rules") / "rules.tsv"
-    lines = ("\t".join(" ".join(f"{ord(letter):X}" for letter in text) for text in rule) for rule in RULES.items())
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path
+    """A file of a few rules for texts."""
+    return rules_file(tmp_path_factory.mktemp("rules"))
 
 
 def train(**options: object) -> bytes:
