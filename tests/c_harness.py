@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
-from repository import ROOT
+from repository import ROOT, SLOW
 
 RUNTIME: Final = ROOT / "formats" / "tokexport"
 PROGRAMS: Final = ROOT / "tests" / "c"
@@ -16,7 +16,8 @@ GOLDEN: Final = tuple(str(path) for path in sorted((RUNTIME / "golden").glob("*.
 
 COMPILERS: Final = tuple(name for name in ("gcc", "clang") if shutil.which(name))
 STRICT: Final = ("-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-pedantic")
-SANITIZED: Final = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+# Unoptimised code has every access that the source has, and is compiled in half the time; the many rounds of TOKEXPORT_SLOW want it faster.
+SANITIZED: Final = ("-g", "-O1" if SLOW else "-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
 # Machines of another byte order and of another word size, as far as their compilers and emulators are there.
 EMULATED: Final = {"s390x-linux-gnu-gcc": "qemu-s390x", "arm-linux-gnueabihf-gcc": "qemu-arm"}
@@ -30,9 +31,9 @@ def compile_c(compiler: str, sources: list[Path], target: Path, *flags: str) -> 
 
 
 class Builder:
-    """Builds programs of ``tests/c`` in a folder, with the runtime linked in.
+    """Builds programs of ``tests/c`` in a folder, with the runtime linked in, and the runtime alone.
 
-    That is compiled once for the same flags: with a sanitizer it takes longer than most tests.
+    That is compiled once for the same flags: it takes longer than most tests.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -41,18 +42,30 @@ class Builder:
 
     def __call__(self, compiler: str, name: str, *flags: str) -> Path:
         """A program."""
-        runtime = self._compiled(compiler, RUNTIME / "tokexport.c", "-c", *flags)
+        runtime = self.runtime(compiler, *flags)
         # support.h is shared, and no program uses all of it.
-        program = self._compiled(compiler, PROGRAMS / f"{name}.c", "-c", "-Wno-unused-function", *flags)
+        program = self._compiled(compiler, PROGRAMS / f"{name}.c", "-Wno-unused-function", *flags)
         target = self._folder / f"{name}-{len(self._made)}"
         run([compiler, *flags, str(program), str(runtime), "-o", str(target)])
         return target
+
+    def runtime(self, compiler: str, *flags: str) -> Path:
+        """The runtime as an object file."""
+        return self._compiled(compiler, RUNTIME / "tokexport.c", *flags)
+
+    def library(self, *flags: str) -> Library:
+        """The runtime as a shared library, not optimised."""
+        runtime = self.runtime(COMPILERS[0], "-O0", "-fPIC", "-ffreestanding", *flags)
+        target = runtime.with_suffix(".so")
+        if not target.exists():
+            run([COMPILERS[0], "-shared", str(runtime), "-o", str(target)])
+        return Library(target)
 
     def _compiled(self, compiler: str, source: Path, *flags: str) -> Path:
         key = (compiler, source.name, *flags)
         if key not in self._made:
             target = self._folder / f"{source.stem}-{len(self._made)}.o"
-            self._made[key] = compile_c(compiler, [source], target, *flags)
+            self._made[key] = compile_c(compiler, [source], target, "-c", *flags)
         return self._made[key]
 
 
@@ -77,9 +90,7 @@ class Work(ctypes.Structure):
 class Library:
     """The runtime as a shared library, called with one file at a time. Every method gives the code of the C function and what it wrote."""
 
-    def __init__(self, folder: Path, *flags: str) -> None:
-        target = folder / "tokexport.so"
-        path = compile_c(COMPILERS[0], [RUNTIME / "tokexport.c"], target, "-O1", "-fPIC", "-shared", *flags)
+    def __init__(self, path: Path) -> None:
         self._c = ctypes.CDLL(str(path))
         self._tkx = ctypes.create_string_buffer(8192)
         self._data: ctypes.Array[ctypes.c_char] = ctypes.create_string_buffer(0)

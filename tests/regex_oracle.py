@@ -19,10 +19,13 @@ def find_pieces(program: SplitProgram, text: str) -> list[tuple[int, int, bool]]
     A program with 256 classes reads the text's UTF-8 bytes. A match of no symbols parts what lies around it.
     """
     symbols = symbols_of(program, text)
+    # Numbers out of a memoryview are Python's own: three times as fast as out of the array.
+    starts, transitions = memoryview(program.starts), memoryview(program.transitions)
     pieces: list[tuple[int, int, bool]] = []
     gap = start = 0
     while start < len(symbols):
-        end = _match_end(program, symbols, start)
+        state = starts[symbols[start - 1] if start else program.n_classes]
+        end = _match_end(transitions, program.n_classes, symbols, start, state)
         if end is None:
             start += 1
             continue
@@ -43,12 +46,11 @@ def symbols_of(program: SplitProgram, text: str) -> list[int]:
     return program.labelled(symbols)
 
 
-def _match_end(program: SplitProgram, symbols: list[int], start: int) -> int | None:
-    state = int(program.starts[symbols[start - 1] if start else program.n_classes])
+def _match_end(transitions: memoryview, n_classes: int, symbols: list[int], start: int, state: int) -> int | None:
     end = None
     for position in range(start, len(symbols) + 1):
-        symbol = symbols[position] if position < len(symbols) else program.n_classes
-        transition = int(program.transitions[state, symbol])
+        symbol = symbols[position] if position < len(symbols) else n_classes
+        transition = transitions[state, symbol]
         if transition & MATCH_ENDS:
             end = position
         state = transition & ~MATCH_ENDS
@@ -64,19 +66,18 @@ def matches(program: SplitProgram, text: str) -> list[tuple[int, int]]:
 def steps_taken(program: SplitProgram, text: str) -> tuple[int, list[tuple[int, int]]]:
     """How many symbols a runtime reads that remembers where one of the first n_memo states led to no match; and the matches."""
     classes = symbols_of(program, text)
+    starts, transitions = memoryview(program.starts), memoryview(program.transitions)
     failed: set[tuple[int, int]] = set()
     found = []
     start = 0
     steps = len(program.labellings) * len(text)
     while start < len(text):
-        state = int(program.starts[classes[start - 1] if start else program.n_classes])
+        state = starts[classes[start - 1] if start else program.n_classes]
         end = None
         passed: list[tuple[int, int]] = []
         for position in range(start, len(text) + 1):
             steps += 1
-            transition = int(
-                program.transitions[state, classes[position] if position < len(text) else program.n_classes]
-            )
+            transition = transitions[state, classes[position] if position < len(text) else program.n_classes]
             if transition & MATCH_ENDS:
                 end, passed = position, []
             state = transition & ~MATCH_ENDS
@@ -135,11 +136,11 @@ def alphabet_of(program: SplitProgram, seed: int = 0) -> str:
     """One or two characters of each class, and characters that patterns are about."""
     generator = random.Random(seed)
     characters = []
-    for number in range(int(program.classes.max()) + 1):
-        members = np.flatnonzero(program.classes == number)
+    by_class = np.argsort(program.classes, kind="stable")
+    for members in np.split(by_class, np.cumsum(np.bincount(program.classes))[:-1]):
         members = members[(members < 0xD800) | (members >= 0xE000)]
         if len(members):
-            characters += [chr(int(members[0])), chr(int(generator.choice(members.tolist())))]
+            characters += [chr(int(members[0])), chr(int(members[generator.randrange(len(members))]))]
     return "".join(dict.fromkeys([*characters, *NEIGHBOURS]))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -26,16 +26,18 @@ from tokexport.model import (
 from tokexport.readers.sentencepiece_charsmap import rules
 
 
+@cache
+def charsmap_rules(data: bytes) -> tuple[dict[bytes, bytes], int]:
+    """What a charsmap replaces by what, and the most bytes that it replaces at once; nearly all models have one of a few charsmaps."""
+    table = {rule.key: rule.value for rule in rules(data, "charsmap")}
+    return table, max(map(len, table))
+
+
 class SlowEncoder:
     """A model and its ``encode``."""
 
     def __init__(self, model: TokenizerModel) -> None:
         self._model = model
-        self._maps = {
-            step: {rule.key: rule.value for rule in rules(step.data, "charsmap")}
-            for step in model.normalizer
-            if isinstance(step, Charsmap)
-        }
 
     def encode(self, text: str) -> list[int]:
         """The ids of a text."""
@@ -62,9 +64,8 @@ class SlowEncoder:
         return self._mapped(step, text.encode())
 
     def _mapped(self, step: Charsmap, data: bytes) -> str:
-        table = self._maps[step]
+        table, longest = charsmap_rules(step.data)
         protected = sorted((text.encode() for text in step.protected), key=len, reverse=True)
-        longest = max(map(len, table))
         result = b""
         at = 0
         while at < len(data):

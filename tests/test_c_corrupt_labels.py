@@ -22,8 +22,8 @@ pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    return Library(tmp_path_factory.mktemp("library"))
+def library(build: Builder) -> Library:
+    return build.library()
 
 
 def sections() -> tuple[Header, dict[bytes, bytes]]:

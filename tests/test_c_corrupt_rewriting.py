@@ -19,8 +19,8 @@ pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    return Library(tmp_path_factory.mktemp("library"))
+def library(build: Builder) -> Library:
+    return build.library()
 
 
 def table_of(name: str, op: int) -> int:

@@ -6,7 +6,7 @@ import struct
 
 import golden_files
 import pytest
-from c_harness import COMPILERS, Library
+from c_harness import COMPILERS, Builder, Library
 
 OK, SECTION_SIZE, SPLITS, CORRUPT = 0, -33, -34, -37
 
@@ -14,8 +14,8 @@ pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    return Library(tmp_path_factory.mktemp("library"))
+def library(build: Builder) -> Library:
+    return build.library()
 
 
 def patched(name: str, *changes: tuple[bytes, int, str, int]) -> bytes:

@@ -11,7 +11,7 @@ from typing import Final
 import golden_files
 import pytest
 import spec_reader
-from c_harness import COMPILERS, RUNTIME, STRICT, Library, compile_c, run
+from c_harness import COMPILERS, RUNTIME, STRICT, Builder, Library, run
 from spec_normalizer import FIRST_SOURCE
 
 OK, MODEL, UNKNOWN = 0, -28, -31
@@ -54,12 +54,12 @@ CHOICES: Final = (*((switch,) for switch in PARTS), tuple(PARTS))
 each_choice = pytest.mark.parametrize("switches", CHOICES, ids=lambda switches: "+".join(switches)[:30])
 
 
+# What a library is compiled with, so that the same objects are measured and run.
+PLAIN: Final = ("-O0", "-fPIC", "-ffreestanding")
+
+
 def defines(switches: tuple[str, ...]) -> list[str]:
     return [f"-D{switch}" for switch in switches]
-
-
-def compiled(compiler: str, folder: Path, *flags: str) -> Path:
-    return compile_c(compiler, [RUNTIME / "tokexport.c"], folder / "tokexport.o", "-ffreestanding", "-c", *flags)
 
 
 def functions(path: Path) -> set[str]:
@@ -96,9 +96,9 @@ def test_the_header_describes_every_switch_that_there_is() -> None:
 @each_compiler
 @each_choice
 def test_a_switch_leaves_out_the_functions_of_its_part_and_of_no_other(
-    compiler: str, switches: tuple[str, ...], tmp_path: Path
+    compiler: str, switches: tuple[str, ...], build: Builder
 ) -> None:
-    left = functions(compiled(compiler, tmp_path, "-O0", *defines(switches)))
+    left = functions(build.runtime(compiler, *PLAIN, *defines(switches)))
     for switch, part in PARTS.items():
         assert part.functions & left == (set() if switch in switches else part.functions), switch
 
@@ -112,18 +112,18 @@ def test_any_two_switches_go_together() -> None:
 
 
 @each_compiler
-def test_each_switch_makes_the_code_smaller_and_all_together_nearly_halve_it(compiler: str, tmp_path: Path) -> None:
-    whole = code_size(compiled(compiler, tmp_path, "-O0"))
+def test_each_switch_makes_the_code_smaller_and_all_together_nearly_halve_it(compiler: str, build: Builder) -> None:
+    whole = code_size(build.runtime(compiler, *PLAIN))
     for switch in PARTS:
-        assert code_size(compiled(compiler, tmp_path, "-O0", f"-D{switch}")) < whole, switch
-    whole = code_size(compiled(compiler, tmp_path, "-Os"))
-    assert code_size(compiled(compiler, tmp_path, "-Os", *defines(tuple(PARTS)))) < 0.6 * whole
+        assert code_size(build.runtime(compiler, *PLAIN, f"-D{switch}")) < whole, switch
+    whole = code_size(build.runtime(compiler, "-Os", "-ffreestanding"))
+    assert code_size(build.runtime(compiler, "-Os", "-ffreestanding", *defines(tuple(PARTS)))) < 0.6 * whole
 
 
 @pytest.fixture(scope="module", params=CHOICES, ids=lambda switches: "+".join(switches)[:30])
-def choice(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[tuple[str, ...], Library]:
+def choice(request: pytest.FixtureRequest, build: Builder) -> tuple[tuple[str, ...], Library]:
     switches: tuple[str, ...] = request.param
-    return switches, Library(tmp_path_factory.mktemp("library"), *defines(switches))
+    return switches, build.library(*defines(switches))
 
 
 @pytest.mark.parametrize("name", golden_files.NAMES)

@@ -10,7 +10,7 @@ import golden_files
 import pytest
 import spec_encoder
 import spec_reader
-from c_harness import COMPILERS, Library, Work
+from c_harness import COMPILERS, Builder, Library, Work
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,8 +26,8 @@ pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    return Library(tmp_path_factory.mktemp("library"))
+def library(build: Builder) -> Library:
+    return build.library()
 
 
 def place_of(content: bytes, tag: bytes) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from decoders import decode_only
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_decoding import rules, tokens
+from repository import SLOW
 
 from tokexport.errors import UnsupportedError
 from tokexport.model import Decoding, Token
@@ -27,7 +28,7 @@ def streamed(tokenizer: Tokenizer, ids: Sequence[int], skip: bool) -> str:
     return "".join(part for part in parts if part is not None)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300 if SLOW else 120, deadline=None)
 @given(tokens, rules, st.data(), st.booleans())
 def test_ids_decode_as_the_specification_says(
     tokens: list[Token], decoding: Decoding, data: st.DataObject, skip: bool

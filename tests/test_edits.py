@@ -69,7 +69,7 @@ texts = st.lists(
 )
 
 
-@settings(max_examples=3000 if SLOW else 150, deadline=None)
+@settings(max_examples=3000 if SLOW else 80, deadline=None)
 @given(edits, st.lists(texts.map("".join), min_size=1, max_size=10))
 def test_the_table_does_what_its_steps_do(steps: list[TextEdit], some: list[str]) -> None:
     table = compile_edits(tuple(steps))
@@ -77,7 +77,7 @@ def test_the_table_does_what_its_steps_do(steps: list[TextEdit], some: list[str]
         assert run(table, text.encode()).decode() == edited(text, steps)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150 if SLOW else 60, deadline=None)
 @given(runs, st.just([]) | edits, st.lists(st.tuples(st.booleans(), texts.map("".join)), max_size=5))
 def test_the_edits_of_runs_are_done_to_each_run_by_itself(
     runs: RunEdits, steps: list[TextEdit], parts: list[tuple[bool, str]]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_decoding import edits
+from repository import SLOW
 
 from tokexport.compiler.edit_machines import OTHER, Machine, end_of, machine_of, pass_on
 from tokexport.compiler.edits import compile_edits
@@ -25,7 +26,7 @@ def written(machines: Sequence[Machine], symbols: Sequence[int]) -> list[int]:
     return given + end_of(machines, states)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50 if SLOW else 20, deadline=None)
 @given(
     st.tuples(edits, edits).map(lambda two: two[0] + two[1]),
     st.lists(st.lists(st.sampled_from([OTHER, *"a▁ é#x".encode()]), max_size=30), min_size=1, max_size=10),

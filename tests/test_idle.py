@@ -21,11 +21,9 @@ PATTERNS = [" ", "▁", r"\p{L}+", r"\p{Han}", r"[^\p{Cyrillic}]", "[가-힣]|\U
 def test_no_match_begins_with_a_character_whose_first_byte_is_idle_and_one_does_with_any_other(pattern: str) -> None:
     program = compile_split(Split(pattern))
     bits = idle_leads(program)
-    begins = {
-        character.encode()[0]
-        for character in CHARACTERS
-        if program.transitions[program.starts[0], program.classes[ord(character)]] & 0x7FFF
-    }
+    first = {number for number, to in enumerate(program.transitions[program.starts[0]].tolist()) if to & 0x7FFF}
+    classes = program.classes.tolist()
+    begins = {character.encode()[0] for character in CHARACTERS if classes[ord(character)] in first}
     leads = {character.encode()[0] for character in CHARACTERS}
     assert {lead for lead in leads if not bits >> (lead - 0xC0) & 1} == begins
 

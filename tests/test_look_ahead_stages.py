@@ -11,7 +11,7 @@ import golden_files
 import pytest
 import spec_encoder
 import spec_reader
-from c_harness import COMPILERS, Library, Work
+from c_harness import COMPILERS, Builder, Work
 from regex_oracle import random_texts
 from repository import SLOW
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
@@ -79,7 +79,7 @@ def sequence(r: random.Random) -> pre_tokenizers.PreTokenizer:
     return pre_tokenizers.Sequence([BYTE_LEVEL, *stages] if r.random() < 0.2 else [*stages, BYTE_LEVEL])
 
 
-@pytest.mark.parametrize("seed", range(1000 if SLOW else 40))
+@pytest.mark.parametrize("seed", range(1000 if SLOW else 30))
 def test_random_sequences_of_stages_give_the_ids_of_the_reference(seed: int, tmp_path: Path) -> None:
     reference = tokenizer(sequence(random.Random(seed)))
     own = converted(reference, tmp_path)
@@ -121,7 +121,8 @@ def test_a_long_text_is_worked_on_in_blocks_that_change_no_ids(pattern: str, tmp
     reference = tokenizer(pre_tokenizers.Sequence([*stages, BYTE_LEVEL]))
     own = converted(reference, tmp_path)
     for alphabet in ("ab12 ", "123456", "12 a.!\n", "a b", "1é x٣"):
-        for seed, length in enumerate((8191, 8192, 8193, 20000)):
+        # For a text without what ends a look-around the library takes a time that grows with the square of its length.
+        for seed, length in enumerate((8191, 8192, 8193, 20000) if SLOW or "!" in alphabet else (8192, 8193)):
             text = "".join(random.Random(seed).choices(alphabet, k=length))
             assert own.encode(text) == reference.encode(text).ids
 
@@ -154,8 +155,8 @@ def test_a_normalizer_that_puts_something_before_a_text_is_refused_before_byte_l
 
 
 @pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
-def test_labels_want_a_byte_of_work_memory_for_each_byte_of_a_piece_and_no_more(tmp_path: Path) -> None:
-    library = Library(tmp_path)
+def test_labels_want_a_byte_of_work_memory_for_each_byte_of_a_piece_and_no_more(build: Builder) -> None:
+    library = build.library()
     assert library.open(golden_files.content("look-ahead")) == 0
     text = b"7 " * 500
     memory = ctypes.create_string_buffer(2 * len(text))

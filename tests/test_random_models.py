@@ -19,7 +19,7 @@ from tokexport.runtime.tokenizer import load
 from tokexport.writers.tokexport_file import write
 
 TOGETHER = 50
-SEEDS = range(20_000 if SLOW else 400)
+SEEDS = range(20_000 if SLOW else 200)
 
 
 def expected(reference: tokenizers.Tokenizer, text: str) -> list[int] | None:

@@ -16,7 +16,7 @@ from tokexport.runtime.tokenizer import load
 from tokexport.verification import compare
 from tokexport.writers.tokexport_file import Options, write
 
-SEEDS = range(2000 if SLOW else 60)
+SEEDS = range(2000 if SLOW else 40)
 TOGETHER = 20
 
 

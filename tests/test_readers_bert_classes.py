@@ -10,6 +10,7 @@ import pytest
 import tokenizers
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from repository import SLOW
 from tokenizers import AddedToken, BertWordPieceTokenizer, decoders, normalizers, pre_tokenizers, processors
 
 import tokexport
@@ -52,7 +53,7 @@ def same(folder: Path, theirs: Any) -> None:
     ours = tokexport.load(tokexport.convert(folder, folder / "bert.bin").target)
     reference = reference_for(folder)
 
-    @settings(max_examples=150)
+    @settings(max_examples=150 if SLOW else 60)
     @given(TEXTS)
     def check(text: str) -> None:
         ids = theirs.encode(text).ids

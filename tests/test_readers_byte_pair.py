@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reader_samples import BYTES, document, read_document, reference
+from repository import SLOW
 
 from tokexport.errors import SourceError, TextError, UnsupportedError
 from tokexport.model import BytePairModel, SpellBytes
@@ -65,7 +66,7 @@ def models(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=600, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=600 if SLOW else 250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(fields=models(), texts=st.lists(st.text(alphabet="ab cé", max_size=9), min_size=4, max_size=4))
 def test_the_obvious_bpe_gives_the_ids_of_the_reference(
     fields: dict[str, Any], texts: list[str], tmp_path: Path

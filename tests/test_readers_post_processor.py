@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reader_samples import BYTE_LEVEL, document, read_document, reference
+from repository import SLOW
 
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import TemplatePiece
@@ -66,7 +67,7 @@ def filled(pieces: tuple[TemplatePiece, ...], texts: dict[str, list[int]]) -> li
     return found
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=400 if SLOW else 150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(processor=st.one_of(st.none(), PROCESSORS))
 def test_single_and_pair_are_the_references(processor: Any, tmp_path: Path) -> None:
     fields = document(post_processor=processor)
@@ -106,7 +107,7 @@ FIELDS = {
 }
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300 if SLOW else 100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     kind=st.sampled_from(["BertProcessing", "RobertaProcessing", "TemplateProcessing", "ByteLevel", "Sequence"]),
     names=st.sets(st.sampled_from(sorted(FIELDS))),
@@ -146,7 +147,7 @@ def test_an_id_that_is_no_token_is_added_as_it_is_written(number: int, tmp_path:
 PIECES = st.lists(st.sampled_from([sequence("A"), sequence("A", 1), token("r"), token("q", 1)]), max_size=4)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100 if SLOW else 40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(single=PIECES, pair=st.lists(st.sampled_from([sequence("B"), sequence("B", 1)]), max_size=2), others=PIECES)
 def test_texts_stand_as_often_and_in_the_order_that_a_template_says_with_special_tokens_and_without(
     single: list[Any], pair: list[Any], others: list[Any], tmp_path: Path

@@ -12,6 +12,7 @@ import tokenizers
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reader_samples import BYTE_LEVEL, byte_characters, document, read_document
+from repository import SLOW
 from tokenizers import pre_tokenizers
 
 from tokexport.errors import SourceError
@@ -115,7 +116,7 @@ def reference_cut(pre_tokenizer: Any, text: str) -> list[str]:
     return [piece for piece, _ in theirs.pre_tokenize_str(text)]
 
 
-@settings(max_examples=600, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=600 if SLOW else 200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     before=st.lists(PARTS, max_size=2),
     after=st.lists(PARTS, max_size=2),

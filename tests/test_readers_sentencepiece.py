@@ -13,6 +13,7 @@ import sentencepiece
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from repository import SLOW
+from sentencepiece_rules import rules_file
 from slow_encoder import SlowEncoder
 
 from tokexport.errors import SourceError, UnsupportedError
@@ -74,6 +75,9 @@ OPTIONS: dict[str, dict[str, object]] = {
 }
 
 
+WITH_ALL_RULES = ("unigram", "bpe with symbols", "suffix")
+
+
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """The file of a small model, by the name of its options."""
@@ -84,6 +88,8 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         if not path.exists():
             model = io.BytesIO()
             options = {"vocab_size": 90, "hard_vocab_limit": False, "minloglevel": 2, "num_threads": 1, **OPTIONS[name]}
+            if not (SLOW or name in WITH_ALL_RULES or "normalization_rule_name" in options):
+                options["normalization_rule_tsv"] = str(rules_file(folder))
             sentencepiece.SentencePieceTrainer.train(
                 sentence_iterator=iter(SENTENCES * 3), model_writer=model, character_coverage=1.0, **options
             )

@@ -7,6 +7,7 @@ import spec_encoder
 import spec_reader
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from repository import SLOW
 from runtime_samples import NAMES, cases, content, tokenizer
 
 SUBJECTS = {name: (content(name), tokenizer(name)) for name in [*NAMES, "ranks"]}
@@ -41,7 +42,7 @@ TEXTS = st.lists(PARTS, max_size=30).map("".join)
 
 
 @pytest.mark.parametrize("name", SUBJECTS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60 if SLOW else 25, deadline=None)
 @given(text=TEXTS)
 def test_both_encoders_give_the_same_ids(name, text):
     data, subject = SUBJECTS[name]

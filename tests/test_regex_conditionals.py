@@ -135,7 +135,7 @@ class Generator:
         return f"(?({condition}){self.body(depth - 1)}{no})"
 
 
-PATTERNS = [Generator(seed).pattern() for seed in range(3000 if SLOW else 160)]
+PATTERNS = [Generator(seed).pattern() for seed in range(3000 if SLOW else 70)]
 
 
 def compiled(pattern: str, dialect: Dialect) -> SplitProgram | None:

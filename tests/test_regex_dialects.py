@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from regex_oracle import Oniguruma, fancy_matched, matches
+from repository import SLOW
 
 from tokexport.compiler.regex import compile_split
 from tokexport.compiler.unicode import case_variants, multi_character_folds
@@ -156,10 +157,11 @@ def test_fancy_regex_means_by_a_pattern_what_the_table_means(pattern: str, text:
 
 
 def test_every_folding_of_several_characters_is_that_of_oniguruma_both_ways() -> None:
-    for sequence, singles in multi_character_folds(Dialect.ONIGURUMA).items():
+    for number, (sequence, singles) in enumerate(multi_character_folds(Dialect.ONIGURUMA).items()):
         spelled = "".join(chr(part) for part in sequence)
         upper = "".join(chr(case_variants(part, Dialect.ONIGURUMA)[0]) for part in sequence)
         text = "|".join([*map(chr, singles), spelled, upper, spelled[0], spelled[1:], spelled + spelled[0]])
-        for literal in (spelled, upper, chr(singles[0]), f"[{chr(singles[-1])}]", f"[^{chr(singles[0])}]"):
+        literals = (spelled, upper, chr(singles[0]), f"[{chr(singles[-1])}]", f"[^{chr(singles[0])}]")
+        for literal in literals if SLOW else (literals[number % 5], literals[(number + 2) % 5]):
             pattern = f"(?i){literal}"
             assert matches(compile_split(Split(pattern)), text) == Oniguruma(pattern).matches(text), (pattern, text)

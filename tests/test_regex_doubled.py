@@ -19,7 +19,7 @@ from tokexport.readers import read
 from tokexport.runtime.tokenizer import load
 from tokexport.writers.tokexport_file import write
 
-TEXTS = 1000 if SLOW else 24
+TEXTS = 1000 if SLOW else 12
 ALPHABETS = ("abc", "ab !", "aab", "é中中a!!")
 PATTERNS = [
     *(r"(.)\1+", r"(\W)\1*", r"(\w)\1{2,}|.", r"([^\w\s])\1*|\w+", r"(.)(?!\1)", r"(?<q>.)\k<q>", r"([^a])(?:\1\1)+b?"),
@@ -54,7 +54,7 @@ def random_pattern(r: random.Random) -> str:
     return f"{start}({group})" + "".join(reference(1) for _ in range(r.choice([1, 1, 2]))) + end
 
 
-RANDOM = [random_pattern(random.Random(seed)) for seed in range(1000 if SLOW else 80)]
+RANDOM = [random_pattern(random.Random(seed)) for seed in range(1000 if SLOW else 40)]
 
 
 @pytest.mark.parametrize("pattern", [*PATTERNS, *RANDOM])

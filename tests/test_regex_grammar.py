@@ -14,7 +14,7 @@ from tokexport.compiler.regex import compile_split
 from tokexport.errors import UnsupportedError
 from tokexport.model import Dialect, Split
 
-EXAMPLES = 3000 if SLOW else 50
+EXAMPLES = 3000 if SLOW else 25
 PLAIN = "ab1 \nA'"
 FOLDING = "sfiStkßﬁﬀʼnͅ"
 

@@ -12,7 +12,7 @@ from tokenizers import Regex, pre_tokenizers
 from tokexport.compiler.regex import compile_split
 from tokexport.model import Dialect, Split
 
-TEXTS = 5000 if SLOW else 200
+TEXTS = 5000 if SLOW else 100
 
 DIGITS = UNBOUNDED_LOOK_AHEAD["llama.cpp tiny-aya"]
 CUTS_BETWEEN_DIGITS = UNBOUNDED_LOOK_AHEAD["llama.cpp superbpe"]

@@ -14,7 +14,7 @@ from tokexport.errors import UnsupportedError
 from tokexport.model import Dialect, Split
 
 TEXTS = 3000 if SLOW else 150
-RANDOM_PATTERNS = 1500 if SLOW else 50
+RANDOM_PATTERNS = 1500 if SLOW else 30
 ALPHABETS = ("abc", "the ab", "fobarz", "abcde", "12ab \n", "xyab")
 
 BOTH_WAYS = [

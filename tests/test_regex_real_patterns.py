@@ -13,7 +13,7 @@ from tokenizers import pre_tokenizers
 from tokexport.compiler.regex import compile_split
 from tokexport.model import Dialect, Split
 
-TEXTS = 5000 if SLOW else 200
+TEXTS = 5000 if SLOW else 80
 PATTERNS = {**TOKENIZER_JSON, **TIKTOKEN}
 GPT2 = TIKTOKEN["whisper-tiktoken"]
 

@@ -45,7 +45,7 @@ def replace(pattern: str, content: str) -> dict[str, Any]:
     return {"type": "Replace", "pattern": {"Regex": pattern} if pattern else {"String": ""}, "content": content}
 
 
-@settings(max_examples=400 if SLOW else 60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=400 if SLOW else 25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     pattern=st.sampled_from(PATTERNS),
     content=st.sampled_from(["", "-", " ab", "é中"]),
@@ -89,7 +89,7 @@ def test_what_is_put_where_a_match_holds_nothing(
         assert [tuple(span) for _, span in spec_spans.encode_spans(spec, text.encode(), True)] == expected.offsets
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60 if SLOW else 30, deadline=None)
 @given(pattern=st.sampled_from(PATTERNS), texts=st.lists(TEXTS, min_size=8, max_size=8))
 def test_a_decoder_replaces_as_the_reference_does(pattern: str, texts: list[str]) -> None:
     theirs = decoders.Replace(Regex(pattern), "-") if pattern else decoders.Replace("", "-")

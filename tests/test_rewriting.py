@@ -161,7 +161,7 @@ def test_every_scalar_value_is_normalized_as_in_the_reference(name: str, tmp_pat
         both.check("x".join(scalars[start : start + 0x4000]), slow=False)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40 if SLOW else 14, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     chain=st.lists(st.sampled_from(sorted(NORMALIZERS)), min_size=1, max_size=4),
     words=st.lists(st.sampled_from(sorted(PRE_TOKENIZERS)), max_size=3),
@@ -175,7 +175,7 @@ def test_any_steps_in_a_row_make_what_the_reference_makes(
         both.check(text)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12 if SLOW else 6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     words=st.lists(st.sampled_from(sorted(PRE_TOKENIZERS)), max_size=2),
     behind=st.lists(st.sampled_from(sorted(PRE_TOKENIZERS)), max_size=1),
@@ -214,8 +214,8 @@ def test_added_tokens_are_found_under_their_normalized_content(
 @pytest.mark.parametrize("name", NORMALIZERS)
 def test_long_texts_are_normalized_block_by_block(name: str, tmp_path: Path) -> None:
     both = Both(source([NORMALIZERS[name]], [PRE_TOKENIZERS["white space"]]), tmp_path)
-    both.check("The quick brown fox, \t ``jumps``  over a lazy dog! É\u0301 " * 2000, slow=False)
-    both.check("ab" * 20_000, slow=False)
+    both.check("The quick brown fox, \t ``jumps``  over a lazy dog! É\u0301 " * (2000 if SLOW else 700), slow=False)
+    both.check("ab" * (20_000 if SLOW else 9_000), slow=False)
     both.check(" " * 20_000, slow=False)
 
 
@@ -297,7 +297,7 @@ def test_a_prefix_for_the_first_piece_goes_by_its_source_where_its_place_does_no
         both.check(text)
 
 
-@settings(max_examples=300 if SLOW else 12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300 if SLOW else 6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     chain=st.lists(st.sampled_from(sorted(NORMALIZERS)), max_size=3),
     before=st.lists(st.sampled_from(sorted(PRE_TOKENIZERS)), max_size=2),

@@ -32,6 +32,8 @@ def trained(folder: Path, pairs: Mapping[str, str] = RULES, **options: object) -
     rules = folder / "rules.tsv"
     lines = ("\t".join(" ".join(f"{ord(letter):X}" for letter in text) for text in pair) for pair in pairs.items())
     rules.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    # The library's own rules for texts are thousands, and have nothing to do with what is decoded.
+    options = {"normalization_rule_name": "identity", **options}
     out = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(SENTENCES * 10),
@@ -54,7 +56,7 @@ def loaded(source: SentencePieceModel, folder: Path) -> tuple[Tokenizer, Path]:
 @pytest.mark.parametrize(
     "options",
     [
-        {"vocab_size": 40, "remove_extra_whitespaces": False},
+        {"vocab_size": 40, "remove_extra_whitespaces": False, "normalization_rule_name": "nmt_nfkc"},
         {"vocab_size": 300, "byte_fallback": True, "model_type": "bpe"},
         {"vocab_size": 300, "byte_fallback": True, "add_dummy_prefix": False},
     ],

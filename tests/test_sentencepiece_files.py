@@ -15,6 +15,8 @@ import spec_reader
 import spec_spans
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from repository import SLOW
+from sentencepiece_rules import rules_file
 from test_c_corrupt_tables import numbers, patched
 
 from tokexport.errors import FormatError, SourceError, UnsupportedError
@@ -79,6 +81,15 @@ OPTIONS: dict[str, dict[str, object]] = {
 }
 
 
+WITH_ALL_RULES = ("unigram with symbols", "bpe with symbols and bytes")
+
+
+@pytest.fixture(scope="module")
+def rules(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of a few rules for texts."""
+    return rules_file(tmp_path_factory.mktemp("rules"))
+
+
 def train(**options: object) -> bytes:
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
@@ -107,8 +118,9 @@ def made(data: bytes, folder: Path) -> bytes:
 
 
 @pytest.mark.parametrize("name", OPTIONS)
-def test_a_trained_model_gives_the_ids_of_the_library(name: str, tmp_path: Path) -> None:
-    data = train(**OPTIONS[name])
+def test_a_trained_model_gives_the_ids_of_the_library(name: str, rules: Path, tmp_path: Path) -> None:
+    all_rules = SLOW or name in WITH_ALL_RULES or "normalization_rule_name" in OPTIONS[name]
+    data = train(**OPTIONS[name] | ({} if all_rules else {"normalization_rule_tsv": str(rules)}))
     reference = sentencepiece.SentencePieceProcessor(model_proto=data)
     content = made(data, tmp_path)
     tokenizer, file = load(content), spec_reader.open_file(content)
@@ -145,7 +157,7 @@ def small(*pieces: Piece) -> SentencePieceModel:
     return replace(model, algorithm=Algorithm.BPE, normalizer=NormalizerSpec(add_dummy_prefix=False))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40 if SLOW else 12, deadline=None)
 @given(
     pieces=st.lists(
         st.tuples(
@@ -273,7 +285,7 @@ def test_other_pieces_with_nul_are_refused_where_the_library_refuses_them(
         made(data, tmp_path)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25 if SLOW else 10, deadline=None)
 @given(
     pieces=st.lists(st.text(st.sampled_from("abxé中"), min_size=2, max_size=4), unique=True, min_size=1, max_size=9),
     unused=st.sets(st.integers(0, 8)),
@@ -326,8 +338,8 @@ def test_a_character_that_is_no_piece_has_an_id_that_is_a_hole(tmp_path: Path) -
     assert result.ok, result.lines()
 
 
-def test_unused_products_of_a_trained_model_are_taken_apart_as_the_library_does(tmp_path: Path) -> None:
-    model = parse_model(train(model_type="bpe", vocab_size=140), "x.model")
+def test_unused_products_of_a_trained_model_are_taken_apart_as_the_library_does(rules: Path, tmp_path: Path) -> None:
+    model = parse_model(train(model_type="bpe", vocab_size=140, normalization_rule_tsv=str(rules)), "x.model")
     dice = random.Random(2)
     pieces = [
         replace(piece, type=PieceType.UNUSED) if len(piece.text) > 1 and dice.random() < 0.5 else piece

@@ -10,6 +10,7 @@ import tokenizers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_tokenizers import tokenizer_json
+from repository import SLOW
 from runtime_samples import NAMES, SMALL, tokenizer
 from test_reference_encoder import TEXTS
 
@@ -58,7 +59,7 @@ def encoded(subject: Tokenizer, texts: tuple[str, ...], special: bool, template:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100 if SLOW else 40, deadline=None)
 @given(texts=st.tuples(TEXTS, TEXTS), special=st.booleans(), template=st.booleans())
 def test_a_text_and_a_pair_have_the_offsets_of_the_library(
     name: str, texts: tuple[str, str], special: bool, template: bool
@@ -102,7 +103,7 @@ def random_texts(source: dict[str, Any]) -> list[str]:
     return texts
 
 
-@pytest.mark.parametrize("first", range(0, 200, 20))
+@pytest.mark.parametrize("first", range(0, 200 if SLOW else 80, 20))
 def test_a_random_tokenizer_has_the_offsets_of_the_library(first: int, tmp_path: Any) -> None:
     compared = 0
     for seed in range(first, first + 20):

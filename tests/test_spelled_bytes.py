@@ -131,7 +131,7 @@ def check(fields: Json, texts: Sequence[str], folder: Path) -> None:
             assert [id for id, *_ in spec_spans.locate(spec, text.encode(), special=True)] == expected.ids, ascii(text)
 
 
-@settings(max_examples=300 if SLOW else 12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300 if SLOW else 6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     before=st.lists(st.sampled_from(NORMALIZERS[1:]), max_size=1),
     behind=st.lists(st.sampled_from(NORMALIZERS), min_size=1, max_size=3),
@@ -145,7 +145,7 @@ def test_normalizers_behind_the_byte_level_normalizer(
     check(source([*before, {"type": "ByteLevel"}, *behind], words, MODELS[name]), texts, tmp_path)
 
 
-@settings(max_examples=300 if SLOW else 20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300 if SLOW else 9, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     before=st.lists(st.sampled_from(PRE_TOKENIZERS), max_size=2),
     level=st.sampled_from([LETTERS, WORDS, SPACED]),
@@ -159,7 +159,7 @@ def test_pre_tokenizers_and_models_behind_byte_level(
     check(source([], [*before, level, *behind], MODELS[name]), texts, tmp_path)
 
 
-@settings(max_examples=300 if SLOW else 12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300 if SLOW else 6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     behind=st.lists(st.sampled_from(NORMALIZERS), max_size=1),
     content=st.sampled_from(["<T>", "ab", " a", "é", "\u0120", ". ", "中"]),

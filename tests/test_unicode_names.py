@@ -61,7 +61,7 @@ def spelled(draw: st.DrawFn) -> str:
 
 
 @pytest.mark.parametrize("dialect", Dialect)
-@settings(max_examples=5000 if SLOW else 400, deadline=None)
+@settings(max_examples=5000 if SLOW else 150, deadline=None)
 @given(name=spelled())
 def test_a_name_is_known_if_the_engine_takes_it(dialect: Dialect, name: str) -> None:
     bare = name.removeprefix("^") if not name.startswith("^^") else name  # \p{^L} is the pattern reader's
