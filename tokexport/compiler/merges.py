@@ -121,11 +121,10 @@ def _by_content(model: BytePairModel, first: FirstSymbols) -> Merges:
                 f"the token {content.decode('utf-8', 'replace')!r} (id {product}), one of whose characters is no token,",
                 "tokens whose characters are tokens too are",
             )
-        rank = product if ranks is None else ranks[product]
         for cut in range(1, len(content)):
             left, right = vocab.get(content[:cut]), vocab.get(content[cut:])
             if left is not None and right is not None:
-                merges.append((left, right, rank, product))
+                merges.append((left, right, product if ranks is None else ranks[product], product))
     return merges
 
 
