@@ -67,6 +67,7 @@ def canonical_merges(model: BytePairModel) -> CanonicalMerges:
     """
     first = first_symbols(model)
     if model.merges is None:
+        # What spells a content are its units: tokens of bytes and the unknown token have none that merges.
         merges, symbols = _by_content(model, first), set(first.tables[0].values())
         given = len(model.vocab)
     else:
