@@ -7,7 +7,6 @@ from pathlib import Path
 
 import spec_encoder
 import spec_reader
-from repository import SLOW
 from sentencepiece import SentencePieceProcessor
 from slow_encoder import SlowEncoder
 
@@ -49,7 +48,7 @@ def test_characters_that_are_no_pieces_merge_or_are_unknown_together(tmp_path: P
     dice = random.Random(1)
     path = tmp_path / "x.model"
     merged = 0
-    for number in range(30 if SLOW else 12):
+    for number in range(30):
         path.write_bytes(serialize(model(dice)))
         ours, file = read(path), write(read(path))
         merged += bool(ours.model.unused)
@@ -64,14 +63,14 @@ def test_characters_that_are_no_pieces_merge_or_are_unknown_together(tmp_path: P
         if number < 3:
             result = compare(tokenizer, reference, strings=100, code_points=False)
             assert result.ok, "\n".join(result.lines())
-    assert merged > (15 if SLOW else 5)
+    assert merged > 15
 
 
 def test_an_unused_piece_may_have_unknown_characters_inside(tmp_path: Path) -> None:
     dice = random.Random(2)
     path = tmp_path / "x.model"
     taken_apart = 0
-    for number in range(50 if SLOW else 30):
+    for number in range(50):
         source = model(dice, unused=0.5)
         path.write_bytes(serialize(source))
         try:
@@ -97,7 +96,7 @@ def test_an_unused_piece_may_have_unknown_characters_inside(tmp_path: Path) -> N
         if number < 5:
             result = compare(tokenizer, reference, strings=100, code_points=False)
             assert result.ok, "\n".join(result.lines())
-    assert taken_apart > (8 if SLOW else 3)
+    assert taken_apart > 8
 
 
 def test_hundreds_of_characters_may_be_no_pieces(tmp_path: Path) -> None:

@@ -39,9 +39,8 @@ class EditTable:
     edges: bool = False
 
 
-@lru_cache(
-    maxsize=1
-)  # a reader asks whether there is one, and the writer makes it again: it can take most of the time of a conversion
+# A reader asks whether there is a table, and the writer asks for it again: making it can take most of the time of a conversion.
+@lru_cache(maxsize=1)
 def compile_edits(edits: tuple[TextEdit, ...], runs: RunEdits | None = None) -> EditTable:
     """The table of edits that follow each other; before them come those of each run of byte tokens.
 
