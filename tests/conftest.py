@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from hypothesis import settings
 from repository import FIXTURES, SMALL, script
 
-from tokexport import verification
+from tokexport import verify as verification
 from tokexport.cli import commands
 from tokexport.conversion import convert
 

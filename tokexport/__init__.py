@@ -12,8 +12,8 @@ from tokexport.runtime.tokenizer import Tokenizer, load
 
 if TYPE_CHECKING:
     from tokexport.conversion import convert
-    from tokexport.readers import read
-    from tokexport.verification import verify
+    from tokexport.sources import read
+    from tokexport.verify import verify
 
 __version__ = version.VERSION
 
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 # A process that only runs a tokenizer does not pay for importing what makes and compares files.
-_ON_DEMAND = {"convert": "tokexport.conversion", "read": "tokexport.readers", "verify": "tokexport.verification"}
+_ON_DEMAND = {"convert": "tokexport.conversion", "read": "tokexport.sources", "verify": "tokexport.verify"}
 
 
 def __getattr__(name: str) -> Any:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Union
 from construct import Array
 
 from tokexport.errors import TokexportError, UnsupportedError
-from tokexport.layout import Header, Section
+from tokexport.file.layout import Header, Section
+from tokexport.file.write import Options, write
 from tokexport.model import TokenizerModel
-from tokexport.readers import read
-from tokexport.readers.hub import local_source
-from tokexport.writers.tokexport_file import Options, write
+from tokexport.sources import read
+from tokexport.sources.hub import local_source
 
 if TYPE_CHECKING:
     import tiktoken
@@ -103,8 +103,8 @@ def _with_self_test(
     pattern: str | None,
     special_tokens: Mapping[str, int] | None,
 ) -> tuple[Options, tuple[str, ...]]:
-    from tokexport.references import reference_for
-    from tokexport.selftest import self_test
+    from tokexport.sources.references import reference_for
+    from tokexport.verify.selftest import self_test
 
     reference = reference_for(source, pattern=pattern, special_tokens=special_tokens)
     chosen = self_test(model, reference, SELF_TEST_CASES)

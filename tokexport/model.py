@@ -493,7 +493,7 @@ class Reference(Enum):
     TOKENIZERS = "tokenizers"
     TIKTOKEN = "tiktoken"
     SENTENCEPIECE = "sentencepiece"
-    RWKV = "rwkv"  # the published algorithm, greedy longest match, run by tokexport.references
+    RWKV = "rwkv"  # the published algorithm, greedy longest match, run by tokexport.sources.references
 
 
 @dataclass(frozen=True, slots=True)

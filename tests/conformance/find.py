@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Final
 
 from tokexport.errors import SourceError, UnsupportedError
-from tokexport.readers.detect import TEXTS_WITHOUT_IDS, Kind, detect
-from tokexport.readers.gpt2_pair import sibling
-from tokexport.readers.source_files import SourceFiles
+from tokexport.sources.detect import TEXTS_WITHOUT_IDS, Kind, detect
+from tokexport.sources.files import SourceFiles
+from tokexport.sources.vocab_files.gpt2_pair import sibling
 
 # What `detect` calls the files that lie beside tokenizers, and its own target.
 _BESIDE: Final = frozenset(

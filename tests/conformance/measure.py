@@ -12,10 +12,10 @@ from tokexport.cli.console import plural
 from tokexport.conversion import Conversion, convert
 from tokexport.errors import SourceError, TokexportError, UnsupportedError
 from tokexport.model import BytePairModel, GreedyModel, Model, UnigramModel, WordLevelModel, WordPieceModel
-from tokexport.references import reference_for
-from tokexport.references.protocol import ReferenceTokenizer
-from tokexport.verification import Verification, compare
-from tokexport.verification.texts import FILES, LINES, PAIRS
+from tokexport.sources.reference import ReferenceTokenizer
+from tokexport.sources.references import reference_for
+from tokexport.verify import Verification, compare
+from tokexport.verify.texts import FILES, LINES, PAIRS
 
 from .find import Found
 from .vectors import Vectors, compare_vectors

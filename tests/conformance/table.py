@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 
-from tokexport.compiler.unicode import property_set
 from tokexport.model import Dialect
+from tokexport.unicode import property_set
 
 from .find import Other
 from .measure import Outcome

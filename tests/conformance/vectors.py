@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from tokexport import Tokenizer
-from tokexport.references.protocol import Mode, ReferenceTokenizer
+from tokexport.sources.reference import Mode, ReferenceTokenizer
 
 from .find import Found
 

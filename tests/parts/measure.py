@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import tokenizers
 
 from tokexport.errors import UnsupportedError
-from tokexport.readers.huggingface import read_tokenizer_json
-from tokexport.readers.json_node import parse
-from tokexport.readers.source_files import SourceFiles
-from tokexport.references.tokenizers_reference import TokenizersReference
+from tokexport.file.write import Options, write
 from tokexport.runtime.tokenizer import load
-from tokexport.verification import compare
-from tokexport.writers.tokexport_file import Options, write
+from tokexport.sources.files import SourceFiles
+from tokexport.sources.json_node import parse
+from tokexport.sources.tokenizer_json.read import read_tokenizer_json
+from tokexport.sources.tokenizer_json.reference import TokenizersReference
+from tokexport.verify import compare
 
 from .cases import Case
 

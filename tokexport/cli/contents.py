@@ -1,6 +1,6 @@
 """What a tokexport file holds, for a person to look at: header, sections, stages, merges.
 
-Reads by the declarations of :mod:`tokexport.layout`. The file has been opened by the runtime before, which has checked
+Reads by the declarations of :mod:`tokexport.file.layout`. The file has been opened by the runtime before, which has checked
 it.
 """
 
@@ -15,10 +15,19 @@ import numpy as np
 import numpy.typing as npt
 from construct import Array, Container
 
-import tokexport.layout as layout
+import tokexport.file.layout as layout
 from tokexport.cli.decoding import read_decoding, read_token
 from tokexport.escape import escape
-from tokexport.layout import AddedFlag, HeaderFlag, ModelType, SectionFlag, StageBehavior, StageFlag, SymbolUnit, Tag
+from tokexport.file.layout import (
+    AddedFlag,
+    HeaderFlag,
+    ModelType,
+    SectionFlag,
+    StageBehavior,
+    StageFlag,
+    SymbolUnit,
+    Tag,
+)
 from tokexport.model import AddedToken, Decoding, SpecialIds, Template, TemplatePiece, Token
 
 MODELS: Mapping[ModelType, str] = {

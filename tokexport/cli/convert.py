@@ -12,8 +12,8 @@ from tokexport.cli.contents import MEANINGS, MODELS
 from tokexport.cli.options import read_special_tokens, source_options
 from tokexport.conversion import Conversion
 from tokexport.conversion import convert as library
+from tokexport.file.trie_sections import MODEL_TYPES
 from tokexport.model import NormalizerStep
-from tokexport.writers.trie_sections import MODEL_TYPES
 
 
 @click.command()

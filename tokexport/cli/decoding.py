@@ -5,9 +5,9 @@ from __future__ import annotations
 import struct
 import zlib
 
-import tokexport.layout as layout
+import tokexport.file.layout as layout
 from tokexport.escape import escape
-from tokexport.layout import DecoderFlag, RecordFlag
+from tokexport.file.layout import DecoderFlag, RecordFlag
 from tokexport.model import Decoding, FirstIs, Token, TokenKind
 
 KINDS = {

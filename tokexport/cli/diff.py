@@ -15,10 +15,10 @@ from tokexport.cli.decoding import decoding_text, edits_text, forms_text
 from tokexport.cli.options import read_special_tokens, source_options
 from tokexport.cli.sources import converted, is_tokexport_file, opened
 from tokexport.escape import escape, visible
-from tokexport.layout import Tag
+from tokexport.file.layout import Tag
+from tokexport.file.write import Options
 from tokexport.model import Token
-from tokexport.readers.hub import is_repository, local_source
-from tokexport.writers.tokexport_file import Options
+from tokexport.sources.hub import is_repository, local_source
 
 EXAMPLES = 10
 

@@ -12,14 +12,14 @@ from tokexport import Tokenizer, load
 from tokexport.cli.console import json_option, note, plural, say, say_json, size, table
 from tokexport.cli.contents import Contents
 from tokexport.cli.decoding import decoding_text, edits_text, forms_text
+from tokexport.cli.diagnose import Parts, parts_of
 from tokexport.cli.options import read_special_tokens, source_options
 from tokexport.cli.source_parts import describe_parts
 from tokexport.cli.sources import converted, is_tokexport_file, opened
 from tokexport.errors import TokexportError
 from tokexport.escape import escape
-from tokexport.layout import NONE, Tag
+from tokexport.file.layout import NONE, Tag
 from tokexport.model import AddedToken
-from tokexport.parts import Parts, parts_of
 
 
 @click.command()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tokexport.cli.console import plural, table
-from tokexport.parts import Parts
+from tokexport.cli.diagnose import Parts
 
 
 def describe_parts(source: str, parts: Parts) -> str:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from tokexport import Tokenizer, load
 from tokexport.cli.contents import Contents
 from tokexport.errors import SourceError
-from tokexport.layout import MAGIC
+from tokexport.file.layout import MAGIC
 
 if TYPE_CHECKING:
-    from tokexport.writers.tokexport_file import Options
+    from tokexport.file.write import Options
 
 
 def is_tokexport_file(source: str) -> bool:
@@ -44,8 +44,8 @@ def converted(
     options: Options | None = None,
 ) -> bytes:
     """The bytes of the file that a source would become; all that it can hold but a self test, unless ``options`` say less."""
-    from tokexport.readers import read
-    from tokexport.writers.tokexport_file import Options, write
+    from tokexport.file.write import Options, write
+    from tokexport.sources import read
 
     model = read(source, pattern=pattern, special_tokens=special_tokens, revision=revision)
     return write(model, Options() if options is None else options)

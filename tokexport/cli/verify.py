@@ -8,7 +8,7 @@ import click
 
 from tokexport.cli.console import ProgressLine, json_option, note, say, say_json
 from tokexport.cli.options import read_special_tokens, source_options
-from tokexport.verification import verify as library
+from tokexport.verify import verify as library
 
 
 @click.command()

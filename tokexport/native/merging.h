@@ -1,4 +1,4 @@
-// Finds the merges that can fire: the inner loop of tokexport.compiler.merges, which in Python took half of converting a large vocabulary.
+// Finds the merges that can fire: the inner loop of tokexport.compiler.merges.canonical, which in Python took half of converting a large vocabulary.
 #pragma once
 
 #include <cstdint>

@@ -351,7 +351,7 @@ class Tokenizer:
         >>> tokenizer.added_tokens[0].content
         '<|end|>'
         """
-        from tokexport.layout import AddedFlag
+        from tokexport.file.layout import AddedFlag
 
         return tuple(
             AddedToken(
@@ -410,7 +410,7 @@ class Tokenizer:
         >>> tokenizer.token_byte_values()[-1]
         b'\\xff'
         """
-        from tokexport.layout import RecordFlag
+        from tokexport.file.layout import RecordFlag
 
         model = (self.records["flags"] & RecordFlag.KIND_MASK) == RecordFlag.KIND_MODEL
         return sorted(map(self._core.token_bytes, model.nonzero()[0].tolist()))
@@ -438,7 +438,7 @@ class Tokenizer:
         >>> int(tokenizer.records[264]["length"])
         6
         """
-        from tokexport.layout import RECORD
+        from tokexport.file.layout import RECORD
         from tokexport.runtime.views import section_view
 
         records = section_view(self._core, self._data, b"RECS", RECORD)
@@ -452,7 +452,7 @@ class Tokenizer:
         >>> tokenizer.scores is None or float(tokenizer.scores[0])
         -1000000.0
         """
-        from tokexport.layout import SCORE
+        from tokexport.file.layout import SCORE
         from tokexport.runtime.views import section_view
 
         return section_view(self._core, self._data, b"SCOR", SCORE)
@@ -460,7 +460,7 @@ class Tokenizer:
     @property
     def ranks(self) -> NDArray[np.uint32] | None:
         """The rank of each token's merge, read-only; ``None`` where rank is the order of ids."""
-        from tokexport.layout import RANK
+        from tokexport.file.layout import RANK
         from tokexport.runtime.views import section_view
 
         return section_view(self._core, self._data, b"RANK", RANK)

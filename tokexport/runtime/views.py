@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tokexport import layout
 from tokexport._core import Core
+from tokexport.file import layout
 
 FileBytes: TypeAlias = bytes | mmap
 

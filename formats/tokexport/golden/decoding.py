@@ -19,9 +19,9 @@ from tokexport.model import (
     Token,
     TokenizerModel,
 )
-from tokexport.readers.decoder_chain import decode_forms
-from tokexport.readers.huggingface_decoder import read_decoder
-from tokexport.readers.json_node import parse
+from tokexport.sources.json_node import parse
+from tokexport.sources.tokenizer_json.decoder import read_decoder
+from tokexport.sources.tokenizer_json.decoder_chain import decode_forms
 
 
 @dataclass(frozen=True)

@@ -27,15 +27,15 @@ from refused_operations import refused_operations
 from trie_models import trie_goldens
 from version_2_models import version_2_goldens
 
-from tokexport.compiler.byte_pair import ROW_SHIFT, BytePairTables, pair_index
-from tokexport.compiler.first_symbols import first_symbols
-from tokexport.compiler.merges import canonical_merges
-from tokexport.compiler.pair_grid import pair_grid
-from tokexport.compiler.tables import compile_model
-from tokexport.layout import NONE, Header, HeaderFlag, ModelType, Section, Tag
+from tokexport.compiler.compile import compile_model
+from tokexport.compiler.merges.byte_pair import ROW_SHIFT, BytePairTables, pair_index
+from tokexport.compiler.merges.canonical import canonical_merges
+from tokexport.compiler.merges.first_symbols import first_symbols
+from tokexport.compiler.merges.pair_grid import pair_grid
+from tokexport.file import sections
+from tokexport.file.layout import NONE, Header, HeaderFlag, ModelType, Section, Tag
+from tokexport.file.write import Options, assemble, write
 from tokexport.model import BytePairModel, Provenance, Reference, SelfTestCase, Token, TokenizerModel
-from tokexport.writers import sections
-from tokexport.writers.tokexport_file import Options, assemble, write
 
 
 def make() -> dict[str, bytes]:

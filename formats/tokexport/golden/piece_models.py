@@ -8,11 +8,11 @@ from dataclasses import replace
 import sentencepiece
 from models import PROVENANCE, Golden
 
-from tokexport.compiler.charsmap import charsmap_of
-from tokexport.readers.sentencepiece import build
-from tokexport.readers.sentencepiece_proto import Algorithm, NormalizerSpec, Piece, PieceType, SentencePieceModel
-from tokexport.readers.source_files import SourceFiles
-from tokexport.references.sentencepiece_writer import serialize
+from tokexport.compiler.normalizer.charsmap import charsmap_of
+from tokexport.sources.files import SourceFiles
+from tokexport.sources.sentencepiece.proto import Algorithm, NormalizerSpec, Piece, PieceType, SentencePieceModel
+from tokexport.sources.sentencepiece.read import build
+from tokexport.sources.sentencepiece.serialize import serialize
 
 RULES = {"\ufb01": "fi", "\u3000": " ", "\x01": "", "e\u0301": "\u00e9", "\u2163": "iv", "\t": " "}
 PIECES = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 
-from tokexport.layout import Header, Section, SplitsHeader, Stage
-from tokexport.writers.split_program import LABEL_COUNTS
+from tokexport.file.layout import Header, Section, SplitsHeader, Stage
+from tokexport.file.split_program import LABEL_COUNTS
 
 SECTION_TABLE: int = Header.sizeof()
 ENTRY: int = Section.sizeof()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tokexport.layout import (
+from tokexport.file.layout import (
     NONE,
     CharsmapHeader,
     FormHeader,
@@ -17,8 +17,8 @@ from tokexport.layout import (
     Stage,
     Tag,
 )
-from tokexport.writers.split_program import LABEL_COUNTS
-from tokexport.writers.tokexport_file import assemble
+from tokexport.file.split_program import LABEL_COUNTS
+from tokexport.file.write import assemble
 
 LEVELS = 544  # the first level of the tables of FORM and MAP
 ASCII = 128

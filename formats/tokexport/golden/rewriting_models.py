@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import re
 
-from tokexport.compiler.charsmap import charsmap_of
+from tokexport.compiler.normalizer.charsmap import charsmap_of
 from tokexport.model import (
     Append,
     Behavior,

@@ -9,7 +9,7 @@ from typing import Final
 
 from models import Golden
 
-from tokexport.readers import read
+from tokexport.sources import read
 
 _SOURCE: Final = Path(__file__).resolve().parents[3] / "fixtures" / "version_2" / "word_level_added.json"
 

@@ -1,0 +1,65 @@
+"""``inspect`` and ``diff`` show how tokens decode: their forms, and the rules of the file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from decoders import decode_only
+from hypothesis import given, reject
+from hypothesis import strategies as st
+from random_decoding import rules, tokens
+
+from tokexport.cli.contents import Contents
+from tokexport.cli.decoding import edits_text
+from tokexport.errors import UnsupportedError
+from tokexport.file.layout import Tag
+from tokexport.model import Decoding, Token
+
+LLAMA = Decoding(byte_fallback=True, strip_left=(" ", 1))
+TOKENS = [Token(b"ing", first=b"##ing"), Token(b"a", fallback=True)]
+
+
+@given(tokens, st.just(LLAMA) | rules)
+def test_what_was_written_is_what_is_shown(written: list[Token], decoding: Decoding) -> None:
+    try:
+        contents = Contents(decode_only(written, decoding))
+    except UnsupportedError:  # edits of too many states
+        reject()
+    read = contents.tokens()
+    assert [token.forms for token in read if token] == [token.forms for token in written]
+    # Edits are a table in the file, from which nobody can tell the steps.
+    assert contents.decoding == replace(decoding, edits=(), runs=None)
+    assert bool(edits_text(contents.section(Tag.DECODER))) == (bool(decoding.edits) or decoding.runs is not None)
+    if decoding != Decoding():
+        assert [token.fallback for token in read if token] == [token.fallback for token in written]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "one.bin"
+    path.write_bytes(decode_only(TOKENS, LLAMA))
+    return path
+
+
+def test_the_rules_and_the_forms_of_a_token_are_shown(path: Path, run: Any) -> None:
+    assert 'byte fallback by runs, at most 1 of " " dropped at the start' in run("inspect", path).text
+    shown = run("inspect", path, "--token", "0").text.splitlines()
+    assert [line.split() for line in shown if line.startswith("as the")] == [
+        ["as", "the", "first", "##ing"],
+        ["as", "the", "only", "##ing"],
+    ]
+    assert "fallback" in run("inspect", path, "--token", "1").text
+
+
+def test_other_rules_and_other_forms_are_differences(path: Path, tmp_path: Path, run: Any) -> None:
+    other = tmp_path / "two.bin"
+    other.write_bytes(decode_only([Token(b"ing"), Token(b"a")], Decoding(byte_fallback=True)))
+    outcome = run("diff", path, other)
+    assert outcome.code == 1
+    shown = outcome.text
+    assert 'id 0: "ing" (model, first "##ing", only "##ing") | "ing" (model)' in shown
+    assert 'id 1: "a" (model, fallback) | "a" (model)' in shown
+    assert 'decoder: byte fallback by runs, at most 1 of " " dropped at the start | byte fallback by runs' in shown

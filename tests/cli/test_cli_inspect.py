@@ -1,0 +1,145 @@
+"""tokexport inspect: says what a file holds, and shows its tokens without harm."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import golden_files
+import pytest
+
+import tokexport
+from tokexport.cli.contents import MEANINGS, MODELS
+from tokexport.file.layout import Header, ModelType, Tag
+
+
+def test_the_facts_of_a_file_are_those_of_the_tokenizer(run, small_file):
+    path = small_file("llama3")
+    tokenizer = tokexport.load(path)
+    facts = json.loads(run("inspect", path, "--json").text)
+    assert facts["size"] == path.stat().st_size
+    assert (facts["ids"], facts["tokens"]) == (tokenizer.n_vocab, tokenizer.token_count)
+    assert facts["added_tokens"] == facts["special_added_tokens"] == 3
+    assert "whole piece first" in facts["flags"]
+    assert facts["template"] == "<|begin_of_text|> $A"
+    assert facts["self_test"] == tokenizer.self_test() > 0
+    assert [(entry["tag"], entry["size"]) for entry in facts["sections"]] == tokenizer.sections()
+    assert facts["provenance"]["source"] == "tokenizer.json"
+
+
+@pytest.mark.parametrize("name", ["gpt2", "qwen", "falcon", "deepseek", "added", "shuffled", "unknown", "ranks"])
+def test_every_kind_of_file_can_be_described(name, run, small_file):
+    outcome = run("inspect", small_file(name))
+    assert outcome.code == 0
+    assert outcome.stderr == ""
+    assert "passed" in outcome.text
+    for tag, _ in tokexport.load(small_file(name)).sections():
+        assert tag in outcome.text
+
+
+def test_a_decode_only_file_is_described_as_one(run, small_source, tmp_path):
+    run("convert", small_source("gpt2"), "-o", tmp_path / "it.bin", "--decode-only")
+    text = run("inspect", tmp_path / "it.bin").text
+    assert "for decoding only" in text
+    assert "merges" not in text
+
+
+def test_every_token_is_listed_with_its_escaped_bytes(run, small_file):
+    path = small_file("shuffled")
+    tokenizer = tokexport.load(path)
+    rows = [line.split("\t") for line in run("inspect", path, "--tokens").text.splitlines()]
+    assert len(rows) == tokenizer.token_count
+    listed = {int(number): shown for number, _, shown in rows}
+    space = tokenizer.encode_single_token(" ")
+    assert listed[space] == " "
+    assert listed[tokenizer.encode_single_token("\n")] == "\\n"
+
+
+def test_one_token_is_shown_with_its_merge(run, small_file):
+    path = small_file("gpt2")
+    tokenizer = tokexport.load(path)
+    token_id = tokenizer.encode_single_token(" the")
+    facts = json.loads(run("inspect", path, "--token", token_id, "--json").text)
+    assert (facts["bytes"], facts["hex"], facts["length"]) == (" the", "20 74 68 65", 4)
+    left, right = facts["merge"].split(": ")[0].split(" + ")
+    assert tokenizer.decode([int(left), int(right)]) == " the"
+    assert facts["score"] < 0
+
+
+def test_an_id_that_is_not_there_is_an_error(run, small_file):
+    outcome = run("inspect", small_file("gpt2"), "--token", 1_000_000)
+    assert (outcome.code, outcome.stdout) == (2, b"")
+    assert "no id 1000000" in outcome.stderr
+
+
+def test_added_tokens_are_listed_with_their_flags(run, small_file):
+    rows = {
+        row["content"]: row["flags"]
+        for row in json.loads(run("inspect", small_file("added"), "--added", "--json").text)
+    }
+    assert rows["<|both|>"] == "special lstrip rstrip"
+    assert rows["cat"] == "single_word"
+    assert rows["né"] == "normalized"
+
+
+def test_no_token_can_reach_the_terminal_as_a_command(run, tmp_path):
+    hostile = [b"\x1b[2J", "\u202eabc".encode(), b"\x07", b"\r", b"\x9b31m", b"\xc2\x9b31m"]
+    contents = [bytes([byte]) for byte in range(256)] + [each for each in hostile if len(each) > 1]
+    lines = [f"{base64.b64encode(content).decode()} {rank}\n" for rank, content in enumerate(contents)]
+    (tmp_path / "it.tiktoken").write_text("".join(lines), encoding="ascii")
+    target = tmp_path / "it.bin"
+    special = tmp_path / "special.json"
+    special.write_text(json.dumps({"<\x1b[31m>": 500}), encoding="ascii")
+    made = run("convert", tmp_path / "it.tiktoken", "-o", target, "--pattern", r"\w+|\W", "--special-tokens", special)
+    assert made.code == 0, made.stderr
+    for arguments in (["--tokens"], ["--added"], ["--token", "257"], ["--token", "500"], []):
+        text = run("inspect", target, *arguments).text
+        assert all(character.isprintable() or character in "\n\t" for character in text)
+
+
+def test_a_damaged_file_is_refused_in_one_sentence(run, small_file, tmp_path):
+    content = bytearray(small_file("gpt2").read_bytes())
+    content[len(content) // 2] ^= 1
+    (tmp_path / "it.bin").write_bytes(content)
+    outcome = run("inspect", tmp_path / "it.bin")
+    assert (outcome.code, outcome.stdout) == (2, b"")
+    assert "it.bin" in outcome.stderr
+    assert outcome.stderr.count("\n") == 1
+
+
+def test_a_source_is_converted_in_memory_first(run, small_file, small_source, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for arguments in (["--tokens"], ["--added"], ["--token", "65"]):
+        of_file, of_source = (run("inspect", it, *arguments) for it in (small_file("gpt2"), small_source("gpt2")))
+        assert (of_file.code, of_source.code) == (0, 0)
+        assert of_source.text == of_file.text
+    of_file = json.loads(run("inspect", small_file("gpt2"), "--json").text)
+    of_source = json.loads(run("inspect", small_source("gpt2"), "--json").text)["file"]
+    assert of_source["form"] != of_file["form"]
+    for fact in ("ids", "tokens", "merges", "stages", "added_tokens", "decoder"):
+        assert of_source[fact] == of_file[fact]
+    assert of_source["self_test"] is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_options_for_ranks_are_for_inspect_too(run, small_source):
+    refused = run("inspect", small_source("ranks"), "--pattern", "nobody")
+    assert (refused.code, "nobody" in refused.text) == (1, True)
+    facts = json.loads(run("inspect", small_source("ranks"), "--pattern", r"\w+|\W", "--json").text)
+    assert facts["file"]["provenance"]["reference"] == "tiktoken"
+
+
+def test_every_section_and_model_has_a_name():
+    assert set(MEANINGS) == {tag for name, tag in vars(Tag).items() if name.isupper()}
+    assert set(MODELS) == set(ModelType)
+
+
+@pytest.mark.parametrize("name", golden_files.NAMES)
+def test_a_file_of_every_model_can_be_described(name, run):
+    path = golden_files.FOLDER / f"{name}.bin"
+    outcome = run("inspect", path)
+    assert outcome.code == 0, outcome.stderr
+    model = ModelType(Header.parse(path.read_bytes()).model)
+    assert MODELS[model] in outcome.text
+    assert "not known" not in outcome.text
+    assert ("\nmerges" in outcome.text) == (model is ModelType.BPE and "decoding only" not in outcome.text)

@@ -1,0 +1,180 @@
+"""A conversion writes the whole target or leaves everything as it was."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+import tiktoken
+from reader_samples import document
+
+import tokexport
+from tokexport.errors import SourceError, TokexportError, UnsupportedError
+from tokexport.file.write import write
+from tokexport.sources.references import reference_for
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "source" / "tokenizer.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps(document()))
+    return path
+
+
+def files(directory: Path) -> set[str]:
+    return {path.name for path in directory.iterdir()}
+
+
+def test_the_target_opens_and_its_size_is_reported(source: Path, tmp_path: Path) -> None:
+    done = tokexport.convert(source, tmp_path / "tokenizer.bin")
+    assert done.size == done.target.stat().st_size
+    assert done.source_size == source.stat().st_size
+    assert sum(done.sections.values()) <= done.size
+    assert tokexport.load(done.target).encode("abc")
+
+
+def test_an_existing_target_is_not_overwritten_without_force(source: Path, tmp_path: Path) -> None:
+    target = tmp_path / "tokenizer.bin"
+    target.write_bytes(b"precious")
+    with pytest.raises(TokexportError, match=r"exists already.*--force"):
+        tokexport.convert(source, target)
+    assert target.read_bytes() == b"precious"
+    tokexport.convert(source, target, force=True)
+    assert target.read_bytes() != b"precious"
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"normalizer": {"type": "Surprise"}}, UnsupportedError),
+        ({"pre_tokenizer": {"type": "Other"}}, UnsupportedError),
+        ({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": ["a b"]}}, SourceError),
+    ],
+)
+def test_a_refused_source_leaves_no_file_and_an_existing_target_as_it_was(
+    change: dict[str, object], error: type[TokexportError], source: Path, tmp_path: Path
+) -> None:
+    source.write_text(json.dumps(document() | change))
+    with pytest.raises(error):
+        tokexport.convert(source, tmp_path / "new.bin")
+    target = tmp_path / "old.bin"
+    target.write_bytes(b"precious")
+    with pytest.raises(error):
+        tokexport.convert(source, target, force=True)
+    assert files(tmp_path) == {"source", "old.bin"}
+    assert target.read_bytes() == b"precious"
+
+
+def test_a_refusal_names_the_file_the_field_and_the_value(source: Path, tmp_path: Path) -> None:
+    source.write_text(json.dumps(document(normalizer={"type": "Other"})))
+    with pytest.raises(UnsupportedError, match=r'source.tokenizer\.json: normalizer\.type: "Other" is not supported'):
+        tokexport.convert(source, tmp_path / "new.bin")
+    split = {"type": "Split", "pattern": {"Regex": r"(a+)\1"}, "behavior": "Isolated", "invert": False}
+    sequence = {"type": "Sequence", "pretokenizers": [split, document()["pre_tokenizer"]]}
+    source.write_text(json.dumps(document(pre_tokenizer=sequence)))
+    with pytest.raises(
+        UnsupportedError, match=r"source.tokenizer\.json: pre_tokenizer\.pretokenizers\[0\].*a reference to a group"
+    ):
+        tokexport.convert(source, tmp_path / "new.bin")
+
+
+def test_a_full_disk_leaves_no_file_and_an_existing_target_as_it_was(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "tokenizer.bin"
+    target.write_bytes(b"precious")
+
+    def no_space(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "replace", no_space)
+    with pytest.raises(TokexportError, match="No space left"):
+        tokexport.convert(source, target, force=True)
+    assert files(tmp_path) == {"source", "tokenizer.bin"}
+    assert target.read_bytes() == b"precious"
+
+
+def test_a_missing_folder_is_named(source: Path, tmp_path: Path) -> None:
+    with pytest.raises(TokexportError, match=r"nowhere.*No such file or directory"):
+        tokexport.convert(source, tmp_path / "nowhere" / "tokenizer.bin")
+
+
+def test_the_target_has_the_rights_that_the_process_gives_new_files(source: Path, tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        tokexport.convert(source, tmp_path / "tokenizer.bin")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "tokenizer.bin").stat().st_mode) == 0o640
+
+
+def test_the_same_source_gives_the_same_bytes(source: Path, tmp_path: Path) -> None:
+    first = tokexport.convert(source, tmp_path / "a.bin").target.read_bytes()
+    assert tokexport.convert(source, tmp_path / "b.bin").target.read_bytes() == first
+
+
+def test_a_decode_only_file_decodes_and_does_not_encode(source: Path, tmp_path: Path) -> None:
+    target = tokexport.convert(source, tmp_path / "tokenizer.bin", decode_only=True).target
+    tokenizer = tokexport.load(target)
+    assert tokenizer.decode([ord("a"), ord("b")]) == "ab"
+    with pytest.raises(TokexportError, match="decod"):
+        tokenizer.encode("ab")
+
+
+def test_an_encoding_object_converts_without_a_file(tmp_path: Path) -> None:
+    ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256}
+    encoding = tiktoken.Encoding("tiny", pat_str=r"\w+|\W", mergeable_ranks=ranks, special_tokens={"<s>": 257})
+    done = tokexport.convert(encoding, tmp_path / "tokenizer.bin")
+    assert done.source_size is None
+    tokenizer = tokexport.load(done.target)
+    assert tokenizer.encode("ab <s>", allowed_special="all") == encoding.encode("ab <s>", allowed_special="all")
+    assert tokenizer.self_test() > 0
+
+
+def test_more_than_the_formats_stages_are_refused(source: Path) -> None:
+    digits = {"type": "Digits", "individual_digits": True}
+    sequence = {"type": "Sequence", "pretokenizers": [digits] * 16 + [document()["pre_tokenizer"]]}
+    source.write_text(json.dumps(document(pre_tokenizer=sequence)))
+    with pytest.raises(UnsupportedError, match="17 stages in a row"):
+        write(tokexport.read(source))
+
+
+EMPTY = {
+    "BPE": {"vocab": {}, "merges": []},
+    "WordLevel": {"vocab": {}, "unk_token": "x"},
+    "Unigram": {"vocab": [], "unk_id": None},
+    "WordPiece": {"vocab": {}, "unk_token": "x", "continuing_subword_prefix": "##", "max_input_chars_per_word": 9},
+}
+
+
+@pytest.mark.parametrize("model", EMPTY)
+def test_a_tokenizer_without_tokens_is_refused(model: str, tmp_path: Path) -> None:
+    fields = document(pre_tokenizer=None, decoder=None) | {"model": {"type": model, **EMPTY[model]}}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(fields))
+    with pytest.raises(UnsupportedError, match="no token at all is not supported"):
+        tokexport.convert(tmp_path, tmp_path / "tokenizer.bin")
+    assert not (tmp_path / "tokenizer.bin").exists()
+
+
+def test_an_empty_charsmap_is_an_error_of_the_source(tmp_path: Path) -> None:
+    fields = document(normalizer={"type": "Precompiled", "precompiled_charsmap": ""})
+    (tmp_path / "tokenizer.json").write_text(json.dumps(fields))
+    with pytest.raises(SourceError, match="precompiled_charsmap is empty"):
+        tokexport.convert(tmp_path, tmp_path / "tokenizer.bin")
+    with pytest.raises(SourceError, match=r"the library `tokenizers` .* refuses it"):
+        reference_for(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "decoder",
+    [{"prefix": "##", "cleanup": True}, {"type": 5}, {"type": "Sequence"}, {"type": "Nothing"}, [], "ByteLevel"],
+)
+def test_a_decoder_that_is_none_is_a_sentence(decoder: object, tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.json").write_text(json.dumps(document(decoder=decoder)))
+    with pytest.raises(TokexportError, match="decoder"):
+        tokexport.convert(tmp_path, tmp_path / "tokenizer.bin")

@@ -1,0 +1,226 @@
+"""Keeping one rule a token changes no id: the claim of DESIGN 2.2, against the reference library with all the rules."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Tokenizer
+from tokenizers.models import BPE
+
+from tokexport._core import ways_of_merges
+from tokexport.compiler.merges.canonical import CanonicalMerges, canonical_merges
+from tokexport.errors import UnsupportedError
+from tokexport.model import BytePairModel, CharacterSymbols
+
+
+def slow_encode(text: bytes, vocab: dict[bytes, int], merges: CanonicalMerges) -> list[int]:
+    """Joins, one at a time, the leftmost pair of the smallest rank."""
+    symbols = [vocab[bytes([byte])] for byte in text]
+    rules = {pair: product for product, pair in merges.rules.items()}
+    while True:
+        found = [
+            (merges.ranks[rules[pair]], position)
+            for position, pair in enumerate(itertools.pairwise(symbols))
+            if pair in rules
+        ]
+        if not found:
+            return symbols
+        _, position = min(found)
+        symbols[position : position + 2] = [rules[symbols[position], symbols[position + 1]]]
+
+
+def random_model(rng: random.Random, alphabet: str, rules: int) -> tuple[dict[str, int], list[tuple[str, str]]]:
+    """A vocabulary closed under random merges, several for one product among them, in an order unrelated to length."""
+    tokens = list(alphabet)
+    merges: list[tuple[str, str]] = []
+    for _ in range(rules):
+        left, right = rng.choice(tokens), rng.choice(tokens)
+        if len(left + right) > 12:
+            continue
+        if left + right not in tokens:
+            tokens.append(left + right)
+        merges.append((left, right))
+    rng.shuffle(merges)
+    return {token: index for index, token in enumerate(tokens)}, merges
+
+
+def model_of(vocab: dict[str, int], merges: Sequence[tuple[str, str]]) -> tuple[dict[bytes, int], BytePairModel]:
+    contents = {token.encode(): index for token, index in vocab.items()}
+    triples = tuple((vocab[left], vocab[right], vocab[left + right]) for left, right in merges)
+    return contents, BytePairModel(contents, triples)
+
+
+@pytest.mark.parametrize("alphabet", ["a", "ab", "abc"])
+def test_one_rule_a_token_gives_the_ids_of_all_the_rules(alphabet: str) -> None:
+    rng = random.Random(alphabet)
+    for _ in range(150):
+        vocab, merges = random_model(rng, alphabet, rng.randrange(1, 25))
+        contents, model = model_of(vocab, merges)
+        kept = canonical_merges(model)
+        reference = Tokenizer(BPE(vocab, merges))
+        for _ in range(40):
+            text = "".join(rng.choices(alphabet, k=rng.randrange(1, 40)))
+            assert slow_encode(text.encode(), contents, kept) == reference.encode(text).ids, (text, merges)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=20),
+    st.randoms(use_true_random=False),
+    st.lists(st.text("ab", min_size=1, max_size=60), min_size=1, max_size=5),
+)
+def test_runs_of_one_repeated_symbol_are_no_exception(
+    picks: list[tuple[int, int]], rng: random.Random, texts: list[str]
+) -> None:
+    tokens = ["a", "b"]
+    merges = []
+    for first, second in picks:
+        left, right = tokens[first % len(tokens)], tokens[second % len(tokens)]
+        if len(left + right) <= 16:
+            merges.append((left, right))
+            if left + right not in tokens:
+                tokens.append(left + right)
+    rng.shuffle(merges)
+    vocab = {token: index for index, token in enumerate(tokens)}
+    contents, model = model_of(vocab, merges)
+    kept = canonical_merges(model)
+    reference = Tokenizer(BPE(vocab, merges))
+    for text in [*texts, "a" * 97, "ab" * 40]:
+        assert slow_encode(text.encode(), contents, kept) == reference.encode(text).ids
+
+
+def slow_last_merge(symbols: list[int], table: Mapping[tuple[int, int], tuple[int, int]]) -> tuple[int, int] | None:
+    """The pair that is joined last where one symbol is left."""
+    last = None
+    while len(symbols) > 1:
+        found = [(table[pair][0], place) for place, pair in enumerate(itertools.pairwise(symbols)) if pair in table]
+        if not found:
+            return None
+        _, place = min(found)
+        last = (symbols[place], symbols[place + 1])
+        symbols[place : place + 2] = [table[last][1]]
+    return last
+
+
+def slow_ways(
+    merges: Sequence[tuple[int, int, int]], symbols: int
+) -> tuple[dict[int, set[tuple[int, ...]]], dict[int, tuple[int, int]]]:
+    """The ways of each id and its rule, by trying all ways of its parts; ValueError where it has two rules."""
+    table = {(left, right): (rank, product) for rank, (left, right, product) in enumerate(merges)}
+    parts: dict[int, list[tuple[int, int]]] = {}
+    for pair, (_, product) in table.items():
+        parts.setdefault(product, []).append(pair)
+    ways: dict[int, set[tuple[int, ...]]] = {symbol: {(symbol,)} for symbol in range(symbols)}
+    rules: dict[int, tuple[int, int]] = {}
+    for token in TopologicalSorter({token: itertools.chain(*pairs) for token, pairs in parts.items()}).static_order():
+        for left, right in parts.get(token, ()):
+            for way in [head + tail for head in ways.get(left, ()) for tail in ways.get(right, ())]:
+                last = slow_last_merge(list(way), table)
+                if last is None or table[last][1] != token:
+                    continue
+                if rules.setdefault(token, last) != last:
+                    raise ValueError
+                ways.setdefault(token, set()).add(way)
+    return ways, rules
+
+
+def test_any_list_of_merges_has_the_ways_and_rules_that_trying_all_finds() -> None:
+    rng = random.Random(4)
+    outcomes = {"several ways": 0, "one": 0, "two rules": 0, "a circle": 0}
+    for _ in range(3_000):
+        symbols, ids = rng.randrange(1, 5), rng.randrange(5, 14)
+        vocab = {
+            bytes([ord("a") + number]) if number < symbols else b"%d" % (100 + number): number for number in range(ids)
+        }
+        merges = []
+        for _ in range(rng.randrange(1, 14)):
+            product = rng.randrange(ids) if rng.random() < 0.02 else rng.randrange(symbols, ids)
+            left, right = (rng.randrange(max(product, 1)) for _ in range(2)) if rng.random() < 0.98 else (product, 0)
+            merges.append((left, right, product))
+        model = BytePairModel(vocab, tuple(merges))
+        try:
+            ways, rules = slow_ways(merges, symbols)
+        except CycleError:
+            outcomes["a circle"] += 1
+            with pytest.raises(UnsupportedError, match="out of itself"):
+                canonical_merges(model)
+            continue
+        except ValueError:
+            outcomes["two rules"] += 1
+            with pytest.raises(UnsupportedError, match="two merges that can both make the id"):
+                canonical_merges(model)
+            continue
+        outcomes["several ways" if any(len(some) > 1 for some in ways.values()) else "one"] += 1
+        kept = canonical_merges(model)
+        assert {token: set(some) for token, some in kept.ways.items()} == ways
+        assert kept.rules == rules
+        assert kept.ranks == {
+            token: max(rank for rank, merge in enumerate(merges) if merge[:2] == pair) for token, pair in rules.items()
+        }
+    assert min(outcomes.values()) > 10, outcomes
+
+
+def test_arrays_that_do_not_belong_together_are_an_error() -> None:
+    two, three = np.arange(2, dtype=np.uint64), np.arange(3, dtype=np.uint64)
+    for arrays in itertools.product((two, three), repeat=4):
+        if len({len(array) for array in arrays}) > 1:
+            with pytest.raises(ValueError, match="one left, one right, one rank and one product for each merge"):
+                ways_of_merges(*arrays, two, 3)
+    for place in (0, 1, 3, 4):
+        arrays = tuple(three if place == number else two for number in range(5))
+        with pytest.raises(ValueError, match="an id that is none"):
+            ways_of_merges(*(array[-2:] for array in arrays), 2)
+    with pytest.raises(ValueError, match="ids have 32 bits"):
+        ways_of_merges(two, two, two, two, two, 1 << 32)
+
+
+def test_bare_ranks_and_the_list_of_all_their_merges_keep_the_same_rules() -> None:
+    vocab = {b"a": 0, b"b": 1, b"ab": 2, b"ba": 3, b"aba": 4, b"abab": 5, b"bab": 6}
+    every_pair = sorted(
+        (vocab[left + right], vocab[left], vocab[right]) for left in vocab for right in vocab if left + right in vocab
+    )
+    listed = BytePairModel(vocab, tuple((left, right, product) for product, left, right in every_pair))
+    bare = BytePairModel(vocab, merges=None)
+    assert dict(canonical_merges(bare).rules) == dict(canonical_merges(listed).rules)
+
+
+def test_a_token_that_its_own_merges_do_not_reach_is_not_whole() -> None:
+    vocab = {b"a": 0, b"b": 1, b"c": 2, b"bc": 3, b"ab": 4, b"abc": 5}
+    kept = canonical_merges(BytePairModel(vocab, merges=((1, 2, 3), (0, 1, 4), (4, 2, 5))))
+    assert 5 not in kept.whole  # "abc" becomes a, bc
+    assert 5 not in kept.rules
+    assert {0, 1, 2, 3, 4} <= kept.whole
+
+
+def test_rank_is_not_always_the_order_of_ids() -> None:
+    vocab = {b"a": 0, b"b": 1, b"c": 2, b"bc": 3, b"ab": 4}
+    kept = canonical_merges(BytePairModel(vocab, merges=((0, 1, 4), (1, 2, 3))))
+    assert not kept.ranks_follow_ids
+    assert slow_encode(b"abc", vocab, kept) == [4, 2]
+
+
+def test_a_merge_of_the_unknown_token_is_kept_where_a_byte_is_unknown() -> None:
+    vocab = {b"a": 0, b"?": 1, b"?a": 2}
+    model = BytePairModel(vocab, merges=((1, 0, 2),), unk_id=1)
+    assert dict(canonical_merges(model).rules) == {2: (1, 0)}
+
+
+def test_two_merges_of_one_token_that_can_both_come_up_are_refused() -> None:
+    # With the suffix "b", the text "ab" ends in "bb", and "bb" is also what two letters make.
+    vocab = {b"a": 0, b"b": 1, b"bb": 2, b"abb": 3, b"ab": 4}
+    merges = ((0, 2, 3), (0, 1, 4), (4, 1, 3))
+    model = BytePairModel(vocab, merges, characters=CharacterSymbols(suffix=b"b"))
+    with pytest.raises(UnsupportedError, match="two merges that can both make the id 3"):
+        canonical_merges(model)
+
+
+def test_a_merge_that_makes_its_own_part_is_refused() -> None:
+    with pytest.raises(UnsupportedError, match="out of itself"):
+        canonical_merges(BytePairModel({b"a": 0, b"b": 1}, merges=((0, 1, 0),)))

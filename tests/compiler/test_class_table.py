@@ -1,0 +1,32 @@
+"""A three-stage table gives back the value of every code point."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tokexport.compiler.splits.class_table import CODE_POINTS, class_table
+
+
+def test_every_code_point_but_the_surrogates_keeps_its_value() -> None:
+    rng = np.random.default_rng(0)
+    values = np.zeros(CODE_POINTS, np.uint8)
+    for _ in range(300):
+        start = int(rng.integers(0, CODE_POINTS))
+        values[start : start + int(rng.integers(1, 3000))] = rng.integers(0, 200)
+    table = class_table(values)
+    points = np.concatenate([np.arange(0xD800), np.arange(0xE000, CODE_POINTS)])
+    middle = table.middle[table.top[points >> 12], points >> 6 & 63]
+    assert (table.leaves[middle, points & 63] == values[points]).all()
+
+
+def test_surrogates_cost_no_block() -> None:
+    values = np.zeros(CODE_POINTS, np.uint8)
+    values[0xD800:0xE000] = np.arange(0x800) % 7
+    assert len(class_table(values).leaves) == 1
+
+
+def test_the_packed_table_starts_with_the_ascii_values() -> None:
+    values = np.zeros(CODE_POINTS, np.uint8)
+    values[:128] = np.arange(128)
+    packed = class_table(values).to_bytes()
+    assert packed[:128] == bytes(range(128))

@@ -1,0 +1,145 @@
+"""Where the file says that a text may be cut, the reference library gives the same ids for the two sides as for the whole."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tokenizers import AddedToken as ReferenceToken
+from tokenizers import Regex, Tokenizer, decoders, normalizers, pre_tokenizers
+from tokenizers.models import BPE, WordLevel
+from tokenizers.trainers import BpeTrainer
+
+from tokexport.compiler.compile import compile_model
+from tokexport.compiler.splits.cuts import pack_cuts
+from tokexport.sources import read
+
+LLAMA3 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+TEXT = [
+    "the cat sat on the mat, didn't it? 123 4567 \n\n  We'll see:  x = y + z;\n\treturn 'it''s'",
+    "aaa bbb   ccc...",
+]
+BYTE_LEVEL = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+
+
+def split(pattern: str, behavior: str = "isolated", invert: bool = False) -> pre_tokenizers.PreTokenizer:
+    return pre_tokenizers.Split(Regex(pattern), behavior, invert)
+
+
+PRE_TOKENIZERS = {
+    "gpt2": pre_tokenizers.ByteLevel(add_prefix_space=False),
+    "prefix space": pre_tokenizers.ByteLevel(add_prefix_space=True),
+    "llama3": pre_tokenizers.Sequence([split(LLAMA3), BYTE_LEVEL]),
+    "removed inverted": pre_tokenizers.Sequence([split(LLAMA3, "removed", True), BYTE_LEVEL]),
+    "digits first": pre_tokenizers.Sequence([split(r"\p{N}{1,3}"), split(r"[a-m]+"), split(LLAMA3), BYTE_LEVEL]),
+    "words removed": pre_tokenizers.Sequence([split(r"[a-z]+", "removed"), BYTE_LEVEL]),
+    "falcon": pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Punctuation("contiguous"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False),
+            pre_tokenizers.Digits(individual_digits=False),
+            split("[0-9][0-9][0-9]"),
+        ]
+    ),
+    "merged with previous": pre_tokenizers.Sequence([split(r" +", "merged_with_previous"), split(LLAMA3), BYTE_LEVEL]),
+    "merged with next": pre_tokenizers.Sequence([split(r"[.,]", "merged_with_next"), BYTE_LEVEL]),
+    "long look ahead": pre_tokenizers.Sequence([split(r"[a-z]+!|[a-z]|\s+\.|[^a-z]"), BYTE_LEVEL]),
+    "possessive": pre_tokenizers.Sequence(
+        [split(r"[^\r\n\p{L}\p{N}]?+\p{L}++| ?[^\s\p{L}\p{N}]++|\p{N}|\s"), BYTE_LEVEL]
+    ),
+    "groups of three": pre_tokenizers.Sequence([split(r"\d{1,3}(?=(?:\d{3})*\b)"), split(LLAMA3), BYTE_LEVEL]),
+    "cuts between digits": pre_tokenizers.Sequence([split(r"(?=(\d{3})+(?!\d))"), split(LLAMA3), BYTE_LEVEL]),
+    "far look ahead": pre_tokenizers.Sequence([split(r"[a-z]+(?=[^.]*!)|\s+(?=\s*=)"), split(LLAMA3), BYTE_LEVEL]),
+    "far look ahead alone": pre_tokenizers.Sequence(
+        [split(r" ?[a-z]+|\d{1,3}(?=(?:\d{3})*(?!\d))| ?[^\sa-z0-9]+|\s+(?!\S)|\s"), BYTE_LEVEL]
+    ),
+    "far look behind": pre_tokenizers.Sequence(
+        [split(r"(?<=ab)c|(?<!=[^.]*)[a-z]+|(?<!12)3"), split(LLAMA3), BYTE_LEVEL]
+    ),
+    "far both ways": pre_tokenizers.Sequence(
+        [split(r"(?<=ab)c(?=[a-z]*!)|(?<!=[^.]*)[a-z]+(?![^.]*=)|(?<!12)3(?!45)"), split(LLAMA3), BYTE_LEVEL]
+    ),
+    "far behind inside far ahead": pre_tokenizers.Sequence(
+        [split(r"[a-z](?=[a-z]*(?<=ab)c)|\d(?!\d*(?<!12)3)"), split(LLAMA3), BYTE_LEVEL]
+    ),
+    "empty matches": pre_tokenizers.Sequence([split(r"(?:[a-c]+!)?|\d*"), split(LLAMA3), BYTE_LEVEL]),
+    "one piece": BYTE_LEVEL,
+}
+ADDED = [
+    ReferenceToken("<s>", special=True),
+    ReferenceToken("ab", lstrip=True, normalized=True),
+    ReferenceToken("y z", rstrip=True, normalized=False),
+    ReferenceToken("cat", single_word=True, normalized=False),
+]
+
+
+def trained(pre_tokenizer: pre_tokenizers.PreTokenizer, added: list[ReferenceToken]) -> Tokenizer:
+    tokenizer = Tokenizer(BPE())
+    tokenizer.normalizer = normalizers.NFC()
+    tokenizer.pre_tokenizer = pre_tokenizer
+    tokenizer.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    tokenizer.train_from_iterator(TEXT * 3, BpeTrainer(vocab_size=330, initial_alphabet=alphabet, show_progress=False))
+    tokenizer.add_tokens(added)
+    return tokenizer
+
+
+@pytest.mark.parametrize("with_added", [False, True])
+@pytest.mark.parametrize("name", PRE_TOKENIZERS)
+def test_both_sides_of_a_cut_give_the_ids_of_the_whole(
+    name: str, with_added: bool, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    tokenizer = trained(PRE_TOKENIZERS[name], ADDED if with_added else [])
+    path = tmp_path_factory.mktemp("cuts") / "tokenizer.json"
+    path.write_text(json.dumps(json.loads(tokenizer.to_str())))
+    cuts = compile_model(read(path)).cuts
+    rng = random.Random(name)
+    alphabet = "abcmnyzst  \n\t\r'.,!<>=0123456\x00\x1c{é\u0301中"
+    pairs = {chr(left) + chr(right) for left, right in np.argwhere(cuts).tolist()}
+    tried = 0
+    for _ in range(3000):
+        text = "".join(rng.choices(alphabet, k=rng.randrange(2, 30)))
+        places = [place for place in range(1, len(text)) if text[place - 1 : place + 1] in pairs]
+        if not places:
+            continue
+        place = rng.choice(places)
+        sides = tokenizer.encode(text[:place]).ids + tokenizer.encode(text[place:]).ids
+        assert sides == tokenizer.encode(text).ids, (text[:place], text[place:])
+        tried += 1
+    assert (tried > 100) == cuts.any()
+
+
+def test_the_usual_patterns_have_a_cut_between_a_letter_and_a_space(tmp_path_factory: pytest.TempPathFactory) -> None:
+    usual = ("gpt2", "llama3", "removed inverted", "digits first", "falcon", "prefix space", "possessive")
+    for name in (*usual, "groups of three", "cuts between digits", "far look ahead alone"):
+        tokenizer = trained(PRE_TOKENIZERS[name], [])
+        path = tmp_path_factory.mktemp("usual") / "tokenizer.json"
+        path.write_text(tokenizer.to_str())
+        cuts = compile_model(read(path)).cuts
+        assert cuts[ord("n"), ord(" ")], name
+        assert not cuts[ord(" "), ord("n")], name
+
+
+def test_a_row_of_the_packed_cuts_is_sixteen_bytes_lowest_bit_first() -> None:
+    pairs = np.zeros((128, 128), np.bool_)
+    pairs[3, 9] = True
+    packed = pack_cuts(pairs)
+    assert len(packed) == 2048
+    assert packed[3 * 16 + 1] == 1 << 1
+    assert sum(packed) == 2
+
+
+@pytest.mark.parametrize("content", ["é", "▁"])
+def test_a_stage_over_bytes_reads_several_for_what_is_not_ascii(content: str, tmp_path: Path) -> None:
+    tokenizer = Tokenizer(WordLevel({"a": 0, "Ã©b": 1, "?": 2}, unk_token="?"))
+    tokenizer.normalizer = normalizers.Sequence([normalizers.Replace("x", content), normalizers.ByteLevel()])
+    tokenizer.pre_tokenizer = split("b|[^ab]+", "isolated")
+    path = tmp_path / "tokenizer.json"
+    path.write_text(tokenizer.to_str(), "utf-8")
+    cuts = compile_model(read(path)).cuts
+    assert not cuts[ord("x")].any()
+    assert not cuts[:, ord("x")].any()
+    assert cuts[ord("a"), ord("b")]

@@ -1,0 +1,64 @@
+"""A form whose marks the next step drops becomes one map, which does to every text what the two steps of the library do."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import normalizers
+
+from tokexport.compiler.normalizer.character_map import CharacterMapping, named_mapping
+from tokexport.compiler.normalizer.rewriting import FormOp, MapOp, compile_steps
+from tokexport.compiler.passes.fuse_decomposition import decomposition_map, without_marks
+from tokexport.model import CharacterMap, NormalForm
+
+SCALARS = [chr(point) for point in (*range(0xD800), *range(0xE000, 0x110000))]
+DECOMPOSING = {NormalForm.NFD: normalizers.NFD(), NormalForm.NFKD: normalizers.NFKD()}
+MARKS = st.sampled_from("\u0301\u0323\u0345\u3099\u0f73\u0344\u1d165\u0903")
+
+
+@functools.cache
+def stripping(form: NormalForm) -> CharacterMapping:
+    mapping = without_marks(form, named_mapping(CharacterMap.STRIP_ACCENTS))
+    assert mapping is not None
+    return mapping
+
+
+@pytest.mark.parametrize("form", DECOMPOSING)
+def test_every_scalar_value_becomes_what_the_library_makes_of_it(form: NormalForm) -> None:
+    library = normalizers.Sequence([DECOMPOSING[form], normalizers.StripAccents()])
+    mapping = stripping(form)
+    wrong = [hex(ord(scalar)) for scalar in SCALARS if mapping.apply(scalar) != library.normalize_str(scalar)]
+    assert not wrong
+
+
+@pytest.mark.parametrize("form", DECOMPOSING)
+@given(text=st.lists(st.characters(exclude_categories=["Cs"]) | MARKS, max_size=20).map("".join))
+def test_whatever_order_the_marks_stand_in(form: NormalForm, text: str) -> None:
+    library = normalizers.Sequence([DECOMPOSING[form], normalizers.StripAccents()])
+    assert stripping(form).apply(text) == library.normalize_str(text)
+
+
+def test_a_form_and_what_strips_its_marks_are_one_operation() -> None:
+    (op,) = compile_steps((CharacterMap.LOWERCASE, NormalForm.NFKD, CharacterMap.LOWERCASE, CharacterMap.STRIP_ACCENTS))
+    assert isinstance(op, MapOp)
+    assert op.mapping.apply("Ａ\u0327\u0301ﬁ각") == "afi\u1100\u1161\u11a8"
+
+
+@pytest.mark.parametrize("form", [NormalForm.NFC, NormalForm.NFKC])
+def test_a_form_that_composes_stays(form: NormalForm) -> None:
+    assert [type(op) for op in compile_steps((form, CharacterMap.STRIP_ACCENTS))] == [FormOp, MapOp]
+
+
+def test_a_form_stays_where_some_of_the_marks_that_it_sorts_stay() -> None:
+    """BERT drops the marks that take no space of their own; U+1D165 and U+1D16D do, and are sorted."""
+    steps = (NormalForm.NFD, CharacterMap.BERT_STRIP_ACCENTS)
+    assert [type(op) for op in compile_steps(steps)] == [FormOp, MapOp]
+
+
+def test_a_decomposition_alone_is_that_of_the_library() -> None:
+    for form, library in DECOMPOSING.items():
+        mapping = decomposition_map(form)
+        assert not [hex(ord(c)) for c in SCALARS[:0x12000] if mapping.apply(c) != library.normalize_str(c)]

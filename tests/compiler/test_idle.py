@@ -1,0 +1,80 @@
+"""What a file says may be walked over is what its programs and maps have nothing to do with."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tokexport.compiler.normalizer.charsmap import charsmap_of, read_charsmap
+from tokexport.compiler.normalizer.graphemes import grapheme_program
+from tokexport.compiler.passes.skip_hints import idle_leads, leads_of, with_plain_classes
+from tokexport.model import Split
+from tokexport.patterns import SplitProgram, compile_split
+
+CHARACTERS = [chr(point) for point in range(0x80, 0x110000) if not 0xD800 <= point < 0xE000]
+PATTERNS = [" ", "▁", r"\p{L}+", r"\p{Han}", r"[^\p{Cyrillic}]", "[가-힣]|\U0001f600", r"\d{1,3}", r"(?!a)\w"]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_no_match_begins_with_a_character_whose_first_byte_is_idle_and_one_does_with_any_other(pattern: str) -> None:
+    program = compile_split(Split(pattern))
+    bits = idle_leads(program)
+    first = {number for number, to in enumerate(program.transitions[program.starts[0]].tolist()) if to & 0x7FFF}
+    classes = program.classes.tolist()
+    begins = {character.encode()[0] for character in CHARACTERS if classes[ord(character)] in first}
+    leads = {character.encode()[0] for character in CHARACTERS}
+    assert {lead for lead in leads if not bits >> (lead - 0xC0) & 1} == begins
+
+
+@pytest.mark.parametrize("pattern", [r"(?<=a)b", r"x*", r"a+(?=b+c)"])
+def test_nothing_is_idle_where_it_takes_more_than_the_character_to_tell(pattern: str) -> None:
+    assert idle_leads(compile_split(Split(pattern))) == 0
+
+
+@given(st.sets(st.sampled_from(CHARACTERS), max_size=4))
+def test_a_first_byte_is_idle_if_all_its_characters_are_members(others: set[str]) -> None:
+    members = np.ones(0x110000, np.bool_)
+    members[[ord(character) for character in others]] = False
+    busy = {character.encode()[0] for character in others}
+    assert leads_of(members) == (1 << 64) - 1 - sum(1 << (lead - 0xC0) for lead in busy)
+
+
+def test_two_plain_characters_side_by_side_are_two_clusters_and_so_is_ascii_behind_one() -> None:
+    program, first = with_plain_classes(grapheme_program(), np.ones(0x110000, np.bool_))
+    sample = {int(program.classes[ord(character)]): character for character in reversed(CHARACTERS)}
+    plain = [character for number, character in sample.items() if number >= first]
+    assert len(plain) > 3
+    start = int(program.starts[0])
+    for one in plain:
+        after = int(program.transitions[start, program.classes[ord(one)]])
+        followers = [*plain, *(chr(point) for point in range(128))]
+        assert {int(program.transitions[after, program.classes[ord(other)]]) for other in followers} == {0x8000}
+
+
+def match_ends(program: SplitProgram, text: str) -> list[int]:
+    """Where the clusters of a text end."""
+    ends, state, at = [], int(program.starts[0]), 0
+    while at <= len(text):
+        column = program.n_classes if at == len(text) else int(program.classes[ord(text[at])])
+        state = int(program.transitions[state, column])
+        if state == 0x8000 and at < len(text):
+            state = int(program.transitions[program.starts[0], column])
+            ends.append(at)
+        at += 1
+    return ends
+
+
+@given(st.text(st.sampled_from("aé漢か゛が가ำก\r\n\u0301\u200d👍ſﬁ\u1100\u1161क्ष"), max_size=12))
+def test_characters_in_classes_of_their_own_change_no_cluster(text: str) -> None:
+    untouched = ~read_charsmap(charsmap_of({"ﬁ": "fi", "が": "か", "漢": "", "a\u0301": "á", "가": "나"})).characters()
+    assert {chr(point) for point in np.flatnonzero(~untouched)} == set("ﬁが漢가")
+    program, _ = with_plain_classes(grapheme_program(), untouched)
+    assert match_ends(program, text) == match_ends(grapheme_program(), text)
+
+
+def test_clusters_ask_nothing_of_what_stands_before() -> None:
+    """Plain classes would be wrong for a program that starts in a state of its own behind some characters."""
+    starts = grapheme_program().starts
+    assert (starts == starts[0]).all()

@@ -1,0 +1,88 @@
+"""A split is left out where no text has what it looks for behind the steps before it, and only there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Regex, normalizers, pre_tokenizers
+
+from tokexport.compiler.passes.dead_splits import without_idle_splits
+from tokexport.model import (
+    Append,
+    Behavior,
+    CharacterMap,
+    CharacterTest,
+    NormalForm,
+    NormalizerStep,
+    Prepend,
+    PreTokenizerStep,
+    Replace,
+    Split,
+)
+
+SPACES = Replace(" ", "_")
+LETTERS = st.sampled_from(["a", "b", "_", " ", "aa", "ab", " a", "a_", "b a"])
+
+
+@pytest.mark.parametrize(
+    ("normalizer", "split"),
+    [
+        ([SPACES], Split(" ")),
+        ([Replace(".", "_")], Split(r"\.")),
+        ([SPACES], Split("a b", Behavior.MERGED_WITH_PREVIOUS)),
+        ([SPACES, Prepend("_"), Append("."), Replace("a", "b")], Split(" ")),
+        ([NormalForm.NFKC, SPACES], Split(" ")),
+    ],
+)
+def test_a_split_at_a_character_that_was_replaced_is_left_out(
+    normalizer: Sequence[NormalizerStep], split: Split
+) -> None:
+    assert without_idle_splits(normalizer, [Split("b"), split, Split("_")]) == (Split("b"), Split("_"))
+
+
+@pytest.mark.parametrize(
+    ("normalizer", "split"),
+    [
+        ([], Split(" ")),
+        ([SPACES], Split("_")),
+        ([SPACES], Split(" ", invert=True)),
+        ([SPACES], Split(" |a")),
+        ([SPACES], Split("[ a]")),
+        ([SPACES], Split(r"\s")),
+        ([SPACES], Split(CharacterTest.WHITESPACE)),
+        ([Replace(" ", "  ")], Split(" ")),
+        ([Replace("  ", "_")], Split(" ")),
+        ([Replace(" +", "_", literal=False)], Split(" ")),
+        ([SPACES, Replace("_", " ")], Split(" ")),
+        ([SPACES, Prepend(" ")], Split(" ")),
+        ([SPACES, Append(" ")], Split(" ")),
+        ([SPACES, NormalForm.NFKC], Split(" ")),  # U+00A0 becomes a space
+        ([Replace("a", "b"), CharacterMap.LOWERCASE], Split("a")),
+    ],
+)
+def test_a_split_that_may_find_something_stays(normalizer: Sequence[NormalizerStep], split: Split) -> None:
+    assert without_idle_splits(normalizer, [split]) == (split,)
+
+
+def test_a_step_of_the_pre_tokenizer_that_replaces_counts_for_the_splits_behind_it_alone() -> None:
+    steps: list[PreTokenizerStep] = [Split(" "), SPACES, Split(" ")]
+    assert without_idle_splits([], steps) == (Split(" "), SPACES)
+
+
+@given(st.lists(st.tuples(LETTERS, LETTERS), max_size=4), LETTERS, st.lists(st.text(" ab_", max_size=12), min_size=20))
+def test_the_library_finds_nothing_with_a_split_that_is_left_out(
+    replacements: list[tuple[str, str]], pattern: str, texts: list[str]
+) -> None:
+    steps = [Replace(before, behind) for before, behind in replacements]
+    if without_idle_splits(steps, [Split(pattern)]):
+        return
+    normalizer = normalizers.Sequence([normalizers.Replace(step.pattern, step.content) for step in steps])
+    for behavior in ("isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"):
+        split = pre_tokenizers.Split(Regex(pattern), behavior)
+        for text in texts:
+            normalized = normalizer.normalize_str(text)
+            pieces = split.pre_tokenize_str(normalized)
+            assert [piece for piece, _ in pieces] == ([normalized] if normalized else [])

@@ -1,0 +1,246 @@
+"""The normalization tables, under the algorithm of UAX #15, give what ``tokenizers`` gives."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import random
+import unicodedata
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from repository import SLOW
+from tokenizers import normalizers
+
+from tokexport.compiler.normalizer.normalization import (
+    NormalizationTables,
+    normalization_tables,
+    quick_check_no_or_maybe,
+)
+from tokexport.model import Dialect, NormalForm
+from tokexport.unicode import property_set
+
+SCALARS = [*range(0xD800), *range(0xE000, 0x110000)]
+# Those of `tokenizers` 0.23.
+FORMS = [form for form in NormalForm if not form.is_of_unicode_17]
+COMPOSING = normalization_tables(NormalForm.NFC)
+JAMO = [
+    0x1100,
+    0x1112,
+    0x1113,
+    0x1161,
+    0x1175,
+    0x1176,
+    0x11A7,
+    0x11A8,
+    0x11C2,
+    0x11C3,
+    0xAC00,
+    0xAC01,
+    0xAC1C,
+    0xD788,
+    0xD7A3,
+]
+
+
+def reference(form: NormalForm, text: str) -> str:
+    normalized: str = getattr(normalizers, form.value)().normalize_str(text)
+    return normalized
+
+
+def reference_of_each(form: NormalForm, texts: list[str]) -> list[str]:
+    """A line feed keeps neighbours apart: it neither decomposes, nor composes, nor is a mark."""
+    answers = reference(form, "\n".join(texts)).split("\n")
+    assert len(answers) == len(texts)
+    return answers
+
+
+def decomposed(code_points: list[int], tables: NormalizationTables) -> list[int]:
+    """Full decomposition, then runs of marks in the order of their classes; marks of one class stay in order."""
+    parts: list[int] = []
+    for code_point in code_points:
+        if 0xAC00 <= code_point <= 0xD7A3:
+            index = code_point - 0xAC00
+            parts += [0x1100 + index // 588, 0x1161 + index % 588 // 28]
+            parts += [0x11A7 + index % 28] if index % 28 else []
+        else:
+            parts += tables.decompositions.get(code_point, (code_point,))
+    runs = itertools.groupby(parts, key=lambda part: part in tables.combining_classes)
+    return [
+        part
+        for marks, run in runs
+        for part in (sorted(run, key=tables.combining_classes.__getitem__) if marks else run)
+    ]
+
+
+def pair_composed(first: int, second: int, tables: NormalizationTables) -> int | None:
+    if 0x1100 <= first <= 0x1112 and 0x1161 <= second <= 0x1175:
+        return 0xAC00 + (first - 0x1100) * 588 + (second - 0x1161) * 28
+    if 0xAC00 <= first <= 0xD7A3 and (first - 0xAC00) % 28 == 0 and 0x11A8 <= second <= 0x11C2:
+        return first + second - 0x11A7
+    return tables.compositions.get((first, second))
+
+
+def composed(code_points: list[int], tables: NormalizationTables) -> list[int]:
+    """Each code point composes with the last starter before it, unless something between them has no lower class, or class 0."""
+    out: list[int] = []
+    starter: int | None = None
+    for code_point in code_points:
+        combining = tables.combining_classes.get(code_point, 0)
+        if starter is not None:
+            between = [tables.combining_classes.get(other, 0) for other in out[starter + 1 :]]
+            both = pair_composed(out[starter], code_point, tables)
+            if both is not None and all(0 < other < combining for other in between):
+                out[starter] = both
+                continue
+        if combining == 0:
+            starter = len(out)
+        out.append(code_point)
+    return out
+
+
+def slow(form: NormalForm, text: str) -> str:
+    tables = normalization_tables(form)
+    parts = decomposed([ord(character) for character in text], tables)
+    if form in (NormalForm.NFC, NormalForm.NFKC):
+        parts = composed(parts, tables)
+    return "".join(map(chr, parts))
+
+
+@functools.cache
+def interesting() -> list[int]:
+    """Code points that take part in some normalization: marks, jamo, composites, their parts, and a few that do not."""
+    tables = normalization_tables(NormalForm.NFKC)
+    pairs = itertools.chain.from_iterable(tables.compositions)
+    plain = [ord(character) for character in "a 1\u00b7\u4e2d\U0001f600"]
+    return sorted(
+        {*tables.combining_classes, *tables.decompositions, *tables.compositions.values(), *pairs, *JAMO, *plain}
+    )
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_scalar_value_becomes_what_the_reference_makes_of_it(form: NormalForm) -> None:
+    alone = [chr(code_point) for code_point in SCALARS if code_point != 0x0A]
+    tables = normalization_tables(form)
+    named = {*tables.decompositions, *tables.combining_classes, *range(0xAC00, 0xD7A4)}  # any other stays what it is
+    expected = [slow(form, character) if ord(character) in named else character for character in alone]
+    assert expected == reference_of_each(form, alone)
+    assert slow(form, "\n") == reference(form, "\n") == "\n"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_pair_that_might_compose_becomes_what_the_reference_makes_of_it(form: NormalForm) -> None:
+    firsts = sorted({first for first, _ in COMPOSING.compositions} | {*JAMO})
+    seconds = sorted({second for _, second in COMPOSING.compositions} | {*JAMO})
+    pairs = [chr(first) + chr(second) for first in firsts for second in seconds]
+    assert [slow(form, pair) for pair in pairs] == reference_of_each(form, pairs)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_two_marks_are_put_in_the_order_of_the_reference(form: NormalForm) -> None:
+    one_of_each = {number: mark for mark, number in reversed(COMPOSING.combining_classes.items())}
+    pairs = [f"a{chr(a)}{chr(b)}" for a in COMPOSING.combining_classes for b in one_of_each.values()]
+    assert [slow(form, pair) for pair in pairs] == reference_of_each(form, pairs)
+
+
+@pytest.mark.skipif(not SLOW, reason="some seventy million pairs")
+def test_no_other_code_point_composes_with_a_second_of_a_composition() -> None:
+    changed = set(interesting()) | {*range(0xAC00, 0xD7A4), *range(0x1100, 0x1200)}
+    for second in sorted({second for _, second in COMPOSING.compositions} | {0x1161, 0x11A8}):
+        pairs = [chr(first) + chr(second) for first in SCALARS if first != 0x0A]
+        expected = [slow(NormalForm.NFC, pair) if ord(pair[0]) in changed else pair for pair in pairs]
+        assert reference_of_each(NormalForm.NFC, pairs) == expected
+
+
+@pytest.mark.skipif(not SLOW, reason="some millions of pairs")
+@pytest.mark.parametrize("first", "aAΑαеाက\u1100가")
+def test_no_other_code_point_composes_with_a_letter(first: str) -> None:
+    pairs = [first + chr(second) for second in SCALARS if second != 0x0A]
+    assert [slow(NormalForm.NFC, pair) for pair in pairs] == reference_of_each(NormalForm.NFC, pairs)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("seed", range(3))
+def test_strings_of_marks_become_what_the_reference_makes_of_them(form: NormalForm, seed: int) -> None:
+    """Blocked and unblocked composition, reordering, marks without a starter."""
+    draw = random.Random(seed)
+    starters = sorted({first for first, _ in COMPOSING.compositions} | {0x61})
+    seconds = sorted({second for _, second in COMPOSING.compositions})
+    marks = sorted(COMPOSING.combining_classes)
+    pools = ([ord(c) for c in "aou"], starters, seconds, marks, seconds, marks, interesting(), JAMO)
+    texts = [
+        "".join(chr(draw.choice(draw.choice(pools))) for _ in range(draw.randint(1, 9)))
+        for _ in range(15_000 if SLOW else 5_000)
+    ]
+    for text, expected in zip(texts, reference_of_each(form, texts), strict=True):
+        assert slow(form, text) == expected, ascii(text)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@settings(max_examples=300 if SLOW else 100, deadline=None)
+@given(text=st.text(st.sampled_from(interesting()).map(chr), max_size=12))
+def test_a_string_alone_becomes_what_the_reference_makes_of_it(form: NormalForm, text: str) -> None:
+    assert slow(form, text) == reference(form, text)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_hangul_becomes_what_the_reference_makes_of_it(form: NormalForm) -> None:
+    texts = ["".join(map(chr, jamo)) for jamo in itertools.product(JAMO, repeat=4 if SLOW else 3)]
+    assert [slow(form, text) for text in texts] == reference_of_each(form, texts)
+    syllables = [chr(syllable) for syllable in range(0xAC00, 0xD7A4)]
+    spelled = reference_of_each(NormalForm.NFD, syllables)
+    assert [slow(form, text) for text in spelled] == reference_of_each(form, spelled)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_string_that_passes_the_quick_check_is_left_alone(form: NormalForm) -> None:
+    tables = normalization_tables(form)
+    stops = quick_check_no_or_maybe(tables)
+    safe = [code_point for code_point in SCALARS if code_point not in stops and code_point != 0x0A]
+    near = [code_point for code_point in interesting() if code_point not in stops]
+    draw = random.Random(7)
+    texts = []
+    for _ in range(30_000 if SLOW else 10_000):
+        points = [draw.choice(draw.choice((near, near, near, safe))) for _ in range(draw.randint(1, 8))]
+        runs = itertools.groupby(points, key=lambda point: point in tables.combining_classes)
+        ordered = [
+            p for marks, run in runs for p in (sorted(run, key=tables.combining_classes.__getitem__) if marks else run)
+        ]
+        texts.append("".join(map(chr, ordered)))
+    texts += [chr(code_point) for code_point in safe]
+    assert reference_of_each(form, texts) == texts
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_quick_check_stops_at_nothing_that_no_string_needs(form: NormalForm) -> None:
+    """Each code point it names is changed, or changes, in some string: alone or behind some first of a composition."""
+    tables = normalization_tables(form)
+    firsts = {second: first for first, second in tables.compositions}
+    for code_point in quick_check_no_or_maybe(tables):
+        before = {0x1161 <= code_point <= 0x1175: 0x1100, 0x11A8 <= code_point <= 0x11C2: 0xAC00}.get(True)
+        before = before or firsts.get(code_point)
+        texts = [chr(code_point)] + ([chr(before) + chr(code_point)] if before else [])
+        assert any(slow(form, text) != text for text in texts), hex(code_point)
+
+
+def test_the_tables_are_those_of_unicode_9() -> None:
+    """Normalization of a character never changes once it is in Unicode: any later database agrees on those of version 9."""
+    known = [int(point) for point in np.flatnonzero(property_set("age=9.0", Dialect.FANCY_REGEX))]
+    for form in (NormalForm.NFD, NormalForm.NFKD):
+        becomes = {point: tuple(map(ord, unicodedata.normalize(form.value, chr(point)))) for point in known}
+        others = {
+            point: parts for point, parts in becomes.items() if parts != (point,) and not 0xAC00 <= point <= 0xD7A3
+        }
+        assert normalization_tables(form).decompositions == others
+    canonical = normalization_tables(NormalForm.NFD)
+    classes = {point: unicodedata.combining(chr(point)) for point in known if point not in canonical.decompositions}
+    assert canonical.combining_classes == {point: number for point, number in classes.items() if number}
+    for (first, second), composite in COMPOSING.compositions.items():
+        assert unicodedata.normalize("NFC", chr(first) + chr(second)) == chr(composite)
+
+
+def test_characters_newer_than_unicode_9_stay_as_they_are() -> None:
+    era = "\u32ff"  # SQUARE ERA NAME REIWA, of Unicode 12.1
+    assert slow(NormalForm.NFKC, era) == reference(NormalForm.NFKC, era) == era

@@ -1,0 +1,124 @@
+"""GRID and the rows of PIDX change nothing but the speed: merges that are made at once are those that could not have come later."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import string
+from pathlib import Path
+
+import pytest
+import random_character_models
+import random_piece_models
+import sentencepiece
+import spec_reader
+from tokenizers import Tokenizer
+
+from tokexport.compiler.merges import byte_pair, pair_grid
+from tokexport.compiler.merges.canonical import canonical_merges
+from tokexport.compiler.merges.first_symbols import first_symbols
+from tokexport.errors import TextError, UnsupportedError
+from tokexport.file.layout import MAX_IDS, UNCROSSED
+from tokexport.file.write import Options, write
+from tokexport.model import BytePairModel
+from tokexport.runtime.tokenizer import load
+from tokexport.sources import read
+from tokexport.sources.sentencepiece.proto import Algorithm
+from tokexport.sources.sentencepiece.serialize import serialize
+
+
+@pytest.fixture
+def every_model_has_a_grid(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In small models all ranks are below the precision of large ones."""
+    monkeypatch.setattr(byte_pair, "FEW_MERGES", -1)
+    monkeypatch.setattr(pair_grid, "PRECISION", 0)
+
+
+def runs(r: random.Random, letters: str) -> str:
+    """Letters that come several times in a row, as they do in lines and in white space; some texts are longer than short pieces are."""
+    times = r.choice([1, 1, 4])
+    return "".join(letter * r.choice([1, 1, 2, 3, 8]) for letter in r.choices(letters, k=r.randint(1, 30))) * times
+
+
+@pytest.mark.usefixtures("every_model_has_a_grid")
+def test_random_models_give_the_ids_and_spans_of_tokenizers(tmp_path: Path) -> None:
+    compared = 0
+    for seed in range(120):
+        r = random.Random(seed)
+        source = random_character_models.tokenizer_json(random_character_models.character_model(seed))
+        path = tmp_path / "tokenizer.json"
+        path.write_text(json.dumps(source), encoding="utf-8")
+        try:
+            content = write(read(path), Options())
+        except UnsupportedError:
+            continue
+        tokenizer, reference = load(content), Tokenizer.from_str(json.dumps(source))
+        for text in [runs(r, "abcde") for _ in range(20)] + [random_character_models.text(r, 24) for _ in range(20)]:
+            try:
+                expected = reference.encode(text)
+            except Exception:  # of the reference: an unknown token that is no token
+                with pytest.raises(TextError):
+                    tokenizer.encode(text)
+                continue
+            assert tokenizer.encode(text) == expected.ids, (seed, text)
+            assert tokenizer.encode_with_offsets(text).offsets == expected.offsets, (seed, text)
+            compared += 1
+    assert compared > 2000
+
+
+@pytest.mark.usefixtures("every_model_has_a_grid")
+def test_where_several_merges_have_one_rank_the_leftmost_is_the_first(tmp_path: Path) -> None:
+    compared = 0
+    for seed in range(300):
+        r = random.Random(seed)
+        model = random_piece_models.piece_model(r)
+        if model.algorithm is not Algorithm.BPE:
+            continue
+        path = tmp_path / "tokenizer.model"
+        path.write_bytes(serialize(model))
+        try:
+            tokenizer = load(write(read(path), Options()))
+        except UnsupportedError:
+            continue
+        library = sentencepiece.SentencePieceProcessor(model_proto=path.read_bytes())
+        for text in [runs(r, "abcx") for _ in range(25)] + [letter * 150 for letter in "abcx"]:
+            assert tokenizer.encode(text) == library.encode(text), (seed, text)
+            compared += 1
+    assert compared > 1000
+
+
+def test_a_large_model_has_both_and_gives_the_ids_of_tokenizers(tmp_path: Path) -> None:
+    r = random.Random(5)
+    letters = string.ascii_lowercase
+    merges = [(a, b) for a, b in itertools.product(letters, letters) if r.random() < 0.8]
+    merges += r.sample([(a + b, c) for (a, b), c in itertools.product(merges, letters)], 12_000)
+    r.shuffle(merges)
+    vocab = {token: number for number, token in enumerate(dict.fromkeys([*letters, *(a + b for a, b in merges)]))}
+    reference = Tokenizer.from_str(
+        json.dumps({"model": {"type": "BPE", "vocab": vocab, "merges": merges}, "added_tokens": []})
+    )
+    path = tmp_path / "tokenizer.json"
+    reference.save(str(path))
+    content = write(read(path), Options())
+    assert {b"GRID", b"PIDX"} <= spec_reader.open_file(content).sections.keys()
+    assert spec_reader.u32(spec_reader.open_file(content).sections[b"PIDX"], 8) == byte_pair.ROW_SHIFT
+    tokenizer = load(content)
+    for length in (*range(1, 70), 300, 5000):
+        text = "".join(r.choices(letters, k=length))
+        assert tokenizer.encode(text) == reference.encode(text).ids
+
+
+def test_a_bound_is_the_least_rank_across_a_boundary() -> None:
+    vocab = {token.encode(): number for number, token in enumerate(["a", "b", "c", "ab", "bc", "abc", "ca"])}
+    rules = [("b", "c"), ("a", "b"), ("ab", "c"), ("c", "a")]
+    ids = [(vocab[left.encode()], vocab[right.encode()], vocab[(left + right).encode()]) for left, right in rules]
+    model = BytePairModel(vocab, tuple(ids))
+    found = pair_grid.pair_grid(canonical_merges(model), first_symbols(model), range(ord("a"), ord("d")))
+    assert found is not None
+    none = MAX_IDS
+    assert found.products.tolist() == [[none, 3, none], [none, none, 4], [6, none, none]]
+    # Of "ab" and "c", and of "a" and "bc", only the second could make "abc": ("ab", "c") never comes up, and is left out.
+    assert (found.bounds == UNCROSSED).tolist() == [[True, False, True], [True, True, False], [False, True, True]]
+    assert found.own.tolist() == [[False, True, False], [False, False, True], [True, False, False]]
+    assert found.first == ord("a")

@@ -1,0 +1,352 @@
+"""The model sees the text that the reference's normalizers and pre-tokenizers make, by the C runtime and by SPEC.md."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import functools
+import itertools
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spec_encoder
+import spec_normalizer
+import spec_reader
+import spec_spans
+import tokenizers
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from reader_samples import BYTE_LEVEL, BYTES, added, byte_characters, document, read_document
+from repository import SLOW
+
+from tokexport.compiler.normalizer.charsmap import charsmap_of
+from tokexport.compiler.normalizer.normalize import normalize
+from tokexport.errors import UnsupportedError
+from tokexport.file.write import write
+from tokexport.model import Append, Charsmap, Prepend, Replace
+from tokexport.runtime.tokenizer import load
+
+SOME = (*range(0x3400), *range(0xA000, 0xAD00), *range(0xF900, 0x10000), *range(0x1D000, 0x1F700))
+SCALARS = (*range(0xD800), *range(0xE000, 0x110000)) if SLOW else SOME
+WHOLE = BYTE_LEVEL | {"use_regex": False}
+CHARSMAP = {
+    "a": "x",
+    "e\u0301": "é",
+    "\u0600": "",
+    "\u00a9": "(c)",
+    "\u3000": " ",
+    "\u0915": "k",
+    "ﬁ": "fi",
+    "\u2163": "IV",
+    "\u1100": "g",
+    "\t": " ",
+    "\r": "",
+    "\U0001f600": ":)",
+    "ab": "AB",
+    "\u0301": "'",
+}
+PRECOMPILED = {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(charsmap_of(CHARSMAP)).decode()}
+
+
+def bert(**changes: bool | None) -> dict[str, Any]:
+    fields = {"clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}
+    return {"type": "BertNormalizer", **fields, **changes}
+
+
+def replace(content: str, **pattern: str) -> dict[str, Any]:
+    return {"type": "Replace", "pattern": pattern, "content": content}
+
+
+NORMALIZERS: dict[str, dict[str, Any]] = {
+    **{name: {"type": name} for name in ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt")},
+    "strip": {"type": "Strip", "strip_left": True, "strip_right": True},
+    "strip left": {"type": "Strip", "strip_left": True, "strip_right": False},
+    "strip right": {"type": "Strip", "strip_left": False, "strip_right": True},
+    "strip nothing": {"type": "Strip", "strip_left": False, "strip_right": False},
+    "one character": replace("\u2581", String=" "),
+    "a character away": replace("", String="a"),
+    "two characters": replace("é", String="``"),
+    "spaces": replace(" ", Regex=" {2,}"),
+    "far in vain": replace("<>", Regex="[ab]+!|[ab]{2}"),
+    "at the end": replace("", Regex=r"\s+$"),
+    "prepend": {"type": "Prepend", "prepend": "\u2581"},
+    "precompiled": PRECOMPILED,
+    "without accents": {"type": "Sequence", "normalizers": [{"type": "NFKD"}, {"type": "StripAccents"}]},
+    "lower without accents": {
+        "type": "Sequence",
+        "normalizers": [{"type": "NFD"}, {"type": "Lowercase"}, {"type": "StripAccents"}],
+    },
+    "bert": bert(),
+    "bert cased": bert(lowercase=False),
+    "bert accents": bert(strip_accents=True, lowercase=False, clean_text=False),
+    "bert lower": bert(strip_accents=False, handle_chinese_chars=False),
+}
+PRE_TOKENIZERS: dict[str, dict[str, Any]] = {
+    **{
+        f"metaspace {scheme}{'' if cut else ' whole'}": {
+            "type": "Metaspace",
+            "replacement": "\u2581",
+            "prepend_scheme": scheme,
+            "split": cut,
+        }
+        for scheme in ("always", "never")
+        for cut in (True, False)
+    },
+    "old metaspace": {"type": "Metaspace", "replacement": "_", "str_rep": "_", "add_prefix_space": True},
+    "white space": {"type": "WhitespaceSplit"},
+    "scripts": {"type": "UnicodeScripts"},
+    "digits": {"type": "Digits", "individual_digits": False},
+    "bert": {"type": "BertPreTokenizer"},
+}
+FIRST = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "first", "split": True}
+
+CHARACTERS = st.one_of(
+    st.sampled_from(
+        "aabbcAB  \t\r\n!`_12\u2581éÉßİ中国かがカー가\u1100\u1161\u11a8\x00\x01\x7f\x9f\xad\u3000\u00a0\u0085\ufeff\u200b\u200d"
+    ),
+    st.sampled_from(
+        "\u0301\u0323\u0345\u0600\u00a9\u0915\u094d\u0903\U0001f600\U0001f1e6\ufb01\u2163\ufdfa\u2028\u3099\u1e9e"
+    ),
+    st.characters(exclude_categories=["Cs"]),
+)
+TEXTS = st.lists(CHARACTERS, max_size=24).map("".join)
+
+
+@functools.cache
+def merged() -> dict[str, Any]:
+    """A model whose merges tell where the pieces end: any two of some bytes merge."""
+    spelled = byte_characters()
+    pool = [spelled[byte] for byte in sorted(set(b" abAB_1!" + "\u2581é中".encode()))]
+    pairs = [[left, right] for left, right in itertools.product(pool, pool)]
+    vocab = BYTES | {left + right: 256 + number for number, (left, right) in enumerate(pairs)}
+    return {"vocab": vocab, "merges": pairs}
+
+
+def source(
+    normalizers: Sequence[Any], pre_tokenizers: Sequence[Any], added_tokens: Sequence[Any] = ()
+) -> dict[str, Any]:
+    parts = [*pre_tokenizers, WHOLE]
+    return document(
+        normalizer={"type": "Sequence", "normalizers": list(normalizers)} if normalizers else None,
+        pre_tokenizer={"type": "Sequence", "pretokenizers": parts},
+        added_tokens=list(added_tokens),
+        model=merged(),
+    )
+
+
+class Both:
+    """A source in the reference and in a file, which the C runtime reads, and the slow reader of SPEC.md."""
+
+    def __init__(self, fields: dict[str, Any], folder: Path) -> None:
+        data = write(read_document(fields, folder))
+        self._reference = tokenizers.Tokenizer.from_str(json.dumps(fields))
+        self._runtime = load(data)
+        self._spec = spec_reader.open_file(data)
+
+    def check(self, text: str, *, slow: bool = True) -> None:
+        expected = self._reference.encode(text, add_special_tokens=False).ids
+        assert self._runtime.encode(text, allowed_special="all") == expected, ascii(text)
+        if slow:
+            assert spec_encoder.encode(self._spec, text.encode(), special=True) == expected, ascii(text)
+
+
+@pytest.mark.parametrize("name", NORMALIZERS)
+def test_every_scalar_value_is_normalized_as_in_the_reference(name: str, tmp_path: Path) -> None:
+    both = Both(source([NORMALIZERS[name]], []), tmp_path)
+    scalars = [chr(point) for point in SCALARS]
+    for start in range(0, len(scalars), 0x4000):
+        both.check("x".join(scalars[start : start + 0x4000]), slow=False)
+
+
+@settings(max_examples=40 if SLOW else 14, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    chain=st.lists(st.sampled_from(sorted(NORMALIZERS)), min_size=1, max_size=4),
+    words=st.lists(st.sampled_from(sorted(PRE_TOKENIZERS)), max_size=3),
+    texts=st.lists(TEXTS, min_size=6, max_size=6),
+)
+def test_any_steps_in_a_row_make_what_the_reference_makes(
+    chain: list[str], words: list[str], texts: list[str], tmp_path: Path
+) -> None:
+    both = Both(source([NORMALIZERS[name] for name in chain], [PRE_TOKENIZERS[name] for name in words]), tmp_path)
+    for text in texts:
+        both.check(text)
+
+
+@settings(max_examples=12 if SLOW else 6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    words=st.lists(st.sampled_from(sorted(PRE_TOKENIZERS)), max_size=2),
+    behind=st.lists(st.sampled_from(sorted(PRE_TOKENIZERS)), max_size=1),
+    texts=st.lists(TEXTS, min_size=8, max_size=8),
+)
+def test_a_prefix_for_the_first_piece_stands_at_the_start_of_the_input_alone(
+    words: list[str], behind: list[str], texts: list[str], tmp_path: Path
+) -> None:
+    words = [name for name in words if not name.startswith(("metaspace always", "old"))]
+    parts = [*(PRE_TOKENIZERS[name] for name in words), FIRST, *(PRE_TOKENIZERS[name] for name in behind)]
+    both = Both(source([], parts, [added("<s>", 9999, special=True)]), tmp_path)
+    for text in texts:
+        both.check(text)
+        both.check(text[:3] + "<s>" + text[3:])
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    name=st.sampled_from(sorted(NORMALIZERS)),
+    content=st.sampled_from(["É!", "a\u0301", "AB", "``", "x y", "中"]),
+    flags=st.fixed_dictionaries({flag: st.booleans() for flag in ("single_word", "lstrip", "rstrip", "normalized")}),
+    texts=st.lists(TEXTS, min_size=4, max_size=4),
+)
+def test_added_tokens_are_found_under_their_normalized_content(
+    name: str, content: str, flags: dict[str, bool], texts: list[str], tmp_path: Path
+) -> None:
+    try:
+        both = Both(source([NORMALIZERS[name]], [], [added(content, 9999, **flags)]), tmp_path)
+    except UnsupportedError:
+        return  # an added token that is in the vocabulary and decodes to something else
+    for text in texts:
+        both.check(text[:4] + content + text[4:])
+        both.check(text[:4] + " " + content + " " + text[4:] + content)
+
+
+@pytest.mark.parametrize("name", NORMALIZERS)
+def test_long_texts_are_normalized_block_by_block(name: str, tmp_path: Path) -> None:
+    both = Both(source([NORMALIZERS[name]], [PRE_TOKENIZERS["white space"]]), tmp_path)
+    both.check("The quick brown fox, \t ``jumps``  over a lazy dog! É\u0301 " * (2000 if SLOW else 700), slow=False)
+    both.check("ab" * (20_000 if SLOW else 9_000), slow=False)
+    both.check(" " * 20_000, slow=False)
+
+
+@pytest.mark.parametrize(
+    ("steps", "text", "expected"),
+    [
+        ((Append("\u2581"),), "a b", "a b\u2581"),
+        ((Append("x"),), "", ""),
+        ((Prepend("\u2581", unless_present=True),), "\u2581a", "\u2581a"),
+        ((Charsmap(charsmap_of({"a": "b", "aa": "c"}), by_grapheme=False),), "aaa", "cb"),
+        ((Charsmap(charsmap_of({"a": "b"}), by_grapheme=False, protected=("<a>", "<a")),), "a<a><aa", "b<a><ab"),
+        ((Charsmap(charsmap_of({"<": "x", "é": ""}), by_grapheme=False, protected=("é<",)),), "é<é<<é", "é<é<x"),
+        ((Charsmap(charsmap_of({"e\u0301": "é"}), by_grapheme=False),), "e\u0301\u0302e", "é\u0302e"),
+        ((Charsmap(charsmap_of({}), by_grapheme=False, protected=("  ",), collapses=True),), "  a   b  ", "a  b  "),
+        ((Charsmap(charsmap_of({"x": " b  "}), by_grapheme=False, collapses=True),), " xx a", "b  b  a"),
+        ((Charsmap(charsmap_of({"x": ""}), by_grapheme=False, collapses=True),), "x a x b", "a b"),
+        ((Replace("a", "b"), Replace("b", "")), "cab", "c"),
+    ],
+)
+def test_what_tokenizers_has_no_part_for(steps: Any, text: str, expected: str, tmp_path: Path) -> None:
+    assert normalize(text, steps) == expected
+    model = dataclasses.replace(read_document(source([], []), tmp_path), normalizer=steps)
+    data = write(model)
+    tokenizer = load(data)
+    ids = tokenizer.encode(text)
+    assert tokenizer.decode_bytes(ids).decode() == expected
+    file = spec_reader.open_file(data)
+    assert spec_encoder.encode(file, text.encode()) == ids
+    found = tokenizer.encode_with_offsets(text)
+    assert [*zip(found.ids, found.offsets, strict=True)] == spec_spans.encode_spans(file, text.encode())
+
+
+@pytest.mark.parametrize("name", ["NFC", "NFKD", "Lowercase", "one character", "prepend", "precompiled"])
+def test_a_prefix_for_the_first_piece_behind_a_normalizer_that_keeps_the_start(name: str, tmp_path: Path) -> None:
+    fields = source([NORMALIZERS[name]], [FIRST])
+    both = Both(fields, tmp_path)
+    assert not goes_by_source(fields, tmp_path)
+    for text in ["", "a b", " a", "\u0130 b", "\r\na", "\u0600a b", "\ufb01 a", "\u0301\u0323a b", "é\u2581"]:
+        both.check(text)
+
+
+def goes_by_source(fields: dict[str, Any], folder: Path) -> bool:
+    ops = spec_reader.open_file(write(read_document(fields, folder))).ops
+    return any(op.flags & spec_normalizer.FIRST_SOURCE for op in ops)
+
+
+@pytest.mark.parametrize(
+    ("normalizers", "words", "tokens"),
+    [
+        ([NORMALIZERS["strip left"]], [FIRST], []),
+        ([NORMALIZERS["bert lower"]], [FIRST], []),
+        ([NORMALIZERS["two characters"]], [FIRST], []),
+        ([NORMALIZERS["Lowercase"]], [PRE_TOKENIZERS["digits"], FIRST], []),
+        ([NORMALIZERS["Lowercase"]], [FIRST], [added("xy", 9999, normalized=True)]),
+        ([], [FIRST, PRE_TOKENIZERS["digits"], FIRST], []),
+    ],
+)
+def test_a_prefix_for_the_first_piece_goes_by_its_source_where_its_place_does_not_tell(
+    normalizers: Any, words: Any, tokens: Any, tmp_path: Path
+) -> None:
+    fields = source(normalizers, words, tokens)
+    both = Both(fields, tmp_path)
+    assert goes_by_source(fields, tmp_path)
+    for text in [
+        "",
+        "a b",
+        " a",
+        "  a b",
+        "\u0130 b",
+        "\x00a b",
+        "\x00 a",
+        "``a ``b",
+        "é a",
+        "\ufb01 a",
+        "1 a",
+        "xy a",
+        "İxy1a",
+    ]:
+        both.check(text)
+
+
+@settings(max_examples=300 if SLOW else 6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    chain=st.lists(st.sampled_from(sorted(NORMALIZERS)), max_size=3),
+    before=st.lists(st.sampled_from(sorted(PRE_TOKENIZERS)), max_size=2),
+    scheme=st.sampled_from([FIRST, FIRST | {"split": False}]),
+    behind=st.lists(st.sampled_from([*sorted(PRE_TOKENIZERS), "first"]), max_size=2),
+    content=st.sampled_from([None, "AB", "\u2581", "a"]),
+    normalized=st.booleans(),
+    texts=st.lists(TEXTS, min_size=8, max_size=8),
+)
+def test_a_prefix_for_the_first_piece_behind_anything(
+    chain: list[str],
+    before: list[str],
+    scheme: dict[str, Any],
+    behind: list[str],
+    content: str | None,
+    normalized: bool,
+    texts: list[str],
+    tmp_path: Path,
+) -> None:
+    words = [
+        *(PRE_TOKENIZERS[name] for name in before),
+        scheme,
+        *((PRE_TOKENIZERS | {"first": FIRST})[name] for name in behind),
+    ]
+    tokens = [] if content is None else [added(content, 9999, normalized=normalized)]
+    try:
+        both = Both(source([NORMALIZERS[name] for name in chain], words, tokens), tmp_path)
+    except UnsupportedError:
+        return  # an added token of which nothing is left
+    for text in texts:
+        both.check(text)
+        both.check(text[:3] + (content or "") + text[3:])
+
+
+def test_an_empty_prefix_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match="empty text"):
+        read_document(source([{"type": "Prepend", "prepend": ""}], []), tmp_path)
+
+
+def test_an_added_token_of_which_nothing_is_left_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match="the normalizer leaves nothing"):
+        read_document(source([NORMALIZERS["strip"]], [], [added("  ", 9999, normalized=True)]), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "damage", [b"\x08\0\0\0" + bytes(4), b"\xff\xff\xff\x7f" + bytes(8), charsmap_of({"a": "b"})[:-2] + b"\xff\0"]
+)
+def test_a_damaged_charsmap_is_refused(damage: bytes, tmp_path: Path) -> None:
+    fields = {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(damage).decode()}
+    model = read_document(source([fields], []), tmp_path)
+    with pytest.raises(UnsupportedError, match="precompiled charsmap"):
+        write(model)

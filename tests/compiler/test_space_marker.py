@@ -1,0 +1,211 @@
+"""Exchanging spaces and U+2581 makes an equivalent tokenizer, and is left out where it would not."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from repository import SLOW
+from tokenizers import Tokenizer
+
+from tokexport.compiler.passes.swap_space_marker import keep_spaces
+from tokexport.file.write import Options, write
+from tokexport.model import (
+    AddedToken,
+    Behavior,
+    BytePairModel,
+    CharacterSymbols,
+    CharacterTest,
+    NormalForm,
+    NormalizerStep,
+    Prepend,
+    PreTokenizerStep,
+    Provenance,
+    Reference,
+    Replace,
+    Split,
+    Token,
+    TokenizerModel,
+)
+from tokexport.runtime.tokenizer import Tokenizer as OurTokenizer
+from tokexport.runtime.tokenizer import load
+from tokexport.sources import read
+
+MARK = "\u2581"
+REPLACE = {"type": "Replace", "pattern": {"String": " "}, "content": MARK}
+PREPEND = {"type": "Prepend", "prepend": MARK}
+METASPACE = {"type": "Metaspace", "replacement": MARK, "prepend_scheme": "always", "split": True}
+# Normalizers and pre-tokenizers as they are shipped: Llama-2, Gemma-3, Metaspace, and steps behind the replacement.
+PARTS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
+    "llama": ([PREPEND, REPLACE], []),
+    "gemma": (
+        [REPLACE],
+        [{"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False}],
+    ),
+    "metaspace": ([], [METASPACE]),
+    "first": ([], [{**METASPACE, "prepend_scheme": "first", "split": False}]),
+    "digits": ([REPLACE], [{"type": "Digits", "individual_digits": True}]),
+    "twice": ([REPLACE, {"type": "Replace", "pattern": {"String": MARK + "a"}, "content": " b"}, PREPEND], [METASPACE]),
+    "spaces split": ([], [{"type": "WhitespaceSplit"}, METASPACE]),
+    "white space behind": ([REPLACE], [{"type": "WhitespaceSplit"}]),
+    "compatibility": ([REPLACE, {"type": "NFKC"}], []),
+    "words behind": (
+        [REPLACE],
+        [{"type": "Split", "pattern": {"Regex": r"\S+"}, "behavior": "Isolated", "invert": False}],
+    ),
+}
+TOKENS = ["<unk>", *"ab12 .\n", MARK, MARK + "a", MARK + MARK, "ab", MARK + "ab", "a" + MARK, "a b", " a", "." + MARK]
+MERGES = [(MARK, "a"), (MARK, MARK), ("a", "b"), (MARK + "a", "b"), ("a", MARK), (" ", "a"), (".", MARK)]
+
+
+def source(name: str, **fields: Any) -> dict[str, Any]:
+    normalizers, pre_tokenizers = PARTS[name]
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [],
+        "normalizer": {"type": "Sequence", "normalizers": normalizers},
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": pre_tokenizers},
+        "post_processor": None,
+        "decoder": {"type": "Replace", "pattern": {"String": MARK}, "content": " "},
+        "model": {
+            "type": "BPE",
+            "unk_token": "<unk>",
+            "fuse_unk": True,
+            "byte_fallback": False,
+            "vocab": {token: number for number, token in enumerate(TOKENS)},
+            "merges": [list(pair) for pair in MERGES],
+        },
+        **fields,
+    }
+
+
+def added(id: int, content: str, **flags: bool) -> dict[str, Any]:
+    names = ("single_word", "lstrip", "rstrip", "normalized", "special")
+    return {"id": id, "content": content, **{name: flags.get(name, False) for name in names}}
+
+
+def both(fields: dict[str, Any], folder: Path) -> tuple[Tokenizer, OurTokenizer, TokenizerModel]:
+    path = folder / "tokenizer.json"
+    path.write_text(json.dumps(fields), encoding="utf-8")
+    model = read(path)
+    return Tokenizer.from_str(json.dumps(fields)), load(write(model, Options())), model
+
+
+TEXTS = st.lists(
+    st.sampled_from([*TOKENS[1:], "  ", "\u00a0", "\u3000", "\u00b4", "x", "<m>", MARK + "<m>"]), max_size=12
+).map("".join)
+
+
+@pytest.mark.parametrize("name", PARTS)
+@pytest.mark.parametrize("strips", [False, True])
+def test_the_ids_are_those_of_the_reference(name: str, strips: bool, tmp_path_factory: pytest.TempPathFactory) -> None:
+    tokens = [
+        added(len(TOKENS), "<m>", normalized=True, lstrip=strips, rstrip=strips),
+        added(len(TOKENS) + 1, "b 1", normalized=True),
+        added(len(TOKENS) + 2, "2" + MARK, normalized=False, lstrip=strips),
+    ]
+    reference, ours, _ = both(source(name, added_tokens=tokens), tmp_path_factory.mktemp("source"))
+
+    @settings(max_examples=300 if SLOW else 100, deadline=None)
+    @given(text=TEXTS)
+    def same(text: str) -> None:
+        assert ours.encode(text, allowed_special="all") == reference.encode(text).ids
+
+    same()
+
+
+@pytest.mark.parametrize("name", ["llama", "gemma", "metaspace", "first", "digits", "twice", "spaces split"])
+def test_spaces_stay_spaces_where_they_can(name: str, tmp_path: Path) -> None:
+    _, _, model = both(source(name), tmp_path)
+    kept = keep_spaces(model)
+    assert kept.model.vocab[b" ab"] == model.model.vocab[(MARK + "ab").encode()]
+    assert kept.tokens == model.tokens
+
+
+@pytest.mark.parametrize("name", ["white space behind", "compatibility", "words behind"])
+def test_what_tells_the_two_apart_by_more_than_a_text_keeps_them(name: str, tmp_path: Path) -> None:
+    _, _, model = both(source(name), tmp_path)
+    assert keep_spaces(model) is model
+
+
+def small(
+    normalizer: tuple[NormalizerStep, ...] = (), splits: tuple[PreTokenizerStep, ...] = (), **fields: Any
+) -> TokenizerModel:
+    vocab = {b" ": 0, MARK.encode(): 1, b"a": 2}
+    unk_id = fields.pop("unk_id", 2)
+    model = BytePairModel(vocab, (), unk_id=unk_id, characters=CharacterSymbols(**fields.pop("characters", {})))
+    tokens = tuple(Token(content) for content in vocab)
+    return TokenizerModel(
+        tokens, model, Reference.TOKENIZERS, Provenance("test"), normalizer=normalizer, splits=splits, **fields
+    )
+
+
+def test_every_step_behind_the_replacement_is_exchanged() -> None:
+    model = small(
+        (Prepend(MARK), Replace(" ", MARK), Replace(MARK * 2, " ")),
+        (Split(" ", Behavior.REMOVED), Prepend(MARK, unless_present=True), Split(CharacterTest.NUMERIC)),
+    )
+    kept = keep_spaces(model)
+    assert kept.normalizer == (Prepend(" "), Replace(MARK, " "), Replace("  ", MARK))
+    assert kept.splits == (
+        Split(MARK, Behavior.REMOVED),
+        Prepend(" ", unless_present=True),
+        Split(CharacterTest.NUMERIC),
+    )
+    assert kept.model.vocab == {MARK.encode(): 0, b" ": 1, b"a": 2}
+    assert keep_spaces(kept) is kept
+
+
+def test_a_mark_that_is_added_only_where_there_is_none_stays_what_it_is() -> None:
+    kept = keep_spaces(small((Prepend(MARK, unless_present=True), Replace(" ", MARK))))
+    assert kept.normalizer == (Prepend(MARK, unless_present=True), Replace(MARK, " "))
+
+
+def test_an_added_token_that_is_looked_for_as_it_is_is_exchanged_too() -> None:
+    tokens = (AddedToken(3, MARK + "b", normalized=True, verbatim=True), AddedToken(4, MARK + "c", normalized=True))
+    model = small((Replace(" ", MARK),), added_tokens=tokens)
+    model = replace(model, tokens=(*model.tokens, Token(b" b"), Token(b" c")))
+    assert [token.content for token in keep_spaces(model).added_tokens] == [" b", MARK + "c"]
+    tokenizer = load(write(model, Options()))
+    assert tokenizer.encode("a b ca") == [2, 3, 4, 2]
+    assert tokenizer.encode(f"a{MARK}b a") == [2, 3, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        small((Replace(" ", "_"),)),
+        small((Replace(" ", MARK, literal=False),)),
+        small((Replace(" ", MARK), NormalForm.NFKD)),
+        small((Replace(" ", MARK),), (Split(r"\s"),)),
+        small((Replace(" ", MARK),), (Split("a|b"),)),
+        small((Replace(" ", MARK),), (Split(CharacterTest.WHITESPACE),)),
+        small((Replace(" ", MARK),), added_tokens=(AddedToken(2, "a", lstrip=True, normalized=True),)),
+        small((Replace(" ", MARK),), characters={"suffix": b"</w>"}),
+        small((Replace(" ", MARK),), characters={"of_bytes": True}),
+        # The reference's spans behind a character that is left out are off by its bytes, of which the mark has three.
+        small((Replace(" ", MARK),), unk_id=None),
+    ],
+)
+def test_it_is_left_out_where_it_might_change_an_id(model: TokenizerModel) -> None:
+    assert keep_spaces(model) is model
+
+
+def test_a_mark_that_becomes_its_bytes_stays_a_mark() -> None:
+    vocab = {b"a": 0, b" ": 1}
+    characters = CharacterSymbols(byte_ids=(0,) * 256)
+    model = TokenizerModel(
+        tuple(Token(content) for content in vocab),
+        BytePairModel(vocab, (), characters=characters),
+        Reference.TOKENIZERS,
+        Provenance("test"),
+        normalizer=(Replace(" ", MARK),),
+    )
+    assert keep_spaces(model) is model

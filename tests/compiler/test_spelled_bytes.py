@@ -1,0 +1,199 @@
+"""What stands behind ByteLevel and has to see the characters of GPT-2's alphabet sees them: ids and offsets are the reference's."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spec_encoder
+import spec_reader
+import spec_spans
+import tokenizers
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from reader_samples import added, byte_characters, document, read_document
+from repository import SLOW
+
+from tokexport.compiler.normalizer.normalize import normalize
+from tokexport.errors import NotBytesError, UnsupportedError
+from tokexport.file.write import write
+from tokexport.model import SpellBytes
+from tokexport.runtime.tokenizer import load
+from tokexport.sources.json_node import Node
+from tokexport.sources.tokenizer_json.normalizer import read_normalizer
+
+Json = dict[str, Any]
+LETTERS = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+WORDS = LETTERS | {"use_regex": True}
+SPACED = LETTERS | {"add_prefix_space": True}
+ALPHABET = byte_characters()
+# What merges: a few letters, the letters of spaces and of bytes of é, ▁ and 中, and what a second mapping makes of those.
+POOL = [*"abAB1.\u2581 ", *(ALPHABET[byte] for byte in " \n\xc3\xa9\xe2\x96\x81\xe4\xb8\xad\xc4\xa0".encode("latin-1"))]
+PAIRS = [left + right for left, right in itertools.product(POOL, POOL)]
+VOCAB = {token: number for number, token in enumerate(dict.fromkeys(["[UNK]", *POOL, *ALPHABET, *PAIRS]))}
+
+
+def metaspace(scheme: str, split: bool = True) -> Json:
+    return {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": scheme, "split": split}
+
+
+def replace(content: str, **pattern: str) -> Json:
+    return {"type": "Replace", "pattern": pattern, "content": content}
+
+
+NORMALIZERS: list[Json] = [
+    *({"type": name} for name in ("ByteLevel", "NFC", "NFD", "NFKD", "Lowercase", "StripAccents", "Nmt")),
+    {"type": "Prepend", "prepend": "\u2581"},
+    {"type": "Strip", "strip_left": True, "strip_right": True},
+    {
+        "type": "BertNormalizer",
+        "clean_text": True,
+        "handle_chinese_chars": True,
+        "strip_accents": None,
+        "lowercase": True,
+    },
+    replace(" ", String="\u0120"),
+    replace("\u2581", Regex="[\u0100-\u0143]+"),
+]
+PRE_TOKENIZERS: list[Json] = [
+    *({"type": name} for name in ("UnicodeScripts", "Whitespace", "BertPreTokenizer")),
+    *(metaspace(scheme, split) for scheme in ("always", "never") for split in (True, False)),
+    {"type": "Digits", "individual_digits": True},
+    {"type": "Split", "pattern": {"Regex": "\u0120|[a-z]+"}, "behavior": "MergedWithNext", "invert": False},
+    *(LETTERS, WORDS, SPACED),
+]
+
+
+def bpe(**options: Any) -> Json:
+    fields = {"continuing_subword_prefix": None, "end_of_word_suffix": None, "fuse_unk": False, "byte_fallback": False}
+    merges = [list(pair) for pair in itertools.product(POOL, POOL)]
+    return {"type": "BPE", "unk_token": None, **fields, "vocab": VOCAB, "merges": merges, **options}
+
+
+FALLBACK = {f"<0x{byte:02X}>": 1000 + byte for byte in range(256)}
+SUFFIXED = {token + "\u2581": 2000 + number for number, token in enumerate(VOCAB)}
+PREFIXED = {"中" + token: 2000 + number for number, token in enumerate(VOCAB)}
+MODELS: dict[str, Json] = {
+    "plain": bpe(),
+    "unknown": bpe(
+        vocab={token: number for token, number in VOCAB.items() if token != "\u0120"}, unk_token="[UNK]", merges=[]
+    ),
+    "suffix": bpe(vocab=VOCAB | SUFFIXED, end_of_word_suffix="\u2581", merges=[["a", "b\u2581"], ["a", "b"]]),
+    "fallback": bpe(vocab={token: number for token, number in VOCAB.items() if token not in "ab\u00c3"} | FALLBACK)
+    | {"byte_fallback": True, "merges": []},
+    "unigram": {
+        "type": "Unigram",
+        "unk_id": 0,
+        "byte_fallback": True,
+        "vocab": [[token, -float(number % 7)] for number, token in enumerate([*VOCAB, *FALLBACK])],
+    },
+    "wordpiece": {
+        "type": "WordPiece",
+        "unk_token": "[UNK]",
+        "continuing_subword_prefix": "中",
+        "max_input_chars_per_word": 100,
+        "vocab": VOCAB | PREFIXED,
+    },
+}
+PARTS = st.sampled_from(
+    [*"aabbAB1. \n\t\u2581éÉ中가", "  ", "ab", "\u0120", "\u010a", "\u00a0", "\u0301", "ﬁ", "😀", "<T>", "\x7f\xad\xa1"]
+)
+TEXTS = st.lists(PARTS, max_size=14).map("".join)
+
+
+def source(normalizers: Sequence[Json], pre_tokenizers: Sequence[Json], model: Json, **more: Any) -> Json:
+    fields = document(
+        normalizer={"type": "Sequence", "normalizers": list(normalizers)},
+        pre_tokenizer={"type": "Sequence", "pretokenizers": list(pre_tokenizers)},
+        **more,
+    )
+    return fields | {"model": model}
+
+
+def check(fields: Json, texts: Sequence[str], folder: Path) -> None:
+    reference = tokenizers.Tokenizer.from_str(json.dumps(fields))
+    data = write(read_document(fields, folder))
+    runtime, spec = load(data), spec_reader.open_file(data)
+    for text in texts:
+        try:
+            expected = reference.encode(text, add_special_tokens=False)
+        except BaseException:  # the library panics
+            continue
+        encoding = runtime.encode_with_offsets(text, allowed_special="all")
+        assert list(encoding.ids) == expected.ids, ascii(text)
+        assert [tuple(span) for span in encoding.offsets] == expected.offsets, ascii(text)
+        assert spec_encoder.encode(spec, text.encode(), special=True) == expected.ids, ascii(text)
+        if fields["model"]["type"] == "BPE":
+            assert [id for id, *_ in spec_spans.locate(spec, text.encode(), special=True)] == expected.ids, ascii(text)
+
+
+@settings(max_examples=300 if SLOW else 6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    before=st.lists(st.sampled_from(NORMALIZERS[1:]), max_size=1),
+    behind=st.lists(st.sampled_from(NORMALIZERS), min_size=1, max_size=3),
+    words=st.lists(st.sampled_from(PRE_TOKENIZERS), max_size=3),
+    name=st.sampled_from(sorted(MODELS)),
+    texts=st.lists(TEXTS, min_size=8, max_size=8),
+)
+def test_normalizers_behind_the_byte_level_normalizer(
+    before: list[Json], behind: list[Json], words: list[Json], name: str, texts: list[str], tmp_path: Path
+) -> None:
+    check(source([*before, {"type": "ByteLevel"}, *behind], words, MODELS[name]), texts, tmp_path)
+
+
+@settings(max_examples=300 if SLOW else 9, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    before=st.lists(st.sampled_from(PRE_TOKENIZERS), max_size=2),
+    level=st.sampled_from([LETTERS, WORDS, SPACED]),
+    behind=st.lists(st.sampled_from(PRE_TOKENIZERS), max_size=3),
+    name=st.sampled_from(sorted(MODELS)),
+    texts=st.lists(TEXTS, min_size=8, max_size=8),
+)
+def test_pre_tokenizers_and_models_behind_byte_level(
+    before: list[Json], level: Json, behind: list[Json], name: str, texts: list[str], tmp_path: Path
+) -> None:
+    check(source([], [*before, level, *behind], MODELS[name]), texts, tmp_path)
+
+
+@settings(max_examples=300 if SLOW else 6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    behind=st.lists(st.sampled_from(NORMALIZERS), max_size=1),
+    content=st.sampled_from(["<T>", "ab", " a", "é", "\u0120", ". ", "中"]),
+    flags=st.fixed_dictionaries({flag: st.booleans() for flag in ("single_word", "lstrip", "rstrip", "normalized")}),
+    texts=st.lists(TEXTS, min_size=8, max_size=8),
+)
+def test_added_tokens_are_looked_for_in_the_alphabet(
+    behind: list[Json], content: str, flags: dict[str, bool], texts: list[str], tmp_path: Path
+) -> None:
+    token = added(content, 9999, **flags)
+    fields = source([{"type": "ByteLevel"}, *behind], [], MODELS["plain"], added_tokens=[token])
+    try:
+        read_document(fields, tmp_path)
+    except UnsupportedError as error:
+        assume("leaves nothing" not in error.supported)
+    check(fields, [text[:3] + content + " " + text[3:] for text in texts], tmp_path)
+
+
+def test_the_whole_alphabet_is_spelled_and_trimmed_spans_are_the_references(tmp_path: Path) -> None:
+    text = "".join(map(chr, (*range(0x180), 0x7FF, 0x800, 0xFFFF, 0x10000, 0x10FFFF)))
+    model = {"type": "WordLevel", "unk_token": "[UNK]", "vocab": VOCAB}
+    pieces = {"type": "Split", "pattern": {"Regex": "."}, "behavior": "Isolated", "invert": False}
+    check(source([{"type": "ByteLevel"}, {"type": "NFC"}], [pieces], model, post_processor=SPACED), [text], tmp_path)
+    assert normalize(text, (SpellBytes(),)) == "".join(ALPHABET[byte] for byte in text.encode())
+
+
+def test_only_what_needs_the_alphabet_gets_it(tmp_path: Path) -> None:
+    for parts, spelled in (([WORDS], False), ([WORDS, metaspace("never")], True)):
+        model = read_document(source([], parts, MODELS["plain"]), tmp_path)
+        assert any(isinstance(step, SpellBytes) for step in model.splits) == spelled
+
+
+def test_on_bytes_it_is_refused() -> None:
+    node = Node("x", "normalizer", {"type": "Sequence", "normalizers": [{"type": "ByteLevel"}, {"type": "NFC"}]})
+    with pytest.raises(NotBytesError, match="nothing may follow"):
+        read_normalizer(node)
+    assert len(read_normalizer(node, spelled=True).steps) == 2

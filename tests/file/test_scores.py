@@ -1,0 +1,87 @@
+"""Scores are -ln(rank + 1) for each token that a merge makes, and -1e6 for the others."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from construct import Array
+
+from tokexport.file.layout import SCORE, Header, Section, Tag
+from tokexport.file.write import Options, write
+from tokexport.model import BytePairModel, Provenance, Reference, Token, TokenizerModel
+
+
+def section(content: bytes, tag: bytes) -> bytes | None:
+    header = Header.parse(content)
+    for entry in Array(header.section_count, Section).parse(content[Header.sizeof() :]):
+        if entry.tag == tag:
+            return content[entry.offset : entry.offset + entry.size]
+    return None
+
+
+def scores(content: bytes) -> list[float]:
+    found = section(content, Tag.SCORES)
+    assert found is not None
+    return np.frombuffer(found, SCORE).tolist()
+
+
+def bytes_and(*merged: bytes) -> dict[bytes, int]:
+    return {content: index for index, content in enumerate([*(bytes([byte]) for byte in range(256)), *merged])}
+
+
+def model(vocab: dict[bytes, int], merges: tuple[tuple[int, int, int], ...] | None) -> TokenizerModel:
+    tokens = tuple(Token(content) for content in sorted(vocab, key=vocab.__getitem__))
+    return TokenizerModel(tokens, BytePairModel(vocab, merges), Reference.TOKENIZERS, Provenance("test"))
+
+
+def exported_by_small_runtimes(vocab: dict[bytes, int], merges: list[tuple[bytes, bytes]]) -> list[float]:
+    """What the exporters of small C and Rust runtimes mean: the rank of the merge that makes the token, else the default."""
+    ranks = {left + right: rank for rank, (left, right) in enumerate(merges)}
+    expected = [-math.log(ranks[content] + 1) if content in ranks else -1e6 for content in vocab]
+    return np.array(expected, np.float64).astype(np.float32).tolist()
+
+
+def test_a_merged_token_has_the_negative_logarithm_of_its_rank() -> None:
+    vocab = bytes_and(b"he", b"ll", b"hell", b"hello")
+    merges = [(b"h", b"e"), (b"l", b"l"), (b"he", b"ll"), (b"hell", b"o")]
+    triples = tuple((vocab[left], vocab[right], vocab[left + right]) for left, right in merges)
+    found = scores(write(model(vocab, triples)))
+    assert found == exported_by_small_runtimes(vocab, merges)
+    assert found[vocab[b"he"]] == 0.0
+    assert found[vocab[b"hello"]] == np.float32(-math.log(4))
+
+
+def test_the_merge_is_found_by_its_product_and_not_by_its_text_with_a_space() -> None:
+    # One widespread exporter keys its merges by "h e" and asks for "he": then no token has a score.
+    vocab = bytes_and(b"he", b"h e")
+    found = scores(write(model(vocab, ((ord("h"), ord("e"), vocab[b"he"]),))))
+    assert found[vocab[b"he"]] != -1e6
+    assert found[vocab[b"h e"]] == -1e6
+
+
+def test_every_token_without_a_merge_has_the_default() -> None:
+    vocab = bytes_and(b"ab")
+    found = scores(write(model(vocab, ((ord("a"), ord("b"), 256),))))
+    assert found[:256] == [-1e6] * 256
+
+
+def test_the_rank_of_a_rank_file_is_the_id() -> None:
+    vocab = bytes_and(b"ab", b"abc")
+    found = scores(write(model(vocab, None)))
+    assert found[256:] == np.array([-math.log(257), -math.log(258)]).astype(np.float32).tolist()
+
+
+def test_ranks_are_stored_only_where_ids_have_another_order() -> None:
+    vocab = bytes_and(b"bc", b"ab")
+    a, b, c = b"abc"
+    by_id = write(model(vocab, ((b, c, 256), (a, b, 257))))
+    by_rank = write(model(vocab, ((a, b, 257), (b, c, 256))))
+    assert section(by_id, Tag.RANKS) is None
+    ranks = np.frombuffer(section(by_rank, Tag.RANKS) or b"", "<u4")
+    assert ranks[256:].tolist() == [1, 0]
+    assert (ranks[:256] == 0xFFFFFFFF).all()
+
+
+def test_scores_can_be_left_out() -> None:
+    assert section(write(model(bytes_and(b"ab"), None), Options(scores=False)), Tag.SCORES) is None

@@ -1,0 +1,139 @@
+"""The tables themselves: the same for everyone, as small as can be, and read in linear time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from regex_oracle import Oniguruma, find_pieces, random_texts, steps_taken
+from regex_patterns import TIKTOKEN, TOKENIZER_JSON
+from repository import ROOT
+from tokenizers import Regex, pre_tokenizers
+
+from tokexport.model import CharacterTest, Dialect, Split
+from tokexport.patterns import MATCH_ENDS, compile_split
+
+PATTERNS = {**TOKENIZER_JSON, **TIKTOKEN}
+# A run of white space that ends in a letter is read in vain from each of its characters; and from each 512th of a longer one.
+REMEMBERING = {"deepseek-llm #2", "llama.cpp jais2 #1", "llama.cpp jais2 #2"}
+DIGEST = """
+import hashlib
+from regex_patterns import TIKTOKEN, TOKENIZER_JSON
+from tokexport.patterns import compile_split
+from tokexport.model import Dialect, Split
+digest = hashlib.sha256()
+for name in ("phi-4, llama3", "llama.cpp minimax-m2", "deepseek-v3 #4"):
+    program = compile_split(Split(TOKENIZER_JSON[name]))
+    for table in (program.classes, program.transitions, program.starts):
+        digest.update(table.tobytes())
+for name in ("tiktoken 0.14.0 cl100k_base", "kimi-k2"):
+    program = compile_split(Split(TIKTOKEN[name], dialect=Dialect.FANCY_REGEX))
+    for table in (program.classes, program.transitions, program.starts):
+        digest.update(table.tobytes())
+print(digest.hexdigest())
+"""
+
+
+def test_the_tables_do_not_depend_on_the_hash_seed() -> None:
+    outputs = set()
+    for seed in ("0", "1", "4242"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        environment["PYTHONPATH"] = os.pathsep.join(
+            [str(ROOT / "tests" / "support"), environment.get("PYTHONPATH", "")]
+        )
+        outputs.add(
+            subprocess.run([sys.executable, "-c", DIGEST], env=environment, capture_output=True, check=True).stdout
+        )
+    assert len(outputs) == 1
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_only_patterns_that_are_read_again_and_again_in_vain_remember_anything(name: str) -> None:
+    dialect = Dialect.FANCY_REGEX if name in TIKTOKEN else Dialect.ONIGURUMA
+    assert (compile_split(Split(PATTERNS[name], dialect=dialect)).n_memo > 0) == (name in REMEMBERING)
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_no_pattern_in_use_reads_a_character_more_than_a_few_times(name: str) -> None:
+    dialect = Dialect.FANCY_REGEX if name in TIKTOKEN else Dialect.ONIGURUMA
+    program = compile_split(Split(PATTERNS[name], dialect=dialect))
+    most, length = (520, 3000) if "jais2" in name else (6, 500)
+    for run in ("a", "A", " ", "1", "中", "\n", "'", "!", "a ", "\n ", " \n", "Aa", "é\u0301", "'s", "a1", "\t\r\n"):
+        for start, end in (("", ""), ("", "x"), ("\n", "x"), ("", "\n"), ("", "'x"), (" ", "!")):
+            text = start + run * (length // len(run)) + end
+            assert steps_taken(program, text)[0] <= most * len(text)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["[a-z]+!|[a-z]", r"\s+$", r"a+b|a+c|a", "(?:ab)+c|ab|.", r"[ab]*a[ab]{3}c|[ab]", r"x*\b!|x"]
+)
+def test_a_pattern_that_would_be_quadratic_is_linear_with_a_memory(pattern: str) -> None:
+    program = compile_split(Split(pattern))
+    assert program.n_memo > 0
+    engine = Oniguruma(pattern)
+    for run in ("a", "ab", " ", "x", "az", "  a"):
+        text = run * (2000 // len(run)) + "-"
+        steps, found = steps_taken(program, text)
+        assert steps <= 4 * (program.n_memo + 4) * len(text)
+        assert found == engine.matches(text)
+    for text in random_texts("ab cxz!-", 300, longest=12):
+        assert steps_taken(program, text)[1] == engine.matches(text)
+
+
+@pytest.mark.parametrize("name", [*TOKENIZER_JSON][:20])
+def test_no_two_states_and_no_two_classes_are_the_same(name: str) -> None:
+    program = compile_split(Split(TOKENIZER_JSON[name]))
+    rows = {tuple(row) for row in program.transitions.tolist()}
+    columns = {tuple(column) for column in np.vstack([program.transitions, program.starts[None]])[:, :-1].T.tolist()}
+    assert len(rows) == len(program.transitions)
+    assert len(columns) == program.n_classes
+    assert set(np.unique(program.classes)) == set(range(program.n_classes))
+    assert not program.transitions[0].any()
+    assert not (program.transitions[:, -1] & ~np.uint16(MATCH_ENDS)).any()
+
+
+def test_without_a_look_behind_every_start_is_the_same() -> None:
+    assert len(set(compile_split(Split(TIKTOKEN["whisper-tiktoken"])).starts.tolist())) == 1
+    assert len(set(compile_split(Split(r"(?<!a)b|c\B")).starts.tolist())) == 2
+
+
+def test_surrogates_cost_no_class() -> None:
+    program = compile_split(Split(r"[^\p{L}]+"))
+    assert program.n_classes == 2
+    assert len(set(program.classes[0xD7FF:0xE000].tolist())) == 1
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"[0-9][0-9][0-9]", r"\p{N}+|\p{L}", "[^\x00-\x7f]+", r"\u0120?[A-Za-z]+(?!\S)", "."]
+)
+def test_behind_byte_level_a_program_reads_bytes(pattern: str) -> None:
+    program = compile_split(Split(pattern, on_bytes=True))
+    assert program.classes.shape == (256,)
+    chain = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+            pre_tokenizers.Split(Regex(pattern), "isolated"),
+        ]
+    )
+    for text in random_texts("aZ 019\n\x7f\xa0\xadéß中४\U0001f600", 300, longest=12):
+        lengths = [len(piece) for piece, _ in chain.pre_tokenize_str(text)]
+        assert [end - start for start, end, _ in find_pieces(program, text)] == lengths, text
+
+
+@pytest.mark.parametrize(
+    ("test", "reference"),
+    [
+        (CharacterTest.NUMERIC, pre_tokenizers.Digits(individual_digits=True)),
+        (CharacterTest.PUNCTUATION, pre_tokenizers.Punctuation("isolated")),
+    ],
+)
+def test_a_character_test_matches_one_character_at_a_time(
+    test: CharacterTest, reference: pre_tokenizers.PreTokenizer
+) -> None:
+    program = compile_split(Split(test))
+    for text in random_texts("aé1٣½Ⅷ .,$-«\u3000\n中\u0301", 300, longest=12):
+        expected = [span for _, span in reference.pre_tokenize_str(text)]
+        assert [(start, end) for start, end, _ in find_pieces(program, text)] == expected, text

@@ -1,0 +1,144 @@
+"""Random patterns match what the engines match: whatever the compiler accepts, it means as the engine does."""
+
+from __future__ import annotations
+
+import re
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from regex_oracle import Oniguruma, fancy_matched, find_pieces, matches
+from repository import SLOW
+
+from tokexport.errors import UnsupportedError
+from tokexport.model import Dialect, Split
+from tokexport.patterns import compile_split
+
+EXAMPLES = 3000 if SLOW else 25
+PLAIN = "ab1 \nA'"
+FOLDING = "sfiStkßﬁﬀʼnͅ"
+
+Pieces = list[tuple[int, int]]
+one_of, sampled, tuples = st.one_of, st.sampled_from, st.tuples
+joined = "".join
+
+
+def bracket(characters: str) -> st.SearchStrategy[str]:
+    item = one_of(
+        sampled(characters.replace(" ", "").replace("'", "")),
+        sampled(["a-z", "0-9", "A-b", r"\n-\r", "!-~", "-"]),
+        sampled([r"\s", r"\w", r"\d", r"\S", r"\W", r"\p{L}", r"\P{L}", r"\p{Lu}", r"\h", r"\p{^Ll}"]),
+        sampled([r"\p{alnum}", r"\p{graph}", r"\P{print}", r"\P{blank}"]),
+        sampled(["[:alpha:]", "[:^digit:]", "[:punct:]", "[:space:]"]),
+    )
+    flat = tuples(sampled(["", "", "^"]), st.lists(item, min_size=1, max_size=3).map(joined)).map(joined)
+    nested = st.recursive(
+        flat,
+        lambda inner: tuples(sampled(["", "^"]), item, sampled(["", "&&"]), inner.map("[{}]".format)).map(joined),
+        max_leaves=3,
+    )
+    return nested.map("[{}]".format)
+
+
+def patterns(characters: str) -> st.SearchStrategy[str]:
+    """Patterns that consume a character at least, most of the time."""
+    character = sampled(characters)
+    charset = one_of(
+        sampled(
+            [
+                ".",
+                r"\s",
+                r"\S",
+                r"\w",
+                r"\W",
+                r"\d",
+                r"\p{L}",
+                r"\p{Lu}",
+                r"\P{L}",
+                r"\R",
+                r"\N",
+                r"\O",
+                r"\x{61}",
+                r"\h",
+            ]
+        ),
+        bracket(characters),
+    )
+    anchor = one_of(
+        sampled(["^", "$", r"\b", r"\B", r"\A", r"\z"]),
+        tuples(
+            sampled(["(?=", "(?!", "(?<=", "(?<!"]), one_of(character, charset), sampled(["", "", "|$", "|\\n"])
+        ).map(lambda parts: joined(parts) + ")"),
+    )
+    quantifier = tuples(
+        sampled(["", "", "", "*", "+", "?", "{2}", "{1,2}", "{0,1}", "{,2}", "{2,}", "{1}", "{0}"]),
+        sampled(["", "", "", "?", "+"]),
+    ).map(lambda parts: joined(parts) if parts[0] else "")
+
+    def larger(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+        group = tuples(sampled(["(?:", "(", "(?>", "(?i:", "(?m:", "(?-i:", "(?x: ", "(?i)(?:", "(?:(?i)"]), inner).map(
+            lambda parts: joined(parts) + ")"
+        )
+        repeated = tuples(one_of(group, character, charset), quantifier).map(joined)
+        look = tuples(sampled(["(?=", "(?!"]), inner).map(lambda parts: joined(parts) + ")")
+        sequence = st.lists(one_of(repeated, repeated, anchor, look), min_size=1, max_size=3).map(joined)
+        return st.lists(sequence, min_size=1, max_size=3).map("|".join)
+
+    body = st.recursive(one_of(character, charset), larger, max_leaves=6)
+    return tuples(body.map("(?:{})".format), one_of(character, st.just(""))).map(joined)
+
+
+def texts(characters: str) -> st.SearchStrategy[list[str]]:
+    few = st.lists(sampled(characters), min_size=1, max_size=3).flatmap(
+        lambda chosen: st.text(sampled(chosen), min_size=1, max_size=9)
+    )
+    return st.lists(one_of(few, st.text(sampled(characters), min_size=1, max_size=9)), min_size=10, max_size=20)
+
+
+def matched(pattern: str, dialect: Dialect, some_texts: list[str]) -> tuple[list[list[str]], list[Pieces]]:
+    """The matched strings of each text, as the engine has them; and where Oniguruma cuts each."""
+    if dialect is Dialect.FANCY_REGEX:
+        return fancy_matched(pattern, some_texts), []
+    engine = Oniguruma(pattern)
+    strings = [[text[start:end] for start, end in engine.matches(text)] for text in some_texts]
+    return strings, [engine.pieces(text) for text in some_texts]
+
+
+def compared(pattern: str, dialect: Dialect, some_texts: list[str]) -> None:
+    """Compare all matches, where both the compiler and the engine accept the pattern."""
+    try:
+        program = compile_split(Split(pattern, dialect=dialect))
+    except UnsupportedError:
+        assume(False)
+    try:
+        expected, cuts = matched(pattern, dialect, some_texts)
+    except BaseException as refusal:
+        # Both libraries raise exceptions of no class of their own; where Oniguruma gives up a search, it is a panic, and no Exception.
+        if not re.search(r"Oniguruma error|[Ee]rror (at position|compiling)|retry-limit-in-match", str(refusal)):
+            raise
+        assume(False)
+    found = [[text[start:end] for start, end in matches(program, text)] for text in some_texts]
+    assert found == expected
+    for text, cut in zip(some_texts, cuts, strict=False):
+        assert [(start, end) for start, end, _ in find_pieces(program, text)] == cut
+
+
+quick = settings(
+    max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
+)
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+@given(pattern=patterns(PLAIN), some_texts=texts(PLAIN + "\r_-\u0301é"))
+@quick
+def test_a_random_pattern_matches_as_its_engine_does(dialect: Dialect, pattern: str, some_texts: list[str]) -> None:
+    compared(pattern, dialect, some_texts)
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+@given(pattern=patterns(FOLDING), some_texts=texts(FOLDING + "ﬆſ\u212aıİŉẞK"))
+@quick
+def test_a_random_pattern_that_ignores_case_matches_as_its_engine_does(
+    dialect: Dialect, pattern: str, some_texts: list[str]
+) -> None:
+    compared("(?i)" + pattern, dialect, some_texts)

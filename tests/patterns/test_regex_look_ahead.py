@@ -1,0 +1,138 @@
+"""A look-ahead may ask about all that follows, and a match may hold nothing: the pieces are those of the engines, in linear time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from regex_oracle import Oniguruma, alphabet_of, fancy_matched, find_pieces, matches, random_texts, steps_taken
+from regex_patterns import UNBOUNDED_LOOK_AHEAD
+from repository import SLOW
+from tokenizers import Regex, pre_tokenizers
+
+from tokexport.model import Dialect, Split
+from tokexport.patterns import compile_split
+
+TEXTS = 5000 if SLOW else 100
+
+DIGITS = UNBOUNDED_LOOK_AHEAD["llama.cpp tiny-aya"]
+CUTS_BETWEEN_DIGITS = UNBOUNDED_LOOK_AHEAD["llama.cpp superbpe"]
+LOOKING_FAR = [
+    DIGITS,
+    r"\d{1,3}(?=(\d{3})*$)",
+    r"[a-z]+|\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))|.",
+    r"'(?i:[sdmt]|ll)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}(?=(?:\p{N}{3})*(?:\P{N}|$))| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
+    "a(?=bc)|b(?=c)|[cx]",
+    "a(?!b*c)|b",
+    "a(?!(?=b*c)..)|.(?=a*b)",
+    r"(?=(?!aa)a*\b)a|\d(?<=1)(?!\d*a)",
+    "(?i)(?=ß)s|.(?=.*ſs)",
+    "a{2,3}?(?=(aa)*b)|b",
+    r"\s+(?!\S)|\s+(?=\s*x)|\S+",
+    "[ab]*a[ab]{3}c|[ab](?=[ab]*c)",
+    "(?:ab(?!(?>b+)a))+|b",
+    r"x(?=.*\bb)|a(?=.{5})|b",
+    "a+(?=a{3}b)|a(?=(?:a{5})+c)|[bc]",
+]
+EMPTY = [
+    *("a*", r"\b", "$", "^", "a|", r"\s*$", "(?=a)", "a??b?", "(?<=a)|b", r"x*\b!|x*", "(?:ab)?(?!a)"),
+    *(CUTS_BETWEEN_DIGITS, "(?=ab)|b", r"^|x(?=.*\bb)", "x?(?!.*x)y*", "(?=a|.{5})", "(?=1)1*2|(?=1)", "(?!.*1)"),
+]
+ALPHABETS = ("ab1", "0123456789 ", "xab c1", "1a٣२½", "ac \n", "xy!")
+
+
+@pytest.mark.parametrize("pattern", [*LOOKING_FAR, *EMPTY])
+def test_the_pieces_are_those_of_oniguruma(pattern: str) -> None:
+    program = compile_split(Split(pattern))
+    assert program.may_be_empty == (pattern in EMPTY)
+    engine = Oniguruma(pattern)
+    for alphabet in (alphabet_of(program), *ALPHABETS):
+        for text in random_texts(alphabet, TEXTS, longest=30):
+            assert [(start, end) for start, end, _ in find_pieces(program, text)] == engine.pieces(text), text
+
+
+@pytest.mark.parametrize("pattern", LOOKING_FAR)
+def test_the_matches_are_those_of_fancy_regex(pattern: str) -> None:
+    program = compile_split(Split(pattern, dialect=Dialect.FANCY_REGEX))
+    for alphabet in (alphabet_of(program), *ALPHABETS):
+        texts = list(random_texts(alphabet, TEXTS // 4, longest=16))
+        for text, matched in zip(texts, fancy_matched(pattern, texts), strict=True):
+            assert [text[start:end] for start, end in matches(program, text)] == matched, text
+
+
+@pytest.mark.parametrize("pattern", [DIGITS, CUTS_BETWEEN_DIGITS])
+def test_long_numbers_are_cut_in_groups_of_three_from_the_right(pattern: str) -> None:
+    program = compile_split(Split(pattern))
+    engine = Oniguruma(pattern)
+    for length in (*range(1, 40), 300, 1001, 2999):
+        for before, behind in (("", ""), ("a", " "), (" ", "b"), ("-", "_"), ("", "\u0661"), ("\u00bd", "\u00bd")):
+            text = before + "1234567890" * (length // 10) + "1234567890"[: length % 10] + behind
+            pieces = [(start, end) for start, end, _ in find_pieces(program, text)]
+            assert pieces == engine.pieces(text), text
+    digits = [end - start for start, end, _ in find_pieces(program, "1" * 3001)]
+    assert digits == [1, *[3] * 1000]
+
+
+@pytest.mark.parametrize("pattern", [*LOOKING_FAR, *EMPTY])
+def test_every_symbol_is_read_a_bounded_number_of_times(pattern: str) -> None:
+    program = compile_split(Split(pattern))
+    engine = Oniguruma(pattern)
+    for run in ("1", "a", "ab", "x", " ", "  a", "12a", "c"):
+        for end in ("", "b", "c", "!", " x"):
+            for length in (150, 1500):
+                text = run * (length // len(run)) + end
+                steps, found = steps_taken(program, text)
+                assert steps <= 4 * (program.n_memo + 4) * len(text)
+                if length == 150:
+                    assert found == engine.matches(text)
+
+
+def test_a_pattern_that_reads_far_in_vain_behind_an_empty_match_remembers_where() -> None:
+    assert compile_split(Split("(?:a+!)?")).n_memo > 0
+    assert compile_split(Split("(?:a+!)?|a+")).n_memo > 0
+    assert compile_split(Split("a*")).n_memo == 0
+
+
+@pytest.mark.parametrize("pattern", LOOKING_FAR)
+def test_no_two_states_and_no_two_classes_of_a_labelling_are_the_same(pattern: str) -> None:
+    program = compile_split(Split(pattern))
+    if not program.labellings:
+        assert pattern == r"\s+(?!\S)|\s+(?=\s*x)|\S+"
+        return
+    (labelling,) = program.labellings
+    n_states, n_classes = labelling.next.shape
+    assert n_states > 1
+    assert labelling.labels.shape == (n_states, n_classes)
+    assert set(np.unique(program.classes)) == set(range(n_classes))
+    assert set(np.unique(labelling.labels)) == set(range(program.n_classes))
+    columns = np.concatenate([labelling.next, labelling.labels])
+    assert len({column.tobytes() for column in columns.T}) == n_classes
+    # Two states that behave alike to any depth are the same: part them by what they write, again and again.
+    block = np.zeros(n_states, np.int64)
+    for _ in range(n_states):
+        rows = np.concatenate([block[:, None], labelling.labels, block[labelling.next]], axis=1)
+        block = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+    assert len(set(block.tolist())) == n_states
+
+
+def test_a_look_ahead_that_one_character_decides_after_all_costs_no_pass_over_the_text() -> None:
+    assert not compile_split(Split("a(?=b*)")).labellings
+    assert not compile_split(Split("a(?=bc|b)")).labellings
+    assert not compile_split(Split("a(?=b(?:c|[^c]|$))")).labellings
+    assert len(compile_split(Split("a(?=bc)")).labellings) == 1
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"[0-9]{1,3}(?=(?:[0-9]{3})*(?![0-9]))", "\u0120+(?=\u0120[^\u0120]*1)", ".(?=Ã.+)"]
+)
+def test_behind_byte_level_a_labelling_reads_bytes(pattern: str) -> None:
+    program = compile_split(Split(pattern, on_bytes=True))
+    assert len(program.labellings) == 1
+    chain = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+            pre_tokenizers.Split(Regex(pattern), "isolated"),
+        ]
+    )
+    for text in random_texts("a 0123456789é中", 300, longest=15):
+        lengths = [len(piece) for piece, _ in chain.pre_tokenize_str(text)]
+        assert [end - start for start, end, _ in find_pieces(program, text)] == lengths, text

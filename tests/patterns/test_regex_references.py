@@ -1,0 +1,95 @@
+"""A reference to a group that may hold few texts finds what the engines find."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from regex_oracle import assert_matches_of_fancy_regex, assert_pieces_of_oniguruma, find_pieces, random_texts
+from repository import SLOW
+from tokenizers import Regex, pre_tokenizers
+
+from tokexport.errors import UnsupportedError
+from tokexport.model import Split
+from tokexport.patterns import compile_split
+
+TEXTS = 3000 if SLOW else 200
+ALPHABETS = ("ab", "abc", "aabbc1", "!?!!.()x")
+
+GALACTICA = r"""[\(\)\[\]\{\}]|([!"\#\$%\&'\*\+,\-\./:;<=>\?\\\^_`\|\~])\1*"""
+REFERRING = [
+    *(
+        r"([ab])\1",
+        r"([ab])\1*",
+        r"([ab])\1+|c",
+        r"([ab])c\1",
+        r"([ab])([bc])\2\1",
+        r"(a|ab)\1",
+        r"(a|ab)\1(b|)",
+        r"(ab|a)\1",
+    ),
+    *(
+        r"(a{1,2})b\1",
+        r"(a{1,2}?)\1",
+        r"([ab]{2})\1",
+        r"((?:a|b)c?)\1",
+        r"(?:([ab])\1)+",
+        r"(?:([ab])\1|c)+x?",
+        r"x(a|b)?c",
+    ),
+    *(
+        r"(?<q>[ab])\k<q>",
+        r"(?<q>a)(?<r>b)\k<r>\k<q>",
+        r"([ab])(?!\1)",
+        r"([ab])(?=\1)c?",
+        r"([ab])(?=.*\1)",
+        r"(a|b)(\1c)\2",
+    ),
+    *(r"(a|)b\1", r"(a?)(b?)c\2\1", r"([ab])(?>\1+)c?", r"c|(?:x([ab])\1|b)", r"([ab])\1{2}", r"([ab])\1??b"),
+    GALACTICA,
+]
+
+
+def random_pattern(r: random.Random) -> str:
+    group = r.choice(["[ab]", "a|b", "a|ab", "ab|a", "a{1,2}", "a{1,2}?", "[abc]", "a?b", "b|"])
+    between = r.choice(["", "", "c", "c?", "[bc]*", "(?:a|c)", "(?=b)"])
+    last = r.choice([r"\1", r"\1*", r"\1+?", r"\1?", r"(?!\1)", r"\1c|b", r"(?:\1|c)", r"(?:\1c)*"])
+    if group == "b|" and last in (r"\1*", r"\1+?"):
+        last = r"\1"
+    whole = f"({group}){between}{last}"
+    return r.choice(["", "a", "x?", "(?:b|c)"]) + r.choice([whole, f"(?:{whole})"]) + r.choice(["", "c?", "|.", "|ab"])
+
+
+RANDOM = [random_pattern(random.Random(seed)) for seed in range(1000 if SLOW else 80)]
+
+
+@pytest.mark.parametrize("pattern", [*REFERRING, *RANDOM])
+def test_the_pieces_are_those_of_oniguruma(pattern: str) -> None:
+    assert_pieces_of_oniguruma(pattern, ALPHABETS, TEXTS, longest=18)
+
+
+@pytest.mark.parametrize("pattern", REFERRING)
+def test_the_matches_are_those_of_fancy_regex(pattern: str) -> None:
+    assert_matches_of_fancy_regex(pattern, ALPHABETS, TEXTS // 3, longest=12)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "offset"),
+    [
+        *((r"(..)\1", 4), (r"(a+)\1", 4), (r"(a|b)+\1", 6), (r"(?:(a)|b)\1", 9), (r"(?i)([ab])\1", 10), (r"(a\1)", 2)),
+        *((r"\1(a)", 0), (r"(?=(a|b))\1", 9), (r"(a)|\1", 4), (r"(a(?=b))\1", 8), (r"(a)\2", 3), (r"(a)\10", 3)),
+        *((r"(?<q>a)\k<p>", 7), (r"(?<q>a)(?<q>b)\k<q>", 14)),
+    ],
+)
+def test_another_reference_is_refused_at_its_place(pattern: str, offset: int) -> None:
+    with pytest.raises(UnsupportedError, match=rf"a reference to a group at offset {offset} "):
+        compile_split(Split(pattern))
+
+
+def test_the_pre_tokenizer_of_galactica_splits_as_the_library_does() -> None:
+    program = compile_split(Split(GALACTICA))
+    split = pre_tokenizers.Split(Regex(GALACTICA), "isolated")
+    for text in random_texts("!\"#$%&'*+,-./:;<=>?\\^_`|~()[]{}ab 1é", 20_000 if SLOW else 2000, longest=25):
+        assert [text[start:end] for start, end, _ in find_pieces(program, text)] == [
+            piece for piece, _ in split.pre_tokenize_str(text)
+        ]

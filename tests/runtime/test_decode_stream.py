@@ -1,0 +1,113 @@
+"""A stream gives the text of its ids, in parts that are whole characters."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from runtime_samples import byte_ids, encoding, tokenizer
+
+from tokexport.file.write import write
+from tokexport.model import AddedToken, BytePairModel, Provenance, Reference, Token, TokenizerModel, TokenKind
+from tokexport.runtime.decode_stream import DecodeStream
+from tokexport.runtime.tokenizer import load
+
+KNOWN = sorted([*encoding()._mergeable_ranks.values(), *encoding()._special_tokens.values()])
+
+
+def parts(ids, **options):
+    stream = DecodeStream(tokenizer("ranks"), **options)
+    return [*map(stream.step, ids), stream.flush()]
+
+
+@settings(deadline=None)  # the first example loads the file
+@given(st.lists(st.sampled_from(KNOWN), max_size=60))
+def test_all_parts_joined_are_the_text(ids):
+    assert "".join(part or "" for part in parts(ids)) == tokenizer("ranks").decode(ids)
+    without_special = tokenizer("ranks").decode(ids, skip_special_tokens=True)
+    assert "".join(part or "" for part in parts(ids, skip_special_tokens=True)) == without_special
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_no_part_is_empty_or_holds_half_a_character(text):
+    ids = tokenizer("ranks").encode(text)
+    given_parts = parts(ids)
+    assert "" not in given_parts
+    assert given_parts[-1] is None
+    position = 0
+    for part in given_parts:
+        if part is not None:
+            assert text.startswith(part, position)
+            position += len(part)
+    assert position == len(text)
+
+
+def test_a_character_comes_with_its_last_byte():
+    stream = DecodeStream(tokenizer("ranks"))
+    assert [stream.step(id) for id in byte_ids("a🙂é".encode())] == ["a", None, None, None, "🙂", None, "é"]
+
+
+def test_bytes_that_cannot_become_a_character_come_at_once_as_replacements():
+    stream = DecodeStream(tokenizer("ranks"))
+    assert [stream.step(id) for id in byte_ids(b"\xffa\xf0\x9fb\xc3\xc3\xa9")] == [
+        "\ufffd",
+        "a",
+        None,
+        None,
+        "\ufffdb",
+        None,
+        "\ufffd",
+        "é",
+    ]
+
+
+def test_flush_ends_a_character_and_starts_afresh():
+    stream = DecodeStream(tokenizer("ranks"))
+    (first,) = byte_ids(b"\xe6")
+    assert stream.step(first) is None
+    assert stream.flush() == "\ufffd"
+    assert stream.flush() is None
+    assert stream.step(*byte_ids(b"a")) == "a"
+
+
+def test_an_id_that_is_no_token_changes_nothing():
+    stream = DecodeStream(tokenizer("ranks"))
+    first, second, third = byte_ids("渡".encode())
+    assert stream.step(first) is None
+    for wrong in (-1, tokenizer("ranks").n_vocab, tokenizer("ranks").n_vocab - 2, 2**40):
+        with pytest.raises(KeyError) as raised:
+            stream.step(wrong)
+        assert raised.value.args == (wrong,)
+    with pytest.raises(TypeError):
+        stream.step("a")
+    assert [stream.step(second), stream.step(third)] == [None, "渡"]
+
+
+def test_a_token_of_any_length_comes_whole():
+    tokens = [Token(bytes([byte])) for byte in range(256)]
+    long = ["x" * 65_535, "é" * 1_000 + "渡", "y" * 1_023, "z" * 350]
+    added = tuple(AddedToken(256 + number, text) for number, text in enumerate(long))
+    tokens += [Token(text.encode(), TokenKind.ADDED) for text in long]
+    model = TokenizerModel(
+        tokens=tuple(tokens),
+        model=BytePairModel({bytes([byte]): byte for byte in range(256)}, merges=()),
+        reference=Reference.TOKENIZERS,
+        provenance=Provenance("made by a test"),
+        added_tokens=added,
+    )
+    stream = DecodeStream(load(write(model)))
+    assert [stream.step(256 + number) for number in range(len(long))] == long
+    assert stream.step(0xC3) is None
+    assert stream.step(256) == "\ufffd" + long[0]
+
+
+def test_a_stream_keeps_its_tokenizer_alive():
+    stream = DecodeStream(load(write_small()))
+    assert stream.step(104) == "h"
+
+
+def write_small() -> bytes:
+    vocab = {bytes([byte]): byte for byte in range(256)}
+    model = BytePairModel(vocab, merges=())
+    tokens = tuple(Token(content) for content in vocab)
+    return write(TokenizerModel(tokens, model, Reference.TOKENIZERS, Provenance("made by a test")))

@@ -1,0 +1,153 @@
+"""Offsets of SentencePiece models are those of the library: through its normalizer, spaces, bytes, and unknown words that are one id."""
+
+from __future__ import annotations
+
+import random
+import struct
+import zlib
+from dataclasses import replace
+
+import golden_files
+import pytest
+import sentencepiece
+import spec_reader
+import spec_spans
+from golden_files import patched
+from random_piece_models import piece_model, piece_texts
+from repository import SLOW
+
+from tokexport.errors import FormatError
+from tokexport.file.layout import AlignmentFlag
+from tokexport.file.write import write
+from tokexport.model import Provenance
+from tokexport.runtime.tokenizer import load
+from tokexport.sources.files import SourceFiles
+from tokexport.sources.sentencepiece.proto import Algorithm, NormalizerSpec, Piece, PieceType, SentencePieceModel
+from tokexport.sources.sentencepiece.read import build
+from tokexport.sources.sentencepiece.serialize import serialize
+
+CORRUPT = -37
+WORDS = SentencePieceModel(
+    "words.model",
+    (Piece("<unk>", 0.0, PieceType.UNKNOWN), Piece("\u2581ab", -1.0), Piece("ab", -1.0)),
+    algorithm=Algorithm.WORD,
+    normalizer=NormalizerSpec(remove_extra_whitespaces=False),
+)
+
+
+def made(source: SentencePieceModel) -> bytes:
+    return write(build(source, SourceFiles(), Provenance("test")))
+
+
+def library(source: SentencePieceModel) -> sentencepiece.SentencePieceProcessor:
+    return sentencepiece.SentencePieceProcessor(model_proto=serialize(source))
+
+
+@pytest.mark.parametrize("first", range(0, 48 if SLOW else 24, 12))
+def test_a_random_model_has_the_ids_offsets_and_texts_of_the_library(first: int) -> None:
+    types = [*[PieceType.NORMAL] * 4, PieceType.UNUSED]
+    for seed in range(first, first + 12):
+        dice = random.Random(seed)
+        source = piece_model(dice, types)
+        content = made(source)
+        subject, reference, file = load(content), library(source), spec_reader.open_file(content)
+        for number, text in enumerate(piece_texts(dice, source, 20)):
+            wanted = reference.EncodeAsOffsetMapping(text)
+            found = subject.encode_with_offsets(text)
+            assert (found.ids, found.offsets) == (wanted["ids"], wanted["offsets"]), (seed, text)
+            in_bytes = reference.EncodeAsOffsetMapping(text.encode())["offsets"]
+            assert subject.encode_with_offsets(text, unit="byte").offsets == in_bytes, (seed, text)
+            assert subject.decode(found.ids) == reference.decode(found.ids), (seed, text)
+            if number % 7 == 0 and file.model == spec_reader.BPE:
+                spans = spec_spans.encode_spans(file, text.encode())
+                assert spans == [*zip(wanted["ids"], wanted["offsets"], strict=True)], (seed, text)
+
+
+def test_a_long_text_has_the_offsets_of_the_library() -> None:
+    for seed in (3, 4, 5, 6, 9):
+        dice = random.Random(seed)
+        source = piece_model(dice)
+        text = "".join(piece_texts(dice, source, 4000))
+        wanted = library(source).EncodeAsOffsetMapping(text)
+        found = load(made(source)).encode_with_offsets(text)
+        assert (found.ids, found.offsets) == (wanted["ids"], wanted["offsets"]), seed
+
+
+def test_an_unknown_word_of_several_is_where_all_of_them_are() -> None:
+    subject, reference = load(made(WORDS)), library(WORDS)
+    for count in (1, 2, 500):
+        text = "ab" + " \u4f60x" * count + " ab y"
+        for unit, given in (("char", text), ("byte", text.encode())):
+            found = subject.encode_with_offsets(text, unit=unit)
+            assert found.offsets == reference.EncodeAsOffsetMapping(given)["offsets"]
+            assert len(found.ids) == 4
+    assert subject.encode_with_offsets("ab \u4f60 \u597d ab").offsets == [(0, 2), (2, 6), (6, 9)]
+
+
+def test_the_offsets_differ_from_those_of_a_file_without_the_section() -> None:
+    """Or the section would be for nothing."""
+    content = golden_files.content("pieces")
+    assert content.count(b"ALGN") == 1
+    at = content.index(b"ALGN")
+    texts = ["a\u2163 ab", "\u3000\u3000ab", "<ab>"]
+    without = patched_tag(content, at)
+    assert [load(without).encode_with_offsets(text).offsets for text in texts] != [
+        load(content).encode_with_offsets(text).offsets for text in texts
+    ]
+
+
+def patched_tag(content: bytes, at: int) -> bytes:
+    """A file in which a section has a private tag, which is skipped."""
+    changed = bytearray(content)
+    changed[at : at + 4] = b"algn"
+    return rechecked(bytes(changed))
+
+
+def rechecked(content: bytes) -> bytes:
+    """A file with the right checksum in its header."""
+    end = 64 + 32 * struct.unpack_from("<I", content, 12)[0]
+    return content[:60] + struct.pack("<I", zlib.crc32(content[:60] + content[64:end])) + content[64:]
+
+
+@pytest.mark.parametrize(
+    ("offset", "number", "text"),
+    [
+        (0, AlignmentFlag.PREFIX, "ab  ab"),  # a space is missing that the flags do not drop
+        (0, AlignmentFlag.COLLAPSE, "ab"),  # a space too many
+        (0, 8 | AlignmentFlag.PREFIX | AlignmentFlag.COLLAPSE, "ab"),  # a flag without a name
+        (0, AlignmentFlag.PREFIX | AlignmentFlag.SUFFIX | AlignmentFlag.COLLAPSE, "ab"),
+        (12, 1, "ab"),
+    ],
+)
+def test_a_file_whose_section_does_not_fit_its_normalizer_is_corrupt(offset: int, number: int, text: str) -> None:
+    content = patched("pieces", (b"ALGN", offset, "I", number))
+    subject, file = load(content, check=False), spec_reader.open_file(content)
+    assert subject.encode(text)  # ids do not need it
+    with pytest.raises(FormatError) as refusal:
+        subject.encode_with_offsets(text)
+    assert refusal.value.code == CORRUPT
+    with pytest.raises(spec_reader.RefusalError, match="TKX_E_CORRUPT"):
+        spec_spans.encode_spans(file, text.encode())
+
+
+@pytest.mark.parametrize("offset", [4, 8])
+def test_a_section_of_another_size_than_its_counts_say_is_refused(offset: int) -> None:
+    for number in (1, 0xFFFFFFFF):
+        with pytest.raises(FormatError, match="does not fit"):
+            load(patched("pieces", (b"ALGN", offset, "I", number)), check=False)
+
+
+def test_protected_texts_that_point_outside_are_found_when_they_are_met() -> None:
+    source = replace(WORDS, pieces=(*WORDS.pieces, Piece("<a>", 0.0, PieceType.USER_DEFINED)))
+    content = bytearray(made(source))
+    entry = content.index(b"ALGN")
+    start, size = struct.unpack_from("<QQ", content, entry + 8)
+    nodes, edges = struct.unpack_from("<II", content, start + 4)
+    assert (nodes, edges, size) == (4, 3, 16 + 8 * 5 + 4 * 3)
+    assert load(bytes(content)).encode_with_offsets("<a>").offsets == [(0, 3)]
+    for at, number in ((16 + 4 * 10, ord("<") << 24 | 0xFFFFFF), (16 + 8, 0xFFFFFFFF)):
+        damaged = bytearray(content)
+        struct.pack_into("<I", damaged, start + at, number)
+        with pytest.raises(FormatError) as refusal:
+            load(bytes(damaged), check=False).encode_with_offsets("<a>")
+        assert refusal.value.code == CORRUPT

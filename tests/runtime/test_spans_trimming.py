@@ -1,0 +1,126 @@
+"""The white space that a post-processor takes off offsets: as often, and for the same tokens, as the reference library does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tokenizers
+from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, processors
+
+from tokexport.errors import FormatError
+from tokexport.file.write import write
+from tokexport.runtime.tokenizer import Tokenizer as File
+from tokexport.runtime.tokenizer import load
+from tokexport.sources import read
+
+ALPHABET = sorted(pre_tokenizers.ByteLevel.alphabet())
+TEXTS = [
+    "a  b",
+    " a",
+    "  a",
+    "",
+    " ",
+    "   ",
+    "x \u3000<s>\u3000 y",
+    "[M]  a",
+    "\u0120[M]\u0120",
+    "?? a?",
+    "  <s>",
+    "a\n\n b",
+    "é é",
+    "\t[M] ",
+]
+KEEPS = processors.ByteLevel(trim_offsets=True, add_prefix_space=True)
+TAKES = processors.ByteLevel(trim_offsets=True, add_prefix_space=False)
+NOTHING = processors.ByteLevel(trim_offsets=False)
+ROBERTA = processors.RobertaProcessing(("a", 0), ("b", 1), trim_offsets=True, add_prefix_space=False)
+
+
+def made(processor: Any, *, unknown: str = "<unk>", missing: str = "?", takes: bool = True) -> Tokenizer:
+    """A byte-level tokenizer that lacks a byte, with added tokens that take white space and one that is white space."""
+    tokens = [token for token in ALPHABET if token not in missing]
+    vocab = {token: number for number, token in enumerate([*tokens, "ĠĠ", "Ġa", unknown])}
+    tokenizer = Tokenizer(models.BPE(vocab, [("Ġ", "Ġ"), ("Ġ", "a")], unk_token=unknown))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+    tokenizer.decoder = tokenizers.decoders.ByteLevel()
+    tokenizer.post_processor = processor
+    tokenizer.add_special_tokens([AddedToken("<s>", lstrip=True, rstrip=True, normalized=False)])
+    tokenizer.add_tokens([AddedToken("[M]", rstrip=takes), AddedToken("\n\n"), AddedToken("\u0120[M]\u0120")])
+    return tokenizer
+
+
+def file_of(tokenizer: Tokenizer, folder: Path) -> File:
+    """The tokexport file of a tokenizer."""
+    path = folder / "tokenizer.json"
+    path.write_text(tokenizer.to_str(), "utf-8")
+    return load(write(read(path)))
+
+
+@pytest.mark.parametrize("unknown", ["<unk>", "Ġ<unk>", "\u2003<unk> \u00a0", " "])
+@pytest.mark.parametrize(
+    "passes", [[NOTHING], [KEEPS], [TAKES], [KEEPS, TAKES], [TAKES, NOTHING, KEEPS, KEEPS], [TAKES, ROBERTA]]
+)
+def test_offsets_are_trimmed_as_the_library_trims_them(passes: list[Any], unknown: str, tmp_path: Path) -> None:
+    library = made(processors.Sequence(passes), unknown=unknown)
+    subject = file_of(library, tmp_path)
+    for text in TEXTS:
+        for template in (False, True):
+            wanted = library.encode(text, add_special_tokens=template)
+            found = subject.encode_with_offsets(text, allowed_special="all", add_special_tokens=template)
+            assert (found.ids, found.offsets) == (wanted.ids, wanted.offsets), text
+
+
+def test_trimming_changes_something() -> None:
+    assert made(TAKES).encode("a b").offsets != made(NOTHING).encode("a b").offsets
+    assert made(KEEPS).encode(" a").offsets != made(TAKES).encode(" a").offsets
+
+
+@pytest.mark.parametrize(
+    "passes",
+    [
+        [processors.BertProcessing(("a", 0), ("b", 1)), KEEPS],  # whether a token is the first depends on the call
+        [ROBERTA, TAKES],
+        [TAKES] * 16,  # more than a file holds
+    ],
+)
+def test_a_file_says_that_it_cannot_tell_offsets(passes: list[Any], tmp_path: Path) -> None:
+    library = made(processors.Sequence(passes))
+    subject = file_of(library, tmp_path)
+    assert subject.encode("a b", add_special_tokens=True) == library.encode("a b").ids
+    with pytest.raises(FormatError, match="encode without offsets") as refusal:
+        subject.encode_with_offsets("a b")
+    assert refusal.value.code == -13
+
+
+@pytest.mark.parametrize(("passes", "told"), [([TAKES], True), ([ROBERTA, TAKES], False)])
+def test_a_note_says_that_offsets_are_refused(passes: list[Any], told: bool, tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    path.write_text(made(processors.Sequence(passes)).to_str(), "utf-8")
+    assert any("offsets are refused" in note for note in read(path).notes) != told
+
+
+def test_letters_of_a_byte_level_normalizer_are_no_white_space(tmp_path: Path) -> None:
+    library = made(TAKES, takes=False)
+    library.normalizer = normalizers.ByteLevel()
+    library.pre_tokenizer = pre_tokenizers.Digits()
+    with pytest.raises(FormatError, match="encode without offsets"):
+        file_of(library, tmp_path).encode_with_offsets("a\n\nb")
+
+
+def test_a_unit_that_there_is_not_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match='"char" or "byte"'):
+        file_of(made(NOTHING), tmp_path).encode_with_offsets("a", unit="word")  # type: ignore[arg-type]
+
+
+def test_arrays_hold_the_same_as_lists(tmp_path: Path) -> None:
+    subject = file_of(made(ROBERTA), tmp_path)
+    for text in TEXTS:
+        lists = subject.encode_with_offsets(text, add_special_tokens=True)
+        arrays = subject.encode_with_offsets_to_numpy(text, add_special_tokens=True)
+        assert arrays.offsets.shape == (len(lists.ids), 2)
+        assert arrays.ids.tolist() == lists.ids
+        assert [tuple(pair) for pair in arrays.offsets.tolist()] == lists.offsets
+        assert arrays.type_ids.tolist() == lists.type_ids
+        assert arrays.special_tokens_mask.tolist() == lists.special_tokens_mask

@@ -1,0 +1,261 @@
+"""A tokenizer is a view of its file: it opens or says why not, cannot be changed, and shows what the file holds."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import math
+import pickle
+import re
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from runtime_samples import NAMES, content, encoding, tokenizer
+
+import tokexport
+from tokexport._core import REPLACE_SURROGATES
+from tokexport.conversion import convert
+from tokexport.errors import FormatError
+from tokexport.file import layout
+from tokexport.runtime.failure import failure
+from tokexport.runtime.tokenizer import Tokenizer, load
+
+FILE = content("ranks")
+
+
+def refusal(data: bytes, path: Path, **options: bool) -> FormatError:
+    """The error that opening a file with these bytes raises, which must be the same by path and as bytes."""
+    path.write_bytes(data)
+    with pytest.raises(FormatError) as by_path:
+        load(path, **options)
+    with pytest.raises(FormatError) as as_bytes:
+        load(data, **options)
+    assert by_path.value.code == as_bytes.value.code
+    assert str(by_path.value).startswith(f"{path}: ")
+    assert str(as_bytes.value).startswith(f"tokexport file of {len(data)} bytes: ")
+    return by_path.value
+
+
+def changed(data: bytes, offset: int, *, fix_header: bool = False) -> bytes:
+    """The file with one bit of a byte flipped."""
+    result = bytearray(data)
+    result[offset] ^= 1
+    if fix_header:
+        table_end = 64 + 32 * int.from_bytes(result[12:16], "little")
+        result[60:64] = zlib.crc32(result[64:table_end], zlib.crc32(result[:60])).to_bytes(4, "little")
+    return bytes(result)
+
+
+def test_what_is_wrong_with_a_file_is_said_with_its_name_and_what_to_do(tmp_path):
+    records = dict(tokenizer("ranks").sections())["RECS"]
+    first = int.from_bytes(FILE[64 + 8 : 64 + 16], "little")
+    found = {
+        "empty": refusal(b"", tmp_path / "empty.bin"),
+        "wrong magic": refusal(b"GGUF" + FILE[4:], tmp_path / "magic.bin"),
+        "text mode": refusal(FILE.replace(b"\r\n", b"\n"), tmp_path / "mangled.bin"),
+        "too new": refusal(changed(FILE, 9, fix_header=True), tmp_path / "new.bin"),
+        "truncated": refusal(FILE[:-1], tmp_path / "truncated.bin"),
+        "truncated header": refusal(FILE[:40], tmp_path / "header.bin"),
+        "trailing": refusal(FILE + b"\0", tmp_path / "trailing.bin"),
+        "header bit": refusal(changed(FILE, 25), tmp_path / "bit.bin"),
+        "section bit": refusal(changed(FILE, first + records - 1), tmp_path / "section.bin"),
+    }
+    codes = {name: error.code for name, error in found.items()}
+    assert codes == {
+        "empty": -20,
+        "wrong magic": -21,
+        "text mode": -22,
+        "too new": -23,
+        "truncated": -24,
+        "truncated header": -24,
+        "trailing": -25,
+        "header bit": -26,
+        "section bit": -35,
+    }
+    assert all("; " in str(error) for error in found.values())
+
+
+def test_damage_in_a_section_is_found_when_it_is_looked_for():
+    first = int.from_bytes(FILE[64 + 8 : 64 + 16], "little")
+    damaged = changed(FILE, first + 4)
+    with pytest.raises(FormatError) as raised:
+        load(damaged)
+    assert raised.value.code == -35
+    assert isinstance(load(damaged, check=False), Tokenizer)
+
+
+def test_every_error_code_of_the_header_has_a_sentence_of_its_own():
+    header = (Path(tokexport.get_include()) / "tokexport.h").read_text(encoding="utf-8")
+    codes = {name: int(code) for name, code in re.findall(r"^    (TKX_E_\w+) = (-\d+)", header, re.MULTILINE)}
+    assert len(codes) > 25
+    of_the_file = {name: code for name, code in codes.items() if code <= -20}
+    for code in of_the_file.values():
+        error = failure("x.bin", code, 0, "What is wrong.")
+        assert isinstance(error, FormatError)
+        assert error.code == code
+        assert str(error).startswith("x.bin: what is wrong; ")
+    assert isinstance(failure("x.bin", codes["TKX_E_ARGUMENT"], 0, "too long"), ValueError)
+
+
+def test_a_path_that_cannot_be_read_is_an_os_error(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "missing.bin")
+    with pytest.raises(OSError, match="directory"):
+        load(tmp_path)
+
+
+def test_it_loads_from_a_path_a_str_and_bytes(tmp_path):
+    path = tmp_path / "tokenizer.bin"
+    path.write_bytes(FILE)
+    expected = encoding().encode_ordinary("the lighthouse")
+    for source in (path, str(path), FILE, bytearray(FILE), memoryview(FILE)):
+        assert load(source).encode("the lighthouse") == expected
+        assert load(source, check=False).encode("the lighthouse") == expected
+    assert load(path).path == path
+    assert load(FILE).path is None
+
+
+def test_it_cannot_be_changed():
+    subject = tokenizer("ranks")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        subject.path = Path("other")
+    with pytest.raises((AttributeError, TypeError)):
+        subject.extra = 1
+    for array in (subject.records, subject.scores):
+        assert not array.flags.writeable
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+    mutable = bytearray(FILE)
+    subject = load(mutable)
+    mutable[:] = bytes(len(mutable))
+    assert subject.encode("the lighthouse") == encoding().encode_ordinary("the lighthouse")
+
+
+def test_it_pickles_by_path_or_by_its_bytes(tmp_path):
+    path = tmp_path / "tokenizer.bin"
+    path.write_bytes(FILE)
+    by_path = pickle.dumps(load(path))
+    assert len(by_path) < 1000
+    expected = encoding().encode_ordinary("the lighthouse")
+    assert pickle.loads(by_path).encode("the lighthouse") == expected
+    assert pickle.loads(pickle.dumps(load(FILE))).encode("the lighthouse") == expected
+    path.write_bytes(content("gpt2"))
+    with pytest.raises(FormatError, match="not the file that was pickled"):
+        pickle.loads(by_path)
+
+
+def test_a_copy_is_the_same_tokenizer():
+    subject = tokenizer("ranks")
+    assert copy.copy(subject) is subject
+    assert copy.deepcopy([subject])[0] is subject
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_records_say_where_each_token_lies(name):
+    subject = tokenizer(name)
+    offset, _ = subject._core.section(b"BYTS")
+    assert subject.records.dtype == layout.RECORD
+    assert len(subject.records) == subject.n_vocab
+    tokens = 0
+    for id, record in enumerate(subject.records):
+        kind = record["flags"] & layout.RecordFlag.KIND_MASK
+        if kind == layout.RecordFlag.KIND_HOLE:
+            with pytest.raises(KeyError):
+                subject.decode_single_token_bytes(id)
+            continue
+        tokens += 1
+        start = offset + int(record["offset"])
+        assert content(name)[start : start + int(record["length"])] == subject.decode_single_token_bytes(id)
+        assert subject.is_special_token(id) == bool(record["flags"] & layout.RecordFlag.SPECIAL)
+    assert tokens == subject.token_count
+
+
+def test_scores_are_those_of_the_merges():
+    ranks = sorted(encoding()._mergeable_ranks.values())
+    scores = tokenizer("ranks").scores
+    assert scores.dtype == np.float32
+    merged = [id for id in ranks if len(encoding().decode_single_token_bytes(id)) > 1]
+    assert scores[merged].tolist() == [float(np.float32(-math.log(rank + 1))) for rank in merged]
+    assert {float(scores[id]) for id in ranks if id not in merged} == {-1e6}
+    assert load(content("gpt2", decode_only=True)).scores is None
+
+
+def test_ranks_are_there_where_they_are_not_the_order_of_ids():
+    assert tokenizer("gpt2").ranks is None
+    ranks = tokenizer("shuffled").ranks
+    kept = ranks[ranks != layout.NONE]
+    assert len(kept) == len(set(kept.tolist())) > 100
+
+
+def test_sections_are_listed_in_the_order_of_the_file():
+    sections = tokenizer("ranks").sections()
+    assert [tag for tag, _ in sections[:2]] == ["RECS", "BYTS"]
+    assert dict(sections)["RECS"] == 8 * tokenizer("ranks").n_vocab
+    assert len(dict(sections)) == len(sections)
+
+
+def test_added_tokens_have_the_flags_of_the_source():
+    added = {token.content: token for token in tokenizer("added").added_tokens}
+    assert added["<|both|>"].special
+    assert added["<|both|>"].lstrip
+    assert added["<|both|>"].rstrip
+    assert added["cat"].single_word
+    assert not added["cat"].special
+    assert not added["cat"].normalized
+    assert added["né"].normalized
+    assert tokenizer("added").special_tokens_set == {"<|end|>", "<|end|><|end|>", "<|both|>"}
+
+
+def test_the_tokens_of_the_model_are_listed_as_tiktoken_lists_them():
+    assert tokenizer("ranks").token_byte_values() == encoding().token_byte_values()
+    assert tokenizer("ranks").n_vocab == encoding().n_vocab
+    assert tokenizer("ranks").special_tokens_set == encoding().special_tokens_set
+    gpt2 = tokenizer("gpt2")
+    assert gpt2.eot_token == gpt2.encode_single_token("<|endoftext|>")
+    with pytest.raises(KeyError):
+        _ = tokenizer("roberta").eot_token
+
+
+def test_provenance_names_source_and_reference():
+    provenance = tokenizer("gpt2").provenance
+    assert provenance["exporter"] == f"tokexport {tokexport.__version__}"
+    assert list(provenance["sha256"]) == ["gpt2.json"]
+    assert "tokenizers" in provenance["reference"]
+
+
+def test_the_self_test_counts_its_cases_and_finds_a_wrong_id(tmp_path):
+    convert(encoding(), tmp_path / "tokenizer.bin")
+    subject = load(tmp_path / "tokenizer.bin")
+    assert subject.self_test() >= 8
+    assert tokenizer("ranks").self_test() == 0  # it was written without one
+    data = bytearray((tmp_path / "tokenizer.bin").read_bytes())
+    start, _ = subject._core.section(b"TEST")
+    header = layout.SelfTestHeader.parse(bytes(data[start : start + 16]))
+    first_id = start + layout.SelfTestHeader.sizeof() + layout.SELF_TEST_CASE.itemsize * header.case_count
+    data[first_id] ^= 1
+    with pytest.raises(FormatError, match="self test") as raised:
+        load(bytes(data), check=False).self_test()
+    assert raised.value.code == -11
+
+
+def test_it_shows_what_it_is(tmp_path):
+    (tmp_path / "x.bin").write_bytes(FILE)
+    count = tokenizer("ranks").token_count
+    assert repr(tokenizer("ranks")) == f"<tokexport.Tokenizer {count:,} tokens, from bytes>"
+    assert str(tmp_path / "x.bin") in repr(load(tmp_path / "x.bin"))
+
+
+def test_the_surrogate_flag_is_that_of_the_layout():
+    assert layout.HeaderFlag.REPLACE_SURROGATES == REPLACE_SURROGATES
+
+
+def test_opening_does_not_read_the_vocabulary(tmp_path):
+    """What lies behind the pre-tokenizer's tables may be anything: opening does not look."""
+    subject = tokenizer("ranks")
+    for tag, _ in subject.sections():
+        if tag in ("RECS", "BYTS", "TEST", "CUTS"):
+            start, size = subject._core.section(tag.encode())
+            noise = FILE[:start] + bytes(255 - byte for byte in FILE[start : start + size]) + FILE[start + size :]
+            assert load(noise, check=False).n_vocab == subject.n_vocab

@@ -1,0 +1,51 @@
+"""Real vocabularies, brought from packages on the index, give the ids of their own libraries."""
+
+from __future__ import annotations
+
+import pytest
+from repository import SLOW
+
+import tokexport
+from tokexport.sources.references import reference_for
+from tokexport.verify import compare
+
+# Package, place of the file in it, --pattern.
+VOCABULARIES = {
+    "deepseek": ("deepseek", 0, None),
+    "llama3": ("llama", 0, "llama3"),
+    "llama4": ("llama", 1, "llama4"),
+    "gpt2": ("whisper", 0, "gpt2"),
+    "whisper": ("whisper", 1, "whisper"),
+    "qwen": ("qwen", 0, "qwen"),
+    "cl100k_base": ("openai", 0, "cl100k_base"),
+    "o200k_base": ("openai", 1, "o200k_base"),
+    "p50k_base": ("openai", 2, "p50k_base"),
+    "claude": ("openai", 3, None),
+}
+
+
+# One of each kind: a tokenizer.json with NFKC, ranks with look-up first, ranks with the largest pattern. DeepSeek's tokenizer.json with
+# three stages is that of the README's first command.
+QUICK = ("claude", "cl100k_base", "o200k_base")
+FIRST = 20_000  # ranks; the others are made of them in the same way
+
+
+@pytest.mark.parametrize("name", VOCABULARIES if SLOW else QUICK)
+def test_a_real_tokenizer_gives_the_ids_of_its_own_library(name, fetched, tmp_path):
+    package, place, pattern = VOCABULARIES[name]
+    source = fetched(package)[place]
+    if not SLOW and source.suffix == ".tiktoken":
+        ranks = source.read_bytes().splitlines(keepends=True)[:FIRST]
+        source = tmp_path / source.name
+        source.write_bytes(b"".join(ranks))
+    tokexport.convert(source, tmp_path / "it.bin", pattern=pattern)
+    tokenizer, reference = tokexport.load(tmp_path / "it.bin"), reference_for(source, pattern=pattern)
+    result = compare(
+        tokenizer,
+        reference,
+        strings=100_000 if SLOW else 300,
+        seed=11,
+        code_points=SLOW,
+        token_step=1 if SLOW else 20,
+    )
+    assert result.ok, "\n".join(result.lines())

@@ -1,0 +1,178 @@
+"""The model that is read encodes as the reference: the obvious BPE, run on it, gives the reference's ids."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from reader_samples import BYTES, document, read_document, reference
+from repository import SLOW
+
+from tokexport.errors import SourceError, TextError, UnsupportedError
+from tokexport.file.write import write
+from tokexport.model import BytePairModel, SpellBytes
+from tokexport.runtime.tokenizer import load
+
+WHOLE = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+SYMBOLS = "abĠ"
+
+
+def encode(model: BytePairModel, data: bytes) -> list[int]:
+    """BPE with nothing clever in it: the best pair, leftmost, one at a time."""
+    assert model.merges is not None
+    if model.whole_piece_first and data in model.vocab:
+        return [model.vocab[data]]
+    ids: list[int] = []
+    was_unknown = False
+    for byte in data:
+        known = model.vocab.get(bytes([byte]))
+        if known is not None:
+            ids.append(known)
+        elif model.unk_id is not None and not (was_unknown and model.fuse_unk):
+            ids.append(model.unk_id)
+        was_unknown = known is None and model.unk_id is not None
+    ranks = {(left, right): (rank, product) for rank, (left, right, product) in enumerate(model.merges)}
+    while True:
+        pairs = [(ranks[pair][0], at) for at, pair in enumerate(pairwise(ids)) if pair in ranks]
+        if not pairs:
+            return ids
+        at = min(pairs)[1]
+        ids[at : at + 2] = [ranks[ids[at], ids[at + 1]][1]]
+
+
+@st.composite
+def models(draw: st.DrawFn) -> dict[str, Any]:
+    """A vocabulary of a few bytes, holes in its ids, and merges of what is there, some of them twice, some out of reach."""
+    tokens = list(draw(st.sets(st.sampled_from(SYMBOLS), min_size=1)))
+    tokens += draw(st.sampled_from([[], ["<unk>"], [""], ["x y", "x", " y"]]))
+    merges: list[tuple[str, str]] = []
+    for left, right in draw(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=8)):
+        pair = tokens[left % len(tokens)], tokens[right % len(tokens)]
+        merges.append(pair)
+        if pair[0] + pair[1] not in tokens:
+            tokens.append(pair[0] + pair[1])
+    ids = draw(st.permutations(range(len(tokens) + 2)))
+    as_pairs = draw(st.booleans()) or any(" " in left or " " in right for left, right in merges)
+    return {
+        "vocab": dict(zip(tokens, ids, strict=False)),
+        "merges": [list(pair) if as_pairs else " ".join(pair) for pair in merges],
+        "ignore_merges": draw(st.booleans()),
+        "unk_token": draw(st.sampled_from([None, "<unk>"])),
+        "fuse_unk": draw(st.sampled_from([True, False, None])),
+    }
+
+
+@settings(max_examples=600 if SLOW else 250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(fields=models(), texts=st.lists(st.text(alphabet="ab cé", max_size=9), min_size=4, max_size=4))
+def test_the_obvious_bpe_gives_the_ids_of_the_reference(
+    fields: dict[str, Any], texts: list[str], tmp_path: Path
+) -> None:
+    whole = document(model=fields, pre_tokenizer=WHOLE)
+    unknown = fields["unk_token"]
+    if unknown is not None and unknown not in fields["vocab"]:
+        stopped, runtime = reference(whole), load(write(read_document(whole, tmp_path)))
+        with pytest.raises(Exception, match="Unk token"):
+            stopped.encode("c")
+        with pytest.raises(TextError, match="not in the vocabulary"):
+            runtime.encode("c")
+        for text in texts:
+            try:
+                expected = stopped.encode(text).ids
+            except Exception:
+                with pytest.raises(TextError):
+                    runtime.encode(text)
+                continue
+            assert runtime.encode(text) == expected
+        return
+    theirs = reference(whole)
+    merged = {part for merge in fields["merges"] for part in (merge if isinstance(merge, list) else merge.split(" "))}
+    if unknown in merged:
+        spelled = read_document(whole, tmp_path)
+        assert spelled.splits == (SpellBytes(),)
+        runtime = load(write(spelled))
+        for text in texts:
+            assert runtime.encode(text) == theirs.encode(text).ids
+        return
+    model = read_document(whole, tmp_path).model
+    for text in texts:
+        assert encode(model, text.encode("utf-8")) == theirs.encode(text).ids
+
+
+def test_merges_are_read_as_strings_and_as_pairs(tmp_path: Path) -> None:
+    vocab = {**BYTES, "ab": 256, "abc": 257}
+    as_strings = read_document(document(model={"vocab": vocab, "merges": ["#version: 0.2", "a b", "ab c"]}), tmp_path)
+    as_pairs = read_document(document(model={"vocab": vocab, "merges": [["a", "b"], ["ab", "c"]]}), tmp_path)
+    assert as_strings.model.merges == as_pairs.model.merges == ((97, 98, 256), (256, 99, 257))
+
+
+def test_a_merge_that_stands_twice_has_its_last_rank(tmp_path: Path) -> None:
+    vocab = {**BYTES, "ab": 256, "bc": 257}
+    fields = document(model={"vocab": vocab, "merges": ["a b", "b c", "a b"]})
+    model = read_document(fields, tmp_path).model
+    assert model.merges == ((98, 99, 257), (97, 98, 256))
+    assert encode(model, b"abc") == reference(fields).encode("abc").ids == [97, 257]
+
+
+def test_a_file_from_before_there_was_a_type_is_read(tmp_path: Path) -> None:
+    fields = document()
+    del fields["model"]["type"]
+    assert len(read_document(fields, tmp_path).tokens) == len(reference(fields).get_vocab()) == 256
+
+
+def test_empty_affixes_and_no_dropout_count_as_none(tmp_path: Path) -> None:
+    changes = {"continuing_subword_prefix": "", "end_of_word_suffix": "", "dropout": 0.0}
+    assert read_document(document(model=changes), tmp_path).model == read_document(document(), tmp_path).model
+
+
+def test_byte_fallback_never_falls_where_every_byte_is_a_token(tmp_path: Path) -> None:
+    fields = document(model={"byte_fallback": True})
+    assert read_document(fields, tmp_path).model == read_document(document(), tmp_path).model
+    vocab = {character: number for character, number in BYTES.items() if character != "z"}
+    without = document(model={"vocab": vocab})
+    assert (
+        read_document(document(model={"byte_fallback": True, "vocab": vocab}), tmp_path).model
+        == read_document(without, tmp_path).model
+    )
+    falls = document(model={"byte_fallback": True, "vocab": {**vocab, "<0x7A>": 256}})
+    assert load(write(read_document(falls, tmp_path))).encode("az") == reference(falls).encode("az").ids == [97, 256]
+
+
+def test_an_unknown_token_that_is_missing_matters_only_where_a_byte_of_text_is(tmp_path: Path) -> None:
+    assert read_document(document(model={"unk_token": "<unk>"}), tmp_path).model.unk_id is None
+    for byte, matters in ((0xFF, False), (0x41, True)):
+        vocab = {character: number for character, number in BYTES.items() if number != byte}
+        model = read_document(document(model={"unk_token": "<unk>", "vocab": vocab}), tmp_path).model
+        assert model.unk_id is None
+        assert model.unknown_stops == matters
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "path"),
+    [
+        ({"type": "Foo"}, UnsupportedError, 'model.type: "Foo"'),
+        ({"dropout": 0.1}, UnsupportedError, "model.dropout"),
+        ({"vocab": {**BYTES, "ab": 97}}, UnsupportedError, "model.vocab: one id, 97"),
+        ({"vocab": {**BYTES, "ab": 2**31}}, UnsupportedError, r'model.vocab\["ab"\]: 2147483648'),
+        ({"vocab": {**BYTES, "ab": 1.0}}, SourceError, r'model.vocab\["ab"\] is 1.0'),
+        ({"vocab": {**BYTES, "ab": True}}, SourceError, r'model.vocab\["ab"\] is true'),
+        ({"vocab": {**BYTES, "ab": -1}}, SourceError, r'model.vocab\["ab"\] is -1'),
+        ({"merges": ["a b c"]}, SourceError, r"model.merges\[0\]"),
+        (
+            {"merges": ["a b"]},
+            SourceError,
+            r'model.merges\[0\] is "a" "b", and the token "ab" is not in the vocabulary',
+        ),
+        ({"merges": [["a", "b", "c"]]}, SourceError, r"model.merges\[0\]"),
+        ({"merges": ["a b", ["a", "b"]]}, SourceError, r"model.merges\[0\]"),
+        ({"merges": None}, SourceError, "model.merges is null"),
+    ],
+)
+def test_what_the_reference_refuses_or_chance_decides_is_refused(
+    changes: Any, error: type, path: str, tmp_path: Path
+) -> None:
+    with pytest.raises(error, match=path):
+        read_document(document(model=changes), tmp_path)

@@ -1,0 +1,84 @@
+"""What stands beside a tokenizer.json gives the roles of ids and the chat template, and decides no id."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reader_samples import added, document, read_document
+
+from tokexport.errors import SourceError
+from tokexport.model import SpecialIds
+from tokexport.sources import read
+
+TOKENS = [added("<s>", 1000, special=True), added("</s>", 1001, special=True), added("<pad>", 1002, special=True)]
+
+
+def test_roles_have_the_ids_that_the_reference_emits(tmp_path: Path) -> None:
+    config = {
+        "bos_token": "<s>",
+        "eos_token": {"content": "</s>", "lstrip": False},
+        "pad_token": "<pad>",
+        "unk_token": None,
+    }
+    model = read_document(document(added_tokens=TOKENS), tmp_path, tokenizer_config=config)
+    assert model.special_ids == SpecialIds(bos=256, eos=257, pad=258, unk=None, stop=(257,))
+
+
+def test_stop_ids_come_from_the_generation_config_as_well(tmp_path: Path) -> None:
+    model = read_document(
+        document(added_tokens=TOKENS),
+        tmp_path,
+        tokenizer_config={"eos_token": "</s>"},
+        generation_config={"eos_token_id": [258, 257, 9999]},
+    )
+    assert model.special_ids.stop == (257, 258)
+    assert any("9999" in note for note in model.notes)
+
+
+def test_a_role_of_a_token_that_is_not_there_is_noted(tmp_path: Path) -> None:
+    model = read_document(document(), tmp_path, tokenizer_config={"bos_token": "<nope>"})
+    assert model.special_ids.bos is None
+    assert any("<nope>" in note for note in model.notes)
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        (None, None),
+        ("{{x}}", "{{x}}"),
+        ([{"name": "tool", "template": "T"}, {"name": "default", "template": "D"}], "D"),
+    ],
+)
+def test_the_default_chat_template_is_taken(template: Any, expected: str | None, tmp_path: Path) -> None:
+    model = read_document(document(), tmp_path, tokenizer_config={"chat_template": template})
+    assert model.chat_template == expected
+
+
+def test_a_jinja_file_wins_over_the_config(tmp_path: Path) -> None:
+    (tmp_path / "chat_template.jinja").write_bytes("Ä\r\n".encode())
+    model = read_document(document(), tmp_path, tokenizer_config={"chat_template": "other"})
+    assert model.chat_template == "Ä\r\n"
+
+
+def test_provenance_names_every_file_that_was_read_with_its_digest(tmp_path: Path) -> None:
+    model = read_document(document(), tmp_path, tokenizer_config={}, generation_config={}, added_tokens={})
+    assert sorted(model.provenance.sha256) == ["generation_config.json", "tokenizer.json", "tokenizer_config.json"]
+    for name, digest in model.provenance.sha256.items():
+        assert hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() == digest
+    assert read(tmp_path) == model
+
+
+def test_under_another_name_nothing_beside_it_is_read(tmp_path: Path) -> None:
+    read_document(document(added_tokens=TOKENS), tmp_path, tokenizer_config={"bos_token": "<s>"})
+    (tmp_path / "tokenizer.json").rename(tmp_path / "mine.json")
+    model = read(tmp_path / "mine.json")
+    assert model.special_ids == SpecialIds()
+    assert list(model.provenance.sha256) == ["mine.json"]
+
+
+def test_a_broken_config_is_refused_by_its_name(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"tokenizer_config.json: chat_template is 5"):
+        read_document(document(), tmp_path, tokenizer_config={"chat_template": 5})

@@ -1,0 +1,211 @@
+"""A source is known by its content; what cannot be read is refused by the name of what it is."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+import zipfile
+from pathlib import Path
+
+import pytest
+import tokenizers
+from reader_samples import BYTES, added, document, read_document
+
+from tokexport.errors import SourceError, UnsupportedError
+from tokexport.file.layout import MAGIC
+from tokexport.sources import read
+from tokexport.sources.sentencepiece.proto import Piece, PieceType, SentencePieceModel
+from tokexport.sources.sentencepiece.serialize import serialize
+
+
+def zipped() -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("a", "b")
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "message"),
+    [
+        (b"", SourceError, "the file is empty"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\n", SourceError, "Git LFS"),
+        (b"GGUF\x03\x00\x00\x00", SourceError, "the package `gguf` cannot read it: .*damaged or cut off"),
+        (MAGIC + bytes(100), UnsupportedError, "a tokexport file"),
+        (zipped(), UnsupportedError, "a zip archive"),
+        (b"\x1f\x8b\x08\x00", SourceError, "it is no gzip file of UTF-8"),
+        (pickle.dumps({"a": 1}), UnsupportedError, "a Python pickle .*never loaded.*tokenizer.tiktoken"),
+        (
+            bytes.fromhex("0a0e0a053c756e6b3e15000000001801 0a0c0a033c733e15000000001803"),
+            SourceError,
+            "0 pieces are of type UNKNOWN",
+        ),
+        (b'{"config": {"pattern": "x"}, "vocab": []}', SourceError, "config has no field 'default_vocab_size'"),
+        (b'{"pat_str": "x", "bpe_ranks": "x"}', UnsupportedError, "a tiktoken encoding as JSON"),
+        (b'{"tokenizer_class": "X"}', UnsupportedError, "a tokenizer_config.json"),
+        (b'{"a": "b"}', UnsupportedError, "a JSON object of another kind"),
+        (b'{"class_name": "Tokenizer", "config": {"word_index": "{}"}}', UnsupportedError, "a tokenizer of Keras"),
+        (b"{\n}\n\xff\n", SourceError, "byte 4 is not UTF-8"),
+        (b"{\n(\n\xff\n", SourceError, "byte 4 is not UTF-8, and the file is of no binary kind"),
+        (b'{"\xff": 1}', SourceError, "byte 2 is not UTF-8; JSON must be UTF-8"),
+        (b"[1, 2]", UnsupportedError, "a JSON array"),
+        (b"{}", UnsupportedError, "a JSON object of another kind"),
+        (b'{"version": "1.0", "added_tokens": []}', SourceError, "no field 'model'"),
+        (b"[PAD]\n[UNK]\n[CLS]\nthe\n", SourceError, r"no token \"\[SEP\]\""),
+        (b"minbpe v1\n", SourceError, "line 3 is the end of the file"),
+        (b"1 'a' 1\n", SourceError, "255 of the 256 single bytes are no token"),
+        (b"hello there, world\n", UnsupportedError, "text of another kind"),
+        (b"hello \xff\n", SourceError, "byte 6 is not UTF-8"),
+        (b"#version: 0.2\na b\n", SourceError, "one of a pair"),
+        (b"#version: 0.2\na b\nab c</w>\n", UnsupportedError, r'end in </w>, such as "c</w>" \(subword-nmt'),
+        (b"the 1234\n, 1000\nthat 900\n", UnsupportedError, r"tokens with their counts \(.*give the tokenizer\.json"),
+        ("th@@ 33\nдо 9\n".encode(), UnsupportedError, "tokens with their counts .*subword-nmt"),
+        (b"that 33\nof 9\na 8\n", UnsupportedError, "tokens with their counts .*fairseq"),
+        (b"t h 33\nth e</w> 9\n", UnsupportedError, r"merges with their counts \(codes of fastBPE.*give"),
+        (b"256 7932\n233 89\n8218 215\n1 2 3\n"[:24], UnsupportedError, "pairs of numbers .*YouTokenToMe"),
+        (
+            "<unk>\t0\n<s>\t0\n\u2581the\t-3.28\n\u2581\t-1.5e-05\n".encode(),
+            UnsupportedError,
+            "pieces with their scores, .*beside its model",
+        ),
+        (b"<unk>\t0\n \t-0\nt\t-1\n", UnsupportedError, "pieces with their scores"),
+        (b"dGhl 7\nb2Y= 5\n", UnsupportedError, "tiktoken ranks without a pattern"),
+        (b"dGhl 7\nb2Y= 5\nYQ== 1\n*** 9\n", SourceError, r"line 4: '\*\*\*' is not base64"),
+    ],
+)
+def test_what_it_is_does_not_depend_on_its_name(data: bytes, error: type, message: str, tmp_path: Path) -> None:
+    for name in ("tokenizer.json", "x.tiktoken", "tokenizer.model", "noname"):
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(error, match=message) as caught:
+            read(tmp_path / name, pattern=None)
+        assert name in str(caught.value)
+
+
+def test_a_pickle_is_never_loaded(tmp_path: Path) -> None:
+    class Trap:
+        def __reduce__(self) -> tuple[object, tuple[str, ...]]:
+            return (exec, (f"open({str(tmp_path / 'sprung')!r}, 'w').close()",))
+
+    (tmp_path / "tokenizer.pkl").write_bytes(pickle.dumps(Trap()))
+    for source in (tmp_path / "tokenizer.pkl", tmp_path):
+        with pytest.raises(UnsupportedError, match="pickle"):
+            read(source)
+    assert not (tmp_path / "sprung").exists()
+
+
+def test_a_tokenizer_json_under_any_name_is_read(tmp_path: Path) -> None:
+    model = read_document(document(), tmp_path)
+    (tmp_path / "tokenizer.json").rename(tmp_path / "x.model")
+    assert read(tmp_path / "x.model").tokens == model.tokens
+
+
+def test_a_directory_is_read_by_what_is_in_it(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="there is no tokenizer in this directory"):
+        read(tmp_path)
+    (tmp_path / "tokenizer_config.json").write_text("{}")
+    with pytest.raises(
+        SourceError, match=r"only the settings of one \(tokenizer_config\.json\): its vocabulary is missing"
+    ):
+        read(tmp_path)
+    for name in ("a.tiktoken", "b.tiktoken"):
+        (tmp_path / name).write_bytes(b"IQ== 0\n")
+    with pytest.raises(SourceError, match=r"a\.tiktoken, b\.tiktoken"):
+        read(tmp_path)
+
+
+def test_the_only_tokenizer_of_a_directory_is_found_under_another_name(tmp_path: Path) -> None:
+    model = read_document(document(), tmp_path)
+    (tmp_path / "tokenizer.json").rename(tmp_path / "bpe_tokenizer.json")
+    (tmp_path / "config.json").write_text('{"model": {"type": "llama"}, "a": 1}')
+    (tmp_path / "broken.json").write_text("{")
+    (tmp_path / "weights.model").write_bytes(b"\x80\x02ab")
+    assert read(tmp_path).tokens == model.tokens
+    (tmp_path / "z.json").write_text((tmp_path / "bpe_tokenizer.json").read_text())
+    with pytest.raises(SourceError, match=r"more than one tokenizer .*\(bpe_tokenizer\.json, z\.json\); give one"):
+        read(tmp_path)
+
+
+def test_vocabularies_of_rwkv_and_clip_are_found_by_how_their_names_begin(tmp_path: Path) -> None:
+    lines = [f"{byte + 1} {bytes([byte])!r} 1" for byte in range(256)]
+    (tmp_path / "rwkv_vocab_v1.txt").write_text("\n".join(lines))
+    assert len(read(tmp_path).tokens) == 257
+    (tmp_path / "rwkv_vocab_v1.txt").rename(tmp_path / "bpe_simple_vocab_x.txt.gz")
+    assert len(read(tmp_path).tokens) == 257
+
+
+def test_tokenizers_of_a_directory_that_are_not_read_are_noted(tmp_path: Path) -> None:
+    (tmp_path / "vocab.json").write_text(json.dumps({**BYTES, "ab": 256}))
+    (tmp_path / "merges.txt").write_text("#version: 0.2\na b\n")
+    assert not any("not read" in note for note in read(tmp_path).notes)
+    for name in ("tokenizer.model", "vocab.txt", "source.spm"):
+        (tmp_path / name).write_bytes(b"anything")
+    notes = [note for note in read(tmp_path).notes if "not read" in note]
+    assert len(notes) == 1
+    assert "vocab.json is read; also there, and not read: source.spm, tokenizer.model, vocab.txt." in notes[0]
+    assert not any("not read" in note for note in read(tmp_path / "vocab.json").notes)
+
+
+def test_a_tokenizer_json_that_holds_settings_does_not_hide_the_tokenizer(tmp_path: Path) -> None:
+    settings = tmp_path / "tokenizer.json"
+    settings.write_text('{"tokenizer_class": "T5Tokenizer", "eos_token": "</s>", "model_max_length": 512}')
+    with pytest.raises(SourceError, match=r"only the settings of one \(tokenizer\.json\): its vocabulary is missing"):
+        read(tmp_path)
+    pieces = (Piece("<unk>", 0.0, PieceType.UNKNOWN), Piece("a", -1.0))
+    (tmp_path / "spiece.model").write_bytes(serialize(SentencePieceModel("spiece.model", pieces)))
+    model = read(tmp_path)
+    assert model.provenance.source == "sentencepiece"
+    assert any("tokenizer.json in the directory holds settings only" in note for note in model.notes)
+    with pytest.raises(UnsupportedError, match="give the file with its vocabulary, or the directory with both"):
+        read(settings)
+    settings.write_text(json.dumps(document()))
+    assert read(tmp_path).provenance.source == "tokenizer.json"
+
+
+def test_a_vocab_txt_beside_a_sentencepiece_model_is_noted(tmp_path: Path) -> None:
+    (tmp_path / "vocab.txt").write_text("[UNK]\n[CLS]\n[SEP]\nthe\n")
+    (tmp_path / "vocab.model").write_bytes(b"anything")
+    assert any("vocab.txt is read; also there, and not read: vocab.model." in note for note in read(tmp_path).notes)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"nowhere\.json: cannot be read: No such file"):
+        read(tmp_path / "nowhere.json")
+
+
+def test_a_tokenizer_object_is_read_as_the_file_that_it_saves(tmp_path: Path) -> None:
+    fields = document(added_tokens=[added("<s>", 256, special=True)])
+    from_object = read(tokenizers.Tokenizer.from_str(json.dumps(fields)))
+    from_file = read_document(fields, tmp_path)
+    assert (from_object.tokens, from_object.model, from_object.splits) == (
+        from_file.tokens,
+        from_file.model,
+        from_file.splits,
+    )
+    assert from_object.added_tokens == from_file.added_tokens
+    assert list(from_object.provenance.sha256) == ["tokenizers.Tokenizer"]
+
+
+def test_an_object_with_other_ids_than_its_saved_file_is_refused() -> None:
+    tokenizer = tokenizers.Tokenizer.from_str(json.dumps(document()))
+    tokenizer.add_tokens(["<x>"])
+    tokenizer.model = tokenizers.models.BPE({**BYTES, "ab": 256, "cd": 257}, [])
+    assert tokenizer.token_to_id("<x>") == 256
+    assert tokenizers.Tokenizer.from_str(tokenizer.to_str()).token_to_id("<x>") == 258
+    with pytest.raises(UnsupportedError, match="'<x>' in the object"):
+        read(tokenizer)
+
+
+def test_what_is_no_source_is_a_type_error() -> None:
+    with pytest.raises(TypeError, match=r"builtins\.int"):
+        read(5)  # type: ignore[arg-type]
+
+
+def test_pattern_and_special_tokens_are_for_files_that_lack_them(tmp_path: Path) -> None:
+    read_document(document(), tmp_path)
+    with pytest.raises(UnsupportedError, match="a pattern"):
+        read(tmp_path, pattern="gpt2")
+    with pytest.raises(UnsupportedError, match="special tokens"):
+        read(tmp_path, special_tokens={"<s>": 1})
+    with pytest.raises(SourceError, match="has its own pattern"):
+        read(tokenizers.Tokenizer.from_str(json.dumps(document())), pattern="gpt2")

@@ -1,0 +1,221 @@
+"""GGUF files as llama.cpp's converters write them, made with the ``gguf`` package, give the ids of what they were made from."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import random
+import struct
+import sys
+from pathlib import Path
+
+import gguf
+import pytest
+import sentencepiece
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tokexport import load
+from tokexport.conversion import convert
+from tokexport.errors import SourceError, TokexportError, UnsupportedError
+from tokexport.sources import read
+from tokexport.sources.sentencepiece.proto import parse_model
+from tokexport.sources.vocab_files.rwkv_reference import RwkvReference
+
+SENTENCES = ["the quick brown fox jumps over the lazy dog", "héllo wörld, naïve café", "中文字符 한국어 ½ ①", "a  b"]
+PARTS = [
+    *" \u2581\u00a0\t\n\x01\u200baethqoé.,½①中한1\u0301<>\\'\"x",
+    "the",
+    " quick",
+    "</s>",
+    "<pad>",
+    "[PAD3]",
+    "\U0010ffff",
+]
+
+
+def texts(count: int) -> list[str]:
+    dice = random.Random(7)
+    return ["".join(dice.choices(PARTS, k=dice.randrange(14))) for _ in range(count)]
+
+
+def written(path: Path, writer: gguf.GGUFWriter) -> Path:
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path
+
+
+def unigram(**options: object) -> bytes:
+    """The bytes of a small model with T5's reserved ids: padding, end, unknown."""
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(SENTENCES * 3),
+        model_writer=model,
+        vocab_size=80,
+        hard_vocab_limit=False,
+        minloglevel=2,
+        num_threads=1,
+        model_type="unigram",
+        **{"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1, **options},
+    )
+    return model.getvalue()
+
+
+def t5(path: Path, model: bytes, padding: int = 3, endian: gguf.GGUFEndian = gguf.GGUFEndian.LITTLE) -> Path:
+    """What convert_hf_to_gguf.py writes for T5."""
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+    rules = parse_model(model, "spiece.model").normalizer
+    writer = gguf.GGUFWriter(path, "t5", endianess=endian)
+    tokens, scores, types = [], [], []
+    for number in range(processor.get_piece_size()):
+        tokens.append(processor.id_to_piece(number).encode())
+        scores.append(processor.get_score(number))
+        kind = gguf.TokenType.NORMAL
+        if processor.is_unknown(number):
+            kind = gguf.TokenType.UNKNOWN
+        elif processor.is_control(number):
+            kind = gguf.TokenType.CONTROL
+        types.append(kind)
+    for number in range(len(tokens), len(tokens) + padding):
+        tokens.append(f"[PAD{number}]".encode())
+        scores.append(-10000.0)
+        types.append(gguf.TokenType.UNUSED)
+    writer.add_tokenizer_model("t5")
+    writer.add_tokenizer_pre("default")
+    writer.add_token_list(tokens)
+    writer.add_token_scores(scores)
+    writer.add_token_types(types)
+    writer.add_add_space_prefix(rules.add_dummy_prefix)
+    writer.add_remove_extra_whitespaces(rules.remove_extra_whitespaces)
+    if rules.charsmap:
+        writer.add_precompiled_charsmap(rules.charsmap)
+    writer.add_eos_token_id(1)
+    writer.add_pad_token_id(0)
+    return written(path, writer)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"normalization_rule_name": "identity"},
+        {"normalization_rule_name": "nmt_nfkc_cf", "remove_extra_whitespaces": False},
+        {"add_dummy_prefix": False},
+    ],
+    ids=["plain", "identity", "folded", "no prefix"],
+)
+def test_a_t5_gguf_gives_the_ids_of_its_sentencepiece_model(options: dict[str, object], tmp_path: Path) -> None:
+    model = unigram(**options)
+    path = t5(tmp_path / "t5.gguf", model)
+    convert(path, tmp_path / "t5.bin")
+    tokenizer = load(tmp_path / "t5.bin")
+    reference = sentencepiece.SentencePieceProcessor(model_proto=model)
+    for text in [*SENTENCES, *texts(400)]:
+        assert tokenizer.encode(text, add_special_tokens=False) == reference.encode(text), text
+        assert tokenizer.encode(text, add_special_tokens=True) == [*reference.encode(text), 1]
+    assert read(path).special_ids.stop == (1,)
+
+
+def rwkv(path: Path, vocab: dict[int, bytes], size: int) -> Path:
+    """What convert_hf_to_gguf.py writes for RWKV."""
+    tokens, types = [b"<s>"], [gguf.TokenType.CONTROL]
+    for number in range(1, max(vocab) + 1):
+        tokens.append(repr(vocab[number])[2:-1].encode())
+        types.append(gguf.TokenType.NORMAL)
+    for number in range(len(tokens), size):
+        tokens.append(f"[PAD{number}]".encode())
+        types.append(gguf.TokenType.UNUSED)
+    writer = gguf.GGUFWriter(path, "rwkv6")
+    writer.add_tokenizer_model("rwkv")
+    writer.add_token_list(tokens)
+    writer.add_token_types(types)
+    writer.add_bos_token_id(0)
+    writer.add_eos_token_id(0)
+    return written(path, writer)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_an_rwkv_gguf_gives_the_ids_of_its_vocabulary_file(seed: int, tmp_path: Path) -> None:
+    dice = random.Random(seed)
+    found = {"".join(dice.choices(PARTS, k=dice.randrange(1, 4))).encode() for _ in range(150)}
+    found |= {b"'", b'"', b"'\"", b"\\", b"\\x41", b"\\n", b"\n\n", b"\xff\xfe", b"\xe4\xb8", b"\\'"}
+    found -= {bytes((byte,)) for byte in range(256)}
+    vocab = dict(enumerate([*(bytes((byte,)) for byte in range(256)), *sorted(found)], 1))
+    path = rwkv(tmp_path / "rwkv.gguf", vocab, len(vocab) + 5)
+    lines = [f"{number} {token!r} {len(token)}\n" for number, token in vocab.items()]
+    reference = RwkvReference("".join(lines).encode())
+    convert(path, tmp_path / "rwkv.bin")
+    tokenizer = load(tmp_path / "rwkv.bin")
+    for text in texts(300):
+        assert tokenizer.encode(text) == reference.encode(text, False), text
+    for number, token in vocab.items():
+        assert tokenizer.decode_bytes([number]) == token
+    assert read(path).special_ids.eos == 0
+
+
+def test_a_token_that_is_no_escape_of_rwkv_is_refused(tmp_path: Path) -> None:
+    writer = gguf.GGUFWriter(tmp_path / "x.gguf", "rwkv6")
+    writer.add_tokenizer_model("rwkv")
+    writer.add_token_list([b"<s>", b"a\\q"])
+    writer.add_token_types([gguf.TokenType.CONTROL, gguf.TokenType.NORMAL])
+    with pytest.raises(SourceError, match=r"tokens\[1\] is .*escapes as Python writes them"):
+        read(written(tmp_path / "x.gguf", writer))
+
+
+def test_a_big_endian_gguf_is_the_same(tmp_path: Path) -> None:
+    model = unigram()
+    little = read(t5(tmp_path / "little.gguf", model))
+    big = read(t5(tmp_path / "big.gguf", model, endian=gguf.GGUFEndian.BIG))
+    assert (big.tokens, big.model, big.normalizer) == (little.tokens, little.model, little.normalizer)
+
+
+def value(kind: int, data: bytes, name: str = "tokenizer.ggml.tokens") -> bytes:
+    """A GGUF with one value."""
+    return b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, len(name)) + name.encode() + struct.pack("<I", kind) + data
+
+
+HOSTILE = {
+    "nothing": b"GGUF",
+    "a version to come": b"GGUF" + struct.pack("<IQQ", 9, 0, 0),
+    "more values than the file": b"GGUF" + struct.pack("<IQQ", 3, 0, 1 << 63),
+    "a string without end": value(8, struct.pack("<Q", 1 << 63)),
+    "an array of bytes without end": value(9, struct.pack("<IQ", 0, 1 << 62)),
+    "an array of strings without end": value(9, struct.pack("<IQ", 8, (1 << 64) - 1)),
+    "an unknown kind": value(77, b""),
+    "arrays in arrays": value(9, struct.pack("<IQ", 9, 1) * 20_000),
+    "an array of arrays": value(9, struct.pack("<IQIQII", 9, 1, 4, 2, 7, 7)),
+    "bytes that are no text": value(8, struct.pack("<Q", 1) + b"\xff"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_file_is_an_error_that_names_it(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.gguf"
+    path.write_bytes(HOSTILE[name])
+    with pytest.raises(SourceError, match=r"x\.gguf: the package `gguf` cannot read it: ."):
+        read(path)
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_a_damaged_file_gives_an_error_and_never_anything_else(
+    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("damaged")
+    vocab = dict(enumerate([bytes((byte,)) for byte in range(256)], 1))
+    whole = bytearray(rwkv(folder / "x.gguf", vocab, 260).read_bytes())
+    for _ in range(data.draw(st.integers(1, 6))):
+        whole[data.draw(st.integers(4, len(whole) - 1) | st.integers(4, 200))] = data.draw(st.integers(0, 255))
+    (folder / "x.gguf").write_bytes(whole[: data.draw(st.sampled_from([len(whole), len(whole) // 2, len(whole) - 40]))])
+    with contextlib.suppress(SourceError, UnsupportedError):
+        read(folder / "x.gguf")
+
+
+def test_without_the_package_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "x.gguf").write_bytes(HOSTILE["nothing"])
+    monkeypatch.setitem(sys.modules, "gguf", None)
+    monkeypatch.delitem(sys.modules, "tokexport.sources.gguf.metadata", raising=False)
+    with pytest.raises(TokexportError, match=r"the package `gguf` is not installed.*pip install 'tokexport\[gguf\]'"):
+        read(tmp_path / "x.gguf")

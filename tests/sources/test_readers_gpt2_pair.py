@@ -1,0 +1,203 @@
+"""vocab.json with merges.txt is read as ByteLevelBPETokenizer of the reference reads it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import tokenizers
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reader_samples import BYTES
+
+import tokexport
+from tokexport.errors import SourceError, UnsupportedError
+from tokexport.model import Split, TokenizerModel
+from tokexport.sources import read
+
+VOCAB = {**BYTES, "ab": 256, "abc": 300, "<|endoftext|>": 301}
+MERGES = "#version: 0.2\na b\nab c\n"
+
+
+def write(
+    folder: Path, vocab: dict[str, int], merges: str, names: tuple[str, str] = ("vocab.json", "merges.txt")
+) -> list[Path]:
+    paths = [folder / name for name in names]
+    paths[0].write_text(json.dumps(vocab), encoding="utf-8")
+    paths[1].write_bytes(merges.encode("utf-8"))
+    return paths
+
+
+def same_as(theirs: tokenizers.ByteLevelBPETokenizer, model: TokenizerModel) -> None:
+    for number, token in enumerate(model.tokens):
+        assert (token is None) == (theirs.id_to_token(number) is None)
+        if token is not None:
+            assert token.content.decode("utf-8", "replace") == theirs.decode([number], skip_special_tokens=False)
+    stage = theirs._tokenizer.pre_tokenizer
+    assert [piece for piece, _ in stage.pre_tokenize_str("it's")] == ["it", "'s"]
+    assert all(isinstance(step, Split) for step in model.splits)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("vocab.json", "merges.txt"),
+        ("encoder.json", "vocab.bpe"),
+        ("vocab.json", "vocab.bpe"),
+        ("gpt2-vocab.json", "gpt2-merges.txt"),
+        ("my-vocab.json-merges.txt-vocab.json", "my-vocab.json-merges.txt-merges.txt"),
+    ],
+)
+@pytest.mark.parametrize(
+    "merges", [MERGES, MERGES.removeprefix("#version: 0.2\n"), MERGES.replace("\n", "\r\n"), MERGES[:-1]]
+)
+def test_a_pair_is_read_from_either_file_and_from_the_directory(
+    names: tuple[str, str], merges: str, tmp_path: Path
+) -> None:
+    paths = write(tmp_path, VOCAB, merges, names)
+    models = [read(source) for source in (*paths, tmp_path)]
+    assert models[0] == models[1] == models[2]
+    assert models[0].model.merges == ((97, 98, 256), (256, 99, 300))
+    same_as(tokenizers.ByteLevelBPETokenizer.from_file(*map(str, paths)), models[0])
+
+
+def test_special_tokens_are_those_that_are_given(tmp_path: Path) -> None:
+    vocab, merges = write(tmp_path, VOCAB, MERGES)
+    assert read(vocab).added_tokens == ()
+    model = read(vocab, special_tokens={"<|endoftext|>": 301, "<|new|>": 5})
+    theirs = tokenizers.ByteLevelBPETokenizer.from_file(str(vocab), str(merges))
+    theirs.add_special_tokens(["<|endoftext|>", "<|new|>"])
+    assert {token.content: token.id for token in model.added_tokens} == {
+        name: theirs.token_to_id(name) for name in ("<|endoftext|>", "<|new|>")
+    }
+    assert any("declares the id 5" in note for note in model.notes)
+
+
+def test_a_vocabulary_with_a_token_called_model_is_still_a_vocabulary(tmp_path: Path) -> None:
+    vocab, _ = write(tmp_path, {**VOCAB, "model": 302, "version": 303}, MERGES)
+    assert len(read(vocab).tokens) == 304
+
+
+def test_a_tokenizer_json_in_the_directory_goes_first(tmp_path: Path) -> None:
+    write(tmp_path, VOCAB, MERGES)
+    (tmp_path / "tokenizer.json").write_text("{")
+    with pytest.raises(SourceError, match=r"tokenizer\.json: line 1"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("vocab", "merges", "error", "message"),
+    [
+        (VOCAB, "a b\na  c\n", SourceError, 'merges.txt: line 2 is "a  c"'),
+        (VOCAB, "a b\n\nab c\n", SourceError, "merges.txt: line 2"),
+        (VOCAB, "#version: 0.2\na c\n", SourceError, 'line 2 is "a" "c", and the token "ac"'),
+        ({**VOCAB, "ac": 97}, MERGES, UnsupportedError, "one id, 97"),
+        (
+            {**VOCAB, **{f"{c}</w>": 1000 + n for c, n in BYTES.items()}},
+            MERGES,
+            UnsupportedError,
+            r'</w>" \(subword-nmt',
+        ),
+        ({"a": 0, "b</w>": 1, "ab</w>": 2}, "a b</w>\n", UnsupportedError, r'"b</w>" \(.*give the tokenizer\.json'),
+        ({"a@@": 0, "b": 1}, "a b</w>\n", UnsupportedError, r'"b</w>" \(.*CTRL'),
+        (
+            {"\u2581": 0, "a": 1, "\u2581a": 2},
+            "\u2581 a\n",
+            UnsupportedError,
+            "for a space, such as .*SentencePiece model",
+        ),
+    ],
+)
+def test_a_pair_that_is_no_byte_level_bpe_is_refused(
+    vocab: dict[str, int], merges: str, error: type, message: str, tmp_path: Path
+) -> None:
+    paths = write(tmp_path, vocab, merges)
+    with pytest.raises(error, match=message):
+        read(paths[0])
+
+
+def test_one_file_without_the_other_is_refused(tmp_path: Path) -> None:
+    vocab, merges = write(tmp_path, VOCAB, MERGES)
+    merges.unlink()
+    with pytest.raises(SourceError, match=r"merges\.txt or vocab\.bpe is not beside it"):
+        read(vocab)
+
+
+def test_the_kind_of_a_vocabulary_is_told_before_the_other_file_is_missed(tmp_path: Path) -> None:
+    (tmp_path / "encoder_bpe_40000.json").write_text('{"a": 0, "the</w>": 1}')
+    with pytest.raises(UnsupportedError, match=r'"the</w>" \(.*GPT-1'):
+        read(tmp_path / "encoder_bpe_40000.json")
+
+
+def test_of_several_prefixes_one_must_be_given(tmp_path: Path) -> None:
+    first = write(tmp_path, VOCAB, MERGES, ("a-vocab.json", "a-merges.txt"))
+    (tmp_path / "c-vocab.json").write_text("{}")  # without merges it is no pair
+    assert read(tmp_path) == read(first[0])
+    second = write(tmp_path, {**VOCAB, "new": 400}, MERGES, ("b-vocab.json", "b-merges.txt"))
+    with pytest.raises(SourceError, match=r"more than one .*\(a-vocab\.json, b-vocab\.json\); give one"):
+        read(tmp_path)
+    assert [len(read(path).tokens) for path in (*first, *second)] == [302, 302, 401, 401]
+    plain = write(tmp_path, {**VOCAB, "new": 500}, MERGES)
+    assert read(tmp_path) == read(plain[0])
+
+
+def test_one_file_with_a_prefix_without_the_other_is_refused(tmp_path: Path) -> None:
+    vocab, merges = write(tmp_path, VOCAB, MERGES, ("a-vocab.json", "b-merges.txt"))
+    with pytest.raises(SourceError, match=r"a-merges\.txt is not beside it"):
+        read(vocab)
+    with pytest.raises(SourceError, match=r"b-vocab\.json is not beside it"):
+        read(merges)
+
+
+def test_bytes_without_a_token_are_left_out_as_the_reference_leaves_them_out(tmp_path: Path) -> None:
+    kept = [character for character in BYTES if character not in "xz" and character != "\u0100"]
+    vocab, merges = write(tmp_path, {token: number for number, token in enumerate([*kept, "ab", "abc"])}, MERGES)
+    assert any("no token for 3 of the 243 bytes" in note for note in read(vocab).notes)
+    tokenizer = tokexport.load(tokexport.convert(vocab, tmp_path / "pair.bin").target)
+    theirs = tokenizers.ByteLevelBPETokenizer.from_file(str(vocab), str(merges))
+    assert tokenizer.encode("axbxc") == theirs.encode("axbxc").ids != []
+
+    @settings(max_examples=300)
+    @given(st.text(st.sampled_from("abcxyz '\0\t1é好🙂\x7f"), max_size=30) | st.text(max_size=30))
+    def same(text: str) -> None:
+        ids = theirs.encode(text).ids
+        assert tokenizer.encode(text) == ids
+        assert tokenizer.encode_with_offsets(text).offsets == theirs._tokenizer.encode(text).offsets
+        assert tokenizer.decode(ids) == theirs.decode(ids, skip_special_tokens=False)
+
+    same()
+
+
+def test_bytes_that_no_text_holds_are_not_missed(tmp_path: Path) -> None:
+    in_text = {character: byte for character, byte in BYTES.items() if byte in (*range(0xC0), *range(0xC2, 0xF5))}
+    vocab, _ = write(tmp_path, in_text | {"ab": 256, "abc": 257}, MERGES)
+    assert not any("no token for" in note for note in read(vocab).notes)
+
+
+def test_a_vocabulary_of_every_byte_is_read_whatever_else_is_in_it(tmp_path: Path) -> None:
+    vocab, _ = write(tmp_path, {**VOCAB, "b</w>": 302, "\u2581a": 303}, MERGES)
+    assert len(read(vocab).tokens) == 304
+
+
+def test_a_vocabulary_alone_of_a_class_in_python_is_named_by_its_class(tmp_path: Path) -> None:
+    (tmp_path / "vocab.json").write_text(json.dumps({"a": 0, "|": 1}))
+    with pytest.raises(SourceError, match="one of a pair"):
+        read(tmp_path / "vocab.json")
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "Wav2Vec2CTCTokenizer"}')
+    with pytest.raises(SourceError, match=r'the class "Wav2Vec2CTCTokenizer".*in Python only \(it looks up single'):
+        read(tmp_path / "vocab.json")
+
+
+def test_that_fairseq_counts_in_another_way_is_noted(tmp_path: Path) -> None:
+    write(tmp_path, VOCAB, MERGES, ("encoder.json", "vocab.bpe"))
+    assert not any("fairseq" in note for note in read(tmp_path).notes)
+    (tmp_path / "dict.txt").write_text("256 10\n300 9\n")
+    (note,) = [note for note in read(tmp_path).notes if "fairseq" in note]
+    assert note.startswith("The ids are those of encoder.json. dict.txt beside it")
+
+
+def test_a_pattern_for_it_is_refused(tmp_path: Path) -> None:
+    vocab, _ = write(tmp_path, VOCAB, MERGES)
+    with pytest.raises(UnsupportedError, match="a pattern can be given for tiktoken ranks"):
+        read(vocab, pattern="gpt2")

@@ -1,0 +1,121 @@
+"""A tokenizer.json is as strict as the reference's parser, and every refusal says where."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reader_samples import BYTE_LEVEL, added, document, read_document, reference
+
+from tokexport.errors import SourceError, UnsupportedError
+from tokexport.model import NormalForm, TemplatePiece
+from tokexport.sources.json_node import parse
+
+
+def changed(old: str, new: str, **changes: Any) -> str:
+    """The text of a document, with a piece of it replaced."""
+    text = json.dumps(document(**changes))
+    assert text.count(old) >= 1
+    return text.replace(old, new, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (changed('"!": 33', '"\\ud800": 33'), "lone surrogate"),
+        (changed('"!": 33', '"!": NaN'), "NaN is not JSON"),
+        (changed('"truncation"', '\ufeff"truncation"'), "line 1, column"),
+        ("\ufeff" + json.dumps(document()), "not JSON|byte order mark"),
+        (json.dumps(document())[:-1], "line 1, column"),
+        (
+            changed('"special": false', '"special": false, "special": true', added_tokens=[added("<s>")]),
+            r"added_tokens\[0\] has a key",
+        ),
+        (changed('"version": "1.0"', '"version": null'), "version is null"),
+        (changed('"added_tokens": []', '"added_tokens": null'), "added_tokens is null"),
+        (changed('"lstrip": false, ', "", added_tokens=[added("<s>")]), r"added_tokens\[0\] has no field 'lstrip'"),
+        (changed('"id": 0', '"id": -1', added_tokens=[added("<s>")]), r"added_tokens\[0\].id is -1"),
+    ],
+)
+def test_what_is_refused_is_refused_by_the_reference_too(text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises((SourceError, UnsupportedError), match=message):
+        read_document(text, tmp_path)
+    with pytest.raises(Exception, match=r".+"):
+        reference(text)
+
+
+def test_of_a_token_that_stands_twice_the_last_id_counts(tmp_path: Path) -> None:
+    text = changed('"!": 33', '"!": 999, "!": 33')
+    assert len(read_document(text, tmp_path).tokens) == 256
+    assert reference(text).token_to_id("!") == 33
+
+
+def test_a_surrogate_pair_and_an_escaped_backslash_are_no_lone_surrogate() -> None:
+    assert parse(b'["\\ud83d\\ude00", "\\\\ud800"]', "x").value == ["\U0001f600", "\\ud800"]
+
+
+def test_a_lone_surrogate_is_named_by_its_path() -> None:
+    with pytest.raises(SourceError, match=r'a\[1\]\["k k"\]'):
+        parse(b'{"a": [0, {"k k": "\\udc00"}]}', "x.json")
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        ({"version": "3.0"}, 'version: "3.0"'),
+        ({"normalizer": {"type": "Uppercase"}}, "normalizer.type"),
+        (
+            {"normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "Trim"}]}},
+            r"normalizer.normalizers\[1\].type",
+        ),
+        ({"decoder": {"type": "Future"}}, "decoder.type"),
+        ({"decoder": {"type": "Sequence", "decoders": [BYTE_LEVEL, BYTE_LEVEL]}}, r"decoder.decoders\[1\]"),
+    ],
+)
+def test_an_unknown_value_is_refused_and_never_ignored(changes: Any, path: str, tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match=path) as caught:
+        read_document(document(**changes), tmp_path)
+    assert caught.value.supported
+
+
+def test_a_document_may_leave_out_all_but_its_parts(tmp_path: Path) -> None:
+    fields = document()
+    for name in ("version", "truncation", "padding", "added_tokens", "normalizer", "post_processor"):
+        del fields[name]
+    model = read_document(fields, tmp_path)
+    assert len(model.tokens) == len(reference(fields).get_vocab())
+    assert model.template.pair == (TemplatePiece(sequence="A"), TemplatePiece(sequence="B", type_id=1))
+
+
+def test_normal_forms_are_kept_in_order(tmp_path: Path) -> None:
+    inner = {"type": "Sequence", "normalizers": [{"type": "NFKC"}]}
+    fields = document(
+        normalizer={
+            "type": "Sequence",
+            "normalizers": [{"type": "NFD"}, inner, {"type": "Sequence", "normalizers": []}],
+        }
+    )
+    assert read_document(fields, tmp_path).normalizer == (NormalForm.NFD, NormalForm.NFKC)
+
+
+def test_byte_level_before_fuse_decodes_as_byte_level_alone(tmp_path: Path) -> None:
+    fields = document(
+        decoder={"type": "Sequence", "decoders": [BYTE_LEVEL, {"type": "Fuse"}]}, added_tokens=[added("中")]
+    )
+    model = read_document(fields, tmp_path)
+    ids = [195, 256, 97]
+    assert reference(fields).decode(ids) == b"".join(model.tokens[i].content for i in ids).decode("utf-8", "replace")  # type: ignore[union-attr]
+
+
+def test_truncation_and_padding_are_named_in_notes(tmp_path: Path) -> None:
+    truncation = {"direction": "Right", "max_length": 5, "strategy": "LongestFirst", "stride": 0}
+    model = read_document(document(truncation=truncation), tmp_path)
+    assert any("truncation" in note for note in model.notes)
+
+
+def test_a_path_that_is_no_word_is_quoted_in_the_path() -> None:
+    node = parse(b'{"a b": 1}', "x.json")
+    with pytest.raises(SourceError, match=r'x.json: \["a b"\] is 1; expected a string'):
+        node.field("a b").string()

@@ -1,0 +1,114 @@
+"""Every type of model of a tokenizer.json is read as the reference reads it, or refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tokenizers
+from reader_samples import read_document
+
+from tokexport.errors import SourceError
+from tokexport.file.write import write
+from tokexport.model import GreedyModel, TokenizerModel, UnigramModel, WordLevelModel, WordPieceModel
+from tokexport.runtime.tokenizer import load
+
+UNIGRAM: dict[str, Any] = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["a", -1.5], ["b", -2]]}
+WORD_PIECE: dict[str, Any] = {
+    "type": "WordPiece",
+    "unk_token": "[UNK]",
+    "continuing_subword_prefix": "##",
+    "max_input_chars_per_word": 100,
+    "vocab": {"[UNK]": 0, "a": 1, "##b": 2},
+}
+WORD_LEVEL: dict[str, Any] = {"type": "WordLevel", "unk_token": "[UNK]", "vocab": {"[UNK]": 0, "a": 1}}
+
+
+def document(model: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    """A tokenizer.json with a model and a decoder that joins."""
+    return {"version": "1.0", "added_tokens": [], "decoder": {"type": "Fuse"}, "model": model, **fields}
+
+
+def without(model: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in model.items() if name not in names}
+
+
+def same(source: dict[str, Any], model: TokenizerModel, texts: list[str]) -> None:
+    """The file of a model gives what the reference gives."""
+    reference = tokenizers.Tokenizer.from_str(json.dumps(source))
+    tokenizer = load(write(model))
+    for text in texts:
+        assert tokenizer.encode(text, allowed_special="all") == reference.encode(text).ids
+
+
+@pytest.mark.parametrize(
+    ("model", "kind"), [(UNIGRAM, UnigramModel), (WORD_PIECE, WordPieceModel), (WORD_LEVEL, WordLevelModel)]
+)
+def test_a_model_is_of_the_type_that_its_fields_are_enough_for(
+    model: dict[str, Any], kind: type[Any], tmp_path: Path
+) -> None:
+    assert kind is not GreedyModel
+    for fields in (model, without(model, "type")):
+        read = read_document(document(fields), tmp_path)
+        assert type(read.model) is kind
+        same(document(fields), read, ["a", "ab", "b", "c", "abba", "\u00e9"])
+
+
+def test_a_model_of_no_type_is_refused_with_the_fields_that_it_has(tmp_path: Path) -> None:
+    source = document(without(WORD_PIECE, "type", "unk_token"))
+    with pytest.raises(SourceError, match="those of no model"):
+        read_document(source, tmp_path)
+    with pytest.raises(Exception, match="did not match any variant"):
+        tokenizers.Tokenizer.from_str(json.dumps(source))
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (UNIGRAM | {"unk_id": 3}, "model.unk_id is 3"),
+        (UNIGRAM | {"vocab": []}, "model.unk_id is 0"),
+        (UNIGRAM | {"unk_id": -1}, "model.unk_id"),
+        (UNIGRAM | {"vocab": [["a", "0"]]}, r"model.vocab\[0\]"),
+        (UNIGRAM | {"vocab": [["a", 0.0, 1]]}, r"model.vocab\[0\]"),
+        (UNIGRAM | {"vocab": {"a": 0}}, "model.vocab"),
+        (UNIGRAM | {"vocab": [["a", True]]}, r"model.vocab\[0\]"),
+        (WORD_PIECE | {"max_input_chars_per_word": -1}, "max_input_chars_per_word"),
+        (WORD_PIECE | {"max_input_chars_per_word": 1.5}, "max_input_chars_per_word"),
+        (WORD_PIECE | {"unk_token": None}, "model.unk_token"),
+        (without(WORD_PIECE, "continuing_subword_prefix"), "continuing_subword_prefix"),
+        (without(WORD_LEVEL, "unk_token"), "unk_token"),
+        (WORD_LEVEL | {"vocab": [["a", 0]]}, "model.vocab"),
+    ],
+)
+def test_what_the_reference_refuses_to_load_is_refused(model: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=message):
+        read_document(document(model), tmp_path)
+    with pytest.raises(Exception):  # noqa: B017, PT011  (the library raises bare Exception)
+        tokenizers.Tokenizer.from_str(json.dumps(document(model)))
+
+
+def test_of_a_piece_that_stands_twice_the_last_id_and_score_count_and_added_tokens_are_numbered_behind_both(
+    tmp_path: Path,
+) -> None:
+    vocab = [["<unk>", 0.0], ["ab", -9.0], ["a", -1.0], ["b", -1.0], ["ab", -1.5], ["a", -3.0], ["<unk>", -1.0]]
+    added = [{"id": 7, "content": "<s>", "special": True, "single_word": False, "lstrip": False, "rstrip": False}]
+    source = document(UNIGRAM | {"vocab": vocab}, added_tokens=[{**added[0], "normalized": False}])
+    model = read_document(source, tmp_path)
+    assert len(model.tokens) == 8
+    assert model.added_tokens[0].id == 7
+    same(source, model, ["ab", "a", "b", "<s>", "x<unk>x", "<unk>", "abab<s>"])
+    reference = tokenizers.Tokenizer.from_str(json.dumps(source))
+    assert [load(write(model)).decode([token]) for token in range(8)] == [
+        reference.decode([t], False) for t in range(8)
+    ]
+
+
+def test_the_unknown_score_is_below_the_lowest_of_all_scores_also_of_those_that_no_text_reaches(tmp_path: Path) -> None:
+    vocab = [["<unk>", 0.0], ["ab", -50.0], ["a", -1.0], ["ab", -61.0], ["", -300.0]]
+    source = document(UNIGRAM | {"vocab": vocab})
+    model = read_document(source, tmp_path)
+    assert isinstance(model.model, UnigramModel)
+    assert model.model.unk_score == -310.0
+    same(source, model, ["ab", "abb", "ba"])

@@ -1,0 +1,187 @@
+"""The template adds the ids and segments that the reference's post-processor adds, to one text and to a pair."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from reader_samples import BYTE_LEVEL, document, read_document, reference
+from repository import SLOW
+
+from tokexport.errors import SourceError, UnsupportedError
+from tokexport.file.write import write
+from tokexport.model import TemplatePiece
+from tokexport.runtime.tokenizer import load
+
+ROBERTA = {
+    "type": "RobertaProcessing",
+    "sep": ["s", 1],
+    "cls": ["c", 2],
+    "trim_offsets": True,
+    "add_prefix_space": True,
+}
+BERT = {"type": "BertProcessing", "sep": ["s", 3], "cls": ["c", 4]}
+
+
+def sequence(name: str, type_id: int = 0) -> dict[str, Any]:
+    return {"Sequence": {"id": name, "type_id": type_id}}
+
+
+def token(name: str, type_id: int = 0) -> dict[str, Any]:
+    return {"SpecialToken": {"id": name, "type_id": type_id}}
+
+
+def template(single: list[Any], pair: list[Any]) -> dict[str, Any]:
+    table = {"q": {"id": "q", "ids": [7, 8], "tokens": ["x", "y"]}, "r": {"id": "r", "ids": [9], "tokens": ["r"]}}
+    return {"type": "TemplateProcessing", "single": single, "pair": pair, "special_tokens": table}
+
+
+TYPE = st.integers(0, 3)
+TOKEN = st.builds(token, st.sampled_from(["q", "r"]), TYPE)
+A_TEXT = st.lists(TOKEN, max_size=2)
+
+
+@st.composite
+def templates(draw: st.DrawFn) -> dict[str, Any]:
+    single = [*draw(A_TEXT), sequence("A", draw(TYPE)), *draw(A_TEXT)]
+    pair = [*draw(A_TEXT), sequence("A", draw(TYPE)), *draw(A_TEXT), sequence("B", draw(TYPE)), *draw(A_TEXT)]
+    return template(single, draw(st.permutations(pair)))
+
+
+PROCESSORS = st.recursive(
+    st.one_of(st.just(BYTE_LEVEL), st.just(ROBERTA), st.just(BERT), templates()),
+    lambda inner: st.builds(lambda parts: {"type": "Sequence", "processors": parts}, st.lists(inner, max_size=3)),
+    max_leaves=4,
+)
+
+
+def filled(pieces: tuple[TemplatePiece, ...], texts: dict[str, list[int]]) -> list[tuple[int, int]]:
+    """Put ids in the place of the texts: ids with their segments."""
+    found = []
+    for piece in pieces:
+        ids = texts[piece.sequence] if piece.sequence is not None else [piece.id]
+        found += [(number, piece.type_id) for number in ids if number is not None]
+    return found
+
+
+@settings(max_examples=400 if SLOW else 150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(processor=st.one_of(st.none(), PROCESSORS))
+def test_single_and_pair_are_the_references(processor: Any, tmp_path: Path) -> None:
+    fields = document(post_processor=processor)
+    try:
+        model = read_document(fields, tmp_path)
+    except (UnsupportedError, SourceError):
+        # A list of encodings grows behind a template: only Sequences of it may be refused.
+        assert isinstance(processor, dict)
+        assert processor["type"] == "Sequence"
+        return
+    theirs = reference(fields)
+    texts = {"A": [97, 98], "B": [99]}
+    for special in (True, False):
+        for names, pieces in (("A", model.template.single), ("AB", model.template.pair)):
+            pieces = tuple(piece for piece in pieces if special or piece.id is None)
+            encoding = theirs.encode(*("ab" if name == "A" else "c" for name in names), add_special_tokens=special)
+            assert list(zip(encoding.ids, encoding.type_ids, strict=True)) == filled(pieces, texts)
+
+
+def test_processors_in_a_sequence_compose_as_in_the_reference(tmp_path: Path) -> None:
+    inner = template([token("r"), sequence("A")], [token("r"), sequence("A"), token("r", 1), sequence("B", 1)])
+    fields = document(post_processor={"type": "Sequence", "processors": [BYTE_LEVEL, inner]})
+    model = read_document(fields, tmp_path)
+    assert model.template.single == (TemplatePiece(id=9), TemplatePiece(sequence="A"))
+
+
+def test_fields_of_byte_level_in_a_template_do_not_matter(tmp_path: Path) -> None:
+    extra = {"add_prefix_space": True, "trim_offsets": False, "use_regex": True}
+    fields = document(post_processor=template([token("r"), sequence("A")], [sequence("A"), sequence("B", 1)]) | extra)
+    model = read_document(fields, tmp_path)
+    assert filled(model.template.single, {"A": [97]}) == [(9, 0), (97, 0)]
+    assert reference(fields).encode("a").ids == [9, 97]
+
+
+FIELDS = {
+    name: value for name, value in (ROBERTA | template([sequence("A")], [sequence("B")])).items() if name != "type"
+}
+
+
+@settings(max_examples=300 if SLOW else 100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    kind=st.sampled_from(["BertProcessing", "RobertaProcessing", "TemplateProcessing", "ByteLevel", "Sequence"]),
+    names=st.sets(st.sampled_from(sorted(FIELDS))),
+    wrong=st.sampled_from([{}, {}, {"sep": ["s"]}, {"cls": ["c", True]}, {"trim_offsets": 1}]),
+)
+def test_a_processor_is_what_its_fields_say_whatever_its_type(
+    kind: str, names: set[str], wrong: dict[str, Any], tmp_path: Path
+) -> None:
+    processor = {"type": kind, "processors": [BYTE_LEVEL], **{name: FIELDS[name] for name in names}, **wrong}
+    fields = document(post_processor=processor)
+    try:
+        theirs = reference(fields)
+    except Exception:  # the library raises nothing narrower
+        with pytest.raises(SourceError):
+            read_document(fields, tmp_path)
+        return
+    model = read_document(fields, tmp_path)
+    for names_of_texts, pieces in (("A", model.template.single), ("AB", model.template.pair)):
+        encoding = theirs.encode(*("ab" if name == "A" else "c" for name in names_of_texts))
+        assert list(zip(encoding.ids, encoding.type_ids, strict=True)) == filled(pieces, {"A": [97, 98], "B": [99]})
+
+
+@pytest.mark.parametrize("number", [256, 5000])
+def test_an_id_that_is_no_token_is_added_as_it_is_written(number: int, tmp_path: Path) -> None:
+    fields = document(post_processor=ROBERTA | {"sep": ["s", number]})
+    model = read_document(fields, tmp_path)
+    runtime = load(write(model))
+    encoding, ours = reference(fields).encode("ab"), runtime.encode_with_offsets("ab", add_special_tokens=True)
+    assert (list(ours.ids), list(ours.offsets)) == (encoding.ids, encoding.offsets)
+    pair = runtime.encode_pair("ab", "c", add_special_tokens=True)
+    assert pair == reference(fields).encode("ab", "c").ids
+    assert f"tokenizer.json: the post_processor adds the id {number}, which is no token." in model.notes
+    with pytest.raises(KeyError):
+        runtime.decode([number])
+
+
+PIECES = st.lists(st.sampled_from([sequence("A"), sequence("A", 1), token("r"), token("q", 1)]), max_size=4)
+
+
+@settings(max_examples=100 if SLOW else 40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(single=PIECES, pair=st.lists(st.sampled_from([sequence("B"), sequence("B", 1)]), max_size=2), others=PIECES)
+def test_texts_stand_as_often_and_in_the_order_that_a_template_says_with_special_tokens_and_without(
+    single: list[Any], pair: list[Any], others: list[Any], tmp_path: Path
+) -> None:
+    fields = document(post_processor=template(single, [*others, *pair, *others[:1]]))
+    theirs, ours = reference(fields), load(write(read_document(fields, tmp_path)))
+    for add in (True, False):
+        for text in ("ab", ""):
+            encoding, found = (
+                theirs.encode(text, add_special_tokens=add),
+                ours.encode_with_offsets(text, add_special_tokens=add),
+            )
+            assert (list(found.ids), list(found.offsets)) == (encoding.ids, encoding.offsets)
+            assert list(found.type_ids) == encoding.type_ids
+            assert ours.encode(text, add_special_tokens=add) == encoding.ids
+            assert ours.encode_batch([text], add_special_tokens=add) == [encoding.ids]
+            wanted = theirs.encode(text, "c", add_special_tokens=add)
+            assert ours.encode_pair(text, "c", add_special_tokens=add) == wanted.ids
+            both = ours.encode_pair_with_offsets(text, "c", add_special_tokens=add)
+            assert (list(both.ids), list(both.type_ids)) == (wanted.ids, wanted.type_ids)
+
+
+@pytest.mark.parametrize(
+    ("processor", "error", "path"),
+    [
+        ({"type": "Whatever"}, UnsupportedError, "post_processor.type"),
+        (template([sequence("B")], [sequence("A")]), SourceError, r"post_processor.single\[0\].Sequence.id"),
+        (template([token("z"), sequence("A")], []), SourceError, r"post_processor.single\[0\].SpecialToken.id"),
+        (ROBERTA | {"sep": ["s"]}, SourceError, "post_processor.sep"),
+        (ROBERTA | {"sep": ["s", 1 << 31]}, UnsupportedError, "post_processor.*2147483648"),
+    ],
+)
+def test_what_cannot_be_a_template_is_refused_with_its_path(
+    processor: Any, error: type, path: str, tmp_path: Path
+) -> None:
+    with pytest.raises(error, match=path):
+        read_document(document(post_processor=processor), tmp_path)

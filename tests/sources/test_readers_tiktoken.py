@@ -1,0 +1,209 @@
+"""Rank files and tiktoken.Encoding objects become what tiktoken makes of them."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tiktoken
+import tiktoken.load
+from tiktoken_ext import openai_public
+
+from tokexport.errors import SourceError, UnsupportedError
+from tokexport.model import Behavior, Dialect, Reference, SpecialIds, Split, TokenizerModel
+from tokexport.sources import read
+from tokexport.sources.tiktoken.known_patterns import KNOWN
+from tokexport.sources.tiktoken.ranks import parse_ranks
+
+BYTES = {bytes([byte]): byte for byte in range(256)}
+PATTERN = r"\w+|\s+|[^\w\s]+"
+
+
+def write(path: Path, ranks: dict[bytes, int]) -> Path:
+    path.write_bytes(b"".join(base64.b64encode(token) + b" %d\n" % rank for token, rank in ranks.items()))
+    return path
+
+
+def same_as(encoding: tiktoken.Encoding, model: TokenizerModel) -> None:
+    """Hold every id's bytes, the special tokens and the ranks against the reference."""
+    for number in range(encoding.max_token_value + 2):
+        token = model.tokens[number] if number < len(model.tokens) else None
+        try:
+            expected: bytes | None = encoding.decode_single_token_bytes(number)
+        except KeyError:
+            expected = None
+        assert (None if token is None else token.content) == expected
+        assert token is None or token.special == encoding.is_special_token(number)
+    assert {token.content: token.id for token in model.added_tokens} == encoding._special_tokens
+    assert all(token.special and not token.normalized for token in model.added_tokens)
+    assert dict(model.model.vocab) == {data: rank for data, rank in encoding._mergeable_ranks.items() if data}
+    assert model.model.merges is None
+    assert model.model.whole_piece_first
+    assert model.reference is Reference.TIKTOKEN
+    assert model.splits == (Split(encoding._pat_str, Behavior.REMOVED, True, Dialect.FANCY_REGEX, path="pattern"),)
+
+
+def test_ranks_with_holes_and_special_tokens_in_them_are_read(tmp_path: Path) -> None:
+    ranks = {**BYTES, b"ab": 256, b"abc": 260}
+    special = {"<|a|>": 258, "<|end|>": 300}
+    model = read(write(tmp_path / "x.tiktoken", ranks), pattern=PATTERN, special_tokens=special)
+    same_as(tiktoken.Encoding("x", pat_str=PATTERN, mergeable_ranks=ranks, special_tokens=special), model)
+    assert model.tokens[257] is None
+
+
+def test_the_pieces_are_the_matches_and_the_rest_is_dropped(tmp_path: Path) -> None:
+    model = read(write(tmp_path / "x.tiktoken", BYTES), pattern=r"[a-z]+", special_tokens={})
+    encoding = tiktoken.Encoding("x", pat_str=r"[a-z]+", mergeable_ranks=BYTES, special_tokens={})
+    assert encoding.encode("a-b") == [97, 98]
+    same_as(encoding, model)
+
+
+def test_an_encoding_object_is_read_and_its_digest_does_not_depend_on_order(tmp_path: Path) -> None:
+    ranks = {**BYTES, b"ab": 256}
+    shuffled = list(ranks.items())
+    random.Random(1).shuffle(shuffled)
+    models = []
+    for given in (ranks, dict(shuffled)):
+        encoding = tiktoken.Encoding("x", pat_str=PATTERN, mergeable_ranks=given, special_tokens={"<|end|>": 257})
+        same_as(encoding, read(encoding))
+        models.append(read(encoding))
+    assert models[0] == models[1]
+    other = tiktoken.Encoding("x", pat_str=PATTERN + "|x", mergeable_ranks=ranks, special_tokens={"<|end|>": 257})
+    assert read(other).provenance != models[0].provenance
+
+
+def test_a_token_without_bytes_decodes_but_is_never_emitted(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.tiktoken", BYTES)
+    path.write_bytes(path.read_bytes() + b"= 256\n")
+    model = read(path, pattern=PATTERN, special_tokens={"<|end|>": 257})
+    same_as(
+        tiktoken.Encoding("x", pat_str=PATTERN, mergeable_ranks={**BYTES, b"": 256}, special_tokens={"<|end|>": 257}),
+        model,
+    )
+
+
+@pytest.mark.parametrize("name", sorted(openai_public.ENCODING_CONSTRUCTORS))
+def test_a_known_name_has_the_librarys_pattern_and_special_tokens(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(openai_public, "load_tiktoken_bpe", lambda *_, **__: {})
+    monkeypatch.setattr(openai_public, "data_gym_to_mergeable_bpe_ranks", lambda *_, **__: {})
+    theirs = openai_public.ENCODING_CONSTRUCTORS[name]()
+    assert KNOWN[name].pattern == theirs["pat_str"]
+    assert KNOWN[name].special_tokens(0) == theirs["special_tokens"]
+
+
+def test_an_id_that_two_special_tokens_share_decodes_as_in_tiktoken(tmp_path: Path) -> None:
+    special = KNOWN["o200k_harmony"].special_tokens(0)
+    encoding = tiktoken.Encoding("x", pat_str=PATTERN, mergeable_ranks=BYTES, special_tokens=special)
+    assert special["<|endofprompt|>"] == special["<|reserved_200018|>"] == 200018
+    path = write(tmp_path / "x.tiktoken", BYTES)
+    for model in (read(encoding), read(path, pattern="o200k_harmony")):
+        token = model.tokens[200018]
+        assert token is not None
+        assert token.content == encoding.decode_single_token_bytes(200018)
+        assert sum(added.id == 200018 for added in model.added_tokens) == 2
+
+
+@pytest.mark.parametrize("name", sorted(KNOWN))
+def test_every_known_name_makes_an_encoding_that_tiktoken_takes(name: str, tmp_path: Path) -> None:
+    model = read(write(tmp_path / "x.tiktoken", BYTES), pattern=name)
+    special = {token.content: token.id for token in model.added_tokens}
+    encoding = tiktoken.Encoding(name, pat_str=KNOWN[name].pattern, mergeable_ranks=BYTES, special_tokens=special)
+    assert encoding.encode("it's 1234 a", disallowed_special=()) == list(b"it's 1234 a")
+
+
+def test_special_tokens_that_are_counted_start_behind_the_ranks(tmp_path: Path) -> None:
+    ranks = {**BYTES, b"ab": 256}
+    path = write(tmp_path / "x.tiktoken", ranks)
+    assert [token.id for token in read(path, pattern="nanochat").added_tokens] == list(range(257, 266))
+    llama3 = {token.content: token.id for token in read(path, pattern="llama3").added_tokens}
+    assert (llama3["<|begin_of_text|>"], llama3["<|eot_id|>"], len(llama3)) == (257, 266, 256)
+    whisper = {token.content: token.id for token in read(path, pattern="whisper").added_tokens}
+    assert (whisper["<|endoftext|>"], whisper["<|0.00|>"], whisper["<|30.00|>"]) == (257, 364, 1864)
+
+
+def test_a_json_beside_the_ranks_gives_the_pattern_and_the_special_tokens(tmp_path: Path) -> None:
+    path = write(tmp_path / "mine.tiktoken", BYTES)
+    (tmp_path / "mine.json").write_text(json.dumps({"pattern": "nanochat", "special_tokens": {"<|end|>": 300}}))
+    model = read(path)
+    assert model.splits[0].pattern == KNOWN["nanochat"].pattern
+    assert [(token.content, token.id) for token in model.added_tokens] == [("<|end|>", 300)]
+    assert sorted(model.provenance.sha256) == ["mine.json", "mine.tiktoken"]
+    assert read(path, pattern=PATTERN, special_tokens={}).splits[0].pattern == PATTERN
+    (tmp_path / "mine.json").write_text(json.dumps({"pat_str": "x"}))
+    with pytest.raises(UnsupportedError, match="pat_str"):
+        read(path)
+
+
+def test_a_tokenizer_config_beside_the_ranks_is_put_over_the_known_names_tokens(tmp_path: Path) -> None:
+    path = write(tmp_path / "tokenizer.model", BYTES)
+    config = {
+        "added_tokens_decoder": {"256": {"content": "<|bos|>"}, "264": {"content": "<|mine|>"}},
+        "bos_token": "<|bos|>",
+    }
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config | {"eos_token": "<|mine|>"}))
+    model = read(path, pattern="nanochat")
+    contents = {token.id: token.content for token in model.added_tokens}
+    assert contents == {number: name for name, number in KNOWN["nanochat"].special_tokens(256).items()} | {
+        264: "<|mine|>"
+    }
+    assert model.special_ids == SpecialIds(bos=256, eos=264, stop=(264,))
+
+
+def test_ranks_without_a_pattern_are_refused_with_the_names_that_are_known(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.tiktoken", BYTES)
+    with pytest.raises(UnsupportedError, match=r"cl100k_base.*llama3"):
+        read(path)
+    with pytest.raises(UnsupportedError, match="cl100k_bse"):
+        read(path, pattern="cl100k_bse")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b"YWI", "line 257 is "),
+        (b"YWI= x", "line 257 is "),
+        (b"YWI= 1_0", "line 257 is "),
+        (b"YWI= 256 7", "line 257 is "),
+        (b"YW-= 256", "line 257: .*not base64"),
+        (b"YWI 256", "line 257: .*not base64"),
+        (b"YQ== 256", "line 257: the token .* has the rank 97 already"),
+        (b"YWI= 97", "the rank 97 stands for two tokens"),
+        (b"YWI= 4194304", "the rank 4194304"),
+    ],
+)
+def test_a_broken_line_is_named_by_its_number(line: bytes, message: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "x.tiktoken", BYTES)
+    path.write_bytes(path.read_bytes() + line + b"\n")
+    with pytest.raises((SourceError, UnsupportedError), match=message):
+        read(path, pattern="nanochat")
+
+
+def test_ranks_are_those_that_tiktoken_loads(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.tiktoken", {**BYTES, b"\x00\xff": 256, b"ab ": 300})
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n", 3) + b"\n\n")
+    assert parse_ranks(path.read_bytes(), "x") == tiktoken.load.load_tiktoken_bpe(str(path))
+
+
+def test_a_missing_byte_is_refused(tmp_path: Path) -> None:
+    ranks = {token: rank for token, rank in BYTES.items() if token not in (b"\x07", b"z")}
+    with pytest.raises(SourceError, match="2 of the 256 single bytes, the first of them 0x07"):
+        read(write(tmp_path / "x.tiktoken", ranks), pattern="nanochat")
+
+
+@pytest.mark.parametrize(
+    ("special", "path"),
+    [
+        ({"<a": 256, "<a>": 257}, r'special_tokens\["<a"\]'),
+        ({"": 256, "<a>": 257}, r'special_tokens\[""\]'),
+        ({"<a>": 97}, r'special_tokens\["<a>"\]: the id 97'),
+        ({"<a>": 256, "<b>": 256}, r'special_tokens\["<b>"\]: the id 256'),
+        ({"<a>": -1}, r'special_tokens\["<a>"\]: the id -1'),
+    ],
+)
+def test_special_tokens_that_chance_decides_are_refused(special: Any, path: str, tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match=path):
+        read(write(tmp_path / "x.tiktoken", BYTES), pattern=PATTERN, special_tokens=special)

@@ -1,0 +1,302 @@
+"""tekken.json, GGUF, vocab.txt, RWKV's, minbpe's and CLIP's vocabularies convert to files that give the ids of their references."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import struct
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import tiktoken
+from reader_samples import byte_characters
+
+from tokexport import load
+from tokexport.conversion import convert
+from tokexport.errors import SourceError, UnsupportedError
+from tokexport.sources import read
+from tokexport.sources.references import reference_for
+
+TEXTS = ("", " ", "ab abc", "The CAT\n\tsat; isn't 123", "<s>é中\U0001f600</s>", "a" * 30, "[MASK] x\u0301 \u2581 \x00")
+
+
+def same_ids(source: Path, folder: Path) -> None:
+    target = folder / "converted.bin"
+    convert(source, target, force=True)
+    tokenizer, reference = load(target), reference_for(source)
+    for mode in reference.modes():
+        for text in TEXTS:
+            ids = tokenizer.encode(text, allowed_special=reference.allowed_special(mode))
+            if mode.name != "TEMPLATE":
+                assert ids == reference.encode_batch([text], mode)[0]
+                assert tokenizer.decode(ids) == reference.decode_batch([ids], False)[0]
+
+
+def gguf(**values: object) -> bytes:
+    """The bytes of a GGUF version 3 file without tensors."""
+
+    def string(text: str) -> bytes:
+        return struct.pack("<Q", len(text.encode())) + text.encode()
+
+    def value(found: object) -> bytes:
+        if isinstance(found, bool):
+            return struct.pack("<I?", 7, found)
+        if isinstance(found, int):
+            return struct.pack("<II", 4, found)
+        if isinstance(found, str):
+            return struct.pack("<I", 8) + string(found)
+        assert isinstance(found, Sequence)
+        if found and isinstance(found[0], str):
+            return struct.pack("<IIQ", 9, 8, len(found)) + b"".join(map(string, found))
+        code, kind = ("f", 6) if found and isinstance(found[0], float) else ("i", 5)
+        return struct.pack(f"<IIQ{len(found)}{code}", 9, kind, len(found), *found)
+
+    names = {"general.name": "test", **{f"tokenizer.ggml.{name}": found for name, found in values.items()}}
+    body = b"".join(string(name) + value(found) for name, found in names.items())
+    return b"GGUF" + struct.pack("<IQQ", 3, 0, len(names)) + body
+
+
+BYTE_LEVEL = {
+    "model": "gpt2",
+    "pre": "gpt-2",
+    "tokens": [*byte_characters(), "ab", "abc", "<s>", "</s>", "[PAD260]"],
+    "token_type": [1] * 258 + [3, 4, 5],
+    "merges": ["a b", "ab c"],
+    "bos_token_id": 258,
+    "eos_token_id": 259,
+    "add_bos_token": True,
+}
+LLAMA = {
+    "model": "llama",
+    "tokens": [
+        "<unk>",
+        "<s>",
+        "</s>",
+        *(f"<0x{byte:02X}>" for byte in range(256)),
+        "\u2581",
+        "a",
+        "b",
+        "\u2581a",
+        "ab",
+        "[PAD264]",
+    ],
+    "scores": [0.0] * 259 + [-4.0, -5.0, -6.0, -1.0, -2.0, 0.0],
+    "token_type": [2, 3, 3, *[6] * 256, *[1] * 5, 5],
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+}
+
+
+@pytest.mark.parametrize("values", [BYTE_LEVEL, LLAMA], ids=["gpt2", "llama"])
+def test_a_gguf_gives_the_ids_of_its_original(values: dict[str, object], tmp_path: Path) -> None:
+    path = tmp_path / "x.gguf"
+    path.write_bytes(gguf(**values))
+    same_ids(path, tmp_path)
+    model = read(path)
+    assert model.special_ids.bos == values["bos_token_id"]
+    assert model.special_ids.stop == (values["eos_token_id"],)
+    assert model.template.single[0].id == values["bos_token_id"]
+
+
+def test_padding_of_a_gguf_is_no_token(tmp_path: Path) -> None:
+    (tmp_path / "x.gguf").write_bytes(gguf(**BYTE_LEVEL))
+    assert len(read(tmp_path / "x.gguf").tokens) == 260
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        (
+            {"pre": "never-heard-of"},
+            UnsupportedError,
+            r'ggml\.pre: "never-heard-of" is not supported; the names .* llama-bpe',
+        ),
+        ({"model": "plamo2"}, UnsupportedError, 'the models "gpt2", "llama", "t5", "bert" and "rwkv"'),
+        ({"token_type": [1]}, SourceError, "token_type is no array of 261 values of type int"),
+        ({"token_type": [9] * 261}, SourceError, "token_type holds 9"),
+        ({"merges": "a b"}, SourceError, "merges is no array"),
+        ({"tokens": ["a"] * 261}, SourceError, r'tokens\[0\] and \[1\] are both "a"'),
+        ({"bos_token_id": 300}, SourceError, "bos_token_id is 300; expected the id of a token"),
+        ({"add_bos_token": 1}, SourceError, "add_bos_token is 1; expected true or false"),
+    ],
+)
+def test_a_gguf_that_cannot_be_read_is_refused(
+    changes: dict[str, object], error: type, message: str, tmp_path: Path
+) -> None:
+    (tmp_path / "x.gguf").write_bytes(gguf(**{**BYTE_LEVEL, **changes}))
+    with pytest.raises(error, match=message):
+        read(tmp_path / "x.gguf")
+
+
+def test_a_gguf_cut_off_anywhere_is_refused(tmp_path: Path) -> None:
+    whole = gguf(**BYTE_LEVEL)
+    for size in range(4, len(whole), 97):
+        (tmp_path / "x.gguf").write_bytes(whole[:size])
+        with pytest.raises(SourceError, match=r"x\.gguf: the package `gguf` cannot read it: .* at byte \d+"):
+            read(tmp_path / "x.gguf")
+
+
+def tekken(**changes: object) -> dict[str, object]:
+    tokens = [*(bytes((byte,)) for byte in range(256)), b"ab", b"abc", b"left out"]
+    vocab = [{"rank": n, "token_bytes": base64.b64encode(t).decode(), "token_str": None} for n, t in enumerate(tokens)]
+    config = {
+        "pattern": r"\w+|\W",
+        "num_vocab_tokens": 259,
+        "default_vocab_size": 282,
+        "default_num_special_tokens": 24,
+        "version": "v3",
+    }
+    return {"config": config, "vocab": vocab, **changes}
+
+
+def test_a_tekken_json_gives_tiktoken_s_ids_behind_the_special_tokens(tmp_path: Path) -> None:
+    path = tmp_path / "tekken.json"
+    path.write_text(json.dumps(tekken()))
+    same_ids(path, tmp_path)
+    ranks = {base64.b64decode(entry["token_bytes"]): entry["rank"] for entry in tekken()["vocab"][:258]}
+    theirs = tiktoken.Encoding("x", pat_str=r"\w+|\W", mergeable_ranks=ranks, special_tokens={})
+    tokenizer = load(tmp_path / "converted.bin")
+    for text in TEXTS:
+        assert tokenizer.encode(text) == [24 + number for number in theirs.encode_ordinary(text)]
+    assert tokenizer.encode("</s>[INST]<SPECIAL_20>", allowed_special="all") == [2, 3, 20]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"special_tokens": [{"rank": 1, "token_str": "<s>", "is_control": True}]}, "expected 0: special tokens stand"),
+        ({"special_tokens": [{"rank": n, "token_str": "<s>"} for n in range(2)]}, 'two special tokens "<s>"'),
+        ({"vocab": []}, "default_vocab_size is 282, and there are 0 ranks"),
+        ({"vocab": [{"rank": 4, "token_bytes": "AA=="}]}, "expected 0: ranks stand in their order"),
+        ({"vocab": [{"rank": 0, "token_bytes": "?"}]}, "expected a token in base64"),
+    ],
+)
+def test_a_tekken_json_that_is_broken_is_refused(changes: dict[str, object], message: str, tmp_path: Path) -> None:
+    (tmp_path / "tekken.json").write_text(json.dumps(tekken(**changes)))
+    with pytest.raises(SourceError, match=message):
+        read(tmp_path / "tekken.json")
+
+
+RWKV = "".join(
+    f"{number} {token!r} {len(token if isinstance(token, bytes) else token.encode())}\n"
+    for number, token in enumerate(
+        [*map(chr, range(128)), *(bytes((b,)) for b in range(128, 256)), "ab", "abc", " the", "é", "'s"], 1
+    )
+)
+
+
+def test_an_rwkv_vocabulary_gives_the_longest_token_at_each_place(tmp_path: Path) -> None:
+    path = tmp_path / "rwkv_vocab.txt"
+    path.write_text(RWKV, encoding="utf-8", newline="")
+    same_ids(path, tmp_path)
+    assert load(tmp_path / "converted.bin").encode("abcab'sé") == [258, 257, 261, 260]
+
+
+def test_ids_of_an_rwkv_vocabulary_that_only_fill_it_up_decode_to_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "rwkv_vocab.txt"
+    path.write_text(RWKV + "270 '' 0\n271 '' 0\n", encoding="utf-8", newline="")
+    same_ids(path, tmp_path)
+    assert load(tmp_path / "converted.bin").decode([258, 270, 271, 257]) == "abcab"
+
+
+@pytest.mark.parametrize(
+    ("line", "error", "message"),
+    [
+        ("262 'ab' 3", SourceError, "line 262: the token has 2 bytes, and the line says 3"),
+        ("262 open('x') 1", SourceError, "expected an id, a Python literal"),
+        ("262 'a' + 'b' 2", SourceError, "expected an id, a Python literal"),
+        ("262 'ab' 2", UnsupportedError, "the token b'ab' a second time"),
+        ("5 'new' 3", UnsupportedError, "the id 5 a second time"),
+    ],
+)
+def test_an_rwkv_line_that_is_none_is_refused(line: str, error: type, message: str, tmp_path: Path) -> None:
+    (tmp_path / "v.txt").write_text(RWKV + line + "\n", encoding="utf-8", newline="")
+    with pytest.raises(error, match=message):
+        read(tmp_path / "v.txt")
+
+
+@pytest.mark.parametrize("config", [None, {"do_lower_case": False}, {"do_lower_case": True, "strip_accents": False}])
+def test_a_vocab_txt_gives_the_ids_of_bertwordpiecetokenizer(config: dict[str, bool] | None, tmp_path: Path) -> None:
+    words = [
+        "[PAD]",
+        "[UNK]",
+        "[CLS]",
+        "[SEP]",
+        "[MASK]",
+        "the",
+        "The",
+        "cat",
+        "##s",
+        "##at",
+        "s",
+        "x",
+        "a",
+        "##a",
+        "ab",
+        ";",
+    ]
+    (tmp_path / "vocab.txt").write_text("\n".join(words) + "\n")
+    if config is not None:
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+    same_ids(tmp_path / "vocab.txt", tmp_path)
+    assert any("lower-cases" in note for note in read(tmp_path).notes) == (config is None)
+    assert load(tmp_path / "converted.bin").encode("the", add_special_tokens=True) == [2, 5, 3]
+
+
+MINBPE = "minbpe v1\n\\w+|\\W\n1\n<|end|> 300\n97 98\n256 99\n97 97\n258 258\n"
+
+
+def test_a_minbpe_model_merges_as_minbpe_does(tmp_path: Path) -> None:
+    path = tmp_path / "x.model"
+    path.write_text(MINBPE)
+    same_ids(path, tmp_path)
+    tokenizer = load(tmp_path / "converted.bin")
+    assert tokenizer.encode("abc aaaaaab<|end|>", allowed_special="all") == [257, 32, *minbpe("aaaaaab"), 300]
+
+
+def minbpe(text: str) -> list[int]:
+    """minbpe's encode of one piece: the pair of the lowest merge, everywhere, until there is none."""
+    merges = {(97, 98): 256, (256, 99): 257, (97, 97): 258, (258, 258): 259}
+    ids = list(text.encode())
+    while pairs := [pair for pair in pairwise(ids) if pair in merges]:
+        pair = min(pairs, key=lambda found: merges[found])
+        merged: list[int] = []
+        at = 0
+        while at < len(ids):
+            both = tuple(ids[at : at + 2]) == pair
+            merged.append(merges[pair] if both else ids[at])
+            at += 2 if both else 1
+        ids = merged
+    return ids
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("minbpe v1\n\n", "line 3 is the end of the file; expected"),
+        ("minbpe v1\n\nx\n", "expected the number of special tokens"),
+        ("minbpe v1\n\n1\n<|end|>\n", "expected a special token of its own, a space and its id"),
+        ("minbpe v1\n\n0\n97 256\n", "line 4 is .* expected two ids under 256"),
+    ],
+)
+def test_a_minbpe_model_that_is_broken_is_refused(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "x.model").write_text(text)
+    with pytest.raises(SourceError, match=message):
+        read(tmp_path / "x.model")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("hello\n", "no bpe_simple_vocab_16e6.txt.gz of CLIP"),
+        ("bpe_simple_vocab\na b\n", "no bpe_simple_vocab_16e6.txt.gz of CLIP"),
+        ("bpe_simple_vocab\n" + "a b\n" * 9 + "a b c\n" + "a b\n" * 50000, "line 11 is 'a b c'; a merge is two tokens"),
+    ],
+)
+def test_a_gzip_file_that_is_not_clip_s_is_refused(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "x.gz").write_bytes(gzip.compress(text.encode()))
+    with pytest.raises(SourceError, match=message):
+        read(tmp_path / "x.gz")

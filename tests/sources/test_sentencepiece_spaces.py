@@ -1,0 +1,141 @@
+"""User-defined pieces and rules with several spaces in a row, in models that remove extra spaces: as the library has them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+
+import pytest
+import spec_encoder
+import spec_reader
+import spec_spans
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sentencepiece import SentencePieceProcessor
+from sentencepiece_training import train
+
+from tokexport.compiler.normalizer.charsmap import charsmap_of
+from tokexport.compiler.normalizer.normalize import normalize
+from tokexport.file.write import write
+from tokexport.model import Charsmap, Provenance, TokenizerModel
+from tokexport.runtime.tokenizer import load
+from tokexport.sources.files import SourceFiles
+from tokexport.sources.sentencepiece.proto import (
+    Algorithm,
+    NormalizerSpec,
+    Piece,
+    PieceType,
+    SentencePieceModel,
+    parse_model,
+)
+from tokexport.sources.sentencepiece.read import build
+from tokexport.sources.sentencepiece.reference import SentencePieceReference
+from tokexport.sources.sentencepiece.serialize import serialize
+from tokexport.verify import compare
+
+MARK = "\u2581"
+SYMBOLS = ["  ", "    ", "a  b", "  a", "e  ", " ", "\t", "<sep>", MARK * 2, f"{MARK}  "]
+RULES = {
+    "\t": " ",
+    "\r": " ",
+    "\r\n": " ",
+    "\x01": "",
+    "A": "  ",
+    "B": " b",
+    "C": "c ",
+    "D": "a  b  ",
+    " \u0301": "é",
+    "   ": "x",
+    "  \n": " ",
+    " ": "  ",
+    "G": f" {MARK}",
+}
+PARTS = [*RULES, *SYMBOLS, " ", " ", " ", "  ", "a", "b", "e", "\n", "\u0301", "\U0010ffff"]
+LETTERS = [Piece(letter, -9.0) for letter in f"abcex{MARK} "]
+
+
+def model(
+    symbols: list[str], rules: dict[str, str], algorithm: Algorithm, flags: tuple[bool, bool, bool]
+) -> SentencePieceModel:
+    known = [*LETTERS, Piece(MARK + "a", -1.0), Piece("ab", -2.0), Piece("b" + MARK, -3.0)]
+    texts = {piece.text for piece in known}
+    added = [Piece(text, 0.0, PieceType.USER_DEFINED) for text in symbols if text not in texts]
+    prefix, suffix, escapes = flags
+    return SentencePieceModel(
+        "x.model",
+        (Piece("<unk>", 0.0, PieceType.UNKNOWN), *known, *added),
+        algorithm=algorithm,
+        whitespace_as_suffix=suffix,
+        normalizer=NormalizerSpec(
+            charsmap_of(rules) if rules else b"", add_dummy_prefix=prefix, escape_whitespaces=escapes
+        ),
+    )
+
+
+def made(source: SentencePieceModel) -> TokenizerModel:
+    return build(source, SourceFiles(), Provenance("test"))
+
+
+def texts(dice: random.Random, count: int) -> Iterator[str]:
+    return ("".join(dice.choices(PARTS, k=dice.randrange(1, 12))) for _ in range(count))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.sampled_from(SYMBOLS), unique=True),
+    st.sets(st.sampled_from([*RULES])),
+    st.tuples(st.booleans(), st.booleans(), st.booleans()),
+    st.randoms(use_true_random=False),
+)
+def test_a_normalized_text_is_that_of_the_library(
+    symbols: list[str], keys: set[str], flags: tuple[bool, bool, bool], dice: random.Random
+) -> None:
+    source = model(symbols, {key: RULES[key] for key in sorted(keys)}, Algorithm.BPE, flags)
+    library, steps = SentencePieceProcessor(model_proto=serialize(source)), made(source).normalizer
+    for text in texts(dice, 25):
+        assert normalize(text, steps) == library.Normalize(text), text
+
+
+@pytest.mark.parametrize("algorithm", list(Algorithm))
+def test_ids_offsets_and_texts_are_those_of_the_library(algorithm: Algorithm) -> None:
+    dice = random.Random(algorithm.value)
+    for flags in dice.sample([*product((False, True), repeat=3)], 4):
+        rules = {key: RULES[key] for key in sorted(dice.sample([*RULES], 6))} if dice.random() < 0.7 else {}
+        source = model(["  ", *dice.sample(SYMBOLS[1:], 4)], rules, algorithm, flags)
+        assert any(isinstance(step, Charsmap) and step.collapses for step in made(source).normalizer)
+        content = write(made(source))
+        subject, library = load(content), SentencePieceProcessor(model_proto=serialize(source))
+        file = spec_reader.open_file(content)
+        for number, text in enumerate(texts(dice, 60)):
+            wanted, found = library.EncodeAsOffsetMapping(text), subject.encode_with_offsets(text)
+            assert subject.encode(text) == wanted["ids"], text
+            assert (found.ids, found.offsets) == (wanted["ids"], wanted["offsets"]), text
+            assert subject.decode(found.ids) == library.decode(found.ids), text
+            if number % 12 == 0:
+                assert spec_encoder.encode(file, text.encode()) == wanted["ids"], text
+                if algorithm is Algorithm.BPE:
+                    spans = spec_spans.encode_spans(file, text.encode())
+                    assert spans == [*zip(wanted["ids"], wanted["offsets"], strict=True)], text
+
+
+def test_a_trained_model_with_symbols_of_spaces() -> None:
+    data = train(model_type="bpe", vocab_size=360, byte_fallback=True, user_defined_symbols=["  ", "    ", "\t"])
+    library = SentencePieceProcessor(model_proto=data)
+    assert library.Normalize("  a   b\t  c ") == f"{MARK}a{MARK}{MARK}b\t{MARK}{MARK}c"
+    subject = load(write(made(parse_model(data, "x.model"))))
+    result = compare(subject, SentencePieceReference(library), strings=150, code_points=False)
+    assert result.ok, "\n".join(result.lines())
+
+
+def test_a_text_of_lone_spaces_gets_no_space_behind_it_and_one_of_two_together_does() -> None:
+    source = model(["  "], {"\t": " ", "\t\t": ""}, Algorithm.BPE, (True, True, True))
+    library, steps = SentencePieceProcessor(model_proto=serialize(source)), made(source).normalizer
+    for text in ("", " ", "  ", "   ", "\t", "\t\t", "\t\t\t", " \t ", "\t  ", "\x01"):
+        assert normalize(text, steps) == library.Normalize(text), text
+    assert library.Normalize(" \t ") == ""
+    assert library.Normalize("\t\t") == library.Normalize("  ") == MARK
+    # Without such pieces nothing is different.
+    plain = replace(source, pieces=tuple(piece for piece in source.pieces if piece.text != "  "))
+    assert not any(isinstance(step, Charsmap) and step.collapses for step in made(plain).normalizer)

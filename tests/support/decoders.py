@@ -1,0 +1,51 @@
+"""Tokenizers that only decode, made from a vocabulary and the JSON of a decoder: the reference's and ours."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import tokenizers
+
+from tokexport.file.write import Options, write
+from tokexport.model import BytePairModel, Decoding, Provenance, Reference, Token, TokenizerModel
+from tokexport.runtime.tokenizer import Tokenizer, load
+from tokexport.sources.json_node import parse
+from tokexport.sources.tokenizer_json.decoder import read_decoder
+from tokexport.sources.tokenizer_json.decoder_chain import decode_forms
+
+
+def theirs(decoder: Any, vocab: Sequence[str]) -> tokenizers.Tokenizer:
+    """The reference, with ``vocab[id]`` as the token of an id."""
+    document = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [],
+        "normalizer": None,
+        "pre_tokenizer": None,
+        "post_processor": None,
+        "decoder": decoder,
+        "model": {"type": "WordLevel", "vocab": {token: id for id, token in enumerate(vocab)}, "unk_token": vocab[0]},
+    }
+    return tokenizers.Tokenizer.from_str(json.dumps(document))
+
+
+def decode_only(tokens: Sequence[Token | None], decoding: Decoding) -> bytes:
+    """A file that decodes these tokens."""
+    model = TokenizerModel(
+        tokens=tuple(tokens),
+        model=BytePairModel({}, ()),
+        reference=Reference.TOKENIZERS,
+        provenance=Provenance("test"),
+        decoding=decoding,
+    )
+    return write(model, Options(decode_only=True))
+
+
+def ours(decoder: Any, spelling: Mapping[int, str]) -> Tokenizer:
+    """The same from our reader, through a file. UnsupportedError where the reader refuses."""
+    decoded = decode_forms(spelling, read_decoder(parse(json.dumps({"decoder": decoder}).encode(), "tokenizer.json")))
+    ids = range(max(spelling) + 1)
+    return load(decode_only([decoded.token(id) if id in spelling else None for id in ids], decoded.decoding))

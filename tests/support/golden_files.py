@@ -1,0 +1,71 @@
+"""The golden files, and the script that makes them."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import struct
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+FOLDER = Path(__file__).resolve().parents[2] / "formats" / "tokexport" / "golden"
+NAMES = sorted(path.stem for path in FOLDER.glob("*.bin"))
+DECODER_NAMES = sorted(path.stem for path in FOLDER.glob("decode-*.json"))
+EXPECTED_NAMES = sorted({path.stem for path in FOLDER.glob("*.json")} - {*DECODER_NAMES})
+REFUSED_NAMES = sorted(path.name for path in (FOLDER / "refused").glob("*.bin"))
+
+
+def content(name: str) -> bytes:
+    """A golden file."""
+    return (FOLDER / f"{name}.bin").read_bytes()
+
+
+def expected(name: str) -> dict[str, Any]:
+    """What a reader must give for it."""
+    value: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    return value
+
+
+def refused(name: str) -> bytes:
+    """A file that a reader must refuse."""
+    return (FOLDER / "refused" / name).read_bytes()
+
+
+def error_of(name: str) -> str:
+    """The error with which a reader must refuse it: its file name begins with it."""
+    return "TKX_E_" + name.removesuffix(".bin").partition("-")[0]
+
+
+def maker() -> ModuleType:
+    """The script that makes them, as a module."""
+    if "golden_make" not in sys.modules:
+        spec = importlib.util.spec_from_file_location("golden_make", FOLDER / "make.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["golden_make"] = module
+        spec.loader.exec_module(module)
+    return sys.modules["golden_make"]
+
+
+def patched(name: str, *changes: tuple[bytes, int, str, int]) -> bytes:
+    """A golden file with numbers of sections replaced: tag, offset in the section, struct format, number. The section table stays right."""
+    data = bytearray(content(name))
+    places = {
+        bytes(data[at : at + 4]): struct.unpack_from("<Q", data, at + 8)[0] for at in range(64, 64 + 32 * data[12], 32)
+    }
+    for tag, offset, form, number in changes:
+        struct.pack_into("<" + form, data, places[tag] + offset, number)
+    return bytes(data)
+
+
+def numbers(name: str, tag: bytes, offset: int, count: int) -> list[int]:
+    """Some u32 of a section of a golden file."""
+    data = content(name)
+    for at in range(64, 64 + 32 * data[12], 32):
+        if data[at : at + 4] == tag:
+            start = struct.unpack_from("<Q", data, at + 8)[0] + offset
+            return list(struct.unpack_from(f"<{count}I", data, start))
+    raise KeyError(tag)

@@ -1,0 +1,77 @@
+"""Small tokenizer.json documents for the tests of the readers, and how to ask both sides about one."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import tokenizers
+
+from tokexport.model import TokenizerModel
+from tokexport.sources import read
+
+
+def byte_characters() -> list[str]:
+    """GPT-2's byte alphabet, written out as in its encoder.py."""
+    printable = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+    characters = {byte: chr(byte) for byte in printable}
+    for byte in range(256):
+        if byte not in characters:
+            characters[byte] = chr(256 + len(characters) - len(printable))
+    return [characters[byte] for byte in range(256)]
+
+
+BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+BYTES = {character: byte for byte, character in enumerate(byte_characters())}
+
+
+def document(**changes: Any) -> dict[str, Any]:
+    """A tokenizer.json of the 256 bytes. A change replaces a field; ``model`` is merged into the model."""
+    fields: dict[str, Any] = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [],
+        "normalizer": None,
+        "pre_tokenizer": BYTE_LEVEL,
+        "post_processor": None,
+        "decoder": BYTE_LEVEL,
+        "model": {
+            "type": "BPE",
+            "dropout": None,
+            "unk_token": None,
+            "continuing_subword_prefix": None,
+            "end_of_word_suffix": None,
+            "fuse_unk": False,
+            "byte_fallback": False,
+            "ignore_merges": False,
+            "vocab": BYTES,
+            "merges": [],
+        },
+    }
+    fields = copy.deepcopy(fields)
+    fields["model"].update(changes.pop("model", {}))
+    fields.update(changes)
+    return fields
+
+
+def added(content: str, number: int = 0, **flags: bool) -> dict[str, Any]:
+    """One of ``added_tokens``, every flag false but those that are given."""
+    names = ("single_word", "lstrip", "rstrip", "normalized", "special")
+    return {"id": number, "content": content, **{name: flags.get(name, False) for name in names}}
+
+
+def read_document(fields: dict[str, Any] | str, folder: Path, **beside: Any) -> TokenizerModel:
+    """What the reader makes of a document (or its text); ``beside`` are further files by stem, as JSON."""
+    path = folder / "tokenizer.json"
+    path.write_text(fields if isinstance(fields, str) else json.dumps(fields), encoding="utf-8")
+    for stem, value in beside.items():
+        (folder / f"{stem}.json").write_text(json.dumps(value), encoding="utf-8")
+    return read(path)
+
+
+def reference(fields: dict[str, Any] | str) -> tokenizers.Tokenizer:
+    """What the reference library makes of a document (or its text)."""
+    return tokenizers.Tokenizer.from_str(fields if isinstance(fields, str) else json.dumps(fields))

@@ -1,0 +1,170 @@
+"""What the tests of the regular-expression compiler hold its tables against: the engines themselves, and a slow runner for the tables."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import tiktoken
+from tokenizers import Regex, pre_tokenizers
+
+from tokexport.model import Dialect, Split
+from tokexport.patterns import MATCH_ENDS, SplitProgram, compile_split
+
+
+def find_pieces(program: SplitProgram, text: str) -> list[tuple[int, int, bool]]:
+    """The matches in a text, and what lies between them: (start, end, is a match), one symbol at a time, nothing remembered.
+
+    A program with 256 classes reads the text's UTF-8 bytes. A match of no symbols parts what lies around it.
+    """
+    symbols = symbols_of(program, text)
+    # Numbers out of a memoryview are Python's own: three times as fast as out of the array.
+    starts, transitions = memoryview(program.starts), memoryview(program.transitions)
+    pieces: list[tuple[int, int, bool]] = []
+    gap = start = 0
+    while start < len(symbols):
+        state = starts[symbols[start - 1] if start else program.n_classes]
+        end = _match_end(transitions, program.n_classes, symbols, start, state)
+        if end is None:
+            start += 1
+            continue
+        if gap < start:
+            pieces.append((gap, start, False))
+        if start < end:
+            pieces.append((start, end, True))
+        gap = end
+        start = max(end, start + 1)
+    if gap < len(symbols):
+        pieces.append((gap, len(symbols), False))
+    return pieces
+
+
+def symbols_of(program: SplitProgram, text: str) -> list[int]:
+    """What the automaton reads: the classes of a text, or their labels."""
+    symbols = list(text.encode()) if len(program.classes) == 256 else [ord(character) for character in text]
+    return program.labelled(symbols)
+
+
+def _match_end(transitions: memoryview, n_classes: int, symbols: list[int], start: int, state: int) -> int | None:
+    end = None
+    for position in range(start, len(symbols) + 1):
+        symbol = symbols[position] if position < len(symbols) else n_classes
+        transition = transitions[state, symbol]
+        if transition & MATCH_ENDS:
+            end = position
+        state = transition & ~MATCH_ENDS
+        if not state:
+            break
+    return end
+
+
+def matches(program: SplitProgram, text: str) -> list[tuple[int, int]]:
+    return [(start, end) for start, end, is_match in find_pieces(program, text) if is_match]
+
+
+def steps_taken(program: SplitProgram, text: str) -> tuple[int, list[tuple[int, int]]]:
+    """How many symbols a runtime reads that remembers where one of the first n_memo states led to no match; and the matches."""
+    classes = symbols_of(program, text)
+    starts, transitions = memoryview(program.starts), memoryview(program.transitions)
+    failed: set[tuple[int, int]] = set()
+    found = []
+    start = 0
+    steps = len(program.labellings) * len(text)
+    while start < len(text):
+        state = starts[classes[start - 1] if start else program.n_classes]
+        end = None
+        passed: list[tuple[int, int]] = []
+        for position in range(start, len(text) + 1):
+            steps += 1
+            transition = transitions[state, classes[position] if position < len(text) else program.n_classes]
+            if transition & MATCH_ENDS:
+                end, passed = position, []
+            state = transition & ~MATCH_ENDS
+            if not state or (position + 1, state) in failed:
+                break
+            if state <= program.n_memo:
+                passed.append((position + 1, state))
+        failed.update(passed)
+        if end is not None and end > start:
+            found.append((start, end))
+        start = max(end or 0, start + 1)
+    return steps, found
+
+
+class Oniguruma:
+    """The engine of `tokenizers`; it refuses a pattern with an exception."""
+
+    def __init__(self, pattern: str) -> None:
+        self._split = pre_tokenizers.Split(Regex(pattern), "removed", invert=True)
+        self._cut = pre_tokenizers.Split(Regex(pattern), "isolated")
+
+    def matches(self, text: str) -> list[tuple[int, int]]:
+        return [span for _, span in self._split.pre_tokenize_str(text)]
+
+    def pieces(self, text: str) -> list[tuple[int, int]]:
+        """Matches, and what lies between them; a match of nothing parts it."""
+        return [span for _, span in self._cut.pre_tokenize_str(text)]
+
+
+def fancy_matched(pattern: str, texts: Sequence[str]) -> list[list[str]]:
+    """The matched strings in each text, as tiktoken's engine finds them.
+
+    tiktoken shows tokens, not matches. So every substring of the texts is made a token: a match is a token whole.
+    """
+    substrings = {
+        text[start:end].encode()
+        for text in texts
+        for start in range(len(text))
+        for end in range(start + 1, len(text) + 1)
+    }
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    ranks.update((token, 256 + rank) for rank, token in enumerate(sorted(substrings - ranks.keys())))
+    encoding = tiktoken.Encoding("oracle", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
+    return [[encoding.decode([token]) for token in encoding.encode_ordinary(text)] for text in texts]
+
+
+NEIGHBOURS = (
+    " \t\n\r\x0b\x85\xa0\u2028\u3000"
+    "019߀२½²Ⅷ"
+    "aAsSkKlLrRvVeEtTmMdDé\u017f\u212a\u01c5ʰ中한あ\u0e01"
+    "'\u2019.,/-_!#\u2581\u0301\u0903\U0001f600\U0001f44d\u200d"
+)
+
+
+def alphabet_of(program: SplitProgram, seed: int = 0) -> str:
+    """One or two characters of each class, and characters that patterns are about."""
+    generator = random.Random(seed)
+    characters = []
+    by_class = np.argsort(program.classes, kind="stable")
+    for members in np.split(by_class, np.cumsum(np.bincount(program.classes))[:-1]):
+        members = members[(members < 0xD800) | (members >= 0xE000)]
+        if len(members):
+            characters += [chr(int(members[0])), chr(int(members[generator.randrange(len(members))]))]
+    return "".join(dict.fromkeys([*characters, *NEIGHBOURS]))
+
+
+def random_texts(alphabet: str, count: int, longest: int, seed: int = 0) -> Iterable[str]:
+    """Random strings, half of them of few different characters, so that runs and near misses are common."""
+    generator = random.Random(seed)
+    for number in range(count):
+        some = alphabet if number % 2 else "".join(generator.choices(alphabet, k=generator.randint(1, 5)))
+        yield "".join(generator.choices(some, k=generator.randint(1, longest)))
+
+
+def assert_pieces_of_oniguruma(pattern: str, alphabets: Sequence[str], count: int, longest: int) -> None:
+    """Holds the pieces of random texts of each alphabet against those of the engine of `tokenizers`."""
+    program, engine = compile_split(Split(pattern)), Oniguruma(pattern)
+    for alphabet in alphabets:
+        for text in random_texts(alphabet, count, longest):
+            pieces = [(start, end) for start, end, _ in find_pieces(program, text)]
+            assert pieces == engine.pieces(text), (pattern, text)
+
+
+def assert_matches_of_fancy_regex(pattern: str, alphabets: Sequence[str], count: int, longest: int) -> None:
+    """The same with the matches of the engine of `tiktoken`."""
+    program = compile_split(Split(pattern, dialect=Dialect.FANCY_REGEX))
+    for alphabet in alphabets:
+        texts = list(random_texts(alphabet, count, longest))
+        for text, matched in zip(texts, fancy_matched(pattern, texts), strict=True):
+            assert [text[start:end] for start, end in matches(program, text)] == matched, (pattern, text)

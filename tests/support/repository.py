@@ -1,0 +1,27 @@
+"""Where things lie in the repository, its scripts as modules, and the switch for what takes long."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+
+ROOT = Path(__file__).resolve().parents[2]
+FIXTURES = ROOT / "fixtures"
+SMALL = FIXTURES / "small"
+
+# TOKEXPORT_SLOW=1: tests compare much more, which takes hours.
+SLOW = os.environ.get("TOKEXPORT_SLOW", "") not in ("", "0")
+
+
+def script(path: Path) -> ModuleType:
+    """A script of the repository as a module."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module  # dataclasses look their module up there
+    spec.loader.exec_module(module)
+    return module

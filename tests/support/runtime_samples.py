@@ -1,0 +1,52 @@
+"""Tokexport files for the tests of the Python runtime, made from fixtures/small."""
+
+from __future__ import annotations
+
+import base64
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import tiktoken
+
+from tokexport.file.write import Options, write
+from tokexport.runtime.tokenizer import Tokenizer, load
+from tokexport.sources import read
+
+SMALL = Path(__file__).resolve().parents[2] / "fixtures" / "small"
+NAMES = sorted(path.stem for path in SMALL.glob("*.jsonl") if path.stem != "ranks")
+
+
+@cache
+def encoding() -> tiktoken.Encoding:
+    """A tiktoken encoding with holes between its ids."""
+    lines = (SMALL / "ranks.tiktoken").read_bytes().splitlines()
+    ranks = {base64.b64decode(token): int(rank) for token, rank in (line.split() for line in lines if line)}
+    beside = json.loads((SMALL / "ranks.json").read_text(encoding="utf-8"))
+    special_tokens = {"<|bos|>": len(ranks), "<|end|>": len(ranks) + 5}
+    return tiktoken.Encoding("ranks", pat_str=beside["pattern"], mergeable_ranks=ranks, special_tokens=special_tokens)
+
+
+@cache
+def content(name: str, *, decode_only: bool = False) -> bytes:
+    """The tokexport file of a tokenizer.json in fixtures/small, or, by the name "ranks", of :func:`encoding`."""
+    source = encoding() if name == "ranks" else SMALL / f"{name}.json"
+    return write(read(source), Options(decode_only=decode_only))
+
+
+@cache
+def tokenizer(name: str) -> Tokenizer:
+    """The tokenizer of :func:`content`."""
+    return load(content(name))
+
+
+def cases(name: str) -> list[dict[str, Any]]:
+    """Texts with the ids that the reference library gives for them."""
+    lines = (SMALL / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def byte_ids(data: bytes) -> list[int]:
+    """The ids of single bytes in the tokenizer "ranks", which are not the bytes."""
+    return [encoding().encode_single_token(bytes([byte])) for byte in data]

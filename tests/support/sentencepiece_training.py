@@ -1,0 +1,32 @@
+"""Small SentencePiece models, trained on a few sentences."""
+
+from __future__ import annotations
+
+import io
+
+import sentencepiece
+
+SENTENCES = [
+    "the quick brown fox jumps over the lazy dog",
+    "the theme of the thesis: another theory, there and then",
+    "héllo wörld, naïve café",
+    "中文字符 한국어 日本語",
+    "1234 5678 90 ½ ①",
+]
+
+
+def train(**options: object) -> bytes:
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(SENTENCES * 3),
+        model_writer=model,
+        **{
+            "vocab_size": 90,
+            "hard_vocab_limit": False,
+            "minloglevel": 2,
+            "num_threads": 1,
+            "character_coverage": 1.0,
+            **options,
+        },
+    )
+    return model.getvalue()

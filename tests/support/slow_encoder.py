@@ -1,0 +1,233 @@
+"""Encodes with a TokenizerModel as it stands, slowly, in plain Python: what a model says is tested without the compiler."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache, cached_property
+
+import numpy as np
+
+from tokexport.model import (
+    AddedToken,
+    Append,
+    Behavior,
+    BytePairModel,
+    Charsmap,
+    GreedyModel,
+    NormalizerStep,
+    Prepend,
+    Replace,
+    Split,
+    TokenizerModel,
+    UnigramModel,
+    WordLevelModel,
+)
+from tokexport.sources.sentencepiece.charsmap import rules
+
+
+@cache
+def charsmap_rules(data: bytes) -> tuple[dict[bytes, bytes], int]:
+    """What a charsmap replaces by what, and the most bytes that it replaces at once; nearly all models have one of a few charsmaps."""
+    table = {rule.key: rule.value for rule in rules(data, "charsmap")}
+    return table, max(map(len, table))
+
+
+class SlowEncoder:
+    """A model and its ``encode``."""
+
+    def __init__(self, model: TokenizerModel) -> None:
+        self._model = model
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of a text."""
+        for step in self._model.normalizer:
+            text = self._normalized(step, text)
+        ids: list[int] = []
+        for part in self._around_added(text):
+            if isinstance(part, AddedToken):
+                ids.append(part.id)
+            elif part:
+                ids += self._model_ids(self._pieces(part))
+        return ids
+
+    def _normalized(self, step: NormalizerStep, text: str) -> str:
+        if isinstance(step, Prepend):
+            return step.content + text if text else text
+        if isinstance(step, Append):
+            return text + step.content if text else text
+        if isinstance(step, Replace):
+            pattern = re.escape(step.pattern) if step.literal else step.pattern.replace(r"\z", r"\Z")
+            return re.sub(pattern, lambda _: step.content, text)
+        assert isinstance(step, Charsmap)
+        assert not step.by_grapheme
+        return self._mapped(step, text.encode())
+
+    def _mapped(self, step: Charsmap, data: bytes) -> str:
+        table, longest = charsmap_rules(step.data)
+        protected = sorted((text.encode() for text in step.protected), key=len, reverse=True)
+        result = b""
+        at = 0
+        while at < len(data):
+            whole = next((text for text in protected if data.startswith(text, at)), None)
+            if whole is not None:
+                result += whole
+                at += len(whole)
+                continue
+            for size in range(longest, 0, -1):
+                if data[at : at + size] in table:
+                    result += table[data[at : at + size]]
+                    at += size
+                    break
+            else:
+                size = len(data[at:].decode("utf-8", "ignore")[:1].encode())
+                result += data[at : at + size]
+                at += size
+        return result.decode()
+
+    @cached_property
+    def _verbatim(self) -> re.Pattern[str] | None:
+        assert all(token.normalized and token.verbatim for token in self._model.added_tokens)
+        contents = sorted((token.content for token in self._model.added_tokens), key=len, reverse=True)
+        return re.compile("|".join(map(re.escape, contents))) if contents else None
+
+    def _around_added(self, text: str) -> Iterator[str | AddedToken]:
+        by_content = {token.content: token for token in self._model.added_tokens}
+        at = 0
+        for match in self._verbatim.finditer(text) if self._verbatim else ():
+            yield text[at : match.start()]
+            yield by_content[match.group()]
+            at = match.end()
+        yield text[at:]
+
+    def _pieces(self, text: str) -> list[str]:
+        pieces = [text]
+        for step in self._model.splits:
+            assert isinstance(step, Split)
+            assert step.behavior is Behavior.MERGED_WITH_NEXT
+            assert isinstance(step.pattern, str)
+            pieces = [part for piece in pieces for part in re.split(f"(?={step.pattern})", piece) if part]
+        return pieces
+
+    def _model_ids(self, pieces: list[str]) -> list[int]:
+        model = self._model.model
+        if isinstance(model, WordLevelModel):
+            ids = [model.vocab.get(piece.encode(), model.unk_id) for piece in pieces]
+            assert model.unk_id is not None
+            return fused([number for number in ids if number is not None], model.unk_id if model.fuse_unk else None)
+        if isinstance(model, GreedyModel):
+            return [number for piece in pieces for number in greedy(model, piece.encode())]
+        if isinstance(model, UnigramModel):
+            return [number for piece in pieces for number in unigram(model, piece)]
+        assert isinstance(model, BytePairModel)
+        return [number for piece in pieces for number in byte_pairs(model, piece)]
+
+
+def fused(ids: list[int], unk_id: int | None) -> list[int]:
+    """Neighbouring unknown ids made one."""
+    return [number for at, number in enumerate(ids) if number != unk_id or at == 0 or ids[at - 1] != unk_id]
+
+
+def greedy(model: GreedyModel, data: bytes) -> Iterator[int]:
+    """The longest token at each place."""
+    longest = max(map(len, model.vocab))
+    while data:
+        size = next(size for size in range(longest, 0, -1) if data[:size] in model.vocab)
+        yield model.vocab[data[:size]]
+        data = data[size:]
+
+
+def byte_pairs(model: BytePairModel, text: str) -> list[int]:
+    """The best pair first, of equal ones the leftmost, over characters."""
+    symbols = list(text)
+    ranks = model.ranks or {}
+    made: dict[str, tuple[str, str]] = {}
+    while model.merges is None:
+        pairs = [
+            (ranks[number], at)
+            for at in range(len(symbols) - 1)
+            if (number := model.vocab.get((symbols[at] + symbols[at + 1]).encode())) is not None
+        ]
+        if not pairs:
+            break
+        at = min(pairs)[1]
+        made[symbols[at] + symbols[at + 1]] = (symbols[at], symbols[at + 1])
+        symbols[at : at + 2] = [symbols[at] + symbols[at + 1]]
+    ids: list[int] = []
+    unknown = False
+    waiting = symbols[::-1]
+    while waiting:
+        symbol = waiting.pop()
+        number = model.vocab.get(symbol.encode())
+        if number in model.unused and symbol in made:
+            waiting += made[symbol][::-1]
+        elif number in model.unused and len(symbol) == 1:
+            ids += unknown_ids(model, symbol, unknown)
+            unknown = True
+        elif number is not None:
+            ids.append(number)
+            unknown = False
+        else:
+            ids += unknown_ids(model, symbol, unknown)
+            unknown = True
+    return ids
+
+
+def unknown_ids(model: BytePairModel, symbol: str, behind_unknown: bool) -> list[int]:
+    """The bytes of a character that is no token, or the unknown id."""
+    assert model.characters is not None
+    assert model.unk_id is not None
+    if model.characters.byte_ids is not None:
+        ids = [model.characters.byte_ids[byte] for byte in symbol.encode()]
+        return [number for number in ids if number is not None]
+    return [] if model.fuse_unk and behind_unknown else [model.unk_id]
+
+
+def unigram(model: UnigramModel, text: str) -> list[int]:
+    """The best path, as the library's EncodeOptimized finds it; sums are rounded to 32 bits, and then compared."""
+    data = text.encode()
+    ends: list[tuple[float, int, int | None] | None] = [None] * (len(data) + 1)
+    ends[0] = (0.0, 0, None)
+    longest = max(map(len, model.vocab))
+    at = 0
+    for character in text:
+        here = ends[at]
+        assert here is not None
+        size = len(character.encode())
+        found = False
+        for end in range(at + 1, min(at + longest, len(data)) + 1):
+            number = model.vocab.get(data[at:end])
+            if number is not None:
+                offer(ends, end, model.scores[number] + here[0], at, number)
+                found = found or end == at + size
+        if not found:
+            offer(ends, at + size, model.unk_score + here[0], at, None)
+        at += size
+    path: list[tuple[int, int, int | None]] = []
+    while at:
+        node = ends[at]
+        assert node is not None
+        path.append((node[1], at, node[2]))
+        at = node[1]
+    ids: list[int] = []
+    unknown = False
+    for start, end, number in reversed(path):
+        if number is not None:
+            ids.append(number)
+        elif model.byte_ids is not None:
+            ids += [known for byte in data[start:end] if (known := model.byte_ids[byte]) is not None]
+        elif not unknown:
+            assert model.unk_id is not None
+            ids.append(model.unk_id)
+        unknown = number is None
+    return ids
+
+
+def offer(
+    ends: list[tuple[float, int, int | None] | None], end: int, score: float, start: int, number: int | None
+) -> None:
+    """Takes a path to ``end`` where it is better than the one that is known."""
+    known = ends[end]
+    rounded = float(np.float32(score))
+    if known is None or rounded > known[0]:
+        ends[end] = (rounded, start, number)

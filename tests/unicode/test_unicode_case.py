@@ -1,0 +1,135 @@
+"""What matches what under ``(?i)``, single code points and sequences, is what the engines say."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+import tiktoken
+import tokenizers
+from repository import SLOW
+from tokenizers import decoders, pre_tokenizers
+
+from tokexport.model import Dialect
+from tokexport.unicode import case_variants, multi_character_folds, property_set
+
+RANKS = {bytes([byte]): byte for byte in range(256)}
+UNTOUCHED_BY_CASE = "0 '中"
+CASED = "".join(
+    chr(code_point)
+    for code_point in np.flatnonzero(
+        property_set("Cased", Dialect.ONIGURUMA)
+        | property_set("Changes_When_Casemapped", Dialect.ONIGURUMA)
+        | property_set("Changes_When_Casefolded", Dialect.ONIGURUMA)
+    )
+)
+FOLDS = multi_character_folds(Dialect.ONIGURUMA)
+SINGLES = "".join(sorted(chr(single) for singles in FOLDS.values() for single in singles))
+
+
+def escaped(text: str) -> str:
+    return "".join(f"\\x{{{ord(character):x}}}" for character in text)
+
+
+def matches(pattern: str, text: str, dialect: Dialect) -> list[str]:
+    """All matches of a pattern, one after the other."""
+    if dialect is Dialect.ONIGURUMA:
+        split = pre_tokenizers.Split(tokenizers.Regex(pattern), "removed", invert=True)
+        return [piece for piece, _ in split.pre_tokenize_str(text)]
+    encoding = tiktoken.Encoding("bytes", pat_str=pattern, mergeable_ranks=RANKS, special_tokens={"unseen": 256})
+    return list(bytes(encoding.encode_ordinary(text)).decode())
+
+
+def whole_lines(pattern: str, lines: list[str]) -> set[str]:
+    """The lines that Oniguruma matches from end to end."""
+    kept = pre_tokenizers.Split(tokenizers.Regex(rf"^(?i:{pattern})$"), "removed", invert=True)
+    return {line for line, _ in kept.pre_tokenize_str("\n".join(lines))}
+
+
+def spellings(sequence: tuple[int, ...]) -> set[str]:
+    """A folded sequence with each of its members in all its cases."""
+    variants = (case_variants(code_point, Dialect.ONIGURUMA) for code_point in sequence)
+    return {"".join(map(chr, spelling)) for spelling in itertools.product(*variants)}
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+def test_long_s_is_a_variant_of_s_and_the_kelvin_sign_one_of_k(dialect: Dialect) -> None:
+    assert case_variants(ord("s"), dialect) == (ord("S"), ord("s"), 0x17F)
+    assert case_variants(ord("k"), dialect) == (ord("K"), ord("k"), 0x212A)
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+@pytest.mark.parametrize("form", ["(?i:{})", "(?i:[{}])"])
+def test_variants_are_what_the_engine_matches(form: str, dialect: Dialect) -> None:
+    some = range(len(CASED)) if SLOW else range(0, len(CASED), 27)
+    lines = "\n".join(CASED + UNTOUCHED_BY_CASE)
+    for character in (*(CASED[index] for index in some), *UNTOUCHED_BY_CASE, *"sSſkKK", *SINGLES):
+        found = matches(form.format(escaped(character)), lines, dialect)
+        assert tuple(map(ord, found)) == case_variants(ord(character), dialect), character
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+def test_a_variant_has_the_same_variants(dialect: Dialect) -> None:
+    for code_point in range(0x110000):
+        variants = case_variants(code_point, dialect)
+        assert code_point in variants
+        assert len(variants) == 1 or all(case_variants(other, dialect) == variants for other in variants)
+
+
+@pytest.mark.skipif(not SLOW, reason="asks Oniguruma some thousand times about every scalar value")
+def test_a_character_without_variants_matches_no_other() -> None:
+    """Two different code points differ in some bit: so all classes of those with a bit, and without it, show any match."""
+    alone = [c for c in (*range(0xD800), *range(0xE000, 0x110000)) if len(case_variants(c, Dialect.ONIGURUMA)) == 1]
+    text = "".join(map(chr, alone))
+    for start in range(0, len(alone), 8192):  # Oniguruma takes 10,000 ranges in a class
+        block = alone[start : start + 8192]
+        for bit in range(21):
+            for value in (0, 1):
+                half = [c for c in block if c >> bit & 1 == value]
+                if half and len(half) < len(block):
+                    ranges = "".join(f"\\x{{{first:x}}}-\\x{{{last:x}}}" for first, last in runs(half))
+                    left = decoders.Replace(tokenizers.Regex(f"(?i:[{ranges}])"), "").decode([text])
+                    assert len(left) == len(text) - len(half)
+
+
+def runs(code_points: list[int]) -> list[tuple[int, int]]:
+    edges = np.flatnonzero(np.diff(code_points) != 1)
+    return [
+        (code_points[first], code_points[last])
+        for first, last in zip([0, *(edges + 1)], [*edges, len(code_points) - 1], strict=True)
+    ]
+
+
+def test_fancy_regex_folds_to_one_code_point_only() -> None:
+    assert multi_character_folds(Dialect.FANCY_REGEX) == {}
+    assert matches("(?i:ß)", "ss", Dialect.FANCY_REGEX) == []
+    assert matches("(?i:ss)", "ß", Dialect.FANCY_REGEX) == []
+
+
+def test_oniguruma_has_every_full_case_folding_of_unicode() -> None:
+    assert len(FOLDS) == 73
+    assert len(SINGLES) == 104
+    for sequence, singles in FOLDS.items():
+        assert {chr(single).casefold() for single in singles} == {"".join(map(chr, sequence))}
+
+
+@pytest.mark.parametrize("length", [2, 3])
+def test_a_single_code_point_matches_the_spellings_of_its_fold_and_no_other_sequence(length: int) -> None:
+    members = {code_point for sequence in FOLDS if len(sequence) >= length for code_point in sequence}
+    alphabet = sorted({chr(v) for member in members for v in case_variants(member, Dialect.ONIGURUMA)} | {"a", "'"})
+    lines = ["".join(line) for line in itertools.product(alphabet, repeat=length)]
+    for sequence, singles in FOLDS.items():
+        expected = spellings(sequence) if len(sequence) == length else set()
+        for single in singles[: None if length == 2 else 1]:
+            assert whole_lines(escaped(chr(single)), lines) == expected, hex(single)
+
+
+def test_a_sequence_matches_its_single_code_points_and_no_other() -> None:
+    members = sorted({code_point for sequence in FOLDS for code_point in sequence})
+    for pair in itertools.product(members, repeat=2):
+        found = matches(f"(?i:{escaped(''.join(map(chr, pair)))})", SINGLES, Dialect.ONIGURUMA)
+        assert tuple(map(ord, found)) == FOLDS.get(pair, ()), pair
+    for sequence, singles in FOLDS.items():
+        for spelling in spellings(sequence):
+            assert tuple(map(ord, matches(f"(?i:{escaped(spelling)})", SINGLES, Dialect.ONIGURUMA))) == singles

@@ -1,0 +1,107 @@
+"""The shipped tables are made by their generator, and nothing but them decides what a pattern or a normalizer does."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import metadata, resources
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from repository import SLOW
+
+from tokexport.unicode.store import (
+    CODE_POINTS,
+    Reader,
+    Writer,
+    pack,
+    set_from_numbers,
+    set_to_numbers,
+    unpack,
+)
+
+MADE = ("engines.dat", "characters.dat", "normal_forms.dat")
+FILES = (*MADE, "normal_forms_17.dat")
+
+USE_EVERYTHING = """
+import sys, types
+class Forbidden(types.ModuleType):
+    def __getattr__(self, name):
+        raise AssertionError(f"{self.__name__}.{name} is used")
+sys.modules["unicodedata"] = Forbidden("unicodedata")
+for library in ("tokenizers", "tiktoken", "regex"):
+    sys.modules[library] = None  # an import of it now fails
+from tokexport import unicode
+from tokexport.compiler.normalizer import normalization
+from tokexport.model import CharacterTest, Dialect, NormalForm
+for dialect in Dialect:
+    print(unicode.property_set("L", dialect).sum(), unicode.shorthand_set("s", dialect).sum())
+    print(unicode.posix_set("punct", dialect).sum(), unicode.case_variants(0x73, dialect))
+    print(len(unicode.multi_character_folds(dialect)))
+for test in CharacterTest:
+    print(unicode.character_test_set(test).sum())
+for form in NormalForm:
+    print(len(normalization.normalization_tables(form).decompositions))
+"""
+
+
+def shipped(name: str) -> bytes:
+    return resources.files("tokexport.unicode").joinpath(name).read_bytes()
+
+
+def test_the_tables_need_neither_the_unicode_of_python_nor_a_reference_library() -> None:
+    done = subprocess.run([sys.executable, "-c", USE_EVERYTHING], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert done.stdout.split("\n")[:2] == ["141028 25", "9369 (83, 115, 383)"]
+
+
+def test_the_tables_are_small_enough_to_ship() -> None:
+    assert sum(len(shipped(name)) for name in FILES) < 300_000
+
+
+@pytest.mark.skipif(not SLOW, reason="asks both engines everything: two minutes")
+def test_the_generator_makes_the_shipped_bytes() -> None:
+    from tokexport.unicode.generate import PINNED, generate
+
+    for package, version in PINNED.items():
+        if not metadata.packages_distributions().get(package) or metadata.version(package) != version:
+            pytest.skip(f"the tables are made with {package} {version}")
+    assert generate() == {name: shipped(name) for name in MADE}
+
+
+@pytest.mark.skipif(not SLOW, reason="asks for the forms of every scalar value")
+def test_the_generator_of_the_forms_of_unicode_17_makes_the_shipped_bytes() -> None:
+    from tokexport.unicode.generate_17 import PINNED, generate
+
+    if metadata.version("tokenizers") != PINNED:
+        pytest.skip(f"the table is made with tokenizers {PINNED}")
+    assert generate() == {"normal_forms_17.dat": shipped("normal_forms_17.dat")}
+
+
+@given(st.lists(st.integers(0, 2**40)))
+def test_integers_are_read_as_they_were_written(numbers: list[int]) -> None:
+    assert unpack(pack(numbers)) == numbers
+
+
+@given(st.lists(st.lists(st.integers(0, 2**21), max_size=5), max_size=8))
+def test_sequences_are_read_as_they_were_written(sequences: list[list[int]]) -> None:
+    writer = Writer()
+    numbers = [writer.add(sequence) for sequence in sequences]
+    reader = Reader(writer.file({"numbers": numbers}))
+    assert [reader.sequence(number) for number in reader.header["numbers"]] == sequences
+
+
+@given(st.lists(st.tuples(st.integers(0, CODE_POINTS), st.integers(0, CODE_POINTS)), max_size=6))
+def test_a_set_is_read_as_it_was_written(ranges: list[tuple[int, int]]) -> None:
+    members = np.zeros(CODE_POINTS, np.bool_)
+    for start, stop in ranges:
+        members[start:stop] ^= True
+    assert np.array_equal(set_from_numbers(set_to_numbers(members)), members)
+
+
+def test_the_same_tables_make_the_same_bytes_in_whatever_order_the_header_has_its_keys() -> None:
+    writer = Writer()
+    writer.add([1, 2])
+    assert writer.file({"a": 1, "b": 2}) == writer.file({"b": 2, "a": 1})

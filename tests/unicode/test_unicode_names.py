@@ -1,0 +1,132 @@
+"""A property is found by every name that its engine takes, and by no other."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+import tiktoken
+import tokenizers
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from repository import SLOW
+
+from tokexport import unicode
+from tokexport.model import Dialect
+from tokexport.unicode import posix_set, property_set
+
+RANKS = {bytes([byte]): byte for byte in range(256)}
+POSIX = (
+    *("alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph"),
+    *("lower", "print", "punct", "space", "upper", "word", "xdigit"),
+)
+
+
+def engine_takes(pattern: str, dialect: Dialect) -> bool:
+    try:
+        if dialect is Dialect.ONIGURUMA:
+            tokenizers.Regex(pattern)
+        else:
+            tiktoken.Encoding("names", pat_str=pattern, mergeable_ranks=RANKS, special_tokens={})
+    except Exception:  # each binding raises its own, and tokenizers a bare Exception
+        return False
+    return True
+
+
+def is_known(name: str, dialect: Dialect) -> bool:
+    try:
+        property_set(name, dialect)
+    except KeyError:
+        return False
+    return True
+
+
+def names(dialect: Dialect) -> list[str]:
+    return sorted(unicode._data().header["properties"][dialect.value])
+
+
+@st.composite
+def spelled(draw: st.DrawFn) -> str:
+    """A name with its case changed, separators put in, and sometimes a letter dropped, added or put before it."""
+    name = draw(st.sampled_from(sorted({*names(Dialect.ONIGURUMA), *names(Dialect.FANCY_REGEX)})))
+    pieces = []
+    for character in name:
+        pieces.append(draw(st.sampled_from((character, character, character.upper()))))
+        pieces.append(draw(st.sampled_from(("",) * 12 + ("_", " ", "-"))))
+    changed = draw(st.sampled_from(("", "", "", "", "is", "Is", "i s", "In", "x", "é", "^", "\u212a", "İ")))
+    at = draw(st.integers(0, len(pieces)))
+    if draw(st.booleans()):
+        at = 0
+    return "".join(pieces[:at]) + changed + "".join(pieces[at:])
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+@settings(max_examples=5000 if SLOW else 150, deadline=None)
+@given(name=spelled())
+def test_a_name_is_known_if_the_engine_takes_it(dialect: Dialect, name: str) -> None:
+    bare = name.removeprefix("^") if not name.startswith("^^") else name  # \p{^L} is the pattern reader's
+    assert is_known(bare, dialect) == engine_takes(rf"\p{{{name}}}", dialect)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Letter", "L", "lu", "LC", "Uppercase_Letter", "Han", "Hani", "Latin", "Cyrl", "Any", "Assigned", "ASCII"),
+        *("Alphabetic", "White_Space", "Emoji", "XID_Start", "Cased", "Lowercase", "Word", "Punct", "Alnum"),
+        *(
+            "Is_L",
+            "isc",
+            "Cs",
+            "Surrogate",
+            "L&",
+            "",
+            " ",
+            "LL",
+            "Unknown",
+            "In_Basic_Latin",
+            "InBasicLatin",
+            "PosixPunct",
+        ),
+        *(
+            "alnum_",
+            "Al num",
+            "isword",
+            "BLANK",
+            "blan\u212a",
+            "C-s",
+            " cs",
+            "Gree\u212a",
+            "İsL",
+            "Latİn",
+            "Cntrl_",
+            "^L^",
+        ),
+        *("gc=L", "gc:L", "gc!=L", "General_Category=Letter", "sc=Greek", "Script=Grek", "scx=Greek", "sc!=Han"),
+        *("age=6.0", "Age=V6_0", "age=5", "gcb=Extend", "wb=Extend", "sb=Close", "blk=Basic_Latin", "ccc=230"),
+        *("Alphabetic=Yes", "L=L", "gc=", "=L", "gc==L", "Lété", "L\t", "Newline", "Block", "Age"),
+    ],
+)
+def test_a_name_that_someone_may_write_is_known_if_the_engine_takes_it(name: str) -> None:
+    for dialect in Dialect:
+        assert is_known(name, dialect) == engine_takes(rf"\p{{{name}}}", dialect), dialect
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+def test_different_spellings_are_one_set(dialect: Dialect) -> None:
+    for name in random.Random(0).sample(names(dialect), 50):
+        assert property_set(f" {name.upper()}_-", dialect) is property_set(name, dialect)
+    assert property_set("L", dialect) is property_set("Letter", dialect)
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+def test_every_posix_bracket_of_the_engine_is_known(dialect: Dialect) -> None:
+    for name in POSIX:
+        assert engine_takes(f"[[:{name}:]]", dialect)
+        assert posix_set(name, dialect).any()
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+@pytest.mark.parametrize("name", ["Alpha", "letter", "al pha", "", "^alpha"])
+def test_a_posix_bracket_of_another_name_is_not_known(name: str, dialect: Dialect) -> None:
+    with pytest.raises(KeyError):
+        posix_set(name, dialect)

@@ -1,0 +1,125 @@
+"""A class of a regular expression has the members that its engine gives it, for every scalar value."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tiktoken
+import tokenizers
+from repository import SLOW
+from tokenizers import decoders, pre_tokenizers
+
+from tokexport import unicode
+from tokexport.model import CharacterTest, Dialect
+from tokexport.unicode import CodePoints, character_test_set, posix_set, property_set, shorthand_set
+
+EVERYTHING = "".join(map(chr, [*range(0xD800), *range(0xE000, 0x110000)]))
+
+# What the patterns of real tokenizers ask for.
+CATEGORIES = ("L", "Lu", "Ll", "Lt", "Lm", "Lo", "M", "N", "Nd", "P", "S", "Z", "Han")
+SHORTHANDS = ("s", "d", "w", "h")
+BRACKETS = ("alpha", "digit", "punct", "space", "word")
+
+
+def members_of(text: str) -> CodePoints:
+    members = np.zeros(0x110000, np.bool_)
+    members[np.frombuffer(text.encode("utf-32-le"), np.uint32)] = True
+    return members
+
+
+def matched_by_tokenizers(pattern: str) -> CodePoints:
+    """What is gone when every match is replaced by nothing: the pieces of a Split say the same, and take ten times as long."""
+    left = decoders.Replace(tokenizers.Regex(f"(?:{pattern})+"), "").decode([EVERYTHING])
+    return members_of(EVERYTHING) & ~members_of(left)
+
+
+def matched_by_tiktoken(pattern: str) -> CodePoints:
+    """With one token a byte, the ids are the bytes of what matched, and the rest is dropped."""
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    encoding = tiktoken.Encoding("bytes", pat_str=pattern, mergeable_ranks=ranks, special_tokens={"unseen": 256})
+    return members_of(encoding.encode_to_numpy(EVERYTHING, disallowed_special=()).astype(np.uint8).tobytes().decode())
+
+
+def matched(pattern: str, dialect: Dialect) -> CodePoints:
+    return matched_by_tokenizers(pattern) if dialect is Dialect.ONIGURUMA else matched_by_tiktoken(pattern)
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+@pytest.mark.parametrize("name", CATEGORIES)
+def test_a_property_has_the_members_that_the_engine_matches(name: str, dialect: Dialect) -> None:
+    assert np.array_equal(property_set(name, dialect), matched(rf"\p{{{name}}}", dialect))
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+@pytest.mark.parametrize("letter", SHORTHANDS)
+def test_a_shorthand_has_the_members_that_the_engine_matches(letter: str, dialect: Dialect) -> None:
+    assert np.array_equal(shorthand_set(letter, dialect), matched(rf"\{letter}", dialect))
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+@pytest.mark.parametrize("letter", SHORTHANDS)
+def test_a_shorthand_in_a_class_has_the_members_that_the_engine_matches(letter: str, dialect: Dialect) -> None:
+    assert np.array_equal(shorthand_set(letter, dialect, bracketed=True), matched(rf"[\{letter}]", dialect))
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+@pytest.mark.parametrize("name", BRACKETS)
+def test_a_posix_bracket_has_the_members_that_the_engine_matches(name: str, dialect: Dialect) -> None:
+    assert np.array_equal(posix_set(name, dialect), matched(f"[[:{name}:]]", dialect))
+
+
+@pytest.mark.skipif(not SLOW, reason="asks both engines for every property they have")
+@pytest.mark.parametrize("dialect", Dialect)
+def test_every_property_has_the_members_that_the_engine_matches(dialect: Dialect) -> None:
+    names = unicode._data().header["properties"][dialect.value]
+    assert len(names) > 800
+    for name in names:
+        for bracketed, pattern in ((False, rf"\p{{{name}}}"), (True, rf"[\p{{{name}}}]")):
+            assert np.array_equal(property_set(name, dialect, bracketed), matched(pattern, dialect)), pattern
+
+
+def test_both_engines_have_the_letters_of_unicode_16() -> None:
+    for dialect in Dialect:
+        assert property_set("L", dialect).sum() == 141_028
+
+
+def test_word_characters_of_oniguruma_are_six_more_outside_a_class() -> None:
+    more = shorthand_set("w", Dialect.ONIGURUMA) & ~shorthand_set("w", Dialect.ONIGURUMA, bracketed=True)
+    assert "".join(map(chr, np.flatnonzero(more))) == "²³¹¼½¾"
+
+
+def test_surrogates_are_in_no_set() -> None:
+    for dialect in Dialect:
+        assert not property_set("Any", dialect)[0xD800:0xE000].any()
+        assert not property_set("Cn", dialect)[0xD800:0xE000].any()
+    assert not property_set("gc!=L", Dialect.FANCY_REGEX)[0xD800:0xE000].any()
+
+
+def test_a_property_that_is_not_some_value_has_all_others() -> None:
+    assert np.array_equal(property_set("gc!=L", Dialect.FANCY_REGEX), matched_by_tiktoken(r"\p{gc!=L}"))
+
+
+def test_numeric_characters_are_those_that_digits_isolates() -> None:
+    fenced = "aa" + "".join(f"{character}aa" for character in EVERYTHING)  # what is no digit stays with its neighbours
+    pieces = pre_tokenizers.Digits(individual_digits=True).pre_tokenize_str(fenced)
+    isolated = "".join(piece for piece, _ in pieces if len(piece) == 1)
+    assert np.array_equal(character_test_set(CharacterTest.NUMERIC), members_of(isolated))
+
+
+def test_punctuation_characters_are_those_that_punctuation_removes() -> None:
+    pieces = pre_tokenizers.Punctuation("removed").pre_tokenize_str(EVERYTHING)
+    kept = members_of("".join(piece for piece, _ in pieces))
+    assert np.array_equal(character_test_set(CharacterTest.PUNCTUATION), members_of(EVERYTHING) & ~kept)
+
+
+def test_whitespace_characters_are_those_that_whitespace_split_drops() -> None:
+    pieces = pre_tokenizers.WhitespaceSplit().pre_tokenize_str(EVERYTHING)
+    kept = members_of("".join(piece for piece, _ in pieces))
+    assert np.array_equal(character_test_set(CharacterTest.WHITESPACE), members_of(EVERYTHING) & ~kept)
+
+
+def test_a_set_is_shared_and_cannot_be_written_to() -> None:
+    letters = property_set("L", Dialect.ONIGURUMA)
+    assert letters is property_set("letter", Dialect.FANCY_REGEX)
+    with pytest.raises(ValueError, match="read-only"):
+        letters[0] = True

@@ -1,0 +1,1 @@
+"""Added tokens: the tries that find them in a text."""

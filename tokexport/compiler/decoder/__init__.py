@@ -1,0 +1,1 @@
+"""Decoders: the edits of a decoded text."""

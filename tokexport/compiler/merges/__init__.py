@@ -1,0 +1,1 @@
+"""BPE: canonical merges, first symbols, and what speeds their look-up."""

@@ -1,0 +1,94 @@
+"""Boundaries that no merge crosses: a piece of BPE may be cut there into words that are merged apart.
+
+Two characters are *crossed* where a rule that can fire joins two symbols of which the left one ends with the first of them and the right
+one begins with the other. Everywhere else nothing can ever join, so cutting changes nothing. The pairs of ASCII characters are a bitmap of
+their own, all others are hashed into one: a false hit there only loses a cut.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tokexport.compiler.hashing import K0, K1
+from tokexport.compiler.merges.canonical import CanonicalMerges
+from tokexport.compiler.merges.first_symbols import FirstSymbols
+from tokexport.file.layout import CrossingRule
+
+ASCII: Final = 128
+# A bit map has room for 8 bits a pair, between 64 bytes and 128 KB: larger ones cost more, in the machine's caches, than false hits do.
+ROOM: Final = 8
+SMALLEST: Final = 9
+LARGEST: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Crossings:
+    """Where not to cut: ``ascii`` (128, 128) for two ASCII characters, ``hashed`` (1 << bits,) for others, by :func:`hash_characters`.
+
+    ``rule`` says what must hold besides, because of characters that have no symbol.
+    """
+
+    rule: CrossingRule
+    ascii: npt.NDArray[np.bool_]
+    hashed: npt.NDArray[np.bool_]
+
+
+def crossings(merges: CanonicalMerges, first: FirstSymbols) -> Crossings | None:
+    """The boundaries between characters that are crossed; None where the first symbols of a text are not just its characters."""
+    if not first.of_characters or len(first.tables) > 1 or merges.unknown:
+        return None
+    table = first.tables[0]
+    # An unknown token that is a character of its own also stands for all characters that have no symbol.
+    code_points = {symbol: ord(str(unit)) for unit, symbol in table.items() if symbol != first.unk_id}
+    ends = {token: ({way[0] for way in ways}, {way[-1] for way in ways}) for token, ways in merges.ways.items()}
+    crossed: set[tuple[int, int]] = set()
+    for left, right in merges.rules.values():
+        crossed.update(itertools.product(ends[left][1], ends[right][0]))
+    if not all(left in code_points and right in code_points for left, right in crossed):
+        return None  # bytes or the unknown token merge
+    pairs = np.array([(code_points[left], code_points[right]) for left, right in sorted(crossed)], np.uint64)
+    pairs = pairs.reshape(-1, 2)
+    in_ascii = (pairs < ASCII).all(axis=1)
+    rule = _rule(first)
+    ascii_map = ~_cut_allowed(rule, first)
+    ascii_map[tuple(pairs[in_ascii].astype(np.int64).T)] = True
+    others = pairs[~in_ascii]
+    bits = min(max((ROOM * len(others)).bit_length(), SMALLEST), LARGEST)
+    hashed = np.zeros(1 << bits, np.bool_)
+    hashed[hash_characters(others[:, 0], others[:, 1], bits)] = True
+    return Crossings(rule, ascii_map, hashed)
+
+
+def hash_characters(left: npt.NDArray[np.uint64], right: npt.NDArray[np.uint64], bits: int) -> npt.NDArray[np.int64]:
+    """The numbers of the bits for pairs of code points.
+
+    >>> hash_characters(np.array([0x4E2D], np.uint64), np.array([0x6587], np.uint64), 16)
+    array([62728])
+    """
+    mixed = (left * np.uint64(K0) ^ right) * np.uint64(K1)
+    numbers: npt.NDArray[np.int64] = (mixed >> np.uint64(64 - bits)).astype(np.int64)
+    return numbers
+
+
+def _rule(first: FirstSymbols) -> CrossingRule:
+    if first.covers_all_text:
+        return CrossingRule.NONE
+    if first.unk_id is None:
+        return CrossingRule.BOTH_KNOWN  # an unknown character is dropped, and its neighbours are neighbours then
+    apart = not first.fuse_unk and not any(number is not None for number in first.byte_ids)
+    return CrossingRule.NONE if apart else CrossingRule.ONE_KNOWN
+
+
+def _cut_allowed(rule: CrossingRule, first: FirstSymbols) -> npt.NDArray[np.bool_]:
+    known = np.array([chr(code_point) in first.tables[0] for code_point in range(ASCII)])
+    allowed: npt.NDArray[np.bool_] = np.ones((ASCII, ASCII), np.bool_)
+    if rule is CrossingRule.ONE_KNOWN:
+        allowed = known[:, None] | known[None, :]
+    elif rule is CrossingRule.BOTH_KNOWN:
+        allowed = known[:, None] & known[None, :]
+    return allowed

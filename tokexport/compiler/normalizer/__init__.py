@@ -1,0 +1,1 @@
+"""Normalizers: what rewrites a text before it is split."""

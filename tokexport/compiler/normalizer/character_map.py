@@ -1,0 +1,114 @@
+"""Maps from characters to texts, which look at one character at a time: two in a row are one."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tokexport.compiler.splits.class_table import distinct_values
+from tokexport.model import CharacterMap
+from tokexport.unicode.character_data import character_data
+from tokexport.unicode.store import CODE_POINTS, CodePoints, set_from_numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a character becomes: ``before``, then, if ``keep``, the character itself, then ``after``."""
+
+    before: str = ""
+    keep: bool = False
+    after: str = ""
+
+    def of(self, character: str) -> str:
+        """The text for one character."""
+        return self.before + character * self.keep + self.after
+
+
+UNCHANGED = Output(keep=True)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CharacterMapping:
+    """``outputs[numbers[code_point]]``, ``numbers`` of shape (0x110000,); output 0 leaves the character as it is."""
+
+    numbers: npt.NDArray[np.uint32]
+    outputs: tuple[Output, ...]
+
+    def longest(self) -> int:
+        """How many bytes at most stand before or behind a character, or in its place.
+
+        >>> mapping_of({"a": "é", "b": "c"}).longest()
+        2
+        """
+        return max(len(text.encode()) for output in self.outputs for text in (output.before, output.after))
+
+    def apply(self, text: str) -> str:
+        """The text with every character mapped.
+
+        >>> mapping_of({"a": "bc"}).apply("banana")
+        'bbcnbcnbc'
+        """
+        return "".join(self.outputs[self.numbers[ord(character)]].of(character) for character in text)
+
+
+def mapping_of(texts: Mapping[str, str], sets: Mapping[Output, CodePoints] | None = None) -> CharacterMapping:
+    """The mapping of some characters to texts, and of the members of sets."""
+    numbers = np.zeros(CODE_POINTS, np.uint32)
+    outputs = {UNCHANGED: 0}
+    for output, members in (sets or {}).items():
+        numbers[members] = outputs.setdefault(output, len(outputs))
+    for character, text in texts.items():
+        numbers[ord(character)] = outputs.setdefault(Output(text), len(outputs))
+    return CharacterMapping(numbers, tuple(outputs))
+
+
+def joined(first: CharacterMapping, second: CharacterMapping) -> CharacterMapping:
+    """One map that does what two do one after the other.
+
+    >>> joined(mapping_of({"a": "bc"}), mapping_of({"b": "", "a": "x"})).apply("abc")
+    'cc'
+    """
+    pairs = first.numbers.astype(np.uint64) * len(second.outputs) + second.numbers
+    distinct, numbers = distinct_values(pairs)
+    outputs = {UNCHANGED: 0}
+    order = np.empty(len(distinct), np.uint32)
+    for index, pair in enumerate(distinct.tolist()):
+        one, two = divmod(pair, len(second.outputs))
+        order[index] = outputs.setdefault(_joined_output(first.outputs[one], second.outputs[two], second), len(outputs))
+    return CharacterMapping(order[numbers], tuple(outputs))
+
+
+def _joined_output(one: Output, two: Output, second: CharacterMapping) -> Output:
+    before, after = second.apply(one.before), second.apply(one.after)
+    if one.keep and two.keep:
+        return Output(before + two.before, True, two.after + after)
+    return Output(before + (two.of("") if one.keep else "") + after)
+
+
+@functools.cache
+def named_mapping(kind: CharacterMap) -> CharacterMapping:
+    """The map of one of the reference's normalizers.
+
+    >>> named_mapping(CharacterMap.LOWERCASE).apply("ÀB")
+    'àb'
+    """
+    *set_numbers, others = character_data().header["maps"][kind.value]
+    sets = {
+        (Output(before, bool(keep), after) if keep else Output(before)): set_from_numbers(
+            character_data().sequence(number)
+        )
+        for (before, keep, after), number in zip(
+            (pattern.partition("{}") for pattern in character_data().header["patterns"]), set_numbers, strict=True
+        )
+    }
+    texts: dict[str, str] = {}
+    numbers = iter(character_data().sequence(others))
+    code_point = 0
+    for distance in numbers:
+        code_point += distance
+        texts[chr(code_point)] = "".join(chr(next(numbers)) for _ in range(next(numbers)))
+    return mapping_of(texts, sets)

@@ -1,0 +1,115 @@
+"""The tables of the Unicode normalization forms, as the reference library has them.
+
+``tokenizers`` 0.23 normalizes with Unicode 9 tables, whatever Unicode its regular expressions are at: U+32FF, which is newer, stays
+as it is under NFKC; ``tokenizers`` 1.0 with those of Unicode 17. The tables were made by asking the libraries about every scalar
+value (:mod:`tokexport.unicode.normal_forms`). The algorithm on top of them is that of UAX #15,
+https://unicode.org/reports/tr15/, without exceptions.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import resources
+
+from tokexport.model import NormalForm
+from tokexport.unicode.store import Reader
+
+# Conjoining jamo behaviour: The Unicode Standard, section 3.12.
+HANGUL_SYLLABLES = range(0xAC00, 0xD7A4)
+HANGUL_VOWELS = range(0x1161, 0x1176)
+HANGUL_TRAILING = range(0x11A8, 0x11C3)
+
+
+@dataclass(frozen=True, slots=True)
+class NormalizationTables:
+    """What one form needs besides the arithmetic of Hangul, which is left out of all three.
+
+    ``decompositions``: code point -> its full (recursive) decomposition; ``combining_classes``: code point -> canonical combining class,
+    where that is not 0; ``compositions``: (first, second) -> the one code point that both become, empty for NFD and NFKD.
+    """
+
+    form: NormalForm
+    decompositions: dict[int, tuple[int, ...]]
+    combining_classes: dict[int, int]
+    compositions: dict[tuple[int, int], int]
+
+
+@functools.cache
+def _data(name: str) -> Reader:
+    return Reader(resources.files("tokexport.unicode").joinpath(name).read_bytes())
+
+
+def _decompositions(data: Reader, name: str) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Each entry: the distance from the code point before, how many it becomes, those."""
+    numbers = iter(data.sequence(data.header["decompositions"][name]))
+    code_point = 0
+    for distance in numbers:
+        code_point += distance
+        yield code_point, tuple(next(numbers) for _ in range(next(numbers)))
+
+
+def _combining_classes(data: Reader) -> Iterator[tuple[int, int]]:
+    """Each entry: the distance from the code point before, the class."""
+    numbers = iter(data.sequence(data.header["combining_classes"]))
+    code_point = 0
+    for distance in numbers:
+        code_point += distance
+        yield code_point, next(numbers)
+
+
+def _compositions(data: Reader) -> Iterator[tuple[tuple[int, int], int]]:
+    """Each entry: first, second, what they become."""
+    numbers = iter(data.sequence(data.header["compositions"]))
+    for first in numbers:
+        yield (first, next(numbers)), next(numbers)
+
+
+@functools.cache
+def normalization_tables(form: NormalForm) -> NormalizationTables:
+    """The tables of a normalization form.
+
+    >>> tables = normalization_tables(NormalForm.NFC)
+    >>> [hex(code_point) for code_point in tables.decompositions[0x1E69]], hex(tables.compositions[0x1E63, 0x307])
+    (['0x73', '0x323', '0x307'], '0x1e69')
+    """
+    data = _data("normal_forms_17.dat" if form.is_of_unicode_17 else "normal_forms.dat")
+    decompositions = dict(_decompositions(data, "canonical"))
+    if form.is_compatible:
+        decompositions |= dict(_decompositions(data, "compatibility"))
+    return NormalizationTables(
+        form=form,
+        decompositions=dict(sorted(decompositions.items())),
+        combining_classes=dict(_combining_classes(data)),
+        compositions=dict(_compositions(data)) if form.composes else {},
+    )
+
+
+def quick_check_no_or_maybe(tables: NormalizationTables) -> frozenset[int]:
+    """The code points at which a string may fail to be normalized already.
+
+    A string without them, whose combining classes never fall from one mark to the next, is left alone by the normalizer. (UAX #15 calls
+    these Quick_Check=No and Quick_Check=Maybe. A string with them may still be normalized.)
+
+    >>> no_or_maybe = quick_check_no_or_maybe(normalization_tables(NormalForm.NFC))
+    >>> 0xE9 in no_or_maybe, 0x301 in no_or_maybe, 0x212B in no_or_maybe
+    (False, True, True)
+    """
+    if not tables.compositions:
+        return frozenset(tables.decompositions) | frozenset(HANGUL_SYLLABLES)
+    seconds = {second for _, second in tables.compositions} | {*HANGUL_VOWELS, *HANGUL_TRAILING}
+    fails = {
+        code_point
+        for code_point, decomposition in tables.decompositions.items()
+        if not _recomposes(code_point, decomposition, tables) or decomposition[0] in seconds
+    }
+    return frozenset(fails | seconds)
+
+
+def _recomposes(code_point: int, decomposition: tuple[int, ...], tables: NormalizationTables) -> bool:
+    """Whether a full decomposition, which is in canonical order, composes to the code point that it came from."""
+    composed: int | None = decomposition[0]
+    for second in decomposition[1:]:
+        composed = None if composed is None else tables.compositions.get((composed, second))
+    return composed == code_point

@@ -1,0 +1,169 @@
+"""Normalizes short strings at convert time, slowly, with the tables that go into the file.
+
+Python's own ``unicodedata`` is of another Unicode version on every Python, so it would not give the same bytes everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tokexport.compiler.byte_alphabet import to_characters
+from tokexport.compiler.normalizer.charsmap import CharacterSequences
+from tokexport.compiler.normalizer.normalization import NormalizationTables, normalization_tables
+from tokexport.compiler.normalizer.replacing import match_end, replace_matches
+from tokexport.compiler.normalizer.rewriting import (
+    AffixOp,
+    BytesOp,
+    CharsmapOp,
+    FormOp,
+    MapOp,
+    Op,
+    ReplaceOp,
+    compile_steps,
+)
+from tokexport.file.layout import MAX_CLUSTER
+from tokexport.model import NormalForm, NormalizerStep
+from tokexport.patterns import SplitProgram
+
+# Hangul syllables are composed by arithmetic: The Unicode Standard, section 3.12.
+S_BASE, L_BASE, V_BASE, T_BASE = 0xAC00, 0x1100, 0x1161, 0x11A7
+L_COUNT, V_COUNT, T_COUNT = 19, 21, 28
+S_COUNT = L_COUNT * V_COUNT * T_COUNT
+
+
+def normalize(text: str, steps: tuple[NormalizerStep, ...]) -> str:
+    """What a normalizer makes of a text, as the reference does.
+
+    >>> from tokexport.model import CharacterMap, Prepend
+    >>> normalize(" E\\u0301", (NormalForm.NFC, CharacterMap.LOWERCASE, Prepend("_")))
+    '_ é'
+    """
+    for op in compile_steps(steps):
+        text = _rewritten(text, op)
+    return text
+
+
+def _rewritten(text: str, op: Op) -> str:
+    match op:
+        case FormOp(table):
+            return normal_form(text, table.form)
+        case MapOp(mapping):
+            return mapping.apply(text)
+        case ReplaceOp(program, content):
+            return replace_matches(program, text, content)
+        case CharsmapOp(_, None):
+            return _sequences_replaced(text, op)
+        case CharsmapOp(sequences, program):
+            assert program is not None
+            return _clusters_replaced(text, sequences, program)
+        case BytesOp():
+            return to_characters(text.encode())
+        case AffixOp(content, append, unless_present):
+            if not text or (unless_present and text.startswith(content)):
+                return text
+            return text + content if append else content + text
+
+
+def _clusters_replaced(text: str, sequences: CharacterSequences, program: SplitProgram) -> str:
+    parts: list[bytes] = []
+    start = 0
+    read = program.read(text)
+    while start < len(text):
+        end = match_end(program, read, start) or start + 1
+        cluster = text[start:end].encode()
+        whole = sequences.shortest(cluster) if len(cluster) <= MAX_CLUSTER else None
+        if whole is None:
+            for character in text[start:end]:
+                alone = sequences.shortest(character.encode())
+                parts.append(character.encode() if alone is None else alone)
+        else:
+            parts.append(whole)
+        start = end
+    return b"".join(parts).decode()
+
+
+def _sequences_replaced(text: str, op: CharsmapOp) -> str:
+    parts: list[bytes] = []
+    rest = text.encode()
+    contents = sorted((content.encode() for content in op.protected if content), key=len, reverse=True)
+    behind_space = op.collapses
+    while rest:
+        kept = next((content for content in contents if rest.startswith(content)), None)
+        found = op.sequences.longest(rest)
+        if kept is None and found is None:
+            kept = rest.decode()[0].encode()
+        size, part = (len(kept), kept) if kept is not None else found or (0, b"")
+        part = part.lstrip(b" ") if behind_space else part
+        if part:
+            parts.append(part)
+            behind_space = op.collapses and part.endswith(b" ")
+        rest = rest[size:]
+    return b"".join(parts).decode()
+
+
+def normal_form(text: str, form: NormalForm) -> str:
+    """The normal form of a text, as the reference computes it.
+
+    >>> normal_form("e\\u0301", NormalForm.NFC)
+    'é'
+    """
+    if text.isascii():
+        return text
+    tables = normalization_tables(form)
+    points = _ordered(_decomposed(map(ord, text), tables), tables)
+    if form.composes:
+        points = _composed(points, tables)
+    return "".join(map(chr, points))
+
+
+def _decomposed(points: Iterable[int], tables: NormalizationTables) -> list[int]:
+    result: list[int] = []
+    for point in points:
+        syllable = point - S_BASE
+        if 0 <= syllable < S_COUNT:
+            leading, rest = divmod(syllable, V_COUNT * T_COUNT)
+            vowel, trailing = divmod(rest, T_COUNT)
+            result += [L_BASE + leading, V_BASE + vowel] + [T_BASE + trailing] * (trailing > 0)
+        else:
+            result.extend(tables.decompositions.get(point, (point,)))
+    return result
+
+
+def _ordered(points: list[int], tables: NormalizationTables) -> list[int]:
+    result: list[int] = []
+    marks: list[int] = []
+    for point in points:
+        if tables.combining_classes.get(point, 0):
+            marks.append(point)
+            continue
+        result += sorted(marks, key=tables.combining_classes.__getitem__)
+        result.append(point)
+        marks.clear()
+    return result + sorted(marks, key=tables.combining_classes.__getitem__)
+
+
+def _composed(points: list[int], tables: NormalizationTables) -> list[int]:
+    result: list[int] = []
+    starter = -1
+    last_class = -1  # of the last mark kept behind the starter; -1: nothing stands between
+    for point in points:
+        combining_class = tables.combining_classes.get(point, 0)
+        if starter >= 0 and last_class < combining_class:
+            composite = _composite(result[starter], point, tables)
+            if composite is not None:
+                result[starter] = composite
+                continue
+        if combining_class == 0:
+            starter, last_class = len(result), -1
+        else:
+            last_class = combining_class
+        result.append(point)
+    return result
+
+
+def _composite(first: int, second: int, tables: NormalizationTables) -> int | None:
+    if L_BASE <= first < L_BASE + L_COUNT and V_BASE <= second < V_BASE + V_COUNT:
+        return S_BASE + ((first - L_BASE) * V_COUNT + second - V_BASE) * T_COUNT
+    if 0 <= first - S_BASE < S_COUNT and (first - S_BASE) % T_COUNT == 0 and T_BASE < second < T_BASE + T_COUNT:
+        return first + second - T_BASE
+    return tables.compositions.get((first, second))

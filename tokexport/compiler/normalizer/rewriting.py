@@ -1,0 +1,228 @@
+"""Rewrite programs: what normalizers and some pre-tokenizers do to a text, as a list of a few kinds of operation.
+
+Steps that look at single characters only become one map, however many stand in a row; a decomposition whose marks the next step drops
+is one of them.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tokexport.compiler.normalizer.character_map import CharacterMapping, joined, mapping_of, named_mapping
+from tokexport.compiler.normalizer.charsmap import CharacterSequences, read_charsmap
+from tokexport.compiler.normalizer.graphemes import grapheme_program
+from tokexport.compiler.normalizer.normalizer_table import NormalizerTable, normalizer_table
+from tokexport.compiler.passes.fuse_decomposition import without_marks
+from tokexport.compiler.passes.skip_hints import with_plain_classes
+from tokexport.compiler.splits.patterns import literal, white_space_at_end
+from tokexport.errors import UnsupportedError
+from tokexport.file.layout import MAX_MAPPED, MAX_OPS
+from tokexport.model import (
+    Append,
+    CharacterMap,
+    Charsmap,
+    NormalForm,
+    NormalizerStep,
+    Prepend,
+    PreTokenizerStep,
+    Replace,
+    SpellBytes,
+    Split,
+    Strip,
+)
+from tokexport.patterns import MATCH_ENDS, SplitProgram, compile_replace, compile_tree
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FormOp:
+    """A Unicode normalization form."""
+
+    table: NormalizerTable
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MapOp:
+    """Each character becomes a text."""
+
+    mapping: CharacterMapping
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReplaceOp:
+    """Each match of a program becomes ``content``."""
+
+    program: SplitProgram
+    content: str
+
+    @property
+    def may_insert_first(self) -> bool:
+        """Whether the content may come before the first character of a text, which then stays."""
+        program = self.program
+        return program.may_be_empty and bool(
+            (program.transitions[program.starts[program.n_classes]] & MATCH_ENDS).any()
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AffixOp:
+    """``content`` before a text that is not empty, or behind it.
+
+    ``only_first``: only where the text begins where the input begins; ``by_source``: where its first character stems from.
+    """
+
+    content: str
+    append: bool = False
+    unless_present: bool = False
+    only_first: bool = False
+    by_source: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BytesOp:
+    """Each byte becomes a character of GPT-2's alphabet."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CharsmapOp:
+    """Sequences of characters are replaced: ``clusters``, by grapheme cluster, or else the longest at each place.
+
+    Text of characters whose classes in ``clusters`` are ``first_plain`` or above stays as it is. ``collapses``: what a place becomes loses
+    the spaces that it begins with where the text so far ends in one, or is empty.
+    """
+
+    sequences: CharacterSequences
+    clusters: SplitProgram | None
+    protected: tuple[str, ...]
+    first_plain: int = 0
+    collapses: bool = False
+
+
+Op = FormOp | MapOp | ReplaceOp | CharsmapOp | AffixOp | BytesOp
+
+
+@functools.cache
+def compile_steps(steps: tuple[NormalizerStep | PreTokenizerStep, ...]) -> tuple[Op, ...]:
+    """The operations that do what the steps do, in order.
+
+    Raises UnsupportedError for a step that cannot be exact.
+    """
+    ops: list[Op] = []
+    for step in steps:
+        for op in _ops(step):
+            ops.append(op)
+            while len(ops) > 1 and (both := _both(*ops[-2:])) is not None:
+                ops[-2:] = [both]
+    if len(ops) > MAX_OPS:
+        raise UnsupportedError("normalizer", f"{len(ops)} operations in a row", f"at most {MAX_OPS} are")
+    return tuple(ops)
+
+
+def _both(first: Op, second: Op) -> MapOp | None:
+    """The one map that does what two operations do, if there is one."""
+    match first, second:
+        case MapOp(one), MapOp(two):
+            mapping: CharacterMapping | None = joined(one, two)
+        case FormOp(table), MapOp(two):
+            mapping = without_marks(table.form, two)
+        case _:
+            return None
+    return MapOp(mapping) if mapping is not None and mapping.longest() <= MAX_MAPPED else None
+
+
+def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
+    match step:
+        case NormalForm():
+            return [FormOp(normalizer_table(step))]
+        case CharacterMap():
+            return [MapOp(named_mapping(step))]
+        case Replace(pattern="", content=""):
+            return []
+        case Replace(literal=True) if len(step.pattern) == 1 and len(step.content.encode()) <= MAX_MAPPED:
+            return [MapOp(mapping_of({step.pattern: step.content}))]
+        case Replace(literal=True):
+            return [ReplaceOp(compile_tree(literal(step.pattern)), step.content)]
+        case Replace():
+            split = Split(step.pattern, dialect=step.dialect, path=step.path)
+            return [ReplaceOp(compile_replace(split, step.content), step.content)]
+        case Strip():
+            ends = [False] * step.left + [True] * step.right
+            return [ReplaceOp(compile_tree(white_space_at_end(behind)), "") for behind in ends]
+        case Charsmap():
+            sequences = read_charsmap(step.data)
+            if not step.by_grapheme:
+                return [CharsmapOp(sequences, None, step.protected, collapses=step.collapses)]
+            if step.protected or step.collapses:
+                raise UnsupportedError(
+                    "normalizer", "protected texts or dropped spaces in a map of graphemes", "a map of sequences may"
+                )
+            clusters, first_plain = with_plain_classes(grapheme_program(), ~sequences.characters())
+            return [CharsmapOp(sequences, clusters, (), first_plain)]
+        case Prepend():
+            return [AffixOp(step.content, False, step.unless_present, step.only_first)] if step.content else []
+        case Append():
+            return [AffixOp(step.content, append=True)] if step.content else []
+        case SpellBytes():
+            return [BytesOp()]
+        case Split():
+            raise TypeError("a split rewrites nothing")
+
+
+def growth(op: Op) -> tuple[int, int]:
+    """(g, e): a text of n bytes becomes at most g * n + e bytes.
+
+    >>> growth(AffixOp("▁"))
+    (1, 3)
+    """
+    match op:
+        case FormOp(table):
+            # The longest is U+FDFA, 3 bytes that become 33; U+0390 becomes 6 from 2 (UAX #15, "Expansion factors").
+            return (11 if table.form.is_compatible else 3), 0
+        case MapOp(mapping):
+            return _map_growth(mapping), 0
+        case ReplaceOp(program, content):
+            size = len(content.encode())
+            # A match of nothing may be before each character, and at the end.
+            return (1 + size, size) if program.may_be_empty else (max(1, size), 0)
+        case CharsmapOp(sequences):
+            return sequences.growth(), 0
+        case AffixOp(content):
+            return 1, len(content.encode())
+        case BytesOp():
+            return 2, 0
+
+
+def _map_growth(mapping: CharacterMapping) -> int:
+    added = np.array([len((output.before + output.after).encode()) for output in mapping.outputs], np.int64)
+    keeps = np.array([output.keep for output in mapping.outputs])
+    widths = utf8_widths()
+    sizes = added[mapping.numbers] + keeps[mapping.numbers] * widths
+    return max(1, int((-(-sizes // widths)).max()))
+
+
+@functools.cache
+def utf8_widths() -> npt.NDArray[np.int64]:
+    """How many bytes each code point has in UTF-8, shape (0x110000,)."""
+    points = np.arange(0x110000)
+    return 1 + (points >= 0x80).astype(np.int64) + (points >= 0x800) + (points >= 0x10000)
+
+
+def runs_of_rewrites(steps: Sequence[PreTokenizerStep]) -> list[Split | tuple[PreTokenizerStep, ...]]:
+    """The steps of a pre-tokenizer as stages: each split is one, and the rewriting steps between two splits are one together.
+
+    >>> [type(stage).__name__ for stage in runs_of_rewrites([Prepend("a"), Prepend("b"), Split("c")])]
+    ['tuple', 'Split']
+    """
+    stages: list[Split | tuple[PreTokenizerStep, ...]] = []
+    for step in steps:
+        if isinstance(step, Split):
+            stages.append(step)
+        elif stages and isinstance(stages[-1], tuple):
+            stages[-1] = (*stages[-1], step)
+        else:
+            stages.append((step,))
+    return stages

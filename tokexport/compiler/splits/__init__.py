@@ -1,0 +1,1 @@
+"""Pre-tokenizers: the stages that cut a text, and where it is safe to cut."""

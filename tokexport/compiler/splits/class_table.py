@@ -1,0 +1,73 @@
+"""Three-stage tables from code points to small numbers.
+
+The levels follow UTF-8: the low six bits of a code point are its last byte, the six above the byte before, so a runtime reads the table
+straight from the bytes. Equal blocks are stored once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tokexport.file.layout import CLASS_ASCII, CLASS_BLOCK
+
+CODE_POINTS = 0x110000
+SURROGATES = slice(0xD800, 0xE000)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassTable:
+    """``top`` (272,) uint16 a table, ``middle`` (m, 64) uint16, ``leaves`` (n, 64) of the values' own type."""
+
+    top: npt.NDArray[np.uint16]
+    middle: npt.NDArray[np.uint16]
+    leaves: npt.NDArray[Any]
+
+    def to_bytes(self) -> bytes:
+        """The ASCII values, then the three levels, as SPLT and ACLS hold them."""
+        ascii_values = self.leaves[self.middle[self.top[0], : CLASS_ASCII // CLASS_BLOCK]].reshape(-1)
+        return b"".join(
+            part.tobytes() for part in (ascii_values, self.top.astype("<u2"), self.middle.astype("<u2"), self.leaves)
+        )
+
+
+def class_table(values: npt.NDArray[Any]) -> ClassTable:
+    """Packs one value a code point, shape (0x110000,), into three levels. Several tables, shape (n, 0x110000), share their blocks: their
+    tops stand one behind the other.
+
+    Surrogates never occur in UTF-8: they take the value of the block's neighbour, so that they cost no block of their own.
+
+    >>> table = class_table(np.zeros(0x110000, np.uint8))
+    >>> table.middle.shape, table.leaves.shape
+    ((1, 64), (1, 64))
+    """
+    values = values.copy()
+    values[..., SURROGATES] = values[..., SURROGATES.stop, None]
+    leaves, leaf_numbers = _unique_rows(values.reshape(-1, CLASS_BLOCK))
+    middle, middle_numbers = _unique_rows(leaf_numbers.astype(np.uint16).reshape(-1, CLASS_BLOCK))
+    return ClassTable(middle_numbers.astype(np.uint16), middle, leaves)
+
+
+def distinct_values(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+    """What ``np.unique`` gives with ``return_inverse`` for the numbers of all code points, of which neighbours are mostly alike: the
+    distinct ones, sorted, and for each code point the index of its own. Several times as fast.
+
+    >>> [array.tolist() for array in distinct_values(np.array([7, 7, 0, 7]))]
+    [[0, 7], [1, 1, 0, 1]]
+    """
+    starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
+    distinct, indices = np.unique(values[starts], return_inverse=True)
+    return distinct, np.repeat(indices.reshape(-1), np.diff(starts, append=len(values)))
+
+
+def _unique_rows(rows: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+    """The distinct rows in the order of their first place, and for each row the number of its like."""
+    data, size = rows.tobytes(), rows.shape[1] * rows.itemsize
+    keys = [data[start : start + size] for start in range(0, len(data), size)]
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    order = np.fromiter(map(numbers.__getitem__, keys), np.int64, len(keys))
+    distinct = np.frombuffer(b"".join(numbers), rows.dtype).reshape(len(numbers), rows.shape[1])
+    return distinct, order

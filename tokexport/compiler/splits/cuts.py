@@ -1,0 +1,253 @@
+"""Places where a text may be cut: pairs of ASCII characters between which nothing is ever joined.
+
+Encoding the two sides of such a pair apart gives the ids of the whole, whatever stands around it. Streams and threads cut there. A pair is
+safe when
+
+- every operation of the normalizer, and every stage up to one that is *hard* there, is *clean* there: no match runs across, a match that
+  ends there ends there at the end of text as well, a scan that starts there does not look back, what looks far ahead learns on the
+  left side what it learns at the end of text, whatever stands behind the right character, and what looks far behind likewise; nothing is
+  put at the ends of a text;
+- that stage always puts a boundary between the two: what stands behind it sees them apart anyway; or all stages are clean there, and no
+  merge joins the two, so that it does not matter whether they stand in one piece;
+- no added token can hold the pair, strip white space across it, or ask what kind of character stands on its other side.
+
+What the two characters have become by then is followed as long as it is one character on either side of the boundary. What cannot be shown
+here is left out: that costs a cut, never an id.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from tokexport.compiler.byte_alphabet import to_characters
+from tokexport.compiler.normalizer.rewriting import AffixOp, BytesOp, CharsmapOp, FormOp, MapOp, Op, ReplaceOp
+from tokexport.file.layout import ACCEPT
+from tokexport.model import AddedToken, Behavior, Split
+from tokexport.patterns import Labelling, SplitProgram
+
+ASCII = 128
+BYTES = 256
+SPACES = [ord(character) for character in "\t\n\v\f\r "]
+LOST = -1  # an image that is not followed
+
+Pairs = npt.NDArray[np.bool_]  # (128, 128): row = left character, column = right character
+Images = npt.NDArray[
+    np.int64
+]  # (128,): what stands next to the boundary in place of each character, a code point or LOST
+
+
+def safe_cuts(
+    normalizer: Sequence[Op],
+    stages: Sequence[tuple[Split, SplitProgram] | tuple[Op, ...]],
+    added: Sequence[AddedToken],
+    normalized_contents: Sequence[bytes],
+    uncrossed: Pairs | None = None,
+) -> Pairs:
+    """The pairs between which a text may be cut, shape (128, 128). ``uncrossed``: the model gives the ids of both sides for a piece that
+    holds the pair.
+    """
+    boundary = _Boundary()
+    for op in normalizer:
+        boundary.pass_op(op)
+    touched = _touched([token.content.encode() for token in added if not token.normalized], added)
+    touched |= boundary.seen(_touched(normalized_contents, added))
+    cuts = np.zeros((ASCII, ASCII), np.bool_)
+    for stage in stages:
+        if isinstance(stage[0], Split):
+            split, program = stage
+            boundary.pass_program(program)
+            cuts |= boundary.clean & boundary.at(_hard(split, program), program)
+        else:
+            for op in stage:
+                boundary.pass_op(op)
+    if uncrossed is not None:
+        cuts |= boundary.clean & ~boundary.seen(~uncrossed)
+    return cuts & ~touched
+
+
+class _Boundary:
+    """What is known of the boundary between each pair while the text goes through operations and stages."""
+
+    def __init__(self) -> None:
+        self.clean: Pairs = np.ones((ASCII, ASCII), np.bool_)
+        self._left: Images = np.arange(ASCII)
+        self._right: Images = np.arange(ASCII)
+
+    def at(self, read: npt.NDArray[np.bool_], program: SplitProgram) -> Pairs:
+        """A table by what the program reads left and right, for each pair; False where an image is lost."""
+        if program.doubles:  # a cut hides what stood before a symbol
+            return np.zeros((ASCII, ASCII), np.bool_)
+        classes = _by_class(program, read)
+        # A program over bytes reads more than one for a character that is not ASCII.
+        end = ASCII if len(program.classes) == BYTES else len(program.classes)
+        left, right = (np.where(images < end, images, LOST) for images in (self._left, self._right))
+        known = (left != LOST)[:, None] & (right != LOST)[None, :]
+        pairs: Pairs = classes[program.classes[left]][:, program.classes[right]] & known
+        return pairs
+
+    def seen(self, pairs: Pairs) -> Pairs:
+        """A table by ASCII characters of the text as it is now, for each pair; True where an image is not ASCII."""
+        left = np.where((self._left >= 0) & (self._left < ASCII), self._left, ASCII)
+        right = np.where((self._right >= 0) & (self._right < ASCII), self._right, ASCII)
+        return np.pad(pairs, (0, 1), constant_values=True)[left][:, right]
+
+    def pass_program(self, program: SplitProgram) -> None:
+        """A scan over the text: no match may run across the boundary."""
+        self.clean &= self.at(_clean(program), program)
+
+    def pass_op(self, op: Op) -> None:
+        """An operation on the text."""
+        match op:
+            case FormOp():
+                # Normalization never joins two ASCII characters; others are not followed.
+                self._left = np.where(self._left < ASCII, self._left, LOST)
+                self._right = np.where(self._right < ASCII, self._right, LOST)
+            case MapOp(mapping):
+                self._left = _mapped(self._left, [mapping.apply(chr(c))[-1:] if c >= 0 else "" for c in self._left])
+                self._right = _mapped(self._right, [mapping.apply(chr(c))[:1] if c >= 0 else "" for c in self._right])
+            case ReplaceOp(program):
+                self.pass_program(program)
+                if program.may_be_empty:
+                    self.clean[:] = False  # each side may get the content at the boundary
+                stays = _unmatched(program)[program.classes]
+                self._left = np.where(stays[self._left], self._left, LOST)
+                self._right = np.where(stays[self._right], self._right, LOST)
+            case CharsmapOp():
+                # A mark that follows can change what a character becomes.
+                self.clean[:] = False
+            case BytesOp():
+                spelled = [to_characters(chr(c).encode()) if c >= 0 else "" for c in (*self._left, *self._right)]
+                self._left = _mapped(self._left, [text[-1:] for text in spelled[:ASCII]])
+                self._right = _mapped(self._right, [text[:1] for text in spelled[ASCII:]])
+            case AffixOp(content, append, unless_present, only_first):
+                # The right side would get one of its own, unless it starts with it.
+                has = self._right == (ord(content) if len(content) == 1 else LOST - 1)
+                self.clean &= has[None, :] & (unless_present and not append and not only_first)
+
+
+def _mapped(images: Images, becomes: list[str]) -> Images:
+    return np.array([ord(text) if text else LOST for text in becomes], np.int64)
+
+
+def pack_cuts(cuts: Pairs) -> bytes:
+    """The CUTS section: 16 bytes a row, lowest bit first."""
+    return np.packbits(cuts, axis=1, bitorder="little").tobytes()
+
+
+def _targets(program: SplitProgram) -> npt.NDArray[np.uint16]:
+    targets: npt.NDArray[np.uint16] = program.transitions & np.uint16(ACCEPT - 1)
+    return targets
+
+
+def _accepts(program: SplitProgram) -> npt.NDArray[np.bool_]:
+    accepts: npt.NDArray[np.bool_] = (program.transitions & np.uint16(ACCEPT)) != 0
+    return accepts
+
+
+def _clean(program: SplitProgram) -> npt.NDArray[np.bool_]:
+    """By what is read left and right: no match runs across, and neither side sees whether the other is there."""
+    targets, accepts = _targets(program), _accepts(program)
+    end = program.n_classes
+    clean = np.zeros((end, end), np.bool_)
+    alone = int(program.starts[end])
+    for left in range(end):
+        after = np.unique(targets[:, left])
+        after = after[after != 0]
+        dead = (targets[after, :end] == 0).all(axis=0)
+        same_end = (accepts[after, :end] == accepts[after, end:]).all(axis=0)
+        start = int(program.starts[left])
+        same_start = (program.transitions[start] == program.transitions[alone])[:end]
+        clean[left] = dead & same_end & same_start
+    return clean
+
+
+def _hard(split: Split, program: SplitProgram) -> npt.NDArray[np.bool_]:
+    """By what is read left and right: where the stage is clean, it puts a boundary between the two."""
+    targets = _targets(program)
+    end = program.n_classes
+    start = int(program.starts[end])
+    if (program.starts != start).any():
+        return np.zeros((end, end), np.bool_)
+    # matched: a scan that starts on this class finds a match; unmatched: no match ever holds it.
+    first = targets[start, :end]
+    matched = _sure(program)[first]
+    unmatched = (targets[:, :end] == 0).all(axis=0)
+    if split.behavior in (Behavior.ISOLATED, Behavior.REMOVED):
+        pairs = matched[:, None] | matched[None, :]
+    elif split.behavior is Behavior.CONTIGUOUS:
+        pairs = matched[:, None] & unmatched[None, :] | unmatched[:, None] & matched[None, :]
+    elif split.invert:
+        pairs = np.zeros((end, end), np.bool_)
+    elif split.behavior is Behavior.MERGED_WITH_NEXT:
+        pairs = np.broadcast_to(matched[None, :], (end, end))
+    else:
+        pairs = np.broadcast_to(matched[:, None], (end, end))
+    hard: npt.NDArray[np.bool_] = pairs
+    return hard
+
+
+def _unmatched(program: SplitProgram) -> npt.NDArray[np.bool_]:
+    """The classes of which no symbol is ever in a match, shape (n_classes,)."""
+    unread: npt.NDArray[np.bool_] = (_targets(program)[:, : program.n_classes] == 0).all(axis=0)
+    for labelling in reversed(program.labellings):
+        unread = np.all(unread[labelling.labels], axis=0)
+    return np.all(unread.reshape(2, -1), axis=0) if program.doubles else unread
+
+
+def _by_class(program: SplitProgram, pairs: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """From pairs of what the program reads to pairs of classes: back through its labellings, the last one first."""
+    for labelling in reversed(program.labellings):
+        pairs = _before_labels(labelling, pairs)
+    return pairs
+
+
+def _before_labels(labelling: Labelling, pairs: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """From pairs of labels to pairs of what the labelling reads.
+
+    Each symbol has several labels, and all must be in ``pairs``. The one that is read second must get the label that it gets where the
+    labelling begins, and leave it in the same state: then all labels behind it are those of its side alone.
+    """
+    if labelling.forward:
+        pairs = pairs.T
+    n_symbols = labelling.next.shape[1]
+    found = np.zeros((n_symbols, n_symbols), np.bool_)
+    for earlier in range(n_symbols):
+        states = np.unique(labelling.next[:, earlier])
+        same = (labelling.next[states] == labelling.next[0]) & (labelling.labels[states] == labelling.labels[0])
+        held = pairs[labelling.labels[0]][:, np.unique(labelling.labels[:, earlier])]
+        found[:, earlier] = same.all(axis=0) & held.all(axis=1)
+    return found.T if labelling.forward else found
+
+
+def _sure(program: SplitProgram) -> npt.NDArray[np.bool_]:
+    """The states from which a match ends whatever follows, shape (n_states,): at once, or in a state that is sure."""
+    targets, accepts = _targets(program), _accepts(program)
+    sure: npt.NDArray[np.bool_] = accepts[:, program.n_classes].copy()
+    sure[0] = False
+    while True:
+        still: npt.NDArray[np.bool_] = sure & (accepts | sure[targets])[:, : program.n_classes].all(axis=1)
+        if (still == sure).all():
+            return still
+        sure = still
+
+
+def _touched(contents: Sequence[bytes], added: Sequence[AddedToken]) -> Pairs:
+    touched = np.zeros((ASCII, ASCII), np.bool_)
+    for content in contents:
+        for left, right in itertools.pairwise(content):
+            if left < ASCII and right < ASCII:
+                touched[left, right] = True
+    for token in added:
+        if token.lstrip:
+            touched[SPACES, :] = True
+        if token.rstrip:
+            touched[:, SPACES] = True
+    if any(token.single_word for token in added):
+        for content in filter(None, contents):
+            touched[content[-1] & 0x7F, :] = True
+            touched[:, content[0] & 0x7F] = True
+    return touched

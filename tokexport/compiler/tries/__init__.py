@@ -1,0 +1,1 @@
+"""The tries of Unigram, WordPiece and WordLevel models."""

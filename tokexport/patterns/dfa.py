@@ -1,0 +1,271 @@
+r"""Determinise a program: a leftmost-first automaton that knows one symbol more than it has consumed.
+
+A state is the ordered list of threads after a symbol, before any assertion is looked at, because assertions (and so where a match
+ends) are decided when the next symbol is known; and, where a look-behind can ask for it, what kind of symbol came before. Threads
+behind a match are cut: they could only give what a backtracking matcher would not have tried. So acceptance is on the transition,
+and the last one seen before the automaton dies is the match.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tokexport.patterns.classes import partition
+from tokexport.patterns.program import Again, Check, Fork, Match, Program, Take, Turn, asked_by
+from tokexport.patterns.syntax import Condition, Doubled, Every, Far, Neighbour, Opposite, PatternError, Some
+
+MAX_STATES = 4096
+DEAD = 0
+
+# Where a test holds: shape (n_classes + 1, n_classes + 1), by the symbol behind and the symbol ahead; the last is that there is none.
+Truth: TypeAlias = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Automaton:
+    """``next[state, class]`` (0 is the dead state) and ``ends[state, class]``: a match ends before this symbol.
+
+    The last column is the end of the text. ``starts[class]`` is the state to start in after a symbol of that class; the last is for
+    the start of the text. ``classes`` has the class of each symbol of the alphabet.
+    """
+
+    classes: npt.NDArray[np.int32]
+    next: npt.NDArray[np.int64]
+    ends: npt.NDArray[np.bool_]
+    starts: npt.NDArray[np.int64]
+
+
+def determinise(program: Program, alphabet: npt.NDArray[np.int64]) -> Automaton:
+    """Run all threads of a program at once, over every class of symbols of the alphabet. It asks about neighbours only.
+
+    Raises PatternError where that takes too many states.
+
+    >>> from tokexport.patterns.fancy import parse
+    >>> from tokexport.patterns.program import program_of
+    >>> automaton = determinise(program_of(parse("a|ab")), np.arange(97, 100))
+    >>> automaton.classes.tolist(), automaton.next.tolist()  # leftmost-first: the b is never read
+    ([0, 1, 2], [[0, 0, 0, 0], [2, 0, 0, 0], [0, 0, 0, 0]])
+    >>> automaton.ends[2].tolist()
+    [True, True, True, True]
+    """
+    near = [test for condition in program.conditions for test in asked_by(condition) if isinstance(test, Neighbour)]
+    symbols = partition([*program.sets, *(test.members for test in near)], alphabet)
+    holds, rows = symbols.holds[: len(program.sets)], symbols.holds[len(program.sets) :]
+    truth = {id(test): neighbour_truth(test, row) for test, row in zip(near, rows, strict=True)}
+    return determinise_over(program, symbols.classes, holds, truth)
+
+
+def determinise_over(
+    program: Program, classes: npt.NDArray[np.int32], holds: npt.NDArray[np.bool_], truth: Mapping[int, Truth]
+) -> Automaton:
+    """The same over given classes. ``holds[set, class]``: membership; ``truth``: that of each test, by its ``id``."""
+    return _Determiniser(program, classes, holds, truth).automaton()
+
+
+class _Determiniser:
+    def __init__(
+        self,
+        program: Program,
+        classes: npt.NDArray[np.int32],
+        holds: npt.NDArray[np.bool_],
+        truth: Mapping[int, Truth],
+    ) -> None:
+        self._instructions = program.instructions
+        self._start = program.start
+        self._classes = classes
+        n_classes = holds.shape[1]
+        self._takes = [frozenset(np.flatnonzero(holds[:, symbol]).tolist()) for symbol in range(n_classes)]
+        held = np.array([truth_of(condition, truth, n_classes) for condition in program.conditions], dtype=np.bool_)
+        held = held.reshape(len(program.conditions), n_classes + 1, n_classes + 1)
+        # Symbols behind that no condition tells apart are one context; the same ahead. Context 0 stands for all where none asks.
+        _, contexts = np.unique(held.transpose(1, 0, 2).reshape(n_classes + 1, -1), axis=0, return_inverse=True)
+        self._context_after: list[int] = contexts.reshape(-1).tolist()
+        representative = {context: symbol for symbol, context in enumerate(self._context_after)}
+        self._held = {
+            (context, ahead): frozenset(np.flatnonzero(held[:, behind, ahead]).tolist())
+            for context, behind in representative.items()
+            for ahead in range(n_classes + 1)
+        }
+        asks = {number for number in range(len(held)) if (held[number] != held[number][:1]).any()}
+        self._asks_behind = self._reaching(asks)
+        self._threads: dict[tuple[tuple[int, ...], frozenset[int]], tuple[list[Take], bool]] = {}
+
+    def _reaching(self, conditions: set[int]) -> set[int]:
+        """The instructions from which, without consuming, one of the conditions may be asked."""
+        reaching: set[int] = set()
+        while True:
+            found = {
+                number
+                for number, instruction in enumerate(self._instructions)
+                if number not in reaching
+                and (
+                    (isinstance(instruction, Check) and instruction.condition in conditions)
+                    or (isinstance(instruction, Check | Turn) and instruction.target in reaching)
+                    or (isinstance(instruction, Fork | Again) and not reaching.isdisjoint(instruction.targets))
+                )
+            }
+            if not found:
+                return reaching
+            reaching |= found
+
+    def automaton(self) -> Automaton:
+        n_symbols = len(self._takes) + 1
+        end = n_symbols - 1
+        numbers: dict[tuple[tuple[int, ...], int], int] = {((), 0): DEAD}
+        queue: list[tuple[tuple[int, ...], int]] = [((), 0)]
+        rows: list[list[int]] = []
+        accepts: list[list[bool]] = []
+
+        def number_of(pending: tuple[int, ...], last: int) -> int:
+            context = self._context_after[last] if not self._asks_behind.isdisjoint(pending) else 0
+            state = numbers.setdefault((pending, context), len(numbers))
+            if state == len(queue):
+                if state > MAX_STATES * 4:
+                    raise too_many_states()
+                queue.append((pending, context))
+            return state
+
+        starts = [number_of((self._start,), last) for last in range(n_symbols)]
+        for pending, context in queue:
+            row, accept = [], []
+            for symbol in range(n_symbols):
+                takes, ended = self._follow(pending, self._held[context, symbol])
+                members = self._takes[symbol] if symbol != end else frozenset()
+                row.append(
+                    number_of(tuple(dict.fromkeys(take.target for take in takes if take.members in members)), symbol)
+                )
+                accept.append(ended)
+            rows.append(row)
+            accepts.append(accept)
+        return Automaton(self._classes, np.array(rows), np.array(accepts), np.array(starts))
+
+    def _follow(self, pending: tuple[int, ...], held: frozenset[int]) -> tuple[list[Take], bool]:
+        """The threads that wait for a symbol, in order of priority, and whether a match ends here (which cuts all behind it)."""
+        key = (pending, held)
+        if key not in self._threads:
+            self._threads[key] = self._run(pending, held)
+        return self._threads[key]
+
+    def _run(self, pending: tuple[int, ...], held: frozenset[int]) -> tuple[list[Take], bool]:
+        takes: list[Take] = []
+        visited: set[tuple[int, frozenset[int]]] = set()
+        # Each thread with the repeats of which it has begun a turn here, and so consumed nothing of it.
+        stack = [(number, frozenset[int]()) for number in reversed(pending)]
+        while stack:
+            thread = number, begun = stack.pop()
+            instruction = self._instructions[number]
+            if thread in visited:
+                continue
+            visited.add(thread)
+            match instruction:
+                case Take():
+                    takes.append(instruction)
+                case Fork(targets):
+                    stack.extend((target, begun) for target in reversed(targets))
+                case Check(condition, target):
+                    if condition in held:
+                        stack.append((target, begun))
+                case Turn(repeat, target):
+                    stack.append((target, begun | {repeat}))
+                case Again(repeat, (following, after)):
+                    stack.append((after if repeat in begun else following, begun - {repeat}))
+                case Match():
+                    return takes, True
+        return takes, False
+
+
+def neighbour_truth(test: Neighbour, row: npt.NDArray[np.bool_]) -> Truth:
+    """Where a test of a neighbour holds; ``row``: the classes in its set."""
+    line = np.append(row, test.edge)
+    return np.broadcast_to(line if test.ahead else line[:, None], (len(line), len(line)))
+
+
+def truth_of(condition: Condition, truth: Mapping[int, Truth], n_classes: int) -> Truth:
+    """Where a condition holds."""
+    shape = (n_classes + 1, n_classes + 1)
+    match condition:
+        case Neighbour() | Doubled() | Far():
+            return truth[id(condition)]
+        case Every(parts):
+            held = np.ones(shape, dtype=np.bool_)
+            for part in parts:
+                held &= truth_of(part, truth, n_classes)
+            return held
+        case Some(parts):
+            held = np.zeros(shape, dtype=np.bool_)
+            for part in parts:
+                held |= truth_of(part, truth, n_classes)
+            return held
+        case Opposite(part):
+            return ~truth_of(part, truth, n_classes)
+
+
+def too_many_states() -> PatternError:
+    """The error for a pattern that needs more states than a program may have."""
+    return PatternError(
+        0, f"a pattern that needs more than {MAX_STATES} states", "patterns with smaller counted repeats are"
+    )
+
+
+def minimise(automaton: Automaton) -> Automaton:
+    """The same automaton with as few states and classes as can be (Moore's algorithm); the dead state stays 0.
+
+    States are numbered in the order in which a breadth-first walk from the starts meets them, so equal automata are equal arrays.
+    Raises PatternError where it still has too many states.
+
+    >>> from tokexport.patterns.fancy import parse
+    >>> from tokexport.patterns.program import program_of
+    >>> automaton = minimise(determinise(program_of(parse("a|b|ca|cb")), np.arange(97, 101)))
+    >>> automaton.classes.tolist(), len(automaton.next)
+    ([0, 0, 1, 2], 4)
+    """
+    block = np.zeros(len(automaton.next), dtype=np.int64)
+    n_blocks = 0
+    while True:
+        signatures = np.concatenate([block[:, None], block[automaton.next] * 2 + automaton.ends], axis=1)
+        # A chain of n states takes n rounds: a dictionary of rows is ten times as fast as sorting them.
+        numbers: dict[bytes, int] = {}
+        rows = signatures.view(np.dtype((np.void, signatures.itemsize * signatures.shape[1]))).reshape(-1).tolist()
+        block = np.array([numbers.setdefault(row, len(numbers)) for row in rows])
+        if len(numbers) == n_blocks:
+            break
+        n_blocks = len(numbers)
+    if n_blocks > MAX_STATES:
+        raise too_many_states()
+    one_of = np.zeros(n_blocks, dtype=np.int64)
+    one_of[block] = np.arange(len(block))
+    following, ends, starts = block[automaton.next][one_of], automaton.ends[one_of], block[automaton.starts]
+
+    order = dict.fromkeys([int(block[DEAD]), *starts.tolist()])
+    queue = list(order)
+    for state in queue:
+        fresh = [target for target in dict.fromkeys(following[state].tolist()) if target not in order]
+        order.update(dict.fromkeys(fresh))
+        queue.extend(fresh)
+    number = np.zeros(n_blocks, dtype=np.int64)
+    number[queue] = np.arange(len(queue))
+    following, ends, starts = number[following[queue]], ends[queue], number[starts]
+
+    columns = np.concatenate([following, ends, starts[None]], axis=0)[:, :-1]
+    _, first, inverse = np.unique(columns, axis=1, return_index=True, return_inverse=True)
+    by_appearance = np.argsort(first)
+    merged = np.empty(len(by_appearance), dtype=np.int32)
+    merged[by_appearance] = np.arange(len(by_appearance))
+    kept = np.append(first[by_appearance], following.shape[1] - 1)
+    classes = merged[inverse.reshape(-1)][automaton.classes]
+    return Automaton(classes, following[:, kept], ends[:, kept], starts[kept])
+
+
+def sure_to_match(automaton: Automaton) -> npt.NDArray[np.bool_]:
+    """The states from which a match is sure to end, whatever follows, be it the end of the text."""
+    sure = np.ones(len(automaton.next), dtype=np.bool_)
+    while True:
+        fewer = (automaton.ends | sure[automaton.next]).all(axis=1) & (np.arange(len(sure)) != DEAD)
+        if (fewer == sure).all():
+            return sure
+        sure = fewer

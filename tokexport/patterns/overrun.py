@@ -1,0 +1,81 @@
+r"""How far the automaton reads in vain: past the last match end, or from a start where nothing matches.
+
+``[a-z]+!|[a-z]`` reads a whole word to match one letter, and reads the rest of it again for the next one: quadratic, unless the
+runtime remembers where a state led to nothing. ``\s*[\r\n]+|\s+`` reads the spaces after a line feed in vain too, but whichever start
+comes next takes what it reads: twice is the most that any character is read.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from tokexport.patterns.dfa import DEAD, Automaton, sure_to_match
+
+
+def states_to_remember(automaton: Automaton, may_be_empty: bool = False) -> npt.NDArray[np.bool_]:
+    """The states that can be passed through without bound while no match ends, if two starts can do so over the same text.
+
+    Where two never can, no character is read more than a constant number of times, and there is nothing to remember. ``may_be_empty``: a
+    match that holds nothing leaves what was read to the next start, so the states are remembered whatever the starts do.
+
+    >>> from tokexport.patterns.dfa import determinise, minimise
+    >>> from tokexport.patterns.fancy import parse
+    >>> from tokexport.patterns.program import program_of
+    >>> for pattern in ("a+!|a", "a+!|a+"):
+    ...     print(states_to_remember(minimise(determinise(program_of(parse(pattern)), np.arange(128)))).sum())
+    1
+    0
+    """
+    n_states = len(automaton.next)
+    silent = np.zeros((n_states, n_states), dtype=np.bool_)
+    states, symbols = np.nonzero(~automaton.ends & (automaton.next != DEAD))
+    silent[states, automaton.next[states, symbols]] = True
+    silent[sure_to_match(automaton)] = False
+    unbounded = _between_cycles(silent)
+    if not unbounded.any() or not (may_be_empty or _two_starts_overrun(automaton, unbounded)):
+        return np.zeros(n_states, dtype=np.bool_)
+    return unbounded
+
+
+def _between_cycles(edges: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """The nodes of a graph that are on cycles, or on ways between them."""
+    kept = np.ones(len(edges), dtype=np.bool_)
+    while True:
+        fewer = kept & edges[:, kept].any(axis=1) & edges[kept].any(axis=0)
+        if (fewer == kept).all():
+            return kept
+        kept = fewer
+
+
+def _two_starts_overrun(automaton: Automaton, unbounded: npt.NDArray[np.bool_]) -> bool:
+    """Whether two runs can go round, silent, together: one of them started while the other was already on its way.
+
+    All pairs of states (of the older run, of the younger) that can be met are followed, over every symbol.
+    """
+    sure = sure_to_match(automaton)
+    following, ends = automaton.next.tolist(), automaton.ends.tolist()
+    n_symbols = len(following[0])
+    pairs = {
+        (int(older), int(younger)) for older in np.flatnonzero(unbounded) for younger in np.unique(automaton.starts)
+    }
+    queue = sorted(pairs)
+    together: dict[tuple[int, int], set[tuple[int, int]]] = {}
+    for older, younger in queue:
+        together[older, younger] = set()
+        for symbol in range(n_symbols):
+            pair = following[older][symbol], following[younger][symbol]
+            if ends[older][symbol] or DEAD in pair or not unbounded[pair[0]]:
+                continue
+            if not (ends[younger][symbol] or sure[pair[1]]):
+                together[older, younger].add(pair)
+            if pair not in pairs:
+                pairs.add(pair)
+                queue.append(pair)
+    # A graph has a cycle if something is left after all that leads nowhere has been taken away, again and again.
+    remaining = together
+    while True:
+        fewer = {pair: targets & remaining.keys() for pair, targets in remaining.items() if targets & remaining.keys()}
+        if len(fewer) == len(remaining):
+            return bool(remaining)
+        remaining = fewer

@@ -1,0 +1,249 @@
+"""From a tree to a Thompson program with priorities: what a Pike VM would run, thread by thread, in the order of a backtracking matcher."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias, TypeVar
+
+from tokexport.patterns.syntax import (
+    ALWAYS,
+    Assertion,
+    Automaton,
+    Characters,
+    Choice,
+    Condition,
+    Conditional,
+    Doubled,
+    Ends,
+    Far,
+    Keep,
+    Neighbour,
+    Node,
+    Opposite,
+    Passed,
+    PatternError,
+    Repeat,
+    Sequence,
+    Test,
+    nodes_of,
+)
+from tokexport.unicode import CodePoints
+
+MAX_INSTRUCTIONS = 1 << 15
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """Consume one character of set number ``members`` and go on at ``target``."""
+
+    members: int
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """Try the targets in order."""
+
+    targets: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Go on at ``target`` where condition number ``condition`` holds."""
+
+    condition: int
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn of repeat number ``repeat`` begins: go on at ``target``."""
+
+    repeat: int
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """A turn of a repeat is over: go on at the first target if it has consumed something, otherwise at the second."""
+
+    repeat: int
+    targets: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Go on at ``target``; what has been consumed so far is not kept. ``offset`` is that of the pattern's \\K."""
+
+    target: int
+    offset: int
+
+
+_Places: TypeAlias = "tuple[int, ...]"
+_Place = TypeVar("_Place")
+Instruction: TypeAlias = "Take | Fork | Check | Turn | Again | Mark | Match"
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The pattern has matched."""
+
+
+@dataclass(slots=True)
+class Program:
+    """``instructions``, the one to start at, and the sets and conditions that they name by number."""
+
+    instructions: list[Instruction] = field(default_factory=list)
+    start: int = 0
+    sets: list[CodePoints] = field(default_factory=list)
+    conditions: list[Condition] = field(default_factory=list)
+
+
+def program_of(node: Node) -> Program:
+    """Compile a tree without Look and Atomic nodes.
+
+    Raises PatternError where counted repeats make the program too long.
+
+    >>> from tokexport.patterns.fancy import parse
+    >>> program_of(parse("a|b*")).instructions
+    [Match(), Take(members=0, target=0), Fork(targets=(3, 0)), Take(members=1, target=2), Fork(targets=(1, 2))]
+    """
+    asked = dict.fromkeys(each.group for each in nodes_of(node) if isinstance(each, Conditional))
+    writer = _Writer({group: 1 << number for number, group in enumerate(asked)})
+    end = writer.add(Match())
+    writer.program.start = writer.write(node, (end,) * (1 << len(asked)))[0]
+    return writer.program
+
+
+class _Writer:
+    """Writes backwards: each node is told the instruction that follows it.
+
+    Where a pattern has conditions on groups, that is one for each set of them that may have matched by then; and so is where a node
+    starts. ``bits``: the bit of each group in the number of such a set.
+    """
+
+    def __init__(self, bits: Mapping[int, int]) -> None:
+        self.program = Program()
+        self._bits = bits
+        self._turns = 0
+        self._set_numbers: dict[bytes, int] = {}
+        # By identity: the tree keeps its sets and conditions alive while it is written.
+        self._numbers: dict[int, int] = {}
+
+    def add(self, instruction: Instruction) -> int:
+        instructions = self.program.instructions
+        if len(instructions) == MAX_INSTRUCTIONS:
+            raise PatternError(
+                0,
+                f"a pattern whose counted repeats unfold to more than {MAX_INSTRUCTIONS} steps",
+                "smaller counts do",
+            )
+        instructions.append(instruction)
+        return len(instructions) - 1
+
+    def write(self, node: Node, afters: _Places) -> _Places:
+        """Append the instructions of a node that go on at ``afters``; returns where they start."""
+        if len(afters) > 1 and not any(isinstance(each, Passed | Conditional) for each in nodes_of(node)):
+            once = {after: self.write(node, (after,))[0] for after in dict.fromkeys(afters)}
+            return tuple(once[after] for after in afters)
+        match node:
+            case Sequence(parts):
+                for part in reversed(parts):
+                    afters = self.write(part, afters)
+                return afters
+            case Choice(options):
+                return self._forks(*[self.write(option, afters) for option in options])
+            case Repeat():
+                return self._write_repeat(node, afters)
+            case Conditional(group, yes, no):
+                matched, others = self.write(yes, afters), self.write(no, afters)
+                return tuple(
+                    matched[groups] if groups & self._bits[group] else others[groups] for groups in range(len(afters))
+                )
+            case Passed(group):
+                return tuple(afters[groups | self._bits.get(group, 0)] for groups in range(len(afters)))
+            case _:
+                return (self._write_one(node, afters[0]),)
+
+    def _write_one(self, node: Node, after: int) -> int:
+        match node:
+            case Characters(members):
+                return self.add(Take(self._set_number(members), after))
+            case Assertion(condition):
+                return self.add(Check(self._condition_number(condition), after))
+            case Keep(offset):
+                return self.add(Mark(after, offset))
+            case Automaton():
+                return self._write_automaton(node, after)
+            case _:
+                raise TypeError(f"{type(node).__name__} nodes must be resolved before a program is written")
+
+    def _write_repeat(self, node: Repeat, afters: _Places) -> _Places:
+        if node.high is None:
+            # A thread that comes back here without having consumed a character is lost behind the one that was here before.
+            entries = tuple([self.add(Fork(())) for _ in afters])
+            turns = self._write_turn(node, entries, afters, Ends.OPTIONAL)
+            for entry, turn, after in zip(entries, turns, afters, strict=True):
+                self.program.instructions[entry] = Fork(_ordered(turn, after, node.greedy))
+        else:
+            entries = afters
+            for _ in range(node.high - node.low):
+                turns = self._write_turn(node, entries, afters, Ends.OPTIONAL)
+                entries = self._forks(*_ordered(turns, afters, node.greedy))
+        for _ in range(node.low):
+            entries = self._write_turn(node, entries, afters, Ends.ALL)
+        return entries
+
+    def _write_turn(self, node: Repeat, followings: _Places, afters: _Places, ends: Ends) -> _Places:
+        """A turn that goes on at ``followings``, or, where it is empty and so ends a repeat that has these ``ends``, at ``afters``."""
+        if node.empty_turns is None or node.ends[0] < ends:
+            return self.write(node.body, followings)
+        number = self._turns
+        self._turns += 1
+        again = [self.add(Again(number, targets)) for targets in zip(followings, afters, strict=True)]
+        return tuple([self.add(Turn(number, body)) for body in self.write(node.body, tuple(again))])
+
+    def _forks(self, *options: _Places) -> _Places:
+        return tuple([self.add(Fork(targets)) for targets in zip(*options, strict=True)])
+
+    def _write_automaton(self, node: Automaton, after: int) -> int:
+        states = [self.add(Fork(())) for _ in node.exits]
+        for state, exit_condition, arcs in zip(states, node.exits, node.arcs, strict=True):
+            targets = []
+            for condition, members, target in arcs:
+                take = self.add(Take(self._set_number(members), states[target]))
+                targets.append(
+                    take if condition is ALWAYS else self.add(Check(self._condition_number(condition), take))
+                )
+            leave = self.add(Check(self._condition_number(exit_condition), after))
+            self.program.instructions[state] = Fork((leave, *targets))
+        starts = [self.add(Check(self._condition_number(held), states[target])) for held, target in node.starts]
+        return self.add(Fork(tuple(starts)))
+
+    def _set_number(self, members: CodePoints) -> int:
+        # A million bytes are slow to hash, and a repeated node is written again and again.
+        if id(members) not in self._numbers:
+            number = self._set_numbers.setdefault(members.tobytes(), len(self.program.sets))
+            if number == len(self.program.sets):
+                self.program.sets.append(members)
+            self._numbers[id(members)] = number
+        return self._numbers[id(members)]
+
+    def _condition_number(self, condition: Condition) -> int:
+        if id(condition) not in self._numbers:
+            self._numbers[id(condition)] = len(self.program.conditions)
+            self.program.conditions.append(condition)
+        return self._numbers[id(condition)]
+
+
+def _ordered(body: _Place, after: _Place, greedy: bool) -> tuple[_Place, _Place]:
+    return (body, after) if greedy else (after, body)
+
+
+def asked_by(condition: Condition) -> list[Test]:
+    """The tests of single neighbours, and of all that follows or precedes, that a condition is made of."""
+    if isinstance(condition, Neighbour | Doubled | Far):
+        return [condition]
+    inner = (condition.condition,) if isinstance(condition, Opposite) else condition.conditions
+    return [test for part in inner for test in asked_by(part)]

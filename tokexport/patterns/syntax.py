@@ -1,0 +1,330 @@
+"""The syntax tree of a pattern, the same for both dialects.
+
+A parser turns a pattern into these nodes and resolves on the way everything that one dialect alone knows: what an escape means, which
+characters a set holds, what ``(?i)`` adds. What is left has one meaning, that of a backtracking matcher.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import TypeAlias
+
+import numpy as np
+
+from tokexport.unicode import CODE_POINTS, CodePoints
+
+
+class PatternError(Exception):
+    """A pattern, or a part of it at ``offset`` (in characters), that cannot be compiled. ``supported`` says what could be."""
+
+    def __init__(self, offset: int, found: str, supported: str) -> None:
+        super().__init__(f"{found} at offset {offset}")
+        self.offset = offset
+        self.found = found
+        self.supported = supported
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Neighbour:
+    """A test of one neighbour of a position: the code point ahead (or behind) is a member; ``edge``: or there is none."""
+
+    ahead: bool
+    members: CodePoints
+    edge: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Doubled:
+    """The code point ahead is the one behind once more; ``offset`` is that of the reference to a group that asks it."""
+
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Every:
+    """All conditions hold; with none, always true."""
+
+    conditions: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Some:
+    """At least one condition holds; with none, never true."""
+
+    conditions: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Opposite:
+    """The condition does not hold."""
+
+    condition: Condition
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Far:
+    """What follows a position matches a body, however many characters that takes.
+
+    Without ``ahead`` it is what comes before the position, read from there to the start of the text, and ``body`` is written for that.
+    """
+
+    body: Node
+    ahead: bool
+
+
+# What a condition is made of.
+Test: TypeAlias = "Neighbour | Doubled | Far"
+Condition: TypeAlias = "Test | Every | Some | Opposite"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Characters:
+    """One character out of a set."""
+
+    members: CodePoints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sequence:
+    """One node after the other; with none, the empty string."""
+
+    parts: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """The first alternative that lets the rest match."""
+
+    options: tuple[Node, ...]
+
+
+class Ends(IntEnum):
+    """Which turns of a repeat end it if they match nothing."""
+
+    NONE = 0
+    OPTIONAL = 1  # behind those that there must be
+    ALL = 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Repeat:
+    """A body, ``low`` to ``high`` times (None: without end), as often as possible if ``greedy``, else as seldom.
+
+    ``empty_turns``: the offset of a repeat whose body may be empty; ``ends``: which of its turns end it then. Where there are several
+    answers nobody but the engine knows the right one.
+    """
+
+    body: Node
+    low: int
+    high: int | None
+    greedy: bool
+    empty_turns: int | None = None
+    ends: tuple[Ends, ...] = (Ends.NONE,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Atomic:
+    """A body that keeps the match it found first: ``(?>...)``, and what a possessive quantifier means."""
+
+    body: Node
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """What a capturing group holds, where a pattern refers back to groups."""
+
+    number: int
+    body: Node
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reference:
+    """The text that a group has matched, once more; ``may_be_empty`` as that of the group."""
+
+    number: int
+    may_be_empty: bool
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """The pattern of a group, by its number or name, once more."""
+
+    group: int | str
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Conditional:
+    """One node where a capturing group has matched before, otherwise another one: ``(?(1)yes|no)``."""
+
+    group: int
+    yes: Node
+    no: Node
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Passed:
+    """Here a capturing group has matched, for the conditionals that ask for it."""
+
+    group: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Look:
+    """A look-ahead or look-behind: the body matches here (or does not), and nothing is consumed."""
+
+    body: Node
+    ahead: bool
+    negative: bool
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Assertion:
+    """A condition on the two neighbours of a position; nothing is consumed."""
+
+    condition: Condition
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Keep:
+    """Here the match is said to begin, whatever was consumed before: ``\\K``. The last one that is passed counts."""
+
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Automaton:
+    """A deterministic automaton: what is left of an atomic group once it is compiled by itself.
+
+    ``starts``: conditions, exactly one of which holds, and the state to start in. ``exits[state]``: where it holds the match ends.
+    ``arcs[state]``: conditions, sets, and the state that each leads to; where conditions hold together, their sets are disjoint. Where a
+    match ends, no arc leads to another end.
+    """
+
+    starts: tuple[tuple[Condition, int], ...]
+    exits: tuple[Condition, ...]
+    arcs: tuple[tuple[tuple[Condition, CodePoints, int], ...], ...]
+
+
+Node: TypeAlias = (
+    "Characters | Sequence | Choice | Repeat | Atomic | Group | Reference | Call | Conditional | Passed | Look | Assertion"
+    " | Keep | Automaton"
+)
+
+EMPTY = Sequence(())
+# What opens a look-around, and whether it looks ahead, and is negative.
+LOOK_SIGNS = (("?=", True, False), ("?!", True, True), ("?<=", False, False), ("?<!", False, True))
+ALWAYS = Every(())
+NEVER = Some(())
+
+
+def members_of(*ranges: tuple[int, int]) -> CodePoints:
+    """The set of these ranges, both ends included; surrogates are never members.
+
+    >>> int(members_of((ord("a"), ord("c")), (0xD7FF, 0xE000)).sum())
+    5
+    """
+    members = np.zeros(CODE_POINTS, dtype=np.bool_)
+    for first, last in ranges:
+        members[first : last + 1] = True
+    members[0xD800:0xE000] = False
+    return members
+
+
+def complement(members: CodePoints) -> CodePoints:
+    """Every other code point but the surrogates.
+
+    >>> int(complement(members_of()).sum())
+    1112064
+    """
+    others = ~members
+    others[0xD800:0xE000] = False
+    return others
+
+
+def parts_of(node: Node) -> tuple[Node, ...]:
+    """The nodes that a node is made of."""
+    match node:
+        case Sequence(parts) | Choice(parts):
+            return parts
+        case Repeat(body) | Atomic(body) | Group(_, body) | Look(body):
+            return (body,)
+        case Conditional(_, yes, no):
+            return (yes, no)
+        case _:
+            return ()
+
+
+def with_parts(node: Node, parts: tuple[Node, ...]) -> Node:
+    """The same node made of other nodes."""
+    match node:
+        case Sequence():
+            return Sequence(parts)
+        case Choice():
+            return Choice(parts)
+        case Repeat() | Atomic() | Group() | Look():
+            return replace(node, body=parts[0])
+        case Conditional():
+            return replace(node, yes=parts[0], no=parts[1])
+        case _:
+            return node
+
+
+def nodes_of(node: Node) -> Iterator[Node]:
+    """A node and all that it holds, in the order of the pattern."""
+    yield node
+    for part in parts_of(node):
+        yield from nodes_of(part)
+
+
+def always_matches(node: Node) -> bool:
+    """Whether the node matches the empty string wherever it is tried."""
+    match node:
+        case Sequence(parts):
+            return all(always_matches(part) for part in parts)
+        case Choice(options):
+            return any(always_matches(option) for option in options)
+        case Repeat(body, low):
+            return low == 0 or always_matches(body)
+        case Atomic(body):
+            return always_matches(body)
+        case _:
+            return False
+
+
+def has_one_match(node: Node) -> bool:
+    """Whether there is one way at most in which the node may match at a place."""
+    match node:
+        case Sequence(parts):
+            return all(map(has_one_match, parts))
+        case Choice((option,)):
+            return has_one_match(option)
+        case _:
+            return isinstance(node, Characters | Assertion | Look | Atomic | Passed | Keep)
+
+
+def can_match_empty(node: Node) -> bool:
+    """Whether the node may match the empty string somewhere; True where that is not known."""
+    match node:
+        case Characters():
+            return False
+        case Sequence(parts):
+            return all(can_match_empty(part) for part in parts)
+        case Choice(options):
+            return any(can_match_empty(option) for option in options)
+        case Repeat(body, low):
+            return low == 0 or can_match_empty(body)
+        case Atomic(body) | Group(_, body):
+            return can_match_empty(body)
+        case Reference(_, may_be_empty):
+            return may_be_empty
+        case Conditional(_, yes, no):
+            return can_match_empty(yes) or can_match_empty(no)
+        case _:
+            return True

@@ -1,0 +1,1 @@
+"""GGUF files: the metadata keys `tokenizer.ggml.*`."""

@@ -1,0 +1,272 @@
+"""What the names in ``tokenizer.ggml.pre`` stand for: parts of the tokenizer.json that a GGUF was made from.
+
+A GGUF holds a name and neither pattern nor normalizer. The names are llama.cpp's; those are here whose parts are known from the
+tokenizer.json, from the script that made it or from the code of the original. The patterns are the originals, not those that
+llama.cpp runs. A name that stands for several originals with different patterns ("falcon-h1") is not here.
+
+The converter finds a name from the ids of one text, in which nothing is to be composed: that a name is given says something of the
+vocabulary and of the pattern, and nothing of NFC. So a pattern alone, which llama.cpp tells for each of its names, is not enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+from tokexport.sources.tiktoken.known_patterns import KIMI, LLAMA3, O200K, QWEN, TEKKEN
+from tokexport.sources.tokenizer_json.document import byte_level, sequence, split
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """Parts of a tokenizer.json.
+
+    ``add_bos`` and ``add_sep`` count where the file does not say whether to add them, as in llama.cpp. Where ``mask_lstrip``, the
+    mask token takes the white space before it; where ``normalized``, tokens that are not special are found behind the normalizer.
+    Where ``ranks``, the original is tiktoken, and the merges of the file were found from its ranks, which are the ids. Where
+    ``ignore_merges`` is None, the name stands for trained merges and for ranks that were written as merges, more than there are tokens.
+    """
+
+    pre_tokenizer: dict[str, Any]
+    normalizer: dict[str, Any] | None = None
+    ignore_merges: bool | None = False
+    add_bos: bool = False
+    add_sep: bool = False
+    mask_lstrip: bool = False
+    normalized: bool = False
+    ranks: bool = False
+
+
+_DIGITS: Final = {"type": "Digits", "individual_digits": True}
+_NFC: Final = {"type": "NFC"}
+_GPT2: Final = Original(byte_level(True))
+_LLAMA3: Final = Original(sequence(split(LLAMA3), byte_level(False)), ignore_merges=True, add_bos=True)
+# Llama 3 when it came out, and SmolLM3: its template adds no BOS. The tokens of Llama 3 are not all reached by merges.
+_SMAUG: Final = Original(_LLAMA3.pre_tokenizer, ignore_merges=True)
+_TEKKEN: Final = sequence(split(TEKKEN), byte_level(False))
+_O200K: Final = Original(sequence(split(O200K), byte_level(False)), ignore_merges=True)
+_QWEN2: Final = Original(sequence(split(QWEN), byte_level(False)), _NFC)
+_QWEN35: Final = Original(
+    sequence(
+        split(
+            r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}"
+            r"| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+        ),
+        byte_level(False),
+    ),
+    _NFC,
+)
+# The tokens of MiniMax and Tiny Aya are trained, unlike those of GPT-4o.
+_MINIMAX: Final = Original(_O200K.pre_tokenizer, _NFC)
+_TINY_AYA: Final = Original(sequence(split(r"\d{1,3}(?=(?:\d{3})*\b)"), split(O200K), byte_level(False)))
+# The line breaks are characters, as in the tokenizer.json.
+_SEED_CODER: Final = Original(
+    sequence(
+        split(
+            "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1}"
+            "| ?[^\\s\\p{L}\\p{N}\r\n]+|\\s*[\r\n]+|\\s+(?!\\S)|\\s+"
+        ),
+        byte_level(False),
+    ),
+    _NFC,
+)
+# LLaDA, and Ling from 1 to 3: Qwen's pattern in other words.
+_LING: Final = Original(
+    sequence(
+        split(
+            r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}"
+            r"| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
+        ),
+        byte_level(False),
+    ),
+    _NFC,
+)
+_LAGUNA: Final = Original(sequence(split(r"(?:\r?\n)+(?!\r?\n)", "MergedWithNext"), split(QWEN), byte_level(False)))
+_MINICPM5: Final = Original(
+    sequence(split(r"\p{N}{1,3}"), split(LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}+")), byte_level(False)),
+    normalized=True,
+)
+# Hunyuan normalizes and calls tiktoken.
+_HUNYUAN: Final = Original(_QWEN2.pre_tokenizer, _NFC, ignore_merges=True, ranks=True)
+_KIMI_K2: Final = Original(sequence(split(KIMI), byte_level(False)), ignore_merges=True, ranks=True)
+# The class in a class is the original's.
+_BLOOM: Final = Original(
+    sequence(split(" ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+"), byte_level(False))
+)
+_STARCODER: Final = Original(sequence(_DIGITS, byte_level(True)))
+_DEEPSEEK_CODER: Final = Original(
+    sequence(
+        split("[\r\n]"),
+        split(r"\s?\p{L}+"),
+        split(r"\s?\p{P}+"),
+        split("[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff]+"),
+        _DIGITS,
+        byte_level(False),
+    )
+)
+# DeepSeek LLM writes the letters with case out, range by range.
+_CASED: Final = (
+    "A-Za-z"
+    "\u00b5\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u01ba\u01bc-\u01bf\u01c4-\u0293\u0295-\u02af\u0370-\u0373\u0376"
+    "\u0377\u037b-\u037d\u037f\u0386\u0388-\u038a\u038c\u038e-\u03a1\u03a3-\u03f5\u03f7-\u0481\u048a-\u052f"
+    "\u0531-\u0556\u10a0-\u10c5\u13a0-\u13f5\u13f8-\u13fd\u1c90-\u1cba\u1cbd-\u1cbf\u1d00-\u1d2b\u1d6b-\u1d77"
+    "\u1d79-\u1d9a\u1e00-\u1f15\u1f18-\u1f1d\u1f20-\u1f45\u1f48-\u1f4d\u1f50-\u1f57\u1f59\u1f5b\u1f5d"
+    "\u1f5f-\u1f7d\u1f80-\u1fb4\u1fb6-\u1fbc\u1fbe\u1fc2-\u1fc4\u1fc6-\u1fcc\u1fd0-\u1fd3\u1fd6-\u1fdb"
+    "\u1fe0-\u1fec\u1ff2-\u1ff4\u1ff6-\u1ffc\u2102\u2107\u210a-\u2113\u2115\u2119-\u211d\u2124\u2126\u2128"
+    "\u212a-\u212d\u212f-\u2134\u2139\u213c-\u213f\u2145-\u2149\u214e\u2183\u2184\u2c00-\u2c7b\u2c7e-\u2ce4"
+    "\u2ceb-\u2cee\u2cf2\u2cf3\ua640-\ua66d\ua680-\ua69b\ua722-\ua76f\ua771-\ua787\ua78b-\ua78e\uab70-\uabbf"
+    "\ufb00-\ufb06\ufb13-\ufb17\uff21-\uff3a\uff41-\uff5a\U00010400-\U0001044f\U000104b0-\U000104d3"
+    "\U000104d8-\U000104fb\U00010c80-\U00010cb2\U00010cc0-\U00010cf2\U000118a0-\U000118df"
+    "\U0001e900-\U0001e943"
+)
+_DEEPSEEK_LLM: Final = Original(
+    sequence(
+        split("[\r\n]"),
+        split(rf"\s?[{_CASED}]+"),
+        split("\\s?[!-/:-~\uff01-\uff0f\uff1a-\uff5e\u2018-\u201f\\u3000-\u3002]+"),
+        split(r"\s+$"),
+        split("[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff]+"),
+        _DIGITS,
+        byte_level(False),
+    )
+)
+_DEEPSEEK_V3: Final = Original(
+    sequence(
+        split(r"\p{N}{1,3}"),
+        split("[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+"),
+        split(
+            "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+"
+            "| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+|\\s+(?!\\S)|\\s+"
+        ),
+        byte_level(False),
+    )
+)
+_SPARK: Final = Original(
+    sequence(
+        split(r"\p{N}{1,3}"),
+        split("[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+"),
+        split(
+            "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+"
+            "| ?[\\p{P}\\p{S}]+|[\r\n]|\\s+(?!\\S)|\\s+"
+        ),
+        _DIGITS,
+        byte_level(False),
+    )
+)
+_GPT_NEOX: Final = Original(byte_level(True), _NFC)
+_FALCON: Final = Original(
+    sequence(
+        {"type": "Punctuation", "behavior": "Contiguous"},
+        byte_level(True),
+        {"type": "Digits", "individual_digits": False},
+        split("[0-9][0-9][0-9]"),
+    )
+)
+
+# The tokenizers of these names lower-case, which a GGUF does not say. The converter finds a name from the ids of a text: every
+# model with the vocabulary of bert-base-uncased has the first or the last, whichever the converter asks for last, and models of
+# Chinese with the letters in lower case (BGE, text2vec, MacBERT) the other.
+UNCASED: Final = ("bert-bge", "bert-bge-large", "jina-v2-en")
+
+ORIGINALS: Final[Mapping[str, Original]] = MappingProxyType(
+    {
+        "bailingmoe": _LING,
+        "bailingmoe2": _LING,
+        "bloom": _BLOOM,
+        "chatglm-bpe": Original(_LLAMA3.pre_tokenizer, ignore_merges=True, ranks=True),
+        "command-r": Original(sequence(_DIGITS, byte_level(True)), _NFC),
+        # The ranks of GPT-4, all of which merges reach.
+        "dbrx": Original(_LLAMA3.pre_tokenizer),
+        "deepseek-coder": _DEEPSEEK_CODER,
+        "deepseek-llm": _DEEPSEEK_LLM,
+        "deepseek-r1-qwen": _QWEN2,
+        "deepseek-v3": _DEEPSEEK_V3,
+        "exaone": Original(_STARCODER.pre_tokenizer, {"type": "NFKC"}),
+        # Qwen 3's tokens with <|im_end|> behind each text.
+        "f2llmv2": _QWEN2,
+        "falcon": _FALCON,
+        "glm4": Original(_LLAMA3.pre_tokenizer, ignore_merges=True),
+        "gpt-2": _GPT2,
+        "gpt-4o": _O200K,
+        # No name of llama.cpp's: files of GPT-NeoX, Pythia and StableLM 3B are older than the names, and `olmo` says it to nobody.
+        "gpt-neox": _GPT_NEOX,
+        # GPT-4's ranks, as in Granite 4, which does not normalize.
+        "granite-docling": _GPT2,
+        "hunyuan": _HUNYUAN,
+        "hunyuan-dense": _DEEPSEEK_V3,
+        # Llama 3's tokens with <|end_of_text|> behind each text, and none before.
+        "jina-v5-nano": _SMAUG,
+        # DeepSeek V3's tokens.
+        "joyai-llm": _DEEPSEEK_V3,
+        "kimi-k2": _KIMI_K2,
+        "laguna": _LAGUNA,
+        "lfm2": Original(_LLAMA3.pre_tokenizer, ignore_merges=None, add_bos=True),
+        "llada-moe": _LING,
+        "llama-bpe": _LLAMA3,
+        "llama-v3": _LLAMA3,
+        "llama3": _LLAMA3,
+        "llama4": _O200K,
+        "mellum2": _STARCODER,
+        "minicpm5": _MINICPM5,
+        "minimax-m2": _MINIMAX,
+        "modern-bert": Original(byte_level(True), _NFC, mask_lstrip=True, normalized=True),
+        "mpt": Original(byte_level(True), _NFC, normalized=True),
+        "olmo": _GPT_NEOX,
+        "phi-2": _GPT2,
+        "qwen2": _QWEN2,
+        "qwen35": _QWEN35,
+        "refact": _STARCODER,
+        "roberta-bpe": Original(byte_level(True), add_sep=True, mask_lstrip=True),
+        "seed-coder": _SEED_CODER,
+        "smaug-bpe": _SMAUG,
+        "smollm": _STARCODER,
+        "spark2_5": _SPARK,
+        # GPT-4's ranks; its code composes and calls tiktoken.
+        "stablelm2": _QWEN2,
+        "starcoder": _STARCODER,
+        # Mistral's own pattern. Some tokenizer.json of the same tokens have Llama 3's, a mistake of who made them.
+        "tekken": Original(_TEKKEN, ignore_merges=True, add_bos=True),
+        "tiny_aya": _TINY_AYA,
+    }
+)
+
+# The tokens of Tekken without BOS have this name, with two patterns: NVIDIA kept Tekken's in Nemotron 3, and the tokenizer.json that
+# was made for Pixtral has Llama 3's. The text of the converter gives the same ids by both.
+PIXTRAL: Final = "pixtral"
+NEMOTRON_3: Final = Original(_TEKKEN, ignore_merges=True)
+PIXTRAL_12B: Final = _LLAMA3
+
+# Other names of llama.cpp's, and one of those above that it splits as. What their originals do is not known for sure: nobody shows
+# their tokenizer.json where it was looked for, or only its pattern. A name that llama.cpp splits as no other is in neither table.
+SPLIT_AS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "a.x-4.0": "gpt-2",
+        "codeshell": "starcoder",
+        "cohere2moe": "tiny_aya",
+        "falcon-h1": "llama-bpe",
+        "falcon3": "llama-bpe",
+        "gpt3-finnish": "bloom",
+        "granite-embed-multi-97m": "gpt-4o",
+        "grok-2": "qwen2",
+        "hy_v4": "deepseek-v3",
+        "jais": "gpt-2",
+        "jina-de": "gpt-2",
+        "jina-es": "gpt-2",
+        "jina-v1-en": "roberta-bpe",
+        "jina-v2-code": "roberta-bpe",
+        "jina-v2-de": "gpt-2",
+        "jina-v2-es": "gpt-2",
+        "kanana2": "gpt-4o",
+        "kormo": "qwen2",
+        "megrez": "qwen2",
+        "mellum": "gpt-2",
+        "midm-2.0": "llama-bpe",
+        "minerva-7b": "starcoder",
+        "poro-chat": "bloom",
+        "solar-open": "qwen2",
+        "talkie": "gpt-4o",
+        "trillion": "gpt-2",
+    }
+)

@@ -1,0 +1,114 @@
+"""The values of ``tokenizer.ggml.`` in a GGUF file, each held against what it has to be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from tokexport.errors import SourceError, TokexportError, UnsupportedError
+from tokexport.sources.gguf.patterns import ORIGINALS, UNCASED
+from tokexport.sources.json_node import show
+from tokexport.sources.sentencepiece.proto import PieceType
+
+PRE: Final = "tokenizer.ggml.pre"
+ARCHITECTURE: Final = "general.architecture"
+_PREFIXES: Final = ("tokenizer.", ARCHITECTURE)
+# Of a file that holds weights alone.
+_NO_TOKENIZER: Final = (None, "none", "no_vocab")
+
+
+@dataclass(frozen=True, slots=True)
+class GgufTokenizer:
+    """The values of a GGUF without ``tokenizer.ggml.`` before their names; ``token_types`` are NORMAL where there are none."""
+
+    file: str
+    values: dict[str, Any]
+    tokens: list[str]
+    types: list[PieceType]
+    chat_template: str | None
+
+    @property
+    def model(self) -> str:
+        """Which kind of tokenizer it is."""
+        return str(self.values.get("model"))
+
+    def number(self, name: str) -> int | None:
+        """An id, or None where there is none of this name."""
+        value = self.values.get(name)
+        if value is None or (type(value) is int and 0 <= value < len(self.tokens)):
+            return value
+        raise SourceError(f"{self.file}: tokenizer.ggml.{name} is {show(value)}; expected the id of a token")
+
+    def flag(self, name: str, otherwise: bool) -> bool:
+        """A flag, or what counts where the file does not say."""
+        value = self.values.get(name, otherwise)
+        if isinstance(value, bool):
+            return value
+        raise SourceError(f"{self.file}: tokenizer.ggml.{name} is {show(value)}; expected true or false")
+
+    def array(self, name: str, kind: type, size: int | None) -> list[Any]:
+        """An array of one kind, of ``size`` elements where that is given."""
+        value = self.values.get(name)
+        if value is None:
+            raise SourceError(
+                f"{self.file}: there is no tokenizer.ggml.{name}, without which its tokenizer {show(self.model)} is not whole"
+            )
+        if not isinstance(value, list) or (value and type(value[0]) is not kind) or size not in (None, len(value)):
+            count = "" if size is None else f"{size} "
+            raise SourceError(
+                f"{self.file}: tokenizer.ggml.{name} is no array of {count}values of type {kind.__name__}"
+            )
+        return value
+
+
+def parse_gguf(path: Path, pattern: str | None = None) -> GgufTokenizer:
+    """The tokenizer in a GGUF file, whose tokenizer.ggml.pre is ``pattern`` where it says none that is known.
+
+    SourceError for a file without one, TokexportError without the package `gguf`.
+    """
+    try:
+        from tokexport.sources.gguf.metadata import read_metadata
+    except ImportError as error:
+        raise TokexportError(
+            "the package `gguf` is not installed, and GGUF files are read with it; pip install 'tokexport[gguf]'"
+        ) from error
+    file = path.name
+    values = read_metadata(path, _PREFIXES)
+    inner = {name.removeprefix("tokenizer.ggml."): value for name, value in values.items()}
+    if inner.get("model") in _NO_TOKENIZER:
+        raise SourceError(
+            f"{file}: the tokenizer.ggml.model of this GGUF file is {show(inner.get('model'))}: it has no tokenizer"
+        )
+    source = GgufTokenizer(file, inner, [], [], None)
+    tokens = source.array("tokens", str, None)
+    # The special tokens of "bert" are known by their names.
+    untyped = source.model == "bert" and "token_type" not in inner
+    types = [1] * len(tokens) if untyped else source.array("token_type", int, len(tokens))
+    wrong = next((value for value in types if value not in set(PieceType)), None)
+    if wrong is not None:
+        raise SourceError(f"{file}: tokenizer.ggml.token_type holds {wrong}; expected a number from 1 to 6")
+    template = values.get("tokenizer.chat_template")
+    return replace(
+        source,
+        values=inner if pattern is None else inner | {"pre": _named(source, pattern)},
+        tokens=tokens,
+        types=[PieceType(value) for value in types],
+        chat_template=template if isinstance(template, str) else None,
+    )
+
+
+def _named(source: GgufTokenizer, pattern: str) -> str:
+    """The name that the user gives, where the file leaves it open."""
+    names = {"gpt2": tuple(ORIGINALS), "bert": UNCASED}.get(source.model, ())
+    own = source.values.get("pre")
+    if not names:
+        reason = f'a pattern is a name for {PRE}, which only the models "gpt2" and "bert" have'
+        raise UnsupportedError(source.file, f"a pattern for a GGUF of the model {show(source.model)}", reason)
+    if pattern not in names:
+        reason = f"for this file the pattern is a name of {PRE}: " + ", ".join(names)
+        raise UnsupportedError(source.file, f"the pattern {show(pattern)}", reason)
+    if own in names and own != pattern:
+        reason = f"its own {PRE} is {show(own)}; a pattern is for a file without one that is known"
+        raise UnsupportedError(source.file, f"the pattern {show(pattern)}", reason)
+    return pattern

@@ -1,0 +1,195 @@
+"""JSON with paths: every value knows where it stands, so that an error can say it.
+
+The strictness is that of the reference library's parser (serde_json): UTF-8 without a byte order mark, no NaN, no lone
+surrogates, and numbers are what it makes of them. A key that stands twice in one object is refused where it would be in
+doubt which counts; in a vocabulary the last one does.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NoReturn
+
+from tokexport.errors import NotBytesError, SourceError, UnsupportedError
+from tokexport.sources.tokenizer_json.serde_number import serde_number
+
+_SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+_PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_U32: Final = 1 << 32
+_SHOWN: Final = 120
+
+
+class _RepeatedKeys(dict[str, object]):
+    """An object in which a key stood more than once; the last value counts."""
+
+
+def show(value: object) -> str:
+    """A value as JSON, in ASCII and cut short, fit for an error message and a terminal.
+
+    >>> show("naïve")
+    '"na\\\\u00efve"'
+    """
+    text = json.dumps(value, ensure_ascii=True, default=repr)
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One JSON value and where it stands: ``file`` is a base name, ``path`` is like ``model.merges[3]``.
+
+    ``ignored`` collects the paths of fields that nobody reads, where the reference ignores such; without it they are refused. A node
+    shares it with its children.
+    """
+
+    file: str
+    path: str
+    value: Any
+    ignored: list[str] | None = field(default=None, compare=False, repr=False)
+
+    def fail(self, expected: str) -> NoReturn:
+        """Raise the SourceError that says where, what was found and what was expected."""
+        raise SourceError(f"{self.file}: {self.path or 'the document'} is {show(self.value)}; expected {expected}")
+
+    def unsupported(self, supported: str) -> NoReturn:
+        """Raise the UnsupportedError for this value."""
+        raise UnsupportedError(self.path or self.file, show(self.value), supported)
+
+    def not_bytes(self, supported: str) -> NoReturn:
+        """Raise the NotBytesError for this value."""
+        raise NotBytesError(self.path or self.file, show(self.value), supported)
+
+    @property
+    def is_null(self) -> bool:
+        """Whether the value is ``null``."""
+        return self.value is None
+
+    def object(self, known: Collection[str] | None = None, *, repeats: bool = False) -> dict[str, Any]:
+        """The value as an object. ``known`` names every field that is read; another one is refused, or noted in ``ignored``."""
+        if not isinstance(self.value, dict):
+            self.fail("an object")
+        if isinstance(self.value, _RepeatedKeys) and not repeats:
+            raise SourceError(f"{self.file}: {self.path or 'the document'} has a key twice; each key may stand once")
+        if known is not None:
+            for name in self.value:
+                if name in known:
+                    continue
+                if self.ignored is not None:
+                    self.ignored.append(self._child(name))
+                else:
+                    raise UnsupportedError(
+                        self._child(name),
+                        show(self.value[name]),
+                        "the fields known here are " + ", ".join(sorted(known)),
+                    )
+        return self.value
+
+    def _child(self, name: str) -> str:
+        plain = _PLAIN_KEY.fullmatch(name)
+        if not plain:
+            return f"{self.path}[{show(name)}]"
+        return f"{self.path}.{name}" if self.path else name
+
+    def get(self, name: str) -> Node | None:
+        """The field ``name`` of an object, or None where it is absent."""
+        fields = self.object()
+        return Node(self.file, self._child(name), fields[name], self.ignored) if name in fields else None
+
+    def field(self, name: str) -> Node:
+        """The field ``name`` of an object, which must be there."""
+        node = self.get(name)
+        if node is None:
+            raise SourceError(f"{self.file}: {self.path or 'the document'} has no field {name!r}, which it must have")
+        return node
+
+    def optional(self, name: str) -> Node | None:
+        """The field ``name`` of an object, or None where it is absent or null."""
+        node = self.get(name)
+        return None if node is None or node.is_null else node
+
+    def items(self) -> Iterator[Node]:
+        """The elements of an array."""
+        if not isinstance(self.value, list):
+            self.fail("an array")
+        for number, value in enumerate(self.value):
+            yield Node(self.file, f"{self.path}[{number}]", value, self.ignored)
+
+    def members(self) -> Iterator[tuple[str, Node]]:
+        """The names and values of an object."""
+        for name, value in self.object().items():
+            yield name, Node(self.file, self._child(name), value, self.ignored)
+
+    def string(self) -> str:
+        """The value as a string."""
+        return self.value if isinstance(self.value, str) else self.fail("a string")
+
+    def boolean(self) -> bool:
+        """The value as true or false."""
+        return self.value if isinstance(self.value, bool) else self.fail("true or false")
+
+    def u32(self) -> int:
+        """The value as an integer from 0 to 2**32 - 1."""
+        if isinstance(self.value, bool) or not isinstance(self.value, int) or not 0 <= self.value < _U32:
+            self.fail("an integer from 0 to 4294967295")
+        return int(self.value)
+
+
+def parse(data: bytes, file: str) -> Node:
+    """The document in ``data``, from the file with the base name ``file``; SourceError where it is not JSON.
+
+    >>> parse(b'{"a": [1]}', "x.json").field("a").value
+    [1]
+    """
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{file}: byte {error.start} is not UTF-8; JSON must be UTF-8") from None
+    if text.startswith("\ufeff"):
+        raise SourceError(
+            f"{file}: it starts with a byte order mark, which JSON may not have; remove its first three bytes"
+        )
+    try:
+        value = json.loads(text, object_pairs_hook=_object, parse_constant=_constant, parse_float=serde_number)
+    except json.JSONDecodeError as error:
+        raise SourceError(f"{file}: line {error.lineno}, column {error.colno} is not JSON: {error.msg}") from None
+    except RecursionError:
+        raise SourceError(f"{file}: it is nested too deeply") from None
+    except ValueError as error:
+        raise SourceError(f"{file}: {error}") from None
+    node = Node(file, "", value)
+    # Python takes a lone surrogate, the reference does not. The escapes are rare, so the walk over everything is too.
+    if _SURROGATE_ESCAPE.search(text):
+        _refuse_surrogates(node)
+    return node
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    fields = dict(pairs)
+    return fields if len(fields) == len(pairs) else _RepeatedKeys(fields)
+
+
+def _constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _refuse_surrogates(root: Node) -> None:
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node.value, Mapping):
+            for name in node.value:
+                _refuse_surrogate(name, node)
+            waiting.extend(Node(node.file, node._child(name), value) for name, value in node.value.items())
+        elif isinstance(node.value, list):
+            waiting.extend(node.items())
+        elif isinstance(node.value, str):
+            _refuse_surrogate(node.value, node)
+
+
+def _refuse_surrogate(text: str, node: Node) -> None:
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise SourceError(
+            f"{node.file}: {node.path or 'the document'} holds a lone surrogate: {show(text)}; it is no text"
+        )

@@ -1,0 +1,1 @@
+"""SentencePiece .model files."""

@@ -1,0 +1,134 @@
+"""SentencePiece's normalizer as a list of steps.
+
+The library (``Normalizer::Normalize``) maps the text by the charsmap, longest rule first, and meanwhile
+
+- drops spaces at the start and behind a space, and spaces (also U+2581) at the end: ``remove_extra_whitespaces``;
+- puts a space before the text, or behind it with ``treat_whitespace_as_suffix``: ``add_dummy_prefix``;
+- makes each space U+2581: ``escape_whitespaces``.
+
+Here each is a step of its own. That is the same as long as one knows a text that the charsmap leaves nothing of from one
+that was empty: the library puts a dummy space to the first, not to the second. Only where a user-defined piece or the
+value of a rule has two spaces in a row, the charsmap drops the spaces itself: the library leaves such two together, and
+drops them together behind a third.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from tokexport.compiler.normalizer.charsmap import charsmap_of, read_charsmap
+from tokexport.errors import UnsupportedError
+from tokexport.model import Append, Charsmap, NormalizerStep, Prepend, Replace
+from tokexport.sources.sentencepiece.charsmap import Rule, rules
+from tokexport.sources.sentencepiece.proto import NormalizerSpec
+
+SPACE_SYMBOL: Final = "\u2581"
+_PATH: Final = "normalizer_spec"
+# Noncharacters, of which one that no rule and no piece knows can mark an end of the text.
+_MARKERS: Final = tuple(map(chr, (0x10FFFF, 0x10FFFE, 0xFFFFF, 0xFFFFE, 0xEFFFF, 0xEFFFE)))
+
+
+def normalizer_steps(
+    file: str, spec: NormalizerSpec, protected: Sequence[str], whitespace_as_suffix: bool
+) -> tuple[NormalizerStep, ...]:
+    """The steps. ``protected`` are the user-defined pieces, which no rule changes."""
+    charsmap: list[NormalizerStep] = []
+    keeps_some = spec.remove_extra_whitespaces and _has_two_spaces(spec.charsmap, protected)
+    if spec.charsmap or keeps_some:
+        data = spec.charsmap or charsmap_of({})
+        charsmap.append(Charsmap(data, by_grapheme=False, protected=tuple(protected), collapses=keeps_some))
+    collapse = [] if keeps_some else [Replace(" {2,}", " ", literal=False, path=_PATH)]
+    trim = [] if keeps_some else [Replace(r"\A +", "", literal=False, path=_PATH), *collapse]
+    escape: list[NormalizerStep] = [Replace(" ", SPACE_SYMBOL, path=_PATH)] if spec.escape_whitespaces else []
+    if not spec.add_dummy_prefix:
+        steps = [*charsmap, *(trim if spec.remove_extra_whitespaces else ())]
+    elif whitespace_as_suffix:
+        steps = _with_suffix(file, spec, charsmap, protected, trim)
+    elif spec.remove_extra_whitespaces:
+        # The dummy space takes the place of those at the start.
+        steps = [*charsmap, Prepend(" "), *collapse, _drop_last(spec)]
+    else:
+        steps = _with_prefix(file, spec, charsmap, protected)
+    if spec.remove_extra_whitespaces and not spec.add_dummy_prefix:
+        steps.append(_drop_last(spec))
+    return (*steps, *escape)
+
+
+def _last_spaces(spec: NormalizerSpec) -> str:
+    """What is dropped at the end: with escapes, a U+2581 of the text is no other than a space."""
+    return f"[ {SPACE_SYMBOL}]" if spec.escape_whitespaces else " "
+
+
+def _drop_last(spec: NormalizerSpec) -> Replace:
+    return Replace(rf"{_last_spaces(spec)}+\z", "", literal=False, path=_PATH)
+
+
+def _with_prefix(
+    file: str, spec: NormalizerSpec, charsmap: list[NormalizerStep], protected: Sequence[str]
+) -> list[NormalizerStep]:
+    known = rules(spec.charsmap, file)
+    if all(rule.value for rule in known):
+        return [*charsmap, Prepend(" ")]
+    marker = unused_character(file, known, protected)
+    return [Prepend(marker), *charsmap, Replace(rf"\A{marker}", " ", literal=False, path=_PATH)]
+
+
+def _with_suffix(
+    file: str,
+    spec: NormalizerSpec,
+    charsmap: list[NormalizerStep],
+    protected: Sequence[str],
+    trim: Sequence[NormalizerStep],
+) -> list[NormalizerStep]:
+    known = rules(spec.charsmap, file)
+    marker = unused_character(file, known, protected)
+    if not spec.remove_extra_whitespaces:
+        return [Append(marker), *charsmap, Replace(rf"{marker}\z", " ", literal=False, path=_PATH)]
+    if spec.charsmap:
+        read_charsmap(spec.charsmap)  # refuses rules that are no texts
+    return [
+        # A text of nothing but spaces gets no dummy space.
+        *_without_lone_spaces(known, protected),
+        Append(marker),
+        *charsmap,
+        *trim,
+        Replace(rf"{_last_spaces(spec)}*{marker}\z", " ", literal=False, path=_PATH),
+    ]
+
+
+def _without_lone_spaces(known: Sequence[Rule], protected: Sequence[str]) -> list[NormalizerStep]:
+    """Drops a text of nothing but parts that become one space."""
+    becomes = {
+        rule.key: rule.value for rule in known if not rule.key.startswith(tuple(text.encode() for text in protected))
+    }
+    becomes |= {text.encode(): text.encode() for text in protected}
+    becomes.setdefault(b" ", b" ")
+    spaces = sorted((key for key, value in becomes.items() if value == b" "), key=lambda key: (-len(key), key))
+    if not spaces:
+        return []
+    # The longest is taken, so that behind a space there is no rest of a longer one.
+    rests = {key: sorted(other[len(key) :].decode() for other in becomes if other.startswith(key)) for key in spaces}
+    patterns = [_not_before(key.decode(), [rest for rest in rests[key] if rest]) for key in spaces]
+    return [Replace(rf"\A(?:{'|'.join(patterns)})+\z", "", literal=False, path=_PATH)]
+
+
+def _not_before(text: str, rests: Sequence[str]) -> str:
+    return re.escape(text) + (f"(?!{'|'.join(map(re.escape, rests))})" if rests else "")
+
+
+def unused_character(file: str, known: Sequence[Rule], protected: Sequence[str]) -> str:
+    """A noncharacter that no rule and no protected text has, which can mark an end of a text."""
+    texts = [rule.key + b"\0" + rule.value for rule in known] + [text.encode() for text in protected]
+    for marker in _MARKERS:
+        if not any(marker.encode() in text for text in texts):
+            return marker
+    raise UnsupportedError(
+        file, "a charsmap with rules for every noncharacter tried", "leave one of them without a rule"
+    )
+
+
+def _has_two_spaces(charsmap: bytes, protected: Sequence[str]) -> bool:
+    size = int.from_bytes(charsmap[:4], "little")
+    return b"  " in charsmap[4 + size :] or any("  " in text for text in protected)

@@ -1,0 +1,337 @@
+"""A SentencePiece model (BPE, Unigram, char or word) becomes a TokenizerModel.
+
+The reference is the ``sentencepiece`` library as its ``encode(text)`` is called without options: control pieces that
+stand in a text are text, user-defined ones are ids, and neither BOS nor EOS is added.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from tokexport.compiler.merges.byte_pair import taken_apart
+from tokexport.compiler.merges.canonical import canonical_merges
+from tokexport.errors import SourceError, UnsupportedError
+from tokexport.file.layout import MAX_IDS
+from tokexport.model import (
+    AddedToken,
+    Alignment,
+    Behavior,
+    BytePairModel,
+    CharacterSymbols,
+    Decoding,
+    FirstIs,
+    Model,
+    PreTokenizerStep,
+    Provenance,
+    Reference,
+    SpecialIds,
+    Split,
+    Token,
+    TokenizerModel,
+    TokenKind,
+    UnigramModel,
+    WordLevelModel,
+)
+from tokexport.sources.files import SourceFiles
+from tokexport.sources.json_node import show
+from tokexport.sources.sentencepiece.denormalizer import denormalizer_edits
+from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL, normalizer_steps
+from tokexport.sources.sentencepiece.numbering import numbering_notes
+from tokexport.sources.sentencepiece.proto import Algorithm, Piece, PieceType, SentencePieceModel, parse_model
+from tokexport.sources.tokenizer_json.config import read_config, read_roles
+
+# A piece of these types can come out of a text; the others are reserved.
+_IN_TEXT: Final = (PieceType.NORMAL, PieceType.USER_DEFINED, PieceType.UNUSED)
+_UNKNOWN_PENALTY: Final = np.float32(10)
+_NUL: Final = "\0"
+# A file has each pair of them, which become one unknown token.
+_MOST_STAND_INS: Final = 1023
+_BYTE_PIECES: Final = {f"<0x{byte:02X}>": byte for byte in range(256)}
+
+
+def read_sentencepiece(data: bytes, name: str, files: SourceFiles) -> TokenizerModel:
+    """The model of the ``.model`` file ``name`` with the bytes ``data``.
+
+    Roles (BOS, EOS, ...) are those of a tokenizer_config.json beside it where there is one, else the file's own. Raises
+    SourceError where the library refuses the file, UnsupportedError for what cannot be exact.
+    """
+    source = parse_model(data, name)
+    model = build(source, files, Provenance("sentencepiece"))
+    notes = numbering_notes(name, [piece.text for piece in source.pieces], files, read_config(files))
+    return replace(model, notes=(*model.notes, *notes))
+
+
+def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance) -> TokenizerModel:
+    """The model of a SentencePiece model; ``provenance`` names the kind of source, and gets the digests of ``files``."""
+    source = _without_nul(source)
+    pieces = _Pieces(source)
+    model = _model(source, pieces)
+    holes = max(model.unused, default=0) + 1 - len(source.pieces) if isinstance(model, BytePairModel) else 0
+    tokens = tuple(_token(source, piece) for piece in source.pieces) + (None,) * holes
+    user_defined = [(number, piece.text) for number, piece in pieces.of(PieceType.USER_DEFINED)]
+    frozen = user_defined if source.algorithm in (Algorithm.BPE, Algorithm.CHAR) else []
+    splits: tuple[PreTokenizerStep, ...] = ()
+    if source.algorithm is Algorithm.WORD:
+        splits = (Split(SPACE_SYMBOL, Behavior.MERGED_WITH_NEXT, path="model_type WORD"),)
+    ids = {piece.text: number for number, piece in enumerate(source.pieces)}
+    roles = read_roles(files, read_config(files), ids, tokens, pieces.unk_id)
+    special_ids = roles.special_ids
+    if special_ids.bos is None and special_ids.eos is None:
+        special_ids = pieces.special_ids()
+    return TokenizerModel(
+        tokens=tokens,
+        model=model,
+        reference=Reference.SENTENCEPIECE,
+        provenance=Provenance(provenance.source, dict(sorted(files.sha256.items()))),
+        normalizer=normalizer_steps(
+            source.file, source.normalizer, [text for _, text in user_defined], source.whitespace_as_suffix
+        ),
+        splits=splits,
+        added_tokens=tuple(AddedToken(number, text, normalized=True, verbatim=True) for number, text in frozen),
+        alignment=_alignment(source, [text for _, text in user_defined]),
+        decoding=_decoding(source),
+        special_ids=special_ids,
+        chat_template=roles.chat_template,
+        notes=roles.notes,
+    )
+
+
+def _without_nul(source: SentencePieceModel) -> SentencePieceModel:
+    """With byte_fallback the library takes a piece that is NUL for UNUSED, whatever its type: InternLM's models have one."""
+    if not source.byte_fallback:
+        return source
+    pieces = (replace(piece, type=PieceType.UNUSED) if piece.text == _NUL else piece for piece in source.pieces)
+    return replace(source, pieces=tuple(pieces))
+
+
+class _Pieces:
+    """The pieces by what they are for, checked as the library checks them when it loads a model."""
+
+    def __init__(self, source: SentencePieceModel) -> None:
+        self._source = source
+        if len(source.pieces) >= MAX_IDS:
+            raise UnsupportedError(source.file, f"{len(source.pieces)} pieces", f"at most {MAX_IDS} are supported")
+        seen: dict[str, int] = {}
+        unknown: list[int] = []
+        bytes_found: dict[int, int] = {}
+        for number, piece in enumerate(source.pieces):
+            where = f"{source.file}: piece {number}"
+            if not piece.text or (_NUL in piece.text and (piece.text, piece.type) != (_NUL, PieceType.UNUSED)):
+                raise SourceError(f"{where} is {show(piece.text)}; a piece is a text that is not empty, without NUL")
+            if piece.text in seen:
+                self._refuse_twice(seen[piece.text], number)
+            seen[piece.text] = number
+            if not math.isfinite(piece.score):
+                raise SourceError(f"{where}, {show(piece.text)}, has the score {piece.score}; expected a number")
+            if piece.type is PieceType.UNKNOWN:
+                unknown.append(number)
+            elif piece.type is PieceType.BYTE:
+                if piece.text not in _BYTE_PIECES or not source.byte_fallback:
+                    raise SourceError(
+                        f"{where}, {show(piece.text)}, is of type BYTE; the library takes <0x00> to <0xFF>, in a model "
+                        "with byte_fallback"
+                    )
+                bytes_found[_BYTE_PIECES[piece.text]] = number
+        if len(unknown) != 1:
+            raise SourceError(f"{source.file}: {len(unknown)} pieces are of type UNKNOWN; a model has one")
+        if source.byte_fallback and len(bytes_found) < 256:
+            raise SourceError(
+                f"{source.file}: byte_fallback needs 256 pieces of type BYTE; {len(bytes_found)} are there"
+            )
+        self.unk_id = unknown[0]
+        self.byte_ids = tuple(bytes_found[byte] for byte in range(256)) if source.byte_fallback else None
+
+    def of(self, *types: PieceType) -> Iterator[tuple[int, Piece]]:
+        """The ids and pieces of these types."""
+        return ((number, piece) for number, piece in enumerate(self._source.pieces) if piece.type in types)
+
+    def special_ids(self) -> SpecialIds:
+        """The roles that the file gives; as in the library, only control pieces have one."""
+        controls = {piece.text: number for number, piece in self.of(PieceType.CONTROL)}
+        roles = self._source.roles
+        bos, eos, pad = (controls.get(text) for text in (roles.bos, roles.eos, roles.pad))
+        return SpecialIds(bos, eos, pad, self.unk_id, () if eos is None else (eos,))
+
+    def _refuse_twice(self, first: int, second: int) -> None:
+        """The library keeps reserved pieces apart from the others, so that a text may be one of each."""
+        reserved = [self._source.pieces[number].type not in _IN_TEXT for number in (first, second)]
+        text = show(self._source.pieces[first].text)
+        if reserved[0] == reserved[1]:
+            raise SourceError(
+                f"{self._source.file}: the pieces {first} and {second} are both {text}; the library refuses that"
+            )
+        raise UnsupportedError(
+            self._source.file, f"{text}, a control piece and an ordinary one,", "give each piece a text of its own"
+        )
+
+
+def _token(source: SentencePieceModel, piece: Piece) -> Token:
+    if piece.type is PieceType.CONTROL:
+        return Token(b"", special=True)
+    if piece.type is PieceType.UNKNOWN:
+        return Token(source.unk_surface.encode(), TokenKind.UNKNOWN)
+    if piece.type is PieceType.BYTE:
+        return Token(bytes((_BYTE_PIECES[piece.text],)), fallback=True)
+    content = _surface(piece.text)
+    drops = source.normalizer.add_dummy_prefix or source.normalizer.remove_extra_whitespaces
+    first = _surface(piece.text[1:]) if drops and piece.text.startswith(SPACE_SYMBOL) else None
+    frozen = piece.type is PieceType.USER_DEFINED and source.algorithm in (Algorithm.BPE, Algorithm.CHAR)
+    return Token(content, TokenKind.ADDED if frozen else TokenKind.MODEL, first=first)
+
+
+def _alignment(source: SentencePieceModel, protected: list[str]) -> Alignment:
+    spec = source.normalizer
+    return Alignment(
+        prefix=spec.add_dummy_prefix and not source.whitespace_as_suffix,
+        suffix=spec.add_dummy_prefix and source.whitespace_as_suffix,
+        collapses=spec.remove_extra_whitespaces,
+        protected=tuple(protected),
+    )
+
+
+def _decoding(source: SentencePieceModel) -> Decoding:
+    """The library drops one U+2581 of the first piece that is not a control piece; where it removes extra spaces, of every
+    piece as long as there is no text.
+    """
+    return Decoding(
+        byte_fallback=source.byte_fallback,
+        fallback_by_character=source.byte_fallback,
+        first_is=FirstIs.TEXT if source.normalizer.remove_extra_whitespaces else FirstIs.CONTENT,
+        edits=denormalizer_edits(source),
+    )
+
+
+def _surface(text: str) -> bytes:
+    return text.replace(SPACE_SYMBOL, " ").encode()
+
+
+def _model(source: SentencePieceModel, pieces: _Pieces) -> Model:
+    if source.algorithm is Algorithm.UNIGRAM:
+        return _unigram(pieces)
+    if source.algorithm is Algorithm.WORD:
+        if source.byte_fallback:
+            raise UnsupportedError(
+                source.file, "byte_fallback in a word model", "it is in BPE, Unigram and char models"
+            )
+        in_use = pieces.of(PieceType.NORMAL, PieceType.USER_DEFINED)
+        vocab = {piece.text.encode(): number for number, piece in in_use}
+        return WordLevelModel(vocab, pieces.unk_id, fuse_unk=True)
+    # An unused piece of one character is unknown, as an unused word is. So it is in sentencepiece 0.2.3, measured.
+    ordinary = [
+        (number, piece)
+        for number, piece in pieces.of(PieceType.NORMAL, PieceType.UNUSED)
+        if piece.type is PieceType.NORMAL or len(piece.text) > 1
+    ]
+    stand_ins: dict[str, int] = {}
+    if source.algorithm is Algorithm.CHAR:
+        ordinary = [(number, piece) for number, piece in ordinary if len(piece.text) == 1]
+    else:
+        stand_ins = _stand_ins(source, pieces)
+        # A user-defined character is never merged with another, so no merge makes what holds one.
+        frozen = {piece.text for _, piece in pieces.of(PieceType.USER_DEFINED) if len(piece.text) == 1}
+        ordinary = [(number, piece) for number, piece in ordinary if frozen.isdisjoint(piece.text)]
+        # What no merges make is for decoding only.
+        characters = {piece.text for _, piece in ordinary if len(piece.text) == 1} | stand_ins.keys()
+        ordinary = [(number, piece) for number, piece in ordinary if characters.issuperset(piece.text)]
+    by_score = sorted({piece.score for _, piece in ordinary}, reverse=True)
+    rank = {score: number for number, score in enumerate(by_score)}
+    model = BytePairModel(
+        vocab={piece.text.encode(): number for number, piece in ordinary}
+        | {character.encode(): number for character, number in stand_ins.items()},
+        merges=None if source.algorithm is Algorithm.BPE else (),
+        unk_id=pieces.unk_id,
+        fuse_unk=True,
+        characters=CharacterSymbols(byte_ids=pieces.byte_ids),
+        ranks={number: rank[piece.score] for number, piece in ordinary},
+        unused=frozenset(number for number, piece in ordinary if piece.type is PieceType.UNUSED)
+        | frozenset(stand_ins.values()),
+    )
+    _check_unused(source, model)
+    return model
+
+
+def _unigram(pieces: _Pieces) -> UnigramModel:
+    normal = [np.float32(piece.score) for _, piece in pieces.of(PieceType.NORMAL)]
+    lowest = min(normal, default=np.finfo(np.float32).max)
+    scores = {number: float(piece.score) for number, piece in pieces.of(PieceType.NORMAL)}
+    vocab = {piece.text.encode(): number for number, piece in pieces.of(PieceType.NORMAL)}
+    for number, piece in pieces.of(PieceType.USER_DEFINED):
+        data = piece.text.encode()
+        vocab[data] = number
+        # Its own score does not count. So it is in sentencepiece 0.2.3, measured; before, the highest score of all did.
+        scores[number] = float(np.float32(len(data) * 0.1 - 0.1))
+    return UnigramModel(
+        vocab=vocab,
+        scores=scores,
+        unk_id=pieces.unk_id,
+        unk_score=float(np.float32(lowest) - _UNKNOWN_PENALTY),
+        byte_ids=pieces.byte_ids,
+        single_precision=True,
+    )
+
+
+def _stand_ins(source: SentencePieceModel, pieces: _Pieces) -> dict[str, int]:
+    """Ids for the characters that are a part of a piece and no piece in use: its own id, or one behind all pieces.
+
+    The library merges texts, so that such a character can become a part of a piece. Where it does not, it becomes the tokens of its bytes.
+    Without byte_fallback it is unknown then; a piece that no merges make, as the <mask> that is put behind BARThez' pieces, needs none.
+    """
+    known = {piece.text for _, piece in pieces.of(PieceType.NORMAL, PieceType.USER_DEFINED) if len(piece.text) == 1}
+    own = {piece.text: number for number, piece in pieces.of(PieceType.UNUSED) if len(piece.text) == 1}
+    texts = {piece.text for _, piece in pieces.of(PieceType.NORMAL, PieceType.UNUSED)}
+
+    @functools.cache
+    def is_made(text: str) -> bool:
+        """Whether merges make a text: two others that are made, which characters always are."""
+        halves = ((text[:at], text[at:]) for at in range(1, len(text)))
+        return len(text) == 1 or (text in texts and any(is_made(left) and is_made(right) for left, right in halves))
+
+    ids: dict[str, int] = {}
+    behind = len(source.pieces)
+    for _, piece in pieces.of(PieceType.NORMAL, PieceType.UNUSED):
+        if len(piece.text) == 1:
+            continue
+        for character in piece.text:
+            if character in known or character in ids:
+                continue
+            if pieces.byte_ids is None and not is_made(piece.text):
+                break
+            ids[character] = own.get(character, behind)
+            behind += character not in own
+    if pieces.byte_ids is None and len(ids) > _MOST_STAND_INS:
+        raise UnsupportedError(
+            source.file,
+            f"{len(ids):,} characters of pieces that are no pieces in use",
+            f"in a model without byte_fallback at most {_MOST_STAND_INS:,} are supported, as a file has each pair of them",
+        )
+    if behind > MAX_IDS:
+        raise UnsupportedError(
+            source.file, f"{behind} pieces and characters of pieces", f"at most {MAX_IDS} are supported"
+        )
+    return ids
+
+
+def _check_unused(source: SentencePieceModel, model: BytePairModel) -> None:
+    """Refuses an unused piece that begins or ends with an unknown character once it is taken apart: the library makes that and unknown
+    ones beside it one token then, for which a file has no room. Inside of it, it has no such neighbours.
+    """
+    longer = {number: key.decode() for key, number in model.vocab.items() if number in model.unused}
+    longer = {number: text for number, text in longer.items() if len(text) > 1}
+    if not longer or len(longer) == len(model.unused) or model.characters != CharacterSymbols():
+        return
+    apart = taken_apart(model, canonical_merges(model))
+    for number in sorted(longer.keys() & apart.keys()):
+        parts = apart[number]
+        if model.unk_id in (parts[0][0], parts[-1][0]):
+            raise UnsupportedError(
+                source.file,
+                f"the unused piece {show(longer[number])} (id {number}), which begins or ends with a character that is no piece in use,",
+                "in a model without byte_fallback such a character may only be inside of one: at an end, the library would make it and "
+                "unknown ones beside the piece one token",
+            )

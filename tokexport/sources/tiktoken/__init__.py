@@ -1,0 +1,1 @@
+"""tiktoken ranks, `tiktoken.Encoding` objects, and tekken.json."""

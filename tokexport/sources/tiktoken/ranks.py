@@ -1,0 +1,137 @@
+"""tiktoken's rank files (``.tiktoken``, the ``tokenizer.model`` of Llama-3): base64 of a token and its rank on each line.
+
+Such a file holds neither the pattern nor the special tokens. They come, the first that is there counts, from
+
+1. the arguments ``pattern`` and ``special_tokens``;
+2. a JSON beside it, ``NAME.json`` for ``NAME.tiktoken`` and ``NAME.EXT.json`` for another name, with the fields
+   ``pattern`` (a regular expression or a known name) and ``special_tokens`` (ids by content);
+3. for the pattern: the file's SHA-256, where it is one that is known;
+4. for the special tokens: the known name, if the pattern is given as one, with those of a tokenizer_config.json beside
+   it put over them by id.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from tokexport.errors import SourceError, UnsupportedError
+from tokexport.model import Provenance, TokenizerModel
+from tokexport.sources.files import SourceFiles
+from tokexport.sources.json_node import Node, parse
+from tokexport.sources.tiktoken.encoding import build
+from tokexport.sources.tiktoken.known_patterns import KNOWN, KNOWN_RANKS, KnownEncoding
+from tokexport.sources.tokenizer_json.config import added_tokens_decoder, read_config, read_roles
+
+_SUFFIX: Final = ".tiktoken"
+# What Python's base64 makes nothing of, and so the one spelling of a token without bytes (whisper's
+# multilingual.tiktoken).
+_EMPTY_TOKEN: Final = b"="
+
+
+def parse_ranks(data: bytes, file: str) -> dict[bytes, int]:
+    """The ranks by token. SourceError, with the number of the line, for a line that is not base64, a space and a
+    number.
+
+    >>> parse_ranks(b"IQ== 0\\nIg== 1\\n", "x.tiktoken")
+    {b'!': 0, b'"': 1}
+    """
+    ranks: dict[bytes, int] = {}
+    for number, line in enumerate(data.splitlines(), 1):
+        if not line:
+            continue
+        parts = line.split()
+        if len(parts) != 2 or not parts[1].isdigit():
+            raise SourceError(
+                f"{file}: line {number} is {_shown(line)}; expected a token in base64, a space and its rank"
+            )
+        try:
+            token = b"" if parts[0] == _EMPTY_TOKEN else base64.b64decode(parts[0], validate=True)
+        except binascii.Error as error:
+            raise SourceError(f"{file}: line {number}: {_shown(parts[0])} is not base64: {error}") from None
+        if token in ranks:
+            raise SourceError(
+                f"{file}: line {number}: the token {_shown(parts[0])} has the rank {ranks[token]} already"
+            )
+        ranks[token] = int(parts[1])
+    return ranks
+
+
+def read_ranks(
+    data: bytes,
+    name: str,
+    files: SourceFiles,
+    pattern: str | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+) -> TokenizerModel:
+    """The model of the rank file ``name`` with the bytes ``data``; see the head of this file for ``pattern`` and
+    ``special_tokens``.
+    """
+    ranks = parse_ranks(data, name)
+    notes: list[str] = []
+    beside = _beside(name, files)
+    if beside is not None:
+        given, special = beside.optional("pattern"), beside.optional("special_tokens")
+        if pattern is None and given is not None:
+            pattern = given.string()
+        if special_tokens is None and special is not None:
+            special_tokens = {content: number.u32() for content, number in special.members()}
+    if pattern is None and (recognised := KNOWN_RANKS.get(files.sha256[name])) is not None:
+        pattern = recognised
+        notes.append(f"{name} is known by its SHA-256 as {recognised}, whose pattern and special tokens are taken.")
+    if pattern is None:
+        raise UnsupportedError(
+            name,
+            "a file of tiktoken ranks without a pattern",
+            "it holds none: name one (--pattern NAME), or give the regular expression itself; known names are "
+            + ", ".join(KNOWN),
+        )
+    known = KNOWN.get(pattern) or KnownEncoding(_regular_expression(pattern))
+    config = read_config(files)
+    if special_tokens is None:
+        special_tokens = _overlaid(known.special_tokens(len(ranks)), added_tokens_decoder(config))
+    if known.note is not None:
+        notes.append(known.note)
+    if not special_tokens:
+        notes.append("No special tokens were given, so the converted file has none.")
+    model = build(name, ranks, known.pattern, special_tokens, Provenance("tiktoken"), spelling=known.spelling)
+    roles = read_roles(files, config, dict(special_tokens), model.tokens)
+    return replace(
+        model,
+        provenance=Provenance("tiktoken", dict(sorted(files.sha256.items()))),
+        special_ids=roles.special_ids,
+        chat_template=roles.chat_template,
+        notes=(*notes, *roles.notes),
+    )
+
+
+def _beside(name: str, files: SourceFiles) -> Node | None:
+    beside = (name.removesuffix(_SUFFIX) if name.endswith(_SUFFIX) else name) + ".json"
+    data = files.beside(beside)
+    if data is None:
+        return None
+    node = parse(data, beside)
+    node.object({"pattern", "special_tokens"})
+    return node
+
+
+def _regular_expression(pattern: str) -> str:
+    """A pattern that is not a known name. A plain word is a misspelt name: as a pattern it would drop all else."""
+    if pattern.replace("_", "").replace("-", "").replace(".", "").isalnum():
+        raise UnsupportedError(
+            "pattern", repr(pattern), "known names are " + ", ".join(KNOWN) + "; or give a regular expression"
+        )
+    return pattern
+
+
+def _overlaid(known: Mapping[str, int], config: Mapping[int, str]) -> dict[str, int]:
+    contents = set(config.values())
+    kept = {content: number for content, number in known.items() if number not in config and content not in contents}
+    return kept | {content: number for number, content in config.items()}
+
+
+def _shown(data: bytes) -> str:
+    return repr(data[:80])[1:]

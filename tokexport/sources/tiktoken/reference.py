@@ -1,0 +1,106 @@
+"""The `tiktoken` library (OpenAI) as a reference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Literal
+
+from tokexport.errors import SourceError, TokexportError
+from tokexport.sources.reference import AddedContent, Mode
+
+try:
+    import tiktoken
+except ImportError as error:
+    raise TokexportError(
+        "the library `tiktoken` is not installed, and its ids are the right ones for this source; "
+        "pip install 'tokexport[verify]'"
+    ) from error
+
+
+class TiktokenReference:
+    """An encoding, made here from ranks, a pattern and special tokens, or made by the caller."""
+
+    library = "tiktoken"
+    version = tiktoken.__version__
+
+    def __init__(self, encoding: tiktoken.Encoding) -> None:
+        self._encoding = encoding
+        # Not by encode_single_token: a special token can have the bytes of another token.
+        self._special = dict(encoding._special_tokens)
+        by_id = sorted(self._special, key=self._special.__getitem__)
+        self._allowed = {Mode.TEXT: frozenset[str](), Mode.IDS: frozenset(by_id), Mode.SOME: frozenset(by_id[::2])}
+
+    @classmethod
+    def from_parts(cls, ranks: dict[bytes, int], pattern: str, special_tokens: dict[str, int]) -> TiktokenReference:
+        """Makes the encoding. SourceError where the library refuses the pattern or the ranks."""
+        try:
+            encoding = tiktoken.Encoding(
+                "reference", pat_str=pattern, mergeable_ranks=ranks, special_tokens=special_tokens
+            )
+        except (ValueError, AssertionError) as error:
+            raise SourceError(
+                f"the library `tiktoken` {tiktoken.__version__} refuses this encoding: {error}"
+            ) from error
+        return cls(encoding)
+
+    def modes(self) -> tuple[Mode, ...]:
+        """Every mode but the template: the library has no post-processor."""
+        return (Mode.TEXT, Mode.IDS, Mode.SOME)
+
+    def allowed_special(self, mode: Mode) -> Literal["all"] | frozenset[str]:
+        """All, none, or every second by id."""
+        return self._allowed[mode]
+
+    def encode(self, text: str, special: bool) -> list[int]:
+        """One text, special tokens as ids or as text."""
+        return self._encode(text, Mode.IDS if special else Mode.TEXT)
+
+    def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
+        """Many texts, one behind the other: the library's own threads cost more than they save on short ones."""
+        return [self._encode(text, mode) for text in texts]
+
+    def encode_pair(self, first: str, second: str, mode: Mode = Mode.TEMPLATE) -> list[int] | None:
+        """The library has no pairs."""
+        return None
+
+    def offsets(self, text: str, mode: Mode) -> None:
+        """The library has only starts."""
+
+    def starts(self, text: str, mode: Mode) -> list[int]:
+        """From the lengths of the tokens, which are the bytes of the text."""
+        lengths = map(len, self._encoding.decode_tokens_bytes(self._encode(text, mode)))
+        return [0, *accumulate(lengths)][:-1]
+
+    def decode_batch(self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool) -> list[str]:
+        """Ids to text, U+FFFD for what is no UTF-8. The library cannot skip; special ids are taken out before."""
+        skipped = set(self._special.values()) if skip_special_tokens else set()
+        return [self._encoding.decode([id for id in ids if id not in skipped]) for ids in sequences]
+
+    def token_bytes(self, id: int) -> bytes | None:
+        """The token's bytes."""
+        return self._encoding.decode_single_token_bytes(id)
+
+    def ids(self) -> Sequence[int]:
+        """The ranks and the special tokens; ids between them that are free are holes."""
+        return [id for id in range(self._encoding.n_vocab) if self._is_id(id)]
+
+    def added_tokens(self) -> Sequence[AddedContent]:
+        """The special tokens."""
+        return [AddedContent(id, content, True) for id, content in sorted((i, c) for c, i in self._special.items())]
+
+    def replaces_surrogates(self) -> bool:
+        """A lone surrogate is encoded as U+FFFD."""
+        return True
+
+    def _encode(self, text: str, mode: Mode) -> list[int]:
+        if mode is Mode.TEXT:
+            return self._encoding.encode_ordinary(text)
+        return self._encoding.encode(text, allowed_special=self._allowed[mode], disallowed_special=())
+
+    def _is_id(self, id: int) -> bool:
+        try:
+            self._encoding.decode_single_token_bytes(id)
+        except KeyError:
+            return False
+        return True

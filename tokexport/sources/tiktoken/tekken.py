@@ -1,0 +1,114 @@
+"""Mistral's tekken.json: tiktoken's ranks and pattern, with the special tokens before them.
+
+As mistral-common reads it (``Tekkenizer``): the first ``default_num_special_tokens`` ids are special tokens, those that the file
+lists, else a list that belongs to the files of before version 11, and ``<SPECIAL_n>`` for the rest. A rank's id is the rank behind
+them; ranks from ``default_vocab_size`` on are left out.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from dataclasses import dataclass, replace
+from typing import Final
+
+from tokexport.errors import SourceError
+from tokexport.file.layout import MAX_IDS
+from tokexport.model import Provenance, SpecialIds, TokenizerModel
+from tokexport.sources.files import SourceFiles
+from tokexport.sources.json_node import Node, show
+from tokexport.sources.tiktoken.encoding import build
+
+# The special tokens of a file that lists none, in the order of their ids; only versions up to v7 may do so.
+_UNLISTED: Final = (
+    *("<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_RESULTS]"),
+    *(
+        "[/TOOL_RESULTS]",
+        "[TOOL_CALLS]",
+        "[IMG]",
+        "<pad>",
+        "[IMG_BREAK]",
+        "[IMG_END]",
+        "[PREFIX]",
+        "[MIDDLE]",
+        "[SUFFIX]",
+    ),
+    *("[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[TOOL_CONTENT]"),
+)
+_LISTLESS_VERSIONS: Final = ("v1", "v2", "v3", "v7")
+
+
+@dataclass(frozen=True, slots=True)
+class TekkenEncoding:
+    """What a tekken.json says: ids by token, the pattern, and the special tokens by content."""
+
+    ids: dict[bytes, int]
+    pattern: str
+    special_tokens: dict[str, int]
+
+
+def parse_tekken(root: Node) -> TekkenEncoding:
+    """The encoding in the parsed file; SourceError for what mistral-common refuses."""
+    config = root.field("config")
+    vocab_size = config.field("default_vocab_size").u32()
+    n_special = config.field("default_num_special_tokens").u32()
+    if not n_special <= vocab_size <= MAX_IDS:
+        config.field("default_vocab_size").fail(f"at least {n_special} special tokens, and {MAX_IDS} ids at most")
+    special = _special_tokens(root, config.field("version"), n_special)
+    ids: dict[bytes, int] = {}
+    for expected, item in enumerate(root.field("vocab").items()):
+        if expected >= vocab_size - n_special:
+            break
+        rank = item.field("rank").u32()
+        if rank != expected:
+            item.field("rank").fail(f"{expected}: ranks stand in their order")
+        token = _token(item.field("token_bytes"))
+        if token in ids:
+            item.field("token_bytes").fail(f"another token than that of rank {ids[token] - n_special}")
+        ids[token] = rank + n_special
+    if len(ids) + n_special < vocab_size:
+        raise SourceError(
+            f"{root.file}: default_vocab_size is {vocab_size}, and there are {len(ids)} ranks and {n_special} special tokens"
+        )
+    return TekkenEncoding(ids, config.field("pattern").string(), special)
+
+
+def read_tekken(root: Node, files: SourceFiles) -> TokenizerModel:
+    """The model of the parsed tekken.json. Its special tokens are special tokens of tiktoken's kind: ids where they are allowed."""
+    encoding = parse_tekken(root)
+    model = build(
+        root.file, encoding.ids, encoding.pattern, encoding.special_tokens, Provenance("tekken.json"), spelling={}
+    )
+    bos, eos, pad, unk = (encoding.special_tokens.get(name) for name in ("<s>", "</s>", "<pad>", "<unk>"))
+    return replace(
+        model,
+        provenance=Provenance("tekken.json", dict(sorted(files.sha256.items()))),
+        special_ids=SpecialIds(bos, eos, pad, unk, () if eos is None else (eos,)),
+    )
+
+
+def _special_tokens(root: Node, version: Node, count: int) -> dict[str, int]:
+    node = root.optional("special_tokens")
+    if node is None:
+        if version.string() not in _LISTLESS_VERSIONS:
+            root.fail(f"special_tokens, which a file of version {version.string()} must list")
+        listed = list(_UNLISTED)
+    else:
+        listed = []
+        for number, item in enumerate(node.items()):
+            if item.field("rank").u32() != number:
+                item.field("rank").fail(f"{number}: special tokens stand in the order of their ids")
+            listed.append(item.field("token_str").string())
+    names = [*listed, *(f"<SPECIAL_{number}>" for number in range(len(listed), count))]
+    if len(names) > count or len(set(names)) < count:
+        twice = next((name for name in names if names.count(name) > 1), "")
+        found = f"two special tokens {show(twice)}" if twice else f"{len(names)} special tokens"
+        raise SourceError(f"{root.file}: there are {found}; expected at most {count}, each of its own")
+    return {name: number for number, name in enumerate(names)}
+
+
+def _token(node: Node) -> bytes:
+    try:
+        return base64.b64decode(node.string(), validate=True)
+    except (binascii.Error, ValueError):
+        return node.fail("a token in base64")

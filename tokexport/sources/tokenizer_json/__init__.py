@@ -1,0 +1,1 @@
+"""tokenizer.json 1.0, as `tokenizers` reads and writes it."""

@@ -1,0 +1,193 @@
+"""The ``pre_tokenizer`` of a tokenizer.json, as a list of steps: splits, and what rewrites each piece.
+
+Each kind of pre-tokenizer is written as the steps that it is, so that one mechanism serves all. Behind ByteLevel the
+text is one character a byte, and the splits that stand there say so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from tokexport.errors import SourceError
+from tokexport.model import (
+    Behavior,
+    CharacterRuns,
+    CharacterTest,
+    Dialect,
+    Prepend,
+    PreTokenizerStep,
+    Replace,
+    SpellBytes,
+    Split,
+)
+from tokexport.sources.json_node import Node
+from tokexport.sources.tokenizer_json.decoder import check_byte_level
+from tokexport.sources.tokenizer_json.normalizer import read_pattern
+from tokexport.sources.tokenizer_json.parts import flat
+
+# What ByteLevel splits by, in the reference and in GPT-2's encoder.py.
+GPT2_PATTERN: Final = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+WORDS_PATTERN: Final = r"\w+|[^\w\s]+"
+
+_BEHAVIORS: Final = {behavior.value: behavior for behavior in Behavior}
+_FIXED_LENGTH_DEFAULT: Final = 5
+_OTHERS: Final = (
+    "supported are ByteLevel, Split, Digits, Punctuation, Whitespace, WhitespaceSplit, CharDelimiterSplit, "
+    "BertPreTokenizer, Metaspace, UnicodeScripts, FixedLength and a Sequence of these"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PreTokenizer:
+    """The steps in their order. ``byte_level``: behind them the text is in GPT-2's alphabet."""
+
+    steps: tuple[PreTokenizerStep, ...]
+    byte_level: bool
+
+
+def read_pre_tokenizer(root: Node, *, mapped: bool, spelled: bool = False) -> PreTokenizer:
+    """The pre-tokenizer of the tokenizer.json ``root``.
+
+    ``mapped``: the normalizer has turned bytes into GPT-2's alphabet already, and what stands behind works on bytes. ``spelled``: ByteLevel
+    is a step, and what stands behind works on characters. Raises UnsupportedError for a pre-tokenizer that is not known, NotBytesError for
+    one that cannot work on bytes.
+    """
+    node = root.optional("pre_tokenizer")
+    steps: list[PreTokenizerStep] = []
+    for part in flat(node, "pretokenizers"):
+        if part.field("type").string() == "ByteLevel":
+            if mapped:
+                part.field("type").not_bytes("one ByteLevel is supported; this second one would map the bytes again")
+            check_byte_level(part)
+            if part.field("add_prefix_space").boolean():
+                steps.append(Prepend(" ", unless_present=True))
+            use_regex = part.get("use_regex")
+            if use_regex is None or use_regex.boolean():
+                steps.append(Split(GPT2_PATTERN, path=part.path))
+            if spelled:
+                steps.append(SpellBytes())
+            mapped = not spelled
+        elif part.field("type").string() == "Metaspace":
+            if mapped:
+                part.field("type").not_bytes("it may not stand behind ByteLevel, which leaves no spaces")
+            steps += _metaspace(part)
+        else:
+            steps += _splits(part, on_bytes=mapped)
+    return PreTokenizer(tuple(steps), mapped)
+
+
+def _metaspace(node: Node) -> list[PreTokenizerStep]:
+    node.object({"type", "replacement", "add_prefix_space", "prepend_scheme", "split", "str_rep"})
+    replacement = node.field("replacement")
+    mark = replacement.string()
+    if len(mark) != 1:
+        replacement.fail("a single character")
+    str_rep = node.optional("str_rep")
+    if str_rep is not None:
+        str_rep.string()
+    steps: list[PreTokenizerStep] = [Replace(" ", mark, path=node.path)]
+    scheme = _prepend_scheme(node)
+    if scheme != "never":
+        steps.append(Prepend(mark, unless_present=True, only_first=scheme == "first"))
+    split = node.optional("split")
+    if split is None or split.boolean():
+        steps.append(Split(escape(mark), Behavior.MERGED_WITH_NEXT, path=node.path))
+    return steps
+
+
+def _prepend_scheme(node: Node) -> str:
+    """``add_prefix_space`` is the older way to say "always" or "never"; only false counts, and it must agree."""
+    field = node.get("prepend_scheme")
+    scheme = "always" if field is None else field.string()
+    if field is not None and scheme not in ("always", "first", "never"):
+        field.fail('"always", "first" or "never"')
+    add_prefix_space = node.optional("add_prefix_space")
+    if add_prefix_space is not None and not add_prefix_space.boolean():
+        if scheme != "never":
+            add_prefix_space.fail('true, or "prepend_scheme": "never"; the reference refuses this file')
+        return "never"
+    return scheme
+
+
+def _splits(node: Node, *, on_bytes: bool) -> list[Split]:
+    def split(
+        pattern: str | CharacterTest | CharacterRuns,
+        behavior: Behavior = Behavior.ISOLATED,
+        invert: bool = False,
+        dialect: Dialect = Dialect.ONIGURUMA,
+    ) -> Split:
+        return Split(pattern, behavior, invert, dialect, on_bytes, node.path)
+
+    kind = node.field("type")
+    match kind.string():
+        case "Split":
+            node.object({"type", "pattern", "behavior", "invert"})
+            return [
+                split(
+                    _pattern(node.field("pattern")), _behavior(node.field("behavior")), node.field("invert").boolean()
+                )
+            ]
+        case "Digits":
+            node.object({"type", "individual_digits"})
+            alone = node.field("individual_digits").boolean()
+            return [split(CharacterTest.NUMERIC, Behavior.ISOLATED if alone else Behavior.CONTIGUOUS)]
+        case "Punctuation":
+            node.object({"type", "behavior"})
+            behavior = node.get("behavior")
+            return [split(CharacterTest.PUNCTUATION, Behavior.ISOLATED if behavior is None else _behavior(behavior))]
+        case "Whitespace":
+            # The reference has this one pattern in Rust's regex engine, whose \w is not Oniguruma's.
+            node.object({"type"})
+            return [split(WORDS_PATTERN, Behavior.REMOVED, True, Dialect.FANCY_REGEX)]
+        case "WhitespaceSplit":
+            node.object({"type"})
+            return [split(CharacterTest.WHITESPACE, Behavior.REMOVED)]
+        case "CharDelimiterSplit":
+            node.object({"type", "delimiter"})
+            delimiter = node.field("delimiter")
+            if len(delimiter.string()) != 1:
+                delimiter.fail("a single character")
+            return [split(escape(delimiter.string()), Behavior.REMOVED)]
+        case "BertPreTokenizer":
+            node.object({"type"})
+            return [
+                split(CharacterTest.WHITESPACE, Behavior.REMOVED),
+                split(CharacterTest.PUNCTUATION, Behavior.ISOLATED),
+            ]
+        case "UnicodeScripts":
+            node.object({"type"})
+            if on_bytes:
+                kind.not_bytes("it may not stand behind ByteLevel")
+            return [split(CharacterRuns.SCRIPTS, Behavior.REMOVED, True)]
+        case "FixedLength":
+            node.object({"type", "length"})
+            length = node.get("length")
+            size = _FIXED_LENGTH_DEFAULT if length is None else length.u32()
+            if size == 0:
+                raise SourceError(
+                    f"{node.file}: {node.path}.length is 0, with which the reference stops; it must be 1 or more"
+                )
+            return [split(rf"[\s\S]{{1,{size}}}")]
+        case _:
+            return kind.unsupported(_OTHERS)
+
+
+def _pattern(node: Node) -> str:
+    pattern, literal = read_pattern(node)
+    return escape(pattern) if literal else pattern
+
+
+def _behavior(node: Node) -> Behavior:
+    if node.string() not in _BEHAVIORS:
+        node.fail("one of " + ", ".join(_BEHAVIORS))
+    return _BEHAVIORS[node.string()]
+
+
+def escape(literal: str) -> str:
+    """A regular expression, in Oniguruma's syntax, that matches just this text.
+
+    >>> escape("a.b")
+    'a\\\\.b'
+    """
+    return "".join("\\" + character if character in r"\.+*?()|[]{}^$#&-~" else character for character in literal)

@@ -1,0 +1,214 @@
+"""The `tokenizers` library (Hugging Face) as a reference."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from tokexport.errors import SourceError, TokexportError
+from tokexport.model import AddedToken
+from tokexport.sources.reference import AddedContent, Mode, ReferenceStopsError
+from tokexport.sources.tokenizer_json.byte_characters import BYTE_OF
+from tokexport.sources.vocab_files.wordpiece import BertSettings
+
+try:
+    import tokenizers
+    from tokenizers.implementations import (  # type: ignore[attr-defined]
+        BertWordPieceTokenizer,
+        ByteLevelBPETokenizer,
+    )
+except ImportError as error:
+    raise TokexportError(
+        "the library `tokenizers` 0.23 is not installed (1.0 reads tokenizer.json 2.0 only), and its ids are the right ones for this "
+        "source; pip install 'tokexport[verify]'"
+    ) from error
+
+
+# Tokens that no decoder changes, for the places around another one.
+_BEFORE: Final = "\ue000"
+_BEHIND: Final = "\ue001"
+# The byte 0 in GPT-2's alphabet.
+_NUL: Final = "\u0100"
+# pyo3's; it is no Exception, and has no name to import.
+_PANIC: Final = "PanicException"
+# What the library says where a model without an unknown token needs one.
+NO_UNKNOWN_TOKEN: Final = ("Missing [UNK] token", "Unk token `", "`unk_id` is missing")
+
+
+class TokenizersReference:
+    """A tokenizer.json, or GPT-2's vocab.json and merges.txt, in the library itself.
+
+    Truncation and padding are switched off: they are about batches, not about the ids of a text.
+    """
+
+    library = "tokenizers"
+    version = tokenizers.__version__
+
+    def __init__(self, tokenizer: tokenizers.Tokenizer) -> None:
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        self._tokenizer = tokenizer
+
+    @classmethod
+    def from_json(cls, path: str | os.PathLike[str]) -> TokenizersReference:
+        """Loads a tokenizer.json. SourceError where the library refuses it."""
+        with _refuses(path):
+            return cls(tokenizers.Tokenizer.from_file(os.fspath(path)))
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any], path: str | os.PathLike[str]) -> TokenizersReference:
+        """Loads the fields of a tokenizer.json; ``path`` is what they were made from, for errors."""
+        with _refuses(path):
+            return cls(tokenizers.Tokenizer.from_str(json.dumps(document)))
+
+    @classmethod
+    def from_wordpiece(cls, vocab: Path, settings: BertSettings) -> TokenizersReference:
+        """Loads a vocab.txt as the library's own BertWordPieceTokenizer does."""
+        with _refuses(vocab):
+            bert = BertWordPieceTokenizer(
+                str(vocab),
+                lowercase=settings.lowercase,
+                strip_accents=settings.strip_accents,
+                handle_chinese_chars=settings.chinese_characters,
+            )
+        return cls(bert._tokenizer)
+
+    @classmethod
+    def from_vocab_and_merges(cls, vocab: Path, merges: Path, added: Sequence[AddedToken]) -> TokenizersReference:
+        """Loads vocab.json and merges.txt as the library's own ByteLevelBPETokenizer does, and adds tokens one by one."""
+        with _refuses(vocab):
+            tokenizer = ByteLevelBPETokenizer(str(vocab), str(merges))._tokenizer
+        for token in added:
+            add = tokenizer.add_special_tokens if token.special else tokenizer.add_tokens
+            add([tokenizers.AddedToken(token.content, special=token.special, normalized=token.normalized)])
+        return cls(tokenizer)
+
+    def modes(self) -> tuple[Mode, ...]:
+        """Every mode but that of some special tokens, which the library has no switch for."""
+        return (Mode.TEXT, Mode.IDS, Mode.TEMPLATE)
+
+    def allowed_special(self, mode: Mode) -> Literal["all"] | frozenset[str]:
+        """All of them or none."""
+        return frozenset() if mode is Mode.TEXT else "all"
+
+    def encode(self, text: str, special: bool) -> list[int]:
+        """One text, special tokens as ids or as text."""
+        return self.encode_batch([text], Mode.IDS if special else Mode.TEXT)[0]
+
+    def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
+        """Many texts, on the library's own threads."""
+        self._tokenizer.encode_special_tokens = mode is Mode.TEXT
+        with _stops():
+            encodings = self._tokenizer.encode_batch(list(texts), add_special_tokens=mode is Mode.TEMPLATE)
+        return [encoding.ids for encoding in encodings]
+
+    def encode_pair(self, first: str, second: str, mode: Mode = Mode.TEMPLATE) -> list[int]:
+        """Two texts as the post-processor's template for a pair has them."""
+        self._tokenizer.encode_special_tokens = mode is Mode.TEXT
+        with _stops():
+            return self._tokenizer.encode(first, second, add_special_tokens=mode is Mode.TEMPLATE).ids
+
+    def offsets(self, text: str, mode: Mode) -> list[tuple[int, int]]:
+        """As the library reports them."""
+        self._tokenizer.encode_special_tokens = mode is Mode.TEXT
+        with _stops():
+            return self._tokenizer.encode(text, add_special_tokens=mode is Mode.TEMPLATE).offsets
+
+    def starts(self, text: str, mode: Mode) -> list[int]:
+        """From the offsets that the library reports, which count characters."""
+        self._tokenizer.encode_special_tokens = mode is Mode.TEXT
+        encoding = self._tokenizer.encode(text, add_special_tokens=mode is Mode.TEMPLATE)
+        places = [0, *accumulate(len(character.encode()) for character in text)]
+        return [places[first] for first, _ in encoding.offsets]
+
+    def decode_batch(self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool) -> list[str]:
+        """Ids to text; the library leaves out ids that it does not know."""
+        with _stops():
+            return self._tokenizer.decode_batch(
+                [list(ids) for ids in sequences], skip_special_tokens=skip_special_tokens
+            )
+
+    def token_bytes(self, id: int) -> bytes | None:
+        """What the decoder makes of a token between two others; of a part of a character only ByteLevel says it."""
+        token = self._tokenizer.id_to_token(id)
+        if token is None:
+            return None
+        decoder = self._tokenizer.decoder
+        if decoder is None:
+            return f" {token}".encode()
+        if isinstance(decoder, tokenizers.decoders.ByteLevel):
+            # A token with a character outside of the byte alphabet is taken as it is.
+            known = all(character in BYTE_OF for character in token)
+            return bytes(BYTE_OF[character] for character in token) if known else token.encode()
+        if self._spells_joined_bytes:
+            return None
+        try:
+            with _stops():
+                if decoder.decode([_BEFORE]) != _BEFORE:
+                    return None  # what it puts around each token cannot be told from the token's own
+                empty = decoder.decode([_BEFORE, _BEHIND])
+                filled = decoder.decode([_BEFORE, token, _BEHIND])
+        except ReferenceStopsError:
+            return None
+        behind = empty[len(_BEFORE) :]
+        content: str = filled[len(_BEFORE) : len(filled) - len(behind)]
+        if "\ufffd" in content or filled != _BEFORE + content + behind:
+            return None
+        return content.encode()
+
+    @cached_property
+    def _spells_joined_bytes(self) -> bool:
+        """Whether ByteLevel works on the joined text, where one character that is not in its alphabet leaves all as it is."""
+        decode = self._tokenizer.decoder.decode
+        try:
+            with _stops():
+                return decode([_NUL]) == "\0" and _NUL in decode([_BEFORE, _NUL])
+        except ReferenceStopsError:
+            return False
+
+    def ids(self) -> Sequence[int]:
+        """The ids of the vocabulary and of the added tokens."""
+        return sorted({*self._tokenizer.get_vocab(with_added_tokens=True).values(), *self._added()})
+
+    def added_tokens(self) -> Sequence[AddedContent]:
+        """As the library numbered them, which is not always as the file does."""
+        return [AddedContent(id, token.content, token.special) for id, token in sorted(self._added().items())]
+
+    def replaces_surrogates(self) -> bool:
+        """A lone surrogate raises TypeError."""
+        return False
+
+    def _added(self) -> dict[int, tokenizers.AddedToken]:
+        return self._tokenizer.get_added_tokens_decoder()
+
+
+@contextmanager
+def _refuses(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Makes a refusal of the library at loading SourceError, and a panic inside of it too."""
+    try:
+        yield
+    except BaseException as error:
+        if isinstance(error, Exception) or type(error).__name__ == _PANIC:  # the library raises bare Exception
+            raise SourceError(
+                f"{path}: the library `tokenizers` {tokenizers.__version__} refuses it: {error}"
+            ) from error
+        raise
+
+
+@contextmanager
+def _stops() -> Iterator[None]:
+    """Makes a panic inside of the library, and text without a token in a model without an unknown token, ReferenceStopsError."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error) is Exception and any(sentence in str(error) for sentence in NO_UNKNOWN_TOKEN):
+            raise ReferenceStopsError(str(error)) from None
+        if type(error).__name__ == _PANIC:
+            raise ReferenceStopsError(str(error)) from None
+        raise

@@ -1,0 +1,63 @@
+"""The Unigram ``model`` of a tokenizer.json."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tokexport.errors import SourceError
+from tokexport.model import UnigramModel
+from tokexport.sources.byte_alphabet import to_bytes
+from tokexport.sources.json_node import Node, show
+from tokexport.sources.tokenizer_json.serde_number import serde_number
+
+_FIELDS: Final = frozenset(("type", "unk_id", "vocab", "byte_fallback"))
+_UNKNOWN_PENALTY: Final = 10.0  # below the lowest score, as in the reference
+_BYTE: Final = "<0x{:02X}>"
+
+
+def read_unigram(node: Node, *, byte_level: bool) -> tuple[UnigramModel, list[str]]:
+    """The Unigram model at ``node``, and its pieces by id.
+
+    A piece that stands twice has the id and the score of its last place; the other id is never emitted. ``byte_level``: the model sees
+    GPT-2's alphabet. Raises SourceError for a model that the reference refuses to load, UnsupportedError for byte fallback behind
+    ByteLevel.
+    """
+    node.object(_FIELDS)
+    entries = [_entry(item) for item in node.field("vocab").items()]
+    pieces = [piece for piece, _ in entries]
+    last = {piece: number for number, piece in enumerate(pieces)}
+    unk_id = _unknown(node, len(pieces))
+    fallback = node.get("byte_fallback")
+    falls_back = fallback is not None and fallback.boolean()
+    if falls_back and byte_level and fallback is not None:
+        fallback.not_bytes("behind ByteLevel, which has no other characters than bytes, false is")
+    return UnigramModel(
+        vocab={data: number for piece, number in last.items() if (data := _bytes(piece, byte_level))},
+        scores={number: entries[number][1] for number in last.values()},
+        unk_id=unk_id,
+        unk_score=min((score for _, score in entries), default=0.0) - _UNKNOWN_PENALTY,
+        byte_ids=tuple(last.get(_BYTE.format(byte)) for byte in range(256)) if falls_back else None,
+        on_bytes=byte_level,
+    ), pieces
+
+
+def _bytes(piece: str, byte_level: bool) -> bytes | None:
+    return to_bytes(piece) if byte_level else piece.encode()
+
+
+def _entry(node: Node) -> tuple[str, float]:
+    match node.value:
+        case [str() as piece, int() | float() as score] if not isinstance(score, bool):
+            # What is no fraction has come through Python's parser as a whole number.
+            return piece, score if isinstance(score, float) else serde_number(str(score))
+        case _:
+            return node.fail("a pair of a string and a number")
+
+
+def _unknown(node: Node, size: int) -> int | None:
+    unk_id = node.optional("unk_id")
+    if unk_id is None:
+        return None
+    if unk_id.u32() >= size:
+        raise SourceError(f"{node.file}: {unk_id.path} is {show(unk_id.value)}, and there are {size} pieces")
+    return unk_id.u32()

@@ -1,0 +1,133 @@
+"""The `tokenizers` library (Hugging Face) from 1.0 on, the reference of a tokenizer.json of version 2.0.
+
+It is another library than 0.23: it reads nothing of what that one has in Python but ``Tokenizer``, and reports no offsets.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from tokexport.errors import SourceError, TokexportError
+from tokexport.sources.json_node import parse
+from tokexport.sources.reference import AddedContent, Mode, ReferenceStopsError
+from tokexport.sources.tokenizer_json.byte_characters import BYTE_OF
+
+try:
+    import tokenizers
+except ImportError:
+    _INSTALLED: str | None = None
+else:
+    _INSTALLED = metadata.version("tokenizers")
+
+_WANTED: Final = (
+    "a tokenizer.json of version 2.0 is read by the library `tokenizers` from 1.0 on; convert it with --no-self-test, "
+    "and verify it where that is installed: pip install 'tokenizers>=1.0.0rc3'"
+)
+
+
+class Tokenizers1Reference:
+    """A tokenizer.json of version 2.0 in the library itself. Truncation and padding are switched off."""
+
+    library = "tokenizers"
+    version = _INSTALLED or ""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        """Loads it. SourceError where the library refuses it, TokexportError where it is not the library for this file."""
+        if _INSTALLED is None:
+            raise TokexportError(f"the library `tokenizers` is not installed: {_WANTED}")
+        if int(_INSTALLED.partition(".")[0]) < 1:
+            raise TokexportError(f"{path}: the library `tokenizers` {_INSTALLED} is installed: {_WANTED}")
+        try:
+            library: Any = tokenizers  # mypy sees 0.23
+            self._tokenizer = library.Tokenizer.from_file(os.fspath(path))
+        except Exception as error:  # whatever it raises is its refusal
+            raise SourceError(f"{path}: the library `tokenizers` {_INSTALLED} refuses it: {error}") from error
+        self._tokenizer.truncation = self._tokenizer.padding = None
+        root = parse(Path(path).read_bytes(), Path(path).name)
+        model = root.field("model").object()
+        vocab = model["vocab"]
+        self._byte_level = model.get("byte_level") is True
+        declared = {token["content"]: token["special"] for token in root.value.get("added_tokens") or ()}
+        largest = len(vocab) if isinstance(vocab, list) else max(vocab.values(), default=-1) + 1
+        tokens = ((number, self._tokenizer.decode_tokens([number])) for number in range(largest + len(declared)))
+        self._tokens: dict[int, str] = {number: token for number, (token,) in ((n, t) for n, t in tokens if t)}
+        self._added = {token.id: token for token in self._numbered(declared)}
+
+    def modes(self) -> tuple[Mode, ...]:
+        """Every mode but that of some special tokens, which the library has no switch for."""
+        return (Mode.TEXT, Mode.IDS, Mode.TEMPLATE)
+
+    def allowed_special(self, mode: Mode) -> Literal["all"] | frozenset[str]:
+        """All of them or none."""
+        return frozenset() if mode is Mode.TEXT else "all"
+
+    def encode(self, text: str, special: bool) -> list[int]:
+        """One text, special tokens as ids or as text."""
+        return self.encode_batch([text], Mode.IDS if special else Mode.TEXT)[0]
+
+    def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
+        """Many texts, on the library's own threads."""
+        return self._encoded(list(texts), mode)
+
+    def encode_pair(self, first: str, second: str, mode: Mode = Mode.TEMPLATE) -> list[int]:
+        """Two texts as the post-processor's template for a pair has them."""
+        return self._encoded([(first, second)], mode)[0]
+
+    def offsets(self, text: str, mode: Mode) -> None:
+        """The library reports none."""
+        return
+
+    def starts(self, text: str, mode: Mode) -> list[int]:
+        """Nothing: the library reports no offsets."""
+        return []
+
+    def decode_batch(self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool) -> list[str]:
+        """Ids to text; the library leaves out ids that it does not know."""
+        return [self._tokenizer.decode(list(ids), skip_special_tokens=skip_special_tokens) for ids in sequences]
+
+    def token_bytes(self, id: int) -> bytes | None:
+        """Of a byte-level model: GPT-2's alphabet undone, but not in added tokens."""
+        token = self._tokens.get(id)
+        if token is None or not self._byte_level:
+            return None
+        if id not in self._added and all(character in BYTE_OF for character in token):
+            return bytes(BYTE_OF[character] for character in token)
+        return token.encode()
+
+    def ids(self) -> Sequence[int]:
+        """The ids that the library spells, up to the largest that it can have given to an added token."""
+        return sorted(self._tokens)
+
+    def added_tokens(self) -> Sequence[AddedContent]:
+        """As the library numbered them."""
+        return list(self._added.values())
+
+    def _numbered(self, declared: Mapping[str, bool]) -> Iterator[AddedContent]:
+        """A token that is normalized is spelled in another way than it is declared: its id is what the library finds in its content."""
+        of_spelling = {
+            token: number for number, token in self._tokens.items()
+        }  # of two, the added one has the higher id
+        for content, special in declared.items():
+            found = self._encoded([content], Mode.IDS)[0]
+            number = of_spelling.get(content, found[0] if len(found) == 1 else None)
+            if number is not None:
+                yield AddedContent(number, content, special)
+
+    def replaces_surrogates(self) -> bool:
+        """A lone surrogate raises TypeError."""
+        return False
+
+    def _encoded(self, texts: Sequence[str | tuple[str, str]], mode: Mode) -> list[list[int]]:
+        try:
+            encodings = self._tokenizer.encode_batch(
+                texts,
+                add_special_tokens=mode is Mode.TEMPLATE,
+                encode_special_tokens=mode is Mode.TEXT,
+            )
+        except (RuntimeError, ValueError) as error:
+            raise ReferenceStopsError(str(error)) from None
+        return [list(encoding.ids) for encoding in encodings]

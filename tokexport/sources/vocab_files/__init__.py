@@ -1,0 +1,1 @@
+"""Bare vocabularies: vocab.txt, vocab.json with merges.txt, CLIP, RWKV and minbpe."""

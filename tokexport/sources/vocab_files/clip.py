@@ -1,0 +1,92 @@
+"""CLIP's vocabulary: OpenAI's bpe_simple_vocab_16e6.txt.gz, or the vocab.json and merges.txt made from it.
+
+It becomes the tokenizer.json that CLIP has (``CLIPTokenizerFast``), so that the reference is `tokenizers`. What OpenAI's
+``simple_tokenizer.py`` does besides, mending text with ftfy and undoing HTML, is no part of it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from tokexport.errors import SourceError
+from tokexport.sources.byte_alphabet import CHARACTERS
+from tokexport.sources.tokenizer_json.document import (
+    added_token,
+    byte_level,
+    byte_pair_model,
+    sequence,
+    split,
+    tokenizer_document,
+)
+
+END_OF_WORD: Final = "</w>"
+START: Final = "<|startoftext|>"
+END: Final = "<|endoftext|>"
+# simple_tokenizer.py takes so many lines of a file that holds five times as many: 49,152 tokens without the bytes and two special ones.
+_MERGES: Final = 49152 - 256 - 2
+_LONGEST: Final = 1 << 26  # bytes of the text; the published one has 3 million
+_PATTERN: Final = r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
+
+
+def published_vocabulary(data: bytes, file: str) -> tuple[dict[str, int], list[list[str]]]:
+    """The vocabulary and the merges of a bpe_simple_vocab_16e6.txt.gz, numbered as simple_tokenizer.py does."""
+    try:
+        with gzip.open(io.BytesIO(data)) as archive:
+            text = archive.read(_LONGEST + 1)
+        lines = text.decode("utf-8").split("\n")
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise SourceError(f"{file}: it is no gzip file of UTF-8: {error}") from None
+    if len(text) > _LONGEST or "bpe_simple_vocab" not in lines[0] or len(lines) <= _MERGES:
+        raise SourceError(f"{file}: this gzip file is no bpe_simple_vocab_16e6.txt.gz of CLIP")
+    merges = [line.split() for line in lines[1 : _MERGES + 1]]
+    for number, merge in enumerate(merges, 2):
+        if len(merge) != 2:
+            raise SourceError(
+                f"{file}: line {number} is {lines[number - 1]!r}; a merge is two tokens with a space between them"
+            )
+    alphabet = sorted(CHARACTERS, key=lambda character: (ord(character) > 0xFF, ord(character)))
+    tokens = [
+        *alphabet,
+        *(character + END_OF_WORD for character in alphabet),
+        *("".join(merge) for merge in merges),
+        START,
+        END,
+    ]
+    return {token: number for number, token in enumerate(tokens)}, merges
+
+
+def is_clip(vocab: Mapping[str, int]) -> bool:
+    """Whether a vocab.json holds every byte at the end of a word, and CLIP's special tokens."""
+    return all(character + END_OF_WORD in vocab for character in CHARACTERS) and START in vocab and END in vocab
+
+
+def clip_document(vocab: Mapping[str, int], merges: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """The tokenizer.json for a vocabulary that has CLIP's special tokens."""
+    return tokenizer_document(
+        added_tokens=[
+            added_token(vocab[content], content, special=True, normalized=content == START)
+            for content in sorted((START, END), key=lambda content: vocab[content])
+        ],
+        normalizer={
+            "type": "Sequence",
+            "normalizers": [
+                {"type": "NFC"},
+                {"type": "Replace", "pattern": {"Regex": r"\s+"}, "content": " "},
+                {"type": "Lowercase"},
+            ],
+        },
+        pre_tokenizer=sequence(split(_PATTERN, "Removed", invert=True), byte_level(True)),
+        post_processor={
+            "type": "RobertaProcessing",
+            "sep": [END, vocab[END]],
+            "cls": [START, vocab[START]],
+            "trim_offsets": False,
+            "add_prefix_space": False,
+        },
+        decoder=byte_level(True),
+        model=byte_pair_model(vocab, merges, unk_token=END, end_of_word_suffix=END_OF_WORD),
+    )

@@ -1,0 +1,98 @@
+"""A ``.model`` of minbpe (https://github.com/karpathy/minbpe): a pattern, special tokens, and merges by pairs of ids.
+
+Its lines are ``minbpe v1``, the pattern (empty for its BasicTokenizer), the number of special tokens, one of these a line with its
+id, then a merge a line; the first one makes the id 256. It becomes the tokenizer.json that says the same, so that the reference
+is `tokenizers`: minbpe itself merges the same pairs in the same order.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NoReturn
+
+from tokexport.errors import SourceError, UnsupportedError
+from tokexport.file.layout import MAX_IDS
+from tokexport.sources.byte_alphabet import to_characters
+from tokexport.sources.json_node import show
+from tokexport.sources.tokenizer_json.document import added_token, byte_level, sequence, split, tokenizer_document
+
+MAGIC: Final = b"minbpe v1"
+
+
+def minbpe_document(data: bytes, file: str) -> dict[str, Any]:
+    """The tokenizer.json for the file ``file`` with the bytes ``data``; SourceError, with the line, where it is none of minbpe's.
+
+    >>> minbpe_document(b"minbpe v1\\n\\n0\\n97 98\\n", "x.model")["model"]["merges"]
+    [['a', 'b']]
+    """
+    try:
+        lines = data.decode("utf-8").split("\n")
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{file}: byte {error.start} is not UTF-8") from None
+    if not lines[-1]:
+        lines.pop()
+    pattern = lines[1].strip() if len(lines) > 1 else ""
+    count = _number(lines, 2, file)
+    special: dict[str, int] = {}
+    for index in range(3, 3 + count):
+        content, _, number = _line(lines, index, file).strip().partition(" ")
+        if not content or not number.isdecimal() or content in special:
+            _fail(lines, index, file, "a special token of its own, a space and its id")
+        special[content] = int(number)
+    tokens = [bytes((byte,)) for byte in range(256)]
+    merges: list[list[str]] = []
+    for index in range(3 + count, len(lines)):
+        parts = lines[index].split()
+        if len(parts) != 2 or not all(part.isdecimal() and int(part) < len(tokens) for part in parts):
+            _fail(lines, index, file, f"two ids under {len(tokens)}, which the merges before it make")
+        left, right = (tokens[int(part)] for part in parts)
+        merges.append([to_characters(left), to_characters(right)])
+        tokens.append(left + right)
+    vocab = {to_characters(token): number for number, token in enumerate(tokens)}
+    if len(vocab) < len(tokens):
+        raise UnsupportedError(file, "two merges that make the same bytes", "each token must have bytes of its own")
+    return _document(file, pattern, special, vocab, merges)
+
+
+def _document(
+    file: str, pattern: str, special: dict[str, int], vocab: dict[str, int], merges: list[list[str]]
+) -> dict[str, Any]:
+    number_of = dict(sorted(special.items(), key=lambda item: item[1]))
+    for content, number in number_of.items():
+        if not len(merges) + 256 <= number < MAX_IDS or vocab.get(content, number) != number:
+            raise UnsupportedError(
+                file, f"the special token {show(content)} with the id {number}", f"it needs an id from {len(vocab)} on"
+            )
+        clash = next((other for other in special if other != content and other.startswith(content)), None)
+        if clash is not None:
+            raise UnsupportedError(
+                file,
+                f"the special token {show(content)}, with which {show(clash)} begins,",
+                "minbpe takes either by their order",
+            )
+    return tokenizer_document(
+        added_tokens=[added_token(number, content, special=True) for content, number in number_of.items()],
+        normalizer=None,
+        pre_tokenizer=sequence(split(pattern, "Removed", invert=True), byte_level(False))
+        if pattern
+        else byte_level(False),
+        post_processor=None,
+        decoder=byte_level(False),
+        # In the vocabulary a special token keeps the id that the file gives it.
+        model={"type": "BPE", "vocab": vocab | number_of, "merges": merges},
+    )
+
+
+def _line(lines: list[str], index: int, file: str) -> str:
+    return lines[index] if index < len(lines) else _fail(lines, index, file, "one more line")
+
+
+def _number(lines: list[str], index: int, file: str) -> int:
+    text = _line(lines, index, file).strip()
+    return (
+        int(text) if text.isdecimal() and len(text) < 10 else _fail(lines, index, file, "the number of special tokens")
+    )
+
+
+def _fail(lines: list[str], index: int, file: str, expected: str) -> NoReturn:
+    found = show(lines[index]) if index < len(lines) else "the end of the file"
+    raise SourceError(f"{file}: line {index + 1} is {found}; expected {expected}")

@@ -1,0 +1,170 @@
+"""Which code points a class of a regular expression has: exactly what the reference engine says.
+
+The two engines do not mean the same by ``\\w`` or ``[[:punct:]]``, and neither is at the Unicode version of the Python that runs the
+converter. So every table here was made by asking the engines themselves about all 1,112,064 scalar values (see
+:mod:`tokexport.unicode.generate`), and is shipped in ``engines.dat``. Sets are arrays of shape (0x110000,), True for a
+member, read-only and shared; surrogates are never members.
+"""
+
+from __future__ import annotations
+
+import functools
+from importlib import resources
+
+import numpy as np
+
+from tokexport.model import CharacterTest, Dialect
+from tokexport.unicode.store import CODE_POINTS, CodePoints, Reader, set_from_numbers
+
+__all__ = [
+    "CODE_POINTS",
+    "CodePoints",
+    "case_variants",
+    "character_test_set",
+    "multi_character_folds",
+    "posix_set",
+    "property_set",
+    "segment_sets",
+    "shorthand_set",
+]
+
+
+@functools.cache
+def _data() -> Reader:
+    return Reader(resources.files(__name__).joinpath("engines.dat").read_bytes())
+
+
+@functools.cache
+def _set(number: int) -> CodePoints:
+    return set_from_numbers(_data().sequence(number))
+
+
+def loose_name(name: str, dialect: Dialect) -> str:
+    """A property's name as its engine looks it up: lower case, without spaces, hyphens and underscores.
+
+    fancy-regex (UAX #44, LM3) also drops a leading "is" and whatever is not ASCII once in lower case, and takes ``property=value`` or
+    ``property:value``.
+
+    >>> loose_name("Upper-case Letter", Dialect.ONIGURUMA), loose_name("isScript=IsGreek", Dialect.FANCY_REGEX)
+    ('uppercaseletter', 'script=greek')
+    """
+    if dialect is Dialect.FANCY_REGEX:
+        parts = [_symbolic_name(part) for part in name.lower().replace(":", "=", 1).split("=", 1)]
+        return "=".join(parts)
+    return _without_separators(name)
+
+
+def _without_separators(name: str) -> str:
+    kept = "".join(character for character in name if character not in " -_")
+    return kept.lower() if kept.isascii() else kept
+
+
+def _symbolic_name(name: str) -> str:
+    bare = name.removeprefix("is")
+    symbol = _without_separators("".join(character for character in bare if character.isascii()))
+    return "isc" if symbol == "c" and bare != name else symbol
+
+
+def property_set(name: str, dialect: Dialect, bracketed: bool = False) -> CodePoints:
+    r"""The members of ``\p{name}``; KeyError if the engine has no property of that name.
+
+    ``bracketed``: inside a class, as in ``[\p{name}]``. The two differ for Oniguruma's ``\p{Word}`` alone, as for ``\w``.
+
+    >>> int(property_set("L", Dialect.ONIGURUMA).sum())
+    141028
+    """
+    if dialect is Dialect.FANCY_REGEX and "!=" in name:
+        members = ~property_set(name.replace("!=", "=", 1), dialect, bracketed)
+        members[0xD800:0xE000] = False
+        return members
+    loose = loose_name(name, dialect)
+    if name.lower() != loose and loose in _data().header["exact_names"][dialect.value]:
+        raise KeyError(name)
+    number = _data().header["properties"][dialect.value][loose]
+    if bracketed:
+        number = _data().header["bracketed_properties"].get(dialect.value, {}).get(loose, number)
+    return _set(number)
+
+
+def shorthand_set(letter: str, dialect: Dialect, bracketed: bool = False) -> CodePoints:
+    r"""The members of ``\s``, ``\d``, ``\w`` or ``\h``, by that letter; KeyError for another.
+
+    ``bracketed``: inside a class. For Oniguruma ``\w`` (and so ``\W`` and ``\b``) has six code points that ``[\w]`` has not: ²³¹¼½¾.
+
+    >>> [int(shorthand_set("w", Dialect.ONIGURUMA, bracketed).sum()) for bracketed in (False, True)]
+    [144671, 144665]
+    """
+    return _set(_data().header["bracketed_shorthands" if bracketed else "shorthands"][dialect.value][letter])
+
+
+def posix_set(name: str, dialect: Dialect) -> CodePoints:
+    """The members of ``[[:name:]]``; KeyError if the engine has no bracket of that name (names are case-sensitive).
+
+    >>> [int(posix_set("punct", dialect).sum()) for dialect in Dialect]
+    [9369, 32]
+    """
+    return _set(_data().header["posix"][dialect.value][name])
+
+
+def segment_sets() -> dict[str, CodePoints]:
+    r"""What Oniguruma's rules for text segments (``\X``, ``\y``, ``\Y``) ask about a character, by name: see
+    :mod:`tokexport.unicode.segments`.
+
+    >>> [name for name, members in segment_sets().items() if members[ord("a")]]
+    ['before_mark']
+    """
+    return {name: _set(number) for name, number in _data().header["segments"].items()}
+
+
+def character_test_set(test: CharacterTest) -> CodePoints:
+    """The characters that a pre-tokenizer of ``tokenizers`` tests for without a regular expression.
+
+    >>> bool(character_test_set(CharacterTest.PUNCTUATION)[ord("$")])
+    True
+    """
+    return _set(_data().header["tests"][test.value])
+
+
+@functools.cache
+def _case_variants(dialect: Dialect) -> dict[int, tuple[int, ...]]:
+    """Groups of code points that match each other: each has its size, then the distances between its members in order."""
+    numbers = _data().sequence(_data().header["case"][dialect.value])
+    variants: dict[int, tuple[int, ...]] = {}
+    position = 0
+    while position < len(numbers):
+        size = numbers[position]
+        group = tuple(int(member) for member in np.cumsum(numbers[position + 1 : position + 1 + size]))
+        variants.update(dict.fromkeys(group, group))
+        position += 1 + size
+    return variants
+
+
+def case_variants(code_point: int, dialect: Dialect) -> tuple[int, ...]:
+    """Every single code point that matches this one under ``(?i)``, itself included, sorted.
+
+    >>> [chr(variant) for variant in case_variants(ord("s"), Dialect.ONIGURUMA)]
+    ['S', 's', 'ſ']
+    """
+    return _case_variants(dialect).get(code_point, (code_point,))
+
+
+def multi_character_folds(dialect: Dialect) -> dict[tuple[int, ...], tuple[int, ...]]:
+    """Folded sequences of two or three code points -> the single ones, sorted, that match them under ``(?i)``, and are matched by them.
+
+    Only Oniguruma has any. A sequence stands for all spellings of it: each of its members may be any of its :func:`case_variants`.
+
+    >>> [chr(single) for single in multi_character_folds(Dialect.ONIGURUMA)[ord("s"), ord("s")]]
+    ['ß', 'ẞ']
+    """
+    return dict(_multi_character_folds(dialect))
+
+
+@functools.cache
+def _multi_character_folds(dialect: Dialect) -> dict[tuple[int, ...], tuple[int, ...]]:
+    """Each entry: how long the sequence is, the sequence, how many single code points, those."""
+    number = _data().header["folds"].get(dialect.value)
+    numbers = iter([] if number is None else _data().sequence(number))
+    return {
+        tuple(next(numbers) for _ in range(length)): tuple(next(numbers) for _ in range(next(numbers)))
+        for length in numbers
+    }
