@@ -1,13 +1,15 @@
 """Encoding speed beside the reference library, both in one run; prints a table in Markdown.
 
-    python benchmarks/encode.py                                     cl100k_base, from a package on the index
+    python benchmarks/encode.py                                     cl100k_base, from a package on
+    the index
     python benchmarks/encode.py o200k_base.tiktoken --pattern o200k_base
     python benchmarks/encode.py path/to/tokenizer.json
 
-One thread. Every text is encoded by both and the ids are compared before anything is measured. Then they take turns, so that both
-meet the same state of the machine. "First" is the first pass of a tokenizer that was just made, with empty caches; "again" a later pass
-over the same text. The figures are medians, in MB of UTF-8 a second, through the call that returns a list; only ratios of one run mean
-anything.
+One thread. Every text is encoded by both and the ids are compared before anything is measured. Then
+they take turns, so that both meet the same state of the machine. "First" is the first pass of a
+tokenizer that was just made, with empty caches; "again" a later pass over the same text. The
+figures are medians, in MB of UTF-8 a second, through the call that returns a list; only ratios of
+one run mean anything.
 """
 
 from __future__ import annotations
@@ -37,7 +39,9 @@ Encode = Callable[[str], list[int]]
 
 @dataclass(frozen=True)
 class Library:
-    """A library under measurement: ``make`` gives a fresh tokenizer's encode, special tokens in the text being text."""
+    """A library under measurement: ``make`` gives a fresh tokenizer's encode, special tokens in the
+    text being text.
+    """
 
     name: str
     make: Callable[[], Encode]
@@ -52,7 +56,9 @@ class Speed:
 
 
 def libraries(source: Path, pattern: str | None, target: Path) -> list[Library]:
-    """The two that are compared: ours on a file made from the source, and the one whose ids are the right ones."""
+    """The two that are compared: ours on a file made from the source, and the one whose ids are the
+    right ones.
+    """
     model = convert(source, target, pattern=pattern).model
     ours = Library("tokexport", lambda: tokexport.load(target).encode_ordinary)
     if model.reference is Reference.TIKTOKEN:
@@ -66,11 +72,15 @@ def tiktoken_encode(source: Path, model: TokenizerModel) -> Encode:
     assert isinstance(pattern, str)
     special = {token.content: token.id for token in model.added_tokens}
     ranks = load_tiktoken_bpe(str(source))
-    return tiktoken.Encoding("it", pat_str=pattern, mergeable_ranks=ranks, special_tokens=special).encode_ordinary
+    return tiktoken.Encoding(
+        "it", pat_str=pattern, mergeable_ranks=ranks, special_tokens=special
+    ).encode_ordinary
 
 
 def tokenizers_encode(source: Path) -> Encode:
-    """tokenizers with the same file; special tokens in the text are text, and nothing is cut off or filled up."""
+    """tokenizers with the same file; special tokens in the text are text, and nothing is cut off or
+    filled up.
+    """
     path = source / "tokenizer.json" if source.is_dir() else source
     tokenizer = tokenizers.Tokenizer.from_file(str(path))
     tokenizer.encode_special_tokens = True
@@ -89,16 +99,22 @@ def measure(all_libraries: Sequence[Library], text: str, rounds: int) -> list[Sp
             pairs = list(zip(encoders, times, strict=True))
             for encode, record in pairs if turn % 2 else reversed(pairs):
                 record.append(timed(lambda encode=encode: encode(text)))
-    return [Speed(statistics.median(a), statistics.median(b)) for a, b in zip(first, again, strict=True)]
+    return [
+        Speed(statistics.median(a), statistics.median(b)) for a, b in zip(first, again, strict=True)
+    ]
 
 
-def measure_calls(all_libraries: Sequence[Library], texts: Sequence[str], rounds: int) -> list[float]:
+def measure_calls(
+    all_libraries: Sequence[Library], texts: Sequence[str], rounds: int
+) -> list[float]:
     """The median time of one call on a short text, in seconds, in turns."""
     encoders = [library.make() for library in all_libraries]
     times: list[list[float]] = [[] for _ in all_libraries]
     for _ in range(rounds + 1):
         for encode, record in zip(encoders, times, strict=True):
-            record.append(timed(lambda encode=encode: [encode(text) for text in texts]) / len(texts))
+            record.append(
+                timed(lambda encode=encode: [encode(text) for text in texts]) / len(texts)
+            )
     return [statistics.median(record[1:]) for record in times]
 
 
@@ -151,7 +167,10 @@ def report(source: Path, pattern: str | None, rounds: int) -> str:
         check(both, "short texts", texts)
         mine, other = measure_calls(both, texts, rounds)
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    short = f"A text of 300 bytes: {theirs} {other * 1e6:.1f} microseconds a call, tokexport {mine * 1e6:.1f}."
+    short = (
+        f"A text of 300 bytes: {theirs} {other * 1e6:.1f} microseconds a call, tokexport"
+        f" {mine * 1e6:.1f}."
+    )
     name = pattern or (source.resolve().parent.name if source.stem == "tokenizer" else source.stem)
     return f"{name}, MB/s:\n\n{table}\n\n{short}\n"
 
@@ -159,7 +178,9 @@ def report(source: Path, pattern: str | None, rounds: int) -> str:
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description="Measure encoding beside the reference library.")
-    parser.add_argument("source", nargs="?", type=Path, help="a tokenizer.json or ranks (default: cl100k_base)")
+    parser.add_argument(
+        "source", nargs="?", type=Path, help="a tokenizer.json or ranks (default: cl100k_base)"
+    )
     parser.add_argument("--pattern", help="for ranks: a known name")
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()

@@ -1,9 +1,11 @@
-"""The size of files, and what a C program pays to open one and encode a sentence; prints a table in Markdown.
+"""The size of files, and what a C program pays to open one and encode a sentence; prints a table in
+Markdown.
 
     python benchmarks/open.py                    the vocabularies that fixtures/fetch.py brings
     python benchmarks/open.py path/tokenizer.json ...
 
-Compiles open.c with the C runtime of this repository and runs it once a file. Needs Linux and a C compiler (`$CC`, or cc).
+Compiles open.c with the C runtime of this repository and runs it once a file. Needs Linux and a C
+compiler (`$CC`, or cc).
 """
 
 from __future__ import annotations
@@ -46,13 +48,17 @@ def compiled(folder: Path) -> Path:
     program = folder / "open"
     runtime = ROOT / "formats" / "tokexport"
     command = [os.environ.get("CC", "cc"), "-O2", "-std=c99", f"-I{runtime}", "-o", str(program)]
-    subprocess.run([*command, str(ROOT / "benchmarks" / "open.c"), str(runtime / "tokexport.c")], check=True)
+    subprocess.run(
+        [*command, str(ROOT / "benchmarks" / "open.c"), str(runtime / "tokexport.c")], check=True
+    )
     return program
 
 
 def cost(program: Path, path: Path) -> Cost:
     """Runs open.c on a file."""
-    output = subprocess.run([str(program), str(path)], check=True, capture_output=True, text=True).stdout
+    output = subprocess.run(
+        [str(program), str(path)], check=True, capture_output=True, text=True
+    ).stdout
     _, opening, _, private = map(int, output.split())
     return Cost(opening, private)
 
@@ -62,7 +68,9 @@ def row(program: Path, name: str, source: Path, pattern: str | None, folder: Pat
     whole = convert(source, folder / "whole.bin", pattern=pattern, force=True)
     decoding = convert(source, folder / "decode.bin", pattern=pattern, decode_only=True, force=True)
     paid = cost(program, whole.target)
-    sizes = [f"{(value or 0) / 1e6:.2f}" for value in (whole.source_size, whole.size, decoding.size)]
+    sizes = [
+        f"{(value or 0) / 1e6:.2f}" for value in (whole.source_size, whole.size, decoding.size)
+    ]
     costs = [f"{paid.opening / 1000:.1f}", f"{paid.private}"]
     return [name, f"{len(whole.model.tokens):,}", *sizes, *costs]
 
@@ -71,7 +79,9 @@ def report(sources: Sequence[tuple[str, Path, str | None]]) -> str:
     """The whole measurement, as Markdown."""
     with tempfile.TemporaryDirectory() as folder:
         program = compiled(Path(folder))
-        rows = [row(program, name, source, pattern, Path(folder)) for name, source, pattern in sources]
+        rows = [
+            row(program, name, source, pattern, Path(folder)) for name, source, pattern in sources
+        ]
     lines = [list(HEAD), ["---"] + ["---:"] * (len(HEAD) - 1), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
@@ -95,7 +105,9 @@ def fetched() -> list[tuple[str, Path, str | None]]:
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description="Measure sizes, opening and memory.")
-    parser.add_argument("sources", nargs="*", type=Path, help="a tokenizer.json or a directory with one")
+    parser.add_argument(
+        "sources", nargs="*", type=Path, help="a tokenizer.json or a directory with one"
+    )
     sources = parser.parse_args().sources
     print(report([(str(path), path, None) for path in sources] if sources else fetched()))
 

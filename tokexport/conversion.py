@@ -28,9 +28,11 @@ SELF_TEST_CASES = 32
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What a conversion did: sizes in bytes, the sections that were written, and what the reader had to say.
+    """What a conversion did: sizes in bytes, the sections that were written, and what the reader
+    had to say.
 
-    ``commit`` is the one that was read of a repository of the Hugging Face hub; None for other sources.
+    ``commit`` is the one that was read of a repository of the Hugging Face hub; None for other
+    sources.
     """
 
     target: Path
@@ -43,7 +45,9 @@ class Conversion:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about what differs from what the source says, and about what the self test leaves out."""
+        """Sentences about what differs from what the source says, and about what the self test
+        leaves out.
+        """
         return (*self.model.notes, *self.self_test_notes)
 
 
@@ -61,13 +65,15 @@ def convert(
 ) -> Conversion:
     """Converts a tokenizer to a tokexport file.
 
-    ``source`` is a file, a directory, a tokenizer object, or the name of a repository of the Hugging Face hub, of which ``revision``
-    is a branch, a tag or a commit.
-    ``pattern`` and ``special_tokens`` are for sources that do not hold them (tiktoken ranks): a known name, or a regular expression.
-    ``self_test`` asks the reference library for the ids of a few texts and puts them into the file.
+    ``source`` is a file, a directory, a tokenizer object, or the name of a repository of the
+    Hugging Face hub, of which ``revision`` is a branch, a tag or a commit. ``pattern`` and
+    ``special_tokens`` are for sources that do not hold them (tiktoken ranks): a known name, or a
+    regular expression. ``self_test`` asks the reference library for the ids of a few texts and puts
+    them into the file.
 
-    Raises UnsupportedError where the file could not be exact, SourceError for a broken source, and TokexportError for a target
-    that exists (unless ``force``), a library that is not installed, or a hub that cannot be reached. On any error the target is as it was.
+    Raises UnsupportedError where the file could not be exact, SourceError for a broken source, and
+    TokexportError for a target that exists (unless ``force``), a library that is not installed, or
+    a hub that cannot be reached. On any error the target is as it was.
 
     >>> import tempfile, tiktoken
     >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256}
@@ -79,7 +85,10 @@ def convert(
     """
     path = Path(target)
     if path.exists() and not force:
-        raise TokexportError(f"{path} exists already; choose another target, or overwrite it with --force (force=True)")
+        raise TokexportError(
+            f"{path} exists already; choose another target, or overwrite it with --force"
+            " (force=True)"
+        )
     local = local_source(source, revision)
     model = read(local, pattern=pattern, special_tokens=special_tokens)
     options = Options(decode_only=decode_only, scores=scores)
@@ -93,7 +102,9 @@ def convert(
         raise
     _replace(path, content)
     commit = local.name if isinstance(local, Path) and local is not source else None
-    return Conversion(path, len(content), _size(local), _section_sizes(content), model, commit, notes)
+    return Conversion(
+        path, len(content), _size(local), _section_sizes(content), model, commit, notes
+    )
 
 
 def _with_self_test(
@@ -104,11 +115,14 @@ def _with_self_test(
     special_tokens: Mapping[str, int] | None,
 ) -> tuple[Options, tuple[str, ...]]:
     from tokexport.sources.references import reference_for
-    from tokexport.verify.selftest import self_test
+    from tokexport.verification.selftest import self_test
 
     reference = reference_for(source, pattern=pattern, special_tokens=special_tokens)
     chosen = self_test(model, reference, SELF_TEST_CASES)
-    return replace(options, reference_version=reference.version, self_test=chosen.cases), chosen.notes
+    return (
+        replace(options, reference_version=reference.version, self_test=chosen.cases),
+        chosen.notes,
+    )
 
 
 def _replace(path: Path, content: bytes) -> None:
@@ -139,7 +153,11 @@ def _size(source: Source) -> int | None:
     if not isinstance(source, (str, os.PathLike)):
         return None
     path = Path(source)
-    return path.stat().st_size if path.is_file() else sum(part.stat().st_size for part in path.glob("tokenizer.json"))
+    return (
+        path.stat().st_size
+        if path.is_file()
+        else sum(part.stat().st_size for part in path.glob("tokenizer.json"))
+    )
 
 
 def _section_sizes(content: bytes) -> dict[str, int]:

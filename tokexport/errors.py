@@ -1,4 +1,6 @@
-"""The errors that tokexport raises; each message is a sentence that says where, what was found and what to do."""
+"""The errors that tokexport raises; each message is a sentence that says where, what was found and
+what to do.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +12,18 @@ class TokexportError(Exception):
 
 
 class SourceError(TokexportError):
-    """A source file is broken: not what its format says, or what the reference library itself refuses."""
+    """A source file is broken: not what its format says, or what the reference library itself
+    refuses.
+    """
 
 
 class UnsupportedError(TokexportError):
-    """A source file asks for something that cannot be exact in the file, so the conversion is refused.
+    """A source file asks for something that cannot be exact in the file, so the conversion is
+    refused.
 
-    ``path`` names the field (``pre_tokenizer.pretokenizers[0].pattern.Regex``), ``found`` is its value, ``supported`` says what could be.
-    ``file`` is the source that was read, once that is known.
+    ``path`` names the field (``pre_tokenizer.pretokenizers[0].pattern.Regex``), ``found`` is its
+    value, ``supported`` says what could be. ``file`` is the source that was read, once that is
+    known.
 
     >>> error = UnsupportedError("normalizer.type", '"Nmt"', "supported are null and NFC")
     >>> error.file = "model/tokenizer.json"
@@ -36,20 +42,28 @@ class UnsupportedError(TokexportError):
         if self.file is None:
             return super().__str__()
         # A refusal of the whole file has its name for a path.
-        where = self.file if self.path == os.path.basename(self.file) else f"{self.file}: {self.path}"
+        where = (
+            self.file if self.path == os.path.basename(self.file) else f"{self.file}: {self.path}"
+        )
         return f"{where}: {self.found} is not supported; {self.supported}"
 
 
 class NotBytesError(UnsupportedError):
-    """Something behind ByteLevel that cannot work on bytes: it has to see the characters of GPT-2's alphabet."""
+    """Something after ByteLevel that cannot work on bytes: it has to see the characters of GPT-2's
+    alphabet.
+    """
 
 
 class TextError(TokexportError, ValueError):
-    """A text that cannot be encoded: it is too long, or the model has no token for a part of it and none for what is unknown."""
+    """A text that cannot be encoded: it is too long, or the model has no token for a part of it and
+    none for what is unknown.
+    """
 
 
 class FormatError(TokexportError):
-    """A tokexport file is damaged, truncated, too new, or no tokexport file at all. ``code`` is the C runtime's error code."""
+    """A tokexport file is damaged, truncated, too new, or no tokexport file at all. ``code`` is the
+    C runtime's error code.
+    """
 
     def __init__(self, message: str, code: int = 0) -> None:
         super().__init__(message)

@@ -1,7 +1,7 @@
 """Token text made safe to show: what a terminal could obey becomes an escape.
 
-A vocabulary is other people's data. A token may hold an escape sequence that moves the cursor, a character that turns
-the line around, or half a character.
+A vocabulary is other people's data. A token may hold an escape sequence that moves the cursor, a
+character that turns the line around, or half a character.
 """
 
 from __future__ import annotations
@@ -14,23 +14,30 @@ _SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
 def escape(content: bytes) -> str:
     r"""Shows bytes as one line of printable text from which they can be had back.
 
-    Text stays text. A backslash is doubled; a byte that is not part of a UTF-8 character, or a control character of one
-    byte, is ``\xNN``; any other character that does not print is ``\uNNNN`` or ``\UNNNNNNNN``.
+    Text stays text. A backslash is doubled; a byte that is not part of a UTF-8 character, or a
+    control character of one byte, is ``\xNN``; any other character that does not print is
+    ``\uNNNN`` or ``\UNNNNNNNN``.
 
     >>> escape("naïve\n".encode() + b"\xf0\x9f")
     'naïve\\n\\xf0\\x9f'
     """
-    # "surrogateescape" turns each bad byte into one code point of U+DC80 .. U+DCFF, which no UTF-8 can hold.
-    return "".join(_escape_character(character) for character in content.decode("utf-8", "surrogateescape"))
+    # "surrogateescape" turns each bad byte into one code point of U+DC80 .. U+DCFF, which no UTF-8
+    # can hold.
+    return "".join(
+        _escape_character(character) for character in content.decode("utf-8", "surrogateescape")
+    )
 
 
 def visible(text: str) -> str:
-    r"""Shows a message as it is, but for characters that a terminal could obey; line ends and tabs stay.
+    r"""Shows a message as it is, but for characters that a terminal could obey; line ends and tabs
+    stay.
 
     >>> visible("red: \x1b[31m")
     'red: \\x1b[31m'
     """
-    return "".join(each if each.isprintable() or each in "\n\t" else _escape_character(each) for each in text)
+    return "".join(
+        each if each.isprintable() or each in "\n\t" else _escape_character(each) for each in text
+    )
 
 
 def _escape_character(character: str) -> str:

@@ -1,8 +1,8 @@
 """What a tokenizer *is*, whatever file it came from.
 
-A reader turns one source format into a :class:`TokenizerModel`; the compiler turns that into tables. Everything
-that decides an id is here and nothing else: a reader refuses (:class:`tokexport.errors.UnsupportedError`) what these classes cannot
-say.
+A reader turns one source format into a :class:`TokenizerModel`; the compiler turns that into
+tables. Everything that decides an id is here and nothing else: a reader refuses
+(:class:`tokexport.errors.UnsupportedError`) what these classes cannot say.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from enum import Enum
 
 
 class Behavior(Enum):
-    """What a split does with its matches; the names are those of ``tokenizers``' ``SplitDelimiterBehavior``."""
+    """What a split does with its matches; the names are those of ``tokenizers``'
+    ``SplitDelimiterBehavior``.
+    """
 
     ISOLATED = "Isolated"
     REMOVED = "Removed"
@@ -23,14 +25,18 @@ class Behavior(Enum):
 
 
 class Dialect(Enum):
-    """Whose regular expressions a pattern is written in: the engine decides what ``$``, ``\\s`` and ``(?i:`` mean."""
+    """Whose regular expressions a pattern is written in: the engine decides what ``$``, ``\\s`` and
+    ``(?i:`` mean.
+    """
 
     ONIGURUMA = "oniguruma"  # tokenizer.json, as `tokenizers` compiles it (Ruby syntax, UTF-8)
     FANCY_REGEX = "fancy-regex"  # tiktoken
 
 
 class CharacterTest(Enum):
-    """Predicates over one character that ``tokenizers`` calls directly, without a regular expression."""
+    """Predicates over one character that ``tokenizers`` calls directly, without a regular
+    expression.
+    """
 
     NUMERIC = "numeric"  # Digits: Rust's char::is_numeric
     PUNCTUATION = "punctuation"  # Punctuation, BertPreTokenizer
@@ -40,16 +46,18 @@ class CharacterTest(Enum):
 class CharacterRuns(Enum):
     """Runs of characters that ``tokenizers`` finds without a regular expression."""
 
-    SCRIPTS = "scripts"  # UnicodeScripts: a character of a script, then all of that script or of none
+    SCRIPTS = (
+        "scripts"  # UnicodeScripts: a character of a script, then all of that script or of none
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
     """One pre-tokenizer stage: cut each piece at the matches of a pattern.
 
-    ``pattern`` is the text of a regular expression in ``dialect``, a :class:`CharacterTest` that matches one character at a time, or
-    :class:`CharacterRuns`.
-    ``on_bytes``: the stage stands behind ByteLevel, so it sees one character a byte (GPT-2's byte alphabet), not the text.
+    ``pattern`` is the text of a regular expression in ``dialect``, a :class:`CharacterTest` that
+    matches one character at a time, or :class:`CharacterRuns`. ``on_bytes``: the stage stands
+    after ByteLevel, so it sees one character a byte (GPT-2's byte alphabet), not the text.
     ``path`` says where in the source the stage stands, for error messages.
     """
 
@@ -104,9 +112,10 @@ class NormalForm(Enum):
 class AddedToken:
     """A token that is found in the text before the model runs.
 
-    ``content`` is matched against the text, or, where ``normalized``, its normalized form against the normalized text; with ``verbatim``
-    too, ``content`` itself against the normalized text (SentencePiece's user-defined pieces).
-    ``id`` is the id that the reference emits, which is not always the one that the source declares.
+    ``content`` is matched against the text, or, where ``normalized``, its normalized form against
+    the normalized text; with ``verbatim`` too, ``content`` itself against the normalized text
+    (SentencePiece's user-defined pieces). ``id`` is the id that the reference emits, which is not
+    always the one that the source declares.
     """
 
     id: int
@@ -123,11 +132,13 @@ class CharacterMap(Enum):
     """A normalizer that looks at one character at a time, as ``tokenizers`` defines it."""
 
     LOWERCASE = "Lowercase"  # Rust's char::to_lowercase
-    STRIP_ACCENTS = "StripAccents"  # drops combining marks (general category M of the normal forms' Unicode)
+    STRIP_ACCENTS = (
+        "StripAccents"  # drops combining marks (general category M of the normal forms' Unicode)
+    )
     NMT = "Nmt"
     BERT_CLEAN = "clean_text"  # BertNormalizer: drops controls, makes white space U+0020
-    BERT_CHINESE = "handle_chinese_chars"  # BertNormalizer: U+0020 before and behind an ideograph
-    BERT_STRIP_ACCENTS = "strip_accents"  # BertNormalizer, behind NFD: drops nonspacing marks
+    BERT_CHINESE = "handle_chinese_chars"  # BertNormalizer: U+0020 before and after an ideograph
+    BERT_STRIP_ACCENTS = "strip_accents"  # BertNormalizer, after NFD: drops nonspacing marks
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +151,9 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class Replace:
-    """Replaces each match of ``pattern`` by ``content``. A ``literal`` pattern is text, any other a regular expression in ``dialect``."""
+    """Replaces each match of ``pattern`` by ``content``. A ``literal`` pattern is text, any other a
+    regular expression in ``dialect``.
+    """
 
     pattern: str
     content: str
@@ -153,8 +166,8 @@ class Replace:
 class Prepend:
     """Puts ``content`` before a text that is not empty.
 
-    ``unless_present``: not where the text starts with it already. ``only_first``: only before the text that is the very start of the
-    input (``prepend_scheme`` "first").
+    ``unless_present``: not where the text starts with it already. ``only_first``: only before the
+    text that is the very start of the input (``prepend_scheme`` "first").
     """
 
     content: str
@@ -164,7 +177,7 @@ class Prepend:
 
 @dataclass(frozen=True, slots=True)
 class Append:
-    """Puts ``content`` behind a text that is not empty."""
+    """Puts ``content`` after a text that is not empty."""
 
     content: str
 
@@ -173,11 +186,12 @@ class Append:
 class Charsmap:
     """SentencePiece's precompiled map of character sequences.
 
-    ``data``: u32 size of the trie, the trie (Darts units, u32), then strings that end in NUL; https://github.com/google/sentencepiece.
-    ``by_grapheme``: as ``tokenizers``' Precompiled looks up, a grapheme cluster of at most 5 bytes, else its characters; otherwise the
-    longest prefix at each place, as ``sentencepiece`` does. ``protected``: texts that stay as they are (user-defined symbols).
-    ``collapses``: U+0020 is dropped at the start of the text and behind another one, but not where one protected text or replacement has
-    both.
+    ``data``: u32 size of the trie, the trie (Darts units, u32), then strings that end in NUL;
+    https://github.com/google/sentencepiece. ``by_grapheme``: as ``tokenizers``' Precompiled looks
+    up, a grapheme cluster of at most 5 bytes, else its characters; otherwise the longest prefix at
+    each place, as ``sentencepiece`` does. ``protected``: texts that stay as they are (user-defined
+    symbols). ``collapses``: U+0020 is dropped at the start of the text and after another one, but
+    not where one protected text or replacement has both.
     """
 
     data: bytes
@@ -188,15 +202,18 @@ class Charsmap:
 
 @dataclass(frozen=True, slots=True)
 class SpellBytes:
-    """Each byte of the text's UTF-8 becomes a character of GPT-2's alphabet, and what stands behind this step sees those characters.
+    """Each byte of the text's UTF-8 becomes a character of GPT-2's alphabet, and what follows
+    this step sees those characters.
 
-    Mostly nothing has to see them: then the steps and the model work on the bytes (``on_bytes``, ``of_bytes``), which is the same and
-    faster.
+    Mostly nothing has to see them: then the steps and the model work on the bytes (``on_bytes``,
+    ``of_bytes``), which is the same and faster.
     """
 
 
 # What a normalizer does, step by step.
-NormalizerStep = NormalForm | CharacterMap | Strip | Replace | Prepend | Append | Charsmap | SpellBytes
+NormalizerStep = (
+    NormalForm | CharacterMap | Strip | Replace | Prepend | Append | Charsmap | SpellBytes
+)
 
 # What a pre-tokenizer does, step by step: each step works on every piece of the step before.
 PreTokenizerStep = Split | Replace | Prepend | SpellBytes
@@ -212,11 +229,13 @@ class TokenKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What an id decodes to: raw bytes, byte mapping undone. ``special``: left out by ``skip_special_tokens``.
+    """What an id decodes to: raw bytes, byte mapping undone. ``special``: left out by
+    ``skip_special_tokens``.
 
-    ``first``, ``last``: what it decodes to as the first or the last of the decoded ids, where that is other bytes; ``only``: as both at
-    once, where that is not what ``first`` and ``last`` already say. ``fallback``: its content is one byte, a part of a character that the
-    vocabulary lacks (see ``Decoding.byte_fallback``).
+    ``first``, ``last``: what it decodes to as the first or the last of the decoded ids, where that
+    is other bytes; ``only``: as both at once, where that is not what ``first`` and ``last`` already
+    say. ``fallback``: its content is one byte, a part of a character that the vocabulary lacks (see
+    ``Decoding.byte_fallback``).
     """
 
     content: bytes
@@ -244,9 +263,11 @@ class Token:
 class CharacterSymbols:
     """How a piece becomes the first symbols of BPE where they are characters, not bytes.
 
-    ``prefix`` stands before every character but the first, ``suffix`` behind the last (``continuing_subword_prefix``,
-    ``end_of_word_suffix``). ``byte_ids``: the token of each of the 256 bytes, ``None`` where there is none, for a character that is not in
-    the vocabulary (``byte_fallback``). ``of_bytes``: the characters are those of GPT-2's byte alphabet, that is, bytes (CLIP).
+    ``prefix`` stands before every character but the first, ``suffix`` after the last
+    (``continuing_subword_prefix``, ``end_of_word_suffix``). ``byte_ids``: the token of each of the
+    256 bytes, ``None`` where there is none, for a character that is not in the vocabulary
+    (``byte_fallback``). ``of_bytes``: the characters are those of GPT-2's byte alphabet, that is,
+    bytes (CLIP).
     """
 
     prefix: bytes = b""
@@ -259,14 +280,17 @@ class CharacterSymbols:
 class BytePairModel:
     """BPE, over bytes or, with ``characters``, over characters.
 
-    ``vocab`` maps what a token stands for in the text that the model sees to its id, for the tokens that the encoder can emit: raw bytes,
-    or UTF-8 as the source spells it (with U+2581, ``##`` or ``</w>``). ``merges`` lists ``(left, right, product)`` ids, in
-    the order of their rank; ``None`` says that any two neighbours whose joined bytes are in ``vocab`` merge, by ``ranks`` (id -> rank,
-    smaller first, equal ones from the left; SentencePiece) or else with the id as rank (tiktoken). ``whole_piece_first``: a piece that is
-    in ``vocab`` is that token, merges or not (tiktoken, ``ignore_merges``). A symbol that is not in ``vocab`` becomes ``unk_id`` (runs of
-    them one token where ``fuse_unk``), or nothing where that is ``None``; where ``unknown_stops`` it stops the reference, and so the
-    encoder. ``unused``: ids that take part in merges and are then taken
-    apart again (SentencePiece); one of a single character becomes the tokens of its bytes, or else is unknown.
+    ``vocab`` maps what a token stands for in the text that the model sees to its id, for the tokens
+    that the encoder can emit: raw bytes, or UTF-8 as the source spells it (with U+2581, ``##`` or
+    ``</w>``). ``merges`` lists ``(left, right, product)`` ids, in the order of their rank; ``None``
+    says that any two neighbours whose joined bytes are in ``vocab`` merge, by ``ranks`` (id ->
+    rank, smaller first, equal ones from the left; SentencePiece) or else with the id as rank
+    (tiktoken). ``whole_piece_first``: a piece that is in ``vocab`` is that token, merges or not
+    (tiktoken, ``ignore_merges``). A symbol that is not in ``vocab`` becomes ``unk_id`` (runs of
+    them one token where ``fuse_unk``), or nothing where that is ``None``; where ``unknown_stops``
+    it stops the reference, and so the encoder. ``unused``: ids that take part in merges and are
+    then taken apart again (SentencePiece); one of a single character becomes the tokens of its
+    bytes, or else is unknown.
     """
 
     vocab: Mapping[bytes, int]
@@ -284,11 +308,14 @@ class BytePairModel:
 class UnigramModel:
     """The segmentation with the largest sum of scores.
 
-    ``vocab`` maps UTF-8 to ids, ``scores`` gives the score of each of those ids, ``unk_score`` that of a character that no piece of one
-    character covers. Runs of unknown characters are one ``unk_id``, or the tokens of their bytes (``byte_ids``). ``single_precision``: sums
-    are rounded to 32 bits at each step, and reset where they grow large, as ``sentencepiece`` does; otherwise to 64, as ``tokenizers``
-    does, which also looks the text of a run up in the vocabulary. ``None`` as ``unk_id``: the reference stops at an unknown character, and
-    so does the encoder. ``on_bytes``: the model sees GPT-2's alphabet, so that a character is a byte and ``vocab`` holds raw bytes.
+    ``vocab`` maps UTF-8 to ids, ``scores`` gives the score of each of those ids, ``unk_score`` that
+    of a character that no piece of one character covers. Runs of unknown characters are one
+    ``unk_id``, or the tokens of their bytes (``byte_ids``). ``single_precision``: sums are rounded
+    to 32 bits at each step, and reset where they grow large, as ``sentencepiece`` does; otherwise
+    to 64, as ``tokenizers`` does, which also looks the text of a run up in the vocabulary. ``None``
+    as ``unk_id``: the reference stops at an unknown character, and so does the encoder.
+    ``on_bytes``: the model sees GPT-2's alphabet, so that a character is a byte and ``vocab`` holds
+    raw bytes.
     """
 
     vocab: Mapping[bytes, int]
@@ -302,10 +329,12 @@ class UnigramModel:
 
 @dataclass(frozen=True, slots=True)
 class WordPieceModel:
-    """The longest piece first; behind the start of a word a piece is looked up with ``prefix`` before it.
+    """The longest piece first; after the start of a word a piece is looked up with ``prefix``
+    before it.
 
-    A word of more than ``max_characters`` characters, or one that does not come out even, is ``unk_id``; ``None``: the reference stops
-    there, and so does the encoder. ``on_bytes``: the model sees GPT-2's alphabet, so that a character is a byte.
+    A word of more than ``max_characters`` characters, or one that does not come out even, is
+    ``unk_id``; ``None``: the reference stops there, and so does the encoder. ``on_bytes``: the
+    model sees GPT-2's alphabet, so that a character is a byte.
     """
 
     vocab: Mapping[bytes, int]
@@ -317,7 +346,8 @@ class WordPieceModel:
 
 @dataclass(frozen=True, slots=True)
 class WordLevelModel:
-    """A piece is a token or ``unk_id``; ``None``: the reference stops at an unknown piece, and so does the encoder.
+    """A piece is a token or ``unk_id``; ``None``: the reference stops at an unknown piece, and so
+    does the encoder.
 
     ``fuse_unk``: neighbouring unknown pieces are one ``unk_id`` (SentencePiece).
     """
@@ -329,7 +359,9 @@ class WordLevelModel:
 
 @dataclass(frozen=True, slots=True)
 class GreedyModel:
-    """The longest token at each place, over raw bytes (RWKV). A byte with which no token begins is ``unk_id``, or the encoder stops."""
+    """The longest token at each place, over raw bytes (RWKV). A byte with which no token begins is
+    ``unk_id``, or the encoder stops.
+    """
 
     vocab: Mapping[bytes, int]
     unk_id: int | None = None
@@ -348,14 +380,18 @@ class FirstIs(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Replacing:
-    """Pairs of a text, not empty, and what replaces it: the longest at each place of the whole decoded text, from its start on."""
+    """Pairs of a text, not empty, and what replaces it: the longest at each place of the whole
+    decoded text, from its start on.
+    """
 
     rules: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Trimmed:
-    """Up to ``count`` of a character are dropped at the start of the whole decoded text, or ``at_end``."""
+    """Up to ``count`` of a character are dropped at the start of the whole decoded text, or
+    ``at_end``.
+    """
 
     character: str
     count: int
@@ -371,7 +407,9 @@ class Prefixed:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """``prefix`` is dropped at the start of the text of a run; before one that does not begin so stands ``otherwise``."""
+    """``prefix`` is dropped at the start of the text of a run; before one that does not begin so
+    stands ``otherwise``.
+    """
 
     prefix: str
     otherwise: str
@@ -391,7 +429,9 @@ class Matching:
 
 @dataclass(frozen=True, slots=True)
 class ByteName:
-    """A text that is nothing but the name of a byte, like ``<0x41>``, is that byte; U+FFFD where that is no character."""
+    """A text that is nothing but the name of a byte, like ``<0x41>``, is that byte; U+FFFD where
+    that is no character.
+    """
 
 
 TextEdit = Replacing | Matching | Trimmed | Prefixed | ByteName
@@ -402,8 +442,8 @@ RunEdit = TextEdit | Begun
 class RunEdits:
     """What is done to the text of each run of ``fallback`` tokens by itself, one after the other.
 
-    Each U+FFFD of a run that is no text is a text of its own. ``first``: what is done to the one that begins the whole text, before which
-    there is no id; ``others``: to all others.
+    Each U+FFFD of a run that is no text is a text of its own. ``first``: what is done to the one
+    that begins the whole text, before which there is no id; ``others``: to all others.
     """
 
     first: tuple[RunEdit, ...]
@@ -414,12 +454,14 @@ class RunEdits:
 class Decoding:
     """What decoding does besides joining what tokens stand for (``Token.forms``).
 
-    ``byte_fallback``: a run of ``fallback`` tokens that is not UTF-8 as a whole gives one U+FFFD for each of its bytes; with
-    ``fallback_by_character`` whole characters in it stay, and each other byte is one U+FFFD (SentencePiece). ``strip_left``,
-    ``strip_right``: up to so many of a character are dropped at the start and the end of the whole text. ``repeats_once``: neighbouring
-    equal ids decode once (CTC). ``edits``: what is done to the whole text, one after the other, where that is more than dropping a
-    character at its ends; nothing is dropped by ``strip_left`` and ``strip_right`` then. ``runs``: what is done to the text of runs before
-    that; such a decoding has ``byte_fallback`` and of the others only ``edits``.
+    ``byte_fallback``: a run of ``fallback`` tokens that is not UTF-8 as a whole gives one U+FFFD
+    for each of its bytes; with ``fallback_by_character`` whole characters in it stay, and each
+    other byte is one U+FFFD (SentencePiece). ``strip_left``, ``strip_right``: up to so many of a
+    character are dropped at the start and the end of the whole text. ``repeats_once``: neighbouring
+    equal ids decode once (CTC). ``edits``: what is done to the whole text, one after the other,
+    where that is more than dropping a character at its ends; nothing is dropped by ``strip_left``
+    and ``strip_right`` then. ``runs``: what is done to the text of runs before that; such a
+    decoding has ``byte_fallback`` and of the others only ``edits``.
     """
 
     byte_fallback: bool = False
@@ -434,7 +476,9 @@ class Decoding:
 
 @dataclass(frozen=True, slots=True)
 class TemplatePiece:
-    """One part of a post-processor's template: a text ("A" or "B") or an id, with its segment (type) id."""
+    """One part of a post-processor's template: a text ("A" or "B") or an id, with its segment
+    (type) id.
+    """
 
     sequence: str | None = None
     id: int | None = None
@@ -443,19 +487,25 @@ class TemplatePiece:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """What the post-processor puts around one text and around a pair; by default it is the texts alone."""
+    """What the post-processor puts around one text and around a pair; by default it is the texts
+    alone.
+    """
 
     single: tuple[TemplatePiece, ...] = (TemplatePiece(sequence="A"),)
-    pair: tuple[TemplatePiece, ...] = (TemplatePiece(sequence="A"), TemplatePiece(sequence="B", type_id=1))
+    pair: tuple[TemplatePiece, ...] = (
+        TemplatePiece(sequence="A"),
+        TemplatePiece(sequence="B", type_id=1),
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Trimming:
-    """What the post-processor takes off the span of a token whose name begins or ends with white space.
+    """What the post-processor takes off the span of a token whose name begins or ends with white
+    space.
 
-    ``passes``: one for each processor that trims, in order; ``True`` where it leaves one space at the start of a text
-    (``add_prefix_space``). A name has as much white space at its start and end as ``Token.content`` has U+0020 there;
-    ``exceptions`` gives both numbers for the other ids.
+    ``passes``: one for each processor that trims, in order; ``True`` where it leaves one space at
+    the start of a text (``add_prefix_space``). A name has as much white space at its start and end
+    as ``Token.content`` has U+0020 there; ``exceptions`` gives both numbers for the other ids.
     """
 
     passes: tuple[bool, ...] = ()
@@ -464,10 +514,12 @@ class Trimming:
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """How ``sentencepiece`` says what a normalized text stems from: it goes through the text once, rule by rule.
+    """How ``sentencepiece`` says what a normalized text stems from: it goes through the text once,
+    rule by rule.
 
-    ``prefix``, ``suffix``: a space is put before or behind the text. ``collapses``: spaces at both ends, and behind a space, are dropped.
-    ``protected``: texts that are taken together (user-defined pieces).
+    ``prefix``, ``suffix``: a space is put before or after the text. ``collapses``: spaces at both
+    ends, and after a space, are dropped. ``protected``: texts that are taken together
+    (user-defined pieces).
     """
 
     prefix: bool = False
@@ -493,12 +545,16 @@ class Reference(Enum):
     TOKENIZERS = "tokenizers"
     TIKTOKEN = "tiktoken"
     SENTENCEPIECE = "sentencepiece"
-    RWKV = "rwkv"  # the published algorithm, greedy longest match, run by tokexport.sources.references
+    RWKV = (
+        "rwkv"  # the published algorithm, greedy longest match, run by tokexport.sources.references
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Where a model came from: the kind of source, and the SHA-256 of each file that was read, by its base name."""
+    """Where a model came from: the kind of source, and the SHA-256 of each file that was read, by
+    its base name.
+    """
 
     source: str
     sha256: Mapping[str, str] = field(default_factory=dict)
@@ -508,10 +564,12 @@ class Provenance:
 class TokenizerModel:
     """A tokenizer, whole.
 
-    ``tokens[id]`` is ``None`` for a hole in the id space. ``notes`` are sentences for the person who converts: what differs from
-    what the source says, and what the reference does about it. ``trimming`` is ``None`` where the reference's offsets cannot be told;
-    ``alignment`` where they are found step by step, as ``tokenizers`` does it. ``search_anew``: behind each added token the next one is
-    looked for as if the text began there, and words have other characters, as in ``tokenizers`` from 1.0 on.
+    ``tokens[id]`` is ``None`` for a hole in the id space. ``notes`` are sentences for the person
+    who converts: what differs from what the source says, and what the reference does about it.
+    ``trimming`` is ``None`` where the reference's offsets cannot be told; ``alignment`` where they
+    are found step by step, as ``tokenizers`` does it. ``search_anew``: after each added token the
+    next one is looked for as if the text began there, and words have other characters, as in
+    ``tokenizers`` from 1.0 on.
     """
 
     tokens: tuple[Token | None, ...]
@@ -533,7 +591,9 @@ class TokenizerModel:
 
 @dataclass(frozen=True, slots=True)
 class SelfTestCase:
-    """A text and the ids that the reference gives for it. ``special``: special tokens in the text are ids."""
+    """A text and the ids that the reference gives for it. ``special``: special tokens in the text
+    are ids.
+    """
 
     text: str
     ids: tuple[int, ...]

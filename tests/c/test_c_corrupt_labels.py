@@ -1,4 +1,6 @@
-"""Stages with damaged label tables are refused at opening, by the core as by the reader of the document."""
+"""Stages with damaged label tables are refused at opening, by the core as by the reader of the
+document.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,17 @@ from c_harness import COMPILERS, SANITIZED, Builder, Library, run
 from construct import Array
 from repository import SLOW
 
-from tokexport.file.layout import LABEL, NONE, Header, HeaderFlag, Section, SplitsHeader, Stage, StageFlag, Tag
+from tokexport.file.layout import (
+    LABEL,
+    NONE,
+    Header,
+    HeaderFlag,
+    Section,
+    SplitsHeader,
+    Stage,
+    StageFlag,
+    Tag,
+)
 from tokexport.file.write import assemble
 
 OK, SPLITS = 0, -34
@@ -34,7 +46,9 @@ def sections() -> tuple[Header, dict[bytes, bytes]]:
 
 
 def last_stage(splits: bytes) -> tuple[int, Any]:
-    """Where the descriptor of the last stage stands, which has two label tables, the last of all tables; and its fields."""
+    """Where the descriptor of the last stage stands, which has two label tables, the last of all
+    tables; and its fields.
+    """
     count = SplitsHeader.parse(splits).stage_count
     at = SplitsHeader.sizeof() + Stage.sizeof() * (count - 1)
     return at, Stage.parse(splits[at:])
@@ -53,7 +67,9 @@ def with_splits(splits: bytes) -> bytes:
 
 
 def with_fields(room: int = 0, **fields: int) -> bytes:
-    """Other values in the last stage, and room behind its last table, so that what is read there is good."""
+    """Other values in the last stage, and room after its last table, so that what is read there is
+    good.
+    """
     _, contents = sections()
     at, stage = last_stage(contents[Tag.SPLITS])
     changed = Stage.build({**stage, **fields})
@@ -95,7 +111,9 @@ def test_the_numbers_of_classes_and_states_have_bounds(library: Library) -> None
         assert opened(library, with_fields(room=1 << 20, **{field: most + 1})) == SPLITS
 
 
-def test_the_second_table_has_both_numbers_or_none_and_lies_within_the_section(library: Library) -> None:
+def test_the_second_table_has_both_numbers_or_none_and_lies_within_the_section(
+    library: Library,
+) -> None:
     for field in ("second_label_class_count", "second_label_state_count"):
         assert opened(library, with_fields(**{field: 0})) == SPLITS
     _, stage = last_stage(sections()[1][Tag.SPLITS])
@@ -106,7 +124,9 @@ def test_the_second_table_has_both_numbers_or_none_and_lies_within_the_section(l
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_every_label_and_every_state_of_both_tables_is_looked_at(library: Library, table: str) -> None:
+def test_every_label_and_every_state_of_both_tables_is_looked_at(
+    library: Library, table: str
+) -> None:
     _, contents = sections()
     _, stage = last_stage(contents[Tag.SPLITS])
     states = stage[f"{table}_state_count"]
@@ -123,12 +143,25 @@ def test_doubled_symbols_need_a_label_table_with_as_many_classes_again(library: 
     _, stage = last_stage(contents[Tag.SPLITS])
     doubles = stage.flags | StageFlag.DOUBLES
     states, classes = stage.label_state_count, stage.label_class_count
-    # The tables behind the first one move; zeros are good entries of each.
-    room = 4 * states * (classes + 2) + 4 * stage.second_label_state_count * stage.second_label_class_count
-    assert opened(library, with_fields(room=room, flags=doubles, label_class_count=2 * classes)) == OK
-    assert opened(library, with_fields(room=room, flags=doubles, label_class_count=2 * classes + 1)) == SPLITS
-    assert opened(library, with_fields(room=room, flags=doubles, label_class_count=2 * (classes - 1))) == SPLITS
-    none = dict.fromkeys([f"{table}_{count}_count" for table in TABLES for count in ("class", "state")], 0)
+    # The tables after the first one move; zeros are good entries of each.
+    room = (
+        4 * states * (classes + 2)
+        + 4 * stage.second_label_state_count * stage.second_label_class_count
+    )
+    assert (
+        opened(library, with_fields(room=room, flags=doubles, label_class_count=2 * classes)) == OK
+    )
+    assert (
+        opened(library, with_fields(room=room, flags=doubles, label_class_count=2 * classes + 1))
+        == SPLITS
+    )
+    assert (
+        opened(library, with_fields(room=room, flags=doubles, label_class_count=2 * (classes - 1)))
+        == SPLITS
+    )
+    none = dict.fromkeys(
+        [f"{table}_{count}_count" for table in TABLES for count in ("class", "state")], 0
+    )
     assert opened(library, with_fields(flags=StageFlag.DOUBLES, **none)) == SPLITS
 
 
@@ -138,9 +171,19 @@ def test_a_stage_with_a_program_has_no_operations(library: Library, field: str) 
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
-def test_no_byte_of_the_stages_makes_it_touch_what_is_not_its_own(compiler: str, build: Builder) -> None:
+def test_no_byte_of_the_stages_makes_it_touch_what_is_not_its_own(
+    compiler: str, build: Builder
+) -> None:
     program = build(compiler, "damaged_section", *SANITIZED)
     texts = ["1233 22333 13321", "abxb abbxb xbx", "\u00e9bxbbxabx b\u0661bxbxb"]
-    answer = run([str(program), str(golden_files.FOLDER / "look-behind.bin"), "SPLT", "1" if SLOW else "5", *texts])
+    answer = run(
+        [
+            str(program),
+            str(golden_files.FOLDER / "look-behind.bin"),
+            "SPLT",
+            "1" if SLOW else "5",
+            *texts,
+        ]
+    )
     refused, _ = map(int, answer.split())
     assert refused > 0

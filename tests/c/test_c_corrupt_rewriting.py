@@ -1,4 +1,6 @@
-"""Damaged operations of NORM: MAP, REPLACE and CHARSMAP are refused at opening or give TKX_E_CORRUPT when they are met."""
+"""Damaged operations of NORM: MAP, REPLACE and CHARSMAP are refused at opening or give
+TKX_E_CORRUPT when they are met.
+"""
 
 from __future__ import annotations
 
@@ -59,8 +61,12 @@ def test_levels_of_a_map_that_point_outside(library: Library, part: str) -> None
     assert library.encode(b"ascii needs no levels")[0] == OK
 
 
-@pytest.mark.parametrize(("offset", "form", "number"), [(0, "I", 0xFFFFFF00), (0, "I", 4241), (4, "H", 0xFFFF)])
-def test_entries_of_a_map_that_point_out_of_its_text(library: Library, offset: int, form: str, number: int) -> None:
+@pytest.mark.parametrize(
+    ("offset", "form", "number"), [(0, "I", 0xFFFFFF00), (0, "I", 4241), (4, "H", 0xFFFF)]
+)
+def test_entries_of_a_map_that_point_out_of_its_text(
+    library: Library, offset: int, form: str, number: int
+) -> None:
     start, count = map_parts()["entries"]
     changes = [(b"NORM", start + 8 * index + offset, form, number) for index in range(1, count)]
     assert library.open(patched("rewriting", *changes)) == OK
@@ -79,10 +85,19 @@ def test_a_map_to_the_letters_of_what_is_no_hangul_syllable(library: Library) ->
     assert library.encode("\u00c0".encode())[0] == CORRUPT
 
 
-@pytest.mark.parametrize(("op", "offset"), [(0, 0), (0, 4), (0, 8), (0, 12), (0, 16), (1, 0), (1, 4), (1, 8), (1, 12)])
-def test_tables_of_another_size_than_their_counts_say(library: Library, op: int, offset: int) -> None:
+@pytest.mark.parametrize(
+    ("op", "offset"), [(0, 0), (0, 4), (0, 8), (0, 12), (0, 16), (1, 0), (1, 4), (1, 8), (1, 12)]
+)
+def test_tables_of_another_size_than_their_counts_say(
+    library: Library, op: int, offset: int
+) -> None:
     at = table_of("rewriting", op) + offset
-    assert library.open(patched("rewriting", (b"NORM", at, "I", numbers("rewriting", b"NORM", at, 1)[0] + 1))) == SPLITS
+    assert (
+        library.open(
+            patched("rewriting", (b"NORM", at, "I", numbers("rewriting", b"NORM", at, 1)[0] + 1))
+        )
+        == SPLITS
+    )
 
 
 @pytest.mark.parametrize(
@@ -98,7 +113,9 @@ def test_tables_of_another_size_than_their_counts_say(library: Library, op: int,
         (28, "I", 1),
     ],
 )
-def test_a_program_to_replace_with_that_is_none(library: Library, offset: int, form: str, number: int) -> None:
+def test_a_program_to_replace_with_that_is_none(
+    library: Library, offset: int, form: str, number: int
+) -> None:
     at = table_of("rewriting", 2)
     assert library.open(patched("rewriting", (b"NORM", at + offset, form, number))) == SPLITS
 
@@ -116,7 +133,9 @@ def test_content_that_is_not_utf8(library: Library) -> None:
 
 
 def charsmap_parts() -> tuple[int, int, int, int, int]:
-    """Of the sequences of ``sequences``: where units, nodes, edges and text begin in NORM, and the size of the text."""
+    """Of the sequences of ``sequences``: where units, nodes, edges and text begin in NORM, and the
+    size of the text.
+    """
     at = table_of("sequences", 0)
     units, nodes, edges, program, text = numbers("sequences", b"NORM", at, 5)
     first_node = at + CHARSMAP_HEADER + 4 * units
@@ -135,7 +154,12 @@ def test_damaged_sequences_that_drop_spaces(library: Library) -> None:
     collapse = (b"NORM", 16 + 1, "B", COLLAPSE)
     assert library.open(patched("sequences", collapse)) == OK
     assert library.encode(TEXT.encode())[0] == OK
-    assert library.open(patched("sequences", collapse, *((b"NORM", start + i, "B", 0xFF) for i in range(size)))) == OK
+    assert (
+        library.open(
+            patched("sequences", collapse, *((b"NORM", start + i, "B", 0xFF) for i in range(size)))
+        )
+        == OK
+    )
     assert library.encode(b"aa")[0] == CORRUPT
     assert library.encode(b"plin")[0] == OK
 
@@ -150,7 +174,9 @@ def test_replacements_that_are_not_utf8(library: Library) -> None:
 def test_replacements_that_lie_outside(library: Library) -> None:
     units, first_node, *_ = charsmap_parts()
     values = numbers("sequences", b"NORM", units, (first_node - units) // 4)
-    changes = [(b"NORM", units + 4 * i, "I", 0xFFFFFFFF) for i, value in enumerate(values) if value >> 31]
+    changes = [
+        (b"NORM", units + 4 * i, "I", 0xFFFFFFFF) for i, value in enumerate(values) if value >> 31
+    ]
     assert changes
     assert library.open(patched("sequences", *changes)) == OK
     assert library.encode(b"aa")[0] == CORRUPT
@@ -163,7 +189,10 @@ def test_a_sequence_that_ends_inside_a_character(library: Library) -> None:
     place = offset[0] ^ 0xC3
     assert values[place] & 0x800000FF == 0xC3
     child = place ^ offset[place]
-    changes = [(b"NORM", units + 4 * place, "I", values[place] | 0x100), (b"NORM", units + 4 * child, "I", 0x80000000)]
+    changes = [
+        (b"NORM", units + 4 * place, "I", values[place] | 0x100),
+        (b"NORM", units + 4 * child, "I", 0x80000000),
+    ]
     assert library.open(patched("sequences", *changes)) == OK
     assert library.encode("\u00e8".encode())[0] == CORRUPT
 
@@ -175,7 +204,9 @@ def test_protected_texts_whose_trie_points_outside(library: Library, what: str) 
     values = numbers("sequences", b"NORM", first_edge, edges)
     changes = {
         "first edge": [(b"NORM", first_node + 8, "I", edges + 1)],
-        "child": [(b"NORM", first_edge + 4 * i, "I", value | 0xFFFFFF) for i, value in enumerate(values)],
+        "child": [
+            (b"NORM", first_edge + 4 * i, "I", value | 0xFFFFFF) for i, value in enumerate(values)
+        ],
     }
     assert library.open(patched("sequences", *changes[what])) == OK
     assert library.encode(b"<a>")[0] == CORRUPT
@@ -183,13 +214,23 @@ def test_protected_texts_whose_trie_points_outside(library: Library, what: str) 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize(
-    ("name", "step"), [("sequences", 1), ("rewriting", 31)] if SLOW else [("sequences", 5), ("rewriting", 31)]
+    ("name", "step"),
+    [("sequences", 1), ("rewriting", 31)] if SLOW else [("sequences", 5), ("rewriting", 31)],
 )
 def test_no_byte_of_the_operations_makes_it_touch_what_is_not_its_own(
     compiler: str, name: str, step: int, build: Builder
 ) -> None:
     program = build(compiler, "damaged_section", *SANITIZED)
-    answer = run([str(program), str(golden_files.FOLDER / f"{name}.bin"), "NORM", str(step), TEXT, "aa<a>\u00e9"])
+    answer = run(
+        [
+            str(program),
+            str(golden_files.FOLDER / f"{name}.bin"),
+            "NORM",
+            str(step),
+            TEXT,
+            "aa<a>\u00e9",
+        ]
+    )
     refused, corrupt = map(int, answer.split())
     assert refused > 0
     assert corrupt > 0

@@ -1,4 +1,6 @@
-"""Tables that are too large to check at opening: a value out of its range is TKX_E_CORRUPT when it is met, never anything else."""
+"""Tables that are too large to check at opening: a value out of its range is TKX_E_CORRUPT when it
+is met, never anything else.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,9 @@ def test_a_merge_with_a_product_that_does_not_exist(library: Library) -> None:
     assert library.encode(b"ab" * 100)[0] == CORRUPT  # the way of long pieces
 
 
-@pytest.mark.parametrize(("offset", "function", "arguments"), [(0, "tkx_special_id", (0,)), (20, "tkx_stop_id", (0,))])
+@pytest.mark.parametrize(
+    ("offset", "function", "arguments"), [(0, "tkx_special_id", (0,)), (20, "tkx_stop_id", (0,))]
+)
 def test_a_role_with_an_id_that_does_not_exist(
     library: Library, offset: int, function: str, arguments: tuple[int, ...]
 ) -> None:
@@ -99,7 +103,9 @@ def test_a_trie_that_points_outside(library: Library, what: str) -> None:
             if numbers("added", b"ADDT", first_node + 8 * node + 4, 1) != [0xFFFFFFFF]
         ],
         "first edge": [(b"ADDT", first_node + 8, "I", edges + 1)],
-        "child": [(b"ADDT", first_edge + 4 * edge, "I", values[edge] | 0xFFFFFF) for edge in range(edges)],
+        "child": [
+            (b"ADDT", first_edge + 4 * edge, "I", values[edge] | 0xFFFFFF) for edge in range(edges)
+        ],
     }
     assert library.open(patched("added", *changes[what])) == OK
     assert library.encode(b"a<s>b")[0] == CORRUPT
@@ -143,7 +149,12 @@ def normalizer_parts() -> dict[str, tuple[int, int]]:
 @pytest.mark.parametrize("part", ["top", "middle", "leaves"])
 def test_normalizer_levels_that_point_outside(library: Library, part: str) -> None:
     start, count = normalizer_parts()[part]
-    assert library.open(patched("normalized", *((b"NORM", start + 2 * i, "H", 0xFFFF) for i in range(count)))) == OK
+    assert (
+        library.open(
+            patched("normalized", *((b"NORM", start + 2 * i, "H", 0xFFFF) for i in range(count)))
+        )
+        == OK
+    )
     assert library.encode("e\u0301".encode())[0] == CORRUPT
     assert library.encode(b"ascii needs no table")[0] == OK
 
@@ -175,7 +186,9 @@ def test_a_self_test_that_points_outside(library: Library, offset: int) -> None:
 def test_a_self_test_whose_text_is_not_utf8(library: Library) -> None:
     cases, ids, size = numbers("added", b"TEST", 0, 3)
     text = 16 + 20 * cases + 4 * ids
-    assert library.open(patched("added", *((b"TEST", text + i, "B", 0xFF) for i in range(size)))) == OK
+    assert (
+        library.open(patched("added", *((b"TEST", text + i, "B", 0xFF) for i in range(size)))) == OK
+    )
     assert library.self_test() == (CORRUPT, 0)
 
 
@@ -192,7 +205,9 @@ def test_a_self_test_whose_text_is_not_utf8(library: Library) -> None:
         (31, 1),
     ],
 )
-def test_a_decoder_with_rules_that_do_not_go_together(library: Library, offset: int, number: int) -> None:
+def test_a_decoder_with_rules_that_do_not_go_together(
+    library: Library, offset: int, number: int
+) -> None:
     form = "B" if offset == 31 else "I"
     assert library.open(patched("decode-first", (b"DECO", offset, form, number))) == OK
     expected = OK if (offset, number) == (4, 1) else CORRUPT
@@ -238,7 +253,9 @@ def test_a_decoder_without_edits_has_neither_classes_nor_text_for_them(library: 
 
 @pytest.mark.parametrize("character", [0xD800, 0xDFFF, 0x110000, 0xFFFFFFFF])
 @pytest.mark.parametrize(("count", "place"), [(4, 12), (8, 16)])
-def test_a_decoder_that_strips_what_is_no_character(library: Library, count: int, place: int, character: int) -> None:
+def test_a_decoder_that_strips_what_is_no_character(
+    library: Library, count: int, place: int, character: int
+) -> None:
     changes = ((b"DECO", count, "I", 1), (b"DECO", place, "I", character))
     assert library.open(patched("decode-first", *changes)) == OK
     assert library.decode(3) == CORRUPT
@@ -252,11 +269,13 @@ def test_a_decoder_that_strips_what_is_no_character(library: Library, count: int
         (1, 0, 2 << 7),  # FIRST_MORE of what lies before BYTS
         (0, 0, 1 << 9),  # LAST_SKIP of more than there is
         (1, 1, 1 << 5 | 1 << 9),  # both of one byte
-        (0, "all", 1 << 11),  # FORMS behind the end
+        (0, "all", 1 << 11),  # FORMS after the end
         (0, "all but 5", 1 << 11),
     ],
 )
-def test_a_form_of_a_token_out_of_its_range(library: Library, offset: int, length: int | str, flags: int) -> None:
+def test_a_form_of_a_token_out_of_its_range(
+    library: Library, offset: int, length: int | str, flags: int
+) -> None:
     size = section_size("decode-first", b"BYTS")
     count = length if isinstance(length, int) else size - 5 * (length == "all but 5")
     changes = ((b"RECS", 0, "I", offset), (b"RECS", 4, "H", count), (b"RECS", 6, "H", 1 | flags))
@@ -295,24 +314,35 @@ def character_parts(name: str) -> dict[str, tuple[int, int]]:
 
 @pytest.mark.parametrize("name", ["byte-fallback", "affixes"])
 @pytest.mark.parametrize(
-    ("part", "form", "number"), [("top", "H", 0xFFFF), ("middle", "H", 0xFFFF), ("leaves", "I", 9999)]
+    ("part", "form", "number"),
+    [("top", "H", 0xFFFF), ("middle", "H", 0xFFFF), ("leaves", "I", 9999)],
 )
 def test_a_table_of_characters_that_points_outside(
     library: Library, name: str, part: str, form: str, number: int
 ) -> None:
     start, count = character_parts(name)[part]
     size = struct.calcsize(form)
-    assert library.open(patched(name, *((b"CHRS", start + size * i, form, number) for i in range(count)))) == OK
+    assert (
+        library.open(
+            patched(name, *((b"CHRS", start + size * i, form, number) for i in range(count)))
+        )
+        == OK
+    )
     assert library.encode(b"cbb xy")[0] == CORRUPT
     assert library.encode(b"xy" * 100)[0] == CORRUPT  # the way of long pieces
 
 
-@pytest.mark.parametrize(("part", "form", "number"), [("top", "H", 1), ("middle", "H", 3), ("leaves", "I", 0xFFFFFFFE)])
+@pytest.mark.parametrize(
+    ("part", "form", "number"), [("top", "H", 1), ("middle", "H", 3), ("leaves", "I", 0xFFFFFFFE)]
+)
 def test_a_table_of_characters_is_looked_at_before_a_text_is_cut(
     library: Library, part: str, form: str, number: int
 ) -> None:
     start, count = character_parts("byte-fallback")[part]
-    bound = {"top": numbers("byte-fallback", b"CHRS", 8, 1)[0], "middle": numbers("byte-fallback", b"CHRS", 12, 1)[0]}
+    bound = {
+        "top": numbers("byte-fallback", b"CHRS", 8, 1)[0],
+        "middle": numbers("byte-fallback", b"CHRS", 12, 1)[0],
+    }
     number = bound.get(part, number)
     size = struct.calcsize(form)
     changes = [(b"CHRS", start + size * i, form, number) for i in range(count)]
@@ -333,7 +363,12 @@ def test_a_byte_of_an_unknown_character_with_an_id_that_does_not_exist(library: 
 
 def test_a_key_that_points_out_of_the_bytes(library: Library) -> None:
     ids = section_size("byte-suffix", b"KEYS") // 8
-    assert library.open(patched("byte-suffix", *((b"KEYS", 8 * i, "I", 0xFFFFFFF0) for i in range(ids)))) == OK
+    assert (
+        library.open(
+            patched("byte-suffix", *((b"KEYS", 8 * i, "I", 0xFFFFFFF0) for i in range(ids)))
+        )
+        == OK
+    )
     assert library.encode(b"ab")[0] == CORRUPT
 
 
@@ -360,14 +395,21 @@ def test_a_key_that_points_out_of_the_bytes(library: Library) -> None:
         (b"GRID", 12, 1),
     ],
 )
-def test_a_head_that_does_not_fit_its_tables(library: Library, tag: bytes, offset: int, number: int) -> None:
+def test_a_head_that_does_not_fit_its_tables(
+    library: Library, tag: bytes, offset: int, number: int
+) -> None:
     assert library.open(patched("byte-fallback", (tag, offset, "I", number))) == SECTION_SIZE
 
 
 def test_a_bitmap_of_crossings_may_hold_anything(library: Library) -> None:
     size = section_size("byte-fallback", b"XPRS")
     for byte in (0x00, 0xFF):
-        assert library.open(patched("byte-fallback", *((b"XPRS", i, "B", byte) for i in range(8, size)))) == OK
+        assert (
+            library.open(
+                patched("byte-fallback", *((b"XPRS", i, "B", byte) for i in range(8, size)))
+            )
+            == OK
+        )
         assert library.encode("ab\u4e2d\u6587 \u00e9\u00ea".encode())[0] == OK
 
 
@@ -375,7 +417,10 @@ def test_a_bitmap_of_crossings_may_hold_anything(library: Library) -> None:
 def test_the_rows_of_merges_may_begin_anywhere(library: Library, start: int) -> None:
     (slots,) = numbers("byte-fallback", b"PIDX", 0, 1)
     places = range(16 + 8 * slots, section_size("byte-fallback", b"PIDX") - 8, 4)
-    assert library.open(patched("byte-fallback", *((b"PIDX", place, "I", start) for place in places))) == OK
+    assert (
+        library.open(patched("byte-fallback", *((b"PIDX", place, "I", start) for place in places)))
+        == OK
+    )
     assert library.encode("ab中文 éê".encode())[0] == OK
     assert library.encode(b"abcbcab" * 20)[0] == OK
 
@@ -388,7 +433,12 @@ def test_a_product_in_the_grid_that_does_not_exist(library: Library) -> None:
 
 def test_the_grid_may_hold_anything_else(library: Library) -> None:
     for entry in (0, 0xFFE00000, 0xFFFFFFFF, 0x7FFFFFFF, 0x80000001):
-        assert library.open(patched("byte-fallback", *((b"GRID", 16 + 4 * i, "I", entry) for i in range(9)))) == OK
+        assert (
+            library.open(
+                patched("byte-fallback", *((b"GRID", 16 + 4 * i, "I", entry) for i in range(9)))
+            )
+            == OK
+        )
         assert library.encode("\u2581abc\u2581bcab\u2581cab".encode())[0] == OK
 
 

@@ -1,4 +1,6 @@
-"""The C runtime keeps the promises of tokexport.h: on any compiler, at any address, with any buffers, on files that lie."""
+"""The C runtime keeps the promises of tokexport.h: on any compiler, at any address, with any
+buffers, on files that lie.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ each_compiler = pytest.mark.parametrize("compiler", COMPILERS)
 def test_it_compiles_without_a_warning_and_needs_nothing_but_four_functions(
     compiler: str, level: str, build: Builder
 ) -> None:
-    library = build.runtime(compiler, level, "-Wsign-conversion", "-Wshadow", "-ffreestanding", "-nostdlib")
+    library = build.runtime(
+        compiler, level, "-Wsign-conversion", "-Wshadow", "-ffreestanding", "-nostdlib"
+    )
     symbols = re.findall(r"^[0-9a-f ]* (\w) (\S+)$", run(["nm", str(library)]), re.MULTILINE)
     needed = {name for kind, name in symbols if kind == "U"}
     assert needed - {"_GLOBAL_OFFSET_TABLE_"} <= {"memcpy", "memmove", "memset", "memcmp"}
@@ -33,10 +37,14 @@ def test_it_compiles_without_a_warning_and_needs_nothing_but_four_functions(
 
 
 @each_compiler
-def test_every_function_of_the_header_is_there_and_nothing_else_is_visible(compiler: str, build: Builder) -> None:
+def test_every_function_of_the_header_is_there_and_nothing_else_is_visible(
+    compiler: str, build: Builder
+) -> None:
     library = build.runtime(compiler, "-O2")
     visible = set(re.findall(r" T (\S+)$", run(["nm", str(library)]), re.MULTILINE))
-    header = re.sub(r"/\*.*?\*/", "", (RUNTIME / "tokexport.h").read_text(encoding="utf-8"), flags=re.DOTALL)
+    header = re.sub(
+        r"/\*.*?\*/", "", (RUNTIME / "tokexport.h").read_text(encoding="utf-8"), flags=re.DOTALL
+    )
     assert visible == set(re.findall(r"^\S.*?\b(tkx_\w+)\(", header, re.MULTILINE))
 
 
@@ -66,20 +74,25 @@ def test_no_file_makes_it_touch_what_is_not_its_own(compiler: str, build: Builde
 
 
 @pytest.mark.skipif(
-    os.environ.get("TOKEXPORT_EMULATE", "") in ("", "0"), reason="TOKEXPORT_EMULATE is not set: it takes minutes"
+    os.environ.get("TOKEXPORT_EMULATE", "") in ("", "0"),
+    reason="TOKEXPORT_EMULATE is not set: it takes minutes",
 )
 @pytest.mark.parametrize("compiler", list(EMULATED))
 def test_it_runs_on_machines_of_another_kind(compiler: str, build: Builder) -> None:
     if not (shutil.which(compiler) and shutil.which(EMULATED[compiler])):
         pytest.skip(f"{compiler} or {EMULATED[compiler]} is not installed")
     program = build(compiler, "test_runtime", "-O2", "-static")
-    assert run([EMULATED[compiler], str(program), "3", "50000", *GOLDEN]) == f"{len(GOLDEN)} files\n"
+    assert (
+        run([EMULATED[compiler], str(program), "3", "50000", *GOLDEN]) == f"{len(GOLDEN)} files\n"
+    )
     program = build(compiler, "fuzz_runtime", "-O2", "-static")
     assert "taken" in run([EMULATED[compiler], str(program), "1", "200", *GOLDEN])
 
 
 def large_file(ids: int) -> bytes:
-    """A file that passes all checks of opening, with sections of a vocabulary of that many ids, all of them zeros."""
+    """A file that passes all checks of opening, with sections of a vocabulary of that many ids, all
+    of them zeros.
+    """
     counts = ids.to_bytes(4, "little") * 2
     contents = {
         Tag.RECORDS: bytes(8 * ids),
@@ -90,12 +103,19 @@ def large_file(ids: int) -> bytes:
         Tag.SPLITS: bytes(8),
     }
     return assemble(
-        contents, id_count=ids, token_count=0, flags=HeaderFlag(0), max_token_bytes=1, unknown_id=0xFFFFFFFF
+        contents,
+        id_count=ids,
+        token_count=0,
+        flags=HeaderFlag(0),
+        max_token_bytes=1,
+        unknown_id=0xFFFFFFFF,
     )
 
 
 @each_compiler
-def test_opening_does_not_read_the_vocabulary(compiler: str, tmp_path: Path, build: Builder) -> None:
+def test_opening_does_not_read_the_vocabulary(
+    compiler: str, tmp_path: Path, build: Builder
+) -> None:
     path = tmp_path / "large.bin"
     path.write_bytes(large_file(1_000_000))
     answer = run([str(build(compiler, "test_open", "-O2")), str(path)])
@@ -106,11 +126,26 @@ def test_opening_does_not_read_the_vocabulary(compiler: str, tmp_path: Path, bui
 def test_the_example_prints_the_ids_of_standard_input(compiler: str, tmp_path: Path) -> None:
     sources = [RUNTIME / "examples" / "encode_stdin.c", RUNTIME / "tokexport.c"]
     program = compile_c(compiler, sources, tmp_path / "encode_stdin", "-O0")
-    assert run([str(program), str(RUNTIME / "golden" / "smallest-bpe.bin")], stdin=b"abba") == "2\n1\n0\n"
+    assert (
+        run([str(program), str(RUNTIME / "golden" / "smallest-bpe.bin")], stdin=b"abba")
+        == "2\n1\n0\n"
+    )
 
 
 @each_compiler
 def test_the_header_is_a_cxx_header_too(compiler: str, tmp_path: Path) -> None:
     source = tmp_path / "use.cpp"
     source.write_text('#include "tokexport.h"\nint use() { return tkx_check(nullptr); }\n')
-    run([compiler, "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c++", f"-I{RUNTIME}", str(source)])
+    run(
+        [
+            compiler,
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-fsyntax-only",
+            "-x",
+            "c++",
+            f"-I{RUNTIME}",
+            str(source),
+        ]
+    )

@@ -1,4 +1,6 @@
-"""Compile switches of the C runtime: each leaves out its own part and no other, and what is left gives the same ids or refuses the file."""
+"""Compile switches of the C runtime: each leaves out its own part and no other, and what is left
+gives the same ids or refuses the file.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,8 @@ each_compiler = pytest.mark.parametrize("compiler", COMPILERS)
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a switch leaves out: functions that nothing else uses, a type of model or a section, and the code with which a file that
-    has it is refused."""
+    """What a switch leaves out: functions that nothing else uses, a type of model or a section, and
+    the code with which a file that has it is refused."""
 
     functions: frozenset[str]
     model: int | None = None
@@ -37,21 +39,38 @@ PARTS: Final = {
     "TKX_NO_WORDLEVEL": Part(frozenset({"encode_word"}), model=4, code=MODEL),
     "TKX_NO_GREEDY": Part(frozenset({"encode_greedy"}), model=5, code=MODEL),
     "TKX_NO_CHARACTERS": Part(
-        frozenset({"character_symbols", "fallback_symbols", "add_parts"}), section=b"CHRS", code=UNKNOWN
+        frozenset({"character_symbols", "fallback_symbols", "add_parts"}),
+        section=b"CHRS",
+        code=UNKNOWN,
     ),
     "TKX_NO_NORMALIZER": Part(
         frozenset(
-            {"rewrite", "run_form", "run_map", "run_replace", "run_charsmap", "run_affix", "normalize", "check_ops"}
+            {
+                "rewrite",
+                "run_form",
+                "run_map",
+                "run_replace",
+                "run_charsmap",
+                "run_affix",
+                "normalize",
+                "check_ops",
+            }
             | {"check_rewriting_stage"}
         ),
         section=b"NORM",
         code=UNKNOWN,
     ),
-    "TKX_NO_DECODER": Part(frozenset({"decode_by_rules", "read_rules", "add_id"}), section=b"DECO", code=UNKNOWN),
-    "TKX_NO_OFFSETS": Part(frozenset({"tkx_encode_spans", "put_span", "count_spaces", "trim", "to_characters"})),
+    "TKX_NO_DECODER": Part(
+        frozenset({"decode_by_rules", "read_rules", "add_id"}), section=b"DECO", code=UNKNOWN
+    ),
+    "TKX_NO_OFFSETS": Part(
+        frozenset({"tkx_encode_spans", "put_span", "count_spaces", "trim", "to_characters"})
+    ),
 }
 CHOICES: Final = (*((switch,) for switch in PARTS), tuple(PARTS))
-each_choice = pytest.mark.parametrize("switches", CHOICES, ids=lambda switches: "+".join(switches)[:30])
+each_choice = pytest.mark.parametrize(
+    "switches", CHOICES, ids=lambda switches: "+".join(switches)[:30]
+)
 
 
 # What a library is compiled with, so that the same objects are measured and run.
@@ -85,12 +104,15 @@ def code_for(name: str, switches: tuple[str, ...]) -> int:
 def test_the_header_describes_every_switch_that_there_is() -> None:
     source = (RUNTIME / "tokexport.c").read_text(encoding="utf-8")
     header = (RUNTIME / "tokexport.h").read_text(encoding="utf-8")
-    tested = set(re.findall(r"TKX_NO_\w+", "\n".join(re.findall(r"^#if.*$", source + header, re.MULTILINE))))
+    tested = set(
+        re.findall(r"TKX_NO_\w+", "\n".join(re.findall(r"^#if.*$", source + header, re.MULTILINE)))
+    )
     rows = re.findall(r"^       (TKX_NO_\w+) .* (TKX_E_\w+|is run)$", header, re.MULTILINE)
     assert tested == set(PARTS)
-    assert {name: {"is run": OK, "TKX_E_MODEL": MODEL, "TKX_E_UNKNOWN": UNKNOWN}[answer] for name, answer in rows} == {
-        name: part.code for name, part in PARTS.items()
-    }
+    assert {
+        name: {"is run": OK, "TKX_E_MODEL": MODEL, "TKX_E_UNKNOWN": UNKNOWN}[answer]
+        for name, answer in rows
+    } == {name: part.code for name, part in PARTS.items()}
 
 
 @each_compiler
@@ -103,21 +125,36 @@ def test_a_switch_leaves_out_the_functions_of_its_part_and_of_no_other(
         assert part.functions & left == (set() if switch in switches else part.functions), switch
 
 
-@pytest.mark.skipif("clang" not in COMPILERS, reason="only clang warns of unused functions without making code")
+@pytest.mark.skipif(
+    "clang" not in COMPILERS, reason="only clang warns of unused functions without making code"
+)
 def test_any_two_switches_go_together() -> None:
     """And so do all but two: what only these two parts use is there for one of them."""
     for pair in itertools.combinations(PARTS, 2):
         for switches in (pair, tuple(switch for switch in PARTS if switch not in pair)):
-            run(["clang", *STRICT, *defines(switches), "-fsyntax-only", str(RUNTIME / "tokexport.c")])
+            run(
+                [
+                    "clang",
+                    *STRICT,
+                    *defines(switches),
+                    "-fsyntax-only",
+                    str(RUNTIME / "tokexport.c"),
+                ]
+            )
 
 
 @each_compiler
-def test_each_switch_makes_the_code_smaller_and_all_together_nearly_halve_it(compiler: str, build: Builder) -> None:
+def test_each_switch_makes_the_code_smaller_and_all_together_nearly_halve_it(
+    compiler: str, build: Builder
+) -> None:
     whole = code_size(build.runtime(compiler, *PLAIN))
     for switch in PARTS:
         assert code_size(build.runtime(compiler, *PLAIN, f"-D{switch}")) < whole, switch
     whole = code_size(build.runtime(compiler, "-Os", "-ffreestanding"))
-    assert code_size(build.runtime(compiler, "-Os", "-ffreestanding", *defines(tuple(PARTS)))) < 0.6 * whole
+    assert (
+        code_size(build.runtime(compiler, "-Os", "-ffreestanding", *defines(tuple(PARTS))))
+        < 0.6 * whole
+    )
 
 
 @pytest.fixture(scope="module", params=CHOICES, ids=lambda switches: "+".join(switches)[:30])
@@ -151,4 +188,6 @@ def test_some_golden_file_needs_each_part_and_some_need_none() -> None:
             assert part.code in {code_for(name, (switch,)) for name in golden_files.NAMES}, switch
     assert code_for("spelled", ("TKX_NO_OFFSETS",)) == UNKNOWN
     whole = [name for name in golden_files.EXPECTED_NAMES if code_for(name, tuple(PARTS)) == OK]
-    assert {"behaviors", "bytes-stages", "holes", "look-ahead", "look-behind", "ranked"} <= set(whole)
+    assert {"behaviors", "bytes-stages", "holes", "look-ahead", "look-behind", "ranked"} <= set(
+        whole
+    )

@@ -1,4 +1,6 @@
-"""Unigram, WordPiece, WordLevel and greedy in the C core: damaged tables are found when they are met, and little memory is enough."""
+"""Unigram, WordPiece, WordLevel and greedy in the C core: damaged tables are found when they are
+met, and little memory is enough.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,9 @@ def with_units(name: str, change: int) -> bytes:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(("offset", "number"), [(4, FAR), (24, 4), (28, 1)], ids=["root", "flags", "reserved"])
+@pytest.mark.parametrize(
+    ("offset", "number"), [(4, FAR), (24, 4), (28, 1)], ids=["root", "flags", "reserved"]
+)
 def test_a_header_out_of_its_range(library: Library, name: str, offset: int, number: int) -> None:
     assert library.open(patched(name, b"TRIE", offset, "I", number)) == OK
     assert library.encode(b"a")[0] == CORRUPT
@@ -81,7 +85,10 @@ def test_a_token_that_does_not_exist(library: Library, name: str) -> None:
             struct.pack_into("<Q", damaged, at, unit & ~(0x1FFFFF << 9) | count << 9)
     assert library.open(bytes(damaged)) == OK
     assert library.encode(b"a")[0] == CORRUPT
-    assert library.call("tkx_token_id", library._tkx, b"a", 1, ctypes.byref(ctypes.c_uint32())) == CORRUPT
+    assert (
+        library.call("tkx_token_id", library._tkx, b"a", 1, ctypes.byref(ctypes.c_uint32()))
+        == CORRUPT
+    )
 
 
 def test_a_prefix_that_leads_nowhere(library: Library) -> None:
@@ -94,7 +101,9 @@ def test_a_byte_with_an_id_that_does_not_exist(library: Library) -> None:
     assert library.encode(b"x")[0] == CORRUPT
 
 
-def test_text_that_is_not_in_the_vocabulary_stops_the_encoder_where_there_is_no_unknown_token(library: Library) -> None:
+def test_text_that_is_not_in_the_vocabulary_stops_the_encoder_where_there_is_no_unknown_token(
+    library: Library,
+) -> None:
     for name in NAMES:
         content = bytearray(golden_files.content(name))
         struct.pack_into("<I", content, 44, NONE)
@@ -120,12 +129,21 @@ def encode_with(library: Library, text: bytes, memory_size: int) -> tuple[int, i
     ids, count = (ctypes.c_uint32 * (len(text) + 8))(), ctypes.c_size_t()
     work = Work(ctypes.addressof(memory), memory_size, None, 0)
     code = library.call(
-        "tkx_encode", library._tkx, text, len(text), ids, len(ids), ctypes.byref(count), ctypes.byref(work)
+        "tkx_encode",
+        library._tkx,
+        text,
+        len(text),
+        ids,
+        len(ids),
+        ctypes.byref(count),
+        ctypes.byref(work),
     )
     return code, count.value, list(ids[: count.value]) if code == OK else []
 
 
-def test_a_long_piece_needs_memory_for_its_longest_part_without_a_place_that_all_ways_pass(library: Library) -> None:
+def test_a_long_piece_needs_memory_for_its_longest_part_without_a_place_that_all_ways_pass(
+    library: Library,
+) -> None:
     assert library.open(golden_files.content("unigram")) == OK
     code, count, ids = encode_with(library, b"abc" * 100_000, 0)
     assert (code, count) == (OK, 100_000)
@@ -135,7 +153,9 @@ def test_a_long_piece_needs_memory_for_its_longest_part_without_a_place_that_all
     assert wanted <= 16 * 100_001
     code, count, ids = encode_with(library, b"a" * 100_000, wanted)
     assert (code, count) == (OK, 50_000)
-    assert encode_with(library, (b"a" * 500 + b"c") * 200, 16 * 513)[0] == OK  # eight times 64 places and one more
+    assert (
+        encode_with(library, (b"a" * 500 + b"c") * 200, 16 * 513)[0] == OK
+    )  # eight times 64 places and one more
 
 
 @settings(max_examples=300, deadline=None)
@@ -150,10 +170,13 @@ def test_a_long_piece_needs_memory_for_its_longest_part_without_a_place_that_all
     text=st.text("ab\u00e9c", max_size=40),
     fallback=st.booleans(),
 )
-def test_sums_of_singles_are_those_of_the_specification(scores: dict[str, float], text: str, fallback: bool) -> None:
+def test_sums_of_singles_are_those_of_the_specification(
+    scores: dict[str, float], text: str, fallback: bool
+) -> None:
     pieces = ["<unk>", *scores]
     scores_of = {
-        number: struct.unpack("f", struct.pack("f", score))[0] for number, score in enumerate(scores.values(), 1)
+        number: struct.unpack("f", struct.pack("f", score))[0]
+        for number, score in enumerate(scores.values(), 1)
     }
     model = UnigramModel(
         {piece.encode(): number for number, piece in enumerate(pieces) if number},

@@ -1,4 +1,6 @@
-"""A word that was seen before has the ids that it had the first time, however it is split behind the first stage."""
+"""A word that was seen before has the ids that it had the first time, however it is split after
+the first stage.
+"""
 
 from __future__ import annotations
 
@@ -25,15 +27,30 @@ STAGES: dict[str, list[dict[str, Any]]] = {
     "digits": [SPLIT_WORDS, METASPACE, {"type": "Digits", "individual_digits": True}],
     "joined": [
         SPLIT_WORDS,
-        {"type": "Split", "pattern": {"Regex": "[ab]"}, "behavior": "MergedWithNext", "invert": False},
+        {
+            "type": "Split",
+            "pattern": {"Regex": "[ab]"},
+            "behavior": "MergedWithNext",
+            "invert": False,
+        },
     ],
     "look-ahead": [
         SPLIT_WORDS,
-        {"type": "Split", "pattern": {"Regex": "a(?=.*1)"}, "behavior": "Isolated", "invert": False},
+        {
+            "type": "Split",
+            "pattern": {"Regex": "a(?=.*1)"},
+            "behavior": "Isolated",
+            "invert": False,
+        },
     ],
     "look-behind": [
         SPLIT_WORDS,
-        {"type": "Split", "pattern": {"Regex": "a(?<!1.+)|(?<=ab)[ab]"}, "behavior": "Isolated", "invert": False},
+        {
+            "type": "Split",
+            "pattern": {"Regex": "a(?<!1.+)|(?<=ab)[ab]"},
+            "behavior": "Isolated",
+            "invert": False,
+        },
     ],
 }
 PIECES = ["a", "b", "1", "中", MARK, "ab", "ba", MARK + "a", MARK + "ab", "b1", "中a", "aa", "1a"]
@@ -51,7 +68,10 @@ def source(name: str) -> dict[str, Any]:
         "model": {
             "type": "Unigram",
             "unk_id": 0,
-            "vocab": [["<unk>", 0.0], *([piece, -1.0 - 0.37 * number] for number, piece in enumerate(PIECES))],
+            "vocab": [
+                ["<unk>", 0.0],
+                *([piece, -1.0 - 0.37 * number] for number, piece in enumerate(PIECES)),
+            ],
         },
     }
 
@@ -61,8 +81,11 @@ def test_a_word_has_the_same_ids_every_time(name: str, tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(source(name)), "utf-8")
     reference, tokenizer = Tokenizer.from_file(str(path)), load(write(read(path), Options()))
-    # Few and short words, so that they come again; long ones that no cache takes; some that are pieces of others.
-    word = st.text("ab1中" + MARK + "x", min_size=1, max_size=5) | st.text("ab1", min_size=28, max_size=34)
+    # Few and short words, so that they come again; long ones that no cache takes; some that are
+    # pieces of others.
+    word = st.text("ab1中" + MARK + "x", min_size=1, max_size=5) | st.text(
+        "ab1", min_size=28, max_size=34
+    )
 
     @given(words=st.lists(word, max_size=12), spaces=st.sampled_from([" ", "  ", "\n", "\u3000"]))
     def same(words: list[str], spaces: str) -> None:

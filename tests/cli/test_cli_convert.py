@@ -32,7 +32,15 @@ def test_a_conversion_names_the_model(run, tmp_path):
 
 
 def test_the_command_is_also_a_module(small_source, tmp_path):
-    command = [sys.executable, "-m", "tokexport", "convert", small_source("gpt2"), "-o", tmp_path / "it.bin"]
+    command = [
+        sys.executable,
+        "-m",
+        "tokexport",
+        "convert",
+        small_source("gpt2"),
+        "-o",
+        tmp_path / "it.bin",
+    ]
     assert subprocess.run(command, capture_output=True, check=True).stdout
     assert tokexport.load(tmp_path / "it.bin").n_vocab > 0
 
@@ -63,10 +71,20 @@ def test_an_existing_target_is_kept_unless_it_is_forced(run, small_source, tmp_p
     assert tokexport.load(target).n_vocab > 0
 
 
-def test_a_refused_source_leaves_nothing_behind_and_the_target_as_it_was(run, small_source, tmp_path):
+def test_a_refused_source_leaves_nothing_behind_and_the_target_as_it_was(
+    run, small_source, tmp_path
+):
     source = json.loads(small_source("gpt2").read_text(encoding="utf-8"))
-    split = {"type": "Split", "pattern": {"Regex": "(a+)\\1"}, "behavior": "Isolated", "invert": False}
-    source["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [split, source["pre_tokenizer"]]}
+    split = {
+        "type": "Split",
+        "pattern": {"Regex": "(a+)\\1"},
+        "behavior": "Isolated",
+        "invert": False,
+    }
+    source["pre_tokenizer"] = {
+        "type": "Sequence",
+        "pretokenizers": [split, source["pre_tokenizer"]],
+    }
     (tmp_path / "tokenizer.json").write_text(json.dumps(source), encoding="utf-8")
     target = tmp_path / "it.bin"
     target.write_bytes(b"mine")
@@ -79,7 +97,9 @@ def test_a_refused_source_leaves_nothing_behind_and_the_target_as_it_was(run, sm
     assert {path.name for path in tmp_path.iterdir()} == {"tokenizer.json", "it.bin"}
 
 
-@pytest.mark.parametrize("content", [b"", b"\x00\x01\x02", b"{", b'{"a": 1.5}', b"GGUF\x03\x00\x00\x00"])
+@pytest.mark.parametrize(
+    "content", [b"", b"\x00\x01\x02", b"{", b'{"a": 1.5}', b"GGUF\x03\x00\x00\x00"]
+)
 def test_what_is_no_source_is_refused_in_one_sentence(content, run, tmp_path):
     (tmp_path / "source").write_bytes(content)
     outcome = run("convert", tmp_path / "source", "-o", tmp_path / "it.bin")
@@ -104,7 +124,15 @@ def test_a_control_character_in_an_error_does_not_reach_the_terminal(run, tmp_pa
 
 def test_options_leave_parts_out(run, small_source, tmp_path):
     def tags(*options):
-        result = run("convert", small_source("llama3"), "-o", tmp_path / "it.bin", "--force", "--json", *options)
+        result = run(
+            "convert",
+            small_source("llama3"),
+            "-o",
+            tmp_path / "it.bin",
+            "--force",
+            "--json",
+            *options,
+        )
         return set(json.loads(result.text)["sections"])
 
     everything = tags()
@@ -114,7 +142,9 @@ def test_options_leave_parts_out(run, small_source, tmp_path):
     assert not {"PIDX", "TIDX", "SCOR", "TEST"} & tags("--decode-only")
 
 
-def test_ranks_take_their_pattern_and_special_tokens_from_options(run, small_source, tmp_path, without_code_points):
+def test_ranks_take_their_pattern_and_special_tokens_from_options(
+    run, small_source, tmp_path, without_code_points
+):
     ranks = tmp_path / "my.tiktoken"
     ranks.write_bytes(small_source("ranks").read_bytes())
     special = tmp_path / "special.json"
@@ -122,7 +152,16 @@ def test_ranks_take_their_pattern_and_special_tokens_from_options(run, small_sou
     refused = run("convert", ranks, "-o", tmp_path / "it.bin")
     assert refused.code == 2
     assert "--pattern" in refused.stderr
-    outcome = run("convert", ranks, "-o", tmp_path / "it.bin", "--pattern", r"\w+|\W", "--special-tokens", special)
+    outcome = run(
+        "convert",
+        ranks,
+        "-o",
+        tmp_path / "it.bin",
+        "--pattern",
+        r"\w+|\W",
+        "--special-tokens",
+        special,
+    )
     assert outcome.code == 0
     assert tokexport.load(tmp_path / "it.bin").encode("<|bos|>", allowed_special="all") == [999]
     answer = run("verify", tmp_path / "it.bin", "--against", ranks, "--pattern", r"\w+|\W", "--special-tokens", special,
@@ -131,10 +170,17 @@ def test_ranks_take_their_pattern_and_special_tokens_from_options(run, small_sou
 
 
 @pytest.mark.parametrize("content", ["[1]", '{"a": "b"}', '{"a": -1}', '{"a": true}', "{"])
-def test_special_tokens_that_are_no_ids_by_content_are_refused(content, run, small_source, tmp_path):
+def test_special_tokens_that_are_no_ids_by_content_are_refused(
+    content, run, small_source, tmp_path
+):
     (tmp_path / "special.json").write_text(content, encoding="ascii")
     outcome = run(
-        "convert", small_source("ranks"), "-o", tmp_path / "it.bin", "--special-tokens", tmp_path / "special.json"
+        "convert",
+        small_source("ranks"),
+        "-o",
+        tmp_path / "it.bin",
+        "--special-tokens",
+        tmp_path / "special.json",
     )
     assert outcome.code == 2
     assert "special.json" in outcome.stderr

@@ -32,7 +32,9 @@ def test_what_was_written_is_what_is_shown(written: list[Token], decoding: Decod
     assert [token.forms for token in read if token] == [token.forms for token in written]
     # Edits are a table in the file, from which nobody can tell the steps.
     assert contents.decoding == replace(decoding, edits=(), runs=None)
-    assert bool(edits_text(contents.section(Tag.DECODER))) == (bool(decoding.edits) or decoding.runs is not None)
+    assert bool(edits_text(contents.section(Tag.DECODER))) == (
+        bool(decoding.edits) or decoding.runs is not None
+    )
     if decoding != Decoding():
         assert [token.fallback for token in read if token] == [token.fallback for token in written]
 
@@ -45,7 +47,9 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_the_rules_and_the_forms_of_a_token_are_shown(path: Path, run: Any) -> None:
-    assert 'byte fallback by runs, at most 1 of " " dropped at the start' in run("inspect", path).text
+    assert (
+        'byte fallback by runs, at most 1 of " " dropped at the start' in run("inspect", path).text
+    )
     shown = run("inspect", path, "--token", "0").text.splitlines()
     assert [line.split() for line in shown if line.startswith("as the")] == [
         ["as", "the", "first", "##ing"],
@@ -62,4 +66,7 @@ def test_other_rules_and_other_forms_are_differences(path: Path, tmp_path: Path,
     shown = outcome.text
     assert 'id 0: "ing" (model, first "##ing", only "##ing") | "ing" (model)' in shown
     assert 'id 1: "a" (model, fallback) | "a" (model)' in shown
-    assert 'decoder: byte fallback by runs, at most 1 of " " dropped at the start | byte fallback by runs' in shown
+    assert (
+        'decoder: byte fallback by runs, at most 1 of " " dropped at the start | byte fallback by'
+        " runs" in shown
+    )

@@ -26,7 +26,9 @@ def test_the_demo_shows_each_command_and_its_answer(run, small_source, tmp_path,
     assert tokexport.load(target).self_test() > 0
 
 
-def test_the_demo_keeps_nothing_unless_it_is_asked_to(run, small_source, tmp_path, few_strings, monkeypatch):
+def test_the_demo_keeps_nothing_unless_it_is_asked_to(
+    run, small_source, tmp_path, few_strings, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     assert run("demo", small_source("gpt2")).code == 0
     assert list(tmp_path.iterdir()) == []
@@ -49,8 +51,12 @@ def test_without_its_package_the_demo_says_how_to_get_it(run, monkeypatch):
 def test_bench_measures_a_text(run, small_file, tmp_path):
     text = tmp_path / "text.txt"
     text.write_bytes(b"The ferry left the harbour at six.\n" * 50)
-    result = json.loads(run("bench", small_file("gpt2"), "--text", text, "--seconds", 0, "--json").text)
+    result = json.loads(
+        run("bench", small_file("gpt2"), "--text", text, "--seconds", 0, "--json").text
+    )
     assert result["bytes"] == text.stat().st_size
-    assert result["tokens"] == len(tokexport.load(small_file("gpt2")).encode(text.read_text(encoding="ascii")))
+    assert result["tokens"] == len(
+        tokexport.load(small_file("gpt2")).encode(text.read_text(encoding="ascii"))
+    )
     assert all(value > 0 for name, value in result.items() if name.endswith("seconds"))
     assert "MB/s" in run("bench", small_file("gpt2"), "--text", text, "--seconds", 0).text

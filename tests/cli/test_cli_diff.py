@@ -27,7 +27,9 @@ def test_a_file_and_its_source_do_not_differ(name, run, small_file, small_source
     }
 
 
-def test_files_with_less_in_them_are_compared_with_as_much_of_the_source(run, small_source, tmp_path):
+def test_files_with_less_in_them_are_compared_with_as_much_of_the_source(
+    run, small_source, tmp_path
+):
     for option in ("--decode-only", "--no-scores"):
         run("convert", small_source("gpt2"), "-o", tmp_path / "it.bin", option, "--force")
         assert run("diff", tmp_path / "it.bin", small_source("gpt2")).code == 0

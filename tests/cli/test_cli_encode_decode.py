@@ -59,7 +59,9 @@ def test_offsets_are_a_line_a_token_or_json(unit, run, small_file):
     assert [tuple(map(int, line.split()[:3])) for line in lines] == [
         (id, start, end) for id, (start, end) in zip(encoding.ids, encoding.offsets, strict=True)
     ]
-    shown = json.loads(run("encode", path, "--offsets", "--unit", unit, "--json", stdin=TEXT.encode()).text)
+    shown = json.loads(
+        run("encode", path, "--offsets", "--unit", unit, "--json", stdin=TEXT.encode()).text
+    )
     assert [tuple(pair) for pair in shown["offsets"]] == encoding.offsets
     assert (shown["ids"], shown["unit"]) == (encoding.ids, unit)
 
@@ -82,7 +84,9 @@ def test_json_holds_ids_and_escaped_tokens(run, small_file):
 def test_tokens_are_shown_a_line_each(run, small_file):
     path = small_file("gpt2")
     lines = run("encode", path, "--tokens", "the\n").text.splitlines()
-    assert [line.split(None, 1)[0] for line in lines] == [str(each) for each in tokexport.load(path).encode("the\n")]
+    assert [line.split(None, 1)[0] for line in lines] == [
+        str(each) for each in tokexport.load(path).encode("the\n")
+    ]
     assert lines[-1].endswith('\\n"')
 
 

@@ -27,7 +27,9 @@ def test_the_facts_of_a_file_are_those_of_the_tokenizer(run, small_file):
     assert facts["provenance"]["source"] == "tokenizer.json"
 
 
-@pytest.mark.parametrize("name", ["gpt2", "qwen", "falcon", "deepseek", "added", "shuffled", "unknown", "ranks"])
+@pytest.mark.parametrize(
+    "name", ["gpt2", "qwen", "falcon", "deepseek", "added", "shuffled", "unknown", "ranks"]
+)
 def test_every_kind_of_file_can_be_described(name, run, small_file):
     outcome = run("inspect", small_file(name))
     assert outcome.code == 0
@@ -85,12 +87,23 @@ def test_added_tokens_are_listed_with_their_flags(run, small_file):
 def test_no_token_can_reach_the_terminal_as_a_command(run, tmp_path):
     hostile = [b"\x1b[2J", "\u202eabc".encode(), b"\x07", b"\r", b"\x9b31m", b"\xc2\x9b31m"]
     contents = [bytes([byte]) for byte in range(256)] + [each for each in hostile if len(each) > 1]
-    lines = [f"{base64.b64encode(content).decode()} {rank}\n" for rank, content in enumerate(contents)]
+    lines = [
+        f"{base64.b64encode(content).decode()} {rank}\n" for rank, content in enumerate(contents)
+    ]
     (tmp_path / "it.tiktoken").write_text("".join(lines), encoding="ascii")
     target = tmp_path / "it.bin"
     special = tmp_path / "special.json"
     special.write_text(json.dumps({"<\x1b[31m>": 500}), encoding="ascii")
-    made = run("convert", tmp_path / "it.tiktoken", "-o", target, "--pattern", r"\w+|\W", "--special-tokens", special)
+    made = run(
+        "convert",
+        tmp_path / "it.tiktoken",
+        "-o",
+        target,
+        "--pattern",
+        r"\w+|\W",
+        "--special-tokens",
+        special,
+    )
     assert made.code == 0, made.stderr
     for arguments in (["--tokens"], ["--added"], ["--token", "257"], ["--token", "500"], []):
         text = run("inspect", target, *arguments).text
@@ -107,10 +120,14 @@ def test_a_damaged_file_is_refused_in_one_sentence(run, small_file, tmp_path):
     assert outcome.stderr.count("\n") == 1
 
 
-def test_a_source_is_converted_in_memory_first(run, small_file, small_source, tmp_path, monkeypatch):
+def test_a_source_is_converted_in_memory_first(
+    run, small_file, small_source, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     for arguments in (["--tokens"], ["--added"], ["--token", "65"]):
-        of_file, of_source = (run("inspect", it, *arguments) for it in (small_file("gpt2"), small_source("gpt2")))
+        of_file, of_source = (
+            run("inspect", it, *arguments) for it in (small_file("gpt2"), small_source("gpt2"))
+        )
         assert (of_file.code, of_source.code) == (0, 0)
         assert of_source.text == of_file.text
     of_file = json.loads(run("inspect", small_file("gpt2"), "--json").text)
@@ -142,4 +159,6 @@ def test_a_file_of_every_model_can_be_described(name, run):
     model = ModelType(Header.parse(path.read_bytes()).model)
     assert MODELS[model] in outcome.text
     assert "not known" not in outcome.text
-    assert ("\nmerges" in outcome.text) == (model is ModelType.BPE and "decoding only" not in outcome.text)
+    assert ("\nmerges" in outcome.text) == (
+        model is ModelType.BPE and "decoding only" not in outcome.text
+    )

@@ -15,7 +15,9 @@ MAIN = [sys.executable, "-c", "from tokexport.cli import main; main()"]
 
 
 def start(*arguments, **options):
-    return subprocess.run([*MAIN, *map(str, arguments)], capture_output=True, check=False, timeout=60, **options)
+    return subprocess.run(
+        [*MAIN, *map(str, arguments)], capture_output=True, check=False, timeout=60, **options
+    )
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -93,6 +95,13 @@ def test_decoded_controls_are_escaped_on_a_terminal_and_raw_in_a_pipe(small_file
 
 
 def test_progress_is_shown_on_a_terminal_only(small_file, small_source, tmp_path):
-    arguments = ("verify", small_file("gpt2"), "--against", small_source("gpt2"), "--only", "token:300")
+    arguments = (
+        "verify",
+        small_file("gpt2"),
+        "--against",
+        small_source("gpt2"),
+        "--only",
+        "token:300",
+    )
     assert b"[====" in on_a_terminal(*arguments, cwd=tmp_path)
     assert start(*arguments, cwd=tmp_path).stderr == b""

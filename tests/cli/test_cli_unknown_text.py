@@ -1,4 +1,6 @@
-"""A text that the model has no token for is one sentence and exit code 2 on the command line, and a ValueError in Python."""
+"""A text that the model has no token for is one sentence and exit code 2 on the command line, and a
+ValueError in Python.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ def source(tmp_path: Path) -> Path:
     """A tokenizer of two words, whose unknown token is not in its vocabulary."""
     path = tmp_path / "words.json"
     path.write_text(
-        json.dumps(document(pre_tokenizer={"type": "WhitespaceSplit"}, decoder=None) | {"model": MODEL}),
+        json.dumps(
+            document(pre_tokenizer={"type": "WhitespaceSplit"}, decoder=None) | {"model": MODEL}
+        ),
         encoding="utf-8",
     )
     return path
@@ -40,7 +44,11 @@ def source(tmp_path: Path) -> Path:
     ids=lambda words: " ".join(map(str, words)),
 )
 def test_it_is_one_sentence_and_exit_code_2(
-    arguments: tuple[str, ...], source: Path, tmp_path: Path, run: Callable[..., Outcome], without_code_points: None
+    arguments: tuple[str, ...],
+    source: Path,
+    tmp_path: Path,
+    run: Callable[..., Outcome],
+    without_code_points: None,
 ) -> None:
     file = tokexport.convert(source, tmp_path / "words.bin").target
     outcome = run(*({"FILE": file, "SOURCE": source}.get(word, word) for word in arguments))
@@ -51,7 +59,9 @@ def test_it_is_one_sentence_and_exit_code_2(
     assert all(line.startswith("note: ") for line in others)
 
 
-def test_in_python_it_is_a_value_error_and_an_error_of_tokexport(source: Path, tmp_path: Path) -> None:
+def test_in_python_it_is_a_value_error_and_an_error_of_tokexport(
+    source: Path, tmp_path: Path
+) -> None:
     tokenizer = tokexport.load(tokexport.convert(source, tmp_path / "words.bin").target)
     with pytest.raises(TextError, match="not in the vocabulary") as caught:
         tokenizer.encode("zzz")

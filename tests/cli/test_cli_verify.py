@@ -1,4 +1,6 @@
-"""tokexport verify: says yes for a file that agrees with its source, and no, with the first difference, for one that does not."""
+"""tokexport verify: says yes for a file that agrees with its source, and no, with the first
+difference, for one that does not.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,15 @@ def test_a_good_file_is_a_yes_with_counts(run, small_file, small_source):
     assert (outcome.code, outcome.stderr) == (0, "")
     assert "no differences" in outcome.text
     result = json.loads(
-        run("verify", small_file("gpt2"), "--against", small_source("gpt2"), "--strings", 500, "--json").text
+        run(
+            "verify",
+            small_file("gpt2"),
+            "--against",
+            small_source("gpt2"),
+            "--strings",
+            500,
+            "--json",
+        ).text
     )
     assert result["ok"] is True
     assert result["compared"] == sum(result["counts"].values()) > 500
@@ -35,15 +45,35 @@ def test_a_difference_is_a_no_that_can_be_repeated(run, small_file, other_source
     assert outcome.code == 1
     assert "first difference" in outcome.text
     assert "--only" in outcome.text
-    result = json.loads(run("verify", small_file("gpt2"), "--against", other_source, "--strings", 500, "--json").text)
-    again = run("verify", small_file("gpt2"), "--against", other_source, "--only", result["first"]["key"], "--json")
+    result = json.loads(
+        run(
+            "verify", small_file("gpt2"), "--against", other_source, "--strings", 500, "--json"
+        ).text
+    )
+    again = run(
+        "verify",
+        small_file("gpt2"),
+        "--against",
+        other_source,
+        "--only",
+        result["first"]["key"],
+        "--json",
+    )
     assert again.code == 1
     assert json.loads(again.text)["first"]["text"] == result["first"]["text"]
 
 
 def test_texts_are_compared_too(run, small_file, small_source, tmp_path):
     (tmp_path / "text.txt").write_text("The ferry left.\n" * 20, encoding="ascii")
-    arguments = ("verify", small_file("gpt2"), "--against", small_source("gpt2"), "--strings", 0, "--json")
+    arguments = (
+        "verify",
+        small_file("gpt2"),
+        "--against",
+        small_source("gpt2"),
+        "--strings",
+        0,
+        "--json",
+    )
     without = json.loads(run(*arguments).text)["compared"]
     assert json.loads(run(*arguments, "--text", tmp_path / "text.txt").text)["compared"] > without
 

@@ -72,13 +72,22 @@ def test_a_refused_source_leaves_no_file_and_an_existing_target_as_it_was(
 
 def test_a_refusal_names_the_file_the_field_and_the_value(source: Path, tmp_path: Path) -> None:
     source.write_text(json.dumps(document(normalizer={"type": "Other"})))
-    with pytest.raises(UnsupportedError, match=r'source.tokenizer\.json: normalizer\.type: "Other" is not supported'):
+    with pytest.raises(
+        UnsupportedError,
+        match=r'source.tokenizer\.json: normalizer\.type: "Other" is not supported',
+    ):
         tokexport.convert(source, tmp_path / "new.bin")
-    split = {"type": "Split", "pattern": {"Regex": r"(a+)\1"}, "behavior": "Isolated", "invert": False}
+    split = {
+        "type": "Split",
+        "pattern": {"Regex": r"(a+)\1"},
+        "behavior": "Isolated",
+        "invert": False,
+    }
     sequence = {"type": "Sequence", "pretokenizers": [split, document()["pre_tokenizer"]]}
     source.write_text(json.dumps(document(pre_tokenizer=sequence)))
     with pytest.raises(
-        UnsupportedError, match=r"source.tokenizer\.json: pre_tokenizer\.pretokenizers\[0\].*a reference to a group"
+        UnsupportedError,
+        match=r"source.tokenizer\.json: pre_tokenizer\.pretokenizers\[0\].*a reference to a group",
     ):
         tokexport.convert(source, tmp_path / "new.bin")
 
@@ -104,7 +113,9 @@ def test_a_missing_folder_is_named(source: Path, tmp_path: Path) -> None:
         tokexport.convert(source, tmp_path / "nowhere" / "tokenizer.bin")
 
 
-def test_the_target_has_the_rights_that_the_process_gives_new_files(source: Path, tmp_path: Path) -> None:
+def test_the_target_has_the_rights_that_the_process_gives_new_files(
+    source: Path, tmp_path: Path
+) -> None:
     before = os.umask(0o027)
     try:
         tokexport.convert(source, tmp_path / "tokenizer.bin")
@@ -128,11 +139,15 @@ def test_a_decode_only_file_decodes_and_does_not_encode(source: Path, tmp_path: 
 
 def test_an_encoding_object_converts_without_a_file(tmp_path: Path) -> None:
     ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256}
-    encoding = tiktoken.Encoding("tiny", pat_str=r"\w+|\W", mergeable_ranks=ranks, special_tokens={"<s>": 257})
+    encoding = tiktoken.Encoding(
+        "tiny", pat_str=r"\w+|\W", mergeable_ranks=ranks, special_tokens={"<s>": 257}
+    )
     done = tokexport.convert(encoding, tmp_path / "tokenizer.bin")
     assert done.source_size is None
     tokenizer = tokexport.load(done.target)
-    assert tokenizer.encode("ab <s>", allowed_special="all") == encoding.encode("ab <s>", allowed_special="all")
+    assert tokenizer.encode("ab <s>", allowed_special="all") == encoding.encode(
+        "ab <s>", allowed_special="all"
+    )
     assert tokenizer.self_test() > 0
 
 
@@ -148,7 +163,12 @@ EMPTY = {
     "BPE": {"vocab": {}, "merges": []},
     "WordLevel": {"vocab": {}, "unk_token": "x"},
     "Unigram": {"vocab": [], "unk_id": None},
-    "WordPiece": {"vocab": {}, "unk_token": "x", "continuing_subword_prefix": "##", "max_input_chars_per_word": 9},
+    "WordPiece": {
+        "vocab": {},
+        "unk_token": "x",
+        "continuing_subword_prefix": "##",
+        "max_input_chars_per_word": 9,
+    },
 }
 
 
@@ -172,7 +192,14 @@ def test_an_empty_charsmap_is_an_error_of_the_source(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "decoder",
-    [{"prefix": "##", "cleanup": True}, {"type": 5}, {"type": "Sequence"}, {"type": "Nothing"}, [], "ByteLevel"],
+    [
+        {"prefix": "##", "cleanup": True},
+        {"type": 5},
+        {"type": "Sequence"},
+        {"type": "Nothing"},
+        [],
+        "ByteLevel",
+    ],
 )
 def test_a_decoder_that_is_none_is_a_sentence(decoder: object, tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_text(json.dumps(document(decoder=decoder)))

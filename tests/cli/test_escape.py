@@ -15,7 +15,8 @@ def unescaped(text):
     """The slow, obvious way back, by Python's own reading of such escapes."""
     parts = []
     literal = ast.literal_eval('"' + text.replace('"', '\\"') + '"')
-    # What was written \xNN from 0x80 on was a byte; as text such a character is \u00NN, or printable and itself.
+    # What was written \xNN from 0x80 on was a byte; as text such a character is \u00NN, or
+    # printable and itself.
     raw = text.replace("\\\\", "\0\0")
     place = 0
     for character in literal:
@@ -39,7 +40,10 @@ def test_escaped_bytes_can_be_had_back(content):
     assert unescaped(escape(content)) == content
 
 
-@given(st.binary() | st.text(st.characters(categories=["Cc", "Cf", "Zl", "Zp", "Co", "Cn"])).map(str.encode))
+@given(
+    st.binary()
+    | st.text(st.characters(categories=["Cc", "Cf", "Zl", "Zp", "Co", "Cn"])).map(str.encode)
+)
 def test_nothing_that_a_terminal_could_obey_is_left(content):
     shown = escape(content)
     assert shown.isprintable()

@@ -1,4 +1,6 @@
-"""Keeping one rule a token changes no id: the claim of DESIGN 2.2, against the reference library with all the rules."""
+"""Keeping one rule a token changes no id: the claim of DESIGN 2.2, against the reference library
+with all the rules.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +38,12 @@ def slow_encode(text: bytes, vocab: dict[bytes, int], merges: CanonicalMerges) -
         symbols[position : position + 2] = [rules[symbols[position], symbols[position + 1]]]
 
 
-def random_model(rng: random.Random, alphabet: str, rules: int) -> tuple[dict[str, int], list[tuple[str, str]]]:
-    """A vocabulary closed under random merges, several for one product among them, in an order unrelated to length."""
+def random_model(
+    rng: random.Random, alphabet: str, rules: int
+) -> tuple[dict[str, int], list[tuple[str, str]]]:
+    """A vocabulary closed under random merges, several for one product among them, in an order
+    unrelated to length.
+    """
     tokens = list(alphabet)
     merges: list[tuple[str, str]] = []
     for _ in range(rules):
@@ -51,7 +57,9 @@ def random_model(rng: random.Random, alphabet: str, rules: int) -> tuple[dict[st
     return {token: index for index, token in enumerate(tokens)}, merges
 
 
-def model_of(vocab: dict[str, int], merges: Sequence[tuple[str, str]]) -> tuple[dict[bytes, int], BytePairModel]:
+def model_of(
+    vocab: dict[str, int], merges: Sequence[tuple[str, str]]
+) -> tuple[dict[bytes, int], BytePairModel]:
     contents = {token.encode(): index for token, index in vocab.items()}
     triples = tuple((vocab[left], vocab[right], vocab[left + right]) for left, right in merges)
     return contents, BytePairModel(contents, triples)
@@ -67,7 +75,10 @@ def test_one_rule_a_token_gives_the_ids_of_all_the_rules(alphabet: str) -> None:
         reference = Tokenizer(BPE(vocab, merges))
         for _ in range(40):
             text = "".join(rng.choices(alphabet, k=rng.randrange(1, 40)))
-            assert slow_encode(text.encode(), contents, kept) == reference.encode(text).ids, (text, merges)
+            assert slow_encode(text.encode(), contents, kept) == reference.encode(text).ids, (
+                text,
+                merges,
+            )
 
 
 @settings(max_examples=300, deadline=None)
@@ -96,11 +107,17 @@ def test_runs_of_one_repeated_symbol_are_no_exception(
         assert slow_encode(text.encode(), contents, kept) == reference.encode(text).ids
 
 
-def slow_last_merge(symbols: list[int], table: Mapping[tuple[int, int], tuple[int, int]]) -> tuple[int, int] | None:
+def slow_last_merge(
+    symbols: list[int], table: Mapping[tuple[int, int], tuple[int, int]]
+) -> tuple[int, int] | None:
     """The pair that is joined last where one symbol is left."""
     last = None
     while len(symbols) > 1:
-        found = [(table[pair][0], place) for place, pair in enumerate(itertools.pairwise(symbols)) if pair in table]
+        found = [
+            (table[pair][0], place)
+            for place, pair in enumerate(itertools.pairwise(symbols))
+            if pair in table
+        ]
         if not found:
             return None
         _, place = min(found)
@@ -112,14 +129,18 @@ def slow_last_merge(symbols: list[int], table: Mapping[tuple[int, int], tuple[in
 def slow_ways(
     merges: Sequence[tuple[int, int, int]], symbols: int
 ) -> tuple[dict[int, set[tuple[int, ...]]], dict[int, tuple[int, int]]]:
-    """The ways of each id and its rule, by trying all ways of its parts; ValueError where it has two rules."""
+    """The ways of each id and its rule, by trying all ways of its parts; ValueError where it has
+    two rules.
+    """
     table = {(left, right): (rank, product) for rank, (left, right, product) in enumerate(merges)}
     parts: dict[int, list[tuple[int, int]]] = {}
     for pair, (_, product) in table.items():
         parts.setdefault(product, []).append(pair)
     ways: dict[int, set[tuple[int, ...]]] = {symbol: {(symbol,)} for symbol in range(symbols)}
     rules: dict[int, tuple[int, int]] = {}
-    for token in TopologicalSorter({token: itertools.chain(*pairs) for token, pairs in parts.items()}).static_order():
+    for token in TopologicalSorter(
+        {token: itertools.chain(*pairs) for token, pairs in parts.items()}
+    ).static_order():
         for left, right in parts.get(token, ()):
             for way in [head + tail for head in ways.get(left, ()) for tail in ways.get(right, ())]:
                 last = slow_last_merge(list(way), table)
@@ -137,12 +158,17 @@ def test_any_list_of_merges_has_the_ways_and_rules_that_trying_all_finds() -> No
     for _ in range(3_000):
         symbols, ids = rng.randrange(1, 5), rng.randrange(5, 14)
         vocab = {
-            bytes([ord("a") + number]) if number < symbols else b"%d" % (100 + number): number for number in range(ids)
+            bytes([ord("a") + number]) if number < symbols else b"%d" % (100 + number): number
+            for number in range(ids)
         }
         merges = []
         for _ in range(rng.randrange(1, 14)):
             product = rng.randrange(ids) if rng.random() < 0.02 else rng.randrange(symbols, ids)
-            left, right = (rng.randrange(max(product, 1)) for _ in range(2)) if rng.random() < 0.98 else (product, 0)
+            left, right = (
+                (rng.randrange(max(product, 1)) for _ in range(2))
+                if rng.random() < 0.98
+                else (product, 0)
+            )
             merges.append((left, right, product))
         model = BytePairModel(vocab, tuple(merges))
         try:
@@ -162,7 +188,8 @@ def test_any_list_of_merges_has_the_ways_and_rules_that_trying_all_finds() -> No
         assert {token: set(some) for token, some in kept.ways.items()} == ways
         assert kept.rules == rules
         assert kept.ranks == {
-            token: max(rank for rank, merge in enumerate(merges) if merge[:2] == pair) for token, pair in rules.items()
+            token: max(rank for rank, merge in enumerate(merges) if merge[:2] == pair)
+            for token, pair in rules.items()
         }
     assert min(outcomes.values()) > 10, outcomes
 
@@ -171,7 +198,9 @@ def test_arrays_that_do_not_belong_together_are_an_error() -> None:
     two, three = np.arange(2, dtype=np.uint64), np.arange(3, dtype=np.uint64)
     for arrays in itertools.product((two, three), repeat=4):
         if len({len(array) for array in arrays}) > 1:
-            with pytest.raises(ValueError, match="one left, one right, one rank and one product for each merge"):
+            with pytest.raises(
+                ValueError, match="one left, one right, one rank and one product for each merge"
+            ):
                 ways_of_merges(*arrays, two, 3)
     for place in (0, 1, 3, 4):
         arrays = tuple(three if place == number else two for number in range(5))
@@ -184,9 +213,14 @@ def test_arrays_that_do_not_belong_together_are_an_error() -> None:
 def test_bare_ranks_and_the_list_of_all_their_merges_keep_the_same_rules() -> None:
     vocab = {b"a": 0, b"b": 1, b"ab": 2, b"ba": 3, b"aba": 4, b"abab": 5, b"bab": 6}
     every_pair = sorted(
-        (vocab[left + right], vocab[left], vocab[right]) for left in vocab for right in vocab if left + right in vocab
+        (vocab[left + right], vocab[left], vocab[right])
+        for left in vocab
+        for right in vocab
+        if left + right in vocab
     )
-    listed = BytePairModel(vocab, tuple((left, right, product) for product, left, right in every_pair))
+    listed = BytePairModel(
+        vocab, tuple((left, right, product) for product, left, right in every_pair)
+    )
     bare = BytePairModel(vocab, merges=None)
     assert dict(canonical_merges(bare).rules) == dict(canonical_merges(listed).rules)
 

@@ -1,4 +1,6 @@
-"""BPE over characters gives the reference's ids: byte fallback, unknown tokens, affixes, and cuts where no merge crosses."""
+"""BPE over characters gives the reference's ids: byte fallback, unknown tokens, affixes, and cuts
+where no merge crosses.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,9 @@ def test_a_random_model_is_exact_or_refused(first: int, tmp_path: Path) -> None:
         for text in texts:
             assert stopping(tokenizer.encode, text) == ids_of(reference, text), (seed, text)
         for text in texts[:5]:
-            specified = stopping(lambda some, file=file: spec_encoder.encode(file, some.encode()), text[:40])
+            specified = stopping(
+                lambda some, file=file: spec_encoder.encode(file, some.encode()), text[:40]
+            )
             assert specified == ids_of(reference, text[:40]), (seed, text)
     assert exact > TOGETHER * 0.7
 
@@ -85,21 +89,32 @@ REPLACE = {"type": "Replace", "pattern": {"String": " "}, "content": MARK}
 
 
 @pytest.mark.parametrize("split", [None, SPLIT, {"type": "Digits", "individual_digits": False}])
-def test_both_sides_of_a_cut_give_the_ids_of_the_whole(split: dict[str, Any] | None, tmp_path: Path) -> None:
+def test_both_sides_of_a_cut_give_the_ids_of_the_whole(
+    split: dict[str, Any] | None, tmp_path: Path
+) -> None:
     cut = 0
     for seed in range(16):
         r = random.Random(seed)
         model = random_character_models.character_model(seed)
         source = random_character_models.tokenizer_json(model, split) | {"normalizer": REPLACE}
         source["added_tokens"] = [
-            {"id": len(model["vocab"]), "content": "b e", "single_word": False, "lstrip": False, "rstrip": False}
+            {
+                "id": len(model["vocab"]),
+                "content": "b e",
+                "single_word": False,
+                "lstrip": False,
+                "rstrip": False,
+            }
             | {"normalized": seed % 2 == 0, "special": False}
         ]
         try:
             file = spec_reader.open_file(converted(source, tmp_path))
         except UnsupportedError:
             continue
-        reference, cuts = Tokenizer.from_str(json.dumps(source)), file.sections.get(b"CUTS", bytes(2048))
+        reference, cuts = (
+            Tokenizer.from_str(json.dumps(source)),
+            file.sections.get(b"CUTS", bytes(2048)),
+        )
         for _ in range(20):
             text = "".join(r.choices("abcdexy \n1", k=30))
             ids = ids_of(reference, text)
@@ -107,7 +122,9 @@ def test_both_sides_of_a_cut_give_the_ids_of_the_whole(split: dict[str, Any] | N
                 x, y = ord(text[at - 1]), ord(text[at])
                 if ids is not None and cuts[16 * x + (y >> 3)] >> (y & 7) & 1:
                     cut += 1
-                    assert reference.encode(text[:at]).ids + reference.encode(text[at:]).ids == ids, (seed, text, at)
+                    assert (
+                        reference.encode(text[:at]).ids + reference.encode(text[at:]).ids == ids
+                    ), (seed, text, at)
     assert cut > 300
 
 
@@ -115,7 +132,11 @@ def test_an_unknown_token_that_is_a_character_merges_as_such_too(tmp_path: Path)
     vocab = {"u": 0, "a": 1, "b": 2, "au": 3, "ub": 4}
     model = {"type": "BPE", "unk_token": "u", "vocab": vocab, "merges": [["a", "u"], ["u", "b"]]}
     for fuse in (True, False):
-        source = {"version": "1.0", "added_tokens": [], "model": {**model, "fuse_unk": fuse, "byte_fallback": False}}
+        source = {
+            "version": "1.0",
+            "added_tokens": [],
+            "model": {**model, "fuse_unk": fuse, "byte_fallback": False},
+        }
         path = tmp_path / f"{fuse}.json"
         path.write_text(json.dumps(source), "utf-8")
         runtime, reference = load(write(read(path))), tokenizers.Tokenizer.from_file(str(path))

@@ -1,4 +1,6 @@
-"""Where the file says that a text may be cut, the reference library gives the same ids for the two sides as for the whole."""
+"""Where the file says that a text may be cut, the reference library gives the same ids for the two
+sides as for the whole.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,10 @@ from tokexport.compiler.compile import compile_model
 from tokexport.compiler.splits.cuts import pack_cuts
 from tokexport.sources import read
 
-LLAMA3 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+LLAMA3 = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|"
+    r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
 TEXT = [
     "the cat sat on the mat, didn't it? 123 4567 \n\n  We'll see:  x = y + z;\n\treturn 'it''s'",
     "aaa bbb   ccc...",
@@ -25,7 +30,9 @@ TEXT = [
 BYTE_LEVEL = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
 
 
-def split(pattern: str, behavior: str = "isolated", invert: bool = False) -> pre_tokenizers.PreTokenizer:
+def split(
+    pattern: str, behavior: str = "isolated", invert: bool = False
+) -> pre_tokenizers.PreTokenizer:
     return pre_tokenizers.Split(Regex(pattern), behavior, invert)
 
 
@@ -34,7 +41,9 @@ PRE_TOKENIZERS = {
     "prefix space": pre_tokenizers.ByteLevel(add_prefix_space=True),
     "llama3": pre_tokenizers.Sequence([split(LLAMA3), BYTE_LEVEL]),
     "removed inverted": pre_tokenizers.Sequence([split(LLAMA3, "removed", True), BYTE_LEVEL]),
-    "digits first": pre_tokenizers.Sequence([split(r"\p{N}{1,3}"), split(r"[a-m]+"), split(LLAMA3), BYTE_LEVEL]),
+    "digits first": pre_tokenizers.Sequence(
+        [split(r"\p{N}{1,3}"), split(r"[a-m]+"), split(LLAMA3), BYTE_LEVEL]
+    ),
     "words removed": pre_tokenizers.Sequence([split(r"[a-z]+", "removed"), BYTE_LEVEL]),
     "falcon": pre_tokenizers.Sequence(
         [
@@ -44,28 +53,42 @@ PRE_TOKENIZERS = {
             split("[0-9][0-9][0-9]"),
         ]
     ),
-    "merged with previous": pre_tokenizers.Sequence([split(r" +", "merged_with_previous"), split(LLAMA3), BYTE_LEVEL]),
+    "merged with previous": pre_tokenizers.Sequence(
+        [split(r" +", "merged_with_previous"), split(LLAMA3), BYTE_LEVEL]
+    ),
     "merged with next": pre_tokenizers.Sequence([split(r"[.,]", "merged_with_next"), BYTE_LEVEL]),
     "long look ahead": pre_tokenizers.Sequence([split(r"[a-z]+!|[a-z]|\s+\.|[^a-z]"), BYTE_LEVEL]),
     "possessive": pre_tokenizers.Sequence(
         [split(r"[^\r\n\p{L}\p{N}]?+\p{L}++| ?[^\s\p{L}\p{N}]++|\p{N}|\s"), BYTE_LEVEL]
     ),
-    "groups of three": pre_tokenizers.Sequence([split(r"\d{1,3}(?=(?:\d{3})*\b)"), split(LLAMA3), BYTE_LEVEL]),
-    "cuts between digits": pre_tokenizers.Sequence([split(r"(?=(\d{3})+(?!\d))"), split(LLAMA3), BYTE_LEVEL]),
-    "far look ahead": pre_tokenizers.Sequence([split(r"[a-z]+(?=[^.]*!)|\s+(?=\s*=)"), split(LLAMA3), BYTE_LEVEL]),
+    "groups of three": pre_tokenizers.Sequence(
+        [split(r"\d{1,3}(?=(?:\d{3})*\b)"), split(LLAMA3), BYTE_LEVEL]
+    ),
+    "cuts between digits": pre_tokenizers.Sequence(
+        [split(r"(?=(\d{3})+(?!\d))"), split(LLAMA3), BYTE_LEVEL]
+    ),
+    "far look ahead": pre_tokenizers.Sequence(
+        [split(r"[a-z]+(?=[^.]*!)|\s+(?=\s*=)"), split(LLAMA3), BYTE_LEVEL]
+    ),
     "far look ahead alone": pre_tokenizers.Sequence(
         [split(r" ?[a-z]+|\d{1,3}(?=(?:\d{3})*(?!\d))| ?[^\sa-z0-9]+|\s+(?!\S)|\s"), BYTE_LEVEL]
     ),
-    "far look behind": pre_tokenizers.Sequence(
+    "far look after": pre_tokenizers.Sequence(
         [split(r"(?<=ab)c|(?<!=[^.]*)[a-z]+|(?<!12)3"), split(LLAMA3), BYTE_LEVEL]
     ),
     "far both ways": pre_tokenizers.Sequence(
-        [split(r"(?<=ab)c(?=[a-z]*!)|(?<!=[^.]*)[a-z]+(?![^.]*=)|(?<!12)3(?!45)"), split(LLAMA3), BYTE_LEVEL]
+        [
+            split(r"(?<=ab)c(?=[a-z]*!)|(?<!=[^.]*)[a-z]+(?![^.]*=)|(?<!12)3(?!45)"),
+            split(LLAMA3),
+            BYTE_LEVEL,
+        ]
     ),
-    "far behind inside far ahead": pre_tokenizers.Sequence(
+    "far after inside far ahead": pre_tokenizers.Sequence(
         [split(r"[a-z](?=[a-z]*(?<=ab)c)|\d(?!\d*(?<!12)3)"), split(LLAMA3), BYTE_LEVEL]
     ),
-    "empty matches": pre_tokenizers.Sequence([split(r"(?:[a-c]+!)?|\d*"), split(LLAMA3), BYTE_LEVEL]),
+    "empty matches": pre_tokenizers.Sequence(
+        [split(r"(?:[a-c]+!)?|\d*"), split(LLAMA3), BYTE_LEVEL]
+    ),
     "one piece": BYTE_LEVEL,
 }
 ADDED = [
@@ -82,7 +105,9 @@ def trained(pre_tokenizer: pre_tokenizers.PreTokenizer, added: list[ReferenceTok
     tokenizer.pre_tokenizer = pre_tokenizer
     tokenizer.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    tokenizer.train_from_iterator(TEXT * 3, BpeTrainer(vocab_size=330, initial_alphabet=alphabet, show_progress=False))
+    tokenizer.train_from_iterator(
+        TEXT * 3, BpeTrainer(vocab_size=330, initial_alphabet=alphabet, show_progress=False)
+    )
     tokenizer.add_tokens(added)
     return tokenizer
 
@@ -112,8 +137,18 @@ def test_both_sides_of_a_cut_give_the_ids_of_the_whole(
     assert (tried > 100) == cuts.any()
 
 
-def test_the_usual_patterns_have_a_cut_between_a_letter_and_a_space(tmp_path_factory: pytest.TempPathFactory) -> None:
-    usual = ("gpt2", "llama3", "removed inverted", "digits first", "falcon", "prefix space", "possessive")
+def test_the_usual_patterns_have_a_cut_between_a_letter_and_a_space(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    usual = (
+        "gpt2",
+        "llama3",
+        "removed inverted",
+        "digits first",
+        "falcon",
+        "prefix space",
+        "possessive",
+    )
     for name in (*usual, "groups of three", "cuts between digits", "far look ahead alone"):
         tokenizer = trained(PRE_TOKENIZERS[name], [])
         path = tmp_path_factory.mktemp("usual") / "tokenizer.json"
@@ -133,9 +168,13 @@ def test_a_row_of_the_packed_cuts_is_sixteen_bytes_lowest_bit_first() -> None:
 
 
 @pytest.mark.parametrize("content", ["é", "▁"])
-def test_a_stage_over_bytes_reads_several_for_what_is_not_ascii(content: str, tmp_path: Path) -> None:
+def test_a_stage_over_bytes_reads_several_for_what_is_not_ascii(
+    content: str, tmp_path: Path
+) -> None:
     tokenizer = Tokenizer(WordLevel({"a": 0, "Ã©b": 1, "?": 2}, unk_token="?"))
-    tokenizer.normalizer = normalizers.Sequence([normalizers.Replace("x", content), normalizers.ByteLevel()])
+    tokenizer.normalizer = normalizers.Sequence(
+        [normalizers.Replace("x", content), normalizers.ByteLevel()]
+    )
     tokenizer.pre_tokenizer = split("b|[^ab]+", "isolated")
     path = tmp_path / "tokenizer.json"
     path.write_text(tokenizer.to_str(), "utf-8")

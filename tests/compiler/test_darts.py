@@ -12,18 +12,24 @@ WORDS = st.text("abcdéか\U0001f600", min_size=1, max_size=5)
 
 
 @given(st.sets(WORDS, min_size=1, max_size=40), WORDS)
-def test_a_trie_holds_its_keys_and_finds_those_that_a_text_begins_with(words: set[str], text: str) -> None:
+def test_a_trie_holds_its_keys_and_finds_those_that_a_text_begins_with(
+    words: set[str], text: str
+) -> None:
     values = {word.encode(): number for number, word in enumerate(sorted(words))}
     units = darts_units(values)
     assert dict(keys(units)) == values
     encoded = text.encode()
     assert list(prefixes(units, encoded)) == [
-        (size, values[encoded[:size]]) for size in range(1, len(encoded) + 1) if encoded[:size] in values
+        (size, values[encoded[:size]])
+        for size in range(1, len(encoded) + 1)
+        if encoded[:size] in values
     ]
 
 
 @given(st.dictionaries(WORDS, st.text("xyzé", max_size=4), min_size=1, max_size=30), WORDS)
-def test_the_shortest_and_the_longest_sequence_are_found(replacements: dict[str, str], text: str) -> None:
+def test_the_shortest_and_the_longest_sequence_are_found(
+    replacements: dict[str, str], text: str
+) -> None:
     charsmap = read_charsmap(charsmap_of(replacements))
     found = [text[:size] for size in range(1, len(text) + 1) if text[:size] in replacements]
     assert charsmap.shortest(text.encode()) == (replacements[found[0]].encode() if found else None)

@@ -1,4 +1,6 @@
-"""A form whose marks the next step drops becomes one map, which does to every text what the two steps of the library do."""
+"""A form whose marks the next step drops becomes one map, which does to every text what the two
+steps of the library do.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,11 @@ def stripping(form: NormalForm) -> CharacterMapping:
 def test_every_scalar_value_becomes_what_the_library_makes_of_it(form: NormalForm) -> None:
     library = normalizers.Sequence([DECOMPOSING[form], normalizers.StripAccents()])
     mapping = stripping(form)
-    wrong = [hex(ord(scalar)) for scalar in SCALARS if mapping.apply(scalar) != library.normalize_str(scalar)]
+    wrong = [
+        hex(ord(scalar))
+        for scalar in SCALARS
+        if mapping.apply(scalar) != library.normalize_str(scalar)
+    ]
     assert not wrong
 
 
@@ -42,7 +48,14 @@ def test_whatever_order_the_marks_stand_in(form: NormalForm, text: str) -> None:
 
 
 def test_a_form_and_what_strips_its_marks_are_one_operation() -> None:
-    (op,) = compile_steps((CharacterMap.LOWERCASE, NormalForm.NFKD, CharacterMap.LOWERCASE, CharacterMap.STRIP_ACCENTS))
+    (op,) = compile_steps(
+        (
+            CharacterMap.LOWERCASE,
+            NormalForm.NFKD,
+            CharacterMap.LOWERCASE,
+            CharacterMap.STRIP_ACCENTS,
+        )
+    )
     assert isinstance(op, MapOp)
     assert op.mapping.apply("Ａ\u0327\u0301ﬁ각") == "afi\u1100\u1161\u11a8"
 
@@ -61,4 +74,6 @@ def test_a_form_stays_where_some_of_the_marks_that_it_sorts_stay() -> None:
 def test_a_decomposition_alone_is_that_of_the_library() -> None:
     for form, library in DECOMPOSING.items():
         mapping = decomposition_map(form)
-        assert not [hex(ord(c)) for c in SCALARS[:0x12000] if mapping.apply(c) != library.normalize_str(c)]
+        assert not [
+            hex(ord(c)) for c in SCALARS[:0x12000] if mapping.apply(c) != library.normalize_str(c)
+        ]

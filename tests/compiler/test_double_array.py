@@ -20,7 +20,7 @@ VOCABULARIES = st.dictionaries(KEYS, st.integers(0, NO_TOKEN - 1), max_size=300)
 def found(trie: DoubleArray, key: bytes) -> int | None:
     base, token = trie.root, NO_TOKEN
     for byte in key:
-        unit = int(trie.units[base + byte])  # every base has 256 units behind it
+        unit = int(trie.units[base + byte])  # every base has 256 units after it
         if unit & 0x1FF != byte:
             return None
         base, token = unit >> 32, unit >> LABEL_BITS & NO_TOKEN
@@ -29,7 +29,9 @@ def found(trie: DoubleArray, key: bytes) -> int | None:
 
 @settings(max_examples=200, deadline=None)
 @given(VOCABULARIES, st.lists(KEYS, max_size=50))
-def test_a_key_is_found_if_and_only_if_it_is_there(vocab: dict[bytes, int], others: list[bytes]) -> None:
+def test_a_key_is_found_if_and_only_if_it_is_there(
+    vocab: dict[bytes, int], others: list[bytes]
+) -> None:
     trie = double_array(vocab)
     for key in [*vocab, *others, *(key[:-1] for key in vocab), *(key + b"a" for key in vocab)]:
         assert found(trie, key) == (vocab.get(key) if key else None)

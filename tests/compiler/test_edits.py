@@ -15,7 +15,17 @@ from repository import SLOW
 
 from tokexport.compiler.decoder.edits import EditTable, compile_edits
 from tokexport.errors import UnsupportedError
-from tokexport.model import Begun, Matching, Prefixed, Replacing, RunEdit, RunEdits, Split, TextEdit, Trimmed
+from tokexport.model import (
+    Begun,
+    Matching,
+    Prefixed,
+    Replacing,
+    RunEdit,
+    RunEdits,
+    Split,
+    TextEdit,
+    Trimmed,
+)
 
 
 def edited(text: str, steps: Sequence[RunEdit]) -> str:
@@ -25,7 +35,9 @@ def edited(text: str, steps: Sequence[RunEdit]) -> str:
         elif isinstance(step, Prefixed):
             text = text and step.prefix + text
         elif isinstance(step, Begun):
-            text = text[len(step.prefix) :] if text.startswith(step.prefix) else step.otherwise + text
+            text = (
+                text[len(step.prefix) :] if text.startswith(step.prefix) else step.otherwise + text
+            )
         elif isinstance(step, Matching):
             assert isinstance(step.split.pattern, str)
             text = re.sub(step.split.pattern, step.content, text)
@@ -36,14 +48,18 @@ def edited(text: str, steps: Sequence[RunEdit]) -> str:
 
 def trimmed(text: str, step: Trimmed) -> str:
     for _ in range(step.count):
-        text = text.removesuffix(step.character) if step.at_end else text.removeprefix(step.character)
+        text = (
+            text.removesuffix(step.character) if step.at_end else text.removeprefix(step.character)
+        )
     return text
 
 
 def replaced(text: str, rules: dict[str, str]) -> str:
     at, written = 0, ""
     while at < len(text):
-        found = max((pattern for pattern in rules if text.startswith(pattern, at)), key=len, default=None)
+        found = max(
+            (pattern for pattern in rules if text.startswith(pattern, at)), key=len, default=None
+        )
         written += text[at] if found is None else rules[found]
         at += 1 if found is None else len(found)
     return written
@@ -65,7 +81,8 @@ def run_parts(table: EditTable, parts: Sequence[tuple[bool | None, bytes]]) -> b
 
 
 texts = st.lists(
-    st.sampled_from(["a", "aa", "▁", "b", "é", " ", "🙂", "\ufffd", "#", "x", "中", "¹", "\u2580"]), max_size=24
+    st.sampled_from(["a", "aa", "▁", "b", "é", " ", "🙂", "\ufffd", "#", "x", "中", "¹", "\u2580"]),
+    max_size=24,
 )
 
 
@@ -78,7 +95,9 @@ def test_the_table_does_what_its_steps_do(steps: list[TextEdit], some: list[str]
 
 
 @settings(max_examples=150 if SLOW else 60, deadline=None)
-@given(runs, st.just([]) | edits, st.lists(st.tuples(st.booleans(), texts.map("".join)), max_size=5))
+@given(
+    runs, st.just([]) | edits, st.lists(st.tuples(st.booleans(), texts.map("".join)), max_size=5)
+)
 def test_the_edits_of_runs_are_done_to_each_run_by_itself(
     runs: RunEdits, steps: list[TextEdit], parts: list[tuple[bool, str]]
 ) -> None:
@@ -97,7 +116,7 @@ def test_the_edits_of_runs_are_done_to_each_run_by_itself(
     assert run_parts(table, given).decode() == edited(joined, steps)
 
 
-# Look-around over several characters.
+# Lookaround over several characters.
 FAR = (
     "a(?=bc)",
     "(?<=ab)c+",
@@ -110,7 +129,8 @@ FAR = (
 
 
 @pytest.mark.parametrize(
-    "pattern", ["ab", "a+", "(?:ab)+", "ab|abca|c", "aa?b", "(?<=b)a", "b(?=c)", r"\Aa|ca", "[ab]{2}", *FAR]
+    "pattern",
+    ["ab", "a+", "(?:ab)+", "ab|abca|c", "aa?b", "(?<=b)a", "b(?=c)", r"\Aa|ca", "[ab]{2}", *FAR],
 )
 def test_matches_are_replaced_as_python_replaces_them(pattern: str) -> None:
     table = compile_edits((Matching(Split(pattern), "x"),))
@@ -120,12 +140,17 @@ def test_matches_are_replaced_as_python_replaces_them(pattern: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "pattern", ["(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])", "[\U00010900-\U00010fff\u0660-\u0669]x?"]
+    "pattern",
+    ["(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])", "[\U00010900-\U00010fff\u0660-\u0669]x?"],
 )
 def test_thousands_of_characters_may_be_told_apart(pattern: str) -> None:
     table = compile_edits((Matching(Split(pattern), "-"),))
     some = [chr(point) for point in range(0x7FF, 0x11100, 31) if not 0xD800 <= point < 0xE000]
-    edges = [chr(ord(edge) + step) for edge in "\u0660\u0669\u4e00\u9fff\U00010900\U00010fff" for step in (-1, 0, 1)]
+    edges = [
+        chr(ord(edge) + step)
+        for edge in "\u0660\u0669\u4e00\u9fff\U00010900\U00010fff"
+        for step in (-1, 0, 1)
+    ]
     for text in ("".join(some), " ".join(some), "x ".join(reversed(edges)), " ".join(edges)):
         assert run(table, text.encode()).decode() == re.sub(pattern, "-", text)
 

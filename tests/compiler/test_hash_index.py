@@ -21,9 +21,13 @@ def slow_hash(content: bytes) -> int:
     if 0 < size < 4:
         words.append(content[0] | content[size >> 1] << 8 | content[size - 1] << 16)
     elif 4 <= size < 8:
-        words.append(int.from_bytes(content[:4], "little") | int.from_bytes(content[-4:], "little") << 32)
+        words.append(
+            int.from_bytes(content[:4], "little") | int.from_bytes(content[-4:], "little") << 32
+        )
     elif size >= 8:
-        words += [int.from_bytes(content[start : start + 8], "little") for start in range(0, size - 8, 8)]
+        words += [
+            int.from_bytes(content[start : start + 8], "little") for start in range(0, size - 8, 8)
+        ]
         words.append(int.from_bytes(content[-8:], "little"))
     value = size * K0 & MASK
     for number, word in enumerate(words):
@@ -37,7 +41,9 @@ def slow_hash(content: bytes) -> int:
 
 @given(st.lists(st.binary(max_size=70), min_size=1, max_size=20))
 def test_contents_hash_as_the_specification_says(contents: list[bytes]) -> None:
-    assert [int(value) for value in hash_contents(contents)] == [slow_hash(content) for content in contents]
+    assert [int(value) for value in hash_contents(contents)] == [
+        slow_hash(content) for content in contents
+    ]
 
 
 @given(st.integers(0, 2**21 - 1), st.integers(0, 2**21 - 1))
@@ -67,7 +73,9 @@ def test_pairs_hash_as_the_specification_says(left: int, right: int) -> None:
 def test_words_of_few_letters_have_hashes_of_their_own(letters: str, count: int) -> None:
     rows = np.random.default_rng(count).integers(0, len(letters), (200_000, count))
     (width,) = {len(letter.encode()) for letter in letters}
-    words = np.unique(np.array([letter.encode() for letter in letters])[rows].view(f"S{width * count}")).tolist()
+    words = np.unique(
+        np.array([letter.encode() for letter in letters])[rows].view(f"S{width * count}")
+    ).tolist()
     assert len(np.unique(hash_contents(words))) == len(words)
 
 
@@ -94,7 +102,10 @@ def test_each_bucket_has_the_smallest_displacement_that_fits() -> None:
     sizes = np.array([4, 3, 3, 2, 1, 0], np.uint64)
     hashes = r.integers(0, MASK, 13, np.uint64, endpoint=True)
     first_row = np.arange(13) % 3 == 0
-    firsts, rooms = np.where(first_row, 0, 6).astype(np.uint64), np.where(first_row, 6, 10).astype(np.uint64)
+    firsts, rooms = (
+        np.where(first_row, 0, 6).astype(np.uint64),
+        np.where(first_row, 6, 10).astype(np.uint64),
+    )
     found = displace(hashes, firsts, rooms, sizes, 16)
     assert found is not None
     slots, displacements = found
@@ -104,7 +115,10 @@ def test_each_bucket_has_the_smallest_displacement_that_fits() -> None:
         keys = range(begin, begin + size)
         for tried in range(displacement + 1):
             mixed = [((int(hashes[key]) ^ tried * K3 & MASK) * K1 & MASK) >> 32 for key in keys]
-            places = {int(firsts[key]) + (mix * int(rooms[key]) >> 32) for key, mix in zip(keys, mixed, strict=True)}
+            places = {
+                int(firsts[key]) + (mix * int(rooms[key]) >> 32)
+                for key, mix in zip(keys, mixed, strict=True)
+            }
             fits = len(places) == size and not places & taken
             assert fits == (tried == displacement)
         assert places == {*slots[begin : begin + size].tolist()}
@@ -122,7 +136,9 @@ def test_where_the_slots_are_too_few_there_is_no_index() -> None:
     ("rooms", "sizes", "slot_count"),
     [([1], [1, 0], 2), ([1, 0], [2], 2), ([1, 3], [2], 2), ([2, 2], [1], 2), ([2, 2], [3], 2)],
 )
-def test_arrays_that_do_not_belong_together_are_refused(rooms: list[int], sizes: list[int], slot_count: int) -> None:
+def test_arrays_that_do_not_belong_together_are_refused(
+    rooms: list[int], sizes: list[int], slot_count: int
+) -> None:
     two = np.zeros(2, np.uint64)
     with pytest.raises(ValueError, match=r"key"):
         displace(two, two, np.array(rooms, np.uint64), np.array(sizes, np.uint64), slot_count)

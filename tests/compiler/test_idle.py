@@ -14,14 +14,29 @@ from tokexport.model import Split
 from tokexport.patterns import SplitProgram, compile_split
 
 CHARACTERS = [chr(point) for point in range(0x80, 0x110000) if not 0xD800 <= point < 0xE000]
-PATTERNS = [" ", "▁", r"\p{L}+", r"\p{Han}", r"[^\p{Cyrillic}]", "[가-힣]|\U0001f600", r"\d{1,3}", r"(?!a)\w"]
+PATTERNS = [
+    " ",
+    "▁",
+    r"\p{L}+",
+    r"\p{Han}",
+    r"[^\p{Cyrillic}]",
+    "[가-힣]|\U0001f600",
+    r"\d{1,3}",
+    r"(?!a)\w",
+]
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_no_match_begins_with_a_character_whose_first_byte_is_idle_and_one_does_with_any_other(pattern: str) -> None:
+def test_no_match_begins_with_a_character_whose_first_byte_is_idle_and_one_does_with_any_other(
+    pattern: str,
+) -> None:
     program = compile_split(Split(pattern))
     bits = idle_leads(program)
-    first = {number for number, to in enumerate(program.transitions[program.starts[0]].tolist()) if to & 0x7FFF}
+    first = {
+        number
+        for number, to in enumerate(program.transitions[program.starts[0]].tolist())
+        if to & 0x7FFF
+    }
     classes = program.classes.tolist()
     begins = {character.encode()[0] for character in CHARACTERS if classes[ord(character)] in first}
     leads = {character.encode()[0] for character in CHARACTERS}
@@ -50,7 +65,9 @@ def test_two_plain_characters_side_by_side_are_two_clusters_and_so_is_ascii_behi
     for one in plain:
         after = int(program.transitions[start, program.classes[ord(one)]])
         followers = [*plain, *(chr(point) for point in range(128))]
-        assert {int(program.transitions[after, program.classes[ord(other)]]) for other in followers} == {0x8000}
+        assert {
+            int(program.transitions[after, program.classes[ord(other)]]) for other in followers
+        } == {0x8000}
 
 
 def match_ends(program: SplitProgram, text: str) -> list[int]:
@@ -68,13 +85,17 @@ def match_ends(program: SplitProgram, text: str) -> list[int]:
 
 @given(st.text(st.sampled_from("aé漢か゛が가ำก\r\n\u0301\u200d👍ſﬁ\u1100\u1161क्ष"), max_size=12))
 def test_characters_in_classes_of_their_own_change_no_cluster(text: str) -> None:
-    untouched = ~read_charsmap(charsmap_of({"ﬁ": "fi", "が": "か", "漢": "", "a\u0301": "á", "가": "나"})).characters()
+    untouched = ~read_charsmap(
+        charsmap_of({"ﬁ": "fi", "が": "か", "漢": "", "a\u0301": "á", "가": "나"})
+    ).characters()
     assert {chr(point) for point in np.flatnonzero(~untouched)} == set("ﬁが漢가")
     program, _ = with_plain_classes(grapheme_program(), untouched)
     assert match_ends(program, text) == match_ends(grapheme_program(), text)
 
 
 def test_clusters_ask_nothing_of_what_stands_before() -> None:
-    """Plain classes would be wrong for a program that starts in a state of its own behind some characters."""
+    """Plain classes would be wrong for a program that starts in a state of its own after some
+    characters.
+    """
     starts = grapheme_program().starts
     assert (starts == starts[0]).all()

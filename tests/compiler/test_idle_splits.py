@@ -1,4 +1,6 @@
-"""A split is left out where no text has what it looks for behind the steps before it, and only there."""
+"""A split is left out where no text has what it looks for after the steps before it, and only
+there.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,10 @@ LETTERS = st.sampled_from(["a", "b", "_", " ", "aa", "ab", " a", "a_", "b a"])
 def test_a_split_at_a_character_that_was_replaced_is_left_out(
     normalizer: Sequence[NormalizerStep], split: Split
 ) -> None:
-    assert without_idle_splits(normalizer, [Split("b"), split, Split("_")]) == (Split("b"), Split("_"))
+    assert without_idle_splits(normalizer, [Split("b"), split, Split("_")]) == (
+        Split("b"),
+        Split("_"),
+    )
 
 
 @pytest.mark.parametrize(
@@ -63,7 +68,9 @@ def test_a_split_at_a_character_that_was_replaced_is_left_out(
         ([Replace("a", "b"), CharacterMap.LOWERCASE], Split("a")),
     ],
 )
-def test_a_split_that_may_find_something_stays(normalizer: Sequence[NormalizerStep], split: Split) -> None:
+def test_a_split_that_may_find_something_stays(
+    normalizer: Sequence[NormalizerStep], split: Split
+) -> None:
     assert without_idle_splits(normalizer, [split]) == (split,)
 
 
@@ -72,15 +79,27 @@ def test_a_step_of_the_pre_tokenizer_that_replaces_counts_for_the_splits_behind_
     assert without_idle_splits([], steps) == (Split(" "), SPACES)
 
 
-@given(st.lists(st.tuples(LETTERS, LETTERS), max_size=4), LETTERS, st.lists(st.text(" ab_", max_size=12), min_size=20))
+@given(
+    st.lists(st.tuples(LETTERS, LETTERS), max_size=4),
+    LETTERS,
+    st.lists(st.text(" ab_", max_size=12), min_size=20),
+)
 def test_the_library_finds_nothing_with_a_split_that_is_left_out(
     replacements: list[tuple[str, str]], pattern: str, texts: list[str]
 ) -> None:
     steps = [Replace(before, behind) for before, behind in replacements]
     if without_idle_splits(steps, [Split(pattern)]):
         return
-    normalizer = normalizers.Sequence([normalizers.Replace(step.pattern, step.content) for step in steps])
-    for behavior in ("isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"):
+    normalizer = normalizers.Sequence(
+        [normalizers.Replace(step.pattern, step.content) for step in steps]
+    )
+    for behavior in (
+        "isolated",
+        "removed",
+        "merged_with_previous",
+        "merged_with_next",
+        "contiguous",
+    ):
         split = pre_tokenizers.Split(Regex(pattern), behavior)
         for text in texts:
             normalized = normalizer.normalize_str(text)

@@ -58,7 +58,9 @@ def reference_of_each(form: NormalForm, texts: list[str]) -> list[str]:
 
 
 def decomposed(code_points: list[int], tables: NormalizationTables) -> list[int]:
-    """Full decomposition, then runs of marks in the order of their classes; marks of one class stay in order."""
+    """Full decomposition, then runs of marks in the order of their classes; marks of one class stay
+    in order.
+    """
     parts: list[int] = []
     for code_point in code_points:
         if 0xAC00 <= code_point <= 0xD7A3:
@@ -84,7 +86,9 @@ def pair_composed(first: int, second: int, tables: NormalizationTables) -> int |
 
 
 def composed(code_points: list[int], tables: NormalizationTables) -> list[int]:
-    """Each code point composes with the last starter before it, unless something between them has no lower class, or class 0."""
+    """Each code point composes with the last starter before it, unless something between them has
+    no lower class, or class 0.
+    """
     out: list[int] = []
     starter: int | None = None
     for code_point in code_points:
@@ -111,12 +115,21 @@ def slow(form: NormalForm, text: str) -> str:
 
 @functools.cache
 def interesting() -> list[int]:
-    """Code points that take part in some normalization: marks, jamo, composites, their parts, and a few that do not."""
+    """Code points that take part in some normalization: marks, jamo, composites, their parts, and a
+    few that do not.
+    """
     tables = normalization_tables(NormalForm.NFKC)
     pairs = itertools.chain.from_iterable(tables.compositions)
     plain = [ord(character) for character in "a 1\u00b7\u4e2d\U0001f600"]
     return sorted(
-        {*tables.combining_classes, *tables.decompositions, *tables.compositions.values(), *pairs, *JAMO, *plain}
+        {
+            *tables.combining_classes,
+            *tables.decompositions,
+            *tables.compositions.values(),
+            *pairs,
+            *JAMO,
+            *plain,
+        }
     )
 
 
@@ -124,14 +137,22 @@ def interesting() -> list[int]:
 def test_every_scalar_value_becomes_what_the_reference_makes_of_it(form: NormalForm) -> None:
     alone = [chr(code_point) for code_point in SCALARS if code_point != 0x0A]
     tables = normalization_tables(form)
-    named = {*tables.decompositions, *tables.combining_classes, *range(0xAC00, 0xD7A4)}  # any other stays what it is
-    expected = [slow(form, character) if ord(character) in named else character for character in alone]
+    named = {
+        *tables.decompositions,
+        *tables.combining_classes,
+        *range(0xAC00, 0xD7A4),
+    }  # any other stays what it is
+    expected = [
+        slow(form, character) if ord(character) in named else character for character in alone
+    ]
     assert expected == reference_of_each(form, alone)
     assert slow(form, "\n") == reference(form, "\n") == "\n"
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_pair_that_might_compose_becomes_what_the_reference_makes_of_it(form: NormalForm) -> None:
+def test_every_pair_that_might_compose_becomes_what_the_reference_makes_of_it(
+    form: NormalForm,
+) -> None:
     firsts = sorted({first for first, _ in COMPOSING.compositions} | {*JAMO})
     seconds = sorted({second for _, second in COMPOSING.compositions} | {*JAMO})
     pairs = [chr(first) + chr(second) for first in firsts for second in seconds]
@@ -141,7 +162,9 @@ def test_every_pair_that_might_compose_becomes_what_the_reference_makes_of_it(fo
 @pytest.mark.parametrize("form", FORMS)
 def test_every_two_marks_are_put_in_the_order_of_the_reference(form: NormalForm) -> None:
     one_of_each = {number: mark for mark, number in reversed(COMPOSING.combining_classes.items())}
-    pairs = [f"a{chr(a)}{chr(b)}" for a in COMPOSING.combining_classes for b in one_of_each.values()]
+    pairs = [
+        f"a{chr(a)}{chr(b)}" for a in COMPOSING.combining_classes for b in one_of_each.values()
+    ]
     assert [slow(form, pair) for pair in pairs] == reference_of_each(form, pairs)
 
 
@@ -150,7 +173,9 @@ def test_no_other_code_point_composes_with_a_second_of_a_composition() -> None:
     changed = set(interesting()) | {*range(0xAC00, 0xD7A4), *range(0x1100, 0x1200)}
     for second in sorted({second for _, second in COMPOSING.compositions} | {0x1161, 0x11A8}):
         pairs = [chr(first) + chr(second) for first in SCALARS if first != 0x0A]
-        expected = [slow(NormalForm.NFC, pair) if ord(pair[0]) in changed else pair for pair in pairs]
+        expected = [
+            slow(NormalForm.NFC, pair) if ord(pair[0]) in changed else pair for pair in pairs
+        ]
         assert reference_of_each(NormalForm.NFC, pairs) == expected
 
 
@@ -158,12 +183,16 @@ def test_no_other_code_point_composes_with_a_second_of_a_composition() -> None:
 @pytest.mark.parametrize("first", "aAΑαеाက\u1100가")
 def test_no_other_code_point_composes_with_a_letter(first: str) -> None:
     pairs = [first + chr(second) for second in SCALARS if second != 0x0A]
-    assert [slow(NormalForm.NFC, pair) for pair in pairs] == reference_of_each(NormalForm.NFC, pairs)
+    assert [slow(NormalForm.NFC, pair) for pair in pairs] == reference_of_each(
+        NormalForm.NFC, pairs
+    )
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("seed", range(3))
-def test_strings_of_marks_become_what_the_reference_makes_of_them(form: NormalForm, seed: int) -> None:
+def test_strings_of_marks_become_what_the_reference_makes_of_them(
+    form: NormalForm, seed: int
+) -> None:
     """Blocked and unblocked composition, reordering, marks without a starter."""
     draw = random.Random(seed)
     starters = sorted({first for first, _ in COMPOSING.compositions} | {0x61})
@@ -203,10 +232,14 @@ def test_a_string_that_passes_the_quick_check_is_left_alone(form: NormalForm) ->
     draw = random.Random(7)
     texts = []
     for _ in range(30_000 if SLOW else 10_000):
-        points = [draw.choice(draw.choice((near, near, near, safe))) for _ in range(draw.randint(1, 8))]
+        points = [
+            draw.choice(draw.choice((near, near, near, safe))) for _ in range(draw.randint(1, 8))
+        ]
         runs = itertools.groupby(points, key=lambda point: point in tables.combining_classes)
         ordered = [
-            p for marks, run in runs for p in (sorted(run, key=tables.combining_classes.__getitem__) if marks else run)
+            p
+            for marks, run in runs
+            for p in (sorted(run, key=tables.combining_classes.__getitem__) if marks else run)
         ]
         texts.append("".join(map(chr, ordered)))
     texts += [chr(code_point) for code_point in safe]
@@ -215,28 +248,45 @@ def test_a_string_that_passes_the_quick_check_is_left_alone(form: NormalForm) ->
 
 @pytest.mark.parametrize("form", FORMS)
 def test_the_quick_check_stops_at_nothing_that_no_string_needs(form: NormalForm) -> None:
-    """Each code point it names is changed, or changes, in some string: alone or behind some first of a composition."""
+    """Each code point it names is changed, or changes, in some string: alone or after some first
+    of a composition.
+    """
     tables = normalization_tables(form)
     firsts = {second: first for first, second in tables.compositions}
     for code_point in quick_check_no_or_maybe(tables):
-        before = {0x1161 <= code_point <= 0x1175: 0x1100, 0x11A8 <= code_point <= 0x11C2: 0xAC00}.get(True)
+        before = {
+            0x1161 <= code_point <= 0x1175: 0x1100,
+            0x11A8 <= code_point <= 0x11C2: 0xAC00,
+        }.get(True)
         before = before or firsts.get(code_point)
         texts = [chr(code_point)] + ([chr(before) + chr(code_point)] if before else [])
         assert any(slow(form, text) != text for text in texts), hex(code_point)
 
 
 def test_the_tables_are_those_of_unicode_9() -> None:
-    """Normalization of a character never changes once it is in Unicode: any later database agrees on those of version 9."""
+    """Normalization of a character never changes once it is in Unicode: any later database agrees
+    on those of version 9.
+    """
     known = [int(point) for point in np.flatnonzero(property_set("age=9.0", Dialect.FANCY_REGEX))]
     for form in (NormalForm.NFD, NormalForm.NFKD):
-        becomes = {point: tuple(map(ord, unicodedata.normalize(form.value, chr(point)))) for point in known}
+        becomes = {
+            point: tuple(map(ord, unicodedata.normalize(form.value, chr(point)))) for point in known
+        }
         others = {
-            point: parts for point, parts in becomes.items() if parts != (point,) and not 0xAC00 <= point <= 0xD7A3
+            point: parts
+            for point, parts in becomes.items()
+            if parts != (point,) and not 0xAC00 <= point <= 0xD7A3
         }
         assert normalization_tables(form).decompositions == others
     canonical = normalization_tables(NormalForm.NFD)
-    classes = {point: unicodedata.combining(chr(point)) for point in known if point not in canonical.decompositions}
-    assert canonical.combining_classes == {point: number for point, number in classes.items() if number}
+    classes = {
+        point: unicodedata.combining(chr(point))
+        for point in known
+        if point not in canonical.decompositions
+    }
+    assert canonical.combining_classes == {
+        point: number for point, number in classes.items() if number
+    }
     for (first, second), composite in COMPOSING.compositions.items():
         assert unicodedata.normalize("NFC", chr(first) + chr(second)) == chr(composite)
 

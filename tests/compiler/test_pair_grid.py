@@ -1,4 +1,6 @@
-"""GRID and the rows of PIDX change nothing but the speed: merges that are made at once are those that could not have come later."""
+"""GRID and the rows of PIDX change nothing but the speed: merges that are made at once are those
+that could not have come later.
+"""
 
 from __future__ import annotations
 
@@ -36,9 +38,16 @@ def every_model_has_a_grid(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def runs(r: random.Random, letters: str) -> str:
-    """Letters that come several times in a row, as they do in lines and in white space; some texts are longer than short pieces are."""
+    """Letters that come several times in a row, as they do in lines and in white space; some texts
+    are longer than short pieces are.
+    """
     times = r.choice([1, 1, 4])
-    return "".join(letter * r.choice([1, 1, 2, 3, 8]) for letter in r.choices(letters, k=r.randint(1, 30))) * times
+    return (
+        "".join(
+            letter * r.choice([1, 1, 2, 3, 8]) for letter in r.choices(letters, k=r.randint(1, 30))
+        )
+        * times
+    )
 
 
 @pytest.mark.usefixtures("every_model_has_a_grid")
@@ -46,7 +55,9 @@ def test_random_models_give_the_ids_and_spans_of_tokenizers(tmp_path: Path) -> N
     compared = 0
     for seed in range(120):
         r = random.Random(seed)
-        source = random_character_models.tokenizer_json(random_character_models.character_model(seed))
+        source = random_character_models.tokenizer_json(
+            random_character_models.character_model(seed)
+        )
         path = tmp_path / "tokenizer.json"
         path.write_text(json.dumps(source), encoding="utf-8")
         try:
@@ -54,7 +65,9 @@ def test_random_models_give_the_ids_and_spans_of_tokenizers(tmp_path: Path) -> N
         except UnsupportedError:
             continue
         tokenizer, reference = load(content), Tokenizer.from_str(json.dumps(source))
-        for text in [runs(r, "abcde") for _ in range(20)] + [random_character_models.text(r, 24) for _ in range(20)]:
+        for text in [runs(r, "abcde") for _ in range(20)] + [
+            random_character_models.text(r, 24) for _ in range(20)
+        ]:
             try:
                 expected = reference.encode(text)
             except Exception:  # of the reference: an unknown token that is no token
@@ -94,7 +107,10 @@ def test_a_large_model_has_both_and_gives_the_ids_of_tokenizers(tmp_path: Path) 
     merges = [(a, b) for a, b in itertools.product(letters, letters) if r.random() < 0.8]
     merges += r.sample([(a + b, c) for (a, b), c in itertools.product(merges, letters)], 12_000)
     r.shuffle(merges)
-    vocab = {token: number for number, token in enumerate(dict.fromkeys([*letters, *(a + b for a, b in merges)]))}
+    vocab = {
+        token: number
+        for number, token in enumerate(dict.fromkeys([*letters, *(a + b for a, b in merges)]))
+    }
     reference = Tokenizer.from_str(
         json.dumps({"model": {"type": "BPE", "vocab": vocab, "merges": merges}, "added_tokens": []})
     )
@@ -102,7 +118,9 @@ def test_a_large_model_has_both_and_gives_the_ids_of_tokenizers(tmp_path: Path) 
     reference.save(str(path))
     content = write(read(path), Options())
     assert {b"GRID", b"PIDX"} <= spec_reader.open_file(content).sections.keys()
-    assert spec_reader.u32(spec_reader.open_file(content).sections[b"PIDX"], 8) == byte_pair.ROW_SHIFT
+    assert (
+        spec_reader.u32(spec_reader.open_file(content).sections[b"PIDX"], 8) == byte_pair.ROW_SHIFT
+    )
     tokenizer = load(content)
     for length in (*range(1, 70), 300, 5000):
         text = "".join(r.choices(letters, k=length))
@@ -110,15 +128,28 @@ def test_a_large_model_has_both_and_gives_the_ids_of_tokenizers(tmp_path: Path) 
 
 
 def test_a_bound_is_the_least_rank_across_a_boundary() -> None:
-    vocab = {token.encode(): number for number, token in enumerate(["a", "b", "c", "ab", "bc", "abc", "ca"])}
+    vocab = {
+        token.encode(): number
+        for number, token in enumerate(["a", "b", "c", "ab", "bc", "abc", "ca"])
+    }
     rules = [("b", "c"), ("a", "b"), ("ab", "c"), ("c", "a")]
-    ids = [(vocab[left.encode()], vocab[right.encode()], vocab[(left + right).encode()]) for left, right in rules]
+    ids = [
+        (vocab[left.encode()], vocab[right.encode()], vocab[(left + right).encode()])
+        for left, right in rules
+    ]
     model = BytePairModel(vocab, tuple(ids))
-    found = pair_grid.pair_grid(canonical_merges(model), first_symbols(model), range(ord("a"), ord("d")))
+    found = pair_grid.pair_grid(
+        canonical_merges(model), first_symbols(model), range(ord("a"), ord("d"))
+    )
     assert found is not None
     none = MAX_IDS
     assert found.products.tolist() == [[none, 3, none], [none, none, 4], [6, none, none]]
-    # Of "ab" and "c", and of "a" and "bc", only the second could make "abc": ("ab", "c") never comes up, and is left out.
-    assert (found.bounds == UNCROSSED).tolist() == [[True, False, True], [True, True, False], [False, True, True]]
+    # Of "ab" and "c", and of "a" and "bc", only the second could make "abc": ("ab", "c") never
+    # comes up, and is left out.
+    assert (found.bounds == UNCROSSED).tolist() == [
+        [True, False, True],
+        [True, True, False],
+        [False, True, True],
+    ]
     assert found.own.tolist() == [[False, True, False], [False, False, True], [True, False, False]]
     assert found.first == ord("a")

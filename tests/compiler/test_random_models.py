@@ -1,4 +1,6 @@
-"""A Unigram, WordPiece or WordLevel model that nobody has seen before gives the ids of the reference, and stops where it stops."""
+"""A Unigram, WordPiece or WordLevel model that nobody has seen before gives the ids of the
+reference, and stops where it stops.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A Replace whose matches may hold nothing gives what the reference gives: ids, offsets and decoded texts."""
+"""A Replace whose matches may hold nothing gives what the reference gives: ids, offsets and decoded
+texts.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,22 @@ from tokexport.runtime.tokenizer import load
 from tokexport.sources.tokenizer_json.replace_regex import replacer
 
 PATTERNS = [
-    *("a*", "a*?", "(?=b)", r"\b", r"\B", "a?b?", "(?<=a)", "$", "^", r"\s*", "(?:ab)*", "x*$", "(?<![ab])", "a*(?=b)"),
+    *(
+        "a*",
+        "a*?",
+        "(?=b)",
+        r"\b",
+        r"\B",
+        "a?b?",
+        "(?<=a)",
+        "$",
+        "^",
+        r"\s*",
+        "(?:ab)*",
+        "x*$",
+        "(?<![ab])",
+        "a*(?=b)",
+    ),
     *("^a*", "a*|b", r"(?=(?:\d\d)*\b)", r"(?=[^\s])", r"\z", "(?:[ab]+!)?", r"(?<=\s)|$", ""),
 ]
 PARTS = st.sampled_from([*"aaabbx \n1!é中", "ab", "12", "  ", "\u0301", "<T>", "-"])
@@ -42,10 +59,18 @@ BEHIND: list[dict[str, Any] | None] = [
 
 
 def replace(pattern: str, content: str) -> dict[str, Any]:
-    return {"type": "Replace", "pattern": {"Regex": pattern} if pattern else {"String": ""}, "content": content}
+    return {
+        "type": "Replace",
+        "pattern": {"Regex": pattern} if pattern else {"String": ""},
+        "content": content,
+    }
 
 
-@settings(max_examples=400 if SLOW else 25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=400 if SLOW else 25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(
     pattern=st.sampled_from(PATTERNS),
     content=st.sampled_from(["", "-", " ab", "é中"]),
@@ -84,9 +109,14 @@ def test_what_is_put_where_a_match_holds_nothing(
         if spec.sections.get(b"TRIM", b"")[:4] == b"\xff" * 4:
             continue
         ours = runtime.encode_with_offsets(text, allowed_special="all")
-        assert (list(ours.ids), [tuple(span) for span in ours.offsets]) == (expected.ids, expected.offsets), ascii(text)
+        assert (list(ours.ids), [tuple(span) for span in ours.offsets]) == (
+            expected.ids,
+            expected.offsets,
+        ), ascii(text)
         assert spec_encoder.encode(spec, text.encode(), special=True) == expected.ids, ascii(text)
-        assert [tuple(span) for _, span in spec_spans.encode_spans(spec, text.encode(), True)] == expected.offsets
+        assert [
+            tuple(span) for _, span in spec_spans.encode_spans(spec, text.encode(), True)
+        ] == expected.offsets
 
 
 @settings(max_examples=60 if SLOW else 30, deadline=None)
@@ -110,38 +140,65 @@ def test_an_insertion_at_the_start_is_refused_where_the_reference_stops(tmp_path
         with pytest.raises(UnsupportedError, match="puts '-' before a text"):
             write(read_document(fields, tmp_path))
     theirs = tokenizers.Tokenizer.from_str(
-        json.dumps(document(normalizer={"type": "Sequence", "normalizers": [replace("a*", "-"), {"type": "NFC"}]}))
+        json.dumps(
+            document(
+                normalizer={
+                    "type": "Sequence",
+                    "normalizers": [replace("a*", "-"), {"type": "NFC"}],
+                }
+            )
+        )
     )
     with pytest.raises(BaseException, match="out of bounds"):
         theirs.encode("ba")
 
 
 @pytest.mark.parametrize("pattern", ["(?<=a)", "(?<=[ab])(?=b)"])
-def test_an_insertion_behind_something_may_be_followed_by_anything(pattern: str, tmp_path: Path) -> None:
-    normalizer = {"type": "Sequence", "normalizers": [{"type": "NFC"}, replace(pattern, "-"), {"type": "Lowercase"}]}
+def test_an_insertion_behind_something_may_be_followed_by_anything(
+    pattern: str, tmp_path: Path
+) -> None:
+    normalizer = {
+        "type": "Sequence",
+        "normalizers": [{"type": "NFC"}, replace(pattern, "-"), {"type": "Lowercase"}],
+    }
     fields = document(normalizer=normalizer)
-    theirs, ours = tokenizers.Tokenizer.from_str(json.dumps(fields)), load(write(read_document(fields, tmp_path)))
+    theirs, ours = (
+        tokenizers.Tokenizer.from_str(json.dumps(fields)),
+        load(write(read_document(fields, tmp_path))),
+    )
     for text in ["", "a", "ab", "aBbbÄ", "baab" * 3000]:
         encoding = ours.encode_with_offsets(text)
         expected = theirs.encode(text)
-        assert (list(encoding.ids), list(encoding.offsets)) == (expected.ids, expected.offsets), text[:20]
+        assert (list(encoding.ids), list(encoding.offsets)) == (expected.ids, expected.offsets), (
+            text[:20]
+        )
 
 
-@pytest.mark.parametrize("before", [{"type": "NFC"}, {"type": "Strip", "strip_left": True, "strip_right": True}])
+@pytest.mark.parametrize(
+    "before", [{"type": "NFC"}, {"type": "Strip", "strip_left": True, "strip_right": True}]
+)
 @pytest.mark.parametrize("behind", [None, {**METASPACE, "prepend_scheme": "always"}])
 def test_behind_another_step_an_insertion_at_the_start_is_exact_but_for_its_span(
     before: dict[str, Any], behind: dict[str, Any] | None, tmp_path: Path
 ) -> None:
-    normalizer = {"type": "Sequence", "normalizers": [before, replace("^", "\u2581"), replace(" ", "\u2581")]}
+    normalizer = {
+        "type": "Sequence",
+        "normalizers": [before, replace("^", "\u2581"), replace(" ", "\u2581")],
+    }
     fields = whole(bpe(), normalizer=normalizer, pre_tokenizer=behind)
-    theirs, ours = tokenizers.Tokenizer.from_str(json.dumps(fields)), load(write(read_document(fields, tmp_path)))
+    theirs, ours = (
+        tokenizers.Tokenizer.from_str(json.dumps(fields)),
+        load(write(read_document(fields, tmp_path))),
+    )
     for text in ["", "a", " ab", "a b  e", "\u00e9\ne\u0301", "  \n", " the\nend"]:
         assert list(ours.encode(text)) == theirs.encode(text).ids, text
     with pytest.raises(TokexportError, match="cannot say where"):
         ours.encode_with_offsets("a")
 
 
-def test_what_asks_which_text_comes_first_is_refused_behind_such_an_insertion(tmp_path: Path) -> None:
+def test_what_asks_which_text_comes_first_is_refused_behind_such_an_insertion(
+    tmp_path: Path,
+) -> None:
     normalizer = {"type": "Sequence", "normalizers": [{"type": "NFC"}, replace("^", "-")]}
     with pytest.raises(UnsupportedError, match="what comes first"):
         read_document(whole(bpe(), normalizer=normalizer, pre_tokenizer=METASPACE), tmp_path)
@@ -149,10 +206,15 @@ def test_what_asks_which_text_comes_first_is_refused_behind_such_an_insertion(tm
 
 @pytest.mark.parametrize("lengths", [(255, 255), (256, 1), (2, 300), (200, 200)])
 @pytest.mark.parametrize("text", ["", "a", "xaéa bab"])
-def test_a_character_may_become_a_text_of_any_length(lengths: tuple[int, int], text: str, tmp_path: Path) -> None:
+def test_a_character_may_become_a_text_of_any_length(
+    lengths: tuple[int, int], text: str, tmp_path: Path
+) -> None:
     first, second = lengths
     steps = [("a", "b" * first), ("b", "é" + "a" * (second - 1)), ("é", "!")]
-    replacing = [{"type": "Replace", "pattern": {"String": one}, "content": content} for one, content in steps]
+    replacing = [
+        {"type": "Replace", "pattern": {"String": one}, "content": content}
+        for one, content in steps
+    ]
     fields = whole(bpe(), normalizer={"type": "Sequence", "normalizers": replacing})
     theirs = tokenizers.Tokenizer.from_str(json.dumps(fields)).encode(text)
     found = load(write(read_document(fields, tmp_path))).encode_with_offsets(text)

@@ -1,4 +1,6 @@
-"""The model sees the text that the reference's normalizers and pre-tokenizers make, by the C runtime and by SPEC.md."""
+"""The model sees the text that the reference's normalizers and pre-tokenizers make, by the C
+runtime and by SPEC.md.
+"""
 
 from __future__ import annotations
 
@@ -48,11 +50,19 @@ CHARSMAP = {
     "ab": "AB",
     "\u0301": "'",
 }
-PRECOMPILED = {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(charsmap_of(CHARSMAP)).decode()}
+PRECOMPILED = {
+    "type": "Precompiled",
+    "precompiled_charsmap": base64.b64encode(charsmap_of(CHARSMAP)).decode(),
+}
 
 
 def bert(**changes: bool | None) -> dict[str, Any]:
-    fields = {"clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}
+    fields = {
+        "clean_text": True,
+        "handle_chinese_chars": True,
+        "strip_accents": None,
+        "lowercase": True,
+    }
     return {"type": "BertNormalizer", **fields, **changes}
 
 
@@ -61,7 +71,10 @@ def replace(content: str, **pattern: str) -> dict[str, Any]:
 
 
 NORMALIZERS: dict[str, dict[str, Any]] = {
-    **{name: {"type": name} for name in ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt")},
+    **{
+        name: {"type": name}
+        for name in ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt")
+    },
     "strip": {"type": "Strip", "strip_left": True, "strip_right": True},
     "strip left": {"type": "Strip", "strip_left": True, "strip_right": False},
     "strip right": {"type": "Strip", "strip_left": False, "strip_right": True},
@@ -74,7 +87,10 @@ NORMALIZERS: dict[str, dict[str, Any]] = {
     "at the end": replace("", Regex=r"\s+$"),
     "prepend": {"type": "Prepend", "prepend": "\u2581"},
     "precompiled": PRECOMPILED,
-    "without accents": {"type": "Sequence", "normalizers": [{"type": "NFKD"}, {"type": "StripAccents"}]},
+    "without accents": {
+        "type": "Sequence",
+        "normalizers": [{"type": "NFKD"}, {"type": "StripAccents"}],
+    },
     "lower without accents": {
         "type": "Sequence",
         "normalizers": [{"type": "NFD"}, {"type": "Lowercase"}, {"type": "StripAccents"}],
@@ -95,7 +111,12 @@ PRE_TOKENIZERS: dict[str, dict[str, Any]] = {
         for scheme in ("always", "never")
         for cut in (True, False)
     },
-    "old metaspace": {"type": "Metaspace", "replacement": "_", "str_rep": "_", "add_prefix_space": True},
+    "old metaspace": {
+        "type": "Metaspace",
+        "replacement": "_",
+        "str_rep": "_",
+        "add_prefix_space": True,
+    },
     "white space": {"type": "WhitespaceSplit"},
     "scripts": {"type": "UnicodeScripts"},
     "digits": {"type": "Digits", "individual_digits": False},
@@ -105,7 +126,8 @@ FIRST = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "first"
 
 CHARACTERS = st.one_of(
     st.sampled_from(
-        "aabbcAB  \t\r\n!`_12\u2581éÉßİ中国かがカー가\u1100\u1161\u11a8\x00\x01\x7f\x9f\xad\u3000\u00a0\u0085\ufeff\u200b\u200d"
+        "aabbcAB "
+        " \t\r\n!`_12\u2581éÉßİ中国かがカー가\u1100\u1161\u11a8\x00\x01\x7f\x9f\xad\u3000\u00a0\u0085\ufeff\u200b\u200d"
     ),
     st.sampled_from(
         "\u0301\u0323\u0345\u0600\u00a9\u0915\u094d\u0903\U0001f600\U0001f1e6\ufb01\u2163\ufdfa\u2028\u3099\u1e9e"
@@ -138,7 +160,9 @@ def source(
 
 
 class Both:
-    """A source in the reference and in a file, which the C runtime reads, and the slow reader of SPEC.md."""
+    """A source in the reference and in a file, which the C runtime reads, and the slow reader of
+    SPEC.md.
+    """
 
     def __init__(self, fields: dict[str, Any], folder: Path) -> None:
         data = write(read_document(fields, folder))
@@ -150,7 +174,9 @@ class Both:
         expected = self._reference.encode(text, add_special_tokens=False).ids
         assert self._runtime.encode(text, allowed_special="all") == expected, ascii(text)
         if slow:
-            assert spec_encoder.encode(self._spec, text.encode(), special=True) == expected, ascii(text)
+            assert spec_encoder.encode(self._spec, text.encode(), special=True) == expected, ascii(
+                text
+            )
 
 
 @pytest.mark.parametrize("name", NORMALIZERS)
@@ -161,7 +187,11 @@ def test_every_scalar_value_is_normalized_as_in_the_reference(name: str, tmp_pat
         both.check("x".join(scalars[start : start + 0x4000]), slow=False)
 
 
-@settings(max_examples=40 if SLOW else 14, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40 if SLOW else 14,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(
     chain=st.lists(st.sampled_from(sorted(NORMALIZERS)), min_size=1, max_size=4),
     words=st.lists(st.sampled_from(sorted(PRE_TOKENIZERS)), max_size=3),
@@ -170,12 +200,19 @@ def test_every_scalar_value_is_normalized_as_in_the_reference(name: str, tmp_pat
 def test_any_steps_in_a_row_make_what_the_reference_makes(
     chain: list[str], words: list[str], texts: list[str], tmp_path: Path
 ) -> None:
-    both = Both(source([NORMALIZERS[name] for name in chain], [PRE_TOKENIZERS[name] for name in words]), tmp_path)
+    both = Both(
+        source([NORMALIZERS[name] for name in chain], [PRE_TOKENIZERS[name] for name in words]),
+        tmp_path,
+    )
     for text in texts:
         both.check(text)
 
 
-@settings(max_examples=12 if SLOW else 6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=12 if SLOW else 6,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(
     words=st.lists(st.sampled_from(sorted(PRE_TOKENIZERS)), max_size=2),
     behind=st.lists(st.sampled_from(sorted(PRE_TOKENIZERS)), max_size=1),
@@ -185,18 +222,26 @@ def test_a_prefix_for_the_first_piece_stands_at_the_start_of_the_input_alone(
     words: list[str], behind: list[str], texts: list[str], tmp_path: Path
 ) -> None:
     words = [name for name in words if not name.startswith(("metaspace always", "old"))]
-    parts = [*(PRE_TOKENIZERS[name] for name in words), FIRST, *(PRE_TOKENIZERS[name] for name in behind)]
+    parts = [
+        *(PRE_TOKENIZERS[name] for name in words),
+        FIRST,
+        *(PRE_TOKENIZERS[name] for name in behind),
+    ]
     both = Both(source([], parts, [added("<s>", 9999, special=True)]), tmp_path)
     for text in texts:
         both.check(text)
         both.check(text[:3] + "<s>" + text[3:])
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(
     name=st.sampled_from(sorted(NORMALIZERS)),
     content=st.sampled_from(["É!", "a\u0301", "AB", "``", "x y", "中"]),
-    flags=st.fixed_dictionaries({flag: st.booleans() for flag in ("single_word", "lstrip", "rstrip", "normalized")}),
+    flags=st.fixed_dictionaries(
+        {flag: st.booleans() for flag in ("single_word", "lstrip", "rstrip", "normalized")}
+    ),
     texts=st.lists(TEXTS, min_size=4, max_size=4),
 )
 def test_added_tokens_are_found_under_their_normalized_content(
@@ -214,7 +259,10 @@ def test_added_tokens_are_found_under_their_normalized_content(
 @pytest.mark.parametrize("name", NORMALIZERS)
 def test_long_texts_are_normalized_block_by_block(name: str, tmp_path: Path) -> None:
     both = Both(source([NORMALIZERS[name]], [PRE_TOKENIZERS["white space"]]), tmp_path)
-    both.check("The quick brown fox, \t ``jumps``  over a lazy dog! É\u0301 " * (2000 if SLOW else 700), slow=False)
+    both.check(
+        "The quick brown fox, \t ``jumps``  over a lazy dog! É\u0301 " * (2000 if SLOW else 700),
+        slow=False,
+    )
     both.check("ab" * (20_000 if SLOW else 9_000), slow=False)
     both.check(" " * 20_000, slow=False)
 
@@ -226,16 +274,38 @@ def test_long_texts_are_normalized_block_by_block(name: str, tmp_path: Path) -> 
         ((Append("x"),), "", ""),
         ((Prepend("\u2581", unless_present=True),), "\u2581a", "\u2581a"),
         ((Charsmap(charsmap_of({"a": "b", "aa": "c"}), by_grapheme=False),), "aaa", "cb"),
-        ((Charsmap(charsmap_of({"a": "b"}), by_grapheme=False, protected=("<a>", "<a")),), "a<a><aa", "b<a><ab"),
-        ((Charsmap(charsmap_of({"<": "x", "é": ""}), by_grapheme=False, protected=("é<",)),), "é<é<<é", "é<é<x"),
-        ((Charsmap(charsmap_of({"e\u0301": "é"}), by_grapheme=False),), "e\u0301\u0302e", "é\u0302e"),
-        ((Charsmap(charsmap_of({}), by_grapheme=False, protected=("  ",), collapses=True),), "  a   b  ", "a  b  "),
-        ((Charsmap(charsmap_of({"x": " b  "}), by_grapheme=False, collapses=True),), " xx a", "b  b  a"),
+        (
+            (Charsmap(charsmap_of({"a": "b"}), by_grapheme=False, protected=("<a>", "<a")),),
+            "a<a><aa",
+            "b<a><ab",
+        ),
+        (
+            (Charsmap(charsmap_of({"<": "x", "é": ""}), by_grapheme=False, protected=("é<",)),),
+            "é<é<<é",
+            "é<é<x",
+        ),
+        (
+            (Charsmap(charsmap_of({"e\u0301": "é"}), by_grapheme=False),),
+            "e\u0301\u0302e",
+            "é\u0302e",
+        ),
+        (
+            (Charsmap(charsmap_of({}), by_grapheme=False, protected=("  ",), collapses=True),),
+            "  a   b  ",
+            "a  b  ",
+        ),
+        (
+            (Charsmap(charsmap_of({"x": " b  "}), by_grapheme=False, collapses=True),),
+            " xx a",
+            "b  b  a",
+        ),
         ((Charsmap(charsmap_of({"x": ""}), by_grapheme=False, collapses=True),), "x a x b", "a b"),
         ((Replace("a", "b"), Replace("b", "")), "cab", "c"),
     ],
 )
-def test_what_tokenizers_has_no_part_for(steps: Any, text: str, expected: str, tmp_path: Path) -> None:
+def test_what_tokenizers_has_no_part_for(
+    steps: Any, text: str, expected: str, tmp_path: Path
+) -> None:
     assert normalize(text, steps) == expected
     model = dataclasses.replace(read_document(source([], []), tmp_path), normalizer=steps)
     data = write(model)
@@ -245,15 +315,31 @@ def test_what_tokenizers_has_no_part_for(steps: Any, text: str, expected: str, t
     file = spec_reader.open_file(data)
     assert spec_encoder.encode(file, text.encode()) == ids
     found = tokenizer.encode_with_offsets(text)
-    assert [*zip(found.ids, found.offsets, strict=True)] == spec_spans.encode_spans(file, text.encode())
+    assert [*zip(found.ids, found.offsets, strict=True)] == spec_spans.encode_spans(
+        file, text.encode()
+    )
 
 
-@pytest.mark.parametrize("name", ["NFC", "NFKD", "Lowercase", "one character", "prepend", "precompiled"])
-def test_a_prefix_for_the_first_piece_behind_a_normalizer_that_keeps_the_start(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "name", ["NFC", "NFKD", "Lowercase", "one character", "prepend", "precompiled"]
+)
+def test_a_prefix_for_the_first_piece_behind_a_normalizer_that_keeps_the_start(
+    name: str, tmp_path: Path
+) -> None:
     fields = source([NORMALIZERS[name]], [FIRST])
     both = Both(fields, tmp_path)
     assert not goes_by_source(fields, tmp_path)
-    for text in ["", "a b", " a", "\u0130 b", "\r\na", "\u0600a b", "\ufb01 a", "\u0301\u0323a b", "é\u2581"]:
+    for text in [
+        "",
+        "a b",
+        " a",
+        "\u0130 b",
+        "\r\na",
+        "\u0600a b",
+        "\ufb01 a",
+        "\u0301\u0323a b",
+        "é\u2581",
+    ]:
         both.check(text)
 
 
@@ -297,7 +383,11 @@ def test_a_prefix_for_the_first_piece_goes_by_its_source_where_its_place_does_no
         both.check(text)
 
 
-@settings(max_examples=300 if SLOW else 6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=300 if SLOW else 6,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(
     chain=st.lists(st.sampled_from(sorted(NORMALIZERS)), max_size=3),
     before=st.lists(st.sampled_from(sorted(PRE_TOKENIZERS)), max_size=2),
@@ -339,11 +429,18 @@ def test_an_empty_prefix_is_refused(tmp_path: Path) -> None:
 
 def test_an_added_token_of_which_nothing_is_left_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match="the normalizer leaves nothing"):
-        read_document(source([NORMALIZERS["strip"]], [], [added("  ", 9999, normalized=True)]), tmp_path)
+        read_document(
+            source([NORMALIZERS["strip"]], [], [added("  ", 9999, normalized=True)]), tmp_path
+        )
 
 
 @pytest.mark.parametrize(
-    "damage", [b"\x08\0\0\0" + bytes(4), b"\xff\xff\xff\x7f" + bytes(8), charsmap_of({"a": "b"})[:-2] + b"\xff\0"]
+    "damage",
+    [
+        b"\x08\0\0\0" + bytes(4),
+        b"\xff\xff\xff\x7f" + bytes(8),
+        charsmap_of({"a": "b"})[:-2] + b"\xff\0",
+    ],
 )
 def test_a_damaged_charsmap_is_refused(damage: bytes, tmp_path: Path) -> None:
     fields = {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(damage).decode()}

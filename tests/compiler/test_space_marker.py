@@ -40,27 +40,58 @@ MARK = "\u2581"
 REPLACE = {"type": "Replace", "pattern": {"String": " "}, "content": MARK}
 PREPEND = {"type": "Prepend", "prepend": MARK}
 METASPACE = {"type": "Metaspace", "replacement": MARK, "prepend_scheme": "always", "split": True}
-# Normalizers and pre-tokenizers as they are shipped: Llama-2, Gemma-3, Metaspace, and steps behind the replacement.
+# Normalizers and pre-tokenizers as they are shipped: Llama-2, Gemma-3, Metaspace, and steps after
+# the replacement.
 PARTS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
     "llama": ([PREPEND, REPLACE], []),
     "gemma": (
         [REPLACE],
-        [{"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False}],
+        [
+            {
+                "type": "Split",
+                "pattern": {"String": " "},
+                "behavior": "MergedWithPrevious",
+                "invert": False,
+            }
+        ],
     ),
     "metaspace": ([], [METASPACE]),
     "first": ([], [{**METASPACE, "prepend_scheme": "first", "split": False}]),
     "digits": ([REPLACE], [{"type": "Digits", "individual_digits": True}]),
-    "twice": ([REPLACE, {"type": "Replace", "pattern": {"String": MARK + "a"}, "content": " b"}, PREPEND], [METASPACE]),
+    "twice": (
+        [REPLACE, {"type": "Replace", "pattern": {"String": MARK + "a"}, "content": " b"}, PREPEND],
+        [METASPACE],
+    ),
     "spaces split": ([], [{"type": "WhitespaceSplit"}, METASPACE]),
-    "white space behind": ([REPLACE], [{"type": "WhitespaceSplit"}]),
+    "white space after": ([REPLACE], [{"type": "WhitespaceSplit"}]),
     "compatibility": ([REPLACE, {"type": "NFKC"}], []),
-    "words behind": (
+    "words after": (
         [REPLACE],
         [{"type": "Split", "pattern": {"Regex": r"\S+"}, "behavior": "Isolated", "invert": False}],
     ),
 }
-TOKENS = ["<unk>", *"ab12 .\n", MARK, MARK + "a", MARK + MARK, "ab", MARK + "ab", "a" + MARK, "a b", " a", "." + MARK]
-MERGES = [(MARK, "a"), (MARK, MARK), ("a", "b"), (MARK + "a", "b"), ("a", MARK), (" ", "a"), (".", MARK)]
+TOKENS = [
+    "<unk>",
+    *"ab12 .\n",
+    MARK,
+    MARK + "a",
+    MARK + MARK,
+    "ab",
+    MARK + "ab",
+    "a" + MARK,
+    "a b",
+    " a",
+    "." + MARK,
+]
+MERGES = [
+    (MARK, "a"),
+    (MARK, MARK),
+    ("a", "b"),
+    (MARK + "a", "b"),
+    ("a", MARK),
+    (" ", "a"),
+    (".", MARK),
+]
 
 
 def source(name: str, **fields: Any) -> dict[str, Any]:
@@ -99,13 +130,16 @@ def both(fields: dict[str, Any], folder: Path) -> tuple[Tokenizer, OurTokenizer,
 
 
 TEXTS = st.lists(
-    st.sampled_from([*TOKENS[1:], "  ", "\u00a0", "\u3000", "\u00b4", "x", "<m>", MARK + "<m>"]), max_size=12
+    st.sampled_from([*TOKENS[1:], "  ", "\u00a0", "\u3000", "\u00b4", "x", "<m>", MARK + "<m>"]),
+    max_size=12,
 ).map("".join)
 
 
 @pytest.mark.parametrize("name", PARTS)
 @pytest.mark.parametrize("strips", [False, True])
-def test_the_ids_are_those_of_the_reference(name: str, strips: bool, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_the_ids_are_those_of_the_reference(
+    name: str, strips: bool, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     tokens = [
         added(len(TOKENS), "<m>", normalized=True, lstrip=strips, rstrip=strips),
         added(len(TOKENS) + 1, "b 1", normalized=True),
@@ -121,7 +155,9 @@ def test_the_ids_are_those_of_the_reference(name: str, strips: bool, tmp_path_fa
     same()
 
 
-@pytest.mark.parametrize("name", ["llama", "gemma", "metaspace", "first", "digits", "twice", "spaces split"])
+@pytest.mark.parametrize(
+    "name", ["llama", "gemma", "metaspace", "first", "digits", "twice", "spaces split"]
+)
 def test_spaces_stay_spaces_where_they_can(name: str, tmp_path: Path) -> None:
     _, _, model = both(source(name), tmp_path)
     kept = keep_spaces(model)
@@ -129,28 +165,42 @@ def test_spaces_stay_spaces_where_they_can(name: str, tmp_path: Path) -> None:
     assert kept.tokens == model.tokens
 
 
-@pytest.mark.parametrize("name", ["white space behind", "compatibility", "words behind"])
+@pytest.mark.parametrize("name", ["white space after", "compatibility", "words after"])
 def test_what_tells_the_two_apart_by_more_than_a_text_keeps_them(name: str, tmp_path: Path) -> None:
     _, _, model = both(source(name), tmp_path)
     assert keep_spaces(model) is model
 
 
 def small(
-    normalizer: tuple[NormalizerStep, ...] = (), splits: tuple[PreTokenizerStep, ...] = (), **fields: Any
+    normalizer: tuple[NormalizerStep, ...] = (),
+    splits: tuple[PreTokenizerStep, ...] = (),
+    **fields: Any,
 ) -> TokenizerModel:
     vocab = {b" ": 0, MARK.encode(): 1, b"a": 2}
     unk_id = fields.pop("unk_id", 2)
-    model = BytePairModel(vocab, (), unk_id=unk_id, characters=CharacterSymbols(**fields.pop("characters", {})))
+    model = BytePairModel(
+        vocab, (), unk_id=unk_id, characters=CharacterSymbols(**fields.pop("characters", {}))
+    )
     tokens = tuple(Token(content) for content in vocab)
     return TokenizerModel(
-        tokens, model, Reference.TOKENIZERS, Provenance("test"), normalizer=normalizer, splits=splits, **fields
+        tokens,
+        model,
+        Reference.TOKENIZERS,
+        Provenance("test"),
+        normalizer=normalizer,
+        splits=splits,
+        **fields,
     )
 
 
 def test_every_step_behind_the_replacement_is_exchanged() -> None:
     model = small(
         (Prepend(MARK), Replace(" ", MARK), Replace(MARK * 2, " ")),
-        (Split(" ", Behavior.REMOVED), Prepend(MARK, unless_present=True), Split(CharacterTest.NUMERIC)),
+        (
+            Split(" ", Behavior.REMOVED),
+            Prepend(MARK, unless_present=True),
+            Split(CharacterTest.NUMERIC),
+        ),
     )
     kept = keep_spaces(model)
     assert kept.normalizer == (Prepend(" "), Replace(MARK, " "), Replace("  ", MARK))
@@ -169,7 +219,10 @@ def test_a_mark_that_is_added_only_where_there_is_none_stays_what_it_is() -> Non
 
 
 def test_an_added_token_that_is_looked_for_as_it_is_is_exchanged_too() -> None:
-    tokens = (AddedToken(3, MARK + "b", normalized=True, verbatim=True), AddedToken(4, MARK + "c", normalized=True))
+    tokens = (
+        AddedToken(3, MARK + "b", normalized=True, verbatim=True),
+        AddedToken(4, MARK + "c", normalized=True),
+    )
     model = small((Replace(" ", MARK),), added_tokens=tokens)
     model = replace(model, tokens=(*model.tokens, Token(b" b"), Token(b" c")))
     assert [token.content for token in keep_spaces(model).added_tokens] == [" b", MARK + "c"]
@@ -187,10 +240,13 @@ def test_an_added_token_that_is_looked_for_as_it_is_is_exchanged_too() -> None:
         small((Replace(" ", MARK),), (Split(r"\s"),)),
         small((Replace(" ", MARK),), (Split("a|b"),)),
         small((Replace(" ", MARK),), (Split(CharacterTest.WHITESPACE),)),
-        small((Replace(" ", MARK),), added_tokens=(AddedToken(2, "a", lstrip=True, normalized=True),)),
+        small(
+            (Replace(" ", MARK),), added_tokens=(AddedToken(2, "a", lstrip=True, normalized=True),)
+        ),
         small((Replace(" ", MARK),), characters={"suffix": b"</w>"}),
         small((Replace(" ", MARK),), characters={"of_bytes": True}),
-        # The reference's spans behind a character that is left out are off by its bytes, of which the mark has three.
+        # The reference's spans after a character that is left out are off by its bytes, of which
+        # the mark has three.
         small((Replace(" ", MARK),), unk_id=None),
     ],
 )

@@ -1,4 +1,6 @@
-"""What stands behind ByteLevel and has to see the characters of GPT-2's alphabet sees them: ids and offsets are the reference's."""
+"""What follows ByteLevel and has to see the characters of GPT-2's alphabet sees them: ids and
+offsets are the reference's.
+"""
 
 from __future__ import annotations
 
@@ -31,10 +33,16 @@ LETTERS = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True,
 WORDS = LETTERS | {"use_regex": True}
 SPACED = LETTERS | {"add_prefix_space": True}
 ALPHABET = byte_characters()
-# What merges: a few letters, the letters of spaces and of bytes of é, ▁ and 中, and what a second mapping makes of those.
-POOL = [*"abAB1.\u2581 ", *(ALPHABET[byte] for byte in " \n\xc3\xa9\xe2\x96\x81\xe4\xb8\xad\xc4\xa0".encode("latin-1"))]
+# What merges: a few letters, the letters of spaces and of bytes of é, ▁ and 中, and what a second
+# mapping makes of those.
+POOL = [
+    *"abAB1.\u2581 ",
+    *(ALPHABET[byte] for byte in " \n\xc3\xa9\xe2\x96\x81\xe4\xb8\xad\xc4\xa0".encode("latin-1")),
+]
 PAIRS = [left + right for left, right in itertools.product(POOL, POOL)]
-VOCAB = {token: number for number, token in enumerate(dict.fromkeys(["[UNK]", *POOL, *ALPHABET, *PAIRS]))}
+VOCAB = {
+    token: number for number, token in enumerate(dict.fromkeys(["[UNK]", *POOL, *ALPHABET, *PAIRS]))
+}
 
 
 def metaspace(scheme: str, split: bool = True) -> Json:
@@ -46,7 +54,10 @@ def replace(content: str, **pattern: str) -> Json:
 
 
 NORMALIZERS: list[Json] = [
-    *({"type": name} for name in ("ByteLevel", "NFC", "NFD", "NFKD", "Lowercase", "StripAccents", "Nmt")),
+    *(
+        {"type": name}
+        for name in ("ByteLevel", "NFC", "NFD", "NFKD", "Lowercase", "StripAccents", "Nmt")
+    ),
     {"type": "Prepend", "prepend": "\u2581"},
     {"type": "Strip", "strip_left": True, "strip_right": True},
     {
@@ -63,13 +74,23 @@ PRE_TOKENIZERS: list[Json] = [
     *({"type": name} for name in ("UnicodeScripts", "Whitespace", "BertPreTokenizer")),
     *(metaspace(scheme, split) for scheme in ("always", "never") for split in (True, False)),
     {"type": "Digits", "individual_digits": True},
-    {"type": "Split", "pattern": {"Regex": "\u0120|[a-z]+"}, "behavior": "MergedWithNext", "invert": False},
+    {
+        "type": "Split",
+        "pattern": {"Regex": "\u0120|[a-z]+"},
+        "behavior": "MergedWithNext",
+        "invert": False,
+    },
     *(LETTERS, WORDS, SPACED),
 ]
 
 
 def bpe(**options: Any) -> Json:
-    fields = {"continuing_subword_prefix": None, "end_of_word_suffix": None, "fuse_unk": False, "byte_fallback": False}
+    fields = {
+        "continuing_subword_prefix": None,
+        "end_of_word_suffix": None,
+        "fuse_unk": False,
+        "byte_fallback": False,
+    }
     merges = [list(pair) for pair in itertools.product(POOL, POOL)]
     return {"type": "BPE", "unk_token": None, **fields, "vocab": VOCAB, "merges": merges, **options}
 
@@ -80,10 +101,17 @@ PREFIXED = {"中" + token: 2000 + number for number, token in enumerate(VOCAB)}
 MODELS: dict[str, Json] = {
     "plain": bpe(),
     "unknown": bpe(
-        vocab={token: number for token, number in VOCAB.items() if token != "\u0120"}, unk_token="[UNK]", merges=[]
+        vocab={token: number for token, number in VOCAB.items() if token != "\u0120"},
+        unk_token="[UNK]",
+        merges=[],
     ),
-    "suffix": bpe(vocab=VOCAB | SUFFIXED, end_of_word_suffix="\u2581", merges=[["a", "b\u2581"], ["a", "b"]]),
-    "fallback": bpe(vocab={token: number for token, number in VOCAB.items() if token not in "ab\u00c3"} | FALLBACK)
+    "suffix": bpe(
+        vocab=VOCAB | SUFFIXED, end_of_word_suffix="\u2581", merges=[["a", "b\u2581"], ["a", "b"]]
+    ),
+    "fallback": bpe(
+        vocab={token: number for token, number in VOCAB.items() if token not in "ab\u00c3"}
+        | FALLBACK
+    )
     | {"byte_fallback": True, "merges": []},
     "unigram": {
         "type": "Unigram",
@@ -100,12 +128,26 @@ MODELS: dict[str, Json] = {
     },
 }
 PARTS = st.sampled_from(
-    [*"aabbAB1. \n\t\u2581éÉ中가", "  ", "ab", "\u0120", "\u010a", "\u00a0", "\u0301", "ﬁ", "😀", "<T>", "\x7f\xad\xa1"]
+    [
+        *"aabbAB1. \n\t\u2581éÉ中가",
+        "  ",
+        "ab",
+        "\u0120",
+        "\u010a",
+        "\u00a0",
+        "\u0301",
+        "ﬁ",
+        "😀",
+        "<T>",
+        "\x7f\xad\xa1",
+    ]
 )
 TEXTS = st.lists(PARTS, max_size=14).map("".join)
 
 
-def source(normalizers: Sequence[Json], pre_tokenizers: Sequence[Json], model: Json, **more: Any) -> Json:
+def source(
+    normalizers: Sequence[Json], pre_tokenizers: Sequence[Json], model: Json, **more: Any
+) -> Json:
     fields = document(
         normalizer={"type": "Sequence", "normalizers": list(normalizers)},
         pre_tokenizer={"type": "Sequence", "pretokenizers": list(pre_tokenizers)},
@@ -128,10 +170,16 @@ def check(fields: Json, texts: Sequence[str], folder: Path) -> None:
         assert [tuple(span) for span in encoding.offsets] == expected.offsets, ascii(text)
         assert spec_encoder.encode(spec, text.encode(), special=True) == expected.ids, ascii(text)
         if fields["model"]["type"] == "BPE":
-            assert [id for id, *_ in spec_spans.locate(spec, text.encode(), special=True)] == expected.ids, ascii(text)
+            assert [
+                id for id, *_ in spec_spans.locate(spec, text.encode(), special=True)
+            ] == expected.ids, ascii(text)
 
 
-@settings(max_examples=300 if SLOW else 6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=300 if SLOW else 6,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(
     before=st.lists(st.sampled_from(NORMALIZERS[1:]), max_size=1),
     behind=st.lists(st.sampled_from(NORMALIZERS), min_size=1, max_size=3),
@@ -140,12 +188,21 @@ def check(fields: Json, texts: Sequence[str], folder: Path) -> None:
     texts=st.lists(TEXTS, min_size=8, max_size=8),
 )
 def test_normalizers_behind_the_byte_level_normalizer(
-    before: list[Json], behind: list[Json], words: list[Json], name: str, texts: list[str], tmp_path: Path
+    before: list[Json],
+    behind: list[Json],
+    words: list[Json],
+    name: str,
+    texts: list[str],
+    tmp_path: Path,
 ) -> None:
     check(source([*before, {"type": "ByteLevel"}, *behind], words, MODELS[name]), texts, tmp_path)
 
 
-@settings(max_examples=300 if SLOW else 9, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=300 if SLOW else 9,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(
     before=st.lists(st.sampled_from(PRE_TOKENIZERS), max_size=2),
     level=st.sampled_from([LETTERS, WORDS, SPACED]),
@@ -159,11 +216,17 @@ def test_pre_tokenizers_and_models_behind_byte_level(
     check(source([], [*before, level, *behind], MODELS[name]), texts, tmp_path)
 
 
-@settings(max_examples=300 if SLOW else 6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=300 if SLOW else 6,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(
     behind=st.lists(st.sampled_from(NORMALIZERS), max_size=1),
     content=st.sampled_from(["<T>", "ab", " a", "é", "\u0120", ". ", "中"]),
-    flags=st.fixed_dictionaries({flag: st.booleans() for flag in ("single_word", "lstrip", "rstrip", "normalized")}),
+    flags=st.fixed_dictionaries(
+        {flag: st.booleans() for flag in ("single_word", "lstrip", "rstrip", "normalized")}
+    ),
     texts=st.lists(TEXTS, min_size=8, max_size=8),
 )
 def test_added_tokens_are_looked_for_in_the_alphabet(
@@ -182,7 +245,11 @@ def test_the_whole_alphabet_is_spelled_and_trimmed_spans_are_the_references(tmp_
     text = "".join(map(chr, (*range(0x180), 0x7FF, 0x800, 0xFFFF, 0x10000, 0x10FFFF)))
     model = {"type": "WordLevel", "unk_token": "[UNK]", "vocab": VOCAB}
     pieces = {"type": "Split", "pattern": {"Regex": "."}, "behavior": "Isolated", "invert": False}
-    check(source([{"type": "ByteLevel"}, {"type": "NFC"}], [pieces], model, post_processor=SPACED), [text], tmp_path)
+    check(
+        source([{"type": "ByteLevel"}, {"type": "NFC"}], [pieces], model, post_processor=SPACED),
+        [text],
+        tmp_path,
+    )
     assert normalize(text, (SpellBytes(),)) == "".join(ALPHABET[byte] for byte in text.encode())
 
 
@@ -193,7 +260,11 @@ def test_only_what_needs_the_alphabet_gets_it(tmp_path: Path) -> None:
 
 
 def test_on_bytes_it_is_refused() -> None:
-    node = Node("x", "normalizer", {"type": "Sequence", "normalizers": [{"type": "ByteLevel"}, {"type": "NFC"}]})
+    node = Node(
+        "x",
+        "normalizer",
+        {"type": "Sequence", "normalizers": [{"type": "ByteLevel"}, {"type": "NFC"}]},
+    )
     with pytest.raises(NotBytesError, match="nothing may follow"):
         read_normalizer(node)
     assert len(read_normalizer(node, spelled=True).steps) == 2

@@ -1,4 +1,6 @@
-"""python -m tests.conformance FOLDER: see the package. Exit code 0: no differences; 1: there are; 2: it could not be done."""
+"""python -m tests.conformance FOLDER: see the package. Exit code 0: no differences; 1: there are;
+2: it could not be done.
+"""
 
 from __future__ import annotations
 
@@ -19,19 +21,46 @@ from .table import report, versions
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option(
-    "--strings", type=click.IntRange(min=0), default=10_000, show_default=True, help="Random strings for each."
+    "--strings",
+    type=click.IntRange(min=0),
+    default=10_000,
+    show_default=True,
+    help="Random strings for each.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Which random strings.")
-@click.option("--texts", type=click.Path(path_type=Path, exists=True), help="Texts: a folder's files, or a file.")
-@click.option("--vectors", type=click.Path(path_type=Path, exists=True), help="A folder of published ids.")
 @click.option(
-    "--pattern", "patterns", multiple=True, metavar="GLOB=NAME", help="The pattern of ranks with such a path."
+    "--texts",
+    type=click.Path(path_type=Path, exists=True),
+    help="Texts: a folder's files, or a file.",
+)
+@click.option(
+    "--vectors", type=click.Path(path_type=Path, exists=True), help="A folder of published ids."
+)
+@click.option(
+    "--pattern",
+    "patterns",
+    multiple=True,
+    metavar="GLOB=NAME",
+    help="The pattern of ranks with such a path.",
 )
 @click.option("--only", multiple=True, metavar="GLOB", help="Only tokenizers with such a path.")
-@click.option("--no-code-points", is_flag=True, help="Leave out the comparison of every code point: most of the time.")
-@click.option("--jobs", type=click.IntRange(min=1), default=2, show_default=True, help="How many at once.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the table there, and not to stdout.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object in the place of the table.")
+@click.option(
+    "--no-code-points",
+    is_flag=True,
+    help="Leave out the comparison of every code point: most of the time.",
+)
+@click.option(
+    "--jobs", type=click.IntRange(min=1), default=2, show_default=True, help="How many at once."
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Write the table there, and not to stdout.",
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object in the place of the table."
+)
 @click.pass_context
 def conformance(
     context: click.Context,
@@ -47,20 +76,30 @@ def conformance(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Converts every tokenizer under FOLDER, compares each with its own library, and prints one table."""
+    """Converts every tokenizer under FOLDER, compares each with its own library, and prints one
+    table.
+    """
     given = [(glob, name) for glob, _, name in (pattern.rpartition("=") for pattern in patterns)]
     found, others = find(folder, given)
     chosen = [one for one in found if not only or any(fnmatchcase(one.name, glob) for glob in only)]
     if not chosen:
         click.echo(f"{folder}: there is no tokenizer in it that could be compared", err=True)
         context.exit(2)
-    work = [Job(folder, one, strings, seed, text_files(texts), vectors, not no_code_points) for one in chosen]
+    work = [
+        Job(folder, one, strings, seed, text_files(texts), vectors, not no_code_points)
+        for one in chosen
+    ]
     typed = command(strings, seed, texts, vectors, patterns, only, no_code_points)
     outcomes: list[Outcome] = []
     for outcome in measure_all(work, jobs):
         outcomes.append(outcome)
-        click.echo(f"{len(outcomes)} of {len(work)}: {outcome.name} {outcome.pattern} {outcome.state}", err=True)
-        if output is not None and not as_json:  # what took an hour shall not be lost when the last one stops
+        click.echo(
+            f"{len(outcomes)} of {len(work)}: {outcome.name} {outcome.pattern} {outcome.state}",
+            err=True,
+        )
+        if (
+            output is not None and not as_json
+        ):  # what took an hour shall not be lost when the last one stops
             output.write_text(report(outcomes, [], typed), encoding="utf-8")
     if as_json:
         facts = {
@@ -96,7 +135,16 @@ def command(
     no_code_points: bool,
 ) -> str:
     """What was typed, with words in the place of this machine's folders."""
-    words = ["python", "-m", "tests.conformance", "FOLDER", "--strings", str(strings), "--seed", str(seed)]
+    words = [
+        "python",
+        "-m",
+        "tests.conformance",
+        "FOLDER",
+        "--strings",
+        str(strings),
+        "--seed",
+        str(seed),
+    ]
     words += ["--texts", "TEXTS"] if texts is not None else []
     words += ["--vectors", "VECTORS"] if vectors is not None else []
     words += [word for pattern in patterns for word in ("--pattern", pattern)]

@@ -24,10 +24,12 @@ _BESIDE: Final = frozenset(
         *TEXTS_WITHOUT_IDS,
     )
 )
-# A file of these names that cannot be told by its content is a broken tokenizer, not something else.
+# A file of these names that cannot be told by its content is a broken tokenizer, not something
+# else.
 _NAMES: Final = ("tokenizer.json", "*.model", "*.tiktoken", "*.gguf", "tekken*.json")
 
-# Ranks hold no pattern: the known names that fit to a path, where its file is not known by its digest.
+# Ranks hold no pattern: the known names that fit to a path, where its file is not known by its
+# digest.
 PATTERNS: Final = (
     ("*kimi*", "kimi_k2"),
     ("*llama3*", "llama3"),
@@ -62,10 +64,12 @@ class Other:
 
 
 def find(folder: Path, patterns: Sequence[tuple[str, str]] = ()) -> tuple[list[Found], list[Other]]:
-    """Every tokenizer under ``folder`` and every other file, both sorted by name; what begins with a dot is left out.
+    """Every tokenizer under ``folder`` and every other file, both sorted by name; what begins with
+    a dot is left out.
 
-    A vocab.json and its merges are one tokenizer, called by the vocabulary. Ranks are found once for each of
-    ``patterns`` (a glob of the path, the name of a pattern) that fits, or else for each of PATTERNS.
+    A vocab.json and its merges are one tokenizer, called by the vocabulary. Ranks are found once
+    for each of ``patterns`` (a glob of the path, the name of a pattern) that fits, or else for each
+    of PATTERNS.
     """
     found: list[Found] = []
     others: list[Other] = []
@@ -90,13 +94,17 @@ def _fitting(name: str, patterns: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _kind(path: Path) -> Kind | str | None:
-    """What a tokenizer is, or None where it is one that cannot be read, or a few words where it is none."""
+    """What a tokenizer is, or None where it is one that cannot be read, or a few words where it is
+    none.
+    """
     try:
         kind, _ = detect(path.read_bytes(), path.name)
     except UnsupportedError as refusal:
         return refusal.found if refusal.found in _BESIDE else None
     except SourceError as error:
-        return None if any(fnmatchcase(path.name, glob) for glob in _NAMES) else _reason(error, path)
+        return (
+            None if any(fnmatchcase(path.name, glob) for glob in _NAMES) else _reason(error, path)
+        )
     if kind in (Kind.VOCAB_JSON, Kind.MERGES):
         try:
             vocab, _ = sibling(path.name, SourceFiles(path.parent))

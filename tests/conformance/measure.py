@@ -7,15 +7,23 @@ import traceback
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from tokexport.verification.texts import FILES, LINES, PAIRS
+
 from tokexport import Tokenizer, load
 from tokexport.cli.console import plural
 from tokexport.conversion import Conversion, convert
 from tokexport.errors import SourceError, TokexportError, UnsupportedError
-from tokexport.model import BytePairModel, GreedyModel, Model, UnigramModel, WordLevelModel, WordPieceModel
+from tokexport.model import (
+    BytePairModel,
+    GreedyModel,
+    Model,
+    UnigramModel,
+    WordLevelModel,
+    WordPieceModel,
+)
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.references import reference_for
-from tokexport.verify import Verification, compare
-from tokexport.verify.texts import FILES, LINES, PAIRS
+from tokexport.verification import Verification, compare
 
 from .find import Found
 from .vectors import Vectors, compare_vectors
@@ -36,10 +44,12 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came out of one tokenizer; ``state`` is "same", "differs", "refused", "not compared" or "crashed".
+    """What came out of one tokenizer; ``state`` is "same", "differs", "refused", "not compared" or
+    "crashed".
 
-    ``sentence`` says why it was refused, not compared or crashed, or shows the first difference. Sizes are in bytes.
-    ``strings`` counts encoded texts (random strings, pairs, files and their lines), ``compared`` everything.
+    ``sentence`` says why it was refused, not compared or crashed, or shows the first difference.
+    Sizes are in bytes. ``strings`` counts encoded texts (random strings, pairs, files and their
+    lines), ``compared`` everything.
     """
 
     name: str
@@ -71,7 +81,9 @@ def measure(job: Job) -> Outcome:
     except (UnsupportedError, SourceError) as refusal:
         return Outcome(name, pattern, "refused", _without(job.folder, str(refusal)))
     except Exception:
-        return Outcome(name, pattern, "crashed", _without(job.folder, traceback.format_exc().strip()))
+        return Outcome(
+            name, pattern, "crashed", _without(job.folder, traceback.format_exc().strip())
+        )
 
 
 def _measure(job: Job) -> Outcome:
@@ -83,9 +95,15 @@ def _measure(job: Job) -> Outcome:
             done = convert(source, target, pattern=pattern)
         except (UnsupportedError, SourceError):
             raise
-        except TokexportError as error:  # its library is not here, so there is nothing to compare with
+        except (
+            TokexportError
+        ) as error:  # its library is not here, so there is nothing to compare with
             return _outcome(
-                job, convert(source, target, pattern=pattern, self_test=False), "not compared", str(error), Vectors()
+                job,
+                convert(source, target, pattern=pattern, self_test=False),
+                "not compared",
+                str(error),
+                Vectors(),
             )
         tokenizer, reference = load(target), reference_for(source, pattern=pattern)
         result = compare(
@@ -100,16 +118,27 @@ def _measure(job: Job) -> Outcome:
 
 
 def _compared(
-    job: Job, done: Conversion, tokenizer: Tokenizer, reference: ReferenceTokenizer, result: Verification
+    job: Job,
+    done: Conversion,
+    tokenizer: Tokenizer,
+    reference: ReferenceTokenizer,
+    result: Verification,
 ) -> Outcome:
-    vectors = Vectors() if job.vectors is None else compare_vectors(tokenizer, reference, job.vectors, job.found)
+    vectors = (
+        Vectors()
+        if job.vectors is None
+        else compare_vectors(tokenizer, reference, job.vectors, job.found)
+    )
     tokenizer.self_test()
     first = " | ".join(result.first.lines()) if result.first is not None else vectors.first
     texts = sum(count for check, count in result.counts.items() if _is_text(check))
     notes = tuple(_without(job.folder, note) for note in result.notes)
     if vectors.disowned:
         notes += (
-            f"left out, since the library gives other ids for their text, as this file does: {plural(vectors.disowned, 'vector')}",
+            (
+                "left out, since the library gives other ids for their text, as this file does:"
+                f" {plural(vectors.disowned, 'vector')}"
+            ),
         )
     same = result.ok and not vectors.differing
     return _outcome(
@@ -163,7 +192,9 @@ def model_name(model: Model) -> str:
     match model:
         case BytePairModel(characters=None):
             return "BPE, bytes"
-        case BytePairModel(characters=characters) if characters is not None and characters.byte_ids is not None:
+        case BytePairModel(characters=characters) if (
+            characters is not None and characters.byte_ids is not None
+        ):
             return "BPE, characters, byte fallback"
         case BytePairModel():
             return "BPE, characters"
@@ -178,8 +209,14 @@ def model_name(model: Model) -> str:
 
 
 def _is_text(check: str) -> bool:
-    """Whether a count of `verify` is one of texts that were encoded; what their ids decode to is counted beside it."""
-    return (check.startswith("strings: ") and not check.endswith(", decoded")) or check in (PAIRS, FILES, LINES)
+    """Whether a count of `verify` is one of texts that were encoded; what their ids decode to is
+    counted beside it.
+    """
+    return (check.startswith("strings: ") and not check.endswith(", decoded")) or check in (
+        PAIRS,
+        FILES,
+        LINES,
+    )
 
 
 def _without(folder: Path, sentence: str) -> str:

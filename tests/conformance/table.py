@@ -1,4 +1,6 @@
-"""The Markdown that CONFORMANCE.md is: versions, one row a tokenizer, what is no tokenizer. No times, no paths of a machine."""
+"""The Markdown that CONFORMANCE.md is: versions, one row a tokenizer, what is no tokenizer. No
+times, no paths of a machine.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,10 @@ def report(outcomes: Sequence[Outcome], others: Sequence[Other], command: str) -
     lines = [
         "# Conformance",
         "",
-        "Every tokenizer was converted, and its file compared with the source's own library by `tokexport verify`. Made by",
+        (
+            "Every tokenizer was converted, and its file compared with the source's own library by"
+            " `tokexport verify`. Made by"
+        ),
         "",
         f"    {command}",
         "",
@@ -46,8 +51,14 @@ def report(outcomes: Sequence[Outcome], others: Sequence[Other], command: str) -
         "",
         summary(outcomes),
         "",
-        "Strings: texts encoded in every mode, random ones, pairs, files and their lines. Vectors: ids that other projects",
-        "publish. All: these and every id decoded, every token encoded, what ids decode to, and, where `--no-code-points` is",
+        (
+            "Strings: texts encoded in every mode, random ones, pairs, files and their lines."
+            " Vectors: ids that other projects"
+        ),
+        (
+            "publish. All: these and every id decoded, every token encoded, what ids decode to,"
+            " and, where `--no-code-points` is"
+        ),
         "not given, every code point.",
         "",
         *rows(outcomes),
@@ -64,12 +75,16 @@ def report(outcomes: Sequence[Outcome], others: Sequence[Other], command: str) -
         by_sentence: dict[str, list[str]] = defaultdict(list)
         for other in others:
             by_sentence[other.what].append(f"`{other.name}`")
-        lines += [f"- {cell(what)}: {', '.join(names)}" for what, names in sorted(by_sentence.items())]
+        lines += [
+            f"- {cell(what)}: {', '.join(names)}" for what, names in sorted(by_sentence.items())
+        ]
     return "\n".join(lines) + "\n"
 
 
 def versions() -> list[tuple[str, str]]:
-    """What was run: tokexport, the reference libraries that are installed, the Unicode version of the tables."""
+    """What was run: tokexport, the reference libraries that are installed, the Unicode version of
+    the tables.
+    """
     found = [("tokexport", version("tokexport"))]
     for name in LIBRARIES:
         try:
@@ -107,7 +122,10 @@ def summary(outcomes: Iterable[Outcome]) -> str:
     states = ", ".join(f"{count} {words}" for words, count in counts.items() if count)
     compared = sum(outcome.compared + outcome.vectors.compared for outcome in outcomes)
     differences = sum(outcome.differences for outcome in outcomes)
-    return f"{len(outcomes)} tokenizers: {states or 'none'}. {compared:,} comparisons, {differences:,} differences."
+    return (
+        f"{len(outcomes)} tokenizers: {states or 'none'}. {compared:,} comparisons, {differences:,}"
+        " differences."
+    )
 
 
 def rows(outcomes: Sequence[Outcome]) -> list[str]:
@@ -134,7 +152,13 @@ def _row(outcome: Outcome) -> str:
         verdict = f"**{outcome.differences:,}**: {cell(outcome.sentence)}"
     elif outcome.state == "not compared":
         verdict = f"not compared: {cell(outcome.sentence)}"
-    cells = (cell(name), cell(outcome.source), outcome.model, *(f"{count:,}" for count in counts), verdict)
+    cells = (
+        cell(name),
+        cell(outcome.source),
+        outcome.model,
+        *(f"{count:,}" for count in counts),
+        verdict,
+    )
     return f"| {' | '.join(cells)} |"
 
 

@@ -1,7 +1,9 @@
-"""Ids that other projects publish for a tokenizer: JSON lines, compressed by gzip, in a file with its folder's name.
+"""Ids that other projects publish for a tokenizer: JSON lines, compressed by gzip, in a file with
+its folder's name.
 
-A line has ``text``, ``ids``, ``add_special`` (whether the post-processor ran) and ``ref``: ``hf:FOLDER`` for its
-tokenizer.json, ``tiktoken:NAME`` for ranks with the pattern NAME, and otherwise a kind and the path of the file.
+A line has ``text``, ``ids``, ``add_special`` (whether the post-processor ran) and ``ref``:
+``hf:FOLDER`` for its tokenizer.json, ``tiktoken:NAME`` for ranks with the pattern NAME, and
+otherwise a kind and the path of the file.
 """
 
 from __future__ import annotations
@@ -23,8 +25,9 @@ from .find import Found
 class Vectors:
     """How many vectors were compared, how many differ, and the first of these.
 
-    ``disowned``: vectors whose ids the reference library does not give for their text either, so that they say nothing about it: one is
-    published with the ids of a pair and the first text alone.
+    ``disowned``: vectors whose ids the reference library does not give for their text either, so
+    that they say nothing about it: one is published with the ids of a pair and the first text
+    alone.
     """
 
     compared: int = 0
@@ -57,14 +60,17 @@ def vectors_of(directory: Path, found: Found) -> Iterator[dict[str, Any]]:
             yield from (vector for vector in map(json.loads, lines) if vector["ref"] in wanted)
 
 
-def compare_vectors(tokenizer: Tokenizer, reference: ReferenceTokenizer, directory: Path, found: Found) -> Vectors:
+def compare_vectors(
+    tokenizer: Tokenizer, reference: ReferenceTokenizer, directory: Path, found: Found
+) -> Vectors:
     """Encodes every vector's text as it was encoded where it was published."""
     compared = differing = disowned = 0
     first = ""
     for vector in vectors_of(directory, found):
         wanted = Mode.TEMPLATE if vector["add_special"] else Mode.IDS
         mode = next(mode for mode in (wanted, Mode.IDS, Mode.TEXT) if mode in reference.modes())
-        # A library without a post-processor adds BOS when its caller says so, and the caller of the file puts it there.
+        # A library without a post-processor adds BOS when its caller says so, and the caller of the
+        # file puts it there.
         bos = tokenizer.special_ids.bos if wanted is Mode.TEMPLATE is not mode else None
         before = [] if bos is None else [bos]
         ids = before + tokenizer.encode(

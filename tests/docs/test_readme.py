@@ -31,7 +31,9 @@ def test_the_shell_commands_work(folder):
     _, _, commands = blocks("sh")
     main = f"{sys.executable} -c 'from tokexport.cli import main; main()'"
     script = f'tokexport() {{ {main} "$@"; }}\n{commands}'
-    run = subprocess.run(["bash", "-euo", "pipefail", "-c", script], capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script], capture_output=True, text=True, check=False
+    )
     assert run.returncode == 0, run.stdout + run.stderr
     assert "no differences" in run.stdout
     assert "Hello, world" in run.stdout
@@ -58,14 +60,20 @@ int main(void) {
     (folder / "example.c").write_text(example + main, encoding="utf-8")
     include = tokexport.get_include()
     flags = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{include}"]
-    subprocess.run([compiler, *flags, "-o", "example", "example.c", f"{include}/tokexport.c"], check=True)
+    subprocess.run(
+        [compiler, *flags, "-o", "example", "example.c", f"{include}/tokexport.c"], check=True
+    )
     content = (folder / "tokenizer.bin").read_bytes()
     run = subprocess.run(["./example"], input=content, capture_output=True, check=True)
-    assert [int(word) for word in run.stdout.split()] == tokexport.load("tokenizer.bin").encode("Hello, world")
+    assert [int(word) for word in run.stdout.split()] == tokexport.load("tokenizer.bin").encode(
+        "Hello, world"
+    )
 
 
 def test_every_path_that_the_readme_names_is_there():
-    named = set(re.findall(r"`((?:tokexport|formats|fixtures|tests|benchmarks|\.ci)/[\w./]*)`", README))
+    named = set(
+        re.findall(r"`((?:tokexport|formats|fixtures|tests|benchmarks|\.ci)/[\w./]*)`", README)
+    )
     assert named
     missing = [name for name in named if not (ROOT / name).exists() and name != "fixtures/cache"]
     assert missing == []

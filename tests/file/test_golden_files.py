@@ -1,4 +1,6 @@
-"""The golden files are what the writer makes, and every reader reads them as the reference libraries do."""
+"""The golden files are what the writer makes, and every reader reads them as the reference
+libraries do.
+"""
 
 from __future__ import annotations
 
@@ -53,37 +55,68 @@ WITH_SPANS = [
 
 
 def committed() -> dict[str, bytes]:
-    paths = [path for path in golden_files.FOLDER.rglob("*") if path.is_file() and path.suffix in (".bin", ".json")]
+    paths = [
+        path
+        for path in golden_files.FOLDER.rglob("*")
+        if path.is_file() and path.suffix in (".bin", ".json")
+    ]
     return {path.relative_to(golden_files.FOLDER).as_posix(): path.read_bytes() for path in paths}
 
 
 def test_the_list_of_digests_is_that_of_the_files() -> None:
     lines = (golden_files.FOLDER / "SHA256SUMS").read_text(encoding="utf-8").splitlines()
     listed = {name: digest for digest, name in (line.split("  ") for line in lines)}
-    assert listed == {name: hashlib.sha256(content).hexdigest() for name, content in committed().items()}
+    assert listed == {
+        name: hashlib.sha256(content).hexdigest() for name, content in committed().items()
+    }
 
 
 def test_the_script_makes_every_file_anew_byte_for_byte(made: dict[str, bytes]) -> None:
     made_files = {name: content for name, content in made.items() if name.endswith(".bin")}
-    assert made_files == {name: content for name, content in committed().items() if name.endswith(".bin")}
+    assert made_files == {
+        name: content for name, content in committed().items() if name.endswith(".bin")
+    }
 
 
 @pytest.mark.parametrize("seed", ["1", "20261121"] if SLOW else ["20261121"])
-def test_another_process_with_another_hash_seed_makes_the_same_files(seed: str, tmp_path: Path) -> None:
-    search = os.pathsep.join([str(Path(layout.__file__).parents[2]), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "PYTHONPATH": search, "PYTHONHASHSEED": seed, "TZ": "Asia/Kathmandu", "LC_ALL": "C"}
-    subprocess.run([sys.executable, golden_files.FOLDER / "make.py", tmp_path], check=True, env=environment)
+def test_another_process_with_another_hash_seed_makes_the_same_files(
+    seed: str, tmp_path: Path
+) -> None:
+    search = os.pathsep.join(
+        [str(Path(layout.__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
+    )
+    environment = {
+        **os.environ,
+        "PYTHONPATH": search,
+        "PYTHONHASHSEED": seed,
+        "TZ": "Asia/Kathmandu",
+        "LC_ALL": "C",
+    }
+    subprocess.run(
+        [sys.executable, golden_files.FOLDER / "make.py", tmp_path], check=True, env=environment
+    )
     for name, content in committed().items():
         if name.endswith(".bin"):
             assert (tmp_path / name).read_bytes() == content, name
 
 
-def test_the_expected_ids_are_those_of_the_installed_reference_libraries(made: dict[str, bytes]) -> None:
-    makers = (("models", "goldens"), ("trie_models", "trie_goldens"), ("piece_models", "piece_goldens"))
-    for golden in (golden for module, name in makers for golden in getattr(sys.modules[module], name)()):
+def test_the_expected_ids_are_those_of_the_installed_reference_libraries(
+    made: dict[str, bytes],
+) -> None:
+    makers = (
+        ("models", "goldens"),
+        ("trie_models", "trie_goldens"),
+        ("piece_models", "piece_goldens"),
+    )
+    for golden in (
+        golden for module, name in makers for golden in getattr(sys.modules[module], name)()
+    ):
         expected = golden_files.expected(golden.name)
         for case in expected["encode"]:
-            assert case["ids"] == list(golden.encode(case["text"], case["special"])), (golden.name, case)
+            assert case["ids"] == list(golden.encode(case["text"], case["special"])), (
+                golden.name,
+                case,
+            )
             if golden.locate is not None and case["special"]:
                 spans = [list(span) for span in golden.locate(case["text"], case["special"])]
                 assert case["spans"] == spans, (golden.name, case)
@@ -99,7 +132,9 @@ def test_the_golden_files_are_small() -> None:
 def test_a_reader_written_from_the_specification_gives_the_expected_ids(name: str) -> None:
     file = opened(name)
     for case in golden_files.expected(name)["encode"]:
-        assert spec_encoder.encode(file, case["text"].encode(), case["special"]) == case["ids"], case
+        assert spec_encoder.encode(file, case["text"].encode(), case["special"]) == case["ids"], (
+            case
+        )
 
 
 @pytest.mark.parametrize("name", golden_files.DECODER_NAMES)
@@ -180,7 +215,9 @@ def test_a_cut_that_a_file_offers_changes_no_ids(name: str) -> None:
         for at in range(1, len(text)):
             x, y = text[at - 1], text[at]
             if x < 128 and y < 128 and cuts[x * 16 + (y >> 3)] >> (y & 7) & 1:
-                sides = spec_encoder.encode(file, text[:at], special) + spec_encoder.encode(file, text[at:], special)
+                sides = spec_encoder.encode(file, text[:at], special) + spec_encoder.encode(
+                    file, text[at:], special
+                )
                 assert sides == case["ids"], (case, at)
 
 
@@ -200,19 +237,52 @@ def test_together_the_golden_files_hold_every_section_flag_and_behavior() -> Non
         for index in range(len(file.stages))
     ]
     assert any(memo_counts)
-    rules = [struct.unpack_from("<3I", file.sections[b"DECO"]) for file in files if b"DECO" in file.sections]
+    rules = [
+        struct.unpack_from("<3I", file.sections[b"DECO"])
+        for file in files
+        if b"DECO" in file.sections
+    ]
     assert all(any(flags & flag for flags, *_ in rules) for flag in layout.DecoderFlag)
     assert any(left for _, left, _ in rules)
     assert any(right for _, _, right in rules)
     flags = [file.record(token)[2] for file in files for token in range(file.id_count)]
     assert all(any(given & flag for given in flags) for flag in layout.RecordFlag)
-    kinds = {file.record(token)[2] & layout.RecordFlag.KIND_MASK for file in files for token in range(file.id_count)}
+    kinds = {
+        file.record(token)[2] & layout.RecordFlag.KIND_MASK
+        for file in files
+        for token in range(file.id_count)
+    }
     assert kinds == {0, 1, 2, 3}
 
 
-ADDED = ["<s>", "</s>", "<mask>", "<both>", "word", "caf\u00e9", "<|end|>", "<|endof|>", "|><|", "\t", "  "]
+ADDED = [
+    "<s>",
+    "</s>",
+    "<mask>",
+    "<both>",
+    "word",
+    "caf\u00e9",
+    "<|end|>",
+    "<|endof|>",
+    "|><|",
+    "\t",
+    "  ",
+]
 SPACES = [" world", " the", "\n\n", "\u3000", " \n "]
-OTHERS = ["e\u0301", "A\u030a", "\u1100\u1161\u11a8", "abab", "hello", "12", "123", "!!", ".,", "--", "xyzzy", "'s"]
+OTHERS = [
+    "e\u0301",
+    "A\u030a",
+    "\u1100\u1161\u11a8",
+    "abab",
+    "hello",
+    "12",
+    "123",
+    "!!",
+    ".,",
+    "--",
+    "xyzzy",
+    "'s",
+]
 PARTS = st.sampled_from([*ADDED, *SPACES, *OTHERS])
 
 
@@ -235,10 +305,14 @@ def test_both_readers_give_the_same_ids_for_any_text(name: str, text: str, speci
 @pytest.mark.parametrize("unit", ["char", "byte"])
 @settings(max_examples=60 if SLOW else 25, deadline=None)
 @given(text=st.lists(PARTS | st.text(max_size=3), max_size=8).map("".join), special=st.booleans())
-def test_both_readers_give_the_same_spans_for_any_text(name: str, unit: Any, text: str, special: bool) -> None:
+def test_both_readers_give_the_same_spans_for_any_text(
+    name: str, unit: Any, text: str, special: bool
+) -> None:
     tokenizer, file = loaded(name), opened(name)
     try:
-        found = tokenizer.encode_with_offsets(text, allowed_special="all" if special else (), unit=unit)
+        found = tokenizer.encode_with_offsets(
+            text, allowed_special="all" if special else (), unit=unit
+        )
     except TextError:
         with pytest.raises(spec_reader.RefusalError, match="TKX_E_UNKNOWN_TEXT"):
             spec_spans.encode_spans(file, text.encode(), special, characters=unit == "char")
@@ -255,4 +329,6 @@ def test_the_runtime_puts_the_template_of_the_file_around_a_text() -> None:
     tokenizer = load(golden_files.content("added"))
     text = tokenizer.encode("hello world")
     around = [[token] if kind == 0 else text for kind, token in single]
-    assert tokenizer.encode("hello world", add_special_tokens=True) == [token for part in around for token in part]
+    assert tokenizer.encode("hello world", add_special_tokens=True) == [
+        token for part in around for token in part
+    ]

@@ -1,4 +1,6 @@
-"""The small tokenizers of fixtures/small give the ids that their reference gave when they were made."""
+"""The small tokenizers of fixtures/small give the ids that their reference gave when they were
+made.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,16 @@ from repository import FIXTURES, SLOW, SMALL, script
 
 import tokexport
 from tokexport.sources.references import reference_for
-from tokexport.verify import compare
+from tokexport.verification import compare
 
 NAMES = sorted(path.stem for path in SMALL.glob("*.jsonl"))
 
 
 def cases(name):
-    return [json.loads(line) for line in (SMALL / f"{name}.jsonl").read_text(encoding="ascii").splitlines()]
+    return [
+        json.loads(line)
+        for line in (SMALL / f"{name}.jsonl").read_text(encoding="ascii").splitlines()
+    ]
 
 
 def test_there_are_golden_ids_for_every_small_tokenizer():
@@ -28,7 +33,9 @@ def test_a_converted_tokenizer_gives_the_golden_ids(name, small_file):
     tokenizer = tokexport.load(small_file(name))
     for case in cases(name):
         allowed = "all" if case["special"] else ()
-        ids = tokenizer.encode(case["text"], allowed_special=allowed, add_special_tokens=case["add_special"])
+        ids = tokenizer.encode(
+            case["text"], allowed_special=allowed, add_special_tokens=case["add_special"]
+        )
         assert ids == case["ids"], case
 
 

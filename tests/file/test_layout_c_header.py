@@ -16,7 +16,11 @@ DEFINES = dict(re.findall(r"^#define (TKX_\w+) (\S.*)$", HEADER, re.MULTILINE))
 
 def test_the_error_codes_are_those_of_the_specification_in_the_same_order() -> None:
     ((_, rows),) = spec_document.tables(spec_document.section("10 Errors"))
-    codes = [(name, value) for name, value in ENUMERATORS.items() if name == "TKX_OK" or name.startswith("TKX_E_")]
+    codes = [
+        (name, value)
+        for name, value in ENUMERATORS.items()
+        if name == "TKX_OK" or name.startswith("TKX_E_")
+    ]
     assert [(row["Name"], int(row["Value"])) for row in rows] == codes
     assert len(codes) > 25
 
@@ -33,15 +37,25 @@ def test_every_error_that_the_specification_names_exists() -> None:
 
 def test_every_error_about_a_file_belongs_to_an_invariant() -> None:
     checks = "".join(
-        spec_document.section(f"### 6.{part}") for part in ("1 On opening", "3 While working", "4 On request")
+        spec_document.section(f"### 6.{part}")
+        for part in ("1 On opening", "3 While working", "4 On request")
     )
-    about_files = {name for name, value in ENUMERATORS.items() if value <= ENUMERATORS["TKX_E_EMPTY"]}
+    about_files = {
+        name for name, value in ENUMERATORS.items() if value <= ENUMERATORS["TKX_E_EMPTY"]
+    }
     assert set(re.findall(r"TKX_E_[A-Z0-9_]+", checks)) == about_files
 
 
 def test_the_invariants_are_numbered_without_a_gap() -> None:
-    rows = [row for _, found in spec_document.tables(spec_document.text()) for row in found if "Invariant" in row]
-    assert [row["Invariant"] for row in rows] == [f"I{number}" for number in range(1, len(rows) + 1)]
+    rows = [
+        row
+        for _, found in spec_document.tables(spec_document.text())
+        for row in found
+        if "Invariant" in row
+    ]
+    assert [row["Invariant"] for row in rows] == [
+        f"I{number}" for number in range(1, len(rows) + 1)
+    ]
 
 
 def test_the_versions_are_the_declared_ones() -> None:

@@ -27,16 +27,27 @@ def scores(content: bytes) -> list[float]:
 
 
 def bytes_and(*merged: bytes) -> dict[bytes, int]:
-    return {content: index for index, content in enumerate([*(bytes([byte]) for byte in range(256)), *merged])}
+    return {
+        content: index
+        for index, content in enumerate([*(bytes([byte]) for byte in range(256)), *merged])
+    }
 
 
-def model(vocab: dict[bytes, int], merges: tuple[tuple[int, int, int], ...] | None) -> TokenizerModel:
+def model(
+    vocab: dict[bytes, int], merges: tuple[tuple[int, int, int], ...] | None
+) -> TokenizerModel:
     tokens = tuple(Token(content) for content in sorted(vocab, key=vocab.__getitem__))
-    return TokenizerModel(tokens, BytePairModel(vocab, merges), Reference.TOKENIZERS, Provenance("test"))
+    return TokenizerModel(
+        tokens, BytePairModel(vocab, merges), Reference.TOKENIZERS, Provenance("test")
+    )
 
 
-def exported_by_small_runtimes(vocab: dict[bytes, int], merges: list[tuple[bytes, bytes]]) -> list[float]:
-    """What the exporters of small C and Rust runtimes mean: the rank of the merge that makes the token, else the default."""
+def exported_by_small_runtimes(
+    vocab: dict[bytes, int], merges: list[tuple[bytes, bytes]]
+) -> list[float]:
+    """What the exporters of small C and Rust runtimes mean: the rank of the merge that makes the
+    token, else the default.
+    """
     ranks = {left + right: rank for rank, (left, right) in enumerate(merges)}
     expected = [-math.log(ranks[content] + 1) if content in ranks else -1e6 for content in vocab]
     return np.array(expected, np.float64).astype(np.float32).tolist()

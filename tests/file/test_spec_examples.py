@@ -41,7 +41,9 @@ def test_the_worked_checksum_is_right() -> None:
     assert f"`123456789` is 0x{zlib.crc32(b'123456789'):08X}" in spec_document.text()
 
 
-@pytest.mark.parametrize(("heading", "name"), [(DECODE_DUMP, "smallest-decode.bin"), (BPE_DUMP, "smallest-bpe.bin")])
+@pytest.mark.parametrize(
+    ("heading", "name"), [(DECODE_DUMP, "smallest-decode.bin"), (BPE_DUMP, "smallest-bpe.bin")]
+)
 def test_a_hex_dump_is_its_golden_file_byte_for_byte(heading: str, name: str) -> None:
     assert f"`golden/{name}`" in spec_document.section(heading)
     assert spec_document.dump(heading) == (spec_document.FOLDER / "golden" / name).read_bytes()
@@ -60,13 +62,17 @@ def test_the_encodable_dump_is_a_file_that_encodes_what_the_text_says() -> None:
     spec_reader.check_file(file)
     found = re.search(r"`(\w+)` gives ([\d ]+)\.", spec_document.section(BPE_DUMP))
     assert found is not None
-    assert spec_encoder.encode(file, found[1].encode()) == [int(number) for number in found[2].split()]
+    assert spec_encoder.encode(file, found[1].encode()) == [
+        int(number) for number in found[2].split()
+    ]
 
 
 @pytest.mark.parametrize(
     ("content", "decoded"), [("F09F9841", "\ufffdA"), ("EDA080", "\ufffd" * 3), ("E228", "\ufffd(")]
 )
-def test_the_worked_replacements_of_broken_characters_are_those_of_python(content: str, decoded: str) -> None:
+def test_the_worked_replacements_of_broken_characters_are_those_of_python(
+    content: str, decoded: str
+) -> None:
     assert bytes.fromhex(content).decode(errors="replace") == decoded
 
 

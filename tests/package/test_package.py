@@ -30,16 +30,26 @@ def example_file(tmp_path_factory):
     tokens = [b"he", b"ll", b"hell", b"hello", b" w", b"or", b" wor", b" worl", b" world"]
     ranks = {bytes([i]): i for i in range(256)} | {token: 256 + i for i, token in enumerate(tokens)}
     pattern = r" ?\w+|\s|[^\w\s]+"
-    source = tiktoken.Encoding("example", pat_str=pattern, mergeable_ranks=ranks, special_tokens={"<|end|>": 300})
-    return tokexport.convert(source, tmp_path_factory.mktemp("example") / "example.bin").target.read_bytes()
+    source = tiktoken.Encoding(
+        "example", pat_str=pattern, mergeable_ranks=ranks, special_tokens={"<|end|>": 300}
+    )
+    return tokexport.convert(
+        source, tmp_path_factory.mktemp("example") / "example.bin"
+    ).target.read_bytes()
 
 
 @pytest.fixture
 def example(example_file, tmp_path, monkeypatch):
-    """The names that all examples may use: a directory to write to, which is the current one, and a tokenizer."""
+    """The names that all examples may use: a directory to write to, which is the current one, and a
+    tokenizer.
+    """
     monkeypatch.chdir(tmp_path)
     (tmp_path / "example.bin").write_bytes(example_file)
-    return {"directory": tmp_path, "tokenizer": tokexport.load(tmp_path / "example.bin"), "tokexport": tokexport}
+    return {
+        "directory": tmp_path,
+        "tokenizer": tokexport.load(tmp_path / "example.bin"),
+        "tokexport": tokexport,
+    }
 
 
 @pytest.mark.parametrize("name", ["tokexport", *MODULES])
@@ -55,9 +65,16 @@ def test_the_examples_of_the_runtime_are_looked_at(example):
 
 def test_the_public_names_are_there():
     assert set(tokexport.__all__) <= set(dir(tokexport))
-    assert {"convert", "load", "read", "verify", "Tokenizer", "DecodeStream", "get_include", "errors"} <= set(
-        tokexport.__all__
-    )
+    assert {
+        "convert",
+        "load",
+        "read",
+        "verify",
+        "Tokenizer",
+        "DecodeStream",
+        "get_include",
+        "errors",
+    } <= set(tokexport.__all__)
     for name in tokexport.__all__:
         assert getattr(tokexport, name) is not None
     assert callable(tokexport.convert)
@@ -74,9 +91,13 @@ def test_the_version_is_that_of_the_installed_package():
     assert importlib.metadata.version("tokexport") == tokexport.__version__
 
 
-def run_apart(arguments: list[str], folder: Path, **options: Any) -> subprocess.CompletedProcess[bytes]:
+def run_apart(
+    arguments: list[str], folder: Path, **options: Any
+) -> subprocess.CompletedProcess[bytes]:
     """Runs Python in a folder where only what is installed can be imported."""
-    return subprocess.run([sys.executable, *arguments], cwd=folder, capture_output=True, check=True, **options)
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=folder, capture_output=True, check=True, **options
+    )
 
 
 def test_the_command_is_installed(tmp_path):
@@ -111,10 +132,21 @@ def test_the_runtime_needs_no_reference_library(tmp_path):
 def test_a_c_program_builds_against_what_get_include_names(tmp_path):
     folder = Path(tokexport.get_include())
     (tmp_path / "main.c").write_text(
-        '#include "tokexport.h"\nint main(void) { tkx t; return tkx_open(&t, "", 0) == TKX_E_EMPTY ? 0 : 1; }\n'
+        '#include "tokexport.h"\nint main(void) { tkx t; return tkx_open(&t, "", 0) == TKX_E_EMPTY'
+        " ? 0 : 1; }\n"
     )
     program = tmp_path / ("main.exe" if os.name == "nt" else "main")
     subprocess.run(
-        ["cc", "-std=c99", "-I", folder, "-o", program, tmp_path / "main.c", folder / "tokexport.c"], check=True
+        [
+            "cc",
+            "-std=c99",
+            "-I",
+            folder,
+            "-o",
+            program,
+            tmp_path / "main.c",
+            folder / "tokexport.c",
+        ],
+        check=True,
     )
     assert subprocess.run([program]).returncode == 0

@@ -16,11 +16,17 @@ from .table import put, table
 
 
 @click.command()
-@click.argument("document", type=click.Path(path_type=Path, exists=True, dir_okay=False), required=False)
+@click.argument(
+    "document", type=click.Path(path_type=Path, exists=True, dir_okay=False), required=False
+)
 def parts(document: Path | None) -> None:
-    """Says which parts of a tokenizer.json are exact and which are refused, from small tokenizers that have them."""
+    """Says which parts of a tokenizer.json are exact and which are refused, from small tokenizers
+    that have them.
+    """
     outcomes = [measure(case) for case in cases()]
-    differences = [f"{outcome.case.name}: {outcome.difference}" for outcome in outcomes if outcome.difference]
+    differences = [
+        f"{outcome.case.name}: {outcome.difference}" for outcome in outcomes if outcome.difference
+    ]
     if document is None or differences:
         click.echo(table(outcomes))
     else:

@@ -1,4 +1,6 @@
-"""Small tokenizers whose ids show all that a part does to a text: every character has an id, and neighbours merge."""
+"""Small tokenizers whose ids show all that a part does to a text: every character has an id, and
+neighbours merge.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,12 @@ def ids(tokens: list[str]) -> dict[str, int]:
 def bpe(**options: Any) -> dict[str, Any]:
     """BPE over characters; one that is no token is its bytes."""
     vocab = ids([*SPECIAL, *BYTES, *CHARACTERS, *(left + right for left, right in PAIRS)])
-    fields = {"dropout": None, "unk_token": "[UNK]", "continuing_subword_prefix": None, "end_of_word_suffix": None}
+    fields = {
+        "dropout": None,
+        "unk_token": "[UNK]",
+        "continuing_subword_prefix": None,
+        "end_of_word_suffix": None,
+    }
     flags = {"fuse_unk": False, "byte_fallback": True, "ignore_merges": False}
     return {"type": "BPE", **fields, **flags, "vocab": vocab, "merges": PAIRS, **options}
 
@@ -38,13 +45,18 @@ def bpe(**options: Any) -> dict[str, Any]:
 def byte_bpe(**options: Any) -> dict[str, Any]:
     """BPE over bytes, in GPT-2's alphabet."""
     vocab = ids([*SPECIAL, *ALPHABET, *(left + right for left, right in BYTE_PAIRS)])
-    return bpe(unk_token=None, byte_fallback=False) | {"vocab": vocab, "merges": BYTE_PAIRS} | options
+    return (
+        bpe(unk_token=None, byte_fallback=False) | {"vocab": vocab, "merges": BYTE_PAIRS} | options
+    )
 
 
 def unigram(**options: Any) -> dict[str, Any]:
     """Unigram over the same tokens; longer ones are likelier, and some are equally likely."""
     pieces = list(bpe()["vocab"])
-    scores = [0.0 if number < 260 else -10.0 - number % 7 + 4 * len(piece) for number, piece in enumerate(pieces)]
+    scores = [
+        0.0 if number < 260 else -10.0 - number % 7 + 4 * len(piece)
+        for number, piece in enumerate(pieces)
+    ]
     return {
         "type": "Unigram",
         "unk_id": 0,
@@ -56,6 +68,10 @@ def unigram(**options: Any) -> dict[str, Any]:
 def words(kind: str, **options: Any) -> dict[str, Any]:
     """WordPiece or WordLevel over the same tokens, with their continuations."""
     tokens = [token for token in bpe()["vocab"] if token not in BYTES]
-    more = {"continuing_subword_prefix": "##", "max_input_chars_per_word": 100} if kind == "WordPiece" else {}
+    more = (
+        {"continuing_subword_prefix": "##", "max_input_chars_per_word": 100}
+        if kind == "WordPiece"
+        else {}
+    )
     vocab = ids([*tokens, *(f"##{token}" for token in tokens if kind == "WordPiece")])
     return {"type": kind, "unk_token": "[UNK]", **more, "vocab": vocab, **options}

@@ -1,4 +1,6 @@
-"""Every part of a tokenizer.json with its options, each in a small tokenizer that shows what it does."""
+"""Every part of a tokenizer.json with its options, each in a small tokenizer that shows what it
+does.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,16 @@ Json = dict[str, Any]
 LETTERS = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 SPACES = {"type": "WhitespaceSplit"}
 BEHAVIORS = ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
-CHARSMAP = {"a": "x", "é": "e", "\u3000": " ", "ﬁ": "fi", "\t": " ", "e\u0301": "é", "ab": "ba", "\u200b": ""}
+CHARSMAP = {
+    "a": "x",
+    "é": "e",
+    "\u3000": " ",
+    "ﬁ": "fi",
+    "\t": " ",
+    "e\u0301": "é",
+    "ab": "ba",
+    "\u200b": "",
+}
 
 
 @dataclass(frozen=True)
@@ -54,7 +65,9 @@ Members = Iterator[tuple[str, str, Json]]
 
 def _normalizers() -> Members:
     def case(part: str, option: str, *steps: Json) -> tuple[str, str, Json]:
-        normalizer = steps[0] if len(steps) == 1 else {"type": "Sequence", "normalizers": list(steps)}
+        normalizer = (
+            steps[0] if len(steps) == 1 else {"type": "Sequence", "normalizers": list(steps)}
+        )
         return part, option, document(bpe(), normalizer=normalizer)
 
     def replace(content: str, **pattern: str) -> Json:
@@ -67,29 +80,50 @@ def _normalizers() -> Members:
         yield case("Strip", option, {"type": "Strip", "strip_left": left, "strip_right": right})
     yield case("Replace", "String", replace("▁", String=" "))
     yield case("Replace", "Regex", replace("e", Regex=r"\s+|[0-9]{2,}"))
-    yield case("Replace", "Regex with look-ahead", replace("-", Regex=r"a(?=b)|b(?=ab)"))
-    yield case("Replace", "Regex with look-behind", replace("-", Regex=r"(?<=ab)t|(?<!th)e(?!\w\w)"))
-    yield case("Replace", "Regex that refers back to one of a few texts", replace("-", Regex=r"(a|b)\1"))
-    yield case("Replace", "Regex that refers back to the character before", replace("-", Regex=r"(.)\1+"))
+    yield case("Replace", "Regex with lookahead", replace("-", Regex=r"a(?=b)|b(?=ab)"))
+    yield case("Replace", "Regex with lookbehind", replace("-", Regex=r"(?<=ab)t|(?<!th)e(?!\w\w)"))
+    yield case(
+        "Replace", "Regex that refers back to one of a few texts", replace("-", Regex=r"(a|b)\1")
+    )
+    yield case(
+        "Replace", "Regex that refers back to the character before", replace("-", Regex=r"(.)\1+")
+    )
     yield case("Replace", "Regex that refers back to any text", replace("-", Regex=r"(a+)\1"))
     yield case("Replace", "Regex that matches nothing too", replace("-", Regex=r"a*"))
     yield case("Replace", "Regex that matches nothing too, by nothing", replace("", Regex=r"a*"))
-    yield case("Replace", "Regex that matches at the start, before NFC", replace("-", Regex=r"a*"), {"type": "NFC"})
+    yield case(
+        "Replace",
+        "Regex that matches at the start, before NFC",
+        replace("-", Regex=r"a*"),
+        {"type": "NFC"},
+    )
     yield case("Replace", "empty String", replace("-", String=""))
     yield case("Prepend", "a text", {"type": "Prepend", "prepend": "▁"})
     yield case("Prepend", "no text", {"type": "Prepend", "prepend": ""})
     charsmap = base64.b64encode(charsmap_of(CHARSMAP)).decode()
     yield case("Precompiled", "any map", {"type": "Precompiled", "precompiled_charsmap": charsmap})
     for option in ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase"):
-        fields = {"clean_text": False, "handle_chinese_chars": False, "strip_accents": False, "lowercase": False}
+        fields = {
+            "clean_text": False,
+            "handle_chinese_chars": False,
+            "strip_accents": False,
+            "lowercase": False,
+        }
         yield case("BertNormalizer", option, {"type": "BertNormalizer", **fields, option: True})
-    fields = {"clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}
+    fields = {
+        "clean_text": True,
+        "handle_chinese_chars": True,
+        "strip_accents": None,
+        "lowercase": True,
+    }
     yield case("BertNormalizer", "strip_accents null", {"type": "BertNormalizer", **fields})
     mapped = {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "ByteLevel"}]}
     yield "ByteLevel", "last", document(byte_bpe(), normalizer=mapped)
     mapped = {"type": "Sequence", "normalizers": [{"type": "ByteLevel"}, {"type": "NFC"}]}
     yield "ByteLevel", "not last", document(byte_bpe(), normalizer=mapped)
-    yield case("Sequence", "any", {"type": "NFKD"}, {"type": "StripAccents"}, replace("▁", String=" "))
+    yield case(
+        "Sequence", "any", {"type": "NFKD"}, {"type": "StripAccents"}, replace("▁", String=" ")
+    )
 
 
 def _pre_tokenizers() -> Members:
@@ -98,7 +132,9 @@ def _pre_tokenizers() -> Members:
         return document(bpe(), pre_tokenizer=part)
 
     def on_bytes(*steps: Json) -> Json:
-        return document(byte_bpe(), pre_tokenizer={"type": "Sequence", "pretokenizers": [LETTERS, *steps]})
+        return document(
+            byte_bpe(), pre_tokenizer={"type": "Sequence", "pretokenizers": [LETTERS, *steps]}
+        )
 
     def split(behavior: str = "Isolated", invert: bool = False, **pattern: str) -> Json:
         return {"type": "Split", "pattern": pattern, "behavior": behavior, "invert": invert}
@@ -114,9 +150,17 @@ def _pre_tokenizers() -> Members:
     yield "Split", "empty String", plain(split(String=""))
     yield "Split", "look-ahead", plain(split(Regex=r"\s+(?!\S)|\d{1,3}(?=(?:\d{3})*\b)"))
     yield "Split", "look-behind", plain(split(Regex=r"(?<=a)b|(?<=ab)t|(?<!a+b)e"))
-    yield "Split", "look-ahead and look-behind", plain(split(Regex=r"(?<=ab)t(?=he)|(?<!th)e(?!\w*d)"))
+    yield (
+        "Split",
+        "lookahead and lookbehind",
+        plain(split(Regex=r"(?<=ab)t(?=he)|(?<!th)e(?!\w*d)")),
+    )
     yield "Split", "atomic groups", plain(split(Regex=r"(?>a+)b|\s++|(?:th)++(?>e\w*d|e)"))
-    yield "Split", "look-around in atomic groups", plain(split(Regex=r"(?>a(?!bc))|(?>(?<=th)e\w|\w(?=he))"))
+    yield (
+        "Split",
+        "lookaround in atomic groups",
+        plain(split(Regex=r"(?>a(?!bc))|(?>(?<=th)e\w|\w(?=he))")),
+    )
     yield "Split", "back-references to one of a few texts", plain(split(Regex=r"([ab.!])\1*"))
     yield "Split", "back-references to the character before", plain(split(Regex=r"(.)\1*"))
     yield "Split", "repeats of something that may be empty", plain(split(Regex=r"(?:a?b*)+|\s"))
@@ -127,13 +171,21 @@ def _pre_tokenizers() -> Members:
     yield "Split", "conditions on groups", plain(split(Regex=r"(t)?(?(1)he|[a-z])"))
     yield "Split", "calls of groups", plain(split(Regex=r"(?<n>a)\g<n>"))
     for alone in (True, False):
-        yield "Digits", f"individual_digits {alone}".lower(), plain({"type": "Digits", "individual_digits": alone})
+        yield (
+            "Digits",
+            f"individual_digits {alone}".lower(),
+            plain({"type": "Digits", "individual_digits": alone}),
+        )
     for behavior in BEHAVIORS:
         yield "Punctuation", behavior, plain({"type": "Punctuation", "behavior": behavior})
     for name in ("Whitespace", "WhitespaceSplit", "BertPreTokenizer", "UnicodeScripts"):
         yield name, "always", plain({"type": name})
-        yield name, "behind ByteLevel", on_bytes({"type": name})
-    yield "CharDelimiterSplit", "any character", plain({"type": "CharDelimiterSplit", "delimiter": "a"})
+        yield name, "after ByteLevel", on_bytes({"type": name})
+    yield (
+        "CharDelimiterSplit",
+        "any character",
+        plain({"type": "CharDelimiterSplit", "delimiter": "a"}),
+    )
     yield "FixedLength", "any length", plain({"type": "FixedLength", "length": 3})
     for scheme in ("always", "first", "never"):
         fields = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme}
@@ -141,17 +193,23 @@ def _pre_tokenizers() -> Members:
         yield "Metaspace", f"{scheme} without split", plain({**fields, "split": False})
     fields = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": True}
     shorter = {"type": "Replace", "pattern": {"String": "ab"}, "content": ""}
-    option = "first, behind a Replace"
+    option = "first, after a Replace"
     yield "Metaspace", option, document(bpe(), normalizer=shorter, pre_tokenizer=fields)
-    yield "Metaspace", "behind ByteLevel", on_bytes(fields)
-    yield "Sequence", "any", plain({"type": "Punctuation", "behavior": "Isolated"}, split(Regex="[a-c]"), SPACES)
+    yield "Metaspace", "after ByteLevel", on_bytes(fields)
+    yield (
+        "Sequence",
+        "any",
+        plain({"type": "Punctuation", "behavior": "Isolated"}, split(Regex="[a-c]"), SPACES),
+    )
 
 
 def _models() -> Members:
     yield "BPE", "over characters", document(bpe(byte_fallback=False))
     yield "BPE", "over bytes", document(byte_bpe(), pre_tokenizer=LETTERS)
     yield "BPE", "byte_fallback", document(bpe())
-    missing = {token: number for token, number in bpe()["vocab"].items() if token not in BYTES[200:]}
+    missing = {
+        token: number for token, number in bpe()["vocab"].items() if token not in BYTES[200:]
+    }
     yield "BPE", "byte_fallback to some bytes", document(bpe(vocab=missing))
     yield "BPE", "unk_token null", document(bpe(byte_fallback=False, unk_token=None))
     yield "BPE", "fuse_unk", document(bpe(byte_fallback=False, fuse_unk=True))
@@ -165,11 +223,26 @@ def _models() -> Members:
     )
     affixes["merges"] = [["a", "b"], ["a", "b&"]]
     vocab.update({"ab&": 9003})
-    yield "BPE", "end_of_word_suffix", document(bpe(**affixes, end_of_word_suffix="&"), pre_tokenizer=SPACES)
-    affixes |= {"byte_fallback": True, "vocab": {**bpe()["vocab"], **{f"{c}&": 9000 + n for n, c in enumerate("ab")}}}
+    yield (
+        "BPE",
+        "end_of_word_suffix",
+        document(bpe(**affixes, end_of_word_suffix="&"), pre_tokenizer=SPACES),
+    )
+    affixes |= {
+        "byte_fallback": True,
+        "vocab": {**bpe()["vocab"], **{f"{c}&": 9000 + n for n, c in enumerate("ab")}},
+    }
     affixes["merges"] = [["a", "b"]]
-    yield "BPE", "affixes and byte_fallback", document(bpe(**affixes, end_of_word_suffix="&"), pre_tokenizer=SPACES)
-    unknown = {"vocab": {**bpe()["vocab"], "[UNK]a": 9000}, "merges": [["[UNK]", "a"]], "byte_fallback": False}
+    yield (
+        "BPE",
+        "affixes and byte_fallback",
+        document(bpe(**affixes, end_of_word_suffix="&"), pre_tokenizer=SPACES),
+    )
+    unknown = {
+        "vocab": {**bpe()["vocab"], "[UNK]a": 9000},
+        "merges": [["[UNK]", "a"]],
+        "byte_fallback": False,
+    }
     yield "BPE", "a merge of the unk_token", document(bpe(**unknown))
     yield "BPE", "one id for two tokens", document(bpe(vocab={**bpe()["vocab"], "another": 7}))
     yield "BPE", "dropout 0", document(bpe(dropout=0.0))
@@ -177,17 +250,37 @@ def _models() -> Members:
     yield "Unigram", "scores", document(unigram(byte_fallback=False))
     yield "Unigram", "byte_fallback", document(unigram(byte_fallback=True))
     yield "Unigram", "unk_id null", document(unigram(unk_id=None, byte_fallback=False))
-    yield "Unigram", "behind ByteLevel", document(unigram(byte_fallback=False), pre_tokenizer=LETTERS)
-    yield "Unigram", "byte_fallback behind ByteLevel", document(unigram(byte_fallback=True), pre_tokenizer=LETTERS)
+    yield (
+        "Unigram",
+        "after ByteLevel",
+        document(unigram(byte_fallback=False), pre_tokenizer=LETTERS),
+    )
+    yield (
+        "Unigram",
+        "byte_fallback after ByteLevel",
+        document(unigram(byte_fallback=True), pre_tokenizer=LETTERS),
+    )
     for prefix in ("##", ""):
         model = words("WordPiece", continuing_subword_prefix=prefix)
-        yield "WordPiece", f'continuing_subword_prefix "{prefix}"', document(model, pre_tokenizer=SPACES)
+        yield (
+            "WordPiece",
+            f'continuing_subword_prefix "{prefix}"',
+            document(model, pre_tokenizer=SPACES),
+        )
     model = words("WordPiece", max_input_chars_per_word=5)
     yield "WordPiece", "max_input_chars_per_word", document(model, pre_tokenizer=SPACES)
     model = words("WordPiece", continuing_subword_prefix="中")
-    yield "WordPiece", "behind ByteLevel a prefix that is no bytes", document(model, pre_tokenizer=LETTERS)
+    yield (
+        "WordPiece",
+        "after ByteLevel a prefix that is no bytes",
+        document(model, pre_tokenizer=LETTERS),
+    )
     yield "WordLevel", "with unk_token", document(words("WordLevel"), pre_tokenizer=SPACES)
-    yield "WordLevel", "unk_token not in vocab", document(words("WordLevel", unk_token="none"), pre_tokenizer=SPACES)
+    yield (
+        "WordLevel",
+        "unk_token not in vocab",
+        document(words("WordLevel", unk_token="none"), pre_tokenizer=SPACES),
+    )
 
 
 def _post_processors() -> Members:
@@ -197,7 +290,12 @@ def _post_processors() -> Members:
     both = {"sep": ["[SEP]", 2], "cls": ["[CLS]", 1]}
 
     def template(single: list[Json], pair: list[Json]) -> Json:
-        return {"type": "TemplateProcessing", "single": single, "pair": pair, "special_tokens": tokens}
+        return {
+            "type": "TemplateProcessing",
+            "single": single,
+            "pair": pair,
+            "special_tokens": tokens,
+        }
 
     def case(option: str, *steps: Json) -> tuple[str, str, Json]:
         part = steps[0] if len(steps) == 1 else {"type": "Sequence", "processors": list(steps)}
@@ -208,10 +306,18 @@ def _post_processors() -> Members:
     yield case("pairs in the other order", template([text, start], [other, start, text]))
     yield case("a text twice", template([text, start, text], [text, other]))
     nowhere = {"[CLS]": {"id": "[CLS]", "ids": [9999], "tokens": ["[CLS]"]}}
-    yield case("an id that is no token", template([start, text], [text, other]) | {"special_tokens": nowhere})
+    yield case(
+        "an id that is no token",
+        template([start, text], [text, other]) | {"special_tokens": nowhere},
+    )
     yield case("always", {"type": "BertProcessing", **both})
     for trim in (True, False):
-        fields = {"type": "RobertaProcessing", **both, "trim_offsets": trim, "add_prefix_space": trim}
+        fields = {
+            "type": "RobertaProcessing",
+            **both,
+            "trim_offsets": trim,
+            "add_prefix_space": trim,
+        }
         yield case(f"trim_offsets {trim}".lower(), fields)
     for trim in (True, False):
         yield case(f"trim_offsets {trim}".lower(), {**LETTERS, "trim_offsets": trim})
@@ -219,7 +325,9 @@ def _post_processors() -> Members:
 
 
 def _decoders() -> Members:
-    def case(part: str, option: str, *steps: Json, model: Json | None = None) -> tuple[str, str, Json]:
+    def case(
+        part: str, option: str, *steps: Json, model: Json | None = None
+    ) -> tuple[str, str, Json]:
         decoder = steps[0] if len(steps) == 1 else {"type": "Sequence", "decoders": list(steps)}
         return part, option, document(model or bpe(), decoder=decoder)
 
@@ -235,13 +343,24 @@ def _decoders() -> Members:
     for cleanup in (True, False):
         fields = {"type": "WordPiece", "prefix": "##", "cleanup": cleanup}
         yield case("WordPiece", f"cleanup {cleanup}".lower(), fields, model=words("WordPiece"))
-        yield case("WordPiece", f"cleanup {cleanup} of the whole text".lower(), fuse, fields, model=words("WordPiece"))
+        yield case(
+            "WordPiece",
+            f"cleanup {cleanup} of the whole text".lower(),
+            fuse,
+            fields,
+            model=words("WordPiece"),
+        )
     for scheme in ("always", "first", "never"):
         fields = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": True}
         yield case("Metaspace", scheme, fields)
     yield case("BPEDecoder", "always", {"type": "BPEDecoder", "suffix": "t"})
     for cleanup in (True, False):
-        fields = {"type": "CTC", "pad_token": "[PAD]", "word_delimiter_token": "|", "cleanup": cleanup}
+        fields = {
+            "type": "CTC",
+            "pad_token": "[PAD]",
+            "word_delimiter_token": "|",
+            "cleanup": cleanup,
+        }
         yield case("CTC", f"cleanup {cleanup}".lower(), fields)
         yield case("CTC", f"cleanup {cleanup} of the whole text".lower(), fuse, fields)
     yield case("ByteFallback", "always", fallback)
@@ -252,36 +371,72 @@ def _decoders() -> Members:
     yield case("Replace", "String", replace(" ", String="▁"))
     yield case("Replace", "Regex", replace(" ", Regex="▁+|b"))
     yield case("Replace", "Regex that matches nothing too", replace("-", Regex=r"a*|(?=b)"))
-    yield case("Replace", "Regex that refers back to one of a few texts", replace(" ", Regex=r"(a)\1"))
+    yield case(
+        "Replace", "Regex that refers back to one of a few texts", replace(" ", Regex=r"(a)\1")
+    )
     yield case("Replace", "Regex that refers back to any text", replace(" ", Regex=r"(a+)\1"))
     yield case("Replace", "Regex of the whole text", fuse, replace(" ", Regex="[▁a]+b?|t "))
-    yield case("Replace", "Regex of thousands of characters of the whole text", fuse, replace(" ", Regex=r"\d+"))
-    yield case("Replace", "Regex of the whole text with look-around", fuse, replace(" ", Regex=r"a(?=bc)|(?<!ab)c"))
-    yield case("Replace", "Regex of any characters of the whole text", fuse, replace(" ", Regex=r"\w+"))
-    yield case("Replace", "Regex of the whole text that waits for its end", fuse, replace(" ", Regex=r" +$"))
     yield case(
-        "Replace", "Regex of the whole text that waits behind any character", fuse, replace(" ", Regex=r"\w(?!\S)")
+        "Replace",
+        "Regex of thousands of characters of the whole text",
+        fuse,
+        replace(" ", Regex=r"\d+"),
     )
-    option = "Regex of the whole text that waits behind any character of a vocabulary without bytes"
+    yield case(
+        "Replace",
+        "Regex of the whole text with lookaround",
+        fuse,
+        replace(" ", Regex=r"a(?=bc)|(?<!ab)c"),
+    )
+    yield case(
+        "Replace", "Regex of any characters of the whole text", fuse, replace(" ", Regex=r"\w+")
+    )
+    yield case(
+        "Replace",
+        "Regex of the whole text that waits for its end",
+        fuse,
+        replace(" ", Regex=r" +$"),
+    )
+    yield case(
+        "Replace",
+        "Regex of the whole text that waits after any character",
+        fuse,
+        replace(" ", Regex=r"\w(?!\S)"),
+    )
+    option = "Regex of the whole text that waits after any character of a vocabulary without bytes"
     yield case("Replace", option, fuse, replace(" ", Regex=r"\w(?!\S)"), model=words("WordLevel"))
-    yield case("Replace", "Regex of a row at the end of the whole text, by nothing", fuse, replace("", Regex=r"t+\z"))
-    yield case("Replace", "Regex of the whole text that matches nothing too", fuse, replace(" ", Regex=r"a*"))
+    yield case(
+        "Replace",
+        "Regex of a row at the end of the whole text, by nothing",
+        fuse,
+        replace("", Regex=r"t+\z"),
+    )
+    yield case(
+        "Replace",
+        "Regex of the whole text that matches nothing too",
+        fuse,
+        replace(" ", Regex=r"a*"),
+    )
     yield case("Replace", "empty String of the whole text", fuse, replace("-", String=""))
     yield case("Replace", "one character of the whole text", fuse, replace(" ", String="▁"))
     yield case("Replace", "more characters of the whole text", fuse, replace("-", String="ab"))
     yield case("Sequence", "Llama's", replace(" ", String="▁"), fallback, fuse, strip(" ", 1, 0))
     metaspace = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
     yield case("Sequence", "ChatGLM's", fallback, metaspace)
-    joined = document(byte_bpe(), pre_tokenizer=LETTERS, decoder={"type": "Sequence", "decoders": [LETTERS, fallback]})
+    joined = document(
+        byte_bpe(),
+        pre_tokenizer=LETTERS,
+        decoder={"type": "Sequence", "decoders": [LETTERS, fallback]},
+    )
     yield "Sequence", "bpeasy's", joined
     yield case("Sequence", "ByteLevel of the joined text", fuse, LETTERS, model=byte_bpe())
-    yield case("Sequence", "ByteLevel behind ByteFallback", fallback, fuse, LETTERS)
+    yield case("Sequence", "ByteLevel after ByteFallback", fallback, fuse, LETTERS)
     ends = {"type": "BPEDecoder", "suffix": "t"}
-    yield case("Sequence", "BPEDecoder behind ByteFallback", fallback, ends)
+    yield case("Sequence", "BPEDecoder after ByteFallback", fallback, ends)
     for option, bytes_of_texts, steps in (
-        ("ByteLevel behind ByteFallback to ASCII", BYTES[:0x80], [fallback, LETTERS]),
+        ("ByteLevel after ByteFallback to ASCII", BYTES[:0x80], [fallback, LETTERS]),
         (
-            "BPEDecoder behind ByteFallback that cannot spell its suffix",
+            "BPEDecoder after ByteFallback that cannot spell its suffix",
             [*BYTES[:0x74], *BYTES[0x75:]],
             [fallback, ends],
         ),
@@ -301,22 +456,43 @@ def _added_tokens() -> Members:
         return "flags", option, document(bpe(), added_tokens=list(tokens), **parts)
 
     for flag in ("special", "single_word", "lstrip", "rstrip", "normalized"):
-        yield case(flag, *(token(content, **{flag: True}) for content in ("<M>", "ab", "Ee ", " \n")))
-    yield case("all flags", *(token(text, single_word=True, lstrip=True, rstrip=True) for text in ("aB", "<s>")))
-    yield case("overlapping", token("ab"), token("abc", special=True), token("bc"), token("<ab", normalized=True))
+        yield case(
+            flag, *(token(content, **{flag: True}) for content in ("<M>", "ab", "Ee ", " \n"))
+        )
+    yield case(
+        "all flags",
+        *(token(text, single_word=True, lstrip=True, rstrip=True) for text in ("aB", "<s>")),
+    )
+    yield case(
+        "overlapping",
+        token("ab"),
+        token("abc", special=True),
+        token("bc"),
+        token("<ab", normalized=True),
+    )
     yield case("with another id than the library gives", token("<new>") | {"id": 7})
     yield case("normalized alike", token("<M>", normalized=True), token("<m>", normalized=True))
     nothing = {"type": "Replace", "pattern": {"String": "<M>"}, "content": ""}
     yield case("normalized to nothing", token("<M>", normalized=True), normalizer=nothing)
     mapped = document(
-        byte_bpe(), normalizer={"type": "ByteLevel"}, added_tokens=[token("ab", normalized=True, lstrip=True)]
+        byte_bpe(),
+        normalizer={"type": "ByteLevel"},
+        added_tokens=[token("ab", normalized=True, lstrip=True)],
     )
     yield "flags", "normalized with lstrip, rstrip or single_word, ByteLevel normalizer", mapped
 
 
 def _fields() -> Members:
-    yield "any", "one that the library ignores", document(bpe(), normalizer={"type": "NFC", "form": "NFD"})
+    yield (
+        "any",
+        "one that the library ignores",
+        document(bpe(), normalizer={"type": "NFC", "form": "NFD"}),
+    )
     cut = {"direction": "Right", "max_length": 4, "strategy": "LongestFirst", "stride": 0}
     yield "truncation (left to the caller)", "on", document(bpe(), truncation=cut)
     fill = {"strategy": {"Fixed": 9}, "direction": "Right", "pad_to_multiple_of": None, "pad_id": 3}
-    yield "padding (left to the caller)", "on", document(bpe(), padding=fill | {"pad_type_id": 0, "pad_token": "[PAD]"})
+    yield (
+        "padding (left to the caller)",
+        "on",
+        document(bpe(), padding=fill | {"pad_type_id": 0, "pad_token": "[PAD]"}),
+    )

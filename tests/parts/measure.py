@@ -14,7 +14,7 @@ from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import parse
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 from tokexport.sources.tokenizer_json.reference import TokenizersReference
-from tokexport.verify import compare
+from tokexport.verification import compare
 
 from .cases import Case
 
@@ -23,7 +23,9 @@ STRINGS = 150
 
 @dataclass(frozen=True)
 class Outcome:
-    """``refusal`` is its sentence, ``difference`` what differs from the library; both empty: the part is exact."""
+    """``refusal`` is its sentence, ``difference`` what differs from the library; both empty: the
+    part is exact.
+    """
 
     case: Case
     refusal: str = ""
@@ -36,10 +38,11 @@ class Outcome:
 
 
 def measure(case: Case, strings: int = STRINGS, token_step: int = 1) -> Outcome:
-    """Builds the tokenizer of a case with the library, converts it, and compares ids, texts and offsets.
+    """Builds the tokenizer of a case with the library, converts it, and compares ids, texts and
+    offsets.
 
-    Every id is decoded, every token encoded, or each ``token_step``-th, and random strings are encoded in every mode, alone and as
-    pairs, and decoded again.
+    Every id is decoded, every token encoded, or each ``token_step``-th, and random strings are
+    encoded in every mode, alone and as pairs, and decoded again.
     """
     source = json.dumps(case.document)
     reference = TokenizersReference(tokenizers.Tokenizer.from_str(source))
@@ -48,5 +51,7 @@ def measure(case: Case, strings: int = STRINGS, token_step: int = 1) -> Outcome:
         data = write(model, Options())
     except UnsupportedError as error:
         return Outcome(case, refusal=f"{error.found} is not supported; {error.supported}")
-    result = compare(load(data), reference, strings=strings, code_points=False, token_step=token_step)
+    result = compare(
+        load(data), reference, strings=strings, code_points=False, token_step=token_step
+    )
     return Outcome(case, difference="" if result.ok else "\n".join(result.lines()))

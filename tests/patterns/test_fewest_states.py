@@ -29,7 +29,9 @@ def written(machines: Sequence[Machine], symbols: Sequence[int]) -> list[int]:
 @settings(max_examples=50 if SLOW else 20, deadline=None)
 @given(
     st.tuples(edits, edits).map(lambda two: two[0] + two[1]),
-    st.lists(st.lists(st.sampled_from([OTHER, *"a▁ é#x".encode()]), max_size=30), min_size=1, max_size=10),
+    st.lists(
+        st.lists(st.sampled_from([OTHER, *"a▁ é#x".encode()]), max_size=30), min_size=1, max_size=10
+    ),
 )
 def test_it_writes_what_the_row_writes(steps: list[TextEdit], texts: list[list[int]]) -> None:
     row = [*map(machine_of, steps)]

@@ -1,4 +1,6 @@
-"""Stages that look far ahead, behind or both ways, or match nothing, give the ids of the reference: in any order, in long texts."""
+"""Stages that look far ahead, after or both ways, or match nothing, give the ids of the reference:
+in any order, in long texts.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,28 @@ from tokexport.runtime.tokenizer import load
 from tokexport.sources import read
 
 BYTE_LEVEL = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-LLAMA3 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+LLAMA3 = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|"
+    r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
 PATTERNS = [
-    *(r"\d{1,3}(?=(?:\d{3})*\b)", r"(?=(\d{3})+(?!\d))", r"\d{1,3}(?=(\d{3})*$)", "a(?=bc)", "a*", r"\b", "(?=ab)|b"),
-    *("$", r"a(?!(?=b*c)..)|.(?=a*b)", r"^|x(?=.*\bb)", r"\s+(?!\S)|\s+(?=\s*x)|\S*", "x?(?!.*x)y*", "(?=1)1*2|(?=1)"),
+    *(
+        r"\d{1,3}(?=(?:\d{3})*\b)",
+        r"(?=(\d{3})+(?!\d))",
+        r"\d{1,3}(?=(\d{3})*$)",
+        "a(?=bc)",
+        "a*",
+        r"\b",
+        "(?=ab)|b",
+    ),
+    *(
+        "$",
+        r"a(?!(?=b*c)..)|.(?=a*b)",
+        r"^|x(?=.*\bb)",
+        r"\s+(?!\S)|\s+(?=\s*x)|\S*",
+        "x?(?!.*x)y*",
+        "(?=1)1*2|(?=1)",
+    ),
     *(
         r"(?<=ab)[b ]",
         r"(?<![a1]\b.*)x|\s",
@@ -43,7 +63,12 @@ PATTERNS = [
         "(?:ab)++(?<!bab)",
         "(?<!ab)(?!ba)",
     ),
-    *("[ab]*a[ab]{3}x|[ab](?=[ab]*1)|(?=a)", r"[a-z]+|\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))|.", "(?:[ab]+!)?", "[a-z]+"),
+    *(
+        "[ab]*a[ab]{3}x|[ab](?=[ab]*1)|(?=a)",
+        r"[a-z]+|\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))|.",
+        "(?:[ab]+!)?",
+        "[a-z]+",
+    ),
 ]
 BEHAVIORS = ["isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"]
 ALPHABETS = ("ab1x23\n ", "123 ", "aab1!", "ab x\n٣é", "0123456789")
@@ -52,8 +77,13 @@ ALPHABETS = ("ab1x23\n ", "123 ", "aab1!", "ab x\n٣é", "0123456789")
 def tokenizer(
     pre_tokenizer: pre_tokenizers.PreTokenizer, normalizer: normalizers.Normalizer | None = None
 ) -> Tokenizer:
-    """A byte-level tokenizer in which any two of a few characters merge, so that ids tell where pieces end."""
-    vocab = {character: number for number, character in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
+    """A byte-level tokenizer in which any two of a few characters merge, so that ids tell where
+    pieces end.
+    """
+    vocab = {
+        character: number
+        for number, character in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))
+    }
     few = [BYTE_LEVEL.pre_tokenize_str(character)[0][0] for character in " ab1x23!\n"]
     merges = list(itertools.product(few, few))
     vocab |= {left + right: len(vocab) + number for number, (left, right) in enumerate(merges)}
@@ -76,11 +106,15 @@ def sequence(r: random.Random) -> pre_tokenizers.PreTokenizer:
         pre_tokenizers.Split(Regex(r.choice(PATTERNS)), r.choice(BEHAVIORS), r.random() < 0.5)
         for _ in range(r.randint(1, 3))
     ]
-    return pre_tokenizers.Sequence([BYTE_LEVEL, *stages] if r.random() < 0.2 else [*stages, BYTE_LEVEL])
+    return pre_tokenizers.Sequence(
+        [BYTE_LEVEL, *stages] if r.random() < 0.2 else [*stages, BYTE_LEVEL]
+    )
 
 
 @pytest.mark.parametrize("seed", range(1000 if SLOW else 30))
-def test_random_sequences_of_stages_give_the_ids_of_the_reference(seed: int, tmp_path: Path) -> None:
+def test_random_sequences_of_stages_give_the_ids_of_the_reference(
+    seed: int, tmp_path: Path
+) -> None:
     reference = tokenizer(sequence(random.Random(seed)))
     own = converted(reference, tmp_path)
     for alphabet in ALPHABETS:
@@ -100,7 +134,9 @@ def test_the_core_gives_the_ids_that_the_document_says(seed: int) -> None:
 
 @pytest.mark.parametrize("behavior", BEHAVIORS)
 @pytest.mark.parametrize("invert", [False, True])
-def test_a_match_of_nothing_parts_the_text_under_every_behavior(behavior: str, invert: bool, tmp_path: Path) -> None:
+def test_a_match_of_nothing_parts_the_text_under_every_behavior(
+    behavior: str, invert: bool, tmp_path: Path
+) -> None:
     for pattern in ("a*", r"\b", "(?=ab)|b", r"(?=(\d{3})+(?!\d))", "x?"):
         split = pre_tokenizers.Split(Regex(pattern), behavior, invert)
         reference = tokenizer(pre_tokenizers.Sequence([split, BYTE_LEVEL]))
@@ -112,17 +148,30 @@ def test_a_match_of_nothing_parts_the_text_under_every_behavior(behavior: str, i
 @pytest.mark.parametrize(
     "pattern",
     [
-        *(r"\d{1,3}(?=(?:\d{3})*\b)", r"(?=(\d{3})+(?!\d))", r"[a-z]+(?=[^.]*!)", "(?<=[.1][^ ]*)[ab12]"),
+        *(
+            r"\d{1,3}(?=(?:\d{3})*\b)",
+            r"(?=(\d{3})+(?!\d))",
+            r"[a-z]+(?=[^.]*!)",
+            "(?<=[.1][^ ]*)[ab12]",
+        ),
         *("(?<=ab)[12](?=[^ ]*b)", "[a1](?=b[^ ]*(?<=2b)[. ])|(?<=ab)2"),
     ],
 )
-def test_a_long_text_is_worked_on_in_blocks_that_change_no_ids(pattern: str, tmp_path: Path) -> None:
-    stages = [pre_tokenizers.Split(Regex(pattern), "isolated"), pre_tokenizers.Split(Regex(LLAMA3), "isolated")]
+def test_a_long_text_is_worked_on_in_blocks_that_change_no_ids(
+    pattern: str, tmp_path: Path
+) -> None:
+    stages = [
+        pre_tokenizers.Split(Regex(pattern), "isolated"),
+        pre_tokenizers.Split(Regex(LLAMA3), "isolated"),
+    ]
     reference = tokenizer(pre_tokenizers.Sequence([*stages, BYTE_LEVEL]))
     own = converted(reference, tmp_path)
     for alphabet in ("ab12 ", "123456", "12 a.!\n", "a b", "1é x٣"):
-        # For a text without what ends a look-around the library takes a time that grows with the square of its length.
-        for seed, length in enumerate((8191, 8192, 8193, 20000) if SLOW or "!" in alphabet else (8192, 8193)):
+        # For a text without what ends a lookaround the library takes a time that grows with the
+        # square of its length.
+        for seed, length in enumerate(
+            (8191, 8192, 8193, 20000) if SLOW or "!" in alphabet else (8192, 8193)
+        ):
             text = "".join(random.Random(seed).choices(alphabet, k=length))
             assert own.encode(text) == reference.encode(text).ids
 
@@ -138,7 +187,9 @@ def test_a_long_text_is_worked_on_in_blocks_that_change_no_ids(pattern: str, tmp
     ],
 )
 @pytest.mark.parametrize("content", ["", "_", "<>"])
-def test_a_normalizer_replaces_what_a_far_look_around_finds(pattern: str, content: str, tmp_path: Path) -> None:
+def test_a_normalizer_replaces_what_a_far_look_around_finds(
+    pattern: str, content: str, tmp_path: Path
+) -> None:
     reference = tokenizer(BYTE_LEVEL, normalizers.Replace(Regex(pattern), content))
     own = converted(reference, tmp_path)
     for alphabet in (*ALPHABETS, "ab1\x00\x01\x02\x03\x04\x05"):
@@ -155,7 +206,9 @@ def test_a_normalizer_that_puts_something_before_a_text_is_refused_before_byte_l
 
 
 @pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
-def test_labels_want_a_byte_of_work_memory_for_each_byte_of_a_piece_and_no_more(build: Builder) -> None:
+def test_labels_want_a_byte_of_work_memory_for_each_byte_of_a_piece_and_no_more(
+    build: Builder,
+) -> None:
     library = build.library()
     assert library.open(golden_files.content("look-ahead")) == 0
     text = b"7 " * 500
@@ -165,7 +218,14 @@ def test_labels_want_a_byte_of_work_memory_for_each_byte_of_a_piece_and_no_more(
     def encode(size: int) -> int:
         work = Work(ctypes.addressof(memory), size, None, 0)
         return library.call(
-            "tkx_encode", library._tkx, text, len(text), ids, len(ids), ctypes.byref(count), ctypes.byref(work)
+            "tkx_encode",
+            library._tkx,
+            text,
+            len(text),
+            ids,
+            len(ids),
+            ctypes.byref(count),
+            ctypes.byref(work),
         )
 
     wanted = 0

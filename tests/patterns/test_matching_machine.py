@@ -14,9 +14,40 @@ from tokexport.model import Matching, Split
 
 PATTERNS = (
     *(r"\w", r"\w+", r"\W+", ".", ".+", ".*", "[^a]+", r"\s+|\d", "[^\u4e00-\u9fff]"),
-    *("", "a*", "a*?", "a??", r"\s*", "a*|(?=b)", "(?:ab)*", r"\b", r"\B", "^", "$", r"\A", r"\z", "(?<=a)", "(?!a)"),
-    *(r"(?<=\w)-", r"-(?=\w)", r"(?=\w)", r"(?<!\w)(?=\w)", r"(?<=\p{L})\d|(?<=\d)\p{L}", "(?!a).", r"(?<=..)a"),
-    *("b(?=\u4e2d)", r"[^\x00-\x7f]", "[\U00010000-\U0010ffff]+", r"a|(?=\p{Han})", r"-?(?<=\s)", r"a{0,2}(?!\w)"),
+    *(
+        "",
+        "a*",
+        "a*?",
+        "a??",
+        r"\s*",
+        "a*|(?=b)",
+        "(?:ab)*",
+        r"\b",
+        r"\B",
+        "^",
+        "$",
+        r"\A",
+        r"\z",
+        "(?<=a)",
+        "(?!a)",
+    ),
+    *(
+        r"(?<=\w)-",
+        r"-(?=\w)",
+        r"(?=\w)",
+        r"(?<!\w)(?=\w)",
+        r"(?<=\p{L})\d|(?<=\d)\p{L}",
+        "(?!a).",
+        r"(?<=..)a",
+    ),
+    *(
+        "b(?=\u4e2d)",
+        r"[^\x00-\x7f]",
+        "[\U00010000-\U0010ffff]+",
+        r"a|(?=\p{Han})",
+        r"-?(?<=\s)",
+        r"a{0,2}(?!\w)",
+    ),
 )
 CHARACTERS = "ab- \n1٣éß\u0301α\u07ff\u0800中㐀\ud7ff\ue000\uffff\U00010000🙂\U0010ffff"
 
@@ -32,7 +63,11 @@ def read(machine: MatchingMachine, data: bytes) -> bytes:
 def texts(dice: random.Random) -> list[str]:
     some = ["".join(dice.choices(CHARACTERS, k=dice.randrange(2, 10))) for _ in range(60)]
     likely = ["".join(dice.choices("ab- 中", k=dice.randrange(2, 10))) for _ in range(60)]
-    all_kinds = [chr(point) for point in range(dice.randrange(1999), 0x110000, 1999) if not 0xD800 <= point < 0xE000]
+    all_kinds = [
+        chr(point)
+        for point in range(dice.randrange(1999), 0x110000, 1999)
+        if not 0xD800 <= point < 0xE000
+    ]
     return ["", *CHARACTERS, *some, *likely, "".join(all_kinds)]
 
 
@@ -47,7 +82,9 @@ def test_a_match_is_replaced_as_the_library_does(pattern: str) -> None:
 
 
 @pytest.mark.parametrize("pattern", ["[^a]+", "a*", r"\s", r"\w", ".", "é"])
-def test_what_is_no_character_is_written_as_it_is_and_what_stands_around_it_is_replaced(pattern: str) -> None:
+def test_what_is_no_character_is_written_as_it_is_and_what_stands_around_it_is_replaced(
+    pattern: str,
+) -> None:
     machine = MatchingMachine(Split(pattern), "-")
     decoder = tokenizers.decoders.Replace(tokenizers.Regex(pattern), "-")
     for bad in (b"\xff", b"\x80", b"\xc3", b"\xe1\x9a", b"\xf0\x9f"):
@@ -63,7 +100,7 @@ def test_what_is_no_character_is_written_as_it_is_and_what_stands_around_it_is_r
     [
         (r"\w(?!\S)", "hold back more than 4,096 texts"),
         (".b", "hold back more than 4,096 texts"),
-        (" +$", "fail behind more than 32 characters"),
+        (" +$", "fail after more than 32 characters"),
         ("a(?=a*b)", "looks further than 32 characters"),
         (r"(.)\1", "asks whether a character is the one before it"),
     ],

@@ -63,7 +63,10 @@ def random_absent(seed: int) -> str:
         return f"(?:a{body(0)})" + r.choice(["?", "*", "+", "{2}", "*?"])
 
     around = r.choice(["%s", "(?>%s)", "(?:%s|b)", "(?:%sb)+", "(?=%s)a", "(?:%s)?", "(?:%s){2}"])
-    before, behind = r.choice(["", "a", "[ab]*", "b+?"]), r.choice(["a", "b", "c", r"\w+", "(?!a).", "$"])
+    before, behind = (
+        r.choice(["", "a", "[ab]*", "b+?"]),
+        r.choice(["a", "b", "c", r"\w+", "(?!a).", "$"]),
+    )
     return before + around % f"(?~{body(2)})" + behind + r.choice(["", "|a", "|."])
 
 

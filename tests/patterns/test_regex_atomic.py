@@ -1,4 +1,6 @@
-"""An atomic group keeps what it finds first, however far ahead that is decided: the pieces are those of the engines, in linear time."""
+"""An atomic group keeps what it finds first, however far ahead that is decided: the pieces are
+those of the engines, in linear time.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,14 @@ GROUPS = [
         "(?>a+b|a)a*",
         "(?>(?:ab)+c|a)b",
     ),
-    *("(?:ab|ba)*+a|b", r"(?>\d{3})++|\d", r"(?>a.*b|a)c", "(?>abc|ab|a)+", "(?:(?>ab+c|a)|b)+", "(?=(?:ab)++c)a"),
+    *(
+        "(?:ab|ba)*+a|b",
+        r"(?>\d{3})++|\d",
+        r"(?>a.*b|a)c",
+        "(?>abc|ab|a)+",
+        "(?:(?>ab+c|a)|b)+",
+        "(?=(?:ab)++c)a",
+    ),
     *(
         "(?!(?>ab+c|a)b)[abc]",
         "(?>ab?c?)+",
@@ -36,10 +45,32 @@ GROUPS = [
     ),
 ]
 LOOKING_FAR = [
-    *("(?>a(?!bc))", "a(?>b(?=cd)|e)|b", "(?:a(?!b*c))++", "(?>a(?<!ba))b", "(?>a(?>bc*d|b)e|a)", "(?>a(?<!ba)b*c|a)"),
-    *("(?<!ba)(?>a(?<!ba|ca)b*c|a)", "(?>(?:a(?=ab)|b(?!ba)){2}|a)", "(?:(?!bc)[abc]){1,3}+a", "(?>a+(?=ab|c$)|b)c?|a"),
-    *("(?>(?=ab)a|(?<=ab)[bc])+", r"(?>\d{1,3}(?=(?:\d{3})*(?!\d)))", "(?=(?>a(?=bc)|ab)b)a", r"(?>(.)\1|a)b"),
-    *("(?>a(?=bc)(?>b(?!cc)|bc)|ab)c", "(?>|a(?=b+c))b", "(?:a(?=b(?:ab)++c)|b)++", r"(?>a\b(?! b)|a )+"),
+    *(
+        "(?>a(?!bc))",
+        "a(?>b(?=cd)|e)|b",
+        "(?:a(?!b*c))++",
+        "(?>a(?<!ba))b",
+        "(?>a(?>bc*d|b)e|a)",
+        "(?>a(?<!ba)b*c|a)",
+    ),
+    *(
+        "(?<!ba)(?>a(?<!ba|ca)b*c|a)",
+        "(?>(?:a(?=ab)|b(?!ba)){2}|a)",
+        "(?:(?!bc)[abc]){1,3}+a",
+        "(?>a+(?=ab|c$)|b)c?|a",
+    ),
+    *(
+        "(?>(?=ab)a|(?<=ab)[bc])+",
+        r"(?>\d{1,3}(?=(?:\d{3})*(?!\d)))",
+        "(?=(?>a(?=bc)|ab)b)a",
+        r"(?>(.)\1|a)b",
+    ),
+    *(
+        "(?>a(?=bc)(?>b(?!cc)|bc)|ab)c",
+        "(?>|a(?=b+c))b",
+        "(?:a(?=b(?:ab)++c)|b)++",
+        r"(?>a\b(?! b)|a )+",
+    ),
 ]
 ALPHABETS = ("abc", "ab c\n", "aab", "abcde", "ab123 ", "sSßx")
 
@@ -55,9 +86,15 @@ def random_group(r: random.Random) -> str:
             return f"(?:{body(depth - 1)}|{body(depth - 1)})"
         if kind < 0.85:
             return f"(?:{body(0)})" + r.choice(["?", "*", "+", "{2}", "??", "+?"])
-        return r.choice([r"\b", "$", "^", "(?=b)", "(?!a)", "(?=bc)", "(?!a+b)", "(?<=ab)", "(?<!b.)"])
+        return r.choice(
+            [r"\b", "$", "^", "(?=b)", "(?!a)", "(?=bc)", "(?!a+b)", "(?<=ab)", "(?<!b.)"]
+        )
 
-    group = f"(?>{body(2)}|{body(1)})" if r.random() < 0.7 else f"(?:{r.choice(['a', ''])}b|{body(0)})++"
+    group = (
+        f"(?>{body(2)}|{body(1)})"
+        if r.random() < 0.7
+        else f"(?:{r.choice(['a', ''])}b|{body(0)})++"
+    )
     return (
         r.choice(["", "a", "[ab]*"])
         + group

@@ -17,7 +17,8 @@ from tokexport.model import CharacterTest, Dialect, Split
 from tokexport.patterns import MATCH_ENDS, compile_split
 
 PATTERNS = {**TOKENIZER_JSON, **TIKTOKEN}
-# A run of white space that ends in a letter is read in vain from each of its characters; and from each 512th of a longer one.
+# A run of white space that ends in a letter is read in vain from each of its characters; and from
+# each 512th of a longer one.
 REMEMBERING = {"deepseek-llm #2", "llama.cpp jais2 #1", "llama.cpp jais2 #2"}
 DIGEST = """
 import hashlib
@@ -45,7 +46,9 @@ def test_the_tables_do_not_depend_on_the_hash_seed() -> None:
             [str(ROOT / "tests" / "support"), environment.get("PYTHONPATH", "")]
         )
         outputs.add(
-            subprocess.run([sys.executable, "-c", DIGEST], env=environment, capture_output=True, check=True).stdout
+            subprocess.run(
+                [sys.executable, "-c", DIGEST], env=environment, capture_output=True, check=True
+            ).stdout
         )
     assert len(outputs) == 1
 
@@ -53,7 +56,9 @@ def test_the_tables_do_not_depend_on_the_hash_seed() -> None:
 @pytest.mark.parametrize("name", PATTERNS)
 def test_only_patterns_that_are_read_again_and_again_in_vain_remember_anything(name: str) -> None:
     dialect = Dialect.FANCY_REGEX if name in TIKTOKEN else Dialect.ONIGURUMA
-    assert (compile_split(Split(PATTERNS[name], dialect=dialect)).n_memo > 0) == (name in REMEMBERING)
+    assert (compile_split(Split(PATTERNS[name], dialect=dialect)).n_memo > 0) == (
+        name in REMEMBERING
+    )
 
 
 @pytest.mark.parametrize("name", PATTERNS)
@@ -61,14 +66,32 @@ def test_no_pattern_in_use_reads_a_character_more_than_a_few_times(name: str) ->
     dialect = Dialect.FANCY_REGEX if name in TIKTOKEN else Dialect.ONIGURUMA
     program = compile_split(Split(PATTERNS[name], dialect=dialect))
     most, length = (520, 3000) if "jais2" in name else (6, 500)
-    for run in ("a", "A", " ", "1", "中", "\n", "'", "!", "a ", "\n ", " \n", "Aa", "é\u0301", "'s", "a1", "\t\r\n"):
+    for run in (
+        "a",
+        "A",
+        " ",
+        "1",
+        "中",
+        "\n",
+        "'",
+        "!",
+        "a ",
+        "\n ",
+        " \n",
+        "Aa",
+        "é\u0301",
+        "'s",
+        "a1",
+        "\t\r\n",
+    ):
         for start, end in (("", ""), ("", "x"), ("\n", "x"), ("", "\n"), ("", "'x"), (" ", "!")):
             text = start + run * (length // len(run)) + end
             assert steps_taken(program, text)[0] <= most * len(text)
 
 
 @pytest.mark.parametrize(
-    "pattern", ["[a-z]+!|[a-z]", r"\s+$", r"a+b|a+c|a", "(?:ab)+c|ab|.", r"[ab]*a[ab]{3}c|[ab]", r"x*\b!|x"]
+    "pattern",
+    ["[a-z]+!|[a-z]", r"\s+$", r"a+b|a+c|a", "(?:ab)+c|ab|.", r"[ab]*a[ab]{3}c|[ab]", r"x*\b!|x"],
 )
 def test_a_pattern_that_would_be_quadratic_is_linear_with_a_memory(pattern: str) -> None:
     program = compile_split(Split(pattern))
@@ -87,7 +110,10 @@ def test_a_pattern_that_would_be_quadratic_is_linear_with_a_memory(pattern: str)
 def test_no_two_states_and_no_two_classes_are_the_same(name: str) -> None:
     program = compile_split(Split(TOKENIZER_JSON[name]))
     rows = {tuple(row) for row in program.transitions.tolist()}
-    columns = {tuple(column) for column in np.vstack([program.transitions, program.starts[None]])[:, :-1].T.tolist()}
+    columns = {
+        tuple(column)
+        for column in np.vstack([program.transitions, program.starts[None]])[:, :-1].T.tolist()
+    }
     assert len(rows) == len(program.transitions)
     assert len(columns) == program.n_classes
     assert set(np.unique(program.classes)) == set(range(program.n_classes))
@@ -107,7 +133,8 @@ def test_surrogates_cost_no_class() -> None:
 
 
 @pytest.mark.parametrize(
-    "pattern", [r"[0-9][0-9][0-9]", r"\p{N}+|\p{L}", "[^\x00-\x7f]+", r"\u0120?[A-Za-z]+(?!\S)", "."]
+    "pattern",
+    [r"[0-9][0-9][0-9]", r"\p{N}+|\p{L}", "[^\x00-\x7f]+", r"\u0120?[A-Za-z]+(?!\S)", "."],
 )
 def test_behind_byte_level_a_program_reads_bytes(pattern: str) -> None:
     program = compile_split(Split(pattern, on_bytes=True))

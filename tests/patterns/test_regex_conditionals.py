@@ -1,11 +1,18 @@
-r"""A conditional, (?(1)yes|no), goes on as a group has matched or has not: the pieces are those of the engines."""
+r"""A conditional, (?(1)yes|no), goes on as a group has matched or has not: the pieces are those of
+the engines.
+"""
 
 from __future__ import annotations
 
 import random
 
 import pytest
-from regex_oracle import Oniguruma, assert_matches_of_fancy_regex, assert_pieces_of_oniguruma, fancy_matched
+from regex_oracle import (
+    Oniguruma,
+    assert_matches_of_fancy_regex,
+    assert_pieces_of_oniguruma,
+    fancy_matched,
+)
 from repository import SLOW
 
 from tokexport.errors import UnsupportedError
@@ -60,7 +67,14 @@ CONDITIONALS = [
         r"(?=(a)|b).(?(1)b|c)",
         r"(?>(?:(a)|b)[bc]*?c)(?(1)a|b)",
     ),
-    *(r"(?(a)b|c)", r"(?(ab?)b|c)c?", r"(?(a|b)c|d)|b", r"(?((a)|b)(?(1)c|d)|d)", r"(?(a)(?(b)c|)|)d", r"(?(\b)a|b)"),
+    *(
+        r"(?(a)b|c)",
+        r"(?(ab?)b|c)c?",
+        r"(?(a|b)c|d)|b",
+        r"(?((a)|b)(?(1)c|d)|d)",
+        r"(?(a)(?(b)c|)|)d",
+        r"(?(\b)a|b)",
+    ),
 ]
 IN_ATOMIC_GROUPS = [
     r"(a)?(?>b?(?(1)b|c))",
@@ -69,7 +83,8 @@ IN_ATOMIC_GROUPS = [
     r"(a)?(?:(?(1)b|c)d)++c?",
 ]
 OF_ONIGURUMA = [r"(a)?(?(1)(?:b|c))", r"(a)?(?(1)b|)c", r"a|(b)?c(?(1)a)|c", "(?(a)b|)"]
-# The engine takes alternatives in a group for those of the conditional, and a condition that nothing follows for a plain group.
+# The engine takes alternatives in a group for those of the conditional, and a condition that
+# nothing follows for a plain group.
 OF_FANCY_REGEX = [
     r"(a)?(?(1)(?:b|c))",
     r"(a)?(?(1)(?i)(?:b|c))d",
@@ -100,7 +115,9 @@ class Generator:
 
     def pattern(self) -> str:
         r = self.random
-        around = r.choice(["%s", "%s", "%s", "(?:%s)+", "(?>%s)", "(?:x|%s)", "(?=%s).", "(?:%s){2}"])
+        around = r.choice(
+            ["%s", "%s", "%s", "(?:%s)+", "(?>%s)", "(?:x|%s)", "(?=%s).", "(?:%s){2}"]
+        )
         inside = r.choice(["", ".", "a"]) + self.group(2) + self.body(2) + self.conditional(2)
         return around % (inside + r.choice(["", "a", "c", "|.", "|ab"]))
 
@@ -108,7 +125,22 @@ class Generator:
         r = self.random
         kind = r.random()
         if depth <= 0 or kind < 0.25:
-            simple = ["a", "b", "c", "ab", "[ab]", ".", "a?", "b*", "c+?", "[^a]", r"\b", "$", "^", "(?=b)"]
+            simple = [
+                "a",
+                "b",
+                "c",
+                "ab",
+                "[ab]",
+                ".",
+                "a?",
+                "b*",
+                "c+?",
+                "[^a]",
+                r"\b",
+                "$",
+                "^",
+                "(?=b)",
+            ]
             return r.choice([*simple, "(?!a)", "(?<=a)", "(?<!ab)", "(?=ab)"])
         if kind < 0.45:
             return self.body(depth - 1) + self.body(depth - 1)
@@ -119,8 +151,12 @@ class Generator:
         if kind < 0.88:
             return self.conditional(depth)
         if kind < 0.94:
-            return r.choice(["(?>%s)", "(?=%s)", "(?!%s)"]) % (self.body(depth - 1) + r.choice("abc"))
-        return f"(?:{self.body(depth - 1)}{r.choice('abc')})" + r.choice(["?", "*", "+", "{2}", "*?", "?+", "*+"])
+            return r.choice(["(?>%s)", "(?=%s)", "(?!%s)"]) % (
+                self.body(depth - 1) + r.choice("abc")
+            )
+        return f"(?:{self.body(depth - 1)}{r.choice('abc')})" + r.choice(
+            ["?", "*", "+", "{2}", "*?", "?+", "*+"]
+        )
 
     def group(self, depth: int) -> str:
         self.groups += 1
@@ -131,7 +167,9 @@ class Generator:
 
     def conditional(self, depth: int) -> str:
         condition = str(self.random.choice(self.closed)) if self.closed else "a"
-        no = self.random.choice(["", "|" + self.body(depth - 1), "|" + self.body(depth - 1), "|", f"|{self.body(0)}|b"])
+        no = self.random.choice(
+            ["", "|" + self.body(depth - 1), "|" + self.body(depth - 1), "|", f"|{self.body(0)}|b"]
+        )
         return f"(?({condition}){self.body(depth - 1)}{no})"
 
 
@@ -154,7 +192,11 @@ def refused_by_oniguruma(pattern: str) -> bool:
 
 
 def test_the_pieces_of_random_patterns_are_those_of_oniguruma() -> None:
-    found = [each for each in PATTERNS if compiled(each, Dialect.ONIGURUMA) and not refused_by_oniguruma(each)]
+    found = [
+        each
+        for each in PATTERNS
+        if compiled(each, Dialect.ONIGURUMA) and not refused_by_oniguruma(each)
+    ]
     assert len(found) > len(PATTERNS) / 3
     for pattern in found:
         assert_pieces_of_oniguruma(pattern, ("abc", "ab c\n"), TEXTS // 2, longest=12)
@@ -197,10 +239,15 @@ def test_the_matches_of_random_patterns_are_those_of_fancy_regex() -> None:
             (r"(?>b*(?:(a)|c))(?(1)b|c)", 0),
             (r"(?>(?:(a)|c)+)(?(1)b|c)", 0),
         ),
-        (r"(a)?(b)?(c)?(d)?(e)?(f)?(g)?" + "".join(f"(?({group})a|b)" for group in range(1, 8)), 28),
+        (
+            r"(a)?(b)?(c)?(d)?(e)?(f)?(g)?" + "".join(f"(?({group})a|b)" for group in range(1, 8)),
+            28,
+        ),
     ],
 )
-def test_another_condition_is_refused_at_its_place(pattern: str, offset: int, dialect: Dialect) -> None:
+def test_another_condition_is_refused_at_its_place(
+    pattern: str, offset: int, dialect: Dialect
+) -> None:
     with pytest.raises(UnsupportedError, match=f"a condition on a group at offset {offset} is not"):
         compile_split(Split(pattern, dialect=dialect))
 
@@ -220,7 +267,9 @@ def test_a_conditional_of_fancy_regex_in_an_atomic_group_is_refused(pattern: str
         compile_split(Split(pattern, dialect=Dialect.FANCY_REGEX))
 
 
-@pytest.mark.parametrize("pattern", [r"(a+)?b(?(1)b|c)", r"((?:a){2})?+b(?(1)b|c)", r"(?:(?i)(a*?))*b(?(1)b|c)"])
+@pytest.mark.parametrize(
+    "pattern", [r"(a+)?b(?(1)b|c)", r"((?:a){2})?+b(?(1)b|c)", r"(?:(?i)(a*?))*b(?(1)b|c)"]
+)
 def test_a_repeat_in_a_repeated_group_of_fancy_regex_is_refused(pattern: str) -> None:
     with pytest.raises(UnsupportedError, match="a condition on a group at"):
         compile_split(Split(pattern, dialect=Dialect.FANCY_REGEX))

@@ -12,7 +12,7 @@ from tokexport.unicode import case_variants, multi_character_folds
 
 # A pattern, a text, and the matches in it.
 ONIGURUMA = [
-    # ^ and $ are line anchors always, and there is no line behind the last line feed.
+    # ^ and $ are line anchors always, and there is no line after the last line feed.
     ("a$", "a\na\r\na", ["a", "a"]),
     ("^a|^\n", "a\n\na\n", ["a", "\n", "a"]),
     (r"\n^|a", "a\n", ["a"]),
@@ -21,7 +21,8 @@ ONIGURUMA = [
     ("a.", "a\nab", ["ab"]),
     ("(?m)a.", "a\nab", ["a\n", "ab"]),
     (r"(?m:a\N)|\Ob", "a\nb", ["\nb"]),
-    # {n,m}+ repeats the repeat; {m,n} with n < m is possessive; {n}? is optional; {,m} begins at none.
+    # {n,m}+ repeats the repeat; {m,n} with n < m is possessive; {n}? is optional; {,m} begins at
+    # none.
     ("a{1,2}+b", "aaab", ["aaab"]),
     ("a{2,1}ab", "aab aaab", ["aaab"]),
     ("xa{2}?b", "xb xab xaab", ["xb", "xaab"]),
@@ -124,7 +125,11 @@ FANCY_REGEX = [
     (r"\pL\PL", "a1ab", ["a1"]),
     (r"\p{sc=Greek}+|\p{Script:Latin}+", "αβab", ["αβ", "ab"]),
     # Escapes.
-    (r"\x41\x{1F600}\u00E9\U0001F600\t\e", "A\U0001f600é\U0001f600\t\x1b", ["A\U0001f600é\U0001f600\t\x1b"]),
+    (
+        r"\x41\x{1F600}\u00E9\U0001F600\t\e",
+        "A\U0001f600é\U0001f600\t\x1b",
+        ["A\U0001f600é\U0001f600\t\x1b"],
+    ),
     (r"\R", "\r\n\n\r\x85a", ["\r\n", "\n", "\r", "\x85"]),
     (r"(?i)\é|\x{e9}x", "éÉÉx", ["é", "Éx"]),
     # Neighbours.
@@ -144,13 +149,19 @@ FANCY_REGEX = [
 
 
 @pytest.mark.parametrize(("pattern", "text", "expected"), ONIGURUMA)
-def test_oniguruma_means_by_a_pattern_what_the_table_means(pattern: str, text: str, expected: list[str]) -> None:
+def test_oniguruma_means_by_a_pattern_what_the_table_means(
+    pattern: str, text: str, expected: list[str]
+) -> None:
     assert [text[start:end] for start, end in Oniguruma(pattern).matches(text)] == expected
-    assert [text[start:end] for start, end in matches(compile_split(Split(pattern)), text)] == expected
+    assert [
+        text[start:end] for start, end in matches(compile_split(Split(pattern)), text)
+    ] == expected
 
 
 @pytest.mark.parametrize(("pattern", "text", "expected"), FANCY_REGEX)
-def test_fancy_regex_means_by_a_pattern_what_the_table_means(pattern: str, text: str, expected: list[str]) -> None:
+def test_fancy_regex_means_by_a_pattern_what_the_table_means(
+    pattern: str, text: str, expected: list[str]
+) -> None:
     assert fancy_matched(pattern, [text]) == [expected]
     program = compile_split(Split(pattern, dialect=Dialect.FANCY_REGEX))
     assert [text[start:end] for start, end in matches(program, text)] == expected
@@ -160,8 +171,18 @@ def test_every_folding_of_several_characters_is_that_of_oniguruma_both_ways() ->
     for number, (sequence, singles) in enumerate(multi_character_folds(Dialect.ONIGURUMA).items()):
         spelled = "".join(chr(part) for part in sequence)
         upper = "".join(chr(case_variants(part, Dialect.ONIGURUMA)[0]) for part in sequence)
-        text = "|".join([*map(chr, singles), spelled, upper, spelled[0], spelled[1:], spelled + spelled[0]])
-        literals = (spelled, upper, chr(singles[0]), f"[{chr(singles[-1])}]", f"[^{chr(singles[0])}]")
+        text = "|".join(
+            [*map(chr, singles), spelled, upper, spelled[0], spelled[1:], spelled + spelled[0]]
+        )
+        literals = (
+            spelled,
+            upper,
+            chr(singles[0]),
+            f"[{chr(singles[-1])}]",
+            f"[^{chr(singles[0])}]",
+        )
         for literal in literals if SLOW else (literals[number % 5], literals[(number + 2) % 5]):
             pattern = f"(?i){literal}"
-            assert matches(compile_split(Split(pattern)), text) == Oniguruma(pattern).matches(text), (pattern, text)
+            assert matches(compile_split(Split(pattern)), text) == Oniguruma(pattern).matches(
+                text
+            ), (pattern, text)

@@ -1,4 +1,6 @@
-r"""A group of one character that is referred to right behind it, as in ``(.)\1+``, finds what the engines find."""
+r"""A group of one character that is referred to right after it, as in ``(.)\1+``, finds what the
+engines find.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,15 @@ from tokexport.sources import read
 TEXTS = 1000 if SLOW else 12
 ALPHABETS = ("abc", "ab !", "aab", "é中中a!!")
 PATTERNS = [
-    *(r"(.)\1+", r"(\W)\1*", r"(\w)\1{2,}|.", r"([^\w\s])\1*|\w+", r"(.)(?!\1)", r"(?<q>.)\k<q>", r"([^a])(?:\1\1)+b?"),
+    *(
+        r"(.)\1+",
+        r"(\W)\1*",
+        r"(\w)\1{2,}|.",
+        r"([^\w\s])\1*|\w+",
+        r"(.)(?!\1)",
+        r"(?<q>.)\k<q>",
+        r"([^a])(?:\1\1)+b?",
+    ),
     *(
         r"a(.)\1|.",
         r"(.)\1*+.",
@@ -73,7 +83,10 @@ def test_a_file_gives_the_ids_of_the_library(pattern: str, kind: str, tmp_path: 
     letters = sorted(pre_tokenizers.ByteLevel.alphabet())
     few = [*"ab!Ġ", "Ã", "©"]
     merges = [(left, right) for left in few for right in few]
-    vocab = {token: number for number, token in enumerate([*letters, *(left + right for left, right in merges)])}
+    vocab = {
+        token: number
+        for number, token in enumerate([*letters, *(left + right for left, right in merges)])
+    }
     library = Tokenizer(models.BPE(vocab, merges))
     mapped = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     split = pre_tokenizers.Split(Regex(pattern), "isolated")
@@ -101,7 +114,7 @@ def test_a_file_gives_the_ids_of_the_library(pattern: str, kind: str, tmp_path: 
         (r"(.)a\1", "a reference to a group at offset 4"),
         (r"(..)\1", "a reference to a group at offset 4"),
         (r"(.)\1a?\1", "a reference to a group at offset 3"),
-        (r"(?<=(.)\1)a", "a reference to a group in a look-behind at offset 7"),
+        (r"(?<=(.)\1)a", "a reference to a group in a lookbehind at offset 7"),
         (r"(?i)(.)\1", "a reference to a group at offset 7"),
     ],
 )

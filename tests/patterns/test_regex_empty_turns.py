@@ -1,4 +1,6 @@
-"""A repeat of something that may be empty is what the engines make of it, or refused where their rules about empty turns matter."""
+"""A repeat of something that may be empty is what the engines make of it, or refused where their
+rules about empty turns matter.
+"""
 
 from __future__ import annotations
 
@@ -48,15 +50,36 @@ def random_pattern(r: random.Random) -> str:
     def body(depth: int) -> str:
         kind = r.random()
         if depth == 0 or kind < 0.3:
-            return r.choice(["a", "b", "c", "ab", "[ab]", "a?", "b*", "c??", "a*?", r"\b", "(?=b)", "^", "$", "(?<=a)"])
+            return r.choice(
+                [
+                    "a",
+                    "b",
+                    "c",
+                    "ab",
+                    "[ab]",
+                    "a?",
+                    "b*",
+                    "c??",
+                    "a*?",
+                    r"\b",
+                    "(?=b)",
+                    "^",
+                    "$",
+                    "(?<=a)",
+                ]
+            )
         if kind < 0.5:
             return body(depth - 1) + body(depth - 1)
         if kind < 0.7:
             return f"(?:{body(depth - 1)}|{r.choice(['', body(depth - 1)])})"
-        return f"(?:{body(depth - 1)})" + r.choice(["?", "*", "+", "{2}", "{2,}", "{1,3}", "{0,2}", "*?", "+?", "??"])
+        return f"(?:{body(depth - 1)})" + r.choice(
+            ["?", "*", "+", "{2}", "{2,}", "{1,3}", "{0,2}", "*?", "+?", "??"]
+        )
 
     start, end = r.choice(["", "a", "[ab]*"]), r.choice(["", "a", "b", "c", "|a", "|."])
-    return f"{start}(?:{body(2)})" + r.choice(["*", "+", "{2}", "{2,}", "*?", "{2,3}", "{0,3}"]) + end
+    return (
+        f"{start}(?:{body(2)})" + r.choice(["*", "+", "{2}", "{2,}", "*?", "{2,3}", "{0,3}"]) + end
+    )
 
 
 def compiled(pattern: str) -> SplitProgram | None:
@@ -76,7 +99,9 @@ def test_the_pieces_are_those_of_oniguruma(pattern: str) -> None:
         engine = Oniguruma(pattern)
     except Exception as error:
         # An anchor among alternatives.
-        if pattern in (*CERTAIN, *KNOWN) or "target of repeat operator is invalid" not in str(error):
+        if pattern in (*CERTAIN, *KNOWN) or "target of repeat operator is invalid" not in str(
+            error
+        ):
             raise
         return
     if program is None:
@@ -93,7 +118,9 @@ def test_the_pieces_are_those_of_oniguruma(pattern: str) -> None:
             assert [(start, end) for start, end, _ in find_pieces(program, text)] == expected, text
 
 
-@pytest.mark.parametrize("pattern", ["a(?:b?)*", "a(?:b*|c)+d", "(?:a?b?){2,3}c", "(?:(?:a|b*)c?){2,}d", r"(?:\b|a)+b"])
+@pytest.mark.parametrize(
+    "pattern", ["a(?:b?)*", "a(?:b*|c)+d", "(?:a?b?){2,3}c", "(?:(?:a|b*)c?){2,}d", r"(?:\b|a)+b"]
+)
 def test_the_matches_are_those_of_fancy_regex(pattern: str) -> None:
     assert_matches_of_fancy_regex(pattern, ALPHABETS, 60, longest=12)
 

@@ -1,4 +1,6 @@
-"""Random patterns match what the engines match: whatever the compiler accepts, it means as the engine does."""
+"""Random patterns match what the engines match: whatever the compiler accepts, it means as the
+engine does.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +29,20 @@ def bracket(characters: str) -> st.SearchStrategy[str]:
     item = one_of(
         sampled(characters.replace(" ", "").replace("'", "")),
         sampled(["a-z", "0-9", "A-b", r"\n-\r", "!-~", "-"]),
-        sampled([r"\s", r"\w", r"\d", r"\S", r"\W", r"\p{L}", r"\P{L}", r"\p{Lu}", r"\h", r"\p{^Ll}"]),
+        sampled(
+            [r"\s", r"\w", r"\d", r"\S", r"\W", r"\p{L}", r"\P{L}", r"\p{Lu}", r"\h", r"\p{^Ll}"]
+        ),
         sampled([r"\p{alnum}", r"\p{graph}", r"\P{print}", r"\P{blank}"]),
         sampled(["[:alpha:]", "[:^digit:]", "[:punct:]", "[:space:]"]),
     )
-    flat = tuples(sampled(["", "", "^"]), st.lists(item, min_size=1, max_size=3).map(joined)).map(joined)
+    flat = tuples(sampled(["", "", "^"]), st.lists(item, min_size=1, max_size=3).map(joined)).map(
+        joined
+    )
     nested = st.recursive(
         flat,
-        lambda inner: tuples(sampled(["", "^"]), item, sampled(["", "&&"]), inner.map("[{}]".format)).map(joined),
+        lambda inner: tuples(
+            sampled(["", "^"]), item, sampled(["", "&&"]), inner.map("[{}]".format)
+        ).map(joined),
         max_leaves=3,
     )
     return nested.map("[{}]".format)
@@ -67,7 +75,9 @@ def patterns(characters: str) -> st.SearchStrategy[str]:
     anchor = one_of(
         sampled(["^", "$", r"\b", r"\B", r"\A", r"\z"]),
         tuples(
-            sampled(["(?=", "(?!", "(?<=", "(?<!"]), one_of(character, charset), sampled(["", "", "|$", "|\\n"])
+            sampled(["(?=", "(?!", "(?<=", "(?<!"]),
+            one_of(character, charset),
+            sampled(["", "", "|$", "|\\n"]),
         ).map(lambda parts: joined(parts) + ")"),
     )
     quantifier = tuples(
@@ -76,12 +86,15 @@ def patterns(characters: str) -> st.SearchStrategy[str]:
     ).map(lambda parts: joined(parts) if parts[0] else "")
 
     def larger(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-        group = tuples(sampled(["(?:", "(", "(?>", "(?i:", "(?m:", "(?-i:", "(?x: ", "(?i)(?:", "(?:(?i)"]), inner).map(
-            lambda parts: joined(parts) + ")"
-        )
+        group = tuples(
+            sampled(["(?:", "(", "(?>", "(?i:", "(?m:", "(?-i:", "(?x: ", "(?i)(?:", "(?:(?i)"]),
+            inner,
+        ).map(lambda parts: joined(parts) + ")")
         repeated = tuples(one_of(group, character, charset), quantifier).map(joined)
         look = tuples(sampled(["(?=", "(?!"]), inner).map(lambda parts: joined(parts) + ")")
-        sequence = st.lists(one_of(repeated, repeated, anchor, look), min_size=1, max_size=3).map(joined)
+        sequence = st.lists(one_of(repeated, repeated, anchor, look), min_size=1, max_size=3).map(
+            joined
+        )
         return st.lists(sequence, min_size=1, max_size=3).map("|".join)
 
     body = st.recursive(one_of(character, charset), larger, max_leaves=6)
@@ -92,10 +105,14 @@ def texts(characters: str) -> st.SearchStrategy[list[str]]:
     few = st.lists(sampled(characters), min_size=1, max_size=3).flatmap(
         lambda chosen: st.text(sampled(chosen), min_size=1, max_size=9)
     )
-    return st.lists(one_of(few, st.text(sampled(characters), min_size=1, max_size=9)), min_size=10, max_size=20)
+    return st.lists(
+        one_of(few, st.text(sampled(characters), min_size=1, max_size=9)), min_size=10, max_size=20
+    )
 
 
-def matched(pattern: str, dialect: Dialect, some_texts: list[str]) -> tuple[list[list[str]], list[Pieces]]:
+def matched(
+    pattern: str, dialect: Dialect, some_texts: list[str]
+) -> tuple[list[list[str]], list[Pieces]]:
     """The matched strings of each text, as the engine has them; and where Oniguruma cuts each."""
     if dialect is Dialect.FANCY_REGEX:
         return fancy_matched(pattern, some_texts), []
@@ -113,8 +130,11 @@ def compared(pattern: str, dialect: Dialect, some_texts: list[str]) -> None:
     try:
         expected, cuts = matched(pattern, dialect, some_texts)
     except BaseException as refusal:
-        # Both libraries raise exceptions of no class of their own; where Oniguruma gives up a search, it is a panic, and no Exception.
-        if not re.search(r"Oniguruma error|[Ee]rror (at position|compiling)|retry-limit-in-match", str(refusal)):
+        # Both libraries raise exceptions of no class of their own; where Oniguruma gives up a
+        # search, it is a panic, and no Exception.
+        if not re.search(
+            r"Oniguruma error|[Ee]rror (at position|compiling)|retry-limit-in-match", str(refusal)
+        ):
             raise
         assume(False)
     found = [[text[start:end] for start, end in matches(program, text)] for text in some_texts]
@@ -124,14 +144,18 @@ def compared(pattern: str, dialect: Dialect, some_texts: list[str]) -> None:
 
 
 quick = settings(
-    max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
 )
 
 
 @pytest.mark.parametrize("dialect", Dialect)
 @given(pattern=patterns(PLAIN), some_texts=texts(PLAIN + "\r_-\u0301é"))
 @quick
-def test_a_random_pattern_matches_as_its_engine_does(dialect: Dialect, pattern: str, some_texts: list[str]) -> None:
+def test_a_random_pattern_matches_as_its_engine_does(
+    dialect: Dialect, pattern: str, some_texts: list[str]
+) -> None:
     compared(pattern, dialect, some_texts)
 
 

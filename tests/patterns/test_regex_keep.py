@@ -1,11 +1,19 @@
-r"""A match that is said to begin at \K keeps what the engines keep of it, and is lost to the next match whole."""
+r"""A match that is said to begin at \K keeps what the engines keep of it, and is lost to the next
+match whole.
+"""
 
 from __future__ import annotations
 
 import random
 
 import pytest
-from regex_oracle import Oniguruma, assert_matches_of_fancy_regex, find_pieces, matches, random_texts
+from regex_oracle import (
+    Oniguruma,
+    assert_matches_of_fancy_regex,
+    find_pieces,
+    matches,
+    random_texts,
+)
 from repository import SLOW
 from tokenizers import Regex, normalizers
 
@@ -17,10 +25,40 @@ TEXTS = 2000 if SLOW else 24
 ALPHABETS = ("abc", "ab c", "aab", "ab\nc1")
 
 KEEPING = [
-    *(r"a\Kb", r"(?:a|\Kb)c", r"a\Kb|ab*c", r"(?:a\Kb|a)c", r"a\Kb\Kc|b", r"(?:a\K|b)+c", r"a(?:\Kb|c)"),
-    *(r"\Ka+b?", r"a+?\Kb*c", r"(a\K)b", r"\s*\K\S+", r"\w+\K |\w", r"^\w\K\w+", r"(?:ab\Kc){1,2}", r"[ab]*\K[bc]+"),
-    *(r"a\Kb(?=a*c)", r"a(?!b+c)\Kb|b\Kc", r"(?>a+b|a)\Kc", r"(?:ab)++\Kc|a", r"(.)\K\1+", r"a\K(?:b|(?<=a)c)"),
-    *(r"(?<=ab)c\Kd|b", r"(?<=ab)c\Kb(?=ab)|a", r"a\Kb(?<!ca.)|c", r"(?:(?<!ab)c\K)?[abc]", r"(?=b(?<=ab)c)b\Kc"),
+    *(
+        r"a\Kb",
+        r"(?:a|\Kb)c",
+        r"a\Kb|ab*c",
+        r"(?:a\Kb|a)c",
+        r"a\Kb\Kc|b",
+        r"(?:a\K|b)+c",
+        r"a(?:\Kb|c)",
+    ),
+    *(
+        r"\Ka+b?",
+        r"a+?\Kb*c",
+        r"(a\K)b",
+        r"\s*\K\S+",
+        r"\w+\K |\w",
+        r"^\w\K\w+",
+        r"(?:ab\Kc){1,2}",
+        r"[ab]*\K[bc]+",
+    ),
+    *(
+        r"a\Kb(?=a*c)",
+        r"a(?!b+c)\Kb|b\Kc",
+        r"(?>a+b|a)\Kc",
+        r"(?:ab)++\Kc|a",
+        r"(.)\K\1+",
+        r"a\K(?:b|(?<=a)c)",
+    ),
+    *(
+        r"(?<=ab)c\Kd|b",
+        r"(?<=ab)c\Kb(?=ab)|a",
+        r"a\Kb(?<!ca.)|c",
+        r"(?:(?<!ab)c\K)?[abc]",
+        r"(?=b(?<=ab)c)b\Kc",
+    ),
 ]
 IN_ATOMIC_GROUPS = [
     *(
@@ -80,12 +118,19 @@ def random_body(r: random.Random, depth: int) -> str:
         return random_body(r, depth - 1) + random_body(r, depth - 1)
     if kind < 0.8:
         return f"(?:{random_body(r, depth - 1)}|{random_body(r, depth - 1)})"
-    return f"(?:{random_body(r, depth - 1)}b?)" + r.choice(["?", "*", "+", "{2}", "{1,3}", "*?", "??"])
+    return f"(?:{random_body(r, depth - 1)}b?)" + r.choice(
+        ["?", "*", "+", "{2}", "{1,3}", "*?", "??"]
+    )
 
 
 def random_pattern(seed: int) -> str:
     r = random.Random(seed)
-    return random_body(r, 3) + r"\K" + random_body(r, 2) + r.choice(["", "a", "c", "|a", "|.", r"|a\Kb"])
+    return (
+        random_body(r, 3)
+        + r"\K"
+        + random_body(r, 2)
+        + r.choice(["", "a", "c", "|a", "|.", r"|a\Kb"])
+    )
 
 
 @pytest.mark.parametrize("pattern", [*KEEPING, *IN_ATOMIC_GROUPS, *MAYBE_EMPTY])
@@ -93,7 +138,9 @@ def test_the_pieces_are_those_of_oniguruma(pattern: str) -> None:
     program, engine = compile_split(Split(pattern)), Oniguruma(pattern)
     for alphabet in ALPHABETS:
         for text in random_texts(alphabet, TEXTS * 4, longest=16):
-            assert [(start, end) for start, end, _ in find_pieces(program, text)] == engine.pieces(text), text
+            assert [(start, end) for start, end, _ in find_pieces(program, text)] == engine.pieces(
+                text
+            ), text
             assert matches(program, text) == engine.matches(text), text
 
 
@@ -113,7 +160,9 @@ def test_the_pieces_of_random_patterns_are_those_of_oniguruma() -> None:
         engine = Oniguruma(pattern)
         compared += 1
         for text in random_texts("abc\n", TEXTS, longest=14, seed=seed):
-            assert [(start, end) for start, end, _ in find_pieces(program, text)] == engine.pieces(text), pattern
+            assert [(start, end) for start, end, _ in find_pieces(program, text)] == engine.pieces(
+                text
+            ), pattern
     assert compared > (500 if SLOW else 12)
 
 
@@ -123,22 +172,26 @@ def test_only_what_is_kept_is_replaced(pattern: str) -> None:
     replaced = normalizers.Replace(Regex(pattern), "-")
     for text in random_texts("abc ", TEXTS, longest=14):
         pieces = find_pieces(program, text)
-        assert "".join("-" if match else text[start:end] for start, end, match in pieces) == replaced.normalize_str(
-            text
-        )
+        assert "".join(
+            "-" if match else text[start:end] for start, end, match in pieces
+        ) == replaced.normalize_str(text)
 
 
 @pytest.mark.parametrize("pattern", MAYBE_EMPTY)
 def test_nothing_is_put_where_a_match_keeps_nothing(pattern: str) -> None:
     assert compile_replace(Split(pattern), "").transitions.shape
-    with pytest.raises(UnsupportedError, match=r"\\K and possibly no character behind it at offset \d+ is not"):
+    with pytest.raises(
+        UnsupportedError, match=r"\\K and possibly no character after it at offset \d+ is not"
+    ):
         compile_replace(Split(pattern), "-")
 
 
 @pytest.mark.parametrize("behavior", [Behavior.MERGED_WITH_PREVIOUS, Behavior.MERGED_WITH_NEXT])
 @pytest.mark.parametrize("pattern", MAYBE_EMPTY)
 def test_nothing_is_merged_where_a_match_keeps_nothing(pattern: str, behavior: Behavior) -> None:
-    with pytest.raises(UnsupportedError, match=r"\\K and possibly no character behind it at offset \d+ is not"):
+    with pytest.raises(
+        UnsupportedError, match=r"\\K and possibly no character after it at offset \d+ is not"
+    ):
         compile_split(Split(pattern, behavior))
 
 

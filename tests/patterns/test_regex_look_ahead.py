@@ -1,10 +1,20 @@
-"""A look-ahead may ask about all that follows, and a match may hold nothing: the pieces are those of the engines, in linear time."""
+"""A lookahead may ask about all that follows, and a match may hold nothing: the pieces are those
+of the engines, in linear time.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from regex_oracle import Oniguruma, alphabet_of, fancy_matched, find_pieces, matches, random_texts, steps_taken
+from regex_oracle import (
+    Oniguruma,
+    alphabet_of,
+    fancy_matched,
+    find_pieces,
+    matches,
+    random_texts,
+    steps_taken,
+)
 from regex_patterns import UNBOUNDED_LOOK_AHEAD
 from repository import SLOW
 from tokenizers import Regex, pre_tokenizers
@@ -20,7 +30,10 @@ LOOKING_FAR = [
     DIGITS,
     r"\d{1,3}(?=(\d{3})*$)",
     r"[a-z]+|\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))|.",
-    r"'(?i:[sdmt]|ll)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}(?=(?:\p{N}{3})*(?:\P{N}|$))| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
+    (
+        r"'(?i:[sdmt]|ll)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}(?=(?:\p{N}{3})*(?:\P{N}|$))|"
+        r" ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+    ),
     "a(?=bc)|b(?=c)|[cx]",
     "a(?!b*c)|b",
     "a(?!(?=b*c)..)|.(?=a*b)",
@@ -34,8 +47,28 @@ LOOKING_FAR = [
     "a+(?=a{3}b)|a(?=(?:a{5})+c)|[bc]",
 ]
 EMPTY = [
-    *("a*", r"\b", "$", "^", "a|", r"\s*$", "(?=a)", "a??b?", "(?<=a)|b", r"x*\b!|x*", "(?:ab)?(?!a)"),
-    *(CUTS_BETWEEN_DIGITS, "(?=ab)|b", r"^|x(?=.*\bb)", "x?(?!.*x)y*", "(?=a|.{5})", "(?=1)1*2|(?=1)", "(?!.*1)"),
+    *(
+        "a*",
+        r"\b",
+        "$",
+        "^",
+        "a|",
+        r"\s*$",
+        "(?=a)",
+        "a??b?",
+        "(?<=a)|b",
+        r"x*\b!|x*",
+        "(?:ab)?(?!a)",
+    ),
+    *(
+        CUTS_BETWEEN_DIGITS,
+        "(?=ab)|b",
+        r"^|x(?=.*\bb)",
+        "x?(?!.*x)y*",
+        "(?=a|.{5})",
+        "(?=1)1*2|(?=1)",
+        "(?!.*1)",
+    ),
 ]
 ALPHABETS = ("ab1", "0123456789 ", "xab c1", "1a٣२½", "ac \n", "xy!")
 
@@ -47,7 +80,9 @@ def test_the_pieces_are_those_of_oniguruma(pattern: str) -> None:
     engine = Oniguruma(pattern)
     for alphabet in (alphabet_of(program), *ALPHABETS):
         for text in random_texts(alphabet, TEXTS, longest=30):
-            assert [(start, end) for start, end, _ in find_pieces(program, text)] == engine.pieces(text), text
+            assert [(start, end) for start, end, _ in find_pieces(program, text)] == engine.pieces(
+                text
+            ), text
 
 
 @pytest.mark.parametrize("pattern", LOOKING_FAR)
@@ -64,7 +99,14 @@ def test_long_numbers_are_cut_in_groups_of_three_from_the_right(pattern: str) ->
     program = compile_split(Split(pattern))
     engine = Oniguruma(pattern)
     for length in (*range(1, 40), 300, 1001, 2999):
-        for before, behind in (("", ""), ("a", " "), (" ", "b"), ("-", "_"), ("", "\u0661"), ("\u00bd", "\u00bd")):
+        for before, behind in (
+            ("", ""),
+            ("a", " "),
+            (" ", "b"),
+            ("-", "_"),
+            ("", "\u0661"),
+            ("\u00bd", "\u00bd"),
+        ):
             text = before + "1234567890" * (length // 10) + "1234567890"[: length % 10] + behind
             pieces = [(start, end) for start, end, _ in find_pieces(program, text)]
             assert pieces == engine.pieces(text), text
@@ -106,7 +148,8 @@ def test_no_two_states_and_no_two_classes_of_a_labelling_are_the_same(pattern: s
     assert set(np.unique(labelling.labels)) == set(range(program.n_classes))
     columns = np.concatenate([labelling.next, labelling.labels])
     assert len({column.tobytes() for column in columns.T}) == n_classes
-    # Two states that behave alike to any depth are the same: part them by what they write, again and again.
+    # Two states that behave alike to any depth are the same: part them by what they write, again
+    # and again.
     block = np.zeros(n_states, np.int64)
     for _ in range(n_states):
         rows = np.concatenate([block[:, None], labelling.labels, block[labelling.next]], axis=1)

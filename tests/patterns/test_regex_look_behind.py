@@ -1,11 +1,21 @@
-"""A look-behind may ask about all that stands before: the pieces are those of the engines, in linear time."""
+"""A lookbehind may ask about all that stands before: the pieces are those of the engines, in
+linear time.
+"""
 
 from __future__ import annotations
 
 import random
 
 import pytest
-from regex_oracle import Oniguruma, alphabet_of, fancy_matched, find_pieces, matches, random_texts, steps_taken
+from regex_oracle import (
+    Oniguruma,
+    alphabet_of,
+    fancy_matched,
+    find_pieces,
+    matches,
+    random_texts,
+    steps_taken,
+)
 from repository import SLOW
 from tokenizers import Regex, pre_tokenizers
 
@@ -38,8 +48,20 @@ LOOKING_BEHIND = [
         r"(?<!a\n)\n",
         "(?<=a{3})b+(?<!b{3})|a",
     ),
-    *(r"(?<=a(?:ba)*x)c", "(?<=a.*b)c", r"(?<!\n.*)a", "(?<=a??bb)c", r"\s+(?<=\n\s)\S", r"(?<=x.*)a(?<=(?:aa)+)"),
-    *("(?<=(?>ab|cb|ba)c)b", "(?<!a(?>bc|.a))b", "(?<=(?>a|[ab])b(?>a(?>b|c)){2})a", r"a*(?<=\b(?>aa|a.))[ab]"),
+    *(
+        r"(?<=a(?:ba)*x)c",
+        "(?<=a.*b)c",
+        r"(?<!\n.*)a",
+        "(?<=a??bb)c",
+        r"\s+(?<=\n\s)\S",
+        r"(?<=x.*)a(?<=(?:aa)+)",
+    ),
+    *(
+        "(?<=(?>ab|cb|ba)c)b",
+        "(?<!a(?>bc|.a))b",
+        "(?<=(?>a|[ab])b(?>a(?>b|c)){2})a",
+        r"a*(?<=\b(?>aa|a.))[ab]",
+    ),
     *("[ab]+(?<!ab)", r"(?<=\d\d)\d(?=\d)", "(?:(?<=ab)c|a|b)+", r"(?i)(?<=ab)c"),
 ]
 EMPTY = ["(?<=ab)", "(?<!ab)", "(?<=ab)|c", r"(?<=\A\d(?:\d{3})*)"]
@@ -61,7 +83,9 @@ def test_the_pieces_are_those_of_oniguruma(pattern: str) -> None:
         assert differing(pattern, program, alphabet, 0) is None
 
 
-@pytest.mark.parametrize("pattern", [*LOOKING_BEHIND, "(?<=a(?=b)b)c", "(?<=a(?!c).)c", "(?m)(?<=^ab)c"])
+@pytest.mark.parametrize(
+    "pattern", [*LOOKING_BEHIND, "(?<=a(?=b)b)c", "(?<=a(?!c).)c", "(?m)(?<=^ab)c"]
+)
 def test_the_matches_are_those_of_fancy_regex(pattern: str) -> None:
     program = compile_split(Split(pattern, dialect=Dialect.FANCY_REGEX))
     for alphabet in (alphabet_of(program), *ALPHABETS):
@@ -70,22 +94,32 @@ def test_the_matches_are_those_of_fancy_regex(pattern: str) -> None:
             assert [text[start:end] for start, end in matches(program, text)] == matched, text
 
 
-@pytest.mark.parametrize("pattern", ["ss", "ß", "[ß]", "[a-zß]", "[^a]s", "x|ss", "(?:s)(?:s)", "ﬆ", "s", "st"])
+@pytest.mark.parametrize(
+    "pattern", ["ss", "ß", "[ß]", "[a-zß]", "[^a]s", "x|ss", "(?:s)(?:s)", "ﬆ", "s", "st"]
+)
 @pytest.mark.parametrize("sign", "=!")
 def test_inside_a_look_behind_characters_fold_one_by_one(pattern: str, sign: str) -> None:
-    for whole in (f"(?i)(?<{sign}{pattern})c", f"(?<{sign}(?i:{pattern}))c|s", f"(?i)ss(?<{sign}{pattern}.)"):
+    for whole in (
+        f"(?i)(?<{sign}{pattern})c",
+        f"(?<{sign}(?i:{pattern}))c|s",
+        f"(?i)ss(?<{sign}{pattern}.)",
+    ):
         program = compile_split(Split(whole))
         assert differing(whole, program, "ßẞsSſcCtTﬆﬅ x", 0) is None
 
 
-@pytest.mark.parametrize("pattern", ["(?<=a*+a)b", "(?<!(?>a?)a)b", "(?<=(?>ab|a)b)c", "(?<=(?>ab?))b", "(?<=a++)b"])
-def test_an_atomic_group_whose_matches_are_of_many_lengths_is_refused_in_a_look_behind(pattern: str) -> None:
+@pytest.mark.parametrize(
+    "pattern", ["(?<=a*+a)b", "(?<!(?>a?)a)b", "(?<=(?>ab|a)b)c", "(?<=(?>ab?))b", "(?<=a++)b"]
+)
+def test_an_atomic_group_whose_matches_are_of_many_lengths_is_refused_in_a_look_behind(
+    pattern: str,
+) -> None:
     with pytest.raises(UnsupportedError, match=r"that holds an atomic group .* at offset 0 is not"):
         compile_split(Split(pattern))
 
 
 def body(r: random.Random, depth: int) -> str:
-    """A random body of a look-behind."""
+    """A random body of a lookbehind."""
     kind = r.random()
     if depth == 0 or kind < 0.3:
         return r.choice(["a", "b", "c", "ab", "[ab]", "[^a]", ".", r"\w", r"\s", r"\d", "ba"])
@@ -105,7 +139,10 @@ def body(r: random.Random, depth: int) -> str:
 @pytest.mark.parametrize("seed", range(RANDOM_PATTERNS))
 def test_random_look_behinds_are_those_of_oniguruma(seed: int) -> None:
     r = random.Random(seed)
-    pattern = r.choice(["", "[ab]+", "a*", "."]) + f"(?<{r.choice('=!')}{body(r, 2)}|{body(r, 1)}{body(r, 1)})"
+    pattern = (
+        r.choice(["", "[ab]+", "a*", "."])
+        + f"(?<{r.choice('=!')}{body(r, 2)}|{body(r, 1)}{body(r, 1)})"
+    )
     pattern += r.choice(["b", "[abc]+", ".", "", "(?!c).", r"|c|\s+(?!\S)"])
     program = compile_split(Split(pattern))
     for alphabet in ("abc", "ab c\n", "aabc1 B"):
@@ -142,9 +179,9 @@ def test_the_anchor_before_a_last_line_feed_looks_ahead(pattern: str) -> None:
 
 
 def test_the_engine_refuses_the_last_anchor_in_a_look_behind_and_so_does_the_compiler() -> None:
-    with pytest.raises(Exception, match="invalid pattern in look-behind"):
+    with pytest.raises(Exception, match="invalid pattern in lookbehind"):
         Oniguruma(r"(?<=a\Z)")
-    with pytest.raises(UnsupportedError, match="that holds a look-ahead"):
+    with pytest.raises(UnsupportedError, match="that holds a lookahead"):
         compile_split(Split(r"(?<=a\Z)"))
 
 

@@ -1,11 +1,21 @@
-"""A pattern may ask about all that follows and all that stands before, one inside the other too: the pieces are those of the engines."""
+"""A pattern may ask about all that follows and all that stands before, one inside the other too:
+the pieces are those of the engines.
+"""
 
 from __future__ import annotations
 
 import random
 
 import pytest
-from regex_oracle import Oniguruma, alphabet_of, fancy_matched, find_pieces, matches, random_texts, steps_taken
+from regex_oracle import (
+    Oniguruma,
+    alphabet_of,
+    fancy_matched,
+    find_pieces,
+    matches,
+    random_texts,
+    steps_taken,
+)
 from repository import SLOW
 from tokenizers import Regex, pre_tokenizers
 
@@ -18,7 +28,13 @@ RANDOM_PATTERNS = 1500 if SLOW else 30
 ALPHABETS = ("abc", "the ab", "fobarz", "abcde", "12ab \n", "xyab")
 
 BOTH_WAYS = [
-    *("(?<=ab)t(?=he)", "(?<!foo)bar(?!baz)", "(?<=ab)c(?=de)", r"(?<!\d\d)\d{1,3}(?=(?:\d{3})*\b)", "(?<!ab).(?!ab)"),
+    *(
+        "(?<=ab)t(?=he)",
+        "(?<!foo)bar(?!baz)",
+        "(?<=ab)c(?=de)",
+        r"(?<!\d\d)\d{1,3}(?=(?:\d{3})*\b)",
+        "(?<!ab).(?!ab)",
+    ),
     *(
         r"(?<=\A\d*)a|b(?=\d*$)",
         r"\s+(?!\s*x)|(?<=\n\s)\S+|\w",
@@ -44,15 +60,40 @@ BEHIND_INSIDE_AHEAD = [
         "(?=(?<=a.*)b.*c).",
         "x?(?=(?<!x.)a+b)a",
     ),
-    *("(?=a*(?<!ba)b)a|(?<=ab)b", "(?=b(?!a*(?<=ba)c)).(?<=bb)", r"a(?=(?:b(?<!bbb))+c)", r"(?=.*(?<=^ab|bc)\n)b"),
+    *(
+        "(?=a*(?<!ba)b)a|(?<=ab)b",
+        "(?=b(?!a*(?<=ba)c)).(?<=bb)",
+        r"a(?=(?:b(?<!bbb))+c)",
+        r"(?=.*(?<=^ab|bc)\n)b",
+    ),
 ]
 AHEAD_INSIDE_BEHIND = [
-    *("(?<!a(?=bc)b)d", "(?<=a(?=bc)b)c", "(?<=a(?!b.*c)b)[abc]", "(?<=(?=ab.*c)ab)b?c|a", "(?<!(?!ab|cd).b)c|b+"),
-    *("(?<=b(?<=ab)(?=ab)a)b", "c(?<=a(?=bc|d)[bd]c)(?=ab)", r"(?<=a(?=b+$)b)b", "(?<=(?=ba)(?<!cb)b)a|c"),
+    *(
+        "(?<!a(?=bc)b)d",
+        "(?<=a(?=bc)b)c",
+        "(?<=a(?!b.*c)b)[abc]",
+        "(?<=(?=ab.*c)ab)b?c|a",
+        "(?<!(?!ab|cd).b)c|b+",
+    ),
+    *(
+        "(?<=b(?<=ab)(?=ab)a)b",
+        "c(?<=a(?=bc|d)[bd]c)(?=ab)",
+        r"(?<=a(?=b+$)b)b",
+        "(?<=(?=ba)(?<!cb)b)a|c",
+    ),
 ]
 TO_AND_FRO = [
-    *("(?=a(?<=b(?=ac)a)c).", "(?<!a(?!b(?<!aab)c)).b|c", "c(?<=a(?=bc)bc)(?=a(?<=ca)b)|a", "(?=.(?<=a(?=bc).)b.*c)."),
-    *("(?<=b(?=.(?<=a(?=bc+a).)).)b|c", "(?!a(?<!b(?!.*cc)a))[ab]|c+", "(?=a(?>b(?<=ab(?=ac))a*c|b))a|b"),
+    *(
+        "(?=a(?<=b(?=ac)a)c).",
+        "(?<!a(?!b(?<!aab)c)).b|c",
+        "c(?<=a(?=bc)bc)(?=a(?<=ca)b)|a",
+        "(?=.(?<=a(?=bc).)b.*c).",
+    ),
+    *(
+        "(?<=b(?=.(?<=a(?=bc+a).)).)b|c",
+        "(?!a(?<!b(?!.*cc)a))[ab]|c+",
+        "(?=a(?>b(?<=ab(?=ac))a*c|b))a|b",
+    ),
 ]
 EMPTY = ["(?<=ab)(?=ab)", "(?<!ab)(?!ab)", r"(?<=\d\d)(?=(?:\d{3})+\b)", "(?=ab(?<=cab))|b"]
 
@@ -65,7 +106,9 @@ def differing(pattern: str, program: SplitProgram, alphabet: str, seed: int) -> 
     return None
 
 
-def differing_from_fancy(pattern: str, program: SplitProgram, alphabet: str, seed: int) -> str | None:
+def differing_from_fancy(
+    pattern: str, program: SplitProgram, alphabet: str, seed: int
+) -> str | None:
     texts = list(random_texts(alphabet, TEXTS // 3, longest=14, seed=seed))
     for text, matched in zip(texts, fancy_matched(pattern, texts), strict=True):
         if [text[start:end] for start, end in matches(program, text)] != matched:
@@ -80,7 +123,9 @@ def test_the_pieces_are_those_of_oniguruma(pattern: str) -> None:
         assert differing(pattern, program, alphabet, 0) is None
 
 
-@pytest.mark.parametrize("pattern", [*BOTH_WAYS, *BEHIND_INSIDE_AHEAD, *AHEAD_INSIDE_BEHIND, *TO_AND_FRO])
+@pytest.mark.parametrize(
+    "pattern", [*BOTH_WAYS, *BEHIND_INSIDE_AHEAD, *AHEAD_INSIDE_BEHIND, *TO_AND_FRO]
+)
 def test_the_matches_are_those_of_fancy_regex(pattern: str) -> None:
     program = compile_split(Split(pattern, dialect=Dialect.FANCY_REGEX))
     for alphabet in (alphabet_of(program), *ALPHABETS):
@@ -148,7 +193,9 @@ def test_every_symbol_is_read_a_bounded_number_of_times(pattern: str) -> None:
 
 
 def body(r: random.Random, depth: int, inside: str) -> str:
-    """A random body of a look-around, with others inside: ``inside`` has the signs that may stand there."""
+    """A random body of a lookaround, with others inside: ``inside`` has the signs that may stand
+    there.
+    """
     kind = r.random()
     if depth == 0 or kind < 0.25:
         return r.choice(["a", "b", "c", "ab", "[ab]", "[^a]", ".", r"\w", r"\s", "ba"])
@@ -164,19 +211,28 @@ def body(r: random.Random, depth: int, inside: str) -> str:
 
 
 def look(r: random.Random, way: str, depth: int, inside: str) -> str:
-    """A random look-around: '>' ahead, '<' behind."""
+    """A random lookaround: '>' ahead, '<' after."""
     sign = ("?<" if way == "<" else "?") + r.choice("=!")
     return f"({sign}{body(r, depth, inside)}{body(r, 0, inside)})"
 
 
 def random_pattern(r: random.Random, inside_ahead: str, inside_behind: str) -> str:
-    looks = [look(r, ">", r.randint(0, 2), inside_ahead), look(r, "<", r.randint(0, 2), inside_behind)]
+    looks = [
+        look(r, ">", r.randint(0, 2), inside_ahead),
+        look(r, "<", r.randint(0, 2), inside_behind),
+    ]
     if r.random() < 0.3:
         del looks[r.randrange(2)]
     r.shuffle(looks)
-    parts = [r.choice(["a", "[ab]", ".", "b+", "[abc]*?", "(?:ab)++"]), *looks, r.choice(["a", "b", "[^c]", "c*"])]
+    parts = [
+        r.choice(["a", "[ab]", ".", "b+", "[abc]*?", "(?:ab)++"]),
+        *looks,
+        r.choice(["a", "b", "[^c]", "c*"]),
+    ]
     r.shuffle(parts)
-    return "".join(parts) + r.choice(["", "|c", r"|\s+(?!\S)", "|[ab]+", "|" + look(r, "<", 1, "<") + "."])
+    return "".join(parts) + r.choice(
+        ["", "|c", r"|\s+(?!\S)", "|[ab]+", "|" + look(r, "<", 1, "<") + "."]
+    )
 
 
 @pytest.mark.parametrize("seed", range(RANDOM_PATTERNS))
@@ -184,7 +240,7 @@ def test_random_patterns_are_those_of_oniguruma(seed: int) -> None:
     pattern = random_pattern(random.Random(seed), "<>", "<")
     try:
         Oniguruma(pattern)
-    except Exception:  # it refuses a negative look-behind in a positive one
+    except Exception:  # it refuses a negative lookbehind in a positive one
         return
     program = compile_split(Split(pattern))
     for alphabet in ("abc", "ab c\n", "aabc B"):
@@ -192,7 +248,9 @@ def test_random_patterns_are_those_of_oniguruma(seed: int) -> None:
 
 
 def refused_by_fancy(pattern: str) -> bool:
-    """It knows no look-behind over texts of different lengths where there is another look-around in it."""
+    """It knows no lookbehind over texts of different lengths where there is another lookaround in
+    it.
+    """
     try:
         fancy_matched(pattern, ["a"])
     except ValueError:
@@ -222,7 +280,14 @@ def test_random_patterns_are_those_of_fancy_regex(seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "pattern", ["(?<=ab)1(?=ab)", "(?<=\u0120a)b(?!\u0120)", "(?<!Ã.*)a(?=.*Ã)", "(?=.(?<=Ã.).).", "(?<=Ã.).(?=Ã)"]
+    "pattern",
+    [
+        "(?<=ab)1(?=ab)",
+        "(?<=\u0120a)b(?!\u0120)",
+        "(?<!Ã.*)a(?=.*Ã)",
+        "(?=.(?<=Ã.).).",
+        "(?<=Ã.).(?=Ã)",
+    ],
 )
 def test_behind_byte_level_labellings_read_bytes(pattern: str) -> None:
     program = compile_split(Split(pattern, on_bytes=True))

@@ -1,4 +1,6 @@
-"""The patterns of published tokenizers split every text as the engine that they were written for does."""
+"""The patterns of published tokenizers split every text as the engine that they were written for
+does.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +92,9 @@ def test_the_whitespace_pre_tokenizer_is_a_pattern_of_the_rust_engine() -> None:
     program = compile_split(Split(r"\w+|[^\w\s]+", dialect=Dialect.FANCY_REGEX))
     whitespace = pre_tokenizers.Whitespace()
     for text in random_texts(alphabet_of(program), TEXTS, longest=30):
-        assert matches(program, text) == [span for _, span in whitespace.pre_tokenize_str(text)], text
+        assert matches(program, text) == [span for _, span in whitespace.pre_tokenize_str(text)], (
+            text
+        )
 
 
 def test_byte_level_cuts_as_the_pattern_of_gpt2_does() -> None:

@@ -5,7 +5,12 @@ from __future__ import annotations
 import random
 
 import pytest
-from regex_oracle import assert_matches_of_fancy_regex, assert_pieces_of_oniguruma, find_pieces, random_texts
+from regex_oracle import (
+    assert_matches_of_fancy_regex,
+    assert_pieces_of_oniguruma,
+    find_pieces,
+    random_texts,
+)
 from repository import SLOW
 from tokenizers import Regex, pre_tokenizers
 
@@ -45,7 +50,14 @@ REFERRING = [
         r"([ab])(?=.*\1)",
         r"(a|b)(\1c)\2",
     ),
-    *(r"(a|)b\1", r"(a?)(b?)c\2\1", r"([ab])(?>\1+)c?", r"c|(?:x([ab])\1|b)", r"([ab])\1{2}", r"([ab])\1??b"),
+    *(
+        r"(a|)b\1",
+        r"(a?)(b?)c\2\1",
+        r"([ab])(?>\1+)c?",
+        r"c|(?:x([ab])\1|b)",
+        r"([ab])\1{2}",
+        r"([ab])\1??b",
+    ),
     GALACTICA,
 ]
 
@@ -57,7 +69,11 @@ def random_pattern(r: random.Random) -> str:
     if group == "b|" and last in (r"\1*", r"\1+?"):
         last = r"\1"
     whole = f"({group}){between}{last}"
-    return r.choice(["", "a", "x?", "(?:b|c)"]) + r.choice([whole, f"(?:{whole})"]) + r.choice(["", "c?", "|.", "|ab"])
+    return (
+        r.choice(["", "a", "x?", "(?:b|c)"])
+        + r.choice([whole, f"(?:{whole})"])
+        + r.choice(["", "c?", "|.", "|ab"])
+    )
 
 
 RANDOM = [random_pattern(random.Random(seed)) for seed in range(1000 if SLOW else 80)]
@@ -76,8 +92,22 @@ def test_the_matches_are_those_of_fancy_regex(pattern: str) -> None:
 @pytest.mark.parametrize(
     ("pattern", "offset"),
     [
-        *((r"(..)\1", 4), (r"(a+)\1", 4), (r"(a|b)+\1", 6), (r"(?:(a)|b)\1", 9), (r"(?i)([ab])\1", 10), (r"(a\1)", 2)),
-        *((r"\1(a)", 0), (r"(?=(a|b))\1", 9), (r"(a)|\1", 4), (r"(a(?=b))\1", 8), (r"(a)\2", 3), (r"(a)\10", 3)),
+        *(
+            (r"(..)\1", 4),
+            (r"(a+)\1", 4),
+            (r"(a|b)+\1", 6),
+            (r"(?:(a)|b)\1", 9),
+            (r"(?i)([ab])\1", 10),
+            (r"(a\1)", 2),
+        ),
+        *(
+            (r"\1(a)", 0),
+            (r"(?=(a|b))\1", 9),
+            (r"(a)|\1", 4),
+            (r"(a(?=b))\1", 8),
+            (r"(a)\2", 3),
+            (r"(a)\10", 3),
+        ),
         *((r"(?<q>a)\k<p>", 7), (r"(?<q>a)(?<q>b)\k<q>", 14)),
     ],
 )
@@ -89,7 +119,9 @@ def test_another_reference_is_refused_at_its_place(pattern: str, offset: int) ->
 def test_the_pre_tokenizer_of_galactica_splits_as_the_library_does() -> None:
     program = compile_split(Split(GALACTICA))
     split = pre_tokenizers.Split(Regex(GALACTICA), "isolated")
-    for text in random_texts("!\"#$%&'*+,-./:;<=>?\\^_`|~()[]{}ab 1é", 20_000 if SLOW else 2000, longest=25):
+    for text in random_texts(
+        "!\"#$%&'*+,-./:;<=>?\\^_`|~()[]{}ab 1é", 20_000 if SLOW else 2000, longest=25
+    ):
         assert [text[start:end] for start, end, _ in find_pieces(program, text)] == [
             piece for piece, _ in split.pre_tokenize_str(text)
         ]

@@ -9,8 +9,12 @@ from tokexport.model import Dialect, Split
 from tokexport.patterns import compile_split
 
 BOTH = [
-    ("a(?<=(?>b|bc)c)", 1, "a look-behind over more than one character that holds an atomic group"),
-    ("(?<=a(?>bc*d|b))e", 0, "a look-behind over more than one character that holds an atomic group"),
+    ("a(?<=(?>b|bc)c)", 1, "a lookbehind over more than one character that holds an atomic group"),
+    (
+        "(?<=a(?>bc*d|b))e",
+        0,
+        "a lookbehind over more than one character that holds an atomic group",
+    ),
     ("a(?:b??)*", 8, "a repeat of something that may be empty"),
     ("(?:a?)*(?:b?)*(?:c?)*(?:d?)*(?:e?)*f", 34, "a repeat of something that may be empty"),
     (r"(a+)\1", 4, "a reference to a group"),
@@ -20,12 +24,12 @@ BOTH = [
     (
         "a(?>b" + "".join(f"(?!b{letter})" for letter in "abcdefg") + ")",
         1,
-        "7 look-arounds over more than one character in an atomic group",
+        "7 lookarounds over more than one character in an atomic group",
     ),
     (r"(?>a*\Kb)c", 5, r"the operator \K in an atomic group"),
     (r"(?>(?:a\Kb){2})c", 7, r"the operator \K in an atomic group"),
-    (r"(?=b|a\K)a", 6, r"the operator \K in a look-around"),
-    (r"(?<=\Ka)b", 4, r"the operator \K in a look-around"),
+    (r"(?=b|a\K)a", 6, r"the operator \K in a lookaround"),
+    (r"(?<=\Ka)b", 4, r"the operator \K in a lookaround"),
     ("(?~a(?~b))c", 4, "an absent group, a call or a condition in an absent group"),
     (r"(?<n>a)(?~\g<n>)b", 10, "an absent group, a call or a condition in an absent group"),
     ("(a(?(1)b|c))", 2, "a condition on a group"),
@@ -52,18 +56,18 @@ BOTH = [
     ),
 ]
 ONIGURUMA = [
-    ("(?<!a(?=b)b)d", 5, "a look-behind that holds a look-ahead"),
-    ("a(?<=b(?=c(?<=bc))c)d", 6, "a look-behind that holds a look-ahead"),
-    (r"(?<=b(?:a|c\Z))d", 11, "a look-behind that holds a look-ahead"),
+    ("(?<!a(?=b)b)d", 5, "a lookbehind that holds a lookahead"),
+    ("a(?<=b(?=c(?<=bc))c)d", 6, "a lookbehind that holds a lookahead"),
+    (r"(?<=b(?:a|c\Z))d", 11, "a lookbehind that holds a lookahead"),
     (r"(?>b*(a\K)?(?(1)b|c))c", 7, r"the operator \K in an atomic group"),
     ("(?(a))b", 0, "a condition that nothing follows"),
     ("(?~(?(a)b|c))d", 3, "an absent group, a call or a condition in an absent group"),
-    ("(?<=(?(a)b|c))d", 4, "a look-behind that holds a look-ahead"),
+    ("(?<=(?(a)b|c))d", 4, "a lookbehind that holds a lookahead"),
     ("(?~|b)a", 0, "a range cut by (?~|"),
     ("(?~|)a", 0, "a range cut by (?~|"),
     ("(?~|(?i)b|c)a", 0, "a range cut by (?~|"),
     (r"a(?~|b|\w+$)", 1, "an absent group with an expression that has more than characters"),
-    ("(?<=(?~b))a", 4, "an absent group in a look-behind"),
+    ("(?<=(?~b))a", 4, "an absent group in a lookbehind"),
     ("a^+b", 2, "a quantifier on something that cannot be repeated"),
     ("a{2}|{2}", 5, "a counted repeat of nothing"),
     ("(?:ab){1}+", 9, "a quantifier on something that cannot be repeated"),
@@ -117,7 +121,9 @@ CASES = [
 
 
 @pytest.mark.parametrize(
-    ("dialect", "pattern", "offset", "found"), CASES, ids=[f"{case[0].value} {case[1][:30]!a}" for case in CASES]
+    ("dialect", "pattern", "offset", "found"),
+    CASES,
+    ids=[f"{case[0].value} {case[1][:30]!a}" for case in CASES],
 )
 def test_a_pattern_that_cannot_be_exact_is_refused_at_its_offset(
     dialect: Dialect, pattern: str, offset: int, found: str
@@ -125,7 +131,9 @@ def test_a_pattern_that_cannot_be_exact_is_refused_at_its_offset(
     with pytest.raises(UnsupportedError) as refused:
         compile_split(Split(pattern, dialect=dialect, path="pre_tokenizer.pattern.Regex"))
     message = str(refused.value)
-    assert message.startswith(f"pre_tokenizer.pattern.Regex: the {dialect.value} pattern {pattern!r} with ")
+    assert message.startswith(
+        f"pre_tokenizer.pattern.Regex: the {dialect.value} pattern {pattern!r} with "
+    )
     assert found.lower() in message.lower()
     assert f" at offset {offset} is not supported; " in message
 

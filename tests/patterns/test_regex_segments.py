@@ -27,7 +27,19 @@ ALPHABETS = (
     "ab \n\r",
 )
 SEGMENTS = [
-    *(r"\X", r"\y", r"\Y", r"\X{2}|.", r".\Y.", r"a\y.", r"\w+\y|\X", r"\R\y|\X", r"(?i)\Xa", r"\X+?b", r"(?!\X\X)\X"),
+    *(
+        r"\X",
+        r"\y",
+        r"\Y",
+        r"\X{2}|.",
+        r".\Y.",
+        r"a\y.",
+        r"\w+\y|\X",
+        r"\R\y|\X",
+        r"(?i)\Xa",
+        r"\X+?b",
+        r"(?!\X\X)\X",
+    ),
     *(r"(?=\y)a", r"\X(?=a*b)", r"(?<=\Y.)b", r"(?<!\Ya)\X", r"(?<=\y\p{M}*)a", r"(?<=\y..)\X"),
     *(r"(?>\X)a", r"\X++a|a", r"(?>\X+?b|a)", r"(?>\X\Ya|\p{M})+", r"(?>a|\Xa)(?=\Xb)"),
     *(r"(?<=a\Y.)\Y.", r"\p{M}\y", r"\X*?\y\r", r"(?:\Xa)+", r"(\X)b"),
@@ -39,20 +51,24 @@ def test_the_pieces_are_those_of_oniguruma(pattern: str) -> None:
     assert_pieces_of_oniguruma(pattern, ALPHABETS, TEXTS, longest=14)
 
 
-def test_every_pair_and_every_three_characters_of_different_kinds_are_joined_as_oniguruma_joins_them() -> None:
+def test_every_pair_and_every_three_characters_of_different_kinds_are_joined_as_oniguruma_joins_them() -> (
+    None
+):
     program, engine = compile_split(Split(r"\X")), Oniguruma(r"\X")
     members = np.stack([*segment_sets().values()])
     members[:, 0xD800:0xE000] = members[:, :1]
     _, kinds = np.unique(np.packbits(members, axis=0), axis=1, return_index=True)
     characters = ["\r", "\n", "\u200d", *map(chr, kinds.tolist())]
-    some = ["".join(each) for size in (1, 2, 3) for each in itertools.product(characters, repeat=size)]
+    some = [
+        "".join(each) for size in (1, 2, 3) for each in itertools.product(characters, repeat=size)
+    ]
     assert len(kinds) == 12
     for text in some:
         assert matches(program, text) == engine.matches(text), text
 
 
 def test_a_segment_whose_end_is_not_certain_is_refused() -> None:
-    with pytest.raises(UnsupportedError, match=r"\\X in a look-behind"):
+    with pytest.raises(UnsupportedError, match=r"\\X in a lookbehind"):
         compile_split(Split(r"(?<=\X)a"))
 
 

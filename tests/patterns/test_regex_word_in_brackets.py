@@ -1,4 +1,6 @@
-r"""Oniguruma's ``\w`` has six more members outside of brackets than inside, and so has the compiler."""
+r"""Oniguruma's ``\w`` has six more members outside of brackets than inside, and so has the
+compiler.
+"""
 
 from __future__ import annotations
 

@@ -36,7 +36,11 @@ def test_exactly_one_beginning_of_a_character_tells_its_class(free: int | None, 
     for start, end in zip(ends[::2], ends[1::2], strict=True):
         classes[start:end] = dice.integers(0, 3)
     found = utf8_classes(classes, free)
-    for point in (*EDGES, *range(0, 0x110000, 331), *(end for end in ends.tolist() if not 0xD800 <= end < 0xE000)):
+    for point in (
+        *EDGES,
+        *range(0, 0x110000, 331),
+        *(end for end in ends.tolist() if not 0xD800 <= end < 0xE000),
+    ):
         if 0xD800 <= point < 0xE000:
             continue
         data = chr(point).encode()

@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 from runtime_samples import byte_ids, encoding, tokenizer
 
 from tokexport.file.write import write
-from tokexport.model import AddedToken, BytePairModel, Provenance, Reference, Token, TokenizerModel, TokenKind
+from tokexport.model import (
+    AddedToken,
+    BytePairModel,
+    Provenance,
+    Reference,
+    Token,
+    TokenizerModel,
+    TokenKind,
+)
 from tokexport.runtime.decode_stream import DecodeStream
 from tokexport.runtime.tokenizer import load
 
@@ -44,7 +52,15 @@ def test_no_part_is_empty_or_holds_half_a_character(text):
 
 def test_a_character_comes_with_its_last_byte():
     stream = DecodeStream(tokenizer("ranks"))
-    assert [stream.step(id) for id in byte_ids("a🙂é".encode())] == ["a", None, None, None, "🙂", None, "é"]
+    assert [stream.step(id) for id in byte_ids("a🙂é".encode())] == [
+        "a",
+        None,
+        None,
+        None,
+        "🙂",
+        None,
+        "é",
+    ]
 
 
 def test_bytes_that_cannot_become_a_character_come_at_once_as_replacements():

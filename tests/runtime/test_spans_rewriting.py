@@ -1,4 +1,6 @@
-"""Offsets through normalizers and rewriting pre-tokenizers are those of the reference library, whatever stands in a row."""
+"""Offsets through normalizers and rewriting pre-tokenizers are those of the reference library,
+whatever stands in a row.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ NORMALIZERS = [
 PRE_TOKENIZERS = [
     pre_tokenizers.ByteLevel(add_prefix_space=False),
     pre_tokenizers.ByteLevel(add_prefix_space=True),
-    pre_tokenizers.Sequence([pre_tokenizers.Metaspace(), pre_tokenizers.ByteLevel(add_prefix_space=False)]),
+    pre_tokenizers.Sequence(
+        [pre_tokenizers.Metaspace(), pre_tokenizers.ByteLevel(add_prefix_space=False)]
+    ),
     pre_tokenizers.Sequence(
         [
             pre_tokenizers.Metaspace(prepend_scheme="always", split=False),
@@ -52,13 +56,45 @@ PRE_TOKENIZERS = [
             pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
         ]
     ),
-    pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.ByteLevel(add_prefix_space=True)]),
-    pre_tokenizers.Sequence([pre_tokenizers.Split("b", "removed"), pre_tokenizers.ByteLevel(add_prefix_space=True)]),
+    pre_tokenizers.Sequence(
+        [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.ByteLevel(add_prefix_space=True)]
+    ),
+    pre_tokenizers.Sequence(
+        [pre_tokenizers.Split("b", "removed"), pre_tokenizers.ByteLevel(add_prefix_space=True)]
+    ),
 ]
 PARTS = st.sampled_from(
     [
-        *["a", "b", "ab", "A", "e", "é", "e\u0301", "É", "12", " ", "  ", "\n", "\t", "\u3000", "\u00a0", "\u2581"],
-        *["ﬁ", "\ufb1d", "\u0344", "\u0301", "\u0323", "q\u0307\u0323", "\u1e0d\u0307", "\u1d15e", "\u0f73", "\u2adc"],
+        *[
+            "a",
+            "b",
+            "ab",
+            "A",
+            "e",
+            "é",
+            "e\u0301",
+            "É",
+            "12",
+            " ",
+            "  ",
+            "\n",
+            "\t",
+            "\u3000",
+            "\u00a0",
+            "\u2581",
+        ],
+        *[
+            "ﬁ",
+            "\ufb1d",
+            "\u0344",
+            "\u0301",
+            "\u0323",
+            "q\u0307\u0323",
+            "\u1e0d\u0307",
+            "\u1d15e",
+            "\u0f73",
+            "\u2adc",
+        ],
         *[
             "가",
             "\u1100\u1161\u11a8",
@@ -84,8 +120,11 @@ TEXTS = st.lists(PARTS | st.characters(exclude_categories=["Cs"]), max_size=14).
 
 
 def tokenizer(steps: list[Any], pre_tokenizer: Any, *, trims: bool) -> Tokenizer:
-    """A byte-level tokenizer with a few merges behind the steps."""
-    vocab = {token: number for number, token in enumerate([*ALPHABET, "ab", "abc", "Ã©", "Ġa", "âĸ", "âĸģ"])}
+    """A byte-level tokenizer with a few merges after the steps."""
+    vocab = {
+        token: number
+        for number, token in enumerate([*ALPHABET, "ab", "abc", "Ã©", "Ġa", "âĸ", "âĸģ"])
+    }
     merges = [("a", "b"), ("ab", "c"), ("Ã", "©"), ("Ġ", "a"), ("â", "ĸ"), ("âĸ", "ģ")]
     made = Tokenizer(models.BPE(vocab, merges))
     made.normalizer = normalizers.Sequence(steps)
@@ -106,7 +145,11 @@ def tokenizer(steps: list[Any], pre_tokenizer: Any, *, trims: bool) -> Tokenizer
     texts=st.lists(TEXTS, min_size=8, max_size=8),
 )
 def test_any_steps_in_a_row(
-    steps: list[Any], pre_tokenizer: Any, texts: list[str], trims: bool, tmp_path_factory: pytest.TempPathFactory
+    steps: list[Any],
+    pre_tokenizer: Any,
+    texts: list[str],
+    trims: bool,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     library = tokenizer(steps, pre_tokenizer, trims=trims)
     path = tmp_path_factory.mktemp("steps") / "tokenizer.json"
@@ -124,7 +167,9 @@ def test_any_steps_in_a_row(
                 raise
             continue
         found = subject.encode_with_offsets(text, allowed_special="all")
-        assert found == Encoding(wanted.ids, wanted.offsets, wanted.type_ids, wanted.special_tokens_mask), (steps, text)
+        assert found == Encoding(
+            wanted.ids, wanted.offsets, wanted.type_ids, wanted.special_tokens_mask
+        ), (steps, text)
 
 
 @pytest.mark.parametrize("unit", ["char", "byte"])

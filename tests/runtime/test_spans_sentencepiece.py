@@ -1,4 +1,6 @@
-"""Offsets of SentencePiece models are those of the library: through its normalizer, spaces, bytes, and unknown words that are one id."""
+"""Offsets of SentencePiece models are those of the library: through its normalizer, spaces, bytes,
+and unknown words that are one id.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,13 @@ from tokexport.file.write import write
 from tokexport.model import Provenance
 from tokexport.runtime.tokenizer import load
 from tokexport.sources.files import SourceFiles
-from tokexport.sources.sentencepiece.proto import Algorithm, NormalizerSpec, Piece, PieceType, SentencePieceModel
+from tokexport.sources.sentencepiece.proto import (
+    Algorithm,
+    NormalizerSpec,
+    Piece,
+    PieceType,
+    SentencePieceModel,
+)
 from tokexport.sources.sentencepiece.read import build
 from tokexport.sources.sentencepiece.serialize import serialize
 
@@ -106,7 +114,9 @@ def patched_tag(content: bytes, at: int) -> bytes:
 def rechecked(content: bytes) -> bytes:
     """A file with the right checksum in its header."""
     end = 64 + 32 * struct.unpack_from("<I", content, 12)[0]
-    return content[:60] + struct.pack("<I", zlib.crc32(content[:60] + content[64:end])) + content[64:]
+    return (
+        content[:60] + struct.pack("<I", zlib.crc32(content[:60] + content[64:end])) + content[64:]
+    )
 
 
 @pytest.mark.parametrize(
@@ -119,7 +129,9 @@ def rechecked(content: bytes) -> bytes:
         (12, 1, "ab"),
     ],
 )
-def test_a_file_whose_section_does_not_fit_its_normalizer_is_corrupt(offset: int, number: int, text: str) -> None:
+def test_a_file_whose_section_does_not_fit_its_normalizer_is_corrupt(
+    offset: int, number: int, text: str
+) -> None:
     content = patched("pieces", (b"ALGN", offset, "I", number))
     subject, file = load(content, check=False), spec_reader.open_file(content)
     assert subject.encode(text)  # ids do not need it

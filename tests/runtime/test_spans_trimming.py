@@ -1,4 +1,6 @@
-"""The white space that a post-processor takes off offsets: as often, and for the same tokens, as the reference library does."""
+"""The white space that a post-processor takes off offsets: as often, and for the same tokens, as
+the reference library does.
+"""
 
 from __future__ import annotations
 
@@ -35,11 +37,17 @@ TEXTS = [
 KEEPS = processors.ByteLevel(trim_offsets=True, add_prefix_space=True)
 TAKES = processors.ByteLevel(trim_offsets=True, add_prefix_space=False)
 NOTHING = processors.ByteLevel(trim_offsets=False)
-ROBERTA = processors.RobertaProcessing(("a", 0), ("b", 1), trim_offsets=True, add_prefix_space=False)
+ROBERTA = processors.RobertaProcessing(
+    ("a", 0), ("b", 1), trim_offsets=True, add_prefix_space=False
+)
 
 
-def made(processor: Any, *, unknown: str = "<unk>", missing: str = "?", takes: bool = True) -> Tokenizer:
-    """A byte-level tokenizer that lacks a byte, with added tokens that take white space and one that is white space."""
+def made(
+    processor: Any, *, unknown: str = "<unk>", missing: str = "?", takes: bool = True
+) -> Tokenizer:
+    """A byte-level tokenizer that lacks a byte, with added tokens that take white space and one
+    that is white space.
+    """
     tokens = [token for token in ALPHABET if token not in missing]
     vocab = {token: number for number, token in enumerate([*tokens, "ĠĠ", "Ġa", unknown])}
     tokenizer = Tokenizer(models.BPE(vocab, [("Ġ", "Ġ"), ("Ġ", "a")], unk_token=unknown))
@@ -47,7 +55,9 @@ def made(processor: Any, *, unknown: str = "<unk>", missing: str = "?", takes: b
     tokenizer.decoder = tokenizers.decoders.ByteLevel()
     tokenizer.post_processor = processor
     tokenizer.add_special_tokens([AddedToken("<s>", lstrip=True, rstrip=True, normalized=False)])
-    tokenizer.add_tokens([AddedToken("[M]", rstrip=takes), AddedToken("\n\n"), AddedToken("\u0120[M]\u0120")])
+    tokenizer.add_tokens(
+        [AddedToken("[M]", rstrip=takes), AddedToken("\n\n"), AddedToken("\u0120[M]\u0120")]
+    )
     return tokenizer
 
 
@@ -60,15 +70,20 @@ def file_of(tokenizer: Tokenizer, folder: Path) -> File:
 
 @pytest.mark.parametrize("unknown", ["<unk>", "Ġ<unk>", "\u2003<unk> \u00a0", " "])
 @pytest.mark.parametrize(
-    "passes", [[NOTHING], [KEEPS], [TAKES], [KEEPS, TAKES], [TAKES, NOTHING, KEEPS, KEEPS], [TAKES, ROBERTA]]
+    "passes",
+    [[NOTHING], [KEEPS], [TAKES], [KEEPS, TAKES], [TAKES, NOTHING, KEEPS, KEEPS], [TAKES, ROBERTA]],
 )
-def test_offsets_are_trimmed_as_the_library_trims_them(passes: list[Any], unknown: str, tmp_path: Path) -> None:
+def test_offsets_are_trimmed_as_the_library_trims_them(
+    passes: list[Any], unknown: str, tmp_path: Path
+) -> None:
     library = made(processors.Sequence(passes), unknown=unknown)
     subject = file_of(library, tmp_path)
     for text in TEXTS:
         for template in (False, True):
             wanted = library.encode(text, add_special_tokens=template)
-            found = subject.encode_with_offsets(text, allowed_special="all", add_special_tokens=template)
+            found = subject.encode_with_offsets(
+                text, allowed_special="all", add_special_tokens=template
+            )
             assert (found.ids, found.offsets) == (wanted.ids, wanted.offsets), text
 
 
@@ -80,7 +95,10 @@ def test_trimming_changes_something() -> None:
 @pytest.mark.parametrize(
     "passes",
     [
-        [processors.BertProcessing(("a", 0), ("b", 1)), KEEPS],  # whether a token is the first depends on the call
+        [
+            processors.BertProcessing(("a", 0), ("b", 1)),
+            KEEPS,
+        ],  # whether a token is the first depends on the call
         [ROBERTA, TAKES],
         [TAKES] * 16,  # more than a file holds
     ],
@@ -95,7 +113,9 @@ def test_a_file_says_that_it_cannot_tell_offsets(passes: list[Any], tmp_path: Pa
 
 
 @pytest.mark.parametrize(("passes", "told"), [([TAKES], True), ([ROBERTA, TAKES], False)])
-def test_a_note_says_that_offsets_are_refused(passes: list[Any], told: bool, tmp_path: Path) -> None:
+def test_a_note_says_that_offsets_are_refused(
+    passes: list[Any], told: bool, tmp_path: Path
+) -> None:
     path = tmp_path / "tokenizer.json"
     path.write_text(made(processors.Sequence(passes)).to_str(), "utf-8")
     assert any("offsets are refused" in note for note in read(path).notes) != told

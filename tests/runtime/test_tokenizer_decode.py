@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 from runtime_samples import NAMES, byte_ids, cases, encoding, tokenizer
 
 IDS = st.lists(
-    st.sampled_from(sorted([*encoding()._mergeable_ranks.values(), *encoding()._special_tokens.values()])), max_size=40
+    st.sampled_from(
+        sorted([*encoding()._mergeable_ranks.values(), *encoding()._special_tokens.values()])
+    ),
+    max_size=40,
 )
 
 

@@ -1,4 +1,6 @@
-"""``Tokenizer`` encodes as the source's own library, whatever way the text comes in and the ids go out."""
+"""``Tokenizer`` encodes as the source's own library, whatever way the text comes in and the ids go
+out.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,8 @@ PARTS = st.sampled_from(
     ]
 )
 TEXTS = st.one_of(
-    st.text(), st.lists(st.one_of(PARTS, st.characters(exclude_categories=["Cs"])), max_size=40).map("".join)
+    st.text(),
+    st.lists(st.one_of(PARTS, st.characters(exclude_categories=["Cs"])), max_size=40).map("".join),
 )
 
 
@@ -47,7 +50,9 @@ def test_the_ids_are_those_of_the_reference(name):
     checked = 0
     for case in cases(name):
         allowed = "all" if case["special"] else ()
-        ids = tokenizer(name).encode(case["text"], allowed_special=allowed, add_special_tokens=case["add_special"])
+        ids = tokenizer(name).encode(
+            case["text"], allowed_special=allowed, add_special_tokens=case["add_special"]
+        )
         assert ids == case["ids"], case
         checked += 1
     assert checked >= 20
@@ -57,7 +62,10 @@ def test_the_ids_are_those_of_the_reference(name):
 def test_every_way_in_and_out_gives_the_same_ids(name):
     subject = tokenizer(name)
     for case in cases(name):
-        options = {"allowed_special": "all" if case["special"] else (), "add_special_tokens": case["add_special"]}
+        options = {
+            "allowed_special": "all" if case["special"] else (),
+            "add_special_tokens": case["add_special"],
+        }
         assert subject.encode_bytes(case["text"].encode(), **options) == case["ids"]
         array = subject.encode_to_numpy(case["text"], **options)
         assert array.dtype == np.uint32
@@ -69,7 +77,9 @@ def test_every_way_in_and_out_gives_the_same_ids(name):
 def test_the_ids_are_those_of_tiktoken(text):
     assert tokenizer("ranks").encode_ordinary(text) == encoding().encode_ordinary(text)
     assert tokenizer("ranks").encode(text) == encoding().encode_ordinary(text)
-    assert tokenizer("ranks").encode(text, allowed_special="all") == encoding().encode(text, allowed_special="all")
+    assert tokenizer("ranks").encode(text, allowed_special="all") == encoding().encode(
+        text, allowed_special="all"
+    )
 
 
 @given(TEXTS, st.sets(st.sampled_from(["<|bos|>", "<|end|>"])))
@@ -137,12 +147,16 @@ def test_a_long_text_needs_no_more_than_patience(unit):
 
 
 def test_a_long_text_takes_the_memory_that_it_needs_and_not_what_another_one_could_need(tmp_path):
-    theirs = tokenizers.Tokenizer(tokenizers.models.BPE({"a": 0, "b": 1, "c": 2}, [], unk_token="a"))
+    theirs = tokenizers.Tokenizer(
+        tokenizers.models.BPE({"a": 0, "b": 1, "c": 2}, [], unk_token="a")
+    )
     growing = [
         tokenizers.normalizers.Replace(pair, "b" * 1000) for pair in ("xx", "yy", "zz")
     ]  # by 1000 * 1000 * 1000, as far as the file tells
     # What may be prepended to a part of a text as well as to the text leaves no place to cut it.
-    theirs.normalizer = tokenizers.normalizers.Sequence([tokenizers.normalizers.Prepend("c"), *growing])
+    theirs.normalizer = tokenizers.normalizers.Sequence(
+        [tokenizers.normalizers.Prepend("c"), *growing]
+    )
     ours = load(convert(theirs, tmp_path / "growing.bin").target)
     text = "abc" * 300_000 + "xxyyzz"
     encoding = theirs.encode(text)
@@ -163,9 +177,13 @@ def test_a_pair_is_put_together_by_the_template():
     pair = tokenizer("roberta").encode_pair("the light", "a house")
     a, b = tokenizer("roberta").encode("the light"), tokenizer("roberta").encode("a house")
     assert pair == [0, *a, 2, 2, *b, 2]
-    assert tokenizer("roberta").encode_pair("the light", "a house", add_special_tokens=False) == a + b
+    assert (
+        tokenizer("roberta").encode_pair("the light", "a house", add_special_tokens=False) == a + b
+    )
     gpt2 = tokenizer("gpt2")
-    assert gpt2.encode_pair("the light", "a house") == gpt2.encode("the light") + gpt2.encode("a house")
+    assert gpt2.encode_pair("the light", "a house") == gpt2.encode("the light") + gpt2.encode(
+        "a house"
+    )
 
 
 def test_every_token_of_the_model_is_found_by_its_bytes():

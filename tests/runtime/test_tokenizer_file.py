@@ -1,4 +1,6 @@
-"""A tokenizer is a view of its file: it opens or says why not, cannot be changed, and shows what the file holds."""
+"""A tokenizer is a view of its file: it opens or says why not, cannot be changed, and shows what
+the file holds.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ FILE = content("ranks")
 
 
 def refusal(data: bytes, path: Path, **options: bool) -> FormatError:
-    """The error that opening a file with these bytes raises, which must be the same by path and as bytes."""
+    """The error that opening a file with these bytes raises, which must be the same by path and as
+    bytes.
+    """
     path.write_bytes(data)
     with pytest.raises(FormatError) as by_path:
         load(path, **options)
@@ -44,7 +48,9 @@ def changed(data: bytes, offset: int, *, fix_header: bool = False) -> bytes:
     result[offset] ^= 1
     if fix_header:
         table_end = 64 + 32 * int.from_bytes(result[12:16], "little")
-        result[60:64] = zlib.crc32(result[64:table_end], zlib.crc32(result[:60])).to_bytes(4, "little")
+        result[60:64] = zlib.crc32(result[64:table_end], zlib.crc32(result[:60])).to_bytes(
+            4, "little"
+        )
     return bytes(result)
 
 
@@ -88,7 +94,10 @@ def test_damage_in_a_section_is_found_when_it_is_looked_for():
 
 def test_every_error_code_of_the_header_has_a_sentence_of_its_own():
     header = (Path(tokexport.get_include()) / "tokexport.h").read_text(encoding="utf-8")
-    codes = {name: int(code) for name, code in re.findall(r"^    (TKX_E_\w+) = (-\d+)", header, re.MULTILINE)}
+    codes = {
+        name: int(code)
+        for name, code in re.findall(r"^    (TKX_E_\w+) = (-\d+)", header, re.MULTILINE)
+    }
     assert len(codes) > 25
     of_the_file = {name: code for name, code in codes.items() if code <= -20}
     for code in of_the_file.values():
@@ -167,7 +176,9 @@ def test_records_say_where_each_token_lies(name):
             continue
         tokens += 1
         start = offset + int(record["offset"])
-        assert content(name)[start : start + int(record["length"])] == subject.decode_single_token_bytes(id)
+        assert content(name)[
+            start : start + int(record["length"])
+        ] == subject.decode_single_token_bytes(id)
         assert subject.is_special_token(id) == bool(record["flags"] & layout.RecordFlag.SPECIAL)
     assert tokens == subject.token_count
 
@@ -233,7 +244,9 @@ def test_the_self_test_counts_its_cases_and_finds_a_wrong_id(tmp_path):
     data = bytearray((tmp_path / "tokenizer.bin").read_bytes())
     start, _ = subject._core.section(b"TEST")
     header = layout.SelfTestHeader.parse(bytes(data[start : start + 16]))
-    first_id = start + layout.SelfTestHeader.sizeof() + layout.SELF_TEST_CASE.itemsize * header.case_count
+    first_id = (
+        start + layout.SelfTestHeader.sizeof() + layout.SELF_TEST_CASE.itemsize * header.case_count
+    )
     data[first_id] ^= 1
     with pytest.raises(FormatError, match="self test") as raised:
         load(bytes(data), check=False).self_test()
@@ -252,10 +265,14 @@ def test_the_surrogate_flag_is_that_of_the_layout():
 
 
 def test_opening_does_not_read_the_vocabulary(tmp_path):
-    """What lies behind the pre-tokenizer's tables may be anything: opening does not look."""
+    """What lies after the pre-tokenizer's tables may be anything: opening does not look."""
     subject = tokenizer("ranks")
     for tag, _ in subject.sections():
         if tag in ("RECS", "BYTS", "TEST", "CUTS"):
             start, size = subject._core.section(tag.encode())
-            noise = FILE[:start] + bytes(255 - byte for byte in FILE[start : start + size]) + FILE[start + size :]
+            noise = (
+                FILE[:start]
+                + bytes(255 - byte for byte in FILE[start : start + size])
+                + FILE[start + size :]
+            )
             assert load(noise, check=False).n_vocab == subject.n_vocab

@@ -70,7 +70,8 @@ def test_many_threads_at_once_give_the_ids_of_one():
 
 
 @pytest.mark.parametrize(
-    "method", [method for method in ("fork", "spawn") if method in multiprocessing.get_all_start_methods()]
+    "method",
+    [method for method in ("fork", "spawn") if method in multiprocessing.get_all_start_methods()],
 )
 def test_another_process_gives_the_same_ids(method):
     subject = tokenizer("ranks")

@@ -1,4 +1,6 @@
-"""Every decoder of tokenizer.json, and every chain of them that is not refused, gives the text that the reference gives."""
+"""Every decoder of tokenizer.json, and every chain of them that is not refused, gives the text that
+the reference gives.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,12 @@ from tokexport.file.write import write
 from tokexport.runtime.decode_stream import DecodeStream
 from tokexport.runtime.tokenizer import Tokenizer, load
 
-BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
+BYTE_LEVEL = {
+    "type": "ByteLevel",
+    "add_prefix_space": True,
+    "trim_offsets": True,
+    "use_regex": True,
+}
 FUSE, FALLBACK = {"type": "Fuse"}, {"type": "ByteFallback"}
 
 
@@ -78,31 +85,55 @@ DECODERS: dict[str, dict[str, Any] | None] = {
     "each token stripped": sequence(strip("▁", 1, 0), replace("a", "bb")),
     "bytes stripped": sequence(BYTE_LEVEL, strip("é", 1, 2)),
     "a regular expression": replace("[▁ab]+", " ", "Regex"),
-    "whole text replaced": sequence(FUSE, replace("▁", " "), {"type": "WordPiece", "prefix": "", "cleanup": False}),
+    "whole text replaced": sequence(
+        FUSE, replace("▁", " "), {"type": "WordPiece", "prefix": "", "cleanup": False}
+    ),
     "ends of words and spaces": sequence(end_of_word("</w>"), metaspace("always")),
     "LTG's": sequence(BYTE_LEVEL, strip(" ", 1, 0), replace("\n ", "\n")),
     "replaced from token to token": sequence(FUSE, replace("ab", "x"), replace("xa", "")),
-    "replaced among bytes": sequence(FALLBACK, FUSE, replace("é", "e▁"), replace("\ufffd", "?"), strip("e", 2, 2)),
-    "replaced behind bytes": sequence(BYTE_LEVEL, replace("\ufffd", "a"), replace("a", ""), strip("×", 1, 1)),
+    "replaced among bytes": sequence(
+        FALLBACK, FUSE, replace("é", "e▁"), replace("\ufffd", "?"), strip("e", 2, 2)
+    ),
+    "replaced after bytes": sequence(
+        BYTE_LEVEL, replace("\ufffd", "a"), replace("a", ""), strip("×", 1, 1)
+    ),
     "stripped of one and another": sequence(
         FUSE, strip("a", 2, 1), strip("▁", 3, 3), replace("b", "a"), strip("a", 1, 2)
     ),
     "overlapping": sequence(FUSE, replace("aa", "a"), replace("aab", "b"), replace("▁▁▁", "▁▁")),
     "chatglm": sequence(FALLBACK, metaspace("always")),
-    "metaspace never, then the space": sequence(FALLBACK, metaspace("never"), FUSE, strip(" ", 1, 0)),
-    "runs and tokens replaced": sequence(FALLBACK, replace("é", "e▁"), replace("▁", " "), FUSE, replace("  ", "_")),
-    "runs stripped": sequence(FALLBACK, strip("A", 1, 0), replace("\ufffd", "?"), FUSE, strip("▁", 0, 2)),
-    "runs as pieces of words": sequence(FALLBACK, {"type": "WordPiece", "prefix": "▁", "cleanup": False}),
+    "metaspace never, then the space": sequence(
+        FALLBACK, metaspace("never"), FUSE, strip(" ", 1, 0)
+    ),
+    "runs and tokens replaced": sequence(
+        FALLBACK, replace("é", "e▁"), replace("▁", " "), FUSE, replace("  ", "_")
+    ),
+    "runs stripped": sequence(
+        FALLBACK, strip("A", 1, 0), replace("\ufffd", "?"), FUSE, strip("▁", 0, 2)
+    ),
+    "runs as pieces of words": sequence(
+        FALLBACK, {"type": "WordPiece", "prefix": "▁", "cleanup": False}
+    ),
     "BabyLM's": sequence(
-        BYTE_LEVEL, metaspace("always"), strip(" ", 1, 0), replace("× ", "\n", "Regex"), replace("×", "\n", "Regex")
+        BYTE_LEVEL,
+        metaspace("always"),
+        strip(" ", 1, 0),
+        replace("× ", "\n", "Regex"),
+        replace("×", "\n", "Regex"),
     ),
     "converted from Llama": sequence(
-        FALLBACK, replace("▁", " ", "Regex"), FUSE, replace(r"(?<!\n)^ ", "", "Regex"), replace("é+", "e", "Regex")
+        FALLBACK,
+        replace("▁", " ", "Regex"),
+        FUSE,
+        replace(r"(?<!\n)^ ", "", "Regex"),
+        replace("é+", "e", "Regex"),
     ),
     "a space at the start of lines": sequence(
         replace("▁", " ", "Regex"), FUSE, replace(r"\n", "\n ", "Regex"), replace("^ ", "", "Regex")
     ),
-    "white space of the whole text": sequence(FALLBACK, FUSE, replace(r"\s+", " ", "Regex"), strip(" ", 1, 1)),
+    "white space of the whole text": sequence(
+        FALLBACK, FUSE, replace(r"\s+", " ", "Regex"), strip(" ", 1, 1)
+    ),
     "cleaned up": sequence(
         *(replace("▁", " "), FALLBACK, FUSE),
         *(replace(" " + mark, mark) for mark in (".", "?", "!", ",")),
@@ -115,22 +146,77 @@ DECODERS: dict[str, dict[str, Any] | None] = {
     "cleaned up as a whole": sequence(FUSE, {"type": "WordPiece", "prefix": "##", "cleanup": True}),
     "cleaned up by CTC as a whole": sequence(BYTE_LEVEL, ctc(True), strip(" ", 1, 1)),
     "runs cleaned up": sequence(FALLBACK, {"type": "WordPiece", "prefix": "▁", "cleanup": True}),
-    "the name of a byte": sequence(replace("<0x41", "<0x", "String"), FUSE, FALLBACK, replace("\ufffd", "_")),
+    "the name of a byte": sequence(
+        replace("<0x41", "<0x", "String"), FUSE, FALLBACK, replace("\ufffd", "_")
+    ),
     "any character": sequence(FUSE, replace(".", "é", "Regex"), replace("é{2}", "<0x", "Regex")),
     "anything but": sequence(FALLBACK, FUSE, replace("[^aé]+", "-", "Regex"), strip("-", 1, 0)),
-    "where words begin and end": sequence(BYTE_LEVEL, replace(r"(?<!\d)(?=\d)|(?<=\d)(?!\d)", "|", "Regex")),
+    "where words begin and end": sequence(
+        BYTE_LEVEL, replace(r"(?<!\d)(?=\d)|(?<=\d)(?!\d)", "|", "Regex")
+    ),
     "matches of nothing": sequence(FUSE, replace("▁*", "-", "Regex"), replace("", "x")),
-    "matches of nothing in runs": sequence(FALLBACK, replace("A*|(?=é)", "-", "Regex"), replace("", "▁"), FUSE),
+    "matches of nothing in runs": sequence(
+        FALLBACK, replace("A*|(?=é)", "-", "Regex"), replace("", "▁"), FUSE
+    ),
     "characters held back": sequence(FUSE, replace(r"\w(?!\S)", "x", "Regex"), replace("xb", "")),
-    "spaces at the end": sequence(replace("▁", " "), FUSE, strip(" ", 1, 0), replace(r" +\z", "", "Regex")),
+    "spaces at the end": sequence(
+        replace("▁", " "), FUSE, strip(" ", 1, 0), replace(r" +\z", "", "Regex")
+    ),
     "nothing": sequence(),
 }
 ATOMS = (
-    *("a", "b", "▁", "##", "</w>", " ", "  ", ".", " ?", "!", "'", "n't", " do not", "'ve", "é", "Ġ", "Ċ", "中"),
-    *("🙂", "\ufffd", "<pad>", "|", "_", "<0x41>", "<0x20>", "<0xE2>", "<0x96>", "<0x81>", "<0xF0>", "<0x9f>"),
+    *(
+        "a",
+        "b",
+        "▁",
+        "##",
+        "</w>",
+        " ",
+        "  ",
+        ".",
+        " ?",
+        "!",
+        "'",
+        "n't",
+        " do not",
+        "'ve",
+        "é",
+        "Ġ",
+        "Ċ",
+        "中",
+    ),
+    *(
+        "🙂",
+        "\ufffd",
+        "<pad>",
+        "|",
+        "_",
+        "<0x41>",
+        "<0x20>",
+        "<0xE2>",
+        "<0x96>",
+        "<0x81>",
+        "<0xF0>",
+        "<0x9f>",
+    ),
     *("<0xFF>", "<0x+1>", "<0xC3>", "<0xA9>", "\n", "<", "0x", "4F", "x", ">", "c"),
 )
-VOCABULARY = (*ATOMS, "▁a", "▁▁", "##b", "b</w>", "a.", "▁'", "", "</w></w>", "<0xZZ>", "ÃĹ", "Ã", "ł", "aĠb")
+VOCABULARY = (
+    *ATOMS,
+    "▁a",
+    "▁▁",
+    "##b",
+    "b</w>",
+    "a.",
+    "▁'",
+    "",
+    "</w></w>",
+    "<0xZZ>",
+    "ÃĹ",
+    "Ã",
+    "ł",
+    "aĠb",
+)
 
 
 def stream(tokenizer: Tokenizer, ids: Sequence[int], skip: bool = False) -> list[str]:
@@ -140,8 +226,12 @@ def stream(tokenizer: Tokenizer, ids: Sequence[int], skip: bool = False) -> list
     return [part for part in parts if part is not None]
 
 
-def check(decoder: dict[str, Any] | None, vocab: Sequence[str], sequences: Sequence[Sequence[int]]) -> int:
-    """Compare what one decoder makes of ids; the number of sequences at which the reference does not fail itself."""
+def check(
+    decoder: dict[str, Any] | None, vocab: Sequence[str], sequences: Sequence[Sequence[int]]
+) -> int:
+    """Compare what one decoder makes of ids; the number of sequences at which the reference does
+    not fail itself.
+    """
     reference, tokenizer = theirs(decoder, vocab), ours(decoder, dict(enumerate(vocab)))
     compared = 0
     for ids in sequences:
@@ -167,7 +257,11 @@ def test_a_decoder_of_real_tokenizers_gives_the_text_of_the_reference(name: str)
     dice = random.Random(name)
     # A decoder that takes tokens of one string for one is refused where they have two ids.
     ids = range(len(VOCABULARY))
-    sequences = [[], *([id] for id in ids), *([first, second] for first in ids for second in dice.choices(ids, k=8))]
+    sequences = [
+        [],
+        *([id] for id in ids),
+        *([first, second] for first in ids for second in dice.choices(ids, k=8)),
+    ]
     sequences += [dice.choices(ids, k=dice.randrange(3, 24)) for _ in range(1500)]
     assert check(DECODERS[name], VOCABULARY, sequences) > 1500
 
@@ -176,7 +270,24 @@ parts = st.one_of(
     st.sampled_from([BYTE_LEVEL, FUSE, FALLBACK]),
     st.builds(
         replace,
-        st.sampled_from(["▁", "a", "##", " ", "é", "", "</w>", "<0x41>", "ab", "a▁", "aa", "▁▁a", "\ufffd", "ba"]),
+        st.sampled_from(
+            [
+                "▁",
+                "a",
+                "##",
+                " ",
+                "é",
+                "",
+                "</w>",
+                "<0x41>",
+                "ab",
+                "a▁",
+                "aa",
+                "▁▁a",
+                "\ufffd",
+                "ba",
+            ]
+        ),
         st.sampled_from([" ", "", "x▁", "a", "ab", "\ufffd"]),
     ),
     st.builds(
@@ -240,7 +351,10 @@ def test_any_chain_gives_the_text_of_the_reference_or_is_refused(
     ("chain", "vocab"),
     [
         ((FUSE, replace("a+b", "x", "Regex")), ["a"]),
-        ((FALLBACK, FUSE, replace(r"\w-", "x", "Regex")), [f"<0x{byte:02X}>" for byte in range(256)]),
+        (
+            (FALLBACK, FUSE, replace(r"\w-", "x", "Regex")),
+            [f"<0x{byte:02X}>" for byte in range(256)],
+        ),
         ((FUSE, replace(r"\w*-", "x", "Regex")), ["ab"]),
         ((FUSE, replace(".-", "x", "Regex")), [chr(0x4E00 + number) for number in range(4097)]),
         ((FUSE, replace(r" +\z", "x", "Regex")), [" "]),
@@ -286,7 +400,9 @@ def test_special_tokens_that_are_left_out_end_no_run(skip: bool, tmp_path: Path)
     vocab = {token: id for id, token in enumerate(("a", "▁", "<0xE2>", "<0x96>", "<0x81>"))}
     model = bpe() | {"vocab": vocab, "merges": [], "unk_token": None, "byte_fallback": True}
     fields = document(
-        model, decoder=sequence(FALLBACK, metaspace("always")), added_tokens=[added("▁<s>", 5, special=True)]
+        model,
+        decoder=sequence(FALLBACK, metaspace("always")),
+        added_tokens=[added("▁<s>", 5, special=True)],
     )
     reference, tokenizer = (
         tokenizers.Tokenizer.from_str(json.dumps(fields)),
@@ -312,7 +428,19 @@ def test_a_run_of_bytes_that_is_the_name_of_a_byte_is_that_byte(spelled: str) ->
 def test_a_joined_text_that_is_the_name_of_a_byte_is_that_byte(joins: dict[str, Any]) -> None:
     characters = "<0x+->123456789abcdefABCDEFgX"
     names = [f"<0x{first}{second}>" for first in characters for second in characters]
-    others = ["<0x4", "<0x41", "<0x41>a", "a<0x41>", "<0x41><0x41>", "<<0x41>", "<0x041>", "<0x>", "<", "", "<0x+"]
+    others = [
+        "<0x4",
+        "<0x41",
+        "<0x41>a",
+        "a<0x41>",
+        "<0x41><0x41>",
+        "<<0x41>",
+        "<0x041>",
+        "<0x>",
+        "<",
+        "",
+        "<0x+",
+    ]
     sequences = [[characters.index(character) for character in text] for text in (*names, *others)]
     assert check(sequence(joins, FALLBACK), [*characters], sequences) == len(sequences)
 
@@ -327,7 +455,10 @@ def test_a_joined_text_that_is_the_name_of_a_byte_is_that_byte(joins: dict[str, 
         ((FALLBACK, FALLBACK), ["a", "<0xC3>", *(f"<0x{byte:02X}>" for byte in b"<0xA>")]),
         ((ctc(True), FALLBACK), ["<0xC3>", "<0xA9>", "<pad>", "a", ""]),
         ((FUSE, BYTE_LEVEL), ["a", "Ġb", "Ã", "©", ""]),
-        ((strip("▁", 1, 1), FUSE, replace("b", "é"), BYTE_LEVEL, strip(" ", 1, 1)), ["▁Ġ", "Ġb", "a▁"]),
+        (
+            (strip("▁", 1, 1), FUSE, replace("b", "é"), BYTE_LEVEL, strip(" ", 1, 1)),
+            ["▁Ġ", "Ġb", "a▁"],
+        ),
         ((FUSE, strip(" ", 1, 0), strip(" ", 1, 1)), [" ", "a", "  "]),
         ((FUSE, strip(" ", 1, 0), replace("a", "b")), [" ", "a"]),
         ((FUSE, BYTE_LEVEL), ["a", "a b", "ń"]),
@@ -339,18 +470,29 @@ def test_a_joined_text_that_is_the_name_of_a_byte_is_that_byte(joins: dict[str, 
         ((FALLBACK, BYTE_LEVEL), ["Ġa", "<0x41>", *bytes_of("▁")]),
         ((FALLBACK, replace("A", "Z"), BYTE_LEVEL), ["Ġa", "<0x41>"]),
         ((FUSE, replace(r"\w-", "x", "Regex")), ["a", "é-", "-中"]),
-        ((FUSE, replace("ab", "é-"), replace(r"\w-|\w\S(?!\w)", "x", "Regex")), ["a", "b", "-", " 中"]),
+        (
+            (FUSE, replace("ab", "é-"), replace(r"\w-|\w\S(?!\w)", "x", "Regex")),
+            ["a", "b", "-", " 中"],
+        ),
         ((FALLBACK, FUSE, replace(".b", "x", "Regex")), ["a", "b", "中", *bytes_of("🙂é")]),
         ((BYTE_LEVEL, replace(".b", "x", "Regex")), ["Ġ", "b", "Ã", "©"]),
         ((FUSE, replace(r"\s+$", "", "Regex")), ["a ", " ", "b"]),
-        ((FALLBACK, FUSE, replace(r" *\z", "", "Regex"), strip(" ", 1, 1)), ["a ", "<0x20>", "<0xC3>"]),
+        (
+            (FALLBACK, FUSE, replace(r" *\z", "", "Regex"), strip(" ", 1, 1)),
+            ["a ", "<0x20>", "<0xC3>"],
+        ),
         ((FUSE, strip("a", 0, 1), replace(r"a+?\z", "", "Regex")), ["a", "aa", "b"]),
         ((FALLBACK, end_of_word("</w>")), ["a</w>", *bytes_of("</w▁")]),
-        ((FALLBACK, replace("A", "w"), end_of_word("</w>"), metaspace("first")), ["</w>▁", *bytes_of("</A")]),
+        (
+            (FALLBACK, replace("A", "w"), end_of_word("</w>"), metaspace("first")),
+            ["</w>▁", *bytes_of("</A")],
+        ),
         ((FALLBACK, end_of_word("▁"), FUSE, strip(" ", 1, 0)), ["▁▁", "<0xE2>", "<0x96>"]),
     ],
 )
-def test_what_each_token_can_say_for_itself_is_not_refused(chain: tuple[dict[str, Any], ...], vocab: list[str]) -> None:
+def test_what_each_token_can_say_for_itself_is_not_refused(
+    chain: tuple[dict[str, Any], ...], vocab: list[str]
+) -> None:
     ids = range(len(vocab))
     sequences = [[*row] for length in range(4) for row in product(ids, repeat=length)]
     assert check(sequence(*chain), vocab, sequences)

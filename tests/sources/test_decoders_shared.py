@@ -20,10 +20,32 @@ from tokexport.sources.tokenizer_json.decoder_chain import decode_forms
 SHARED = os.environ.get("TOKEXPORT_SHARED", "")
 # Their decoder and their kinds of added tokens are those of others, which have fewer tokens.
 TWINS = {
-    *("bert-base-uncased", "deepseek-v3", "falcon", "gemma3", "gpt-oss", "gte-small", "llama3", "mistral-7b-v0.1"),
-    *("mistral-nemo", "modernbert", "mpt", "olmo-dolma2", "qwen2.5", "qwen3", "starcoder2", "xlm-roberta"),
+    *(
+        "bert-base-uncased",
+        "deepseek-v3",
+        "falcon",
+        "gemma3",
+        "gpt-oss",
+        "gte-small",
+        "llama3",
+        "mistral-7b-v0.1",
+    ),
+    *(
+        "mistral-nemo",
+        "modernbert",
+        "mpt",
+        "olmo-dolma2",
+        "qwen2.5",
+        "qwen3",
+        "starcoder2",
+        "xlm-roberta",
+    ),
 }
-ALL = sorted(path.parent.name for path in (Path(SHARED) / "tokenizers").glob("*/tokenizer.json")) if SHARED else []
+ALL = (
+    sorted(path.parent.name for path in (Path(SHARED) / "tokenizers").glob("*/tokenizer.json"))
+    if SHARED
+    else []
+)
 NAMES = [name for name in ALL if SLOW or name not in TWINS]
 SEQUENCES = 20_000 if SLOW else 500
 
@@ -35,7 +57,9 @@ def file_of(path: Path, reference: tokenizers.Tokenizer) -> Tokenizer:
     vocab = reference.get_vocab(with_added_tokens=False)
     added = reference.get_added_tokens_decoder()
     special = {token.content for token in added.values() if token.special}
-    spelling = {id: token for token, id in vocab.items()} | {id: token.content for id, token in added.items()}
+    spelling = {id: token for token, id in vocab.items()} | {
+        id: token.content for id, token in added.items()
+    }
     for id, token in added.items():
         if token.normalized and reference.normalizer is not None:
             spelling[id] = reference.normalizer.normalize_str(token.content)
@@ -63,12 +87,15 @@ def test_a_real_tokenizer_decodes_as_the_reference_does(name: str) -> None:
     alone = ids if SLOW else [*few, *dice.sample(ids, min(len(ids), 20_000))]
     sequences = [[id] for id in alone] + [[dice.choice(few), id, dice.choice(ids)] for id in inside]
     sequences += [
-        [dice.choice(dice.choice((few, ids))) for _ in range(dice.randrange(2, 30))] for _ in range(SEQUENCES)
+        [dice.choice(dice.choice((few, ids))) for _ in range(dice.randrange(2, 30))]
+        for _ in range(SEQUENCES)
     ]
     for skip in (False, True):
         expected = reference.decode_batch(sequences, skip_special_tokens=skip)
         found = tokenizer.decode_batch(sequences, skip_special_tokens=skip)
-        wrong = [case for case in zip(sequences, expected, found, strict=True) if case[1] != case[2]]
+        wrong = [
+            case for case in zip(sequences, expected, found, strict=True) if case[1] != case[2]
+        ]
         assert not wrong, wrong[:3]
         for ids_, text in zip(sequences[-SEQUENCES:], expected[-SEQUENCES:], strict=True):
             stream = DecodeStream(tokenizer, skip_special_tokens=skip)

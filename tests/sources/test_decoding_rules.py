@@ -1,4 +1,6 @@
-"""The rules of DECO: the runtime does with any tokens and any rules what the specification says, in one call and in a stream."""
+"""The rules of DECO: the runtime does with any tokens and any rules what the specification says, in
+one call and in a stream.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,9 @@ def test_ids_decode_as_the_specification_says(
 @settings(deadline=None)
 @given(tokens)
 def test_every_form_of_a_token_comes_back_from_the_file(tokens: list[Token]) -> None:
-    content = decode_only(tokens, Decoding(strip_left=("x", 1)))  # so that there is a DECO in any case
+    content = decode_only(
+        tokens, Decoding(strip_left=("x", 1))
+    )  # so that there is a DECO in any case
     file = spec_reader.open_file(content)
     for id, token in enumerate(tokens):
         forms = tuple(
@@ -94,13 +98,21 @@ def test_a_run_is_text_as_a_whole_or_not_at_all() -> None:
 def test_a_stream_holds_a_run_back_until_it_is_known_to_be_text() -> None:
     stream = DecodeStream(load(decode_only(BYTE_TOKENS, RUN)))
     assert [stream.step(id) for id in (*"é".encode(), 256)] == [None, None, "éx"]
-    assert [stream.step(id) for id in (0x41, 0xE2, 0xFF, 0x41, 256)] == [None, None, "\ufffd" * 3, "\ufffd", "x"]
+    assert [stream.step(id) for id in (0x41, 0xE2, 0xFF, 0x41, 256)] == [
+        None,
+        None,
+        "\ufffd" * 3,
+        "\ufffd",
+        "x",
+    ]
     assert stream.step(0x41) is None
     assert stream.flush() == "A"
 
 
 @pytest.mark.parametrize("length", [255, 256, 257, 1000])
-def test_a_run_of_any_length_is_exact_in_one_call_and_long_valid_ones_in_a_stream(length: int) -> None:
+def test_a_run_of_any_length_is_exact_in_one_call_and_long_valid_ones_in_a_stream(
+    length: int,
+) -> None:
     tokenizer = load(decode_only(BYTE_TOKENS, RUN))
     run = [*("▁" * length).encode()[:length]]
     expected = "▁" * (length // 3) if length % 3 == 0 else "\ufffd" * length
@@ -112,13 +124,20 @@ def test_a_run_of_any_length_is_exact_in_one_call_and_long_valid_ones_in_a_strea
 def test_a_stream_decodes_the_last_id_as_the_last() -> None:
     tokenizer = load(decode_only([Token(b"a ", last=b"a"), Token(b"b")], Decoding()))
     stream = DecodeStream(tokenizer)
-    assert [stream.step(0), stream.step(0), stream.step(1), stream.step(0)] == [None, "a ", "a b", None]
+    assert [stream.step(0), stream.step(0), stream.step(1), stream.step(0)] == [
+        None,
+        "a ",
+        "a b",
+        None,
+    ]
     assert stream.flush() == "a"
     assert stream.flush() is None
 
 
 def test_a_bad_id_changes_nothing_in_a_stream() -> None:
-    tokenizer = load(decode_only([Token(b"a ", last=b"a"), None, Token(b"\xe2", fallback=True)], RUN))
+    tokenizer = load(
+        decode_only([Token(b"a ", last=b"a"), None, Token(b"\xe2", fallback=True)], RUN)
+    )
     stream = DecodeStream(tokenizer)
     stream.step(0)
     for wrong in (1, 3, 2**32 - 1):
@@ -131,5 +150,7 @@ def test_a_bad_id_changes_nothing_in_a_stream() -> None:
 
 
 def test_offsets_count_the_characters_of_the_text() -> None:
-    tokenizer = load(decode_only([Token(b" a", first=b"a"), Token("é".encode())], Decoding(strip_left=(" ", 1))))
+    tokenizer = load(
+        decode_only([Token(b" a", first=b"a"), Token("é".encode())], Decoding(strip_left=(" ", 1)))
+    )
     assert tokenizer.decode_with_offsets([0, 1, 0]) == ("aé a", [0, 1, 2])

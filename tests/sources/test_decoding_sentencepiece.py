@@ -14,7 +14,14 @@ from tokexport.runtime.tokenizer import Tokenizer, load
 
 sentencepiece = pytest.importorskip("sentencepiece")
 
-SENTENCES = ["hello world", "the lighthouse", "a b c", "  two   spaces  ", "été 中文", "hello the world of words"] * 20
+SENTENCES = [
+    "hello world",
+    "the lighthouse",
+    "a b c",
+    "  two   spaces  ",
+    "été 中文",
+    "hello the world of words",
+] * 20
 
 
 def trained(
@@ -40,9 +47,14 @@ def trained(
 
 
 def ours(
-    reference: sentencepiece.SentencePieceProcessor, drops: bool, remove_extra: bool, unk_surface: str
+    reference: sentencepiece.SentencePieceProcessor,
+    drops: bool,
+    remove_extra: bool,
+    unk_surface: str,
 ) -> Tokenizer:
-    """A file with the pieces of a model: control pieces are empty, U+2581 is a space, which is dropped at the start."""
+    """A file with the pieces of a model: control pieces are empty, U+2581 is a space, which is
+    dropped at the start.
+    """
     tokens = []
     for id in range(reference.get_piece_size()):
         piece = reference.id_to_piece(id)
@@ -53,10 +65,16 @@ def ours(
         elif reference.is_byte(id):
             tokens.append(Token(bytes([int(piece[3:5], 16)]), fallback=True))
         else:
-            first = piece[1:].replace("▁", " ").encode() if drops and piece.startswith("▁") else None
+            first = (
+                piece[1:].replace("▁", " ").encode() if drops and piece.startswith("▁") else None
+            )
             tokens.append(Token(piece.replace("▁", " ").encode(), first=first))
     first_is = FirstIs.TEXT if remove_extra else FirstIs.CONTENT
-    return load(decode_only(tokens, Decoding(byte_fallback=True, fallback_by_character=True, first_is=first_is)))
+    return load(
+        decode_only(
+            tokens, Decoding(byte_fallback=True, fallback_by_character=True, first_is=first_is)
+        )
+    )
 
 
 @pytest.mark.parametrize("dummy_prefix", [True, False])
@@ -86,13 +104,22 @@ def test_ids_decode_as_the_library_decodes_them(
         "<unk>",
     ]
     often = [id for id in map(reference.piece_to_id, pieces) if id]
-    sequences = [[], *([id] for id in ids), *([first, second] for first in often for second in often)]
+    sequences = [
+        [],
+        *([id] for id in ids),
+        *([first, second] for first in often for second in often),
+    ]
     sequences += [
         [dice.choice(dice.choice((often, texts, texts, ids))) for _ in range(dice.randrange(1, 12))]
         for _ in range(3000)
     ]
     for sequence in sequences:
         expected = reference.decode(sequence)
-        assert tokenizer.decode(sequence) == expected, [reference.id_to_piece(id) for id in sequence]
+        assert tokenizer.decode(sequence) == expected, [
+            reference.id_to_piece(id) for id in sequence
+        ]
         stream = DecodeStream(tokenizer)
-        assert "".join(part or "" for part in (*map(stream.step, sequence), stream.flush())) == expected
+        assert (
+            "".join(part or "" for part in (*map(stream.step, sequence), stream.flush()))
+            == expected
+        )

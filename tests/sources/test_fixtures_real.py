@@ -7,7 +7,7 @@ from repository import SLOW
 
 import tokexport
 from tokexport.sources.references import reference_for
-from tokexport.verify import compare
+from tokexport.verification import compare
 
 # Package, place of the file in it, --pattern.
 VOCABULARIES = {
@@ -24,8 +24,8 @@ VOCABULARIES = {
 }
 
 
-# One of each kind: a tokenizer.json with NFKC, ranks with look-up first, ranks with the largest pattern. DeepSeek's tokenizer.json with
-# three stages is that of the README's first command.
+# One of each kind: a tokenizer.json with NFKC, ranks with look-up first, ranks with the largest
+# pattern. DeepSeek's tokenizer.json with three stages is that of the README's first command.
 QUICK = ("claude", "cl100k_base", "o200k_base")
 FIRST = 20_000  # ranks; the others are made of them in the same way
 
@@ -39,7 +39,10 @@ def test_a_real_tokenizer_gives_the_ids_of_its_own_library(name, fetched, tmp_pa
         source = tmp_path / source.name
         source.write_bytes(b"".join(ranks))
     tokexport.convert(source, tmp_path / "it.bin", pattern=pattern)
-    tokenizer, reference = tokexport.load(tmp_path / "it.bin"), reference_for(source, pattern=pattern)
+    tokenizer, reference = (
+        tokexport.load(tmp_path / "it.bin"),
+        reference_for(source, pattern=pattern),
+    )
     result = compare(
         tokenizer,
         reference,

@@ -1,4 +1,6 @@
-"""A repository of the Hugging Face hub is a source: the same file as from a folder, or a sentence that says what to do."""
+"""A repository of the Hugging Face hub is a source: the same file as from a folder, or a sentence
+that says what to do.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ def hub():
 
 @pytest.fixture
 def python(hub, tmp_path):
-    """Runs Python code with arguments in a process of its own: the library reads its environment once, where it is imported."""
+    """Runs Python code with arguments in a process of its own: the library reads its environment
+    once, where it is imported.
+    """
     work = tmp_path / "work"
     work.mkdir()
 
@@ -53,8 +57,21 @@ def python(hub, tmp_path):
 def forks(tmp_path_factory):
     """Processes that have imported all that does not look at the environment of a hub."""
     modules = [f"tokexport.cli.{name}" for name in ("convert", "diff", "inspect", "verify")]
-    modules += ["tokexport.sources.tokenizer_json.reference", "tokexport.file.write", "tokexport.verify.selftest"]
-    modules += ["anyio", "asyncio", "filelock", "h11", "httpcore2", "httpx2", "tqdm.auto", "yaml"]  # the library's own
+    modules += [
+        "tokexport.sources.tokenizer_json.reference",
+        "tokexport.file.write",
+        "tokexport.verification.selftest",
+    ]
+    modules += [
+        "anyio",
+        "asyncio",
+        "filelock",
+        "h11",
+        "httpcore2",
+        "httpx2",
+        "tqdm.auto",
+        "yaml",
+    ]  # the library's own
     forks = Forks(modules, tmp_path_factory.mktemp("forks"))
     yield forks
     forks.close()
@@ -66,7 +83,9 @@ def command(forks, python, hub, tmp_path):
 
     def run_command(*arguments, **environment):
         environment = {**hub.environment(tmp_path / "home"), **environment}
-        return forks.run(MAIN, [str(argument) for argument in arguments], python.folder, environment)
+        return forks.run(
+            MAIN, [str(argument) for argument in arguments], python.folder, environment
+        )
 
     return run_command
 
@@ -107,7 +126,9 @@ def assert_refused(done, *words):
         assert word in done.stderr
 
 
-def test_a_repository_becomes_the_same_file_as_a_folder_with_its_files(command, repository, files, python):
+def test_a_repository_becomes_the_same_file_as_a_folder_with_its_files(
+    command, repository, files, python
+):
     folder = python.folder / "folder"
     folder.mkdir()
     for name, content in files.items():
@@ -129,7 +150,12 @@ def test_a_repository_becomes_the_same_file_as_a_folder_with_its_files(command, 
 
 def test_only_the_files_of_a_tokenizer_are_downloaded_and_a_file_once(command, repository, hub):
     assert command("convert", NAME).returncode == 0
-    names = {"tokenizer.json", "tokenizer_config.json", "generation_config.json", "chat_template.jinja"}
+    names = {
+        "tokenizer.json",
+        "tokenizer_config.json",
+        "generation_config.json",
+        "chat_template.jinja",
+    }
     assert fetched(hub) == names
     hub.requests.clear()
     assert command("convert", NAME, "--force").returncode == 0
@@ -142,12 +168,16 @@ def test_a_person_reads_which_commit_it_was(command, repository):
 
 def test_verify_inspect_and_diff_take_a_repository_too(command, repository):
     assert command("convert", NAME, "-o", "it.bin").returncode == 0
-    verified = command("verify", "it.bin", "--against", NAME, "--strings", 50, "--only", "added-tokens:0")
+    verified = command(
+        "verify", "it.bin", "--against", NAME, "--strings", 50, "--only", "added-tokens:0"
+    )
     assert verified.returncode == 0, verified.stdout + verified.stderr
     assert "no differences" in verified.stdout
     same = command("diff", "it.bin", NAME)
     assert (same.returncode, same.stdout[:14]) == (0, "no difference:"), same.stdout + same.stderr
-    of_file, of_name = (json.loads(command("inspect", it, "--json").stdout) for it in ("it.bin", NAME))
+    of_file, of_name = (
+        json.loads(command("inspect", it, "--json").stdout) for it in ("it.bin", NAME)
+    )
     assert of_name["exact"]
     for fact in ("ids", "merges", "special_ids", "chat_template"):
         assert of_file[fact] == of_name["file"][fact]
@@ -160,7 +190,16 @@ def test_a_difference_to_a_repository_is_found(command, repository, files, small
     repository.commit({**files, "tokenizer.json": small_source("gpt2").read_bytes()}, "main")
     assert command("diff", "it.bin", NAME).returncode == 1
     verified = command(
-        "verify", "it.bin", "--against", NAME, "--revision", "main", "--strings", 50, "--only", "added-tokens:0"
+        "verify",
+        "it.bin",
+        "--against",
+        NAME,
+        "--revision",
+        "main",
+        "--strings",
+        50,
+        "--only",
+        "added-tokens:0",
     )
     assert verified.returncode == 1, verified.stdout + verified.stderr
     again = next(line for line in verified.stdout.splitlines() if "tokexport verify" in line)
@@ -186,7 +225,9 @@ def test_a_revision_is_a_branch_a_tag_or_a_commit(command, repository, files, sm
     main = json.loads(command("convert", NAME, "-o", "main.bin", "--json").stdout)
     assert main["commit"] == repository.revisions["main"] != sha
     for number, revision in enumerate(("refs/pr/1", "v1.0", sha)):
-        result = json.loads(command("convert", NAME, "--revision", revision, "-o", f"{number}.bin", "--json").stdout)
+        result = json.loads(
+            command("convert", NAME, "--revision", revision, "-o", f"{number}.bin", "--json").stdout
+        )
         assert result["commit"] == sha
         assert command("diff", f"{number}.bin", NAME, "--revision", revision).returncode == 0
     facts = json.loads(command("inspect", NAME, "--revision", "v1.0", "--json").stdout)
@@ -198,7 +239,9 @@ def test_a_repository_with_only_a_vocabulary_and_what_decides_how_it_is_read(com
     """Without its tokenizer_config.json a vocab.txt would lower letters: the ids would be others."""
     words = b"[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nWord\nword\n"
     hub.repositories[NAME] = Repository()
-    hub.repositories[NAME].commit({"vocab.txt": words, "tokenizer_config.json": b'{"do_lower_case": false}'}, "main")
+    hub.repositories[NAME].commit(
+        {"vocab.txt": words, "tokenizer_config.json": b'{"do_lower_case": false}'}, "main"
+    )
     done = command("convert", NAME, "-o", "it.bin", "--json")
     assert done.returncode == 0, done.stderr
     code = "import tokexport; print(tokexport.load('it.bin').encode('Word word'))"
@@ -208,7 +251,10 @@ def test_a_repository_with_only_a_vocabulary_and_what_decides_how_it_is_read(com
 def test_a_branch_that_has_moved_is_read_where_it_is_now(command, repository, files, small_source):
     assert command("convert", NAME, "-o", "it.bin").returncode == 0
     sha = repository.commit({**files, "tokenizer.json": small_source("gpt2").read_bytes()}, "main")
-    assert json.loads(command("convert", NAME, "-o", "it.bin", "--force", "--json").stdout)["commit"] == sha
+    assert (
+        json.loads(command("convert", NAME, "-o", "it.bin", "--force", "--json").stdout)["commit"]
+        == sha
+    )
 
 
 def test_a_path_that_exists_wins(command, repository, hub, python, small_source):
@@ -218,7 +264,9 @@ def test_a_path_that_exists_wins(command, repository, hub, python, small_source)
     done = command("convert", NAME, "--json")
     assert json.loads(done.stdout)["commit"] is None
     assert hub.requests == []
-    assert_refused(command("convert", NAME, "--revision", "main", "--force"), "a revision is for a repository")
+    assert_refused(
+        command("convert", NAME, "--revision", "main", "--force"), "a revision is for a repository"
+    )
 
 
 @pytest.mark.parametrize(
@@ -234,7 +282,9 @@ def test_a_path_object_is_never_a_name():
 
 
 def test_a_misspelt_path_is_not_asked_for_in_the_network(command, hub):
-    assert_refused(command("convert", "models/tokenizer.json"), "models/tokenizer.json", "No such file")
+    assert_refused(
+        command("convert", "models/tokenizer.json"), "models/tokenizer.json", "No such file"
+    )
     assert hub.requests == []
 
 
@@ -247,7 +297,9 @@ def test_a_misspelt_path_is_not_asked_for_in_the_network(command, hub):
         ("verify", "it.bin", "--against", "it.json"),
     ],
 )
-def test_a_revision_of_a_file_is_refused(arguments, run, small_source, small_file, tmp_path, monkeypatch):
+def test_a_revision_of_a_file_is_refused(
+    arguments, run, small_source, small_file, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     Path("it.json").write_bytes(small_source("gpt2").read_bytes())
     Path("it.bin").write_bytes(small_file("gpt2").read_bytes())
@@ -257,7 +309,9 @@ def test_a_revision_of_a_file_is_refused(arguments, run, small_source, small_fil
 
 
 def test_a_repository_that_is_not_there_or_private(command, hub):
-    assert_refused(command("convert", "nobody/nothing"), "no such repository", hub.url, "hf auth login")
+    assert_refused(
+        command("convert", "nobody/nothing"), "no such repository", hub.url, "hf auth login"
+    )
 
 
 def test_a_gated_repository_says_where_access_is_asked_for(command, repository, hub):
@@ -275,7 +329,10 @@ def test_a_repository_without_a_tokenizer(command, hub):
     done = command("convert", NAME)
     assert done.returncode == 2
     # The library has its own say before.
-    assert "the repository holds no file of a tokenizer; looked for tokenizer.json" in done.stderr.splitlines()[-1]
+    assert (
+        "the repository holds no file of a tokenizer; looked for tokenizer.json"
+        in done.stderr.splitlines()[-1]
+    )
 
 
 def test_without_the_network_the_cache_is_enough(command, repository, hub, python):
@@ -284,19 +341,37 @@ def test_without_the_network_the_cache_is_enough(command, repository, hub, pytho
     offline = command("convert", NAME, "-o", "offline.bin", HF_HUB_OFFLINE="1")
     assert offline.returncode == 0, offline.stderr
     assert hub.requests == []
-    unreachable = command("convert", NAME, "-o", "unreachable.bin", HF_ENDPOINT="http://127.0.0.1:9")
+    unreachable = command(
+        "convert", NAME, "-o", "unreachable.bin", HF_ENDPOINT="http://127.0.0.1:9"
+    )
     assert unreachable.returncode == 0, unreachable.stderr
-    assert len({(python.folder / f"{name}.bin").read_bytes() for name in ("first", "offline", "unreachable")}) == 1
+    assert (
+        len(
+            {
+                (python.folder / f"{name}.bin").read_bytes()
+                for name in ("first", "offline", "unreachable")
+            }
+        )
+        == 1
+    )
 
 
 def test_offline_and_nothing_in_the_cache(command, repository, hub):
-    assert_refused(command("convert", NAME, HF_HUB_OFFLINE="1"), "the cache does not hold", "HF_HUB_OFFLINE is set")
+    assert_refused(
+        command("convert", NAME, HF_HUB_OFFLINE="1"),
+        "the cache does not hold",
+        "HF_HUB_OFFLINE is set",
+    )
     assert hub.requests == []
 
 
 def test_a_hub_that_cannot_be_reached(command):
     address = "http://127.0.0.1:9"
-    assert_refused(command("convert", NAME, HF_ENDPOINT=address), f"{address} cannot be reached", "check the network")
+    assert_refused(
+        command("convert", NAME, HF_ENDPOINT=address),
+        f"{address} cannot be reached",
+        "check the network",
+    )
 
 
 @pytest.mark.parametrize(
@@ -316,8 +391,12 @@ def test_an_endpoint_that_is_broken_or_no_hub(answer, words, command, hub):
     assert_refused(command("convert", NAME), NAME, hub.url, *words)
 
 
-def test_a_cache_of_which_nobody_knows_whether_it_is_whole_is_not_used(command, python, repository, hub):
-    """As other programs leave it, which need one file: here tokenizer_config.json is missing, and would not be missed."""
+def test_a_cache_of_which_nobody_knows_whether_it_is_whole_is_not_used(
+    command, python, repository, hub
+):
+    """As other programs leave it, which need one file: here tokenizer_config.json is missing, and
+    would not be missed.
+    """
     one = f"import huggingface_hub; huggingface_hub.hf_hub_download({NAME!r}, 'tokenizer.json')"
     assert python(one).returncode == 0
     assert_refused(command("convert", NAME, HF_HUB_OFFLINE="1"), "is not known", "with the network")
@@ -329,7 +408,9 @@ def test_a_cache_of_which_a_file_was_taken_is_not_used(command, repository, tmp_
     assert command("convert", NAME).returncode == 0
     (gone,) = tmp_path.glob("home/hub/*/snapshots/*/tokenizer_config.json")
     gone.unlink()
-    assert_refused(command("convert", NAME, "--force", HF_HUB_OFFLINE="1"), "the cache does not hold all")
+    assert_refused(
+        command("convert", NAME, "--force", HF_HUB_OFFLINE="1"), "the cache does not hold all"
+    )
 
 
 def test_without_the_library_the_sentence_says_what_to_install(python):
@@ -338,6 +419,9 @@ def test_without_the_library_the_sentence_says_what_to_install(python):
 
 
 def test_a_conversion_of_a_file_does_not_import_the_library(python, small_source):
-    code = f"import sys, tokexport; tokexport.convert({str(small_source('gpt2'))!r}); print('huggingface_hub' in sys.modules)"
+    code = (
+        f"import sys, tokexport; tokexport.convert({str(small_source('gpt2'))!r});"
+        " print('huggingface_hub' in sys.modules)"
+    )
     done = python(code)
     assert (done.stdout, done.stderr) == ("False\n", "")

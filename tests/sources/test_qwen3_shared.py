@@ -35,8 +35,12 @@ def test_a_decode_only_file_is_at_most_2_3_megabytes(source: Path, tmp_path: Pat
     assert convert(source, tmp_path / "tokenizer.bin", decode_only=True).size <= 2.3 * MB
 
 
-def test_every_token_has_the_score_that_small_runtimes_expect(source: Path, tokenizer: Tokenizer) -> None:
-    """-ln(rank + 1) by the joined text of the merge; the pair's text with a space in it finds no token at all."""
+def test_every_token_has_the_score_that_small_runtimes_expect(
+    source: Path, tokenizer: Tokenizer
+) -> None:
+    """-ln(rank + 1) by the joined text of the merge; the pair's text with a space in it finds no
+    token at all.
+    """
     model = json.loads((source / "tokenizer.json").read_text("utf-8"))["model"]
     ranks = {"".join(pair): rank for rank, pair in enumerate(model["merges"])}
     expected = np.full(tokenizer.n_vocab, -1e6)

@@ -14,7 +14,7 @@ from tokexport.file.write import Options, write
 from tokexport.runtime.tokenizer import load
 from tokexport.sources import read
 from tokexport.sources.references import ReferenceTokenizer, reference_for
-from tokexport.verify import compare
+from tokexport.verification import compare
 
 SEEDS = range(2000 if SLOW else 40)
 TOGETHER = 20

@@ -1,4 +1,6 @@
-"""An added token has the id, the flags and the bytes that the reference gives it, whatever the file declares."""
+"""An added token has the id, the flags and the bytes that the reference gives it, whatever the file
+declares.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,25 @@ from reader_samples import BYTES, added, document, read_document, reference
 from tokexport.errors import UnsupportedError
 from tokexport.model import SpellBytes, TokenizerModel, TokenKind
 
-# Contents that are in the vocabulary and not, in the byte alphabet and not, that normal forms change and that they leave alone.
-CONTENTS = ["", "a", "<s>", "</s>", "Ġ", "é", "e\u0301", "ﬁ", "fi", "中", "<a b>", "xy", "Å", "\u212b", "①"]
+# Contents that are in the vocabulary and not, in the byte alphabet and not, that normal forms
+# change and that they leave alone.
+CONTENTS = [
+    "",
+    "a",
+    "<s>",
+    "</s>",
+    "Ġ",
+    "é",
+    "e\u0301",
+    "ﬁ",
+    "fi",
+    "中",
+    "<a b>",
+    "xy",
+    "Å",
+    "\u212b",
+    "①",
+]
 NORMALIZERS: list[Any] = [
     None,
     {"type": "NFC"},
@@ -26,7 +45,10 @@ FLAGS = st.fixed_dictionaries(
     {name: st.booleans() for name in ("single_word", "lstrip", "rstrip", "normalized", "special")}
 )
 TOKENS = st.lists(
-    st.builds(lambda c, n, f: added(c, n, **f), st.sampled_from(CONTENTS), st.integers(0, 400), FLAGS), max_size=8
+    st.builds(
+        lambda c, n, f: added(c, n, **f), st.sampled_from(CONTENTS), st.integers(0, 400), FLAGS
+    ),
+    max_size=8,
 )
 
 
@@ -47,12 +69,18 @@ def same_added_tokens(fields: dict[str, Any], model: TokenizerModel) -> None:
         if token_or_none is not None:
             whole = token_or_none.content.decode("utf-8", "replace")
             assert theirs.decode([number], skip_special_tokens=False) == whole
-            assert theirs.decode([number], skip_special_tokens=True) == ("" if token_or_none.special else whole)
+            assert theirs.decode([number], skip_special_tokens=True) == (
+                "" if token_or_none.special else whole
+            )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(tokens=TOKENS, normalizer=st.sampled_from(NORMALIZERS), holes=st.booleans())
-def test_ids_and_bytes_are_the_references(tokens: list[Any], normalizer: Any, holes: bool, tmp_path: Path) -> None:
+def test_ids_and_bytes_are_the_references(
+    tokens: list[Any], normalizer: Any, holes: bool, tmp_path: Path
+) -> None:
     vocab = BYTES | {"<s>": 300 if holes else 256, "中": 301 if holes else 257}
     fields = document(
         added_tokens=tokens,
@@ -69,7 +97,9 @@ def test_ids_and_bytes_are_the_references(tokens: list[Any], normalizer: Any, ho
 
 
 def is_doubtful(tokens: list[Any], vocab: dict[str, int], normalizer: Any) -> bool:
-    """Whether a refusal is right: two contents that normalize to one text, a token of the model that does, edges on mapped text."""
+    """Whether a refusal is right: two contents that normalize to one text, a token of the model
+    that does, edges on mapped text.
+    """
 
     theirs = reference(document(normalizer=normalizer)).normalizer
 
@@ -80,7 +110,8 @@ def is_doubtful(tokens: list[Any], vocab: dict[str, int], normalizer: Any) -> bo
     ever = {token["content"] for token in tokens if token["normalized"]}
     found = [normal(content) for content, token in last.items() if token["normalized"]]
     edges = any(
-        token["normalized"] and (token["single_word"] or token["lstrip"] or token["rstrip"]) for token in last.values()
+        token["normalized"] and (token["single_word"] or token["lstrip"] or token["rstrip"])
+        for token in last.values()
     )
     return (
         len(set(found)) < len(found)
@@ -91,7 +122,10 @@ def is_doubtful(tokens: list[Any], vocab: dict[str, int], normalizer: Any) -> bo
 
 def test_a_declared_id_is_ignored_and_a_note_says_so(tmp_path: Path) -> None:
     model = read_document(document(added_tokens=[added("<s>", 1000), added("a", 999)]), tmp_path)
-    assert [(token.content, token.id) for token in model.added_tokens] == [("a", BYTES["a"]), ("<s>", 256)]
+    assert [(token.content, token.id) for token in model.added_tokens] == [
+        ("a", BYTES["a"]),
+        ("<s>", 256),
+    ]
     assert any("1000" in note and "256" in note for note in model.notes)
     assert any("999" in note and "97" in note for note in model.notes)
 
@@ -105,7 +139,9 @@ def test_a_token_without_content_is_left_out(tmp_path: Path) -> None:
 
 
 def test_a_content_once_special_stays_special(tmp_path: Path) -> None:
-    fields = document(added_tokens=[added("<s>", 256, special=True), added("<s>", 256, lstrip=True)])
+    fields = document(
+        added_tokens=[added("<s>", 256, special=True), added("<s>", 256, lstrip=True)]
+    )
     model = read_document(fields, tmp_path)
     assert model.added_tokens[0].special
     assert model.added_tokens[0].lstrip
@@ -138,14 +174,19 @@ def test_two_tokens_that_normalize_to_one_text_are_refused(tmp_path: Path) -> No
 
 
 def test_the_normal_form_of_a_content_is_the_references_and_not_pythons(tmp_path: Path) -> None:
-    content = "a\U00011938\u0301"  # U+11938 came with Unicode 13: the reference's older tables leave it alone
-    fields = document(added_tokens=[added(content, 256, normalized=True)], normalizer={"type": "NFD"})
+    # U+11938 came with Unicode 13: the reference's older tables leave it alone
+    content = "a\U00011938\u0301"
+    fields = document(
+        added_tokens=[added(content, 256, normalized=True)], normalizer={"type": "NFD"}
+    )
     token = read_document(fields, tmp_path).tokens[256]
     assert token is not None
     assert token.content.decode() == reference(fields).decode([256], skip_special_tokens=False)
 
 
-def test_word_edges_with_a_byte_level_normalizer_are_looked_for_in_the_alphabet(tmp_path: Path) -> None:
+def test_word_edges_with_a_byte_level_normalizer_are_looked_for_in_the_alphabet(
+    tmp_path: Path,
+) -> None:
     fields = document(
         added_tokens=[added("<x>", 256, normalized=True, lstrip=True)],
         normalizer={"type": "ByteLevel"},

@@ -1,4 +1,6 @@
-"""added_tokens.json beside vocab.json and merges.txt: those tokens are added by rising id, as with the library."""
+"""added_tokens.json beside vocab.json and merges.txt: those tokens are added by rising id, as with
+the library.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,15 @@ from tokexport.file.write import Options, write
 from tokexport.runtime.tokenizer import load
 from tokexport.sources import read
 from tokexport.sources.references import reference_for
-from tokexport.verify import compare
+from tokexport.verification import compare
 
 VOCAB = {**BYTES, "ab": 256, "<s>": 257}
 ADDED = {"<y>": 260, "<x>": 259, "<s>": 257, " a": 258, "ab": 261, "b<x>": 262}
-ROLES = {"bos_token": "<s>", "pad_token": {"content": "<x>", "lstrip": True}, "additional_special_tokens": ["b<x>"]}
+ROLES = {
+    "bos_token": "<s>",
+    "pad_token": {"content": "<x>", "lstrip": True},
+    "additional_special_tokens": ["b<x>"],
+}
 
 
 @pytest.fixture
@@ -41,14 +47,21 @@ def test_a_pair_with_added_tokens_is_exact(pair: Path, roles: str | None) -> Non
     model = read(pair)
     special = {token.content for token in model.added_tokens if token.special}
     assert special == ({"<s>", "<x>", "b<x>"} if roles is not None else set())
-    result = compare(load(write(model, Options())), reference_for(pair), strings=2000, code_points=False)
+    result = compare(
+        load(write(model, Options())), reference_for(pair), strings=2000, code_points=False
+    )
     assert result.ok, "\n".join(result.lines())
 
 
 def test_tokens_take_their_ids_by_rising_declared_id(pair: Path) -> None:
     model = read(beside(pair, "added_tokens.json", {"<b>": 300, "<a>": 299}))
-    assert [(token.id, token.content) for token in model.added_tokens] == [(258, "<a>"), (259, "<b>")]
-    assert any('declares the id 299 for "<a>": the reference gives it 258' in note for note in model.notes)
+    assert [(token.id, token.content) for token in model.added_tokens] == [
+        (258, "<a>"),
+        (259, "<b>"),
+    ]
+    assert any(
+        'declares the id 299 for "<a>": the reference gives it 258' in note for note in model.notes
+    )
 
 
 def test_special_tokens_that_are_given_take_the_place_of_the_file(pair: Path) -> None:

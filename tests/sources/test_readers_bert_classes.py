@@ -11,7 +11,14 @@ import tokenizers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from repository import SLOW
-from tokenizers import AddedToken, BertWordPieceTokenizer, decoders, normalizers, pre_tokenizers, processors
+from tokenizers import (
+    AddedToken,
+    BertWordPieceTokenizer,
+    decoders,
+    normalizers,
+    pre_tokenizers,
+    processors,
+)
 
 import tokexport
 from tokexport.errors import SourceError, UnsupportedError
@@ -38,7 +45,22 @@ WORDS = [
     ">",
     "n",
 ]
-PIECES = ["the", "The", " ", "cats", "[MASK]", "[UNK]", "<n>", " <N> ", "<p>", "<x>", "xat", "\u00e1", "\u4e2d", "\n"]
+PIECES = [
+    "the",
+    "The",
+    " ",
+    "cats",
+    "[MASK]",
+    "[UNK]",
+    "<n>",
+    " <N> ",
+    "<p>",
+    "<x>",
+    "xat",
+    "\u00e1",
+    "\u4e2d",
+    "\n",
+]
 TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=12).map("".join)
 
 
@@ -60,15 +82,24 @@ def same(folder: Path, theirs: Any) -> None:
         assert ours.encode(text, allowed_special="all", add_special_tokens=True) == ids
         assert reference.encode_batch([text], Mode.TEMPLATE)[0] == ids
         two = theirs.encode(text, "the cats")
-        assert ours.encode_pair(text, "the cats", allowed_special="all", add_special_tokens=True) == two.ids
+        assert (
+            ours.encode_pair(text, "the cats", allowed_special="all", add_special_tokens=True)
+            == two.ids
+        )
 
     check()
 
 
-@pytest.mark.parametrize("name", ["BertTokenizer", "DistilBertTokenizerFast", "ElectraTokenizer", "DPRReaderTokenizer"])
+@pytest.mark.parametrize(
+    "name", ["BertTokenizer", "DistilBertTokenizerFast", "ElectraTokenizer", "DPRReaderTokenizer"]
+)
 @pytest.mark.parametrize("lowercase", [False, True])
 def test_classes_that_are_bert_s_give_its_ids(name: str, lowercase: bool, tmp_path: Path) -> None:
-    write(tmp_path, WORDS, tokenizer_config={"tokenizer_class": name, "do_lower_case": lowercase, "never_split": []})
+    write(
+        tmp_path,
+        WORDS,
+        tokenizer_config={"tokenizer_class": name, "do_lower_case": lowercase, "never_split": []},
+    )
     same(tmp_path, BertWordPieceTokenizer(str(tmp_path / "vocab.txt"), lowercase=lowercase))
 
 
@@ -76,12 +107,18 @@ def test_tokens_that_the_class_adds_have_their_flags_and_ids(tmp_path: Path) -> 
     words = [word for word in WORDS if word != "[MASK]"]
     config = {"tokenizer_class": "BertTokenizer", "pad_token": "<p>"}
     write(tmp_path, words, tokenizer_config=config, added_tokens={"<n>": len(words)})
-    made = tokenizers.Tokenizer.from_str(BertWordPieceTokenizer(str(tmp_path / "vocab.txt")).to_str())
+    made = tokenizers.Tokenizer.from_str(
+        BertWordPieceTokenizer(str(tmp_path / "vocab.txt")).to_str()
+    )
     document = json.loads(made.to_str())
-    document["added_tokens"] = [token for token in document["added_tokens"] if token["content"] != "[PAD]"]
+    document["added_tokens"] = [
+        token for token in document["added_tokens"] if token["content"] != "[PAD]"
+    ]
     theirs = tokenizers.Tokenizer.from_str(json.dumps(document))
     theirs.add_tokens([AddedToken("<n>")])
-    theirs.add_tokens([AddedToken(content, special=True, normalized=False) for content in ("<p>", "[MASK]")])
+    theirs.add_tokens(
+        [AddedToken(content, special=True, normalized=False) for content in ("<p>", "[MASK]")]
+    )
     same(tmp_path, theirs)
     assert read(tmp_path).special_ids.pad == theirs.token_to_id("<p>") == len(words) + 1
 
@@ -98,7 +135,9 @@ def wordpiece(words: list[str], unknown: str, lowercase: bool = True) -> tokeniz
 def template(made: tokenizers.Tokenizer, single: str, pair: str) -> None:
     contents = {piece.split(":")[0] for piece in f"{single} {pair}".split() if "$" not in piece}
     made.post_processor = processors.TemplateProcessing(
-        single=single, pair=pair, special_tokens=[(content, made.token_to_id(content)) for content in contents]
+        single=single,
+        pair=pair,
+        special_tokens=[(content, made.token_to_id(content)) for content in contents],
     )
 
 
@@ -106,9 +145,21 @@ def special(content: str, **flags: bool) -> AddedToken:
     return AddedToken(content, special=True, normalized=False, **flags)
 
 
-def test_mpnet_has_roberta_s_special_tokens_and_two_of_them_between_two_texts(tmp_path: Path) -> None:
-    words = ["<s>", "<pad>", "</s>", "<mask>", *(word for word in WORDS if word[0] != "[" or word == "[UNK]")]
-    write(tmp_path, words, tokenizer_config={"tokenizer_class": "MPNetTokenizer", "never_split": ["cat"]})
+def test_mpnet_has_roberta_s_special_tokens_and_two_of_them_between_two_texts(
+    tmp_path: Path,
+) -> None:
+    words = [
+        "<s>",
+        "<pad>",
+        "</s>",
+        "<mask>",
+        *(word for word in WORDS if word[0] != "[" or word == "[UNK]"),
+    ]
+    write(
+        tmp_path,
+        words,
+        tokenizer_config={"tokenizer_class": "MPNetTokenizer", "never_split": ["cat"]},
+    )
     theirs = wordpiece(words, "[UNK]")
     theirs.add_tokens([special(content) for content in ("<s>", "</s>", "[UNK]", "<pad>")])
     theirs.add_tokens([special("<mask>", lstrip=True)])
@@ -119,7 +170,11 @@ def test_mpnet_has_roberta_s_special_tokens_and_two_of_them_between_two_texts(tm
 def test_funnel_has_special_tokens_of_its_own(tmp_path: Path) -> None:
     names = ["<cls>", "<sep>", "<unk>", "<pad>", "<mask>"]
     words = [*names, *(word for word in WORDS if word[0] != "[")]
-    write(tmp_path, words, tokenizer_config={"tokenizer_class": "FunnelTokenizerFast", "do_lower_case": False})
+    write(
+        tmp_path,
+        words,
+        tokenizer_config={"tokenizer_class": "FunnelTokenizerFast", "do_lower_case": False},
+    )
     theirs = wordpiece(words, "<unk>", lowercase=False)
     theirs.add_tokens([special(content) for content in ("<s>", "</s>", *names)])
     template(theirs, "<cls>:2 $A <sep>", "<cls>:2 $A <sep> $B:1 <sep>:1")
@@ -133,7 +188,9 @@ def test_funnel_has_special_tokens_of_its_own(tmp_path: Path) -> None:
         ({"padding_side": "left"}, "[CLS] $A [SEP] $B:1 [QUESTION] . [SEP]:1"),
     ],
 )
-def test_splinter_puts_its_question_token_behind_the_question(side: dict[str, str], pair: str, tmp_path: Path) -> None:
+def test_splinter_puts_its_question_token_behind_the_question(
+    side: dict[str, str], pair: str, tmp_path: Path
+) -> None:
     words = [*WORDS, "[QUESTION]", "."]
     write(tmp_path, words, tokenizer_config={"tokenizer_class": "SplinterTokenizer", **side})
     theirs = wordpiece(words, "[UNK]")
@@ -142,7 +199,9 @@ def test_splinter_puts_its_question_token_behind_the_question(side: dict[str, st
     same(tmp_path, theirs)
 
 
-def test_splinter_without_a_full_stop_puts_an_unknown_token_behind_the_question(tmp_path: Path) -> None:
+def test_splinter_without_a_full_stop_puts_an_unknown_token_behind_the_question(
+    tmp_path: Path,
+) -> None:
     words = [*WORDS, "[QUESTION]"]
     write(tmp_path, words, tokenizer_config={"tokenizer_class": "SplinterTokenizer"})
     theirs = wordpiece(words, "[UNK]")
@@ -166,28 +225,41 @@ def test_a_vocabulary_of_a_class_is_read_as_python_reads_lines(tmp_path: Path) -
     (tmp_path / "vocab.txt").write_bytes("\r\n".join([*WORDS, "q\rz", "the ", "p"]).encode())
     vocab = parse_vocabulary((tmp_path / "vocab.txt").read_bytes(), "vocab.txt", python=True)
     assert list(vocab)[len(WORDS) :] == ["q", "z", "the ", "p"]
-    assert tokexport.load(tokexport.convert(tmp_path, tmp_path / "b.bin").target).encode("the p") == [
-        WORDS.index("the"),
-        len(WORDS) + 3,
-    ]
+    assert tokexport.load(tokexport.convert(tmp_path, tmp_path / "b.bin").target).encode(
+        "the p"
+    ) == [WORDS.index("the"), len(WORDS) + 3]
 
 
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        ({"tokenizer_class": "BertJapaneseTokenizer", "word_tokenizer_type": "mecab"}, 'word_tokenizer_type "mecab"'),
+        (
+            {"tokenizer_class": "BertJapaneseTokenizer", "word_tokenizer_type": "mecab"},
+            'word_tokenizer_type "mecab"',
+        ),
         ({"subword_tokenizer_type": "character"}, 'subword_tokenizer_type "character"'),
         ({"never_split": ["x"]}, r'never_split \["x"\], which tokenizer_config'),
         ({"do_basic_tokenize": False}, "do_basic_tokenize false"),
-        ({"tokenizer_class": "MPNetTokenizer", "do_basic_tokenize": False}, "do_basic_tokenize false"),
-        ({"tokenizer_class": "RoFormerTokenizerFast"}, 'class "RoFormerTokenizer".*Python only .jieba.*BertTokenizer'),
+        (
+            {"tokenizer_class": "MPNetTokenizer", "do_basic_tokenize": False},
+            "do_basic_tokenize false",
+        ),
+        (
+            {"tokenizer_class": "RoFormerTokenizerFast"},
+            'class "RoFormerTokenizer".*Python only .jieba.*BertTokenizer',
+        ),
         ({"tokenizer_class": "NewTokenizer"}, 'class "NewTokenizer".*save_pretrained'),
         ({"tokenizer_class": "SplinterTokenizer"}, r'a vocabulary without "\[QUESTION\]"'),
         ({"tokenizer_class": "SplinterTokenizer", "question_token": "x"}, 'question_token: "x"'),
-        ({"tokenizer_class": "SplinterTokenizer", "additional_special_tokens": ["x"]}, "additional_special_tokens"),
+        (
+            {"tokenizer_class": "SplinterTokenizer", "additional_special_tokens": ["x"]},
+            "additional_special_tokens",
+        ),
     ],
 )
-def test_what_is_not_read_as_bert_s_is_refused(config: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_what_is_not_read_as_bert_s_is_refused(
+    config: dict[str, Any], message: str, tmp_path: Path
+) -> None:
     write(tmp_path, WORDS, tokenizer_config=config)
     with pytest.raises(UnsupportedError, match=message):
         read(tmp_path)
@@ -200,7 +272,9 @@ def test_a_class_without_a_token_that_it_puts_around_a_text_is_an_error(tmp_path
 
 
 @pytest.mark.parametrize("setting", [{"do_basic_tokenize": False}, {"never_split": ["cat", "x"]}])
-def test_settings_that_the_class_does_not_heed_change_nothing(setting: dict[str, Any], tmp_path: Path) -> None:
+def test_settings_that_the_class_does_not_heed_change_nothing(
+    setting: dict[str, Any], tmp_path: Path
+) -> None:
     write(tmp_path, WORDS, tokenizer_config={"tokenizer_class": "BertTokenizer", **setting})
     same(tmp_path, BertWordPieceTokenizer(str(tmp_path / "vocab.txt")))
 
@@ -217,7 +291,8 @@ def test_added_tokens_that_no_class_reads_are_noted(tmp_path: Path) -> None:
 def test_the_note_on_lower_case_counts_the_tokens_with_capitals(tmp_path: Path) -> None:
     write(tmp_path, [*WORDS, "Li", "\u00c9", "[A]"])
     assert any(
-        "so it lower-cases" in note and " 3 of its tokens have capitals" in note for note in read(tmp_path).notes
+        "so it lower-cases" in note and " 3 of its tokens have capitals" in note
+        for note in read(tmp_path).notes
     )
     write(tmp_path, [word for word in WORDS if word != "The"])
     notes = read(tmp_path).notes
@@ -226,7 +301,10 @@ def test_the_note_on_lower_case_counts_the_tokens_with_capitals(tmp_path: Path) 
 
 
 def test_where_no_class_is_named_it_is_that_of_the_model(tmp_path: Path) -> None:
-    settings_of = {"model_max_length": 512, "added_tokens_decoder": {"17": {"content": "<n>", "special": True}}}
+    settings_of = {
+        "model_max_length": 512,
+        "added_tokens_decoder": {"17": {"content": "<n>", "special": True}},
+    }
     named, other = tmp_path / "named", tmp_path / "other"
     for folder in (named, other):
         folder.mkdir()
@@ -236,7 +314,9 @@ def test_where_no_class_is_named_it_is_that_of_the_model(tmp_path: Path) -> None
     assert any(token.content == "<n>" for token in read(other).added_tokens)
 
 
-def test_the_type_of_a_model_names_a_vocabulary_without_bert_s_unknown_token(tmp_path: Path) -> None:
+def test_the_type_of_a_model_names_a_vocabulary_without_bert_s_unknown_token(
+    tmp_path: Path,
+) -> None:
     words = ["<cls>", "<sep>", "<unk>", "the"]
     write(tmp_path, words, config={"model_type": "funnel"})
     model = read(tmp_path)
@@ -245,7 +325,9 @@ def test_the_type_of_a_model_names_a_vocabulary_without_bert_s_unknown_token(tmp
     assert reference.encode_batch(["The <unk>"], Mode.TEMPLATE)[0] == [0, 3, 2, 1]
 
 
-def test_a_token_that_is_listed_and_given_with_another_normalized_is_refused(tmp_path: Path) -> None:
+def test_a_token_that_is_listed_and_given_with_another_normalized_is_refused(
+    tmp_path: Path,
+) -> None:
     given_again = {"content": "<n>", "normalized": False}
     write(
         tmp_path,
@@ -256,7 +338,9 @@ def test_a_token_that_is_listed_and_given_with_another_normalized_is_refused(tmp
             "additional_special_tokens": [given_again],
         },
     )
-    with pytest.raises(UnsupportedError, match='"<n>", listed with normalized true and given with false'):
+    with pytest.raises(
+        UnsupportedError, match='"<n>", listed with normalized true and given with false'
+    ):
         read(tmp_path)
     config = {"tokenizer_class": "BertTokenizer", "additional_special_tokens": [given_again]}
     write(tmp_path, WORDS, tokenizer_config=config, added_tokens={"<n>": 17})

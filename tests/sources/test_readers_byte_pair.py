@@ -1,4 +1,6 @@
-"""The model that is read encodes as the reference: the obvious BPE, run on it, gives the reference's ids."""
+"""The model that is read encodes as the reference: the obvious BPE, run on it, gives the
+reference's ids.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ def encode(model: BytePairModel, data: bytes) -> list[int]:
         elif model.unk_id is not None and not (was_unknown and model.fuse_unk):
             ids.append(model.unk_id)
         was_unknown = known is None and model.unk_id is not None
-    ranks = {(left, right): (rank, product) for rank, (left, right, product) in enumerate(model.merges)}
+    ranks = {
+        (left, right): (rank, product) for rank, (left, right, product) in enumerate(model.merges)
+    }
     while True:
         pairs = [(ranks[pair][0], at) for at, pair in enumerate(pairwise(ids)) if pair in ranks]
         if not pairs:
@@ -46,7 +50,9 @@ def encode(model: BytePairModel, data: bytes) -> list[int]:
 
 @st.composite
 def models(draw: st.DrawFn) -> dict[str, Any]:
-    """A vocabulary of a few bytes, holes in its ids, and merges of what is there, some of them twice, some out of reach."""
+    """A vocabulary of a few bytes, holes in its ids, and merges of what is there, some of them
+    twice, some out of reach.
+    """
     tokens = list(draw(st.sets(st.sampled_from(SYMBOLS), min_size=1)))
     tokens += draw(st.sampled_from([[], ["<unk>"], [""], ["x y", "x", " y"]]))
     merges: list[tuple[str, str]] = []
@@ -66,8 +72,14 @@ def models(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=600 if SLOW else 250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(fields=models(), texts=st.lists(st.text(alphabet="ab cé", max_size=9), min_size=4, max_size=4))
+@settings(
+    max_examples=600 if SLOW else 250,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(
+    fields=models(), texts=st.lists(st.text(alphabet="ab cé", max_size=9), min_size=4, max_size=4)
+)
 def test_the_obvious_bpe_gives_the_ids_of_the_reference(
     fields: dict[str, Any], texts: list[str], tmp_path: Path
 ) -> None:
@@ -89,7 +101,11 @@ def test_the_obvious_bpe_gives_the_ids_of_the_reference(
             assert runtime.encode(text) == expected
         return
     theirs = reference(whole)
-    merged = {part for merge in fields["merges"] for part in (merge if isinstance(merge, list) else merge.split(" "))}
+    merged = {
+        part
+        for merge in fields["merges"]
+        for part in (merge if isinstance(merge, list) else merge.split(" "))
+    }
     if unknown in merged:
         spelled = read_document(whole, tmp_path)
         assert spelled.splits == (SpellBytes(),)
@@ -104,8 +120,12 @@ def test_the_obvious_bpe_gives_the_ids_of_the_reference(
 
 def test_merges_are_read_as_strings_and_as_pairs(tmp_path: Path) -> None:
     vocab = {**BYTES, "ab": 256, "abc": 257}
-    as_strings = read_document(document(model={"vocab": vocab, "merges": ["#version: 0.2", "a b", "ab c"]}), tmp_path)
-    as_pairs = read_document(document(model={"vocab": vocab, "merges": [["a", "b"], ["ab", "c"]]}), tmp_path)
+    as_strings = read_document(
+        document(model={"vocab": vocab, "merges": ["#version: 0.2", "a b", "ab c"]}), tmp_path
+    )
+    as_pairs = read_document(
+        document(model={"vocab": vocab, "merges": [["a", "b"], ["ab", "c"]]}), tmp_path
+    )
     assert as_strings.model.merges == as_pairs.model.merges == ((97, 98, 256), (256, 99, 257))
 
 
@@ -125,7 +145,10 @@ def test_a_file_from_before_there_was_a_type_is_read(tmp_path: Path) -> None:
 
 def test_empty_affixes_and_no_dropout_count_as_none(tmp_path: Path) -> None:
     changes = {"continuing_subword_prefix": "", "end_of_word_suffix": "", "dropout": 0.0}
-    assert read_document(document(model=changes), tmp_path).model == read_document(document(), tmp_path).model
+    assert (
+        read_document(document(model=changes), tmp_path).model
+        == read_document(document(), tmp_path).model
+    )
 
 
 def test_byte_fallback_never_falls_where_every_byte_is_a_token(tmp_path: Path) -> None:
@@ -138,14 +161,22 @@ def test_byte_fallback_never_falls_where_every_byte_is_a_token(tmp_path: Path) -
         == read_document(without, tmp_path).model
     )
     falls = document(model={"byte_fallback": True, "vocab": {**vocab, "<0x7A>": 256}})
-    assert load(write(read_document(falls, tmp_path))).encode("az") == reference(falls).encode("az").ids == [97, 256]
+    assert (
+        load(write(read_document(falls, tmp_path))).encode("az")
+        == reference(falls).encode("az").ids
+        == [97, 256]
+    )
 
 
-def test_an_unknown_token_that_is_missing_matters_only_where_a_byte_of_text_is(tmp_path: Path) -> None:
+def test_an_unknown_token_that_is_missing_matters_only_where_a_byte_of_text_is(
+    tmp_path: Path,
+) -> None:
     assert read_document(document(model={"unk_token": "<unk>"}), tmp_path).model.unk_id is None
     for byte, matters in ((0xFF, False), (0x41, True)):
         vocab = {character: number for character, number in BYTES.items() if number != byte}
-        model = read_document(document(model={"unk_token": "<unk>", "vocab": vocab}), tmp_path).model
+        model = read_document(
+            document(model={"unk_token": "<unk>", "vocab": vocab}), tmp_path
+        ).model
         assert model.unk_id is None
         assert model.unknown_stops == matters
 

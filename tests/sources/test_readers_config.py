@@ -1,4 +1,6 @@
-"""What stands beside a tokenizer.json gives the roles of ids and the chat template, and decides no id."""
+"""What stands beside a tokenizer.json gives the roles of ids and the chat template, and decides no
+id.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,11 @@ from tokexport.errors import SourceError
 from tokexport.model import SpecialIds
 from tokexport.sources import read
 
-TOKENS = [added("<s>", 1000, special=True), added("</s>", 1001, special=True), added("<pad>", 1002, special=True)]
+TOKENS = [
+    added("<s>", 1000, special=True),
+    added("</s>", 1001, special=True),
+    added("<pad>", 1002, special=True),
+]
 
 
 def test_roles_have_the_ids_that_the_reference_emits(tmp_path: Path) -> None:
@@ -52,7 +58,9 @@ def test_a_role_of_a_token_that_is_not_there_is_noted(tmp_path: Path) -> None:
         ([{"name": "tool", "template": "T"}, {"name": "default", "template": "D"}], "D"),
     ],
 )
-def test_the_default_chat_template_is_taken(template: Any, expected: str | None, tmp_path: Path) -> None:
+def test_the_default_chat_template_is_taken(
+    template: Any, expected: str | None, tmp_path: Path
+) -> None:
     model = read_document(document(), tmp_path, tokenizer_config={"chat_template": template})
     assert model.chat_template == expected
 
@@ -64,8 +72,14 @@ def test_a_jinja_file_wins_over_the_config(tmp_path: Path) -> None:
 
 
 def test_provenance_names_every_file_that_was_read_with_its_digest(tmp_path: Path) -> None:
-    model = read_document(document(), tmp_path, tokenizer_config={}, generation_config={}, added_tokens={})
-    assert sorted(model.provenance.sha256) == ["generation_config.json", "tokenizer.json", "tokenizer_config.json"]
+    model = read_document(
+        document(), tmp_path, tokenizer_config={}, generation_config={}, added_tokens={}
+    )
+    assert sorted(model.provenance.sha256) == [
+        "generation_config.json",
+        "tokenizer.json",
+        "tokenizer_config.json",
+    ]
     for name, digest in model.provenance.sha256.items():
         assert hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() == digest
     assert read(tmp_path) == model

@@ -31,21 +31,37 @@ def zipped() -> bytes:
     [
         (b"", SourceError, "the file is empty"),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\n", SourceError, "Git LFS"),
-        (b"GGUF\x03\x00\x00\x00", SourceError, "the package `gguf` cannot read it: .*damaged or cut off"),
+        (
+            b"GGUF\x03\x00\x00\x00",
+            SourceError,
+            "the package `gguf` cannot read it: .*damaged or cut off",
+        ),
         (MAGIC + bytes(100), UnsupportedError, "a tokexport file"),
         (zipped(), UnsupportedError, "a zip archive"),
         (b"\x1f\x8b\x08\x00", SourceError, "it is no gzip file of UTF-8"),
-        (pickle.dumps({"a": 1}), UnsupportedError, "a Python pickle .*never loaded.*tokenizer.tiktoken"),
+        (
+            pickle.dumps({"a": 1}),
+            UnsupportedError,
+            "a Python pickle .*never loaded.*tokenizer.tiktoken",
+        ),
         (
             bytes.fromhex("0a0e0a053c756e6b3e15000000001801 0a0c0a033c733e15000000001803"),
             SourceError,
             "0 pieces are of type UNKNOWN",
         ),
-        (b'{"config": {"pattern": "x"}, "vocab": []}', SourceError, "config has no field 'default_vocab_size'"),
+        (
+            b'{"config": {"pattern": "x"}, "vocab": []}',
+            SourceError,
+            "config has no field 'default_vocab_size'",
+        ),
         (b'{"pat_str": "x", "bpe_ranks": "x"}', UnsupportedError, "a tiktoken encoding as JSON"),
         (b'{"tokenizer_class": "X"}', UnsupportedError, "a tokenizer_config.json"),
         (b'{"a": "b"}', UnsupportedError, "a JSON object of another kind"),
-        (b'{"class_name": "Tokenizer", "config": {"word_index": "{}"}}', UnsupportedError, "a tokenizer of Keras"),
+        (
+            b'{"class_name": "Tokenizer", "config": {"word_index": "{}"}}',
+            UnsupportedError,
+            "a tokenizer of Keras",
+        ),
         (b"{\n}\n\xff\n", SourceError, "byte 4 is not UTF-8"),
         (b"{\n(\n\xff\n", SourceError, "byte 4 is not UTF-8, and the file is of no binary kind"),
         (b'{"\xff": 1}', SourceError, "byte 2 is not UTF-8; JSON must be UTF-8"),
@@ -58,12 +74,28 @@ def zipped() -> bytes:
         (b"hello there, world\n", UnsupportedError, "text of another kind"),
         (b"hello \xff\n", SourceError, "byte 6 is not UTF-8"),
         (b"#version: 0.2\na b\n", SourceError, "one of a pair"),
-        (b"#version: 0.2\na b\nab c</w>\n", UnsupportedError, r'end in </w>, such as "c</w>" \(subword-nmt'),
-        (b"the 1234\n, 1000\nthat 900\n", UnsupportedError, r"tokens with their counts \(.*give the tokenizer\.json"),
+        (
+            b"#version: 0.2\na b\nab c</w>\n",
+            UnsupportedError,
+            r'end in </w>, such as "c</w>" \(subword-nmt',
+        ),
+        (
+            b"the 1234\n, 1000\nthat 900\n",
+            UnsupportedError,
+            r"tokens with their counts \(.*give the tokenizer\.json",
+        ),
         ("th@@ 33\nдо 9\n".encode(), UnsupportedError, "tokens with their counts .*subword-nmt"),
         (b"that 33\nof 9\na 8\n", UnsupportedError, "tokens with their counts .*fairseq"),
-        (b"t h 33\nth e</w> 9\n", UnsupportedError, r"merges with their counts \(codes of fastBPE.*give"),
-        (b"256 7932\n233 89\n8218 215\n1 2 3\n"[:24], UnsupportedError, "pairs of numbers .*YouTokenToMe"),
+        (
+            b"t h 33\nth e</w> 9\n",
+            UnsupportedError,
+            r"merges with their counts \(codes of fastBPE.*give",
+        ),
+        (
+            b"256 7932\n233 89\n8218 215\n1 2 3\n"[:24],
+            UnsupportedError,
+            "pairs of numbers .*YouTokenToMe",
+        ),
         (
             "<unk>\t0\n<s>\t0\n\u2581the\t-3.28\n\u2581\t-1.5e-05\n".encode(),
             UnsupportedError,
@@ -74,7 +106,9 @@ def zipped() -> bytes:
         (b"dGhl 7\nb2Y= 5\nYQ== 1\n*** 9\n", SourceError, r"line 4: '\*\*\*' is not base64"),
     ],
 )
-def test_what_it_is_does_not_depend_on_its_name(data: bytes, error: type, message: str, tmp_path: Path) -> None:
+def test_what_it_is_does_not_depend_on_its_name(
+    data: bytes, error: type, message: str, tmp_path: Path
+) -> None:
     for name in ("tokenizer.json", "x.tiktoken", "tokenizer.model", "noname"):
         (tmp_path / name).write_bytes(data)
         with pytest.raises(error, match=message) as caught:
@@ -105,7 +139,8 @@ def test_a_directory_is_read_by_what_is_in_it(tmp_path: Path) -> None:
         read(tmp_path)
     (tmp_path / "tokenizer_config.json").write_text("{}")
     with pytest.raises(
-        SourceError, match=r"only the settings of one \(tokenizer_config\.json\): its vocabulary is missing"
+        SourceError,
+        match=r"only the settings of one \(tokenizer_config\.json\): its vocabulary is missing",
     ):
         read(tmp_path)
     for name in ("a.tiktoken", "b.tiktoken"):
@@ -122,7 +157,9 @@ def test_the_only_tokenizer_of_a_directory_is_found_under_another_name(tmp_path:
     (tmp_path / "weights.model").write_bytes(b"\x80\x02ab")
     assert read(tmp_path).tokens == model.tokens
     (tmp_path / "z.json").write_text((tmp_path / "bpe_tokenizer.json").read_text())
-    with pytest.raises(SourceError, match=r"more than one tokenizer .*\(bpe_tokenizer\.json, z\.json\); give one"):
+    with pytest.raises(
+        SourceError, match=r"more than one tokenizer .*\(bpe_tokenizer\.json, z\.json\); give one"
+    ):
         read(tmp_path)
 
 
@@ -142,21 +179,33 @@ def test_tokenizers_of_a_directory_that_are_not_read_are_noted(tmp_path: Path) -
         (tmp_path / name).write_bytes(b"anything")
     notes = [note for note in read(tmp_path).notes if "not read" in note]
     assert len(notes) == 1
-    assert "vocab.json is read; also there, and not read: source.spm, tokenizer.model, vocab.txt." in notes[0]
+    assert (
+        "vocab.json is read; also there, and not read: source.spm, tokenizer.model, vocab.txt."
+        in notes[0]
+    )
     assert not any("not read" in note for note in read(tmp_path / "vocab.json").notes)
 
 
 def test_a_tokenizer_json_that_holds_settings_does_not_hide_the_tokenizer(tmp_path: Path) -> None:
     settings = tmp_path / "tokenizer.json"
-    settings.write_text('{"tokenizer_class": "T5Tokenizer", "eos_token": "</s>", "model_max_length": 512}')
-    with pytest.raises(SourceError, match=r"only the settings of one \(tokenizer\.json\): its vocabulary is missing"):
+    settings.write_text(
+        '{"tokenizer_class": "T5Tokenizer", "eos_token": "</s>", "model_max_length": 512}'
+    )
+    with pytest.raises(
+        SourceError,
+        match=r"only the settings of one \(tokenizer\.json\): its vocabulary is missing",
+    ):
         read(tmp_path)
     pieces = (Piece("<unk>", 0.0, PieceType.UNKNOWN), Piece("a", -1.0))
     (tmp_path / "spiece.model").write_bytes(serialize(SentencePieceModel("spiece.model", pieces)))
     model = read(tmp_path)
     assert model.provenance.source == "sentencepiece"
-    assert any("tokenizer.json in the directory holds settings only" in note for note in model.notes)
-    with pytest.raises(UnsupportedError, match="give the file with its vocabulary, or the directory with both"):
+    assert any(
+        "tokenizer.json in the directory holds settings only" in note for note in model.notes
+    )
+    with pytest.raises(
+        UnsupportedError, match="give the file with its vocabulary, or the directory with both"
+    ):
         read(settings)
     settings.write_text(json.dumps(document()))
     assert read(tmp_path).provenance.source == "tokenizer.json"
@@ -165,7 +214,10 @@ def test_a_tokenizer_json_that_holds_settings_does_not_hide_the_tokenizer(tmp_pa
 def test_a_vocab_txt_beside_a_sentencepiece_model_is_noted(tmp_path: Path) -> None:
     (tmp_path / "vocab.txt").write_text("[UNK]\n[CLS]\n[SEP]\nthe\n")
     (tmp_path / "vocab.model").write_bytes(b"anything")
-    assert any("vocab.txt is read; also there, and not read: vocab.model." in note for note in read(tmp_path).notes)
+    assert any(
+        "vocab.txt is read; also there, and not read: vocab.model." in note
+        for note in read(tmp_path).notes
+    )
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""GGUF files as llama.cpp's converters write them, made with the ``gguf`` package, give the ids of what they were made from."""
+"""GGUF files as llama.cpp's converters write them, made with the ``gguf`` package, give the ids of
+what they were made from.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,12 @@ from tokexport.sources import read
 from tokexport.sources.sentencepiece.proto import parse_model
 from tokexport.sources.vocab_files.rwkv_reference import RwkvReference
 
-SENTENCES = ["the quick brown fox jumps over the lazy dog", "héllo wörld, naïve café", "中文字符 한국어 ½ ①", "a  b"]
+SENTENCES = [
+    "the quick brown fox jumps over the lazy dog",
+    "héllo wörld, naïve café",
+    "中文字符 한국어 ½ ①",
+    "a  b",
+]
 PARTS = [
     *" \u2581\u00a0\t\n\x01\u200baethqoé.,½①中한1\u0301<>\\'\"x",
     "the",
@@ -63,7 +70,9 @@ def unigram(**options: object) -> bytes:
     return model.getvalue()
 
 
-def t5(path: Path, model: bytes, padding: int = 3, endian: gguf.GGUFEndian = gguf.GGUFEndian.LITTLE) -> Path:
+def t5(
+    path: Path, model: bytes, padding: int = 3, endian: gguf.GGUFEndian = gguf.GGUFEndian.LITTLE
+) -> Path:
     """What convert_hf_to_gguf.py writes for T5."""
     processor = sentencepiece.SentencePieceProcessor(model_proto=model)
     rules = parse_model(model, "spiece.model").normalizer
@@ -106,7 +115,9 @@ def t5(path: Path, model: bytes, padding: int = 3, endian: gguf.GGUFEndian = ggu
     ],
     ids=["plain", "identity", "folded", "no prefix"],
 )
-def test_a_t5_gguf_gives_the_ids_of_its_sentencepiece_model(options: dict[str, object], tmp_path: Path) -> None:
+def test_a_t5_gguf_gives_the_ids_of_its_sentencepiece_model(
+    options: dict[str, object], tmp_path: Path
+) -> None:
     model = unigram(**options)
     path = t5(tmp_path / "t5.gguf", model)
     convert(path, tmp_path / "t5.bin")
@@ -140,7 +151,18 @@ def rwkv(path: Path, vocab: dict[int, bytes], size: int) -> Path:
 def test_an_rwkv_gguf_gives_the_ids_of_its_vocabulary_file(seed: int, tmp_path: Path) -> None:
     dice = random.Random(seed)
     found = {"".join(dice.choices(PARTS, k=dice.randrange(1, 4))).encode() for _ in range(150)}
-    found |= {b"'", b'"', b"'\"", b"\\", b"\\x41", b"\\n", b"\n\n", b"\xff\xfe", b"\xe4\xb8", b"\\'"}
+    found |= {
+        b"'",
+        b'"',
+        b"'\"",
+        b"\\",
+        b"\\x41",
+        b"\\n",
+        b"\n\n",
+        b"\xff\xfe",
+        b"\xe4\xb8",
+        b"\\'",
+    }
     found -= {bytes((byte,)) for byte in range(256)}
     vocab = dict(enumerate([*(bytes((byte,)) for byte in range(256)), *sorted(found)], 1))
     path = rwkv(tmp_path / "rwkv.gguf", vocab, len(vocab) + 5)
@@ -168,12 +190,22 @@ def test_a_big_endian_gguf_is_the_same(tmp_path: Path) -> None:
     model = unigram()
     little = read(t5(tmp_path / "little.gguf", model))
     big = read(t5(tmp_path / "big.gguf", model, endian=gguf.GGUFEndian.BIG))
-    assert (big.tokens, big.model, big.normalizer) == (little.tokens, little.model, little.normalizer)
+    assert (big.tokens, big.model, big.normalizer) == (
+        little.tokens,
+        little.model,
+        little.normalizer,
+    )
 
 
 def value(kind: int, data: bytes, name: str = "tokenizer.ggml.tokens") -> bytes:
     """A GGUF with one value."""
-    return b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, len(name)) + name.encode() + struct.pack("<I", kind) + data
+    return (
+        b"GGUF"
+        + struct.pack("<IQQQ", 3, 0, 1, len(name))
+        + name.encode()
+        + struct.pack("<I", kind)
+        + data
+    )
 
 
 HOSTILE = {
@@ -207,15 +239,24 @@ def test_a_damaged_file_gives_an_error_and_never_anything_else(
     vocab = dict(enumerate([bytes((byte,)) for byte in range(256)], 1))
     whole = bytearray(rwkv(folder / "x.gguf", vocab, 260).read_bytes())
     for _ in range(data.draw(st.integers(1, 6))):
-        whole[data.draw(st.integers(4, len(whole) - 1) | st.integers(4, 200))] = data.draw(st.integers(0, 255))
-    (folder / "x.gguf").write_bytes(whole[: data.draw(st.sampled_from([len(whole), len(whole) // 2, len(whole) - 40]))])
+        whole[data.draw(st.integers(4, len(whole) - 1) | st.integers(4, 200))] = data.draw(
+            st.integers(0, 255)
+        )
+    (folder / "x.gguf").write_bytes(
+        whole[: data.draw(st.sampled_from([len(whole), len(whole) // 2, len(whole) - 40]))]
+    )
     with contextlib.suppress(SourceError, UnsupportedError):
         read(folder / "x.gguf")
 
 
-def test_without_the_package_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_package_the_error_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "x.gguf").write_bytes(HOSTILE["nothing"])
     monkeypatch.setitem(sys.modules, "gguf", None)
     monkeypatch.delitem(sys.modules, "tokexport.sources.gguf.metadata", raising=False)
-    with pytest.raises(TokexportError, match=r"the package `gguf` is not installed.*pip install 'tokexport\[gguf\]'"):
+    with pytest.raises(
+        TokexportError,
+        match=r"the package `gguf` is not installed.*pip install 'tokexport\[gguf\]'",
+    ):
         read(tmp_path / "x.gguf")

@@ -24,14 +24,30 @@ from tokexport.sources.gguf.read import gguf_document
 from tokexport.sources.gguf.source import parse_gguf
 from tokexport.sources.references import reference_for
 from tokexport.sources.tiktoken.known_patterns import KIMI, LLAMA3
-from tokexport.verify import compare
+from tokexport.verification import compare
 
-# Words, runs of digits and of white space, letters without case, marks that NFC composes, punctuation of two scripts.
+# Words, runs of digits and of white space, letters without case, marks that NFC composes,
+# punctuation of two scripts.
 TEXT = "It's the  end of 12345 days\n\n中文字 and\u3000。、!! e\u0301 \t ﬁ x1y22 ¡Hé!"
 PIECES = {
     "gpt-2": ["It", "'s", " the", " ", " end", " of", " 12345", " days"],
     "starcoder": ["It", "'s", " the", " ", " end", " of", " ", "1", "2", "3", "4", "5", " days"],
-    "deepseek-llm": ["It", "'", "s", " the", " ", " end", " of", " ", "1", "2", "3", "4", "5", " days"],
+    "deepseek-llm": [
+        "It",
+        "'",
+        "s",
+        " the",
+        " ",
+        " end",
+        " of",
+        " ",
+        "1",
+        "2",
+        "3",
+        "4",
+        "5",
+        " days",
+    ],
     "bloom": ["It's", " the", " ", " end", " of", " 12345", " days"],
     "qwen35": ["It", "'s", " the", " ", " end", " of", " ", "1", "2", "3", "4", "5", " days"],
     "llama-bpe": ["It", "'s", " the", " ", " end", " of", " ", "123", "45", " days"],
@@ -49,22 +65,31 @@ BREAKS = {
 }
 
 
-def small_gguf(path: Path, pre: str | None, architecture: str = "gpt2", more: tuple[str, ...] = ()) -> Path:
+def small_gguf(
+    path: Path, pre: str | None, architecture: str = "gpt2", more: tuple[str, ...] = ()
+) -> Path:
     """The vocabulary of the small GPT-2 under a name, or under none, with more special tokens."""
     document = json.loads((SMALL / "gpt2.json").read_text("utf-8"))
     spelling = {number: text for text, number in document["model"]["vocab"].items()}
     spelling |= {token["id"]: token["content"] for token in document["added_tokens"]}
     spelling |= dict(enumerate(more, max(spelling) + 1))
-    added = {token["id"] for token in document["added_tokens"]} | {max(spelling) - place for place in range(len(more))}
+    added = {token["id"] for token in document["added_tokens"]} | {
+        max(spelling) - place for place in range(len(more))
+    }
     writer = gguf.GGUFWriter(path, architecture)
     writer.add_tokenizer_model("gpt2")
     if pre is not None:
         writer.add_tokenizer_pre(pre)
     writer.add_token_list([spelling[number] for number in sorted(spelling)])
-    types = [gguf.TokenType.CONTROL if number in added else gguf.TokenType.NORMAL for number in sorted(spelling)]
+    types = [
+        gguf.TokenType.CONTROL if number in added else gguf.TokenType.NORMAL
+        for number in sorted(spelling)
+    ]
     writer.add_token_types(types)
     merges = document["model"]["merges"]
-    writer.add_token_merges([merge if isinstance(merge, str) else " ".join(merge) for merge in merges])
+    writer.add_token_merges(
+        [merge if isinstance(merge, str) else " ".join(merge) for merge in merges]
+    )
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -81,7 +106,9 @@ def test_every_name_gives_the_ids_of_its_original(pre: str, tmp_path: Path) -> N
     path = small_gguf(tmp_path / "it.gguf", pre)
     tokenizer, reference = converted(path), reference_for(path)
     # The tokens are the same for every name: what differs is how a text is cut.
-    result = compare(tokenizer, reference, strings=150, code_points=False, token_step=1 if SLOW else 5)
+    result = compare(
+        tokenizer, reference, strings=150, code_points=False, token_step=1 if SLOW else 5
+    )
     assert result.ok, "\n".join(result.lines())
     assert tokenizer.decode(tokenizer.encode("héllo wörld 123")) == "héllo wörld 123"
 
@@ -90,7 +117,10 @@ def lower_parts(ranks: dict[bytes, int], token: bytes) -> list[bytes]:
     """What tokens of lower ranks than its own make of a token, as the converter finds it."""
     parts = [bytes((byte,)) for byte in token]
     while True:
-        found = [(ranks.get(one + two, 1 << 30), at) for at, (one, two) in enumerate(itertools.pairwise(parts))]
+        found = [
+            (ranks.get(one + two, 1 << 30), at)
+            for at, (one, two) in enumerate(itertools.pairwise(parts))
+        ]
         rank, at = min(found, default=(1 << 30, 0))
         if rank >= ranks[token]:
             return parts
@@ -99,12 +129,16 @@ def lower_parts(ranks: dict[bytes, int], token: bytes) -> list[bytes]:
 
 @pytest.mark.parametrize("pre", ["chatglm-bpe", "kimi-k2"])
 @pytest.mark.parametrize("seed", range(5))
-def test_ranks_that_merges_do_not_tell_are_those_of_tiktoken(pre: str, seed: int, tmp_path: Path) -> None:
+def test_ranks_that_merges_do_not_tell_are_those_of_tiktoken(
+    pre: str, seed: int, tmp_path: Path
+) -> None:
     """Ranks in any order: most tokens are not made of two parts of lower ranks."""
     dice = random.Random(seed)
     tokens = {"".join(dice.choices("abcd", k=dice.randrange(2, 6))).encode() for _ in range(60)}
     ranks = {bytes((byte,)): byte for byte in range(256)}
-    ranks |= {token: number for number, token in enumerate(dice.sample(sorted(tokens), len(tokens)), 256)}
+    ranks |= {
+        token: number for number, token in enumerate(dice.sample(sorted(tokens), len(tokens)), 256)
+    }
     merges = []
     for token in list(ranks)[256:]:
         parts = lower_parts(ranks, token)
@@ -133,12 +167,16 @@ def test_no_token_goes_beyond_a_piece(pre: str, pieces: list[str], tmp_path: Pat
     tokenizer = converted(small_gguf(tmp_path / "it.gguf", pre))
     text = "".join(pieces)
     assert TEXT.startswith(text) == (pre in PIECES and pieces is PIECES[pre])
-    assert tokenizer.encode(text) == [number for piece in pieces for number in tokenizer.encode(piece)]
+    assert tokenizer.encode(text) == [
+        number for piece in pieces for number in tokenizer.encode(piece)
+    ]
     ends = {sum(map(len, pieces[: count + 1])) for count in range(len(pieces))}
     assert ends <= {end for _, end in tokenizer.encode_with_offsets(text).offsets}
 
 
-@pytest.mark.parametrize("pre", [name for name in ORIGINALS if ORIGINALS[name].normalizer is not None])
+@pytest.mark.parametrize(
+    "pre", [name for name in ORIGINALS if ORIGINALS[name].normalizer is not None]
+)
 def test_marks_are_composed_where_the_original_does(pre: str, tmp_path: Path) -> None:
     tokenizer = converted(small_gguf(tmp_path / "it.gguf", pre))
     assert tokenizer.encode("e\u0301") == tokenizer.encode("é") != []
@@ -151,9 +189,13 @@ def test_compatible_characters_are_one_where_the_original_says_so(tmp_path: Path
 
 @pytest.mark.parametrize("seed", range(3))
 def test_lfm2_tells_by_its_merges_whether_tokens_go_before_them(seed: int, tmp_path: Path) -> None:
-    """Ranks are written as a merge for each two parts of each token, in any order here; of trained merges there are fewer."""
+    """Ranks are written as a merge for each two parts of each token, in any order here; of trained
+    merges there are fewer.
+    """
     dice = random.Random(seed)
-    words = ["".join(letters) for size in range(2, 7) for letters in itertools.product("ab", repeat=size)]
+    words = [
+        "".join(letters) for size in range(2, 7) for letters in itertools.product("ab", repeat=size)
+    ]
     merges = [f"{word[:at]} {word[at:]}" for word in words for at in range(1, len(word))]
     writer = gguf.GGUFWriter(tmp_path / "it.gguf", "any")
     writer.add_tokenizer_model("gpt2")
@@ -167,20 +209,34 @@ def test_lfm2_tells_by_its_merges_whether_tokens_go_before_them(seed: int, tmp_p
     writer.write_tensors_to_file()
     writer.close()
     tokenizer = converted(tmp_path / "it.gguf")
-    assert [tokenizer.encode(word) for word in words] == [[256 + number] for number in range(len(words))]
+    assert [tokenizer.encode(word) for word in words] == [
+        [256 + number] for number in range(len(words))
+    ]
     trained = gguf_document(parse_gguf(small_gguf(tmp_path / "trained.gguf", "lfm2")))
     assert trained["model"]["ignore_merges"] is False
 
 
 @pytest.mark.parametrize("pre", [None, "default", "new-model"])
-def test_the_user_names_the_pattern_of_a_file_that_does_not(pre: str | None, tmp_path: Path) -> None:
-    named, unnamed = small_gguf(tmp_path / "named.gguf", "qwen2"), small_gguf(tmp_path / "unnamed.gguf", pre)
-    with pytest.raises(UnsupportedError, match=r"say with --pattern \(pattern=\) which of them it is"):
+def test_the_user_names_the_pattern_of_a_file_that_does_not(
+    pre: str | None, tmp_path: Path
+) -> None:
+    named, unnamed = (
+        small_gguf(tmp_path / "named.gguf", "qwen2"),
+        small_gguf(tmp_path / "unnamed.gguf", pre),
+    )
+    with pytest.raises(
+        UnsupportedError, match=r"say with --pattern \(pattern=\) which of them it is"
+    ):
         read(unnamed)
     one, two = read(named), read(unnamed, pattern="qwen2")
     assert replace(two, provenance=one.provenance) == one
     convert(unnamed, tmp_path / "it.bin", pattern="qwen2")
-    result = compare(load(tmp_path / "it.bin"), reference_for(unnamed, pattern="qwen2"), strings=150, code_points=False)
+    result = compare(
+        load(tmp_path / "it.bin"),
+        reference_for(unnamed, pattern="qwen2"),
+        strings=150,
+        code_points=False,
+    )
     assert result.ok, "\n".join(result.lines())
 
 
@@ -206,7 +262,9 @@ def test_the_own_name_may_be_said_again(tmp_path: Path) -> None:
 
 def test_a_name_that_is_not_known_is_refused(tmp_path: Path) -> None:
     path = small_gguf(tmp_path / "it.gguf", "new-model")
-    with pytest.raises(UnsupportedError, match=r'tokenizer\.ggml\.pre: "new-model".*deepseek-coder, .*tekken'):
+    with pytest.raises(
+        UnsupportedError, match=r'tokenizer\.ggml\.pre: "new-model".*deepseek-coder, .*tekken'
+    ):
         read(path)
 
 
@@ -215,7 +273,9 @@ def test_a_name_of_which_only_the_pattern_is_known_is_refused_with_the_word_that
     pre: str, tmp_path: Path
 ) -> None:
     path = small_gguf(tmp_path / "it.gguf", pre)
-    with pytest.raises(UnsupportedError, match=rf'as for "{SPLIT_AS[pre]}".*--pattern {SPLIT_AS[pre]} \(pattern=\)'):
+    with pytest.raises(
+        UnsupportedError, match=rf'as for "{SPLIT_AS[pre]}".*--pattern {SPLIT_AS[pre]} \(pattern=\)'
+    ):
         read(path)
     same = replace(read(path, pattern=SPLIT_AS[pre]), provenance=None)
     assert same == replace(read(small_gguf(path, SPLIT_AS[pre])), provenance=None)
@@ -228,7 +288,11 @@ def test_no_name_is_in_both_tables() -> None:
 
 @pytest.mark.parametrize(
     ("architecture", "more", "name"),
-    [("nemotron_h_moe", ("<|im_start|>",), "tekken"), ("nemotron_h", (), "tekken"), ("llama", ("[IMG]",), "llama-bpe")],
+    [
+        ("nemotron_h_moe", ("<|im_start|>",), "tekken"),
+        ("nemotron_h", (), "tekken"),
+        ("llama", ("[IMG]",), "llama-bpe"),
+    ],
 )
 def test_pixtral_is_the_name_of_two_patterns(
     architecture: str, more: tuple[str, ...], name: str, tmp_path: Path
@@ -237,7 +301,9 @@ def test_pixtral_is_the_name_of_two_patterns(
     assert gguf_document(parse_gguf(path))["pre_tokenizer"] == ORIGINALS[name].pre_tokenizer
     tokenizer = converted(path)
     pieces = ["hello", "World"] if name == "tekken" else ["helloWorld"]
-    assert tokenizer.encode("".join(pieces)) == [number for piece in pieces for number in tokenizer.encode(piece)]
+    assert tokenizer.encode("".join(pieces)) == [
+        number for piece in pieces for number in tokenizer.encode(piece)
+    ]
     result = compare(tokenizer, reference_for(path), strings=150, code_points=False)
     assert result.ok, "\n".join(result.lines())
 
@@ -245,7 +311,11 @@ def test_pixtral_is_the_name_of_two_patterns(
 def test_pixtral_of_another_model_is_refused(tmp_path: Path) -> None:
     path = small_gguf(tmp_path / "it.gguf", "pixtral", "llama", ("<|im_start|>",))
     with pytest.raises(
-        UnsupportedError, match=r'that of "tekken" \(Nemotron 3\).*say with --pattern \(pattern=\) which'
+        UnsupportedError,
+        match=r'that of "tekken" \(Nemotron 3\).*say with --pattern \(pattern=\) which',
     ):
         read(path)
-    assert gguf_document(parse_gguf(path, "tekken"))["pre_tokenizer"] == ORIGINALS["tekken"].pre_tokenizer
+    assert (
+        gguf_document(parse_gguf(path, "tekken"))["pre_tokenizer"]
+        == ORIGINALS["tekken"].pre_tokenizer
+    )

@@ -1,4 +1,6 @@
-"""What a GGUF says besides its vocabulary counts as llama.cpp takes it: normalizer, separator, mask; and what is missing is refused."""
+"""What a GGUF says besides its vocabulary counts as llama.cpp takes it: normalizer, separator,
+mask; and what is missing is refused.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,12 @@ def written(path: Path, model: str, tokens: list[str], values: dict[str, Any]) -
     writer.add_tokenizer_model(model)
     writer.add_token_list(tokens)
     for name, value in values.items():
-        kind = {bool: writer.add_bool, int: writer.add_uint32, str: writer.add_string, list: writer.add_array}
+        kind = {
+            bool: writer.add_bool,
+            int: writer.add_uint32,
+            str: writer.add_string,
+            list: writer.add_array,
+        }
         kind[type(value)](f"tokenizer.ggml.{name}", value)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
@@ -52,24 +59,44 @@ def written(path: Path, model: str, tokens: list[str], values: dict[str, Any]) -
 
 
 def byte_level(path: Path, pre: str, **values: Any) -> Path:
-    """Bytes as tokens, and the special tokens <s>, </s>, <mask> and two spaces that are USER_DEFINED."""
+    """Bytes as tokens, and the special tokens <s>, </s>, <mask> and two spaces that are
+    USER_DEFINED.
+    """
     tokens = [*BYTES, "<s>", "</s>", "<mask>", "  ", "ab"]
     types = [NORMAL] * len(BYTES) + [CONTROL, CONTROL, CONTROL, USER, NORMAL]
-    ids = {"bos_token_id": 256, "eos_token_id": 257, "seperator_token_id": 257, "mask_token_id": 258}
-    return written(path, "gpt2", tokens, {"pre": pre, "token_type": types, "merges": ["a b"], **ids, **values})
+    ids = {
+        "bos_token_id": 256,
+        "eos_token_id": 257,
+        "seperator_token_id": 257,
+        "mask_token_id": 258,
+    }
+    return written(
+        path, "gpt2", tokens, {"pre": pre, "token_type": types, "merges": ["a b"], **ids, **values}
+    )
 
 
 def bert(path: Path, **values: Any) -> Path:
     """WordPiece as converters write it: the start of a word is marked, not its continuation."""
-    tokens = [word if word[0] == "[" else word[2:] if word[:2] == "##" else "\u2581" + word for word in WORDS]
+    tokens = [
+        word if word[0] == "[" else word[2:] if word[:2] == "##" else "\u2581" + word
+        for word in WORDS
+    ]
     return written(path, "bert", tokens, values)
 
 
 @pytest.mark.parametrize(
     "values",
-    [{"pre": "bert-bge"}, {"pre": "bert-bge-large"}, {"pre": "jina-v2-en"}, {"normalizer.lowercase": True}, {}],
+    [
+        {"pre": "bert-bge"},
+        {"pre": "bert-bge-large"},
+        {"pre": "jina-v2-en"},
+        {"normalizer.lowercase": True},
+        {},
+    ],
 )
-def test_wordpiece_lower_cases_where_the_file_or_the_user_says_so(values: dict[str, Any], tmp_path: Path) -> None:
+def test_wordpiece_lower_cases_where_the_file_or_the_user_says_so(
+    values: dict[str, Any], tmp_path: Path
+) -> None:
     path = bert(tmp_path / "x.gguf", **values)
     convert(path, tmp_path / "x.bin", pattern=None if values else "bert-bge")
     assert_as_bert(tmp_path / "x.bin", lowercase=True)
@@ -77,8 +104,12 @@ def test_wordpiece_lower_cases_where_the_file_or_the_user_says_so(values: dict[s
 
 @pytest.mark.parametrize("lowercase", [True, False])
 @pytest.mark.parametrize("accents", [True, False, None])
-def test_wordpiece_is_normalized_as_the_file_says(lowercase: bool, accents: bool | None, tmp_path: Path) -> None:
-    values = {"normalizer.lowercase": lowercase} | ({} if accents is None else {"normalizer.strip_accents": accents})
+def test_wordpiece_is_normalized_as_the_file_says(
+    lowercase: bool, accents: bool | None, tmp_path: Path
+) -> None:
+    values = {"normalizer.lowercase": lowercase} | (
+        {} if accents is None else {"normalizer.strip_accents": accents}
+    )
     convert(bert(tmp_path / "x.gguf", pre="new-model", **values), tmp_path / "x.bin")
     assert_as_bert(tmp_path / "x.bin", lowercase=lowercase, strip_accents=accents)
 
@@ -87,14 +118,16 @@ def assert_as_bert(path: Path, **options: Any) -> None:
     vocab = {word: number for number, word in enumerate(WORDS)}
     reference = tokenizers.BertWordPieceTokenizer(vocab, **options)
     for text in TEXTS:
-        assert load(path).encode(text, add_special_tokens=True, allowed_special="all") == reference.encode(text).ids, (
-            text
-        )
+        assert (
+            load(path).encode(text, add_special_tokens=True, allowed_special="all")
+            == reference.encode(text).ids
+        ), text
 
 
 def test_wordpiece_that_nobody_says_to_lower_case_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
-        UnsupportedError, match=r"no tokenizer\.ggml\.normalizer\.lowercase .*bert-bge, bert-bge-large, jina-v2-en"
+        UnsupportedError,
+        match=r"no tokenizer\.ggml\.normalizer\.lowercase .*bert-bge, bert-bge-large, jina-v2-en",
     ):
         read(bert(tmp_path / "x.gguf", pre="new-model"))
 
@@ -121,14 +154,20 @@ def test_a_separator_stands_between_two_texts(
     assert tokenizer.encode("a", add_special_tokens=True) == [256, BYTES.index("a"), 257]
 
 
-@pytest.mark.parametrize(("pre", "strips"), [("roberta-bpe", True), ("modern-bert", True), ("gpt-2", False)])
-def test_the_mask_token_takes_the_white_space_before_it(pre: str, strips: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("pre", "strips"), [("roberta-bpe", True), ("modern-bert", True), ("gpt-2", False)]
+)
+def test_the_mask_token_takes_the_white_space_before_it(
+    pre: str, strips: bool, tmp_path: Path
+) -> None:
     convert(byte_level(tmp_path / "x.gguf", pre), tmp_path / "x.bin")
     ids = load(tmp_path / "x.bin").encode("a \t<mask>", allowed_special="all")
     assert ids == [BYTES.index("a"), *([] if strips else [BYTES.index("Ġ"), BYTES.index("ĉ")]), 258]
 
 
-def test_user_defined_tokens_come_behind_the_mask_where_the_original_normalizes_them(tmp_path: Path) -> None:
+def test_user_defined_tokens_come_behind_the_mask_where_the_original_normalizes_them(
+    tmp_path: Path,
+) -> None:
     convert(byte_level(tmp_path / "x.gguf", "modern-bert"), tmp_path / "x.bin")
     tokenizer = load(tmp_path / "x.bin")
     assert tokenizer.encode("  <mask>  a", allowed_special="all") == [258, 259, BYTES.index("a")]
@@ -136,35 +175,63 @@ def test_user_defined_tokens_come_behind_the_mask_where_the_original_normalizes_
 
 @pytest.mark.parametrize("model", ["none", "no_vocab"])
 def test_a_file_without_a_tokenizer_is_called_so(model: str, tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match=rf'model of this GGUF file is "{model}": it has no tokenizer'):
+    with pytest.raises(
+        SourceError, match=rf'model of this GGUF file is "{model}": it has no tokenizer'
+    ):
         read(written(tmp_path / "x.gguf", model, [], {}))
 
 
 @pytest.mark.parametrize(
     ("model", "sentence"),
-    [("gemma4", "does not say which of Gemma's tokens are found before its merges"), ("plamo2", "are supported")],
+    [
+        ("gemma4", "does not say which of Gemma's tokens are found before its merges"),
+        ("plamo2", "are supported"),
+    ],
 )
-def test_models_that_a_gguf_does_not_tell_whole_are_refused(model: str, sentence: str, tmp_path: Path) -> None:
+def test_models_that_a_gguf_does_not_tell_whole_are_refused(
+    model: str, sentence: str, tmp_path: Path
+) -> None:
     with pytest.raises(UnsupportedError, match=rf"{sentence}.*convert .*tokenizer\.json"):
         read(written(tmp_path / "x.gguf", model, ["a"], {"token_type": [NORMAL], "scores": [0.0]}))
 
 
 @pytest.mark.parametrize(
     ("model", "missing"),
-    [("gpt2", "token_type"), ("gpt2", "merges"), ("llama", "token_type"), ("llama", "scores"), ("rwkv", "token_type")],
+    [
+        ("gpt2", "token_type"),
+        ("gpt2", "merges"),
+        ("llama", "token_type"),
+        ("llama", "scores"),
+        ("rwkv", "token_type"),
+    ],
 )
 def test_an_array_that_is_missing_is_named(model: str, missing: str, tmp_path: Path) -> None:
-    values: dict[str, Any] = {"pre": "gpt-2", "token_type": [NORMAL], "merges": ["a b"], "scores": [0.0]}
+    values: dict[str, Any] = {
+        "pre": "gpt-2",
+        "token_type": [NORMAL],
+        "merges": ["a b"],
+        "scores": [0.0],
+    }
     del values[missing]
-    with pytest.raises(SourceError, match=rf"there is no tokenizer\.ggml\.{missing}, without which"):
+    with pytest.raises(
+        SourceError, match=rf"there is no tokenizer\.ggml\.{missing}, without which"
+    ):
         read(written(tmp_path / "x.gguf", model, ["a"], values))
 
 
 def test_scores_may_be_whole_numbers(tmp_path: Path) -> None:
     tokens, types = ["<unk>", "\u2581", "a", "b", "ab"], [gguf.TokenType.UNKNOWN] + [NORMAL] * 4
-    whole = written(tmp_path / "whole.gguf", "llama", tokens, {"token_type": types, "scores": [0, -1, -2, -3, -4]})
+    whole = written(
+        tmp_path / "whole.gguf",
+        "llama",
+        tokens,
+        {"token_type": types, "scores": [0, -1, -2, -3, -4]},
+    )
     real = written(
-        tmp_path / "real.gguf", "llama", tokens, {"token_type": types, "scores": [0.0, -1.0, -2.0, -3.0, -4.0]}
+        tmp_path / "real.gguf",
+        "llama",
+        tokens,
+        {"token_type": types, "scores": [0.0, -1.0, -2.0, -3.0, -4.0]},
     )
     one, two = read(whole), read(real)
     assert replace(one, provenance=two.provenance) == two

@@ -21,7 +21,10 @@ MERGES = "#version: 0.2\na b\nab c\n"
 
 
 def write(
-    folder: Path, vocab: dict[str, int], merges: str, names: tuple[str, str] = ("vocab.json", "merges.txt")
+    folder: Path,
+    vocab: dict[str, int],
+    merges: str,
+    names: tuple[str, str] = ("vocab.json", "merges.txt"),
 ) -> list[Path]:
     paths = [folder / name for name in names]
     paths[0].write_text(json.dumps(vocab), encoding="utf-8")
@@ -33,7 +36,9 @@ def same_as(theirs: tokenizers.ByteLevelBPETokenizer, model: TokenizerModel) -> 
     for number, token in enumerate(model.tokens):
         assert (token is None) == (theirs.id_to_token(number) is None)
         if token is not None:
-            assert token.content.decode("utf-8", "replace") == theirs.decode([number], skip_special_tokens=False)
+            assert token.content.decode("utf-8", "replace") == theirs.decode(
+                [number], skip_special_tokens=False
+            )
     stage = theirs._tokenizer.pre_tokenizer
     assert [piece for piece, _ in stage.pre_tokenize_str("it's")] == ["it", "'s"]
     assert all(isinstance(step, Split) for step in model.splits)
@@ -50,7 +55,8 @@ def same_as(theirs: tokenizers.ByteLevelBPETokenizer, model: TokenizerModel) -> 
     ],
 )
 @pytest.mark.parametrize(
-    "merges", [MERGES, MERGES.removeprefix("#version: 0.2\n"), MERGES.replace("\n", "\r\n"), MERGES[:-1]]
+    "merges",
+    [MERGES, MERGES.removeprefix("#version: 0.2\n"), MERGES.replace("\n", "\r\n"), MERGES[:-1]],
 )
 def test_a_pair_is_read_from_either_file_and_from_the_directory(
     names: tuple[str, str], merges: str, tmp_path: Path
@@ -99,7 +105,12 @@ def test_a_tokenizer_json_in_the_directory_goes_first(tmp_path: Path) -> None:
             UnsupportedError,
             r'</w>" \(subword-nmt',
         ),
-        ({"a": 0, "b</w>": 1, "ab</w>": 2}, "a b</w>\n", UnsupportedError, r'"b</w>" \(.*give the tokenizer\.json'),
+        (
+            {"a": 0, "b</w>": 1, "ab</w>": 2},
+            "a b</w>\n",
+            UnsupportedError,
+            r'"b</w>" \(.*give the tokenizer\.json',
+        ),
         ({"a@@": 0, "b": 1}, "a b</w>\n", UnsupportedError, r'"b</w>" \(.*CTRL'),
         (
             {"\u2581": 0, "a": 1, "\u2581a": 2},
@@ -135,7 +146,9 @@ def test_of_several_prefixes_one_must_be_given(tmp_path: Path) -> None:
     (tmp_path / "c-vocab.json").write_text("{}")  # without merges it is no pair
     assert read(tmp_path) == read(first[0])
     second = write(tmp_path, {**VOCAB, "new": 400}, MERGES, ("b-vocab.json", "b-merges.txt"))
-    with pytest.raises(SourceError, match=r"more than one .*\(a-vocab\.json, b-vocab\.json\); give one"):
+    with pytest.raises(
+        SourceError, match=r"more than one .*\(a-vocab\.json, b-vocab\.json\); give one"
+    ):
         read(tmp_path)
     assert [len(read(path).tokens) for path in (*first, *second)] == [302, 302, 401, 401]
     plain = write(tmp_path, {**VOCAB, "new": 500}, MERGES)
@@ -150,9 +163,13 @@ def test_one_file_with_a_prefix_without_the_other_is_refused(tmp_path: Path) -> 
         read(merges)
 
 
-def test_bytes_without_a_token_are_left_out_as_the_reference_leaves_them_out(tmp_path: Path) -> None:
+def test_bytes_without_a_token_are_left_out_as_the_reference_leaves_them_out(
+    tmp_path: Path,
+) -> None:
     kept = [character for character in BYTES if character not in "xz" and character != "\u0100"]
-    vocab, merges = write(tmp_path, {token: number for number, token in enumerate([*kept, "ab", "abc"])}, MERGES)
+    vocab, merges = write(
+        tmp_path, {token: number for number, token in enumerate([*kept, "ab", "abc"])}, MERGES
+    )
     assert any("no token for 3 of the 243 bytes" in note for note in read(vocab).notes)
     tokenizer = tokexport.load(tokexport.convert(vocab, tmp_path / "pair.bin").target)
     theirs = tokenizers.ByteLevelBPETokenizer.from_file(str(vocab), str(merges))
@@ -170,7 +187,11 @@ def test_bytes_without_a_token_are_left_out_as_the_reference_leaves_them_out(tmp
 
 
 def test_bytes_that_no_text_holds_are_not_missed(tmp_path: Path) -> None:
-    in_text = {character: byte for character, byte in BYTES.items() if byte in (*range(0xC0), *range(0xC2, 0xF5))}
+    in_text = {
+        character: byte
+        for character, byte in BYTES.items()
+        if byte in (*range(0xC0), *range(0xC2, 0xF5))
+    }
     vocab, _ = write(tmp_path, in_text | {"ab": 256, "abc": 257}, MERGES)
     assert not any("no token for" in note for note in read(vocab).notes)
 
@@ -185,7 +206,9 @@ def test_a_vocabulary_alone_of_a_class_in_python_is_named_by_its_class(tmp_path:
     with pytest.raises(SourceError, match="one of a pair"):
         read(tmp_path / "vocab.json")
     (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "Wav2Vec2CTCTokenizer"}')
-    with pytest.raises(SourceError, match=r'the class "Wav2Vec2CTCTokenizer".*in Python only \(it looks up single'):
+    with pytest.raises(
+        SourceError, match=r'the class "Wav2Vec2CTCTokenizer".*in Python only \(it looks up single'
+    ):
         read(tmp_path / "vocab.json")
 
 

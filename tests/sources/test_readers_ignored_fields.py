@@ -1,4 +1,6 @@
-"""A field that nobody knows is ignored, with a note, where the reference ignores it; where it refuses the file, so does the reader."""
+"""A field that nobody knows is ignored, with a note, where the reference ignores it; where it
+refuses the file, so does the reader.
+"""
 
 from __future__ import annotations
 
@@ -47,11 +49,16 @@ def read_or_none(fields: Json, folder: Path) -> TokenizerModel | None:
         return None
 
 
-# The tables of edits of a whole text take long, and the fields of those decoders are the fields of others.
+# The tables of edits of a whole text take long, and the fields of those decoders are the fields of
+# others.
 @pytest.mark.parametrize(
-    "case", [case for case in cases() if SLOW or "whole text" not in case.name], ids=lambda case: case.name
+    "case",
+    [case for case in cases() if SLOW or "whole text" not in case.name],
+    ids=lambda case: case.name,
 )
-def test_an_unknown_field_of_any_object_is_ignored_or_refused_as_by_the_reference(case: Case, tmp_path: Path) -> None:
+def test_an_unknown_field_of_any_object_is_ignored_or_refused_as_by_the_reference(
+    case: Case, tmp_path: Path
+) -> None:
     expected = read_or_none(case.document, tmp_path)
     if expected is None:
         return
@@ -60,15 +67,22 @@ def test_an_unknown_field_of_any_object_is_ignored_or_refused_as_by_the_referenc
         next(found for place, found in objects(fields) if place == path)["other"] = {"NFC": [1]}
         if library_reads(fields):
             model = read_document(fields, tmp_path)
-            assert any("the reference ignores" in note and f"{path}.other" in note for note in model.notes)
-            assert replace(model, notes=(), provenance=expected.provenance) == replace(expected, notes=())
+            assert any(
+                "the reference ignores" in note and f"{path}.other" in note for note in model.notes
+            )
+            assert replace(model, notes=(), provenance=expected.provenance) == replace(
+                expected, notes=()
+            )
         else:
             with pytest.raises(SourceError):
                 read_document(fields, tmp_path)
 
 
 def test_the_cases_have_places_that_ignore_and_places_that_refuse() -> None:
-    reads = {path.split("[")[0]: library_reads(change(path)) for path in ("", "normalizer", "normalizer.pattern")}
+    reads = {
+        path.split("[")[0]: library_reads(change(path))
+        for path in ("", "normalizer", "normalizer.pattern")
+    }
     assert reads == {"": False, "normalizer": True, "normalizer.pattern": False}
 
 
@@ -80,7 +94,10 @@ def change(path: str) -> Json:
 
 
 def test_a_field_of_an_added_token_is_noted_by_its_place(tmp_path: Path) -> None:
-    fields = document(added_tokens=[added("<s>"), added("</s>", 1) | {"rank": 1}], decoder=BYTE_LEVEL | {"a b": None})
+    fields = document(
+        added_tokens=[added("<s>"), added("</s>", 1) | {"rank": 1}],
+        decoder=BYTE_LEVEL | {"a b": None},
+    )
     assert library_reads(fields)
     notes = read_document(fields, tmp_path).notes
     assert 'tokenizer.json: the reference ignores added_tokens[1].rank, decoder["a b"].' in notes
@@ -88,4 +105,6 @@ def test_a_field_of_an_added_token_is_noted_by_its_place(tmp_path: Path) -> None
 
 def test_many_ignored_fields_are_counted(tmp_path: Path) -> None:
     fields = document(decoder=BYTE_LEVEL | {f"f{number}": number for number in range(9)})
-    assert any(note.endswith("decoder.f4 and 4 more.") for note in read_document(fields, tmp_path).notes)
+    assert any(
+        note.endswith("decoder.f4 and 4 more.") for note in read_document(fields, tmp_path).notes
+    )

@@ -30,16 +30,26 @@ def changed(old: str, new: str, **changes: Any) -> str:
         ("\ufeff" + json.dumps(document()), "not JSON|byte order mark"),
         (json.dumps(document())[:-1], "line 1, column"),
         (
-            changed('"special": false', '"special": false, "special": true', added_tokens=[added("<s>")]),
+            changed(
+                '"special": false', '"special": false, "special": true', added_tokens=[added("<s>")]
+            ),
             r"added_tokens\[0\] has a key",
         ),
         (changed('"version": "1.0"', '"version": null'), "version is null"),
         (changed('"added_tokens": []', '"added_tokens": null'), "added_tokens is null"),
-        (changed('"lstrip": false, ', "", added_tokens=[added("<s>")]), r"added_tokens\[0\] has no field 'lstrip'"),
-        (changed('"id": 0', '"id": -1', added_tokens=[added("<s>")]), r"added_tokens\[0\].id is -1"),
+        (
+            changed('"lstrip": false, ', "", added_tokens=[added("<s>")]),
+            r"added_tokens\[0\] has no field 'lstrip'",
+        ),
+        (
+            changed('"id": 0', '"id": -1', added_tokens=[added("<s>")]),
+            r"added_tokens\[0\].id is -1",
+        ),
     ],
 )
-def test_what_is_refused_is_refused_by_the_reference_too(text: str, message: str, tmp_path: Path) -> None:
+def test_what_is_refused_is_refused_by_the_reference_too(
+    text: str, message: str, tmp_path: Path
+) -> None:
     with pytest.raises((SourceError, UnsupportedError), match=message):
         read_document(text, tmp_path)
     with pytest.raises(Exception, match=r".+"):
@@ -67,14 +77,24 @@ def test_a_lone_surrogate_is_named_by_its_path() -> None:
         ({"version": "3.0"}, 'version: "3.0"'),
         ({"normalizer": {"type": "Uppercase"}}, "normalizer.type"),
         (
-            {"normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "Trim"}]}},
+            {
+                "normalizer": {
+                    "type": "Sequence",
+                    "normalizers": [{"type": "NFC"}, {"type": "Trim"}],
+                }
+            },
             r"normalizer.normalizers\[1\].type",
         ),
         ({"decoder": {"type": "Future"}}, "decoder.type"),
-        ({"decoder": {"type": "Sequence", "decoders": [BYTE_LEVEL, BYTE_LEVEL]}}, r"decoder.decoders\[1\]"),
+        (
+            {"decoder": {"type": "Sequence", "decoders": [BYTE_LEVEL, BYTE_LEVEL]}},
+            r"decoder.decoders\[1\]",
+        ),
     ],
 )
-def test_an_unknown_value_is_refused_and_never_ignored(changes: Any, path: str, tmp_path: Path) -> None:
+def test_an_unknown_value_is_refused_and_never_ignored(
+    changes: Any, path: str, tmp_path: Path
+) -> None:
     with pytest.raises(UnsupportedError, match=path) as caught:
         read_document(document(**changes), tmp_path)
     assert caught.value.supported
@@ -82,11 +102,21 @@ def test_an_unknown_value_is_refused_and_never_ignored(changes: Any, path: str, 
 
 def test_a_document_may_leave_out_all_but_its_parts(tmp_path: Path) -> None:
     fields = document()
-    for name in ("version", "truncation", "padding", "added_tokens", "normalizer", "post_processor"):
+    for name in (
+        "version",
+        "truncation",
+        "padding",
+        "added_tokens",
+        "normalizer",
+        "post_processor",
+    ):
         del fields[name]
     model = read_document(fields, tmp_path)
     assert len(model.tokens) == len(reference(fields).get_vocab())
-    assert model.template.pair == (TemplatePiece(sequence="A"), TemplatePiece(sequence="B", type_id=1))
+    assert model.template.pair == (
+        TemplatePiece(sequence="A"),
+        TemplatePiece(sequence="B", type_id=1),
+    )
 
 
 def test_normal_forms_are_kept_in_order(tmp_path: Path) -> None:
@@ -102,11 +132,14 @@ def test_normal_forms_are_kept_in_order(tmp_path: Path) -> None:
 
 def test_byte_level_before_fuse_decodes_as_byte_level_alone(tmp_path: Path) -> None:
     fields = document(
-        decoder={"type": "Sequence", "decoders": [BYTE_LEVEL, {"type": "Fuse"}]}, added_tokens=[added("中")]
+        decoder={"type": "Sequence", "decoders": [BYTE_LEVEL, {"type": "Fuse"}]},
+        added_tokens=[added("中")],
     )
     model = read_document(fields, tmp_path)
     ids = [195, 256, 97]
-    assert reference(fields).decode(ids) == b"".join(model.tokens[i].content for i in ids).decode("utf-8", "replace")  # type: ignore[union-attr]
+    assert reference(fields).decode(ids) == b"".join(model.tokens[i].content for i in ids).decode(
+        "utf-8", "replace"
+    )  # type: ignore[union-attr]
 
 
 def test_truncation_and_padding_are_named_in_notes(tmp_path: Path) -> None:

@@ -12,10 +12,20 @@ from reader_samples import read_document
 
 from tokexport.errors import SourceError
 from tokexport.file.write import write
-from tokexport.model import GreedyModel, TokenizerModel, UnigramModel, WordLevelModel, WordPieceModel
+from tokexport.model import (
+    GreedyModel,
+    TokenizerModel,
+    UnigramModel,
+    WordLevelModel,
+    WordPieceModel,
+)
 from tokexport.runtime.tokenizer import load
 
-UNIGRAM: dict[str, Any] = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["a", -1.5], ["b", -2]]}
+UNIGRAM: dict[str, Any] = {
+    "type": "Unigram",
+    "unk_id": 0,
+    "vocab": [["<unk>", 0], ["a", -1.5], ["b", -2]],
+}
 WORD_PIECE: dict[str, Any] = {
     "type": "WordPiece",
     "unk_token": "[UNK]",
@@ -23,12 +33,22 @@ WORD_PIECE: dict[str, Any] = {
     "max_input_chars_per_word": 100,
     "vocab": {"[UNK]": 0, "a": 1, "##b": 2},
 }
-WORD_LEVEL: dict[str, Any] = {"type": "WordLevel", "unk_token": "[UNK]", "vocab": {"[UNK]": 0, "a": 1}}
+WORD_LEVEL: dict[str, Any] = {
+    "type": "WordLevel",
+    "unk_token": "[UNK]",
+    "vocab": {"[UNK]": 0, "a": 1},
+}
 
 
 def document(model: dict[str, Any], **fields: Any) -> dict[str, Any]:
     """A tokenizer.json with a model and a decoder that joins."""
-    return {"version": "1.0", "added_tokens": [], "decoder": {"type": "Fuse"}, "model": model, **fields}
+    return {
+        "version": "1.0",
+        "added_tokens": [],
+        "decoder": {"type": "Fuse"},
+        "model": model,
+        **fields,
+    }
 
 
 def without(model: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -44,7 +64,8 @@ def same(source: dict[str, Any], model: TokenizerModel, texts: list[str]) -> Non
 
 
 @pytest.mark.parametrize(
-    ("model", "kind"), [(UNIGRAM, UnigramModel), (WORD_PIECE, WordPieceModel), (WORD_LEVEL, WordLevelModel)]
+    ("model", "kind"),
+    [(UNIGRAM, UnigramModel), (WORD_PIECE, WordPieceModel), (WORD_LEVEL, WordLevelModel)],
 )
 def test_a_model_is_of_the_type_that_its_fields_are_enough_for(
     model: dict[str, Any], kind: type[Any], tmp_path: Path
@@ -82,7 +103,9 @@ def test_a_model_of_no_type_is_refused_with_the_fields_that_it_has(tmp_path: Pat
         (WORD_LEVEL | {"vocab": [["a", 0]]}, "model.vocab"),
     ],
 )
-def test_what_the_reference_refuses_to_load_is_refused(model: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_what_the_reference_refuses_to_load_is_refused(
+    model: dict[str, Any], message: str, tmp_path: Path
+) -> None:
     with pytest.raises(SourceError, match=message):
         read_document(document(model), tmp_path)
     with pytest.raises(Exception):  # noqa: B017, PT011  (the library raises bare Exception)
@@ -92,8 +115,25 @@ def test_what_the_reference_refuses_to_load_is_refused(model: dict[str, Any], me
 def test_of_a_piece_that_stands_twice_the_last_id_and_score_count_and_added_tokens_are_numbered_behind_both(
     tmp_path: Path,
 ) -> None:
-    vocab = [["<unk>", 0.0], ["ab", -9.0], ["a", -1.0], ["b", -1.0], ["ab", -1.5], ["a", -3.0], ["<unk>", -1.0]]
-    added = [{"id": 7, "content": "<s>", "special": True, "single_word": False, "lstrip": False, "rstrip": False}]
+    vocab = [
+        ["<unk>", 0.0],
+        ["ab", -9.0],
+        ["a", -1.0],
+        ["b", -1.0],
+        ["ab", -1.5],
+        ["a", -3.0],
+        ["<unk>", -1.0],
+    ]
+    added = [
+        {
+            "id": 7,
+            "content": "<s>",
+            "special": True,
+            "single_word": False,
+            "lstrip": False,
+            "rstrip": False,
+        }
+    ]
     source = document(UNIGRAM | {"vocab": vocab}, added_tokens=[{**added[0], "normalized": False}])
     model = read_document(source, tmp_path)
     assert len(model.tokens) == 8
@@ -105,7 +145,9 @@ def test_of_a_piece_that_stands_twice_the_last_id_and_score_count_and_added_toke
     ]
 
 
-def test_the_unknown_score_is_below_the_lowest_of_all_scores_also_of_those_that_no_text_reaches(tmp_path: Path) -> None:
+def test_the_unknown_score_is_below_the_lowest_of_all_scores_also_of_those_that_no_text_reaches(
+    tmp_path: Path,
+) -> None:
     vocab = [["<unk>", 0.0], ["ab", -50.0], ["a", -1.0], ["ab", -61.0], ["", -300.0]]
     source = document(UNIGRAM | {"vocab": vocab})
     model = read_document(source, tmp_path)

@@ -34,7 +34,15 @@ PIECES = [
 ]
 PIECES += ["<BOS_TOKEN>", "<|END_OF_TURN_TOKEN|>", "<x>", " <x> "]
 TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=12).map("".join)
-COHERE = ["<BOS_TOKEN>", "<|END_OF_TURN_TOKEN|>", "<UNK>", "<SEP>", "<PAD>", "<CLS>", "<MASK_TOKEN>"]
+COHERE = [
+    "<BOS_TOKEN>",
+    "<|END_OF_TURN_TOKEN|>",
+    "<UNK>",
+    "<SEP>",
+    "<PAD>",
+    "<CLS>",
+    "<MASK_TOKEN>",
+]
 
 
 def special(*contents: str) -> list[AddedToken]:
@@ -49,13 +57,17 @@ def same(folder: Path, config: dict[str, Any], theirs: tokenizers.Tokenizer) -> 
 def byte_pair(*before: pre_tokenizers.PreTokenizer, spaced: bool = False) -> tokenizers.Tokenizer:
     made = tokenizers.Tokenizer(tokenizers.models.BPE(vocab=VOCAB, merges=MERGES))
     made.normalizer = normalizers.NFC()
-    made.pre_tokenizer = pre_tokenizers.Sequence([*before, pre_tokenizers.ByteLevel(add_prefix_space=spaced)])
+    made.pre_tokenizer = pre_tokenizers.Sequence(
+        [*before, pre_tokenizers.ByteLevel(add_prefix_space=spaced)]
+    )
     made.decoder = decoders.ByteLevel()
     return made
 
 
 @pytest.mark.parametrize("name", ["GPTNeoXTokenizer", "GPTNeoXTokenizerFast"])
-@pytest.mark.parametrize(("bos", "eos", "spaced"), [(False, False, False), (True, False, True), (True, True, False)])
+@pytest.mark.parametrize(
+    ("bos", "eos", "spaced"), [(False, False, False), (True, False, True), (True, True, False)]
+)
 def test_gpt_neox_composes_and_puts_its_end_token_where_its_config_says(
     name: str, bos: bool, eos: bool, spaced: bool, tmp_path: Path
 ) -> None:
@@ -66,7 +78,12 @@ def test_gpt_neox_composes_and_puts_its_end_token_where_its_config_says(
     theirs.post_processor = processors.TemplateProcessing(
         single=single, pair=[*single, *second], special_tokens=[("<|endoftext|>", 258)]
     )
-    config = {"tokenizer_class": name, "add_bos_token": bos, "add_eos_token": eos, "add_prefix_space": spaced}
+    config = {
+        "tokenizer_class": name,
+        "add_bos_token": bos,
+        "add_eos_token": eos,
+        "add_prefix_space": spaced,
+    }
     same(tmp_path, {flag: value for flag, value in config.items() if value}, theirs)
 
 
@@ -75,9 +92,15 @@ def test_cohere_cuts_each_digit_off(tmp_path: Path) -> None:
     theirs.add_tokens(special(*COHERE))
     theirs.add_tokens(special("<x>"))
     theirs.post_processor = processors.TemplateProcessing(
-        single="<BOS_TOKEN> $A", pair="<BOS_TOKEN> $A <BOS_TOKEN>:1 $B:1", special_tokens=[("<BOS_TOKEN>", 259)]
+        single="<BOS_TOKEN> $A",
+        pair="<BOS_TOKEN> $A <BOS_TOKEN>:1 $B:1",
+        special_tokens=[("<BOS_TOKEN>", 259)],
     )
-    config = {"tokenizer_class": "CohereTokenizerFast", "add_bos_token": True, "additional_special_tokens": ["<x>"]}
+    config = {
+        "tokenizer_class": "CohereTokenizerFast",
+        "add_bos_token": True,
+        "additional_special_tokens": ["<x>"],
+    }
     same(tmp_path, config, theirs)
 
 
@@ -87,12 +110,32 @@ FLAGGED = {"content": "<|endoftext|>", "rstrip": True, "normalized": False, "spe
 @pytest.mark.parametrize(
     ("config", "files", "error", "message"),
     [
-        ({"tokenizer_class": "CohereTokenizer"}, {}, UnsupportedError, "CohereTokenizer without add_bos_token"),
-        ({"add_bos_token": True, "bos_token": None}, {}, SourceError, "sets add_bos_token .* there is no bos_token"),
+        (
+            {"tokenizer_class": "CohereTokenizer"},
+            {},
+            UnsupportedError,
+            "CohereTokenizer without add_bos_token",
+        ),
+        (
+            {"add_bos_token": True, "bos_token": None},
+            {},
+            SourceError,
+            "sets add_bos_token .* there is no bos_token",
+        ),
         ({"add_eos_token": 1}, {}, SourceError, "add_eos_token is 1"),
-        ({"added_tokens_decoder": {"258": FLAGGED}}, {}, UnsupportedError, "is described here and elsewhere"),
+        (
+            {"added_tokens_decoder": {"258": FLAGGED}},
+            {},
+            UnsupportedError,
+            "is described here and elsewhere",
+        ),
         ({"eos_token": FLAGGED}, {}, UnsupportedError, "is described here and elsewhere"),
-        ({}, {"special_tokens_map": {"pad_token": FLAGGED}}, UnsupportedError, "is described here and elsewhere"),
+        (
+            {},
+            {"special_tokens_map": {"pad_token": FLAGGED}},
+            UnsupportedError,
+            "is described here and elsewhere",
+        ),
         (
             {"additional_special_tokens": [{**FLAGGED, "content": "<x>"}]},
             {"added_tokens": {"<x>": 259}},

@@ -1,4 +1,6 @@
-"""The template adds the ids and segments that the reference's post-processor adds, to one text and to a pair."""
+"""The template adds the ids and segments that the reference's post-processor adds, to one text and
+to a pair.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,10 @@ def token(name: str, type_id: int = 0) -> dict[str, Any]:
 
 
 def template(single: list[Any], pair: list[Any]) -> dict[str, Any]:
-    table = {"q": {"id": "q", "ids": [7, 8], "tokens": ["x", "y"]}, "r": {"id": "r", "ids": [9], "tokens": ["r"]}}
+    table = {
+        "q": {"id": "q", "ids": [7, 8], "tokens": ["x", "y"]},
+        "r": {"id": "r", "ids": [9], "tokens": ["r"]},
+    }
     return {"type": "TemplateProcessing", "single": single, "pair": pair, "special_tokens": table}
 
 
@@ -47,13 +52,21 @@ A_TEXT = st.lists(TOKEN, max_size=2)
 @st.composite
 def templates(draw: st.DrawFn) -> dict[str, Any]:
     single = [*draw(A_TEXT), sequence("A", draw(TYPE)), *draw(A_TEXT)]
-    pair = [*draw(A_TEXT), sequence("A", draw(TYPE)), *draw(A_TEXT), sequence("B", draw(TYPE)), *draw(A_TEXT)]
+    pair = [
+        *draw(A_TEXT),
+        sequence("A", draw(TYPE)),
+        *draw(A_TEXT),
+        sequence("B", draw(TYPE)),
+        *draw(A_TEXT),
+    ]
     return template(single, draw(st.permutations(pair)))
 
 
 PROCESSORS = st.recursive(
     st.one_of(st.just(BYTE_LEVEL), st.just(ROBERTA), st.just(BERT), templates()),
-    lambda inner: st.builds(lambda parts: {"type": "Sequence", "processors": parts}, st.lists(inner, max_size=3)),
+    lambda inner: st.builds(
+        lambda parts: {"type": "Sequence", "processors": parts}, st.lists(inner, max_size=3)
+    ),
     max_leaves=4,
 )
 
@@ -67,14 +80,18 @@ def filled(pieces: tuple[TemplatePiece, ...], texts: dict[str, list[int]]) -> li
     return found
 
 
-@settings(max_examples=400 if SLOW else 150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=400 if SLOW else 150,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(processor=st.one_of(st.none(), PROCESSORS))
 def test_single_and_pair_are_the_references(processor: Any, tmp_path: Path) -> None:
     fields = document(post_processor=processor)
     try:
         model = read_document(fields, tmp_path)
     except (UnsupportedError, SourceError):
-        # A list of encodings grows behind a template: only Sequences of it may be refused.
+        # A list of encodings grows after a template: only Sequences of it may be refused.
         assert isinstance(processor, dict)
         assert processor["type"] == "Sequence"
         return
@@ -83,12 +100,16 @@ def test_single_and_pair_are_the_references(processor: Any, tmp_path: Path) -> N
     for special in (True, False):
         for names, pieces in (("A", model.template.single), ("AB", model.template.pair)):
             pieces = tuple(piece for piece in pieces if special or piece.id is None)
-            encoding = theirs.encode(*("ab" if name == "A" else "c" for name in names), add_special_tokens=special)
+            encoding = theirs.encode(
+                *("ab" if name == "A" else "c" for name in names), add_special_tokens=special
+            )
             assert list(zip(encoding.ids, encoding.type_ids, strict=True)) == filled(pieces, texts)
 
 
 def test_processors_in_a_sequence_compose_as_in_the_reference(tmp_path: Path) -> None:
-    inner = template([token("r"), sequence("A")], [token("r"), sequence("A"), token("r", 1), sequence("B", 1)])
+    inner = template(
+        [token("r"), sequence("A")], [token("r"), sequence("A"), token("r", 1), sequence("B", 1)]
+    )
     fields = document(post_processor={"type": "Sequence", "processors": [BYTE_LEVEL, inner]})
     model = read_document(fields, tmp_path)
     assert model.template.single == (TemplatePiece(id=9), TemplatePiece(sequence="A"))
@@ -96,27 +117,43 @@ def test_processors_in_a_sequence_compose_as_in_the_reference(tmp_path: Path) ->
 
 def test_fields_of_byte_level_in_a_template_do_not_matter(tmp_path: Path) -> None:
     extra = {"add_prefix_space": True, "trim_offsets": False, "use_regex": True}
-    fields = document(post_processor=template([token("r"), sequence("A")], [sequence("A"), sequence("B", 1)]) | extra)
+    fields = document(
+        post_processor=template([token("r"), sequence("A")], [sequence("A"), sequence("B", 1)])
+        | extra
+    )
     model = read_document(fields, tmp_path)
     assert filled(model.template.single, {"A": [97]}) == [(9, 0), (97, 0)]
     assert reference(fields).encode("a").ids == [9, 97]
 
 
 FIELDS = {
-    name: value for name, value in (ROBERTA | template([sequence("A")], [sequence("B")])).items() if name != "type"
+    name: value
+    for name, value in (ROBERTA | template([sequence("A")], [sequence("B")])).items()
+    if name != "type"
 }
 
 
-@settings(max_examples=300 if SLOW else 100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=300 if SLOW else 100,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(
-    kind=st.sampled_from(["BertProcessing", "RobertaProcessing", "TemplateProcessing", "ByteLevel", "Sequence"]),
+    kind=st.sampled_from(
+        ["BertProcessing", "RobertaProcessing", "TemplateProcessing", "ByteLevel", "Sequence"]
+    ),
     names=st.sets(st.sampled_from(sorted(FIELDS))),
     wrong=st.sampled_from([{}, {}, {"sep": ["s"]}, {"cls": ["c", True]}, {"trim_offsets": 1}]),
 )
 def test_a_processor_is_what_its_fields_say_whatever_its_type(
     kind: str, names: set[str], wrong: dict[str, Any], tmp_path: Path
 ) -> None:
-    processor = {"type": kind, "processors": [BYTE_LEVEL], **{name: FIELDS[name] for name in names}, **wrong}
+    processor = {
+        "type": kind,
+        "processors": [BYTE_LEVEL],
+        **{name: FIELDS[name] for name in names},
+        **wrong,
+    }
     fields = document(post_processor=processor)
     try:
         theirs = reference(fields)
@@ -127,7 +164,9 @@ def test_a_processor_is_what_its_fields_say_whatever_its_type(
     model = read_document(fields, tmp_path)
     for names_of_texts, pieces in (("A", model.template.single), ("AB", model.template.pair)):
         encoding = theirs.encode(*("ab" if name == "A" else "c" for name in names_of_texts))
-        assert list(zip(encoding.ids, encoding.type_ids, strict=True)) == filled(pieces, {"A": [97, 98], "B": [99]})
+        assert list(zip(encoding.ids, encoding.type_ids, strict=True)) == filled(
+            pieces, {"A": [97, 98], "B": [99]}
+        )
 
 
 @pytest.mark.parametrize("number", [256, 5000])
@@ -135,20 +174,36 @@ def test_an_id_that_is_no_token_is_added_as_it_is_written(number: int, tmp_path:
     fields = document(post_processor=ROBERTA | {"sep": ["s", number]})
     model = read_document(fields, tmp_path)
     runtime = load(write(model))
-    encoding, ours = reference(fields).encode("ab"), runtime.encode_with_offsets("ab", add_special_tokens=True)
+    encoding, ours = (
+        reference(fields).encode("ab"),
+        runtime.encode_with_offsets("ab", add_special_tokens=True),
+    )
     assert (list(ours.ids), list(ours.offsets)) == (encoding.ids, encoding.offsets)
     pair = runtime.encode_pair("ab", "c", add_special_tokens=True)
     assert pair == reference(fields).encode("ab", "c").ids
-    assert f"tokenizer.json: the post_processor adds the id {number}, which is no token." in model.notes
+    assert (
+        f"tokenizer.json: the post_processor adds the id {number}, which is no token."
+        in model.notes
+    )
     with pytest.raises(KeyError):
         runtime.decode([number])
 
 
-PIECES = st.lists(st.sampled_from([sequence("A"), sequence("A", 1), token("r"), token("q", 1)]), max_size=4)
+PIECES = st.lists(
+    st.sampled_from([sequence("A"), sequence("A", 1), token("r"), token("q", 1)]), max_size=4
+)
 
 
-@settings(max_examples=100 if SLOW else 40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(single=PIECES, pair=st.lists(st.sampled_from([sequence("B"), sequence("B", 1)]), max_size=2), others=PIECES)
+@settings(
+    max_examples=100 if SLOW else 40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(
+    single=PIECES,
+    pair=st.lists(st.sampled_from([sequence("B"), sequence("B", 1)]), max_size=2),
+    others=PIECES,
+)
 def test_texts_stand_as_often_and_in_the_order_that_a_template_says_with_special_tokens_and_without(
     single: list[Any], pair: list[Any], others: list[Any], tmp_path: Path
 ) -> None:
@@ -174,8 +229,16 @@ def test_texts_stand_as_often_and_in_the_order_that_a_template_says_with_special
     ("processor", "error", "path"),
     [
         ({"type": "Whatever"}, UnsupportedError, "post_processor.type"),
-        (template([sequence("B")], [sequence("A")]), SourceError, r"post_processor.single\[0\].Sequence.id"),
-        (template([token("z"), sequence("A")], []), SourceError, r"post_processor.single\[0\].SpecialToken.id"),
+        (
+            template([sequence("B")], [sequence("A")]),
+            SourceError,
+            r"post_processor.single\[0\].Sequence.id",
+        ),
+        (
+            template([token("z"), sequence("A")], []),
+            SourceError,
+            r"post_processor.single\[0\].SpecialToken.id",
+        ),
         (ROBERTA | {"sep": ["s"]}, SourceError, "post_processor.sep"),
         (ROBERTA | {"sep": ["s", 1 << 31]}, UnsupportedError, "post_processor.*2147483648"),
     ],

@@ -1,4 +1,6 @@
-"""The splits of a model cut a text as the reference's pre-tokenizer does, whatever kinds it is made of."""
+"""The splits of a model cut a text as the reference's pre-tokenizer does, whatever kinds it is made
+of.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,15 @@ from repository import SLOW
 from tokenizers import pre_tokenizers
 
 from tokexport.errors import SourceError
-from tokexport.model import Behavior, CharacterTest, Dialect, Prepend, PreTokenizerStep, Replace, Split
+from tokexport.model import (
+    Behavior,
+    CharacterTest,
+    Dialect,
+    Prepend,
+    PreTokenizerStep,
+    Replace,
+    Split,
+)
 
 ALPHABET = byte_characters()
 BEHAVIORS = [behavior.value for behavior in Behavior]
@@ -54,12 +64,16 @@ PARTS = st.one_of(
         ]
     ),
     st.sampled_from(BEHAVIORS).map(lambda name: {"type": "Punctuation", "behavior": name}),
-    st.sampled_from("-. a").map(lambda character: {"type": "CharDelimiterSplit", "delimiter": character}),
+    st.sampled_from("-. a").map(
+        lambda character: {"type": "CharDelimiterSplit", "delimiter": character}
+    ),
 )
 
 
 def pieces_of(split: Split, text: str) -> list[str]:
-    """Cut one piece by one stage with the slowest means: each stage alone in the reference, or a pattern that says the same."""
+    """Cut one piece by one stage with the slowest means: each stage alone in the reference, or a
+    pattern that says the same.
+    """
     pattern: Any
     if isinstance(split.pattern, CharacterTest):
         own = {
@@ -86,7 +100,9 @@ def pieces_of(split: Split, text: str) -> list[str]:
 
 
 def cut(steps: tuple[PreTokenizerStep, ...], text: str) -> list[str]:
-    """Run the stages one inside the pieces of the other and map the bytes where the first stage on bytes stands, or at the end."""
+    """Run the stages one inside the pieces of the other and map the bytes where the first stage on
+    bytes stands, or at the end.
+    """
     pieces, mapped = [text] if text else [], False
     for number, stage in enumerate(steps):
         if isinstance(stage, Replace):
@@ -96,7 +112,8 @@ def cut(steps: tuple[PreTokenizerStep, ...], text: str) -> list[str]:
             # Only the first piece begins where the text begins.
             pieces = [
                 stage.content + piece
-                if not piece.startswith(stage.content) and not (stage.only_first and (index or number > 1))
+                if not piece.startswith(stage.content)
+                and not (stage.only_first and (index or number > 1))
                 else piece
                 for index, piece in enumerate(pieces)
             ]
@@ -104,7 +121,9 @@ def cut(steps: tuple[PreTokenizerStep, ...], text: str) -> list[str]:
         if stage.on_bytes and not mapped:
             pieces, mapped = [map_bytes(piece) for piece in pieces], True
         pieces = [piece for whole in pieces for piece in pieces_of(stage, whole) if piece]
-    return [piece for piece in (pieces if mapped else [map_bytes(piece) for piece in pieces]) if piece]
+    return [
+        piece for piece in (pieces if mapped else [map_bytes(piece) for piece in pieces]) if piece
+    ]
 
 
 def map_bytes(text: str) -> str:
@@ -112,11 +131,17 @@ def map_bytes(text: str) -> str:
 
 
 def reference_cut(pre_tokenizer: Any, text: str) -> list[str]:
-    theirs = tokenizers.Tokenizer.from_str(json.dumps(document(pre_tokenizer=pre_tokenizer))).pre_tokenizer
+    theirs = tokenizers.Tokenizer.from_str(
+        json.dumps(document(pre_tokenizer=pre_tokenizer))
+    ).pre_tokenizer
     return [piece for piece, _ in theirs.pre_tokenize_str(text)]
 
 
-@settings(max_examples=600 if SLOW else 200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=600 if SLOW else 200,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(
     before=st.lists(PARTS, max_size=2),
     after=st.lists(PARTS, max_size=2),
@@ -126,7 +151,13 @@ def reference_cut(pre_tokenizer: Any, text: str) -> list[str]:
     texts=st.lists(TEXT, min_size=3, max_size=3),
 )
 def test_a_sequence_is_cut_as_the_reference_cuts_it(
-    before: list[Any], after: list[Any], use_regex: bool, prefix: bool, nested: bool, texts: list[str], tmp_path: Path
+    before: list[Any],
+    after: list[Any],
+    use_regex: bool,
+    prefix: bool,
+    nested: bool,
+    texts: list[str],
+    tmp_path: Path,
 ) -> None:
     after = [part for part in after if part["type"] != "Metaspace"]
     parts = [*before, BYTE_LEVEL | {"use_regex": use_regex, "add_prefix_space": prefix}, *after]
@@ -146,7 +177,10 @@ def test_a_sequence_is_cut_as_the_reference_cuts_it(
 def test_a_prefix_space_is_added_where_byte_level_is_first(text: str, tmp_path: Path) -> None:
     fields = {
         "type": "Sequence",
-        "pretokenizers": [{"type": "Sequence", "pretokenizers": []}, BYTE_LEVEL | {"add_prefix_space": True}],
+        "pretokenizers": [
+            {"type": "Sequence", "pretokenizers": []},
+            BYTE_LEVEL | {"add_prefix_space": True},
+        ],
     }
     model = read_document(document(pre_tokenizer=fields), tmp_path)
     assert model.splits[0] == Prepend(" ", unless_present=True)
@@ -161,7 +195,9 @@ def test_use_regex_is_true_where_it_is_absent(tmp_path: Path) -> None:
 
 def test_behind_a_byte_level_normalizer_every_split_is_on_bytes(tmp_path: Path) -> None:
     fields = {"type": "Digits", "individual_digits": True}
-    model = read_document(document(pre_tokenizer=fields, normalizer={"type": "ByteLevel"}), tmp_path)
+    model = read_document(
+        document(pre_tokenizer=fields, normalizer={"type": "ByteLevel"}), tmp_path
+    )
     assert [stage.on_bytes for stage in model.splits] == [True]
 
 
@@ -178,7 +214,10 @@ def test_falcons_splits_stand_in_order_and_the_last_two_are_on_bytes(tmp_path: P
     model = read_document(document(pre_tokenizer=fields), tmp_path)
     assert [stage.on_bytes for stage in model.splits] == [False, False, True, True]
     assert model.splits[2] == Split(
-        CharacterTest.NUMERIC, Behavior.CONTIGUOUS, on_bytes=True, path="pre_tokenizer.pretokenizers[2]"
+        CharacterTest.NUMERIC,
+        Behavior.CONTIGUOUS,
+        on_bytes=True,
+        path="pre_tokenizer.pretokenizers[2]",
     )
     text = "a!? 12345²½ b"
     assert cut(model.splits, text) == reference_cut(fields, text)
@@ -187,8 +226,16 @@ def test_falcons_splits_stand_in_order_and_the_last_two_are_on_bytes(tmp_path: P
 @pytest.mark.parametrize(
     ("fields", "error", "path"),
     [
-        ({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "most"}, SourceError, "prepend_scheme"),
-        ({"type": "Metaspace", "replacement": "▁", "add_prefix_space": False}, SourceError, '"never"'),
+        (
+            {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "most"},
+            SourceError,
+            "prepend_scheme",
+        ),
+        (
+            {"type": "Metaspace", "replacement": "▁", "add_prefix_space": False},
+            SourceError,
+            '"never"',
+        ),
         ({"type": "Metaspace", "replacement": "__"}, SourceError, "replacement"),
         ({"type": "Metaspace"}, SourceError, "replacement"),
         ({"type": "ByteLevel"}, SourceError, "add_prefix_space"),
@@ -199,6 +246,8 @@ def test_falcons_splits_stand_in_order_and_the_last_two_are_on_bytes(tmp_path: P
         (split({"Regex": "a"}, "isolated", False), SourceError, "behavior"),
     ],
 )
-def test_what_cannot_be_exact_is_refused_with_its_path(fields: Any, error: type, path: str, tmp_path: Path) -> None:
+def test_what_cannot_be_exact_is_refused_with_its_path(
+    fields: Any, error: type, path: str, tmp_path: Path
+) -> None:
     with pytest.raises(error, match=path):
         read_document(document(pre_tokenizer=fields), tmp_path)

@@ -1,4 +1,6 @@
-"""SentencePiece models trained here, of every type and with every normalizer option, mean what their library makes of them."""
+"""SentencePiece models trained here, of every type and with every normalizer option, mean what
+their library makes of them.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ SENTENCES = [
     "1234 5678 90 ½ ①",
     "a  b   c\td",
 ]
-TEXTS = st.text(st.sampled_from(" \u2581\u00a0\t\n\x01\u200baethqoé.,½①中한1\u0301<sep>\U0010ffff"), max_size=14)
+TEXTS = st.text(
+    st.sampled_from(" \u2581\u00a0\t\n\x01\u200baethqoé.,½①中한1\u0301<sep>\U0010ffff"), max_size=14
+)
 
 OPTIONS: dict[str, dict[str, object]] = {
     "unigram": {"model_type": "unigram"},
@@ -47,10 +51,20 @@ OPTIONS: dict[str, dict[str, object]] = {
     "word": {"model_type": "word"},
     "unigram with bytes": {"model_type": "unigram", "byte_fallback": True, "vocab_size": 320},
     "bpe with bytes": {"model_type": "bpe", "byte_fallback": True, "vocab_size": 330},
-    "unigram with symbols": {"model_type": "unigram", "user_defined_symbols": ["<sep>", "th", "\u2581\u2581", "é"]},
-    "bpe with symbols": {"model_type": "bpe", "user_defined_symbols": ["<sep>", "th", "the", "\u2581\u2581"]},
+    "unigram with symbols": {
+        "model_type": "unigram",
+        "user_defined_symbols": ["<sep>", "th", "\u2581\u2581", "é"],
+    },
+    "bpe with symbols": {
+        "model_type": "bpe",
+        "user_defined_symbols": ["<sep>", "th", "the", "\u2581\u2581"],
+    },
     "char with symbols": {"model_type": "char", "user_defined_symbols": ["<sep>", "th"]},
-    "identity": {"model_type": "bpe", "normalization_rule_name": "identity", "remove_extra_whitespaces": False},
+    "identity": {
+        "model_type": "bpe",
+        "normalization_rule_name": "identity",
+        "remove_extra_whitespaces": False,
+    },
     "identity, trimmed": {"model_type": "bpe", "normalization_rule_name": "identity"},
     "no dummy prefix": {"model_type": "bpe", "add_dummy_prefix": False},
     "no dummy prefix, spaces kept": {
@@ -59,7 +73,11 @@ OPTIONS: dict[str, dict[str, object]] = {
         "remove_extra_whitespaces": False,
     },
     "spaces kept": {"model_type": "bpe", "remove_extra_whitespaces": False},
-    "folded": {"model_type": "unigram", "normalization_rule_name": "nmt_nfkc_cf", "remove_extra_whitespaces": False},
+    "folded": {
+        "model_type": "unigram",
+        "normalization_rule_name": "nmt_nfkc_cf",
+        "remove_extra_whitespaces": False,
+    },
     "suffix": {"model_type": "bpe", "treat_whitespace_as_suffix": True},
     "suffix, spaces kept": {
         "model_type": "unigram",
@@ -87,11 +105,20 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         path = folder / f"{name}.model"
         if not path.exists():
             model = io.BytesIO()
-            options = {"vocab_size": 90, "hard_vocab_limit": False, "minloglevel": 2, "num_threads": 1, **OPTIONS[name]}
+            options = {
+                "vocab_size": 90,
+                "hard_vocab_limit": False,
+                "minloglevel": 2,
+                "num_threads": 1,
+                **OPTIONS[name],
+            }
             if not (SLOW or name in WITH_ALL_RULES or "normalization_rule_name" in options):
                 options["normalization_rule_tsv"] = str(rules_file(folder))
             sentencepiece.SentencePieceTrainer.train(
-                sentence_iterator=iter(SENTENCES * 3), model_writer=model, character_coverage=1.0, **options
+                sentence_iterator=iter(SENTENCES * 3),
+                model_writer=model,
+                character_coverage=1.0,
+                **options,
             )
             path.write_bytes(model.getvalue())
         return path
@@ -100,7 +127,9 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 
 @pytest.mark.parametrize("name", OPTIONS)
-def test_a_trained_model_gives_the_ids_of_the_library(name: str, trained: Callable[[str], Path]) -> None:
+def test_a_trained_model_gives_the_ids_of_the_library(
+    name: str, trained: Callable[[str], Path]
+) -> None:
     path = trained(name)
     encoder, reference = SlowEncoder(read(path)), reference_for(path)
 
@@ -130,7 +159,9 @@ def test_a_trained_model_gives_the_ids_of_the_library(name: str, trained: Callab
 def small(*pieces: Piece, **changes: object) -> SentencePieceModel:
     """A model of an unknown piece and others."""
     model = SentencePieceModel("x.model", (Piece("<unk>", 0.0, PieceType.UNKNOWN), *pieces))
-    return replace(model, algorithm=Algorithm.BPE, normalizer=NormalizerSpec(add_dummy_prefix=False), **changes)
+    return replace(
+        model, algorithm=Algorithm.BPE, normalizer=NormalizerSpec(add_dummy_prefix=False), **changes
+    )
 
 
 def read_small(model: SentencePieceModel, folder: Path) -> TokenizerModel:
@@ -146,7 +177,9 @@ LETTERS = tuple(Piece(letter, -9.0) for letter in "abcdef\u2581")
 @given(
     pieces=st.lists(
         st.tuples(
-            st.text(st.sampled_from("abc"), min_size=2, max_size=5), st.sampled_from([-1.0, -2.0, -2.5]), st.booleans()
+            st.text(st.sampled_from("abc"), min_size=2, max_size=5),
+            st.sampled_from([-1.0, -2.0, -2.5]),
+            st.booleans(),
         ),
         unique_by=lambda piece: piece[0],
     ),
@@ -159,7 +192,10 @@ def test_pieces_with_equal_scores_are_chosen_as_the_library_does(
     algorithm: Algorithm,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    made = [Piece(text, score, PieceType.USER_DEFINED if odd else PieceType.NORMAL) for text, score, odd in pieces]
+    made = [
+        Piece(text, score, PieceType.USER_DEFINED if odd else PieceType.NORMAL)
+        for text, score, odd in pieces
+    ]
     path = tmp_path_factory.mktemp("scores") / "x.model"
     path.write_bytes(serialize(replace(small(*LETTERS, *made), algorithm=algorithm)))
     encoder, reference = SlowEncoder(read(path)), reference_for(path)
@@ -174,7 +210,10 @@ def test_pieces_with_equal_scores_are_chosen_as_the_library_does(
     texts=st.lists(st.text(st.sampled_from("abc "), max_size=12), max_size=20),
 )
 def test_unused_pieces_are_taken_apart_as_the_library_does(
-    pieces: list[str], unused: list[bool], texts: list[str], tmp_path_factory: pytest.TempPathFactory
+    pieces: list[str],
+    unused: list[bool],
+    texts: list[str],
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     made = [
         Piece(text, -float(number), PieceType.UNUSED if odd else PieceType.NORMAL)
@@ -188,7 +227,12 @@ def test_unused_pieces_are_taken_apart_as_the_library_does(
 
 
 def test_a_score_of_a_user_defined_piece_is_the_library_s(tmp_path: Path) -> None:
-    pieces = (Piece("ab", 0.0, PieceType.USER_DEFINED), Piece("a", 3.0), Piece("b", 2.0), Piece("c", -1.0))
+    pieces = (
+        Piece("ab", 0.0, PieceType.USER_DEFINED),
+        Piece("a", 3.0),
+        Piece("b", 2.0),
+        Piece("c", -1.0),
+    )
     model = read_small(replace(small(*pieces), algorithm=Algorithm.UNIGRAM), tmp_path)
     reference = reference_for(tmp_path / "x.model")
     assert model.model.scores[1] == pytest.approx(0.1)
@@ -199,7 +243,9 @@ def test_a_score_of_a_user_defined_piece_is_the_library_s(tmp_path: Path) -> Non
 @pytest.mark.parametrize("algorithm", [Algorithm.WORD, Algorithm.CHAR, Algorithm.BPE])
 def test_a_control_piece_in_a_text_is_unknown(algorithm: Algorithm, tmp_path: Path) -> None:
     controls = (Piece("<s>", 0.0, PieceType.CONTROL), Piece("$", 0.0, PieceType.CONTROL))
-    encoder = SlowEncoder(read_small(replace(small(*LETTERS, *controls), algorithm=algorithm), tmp_path))
+    encoder = SlowEncoder(
+        read_small(replace(small(*LETTERS, *controls), algorithm=algorithm), tmp_path)
+    )
     reference = reference_for(tmp_path / "x.model")
     for text in ("<s>", "a <s>", "$", "a $ a", "a$a"):
         assert encoder.encode(text) == reference.encode(text, False)
@@ -241,9 +287,21 @@ def test_what_the_file_says_is_kept(tmp_path: Path) -> None:
         (small(Piece("a\0b")), SourceError, "without NUL"),
         (small(Piece("a", float("nan"))), SourceError, "has the score nan"),
         (small(Piece("<0x41>", 0.0, PieceType.BYTE)), SourceError, "is of type BYTE"),
-        (small(byte_fallback=True), SourceError, "byte_fallback needs 256 pieces of type BYTE; 0 are there"),
-        (small(Piece("ab", 0.0, PieceType.UNUSED)), UnsupportedError, 'the unused piece "ab" .id 1., which begins or'),
-        (small(*(Piece(chr(0x4E00 + n) + "a") for n in range(1023))), UnsupportedError, "1,024 characters of pieces"),
+        (
+            small(byte_fallback=True),
+            SourceError,
+            "byte_fallback needs 256 pieces of type BYTE; 0 are there",
+        ),
+        (
+            small(Piece("ab", 0.0, PieceType.UNUSED)),
+            UnsupportedError,
+            'the unused piece "ab" .id 1., which begins or',
+        ),
+        (
+            small(*(Piece(chr(0x4E00 + n) + "a") for n in range(1023))),
+            UnsupportedError,
+            "1,024 characters of pieces",
+        ),
     ],
 )
 def test_a_model_that_cannot_be_exact_is_refused(

@@ -1,4 +1,6 @@
-"""What lies beside a SentencePiece model and says that its ids are not those of sentencepiece becomes a note, and no other file does."""
+"""What lies beside a SentencePiece model and says that its ids are not those of sentencepiece
+becomes a note, and no other file does.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,10 @@ import tokexport
 from tokexport.sources import read
 from tokexport.sources.sentencepiece.numbering import CLASSES
 
-SENTENCES = ["the quick brown fox jumps over the lazy dog", "another theory of the thesis, there and then"]
+SENTENCES = [
+    "the quick brown fox jumps over the lazy dog",
+    "another theory of the thesis, there and then",
+]
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +26,11 @@ def trained() -> bytes:
     """A small model; its first pieces are <unk>, <s> and </s>."""
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.Train(
-        sentence_iterator=iter(SENTENCES * 4), model_writer=model, vocab_size=60, minloglevel=2, hard_vocab_limit=False
+        sentence_iterator=iter(SENTENCES * 4),
+        model_writer=model,
+        vocab_size=60,
+        minloglevel=2,
+        hard_vocab_limit=False,
     )
     return model.getvalue()
 
@@ -59,7 +68,8 @@ def test_a_class_that_counts_in_its_own_way_is_named(name: str, ending: str, fol
 
 
 @pytest.mark.parametrize(
-    "name", ["LlamaTokenizer", "T5Tokenizer", "BarthezTokenizer", "PreTrainedTokenizerFast", None, 5]
+    "name",
+    ["LlamaTokenizer", "T5Tokenizer", "BarthezTokenizer", "PreTrainedTokenizerFast", None, 5],
 )
 def test_other_classes_are_not(name: object, folder: Path) -> None:
     write_config(folder, name)
@@ -67,7 +77,8 @@ def test_other_classes_are_not(name: object, folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "named", ["tokenization_x.XTokenizer", ["tokenization_x.XTokenizer", None], "a/b--tokenization_x.X"]
+    "named",
+    ["tokenization_x.XTokenizer", ["tokenization_x.XTokenizer", None], "a/b--tokenization_x.X"],
 )
 def test_python_code_of_a_model_is_named(named: object, folder: Path) -> None:
     config = {"tokenizer_class": "XTokenizer", "auto_map": {"AutoTokenizer": named}}
@@ -76,31 +87,42 @@ def test_python_code_of_a_model_is_named(named: object, folder: Path) -> None:
     assert "tokenization_x.py, which may change a text before, or the ids" in note
 
 
-@pytest.mark.parametrize("table", [None, [], {}, {"AutoModel": "x.X"}, {"AutoTokenizer": [None, "x.XFast"]}])
+@pytest.mark.parametrize(
+    "table", [None, [], {}, {"AutoModel": "x.X"}, {"AutoTokenizer": [None, "x.XFast"]}]
+)
 def test_no_code_is_named_where_there_is_none(table: object, folder: Path) -> None:
     (folder / "tokenizer_config.json").write_text(json.dumps({"auto_map": table}))
     assert notes(folder) == []
 
 
-def test_a_vocabulary_with_other_ids_for_the_same_pieces_is_named(folder: Path, trained: bytes) -> None:
+def test_a_vocabulary_with_other_ids_for_the_same_pieces_is_named(
+    folder: Path, trained: bytes
+) -> None:
     last = len(pieces(trained)) - 1
     vocab = {piece: number for number, piece in enumerate(["</s>", "<unk>", *pieces(trained)[3:]])}
     (folder / "vocab.json").write_text(json.dumps(vocab))
     (note,) = notes(folder)
-    assert f"vocab.json beside it, where {json.dumps(pieces(trained)[last])} is {last - 1} and not {last}" in note
+    assert (
+        f"vocab.json beside it, where {json.dumps(pieces(trained)[last])} is {last - 1} and not"
+        f" {last}" in note
+    )
     done = tokexport.convert(folder / "source.spm", folder / "it.bin")
     assert note in done.notes
     assert "vocab.json" not in done.model.provenance.sha256
 
 
-def test_a_dict_txt_of_fairseq_has_four_special_tokens_before_it(folder: Path, trained: bytes) -> None:
+def test_a_dict_txt_of_fairseq_has_four_special_tokens_before_it(
+    folder: Path, trained: bytes
+) -> None:
     lines = [f"{piece} {1000 - number}" for number, piece in enumerate(pieces(trained)[3:])]
     (folder / "dict.txt").write_text("\n".join(lines), encoding="utf-8")
     last = len(pieces(trained)) - 1
     assert f"is {last + 1} and not {last}" in "".join(notes(folder))
 
 
-def test_a_vocabulary_with_the_same_ids_or_of_other_words_is_not(folder: Path, trained: bytes) -> None:
+def test_a_vocabulary_with_the_same_ids_or_of_other_words_is_not(
+    folder: Path, trained: bytes
+) -> None:
     own = pieces(trained)
     for name, text in (
         ("vocab.json", json.dumps({piece: number for number, piece in enumerate(own)})),

@@ -14,7 +14,9 @@ from tokexport.sources.references import reference_for
 
 MODELS = (
     "albert-style-30k-clean/30k-clean.model",
-    *(("bpemb-en/en.wiki.bpe.vs100000.model",) if SLOW else ()),  # 100,000 pieces, of the kinds that others have
+    *(
+        ("bpemb-en/en.wiki.bpe.vs100000.model",) if SLOW else ()
+    ),  # 100,000 pieces, of the kinds that others have
     "llama2/tokenizer.model",
     "llama2c-tok512/tok512.model",
     "mistral-spm/mistral_instruct_tokenizer_240323.model.v3",
@@ -36,10 +38,15 @@ def test_a_real_model_gives_the_ids_of_the_library(name: str, shared: Path) -> N
     model = read(path)
     encoder, reference = SlowEncoder(model), reference_for(path)
     dice = random.Random(name)
-    pieces = [*PARTS, *PARTS, *(token.content.decode("utf-8", "ignore") for token in model.tokens if token)]
+    pieces = [
+        *PARTS,
+        *PARTS,
+        *(token.content.decode("utf-8", "ignore") for token in model.tokens if token),
+    ]
     texts = ["", " ", "  a  b ", "\x01", "!" * 20, "Hello, world!", "[MASK]<s></s><unk><0x41>"]
     texts += [
-        "".join(dice.choice(pieces if odd % 2 else PARTS) for _ in range(dice.randrange(1, 12))) for odd in range(80)
+        "".join(dice.choice(pieces if odd % 2 else PARTS) for _ in range(dice.randrange(1, 12)))
+        for odd in range(80)
     ]
     for text in texts:
         assert encoder.encode(text) == reference.encode(text, False), text

@@ -52,7 +52,11 @@ RANKS = {
 # Those with the largest vocabularies, of which others have the fields and the patterns.
 LARGE = {
     *("deepseek-v3", "gpt-oss", "llama3", "mistral-nemo", "qwen2.5", "qwen3"),
-    *("o200k_base/o200k_base.tiktoken", "kimi-k2/tiktoken.model", "llama3-tiktoken/tokenizer.model"),
+    *(
+        "o200k_base/o200k_base.tiktoken",
+        "kimi-k2/tiktoken.model",
+        "llama3-tiktoken/tokenizer.model",
+    ),
     "qwen-tiktoken/qwen.tiktoken",
 }
 
@@ -86,7 +90,9 @@ def test_a_byte_level_tokenizer_has_the_references_tokens(name: str, shared: Pat
     assert vector_ids(shared / "vectors" / f"{name}.jsonl.gz") <= possible
     for special in (True, False):
         around = theirs.encode("", "", add_special_tokens=special).ids
-        assert around == ([piece.id for piece in model.template.pair if piece.id is not None] if special else [])
+        assert around == (
+            [piece.id for piece in model.template.pair if piece.id is not None] if special else []
+        )
 
 
 @pytest.mark.parametrize("name", [name for name in sorted(RANKS) if SLOW or name not in LARGE])
@@ -109,7 +115,10 @@ def test_ranks_have_the_tokens_that_tiktoken_has(name: str, shared: Path) -> Non
 
 
 def test_whispers_special_tokens_are_those_of_its_tokenizer_json(shared: Path) -> None:
-    ranks = read(shared / "tokenizers" / "whisper-tiktoken" / "multilingual.tiktoken", pattern="whisper_large_v3")
+    ranks = read(
+        shared / "tokenizers" / "whisper-tiktoken" / "multilingual.tiktoken",
+        pattern="whisper_large_v3",
+    )
     theirs = read(shared / "tokenizers" / "whisper-large-v3")
     assert {token.id: token.content for token in theirs.added_tokens} == {
         token.id: token.content for token in ranks.added_tokens
@@ -118,7 +127,9 @@ def test_whispers_special_tokens_are_those_of_its_tokenizer_json(shared: Path) -
 
 def test_kimis_special_tokens_are_those_of_its_config_and_reserved_ones(shared: Path) -> None:
     folder = shared / "tokenizers" / "kimi-k2"
-    config = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))["added_tokens_decoder"]
+    config = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))[
+        "added_tokens_decoder"
+    ]
     found = {token.id: token.content for token in read(folder, pattern="kimi_k2").added_tokens}
     assert found == {
         number: config.get(str(number), {"content": f"<|reserved_token_{number}|>"})["content"]

@@ -24,7 +24,9 @@ PATTERN = r"\w+|\s+|[^\w\s]+"
 
 
 def write(path: Path, ranks: dict[bytes, int]) -> Path:
-    path.write_bytes(b"".join(base64.b64encode(token) + b" %d\n" % rank for token, rank in ranks.items()))
+    path.write_bytes(
+        b"".join(base64.b64encode(token) + b" %d\n" % rank for token, rank in ranks.items())
+    )
     return path
 
 
@@ -40,18 +42,25 @@ def same_as(encoding: tiktoken.Encoding, model: TokenizerModel) -> None:
         assert token is None or token.special == encoding.is_special_token(number)
     assert {token.content: token.id for token in model.added_tokens} == encoding._special_tokens
     assert all(token.special and not token.normalized for token in model.added_tokens)
-    assert dict(model.model.vocab) == {data: rank for data, rank in encoding._mergeable_ranks.items() if data}
+    assert dict(model.model.vocab) == {
+        data: rank for data, rank in encoding._mergeable_ranks.items() if data
+    }
     assert model.model.merges is None
     assert model.model.whole_piece_first
     assert model.reference is Reference.TIKTOKEN
-    assert model.splits == (Split(encoding._pat_str, Behavior.REMOVED, True, Dialect.FANCY_REGEX, path="pattern"),)
+    assert model.splits == (
+        Split(encoding._pat_str, Behavior.REMOVED, True, Dialect.FANCY_REGEX, path="pattern"),
+    )
 
 
 def test_ranks_with_holes_and_special_tokens_in_them_are_read(tmp_path: Path) -> None:
     ranks = {**BYTES, b"ab": 256, b"abc": 260}
     special = {"<|a|>": 258, "<|end|>": 300}
     model = read(write(tmp_path / "x.tiktoken", ranks), pattern=PATTERN, special_tokens=special)
-    same_as(tiktoken.Encoding("x", pat_str=PATTERN, mergeable_ranks=ranks, special_tokens=special), model)
+    same_as(
+        tiktoken.Encoding("x", pat_str=PATTERN, mergeable_ranks=ranks, special_tokens=special),
+        model,
+    )
     assert model.tokens[257] is None
 
 
@@ -68,11 +77,15 @@ def test_an_encoding_object_is_read_and_its_digest_does_not_depend_on_order(tmp_
     random.Random(1).shuffle(shuffled)
     models = []
     for given in (ranks, dict(shuffled)):
-        encoding = tiktoken.Encoding("x", pat_str=PATTERN, mergeable_ranks=given, special_tokens={"<|end|>": 257})
+        encoding = tiktoken.Encoding(
+            "x", pat_str=PATTERN, mergeable_ranks=given, special_tokens={"<|end|>": 257}
+        )
         same_as(encoding, read(encoding))
         models.append(read(encoding))
     assert models[0] == models[1]
-    other = tiktoken.Encoding("x", pat_str=PATTERN + "|x", mergeable_ranks=ranks, special_tokens={"<|end|>": 257})
+    other = tiktoken.Encoding(
+        "x", pat_str=PATTERN + "|x", mergeable_ranks=ranks, special_tokens={"<|end|>": 257}
+    )
     assert read(other).provenance != models[0].provenance
 
 
@@ -81,13 +94,20 @@ def test_a_token_without_bytes_decodes_but_is_never_emitted(tmp_path: Path) -> N
     path.write_bytes(path.read_bytes() + b"= 256\n")
     model = read(path, pattern=PATTERN, special_tokens={"<|end|>": 257})
     same_as(
-        tiktoken.Encoding("x", pat_str=PATTERN, mergeable_ranks={**BYTES, b"": 256}, special_tokens={"<|end|>": 257}),
+        tiktoken.Encoding(
+            "x",
+            pat_str=PATTERN,
+            mergeable_ranks={**BYTES, b"": 256},
+            special_tokens={"<|end|>": 257},
+        ),
         model,
     )
 
 
 @pytest.mark.parametrize("name", sorted(openai_public.ENCODING_CONSTRUCTORS))
-def test_a_known_name_has_the_librarys_pattern_and_special_tokens(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_known_name_has_the_librarys_pattern_and_special_tokens(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(openai_public, "load_tiktoken_bpe", lambda *_, **__: {})
     monkeypatch.setattr(openai_public, "data_gym_to_mergeable_bpe_ranks", lambda *_, **__: {})
     theirs = openai_public.ENCODING_CONSTRUCTORS[name]()
@@ -97,7 +117,9 @@ def test_a_known_name_has_the_librarys_pattern_and_special_tokens(name: str, mon
 
 def test_an_id_that_two_special_tokens_share_decodes_as_in_tiktoken(tmp_path: Path) -> None:
     special = KNOWN["o200k_harmony"].special_tokens(0)
-    encoding = tiktoken.Encoding("x", pat_str=PATTERN, mergeable_ranks=BYTES, special_tokens=special)
+    encoding = tiktoken.Encoding(
+        "x", pat_str=PATTERN, mergeable_ranks=BYTES, special_tokens=special
+    )
     assert special["<|endofprompt|>"] == special["<|reserved_200018|>"] == 200018
     path = write(tmp_path / "x.tiktoken", BYTES)
     for model in (read(encoding), read(path, pattern="o200k_harmony")):
@@ -111,14 +133,18 @@ def test_an_id_that_two_special_tokens_share_decodes_as_in_tiktoken(tmp_path: Pa
 def test_every_known_name_makes_an_encoding_that_tiktoken_takes(name: str, tmp_path: Path) -> None:
     model = read(write(tmp_path / "x.tiktoken", BYTES), pattern=name)
     special = {token.content: token.id for token in model.added_tokens}
-    encoding = tiktoken.Encoding(name, pat_str=KNOWN[name].pattern, mergeable_ranks=BYTES, special_tokens=special)
+    encoding = tiktoken.Encoding(
+        name, pat_str=KNOWN[name].pattern, mergeable_ranks=BYTES, special_tokens=special
+    )
     assert encoding.encode("it's 1234 a", disallowed_special=()) == list(b"it's 1234 a")
 
 
 def test_special_tokens_that_are_counted_start_behind_the_ranks(tmp_path: Path) -> None:
     ranks = {**BYTES, b"ab": 256}
     path = write(tmp_path / "x.tiktoken", ranks)
-    assert [token.id for token in read(path, pattern="nanochat").added_tokens] == list(range(257, 266))
+    assert [token.id for token in read(path, pattern="nanochat").added_tokens] == list(
+        range(257, 266)
+    )
     llama3 = {token.content: token.id for token in read(path, pattern="llama3").added_tokens}
     assert (llama3["<|begin_of_text|>"], llama3["<|eot_id|>"], len(llama3)) == (257, 266, 256)
     whisper = {token.content: token.id for token in read(path, pattern="whisper").added_tokens}
@@ -127,7 +153,9 @@ def test_special_tokens_that_are_counted_start_behind_the_ranks(tmp_path: Path) 
 
 def test_a_json_beside_the_ranks_gives_the_pattern_and_the_special_tokens(tmp_path: Path) -> None:
     path = write(tmp_path / "mine.tiktoken", BYTES)
-    (tmp_path / "mine.json").write_text(json.dumps({"pattern": "nanochat", "special_tokens": {"<|end|>": 300}}))
+    (tmp_path / "mine.json").write_text(
+        json.dumps({"pattern": "nanochat", "special_tokens": {"<|end|>": 300}})
+    )
     model = read(path)
     assert model.splits[0].pattern == KNOWN["nanochat"].pattern
     assert [(token.content, token.id) for token in model.added_tokens] == [("<|end|>", 300)]
@@ -138,7 +166,9 @@ def test_a_json_beside_the_ranks_gives_the_pattern_and_the_special_tokens(tmp_pa
         read(path)
 
 
-def test_a_tokenizer_config_beside_the_ranks_is_put_over_the_known_names_tokens(tmp_path: Path) -> None:
+def test_a_tokenizer_config_beside_the_ranks_is_put_over_the_known_names_tokens(
+    tmp_path: Path,
+) -> None:
     path = write(tmp_path / "tokenizer.model", BYTES)
     config = {
         "added_tokens_decoder": {"256": {"content": "<|bos|>"}, "264": {"content": "<|mine|>"}},
@@ -147,9 +177,9 @@ def test_a_tokenizer_config_beside_the_ranks_is_put_over_the_known_names_tokens(
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(config | {"eos_token": "<|mine|>"}))
     model = read(path, pattern="nanochat")
     contents = {token.id: token.content for token in model.added_tokens}
-    assert contents == {number: name for name, number in KNOWN["nanochat"].special_tokens(256).items()} | {
-        264: "<|mine|>"
-    }
+    assert contents == {
+        number: name for name, number in KNOWN["nanochat"].special_tokens(256).items()
+    } | {264: "<|mine|>"}
     assert model.special_ids == SpecialIds(bos=256, eos=264, stop=(264,))
 
 
@@ -204,6 +234,8 @@ def test_a_missing_byte_is_refused(tmp_path: Path) -> None:
         ({"<a>": -1}, r'special_tokens\["<a>"\]: the id -1'),
     ],
 )
-def test_special_tokens_that_chance_decides_are_refused(special: Any, path: str, tmp_path: Path) -> None:
+def test_special_tokens_that_chance_decides_are_refused(
+    special: Any, path: str, tmp_path: Path
+) -> None:
     with pytest.raises(UnsupportedError, match=path):
         read(write(tmp_path / "x.tiktoken", BYTES), pattern=PATTERN, special_tokens=special)

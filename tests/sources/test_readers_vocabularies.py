@@ -1,4 +1,6 @@
-"""tekken.json, GGUF, vocab.txt, RWKV's, minbpe's and CLIP's vocabularies convert to files that give the ids of their references."""
+"""tekken.json, GGUF, vocab.txt, RWKV's, minbpe's and CLIP's vocabularies convert to files that give
+the ids of their references.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,15 @@ from tokexport.errors import SourceError, UnsupportedError
 from tokexport.sources import read
 from tokexport.sources.references import reference_for
 
-TEXTS = ("", " ", "ab abc", "The CAT\n\tsat; isn't 123", "<s>é中\U0001f600</s>", "a" * 30, "[MASK] x\u0301 \u2581 \x00")
+TEXTS = (
+    "",
+    " ",
+    "ab abc",
+    "The CAT\n\tsat; isn't 123",
+    "<s>é中\U0001f600</s>",
+    "a" * 30,
+    "[MASK] x\u0301 \u2581 \x00",
+)
 
 
 def same_ids(source: Path, folder: Path) -> None:
@@ -54,7 +64,10 @@ def gguf(**values: object) -> bytes:
         code, kind = ("f", 6) if found and isinstance(found[0], float) else ("i", 5)
         return struct.pack(f"<IIQ{len(found)}{code}", 9, kind, len(found), *found)
 
-    names = {"general.name": "test", **{f"tokenizer.ggml.{name}": found for name, found in values.items()}}
+    names = {
+        "general.name": "test",
+        **{f"tokenizer.ggml.{name}": found for name, found in values.items()},
+    }
     body = b"".join(string(name) + value(found) for name, found in names.items())
     return b"GGUF" + struct.pack("<IQQ", 3, 0, len(names)) + body
 
@@ -114,7 +127,11 @@ def test_padding_of_a_gguf_is_no_token(tmp_path: Path) -> None:
             UnsupportedError,
             r'ggml\.pre: "never-heard-of" is not supported; the names .* llama-bpe',
         ),
-        ({"model": "plamo2"}, UnsupportedError, 'the models "gpt2", "llama", "t5", "bert" and "rwkv"'),
+        (
+            {"model": "plamo2"},
+            UnsupportedError,
+            'the models "gpt2", "llama", "t5", "bert" and "rwkv"',
+        ),
         ({"token_type": [1]}, SourceError, "token_type is no array of 261 values of type int"),
         ({"token_type": [9] * 261}, SourceError, "token_type holds 9"),
         ({"merges": "a b"}, SourceError, "merges is no array"),
@@ -135,13 +152,18 @@ def test_a_gguf_cut_off_anywhere_is_refused(tmp_path: Path) -> None:
     whole = gguf(**BYTE_LEVEL)
     for size in range(4, len(whole), 97):
         (tmp_path / "x.gguf").write_bytes(whole[:size])
-        with pytest.raises(SourceError, match=r"x\.gguf: the package `gguf` cannot read it: .* at byte \d+"):
+        with pytest.raises(
+            SourceError, match=r"x\.gguf: the package `gguf` cannot read it: .* at byte \d+"
+        ):
             read(tmp_path / "x.gguf")
 
 
 def tekken(**changes: object) -> dict[str, object]:
     tokens = [*(bytes((byte,)) for byte in range(256)), b"ab", b"abc", b"left out"]
-    vocab = [{"rank": n, "token_bytes": base64.b64encode(t).decode(), "token_str": None} for n, t in enumerate(tokens)]
+    vocab = [
+        {"rank": n, "token_bytes": base64.b64encode(t).decode(), "token_str": None}
+        for n, t in enumerate(tokens)
+    ]
     config = {
         "pattern": r"\w+|\W",
         "num_vocab_tokens": 259,
@@ -156,7 +178,9 @@ def test_a_tekken_json_gives_tiktoken_s_ids_behind_the_special_tokens(tmp_path: 
     path = tmp_path / "tekken.json"
     path.write_text(json.dumps(tekken()))
     same_ids(path, tmp_path)
-    ranks = {base64.b64decode(entry["token_bytes"]): entry["rank"] for entry in tekken()["vocab"][:258]}
+    ranks = {
+        base64.b64decode(entry["token_bytes"]): entry["rank"] for entry in tekken()["vocab"][:258]
+    }
     theirs = tiktoken.Encoding("x", pat_str=r"\w+|\W", mergeable_ranks=ranks, special_tokens={})
     tokenizer = load(tmp_path / "converted.bin")
     for text in TEXTS:
@@ -167,14 +191,22 @@ def test_a_tekken_json_gives_tiktoken_s_ids_behind_the_special_tokens(tmp_path: 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"special_tokens": [{"rank": 1, "token_str": "<s>", "is_control": True}]}, "expected 0: special tokens stand"),
-        ({"special_tokens": [{"rank": n, "token_str": "<s>"} for n in range(2)]}, 'two special tokens "<s>"'),
+        (
+            {"special_tokens": [{"rank": 1, "token_str": "<s>", "is_control": True}]},
+            "expected 0: special tokens stand",
+        ),
+        (
+            {"special_tokens": [{"rank": n, "token_str": "<s>"} for n in range(2)]},
+            'two special tokens "<s>"',
+        ),
         ({"vocab": []}, "default_vocab_size is 282, and there are 0 ranks"),
         ({"vocab": [{"rank": 4, "token_bytes": "AA=="}]}, "expected 0: ranks stand in their order"),
         ({"vocab": [{"rank": 0, "token_bytes": "?"}]}, "expected a token in base64"),
     ],
 )
-def test_a_tekken_json_that_is_broken_is_refused(changes: dict[str, object], message: str, tmp_path: Path) -> None:
+def test_a_tekken_json_that_is_broken_is_refused(
+    changes: dict[str, object], message: str, tmp_path: Path
+) -> None:
     (tmp_path / "tekken.json").write_text(json.dumps(tekken(**changes)))
     with pytest.raises(SourceError, match=message):
         read(tmp_path / "tekken.json")
@@ -183,7 +215,16 @@ def test_a_tekken_json_that_is_broken_is_refused(changes: dict[str, object], mes
 RWKV = "".join(
     f"{number} {token!r} {len(token if isinstance(token, bytes) else token.encode())}\n"
     for number, token in enumerate(
-        [*map(chr, range(128)), *(bytes((b,)) for b in range(128, 256)), "ab", "abc", " the", "é", "'s"], 1
+        [
+            *map(chr, range(128)),
+            *(bytes((b,)) for b in range(128, 256)),
+            "ab",
+            "abc",
+            " the",
+            "é",
+            "'s",
+        ],
+        1,
     )
 )
 
@@ -212,14 +253,20 @@ def test_ids_of_an_rwkv_vocabulary_that_only_fill_it_up_decode_to_nothing(tmp_pa
         ("5 'new' 3", UnsupportedError, "the id 5 a second time"),
     ],
 )
-def test_an_rwkv_line_that_is_none_is_refused(line: str, error: type, message: str, tmp_path: Path) -> None:
+def test_an_rwkv_line_that_is_none_is_refused(
+    line: str, error: type, message: str, tmp_path: Path
+) -> None:
     (tmp_path / "v.txt").write_text(RWKV + line + "\n", encoding="utf-8", newline="")
     with pytest.raises(error, match=message):
         read(tmp_path / "v.txt")
 
 
-@pytest.mark.parametrize("config", [None, {"do_lower_case": False}, {"do_lower_case": True, "strip_accents": False}])
-def test_a_vocab_txt_gives_the_ids_of_bertwordpiecetokenizer(config: dict[str, bool] | None, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "config", [None, {"do_lower_case": False}, {"do_lower_case": True, "strip_accents": False}]
+)
+def test_a_vocab_txt_gives_the_ids_of_bertwordpiecetokenizer(
+    config: dict[str, bool] | None, tmp_path: Path
+) -> None:
     words = [
         "[PAD]",
         "[UNK]",
@@ -254,7 +301,12 @@ def test_a_minbpe_model_merges_as_minbpe_does(tmp_path: Path) -> None:
     path.write_text(MINBPE)
     same_ids(path, tmp_path)
     tokenizer = load(tmp_path / "converted.bin")
-    assert tokenizer.encode("abc aaaaaab<|end|>", allowed_special="all") == [257, 32, *minbpe("aaaaaab"), 300]
+    assert tokenizer.encode("abc aaaaaab<|end|>", allowed_special="all") == [
+        257,
+        32,
+        *minbpe("aaaaaab"),
+        300,
+    ]
 
 
 def minbpe(text: str) -> list[int]:
@@ -293,7 +345,10 @@ def test_a_minbpe_model_that_is_broken_is_refused(text: str, message: str, tmp_p
     [
         ("hello\n", "no bpe_simple_vocab_16e6.txt.gz of CLIP"),
         ("bpe_simple_vocab\na b\n", "no bpe_simple_vocab_16e6.txt.gz of CLIP"),
-        ("bpe_simple_vocab\n" + "a b\n" * 9 + "a b c\n" + "a b\n" * 50000, "line 11 is 'a b c'; a merge is two tokens"),
+        (
+            "bpe_simple_vocab\n" + "a b\n" * 9 + "a b c\n" + "a b\n" * 50000,
+            "line 11 is 'a b c'; a merge is two tokens",
+        ),
     ],
 )
 def test_a_gzip_file_that_is_not_clip_s_is_refused(text: str, message: str, tmp_path: Path) -> None:

@@ -22,7 +22,8 @@ SAME = {
     "ggml-vocab-deepseek-coder.gguf": "deepseek-coder-instruct",
     "ggml-vocab-bert-bge.gguf": "bert-base-uncased",
 }
-# Those whose fields the others have, with fewer tokens; what their names stand for is shown by small files too.
+# Those whose fields the others have, with fewer tokens; what their names stand for is shown by
+# small files too.
 LARGE = {"ggml-vocab-gpt-2.gguf", "ggml-vocab-falcon.gguf", "ggml-vocab-qwen2.gguf"}
 
 
@@ -35,13 +36,19 @@ def texts(shared: Path) -> list[str]:
 def test_a_gguf_is_its_tokenizer_json(name: str, shared: Path) -> None:
     source = parse_gguf(shared / "tokenizers" / "gguf" / name)
     ours = tokenizers.Tokenizer.from_str(json.dumps(gguf_document(source)))
-    theirs = tokenizers.Tokenizer.from_file(str(shared / "tokenizers" / SAME[name] / "tokenizer.json"))
+    theirs = tokenizers.Tokenizer.from_file(
+        str(shared / "tokenizers" / SAME[name] / "tokenizer.json")
+    )
     for tokenizer in (ours, theirs):
         tokenizer.encode_special_tokens = True
         tokenizer.no_truncation()
         tokenizer.no_padding()
     pairs = zip(
-        *(tokenizer.encode_batch(texts(shared), add_special_tokens=False) for tokenizer in (ours, theirs)), strict=True
+        *(
+            tokenizer.encode_batch(texts(shared), add_special_tokens=False)
+            for tokenizer in (ours, theirs)
+        ),
+        strict=True,
     )
     assert all(first.ids == second.ids for first, second in pairs)
 
@@ -63,12 +70,19 @@ def test_tekken_is_the_tokenizer_json_of_nemo(shared: Path) -> None:
 def test_clip_s_published_vocabulary_is_that_of_its_tokenizer_json(shared: Path) -> None:
     path = shared / "tokenizers" / "clip-openai" / "bpe_simple_vocab_16e6.txt.gz"
     vocab, merges = published_vocabulary(path.read_bytes(), path.name)
-    model = json.loads((shared / "tokenizers" / "clip" / "tokenizer.json").read_text(encoding="utf-8"))["model"]
+    model = json.loads(
+        (shared / "tokenizers" / "clip" / "tokenizer.json").read_text(encoding="utf-8")
+    )["model"]
     assert vocab == model["vocab"]
     assert [" ".join(merge) for merge in merges] == model["merges"]
 
 
 def test_the_name_gpt_neox_is_what_its_tokenizer_json_has(shared: Path) -> None:
-    document = json.loads((shared / "tokenizers" / "gpt-neox-20b" / "tokenizer.json").read_text(encoding="utf-8"))
+    document = json.loads(
+        (shared / "tokenizers" / "gpt-neox-20b" / "tokenizer.json").read_text(encoding="utf-8")
+    )
     original = ORIGINALS["gpt-neox"]
-    assert (original.normalizer, original.pre_tokenizer) == (document["normalizer"], document["pre_tokenizer"])
+    assert (original.normalizer, original.pre_tokenizer) == (
+        document["normalizer"],
+        document["pre_tokenizer"],
+    )

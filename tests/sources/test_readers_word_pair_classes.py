@@ -1,4 +1,6 @@
-"""vocab.json with merges.txt of GPT-1's and HerBERT's class, whose words end in </w>, is read as that class reads it."""
+"""vocab.json with merges.txt of GPT-1's and HerBERT's class, whose words end in </w>, is read as
+that class reads it.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,11 @@ from tokexport.sources import read
 MERGES = [("t", "h"), ("th", "e</w>"), ("a", "b"), ("ab", "c</w>"), ("T", "h")]
 LETTERS = "abcdethT.,<>/w\u00e9\u4e2d"
 VOCAB = {token: number for number, token in enumerate(["<s>", "<pad>", "</s>", "<unk>", "<mask>"])}
-for piece in (*LETTERS, *(letter + "</w>" for letter in LETTERS), *(left + right for left, right in MERGES)):
+for piece in (
+    *LETTERS,
+    *(letter + "</w>" for letter in LETTERS),
+    *(left + right for left, right in MERGES),
+):
     VOCAB.setdefault(piece, len(VOCAB))
 PIECES = [
     "the",
@@ -44,7 +50,9 @@ def write(folder: Path, vocab: dict[str, int], config: dict[str, Any]) -> Path:
 
 def words(unknown: str = "<unk>") -> tokenizers.Tokenizer:
     made = tokenizers.Tokenizer(
-        tokenizers.models.BPE(vocab=VOCAB, merges=MERGES, unk_token=unknown, end_of_word_suffix="</w>")
+        tokenizers.models.BPE(
+            vocab=VOCAB, merges=MERGES, unk_token=unknown, end_of_word_suffix="</w>"
+        )
     )
     made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     made.decoder = decoders.BPEDecoder(suffix="</w>")
@@ -61,8 +69,13 @@ def same(source: Path, folder: Path, theirs: tokenizers.Tokenizer) -> None:
 
 @pytest.mark.parametrize("unknown", [None, "<s>"])
 @pytest.mark.parametrize("given_file", ["", "vocab.json", "merges.txt"])
-def test_gpt_1_lower_cases_and_puts_nothing_around_a_text(unknown: str | None, given_file: str, tmp_path: Path) -> None:
-    config = {"tokenizer_class": "OpenAIGPTTokenizer", **({"unk_token": unknown} if unknown else {})}
+def test_gpt_1_lower_cases_and_puts_nothing_around_a_text(
+    unknown: str | None, given_file: str, tmp_path: Path
+) -> None:
+    config = {
+        "tokenizer_class": "OpenAIGPTTokenizer",
+        **({"unk_token": unknown} if unknown else {}),
+    }
     write(tmp_path, VOCAB, config)
     theirs = words(unknown or "<unk>")
     theirs.normalizer = normalizers.BertNormalizer(lowercase=True)
@@ -90,13 +103,27 @@ def test_special_tokens_without_a_role_are_those_that_the_config_names(tmp_path:
 @pytest.mark.parametrize(
     ("config", "error", "message"),
     [
-        ({"tokenizer_class": "OpenAIGPTTokenizer", "unk_token": None}, SourceError, "needs an unk_token"),
-        ({"tokenizer_class": "HerbertTokenizer", "sep_token": None}, SourceError, "puts its sep_token around"),
-        ({"tokenizer_class": "OpenAIGPTTokenizer", "add_bos_token": True}, UnsupportedError, "add_bos_token for Open"),
+        (
+            {"tokenizer_class": "OpenAIGPTTokenizer", "unk_token": None},
+            SourceError,
+            "needs an unk_token",
+        ),
+        (
+            {"tokenizer_class": "HerbertTokenizer", "sep_token": None},
+            SourceError,
+            "puts its sep_token around",
+        ),
+        (
+            {"tokenizer_class": "OpenAIGPTTokenizer", "add_bos_token": True},
+            UnsupportedError,
+            "add_bos_token for Open",
+        ),
         ({"tokenizer_class": "CTRLTokenizer"}, UnsupportedError, "words that end in </w>"),
     ],
 )
-def test_what_cannot_be_read_is_refused(config: dict[str, Any], error: type, message: str, tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_refused(
+    config: dict[str, Any], error: type, message: str, tmp_path: Path
+) -> None:
     write(tmp_path, VOCAB, config)
     with pytest.raises(error, match=message):
         read(tmp_path)

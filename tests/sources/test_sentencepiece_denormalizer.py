@@ -21,16 +21,32 @@ from tokexport.sources import read
 from tokexport.sources.sentencepiece.proto import SentencePieceModel, parse_model
 from tokexport.sources.sentencepiece.reference import SentencePieceReference
 from tokexport.sources.sentencepiece.serialize import serialize
-from tokexport.verify import compare
+from tokexport.verification import compare
 
-RULES = {"Ta": "A", "Tb": "B", "T": "", "ab": "c", "abcab": "x", "é": "e", "  ": " ", "中a": "", "⁇": "?", "b é": "é b"}
+RULES = {
+    "Ta": "A",
+    "Tb": "B",
+    "T": "",
+    "ab": "c",
+    "abcab": "x",
+    "é": "e",
+    "  ": " ",
+    "中a": "",
+    "⁇": "?",
+    "b é": "é b",
+}
 SENTENCES = ["Ta Tb abcab é 中a x b é ⁇", "ab  ab T TaTb b  é中"]
 
 
-def trained(folder: Path, pairs: Mapping[str, str] = RULES, **options: object) -> SentencePieceModel:
+def trained(
+    folder: Path, pairs: Mapping[str, str] = RULES, **options: object
+) -> SentencePieceModel:
     """A model with a denormalizer, trained by the library."""
     rules = folder / "rules.tsv"
-    lines = ("\t".join(" ".join(f"{ord(letter):X}" for letter in text) for text in pair) for pair in pairs.items())
+    lines = (
+        "\t".join(" ".join(f"{ord(letter):X}" for letter in text) for text in pair)
+        for pair in pairs.items()
+    )
     rules.write_text("\n".join(lines) + "\n", encoding="utf-8")
     # The library's own rules for texts are thousands, and have nothing to do with what is decoded.
     options = {"normalization_rule_name": "identity", **options}
@@ -56,7 +72,11 @@ def loaded(source: SentencePieceModel, folder: Path) -> tuple[Tokenizer, Path]:
 @pytest.mark.parametrize(
     "options",
     [
-        {"vocab_size": 40, "remove_extra_whitespaces": False, "normalization_rule_name": "nmt_nfkc"},
+        {
+            "vocab_size": 40,
+            "remove_extra_whitespaces": False,
+            "normalization_rule_name": "nmt_nfkc",
+        },
         {"vocab_size": 300, "byte_fallback": True, "model_type": "bpe"},
         {"vocab_size": 300, "byte_fallback": True, "add_dummy_prefix": False},
     ],
@@ -69,13 +89,20 @@ def test_decoded_texts_are_those_of_the_library(options: dict[str, object], tmp_
     assert result.ok, "\n".join(result.lines())
 
 
-def check_decoding(tokenizer: Tokenizer, path: Path, count: int) -> sentencepiece.SentencePieceProcessor:
+def check_decoding(
+    tokenizer: Tokenizer, path: Path, count: int
+) -> sentencepiece.SentencePieceProcessor:
     """Decodes random ids, at once and one by one, as the library does; gives that."""
     library = sentencepiece.SentencePieceProcessor(model_file=str(path))
     r = random.Random(1)
-    some = [library.piece_to_id(piece) for piece in ("a", "b", "T", "é", "▁", "ab", "Ta", "中", "<unk>", "<0x00>")]
+    some = [
+        library.piece_to_id(piece)
+        for piece in ("a", "b", "T", "é", "▁", "ab", "Ta", "中", "<unk>", "<0x00>")
+    ]
     for _ in range(count):
-        ids = r.choices(range(library.get_piece_size()) if r.random() < 0.4 else some, k=r.randint(0, 12))
+        ids = r.choices(
+            range(library.get_piece_size()) if r.random() < 0.4 else some, k=r.randint(0, 12)
+        )
         expected = library.decode(ids)
         assert tokenizer.decode(ids) == expected, ids
         decoder = DecodeStream(tokenizer)
@@ -88,18 +115,25 @@ def test_a_trie_that_takes_nul_for_a_letter_is_refused(tmp_path: Path) -> None:
     source = trained(tmp_path, vocab_size=300, byte_fallback=True)
     charsmap = charsmap_of(RULES)  # its unused units are zero
     with pytest.raises(UnsupportedError, match="takes NUL for a letter"):
-        loaded(replace(source, denormalizer=replace(source.denormalizer, charsmap=charsmap)), tmp_path)
+        loaded(
+            replace(source, denormalizer=replace(source.denormalizer, charsmap=charsmap)), tmp_path
+        )
 
 
 SPACES = {"Ta": " A ", "a": " ", "b": "", "T ": " ", "é": " e"}
 
 
 @pytest.mark.parametrize("flags", [*itertools.product((False, True), repeat=3)])
-def test_a_denormalizer_changes_white_space_as_the_library_does(flags: tuple[bool, bool, bool], tmp_path: Path) -> None:
+def test_a_denormalizer_changes_white_space_as_the_library_does(
+    flags: tuple[bool, bool, bool], tmp_path: Path
+) -> None:
     source = trained(tmp_path, SPACES, vocab_size=40)
     prefix, removes, escapes = flags
     spec = replace(
-        source.denormalizer, add_dummy_prefix=prefix, remove_extra_whitespaces=removes, escape_whitespaces=escapes
+        source.denormalizer,
+        add_dummy_prefix=prefix,
+        remove_extra_whitespaces=removes,
+        escape_whitespaces=escapes,
     )
     tokenizer, path = loaded(replace(source, denormalizer=spec), tmp_path)
     check_decoding(tokenizer, path, 800)
@@ -108,7 +142,10 @@ def test_a_denormalizer_changes_white_space_as_the_library_does(flags: tuple[boo
 WIDE = [
     ({"a": "x  y", "b": "  ", "T": " ", "é": "   z "}, {"add_dummy_prefix": True}),
     ({"a": "x   ", "b": "  z", "Ta": "", "é": "  "}, {"escape_whitespaces": True}),
-    ({"a": "x\u2581", "b": " \u2581y \u2581 ", "é": "  "}, {"add_dummy_prefix": True, "escape_whitespaces": True}),
+    (
+        {"a": "x\u2581", "b": " \u2581y \u2581 ", "é": "  "},
+        {"add_dummy_prefix": True, "escape_whitespaces": True},
+    ),
     ({"a": "\u2581", "b": "  \u2581  "}, {}),
 ]
 
@@ -125,10 +162,15 @@ def test_rules_that_give_spaces_in_a_row_keep_what_the_library_keeps(
 
 def test_a_text_may_have_the_character_that_marks_spaces(tmp_path: Path) -> None:
     source = trained(tmp_path, {"a": "x  y", "b": "   "}, vocab_size=300, byte_fallback=True)
-    source = replace(source, denormalizer=replace(source.denormalizer, remove_extra_whitespaces=True))
+    source = replace(
+        source, denormalizer=replace(source.denormalizer, remove_extra_whitespaces=True)
+    )
     tokenizer, path = loaded(source, tmp_path)
     library = sentencepiece.SentencePieceProcessor(model_file=str(path))
-    names = {text: [f"<0x{byte:02X}>" for byte in text.encode()] for text in ("\U0010ffff", "s", "m", " ")}
+    names = {
+        text: [f"<0x{byte:02X}>" for byte in text.encode()]
+        for text in ("\U0010ffff", "s", "m", " ")
+    }
     texts = {text: [library.piece_to_id(name) for name in pieces] for text, pieces in names.items()}
     texts |= {piece: [library.piece_to_id(piece)] for piece in ("a", "b")}
     for row in itertools.product(texts, repeat=4):

@@ -1,4 +1,6 @@
-"""Files made from SentencePiece models of every kind of piece give the library's ids: by the C core and by the specification."""
+"""Files made from SentencePiece models of every kind of piece give the library's ids: by the C core
+and by the specification.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ from tokexport.sources.sentencepiece.proto import (
 )
 from tokexport.sources.sentencepiece.reference import SentencePieceReference
 from tokexport.sources.sentencepiece.serialize import serialize
-from tokexport.verify import compare
+from tokexport.verification import compare
 
 CORRUPT = -37
 PARTS = [
@@ -50,7 +52,11 @@ PARTS = [
 ]
 OPTIONS: dict[str, dict[str, object]] = {
     "word": {"model_type": "word"},
-    "word, identity": {"model_type": "word", "normalization_rule_name": "identity", "remove_extra_whitespaces": False},
+    "word, identity": {
+        "model_type": "word",
+        "normalization_rule_name": "identity",
+        "remove_extra_whitespaces": False,
+    },
     "word, no prefix": {
         "model_type": "word",
         "normalization_rule_name": "identity",
@@ -62,15 +68,24 @@ OPTIONS: dict[str, dict[str, object]] = {
     "char": {"model_type": "char"},
     "char, few": {"model_type": "char", "vocab_size": 12, "character_coverage": 0.98},
     "char with bytes": {"model_type": "char", "byte_fallback": True, "vocab_size": 300},
-    "char with symbols": {"model_type": "char", "user_defined_symbols": ["<sep>", "th", "\u2581\u2581"]},
-    "bpe with symbols": {"model_type": "bpe", "user_defined_symbols": ["<sep>", "th", "the", "\u2581\u2581", "é中"]},
+    "char with symbols": {
+        "model_type": "char",
+        "user_defined_symbols": ["<sep>", "th", "\u2581\u2581"],
+    },
+    "bpe with symbols": {
+        "model_type": "bpe",
+        "user_defined_symbols": ["<sep>", "th", "the", "\u2581\u2581", "é中"],
+    },
     "bpe with symbols and bytes": {
         "model_type": "bpe",
         "byte_fallback": True,
         "vocab_size": 340,
         "user_defined_symbols": ["<sep>", "\u2581the", "\n"],
     },
-    "unigram with symbols": {"model_type": "unigram", "user_defined_symbols": ["<sep>", "th", "\u2581\u2581"]},
+    "unigram with symbols": {
+        "model_type": "unigram",
+        "user_defined_symbols": ["<sep>", "th", "\u2581\u2581"],
+    },
 }
 
 
@@ -85,7 +100,11 @@ def rules(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def texts(count: int) -> list[str]:
     dice = random.Random(11)
-    return ["", *SENTENCES, *("".join(dice.choices(PARTS, k=dice.randrange(1, 18))) for _ in range(count))]
+    return [
+        "",
+        *SENTENCES,
+        *("".join(dice.choices(PARTS, k=dice.randrange(1, 18))) for _ in range(count)),
+    ]
 
 
 def made(data: bytes, folder: Path) -> bytes:
@@ -94,7 +113,9 @@ def made(data: bytes, folder: Path) -> bytes:
 
 
 @pytest.mark.parametrize("name", OPTIONS)
-def test_a_trained_model_gives_the_ids_of_the_library(name: str, rules: Path, tmp_path: Path) -> None:
+def test_a_trained_model_gives_the_ids_of_the_library(
+    name: str, rules: Path, tmp_path: Path
+) -> None:
     all_rules = SLOW or name in WITH_ALL_RULES or "normalization_rule_name" in OPTIONS[name]
     data = train(**OPTIONS[name] | ({} if all_rules else {"normalization_rule_tsv": str(rules)}))
     reference = sentencepiece.SentencePieceProcessor(model_proto=data)
@@ -129,15 +150,20 @@ LETTERS = tuple(Piece(letter, -9.0) for letter in "abcdef\u2581")
 
 
 def small(*pieces: Piece) -> SentencePieceModel:
-    model = SentencePieceModel("x.model", (Piece("<unk>", 0.0, PieceType.UNKNOWN), *LETTERS, *pieces))
-    return replace(model, algorithm=Algorithm.BPE, normalizer=NormalizerSpec(add_dummy_prefix=False))
+    model = SentencePieceModel(
+        "x.model", (Piece("<unk>", 0.0, PieceType.UNKNOWN), *LETTERS, *pieces)
+    )
+    return replace(
+        model, algorithm=Algorithm.BPE, normalizer=NormalizerSpec(add_dummy_prefix=False)
+    )
 
 
 @settings(max_examples=40 if SLOW else 12, deadline=None)
 @given(
     pieces=st.lists(
         st.tuples(
-            st.text(st.sampled_from("abx"), min_size=2, max_size=4), st.sampled_from(["normal", "unused", "user"])
+            st.text(st.sampled_from("abx"), min_size=2, max_size=4),
+            st.sampled_from(["normal", "unused", "user"]),
         ),
         unique_by=lambda piece: piece[0],
         max_size=8,
@@ -146,11 +172,17 @@ def small(*pieces: Piece) -> SentencePieceModel:
     found=st.lists(st.text(st.sampled_from("abcx "), max_size=12), max_size=20),
 )
 def test_unused_and_user_defined_pieces_are_exact_or_refused(
-    pieces: list[tuple[str, str]], x: PieceType, found: list[str], tmp_path_factory: pytest.TempPathFactory
+    pieces: list[tuple[str, str]],
+    x: PieceType,
+    found: list[str],
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     types = {"normal": PieceType.NORMAL, "unused": PieceType.UNUSED, "user": PieceType.USER_DEFINED}
     data = serialize(
-        small(Piece("x", -9.0, x), *(Piece(text, -float(at), types[kind]) for at, (text, kind) in enumerate(pieces)))
+        small(
+            Piece("x", -9.0, x),
+            *(Piece(text, -float(at), types[kind]) for at, (text, kind) in enumerate(pieces)),
+        )
     )
     try:
         tokenizer = load(made(data, tmp_path_factory.mktemp("pieces")))
@@ -165,12 +197,17 @@ def test_unused_and_user_defined_pieces_are_exact_or_refused(
 def test_an_unused_piece_that_no_merge_makes_is_no_reason_to_refuse(tmp_path: Path) -> None:
     model = small(Piece("ab", -1.0), Piece("abcab", -2.0, PieceType.UNUSED))
     data = serialize(model)
-    tokenizer, reference = load(made(data, tmp_path)), sentencepiece.SentencePieceProcessor(model_proto=data)
+    tokenizer, reference = (
+        load(made(data, tmp_path)),
+        sentencepiece.SentencePieceProcessor(model_proto=data),
+    )
     for text in ("abcab", "ab", "a", "ba", "abcabcab a abc"):
         assert tokenizer.encode(text) == reference.encode(text), text
 
 
-@pytest.mark.parametrize("algorithm", [Algorithm.BPE, Algorithm.CHAR, Algorithm.WORD, Algorithm.UNIGRAM])
+@pytest.mark.parametrize(
+    "algorithm", [Algorithm.BPE, Algorithm.CHAR, Algorithm.WORD, Algorithm.UNIGRAM]
+)
 @pytest.mark.parametrize("has_bytes", [False, True])
 def test_an_unused_character_is_what_the_library_makes_of_it(
     algorithm: Algorithm, has_bytes: bool, tmp_path: Path
@@ -178,12 +215,20 @@ def test_an_unused_character_is_what_the_library_makes_of_it(
     if has_bytes and algorithm is Algorithm.WORD:
         pytest.skip("a word model has no bytes")
     odd = [
-        Piece(text, -9.0, PieceType.UNUSED) for text in ("x", "é", "baé" if algorithm is not Algorithm.BPE else "dcd")
+        Piece(text, -9.0, PieceType.UNUSED)
+        for text in ("x", "é", "baé" if algorithm is not Algorithm.BPE else "dcd")
     ]
-    bytes_ = [Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256)] if has_bytes else []
-    model = replace(small(Piece("ab", -1.0), *odd, *bytes_), algorithm=algorithm, byte_fallback=has_bytes)
+    bytes_ = (
+        [Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256)] if has_bytes else []
+    )
+    model = replace(
+        small(Piece("ab", -1.0), *odd, *bytes_), algorithm=algorithm, byte_fallback=has_bytes
+    )
     data = serialize(model)
-    tokenizer, reference = load(made(data, tmp_path)), sentencepiece.SentencePieceProcessor(model_proto=data)
+    tokenizer, reference = (
+        load(made(data, tmp_path)),
+        sentencepiece.SentencePieceProcessor(model_proto=data),
+    )
     for text in (
         "x",
         "é",
@@ -203,18 +248,28 @@ def test_an_unused_character_is_what_the_library_makes_of_it(
         assert tokenizer.encode(text) == reference.encode(text), text
 
 
-def test_without_tokens_for_bytes_an_unused_piece_of_an_unused_character_is_refused(tmp_path: Path) -> None:
+def test_without_tokens_for_bytes_an_unused_piece_of_an_unused_character_is_refused(
+    tmp_path: Path,
+) -> None:
     model = small(Piece("x", -9.0, PieceType.UNUSED), Piece("ax", -1.0, PieceType.UNUSED))
-    with pytest.raises(UnsupportedError, match=r'the unused piece "ax" .id [0-9]+., which begins or ends with a char'):
+    with pytest.raises(
+        UnsupportedError,
+        match=r'the unused piece "ax" .id [0-9]+., which begins or ends with a char',
+    ):
         made(serialize(model), tmp_path)
 
 
 def test_a_piece_that_no_merges_make_may_hold_any_character(tmp_path: Path) -> None:
-    data = serialize(small(Piece("ab", -1.0), Piece("<mask>", -9.0), Piece("<a", -2.0, PieceType.UNUSED)))
+    data = serialize(
+        small(Piece("ab", -1.0), Piece("<mask>", -9.0), Piece("<a", -2.0, PieceType.UNUSED))
+    )
     with pytest.raises(UnsupportedError, match=r'the unused piece "<a" .id [0-9]+., which begins'):
         made(data, tmp_path)
     data = serialize(small(Piece("ab", -1.0), Piece("<mask>", -9.0), Piece("ba<", -2.0)))
-    tokenizer, reference = load(made(data, tmp_path)), sentencepiece.SentencePieceProcessor(model_proto=data)
+    tokenizer, reference = (
+        load(made(data, tmp_path)),
+        sentencepiece.SentencePieceProcessor(model_proto=data),
+    )
     for text in ("<mask>", "ab<mask>ba", "ba<", "< a>", "<<m"):
         assert tokenizer.encode(text) == reference.encode(text), text
     everything = list(range(reference.get_piece_size()))
@@ -222,14 +277,19 @@ def test_a_piece_that_no_merges_make_may_hold_any_character(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("algorithm", [Algorithm.BPE, Algorithm.UNIGRAM])
-@pytest.mark.parametrize("kind", [PieceType.NORMAL, PieceType.UNUSED, PieceType.USER_DEFINED, PieceType.CONTROL])
+@pytest.mark.parametrize(
+    "kind", [PieceType.NORMAL, PieceType.UNUSED, PieceType.USER_DEFINED, PieceType.CONTROL]
+)
 def test_with_tokens_for_bytes_a_piece_that_is_nul_is_never_used(
     kind: PieceType, algorithm: Algorithm, tmp_path: Path
 ) -> None:
     bytes_ = [Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256)]
     model = small(Piece("ab", -1.0), Piece("\0", -3.0, kind), *bytes_)
     data = serialize(replace(model, algorithm=algorithm, byte_fallback=True))
-    tokenizer, reference = load(made(data, tmp_path)), sentencepiece.SentencePieceProcessor(model_proto=data)
+    tokenizer, reference = (
+        load(made(data, tmp_path)),
+        sentencepiece.SentencePieceProcessor(model_proto=data),
+    )
     for text in ("a\0b", "\0", "ab\0\0ab", "ab"):
         assert tokenizer.encode(text) == reference.encode(text), text
     everything = list(range(reference.get_piece_size()))
@@ -247,7 +307,9 @@ def test_with_tokens_for_bytes_a_piece_that_is_nul_is_never_used(
 def test_other_pieces_with_nul_are_refused_where_the_library_refuses_them(
     text: str, kind: PieceType, has_bytes: bool, is_read: bool, tmp_path: Path
 ) -> None:
-    bytes_ = [Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256)] if has_bytes else []
+    bytes_ = (
+        [Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256)] if has_bytes else []
+    )
     model = small(Piece("ab", -1.0), *bytes_)
     model = replace(model, byte_fallback=has_bytes, pieces=(*model.pieces, Piece(text, -3.0, kind)))
     data = serialize(model)
@@ -263,10 +325,16 @@ def test_other_pieces_with_nul_are_refused_where_the_library_refuses_them(
 
 @settings(max_examples=25 if SLOW else 10, deadline=None)
 @given(
-    pieces=st.lists(st.text(st.sampled_from("abxé中"), min_size=2, max_size=4), unique=True, min_size=1, max_size=9),
+    pieces=st.lists(
+        st.text(st.sampled_from("abxé中"), min_size=2, max_size=4),
+        unique=True,
+        min_size=1,
+        max_size=9,
+    ),
     unused=st.sets(st.integers(0, 8)),
     own=st.dictionaries(
-        st.sampled_from("xé中"), st.sampled_from([PieceType.NORMAL, PieceType.UNUSED, PieceType.USER_DEFINED])
+        st.sampled_from("xé中"),
+        st.sampled_from([PieceType.NORMAL, PieceType.UNUSED, PieceType.USER_DEFINED]),
     ),
     found=st.lists(st.text(st.sampled_from("abxé中zñ "), max_size=12), min_size=10, max_size=20),
     prefix=st.booleans(),
@@ -297,7 +365,9 @@ def test_with_tokens_for_bytes_a_piece_may_hold_a_character_that_is_no_piece(
         assert tokenizer.encode(text) == expected, text
         assert spec_encoder.encode(file, text.encode()) == expected, text
         offsets = [tuple(each) for each in reference.EncodeAsOffsetMapping(text)["offsets"]]
-        assert [tuple(each) for each in tokenizer.encode_with_offsets(text).offsets] == offsets, text
+        assert [tuple(each) for each in tokenizer.encode_with_offsets(text).offsets] == offsets, (
+            text
+        )
 
 
 def test_a_character_that_is_no_piece_has_an_id_that_is_a_hole(tmp_path: Path) -> None:
@@ -309,16 +379,24 @@ def test_a_character_that_is_no_piece_has_an_id_that_is_a_hole(tmp_path: Path) -
     assert read(tmp_path / "x.model").tokens[len(model.pieces) :] == (None,)
     with pytest.raises(KeyError):
         tokenizer.decode([len(model.pieces)])
-    reference = SentencePieceReference(sentencepiece.SentencePieceProcessor(model_proto=serialize(model)))
+    reference = SentencePieceReference(
+        sentencepiece.SentencePieceProcessor(model_proto=serialize(model))
+    )
     result = compare(tokenizer, reference, strings=300, code_points=False)
     assert result.ok, result.lines()
 
 
-def test_unused_products_of_a_trained_model_are_taken_apart_as_the_library_does(rules: Path, tmp_path: Path) -> None:
-    model = parse_model(train(model_type="bpe", vocab_size=140, normalization_rule_tsv=str(rules)), "x.model")
+def test_unused_products_of_a_trained_model_are_taken_apart_as_the_library_does(
+    rules: Path, tmp_path: Path
+) -> None:
+    model = parse_model(
+        train(model_type="bpe", vocab_size=140, normalization_rule_tsv=str(rules)), "x.model"
+    )
     dice = random.Random(2)
     pieces = [
-        replace(piece, type=PieceType.UNUSED) if len(piece.text) > 1 and dice.random() < 0.5 else piece
+        replace(piece, type=PieceType.UNUSED)
+        if len(piece.text) > 1 and dice.random() < 0.5
+        else piece
         for piece in model.pieces
         if piece.type is PieceType.NORMAL
     ]
@@ -375,8 +453,16 @@ def test_parts_that_are_not_as_long_as_the_piece_matter_for_spans_only(length: i
 
 
 def test_a_user_defined_character_is_never_a_part_of_another_piece(tmp_path: Path) -> None:
-    model = small(Piece("ab", -1.0), Piece("x", 0.0, PieceType.USER_DEFINED), Piece("ax", -2.0), Piece("abx", -3.0))
+    model = small(
+        Piece("ab", -1.0),
+        Piece("x", 0.0, PieceType.USER_DEFINED),
+        Piece("ax", -2.0),
+        Piece("abx", -3.0),
+    )
     data = serialize(model)
-    tokenizer, reference = load(made(data, tmp_path)), sentencepiece.SentencePieceProcessor(model_proto=data)
+    tokenizer, reference = (
+        load(made(data, tmp_path)),
+        sentencepiece.SentencePieceProcessor(model_proto=data),
+    )
     for text in ("ax", "abx", "xab", "xx", "x", "axabxx"):
         assert tokenizer.encode(text) == reference.encode(text), text

@@ -1,4 +1,6 @@
-"""User-defined pieces and rules with several spaces in a row, in models that remove extra spaces: as the library has them."""
+"""User-defined pieces and rules with several spaces in a row, in models that remove extra spaces:
+as the library has them.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ from tokexport.sources.sentencepiece.proto import (
 from tokexport.sources.sentencepiece.read import build
 from tokexport.sources.sentencepiece.reference import SentencePieceReference
 from tokexport.sources.sentencepiece.serialize import serialize
-from tokexport.verify import compare
+from tokexport.verification import compare
 
 MARK = "\u2581"
 SYMBOLS = ["  ", "    ", "a  b", "  a", "e  ", " ", "\t", "<sep>", MARK * 2, f"{MARK}  "]
@@ -69,7 +71,9 @@ def model(
         algorithm=algorithm,
         whitespace_as_suffix=suffix,
         normalizer=NormalizerSpec(
-            charsmap_of(rules) if rules else b"", add_dummy_prefix=prefix, escape_whitespaces=escapes
+            charsmap_of(rules) if rules else b"",
+            add_dummy_prefix=prefix,
+            escape_whitespaces=escapes,
         ),
     )
 
@@ -102,9 +106,15 @@ def test_a_normalized_text_is_that_of_the_library(
 def test_ids_offsets_and_texts_are_those_of_the_library(algorithm: Algorithm) -> None:
     dice = random.Random(algorithm.value)
     for flags in dice.sample([*product((False, True), repeat=3)], 4):
-        rules = {key: RULES[key] for key in sorted(dice.sample([*RULES], 6))} if dice.random() < 0.7 else {}
+        rules = (
+            {key: RULES[key] for key in sorted(dice.sample([*RULES], 6))}
+            if dice.random() < 0.7
+            else {}
+        )
         source = model(["  ", *dice.sample(SYMBOLS[1:], 4)], rules, algorithm, flags)
-        assert any(isinstance(step, Charsmap) and step.collapses for step in made(source).normalizer)
+        assert any(
+            isinstance(step, Charsmap) and step.collapses for step in made(source).normalizer
+        )
         content = write(made(source))
         subject, library = load(content), SentencePieceProcessor(model_proto=serialize(source))
         file = spec_reader.open_file(content)
@@ -121,7 +131,12 @@ def test_ids_offsets_and_texts_are_those_of_the_library(algorithm: Algorithm) ->
 
 
 def test_a_trained_model_with_symbols_of_spaces() -> None:
-    data = train(model_type="bpe", vocab_size=360, byte_fallback=True, user_defined_symbols=["  ", "    ", "\t"])
+    data = train(
+        model_type="bpe",
+        vocab_size=360,
+        byte_fallback=True,
+        user_defined_symbols=["  ", "    ", "\t"],
+    )
     library = SentencePieceProcessor(model_proto=data)
     assert library.Normalize("  a   b\t  c ") == f"{MARK}a{MARK}{MARK}b\t{MARK}{MARK}c"
     subject = load(write(made(parse_model(data, "x.model"))))

@@ -1,4 +1,6 @@
-"""BPE of SentencePiece without byte_fallback merges characters that are no pieces; what no merge takes is unknown, runs of it once."""
+"""BPE of SentencePiece without byte_fallback merges characters that are no pieces; what no merge
+takes is unknown, runs of it once.
+"""
 
 from __future__ import annotations
 
@@ -14,33 +16,50 @@ from tokexport.errors import UnsupportedError
 from tokexport.file.write import write
 from tokexport.runtime.tokenizer import load
 from tokexport.sources import read
-from tokexport.sources.sentencepiece.proto import Algorithm, NormalizerSpec, Piece, PieceType, SentencePieceModel
+from tokexport.sources.sentencepiece.proto import (
+    Algorithm,
+    NormalizerSpec,
+    Piece,
+    PieceType,
+    SentencePieceModel,
+)
 from tokexport.sources.sentencepiece.reference import SentencePieceReference
 from tokexport.sources.sentencepiece.serialize import serialize
-from tokexport.verify import compare
+from tokexport.verification import compare
 
 LETTERS = "abc\u00e9\u4e2d\u2581"
 
 
 def model(dice: random.Random, unused: float = 0.0) -> SentencePieceModel:
-    """Pieces of which some hold characters that are no pieces, or unused ones; so many of the longer ones are unused too."""
+    """Pieces of which some hold characters that are no pieces, or unused ones; so many of the
+    longer ones are unused too.
+    """
     known = [letter for letter in LETTERS if dice.random() < 0.5]
     longer: list[str] = []
     for _ in range(dice.randint(2, 10)):
         parts = [*LETTERS, *longer]
         longer.append((dice.choice(parts) + dice.choice(parts))[:8])
         if unused and known:
-            longer += [dice.choice(known) + longer[-1], dice.choice(known) + longer[-1] + dice.choice(known)]
+            longer += [
+                dice.choice(known) + longer[-1],
+                dice.choice(known) + longer[-1] + dice.choice(known),
+            ]
     pieces = [Piece("<unk>", 0.0, PieceType.UNKNOWN)]
     for text in dict.fromkeys((*known, *longer)):
-        kind = PieceType.UNUSED if dice.random() < (0.2 if len(text) == 1 else unused) else PieceType.NORMAL
+        kind = (
+            PieceType.UNUSED
+            if dice.random() < (0.2 if len(text) == 1 else unused)
+            else PieceType.NORMAL
+        )
         kind = PieceType.USER_DEFINED if dice.random() < 0.05 else kind
         pieces.append(Piece(text, float(dice.choice([-1, -len(pieces)])), kind))
     return SentencePieceModel(
         "x.model",
         tuple(pieces),
         algorithm=Algorithm.BPE,
-        normalizer=NormalizerSpec(add_dummy_prefix=dice.random() < 0.5, remove_extra_whitespaces=dice.random() < 0.5),
+        normalizer=NormalizerSpec(
+            add_dummy_prefix=dice.random() < 0.5, remove_extra_whitespaces=dice.random() < 0.5
+        ),
     )
 
 
@@ -104,9 +123,13 @@ def test_hundreds_of_characters_may_be_no_pieces(tmp_path: Path) -> None:
     pieces = [Piece("<unk>", 0.0, PieceType.UNKNOWN), Piece("b", -1.0)]
     pieces += [Piece(letter + "b", -float(number)) for number, letter in enumerate(letters)]
     path = tmp_path / "x.model"
-    path.write_bytes(serialize(SentencePieceModel("x.model", tuple(pieces), algorithm=Algorithm.BPE)))
+    path.write_bytes(
+        serialize(SentencePieceModel("x.model", tuple(pieces), algorithm=Algorithm.BPE))
+    )
     tokenizer, library = load(write(read(path))), SentencePieceProcessor(model_file=str(path))
     dice = random.Random(3)
     for _ in range(2000):
-        text = "".join(dice.choices([*dice.choices(letters, k=6), "b", " ", "z"], k=dice.randint(1, 12)))
+        text = "".join(
+            dice.choices([*dice.choices(letters, k=6), "b", " ", "z"], k=dice.randint(1, 12))
+        )
         assert tokenizer.encode(text) == library.encode(text), text

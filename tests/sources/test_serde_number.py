@@ -26,7 +26,11 @@ def numbers() -> list[str]:
         "18446744073709551615.5",
         "18446744073709551616.5",
     ]
-    found += ["1.7976931348623157e308", "184467440737095516150.1", "123456789012345678901234567890e-30"]
+    found += [
+        "1.7976931348623157e308",
+        "184467440737095516150.1",
+        "123456789012345678901234567890e-30",
+    ]
     for _ in range(1500):
         found.append(repr(r.uniform(-20, 0)))
         found.append(f"{r.uniform(-20, 0):.{r.randrange(1, 30)}f}")
@@ -40,7 +44,10 @@ def loaded(scores: list[str]) -> list[float]:
     """What the reference makes of the scores of a Unigram model."""
     vocab = ",".join(f'["{chr(0x4E00 + number)}",{score}]' for number, score in enumerate(scores))
     source = f'{{"version":"1.0","model":{{"type":"Unigram","unk_id":null,"vocab":[{vocab}]}}}}'
-    return [score for _, score in json.loads(tokenizers.Tokenizer.from_str(source).to_str())["model"]["vocab"]]
+    return [
+        score
+        for _, score in json.loads(tokenizers.Tokenizer.from_str(source).to_str())["model"]["vocab"]
+    ]
 
 
 def test_a_number_is_what_the_installed_reference_makes_of_it() -> None:
@@ -63,4 +70,6 @@ def test_a_number_that_is_too_large_is_refused_by_both(text: str) -> None:
 
 def test_documents_are_read_with_it() -> None:
     texts = [text for text in numbers() if "." in text or "e" in text]
-    assert parse(f"[{','.join(texts)}]".encode(), "x.json").value == [serde_number(text) for text in texts]
+    assert parse(f"[{','.join(texts)}]".encode(), "x.json").value == [
+        serde_number(text) for text in texts
+    ]

@@ -1,7 +1,8 @@
-"""A tokenizer.json of version 2.0 gives the ids of the library that reads it, tokenizers 1.0.0rc3, or is refused.
+"""A tokenizer.json of version 2.0 gives the ids of the library that reads it, tokenizers 1.0.0rc3,
+or is refused.
 
-The ids in fixtures/version_2 were made by that library (fixtures/make_version_2.py); where it is installed, the files are also
-compared with it on random strings.
+The ids in fixtures/version_2 were made by that library (fixtures/make_version_2.py); where it is
+installed, the files are also compared with it on random strings.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from tokexport.sources import read
 from tokexport.sources.references import reference_for
 from tokexport.sources.tokenizer_json_2 import unicode_17
 from tokexport.unicode import property_set
-from tokexport.verify import compare
+from tokexport.verification import compare
 
 FOLDER = FIXTURES / "version_2"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))
@@ -60,7 +61,10 @@ def test_the_ids_and_texts_are_those_of_the_library(name: str, tokenizer: Tokeni
         text = case["text"]
         assert tokenizer.encode(text, allowed_special="all") == case["ids"], text
         assert tokenizer.encode(text) == case["plain"], text
-        assert tokenizer.encode(text, allowed_special="all", add_special_tokens=True) == case["template"], text
+        assert (
+            tokenizer.encode(text, allowed_special="all", add_special_tokens=True)
+            == case["template"]
+        ), text
         assert tokenizer.decode(case["template"]) == case["decoded"], text
         assert tokenizer.decode(case["template"], skip_special_tokens=True) == case["skipped"], text
         pair = tokenizer.encode_pair(text, before, allowed_special="all", add_special_tokens=True)
@@ -75,12 +79,16 @@ def test_the_files_are_those_that_the_script_writes() -> None:
 
 @pytest.mark.skipif(not IS_INSTALLED, reason="tokenizers 1.0 is not installed")
 def test_random_strings_give_the_ids_of_the_library(name: str, tokenizer: Tokenizer) -> None:
-    result = compare(tokenizer, reference_for(FOLDER / f"{name}.json"), strings=2000, code_points=False)
+    result = compare(
+        tokenizer, reference_for(FOLDER / f"{name}.json"), strings=2000, code_points=False
+    )
     assert result.ok, "\n".join(result.lines())
 
 
 @pytest.mark.skipif(IS_INSTALLED, reason="tokenizers 1.0 is installed")
-def test_where_the_library_is_another_the_sentence_says_what_to_do(run: Callable[..., Any], tmp_path: Path) -> None:
+def test_where_the_library_is_another_the_sentence_says_what_to_do(
+    run: Callable[..., Any], tmp_path: Path
+) -> None:
     source, target = FOLDER / "bytes_gpt2.json", tmp_path / "it.bin"
     refused = run("convert", source, "-o", target)
     assert refused.code == 2
@@ -96,7 +104,9 @@ ABSENT = object()
 
 
 def changed(name: str, place: str, value: object) -> dict[str, Any]:
-    """A file with another value at a place; ``place`` is like ``model.merges.0``; ABSENT takes it away."""
+    """A file with another value at a place; ``place`` is like ``model.merges.0``; ABSENT takes it
+    away.
+    """
     document: Any = copy.deepcopy(MAKER.documents()[name])
     *path, last = place.split(".")
     inner = document
@@ -110,7 +120,12 @@ def changed(name: str, place: str, value: object) -> dict[str, Any]:
     return result
 
 
-BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+BYTE_LEVEL = {
+    "type": "ByteLevel",
+    "add_prefix_space": False,
+    "trim_offsets": True,
+    "use_regex": True,
+}
 METASPACE = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": False}
 CUT = {"type": "Split", "pattern": {"String": ""}, "behavior": "Isolated", "invert": False}
 OVERLAPPING = [MAKER.added(24, "[[a]]"), MAKER.added(25, "[[b]]", special=False)]
@@ -118,8 +133,20 @@ REFUSED = [
     ("bytes_gpt2", "model.merges.0", "t h", SourceError, "a pair of strings"),
     ("bytes_gpt2", "pre_tokenizer", BYTE_LEVEL, SourceError, "byte_level of the model"),
     ("bytes_gpt2", "pre_tokenizer", METASPACE, SourceError, "MetaspaceNormalizer"),
-    ("bytes_gpt2", "post_processor", {**BYTE_LEVEL}, (SourceError, UnsupportedError), "post_processor"),
-    ("word_level_patterns", "normalizer.normalizers.0.content", "", UnsupportedError, "matches a character"),
+    (
+        "bytes_gpt2",
+        "post_processor",
+        {**BYTE_LEVEL},
+        (SourceError, UnsupportedError),
+        "post_processor",
+    ),
+    (
+        "word_level_patterns",
+        "normalizer.normalizers.0.content",
+        "",
+        UnsupportedError,
+        "matches a character",
+    ),
     ("bytes_gpt2", "pre_tokenizer", CUT, SourceError, "not empty"),
     ("bytes_gpt2", "model.dropout", 0.1, UnsupportedError, "dropout"),
     ("bytes_gpt2", "model.type", "Trie", SourceError, "one of BPE"),
@@ -134,7 +161,13 @@ REFUSED = [
         UnsupportedError,
         "no engine",
     ),
-    ("bytes_deepseek", "pre_tokenizer.pretokenizers.1.pattern.Regex", r"\s", UnsupportedError, "DeepSeek"),
+    (
+        "bytes_deepseek",
+        "pre_tokenizer.pretokenizers.1.pattern.Regex",
+        r"\s",
+        UnsupportedError,
+        "DeepSeek",
+    ),
     (
         "bytes_cl100k",
         "pre_tokenizer.pretokenizers.0",
@@ -147,7 +180,13 @@ REFUSED = [
     ("characters_first", "normalizer.prepend", True, SourceError, "a string"),
     ("characters_first", "normalizer.prepend", "sometimes", SourceError, "always"),
     ("characters_first", "post_processor.single", [{"seq": "B"}], SourceError, "each once"),
-    ("characters_first", "post_processor.pair", [{"seq": "B"}, {"seq": "A"}], SourceError, "each once"),
+    (
+        "characters_first",
+        "post_processor.pair",
+        [{"seq": "B"}, {"seq": "A"}],
+        SourceError,
+        "each once",
+    ),
     (
         "characters_first",
         "post_processor.single.0",
@@ -155,15 +194,45 @@ REFUSED = [
         UnsupportedError,
         "SpecialToken",
     ),
-    ("characters_first", "post_processor.single.0", {"ids": [1], "seq": "A"}, SourceError, "each once"),
+    (
+        "characters_first",
+        "post_processor.single.0",
+        {"ids": [1], "seq": "A"},
+        SourceError,
+        "each once",
+    ),
     ("bytes_gpt2", "model.merges", [], UnsupportedError, "a character that no merges make"),
-    ("characters_prefixed", "model.end_of_word_suffix", "</w>", UnsupportedError, "a token of one character"),
+    (
+        "characters_prefixed",
+        "model.end_of_word_suffix",
+        "</w>",
+        UnsupportedError,
+        "a token of one character",
+    ),
     ("characters_first", "normalizer.replacement", "▁▁", SourceError, "a single character"),
     ("characters_first", "model.unk_token", "<none>", SourceError, "not in the vocabulary"),
     ("characters_first", "model.vocab.<0x41>", ABSENT, SourceError, "one for every byte"),
-    ("word_level_added", "added_tokens.1.content", "\u00e9", UnsupportedError, "a character of ASCII"),
-    ("unigram_marks", "added_tokens.2.content", "<Mask>", UnsupportedError, "normalize to other texts"),
-    ("unigram_marks", "added_tokens.1.content", "<mask>", UnsupportedError, "normalize to other texts"),
+    (
+        "word_level_added",
+        "added_tokens.1.content",
+        "\u00e9",
+        UnsupportedError,
+        "a character of ASCII",
+    ),
+    (
+        "unigram_marks",
+        "added_tokens.2.content",
+        "<Mask>",
+        UnsupportedError,
+        "normalize to other texts",
+    ),
+    (
+        "unigram_marks",
+        "added_tokens.1.content",
+        "<mask>",
+        UnsupportedError,
+        "normalize to other texts",
+    ),
     ("unigram_dropping", "added_tokens", OVERLAPPING, UnsupportedError, "does not find this one"),
     (
         "word_level_patterns",
@@ -172,7 +241,13 @@ REFUSED = [
         UnsupportedError,
         "a reference to a group",
     ),
-    ("word_level_patterns", "decoder.decoders.0.pattern.Regex", r"\G", UnsupportedError, "the search anchor"),
+    (
+        "word_level_patterns",
+        "decoder.decoders.0.pattern.Regex",
+        r"\G",
+        UnsupportedError,
+        "the search anchor",
+    ),
 ]
 
 
@@ -186,12 +261,17 @@ def test_what_the_library_refuses_or_does_otherwise_is_refused(
         read(path)
 
 
-DEFAULTS = [("bytes_gpt2", f"model.{name}", False) for name in ("fuse_unk", "byte_fallback", "ignore_merges")]
+DEFAULTS = [
+    ("bytes_gpt2", f"model.{name}", False)
+    for name in ("fuse_unk", "byte_fallback", "ignore_merges")
+]
 DEFAULTS += [("word_level", "pre_tokenizer.pretokenizers.1.individual_digits", False)]
 
 
 @pytest.mark.parametrize(("name", "place", "value"), DEFAULTS)
-def test_what_may_be_left_out_is_what_it_is_by_default(name: str, place: str, value: object, tmp_path: Path) -> None:
+def test_what_may_be_left_out_is_what_it_is_by_default(
+    name: str, place: str, value: object, tmp_path: Path
+) -> None:
     models = []
     for found in (ABSENT, value):
         path = tmp_path / "tokenizer.json"
@@ -206,7 +286,9 @@ def test_pieces_of_length_0_are_no_cut(tmp_path: Path) -> None:
     whole.write_text(json.dumps(document), "utf-8")
     document["pre_tokenizer"]["pretokenizers"].insert(1, {"type": "FixedLength", "length": 0})
     none.write_text(json.dumps(document), "utf-8")
-    assert replace(read(none), provenance=Provenance("test")) == replace(read(whole), provenance=Provenance("test"))
+    assert replace(read(none), provenance=Provenance("test")) == replace(
+        read(whole), provenance=Provenance("test")
+    )
     if IS_INSTALLED:
         target = tmp_path / "none.bin"
         convert(none, target)
@@ -216,7 +298,9 @@ def test_pieces_of_length_0_are_no_cut(tmp_path: Path) -> None:
 
 def test_inspect_says_of_every_part_whether_it_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.json"
-    document = changed("characters_first", "added_tokens.0", MAKER.added(0, "\u00e9", single_word=True))
+    document = changed(
+        "characters_first", "added_tokens.0", MAKER.added(0, "\u00e9", single_word=True)
+    )
     document["model"]["dropout"] = 0.1
     path.write_text(json.dumps(document), "utf-8")
     refused = [part.place for part in parts_of(path).parts if part.refusals]
@@ -246,14 +330,15 @@ def test_what_a_newer_python_knows_of_these_characters_agrees() -> None:
 def test_the_normal_forms_of_unicode_17_know_what_came_after_unicode_9() -> None:
     assert normal_form("\u32ff", NormalForm.NFKC) == "\u32ff"
     assert normal_form("\u32ff", NormalForm.NFKC_17) == "令和"
-    # U+1AC9 is of class 230, and came with Unicode 14: it stands behind a mark of class 220.
+    # U+1AC9 is of class 230, and came with Unicode 14: it follows a mark of class 220.
     assert normal_form("a\u1ac9\u0323", NormalForm.NFD) == "a\u1ac9\u0323"
     assert normal_form("a\u1ac9\u0323", NormalForm.NFD_17) == "a\u0323\u1ac9"
 
 
 @given(st.text())
 def test_old_characters_are_normalized_as_python_does_it(text: str) -> None:
-    # Python's tables are of Unicode 13 or newer; Unicode keeps the normal forms of assigned characters.
+    # Python's tables are of Unicode 13 or newer; Unicode keeps the normal forms of assigned
+    # characters.
     assigned = "".join(character for character in text if unicodedata.category(character) != "Cn")
     for name in ("NFC", "NFD", "NFKC", "NFKD"):
         expected = unicodedata.normalize(name, assigned)  # type: ignore[arg-type]

@@ -1,4 +1,6 @@
-"""Builds and runs the C programs of ``tests/c`` with the C runtime, as strictly as the compilers can."""
+"""Builds and runs the C programs of ``tests/c`` with the C runtime, as strictly as the compilers
+can.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,17 @@ GOLDEN: Final = tuple(str(path) for path in sorted((RUNTIME / "golden").glob("*.
 
 COMPILERS: Final = tuple(name for name in ("gcc", "clang") if shutil.which(name))
 STRICT: Final = ("-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-pedantic")
-# Unoptimised code has every access that the source has, and is compiled in half the time; the many rounds of TOKEXPORT_SLOW want it faster.
-SANITIZED: Final = ("-g", "-O1" if SLOW else "-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+# Unoptimised code has every access that the source has, and is compiled in half the time; the many
+# rounds of TOKEXPORT_SLOW want it faster.
+SANITIZED: Final = (
+    "-g",
+    "-O1" if SLOW else "-O0",
+    "-fsanitize=address,undefined",
+    "-fno-sanitize-recover=all",
+)
 
-# Machines of another byte order and of another word size, as far as their compilers and emulators are there.
+# Machines of another byte order and of another word size, as far as their compilers and emulators
+# are there.
 EMULATED: Final = {"s390x-linux-gnu-gcc": "qemu-s390x", "arm-linux-gnueabihf-gcc": "qemu-arm"}
 
 
@@ -31,7 +40,8 @@ def compile_c(compiler: str, sources: list[Path], target: Path, *flags: str) -> 
 
 
 class Builder:
-    """Builds programs of ``tests/c`` in a folder, with the runtime linked in, and the runtime alone.
+    """Builds programs of ``tests/c`` in a folder, with the runtime linked in, and the runtime
+    alone.
 
     That is compiled once for the same flags: it takes longer than most tests.
     """
@@ -72,7 +82,9 @@ class Builder:
 def run(command: list[str], *, stdin: bytes = b"") -> str:
     """Runs a command and gives what it printed; fails with what it wrote to standard error."""
     done = subprocess.run(command, input=stdin, capture_output=True, check=False, timeout=900)
-    assert done.returncode == 0, f"{' '.join(command[:3])} ...: {done.returncode}\n{done.stderr.decode()[-4000:]}"
+    assert done.returncode == 0, (
+        f"{' '.join(command[:3])} ...: {done.returncode}\n{done.stderr.decode()[-4000:]}"
+    )
     return done.stdout.decode()
 
 
@@ -88,7 +100,9 @@ class Work(ctypes.Structure):
 
 
 class Library:
-    """The runtime as a shared library, called with one file at a time. Every method gives the code of the C function and what it wrote."""
+    """The runtime as a shared library, called with one file at a time. Every method gives the code
+    of the C function and what it wrote.
+    """
 
     def __init__(self, path: Path) -> None:
         self._c = ctypes.CDLL(str(path))
@@ -111,33 +125,54 @@ class Library:
         """Encodes a text."""
         ids, count = (ctypes.c_uint32 * (12 * len(text) + 1))(), ctypes.c_size_t()
         work = Work(ctypes.addressof(self._memory), len(self._memory), None, 0)
-        code = self.call(function, self._tkx, text, len(text), ids, len(ids), ctypes.byref(count), ctypes.byref(work))
+        code = self.call(
+            function,
+            self._tkx,
+            text,
+            len(text),
+            ids,
+            len(ids),
+            ctypes.byref(count),
+            ctypes.byref(work),
+        )
         return code, list(ids[: count.value])
 
     def self_test(self) -> tuple[int, int]:
         """Runs the self test; gives its count too."""
         ids, count = (ctypes.c_uint32 * 4096)(), ctypes.c_size_t()
         work = Work(ctypes.addressof(self._memory), len(self._memory), None, 0)
-        code = self.call("tkx_selftest", self._tkx, ids, len(ids), ctypes.byref(count), ctypes.byref(work))
+        code = self.call(
+            "tkx_selftest", self._tkx, ids, len(ids), ctypes.byref(count), ctypes.byref(work)
+        )
         return code, count.value
 
     def decode(self, token: int) -> int:
         """Decodes one id."""
         out, size = ctypes.create_string_buffer(1000), ctypes.c_size_t()
         return self.call(
-            "tkx_decode", self._tkx, ctypes.byref(ctypes.c_uint32(token)), 1, out, len(out), ctypes.byref(size)
+            "tkx_decode",
+            self._tkx,
+            ctypes.byref(ctypes.c_uint32(token)),
+            1,
+            out,
+            len(out),
+            ctypes.byref(size),
         )
 
     def decode_text(self, ids: list[int]) -> tuple[int, str]:
         """Decodes some ids."""
         out, size = ctypes.create_string_buffer(1000), ctypes.c_size_t()
         array = (ctypes.c_uint32 * len(ids))(*ids)
-        code = self.call("tkx_decode_text", self._tkx, array, len(ids), out, len(out), ctypes.byref(size))
+        code = self.call(
+            "tkx_decode_text", self._tkx, array, len(ids), out, len(out), ctypes.byref(size)
+        )
         return code, out.raw[: size.value].decode()
 
     def start_stream(self) -> int:
         """Starts to decode a stream."""
-        return self.call("tkx_decoder_init", ctypes.create_string_buffer(1024), self._tkx, ctypes.c_int(0))
+        return self.call(
+            "tkx_decoder_init", ctypes.create_string_buffer(1024), self._tkx, ctypes.c_int(0)
+        )
 
     def look_up(self, name: str, *numbers: int, results: int) -> int:
         """Calls a look-up with u32 arguments and as many places to write to as it wants."""

@@ -1,4 +1,6 @@
-"""Tokenizers that only decode, made from a vocabulary and the JSON of a decoder: the reference's and ours."""
+"""Tokenizers that only decode, made from a vocabulary and the JSON of a decoder: the reference's
+and ours.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,11 @@ def theirs(decoder: Any, vocab: Sequence[str]) -> tokenizers.Tokenizer:
         "pre_tokenizer": None,
         "post_processor": None,
         "decoder": decoder,
-        "model": {"type": "WordLevel", "vocab": {token: id for id, token in enumerate(vocab)}, "unk_token": vocab[0]},
+        "model": {
+            "type": "WordLevel",
+            "vocab": {token: id for id, token in enumerate(vocab)},
+            "unk_token": vocab[0],
+        },
     }
     return tokenizers.Tokenizer.from_str(json.dumps(document))
 
@@ -46,6 +52,10 @@ def decode_only(tokens: Sequence[Token | None], decoding: Decoding) -> bytes:
 
 def ours(decoder: Any, spelling: Mapping[int, str]) -> Tokenizer:
     """The same from our reader, through a file. UnsupportedError where the reader refuses."""
-    decoded = decode_forms(spelling, read_decoder(parse(json.dumps({"decoder": decoder}).encode(), "tokenizer.json")))
+    decoded = decode_forms(
+        spelling, read_decoder(parse(json.dumps({"decoder": decoder}).encode(), "tokenizer.json"))
+    )
     ids = range(max(spelling) + 1)
-    return load(decode_only([decoded.token(id) if id in spelling else None for id in ids], decoded.decoding))
+    return load(
+        decode_only([decoded.token(id) if id in spelling else None for id in ids], decoded.decoding)
+    )

@@ -1,4 +1,6 @@
-"""Python processes that begin with what takes long to import: each is forked from one that has imported it and done nothing else."""
+"""Python processes that begin with what takes long to import: each is forked from one that has
+imported it and done nothing else.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,10 @@ class Forks:
     def __init__(self, modules: Sequence[str], folder: Path) -> None:
         self._output = folder / "stdout", folder / "stderr"
         self._process = subprocess.Popen(
-            [sys.executable, __file__, *modules], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, __file__, *modules],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
 
     def run(
@@ -29,7 +34,9 @@ class Forks:
         assert self._process.stdout is not None
         output = [str(path) for path in self._output]
         print(
-            json.dumps([code, arguments, str(folder), dict(environment), output]), file=self._process.stdin, flush=True
+            json.dumps([code, arguments, str(folder), dict(environment), output]),
+            file=self._process.stdin,
+            flush=True,
         )
         ended = int(self._process.stdout.readline())
         return subprocess.CompletedProcess(
@@ -42,7 +49,9 @@ class Forks:
 
 
 def serve() -> str | None:
-    """Forks for every line of stdin, and says how the fork has ended. In a fork: the code that it is for."""
+    """Forks for every line of stdin, and says how the fork has ended. In a fork: the code that it
+    is for.
+    """
     for line in sys.stdin:
         code, arguments, folder, environment, output = json.loads(line)
         fork = os.fork()

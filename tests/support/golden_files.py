@@ -51,10 +51,13 @@ def maker() -> ModuleType:
 
 
 def patched(name: str, *changes: tuple[bytes, int, str, int]) -> bytes:
-    """A golden file with numbers of sections replaced: tag, offset in the section, struct format, number. The section table stays right."""
+    """A golden file with numbers of sections replaced: tag, offset in the section, struct format,
+    number. The section table stays right.
+    """
     data = bytearray(content(name))
     places = {
-        bytes(data[at : at + 4]): struct.unpack_from("<Q", data, at + 8)[0] for at in range(64, 64 + 32 * data[12], 32)
+        bytes(data[at : at + 4]): struct.unpack_from("<Q", data, at + 8)[0]
+        for at in range(64, 64 + 32 * data[12], 32)
     }
     for tag, offset, form, number in changes:
         struct.pack_into("<" + form, data, places[tag] + offset, number)

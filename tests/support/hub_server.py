@@ -1,7 +1,9 @@
-"""A Hugging Face hub on loopback: as much of its protocol as `huggingface_hub` speaks to find files and fetch them.
+"""A Hugging Face hub on loopback: as much of its protocol as `huggingface_hub` speaks to find files
+and fetch them.
 
-What is asked: the commit of a revision (``/api/models/NAME/revision/REVISION``), the list of a commit's files
-(``/api/models/NAME/tree/COMMIT``), and for each file first its headers, then its content (``/NAME/resolve/COMMIT/FILE``).
+What is asked: the commit of a revision (``/api/models/NAME/revision/REVISION``), the list of a
+commit's files (``/api/models/NAME/tree/COMMIT``), and for each file first its headers, then its
+content (``/NAME/resolve/COMMIT/FILE``).
 """
 
 from __future__ import annotations
@@ -40,7 +42,9 @@ class Repository:
 
 @dataclass
 class Hub:
-    """What the server holds, and what it was asked for. ``broken`` is an answer to everything: status, content, headers."""
+    """What the server holds, and what it was asked for. ``broken`` is an answer to everything:
+    status, content, headers.
+    """
 
     repositories: dict[str, Repository] = field(default_factory=dict)
     requests: list[str] = field(default_factory=list)
@@ -53,9 +57,13 @@ class Hub:
         return f"http://127.0.0.1:{self.port}"
 
     def environment(self, home: Path) -> dict[str, str]:
-        """The environment of a process that knows this hub and no other network, and has its cache in ``home``."""
+        """The environment of a process that knows this hub and no other network, and has its cache
+        in ``home``.
+        """
         ours = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
-        nowhere = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), "http://127.0.0.1:9")
+        nowhere = dict.fromkeys(
+            ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), "http://127.0.0.1:9"
+        )
         around = dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1")
         mine = {"HF_ENDPOINT": self.url, "HF_HOME": str(home), "HF_HUB_DISABLE_TELEMETRY": "1"}
         return {**ours, **nowhere, **around, **mine}
@@ -88,7 +96,12 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             sha = repository.revisions[revision]
             files = [
-                {"type": "file", "path": path, "size": len(content), "oid": hashlib.sha1(content).hexdigest()}
+                {
+                    "type": "file",
+                    "path": path,
+                    "size": len(content),
+                    "oid": hashlib.sha1(content).hexdigest(),
+                }
                 for path, content in repository.commits[sha].items()
             ]
             siblings = [{"rfilename": entry["path"]} for entry in files]
@@ -102,7 +115,9 @@ class _Handler(BaseHTTPRequestHandler):
             return
         sha = repository.revisions[revision]
         content = repository.commits[sha][path]
-        self._answer(200, content, {"X-Repo-Commit": sha, "ETag": f'"{hashlib.sha1(content).hexdigest()}"'})
+        self._answer(
+            200, content, {"X-Repo-Commit": sha, "ETag": f'"{hashlib.sha1(content).hexdigest()}"'}
+        )
 
     def _refuse(self, status: int, code: str) -> None:
         self._answer(status, b"", {"X-Error-Code": code, "X-Error-Message": code})

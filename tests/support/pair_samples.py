@@ -1,4 +1,6 @@
-"""Pairs of vocab.json and merges.txt beside other files, and the comparison with the tokenizer that they stand for."""
+"""Pairs of vocab.json and merges.txt beside other files, and the comparison with the tokenizer that
+they stand for.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +27,16 @@ def write(folder: Path, vocab: dict[str, int], merges: list[tuple[str, str]], **
 
 
 def check_same(
-    source: Path, target: Path, theirs: tokenizers.Tokenizer, texts: SearchStrategy[str], second: str, examples: int
+    source: Path,
+    target: Path,
+    theirs: tokenizers.Tokenizer,
+    texts: SearchStrategy[str],
+    second: str,
+    examples: int,
 ) -> None:
-    """Asserts that a pair is read as ``theirs``: by ids, decoded texts, and ids of a text with a ``second`` one."""
+    """Asserts that a pair is read as ``theirs``: by ids, decoded texts, and ids of a text with a
+    ``second`` one.
+    """
     ours = tokexport.load(tokexport.convert(source, target, force=True).target)
     reference = reference_for(source)
 
@@ -40,6 +49,9 @@ def check_same(
             assert reference.encode_batch([text], Mode.TEMPLATE if around else Mode.IDS)[0] == ids
         assert ours.decode(ids) == theirs.decode(ids, skip_special_tokens=False)
         two = theirs.encode(text, second)
-        assert ours.encode_pair(text, second, allowed_special="all", add_special_tokens=True) == two.ids
+        assert (
+            ours.encode_pair(text, second, allowed_special="all", add_special_tokens=True)
+            == two.ids
+        )
 
     check()

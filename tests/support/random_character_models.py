@@ -1,4 +1,6 @@
-"""Random BPE models over characters, with every option of tokenizer.json's model: tokens for bytes, affixes, unknown tokens."""
+"""Random BPE models over characters, with every option of tokenizer.json's model: tokens for bytes,
+affixes, unknown tokens.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +79,9 @@ def _merges(r: random.Random, tokens: dict[str, None], prefix: str) -> list[tupl
     return order
 
 
-def tokenizer_json(model: dict[str, Any], pre_tokenizer: dict[str, Any] | None = None) -> dict[str, Any]:
+def tokenizer_json(
+    model: dict[str, Any], pre_tokenizer: dict[str, Any] | None = None
+) -> dict[str, Any]:
     """A tokenizer.json around a model."""
     return {
         "version": "1.0",

@@ -1,4 +1,6 @@
-"""Random Unigram, WordPiece and WordLevel models: small alphabets, many ties, pieces that are missing, unknown tokens everywhere."""
+"""Random Unigram, WordPiece and WordLevel models: small alphabets, many ties, pieces that are
+missing, unknown tokens everywhere.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,12 @@ def text(r: random.Random, longest: int) -> str:
 
 def sentence(r: random.Random, pieces: list[str]) -> str:
     """Pieces, other text and spaces."""
-    kinds = (lambda: r.choice(pieces), lambda: text(r, 6), lambda: " ", lambda: text(r, 2) * r.randint(1, 60))
+    kinds = (
+        lambda: r.choice(pieces),
+        lambda: text(r, 6),
+        lambda: " ",
+        lambda: text(r, 2) * r.randint(1, 60),
+    )
     return "".join(r.choice(kinds)() for _ in range(r.randint(1, 9)))
 
 
@@ -56,8 +63,13 @@ def model(r: random.Random, *, byte_level: bool) -> tuple[dict[str, Any], list[s
     kind = r.choice(["Unigram", "Unigram", "WordPiece", "WordLevel"])
     if kind == "Unigram":
         if r.random() < 0.4:
-            spelled = [*spelled, *(f"<0x{byte:02X}>" for byte in range(256) if r.random() < r.choice([0.5, 1.0]))]
-        vocab = [[piece, r.choice(SCORES) if r.random() < 0.8 else r.uniform(-9, 0)] for piece in spelled]
+            spelled = [
+                *spelled,
+                *(f"<0x{byte:02X}>" for byte in range(256) if r.random() < r.choice([0.5, 1.0])),
+            ]
+        vocab = [
+            [piece, r.choice(SCORES) if r.random() < 0.8 else r.uniform(-9, 0)] for piece in spelled
+        ]
         unk_id = r.choice([0, 0, 1, None])
         return {
             "type": kind,
@@ -82,7 +94,9 @@ def tokenizer_json(seed: int) -> tuple[dict[str, Any], list[str]]:
     """A tokenizer.json with such a model and nothing else but a pre-tokenizer; and texts for it."""
     r = random.Random(seed)
     pre_tokenizer = r.choice(PRE_TOKENIZERS)
-    fields, pieces = model(r, byte_level=pre_tokenizer is not None and pre_tokenizer["type"] == "ByteLevel")
+    fields, pieces = model(
+        r, byte_level=pre_tokenizer is not None and pre_tokenizer["type"] == "ByteLevel"
+    )
     if r.random() < 0.2:
         del fields["type"]
     source = {

@@ -1,4 +1,6 @@
-"""Random small SentencePiece models of every kind, with texts that are made to hurt them: each the same for the same dice."""
+"""Random small SentencePiece models of every kind, with texts that are made to hurt them: each the
+same for the same dice.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,13 @@ import random
 from collections.abc import Sequence
 
 from tokexport.compiler.normalizer.charsmap import charsmap_of
-from tokexport.sources.sentencepiece.proto import Algorithm, NormalizerSpec, Piece, PieceType, SentencePieceModel
+from tokexport.sources.sentencepiece.proto import (
+    Algorithm,
+    NormalizerSpec,
+    Piece,
+    PieceType,
+    SentencePieceModel,
+)
 
 MARK = "\u2581"
 LETTERS = f"abc{MARK} xé中"
@@ -41,15 +49,24 @@ TEXTS = [
 ]
 
 
-def piece_model(dice: random.Random, types: Sequence[PieceType] = (PieceType.NORMAL,)) -> SentencePieceModel:
-    """A model; ``types`` are those that its pieces of several characters may have, besides user-defined ones."""
+def piece_model(
+    dice: random.Random, types: Sequence[PieceType] = (PieceType.NORMAL,)
+) -> SentencePieceModel:
+    """A model; ``types`` are those that its pieces of several characters may have, besides
+    user-defined ones.
+    """
     algorithm = dice.choice(list(Algorithm))
     has_bytes = algorithm is not Algorithm.WORD and dice.random() < 0.3
     pieces = [Piece("<unk>", 0.0, PieceType.UNKNOWN), Piece("<s>", 0.0, PieceType.CONTROL)]
     known = {"<unk>", "<s>"}
     singles = [letter for letter in LETTERS if letter != " " and dice.random() < 0.85]
-    several = ["".join(dice.choices(singles or ["a"], k=dice.randrange(2, 5))) for _ in range(dice.randrange(12))]
-    words = [MARK + "".join(dice.choices("abcx", k=dice.randrange(3))) for _ in range(dice.randrange(6))]
+    several = [
+        "".join(dice.choices(singles or ["a"], k=dice.randrange(2, 5)))
+        for _ in range(dice.randrange(12))
+    ]
+    words = [
+        MARK + "".join(dice.choices("abcx", k=dice.randrange(3))) for _ in range(dice.randrange(6))
+    ]
     for text in [*singles, *several, *words]:
         if text in known or any(len(text) > 1 and letter not in singles for letter in text):
             continue
@@ -60,7 +77,11 @@ def piece_model(dice: random.Random, types: Sequence[PieceType] = (PieceType.NOR
         pieces.append(Piece(text, -float(dice.randrange(12)), kind))
     if has_bytes:
         pieces += [Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256)]
-    rules = {key: value for key, value in RULES.items() if dice.random() < 0.6} if dice.random() < 0.7 else {}
+    rules = (
+        {key: value for key, value in RULES.items() if dice.random() < 0.6}
+        if dice.random() < 0.7
+        else {}
+    )
     return SentencePieceModel(
         "random.model",
         tuple(pieces),
@@ -80,4 +101,7 @@ def piece_texts(dice: random.Random, model: SentencePieceModel, count: int) -> l
     """Texts of the pieces, of what the rules change, and of spaces."""
     pieces = [piece.text for piece in model.pieces if piece.type is not PieceType.BYTE]
     spaced = [text.replace(MARK, " ") for text in pieces]
-    return ["".join(dice.choices([*TEXTS, *spaced, *pieces], k=dice.randrange(12))) for _ in range(count)]
+    return [
+        "".join(dice.choices([*TEXTS, *spaced, *pieces], k=dice.randrange(12)))
+        for _ in range(count)
+    ]

@@ -1,4 +1,6 @@
-"""Random tokenizers, made to have every odd thing at once: a tokenizer.json for `tokenizers`, an encoding for tiktoken."""
+"""Random tokenizers, made to have every odd thing at once: a tokenizer.json for `tokenizers`, an
+encoding for tiktoken.
+"""
 
 from __future__ import annotations
 
@@ -11,23 +13,82 @@ from tokenizers import pre_tokenizers
 ALPHABET = sorted(pre_tokenizers.ByteLevel.alphabet())
 _PRINTING = [byte for byte in range(256) if chr(byte).isprintable() and byte != 0x20]
 _OTHERS = [byte for byte in range(256) if byte not in _PRINTING]
-CHARACTER = {byte: chr(byte) for byte in _PRINTING} | {byte: chr(0x100 + n) for n, byte in enumerate(_OTHERS)}
+CHARACTER = {byte: chr(byte) for byte in _PRINTING} | {
+    byte: chr(0x100 + n) for n, byte in enumerate(_OTHERS)
+}
 
 LETTERS = "abcdethsin"
-CHARACTERS = "abcdeghikstxABKS0123'.,!- \n\t\r\u00e9\u00df\u017fK\u00efﬁ\u0301\u0323中文😀\u00a0\u2028가\u1100"
+CHARACTERS = (
+    "abcdeghikstxABKS0123'.,!-"
+    " \n\t\r\u00e9\u00df\u017fK\u00efﬁ\u0301\u0323中文😀\u00a0\u2028가\u1100"
+)
 # The first ones mean the same to both engines' parsers; the last ones are one engine's alone.
 PATTERNS = [
     r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
-    *(r"\p{N}{1,3}", r"\s+$", r"\s?\p{L}+", r"[\r\n]", r"\d+", r"\w+|[^\w\s]+", r"[一-龥]+", r"[^a-z]", r"a|ab|abc"),
-    *(r"(?i:the|ss|k)", r"^a", r"\s+", r"\p{Han}+", r"(?<=a)b|c", r"e\b", r"[a-z]+!|[a-z]", r"(ab)+", r".+"),
-    *(r"\p{Lu}\p{Ll}*", r"(?=\S)\w{1,2}", r"(?<![0-9])[0-9]", r"[^\S\n]+", r"(?:ab|a)(?:c|bcd)", r"[\p{L}&&[^a-m]]+"),
-    *(r"\p{L}++|\p{N}?+x", r"(?>a+)b|a", r"\d{1,3}(?=(?:\d{3})*\b)", r"[a-d]+(?=[a-z]*\s)", r"a(?!.*b)|\p{N}+"),
+    (
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|"
+        r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    ),
+    *(
+        r"\p{N}{1,3}",
+        r"\s+$",
+        r"\s?\p{L}+",
+        r"[\r\n]",
+        r"\d+",
+        r"\w+|[^\w\s]+",
+        r"[一-龥]+",
+        r"[^a-z]",
+        r"a|ab|abc",
+    ),
+    *(
+        r"(?i:the|ss|k)",
+        r"^a",
+        r"\s+",
+        r"\p{Han}+",
+        r"(?<=a)b|c",
+        r"e\b",
+        r"[a-z]+!|[a-z]",
+        r"(ab)+",
+        r".+",
+    ),
+    *(
+        r"\p{Lu}\p{Ll}*",
+        r"(?=\S)\w{1,2}",
+        r"(?<![0-9])[0-9]",
+        r"[^\S\n]+",
+        r"(?:ab|a)(?:c|bcd)",
+        r"[\p{L}&&[^a-m]]+",
+    ),
+    *(
+        r"\p{L}++|\p{N}?+x",
+        r"(?>a+)b|a",
+        r"\d{1,3}(?=(?:\d{3})*\b)",
+        r"[a-d]+(?=[a-z]*\s)",
+        r"a(?!.*b)|\p{N}+",
+    ),
 ]
-ONIGURUMA = [r"[[:punct:]]+", r"\h+", r"\X", r"\b", r"x*", r"ſ|(?i)straße|fi", r"(?=(\d{3})+(?!\d))", r"(?:[ab]+!)?"]
+ONIGURUMA = [
+    r"[[:punct:]]+",
+    r"\h+",
+    r"\X",
+    r"\b",
+    r"x*",
+    r"ſ|(?i)straße|fi",
+    r"(?=(\d{3})+(?!\d))",
+    r"(?:[ab]+!)?",
+]
 FANCY_REGEX = [
-    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s",
-    *(r"(?s).{1,4}", r"(?m)^.+$|\s", r"[^\W\d_]+|\d{2}|.", r"\p{Script=Greek}+|\P{Greek}", r"(?i)str(a|ß)e|\w"),
+    (
+        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+|"
+        r" ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+    ),
+    *(
+        r"(?s).{1,4}",
+        r"(?m)^.+$|\s",
+        r"[^\W\d_]+|\d{2}|.",
+        r"\p{Script=Greek}+|\P{Greek}",
+        r"(?i)str(a|ß)e|\w",
+    ),
 ]
 BEHAVIORS = ["Isolated", "Removed", "MergedWithPrevious", "MergedWithNext", "Contiguous"]
 CONTENTS = [
@@ -53,7 +114,9 @@ CONTENTS = [
 
 def text(r: random.Random, longest: int) -> str:
     """A few characters, letters that merge mostly."""
-    return "".join(r.choice(LETTERS if r.random() < 0.7 else CHARACTERS) for _ in range(r.randint(1, longest)))
+    return "".join(
+        r.choice(LETTERS if r.random() < 0.7 else CHARACTERS) for _ in range(r.randint(1, longest))
+    )
 
 
 def _mapped(content: str) -> str:
@@ -64,8 +127,15 @@ def _stage(r: random.Random) -> dict[str, Any]:
     kind = r.randrange(10)
     if kind < 5:
         regex = {"Regex": r.choice(PATTERNS + ONIGURUMA)}
-        pattern = regex if r.random() < 0.85 else {"String": r.choice(["a", " ", "the", "é", ".", "  "])}
-        return {"type": "Split", "pattern": pattern, "behavior": r.choice(BEHAVIORS), "invert": r.random() < 0.4}
+        pattern = (
+            regex if r.random() < 0.85 else {"String": r.choice(["a", " ", "the", "é", ".", "  "])}
+        )
+        return {
+            "type": "Split",
+            "pattern": pattern,
+            "behavior": r.choice(BEHAVIORS),
+            "invert": r.random() < 0.4,
+        }
     if kind == 5:
         return {"type": "Digits", "individual_digits": r.random() < 0.5}
     if kind == 6:
@@ -95,7 +165,9 @@ def _normalizer(r: random.Random) -> dict[str, Any] | None:
 
 
 def _vocabulary(r: random.Random) -> tuple[list[str], list[tuple[str, str]]]:
-    """Tokens and merges. Some bytes may be missing, the order of merges need not be that of ids, and a token may have two merges."""
+    """Tokens and merges. Some bytes may be missing, the order of merges need not be that of ids,
+    and a token may have two merges.
+    """
     tokens = list(ALPHABET)
     if r.random() < 0.25:
         for character in r.sample(tokens, r.randint(1, 40)):
@@ -104,7 +176,11 @@ def _vocabulary(r: random.Random) -> tuple[list[str], list[tuple[str, str]]]:
     for _ in range(r.randint(10, 400)):
         joined = _mapped(text(r, 3))
         cut = r.randrange(len(joined))
-        left, right = (joined[:cut], joined[cut:]) if r.random() < 0.5 else (r.choice(tokens), r.choice(tokens))
+        left, right = (
+            (joined[:cut], joined[cut:])
+            if r.random() < 0.5
+            else (r.choice(tokens), r.choice(tokens))
+        )
         if left in seen and right in seen and len(left + right) <= 24:
             merges[left, right] = None
             if left + right not in seen:
@@ -137,22 +213,45 @@ def _added(r: random.Random, vocab: dict[str, int]) -> list[dict[str, Any]]:
         free += number == free
         flags = {name: r.random() < 0.3 for name in ("single_word", "lstrip", "rstrip")}
         flags |= {name: r.random() < 0.5 for name in ("normalized", "special")}
-        added.append({"id": number if r.random() < 0.95 else r.randrange(free), "content": content, **flags})
+        added.append(
+            {"id": number if r.random() < 0.95 else r.randrange(free), "content": content, **flags}
+        )
     return added
 
 
 def _post_processor(r: random.Random, added: list[dict[str, Any]]) -> dict[str, Any] | None:
-    level = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": False, "use_regex": True}
+    level = {
+        "type": "ByteLevel",
+        "add_prefix_space": True,
+        "trim_offsets": False,
+        "use_regex": True,
+    }
     if not added:
         return r.choice([None, level])
     token = r.choice(added)
     around = {"SpecialToken": {"id": token["content"], "type_id": 0}}
-    first, second = ({"Sequence": {"id": name, "type_id": number}} for number, name in enumerate("AB"))
-    known = {token["content"]: {"id": token["content"], "ids": [token["id"]], "tokens": [token["content"]]}}
-    template = {"single": [around, first], "pair": [around, first, around, second], "special_tokens": known}
+    first, second = (
+        {"Sequence": {"id": name, "type_id": number}} for number, name in enumerate("AB")
+    )
+    known = {
+        token["content"]: {
+            "id": token["content"],
+            "ids": [token["id"]],
+            "tokens": [token["content"]],
+        }
+    }
+    template = {
+        "single": [around, first],
+        "pair": [around, first, around, second],
+        "special_tokens": known,
+    }
     ends = {"sep": [token["content"], token["id"]], "cls": [added[0]["content"], added[0]["id"]]}
-    processor = r.choice([{"type": "TemplateProcessing", **template}, {"type": "BertProcessing", **ends}, level])
-    return r.choice([None, processor, processor, {"type": "Sequence", "processors": [processor, level]}])
+    processor = r.choice(
+        [{"type": "TemplateProcessing", **template}, {"type": "BertProcessing", **ends}, level]
+    )
+    return r.choice(
+        [None, processor, processor, {"type": "Sequence", "processors": [processor, level]}]
+    )
 
 
 def tokenizer_json(seed: int) -> dict[str, Any]:
@@ -160,7 +259,10 @@ def tokenizer_json(seed: int) -> dict[str, Any]:
     r = random.Random(seed)
     tokens, merges = _vocabulary(r)
     unknown = r.choice([None, None, "<unk>", r.choice(tokens)])
-    vocab = {token: number for number, token in enumerate(dict.fromkeys([*tokens, *([unknown] if unknown else [])]))}
+    vocab = {
+        token: number
+        for number, token in enumerate(dict.fromkeys([*tokens, *([unknown] if unknown else [])]))
+    }
     added = _added(r, vocab)
     model = {
         "type": "BPE",
@@ -172,7 +274,11 @@ def tokenizer_json(seed: int) -> dict[str, Any]:
         "byte_fallback": False,
         "ignore_merges": r.random() < 0.4,
         "vocab": vocab,
-        "merges": [list(pair) for pair in merges] if r.random() < 0.6 else [" ".join(pair) for pair in merges],
+        "merges": (
+            [list(pair) for pair in merges]
+            if r.random() < 0.6
+            else [" ".join(pair) for pair in merges]
+        ),
     }
     return {
         "version": "1.0",
@@ -182,13 +288,20 @@ def tokenizer_json(seed: int) -> dict[str, Any]:
         "normalizer": _normalizer(r),
         "pre_tokenizer": _pre_tokenizer(r),
         "post_processor": _post_processor(r, added),
-        "decoder": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
+        "decoder": {
+            "type": "ByteLevel",
+            "add_prefix_space": True,
+            "trim_offsets": True,
+            "use_regex": True,
+        },
         "model": model,
     }
 
 
 def encoding(seed: int) -> tiktoken.Encoding:
-    """A tiktoken encoding, the same one for the same seed. Its ranks are in any order, and not every token can be reached by merges."""
+    """A tiktoken encoding, the same one for the same seed. Its ranks are in any order, and not
+    every token can be reached by merges.
+    """
     r = random.Random(seed)
     tokens = dict.fromkeys(bytes([byte]) for byte in range(256))
     for _ in range(r.randint(0, 300)):
@@ -201,8 +314,11 @@ def encoding(seed: int) -> tiktoken.Encoding:
     ranks = {content: number * step for number, content in enumerate(order)}
     special: dict[str, int] = {}
     for content in r.sample(
-        ["<s>", "<|end|>", "|>x", "[M]", "e<", "é>", " ", "中", "abc\n", "s>"], r.choice([0, 1, 3, 6])
+        ["<s>", "<|end|>", "|>x", "[M]", "e<", "é>", " ", "中", "abc\n", "s>"],
+        r.choice([0, 1, 3, 6]),
     ):
         special[content] = step * len(ranks) + 2 * len(special)
     pattern = "|".join(r.sample(PATTERNS + FANCY_REGEX, r.choice([1, 1, 2])))
-    return tiktoken.Encoding("random", pat_str=pattern, mergeable_ranks=ranks, special_tokens=special)
+    return tiktoken.Encoding(
+        "random", pat_str=pattern, mergeable_ranks=ranks, special_tokens=special
+    )

@@ -15,7 +15,11 @@ from tokexport.sources import read
 
 def byte_characters() -> list[str]:
     """GPT-2's byte alphabet, written out as in its encoder.py."""
-    printable = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+    printable = [
+        *range(ord("!"), ord("~") + 1),
+        *range(ord("¡"), ord("¬") + 1),
+        *range(ord("®"), ord("ÿ") + 1),
+    ]
     characters = {byte: chr(byte) for byte in printable}
     for byte in range(256):
         if byte not in characters:
@@ -23,12 +27,19 @@ def byte_characters() -> list[str]:
     return [characters[byte] for byte in range(256)]
 
 
-BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+BYTE_LEVEL = {
+    "type": "ByteLevel",
+    "add_prefix_space": False,
+    "trim_offsets": True,
+    "use_regex": True,
+}
 BYTES = {character: byte for byte, character in enumerate(byte_characters())}
 
 
 def document(**changes: Any) -> dict[str, Any]:
-    """A tokenizer.json of the 256 bytes. A change replaces a field; ``model`` is merged into the model."""
+    """A tokenizer.json of the 256 bytes. A change replaces a field; ``model`` is merged into the
+    model.
+    """
     fields: dict[str, Any] = {
         "version": "1.0",
         "truncation": None,
@@ -64,7 +75,9 @@ def added(content: str, number: int = 0, **flags: bool) -> dict[str, Any]:
 
 
 def read_document(fields: dict[str, Any] | str, folder: Path, **beside: Any) -> TokenizerModel:
-    """What the reader makes of a document (or its text); ``beside`` are further files by stem, as JSON."""
+    """What the reader makes of a document (or its text); ``beside`` are further files by stem, as
+    JSON.
+    """
     path = folder / "tokenizer.json"
     path.write_text(fields if isinstance(fields, str) else json.dumps(fields), encoding="utf-8")
     for stem, value in beside.items():

@@ -1,4 +1,6 @@
-"""What the tests of the regular-expression compiler hold its tables against: the engines themselves, and a slow runner for the tables."""
+"""What the tests of the regular-expression compiler hold its tables against: the engines
+themselves, and a slow runner for the tables.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,11 @@ from tokexport.patterns import MATCH_ENDS, SplitProgram, compile_split
 
 
 def find_pieces(program: SplitProgram, text: str) -> list[tuple[int, int, bool]]:
-    """The matches in a text, and what lies between them: (start, end, is a match), one symbol at a time, nothing remembered.
+    """The matches in a text, and what lies between them: (start, end, is a match), one symbol at a
+    time, nothing remembered.
 
-    A program with 256 classes reads the text's UTF-8 bytes. A match of no symbols parts what lies around it.
+    A program with 256 classes reads the text's UTF-8 bytes. A match of no symbols parts what lies
+    around it.
     """
     symbols = symbols_of(program, text)
     # Numbers out of a memoryview are Python's own: three times as fast as out of the array.
@@ -42,11 +46,17 @@ def find_pieces(program: SplitProgram, text: str) -> list[tuple[int, int, bool]]
 
 def symbols_of(program: SplitProgram, text: str) -> list[int]:
     """What the automaton reads: the classes of a text, or their labels."""
-    symbols = list(text.encode()) if len(program.classes) == 256 else [ord(character) for character in text]
+    symbols = (
+        list(text.encode())
+        if len(program.classes) == 256
+        else [ord(character) for character in text]
+    )
     return program.labelled(symbols)
 
 
-def _match_end(transitions: memoryview, n_classes: int, symbols: list[int], start: int, state: int) -> int | None:
+def _match_end(
+    transitions: memoryview, n_classes: int, symbols: list[int], start: int, state: int
+) -> int | None:
     end = None
     for position in range(start, len(symbols) + 1):
         symbol = symbols[position] if position < len(symbols) else n_classes
@@ -64,7 +74,9 @@ def matches(program: SplitProgram, text: str) -> list[tuple[int, int]]:
 
 
 def steps_taken(program: SplitProgram, text: str) -> tuple[int, list[tuple[int, int]]]:
-    """How many symbols a runtime reads that remembers where one of the first n_memo states led to no match; and the matches."""
+    """How many symbols a runtime reads that remembers where one of the first n_memo states led to
+    no match; and the matches.
+    """
     classes = symbols_of(program, text)
     starts, transitions = memoryview(program.starts), memoryview(program.transitions)
     failed: set[tuple[int, int]] = set()
@@ -77,7 +89,9 @@ def steps_taken(program: SplitProgram, text: str) -> tuple[int, list[tuple[int, 
         passed: list[tuple[int, int]] = []
         for position in range(start, len(text) + 1):
             steps += 1
-            transition = transitions[state, classes[position] if position < len(text) else program.n_classes]
+            transition = transitions[
+                state, classes[position] if position < len(text) else program.n_classes
+            ]
             if transition & MATCH_ENDS:
                 end, passed = position, []
             state = transition & ~MATCH_ENDS
@@ -110,7 +124,8 @@ class Oniguruma:
 def fancy_matched(pattern: str, texts: Sequence[str]) -> list[list[str]]:
     """The matched strings in each text, as tiktoken's engine finds them.
 
-    tiktoken shows tokens, not matches. So every substring of the texts is made a token: a match is a token whole.
+    tiktoken shows tokens, not matches. So every substring of the texts is made a token: a match is
+    a token whole.
     """
     substrings = {
         text[start:end].encode()
@@ -119,9 +134,15 @@ def fancy_matched(pattern: str, texts: Sequence[str]) -> list[list[str]]:
         for end in range(start + 1, len(text) + 1)
     }
     ranks = {bytes([byte]): byte for byte in range(256)}
-    ranks.update((token, 256 + rank) for rank, token in enumerate(sorted(substrings - ranks.keys())))
-    encoding = tiktoken.Encoding("oracle", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
-    return [[encoding.decode([token]) for token in encoding.encode_ordinary(text)] for text in texts]
+    ranks.update(
+        (token, 256 + rank) for rank, token in enumerate(sorted(substrings - ranks.keys()))
+    )
+    encoding = tiktoken.Encoding(
+        "oracle", pat_str=pattern, mergeable_ranks=ranks, special_tokens={}
+    )
+    return [
+        [encoding.decode([token]) for token in encoding.encode_ordinary(text)] for text in texts
+    ]
 
 
 NEIGHBOURS = (
@@ -140,20 +161,33 @@ def alphabet_of(program: SplitProgram, seed: int = 0) -> str:
     for members in np.split(by_class, np.cumsum(np.bincount(program.classes))[:-1]):
         members = members[(members < 0xD800) | (members >= 0xE000)]
         if len(members):
-            characters += [chr(int(members[0])), chr(int(members[generator.randrange(len(members))]))]
+            characters += [
+                chr(int(members[0])),
+                chr(int(members[generator.randrange(len(members))])),
+            ]
     return "".join(dict.fromkeys([*characters, *NEIGHBOURS]))
 
 
 def random_texts(alphabet: str, count: int, longest: int, seed: int = 0) -> Iterable[str]:
-    """Random strings, half of them of few different characters, so that runs and near misses are common."""
+    """Random strings, half of them of few different characters, so that runs and near misses are
+    common.
+    """
     generator = random.Random(seed)
     for number in range(count):
-        some = alphabet if number % 2 else "".join(generator.choices(alphabet, k=generator.randint(1, 5)))
+        some = (
+            alphabet
+            if number % 2
+            else "".join(generator.choices(alphabet, k=generator.randint(1, 5)))
+        )
         yield "".join(generator.choices(some, k=generator.randint(1, longest)))
 
 
-def assert_pieces_of_oniguruma(pattern: str, alphabets: Sequence[str], count: int, longest: int) -> None:
-    """Holds the pieces of random texts of each alphabet against those of the engine of `tokenizers`."""
+def assert_pieces_of_oniguruma(
+    pattern: str, alphabets: Sequence[str], count: int, longest: int
+) -> None:
+    """Holds the pieces of random texts of each alphabet against those of the engine of
+    `tokenizers`.
+    """
     program, engine = compile_split(Split(pattern)), Oniguruma(pattern)
     for alphabet in alphabets:
         for text in random_texts(alphabet, count, longest):
@@ -161,10 +195,15 @@ def assert_pieces_of_oniguruma(pattern: str, alphabets: Sequence[str], count: in
             assert pieces == engine.pieces(text), (pattern, text)
 
 
-def assert_matches_of_fancy_regex(pattern: str, alphabets: Sequence[str], count: int, longest: int) -> None:
+def assert_matches_of_fancy_regex(
+    pattern: str, alphabets: Sequence[str], count: int, longest: int
+) -> None:
     """The same with the matches of the engine of `tiktoken`."""
     program = compile_split(Split(pattern, dialect=Dialect.FANCY_REGEX))
     for alphabet in alphabets:
         texts = list(random_texts(alphabet, count, longest))
         for text, matched in zip(texts, fancy_matched(pattern, texts), strict=True):
-            assert [text[start:end] for start, end in matches(program, text)] == matched, (pattern, text)
+            assert [text[start:end] for start, end in matches(program, text)] == matched, (
+                pattern,
+                text,
+            )

@@ -22,15 +22,22 @@ NAMES = sorted(path.stem for path in SMALL.glob("*.jsonl") if path.stem != "rank
 def encoding() -> tiktoken.Encoding:
     """A tiktoken encoding with holes between its ids."""
     lines = (SMALL / "ranks.tiktoken").read_bytes().splitlines()
-    ranks = {base64.b64decode(token): int(rank) for token, rank in (line.split() for line in lines if line)}
+    ranks = {
+        base64.b64decode(token): int(rank)
+        for token, rank in (line.split() for line in lines if line)
+    }
     beside = json.loads((SMALL / "ranks.json").read_text(encoding="utf-8"))
     special_tokens = {"<|bos|>": len(ranks), "<|end|>": len(ranks) + 5}
-    return tiktoken.Encoding("ranks", pat_str=beside["pattern"], mergeable_ranks=ranks, special_tokens=special_tokens)
+    return tiktoken.Encoding(
+        "ranks", pat_str=beside["pattern"], mergeable_ranks=ranks, special_tokens=special_tokens
+    )
 
 
 @cache
 def content(name: str, *, decode_only: bool = False) -> bytes:
-    """The tokexport file of a tokenizer.json in fixtures/small, or, by the name "ranks", of :func:`encoding`."""
+    """The tokexport file of a tokenizer.json in fixtures/small, or, by the name "ranks", of
+    :func:`encoding`.
+    """
     source = encoding() if name == "ranks" else SMALL / f"{name}.json"
     return write(read(source), Options(decode_only=decode_only))
 

@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 from runtime_samples import NAMES, content, tokenizer
 
 SUBJECTS = {name: (content(name), tokenizer(name)) for name in [*NAMES, "ranks"]}
-ADDED = sorted({token.content for _, subject in SUBJECTS.values() for token in subject.added_tokens})
+ADDED = sorted(
+    {token.content for _, subject in SUBJECTS.values() for token in subject.added_tokens}
+)
 PARTS = st.one_of(
     st.sampled_from(
         [

@@ -1,4 +1,6 @@
-"""Rules of a normalizer for models that tests train: nmt_nfkc has a hundred thousand, over which each conversion goes."""
+"""Rules of a normalizer for models that tests train: nmt_nfkc has a hundred thousand, over which
+each conversion goes.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +21,9 @@ RULES = {
 def rules_file(folder: Path) -> Path:
     """The rules in a file, as the library's trainer reads them."""
     path = folder / "rules.tsv"
-    lines = ("\t".join(" ".join(f"{ord(letter):X}" for letter in text) for text in rule) for rule in RULES.items())
+    lines = (
+        "\t".join(" ".join(f"{ord(letter):X}" for letter in text) for text in rule)
+        for rule in RULES.items()
+    )
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path

@@ -1,8 +1,9 @@
-"""The real tokenizers of a collection outside of the repository: where each lies, and how it is converted.
+"""The real tokenizers of a collection outside of the repository: where each lies, and how it is
+converted.
 
-The environment variable TOKEXPORT_SHARED names the collection's directory, with ``tokenizers/``, ``vectors/`` and
-``corpora/`` in it; without it the tests that use this are skipped. TOKEXPORT_SLOW=1 makes them compare everything, which
-takes minutes for each tokenizer.
+The environment variable TOKEXPORT_SHARED names the collection's directory, with ``tokenizers/``,
+``vectors/`` and ``corpora/`` in it; without it the tests that use this are skipped.
+TOKEXPORT_SLOW=1 makes them compare everything, which takes minutes for each tokenizer.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from typing import Any
 class Case:
     """A source below ``tokenizers/`` and, for ranks, the name of its pattern.
 
-    ``slow``: for TOKEXPORT_SLOW=1 only, since it takes long, by the size of its vocabulary or of its charsmap, and others, or
-    small tokenizers in other tests, have the parts that it has.
+    ``slow``: for TOKEXPORT_SLOW=1 only, since it takes long, by the size of its vocabulary or of
+    its charsmap, and others, or small tokenizers in other tests, have the parts that it has.
     """
 
     source: str
@@ -44,7 +45,10 @@ class Case:
         if self.source.endswith("tokenizer.json"):
             return frozenset((f"hf:{folder}",))
         return frozenset(
-            (f"tiktoken:{self.pattern or folder}", *(f"{kind}:{self.source}" for kind in ("sp", "tekken", "gguf")))
+            (
+                f"tiktoken:{self.pattern or folder}",
+                *(f"{kind}:{self.source}" for kind in ("sp", "tekken", "gguf")),
+            )
         )
 
 
@@ -132,30 +136,43 @@ CONVERTED = (
     Case("yi/tokenizer.json", slow=True),
 )
 
-# Two that their own library refuses, a pair whose files do not belong together, a pickle, which is code, and formats of other runtimes
-# that lack what encoding needs.
+# Two that their own library refuses, a pair whose files do not belong together, a pickle, which is
+# code, and formats of other runtimes that lack what encoding needs.
 REFUSED = (
-    *("added-tokens-test", "clip-openai/vocab.json", "llama2c-tok512/tok512.bin", "llm.c-gpt2/gpt2_tokenizer.bin"),
+    *(
+        "added-tokens-test",
+        "clip-openai/vocab.json",
+        "llama2c-tok512/tok512.bin",
+        "llm.c-gpt2/gpt2_tokenizer.bin",
+    ),
     *("nanochat-rustbpe-8k/tokenizer.pkl", "pytorch-tokenizers-test"),
 )
 
 
 def vectors(directory: Path, case: Case) -> Iterator[dict[str, Any]]:
-    """The vectors that other projects publish for a tokenizer: ``text``, ``ids``, ``add_special``, ``ref``."""
+    """The vectors that other projects publish for a tokenizer: ``text``, ``ids``, ``add_special``,
+    ``ref``.
+    """
     path = directory / "vectors" / f"{case.vectors}.jsonl.gz"
     if path.exists():
         with gzip.open(path, "rt", encoding="utf-8") as lines:
-            yield from (vector for vector in map(json.loads, lines) if vector["ref"] in case.references)
+            yield from (
+                vector for vector in map(json.loads, lines) if vector["ref"] in case.references
+            )
 
 
 def corpora(directory: Path) -> list[Path]:
     """The texts, all but the two that are JSON of strings."""
     return sorted(
-        path for path in (directory / "corpora").rglob("*") if path.suffix in (".txt", ".csv", ".jsonl", ".en")
+        path
+        for path in (directory / "corpora").rglob("*")
+        if path.suffix in (".txt", ".csv", ".jsonl", ".en")
     )
 
 
 def stress_strings(directory: Path) -> list[str]:
     """Strings of white space, contractions, digits, emoji, combining marks and special tokens."""
-    strings = json.loads((directory / "corpora" / "generated" / "stress_strings.json").read_text("utf-8"))
+    strings = json.loads(
+        (directory / "corpora" / "generated" / "stress_strings.json").read_text("utf-8")
+    )
     return [string if isinstance(string, str) else string["text"] for string in strings]

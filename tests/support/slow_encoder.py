@@ -1,4 +1,6 @@
-"""Encodes with a TokenizerModel as it stands, slowly, in plain Python: what a model says is tested without the compiler."""
+"""Encodes with a TokenizerModel as it stands, slowly, in plain Python: what a model says is tested
+without the compiler.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ from tokexport.sources.sentencepiece.charsmap import rules
 
 @cache
 def charsmap_rules(data: bytes) -> tuple[dict[bytes, bytes], int]:
-    """What a charsmap replaces by what, and the most bytes that it replaces at once; nearly all models have one of a few charsmaps."""
+    """What a charsmap replaces by what, and the most bytes that it replaces at once; nearly all
+    models have one of a few charsmaps.
+    """
     table = {rule.key: rule.value for rule in rules(data, "charsmap")}
     return table, max(map(len, table))
 
@@ -57,7 +61,9 @@ class SlowEncoder:
         if isinstance(step, Append):
             return text + step.content if text else text
         if isinstance(step, Replace):
-            pattern = re.escape(step.pattern) if step.literal else step.pattern.replace(r"\z", r"\Z")
+            pattern = (
+                re.escape(step.pattern) if step.literal else step.pattern.replace(r"\z", r"\Z")
+            )
             return re.sub(pattern, lambda _: step.content, text)
         assert isinstance(step, Charsmap)
         assert not step.by_grapheme
@@ -88,7 +94,9 @@ class SlowEncoder:
     @cached_property
     def _verbatim(self) -> re.Pattern[str] | None:
         assert all(token.normalized and token.verbatim for token in self._model.added_tokens)
-        contents = sorted((token.content for token in self._model.added_tokens), key=len, reverse=True)
+        contents = sorted(
+            (token.content for token in self._model.added_tokens), key=len, reverse=True
+        )
         return re.compile("|".join(map(re.escape, contents))) if contents else None
 
     def _around_added(self, text: str) -> Iterator[str | AddedToken]:
@@ -106,7 +114,9 @@ class SlowEncoder:
             assert isinstance(step, Split)
             assert step.behavior is Behavior.MERGED_WITH_NEXT
             assert isinstance(step.pattern, str)
-            pieces = [part for piece in pieces for part in re.split(f"(?={step.pattern})", piece) if part]
+            pieces = [
+                part for piece in pieces for part in re.split(f"(?={step.pattern})", piece) if part
+            ]
         return pieces
 
     def _model_ids(self, pieces: list[str]) -> list[int]:
@@ -114,7 +124,10 @@ class SlowEncoder:
         if isinstance(model, WordLevelModel):
             ids = [model.vocab.get(piece.encode(), model.unk_id) for piece in pieces]
             assert model.unk_id is not None
-            return fused([number for number in ids if number is not None], model.unk_id if model.fuse_unk else None)
+            return fused(
+                [number for number in ids if number is not None],
+                model.unk_id if model.fuse_unk else None,
+            )
         if isinstance(model, GreedyModel):
             return [number for piece in pieces for number in greedy(model, piece.encode())]
         if isinstance(model, UnigramModel):
@@ -125,7 +138,11 @@ class SlowEncoder:
 
 def fused(ids: list[int], unk_id: int | None) -> list[int]:
     """Neighbouring unknown ids made one."""
-    return [number for at, number in enumerate(ids) if number != unk_id or at == 0 or ids[at - 1] != unk_id]
+    return [
+        number
+        for at, number in enumerate(ids)
+        if number != unk_id or at == 0 or ids[at - 1] != unk_id
+    ]
 
 
 def greedy(model: GreedyModel, data: bytes) -> Iterator[int]:
@@ -184,7 +201,9 @@ def unknown_ids(model: BytePairModel, symbol: str, behind_unknown: bool) -> list
 
 
 def unigram(model: UnigramModel, text: str) -> list[int]:
-    """The best path, as the library's EncodeOptimized finds it; sums are rounded to 32 bits, and then compared."""
+    """The best path, as the library's EncodeOptimized finds it; sums are rounded to 32 bits, and
+    then compared.
+    """
     data = text.encode()
     ends: list[tuple[float, int, int | None] | None] = [None] * (len(data) + 1)
     ends[0] = (0.0, 0, None)
@@ -215,7 +234,9 @@ def unigram(model: UnigramModel, text: str) -> list[int]:
         if number is not None:
             ids.append(number)
         elif model.byte_ids is not None:
-            ids += [known for byte in data[start:end] if (known := model.byte_ids[byte]) is not None]
+            ids += [
+                known for byte in data[start:end] if (known := model.byte_ids[byte]) is not None
+            ]
         elif not unknown:
             assert model.unk_id is not None
             ids.append(model.unk_id)
@@ -224,7 +245,11 @@ def unigram(model: UnigramModel, text: str) -> list[int]:
 
 
 def offer(
-    ends: list[tuple[float, int, int | None] | None], end: int, score: float, start: int, number: int | None
+    ends: list[tuple[float, int, int | None] | None],
+    end: int,
+    score: float,
+    start: int,
+    number: int | None,
 ) -> None:
     """Takes a path to ``end`` where it is better than the one that is known."""
     known = ends[end]

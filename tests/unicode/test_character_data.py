@@ -1,4 +1,6 @@
-"""The shipped maps of characters are those of the installed reference library, and maps in a row are one map."""
+"""The shipped maps of characters are those of the installed reference library, and maps in a row
+are one map.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from tokexport.unicode.engines import every_scalar_value
 SMALL_MAPS = st.dictionaries(st.sampled_from("abcd"), st.text("abcde", max_size=3), max_size=4)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in CharacterMap if kind is not CharacterMap.BERT_STRIP_ACCENTS])
+@pytest.mark.parametrize(
+    "kind", [kind for kind in CharacterMap if kind is not CharacterMap.BERT_STRIP_ACCENTS]
+)
 def test_every_scalar_value_becomes_what_the_library_makes_of_it(kind: CharacterMap) -> None:
     text = every_scalar_value()
     assert named_mapping(kind).apply(text) == library_normalizers()[kind].normalize_str(text)
@@ -25,12 +29,16 @@ def test_accents_are_stripped_from_decomposed_text_as_the_library_does() -> None
 
     kind = CharacterMap.BERT_STRIP_ACCENTS
     decomposed = normalizers.NFD().normalize_str(every_scalar_value())
-    assert named_mapping(kind).apply(decomposed) == library_normalizers()[kind].normalize_str(every_scalar_value())
+    assert named_mapping(kind).apply(decomposed) == library_normalizers()[kind].normalize_str(
+        every_scalar_value()
+    )
 
 
 @settings(max_examples=10, deadline=None)
 @given(first=SMALL_MAPS, second=SMALL_MAPS, text=st.text("abcdef", max_size=10))
-def test_two_maps_in_a_row_are_one(first: dict[str, str], second: dict[str, str], text: str) -> None:
+def test_two_maps_in_a_row_are_one(
+    first: dict[str, str], second: dict[str, str], text: str
+) -> None:
     one, two = mapping_of(first), mapping_of(second)
     assert joined(one, two).apply(text) == two.apply(one.apply(text))
     assert one.apply(text) == "".join(first.get(character, character) for character in text)

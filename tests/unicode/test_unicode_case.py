@@ -37,7 +37,9 @@ def matches(pattern: str, text: str, dialect: Dialect) -> list[str]:
     if dialect is Dialect.ONIGURUMA:
         split = pre_tokenizers.Split(tokenizers.Regex(pattern), "removed", invert=True)
         return [piece for piece, _ in split.pre_tokenize_str(text)]
-    encoding = tiktoken.Encoding("bytes", pat_str=pattern, mergeable_ranks=RANKS, special_tokens={"unseen": 256})
+    encoding = tiktoken.Encoding(
+        "bytes", pat_str=pattern, mergeable_ranks=RANKS, special_tokens={"unseen": 256}
+    )
     return list(bytes(encoding.encode_ordinary(text)).decode())
 
 
@@ -74,13 +76,21 @@ def test_a_variant_has_the_same_variants(dialect: Dialect) -> None:
     for code_point in range(0x110000):
         variants = case_variants(code_point, dialect)
         assert code_point in variants
-        assert len(variants) == 1 or all(case_variants(other, dialect) == variants for other in variants)
+        assert len(variants) == 1 or all(
+            case_variants(other, dialect) == variants for other in variants
+        )
 
 
 @pytest.mark.skipif(not SLOW, reason="asks Oniguruma some thousand times about every scalar value")
 def test_a_character_without_variants_matches_no_other() -> None:
-    """Two different code points differ in some bit: so all classes of those with a bit, and without it, show any match."""
-    alone = [c for c in (*range(0xD800), *range(0xE000, 0x110000)) if len(case_variants(c, Dialect.ONIGURUMA)) == 1]
+    """Two different code points differ in some bit: so all classes of those with a bit, and without
+    it, show any match.
+    """
+    alone = [
+        c
+        for c in (*range(0xD800), *range(0xE000, 0x110000))
+        if len(case_variants(c, Dialect.ONIGURUMA)) == 1
+    ]
     text = "".join(map(chr, alone))
     for start in range(0, len(alone), 8192):  # Oniguruma takes 10,000 ranges in a class
         block = alone[start : start + 8192]
@@ -88,7 +98,9 @@ def test_a_character_without_variants_matches_no_other() -> None:
             for value in (0, 1):
                 half = [c for c in block if c >> bit & 1 == value]
                 if half and len(half) < len(block):
-                    ranges = "".join(f"\\x{{{first:x}}}-\\x{{{last:x}}}" for first, last in runs(half))
+                    ranges = "".join(
+                        f"\\x{{{first:x}}}-\\x{{{last:x}}}" for first, last in runs(half)
+                    )
                     left = decoders.Replace(tokenizers.Regex(f"(?i:[{ranges}])"), "").decode([text])
                     assert len(left) == len(text) - len(half)
 
@@ -115,9 +127,16 @@ def test_oniguruma_has_every_full_case_folding_of_unicode() -> None:
 
 
 @pytest.mark.parametrize("length", [2, 3])
-def test_a_single_code_point_matches_the_spellings_of_its_fold_and_no_other_sequence(length: int) -> None:
-    members = {code_point for sequence in FOLDS if len(sequence) >= length for code_point in sequence}
-    alphabet = sorted({chr(v) for member in members for v in case_variants(member, Dialect.ONIGURUMA)} | {"a", "'"})
+def test_a_single_code_point_matches_the_spellings_of_its_fold_and_no_other_sequence(
+    length: int,
+) -> None:
+    members = {
+        code_point for sequence in FOLDS if len(sequence) >= length for code_point in sequence
+    }
+    alphabet = sorted(
+        {chr(v) for member in members for v in case_variants(member, Dialect.ONIGURUMA)}
+        | {"a", "'"}
+    )
     lines = ["".join(line) for line in itertools.product(alphabet, repeat=length)]
     for sequence, singles in FOLDS.items():
         expected = spellings(sequence) if len(sequence) == length else set()
@@ -132,4 +151,7 @@ def test_a_sequence_matches_its_single_code_points_and_no_other() -> None:
         assert tuple(map(ord, found)) == FOLDS.get(pair, ()), pair
     for sequence, singles in FOLDS.items():
         for spelling in spellings(sequence):
-            assert tuple(map(ord, matches(f"(?i:{escaped(spelling)})", SINGLES, Dialect.ONIGURUMA))) == singles
+            assert (
+                tuple(map(ord, matches(f"(?i:{escaped(spelling)})", SINGLES, Dialect.ONIGURUMA)))
+                == singles
+            )

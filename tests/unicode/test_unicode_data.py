@@ -1,4 +1,6 @@
-"""The shipped tables are made by their generator, and nothing but them decides what a pattern or a normalizer does."""
+"""The shipped tables are made by their generator, and nothing but them decides what a pattern or a
+normalizer does.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,9 @@ def shipped(name: str) -> bytes:
 
 
 def test_the_tables_need_neither_the_unicode_of_python_nor_a_reference_library() -> None:
-    done = subprocess.run([sys.executable, "-c", USE_EVERYTHING], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", USE_EVERYTHING], capture_output=True, text=True, check=False
+    )
     assert done.stderr == ""
     assert done.stdout.split("\n")[:2] == ["141028 25", "9369 (83, 115, 383)"]
 
@@ -66,7 +70,10 @@ def test_the_generator_makes_the_shipped_bytes() -> None:
     from tokexport.unicode.generate import PINNED, generate
 
     for package, version in PINNED.items():
-        if not metadata.packages_distributions().get(package) or metadata.version(package) != version:
+        if (
+            not metadata.packages_distributions().get(package)
+            or metadata.version(package) != version
+        ):
             pytest.skip(f"the tables are made with {package} {version}")
     assert generate() == {name: shipped(name) for name in MADE}
 

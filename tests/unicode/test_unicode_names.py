@@ -47,13 +47,17 @@ def names(dialect: Dialect) -> list[str]:
 
 @st.composite
 def spelled(draw: st.DrawFn) -> str:
-    """A name with its case changed, separators put in, and sometimes a letter dropped, added or put before it."""
+    """A name with its case changed, separators put in, and sometimes a letter dropped, added or put
+    before it.
+    """
     name = draw(st.sampled_from(sorted({*names(Dialect.ONIGURUMA), *names(Dialect.FANCY_REGEX)})))
     pieces = []
     for character in name:
         pieces.append(draw(st.sampled_from((character, character, character.upper()))))
         pieces.append(draw(st.sampled_from(("",) * 12 + ("_", " ", "-"))))
-    changed = draw(st.sampled_from(("", "", "", "", "is", "Is", "i s", "In", "x", "é", "^", "\u212a", "İ")))
+    changed = draw(
+        st.sampled_from(("", "", "", "", "is", "Is", "i s", "In", "x", "é", "^", "\u212a", "İ"))
+    )
     at = draw(st.integers(0, len(pieces)))
     if draw(st.booleans()):
         at = 0
@@ -64,15 +68,40 @@ def spelled(draw: st.DrawFn) -> str:
 @settings(max_examples=5000 if SLOW else 150, deadline=None)
 @given(name=spelled())
 def test_a_name_is_known_if_the_engine_takes_it(dialect: Dialect, name: str) -> None:
-    bare = name.removeprefix("^") if not name.startswith("^^") else name  # \p{^L} is the pattern reader's
+    bare = (
+        name.removeprefix("^") if not name.startswith("^^") else name
+    )  # \p{^L} is the pattern reader's
     assert is_known(bare, dialect) == engine_takes(rf"\p{{{name}}}", dialect)
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        *("Letter", "L", "lu", "LC", "Uppercase_Letter", "Han", "Hani", "Latin", "Cyrl", "Any", "Assigned", "ASCII"),
-        *("Alphabetic", "White_Space", "Emoji", "XID_Start", "Cased", "Lowercase", "Word", "Punct", "Alnum"),
+        *(
+            "Letter",
+            "L",
+            "lu",
+            "LC",
+            "Uppercase_Letter",
+            "Han",
+            "Hani",
+            "Latin",
+            "Cyrl",
+            "Any",
+            "Assigned",
+            "ASCII",
+        ),
+        *(
+            "Alphabetic",
+            "White_Space",
+            "Emoji",
+            "XID_Start",
+            "Cased",
+            "Lowercase",
+            "Word",
+            "Punct",
+            "Alnum",
+        ),
         *(
             "Is_L",
             "isc",
@@ -101,8 +130,26 @@ def test_a_name_is_known_if_the_engine_takes_it(dialect: Dialect, name: str) -> 
             "Cntrl_",
             "^L^",
         ),
-        *("gc=L", "gc:L", "gc!=L", "General_Category=Letter", "sc=Greek", "Script=Grek", "scx=Greek", "sc!=Han"),
-        *("age=6.0", "Age=V6_0", "age=5", "gcb=Extend", "wb=Extend", "sb=Close", "blk=Basic_Latin", "ccc=230"),
+        *(
+            "gc=L",
+            "gc:L",
+            "gc!=L",
+            "General_Category=Letter",
+            "sc=Greek",
+            "Script=Grek",
+            "scx=Greek",
+            "sc!=Han",
+        ),
+        *(
+            "age=6.0",
+            "Age=V6_0",
+            "age=5",
+            "gcb=Extend",
+            "wb=Extend",
+            "sb=Close",
+            "blk=Basic_Latin",
+            "ccc=230",
+        ),
         *("Alphabetic=Yes", "L=L", "gc=", "=L", "gc==L", "Lété", "L\t", "Newline", "Block", "Age"),
     ],
 )

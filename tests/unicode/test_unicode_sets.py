@@ -28,7 +28,9 @@ def members_of(text: str) -> CodePoints:
 
 
 def matched_by_tokenizers(pattern: str) -> CodePoints:
-    """What is gone when every match is replaced by nothing: the pieces of a Split say the same, and take ten times as long."""
+    """What is gone when every match is replaced by nothing: the pieces of a Split say the same, and
+    take ten times as long.
+    """
     left = decoders.Replace(tokenizers.Regex(f"(?:{pattern})+"), "").decode([EVERYTHING])
     return members_of(EVERYTHING) & ~members_of(left)
 
@@ -36,12 +38,23 @@ def matched_by_tokenizers(pattern: str) -> CodePoints:
 def matched_by_tiktoken(pattern: str) -> CodePoints:
     """With one token a byte, the ids are the bytes of what matched, and the rest is dropped."""
     ranks = {bytes([byte]): byte for byte in range(256)}
-    encoding = tiktoken.Encoding("bytes", pat_str=pattern, mergeable_ranks=ranks, special_tokens={"unseen": 256})
-    return members_of(encoding.encode_to_numpy(EVERYTHING, disallowed_special=()).astype(np.uint8).tobytes().decode())
+    encoding = tiktoken.Encoding(
+        "bytes", pat_str=pattern, mergeable_ranks=ranks, special_tokens={"unseen": 256}
+    )
+    return members_of(
+        encoding.encode_to_numpy(EVERYTHING, disallowed_special=())
+        .astype(np.uint8)
+        .tobytes()
+        .decode()
+    )
 
 
 def matched(pattern: str, dialect: Dialect) -> CodePoints:
-    return matched_by_tokenizers(pattern) if dialect is Dialect.ONIGURUMA else matched_by_tiktoken(pattern)
+    return (
+        matched_by_tokenizers(pattern)
+        if dialect is Dialect.ONIGURUMA
+        else matched_by_tiktoken(pattern)
+    )
 
 
 @pytest.mark.parametrize("dialect", Dialect)
@@ -58,13 +71,19 @@ def test_a_shorthand_has_the_members_that_the_engine_matches(letter: str, dialec
 
 @pytest.mark.parametrize("dialect", Dialect)
 @pytest.mark.parametrize("letter", SHORTHANDS)
-def test_a_shorthand_in_a_class_has_the_members_that_the_engine_matches(letter: str, dialect: Dialect) -> None:
-    assert np.array_equal(shorthand_set(letter, dialect, bracketed=True), matched(rf"[\{letter}]", dialect))
+def test_a_shorthand_in_a_class_has_the_members_that_the_engine_matches(
+    letter: str, dialect: Dialect
+) -> None:
+    assert np.array_equal(
+        shorthand_set(letter, dialect, bracketed=True), matched(rf"[\{letter}]", dialect)
+    )
 
 
 @pytest.mark.parametrize("dialect", Dialect)
 @pytest.mark.parametrize("name", BRACKETS)
-def test_a_posix_bracket_has_the_members_that_the_engine_matches(name: str, dialect: Dialect) -> None:
+def test_a_posix_bracket_has_the_members_that_the_engine_matches(
+    name: str, dialect: Dialect
+) -> None:
     assert np.array_equal(posix_set(name, dialect), matched(f"[[:{name}:]]", dialect))
 
 
@@ -75,7 +94,9 @@ def test_every_property_has_the_members_that_the_engine_matches(dialect: Dialect
     assert len(names) > 800
     for name in names:
         for bracketed, pattern in ((False, rf"\p{{{name}}}"), (True, rf"[\p{{{name}}}]")):
-            assert np.array_equal(property_set(name, dialect, bracketed), matched(pattern, dialect)), pattern
+            assert np.array_equal(
+                property_set(name, dialect, bracketed), matched(pattern, dialect)
+            ), pattern
 
 
 def test_both_engines_have_the_letters_of_unicode_16() -> None:
@@ -84,7 +105,9 @@ def test_both_engines_have_the_letters_of_unicode_16() -> None:
 
 
 def test_word_characters_of_oniguruma_are_six_more_outside_a_class() -> None:
-    more = shorthand_set("w", Dialect.ONIGURUMA) & ~shorthand_set("w", Dialect.ONIGURUMA, bracketed=True)
+    more = shorthand_set("w", Dialect.ONIGURUMA) & ~shorthand_set(
+        "w", Dialect.ONIGURUMA, bracketed=True
+    )
     assert "".join(map(chr, np.flatnonzero(more))) == "²³¹¼½¾"
 
 
@@ -96,11 +119,15 @@ def test_surrogates_are_in_no_set() -> None:
 
 
 def test_a_property_that_is_not_some_value_has_all_others() -> None:
-    assert np.array_equal(property_set("gc!=L", Dialect.FANCY_REGEX), matched_by_tiktoken(r"\p{gc!=L}"))
+    assert np.array_equal(
+        property_set("gc!=L", Dialect.FANCY_REGEX), matched_by_tiktoken(r"\p{gc!=L}")
+    )
 
 
 def test_numeric_characters_are_those_that_digits_isolates() -> None:
-    fenced = "aa" + "".join(f"{character}aa" for character in EVERYTHING)  # what is no digit stays with its neighbours
+    fenced = "aa" + "".join(
+        f"{character}aa" for character in EVERYTHING
+    )  # what is no digit stays with its neighbours
     pieces = pre_tokenizers.Digits(individual_digits=True).pre_tokenize_str(fenced)
     isolated = "".join(piece for piece, _ in pieces if len(piece) == 1)
     assert np.array_equal(character_test_set(CharacterTest.NUMERIC), members_of(isolated))
@@ -109,13 +136,17 @@ def test_numeric_characters_are_those_that_digits_isolates() -> None:
 def test_punctuation_characters_are_those_that_punctuation_removes() -> None:
     pieces = pre_tokenizers.Punctuation("removed").pre_tokenize_str(EVERYTHING)
     kept = members_of("".join(piece for piece, _ in pieces))
-    assert np.array_equal(character_test_set(CharacterTest.PUNCTUATION), members_of(EVERYTHING) & ~kept)
+    assert np.array_equal(
+        character_test_set(CharacterTest.PUNCTUATION), members_of(EVERYTHING) & ~kept
+    )
 
 
 def test_whitespace_characters_are_those_that_whitespace_split_drops() -> None:
     pieces = pre_tokenizers.WhitespaceSplit().pre_tokenize_str(EVERYTHING)
     kept = members_of("".join(piece for piece, _ in pieces))
-    assert np.array_equal(character_test_set(CharacterTest.WHITESPACE), members_of(EVERYTHING) & ~kept)
+    assert np.array_equal(
+        character_test_set(CharacterTest.WHITESPACE), members_of(EVERYTHING) & ~kept
+    )
 
 
 def test_a_set_is_shared_and_cannot_be_written_to() -> None:

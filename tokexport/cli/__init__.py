@@ -1,7 +1,7 @@
 """The command line, one command a file.
 
-Results go to stdout, everything else to stderr. Exit code 0: done, or yes; 1: the answer is no; 2: it could not be
-done. No command asks a question or overwrites a file without ``--force``.
+Results go to stdout, everything else to stderr. Exit code 0: done, or yes; 1: the answer is no; 2:
+it could not be done. No command asks a question or overwrites a file without ``--force``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ BROKEN_PIPE = 141  # the same for SIGPIPE
 
 
 class Commands(click.Group):
-    """Finds a command in the module of its name, and turns expected errors into a sentence on stderr and exit code 2.
+    """Finds a command in the module of its name, and turns expected errors into a sentence on
+    stderr and exit code 2.
 
     Only the command that was asked for is imported: `encode` needs no compiler.
     """
@@ -60,12 +61,15 @@ class Commands(click.Group):
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit code: 0 done, or yes; 1 the answer is no; 2 it could not be done. Every command takes --json.",
+    epilog=(
+        "Exit code: 0 done, or yes; 1 the answer is no; 2 it could not be done. Every command takes"
+        " --json."
+    ),
 )
 @click.version_option(package_name="tokexport", message="%(package)s %(version)s")
 def commands() -> None:
-    """Turns a model's tokenizer into one small file that a runtime maps into memory and uses as it is, with exactly
-    the ids that the original library gives.
+    """Turns a model's tokenizer into one small file that a runtime maps into memory and uses as it
+    is, with exactly the ids that the original library gives.
 
     \b
     tokexport demo                                       all of this on a real tokenizer
@@ -77,8 +81,8 @@ def commands() -> None:
 
 
 def main() -> None:
-    """The entry point. An error that nobody expected is a bug: it shows its traceback, and exits with 2, because 1
-    would be an answer.
+    """The entry point. An error that nobody expected is a bug: it shows its traceback, and exits
+    with 2, because 1 would be an answer.
     """
     try:
         commands(prog_name="tokexport")

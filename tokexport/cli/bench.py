@@ -36,9 +36,9 @@ DEFAULT_BYTES = 4_000_000
 def bench(path: Path, text_path: Path | None, seconds: float, as_json: bool) -> None:
     """Measures opening, encoding and decoding, with one thread, from Python.
 
-    "first" is the first pass with a tokenizer that was just opened, "again" the median of the passes after it. To
-    compare with other libraries use benchmarks/encode.py of the repository: only figures of one run mean anything
-    beside each other.
+    "first" is the first pass with a tokenizer that was just opened, "again" the median of the
+    passes after it. To compare with other libraries use benchmarks/encode.py of the repository:
+    only figures of one run mean anything beside each other.
 
     \b
     tokexport bench tokenizer.bin --text book.txt
@@ -74,7 +74,10 @@ def bench(path: Path, text_path: Path | None, seconds: float, as_json: bool) -> 
         ("decode to bytes", decoding),
     ):
         rows.append((name, f"{size / elapsed / 1e6:.1f}", f"{len(ids) / elapsed / 1e6:.2f}"))
-    say(f"{size:,} bytes, {len(ids):,} tokens; open: {opening * 1e6:.0f} microseconds\n\n{table(rows)}")
+    say(
+        f"{size:,} bytes, {len(ids):,} tokens; open: {opening * 1e6:.0f}"
+        f" microseconds\n\n{table(rows)}"
+    )
     return None
 
 

@@ -11,7 +11,9 @@ import click
 
 from tokexport.escape import visible
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print the result as one JSON object."
+)
 
 
 def say(text: str) -> None:
@@ -38,7 +40,9 @@ def table(rows: Sequence[Sequence[str]], indent: str = "") -> str:
     """
     columns = list(zip(*rows, strict=True))
     widths = [max(len(cell) for cell in column) for column in columns]
-    numeric = [all(cell[:1].isdigit() or cell in ("", "-") for cell in column) for column in columns]
+    numeric = [
+        all(cell[:1].isdigit() or cell in ("", "-") for cell in column) for column in columns
+    ]
     lines = []
     for row in rows:
         cells = [

@@ -1,7 +1,7 @@
 """What a tokexport file holds, for a person to look at: header, sections, stages, merges.
 
-Reads by the declarations of :mod:`tokexport.file.layout`. The file has been opened by the runtime before, which has checked
-it.
+Reads by the declarations of :mod:`tokexport.file.layout`. The file has been opened by the runtime
+before, which has checked it.
 """
 
 from __future__ import annotations
@@ -85,7 +85,11 @@ def _operation(section: bytes, op: Container[Any]) -> str:
     table = section[op.table_offset : op.table_offset + op.table_size]
     if kind is layout.OpKind.FORM:
         return layout.NormalFormCode(layout.FormHeader.parse(table).form).name
-    flags = [name.lower().replace("_", " ") for name, flag in layout.OpFlag.__members__.items() if flag & op.flags]
+    flags = [
+        name.lower().replace("_", " ")
+        for name, flag in layout.OpFlag.__members__.items()
+        if flag & op.flags
+    ]
     words = [kind.name.lower(), *flags]
     return " ".join([*words, f'"{escape(content)}"'] if content else words)
 
@@ -102,7 +106,9 @@ class RewritingStage:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One stage of the pre-tokenizer. ``tables``: its classes, start states and transitions, as bytes."""
+    """One stage of the pre-tokenizer. ``tables``: its classes, start states and transitions, as
+    bytes.
+    """
 
     behavior: str
     invert: bool
@@ -112,8 +118,15 @@ class Stage:
     tables: bytes
 
     def __str__(self) -> str:
-        words = [self.behavior, "inverted" if self.invert else "", "on bytes" if self.on_bytes else ""]
-        return f"{' '.join(filter(None, words))}, {self.class_count} classes, {self.state_count} states"
+        words = [
+            self.behavior,
+            "inverted" if self.invert else "",
+            "on bytes" if self.on_bytes else "",
+        ]
+        return (
+            f"{' '.join(filter(None, words))}, {self.class_count} classes, {self.state_count}"
+            " states"
+        )
 
 
 class Contents:
@@ -127,7 +140,9 @@ class Contents:
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.header: Container[Any] = layout.Header.parse(data)
-        table = Array(self.header.section_count, layout.Section).parse(data[layout.Header.sizeof() :])
+        table = Array(self.header.section_count, layout.Section).parse(
+            data[layout.Header.sizeof() :]
+        )
         self.sections = tuple(
             SectionEntry(
                 entry.tag.decode("ascii", "backslashreplace"),
@@ -174,7 +189,11 @@ class Contents:
     @property
     def flags(self) -> list[str]:
         """The header's flags, in words."""
-        return [flag.name.lower().replace("_", " ") for flag in HeaderFlag if flag & self.header.flags and flag.name]
+        return [
+            flag.name.lower().replace("_", " ")
+            for flag in HeaderFlag
+            if flag & self.header.flags and flag.name
+        ]
 
     @property
     def normalizer(self) -> str | None:
@@ -189,14 +208,18 @@ class Contents:
         """Some operations of NORM, in words."""
         section = self.section(Tag.NORMALIZER) or b""
         start = layout.RewriteHeader.sizeof() + layout.RewriteOp.sizeof() * first
-        return [_operation(section, op) for op in Array(count, layout.RewriteOp).parse(section[start:])]
+        return [
+            _operation(section, op) for op in Array(count, layout.RewriteOp).parse(section[start:])
+        ]
 
     def tokens(self) -> list[Token | None]:
         """Every id's token; None is a hole."""
         blob, has_forms = self._section(Tag.BYTES), self.section(Tag.DECODER) is not None
         return [
             read_token(blob, offset, length, flags, has_forms)
-            for offset, length, flags in np.frombuffer(self._section(Tag.RECORDS), layout.RECORD).tolist()
+            for offset, length, flags in np.frombuffer(
+                self._section(Tag.RECORDS), layout.RECORD
+            ).tolist()
         ]
 
     @property
@@ -205,10 +228,14 @@ class Contents:
         return read_decoding(self.section(Tag.DECODER))
 
     def ranks(self) -> npt.NDArray[np.uint32]:
-        """The rank of the merge that makes each id; the ids themselves where they are in that order."""
+        """The rank of the merge that makes each id; the ids themselves where they are in that
+        order.
+        """
         section = self.section(Tag.RANKS)
         return (
-            np.arange(self.header.id_count, dtype=np.uint32) if section is None else np.frombuffer(section, layout.RANK)
+            np.arange(self.header.id_count, dtype=np.uint32)
+            if section is None
+            else np.frombuffer(section, layout.RANK)
         )
 
     def scores(self) -> npt.NDArray[np.float32] | None:
@@ -222,7 +249,9 @@ class Contents:
         if section is None:
             return []
         header = layout.AddedHeader.parse(section)
-        rows = np.frombuffer(section, layout.ADDED_TOKEN, header.token_count, layout.AddedHeader.sizeof()).tolist()
+        rows = np.frombuffer(
+            section, layout.ADDED_TOKEN, header.token_count, layout.AddedHeader.sizeof()
+        ).tolist()
         text = section[len(section) - header.text_size :]
         return [
             AddedToken(
@@ -243,8 +272,13 @@ class Contents:
         if section is None:
             return SpecialIds()
         header = layout.SpecialIdsHeader.parse(section)
-        roles = {name: None if header[name] == layout.NONE else header[name] for name in ("bos", "eos", "pad", "unk")}
-        stop = np.frombuffer(section, "<u4", header.stop_count, layout.SpecialIdsHeader.sizeof()).tolist()
+        roles = {
+            name: None if header[name] == layout.NONE else header[name]
+            for name in ("bos", "eos", "pad", "unk")
+        }
+        stop = np.frombuffer(
+            section, "<u4", header.stop_count, layout.SpecialIdsHeader.sizeof()
+        ).tolist()
         return SpecialIds(**roles, stop=tuple(stop))
 
     def template(self) -> Template:
@@ -254,13 +288,18 @@ class Contents:
             return Template()
         header = layout.TemplateHeader.parse(section)
         rows = np.frombuffer(
-            section, layout.TEMPLATE_PIECE, header.single_count + header.pair_count, layout.TemplateHeader.sizeof()
+            section,
+            layout.TEMPLATE_PIECE,
+            header.single_count + header.pair_count,
+            layout.TemplateHeader.sizeof(),
         )
         names = {layout.PieceKind.SEQUENCE_A: "A", layout.PieceKind.SEQUENCE_B: "B"}
         pieces = tuple(
-            TemplatePiece(id=piece_id, type_id=type_id)
-            if kind == layout.PieceKind.ID
-            else TemplatePiece(sequence=names[kind], type_id=type_id)
+            (
+                TemplatePiece(id=piece_id, type_id=type_id)
+                if kind == layout.PieceKind.ID
+                else TemplatePiece(sequence=names[kind], type_id=type_id)
+            )
             for kind, piece_id, type_id in rows.tolist()
         )
         return Template(pieces[: header.single_count], pieces[header.single_count :])
@@ -271,7 +310,9 @@ class Contents:
         if section is None:
             return np.zeros((0, 3), np.uint64)
         header = layout.PairIndexHeader.parse(section)
-        slots = np.frombuffer(section, layout.PAIR_SLOT, header.slot_count, layout.PairIndexHeader.sizeof())
+        slots = np.frombuffer(
+            section, layout.PAIR_SLOT, header.slot_count, layout.PairIndexHeader.sizeof()
+        )
         used = np.sort(slots[slots != 0xFFFFFFFFFFFFFFFF])
         bits, mask = np.uint64(layout.ID_BITS), np.uint64((1 << layout.ID_BITS) - 1)
         return np.stack([used >> bits * np.uint64(2), used >> bits & mask, used & mask], axis=1)
@@ -284,15 +325,20 @@ class Contents:
         count = layout.SplitsHeader.parse(section).stage_count
         stages = Array(count, layout.Stage).parse(section[layout.SplitsHeader.sizeof() :])
         return [
-            RewritingStage(tuple(self._operations(stage.first_op, stage.op_count)))
-            if stage.flags & StageFlag.REWRITE
-            else Stage(
-                StageBehavior(stage.behavior).name.lower().replace("_", " "),
-                bool(stage.flags & StageFlag.INVERT),
-                bool(stage.flags & StageFlag.ON_BYTES),
-                stage.class_count,
-                stage.state_count,
-                section[stage.classes_offset : stage.transitions_offset + (stage.state_count * 2 << stage.row_shift)],
+            (
+                RewritingStage(tuple(self._operations(stage.first_op, stage.op_count)))
+                if stage.flags & StageFlag.REWRITE
+                else Stage(
+                    StageBehavior(stage.behavior).name.lower().replace("_", " "),
+                    bool(stage.flags & StageFlag.INVERT),
+                    bool(stage.flags & StageFlag.ON_BYTES),
+                    stage.class_count,
+                    stage.state_count,
+                    section[
+                        stage.classes_offset : stage.transitions_offset
+                        + (stage.state_count * 2 << stage.row_shift)
+                    ],
+                )
             )
             for stage in stages
         ]

@@ -29,11 +29,15 @@ from tokexport.model import NormalizerStep
 )
 @source_options
 @click.option(
-    "--decode-only", is_flag=True, help="Only what decoding needs: the smallest file, for a device that only prints."
+    "--decode-only",
+    is_flag=True,
+    help="Only what decoding needs: the smallest file, for a device that only prints.",
 )
 @click.option("--no-scores", is_flag=True, help="Leave the scores out.")
 @click.option(
-    "--no-self-test", is_flag=True, help="Leave the self test out; the source's own library is not needed then."
+    "--no-self-test",
+    is_flag=True,
+    help="Leave the self test out; the source's own library is not needed then.",
 )
 @click.option("--force", is_flag=True, help="Overwrite the target.")
 @json_option
@@ -51,13 +55,14 @@ def convert(
 ) -> None:
     """Makes a tokexport file from a tokenizer.
 
-    SOURCE is a tokenizer.json, a SentencePiece model (tokenizer.model), a GGUF file, a file of tiktoken ranks, a tekken.json,
-    vocab.json with merges.txt, a vocab.txt, RWKV's, minbpe's or CLIP's vocabulary, or a directory that holds one of these
-    (and a tokenizer_config.json). Its type is found from its content. What cannot be
-    exact is refused.
+    SOURCE is a tokenizer.json, a SentencePiece model (tokenizer.model), a GGUF file, a file of
+    tiktoken ranks, a tekken.json, vocab.json with merges.txt, a vocab.txt, RWKV's, minbpe's or
+    CLIP's vocabulary, or a directory that holds one of these (and a tokenizer_config.json). Its
+    type is found from its content. What cannot be exact is refused.
 
-    It may also be the name of a repository of the Hugging Face hub, owner/name, where no such path is on the disk
-    (pip install 'tokexport[hub]'). Only the tokenizer's files are downloaded, into the hub's own cache.
+    It may also be the name of a repository of the Hugging Face hub, owner/name, where no such path
+    is on the disk (pip install 'tokexport[hub]'). Only the tokenizer's files are downloaded, into
+    the hub's own cache.
 
     \b
     tokexport convert tokenizer.json
@@ -118,7 +123,9 @@ def describe(done: Conversion, source: str) -> str:
         ("normalizer", ", ".join(map(_step_name, model.normalizer)) or "none"),
         ("pre-tokenizer", plural(len(model.splits), "stage")),
     ]
-    sections = [(tag, f"{count:,}", MEANINGS.get(tag.encode(), "")) for tag, count in done.sections.items()]
+    sections = [
+        (tag, f"{count:,}", MEANINGS.get(tag.encode(), "")) for tag, count in done.sections.items()
+    ]
     compared = f" (the source: {size(done.source_size)})" if done.source_size else ""
     return f"{done.target}: {size(done.size)}{compared}\n\n{table(facts)}\n\n{table(sections)}"
 

@@ -22,8 +22,9 @@ from tokexport.escape import escape, visible
 def decode(path: Path, ids: tuple[str, ...], skip_special_tokens: bool, as_json: bool) -> None:
     """Decodes ids and writes exactly their bytes: no line end is added.
 
-    The ids are IDS, or else standard input; between them white space or commas, and brackets do not matter. On a
-    terminal control characters are shown as escapes; into a file or a pipe the bytes go as they are.
+    The ids are IDS, or else standard input; between them white space or commas, and brackets do not
+    matter. On a terminal control characters are shown as escapes; into a file or a pipe the bytes
+    go as they are.
 
     \b
     tokexport decode tokenizer.bin 9906 11 1917
@@ -36,10 +37,18 @@ def decode(path: Path, ids: tuple[str, ...], skip_special_tokens: bool, as_json:
         tokens = tokenizer.decode_tokens_bytes(numbers, skip_special_tokens=skip_special_tokens)
         text = tokenizer.decode(numbers, skip_special_tokens=skip_special_tokens)
     except KeyError as error:
-        raise TokexportError(f"{path}: no id {error.args[0]}; its ids are 0 to {tokenizer.n_vocab - 1:,}") from error
+        raise TokexportError(
+            f"{path}: no id {error.args[0]}; its ids are 0 to {tokenizer.n_vocab - 1:,}"
+        ) from error
     content = b"".join(tokens)
     if as_json:
-        say_json({"text": text, "escaped": escape(content), "tokens": [escape(token) for token in tokens]})
+        say_json(
+            {
+                "text": text,
+                "escaped": escape(content),
+                "tokens": [escape(token) for token in tokens],
+            }
+        )
     elif sys.stdout.isatty():
         click.echo(visible(text))
     else:

@@ -1,4 +1,6 @@
-"""What a tokexport file says of decoding, for a person to look at: the forms of tokens and the rules of DECO."""
+"""What a tokexport file says of decoding, for a person to look at: the forms of tokens and the
+rules of DECO.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,16 @@ PLACES = ("first", "last", "only")
 
 
 def read_token(blob: bytes, offset: int, length: int, flags: int, has_forms: bool) -> Token | None:
-    """The token of a record; None is a hole. ``has_forms``: the file has DECO, so the flags about forms count."""
+    """The token of a record; None is a hole. ``has_forms``: the file has DECO, so the flags about
+    forms count.
+    """
     if not flags & RecordFlag.KIND_MASK:
         return None
     content = blob[offset : offset + length]
-    kind, special = KINDS[RecordFlag(flags & RecordFlag.KIND_MASK)], bool(flags & RecordFlag.SPECIAL)
+    kind, special = (
+        KINDS[RecordFlag(flags & RecordFlag.KIND_MASK)],
+        bool(flags & RecordFlag.SPECIAL),
+    )
     if not has_forms:
         return Token(content, kind, special)
     first, last, only = _forms(blob, offset, length, flags)
@@ -35,7 +42,11 @@ def read_token(blob: bytes, offset: int, length: int, flags: int, has_forms: boo
         last=None if last == content else last,
         fallback=bool(flags & RecordFlag.FALLBACK),
     )
-    return token if token.forms[-1] == only else Token(content, kind, special, first, last, token.fallback, only)
+    return (
+        token
+        if token.forms[-1] == only
+        else Token(content, kind, special, first, last, token.fallback, only)
+    )
 
 
 def _forms(blob: bytes, offset: int, length: int, flags: int) -> tuple[bytes, bytes, bytes]:
@@ -44,7 +55,9 @@ def _forms(blob: bytes, offset: int, length: int, flags: int) -> tuple[bytes, by
         lengths = struct.unpack_from("<3H", blob, end)
         begin = end + layout.FORM_LENGTHS.itemsize
         ends = [begin + sum(lengths[: place + 1]) for place in range(3)]
-        first, last, only = (blob[stop - size : stop] for stop, size in zip(ends, lengths, strict=True))
+        first, last, only = (
+            blob[stop - size : stop] for stop, size in zip(ends, lengths, strict=True)
+        )
         return first, last, only
     begin = offset + (flags >> 5 & 3) - (flags >> 7 & 3)
     stop = end - (flags >> 9 & 3)
@@ -56,11 +69,18 @@ def read_decoding(section: bytes | None) -> Decoding:
     if section is None:
         return Decoding()
     rules = layout.Decoder.parse(section)
-    by_text, by_content = rules.flags & DecoderFlag.FIRST_BY_TEXT, rules.flags & DecoderFlag.FIRST_BY_CONTENT
+    by_text, by_content = (
+        rules.flags & DecoderFlag.FIRST_BY_TEXT,
+        rules.flags & DecoderFlag.FIRST_BY_CONTENT,
+    )
     return Decoding(
         byte_fallback=bool(rules.flags & DecoderFlag.BYTE_FALLBACK),
-        strip_left=(chr(rules.strip_left), rules.strip_left_count) if rules.strip_left_count else ("", 0),
-        strip_right=(chr(rules.strip_right), rules.strip_right_count) if rules.strip_right_count else ("", 0),
+        strip_left=(chr(rules.strip_left), rules.strip_left_count)
+        if rules.strip_left_count
+        else ("", 0),
+        strip_right=(chr(rules.strip_right), rules.strip_right_count)
+        if rules.strip_right_count
+        else ("", 0),
         repeats_once=bool(rules.flags & DecoderFlag.REPEATS_ONCE),
         fallback_by_character=bool(rules.flags & DecoderFlag.BY_CHARACTER),
         first_is=FirstIs.TEXT if by_text else FirstIs.CONTENT if by_content else FirstIs.ID,
@@ -85,14 +105,21 @@ def decoding_text(decoding: Decoding, edits: str = "") -> str:
     """
     words = []
     if decoding.byte_fallback:
-        words.append(f"byte fallback by {'characters' if decoding.fallback_by_character else 'runs'}")
+        words.append(
+            f"byte fallback by {'characters' if decoding.fallback_by_character else 'runs'}"
+        )
     if decoding.repeats_once:
         words.append("repeated ids once")
     if decoding.first_is is not FirstIs.ID:
         words.append(f"the first id is the first {decoding.first_is.value}")
-    for (character, count), where in ((decoding.strip_left, "start"), (decoding.strip_right, "end")):
+    for (character, count), where in (
+        (decoding.strip_left, "start"),
+        (decoding.strip_right, "end"),
+    ):
         if count:
-            words.append(f'at most {count} of "{escape(character.encode())}" dropped at the {where}')
+            words.append(
+                f'at most {count} of "{escape(character.encode())}" dropped at the {where}'
+            )
     if edits:
         words.append(edits)
     return ", ".join(words) or "joins what tokens stand for"

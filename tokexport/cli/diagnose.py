@@ -1,7 +1,9 @@
-"""Which parts of a source can be converted exactly, and which are refused: all of them, not only the first one.
+"""Which parts of a source can be converted exactly, and which are refused: all of them, not only
+the first one.
 
-A conversion stops at the first refusal. Here what is refused is taken out, the rest is read and compiled again, and so on until nothing
-is refused. What is taken out leaves a part behind that does nothing, so that the others keep their places and ids.
+A conversion stops at the first refusal. Here what is refused is taken out, the rest is read and
+compiled again, and so on until nothing is refused. What is taken out leaves a part after that does
+nothing, so that the others keep their places and ids.
 """
 
 from __future__ import annotations
@@ -38,7 +40,9 @@ _FLAGS: Final = ("special", "single_word", "lstrip", "rstrip", "normalized")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """``place`` is like ``normalizer.normalizers[0]``, ``what`` its type with its options. It is exact where ``refusals`` is empty."""
+    """``place`` is like ``normalizer.normalizers[0]``, ``what`` its type with its options. It is
+    exact where ``refusals`` is empty.
+    """
 
     place: str
     what: str
@@ -47,9 +51,11 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts of a source in the order in which they run, and what its reader has to say about it.
+    """The parts of a source in the order in which they run, and what its reader has to say about
+    it.
 
-    ``content`` is the file that the source becomes, without a self test; None where something is refused.
+    ``content`` is the file that the source becomes, without a self test; None where something is
+    refused.
     """
 
     parts: tuple[Part, ...]
@@ -69,10 +75,11 @@ def parts_of(
     special_tokens: Mapping[str, int] | None = None,
     revision: str | None = None,
 ) -> Parts:
-    """The parts of a source file, directory or repository; the arguments are those of :func:`tokexport.sources.read`.
+    """The parts of a source file, directory or repository; the arguments are those of
+    :func:`tokexport.sources.read`.
 
-    A tokenizer.json has parts; any other source is one. Raises SourceError for a source that is broken, which says nothing
-    about its parts.
+    A tokenizer.json has parts; any other source is one. Raises SourceError for a source that is
+    broken, which says nothing about its parts.
     """
     path = tokenizer_file(Path(local_source(source, revision)))
     files = SourceFiles(path.parent)
@@ -80,7 +87,9 @@ def parts_of(
         kind, node = kind_of(files.read(path.name), path.name, files)
         if kind is Kind.TOKENIZER_JSON:
             assert node is not None
-            return document_parts(node, files if path.name == "tokenizer.json" else SourceFiles(None))
+            return document_parts(
+                node, files if path.name == "tokenizer.json" else SourceFiles(None)
+            )
     try:
         model = read(path, pattern=pattern, special_tokens=special_tokens)
         content = write(model, Options())
@@ -100,10 +109,13 @@ def document_parts(root: Node, files: SourceFiles) -> Parts:
     """
     places = {part.path: part for part in _nodes(root)}
     refusals, rest, content = _refusals(root, files)
-    shown = [place for place in places if not place.startswith("added_tokens[") or place in refusals]
+    shown = [
+        place for place in places if not place.startswith("added_tokens[") or place in refusals
+    ]
     shown += [place for place in refusals if place not in places]
     parts = [
-        Part(place, _what(places[place]) if place in places else "", tuple(refusals.get(place, ()))) for place in shown
+        Part(place, _what(places[place]) if place in places else "", tuple(refusals.get(place, ())))
+        for place in shown
     ]
     return Parts(tuple(parts), rest.notes, None if refusals else content)
 
@@ -134,7 +146,7 @@ def _refusals(root: Node, files: SourceFiles) -> tuple[dict[str, list[str]], Tok
 
 
 def _nodes(root: Node) -> Iterator[Node]:
-    """The parts: fields, members of Sequences, added tokens one by one behind all of them."""
+    """The parts: fields, members of Sequences, added tokens one by one after all of them."""
     fields = dict(root.members())
     order = ("normalizer", "pre_tokenizer", "model", "post_processor", "decoder", "added_tokens")
     for name in (*order, *(name for name in fields if name not in order)):
@@ -164,21 +176,34 @@ def _without(root: Node, part: Node, refused: str, tried: int) -> Node:
         # Version 2.0 has no Sequence of post-processors.
         nothing = None if part.path == "post_processor" else {"type": "Sequence", _CHAINS[name]: []}
         types = [inner.field("type").value for inner in flat(part, _CHAINS[name])]
-        # The model behind a ByteLevel sees another alphabet, so that stays if it can.
+        # The model after a ByteLevel sees another alphabet, so that stays if it can.
         mapped = "ByteLevel" in types and tried == 0 and name in ("normalizer", "pre_tokenizer")
         plain = {"type": "ByteLevel"} if name == "normalizer" else byte_level(False)
         return _put(root, part.path, plain if mapped else nothing)
     if name == "added_tokens" and part.path != name:
         # Without a content the reference leaves it out; the ids of the others stay if it has one.
         content = part.field("content").value if tried == 0 else ""
-        plainest = {"id": part.field("id").value, "content": content, **dict.fromkeys(_FLAGS, False)}
+        plainest = {
+            "id": part.field("id").value,
+            "content": content,
+            **dict.fromkeys(_FLAGS, False),
+        }
         return _put(root, part.path, plainest)
     if name == "added_tokens":
         return _put(root, name, [])
     if name != "model":
-        return Node(root.file, "", {key: node.value for key, node in root.members() if node.path != part.path})
+        return Node(
+            root.file,
+            "",
+            {key: node.value for key, node in root.members() if node.path != part.path},
+        )
     option = part.value.get(refused.removeprefix("model."))
-    if tried == 0 and refused != "model" and part.value.get("type") == "BPE" and not isinstance(option, (dict, list)):
+    if (
+        tried == 0
+        and refused != "model"
+        and part.value.get("type") == "BPE"
+        and not isinstance(option, (dict, list))
+    ):
         return _put(root, refused, False if option is True else None)
     return _put(root, "model", _words(part))
 
@@ -189,7 +214,11 @@ def _words(model: Node) -> dict[str, Any]:
     if isinstance(vocab, list):
         vocab = {str(entry[0]): number for number, entry in enumerate(vocab)}
     by_id = {number: token for token, number in (vocab or {}).items()}
-    return {"type": "WordLevel", "vocab": {token: number for number, token in by_id.items()}, "unk_token": "[UNK]"}
+    return {
+        "type": "WordLevel",
+        "vocab": {token: number for number, token in by_id.items()},
+        "unk_token": "[UNK]",
+    }
 
 
 def _put(root: Node, path: str, value: Any) -> Node:
@@ -214,14 +243,21 @@ def _what(node: Node) -> str:
     if node.path == "added_tokens":
         tokens = [token for token in node.value if isinstance(token, dict)]
         counts = [(flag, sum(token.get(flag) is True for token in tokens)) for flag in _FLAGS]
-        return ", ".join([str(len(tokens)), *(f"{count} {flag}" for flag, count in counts if count)])
+        return ", ".join(
+            [str(len(tokens)), *(f"{count} {flag}" for flag, count in counts if count)]
+        )
     if not isinstance(node.value, dict):
         return show(node.value)
     words = [node.value["type"]] if isinstance(node.value.get("type"), str) else []
     if node.path == "model":
-        words += [f"{len(node.value[key]):,} {key}" for key in ("vocab", "merges") if key in node.value]
+        words += [
+            f"{len(node.value[key]):,} {key}" for key in ("vocab", "merges") if key in node.value
+        ]
     for name, value in node.value.items():
-        if name not in ("type", "vocab", "merges", "special_tokens", "id") and value not in (None, False):
+        if name not in ("type", "vocab", "merges", "special_tokens", "id") and value not in (
+            None,
+            False,
+        ):
             words.append(name if value is True else f"{name} {_short(value)}")
     return ", ".join(words)
 

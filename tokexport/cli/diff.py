@@ -49,8 +49,8 @@ def diff(
 ) -> None:
     """Compares two tokenizers token by token, and all else that decides an id.
 
-    Each is a tokexport file or a source, which is converted in memory first: a file, a directory, or the name of a
-    repository of the Hugging Face hub. Where the files came from and what their
+    Each is a tokexport file or a source, which is converted in memory first: a file, a directory,
+    or the name of a repository of the Hugging Face hub. Where the files came from and what their
     self tests hold does not count. Exit code 0: no difference; 1: they differ.
 
     \b
@@ -61,7 +61,12 @@ def diff(
     one, two = contents_of(first, second, pattern, read_special_tokens(special_tokens), revision)
     differences = list(compare(one, two))
     if as_json:
-        say_json({"same": not differences, "differences": [asdict(difference) for difference in differences]})
+        say_json(
+            {
+                "same": not differences,
+                "differences": [asdict(difference) for difference in differences],
+            }
+        )
     elif not differences:
         tokens, merges = plural(one.header.token_count, "token"), plural(len(one.merges()), "merge")
         say(f"no difference: {tokens}, {merges}, and all else that decides an id")
@@ -75,9 +80,15 @@ def diff(
 
 
 def contents_of(
-    first: str, second: str, pattern: str | None, special_tokens: dict[str, int] | None, revision: str | None
+    first: str,
+    second: str,
+    pattern: str | None,
+    special_tokens: dict[str, int] | None,
+    revision: str | None,
 ) -> tuple[Contents, Contents]:
-    """Opens both. A source becomes a file like the other one: with scores and encoder where that has them."""
+    """Opens both. A source becomes a file like the other one: with scores and encoder where that
+    has them.
+    """
     if not is_repository(first) and not is_repository(second):
         local_source(second, revision)  # which refuses a revision that is for neither
     files = {path: opened(path)[1] for path in (first, second) if is_tokexport_file(path)}
@@ -89,7 +100,9 @@ def contents_of(
 
     def contents(path: str) -> Contents:
         its_revision = revision if is_repository(path) else None
-        return files.get(path) or Contents(converted(path, pattern, special_tokens, its_revision, options))
+        return files.get(path) or Contents(
+            converted(path, pattern, special_tokens, its_revision, options)
+        )
 
     return contents(first), contents(second)
 
@@ -105,7 +118,11 @@ def compare(one: Contents, two: Contents) -> Iterator[Difference]:
         ("scores", list(score_differences(one, two))),
         (
             "added tokens",
-            list(item_differences({str(t) for t in one.added_tokens()}, {str(t) for t in two.added_tokens()})),
+            list(
+                item_differences(
+                    {str(t) for t in one.added_tokens()}, {str(t) for t in two.added_tokens()}
+                )
+            ),
         ),
         ("everything else", list(other_differences(one, two))),
     ):
@@ -159,7 +176,9 @@ def merge_differences(one: Contents, two: Contents, show: Callable[[int], str]) 
 def order_differences(one: Contents, two: Contents, show: Callable[[int], str]) -> Iterator[str]:
     """Common merges whose place in the order of ranks differs."""
     products = np.intersect1d(one.merges()[:, 2], two.merges()[:, 2]).astype(np.int64)
-    first, second = (products[np.argsort(side.ranks()[products], kind="stable")] for side in (one, two))
+    first, second = (
+        products[np.argsort(side.ranks()[products], kind="stable")] for side in (one, two)
+    )
     for place in np.flatnonzero(first != second).tolist():
         yield f"merge number {place}: {show(int(first[place]))} | {show(int(second[place]))}"
 
@@ -190,7 +209,10 @@ def other_differences(one: Contents, two: Contents) -> Iterator[str]:
         ("flags", lambda side: ", ".join(side.flags) or "none"),
         ("unknown id", lambda side: side.header.unknown_id),
         ("normalizer", lambda side: side.normalizer or "none"),
-        ("decoder", lambda side: decoding_text(side.decoding, edits_text(side.section(Tag.DECODER)))),
+        (
+            "decoder",
+            lambda side: decoding_text(side.decoding, edits_text(side.section(Tag.DECODER))),
+        ),
         ("template", lambda side: side.template()),
         ("special ids", lambda side: side.special_ids()),
     ]

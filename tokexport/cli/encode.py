@@ -19,13 +19,32 @@ from tokexport.escape import escape
 @click.argument("text", required=False)
 @click.option("--file", "text_file", metavar="FILE", help="Encode this file's bytes.")
 @click.option(
-    "--special", is_flag=True, help="Special tokens in the text become their ids. Not for text from strangers."
+    "--special",
+    is_flag=True,
+    help="Special tokens in the text become their ids. Not for text from strangers.",
 )
-@click.option("--add-special-tokens", is_flag=True, help="Add what the tokenizer puts around a text, such as BOS.")
-@click.option("--tokens", "show_tokens", is_flag=True, help="Print one line a token: its id, and its bytes, escaped.")
-@click.option("--offsets", is_flag=True, help="Print one line a token: its id, start and end in the text, its bytes.")
 @click.option(
-    "--unit", type=click.Choice(["char", "byte"]), default="char", show_default=True, help="What --offsets counts."
+    "--add-special-tokens",
+    is_flag=True,
+    help="Add what the tokenizer puts around a text, such as BOS.",
+)
+@click.option(
+    "--tokens",
+    "show_tokens",
+    is_flag=True,
+    help="Print one line a token: its id, and its bytes, escaped.",
+)
+@click.option(
+    "--offsets",
+    is_flag=True,
+    help="Print one line a token: its id, start and end in the text, its bytes.",
+)
+@click.option(
+    "--unit",
+    type=click.Choice(["char", "byte"]),
+    default="char",
+    show_default=True,
+    help="What --offsets counts.",
 )
 @json_option
 def encode(
@@ -41,8 +60,8 @@ def encode(
 ) -> None:
     """Encodes a text and prints its ids.
 
-    The text is TEXT, or a file's bytes, or else standard input. It must be UTF-8, and is taken as it is: no escapes are
-    processed and no line end is stripped.
+    The text is TEXT, or a file's bytes, or else standard input. It must be UTF-8, and is taken as
+    it is: no escapes are processed and no line end is stripped.
 
     \b
     tokexport encode tokenizer.bin "Hello, world"
@@ -60,13 +79,20 @@ def encode(
     try:
         if offsets:
             encoding = tokenizer.encode_with_offsets(
-                content.decode(), allowed_special=allowed, add_special_tokens=add_special_tokens, unit=unit
+                content.decode(),
+                allowed_special=allowed,
+                add_special_tokens=add_special_tokens,
+                unit=unit,
             )
             ids, spans = encoding.ids, encoding.offsets
         else:
-            ids = tokenizer.encode_bytes(content, allowed_special=allowed, add_special_tokens=add_special_tokens)
+            ids = tokenizer.encode_bytes(
+                content, allowed_special=allowed, add_special_tokens=add_special_tokens
+            )
     except UnicodeDecodeError as error:
-        raise TokexportError(f"the text is not UTF-8: {error.reason} at byte {error.start}") from error
+        raise TokexportError(
+            f"the text is not UTF-8: {error.reason} at byte {error.start}"
+        ) from error
     tokens = tokenizer.decode_tokens_bytes(ids) if as_json or show_tokens or offsets else []
     if as_json:
         shown: dict[str, object] = {"ids": ids, "tokens": [escape(token) for token in tokens]}
@@ -75,8 +101,22 @@ def encode(
         say_json({**shown, "count": len(ids), "bytes": len(content)})
     elif offsets:
         rows = zip(ids, spans, tokens, strict=True)
-        say(table([(str(id), str(start), str(end), f'"{escape(token)}"') for id, (start, end), token in rows]))
+        say(
+            table(
+                [
+                    (str(id), str(start), str(end), f'"{escape(token)}"')
+                    for id, (start, end), token in rows
+                ]
+            )
+        )
     elif show_tokens:
-        say(table([(str(token_id), f'"{escape(token)}"') for token_id, token in zip(ids, tokens, strict=True)]))
+        say(
+            table(
+                [
+                    (str(token_id), f'"{escape(token)}"')
+                    for token_id, token in zip(ids, tokens, strict=True)
+                ]
+            )
+        )
     else:
         say(" ".join(map(str, ids)))

@@ -43,8 +43,9 @@ def inspect(
 ) -> None:
     """Shows what a tokexport file holds, after comparing its checksums and running its self test.
 
-    Of a source (a file, a directory, or the name of a repository of the Hugging Face hub) it says for each part whether it
-    is exact or refused, and then what the file would hold; exit code 0: all are exact, 1: something is refused.
+    Of a source (a file, a directory, or the name of a repository of the Hugging Face hub) it says
+    for each part whether it is exact or refused, and then what the file would hold; exit code 0:
+    all are exact, 1: something is refused.
 
     \b
     tokexport inspect tokenizer.bin
@@ -56,7 +57,8 @@ def inspect(
     if is_tokexport_file(path):
         if pattern is not None or special_tokens is not None:
             raise TokexportError(
-                f"{path}: --pattern and --special-tokens are for sources; a tokexport file has its own"
+                f"{path}: --pattern and --special-tokens are for sources; a tokexport file has"
+                " its own"
             )
         tokenizer, contents = opened(path, revision)
     else:
@@ -68,24 +70,50 @@ def inspect(
         tokenizer, contents = load(content), Contents(content)
     if token_id is not None:
         facts = one_token(contents, path, token_id)
-        say_json(facts) if as_json else say(table([(name, str(value)) for name, value in facts.items()]))
+        (
+            say_json(facts)
+            if as_json
+            else say(table([(name, str(value)) for name, value in facts.items()]))
+        )
     elif show_tokens or show_added:
-        rows = all_tokens(contents) if show_tokens else [added_token(token) for token in contents.added_tokens()]
-        say_json(rows) if as_json else say("\n".join("\t".join(map(str, row.values())) for row in rows))
+        rows = (
+            all_tokens(contents)
+            if show_tokens
+            else [added_token(token) for token in contents.added_tokens()]
+        )
+        (
+            say_json(rows)
+            if as_json
+            else say("\n".join("\t".join(map(str, row.values())) for row in rows))
+        )
     else:
         facts = file_facts(path, tokenizer, contents)
         say_json(facts) if as_json else say(describe(facts))
 
 
 def show_source(source: str, parts: Parts, as_json: bool) -> int:
-    """Prints the parts of a source and what its file would hold; the exit code: 0 where all parts are exact, else 1."""
+    """Prints the parts of a source and what its file would hold; the exit code: 0 where all parts
+    are exact, else 1.
+    """
     content = parts.content
     facts = None if content is None else file_facts(source, load(content), Contents(content))
     if as_json:
         shown = [asdict(part) for part in parts.parts]
-        say_json({"source": source, "exact": parts.exact, "parts": shown, "notes": parts.notes, "file": facts})
+        say_json(
+            {
+                "source": source,
+                "exact": parts.exact,
+                "parts": shown,
+                "notes": parts.notes,
+                "file": facts,
+            }
+        )
     else:
-        say("\n\n".join([describe_parts(source, parts), *([] if facts is None else [describe(facts)])]))
+        say(
+            "\n\n".join(
+                [describe_parts(source, parts), *([] if facts is None else [describe(facts)])]
+            )
+        )
         for sentence in parts.notes:
             note(f"note: {sentence}")
     return 0 if parts.exact else 1
@@ -94,7 +122,11 @@ def show_source(source: str, parts: Parts, as_json: bool) -> int:
 def all_tokens(contents: Contents) -> list[dict[str, object]]:
     """A row for each id that is not a hole."""
     return [
-        {"id": number, "kind": "special" if token.special else token.kind.value, "bytes": escape(token.content)}
+        {
+            "id": number,
+            "kind": "special" if token.special else token.kind.value,
+            "bytes": escape(token.content),
+        }
         for number, token in enumerate(contents.tokens())
         if token is not None
     ]
@@ -129,7 +161,9 @@ def one_token(contents: Contents, path: str, token_id: int) -> dict[str, object]
     merges = contents.merges()
     for left, right, _ in merges[merges[:, 2] == token_id].tolist():
         parts = [tokens[left], tokens[right]]
-        facts["merge"] = f"{left} + {right}: " + " + ".join(escape(part.content) for part in parts if part)
+        facts["merge"] = f"{left} + {right}: " + " + ".join(
+            escape(part.content) for part in parts if part
+        )
         facts["rank"] = int(contents.ranks()[token_id])
     scores = contents.scores()
     if scores is not None:
@@ -142,7 +176,9 @@ def file_facts(path: str, tokenizer: Tokenizer, contents: Contents) -> dict[str,
     header = contents.header
     special = contents.special_ids()
     roles = {
-        name: getattr(special, name) for name in ("bos", "eos", "pad", "unk") if getattr(special, name) is not None
+        name: getattr(special, name)
+        for name in ("bos", "eos", "pad", "unk")
+        if getattr(special, name) is not None
     }
     added = contents.added_tokens()
     return {
@@ -154,10 +190,14 @@ def file_facts(path: str, tokenizer: Tokenizer, contents: Contents) -> dict[str,
         "ids": header.id_count,
         "tokens": header.token_count,
         "holes": header.id_count - header.token_count,
-        "longest_token": max((len(token.content) for token in contents.tokens() if token), default=0),
+        "longest_token": max(
+            (len(token.content) for token in contents.tokens() if token), default=0
+        ),
         "encodes": contents.encodes,
         "merges": len(contents.merges()),
-        "rank_order": "by the RANK section" if contents.section(Tag.RANKS) is not None else "that of ids",
+        "rank_order": (
+            "by the RANK section" if contents.section(Tag.RANKS) is not None else "that of ids"
+        ),
         "flags": contents.flags,
         "unknown_id": None if header.unknown_id == NONE else header.unknown_id,
         "normalizer": contents.normalizer,
@@ -172,7 +212,12 @@ def file_facts(path: str, tokenizer: Tokenizer, contents: Contents) -> dict[str,
         "self_test": tokenizer.self_test() if contents.section(Tag.SELF_TEST) is not None else None,
         "checksums": "right",  # load() has compared them
         "sections": [
-            {"tag": entry.tag, "size": entry.size, "required": entry.required, "what": entry.meaning}
+            {
+                "tag": entry.tag,
+                "size": entry.size,
+                "required": entry.required,
+                "what": entry.meaning,
+            }
             for entry in contents.sections
         ],
     }
@@ -195,14 +240,18 @@ def role_text(roles: dict[str, Any]) -> str:
     'bos 0, stop 1 2'
     """
     return ", ".join(
-        f"{role} {' '.join(map(str, ids)) if isinstance(ids, list) else ids}" for role, ids in roles.items()
+        f"{role} {' '.join(map(str, ids)) if isinstance(ids, list) else ids}"
+        for role, ids in roles.items()
     )
 
 
 def made_from(provenance: dict[str, Any]) -> str:
     """Where the file came from, in a line; other exporters may say less than this one."""
     words = {"source": "", "reference": "reference ", "exporter": "by "}
-    return ", ".join(f"{word}{provenance[name]}" for name, word in words.items() if name in provenance) or "not said"
+    return (
+        ", ".join(f"{word}{provenance[name]}" for name, word in words.items() if name in provenance)
+        or "not said"
+    )
 
 
 def describe(facts: dict[str, Any]) -> str:
@@ -216,7 +265,10 @@ def describe(facts: dict[str, Any]) -> str:
         ("longest token", plural(facts["longest_token"], "byte")),
         ("merges", f"{facts['merges']:,}, their order {facts['rank_order']}"),
         ("flags", ", ".join(facts["flags"]) or "none"),
-        ("unknown text", "has no id" if facts["unknown_id"] is None else f"gives id {facts['unknown_id']}"),
+        (
+            "unknown text",
+            "has no id" if facts["unknown_id"] is None else f"gives id {facts['unknown_id']}",
+        ),
         ("normalizer", facts["normalizer"] or "none"),
         ("pre-tokenizer", plural(len(facts["stages"]), "stage")),
         *(("", f"{number}: {stage}") for number, stage in enumerate(facts["stages"], 1)),
@@ -225,7 +277,14 @@ def describe(facts: dict[str, Any]) -> str:
         ("special ids", role_text(facts["special_ids"]) or "none"),
         ("template", facts["template"] or "none"),
         ("chat template", size(facts["chat_template"]) if facts["chat_template"] else "none"),
-        ("self test", "none" if facts["self_test"] is None else f"{plural(facts['self_test'], 'case')} passed"),
+        (
+            "self test",
+            (
+                "none"
+                if facts["self_test"] is None
+                else f"{plural(facts['self_test'], 'case')} passed"
+            ),
+        ),
         ("checksums", facts["checksums"]),
         ("made from", made_from(provenance)),
         *(("", f"sha256 {digest} {name}") for name, digest in provenance.get("sha256", {}).items()),

@@ -8,7 +8,13 @@ from tokexport.cli.diagnose import Parts
 
 def describe_parts(source: str, parts: Parts) -> str:
     """The parts for a person: a line each, and the refusals below."""
-    rows = [(part.place, "refused" if part.refusals else "exact", part.what) for part in parts.parts]
+    rows = [
+        (part.place, "refused" if part.refusals else "exact", part.what) for part in parts.parts
+    ]
     sentences = [sentence for part in parts.parts for sentence in part.refusals]
-    verdict = "every part is exact" if parts.exact else f"{plural(len(sentences), 'refusal')}, so it is not converted"
+    verdict = (
+        "every part is exact"
+        if parts.exact
+        else f"{plural(len(sentences), 'refusal')}, so it is not converted"
+    )
     return "\n\n".join([f"{source}: {verdict}", table(rows), *sentences])

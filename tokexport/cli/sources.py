@@ -28,10 +28,13 @@ def is_tokexport_file(source: str) -> bool:
 
 
 def opened(source: str, revision: str | None = None) -> tuple[Tokenizer, Contents]:
-    """Opens a tokexport file; the runtime checks it first. Raises SourceError for a revision, which it has not."""
+    """Opens a tokexport file; the runtime checks it first. Raises SourceError for a revision, which
+    it has not.
+    """
     if revision is not None:
         raise SourceError(
-            f"{source}: a revision is for a repository of the Hugging Face hub, and this is a tokexport file"
+            f"{source}: a revision is for a repository of the Hugging Face hub, and this is a"
+            " tokexport file"
         )
     return load(source), Contents.of(Path(source))
 
@@ -43,7 +46,9 @@ def converted(
     revision: str | None,
     options: Options | None = None,
 ) -> bytes:
-    """The bytes of the file that a source would become; all that it can hold but a self test, unless ``options`` say less."""
+    """The bytes of the file that a source would become; all that it can hold but a self test,
+    unless ``options`` say less.
+    """
     from tokexport.file.write import Options, write
     from tokexport.sources import read
 

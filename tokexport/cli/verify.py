@@ -8,15 +8,25 @@ import click
 
 from tokexport.cli.console import ProgressLine, json_option, note, say, say_json
 from tokexport.cli.options import read_special_tokens, source_options
-from tokexport.verify import verify as library
+from tokexport.verification import verify as library
 
 
 @click.command()
 @click.argument("path", metavar="TOKENIZER", type=click.Path(path_type=Path))
-@click.option("--against", required=True, type=click.Path(), metavar="SOURCE", help="What the file was made from.")
+@click.option(
+    "--against",
+    required=True,
+    type=click.Path(),
+    metavar="SOURCE",
+    help="What the file was made from.",
+)
 @source_options
 @click.option(
-    "--strings", type=click.IntRange(min=0), default=100_000, show_default=True, help="How many random strings."
+    "--strings",
+    type=click.IntRange(min=0),
+    default=100_000,
+    show_default=True,
+    help="How many random strings.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Which random strings.")
 @click.option(
@@ -45,9 +55,10 @@ def verify(
 ) -> None:
     """Compares a tokexport file with its source's own library, and counts what it compared.
 
-    Every id is decoded and every token encoded; then come code points, random joins of tokens, random Unicode, white
-    space, digits and apostrophes, long pieces, special tokens inside text, and your texts. The first difference is
-    shown in full. Exit code 0: no difference; 1: there is one.
+    Every id is decoded and every token encoded; then come code points, random joins of tokens,
+    random Unicode, white space, digits and apostrophes, long pieces, special tokens inside text,
+    and your texts. The first difference is shown in full. Exit code 0: no difference; 1: there is
+    one.
 
     \b
     tokexport verify tokenizer.bin --against tokenizer.json

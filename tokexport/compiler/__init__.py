@@ -1,4 +1,5 @@
-"""TokenizerModel -> tables: canonical merges, look-up indexes, pre-tokenizer programs, tries, normalizer.
+"""TokenizerModel -> tables: canonical merges, look-up indexes, pre-tokenizer programs, tries,
+normalizer.
 
 Each module makes one table; :func:`tokexport.compiler.compile.compile_model` runs them all.
 """

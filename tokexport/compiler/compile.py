@@ -35,7 +35,9 @@ MAX_TOKEN_BYTES = 0xFFFF
 
 @dataclass(frozen=True, slots=True)
 class AddedTables:
-    """The added tokens with their tries; ``classes`` (spaces and word characters) only where some token needs them."""
+    """The added tokens with their tries; ``classes`` (spaces and word characters) only where some
+    token needs them.
+    """
 
     tokens: tuple[AddedToken, ...]
     raw: Trie
@@ -56,13 +58,16 @@ class Tables:
     @property
     def stage_ops(self) -> list[Op]:
         """The operations of all stages that rewrite, in order."""
-        return [op for stage in self.stages for op in stage if not isinstance(op, Split | SplitProgram)]
+        return [
+            op for stage in self.stages for op in stage if not isinstance(op, Split | SplitProgram)
+        ]
 
 
 def compile_model(model: TokenizerModel) -> Tables:
     """Compiles a model to tables.
 
-    Raises UnsupportedError for a pattern that cannot be a table, and for a model over the limits of the format.
+    Raises UnsupportedError for a pattern that cannot be a table, and for a model over the limits of
+    the format.
     """
     _check_limits(model)
     added_tokens = model.added_tokens
@@ -70,9 +75,13 @@ def compile_model(model: TokenizerModel) -> Tables:
     normalizer = compile_steps(model.normalizer)
     stages = tuple(_stage(step) for step in runs_of_rewrites(model.splits))
     _check_stages(stages, normalizer)
-    stages = find_first_pieces(normalizer, stages, cut_between=any(token.normalized for token in model.added_tokens))
+    stages = find_first_pieces(
+        normalizer, stages, cut_between=any(token.normalized for token in model.added_tokens)
+    )
     normalized = {
-        index: token.content.encode() if token.verbatim else normalize(token.content, model.normalizer).encode()
+        index: token.content.encode()
+        if token.verbatim
+        else normalize(token.content, model.normalizer).encode()
         for index, token in enumerate(model.added_tokens)
         if token.normalized
     }
@@ -82,7 +91,13 @@ def compile_model(model: TokenizerModel) -> Tables:
         stages=stages,
         cuts=_no_cuts()
         if isinstance(model.model, WordLevelModel) and model.model.fuse_unk
-        else safe_cuts(normalizer, stages, model.added_tokens, list(normalized.values()), _uncrossed(model, encoder)),
+        else safe_cuts(
+            normalizer,
+            stages,
+            model.added_tokens,
+            list(normalized.values()),
+            _uncrossed(model, encoder),
+        ),
         normalizer=normalizer,
         added=_added_tables(
             added_tokens,
@@ -99,36 +114,50 @@ def _encoder(model: TokenizerModel) -> BytePairTables | TrieTables:
     if model.model.characters is not None and not model.model.characters.of_bytes:
         for step in model.splits:
             if isinstance(step, Split) and step.on_bytes:
-                raise UnsupportedError(step.path, "a split of single bytes before BPE over characters", "others are")
+                raise UnsupportedError(
+                    step.path, "a split of single bytes before BPE over characters", "others are"
+                )
     return byte_pair_tables(model.model, model.tokens)
 
 
 def _no_cuts() -> Pairs:
-    """Where neighbouring unknown words are one id, both sides of any cut may be unknown, and two ids where the whole gives one."""
+    """Where neighbouring unknown words are one id, both sides of any cut may be unknown, and two
+    ids where the whole gives one.
+    """
     return np.zeros((ASCII, ASCII), np.bool_)
 
 
 def _uncrossed(model: TokenizerModel, encoder: BytePairTables | TrieTables) -> Pairs | None:
-    """The pairs of ASCII characters that no merge joins, where it does not matter which pieces they stand in."""
+    """The pairs of ASCII characters that no merge joins, where it does not matter which pieces they
+    stand in.
+    """
     if not isinstance(encoder, BytePairTables) or encoder.crossings is None:
         return None
     whole_piece_first = isinstance(model.model, BytePairModel) and model.model.whole_piece_first
     return None if whole_piece_first else ~encoder.crossings.ascii
 
 
-def _stage(step: Split | tuple[PreTokenizerStep, ...]) -> tuple[Split, SplitProgram] | tuple[Op, ...]:
+def _stage(
+    step: Split | tuple[PreTokenizerStep, ...],
+) -> tuple[Split, SplitProgram] | tuple[Op, ...]:
     return (step, compile_split(step)) if isinstance(step, Split) else compile_steps(step)
 
 
-def _check_stages(stages: Sequence[tuple[Split, SplitProgram] | tuple[Op, ...]], normalizer: Sequence[Op]) -> None:
+def _check_stages(
+    stages: Sequence[tuple[Split, SplitProgram] | tuple[Op, ...]], normalizer: Sequence[Op]
+) -> None:
     if len(stages) > MAX_STAGES:
-        raise UnsupportedError("pre_tokenizer", f"{len(stages)} stages in a row", f"at most {MAX_STAGES} are")
+        raise UnsupportedError(
+            "pre_tokenizer", f"{len(stages)} stages in a row", f"at most {MAX_STAGES} are"
+        )
     ops = len(normalizer) + sum(len(stage) for stage in stages if not isinstance(stage[0], Split))
     if ops > MAX_OPS:
         raise UnsupportedError("normalizer", f"{ops} operations", f"at most {MAX_OPS} are")
     on_bytes = [isinstance(stage[0], Split) and stage[0].on_bytes for stage in stages]
     if on_bytes != sorted(on_bytes):
-        raise UnsupportedError("pre_tokenizer", "a rewriting step behind ByteLevel", "it may stand before ByteLevel")
+        raise UnsupportedError(
+            "pre_tokenizer", "a rewriting step after ByteLevel", "it may stand before ByteLevel"
+        )
 
 
 def _check_limits(model: TokenizerModel) -> None:
@@ -141,12 +170,23 @@ def _check_limits(model: TokenizerModel) -> None:
 
 
 def _added_tables(
-    tokens: tuple[AddedToken, ...], normalized: Mapping[int, bytes], *, trims: bool, search_anew: bool
+    tokens: tuple[AddedToken, ...],
+    normalized: Mapping[int, bytes],
+    *,
+    trims: bool,
+    search_anew: bool,
 ) -> AddedTables | None:
     if not tokens:
         return None
-    raw = [(token.content.encode(), index) for index, token in enumerate(tokens) if not token.normalized]
-    contents = [*(token.content for token in tokens), *(content.decode() for content in normalized.values())]
+    raw = [
+        (token.content.encode(), index)
+        for index, token in enumerate(tokens)
+        if not token.normalized
+    ]
+    contents = [
+        *(token.content for token in tokens),
+        *(content.decode() for content in normalized.values()),
+    ]
     trims = trims and any(text != text.strip() for text in contents)
     strips = trims or any(token.lstrip or token.rstrip or token.single_word for token in tokens)
     return AddedTables(

@@ -1,10 +1,12 @@
 """The hash functions of the file and the one-probe indexes built on them.
 
-An index is made by hash and displace (Belazzougui, Botelho and Dietzfelbinger, 2009): keys fall into buckets of about four, and each bucket
-gets the smallest displacement that puts all its keys into free slots. A look-up reads one displacement and one slot, hit or miss, so
-it needs no loop and cannot run on in a damaged file.
+An index is made by hash and displace (Belazzougui, Botelho and Dietzfelbinger, 2009): keys fall
+into buckets of about four, and each bucket gets the smallest displacement that puts all its keys
+into free slots. A look-up reads one displacement and one slot, hit or miss, so it needs no loop and
+cannot run on in a damaged file.
 
-The slots can be parted into rows, each with its own keys. Keys that are looked up together lie side by side then.
+The slots can be parted into rows, each with its own keys. Keys that are looked up together lie side
+by side then.
 """
 
 from __future__ import annotations
@@ -29,9 +31,10 @@ LOAD = 0.96  # at 0.98 it takes 1.5 times as long and saves 2 % of two sections
 
 @dataclass(frozen=True, slots=True)
 class PerfectIndex:
-    """Where each key goes: ``slots[i]`` is the slot of key i (int64), ``displacements`` one uint16 a bucket.
+    """Where each key goes: ``slots[i]`` is the slot of key i (int64), ``displacements`` one uint16
+    a bucket.
 
-    ``starts`` are the first slots of the rows, and behind them the end of the last one (int64).
+    ``starts`` are the first slots of the rows, and after them the end of the last one (int64).
     """
 
     slots: npt.NDArray[np.int64]
@@ -65,7 +68,9 @@ def hash_contents(contents: Sequence[bytes]) -> U64:
     for index, content in enumerate(contents):
         by_length.setdefault(len(content), []).append(index)
     for length, indexes in by_length.items():
-        rows = np.frombuffer(b"".join(contents[index] for index in indexes), np.uint8).reshape(len(indexes), length)
+        rows = np.frombuffer(b"".join(contents[index] for index in indexes), np.uint8).reshape(
+            len(indexes), length
+        )
         hashes[indexes] = _hash_rows(rows, length)
     return hashes
 
@@ -79,8 +84,12 @@ def build_index(hashes: U64) -> PerfectIndex:
     return build_rows(hashes, np.zeros(len(hashes), np.int64), 1, spare=1)
 
 
-def build_rows(hashes: U64, rows: npt.NDArray[np.int64], row_count: int, spare: int = 0) -> PerfectIndex:
-    """The same with rows: key i is in row ``rows[i]``, which has the room that its keys need, and ``spare`` slots more."""
+def build_rows(
+    hashes: U64, rows: npt.NDArray[np.int64], row_count: int, spare: int = 0
+) -> PerfectIndex:
+    """The same with rows: key i is in row ``rows[i]``, which has the room that its keys need, and
+    ``spare`` slots more.
+    """
     if len(np.unique(hashes)) != len(hashes):
         raise ValueError("two keys have the same 64-bit hash")
     sizes = np.bincount(rows, minlength=row_count)
@@ -93,9 +102,13 @@ def build_rows(hashes: U64, rows: npt.NDArray[np.int64], row_count: int, spare: 
         load *= 0.98
 
 
-def _try_build(hashes: U64, rows: npt.NDArray[np.int64], starts: npt.NDArray[np.int64]) -> PerfectIndex | None:
+def _try_build(
+    hashes: U64, rows: npt.NDArray[np.int64], starts: npt.NDArray[np.int64]
+) -> PerfectIndex | None:
     bucket_count = max(1, len(hashes) // KEYS_PER_BUCKET)
-    buckets = ((hashes & np.uint64(0xFFFFFFFF)) * np.uint64(bucket_count) >> np.uint64(32)).astype(np.int64)
+    buckets = ((hashes & np.uint64(0xFFFFFFFF)) * np.uint64(bucket_count) >> np.uint64(32)).astype(
+        np.int64
+    )
     sizes = np.bincount(buckets, minlength=bucket_count)
     # Large buckets first, while most slots are free.
     order = np.argsort(-sizes, kind="stable")

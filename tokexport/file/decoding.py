@@ -1,4 +1,6 @@
-"""What decoding reads besides records: the forms of a token in BYTS, and DECO (layout: :mod:`tokexport.file.layout`)."""
+"""What decoding reads besides records: the forms of a token in BYTS, and DECO (layout:
+:mod:`tokexport.file.layout`).
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ _LAST_SHIFT: Final = 9
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """How the forms of a token lie in BYTS: ``data``, in which the content begins at ``start``, and the flags that say the rest."""
+    """How the forms of a token lie in BYTS: ``data``, in which the content begins at ``start``, and
+    the flags that say the rest.
+    """
 
     data: bytes
     start: int = 0
@@ -35,7 +39,8 @@ class Stored:
 
 
 def store(token: Token) -> Stored:
-    """The shortest way to store the forms of a token: most often they are one string, cut at an end or not.
+    """The shortest way to store the forms of a token: most often they are one string, cut at an end
+    or not.
 
     UnsupportedError for a form of more than 65,535 bytes.
 
@@ -46,13 +51,20 @@ def store(token: Token) -> Stored:
     """
     longest = max(map(len, token.forms))
     if longest > MAX_FORM_BYTES:
-        raise UnsupportedError("decoder", f"a token that decodes to {longest} bytes", f"at most {MAX_FORM_BYTES} are")
+        raise UnsupportedError(
+            "decoder", f"a token that decodes to {longest} bytes", f"at most {MAX_FORM_BYTES} are"
+        )
     if token.first is None and token.last is None and token.only is None:
         return Stored(token.content)
     content, first, last, only = token.forms
     shorter, longer = len(content) - len(first), len(first) - len(content)
     cut = len(content) - len(last)
-    if 0 <= cut <= _COUNT and content.startswith(last) and only == first[: len(first) - cut] and cut <= len(first):
+    if (
+        0 <= cut <= _COUNT
+        and content.startswith(last)
+        and only == first[: len(first) - cut]
+        and cut <= len(first)
+    ):
         if 0 <= shorter <= _COUNT and content.endswith(first):
             return Stored(content, 0, shorter << _SKIP_SHIFT | cut << _LAST_SHIFT)
         if 0 < longer <= _COUNT and first.endswith(content):

@@ -1,7 +1,8 @@
 """The layout of a tokexport file, version 1, declared once.
 
-The writer builds with these declarations, the Python runtime views the map through them, and tests hold the C header and the tables of
-``formats/tokexport/SPEC.md`` against them. All numbers are little-endian.
+The writer builds with these declarations, the Python runtime views the map through them, and tests
+hold the C header and the tables of ``formats/tokexport/SPEC.md`` against them. All numbers are
+little-endian.
 """
 
 from __future__ import annotations
@@ -40,10 +41,18 @@ class HeaderFlag(IntFlag):
     """``header.flags``."""
 
     WHOLE_PIECE_FIRST = 1 << 0  # a piece whose bytes are a token is that token, merges or not
-    FUSE_UNKNOWN = 1 << 1  # neighbouring bytes, or with WORDLEVEL pieces, without an id give one unknown id
-    SEARCH_ANEW = 1 << 2  # behind each added token, the next is looked for as if the text began there (tokenizers 1.0)
-    RESCAN_SPECIAL = 1 << 3  # a special token that is not allowed is passed by one character, not whole (tiktoken)
-    REPLACE_SURROGATES = 1 << 4  # a lone surrogate in a source string becomes U+FFFD (tiktoken), else it is an error
+    FUSE_UNKNOWN = (
+        1 << 1
+    )  # neighbouring bytes, or with WORDLEVEL pieces, without an id give one unknown id
+    SEARCH_ANEW = (
+        1 << 2
+    )  # after each added token, the next is looked for as if the text began there (tokenizers 1.0)
+    RESCAN_SPECIAL = (
+        1 << 3
+    )  # a special token that is not allowed is passed by one character, not whole (tiktoken)
+    REPLACE_SURROGATES = (
+        1 << 4
+    )  # a lone surrogate in a source string becomes U+FFFD (tiktoken), else it is an error
     UNKNOWN_STOPS = 1 << 5  # BPE: a byte or character without an id is an error; unknown_id is NONE
 
 
@@ -60,9 +69,11 @@ class RecordFlag(IntFlag):
     # These count in a file with DECO only.
     FALLBACK = 1 << 4  # a byte of a character that the vocabulary lacks
     FIRST_SKIP = 3 << 5  # a number: so many bytes are left out at the front of the first token
-    FIRST_MORE = 3 << 7  # a number: so many bytes that lie before `offset` belong to the first token
+    FIRST_MORE = (
+        3 << 7
+    )  # a number: so many bytes that lie before `offset` belong to the first token
     LAST_SKIP = 3 << 9  # a number: so many bytes are left out at the end of the last token
-    FORMS = 1 << 11  # what the first, the last and the only token decode to lies behind the bytes
+    FORMS = 1 << 11  # what the first, the last and the only token decode to lies after the bytes
 
 
 class SectionFlag(IntFlag):
@@ -131,26 +142,32 @@ Section = Struct(
 # RECS: one per id.
 RECORD: Final = np.dtype([("offset", "<u4"), ("length", "<u2"), ("flags", "<u2")])
 
-# Behind the bytes of a token with FORMS: the lengths of its other forms, then those.
+# After the bytes of a token with FORMS: the lengths of its other forms, then those.
 FORM_LENGTHS: Final = np.dtype([("first", "<u2"), ("last", "<u2"), ("only", "<u2")])
 
 
 class DecoderFlag(IntFlag):
     """``decoder.flags``."""
 
-    BYTE_FALLBACK = 1 << 0  # a run of FALLBACK tokens that is not UTF-8 gives one U+FFFD for each of its bytes
-    BY_CHARACTER = 1 << 1  # not the run as a whole, but each byte that belongs to no whole character
+    BYTE_FALLBACK = (
+        1 << 0
+    )  # a run of FALLBACK tokens that is not UTF-8 gives one U+FFFD for each of its bytes
+    BY_CHARACTER = (
+        1 << 1
+    )  # not the run as a whole, but each byte that belongs to no whole character
     REPEATS_ONCE = 1 << 2  # an id that follows itself gives nothing
     FIRST_BY_CONTENT = 1 << 3  # ids without content are neither the first nor the last
     FIRST_BY_TEXT = 1 << 4  # an id is the first as long as those before it gave no bytes
     EDGES = 1 << 5  # the edits read where the text of a run begins, and where another token does
 
 
-# DECO: this; then, where edit_state_count is not 0, 256 classes of bytes, edit_state_count * edit_class_count EDIT by state and class,
-# edit_state_count EDIT for the end of the text, and the text.
+# DECO: this; then, where edit_state_count is not 0, 256 classes of bytes, edit_state_count *
+# edit_class_count EDIT by state and class, edit_state_count EDIT for the end of the text, and the
+# text.
 Decoder = Struct(
     "flags" / Int32ul,
-    "strip_left_count" / Int32ul,  # how many characters are dropped at the start of the text, at most
+    "strip_left_count"
+    / Int32ul,  # how many characters are dropped at the start of the text, at most
     "strip_right_count" / Int32ul,
     "strip_left" / Int32ul,  # which character: a code point
     "strip_right" / Int32ul,
@@ -160,7 +177,7 @@ Decoder = Struct(
     "reserved" / Const(bytes(4)),
 )
 EDIT: Final = np.dtype([("next", "<u2"), ("length", "<u2"), ("offset", "<u4")])
-EDIT_KEEPS: Final = 0x8000  # in length: the byte that is read is written behind the text
+EDIT_KEEPS: Final = 0x8000  # in length: the byte that is read is written after the text
 
 # SCOR, SC64: one per id. RANK: one per id, NONE for a token that no merge makes. BIDS: 256 ids.
 SCORE: Final = np.dtype("<f4")
@@ -176,8 +193,8 @@ class SymbolUnit(IntEnum):
     BYTE = 1
 
 
-# CHRS: this header, then for characters: top[272] u16 a place, middle[middle_count][64] u16, leaves[leaf_count][64] SYMBOL;
-# for bytes: 256 SYMBOL a place.
+# CHRS: this header, then for characters: top[272] u16 a place, middle[middle_count][64] u16,
+# leaves[leaf_count][64] SYMBOL; for bytes: 256 SYMBOL a place.
 CharactersHeader = Struct(
     "unit" / Int32ul,
     "place_count" / Int32ul,  # 1, or 4: first, inside, alone, last
@@ -191,7 +208,9 @@ KEY: Final = np.dtype([("offset", "<u4"), ("length", "<u2"), ("zero", "<u2")])
 
 
 class CrossingRule(IntEnum):
-    """``crossings.rule``: which of the two characters must have a symbol of their own, so that a text may be cut between them."""
+    """``crossings.rule``: which of the two characters must have a symbol of their own, so that a
+    text may be cut between them.
+    """
 
     NONE = 0
     ONE_KNOWN = 1
@@ -206,7 +225,8 @@ IndexHeader = Struct("slot_count" / Int32ul, "bucket_count" / Int32ul)
 TOKEN_SLOT: Final = np.dtype("<u4")  # fingerprint << 21 | id; all ones: empty
 DISPLACEMENT: Final = np.dtype("<u2")
 
-# PIDX: this header, then the slots, then the starts of the rows and the end of the last one, then the displacements.
+# PIDX: this header, then the slots, then the starts of the rows and the end of the last one, then
+# the displacements.
 PairIndexHeader = Struct(
     "slot_count" / Int32ul,
     "bucket_count" / Int32ul,
@@ -218,7 +238,10 @@ ROW_START: Final = np.dtype("<u4")
 
 # GRID: this header, then an entry for each two of some ASCII characters that follow each other.
 GridHeader = Struct(
-    "bound_shift" / Int32ul, "first" / Int32ul, "character_count" / Int32ul, "reserved" / Const(bytes(4))
+    "bound_shift" / Int32ul,
+    "first" / Int32ul,
+    "character_count" / Int32ul,
+    "reserved" / Const(bytes(4)),
 )
 GRID_ENTRY: Final = np.dtype("<u4")  # OWN or 0, | bound << 21 | product
 OWN: Final = 1 << 31  # the product has the least rank across the boundary, and alone
@@ -228,15 +251,19 @@ UNCROSSED: Final = 1023  # in the place of a bound: nothing is joined across tha
 class TrieFlag(IntFlag):
     """``trie.flags``."""
 
-    SINGLE_PRECISION = 1 << 0  # Unigram: sums are rounded to 32 bits, and unknown text is not looked up
+    SINGLE_PRECISION = (
+        1 << 0
+    )  # Unigram: sums are rounded to 32 bits, and unknown text is not looked up
     BYTES = 1 << 1  # a character is one byte
 
 
-# TRIE: this header, then unit_count units. The child of a node with base b for byte c is unit b + c, if its label is c.
+# TRIE: this header, then unit_count units. The child of a node with base b for byte c is unit b +
+# c, if its label is c.
 TrieHeader = Struct(
     "unit_count" / Int32ul,
     "root" / Int32ul,  # base of the root
-    "continuation" / Int32ul,  # WordPiece: base of the node of the prefix; 0: no token begins with it
+    "continuation"
+    / Int32ul,  # WordPiece: base of the node of the prefix; 0: no token begins with it
     "max_characters" / Int32ul,  # WordPiece: a word of more characters is unknown
     "unknown_score" / Float64l,  # Unigram: of a character that no piece of one character covers
     "flags" / Int32ul,
@@ -270,23 +297,30 @@ class StageFlag(IntFlag):
     EMPTY_MATCHES = 1 << 3  # a match may be of no symbols, and then parts what lies around it
     FORWARD_LABELS = (
         1 << 4
-    )  # the first label table reads a piece from its first symbol to its last, the second the other way
-    DOUBLES = 1 << 5  # the first label table reads a symbol that is the one before it once more as another class
+        # the first label table reads a piece from its first symbol to its last, the second the
+        # other way
+    )
+    DOUBLES = (
+        1 << 5
+    )  # the first label table reads a symbol that is the one before it once more as another class
 
 
 Stage = Struct(
     "behavior" / Int8ul,
     "flags" / Int8ul,
     "class_count" / Int8ul,
-    "second_label_class_count" / Int8ul,  # labels that the second label table reads; 0: there is none
+    "second_label_class_count"
+    / Int8ul,  # labels that the second label table reads; 0: there is none
     "state_count" / Int16ul,  # state 0 is dead
     "memo_count" / Int16ul,  # states 1 .. memo_count can be passed through without bound
     "middle_count" / Int16ul,  # blocks of the class table's second level
     "leaf_count" / Int16ul,  # blocks of its third level
     "row_shift" / Int8ul,  # a row of transitions holds 1 << row_shift entries
-    "label_class_count" / Int8ul,  # classes that the label table reads; 0: there is none, and the program reads classes
+    "label_class_count"
+    / Int8ul,  # classes that the label table reads; 0: there is none, and the program reads classes
     "label_state_count"
-    / Int16ul,  # states of the label table, which stands behind the transitions, and before the second
+    # states of the label table, which follows the transitions, and before the second
+    / Int16ul,
     "classes_offset" / Int32ul,  # from the start of the section, as the next two
     "starts_offset" / Int32ul,
     "transitions_offset" / Int32ul,
@@ -294,14 +328,19 @@ Stage = Struct(
     "op_count" / Int8ul,
     "second_label_state_count" / Int16ul,
     "idle_leads"
-    / Int64ul,  # bit b - 0xC0: no match begins with a character whose first byte is b; so a reader may skip these
+    # bit b - 0xC0: no match begins with a character whose first byte is b; so a reader may skip
+    # these
+    / Int64ul,
 )
 
-# A class table: ASCII[128] u8, top[272] u16, middle[middle_count][64] u16, leaves[leaf_count][64] u8 (u16 in NORM).
+# A class table: ASCII[128] u8, top[272] u16, middle[middle_count][64] u16, leaves[leaf_count][64]
+# u8 (u16 in NORM).
 CLASS_ASCII: Final = 128
 CLASS_TOP: Final = 272  # 0x110000 >> 12
 CLASS_BLOCK: Final = 64
-TRANSITION: Final = np.dtype("<u2")  # low 15 bits: next state; bit 15: a match ends before this symbol
+TRANSITION: Final = np.dtype(
+    "<u2"
+)  # low 15 bits: next state; bit 15: a match ends before this symbol
 ACCEPT: Final = 0x8000
 LABEL: Final = np.dtype("<u4")  # next state << 8 | label
 
@@ -312,7 +351,8 @@ CUTS_SIZE: Final = 128 * 128 // 8
 # NORM: this header, then one RewriteOp each, then their tables and contents.
 RewriteHeader = Struct(
     "op_count" / Int32ul,
-    "normalizer_count" / Int32ul,  # the first ops, which rewrite each stretch; the others belong to stages
+    "normalizer_count"
+    / Int32ul,  # the first ops, which rewrite each stretch; the others belong to stages
     "reserved" / Const(bytes(8)),
 )
 
@@ -362,7 +402,8 @@ class NormalFormCode(IntEnum):
     NFKD = 3
 
 
-# FORM: this header, top[272] u16, middle[middle_count][64] u16, leaves[leaf_count][64] u16 (entry numbers), entries, points, compositions.
+# FORM: this header, top[272] u16, middle[middle_count][64] u16, leaves[leaf_count][64] u16 (entry
+# numbers), entries, points, compositions.
 FormHeader = Struct(
     "form" / Int32ul,
     "middle_count" / Int32ul,
@@ -386,20 +427,24 @@ MapHeader = Struct(
     "text_size" / Int32ul,
     "idle_leads" / Int64ul,  # bit b - 0xC0: every character whose first byte is b stays as it is
 )
-MAP_ENTRY: Final = np.dtype([("start", "<u4"), ("before", "u1"), ("after", "u1"), ("keep", "u1"), ("zero", "u1")])
+MAP_ENTRY: Final = np.dtype(
+    [("start", "<u4"), ("before", "u1"), ("after", "u1"), ("keep", "u1"), ("zero", "u1")]
+)
 MAP_LETTERS: Final = 2  # keep: the letters of a Hangul syllable
-MAX_MAPPED: Final = 0xFF  # bytes before a character, and behind it
+MAX_MAPPED: Final = 0xFF  # bytes before a character, and after it
 MAP_OTHER: Final = 0x80  # in ascii: the entry says what the character becomes
 
 
-# CHARSMAP: this header, units, nodes and edges of the trie over protected texts (as in ADDT), the program of clusters, text.
+# CHARSMAP: this header, units, nodes and edges of the trie over protected texts (as in ADDT), the
+# program of clusters, text.
 CharsmapHeader = Struct(
     "unit_count" / Int32ul,
     "node_count" / Int32ul,
     "edge_count" / Int32ul,
     "program_size" / Int32ul,
     "text_size" / Int32ul,
-    "first_plain" / Int32ul,  # characters of this and higher classes of the program stay, side by side
+    "first_plain"
+    / Int32ul,  # characters of this and higher classes of the program stay, side by side
 )
 CHARSMAP_UNIT: Final = np.dtype("<u4")
 MAX_CLUSTER: Final = 5
@@ -415,12 +460,14 @@ class AddedFlag(IntFlag):
     NORMALIZED = 1 << 4
 
 
-# ADDT: this header, tokens, then the two tries (nodes with one more at the end, then edges), then the text.
+# ADDT: this header, tokens, then the two tries (nodes with one more at the end, then edges), then
+# the text.
 AddedHeader = Struct(
     "token_count" / Int32ul,
     "raw_node_count" / Int32ul,  # trie over the contents that are matched against the text as it is
     "raw_edge_count" / Int32ul,
-    "normalized_node_count" / Int32ul,  # trie over those that are matched against the normalized text
+    "normalized_node_count"
+    / Int32ul,  # trie over those that are matched against the normalized text
     "normalized_edge_count" / Int32ul,
     "text_size" / Int32ul,
     "flags" / Int32ul,  # all tokens' flags, or-ed
@@ -428,12 +475,19 @@ AddedHeader = Struct(
     "raw_starts" / Bytes(32),  # bit b: some content starts with byte b
     "normalized_starts" / Bytes(32),
 )
-ADDED_TOKEN: Final = np.dtype([("id", "<u4"), ("offset", "<u4"), ("length", "<u4"), ("flags", "<u4")])
-TRIE_NODE: Final = np.dtype([("first_edge", "<u4"), ("token", "<u4")])  # token: index into the tokens, or NONE
+ADDED_TOKEN: Final = np.dtype(
+    [("id", "<u4"), ("offset", "<u4"), ("length", "<u4"), ("flags", "<u4")]
+)
+TRIE_NODE: Final = np.dtype(
+    [("first_edge", "<u4"), ("token", "<u4")]
+)  # token: index into the tokens, or NONE
 TRIE_EDGE: Final = np.dtype("<u4")  # byte << 24 | child node; sorted by byte
 
-# ACLS: this header, then a class table with u8 leaves; present when an added token strips or wants whole words.
-AddedClassesHeader = Struct("middle_count" / Int16ul, "leaf_count" / Int16ul, "reserved" / Const(bytes(4)))
+# ACLS: this header, then a class table with u8 leaves; present when an added token strips or wants
+# whole words.
+AddedClassesHeader = Struct(
+    "middle_count" / Int16ul, "leaf_count" / Int16ul, "reserved" / Const(bytes(4))
+)
 
 
 class AddedClass(IntFlag):
@@ -484,21 +538,28 @@ class AlignmentFlag(IntFlag):
     """``alignment.flags``."""
 
     PREFIX = 1 << 0  # a space is put before the text
-    SUFFIX = 1 << 1  # a space is put behind the text
-    COLLAPSE = 1 << 2  # spaces at both ends, and behind a space, are dropped
+    SUFFIX = 1 << 1  # a space is put after the text
+    COLLAPSE = 1 << 2  # spaces at both ends, and after a space, are dropped
 
 
 # UNUS: this header, unused_count + 1 entries, the parts.
 UnusedHeader = Struct("unused_count" / Int32ul, "part_count" / Int32ul)
 UNUSED_ENTRY: Final = np.dtype([("id", "<u4"), ("first", "<u4")])
-UNUSED_PART: Final = np.dtype([("id", "<u4"), ("length", "<u4")])  # length: in bytes, of the text that it stands for
+UNUSED_PART: Final = np.dtype(
+    [("id", "<u4"), ("length", "<u4")]
+)  # length: in bytes, of the text that it stands for
 
 # SPID: this header, then stop_count ids.
-SpecialIdsHeader = Struct("bos" / Int32ul, "eos" / Int32ul, "pad" / Int32ul, "unk" / Int32ul, "stop_count" / Int32ul)
+SpecialIdsHeader = Struct(
+    "bos" / Int32ul, "eos" / Int32ul, "pad" / Int32ul, "unk" / Int32ul, "stop_count" / Int32ul
+)
 
 # TEST: this header, cases, ids, text.
 SelfTestHeader = Struct(
-    "case_count" / Int32ul, "id_count" / Int32ul, "text_size" / Int32ul, "reserved" / Const(bytes(4))
+    "case_count" / Int32ul,
+    "id_count" / Int32ul,
+    "text_size" / Int32ul,
+    "reserved" / Const(bytes(4)),
 )
 
 
@@ -509,5 +570,11 @@ class CaseFlag(IntFlag):
 
 
 SELF_TEST_CASE: Final = np.dtype(
-    [("text_offset", "<u4"), ("text_length", "<u4"), ("first_id", "<u4"), ("id_count", "<u4"), ("flags", "<u4")]
+    [
+        ("text_offset", "<u4"),
+        ("text_length", "<u4"),
+        ("first_id", "<u4"),
+        ("id_count", "<u4"),
+        ("flags", "<u4"),
+    ]
 )

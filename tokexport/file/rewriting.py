@@ -11,7 +11,16 @@ from tokexport.compiler.added.trie import build_trie
 from tokexport.compiler.normalizer.character_map import CharacterMapping, Output
 from tokexport.compiler.normalizer.normalization import HANGUL_SYLLABLES
 from tokexport.compiler.normalizer.normalizer_table import NormalizerTable
-from tokexport.compiler.normalizer.rewriting import AffixOp, BytesOp, CharsmapOp, FormOp, MapOp, Op, ReplaceOp, growth
+from tokexport.compiler.normalizer.rewriting import (
+    AffixOp,
+    BytesOp,
+    CharsmapOp,
+    FormOp,
+    MapOp,
+    Op,
+    ReplaceOp,
+    growth,
+)
 from tokexport.compiler.passes.fuse_decomposition import letters_of
 from tokexport.compiler.passes.skip_hints import leads_of
 from tokexport.compiler.splits.class_table import class_table, distinct_values
@@ -62,7 +71,12 @@ def _parts(op: Op) -> tuple[OpKind, OpFlag, bytes, bytes]:
             return OpKind.REPLACE, OpFlag(0), program_bytes(program), content.encode()
         case CharsmapOp():
             collapses = OpFlag.COLLAPSE if op.collapses else OpFlag(0)
-            return OpKind.CHARSMAP, OpFlag.BY_CLUSTER if op.clusters else collapses, _charsmap(op), b""
+            return (
+                OpKind.CHARSMAP,
+                OpFlag.BY_CLUSTER if op.clusters else collapses,
+                _charsmap(op),
+                b"",
+            )
         case BytesOp():
             return OpKind.BYTES, OpFlag(0), b"", b""
         case AffixOp(content):
@@ -97,7 +111,9 @@ def _form(table: NormalizerTable) -> bytes:
 
 def _charsmap(op: CharsmapOp) -> bytes:
     units = op.sequences.units.astype("<u4").tobytes()
-    protected = build_trie((content.encode(), index) for index, content in enumerate(op.protected) if content)
+    protected = build_trie(
+        (content.encode(), index) for index, content in enumerate(op.protected) if content
+    )
     program = program_bytes(op.clusters) if op.clusters else b""
     text = op.sequences.text
     header: bytes = layout.CharsmapHeader.build(
@@ -122,7 +138,9 @@ def _map(mapping: CharacterMapping) -> bytes:
             numbered[point] = letters
     used, numbers = distinct_values(numbered)
     if used[0] != 0 or len(used) > 0xFFFF:
-        raise UnsupportedError("normalizer", f"a map of characters to {len(used)} texts", "at most 65,535 are")
+        raise UnsupportedError(
+            "normalizer", f"a map of characters to {len(used)} texts", "at most 65,535 are"
+        )
     entries = np.zeros(len(used), layout.MAP_ENTRY)
     text = bytearray()
     for index, number in enumerate(used.tolist()):
@@ -134,8 +152,14 @@ def _map(mapping: CharacterMapping) -> bytes:
         entries[index] = (len(text), len(before), len(after), output.keep, 0)
         text += before + after
     table = class_table(numbers.astype(np.uint16))
-    ascii_outputs = [mapping.outputs[mapping.numbers[point]].of(chr(point)) for point in range(layout.CLASS_ASCII)]
-    direct = [ord(output) if len(output) == 1 and output.isascii() else layout.MAP_OTHER for output in ascii_outputs]
+    ascii_outputs = [
+        mapping.outputs[mapping.numbers[point]].of(chr(point))
+        for point in range(layout.CLASS_ASCII)
+    ]
+    direct = [
+        ord(output) if len(output) == 1 and output.isascii() else layout.MAP_OTHER
+        for output in ascii_outputs
+    ]
     header: bytes = layout.MapHeader.build(
         {
             "middle_count": len(table.middle),
@@ -147,5 +171,11 @@ def _map(mapping: CharacterMapping) -> bytes:
     )
     levels = (table.top, table.middle, table.leaves)
     return b"".join(
-        [header, bytes(direct), *(level.astype("<u2").tobytes() for level in levels), entries.tobytes(), bytes(text)]
+        [
+            header,
+            bytes(direct),
+            *(level.astype("<u2").tobytes() for level in levels),
+            entries.tobytes(),
+            bytes(text),
+        ]
     )

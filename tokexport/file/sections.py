@@ -37,7 +37,9 @@ from tokexport.model import (
 from tokexport.patterns import SplitProgram
 from tokexport.version import VERSION
 
-DEFAULT_SCORE = -1e6  # what the exporters of small C and Rust runtimes give a token that no merge makes
+DEFAULT_SCORE = (
+    -1e6
+)  # what the exporters of small C and Rust runtimes give a token that no merge makes
 
 KINDS = {
     TokenKind.MODEL: RecordFlag.KIND_MODEL,
@@ -48,7 +50,11 @@ KINDS = {
 
 def records_and_bytes(model: TokenizerModel, tables: Tables | None) -> tuple[bytes, bytes]:
     """RECS and BYTS. What is equal is stored once."""
-    whole = tables.encoder.tokens.whole if tables and isinstance(tables.encoder, BytePairTables) else frozenset()
+    whole = (
+        tables.encoder.tokens.whole
+        if tables and isinstance(tables.encoder, BytePairTables)
+        else frozenset()
+    )
     records = np.zeros(len(model.tokens), layout.RECORD)
     blob = bytearray()
     offsets: dict[bytes, int] = {}
@@ -64,12 +70,17 @@ def records_and_bytes(model: TokenizerModel, tables: Tables | None) -> tuple[byt
     return records.tobytes(), bytes(blob)
 
 
-def keys(model: TokenizerModel, tokens: TokenIndex, written: bytes, blob: bytes) -> tuple[bytes | None, bytes]:
-    """KEYS, or None where the token index needs nothing but the tokens' bytes; and BYTS with what it needs behind them.
+def keys(
+    model: TokenizerModel, tokens: TokenIndex, written: bytes, blob: bytes
+) -> tuple[bytes | None, bytes]:
+    """KEYS, or None where the token index needs nothing but the tokens' bytes; and BYTS with what
+    it needs after them.
 
     ``written`` and ``blob`` are RECS and BYTS.
     """
-    contents = {number: token.content for number, token in enumerate(model.tokens) if token is not None}
+    contents = {
+        number: token.content for number, token in enumerate(model.tokens) if token is not None
+    }
     others = {number: key for number, key in tokens.keys.items() if contents[number] != key}
     if not others:
         return None, blob
@@ -80,7 +91,9 @@ def keys(model: TokenizerModel, tokens: TokenIndex, written: bytes, blob: bytes)
     offsets: dict[bytes, int] = {}
     for number, key in others.items():
         at = contents[number].find(key)
-        if at >= 0:  # a part of what it decodes to, as in CLIP, where an end of word decodes to a space
+        if (
+            at >= 0
+        ):  # a part of what it decodes to, as in CLIP, where an end of word decodes to a space
             entries[number] = (records[number]["offset"] + at, len(key), 0)
             continue
         if key not in offsets:
@@ -97,7 +110,12 @@ def characters(first: FirstSymbols | None) -> bytes | None:
     places = len(first.tables)
     if not first.of_characters:
         header = layout.CharactersHeader.build(
-            {"unit": layout.SymbolUnit.BYTE, "place_count": places, "middle_count": 0, "leaf_count": 0}
+            {
+                "unit": layout.SymbolUnit.BYTE,
+                "place_count": places,
+                "middle_count": 0,
+                "leaf_count": 0,
+            }
         )
         ids = [table.get(byte, NONE) for table in first.tables for byte in range(256)]
         return bytes(header) + np.array(ids, layout.SYMBOL).tobytes()
@@ -113,7 +131,11 @@ def characters(first: FirstSymbols | None) -> bytes | None:
             "leaf_count": len(packed.leaves),
         }
     )
-    levels = (packed.top.astype("<u2"), packed.middle.astype("<u2"), packed.leaves.astype(layout.SYMBOL))
+    levels = (
+        packed.top.astype("<u2"),
+        packed.middle.astype("<u2"),
+        packed.leaves.astype(layout.SYMBOL),
+    )
     return bytes(header) + b"".join(level.tobytes() for level in levels)
 
 
@@ -123,7 +145,9 @@ def crossings(value: Crossings | None) -> bytes | None:
         return None
     bits = len(value.hashed).bit_length() - 1
     header: bytes = layout.CrossingsHeader.build({"rule": value.rule, "bits": bits})
-    maps = (np.packbits(bitmap, axis=-1, bitorder="little") for bitmap in (value.ascii, value.hashed))
+    maps = (
+        np.packbits(bitmap, axis=-1, bitorder="little") for bitmap in (value.ascii, value.hashed)
+    )
     return header + b"".join(bitmap.tobytes() for bitmap in maps)
 
 
@@ -133,8 +157,12 @@ def unused(parts: Mapping[int, Parts]) -> bytes | None:
         return None
     counts = [len(parts[number]) for number in sorted(parts)]
     firsts = np.concatenate([[0], np.cumsum(counts)])
-    entries = np.array([*zip([*sorted(parts), NONE], firsts.tolist(), strict=True)], layout.UNUSED_ENTRY)
-    rows = np.array([part for number in sorted(parts) for part in parts[number]], layout.UNUSED_PART)
+    entries = np.array(
+        [*zip([*sorted(parts), NONE], firsts.tolist(), strict=True)], layout.UNUSED_ENTRY
+    )
+    rows = np.array(
+        [part for number in sorted(parts) for part in parts[number]], layout.UNUSED_PART
+    )
     header: bytes = layout.UnusedHeader.build({"unused_count": len(parts), "part_count": len(rows)})
     return header + entries.tobytes() + rows.tobytes()
 
@@ -172,23 +200,40 @@ def token_index(tokens: TokenIndex) -> bytes:
     """TIDX."""
     slots = np.full(tokens.index.slot_count, NONE, layout.TOKEN_SLOT)
     fingerprints = tokens.hashes >> np.uint64(64 - (32 - layout.ID_BITS))
-    slots[tokens.index.slots] = (fingerprints << np.uint64(layout.ID_BITS) | tokens.ids).astype(layout.TOKEN_SLOT)
+    slots[tokens.index.slots] = (fingerprints << np.uint64(layout.ID_BITS) | tokens.ids).astype(
+        layout.TOKEN_SLOT
+    )
     displacements = tokens.index.displacements.astype(layout.DISPLACEMENT)
-    header: bytes = layout.IndexHeader.build({"slot_count": len(slots), "bucket_count": len(displacements)})
+    header: bytes = layout.IndexHeader.build(
+        {"slot_count": len(slots), "bucket_count": len(displacements)}
+    )
     return header + slots.tobytes() + displacements.tobytes()
 
 
 def pair_index(pairs: PairIndex) -> bytes:
     """PIDX."""
-    # One slot more than the rows have: where the last row is empty, a look-up in it needs one to look at.
+    # One slot more than the rows have: where the last row is empty, a look-up in it needs one to
+    # look at.
     slots = np.full(pairs.index.slot_count + 1, 0xFFFFFFFFFFFFFFFF, layout.PAIR_SLOT)
     bits = np.uint64(layout.ID_BITS)
-    slots[pairs.index.slots] = pairs.left << np.uint64(2) * bits | pairs.right << bits | pairs.product
+    slots[pairs.index.slots] = (
+        pairs.left << np.uint64(2) * bits | pairs.right << bits | pairs.product
+    )
     displacements = pairs.index.displacements.astype(layout.DISPLACEMENT)
     header: bytes = layout.PairIndexHeader.build(
-        {"slot_count": len(slots), "bucket_count": len(displacements), "row_shift": pairs.row_shift, "reserved": None}
+        {
+            "slot_count": len(slots),
+            "bucket_count": len(displacements),
+            "row_shift": pairs.row_shift,
+            "reserved": None,
+        }
     )
-    return header + slots.tobytes() + pairs.index.starts.astype(layout.ROW_START).tobytes() + displacements.tobytes()
+    return (
+        header
+        + slots.tobytes()
+        + pairs.index.starts.astype(layout.ROW_START).tobytes()
+        + displacements.tobytes()
+    )
 
 
 def pair_grid(grid: PairGrid | None) -> bytes | None:
@@ -196,16 +241,25 @@ def pair_grid(grid: PairGrid | None) -> bytes | None:
     if grid is None:
         return None
     header: bytes = layout.GridHeader.build(
-        {"bound_shift": grid.shift, "first": grid.first, "character_count": len(grid.products), "reserved": None}
+        {
+            "bound_shift": grid.shift,
+            "first": grid.first,
+            "character_count": len(grid.products),
+            "reserved": None,
+        }
     )
     own = grid.own.astype(np.uint32) * np.uint32(layout.OWN)
     entries: bytes = (
-        (own | grid.bounds << np.uint32(layout.ID_BITS) | grid.products).astype(layout.GRID_ENTRY).tobytes()
+        (own | grid.bounds << np.uint32(layout.ID_BITS) | grid.products)
+        .astype(layout.GRID_ENTRY)
+        .tobytes()
     )
     return header + entries
 
 
-def splits(normalizer: Sequence[Op], stages: Sequence[tuple[Split, SplitProgram] | tuple[Op, ...]]) -> bytes:
+def splits(
+    normalizer: Sequence[Op], stages: Sequence[tuple[Split, SplitProgram] | tuple[Op, ...]]
+) -> bytes:
     """SPLT: the header, the stages, then the tables of each program."""
     header: bytes = layout.SplitsHeader.build({"stage_count": len(stages), "reserved": None})
     first = len(header) + layout.Stage.sizeof() * len(stages)
@@ -291,8 +345,12 @@ def template(value: Template) -> bytes | None:
     """POST, or None where the post-processor adds nothing."""
     if value == Template():
         return None
-    pieces = np.array([_piece(piece) for piece in (*value.single, *value.pair)], layout.TEMPLATE_PIECE)
-    header: bytes = layout.TemplateHeader.build({"single_count": len(value.single), "pair_count": len(value.pair)})
+    pieces = np.array(
+        [_piece(piece) for piece in (*value.single, *value.pair)], layout.TEMPLATE_PIECE
+    )
+    header: bytes = layout.TemplateHeader.build(
+        {"single_count": len(value.single), "pair_count": len(value.pair)}
+    )
     return header + pieces.tobytes()
 
 
@@ -311,7 +369,9 @@ def trimming(value: Trimming | None) -> bytes | None:
         return bytes(layout.TrimmingHeader.build({"passes": NONE, "exception_count": 0}))
     passes = 0
     for number, keeps in enumerate(value.passes):
-        passes |= (layout.TrimmingPass.KEEP_FIRST if keeps else layout.TrimmingPass.ALL) << 2 * number
+        passes |= (
+            layout.TrimmingPass.KEEP_FIRST if keeps else layout.TrimmingPass.ALL
+        ) << 2 * number
     rows = [(number, *counts) for number, counts in sorted(value.exceptions.items())]
     header: bytes = layout.TrimmingHeader.build({"passes": passes, "exception_count": len(rows)})
     return header + np.array(rows, layout.TRIMMING_EXCEPTION).tobytes()
@@ -324,7 +384,9 @@ def alignment(value: Alignment | None, normalizer: Sequence[Op]) -> bytes | None
     flags = layout.AlignmentFlag.PREFIX * value.prefix | layout.AlignmentFlag.SUFFIX * value.suffix
     # A charsmap holds these texts already.
     held = any(isinstance(op, CharsmapOp) and op.clusters is None for op in normalizer)
-    protected = build_trie((content.encode(), index) for index, content in enumerate(() if held else value.protected))
+    protected = build_trie(
+        (content.encode(), index) for index, content in enumerate(() if held else value.protected)
+    )
     header: bytes = layout.AlignmentHeader.build(
         {
             "flags": flags | layout.AlignmentFlag.COLLAPSE * value.collapses,
@@ -342,7 +404,12 @@ def special_ids(value: SpecialIds) -> bytes | None:
         return None
     roles = {
         name: NONE if role is None else role
-        for name, role in (("bos", value.bos), ("eos", value.eos), ("pad", value.pad), ("unk", value.unk))
+        for name, role in (
+            ("bos", value.bos),
+            ("eos", value.eos),
+            ("pad", value.pad),
+            ("unk", value.unk),
+        )
     }
     header: bytes = layout.SpecialIdsHeader.build({**roles, "stop_count": len(value.stop)})
     return header + np.array(value.stop, "<u4").tobytes()
@@ -350,7 +417,11 @@ def special_ids(value: SpecialIds) -> bytes | None:
 
 def provenance(model: TokenizerModel, reference_version: str | None) -> bytes:
     """PROV: JSON with sorted keys and no spaces."""
-    reference = model.reference.value if reference_version is None else f"{model.reference.value} {reference_version}"
+    reference = (
+        model.reference.value
+        if reference_version is None
+        else f"{model.reference.value} {reference_version}"
+    )
     return json.dumps(
         {
             "exporter": f"tokexport {VERSION}",
@@ -371,7 +442,13 @@ def self_test(cases: Sequence[SelfTestCase]) -> bytes:
     text = bytearray()
     for index, case in enumerate(cases):
         content = case.text.encode()
-        records[index] = (len(text), len(content), len(ids), len(case.ids), layout.CaseFlag.SPECIAL * case.special)
+        records[index] = (
+            len(text),
+            len(content),
+            len(ids),
+            len(case.ids),
+            layout.CaseFlag.SPECIAL * case.special,
+        )
         ids.extend(case.ids)
         text += content
     header: bytes = layout.SelfTestHeader.build(

@@ -20,11 +20,18 @@ BEHAVIORS = {
 }
 
 # Of the first label table the symbols and the states, then of the second.
-LABEL_COUNTS = ("label_class_count", "label_state_count", "second_label_class_count", "second_label_state_count")
+LABEL_COUNTS = (
+    "label_class_count",
+    "label_state_count",
+    "second_label_class_count",
+    "second_label_state_count",
+)
 
 
 def program_stage(split: Split, program: SplitProgram, first: int) -> tuple[bytes, bytes]:
-    """A stage that splits: its descriptor, and its tables, which will stand at the offset ``first``."""
+    """A stage that splits: its descriptor, and its tables, which will stand at the offset
+    ``first``.
+    """
     on_bytes = len(program.classes) == 256
     columns = program.n_classes + 1
     row_shift = (columns - 1).bit_length()
@@ -37,7 +44,11 @@ def program_stage(split: Split, program: SplitProgram, first: int) -> tuple[byte
         table = class_table(program.classes)
         classes = table.to_bytes()
         counts |= {"middle_count": len(table.middle), "leaf_count": len(table.leaves)}
-    parts = [padded(classes), padded(program.starts.astype("<u2").tobytes()), padded(rows.tobytes())]
+    parts = [
+        padded(classes),
+        padded(program.starts.astype("<u2").tobytes()),
+        padded(rows.tobytes()),
+    ]
     for number, labelling in enumerate(program.labellings):
         labels = labelling.next << 8 | labelling.labels
         counts |= zip(LABEL_COUNTS[2 * number :], reversed(labels.shape), strict=False)
@@ -45,11 +56,14 @@ def program_stage(split: Split, program: SplitProgram, first: int) -> tuple[byte
     descriptor: bytes = layout.Stage.build(
         {
             "behavior": BEHAVIORS[split.behavior],
-            "flags": StageFlag.INVERT * split.invert
-            | StageFlag.ON_BYTES * on_bytes
-            | StageFlag.EMPTY_MATCHES * program.may_be_empty
-            | StageFlag.FORWARD_LABELS * any(labelling.forward for labelling in program.labellings[:1])
-            | StageFlag.DOUBLES * program.doubles,
+            "flags": (
+                StageFlag.INVERT * split.invert
+                | StageFlag.ON_BYTES * on_bytes
+                | StageFlag.EMPTY_MATCHES * program.may_be_empty
+                | StageFlag.FORWARD_LABELS
+                * any(labelling.forward for labelling in program.labellings[:1])
+                | StageFlag.DOUBLES * program.doubles
+            ),
             "class_count": program.n_classes,
             "state_count": len(program.transitions),
             "memo_count": program.n_memo,
@@ -70,14 +84,16 @@ def rewriting_stage(first_op: int, op_count: int) -> bytes:
     """The descriptor of a stage that rewrites each piece."""
     zeros = dict.fromkeys(
         [
-            *("behavior", "class_count", "state_count", "memo_count", "middle_count", "leaf_count", "row_shift"),
             *(
-                *LABEL_COUNTS,
-                "classes_offset",
-                "starts_offset",
-                "transitions_offset",
-                "idle_leads",
+                "behavior",
+                "class_count",
+                "state_count",
+                "memo_count",
+                "middle_count",
+                "leaf_count",
+                "row_shift",
             ),
+            *(*LABEL_COUNTS, "classes_offset", "starts_offset", "transitions_offset", "idle_leads"),
         ],
         0,
     )

@@ -1,4 +1,6 @@
-"""TRIE and the scores of the models that look pieces up in it (layout: :mod:`tokexport.file.layout`)."""
+"""TRIE and the scores of the models that look pieces up in it (layout:
+:mod:`tokexport.file.layout`).
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,8 @@ def trie(tables: TrieTables) -> bytes:
 def scores(model: TokenizerModel, wanted: bool) -> tuple[bytes | None, bytes | None]:
     """SCOR and SC64, for a Unigram model; both None for another one, which has no scores.
 
-    A model whose scores are 32-bit numbers needs SCOR alone, another one needs SC64, and gets SCOR where it is ``wanted``.
+    A model whose scores are 32-bit numbers needs SCOR alone, another one needs SC64, and gets SCOR
+    where it is ``wanted``.
     """
     if not isinstance(model.model, UnigramModel):
         return None, None

@@ -1,6 +1,7 @@
 """Writes a tokexport file, version 1 (``formats/tokexport/SPEC.md``).
 
-The same model gives the same bytes on every platform: everything is little-endian, in a defined order, and carries no time stamp.
+The same model gives the same bytes on every platform: everything is little-endian, in a defined
+order, and carries no time stamp.
 """
 
 from __future__ import annotations
@@ -57,8 +58,9 @@ REQUIRED_TAGS = frozenset(
 class Options:
     """What goes into the file.
 
-    ``decode_only``: records, bytes and decoder, special ids, chat template and provenance, and no more. ``scores``: one float an id.
-    ``reference_version`` is written into the provenance, ``self_test`` holds texts with the reference's ids.
+    ``decode_only``: records, bytes and decoder, special ids, chat template and provenance, and no
+    more. ``scores``: one float an id. ``reference_version`` is written into the provenance,
+    ``self_test`` holds texts with the reference's ids.
     """
 
     decode_only: bool = False
@@ -77,7 +79,11 @@ def write(model: TokenizerModel, options: Options | None = None) -> bytes:
         raise UnsupportedError("the vocabulary", "no token at all", "a file holds one or more")
     tables = None if options.decode_only else compile_model(model)
     return assemble(
-        {tag: content for tag, content in _contents(model, tables, options).items() if content is not None},
+        {
+            tag: content
+            for tag, content in _contents(model, tables, options).items()
+            if content is not None
+        },
         id_count=len(model.tokens),
         token_count=sum(token is not None for token in model.tokens),
         flags=_flags(model),
@@ -97,7 +103,7 @@ def assemble(
     unknown_id: int,
     model: ModelType = ModelType.BPE,
 ) -> bytes:
-    """Puts sections, in the order given, behind a header and a section table with their checksums."""
+    """Puts sections, in the order given, after a header and a section table with their checksums."""
     table = bytearray()
     body = bytearray()
     first = _aligned(Header.sizeof() + Section.sizeof() * len(contents))
@@ -135,9 +141,15 @@ def assemble(
     return bytes(head + bytes(first - len(head)) + body)
 
 
-def _contents(model: TokenizerModel, tables: Tables | None, options: Options) -> dict[bytes, bytes | None]:
+def _contents(
+    model: TokenizerModel, tables: Tables | None, options: Options
+) -> dict[bytes, bytes | None]:
     records, blob = sections.records_and_bytes(model, tables)
-    contents: dict[bytes, bytes | None] = {Tag.RECORDS: records, Tag.BYTES: blob, Tag.DECODER: decoder(model)}
+    contents: dict[bytes, bytes | None] = {
+        Tag.RECORDS: records,
+        Tag.BYTES: blob,
+        Tag.DECODER: decoder(model),
+    }
     if tables is not None:
         contents |= _encoder_contents(model, tables.encoder, options, records, blob)
         contents |= {
@@ -161,14 +173,20 @@ def _contents(model: TokenizerModel, tables: Tables | None, options: Options) ->
 
 
 def _encoder_contents(
-    model: TokenizerModel, encoder: BytePairTables | TrieTables, options: Options, records: bytes, blob: bytes
+    model: TokenizerModel,
+    encoder: BytePairTables | TrieTables,
+    options: Options,
+    records: bytes,
+    blob: bytes,
 ) -> dict[bytes, bytes | None]:
     if isinstance(encoder, TrieTables):
         scores, double_scores = trie_sections.scores(model, options.scores)
         return {
             Tag.SCORES: scores,
             Tag.DOUBLE_SCORES: double_scores,
-            Tag.BYTE_IDS: None if encoder.byte_ids is None else encoder.byte_ids.astype("<u4").tobytes(),
+            Tag.BYTE_IDS: (
+                None if encoder.byte_ids is None else encoder.byte_ids.astype("<u4").tobytes()
+            ),
             Tag.TRIE: trie_sections.trie(encoder),
         }
     keys, blob_with_keys = sections.keys(model, encoder.tokens, records, blob)

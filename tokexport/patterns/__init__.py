@@ -1,8 +1,9 @@
-r"""From a pre-tokenizer's pattern to the table that splits a text: parse, partition, determinise, minimise.
+r"""From a pre-tokenizer's pattern to the table that splits a text: parse, partition, determinise,
+minimise.
 
-The table is a leftmost-first automaton over code point classes with one code point of lookahead. It is run from a start position as
-long as it lives, and the last match end that it reports is the end of the match; where it reports none, there is no match at that
-position, and the next one is tried.
+The table is a leftmost-first automaton over code point classes with one code point of lookahead. It
+is run from a start position as long as it lives, and the last match end that it reports is the end
+of the match; where it reports none, there is no match at that position, and the next one is tried.
 """
 
 from __future__ import annotations
@@ -32,7 +33,14 @@ from tokexport.patterns.runs import script_runs
 from tokexport.patterns.syntax import Characters, Keep, Node, PatternError, nodes_of
 from tokexport.unicode import CODE_POINTS, character_test_set
 
-__all__ = ["MATCH_ENDS", "Labelling", "SplitProgram", "compile_replace", "compile_split", "compile_tree"]
+__all__ = [
+    "MATCH_ENDS",
+    "Labelling",
+    "SplitProgram",
+    "compile_replace",
+    "compile_split",
+    "compile_tree",
+]
 
 MAX_CLASSES = 254
 MATCH_ENDS = 0x8000
@@ -43,17 +51,21 @@ _MERGING = (Behavior.MERGED_WITH_PREVIOUS, Behavior.MERGED_WITH_NEXT)
 class SplitProgram:
     """The automaton of one pre-tokenizer stage.
 
-    ``classes``: the class of each code point, shape (0x110000,), or of each byte, shape (256,), for a stage behind ByteLevel.
-    ``transitions``: shape (n_states, n_classes + 1), by state and class of the next symbol, the last column being the end of the text:
-    the low 15 bits are the next state (0: dead), bit 15 (``MATCH_ENDS``) says that a match ends before this symbol.
-    ``starts``: shape (n_classes + 1,), the state to start in by the class of the symbol before; the last is for the start of the text.
-    ``n_memo``: states 1 to n_memo can be passed through without bound while no match ends, and by one start after the other, so a
-    runtime that stays linear remembers the positions where one of them led to no match end; 0 for nearly every pattern in use.
-    ``may_be_empty``: a match may hold no character; it then ends before the first symbol that is read.
-    ``labellings``: none, one or two, in the order in which they are run. With them, the automaton does not read classes but labels, of
-    which there are n_classes: what the labelling, run over the classes from the end of the text to its start or the other way, gives each
-    symbol, or a second one, run the other way, over the labels of the first.
-    ``doubles``: what the first labelling reads of a symbol that is the one before it once more is its class and half of all it reads.
+    ``classes``: the class of each code point, shape (0x110000,), or of each byte, shape (256,), for
+    a stage after ByteLevel. ``transitions``: shape (n_states, n_classes + 1), by state and class
+    of the next symbol, the last column being the end of the text: the low 15 bits are the next
+    state (0: dead), bit 15 (``MATCH_ENDS``) says that a match ends before this symbol. ``starts``:
+    shape (n_classes + 1,), the state to start in by the class of the symbol before; the last is for
+    the start of the text. ``n_memo``: states 1 to n_memo can be passed through without bound while
+    no match ends, and by one start after the other, so a runtime that stays linear remembers the
+    positions where one of them led to no match end; 0 for nearly every pattern in use.
+    ``may_be_empty``: a match may hold no character; it then ends before the first symbol that is
+    read. ``labellings``: none, one or two, in the order in which they are run. With them, the
+    automaton does not read classes but labels, of which there are n_classes: what the labelling,
+    run over the classes from the end of the text to its start or the other way, gives each symbol,
+    or a second one, run the other way, over the labels of the first. ``doubles``: what the first
+    labelling reads of a symbol that is the one before it once more is its class and half of all it
+    reads.
     """
 
     classes: npt.NDArray[np.uint8]
@@ -74,7 +86,8 @@ class SplitProgram:
         return [self.classes.tobytes(), self.transitions.tobytes(), self.starts.tobytes(), *labels]
 
     def read(self, text: str) -> list[int]:
-        r"""What the automaton reads of a text, code point by code point: its classes, or their labels.
+        r"""What the automaton reads of a text, code point by code point: its classes, or their
+        labels.
 
         >>> compile_split(Split(r"\s+|\S+")).read("a b")
         [0, 1, 0]
@@ -87,7 +100,9 @@ class SplitProgram:
         if self.doubles:
             half = self.labellings[0].next.shape[1] // 2
             again = [False, *(one == other for one, other in itertools.pairwise(symbols))]
-            classes = [number + half * doubled for number, doubled in zip(classes, again, strict=False)]
+            classes = [
+                number + half * doubled for number, doubled in zip(classes, again, strict=False)
+            ]
         for labelling in self.labellings:
             classes = labelling.run(classes)
         return classes
@@ -96,8 +111,9 @@ class SplitProgram:
 def compile_split(split: Split) -> SplitProgram:
     r"""Compile one pre-tokenizer stage.
 
-    Raises UnsupportedError, naming the pattern and the place in it, where the table could not be exact: references to
-    groups that may hold many texts, repeats whose empty turns matter, and whatever the dialect's engine itself refuses.
+    Raises UnsupportedError, naming the pattern and the place in it, where the table could not be
+    exact: references to groups that may hold many texts, repeats whose empty turns matter, and
+    whatever the dialect's engine itself refuses.
 
     >>> program = compile_split(Split(r"\s+(?!\S)|\s+|\S+"))
     >>> program.n_classes, program.transitions.shape, program.n_memo
@@ -119,7 +135,8 @@ def _compiled(split: Split, *, may_be_empty: bool, content: str = "") -> SplitPr
     except PatternError as refused:
         raise UnsupportedError(
             split.path,
-            f"the {split.dialect.value} pattern {split.pattern!r} with {refused.found} at offset {refused.offset}",
+            f"the {split.dialect.value} pattern {split.pattern!r} with {refused.found} at offset"
+            f" {refused.offset}",
             refused.supported,
         ) from None
     except RecursionError:
@@ -131,7 +148,8 @@ def _compiled(split: Split, *, may_be_empty: bool, content: str = "") -> SplitPr
 
 
 def compile_replace(split: Split, content: str) -> SplitProgram:
-    """Compile a pattern whose matches are replaced by ``content``. A match of no characters matters only where there is some content.
+    """Compile a pattern whose matches are replaced by ``content``. A match of no characters matters
+    only where there is some content.
 
     Raises UnsupportedError as ``compile_split`` does.
     """
@@ -158,17 +176,24 @@ def _compiled_reading(node: Node, alphabet: npt.NDArray[np.int64]) -> SplitProgr
 
 def empty_match() -> PatternError:
     """The error for a pattern that can match the empty string, where that is not supported."""
-    return PatternError(0, "a possible match of the empty string", "a pattern that consumes at least one character is")
+    return PatternError(
+        0,
+        "a possible match of the empty string",
+        "a pattern that consumes at least one character is",
+    )
 
 
 def _check_kept(node: Node) -> None:
-    """Refuse a match that keeps nothing where it would count: another match may begin at the same place, or the text may end there."""
+    """Refuse a match that keeps nothing where it would count: another match may begin at the same
+    place, or the text may end there.
+    """
     for keep in nodes_of(node):
         if isinstance(keep, Keep):
             raise PatternError(
                 keep.offset,
-                "the operator \\K and possibly no character behind it",
-                "in a replacement or a split that merges pieces, a pattern that consumes one behind \\K is",
+                "the operator \\K and possibly no character after it",
+                "in a replacement or a split that merges pieces, a pattern that consumes one after"
+                " \\K is",
             )
 
 
@@ -181,10 +206,14 @@ def _parse(split: Split) -> Node:
     return parse(split.pattern)
 
 
-def _split_program(automaton: Automaton, labellings: tuple[Labelling, ...] = (), doubles: bool = False) -> SplitProgram:
+def _split_program(
+    automaton: Automaton, labellings: tuple[Labelling, ...] = (), doubles: bool = False
+) -> SplitProgram:
     may_be_empty = bool(automaton.ends[automaton.starts].any())
     n_classes = automaton.next.shape[1] - 1
-    most = max(n_classes, int(automaton.classes.max()) + 1, *(each.next.shape[1] for each in labellings))
+    most = max(
+        n_classes, int(automaton.classes.max()) + 1, *(each.next.shape[1] for each in labellings)
+    )
     if most > MAX_CLASSES:
         raise PatternError(0, f"{most} different classes of characters", f"up to {MAX_CLASSES} are")
     unbounded = states_to_remember(automaton, may_be_empty)

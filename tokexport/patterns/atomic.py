@@ -1,12 +1,15 @@
 r"""Atomic groups and possessive quantifiers.
 
-A group keeps the match that it finds first, so it is a leftmost-first automaton of its own. Run alone, that automaton ends its match
-at the last accepting transition before it dies. Where the symbol ahead always tells whether an accepting transition is the last one,
-the choice needs no backtracking: ``\p{L}++`` goes on while there is a letter, ``(?>\r\n|\r)`` takes a line feed if there is one.
-Where it does not, as in ``(?:ab)++``, a look-ahead over all that follows tells: the group ends here if it could end nowhere further on.
+A group keeps the match that it finds first, so it is a leftmost-first automaton of its own. Run
+alone, that automaton ends its match at the last accepting transition before it dies. Where the
+symbol ahead always tells whether an accepting transition is the last one, the choice needs no
+backtracking: ``\p{L}++`` goes on while there is a letter, ``(?>\r\n|\r)`` takes a line feed if
+there is one. Where it does not, as in ``(?:ab)++``, a lookahead over all that follows tells: the
+group ends here if it could end nowhere further on.
 
-What the group itself asks of all that follows or precedes, as in ``(?>a(?!bc))``, is answered outside of it. Its automaton reads symbols
-each with the answers at the place before it, and takes them for given.
+What the group itself asks of all that follows or precedes, as in ``(?>a(?!bc))``, is answered
+outside of it. Its automaton reads symbols each with the answers at the place before it, and takes
+them for given.
 """
 
 from __future__ import annotations
@@ -54,7 +57,7 @@ def resolved(node: Node) -> Node:
     Raises PatternError for an atomic group that is too large, or holds what it cannot.
 
     >>> from tokexport.patterns.fancy import parse
-    >>> len(resolved(parse("a++")).exits)  # states: the dead one, before the first a, behind an a
+    >>> len(resolved(parse("a++")).exits)  # states: the dead one, before the first a, after an a
     3
     """
     match node:
@@ -91,7 +94,9 @@ def _automaton_of(body: Node, offset: int) -> Automaton:
     for instruction in program.instructions:
         if isinstance(instruction, Mark):
             raise PatternError(
-                instruction.offset, "the operator \\K in an atomic group", "outside of such groups it is"
+                instruction.offset,
+                "the operator \\K in an atomic group",
+                "outside of such groups it is",
             )
     asked = _asked(program, offset)
     symbols, table = _table(program, asked)
@@ -111,34 +116,45 @@ def _automaton_of(body: Node, offset: int) -> Automaton:
     exits = [symbols.ahead((table.ends & ~live)[state]) for state in states]
     ends = tuple(symbols.ahead(table.ends[state]) for state in states)
     for state in np.flatnonzero(undecided.any(axis=1)).tolist():
-        # One more state, the last, is like this one but for its exit: where a match ends from there, it is not here that the last one does.
+        # One more state, the last, is like this one but for its exit: where a match ends from
+        # there, it is not here that the last one does.
         further = Automaton(((ALWAYS, len(states)),), (*ends, NEVER), (*arcs, arcs[state]))
-        exits[state] = Some((exits[state], Every((symbols.ahead(undecided[state]), Opposite(Far(further, True))))))
-    starts = tuple((symbols.behind(table.starts == state), int(state)) for state in np.unique(table.starts))
+        exits[state] = Some(
+            (exits[state], Every((symbols.ahead(undecided[state]), Opposite(Far(further, True)))))
+        )
+    starts = tuple(
+        (symbols.behind(table.starts == state), int(state)) for state in np.unique(table.starts)
+    )
     return Automaton(starts, tuple(exits), arcs)
 
 
 def _asked(program: Program, offset: int) -> list[Test]:
-    """What a program asks that the two neighbours of a place do not tell: each far look-around, each symbol that is doubled."""
+    """What a program asks that the two neighbours of a place do not tell: each far lookaround,
+    each symbol that is doubled.
+    """
     tests = {id(test): test for condition in program.conditions for test in asked_by(condition)}
     asked: list[Test] = [test for test in tests.values() if not isinstance(test, Neighbour)]
     if len(asked) > MAX_ASKED:
         raise PatternError(
             offset,
-            f"{len(asked)} look-arounds over more than one character in an atomic group",
+            f"{len(asked)} lookarounds over more than one character in an atomic group",
             f"up to {MAX_ASKED} are",
         )
     return asked
 
 
 class _Symbols:
-    """What the automaton of a group reads: the class of a symbol, or that there is none, with the answers to all that is asked before it.
+    """What the automaton of a group reads: the class of a symbol, or that there is none, with the
+    answers to all that is asked before it.
 
-    ``asked``: the questions, of which answer number n has bit n. ``classes``: the class of each code point. ``columns``: the column of the
-    automaton by answers and class, the last class being the end of the text.
+    ``asked``: the questions, of which answer number n has bit n. ``classes``: the class of each
+    code point. ``columns``: the column of the automaton by answers and class, the last class being
+    the end of the text.
     """
 
-    def __init__(self, asked: list[Test], classes: npt.NDArray[np.int32], columns: npt.NDArray[np.int32]) -> None:
+    def __init__(
+        self, asked: list[Test], classes: npt.NDArray[np.int32], columns: npt.NDArray[np.int32]
+    ) -> None:
         self._asked = asked
         self._classes = classes
         self._columns = columns
@@ -148,22 +164,30 @@ class _Symbols:
         self._neighbours: dict[bytes, Neighbour] = {}
 
     def where(self, chosen: npt.NDArray[np.bool_]) -> list[tuple[Condition, npt.NDArray[np.bool_]]]:
-        """The symbols that read some of the columns: conditions of which one holds, and the classes then, the last being the end."""
+        """The symbols that read some of the columns: conditions of which one holds, and the classes
+        then, the last being the end.
+        """
         rows = chosen[self._columns]
         answers = np.arange(len(rows))
-        bits = [bit for bit in range(len(self._asked)) if (rows != rows[answers ^ (1 << bit)]).any()]
+        bits = [
+            bit for bit in range(len(self._asked)) if (rows != rows[answers ^ (1 << bit)]).any()
+        ]
         alike: dict[bytes, list[int]] = {}
         for answer in answers.tolist():
             if not answer & ~sum(1 << bit for bit in bits):  # those that make no difference are 0
                 alike.setdefault(rows[answer].tobytes(), []).append(answer)
-        return [(self._one_of(group, bits), rows[group[0]]) for group in alike.values() if rows[group[0]].any()]
+        return [
+            (self._one_of(group, bits), rows[group[0]])
+            for group in alike.values()
+            if rows[group[0]].any()
+        ]
 
     def ahead(self, chosen: npt.NDArray[np.bool_]) -> Condition:
         """That what stands ahead of a place reads one of the columns."""
         return Some(tuple(Every((held, self._neighbour(row))) for held, row in self.where(chosen)))
 
     def behind(self, chosen: npt.NDArray[np.bool_]) -> Condition:
-        """That what stands behind a place does; no answer makes a difference there."""
+        """That what follows a place does; no answer makes a difference there."""
         row = chosen[self._columns[0]]
         return Neighbour(False, self.members(row), edge=bool(row[-1]))
 
@@ -175,7 +199,9 @@ class _Symbols:
         return self._members[key]
 
     def _neighbour(self, row: npt.NDArray[np.bool_]) -> Neighbour:
-        return self._neighbours.setdefault(row.tobytes(), Neighbour(True, self.members(row), edge=bool(row[-1])))
+        return self._neighbours.setdefault(
+            row.tobytes(), Neighbour(True, self.members(row), edge=bool(row[-1]))
+        )
 
     def _one_of(self, group: list[int], bits: list[int]) -> Condition:
         """That the answers are those of a group; only these bits of them make a difference."""
@@ -184,7 +210,10 @@ class _Symbols:
         key = (*bits, -1, *group)
         if key not in self._conditions:
             each = (
-                tuple(self._asked[bit] if answer >> bit & 1 else Opposite(self._asked[bit]) for bit in bits)
+                tuple(
+                    self._asked[bit] if answer >> bit & 1 else Opposite(self._asked[bit])
+                    for bit in bits
+                )
                 for answer in group
             )
             self._conditions[key] = Some(tuple(map(Every, each)))
@@ -192,7 +221,12 @@ class _Symbols:
 
 
 def _table(program: Program, asked: list[Test]) -> tuple[_Symbols, Table]:
-    near = [test for condition in program.conditions for test in asked_by(condition) if isinstance(test, Neighbour)]
+    near = [
+        test
+        for condition in program.conditions
+        for test in asked_by(condition)
+        if isinstance(test, Neighbour)
+    ]
     symbols = partition([*program.sets, *(test.members for test in near)], np.arange(CODE_POINTS))
     n_classes, n_answers = symbols.n_classes + 1, 1 << len(asked)
     edges = np.array([False] * len(program.sets) + [test.edge for test in near], dtype=np.bool_)

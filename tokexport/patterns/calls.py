@@ -1,6 +1,8 @@
-r"""Calls of groups: ``(a|b)\g<1>`` is ``(a|b)(?:a|b)``, the group's pattern once more, with the options in force where it stands.
+r"""Calls of groups: ``(a|b)\g<1>`` is ``(a|b)(?:a|b)``, the group's pattern once more, with the
+options in force where it stands.
 
-A call may stand before its group, so it is resolved when the whole pattern is read. One that leads back to itself is no regular language.
+A call may stand before its group, so it is resolved when the whole pattern is read. One that leads
+back to itself is no regular language.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ MAX_CALLS = 1000  # each is the group's pattern once more, which may hold calls 
 
 
 def read_call(source: PatternReader, opened: int, start: int) -> Call:
-    r"""The call whose ``\g`` has been read; its backslash stands at ``start``. ``opened``: how many groups have begun before it."""
+    r"""The call whose ``\g`` has been read; its backslash stands at ``start``. ``opened``: how many
+    groups have begun before it.
+    """
     if not (source.skip("<") or source.skip("'")):
         raise source.refused("a call of a group without brackets", r"\g<1> or \g<name> is", start)
     name = source.take_until(">" if source.text[source.position - 1] == "<" else "'")
@@ -43,14 +47,16 @@ def read_call(source: PatternReader, opened: int, start: int) -> Call:
 def with_calls(node: Node, bodies: Ordered[Node | None], names: Ordered[str | None]) -> Node:
     """The tree with groups in place of calls of them.
 
-    Raises PatternError for a call of what is no group or more than one, one inside its own group, and where references may ask what
-    the group of a call has matched.
+    Raises PatternError for a call of what is no group or more than one, one inside its own group,
+    and where references may ask what the group of a call has matched.
     """
     calls = [each for each in nodes_of(node) if isinstance(each, Call)]
     if not calls:
         return node
     if any(isinstance(each, Reference | Conditional) for each in nodes_of(node)):
-        raise _refused(calls[0], "in a pattern without references to groups and conditions on them, a call is")
+        raise _refused(
+            calls[0], "in a pattern without references to groups and conditions on them, a call is"
+        )
     return _Caller(bodies, names).resolved(node, ())
 
 
@@ -68,7 +74,10 @@ class _Caller:
                 body = self.bodies[number - 1]
                 self.calls += 1
                 if body is None or number in inside or self.calls > MAX_CALLS:
-                    raise _refused(node, f"one that is not inside that group, and up to {MAX_CALLS} of them, are")
+                    raise _refused(
+                        node,
+                        f"one that is not inside that group, and up to {MAX_CALLS} of them, are",
+                    )
                 return self.resolved(body, (*inside, number))
             case Sequence(parts):
                 return Sequence(tuple(self.resolved(part, inside) for part in parts))
@@ -77,7 +86,9 @@ class _Caller:
             case Repeat(body):
                 body = self.resolved(body, inside)
                 # Whether a call matches nothing is known only now.
-                return replace(node, body=body, empty_turns=node.empty_turns if can_match_empty(body) else None)
+                return replace(
+                    node, body=body, empty_turns=node.empty_turns if can_match_empty(body) else None
+                )
             case Atomic(body) | Look(body):
                 return replace(node, body=self.resolved(body, inside))
             case Group(_, body):
@@ -90,9 +101,15 @@ class _Caller:
             numbers = [number for number, name in enumerate(self.names, 1) if name == call.group]
         else:
             # With names, the engines do not agree on which groups have numbers.
-            numbers = [call.group] if 0 < call.group <= len(self.bodies) and not any(self.names) else []
+            numbers = (
+                [call.group] if 0 < call.group <= len(self.bodies) and not any(self.names) else []
+            )
         if len(numbers) != 1:
-            raise _refused(call, "one of a single group, by its name, or by its number where no group has a name, is")
+            raise _refused(
+                call,
+                "one of a single group, by its name, or by its number where no group has a"
+                " name, is",
+            )
         return numbers[0]
 
 

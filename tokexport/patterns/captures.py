@@ -1,4 +1,6 @@
-r"""Capturing groups and references to them, as the parsers of both dialects meet them: ``\1`` to ``\9`` and ``\k<name>``."""
+r"""Capturing groups and references to them, as the parsers of both dialects meet them: ``\1`` to
+``\9`` and ``\k<name>``.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ class Groups:
     """The capturing groups of a pattern, by number, as far as it is read."""
 
     def __init__(self, pattern: str) -> None:
-        # Where nothing refers back, a group is its body, as the quantifiers behind it see it.
+        # Where nothing refers back, a group is its body, as the quantifiers after it see it.
         self._wanted = _REFERS.search(pattern) is not None
         self._bodies: list[Node | None] = []
         self._names: list[str | None] = []
@@ -25,7 +27,9 @@ class Groups:
         self.uncertain: set[int] = set()
 
     def opened(self, name: str | None, *, callable: bool = True) -> int:
-        """The number of a group that begins here; one that is not ``callable`` would mean something else where it is called."""
+        """The number of a group that begins here; one that is not ``callable`` would mean something
+        else where it is called.
+        """
         if not callable:
             self._uncallable.add(len(self._bodies))
         self._bodies.append(None)
@@ -43,11 +47,14 @@ class Groups:
 
     def with_calls(self, node: Node) -> Node:
         """The tree of the whole pattern with groups in place of calls of them."""
-        bodies = [None if index in self._uncallable else body for index, body in enumerate(self._bodies)]
+        bodies = [
+            None if index in self._uncallable else body for index, body in enumerate(self._bodies)
+        ]
         return with_calls(node, bodies, self._names)
 
     def condition(self, source: PatternReader, start: int) -> int | None:
-        """The group that a conditional asks for, whose opening brackets have been read; None where it asks for a pattern.
+        """The group that a conditional asks for, whose opening brackets have been read; None where
+        it asks for a pattern.
 
         Raises PatternError for what is no plain number or name of one group that is closed already.
         """
@@ -62,15 +69,25 @@ class Groups:
         if digits and set(digits) <= DECIMAL:
             number = source.count(digits, start)
             # With names, the engines do not agree on which groups have numbers.
-            numbers = [] if any(self._names) else [number if digits == name else len(self._bodies) + 1 - number]
+            numbers = (
+                []
+                if any(self._names)
+                else [number if digits == name else len(self._bodies) + 1 - number]
+            )
         else:
             numbers = [number for number, other in enumerate(self._names, 1) if other == name]
-        known = len(numbers) == 1 and 0 < numbers[0] <= len(self._bodies) and numbers[0] not in self.uncertain
+        known = (
+            len(numbers) == 1
+            and 0 < numbers[0] <= len(self._bodies)
+            and numbers[0] not in self.uncertain
+        )
         if not known or self._bodies[numbers[0] - 1] is None:
             raise refused(start, "on one group that ends before it, by its number or name, it is")
         return numbers[0]
 
-    def reference(self, source: PatternReader, letter: str, ignore_case: bool, start: int) -> Reference:
+    def reference(
+        self, source: PatternReader, letter: str, ignore_case: bool, start: int
+    ) -> Reference:
         r"""The reference whose backslash stands at ``start`` and whose letter has been read.
 
         Raises PatternError for what is no plain reference to one group that is closed already.
@@ -79,14 +96,20 @@ class Groups:
             name = source.take_until(">" if source.text[source.position - 1] == "<" else "'")
             numbers = [number for number, other in enumerate(self._names, 1) if other == name]
         else:
-            # With names, the engines do not agree on which groups have numbers; two digits may be an octal code.
-            plain = letter in DECIMAL - {"0"} and not source.take_while(DECIMAL) and not any(self._names)
+            # With names, the engines do not agree on which groups have numbers; two digits may be
+            # an octal code.
+            plain = (
+                letter in DECIMAL - {"0"}
+                and not source.take_while(DECIMAL)
+                and not any(self._names)
+            )
             numbers = [int(letter)] if plain and int(letter) <= len(self._bodies) else []
         body = self._bodies[numbers[0] - 1] if len(numbers) == 1 else None
         if body is None or ignore_case:
             raise PatternError(
                 start,
                 "a reference to a group",
-                "one to a group that ends before it, by one digit or a name, and in which upper and lower case differ, is",
+                "one to a group that ends before it, by one digit or a name, and in which upper and"
+                " lower case differ, is",
             )
         return Reference(numbers[0], can_match_empty(body), start)

@@ -1,7 +1,9 @@
-r"""What ``(?i)`` adds: to one character its case variants, and in Oniguruma to some sequences single characters, and the reverse.
+r"""What ``(?i)`` adds: to one character its case variants, and in Oniguruma to some sequences
+single characters, and the reverse.
 
-``(?i:ss)`` matches ß in Oniguruma, and ``(?i:ß)`` matches ss. It reads a literal from left to right: three characters that spell a
-folding, else two, else one. fancy-regex folds one character at a time.
+``(?i:ss)`` matches ß in Oniguruma, and ``(?i:ß)`` matches ss. It reads a literal from left to
+right: three characters that spell a folding, else two, else one. fancy-regex folds one character at
+a time.
 """
 
 from __future__ import annotations
@@ -38,7 +40,11 @@ def closure(members: CodePoints, dialect: Dialect) -> CodePoints:
 @functools.cache
 def _cased(dialect: Dialect) -> tuple[int, ...]:
     """The code points that have case variants: it takes a moment to ask for all."""
-    return tuple(code_point for code_point in range(CODE_POINTS) if len(case_variants(code_point, dialect)) > 1)
+    return tuple(
+        code_point
+        for code_point in range(CODE_POINTS)
+        if len(case_variants(code_point, dialect)) > 1
+    )
 
 
 def folded_literal(code_points: tuple[int, ...]) -> Node:
@@ -66,12 +72,17 @@ def folded_literal(code_points: tuple[int, ...]) -> Node:
 
 
 def folded_set(members: CodePoints) -> Node:
-    """What a positive bracket expression matches under ``(?i)`` in Oniguruma: one character, or the folding of one in the set."""
+    """What a positive bracket expression matches under ``(?i)`` in Oniguruma: one character, or the
+    folding of one in the set.
+    """
     closed = closure(members, Dialect.ONIGURUMA)
     sequences = [sequence for sequence, singles in _folds().items() if closed[list(singles)].any()]
     if not sequences:
         return Characters(closed)
-    spelled = [Sequence(tuple(_variants(part) for part in sequence)) for sequence in sorted(sequences, key=_by_length)]
+    spelled = [
+        Sequence(tuple(_variants(part) for part in sequence))
+        for sequence in sorted(sequences, key=_by_length)
+    ]
     return Choice((Characters(closed), *spelled))
 
 

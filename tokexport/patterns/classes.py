@@ -1,4 +1,6 @@
-"""Code point classes: code points that no set of the pattern tells apart are one symbol of the automaton."""
+"""Code point classes: code points that no set of the pattern tells apart are one symbol of the
+automaton.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from tokexport.unicode import CODE_POINTS, CodePoints
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """``classes``: the class of each symbol of the alphabet, numbered by first appearance. ``holds[set, class]``: membership."""
+    """``classes``: the class of each symbol of the alphabet, numbered by first appearance.
+    ``holds[set, class]``: membership.
+    """
 
     classes: npt.NDArray[np.int32]
     holds: npt.NDArray[np.bool_]
@@ -26,7 +30,8 @@ class Partition:
 def partition(sets: Ordered[CodePoints], alphabet: npt.NDArray[np.int64]) -> Partition:
     """Split an alphabet (code points, in any order) into the classes that the sets tell apart.
 
-    The surrogates are no characters, and go wherever the code point before them is, so that they cost no class.
+    The surrogates are no characters, and go wherever the code point before them is, so that they
+    cost no class.
 
     >>> digits = np.zeros(CODE_POINTS, dtype=np.bool_); digits[48:58] = True
     >>> partition([digits], np.arange(46, 60)).classes.tolist()
@@ -57,7 +62,8 @@ def partition(sets: Ordered[CodePoints], alphabet: npt.NDArray[np.int64]) -> Par
 
 
 def byte_alphabet() -> npt.NDArray[np.int64]:
-    """The code point that GPT-2's ByteLevel writes for each byte: printable Latin-1 is itself, the others follow from U+0100 on.
+    """The code point that GPT-2's ByteLevel writes for each byte: printable Latin-1 is itself, the
+    others follow from U+0100 on.
 
     >>> [chr(symbol) for symbol in byte_alphabet()[[0, 10, 32, 65, 255]]]
     ['Ā', 'Ċ', 'Ġ', 'A', 'ÿ']

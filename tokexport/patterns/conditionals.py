@@ -1,9 +1,11 @@
-r"""Conditionals: ``(\()?\w+(?(1)\))`` asks for a closing parenthesis where there was an opening one.
+r"""Conditionals: ``(\()?\w+(?(1)\))`` asks for a closing parenthesis where there was an opening
+one.
 
-Whether a group has matched is one bit, which a match carries along: program.py writes what depends on it once for each of its values. An
-atomic group or a look-around is compiled by itself. So a condition in it is asked outside, ``(?>a(?(1)b|c))`` being
-``(?(1)(?>ab)|(?>ac))``; and a group in it that a condition outside asks for is told apart by what else was tried before,
-``(?>(a)|b)`` being ``(?:(?>(a))|(?!a)(?>b))``.
+Whether a group has matched is one bit, which a match carries along: program.py writes what depends
+on it once for each of its values. An atomic group or a lookaround is compiled by itself. So a
+condition in it is asked outside, ``(?>a(?(1)b|c))`` being ``(?(1)(?>ab)|(?>ac))``; and a group in
+it that a condition outside asks for is told apart by what else was tried before, ``(?>(a)|b)``
+being ``(?:(?>(a))|(?!a)(?>b))``.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ MAX_GROUPS = 6  # that conditions ask for: a program is twice as long for each
 
 
 def conditional(condition: int | Atomic, yes: Node, no: Node, offset: int) -> Node:
-    """A conditional that asks for a group by its number, or whether a pattern matches here, which then keeps what it matches.
+    """A conditional that asks for a group by its number, or whether a pattern matches here, which
+    then keeps what it matches.
 
     >>> from tokexport.patterns.oniguruma import parse
     >>> [type(part).__name__ for part in parse("(a)?(?(1)b|c)").parts]
@@ -43,12 +46,14 @@ def conditional(condition: int | Atomic, yes: Node, no: Node, offset: int) -> No
     """
     if isinstance(condition, int):
         return Conditional(condition, yes, no, offset)
-    return Choice((Sequence((condition, yes)), Sequence((Look(condition.body, True, True, offset), no))))
+    return Choice(
+        (Sequence((condition, yes)), Sequence((Look(condition.body, True, True, offset), no)))
+    )
 
 
 def told(node: Node) -> Node:
-    """The tree with a Passed at the end of each group that a condition asks for, and no conditional in an atomic group or a look-around
-    that asks for what is outside.
+    """The tree with a Passed at the end of each group that a condition asks for, and no conditional
+    in an atomic group or a lookaround that asks for what is outside.
 
     Raises PatternError where that is not certain.
 
@@ -64,7 +69,9 @@ def told(node: Node) -> Node:
             next(iter(asked.values())).offset,
             f"in a pattern without references to groups, and for up to {MAX_GROUPS} of them, it is",
         )
-    return _Teller(tuple(each for each in nodes_of(node) if isinstance(each, Conditional))).told(node, False)
+    return _Teller(tuple(each for each in nodes_of(node) if isinstance(each, Conditional))).told(
+        node, False
+    )
 
 
 def refused(offset: int, supported: str) -> PatternError:
@@ -86,12 +93,19 @@ class _Teller:
             case Group(number, body):
                 return Sequence((body, Passed(number))) if number in self._asked() else body
             case Repeat(body) if told.empty_turns is not None and self._asked() & _passed(body):
-                raise refused(told.empty_turns, "on a group outside of repeats of something that may be empty, it is")
+                raise refused(
+                    told.empty_turns,
+                    "on a group outside of repeats of something that may be empty, it is",
+                )
             case Atomic() | Look():
                 within = {id(each) for each in nodes_of(node)}
-                outside = frozenset(each.group for each in self.conditionals if id(each) not in within)
+                outside = frozenset(
+                    each.group for each in self.conditionals if id(each) not in within
+                )
                 passed = _passed(told.body)
-                return _sealed(told, self._asked() if again else outside, frozenset() if again else passed)
+                return _sealed(
+                    told, self._asked() if again else outside, frozenset() if again else passed
+                )
             case _:
                 return told
 
@@ -100,9 +114,11 @@ class _Teller:
 
 
 def _sealed(node: Atomic | Look, exported: frozenset[int], settled: frozenset[int]) -> Node:
-    """The same where nothing in the node asks for what is outside, nor outside for what is in it, but for Passed nodes behind it.
+    """The same where nothing in the node asks for what is outside, nor outside for what is in it,
+    but for Passed nodes after it.
 
-    ``exported``: the groups that are asked for outside. ``settled``: those that have not matched before.
+    ``exported``: the groups that are asked for outside. ``settled``: those that have not matched
+    before.
     """
     asked = {each.group: each for each in nodes_of(node) if isinstance(each, Conditional)}
     passed = _passed(node.body)
@@ -119,7 +135,7 @@ def _sealed(node: Atomic | Look, exported: frozenset[int], settled: frozenset[in
     told = passed & exported
     if isinstance(node, Look):
         if not node.ahead and (told or passed & asked.keys()):
-            raise refused(node.offset, "on a group outside of look-behinds it is")
+            raise refused(node.offset, "on a group outside of lookbehinds it is")
         if node.negative:
             told = frozenset()
     for group in passed - told - asked.keys():
@@ -151,7 +167,8 @@ def _given(node: Node, group: int, matched: bool) -> Node:
             return with_parts(node, tuple(_given(part, group, matched) for part in parts_of(node)))
 
 
-_Ways: TypeAlias = "list[tuple[Node, frozenset[int]]]"  # what is tried, in order, and the groups that have matched then
+# what is tried, in order, and the groups that have matched then
+_Ways: TypeAlias = "list[tuple[Node, frozenset[int]]]"
 
 
 def _joined_ways(node: Node, told: frozenset[int], offset: int) -> _Ways:
@@ -180,10 +197,18 @@ def _ways(node: Node, told: frozenset[int], offset: int) -> _Ways:
             ways: _Ways = [(EMPTY, frozenset())]
             for part in parts:
                 further = _joined_ways(part, told, offset)
-                # The first of these with each of those comes before the second: not if the first can match in many ways.
+                # The first of these with each of those comes before the second: not if the first
+                # can match in many ways.
                 if len(further) > 1 and not all(has_one_match(way) for way, _ in ways):
                     break
-                ways = [(Sequence((way, more)), groups | others) for way, groups in ways for more, others in further]
+                ways = [
+                    (Sequence((way, more)), groups | others)
+                    for way, groups in ways
+                    for more, others in further
+                ]
             else:
                 return ways
-    raise refused(offset, "on a group outside of atomic groups and look-arounds, or as plain as in (?>(a)|b), it is")
+    raise refused(
+        offset,
+        "on a group outside of atomic groups and lookarounds, or as plain as in (?>(a)|b), it is",
+    )

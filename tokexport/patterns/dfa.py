@@ -1,9 +1,11 @@
-r"""Determinise a program: a leftmost-first automaton that knows one symbol more than it has consumed.
+r"""Determinise a program: a leftmost-first automaton that knows one symbol more than it has
+consumed.
 
-A state is the ordered list of threads after a symbol, before any assertion is looked at, because assertions (and so where a match
-ends) are decided when the next symbol is known; and, where a look-behind can ask for it, what kind of symbol came before. Threads
-behind a match are cut: they could only give what a backtracking matcher would not have tried. So acceptance is on the transition,
-and the last one seen before the automaton dies is the match.
+A state is the ordered list of threads after a symbol, before any assertion is looked at, because
+assertions (and so where a match ends) are decided when the next symbol is known; and, where a
+lookbehind can ask for it, what kind of symbol came before. Threads after a match are cut: they
+could only give what a backtracking matcher would not have tried. So acceptance is on the
+transition, and the last one seen before the automaton dies is the match.
 """
 
 from __future__ import annotations
@@ -17,21 +19,33 @@ import numpy.typing as npt
 
 from tokexport.patterns.classes import partition
 from tokexport.patterns.program import Again, Check, Fork, Match, Program, Take, Turn, asked_by
-from tokexport.patterns.syntax import Condition, Doubled, Every, Far, Neighbour, Opposite, PatternError, Some
+from tokexport.patterns.syntax import (
+    Condition,
+    Doubled,
+    Every,
+    Far,
+    Neighbour,
+    Opposite,
+    PatternError,
+    Some,
+)
 
 MAX_STATES = 4096
 DEAD = 0
 
-# Where a test holds: shape (n_classes + 1, n_classes + 1), by the symbol behind and the symbol ahead; the last is that there is none.
+# Where a test holds: shape (n_classes + 1, n_classes + 1), by the symbol after and the symbol
+# ahead; the last is that there is none.
 Truth: TypeAlias = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class Automaton:
-    """``next[state, class]`` (0 is the dead state) and ``ends[state, class]``: a match ends before this symbol.
+    """``next[state, class]`` (0 is the dead state) and ``ends[state, class]``: a match ends before
+    this symbol.
 
-    The last column is the end of the text. ``starts[class]`` is the state to start in after a symbol of that class; the last is for
-    the start of the text. ``classes`` has the class of each symbol of the alphabet.
+    The last column is the end of the text. ``starts[class]`` is the state to start in after a
+    symbol of that class; the last is for the start of the text. ``classes`` has the class of each
+    symbol of the alphabet.
     """
 
     classes: npt.NDArray[np.int32]
@@ -41,7 +55,8 @@ class Automaton:
 
 
 def determinise(program: Program, alphabet: npt.NDArray[np.int64]) -> Automaton:
-    """Run all threads of a program at once, over every class of symbols of the alphabet. It asks about neighbours only.
+    """Run all threads of a program at once, over every class of symbols of the alphabet. It asks
+    about neighbours only.
 
     Raises PatternError where that takes too many states.
 
@@ -53,7 +68,12 @@ def determinise(program: Program, alphabet: npt.NDArray[np.int64]) -> Automaton:
     >>> automaton.ends[2].tolist()
     [True, True, True, True]
     """
-    near = [test for condition in program.conditions for test in asked_by(condition) if isinstance(test, Neighbour)]
+    near = [
+        test
+        for condition in program.conditions
+        for test in asked_by(condition)
+        if isinstance(test, Neighbour)
+    ]
     symbols = partition([*program.sets, *(test.members for test in near)], alphabet)
     holds, rows = symbols.holds[: len(program.sets)], symbols.holds[len(program.sets) :]
     truth = {id(test): neighbour_truth(test, row) for test, row in zip(near, rows, strict=True)}
@@ -61,9 +81,14 @@ def determinise(program: Program, alphabet: npt.NDArray[np.int64]) -> Automaton:
 
 
 def determinise_over(
-    program: Program, classes: npt.NDArray[np.int32], holds: npt.NDArray[np.bool_], truth: Mapping[int, Truth]
+    program: Program,
+    classes: npt.NDArray[np.int32],
+    holds: npt.NDArray[np.bool_],
+    truth: Mapping[int, Truth],
 ) -> Automaton:
-    """The same over given classes. ``holds[set, class]``: membership; ``truth``: that of each test, by its ``id``."""
+    """The same over given classes. ``holds[set, class]``: membership; ``truth``: that of each test,
+    by its ``id``.
+    """
     return _Determiniser(program, classes, holds, truth).automaton()
 
 
@@ -79,11 +104,19 @@ class _Determiniser:
         self._start = program.start
         self._classes = classes
         n_classes = holds.shape[1]
-        self._takes = [frozenset(np.flatnonzero(holds[:, symbol]).tolist()) for symbol in range(n_classes)]
-        held = np.array([truth_of(condition, truth, n_classes) for condition in program.conditions], dtype=np.bool_)
+        self._takes = [
+            frozenset(np.flatnonzero(holds[:, symbol]).tolist()) for symbol in range(n_classes)
+        ]
+        held = np.array(
+            [truth_of(condition, truth, n_classes) for condition in program.conditions],
+            dtype=np.bool_,
+        )
         held = held.reshape(len(program.conditions), n_classes + 1, n_classes + 1)
-        # Symbols behind that no condition tells apart are one context; the same ahead. Context 0 stands for all where none asks.
-        _, contexts = np.unique(held.transpose(1, 0, 2).reshape(n_classes + 1, -1), axis=0, return_inverse=True)
+        # Symbols after that no condition tells apart are one context; the same ahead. Context 0
+        # stands for all where none asks.
+        _, contexts = np.unique(
+            held.transpose(1, 0, 2).reshape(n_classes + 1, -1), axis=0, return_inverse=True
+        )
         self._context_after: list[int] = contexts.reshape(-1).tolist()
         representative = {context: symbol for symbol, context in enumerate(self._context_after)}
         self._held = {
@@ -106,7 +139,10 @@ class _Determiniser:
                 and (
                     (isinstance(instruction, Check) and instruction.condition in conditions)
                     or (isinstance(instruction, Check | Turn) and instruction.target in reaching)
-                    or (isinstance(instruction, Fork | Again) and not reaching.isdisjoint(instruction.targets))
+                    or (
+                        isinstance(instruction, Fork | Again)
+                        and not reaching.isdisjoint(instruction.targets)
+                    )
                 )
             }
             if not found:
@@ -137,7 +173,12 @@ class _Determiniser:
                 takes, ended = self._follow(pending, self._held[context, symbol])
                 members = self._takes[symbol] if symbol != end else frozenset()
                 row.append(
-                    number_of(tuple(dict.fromkeys(take.target for take in takes if take.members in members)), symbol)
+                    number_of(
+                        tuple(
+                            dict.fromkeys(take.target for take in takes if take.members in members)
+                        ),
+                        symbol,
+                    )
                 )
                 accept.append(ended)
             rows.append(row)
@@ -145,7 +186,9 @@ class _Determiniser:
         return Automaton(self._classes, np.array(rows), np.array(accepts), np.array(starts))
 
     def _follow(self, pending: tuple[int, ...], held: frozenset[int]) -> tuple[list[Take], bool]:
-        """The threads that wait for a symbol, in order of priority, and whether a match ends here (which cuts all behind it)."""
+        """The threads that wait for a symbol, in order of priority, and whether a match ends here
+        (which cuts all after it).
+        """
         key = (pending, held)
         if key not in self._threads:
             self._threads[key] = self._run(pending, held)
@@ -154,7 +197,8 @@ class _Determiniser:
     def _run(self, pending: tuple[int, ...], held: frozenset[int]) -> tuple[list[Take], bool]:
         takes: list[Take] = []
         visited: set[tuple[int, frozenset[int]]] = set()
-        # Each thread with the repeats of which it has begun a turn here, and so consumed nothing of it.
+        # Each thread with the repeats of which it has begun a turn here, and so consumed nothing of
+        # it.
         stack = [(number, frozenset[int]()) for number in reversed(pending)]
         while stack:
             thread = number, begun = stack.pop()
@@ -208,15 +252,18 @@ def truth_of(condition: Condition, truth: Mapping[int, Truth], n_classes: int) -
 def too_many_states() -> PatternError:
     """The error for a pattern that needs more states than a program may have."""
     return PatternError(
-        0, f"a pattern that needs more than {MAX_STATES} states", "patterns with smaller counted repeats are"
+        0,
+        f"a pattern that needs more than {MAX_STATES} states",
+        "patterns with smaller counted repeats are",
     )
 
 
 def minimise(automaton: Automaton) -> Automaton:
-    """The same automaton with as few states and classes as can be (Moore's algorithm); the dead state stays 0.
+    """The same automaton with as few states and classes as can be (Moore's algorithm); the dead
+    state stays 0.
 
-    States are numbered in the order in which a breadth-first walk from the starts meets them, so equal automata are equal arrays.
-    Raises PatternError where it still has too many states.
+    States are numbered in the order in which a breadth-first walk from the starts meets them, so
+    equal automata are equal arrays. Raises PatternError where it still has too many states.
 
     >>> from tokexport.patterns.fancy import parse
     >>> from tokexport.patterns.program import program_of
@@ -227,10 +274,17 @@ def minimise(automaton: Automaton) -> Automaton:
     block = np.zeros(len(automaton.next), dtype=np.int64)
     n_blocks = 0
     while True:
-        signatures = np.concatenate([block[:, None], block[automaton.next] * 2 + automaton.ends], axis=1)
-        # A chain of n states takes n rounds: a dictionary of rows is ten times as fast as sorting them.
+        signatures = np.concatenate(
+            [block[:, None], block[automaton.next] * 2 + automaton.ends], axis=1
+        )
+        # A chain of n states takes n rounds: a dictionary of rows is ten times as fast as sorting
+        # them.
         numbers: dict[bytes, int] = {}
-        rows = signatures.view(np.dtype((np.void, signatures.itemsize * signatures.shape[1]))).reshape(-1).tolist()
+        rows = (
+            signatures.view(np.dtype((np.void, signatures.itemsize * signatures.shape[1])))
+            .reshape(-1)
+            .tolist()
+        )
         block = np.array([numbers.setdefault(row, len(numbers)) for row in rows])
         if len(numbers) == n_blocks:
             break
@@ -239,12 +293,18 @@ def minimise(automaton: Automaton) -> Automaton:
         raise too_many_states()
     one_of = np.zeros(n_blocks, dtype=np.int64)
     one_of[block] = np.arange(len(block))
-    following, ends, starts = block[automaton.next][one_of], automaton.ends[one_of], block[automaton.starts]
+    following, ends, starts = (
+        block[automaton.next][one_of],
+        automaton.ends[one_of],
+        block[automaton.starts],
+    )
 
     order = dict.fromkeys([int(block[DEAD]), *starts.tolist()])
     queue = list(order)
     for state in queue:
-        fresh = [target for target in dict.fromkeys(following[state].tolist()) if target not in order]
+        fresh = [
+            target for target in dict.fromkeys(following[state].tolist()) if target not in order
+        ]
         order.update(dict.fromkeys(fresh))
         queue.extend(fresh)
     number = np.zeros(n_blocks, dtype=np.int64)

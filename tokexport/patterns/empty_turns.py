@@ -1,7 +1,8 @@
 r"""Repeats of something that may be empty: ``(?:\s?\w*)+``.
 
-Does a turn that matches nothing end the repeat? Each engine has rules of its own, which are not always known: they go by the size of
-the body. But the pieces of most patterns do not depend on it: where the table is the same whatever each repeat may do, it is the table.
+Does a turn that matches nothing end the repeat? Each engine has rules of its own, which are not
+always known: they go by the size of the body. But the pieces of most patterns do not depend on it:
+where the table is the same whatever each repeat may do, it is the table.
 """
 
 from __future__ import annotations
@@ -10,13 +11,22 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tokexport.patterns.syntax import Ends, Node, PatternError, Repeat, nodes_of, parts_of, with_parts
+from tokexport.patterns.syntax import (
+    Ends,
+    Node,
+    PatternError,
+    Repeat,
+    nodes_of,
+    parts_of,
+    with_parts,
+)
 
 MAX_REPEATS = 4  # the readings are twice as many for each
 
 
 def readings(node: Node) -> list[Node]:
-    """The tree once for each way in which its repeats may take an empty turn; alone where there is no such repeat.
+    """The tree once for each way in which its repeats may take an empty turn; alone where there is
+    no such repeat.
 
     Raises PatternError where these are too many.
 
@@ -28,7 +38,10 @@ def readings(node: Node) -> list[Node]:
     offsets = list(repeats)
     if len(offsets) > MAX_REPEATS:
         raise uncertain(offsets[MAX_REPEATS])
-    return [_with_ends(node, dict(zip(offsets, ends, strict=True))) for ends in itertools.product(*repeats.values())]
+    return [
+        _with_ends(node, dict(zip(offsets, ends, strict=True)))
+        for ends in itertools.product(*repeats.values())
+    ]
 
 
 def uncertain(offset: int) -> PatternError:
@@ -36,12 +49,15 @@ def uncertain(offset: int) -> PatternError:
     return PatternError(
         offset,
         "a repeat of something that may be empty",
-        "a repeat of something that consumes a character is, and one for which empty turns make no difference",
+        "a repeat of something that consumes a character is, and one for which empty turns make no"
+        " difference",
     )
 
 
 def uncertain_repeats(node: Node) -> dict[int, tuple[Ends, ...]]:
-    """What empty turns may do to repeats of which nobody but the engine knows, by their offsets, from the outside in."""
+    """What empty turns may do to repeats of which nobody but the engine knows, by their offsets,
+    from the outside in.
+    """
     return {
         each.empty_turns: each.ends
         for each in nodes_of(node)

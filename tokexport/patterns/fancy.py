@@ -1,8 +1,10 @@
-r"""The fancy-regex dialect, as tiktoken compiles it: Rust's regex syntax with look-around, possessive quantifiers and atomic groups.
+r"""The fancy-regex dialect, as tiktoken compiles it: Rust's regex syntax with lookaround,
+possessive quantifiers and atomic groups.
 
-``$`` is the end of the text, ``(?m)`` makes ``^`` and ``$`` line anchors, ``(?s)`` lets the dot match a line feed, ``{n,m}+`` is
-possessive, and an option like ``(?i)`` reaches as far as the next ``(?...:`` group that it stands in, through any other.
-Facts: fancy-regex 0.19.0 and regex-syntax 0.8, and what they do when they are run.
+``$`` is the end of the text, ``(?m)`` makes ``^`` and ``$`` line anchors, ``(?s)`` lets the dot
+match a line feed, ``{n,m}+`` is possessive, and an option like ``(?i)`` reaches as far as the next
+``(?...:`` group that it stands in, through any other. Facts: fancy-regex 0.19.0 and regex-syntax
+0.8, and what they do when they are run.
 """
 
 from __future__ import annotations
@@ -77,9 +79,7 @@ _WORD_ANCHORS: dict[str, Condition] = {
     "start-half": Opposite(_WORD_BEHIND),
     "end-half": Opposite(_WORD_AHEAD),
 }
-_UNSUPPORTED_ESCAPES = {
-    "G": "the search anchor \\G",
-}
+_UNSUPPORTED_ESCAPES = {"G": "the search anchor \\G"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +105,8 @@ _OPTION_LETTERS = {
 def parse(pattern: str) -> Node:
     r"""The tree of a pattern.
 
-    Raises PatternError for what fancy-regex refuses, and for what has no place in a tree: calls of a group in itself, \G, definitions,
-    cut ranges, backtracking control.
+    Raises PatternError for what fancy-regex refuses, and for what has no place in a tree: calls of
+    a group in itself, \G, definitions, cut ranges, backtracking control.
 
     >>> node = parse("a{1,2}+")
     >>> type(node).__name__, node.body.low, node.body.high
@@ -152,7 +152,11 @@ class _Parser:
                 while (character := source.take()) != ")":
                     if character == "\\":
                         source.take()
-            elif self._options.extended and not source.at_end and source.text[source.position] in " \r\n\t":
+            elif (
+                self._options.extended
+                and not source.at_end
+                and source.text[source.position] in " \r\n\t"
+            ):
                 source.take()
             elif self._options.extended and source.skip("#"):
                 while not source.at_end and source.take() != "\n":
@@ -167,13 +171,22 @@ class _Parser:
         if interval is None:
             return EMPTY if atom is None else atom
         low, high = interval
-        if atom is None or isinstance(atom, Keep | Look) or (isinstance(atom, Sequence) and not atom.parts):
+        if (
+            atom is None
+            or isinstance(atom, Keep | Look)
+            or (isinstance(atom, Sequence) and not atom.parts)
+        ):
             raise source.refused(
-                "a quantifier on something that cannot be repeated", "one on a character or group is", offset
+                "a quantifier on something that cannot be repeated",
+                "one on a character or group is",
+                offset,
             )
         if high is not None and high < low:
-            raise source.refused("a repeat whose most is less than its least", "{n,m} with n up to m is", offset)
-        # fancy-regex and the regex crate under it disagree about an empty turn, and share a pattern between them.
+            raise source.refused(
+                "a repeat whose most is less than its least", "{n,m} with n up to m is", offset
+            )
+        # fancy-regex and the regex crate under it disagree about an empty turn, and share a pattern
+        # between them.
         empty_turns = offset if high is None and can_match_empty(atom) else None
         self._skip_comments()
         greedy = source.skip("?") == self._options.swap_greed
@@ -187,11 +200,15 @@ class _Parser:
     def _atomic(self, body: Node, start: int) -> Atomic:
         # Where the condition does not hold there, the engine forgets what it was to keep.
         if self._last_conditional > start:
-            raise refused(self._last_conditional, "outside of atomic groups and of other conditions it is")
+            raise refused(
+                self._last_conditional, "outside of atomic groups and of other conditions it is"
+            )
         return Atomic(body, start)
 
     def _interval(self) -> tuple[int, int | None] | None:
-        """Least and most of the quantifier that comes next; None where there is none, or a brace is just a brace."""
+        """Least and most of the quantifier that comes next; None where there is none, or a brace is
+        just a brace.
+        """
         source = self.source
         for sign, low, high in (("?", 0, 1), ("*", 0, None), ("+", 1, None)):
             if source.skip(sign):
@@ -231,7 +248,9 @@ class _Parser:
                 return Assertion(self._end_of_line() if options.multi_line else _END)
             case "*" | "+" | "?":
                 raise source.refused(
-                    f"a {character!r} with nothing to repeat", "one behind a character or group is", start
+                    f"a {character!r} with nothing to repeat",
+                    "one after a character or group is",
+                    start,
                 )
             case "\\":
                 return self._escape(start)
@@ -253,7 +272,12 @@ class _Parser:
         if not self._options.crlf:
             return after_line_feed
         pair = Neighbour(True, _LINE_FEED, edge=False)
-        return Some((after_line_feed, Every((Neighbour(False, _CARRIAGE_RETURN, edge=False), Opposite(pair)))))
+        return Some(
+            (
+                after_line_feed,
+                Every((Neighbour(False, _CARRIAGE_RETURN, edge=False), Opposite(pair))),
+            )
+        )
 
     def _end_of_line(self) -> Condition:
         if not self._options.crlf:
@@ -272,7 +296,9 @@ class _Parser:
         if letter in _ANCHORS:
             return Assertion(_ANCHORS[letter])
         if letter in _UNSUPPORTED_ESCAPES:
-            raise source.refused(_UNSUPPORTED_ESCAPES[letter], "look-ahead and look-behind are", start)
+            raise source.refused(
+                _UNSUPPORTED_ESCAPES[letter], "lookahead and lookbehind are", start
+            )
         if letter == "g":
             if self._in_absent:
                 raise nested_absent(start)
@@ -294,10 +320,14 @@ class _Parser:
             case "h" | "H":
                 return Characters(members_of_fragment(HEX_DIGITS[letter], False, start))
             case "d" | "D" | "s" | "S" | "w" | "W":
-                return Characters(members_of_fragment("\\" + letter, self._options.ignore_case, start))
+                return Characters(
+                    members_of_fragment("\\" + letter, self._options.ignore_case, start)
+                )
             case "p" | "P":
                 return Characters(
-                    members_of_fragment(cooked_property(source, letter, False), self._options.ignore_case, start)
+                    members_of_fragment(
+                        cooked_property(source, letter, False), self._options.ignore_case, start
+                    )
                 )
             case "x" | "u" | "U":
                 self._skip_comments()
@@ -311,14 +341,20 @@ class _Parser:
         r"""What \b{start} and its like ask; None for a plain \b."""
         source = self.source
         self._skip_comments()
-        inside = source.text[source.position + 1 : source.end].lstrip() if source.looking_at("{") else "0"
+        inside = (
+            source.text[source.position + 1 : source.end].lstrip()
+            if source.looking_at("{")
+            else "0"
+        )
         if not inside or inside[0] in DECIMAL or inside[0] == ",":
             return None
         source.take()
         name = source.take_until("}")
         if letter == "B" or name not in _WORD_ANCHORS:
             raise source.refused(
-                f"the anchor \\{letter}{{{name}}}", "\\b{start}, \\b{end}, \\b{start-half}, \\b{end-half} are", start
+                f"the anchor \\{letter}{{{name}}}",
+                "\\b{start}, \\b{end}, \\b{start-half}, \\b{end-half} are",
+                start,
             )
         return _WORD_ANCHORS[name]
 
@@ -334,7 +370,9 @@ class _Parser:
         if source.skip("?<") or source.skip("?P<") or source.skip("?'"):
             name = source.take_until("'" if source.text[source.position - 1] == "'" else ">")
             if not name:
-                raise source.refused("a group without a name in its brackets", "a named group is", start)
+                raise source.refused(
+                    "a group without a name in its brackets", "a named group is", start
+                )
         elif source.skip("?P>"):
             if self._in_absent:
                 raise nested_absent(start)
@@ -355,7 +393,9 @@ class _Parser:
         if self._in_absent:
             raise nested_absent(start)
         if self.source.looking_at("|"):
-            raise self.source.refused("an absent group that begins with (?~|", "one without the bar is", start)
+            raise self.source.refused(
+                "an absent group that begins with (?~|", "one without the bar is", start
+            )
         self._in_absent = True
         body = self._closed(start)
         self._in_absent = False
@@ -365,7 +405,9 @@ class _Parser:
         if self._in_absent:
             raise nested_absent(start)
         if self.source.looking_at("DEFINE)"):
-            raise self.source.refused("a group of definitions", "a group where it is needed is", start)
+            raise self.source.refused(
+                "a group of definitions", "a group where it is needed is", start
+            )
         asked = self.groups.condition(self.source, start)
         condition = self._atomic(self._closed(start), start) if asked is None else asked
         branches = self._closed(start)
@@ -401,13 +443,17 @@ class _Parser:
                 return body
             elif not (letter == "u" and value):
                 raise source.refused(
-                    f"a group that begins with (?{letter}", "the options imsxUR, look-around and (?> are", start
+                    f"a group that begins with (?{letter}",
+                    "the options imsxUR, lookaround and (?> are",
+                    start,
                 )
 
     def _closed(self, start: int) -> Node:
         body = self.alternatives()
         if not self.source.skip(")"):
-            raise self.source.refused("an unmatched opening parenthesis", "balanced parentheses are", start)
+            raise self.source.refused(
+                "an unmatched opening parenthesis", "balanced parentheses are", start
+            )
         return body
 
 
@@ -417,5 +463,7 @@ def _is_empty(node: Node) -> bool:
 
 def _unwrapped(node: Node) -> Node:
     """The only node in a sequence."""
-    full = [part for part in node.parts if not _is_empty(part)] if isinstance(node, Sequence) else []
+    full = (
+        [part for part in node.parts if not _is_empty(part)] if isinstance(node, Sequence) else []
+    )
     return _unwrapped(full[0]) if len(full) == 1 else node

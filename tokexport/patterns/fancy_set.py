@@ -1,8 +1,9 @@
 r"""Bracket expressions and properties of the fancy-regex dialect.
 
-fancy-regex rewrites them and hands them on to regex-syntax, so they are read in two steps here as well: :func:`cooked_bracket` gives
-the text that regex-syntax sees, :func:`members_of_fragment` reads that. ``&&``, ``--`` and ``~~`` bind equally, from the left, and
-weaker than standing side by side. Case folding works on each part before its negation.
+fancy-regex rewrites them and hands them on to regex-syntax, so they are read in two steps here as
+well: :func:`cooked_bracket` gives the text that regex-syntax sees, :func:`members_of_fragment`
+reads that. ``&&``, ``--`` and ``~~`` bind equally, from the left, and weaker than standing side by
+side. Case folding works on each part before its negation.
 """
 
 from __future__ import annotations
@@ -19,11 +20,7 @@ HEX_DIGITS = {"h": "[0-9A-Fa-f]", "H": "[^0-9A-Fa-f]"}
 CONTROLS = {"a": 0x07, "f": 0x0C, "n": 0x0A, "r": 0x0D, "t": 0x09, "v": 0x0B, "e": 0x1B}
 _META = frozenset("\\.+*?()|[]{}^$#&-~")
 # Properties that fancy-regex has and regex-syntax has not: what stands for them, in brackets.
-_REMAPPED = {
-    "alnum": r"\p{alpha}\p{digit}",
-    "blank": r"\p{Zs}\x09",
-    "cntrl": r"\x00-\x1F\x7F-\x9F",
-}
+_REMAPPED = {"alnum": r"\p{alpha}\p{digit}", "blank": r"\p{Zs}\x09", "cntrl": r"\x00-\x1F\x7F-\x9F"}
 _REMAPPED_WHOLE = {
     ("word", False): r"\w",
     ("word", True): r"\W",
@@ -39,7 +36,9 @@ _OPERATORS = ("&&", "--", "~~")
 
 
 def code_point_of_hex(source: PatternReader, letter: str, offset: int) -> int:
-    r"""The character of \xHH, \uHHHH, \UHHHHHHHH, or any of them with braces; the letter has been read."""
+    r"""The character of \xHH, \uHHHH, \UHHHHHHHH, or any of them with braces; the letter has been
+    read.
+    """
     width = {"x": 2, "u": 4, "U": 8}[letter]
     start = source.position
     digits = source.take_while(HEX, most=width)
@@ -47,7 +46,9 @@ def code_point_of_hex(source: PatternReader, letter: str, offset: int) -> int:
         source.position = start
         digits = source.take_while(HEX, most=8) if source.skip("{") else ""
         if not digits or not source.skip("}"):
-            raise source.refused(f"an escape \\{letter} without its digits", f"\\{letter}{{...}} is", offset)
+            raise source.refused(
+                f"an escape \\{letter} without its digits", f"\\{letter}{{...}} is", offset
+            )
     return source.code_point(digits, 16, offset)
 
 
@@ -61,7 +62,13 @@ def cooked_property(source: PatternReader, letter: str, in_bracket: bool) -> str
     if (name, negated) in _REMAPPED_WHOLE:
         return _REMAPPED_WHOLE[name, negated]
     if name in _REMAPPED:
-        return f"[^{_REMAPPED[name]}]" if negated else _REMAPPED[name] if in_bracket else f"[{_REMAPPED[name]}]"
+        return (
+            f"[^{_REMAPPED[name]}]"
+            if negated
+            else _REMAPPED[name]
+            if in_bracket
+            else f"[{_REMAPPED[name]}]"
+        )
     return f"\\{'P' if negated else 'p'}{{{name}}}"
 
 
@@ -111,8 +118,12 @@ def _cooked_escape(source: PatternReader) -> str:
         code_point = code_point_of_hex(source, letter, offset)
     elif letter == "b":
         code_point = 0x08
-    elif letter.isascii() and letter.isalpha() and letter not in CONTROLS and letter not in "kAzBKGR":
-        raise source.refused(f"the escape \\{letter} in brackets", "an escape of fancy-regex is", offset)
+    elif (
+        letter.isascii() and letter.isalpha() and letter not in CONTROLS and letter not in "kAzBKGR"
+    ):
+        raise source.refused(
+            f"the escape \\{letter} in brackets", "an escape of fancy-regex is", offset
+        )
     else:
         code_point = CONTROLS.get(letter, ord(letter))
     character = chr(code_point)
@@ -129,7 +140,9 @@ def members_of_fragment(cooked: str, ignore_case: bool, offset: int) -> CodePoin
         character = reader.source.take()
         members = reader.bracket() if character == "[" else reader.escape()
         if isinstance(members, int) or not reader.source.at_end:
-            raise reader.source.refused(f"the set {cooked}", "a bracket expression, \\p{...} or \\d, \\s, \\w is")
+            raise reader.source.refused(
+                f"the set {cooked}", "a bracket expression, \\p{...} or \\d, \\s, \\w is"
+            )
         return members
     except PatternError as refused:
         raise PatternError(offset, refused.found, refused.supported) from None
@@ -189,7 +202,9 @@ class _SetReader:
         source.take()
         high = self._primitive()
         if not (isinstance(low, int) and isinstance(high, int) and low <= high):
-            raise source.refused("a range that is not from one character up to another", "an ascending range is")
+            raise source.refused(
+                "a range that is not from one character up to another", "an ascending range is"
+            )
         return members_of((low, high))
 
     def _ascii_class(self) -> CodePoints | None:
@@ -209,7 +224,7 @@ class _SetReader:
         return self.escape() if character == "\\" else ord(character)
 
     def escape(self) -> int | CodePoints:
-        """What the escape behind a backslash stands for."""
+        """What the escape after a backslash stands for."""
         source = self.source
         letter = source.take()
         if letter in "dDsSwW":

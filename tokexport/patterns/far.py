@@ -1,16 +1,21 @@
-r"""Look-around over any number of characters, as in ``\d{1,3}(?=(?:\d{3})*\b)``: a pass over the text from its end finds the answers.
+r"""Lookaround over any number of characters, as in ``\d{1,3}(?=(?:\d{3})*\b)``: a pass over the
+text from its end finds the answers.
 
-Such a look-ahead matches what follows a position or does not; which way it matches makes no difference. So the set of its threads that
-are sure to reach their end is a state of an automaton that reads the text backwards, one look-ahead inside another included. Reading a
-symbol, that automaton writes a *label*: the symbol's class together with the answers of all look-aheads at the position before it. The
-automaton that looks for matches reads labels in place of classes, and every look-ahead is a test of the one label ahead.
+Such a lookahead matches what follows a position or does not; which way it matches makes no
+difference. So the set of its threads that are sure to reach their end is a state of an automaton
+that reads the text backwards, one lookahead inside another included. Reading a symbol, that
+automaton writes a *label*: the symbol's class together with the answers of all lookaheads at the
+position before it. The automaton that looks for matches reads labels in place of classes, and every
+lookahead is a test of the one label ahead.
 
-A look-behind, as in ``(?<!foo)bar``, is the same from the other side: the pass goes from the start of the text to its end, what is ahead of
-it is what is behind, and every look-behind is a test of the one label behind. Below, words like "ahead" are meant as the pass has it.
+A lookbehind, as in ``(?<!foo)bar``, is the same from the other side: the pass goes from the start
+of the text to its end, what is ahead of it is what is after, and every lookbehind is a test of
+the one label after. Below, words like "ahead" are meant as the pass has it.
 
-A pattern that looks far both ways takes two passes. The second goes the other way and reads the labels of the first in place of classes. So
-its look-arounds may ask those of the first, which are tests of a neighbour by then. Where they ask each other to and fro there are more
-passes, and passes.py makes two of them.
+A pattern that looks far both ways takes two passes. The second goes the other way and reads the
+labels of the first in place of classes. So its lookarounds may ask those of the first, which are
+tests of a neighbour by then. Where they ask each other to and fro there are more passes, and
+passes.py makes two of them.
 """
 
 from __future__ import annotations
@@ -62,22 +67,28 @@ from tokexport.patterns.syntax import (
 MAX_LABELS = 2048  # before those that no state tells apart are joined
 MAX_ANSWERS = 1 << 19  # that a pass works out, which takes about a minute
 
-_Looks: TypeAlias = "Sequence[tuple[Far, Program]]"  # look-arounds, each with the program of its body
+_Looks: TypeAlias = (
+    "Sequence[tuple[Far, Program]]"  # lookarounds, each with the program of its body
+)
 
 
 def looks_far(program: Program) -> bool:
-    """Whether passes over the text must tell a program what a neighbour cannot: a look-around over more symbols, a symbol that is doubled,
-    what of a match is kept."""
+    """Whether passes over the text must tell a program what a neighbour cannot: a lookaround over
+    more symbols, a symbol that is doubled, what of a match is kept."""
     return keeps(program) or any(isinstance(test, Far | Doubled) for test in _tests(program))
 
 
-def determinise_far(program: Program, alphabet: npt.NDArray[np.int64]) -> tuple[Automaton, tuple[Labelling, ...], bool]:
-    """The smallest automaton of a program that looks far ahead or behind, over labels; and the labellings, in the order of the passes.
+def determinise_far(
+    program: Program, alphabet: npt.NDArray[np.int64]
+) -> tuple[Automaton, tuple[Labelling, ...], bool]:
+    """The smallest automaton of a program that looks far ahead or after, over labels; and the
+    labellings, in the order of the passes.
 
-    ``classes`` of the automaton has the class of each symbol of the alphabet, for the first labelling to read. A labelling is left out
-    where a neighbour tells all after all, as other parts of the pattern have it. Last: whether the first labelling reads symbols that
-    are doubled as other classes than ``classes`` has, those behind as many.
-    Raises PatternError where that takes too many states or labels.
+    ``classes`` of the automaton has the class of each symbol of the alphabet, for the first
+    labelling to read. A labelling is left out where a neighbour tells all after all, as other parts
+    of the pattern have it. Last: whether the first labelling reads symbols that are doubled as
+    other classes than ``classes`` has, those after as many. Raises PatternError where that takes
+    too many states or labels.
 
     >>> from tokexport.patterns.atomic import resolved
     >>> from tokexport.patterns.fancy import parse
@@ -106,7 +117,9 @@ def determinise_far(program: Program, alphabet: npt.NDArray[np.int64]) -> tuple[
     labellings: list[Labelling] = []
     for number, own in enumerate(passes):
         later = [program, *(inner for each in passes[number + 1 :] for _, inner in each)]
-        labelling, symbols = _pass(own, symbols, {id(test) for each in later for test in _tests(each)})
+        labelling, symbols = _pass(
+            own, symbols, {id(test) for each in later for test in _tests(each)}
+        )
         labellings.append(labelling)
     holds = np.array([symbols.members[id(each)] for each in program.sets], dtype=np.bool_)
     holds = holds.reshape(len(program.sets), symbols.count)
@@ -127,8 +140,9 @@ def determinise_far(program: Program, alphabet: npt.NDArray[np.int64]) -> tuple[
 class _Symbols:
     """What is read: classes or labels, ``count`` of them.
 
-    ``members``: which of them are in a set, by its ``id``. ``truth``: where a test holds, by its ``id``: that of a neighbour as its program
-    reads the text, that of a look-around as the text is written.
+    ``members``: which of them are in a set, by its ``id``. ``truth``: where a test holds, by its
+    ``id``: that of a neighbour as its program reads the text, that of a lookaround as the text is
+    written.
     """
 
     count: int
@@ -137,13 +151,19 @@ class _Symbols:
 
 
 def _pass(looks: _Looks, symbols: _Symbols, asked_later: set[int]) -> tuple[Labelling, _Symbols]:
-    """A pass that finds the answers of look-arounds, all of them ahead or all behind; and the labels that it gives."""
+    """A pass that finds the answers of lookarounds, all of them ahead or all after; and the
+    labels that it gives.
+    """
     forward = not looks[0][0].ahead
     table = _Backward(looks, symbols, mirrored=forward).table()
     asked = [number for number, (look, _) in enumerate(looks) if id(look) in asked_later]
     labels, symbol_of, answers = _labelled(table.next, table.answers[:, :, asked])
     behind = np.append(symbol_of, symbols.count)
-    truth = {test: each[np.ix_(behind, behind)] for test, each in symbols.truth.items() if test in asked_later}
+    truth = {
+        test: each[np.ix_(behind, behind)]
+        for test, each in symbols.truth.items()
+        if test in asked_later
+    }
     for number, look in enumerate(asked):
         answer = answers[:, :, number][:, behind]
         truth[id(looks[look][0])] = answer if forward else answer.T
@@ -156,8 +176,9 @@ def _labelled(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
     """The labels before any are joined: a symbol's class together with the answers before it.
 
-    Returns the label by state and class; the class of each label; and, of shape (n_labels + 1, n_classes + 1, n_looks), the answers before
-    each label, and at the end of the text, by the class behind.
+    Returns the label by state and class; the class of each label; and, of shape (n_labels + 1,
+    n_classes + 1, n_looks), the answers before each label, and at the end of the text, by the class
+    after.
     """
     numbers: dict[tuple[int, bytes], int] = {}
     labels = np.zeros_like(following)
@@ -167,16 +188,22 @@ def _labelled(
         number = numbers.setdefault((symbol, answers[target].tobytes()), len(numbers))
         if number == len(places):
             if number == MAX_LABELS:
-                raise PatternError(0, "look-arounds that tell too many kinds of text apart", f"up to {MAX_LABELS} are")
+                raise PatternError(
+                    0,
+                    "lookarounds that tell too many kinds of text apart",
+                    f"up to {MAX_LABELS} are",
+                )
             places.append(int(target))
         labels[state, symbol] = number
     return labels, np.array([symbol for symbol, _ in numbers]), answers[[*places, 0]]
 
 
 def _passes(looks: _Looks) -> list[_Looks]:
-    """The look-arounds of each pass, which go to and fro: they may ask those of the passes before, and of their own.
+    """The lookarounds of each pass, which go to and fro: they may ask those of the passes before,
+    and of their own.
 
-    One that looks ahead is in a pass from the end. Whichever way the first pass goes, so that there are as few as can be.
+    One that looks ahead is in a pass from the end. Whichever way the first pass goes, so that there
+    are as few as can be.
     """
     return min((_passes_from(looks, ahead) for ahead in (True, False)), key=len)
 
@@ -205,7 +232,7 @@ def _tests(program: Program) -> list[Test]:
 
 
 def _innermost_first(program: Program) -> list[tuple[Far, Program]]:
-    """Each look-around that a program asks, with its own program, behind those that it asks itself."""
+    """Each lookaround that a program asks, with its own program, after those that it asks itself."""
     found: dict[int, tuple[Far, Program]] = {}
 
     def find(asking: Program) -> None:
@@ -215,7 +242,9 @@ def _innermost_first(program: Program) -> list[tuple[Far, Program]]:
                 for instruction in inner.instructions:
                     if isinstance(instruction, Mark):
                         raise PatternError(
-                            instruction.offset, "the operator \\K in a look-around", "outside of look-arounds it is"
+                            instruction.offset,
+                            "the operator \\K in a lookaround",
+                            "outside of lookarounds it is",
                         )
                 find(inner)
                 found[id(test)] = test, inner
@@ -226,15 +255,18 @@ def _innermost_first(program: Program) -> list[tuple[Far, Program]]:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """``next[state, class]``; ``answers[state, class behind, look-ahead]``, where the last class is that there is none."""
+    """``next[state, class]``; ``answers[state, class after, lookahead]``, where the last class is
+    that there is none.
+    """
 
     next: npt.NDArray[np.int64]
     answers: npt.NDArray[np.bool_]
 
 
 class _Backward:
-    """Reads backwards. A state is the class of the symbol ahead (or that there is none) and the takes that are sure to reach the end of
-    their look-ahead if they begin here; what else is sure depends on the symbol behind, which is read next."""
+    """Reads backwards. A state is the class of the symbol ahead (or that there is none) and the
+    takes that are sure to reach the end of their lookahead if they begin here; what else is sure
+    depends on the symbol after, which is read next."""
 
     def __init__(self, looks: _Looks, symbols: _Symbols, *, mirrored: bool) -> None:
         self._looks = looks
@@ -245,14 +277,18 @@ class _Backward:
         ]
         self._takes = [_takes_of(program, symbols) for _, program in looks]
         self._sources = [_sources(program) for _, program in looks]
-        # The pass before went the other way: what was ahead of it in the text is behind this one.
+        # The pass before went the other way: what was ahead of it in the text is after this one.
         self._truth = {
-            id(test): symbols.truth[id(test)].T if mirrored and isinstance(test, Far) else symbols.truth[id(test)]
+            id(test): (
+                symbols.truth[id(test)].T
+                if mirrored and isinstance(test, Far)
+                else symbols.truth[id(test)]
+            )
             for _, program in looks
             for test in _tests(program)
             if id(test) in symbols.truth
         }
-        # What no look-around of this pass is asked for, by condition, class behind and class ahead.
+        # What no lookaround of this pass is asked for, by condition, class after and class ahead.
         self._known: dict[tuple[int, int, int], bool] = {}
 
     def table(self) -> _Table:
@@ -270,9 +306,14 @@ class _Backward:
                 answer.append(found)
                 if behind == n_classes:
                     break
-                state = behind, tuple(self._taken(look, each, behind) for look, each in enumerate(sure))
+                state = (
+                    behind,
+                    tuple(self._taken(look, each, behind) for look, each in enumerate(sure)),
+                )
                 if state not in numbers:
-                    if len(numbers) > min(MAX_STATES * 4, MAX_ANSWERS // (n_classes * len(self._looks))):
+                    if len(numbers) > min(
+                        MAX_STATES * 4, MAX_ANSWERS // (n_classes * len(self._looks))
+                    ):
                         raise too_many_states()
                     numbers[state] = len(numbers)
                     queue.append(state)
@@ -282,11 +323,15 @@ class _Backward:
         return _Table(np.array(rows), np.array(answers, dtype=np.bool_))
 
     def _taken(self, look: int, sure: set[int], symbol: int) -> frozenset[int]:
-        """The takes that may begin before a symbol, if these instructions are sure behind it."""
+        """The takes that may begin before a symbol, if these instructions are sure after it."""
         return frozenset(number for number, target in self._takes[look][symbol] if target in sure)
 
-    def _sure(self, takes: tuple[frozenset[int], ...], behind: int, ahead: int) -> tuple[list[set[int]], list[bool]]:
-        """The instructions of each look-ahead from which it is sure to match here, and whether its first is one of them."""
+    def _sure(
+        self, takes: tuple[frozenset[int], ...], behind: int, ahead: int
+    ) -> tuple[list[set[int]], list[bool]]:
+        """The instructions of each lookahead from which it is sure to match here, and whether its
+        first is one of them.
+        """
         answers: dict[int, bool] = {}
         all_sure = []
         for look, (test, program) in enumerate(self._looks):
@@ -307,7 +352,9 @@ class _Backward:
             all_sure.append(sure)
         return all_sure, list(answers.values())
 
-    def _holds(self, condition: Condition, behind: int, ahead: int, answers: Mapping[int, bool]) -> bool:
+    def _holds(
+        self, condition: Condition, behind: int, ahead: int, answers: Mapping[int, bool]
+    ) -> bool:
         key = id(condition), behind, ahead
         if key in self._known:
             return self._known[key]
@@ -316,7 +363,9 @@ class _Backward:
             self._known[key] = held
         return held
 
-    def _asked(self, condition: Condition, behind: int, ahead: int, answers: Mapping[int, bool]) -> bool:
+    def _asked(
+        self, condition: Condition, behind: int, ahead: int, answers: Mapping[int, bool]
+    ) -> bool:
         match condition:
             case Neighbour() | Doubled() | Far():
                 if id(condition) in answers:
@@ -332,7 +381,9 @@ class _Backward:
 
 def _takes_of(program: Program, symbols: _Symbols) -> list[list[tuple[int, int]]]:
     """For each symbol the instructions that consume it, and where they go on."""
-    takes = [(number, each) for number, each in enumerate(program.instructions) if isinstance(each, Take)]
+    takes = [
+        (number, each) for number, each in enumerate(program.instructions) if isinstance(each, Take)
+    ]
     members = [symbols.members[id(each)] for each in program.sets]
     return [
         [(number, take.target) for number, take in takes if members[take.members][symbol]]
@@ -344,7 +395,7 @@ def _sources(program: Program) -> list[list[int]]:
     """For each instruction those that lead to it without consuming a symbol."""
     sources: list[list[int]] = [[] for _ in program.instructions]
     for number, instruction in enumerate(program.instructions):
-        # Whether a turn is empty makes no difference to what a look-around can match.
+        # Whether a turn is empty makes no difference to what a lookaround can match.
         if isinstance(instruction, Fork | Again):
             for target in instruction.targets:
                 sources[target].append(number)

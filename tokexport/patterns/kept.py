@@ -1,10 +1,13 @@
-r"""Matches that are said to begin at ``\K``: two passes over the text find all of them, and tell which symbols are kept.
+r"""Matches that are said to begin at ``\K``: two passes over the text find all of them, and tell
+which symbols are kept.
 
-In ``a\Kb`` the ``a`` is matched, and so lost to every other match, but is no part of what is found. No automaton that is run from one
-start after the other could know. So the search itself is done by two labellings. The first goes from the end of the text to its start.
-Its state has the instructions that are sure to match if they go on here, and whether what is matched from there passes another ``\K``.
-The second goes from the start to the end and reads these states. So it can follow, of all the ways to match, only the one that a
-backtracking matcher takes in the end, and it says of each symbol whether it is kept. The automaton joins what is kept.
+In ``a\Kb`` the ``a`` is matched, and so lost to every other match, but is no part of what is found.
+No automaton that is run from one start after the other could know. So the search itself is done by
+two labellings. The first goes from the end of the text to its start. Its state has the instructions
+that are sure to match if they go on here, and whether what is matched from there passes another
+``\K``. The second goes from the start to the end and reads these states. So it can follow, of all
+the ways to match, only the one that a backtracking matcher takes in the end, and it says of each
+symbol whether it is kept. The automaton joins what is kept.
 """
 
 from __future__ import annotations
@@ -16,13 +19,23 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
-from tokexport.patterns.dfa import DEAD, MAX_STATES, Automaton, Truth, minimise, too_many_states, truth_of
+from tokexport.patterns.dfa import (
+    DEAD,
+    MAX_STATES,
+    Automaton,
+    Truth,
+    minimise,
+    too_many_states,
+    truth_of,
+)
 from tokexport.patterns.labelling import Labelling
 from tokexport.patterns.program import Again, Check, Fork, Mark, Match, Program, Take, Turn
 
 
 class _Role(IntEnum):
-    """What a symbol is: not kept, the first that a match keeps, or another one. ``CUT``: before it ends a match that keeps nothing."""
+    """What a symbol is: not kept, the first that a match keeps, or another one. ``CUT``: before it
+    ends a match that keeps nothing.
+    """
 
     PASSED = 0
     FIRST = 1
@@ -39,8 +52,9 @@ _CUTS = (*_CUT.values(),)
 class _Place:
     """What is known of the place before a symbol, or at the end of the text.
 
-    ``behind`` and ``ahead``: what the conditions of the program can tell of the symbol where it stands behind and ahead of them.
-    ``sure``: each instruction that would consume the symbol and is sure to match, and whether it passes a mark further on.
+    ``after`` and ``ahead``: what the conditions of the program can tell of the symbol where it
+    follows and ahead of them. ``sure``: each instruction that would consume the symbol and is
+    sure to match, and whether it passes a mark further on.
     """
 
     behind: int
@@ -50,8 +64,9 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class _Stand:
-    """Where the second pass stands behind a symbol: ``behind`` as for that symbol's place, the instruction that a match goes on at, or None
-    where no match is under way, and whether the symbol is kept."""
+    """Where the second pass follows a symbol: ``after`` as for that symbol's place, the
+    instruction that a match goes on at, or None where no match is under way, and whether the symbol
+    is kept."""
 
     behind: int
     instruction: int | None
@@ -66,10 +81,11 @@ def keeps(program: Program) -> bool:
 def search_passes(
     program: Program, holds: npt.NDArray[np.bool_], truth: Mapping[int, Truth]
 ) -> tuple[Automaton, tuple[Labelling, Labelling]]:
-    """The labellings that search for a program's matches, the first from the end of the text; and the automaton that reads the labels of
-    the second, of which its ``classes`` has the class.
+    """The labellings that search for a program's matches, the first from the end of the text; and
+    the automaton that reads the labels of the second, of which its ``classes`` has the class.
 
-    ``holds[set, symbol]``: membership; ``truth``: that of each test, by its ``id``. Raises PatternError for too many states.
+    ``holds[set, symbol]``: membership; ``truth``: that of each test, by its ``id``. Raises
+    PatternError for too many states.
     """
     ways = _Ways(program, holds, truth)
     first, places = _from_the_end(ways)
@@ -81,13 +97,19 @@ def search_passes(
 
 
 class _Ways:
-    """Which instructions that consume a symbol, or match, can be reached from an instruction where it stands."""
+    """Which instructions that consume a symbol, or match, can be reached from an instruction where
+    it stands.
+    """
 
-    def __init__(self, program: Program, holds: npt.NDArray[np.bool_], truth: Mapping[int, Truth]) -> None:
+    def __init__(
+        self, program: Program, holds: npt.NDArray[np.bool_], truth: Mapping[int, Truth]
+    ) -> None:
         self.program = program
         self.n_symbols = holds.shape[1]
         size = self.n_symbols + 1
-        held = np.array([truth_of(each, truth, self.n_symbols) for each in program.conditions], dtype=np.bool_)
+        held = np.array(
+            [truth_of(each, truth, self.n_symbols) for each in program.conditions], dtype=np.bool_
+        )
         held = held.reshape(len(program.conditions), size, size)
         self.behind = _contexts(held.transpose(1, 0, 2).reshape(size, -1))
         self.ahead = _contexts(held.transpose(2, 0, 1).reshape(size, -1))
@@ -98,7 +120,11 @@ class _Ways:
             for context, behind in some_behind.items()
             for other, ahead in some_ahead.items()
         }
-        takes = [(number, each) for number, each in enumerate(program.instructions) if isinstance(each, Take)]
+        takes = [
+            (number, each)
+            for number, each in enumerate(program.instructions)
+            if isinstance(each, Take)
+        ]
         self.takes = [
             [(number, take.target) for number, take in takes if holds[take.members, symbol]]
             for symbol in range(self.n_symbols)
@@ -106,8 +132,8 @@ class _Ways:
         self._ends: dict[tuple[int, frozenset[int]], list[tuple[int, bool]]] = {}
 
     def taken(self, instruction: int, behind: int, place: _Place) -> tuple[int, bool, bool] | None:
-        """The one of them that a backtracking matcher goes on with in the end; whether a mark is passed on the way, and another one
-        later. None where nothing matches."""
+        """The one of them that a backtracking matcher goes on with in the end; whether a mark is
+        passed on the way, and another one later. None where nothing matches."""
         key = instruction, self._held[behind, place.ahead]
         if key not in self._ends:
             self._ends[key] = self._reached(*key)
@@ -120,7 +146,9 @@ class _Ways:
         return None
 
     def _reached(self, start: int, held: frozenset[int]) -> list[tuple[int, bool]]:
-        """All of them in order of priority, and whether a mark is passed on the way there. See dfa.py, which does the same for many."""
+        """All of them in order of priority, and whether a mark is passed on the way there. See
+        dfa.py, which does the same for many.
+        """
         found: list[tuple[int, bool]] = []
         visited: set[tuple[int, frozenset[int]]] = set()
         stack = [(start, frozenset[int](), False)]
@@ -140,7 +168,9 @@ class _Ways:
                 case Turn(repeat, target):
                     stack.append((target, begun | {repeat}, marked))
                 case Again(repeat, (following, after)):
-                    stack.append((after if repeat in begun else following, begun - {repeat}, marked))
+                    stack.append(
+                        (after if repeat in begun else following, begun - {repeat}, marked)
+                    )
                 case Mark(target):
                     stack.append((target, begun, True))
         return found
@@ -153,7 +183,9 @@ def _contexts(rows: npt.NDArray[np.bool_]) -> list[int]:
 
 
 def _from_the_end(ways: _Ways) -> tuple[Labelling, list[_Place]]:
-    """The first pass, and the place that each of its states stands for; the first is the end of the text."""
+    """The first pass, and the place that each of its states stands for; the first is the end of the
+    text.
+    """
     end = _Place(ways.behind[-1], ways.ahead[-1], ())
     numbers = {end: 0}
     queue = [end]
@@ -179,8 +211,9 @@ def _from_the_end(ways: _Ways) -> tuple[Labelling, list[_Place]]:
 
 
 def _from_the_start(ways: _Ways, first: Labelling, places: list[_Place]) -> tuple[Labelling, bool]:
-    """The second pass, which reads the states of the first, and whose labels are roles; and whether a match that keeps nothing can end the
-    text. What the first pass never writes side by side is not looked at."""
+    """The second pass, which reads the states of the first, and whose labels are roles; and whether
+    a match that keeps nothing can end the text. What the first pass never writes side by side is
+    not looked at."""
     beside = [set[int]() for _ in places]
     for state, row in enumerate(first.next.tolist()):
         for before in row:
@@ -213,9 +246,12 @@ def _from_the_start(ways: _Ways, first: Labelling, places: list[_Place]) -> tupl
 
 
 def _step(ways: _Ways, stand: _Stand, place: _Place) -> tuple[_Role, _Stand]:
-    """The role of the symbol ahead, and where the pass stands behind it."""
+    """The role of the symbol ahead, and where the pass follows it."""
     cut = False
-    if stand.instruction is not None and (way := ways.taken(stand.instruction, stand.behind, place)) is not None:
+    if (
+        stand.instruction is not None
+        and (way := ways.taken(stand.instruction, stand.behind, place)) is not None
+    ):
         number, _, marked_later = way
         instruction = ways.program.instructions[number]
         if isinstance(instruction, Take):
@@ -228,13 +264,17 @@ def _step(ways: _Ways, stand: _Stand, place: _Place) -> tuple[_Role, _Stand]:
         instruction = ways.program.instructions[number]
         if isinstance(instruction, Take):
             role = _Role.PASSED if marked_later else _Role.FIRST
-            return _CUT[role] if cut else role, _Stand(place.behind, instruction.target, not marked_later)
+            return _CUT[role] if cut else role, _Stand(
+                place.behind, instruction.target, not marked_later
+            )
         cut = True
     return _CUT[_Role.PASSED] if cut else _Role.PASSED, _Stand(place.behind, None, False)
 
 
 def _joining(roles: npt.NDArray[np.int64], ends_in_cut: bool) -> Automaton:
-    """The automaton whose matches are a first symbol and those that are next, and nothing before a cut. It reads numbers of roles."""
+    """The automaton whose matches are a first symbol and those that are next, and nothing before a
+    cut. It reads numbers of roles.
+    """
     start, inside = DEAD + 1, DEAD + 2
     following = np.zeros((3, len(roles) + 1), dtype=np.int64)
     ends = np.zeros_like(following, dtype=np.bool_)

@@ -1,8 +1,9 @@
-r"""``\K`` in atomic groups: ``(?>a\Kb|c)`` is ``(?:a\K(?>b)|(?!ab)(?>c))``, in which no atomic group holds one.
+r"""``\K`` in atomic groups: ``(?>a\Kb|c)`` is ``(?:a\K(?>b)|(?!ab)(?>c))``, in which no atomic
+group holds one.
 
-An atomic group is compiled by itself, and what it matches is all that is known of it. So a group that holds a ``\K`` is taken apart: what
-can match in one way only stands before it, what always matches is a group of its own, and an alternative is tried where those before it do
-not match.
+An atomic group is compiled by itself, and what it matches is all that is known of it. So a group
+that holds a ``\K`` is taken apart: what can match in one way only stands before it, what always
+matches is a group of its own, and an alternative is tried where those before it do not match.
 """
 
 from __future__ import annotations
@@ -50,7 +51,10 @@ def _atomic(body: Node, offset: int) -> Node:
         case Choice(options):
             before = [Look(_without_keep(option), True, True, offset) for option in options]
             return Choice(
-                tuple(Sequence((*before[:number], _atomic(option, offset))) for number, option in enumerate(options))
+                tuple(
+                    Sequence((*before[:number], _atomic(option, offset)))
+                    for number, option in enumerate(options)
+                )
             )
         case Repeat(inner, 0, 1, greedy):
             return _atomic(Choice((inner, EMPTY) if greedy else (EMPTY, inner)), offset)
@@ -65,7 +69,12 @@ def _atomic(body: Node, offset: int) -> Node:
             rest = Sequence(tuple(others))
             if has_one_match(first):
                 parts = _atomic(rest, offset)
-                return Sequence((taken_apart(first), *(parts.parts if isinstance(parts, Sequence) else (parts,))))
+                return Sequence(
+                    (
+                        taken_apart(first),
+                        *(parts.parts if isinstance(parts, Sequence) else (parts,)),
+                    )
+                )
             for cut in range(1, len(body.parts)):
                 head, tail = Sequence(body.parts[:cut]), Sequence(body.parts[cut:])
                 if always_matches(_without_keep(tail)):
@@ -74,7 +83,9 @@ def _atomic(body: Node, offset: int) -> Node:
                 case Sequence(inside):
                     return _atomic(Sequence((*inside, *others)), offset)
                 case Choice(options):
-                    return _atomic(Choice(tuple(Sequence((option, *others)) for option in options)), offset)
+                    return _atomic(
+                        Choice(tuple(Sequence((option, *others)) for option in options)), offset
+                    )
                 case Repeat(inner, 0, 1, greedy):
                     ways = Sequence((inner, *others)), rest
                     return _atomic(Choice(ways if greedy else ways[::-1]), offset)
@@ -88,4 +99,8 @@ def _may_be_apart(node: Node) -> bool:
 
 
 def _without_keep(node: Node) -> Node:
-    return EMPTY if isinstance(node, Keep) else with_parts(node, tuple(map(_without_keep, parts_of(node))))
+    return (
+        EMPTY
+        if isinstance(node, Keep)
+        else with_parts(node, tuple(map(_without_keep, parts_of(node))))
+    )

@@ -1,4 +1,6 @@
-r"""A labelling: an automaton that reads a text once, before any match is looked for, and gives each symbol a label."""
+r"""A labelling: an automaton that reads a text once, before any match is looked for, and gives each
+symbol a label.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,11 @@ from tokexport.patterns.dfa import MAX_STATES, too_many_states
 
 @dataclass(frozen=True, slots=True)
 class Labelling:
-    """An automaton that reads a text from its end, or ``forward`` from its start, and gives each symbol a label.
+    """An automaton that reads a text from its end, or ``forward`` from its start, and gives each
+    symbol a label.
 
-    ``next`` and ``labels``, both of shape (n_states, n_classes): by state and class of the symbol, the next state and the label. State 0 is
-    the one to start in.
+    ``next`` and ``labels``, both of shape (n_states, n_classes): by state and class of the symbol,
+    the next state and the label. State 0 is the one to start in.
     """
 
     next: npt.NDArray[np.int64]
@@ -36,13 +39,17 @@ class Labelling:
 def joined_labels(
     joined: npt.NDArray[np.int32], labellings: Sequence[Labelling]
 ) -> tuple[npt.NDArray[np.int32], tuple[Labelling, ...]]:
-    """The labellings that are left where labels of the last one are joined, and so in turn those that only they told apart.
+    """The labellings that are left where labels of the last one are joined, and so in turn those
+    that only they told apart.
 
-    ``joined``: for each label of the last what it becomes. Returns the same for each symbol that the first one reads.
+    ``joined``: for each label of the last what it becomes. Returns the same for each symbol that
+    the first one reads.
     """
     kept: list[Labelling] = []
     for labelling in reversed(labellings):
-        symbols, smallest = smallest_labelling(replace(labelling, labels=joined[labelling.labels].astype(np.int64)))
+        symbols, smallest = smallest_labelling(
+            replace(labelling, labels=joined[labelling.labels].astype(np.int64))
+        )
         if len(smallest.next) > 1:
             kept.insert(0, smallest)
             joined = symbols
@@ -54,7 +61,8 @@ def joined_labels(
 def with_doubled(
     joined: npt.NDArray[np.int32], labellings: tuple[Labelling, ...]
 ) -> tuple[npt.NDArray[np.int32], tuple[Labelling, ...]]:
-    """Classes of which the doubled ones are as many more; and the labellings, of which the first reads these, and there is one.
+    """Classes of which the doubled ones are as many more; and the labellings, of which the first
+    reads these, and there is one.
 
     ``joined``: for each class, and then for each that is doubled, what is read of it now.
     """
@@ -69,8 +77,8 @@ def with_doubled(
 
 
 def smallest_labelling(labelling: Labelling) -> tuple[npt.NDArray[np.int32], Labelling]:
-    """The same labelling with as few states and symbols as can be, numbered in the order in which they are met; and for each symbol the one
-    that it is joined to."""
+    """The same labelling with as few states and symbols as can be, numbered in the order in which
+    they are met; and for each symbol the one that it is joined to."""
     following, labels = labelling.next, labelling.labels
     block = np.zeros(len(following), dtype=np.int64)
     n_blocks = 0
@@ -83,7 +91,8 @@ def smallest_labelling(labelling: Labelling) -> tuple[npt.NDArray[np.int32], Lab
         n_blocks = len(numbers)
     if n_blocks > MAX_STATES:
         raise too_many_states()
-    # The first of each block, in the order of the states: they were numbered as they were met, and state 0 is the first.
+    # The first of each block, in the order of the states: they were numbered as they were met, and
+    # state 0 is the first.
     _, first = np.unique(block, return_index=True)
     following, labels = block[following[first]], labels[first]
     columns = np.concatenate([following, labels])
@@ -92,4 +101,6 @@ def smallest_labelling(labelling: Labelling) -> tuple[npt.NDArray[np.int32], Lab
     number = np.empty(len(order), dtype=np.int32)
     number[order] = np.arange(len(order))
     kept = kept[order]
-    return number[inverse.reshape(-1)], replace(labelling, next=following[:, kept], labels=labels[:, kept])
+    return number[inverse.reshape(-1)], replace(
+        labelling, next=following[:, kept], labels=labels[:, kept]
+    )

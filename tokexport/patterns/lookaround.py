@@ -1,8 +1,9 @@
-r"""Look-around over one code point: from a tree to a condition on the two neighbours of a position.
+r"""Lookaround over one code point: from a tree to a condition on the two neighbours of a position.
 
-``(?!\S)`` asks about the code point ahead only, so it costs nothing while a text is read: the automaton knows that code point when
-it decides. So do ``(?=a|$)``, ``(?=ab*)`` (which is ``(?=a)``) and ``(?<!\w)``. A look-around that needs a second code point costs a pass
-over the text (see far.py): a look-behind as the look-ahead that it is if the text is read from its end.
+``(?!\S)`` asks about the code point ahead only, so it costs nothing while a text is read: the
+automaton knows that code point when it decides. So do ``(?=a|$)``, ``(?=ab*)`` (which is ``(?=a)``)
+and ``(?<!\w)``. A lookaround that needs a second code point costs a pass over the text (see
+far.py): a lookbehind as the lookahead that it is if the text is read from its end.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from tokexport.patterns.syntax import (
 
 
 def condition_of(look: Look) -> Condition:
-    """What a look-around asks of the two neighbours of a position.
+    """What a lookaround asks of the two neighbours of a position.
 
     Raises PatternError where more than one code point decides.
 
@@ -49,7 +50,9 @@ def condition_of(look: Look) -> Condition:
 
 
 def _match_from(nodes: tuple[Node, ...], look: Look) -> Condition:
-    """When the nodes match one after the other, from the position outward (so a look-behind has its last node first)."""
+    """When the nodes match one after the other, from the position outward (so a lookbehind has its
+    last node first).
+    """
     if not nodes:
         return ALWAYS
     node, rest = nodes[0], nodes[1:]
@@ -69,7 +72,9 @@ def _match_from(nodes: tuple[Node, ...], look: Look) -> Condition:
             return once if low else Some((once, _match_from(rest, look)))
         case Atomic(body):
             # Which match the group keeps matters to whatever must match, or end, after it.
-            if isinstance(body, Characters) or (look.ahead and all(always_matches(other) for other in rest)):
+            if isinstance(body, Characters) or (
+                look.ahead and all(always_matches(other) for other in rest)
+            ):
                 return _match_from((body, *rest), look)
         case Look():
             return Every((condition_of(node), _match_from(rest, look)))
@@ -77,8 +82,9 @@ def _match_from(nodes: tuple[Node, ...], look: Look) -> Condition:
             return Every((condition, _match_from(rest, look)))
     raise PatternError(
         look.offset,
-        f"a look-{'ahead' if look.ahead else 'behind'} over more than one character",
-        "a test of the one character before or after a position, or of the start or end of the text, is",
+        f"a look-{'ahead' if look.ahead else 'after'} over more than one character",
+        "a test of the one character before or after a position, or of the start or end of the"
+        " text, is",
     )
 
 
@@ -88,7 +94,8 @@ def _holds_atomic(node: Node) -> bool:
 
 
 def without_needless_groups(node: Node) -> Node:
-    """The same without atomic groups all whose matches are of one length: whichever of them is kept makes no difference.
+    """The same without atomic groups all whose matches are of one length: whichever of them is kept
+    makes no difference.
 
     >>> from tokexport.patterns.fancy import parse
     >>> type(without_needless_groups(parse("(?>ab|ba)"))).__name__, type(without_needless_groups(parse("(?>ab|a)"))).__name__
@@ -123,7 +130,7 @@ def _length(node: Node) -> int | None:
 
 
 def mirrored(node: Node, look: Look) -> Node:
-    """The body of a look-behind, resolved, as it reads from its end to its start.
+    """The body of a lookbehind, resolved, as it reads from its end to its start.
 
     Raises PatternError for a part that reads in one direction only.
 
@@ -144,8 +151,10 @@ def mirrored(node: Node, look: Look) -> Node:
         case Automaton():
             raise PatternError(
                 look.offset,
-                "a look-behind over more than one character that holds an atomic group or possessive quantifier",
-                "one whose matches are all of one length, sets of characters, alternatives, repeats, anchors and other look-arounds are",
+                "a lookbehind over more than one character that holds an atomic group or"
+                " possessive quantifier",
+                "one whose matches are all of one length, sets of characters, alternatives,"
+                " repeats, anchors and other lookarounds are",
             )
         case _:
             return node
@@ -163,7 +172,11 @@ def _mirrored_condition(condition: Condition) -> Condition:
             return Opposite(_mirrored_condition(part))
         case Doubled(offset):
             raise PatternError(
-                offset, "a reference to a group in a look-behind", "in a look-ahead, or of few texts, it is"
+                offset,
+                "a reference to a group in a lookbehind",
+                "in a lookahead, or of few texts, it is",
             )
         case _:
-            return condition  # a look-behind inside another is mirrored as it is, and a look-ahead far ahead is told before
+            # a lookbehind inside another is mirrored as it is, and a lookahead far ahead is told
+            # before
+            return condition

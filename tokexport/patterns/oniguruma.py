@@ -1,8 +1,10 @@
-r"""The Oniguruma dialect, as ``tokenizers`` compiles it: Oniguruma's own syntax, in UTF-8, without options.
+r"""The Oniguruma dialect, as ``tokenizers`` compiles it: Oniguruma's own syntax, in UTF-8, without
+options.
 
-``^`` and ``$`` are line anchors, ``(?m)`` lets the dot match a line feed, ``{n,m}+`` is not possessive (``{m,n}`` with n < m is), an
-option like ``(?i)`` reaches to the end of its group over all further alternatives, and case folding may join characters.
-Facts: Oniguruma 6.9.9, doc/RE, and what the library does when it is run.
+``^`` and ``$`` are line anchors, ``(?m)`` lets the dot match a line feed, ``{n,m}+`` is not
+possessive (``{m,n}`` with n < m is), an option like ``(?i)`` reaches to the end of its group over
+all further alternatives, and case folding may join characters. Facts: Oniguruma 6.9.9, doc/RE, and
+what the library does when it is run.
 """
 
 from __future__ import annotations
@@ -65,17 +67,23 @@ _START = Neighbour(ahead=False, members=members_of(), edge=True)
 _END = Neighbour(ahead=True, members=members_of(), edge=True)
 _LAST_LINE_FEED = Sequence((Repeat(Characters(_LINE_FEED), 0, 1, greedy=True), Assertion(_END)))
 _END_OF_LINE = Neighbour(ahead=True, members=_LINE_FEED, edge=True)
-# Behind a line feed that ends the text there is no line.
+# After a line feed that ends the text there is no line.
 _START_OF_LINE = Some((_START, Every((Neighbour(False, _LINE_FEED, edge=False), Opposite(_END)))))
 _WORD = shorthand_set("w", Dialect.ONIGURUMA)
 _WORD_EDGE = tuple(Neighbour(ahead, _WORD, edge=False) for ahead in (False, True))
 _WORD_BOUNDARY = Some(
-    (Every((_WORD_EDGE[0], Opposite(_WORD_EDGE[1]))), Every((Opposite(_WORD_EDGE[0]), _WORD_EDGE[1])))
+    (
+        Every((_WORD_EDGE[0], Opposite(_WORD_EDGE[1]))),
+        Every((Opposite(_WORD_EDGE[0]), _WORD_EDGE[1])),
+    )
 )
-_ANCHORS: dict[str, Condition] = {"A": _START, "z": _END, "b": _WORD_BOUNDARY, "B": Opposite(_WORD_BOUNDARY)}
-_UNSUPPORTED_ESCAPES = {
-    "G": "the search anchor \\G",
+_ANCHORS: dict[str, Condition] = {
+    "A": _START,
+    "z": _END,
+    "b": _WORD_BOUNDARY,
+    "B": Opposite(_WORD_BOUNDARY),
 }
+_UNSUPPORTED_ESCAPES = {"G": "the search anchor \\G"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +91,15 @@ class _Options:
     ignore_case: bool = False
     dot_all: bool = False
     extended: bool = False
-    one_by_one: bool = False  # inside a look-behind no characters fold together
+    one_by_one: bool = False  # inside a lookbehind no characters fold together
     in_absent: bool = False
 
 
 def parse(pattern: str) -> Node:
     r"""The tree of a pattern.
 
-    Raises PatternError for what Oniguruma refuses, and for what has no place in a tree: calls of a group in itself, \G, cut ranges,
-    callouts.
+    Raises PatternError for what Oniguruma refuses, and for what has no place in a tree: calls of a
+    group in itself, \G, cut ranges, callouts.
 
     >>> node = parse("a{2,1}")  # possessive, because 1 < 2
     >>> type(node).__name__, node.body.low, node.body.high
@@ -116,7 +124,11 @@ class _Parser:
     def _alternatives(self, options: _Options) -> list[Item]:
         """The items of the only branch, or one Choice of several branches."""
         branches = self._branches(options)
-        return branches[0] if len(branches) == 1 else [Choice(tuple(finished(branch) for branch in branches))]
+        return (
+            branches[0]
+            if len(branches) == 1
+            else [Choice(tuple(finished(branch) for branch in branches))]
+        )
 
     def _branches(self, options: _Options) -> list[list[Item]]:
         branches = [self._branch(options)]
@@ -141,7 +153,8 @@ class _Parser:
             if len(one) == 1 and is_open(items[-1]) and is_open(piece[0]):
                 items[-1] = one[0]
             else:
-                # A group without a quantifier is not a node of its own, except at the head of a branch.
+                # A group without a quantifier is not a node of its own, except at the head of a
+                # branch.
                 items.extend(piece if items or len(piece) == 1 else [finished(piece)])
         return items or [Literal((), ignore_case=False)]
 
@@ -152,7 +165,11 @@ class _Parser:
                 while (character := source.take()) != ")":
                     if character == "\\" and not source.at_end:
                         source.take()
-            elif options.extended and not source.at_end and source.text[source.position] in " \t\n\r\f":
+            elif (
+                options.extended
+                and not source.at_end
+                and source.text[source.position] in " \t\n\r\f"
+            ):
                 source.take()
             elif options.extended and source.skip("#"):
                 while not source.at_end and source.take() != "\n":
@@ -170,17 +187,24 @@ class _Parser:
             if quantifier is None:
                 return [node] if node is not None else closed_literals(atom) if once else atom
             low, high, greedy, possessive = quantifier
-            # Behind {1} the engine repeats the last character of a string, and not the group that the string stands in.
+            # After {1} the engine repeats the last character of a string, and not the group that
+            # the string stands in.
             if is_anchor(atom) or (once and is_string(atom)):
                 raise self.source.refused(
-                    "a quantifier on something that cannot be repeated", "one on a character or group is", offset
+                    "a quantifier on something that cannot be repeated",
+                    "one on a character or group is",
+                    offset,
                 )
             if (low, high) == (1, 1):
                 once = node is None
             else:
                 body = finished(atom) if node is None else node
-                empty_turns = offset if (high is None or high > 1) and can_match_empty(body) else None
-                node = Repeat(body, low, high, greedy, empty_turns, _ends_of(body, low, high, greedy))
+                empty_turns = (
+                    offset if (high is None or high > 1) and can_match_empty(body) else None
+                )
+                node = Repeat(
+                    body, low, high, greedy, empty_turns, _ends_of(body, low, high, greedy)
+                )
                 if possessive:
                     node = Atomic(node, start)
             self._skip_comments(options)
@@ -202,7 +226,9 @@ class _Parser:
         return low, high, fixed or not source.skip("?"), False
 
     def _interval(self) -> tuple[int, int | None, bool] | None:
-        """What {n,m}, {n,}, {,m} or {n} says, and whether it is {n}; None where a brace is just a brace."""
+        """What {n,m}, {n,}, {,m} or {n} says, and whether it is {n}; None where a brace is just a
+        brace.
+        """
         source = self.source
         start = source.position
         if not source.skip("{"):
@@ -213,7 +239,11 @@ class _Parser:
         if not source.skip("}") or not (low or high):
             source.position = start
             return None
-        return source.count(low or "0", start), source.count(high, start) if high else None, not comma
+        return (
+            source.count(low or "0", start),
+            source.count(high, start) if high else None,
+            not comma,
+        )
 
     def _atom(self, options: _Options) -> list[Item]:
         source = self.source
@@ -235,12 +265,16 @@ class _Parser:
                 return [Assertion(_END_OF_LINE)]
             case "*" | "+" | "?":
                 raise source.refused(
-                    f"a {character!r} with nothing to repeat", "one behind a character or group is", start
+                    f"a {character!r} with nothing to repeat",
+                    "one after a character or group is",
+                    start,
                 )
             case "{":
                 source.position = start
                 if self._interval() is not None:
-                    raise source.refused("a counted repeat of nothing", "one behind a character or group is", start)
+                    raise source.refused(
+                        "a counted repeat of nothing", "one after a character or group is", start
+                    )
                 source.position = start + 1
                 return [Literal((ord("{"),), options.ignore_case, True, options.one_by_one)]
             case "\\":
@@ -254,11 +288,15 @@ class _Parser:
         if letter in _ANCHORS:
             return Assertion(_ANCHORS[letter])
         if letter in _UNSUPPORTED_ESCAPES:
-            raise source.refused(_UNSUPPORTED_ESCAPES[letter], "look-ahead and look-behind are", start)
+            raise source.refused(
+                _UNSUPPORTED_ESCAPES[letter], "lookahead and lookbehind are", start
+            )
         bracketed = source.looking_at("<") or source.looking_at("'")
         if letter == "g" and bracketed:
             if options.one_by_one:
-                raise source.refused("a call of a group in a look-behind", "outside of look-behinds it is", start)
+                raise source.refused(
+                    "a call of a group in a lookbehind", "outside of lookbehinds it is", start
+                )
             if options.in_absent:
                 raise nested_absent(start)
             return self.groups.call(source, start)
@@ -275,8 +313,10 @@ class _Parser:
             case "K":
                 return Keep(start)
             case "X" if options.one_by_one:
-                # There the engine takes the end of the look-behind for the end of a segment.
-                raise source.refused("a text segment \\X in a look-behind", "outside of look-behinds it is", start)
+                # There the engine takes the end of the lookbehind for the end of a segment.
+                raise source.refused(
+                    "a text segment \\X in a lookbehind", "outside of lookbehinds it is", start
+                )
             case "X":
                 return text_segment()
             case "y" | "Y":
@@ -293,15 +333,15 @@ class _Parser:
         return Characters(escaped)
 
     def _refuse_behind_open_end(self, start: int) -> None:
-        # The engine takes a conditional without an alternative for nothing where it works out how far behind the start of a match a
-        # string has to stand, and misses matches.
+        # The engine takes a conditional without an alternative for nothing where it works out how
+        # far after the start of a match a string has to stand, and misses matches.
         if self._open_ended >= start:
             raise refused(self._open_ended, "with an alternative, (?(1)b|), or at the end, it is")
 
     def _refuse_ahead_inside_behind(self, ahead: bool, options: _Options, start: int) -> None:
         if ahead and options.one_by_one:
             raise self.source.refused(
-                "a look-behind that holds a look-ahead", "look-behinds that hold others are", start
+                "a lookbehind that holds a lookahead", "lookbehinds that hold others are", start
             )
 
     def _group(self, options: _Options, start: int) -> list[Item]:
@@ -325,13 +365,20 @@ class _Parser:
         name = None
         if source.skip("?<") or source.skip("?'"):
             name = source.take_until(">" if source.text[source.position - 1] == "<" else "'")
-            if not name or name[0] in "0123456789" or not all(_WORD[ord(character)] for character in name):
-                raise source.refused(f"a group named {name!r}", "a name of word characters is", start)
+            if (
+                not name
+                or name[0] in "0123456789"
+                or not all(_WORD[ord(character)] for character in name)
+            ):
+                raise source.refused(
+                    f"a group named {name!r}", "a name of word characters is", start
+                )
         elif source.skip("?"):
             return self._optioned_group(options, start)
         elif source.looking_at("*"):
             raise source.refused("a callout", "patterns without callouts are", start)
-        # A capturing group is a node of its own, so that nothing in it folds with what stands beside it.
+        # A capturing group is a node of its own, so that nothing in it folds with what stands
+        # beside it.
         number = self.groups.opened(name, callable=not options.one_by_one)
         held = finished(self._closed(self._alternatives(options), start))
         return [self.groups.closed(number, held)]
@@ -340,14 +387,18 @@ class _Parser:
         if options.in_absent:
             raise nested_absent(start)
         if options.one_by_one:
-            raise self.source.refused("an absent group in a look-behind", "outside of look-behinds it is", start)
+            raise self.source.refused(
+                "an absent group in a lookbehind", "outside of lookbehinds it is", start
+            )
         inside = replace(options, in_absent=True)
         if not self.source.skip("|"):
             return absent_group(finished(self._closed(self._alternatives(inside), start)), start)
         absent, *others = self._branches(inside)
         self._closed([], start)
         if not others:
-            raise self.source.refused("a range cut by (?~|", "an absent group, or (?~|absent|expression), is", start)
+            raise self.source.refused(
+                "a range cut by (?~|", "an absent group, or (?~|absent|expression), is", start
+            )
         return absent_expression(finished(absent), Choice(tuple(map(finished, others))), start)
 
     def _conditional(self, options: _Options, start: int) -> Node:
@@ -357,11 +408,15 @@ class _Parser:
         if asked is None:
             self._refuse_ahead_inside_behind(True, options, start)
         condition = (
-            Atomic(finished(self._closed(self._alternatives(options), start)), start) if asked is None else asked
+            Atomic(finished(self._closed(self._alternatives(options), start)), start)
+            if asked is None
+            else asked
         )
         bare = self.source.looking_at(")")
         if bare and asked is None:
-            raise self.source.refused("a condition that nothing follows", "an alternative behind it is", start)
+            raise self.source.refused(
+                "a condition that nothing follows", "an alternative after it is", start
+            )
         yes, *others = map(finished, self._branches(options))
         self._closed([], start)
         no = Choice(tuple(others)) if others else Assertion(NEVER) if bare else EMPTY
@@ -384,7 +439,9 @@ class _Parser:
                     options = replace(options, extended=value)
                 case _:
                     raise source.refused(
-                        f"a group that begins with (?{letter}", "the options i, m and x, look-around and (?> are", start
+                        f"a group that begins with (?{letter}",
+                        "the options i, m and x, lookaround and (?> are",
+                        start,
                     )
         body = self._alternatives(options)
         # (?i) reaches over all that follows in its group, further alternatives included.
@@ -392,16 +449,22 @@ class _Parser:
 
     def _closed(self, body: list[Item], start: int) -> list[Item]:
         if not self.source.skip(")"):
-            raise self.source.refused("an unmatched opening parenthesis", "balanced parentheses are", start)
+            raise self.source.refused(
+                "an unmatched opening parenthesis", "balanced parentheses are", start
+            )
         return body
 
 
 def _ends_of(body: Node, low: int, high: int | None, greedy: bool) -> tuple[Ends, ...]:
-    """What empty turns of a repeat may do: that goes by the size of what the engine has compiled its body to.
+    """What empty turns of a repeat may do: that goes by the size of what the engine has compiled
+    its body to.
 
-    It writes small bodies as often as they are counted, and only in a loop looks whether a turn is empty.
+    It writes small bodies as often as they are counted, and only in a loop looks whether a turn is
+    empty.
     """
-    if isinstance(body, Repeat) or any(isinstance(each, Group | Call | Conditional) for each in nodes_of(body)):
+    if isinstance(body, Repeat) or any(
+        isinstance(each, Group | Call | Conditional) for each in nodes_of(body)
+    ):
         # It makes two repeats into one, and looks at what groups hold that are referred to.
         return Ends.NONE, Ends.ALL
     if high is None:

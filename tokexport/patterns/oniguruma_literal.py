@@ -1,4 +1,6 @@
-r"""Characters that stand together in an Oniguruma pattern: under ``(?i)`` they fold together, and a quantifier sees them as one string."""
+r"""Characters that stand together in an Oniguruma pattern: under ``(?i)`` they fold together, and a
+quantifier sees them as one string.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +9,23 @@ from typing import TypeAlias
 
 from tokexport.model import Dialect
 from tokexport.patterns.casefold import folded_literal, variants_of
-from tokexport.patterns.syntax import EMPTY, Assertion, Characters, Keep, Look, Node, Sequence, members_of
+from tokexport.patterns.syntax import (
+    EMPTY,
+    Assertion,
+    Characters,
+    Keep,
+    Look,
+    Node,
+    Sequence,
+    members_of,
+)
 from tokexport.unicode import CodePoints
 
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """Characters that stand together; they are folded together under ``(?i)``. ``open``: more characters may join them.
+    """Characters that stand together; they are folded together under ``(?i)``. ``open``: more
+    characters may join them.
 
     ``one_by_one``: each is folded for itself.
     """
@@ -60,7 +72,11 @@ def joined(items: list[Item]) -> list[Item]:
     joined: list[Item] = []
     for item in items:
         last = joined[-1] if joined else None
-        if isinstance(item, Literal) and isinstance(last, Literal) and item.ignore_case == last.ignore_case:
+        if (
+            isinstance(item, Literal)
+            and isinstance(last, Literal)
+            and item.ignore_case == last.ignore_case
+        ):
             joined[-1] = replace(last, code_points=last.code_points + item.code_points)
         else:
             joined.append(item)
@@ -73,7 +89,9 @@ def _unfolded(literal: Literal) -> Node:
     if literal.ignore_case:
         if not literal.one_by_one:
             return folded_literal(literal.code_points)
-        return Sequence(tuple(Characters(variants_of(each, Dialect.ONIGURUMA)) for each in literal.code_points))
+        return Sequence(
+            tuple(Characters(variants_of(each, Dialect.ONIGURUMA)) for each in literal.code_points)
+        )
     return Sequence(tuple(Characters(_single(code_point)) for code_point in literal.code_points))
 
 

@@ -1,7 +1,8 @@
 r"""Bracket expressions and escapes of the Oniguruma dialect.
 
-``[a-z&&[^aeiou]]``, ``[^\s\p{L}]``, ``[[:alpha:]_]``: ranges, nested brackets, POSIX brackets, properties, and ``&&``, which binds
-weaker than anything but the leading ``^``. Case folding works on the whole, before its ``^``.
+``[a-z&&[^aeiou]]``, ``[^\s\p{L}]``, ``[[:alpha:]_]``: ranges, nested brackets, POSIX brackets,
+properties, and ``&&``, which binds weaker than anything but the leading ``^``. Case folding works
+on the whole, before its ``^``.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Bracket:
 
 
 class BracketReader:
-    """Reads from behind an opening bracket to behind its closing one."""
+    """Reads from after an opening bracket to after its closing one."""
 
     def __init__(self, source: PatternReader) -> None:
         self._source = source
@@ -43,17 +44,21 @@ class BracketReader:
         negated = source.skip("^")
         sets: list[CodePoints] = []
         members = members_of()
-        # What a hyphen would continue: a character that may begin a range, or a set, which may not; None behind a range or a bracket,
-        # where a hyphen is just a hyphen.
+        # What a hyphen would continue: a character that may begin a range, or a set, which may not;
+        # None after a range or a bracket, where a hyphen is just a hyphen.
         last: int | CodePoints | None = None
         first = True
         while True:
             offset = source.position
             if source.at_end:
-                raise source.refused("an unclosed bracket expression", "a closed one is", self._start)
+                raise source.refused(
+                    "an unclosed bracket expression", "a closed one is", self._start
+                )
             if source.looking_at("]") and not (first and "]" in _unescaped(source)):
                 if first:
-                    raise source.refused("an empty bracket expression", "one with members is", self._start)
+                    raise source.refused(
+                        "an empty bracket expression", "one with members is", self._start
+                    )
                 source.take()
                 break
             if source.skip("&&"):
@@ -68,7 +73,11 @@ class BracketReader:
             ):
                 source.take()
                 if not isinstance(last, int):
-                    raise source.refused("a range that begins with a set", "a range between two characters is", offset)
+                    raise source.refused(
+                        "a range that begins with a set",
+                        "a range between two characters is",
+                        offset,
+                    )
                 members |= self._range(last, offset)
                 last = None
                 continue
@@ -87,9 +96,13 @@ class BracketReader:
         source = self._source
         high = self._item()
         if not isinstance(high, int):
-            raise source.refused("a range that ends with a set", "a range between two characters is", offset)
+            raise source.refused(
+                "a range that ends with a set", "a range between two characters is", offset
+            )
         if low > high:
-            raise source.refused("a range whose end is before its start", "an ascending range is", offset)
+            raise source.refused(
+                "a range whose end is before its start", "an ascending range is", offset
+            )
         return members_of((low, high))
 
     def _item(self) -> int | CodePoints:
@@ -108,12 +121,16 @@ class BracketReader:
 
 
 def _unescaped(source: PatternReader) -> str:
-    """What is left behind the next character, without escaped characters: there a bracket may still be closed."""
+    """What is left behind the next character, without escaped characters: there a bracket may still
+    be closed.
+    """
     return re.sub(r"\\.", "", source.text[source.position + 1 : source.end], flags=re.DOTALL)
 
 
 def escaped_character(source: PatternReader, in_bracket: bool) -> int | CodePoints:
-    r"""What the escape behind a backslash stands for: a character, or the set of \s, \d, \w, \h or \p{...}."""
+    r"""What the escape after a backslash stands for: a character, or the set of \s, \d, \w, \h or
+    \p{...}.
+    """
     offset = source.position - 1
     letter = source.take()
     if letter in "sdwhSDWH":
@@ -127,7 +144,9 @@ def escaped_character(source: PatternReader, in_bracket: bool) -> int | CodePoin
         digits = source.take_while(HEX if letter == "x" else OCTAL)
         if not digits or not source.skip("}"):
             raise source.refused(
-                f"an escape \\{letter}{{...}} that is not one number", "one number in braces is", offset
+                f"an escape \\{letter}{{...}} that is not one number",
+                "one number in braces is",
+                offset,
             )
         return source.code_point(digits, 16 if letter == "x" else 8, offset)
     if letter == "x" and not source.at_end:
@@ -135,7 +154,9 @@ def escaped_character(source: PatternReader, in_bracket: bool) -> int | CodePoin
     if letter == "u" and not source.at_end:
         digits = source.take_while(HEX, most=4)
         if len(digits) < 4:
-            raise source.refused("an escape \\u without four hexadecimal digits", "\\uHHHH is", offset)
+            raise source.refused(
+                "an escape \\u without four hexadecimal digits", "\\uHHHH is", offset
+            )
         return source.code_point(digits, 16, offset)
     if letter == "0" or (in_bracket and letter in OCTAL):
         return _crude(source, letter + source.take_while(OCTAL, most=2), 8, offset)
@@ -149,6 +170,8 @@ def _crude(source: PatternReader, digits: str, base: int, offset: int) -> int:
     value = int(digits, base) if digits else 0
     if value >= 0x80:
         raise source.refused(
-            f"the single byte {value:#x} of a character", "\\x{...} with the number of a character is", offset
+            f"the single byte {value:#x} of a character",
+            "\\x{...} with the number of a character is",
+            offset,
         )
     return value

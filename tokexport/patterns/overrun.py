@@ -1,8 +1,10 @@
-r"""How far the automaton reads in vain: past the last match end, or from a start where nothing matches.
+r"""How far the automaton reads in vain: past the last match end, or from a start where nothing
+matches.
 
-``[a-z]+!|[a-z]`` reads a whole word to match one letter, and reads the rest of it again for the next one: quadratic, unless the
-runtime remembers where a state led to nothing. ``\s*[\r\n]+|\s+`` reads the spaces after a line feed in vain too, but whichever start
-comes next takes what it reads: twice is the most that any character is read.
+``[a-z]+!|[a-z]`` reads a whole word to match one letter, and reads the rest of it again for the
+next one: quadratic, unless the runtime remembers where a state led to nothing. ``\s*[\r\n]+|\s+``
+reads the spaces after a line feed in vain too, but whichever start comes next takes what it reads:
+twice is the most that any character is read.
 """
 
 from __future__ import annotations
@@ -14,10 +16,12 @@ from tokexport.patterns.dfa import DEAD, Automaton, sure_to_match
 
 
 def states_to_remember(automaton: Automaton, may_be_empty: bool = False) -> npt.NDArray[np.bool_]:
-    """The states that can be passed through without bound while no match ends, if two starts can do so over the same text.
+    """The states that can be passed through without bound while no match ends, if two starts can do
+    so over the same text.
 
-    Where two never can, no character is read more than a constant number of times, and there is nothing to remember. ``may_be_empty``: a
-    match that holds nothing leaves what was read to the next start, so the states are remembered whatever the starts do.
+    Where two never can, no character is read more than a constant number of times, and there is
+    nothing to remember. ``may_be_empty``: a match that holds nothing leaves what was read to the
+    next start, so the states are remembered whatever the starts do.
 
     >>> from tokexport.patterns.dfa import determinise, minimise
     >>> from tokexport.patterns.fancy import parse
@@ -49,15 +53,19 @@ def _between_cycles(edges: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
 
 
 def _two_starts_overrun(automaton: Automaton, unbounded: npt.NDArray[np.bool_]) -> bool:
-    """Whether two runs can go round, silent, together: one of them started while the other was already on its way.
+    """Whether two runs can go round, silent, together: one of them started while the other was
+    already on its way.
 
-    All pairs of states (of the older run, of the younger) that can be met are followed, over every symbol.
+    All pairs of states (of the older run, of the younger) that can be met are followed, over every
+    symbol.
     """
     sure = sure_to_match(automaton)
     following, ends = automaton.next.tolist(), automaton.ends.tolist()
     n_symbols = len(following[0])
     pairs = {
-        (int(older), int(younger)) for older in np.flatnonzero(unbounded) for younger in np.unique(automaton.starts)
+        (int(older), int(younger))
+        for older in np.flatnonzero(unbounded)
+        for younger in np.unique(automaton.starts)
     }
     queue = sorted(pairs)
     together: dict[tuple[int, int], set[tuple[int, int]]] = {}
@@ -72,10 +80,15 @@ def _two_starts_overrun(automaton: Automaton, unbounded: npt.NDArray[np.bool_]) 
             if pair not in pairs:
                 pairs.add(pair)
                 queue.append(pair)
-    # A graph has a cycle if something is left after all that leads nowhere has been taken away, again and again.
+    # A graph has a cycle if something is left after all that leads nowhere has been taken away,
+    # again and again.
     remaining = together
     while True:
-        fewer = {pair: targets & remaining.keys() for pair, targets in remaining.items() if targets & remaining.keys()}
+        fewer = {
+            pair: targets & remaining.keys()
+            for pair, targets in remaining.items()
+            if targets & remaining.keys()
+        }
         if len(fewer) == len(remaining):
             return bool(remaining)
         remaining = fewer

@@ -1,8 +1,10 @@
-"""Two passes over a text in place of any number: what passes to and fro tell of a symbol, one each way can tell.
+"""Two passes over a text in place of any number: what passes to and fro tell of a symbol, one each
+way can tell.
 
-The second of two passes can be the first. It does not know then in which state the other one comes to a place, so it takes along
-what its own state there is for each of them. Its label says so, and the other pass, which knows its state, picks what is true.
-Passes that go the same way, one after the other, are one.
+The second of two passes can be the first. It does not know then in which state the other one comes
+to a place, so it takes along what its own state there is for each of them. Its label says so, and
+the other pass, which knows its state, picks what is true. Passes that go the same way, one after
+the other, are one.
 """
 
 from __future__ import annotations
@@ -21,8 +23,8 @@ def in_two_passes(
 ) -> tuple[npt.NDArray[np.int32], tuple[Labelling, ...]]:
     """At most two labellings in place of any number, as few and as small as can be.
 
-    ``joined``: for each label of the last what it becomes. Returns the same for each symbol that the first one reads.
-    Raises PatternError for too many states.
+    ``joined``: for each label of the last what it becomes. Returns the same for each symbol that
+    the first one reads. Raises PatternError for too many states.
     """
     labels = np.arange(int(joined.max()) + 1, dtype=np.int32)
     joined, kept = joined_labels(joined, _to_and_fro(labellings))
@@ -30,7 +32,9 @@ def in_two_passes(
         # What a pass takes along grows with the states of the other one.
         first = min(range(len(kept) - 1), key=lambda number: len(kept[number].next))
         turned = turned_round(*kept[first : first + 2])
-        symbols, kept = joined_labels(labels, _to_and_fro([*kept[:first], *turned, *kept[first + 2 :]]))
+        symbols, kept = joined_labels(
+            labels, _to_and_fro([*kept[:first], *turned, *kept[first + 2 :]])
+        )
         joined = symbols[joined]
     return joined, kept
 
@@ -47,7 +51,9 @@ def _to_and_fro(labellings: Sequence[Labelling]) -> list[Labelling]:
 
 
 def composed(first: Labelling, second: Labelling) -> Labelling:
-    """One labelling for two that go the same way, of which the second reads the labels of the first."""
+    """One labelling for two that go the same way, of which the second reads the labels of the
+    first.
+    """
     numbers = {(0, 0): 0}
     queue = [(0, 0)]
     following: list[list[int]] = []
@@ -67,15 +73,18 @@ def composed(first: Labelling, second: Labelling) -> Labelling:
 
 
 def turned_round(first: Labelling, second: Labelling) -> tuple[Labelling, Labelling]:
-    """The same labels by two labellings that run in the other order; the two do not go the same way.
+    """The same labels by two labellings that run in the other order; the two do not go the same
+    way.
 
-    >>> seen = Labelling(np.array([[0, 1], [1, 1]]), np.array([[0, 1], [2, 3]]), forward=True)  # 2 more behind a 1
+    >>> seen = Labelling(np.array([[0, 1], [1, 1]]), np.array([[0, 1], [2, 3]]), forward=True)  # 2 more after a 1
     >>> to_come = Labelling(np.array([[0, 0, 1, 1], [1, 1, 1, 1]]), np.array([[0, 1, 2, 3], [4, 5, 6, 7]]))
     >>> one, other = turned_round(seen, to_come)
     >>> one.forward, other.forward, to_come.run(seen.run([0, 1, 0, 1, 0])) == other.run(one.run([0, 1, 0, 1, 0]))
     (False, True, True)
     """
-    start = np.zeros(len(first.next), dtype=np.int64)  # the state of the second one by that of the first
+    start = np.zeros(
+        len(first.next), dtype=np.int64
+    )  # the state of the second one by that of the first
     numbers = {start.tobytes(): 0}
     queue = [start]
     following: list[list[int]] = []

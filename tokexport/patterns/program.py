@@ -1,4 +1,6 @@
-"""From a tree to a Thompson program with priorities: what a Pike VM would run, thread by thread, in the order of a backtracking matcher."""
+"""From a tree to a Thompson program with priorities: what a Pike VM would run, thread by thread, in
+the order of a backtracking matcher.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,9 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """A turn of a repeat is over: go on at the first target if it has consumed something, otherwise at the second."""
+    """A turn of a repeat is over: go on at the first target if it has consumed something, otherwise
+    at the second.
+    """
 
     repeat: int
     targets: tuple[int, int]
@@ -74,7 +78,9 @@ class Again:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Go on at ``target``; what has been consumed so far is not kept. ``offset`` is that of the pattern's \\K."""
+    """Go on at ``target``; what has been consumed so far is not kept. ``offset`` is that of the
+    pattern's \\K.
+    """
 
     target: int
     offset: int
@@ -119,8 +125,9 @@ def program_of(node: Node) -> Program:
 class _Writer:
     """Writes backwards: each node is told the instruction that follows it.
 
-    Where a pattern has conditions on groups, that is one for each set of them that may have matched by then; and so is where a node
-    starts. ``bits``: the bit of each group in the number of such a set.
+    Where a pattern has conditions on groups, that is one for each set of them that may have matched
+    by then; and so is where a node starts. ``bits``: the bit of each group in the number of such a
+    set.
     """
 
     def __init__(self, bits: Mapping[int, int]) -> None:
@@ -144,7 +151,9 @@ class _Writer:
 
     def write(self, node: Node, afters: _Places) -> _Places:
         """Append the instructions of a node that go on at ``afters``; returns where they start."""
-        if len(afters) > 1 and not any(isinstance(each, Passed | Conditional) for each in nodes_of(node)):
+        if len(afters) > 1 and not any(
+            isinstance(each, Passed | Conditional) for each in nodes_of(node)
+        ):
             once = {after: self.write(node, (after,))[0] for after in dict.fromkeys(afters)}
             return tuple(once[after] for after in afters)
         match node:
@@ -159,10 +168,13 @@ class _Writer:
             case Conditional(group, yes, no):
                 matched, others = self.write(yes, afters), self.write(no, afters)
                 return tuple(
-                    matched[groups] if groups & self._bits[group] else others[groups] for groups in range(len(afters))
+                    matched[groups] if groups & self._bits[group] else others[groups]
+                    for groups in range(len(afters))
                 )
             case Passed(group):
-                return tuple(afters[groups | self._bits.get(group, 0)] for groups in range(len(afters)))
+                return tuple(
+                    afters[groups | self._bits.get(group, 0)] for groups in range(len(afters))
+                )
             case _:
                 return (self._write_one(node, afters[0]),)
 
@@ -177,11 +189,14 @@ class _Writer:
             case Automaton():
                 return self._write_automaton(node, after)
             case _:
-                raise TypeError(f"{type(node).__name__} nodes must be resolved before a program is written")
+                raise TypeError(
+                    f"{type(node).__name__} nodes must be resolved before a program is written"
+                )
 
     def _write_repeat(self, node: Repeat, afters: _Places) -> _Places:
         if node.high is None:
-            # A thread that comes back here without having consumed a character is lost behind the one that was here before.
+            # A thread that comes back here without having consumed a character is lost after the
+            # one that was here before.
             entries = tuple([self.add(Fork(())) for _ in afters])
             turns = self._write_turn(node, entries, afters, Ends.OPTIONAL)
             for entry, turn, after in zip(entries, turns, afters, strict=True):
@@ -195,13 +210,19 @@ class _Writer:
             entries = self._write_turn(node, entries, afters, Ends.ALL)
         return entries
 
-    def _write_turn(self, node: Repeat, followings: _Places, afters: _Places, ends: Ends) -> _Places:
-        """A turn that goes on at ``followings``, or, where it is empty and so ends a repeat that has these ``ends``, at ``afters``."""
+    def _write_turn(
+        self, node: Repeat, followings: _Places, afters: _Places, ends: Ends
+    ) -> _Places:
+        """A turn that goes on at ``followings``, or, where it is empty and so ends a repeat that
+        has these ``ends``, at ``afters``.
+        """
         if node.empty_turns is None or node.ends[0] < ends:
             return self.write(node.body, followings)
         number = self._turns
         self._turns += 1
-        again = [self.add(Again(number, targets)) for targets in zip(followings, afters, strict=True)]
+        again = [
+            self.add(Again(number, targets)) for targets in zip(followings, afters, strict=True)
+        ]
         return tuple([self.add(Turn(number, body)) for body in self.write(node.body, tuple(again))])
 
     def _forks(self, *options: _Places) -> _Places:
@@ -214,11 +235,16 @@ class _Writer:
             for condition, members, target in arcs:
                 take = self.add(Take(self._set_number(members), states[target]))
                 targets.append(
-                    take if condition is ALWAYS else self.add(Check(self._condition_number(condition), take))
+                    take
+                    if condition is ALWAYS
+                    else self.add(Check(self._condition_number(condition), take))
                 )
             leave = self.add(Check(self._condition_number(exit_condition), after))
             self.program.instructions[state] = Fork((leave, *targets))
-        starts = [self.add(Check(self._condition_number(held), states[target])) for held, target in node.starts]
+        starts = [
+            self.add(Check(self._condition_number(held), states[target]))
+            for held, target in node.starts
+        ]
         return self.add(Fork(tuple(starts)))
 
     def _set_number(self, members: CodePoints) -> int:
@@ -242,7 +268,9 @@ def _ordered(body: _Place, after: _Place, greedy: bool) -> tuple[_Place, _Place]
 
 
 def asked_by(condition: Condition) -> list[Test]:
-    """The tests of single neighbours, and of all that follows or precedes, that a condition is made of."""
+    """The tests of single neighbours, and of all that follows or precedes, that a condition is made
+    of.
+    """
     if isinstance(condition, Neighbour | Doubled | Far):
         return [condition]
     inner = (condition.condition,) if isinstance(condition, Opposite) else condition.conditions

@@ -14,9 +14,13 @@ MAX_REPEAT = 100_000
 
 
 class PatternReader:
-    """``text[position:]`` is what is left to read. Offsets in errors count characters of the pattern."""
+    """``text[position:]`` is what is left to read. Offsets in errors count characters of the
+    pattern.
+    """
 
-    def __init__(self, text: str, dialect: Dialect, position: int = 0, end: int | None = None) -> None:
+    def __init__(
+        self, text: str, dialect: Dialect, position: int = 0, end: int | None = None
+    ) -> None:
         self.text = text
         self.dialect = dialect
         self.position = position
@@ -39,7 +43,9 @@ class PatternReader:
     def take(self) -> str:
         """Read one character."""
         if self.at_end:
-            raise self.refused("the end of the pattern where more must follow", "a complete pattern is")
+            raise self.refused(
+                "the end of the pattern where more must follow", "a complete pattern is"
+            )
         self.position += 1
         return self.text[self.position - 1]
 

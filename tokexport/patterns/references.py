@@ -1,8 +1,11 @@
-r"""Back-references: ``([!?.])\1*`` is ``!!*|\?\?*|\.\.*``, one alternative for each text that the group may hold.
+r"""Back-references: ``([!?.])\1*`` is ``!!*|\?\?*|\.\.*``, one alternative for each text that the
+group may hold.
 
-That is no regular language in general. It is one where the group's texts are few, as in Galactica's tokenizer, and the order in which a
-backtracking matcher tries them is the order of the alternatives. And where a group of one character is referred to right behind it, as in
-``(.)\1+``, the reference asks whether a symbol is the one before it once more, which those who read the text can tell.
+That is no regular language in general. It is one where the group's texts are few, as in Galactica's
+tokenizer, and the order in which a backtracking matcher tries them is the order of the
+alternatives. And where a group of one character is referred to right after it, as in ``(.)\1+``,
+the reference asks whether a symbol is the one before it once more, which those who read the text
+can tell.
 """
 
 from __future__ import annotations
@@ -33,15 +36,16 @@ from tokexport.patterns.syntax import (
 )
 from tokexport.unicode import CODE_POINTS
 
-MAX_TEXTS = (
-    200  # each becomes an alternative, and most a class of characters of its own, of which a table has at most 254
-)
+# each becomes an alternative, and most a class of characters of its own, of which a table has at
+# most 254
+MAX_TEXTS = 200
 
 
 def expanded(node: Node) -> Node:
     """The same tree without Group and Reference nodes.
 
-    Raises PatternError where a reference does not stand behind its group in the same sequence, or where the group may hold too many texts.
+    Raises PatternError where a reference does not follow its group in the same sequence, or
+    where the group may hold too many texts.
 
     >>> from tokexport.patterns.oniguruma import parse
     >>> choice = expanded(parse(r"([ab])c\\1")).parts[0]
@@ -52,7 +56,7 @@ def expanded(node: Node) -> Node:
         case Group(_, body):
             return expanded(body)
         case Reference(_, _, offset):
-            raise _refused(offset, "one behind its group, in the same part of the pattern, is")
+            raise _refused(offset, "one after its group, in the same part of the pattern, is")
         case Sequence(parts):
             return Sequence(tuple(_expanded_parts(parts)))
         case Choice(options):
@@ -77,13 +81,18 @@ def _expanded_parts(parts: tuple[Node, ...]) -> list[Node]:
             if doubling is not None:
                 return [*map(expanded, (*parts[:number], part)), *map(expanded, doubling)]
             texts = [_literal(text) for text in dict.fromkeys(_texts(part.body, offset))]
-            options = (Sequence((text, *(_filled(other, part.number, text) for other in rest))) for text in texts)
+            options = (
+                Sequence((text, *(_filled(other, part.number, text) for other in rest)))
+                for text in texts
+            )
             return [*map(expanded, parts[:number]), Choice(tuple(map(expanded, options)))]
     return [expanded(part) for part in parts]
 
 
 def _doubling(group: Group, rest: tuple[Node, ...]) -> list[Node] | None:
-    """What follows a group of one of many characters, with tests in place of the references to it; None where they cannot tell."""
+    """What follows a group of one of many characters, with tests in place of the references to it;
+    None where they cannot tell.
+    """
     body = _unwrapped(group.body)
     if not isinstance(body, Characters) or int(body.members.sum()) <= MAX_TEXTS:
         return None
@@ -91,7 +100,9 @@ def _doubling(group: Group, rest: tuple[Node, ...]) -> list[Node] | None:
 
 
 def _doubled_parts(parts: tuple[Node, ...], number: int) -> tuple[list[Node] | None, bool]:
-    """The parts that follow the character of a group, or None; and whether only that character can stand behind them."""
+    """The parts that follow the character of a group, or None; and whether only that character can
+    follow them.
+    """
     found: list[Node] = []
     only = True
     for part in parts:
@@ -115,14 +126,18 @@ def _unwrapped(node: Node) -> Node:
 def _doubled(node: Node, number: int) -> tuple[Node | None, bool]:
     match node:
         case Reference(other, _, offset) if other == number:
-            return Sequence((Assertion(Doubled(offset)), Characters(members_of((0, CODE_POINTS - 1))))), True
+            return Sequence(
+                (Assertion(Doubled(offset)), Characters(members_of((0, CODE_POINTS - 1))))
+            ), True
         case Sequence(parts):
             each, only = _doubled_parts(parts, number)
             return None if each is None else Sequence(tuple(each)), only
         case Choice(options):
             found = [_doubled(option, number) for option in options]
             kept = tuple(option for option, _ in found if option is not None)
-            return Choice(kept) if len(kept) == len(options) else None, all(only for _, only in found)
+            return Choice(kept) if len(kept) == len(options) else None, all(
+                only for _, only in found
+            )
         case Repeat(body):
             once, only = _doubled(body, number)
             if once is None or (not only and _first_reference((body,), number) is not None):
@@ -145,11 +160,15 @@ def _doubled(node: Node, number: int) -> tuple[Node | None, bool]:
 
 
 def _texts(node: Node, offset: int) -> Iterator[tuple[int, ...]]:
-    """All texts that a node may match, in the order in which they are tried; PatternError for too many, or an unknown number."""
+    """All texts that a node may match, in the order in which they are tried; PatternError for too
+    many, or an unknown number.
+    """
     found = itertools.islice(_all_texts(node, offset), MAX_TEXTS + 1)
     for number, text in enumerate(found):
         if number == MAX_TEXTS:
-            raise _refused(offset, f"one to a group that can hold at most {MAX_TEXTS} different texts is")
+            raise _refused(
+                offset, f"one to a group that can hold at most {MAX_TEXTS} different texts is"
+            )
         yield text
 
 
@@ -170,7 +189,9 @@ def _all_texts(node: Node, offset: int) -> Iterator[tuple[int, ...]]:
             for count in reversed(counts) if greedy else counts:
                 yield from _products((body,) * count, offset)
         case _:
-            raise _refused(offset, "one to a group of characters, alternatives and counted repeats is")
+            raise _refused(
+                offset, "one to a group of characters, alternatives and counted repeats is"
+            )
 
 
 def _products(parts: tuple[Node, ...], offset: int) -> Iterator[tuple[int, ...]]:

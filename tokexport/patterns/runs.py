@@ -16,7 +16,12 @@ def script_runs() -> Node:
     none, *scripts = script_sets()
     return Choice(
         tuple(
-            Sequence((Characters(script), Repeat(Characters(np.logical_or(script, none)), 0, None, greedy=True)))
+            Sequence(
+                (
+                    Characters(script),
+                    Repeat(Characters(np.logical_or(script, none)), 0, None, greedy=True),
+                )
+            )
             for script in scripts
         )
     )

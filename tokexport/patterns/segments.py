@@ -1,8 +1,10 @@
-r"""Oniguruma's text segments: ``\y`` is a boundary between two, ``\Y`` is none, and ``\X`` is one segment, or what is left of it.
+r"""Oniguruma's text segments: ``\y`` is a boundary between two, ``\Y`` is none, and ``\X`` is one
+segment, or what is left of it.
 
-They are extended grapheme clusters by the rules of UAX #29 (https://unicode.org/reports/tr29/) without GB9c. All that these ask is the two
-neighbours of a place, and for pictures (GB11) and regional indicators (GB12, GB13) what stands before it, which is a look-behind. Which
-characters are of which class, the engine says.
+They are extended grapheme clusters by the rules of UAX #29 (https://unicode.org/reports/tr29/)
+without GB9c. All that these ask is the two neighbours of a place, and for pictures (GB11) and
+regional indicators (GB12, GB13) what stands before it, which is a lookbehind. Which characters are
+of which class, the engine says.
 """
 
 from __future__ import annotations
@@ -43,12 +45,16 @@ def text_segment() -> Node:
     joined = _joined()
     more = Sequence((Assertion(joined), Characters(_ANY)))
     # The engine keeps what it has found, and so has to go on to the boundary.
-    return Sequence((Characters(_ANY), Repeat(more, 0, None, greedy=True), Assertion(Opposite(joined))))
+    return Sequence(
+        (Characters(_ANY), Repeat(more, 0, None, greedy=True), Assertion(Opposite(joined)))
+    )
 
 
 @cache
 def _joined() -> Condition:
-    """That there is a character on either side, and no boundary between them. One object, so that all who ask it ask the same."""
+    """That there is a character on either side, and no boundary between them. One object, so that
+    all who ask it ask the same.
+    """
     sets = segment_sets()
     open_end = sets["before_mark"]  # all but line ends and other controls
     vowel_before = sets["before_vowel"] & ~sets["before_leading"]
@@ -60,7 +66,9 @@ def _joined() -> Condition:
             Every((_behind(sets["before_leading"]), _ahead(sets["after_leading"]))),  # GB6
             Every((_behind(vowel_before), _ahead(sets["after_vowel"]))),  # GB7
             Every((_behind(sets["before_trailing"]), _ahead(sets["after_trailing"]))),  # GB8
-            Every((_ahead(sets["picture"]), _picture_joiner(sets["picture"], sets["extend"]))),  # GB11
+            Every(
+                (_ahead(sets["picture"]), _picture_joiner(sets["picture"], sets["extend"]))
+            ),  # GB11
             Every((_ahead(indicator), _odd_run(indicator))),  # GB12, GB13
         )
     )
@@ -69,8 +77,14 @@ def _joined() -> Condition:
 
 
 def _picture_joiner(picture: CodePoints, extend: CodePoints) -> Condition:
-    """A picture stands before the place, what extends it, and a joiner; a look-behind is read from its end."""
-    parts = (Characters(_JOINER), Repeat(Characters(extend), 0, None, greedy=True), Characters(picture))
+    """A picture stands before the place, what extends it, and a joiner; a lookbehind is read from
+    its end.
+    """
+    parts = (
+        Characters(_JOINER),
+        Repeat(Characters(extend), 0, None, greedy=True),
+        Characters(picture),
+    )
     return Far(Sequence(parts), False)
 
 

@@ -1,7 +1,8 @@
 """The syntax tree of a pattern, the same for both dialects.
 
-A parser turns a pattern into these nodes and resolves on the way everything that one dialect alone knows: what an escape means, which
-characters a set holds, what ``(?i)`` adds. What is left has one meaning, that of a backtracking matcher.
+A parser turns a pattern into these nodes and resolves on the way everything that one dialect alone
+knows: what an escape means, which characters a set holds, what ``(?i)`` adds. What is left has one
+meaning, that of a backtracking matcher.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from tokexport.unicode import CODE_POINTS, CodePoints
 
 
 class PatternError(Exception):
-    """A pattern, or a part of it at ``offset`` (in characters), that cannot be compiled. ``supported`` says what could be."""
+    """A pattern, or a part of it at ``offset`` (in characters), that cannot be compiled.
+    ``supported`` says what could be.
+    """
 
     def __init__(self, offset: int, found: str, supported: str) -> None:
         super().__init__(f"{found} at offset {offset}")
@@ -28,7 +31,9 @@ class PatternError(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Neighbour:
-    """A test of one neighbour of a position: the code point ahead (or behind) is a member; ``edge``: or there is none."""
+    """A test of one neighbour of a position: the code point ahead (or after) is a member;
+    ``edge``: or there is none.
+    """
 
     ahead: bool
     members: CodePoints
@@ -37,7 +42,9 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Doubled:
-    """The code point ahead is the one behind once more; ``offset`` is that of the reference to a group that asks it."""
+    """The code point ahead is the one after once more; ``offset`` is that of the reference to a
+    group that asks it.
+    """
 
     offset: int
 
@@ -67,7 +74,8 @@ class Opposite:
 class Far:
     """What follows a position matches a body, however many characters that takes.
 
-    Without ``ahead`` it is what comes before the position, read from there to the start of the text, and ``body`` is written for that.
+    Without ``ahead`` it is what comes before the position, read from there to the start of the
+    text, and ``body`` is written for that.
     """
 
     body: Node
@@ -104,16 +112,17 @@ class Ends(IntEnum):
     """Which turns of a repeat end it if they match nothing."""
 
     NONE = 0
-    OPTIONAL = 1  # behind those that there must be
+    OPTIONAL = 1  # after those that there must be
     ALL = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Repeat:
-    """A body, ``low`` to ``high`` times (None: without end), as often as possible if ``greedy``, else as seldom.
+    """A body, ``low`` to ``high`` times (None: without end), as often as possible if ``greedy``,
+    else as seldom.
 
-    ``empty_turns``: the offset of a repeat whose body may be empty; ``ends``: which of its turns end it then. Where there are several
-    answers nobody but the engine knows the right one.
+    ``empty_turns``: the offset of a repeat whose body may be empty; ``ends``: which of its turns
+    end it then. Where there are several answers nobody but the engine knows the right one.
     """
 
     body: Node
@@ -126,7 +135,9 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Atomic:
-    """A body that keeps the match it found first: ``(?>...)``, and what a possessive quantifier means."""
+    """A body that keeps the match it found first: ``(?>...)``, and what a possessive quantifier
+    means.
+    """
 
     body: Node
     offset: int
@@ -176,7 +187,7 @@ class Passed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Look:
-    """A look-ahead or look-behind: the body matches here (or does not), and nothing is consumed."""
+    """A lookahead or lookbehind: the body matches here (or does not), and nothing is consumed."""
 
     body: Node
     ahead: bool
@@ -193,7 +204,9 @@ class Assertion:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Keep:
-    """Here the match is said to begin, whatever was consumed before: ``\\K``. The last one that is passed counts."""
+    """Here the match is said to begin, whatever was consumed before: ``\\K``. The last one that is
+    passed counts.
+    """
 
     offset: int
 
@@ -202,9 +215,10 @@ class Keep:
 class Automaton:
     """A deterministic automaton: what is left of an atomic group once it is compiled by itself.
 
-    ``starts``: conditions, exactly one of which holds, and the state to start in. ``exits[state]``: where it holds the match ends.
-    ``arcs[state]``: conditions, sets, and the state that each leads to; where conditions hold together, their sets are disjoint. Where a
-    match ends, no arc leads to another end.
+    ``starts``: conditions, exactly one of which holds, and the state to start in. ``exits[state]``:
+    where it holds the match ends. ``arcs[state]``: conditions, sets, and the state that each leads
+    to; where conditions hold together, their sets are disjoint. Where a match ends, no arc leads to
+    another end.
     """
 
     starts: tuple[tuple[Condition, int], ...]
@@ -213,12 +227,12 @@ class Automaton:
 
 
 Node: TypeAlias = (
-    "Characters | Sequence | Choice | Repeat | Atomic | Group | Reference | Call | Conditional | Passed | Look | Assertion"
-    " | Keep | Automaton"
+    "Characters | Sequence | Choice | Repeat | Atomic | Group | Reference | Call | Conditional |"
+    " Passed | Look | Assertion | Keep | Automaton"
 )
 
 EMPTY = Sequence(())
-# What opens a look-around, and whether it looks ahead, and is negative.
+# What opens a lookaround, and whether it looks ahead, and is negative.
 LOOK_SIGNS = (("?=", True, False), ("?!", True, True), ("?<=", False, False), ("?<!", False, True))
 ALWAYS = Every(())
 NEVER = Some(())

@@ -15,14 +15,15 @@ if TYPE_CHECKING:
 class DecodeStream:
     """Turns ids into text as they come, and never gives half a character.
 
-    ``step(id)`` adds one id and returns the text that is complete now, or ``None``: the bytes of an incomplete character wait for the
-    next id, and so does what the next id decides (byte fallback, the end of a word). ``flush()`` ends the text: it returns what
-    waited, or ``None``, and the stream starts afresh. All parts joined are ``tokenizer.decode(ids)``; only of a run of more than 256
-    fallback bytes is the text given before it is known whether the run ends within a character. ``skip_special_tokens``: special
-    tokens give nothing.
+    ``step(id)`` adds one id and returns the text that is complete now, or ``None``: the bytes of an
+    incomplete character wait for the next id, and so does what the next id decides (byte fallback,
+    the end of a word). ``flush()`` ends the text: it returns what waited, or ``None``, and the
+    stream starts afresh. All parts joined are ``tokenizer.decode(ids)``; only of a run of more than
+    256 fallback bytes is the text given before it is known whether the run ends within a character.
+    ``skip_special_tokens``: special tokens give nothing.
 
-    ``step`` raises ``KeyError`` for an id that is no token, and stays as it was. One stream serves one thread; a tokenizer has as many
-    streams as are wanted.
+    ``step`` raises ``KeyError`` for an id that is no token, and stays as it was. One stream serves
+    one thread; a tokenizer has as many streams as are wanted.
 
     >>> stream = DecodeStream(tokenizer)
     >>> [stream.step(id) for id in tokenizer.encode("hello ☃")]

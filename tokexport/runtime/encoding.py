@@ -12,11 +12,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """The ids of a text or of a pair, and for each of them where it comes from; all four lists have the same length.
+    """The ids of a text or of a pair, and for each of them where it comes from; all four lists have
+    the same length.
 
-    ``offsets[i]`` is the (start, end) of ``ids[i]`` in its text, end not included, and (0, 0) for an id of the
-    post-processor's template. ``type_ids``: the segment that the template puts an id into. ``special_tokens_mask``: 1
-    for an id of the template, 0 for one that stands for text.
+    ``offsets[i]`` is the (start, end) of ``ids[i]`` in its text, end not included, and (0, 0) for
+    an id of the post-processor's template. ``type_ids``: the segment that the template puts an id
+    into. ``special_tokens_mask``: 1 for an id of the template, 0 for one that stands for text.
     """
 
     ids: list[int]
@@ -27,7 +28,9 @@ class Encoding:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NumpyEncoding:
-    """An :class:`Encoding` as arrays of uint32, of shape ``(ids,)``; ``offsets`` has the shape ``(ids, 2)``."""
+    """An :class:`Encoding` as arrays of uint32, of shape ``(ids,)``; ``offsets`` has the shape
+    ``(ids, 2)``.
+    """
 
     ids: NDArray[np.uint32]
     offsets: NDArray[np.uint32]

@@ -1,4 +1,6 @@
-"""From the C core's error codes to exceptions whose sentences name the file, what is wrong with it and what to do."""
+"""From the C core's error codes to exceptions whose sentences name the file, what is wrong with it
+and what to do.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,16 @@ _ADVICE: Final = {
     -7: "the text asks for more work memory than any text should: please report it, with the text",
     -10: "convert the source again without `decode_only`",
     -13: "encode without offsets",
-    -11: "the ids would be wrong: do not use this file with this version of tokexport, and please report it",
+    -11: (
+        "the ids would be wrong: do not use this file with this version of tokexport, and please"
+        " report it"
+    ),
     -20: "the conversion or the copy that should have filled it did not",
     -21: "a tokexport file begins with the bytes 89 54 4B 58; make one with `tokexport convert`",
     -22: "copy it again, or convert the source again",
     -23: "install a newer tokexport, or convert the source again with this one",
     -24: _AGAIN,
-    -25: "something was added behind its end: " + _AGAIN,
+    -25: "something was added after its end: " + _AGAIN,
     -26: _AGAIN,
     -27: _DEFECT,
     -28: "install a newer tokexport",
@@ -32,7 +37,10 @@ _ADVICE: Final = {
     -34: _DEFECT,
     -35: _AGAIN,
     -36: _AGAIN,
-    -37: "load it with check=True to see whether the copy is damaged; fetch it again, or convert the source again",
+    -37: (
+        "load it with check=True to see whether the copy is damaged; fetch it again, or convert the"
+        " source again"
+    ),
 }
 _ARGUMENT: Final = -1
 _SELF_TEST: Final = -11
@@ -42,8 +50,8 @@ _UNKNOWN_TEXT: Final = -12
 def failure(name: str, code: int, detail: int, sentence: str) -> Exception:
     """The exception for an error code of the C core.
 
-    ``name`` stands for the file, ``detail`` is what the C function said besides, ``sentence`` is ``tkx_error(code)``. Called by the native
-    module.
+    ``name`` stands for the file, ``detail`` is what the C function said besides, ``sentence`` is
+    ``tkx_error(code)``. Called by the native module.
 
     >>> error = failure("model.bin", -20, 0, "The file is empty.")
     >>> print(error)
@@ -53,9 +61,13 @@ def failure(name: str, code: int, detail: int, sentence: str) -> Exception:
     """
     sentence = sentence[:1].lower() + sentence[1:].rstrip(".")
     if code == _ARGUMENT:
-        return TextError(f"{name}: {sentence}; a text has at most 2,147,483,647 bytes: encode it in parts")
+        return TextError(
+            f"{name}: {sentence}; a text has at most 2,147,483,647 bytes: encode it in parts"
+        )
     if code == _UNKNOWN_TEXT:
-        return TextError(f"{name}: {sentence}; the library that the tokenizer was made for stops there too")
+        return TextError(
+            f"{name}: {sentence}; the library that the tokenizer was made for stops there too"
+        )
     if code == _SELF_TEST:
         sentence += f" (number {detail})"
     advice = _ADVICE.get(code)

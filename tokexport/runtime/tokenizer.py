@@ -27,17 +27,21 @@ AllowedSpecial: TypeAlias = Literal["all"] | Collection[str]
 Unit: TypeAlias = Literal["char", "byte"]
 
 _HEADER_SIZE: Final = 64
-_SPECIAL: Final = 4  # RecordFlag.SPECIAL of layout.py, which takes longer to import than a file takes to open
+_SPECIAL: Final = (
+    4  # RecordFlag.SPECIAL of layout.py, which takes longer to import than a file takes to open
+)
 
 
 def load(source: str | os.PathLike[str] | bytes, *, check: bool = True) -> Tokenizer:
     """Open a tokexport file, by path or as bytes.
 
-    A file is mapped, not read: it must not change while the tokenizer lives. ``check=True`` compares the checksum of every section first;
-    ``check=False`` opens in a time that does not depend on the size, and is as safe: damage then shows as a wrong id or as an error, never
-    as a crash.
+    A file is mapped, not read: it must not change while the tokenizer lives. ``check=True``
+    compares the checksum of every section first; ``check=False`` opens in a time that does not
+    depend on the size, and is as safe: damage then shows as a wrong id or as an error, never as a
+    crash.
 
-    Raises ``FormatError`` for a file that is damaged, truncated, too new or no tokexport file, and ``OSError`` where it cannot be read.
+    Raises ``FormatError`` for a file that is damaged, truncated, too new or no tokexport file, and
+    ``OSError`` where it cannot be read.
 
     >>> load("example.bin").encode("hello world")
     [259, 264]
@@ -51,7 +55,11 @@ def load(source: str | os.PathLike[str] | bytes, *, check: bool = True) -> Token
         name = str(path)
         with path.open("rb") as file:
             # An empty file cannot be mapped; the core has a name for what is wrong with it.
-            data = mmap(file.fileno(), 0, access=ACCESS_READ) if os.fstat(file.fileno()).st_size else b""
+            data = (
+                mmap(file.fileno(), 0, access=ACCESS_READ)
+                if os.fstat(file.fileno()).st_size
+                else b""
+            )
     core = Core(data, name)
     if check:
         core.check()
@@ -62,7 +70,9 @@ def _load_again(path: Path, header: bytes) -> Tokenizer:
     """What a pickle of a mapped tokenizer calls: the same file, or ``FormatError``."""
     tokenizer = load(path, check=False)
     if tokenizer._data[:_HEADER_SIZE] != header:
-        raise FormatError(f"{path}: not the file that was pickled; pickle the tokenizer again, or load it by path")
+        raise FormatError(
+            f"{path}: not the file that was pickled; pickle the tokenizer again, or load it by path"
+        )
     return tokenizer
 
 
@@ -73,7 +83,8 @@ def _load_bytes(data: bytes) -> Tokenizer:
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Tokenizer:
-    """A tokenizer over a tokexport file: it cannot be changed, serves any number of threads, and pickles (by path, or by its bytes).
+    """A tokenizer over a tokexport file: it cannot be changed, serves any number of threads, and
+    pickles (by path, or by its bytes).
 
     Made by :func:`load`. ``path`` is the mapped file, or ``None``. The examples below use this one:
 
@@ -92,14 +103,17 @@ class Tokenizer:
 
     # ---- from text to ids
 
-    def encode(self, text: str, *, allowed_special: AllowedSpecial = (), add_special_tokens: bool = False) -> list[int]:
+    def encode(
+        self, text: str, *, allowed_special: AllowedSpecial = (), add_special_tokens: bool = False
+    ) -> list[int]:
         """The ids of a text.
 
-        Special tokens in the text are plain text, unless ``allowed_special`` names them (``"all"``, or a collection of contents); added
-        tokens that are not special are always found. ``add_special_tokens`` puts around it what the source's post-processor puts.
+        Special tokens in the text are plain text, unless ``allowed_special`` names them (``"all"``,
+        or a collection of contents); added tokens that are not special are always found.
+        ``add_special_tokens`` puts around it what the source's post-processor puts.
 
-        Raises ``UnicodeEncodeError`` for a lone surrogate where the source's own library does, ``ValueError`` for a name in
-        ``allowed_special`` that is no added token.
+        Raises ``UnicodeEncodeError`` for a lone surrogate where the source's own library does,
+        ``ValueError`` for a name in ``allowed_special`` that is no added token.
 
         >>> tokenizer.encode("hello world<|end|>", allowed_special={"<|end|>"})
         [259, 264, 300]
@@ -119,7 +133,8 @@ class Tokenizer:
     def encode_to_numpy(
         self, text: str, *, allowed_special: AllowedSpecial = (), add_special_tokens: bool = False
     ) -> NDArray[np.uint32]:
-        """As :meth:`encode`, as a numpy array of shape ``(ids,)``: no Python object is made for an id.
+        """As :meth:`encode`, as a numpy array of shape ``(ids,)``: no Python object is made for an
+        id.
 
         >>> tokenizer.encode_to_numpy("hello world")
         array([259, 264], dtype=uint32)
@@ -137,9 +152,15 @@ class Tokenizer:
         return self._core.encode_bytes(data, allowed_special, add_special_tokens)
 
     def encode_pair(
-        self, first: str, second: str, *, allowed_special: AllowedSpecial = (), add_special_tokens: bool = True
+        self,
+        first: str,
+        second: str,
+        *,
+        allowed_special: AllowedSpecial = (),
+        add_special_tokens: bool = True,
     ) -> list[int]:
-        """The ids of two texts, put together as the source's post-processor puts a pair together; one behind the other without one.
+        """The ids of two texts, put together as the source's post-processor puts a pair together;
+        one after the other without one.
 
         >>> tokenizer.encode_pair("hello", " world")
         [259, 264]
@@ -154,10 +175,12 @@ class Tokenizer:
         add_special_tokens: bool = False,
         unit: Unit = "char",
     ) -> Encoding:
-        """As :meth:`encode`, with the place in the text that each id stands for, as the source's own library has it.
+        """As :meth:`encode`, with the place in the text that each id stands for, as the source's
+        own library has it.
 
-        ``unit``: offsets count characters (code points), or bytes of the text's UTF-8. An id that stands for a part of a
-        character has the place of the whole. Raises ``FormatError`` for a file that cannot tell.
+        ``unit``: offsets count characters (code points), or bytes of the text's UTF-8. An id that
+        stands for a part of a character has the place of the whole. Raises ``FormatError`` for a
+        file that cannot tell.
 
         >>> tokenizer.encode_with_offsets("hello world").offsets
         [(0, 5), (5, 11)]
@@ -166,7 +189,9 @@ class Tokenizer:
         >>> tokenizer.encode_with_offsets("☃!", unit="byte").offsets
         [(0, 3), (0, 3), (0, 3), (3, 4)]
         """
-        return Encoding(*self._core.encode_spans((text,), allowed_special, add_special_tokens, _is_char(unit)))
+        return Encoding(
+            *self._core.encode_spans((text,), allowed_special, add_special_tokens, _is_char(unit))
+        )
 
     def encode_pair_with_offsets(
         self,
@@ -177,13 +202,18 @@ class Tokenizer:
         add_special_tokens: bool = True,
         unit: Unit = "char",
     ) -> Encoding:
-        """As :meth:`encode_pair`, with the places of :meth:`encode_with_offsets`, each in its own text.
+        """As :meth:`encode_pair`, with the places of :meth:`encode_with_offsets`, each in its own
+        text.
 
         >>> encoding = tokenizer.encode_pair_with_offsets("hello", " world")
         >>> encoding.offsets, encoding.type_ids
         ([(0, 5), (0, 6)], [0, 1])
         """
-        return Encoding(*self._core.encode_spans((first, second), allowed_special, add_special_tokens, _is_char(unit)))
+        return Encoding(
+            *self._core.encode_spans(
+                (first, second), allowed_special, add_special_tokens, _is_char(unit)
+            )
+        )
 
     def encode_with_offsets_to_numpy(
         self,
@@ -199,7 +229,9 @@ class Tokenizer:
         array([[ 0,  5],
                [ 5, 11]], dtype=uint32)
         """
-        arrays = self._core.encode_spans_numpy((text,), allowed_special, add_special_tokens, _is_char(unit))
+        arrays = self._core.encode_spans_numpy(
+            (text,), allowed_special, add_special_tokens, _is_char(unit)
+        )
         return NumpyEncoding(*arrays)
 
     def encode_batch(
@@ -210,7 +242,8 @@ class Tokenizer:
         allowed_special: AllowedSpecial = (),
         add_special_tokens: bool = False,
     ) -> list[list[int]]:
-        """The ids of each text, encoded by ``num_threads`` threads (``None``: one a processor that this process may use).
+        """The ids of each text, encoded by ``num_threads`` threads (``None``: one a processor that
+        this process may use).
 
         >>> tokenizer.encode_batch(["hello", "hello world"])
         [[259], [259, 264]]
@@ -220,7 +253,9 @@ class Tokenizer:
             raise ValueError(f"num_threads must be at least 1, not {threads}")
         return self._core.encode_batch(texts, allowed_special, add_special_tokens, threads)
 
-    def encode_ordinary_batch(self, texts: Iterable[str], *, num_threads: int | None = None) -> list[list[int]]:
+    def encode_ordinary_batch(
+        self, texts: Iterable[str], *, num_threads: int | None = None
+    ) -> list[list[int]]:
         """As :meth:`encode_batch`; special tokens are plain text.
 
         >>> tokenizer.encode_ordinary_batch(["hello", " world"])
@@ -229,7 +264,8 @@ class Tokenizer:
         return self.encode_batch(texts, num_threads=num_threads)
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
-        """The id of one token, by its text or its bytes; special tokens too. Raises ``KeyError`` for what is no token.
+        """The id of one token, by its text or its bytes; special tokens too. Raises ``KeyError``
+        for what is no token.
 
         >>> tokenizer.encode_single_token(" world"), tokenizer.encode_single_token("<|end|>")
         (264, 300)
@@ -238,7 +274,12 @@ class Tokenizer:
         id = self._core.token_id(content)
         if id is None:
             id = next(
-                (added for added, added_content, _ in self._core.added_tokens() if added_content == content), None
+                (
+                    added
+                    for added, added_content, _ in self._core.added_tokens()
+                    if added_content == content
+                ),
+                None,
             )
         if id is None:
             raise KeyError(text_or_bytes)
@@ -246,11 +287,14 @@ class Tokenizer:
 
     # ---- from ids to text
 
-    def decode(self, ids: Ids, *, skip_special_tokens: bool = False, errors: str = "replace") -> str:
+    def decode(
+        self, ids: Ids, *, skip_special_tokens: bool = False, errors: str = "replace"
+    ) -> str:
         """The text of a list, an array or any other sequence of ids.
 
-        The text is that of the source's own library, which puts U+FFFD for bytes that are no text; another value of ``errors`` treats them
-        as ``bytes.decode`` does. Raises ``KeyError`` for an id that is no token; it holds the id.
+        The text is that of the source's own library, which puts U+FFFD for bytes that are no text;
+        another value of ``errors`` treats them as ``bytes.decode`` does. Raises ``KeyError`` for an
+        id that is no token; it holds the id.
 
         >>> tokenizer.decode([259, 264, 300])
         'hello world<|end|>'
@@ -297,7 +341,8 @@ class Tokenizer:
         return self._core.decode_tokens_bytes(ids, skip_special_tokens)
 
     def decode_single_token_bytes(self, id: int) -> bytes:
-        """The bytes of one id between others, before a decoder edits the whole text; they need not be UTF-8.
+        """The bytes of one id between others, before a decoder edits the whole text; they need not
+        be UTF-8.
 
         Raises ``KeyError`` for an id that is no token.
 
@@ -309,7 +354,8 @@ class Tokenizer:
     def decode_with_offsets(self, ids: Ids) -> tuple[str, list[int]]:
         """The text of ids, and for each id the index of the character in which its first byte lies.
 
-        Raises ``UnicodeDecodeError`` where the bytes are not UTF-8. Source of the meaning: tiktoken's method of this name.
+        Raises ``UnicodeDecodeError`` where the bytes are not UTF-8. Source of the meaning:
+        tiktoken's method of this name.
 
         >>> tokenizer.decode_with_offsets(tokenizer.encode("hello ☃"))
         ('hello ☃', [0, 5, 6, 6, 6])
@@ -376,7 +422,8 @@ class Tokenizer:
         return {token.content for token in self.added_tokens if token.special}
 
     def is_special_token(self, id: int) -> bool:
-        """Whether ``skip_special_tokens`` leaves an id out. Raises ``KeyError`` for an id out of range.
+        """Whether ``skip_special_tokens`` leaves an id out. Raises ``KeyError`` for an id out of
+        range.
 
         >>> tokenizer.is_special_token(300)
         True
@@ -385,7 +432,8 @@ class Tokenizer:
 
     @property
     def special_ids(self) -> SpecialIds:
-        """The ids that have a role: ``bos``, ``eos``, ``pad``, ``unk`` (``None``: none), and ``stop``, all that end a generation.
+        """The ids that have a role: ``bos``, ``eos``, ``pad``, ``unk`` (``None``: none), and
+        ``stop``, all that end a generation.
 
         >>> tokenizer.special_ids.pad is None
         True
@@ -395,7 +443,9 @@ class Tokenizer:
 
     @property
     def eot_token(self) -> int:
-        """The id of ``<|endoftext|>``, or else the one that ends a text. Raises ``KeyError`` where there is none."""
+        """The id of ``<|endoftext|>``, or else the one that ends a text. Raises ``KeyError`` where
+        there is none.
+        """
         try:
             return self.encode_single_token("<|endoftext|>")
         except KeyError:
@@ -423,7 +473,8 @@ class Tokenizer:
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """Where the file came from: kind of source, SHA-256 of what was read, reference library, exporter.
+        """Where the file came from: kind of source, SHA-256 of what was read, reference library,
+        exporter.
 
         >>> sorted(tokenizer.provenance)
         ['exporter', 'reference', 'sha256', 'source']
@@ -433,7 +484,8 @@ class Tokenizer:
 
     @property
     def records(self) -> NDArray[np.void]:
-        """The file's table of tokens, one record an id (``offset``, ``length``, ``flags``), read-only and not copied.
+        """The file's table of tokens, one record an id (``offset``, ``length``, ``flags``),
+        read-only and not copied.
 
         >>> int(tokenizer.records[264]["length"])
         6
@@ -447,7 +499,8 @@ class Tokenizer:
 
     @property
     def scores(self) -> NDArray[np.float32] | None:
-        """-ln(rank + 1) for each token that a merge makes and -1e6 for the others, read-only; ``None`` where the file has no scores.
+        """-ln(rank + 1) for each token that a merge makes and -1e6 for the others, read-only;
+        ``None`` where the file has no scores.
 
         >>> tokenizer.scores is None or float(tokenizer.scores[0])
         -1000000.0
@@ -476,7 +529,8 @@ class Tokenizer:
         return section_sizes(self._data)
 
     def self_test(self) -> int:
-        """Encode the texts that the file brings, and compare with the ids of the source's own library. Returns how many there were.
+        """Encode the texts that the file brings, and compare with the ids of the source's own
+        library. Returns how many there were.
 
         Raises ``FormatError`` at the first that differs.
         """
@@ -496,7 +550,9 @@ class Tokenizer:
         return self
 
     def __repr__(self) -> str:
-        return f"<tokexport.Tokenizer {self._core.token_count:,} tokens, {self.path or 'from bytes'}>"
+        return (
+            f"<tokexport.Tokenizer {self._core.token_count:,} tokens, {self.path or 'from bytes'}>"
+        )
 
     def _section(self, tag: bytes) -> bytes | None:
         place = self._core.section(tag)

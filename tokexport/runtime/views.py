@@ -14,7 +14,9 @@ from tokexport.file import layout
 FileBytes: TypeAlias = bytes | mmap
 
 
-def section_view(core: Core, data: FileBytes, tag: bytes, dtype: np.dtype[Any]) -> NDArray[Any] | None:
+def section_view(
+    core: Core, data: FileBytes, tag: bytes, dtype: np.dtype[Any]
+) -> NDArray[Any] | None:
     """A section as a read-only array of ``dtype``, or ``None`` where the file has no such section."""
     place = core.section(tag)
     if place is None:

@@ -40,7 +40,12 @@ from tokexport.sources.vocab_files.minbpe import minbpe_document
 from tokexport.sources.vocab_files.pair_classes import check_merges, pair_document
 from tokexport.sources.vocab_files.rwkv import read_rwkv
 from tokexport.sources.vocab_files.word_pair_classes import WORD_CLASSES
-from tokexport.sources.vocab_files.wordpiece import bert_note, bert_settings, parse_vocabulary, wordpiece_document
+from tokexport.sources.vocab_files.wordpiece import (
+    bert_note,
+    bert_settings,
+    parse_vocabulary,
+    wordpiece_document,
+)
 
 if TYPE_CHECKING:
     import tiktoken
@@ -56,18 +61,19 @@ def read(
     special_tokens: Mapping[str, int] | None = None,
     revision: str | None = None,
 ) -> TokenizerModel:
-    """The model of a tokenizer: a file, a directory, the name of a repository of the Hugging Face hub, a
-    ``tiktoken.Encoding`` or a ``tokenizers.Tokenizer``.
+    """The model of a tokenizer: a file, a directory, the name of a repository of the Hugging Face
+    hub, a ``tiktoken.Encoding`` or a ``tokenizers.Tokenizer``.
 
-    What a file is is found from its content. ``pattern`` (a known name or a regular expression) and ``special_tokens``
-    (ids by content) are for rank files, which hold neither; ``special_tokens`` also for vocab.json with merges.txt.
-    For a GGUF that has no tokenizer.ggml.pre, or one that is not known, ``pattern`` is the name of one that is.
-    Beside a file called tokenizer.json the files tokenizer_config.json, generation_config.json and chat_template.jinja
-    are read where they are there. ``revision`` is the branch, tag or commit of a repository; a name is a repository's
-    where it is a string ``owner/name`` and no such path is on the disk.
+    What a file is is found from its content. ``pattern`` (a known name or a regular expression) and
+    ``special_tokens`` (ids by content) are for rank files, which hold neither; ``special_tokens``
+    also for vocab.json with merges.txt. For a GGUF that has no tokenizer.ggml.pre, or one that is
+    not known, ``pattern`` is the name of one that is. Beside a file called tokenizer.json the files
+    tokenizer_config.json, generation_config.json and chat_template.jinja are read where they are
+    there. ``revision`` is the branch, tag or commit of a repository; a name is a repository's where
+    it is a string ``owner/name`` and no such path is on the disk.
 
-    Raises SourceError for a file that is broken or that its own library refuses, UnsupportedError for what cannot be
-    exact.
+    Raises SourceError for a file that is broken or that its own library refuses, UnsupportedError
+    for what cannot be exact.
     """
     source = local_source(source, revision)
     if isinstance(source, (str, os.PathLike)):
@@ -81,16 +87,21 @@ def read(
         return replace(model, notes=(*model.notes, *notes)) if notes else model
     if pattern is not None or special_tokens is not None:
         raise SourceError(
-            "a tokenizer object has its own pattern and special tokens: pattern and special_tokens are for rank files"
+            "a tokenizer object has its own pattern and special tokens: pattern and special_tokens"
+            " are for rank files"
         )
     if all(hasattr(source, name) for name in ("_pat_str", "_mergeable_ranks", "_special_tokens")):
         return read_encoding(source)  # type: ignore[arg-type]
     if hasattr(source, "to_str") and hasattr(source, "get_added_tokens_decoder"):
         return read_tokenizer(source)  # type: ignore[arg-type]
-    raise TypeError(f"cannot read a {type(source).__module__}.{type(source).__qualname__}; {SUPPORTED}")
+    raise TypeError(
+        f"cannot read a {type(source).__module__}.{type(source).__qualname__}; {SUPPORTED}"
+    )
 
 
-def _read_file(path: Path, pattern: str | None, special_tokens: Mapping[str, int] | None) -> TokenizerModel:
+def _read_file(
+    path: Path, pattern: str | None, special_tokens: Mapping[str, int] | None
+) -> TokenizerModel:
     files = SourceFiles(path.parent)
     name = path.name
     if files.starts_with(name, GGUF_MAGIC):
@@ -114,9 +125,13 @@ def _read_file(path: Path, pattern: str | None, special_tokens: Mapping[str, int
         case Kind.TOKENIZER_JSON:
             assert node is not None
             # Under another name nothing says that what stands beside it belongs to it.
-            return read_tokenizer_json(node, files if name == TOKENIZER_JSON else SourceFiles(None, files.sha256))
+            return read_tokenizer_json(
+                node, files if name == TOKENIZER_JSON else SourceFiles(None, files.sha256)
+            )
         case _:
-            model = read_tokenizer_json(Node(name, "", document(kind, data, name, files)), files, kind.value)
+            model = read_tokenizer_json(
+                Node(name, "", document(kind, data, name, files)), files, kind.value
+            )
             return (
                 model
                 if kind is not Kind.WORDPIECE
@@ -125,9 +140,11 @@ def _read_file(path: Path, pattern: str | None, special_tokens: Mapping[str, int
 
 
 def kind_of(data: bytes, name: str, files: SourceFiles) -> tuple[Kind, Node | None]:
-    """What the file ``name`` is, by its content, and where it is JSON its root. ``files`` are those beside it.
+    """What the file ``name`` is, by its content, and where it is JSON its root. ``files`` are those
+    beside it.
 
-    A vocab.txt whose class is named is one of that class: it need not have the token ``[UNK]``, by which others are recognised.
+    A vocab.txt whose class is named is one of that class: it need not have the token ``[UNK]``, by
+    which others are recognised.
     """
     if name == VOCABULARY and is_named(read_class_config(files)):
         return Kind.WORDPIECE, None
@@ -155,13 +172,20 @@ def document(kind: Kind, data: bytes, name: str, files: SourceFiles) -> dict[str
 def _bert_notes(data: bytes, name: str, files: SourceFiles) -> tuple[str, ...]:
     config = read_class_config(files)
     note = bert_note(config, parse_vocabulary(data, name))
-    return (*(() if is_named(config) else left_out(config, files)), *(() if note is None else (note,)))
+    return (
+        *(() if is_named(config) else left_out(config, files)),
+        *(() if note is None else (note,)),
+    )
 
 
-def _refuse_arguments(name: str, kind: str, pattern: str | None, special_tokens: Mapping[str, int] | None) -> None:
+def _refuse_arguments(
+    name: str, kind: str, pattern: str | None, special_tokens: Mapping[str, int] | None
+) -> None:
     if pattern is not None:
         raise UnsupportedError(
-            name, f"a pattern for a {kind}", "a pattern can be given for tiktoken ranks and for GGUF, which hold none"
+            name,
+            f"a pattern for a {kind}",
+            "a pattern can be given for tiktoken ranks and for GGUF, which hold none",
         )
     if special_tokens is not None:
         raise UnsupportedError(name, f"special tokens for a {kind}", "it names its own")
@@ -188,7 +212,11 @@ def _read_pair(
         if node is None and not words:
             check_kind(name, {}, parse_merges(data, name))
         raise
-    vocab = node if node is not None and name == vocab_name else parse(files.read(vocab_name), vocab_name)
+    vocab = (
+        node
+        if node is not None and name == vocab_name
+        else parse(files.read(vocab_name), vocab_name)
+    )
     merges = data if name == merges_name else files.read(merges_name)
     pairs = [(merge.left, merge.right) for merge in parse_merges(merges, merges_name)]
     found = pair_document(vocab_name, read_vocab(vocab), pairs, files)

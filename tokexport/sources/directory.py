@@ -1,7 +1,7 @@
 """Which file of a directory is its tokenizer, and which others lie there that could be one.
 
-Names are looked for first, in a fixed order; where none is there, a file of another name that is a tokenizer by its content is taken if
-it is the only one.
+Names are looked for first, in a fixed order; where none is there, a file of another name that is a
+tokenizer by its content is taken if it is the only one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tokexport.sources.vocab_files.gpt2_pair import pair_in
 
 TOKENIZER_JSON: Final = "tokenizer.json"
 VOCABULARY: Final = "vocab.txt"
-# Looked for in this order, behind tokenizer.json and GPT-2's pairs.
+# Looked for in this order, after tokenizer.json and GPT-2's pairs.
 _SINGLE_FILES: Final = (
     "tiktoken.model",
     "tokenizer.model",
@@ -40,12 +40,15 @@ _OTHER_KINDS: Final = (Kind.TOKENIZER_JSON, Kind.SENTENCEPIECE, Kind.TEKKEN, Kin
 
 
 def tokenizer_file(path: Path) -> Path:
-    """The file that a source is read from: the path itself, or the tokenizer in a directory; else SourceError."""
+    """The file that a source is read from: the path itself, or the tokenizer in a directory; else
+    SourceError.
+    """
     return _in_directory(path) if path.is_dir() else path
 
 
 def directory_notes(folder: Path, taken: Path) -> tuple[str, ...]:
-    """Notes where a directory holds more than one tokenizer by its names, of which ``taken`` is read.
+    """Notes where a directory holds more than one tokenizer by its names, of which ``taken`` is
+    read.
 
     What lies beside a tokenizer.json is usually the same tokenizer in another form.
     """
@@ -57,18 +60,26 @@ def directory_notes(folder: Path, taken: Path) -> tuple[str, ...]:
 def _hidden(folder: Path, taken: Path) -> Iterator[str]:
     if (folder / TOKENIZER_JSON).is_file():
         yield (
-            f"{TOKENIZER_JSON} in the directory holds settings only, as {CONFIG} does, and no vocabulary; it is not read, but {taken.name}."
+            f"{TOKENIZER_JSON} in the directory holds settings only, as {CONFIG} does, and no"
+            f" vocabulary; it is not read, but {taken.name}."
         )
 
 
 def _others(folder: Path, taken: Path) -> tuple[str, ...]:
     pair = pair_in(folder)
     others = {path.name for path in _named(folder)} | {path.name for path in folder.glob("*.model")}
-    others |= {path.name for path in folder.glob("*.spm")} | ({pair.name} if pair is not None else set())
+    others |= {path.name for path in folder.glob("*.spm")} | (
+        {pair.name} if pair is not None else set()
+    )
     left = sorted(others - {taken.name, _PICKLE})
     if not left:
         return ()
-    return (f"Of the tokenizers in the directory {taken.name} is read; also there, and not read: {', '.join(left)}.",)
+    return (
+        (
+            f"Of the tokenizers in the directory {taken.name} is read; also there, and not read:"
+            f" {', '.join(left)}."
+        ),
+    )
 
 
 def _named(folder: Path) -> Iterator[Path]:
@@ -93,19 +104,28 @@ def _in_directory(folder: Path) -> Path:
     ranks = sorted(folder.glob("*.tiktoken"))
     if len(ranks) > 1:
         names = ", ".join(path.name for path in ranks)
-        raise SourceError(f"{folder}: there is more than one rank file in this directory ({names}); give one of them")
+        raise SourceError(
+            f"{folder}: there is more than one rank file in this directory ({names}); give one of"
+            " them"
+        )
     for path in _named(folder):
         return path
-    others = [path for name in _OTHER_NAMES for path in sorted(folder.glob(name)) if _is_tokenizer(path)]
+    others = [
+        path for name in _OTHER_NAMES for path in sorted(folder.glob(name)) if _is_tokenizer(path)
+    ]
     if len(others) > 1:
         names = ", ".join(path.name for path in others)
-        raise SourceError(f"{folder}: there is more than one tokenizer in this directory ({names}); give one of them")
+        raise SourceError(
+            f"{folder}: there is more than one tokenizer in this directory ({names}); give one of"
+            " them"
+        )
     for path in others:
         return path
     raise SourceError(
-        f"{folder}: there is no tokenizer in this directory{_only_settings(folder)}; looked for tokenizer.json, vocab.json with "
-        f"merges.txt, rank files (*.tiktoken), {', '.join((*_SINGLE_FILES, *_NAMES_BEGIN))}, and for {', '.join(_OTHER_NAMES)} that "
-        "are one by their content"
+        f"{folder}: there is no tokenizer in this directory{_only_settings(folder)}; looked for"
+        " tokenizer.json, vocab.json with merges.txt, rank files (*.tiktoken),"
+        f" {', '.join((*_SINGLE_FILES, *_NAMES_BEGIN))}, and for {', '.join(_OTHER_NAMES)} that are"
+        " one by their content"
     )
 
 
@@ -113,7 +133,10 @@ def _only_settings(folder: Path) -> str:
     named = next((name for name in (TOKENIZER_JSON, CONFIG) if (folder / name).is_file()), None)
     if named is None:
         return ""
-    return f", only the settings of one ({named}): its vocabulary is missing, get that from where the model comes from"
+    return (
+        f", only the settings of one ({named}): its vocabulary is missing, get that from where the"
+        " model comes from"
+    )
 
 
 def _holds_settings(path: Path) -> bool:

@@ -13,7 +13,9 @@ from tokexport.errors import SourceError
 
 @dataclass(frozen=True, slots=True)
 class SourceFiles:
-    """Reads files of ``folder`` by base name and keeps the digests; ``folder`` is None for a source that is no file."""
+    """Reads files of ``folder`` by base name and keeps the digests; ``folder`` is None for a source
+    that is no file.
+    """
 
     folder: Path | None = None
     sha256: dict[str, str] = field(default_factory=dict)
@@ -25,7 +27,9 @@ class SourceFiles:
         try:
             data = (self.folder / name).read_bytes()
         except OSError as error:
-            raise SourceError(f"{self.folder / name}: cannot be read: {error.strerror or error}") from None
+            raise SourceError(
+                f"{self.folder / name}: cannot be read: {error.strerror or error}"
+            ) from None
         self.sha256[name] = hashlib.sha256(data).hexdigest()
         return data
 
@@ -35,7 +39,9 @@ class SourceFiles:
             return file.read(len(magic)) == magic
 
     def digested(self, name: str) -> Path:
-        """Where a file lies that must be there and may be larger than the memory: a model with its tokenizer inside."""
+        """Where a file lies that must be there and may be larger than the memory: a model with its
+        tokenizer inside.
+        """
         with self._open(name) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
             self.sha256[name] = hashlib.sha256(view).hexdigest()
         assert self.folder is not None
@@ -47,7 +53,9 @@ class SourceFiles:
         try:
             return (self.folder / name).open("rb")
         except OSError as error:
-            raise SourceError(f"{self.folder / name}: cannot be read: {error.strerror or error}") from None
+            raise SourceError(
+                f"{self.folder / name}: cannot be read: {error.strerror or error}"
+            ) from None
 
     def has(self, name: str) -> bool:
         """Whether a file of this name is there."""

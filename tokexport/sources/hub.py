@@ -1,4 +1,5 @@
-"""Repositories of the Hugging Face hub: their tokenizer's files, through ``huggingface_hub`` and into its cache.
+"""Repositories of the Hugging Face hub: their tokenizer's files, through ``huggingface_hub`` and
+into its cache.
 
 The library is an extra, imported where a name is looked up and nowhere else.
 """
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# What readers read. A repository also holds weights, which nobody wants for its tokenizer: so no *.gguf and no *.bin.
+# What readers read. A repository also holds weights, which nobody wants for its tokenizer: so no
+# *.gguf and no *.bin.
 FILES: Final = (
     "tokenizer.json",
     "tokenizer_config.json",
@@ -39,9 +41,12 @@ FILES: Final = (
     "*.tiktoken",
     "tekken.json",
 )
-_FOLDERS: Final = "*/*"  # a pattern's star matches slashes too, and "*.model" would find what lies deeper
+_FOLDERS: Final = (
+    "*/*"  # a pattern's star matches slashes too, and "*.model" would find what lies deeper
+)
 
-# The hub's own rules for names, from its library's validator; a name without an owner could as well be a file's.
+# The hub's own rules for names, from its library's validator; a name without an owner could as well
+# be a file's.
 _PART: Final = r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?"
 _NAME: Final = re.compile(rf"(?!.*(?:--|\.\.)){_PART}/{_PART}")
 _LONGEST_NAME: Final = 96
@@ -50,7 +55,8 @@ _FILE_SUFFIXES: Final = (".json", ".model", ".txt", ".tiktoken", ".gguf", ".bin"
 
 
 def is_repository(source: object) -> bool:
-    """Whether a source names a repository: ``owner/name``, a string, and nothing of that name is on the disk.
+    """Whether a source names a repository: ``owner/name``, a string, and nothing of that name is on
+    the disk.
 
     A ``pathlib.Path`` is always a path.
 
@@ -67,13 +73,15 @@ def is_repository(source: object) -> bool:
 
 
 def local_source(source: T, revision: str | None = None) -> T | Path:
-    """The source itself, or the folder in the hub's cache that holds the tokenizer's files of the repository it names.
+    """The source itself, or the folder in the hub's cache that holds the tokenizer's files of the
+    repository it names.
 
-    The folder has the name of the commit. ``revision`` is a branch, a tag or a commit; ``None`` is the main branch.
+    The folder has the name of the commit. ``revision`` is a branch, a tag or a commit; ``None`` is
+    the main branch.
 
-    Raises SourceError for a revision of what is no repository and for a repository or revision that is not there, and
-    TokexportError where the library is missing, access is not granted, or the hub cannot be reached and the cache does
-    not hold all of the files.
+    Raises SourceError for a revision of what is no repository and for a repository or revision that
+    is not there, and TokexportError where the library is missing, access is not granted, or the hub
+    cannot be reached and the cache does not hold all of the files.
 
     >>> local_source("tokenizer.json")
     'tokenizer.json'
@@ -82,7 +90,8 @@ def local_source(source: T, revision: str | None = None) -> T | Path:
         return _folder(source, revision)
     if revision is not None:
         raise SourceError(
-            f"{source}: a revision is for a repository of the Hugging Face hub, named as owner/name where no such path is on the disk"
+            f"{source}: a revision is for a repository of the Hugging Face hub, named as owner/name"
+            " where no such path is on the disk"
         )
     return source
 
@@ -103,50 +112,57 @@ def _folder(name: str, revision: str | None) -> Path:
         from huggingface_hub.utils import disable_progress_bars  # type: ignore[attr-defined]
     except ImportError as error:
         raise TokexportError(
-            f"{name}: there is no such file or directory here; to read a repository of the Hugging Face hub, "
-            "pip install 'tokexport[hub]'"
+            f"{name}: there is no such file or directory here; to read a repository of the Hugging"
+            " Face hub, pip install 'tokexport[hub]'"
         ) from error
 
     hub = constants.ENDPOINT
     try:
         # The library draws its bars into a log file too.
         with nullcontext() if sys.stderr.isatty() else disable_progress_bars():
-            found = snapshot_download(name, revision=revision, allow_patterns=[*FILES], ignore_patterns=[_FOLDERS])
+            found = snapshot_download(
+                name, revision=revision, allow_patterns=[*FILES], ignore_patterns=[_FOLDERS]
+            )
         folder = Path(found)
-        # Without the hub the library falls back on its cache, and cannot tell whether that is whole where it has no list of
-        # the commit's files: something else has put a part of them there.
+        # Without the hub the library falls back on its cache, and cannot tell whether that is whole
+        # where it has no list of the commit's files: something else has put a part of them there.
         get_cached_repo_tree(name, revision=folder.name)
     except GatedRepoError as error:
         raise TokexportError(
-            f"{name}: access to this repository must be granted: ask for it at {hub}/{name}, then log in with "
-            "`hf auth login` or set HF_TOKEN"
+            f"{name}: access to this repository must be granted: ask for it at {hub}/{name}, then"
+            " log in with `hf auth login` or set HF_TOKEN"
         ) from error
     except RepositoryNotFoundError as error:
         raise SourceError(
-            f"{name}: there is no such file or directory here, and no such repository at {hub}; if it is a private one, "
-            "log in with `hf auth login` or set HF_TOKEN"
+            f"{name}: there is no such file or directory here, and no such repository at {hub}; if"
+            " it is a private one, log in with `hf auth login` or set HF_TOKEN"
         ) from error
     except RevisionNotFoundError as error:
         raise SourceError(
-            f"{name}: the repository has no revision {revision!r}; a revision is a branch, a tag or a commit"
+            f"{name}: the repository has no revision {revision!r}; a revision is a branch, a tag or"
+            " a commit"
         ) from error
     except CachedRepoTreeNotFoundError as error:
         raise TokexportError(
-            f"{name}: {hub} was not reached, and whether the cache holds all of the tokenizer's files is not known; "
-            "run this once with the network"
+            f"{name}: {hub} was not reached, and whether the cache holds all of the tokenizer's"
+            " files is not known; run this once with the network"
         ) from error
     except LocalEntryNotFoundError as error:
         raise TokexportError(
-            f"{name}: the cache does not hold all of the tokenizer's files, and {_why(error.__cause__, hub)}"
+            f"{name}: the cache does not hold all of the tokenizer's files, and"
+            f" {_why(error.__cause__, hub)}"
         ) from error
     except (HfHubHTTPError, httpx2.HTTPError, FileMetadataError) as error:
         raise TokexportError(f"{name}: {_why(error, hub)}") from error
     except json.JSONDecodeError as error:
         raise TokexportError(
-            f"{name}: {hub} did not answer as a hub does: not with JSON; check HF_ENDPOINT, and whether the network wants a login"
+            f"{name}: {hub} did not answer as a hub does: not with JSON; check HF_ENDPOINT, and"
+            " whether the network wants a login"
         ) from error
     if not any(folder.glob("*")):
-        raise SourceError(f"{name}: the repository holds no file of a tokenizer; looked for {', '.join(FILES)}")
+        raise SourceError(
+            f"{name}: the repository holds no file of a tokenizer; looked for {', '.join(FILES)}"
+        )
     return folder
 
 
@@ -158,9 +174,16 @@ def _why(error: BaseException | None, hub: str) -> str:
         return "the hub is not asked because HF_HUB_OFFLINE is set; unset it"
     if isinstance(error, HfHubHTTPError):
         status = error.response.status_code
-        advice = "log in again with `hf auth login` or set HF_TOKEN" if status in (401, 403) else "try again later"
+        advice = (
+            "log in again with `hf auth login` or set HF_TOKEN"
+            if status in (401, 403)
+            else "try again later"
+        )
         return f"{hub} answered with status {status}{_reason(error)}; {advice}"
-    return f"{hub} cannot be reached ({type(error).__name__}: {error}); check the network, HF_ENDPOINT and the proxy"
+    return (
+        f"{hub} cannot be reached ({type(error).__name__}: {error}); check the network, HF_ENDPOINT"
+        " and the proxy"
+    )
 
 
 def _reason(error: HfHubHTTPError) -> str:

@@ -1,8 +1,8 @@
 """JSON with paths: every value knows where it stands, so that an error can say it.
 
-The strictness is that of the reference library's parser (serde_json): UTF-8 without a byte order mark, no NaN, no lone
-surrogates, and numbers are what it makes of them. A key that stands twice in one object is refused where it would be in
-doubt which counts; in a vocabulary the last one does.
+The strictness is that of the reference library's parser (serde_json): UTF-8 without a byte order
+mark, no NaN, no lone surrogates, and numbers are what it makes of them. A key that stands twice in
+one object is refused where it would be in doubt which counts; in a vocabulary the last one does.
 """
 
 from __future__ import annotations
@@ -38,10 +38,11 @@ def show(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One JSON value and where it stands: ``file`` is a base name, ``path`` is like ``model.merges[3]``.
+    """One JSON value and where it stands: ``file`` is a base name, ``path`` is like
+    ``model.merges[3]``.
 
-    ``ignored`` collects the paths of fields that nobody reads, where the reference ignores such; without it they are refused. A node
-    shares it with its children.
+    ``ignored`` collects the paths of fields that nobody reads, where the reference ignores such;
+    without it they are refused. A node shares it with its children.
     """
 
     file: str
@@ -51,7 +52,9 @@ class Node:
 
     def fail(self, expected: str) -> NoReturn:
         """Raise the SourceError that says where, what was found and what was expected."""
-        raise SourceError(f"{self.file}: {self.path or 'the document'} is {show(self.value)}; expected {expected}")
+        raise SourceError(
+            f"{self.file}: {self.path or 'the document'} is {show(self.value)}; expected {expected}"
+        )
 
     def unsupported(self, supported: str) -> NoReturn:
         """Raise the UnsupportedError for this value."""
@@ -66,12 +69,19 @@ class Node:
         """Whether the value is ``null``."""
         return self.value is None
 
-    def object(self, known: Collection[str] | None = None, *, repeats: bool = False) -> dict[str, Any]:
-        """The value as an object. ``known`` names every field that is read; another one is refused, or noted in ``ignored``."""
+    def object(
+        self, known: Collection[str] | None = None, *, repeats: bool = False
+    ) -> dict[str, Any]:
+        """The value as an object. ``known`` names every field that is read; another one is refused,
+        or noted in ``ignored``.
+        """
         if not isinstance(self.value, dict):
             self.fail("an object")
         if isinstance(self.value, _RepeatedKeys) and not repeats:
-            raise SourceError(f"{self.file}: {self.path or 'the document'} has a key twice; each key may stand once")
+            raise SourceError(
+                f"{self.file}: {self.path or 'the document'} has a key twice; each key may stand"
+                " once"
+            )
         if known is not None:
             for name in self.value:
                 if name in known:
@@ -95,13 +105,20 @@ class Node:
     def get(self, name: str) -> Node | None:
         """The field ``name`` of an object, or None where it is absent."""
         fields = self.object()
-        return Node(self.file, self._child(name), fields[name], self.ignored) if name in fields else None
+        return (
+            Node(self.file, self._child(name), fields[name], self.ignored)
+            if name in fields
+            else None
+        )
 
     def field(self, name: str) -> Node:
         """The field ``name`` of an object, which must be there."""
         node = self.get(name)
         if node is None:
-            raise SourceError(f"{self.file}: {self.path or 'the document'} has no field {name!r}, which it must have")
+            raise SourceError(
+                f"{self.file}: {self.path or 'the document'} has no field {name!r}, which it must"
+                " have"
+            )
         return node
 
     def optional(self, name: str) -> Node | None:
@@ -131,13 +148,18 @@ class Node:
 
     def u32(self) -> int:
         """The value as an integer from 0 to 2**32 - 1."""
-        if isinstance(self.value, bool) or not isinstance(self.value, int) or not 0 <= self.value < _U32:
+        if (
+            isinstance(self.value, bool)
+            or not isinstance(self.value, int)
+            or not 0 <= self.value < _U32
+        ):
             self.fail("an integer from 0 to 4294967295")
         return int(self.value)
 
 
 def parse(data: bytes, file: str) -> Node:
-    """The document in ``data``, from the file with the base name ``file``; SourceError where it is not JSON.
+    """The document in ``data``, from the file with the base name ``file``; SourceError where it is
+    not JSON.
 
     >>> parse(b'{"a": [1]}', "x.json").field("a").value
     [1]
@@ -148,18 +170,24 @@ def parse(data: bytes, file: str) -> Node:
         raise SourceError(f"{file}: byte {error.start} is not UTF-8; JSON must be UTF-8") from None
     if text.startswith("\ufeff"):
         raise SourceError(
-            f"{file}: it starts with a byte order mark, which JSON may not have; remove its first three bytes"
+            f"{file}: it starts with a byte order mark, which JSON may not have; remove its first"
+            " three bytes"
         )
     try:
-        value = json.loads(text, object_pairs_hook=_object, parse_constant=_constant, parse_float=serde_number)
+        value = json.loads(
+            text, object_pairs_hook=_object, parse_constant=_constant, parse_float=serde_number
+        )
     except json.JSONDecodeError as error:
-        raise SourceError(f"{file}: line {error.lineno}, column {error.colno} is not JSON: {error.msg}") from None
+        raise SourceError(
+            f"{file}: line {error.lineno}, column {error.colno} is not JSON: {error.msg}"
+        ) from None
     except RecursionError:
         raise SourceError(f"{file}: it is nested too deeply") from None
     except ValueError as error:
         raise SourceError(f"{file}: {error}") from None
     node = Node(file, "", value)
-    # Python takes a lone surrogate, the reference does not. The escapes are rare, so the walk over everything is too.
+    # Python takes a lone surrogate, the reference does not. The escapes are rare, so the walk over
+    # everything is too.
     if _SURROGATE_ESCAPE.search(text):
         _refuse_surrogates(node)
     return node
@@ -181,7 +209,9 @@ def _refuse_surrogates(root: Node) -> None:
         if isinstance(node.value, Mapping):
             for name in node.value:
                 _refuse_surrogate(name, node)
-            waiting.extend(Node(node.file, node._child(name), value) for name, value in node.value.items())
+            waiting.extend(
+                Node(node.file, node._child(name), value) for name, value in node.value.items()
+            )
         elif isinstance(node.value, list):
             waiting.extend(node.items())
         elif isinstance(node.value, str):
@@ -191,5 +221,6 @@ def _refuse_surrogates(root: Node) -> None:
 def _refuse_surrogate(text: str, node: Node) -> None:
     if any("\ud800" <= character <= "\udfff" for character in text):
         raise SourceError(
-            f"{node.file}: {node.path or 'the document'} holds a lone surrogate: {show(text)}; it is no text"
+            f"{node.file}: {node.path or 'the document'} holds a lone surrogate: {show(text)}; it"
+            " is no text"
         )

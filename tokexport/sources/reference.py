@@ -17,7 +17,8 @@ class Mode(Enum):
     SOME = "every second special token is an id"
 
 
-# The releases that the Unicode tables were made from, or hold for. The ids of another release may differ, and nobody is at fault.
+# The releases that the Unicode tables were made from, or hold for. The ids of another release may
+# differ, and nobody is at fault.
 TABLES_FROM: Final = {
     "tokenizers": ("0.23.3", "1.0.0rc3"),
     "tiktoken": ("0.14",),
@@ -27,7 +28,9 @@ TABLES_FROM: Final = {
 
 
 class ReferenceStopsError(Exception):
-    """The reference itself fails at a text (a panic inside of it), so there is nothing to compare with."""
+    """The reference itself fails at a text (a panic inside of it), so there is nothing to compare
+    with.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,9 @@ class AddedContent:
 
 
 class ReferenceTokenizer(Protocol):
-    """A tokenizer of a reference library. Ids are those that a person gets who calls the library in the usual way."""
+    """A tokenizer of a reference library. Ids are those that a person gets who calls the library in
+    the usual way.
+    """
 
     library: str
     version: str
@@ -49,34 +54,46 @@ class ReferenceTokenizer(Protocol):
         """The modes that the library has."""
 
     def allowed_special(self, mode: Mode) -> Literal["all"] | frozenset[str]:
-        """The special tokens that are ids in a mode, in the terms of the ``allowed_special`` of ``encode``."""
+        """The special tokens that are ids in a mode, in the terms of the ``allowed_special`` of
+        ``encode``.
+        """
 
     def encode(self, text: str, special: bool) -> list[int]:
         """One text in Mode.IDS where ``special``, in Mode.TEXT otherwise."""
 
     def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
-        """Many texts, by the library's fastest way. ReferenceStopsError if the library fails at one of them."""
+        """Many texts, by the library's fastest way. ReferenceStopsError if the library fails at one
+        of them.
+        """
 
     def encode_pair(self, first: str, second: str, mode: Mode = Mode.TEMPLATE) -> list[int] | None:
-        """Two texts as the post-processor's template for a pair has them, with its own ids in Mode.TEMPLATE only.
+        """Two texts as the post-processor's template for a pair has them, with its own ids in
+        Mode.TEMPLATE only.
 
         None where the library has no such thing.
         """
 
     def offsets(self, text: str, mode: Mode) -> list[tuple[int, int]] | None:
-        """For each id of ``encode_batch([text], mode)``, the (start, end) of what it stands for, in characters.
+        """For each id of ``encode_batch([text], mode)``, the (start, end) of what it stands for, in
+        characters.
 
         None where the library has no such thing. ReferenceStopsError if the library fails.
         """
 
     def starts(self, text: str, mode: Mode) -> list[int]:
-        """For each id of ``encode_batch([text], mode)``, the byte of the text at which its character begins."""
+        """For each id of ``encode_batch([text], mode)``, the byte of the text at which its
+        character begins.
+        """
 
-    def decode_batch(self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool) -> list[str]:
+    def decode_batch(
+        self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool
+    ) -> list[str]:
         """Ids to text. KeyError for an id that the library does not take."""
 
     def token_bytes(self, id: int) -> bytes | None:
-        """What an id stands for, also where it is only a part of a character; None where the library does not say."""
+        """What an id stands for, also where it is only a part of a character; None where the
+        library does not say.
+        """
 
     def ids(self) -> Sequence[int]:
         """Every id that decodes to something, ascending."""
@@ -91,10 +108,14 @@ class ReferenceTokenizer(Protocol):
 def version_note(reference: ReferenceTokenizer) -> str | None:
     """A sentence if the installed library is not the one that the tables were made from."""
     releases = TABLES_FROM[reference.library]
-    if any(reference.version == release or reference.version.startswith(release + ".") for release in releases):
+    if any(
+        reference.version == release or reference.version.startswith(release + ".")
+        for release in releases
+    ):
         return None
     wanted = " and ".join(releases)
     return (
-        f"{reference.library} {reference.version} is installed, and the Unicode tables of tokexport are those of "
-        f"{reference.library} {wanted}: a difference may be one between these two releases"
+        f"{reference.library} {reference.version} is installed, and the Unicode tables of tokexport"
+        f" are those of {reference.library} {wanted}: a difference may be one between these two"
+        " releases"
     )

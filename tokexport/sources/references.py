@@ -1,4 +1,4 @@
-"""The reference libraries, behind one small protocol: their ids are the right ones."""
+"""The reference libraries, after one small protocol: their ids are the right ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,13 @@ from tokexport.sources.gguf.read import gguf_document, gguf_rwkv, gguf_sentencep
 from tokexport.sources.gguf.source import parse_gguf
 from tokexport.sources.hub import local_source
 from tokexport.sources.json_node import Node
-from tokexport.sources.reference import AddedContent, Mode, ReferenceStopsError, ReferenceTokenizer, version_note
+from tokexport.sources.reference import (
+    AddedContent,
+    Mode,
+    ReferenceStopsError,
+    ReferenceTokenizer,
+    version_note,
+)
 from tokexport.sources.sentencepiece.serialize import serialize
 from tokexport.sources.tiktoken.tekken import parse_tekken
 from tokexport.sources.tokenizer_json.config import read_class_config
@@ -33,7 +39,14 @@ if TYPE_CHECKING:
     import tiktoken
     import tokenizers
 
-__all__ = ["AddedContent", "Mode", "ReferenceStopsError", "ReferenceTokenizer", "reference_for", "version_note"]
+__all__ = [
+    "AddedContent",
+    "Mode",
+    "ReferenceStopsError",
+    "ReferenceTokenizer",
+    "reference_for",
+    "version_note",
+]
 
 
 def reference_for(
@@ -43,9 +56,11 @@ def reference_for(
     special_tokens: Mapping[str, int] | None = None,
     revision: str | None = None,
 ) -> ReferenceTokenizer:
-    """The reference library's tokenizer for a source; the kinds of source are those of :func:`tokexport.sources.read`.
+    """The reference library's tokenizer for a source; the kinds of source are those of
+    :func:`tokexport.sources.read`.
 
-    Raises SourceError where the library refuses it, and TokexportError if the library is not installed.
+    Raises SourceError where the library refuses it, and TokexportError if the library is not
+    installed.
 
     >>> import tiktoken
     >>> ranks = {bytes([byte]): byte for byte in range(256)}
@@ -91,7 +106,9 @@ def reference_for(
     if found is not None:
         return TokenizersReference.from_document(found, path)
     added = pair_added_tokens(files, special_tokens)
-    return TokenizersReference.from_vocab_and_merges(path.parent / vocab, path.parent / merges, added)
+    return TokenizersReference.from_vocab_and_merges(
+        path.parent / vocab, path.parent / merges, added
+    )
 
 
 def _for_gguf(path: Path, pattern: str | None) -> ReferenceTokenizer:
@@ -114,8 +131,13 @@ def _for_tekken(document: dict[str, Any]) -> ReferenceTokenizer:
     encoding = parse_tekken(Node("tekken.json", "", document))
     first = document["config"]["default_num_special_tokens"]
     count = document["config"]["default_vocab_size"] - first
-    ranks = {base64.b64decode(entry["token_bytes"]): first + entry["rank"] for entry in document["vocab"][:count]}
-    return TiktokenReference.from_parts(ranks, document["config"]["pattern"], encoding.special_tokens)
+    ranks = {
+        base64.b64decode(entry["token_bytes"]): first + entry["rank"]
+        for entry in document["vocab"][:count]
+    }
+    return TiktokenReference.from_parts(
+        ranks, document["config"]["pattern"], encoding.special_tokens
+    )
 
 
 def _for_object(source: object) -> ReferenceTokenizer:
@@ -139,7 +161,9 @@ def _for_object(source: object) -> ReferenceTokenizer:
 def _for_ranks(
     path: Path, data: bytes, pattern: str | None, special_tokens: Mapping[str, int] | None
 ) -> ReferenceTokenizer:
-    """The ranks are parsed here as tiktoken does it; the pattern and the special tokens come from the reader."""
+    """The ranks are parsed here as tiktoken does it; the pattern and the special tokens come from
+    the reader.
+    """
     from tokexport.sources.tiktoken.reference import TiktokenReference
 
     model = read(path, pattern=pattern, special_tokens=special_tokens)
@@ -154,4 +178,6 @@ def _for_ranks(
             ranks[base64.b64decode(token)] = int(rank)
     if len(ranks) < sum(1 for line in data.splitlines() if line):
         raise SourceError(f"{path}: two lines hold the same token")
-    return TiktokenReference.from_parts(ranks, expression, {token.content: token.id for token in model.added_tokens})
+    return TiktokenReference.from_parts(
+        ranks, expression, {token.content: token.id for token in model.added_tokens}
+    )

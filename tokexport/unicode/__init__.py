@@ -1,9 +1,10 @@
 """Which code points a class of a regular expression has: exactly what the reference engine says.
 
-The two engines do not mean the same by ``\\w`` or ``[[:punct:]]``, and neither is at the Unicode version of the Python that runs the
-converter. So every table here was made by asking the engines themselves about all 1,112,064 scalar values (see
-:mod:`tokexport.unicode.generate`), and is shipped in ``engines.dat``. Sets are arrays of shape (0x110000,), True for a
-member, read-only and shared; surrogates are never members.
+The two engines do not mean the same by ``\\w`` or ``[[:punct:]]``, and neither is at the Unicode
+version of the Python that runs the converter. So every table here was made by asking the engines
+themselves about all 1,112,064 scalar values (see :mod:`tokexport.unicode.generate`), and is shipped
+in ``engines.dat``. Sets are arrays of shape (0x110000,), True for a member, read-only and shared;
+surrogates are never members.
 """
 
 from __future__ import annotations
@@ -40,10 +41,11 @@ def _set(number: int) -> CodePoints:
 
 
 def loose_name(name: str, dialect: Dialect) -> str:
-    """A property's name as its engine looks it up: lower case, without spaces, hyphens and underscores.
+    """A property's name as its engine looks it up: lower case, without spaces, hyphens and
+    underscores.
 
-    fancy-regex (UAX #44, LM3) also drops a leading "is" and whatever is not ASCII once in lower case, and takes ``property=value`` or
-    ``property:value``.
+    fancy-regex (UAX #44, LM3) also drops a leading "is" and whatever is not ASCII once in lower
+    case, and takes ``property=value`` or ``property:value``.
 
     >>> loose_name("Upper-case Letter", Dialect.ONIGURUMA), loose_name("isScript=IsGreek", Dialect.FANCY_REGEX)
     ('uppercaseletter', 'script=greek')
@@ -68,7 +70,8 @@ def _symbolic_name(name: str) -> str:
 def property_set(name: str, dialect: Dialect, bracketed: bool = False) -> CodePoints:
     r"""The members of ``\p{name}``; KeyError if the engine has no property of that name.
 
-    ``bracketed``: inside a class, as in ``[\p{name}]``. The two differ for Oniguruma's ``\p{Word}`` alone, as for ``\w``.
+    ``bracketed``: inside a class, as in ``[\p{name}]``. The two differ for Oniguruma's ``\p{Word}``
+    alone, as for ``\w``.
 
     >>> int(property_set("L", Dialect.ONIGURUMA).sum())
     141028
@@ -89,16 +92,20 @@ def property_set(name: str, dialect: Dialect, bracketed: bool = False) -> CodePo
 def shorthand_set(letter: str, dialect: Dialect, bracketed: bool = False) -> CodePoints:
     r"""The members of ``\s``, ``\d``, ``\w`` or ``\h``, by that letter; KeyError for another.
 
-    ``bracketed``: inside a class. For Oniguruma ``\w`` (and so ``\W`` and ``\b``) has six code points that ``[\w]`` has not: ²³¹¼½¾.
+    ``bracketed``: inside a class. For Oniguruma ``\w`` (and so ``\W`` and ``\b``) has six code
+    points that ``[\w]`` has not: ²³¹¼½¾.
 
     >>> [int(shorthand_set("w", Dialect.ONIGURUMA, bracketed).sum()) for bracketed in (False, True)]
     [144671, 144665]
     """
-    return _set(_data().header["bracketed_shorthands" if bracketed else "shorthands"][dialect.value][letter])
+    return _set(
+        _data().header["bracketed_shorthands" if bracketed else "shorthands"][dialect.value][letter]
+    )
 
 
 def posix_set(name: str, dialect: Dialect) -> CodePoints:
-    """The members of ``[[:name:]]``; KeyError if the engine has no bracket of that name (names are case-sensitive).
+    """The members of ``[[:name:]]``; KeyError if the engine has no bracket of that name (names are
+    case-sensitive).
 
     >>> [int(posix_set("punct", dialect).sum()) for dialect in Dialect]
     [9369, 32]
@@ -107,8 +114,8 @@ def posix_set(name: str, dialect: Dialect) -> CodePoints:
 
 
 def segment_sets() -> dict[str, CodePoints]:
-    r"""What Oniguruma's rules for text segments (``\X``, ``\y``, ``\Y``) ask about a character, by name: see
-    :mod:`tokexport.unicode.segments`.
+    r"""What Oniguruma's rules for text segments (``\X``, ``\y``, ``\Y``) ask about a character, by
+    name: see :mod:`tokexport.unicode.segments`.
 
     >>> [name for name, members in segment_sets().items() if members[ord("a")]]
     ['before_mark']
@@ -127,13 +134,17 @@ def character_test_set(test: CharacterTest) -> CodePoints:
 
 @functools.cache
 def _case_variants(dialect: Dialect) -> dict[int, tuple[int, ...]]:
-    """Groups of code points that match each other: each has its size, then the distances between its members in order."""
+    """Groups of code points that match each other: each has its size, then the distances between
+    its members in order.
+    """
     numbers = _data().sequence(_data().header["case"][dialect.value])
     variants: dict[int, tuple[int, ...]] = {}
     position = 0
     while position < len(numbers):
         size = numbers[position]
-        group = tuple(int(member) for member in np.cumsum(numbers[position + 1 : position + 1 + size]))
+        group = tuple(
+            int(member) for member in np.cumsum(numbers[position + 1 : position + 1 + size])
+        )
         variants.update(dict.fromkeys(group, group))
         position += 1 + size
     return variants
@@ -149,9 +160,11 @@ def case_variants(code_point: int, dialect: Dialect) -> tuple[int, ...]:
 
 
 def multi_character_folds(dialect: Dialect) -> dict[tuple[int, ...], tuple[int, ...]]:
-    """Folded sequences of two or three code points -> the single ones, sorted, that match them under ``(?i)``, and are matched by them.
+    """Folded sequences of two or three code points -> the single ones, sorted, that match them
+    under ``(?i)``, and are matched by them.
 
-    Only Oniguruma has any. A sequence stands for all spellings of it: each of its members may be any of its :func:`case_variants`.
+    Only Oniguruma has any. A sequence stands for all spellings of it: each of its members may be
+    any of its :func:`case_variants`.
 
     >>> [chr(single) for single in multi_character_folds(Dialect.ONIGURUMA)[ord("s"), ord("s")]]
     ['ß', 'ẞ']
@@ -165,6 +178,8 @@ def _multi_character_folds(dialect: Dialect) -> dict[tuple[int, ...], tuple[int,
     number = _data().header["folds"].get(dialect.value)
     numbers = iter([] if number is None else _data().sequence(number))
     return {
-        tuple(next(numbers) for _ in range(length)): tuple(next(numbers) for _ in range(next(numbers)))
+        tuple(next(numbers) for _ in range(length)): tuple(
+            next(numbers) for _ in range(next(numbers))
+        )
         for length in numbers
     }

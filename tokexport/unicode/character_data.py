@@ -1,4 +1,6 @@
-"""What ``characters.dat`` holds: what the reference library's normalizers and pre-tokenizers say of single characters."""
+"""What ``characters.dat`` holds: what the reference library's normalizers and pre-tokenizers say of
+single characters.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,14 @@ def character_data() -> Reader:
 
 
 def grapheme_sets() -> dict[str, CodePoints]:
-    """What the rules for grapheme clusters ask about a character, by name (:mod:`tokexport.unicode.graphemes`)."""
+    """What the rules for grapheme clusters ask about a character, by name
+    (:mod:`tokexport.unicode.graphemes`).
+    """
     numbers = character_data().header["graphemes"]
-    return {name: set_from_numbers(character_data().sequence(number)) for name, number in numbers.items()}
+    return {
+        name: set_from_numbers(character_data().sequence(number))
+        for name, number in numbers.items()
+    }
 
 
 def script_sets() -> list[CodePoints]:

@@ -1,6 +1,7 @@
 """Ask the installed reference engines what a pattern matches, over every scalar value at once.
 
-Only the generator of the shipped data needs this; the converter does not. What one question costs: 10 to 250 ms.
+Only the generator of the shipped data needs this; the converter does not. What one question costs:
+10 to 250 ms.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ def members_of(text: str) -> CodePoints:
 
 
 def oniguruma_leaves(pattern: str, text: str) -> str:
-    """What is left of ``text`` when ``tokenizers`` has cut the matches out; ValueError if it refuses the pattern."""
+    """What is left of ``text`` when ``tokenizers`` has cut the matches out; ValueError if it
+    refuses the pattern.
+    """
     import tokenizers
 
     try:
@@ -46,14 +49,20 @@ def oniguruma_leaves(pattern: str, text: str) -> str:
 
 
 def fancy_regex_keeps(pattern: str, text: str) -> str:
-    """What ``tiktoken`` keeps of ``text``: with one token a byte, all that matches; ValueError if it refuses the pattern."""
+    """What ``tiktoken`` keeps of ``text``: with one token a byte, all that matches; ValueError if
+    it refuses the pattern.
+    """
     import tiktoken
 
     bytes_only = {bytes([byte]): byte for byte in range(256)}
     try:
-        # With no special token at all, tiktoken looks for the empty one between any two characters: ten times slower.
+        # With no special token at all, tiktoken looks for the empty one between any two characters:
+        # ten times slower.
         encoding = tiktoken.Encoding(
-            "question", pat_str=pattern, mergeable_ranks=bytes_only, special_tokens={NEVER_IN_A_TEXT: 256}
+            "question",
+            pat_str=pattern,
+            mergeable_ranks=bytes_only,
+            special_tokens={NEVER_IN_A_TEXT: 256},
         )
     except ValueError as error:
         raise ValueError(f"fancy-regex refuses {pattern!r}: {error}") from None
@@ -62,17 +71,25 @@ def fancy_regex_keeps(pattern: str, text: str) -> str:
 
 
 def oniguruma_set(pattern: str) -> CodePoints:
-    """The scalar values that a pattern for one character matches; ValueError if the engine refuses it."""
-    return members_of(every_scalar_value()) & ~members_of(oniguruma_leaves(pattern, every_scalar_value()))
+    """The scalar values that a pattern for one character matches; ValueError if the engine refuses
+    it.
+    """
+    return members_of(every_scalar_value()) & ~members_of(
+        oniguruma_leaves(pattern, every_scalar_value())
+    )
 
 
 def fancy_regex_set(pattern: str) -> CodePoints:
-    """The scalar values that a pattern for one character matches; ValueError if the engine refuses it."""
+    """The scalar values that a pattern for one character matches; ValueError if the engine refuses
+    it.
+    """
     return members_of(fancy_regex_keeps(pattern, every_scalar_value()))
 
 
 def removed_by(pre_tokenizer: str, **arguments: str) -> CodePoints:
-    """The scalar values that a pre-tokenizer of ``tokenizers`` drops (WhitespaceSplit, or one told to remove)."""
+    """The scalar values that a pre-tokenizer of ``tokenizers`` drops (WhitespaceSplit, or one told
+    to remove).
+    """
     import tokenizers
 
     stage = getattr(tokenizers.pre_tokenizers, pre_tokenizer)(**arguments)
@@ -81,7 +98,9 @@ def removed_by(pre_tokenizer: str, **arguments: str) -> CodePoints:
 
 
 def digits() -> CodePoints:
-    """The scalar values that ``tokenizers.pre_tokenizers.Digits`` cuts off from U+0000, which is none."""
+    """The scalar values that ``tokenizers.pre_tokenizers.Digits`` cuts off from U+0000, which is
+    none.
+    """
     import tokenizers
 
     stage = tokenizers.pre_tokenizers.Digits(individual_digits=False)

@@ -1,7 +1,8 @@
-"""Make ``normal_forms_17.dat``: ``python -m tokexport.unicode.generate_17``, where tokenizers 1.0 is installed.
+"""Make ``normal_forms_17.dat``: ``python -m tokexport.unicode.generate_17``, where tokenizers 1.0
+is installed.
 
-It is another file and another command than those of :mod:`tokexport.unicode.generate`, because one environment has one
-``tokenizers``.
+It is another file and another command than those of :mod:`tokexport.unicode.generate`, because one
+environment has one ``tokenizers``.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ PINNED = "1.0.0rc3"
 def generate() -> dict[str, bytes]:
     """File name -> bytes. RuntimeError if another version of the reference library is installed."""
     if metadata.version("tokenizers") != PINNED:
-        raise RuntimeError(f"tokenizers is {metadata.version('tokenizers')}; the tables are made with {PINNED}")
+        raise RuntimeError(
+            f"tokenizers is {metadata.version('tokenizers')}; the tables are made with {PINNED}"
+        )
     return {"normal_forms_17.dat": normal_forms.generate({"tokenizers": PINNED})}
 
 

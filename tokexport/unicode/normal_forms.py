@@ -1,7 +1,7 @@
-"""The tables behind NFC, NFD, NFKC and NFKD, found out from ``tokenizers`` alone.
+"""The tables after NFC, NFD, NFKC and NFKD, found out from ``tokenizers`` alone.
 
-Part of the generator (:mod:`tokexport.unicode.generate`). Three tables decide all: what each code point decomposes to, the
-order of combining marks, and which pairs compose.
+Part of the generator (:mod:`tokexport.unicode.generate`). Three tables decide all: what each code
+point decomposes to, the order of combining marks, and which pairs compose.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from tokexport.unicode.engines import every_scalar_value
 from tokexport.unicode.store import Writer
 
 HANGUL_SYLLABLES = range(0xAC00, 0xD7A4)  # decomposed by arithmetic
-# Between questions: a starter that takes no part in any normalization, so that the answers stay apart.
+# Between questions: a starter that takes no part in any normalization, so that the answers stay
+# apart.
 SEPARATOR = "\n"
 
 
@@ -27,7 +28,9 @@ def normalized(form: str, texts: list[str]) -> list[str]:
 
     together = SEPARATOR.join(texts)
     if hasattr(tokenizers, "normalizers"):
-        answers: list[str] = getattr(tokenizers.normalizers, form)().normalize_str(together).split(SEPARATOR)
+        answers: list[str] = (
+            getattr(tokenizers.normalizers, form)().normalize_str(together).split(SEPARATOR)
+        )
     else:
         answers = normalized_by_ids(form, together).split(SEPARATOR)
     if len(answers) != len(texts):
@@ -36,7 +39,9 @@ def normalized(form: str, texts: list[str]) -> list[str]:
 
 
 def normalized_by_ids(form: str, text: str) -> str:
-    """A text in a normalization form from ``tokenizers`` 1.0, which has no call for it: a token for each byte, and no merges."""
+    """A text in a normalization form from ``tokenizers`` 1.0, which has no call for it: a token for
+    each byte, and no merges.
+    """
     import tokenizers
 
     model: dict[str, object] = {
@@ -77,49 +82,75 @@ def characters() -> list[str]:
 def decompositions(form: str) -> dict[str, str]:
     """Character -> its full decomposition, where that is another string; without Hangul syllables."""
     found = zip(characters(), normalized(form, characters()), strict=True)
-    return {before: after for before, after in found if before != after and ord(before) not in HANGUL_SYLLABLES}
+    return {
+        before: after
+        for before, after in found
+        if before != after and ord(before) not in HANGUL_SYLLABLES
+    }
 
 
 def combining_classes(canonical: dict[str, str]) -> dict[str, int]:
     """Character -> canonical combining class, where that is not 0.
 
-    A string of two is turned round exactly if the class of the second is lower and not 0. So two questions about a character, one with a
-    mark of the highest class before it and one with a mark of the lowest behind it, show whether it has a class. Its number is a thing
-    Unicode never changes: Python's is taken, or where Python is too old to know the mark, that of the class whose mark it never changes
-    places with; and all are held against the library's order for one mark of each class.
+    A string of two is turned round exactly if the class of the second is lower and not 0. So two
+    questions about a character, one with a mark of the highest class before it and one with a mark
+    of the lowest after it, show whether it has a class. Its number is a thing Unicode never
+    changes: Python's is taken, or where Python is too old to know the mark, that of the class whose
+    mark it never changes places with; and all are held against the library's order for one mark of
+    each class.
     """
     bases = [c for c in characters() if c not in canonical and ord(c) not in HANGUL_SYLLABLES]
     highest, lowest = "\u0345", "\u0334"
     after = normalized("NFD", [highest + character for character in bases])
     before = normalized("NFD", [character + lowest for character in bases])
-    marks = [c for c, x, y in zip(bases, after, before, strict=True) if x != highest + c or y != c + lowest]
+    marks = [
+        c
+        for c, x, y in zip(bases, after, before, strict=True)
+        if x != highest + c or y != c + lowest
+    ]
     classes = {mark: unicodedata.combining(mark) for mark in marks}
     one_of_each = {number: mark for mark, number in reversed(classes.items()) if number}
     for mark in [mark for mark in marks if not classes[mark]]:
         orders = [(other + mark, mark + other) for other in one_of_each.values()]
         answers = normalized("NFD", [text for order in orders for text in order])
         keeps = [
-            order == answer for order, answer in zip(orders, zip(answers[::2], answers[1::2], strict=True), strict=True)
+            order == answer
+            for order, answer in zip(
+                orders, zip(answers[::2], answers[1::2], strict=True), strict=True
+            )
         ]
         (classes[mark],) = (number for number, kept in zip(one_of_each, keeps, strict=True) if kept)
     for number, other in one_of_each.items():
         pairs = [other + mark for mark in marks]
-        turned = [pair != answer for pair, answer in zip(pairs, normalized("NFD", pairs), strict=True)]
+        turned = [
+            pair != answer for pair, answer in zip(pairs, normalized("NFD", pairs), strict=True)
+        ]
         if turned != [0 < classes[mark] < number for mark in marks]:
-            raise ValueError(f"tokenizers orders marks around {other!r} as no combining classes of Unicode do")
+            raise ValueError(
+                f"tokenizers orders marks around {other!r} as no combining classes of Unicode do"
+            )
     return classes
 
 
 def compositions(canonical: dict[str, str]) -> dict[tuple[str, str], str]:
-    """(first, second) -> composite: for each character that comes back from its decomposition, the last step of the way."""
+    """(first, second) -> composite: for each character that comes back from its decomposition, the
+    last step of the way.
+    """
     composites = [
         (character, parts)
-        for (character, parts), back in zip(canonical.items(), normalized("NFC", [*canonical.values()]), strict=True)
+        for (character, parts), back in zip(
+            canonical.items(), normalized("NFC", [*canonical.values()]), strict=True
+        )
         if back == character
     ]
     firsts = normalized("NFC", [parts[:-1] for _, parts in composites])
-    pairs = {(first, parts[-1]): character for first, (character, parts) in zip(firsts, composites, strict=True)}
-    for (first, second), answer in zip(pairs, normalized("NFC", [a + b for a, b in pairs]), strict=True):
+    pairs = {
+        (first, parts[-1]): character
+        for first, (character, parts) in zip(firsts, composites, strict=True)
+    }
+    for (first, second), answer in zip(
+        pairs, normalized("NFC", [a + b for a, b in pairs]), strict=True
+    ):
         if len(first) != 1 or answer != pairs[first, second]:
             raise ValueError(f"{first!r} and {second!r} do not compose in one step")
     return pairs
@@ -151,7 +182,9 @@ def generate(made_with: dict[str, str]) -> bytes:
     """The bytes of ``normal_forms.dat``."""
     canonical = decompositions("NFD")
     compatibility = {
-        before: after for before, after in decompositions("NFKD").items() if canonical.get(before) != after
+        before: after
+        for before, after in decompositions("NFKD").items()
+        if canonical.get(before) != after
     }
     writer = Writer()
     header = {

@@ -1,7 +1,9 @@
-r"""What decides where a text segment ends for Oniguruma's ``\X``, ``\y`` and ``\Y``, asked of the engine as ``tokenizers`` binds it.
+r"""What decides where a text segment ends for Oniguruma's ``\X``, ``\y`` and ``\Y``, asked of the
+engine as ``tokenizers`` binds it.
 
-Part of the generator (:mod:`tokexport.unicode.generate`). A character is put in a line with others, and ``\Y`` says whether two of
-the line are joined. The rules are those of UAX #29 for extended grapheme clusters, without that for conjuncts (GB9c).
+Part of the generator (:mod:`tokexport.unicode.generate`). A character is put in a line with others,
+and ``\Y`` says whether two of the line are joined. The rules are those of UAX #29 for extended
+grapheme clusters, without that for conjuncts (GB9c).
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ JOINER, PICTURE, INDICATOR = "\u200d", "\u00a9", "\U0001f1e6"
 MARK = "\u0300"
 LINE_ENDS = "\r\n"
 
-# What stands before the place that is asked about, and what behind it; {} is the character.
+# What stands before the place that is asked about, and what after it; {} is the character.
 JOINED = {
     "attach": ("a", "{}"),
     "prepend": ("{}", "a"),
@@ -41,7 +43,9 @@ def joined(before: str, behind: str) -> CodePoints:
 
 
 def segment_sets() -> dict[str, CodePoints]:
-    """What the rules look at, by name. What is joined to whatever stands beside it is left out where that could not tell."""
+    """What the rules look at, by name. What is joined to whatever stands beside it is left out
+    where that could not tell.
+    """
     sets = {name: joined(before, behind) for name, (before, behind) in JOINED.items()}
     for name in ("after_indicator", "picture"):
         sets[name] &= ~sets["attach"]

@@ -1,7 +1,8 @@
-"""The file that the Unicode tables are shipped in: one line of JSON, then sequences of integers as LEB128 bytes.
+"""The file that the Unicode tables are shipped in: one line of JSON, then sequences of integers as
+LEB128 bytes.
 
-The header maps names to sequence numbers and says how many bytes each sequence has. The same tables always make the same bytes: no
-compression library, no time stamp, sorted keys.
+The header maps names to sequence numbers and says how many bytes each sequence has. The same tables
+always make the same bytes: no compression library, no time stamp, sorted keys.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ CodePoints = npt.NDArray[np.bool_]
 
 
 def pack(numbers: Iterable[int]) -> bytes:
-    """Write unsigned integers as LEB128: seven bits a byte, lowest first, the high bit set on all but the last.
+    """Write unsigned integers as LEB128: seven bits a byte, lowest first, the high bit set on all
+    but the last.
 
     >>> pack([1, 300]).hex()
     '01ac02'
@@ -51,7 +53,8 @@ def unpack(packed: bytes) -> list[int]:
 
 
 def set_to_numbers(members: CodePoints) -> list[int]:
-    """Code points as distances between the places where membership changes: the first says how many non-members come first.
+    """Code points as distances between the places where membership changes: the first says how many
+    non-members come first.
 
     >>> members = np.zeros(CODE_POINTS, np.bool_)
     >>> members[5:8] = True
@@ -63,7 +66,9 @@ def set_to_numbers(members: CodePoints) -> list[int]:
 
 
 def set_from_numbers(numbers: Sequence[int]) -> CodePoints:
-    """Undo :func:`set_to_numbers`; the array, of shape (0x110000,), is read-only, so that it can be shared."""
+    """Undo :func:`set_to_numbers`; the array, of shape (0x110000,), is read-only, so that it can be
+    shared.
+    """
     members = np.zeros(CODE_POINTS, np.bool_)
     edges = np.cumsum(np.asarray(numbers, np.int64))
     for start, stop in zip(edges[::2], edges[1::2], strict=True):

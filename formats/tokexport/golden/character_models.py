@@ -1,4 +1,6 @@
-"""Golden files of BPE over characters, with tokens for bytes, and of BPE with affixes; beside ``models.py``."""
+"""Golden files of BPE over characters, with tokens for bytes, and of BPE with affixes; beside
+``models.py``.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +31,25 @@ Parts = tuple[
 
 
 def byte_fallback() -> Parts:
-    """CHRS, XPRS and GRID: some bytes have tokens, so that a character is its bytes, or the unknown token behind them."""
-    letters = ["<unk>", *(f"<0x{byte:02X}>" for byte in (0x0A, 0xC3, 0xA9, 0xA8)), *"abc", "\u2581", "\u4e2d", "\u6587"]
-    merges = [("a", "b"), ("\u2581", "ab"), ("\u4e2d", "\u6587"), ("ab", "c"), ("b", "c"), ("\u2581", "a")]
+    """CHRS, XPRS and GRID: some bytes have tokens, so that a character is its bytes, or the unknown
+    token after them.
+    """
+    letters = [
+        "<unk>",
+        *(f"<0x{byte:02X}>" for byte in (0x0A, 0xC3, 0xA9, 0xA8)),
+        *"abc",
+        "\u2581",
+        "\u4e2d",
+        "\u6587",
+    ]
+    merges = [
+        ("a", "b"),
+        ("\u2581", "ab"),
+        ("\u4e2d", "\u6587"),
+        ("ab", "c"),
+        ("b", "c"),
+        ("\u2581", "a"),
+    ]
     vocab = _vocab(letters, merges)
     byte_ids = tuple(vocab.get(f"<0x{byte:02X}>") for byte in range(256))
     model = _model(vocab, merges, CharacterSymbols(byte_ids=byte_ids), unk_id=0, fuse_unk=True)
@@ -50,7 +68,9 @@ def byte_fallback() -> Parts:
 
 
 def affixes() -> Parts:
-    """CHRS with four places, and KEYS: a prefix inside of words and a suffix at their ends. Unknown characters are dropped."""
+    """CHRS with four places, and KEYS: a prefix inside of words and a suffix at their ends. Unknown
+    characters are dropped.
+    """
     letters = [*"ab", "a@", "b@", "##a", "##b", "##a@", "##b@", "\u00e9", "##\u00e9"]
     merges = [("a", "##b"), ("##a", "##b@"), ("ab", "##ab@"), ("a", "##b@"), ("##\u00e9", "##a")]
     vocab = _vocab(letters, merges, prefix="##")
@@ -59,19 +79,41 @@ def affixes() -> Parts:
     model = _model(vocab, merges, characters, splits=(Split(" ", Behavior.REMOVED),))
     affix = {"continuing_subword_prefix": "##", "end_of_word_suffix": "@"}
     encode, locate = _reference(vocab, merges, pre_tokenizer=split, **affix)
-    texts = ["abab ab a b aba", "a\u00e9aab b\u00e9 \u00e9", "abxab xab abx x", "##ab ab@", "", "ab" * 50]
+    texts = [
+        "abab ab a b aba",
+        "a\u00e9aab b\u00e9 \u00e9",
+        "abxab xab abx x",
+        "##ab ab@",
+        "",
+        "ab" * 50,
+    ]
     return model, encode, texts, locate
 
 
 def byte_suffix() -> Parts:
-    """CHRS for bytes: the last byte of a word has a suffix, as in CLIP. A byte without a token becomes the unknown token."""
+    """CHRS for bytes: the last byte of a word has a suffix, as in CLIP. A byte without a token
+    becomes the unknown token.
+    """
     letters = ["?", *"abc\u00c3\u00a9", *(f"{letter}</w>" for letter in "abc\u00a9")]
-    merges = [("a", "b</w>"), ("\u00c3", "\u00a9</w>"), ("a", "b"), ("ab", "c</w>"), ("c", "ab</w>")]
+    merges = [
+        ("a", "b</w>"),
+        ("\u00c3", "\u00a9</w>"),
+        ("a", "b"),
+        ("ab", "c</w>"),
+        ("c", "ab</w>"),
+    ]
     vocab = _vocab(letters, merges)
-    pre_tokenizer = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False, "trim_offsets": False}
+    pre_tokenizer = {
+        "type": "ByteLevel",
+        "add_prefix_space": False,
+        "use_regex": False,
+        "trim_offsets": False,
+    }
     split = {"type": "Split", "pattern": {"Regex": " +"}, "behavior": "Removed", "invert": False}
     parts = {"type": "Sequence", "pretokenizers": [split, pre_tokenizer]}
-    spelling = {character: bytes([ord(character)]) for character in "\u00c3\u00a9"}  # themselves in GPT-2's alphabet
+    spelling = {
+        character: bytes([ord(character)]) for character in "\u00c3\u00a9"
+    }  # themselves in GPT-2's alphabet
     model = _model(
         vocab,
         merges,
@@ -80,13 +122,17 @@ def byte_suffix() -> Parts:
         unk_id=0,
         splits=(Split(" +", Behavior.REMOVED),),
     )
-    encode, locate = _reference(vocab, merges, unk_token="?", pre_tokenizer=parts, end_of_word_suffix="</w>")
+    encode, locate = _reference(
+        vocab, merges, unk_token="?", pre_tokenizer=parts, end_of_word_suffix="</w>"
+    )
     texts = ["ab abc cab a", "\u00e9 a\u00e9 \u00e9a", "xab abx a</w>", "", "abc" * 40]
     return model, encode, texts, locate
 
 
 def stopping() -> Parts:
-    """A character without a symbol stops the encoder, as the library stops whose unknown token is no token."""
+    """A character without a symbol stops the encoder, as the library stops whose unknown token is
+    no token.
+    """
     merges = [("a", "b"), ("ab", "ab"), ("b", "a")]
     vocab = _vocab("ab", merges)
     model = _model(vocab, merges, CharacterSymbols(), unknown_stops=True)
@@ -116,17 +162,24 @@ def _model(
         for token, number in vocab.items()
     }
     size = len(characters.prefix)
-    kinds = [TokenKind.UNKNOWN if number == fields.get("unk_id") else TokenKind.MODEL for number in vocab.values()]
+    kinds = [
+        TokenKind.UNKNOWN if number == fields.get("unk_id") else TokenKind.MODEL
+        for number in vocab.values()
+    ]
     # What a token decodes to: bytes for <0x0A>, a space for the end of a word.
     contents = [
-        bytes.fromhex(key[3:5].decode()) if key.startswith(b"<0x") else key.replace(b"</w>", b" ").replace(b"@", b" ")
+        bytes.fromhex(key[3:5].decode())
+        if key.startswith(b"<0x")
+        else key.replace(b"</w>", b" ").replace(b"@", b" ")
         for key in spelled
     ]
     return TokenizerModel(
         tokens=tuple(Token(content, kind) for content, kind in zip(contents, kinds, strict=True)),
         model=BytePairModel(
             spelled,
-            tuple((vocab[left], vocab[right], vocab[left + right[size:]]) for left, right in merges),
+            tuple(
+                (vocab[left], vocab[right], vocab[left + right[size:]]) for left, right in merges
+            ),
             characters=characters,
             **fields,
         ),
@@ -137,7 +190,11 @@ def _model(
 
 
 def _reference(
-    vocab: Mapping[str, int], merges: Merges, *, pre_tokenizer: Mapping[str, Any] | None = None, **fields: Any
+    vocab: Mapping[str, int],
+    merges: Merges,
+    *,
+    pre_tokenizer: Mapping[str, Any] | None = None,
+    **fields: Any,
 ) -> tuple[Encode, Locate]:
     model = {"type": "BPE", "vocab": vocab, "merges": [list(pair) for pair in merges], **fields}
     source = {"version": "1.0", "added_tokens": [], "pre_tokenizer": pre_tokenizer, "model": model}

@@ -1,4 +1,6 @@
-"""Golden files that only decode: one for each kind of rule that a decoder can have, with the text that its reference gives."""
+"""Golden files that only decode: one for each kind of rule that a decoder can have, with the text
+that its reference gives.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,8 @@ LLAMA = {
         {"type": "Strip", "content": " ", "start": 1, "stop": 0},
     ],
 }
-# Strip stops the library where nothing is left, so the end is stripped of what no text is made of alone.
+# Strip stops the library where nothing is left, so the end is stripped of what no text is made of
+# alone.
 STRIPPED = {
     "type": "Sequence",
     "decoders": [{"type": "Fuse"}, {"type": "Strip", "content": "\u2581", "start": 0, "stop": 2}],
@@ -82,7 +85,12 @@ DECODERS: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
             "type": "Sequence",
             "decoders": [
                 {"type": "CTC", "pad_token": "<pad>", "word_delimiter_token": "|", "cleanup": True},
-                {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True},
+                {
+                    "type": "Metaspace",
+                    "replacement": "\u2581",
+                    "prepend_scheme": "always",
+                    "split": True,
+                },
                 {"type": "BPEDecoder", "suffix": "</w>"},
             ],
         },
@@ -100,7 +108,9 @@ def _by_tokenizers(name: str, decoder: dict[str, Any], vocab: list[str]) -> Gold
     node = parse(json.dumps({"decoder": decoder}).encode(), name)
     decoded = decode_forms(dict(enumerate(vocab)), read_decoder(node))
     tokens = [decoded.token(number) for number in range(len(vocab))]
-    library = tokenizers.Tokenizer(tokenizers.models.WordLevel({token: id for id, token in enumerate(vocab)}, vocab[0]))
+    library = tokenizers.Tokenizer(
+        tokenizers.models.WordLevel({token: id for id, token in enumerate(vocab)}, vocab[0])
+    )
     document = json.loads(library.to_str()) | {"decoder": decoder}
     library = tokenizers.Tokenizer.from_str(json.dumps(document))
     texts = {ids: library.decode(list(ids)) for ids in _sequences(len(vocab))}
@@ -133,10 +143,14 @@ def _sequences(count: int) -> list[tuple[int, ...]]:
     """Each id, each two, and some longer ones that go round."""
     pairs: list[tuple[int, ...]] = [*product(range(count), repeat=2)]
     longer = [
-        tuple((start + step * place) % count for place in range(count)) for start in range(count) for step in (1, 3, 5)
+        tuple((start + step * place) % count for place in range(count))
+        for start in range(count)
+        for step in (1, 3, 5)
     ]
     return [*((id,) for id in range(count)), *pairs, *dict.fromkeys(longer)]
 
 
 def _model(tokens: Sequence[Token], decoding: Decoding, reference: Reference) -> TokenizerModel:
-    return TokenizerModel(tuple(tokens), BytePairModel({}, ()), reference, Provenance("golden"), decoding=decoding)
+    return TokenizerModel(
+        tuple(tokens), BytePairModel({}, ()), reference, Provenance("golden"), decoding=decoding
+    )

@@ -1,7 +1,7 @@
 """Makes the golden files anew: ``python formats/tokexport/golden/make.py [directory]``.
 
-The same models give the same bytes on every platform, so this changes nothing unless the format or the writer has
-changed. The expected ids come from the reference libraries, not from this project.
+The same models give the same bytes on every platform, so this changes nothing unless the format or
+the writer has changed. The expected ids come from the reference libraries, not from this project.
 """
 
 from __future__ import annotations
@@ -35,7 +35,14 @@ from tokexport.compiler.merges.pair_grid import pair_grid
 from tokexport.file import sections
 from tokexport.file.layout import NONE, Header, HeaderFlag, ModelType, Section, Tag
 from tokexport.file.write import Options, assemble, write
-from tokexport.model import BytePairModel, Provenance, Reference, SelfTestCase, Token, TokenizerModel
+from tokexport.model import (
+    BytePairModel,
+    Provenance,
+    Reference,
+    SelfTestCase,
+    Token,
+    TokenizerModel,
+)
 
 
 def make() -> dict[str, bytes]:
@@ -43,24 +50,35 @@ def make() -> dict[str, bytes]:
     files = {"smallest-decode.bin": smallest_decode(), "smallest-bpe.bin": smallest_bpe()}
     for golden in (*goldens(), *trie_goldens(), *piece_goldens(), *version_2_goldens()):
         large = _tables_of_large_models(golden.model) if golden.name == "byte-fallback" else {}
-        files[f"{golden.name}.bin"] = _unversioned(write(golden.model, _options(golden)), golden.model, large)
+        files[f"{golden.name}.bin"] = _unversioned(
+            write(golden.model, _options(golden)), golden.model, large
+        )
         files[f"{golden.name}.json"] = _pretty(expected(golden))
     for decoder in golden_decoders():
-        files[f"{decoder.name}.bin"] = _unversioned(write(decoder.model, Options(decode_only=True)), decoder.model)
+        files[f"{decoder.name}.bin"] = _unversioned(
+            write(decoder.model, Options(decode_only=True)), decoder.model
+        )
         files[f"{decoder.name}.json"] = _pretty(expected_texts(decoder))
     refused = refused_files(files["smallest-decode.bin"], files["smallest-bpe.bin"])
     refused |= refused_operations(files["smallest-decode.bin"])
     files |= {f"refused/{name}": content for name, content in refused.items()}
-    sums = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in sorted(files.items())]
+    sums = [
+        f"{hashlib.sha256(content).hexdigest()}  {name}\n"
+        for name, content in sorted(files.items())
+    ]
     return files | {"SHA256SUMS": "".join(sums).encode()}
 
 
 def smallest_decode() -> bytes:
     """One id, whose token is the byte A; no more sections than there must be."""
-    token = TokenizerModel((Token(b"A"),), BytePairModel({b"A": 0}, ()), Reference.TOKENIZERS, Provenance("golden"))
+    token = TokenizerModel(
+        (Token(b"A"),), BytePairModel({b"A": 0}, ()), Reference.TOKENIZERS, Provenance("golden")
+    )
     records, blob = sections.records_and_bytes(token, None)
     contents = {Tag.RECORDS: records, Tag.BYTES: blob}
-    return assemble(contents, id_count=1, token_count=1, flags=HeaderFlag(0), max_token_bytes=0, unknown_id=NONE)
+    return assemble(
+        contents, id_count=1, token_count=1, flags=HeaderFlag(0), max_token_bytes=0, unknown_id=NONE
+    )
 
 
 def smallest_bpe() -> bytes:
@@ -83,12 +101,14 @@ def smallest_bpe() -> bytes:
         Tag.PAIR_INDEX: sections.pair_index(tables.encoder.pairs),
         Tag.SPLITS: sections.splits(tables.normalizer, tables.stages),
     }
-    return assemble(contents, id_count=3, token_count=3, flags=HeaderFlag(0), max_token_bytes=2, unknown_id=NONE)
+    return assemble(
+        contents, id_count=3, token_count=3, flags=HeaderFlag(0), max_token_bytes=2, unknown_id=NONE
+    )
 
 
 def expected(golden: Golden) -> dict[str, Any]:
-    """What a reader must give: the reference's ids of each text and, where it has them, their spans in characters; and the
-    tokens' bytes in hexadecimal (null: hole).
+    """What a reader must give: the reference's ids of each text and, where it has them, their spans
+    in characters; and the tokens' bytes in hexadecimal (null: hole).
     """
     return {
         "reference": golden.version,
@@ -107,14 +127,18 @@ def expected(golden: Golden) -> dict[str, Any]:
 
 
 def _spans(golden: Golden, text: str, special: bool) -> dict[str, Any]:
-    """Spans in the one of two cases of a text that has more kinds of them; twice would make the files large."""
+    """Spans in the one of two cases of a text that has more kinds of them; twice would make the
+    files large.
+    """
     if golden.locate is None or not special:
         return {}
     return {"spans": [list(span) for span in golden.locate(text, special)]}
 
 
 def expected_texts(golden: GoldenDecoder) -> dict[str, Any]:
-    """What a reader must give: the tokens' bytes between others in hexadecimal, and the text of ids."""
+    """What a reader must give: the tokens' bytes between others in hexadecimal, and the text of
+    ids.
+    """
     return {
         "reference": golden.model.reference.value,
         "tokens": [None if token is None else token.content.hex() for token in golden.model.tokens],
@@ -127,15 +151,22 @@ def _options(golden: Golden) -> Options:
         return Options()
     texts = [(text, special) for text in golden.texts for special in (False, True)]
     return Options(
-        self_test=[SelfTestCase(text, tuple(golden.encode(text, special)), special) for text, special in texts]
+        self_test=[
+            SelfTestCase(text, tuple(golden.encode(text, special)), special)
+            for text, special in texts
+        ]
     )
 
 
 def _tables_of_large_models(model: TokenizerModel) -> dict[bytes, bytes]:
-    """What the writer makes for thousands of merges only: a row for each two ids, and GRID, here of three characters."""
+    """What the writer makes for thousands of merges only: a row for each two ids, and GRID, here of
+    three characters.
+    """
     assert isinstance(model.model, BytePairModel)
     merges = canonical_merges(model.model)
-    grid = sections.pair_grid(pair_grid(merges, first_symbols(model.model), range(ord("a"), ord("d"))))
+    grid = sections.pair_grid(
+        pair_grid(merges, first_symbols(model.model), range(ord("a"), ord("d")))
+    )
     assert grid is not None
     return {
         Tag.PAIR_INDEX: sections.pair_index(pair_index(merges, len(model.tokens), ROW_SHIFT)),
@@ -143,8 +174,12 @@ def _tables_of_large_models(model: TokenizerModel) -> dict[bytes, bytes]:
     }
 
 
-def _unversioned(content: bytes, model: TokenizerModel, changes: Mapping[bytes, bytes] = MappingProxyType({})) -> bytes:
-    """The same file with a provenance that names no versions, so that a release does not change the golden files, and with changes."""
+def _unversioned(
+    content: bytes, model: TokenizerModel, changes: Mapping[bytes, bytes] = MappingProxyType({})
+) -> bytes:
+    """The same file with a provenance that names no versions, so that a release does not change the
+    golden files, and with changes.
+    """
     header = Header.parse(content)
     table = Array(header.section_count, Section).parse(content[Header.sizeof() :])
     contents = {entry.tag: content[entry.offset : entry.offset + entry.size] for entry in table}
@@ -173,7 +208,11 @@ def _pretty(value: Mapping[str, Any]) -> bytes:
 def _lines(part: Any) -> str:
     if not (isinstance(part, list) and part and isinstance(part[0], dict)):
         return json.dumps(part, separators=(",", ": "))
-    return "[\n" + ",\n".join("  " + json.dumps(item, separators=(",", ": ")) for item in part) + "\n ]"
+    return (
+        "[\n"
+        + ",\n".join("  " + json.dumps(item, separators=(",", ": ")) for item in part)
+        + "\n ]"
+    )
 
 
 def main() -> None:

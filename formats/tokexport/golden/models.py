@@ -1,4 +1,5 @@
-"""The tokenizers of the golden files: each as a model for the writer, and as the reference library sees it.
+"""The tokenizers of the golden files: each as a model for the writer, and as the reference library
+sees it.
 
 They are tiny, and each is there for a part of the format that the others leave out.
 """
@@ -48,7 +49,8 @@ Locate = Callable[[str, bool], Sequence[tuple[int, int]]]  # the same; spans in 
 class Golden:
     """One golden file: the model, the reference's encoder, and texts to try.
 
-    ``locate``: the reference's spans, where it has any. ``self_test``: the file holds the texts too.
+    ``locate``: the reference's spans, where it has any. ``self_test``: the file holds the texts
+    too.
     """
 
     name: str
@@ -88,7 +90,9 @@ def goldens() -> tuple[Golden, ...]:
 
 
 def ranked() -> Golden:
-    """RANK: the merges are not in the order of ids. Runs of bytes without an id become one unknown token."""
+    """RANK: the merges are not in the order of ids. Runs of bytes without an id become one unknown
+    token.
+    """
     tokens = ["a", "b", "c", "bc", "ab", "<unk>", " "]
     merges = [("a", "b"), ("b", "c")]
     model = _model(tokens, merges, unknown="<unk>", fuse_unknown=True)
@@ -100,7 +104,16 @@ def ranked() -> Golden:
 def added() -> Golden:
     """ADDT and ACLS with every flag, POST, SPID, CHAT, TEST; a space is put before each stretch."""
     words = ["he", "ll", "hell", "hello", " w", "or", " wor", "ld", " world", "\n\n"]
-    merges = [("h", "e"), ("l", "l"), ("he", "ll"), ("hell", "o"), (" ", "w"), ("o", "r"), (" w", "or"), ("l", "d")]
+    merges = [
+        ("h", "e"),
+        ("l", "l"),
+        ("he", "ll"),
+        ("hell", "o"),
+        (" ", "w"),
+        ("o", "r"),
+        (" w", "or"),
+        ("l", "d"),
+    ]
     merges += [(" wor", "ld"), ("\n", "\n")]
     tokens = _byte_tokens() + words
     flags: list[dict[str, Any]] = [
@@ -114,7 +127,9 @@ def added() -> Golden:
         {"content": "  ", "normalized": True},
         {"content": "\t"},
     ]
-    added_tokens = tuple(AddedToken(id=len(tokens) + index, **fields) for index, fields in enumerate(flags))
+    added_tokens = tuple(
+        AddedToken(id=len(tokens) + index, **fields) for index, fields in enumerate(flags)
+    )
     s, end = len(tokens), len(tokens) + 1
     template = Template(
         single=(TemplatePiece(id=s), TemplatePiece(sequence="A"), TemplatePiece(id=end)),
@@ -166,14 +181,21 @@ def normalized() -> Golden:
     """NORM: NFC, with an added token that is found under its normalized form."""
     tokens = [*_byte_tokens(), "\u00e9", "e\u00e9"]
     first, second = "\u00e9".encode()
-    merges: list[tuple[str | bytes, str | bytes]] = [(bytes([first]), bytes([second])), ("e", "\u00e9")]
+    merges: list[tuple[str | bytes, str | bytes]] = [
+        (bytes([first]), bytes([second])),
+        ("e", "\u00e9"),
+    ]
     added_tokens = (
         AddedToken(id=258, content="A\u030a", normalized=True),
         AddedToken(id=259, content="\u212b", special=True),
     )
     model = _model(tokens, merges, normalizer=(NormalForm.NFC,), added_tokens=added_tokens)
     reference, locate = _reference(
-        tokens, merges, normalizer={"type": "NFC"}, added_tokens=_added_json(added_tokens), pre_tokenizer=_byte_level()
+        tokens,
+        merges,
+        normalizer={"type": "NFC"},
+        added_tokens=_added_json(added_tokens),
+        pre_tokenizer=_byte_level(),
     )
     texts = [
         "e\u0301e\u0301",
@@ -189,10 +211,17 @@ def normalized() -> Golden:
 
 
 def rewriting() -> Golden:
-    """Operations in NORM: a charsmap by cluster, a map, programs; and a stage that rewrites each piece."""
+    """Operations in NORM: a charsmap by cluster, a map, programs; and a stage that rewrites each
+    piece.
+    """
     tokens = [*_byte_tokens(), "_a", "fi", "iv", "<>"]
     merges = [("_", "a"), ("f", "i"), ("i", "v"), ("<", ">")]
-    model = _model(tokens, merges, normalizer=rewriting_models.NORMALIZER, splits=rewriting_models.PRE_TOKENIZER)
+    model = _model(
+        tokens,
+        merges,
+        normalizer=rewriting_models.NORMALIZER,
+        splits=rewriting_models.PRE_TOKENIZER,
+    )
     pre_tokenizers = [*rewriting_models.PRE_TOKENIZERS_JSON, _byte_level()]
     reference, locate = _reference(
         tokens,
@@ -200,11 +229,15 @@ def rewriting() -> Golden:
         normalizer=rewriting_models.NORMALIZER_JSON,
         pre_tokenizer={"type": "Sequence", "pretokenizers": pre_tokenizers},
     )
-    return Golden("rewriting", model, reference, _tokenizers_version(), rewriting_models.TEXTS, locate)
+    return Golden(
+        "rewriting", model, reference, _tokenizers_version(), rewriting_models.TEXTS, locate
+    )
 
 
 def sequences() -> Golden:
-    """Operations in NORM: a charsmap by longest sequence with protected texts, and texts put before and behind."""
+    """Operations in NORM: a charsmap by longest sequence with protected texts, and texts put before
+    and after.
+    """
     tokens = [*_byte_tokens(), "_b", "b~"]
     merges = [("_", "b"), ("b", "~")]
     model = _model(
@@ -214,17 +247,21 @@ def sequences() -> Golden:
         splits=rewriting_models.SEQUENCE_PRE_TOKENIZER,
     )
     split = {"type": "Split", "pattern": {"String": "x"}, "behavior": "Removed", "invert": False}
-    encode, _ = _reference(tokens, merges, pre_tokenizer={"type": "Sequence", "pretokenizers": [split, _byte_level()]})
+    encode, _ = _reference(
+        tokens, merges, pre_tokenizer={"type": "Sequence", "pretokenizers": [split, _byte_level()]}
+    )
 
     def reference(text: str, special: bool) -> Sequence[int]:
         return encode(rewriting_models.rewritten(text), special)
 
-    return Golden("sequences", model, reference, _tokenizers_version(), rewriting_models.SEQUENCE_TEXTS)
+    return Golden(
+        "sequences", model, reference, _tokenizers_version(), rewriting_models.SEQUENCE_TEXTS
+    )
 
 
 def spelled() -> Golden:
-    """Bytes that become letters of GPT-2's alphabet, before a model over the bytes of those letters; and a prefix for the piece that stems
-    from the start of the input.
+    """Bytes that become letters of GPT-2's alphabet, before a model over the bytes of those
+    letters; and a prefix for the piece that stems from the start of the input.
     """
     tokens = [*_byte_tokens(), "\u0120", "\u0120a", "_a", "ab"]
     first, second = "\u0120".encode()
@@ -245,19 +282,33 @@ def spelled() -> Golden:
         tokens,
         merges,
         normalizer={"type": "Replace", "pattern": {"String": "xx"}, "content": ""},
-        pre_tokenizer={"type": "Sequence", "pretokenizers": [metaspace, _byte_level(), _byte_level()]},
+        pre_tokenizer={
+            "type": "Sequence",
+            "pretokenizers": [metaspace, _byte_level(), _byte_level()],
+        },
     )
     letters = "\0!~\x7f\x80\xa0\xa1\xac\xad\xae\xbf\xc0\xff\u07ff\u0800\uffff\U00010000\U0010ffff"
     return Golden(
-        "spelled", model, reference, _tokenizers_version(), ["abxxa", "xxab", "a\u00e0a", "", letters], locate
+        "spelled",
+        model,
+        reference,
+        _tokenizers_version(),
+        ["abxxa", "xxab", "a\u00e0a", "", letters],
+        locate,
     )
 
 
 def bytes_stages() -> Golden:
-    """Stages that read bytes, as Falcon has them behind ByteLevel, and one with contiguous matches."""
+    """Stages that read bytes, as Falcon has them after ByteLevel, and one with contiguous matches."""
     tokens = [*_byte_tokens(), "12", "123", "1234", " a", "!!", "\u00e9"]
     first, second = "\u00e9".encode()
-    merges: list[tuple[str | bytes, str | bytes]] = [("1", "2"), ("12", "3"), ("123", "4"), (" ", "a"), ("!", "!")]
+    merges: list[tuple[str | bytes, str | bytes]] = [
+        ("1", "2"),
+        ("12", "3"),
+        ("123", "4"),
+        (" ", "a"),
+        ("!", "!"),
+    ]
     merges.append((bytes([first]), bytes([second])))
     model = _model(
         tokens,
@@ -278,7 +329,12 @@ def bytes_stages() -> Golden:
                 {"type": "Punctuation", "behavior": "Contiguous"},
                 _byte_level(use_regex=True),
                 {"type": "Digits", "individual_digits": False},
-                {"type": "Split", "pattern": {"Regex": "[0-9][0-9][0-9]"}, "behavior": "Isolated", "invert": False},
+                {
+                    "type": "Split",
+                    "pattern": {"Regex": "[0-9][0-9][0-9]"},
+                    "behavior": "Isolated",
+                    "invert": False,
+                },
             ],
         },
     )
@@ -316,7 +372,12 @@ def behaviors() -> Golden:
             "type": "Sequence",
             "pretokenizers": [
                 *(
-                    {"type": "Split", "pattern": {"Regex": pattern}, "behavior": behavior.value, "invert": invert}
+                    {
+                        "type": "Split",
+                        "pattern": {"Regex": pattern},
+                        "behavior": behavior.value,
+                        "invert": invert,
+                    }
                     for pattern, behavior, invert in stages
                 ),
                 _byte_level(),
@@ -339,7 +400,9 @@ def behaviors() -> Golden:
 
 
 def ranks_with_holes() -> Golden:
-    """tiktoken: whole pieces first, ranks instead of merges, specials that overlap, and holes among the ids."""
+    """tiktoken: whole pieces first, ranks instead of merges, specials that overlap, and holes among
+    the ids.
+    """
     ranks = {bytes([byte]): byte for byte in range(256)}
     ranks |= {b"th": 256, b"he": 257, b"the": 258, b" the": 259, b"xyzzy": 260}
     specials = {"<|end|>": 262, "<|endof|>": 263, "|><|": 266}
@@ -354,13 +417,21 @@ def ranks_with_holes() -> Golden:
         reference=Reference.TIKTOKEN,
         provenance=PROVENANCE,
         splits=(Split(pattern, Behavior.REMOVED, invert=True, dialect=Dialect.FANCY_REGEX),),
-        added_tokens=tuple(AddedToken(token, content, special=True) for content, token in specials.items()),
+        added_tokens=tuple(
+            AddedToken(token, content, special=True) for content, token in specials.items()
+        ),
         special_ids=SpecialIds(eos=262, stop=(262, 263)),
     )
-    encoding = tiktoken.Encoding("golden", pat_str=pattern, mergeable_ranks=ranks, special_tokens=specials)
+    encoding = tiktoken.Encoding(
+        "golden", pat_str=pattern, mergeable_ranks=ranks, special_tokens=specials
+    )
 
     def encode(text: str, special: bool) -> Sequence[int]:
-        return encoding.encode(text, allowed_special="all") if special else encoding.encode_ordinary(text)
+        return (
+            encoding.encode(text, allowed_special="all")
+            if special
+            else encoding.encode_ordinary(text)
+        )
 
     texts = [
         "the xyzzy's",
@@ -376,7 +447,9 @@ def ranks_with_holes() -> Golden:
 
 
 def look_ahead() -> Golden:
-    """Label tables: digits in groups of three from the right. EMPTY_MATCHES: a look-ahead alone, which cuts where it matches. DOUBLES."""
+    """Label tables: digits in groups of three from the right. EMPTY_MATCHES: a lookahead alone,
+    which cuts where it matches. DOUBLES.
+    """
     words = ["12", "34", "123", "1234", "  ", "ab", "xx"]
     tokens = [*_byte_tokens(), *words]
     merges = [("1", "2"), ("3", "4"), ("12", "3"), ("12", "34"), (" ", " "), ("a", "b"), ("x", "x")]
@@ -394,7 +467,12 @@ def look_ahead() -> Golden:
             "type": "Sequence",
             "pretokenizers": [
                 *(
-                    {"type": "Split", "pattern": {"Regex": pattern}, "behavior": behavior.value, "invert": invert}
+                    {
+                        "type": "Split",
+                        "pattern": {"Regex": pattern},
+                        "behavior": behavior.value,
+                        "invert": invert,
+                    }
                     for pattern, behavior, invert in stages
                 ),
                 _byte_level(),
@@ -416,7 +494,9 @@ def look_ahead() -> Golden:
 
 
 def look_behind() -> Golden:
-    """Label tables that read forward: what stands far before a letter. Two label tables, in both orders: what stands far behind it too."""
+    """Label tables that read forward: what stands far before a letter. Two label tables, in both
+    orders: what stands far after it too.
+    """
     pairs = ["ab", "bx", "xb", "bb", "33", "23", "13"]
     tokens = [*_byte_tokens(), *pairs, "bxb"]
     merges = [*((first, second) for first, second in pairs), ("bx", "b")]
@@ -433,7 +513,9 @@ def look_behind() -> Golden:
     ]
     steps.insert(-1, _byte_level())
     model = _model(tokens, merges, splits=tuple(splits))
-    reference, locate = _reference(tokens, merges, pre_tokenizer={"type": "Sequence", "pretokenizers": steps})
+    reference, locate = _reference(
+        tokens, merges, pre_tokenizer={"type": "Sequence", "pretokenizers": steps}
+    )
     texts = [
         *("bxbxab bxbx", "abxxb1bxb", "b\u0661a\u00e9bx\u0661xxb", "1233 3", ""),
         *("abxb abbxb xbx", "1233 22333 13321", "xbxbxbxb\u0661bxbxb", "\u00e9bxbbxabx b"),
@@ -464,10 +546,15 @@ def _model(
     vocab = {_raw(content): index for index, content in enumerate(tokens)}
     rows = tuple((vocab[_raw(a)], vocab[_raw(b)], vocab[_raw(a) + _raw(b)]) for a, b in merges)
     all_tokens = [
-        Token(content, TokenKind.UNKNOWN if content.decode(errors="replace") == unknown else TokenKind.MODEL)
+        Token(
+            content,
+            TokenKind.UNKNOWN if content.decode(errors="replace") == unknown else TokenKind.MODEL,
+        )
         for content in vocab
     ]
-    all_tokens += [Token(token.content.encode(), TokenKind.ADDED, token.special) for token in added_tokens]
+    all_tokens += [
+        Token(token.content.encode(), TokenKind.ADDED, token.special) for token in added_tokens
+    ]
     unknown_id = None if unknown is None else vocab[unknown.encode()]
     return TokenizerModel(
         tokens=tuple(all_tokens),
@@ -534,7 +621,9 @@ def _added_json(added_tokens: Sequence[AddedToken]) -> list[dict[str, Any]]:
 
 
 def _spelled(content: str | bytes) -> str:
-    """Bytes in GPT-2's byte alphabet, as tokenizer.json spells them. ``<unk>`` is ASCII and stays as it is."""
+    """Bytes in GPT-2's byte alphabet, as tokenizer.json spells them. ``<unk>`` is ASCII and stays
+    as it is.
+    """
     return "".join(BYTE_ALPHABET[byte] for byte in _raw(content))
 
 

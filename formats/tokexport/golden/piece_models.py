@@ -1,4 +1,6 @@
-"""The golden file of a SentencePiece model, whose spans are found by walking through the normalizer once more (ALGN)."""
+"""The golden file of a SentencePiece model, whose spans are found by walking through the normalizer
+once more (ALGN).
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,13 @@ from models import PROVENANCE, Golden
 
 from tokexport.compiler.normalizer.charsmap import charsmap_of
 from tokexport.sources.files import SourceFiles
-from tokexport.sources.sentencepiece.proto import Algorithm, NormalizerSpec, Piece, PieceType, SentencePieceModel
+from tokexport.sources.sentencepiece.proto import (
+    Algorithm,
+    NormalizerSpec,
+    Piece,
+    PieceType,
+    SentencePieceModel,
+)
 from tokexport.sources.sentencepiece.read import build
 from tokexport.sources.sentencepiece.serialize import serialize
 
@@ -40,10 +48,12 @@ TEXTS = (
 
 
 def piece_goldens() -> tuple[Golden, ...]:
-    """A charsmap with protected texts; spaces are dropped, and one is put before; unknown characters in a row are one id; unused
-    pieces, which merges make, are taken apart.
+    """A charsmap with protected texts; spaces are dropped, and one is put before; unknown
+    characters in a row are one id; unused pieces, which merges make, are taken apart.
     """
-    source = SentencePieceModel("golden.model", PIECES, normalizer=NormalizerSpec(charsmap_of(RULES)))
+    source = SentencePieceModel(
+        "golden.model", PIECES, normalizer=NormalizerSpec(charsmap_of(RULES))
+    )
     source = replace(source, algorithm=Algorithm.BPE)
     library = sentencepiece.SentencePieceProcessor(model_proto=serialize(source))
 
@@ -56,4 +66,8 @@ def piece_goldens() -> tuple[Golden, ...]:
         return offsets
 
     model = build(source, SourceFiles(), PROVENANCE)
-    return (Golden("pieces", model, encode, f"sentencepiece {sentencepiece.__version__}", TEXTS, locate),)
+    return (
+        Golden(
+            "pieces", model, encode, f"sentencepiece {sentencepiece.__version__}", TEXTS, locate
+        ),
+    )

@@ -1,4 +1,6 @@
-"""Files that a reader refuses, each one broken rule away from a good file. Their names begin with the error."""
+"""Files that a reader refuses, each one broken rule away from a good file. Their names begin with
+the error.
+"""
 
 from __future__ import annotations
 
@@ -111,7 +113,7 @@ def _stages() -> dict[str, list[dict[str, int]]]:
     text = {"flags": 0, "middle_count": 1, "leaf_count": 1}
     ones = {"classes_offset": -8, "transitions_offset": 0, "before": 1}
     again = {"second_label_class_count": 1, "second_label_state_count": 1}
-    # The first label table ends where the section ends, but for what is behind.
+    # The first label table ends where the section ends, but for what is after.
     last = {"label_class_count": 1, "label_state_count": 1, **again, "transitions_offset": 864}
     return {
         "behavior": [{"behavior": 5}],
@@ -136,13 +138,23 @@ def _stages() -> dict[str, list[dict[str, int]]]:
         "next-state": [{"transitions_offset": -8}],
         "label-classes-without-states": [{"label_class_count": 1}],
         "label-states-without-classes": [{"label_state_count": 1}],
-        "too-many-label-classes": [{"label_class_count": 255, "label_state_count": 1, "transitions_offset": 0}],
+        "too-many-label-classes": [
+            {"label_class_count": 255, "label_state_count": 1, "transitions_offset": 0}
+        ],
         "too-many-label-states": [{"label_class_count": 1, "label_state_count": 4097}],
         "labels-forward-without": [{"flags": 18}],
         "labels-outside": [{"label_class_count": 1, "label_state_count": 1}],
         "label": [{"label_class_count": 1, "label_state_count": 1, "behind": 1}],
         "label-next-state": [{"label_class_count": 1, "label_state_count": 1, "behind": 1 << 8}],
-        "label-class": [{"class_count": 2, "row_shift": 2, "label_class_count": 1, "label_state_count": 1, **ones}],
+        "label-class": [
+            {
+                "class_count": 2,
+                "row_shift": 2,
+                "label_class_count": 1,
+                "label_state_count": 1,
+                **ones,
+            }
+        ],
         "stage-first-op": [{"first_op": 1}],
         "stage-op-count": [{"op_count": 1}],
         "second-labels-alone": [{**again, "transitions_offset": 0}],
@@ -198,14 +210,24 @@ def _swapped(content: bytearray) -> None:
 
 
 def _with_stages(stages: Sequence[Mapping[str, int]]) -> Change:
-    """Put stages into SPLT, the last section: each is good but for the fields that are given, and all share their tables.
+    """Put stages into SPLT, the last section: each is good but for the fields that are given, and
+    all share their tables.
 
-    Offsets are given from the tables' start. Before the tables there are 8 bytes of 255, out of the range of everything, or of ``before``;
-    ``behind``: eight bytes more at the end.
+    Offsets are given from the tables' start. Before the tables there are 8 bytes of 255, out of the
+    range of everything, or of ``before``; ``after``: eight bytes more at the end.
     """
     tables = SplitsHeader.sizeof() + Stage.sizeof() * len(stages) + 8
-    good = dict.fromkeys(("behavior", "memo_count", "classes_offset", "first_op", "op_count", "idle_leads"), 0)
-    good |= {"flags": 2, "class_count": 1, "state_count": 1, "row_shift": 1, "middle_count": 0, "leaf_count": 0}
+    good = dict.fromkeys(
+        ("behavior", "memo_count", "classes_offset", "first_op", "op_count", "idle_leads"), 0
+    )
+    good |= {
+        "flags": 2,
+        "class_count": 1,
+        "state_count": 1,
+        "row_shift": 1,
+        "middle_count": 0,
+        "leaf_count": 0,
+    }
     good |= {"starts_offset": 864, "transitions_offset": 868, **dict.fromkeys(LABEL_COUNTS, 0)}
     before, behind = bytes([stages[-1].get("before", 255)]) * 8, b""
     section = bytearray(SplitsHeader.build({"stage_count": len(stages), "reserved": None}))
@@ -232,10 +254,16 @@ def _flipped(good: bytes, offset: int) -> bytes:
 
 
 def _sealed(content: bytearray, sections: int) -> bytes:
-    """With the right checksums again, as far as header and table allow; ``sections``: how many there are in truth."""
+    """With the right checksums again, as far as header and table allow; ``sections``: how many
+    there are in truth.
+    """
     for at in map(_entry, range(sections)):
-        start, size = (int.from_bytes(content[at + field : at + field + 8], "little") for field in (8, 16))
+        start, size = (
+            int.from_bytes(content[at + field : at + field + 8], "little") for field in (8, 16)
+        )
         content[at + 24 : at + 28] = zlib.crc32(content[start : start + size]).to_bytes(4, "little")
     table_end = _entry(int.from_bytes(content[12:16], "little"))
-    content[60:64] = zlib.crc32(content[:60] + content[SECTION_TABLE:table_end]).to_bytes(4, "little")
+    content[60:64] = zlib.crc32(content[:60] + content[SECTION_TABLE:table_end]).to_bytes(
+        4, "little"
+    )
     return bytes(content)

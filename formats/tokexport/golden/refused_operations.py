@@ -25,7 +25,9 @@ ASCII = 128
 
 
 def refused_operations(good: bytes) -> dict[str, bytes]:
-    """Every refused file, by its name: smallest-decode.bin with a NORM, which is looked at in it too."""
+    """Every refused file, by its name: smallest-decode.bin with a NORM, which is looked at in it
+    too.
+    """
     return {f"{name}.bin": _with_operations(good, section) for name, section in _sections().items()}
 
 
@@ -46,23 +48,42 @@ def _with_operations(good: bytes, section: bytes) -> bytes:
 
 
 def _sections() -> dict[str, bytes]:
-    form = {"form": 0, "middle_count": 0, "leaf_count": 0, "entry_count": 0, "point_count": 0, "composition_count": 0}
+    form = {
+        "form": 0,
+        "middle_count": 0,
+        "leaf_count": 0,
+        "entry_count": 0,
+        "point_count": 0,
+        "composition_count": 0,
+    }
     levels = {"middle_count": 0, "leaf_count": 0, "entry_count": 0, "text_size": 0, "idle_leads": 0}
-    sequences = {"unit_count": 1, "node_count": 0, "edge_count": 0, "program_size": 0, "text_size": 0}
+    sequences = {
+        "unit_count": 1,
+        "node_count": 0,
+        "edge_count": 0,
+        "program_size": 0,
+        "text_size": 0,
+    }
     sequences["first_plain"] = 0
     empty_form = FormHeader.build(form) + bytes(LEVELS)
     empty_map = bytes(ASCII + LEVELS)
-    one_unit = bytes(4 + 8)  # and the node behind the last one
+    one_unit = bytes(4 + 8)  # and the node after the last one
     return {
         "SECTION_SIZE-operations": _operation(op_count=2, content=b"_"),
-        "SPLITS-too-many-operations": _operation(op_count=25, content=bytes(25 * RewriteOp.sizeof())),
+        "SPLITS-too-many-operations": _operation(
+            op_count=25, content=bytes(25 * RewriteOp.sizeof())
+        ),
         "SPLITS-normalizer-count": _operation(normalizer_count=2, content=b"_"),
         "SPLITS-operation-kind": _operation(kind=6, content=b"_"),
         "SPLITS-operation-flag": _operation(flags=OpFlag.BY_CLUSTER, content=b"_"),
-        "SPLITS-operation-flag-of-another-kind": _operation(kind=OpKind.FORM, flags=OpFlag.APPEND, table=empty_form),
+        "SPLITS-operation-flag-of-another-kind": _operation(
+            kind=OpKind.FORM, flags=OpFlag.APPEND, table=empty_form
+        ),
         "SPLITS-operation-reserved": _reserved(_operation(content=b"_")),
         "SPLITS-operation-content-outside": _operation(content=b"_", content_size=2),
-        "SPLITS-operation-content-misaligned": _operation(content=b"____", content_offset=49, content_size=3),
+        "SPLITS-operation-content-misaligned": _operation(
+            content=b"____", content_offset=49, content_size=3
+        ),
         "SPLITS-operation-content-no-text": _operation(content=b"\xff"),
         "SPLITS-operation-table-outside": _operation(
             kind=OpKind.FORM, table=empty_form, table_size=len(empty_form) + 4
@@ -77,33 +98,50 @@ def _sections() -> dict[str, bytes]:
         "SPLITS-form-too-short": _operation(kind=OpKind.FORM, table=FormHeader.build(form)[:28]),
         "SPLITS-bytes-with-a-table": _operation(kind=OpKind.BYTES, table=bytes(4)),
         "SPLITS-bytes-with-a-flag": _operation(kind=OpKind.BYTES, flags=OpFlag.APPEND),
-        "SPLITS-map-size": _operation(kind=OpKind.MAP, table=MapHeader.build({**levels, "entry_count": 1}) + empty_map),
+        "SPLITS-map-size": _operation(
+            kind=OpKind.MAP, table=MapHeader.build({**levels, "entry_count": 1}) + empty_map
+        ),
         "SPLITS-map-too-short": _operation(kind=OpKind.MAP, table=MapHeader.build(levels)[:20]),
         "SPLITS-replace-on-bytes": _operation(kind=OpKind.REPLACE, table=_program()),
         "SPLITS-replace-too-short": _operation(kind=OpKind.REPLACE, table=_program()[:36]),
         "SPLITS-charsmap-size": _operation(
-            kind=OpKind.CHARSMAP, table=CharsmapHeader.build({**sequences, "unit_count": 2}) + one_unit
+            kind=OpKind.CHARSMAP,
+            table=CharsmapHeader.build({**sequences, "unit_count": 2}) + one_unit,
         ),
         "SPLITS-charsmap-no-units": _operation(
-            kind=OpKind.CHARSMAP, table=CharsmapHeader.build({**sequences, "unit_count": 0}) + one_unit[4:]
+            kind=OpKind.CHARSMAP,
+            table=CharsmapHeader.build({**sequences, "unit_count": 0}) + one_unit[4:],
         ),
         "SPLITS-charsmap-program": _operation(
-            kind=OpKind.CHARSMAP, table=CharsmapHeader.build({**sequences, "program_size": 4}) + one_unit + bytes(4)
+            kind=OpKind.CHARSMAP,
+            table=CharsmapHeader.build({**sequences, "program_size": 4}) + one_unit + bytes(4),
         ),
         "SPLITS-charsmap-plain-without-program": _operation(
-            kind=OpKind.CHARSMAP, table=CharsmapHeader.build({**sequences, "first_plain": 1}) + one_unit
+            kind=OpKind.CHARSMAP,
+            table=CharsmapHeader.build({**sequences, "first_plain": 1}) + one_unit,
         ),
         "SPLITS-charsmap-no-program": _operation(
-            kind=OpKind.CHARSMAP, flags=OpFlag.BY_CLUSTER, table=CharsmapHeader.build(sequences) + one_unit
+            kind=OpKind.CHARSMAP,
+            flags=OpFlag.BY_CLUSTER,
+            table=CharsmapHeader.build(sequences) + one_unit,
         ),
     }
 
 
 def _operation(*, table: bytes = b"", content: bytes = b"", **changes: int) -> bytes:
-    """NORM with one operation; ``changes``: other values for fields of the header or of the operation."""
+    """NORM with one operation; ``changes``: other values for fields of the header or of the
+    operation.
+    """
     header = {"op_count": 1, "normalizer_count": 1, "reserved": None}
     start = RewriteHeader.sizeof() + RewriteOp.sizeof()
-    fields = {"kind": OpKind.AFFIX, "flags": 0, "growth": 1, "extra": 0, "reserved": None, "reserved2": None}
+    fields = {
+        "kind": OpKind.AFFIX,
+        "flags": 0,
+        "growth": 1,
+        "extra": 0,
+        "reserved": None,
+        "reserved2": None,
+    }
     fields |= {"table_offset": start, "table_size": len(table)}
     fields |= {"content_offset": start + len(table), "content_size": len(content)}
     header |= {name: value for name, value in changes.items() if name in header}
@@ -121,14 +159,22 @@ def _program() -> bytes:
     """A program on bytes that matches nothing: good for a stage."""
     tables = Stage.sizeof()
     counts = dict.fromkeys(
-        ("behavior", "memo_count", "middle_count", "leaf_count", "first_op", "op_count", "idle_leads"), 0
+        (
+            "behavior",
+            "memo_count",
+            "middle_count",
+            "leaf_count",
+            "first_op",
+            "op_count",
+            "idle_leads",
+        ),
+        0,
     )
-    counts |= {
-        "flags": 2,
-        "class_count": 1,
-        "state_count": 1,
-        "row_shift": 1,
-    }
+    counts |= {"flags": 2, "class_count": 1, "state_count": 1, "row_shift": 1}
     counts |= dict.fromkeys(LABEL_COUNTS, 0)
-    places = {"classes_offset": tables, "starts_offset": tables + 256, "transitions_offset": tables + 260}
+    places = {
+        "classes_offset": tables,
+        "starts_offset": tables + 256,
+        "transitions_offset": tables + 260,
+    }
     return Stage.build({**counts, **places}) + bytes(256 + 4 + 4)

@@ -1,7 +1,7 @@
 """Models for the golden files that hold operations: every kind, with every flag.
 
-``tokenizers`` is the reference for what it has a part for. A charsmap by longest sequence and text put behind are SentencePiece's: there
-``re`` rewrites the text before ``tokenizers`` sees it.
+``tokenizers`` is the reference for what it has a part for. A charsmap by longest sequence and text
+put after are SentencePiece's: there ``re`` rewrites the text before ``tokenizers`` sees it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,15 @@ from tokexport.model import (
     Strip,
 )
 
-CLUSTERS = {"e\u0301": "\u00e9", "\u0600": "", "\u00a9": "(c)", "\u0915": "k", "\r": "", "\ufb01": "fi", "\u2163": "IV"}
+CLUSTERS = {
+    "e\u0301": "\u00e9",
+    "\u0600": "",
+    "\u00a9": "(c)",
+    "\u0915": "k",
+    "\r": "",
+    "\ufb01": "fi",
+    "\u2163": "IV",
+}
 FAR = "[ab]+!|[ab]{2}"
 NORMALIZER: tuple[NormalizerStep, ...] = (
     Charsmap(charsmap_of(CLUSTERS), by_grapheme=True),
@@ -42,7 +50,10 @@ PRE_TOKENIZER: tuple[PreTokenizerStep, ...] = (
 NORMALIZER_JSON = {
     "type": "Sequence",
     "normalizers": [
-        {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(charsmap_of(CLUSTERS)).decode()},
+        {
+            "type": "Precompiled",
+            "precompiled_charsmap": base64.b64encode(charsmap_of(CLUSTERS)).decode(),
+        },
         {
             "type": "BertNormalizer",
             "clean_text": False,
@@ -74,7 +85,10 @@ SEQUENCE_NORMALIZER: tuple[NormalizerStep, ...] = (
     Charsmap(charsmap_of(SEQUENCES), by_grapheme=False, protected=PROTECTED),
     Append("~"),
 )
-SEQUENCE_PRE_TOKENIZER: tuple[PreTokenizerStep, ...] = (Prepend("_", only_first=True), Split("x", Behavior.REMOVED))
+SEQUENCE_PRE_TOKENIZER: tuple[PreTokenizerStep, ...] = (
+    Prepend("_", only_first=True),
+    Split("x", Behavior.REMOVED),
+)
 SEQUENCE_TEXTS = ["aaa<a><ab", "e\u0301\u0302\u00e9e", "x<a>xax", "", "\u00e9", "plain", "<<a<aa>"]
 
 

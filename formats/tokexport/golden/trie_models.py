@@ -1,4 +1,6 @@
-"""The golden files of the models that look pieces up in a trie: Unigram, WordPiece, WordLevel, greedy."""
+"""The golden files of the models that look pieces up in a trie: Unigram, WordPiece, WordLevel,
+greedy.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ def trie_goldens() -> tuple[Golden, ...]:
 
 
 def unigram() -> Golden:
-    """Scores of 32 bits, many of them equal; a text of unknown characters that is a token; the unknown token in the text."""
+    """Scores of 32 bits, many of them equal; a text of unknown characters that is a token; the
+    unknown token in the text.
+    """
     scores = {
         "<unk>": 0.0,
         "a": -1.0,
@@ -82,7 +86,10 @@ def unigram_fallback() -> Golden:
         "bab",
         *(f"<0x{byte:02X}>" for byte in (*range(0x60, 0xB0), 0xC3, 0xE4)),
     ]
-    scores = {piece: -0.1 * number for number, piece in enumerate(pieces)} | {"bab": -0.3, "ab": -0.1 - 0.2}
+    scores = {piece: -0.1 * number for number, piece in enumerate(pieces)} | {
+        "bab": -0.3,
+        "ab": -0.1 - 0.2,
+    }
     ids = {piece: number for number, piece in enumerate(pieces)}
     model = UnigramModel(
         {piece.encode(): number for piece, number in ids.items()},
@@ -92,13 +99,24 @@ def unigram_fallback() -> Golden:
         tuple(ids.get(f"<0x{byte:02X}>") for byte in range(256)),
     )
     spelled = [[piece, scores[piece]] for piece in pieces]
-    reference = _reference({"type": "Unigram", "unk_id": 0, "byte_fallback": True, "vocab": spelled}, spaces=True)
-    texts = (*UNIGRAM_TEXTS, "\u00e9 \u00ff \u4e2d", "babab bababab <0xC3>", "xy\u00e9z \u00e9\u00fe")
-    return Golden("unigram-fallback", _tokenizer(pieces, model, SPACES), reference, _version(), texts)
+    reference = _reference(
+        {"type": "Unigram", "unk_id": 0, "byte_fallback": True, "vocab": spelled}, spaces=True
+    )
+    texts = (
+        *UNIGRAM_TEXTS,
+        "\u00e9 \u00ff \u4e2d",
+        "babab bababab <0xC3>",
+        "xy\u00e9z \u00e9\u00fe",
+    )
+    return Golden(
+        "unigram-fallback", _tokenizer(pieces, model, SPACES), reference, _version(), texts
+    )
 
 
 def word_pieces() -> Golden:
-    """WordPiece with a word that is too long, one that has no last piece, and characters of several bytes."""
+    """WordPiece with a word that is too long, one that has no last piece, and characters of several
+    bytes.
+    """
     tokens = [
         "[UNK]",
         "un",
@@ -117,11 +135,19 @@ def word_pieces() -> Golden:
     ]
     vocab = {token: number for number, token in enumerate(tokens)}
     model = WordPieceModel({token.encode(): number for token, number in vocab.items()}, 0, b"##", 8)
-    fields = {"unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 8, "vocab": vocab}
+    fields = {
+        "unk_token": "[UNK]",
+        "continuing_subword_prefix": "##",
+        "max_input_chars_per_word": 8,
+        "vocab": vocab,
+    }
     texts = (
         "unaffable",
         "unable unaff una aaaaaaaa aaaaaaaaa",
-        "a\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9 a\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9",
+        (
+            "a\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9"
+            " a\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9"
+        ),
         "\u4e2d\u6587 \u6587\u4e2d",
         "##b #b ##",
         "unx x",
@@ -138,16 +164,26 @@ def words() -> Golden:
     vocab = {token: number for number, token in enumerate(tokens)}
     model = WordLevelModel({token.encode(): number for token, number in vocab.items()}, 1)
     reference = _reference({"type": "WordLevel", "vocab": vocab, "unk_token": "<unk>"}, spaces=True)
-    texts = ("a word words wor sword", "\u00e9t\u00e9 \u00e9t \u00e9t\u00e9s", "<unk> b", "", "word" * 20)
+    texts = (
+        "a word words wor sword",
+        "\u00e9t\u00e9 \u00e9t \u00e9t\u00e9s",
+        "<unk> b",
+        "",
+        "word" * 20,
+    )
     return Golden("wordlevel", _tokenizer(tokens, model, SPACES), reference, _version(), texts)
 
 
 def greedy() -> Golden:
-    """RWKV: tokens of any bytes, parts of characters among them. The reference is the published algorithm: the longest token first."""
+    """RWKV: tokens of any bytes, parts of characters among them. The reference is the published
+    algorithm: the longest token first.
+    """
     vocab = {bytes([byte]): byte for byte in range(256)}
     vocab |= {
         token: 256 + n
-        for n, token in enumerate([b"the", b" the", b"there", b" th", b"\xe4\xb8", b"\x96\xe7", b"aa", b"aaaa"])
+        for n, token in enumerate(
+            [b"the", b" the", b"there", b" th", b"\xe4\xb8", b"\x96\xe7", b"aa", b"aaaa"]
+        )
     }
     model = GreedyModel(vocab)
 
@@ -167,7 +203,10 @@ def greedy() -> Golden:
 
 
 def _tokenizer(tokens: Sequence[str], model: Model, *splits: Split) -> TokenizerModel:
-    kinds = [TokenKind.UNKNOWN if number == model.unk_id else TokenKind.MODEL for number in range(len(tokens))]
+    kinds = [
+        TokenKind.UNKNOWN if number == model.unk_id else TokenKind.MODEL
+        for number in range(len(tokens))
+    ]
     contents = tuple(Token(token.encode(), kind) for token, kind in zip(tokens, kinds, strict=True))
     return TokenizerModel(contents, model, Reference.TOKENIZERS, PROVENANCE, splits=splits)
 

@@ -1,4 +1,6 @@
-"""A golden file whose ids come from `tokenizers` 1.0.0rc3, which is not installed together with 0.23: they stand in the fixtures."""
+"""A golden file whose ids come from `tokenizers` 1.0.0rc3, which is not installed together with
+0.23: they stand in the fixtures.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,24 @@ from models import Golden
 
 from tokexport.sources import read
 
-_SOURCE: Final = Path(__file__).resolve().parents[3] / "fixtures" / "version_2" / "word_level_added.json"
+_SOURCE: Final = (
+    Path(__file__).resolve().parents[3] / "fixtures" / "version_2" / "word_level_added.json"
+)
 
 
 def version_2_goldens() -> tuple[Golden, ...]:
     """SEARCH_ANEW: SINGLE_WORD and RSTRIP beside each other."""
     lines = _SOURCE.with_suffix(".jsonl").read_text("utf-8").splitlines()
-    cases = [case for case in map(json.loads, lines) if any(word in case["text"] for word in ("the", "<s>", "A"))]
-    ids = {(case["text"], special): case[name] for case in cases for special, name in ((True, "ids"), (False, "plain"))}
+    cases = [
+        case
+        for case in map(json.loads, lines)
+        if any(word in case["text"] for word in ("the", "<s>", "A"))
+    ]
+    ids = {
+        (case["text"], special): case[name]
+        for case in cases
+        for special, name in ((True, "ids"), (False, "plain"))
+    }
 
     def encode(text: str, special: bool) -> Sequence[int]:
         found: list[int] = ids[text, special]

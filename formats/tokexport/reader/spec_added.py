@@ -18,7 +18,9 @@ def added_tokens(file: SpecFile) -> list[tuple[int, bytes, int]]:
         return []
     added = file.sections[b"ADDT"]
     count, raw_nodes, raw_edges, nodes, edges, text_size = struct.unpack_from("<6I", added)
-    text = added[96 + 16 * count + 8 * (raw_nodes + 1) + 4 * raw_edges + 8 * (nodes + 1) + 4 * edges :]
+    text = added[
+        96 + 16 * count + 8 * (raw_nodes + 1) + 4 * raw_edges + 8 * (nodes + 1) + 4 * edges :
+    ]
     tokens = []
     for at in range(96, 96 + 16 * count, 16):
         token, offset, length, flags = struct.unpack_from("<4I", added, at)
@@ -32,7 +34,9 @@ def trie_contents(file: SpecFile, normalized: bool) -> dict[bytes, int]:
     added = file.sections[b"ADDT"]
     count, raw_nodes, raw_edges, nodes, edges, _ = struct.unpack_from("<6I", added)
     at_nodes = 96 + 16 * count + (8 * (raw_nodes + 1) + 4 * raw_edges if normalized else 0)
-    spelled = trie_spells(added, at_nodes, *((nodes, edges) if normalized else (raw_nodes, raw_edges)))
+    spelled = trie_spells(
+        added, at_nodes, *((nodes, edges) if normalized else (raw_nodes, raw_edges))
+    )
     require(all(token < count for token in spelled.values()), "TKX_E_CORRUPT")
     return spelled
 
@@ -55,14 +59,22 @@ def trie_spells(added: bytes, at_nodes: int, node_count: int, edge_count: int) -
     return contents
 
 
-def find_added(file: SpecFile, text: bytes, special: bool, normalized: bool) -> Iterator[bytes | int]:
-    """The ids of the added tokens found in a text, and the stretches between them that are not empty."""
+def find_added(
+    file: SpecFile, text: bytes, special: bool, normalized: bool
+) -> Iterator[bytes | int]:
+    """The ids of the added tokens found in a text, and the stretches between them that are not
+    empty.
+    """
     for start, stop, token in added_ranges(file, text, special, normalized):
         yield text[start:stop] if token is None else token
 
 
-def added_ranges(file: SpecFile, text: bytes, special: bool, normalized: bool) -> Iterator[tuple[int, int, int | None]]:
-    """Where the added tokens found in a text stand, with their ids, and where the stretches between them, with None."""
+def added_ranges(
+    file: SpecFile, text: bytes, special: bool, normalized: bool
+) -> Iterator[tuple[int, int, int | None]]:
+    """Where the added tokens found in a text stand, with their ids, and where the stretches between
+    them, with None.
+    """
     contents = trie_contents(file, normalized) if b"ADDT" in file.sections else {}
     tokens = added_tokens(file)
     going_on = done = edge = 0
@@ -81,8 +93,8 @@ def added_ranges(file: SpecFile, text: bytes, special: bool, normalized: bool) -
                 going_on = start + len(text[start:].decode()[0].encode())
             edge = going_on if anew else 0
             continue
-        before, behind = text[:start].decode(), text[stop:].decode()
-        beside = (before[-1:] if start > edge else "", behind[:1])
+        before, after = text[:start].decode(), text[stop:].decode()
+        beside = (before[-1:] if start > edge else "", after[:1])
         if flags & SINGLE_WORD and any(is_in(file, character, CLASS_WORD) for character in beside):
             if anew:
                 going_on = edge = start + len(text[start:].decode()[0].encode())
@@ -92,9 +104,9 @@ def added_ranges(file: SpecFile, text: bytes, special: bool, normalized: bool) -
                 before = before[:-1]
             start = max(len(before.encode()), done)
         if flags & RSTRIP:
-            while is_in(file, behind[:1], CLASS_SPACE):
-                behind = behind[1:]
-            stop = len(text) - len(behind.encode())
+            while is_in(file, after[:1], CLASS_SPACE):
+                after = after[1:]
+            stop = len(text) - len(after.encode())
         if anew:
             going_on = edge = stop
         if start >= stop:

@@ -1,4 +1,6 @@
-"""A slow, obvious decoder, written from section 5.7 of ``formats/tokexport/SPEC.md`` and from nothing else."""
+"""A slow, obvious decoder, written from section 5.7 of ``formats/tokexport/SPEC.md`` and from
+nothing else.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,14 @@ from itertools import groupby
 from spec_reader import RECORD_SPECIAL, SpecFile, require
 
 FALLBACK, FORMS = 16, 2048
-BYTE_FALLBACK, BY_CHARACTER, REPEATS_ONCE, FIRST_BY_CONTENT, FIRST_BY_TEXT, EDGES = 1, 2, 4, 8, 16, 32
+BYTE_FALLBACK, BY_CHARACTER, REPEATS_ONCE, FIRST_BY_CONTENT, FIRST_BY_TEXT, EDGES = (
+    1,
+    2,
+    4,
+    8,
+    16,
+    32,
+)
 DECODER_FLAGS = 63
 RUN_EDGE, TOKEN_EDGE = 2, 1  # the class, from the end of the classes
 REPLACEMENT = "\ufffd"
@@ -26,7 +35,9 @@ class Part:
 
 @dataclass
 class Edits:
-    """What DECO does to the whole text: the next state, what is written, and whether the byte is too."""
+    """What DECO does to the whole text: the next state, what is written, and whether the byte is
+    too.
+    """
 
     classes: bytes
     class_count: int
@@ -40,7 +51,9 @@ class Edits:
         for part in parts:
             written = b""
             if part.edge is not None and self.edges:
-                state, written, _ = self.steps[state * self.class_count + self.class_count - part.edge]
+                state, written, _ = self.steps[
+                    state * self.class_count + self.class_count - part.edge
+                ]
             for byte in part.data:
                 state, text, keeps = self.steps[state * self.class_count + self.classes[byte]]
                 written += text + bytes([byte]) * keeps
@@ -97,7 +110,9 @@ def read_edits(section: bytes) -> Edits | None:
     for following, length, offset in entries:
         require(following < states and offset + (length & 0x7FFF) <= text_size, "TKX_E_CORRUPT")
         edits.append((following, text[offset : offset + (length & 0x7FFF)], bool(length & 0x8000)))
-    return Edits(classes, class_count, edits[: states * class_count], edits[states * class_count :], edges)
+    return Edits(
+        classes, class_count, edits[: states * class_count], edits[states * class_count :], edges
+    )
 
 
 def form(file: SpecFile, token: int, first: bool, last: bool) -> bytes:
@@ -127,7 +142,11 @@ def form(file: SpecFile, token: int, first: bool, last: bool) -> bytes:
 
 def given(file: SpecFile, rules: Rules, ids: Sequence[int]) -> list[Given]:
     """What each id gives: steps 3.1 to 3.3. Ids that do not count give nothing."""
-    counting = [i for i, token in enumerate(ids) if not (rules.flags & REPEATS_ONCE and i and ids[i - 1] == token)]
+    counting = [
+        i
+        for i, token in enumerate(ids)
+        if not (rules.flags & REPEATS_ONCE and i and ids[i - 1] == token)
+    ]
     placed = [i for i in counting if not rules.flags & FIRST_BY_CONTENT or file.record(ids[i])[1]]
     parts = [Given(b"", True) for _ in ids]  # an id that does not count ends no run
     so_far = b""
@@ -172,7 +191,7 @@ def decode_tokens(file: SpecFile, ids: Sequence[int], skip_special: bool = False
 
 
 def with_edges(row: Sequence[Given]) -> list[Part]:
-    """What ids give, each behind its edge."""
+    """What ids give, each after its edge."""
     parts, begun = [], False
     for part in row:
         if not part.fallback:
@@ -196,7 +215,9 @@ def decode_text(file: SpecFile, ids: Sequence[int]) -> str:
         return decode(file, ids).decode("utf-8", "replace")
     texts = whole_text(rules, given(file, rules, ids))
     if rules.edits:
-        return b"".join(rules.edits.apply([Part(text.encode(), edge) for text, edge in texts])).decode()
+        return b"".join(
+            rules.edits.apply([Part(text.encode(), edge) for text, edge in texts])
+        ).decode()
     text = "".join(text for text, _ in texts)
     for _ in range(rules.left[1]):
         text = text.removeprefix(rules.left[0])

@@ -1,4 +1,6 @@
-"""Reads the tables and hex dumps of ``formats/tokexport/SPEC.md``, so that tests can hold them against other things."""
+"""Reads the tables and hex dumps of ``formats/tokexport/SPEC.md``, so that tests can hold them
+against other things.
+"""
 
 from __future__ import annotations
 
@@ -38,13 +40,17 @@ def tables(part: str) -> list[tuple[str, list[Row]]]:
         while end < len(lines) and lines[end].startswith("|"):
             end += 1
         names = _cells(lines[at])
-        found.append((intro, [dict(zip(names, _cells(line), strict=True)) for line in lines[at + 2 : end]]))
+        found.append(
+            (intro, [dict(zip(names, _cells(line), strict=True)) for line in lines[at + 2 : end]])
+        )
         intro, at = "", end
     return found
 
 
 def named_tables(first_column: str) -> dict[str, tuple[str, list[Row]]]:
-    """The tables whose first column has this name, by the last word in back quotes of the line before them: (that line, rows)."""
+    """The tables whose first column has this name, by the last word in back quotes of the line
+    before them: (that line, rows).
+    """
     named = {}
     for intro, rows in tables(text()):
         names = re.findall(r"`(\w+)`", intro)
@@ -57,7 +63,9 @@ def dump(heading: str) -> bytes:
     """The bytes of an annotated hex dump; every line says its offset, and the offsets have no gap."""
     content = b""
     for line in section(heading).splitlines():
-        match = re.match(r" {4}([0-9A-F]{4})  ((?:[0-9A-F]{2} )*[0-9A-F]{2}(?: \* \d+)?)  +\S", line)
+        match = re.match(
+            r" {4}([0-9A-F]{4})  ((?:[0-9A-F]{2} )*[0-9A-F]{2}(?: \* \d+)?)  +\S", line
+        )
         if match is None:
             assert not line.startswith("    "), line
             continue

@@ -1,4 +1,6 @@
-"""Encoding as ``formats/tokexport/SPEC.md`` describes it, slow and plain: the other half of ``spec_reader.py``."""
+"""Encoding as ``formats/tokexport/SPEC.md`` describes it, slow and plain: the other half of
+``spec_reader.py``.
+"""
 
 from __future__ import annotations
 
@@ -45,14 +47,20 @@ def encode_stretch(file: SpecFile, text: bytes, first: bool) -> list[int]:
     encoded = [encode_piece(file, piece) for piece, _ in pieces]
     if file.model == WORDLEVEL and file.flags & FUSE_UNKNOWN:
         unknown = [is_unknown_word(file, piece) for piece, _ in pieces]
-        encoded = [ids for at, ids in enumerate(encoded) if at == 0 or not (unknown[at] and unknown[at - 1])]
+        encoded = [
+            ids
+            for at, ids in enumerate(encoded)
+            if at == 0 or not (unknown[at] and unknown[at - 1])
+        ]
     return [token for ids in encoded for token in ids]
 
 
 def run_stage(file: SpecFile, stage: Stage, piece: bytes, first: bool) -> list[tuple[bytes, bool]]:
     """The pieces that a stage makes of a piece, and which of them begins where the input begins."""
     if stage.flags & REWRITE:
-        rewritten = rewrite(piece, file.ops[stage.first_op : stage.first_op + stage.op_count], first)
+        rewritten = rewrite(
+            piece, file.ops[stage.first_op : stage.first_op + stage.op_count], first
+        )
         return [(rewritten, first)] if rewritten else []
     return [(piece[start:end], first and start == 0) for start, end in split(stage, piece)]
 
@@ -63,7 +71,10 @@ def templates(file: SpecFile) -> tuple[list[tuple[int, int]], list[tuple[int, in
         return [(1, 0)], [(1, 0), (2, 0)]
     post = file.sections[b"POST"]
     single_count, pair_count = struct.unpack_from("<II", post)
-    pieces = [struct.unpack_from("<II", post, 8 + 12 * index) for index in range(single_count + pair_count)]
+    pieces = [
+        struct.unpack_from("<II", post, 8 + 12 * index)
+        for index in range(single_count + pair_count)
+    ]
     for kind, token in pieces:
         require(kind in (1, 2) or (kind == 0 and token < file.id_count), "TKX_E_CORRUPT")
     return pieces[:single_count], pieces[single_count:]
@@ -79,6 +90,8 @@ def self_test(file: SpecFile) -> int:
     for case in range(case_count):
         offset, length, first, count, flags = struct.unpack_from("<5I", test, 16 + 20 * case)
         require(offset + length <= text_size and first + count <= id_count, "TKX_E_CORRUPT")
-        if encode(file, texts[offset : offset + length], bool(flags & 1)) != list(ids[first : first + count]):
+        if encode(file, texts[offset : offset + length], bool(flags & 1)) != list(
+            ids[first : first + count]
+        ):
             raise RefusalError("TKX_E_SELF_TEST", case)
     return int(case_count)

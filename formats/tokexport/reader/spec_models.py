@@ -34,10 +34,14 @@ def encode_piece(file: SpecFile, piece: bytes) -> list[int]:
         return encode_with_trie(file, piece)
     if len(piece) <= file.max_token_bytes:
         whole = file.token_id(piece)
-        if whole is not None and (file.flags & WHOLE_PIECE_FIRST or file.record(whole)[2] & RECORD_WHOLE):
+        if whole is not None and (
+            file.flags & WHOLE_PIECE_FIRST or file.record(whole)[2] & RECORD_WHOLE
+        ):
             return [whole]
     symbols = unit_symbols(file, piece) if b"CHRS" in file.sections else byte_symbols(file, piece)
-    return [part for symbol in merge(file, symbols) for part, _ in file.parts(symbol) or [(symbol, 0)]]
+    return [
+        part for symbol in merge(file, symbols) for part, _ in file.parts(symbol) or [(symbol, 0)]
+    ]
 
 
 def byte_symbols(file: SpecFile, piece: bytes) -> list[int]:
@@ -59,7 +63,11 @@ def byte_symbols(file: SpecFile, piece: bytes) -> list[int]:
 def unit_symbols(file: SpecFile, piece: bytes) -> list[int]:
     """The same where the units have symbols of their own."""
     of_bytes = u32(file.sections[b"CHRS"], 0) == UNIT_BYTE
-    units = [piece[i : i + 1] for i in range(len(piece))] if of_bytes else [c.encode() for c in piece.decode()]
+    units = (
+        [piece[i : i + 1] for i in range(len(piece))]
+        if of_bytes
+        else [c.encode() for c in piece.decode()]
+    )
     symbols: list[int] = []
     waits = False
     for position, unit in enumerate(units):
@@ -85,7 +93,11 @@ def merge(file: SpecFile, symbols: list[int]) -> list[int]:
     """Merge the pair of smallest rank, leftmost first, one at a time."""
     while True:
         products = [file.product(left, right) for left, right in pairwise(symbols)]
-        candidates = [(file.rank(product), at, product) for at, product in enumerate(products) if product is not None]
+        candidates = [
+            (file.rank(product), at, product)
+            for at, product in enumerate(products)
+            if product is not None
+        ]
         if not candidates:
             return symbols
         _, at, product = min(candidates)
@@ -129,7 +141,9 @@ def unknown(file: SpecFile) -> list[int]:
 
 
 def prefixes(file: SpecFile, text: bytes, base: int) -> list[tuple[int, int]]:
-    """Length and id of each token that a text begins with, looked up from a base on, shorter ones first."""
+    """Length and id of each token that a text begins with, looked up from a base on, shorter ones
+    first.
+    """
     trie = file.sections[b"TRIE"]
     found = []
     for length, byte in enumerate(text, 1):
@@ -173,7 +187,9 @@ def unigram(file: SpecFile, piece: bytes, flags: int) -> list[int]:
     """The best segmentation."""
     root = u32(file.sections[b"TRIE"], 4)
     unknown_score = float(struct.unpack_from("<d", file.sections[b"TRIE"], 16)[0])
-    best: dict[int, tuple[float, int, int]] = {}  # place: sum, start of the last token, the last token
+    best: dict[
+        int, tuple[float, int, int]
+    ] = {}  # place: sum, start of the last token, the last token
 
     def candidate(place: int, value: float, start: int, token: int) -> None:
         value = single(value) if flags & SINGLE_PRECISION else value
@@ -185,7 +201,11 @@ def unigram(file: SpecFile, piece: bytes, flags: int) -> list[int]:
     while start < len(piece):
         here = best[start][0] if start else 0.0
         if flags & SINGLE_PRECISION and abs(here) > LARGEST_SUM:
-            best |= {place: (single(way[0] - here), *way[1:]) for place, way in best.items() if place >= start}
+            best |= {
+                place: (single(way[0] - here), *way[1:])
+                for place, way in best.items()
+                if place >= start
+            }
             here = 0.0
         character = 1 if flags & BYTES else len(piece[start:].decode()[0].encode())
         tokens = prefixes(file, piece[start:], root)
@@ -203,7 +223,11 @@ def unigram(file: SpecFile, piece: bytes, flags: int) -> list[int]:
     ids: list[int] = []
     for is_unknown, group in groupby(reversed(way), lambda step: step[0] == file.unknown_id):
         steps = list(group)
-        ids += unknown_text(file, b"".join(text for _, text in steps), flags) if is_unknown else [t for t, _ in steps]
+        ids += (
+            unknown_text(file, b"".join(text for _, text in steps), flags)
+            if is_unknown
+            else [t for t, _ in steps]
+        )
     return ids
 
 

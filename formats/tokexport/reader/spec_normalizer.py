@@ -6,7 +6,20 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from spec_added import trie_spells
-from spec_reader import BY_CLUSTER, BYTES, CHARSMAP, COLLAPSE, FORM, MAP, REPLACE, Op, is_utf8, require, u16, u32
+from spec_reader import (
+    BY_CLUSTER,
+    BYTES,
+    CHARSMAP,
+    COLLAPSE,
+    FORM,
+    MAP,
+    REPLACE,
+    Op,
+    is_utf8,
+    require,
+    u16,
+    u32,
+)
 from spec_stages import replaced_spans, scan
 
 APPEND, UNLESS_PRESENT, ONLY_FIRST, FIRST_SOURCE = 1, 2, 4, 16
@@ -17,7 +30,9 @@ COMPOSING_FORMS = (0, 2)  # NFC, NFKC
 
 
 def rewrite(text: bytes, ops: Sequence[Op], first: bool) -> bytes:
-    """What operations make of a text; ``first``: it begins where the input begins, with FIRST_SOURCE its source does."""
+    """What operations make of a text; ``first``: it begins where the input begins, with
+    FIRST_SOURCE its source does.
+    """
     for op in ops:
         if not text:
             break
@@ -28,7 +43,9 @@ def rewrite(text: bytes, ops: Sequence[Op], first: bool) -> bytes:
         elif op.kind == REPLACE:
             assert op.program is not None
             spans = replaced_spans(op.program, text)
-            text = b"".join(op.content if matched else text[start:end] for start, end, matched in spans)
+            text = b"".join(
+                op.content if matched else text[start:end] for start, end, matched in spans
+            )
         elif op.kind == CHARSMAP:
             text = b"".join(new for _, new in charsmap_parts(op, text))
         elif op.kind == BYTES:
@@ -45,7 +62,11 @@ def rewrite(text: bytes, ops: Sequence[Op], first: bool) -> bytes:
 def spelled(byte: int) -> str:
     """What BYTES makes of a byte."""
     itself = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    return chr(byte if byte in itself else 0x100 + [other for other in range(256) if other not in itself].index(byte))
+    return chr(
+        byte
+        if byte in itself
+        else 0x100 + [other for other in range(256) if other not in itself].index(byte)
+    )
 
 
 def mapped(table: bytes, character: str) -> bytes:
@@ -82,7 +103,9 @@ def hangul_letters(c: int) -> list[int]:
 
 
 def sequences_at(table: bytes, text: bytes) -> list[tuple[int, bytes]]:
-    """(size, replacement) of each sequence of a CHARSMAP that a text begins with, shorter ones first."""
+    """(size, replacement) of each sequence of a CHARSMAP that a text begins with, shorter ones
+    first.
+    """
     unit_count, text_size = u32(table, 0), u32(table, 16)
     units = struct.unpack_from(f"<{unit_count}I", table, 24)
     texts = table[len(table) - text_size :]
@@ -159,8 +182,12 @@ def normalize(norm: bytes, text: bytes) -> bytes:
 
 
 def normalized_points(norm: bytes, text: bytes) -> list[tuple[int, int]]:
-    """The code points of a text in a normalization form, and how many characters of the text each takes (5.9)."""
-    form, middle_count, leaf_count, entry_count, point_count, composition_count = struct.unpack_from("<6I", norm)
+    """The code points of a text in a normalization form, and how many characters of the text each
+    takes (5.9).
+    """
+    form, middle_count, leaf_count, entry_count, point_count, composition_count = (
+        struct.unpack_from("<6I", norm)
+    )
     at_middle = 32 + 2 * 272
     at_leaves = at_middle + 128 * middle_count
     at_entries = at_leaves + 128 * leaf_count
@@ -190,20 +217,30 @@ def normalized_points(norm: bytes, text: bytes) -> list[tuple[int, int]]:
         points[at:end] = sorted(points[at:end], key=lambda point: entry(point[0])[2])
         at = end + 1
     if form in COMPOSING_FORMS:
-        rows = struct.iter_unpack("<3I", norm[at_compositions : at_compositions + 12 * composition_count])
-        points = compose(points, lambda c: entry(c)[2], {(first, second): both for first, second, both in rows})
+        rows = struct.iter_unpack(
+            "<3I", norm[at_compositions : at_compositions + 12 * composition_count]
+        )
+        points = compose(
+            points, lambda c: entry(c)[2], {(first, second): both for first, second, both in rows}
+        )
     return points
 
 
 def compose(
-    points: Sequence[tuple[int, int]], class_of: Callable[[int], int], table: Mapping[tuple[int, int], int]
+    points: Sequence[tuple[int, int]],
+    class_of: Callable[[int], int],
+    table: Mapping[tuple[int, int], int],
 ) -> list[tuple[int, int]]:
-    """Canonical composition: a code point joins the last starter, unless something between them blocks it."""
+    """Canonical composition: a code point joins the last starter, unless something between them
+    blocks it.
+    """
     kept: list[tuple[int, int]] = []
     starter: int | None = None  # its index in `kept`
     for c, takes in points:
         own = class_of(c)
-        if starter is not None and all(class_of(between) < own for between, _ in kept[starter + 1 :]):
+        if starter is not None and all(
+            class_of(between) < own for between, _ in kept[starter + 1 :]
+        ):
             both = compose_pair(kept[starter][0], c, table)
             if both is not None:
                 kept[starter] = both, kept[starter][1] + takes

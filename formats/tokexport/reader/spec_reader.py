@@ -1,8 +1,10 @@
-"""A slow, obvious reader of tokexport files, written from ``formats/tokexport/SPEC.md`` and from nothing else.
+"""A slow, obvious reader of tokexport files, written from ``formats/tokexport/SPEC.md`` and from
+nothing else.
 
-It knows none of the project's own code, so it is a second opinion. :func:`open_file` makes the checks of the
-specification in their order and refuses a file with the error of the first that fails; :func:`check_file` adds checksums
-and padding; :class:`SpecFile` looks up. Encoding is in ``spec_encoder.py`` and what that imports, decoding in ``spec_decoder.py``.
+It knows none of the project's own code, so it is a second opinion. :func:`open_file` makes the
+checks of the specification in their order and refuses a file with the error of the first that
+fails; :func:`check_file` adds checksums and padding; :class:`SpecFile` looks up. Encoding is in
+``spec_encoder.py`` and what that imports, decoding in ``spec_decoder.py``.
 """
 
 from __future__ import annotations
@@ -31,13 +33,15 @@ UNIT_CHARACTER, UNIT_BYTE = 0, 1
 BPE, UNIGRAM, WORDPIECE, WORDLEVEL, GREEDY = range(1, 6)
 ENCODER_TAGS = (b"BIDS", b"TIDX", b"PIDX", b"SPLT")
 KNOWN_TAGS = frozenset(
-    b"RECS BYTS DECO SCOR SC64 RANK BIDS CHRS KEYS TIDX PIDX GRID XPRS UNUS TRIE SPLT CUTS NORM ADDT ACLS POST TRIM ALGN SPID CHAT PROV "
-    b"TEST".split()
+    b"RECS BYTS DECO SCOR SC64 RANK BIDS CHRS KEYS TIDX PIDX GRID XPRS UNUS TRIE SPLT CUTS NORM"
+    b" ADDT ACLS POST TRIM ALGN SPID CHAT PROV TEST".split()
 )
 
 
 class RefusalError(Exception):
-    """A file or a call is refused: ``name`` is the error's name in the specification, ``detail`` its number."""
+    """A file or a call is refused: ``name`` is the error's name in the specification, ``detail``
+    its number.
+    """
 
     def __init__(self, name: str, detail: int = 0) -> None:
         super().__init__(name)
@@ -186,7 +190,9 @@ class SpecFile:
     max_token_bytes: int
     unknown_id: int
     sections: dict[bytes, bytes] = field(default_factory=dict)
-    places: list[tuple[bytes, int, int, int]] = field(default_factory=list)  # tag, offset, size, crc32
+    places: list[tuple[bytes, int, int, int]] = field(
+        default_factory=list
+    )  # tag, offset, size, crc32
     stages: list[Stage] = field(default_factory=list)
     ops: list[Op] = field(default_factory=list)
     normalizer_count: int = 0
@@ -241,7 +247,9 @@ class SpecFile:
             require(block < middles, "TKX_E_CORRUPT")
             block = u16(section, 16 + 544 * places + 2 * (64 * block + (unit >> 6 & 63)))
             require(block < leaves, "TKX_E_CORRUPT")
-            symbol = u32(section, 16 + 544 * places + 128 * middles + 4 * (64 * block + (unit & 63)))
+            symbol = u32(
+                section, 16 + 544 * places + 128 * middles + 4 * (64 * block + (unit & 63))
+            )
         require(symbol < self.id_count or symbol == NONE, "TKX_E_CORRUPT")
         return symbol
 
@@ -262,8 +270,13 @@ class SpecFile:
         return slot & 0x1FFFFF
 
     def parts(self, token: int) -> list[tuple[int, int]]:
-        """What UNUS takes a token apart to: ids with their lengths; none for a token that it does not list."""
-        if b"UNUS" not in self.sections or u32(self.sections.get(b"CHRS", bytes([UNIT_BYTE, 0, 0, 0])), 0) == UNIT_BYTE:
+        """What UNUS takes a token apart to: ids with their lengths; none for a token that it does
+        not list.
+        """
+        if (
+            b"UNUS" not in self.sections
+            or u32(self.sections.get(b"CHRS", bytes([UNIT_BYTE, 0, 0, 0])), 0) == UNIT_BYTE
+        ):
             return []
         section = self.sections[b"UNUS"]
         count, part_count = struct.unpack_from("<II", section)
@@ -271,8 +284,13 @@ class SpecFile:
             number, first, _, behind = struct.unpack_from("<4I", section, at)
             if number == token:
                 require(first <= behind <= part_count, "TKX_E_CORRUPT")
-                found = [struct.unpack_from("<II", section, 16 + 8 * (count + i)) for i in range(first, behind)]
-                require(bool(found) and all(part < self.id_count for part, _ in found), "TKX_E_CORRUPT")
+                found = [
+                    struct.unpack_from("<II", section, 16 + 8 * (count + i))
+                    for i in range(first, behind)
+                ]
+                require(
+                    bool(found) and all(part < self.id_count for part, _ in found), "TKX_E_CORRUPT"
+                )
                 return [(part, length) for part, length in found]
         return []
 
@@ -288,7 +306,9 @@ def read_class_table(section: bytes, at: int, middle: int, leaves: int) -> Class
     top = struct.unpack_from("<272H", section, at + 128)
     middles = struct.unpack_from(f"<{64 * middle}H", section, at + 672)
     leaf_at = at + 672 + 128 * middle
-    return ClassTable(section[at : at + 128], top, middles, section[leaf_at : leaf_at + 64 * leaves])
+    return ClassTable(
+        section[at : at + 128], top, middles, section[leaf_at : leaf_at + 64 * leaves]
+    )
 
 
 # ---- Opening ------------------------------------------------------------
@@ -319,7 +339,10 @@ def open_file(data: bytes) -> SpecFile:
     for i in range(section_count):
         at = 64 + 32 * i
         tag, section_flags, offset, size, crc = struct.unpack_from("<4sIQQI", data, at)
-        require(section_flags & ~SECTION_FLAGS == 0 and data[at + 28 : at + 32] == bytes(4), "TKX_E_SECTION")
+        require(
+            section_flags & ~SECTION_FLAGS == 0 and data[at + 28 : at + 32] == bytes(4),
+            "TKX_E_SECTION",
+        )
         require(offset == align(end) and offset + size <= file_size, "TKX_E_SECTION")
         end = offset + size
         file.places.append((tag, offset, size, crc))
@@ -352,7 +375,9 @@ def open_file(data: bytes) -> SpecFile:
 
 
 def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
-    """The size that a section must have by section 6.2; None: any. -1: it has no room for what says its size."""
+    """The size that a section must have by section 6.2; None: any. -1: it has no room for what says
+    its size.
+    """
     heads = {
         b"CHRS": 16,
         b"XPRS": 8,
@@ -388,7 +413,9 @@ def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
         kind, places, middle, leaves = number
         if kind > UNIT_BYTE or places not in (1, 4) or (kind == UNIT_BYTE and (middle or leaves)):
             return -1
-        return 16 + (1024 * places if kind == UNIT_BYTE else 544 * places + 128 * middle + 256 * leaves)
+        return 16 + (
+            1024 * places if kind == UNIT_BYTE else 544 * places + 128 * middle + 256 * leaves
+        )
     if tag == b"KEYS":
         return 8 * ids
     if tag == b"XPRS":
@@ -408,7 +435,9 @@ def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
         return 16 + 8 * slots + 4 * row_starts(ids, row_shift) + 2 * buckets
     if tag == b"GRID":
         shift, first, count, reserved = number
-        return 16 + 4 * count * count if shift <= 20 and first + count <= 128 and not reserved else -1
+        return (
+            16 + 4 * count * count if shift <= 20 and first + count <= 128 and not reserved else -1
+        )
     if tag == b"SPLT":
         return None if len(section) >= 8 + 32 * number[0] else -1
     if tag == b"CUTS":
@@ -417,7 +446,15 @@ def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
         return None if len(section) >= 16 + 32 * number[0] else -1
     if tag == b"ADDT":
         count, raw_nodes, raw_edges, nodes, edges, text = number[:6]
-        return 96 + 16 * count + 8 * (raw_nodes + 1) + 4 * raw_edges + 8 * (nodes + 1) + 4 * edges + text
+        return (
+            96
+            + 16 * count
+            + 8 * (raw_nodes + 1)
+            + 4 * raw_edges
+            + 8 * (nodes + 1)
+            + 4 * edges
+            + text
+        )
     if tag == b"ACLS":
         return 8 + 128 + 544 + 128 * u16(section, 0) + 64 * u16(section, 2)
     if tag == b"POST":
@@ -445,12 +482,20 @@ def read_ops(section: bytes) -> list[Op]:
 def read_op(section: bytes, at: int) -> Op:
     """One operation."""
     kind, flags = section[at : at + 2]
-    _, _, table_at, table_size, content_at, content_size = struct.unpack_from("<6I", section, at + 4)
-    require(section[at + 2 : at + 4] == bytes(2) and section[at + 28 : at + 32] == bytes(4), "TKX_E_SPLITS")
+    _, _, table_at, table_size, content_at, content_size = struct.unpack_from(
+        "<6I", section, at + 4
+    )
+    require(
+        section[at + 2 : at + 4] == bytes(2) and section[at + 28 : at + 32] == bytes(4),
+        "TKX_E_SPLITS",
+    )
     require(kind in OP_FLAGS and flags & ~OP_FLAGS[kind] == 0, "TKX_E_SPLITS")
     require(flags & (BY_CLUSTER | COLLAPSE) != BY_CLUSTER | COLLAPSE, "TKX_E_SPLITS")
     require(table_at % 4 == content_at % 4 == 0 and content_size <= 65535, "TKX_E_SPLITS")
-    require(table_at + table_size <= len(section) and content_at + content_size <= len(section), "TKX_E_SPLITS")
+    require(
+        table_at + table_size <= len(section) and content_at + content_size <= len(section),
+        "TKX_E_SPLITS",
+    )
     table = section[table_at : table_at + table_size]
     content = section[content_at : content_at + content_size]
     require(is_utf8(content), "TKX_E_SPLITS")
@@ -463,7 +508,10 @@ def read_op(section: bytes, at: int) -> Op:
     elif kind == MAP:
         require(len(table) >= 24, "TKX_E_SPLITS")
         middle, leaves, entries, text = struct.unpack_from("<4I", table)
-        require(24 + 128 + 544 + 128 * middle + 128 * leaves + 8 * entries + text == len(table), "TKX_E_SPLITS")
+        require(
+            24 + 128 + 544 + 128 * middle + 128 * leaves + 8 * entries + text == len(table),
+            "TKX_E_SPLITS",
+        )
     elif kind == REPLACE:
         require(len(table) >= 40, "TKX_E_SPLITS")
         program = read_stage(table, 0)
@@ -474,10 +522,15 @@ def read_op(section: bytes, at: int) -> Op:
         size = 24 + 4 * units + 8 * (nodes + 1) + 4 * edges + program_size + text
         require(size == len(table) and units >= 1, "TKX_E_SPLITS")
         code = table[len(table) - text - program_size : len(table) - text]
-        require(len(code) >= 40 if flags & BY_CLUSTER else len(code) == first_plain == 0, "TKX_E_SPLITS")
+        require(
+            len(code) >= 40 if flags & BY_CLUSTER else len(code) == first_plain == 0, "TKX_E_SPLITS"
+        )
         if flags & BY_CLUSTER:
             program = read_stage(code, 0)
-            require(nodes == 0 and program.flags == 0 and u16(code, 6) == 0 and not program.labels, "TKX_E_SPLITS")
+            require(
+                nodes == 0 and program.flags == 0 and u16(code, 6) == 0 and not program.labels,
+                "TKX_E_SPLITS",
+            )
             require(first_plain <= program.class_count, "TKX_E_SPLITS")
     else:
         require(len(table) == 0, "TKX_E_SPLITS")
@@ -510,18 +563,36 @@ def read_stage(section: bytes, at: int, op_count: int = 0) -> Stage:
         require(section[at : at + 28] == bytes([0, REWRITE]) + bytes(26), "TKX_E_SPLITS")
         require(section[at + 30 : at + 40] == bytes(10), "TKX_E_SPLITS")
         require(first + count <= op_count, "TKX_E_SPLITS")
-        return Stage(0, REWRITE, 0, 0, ClassTable(b"", (), (), ()), (), (), first_op=first, op_count=count)
-    behavior, flags, class_count, second_read, state_count, memo_count = struct.unpack_from("<4BHH", section, at)
-    middle, leaves, row_shift, read_classes, label_states = struct.unpack_from("<HHBBH", section, at + 8)
+        return Stage(
+            0, REWRITE, 0, 0, ClassTable(b"", (), (), ()), (), (), first_op=first, op_count=count
+        )
+    behavior, flags, class_count, second_read, state_count, memo_count = struct.unpack_from(
+        "<4BHH", section, at
+    )
+    middle, leaves, row_shift, read_classes, label_states = struct.unpack_from(
+        "<HHBBH", section, at + 8
+    )
     second_states = u16(section, at + 30)
     classes_at, starts_at, transitions_at = struct.unpack_from("<3I", section, at + 16)
     require(behavior <= LAST_BEHAVIOR and flags & ~STAGE_FLAGS == 0, "TKX_E_SPLITS")
     require(section[at + 28 : at + 30] == bytes(2), "TKX_E_SPLITS")
-    require(read_classes <= 254 and label_states <= 4096 and bool(read_classes) == bool(label_states), "TKX_E_SPLITS")
-    require(second_read <= 254 and second_states <= 4096 and bool(second_read) == bool(second_states), "TKX_E_SPLITS")
-    require(bool(label_states) or not (flags & (FORWARD_LABELS | DOUBLES) or second_states), "TKX_E_SPLITS")
+    require(
+        read_classes <= 254 and label_states <= 4096 and bool(read_classes) == bool(label_states),
+        "TKX_E_SPLITS",
+    )
+    require(
+        second_read <= 254 and second_states <= 4096 and bool(second_read) == bool(second_states),
+        "TKX_E_SPLITS",
+    )
+    require(
+        bool(label_states) or not (flags & (FORWARD_LABELS | DOUBLES) or second_states),
+        "TKX_E_SPLITS",
+    )
     require(not flags & DOUBLES or read_classes % 2 == 0, "TKX_E_SPLITS")
-    require(1 <= class_count <= 254 and 1 <= state_count <= 4096 and memo_count < state_count, "TKX_E_SPLITS")
+    require(
+        1 <= class_count <= 254 and 1 <= state_count <= 4096 and memo_count < state_count,
+        "TKX_E_SPLITS",
+    )
     require(row_shift <= 8 and 1 << row_shift > class_count, "TKX_E_SPLITS")
     require(classes_at % 4 == starts_at % 4 == transitions_at % 4 == 0, "TKX_E_SPLITS")
     entries = state_count << row_shift
@@ -545,8 +616,14 @@ def read_stage(section: bytes, at: int, op_count: int = 0) -> Stage:
     labels = struct.unpack_from(f"<{label_states * read_classes}I", section, labels_at)
     second = struct.unpack_from(f"<{second_states * second_read}I", section, second_at)
     label_bound = second_read or class_count
-    require(all(entry & 0xFF < label_bound and entry >> 8 < label_states for entry in labels), "TKX_E_SPLITS")
-    require(all(entry & 0xFF < class_count and entry >> 8 < second_states for entry in second), "TKX_E_SPLITS")
+    require(
+        all(entry & 0xFF < label_bound and entry >> 8 < label_states for entry in labels),
+        "TKX_E_SPLITS",
+    )
+    require(
+        all(entry & 0xFF < class_count and entry >> 8 < second_states for entry in second),
+        "TKX_E_SPLITS",
+    )
     tables = (table, starts, transitions, labels, read_classes, second, second_read)
     return Stage(behavior, flags, class_count, row_shift, *tables)
 

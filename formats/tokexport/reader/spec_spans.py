@@ -1,4 +1,6 @@
-"""Spans as ``formats/tokexport/SPEC.md`` describes them (5.9), slow and plain: each byte of a text carries its source along."""
+"""Spans as ``formats/tokexport/SPEC.md`` describes them (5.9), slow and plain: each byte of a text
+carries its source along.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,14 @@ from itertools import accumulate, pairwise
 
 from spec_added import CLASS_SPACE, added_ranges, is_in, trie_spells
 from spec_models import FUSE_UNKNOWN, RECORD_WHOLE, UNKNOWN_STOPS, WHOLE_PIECE_FIRST, encode_piece
-from spec_normalizer import APPEND, FIRST_SOURCE, charsmap_parts, normalized_points, rewrite, sequences_replaced
+from spec_normalizer import (
+    APPEND,
+    FIRST_SOURCE,
+    charsmap_parts,
+    normalized_points,
+    rewrite,
+    sequences_replaced,
+)
 from spec_reader import (
     BPE,
     BY_CLUSTER,
@@ -44,7 +53,9 @@ def encode_spans(
     found: list[tuple[int, Source]] = []
     for token, source, counts in locate(file, text, special):
         leading, trailing = counts or exceptions.get(token) or spaces(file.token_bytes(token))
-        start, end = character_span(text, source, b"ALGN" in file.sections) if characters else source
+        start, end = (
+            character_span(text, source, b"ALGN" in file.sections) if characters else source
+        )
         for one_pass in passes:
             keeps = one_pass == KEEP_FIRST and leading == 1 and (not found or start == 0)
             if leading and not keeps:
@@ -65,7 +76,9 @@ def read_trimming(file: SpecFile) -> tuple[list[int], dict[int, tuple[int, int]]
         raise RefusalError("TKX_E_NO_SPANS")
     rows = [struct.unpack_from("<IHH", trim, 8 + 8 * row) for row in range(count)]
     pairs = [passes >> shift & 3 for shift in range(0, 34, 2)]
-    return pairs[: pairs.index(0)], {token: (leading, trailing) for token, leading, trailing in rows}
+    return pairs[: pairs.index(0)], {
+        token: (leading, trailing) for token, leading, trailing in rows
+    }
 
 
 def spaces(name: bytes) -> tuple[int, int]:
@@ -74,18 +87,24 @@ def spaces(name: bytes) -> tuple[int, int]:
 
 
 def character_span(text: bytes, source: Source, at_end: bool) -> Source:
-    """A span of bytes as one of characters; ``at_end``: one that begins at the end of the text, too."""
+    """A span of bytes as one of characters; ``at_end``: one that begins at the end of the text,
+    too.
+    """
     start, end = source
     if start == len(text) and not at_end:
         return source
     return len(text[:start].decode()), len(text[:end].decode())
 
 
-def locate(file: SpecFile, text: bytes, special: bool) -> Iterator[tuple[int, Source, tuple[int, int] | None]]:
+def locate(
+    file: SpecFile, text: bytes, special: bool
+) -> Iterator[tuple[int, Source, tuple[int, int] | None]]:
     """Ids with their source and, for added tokens, the white space at the ends of their text."""
     sources = [
         (start, end)
-        for start, end in pairwise([0, *accumulate(len(character.encode()) for character in text.decode())])
+        for start, end in pairwise(
+            [0, *accumulate(len(character.encode()) for character in text.decode())]
+        )
         for _ in range(start, end)
     ]
     for start, stop, token in added_ranges(file, text, special, normalized=False):
@@ -100,7 +119,10 @@ def locate(file: SpecFile, text: bytes, special: bool) -> Iterator[tuple[int, So
         else:
             part, part_sources = rewrite_located(file, part, part_sources, ops, first)
         for inner_start, inner_stop, inner in added_ranges(file, part, special, normalized=True):
-            piece, piece_sources = part[inner_start:inner_stop], part_sources[inner_start:inner_stop]
+            piece, piece_sources = (
+                part[inner_start:inner_stop],
+                part_sources[inner_start:inner_stop],
+            )
             if inner is not None:
                 yield inner, joined(piece_sources), white_space(file, piece)
             else:
@@ -138,7 +160,9 @@ def rewrite_located(
             added = len(text) - len(before)
             beside = before_sources[-1 if op.flags & APPEND else 0]
             sources = (
-                [*before_sources, *[beside] * added] if op.flags & APPEND else [*[beside] * added, *before_sources]
+                [*before_sources, *[beside] * added]
+                if op.flags & APPEND
+                else [*[beside] * added, *before_sources]
             )
     return text, sources
 
@@ -212,7 +236,9 @@ def charsmap_sources(op: Op, text: bytes, sources: list[Source]) -> list[Source]
             left = max(left - 1, 0)
         if made:
             made[-1][1] += left
-    characters = [sources[start] for start in accumulate([0, *(len(c.encode()) for c in text.decode()[:-1])])]
+    characters = [
+        sources[start] for start in accumulate([0, *(len(c.encode()) for c in text.decode()[:-1])])
+    ]
     found: list[Source] = []
     taken = 0
     for size, takes in made:
@@ -223,7 +249,9 @@ def charsmap_sources(op: Op, text: bytes, sources: list[Source]) -> list[Source]
 
 def form_sources(op: Op, text: bytes, sources: list[Source]) -> list[Source]:
     """The sources of a text in a normalization form."""
-    characters = [sources[start] for start in accumulate([0, *(len(c.encode()) for c in text.decode()[:-1])])]
+    characters = [
+        sources[start] for start in accumulate([0, *(len(c.encode()) for c in text.decode()[:-1])])
+    ]
     found: list[Source] = []
     taken = 0
     for c, takes in normalized_points(op.table, text):
@@ -246,7 +274,9 @@ def white_space(file: SpecFile, text: bytes) -> tuple[int, int]:
     return leading, trailing
 
 
-def locate_stretch(file: SpecFile, text: bytes, sources: list[Source], first: bool) -> Iterator[tuple[int, Source]]:
+def locate_stretch(
+    file: SpecFile, text: bytes, sources: list[Source], first: bool
+) -> Iterator[tuple[int, Source]]:
     """Ids of a text without added tokens; ``first``: it begins where the input begins."""
     pieces = [(text, sources, first)]
     for stage in file.stages:
@@ -263,17 +293,24 @@ def run_stage_located(
         ops = file.ops[stage.first_op : stage.first_op + stage.op_count]
         text, sources = rewrite_located(file, text, sources, ops, first)
         return [(text, sources, first)] if text else []
-    return [(text[start:end], sources[start:end], first and start == 0) for start, end in split(stage, text)]
+    return [
+        (text[start:end], sources[start:end], first and start == 0)
+        for start, end in split(stage, text)
+    ]
 
 
-def locate_piece(file: SpecFile, piece: bytes, sources: list[Source]) -> Iterator[tuple[int, Source]]:
+def locate_piece(
+    file: SpecFile, piece: bytes, sources: list[Source]
+) -> Iterator[tuple[int, Source]]:
     """Ids of one piece. Of other models than BPE this knows no sources but that of the piece."""
     if file.model != BPE:
         yield from ((token, joined(sources)) for token in encode_piece(file, piece))
         return
     if len(piece) <= file.max_token_bytes:
         whole = file.token_id(piece)
-        if whole is not None and (file.flags & WHOLE_PIECE_FIRST or file.record(whole)[2] & RECORD_WHOLE):
+        if whole is not None and (
+            file.flags & WHOLE_PIECE_FIRST or file.record(whole)[2] & RECORD_WHOLE
+        ):
             yield whole, joined(sources)
             return
     of_characters = b"CHRS" in file.sections and u32(file.sections[b"CHRS"], 0) == UNIT_CHARACTER
@@ -314,7 +351,11 @@ def byte_symbols(file: SpecFile, piece: bytes) -> list[tuple[int, int]]:
 def unit_symbols(file: SpecFile, piece: bytes) -> list[tuple[int, int]]:
     """The same where the units have symbols of their own."""
     of_bytes = u32(file.sections[b"CHRS"], 0) == UNIT_BYTE
-    units = [piece[i : i + 1] for i in range(len(piece))] if of_bytes else [c.encode() for c in piece.decode()]
+    units = (
+        [piece[i : i + 1] for i in range(len(piece))]
+        if of_bytes
+        else [c.encode() for c in piece.decode()]
+    )
     symbols: list[tuple[int, int]] = []
     waiting = 0
     for position, unit in enumerate(units):
@@ -323,7 +364,9 @@ def unit_symbols(file: SpecFile, piece: bytes) -> list[tuple[int, int]]:
         in_bytes = [u32(file.sections[b"BIDS"], 4 * byte) for byte in unit]
         length = spelled_length(unit[0]) if of_bytes else len(unit)
         if symbol != NONE:
-            symbols += [(file.unknown_id, waiting), (symbol, length)] if waiting else [(symbol, length)]
+            symbols += (
+                [(file.unknown_id, waiting), (symbol, length)] if waiting else [(symbol, length)]
+            )
             waiting = 0
         elif not of_bytes and NONE not in in_bytes:
             symbols += [(token, 1) for token in in_bytes]
@@ -341,7 +384,11 @@ def merge_lengths(file: SpecFile, symbols: list[tuple[int, int]]) -> list[tuple[
     """Merges the pair of smallest rank, leftmost first, one at a time."""
     while True:
         products = [file.product(left, right) for (left, _), (right, _) in pairwise(symbols)]
-        candidates = [(file.rank(product), at, product) for at, product in enumerate(products) if product is not None]
+        candidates = [
+            (file.rank(product), at, product)
+            for at, product in enumerate(products)
+            if product is not None
+        ]
         if not candidates:
             return symbols
         _, at, product = min(candidates)

@@ -1,4 +1,6 @@
-"""The stages of a pre-tokenizer as ``formats/tokexport/SPEC.md`` describes them: a part of ``spec_encoder.py``."""
+"""The stages of a pre-tokenizer as ``formats/tokexport/SPEC.md`` describes them: a part of
+``spec_encoder.py``.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,10 @@ ISOLATED, REMOVED, MERGED_WITH_PREVIOUS, MERGED_WITH_NEXT, CONTIGUOUS = range(5)
 
 def split(stage: Stage, piece: bytes) -> list[tuple[int, int]]:
     """The pieces that a stage makes of a piece, as byte offsets."""
-    spans = [(start, end, matched != bool(stage.flags & INVERT)) for start, end, matched in scan(stage, piece)]
+    spans = [
+        (start, end, matched != bool(stage.flags & INVERT))
+        for start, end, matched in scan(stage, piece)
+    ]
     if stage.behavior == ISOLATED:
         return [(start, end) for start, end, _ in spans]
     if stage.behavior == REMOVED:
@@ -26,7 +31,9 @@ def split(stage: Stage, piece: bytes) -> list[tuple[int, int]]:
     gap = bool(stage.flags & INVERT)
     for start, end, matched in spans:
         joins = before == matched if stage.behavior == CONTIGUOUS else matched and before is False
-        if joins and not before == matched == gap:  # between two gaps there was a match of no symbols
+        if (
+            joins and not before == matched == gap
+        ):  # between two gaps there was a match of no symbols
             pieces[-1].append((start, end))
         else:
             pieces.append([(start, end)])
@@ -37,7 +44,11 @@ def split(stage: Stage, piece: bytes) -> list[tuple[int, int]]:
 
 def scan(stage: Stage, piece: bytes) -> Iterator[tuple[int, int, bool]]:
     """Matches (True) and gaps (False) of a piece, as byte offsets."""
-    symbols = [bytes([b]) for b in piece] if stage.flags & ON_BYTES else [c.encode() for c in piece.decode()]
+    symbols = (
+        [bytes([b]) for b in piece]
+        if stage.flags & ON_BYTES
+        else [c.encode() for c in piece.decode()]
+    )
     numbers = list(piece) if stage.flags & ON_BYTES else [ord(c) for c in piece.decode()]
     offsets = [0]
     for symbol in symbols:
@@ -86,17 +97,26 @@ def labelled(stage: Stage, symbols: Sequence[int]) -> Sequence[int]:
     classes: Sequence[int] = [stage.classes[symbol] for symbol in symbols]
     if stage.flags & DOUBLES:
         half = stage.label_class_count // 2
-        classes = [number + half * (at > 0 and symbols[at - 1] == symbols[at]) for at, number in enumerate(classes)]
+        classes = [
+            number + half * (at > 0 and symbols[at - 1] == symbols[at])
+            for at, number in enumerate(classes)
+        ]
     direction = 1 if stage.flags & FORWARD_LABELS else -1
     if stage.labels:
         classes = run_labels(stage.labels, stage.label_class_count, classes, direction)
     if stage.second_labels:
-        classes = run_labels(stage.second_labels, stage.second_label_class_count, classes, -direction)
+        classes = run_labels(
+            stage.second_labels, stage.second_label_class_count, classes, -direction
+        )
     return classes
 
 
-def run_labels(table: Sequence[int], columns: int, symbols: Sequence[int], direction: int) -> Sequence[int]:
-    """The labels that a table gives to symbols, from the first to the last (1) or the other way (-1)."""
+def run_labels(
+    table: Sequence[int], columns: int, symbols: Sequence[int], direction: int
+) -> Sequence[int]:
+    """The labels that a table gives to symbols, from the first to the last (1) or the other way
+    (-1).
+    """
     labels = []
     state = 0
     for number in symbols[::direction]:

@@ -15,7 +15,8 @@ MAX_NODES = 1 << 24  # a child is 24 bits of an edge
 
 @dataclass(frozen=True, slots=True)
 class Trie:
-    """``nodes``: TRIE_NODE, one more than there are nodes (its ``first_edge`` closes the last node); ``edges``: TRIE_EDGE, by byte.
+    """``nodes``: TRIE_NODE, one more than there are nodes (its ``first_edge`` closes the last
+    node); ``edges``: TRIE_EDGE, by byte.
 
     ``starts``: 32 bytes, bit b set where some content starts with byte b.
     """
@@ -61,6 +62,8 @@ def build_trie(contents: Iterable[tuple[bytes, int]]) -> Trie:
             edges.append(byte << 24 | len(order))
             order.append(node.children[byte])
     if len(order) > MAX_NODES:
-        raise ValueError(f"added tokens need {len(order)} trie nodes; at most {MAX_NODES} are possible")
+        raise ValueError(
+            f"added tokens need {len(order)} trie nodes; at most {MAX_NODES} are possible"
+        )
     nodes.append((len(edges), NONE))
     return Trie(np.array(nodes, TRIE_NODE), np.array(edges, TRIE_EDGE), bytes(starts))

@@ -13,8 +13,9 @@ from tokexport.unicode import CodePoints, property_set, shorthand_set
 
 # What is alphabetic since Unicode 17.
 _ALPHABETIC_17: Final = (
-    "88F C5C CDC A7CE-A7CF A7D2 A7D4 A7F1 10940-10959 10EC5-10EC7 10EFA-10EFB 11B60-11B67 11DB0-11DDB 16EA0-16EB8 16EBB-16ED3 "
-    "16FF2-16FF6 187F8-187FF 18D09-18D1E 18D80-18DF2 1E6C0-1E6DE 1E6E0-1E6F5 1E6FE-1E6FF 2B73A-2B73F 2CEA2-2CEAD 323B0-33479"
+    "88F C5C CDC A7CE-A7CF A7D2 A7D4 A7F1 10940-10959 10EC5-10EC7 10EFA-10EFB 11B60-11B67"
+    " 11DB0-11DDB 16EA0-16EB8 16EBB-16ED3 16FF2-16FF6 187F8-187FF 18D09-18D1E 18D80-18DF2"
+    " 1E6C0-1E6DE 1E6E0-1E6F5 1E6FE-1E6FF 2B73A-2B73F 2CEA2-2CEAD 323B0-33479"
 )
 _VIRAMA: Final = 0x111C9  # a mark since Unicode 11, punctuation before
 _JOINERS: Final = [0x200C, 0x200D]
@@ -23,9 +24,10 @@ _JOINERS: Final = [0x200C, 0x200D]
 def space_and_word_classes(*, of_version_1: bool) -> ClassTable:
     r"""White space and word characters, as flags of AddedClass.
 
-    The reference asks the Rust regex crate for \w, whatever engine the pre-tokenizer runs on. ``of_version_1``: `tokenizers` from 1.0 on,
-    which asks Rust's standard library for what is alphabetic and a crate of Unicode 8 for the rest; found by asking the release candidate
-    about every scalar value.
+    The reference asks the Rust regex crate for \w, whatever engine the pre-tokenizer runs on.
+    ``of_version_1``: `tokenizers` from 1.0 on, which asks Rust's standard library for what is
+    alphabetic and a crate of Unicode 8 for the rest; found by asking the release candidate about
+    every scalar value.
     """
     space = shorthand_set("s", Dialect.FANCY_REGEX).astype(np.uint8) * AddedClass.SPACE
     word = _word_of_version_1() if of_version_1 else shorthand_set("w", Dialect.FANCY_REGEX)
@@ -33,7 +35,10 @@ def space_and_word_classes(*, of_version_1: bool) -> ClassTable:
 
 
 def _word_of_version_1() -> CodePoints:
-    properties = {name: property_set(name, Dialect.FANCY_REGEX) for name in ("Alphabetic", "Nd", "Pc", "M", "age=8.0")}
+    properties = {
+        name: property_set(name, Dialect.FANCY_REGEX)
+        for name in ("Alphabetic", "Nd", "Pc", "M", "age=8.0")
+    }
     old = (properties["Nd"] | properties["Pc"] | properties["M"]) & properties["age=8.0"]
     old[_VIRAMA] = False
     word: CodePoints = properties["Alphabetic"] | old

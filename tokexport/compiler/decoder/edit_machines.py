@@ -1,4 +1,6 @@
-"""The small machines of which the edits of a decoded text are made: each reads symbols and writes symbols, one edit a machine."""
+"""The small machines of which the edits of a decoded text are made: each reads symbols and writes
+symbols, one edit a machine.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,9 @@ State: TypeAlias = Any  # what a machine likes, as long as it can be a key
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """``read`` gives what is written for a symbol (a byte, OTHER, RUN or TOKEN) in a state, and the next state; ``end`` what is written
-    at the end of the text. ``asked``: the bytes that matter to it.
+    """``read`` gives what is written for a symbol (a byte, OTHER, RUN or TOKEN) in a state, and the
+    next state; ``end`` what is written at the end of the text. ``asked``: the bytes that matter to
+    it.
     """
 
     start: State
@@ -45,13 +48,17 @@ def machine_of(edit: RunEdit) -> Machine:
             return _remembering(_naming())
         case Matching():
             matching = MatchingMachine(edit.split, edit.content, edit.among)
-            return _remembering(Machine(matching.start, matching.read, matching.end, matching.asked))
+            return _remembering(
+                Machine(matching.start, matching.read, matching.end, matching.asked)
+            )
         case Replacing():
             return _remembering(_replacing(edit))
 
 
 def _remembering(machine: Machine) -> Machine:
-    """The same one, whose states are numbers; a row of three asks each of them the same a hundred times."""
+    """The same one, whose states are numbers; a row of three asks each of them the same a hundred
+    times.
+    """
     numbers = {machine.start: 0}
     states = [machine.start]
 
@@ -69,7 +76,7 @@ def _remembering(machine: Machine) -> Machine:
 def pass_on(
     machines: Sequence[Machine], states: Sequence[State], symbols: Iterable[int]
 ) -> tuple[list[int], tuple[State, ...]]:
-    """What comes out behind the last machine of a row, and their states then."""
+    """What comes out after the last machine of a row, and their states then."""
     given, after = list(symbols), []
     for machine, state in zip(machines, states, strict=True):
         written: list[int] = []
@@ -91,8 +98,9 @@ def end_of(machines: Sequence[Machine], states: Sequence[State]) -> list[int]:
 
 
 def in_runs(first: Sequence[Machine], others: Sequence[Machine]) -> Machine:
-    """The edits of each run by itself: the first string of the list, and the others. It asks for the edges, which the other machines do
-    not see: it stands first. A state is where it is, and the states inside.
+    """The edits of each run by itself: the first string of the list, and the others. It asks for
+    the edges, which the other machines do not see: it stands first. A state is where it is, and the
+    states inside.
     """
     rows = first, others
     starts = tuple(tuple(machine.start for machine in row) for row in rows)
@@ -117,7 +125,9 @@ def in_runs(first: Sequence[Machine], others: Sequence[Machine]) -> Machine:
 
 
 def _replacing(edit: Replacing) -> Machine:
-    """At each place the longest of the patterns. A state has the bytes that may become a pattern, of which no beginning is decided yet."""
+    """At each place the longest of the patterns. A state has the bytes that may become a pattern,
+    of which no beginning is decided yet.
+    """
     rules = {pattern.encode(): content.encode() for pattern, content in edit.rules}
     beginnings = {pattern[:size] for pattern in rules for size in range(1, len(pattern))}
 
@@ -145,7 +155,9 @@ def _replacing(edit: Replacing) -> Machine:
 
 
 def _take_first(waiting: list[int], rules: Mapping[bytes, bytes]) -> list[int]:
-    """Takes the longest pattern at the start of what waits, or one byte, and gives what is written for it."""
+    """Takes the longest pattern at the start of what waits, or one byte, and gives what is written
+    for it.
+    """
     for size in range(len(waiting), 0, -1):
         head = waiting[:size]
         if OTHER not in head and bytes(head) in rules:
@@ -165,7 +177,7 @@ def _prefixing(edit: Prefixed) -> Machine:
 
 
 def _beginning(edit: Begun) -> Machine:
-    """A state has what may become the prefix; None: behind the beginning."""
+    """A state has what may become the prefix; None: after the beginning."""
     prefix, otherwise = edit.prefix.encode(), edit.otherwise.encode()
 
     def read(state: State, symbol: int) -> tuple[list[int], State]:
@@ -185,7 +197,11 @@ def _naming() -> Machine:
     """A state has what may become a name, or is one; None: the text is something else."""
 
     def read(state: State, symbol: int) -> tuple[list[int], State]:
-        if state is not None and symbol != OTHER and _NAME_BEGINS.fullmatch(held := state + bytes([symbol])):
+        if (
+            state is not None
+            and symbol != OTHER
+            and _NAME_BEGINS.fullmatch(held := state + bytes([symbol]))
+        ):
             return [], held
         return [*(state or b""), symbol], None
 
@@ -199,7 +215,9 @@ def _naming() -> Machine:
 
 
 def _trimming(edit: Trimmed) -> Machine:
-    """Drops a character at one end of the text. A state counts: how many may still be dropped, or how many are held back."""
+    """Drops a character at one end of the text. A state counts: how many may still be dropped, or
+    how many are held back.
+    """
     character = edit.character.encode()
 
     def read_left(state: State, symbol: int) -> tuple[list[int], State]:
@@ -220,7 +238,11 @@ def _trimming(edit: Trimmed) -> Machine:
             return ([], (count + 1, b"")) if count < edit.count else ([*character], (count, b""))
         written = [*character * count, *part]
         # The first byte of a character is found nowhere else in it.
-        return (written, (0, character[:1])) if symbol == character[0] else ([*written, symbol], (0, b""))
+        return (
+            (written, (0, character[:1]))
+            if symbol == character[0]
+            else ([*written, symbol], (0, b""))
+        )
 
     def end_left(state: State) -> list[int]:
         return [*state[1]]

@@ -1,8 +1,9 @@
-"""What decoding does to the whole text, compiled to one table: replacements and trimmings in a row, text by text and state by state.
+"""What decoding does to the whole text, compiled to one table: replacements and trimmings in a row,
+text by text and state by state.
 
-Each step is a small machine that reads bytes and writes bytes, and holds back what may still be part of a match. A row of them is one
-machine, whose states are the states of all that can be met together. UTF-8 lets it work byte by byte: a character never begins inside
-of another.
+Each step is a small machine that reads bytes and writes bytes, and holds back what may still be
+part of a match. A row of them is one machine, whose states are the states of all that can be met
+together. UTF-8 lets it work byte by byte: a character never begins inside of another.
 """
 
 from __future__ import annotations
@@ -26,9 +27,10 @@ MAX_TEXT: Final = 0x7FFF  # bytes that one transition writes
 
 @dataclass(frozen=True, slots=True)
 class EditTable:
-    """``classes``: of each byte, shape (256,). By state (0 is the first) and class: ``next``; ``written``, the bytes that are written; and
-    ``keeps``, whether the byte that is read is written behind them. ``ends``: what each state writes at the end. With ``edges`` the last
-    two classes are no bytes: the text of a run begins, and another token begins.
+    """``classes``: of each byte, shape (256,). By state (0 is the first) and class: ``next``;
+    ``written``, the bytes that are written; and ``keeps``, whether the byte that is read is written
+    after them. ``ends``: what each state writes at the end. With ``edges`` the last two classes
+    are no bytes: the text of a run begins, and another token begins.
     """
 
     classes: npt.NDArray[np.uint8]
@@ -39,21 +41,26 @@ class EditTable:
     edges: bool = False
 
 
-# A reader asks whether there is a table, and the writer asks for it again: making it can take most of the time of a conversion.
+# A reader asks whether there is a table, and the writer asks for it again: making it can take most
+# of the time of a conversion.
 @lru_cache(maxsize=1)
 def compile_edits(edits: tuple[TextEdit, ...], runs: RunEdits | None = None) -> EditTable:
     """The table of edits that follow each other; before them come those of each run of byte tokens.
 
-    Where that is too large for texts of any characters, it is one for the characters that texts can have (``Matching.among``).
+    Where that is too large for texts of any characters, it is one for the characters that texts can
+    have (``Matching.among``).
 
-    Raises UnsupportedError where it would have more than 4,096 states, or a transition that writes more than 32,767 bytes.
+    Raises UnsupportedError where it would have more than 4,096 states, or a transition that writes
+    more than 32,767 bytes.
 
     >>> from tokexport.model import Replacing
     >>> table = compile_edits((Replacing((("ab", "c"),)),))
     >>> table.next, table.ends
     (((0, 1, 0), (0, 1, 0)), (b'', b'a'))
     """
-    of_any = tuple(replace(edit, among=None) if isinstance(edit, Matching) else edit for edit in edits)
+    of_any = tuple(
+        replace(edit, among=None) if isinstance(edit, Matching) else edit for edit in edits
+    )
     try:
         table = _table(of_any, runs)
     except UnsupportedError:
@@ -64,7 +71,7 @@ def compile_edits(edits: tuple[TextEdit, ...], runs: RunEdits | None = None) -> 
     # UTF-8 has 243 bytes, so there are never more than 256 classes.
     classes = np.zeros(256, np.uint8)
     classes[asked] = np.arange(1, len(asked) + 1)
-    # No step drops a byte that it does not ask for, or writes anything behind it.
+    # No step drops a byte that it does not ask for, or writes anything after it.
     keeps = tuple(tuple(text[-1:] == (OTHER,) for text in row) for row in table.written)
     written = tuple(
         tuple(bytes(text[: len(text) - keep]) for text, keep in zip(row, kept, strict=True))
@@ -72,12 +79,18 @@ def compile_edits(edits: tuple[TextEdit, ...], runs: RunEdits | None = None) -> 
     )
     ends = tuple(map(bytes, table.ends))
     if max((len(text) for row in (*written, ends) for text in row), default=0) > MAX_TEXT:
-        raise UnsupportedError("decoder", f"a replacement by more than {MAX_TEXT:,} bytes", "a shorter one is")
-    return EditTable(classes, tuple(map(tuple, table.next)), written, keeps, ends, edges=runs is not None)
+        raise UnsupportedError(
+            "decoder", f"a replacement by more than {MAX_TEXT:,} bytes", "a shorter one is"
+        )
+    return EditTable(
+        classes, tuple(map(tuple, table.next)), written, keeps, ends, edges=runs is not None
+    )
 
 
 def _table(edits: Sequence[TextEdit], runs: RunEdits | None) -> Product:
-    """The row as it stands where that is small enough, which most are; else one that took longer to make."""
+    """The row as it stands where that is small enough, which most are; else one that took longer to
+    make.
+    """
     machines = [*map(machine_of, edits)]
     inside = [] if runs is None else [[*map(machine_of, row)] for row in (runs.first, runs.others)]
     try:

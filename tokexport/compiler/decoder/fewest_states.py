@@ -1,7 +1,9 @@
-"""A row of edits as one machine with few states: the row grows by one edit at a time, and states that do the same become one each time.
+"""A row of edits as one machine with few states: the row grows by one edit at a time, and states
+that do the same become one each time.
 
-The states that a row can be in are those of all its machines together, of which most do the same: a space that the first holds back and
-one that the second holds back are both a space that is not written. So a row whose product is too large may still have a small table.
+The states that a row can be in are those of all its machines together, of which most do the same: a
+space that the first holds back and one that the second holds back are both a space that is not
+written. So a row whose product is too large may still have a small table.
 """
 
 from __future__ import annotations
@@ -27,8 +29,8 @@ class TooManyStatesError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """All states that a row can be in, the start first: by state and symbol the ``next`` state and what is ``written``; and what is
-    written at the end.
+    """All states that a row can be in, the start first: by state and symbol the ``next`` state and
+    what is ``written``; and what is written at the end.
     """
 
     symbols: tuple[int, ...]
@@ -54,11 +56,15 @@ def product(machines: Sequence[Machine], most: int) -> Product:
         if len(queue) > most:
             raise TooManyStatesError
         written.append([tuple(given) for given, _ in row])
-    return Product(symbols, following, written, [tuple(end_of(machines, states)) for states in queue])
+    return Product(
+        symbols, following, written, [tuple(end_of(machines, states)) for states in queue]
+    )
 
 
 def fewest(machines: Sequence[Machine]) -> Machine:
-    """A row as one machine. TooManyStatesError where even two of its machines together have too many states to look at."""
+    """A row as one machine. TooManyStatesError where even two of its machines together have too
+    many states to look at.
+    """
     one = _as_one(machines[:1])
     for machine in machines[1:]:
         one = _as_one([one, machine])
@@ -71,11 +77,13 @@ def _as_one(machines: Sequence[Machine]) -> Machine:
 
 
 def _early(table: Product) -> Product:
-    """The same that writes as early as can be: what a state writes first whatever comes, is written before it. States that hold back the
-    same, however it is divided among their machines, are alike then.
+    """The same that writes as early as can be: what a state writes first whatever comes, is written
+    before it. States that hold back the same, however it is divided among their machines, are alike
+    then.
     """
     sure: list[_Written] = [*table.ends]
-    # There is nothing before the start, and a byte that is not asked for is the last that its step writes.
+    # There is nothing before the start, and a byte that is not asked for is the last that its step
+    # writes.
     sure[0] = ()
     for following, written in zip(table.next, table.written, strict=True):
         if OTHER in written[0]:
@@ -96,7 +104,10 @@ def _early(table: Product) -> Product:
         if len(sure[state]) < known:
             waiting.update(earlier for earlier in before[state] if sure[earlier])
     early = [
-        [(text + sure[after])[len(sure[state]) :] for after, text in zip(following, row, strict=True)]
+        [
+            (text + sure[after])[len(sure[state]) :]
+            for after, text in zip(following, row, strict=True)
+        ]
         for state, (following, row) in enumerate(zip(table.next, table.written, strict=True))
     ]
     ends = [end[len(text) :] for end, text in zip(table.ends, sure, strict=True)]
@@ -105,12 +116,17 @@ def _early(table: Product) -> Product:
 
 def _shared(one: _Written, other: _Written) -> _Written:
     """The longest beginning of both."""
-    size = next((at for at, (left, right) in enumerate(zip(one, other, strict=False)) if left != right), None)
+    size = next(
+        (at for at, (left, right) in enumerate(zip(one, other, strict=False)) if left != right),
+        None,
+    )
     return one[: min(len(one), len(other)) if size is None else size]
 
 
 def _merged(table: Product) -> Product:
-    """The same with one state for all that write the same, whatever comes (Moore's partition refinement)."""
+    """The same with one state for all that write the same, whatever comes (Moore's partition
+    refinement).
+    """
     texts: dict[_Written, int] = {}
     rows = [[*row, end] for row, end in zip(table.written, table.ends, strict=True)]
     written = np.array([[texts.setdefault(text, len(texts)) for text in row] for row in rows])
@@ -146,7 +162,9 @@ def _machine(table: Product) -> Machine:
         column = columns.get(symbol, 0)
         written = table.written[state][column]
         # What is not asked for is read as OTHER and written as itself.
-        given = [symbol if each == OTHER else each for each in written] if column == 0 else [*written]
+        given = (
+            [symbol if each == OTHER else each for each in written] if column == 0 else [*written]
+        )
         return given, table.next[state][column]
 
     return Machine(0, read, lambda state: [*table.ends[state]], frozenset(table.symbols[1:]))

@@ -1,7 +1,7 @@
 """The labels of a pattern that looks far, given to the symbols of a decoded text as they come.
 
-A label may be asked of what is still to come. Then a symbol waits until whatever comes gives it the same label, so ``(?=n't)`` waits for
-three characters, and ``(?=a*b)`` for any number.
+A label may be asked of what is still to come. Then a symbol waits until whatever comes gives it the
+same label, so ``(?=n't)`` waits for three characters, and ``(?=a*b)`` for any number.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ Symbol: TypeAlias = tuple[tuple[int, ...], int]
 
 @dataclass(frozen=True, slots=True)
 class LabellingState:
-    """The state of the labelling that goes forward; the symbols that ``wait`` for what comes, of one that does not."""
+    """The state of the labelling that goes forward; the symbols that ``wait`` for what comes, of
+    one that does not.
+    """
 
     number: int = 0
     wait: tuple[Symbol, ...] = ()
@@ -47,7 +49,9 @@ class LabellingMachine:
         """The symbols whose labels are known now."""
         data, number = symbol
         if self._forward:
-            return [(data, self._labels[state.number][number])], LabellingState(self._next[state.number][number])
+            return [(data, self._labels[state.number][number])], LabellingState(
+                self._next[state.number][number]
+            )
         wait = (*state.wait, symbol)
         known = self._known(wait, range(len(self._next)))
         return known, LabellingState(wait=wait[len(known) :])
@@ -57,7 +61,9 @@ class LabellingMachine:
         return self._known(state.wait, (0,))
 
     def of_others(self, others: Iterable[int]) -> frozenset[int] | None:
-        """The labels of some classes; None where a row of one of them may have other labels than one of it has."""
+        """The labels of some classes; None where a row of one of them may have other labels than
+        one of it has.
+        """
         labels = set()
         for number in others:
             for following, row in zip(self._next, self._labels, strict=True):
@@ -68,7 +74,9 @@ class LabellingMachine:
         return frozenset(labels)
 
     def _known(self, wait: tuple[Symbol, ...], behind: Iterable[int]) -> list[Symbol]:
-        """The first of what waits, as far as their labels are the same in all states that may be ``behind`` them."""
+        """The first of what waits, as far as their labels are the same in all states that may be
+        ``after`` them.
+        """
         rows = []
         for state in behind:
             labels = []

@@ -1,8 +1,9 @@
 """The machine that replaces the matches of a regular expression in a decoded text, byte by byte.
 
-It holds back what may still be part of a match. A character is read as soon as its first bytes tell its class, and the bytes behind them
-go where those went. Where a pattern takes no character of the class that most are of, it is the same to it how many of them there are:
-they are then read byte by byte.
+It holds back what may still be part of a match. A character is read as soon as its first bytes tell
+its class, and the bytes after them go where those went. Where a pattern takes no character of the
+class that most are of, it is the same to it how many of them there are: they are then read byte by
+byte.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from tokexport.errors import UnsupportedError
 from tokexport.model import Split
 from tokexport.patterns import MATCH_ENDS, SplitProgram, compile_replace
 
-MAX_HELD: Final = 32  # symbols; nearly every pattern that may hold back as many may hold back any number
+MAX_HELD: Final = (
+    32  # symbols; nearly every pattern that may hold back as many may hold back any number
+)
 MAX_TEXTS: Final = 4096  # that it holds back; each is a state
 _CONTINUES: Final = range(0x80, 0xC0)
 _DEAD: Final = 0
@@ -28,9 +31,9 @@ _DEAD: Final = 0
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """Between two symbols: ``start``, the state in which the automaton begins to read ``held``, the symbols of which nothing is decided;
-    the state in which it is behind them; ``ended``: a match may end before them; ``behind``: there one has ended, so that none of no
-    characters does.
+    """Between two symbols: ``start``, the state in which the automaton begins to read ``held``, the
+    symbols of which nothing is decided; the state in which it is after them; ``ended``: a match
+    may end before them; ``after``: there one has ended, so that none of no characters does.
     """
 
     start: int
@@ -42,8 +45,9 @@ class _Search:
 
 @dataclass(frozen=True, slots=True)
 class MatchingState:
-    """Where the machine is: ``part``, the bytes of a character that do not tell its class; ``left``, how many bytes are still to come of
-    one that was read; the labellings, and the search; ``is_empty``: there is no text yet, where that matters.
+    """Where the machine is: ``part``, the bytes of a character that do not tell its class;
+    ``left``, how many bytes are still to come of one that was read; the labellings, and the search;
+    ``is_empty``: there is no text yet, where that matters.
     """
 
     part: bytes
@@ -54,12 +58,13 @@ class MatchingState:
 
 
 class MatchingMachine:
-    """Replaces each match by ``content``. Its symbols are characters as their bytes, or as those that came so far, and each byte of a
-    character of the ``free`` class. Where there is none, what is no UTF-8 divides the text. ``among``: the only characters that are met;
-    none of them is read before it is whole, so that no other one is held back.
+    """Replaces each match by ``content``. Its symbols are characters as their bytes, or as those
+    that came so far, and each byte of a character of the ``free`` class. Where there is none, what
+    is no UTF-8 divides the text. ``among``: the only characters that are met; none of them is read
+    before it is whole, so that no other one is held back.
 
-    UnsupportedError for a pattern that asks whether a character is the one before it; and, once it is read, for one that holds back too
-    much.
+    UnsupportedError for a pattern that asks whether a character is the one before it; and, once it
+    is read, for one that holds back too much.
 
     >>> machine = MatchingMachine(Split("a+"), "-")
     >>> _, state = machine.read(machine.start, ord("a"))
@@ -95,7 +100,9 @@ class MatchingMachine:
         self.start = MatchingState(b"", 0, starts, search, is_empty=program.may_be_empty)
 
     def _free_class(self, program: SplitProgram) -> int | None:
-        """The class that most characters are of, if no match takes one of them, or stands between two of them."""
+        """The class that most characters are of, if no match takes one of them, or stands between
+        two of them.
+        """
         free = int(np.bincount(program.classes).argmax())
         read = frozenset((free,))
         for labelling in self._labellings:
@@ -107,7 +114,7 @@ class MatchingMachine:
         return None if is_taken or program.may_be_empty else free
 
     def read(self, state: MatchingState, symbol: int) -> tuple[list[int], MatchingState]:
-        """What is written for a byte, and the state behind it."""
+        """What is written for a byte, and the state after it."""
         is_asked = symbol < 256
         if state.left and symbol in _CONTINUES:
             return self._read_on(state, symbol)
@@ -123,7 +130,9 @@ class MatchingMachine:
         written, after = self._pass_again(state, (*state.part, *(() if again else (symbol,))))
         return self._read_anew(written, after, symbol) if again else (written, after)
 
-    def _read_anew(self, written: list[int], state: MatchingState, symbol: int) -> tuple[list[int], MatchingState]:
+    def _read_anew(
+        self, written: list[int], state: MatchingState, symbol: int
+    ) -> tuple[list[int], MatchingState]:
         more, state = self._read_again(state, symbol)
         return written + more, state
 
@@ -133,7 +142,9 @@ class MatchingMachine:
         return written + self._end(state)
 
     def _end(self, state: MatchingState) -> list[int]:
-        """The same where no character waits for bytes. The reference finds no match in an empty text."""
+        """The same where no character waits for bytes. The reference finds no match in an empty
+        text.
+        """
         if state.is_empty:
             return []
         search = state.search
@@ -149,7 +160,9 @@ class MatchingMachine:
             more, search = self._again(search, ())
             written += more
 
-    def _pass(self, state: MatchingState, data: tuple[int, ...] | bytes) -> tuple[list[int], MatchingState]:
+    def _pass(
+        self, state: MatchingState, data: tuple[int, ...] | bytes
+    ) -> tuple[list[int], MatchingState]:
         """Reads bytes that begin no character, or one of the free class."""
         if not data:
             return [], state
@@ -157,8 +170,12 @@ class MatchingMachine:
             return [*self._end(state), *data], self.start
         return self._label(state, [((byte,), self._free) for byte in data], 0)
 
-    def _label(self, state: MatchingState, symbols: list[Symbol], left: int) -> tuple[list[int], MatchingState]:
-        """What is written for symbols, and the state behind them. Of the last, ``left`` bytes are still to come."""
+    def _label(
+        self, state: MatchingState, symbols: list[Symbol], left: int
+    ) -> tuple[list[int], MatchingState]:
+        """What is written for symbols, and the state after them. Of the last, ``left`` bytes are
+        still to come.
+        """
         after = []
         for labelling, number in zip(self._labellings, state.labellings, strict=True):
             symbols, number = _labelled(labelling, number, symbols)
@@ -166,7 +183,9 @@ class MatchingMachine:
                 raise _refusal(self._split, f"looks further than {MAX_HELD} characters")
             after.append(number)
         written, search = self._search(state.search, symbols)
-        self._count_texts([*search.held, *(symbol for number in after for symbol in number.wait)], left)
+        self._count_texts(
+            [*search.held, *(symbol for number in after for symbol in number.wait)], left
+        )
         more, state = self._settled(MatchingState(b"", left, tuple(after), search))
         return written + more, state
 
@@ -180,7 +199,9 @@ class MatchingMachine:
             raise _refusal(self._split, f"may hold back more than {MAX_TEXTS:,} texts")
 
     def _read_on(self, state: MatchingState, byte: int) -> tuple[list[int], MatchingState]:
-        """Reads a further byte of the last character: it waits with it, was taken with it, or is written as it was."""
+        """Reads a further byte of the last character: it waits with it, was taken with it, or is
+        written as it was.
+        """
         left = state.left - 1
         for number, labelling in enumerate(state.labellings):
             if labelling.wait:
@@ -205,7 +226,9 @@ class MatchingMachine:
     def _move(self, search: _Search, read: int) -> tuple[_Search, int]:
         """The search once it is known what is read next, and the state then."""
         is_empty = not search.ended and not search.held
-        if self._ends[search.state][read] and not (is_empty and (search.behind or not self._may_be_empty)):
+        if self._ends[search.state][read] and not (
+            is_empty and (search.behind or not self._may_be_empty)
+        ):
             start = self._starts[search.held[-1][1]] if search.held else search.start
             return _Search(start, search.state, ended=True), self._following[search.state][read]
         return search, self._following[search.state][read]
@@ -218,17 +241,21 @@ class MatchingMachine:
                 more, search = self._again(search, (symbol,))
                 written += more
                 continue
-            search = _Search(search.start, state, (*search.held, symbol), search.ended, search.behind)
+            search = _Search(
+                search.start, state, (*search.held, symbol), search.ended, search.behind
+            )
             if len(search.held) > MAX_HELD:
-                raise _refusal(self._split, f"may fail behind more than {MAX_HELD} characters")
+                raise _refusal(self._split, f"may fail after more than {MAX_HELD} characters")
             if all(self._ends[state]):  # whatever comes, so that nothing need be held
                 search = _Search(self._starts[symbol[1]], state, ended=True)
         return written, search
 
     def _again(self, search: _Search, read: tuple[Symbol, ...]) -> tuple[list[int], _Search]:
-        """Behind the match that ended, or the first symbol that begins none, all is read again."""
+        """After the match that ended, or the first symbol that begins none, all is read again."""
         if search.ended:
-            written, search = self._search(_anew(search.start, behind=self._may_be_empty), (*search.held, *read))
+            written, search = self._search(
+                _anew(search.start, behind=self._may_be_empty), (*search.held, *read)
+            )
             return self._content + written, search
         first, *others = (*search.held, *read)
         written, search = self._search(_anew(self._starts[first[1]]), others)
@@ -259,5 +286,6 @@ def _refusal(split: Split, reason: str) -> UnsupportedError:
     return UnsupportedError(
         split.path,
         f"the pattern {split.pattern!r}, which {reason}, in a replacement in the joined text",
-        f"one is that knows its matches behind {MAX_HELD} characters and holds back {MAX_TEXTS:,} texts at most",
+        f"one is that knows its matches after {MAX_HELD} characters and holds back {MAX_TEXTS:,}"
+        " texts at most",
     )

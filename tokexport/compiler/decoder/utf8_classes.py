@@ -1,7 +1,8 @@
-"""The classes of characters, read byte by byte: by how many bytes of a character its class is known.
+"""The classes of characters, read byte by byte: by how many bytes of a character its class is
+known.
 
-Most characters stand among others of their class. So three bytes of four, or even the first alone, often tell it; only where they do not,
-all bytes of the character have to be known.
+Most characters stand among others of their class. So three bytes of four, or even the first alone,
+often tell it; only where they do not, all bytes of the character have to be known.
 """
 
 from __future__ import annotations
@@ -18,14 +19,17 @@ _ROW = 64  # code points that differ in the last byte of their UTF-8 only
 
 @dataclass(frozen=True, slots=True)
 class Utf8Classes:
-    """``known``: the class of the characters that begin so, where no fewer bytes tell it; ``unknown``: first bytes that do not tell it."""
+    """``known``: the class of the characters that begin so, where no fewer bytes tell it;
+    ``unknown``: first bytes that do not tell it.
+    """
 
     known: dict[bytes, int]
     unknown: frozenset[bytes]
 
 
 def utf8_classes(classes: npt.NDArray[np.uint8], free: int | None = None) -> Utf8Classes:
-    r"""The first bytes of the characters of all classes but ``free``; ``classes``: of each code point, shape (0x110000,).
+    r"""The first bytes of the characters of all classes but ``free``; ``classes``: of each code
+    point, shape (0x110000,).
 
     >>> classes = np.zeros(0x110000, np.uint8)
     >>> classes[0x4E00:0x5000] = 1
@@ -58,15 +62,20 @@ def utf8_classes(classes: npt.NDArray[np.uint8], free: int | None = None) -> Utf
     return Utf8Classes(known, frozenset(data for data, number in asked if number is None))
 
 
-def classes_among(classes: npt.NDArray[np.uint8], among: Iterable[str], free: int | None = None) -> Utf8Classes:
-    """The same where no other characters than those ``among`` some are met, each known by all of its bytes.
+def classes_among(
+    classes: npt.NDArray[np.uint8], among: Iterable[str], free: int | None = None
+) -> Utf8Classes:
+    """The same where no other characters than those ``among`` some are met, each known by all of
+    its bytes.
 
     >>> sorted(classes_among(np.zeros(0x110000, np.uint8), "aé").known)
     [b'a', b'\\xc3\\xa9']
     """
     known = {character.encode(): int(classes[ord(character)]) for character in among}
     known = {data: number for data, number in known.items() if number != free}
-    return Utf8Classes(known, frozenset(data[:size] for data in known for size in range(1, len(data))))
+    return Utf8Classes(
+        known, frozenset(data[:size] for data in known for size in range(1, len(data)))
+    )
 
 
 def bytes_behind(data: bytes) -> int:

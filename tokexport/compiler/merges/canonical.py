@@ -1,12 +1,13 @@
 """Canonical merges: the one rule a token that can ever fire.
 
-Run BPE on the first symbols of a token alone. If that ends in the token, the pair joined last is its canonical merge; any other rule for
-the same token can never fire in any text, because the token's own symbols would have been joined the canonical way first. So a file
-needs one rule a token, whether its source lists merges or bare ranks.
+Run BPE on the first symbols of a token alone. If that ends in the token, the pair joined last is
+its canonical merge; any other rule for the same token can never fire in any text, because the
+token's own symbols would have been joined the canonical way first. So a file needs one rule a
+token, whether its source lists merges or bare ranks.
 
-Which first symbols a token is made of follows from the rules, from the shortest on: what can become ``left`` followed by what can become
-``right``. Nearly always that is one sequence. It can be several where a symbol is also spelled out, as ``b##`` with a suffix and ``b``,
-``#``, ``#``.
+Which first symbols a token is made of follows from the rules, from the shortest on: what can become
+``left`` followed by what can become ``right``. Nearly always that is one sequence. It can be
+several where a symbol is also spelled out, as ``b##`` with a suffix and ``b``, ``#``, ``#``.
 """
 
 from __future__ import annotations
@@ -31,10 +32,11 @@ Merges: TypeAlias = list[tuple[int, int, int, int]]  # (left, right, rank, produ
 class CanonicalMerges:
     """The rules that can fire, and what follows from them.
 
-    ``rules`` maps a product to its ``(left, right)``, ``ranks`` a product to the rank of its rule. ``ways`` has the sequences of first
-    symbols that become a token; ``whole`` the tokens that their own spelling, as a piece, becomes. ``given`` is the number of rules in
-    the source. ``unknown``: ``(left, right, product)`` of what stands for unknown characters, which becomes one unknown token when nothing
-    else merges.
+    ``rules`` maps a product to its ``(left, right)``, ``ranks`` a product to the rank of its rule.
+    ``ways`` has the sequences of first symbols that become a token; ``whole`` the tokens that their
+    own spelling, as a piece, becomes. ``given`` is the number of rules in the source. ``unknown``:
+    ``(left, right, product)`` of what stands for unknown characters, which becomes one unknown
+    token when nothing else merges.
     """
 
     rules: Mapping[int, tuple[int, int]]
@@ -59,7 +61,8 @@ class CanonicalMerges:
 def canonical_merges(model: BytePairModel) -> CanonicalMerges:
     """Reduces the merges of a model to those that can fire.
 
-    Raises UnsupportedError where a token can be merged in two ways with a rank each, for which a file has no room.
+    Raises UnsupportedError where a token can be merged in two ways with a rank each, for which a
+    file has no room.
 
     >>> model = BytePairModel({b"a": 0, b"b": 1, b"ab": 2, b"abb": 3}, merges=((0, 1, 2), (2, 1, 3)))
     >>> dict(canonical_merges(model).rules)
@@ -67,7 +70,8 @@ def canonical_merges(model: BytePairModel) -> CanonicalMerges:
     """
     first = first_symbols(model)
     if model.merges is None:
-        # What spells a content are its units: tokens of bytes and the unknown token have none that merges.
+        # What spells a content are its units: tokens of bytes and the unknown token have none that
+        # merges.
         merges, symbols = _by_content(model, first), set(first.tables[0].values())
         given = len(model.vocab)
     else:
@@ -75,35 +79,59 @@ def canonical_merges(model: BytePairModel) -> CanonicalMerges:
         given = len(model.merges)
     rules: dict[int, tuple[int, int]] = {}
     ranks: dict[int, int] = {}
-    ways: dict[int, tuple[Symbols, ...]] = {symbol: ((symbol,),) for symbol in sorted(first.every())}
+    ways: dict[int, tuple[Symbols, ...]] = {
+        symbol: ((symbol,),) for symbol in sorted(first.every())
+    }
     for token, left, right, rank, way in _found_ways(merges, symbols):
         if rules.setdefault(token, (left, right)) != (left, right):
             raise UnsupportedError(
                 "model.merges",
-                f"two merges that can both make the id {token}, {rules[token]} and {(left, right)},",
+                f"two merges that can both make the id {token}, {rules[token]} and"
+                f" {(left, right)},",
                 "one that can come up is supported for each token",
             )
         ranks[token] = rank
         ways[token] = (*ways.get(token, ()), way)
-    whole = {token for content, token in model.vocab.items() if token in ways and first.of(content) in ways[token]}
+    whole = {
+        token
+        for content, token in model.vocab.items()
+        if token in ways and first.of(content) in ways[token]
+    }
     unknown = _unknown_pairs(model, set(rules.values()))
     if unknown:
         ranks[unknown[0][2]] = max(ranks.values(), default=-1) + 1
     return CanonicalMerges(rules, ranks, ways, frozenset(whole), given, unknown)
 
 
-def _unknown_pairs(model: BytePairModel, merged: Set[tuple[int, int]]) -> tuple[tuple[int, int, int], ...]:
-    """The pairs that become one unknown token, where characters without a token take part in merges (``unused``) and have no bytes.
+def _unknown_pairs(
+    model: BytePairModel, merged: Set[tuple[int, int]]
+) -> tuple[tuple[int, int, int], ...]:
+    """The pairs that become one unknown token, where characters without a token take part in merges
+    (``unused``) and have no bytes.
 
     ``merged``: the pairs that the rules join, which come first.
     """
-    if model.unk_id is None or not model.fuse_unk or model.characters is None or model.characters.byte_ids is not None:
+    if (
+        model.unk_id is None
+        or not model.fuse_unk
+        or model.characters is None
+        or model.characters.byte_ids is not None
+    ):
         return ()
-    alone = [number for key, number in model.vocab.items() if number in model.unused and len(key.decode()) == 1]
+    alone = [
+        number
+        for key, number in model.vocab.items()
+        if number in model.unused and len(key.decode()) == 1
+    ]
     if not alone:
         return ()
     unknown = (model.unk_id, *alone)
-    return tuple((left, right, model.unk_id) for left in unknown for right in unknown if (left, right) not in merged)
+    return tuple(
+        (left, right, model.unk_id)
+        for left in unknown
+        for right in unknown
+        if (left, right) not in merged
+    )
 
 
 def _listed(merges: tuple[tuple[int, int, int], ...]) -> Merges:
@@ -119,7 +147,8 @@ def _by_content(model: BytePairModel, first: FirstSymbols) -> Merges:
         if ranks is not None and not first.knows(content):
             raise UnsupportedError(
                 "model.vocab",
-                f"the token {content.decode('utf-8', 'replace')!r} (id {product}), one of whose characters is no token,",
+                f"the token {content.decode('utf-8', 'replace')!r} (id {product}), one of whose"
+                " characters is no token,",
                 "tokens whose characters are tokens too are",
             )
         for cut in range(1, len(content)):
@@ -129,10 +158,14 @@ def _by_content(model: BytePairModel, first: FirstSymbols) -> Merges:
     return merges
 
 
-def _found_ways(merges: Merges, symbols: Iterable[int]) -> Iterator[tuple[int, int, int, int, Symbols]]:
-    """The sequences of some symbols that become a token, with the merge that comes last: (product, left, right, rank, sequence).
+def _found_ways(
+    merges: Merges, symbols: Iterable[int]
+) -> Iterator[tuple[int, int, int, int, Symbols]]:
+    """The sequences of some symbols that become a token, with the merge that comes last: (product,
+    left, right, rank, sequence).
 
-    Parts come before products. Of a token with two different last merges the second is the last that is found.
+    Parts come before products. Of a token with two different last merges the second is the last
+    that is found.
     """
     lefts, rights, ranks, products = np.array(merges, np.uint64).reshape(-1, 4).T.copy()
     starts = np.array(sorted(symbols), np.uint64)

@@ -1,8 +1,10 @@
-"""Boundaries that no merge crosses: a piece of BPE may be cut there into words that are merged apart.
+"""Boundaries that no merge crosses: a piece of BPE may be cut there into words that are merged
+apart.
 
-Two characters are *crossed* where a rule that can fire joins two symbols of which the left one ends with the first of them and the right
-one begins with the other. Everywhere else nothing can ever join, so cutting changes nothing. The pairs of ASCII characters are a bitmap of
-their own, all others are hashed into one: a false hit there only loses a cut.
+Two characters are *crossed* where a rule that can fire joins two symbols of which the left one ends
+with the first of them and the right one begins with the other. Everywhere else nothing can ever
+join, so cutting changes nothing. The pairs of ASCII characters are a bitmap of their own, all
+others are hashed into one: a false hit there only loses a cut.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ from tokexport.compiler.merges.first_symbols import FirstSymbols
 from tokexport.file.layout import CrossingRule
 
 ASCII: Final = 128
-# A bit map has room for 8 bits a pair, between 64 bytes and 128 KB: larger ones cost more, in the machine's caches, than false hits do.
+# A bit map has room for 8 bits a pair, between 64 bytes and 128 KB: larger ones cost more, in the
+# machine's caches, than false hits do.
 ROOM: Final = 8
 SMALLEST: Final = 9
 LARGEST: Final = 20
@@ -28,7 +31,8 @@ LARGEST: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Crossings:
-    """Where not to cut: ``ascii`` (128, 128) for two ASCII characters, ``hashed`` (1 << bits,) for others, by :func:`hash_characters`.
+    """Where not to cut: ``ascii`` (128, 128) for two ASCII characters, ``hashed`` (1 << bits,) for
+    others, by :func:`hash_characters`.
 
     ``rule`` says what must hold besides, because of characters that have no symbol.
     """
@@ -39,19 +43,29 @@ class Crossings:
 
 
 def crossings(merges: CanonicalMerges, first: FirstSymbols) -> Crossings | None:
-    """The boundaries between characters that are crossed; None where the first symbols of a text are not just its characters."""
+    """The boundaries between characters that are crossed; None where the first symbols of a text
+    are not just its characters.
+    """
     if not first.of_characters or len(first.tables) > 1 or merges.unknown:
         return None
     table = first.tables[0]
-    # An unknown token that is a character of its own also stands for all characters that have no symbol.
-    code_points = {symbol: ord(str(unit)) for unit, symbol in table.items() if symbol != first.unk_id}
-    ends = {token: ({way[0] for way in ways}, {way[-1] for way in ways}) for token, ways in merges.ways.items()}
+    # An unknown token that is a character of its own also stands for all characters that have no
+    # symbol.
+    code_points = {
+        symbol: ord(str(unit)) for unit, symbol in table.items() if symbol != first.unk_id
+    }
+    ends = {
+        token: ({way[0] for way in ways}, {way[-1] for way in ways})
+        for token, ways in merges.ways.items()
+    }
     crossed: set[tuple[int, int]] = set()
     for left, right in merges.rules.values():
         crossed.update(itertools.product(ends[left][1], ends[right][0]))
     if not all(left in code_points and right in code_points for left, right in crossed):
         return None  # bytes or the unknown token merge
-    pairs = np.array([(code_points[left], code_points[right]) for left, right in sorted(crossed)], np.uint64)
+    pairs = np.array(
+        [(code_points[left], code_points[right]) for left, right in sorted(crossed)], np.uint64
+    )
     pairs = pairs.reshape(-1, 2)
     in_ascii = (pairs < ASCII).all(axis=1)
     rule = _rule(first)
@@ -64,7 +78,9 @@ def crossings(merges: CanonicalMerges, first: FirstSymbols) -> Crossings | None:
     return Crossings(rule, ascii_map, hashed)
 
 
-def hash_characters(left: npt.NDArray[np.uint64], right: npt.NDArray[np.uint64], bits: int) -> npt.NDArray[np.int64]:
+def hash_characters(
+    left: npt.NDArray[np.uint64], right: npt.NDArray[np.uint64], bits: int
+) -> npt.NDArray[np.int64]:
     """The numbers of the bits for pairs of code points.
 
     >>> hash_characters(np.array([0x4E2D], np.uint64), np.array([0x6587], np.uint64), 16)
@@ -79,7 +95,9 @@ def _rule(first: FirstSymbols) -> CrossingRule:
     if first.covers_all_text:
         return CrossingRule.NONE
     if first.unk_id is None:
-        return CrossingRule.BOTH_KNOWN  # an unknown character is dropped, and its neighbours are neighbours then
+        return (
+            CrossingRule.BOTH_KNOWN
+        )  # an unknown character is dropped, and its neighbours are neighbours then
     apart = not first.fuse_unk and not any(number is not None for number in first.byte_ids)
     return CrossingRule.NONE if apart else CrossingRule.ONE_KNOWN
 

@@ -1,7 +1,8 @@
-"""What a piece is before anything merges: a symbol for each of its units, which are bytes or characters.
+"""What a piece is before anything merges: a symbol for each of its units, which are bytes or
+characters.
 
-A unit's symbol can depend on its place in the piece, where the vocabulary has an affix for it: ``##b`` behind the start, ``b</w>`` at the
-end (``BPE::merge_word`` of the library ``tokenizers``).
+A unit's symbol can depend on its place in the piece, where the vocabulary has an affix for it:
+``##b`` after the start, ``b</w>`` at the end (``BPE::merge_word`` of the library ``tokenizers``).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Final
 
 from tokexport.model import BytePairModel, CharacterSymbols
 
-# Places of a unit. Bit 0: others stand before it; bit 1: none stands behind it.
+# Places of a unit. Bit 0: others stand before it; bit 1: none follows it.
 FIRST: Final = 0
 INSIDE: Final = 1
 ALONE: Final = 2
@@ -24,10 +25,11 @@ _BYTES_OF_TEXT: Final = frozenset((*range(0xC0), *range(0xC2, 0xF5)))
 
 @dataclass(frozen=True, slots=True)
 class FirstSymbols:
-    """``tables[place]`` has the symbol of each unit: a byte (int), or a character (str) where ``of_characters``. One table serves all
-    places where there are no affixes.
+    """``tables[place]`` has the symbol of each unit: a byte (int), or a character (str) where
+    ``of_characters``. One table serves all places where there are no affixes.
 
-    ``byte_ids``, ``unk_id`` and ``fuse_unk`` are for units without a symbol, as in :class:`tokexport.model.BytePairModel`.
+    ``byte_ids``, ``unk_id`` and ``fuse_unk`` are for units without a symbol, as in
+    :class:`tokexport.model.BytePairModel`.
     """
 
     tables: tuple[Mapping[int | str, int], ...]
@@ -51,7 +53,8 @@ class FirstSymbols:
         return tuple(self._one_by_one(units))
 
     def _one_by_one(self, units: Sequence[int | str]) -> Iterable[int]:
-        unknown = False  # an unknown token that waits: the reference puts the bytes of other characters before it
+        # an unknown token that waits: the reference puts the bytes of other characters before it
+        unknown = False
         for position, unit in enumerate(units):
             symbol = self.tables[self._place(position, len(units))].get(unit)
             if symbol is not None:
@@ -72,7 +75,9 @@ class FirstSymbols:
 
     def knows(self, piece: bytes) -> bool:
         """Whether each unit of a piece has a symbol of its own. Not for models with affixes."""
-        return all(unit in self.tables[0] for unit in (piece.decode() if self.of_characters else piece))
+        return all(
+            unit in self.tables[0] for unit in (piece.decode() if self.of_characters else piece)
+        )
 
     def in_bytes(self, unit: int | str) -> list[int] | None:
         """The byte tokens of a character, if all of its bytes have one."""
@@ -82,16 +87,23 @@ class FirstSymbols:
         return [number for number in ids if number is not None] if None not in ids else None
 
     def texts_of(self, ways: Mapping[int, Sequence[Sequence[int]]]) -> dict[int, bytes]:
-        """For ids and the sequences of first symbols that become them: the piece that begins as one of these, where there is one."""
+        """For ids and the sequences of first symbols that become them: the piece that begins as one
+        of these, where there is one.
+        """
         inverses = [{symbol: unit for unit, symbol in table.items()} for table in self.tables]
         texts: dict[int, bytes] = {}
         for number, sequences in ways.items():
             for symbols in sequences:
                 places = (self._place(position, len(symbols)) for position in range(len(symbols)))
-                units = [inverses[place].get(symbol) for place, symbol in zip(places, symbols, strict=True)]
+                units = [
+                    inverses[place].get(symbol)
+                    for place, symbol in zip(places, symbols, strict=True)
+                ]
                 if None not in units:
                     parts = (
-                        unit.encode() if isinstance(unit, str) else bytes([unit]) for unit in units if unit is not None
+                        unit.encode() if isinstance(unit, str) else bytes([unit])
+                        for unit in units
+                        if unit is not None
                     )
                     texts[number] = b"".join(parts)
         return texts
@@ -121,11 +133,15 @@ def first_symbols(model: BytePairModel) -> FirstSymbols:
     characters = model.characters
     if characters is None:
         characters = CharacterSymbols(of_bytes=True)
-    affixes = [(characters.prefix * (place & 1), characters.suffix * (place >> 1)) for place in range(4)]
+    affixes = [
+        (characters.prefix * (place & 1), characters.suffix * (place >> 1)) for place in range(4)
+    ]
     if not (characters.prefix or characters.suffix):
         affixes = affixes[:1]
     return FirstSymbols(
-        tables=tuple(_table(model.vocab, prefix, suffix, characters.of_bytes) for prefix, suffix in affixes),
+        tables=tuple(
+            _table(model.vocab, prefix, suffix, characters.of_bytes) for prefix, suffix in affixes
+        ),
         of_characters=not characters.of_bytes,
         byte_ids=characters.byte_ids or (None,) * 256,
         unk_id=model.unk_id,
@@ -133,15 +149,24 @@ def first_symbols(model: BytePairModel) -> FirstSymbols:
     )
 
 
-def _table(vocab: Mapping[bytes, int], prefix: bytes, suffix: bytes, of_bytes: bool) -> dict[int | str, int]:
+def _table(
+    vocab: Mapping[bytes, int], prefix: bytes, suffix: bytes, of_bytes: bool
+) -> dict[int | str, int]:
     """The units whose spelling with these affixes is in the vocabulary."""
     table: dict[int | str, int] = {}
     longest = len(prefix) + len(suffix) + (1 if of_bytes else 4)
     for key, number in vocab.items():
-        if len(prefix) + len(suffix) < len(key) <= longest and key.startswith(prefix) and key.endswith(suffix):
+        if (
+            len(prefix) + len(suffix) < len(key) <= longest
+            and key.startswith(prefix)
+            and key.endswith(suffix)
+        ):
             unit = key[len(prefix) : len(key) - len(suffix)]
             if of_bytes:
                 table[unit[0]] = number
-            elif len(character := unit.decode("utf-8", "replace")) == 1 and character.encode() == unit:
+            elif (
+                len(character := unit.decode("utf-8", "replace")) == 1
+                and character.encode() == unit
+            ):
                 table[character] = number
     return table

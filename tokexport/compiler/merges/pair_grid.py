@@ -1,9 +1,11 @@
-"""What two neighbouring ASCII characters merge to, and from which rank on anything can join across their boundary.
+"""What two neighbouring ASCII characters merge to, and from which rank on anything can join across
+their boundary.
 
-Most text begins as such pairs: a table in place of an index gives their products at once. The bounds say which of the first merges need
-not wait for their turn. A merge of two first symbols has its rank; whatever may join one of the two with what stands beside it has at least
-the bound of that boundary; if the rank is below the bounds of both sides, the merge comes before anything that could prevent it, and it
-may be made at once, wherever else in the piece lower ranks wait.
+Most text begins as such pairs: a table in place of an index gives their products at once. The
+bounds say which of the first merges need not wait for their turn. A merge of two first symbols has
+its rank; whatever may join one of the two with what stands beside it has at least the bound of that
+boundary; if the rank is below the bounds of both sides, the merge comes before anything that could
+prevent it, and it may be made at once, wherever else in the piece lower ranks wait.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from tokexport.file.layout import MAX_IDS, UNCROSSED
 
 PRINTABLE: Final = range(0x20, 0x7F)  # of ASCII; the others are rare inside of pieces
 
-# Pairs of letters that are tokens have low ranks; where nearly all of them lie, 5 bits of a rank may be lost.
+# Pairs of letters that are tokens have low ranks; where nearly all of them lie, 5 bits of a rank
+# may be lost.
 PRECISION: Final = 5
 
 
@@ -29,8 +32,9 @@ PRECISION: Final = 5
 class PairGrid:
     """Of each two of n characters from ``first`` on, arrays of shape (n, n).
 
-    ``products``, uint32: MAX_IDS where they do not merge. ``bounds``, uint32: the least rank across their boundary, shifted right by
-    ``shift``; UNCROSSED where nothing joins. ``own``, bool: it is the rank of their product, and of no other.
+    ``products``, uint32: MAX_IDS where they do not merge. ``bounds``, uint32: the least rank across
+    their boundary, shifted right by ``shift``; UNCROSSED where nothing joins. ``own``, bool: it is
+    the rank of their product, and of no other.
     """
 
     first: int
@@ -40,8 +44,12 @@ class PairGrid:
     shift: int
 
 
-def pair_grid(merges: CanonicalMerges, first: FirstSymbols, characters: range = PRINTABLE) -> PairGrid | None:
-    """The grid of a model whose unknown characters do not merge; None where the symbol of a character depends on its place in the piece."""
+def pair_grid(
+    merges: CanonicalMerges, first: FirstSymbols, characters: range = PRINTABLE
+) -> PairGrid | None:
+    """The grid of a model whose unknown characters do not merge; None where the symbol of a
+    character depends on its place in the piece.
+    """
     if len(first.tables) > 1:
         return None
     table = first.tables[0]
@@ -50,7 +58,9 @@ def pair_grid(merges: CanonicalMerges, first: FirstSymbols, characters: range = 
     lasts = {token: codes.keys() & {way[-1] for way in ways} for token, ways in merges.ways.items()}
     firsts = {token: codes.keys() & {way[0] for way in ways} for token, ways in merges.ways.items()}
     ranks = merges.stored_ranks()
-    least: dict[tuple[int, int], list[int]] = {}  # the products that have the smallest rank across a boundary
+    least: dict[
+        tuple[int, int], list[int]
+    ] = {}  # the products that have the smallest rank across a boundary
     for product in sorted(merges.rules, key=ranks.__getitem__):
         left, right = merges.rules[product]
         for last, following in itertools.product(lasts[left], firsts[right]):

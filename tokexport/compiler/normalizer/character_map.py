@@ -17,7 +17,9 @@ from tokexport.unicode.store import CODE_POINTS, CodePoints, set_from_numbers
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a character becomes: ``before``, then, if ``keep``, the character itself, then ``after``."""
+    """What a character becomes: ``before``, then, if ``keep``, the character itself, then
+    ``after``.
+    """
 
     before: str = ""
     keep: bool = False
@@ -33,18 +35,22 @@ UNCHANGED = Output(keep=True)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CharacterMapping:
-    """``outputs[numbers[code_point]]``, ``numbers`` of shape (0x110000,); output 0 leaves the character as it is."""
+    """``outputs[numbers[code_point]]``, ``numbers`` of shape (0x110000,); output 0 leaves the
+    character as it is.
+    """
 
     numbers: npt.NDArray[np.uint32]
     outputs: tuple[Output, ...]
 
     def longest(self) -> int:
-        """How many bytes at most stand before or behind a character, or in its place.
+        """How many bytes at most stand before or after a character, or in its place.
 
         >>> mapping_of({"a": "é", "b": "c"}).longest()
         2
         """
-        return max(len(text.encode()) for output in self.outputs for text in (output.before, output.after))
+        return max(
+            len(text.encode()) for output in self.outputs for text in (output.before, output.after)
+        )
 
     def apply(self, text: str) -> str:
         """The text with every character mapped.
@@ -52,10 +58,14 @@ class CharacterMapping:
         >>> mapping_of({"a": "bc"}).apply("banana")
         'bbcnbcnbc'
         """
-        return "".join(self.outputs[self.numbers[ord(character)]].of(character) for character in text)
+        return "".join(
+            self.outputs[self.numbers[ord(character)]].of(character) for character in text
+        )
 
 
-def mapping_of(texts: Mapping[str, str], sets: Mapping[Output, CodePoints] | None = None) -> CharacterMapping:
+def mapping_of(
+    texts: Mapping[str, str], sets: Mapping[Output, CodePoints] | None = None
+) -> CharacterMapping:
     """The mapping of some characters to texts, and of the members of sets."""
     numbers = np.zeros(CODE_POINTS, np.uint32)
     outputs = {UNCHANGED: 0}
@@ -78,7 +88,9 @@ def joined(first: CharacterMapping, second: CharacterMapping) -> CharacterMappin
     order = np.empty(len(distinct), np.uint32)
     for index, pair in enumerate(distinct.tolist()):
         one, two = divmod(pair, len(second.outputs))
-        order[index] = outputs.setdefault(_joined_output(first.outputs[one], second.outputs[two], second), len(outputs))
+        order[index] = outputs.setdefault(
+            _joined_output(first.outputs[one], second.outputs[two], second), len(outputs)
+        )
     return CharacterMapping(order[numbers], tuple(outputs))
 
 
@@ -102,7 +114,9 @@ def named_mapping(kind: CharacterMap) -> CharacterMapping:
             character_data().sequence(number)
         )
         for (before, keep, after), number in zip(
-            (pattern.partition("{}") for pattern in character_data().header["patterns"]), set_numbers, strict=True
+            (pattern.partition("{}") for pattern in character_data().header["patterns"]),
+            set_numbers,
+            strict=True,
         )
     }
     texts: dict[str, str] = {}

@@ -1,4 +1,6 @@
-"""SentencePiece's precompiled maps of character sequences, as files hold them and as the two reference libraries use them."""
+"""SentencePiece's precompiled maps of character sequences, as files hold them and as the two
+reference libraries use them.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from tokexport.unicode.store import CODE_POINTS
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CharacterSequences:
-    """``units`` lead from a sequence to the place of its replacement in ``text``, which ends at the next NUL."""
+    """``units`` lead from a sequence to the place of its replacement in ``text``, which ends at the
+    next NUL.
+    """
 
     units: Units
     text: bytes
@@ -46,18 +50,23 @@ class CharacterSequences:
 
     def growth(self) -> int:
         """How many bytes one byte becomes at most."""
-        return max([1, *(-(-len(self.replacement(place)) // len(key)) for key, place in keys(self.units))])
+        return max(
+            [1, *(-(-len(self.replacement(place)) // len(key)) for key, place in keys(self.units))]
+        )
 
 
 def read_charsmap(data: bytes) -> CharacterSequences:
     """Take a charsmap apart: u32 size of the trie, its units, text.
 
-    Raises UnsupportedError for one with which the reference would stop, or that is not made of characters.
+    Raises UnsupportedError for one with which the reference would stop, or that is not made of
+    characters.
     """
     size = int.from_bytes(data[:4], "little")
     if len(data) < 4 or size > len(data) - 4 or size < 4:
         raise _refused(f"{len(data)} bytes, with a trie of {size}")
-    charsmap = CharacterSequences(np.frombuffer(data, "<u4", size // 4, 4), data[4 + size // 4 * 4 :])
+    charsmap = CharacterSequences(
+        np.frombuffer(data, "<u4", size // 4, 4), data[4 + size // 4 * 4 :]
+    )
     try:
         charsmap.text.decode()
         for key, place in keys(charsmap.units):

@@ -1,8 +1,10 @@
-"""Double-array tries as SentencePiece's character maps have them (Darts-clone, https://github.com/s-yata/darts-clone).
+"""Double-array tries as SentencePiece's character maps have them (Darts-clone,
+https://github.com/s-yata/darts-clone).
 
-A node is a number; the child for a byte ``b`` of the node ``n`` is at ``n ^ b`` in the array of units, if the unit there has the label
-``b``, and its own number is then its place ``^`` the unit's offset. A unit says whether a key ends at its node: the key's value is in the
-unit at the node itself, which is the child for byte 0. Keys hold no NUL.
+A node is a number; the child for a byte ``b`` of the node ``n`` is at ``n ^ b`` in the array of
+units, if the unit there has the label ``b``, and its own number is then its place ``^`` the unit's
+offset. A unit says whether a key ends at its node: the key's value is in the unit at the node
+itself, which is the child for byte 0. Keys hold no NUL.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ def _offset(unit: int) -> int:
 
 
 def prefixes(units: Units, text: bytes) -> Iterator[tuple[int, int]]:
-    """(length, value) of each key that the text begins with, shorter ones first. IndexError where a unit points outside."""
+    """(length, value) of each key that the text begins with, shorter ones first. IndexError where a
+    unit points outside.
+    """
     node = _offset(int(units[0]))
     for index, byte in enumerate(text):
         if byte == 0:
@@ -41,7 +45,9 @@ def prefixes(units: Units, text: bytes) -> Iterator[tuple[int, int]]:
 
 
 def leads_on_by_nul(units: Units) -> bool:
-    """Whether a NUL in a text leads from some node to another one, as in an array whose unused units are zero."""
+    """Whether a NUL in a text leads from some node to another one, as in an array whose unused
+    units are zero.
+    """
     nodes = {_offset(int(units[0]))}
     for key, _ in keys(units):
         node = _offset(int(units[0]))
@@ -53,7 +59,9 @@ def leads_on_by_nul(units: Units) -> bool:
 
 
 def keys(units: Units) -> Iterator[tuple[bytes, int]]:
-    """Every key with its value. Nodes may be shared. IndexError where a unit points outside, ValueError where the trie has a loop."""
+    """Every key with its value. Nodes may be shared. IndexError where a unit points outside,
+    ValueError where the trie has a loop.
+    """
     children: dict[int, list[tuple[int, int]]] = {}
     for place, unit in enumerate(units.tolist()):
         if 0 < unit & LABEL < BLOCK:
@@ -81,7 +89,9 @@ def darts_units(values: Mapping[bytes, int]) -> Units:
     taken = np.zeros(BLOCK, np.bool_)
     taken[0] = True
     nodes = {0}
-    waiting: list[tuple[int, int, list[bytes]]] = [(0, 0, sorted(values))]  # place of the unit, depth, keys below
+    waiting: list[tuple[int, int, list[bytes]]] = [
+        (0, 0, sorted(values))
+    ]  # place of the unit, depth, keys below
     while waiting and values:
         place, depth, below = waiting.pop()
         children: dict[int, list[bytes]] = {}
@@ -90,7 +100,8 @@ def darts_units(values: Mapping[bytes, int]) -> Units:
         node = next(
             node
             for node in range(1, 1 << 21)
-            if node not in nodes and all(node ^ byte >= len(units) or not taken[node ^ byte] for byte in children)
+            if node not in nodes
+            and all(node ^ byte >= len(units) or not taken[node ^ byte] for byte in children)
         )
         while max(node ^ byte for byte in children) >= len(units):
             units = np.append(units, np.zeros(BLOCK, np.uint32))

@@ -1,8 +1,10 @@
-"""Grapheme clusters as a split program: every match is one extended grapheme cluster (UAX #29, https://unicode.org/reports/tr29/).
+"""Grapheme clusters as a split program: every match is one extended grapheme cluster (UAX #29,
+https://unicode.org/reports/tr29/).
 
-A state is what stands before a boundary, as far as the rules ask for it: a class of characters, and what is left of a conjunct (GB9c) or an
-emoji sequence (GB11). Pairs of regional indicators (GB12, GB13) are two clusters here: nothing that looks at clusters can tell. Which
-characters are of which class, the reference library says.
+A state is what stands before a boundary, as far as the rules ask for it: a class of characters, and
+what is left of a conjunct (GB9c) or an emoji sequence (GB11). Pairs of regional indicators (GB12,
+GB13) are two clusters here: nothing that looks at clusters can tell. Which characters are of which
+class, the reference library says.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ ZERO_WIDTH_JOINER = 0x200D
 
 
 class Class(IntEnum):
-    """Classes of characters. EXTEND and JOINER may stand within a conjunct, BARE_EXTEND may not, nor may SPACING."""
+    """Classes of characters. EXTEND and JOINER may stand within a conjunct, BARE_EXTEND may not,
+    nor may SPACING.
+    """
 
     OTHER = 0
     CR = 1
@@ -55,9 +59,9 @@ class State(IntEnum):
     LEADING = 6
     VOWEL = 7
     TRAILING = 8
-    PICTOGRAPHIC = 9  # and EXTEND behind it
+    PICTOGRAPHIC = 9  # and EXTEND after it
     PICTOGRAPHIC_JOINER = 10
-    CONSONANT = 11  # and EXTEND behind it
+    CONSONANT = 11  # and EXTEND after it
     CONSONANT_LINKER = 12
 
 
@@ -84,7 +88,7 @@ HANGUL = {
 
 
 def _after(state: State, symbol: Class) -> State | None:
-    """The state behind a symbol that is joined; None: there is a boundary before it."""
+    """The state after a symbol that is joined; None: there is a boundary before it."""
     if state is State.START:
         return FIRST.get(symbol, State.OTHER)
     if state is State.CR:

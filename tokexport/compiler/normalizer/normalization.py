@@ -1,8 +1,9 @@
 """The tables of the Unicode normalization forms, as the reference library has them.
 
-``tokenizers`` 0.23 normalizes with Unicode 9 tables, whatever Unicode its regular expressions are at: U+32FF, which is newer, stays
-as it is under NFKC; ``tokenizers`` 1.0 with those of Unicode 17. The tables were made by asking the libraries about every scalar
-value (:mod:`tokexport.unicode.normal_forms`). The algorithm on top of them is that of UAX #15,
+``tokenizers`` 0.23 normalizes with Unicode 9 tables, whatever Unicode its regular expressions are
+at: U+32FF, which is newer, stays as it is under NFKC; ``tokenizers`` 1.0 with those of Unicode 17.
+The tables were made by asking the libraries about every scalar value
+(:mod:`tokexport.unicode.normal_forms`). The algorithm on top of them is that of UAX #15,
 https://unicode.org/reports/tr15/, without exceptions.
 """
 
@@ -26,8 +27,9 @@ HANGUL_TRAILING = range(0x11A8, 0x11C3)
 class NormalizationTables:
     """What one form needs besides the arithmetic of Hangul, which is left out of all three.
 
-    ``decompositions``: code point -> its full (recursive) decomposition; ``combining_classes``: code point -> canonical combining class,
-    where that is not 0; ``compositions``: (first, second) -> the one code point that both become, empty for NFD and NFKD.
+    ``decompositions``: code point -> its full (recursive) decomposition; ``combining_classes``:
+    code point -> canonical combining class, where that is not 0; ``compositions``: (first, second)
+    -> the one code point that both become, empty for NFD and NFKD.
     """
 
     form: NormalForm
@@ -89,8 +91,9 @@ def normalization_tables(form: NormalForm) -> NormalizationTables:
 def quick_check_no_or_maybe(tables: NormalizationTables) -> frozenset[int]:
     """The code points at which a string may fail to be normalized already.
 
-    A string without them, whose combining classes never fall from one mark to the next, is left alone by the normalizer. (UAX #15 calls
-    these Quick_Check=No and Quick_Check=Maybe. A string with them may still be normalized.)
+    A string without them, whose combining classes never fall from one mark to the next, is left
+    alone by the normalizer. (UAX #15 calls these Quick_Check=No and Quick_Check=Maybe. A string
+    with them may still be normalized.)
 
     >>> no_or_maybe = quick_check_no_or_maybe(normalization_tables(NormalForm.NFC))
     >>> 0xE9 in no_or_maybe, 0x301 in no_or_maybe, 0x212B in no_or_maybe
@@ -107,8 +110,12 @@ def quick_check_no_or_maybe(tables: NormalizationTables) -> frozenset[int]:
     return frozenset(fails | seconds)
 
 
-def _recomposes(code_point: int, decomposition: tuple[int, ...], tables: NormalizationTables) -> bool:
-    """Whether a full decomposition, which is in canonical order, composes to the code point that it came from."""
+def _recomposes(
+    code_point: int, decomposition: tuple[int, ...], tables: NormalizationTables
+) -> bool:
+    """Whether a full decomposition, which is in canonical order, composes to the code point that it
+    came from.
+    """
     composed: int | None = decomposition[0]
     for second in decomposition[1:]:
         composed = None if composed is None else tables.compositions.get((composed, second))

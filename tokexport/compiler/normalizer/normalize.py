@@ -1,6 +1,7 @@
 """Normalizes short strings at convert time, slowly, with the tables that go into the file.
 
-Python's own ``unicodedata`` is of another Unicode version on every Python, so it would not give the same bytes everywhere.
+Python's own ``unicodedata`` is of another Unicode version on every Python, so it would not give the
+same bytes everywhere.
 """
 
 from __future__ import annotations
@@ -85,7 +86,9 @@ def _clusters_replaced(text: str, sequences: CharacterSequences, program: SplitP
 def _sequences_replaced(text: str, op: CharsmapOp) -> str:
     parts: list[bytes] = []
     rest = text.encode()
-    contents = sorted((content.encode() for content in op.protected if content), key=len, reverse=True)
+    contents = sorted(
+        (content.encode() for content in op.protected if content), key=len, reverse=True
+    )
     behind_space = op.collapses
     while rest:
         kept = next((content for content in contents if rest.startswith(content)), None)
@@ -145,7 +148,7 @@ def _ordered(points: list[int], tables: NormalizationTables) -> list[int]:
 def _composed(points: list[int], tables: NormalizationTables) -> list[int]:
     result: list[int] = []
     starter = -1
-    last_class = -1  # of the last mark kept behind the starter; -1: nothing stands between
+    last_class = -1  # of the last mark kept after the starter; -1: nothing stands between
     for point in points:
         combining_class = tables.combining_classes.get(point, 0)
         if starter >= 0 and last_class < combining_class:
@@ -164,6 +167,10 @@ def _composed(points: list[int], tables: NormalizationTables) -> list[int]:
 def _composite(first: int, second: int, tables: NormalizationTables) -> int | None:
     if L_BASE <= first < L_BASE + L_COUNT and V_BASE <= second < V_BASE + V_COUNT:
         return S_BASE + ((first - L_BASE) * V_COUNT + second - V_BASE) * T_COUNT
-    if 0 <= first - S_BASE < S_COUNT and (first - S_BASE) % T_COUNT == 0 and T_BASE < second < T_BASE + T_COUNT:
+    if (
+        0 <= first - S_BASE < S_COUNT
+        and (first - S_BASE) % T_COUNT == 0
+        and T_BASE < second < T_BASE + T_COUNT
+    ):
         return first + second - T_BASE
     return tables.compositions.get((first, second))

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tokexport.compiler.normalizer.normalization import normalization_tables, quick_check_no_or_maybe
+from tokexport.compiler.normalizer.normalization import (
+    normalization_tables,
+    quick_check_no_or_maybe,
+)
 from tokexport.compiler.splits.class_table import CODE_POINTS, ClassTable, class_table
 from tokexport.file.layout import COMPOSITION, NORMALIZER_ENTRY, NORMALIZER_POINT
 from tokexport.model import NormalForm
@@ -16,7 +19,9 @@ from tokexport.model import NormalForm
 
 @dataclass(frozen=True, slots=True)
 class NormalizerTable:
-    """``numbers`` leads from a code point to its entry; an entry leads to its decomposition in ``points``."""
+    """``numbers`` leads from a code point to its entry; an entry leads to its decomposition in
+    ``points``.
+    """
 
     form: NormalForm
     numbers: ClassTable
@@ -26,7 +31,8 @@ class NormalizerTable:
 
 
 def joined_form(forms: Sequence[NormalForm]) -> NormalForm | None:
-    """The one form that a sequence of forms comes to: compatible if any is, composed if the last is.
+    """The one form that a sequence of forms comes to: compatible if any is, composed if the last
+    is.
 
     >>> joined_form([NormalForm.NFKD, NormalForm.NFC]).value
     'NFKC'

@@ -10,7 +10,8 @@ from tokexport.patterns import MATCH_ENDS, SplitProgram
 def replace_matches(program: SplitProgram, text: str, content: str) -> str:
     """The text with ``content`` in place of each match.
 
-    A match of no characters counts, at the end of the text too, but not directly behind another match; and not in an empty text.
+    A match of no characters counts, at the end of the text too, but not directly after another
+    match; and not in an empty text.
 
     >>> from tokexport.patterns import compile_split
     >>> from tokexport.model import Split
@@ -32,12 +33,16 @@ def replace_matches(program: SplitProgram, text: str, content: str) -> str:
 
 
 def match_end(program: SplitProgram, read: Sequence[int], start: int) -> int | None:
-    """Where the match ends that begins at ``start`` of what a program reads; None where there is none."""
+    """Where the match ends that begins at ``start`` of what a program reads; None where there is
+    none.
+    """
     end_of_text = program.n_classes
     state = int(program.starts[read[start - 1] if start else end_of_text])
     end = None
     for position in range(start, len(read) + 1):
-        transition = int(program.transitions[state, read[position] if position < len(read) else end_of_text])
+        transition = int(
+            program.transitions[state, read[position] if position < len(read) else end_of_text]
+        )
         if transition & MATCH_ENDS:
             end = position
         state = transition & ~MATCH_ENDS

@@ -1,7 +1,8 @@
-"""Rewrite programs: what normalizers and some pre-tokenizers do to a text, as a list of a few kinds of operation.
+"""Rewrite programs: what normalizers and some pre-tokenizers do to a text, as a list of a few kinds
+of operation.
 
-Steps that look at single characters only become one map, however many stand in a row; a decomposition whose marks the next step drops
-is one of them.
+Steps that look at single characters only become one map, however many stand in a row; a
+decomposition whose marks the next step drops is one of them.
 """
 
 from __future__ import annotations
@@ -13,7 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tokexport.compiler.normalizer.character_map import CharacterMapping, joined, mapping_of, named_mapping
+from tokexport.compiler.normalizer.character_map import (
+    CharacterMapping,
+    joined,
+    mapping_of,
+    named_mapping,
+)
 from tokexport.compiler.normalizer.charsmap import CharacterSequences, read_charsmap
 from tokexport.compiler.normalizer.graphemes import grapheme_program
 from tokexport.compiler.normalizer.normalizer_table import NormalizerTable, normalizer_table
@@ -70,9 +76,10 @@ class ReplaceOp:
 
 @dataclass(frozen=True, slots=True)
 class AffixOp:
-    """``content`` before a text that is not empty, or behind it.
+    """``content`` before a text that is not empty, or after it.
 
-    ``only_first``: only where the text begins where the input begins; ``by_source``: where its first character stems from.
+    ``only_first``: only where the text begins where the input begins; ``by_source``: where its
+    first character stems from.
     """
 
     content: str
@@ -89,10 +96,12 @@ class BytesOp:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CharsmapOp:
-    """Sequences of characters are replaced: ``clusters``, by grapheme cluster, or else the longest at each place.
+    """Sequences of characters are replaced: ``clusters``, by grapheme cluster, or else the longest
+    at each place.
 
-    Text of characters whose classes in ``clusters`` are ``first_plain`` or above stays as it is. ``collapses``: what a place becomes loses
-    the spaces that it begins with where the text so far ends in one, or is empty.
+    Text of characters whose classes in ``clusters`` are ``first_plain`` or above stays as it is.
+    ``collapses``: what a place becomes loses the spaces that it begins with where the text so far
+    ends in one, or is empty.
     """
 
     sequences: CharacterSequences
@@ -118,7 +127,9 @@ def compile_steps(steps: tuple[NormalizerStep | PreTokenizerStep, ...]) -> tuple
             while len(ops) > 1 and (both := _both(*ops[-2:])) is not None:
                 ops[-2:] = [both]
     if len(ops) > MAX_OPS:
-        raise UnsupportedError("normalizer", f"{len(ops)} operations in a row", f"at most {MAX_OPS} are")
+        raise UnsupportedError(
+            "normalizer", f"{len(ops)} operations in a row", f"at most {MAX_OPS} are"
+        )
     return tuple(ops)
 
 
@@ -142,7 +153,9 @@ def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
             return [MapOp(named_mapping(step))]
         case Replace(pattern="", content=""):
             return []
-        case Replace(literal=True) if len(step.pattern) == 1 and len(step.content.encode()) <= MAX_MAPPED:
+        case Replace(literal=True) if (
+            len(step.pattern) == 1 and len(step.content.encode()) <= MAX_MAPPED
+        ):
             return [MapOp(mapping_of({step.pattern: step.content}))]
         case Replace(literal=True):
             return [ReplaceOp(compile_tree(literal(step.pattern)), step.content)]
@@ -158,12 +171,18 @@ def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
                 return [CharsmapOp(sequences, None, step.protected, collapses=step.collapses)]
             if step.protected or step.collapses:
                 raise UnsupportedError(
-                    "normalizer", "protected texts or dropped spaces in a map of graphemes", "a map of sequences may"
+                    "normalizer",
+                    "protected texts or dropped spaces in a map of graphemes",
+                    "a map of sequences may",
                 )
             clusters, first_plain = with_plain_classes(grapheme_program(), ~sequences.characters())
             return [CharsmapOp(sequences, clusters, (), first_plain)]
         case Prepend():
-            return [AffixOp(step.content, False, step.unless_present, step.only_first)] if step.content else []
+            return (
+                [AffixOp(step.content, False, step.unless_present, step.only_first)]
+                if step.content
+                else []
+            )
         case Append():
             return [AffixOp(step.content, append=True)] if step.content else []
         case SpellBytes():
@@ -180,7 +199,8 @@ def growth(op: Op) -> tuple[int, int]:
     """
     match op:
         case FormOp(table):
-            # The longest is U+FDFA, 3 bytes that become 33; U+0390 becomes 6 from 2 (UAX #15, "Expansion factors").
+            # The longest is U+FDFA, 3 bytes that become 33; U+0390 becomes 6 from 2 (UAX #15,
+            # "Expansion factors").
             return (11 if table.form.is_compatible else 3), 0
         case MapOp(mapping):
             return _map_growth(mapping), 0
@@ -197,7 +217,9 @@ def growth(op: Op) -> tuple[int, int]:
 
 
 def _map_growth(mapping: CharacterMapping) -> int:
-    added = np.array([len((output.before + output.after).encode()) for output in mapping.outputs], np.int64)
+    added = np.array(
+        [len((output.before + output.after).encode()) for output in mapping.outputs], np.int64
+    )
     keeps = np.array([output.keep for output in mapping.outputs])
     widths = utf8_widths()
     sizes = added[mapping.numbers] + keeps[mapping.numbers] * widths
@@ -211,8 +233,11 @@ def utf8_widths() -> npt.NDArray[np.int64]:
     return 1 + (points >= 0x80).astype(np.int64) + (points >= 0x800) + (points >= 0x10000)
 
 
-def runs_of_rewrites(steps: Sequence[PreTokenizerStep]) -> list[Split | tuple[PreTokenizerStep, ...]]:
-    """The steps of a pre-tokenizer as stages: each split is one, and the rewriting steps between two splits are one together.
+def runs_of_rewrites(
+    steps: Sequence[PreTokenizerStep],
+) -> list[Split | tuple[PreTokenizerStep, ...]]:
+    """The steps of a pre-tokenizer as stages: each split is one, and the rewriting steps between
+    two splits are one together.
 
     >>> [type(stage).__name__ for stage in runs_of_rewrites([Prepend("a"), Prepend("b"), Split("c")])]
     ['tuple', 'Split']

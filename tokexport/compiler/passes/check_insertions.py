@@ -1,8 +1,9 @@
 """Whether the reference survives what a Replace inserts before a text.
 
-A match of no characters at the start of a text puts the content before it, where the reference has no character that it could stem from. A
-later step that goes through the text character by character then counts from the first character that stems from one, and stops, or doubles
-what was inserted. Source: ``transform_range`` of ``tokenizers``' normalizer.rs.
+A match of no characters at the start of a text puts the content before it, where the reference has
+no character that it could stem from. A later step that goes through the text character by character
+then counts from the first character that stems from one, and stops, or doubles what was inserted.
+Source: ``transform_range`` of ``tokenizers``' normalizer.rs.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ from tokexport.model import NormalizerStep, Prepend, PreTokenizerStep, Replace, 
 def check_insertions(
     normalizer: Sequence[NormalizerStep], splits: Sequence[PreTokenizerStep], *, byte_level: bool
 ) -> bool:
-    """Whether the span of all that is inserted can be told: it stands at the start of the text, whatever came before has dropped there.
+    """Whether the span of all that is inserted can be told: it stands at the start of the text,
+    whatever came before has dropped there.
 
-    ``byte_level``: behind the steps there is a ByteLevel that is none itself. Raises UnsupportedError where the reference stops.
+    ``byte_level``: after the steps there is a ByteLevel that is none itself. Raises
+    UnsupportedError where the reference stops.
     """
     told = True
     for position, step in enumerate(normalizer):
@@ -31,13 +34,15 @@ def check_insertions(
             raise UnsupportedError(
                 step.path,
                 f"the pattern {step.pattern!r}, which puts {step.content!r} before a text,",
-                "the reference stops at such a text where a later step goes through its characters; no such step may follow",
+                "the reference stops at such a text where a later step goes through its characters;"
+                " no such step may follow",
             )
         if position and any(isinstance(other, Prepend) and other.only_first for other in others):
             raise UnsupportedError(
                 step.path,
                 f"the pattern {step.pattern!r}, which puts {step.content!r} before a text,",
-                'behind another step it is where no Metaspace asks what comes first (prepend_scheme "first")',
+                "after another step it is where no Metaspace asks what comes first (prepend_scheme"
+                ' "first")',
             )
         told = told and position == 0
     return told

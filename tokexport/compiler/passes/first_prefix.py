@@ -1,9 +1,10 @@
 """How to know the first piece, which alone gets a prefix.
 
-The reference puts it where the first character of a piece stems from the first character of the input. Mostly that is where a piece stands
-at the start of the text that the input has become: as long as every character has become one character; and, where nothing has been cut
-yet, as long as the first character of the text always stems from the first of the input. Otherwise the runtime has to follow where each
-character comes from, which costs time and memory.
+The reference puts it where the first character of a piece stems from the first character of the
+input. Mostly that is where a piece stands at the start of the text that the input has become: as
+long as every character has become one character; and, where nothing has been cut yet, as long as
+the first character of the text always stems from the first of the input. Otherwise the runtime has
+to follow where each character comes from, which costs time and memory.
 """
 
 from __future__ import annotations
@@ -20,13 +21,17 @@ from tokexport.patterns import SplitProgram
 Stage = tuple[Split, SplitProgram] | tuple[Op, ...]
 
 
-def find_first_pieces(normalizer: Sequence[Op], stages: Sequence[Stage], *, cut_between: bool) -> tuple[Stage, ...]:
+def find_first_pieces(
+    normalizer: Sequence[Op], stages: Sequence[Stage], *, cut_between: bool
+) -> tuple[Stage, ...]:
     """The stages, with prefixes that go by the source of a piece where its place does not tell.
 
     ``cut_between``: added tokens cut the text between normalizer and stages.
     """
     kept = _Kept()
-    for op in normalizer:  # there "first" is of the text that has not been normalized, in the reference too
+    for op in (
+        normalizer
+    ):  # there "first" is of the text that has not been normalized, in the reference too
         kept.pass_op(op)
     whole = not cut_between
     found: list[Stage] = []
@@ -39,7 +44,11 @@ def find_first_pieces(normalizer: Sequence[Op], stages: Sequence[Stage], *, cut_
         for op in stage:
             assert not isinstance(op, Split | SplitProgram)
             told = kept.one_to_one or (kept.same_start and whole)
-            ops.append(replace(op, by_source=True) if isinstance(op, AffixOp) and op.only_first and not told else op)
+            ops.append(
+                replace(op, by_source=True)
+                if isinstance(op, AffixOp) and op.only_first and not told
+                else op
+            )
             kept.pass_op(op)
         found.append(tuple(ops))
     return tuple(found)
@@ -47,7 +56,9 @@ def find_first_pieces(normalizer: Sequence[Op], stages: Sequence[Stage], *, cut_
 
 @dataclass(slots=True)
 class _Kept:
-    """What still holds of the text: every character has become one, and the first stems from the first."""
+    """What still holds of the text: every character has become one, and the first stems from the
+    first.
+    """
 
     one_to_one: bool = True
     same_start: bool = True

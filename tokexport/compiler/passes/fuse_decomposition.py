@@ -1,8 +1,9 @@
-"""A decomposition that loses its marks looks at one character at a time, and so is a map: ALBERT's and XLNet's.
+"""A decomposition that loses its marks looks at one character at a time, and so is a map: ALBERT's
+and XLNet's.
 
-NFD and NFKD do two things: each character becomes its decomposition, and marks behind one letter are sorted. Where the next step drops
-every character that can be sorted, only the first is left of it (UAX #15, https://unicode.org/reports/tr15/). That makes XLNet on
-Japanese 1.2 times as fast.
+NFD and NFKD do two things: each character becomes its decomposition, and marks after one letter
+are sorted. Where the next step drops every character that can be sorted, only the first is left of
+it (UAX #15, https://unicode.org/reports/tr15/). That makes XLNet on Japanese 1.2 times as fast.
 """
 
 from __future__ import annotations
@@ -38,8 +39,13 @@ def decomposition_map(form: NormalForm) -> CharacterMapping:
     >>> [hex(ord(letter)) for letter in decomposition_map(NormalForm.NFKD).apply("ﬁ가")]
     ['0x66', '0x69', '0x1100', '0x1161']
     """
-    texts = {chr(point): "".join(map(chr, to)) for point, to in normalization_tables(form).decompositions.items()}
-    return mapping_of({**texts, **{syllable: letters_of(syllable) for syllable in map(chr, HANGUL_SYLLABLES)}})
+    texts = {
+        chr(point): "".join(map(chr, to))
+        for point, to in normalization_tables(form).decompositions.items()
+    }
+    return mapping_of(
+        {**texts, **{syllable: letters_of(syllable) for syllable in map(chr, HANGUL_SYLLABLES)}}
+    )
 
 
 def letters_of(syllable: str) -> str:

@@ -1,4 +1,6 @@
-"""Characters at which a program has nothing to do, told apart beforehand so that a runtime walks over them without asking it."""
+"""Characters at which a program has nothing to do, told apart beforehand so that a runtime walks
+over them without asking it.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,11 @@ SURROGATES = range(0xD800, 0xE000)
 
 
 def idle_leads(program: SplitProgram) -> int:
-    """Bit b - 0xC0 is set if no match begins with a character, not ASCII, whose first byte in UTF-8 is b.
+    """Bit b - 0xC0 is set if no match begins with a character, not ASCII, whose first byte in UTF-8
+    is b.
 
-    No bit is set where that cannot be told from the character: a program over bytes or labels, one whose matches may be empty, or
-    one that asks what stands before.
+    No bit is set where that cannot be told from the character: a program over bytes or labels, one
+    whose matches may be empty, or one that asks what stands before.
 
     >>> from tokexport.patterns import compile_split
     >>> from tokexport.model import Split
@@ -27,14 +30,20 @@ def idle_leads(program: SplitProgram) -> int:
     '0xfffffc0fffffffff'
     """
     starts_vary = (program.starts != program.starts[0]).any()
-    if len(program.classes) != CODE_POINTS or program.labellings or program.may_be_empty or starts_vary:
+    if (
+        len(program.classes) != CODE_POINTS
+        or program.labellings
+        or program.may_be_empty
+        or starts_vary
+    ):
         return 0
     begins = (program.transitions[program.starts[0]] & (MATCH_ENDS - 1)) != 0
     return leads_of(~begins[program.classes])
 
 
 def leads_of(members: npt.NDArray[np.bool_]) -> int:
-    """Bit b - 0xC0 is set if every character whose first byte in UTF-8 is b is among ``members``, shape (0x110000,).
+    """Bit b - 0xC0 is set if every character whose first byte in UTF-8 is b is among ``members``,
+    shape (0x110000,).
 
     >>> leads_of(np.ones(0x110000, bool)) == (1 << 64) - 1
     True
@@ -45,21 +54,30 @@ def leads_of(members: npt.NDArray[np.bool_]) -> int:
 
 
 def _by_lead() -> Iterator[tuple[int, slice]]:
-    """Each first byte from 0xC0 on, and the code points that have it; none for those that UTF-8 does not use."""
+    """Each first byte from 0xC0 on, and the code points that have it; none for those that UTF-8
+    does not use.
+    """
     for lead in range(FIRST_LEAD, 0x100):
         if lead < 0xE0:
             yield lead, slice(max(0x80, (lead & 0x1F) << 6), ((lead & 0x1F) + 1) << 6)
         elif lead < 0xF0:
             yield lead, slice(max(0x800, (lead & 0xF) << 12), ((lead & 0xF) + 1) << 12)
         else:
-            yield lead, slice(max(0x10000, (lead & 0xF) << 18), min(CODE_POINTS, ((lead & 0xF) + 1) << 18))
+            yield (
+                lead,
+                slice(max(0x10000, (lead & 0xF) << 18), min(CODE_POINTS, ((lead & 0xF) + 1) << 18)),
+            )
 
 
-def with_plain_classes(clusters: SplitProgram, untouched: npt.NDArray[np.bool_]) -> tuple[SplitProgram, int]:
-    """The program of clusters with the ``untouched`` characters, shape (0x110000,), in classes of their own, and the first of these.
+def with_plain_classes(
+    clusters: SplitProgram, untouched: npt.NDArray[np.bool_]
+) -> tuple[SplitProgram, int]:
+    """The program of clusters with the ``untouched`` characters, shape (0x110000,), in classes of
+    their own, and the first of these.
 
-    Only classes of which no two characters, side by side, are in one cluster: a text of such characters has one in each cluster. The
-    program of clusters asks nothing of what stands before: it has one start state.
+    Only classes of which no two characters, side by side, are in one cluster: a text of such
+    characters has one in each cluster. The program of clusters asks nothing of what stands before:
+    it has one start state.
 
     >>> from tokexport.compiler.normalizer.graphemes import grapheme_program
     >>> grapheme_program().n_classes, with_plain_classes(grapheme_program(), np.ones(0x110000, bool))[1]
@@ -67,7 +85,11 @@ def with_plain_classes(clusters: SplitProgram, untouched: npt.NDArray[np.bool_])
     """
     plain: list[int] = []
     for symbol in range(clusters.n_classes):
-        if all(_parted(clusters, first, second) for first in [*plain, symbol] for second in [*plain, symbol]):
+        if all(
+            _parted(clusters, first, second)
+            for first in [*plain, symbol]
+            for second in [*plain, symbol]
+        ):
             plain.append(symbol)
     classes = clusters.classes.copy()
     for number, symbol in enumerate(plain, clusters.n_classes):

@@ -1,8 +1,11 @@
-"""Spaces stay spaces: an equivalent tokenizer in which SentencePiece's mark U+2581 and U+0020 have changed places.
+"""Spaces stay spaces: an equivalent tokenizer in which SentencePiece's mark U+2581 and U+0020 have
+changed places.
 
-Where a step replaces every U+0020 by U+2581, let s be the exchange of the two characters in a text. What stands behind that step is
-followed by s and preceded by s, which changes nothing, since s undoes itself; and the step followed by s is the replacement of U+2581 by
-U+0020, for any text. So English text stays ASCII and needs no copy, and the vocabulary's keys are mostly what its tokens decode to.
+Where a step replaces every U+0020 by U+2581, let s be the exchange of the two characters in a text.
+What follows that step is followed by s and preceded by s, which changes nothing, since s
+undoes itself; and the step followed by s is the replacement of U+2581 by U+0020, for any text. So
+English text stays ASCII and needs no copy, and the vocabulary's keys are mostly what its tokens
+decode to.
 """
 
 from __future__ import annotations
@@ -30,7 +33,8 @@ SPACE: Final = " "
 MARK: Final = "\u2581"
 _EXCHANGE: Final = str.maketrans(SPACE + MARK, MARK + SPACE)
 _BOTH: Final = (SPACE.encode(), MARK.encode())
-# These look at each character alone, and take neither of the two for what they look for, nor make them.
+# These look at each character alone, and take neither of the two for what they look for, nor make
+# them.
 _BLIND_MAPS: Final = frozenset((CharacterMap.LOWERCASE, CharacterMap.STRIP_ACCENTS))
 _BLIND_TESTS: Final = frozenset((CharacterTest.NUMERIC, CharacterTest.PUNCTUATION))
 
@@ -38,8 +42,9 @@ _Step = TypeVar("_Step", bound=NormalizerStep | PreTokenizerStep)
 
 
 def keep_spaces(model: TokenizerModel) -> TokenizerModel:
-    """The equivalent tokenizer, or the same one where it has no such step, or where something behind it tells the two apart otherwise
-    than by a text. Added tokens that are verbatim have the content that is looked for then.
+    """The equivalent tokenizer, or the same one where it has no such step, or where something
+    after it tells the two apart otherwise than by a text. Added tokens that are verbatim have the
+    content that is looked for then.
 
     >>> exchanged("\u2581the"), exchanged("a b")
     (' the', 'a\u2581b')
@@ -49,15 +54,22 @@ def keep_spaces(model: TokenizerModel) -> TokenizerModel:
         return model  # trimming asks whether an added token stands for spaces
     normalizer, added = _steps_kept(model.normalizer), model.added_tokens
     if normalizer is not None:
-        added = tuple(replace(token, content=exchanged(token.content)) if token.verbatim else token for token in added)
+        added = tuple(
+            replace(token, content=exchanged(token.content)) if token.verbatim else token
+            for token in added
+        )
         # White space beside an added token is looked for in the normalized text.
-        strips = any(token.normalized and (token.lstrip or token.rstrip) for token in model.added_tokens)
+        strips = any(
+            token.normalized and (token.lstrip or token.rstrip) for token in model.added_tokens
+        )
         splits = None if strips else _exchanged_steps(model.splits)
     else:
         normalizer, splits = model.normalizer, _steps_kept(model.splits)
     if splits is None:
         return model
-    return replace(model, model=exchanged_model, normalizer=normalizer, splits=splits, added_tokens=added)
+    return replace(
+        model, model=exchanged_model, normalizer=normalizer, splits=splits, added_tokens=added
+    )
 
 
 def exchanged(text: str) -> str:
@@ -66,9 +78,15 @@ def exchanged(text: str) -> str:
 
 
 def _steps_kept(steps: Sequence[_Step]) -> tuple[_Step, ...] | None:
-    """The steps with the replacement turned around and everything behind it exchanged; None where that cannot be."""
+    """The steps with the replacement turned around and everything after it exchanged; None where
+    that cannot be.
+    """
     for position, step in enumerate(steps):
-        if isinstance(step, Replace) and step.literal and (step.pattern, step.content) == (SPACE, MARK):
+        if (
+            isinstance(step, Replace)
+            and step.literal
+            and (step.pattern, step.content) == (SPACE, MARK)
+        ):
             behind = _exchanged_steps(steps[position + 1 :])
             if behind is None:
                 return None
@@ -78,8 +96,14 @@ def _steps_kept(steps: Sequence[_Step]) -> tuple[_Step, ...] | None:
 
 
 def _without_marks(steps: Sequence[_Step]) -> tuple[_Step, ...]:
-    """The steps before the replacement; a mark that the last of them adds becomes a space in any case, and may be one at once."""
-    if steps and isinstance(last := steps[-1], Prepend | Append) and not getattr(last, "unless_present", False):
+    """The steps before the replacement; a mark that the last of them adds becomes a space in any
+    case, and may be one at once.
+    """
+    if (
+        steps
+        and isinstance(last := steps[-1], Prepend | Append)
+        and not getattr(last, "unless_present", False)
+    ):
         return (*steps[:-1], replace(last, content=last.content.replace(MARK, SPACE)))
     return tuple(steps)
 
@@ -97,7 +121,11 @@ def _exchanged_step(step: _Step) -> _Step | None:
     if isinstance(step, Split) and not step.on_bytes:
         if not isinstance(step.pattern, str):
             return step if step.pattern in _BLIND_TESTS else None
-        return replace(step, pattern=exchanged(step.pattern)) if LITERAL.fullmatch(step.pattern) else None
+        return (
+            replace(step, pattern=exchanged(step.pattern))
+            if LITERAL.fullmatch(step.pattern)
+            else None
+        )
     return step if step in _BLIND_MAPS else None
 
 
@@ -114,14 +142,21 @@ def _exchanged_model(model: TokenizerModel) -> BytePairModel | UnigramModel | No
         return None
     if byte_ids is not None and MARK.encode() not in inner.vocab:
         return None  # the bytes of the mark are not those of a space
-    if isinstance(inner, BytePairModel) and inner.unk_id is None and (byte_ids is None or None in byte_ids):
-        # Spans behind a character that is left out are off by its bytes, of which the mark has three.
+    if (
+        isinstance(inner, BytePairModel)
+        and inner.unk_id is None
+        and (byte_ids is None or None in byte_ids)
+    ):
+        # Spans after a character that is left out are off by its bytes, of which the mark has
+        # three.
         return None
     return replace(inner, vocab=_exchanged_vocab(inner.vocab))
 
 
 def _exchanged_vocab(vocab: Mapping[bytes, int]) -> dict[bytes, int]:
     return {
-        exchanged(key.decode()).encode() if any(character in key for character in _BOTH) else key: number
+        exchanged(key.decode()).encode()
+        if any(character in key for character in _BOTH)
+        else key: number
         for key, number in vocab.items()
     }

@@ -1,7 +1,7 @@
 """Three-stage tables from code points to small numbers.
 
-The levels follow UTF-8: the low six bits of a code point are its last byte, the six above the byte before, so a runtime reads the table
-straight from the bytes. Equal blocks are stored once.
+The levels follow UTF-8: the low six bits of a code point are its last byte, the six above the byte
+before, so a runtime reads the table straight from the bytes. Equal blocks are stored once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ SURROGATES = slice(0xD800, 0xE000)
 
 @dataclass(frozen=True, slots=True)
 class ClassTable:
-    """``top`` (272,) uint16 a table, ``middle`` (m, 64) uint16, ``leaves`` (n, 64) of the values' own type."""
+    """``top`` (272,) uint16 a table, ``middle`` (m, 64) uint16, ``leaves`` (n, 64) of the values'
+    own type.
+    """
 
     top: npt.NDArray[np.uint16]
     middle: npt.NDArray[np.uint16]
@@ -28,17 +30,26 @@ class ClassTable:
 
     def to_bytes(self) -> bytes:
         """The ASCII values, then the three levels, as SPLT and ACLS hold them."""
-        ascii_values = self.leaves[self.middle[self.top[0], : CLASS_ASCII // CLASS_BLOCK]].reshape(-1)
+        ascii_values = self.leaves[self.middle[self.top[0], : CLASS_ASCII // CLASS_BLOCK]].reshape(
+            -1
+        )
         return b"".join(
-            part.tobytes() for part in (ascii_values, self.top.astype("<u2"), self.middle.astype("<u2"), self.leaves)
+            part.tobytes()
+            for part in (
+                ascii_values,
+                self.top.astype("<u2"),
+                self.middle.astype("<u2"),
+                self.leaves,
+            )
         )
 
 
 def class_table(values: npt.NDArray[Any]) -> ClassTable:
-    """Packs one value a code point, shape (0x110000,), into three levels. Several tables, shape (n, 0x110000), share their blocks: their
-    tops stand one behind the other.
+    """Packs one value a code point, shape (0x110000,), into three levels. Several tables, shape (n,
+    0x110000), share their blocks: their tops stand one after the other.
 
-    Surrogates never occur in UTF-8: they take the value of the block's neighbour, so that they cost no block of their own.
+    Surrogates never occur in UTF-8: they take the value of the block's neighbour, so that they cost
+    no block of their own.
 
     >>> table = class_table(np.zeros(0x110000, np.uint8))
     >>> table.middle.shape, table.leaves.shape
@@ -52,8 +63,9 @@ def class_table(values: npt.NDArray[Any]) -> ClassTable:
 
 
 def distinct_values(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
-    """What ``np.unique`` gives with ``return_inverse`` for the numbers of all code points, of which neighbours are mostly alike: the
-    distinct ones, sorted, and for each code point the index of its own. Several times as fast.
+    """What ``np.unique`` gives with ``return_inverse`` for the numbers of all code points, of which
+    neighbours are mostly alike: the distinct ones, sorted, and for each code point the index of its
+    own. Several times as fast.
 
     >>> [array.tolist() for array in distinct_values(np.array([7, 7, 0, 7]))]
     [[0, 7], [1, 1, 0, 1]]

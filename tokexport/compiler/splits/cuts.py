@@ -1,18 +1,20 @@
 """Places where a text may be cut: pairs of ASCII characters between which nothing is ever joined.
 
-Encoding the two sides of such a pair apart gives the ids of the whole, whatever stands around it. Streams and threads cut there. A pair is
-safe when
+Encoding the two sides of such a pair apart gives the ids of the whole, whatever stands around it.
+Streams and threads cut there. A pair is safe when
 
 - every operation of the normalizer, and every stage up to one that is *hard* there, is *clean* there: no match runs across, a match that
-  ends there ends there at the end of text as well, a scan that starts there does not look back, what looks far ahead learns on the
-  left side what it learns at the end of text, whatever stands behind the right character, and what looks far behind likewise; nothing is
+  ends there ends there at the end of text as well, a scan that starts there does not look back,
+  what looks far ahead learns on the
+  left side what it learns at the end of text, whatever follows the right character, and what
+  looks far after likewise; nothing is
   put at the ends of a text;
-- that stage always puts a boundary between the two: what stands behind it sees them apart anyway; or all stages are clean there, and no
+- that stage always puts a boundary between the two: what follows it sees them apart anyway; or all stages are clean there, and no
   merge joins the two, so that it does not matter whether they stand in one piece;
 - no added token can hold the pair, strip white space across it, or ask what kind of character stands on its other side.
 
-What the two characters have become by then is followed as long as it is one character on either side of the boundary. What cannot be shown
-here is left out: that costs a cut, never an id.
+What the two characters have become by then is followed as long as it is one character on either
+side of the boundary. What cannot be shown here is left out: that costs a cut, never an id.
 """
 
 from __future__ import annotations
@@ -24,7 +26,15 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.compiler.byte_alphabet import to_characters
-from tokexport.compiler.normalizer.rewriting import AffixOp, BytesOp, CharsmapOp, FormOp, MapOp, Op, ReplaceOp
+from tokexport.compiler.normalizer.rewriting import (
+    AffixOp,
+    BytesOp,
+    CharsmapOp,
+    FormOp,
+    MapOp,
+    Op,
+    ReplaceOp,
+)
 from tokexport.file.layout import ACCEPT
 from tokexport.model import AddedToken, Behavior, Split
 from tokexport.patterns import Labelling, SplitProgram
@@ -47,8 +57,8 @@ def safe_cuts(
     normalized_contents: Sequence[bytes],
     uncrossed: Pairs | None = None,
 ) -> Pairs:
-    """The pairs between which a text may be cut, shape (128, 128). ``uncrossed``: the model gives the ids of both sides for a piece that
-    holds the pair.
+    """The pairs between which a text may be cut, shape (128, 128). ``uncrossed``: the model gives
+    the ids of both sides for a piece that holds the pair.
     """
     boundary = _Boundary()
     for op in normalizer:
@@ -70,7 +80,9 @@ def safe_cuts(
 
 
 class _Boundary:
-    """What is known of the boundary between each pair while the text goes through operations and stages."""
+    """What is known of the boundary between each pair while the text goes through operations and
+    stages.
+    """
 
     def __init__(self) -> None:
         self.clean: Pairs = np.ones((ASCII, ASCII), np.bool_)
@@ -78,7 +90,9 @@ class _Boundary:
         self._right: Images = np.arange(ASCII)
 
     def at(self, read: npt.NDArray[np.bool_], program: SplitProgram) -> Pairs:
-        """A table by what the program reads left and right, for each pair; False where an image is lost."""
+        """A table by what the program reads left and right, for each pair; False where an image is
+        lost.
+        """
         if program.doubles:  # a cut hides what stood before a symbol
             return np.zeros((ASCII, ASCII), np.bool_)
         classes = _by_class(program, read)
@@ -90,7 +104,9 @@ class _Boundary:
         return pairs
 
     def seen(self, pairs: Pairs) -> Pairs:
-        """A table by ASCII characters of the text as it is now, for each pair; True where an image is not ASCII."""
+        """A table by ASCII characters of the text as it is now, for each pair; True where an image
+        is not ASCII.
+        """
         left = np.where((self._left >= 0) & (self._left < ASCII), self._left, ASCII)
         right = np.where((self._right >= 0) & (self._right < ASCII), self._right, ASCII)
         return np.pad(pairs, (0, 1), constant_values=True)[left][:, right]
@@ -107,8 +123,12 @@ class _Boundary:
                 self._left = np.where(self._left < ASCII, self._left, LOST)
                 self._right = np.where(self._right < ASCII, self._right, LOST)
             case MapOp(mapping):
-                self._left = _mapped(self._left, [mapping.apply(chr(c))[-1:] if c >= 0 else "" for c in self._left])
-                self._right = _mapped(self._right, [mapping.apply(chr(c))[:1] if c >= 0 else "" for c in self._right])
+                self._left = _mapped(
+                    self._left, [mapping.apply(chr(c))[-1:] if c >= 0 else "" for c in self._left]
+                )
+                self._right = _mapped(
+                    self._right, [mapping.apply(chr(c))[:1] if c >= 0 else "" for c in self._right]
+                )
             case ReplaceOp(program):
                 self.pass_program(program)
                 if program.may_be_empty:
@@ -120,7 +140,10 @@ class _Boundary:
                 # A mark that follows can change what a character becomes.
                 self.clean[:] = False
             case BytesOp():
-                spelled = [to_characters(chr(c).encode()) if c >= 0 else "" for c in (*self._left, *self._right)]
+                spelled = [
+                    to_characters(chr(c).encode()) if c >= 0 else ""
+                    for c in (*self._left, *self._right)
+                ]
                 self._left = _mapped(self._left, [text[-1:] for text in spelled[:ASCII]])
                 self._right = _mapped(self._right, [text[:1] for text in spelled[ASCII:]])
             case AffixOp(content, append, unless_present, only_first):
@@ -149,7 +172,9 @@ def _accepts(program: SplitProgram) -> npt.NDArray[np.bool_]:
 
 
 def _clean(program: SplitProgram) -> npt.NDArray[np.bool_]:
-    """By what is read left and right: no match runs across, and neither side sees whether the other is there."""
+    """By what is read left and right: no match runs across, and neither side sees whether the other
+    is there.
+    """
     targets, accepts = _targets(program), _accepts(program)
     end = program.n_classes
     clean = np.zeros((end, end), np.bool_)
@@ -199,7 +224,9 @@ def _unmatched(program: SplitProgram) -> npt.NDArray[np.bool_]:
 
 
 def _by_class(program: SplitProgram, pairs: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """From pairs of what the program reads to pairs of classes: back through its labellings, the last one first."""
+    """From pairs of what the program reads to pairs of classes: back through its labellings, the
+    last one first.
+    """
     for labelling in reversed(program.labellings):
         pairs = _before_labels(labelling, pairs)
     return pairs
@@ -208,8 +235,9 @@ def _by_class(program: SplitProgram, pairs: npt.NDArray[np.bool_]) -> npt.NDArra
 def _before_labels(labelling: Labelling, pairs: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """From pairs of labels to pairs of what the labelling reads.
 
-    Each symbol has several labels, and all must be in ``pairs``. The one that is read second must get the label that it gets where the
-    labelling begins, and leave it in the same state: then all labels behind it are those of its side alone.
+    Each symbol has several labels, and all must be in ``pairs``. The one that is read second must
+    get the label that it gets where the labelling begins, and leave it in the same state: then all
+    labels after it are those of its side alone.
     """
     if labelling.forward:
         pairs = pairs.T
@@ -217,19 +245,25 @@ def _before_labels(labelling: Labelling, pairs: npt.NDArray[np.bool_]) -> npt.ND
     found = np.zeros((n_symbols, n_symbols), np.bool_)
     for earlier in range(n_symbols):
         states = np.unique(labelling.next[:, earlier])
-        same = (labelling.next[states] == labelling.next[0]) & (labelling.labels[states] == labelling.labels[0])
+        same = (labelling.next[states] == labelling.next[0]) & (
+            labelling.labels[states] == labelling.labels[0]
+        )
         held = pairs[labelling.labels[0]][:, np.unique(labelling.labels[:, earlier])]
         found[:, earlier] = same.all(axis=0) & held.all(axis=1)
     return found.T if labelling.forward else found
 
 
 def _sure(program: SplitProgram) -> npt.NDArray[np.bool_]:
-    """The states from which a match ends whatever follows, shape (n_states,): at once, or in a state that is sure."""
+    """The states from which a match ends whatever follows, shape (n_states,): at once, or in a
+    state that is sure.
+    """
     targets, accepts = _targets(program), _accepts(program)
     sure: npt.NDArray[np.bool_] = accepts[:, program.n_classes].copy()
     sure[0] = False
     while True:
-        still: npt.NDArray[np.bool_] = sure & (accepts | sure[targets])[:, : program.n_classes].all(axis=1)
+        still: npt.NDArray[np.bool_] = sure & (accepts | sure[targets])[:, : program.n_classes].all(
+            axis=1
+        )
         if (still == sure).all():
             return still
         sure = still

@@ -1,11 +1,12 @@
 """A trie as a double array: one unit of memory a step.
 
-Every node that has children has a *base* of its own. The child for byte c stands in unit base + c and carries c as its label. As no two
-nodes share a base, a unit with label c at place p can only be a child of the node with base p - c: to compare the label is enough. A base
-of 0 belongs to nobody, so a leaf has it and needs no other mark.
+Every node that has children has a *base* of its own. The child for byte c stands in unit base + c
+and carries c as its label. As no two nodes share a base, a unit with label c at place p can only be
+a child of the node with base p - c: to compare the label is enough. A base of 0 belongs to nobody,
+so a leaf has it and needs no other mark.
 
-Source of the idea: J. Aoe, "An Efficient Digital Search Algorithm by Using a Double-Array Structure", 1989. There a unit checks its
-parent's place; distinct bases make that one byte.
+Source of the idea: J. Aoe, "An Efficient Digital Search Algorithm by Using a Double-Array
+Structure", 1989. There a unit checks its parent's place; distinct bases make that one byte.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ import numpy.typing as npt
 
 from tokexport.file.layout import LABEL_BITS, NO_LABEL, NO_TOKEN, TRIE_UNIT
 
-# A node of more children goes where nothing stands yet: to look for a hole that has all of their places would take too long. Smaller nodes
-# fill the holes that this leaves.
+# A node of more children goes where nothing stands yet: to look for a hole that has all of their
+# places would take too long. Smaller nodes fill the holes that this leaves.
 _CROWD: Final = 8
 # Places that are looked at for a smaller node, before it goes where nothing stands yet.
 _PATIENCE: Final = 60
@@ -62,7 +63,9 @@ def double_array(vocab: Mapping[bytes, int]) -> DoubleArray:
 
 
 class _Nodes:
-    """The nodes of the trie in depth-first order, node 0 the root: label and id of each, and the children of those that have any."""
+    """The nodes of the trie in depth-first order, node 0 the root: label and id of each, and the
+    children of those that have any.
+    """
 
     def __init__(self, vocab: Mapping[bytes, int]) -> None:
         self.labels = bytearray(1)
@@ -91,7 +94,8 @@ class _Nodes:
 def _place(nodes: _Nodes) -> tuple[list[int], list[int], int]:
     """The place of each node, the base of each node, and the number of units.
 
-    Nodes are placed in depth-first order, so that what is read together lies together. Every base leaves room for 256 labels.
+    Nodes are placed in depth-first order, so that what is read together lies together. Every base
+    leaves room for 256 labels.
     """
     places = [0] * len(nodes.labels)
     bases = [0] * len(nodes.labels)
@@ -100,7 +104,8 @@ def _place(nodes: _Nodes) -> tuple[list[int], list[int], int]:
     labels = nodes.labels
     end = 1  # nothing stands from here on
     start = 1  # all places before are taken
-    # For an only child with a label: where the search goes on. Places before are taken, or their base is used, and stay so.
+    # For an only child with a label: where the search goes on. Places before are taken, or their
+    # base is used, and stay so.
     resume = [1 + label for label in range(256)]
     for node, children in nodes.children.items():
         first = labels[children[0]] if children else 0
@@ -117,7 +122,9 @@ def _place(nodes: _Nodes) -> tuple[list[int], list[int], int]:
                 for _ in range(_PATIENCE):
                     place = taken.next_free(max(place + 1, 1 + first))
                     base = place - first
-                    if not used[base] and not any(taken[base + labels[child]] for child in children):
+                    if not used[base] and not any(
+                        taken[base + labels[child]] for child in children
+                    ):
                         break
                     base = 0
             if base == 0:

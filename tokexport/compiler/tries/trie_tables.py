@@ -1,4 +1,6 @@
-"""Unigram, WordPiece, WordLevel and greedy models as tables: a trie over the vocabulary, and the few numbers beside it."""
+"""Unigram, WordPiece, WordLevel and greedy models as tables: a trie over the vocabulary, and the
+few numbers beside it.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,9 @@ _MAX_KEY: Final = 0xFFFF
 class TrieTables:
     """A compiled model that looks pieces up in a trie.
 
-    ``continuation``: base of the node behind the prefix of WordPiece; 0: none. ``flags``: those of TrieFlag. ``byte_ids``: the tokens of
-    the 256 bytes, NONE where there is none, or ``None`` without byte fallback. ``longest``: the length of the longest key.
+    ``continuation``: base of the node after the prefix of WordPiece; 0: none. ``flags``: those of
+    TrieFlag. ``byte_ids``: the tokens of the 256 bytes, NONE where there is none, or ``None``
+    without byte fallback. ``longest``: the length of the longest key.
     """
 
     type: ModelType
@@ -47,7 +50,9 @@ def trie_tables(model: TrieModel) -> TrieTables:
     trie = double_array(model.vocab)
     match model:
         case UnigramModel():
-            flags = TrieFlag.SINGLE_PRECISION * model.single_precision | TrieFlag.BYTES * model.on_bytes
+            flags = (
+                TrieFlag.SINGLE_PRECISION * model.single_precision | TrieFlag.BYTES * model.on_bytes
+            )
             return TrieTables(
                 ModelType.UNIGRAM,
                 trie,

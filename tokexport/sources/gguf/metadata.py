@@ -1,7 +1,9 @@
-"""The metadata of a GGUF file, values by name, read with the ``gguf`` package (https://pypi.org/project/gguf/).
+"""The metadata of a GGUF file, values by name, read with the ``gguf`` package
+(https://pypi.org/project/gguf/).
 
-The package trusts the file: it reads short arrays behind the end of it, and counts on in them without end. So what it reads is held
-against the size of the file here. The tensors are not looked at, so that a type of tensor that the package does not know is no matter.
+The package trusts the file: it reads short arrays after the end of it, and counts on in them
+without end. So what it reads is held against the size of the file here. The tensors are not looked
+at, so that a type of tensor that the package does not know is no matter.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ Value = Any
 
 
 def read_metadata(path: Path, prefixes: tuple[str, ...]) -> dict[str, Value]:
-    """The values whose names begin with one of ``prefixes``. SourceError for a file that is damaged, or of a version that is not known."""
+    """The values whose names begin with one of ``prefixes``. SourceError for a file that is
+    damaged, or of a version that is not known.
+    """
     try:
         fields = _MetadataReader(path).fields
         return {name: _value(field) for name, field in fields.items() if name.startswith(prefixes)}
@@ -29,18 +33,23 @@ def read_metadata(path: Path, prefixes: tuple[str, ...]) -> dict[str, Value]:
 
 
 class _MetadataReader(GGUFReader):
-    """Reads what stands before the tensors, and never behind the end of the file."""
+    """Reads what stands before the tensors, and never after the end of the file."""
 
     def _get(self, offset: int, dtype: Any, count: int = 1, override_order: Any = None) -> Any:
         size = np.dtype(dtype).itemsize * int(count)
         if size > len(self.data) - offset:
             raise ValueError(
-                f"{size} bytes at byte {offset}, of which {max(len(self.data) - offset, 0)} are there; it is damaged or cut off"
+                f"{size} bytes at byte {offset}, of which {max(len(self.data) - offset, 0)} are"
+                " there; it is damaged or cut off"
             )
         return super()._get(offset, dtype, count, override_order)
 
-    def _get_field_parts(self, orig_offs: int, raw_type: int) -> tuple[int, list[Any], list[int], list[GGUFValueType]]:
-        """Numbers are read all at once: one by one, a quarter of a million bytes of a charsmap take seconds and 100 MB."""
+    def _get_field_parts(
+        self, orig_offs: int, raw_type: int
+    ) -> tuple[int, list[Any], list[int], list[GGUFValueType]]:
+        """Numbers are read all at once: one by one, a quarter of a million bytes of a charsmap take
+        seconds and 100 MB.
+        """
         if raw_type == GGUFValueType.ARRAY:
             kind, count = self._get(orig_offs, np.uint32), self._get(orig_offs + 4, np.uint64)
             number = self.gguf_scalar_to_np.get(int(kind[0]))  # type: ignore[call-overload]

@@ -1,11 +1,14 @@
-"""What the names in ``tokenizer.ggml.pre`` stand for: parts of the tokenizer.json that a GGUF was made from.
+"""What the names in ``tokenizer.ggml.pre`` stand for: parts of the tokenizer.json that a GGUF was
+made from.
 
-A GGUF holds a name and neither pattern nor normalizer. The names are llama.cpp's; those are here whose parts are known from the
-tokenizer.json, from the script that made it or from the code of the original. The patterns are the originals, not those that
-llama.cpp runs. A name that stands for several originals with different patterns ("falcon-h1") is not here.
+A GGUF holds a name and neither pattern nor normalizer. The names are llama.cpp's; those are here
+whose parts are known from the tokenizer.json, from the script that made it or from the code of the
+original. The patterns are the originals, not those that llama.cpp runs. A name that stands for
+several originals with different patterns ("falcon-h1") is not here.
 
-The converter finds a name from the ids of one text, in which nothing is to be composed: that a name is given says something of the
-vocabulary and of the pattern, and nothing of NFC. So a pattern alone, which llama.cpp tells for each of its names, is not enough.
+The converter finds a name from the ids of one text, in which nothing is to be composed: that a name
+is given says something of the vocabulary and of the pattern, and nothing of NFC. So a pattern
+alone, which llama.cpp tells for each of its names, is not enough.
 """
 
 from __future__ import annotations
@@ -23,10 +26,12 @@ from tokexport.sources.tokenizer_json.document import byte_level, sequence, spli
 class Original:
     """Parts of a tokenizer.json.
 
-    ``add_bos`` and ``add_sep`` count where the file does not say whether to add them, as in llama.cpp. Where ``mask_lstrip``, the
-    mask token takes the white space before it; where ``normalized``, tokens that are not special are found behind the normalizer.
-    Where ``ranks``, the original is tiktoken, and the merges of the file were found from its ranks, which are the ids. Where
-    ``ignore_merges`` is None, the name stands for trained merges and for ranks that were written as merges, more than there are tokens.
+    ``add_bos`` and ``add_sep`` count where the file does not say whether to add them, as in
+    llama.cpp. Where ``mask_lstrip``, the mask token takes the white space before it; where
+    ``normalized``, tokens that are not special are found after the normalizer. Where ``ranks``,
+    the original is tiktoken, and the merges of the file were found from its ranks, which are the
+    ids. Where ``ignore_merges`` is None, the name stands for trained merges and for ranks that were
+    written as merges, more than there are tokens.
     """
 
     pre_tokenizer: dict[str, Any]
@@ -42,8 +47,11 @@ class Original:
 _DIGITS: Final = {"type": "Digits", "individual_digits": True}
 _NFC: Final = {"type": "NFC"}
 _GPT2: Final = Original(byte_level(True))
-_LLAMA3: Final = Original(sequence(split(LLAMA3), byte_level(False)), ignore_merges=True, add_bos=True)
-# Llama 3 when it came out, and SmolLM3: its template adds no BOS. The tokens of Llama 3 are not all reached by merges.
+_LLAMA3: Final = Original(
+    sequence(split(LLAMA3), byte_level(False)), ignore_merges=True, add_bos=True
+)
+# Llama 3 when it came out, and SmolLM3: its template adds no BOS. The tokens of Llama 3 are not all
+# reached by merges.
 _SMAUG: Final = Original(_LLAMA3.pre_tokenizer, ignore_merges=True)
 _TEKKEN: Final = sequence(split(TEKKEN), byte_level(False))
 _O200K: Final = Original(sequence(split(O200K), byte_level(False)), ignore_merges=True)
@@ -60,7 +68,9 @@ _QWEN35: Final = Original(
 )
 # The tokens of MiniMax and Tiny Aya are trained, unlike those of GPT-4o.
 _MINIMAX: Final = Original(_O200K.pre_tokenizer, _NFC)
-_TINY_AYA: Final = Original(sequence(split(r"\d{1,3}(?=(?:\d{3})*\b)"), split(O200K), byte_level(False)))
+_TINY_AYA: Final = Original(
+    sequence(split(r"\d{1,3}(?=(?:\d{3})*\b)"), split(O200K), byte_level(False))
+)
 # The line breaks are characters, as in the tokenizer.json.
 _SEED_CODER: Final = Original(
     sequence(
@@ -83,9 +93,13 @@ _LING: Final = Original(
     ),
     _NFC,
 )
-_LAGUNA: Final = Original(sequence(split(r"(?:\r?\n)+(?!\r?\n)", "MergedWithNext"), split(QWEN), byte_level(False)))
+_LAGUNA: Final = Original(
+    sequence(split(r"(?:\r?\n)+(?!\r?\n)", "MergedWithNext"), split(QWEN), byte_level(False))
+)
 _MINICPM5: Final = Original(
-    sequence(split(r"\p{N}{1,3}"), split(LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}+")), byte_level(False)),
+    sequence(
+        split(r"\p{N}{1,3}"), split(LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}+")), byte_level(False)
+    ),
     normalized=True,
 )
 # Hunyuan normalizes and calls tiktoken.
@@ -93,7 +107,9 @@ _HUNYUAN: Final = Original(_QWEN2.pre_tokenizer, _NFC, ignore_merges=True, ranks
 _KIMI_K2: Final = Original(sequence(split(KIMI), byte_level(False)), ignore_merges=True, ranks=True)
 # The class in a class is the original's.
 _BLOOM: Final = Original(
-    sequence(split(" ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+"), byte_level(False))
+    sequence(
+        split(" ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+"), byte_level(False)
+    )
 )
 _STARCODER: Final = Original(sequence(_DIGITS, byte_level(True)))
 _DEEPSEEK_CODER: Final = Original(
@@ -165,9 +181,10 @@ _FALCON: Final = Original(
     )
 )
 
-# The tokenizers of these names lower-case, which a GGUF does not say. The converter finds a name from the ids of a text: every
-# model with the vocabulary of bert-base-uncased has the first or the last, whichever the converter asks for last, and models of
-# Chinese with the letters in lower case (BGE, text2vec, MacBERT) the other.
+# The tokenizers of these names lower-case, which a GGUF does not say. The converter finds a name
+# from the ids of a text: every model with the vocabulary of bert-base-uncased has the first or the
+# last, whichever the converter asks for last, and models of Chinese with the letters in lower case
+# (BGE, text2vec, MacBERT) the other.
 UNCASED: Final = ("bert-bge", "bert-bge-large", "jina-v2-en")
 
 ORIGINALS: Final[Mapping[str, Original]] = MappingProxyType(
@@ -184,19 +201,20 @@ ORIGINALS: Final[Mapping[str, Original]] = MappingProxyType(
         "deepseek-r1-qwen": _QWEN2,
         "deepseek-v3": _DEEPSEEK_V3,
         "exaone": Original(_STARCODER.pre_tokenizer, {"type": "NFKC"}),
-        # Qwen 3's tokens with <|im_end|> behind each text.
+        # Qwen 3's tokens with <|im_end|> after each text.
         "f2llmv2": _QWEN2,
         "falcon": _FALCON,
         "glm4": Original(_LLAMA3.pre_tokenizer, ignore_merges=True),
         "gpt-2": _GPT2,
         "gpt-4o": _O200K,
-        # No name of llama.cpp's: files of GPT-NeoX, Pythia and StableLM 3B are older than the names, and `olmo` says it to nobody.
+        # No name of llama.cpp's: files of GPT-NeoX, Pythia and StableLM 3B are older than the
+        # names, and `olmo` says it to nobody.
         "gpt-neox": _GPT_NEOX,
         # GPT-4's ranks, as in Granite 4, which does not normalize.
         "granite-docling": _GPT2,
         "hunyuan": _HUNYUAN,
         "hunyuan-dense": _DEEPSEEK_V3,
-        # Llama 3's tokens with <|end_of_text|> behind each text, and none before.
+        # Llama 3's tokens with <|end_of_text|> after each text, and none before.
         "jina-v5-nano": _SMAUG,
         # DeepSeek V3's tokens.
         "joyai-llm": _DEEPSEEK_V3,
@@ -226,20 +244,23 @@ ORIGINALS: Final[Mapping[str, Original]] = MappingProxyType(
         # GPT-4's ranks; its code composes and calls tiktoken.
         "stablelm2": _QWEN2,
         "starcoder": _STARCODER,
-        # Mistral's own pattern. Some tokenizer.json of the same tokens have Llama 3's, a mistake of who made them.
+        # Mistral's own pattern. Some tokenizer.json of the same tokens have Llama 3's, a mistake of
+        # who made them.
         "tekken": Original(_TEKKEN, ignore_merges=True, add_bos=True),
         "tiny_aya": _TINY_AYA,
     }
 )
 
-# The tokens of Tekken without BOS have this name, with two patterns: NVIDIA kept Tekken's in Nemotron 3, and the tokenizer.json that
-# was made for Pixtral has Llama 3's. The text of the converter gives the same ids by both.
+# The tokens of Tekken without BOS have this name, with two patterns: NVIDIA kept Tekken's in
+# Nemotron 3, and the tokenizer.json that was made for Pixtral has Llama 3's. The text of the
+# converter gives the same ids by both.
 PIXTRAL: Final = "pixtral"
 NEMOTRON_3: Final = Original(_TEKKEN, ignore_merges=True)
 PIXTRAL_12B: Final = _LLAMA3
 
-# Other names of llama.cpp's, and one of those above that it splits as. What their originals do is not known for sure: nobody shows
-# their tokenizer.json where it was looked for, or only its pattern. A name that llama.cpp splits as no other is in neither table.
+# Other names of llama.cpp's, and one of those above that it splits as. What their originals do is
+# not known for sure: nobody shows their tokenizer.json where it was looked for, or only its
+# pattern. A name that llama.cpp splits as no other is in neither table.
 SPLIT_AS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "a.x-4.0": "gpt-2",

@@ -1,9 +1,10 @@
 """The tokenizer in a GGUF file (``tokenizer.ggml.*``).
 
-A GGUF holds less than what it was made from, so it is read as that: a byte-level BPE ("gpt2") or a WordPiece vocabulary ("bert") as the
-tokenizer.json with the same tokens, a SentencePiece vocabulary ("llama", "t5") as the ``.model`` with the same pieces, RWKV's ("rwkv") as
-the vocabulary file. The references are those of these. What neither the GGUF nor the name in it tells (truncation, most flags of added
-tokens) is left out here.
+A GGUF holds less than what it was made from, so it is read as that: a byte-level BPE ("gpt2") or a
+WordPiece vocabulary ("bert") as the tokenizer.json with the same tokens, a SentencePiece vocabulary
+("llama", "t5") as the ``.model`` with the same pieces, RWKV's ("rwkv") as the vocabulary file. The
+references are those of these. What neither the GGUF nor the name in it tells (truncation, most
+flags of added tokens) is left out here.
 """
 
 from __future__ import annotations
@@ -17,11 +18,25 @@ from typing import Any, Final
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import Provenance, SpecialIds, Template, TemplatePiece, TokenizerModel
 from tokexport.sources.files import SourceFiles
-from tokexport.sources.gguf.patterns import NEMOTRON_3, ORIGINALS, PIXTRAL, PIXTRAL_12B, SPLIT_AS, UNCASED, Original
+from tokexport.sources.gguf.patterns import (
+    NEMOTRON_3,
+    ORIGINALS,
+    PIXTRAL,
+    PIXTRAL_12B,
+    SPLIT_AS,
+    UNCASED,
+    Original,
+)
 from tokexport.sources.gguf.source import ARCHITECTURE, PRE, GgufTokenizer, parse_gguf
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.sentencepiece import read as sentencepiece
-from tokexport.sources.sentencepiece.proto import Algorithm, NormalizerSpec, Piece, PieceType, SentencePieceModel
+from tokexport.sources.sentencepiece.proto import (
+    Algorithm,
+    NormalizerSpec,
+    Piece,
+    PieceType,
+    SentencePieceModel,
+)
 from tokexport.sources.tokenizer_json.document import added_token, byte_level, tokenizer_document
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 from tokexport.sources.vocab_files.rwkv import read_rwkv
@@ -29,16 +44,25 @@ from tokexport.sources.vocab_files.wordpiece import BertSettings, wordpiece_docu
 
 MAGIC: Final = b"GGUF"
 _NEMOTRON: Final = "nemotron_h"
-_ROLES: Final = {"bos": "bos_token_id", "eos": "eos_token_id", "pad": "padding_token_id", "unk": "unknown_token_id"}
+_ROLES: Final = {
+    "bos": "bos_token_id",
+    "eos": "eos_token_id",
+    "pad": "padding_token_id",
+    "unk": "unknown_token_id",
+}
 _STOPS: Final = ("eos_token_id", "eot_token_id", "eom_token_id")
 # Without tokenizer.ggml.unknown_token_id.
 _UNKNOWN: Final = {"llama": 0, "t5": 2}
 _SPACE_SYMBOL: Final = "\u2581"
 _SUPPORTED: Final = (
-    'the models "gpt2", "llama", "t5", "bert" and "rwkv" are supported; convert the tokenizer.json of this one instead'
+    'the models "gpt2", "llama", "t5", "bert" and "rwkv" are supported; convert the tokenizer.json'
+    " of this one instead"
 )
 _UNTOLD: Final = {
-    "gemma4": "a GGUF does not say which of Gemma's tokens are found before its merges; convert its tokenizer.json instead"
+    "gemma4": (
+        "a GGUF does not say which of Gemma's tokens are found before its merges; convert its"
+        " tokenizer.json instead"
+    )
 }
 # How Python writes bytes that are no printable ASCII.
 _ESCAPE: Final = re.compile(r"\\(?:x([0-9a-f]{2})|([tnr\\'\"]))")
@@ -51,12 +75,16 @@ def read_gguf(path: Path, files: SourceFiles, pattern: str | None = None) -> Tok
     name = source.file
     if source.model in ("gpt2", "bert"):
         # Nothing that stands beside a GGUF is about it.
-        model = read_tokenizer_json(Node(name, "", gguf_document(source)), SourceFiles(None, files.sha256), "GGUF")
+        model = read_tokenizer_json(
+            Node(name, "", gguf_document(source)), SourceFiles(None, files.sha256), "GGUF"
+        )
     elif source.model == "rwkv":
         model = read_rwkv(gguf_rwkv(source), name, SourceFiles(None, files.sha256))
         model = replace(model, provenance=Provenance("GGUF", model.provenance.sha256))
     else:
-        model = sentencepiece.build(gguf_sentencepiece(source), SourceFiles(None, files.sha256), Provenance("GGUF"))
+        model = sentencepiece.build(
+            gguf_sentencepiece(source), SourceFiles(None, files.sha256), Provenance("GGUF")
+        )
         model = replace(model, template=_template(source))
     ids = {role: source.number(key) for role, key in _ROLES.items()}
     stops = {number for key in _STOPS if (number := source.number(key)) is not None}
@@ -73,7 +101,11 @@ def gguf_document(source: GgufTokenizer) -> dict[str, Any]:
     if source.model == "bert":
         return _bert_document(source)
     original = _original(source)
-    vocab = {token: number for number, token in enumerate(source.tokens) if not _is_padding(source, number)}
+    vocab = {
+        token: number
+        for number, token in enumerate(source.tokens)
+        if not _is_padding(source, number)
+    }
     return tokenizer_document(
         added_tokens=_added_tokens(source, original),
         normalizer=original.normalizer,
@@ -105,44 +137,56 @@ def _unknown(name: str) -> str:
     """What to do about a name that is not known."""
     if name == PIXTRAL:
         return (
-            'the converter gives it to tokenizers of two patterns, that of "tekken" (Nemotron 3) and that of "llama-bpe" (Pixtral), and '
-            "this is neither of these models; convert the tokenizer.json of the model instead, or say with --pattern (pattern=) which"
+            'the converter gives it to tokenizers of two patterns, that of "tekken" (Nemotron 3)'
+            ' and that of "llama-bpe" (Pixtral), and this is neither of these models; convert the'
+            " tokenizer.json of the model instead, or say with --pattern (pattern=) which"
         )
     like = SPLIT_AS.get(name)
     if like is None:
         return (
-            f"the names whose pattern is known are {', '.join(ORIGINALS)}; convert the tokenizer.json of the model instead, "
-            "or say with --pattern (pattern=) which of them it is"
+            f"the names whose pattern is known are {', '.join(ORIGINALS)}; convert the"
+            " tokenizer.json of the model instead, or say with --pattern (pattern=) which of them"
+            " it is"
         )
     normalizer = ORIGINALS[like].normalizer
     first = "no normalizer" if normalizer is None else f"{normalizer['type']} before"
     return (
-        f"llama.cpp splits a text as for {show(like)}, but what the original does besides is not known; convert the tokenizer.json "
-        f"of the model instead, or take that, with {first}, by --pattern {like} (pattern=)"
+        f"llama.cpp splits a text as for {show(like)}, but what the original does besides is not"
+        f" known; convert the tokenizer.json of the model instead, or take that, with {first}, by"
+        f" --pattern {like} (pattern=)"
     )
 
 
 def _merges(source: GgufTokenizer, original: Original) -> list[Any]:
     """The merges of the file, and those that its converter left out.
 
-    Of ranks the converter writes one merge for a token: the two parts that tokens of lower ranks make of it. It leaves a token out
-    that they do not make of two (or writes more than two parts), but tiktoken makes it of any two, where others of higher ranks come
-    first. Where there are two parts, no others ever meet: what lower ranks can merge is merged before.
+    Of ranks the converter writes one merge for a token: the two parts that tokens of lower ranks
+    make of it. It leaves a token out that they do not make of two (or writes more than two parts),
+    but tiktoken makes it of any two, where others of higher ranks come first. Where there are two
+    parts, no others ever meet: what lower ranks can merge is merged before.
     """
     merges: list[str] = source.array("merges", str, None)
     if not original.ranks:
         return merges
     pairs = [pair for merge in merges if len(pair := merge.split(" ")) == 2]
     made = {"".join(pair) for pair in pairs}
-    ranks = {token: number for number, token in enumerate(source.tokens) if source.types[number] is PieceType.NORMAL}
+    ranks = {
+        token: number
+        for number, token in enumerate(source.tokens)
+        if source.types[number] is PieceType.NORMAL
+    }
     for token in ranks.keys() - made:
         parts = ([token[:at], token[at:]] for at in range(1, len(token)))
         pairs += [pair for pair in parts if pair[0] in ranks and pair[1] in ranks]
-    return sorted(pairs, key=lambda pair: (ranks.get("".join(pair), len(source.tokens)), len(pair[0])))
+    return sorted(
+        pairs, key=lambda pair: (ranks.get("".join(pair), len(source.tokens)), len(pair[0]))
+    )
 
 
 def _ignores_merges(source: GgufTokenizer, original: Original) -> bool:
-    """Training gives a merge for a token at most; ranks that were written as merges have one for each two parts of a token."""
+    """Training gives a merge for a token at most; ranks that were written as merges have one for
+    each two parts of a token.
+    """
     if original.ignore_merges is not None:
         return original.ignore_merges
     return len(source.array("merges", str, None)) > len(source.tokens)
@@ -164,7 +208,9 @@ def _added_tokens(source: GgufTokenizer, original: Original) -> list[dict[str, A
 
 
 def _is_padding(source: GgufTokenizer, number: int) -> bool:
-    """Whether it is no token of the original: llama.cpp's converter fills the ids up to the size of the embedding."""
+    """Whether it is no token of the original: llama.cpp's converter fills the ids up to the size of
+    the embedding.
+    """
     return source.types[number] is PieceType.UNUSED or source.tokens[number] == f"[PAD{number}]"
 
 
@@ -172,7 +218,10 @@ def _bert_document(source: GgufTokenizer) -> dict[str, Any]:
     settings = _bert_settings(source)
     vocab = {_wordpiece(token): number for number, token in enumerate(source.tokens)}
     if len(vocab) < len(source.tokens):
-        raise SourceError(f"{source.file}: two tokens of tokenizer.ggml.tokens are one in the spelling of WordPiece")
+        raise SourceError(
+            f"{source.file}: two tokens of tokenizer.ggml.tokens are one in the spelling of"
+            " WordPiece"
+        )
     return wordpiece_document(vocab, source.file, settings)
 
 
@@ -189,8 +238,9 @@ def _bert_settings(source: GgufTokenizer) -> BertSettings:
     raise UnsupportedError(
         PRE,
         show(source.values.get("pre")),
-        f"there is no tokenizer.ggml.{lowercase} in it, and the names known to lower-case are {', '.join(UNCASED)}; "
-        "convert the tokenizer.json of the model instead, or say with --pattern (pattern=) that it is one of these",
+        f"there is no tokenizer.ggml.{lowercase} in it, and the names known to lower-case are"
+        f" {', '.join(UNCASED)}; convert the tokenizer.json of the model instead, or say with"
+        " --pattern (pattern=) that it is one of these",
     )
 
 
@@ -204,7 +254,8 @@ def _wordpiece(token: str) -> str:
 def gguf_rwkv(source: GgufTokenizer) -> bytes:
     """The vocabulary file (``rwkv_vocab_*.txt``) that says the same, for the model "rwkv".
 
-    The converter writes a token as Python writes its bytes, without the quotes. The first token, which ends a text, is in no such file.
+    The converter writes a token as Python writes its bytes, without the quotes. The first token,
+    which ends a text, is in no such file.
     """
     lines = []
     for number, text in enumerate(source.tokens):
@@ -219,13 +270,18 @@ def _unescaped(source: GgufTokenizer, number: int, text: str) -> bytes:
     rest = _ESCAPE.sub("", text)
     if "\\" in rest or not all(" " <= character <= "~" for character in rest):
         raise SourceError(
-            f"{source.file}: tokenizer.ggml.tokens[{number}] is {show(text)}; expected printable ASCII and escapes as Python writes them"
+            f"{source.file}: tokenizer.ggml.tokens[{number}] is {show(text)}; expected printable"
+            " ASCII and escapes as Python writes them"
         )
     parts: list[bytes] = []
     at = 0
     for escape in _ESCAPE.finditer(text):
         parts.append(text[at : escape.start()].encode())
-        parts.append(bytes((int(escape[1], 16),)) if escape[1] else _ESCAPED.get(escape[2], escape[2].encode()))
+        parts.append(
+            bytes((int(escape[1], 16),))
+            if escape[1]
+            else _ESCAPED.get(escape[2], escape[2].encode())
+        )
         at = escape.end()
     return b"".join((*parts, text[at:].encode()))
 
@@ -261,7 +317,10 @@ def _scores(source: GgufTokenizer) -> list[float]:
     """Whole numbers in the files of some converters."""
     values = source.values.get("scores")
     whole = isinstance(values, list) and bool(values) and type(values[0]) is int
-    return [float(score) for score in source.array("scores", int if whole else float, len(source.tokens))]
+    return [
+        float(score)
+        for score in source.array("scores", int if whole else float, len(source.tokens))
+    ]
 
 
 def _unknown_id(source: GgufTokenizer) -> int:
@@ -274,7 +333,9 @@ def _unknown_id(source: GgufTokenizer) -> int:
 
 
 def _piece_type(source: GgufTokenizer, number: int, unknown: int) -> PieceType:
-    """Converters call padding unknown or unused, and the unknown token a control token. What no text gives is a control piece here."""
+    """Converters call padding unknown or unused, and the unknown token a control token. What no
+    text gives is a control piece here.
+    """
     if number == unknown:
         return PieceType.UNKNOWN
     kind = source.types[number]
@@ -286,7 +347,9 @@ def _bytes(source: GgufTokenizer, values: Sequence[int]) -> bytes:
     try:
         return bytes(value & 0xFF for value in values)
     except TypeError:
-        raise SourceError(f"{source.file}: tokenizer.ggml.precompiled_charsmap is no array of bytes") from None
+        raise SourceError(
+            f"{source.file}: tokenizer.ggml.precompiled_charsmap is no array of bytes"
+        ) from None
 
 
 def _refuse_twice(source: GgufTokenizer) -> None:
@@ -295,24 +358,31 @@ def _refuse_twice(source: GgufTokenizer) -> None:
         first = seen.setdefault(token, number)
         if first != number:
             raise SourceError(
-                f"{source.file}: tokenizer.ggml.tokens[{first}] and [{number}] are both {show(token)}; a token has one id"
+                f"{source.file}: tokenizer.ggml.tokens[{first}] and [{number}] are both"
+                f" {show(token)}; a token has one id"
             )
 
 
-def _around(source: GgufTokenizer, add_bos: bool, add_eos: bool = False) -> tuple[int | None, int | None]:
-    """The ids before and behind each text."""
+def _around(
+    source: GgufTokenizer, add_bos: bool, add_eos: bool = False
+) -> tuple[int | None, int | None]:
+    """The ids before and after each text."""
     bos = source.number("bos_token_id") if source.flag("add_bos_token", add_bos) else None
     eos = source.number("eos_token_id") if source.flag("add_eos_token", add_eos) else None
     return bos, eos
 
 
 def _template(source: GgufTokenizer) -> Template:
-    """llama.cpp's defaults: BOS before a text of "llama", EOS behind one of "t5"."""
+    """llama.cpp's defaults: BOS before a text of "llama", EOS after one of "t5"."""
     around = _around(source, source.model == "llama", source.model == "t5")
 
     def pieces(parts: list[tuple[str | int, int]]) -> tuple[TemplatePiece, ...]:
         return tuple(
-            TemplatePiece(part, type_id=type_id) if isinstance(part, str) else TemplatePiece(id=part, type_id=type_id)
+            (
+                TemplatePiece(part, type_id=type_id)
+                if isinstance(part, str)
+                else TemplatePiece(id=part, type_id=type_id)
+            )
             for part, type_id in parts
         )
 
@@ -327,9 +397,11 @@ def _template_document(source: GgufTokenizer, original: Original) -> dict[str, A
 
     def pieces(parts: list[tuple[str | int, int]]) -> list[dict[str, Any]]:
         return [
-            {"Sequence": {"id": part, "type_id": type_id}}
-            if isinstance(part, str)
-            else {"SpecialToken": {"id": source.tokens[part], "type_id": type_id}}
+            (
+                {"Sequence": {"id": part, "type_id": type_id}}
+                if isinstance(part, str)
+                else {"SpecialToken": {"id": source.tokens[part], "type_id": type_id}}
+            )
             for part, type_id in parts
         ]
 
@@ -339,7 +411,9 @@ def _template_document(source: GgufTokenizer, original: Original) -> dict[str, A
         "type": "TemplateProcessing",
         "single": pieces(single),
         "pair": pieces(pair),
-        "special_tokens": {name: {"id": name, "ids": [number], "tokens": [name]} for name, number in names.items()},
+        "special_tokens": {
+            name: {"id": name, "ids": [number], "tokens": [name]} for name, number in names.items()
+        },
     }
 
 
@@ -351,7 +425,9 @@ def _separator(source: GgufTokenizer, add_sep: bool) -> int | None:
 def _single_and_pair(
     around: tuple[int | None, int | None], separator: int | None
 ) -> tuple[list[tuple[str | int, int]], list[tuple[str | int, int]]]:
-    """Texts and ids with their type ids. With a separator a pair is that of RoBERTa, whose type ids are all 0."""
+    """Texts and ids with their type ids. With a separator a pair is that of RoBERTa, whose type ids
+    are all 0.
+    """
     bos, eos = around
 
     def sequence(first: int | None, name: str, type_id: int) -> list[tuple[str | int, int]]:

@@ -20,7 +20,9 @@ _NO_TOKENIZER: Final = (None, "none", "no_vocab")
 
 @dataclass(frozen=True, slots=True)
 class GgufTokenizer:
-    """The values of a GGUF without ``tokenizer.ggml.`` before their names; ``token_types`` are NORMAL where there are none."""
+    """The values of a GGUF without ``tokenizer.ggml.`` before their names; ``token_types`` are
+    NORMAL where there are none.
+    """
 
     file: str
     values: dict[str, Any]
@@ -38,32 +40,43 @@ class GgufTokenizer:
         value = self.values.get(name)
         if value is None or (type(value) is int and 0 <= value < len(self.tokens)):
             return value
-        raise SourceError(f"{self.file}: tokenizer.ggml.{name} is {show(value)}; expected the id of a token")
+        raise SourceError(
+            f"{self.file}: tokenizer.ggml.{name} is {show(value)}; expected the id of a token"
+        )
 
     def flag(self, name: str, otherwise: bool) -> bool:
         """A flag, or what counts where the file does not say."""
         value = self.values.get(name, otherwise)
         if isinstance(value, bool):
             return value
-        raise SourceError(f"{self.file}: tokenizer.ggml.{name} is {show(value)}; expected true or false")
+        raise SourceError(
+            f"{self.file}: tokenizer.ggml.{name} is {show(value)}; expected true or false"
+        )
 
     def array(self, name: str, kind: type, size: int | None) -> list[Any]:
         """An array of one kind, of ``size`` elements where that is given."""
         value = self.values.get(name)
         if value is None:
             raise SourceError(
-                f"{self.file}: there is no tokenizer.ggml.{name}, without which its tokenizer {show(self.model)} is not whole"
+                f"{self.file}: there is no tokenizer.ggml.{name}, without which its tokenizer"
+                f" {show(self.model)} is not whole"
             )
-        if not isinstance(value, list) or (value and type(value[0]) is not kind) or size not in (None, len(value)):
+        if (
+            not isinstance(value, list)
+            or (value and type(value[0]) is not kind)
+            or size not in (None, len(value))
+        ):
             count = "" if size is None else f"{size} "
             raise SourceError(
-                f"{self.file}: tokenizer.ggml.{name} is no array of {count}values of type {kind.__name__}"
+                f"{self.file}: tokenizer.ggml.{name} is no array of {count}values of type"
+                f" {kind.__name__}"
             )
         return value
 
 
 def parse_gguf(path: Path, pattern: str | None = None) -> GgufTokenizer:
-    """The tokenizer in a GGUF file, whose tokenizer.ggml.pre is ``pattern`` where it says none that is known.
+    """The tokenizer in a GGUF file, whose tokenizer.ggml.pre is ``pattern`` where it says none that
+    is known.
 
     SourceError for a file without one, TokexportError without the package `gguf`.
     """
@@ -71,14 +84,16 @@ def parse_gguf(path: Path, pattern: str | None = None) -> GgufTokenizer:
         from tokexport.sources.gguf.metadata import read_metadata
     except ImportError as error:
         raise TokexportError(
-            "the package `gguf` is not installed, and GGUF files are read with it; pip install 'tokexport[gguf]'"
+            "the package `gguf` is not installed, and GGUF files are read with it; pip install"
+            " 'tokexport[gguf]'"
         ) from error
     file = path.name
     values = read_metadata(path, _PREFIXES)
     inner = {name.removeprefix("tokenizer.ggml."): value for name, value in values.items()}
     if inner.get("model") in _NO_TOKENIZER:
         raise SourceError(
-            f"{file}: the tokenizer.ggml.model of this GGUF file is {show(inner.get('model'))}: it has no tokenizer"
+            f"{file}: the tokenizer.ggml.model of this GGUF file is {show(inner.get('model'))}: it"
+            " has no tokenizer"
         )
     source = GgufTokenizer(file, inner, [], [], None)
     tokens = source.array("tokens", str, None)
@@ -87,7 +102,9 @@ def parse_gguf(path: Path, pattern: str | None = None) -> GgufTokenizer:
     types = [1] * len(tokens) if untyped else source.array("token_type", int, len(tokens))
     wrong = next((value for value in types if value not in set(PieceType)), None)
     if wrong is not None:
-        raise SourceError(f"{file}: tokenizer.ggml.token_type holds {wrong}; expected a number from 1 to 6")
+        raise SourceError(
+            f"{file}: tokenizer.ggml.token_type holds {wrong}; expected a number from 1 to 6"
+        )
     template = values.get("tokenizer.chat_template")
     return replace(
         source,
@@ -104,7 +121,9 @@ def _named(source: GgufTokenizer, pattern: str) -> str:
     own = source.values.get("pre")
     if not names:
         reason = f'a pattern is a name for {PRE}, which only the models "gpt2" and "bert" have'
-        raise UnsupportedError(source.file, f"a pattern for a GGUF of the model {show(source.model)}", reason)
+        raise UnsupportedError(
+            source.file, f"a pattern for a GGUF of the model {show(source.model)}", reason
+        )
     if pattern not in names:
         reason = f"for this file the pattern is a name of {PRE}: " + ", ".join(names)
         raise UnsupportedError(source.file, f"the pattern {show(pattern)}", reason)

@@ -1,7 +1,8 @@
 """The rules in a SentencePiece charsmap, read out of its trie.
 
-The charsmap is the size of a trie in bytes (u32), a double array of u32 units in the layout of darts-clone
-(https://github.com/s-yata/darts-clone), and the values that the rules give, each with a NUL behind it.
+The charsmap is the size of a trie in bytes (u32), a double array of u32 units in the layout of
+darts-clone (https://github.com/s-yata/darts-clone), and the values that the rules give, each with a
+NUL after it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _LONGEST_VALUE = 256  # bytes; NFKC's have 33
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A text that begins with ``key`` goes on behind it, with ``value`` put in its place."""
+    """A text that begins with ``key`` goes on after it, with ``value`` put in its place."""
 
     key: bytes
     value: bytes
@@ -49,7 +50,8 @@ def rules(charsmap: bytes, file: str) -> list[Rule]:
 
 def _leaves(units: list[int], file: str) -> Iterator[tuple[bytes, int]]:
     """The keys of the trie with their numbers, in no order."""
-    # A node's child for a byte is the unit at its base, exclusive or the byte, if the unit's label is that byte.
+    # A node's child for a byte is the unit at its base, exclusive or the byte, if the unit's label
+    # is that byte.
     children: dict[int, list[tuple[bytes, int]]] = defaultdict(list)
     for place, unit in enumerate(units):
         label = unit & _LABEL_MASK
@@ -67,7 +69,7 @@ def _leaves(units: list[int], file: str) -> Iterator[tuple[bytes, int]]:
         base = node ^ ((unit >> 10) << ((unit & 0x200) >> 6))
         if unit & 0x100:
             if base >= len(units):
-                _damaged(file, f"has a trie whose unit {node} points behind its end")
+                _damaged(file, f"has a trie whose unit {node} points after its end")
             yield key, units[base] & 0x7FFFFFFF
         for label_byte, place in children.get(base, ()):
             waiting.append((key + label_byte, place))
@@ -76,7 +78,10 @@ def _leaves(units: list[int], file: str) -> Iterator[tuple[bytes, int]]:
 def _value(values: bytes, at: int, file: str) -> bytes:
     end = values.find(b"\0", at, at + _LONGEST_VALUE + 1)
     if end < 0:
-        _damaged(file, f"has a rule whose value begins at byte {at} and has no end in {_LONGEST_VALUE} bytes")
+        _damaged(
+            file,
+            f"has a rule whose value begins at byte {at} and has no end in {_LONGEST_VALUE} bytes",
+        )
     return values[at:end]
 
 

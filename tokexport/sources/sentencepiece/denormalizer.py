@@ -1,8 +1,9 @@
 """SentencePiece's denormalizer: what the library does to a decoded text, as a list of edits.
 
-It is the normalizer once more (see :mod:`tokexport.sources.sentencepiece.normalizer`): the rules of a charsmap, the longest at each
-place, and then white space. There is no denormalizer without a charsmap. The library's trainer sets no flag for white space, but the
-definition of the file has all three where it says nothing.
+It is the normalizer once more (see :mod:`tokexport.sources.sentencepiece.normalizer`): the rules of
+a charsmap, the longest at each place, and then white space. There is no denormalizer without a
+charsmap. The library's trainer sets no flag for white space, but the definition of the file has all
+three where it says nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL, unused_char
 from tokexport.sources.sentencepiece.proto import SentencePieceModel
 
 _PATH: Final = "denormalizer_spec"
-_BEHIND: Final = Split("(?<= ) ", path=_PATH)  # a space behind a space
+_BEHIND: Final = Split("(?<= ) ", path=_PATH)  # a space after a space
 _SPACES: Final = f" {SPACE_SYMBOL}"
 
 
@@ -32,12 +33,16 @@ def denormalizer_edits(source: SentencePieceModel) -> tuple[TextEdit, ...]:
     known = rules(spec.charsmap, source.file)  # which finds a damaged one
     if leads_on_by_nul(read_charsmap(spec.charsmap).units):
         raise UnsupportedError(
-            source.file, "a denormalizer whose charsmap takes NUL for a letter", "one that sentencepiece made is"
+            source.file,
+            "a denormalizer whose charsmap takes NUL for a letter",
+            "one that sentencepiece made is",
         )
     try:
         pairs = [(rule.key.decode(), rule.value.decode()) for rule in known]
     except UnicodeDecodeError:
-        raise SourceError(f"{source.file}: the charsmap of the denormalizer has a rule that is not UTF-8") from None
+        raise SourceError(
+            f"{source.file}: the charsmap of the denormalizer has a rule that is not UTF-8"
+        ) from None
     edits: list[TextEdit] = [Replacing(tuple(pairs))]
     if spec.remove_extra_whitespaces:
         edits = _without_extra_spaces(source, known, pairs)
@@ -55,7 +60,7 @@ def denormalizer_edits(source: SentencePieceModel) -> tuple[TextEdit, ...]:
 def _without_extra_spaces(
     source: SentencePieceModel, known: Sequence[Rule], pairs: Sequence[tuple[str, str]]
 ) -> list[TextEdit]:
-    """The rules, and what drops spaces at both ends of a text and behind a space.
+    """The rules, and what drops spaces at both ends of a text and after a space.
 
     With escapes, a U+2581 at the end of a text is dropped as a space is.
     """
@@ -71,16 +76,21 @@ def _without_extra_spaces(
     if has_any or not all(value.strip(_SPACES) for value in marks):
         raise UnsupportedError(
             source.file,
-            "a denormalizer that removes and escapes white space, where a decoded text may have any number of U+2581 in a row",
-            "one without escape_whitespaces is: of such a row nobody knows whether it is the end of the text, where all of it is dropped",
+            "a denormalizer that removes and escapes white space, where a decoded text may have any"
+            " number of U+2581 in a row",
+            "one without escape_whitespaces is: of such a row nobody knows whether it is the end of"
+            " the text, where all of it is dropped",
         )
     most += max(len(value) - len(value.rstrip(_SPACES)) for value in marks)
     return [*edits, Replacing(((" ", SPACE_SYMBOL),)), Trimmed(SPACE_SYMBOL, most, at_end=True)]
 
 
-def _collapsed(source: SentencePieceModel, known: Sequence[Rule], pairs: Sequence[tuple[str, str]]) -> list[TextEdit]:
-    """The library drops the spaces with which the value of a rule begins, where a space or nothing stands before them, and keeps those
-    inside of it: of spaces in a row the ones behind the first go where that goes. They are marked for as long.
+def _collapsed(
+    source: SentencePieceModel, known: Sequence[Rule], pairs: Sequence[tuple[str, str]]
+) -> list[TextEdit]:
+    """The library drops the spaces with which the value of a rule begins, where a space or nothing
+    stands before them, and keeps those inside of it: of spaces in a row the ones after the first
+    go where that goes. They are marked for as long.
     """
     marker = unused_character(source.file, known, ())
     space, itself = marker + "s", marker + "m"  # a text may have the marker

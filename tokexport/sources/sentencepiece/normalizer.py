@@ -1,15 +1,17 @@
 """SentencePiece's normalizer as a list of steps.
 
-The library (``Normalizer::Normalize``) maps the text by the charsmap, longest rule first, and meanwhile
+The library (``Normalizer::Normalize``) maps the text by the charsmap, longest rule first, and
+meanwhile
 
-- drops spaces at the start and behind a space, and spaces (also U+2581) at the end: ``remove_extra_whitespaces``;
-- puts a space before the text, or behind it with ``treat_whitespace_as_suffix``: ``add_dummy_prefix``;
+- drops spaces at the start and after a space, and spaces (also U+2581) at the end: ``remove_extra_whitespaces``;
+- puts a space before the text, or after it with ``treat_whitespace_as_suffix``: ``add_dummy_prefix``;
 - makes each space U+2581: ``escape_whitespaces``.
 
-Here each is a step of its own. That is the same as long as one knows a text that the charsmap leaves nothing of from one
-that was empty: the library puts a dummy space to the first, not to the second. Only where a user-defined piece or the
-value of a rule has two spaces in a row, the charsmap drops the spaces itself: the library leaves such two together, and
-drops them together behind a third.
+Here each is a step of its own. That is the same as long as one knows a text that the charsmap
+leaves nothing of from one that was empty: the library puts a dummy space to the first, not to the
+second. Only where a user-defined piece or the value of a rule has two spaces in a row, the charsmap
+drops the spaces itself: the library leaves such two together, and drops them together after a
+third.
 """
 
 from __future__ import annotations
@@ -38,10 +40,14 @@ def normalizer_steps(
     keeps_some = spec.remove_extra_whitespaces and _has_two_spaces(spec.charsmap, protected)
     if spec.charsmap or keeps_some:
         data = spec.charsmap or charsmap_of({})
-        charsmap.append(Charsmap(data, by_grapheme=False, protected=tuple(protected), collapses=keeps_some))
+        charsmap.append(
+            Charsmap(data, by_grapheme=False, protected=tuple(protected), collapses=keeps_some)
+        )
     collapse = [] if keeps_some else [Replace(" {2,}", " ", literal=False, path=_PATH)]
     trim = [] if keeps_some else [Replace(r"\A +", "", literal=False, path=_PATH), *collapse]
-    escape: list[NormalizerStep] = [Replace(" ", SPACE_SYMBOL, path=_PATH)] if spec.escape_whitespaces else []
+    escape: list[NormalizerStep] = (
+        [Replace(" ", SPACE_SYMBOL, path=_PATH)] if spec.escape_whitespaces else []
+    )
     if not spec.add_dummy_prefix:
         steps = [*charsmap, *(trim if spec.remove_extra_whitespaces else ())]
     elif whitespace_as_suffix:
@@ -101,15 +107,22 @@ def _with_suffix(
 def _without_lone_spaces(known: Sequence[Rule], protected: Sequence[str]) -> list[NormalizerStep]:
     """Drops a text of nothing but parts that become one space."""
     becomes = {
-        rule.key: rule.value for rule in known if not rule.key.startswith(tuple(text.encode() for text in protected))
+        rule.key: rule.value
+        for rule in known
+        if not rule.key.startswith(tuple(text.encode() for text in protected))
     }
     becomes |= {text.encode(): text.encode() for text in protected}
     becomes.setdefault(b" ", b" ")
-    spaces = sorted((key for key, value in becomes.items() if value == b" "), key=lambda key: (-len(key), key))
+    spaces = sorted(
+        (key for key, value in becomes.items() if value == b" "), key=lambda key: (-len(key), key)
+    )
     if not spaces:
         return []
-    # The longest is taken, so that behind a space there is no rest of a longer one.
-    rests = {key: sorted(other[len(key) :].decode() for other in becomes if other.startswith(key)) for key in spaces}
+    # The longest is taken, so that after a space there is no rest of a longer one.
+    rests = {
+        key: sorted(other[len(key) :].decode() for other in becomes if other.startswith(key))
+        for key in spaces
+    }
     patterns = [_not_before(key.decode(), [rest for rest in rests[key] if rest]) for key in spaces]
     return [Replace(rf"\A(?:{'|'.join(patterns)})+\z", "", literal=False, path=_PATH)]
 
@@ -120,12 +133,16 @@ def _not_before(text: str, rests: Sequence[str]) -> str:
 
 def unused_character(file: str, known: Sequence[Rule], protected: Sequence[str]) -> str:
     """A noncharacter that no rule and no protected text has, which can mark an end of a text."""
-    texts = [rule.key + b"\0" + rule.value for rule in known] + [text.encode() for text in protected]
+    texts = [rule.key + b"\0" + rule.value for rule in known] + [
+        text.encode() for text in protected
+    ]
     for marker in _MARKERS:
         if not any(marker.encode() in text for text in texts):
             return marker
     raise UnsupportedError(
-        file, "a charsmap with rules for every noncharacter tried", "leave one of them without a rule"
+        file,
+        "a charsmap with rules for every noncharacter tried",
+        "leave one of them without a rule",
     )
 
 

@@ -1,7 +1,9 @@
-"""The protocol buffer of a SentencePiece ``.model``, as far as it decides ids (``sentencepiece_model.proto``, ModelProto).
+"""The protocol buffer of a SentencePiece ``.model``, as far as it decides ids
+(``sentencepiece_model.proto``, ModelProto).
 
-A field that stands twice keeps its last value, a field of another wire type than the definition's is none, an enumeration
-with an unknown number keeps its default: so does the library that the file is for.
+A field that stands twice keeps its last value, a field of another wire type than the definition's
+is none, an enumeration with an unknown number keeps its default: so does the library that the file
+is for.
 """
 
 from __future__ import annotations
@@ -40,7 +42,9 @@ class PieceType(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece, its score (a float32, as a Python float) and its type; its id is its place in the list."""
+    """A piece, its score (a float32, as a Python float) and its type; its id is its place in the
+    list.
+    """
 
     text: str
     score: float = 0.0
@@ -69,7 +73,8 @@ class Roles:
 
 @dataclass(frozen=True, slots=True)
 class SentencePieceModel:
-    """A SentencePiece model, from a ``.model`` file or from another file that holds the same things.
+    """A SentencePiece model, from a ``.model`` file or from another file that holds the same
+    things.
 
     ``file`` is the base name for errors.
     """
@@ -81,12 +86,16 @@ class SentencePieceModel:
     whitespace_as_suffix: bool = False
     unk_surface: str = UNK_SURFACE
     normalizer: NormalizerSpec = field(default_factory=NormalizerSpec)
-    denormalizer: NormalizerSpec = field(default_factory=NormalizerSpec)  # of decoded texts, where it has a charsmap
+    denormalizer: NormalizerSpec = field(
+        default_factory=NormalizerSpec
+    )  # of decoded texts, where it has a charsmap
     roles: Roles = field(default_factory=Roles)
 
 
 def parse_model(data: bytes, file: str) -> SentencePieceModel:
-    """The model in the bytes of a ``.model`` file. SourceError for what is no protocol buffer of one."""
+    """The model in the bytes of a ``.model`` file. SourceError for what is no protocol buffer of
+    one.
+    """
     pieces: list[Piece] = []
     specs: dict[int, bytes] = {}
     for number, value in Message(file, "the file", data, 0, len(data)).fields():
@@ -111,18 +120,28 @@ def _whole(data: bytes, file: str, place: str) -> Message:
 
 
 def _piece(message: Message, number: int) -> Piece:
-    # The plain way costs a minute for a quarter of a million pieces; nearly all are a text and a score and nothing else.
+    # The plain way costs a minute for a quarter of a million pieces; nearly all are a text and a
+    # score and nothing else.
     data, start, end = message.data, message.start, message.end
     size = data[start + 1] if end - start > 2 else 0
-    if size < 0x80 and size + 7 == end - start and data[start] == 0x0A and data[start + 2 + size] == 0x15:
+    if (
+        size < 0x80
+        and size + 7 == end - start
+        and data[start] == 0x0A
+        and data[start + 2 + size] == 0x15
+    ):
         text = message.__class__(message.file, message.place, data, start + 2, start + 2 + size)
-        return Piece(text.text(f"the text of piece {number}"), struct.unpack_from("<f", data, end - 4)[0])
+        return Piece(
+            text.text(f"the text of piece {number}"), struct.unpack_from("<f", data, end - 4)[0]
+        )
     piece = Piece("")
     for key, value in message.fields():
         if key == 1 and isinstance(value, Message):
             piece = replace(piece, text=value.text(f"the text of piece {number}"))
         elif key == 2 and isinstance(value, int):
-            piece = replace(piece, score=struct.unpack("<f", struct.pack("<I", value & 0xFFFFFFFF))[0])
+            piece = replace(
+                piece, score=struct.unpack("<f", struct.pack("<I", value & 0xFFFFFFFF))[0]
+            )
         elif key == 3 and isinstance(value, int):
             piece = replace(piece, type=_enumerated(PieceType, value, piece.type))
     return piece

@@ -1,6 +1,8 @@
-"""The wire format of protocol buffers: a message is a row of numbered fields (https://protobuf.dev/programming-guides/encoding).
+"""The wire format of protocol buffers: a message is a row of numbered fields
+(https://protobuf.dev/programming-guides/encoding).
 
-Only what a reader of one known message needs: fields in their order, with the bytes or the number that each holds.
+Only what a reader of one known message needs: fields in their order, with the bytes or the number
+that each holds.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ _LONGEST_VARINT = 10  # bytes, for 64 bits
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message: ``data[start:end]`` of the file with the base name ``file``; ``place`` says which, for errors."""
+    """A message: ``data[start:end]`` of the file with the base name ``file``; ``place`` says which,
+    for errors.
+    """
 
     file: str
     place: str
@@ -26,7 +30,8 @@ class Message:
     end: int
 
     def fields(self) -> Iterator[tuple[int, int | Message]]:
-        """Number and value of each field: an integer for the wire types of numbers, a message for that of bytes.
+        """Number and value of each field: an integer for the wire types of numbers, a message for
+        that of bytes.
 
         Raises SourceError, with the byte, where it is not the wire format.
 
@@ -47,13 +52,17 @@ class Message:
             elif wire in (_FIXED32, _FIXED64):
                 size = 4 if wire == _FIXED32 else 8
                 if size > self.end - at:
-                    self._fail(begin, f"a field that goes {size - (self.end - at)} bytes over its end")
+                    self._fail(
+                        begin, f"a field that goes {size - (self.end - at)} bytes over its end"
+                    )
                 yield number, int.from_bytes(self.data[at : at + size], "little")
                 at += size
             elif wire == _BYTES:
                 size, at = self._varint(at)
                 if size > self.end - at:
-                    self._fail(begin, f"a field that goes {size - (self.end - at)} bytes over its end")
+                    self._fail(
+                        begin, f"a field that goes {size - (self.end - at)} bytes over its end"
+                    )
                 yield number, Message(self.file, self.place, self.data, at, at + size)
                 at += size
             else:
@@ -68,7 +77,9 @@ class Message:
         try:
             return self.bytes().decode("utf-8")
         except UnicodeDecodeError as error:
-            raise SourceError(f"{self.file}: {what} at byte {self.start} is not UTF-8: {error.reason}") from None
+            raise SourceError(
+                f"{self.file}: {what} at byte {self.start} is not UTF-8: {error.reason}"
+            ) from None
 
     def named(self, place: str) -> Message:
         """The same message, under a name of its own in errors."""
@@ -87,5 +98,6 @@ class Message:
 
     def _fail(self, at: int, found: str) -> NoReturn:
         raise SourceError(
-            f"{self.file}: {self.place} holds {found} at byte {at}; the file is damaged or no SentencePiece model"
+            f"{self.file}: {self.place} holds {found} at byte {at}; the file is damaged or no"
+            " SentencePiece model"
         )

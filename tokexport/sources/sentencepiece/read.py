@@ -1,7 +1,8 @@
 """A SentencePiece model (BPE, Unigram, char or word) becomes a TokenizerModel.
 
-The reference is the ``sentencepiece`` library as its ``encode(text)`` is called without options: control pieces that
-stand in a text are text, user-defined ones are ids, and neither BOS nor EOS is added.
+The reference is the ``sentencepiece`` library as its ``encode(text)`` is called without options:
+control pieces that stand in a text are text, user-defined ones are ids, and neither BOS nor EOS is
+added.
 """
 
 from __future__ import annotations
@@ -43,7 +44,13 @@ from tokexport.sources.json_node import show
 from tokexport.sources.sentencepiece.denormalizer import denormalizer_edits
 from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL, normalizer_steps
 from tokexport.sources.sentencepiece.numbering import numbering_notes
-from tokexport.sources.sentencepiece.proto import Algorithm, Piece, PieceType, SentencePieceModel, parse_model
+from tokexport.sources.sentencepiece.proto import (
+    Algorithm,
+    Piece,
+    PieceType,
+    SentencePieceModel,
+    parse_model,
+)
 from tokexport.sources.tokenizer_json.config import read_config, read_roles
 
 # A piece of these types can come out of a text; the others are reserved.
@@ -58,21 +65,30 @@ _BYTE_PIECES: Final = {f"<0x{byte:02X}>": byte for byte in range(256)}
 def read_sentencepiece(data: bytes, name: str, files: SourceFiles) -> TokenizerModel:
     """The model of the ``.model`` file ``name`` with the bytes ``data``.
 
-    Roles (BOS, EOS, ...) are those of a tokenizer_config.json beside it where there is one, else the file's own. Raises
-    SourceError where the library refuses the file, UnsupportedError for what cannot be exact.
+    Roles (BOS, EOS, ...) are those of a tokenizer_config.json beside it where there is one, else
+    the file's own. Raises SourceError where the library refuses the file, UnsupportedError for what
+    cannot be exact.
     """
     source = parse_model(data, name)
     model = build(source, files, Provenance("sentencepiece"))
-    notes = numbering_notes(name, [piece.text for piece in source.pieces], files, read_config(files))
+    notes = numbering_notes(
+        name, [piece.text for piece in source.pieces], files, read_config(files)
+    )
     return replace(model, notes=(*model.notes, *notes))
 
 
 def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance) -> TokenizerModel:
-    """The model of a SentencePiece model; ``provenance`` names the kind of source, and gets the digests of ``files``."""
+    """The model of a SentencePiece model; ``provenance`` names the kind of source, and gets the
+    digests of ``files``.
+    """
     source = _without_nul(source)
     pieces = _Pieces(source)
     model = _model(source, pieces)
-    holes = max(model.unused, default=0) + 1 - len(source.pieces) if isinstance(model, BytePairModel) else 0
+    holes = (
+        max(model.unused, default=0) + 1 - len(source.pieces)
+        if isinstance(model, BytePairModel)
+        else 0
+    )
     tokens = tuple(_token(source, piece) for piece in source.pieces) + (None,) * holes
     user_defined = [(number, piece.text) for number, piece in pieces.of(PieceType.USER_DEFINED)]
     frozen = user_defined if source.algorithm in (Algorithm.BPE, Algorithm.CHAR) else []
@@ -90,10 +106,15 @@ def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance
         reference=Reference.SENTENCEPIECE,
         provenance=Provenance(provenance.source, dict(sorted(files.sha256.items()))),
         normalizer=normalizer_steps(
-            source.file, source.normalizer, [text for _, text in user_defined], source.whitespace_as_suffix
+            source.file,
+            source.normalizer,
+            [text for _, text in user_defined],
+            source.whitespace_as_suffix,
         ),
         splits=splits,
-        added_tokens=tuple(AddedToken(number, text, normalized=True, verbatim=True) for number, text in frozen),
+        added_tokens=tuple(
+            AddedToken(number, text, normalized=True, verbatim=True) for number, text in frozen
+        ),
         alignment=_alignment(source, [text for _, text in user_defined]),
         decoding=_decoding(source),
         special_ids=special_ids,
@@ -103,10 +124,15 @@ def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance
 
 
 def _without_nul(source: SentencePieceModel) -> SentencePieceModel:
-    """With byte_fallback the library takes a piece that is NUL for UNUSED, whatever its type: InternLM's models have one."""
+    """With byte_fallback the library takes a piece that is NUL for UNUSED, whatever its type:
+    InternLM's models have one.
+    """
     if not source.byte_fallback:
         return source
-    pieces = (replace(piece, type=PieceType.UNUSED) if piece.text == _NUL else piece for piece in source.pieces)
+    pieces = (
+        replace(piece, type=PieceType.UNUSED) if piece.text == _NUL else piece
+        for piece in source.pieces
+    )
     return replace(source, pieces=tuple(pieces))
 
 
@@ -116,40 +142,58 @@ class _Pieces:
     def __init__(self, source: SentencePieceModel) -> None:
         self._source = source
         if len(source.pieces) >= MAX_IDS:
-            raise UnsupportedError(source.file, f"{len(source.pieces)} pieces", f"at most {MAX_IDS} are supported")
+            raise UnsupportedError(
+                source.file, f"{len(source.pieces)} pieces", f"at most {MAX_IDS} are supported"
+            )
         seen: dict[str, int] = {}
         unknown: list[int] = []
         bytes_found: dict[int, int] = {}
         for number, piece in enumerate(source.pieces):
             where = f"{source.file}: piece {number}"
-            if not piece.text or (_NUL in piece.text and (piece.text, piece.type) != (_NUL, PieceType.UNUSED)):
-                raise SourceError(f"{where} is {show(piece.text)}; a piece is a text that is not empty, without NUL")
+            if not piece.text or (
+                _NUL in piece.text and (piece.text, piece.type) != (_NUL, PieceType.UNUSED)
+            ):
+                raise SourceError(
+                    f"{where} is {show(piece.text)}; a piece is a text that is not empty,"
+                    " without NUL"
+                )
             if piece.text in seen:
                 self._refuse_twice(seen[piece.text], number)
             seen[piece.text] = number
             if not math.isfinite(piece.score):
-                raise SourceError(f"{where}, {show(piece.text)}, has the score {piece.score}; expected a number")
+                raise SourceError(
+                    f"{where}, {show(piece.text)}, has the score {piece.score}; expected a number"
+                )
             if piece.type is PieceType.UNKNOWN:
                 unknown.append(number)
             elif piece.type is PieceType.BYTE:
                 if piece.text not in _BYTE_PIECES or not source.byte_fallback:
                     raise SourceError(
-                        f"{where}, {show(piece.text)}, is of type BYTE; the library takes <0x00> to <0xFF>, in a model "
-                        "with byte_fallback"
+                        f"{where}, {show(piece.text)}, is of type BYTE; the library takes <0x00> to"
+                        " <0xFF>, in a model with byte_fallback"
                     )
                 bytes_found[_BYTE_PIECES[piece.text]] = number
         if len(unknown) != 1:
-            raise SourceError(f"{source.file}: {len(unknown)} pieces are of type UNKNOWN; a model has one")
+            raise SourceError(
+                f"{source.file}: {len(unknown)} pieces are of type UNKNOWN; a model has one"
+            )
         if source.byte_fallback and len(bytes_found) < 256:
             raise SourceError(
-                f"{source.file}: byte_fallback needs 256 pieces of type BYTE; {len(bytes_found)} are there"
+                f"{source.file}: byte_fallback needs 256 pieces of type BYTE; {len(bytes_found)}"
+                " are there"
             )
         self.unk_id = unknown[0]
-        self.byte_ids = tuple(bytes_found[byte] for byte in range(256)) if source.byte_fallback else None
+        self.byte_ids = (
+            tuple(bytes_found[byte] for byte in range(256)) if source.byte_fallback else None
+        )
 
     def of(self, *types: PieceType) -> Iterator[tuple[int, Piece]]:
         """The ids and pieces of these types."""
-        return ((number, piece) for number, piece in enumerate(self._source.pieces) if piece.type in types)
+        return (
+            (number, piece)
+            for number, piece in enumerate(self._source.pieces)
+            if piece.type in types
+        )
 
     def special_ids(self) -> SpecialIds:
         """The roles that the file gives; as in the library, only control pieces have one."""
@@ -159,15 +203,20 @@ class _Pieces:
         return SpecialIds(bos, eos, pad, self.unk_id, () if eos is None else (eos,))
 
     def _refuse_twice(self, first: int, second: int) -> None:
-        """The library keeps reserved pieces apart from the others, so that a text may be one of each."""
+        """The library keeps reserved pieces apart from the others, so that a text may be one of
+        each.
+        """
         reserved = [self._source.pieces[number].type not in _IN_TEXT for number in (first, second)]
         text = show(self._source.pieces[first].text)
         if reserved[0] == reserved[1]:
             raise SourceError(
-                f"{self._source.file}: the pieces {first} and {second} are both {text}; the library refuses that"
+                f"{self._source.file}: the pieces {first} and {second} are both {text}; the library"
+                " refuses that"
             )
         raise UnsupportedError(
-            self._source.file, f"{text}, a control piece and an ordinary one,", "give each piece a text of its own"
+            self._source.file,
+            f"{text}, a control piece and an ordinary one,",
+            "give each piece a text of its own",
         )
 
 
@@ -181,7 +230,10 @@ def _token(source: SentencePieceModel, piece: Piece) -> Token:
     content = _surface(piece.text)
     drops = source.normalizer.add_dummy_prefix or source.normalizer.remove_extra_whitespaces
     first = _surface(piece.text[1:]) if drops and piece.text.startswith(SPACE_SYMBOL) else None
-    frozen = piece.type is PieceType.USER_DEFINED and source.algorithm in (Algorithm.BPE, Algorithm.CHAR)
+    frozen = piece.type is PieceType.USER_DEFINED and source.algorithm in (
+        Algorithm.BPE,
+        Algorithm.CHAR,
+    )
     return Token(content, TokenKind.ADDED if frozen else TokenKind.MODEL, first=first)
 
 
@@ -196,8 +248,8 @@ def _alignment(source: SentencePieceModel, protected: list[str]) -> Alignment:
 
 
 def _decoding(source: SentencePieceModel) -> Decoding:
-    """The library drops one U+2581 of the first piece that is not a control piece; where it removes extra spaces, of every
-    piece as long as there is no text.
+    """The library drops one U+2581 of the first piece that is not a control piece; where it removes
+    extra spaces, of every piece as long as there is no text.
     """
     return Decoding(
         byte_fallback=source.byte_fallback,
@@ -217,12 +269,15 @@ def _model(source: SentencePieceModel, pieces: _Pieces) -> Model:
     if source.algorithm is Algorithm.WORD:
         if source.byte_fallback:
             raise UnsupportedError(
-                source.file, "byte_fallback in a word model", "it is in BPE, Unigram and char models"
+                source.file,
+                "byte_fallback in a word model",
+                "it is in BPE, Unigram and char models",
             )
         in_use = pieces.of(PieceType.NORMAL, PieceType.USER_DEFINED)
         vocab = {piece.text.encode(): number for number, piece in in_use}
         return WordLevelModel(vocab, pieces.unk_id, fuse_unk=True)
-    # An unused piece of one character is unknown, as an unused word is. So it is in sentencepiece 0.2.3, measured.
+    # An unused piece of one character is unknown, as an unused word is. So it is in sentencepiece
+    # 0.2.3, measured.
     ordinary = [
         (number, piece)
         for number, piece in pieces.of(PieceType.NORMAL, PieceType.UNUSED)
@@ -234,11 +289,17 @@ def _model(source: SentencePieceModel, pieces: _Pieces) -> Model:
     else:
         stand_ins = _stand_ins(source, pieces)
         # A user-defined character is never merged with another, so no merge makes what holds one.
-        frozen = {piece.text for _, piece in pieces.of(PieceType.USER_DEFINED) if len(piece.text) == 1}
+        frozen = {
+            piece.text for _, piece in pieces.of(PieceType.USER_DEFINED) if len(piece.text) == 1
+        }
         ordinary = [(number, piece) for number, piece in ordinary if frozen.isdisjoint(piece.text)]
         # What no merges make is for decoding only.
-        characters = {piece.text for _, piece in ordinary if len(piece.text) == 1} | stand_ins.keys()
-        ordinary = [(number, piece) for number, piece in ordinary if characters.issuperset(piece.text)]
+        characters = {
+            piece.text for _, piece in ordinary if len(piece.text) == 1
+        } | stand_ins.keys()
+        ordinary = [
+            (number, piece) for number, piece in ordinary if characters.issuperset(piece.text)
+        ]
     by_score = sorted({piece.score for _, piece in ordinary}, reverse=True)
     rank = {score: number for number, score in enumerate(by_score)}
     model = BytePairModel(
@@ -264,7 +325,8 @@ def _unigram(pieces: _Pieces) -> UnigramModel:
     for number, piece in pieces.of(PieceType.USER_DEFINED):
         data = piece.text.encode()
         vocab[data] = number
-        # Its own score does not count. So it is in sentencepiece 0.2.3, measured; before, the highest score of all did.
+        # Its own score does not count. So it is in sentencepiece 0.2.3, measured; before, the
+        # highest score of all did.
         scores[number] = float(np.float32(len(data) * 0.1 - 0.1))
     return UnigramModel(
         vocab=vocab,
@@ -277,20 +339,30 @@ def _unigram(pieces: _Pieces) -> UnigramModel:
 
 
 def _stand_ins(source: SentencePieceModel, pieces: _Pieces) -> dict[str, int]:
-    """Ids for the characters that are a part of a piece and no piece in use: its own id, or one behind all pieces.
+    """Ids for the characters that are a part of a piece and no piece in use: its own id, or one
+    after all pieces.
 
-    The library merges texts, so that such a character can become a part of a piece. Where it does not, it becomes the tokens of its bytes.
-    Without byte_fallback it is unknown then; a piece that no merges make, as the <mask> that is put behind BARThez' pieces, needs none.
+    The library merges texts, so that such a character can become a part of a piece. Where it does
+    not, it becomes the tokens of its bytes. Without byte_fallback it is unknown then; a piece that
+    no merges make, as the <mask> that is put after BARThez' pieces, needs none.
     """
-    known = {piece.text for _, piece in pieces.of(PieceType.NORMAL, PieceType.USER_DEFINED) if len(piece.text) == 1}
-    own = {piece.text: number for number, piece in pieces.of(PieceType.UNUSED) if len(piece.text) == 1}
+    known = {
+        piece.text
+        for _, piece in pieces.of(PieceType.NORMAL, PieceType.USER_DEFINED)
+        if len(piece.text) == 1
+    }
+    own = {
+        piece.text: number for number, piece in pieces.of(PieceType.UNUSED) if len(piece.text) == 1
+    }
     texts = {piece.text for _, piece in pieces.of(PieceType.NORMAL, PieceType.UNUSED)}
 
     @functools.cache
     def is_made(text: str) -> bool:
         """Whether merges make a text: two others that are made, which characters always are."""
         halves = ((text[:at], text[at:]) for at in range(1, len(text)))
-        return len(text) == 1 or (text in texts and any(is_made(left) and is_made(right) for left, right in halves))
+        return len(text) == 1 or (
+            text in texts and any(is_made(left) and is_made(right) for left, right in halves)
+        )
 
     ids: dict[str, int] = {}
     behind = len(source.pieces)
@@ -308,18 +380,22 @@ def _stand_ins(source: SentencePieceModel, pieces: _Pieces) -> dict[str, int]:
         raise UnsupportedError(
             source.file,
             f"{len(ids):,} characters of pieces that are no pieces in use",
-            f"in a model without byte_fallback at most {_MOST_STAND_INS:,} are supported, as a file has each pair of them",
+            f"in a model without byte_fallback at most {_MOST_STAND_INS:,} are supported, as a file"
+            " has each pair of them",
         )
     if behind > MAX_IDS:
         raise UnsupportedError(
-            source.file, f"{behind} pieces and characters of pieces", f"at most {MAX_IDS} are supported"
+            source.file,
+            f"{behind} pieces and characters of pieces",
+            f"at most {MAX_IDS} are supported",
         )
     return ids
 
 
 def _check_unused(source: SentencePieceModel, model: BytePairModel) -> None:
-    """Refuses an unused piece that begins or ends with an unknown character once it is taken apart: the library makes that and unknown
-    ones beside it one token then, for which a file has no room. Inside of it, it has no such neighbours.
+    """Refuses an unused piece that begins or ends with an unknown character once it is taken apart:
+    the library makes that and unknown ones beside it one token then, for which a file has no room.
+    Inside of it, it has no such neighbours.
     """
     longer = {number: key.decode() for key, number in model.vocab.items() if number in model.unused}
     longer = {number: text for number, text in longer.items() if len(text) > 1}
@@ -331,7 +407,8 @@ def _check_unused(source: SentencePieceModel, model: BytePairModel) -> None:
         if model.unk_id in (parts[0][0], parts[-1][0]):
             raise UnsupportedError(
                 source.file,
-                f"the unused piece {show(longer[number])} (id {number}), which begins or ends with a character that is no piece in use,",
-                "in a model without byte_fallback such a character may only be inside of one: at an end, the library would make it and "
-                "unknown ones beside the piece one token",
+                f"the unused piece {show(longer[number])} (id {number}), which begins or ends with"
+                " a character that is no piece in use,",
+                "in a model without byte_fallback such a character may only be inside of one: at an"
+                " end, the library would make it and unknown ones beside the piece one token",
             )

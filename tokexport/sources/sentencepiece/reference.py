@@ -14,15 +14,17 @@ try:
     import sentencepiece
 except ImportError as error:
     raise TokexportError(
-        "the library `sentencepiece` is not installed, and its ids are the right ones for this source; "
-        "pip install 'tokexport[verify]'"
+        "the library `sentencepiece` is not installed, and its ids are the right ones for this"
+        " source; pip install 'tokexport[verify]'"
     ) from error
 
 _SPACE_SYMBOL: Final = "\u2581"
 
 
 class SentencePieceReference:
-    """A model in the library itself, called without options: no BOS, no EOS, control pieces in a text are text."""
+    """A model in the library itself, called without options: no BOS, no EOS, control pieces in a
+    text are text.
+    """
 
     library = "sentencepiece"
     version = sentencepiece.__version__
@@ -38,7 +40,8 @@ class SentencePieceReference:
             return cls(sentencepiece.SentencePieceProcessor(model_proto=data))
         except (RuntimeError, OSError) as error:
             raise SourceError(
-                f"{path}: the library `sentencepiece` {sentencepiece.__version__} refuses it: {error}"
+                f"{path}: the library `sentencepiece` {sentencepiece.__version__} refuses it:"
+                f" {error}"
             ) from error
 
     def modes(self) -> tuple[Mode, ...]:
@@ -52,12 +55,14 @@ class SentencePieceReference:
     def encode(self, text: str, special: bool) -> list[int]:
         """One text; user-defined pieces are always ids."""
         if any("\ud800" <= character <= "\udfff" for character in text):
-            raise TypeError("a lone surrogate is no text")  # the library's RuntimeError does not say so
+            raise TypeError(
+                "a lone surrogate is no text"
+            )  # the library's RuntimeError does not say so
         ids: list[int] = self._processor.encode(text)
         return ids
 
     def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
-        """Many texts, one behind the other."""
+        """Many texts, one after the other."""
         return [self._processor.encode(text) for text in texts]
 
     def encode_pair(self, first: str, second: str, mode: Mode = Mode.TEMPLATE) -> list[int] | None:
@@ -75,13 +80,19 @@ class SentencePieceReference:
         places = [0, *accumulate(len(character.encode()) for character in text)]
         return [places[first] for first, _ in offsets]
 
-    def decode_batch(self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool) -> list[str]:
-        """Ids to text. The library cannot skip: its control pieces give no text anyway, though they are taken out before."""
+    def decode_batch(
+        self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool
+    ) -> list[str]:
+        """Ids to text. The library cannot skip: its control pieces give no text anyway, though they
+        are taken out before.
+        """
         skip = self._processor.is_control if skip_special_tokens else lambda id: False
         return [self._processor.decode([id for id in ids if not skip(id)]) for ids in sequences]
 
     def token_bytes(self, id: int) -> bytes | None:
-        """The piece with spaces for U+2581; nothing for a control piece, what the library decodes for the unknown one."""
+        """The piece with spaces for U+2581; nothing for a control piece, what the library decodes
+        for the unknown one.
+        """
         if self._processor.is_control(id):
             return b""
         if self._processor.is_unknown(id):

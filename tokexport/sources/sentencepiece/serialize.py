@@ -1,4 +1,6 @@
-"""Writes a SentencePiece model as the protocol buffer that the library loads, for sources that hold the same in another form."""
+"""Writes a SentencePiece model as the protocol buffer that the library loads, for sources that hold
+the same in another form.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +22,24 @@ def serialize(model: SentencePieceModel) -> bytes:
         + _number(24, model.whitespace_as_suffix)
         + _number(35, model.byte_fallback)
         + _bytes(44, model.unk_surface.encode())
-        + b"".join(_bytes(45 + n, text.encode()) for n, text in enumerate((roles.unk, roles.bos, roles.eos, roles.pad)))
+        + b"".join(
+            _bytes(45 + n, text.encode())
+            for n, text in enumerate((roles.unk, roles.bos, roles.eos, roles.pad))
+        )
     )
     pieces = b"".join(
-        _bytes(1, _bytes(1, piece.text.encode()) + b"\x15" + struct.pack("<f", piece.score) + _number(3, piece.type))
+        _bytes(
+            1,
+            _bytes(1, piece.text.encode())
+            + b"\x15"
+            + struct.pack("<f", piece.score)
+            + _number(3, piece.type),
+        )
         for piece in model.pieces
     )
-    denormalizer = _bytes(5, _normalizer(model.denormalizer)) if model.denormalizer.charsmap else b""
+    denormalizer = (
+        _bytes(5, _normalizer(model.denormalizer)) if model.denormalizer.charsmap else b""
+    )
     return pieces + _bytes(2, trainer) + _bytes(3, _normalizer(model.normalizer)) + denormalizer
 
 

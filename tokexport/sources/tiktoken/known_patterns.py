@@ -1,8 +1,8 @@
 """Names of encodings: the pattern and the special tokens that do not stand in their rank files.
 
-The patterns are those of tiktoken 0.14, llama-models 0.3, Qwen's, Moonshot's and nanochat's tokenizers, openai-whisper
-20250625 and mistral-common, text for text; so are the special tokens. Some libraries number these from the number of
-ranks on, some by fixed ids.
+The patterns are those of tiktoken 0.14, llama-models 0.3, Qwen's, Moonshot's and nanochat's
+tokenizers, openai-whisper 20250625 and mistral-common, text for text; so are the special tokens.
+Some libraries number these from the number of ranks on, some by fixed ids.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ LLAMA3: Final = (
     r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 QWEN: Final = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}|"
+    r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 KIMI: Final = (
     r"[\p{Han}]+"
@@ -38,7 +39,8 @@ KIMI: Final = (
     r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 NANOCHAT: Final = (
-    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,2}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,2}|"
+    r" ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
 )
 GPT2_ORIGINAL: Final = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 TEKKEN: Final = (
@@ -50,9 +52,11 @@ TEKKEN: Final = (
 
 @dataclass(frozen=True, slots=True)
 class KnownEncoding:
-    """A pattern and special tokens: ``fixed`` by id, ``counted`` from the number of ranks on, in order.
+    """A pattern and special tokens: ``fixed`` by id, ``counted`` from the number of ranks on, in
+    order.
 
-    ``spelling`` says what an id decodes to that two special tokens share. ``note`` is for the person who converts.
+    ``spelling`` says what an id decodes to that two special tokens share. ``note`` is for the
+    person who converts.
     """
 
     pattern: str
@@ -67,7 +71,9 @@ class KnownEncoding:
         >>> KNOWN["nanochat"].special_tokens(32759)["<|bos|>"]
         32759
         """
-        return dict(self.fixed) | {content: n_ranks + number for number, content in enumerate(self.counted)}
+        return dict(self.fixed) | {
+            content: n_ranks + number for number, content in enumerate(self.counted)
+        }
 
 
 def _numbered(pattern: str, start: int, count: int) -> tuple[str, ...]:
@@ -96,7 +102,13 @@ def _llama4() -> tuple[str, ...]:
     text = "<|text_post_train_reserved_special_token_{}|>"
     vision = "<|vision_reserved_special_token_{}|>"
     named = (
-        *("<|begin_of_text|>", "<|end_of_text|>", "<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>"),
+        *(
+            "<|begin_of_text|>",
+            "<|end_of_text|>",
+            "<|fim_prefix|>",
+            "<|fim_middle|>",
+            "<|fim_suffix|>",
+        ),
         *("<|header_start|>", "<|header_end|>", "<|eom|>", "<|eot|>", "<|step|>"),
         *_numbered(text, 0, 6),
         *("<|python_start|>", "<|python_end|>", "<|finetune_right_pad|>"),
@@ -116,8 +128,8 @@ def _llama4() -> tuple[str, ...]:
 
 
 def _kimi_k2() -> dict[str, int]:
-    """256 ids behind the 163,584 ranks: those of its tokenizer_config.json, and a reserved token for each of the
-    others.
+    """256 ids after the 163,584 ranks: those of its tokenizer_config.json, and a reserved token
+    for each of the others.
     """
     named = {
         163584: "[BOS]",
@@ -138,11 +150,16 @@ def _kimi_k2() -> dict[str, int]:
         163838: "[UNK]",
         163839: "[PAD]",
     }
-    return {named.get(number, f"<|reserved_token_{number}|>"): number for number in range(163584, 163584 + 256)}
+    return {
+        named.get(number, f"<|reserved_token_{number}|>"): number
+        for number in range(163584, 163584 + 256)
+    }
 
 
 def _harmony() -> dict[str, int]:
-    """Two names have the id 200018, ``<|endofprompt|>`` and ``<|reserved_200018|>``: tiktoken decodes the first."""
+    """Two names have the id 200018, ``<|endofprompt|>`` and ``<|reserved_200018|>``: tiktoken
+    decodes the first.
+    """
     named = {
         "<|startoftext|>": 199998,
         "<|endoftext|>": 199999,
@@ -178,12 +195,24 @@ def _whisper(n_languages: int) -> tuple[str, ...]:
         "<|endoftext|>",
         "<|startoftranscript|>",
         *(f"<|{language}|>" for language in WHISPER_LANGUAGES[:n_languages]),
-        *("<|translate|>", "<|transcribe|>", "<|startoflm|>", "<|startofprev|>", "<|nospeech|>", "<|notimestamps|>"),
+        *(
+            "<|translate|>",
+            "<|transcribe|>",
+            "<|startoflm|>",
+            "<|startofprev|>",
+            "<|nospeech|>",
+            "<|notimestamps|>",
+        ),
         *(f"<|{number * 0.02:.2f}|>" for number in range(1501)),
     )
 
 
-_QWEN_SPECIAL: Final = ("<|endoftext|>", "<|im_start|>", "<|im_end|>", *_numbered("<|extra_{}|>", 0, 205))
+_QWEN_SPECIAL: Final = (
+    "<|endoftext|>",
+    "<|im_start|>",
+    "<|im_end|>",
+    *_numbered("<|extra_{}|>", 0, 205),
+)
 _NANOCHAT_SPECIAL: Final = (
     "<|bos|>",
     "<|user_start|>",
@@ -203,7 +232,9 @@ KNOWN: Final[Mapping[str, KnownEncoding]] = MappingProxyType(
         "gpt2": KnownEncoding(R50K, _END),
         "r50k_base": KnownEncoding(R50K, _END),
         "p50k_base": KnownEncoding(R50K, _END),
-        "p50k_edit": KnownEncoding(R50K, _END | {content: 50281 + number for number, content in enumerate(_FIM)}),
+        "p50k_edit": KnownEncoding(
+            R50K, _END | {content: 50281 + number for number, content in enumerate(_FIM)}
+        ),
         "cl100k_base": KnownEncoding(
             CL100K,
             {"<|endoftext|>": 100257}
@@ -217,7 +248,10 @@ KNOWN: Final[Mapping[str, KnownEncoding]] = MappingProxyType(
         "qwen": KnownEncoding(
             QWEN,
             {content: 151643 + number for number, content in enumerate(_QWEN_SPECIAL)},
-            note="Qwen's own library puts a text into NFC first; tiktoken, which is the reference here, does not.",
+            note=(
+                "Qwen's own library puts a text into NFC first; tiktoken, which is the reference"
+                " here, does not."
+            ),
         ),
         "kimi_k2": KnownEncoding(KIMI, _kimi_k2()),
         "nanochat": KnownEncoding(NANOCHAT, counted=_NANOCHAT_SPECIAL),

@@ -1,6 +1,8 @@
-"""tiktoken's rank files (``.tiktoken``, the ``tokenizer.model`` of Llama-3): base64 of a token and its rank on each line.
+"""tiktoken's rank files (``.tiktoken``, the ``tokenizer.model`` of Llama-3): base64 of a token and
+its rank on each line.
 
-Such a file holds neither the pattern nor the special tokens. They come, the first that is there counts, from
+Such a file holds neither the pattern nor the special tokens. They come, the first that is there
+counts, from
 
 1. the arguments ``pattern`` and ``special_tokens``;
 2. a JSON beside it, ``NAME.json`` for ``NAME.tiktoken`` and ``NAME.EXT.json`` for another name, with the fields
@@ -33,8 +35,8 @@ _EMPTY_TOKEN: Final = b"="
 
 
 def parse_ranks(data: bytes, file: str) -> dict[bytes, int]:
-    """The ranks by token. SourceError, with the number of the line, for a line that is not base64, a space and a
-    number.
+    """The ranks by token. SourceError, with the number of the line, for a line that is not base64,
+    a space and a number.
 
     >>> parse_ranks(b"IQ== 0\\nIg== 1\\n", "x.tiktoken")
     {b'!': 0, b'"': 1}
@@ -46,15 +48,19 @@ def parse_ranks(data: bytes, file: str) -> dict[bytes, int]:
         parts = line.split()
         if len(parts) != 2 or not parts[1].isdigit():
             raise SourceError(
-                f"{file}: line {number} is {_shown(line)}; expected a token in base64, a space and its rank"
+                f"{file}: line {number} is {_shown(line)}; expected a token in base64, a space and"
+                " its rank"
             )
         try:
             token = b"" if parts[0] == _EMPTY_TOKEN else base64.b64decode(parts[0], validate=True)
         except binascii.Error as error:
-            raise SourceError(f"{file}: line {number}: {_shown(parts[0])} is not base64: {error}") from None
+            raise SourceError(
+                f"{file}: line {number}: {_shown(parts[0])} is not base64: {error}"
+            ) from None
         if token in ranks:
             raise SourceError(
-                f"{file}: line {number}: the token {_shown(parts[0])} has the rank {ranks[token]} already"
+                f"{file}: line {number}: the token {_shown(parts[0])} has the rank {ranks[token]}"
+                " already"
             )
         ranks[token] = int(parts[1])
     return ranks
@@ -67,8 +73,8 @@ def read_ranks(
     pattern: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
 ) -> TokenizerModel:
-    """The model of the rank file ``name`` with the bytes ``data``; see the head of this file for ``pattern`` and
-    ``special_tokens``.
+    """The model of the rank file ``name`` with the bytes ``data``; see the head of this file for
+    ``pattern`` and ``special_tokens``.
     """
     ranks = parse_ranks(data, name)
     notes: list[str] = []
@@ -81,13 +87,16 @@ def read_ranks(
             special_tokens = {content: number.u32() for content, number in special.members()}
     if pattern is None and (recognised := KNOWN_RANKS.get(files.sha256[name])) is not None:
         pattern = recognised
-        notes.append(f"{name} is known by its SHA-256 as {recognised}, whose pattern and special tokens are taken.")
+        notes.append(
+            f"{name} is known by its SHA-256 as {recognised}, whose pattern and special tokens are"
+            " taken."
+        )
     if pattern is None:
         raise UnsupportedError(
             name,
             "a file of tiktoken ranks without a pattern",
-            "it holds none: name one (--pattern NAME), or give the regular expression itself; known names are "
-            + ", ".join(KNOWN),
+            "it holds none: name one (--pattern NAME), or give the regular expression itself; known"
+            " names are " + ", ".join(KNOWN),
         )
     known = KNOWN.get(pattern) or KnownEncoding(_regular_expression(pattern))
     config = read_config(files)
@@ -97,7 +106,9 @@ def read_ranks(
         notes.append(known.note)
     if not special_tokens:
         notes.append("No special tokens were given, so the converted file has none.")
-    model = build(name, ranks, known.pattern, special_tokens, Provenance("tiktoken"), spelling=known.spelling)
+    model = build(
+        name, ranks, known.pattern, special_tokens, Provenance("tiktoken"), spelling=known.spelling
+    )
     roles = read_roles(files, config, dict(special_tokens), model.tokens)
     return replace(
         model,
@@ -119,17 +130,25 @@ def _beside(name: str, files: SourceFiles) -> Node | None:
 
 
 def _regular_expression(pattern: str) -> str:
-    """A pattern that is not a known name. A plain word is a misspelt name: as a pattern it would drop all else."""
+    """A pattern that is not a known name. A plain word is a misspelt name: as a pattern it would
+    drop all else.
+    """
     if pattern.replace("_", "").replace("-", "").replace(".", "").isalnum():
         raise UnsupportedError(
-            "pattern", repr(pattern), "known names are " + ", ".join(KNOWN) + "; or give a regular expression"
+            "pattern",
+            repr(pattern),
+            "known names are " + ", ".join(KNOWN) + "; or give a regular expression",
         )
     return pattern
 
 
 def _overlaid(known: Mapping[str, int], config: Mapping[int, str]) -> dict[str, int]:
     contents = set(config.values())
-    kept = {content: number for content, number in known.items() if number not in config and content not in contents}
+    kept = {
+        content: number
+        for content, number in known.items()
+        if number not in config and content not in contents
+    }
     return kept | {content: number for number, content in config.items()}
 
 

@@ -29,10 +29,16 @@ class TiktokenReference:
         # Not by encode_single_token: a special token can have the bytes of another token.
         self._special = dict(encoding._special_tokens)
         by_id = sorted(self._special, key=self._special.__getitem__)
-        self._allowed = {Mode.TEXT: frozenset[str](), Mode.IDS: frozenset(by_id), Mode.SOME: frozenset(by_id[::2])}
+        self._allowed = {
+            Mode.TEXT: frozenset[str](),
+            Mode.IDS: frozenset(by_id),
+            Mode.SOME: frozenset(by_id[::2]),
+        }
 
     @classmethod
-    def from_parts(cls, ranks: dict[bytes, int], pattern: str, special_tokens: dict[str, int]) -> TiktokenReference:
+    def from_parts(
+        cls, ranks: dict[bytes, int], pattern: str, special_tokens: dict[str, int]
+    ) -> TiktokenReference:
         """Makes the encoding. SourceError where the library refuses the pattern or the ranks."""
         try:
             encoding = tiktoken.Encoding(
@@ -57,7 +63,9 @@ class TiktokenReference:
         return self._encode(text, Mode.IDS if special else Mode.TEXT)
 
     def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
-        """Many texts, one behind the other: the library's own threads cost more than they save on short ones."""
+        """Many texts, one after the other: the library's own threads cost more than they save on
+        short ones.
+        """
         return [self._encode(text, mode) for text in texts]
 
     def encode_pair(self, first: str, second: str, mode: Mode = Mode.TEMPLATE) -> list[int] | None:
@@ -72,8 +80,12 @@ class TiktokenReference:
         lengths = map(len, self._encoding.decode_tokens_bytes(self._encode(text, mode)))
         return [0, *accumulate(lengths)][:-1]
 
-    def decode_batch(self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool) -> list[str]:
-        """Ids to text, U+FFFD for what is no UTF-8. The library cannot skip; special ids are taken out before."""
+    def decode_batch(
+        self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool
+    ) -> list[str]:
+        """Ids to text, U+FFFD for what is no UTF-8. The library cannot skip; special ids are taken
+        out before.
+        """
         skipped = set(self._special.values()) if skip_special_tokens else set()
         return [self._encoding.decode([id for id in ids if id not in skipped]) for ids in sequences]
 
@@ -87,7 +99,10 @@ class TiktokenReference:
 
     def added_tokens(self) -> Sequence[AddedContent]:
         """The special tokens."""
-        return [AddedContent(id, content, True) for id, content in sorted((i, c) for c, i in self._special.items())]
+        return [
+            AddedContent(id, content, True)
+            for id, content in sorted((i, c) for c, i in self._special.items())
+        ]
 
     def replaces_surrogates(self) -> bool:
         """A lone surrogate is encoded as U+FFFD."""
@@ -96,7 +111,9 @@ class TiktokenReference:
     def _encode(self, text: str, mode: Mode) -> list[int]:
         if mode is Mode.TEXT:
             return self._encoding.encode_ordinary(text)
-        return self._encoding.encode(text, allowed_special=self._allowed[mode], disallowed_special=())
+        return self._encoding.encode(
+            text, allowed_special=self._allowed[mode], disallowed_special=()
+        )
 
     def _is_id(self, id: int) -> bool:
         try:

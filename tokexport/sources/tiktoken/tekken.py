@@ -1,8 +1,9 @@
 """Mistral's tekken.json: tiktoken's ranks and pattern, with the special tokens before them.
 
-As mistral-common reads it (``Tekkenizer``): the first ``default_num_special_tokens`` ids are special tokens, those that the file
-lists, else a list that belongs to the files of before version 11, and ``<SPECIAL_n>`` for the rest. A rank's id is the rank behind
-them; ranks from ``default_vocab_size`` on are left out.
+As mistral-common reads it (``Tekkenizer``): the first ``default_num_special_tokens`` ids are
+special tokens, those that the file lists, else a list that belongs to the files of before version
+11, and ``<SPECIAL_n>`` for the rest. A rank's id is the rank after them; ranks from
+``default_vocab_size`` on are left out.
 """
 
 from __future__ import annotations
@@ -19,9 +20,19 @@ from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.tiktoken.encoding import build
 
-# The special tokens of a file that lists none, in the order of their ids; only versions up to v7 may do so.
+# The special tokens of a file that lists none, in the order of their ids; only versions up to v7
+# may do so.
 _UNLISTED: Final = (
-    *("<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_RESULTS]"),
+    *(
+        "<unk>",
+        "<s>",
+        "</s>",
+        "[INST]",
+        "[/INST]",
+        "[AVAILABLE_TOOLS]",
+        "[/AVAILABLE_TOOLS]",
+        "[TOOL_RESULTS]",
+    ),
     *(
         "[/TOOL_RESULTS]",
         "[TOOL_CALLS]",
@@ -53,7 +64,9 @@ def parse_tekken(root: Node) -> TekkenEncoding:
     vocab_size = config.field("default_vocab_size").u32()
     n_special = config.field("default_num_special_tokens").u32()
     if not n_special <= vocab_size <= MAX_IDS:
-        config.field("default_vocab_size").fail(f"at least {n_special} special tokens, and {MAX_IDS} ids at most")
+        config.field("default_vocab_size").fail(
+            f"at least {n_special} special tokens, and {MAX_IDS} ids at most"
+        )
     special = _special_tokens(root, config.field("version"), n_special)
     ids: dict[bytes, int] = {}
     for expected, item in enumerate(root.field("vocab").items()):
@@ -64,22 +77,34 @@ def parse_tekken(root: Node) -> TekkenEncoding:
             item.field("rank").fail(f"{expected}: ranks stand in their order")
         token = _token(item.field("token_bytes"))
         if token in ids:
-            item.field("token_bytes").fail(f"another token than that of rank {ids[token] - n_special}")
+            item.field("token_bytes").fail(
+                f"another token than that of rank {ids[token] - n_special}"
+            )
         ids[token] = rank + n_special
     if len(ids) + n_special < vocab_size:
         raise SourceError(
-            f"{root.file}: default_vocab_size is {vocab_size}, and there are {len(ids)} ranks and {n_special} special tokens"
+            f"{root.file}: default_vocab_size is {vocab_size}, and there are {len(ids)} ranks and"
+            f" {n_special} special tokens"
         )
     return TekkenEncoding(ids, config.field("pattern").string(), special)
 
 
 def read_tekken(root: Node, files: SourceFiles) -> TokenizerModel:
-    """The model of the parsed tekken.json. Its special tokens are special tokens of tiktoken's kind: ids where they are allowed."""
+    """The model of the parsed tekken.json. Its special tokens are special tokens of tiktoken's
+    kind: ids where they are allowed.
+    """
     encoding = parse_tekken(root)
     model = build(
-        root.file, encoding.ids, encoding.pattern, encoding.special_tokens, Provenance("tekken.json"), spelling={}
+        root.file,
+        encoding.ids,
+        encoding.pattern,
+        encoding.special_tokens,
+        Provenance("tekken.json"),
+        spelling={},
     )
-    bos, eos, pad, unk = (encoding.special_tokens.get(name) for name in ("<s>", "</s>", "<pad>", "<unk>"))
+    bos, eos, pad, unk = (
+        encoding.special_tokens.get(name) for name in ("<s>", "</s>", "<pad>", "<unk>")
+    )
     return replace(
         model,
         provenance=Provenance("tekken.json", dict(sorted(files.sha256.items()))),
@@ -103,7 +128,9 @@ def _special_tokens(root: Node, version: Node, count: int) -> dict[str, int]:
     if len(names) > count or len(set(names)) < count:
         twice = next((name for name in names if names.count(name) > 1), "")
         found = f"two special tokens {show(twice)}" if twice else f"{len(names)} special tokens"
-        raise SourceError(f"{root.file}: there are {found}; expected at most {count}, each of its own")
+        raise SourceError(
+            f"{root.file}: there are {found}; expected at most {count}, each of its own"
+        )
     return {name: number for number, name in enumerate(names)}
 
 

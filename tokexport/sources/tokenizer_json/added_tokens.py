@@ -1,8 +1,8 @@
 """The ``added_tokens`` of a tokenizer.json, with the ids that the reference gives them.
 
-The reference does not take an added token's declared id. A content that the model's vocabulary has keeps that id; every
-other one gets the next number, counted from the *size* of the vocabulary. Declaring one content again replaces its
-flags, but once special it stays special.
+The reference does not take an added token's declared id. A content that the model's vocabulary has
+keeps that id; every other one gets the next number, counted from the *size* of the vocabulary.
+Declaring one content again replaces its flags, but once special it stays special.
 """
 
 from __future__ import annotations
@@ -16,14 +16,16 @@ from tokexport.model import AddedToken
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.tokenizer_json.normalizer import Normalizer
 
-_FIELDS: Final = frozenset(("id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"))
+_FIELDS: Final = frozenset(
+    ("id", "content", "single_word", "lstrip", "rstrip", "normalized", "special")
+)
 _NOTES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class AddedVocabulary:
-    """``tokens`` by rising id; ``spelling`` is what the reference decodes an id from, ``special`` the contents that it
-    may skip.
+    """``tokens`` by rising id; ``spelling`` is what the reference decodes an id from, ``special``
+    the contents that it may skip.
     """
 
     tokens: tuple[AddedToken, ...]
@@ -35,7 +37,8 @@ class AddedVocabulary:
 def read_added_tokens(
     root: Node, vocab: Mapping[str, int], normalizer: Normalizer, *, size: int | None = None
 ) -> AddedVocabulary:
-    """The added tokens of the tokenizer.json ``root``, over the model's ``vocab``, which the reference says has ``size`` tokens.
+    """The added tokens of the tokenizer.json ``root``, over the model's ``vocab``, which the
+    reference says has ``size`` tokens.
 
     Raises UnsupportedError where the reference itself does not say which token an id or a text is.
     """
@@ -72,7 +75,8 @@ def add_tokens(
             if number in taken:
                 raise UnsupportedError(
                     node.path,
-                    f"{show(content)}, which the reference gives the id {number} of a token of the vocabulary,",
+                    f"{show(content)}, which the reference gives the id {number} of a token of the"
+                    " vocabulary,",
                     "give it an id in model.vocab, or close the holes in the vocabulary's ids",
                 )
         if token.normalized and (normal := normalizer.normalized(content)) != content:
@@ -80,23 +84,32 @@ def add_tokens(
                 raise UnsupportedError(
                     node.path,
                     f"{show(content)}, of which the normalizer leaves nothing,",
-                    "the reference stops at most texts then; set normalized to false for this token",
+                    "the reference stops at most texts then; set normalized to false for this"
+                    " token",
                 )
             normal_forms[number] = normal
         if token.id != number:
             notes.append(
-                f"{node.path} declares the id {token.id} for {show(content)}: the reference gives it {number}."
+                f"{node.path} declares the id {token.id} for {show(content)}: the reference gives"
+                f" it {number}."
             )
         if token.special:
             special.add(content)
         ids[content] = number
         tokens[number] = replace(token, id=number), node
-    _refuse_one_pattern_for_two([pair for pair in tokens.values() if pair[0].normalized], normal_forms)
+    _refuse_one_pattern_for_two(
+        [pair for pair in tokens.values() if pair[0].normalized], normal_forms
+    )
     if normalizer.byte_level:
         _refuse_edges_on_bytes(tokens.values())
     return AddedVocabulary(
-        tokens=tuple(replace(token, special=token.content in special) for _, (token, _) in sorted(tokens.items())),
-        spelling={number: normal_forms.get(number, token.content) for number, (token, _) in tokens.items()},
+        tokens=tuple(
+            replace(token, special=token.content in special)
+            for _, (token, _) in sorted(tokens.items())
+        ),
+        spelling={
+            number: normal_forms.get(number, token.content) for number, (token, _) in tokens.items()
+        },
         special=frozenset(special),
         notes=(*notes, *_first(renumbered)),
     )
@@ -122,7 +135,9 @@ def _declared(node: Node) -> AddedToken:
     )
 
 
-def _refuse_one_pattern_for_two(tokens: Iterable[tuple[AddedToken, Node]], normal_forms: Mapping[int, str]) -> None:
+def _refuse_one_pattern_for_two(
+    tokens: Iterable[tuple[AddedToken, Node]], normal_forms: Mapping[int, str]
+) -> None:
     found: dict[str, Node] = {}
     for token, node in tokens:
         other = found.setdefault(normal_forms.get(token.id, token.content), node)
@@ -135,7 +150,9 @@ def _refuse_one_pattern_for_two(tokens: Iterable[tuple[AddedToken, Node]], norma
 
 
 def _refuse_edges_on_bytes(tokens: Iterable[tuple[AddedToken, Node]]) -> None:
-    """There a space is the letter U+0120, so the reference finds other words and white space than the text has."""
+    """There a space is the letter U+0120, so the reference finds other words and white space than
+    the text has.
+    """
     for token, node in tokens:
         if token.normalized and (token.single_word or token.lstrip or token.rstrip):
             raise NotBytesError(

@@ -30,8 +30,9 @@ _PLACE: Final = "model.merges[{}]"
 def read_byte_pair(node: Node, *, byte_level: bool) -> tuple[BytePairModel, dict[str, int]]:
     """The BPE at ``node``, and its vocabulary as the source spells it.
 
-    ``byte_level``: the model sees GPT-2's alphabet, otherwise it sees characters. Raises UnsupportedError for what cannot be exact,
-    SourceError for a model that the reference refuses to load.
+    ``byte_level``: the model sees GPT-2's alphabet, otherwise it sees characters. Raises
+    UnsupportedError for what cannot be exact, SourceError for a model that the reference refuses to
+    load.
     """
     node.object(_FIELDS)
     dropout = node.optional("dropout")
@@ -48,7 +49,9 @@ def read_byte_pair(node: Node, *, byte_level: bool) -> tuple[BytePairModel, dict
         _PLACE,
         whole_piece_first=_flag(node, "ignore_merges"),
         unk_id=unk_id,
-        unknown_stops=unk_token is not None and unk_id is None and _lacks_symbols(vocab, characters),
+        unknown_stops=unk_token is not None
+        and unk_id is None
+        and _lacks_symbols(vocab, characters),
         fuse_unk=_flag(node, "fuse_unk"),
         characters=characters,
     )
@@ -62,15 +65,22 @@ def _characters(node: Node, vocab: dict[str, int], *, byte_level: bool) -> Chara
     byte_fallback = node.field("byte_fallback") if _flag(node, "byte_fallback") else None
     byte_ids = tuple(vocab.get(f"<0x{byte:02X}>") for byte in range(256))
     if byte_fallback is None or byte_ids == (None,) * 256:
-        return CharacterSymbols(prefix, suffix, of_bytes=byte_level) if prefix or suffix or not byte_level else None
+        return (
+            CharacterSymbols(prefix, suffix, of_bytes=byte_level)
+            if prefix or suffix or not byte_level
+            else None
+        )
     if prefix or suffix:
         byte_fallback.unsupported(
-            "with affixes the reference spells them in bytes too, and gives them places behind the end of the text"
+            "with affixes the reference spells them in bytes too, and gives them places after the"
+            " end of the text"
         )
     if not byte_level:
         return CharacterSymbols(byte_ids=byte_ids)
     if lacks_bytes(vocab):
-        byte_fallback.not_bytes("a model that lacks bytes and falls back to tokens like <0x0A> is no byte-level BPE")
+        byte_fallback.not_bytes(
+            "a model that lacks bytes and falls back to tokens like <0x0A> is no byte-level BPE"
+        )
     return None
 
 
@@ -81,7 +91,9 @@ def _affix(node: Node, name: str, *, byte_level: bool) -> bytes:
     if not byte_level:
         return affix.string().encode()
     data = to_bytes(affix.string())
-    return affix.not_bytes("an affix in GPT-2's byte alphabet is supported") if data is None else data
+    return (
+        affix.not_bytes("an affix in GPT-2's byte alphabet is supported") if data is None else data
+    )
 
 
 def _flag(node: Node, name: str) -> bool:
@@ -93,11 +105,15 @@ def _lacks_symbols(vocab: dict[str, int], characters: CharacterSymbols | None) -
     """Whether something in a text may be unknown."""
     if characters is None:
         return lacks_bytes(vocab)
-    return characters.byte_ids is None or any(characters.byte_ids[byte] is None for byte in BYTES_OF_TEXT)
+    return characters.byte_ids is None or any(
+        characters.byte_ids[byte] is None for byte in BYTES_OF_TEXT
+    )
 
 
 def _merges(node: Node) -> Iterator[Merge]:
-    """Merges as pairs, or as strings with a space in them; all of them the one or all of them the other."""
+    """Merges as pairs, or as strings with a space in them; all of them the one or all of them the
+    other.
+    """
     values = node.value
     if not isinstance(values, list):
         node.fail("an array of merges")
@@ -109,7 +125,12 @@ def _merges(node: Node) -> Iterator[Merge]:
         return
     for number, value in enumerate(values):
         if not (
-            isinstance(value, list) and len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], str)
+            isinstance(value, list)
+            and len(value) == 2
+            and isinstance(value[0], str)
+            and isinstance(value[1], str)
         ):
-            Node(node.file, f"{node.path}[{number}]", value).fail("a pair of strings, as every merge here or none")
+            Node(node.file, f"{node.path}[{number}]", value).fail(
+                "a pair of strings, as every merge here or none"
+            )
         yield Merge(value[0], value[1], number)

@@ -1,6 +1,8 @@
-"""The files that stand beside a tokenizer: tokenizer_config.json, generation_config.json and chat_template.jinja.
+"""The files that stand beside a tokenizer: tokenizer_config.json, generation_config.json and
+chat_template.jinja.
 
-They decide no id. They say which ids have a role (BOS, EOS, padding, end of generation) and how a chat becomes text.
+They decide no id. They say which ids have a role (BOS, EOS, padding, end of generation) and how a
+chat becomes text.
 """
 
 from __future__ import annotations
@@ -18,14 +20,19 @@ CONFIG: Final = "tokenizer_config.json"
 GENERATION_CONFIG: Final = "generation_config.json"
 CHAT_TEMPLATE: Final = "chat_template.jinja"
 # How a tokenizer.json is made of what has none, and the classes that it may have of any kind.
-SAVE: Final = "transformers makes one with AutoTokenizer.from_pretrained(FOLDER).save_pretrained(OTHER)"
+SAVE: Final = (
+    "transformers makes one with AutoTokenizer.from_pretrained(FOLDER).save_pretrained(OTHER)"
+)
 MODEL_CONFIG: Final = "config.json"
-# The types of models that stand for a class, of those whose vocab.json with merges.txt or vocab.txt are read here. Source:
-# tokenization_auto.py of transformers 4.57; release 5 names another class for some, of the same kind but for lilt, and none for others.
+# The types of models that stand for a class, of those whose vocab.json with merges.txt or vocab.txt
+# are read here. Source: tokenization_auto.py of transformers 4.57; release 5 names another class
+# for some, of the same kind but for lilt, and none for others.
 _TYPES: Final[Mapping[str, str]] = {
     "BartTokenizer": "bart",
-    "BertTokenizer": "align bark bert blip bros chinese_clip ernie git grounding-dino megatron-bert mm-grounding-dino nezha qdqbert "
-    "tvp vilt visual_bert",
+    "BertTokenizer": (
+        "align bark bert blip bros chinese_clip ernie git grounding-dino megatron-bert"
+        " mm-grounding-dino nezha qdqbert tvp vilt visual_bert"
+    ),
     "BlenderbotTokenizer": "blenderbot",
     "CLIPTokenizer": "aimv2 clip clipseg groupvit omdet-turbo oneformer owlv2 owlvit xclip",
     "CodeGenTokenizer": "codegen phi",
@@ -35,8 +42,11 @@ _TYPES: Final[Mapping[str, str]] = {
     "DistilBertTokenizer": "distilbert",
     "ElectraTokenizer": "electra",
     "FunnelTokenizer": "funnel",
-    "GPT2Tokenizer": "blip-2 dbrx emu3 exaone4 flex_olmo gpt2 gpt_bigcode gpt_neo gptj granite granitemoe granitemoehybrid "
-    "granitemoeshared instructblip instructblipvideo minimax olmo3 opt starcoder2",
+    "GPT2Tokenizer": (
+        "blip-2 dbrx emu3 exaone4 flex_olmo gpt2 gpt_bigcode gpt_neo gptj granite granitemoe"
+        " granitemoehybrid granitemoeshared instructblip instructblipvideo minimax olmo3 opt"
+        " starcoder2"
+    ),
     "GPTNeoXTokenizer": "falcon_mamba gpt_neox mamba mamba2 mpt olmo olmoe rwkv xlstm",
     "LEDTokenizer": "led",
     "LayoutLMTokenizer": "layoutlm",
@@ -49,16 +59,22 @@ _TYPES: Final[Mapping[str, str]] = {
     "MobileBertTokenizer": "mobilebert",
     "MvpTokenizer": "mvp",
     "OpenAIGPTTokenizer": "openai-gpt",
-    "Qwen2Tokenizer": "colqwen2 internvl qwen2 qwen2_5_omni qwen2_5_vl qwen2_audio qwen2_moe qwen2_vl qwen3 qwen3_moe qwen3_next "
-    "qwen3_omni_moe qwen3_vl qwen3_vl_moe",
+    "Qwen2Tokenizer": (
+        "colqwen2 internvl qwen2 qwen2_5_omni qwen2_5_vl qwen2_audio qwen2_moe qwen2_vl qwen3"
+        " qwen3_moe qwen3_next qwen3_omni_moe qwen3_vl qwen3_vl_moe"
+    ),
     "RealmTokenizer": "realm",
     "RetriBertTokenizer": "retribert",
-    "RobertaTokenizer": "bridgetower clap data2vec-text ibert mega mra roberta roberta-prelayernorm",
+    "RobertaTokenizer": (
+        "bridgetower clap data2vec-text ibert mega mra roberta roberta-prelayernorm"
+    ),
     "SplinterTokenizer": "splinter",
     "SqueezeBertTokenizer": "squeezebert",
     "WhisperTokenizer": "whisper",
 }
-_MODEL_TYPES: Final = {model_type: name for name, types in _TYPES.items() for model_type in types.split()}
+_MODEL_TYPES: Final = {
+    model_type: name for name, types in _TYPES.items() for model_type in types.split()
+}
 NAMES_NO_CLASS: Final = (None, "PreTrainedTokenizer", "TokenizersBackend")
 
 
@@ -82,9 +98,11 @@ def read_config(files: SourceFiles) -> Node | None:
 
 
 def read_class_config(files: SourceFiles) -> Node | None:
-    """The tokenizer_config.json beside the source; where it names no class, with the one that the model's config.json stands for.
+    """The tokenizer_config.json beside the source; where it names no class, with the one that the
+    model's config.json stands for.
 
-    Source: AutoTokenizer of `transformers`, which looks for ``tokenizer_class`` there, and then at ``model_type``.
+    Source: AutoTokenizer of `transformers`, which looks for ``tokenizer_class`` there, and then at
+    ``model_type``.
     """
     config = read_config(files)
     data = files.beside(MODEL_CONFIG) if tokenizer_class(config) in NAMES_NO_CLASS else None
@@ -92,14 +110,20 @@ def read_class_config(files: SourceFiles) -> Node | None:
         return config
     model = parse(data, MODEL_CONFIG)
     model_type = model.object().get("model_type")
-    named = tokenizer_class(model) or (_MODEL_TYPES.get(model_type) if isinstance(model_type, str) else None)
+    named = tokenizer_class(model) or (
+        _MODEL_TYPES.get(model_type) if isinstance(model_type, str) else None
+    )
     if named is None:
         return config
-    return Node(CONFIG, "", {**({} if config is None else config.object()), "tokenizer_class": named})
+    return Node(
+        CONFIG, "", {**({} if config is None else config.object()), "tokenizer_class": named}
+    )
 
 
 def tokenizer_class(config: Node | None) -> str | None:
-    """The name of the tokenizer's class in `transformers`, without the "Fast" of its second implementation; None where none is named."""
+    """The name of the tokenizer's class in `transformers`, without the "Fast" of its second
+    implementation; None where none is named.
+    """
     named = None if config is None else config.object().get("tokenizer_class")
     return named.removesuffix("Fast") if isinstance(named, str) else None
 
@@ -111,8 +135,8 @@ def read_roles(
     tokens: Sequence[Token | None],
     unk: int | None = None,
 ) -> Roles:
-    """The roles that ``config`` and the files beside it give. ``ids`` are the ids by content, ``unk`` is the model's
-    own unknown token.
+    """The roles that ``config`` and the files beside it give. ``ids`` are the ids by content,
+    ``unk`` is the model's own unknown token.
     """
     notes: list[str] = []
     found: dict[str, int | None] = {"bos": None, "eos": None, "pad": None, "unk": None}
@@ -122,26 +146,37 @@ def read_roles(
             found[role] = ids.get(_content(token))
             if found[role] is None:
                 notes.append(
-                    f"{CONFIG}: {role}_token {show(_content(token))} is no token here, so no id has this role."
+                    f"{CONFIG}: {role}_token {show(_content(token))} is no token here, so no id has"
+                    " this role."
                 )
     stop = set() if found["eos"] is None else {found["eos"]}
     for number in _generation_stops(files):
         if number < len(tokens) and tokens[number] is not None:
             stop.add(number)
         else:
-            notes.append(f"{GENERATION_CONFIG}: eos_token_id {number} is no token of this tokenizer; it is left out.")
+            notes.append(
+                f"{GENERATION_CONFIG}: eos_token_id {number} is no token of this tokenizer; it is"
+                " left out."
+            )
     template = _chat_template(files, config, notes)
-    if config is not None and any(config.object().get(flag) for flag in ("add_bos_token", "add_eos_token")):
+    if config is not None and any(
+        config.object().get(flag) for flag in ("add_bos_token", "add_eos_token")
+    ):
         notes.append(
-            f"{CONFIG}: add_bos_token and add_eos_token are for transformers; here the post_processor adds ids."
+            f"{CONFIG}: add_bos_token and add_eos_token are for transformers; here the"
+            " post_processor adds ids."
         )
     unk = found["unk"] if unk is None else unk
-    return Roles(SpecialIds(found["bos"], found["eos"], found["pad"], unk, tuple(sorted(stop))), template, tuple(notes))
+    return Roles(
+        SpecialIds(found["bos"], found["eos"], found["pad"], unk, tuple(sorted(stop))),
+        template,
+        tuple(notes),
+    )
 
 
 def added_tokens_decoder(config: Node | None) -> dict[int, str]:
-    """The contents by id of ``added_tokens_decoder`` in a tokenizer_config.json: the special tokens that go with a rank
-    file.
+    """The contents by id of ``added_tokens_decoder`` in a tokenizer_config.json: the special tokens
+    that go with a rank file.
     """
     table = None if config is None else config.optional("added_tokens_decoder")
     if table is None:
@@ -168,8 +203,8 @@ def _generation_stops(files: SourceFiles) -> Iterator[int]:
 
 
 def _chat_template(files: SourceFiles, config: Node | None, notes: list[str]) -> str | None:
-    """A chat_template.jinja wins over the one in the config, as in transformers. Of several with names, the default one
-    counts.
+    """A chat_template.jinja wins over the one in the config, as in transformers. Of several with
+    names, the default one counts.
     """
     data = files.beside(CHAT_TEMPLATE)
     if data is not None:
@@ -182,8 +217,12 @@ def _chat_template(files: SourceFiles, config: Node | None, notes: list[str]) ->
         return None
     if not isinstance(template.value, list):
         return template.string()
-    named = {item.field("name").string(): item.field("template").string() for item in template.items()}
+    named = {
+        item.field("name").string(): item.field("template").string() for item in template.items()
+    }
     others = ", ".join(show(name) for name in named if name != "default")
     if others:
-        notes.append(f"{CONFIG}: the file holds the chat template named default; left out: {others}.")
+        notes.append(
+            f"{CONFIG}: the file holds the chat template named default; left out: {others}."
+        )
     return named.get("default")

@@ -22,11 +22,13 @@ from tokexport.sources.tokenizer_json.parts import flat
 from tokexport.sources.tokenizer_json.replace_regex import replacer
 
 BYTE_LEVEL_FIELDS: Final = frozenset(("type", "add_prefix_space", "trim_offsets", "use_regex"))
-_METASPACE_FIELDS: Final = frozenset(("type", "replacement", "prepend_scheme", "split", "add_prefix_space", "str_rep"))
+_METASPACE_FIELDS: Final = frozenset(
+    ("type", "replacement", "prepend_scheme", "split", "add_prefix_space", "str_rep")
+)
 _SCHEMES: Final = ("always", "first", "never")
 _SUPPORTED: Final = (
-    "supported are ByteLevel, Replace, WordPiece, ByteFallback, Fuse, Strip, Metaspace, BPEDecoder, CTC, "
-    "a Sequence of these, and null"
+    "supported are ByteLevel, Replace, WordPiece, ByteFallback, Fuse, Strip, Metaspace, BPEDecoder,"
+    " CTC, a Sequence of these, and null"
 )
 _SYNTAX: Final = frozenset("\\^$.|?*+()[]{}")
 # What the reference calls the cleanup of tokenization artifacts: each of these in turn.
@@ -46,7 +48,9 @@ CLEANUP: Final = (
 
 
 def check_byte_level(node: Node) -> None:
-    """Check the fields of a ByteLevel part: as pre-tokenizer, decoder and post-processor it has the same ones."""
+    """Check the fields of a ByteLevel part: as pre-tokenizer, decoder and post-processor it has the
+    same ones.
+    """
     node.object(BYTE_LEVEL_FIELDS)
     node.field("add_prefix_space").boolean()
     node.field("trim_offsets").boolean()
@@ -63,7 +67,15 @@ def read_decoder(root: Node, dialect: Dialect = Dialect.ONIGURUMA) -> list[Decod
     """
     node = root.optional("decoder")
     if node is None:
-        return [Step("decoder", "null", lambda text, first, last: text if first else " " + text, None, sees_first=True)]
+        return [
+            Step(
+                "decoder",
+                "null",
+                lambda text, first, last: text if first else " " + text,
+                None,
+                sees_first=True,
+            )
+        ]
     return [_step(part, dialect) for part in flat(node, "decoders")]
 
 
@@ -86,7 +98,10 @@ def _step(node: Node, dialect: Dialect) -> DecoderStep:
         case "Strip":
             node.object({"type", "content", "start", "stop"})
             return StripStep(
-                node.path, _character(node.field("content")), node.field("start").u32(), node.field("stop").u32()
+                node.path,
+                _character(node.field("content")),
+                node.field("start").u32(),
+                node.field("stop").u32(),
             )
         case "Metaspace":
             return _metaspace(node)
@@ -160,8 +175,8 @@ def _metaspace(node: Node) -> Step:
     prefix_space = node.optional("add_prefix_space")
     if prefix_space is not None and not prefix_space.boolean() and scheme != "never":
         raise SourceError(
-            f"{node.file}: {prefix_space.path} is false and the prepend_scheme is {scheme!r}, which the reference "
-            'refuses; set prepend_scheme to "never"'
+            f"{node.file}: {prefix_space.path} is false and the prepend_scheme is {scheme!r}, which"
+            ' the reference refuses; set prepend_scheme to "never"'
         )
     # At the start of a text that got a space before it, the space is dropped again.
     at_start = " " if scheme == "never" else ""

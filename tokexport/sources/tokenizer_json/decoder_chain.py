@@ -1,10 +1,12 @@
 """What a chain of decoders makes of every token, worked out before there is a text.
 
-The reference gives a list of strings, one a token, from decoder to decoder, and joins what comes out. A decoder looks at each string
-alone, and perhaps at whether it is the first or the last: so each token has at most four forms (between others, first, last, only).
-ByteFallback makes one string of a run of bytes: what is done to it behind that is expressed by ``Decoding.runs``.
-Fuse and ByteLevel join the list; what stands behind them works on the whole text and is expressed by the forms of the tokens, where no
-match reaches over the end of one, or by ``Decoding``. Source: ``tokenizers``, the module ``decoders``.
+The reference gives a list of strings, one a token, from decoder to decoder, and joins what comes
+out. A decoder looks at each string alone, and perhaps at whether it is the first or the last: so
+each token has at most four forms (between others, first, last, only). ByteFallback makes one string
+of a run of bytes: what is done to it after that is expressed by ``Decoding.runs``. Fuse and
+ByteLevel join the list; what follows them works on the whole text and is expressed by the
+forms of the tokens, where no match reaches over the end of one, or by ``Decoding``. Source:
+``tokenizers``, the module ``decoders``.
 """
 
 from __future__ import annotations
@@ -54,7 +56,9 @@ _MOST: Final = 0xFFFFFFFF
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """What tokens decode to: the forms of each id, the ids that are bytes of a character, and what is done to the whole."""
+    """What tokens decode to: the forms of each id, the ids that are bytes of a character, and what
+    is done to the whole.
+    """
 
     forms: Mapping[int, Forms]
     fallback: frozenset[int]
@@ -75,7 +79,9 @@ class Decoded:
 
 
 def decode_forms(spelling: Mapping[int, str], steps: Sequence[DecoderStep]) -> Decoded:
-    """What ``steps`` make of the tokens whose strings are ``spelling``. UnsupportedError for a chain that cannot be expressed."""
+    """What ``steps`` make of the tokens whose strings are ``spelling``. UnsupportedError for a
+    chain that cannot be expressed.
+    """
     chain = _Chain(spelling)
     for step in steps:
         chain.run(step)
@@ -83,18 +89,22 @@ def decode_forms(spelling: Mapping[int, str], steps: Sequence[DecoderStep]) -> D
 
 
 class _Chain:
-    """The strings of all tokens on their way through the chain; then, once they are joined, their bytes."""
+    """The strings of all tokens on their way through the chain; then, once they are joined, their
+    bytes.
+    """
 
     def __init__(self, spelling: Mapping[int, str]) -> None:
-        self._strings: dict[int, _Strings] = {number: (text,) * 4 for number, text in spelling.items()}
+        self._strings: dict[int, _Strings] = {
+            number: (text,) * 4 for number, text in spelling.items()
+        }
         self._bytes: dict[int, Forms] = {}
         self._fallback: dict[int, int] = {}
         self._joined = False
         self._lossy = False  # joined as bytes, which need not be UTF-8
         self._first = self._last = False  # whether a form differs by place so far
-        self._vanished: frozenset[int] = frozenset()  # left out by CTC, whatever stands behind it
+        self._vanished: frozenset[int] = frozenset()  # left out by CTC, whatever follows it
         self._decoding = Decoding()
-        self._edited: list[tuple[str, Decoding]] = []  # behind each step that adds edits
+        self._edited: list[tuple[str, Decoding]] = []  # after each step that adds edits
 
     def run(self, step: DecoderStep) -> None:
         before = self._decoding
@@ -124,11 +134,17 @@ class _Chain:
             self._map(step.apply)
 
     def _map_but_runs(self, step: Step, suffix: str) -> None:
-        """Where no run of bytes can have the suffix, it does not matter which is the last; one that can may have any number of them."""
+        """Where no run of bytes can have the suffix, it does not matter which is the last; one that
+        can may have any number of them.
+        """
         if self._runs_reach().may_have(suffix):
-            found = f"{step.name} between ByteFallback and Fuse, whose suffix {show(suffix)} a run of bytes may have,"
+            found = (
+                f"{step.name} between ByteFallback and Fuse, whose suffix {show(suffix)} a run of"
+                " bytes may have,"
+            )
             supported = (
-                "what it makes of the start of a run depends on what follows the run: put it before ByteFallback"
+                "what it makes of the start of a run depends on what follows the run: put it before"
+                " ByteFallback"
             )
             _refuse(step.path, found, supported)
         self._last = True
@@ -141,30 +157,49 @@ class _Chain:
                 self._strings[number] = (apply(forms[0], False, False),) * 4
             return
         for number, forms in self._strings.items():
-            middle, first, last, only = (apply(*form) for form in zip(forms, _FIRST, _LAST, strict=True))
+            middle, first, last, only = (
+                apply(*form) for form in zip(forms, _FIRST, _LAST, strict=True)
+            )
             self._strings[number] = middle, first, last, only
 
-    def _edit_runs(self, path: str, first: tuple[RunEdit, ...], others: tuple[RunEdit, ...]) -> None:
-        """Behind ByteFallback a run of bytes is one string of the list; what it is nobody knows yet."""
+    def _edit_runs(
+        self, path: str, first: tuple[RunEdit, ...], others: tuple[RunEdit, ...]
+    ) -> None:
+        """After ByteFallback a run of bytes is one string of the list; what it is nobody knows
+        yet.
+        """
         if not self._fallback:
             return
         if self._decoding.repeats_once:
-            _refuse(path, "what follows CTC and ByteFallback", "put Fuse before it, or put it before ByteFallback")
+            _refuse(
+                path,
+                "what follows CTC and ByteFallback",
+                "put Fuse before it, or put it before ByteFallback",
+            )
         runs = self._decoding.runs or RunEdits((), ())
         runs = RunEdits(runs.first + first, runs.others + others)
         self._decoding = replace(self._decoding, runs=runs)
 
     def _fall_back(self, step: FallbackStep) -> None:
         if self._decoding.runs is not None:
-            _refuse(step.path, "ByteFallback behind ByteFallback and what follows it", "it is needed once")
+            _refuse(
+                step.path,
+                "ByteFallback after ByteFallback and what follows it",
+                "it is needed once",
+            )
         if self._fallback:
-            # No string beside a run is a byte, or it would be in it. The run itself may have become the name of one.
+            # No string beside a run is a byte, or it would be in it. The run itself may have become
+            # the name of one.
             self._edit_runs(step.path, (ByteName(),), (ByteName(),))
             return
         for number, forms in self._strings.items():
             values = {fallback_byte(form) for form in forms}
             if len(values) > 1:
-                _refuse(step.path, f"the id {number}, which is a byte at some places only,", "put ByteFallback first")
+                _refuse(
+                    step.path,
+                    f"the id {number}, which is a byte at some places only,",
+                    "put ByteFallback first",
+                )
             value = values.pop()
             if value is not None:
                 self._fallback[number] = value
@@ -174,9 +209,13 @@ class _Chain:
     def _repeat_once(self, step: RepeatsStep) -> None:
         """The reference compares strings; ids say the same where no two ids have one string."""
         if self._fallback:
-            _refuse(step.path, "CTC behind ByteFallback", "use the one or the other")
+            _refuse(step.path, "CTC after ByteFallback", "use the one or the other")
         if self._decoding.repeats_once or self._first or self._last:
-            _refuse(step.path, "CTC behind a decoder that looks at the place of a token", "put CTC first, and once")
+            _refuse(
+                step.path,
+                "CTC after a decoder that looks at the place of a token",
+                "put CTC first, and once",
+            )
         owners: dict[str, int] = {}
         for number, (text, *_) in self._strings.items():
             other = owners.setdefault(text, number)
@@ -188,7 +227,9 @@ class _Chain:
                 )
         self._map(lambda text, first, last: replaced(text, step.replacements))
         self._decoding = replace(self._decoding, repeats_once=True, first_is=FirstIs.CONTENT)
-        self._vanished = frozenset(number for number, forms in self._strings.items() if not forms[0])
+        self._vanished = frozenset(
+            number for number, forms in self._strings.items() if not forms[0]
+        )
 
     def _fuse(self, step: FuseStep) -> None:
         if self._joined:
@@ -212,11 +253,16 @@ class _Chain:
             self._join_characters(step.path)
 
     def _check_runs(self, path: str) -> None:
-        """ByteLevel leaves a run as it is, where none can have a character of GPT-2's alphabet that stands for another."""
+        """ByteLevel leaves a run as it is, where none can have a character of GPT-2's alphabet that
+        stands for another.
+        """
         changed = self._runs_reach().respelled
         if changed:
-            found = f"ByteLevel behind ByteFallback, where a run of bytes may have {show(changed)},"
-            supported = "what it makes of that depends on the rest of the run, which may be of any length: use the one or the other"
+            found = f"ByteLevel after ByteFallback, where a run of bytes may have {show(changed)},"
+            supported = (
+                "what it makes of that depends on the rest of the run, which may be of any length:"
+                " use the one or the other"
+            )
             _refuse(path, found, supported)
 
     def _join_characters(self, path: str) -> None:
@@ -227,12 +273,19 @@ class _Chain:
             if number not in self._fallback and any(not _is_text(form) for form in forms):
                 supported = "use the one or the other"
                 _refuse(
-                    path, f"ByteLevel behind ByteFallback, where the id {number} is a part of a character,", supported
+                    path,
+                    f"ByteLevel after ByteFallback, where the id {number} is a part of a"
+                    " character,",
+                    supported,
                 )
 
     def _forget_ascii(self) -> bool:
-        """Takes bytes that are characters for ordinary tokens, where nothing is done to a run as a whole."""
-        is_ascii = self._decoding.runs is None and all(value < 0x80 for value in self._fallback.values())
+        """Takes bytes that are characters for ordinary tokens, where nothing is done to a run as a
+        whole.
+        """
+        is_ascii = self._decoding.runs is None and all(
+            value < 0x80 for value in self._fallback.values()
+        )
         if is_ascii:
             self._fallback = {}
             self._decoding = replace(self._decoding, byte_fallback=False)
@@ -245,7 +298,12 @@ class _Chain:
 
     def _text_reach(self) -> Reach:
         """Of what the joined text can be."""
-        forms = {form for number, forms in self._bytes.items() if number not in self._fallback for form in forms}
+        forms = {
+            form
+            for number, forms in self._bytes.items()
+            if number not in self._fallback
+            for form in forms
+        }
         reach = self._runs_reach()
         if self._lossy:
             reach = Reach(reach.characters, reach.values.union(*forms))
@@ -254,23 +312,32 @@ class _Chain:
         return reach.behind(self._decoding.edits)
 
     def _spell_bytes(self, path: str) -> None:
-        """ByteLevel leaves a text as it is that has one character which the alphabet lacks; so no token may have one. Nor does it change
-        one without a character that stands for another byte.
+        """ByteLevel leaves a text as it is that has one character which the alphabet lacks; so no
+        token may have one. Nor does it change one without a character that stands for another byte.
         """
         if not self._text_reach().respelled:
             self._lossy = True
             return
         if self._fallback and not self._forget_ascii():
             supported = (
-                "what it makes of the start of a run of bytes depends on the rest of the text: use the one or the other"
+                "what it makes of the start of a run of bytes depends on the rest of the text: use"
+                " the one or the other"
             )
-            _refuse(path, "ByteLevel behind ByteFallback", supported)
-        if self._lossy or self._is_edited or self._decoding.strip_left[1] or self._decoding.strip_right[1]:
-            _refuse(path, "ByteLevel behind a decoder that changes the joined text", "put it first")
+            _refuse(path, "ByteLevel after ByteFallback", supported)
+        if (
+            self._lossy
+            or self._is_edited
+            or self._decoding.strip_left[1]
+            or self._decoding.strip_right[1]
+        ):
+            _refuse(path, "ByteLevel after a decoder that changes the joined text", "put it first")
         for number, forms in self._bytes.items():
             spelled = [to_bytes(form.decode()) for form in forms]
             if None in spelled:
-                found = f"ByteLevel behind a decoder that joins the text, where GPT-2's alphabet lacks a character of the id {number},"
+                found = (
+                    "ByteLevel after a decoder that joins the text, where GPT-2's alphabet lacks"
+                    f" a character of the id {number},"
+                )
                 _refuse(path, found, "put it first")
             middle, first, last, only = (form or b"" for form in spelled)
             self._bytes[number] = middle, first, last, only
@@ -305,13 +372,17 @@ class _Chain:
     def _edit(self, *edits: TextEdit) -> None:
         """The edits are done to the whole text, and so is what would be dropped at its ends before."""
         left, right = self._decoding.strip_left, self._decoding.strip_right
-        before = tuple(edit for edit in (Trimmed(*left), Trimmed(*right, at_end=True)) if edit.count)
+        before = tuple(
+            edit for edit in (Trimmed(*left), Trimmed(*right, at_end=True)) if edit.count
+        )
         edits = (*self._decoding.edits, *before, *edits)
-        self._decoding = replace(self._decoding, strip_left=("", 0), strip_right=("", 0), edits=edits)
+        self._decoding = replace(
+            self._decoding, strip_left=("", 0), strip_right=("", 0), edits=edits
+        )
 
     def _edit_all(self, path: str, name: str, edits: Sequence[TextEdit] | None) -> None:
         if edits is None:
-            _refuse(path, f"{name} behind a decoder that joins the text", "put it before that one")
+            _refuse(path, f"{name} after a decoder that joins the text", "put it before that one")
         for edit in edits:
             if isinstance(edit, Replacing) and len(edit.rules) == 1:
                 self._replace(*edit.rules[0])
@@ -321,7 +392,9 @@ class _Chain:
                 self._edit(edit)
 
     def _match(self, path: str, edit: Matching) -> None:
-        """A run at the end of the text that is dropped may be of any length, as long as nothing else is done to the text."""
+        """A run at the end of the text that is dropped may be of any length, as long as nothing
+        else is done to the text.
+        """
         among = self._text_reach().met()
         stripped = {self._decoding.strip_left[0], self._decoding.strip_right[0]}
         ending = "" if edit.content or self._is_edited else run_at_end(edit.split, among)
@@ -331,7 +404,9 @@ class _Chain:
             self._edit(replace(edit, among=among))
 
     def _replace(self, pattern: str, content: str) -> None:
-        """In each token, where no match reaches over its end, so that nothing is left to do when there is a text; else in that."""
+        """In each token, where no match reaches over its end, so that nothing is left to do when
+        there is a text; else in that.
+        """
         wanted, given = pattern.encode(), content.encode()
         if self._is_edited or not self._is_within_tokens(pattern, content):
             self._edit(Replacing(((pattern, content),)))
@@ -351,7 +426,9 @@ class _Chain:
         if stripped and (not content or not stripped.isdisjoint(pattern + content)):
             return False
         if "\ufffd" in pattern or (self._lossy and not content):
-            return False  # what is no character becomes U+FFFD when bytes are joined, and what stands around a gap may join
+            # what is no character becomes U+FFFD when bytes are joined, and what stands around a
+            # gap may join
+            return False
         wanted, given = pattern.encode(), content.encode()
         # One ASCII character by another is as good byte by byte.
         if wanted[0] in self._fallback.values() and not (
@@ -375,8 +452,13 @@ class _Chain:
         if decoding.first_is is FirstIs.CONTENT:
             if not self._first and not self._last:
                 decoding = replace(decoding, first_is=FirstIs.ID)  # nobody asks
-            elif any(not forms[0] and number not in self._vanished for number, forms in self._bytes.items()):
-                _refuse("decoder", "a decoder behind CTC that makes a token empty", "put it before CTC")
+            elif any(
+                not forms[0] and number not in self._vanished
+                for number, forms in self._bytes.items()
+            ):
+                _refuse(
+                    "decoder", "a decoder after CTC that makes a token empty", "put it before CTC"
+                )
         # What CTC leaves out divides no run.
         fallback = frozenset(self._fallback) | (self._vanished if self._fallback else frozenset())
         return Decoded(self._bytes, fallback, decoding)

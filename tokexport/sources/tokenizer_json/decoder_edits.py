@@ -13,8 +13,9 @@ _MOST_HELD: Final = 64  # each is a state of the table of edits
 
 
 def check_edits(edited: Sequence[tuple[str, Decoding]]) -> None:
-    """``edited``: what there is behind each step that adds edits, and its path. The last is the longest row, which is made first; where no
-    table has it, UnsupportedError names the first step with which that is so.
+    """``edited``: what there is after each step that adds edits, and its path. The last is the
+    longest row, which is made first; where no table has it, UnsupportedError names the first step
+    with which that is so.
     """
     try:
         for _, decoding in edited[-1:]:
@@ -33,7 +34,8 @@ def _check_table(decoding: Decoding) -> None:
     row = (*edits, *(() if runs is None else runs.first + runs.others))
     if any(isinstance(edit, Trimmed) and edit.count > _MOST_HELD for edit in row):
         found = (
-            f"such a replacement beside more than {_MOST_HELD} of a character that are dropped at an end of the text"
+            f"such a replacement beside more than {_MOST_HELD} of a character that are dropped at"
+            " an end of the text"
         )
         raise UnsupportedError("decoder", found, "a smaller number is")
     compile_edits(edits, runs)

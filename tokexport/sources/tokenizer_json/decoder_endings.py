@@ -1,4 +1,5 @@
-"""A regular expression that matches nothing but a run of one character at the end of a text, of any length: to drop that is to strip it.
+"""A regular expression that matches nothing but a run of one character at the end of a text, of any
+length: to drop that is to strip it.
 
 A table of edits could not do it, as it would have to count what it holds back.
 """
@@ -19,9 +20,11 @@ _DEAD: Final = 0
 
 
 def run_at_end(split: Split, among: Set[str] | None) -> str:
-    r"""The character of which ``split`` matches the whole run at the end of each text, and nothing else; ``""`` if there is none.
+    r"""The character of which ``split`` matches the whole run at the end of each text, and nothing
+    else; ``""`` if there is none.
 
-    ``among``: the characters of which a text can be; ``None``: any. What is matched by no characters is left out.
+    ``among``: the characters of which a text can be; ``None``: any. What is matched by no
+    characters is left out.
 
     >>> run_at_end(Split(r" +\z"), None), run_at_end(Split(" +$"), None), run_at_end(Split(r"\s*$"), {" ", "a"})
     (' ', '', ' ')
@@ -32,19 +35,27 @@ def run_at_end(split: Split, among: Set[str] | None) -> str:
         return ""
     if program.doubles or program.labellings:
         return ""
-    is_met = np.ones(len(program.classes), np.bool_) if among is None else np.zeros(len(program.classes), np.bool_)
+    is_met = (
+        np.ones(len(program.classes), np.bool_)
+        if among is None
+        else np.zeros(len(program.classes), np.bool_)
+    )
     is_met[[*map(ord, among or ())]] = True
     is_met[_SURROGATES] = False
     counts = np.bincount(program.classes[is_met], minlength=program.n_classes)
     met = [number for number in range(program.n_classes) if counts[number]]
     for number in met:
-        if counts[number] == 1 and _is_run(program, number, [other for other in met if other != number]):
+        if counts[number] == 1 and _is_run(
+            program, number, [other for other in met if other != number]
+        ):
             return chr(int(np.flatnonzero(is_met & (program.classes == number))[0]))
     return ""
 
 
 def _is_run(program: SplitProgram, number: int, others: Sequence[int]) -> bool:
-    """Whether each match is of characters of the class ``number`` up to the end of the text, from where they begin, among ``others``."""
+    """Whether each match is of characters of the class ``number`` up to the end of the text, from
+    where they begin, among ``others``.
+    """
     end = program.n_classes  # it stands for the start of the text too
     following = (program.transitions & ~np.uint16(MATCH_ENDS)).astype(np.int64)
     ends = (program.transitions & MATCH_ENDS) != 0

@@ -1,4 +1,5 @@
-"""The steps of a chain of decoders: what each does to one string, and, where that can be said, to a text that is joined.
+"""The steps of a chain of decoders: what each does to one string, and, where that can be said, to a
+text that is joined.
 
 Source: ``tokenizers``, the module ``decoders``.
 """
@@ -16,11 +17,14 @@ _HEX: Final = frozenset("0123456789abcdefABCDEF")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One decoder that looks at a string and at its place. ``path`` is where it stands in the source.
+    """One decoder that looks at a string and at its place. ``path`` is where it stands in the
+    source.
 
-    ``whole`` is what it does to a text that is joined already, or to any other text that is first and last; ``None``: nothing that can be
-    said so. ``behind``: what it does to a text that is not the first, where that is something else. ``suffix``: the text of which it makes
-    something else in the last string than in the others; only strings that have it differ by whether they are the last.
+    ``whole`` is what it does to a text that is joined already, or to any other text that is first
+    and last; ``None``: nothing that can be said so. ``after``: what it does to a text that is not
+    the first, where that is something else. ``suffix``: the text of which it makes something else
+    in the last string than in the others; only strings that have it differ by whether they are the
+    last.
     """
 
     path: str
@@ -44,11 +48,15 @@ class StripStep:
     @property
     def edits(self) -> tuple[TextEdit, ...]:
         """The same as edits of a text."""
-        trimmed = Trimmed(self.character, self.start), Trimmed(self.character, self.stop, at_end=True)
+        trimmed = (
+            Trimmed(self.character, self.start),
+            Trimmed(self.character, self.stop, at_end=True),
+        )
         return tuple(edit for edit in trimmed if edit.count)
 
     def apply(self, text: str) -> str:
-        """What is left of a text. Where the two ends meet, the reference itself stops; here nothing is left.
+        """What is left of a text. Where the two ends meet, the reference itself stops; here nothing
+        is left.
 
         >>> StripStep("decoder", "H", 1, 0).apply("HHey")
         'Hey'
@@ -64,7 +72,7 @@ class StripStep:
 
 @dataclass(frozen=True, slots=True)
 class RepeatsStep:
-    """Equal neighbours are one; then, behind ``apply``, empty strings are left out (CTC)."""
+    """Equal neighbours are one; then, after ``apply``, empty strings are left out (CTC)."""
 
     path: str
     replacements: tuple[tuple[str, str], ...]
@@ -112,7 +120,7 @@ def literal(replacements: Sequence[tuple[str, str]]) -> tuple[TextEdit, ...] | N
 
 
 def replaced(text: str, replacements: Sequence[tuple[str, str]]) -> str:
-    """A text after literal replacements, one behind the other."""
+    """A text after literal replacements, one after the other."""
     for pattern, content in replacements:
         text = text.replace(pattern, content)
     return text

@@ -18,8 +18,8 @@ _MOST_MET: Final = 4096
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """``characters``: those that a text can have as they are. ``values``: bytes of which others can be put together; what is no character
-    becomes U+FFFD.
+    """``characters``: those that a text can have as they are. ``values``: bytes of which others can
+    be put together; what is no character becomes U+FFFD.
 
     >>> reach = Reach(frozenset("<>"), frozenset("é/w".encode()))
     >>> reach.may_have("</w>"), reach.may_have("é\\ufffd"), reach.may_have("Ã")
@@ -31,7 +31,9 @@ class Reach:
 
     def may_have(self, text: str) -> bool:
         """Whether every character of ``text`` can be met; if not, no text has it."""
-        return all(character in self.characters or self._is_spelled(character) for character in text)
+        return all(
+            character in self.characters or self._is_spelled(character) for character in text
+        )
 
     def _is_spelled(self, character: str) -> bool:
         if character == _REPLACEMENT and max(self.values, default=0) >= 0x80:
@@ -40,11 +42,22 @@ class Reach:
 
     @property
     def respelled(self) -> str:
-        """A character that can be met and that stands for another byte than its own in GPT-2's alphabet; none where it is empty."""
-        return next((character for character in CHARACTERS if not character.isascii() and self.may_have(character)), "")
+        """A character that can be met and that stands for another byte than its own in GPT-2's
+        alphabet; none where it is empty.
+        """
+        return next(
+            (
+                character
+                for character in CHARACTERS
+                if not character.isascii() and self.may_have(character)
+            ),
+            "",
+        )
 
     def met(self) -> frozenset[str] | None:
-        """All characters that can be met; None for more than 4,096, or where the bytes of so many would have to be tried."""
+        """All characters that can be met; None for more than 4,096, or where the bytes of so many
+        would have to be tried.
+        """
         spelled = {_REPLACEMENT} if max(self.values, default=0) >= 0x80 else set()
         following = sorted(self.values.intersection(range(0x80, 0xC0)))
         for first in self.values:

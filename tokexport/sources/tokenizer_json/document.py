@@ -57,13 +57,24 @@ def added_token(
     >>> added_token(5, "<s>", special=True)["content"]
     '<s>'
     """
-    flags = {"single_word": False, "lstrip": lstrip, "rstrip": False, "normalized": normalized, "special": special}
+    flags = {
+        "single_word": False,
+        "lstrip": lstrip,
+        "rstrip": False,
+        "normalized": normalized,
+        "special": special,
+    }
     return {"id": number, "content": content, **flags}
 
 
 def byte_level(use_regex: bool) -> dict[str, Any]:
     """The ByteLevel part; with ``use_regex`` it splits by GPT-2's pattern."""
-    return {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": use_regex}
+    return {
+        "type": "ByteLevel",
+        "add_prefix_space": False,
+        "trim_offsets": True,
+        "use_regex": use_regex,
+    }
 
 
 def split(pattern: str, behavior: str = "Isolated", *, invert: bool = False) -> dict[str, Any]:
@@ -86,7 +97,12 @@ def special(content: str, type_id: int = 0) -> dict[str, Any]:
     return {"SpecialToken": {"id": content, "type_id": type_id}}
 
 
-def template(single: list[dict[str, Any]], pair: list[dict[str, Any]], ids: Mapping[str, int]) -> dict[str, Any]:
+def template(
+    single: list[dict[str, Any]], pair: list[dict[str, Any]], ids: Mapping[str, int]
+) -> dict[str, Any]:
     """The TemplateProcessing part; ``ids`` are those of its tokens by content."""
-    tokens = {content: {"id": content, "ids": [number], "tokens": [content]} for content, number in ids.items()}
+    tokens = {
+        content: {"id": content, "ids": [number], "tokens": [content]}
+        for content, number in ids.items()
+    }
     return {"type": "TemplateProcessing", "single": single, "pair": pair, "special_tokens": tokens}

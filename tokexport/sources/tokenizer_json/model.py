@@ -22,7 +22,8 @@ from tokexport.sources.tokenizer_json.words import (
 class HuggingFaceModel:
     """The model, its vocabulary as the source spells it, and its unknown token.
 
-    ``spelling`` is the string of each id: more ids than ``vocab`` has where a piece of a Unigram model stands twice.
+    ``spelling`` is the string of each id: more ids than ``vocab`` has where a piece of a Unigram
+    model stands twice.
     """
 
     model: Model
@@ -34,8 +35,9 @@ class HuggingFaceModel:
 def read_model(root: Node, *, byte_level: bool) -> HuggingFaceModel:
     """The model of the tokenizer.json ``root``.
 
-    ``byte_level``: the text that the model sees is in GPT-2's alphabet, a character a byte. Raises UnsupportedError for a model that cannot
-    be exact, SourceError for one that the reference refuses to load.
+    ``byte_level``: the text that the model sees is in GPT-2's alphabet, a character a byte. Raises
+    UnsupportedError for a model that cannot be exact, SourceError for one that the reference
+    refuses to load.
     """
     node = root.field("model")
     model: Model
@@ -52,22 +54,33 @@ def read_model(root: Node, *, byte_level: bool) -> HuggingFaceModel:
         case "WordLevel":
             model, vocab = read_word_level(node, byte_level=byte_level)
         case _:
-            return node.field("type").unsupported("supported are BPE, Unigram, WordPiece and WordLevel")
-    return HuggingFaceModel(model, vocab, {number: token for token, number in vocab.items()}, model.unk_id)
+            return node.field("type").unsupported(
+                "supported are BPE, Unigram, WordPiece and WordLevel"
+            )
+    return HuggingFaceModel(
+        model, vocab, {number: token for token, number in vocab.items()}, model.unk_id
+    )
 
 
 def _type(node: Node) -> str:
-    """The type, or for files from before there was one, the first that the fields are enough for: so the reference tries them."""
+    """The type, or for files from before there was one, the first that the fields are enough for:
+    so the reference tries them.
+    """
     kind = node.get("type")
     if kind is not None:
         return kind.string()
     fields = set(node.object())
     if isinstance(node.field("vocab").value, list):
         return "Unigram"
-    for name, wanted in (("BPE", {"merges"}), ("WordPiece", WORD_PIECE_FIELDS), ("WordLevel", WORD_LEVEL_FIELDS)):
+    for name, wanted in (
+        ("BPE", {"merges"}),
+        ("WordPiece", WORD_PIECE_FIELDS),
+        ("WordLevel", WORD_LEVEL_FIELDS),
+    ):
         if wanted <= fields:
             return name
     raise SourceError(
-        f"{node.file}: {node.path} has no type, and its fields {', '.join(sorted(fields))} are those of no model: BPE has merges, "
-        f"WordPiece {', '.join(sorted(WORD_PIECE_FIELDS))}, WordLevel {', '.join(sorted(WORD_LEVEL_FIELDS))}, Unigram an array as vocab"
+        f"{node.file}: {node.path} has no type, and its fields {', '.join(sorted(fields))} are"
+        f" those of no model: BPE has merges, WordPiece {', '.join(sorted(WORD_PIECE_FIELDS))},"
+        f" WordLevel {', '.join(sorted(WORD_LEVEL_FIELDS))}, Unigram an array as vocab"
     )

@@ -9,13 +9,25 @@ from typing import Final
 
 from tokexport.compiler.normalizer.normalize import normalize
 from tokexport.errors import SourceError
-from tokexport.model import CharacterMap, Charsmap, NormalForm, NormalizerStep, Prepend, Replace, SpellBytes, Strip
+from tokexport.model import (
+    CharacterMap,
+    Charsmap,
+    NormalForm,
+    NormalizerStep,
+    Prepend,
+    Replace,
+    SpellBytes,
+    Strip,
+)
 from tokexport.sources.byte_alphabet import to_characters
 from tokexport.sources.json_node import Node
 from tokexport.sources.tokenizer_json.parts import flat
 
 _FORMS: Final = {form.value: form for form in NormalForm if not form.is_of_unicode_17}
-_MAPS: Final = {kind.value: kind for kind in (CharacterMap.LOWERCASE, CharacterMap.STRIP_ACCENTS, CharacterMap.NMT)}
+_MAPS: Final = {
+    kind.value: kind
+    for kind in (CharacterMap.LOWERCASE, CharacterMap.STRIP_ACCENTS, CharacterMap.NMT)
+}
 _SUPPORTED: Final = (
     "supported are null, "
     + ", ".join((*_FORMS, *_MAPS))
@@ -25,7 +37,9 @@ _SUPPORTED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Normalizer:
-    """Steps in their order; ``byte_level``: then each byte becomes a character of GPT-2's alphabet, if that is no step itself."""
+    """Steps in their order; ``byte_level``: then each byte becomes a character of GPT-2's alphabet,
+    if that is no step itself.
+    """
 
     steps: tuple[NormalizerStep, ...] = ()
     byte_level: bool = False
@@ -76,9 +90,11 @@ def _steps(node: Node) -> list[NormalizerStep]:
         case "Prepend":
             node.object({"type", "prepend"})
             if not node.field("prepend").string():
-                # The reference then takes the first character for inserted, and stops or loses count in later steps.
+                # The reference then takes the first character for inserted, and stops or loses
+                # count in later steps.
                 node.field("prepend").unsupported(
-                    "behind an empty text the reference stops at the next step, or doubles what it has; a longer one is supported"
+                    "after an empty text the reference stops at the next step, or doubles what it"
+                    " has; a longer one is supported"
                 )
             return [Prepend(node.field("prepend").string())]
         case "Precompiled":
@@ -86,7 +102,8 @@ def _steps(node: Node) -> list[NormalizerStep]:
             charsmap = _base64(node.field("precompiled_charsmap"))
             if not charsmap:
                 raise SourceError(
-                    f"{node.file}: {node.path}.precompiled_charsmap is empty, at which the reference stops; remove this normalizer"
+                    f"{node.file}: {node.path}.precompiled_charsmap is empty, at which the"
+                    " reference stops; remove this normalizer"
                 )
             return [Charsmap(charsmap, by_grapheme=True)]
         case "BertNormalizer":

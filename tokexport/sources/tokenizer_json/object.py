@@ -20,8 +20,8 @@ _NAME = "tokenizers.Tokenizer"
 def read_tokenizer(tokenizer: tokenizers.Tokenizer) -> TokenizerModel:
     """The model of a ``tokenizers.Tokenizer``; its digest is over what ``to_str()`` gives.
 
-    Raises UnsupportedError where the object has other ids than the file that it saves: then nobody else could load it
-    as it is.
+    Raises UnsupportedError where the object has other ids than the file that it saves: then nobody
+    else could load it as it is.
     """
     data = tokenizer.to_str().encode("utf-8")
     files = SourceFiles(None, {_NAME: hashlib.sha256(data).hexdigest()})
@@ -32,7 +32,8 @@ def read_tokenizer(tokenizer: tokenizers.Tokenizer) -> TokenizerModel:
         number = min(set(saved.items()) ^ set(own.items()))[0]
         raise UnsupportedError(
             f"{_NAME}.added_tokens",
-            f"the id {number}, which is {own.get(number)!r} in the object and {saved.get(number)!r} in what it saves,",
+            f"the id {number}, which is {own.get(number)!r} in the object and {saved.get(number)!r}"
+            " in what it saves,",
             "save it with tokenizer.save(), load it again, and give that",
         )
     return model

@@ -1,4 +1,6 @@
-"""What the parts of a tokenizer.json have in common: a ``type``, and Sequences of parts, one in the other."""
+"""What the parts of a tokenizer.json have in common: a ``type``, and Sequences of parts, one in the
+other.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ TEMPLATE_FIELDS: Final = ("single", "pair", "special_tokens")
 
 
 def processor_type(node: Node) -> str:
-    """What the reference takes a post-processor for. It tries one kind after the other and goes by the fields, whatever ``type`` says.
+    """What the reference takes a post-processor for. It tries one kind after the other and goes by
+    the fields, whatever ``type`` says.
 
     >>> processor_type(Node("x", "p", {"type": "Sequence", "processors": [], "sep": ["s", 1], "cls": ["c", 2]}))
     'BertProcessing'
@@ -38,7 +41,8 @@ def _is_token(value: object) -> bool:
 
 
 def flat(node: Node | None, member: str, depth: int = 0) -> list[Node]:
-    """The parts at ``node`` in the order in which they run, Sequences opened; ``member`` names the array in a Sequence. Null has none.
+    """The parts at ``node`` in the order in which they run, Sequences opened; ``member`` names the
+    array in a Sequence. Null has none.
 
     >>> flat(Node("x", "n", {"type": "Sequence", "normalizers": [{"type": "NFC"}]}), "normalizers")[0].path
     'n.normalizers[0]'
@@ -47,7 +51,8 @@ def flat(node: Node | None, member: str, depth: int = 0) -> list[Node]:
         return []
     if depth > _DEEPEST:
         raise SourceError(
-            f"{node.file}: {node.path[:80]}... is nested too deeply; the reference follows {_DEEPEST} levels"
+            f"{node.file}: {node.path[:80]}... is nested too deeply; the reference follows"
+            f" {_DEEPEST} levels"
         )
     kind = processor_type(node) if member == PROCESSORS else node.field("type").string()
     if kind != "Sequence":

@@ -1,8 +1,9 @@
 """The ``post_processor`` of a tokenizer.json, as what it puts around one text and around a pair.
 
-The reference runs its processors over a list of encodings, one a text, and a processor in a Sequence sees the list that
-the one before has left: behind a template it may be longer than the number of texts. That is done here once with
-stand-ins for the texts, and what comes out is the template.
+The reference runs its processors over a list of encodings, one a text, and a processor in a
+Sequence sees the list that the one before has left: after a template it may be longer than the
+number of texts. That is done here once with stand-ins for the texts, and what comes out is the
+template.
 """
 
 from __future__ import annotations
@@ -20,14 +21,16 @@ from tokexport.sources.tokenizer_json.parts import PROCESSORS, TEMPLATE_FIELDS, 
 _Encoding = list[TemplatePiece]
 _BYTE_LEVEL_FIELDS: Final = frozenset(("add_prefix_space", "trim_offsets", "use_regex"))
 _SUPPORTED: Final = (
-    "supported are null, ByteLevel, TemplateProcessing, RobertaProcessing, BertProcessing and a Sequence of these"
+    "supported are null, ByteLevel, TemplateProcessing, RobertaProcessing, BertProcessing and a"
+    " Sequence of these"
 )
 
 
 def read_post_processor(root: Node) -> Template:
     """The template of the tokenizer.json ``root``.
 
-    Raises SourceError where the reference stops when it runs, UnsupportedError for a processor that is no template.
+    Raises SourceError where the reference stops when it runs, UnsupportedError for a processor that
+    is no template.
     """
     node = root.optional("post_processor")
     processors = flat(node, PROCESSORS)
@@ -52,7 +55,8 @@ def _check(node: Node) -> None:
             node.field("trim_offsets").boolean()
             node.field("add_prefix_space").boolean()
         case "TemplateProcessing":
-            # ByteLevel's fields are left there by some conversions; the reference ignores them, which needs no note.
+            # ByteLevel's fields are left there by some conversions; the reference ignores them,
+            # which needs no note.
             node.object({"type", *TEMPLATE_FIELDS, *_BYTE_LEVEL_FIELDS})
             for name in TEMPLATE_FIELDS:
                 node.field(name)
@@ -67,19 +71,27 @@ def _pieces(processors: Sequence[Node], texts: str) -> tuple[TemplatePiece, ...]
     # The file stores one template; without special tokens it is the same one, its ids left out.
     if [piece for piece in with_ids if piece.id is None] != without:
         raise UnsupportedError(
-            path, "a sequence that treats texts differently with add_special_tokens=false", _SUPPORTED
+            path,
+            "a sequence that treats texts differently with add_special_tokens=false",
+            _SUPPORTED,
         )
     return tuple(with_ids)
 
 
-def _run(processors: Sequence[Node], texts: str, *, add_special_tokens: bool) -> list[TemplatePiece]:
-    encodings: list[_Encoding] = [[TemplatePiece(sequence=name, type_id=number)] for number, name in enumerate(texts)]
+def _run(
+    processors: Sequence[Node], texts: str, *, add_special_tokens: bool
+) -> list[TemplatePiece]:
+    encodings: list[_Encoding] = [
+        [TemplatePiece(sequence=name, type_id=number)] for number, name in enumerate(texts)
+    ]
     for processor in processors:
         match processor_type(processor):
             case "TemplateProcessing":
                 encodings = _run_template(processor, encodings, add_special_tokens)
             case "RobertaProcessing":
-                encodings = [[replace(piece, type_id=0) for piece in encoding] for encoding in encodings]
+                encodings = [
+                    [replace(piece, type_id=0) for piece in encoding] for encoding in encodings
+                ]
                 if add_special_tokens:
                     cls, sep = _token_id(processor, "cls"), _token_id(processor, "sep")
                     encodings = [
@@ -88,16 +100,25 @@ def _run(processors: Sequence[Node], texts: str, *, add_special_tokens: bool) ->
                     ]
             case "BertProcessing" if add_special_tokens:
                 cls, sep = _token_id(processor, "cls"), _token_id(processor, "sep")
-                first = [TemplatePiece(id=cls), *encodings[0], TemplatePiece(id=sep)] if encodings else []
-                encodings = [first, *([*encoding, TemplatePiece(id=sep, type_id=1)] for encoding in encodings[1:])]
+                first = (
+                    [TemplatePiece(id=cls), *encodings[0], TemplatePiece(id=sep)]
+                    if encodings
+                    else []
+                )
+                encodings = [
+                    first,
+                    *([*encoding, TemplatePiece(id=sep, type_id=1)] for encoding in encodings[1:]),
+                ]
     return [piece for encoding in encodings for piece in encoding]
 
 
-def _run_template(node: Node, encodings: list[_Encoding], add_special_tokens: bool) -> list[_Encoding]:
+def _run_template(
+    node: Node, encodings: list[_Encoding], add_special_tokens: bool
+) -> list[_Encoding]:
     if len(encodings) not in (1, 2):
         raise SourceError(
-            f"{node.file}: {node.path} gets {len(encodings)} encodings from the processors before it, with which "
-            "the reference stops"
+            f"{node.file}: {node.path} gets {len(encodings)} encodings from the processors before"
+            " it, with which the reference stops"
         )
     result: list[_Encoding] = []
     for piece in node.field("pair" if len(encodings) == 2 else "single").items():

@@ -1,7 +1,8 @@
-"""The ``pre_tokenizer`` of a tokenizer.json, as a list of steps: splits, and what rewrites each piece.
+"""The ``pre_tokenizer`` of a tokenizer.json, as a list of steps: splits, and what rewrites each
+piece.
 
-Each kind of pre-tokenizer is written as the steps that it is, so that one mechanism serves all. Behind ByteLevel the
-text is one character a byte, and the splits that stand there say so.
+Each kind of pre-tokenizer is written as the steps that it is, so that one mechanism serves all.
+After ByteLevel the text is one character a byte, and the splits that stand there say so.
 """
 
 from __future__ import annotations
@@ -33,14 +34,15 @@ WORDS_PATTERN: Final = r"\w+|[^\w\s]+"
 _BEHAVIORS: Final = {behavior.value: behavior for behavior in Behavior}
 _FIXED_LENGTH_DEFAULT: Final = 5
 _OTHERS: Final = (
-    "supported are ByteLevel, Split, Digits, Punctuation, Whitespace, WhitespaceSplit, CharDelimiterSplit, "
-    "BertPreTokenizer, Metaspace, UnicodeScripts, FixedLength and a Sequence of these"
+    "supported are ByteLevel, Split, Digits, Punctuation, Whitespace, WhitespaceSplit,"
+    " CharDelimiterSplit, BertPreTokenizer, Metaspace, UnicodeScripts, FixedLength and a Sequence"
+    " of these"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class PreTokenizer:
-    """The steps in their order. ``byte_level``: behind them the text is in GPT-2's alphabet."""
+    """The steps in their order. ``byte_level``: after them the text is in GPT-2's alphabet."""
 
     steps: tuple[PreTokenizerStep, ...]
     byte_level: bool
@@ -49,16 +51,19 @@ class PreTokenizer:
 def read_pre_tokenizer(root: Node, *, mapped: bool, spelled: bool = False) -> PreTokenizer:
     """The pre-tokenizer of the tokenizer.json ``root``.
 
-    ``mapped``: the normalizer has turned bytes into GPT-2's alphabet already, and what stands behind works on bytes. ``spelled``: ByteLevel
-    is a step, and what stands behind works on characters. Raises UnsupportedError for a pre-tokenizer that is not known, NotBytesError for
-    one that cannot work on bytes.
+    ``mapped``: the normalizer has turned bytes into GPT-2's alphabet already, and what stands
+    after works on bytes. ``spelled``: ByteLevel is a step, and what follows works on
+    characters. Raises UnsupportedError for a pre-tokenizer that is not known, NotBytesError for one
+    that cannot work on bytes.
     """
     node = root.optional("pre_tokenizer")
     steps: list[PreTokenizerStep] = []
     for part in flat(node, "pretokenizers"):
         if part.field("type").string() == "ByteLevel":
             if mapped:
-                part.field("type").not_bytes("one ByteLevel is supported; this second one would map the bytes again")
+                part.field("type").not_bytes(
+                    "one ByteLevel is supported; this second one would map the bytes again"
+                )
             check_byte_level(part)
             if part.field("add_prefix_space").boolean():
                 steps.append(Prepend(" ", unless_present=True))
@@ -70,7 +75,7 @@ def read_pre_tokenizer(root: Node, *, mapped: bool, spelled: bool = False) -> Pr
             mapped = not spelled
         elif part.field("type").string() == "Metaspace":
             if mapped:
-                part.field("type").not_bytes("it may not stand behind ByteLevel, which leaves no spaces")
+                part.field("type").not_bytes("it may not follow ByteLevel, which leaves no spaces")
             steps += _metaspace(part)
         else:
             steps += _splits(part, on_bytes=mapped)
@@ -97,7 +102,9 @@ def _metaspace(node: Node) -> list[PreTokenizerStep]:
 
 
 def _prepend_scheme(node: Node) -> str:
-    """``add_prefix_space`` is the older way to say "always" or "never"; only false counts, and it must agree."""
+    """``add_prefix_space`` is the older way to say "always" or "never"; only false counts, and it
+    must agree.
+    """
     field = node.get("prepend_scheme")
     scheme = "always" if field is None else field.string()
     if field is not None and scheme not in ("always", "first", "never"):
@@ -105,7 +112,9 @@ def _prepend_scheme(node: Node) -> str:
     add_prefix_space = node.optional("add_prefix_space")
     if add_prefix_space is not None and not add_prefix_space.boolean():
         if scheme != "never":
-            add_prefix_space.fail('true, or "prepend_scheme": "never"; the reference refuses this file')
+            add_prefix_space.fail(
+                'true, or "prepend_scheme": "never"; the reference refuses this file'
+            )
         return "never"
     return scheme
 
@@ -125,19 +134,29 @@ def _splits(node: Node, *, on_bytes: bool) -> list[Split]:
             node.object({"type", "pattern", "behavior", "invert"})
             return [
                 split(
-                    _pattern(node.field("pattern")), _behavior(node.field("behavior")), node.field("invert").boolean()
+                    _pattern(node.field("pattern")),
+                    _behavior(node.field("behavior")),
+                    node.field("invert").boolean(),
                 )
             ]
         case "Digits":
             node.object({"type", "individual_digits"})
             alone = node.field("individual_digits").boolean()
-            return [split(CharacterTest.NUMERIC, Behavior.ISOLATED if alone else Behavior.CONTIGUOUS)]
+            return [
+                split(CharacterTest.NUMERIC, Behavior.ISOLATED if alone else Behavior.CONTIGUOUS)
+            ]
         case "Punctuation":
             node.object({"type", "behavior"})
             behavior = node.get("behavior")
-            return [split(CharacterTest.PUNCTUATION, Behavior.ISOLATED if behavior is None else _behavior(behavior))]
+            return [
+                split(
+                    CharacterTest.PUNCTUATION,
+                    Behavior.ISOLATED if behavior is None else _behavior(behavior),
+                )
+            ]
         case "Whitespace":
-            # The reference has this one pattern in Rust's regex engine, whose \w is not Oniguruma's.
+            # The reference has this one pattern in Rust's regex engine, whose \w is not
+            # Oniguruma's.
             node.object({"type"})
             return [split(WORDS_PATTERN, Behavior.REMOVED, True, Dialect.FANCY_REGEX)]
         case "WhitespaceSplit":
@@ -158,7 +177,7 @@ def _splits(node: Node, *, on_bytes: bool) -> list[Split]:
         case "UnicodeScripts":
             node.object({"type"})
             if on_bytes:
-                kind.not_bytes("it may not stand behind ByteLevel")
+                kind.not_bytes("it may not follow ByteLevel")
             return [split(CharacterRuns.SCRIPTS, Behavior.REMOVED, True)]
         case "FixedLength":
             node.object({"type", "length"})
@@ -166,7 +185,8 @@ def _splits(node: Node, *, on_bytes: bool) -> list[Split]:
             size = _FIXED_LENGTH_DEFAULT if length is None else length.u32()
             if size == 0:
                 raise SourceError(
-                    f"{node.file}: {node.path}.length is 0, with which the reference stops; it must be 1 or more"
+                    f"{node.file}: {node.path}.length is 0, with which the reference stops; it must"
+                    " be 1 or more"
                 )
             return [split(rf"[\s\S]{{1,{size}}}")]
         case _:
@@ -190,4 +210,7 @@ def escape(literal: str) -> str:
     >>> escape("a.b")
     'a\\\\.b'
     """
-    return "".join("\\" + character if character in r"\.+*?()|[]{}^$#&-~" else character for character in literal)
+    return "".join(
+        "\\" + character if character in r"\.+*?()|[]{}^$#&-~" else character
+        for character in literal
+    )

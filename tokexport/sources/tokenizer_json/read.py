@@ -1,7 +1,7 @@
 """Hugging Face's tokenizer.json, with the files that may stand beside it.
 
-The reference is the ``tokenizers`` library: what it makes of the file is what counts, also where the file says
-something else.
+The reference is the ``tokenizers`` library: what it makes of the file is what counts, also where
+the file says something else.
 """
 
 from __future__ import annotations
@@ -12,7 +12,16 @@ from typing import Final
 from tokexport.compiler.passes.check_insertions import check_insertions
 from tokexport.errors import NotBytesError, SourceError, UnsupportedError
 from tokexport.file.layout import MAX_IDS
-from tokexport.model import Decoding, Dialect, Provenance, Reference, Template, Token, TokenizerModel, TokenKind
+from tokexport.model import (
+    Decoding,
+    Dialect,
+    Provenance,
+    Reference,
+    Template,
+    Token,
+    TokenizerModel,
+    TokenKind,
+)
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.tokenizer_json.added_tokens import AddedVocabulary, read_added_tokens
@@ -50,11 +59,13 @@ _VERSION: Final = "1.0"
 _SHOWN: Final = 5
 
 
-def read_tokenizer_json(root: Node, files: SourceFiles, source: str = "tokenizer.json") -> TokenizerModel:
+def read_tokenizer_json(
+    root: Node, files: SourceFiles, source: str = "tokenizer.json"
+) -> TokenizerModel:
     """The model in the parsed tokenizer.json ``root``.
 
-    ``files`` finds what stands beside it, ``source`` names the kind of source in the provenance. Raises
-    UnsupportedError for what cannot be exact, SourceError for what the reference refuses.
+    ``files`` finds what stands beside it, ``source`` names the kind of source in the provenance.
+    Raises UnsupportedError for what cannot be exact, SourceError for what the reference refuses.
     """
     try:
         return _read(root, files, source, spelled=False)
@@ -70,18 +81,22 @@ def _is_version_2(root: Node) -> bool:
 
 
 def _read(root: Node, files: SourceFiles, source: str, *, spelled: bool) -> TokenizerModel:
-    """``spelled``: what stands behind ByteLevel sees GPT-2's alphabet, otherwise bytes."""
+    """``spelled``: what follows ByteLevel sees GPT-2's alphabet, otherwise bytes."""
     version_2 = _is_version_2(root)
     on_bytes = version_2 and root.field("model").object().get("byte_level") is True
     if version_2:
-        normalizer, normalizer_of_added = read_normalizers(root.optional("normalizer"), spelled=spelled)
+        normalizer, normalizer_of_added = read_normalizers(
+            root.optional("normalizer"), spelled=spelled
+        )
         root = version_1(root, normalizer_of_added)
         root.object(_FIELDS)
     else:
         _check_fields(root)
         version = root.get("version")
         if version is not None and version.string() != _VERSION:
-            version.unsupported(f'the versions "{_VERSION}" and "{_VERSION_2}" of tokenizer.json are supported')
+            version.unsupported(
+                f'the versions "{_VERSION}" and "{_VERSION_2}" of tokenizer.json are supported'
+            )
         root = replace(root, ignored=[])
         normalizer = normalizer_of_added = read_normalizer(root.get("normalizer"), spelled=spelled)
     pre_tokenizer = read_pre_tokenizer(root, mapped=normalizer.byte_level, spelled=spelled)
@@ -89,22 +104,35 @@ def _read(root: Node, files: SourceFiles, source: str, *, spelled: bool) -> Toke
         normalizer.steps, pre_tokenizer.steps, byte_level=pre_tokenizer.byte_level
     )
     huggingface = read_model(root, byte_level=pre_tokenizer.byte_level)
-    added = read_added_tokens(root, huggingface.vocab, normalizer_of_added, size=len(huggingface.spelling))
+    added = read_added_tokens(
+        root, huggingface.vocab, normalizer_of_added, size=len(huggingface.spelling)
+    )
     added_ids = {token.content: token.id for token in added.tokens}
     if version_2:
         added = as_matched(added)
     template = read_post_processor(root)
-    tokens, decoding = _tokens(root, huggingface, added, Dialect.FANCY_REGEX if version_2 else Dialect.ONIGURUMA)
+    tokens, decoding = _tokens(
+        root, huggingface, added, Dialect.FANCY_REGEX if version_2 else Dialect.ONIGURUMA
+    )
     if version_2:
         tokens = tuple(decoded_as_added(tokens, added, byte_level=on_bytes))
     tokens = _with_template_ids(template, tokens)
     config = read_config(files)
-    roles = read_roles(files, config, {**huggingface.vocab, **added_ids}, tokens, huggingface.unk_id)
+    roles = read_roles(
+        files, config, {**huggingface.vocab, **added_ids}, tokens, huggingface.unk_id
+    )
     trimming = read_trimming(root, huggingface, tokens, added.tokens) if spans_told else None
-    notes = [*added.notes, *_switched_on(root), *_ignored(root), *_no_tokens(root, template, tokens), *roles.notes]
+    notes = [
+        *added.notes,
+        *_switched_on(root),
+        *_ignored(root),
+        *_no_tokens(root, template, tokens),
+        *roles.notes,
+    ]
     if trimming is None:
         notes.append(
-            "Where each id stands in a text cannot be told as the library tells it: ids are exact, offsets are refused."
+            "Where each id stands in a text cannot be told as the library tells it: ids are exact,"
+            " offsets are refused."
         )
     return TokenizerModel(
         tokens=tokens,
@@ -127,13 +155,15 @@ def _read(root: Node, files: SourceFiles, source: str, *, spelled: bool) -> Toke
 def _tokens(
     root: Node, huggingface: HuggingFaceModel, added: AddedVocabulary, dialect: Dialect
 ) -> tuple[tuple[Token | None, ...], Decoding]:
-    """Every id with what it decodes to, and what is done to the whole. Where an id is in the vocabulary and added, the
-    reference decodes what was added.
+    """Every id with what it decodes to, and what is done to the whole. Where an id is in the
+    vocabulary and added, the reference decodes what was added.
     """
     spelling = {**huggingface.spelling, **added.spelling}
     in_vocab = set(huggingface.spelling)
     if spelling and max(spelling) >= MAX_IDS:
-        raise UnsupportedError("added_tokens", f"the id {max(spelling)}", f"ids are supported up to {MAX_IDS - 1}")
+        raise UnsupportedError(
+            "added_tokens", f"the id {max(spelling)}", f"ids are supported up to {MAX_IDS - 1}"
+        )
     decoded = decode_forms(spelling, read_decoder(root, dialect))
     tokens: list[Token | None] = [None] * (max(spelling, default=-1) + 1)
     for number, text in spelling.items():
@@ -148,7 +178,8 @@ def _check_fields(root: Node) -> None:
     for name in root.object():
         if name not in _FIELDS:
             raise SourceError(
-                f"{root.file}: it has the field {show(name)}, with which the reference refuses it; remove that field"
+                f"{root.file}: it has the field {show(name)}, with which the reference refuses it;"
+                " remove that field"
             )
 
 
@@ -157,30 +188,40 @@ def _ignored(root: Node) -> list[str]:
     paths = list(dict.fromkeys(root.ignored or ()))
     if not paths:
         return []
-    shown = ", ".join(paths[:_SHOWN]) + (f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else "")
+    shown = ", ".join(paths[:_SHOWN]) + (
+        f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+    )
     return [f"{root.file}: the reference ignores {shown}."]
 
 
 def _switched_on(root: Node) -> list[str]:
     return [
-        f"{name} is switched on in {root.file}: the reference applies it in encode(); it is no part of the "
-        "mapping from text to ids, and the converted file does not hold it."
+        f"{name} is switched on in {root.file}: the reference applies it in encode(); it is no part"
+        " of the mapping from text to ids, and the converted file does not hold it."
         for name in ("truncation", "padding")
         if root.optional(name) is not None
     ]
 
 
-def _with_template_ids(template: Template, tokens: tuple[Token | None, ...]) -> tuple[Token | None, ...]:
-    """The tokens, and holes up to the largest id of the post-processor: the reference adds its ids as they are written, be they tokens or
-    not.
+def _with_template_ids(
+    template: Template, tokens: tuple[Token | None, ...]
+) -> tuple[Token | None, ...]:
+    """The tokens, and holes up to the largest id of the post-processor: the reference adds its ids
+    as they are written, be they tokens or not.
     """
     largest = max(template_ids(template), default=0)
     if largest >= MAX_IDS:
-        raise UnsupportedError("post_processor", f"the id {largest}", f"ids are supported up to {MAX_IDS - 1}")
+        raise UnsupportedError(
+            "post_processor", f"the id {largest}", f"ids are supported up to {MAX_IDS - 1}"
+        )
     return (*tokens, *[None] * (largest + 1 - len(tokens))) if template_ids(template) else tokens
 
 
 def _no_tokens(root: Node, template: Template, tokens: tuple[Token | None, ...]) -> list[str]:
     numbers = sorted(number for number in template_ids(template) if tokens[number] is None)
     found = ", ".join(map(str, numbers))
-    return [f"{root.file}: the post_processor adds the id {found}, which is no token."] if numbers else []
+    return (
+        [f"{root.file}: the post_processor adds the id {found}, which is no token."]
+        if numbers
+        else []
+    )

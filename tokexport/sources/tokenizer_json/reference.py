@@ -19,14 +19,11 @@ from tokexport.sources.vocab_files.wordpiece import BertSettings
 
 try:
     import tokenizers
-    from tokenizers.implementations import (  # type: ignore[attr-defined]
-        BertWordPieceTokenizer,
-        ByteLevelBPETokenizer,
-    )
+    from tokenizers.implementations import BertWordPieceTokenizer, ByteLevelBPETokenizer  # type: ignore[attr-defined]
 except ImportError as error:
     raise TokexportError(
-        "the library `tokenizers` 0.23 is not installed (1.0 reads tokenizer.json 2.0 only), and its ids are the right ones for this "
-        "source; pip install 'tokexport[verify]'"
+        "the library `tokenizers` 0.23 is not installed (1.0 reads tokenizer.json 2.0 only), and"
+        " its ids are the right ones for this source; pip install 'tokexport[verify]'"
     ) from error
 
 
@@ -62,7 +59,9 @@ class TokenizersReference:
             return cls(tokenizers.Tokenizer.from_file(os.fspath(path)))
 
     @classmethod
-    def from_document(cls, document: Mapping[str, Any], path: str | os.PathLike[str]) -> TokenizersReference:
+    def from_document(
+        cls, document: Mapping[str, Any], path: str | os.PathLike[str]
+    ) -> TokenizersReference:
         """Loads the fields of a tokenizer.json; ``path`` is what they were made from, for errors."""
         with _refuses(path):
             return cls(tokenizers.Tokenizer.from_str(json.dumps(document)))
@@ -80,13 +79,23 @@ class TokenizersReference:
         return cls(bert._tokenizer)
 
     @classmethod
-    def from_vocab_and_merges(cls, vocab: Path, merges: Path, added: Sequence[AddedToken]) -> TokenizersReference:
-        """Loads vocab.json and merges.txt as the library's own ByteLevelBPETokenizer does, and adds tokens one by one."""
+    def from_vocab_and_merges(
+        cls, vocab: Path, merges: Path, added: Sequence[AddedToken]
+    ) -> TokenizersReference:
+        """Loads vocab.json and merges.txt as the library's own ByteLevelBPETokenizer does, and adds
+        tokens one by one.
+        """
         with _refuses(vocab):
             tokenizer = ByteLevelBPETokenizer(str(vocab), str(merges))._tokenizer
         for token in added:
             add = tokenizer.add_special_tokens if token.special else tokenizer.add_tokens
-            add([tokenizers.AddedToken(token.content, special=token.special, normalized=token.normalized)])
+            add(
+                [
+                    tokenizers.AddedToken(
+                        token.content, special=token.special, normalized=token.normalized
+                    )
+                ]
+            )
         return cls(tokenizer)
 
     def modes(self) -> tuple[Mode, ...]:
@@ -105,14 +114,18 @@ class TokenizersReference:
         """Many texts, on the library's own threads."""
         self._tokenizer.encode_special_tokens = mode is Mode.TEXT
         with _stops():
-            encodings = self._tokenizer.encode_batch(list(texts), add_special_tokens=mode is Mode.TEMPLATE)
+            encodings = self._tokenizer.encode_batch(
+                list(texts), add_special_tokens=mode is Mode.TEMPLATE
+            )
         return [encoding.ids for encoding in encodings]
 
     def encode_pair(self, first: str, second: str, mode: Mode = Mode.TEMPLATE) -> list[int]:
         """Two texts as the post-processor's template for a pair has them."""
         self._tokenizer.encode_special_tokens = mode is Mode.TEXT
         with _stops():
-            return self._tokenizer.encode(first, second, add_special_tokens=mode is Mode.TEMPLATE).ids
+            return self._tokenizer.encode(
+                first, second, add_special_tokens=mode is Mode.TEMPLATE
+            ).ids
 
     def offsets(self, text: str, mode: Mode) -> list[tuple[int, int]]:
         """As the library reports them."""
@@ -127,7 +140,9 @@ class TokenizersReference:
         places = [0, *accumulate(len(character.encode()) for character in text)]
         return [places[first] for first, _ in encoding.offsets]
 
-    def decode_batch(self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool) -> list[str]:
+    def decode_batch(
+        self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool
+    ) -> list[str]:
         """Ids to text; the library leaves out ids that it does not know."""
         with _stops():
             return self._tokenizer.decode_batch(
@@ -135,7 +150,9 @@ class TokenizersReference:
             )
 
     def token_bytes(self, id: int) -> bytes | None:
-        """What the decoder makes of a token between two others; of a part of a character only ByteLevel says it."""
+        """What the decoder makes of a token between two others; of a part of a character only
+        ByteLevel says it.
+        """
         token = self._tokenizer.id_to_token(id)
         if token is None:
             return None
@@ -151,7 +168,9 @@ class TokenizersReference:
         try:
             with _stops():
                 if decoder.decode([_BEFORE]) != _BEFORE:
-                    return None  # what it puts around each token cannot be told from the token's own
+                    return (
+                        None  # what it puts around each token cannot be told from the token's own
+                    )
                 empty = decoder.decode([_BEFORE, _BEHIND])
                 filled = decoder.decode([_BEFORE, token, _BEHIND])
         except ReferenceStopsError:
@@ -164,7 +183,9 @@ class TokenizersReference:
 
     @cached_property
     def _spells_joined_bytes(self) -> bool:
-        """Whether ByteLevel works on the joined text, where one character that is not in its alphabet leaves all as it is."""
+        """Whether ByteLevel works on the joined text, where one character that is not in its
+        alphabet leaves all as it is.
+        """
         decode = self._tokenizer.decoder.decode
         try:
             with _stops():
@@ -178,7 +199,10 @@ class TokenizersReference:
 
     def added_tokens(self) -> Sequence[AddedContent]:
         """As the library numbered them, which is not always as the file does."""
-        return [AddedContent(id, token.content, token.special) for id, token in sorted(self._added().items())]
+        return [
+            AddedContent(id, token.content, token.special)
+            for id, token in sorted(self._added().items())
+        ]
 
     def replaces_surrogates(self) -> bool:
         """A lone surrogate raises TypeError."""
@@ -194,7 +218,9 @@ def _refuses(path: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        if isinstance(error, Exception) or type(error).__name__ == _PANIC:  # the library raises bare Exception
+        if (
+            isinstance(error, Exception) or type(error).__name__ == _PANIC
+        ):  # the library raises bare Exception
             raise SourceError(
                 f"{path}: the library `tokenizers` {tokenizers.__version__} refuses it: {error}"
             ) from error
@@ -203,11 +229,15 @@ def _refuses(path: str | os.PathLike[str]) -> Iterator[None]:
 
 @contextmanager
 def _stops() -> Iterator[None]:
-    """Makes a panic inside of the library, and text without a token in a model without an unknown token, ReferenceStopsError."""
+    """Makes a panic inside of the library, and text without a token in a model without an unknown
+    token, ReferenceStopsError.
+    """
     try:
         yield
     except BaseException as error:
-        if type(error) is Exception and any(sentence in str(error) for sentence in NO_UNKNOWN_TOKEN):
+        if type(error) is Exception and any(
+            sentence in str(error) for sentence in NO_UNKNOWN_TOKEN
+        ):
             raise ReferenceStopsError(str(error)) from None
         if type(error).__name__ == _PANIC:
             raise ReferenceStopsError(str(error)) from None

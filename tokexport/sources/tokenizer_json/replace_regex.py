@@ -1,4 +1,6 @@
-"""Replacing the matches of a regular expression in one string, as the reference does it: with the tables that splits are made of."""
+"""Replacing the matches of a regular expression in one string, as the reference does it: with the
+tables that splits are made of.
+"""
 
 from __future__ import annotations
 

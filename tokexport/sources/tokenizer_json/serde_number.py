@@ -1,8 +1,10 @@
 """A decimal number as serde_json reads it, the parser of ``tokenizers``.
 
-It is fast, not exact: about one in four of the scores of a published Unigram model comes out as a neighbour of the nearest double, and ids
-depend on the last bit of sums of scores. So the steps are the same here: the digits as a whole number (those that 64 bits have no room for
-are dropped), times or through a power of ten. https://github.com/serde-rs/json, ``src/de.rs``, without the feature ``float_roundtrip``.
+It is fast, not exact: about one in four of the scores of a published Unigram model comes out as a
+neighbour of the nearest double, and ids depend on the last bit of sums of scores. So the steps are
+the same here: the digits as a whole number (those that 64 bits have no room for are dropped), times
+or through a power of ten. https://github.com/serde-rs/json, ``src/de.rs``, without the feature
+``float_roundtrip``.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ _POWERS: Final = tuple(float(f"1e{exponent}") for exponent in range(309))
 
 
 def serde_number(text: str) -> float:
-    """The double for a JSON number. Raises ValueError where the reference does: for a number that is too large.
+    """The double for a JSON number. Raises ValueError where the reference does: for a number that
+    is too large.
 
     >>> serde_number("0.5"), serde_number("-13.510000228881837") == -13.510000228881837
     (0.5, False)

@@ -18,9 +18,9 @@ _BYTE: Final = "<0x{:02X}>"
 def read_unigram(node: Node, *, byte_level: bool) -> tuple[UnigramModel, list[str]]:
     """The Unigram model at ``node``, and its pieces by id.
 
-    A piece that stands twice has the id and the score of its last place; the other id is never emitted. ``byte_level``: the model sees
-    GPT-2's alphabet. Raises SourceError for a model that the reference refuses to load, UnsupportedError for byte fallback behind
-    ByteLevel.
+    A piece that stands twice has the id and the score of its last place; the other id is never
+    emitted. ``byte_level``: the model sees GPT-2's alphabet. Raises SourceError for a model that
+    the reference refuses to load, UnsupportedError for byte fallback after ByteLevel.
     """
     node.object(_FIELDS)
     entries = [_entry(item) for item in node.field("vocab").items()]
@@ -30,9 +30,11 @@ def read_unigram(node: Node, *, byte_level: bool) -> tuple[UnigramModel, list[st
     fallback = node.get("byte_fallback")
     falls_back = fallback is not None and fallback.boolean()
     if falls_back and byte_level and fallback is not None:
-        fallback.not_bytes("behind ByteLevel, which has no other characters than bytes, false is")
+        fallback.not_bytes("after ByteLevel, which has no other characters than bytes, false is")
     return UnigramModel(
-        vocab={data: number for piece, number in last.items() if (data := _bytes(piece, byte_level))},
+        vocab={
+            data: number for piece, number in last.items() if (data := _bytes(piece, byte_level))
+        },
         scores={number: entries[number][1] for number in last.values()},
         unk_id=unk_id,
         unk_score=min((score for _, score in entries), default=0.0) - _UNKNOWN_PENALTY,
@@ -59,5 +61,7 @@ def _unknown(node: Node, size: int) -> int | None:
     if unk_id is None:
         return None
     if unk_id.u32() >= size:
-        raise SourceError(f"{node.file}: {unk_id.path} is {show(unk_id.value)}, and there are {size} pieces")
+        raise SourceError(
+            f"{node.file}: {unk_id.path} is {show(unk_id.value)}, and there are {size} pieces"
+        )
     return unk_id.u32()

@@ -1,7 +1,7 @@
 """The ``model`` of a tokenizer.json 2.0, as that of version 1.0.
 
-Whether the vocabulary is in GPT-2's alphabet stands here, not on a pre-tokenizer. The release candidate also takes a word of one character
-for its token, whether merges make that or not.
+Whether the vocabulary is in GPT-2's alphabet stands here, not on a pre-tokenizer. The release
+candidate also takes a word of one character for its token, whether merges make that or not.
 """
 
 from __future__ import annotations
@@ -16,11 +16,24 @@ from tokexport.sources.json_node import Node, show
 
 _MODEL_FIELDS: Final = {
     "BPE": (
-        *("type", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk", "byte_fallback"),
+        *(
+            "type",
+            "unk_token",
+            "continuing_subword_prefix",
+            "end_of_word_suffix",
+            "fuse_unk",
+            "byte_fallback",
+        ),
         *("ignore_merges", "byte_level", "dropout", "vocab", "merges"),
     ),
     "Unigram": ("type", "unk_id", "vocab", "byte_fallback"),
-    "WordPiece": ("type", "unk_token", "continuing_subword_prefix", "max_input_chars_per_word", "vocab"),
+    "WordPiece": (
+        "type",
+        "unk_token",
+        "continuing_subword_prefix",
+        "max_input_chars_per_word",
+        "vocab",
+    ),
     "WordLevel": ("type", "unk_token", "vocab"),
 }
 _DEFAULTS: Final = {"fuse_unk": False, "byte_fallback": False, "ignore_merges": False}
@@ -34,7 +47,9 @@ def version_1_model(node: Node) -> dict[str, Any]:
     model = {name: value for name, value in node.value.items() if name != "byte_level"}
     if model["type"] == "BPE":
         model = {**_DEFAULTS, **model}
-    if model["type"] == "BPE" and (model.get("continuing_subword_prefix") or model.get("end_of_word_suffix")):
+    if model["type"] == "BPE" and (
+        model.get("continuing_subword_prefix") or model.get("end_of_word_suffix")
+    ):
         model["fuse_unk"] = False  # the reference looks at it only where there are no affixes
     return model
 
@@ -42,7 +57,8 @@ def version_1_model(node: Node) -> dict[str, Any]:
 def is_byte_level(model: Node) -> bool:
     """Whether the model works on bytes. On the way its fields are checked.
 
-    Raises SourceError for what the reference refuses, UnsupportedError for what it runs in another way than 0.23.
+    Raises SourceError for what the reference refuses, UnsupportedError for what it runs in another
+    way than 0.23.
     """
     kind = model.field("type")
     if kind.string() not in _MODEL_FIELDS:
@@ -63,8 +79,8 @@ def is_byte_level(model: Node) -> bool:
     for byte in _TEXT_BYTES:
         if CHARACTERS[byte] not in vocab:
             raise SourceError(
-                f"{model.file}: model.vocab has no token for the byte 0x{byte:02x}, and the reference refuses a byte-level "
-                "vocabulary that lacks a byte of UTF-8"
+                f"{model.file}: model.vocab has no token for the byte 0x{byte:02x}, and the"
+                " reference refuses a byte-level vocabulary that lacks a byte of UTF-8"
             )
     _check_single_characters(model, vocab)
     return True
@@ -75,21 +91,29 @@ def _check_merges(node: Node) -> None:
         node.fail("an array of pairs")
     for number, merge in enumerate(node.value):
         if not (
-            isinstance(merge, list) and len(merge) == 2 and isinstance(merge[0], str) and isinstance(merge[1], str)
+            isinstance(merge, list)
+            and len(merge) == 2
+            and isinstance(merge[0], str)
+            and isinstance(merge[1], str)
         ):
-            Node(node.file, f"{node.path}[{number}]", merge).fail("a pair of strings: version 2.0 has no others")
+            Node(node.file, f"{node.path}[{number}]", merge).fail(
+                "a pair of strings: version 2.0 has no others"
+            )
 
 
 def _check_suffix(model: Node, vocab: Mapping[str, Any]) -> None:
     suffix = model.optional("end_of_word_suffix")
     if suffix is not None and suffix.string() and any(len(token) == 1 for token in vocab):
         suffix.unsupported(
-            "null is, where the vocabulary has a token of one character, which the reference takes for a word without its suffix"
+            "null is, where the vocabulary has a token of one character, which the reference takes"
+            " for a word without its suffix"
         )
 
 
 def _check_single_characters(model: Node, vocab: Mapping[str, Any]) -> None:
-    """Refuse a byte-level model in which merges do not make the token of a character: the reference takes a word of one for that token."""
+    """Refuse a byte-level model in which merges do not make the token of a character: the reference
+    takes a word of one for that token.
+    """
     ignores_merges = model.optional("ignore_merges")
     if ignores_merges is not None and ignores_merges.boolean():
         return
@@ -99,11 +123,17 @@ def _check_single_characters(model: Node, vocab: Mapping[str, Any]) -> None:
         if len(left) + len(right) <= _UTF8_LONGEST
     }
     for token in vocab:
-        if 1 < len(token) <= _UTF8_LONGEST and _is_one_character(token) and _merged(token, ranks) != [token]:
+        if (
+            1 < len(token) <= _UTF8_LONGEST
+            and _is_one_character(token)
+            and _merged(token, ranks) != [token]
+        ):
             raise UnsupportedError(
                 f"{model.file}: model.vocab",
-                f"the token {show(token)}, a character that no merges make, where ignore_merges is false,",
-                "the reference finds it only where it is a word of its own; take it out of the vocabulary",
+                f"the token {show(token)}, a character that no merges make, where ignore_merges is"
+                " false,",
+                "the reference finds it only where it is a word of its own; take it out of the"
+                " vocabulary",
             )
 
 
@@ -123,7 +153,11 @@ def _merged(token: str, ranks: Mapping[tuple[str, str], int]) -> list[str]:
     """
     symbols = list(token)
     while True:
-        known = [(ranks[pair], place) for place, pair in enumerate(itertools.pairwise(symbols)) if pair in ranks]
+        known = [
+            (ranks[pair], place)
+            for place, pair in enumerate(itertools.pairwise(symbols))
+            if pair in ranks
+        ]
         if not known:
             return symbols
         place = min(known)[1]
@@ -135,7 +169,8 @@ def _check_characters(model: Node, vocab: Mapping[str, Any]) -> None:
     unknown = model.optional("unk_token")
     if unknown is not None and unknown.string() not in vocab:
         raise SourceError(
-            f"{model.file}: model.unk_token {show(unknown.value)} is not in the vocabulary, and the reference refuses that"
+            f"{model.file}: model.unk_token {show(unknown.value)} is not in the vocabulary, and the"
+            " reference refuses that"
         )
     fallback = model.optional("byte_fallback")
     if fallback is None or not fallback.boolean():
@@ -143,5 +178,6 @@ def _check_characters(model: Node, vocab: Mapping[str, Any]) -> None:
     for byte in range(256):
         if f"<0x{byte:02X}>" not in vocab:
             raise SourceError(
-                f"{model.file}: model.vocab has no token <0x{byte:02X}>, and the reference refuses byte_fallback without one for every byte"
+                f"{model.file}: model.vocab has no token <0x{byte:02X}>, and the reference refuses"
+                " byte_fallback without one for every byte"
             )

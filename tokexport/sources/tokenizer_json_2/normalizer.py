@@ -27,10 +27,11 @@ from tokexport.sources.tokenizer_json.pre_tokenizer import escape
 
 
 def read_normalizers(node: Node | None, *, spelled: bool = False) -> tuple[Normalizer, Normalizer]:
-    """What the normalizer at ``node`` does to a text, and to an added token: a MetaspaceNormalizer that ends it leaves that alone.
+    """What the normalizer at ``node`` does to a text, and to an added token: a MetaspaceNormalizer
+    that ends it leaves that alone.
 
-    An added token may stand anywhere, so what is put before the very start of the input is not put before it. ``spelled``: ByteLevel is a
-    step like others.
+    An added token may stand anywhere, so what is put before the very start of the input is not put
+    before it. ``spelled``: ByteLevel is a step like others.
     """
     parts = flat(node, "normalizers")
     steps: list[NormalizerStep] = []
@@ -43,7 +44,9 @@ def read_normalizers(node: Node | None, *, spelled: bool = False) -> tuple[Norma
             case {"type": "MetaspaceNormalizer"}:
                 own = _metaspace(part)
                 if number < len(parts) - 1:
-                    of_added += (step for step in own if not (isinstance(step, Prepend) and step.only_first))
+                    of_added += (
+                        step for step in own if not (isinstance(step, Prepend) and step.only_first)
+                    )
                 steps += own
                 continue
             case {"type": "Replace"}:
@@ -52,7 +55,10 @@ def read_normalizers(node: Node | None, *, spelled: bool = False) -> tuple[Norma
                 own = []
             case _:
                 one = read_normalizer(part, spelled=spelled)
-                own = [step.of_unicode_17 if isinstance(step, NormalForm) else step for step in one.steps]
+                own = [
+                    step.of_unicode_17 if isinstance(step, NormalForm) else step
+                    for step in one.steps
+                ]
                 byte_level = one.byte_level
         of_added += own
         steps += own
@@ -80,19 +86,30 @@ def _metaspace(node: Node) -> list[NormalizerStep]:
 
 
 def _dropping_first(path: str, mark: str) -> list[NormalizerStep]:
-    """White space dropped, and the mark before a text that begins the input, where that does not begin with white space or the mark.
+    """White space dropped, and the mark before a text that begins the input, where that does not
+    begin with white space or the mark.
 
-    For a moment a line feed is what stands before a text that begins the input, as no other text has one.
+    For a moment a line feed is what stands before a text that begins the input, as no other text
+    has one.
     """
-    steps: list[NormalizerStep] = [Replace(r"\s+", " ", literal=False, path=path), Prepend("\n", only_first=True)]
-    pairs = [("\n ", ""), (" ", ""), *([] if mark.isspace() else [("\n" + mark, mark)]), ("\n", mark)]
+    steps: list[NormalizerStep] = [
+        Replace(r"\s+", " ", literal=False, path=path),
+        Prepend("\n", only_first=True),
+    ]
+    pairs = [
+        ("\n ", ""),
+        (" ", ""),
+        *([] if mark.isspace() else [("\n" + mark, mark)]),
+        ("\n", mark),
+    ]
     return [*steps, *(Replace(before, behind, path=path) for before, behind in pairs)]
 
 
 def _replace(node: Node, steps_before: Sequence[NormalizerStep]) -> list[NormalizerStep]:
     """A Replace: its regular expressions are those of fancy-regex, and an empty text is nowhere.
 
-    Refuses what would be put into an empty text, which no normalizer here leaves anything but empty.
+    Refuses what would be put into an empty text, which no normalizer here leaves anything but
+    empty.
     """
     node.object({"type", "pattern", "content"})
     pattern, literal = read_pattern(node.field("pattern"))
@@ -103,7 +120,7 @@ def _replace(node: Node, steps_before: Sequence[NormalizerStep]) -> list[Normali
     fills = match_end(compile_replace(split, step.content), (), 0) is not None and step.content
     if fills and not all(map(_keeps_some, steps_before)):
         node.field("pattern").unsupported(
-            "behind a step that may leave nothing of a text, one that matches a character or more is"
+            "after a step that may leave nothing of a text, one that matches a character or more is"
         )
     return [step]
 

@@ -1,6 +1,7 @@
 """The ``pre_tokenizer`` of a tokenizer.json 2.0, as that of version 1.0.
 
-The release candidate has a newer Unicode, and runs the few regular expressions that it knows by programs of its own, not all to the letter.
+The release candidate has a newer Unicode, and runs the few regular expressions that it knows by
+programs of its own, not all to the letter.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from tokexport.sources.tokenizer_json.parts import flat
 from tokexport.sources.tokenizer_json.pre_tokenizer import GPT2_PATTERN
 from tokexport.sources.tokenizer_json_2.unicode_17 import PUNCTUATION, WORDS, with_unicode_17
 
-# Its Split has no engine for regular expressions: it knows these patterns, text for text, and stops at the first text with another one.
+# Its Split has no engine for regular expressions: it knows these patterns, text for text, and stops
+# at the first text with another one.
 _PATTERNS: Final = (
     *(GPT2_PATTERN, LLAMA3, QWEN, O200K, TEKKEN, KIMI),
     *(LLAMA3.replace(r"\p{N}{1,3}", numbers) for numbers in (r"\p{N}{1,2}", r"\p{N}+")),
@@ -27,10 +29,13 @@ _DEEPSEEK: Final = (
         r"| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
     ).replace(r"\r\n", "\r\n"),  # in DeepSeek's file they stand as they are
 )
-_KIMI_BEHIND_WORDS: Final = r"|[\p{N}&&[^\p{Han}]]{1,3}| ?[^\s\p{L}\p{N}\p{Han}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+_KIMI_BEHIND_WORDS: Final = (
+    r"|[\p{N}&&[^\p{Han}]]{1,3}| ?[^\s\p{L}\p{N}\p{Han}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
 # What it does otherwise than these say, as what they say and what it does.
 _AS_RUN: Final = (
-    # Kimi: an ideograph is in no other part of the pattern, and four characters of the script are none.
+    # Kimi: an ideograph is in no other part of the pattern, and four characters of the script are
+    # none.
     (KIMI, KIMI[: KIMI.index(r"|\p{N}")] + _KIMI_BEHIND_WORDS),
     # The case of contractions is ignored in ASCII only: U+017F is no s.
     ("(?i:'s|'t|'re|'ve|'m|'ll|'d)", "(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])"),
@@ -41,13 +46,20 @@ _AS_RUN: Final = (
     (r"|\p{N}+|", r"|\p{N}{1,3}|"),
     (r"\p{Han}", r"[\p{Han}&&[^\x{16FE2}\x{16FE3}\x{16FF0}\x{16FF1}]]"),
 )
-BYTE_LEVEL: Final = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+BYTE_LEVEL: Final = {
+    "type": "ByteLevel",
+    "add_prefix_space": False,
+    "trim_offsets": True,
+    "use_regex": False,
+}
 
 
 def version_1_pre_tokenizer(node: Node | None, byte_level: bool) -> Any:
-    """The ``pre_tokenizer`` of version 1.0 that is the one at ``node``. ``byte_level``: the model works on bytes.
+    """The ``pre_tokenizer`` of version 1.0 that is the one at ``node``. ``byte_level``: the model
+    works on bytes.
 
-    Raises SourceError for what the reference refuses, UnsupportedError for a pattern at which it stops.
+    Raises SourceError for what the reference refuses, UnsupportedError for a pattern at which it
+    stops.
     """
     parts = _splits(node)
     _check_patterns(parts)
@@ -68,7 +80,10 @@ def _splits(node: Node | None) -> list[Node]:
         if name.value == "Split" and part.field("pattern").object().get("String") == "":
             part.field("pattern").fail("a text that is not empty; the reference refuses that")
         if name.string() in ("ByteLevel", "Metaspace"):
-            name.fail("what version 2.0 has in its place: byte_level of the model, or a MetaspaceNormalizer")
+            name.fail(
+                "what version 2.0 has in its place: byte_level of the model, or a"
+                " MetaspaceNormalizer"
+            )
     return parts
 
 
@@ -115,19 +130,26 @@ def _split(pattern: str, behavior: Any, *, invert: bool = False) -> dict[str, An
 def _check_patterns(parts: Sequence[Node]) -> None:
     """Refuse a regular expression that the reference's wheels do not know."""
     expressions = [(part, _expression(part)) for part in parts]
-    if tuple(expression for _, expression in expressions) == _DEEPSEEK and all(map(_isolates, parts)):
+    if tuple(expression for _, expression in expressions) == _DEEPSEEK and all(
+        map(_isolates, parts)
+    ):
         return
     for part, expression in expressions:
         if expression is None:
             continue
         if expression not in _PATTERNS:
             part.field("pattern").unsupported(
-                "the reference's Split has no engine for regular expressions, and stops at every text with another pattern "
-                "than those of GPT-2, cl100k, Qwen, o200k, tekken, Kimi and (all three) DeepSeek"
+                "the reference's Split has no engine for regular expressions, and stops at every"
+                " text with another pattern than those of GPT-2, cl100k, Qwen, o200k, tekken, Kimi"
+                " and (all three) DeepSeek"
             )
-        if not (_isolates(part) or (part.value.get("behavior") == "Removed" and part.value.get("invert") is True)):
+        if not (
+            _isolates(part)
+            or (part.value.get("behavior") == "Removed" and part.value.get("invert") is True)
+        ):
             part.field("pattern").unsupported(
-                "the reference stops at every text, but where it is Isolated, or Removed and inverted"
+                "the reference stops at every text, but where it is Isolated, or Removed and"
+                " inverted"
             )
 
 
@@ -140,4 +162,6 @@ def _expression(part: Node) -> str | None:
 
 
 def _isolates(part: Node) -> bool:
-    return part.value.get("behavior", "Isolated") == "Isolated" and not part.value.get("invert", False)
+    return part.value.get("behavior", "Isolated") == "Isolated" and not part.value.get(
+        "invert", False
+    )

@@ -1,6 +1,8 @@
-"""The `tokenizers` library (Hugging Face) from 1.0 on, the reference of a tokenizer.json of version 2.0.
+"""The `tokenizers` library (Hugging Face) from 1.0 on, the reference of a tokenizer.json of version
+2.0.
 
-It is another library than 0.23: it reads nothing of what that one has in Python but ``Tokenizer``, and reports no offsets.
+It is another library than 0.23: it reads nothing of what that one has in Python but ``Tokenizer``,
+and reports no offsets.
 """
 
 from __future__ import annotations
@@ -24,37 +26,53 @@ else:
     _INSTALLED = metadata.version("tokenizers")
 
 _WANTED: Final = (
-    "a tokenizer.json of version 2.0 is read by the library `tokenizers` from 1.0 on; convert it with --no-self-test, "
-    "and verify it where that is installed: pip install 'tokenizers>=1.0.0rc3'"
+    "a tokenizer.json of version 2.0 is read by the library `tokenizers` from 1.0 on; convert it"
+    " with --no-self-test, and verify it where that is installed: pip install"
+    " 'tokenizers>=1.0.0rc3'"
 )
 
 
 class Tokenizers1Reference:
-    """A tokenizer.json of version 2.0 in the library itself. Truncation and padding are switched off."""
+    """A tokenizer.json of version 2.0 in the library itself. Truncation and padding are switched
+    off.
+    """
 
     library = "tokenizers"
     version = _INSTALLED or ""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Loads it. SourceError where the library refuses it, TokexportError where it is not the library for this file."""
+        """Loads it. SourceError where the library refuses it, TokexportError where it is not the
+        library for this file.
+        """
         if _INSTALLED is None:
             raise TokexportError(f"the library `tokenizers` is not installed: {_WANTED}")
         if int(_INSTALLED.partition(".")[0]) < 1:
-            raise TokexportError(f"{path}: the library `tokenizers` {_INSTALLED} is installed: {_WANTED}")
+            raise TokexportError(
+                f"{path}: the library `tokenizers` {_INSTALLED} is installed: {_WANTED}"
+            )
         try:
             library: Any = tokenizers  # mypy sees 0.23
             self._tokenizer = library.Tokenizer.from_file(os.fspath(path))
         except Exception as error:  # whatever it raises is its refusal
-            raise SourceError(f"{path}: the library `tokenizers` {_INSTALLED} refuses it: {error}") from error
+            raise SourceError(
+                f"{path}: the library `tokenizers` {_INSTALLED} refuses it: {error}"
+            ) from error
         self._tokenizer.truncation = self._tokenizer.padding = None
         root = parse(Path(path).read_bytes(), Path(path).name)
         model = root.field("model").object()
         vocab = model["vocab"]
         self._byte_level = model.get("byte_level") is True
-        declared = {token["content"]: token["special"] for token in root.value.get("added_tokens") or ()}
+        declared = {
+            token["content"]: token["special"] for token in root.value.get("added_tokens") or ()
+        }
         largest = len(vocab) if isinstance(vocab, list) else max(vocab.values(), default=-1) + 1
-        tokens = ((number, self._tokenizer.decode_tokens([number])) for number in range(largest + len(declared)))
-        self._tokens: dict[int, str] = {number: token for number, (token,) in ((n, t) for n, t in tokens if t)}
+        tokens = (
+            (number, self._tokenizer.decode_tokens([number]))
+            for number in range(largest + len(declared))
+        )
+        self._tokens: dict[int, str] = {
+            number: token for number, (token,) in ((n, t) for n, t in tokens if t)
+        }
         self._added = {token.id: token for token in self._numbered(declared)}
 
     def modes(self) -> tuple[Mode, ...]:
@@ -85,9 +103,14 @@ class Tokenizers1Reference:
         """Nothing: the library reports no offsets."""
         return []
 
-    def decode_batch(self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool) -> list[str]:
+    def decode_batch(
+        self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool
+    ) -> list[str]:
         """Ids to text; the library leaves out ids that it does not know."""
-        return [self._tokenizer.decode(list(ids), skip_special_tokens=skip_special_tokens) for ids in sequences]
+        return [
+            self._tokenizer.decode(list(ids), skip_special_tokens=skip_special_tokens)
+            for ids in sequences
+        ]
 
     def token_bytes(self, id: int) -> bytes | None:
         """Of a byte-level model: GPT-2's alphabet undone, but not in added tokens."""
@@ -99,7 +122,9 @@ class Tokenizers1Reference:
         return token.encode()
 
     def ids(self) -> Sequence[int]:
-        """The ids that the library spells, up to the largest that it can have given to an added token."""
+        """The ids that the library spells, up to the largest that it can have given to an added
+        token.
+        """
         return sorted(self._tokens)
 
     def added_tokens(self) -> Sequence[AddedContent]:
@@ -107,7 +132,9 @@ class Tokenizers1Reference:
         return list(self._added.values())
 
     def _numbered(self, declared: Mapping[str, bool]) -> Iterator[AddedContent]:
-        """A token that is normalized is spelled in another way than it is declared: its id is what the library finds in its content."""
+        """A token that is normalized is spelled in another way than it is declared: its id is what
+        the library finds in its content.
+        """
         of_spelling = {
             token: number for number, token in self._tokens.items()
         }  # of two, the added one has the higher id

@@ -1,9 +1,10 @@
 r"""Regular expressions of Unicode 17 for an engine of Unicode 16.
 
-``tokenizers`` 1.0 (release candidate 3) has the properties of Unicode 17, Oniguruma in 0.23, whose tables tokexport holds, those of 16.
-Unicode never takes a character out of such a property again (but for U+0295, see below), so a property of 17 is that of 16 and a few
-ranges more. They were found by asking the release candidate about every scalar value, and lie in the ``Age=17.0`` of the Unicode
-Character Database.
+``tokenizers`` 1.0 (release candidate 3) has the properties of Unicode 17, Oniguruma in 0.23, whose
+tables tokexport holds, those of 16. Unicode never takes a character out of such a property again
+(but for U+0295, see below), so a property of 17 is that of 16 and a few ranges more. They were
+found by asking the release candidate about every scalar value, and lie in the ``Age=17.0`` of the
+Unicode Character Database.
 """
 
 from __future__ import annotations
@@ -17,15 +18,16 @@ _UPPER: Final = "A7CE A7D2 A7D4 16EA0-16EB8"
 _LOWER: Final = "A7CF 16EBB-16ED3"
 _MODIFIER: Final = "A7F1 10EC5 11DD9 16FF2-16FF3 1E6FF"
 _OTHER_LETTERS: Final = (
-    "88F C5C CDC 10940-10959 10EC6-10EC7 11DB0-11DD8 11DDA-11DDB 187F8-187FF 18D09-18D1E 18D80-18DF2 1E6C0-1E6DE 1E6E0-1E6E2 "
-    "1E6E4-1E6E5 1E6E7-1E6ED 1E6F0-1E6F4 1E6FE 2B73A-2B73F 2CEA2-2CEAD 323B0-33479"
+    "88F C5C CDC 10940-10959 10EC6-10EC7 11DB0-11DD8 11DDA-11DDB 187F8-187FF 18D09-18D1E"
+    " 18D80-18DF2 1E6C0-1E6DE 1E6E0-1E6E2 1E6E4-1E6E5 1E6E7-1E6ED 1E6F0-1E6F4 1E6FE 2B73A-2B73F"
+    " 2CEA2-2CEAD 323B0-33479"
 )
 _LETTERS: Final = f"{_UPPER} {_LOWER} {_MODIFIER} {_OTHER_LETTERS}"
 _NUMBERS: Final = "11DE0-11DE9 16FF4-16FF6"
 _MARKS: Final = "1ACF-1ADD 1AE0-1AEB 10EFA-10EFB 11B60-11B67 1E6E3 1E6E6 1E6EE-1E6EF 1E6F5"
 _SYMBOLS: Final = (
-    "20C1 2B96 FBC3-FBD2 FD90-FD91 FDC8-FDCE 10ED1-10ED8 1CCFA-1CCFC 1CEBA-1CED0 1CEE0-1CEF0 1F6D8 1F777-1F77A 1F8D0-1F8D8 "
-    "1FA54-1FA57 1FA8A 1FA8E 1FAC8 1FACD 1FAEA 1FAEF 1FBFA"
+    "20C1 2B96 FBC3-FBD2 FD90-FD91 FDC8-FDCE 10ED1-10ED8 1CCFA-1CCFC 1CEBA-1CED0 1CEE0-1CEF0 1F6D8"
+    " 1F777-1F77A 1F8D0-1F8D8 1FA54-1FA57 1FA8A 1FA8E 1FAC8 1FACD 1FAEA 1FAEF 1FBFA"
 )
 _NEW: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -39,7 +41,8 @@ _NEW: Final[Mapping[str, str]] = MappingProxyType(
         "Ll": _LOWER,
         "Lm": _MODIFIER,
         "Han": "",  # of 16 there too
-        "Lo": f"295 {_OTHER_LETTERS}",  # U+0295 went from Ll to Lo; the patterns here have Lo wherever they have Ll
+        # U+0295 went from Ll to Lo; the patterns here have Lo wherever they have Ll
+        "Lo": f"295 {_OTHER_LETTERS}",
     }
 )
 _PROPERTY: Final = re.compile(r"\\p\{(\w+)\}")
@@ -52,11 +55,14 @@ def _ranges(text: str) -> str:
     '\\\\x{295}\\\\x{A7F1}-\\\\x{A7F2}'
     """
     parts = (part.partition("-") for part in text.split())
-    return "".join(rf"\x{{{first}}}-\x{{{last}}}" if last else rf"\x{{{first}}}" for first, _, last in parts)
+    return "".join(
+        rf"\x{{{first}}}-\x{{{last}}}" if last else rf"\x{{{first}}}" for first, _, last in parts
+    )
 
 
 def with_unicode_17(pattern: str) -> str:
-    r"""A pattern whose properties have what Unicode 17 added. KeyError for a property that is not known here.
+    r"""A pattern whose properties have what Unicode 17 added. KeyError for a property that is not
+    known here.
 
     >>> with_unicode_17(r"\p{P}+")
     '[\\p{P}\\x{10ED0}]+'

@@ -1,7 +1,9 @@
-"""added_tokens.json, an object of ids by content, which stands beside a vocabulary that does not hold those tokens.
+"""added_tokens.json, an object of ids by content, which stands beside a vocabulary that does not
+hold those tokens.
 
-It says nothing of their flags. Those are the defaults of ``tokenizers``, and a token is special where special_tokens_map.json or
-tokenizer_config.json give it a role, as in ``transformers``, which writes all three.
+It says nothing of their flags. Those are the defaults of ``tokenizers``, and a token is special
+where special_tokens_map.json or tokenizer_config.json give it a role, as in ``transformers``, which
+writes all three.
 """
 
 from __future__ import annotations
@@ -16,18 +18,30 @@ from tokexport.sources.tokenizer_json.config import read_config
 
 ADDED_TOKENS: Final = "added_tokens.json"
 SPECIAL_TOKENS_MAP: Final = "special_tokens_map.json"
-ROLES: Final = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
+ROLES: Final = (
+    "bos_token",
+    "eos_token",
+    "unk_token",
+    "sep_token",
+    "pad_token",
+    "cls_token",
+    "mask_token",
+)
 MORE: Final = "additional_special_tokens"
 
 
 def read_added_tokens_json(files: SourceFiles) -> list[AddedToken]:
-    """The tokens by rising id, none where the file is not there. SourceError for one that is no object of ids."""
+    """The tokens by rising id, none where the file is not there. SourceError for one that is no
+    object of ids.
+    """
     data = files.beside(ADDED_TOKENS)
     if data is None:
         return []
     special = set(_special_contents(files))
     tokens = [
-        AddedToken(number.u32(), content, special=content in special, normalized=content not in special)
+        AddedToken(
+            number.u32(), content, special=content in special, normalized=content not in special
+        )
         for content, number in parse(data, ADDED_TOKENS).members()
     ]
     return sorted(tokens, key=lambda token: token.id)
@@ -38,7 +52,10 @@ def _special_contents(files: SourceFiles) -> Iterator[str]:
     for node in (None if data is None else parse(data, SPECIAL_TOKENS_MAP), read_config(files)):
         if node is not None:
             more = node.optional(MORE)
-            for token in (*(node.optional(role) for role in ROLES), *(() if more is None else more.items())):
+            for token in (
+                *(node.optional(role) for role in ROLES),
+                *(() if more is None else more.items()),
+            ):
                 if token is not None:
                     yield _content(token)
 

@@ -1,8 +1,10 @@
-"""vocab.txt beside a tokenizer_config.json that names its class: the tokenizer.json that `transformers` makes of it.
+"""vocab.txt beside a tokenizer_config.json that names its class: the tokenizer.json that
+`transformers` makes of it.
 
-Source of the parts: the converters in convert_slow_tokenizer.py and the fast tokenizers of ``transformers`` 4.57. All of these cut a text
-as BERT's does; they differ in their special tokens, and in what is put around a text. 5.23 gives the same ids, but for the class of
-DPR, in which it always lower-cases, and for lines of a vocabulary that end in white space.
+Source of the parts: the converters in convert_slow_tokenizer.py and the fast tokenizers of
+``transformers`` 4.57. All of these cut a text as BERT's does; they differ in their special tokens,
+and in what is put around a text. 5.23 gives the same ids, but for the class of DPR, in which it
+always lower-cases, and for lines of a vocabulary that end in white space.
 """
 
 from __future__ import annotations
@@ -25,19 +27,20 @@ from tokexport.sources.vocab_files.wordpiece import UNKNOWN, BertSettings, docum
 
 
 class _Around(Enum):
-    """What stands around two texts, besides cls_token before them and sep_token behind each."""
+    """What stands around two texts, besides cls_token before them and sep_token after each."""
 
     BERT = "nothing more"
     MPNET = "another sep_token between them"
     FUNNEL = "nothing more, and cls_token has a type of its own"
-    SPLINTER = "question_token and a full stop behind the question"
+    SPLINTER = "question_token and a full stop after the question"
 
 
 @dataclass(frozen=True, slots=True)
 class _VocabularyClass:
     """A class: its special tokens by role, and what it puts around a text.
 
-    ``basic``: do_basic_tokenize false changes nothing in it. ``strings``: it gives its special tokens no flags of its own.
+    ``basic``: do_basic_tokenize false changes nothing in it. ``strings``: it gives its special
+    tokens no flags of its own.
     """
 
     special: Mapping[str, AddedToken]
@@ -53,7 +56,13 @@ def _tokens(**contents: str) -> dict[str, AddedToken]:
 _QUESTION: Final = "[QUESTION]"
 _STOP: Final = "."
 _BERT: Final = _VocabularyClass(
-    _tokens(unk_token=UNKNOWN, sep_token="[SEP]", pad_token="[PAD]", cls_token="[CLS]", mask_token="[MASK]")
+    _tokens(
+        unk_token=UNKNOWN,
+        sep_token="[SEP]",
+        pad_token="[PAD]",
+        cls_token="[CLS]",
+        mask_token="[MASK]",
+    )
 )
 _CLASSES: Final[Mapping[str, _VocabularyClass]] = {
     **dict.fromkeys(
@@ -105,7 +114,8 @@ _CLASSES: Final[Mapping[str, _VocabularyClass]] = {
         _Around.FUNNEL,
     ),
 }
-# Settings of BertJapaneseTokenizer, with which words are cut otherwise, and the values with which they are not.
+# Settings of BertJapaneseTokenizer, with which words are cut otherwise, and the values with which
+# they are not.
 _SETTINGS: Final[Mapping[str, tuple[object, ...]]] = {
     "word_tokenizer_type": ("basic",),
     "subword_tokenizer_type": ("wordpiece",),
@@ -120,7 +130,9 @@ def is_named(config: Node | None) -> bool:
 
 
 def check_bert(config: Node | None, file: str) -> None:
-    """UnsupportedError where a tokenizer_config.json says that the vocabulary ``file`` is not read as BERT's."""
+    """UnsupportedError where a tokenizer_config.json says that the vocabulary ``file`` is not read
+    as BERT's.
+    """
     if config is None:
         return
     known = _CLASSES.get(tokenizer_class(config) or "")
@@ -136,7 +148,8 @@ def check_bert(config: Node | None, file: str) -> None:
             raise UnsupportedError(
                 file,
                 f"{field} {show(setting.value)}, which {CONFIG} has,",
-                f"with it words are cut otherwise than BERT's are; if there is a tokenizer.json, give that ({SAVE})",
+                "with it words are cut otherwise than BERT's are; if there is a tokenizer.json,"
+                f" give that ({SAVE})",
             )
     if is_named(config) and known is None:
         name = tokenizer_class(config)
@@ -150,13 +163,20 @@ def check_bert(config: Node | None, file: str) -> None:
 def bert_document(
     config: Node, vocab: dict[str, int], file: str, settings: BertSettings, files: SourceFiles
 ) -> dict[str, Any]:
-    """The tokenizer.json for a class that is named: with the added tokens that ``config`` and the files beside it name."""
+    """The tokenizer.json for a class that is named: with the added tokens that ``config`` and the
+    files beside it name.
+    """
     known = _CLASSES[tokenizer_class(config) or ""]
     question = known.around is _Around.SPLINTER
-    tokens = class_tokens(config, files, vocab, known.special, (_QUESTION,) if question else (), strings=known.strings)
+    tokens = class_tokens(
+        config, files, vocab, known.special, (_QUESTION,) if question else (), strings=known.strings
+    )
     for role in ("unk_token", "sep_token", "cls_token"):
         if role not in tokens.roles:
-            raise SourceError(f"{CONFIG}: {role} is null, without which {tokenizer_class(config)} makes no tokenizer")
+            raise SourceError(
+                f"{CONFIG}: {role} is null, without which {tokenizer_class(config)} makes no"
+                " tokenizer"
+            )
     if question:
         _check_question(config, vocab, file)
     return document_of(
@@ -179,14 +199,20 @@ def _check_question(config: Node, vocab: Mapping[str, int], file: str) -> None:
     if _QUESTION not in vocab:
         raise UnsupportedError(
             file,
-            f"a vocabulary without {show(_QUESTION)}, which SplinterTokenizer puts behind a question,",
+            f"a vocabulary without {show(_QUESTION)}, which SplinterTokenizer puts after a"
+            " question,",
             "releases of transformers differ in its id then",
         )
 
 
-def _post_processor(around: _Around, tokens: ClassTokens, vocab: Mapping[str, int], config: Node) -> dict[str, Any]:
+def _post_processor(
+    around: _Around, tokens: ClassTokens, vocab: Mapping[str, int], config: Node
+) -> dict[str, Any]:
     cls, sep = tokens.roles["cls_token"], tokens.roles["sep_token"]
-    ids = {content: next(token.id for token in tokens.added if token.content == content) for content in (cls, sep)}
+    ids = {
+        content: next(token.id for token in tokens.added if token.content == content)
+        for content in (cls, sep)
+    }
     first, second = [special(cls), text("A"), special(sep)], [text("B", 1), special(sep, 1)]
     pair = [*first, *second]
     match around:
@@ -197,11 +223,21 @@ def _post_processor(around: _Around, tokens: ClassTokens, vocab: Mapping[str, in
             pair = [*first, *second]
         case _Around.SPLINTER:
             known = {**{token.content: token.id for token in tokens.added}, **vocab}
-            ids |= {_QUESTION: vocab[_QUESTION], _STOP: known.get(_STOP, known[tokens.roles["unk_token"]])}
+            ids |= {
+                _QUESTION: vocab[_QUESTION],
+                _STOP: known.get(_STOP, known[tokens.roles["unk_token"]]),
+            }
             side = config.optional("padding_side")
             # The text that is not padded away is the context.
             if side is None or side.string() == "right":
-                pair = [special(cls), text("A"), special(_QUESTION), special(_STOP), special(sep), *second]
+                pair = [
+                    special(cls),
+                    text("A"),
+                    special(_QUESTION),
+                    special(_STOP),
+                    special(sep),
+                    *second,
+                ]
             else:
                 pair = [*first, text("B", 1), special(_QUESTION), special(_STOP), special(sep, 1)]
         case _Around.BERT:
@@ -212,11 +248,13 @@ def _post_processor(around: _Around, tokens: ClassTokens, vocab: Mapping[str, in
 def left_out(config: Node | None, files: SourceFiles) -> tuple[str, ...]:
     """A note for each place that lists added tokens where no class says how they are added."""
     places = (
-        [f"added_tokens_decoder of {CONFIG}"] if config is not None and config.optional("added_tokens_decoder") else []
+        [f"added_tokens_decoder of {CONFIG}"]
+        if config is not None and config.optional("added_tokens_decoder")
+        else []
     )
     places += [ADDED_TOKENS] if files.has(ADDED_TOKENS) else []
     return tuple(
-        f"{place} is not read, since no {CONFIG} names the tokenizer's class; the added tokens are those of BertWordPieceTokenizer "
-        "of tokenizers."
+        f"{place} is not read, since no {CONFIG} names the tokenizer's class; the added tokens are"
+        " those of BertWordPieceTokenizer of tokenizers."
         for place in places
     )

@@ -1,8 +1,10 @@
-"""The added tokens of a tokenizer whose class a tokenizer_config.json names, where no tokenizer.json lists them.
+"""The added tokens of a tokenizer whose class a tokenizer_config.json names, where no
+tokenizer.json lists them.
 
-They are those of its ``added_tokens_decoder``, or else of added_tokens.json, and behind them every special token: what a role names
-in tokenizer_config.json or special_tokens_map.json, or else in the class. Source of the order and of what overrules what:
-``PreTrainedTokenizerBase._from_pretrained`` and ``PreTrainedTokenizerFast.__init__`` of ``transformers`` 4.57.
+They are those of its ``added_tokens_decoder``, or else of added_tokens.json, and after them every
+special token: what a role names in tokenizer_config.json or special_tokens_map.json, or else in the
+class. Source of the order and of what overrules what: ``PreTrainedTokenizerBase._from_pretrained``
+and ``PreTrainedTokenizerFast.__init__`` of ``transformers`` 4.57.
 """
 
 from __future__ import annotations
@@ -33,19 +35,27 @@ _FLAGS: Final = ("single_word", "lstrip", "rstrip", "normalized", "special")
 
 @dataclass(frozen=True, slots=True)
 class ClassTokens:
-    """``added`` in the order in which they are numbered, and the content of each role that has one, by its name (``bos_token``)."""
+    """``added`` in the order in which they are numbered, and the content of each role that has one,
+    by its name (``bos_token``).
+    """
 
     added: tuple[AddedToken, ...]
     roles: Mapping[str, str]
 
     def id_of(self, role: str) -> int | None:
         """The id of the token with a role; None where none has it."""
-        return next((token.id for token in self.added if token.content == self.roles.get(role)), None)
+        return next(
+            (token.id for token in self.added if token.content == self.roles.get(role)), None
+        )
 
     def entries(self) -> list[dict[str, Any]]:
         """As the ``added_tokens`` of a tokenizer.json."""
         return [
-            {"id": token.id, "content": token.content, **{flag: getattr(token, flag) for flag in _FLAGS}}
+            {
+                "id": token.id,
+                "content": token.content,
+                **{flag: getattr(token, flag) for flag in _FLAGS},
+            }
             for token in self.added
         ]
 
@@ -60,13 +70,16 @@ def class_tokens(
     strings: bool = False,
     normalizes: bool = True,
 ) -> ClassTokens:
-    """The tokens for a ``vocab``; ``defaults`` are the class's own by role, whose flags a token has that is given as a string only.
+    """The tokens for a ``vocab``; ``defaults`` are the class's own by role, whose flags a token has
+    that is given as a string only.
 
-    One without a content has the flags of a role in which the class has no token of its own. ``without_role`` are its special tokens
-    without a role, where nothing names others. With ``strings`` the class gives its tokens no flags: then those of a listed token count.
+    One without a content has the flags of a role in which the class has no token of its own.
+    ``without_role`` are its special tokens without a role, where nothing names others. With
+    ``strings`` the class gives its tokens no flags: then those of a listed token count.
 
-    UnsupportedError for one that is listed as normalized and given as not, or the other way round, in a class that ``normalizes``:
-    the reference then finds it otherwise than its own tokenizer.json says.
+    UnsupportedError for one that is listed as normalized and given as not, or the other way round,
+    in a class that ``normalizes``: the reference then finds it otherwise than its own
+    tokenizer.json says.
     """
     decoder = _decoder(config)
     given = {role: node for role in ROLES if (node := config.get(role)) is not None}
@@ -80,9 +93,13 @@ def class_tokens(
     for role in ROLES:
         default = defaults.get(role)
         if role in given:
-            token = _given(given[role], default, found, described=decoder is not None, strings=strings)
+            token = _given(
+                given[role], default, found, described=decoder is not None, strings=strings
+            )
         else:
-            token = default if default is None or not strings else found.get(default.content, default)
+            token = (
+                default if default is None or not strings else found.get(default.content, default)
+            )
         if token is None or (role not in given and not token.content):
             continue
         roles[role] = token.content
@@ -92,14 +109,18 @@ def class_tokens(
         if token is not None:
             special.setdefault(token.content, token)
     for content in without_role if more is None else ():
-        special.setdefault(content, found.get(content, AddedToken(_UNNUMBERED, content, special=True)))
+        special.setdefault(
+            content, found.get(content, AddedToken(_UNNUMBERED, content, special=True))
+        )
     for token in listed:
         again = special.get(token.content, token)
         if normalizes and again.normalized != token.normalized:
             raise UnsupportedError(
                 CONFIG if decoder is not None else ADDED_TOKENS,
-                f"{show(token.content)}, listed with normalized {show(token.normalized)} and given with {show(again.normalized)},",
-                "transformers does not do what the tokenizer.json says that it makes of this; give both the same",
+                f"{show(token.content)}, listed with normalized {show(token.normalized)} and given"
+                f" with {show(again.normalized)},",
+                "transformers does not do what the tokenizer.json says that it makes of this; give"
+                " both the same",
             )
     wanted = [replace(special.get(token.content, token), id=token.id) for token in listed]
     wanted += [token for token in special.values() if token.content not in found]
@@ -107,8 +128,12 @@ def class_tokens(
     return ClassTokens(tuple(_numbered(wanted, vocab, len(listed))), roles)
 
 
-def _numbered(tokens: Sequence[AddedToken], vocab: Mapping[str, int], declared: int) -> Iterable[AddedToken]:
-    """The first ``declared`` keep the ids they declare, as the reader of added tokens checks them; the others get theirs."""
+def _numbered(
+    tokens: Sequence[AddedToken], vocab: Mapping[str, int], declared: int
+) -> Iterable[AddedToken]:
+    """The first ``declared`` keep the ids they declare, as the reader of added tokens checks them;
+    the others get theirs.
+    """
     following = len(vocab) + sum(token.content not in vocab for token in tokens[:declared])
     for position, token in enumerate(tokens):
         if position < declared:
@@ -162,11 +187,17 @@ def tokens_without_role(root: Node) -> list[Node] | None:
 
 
 def _given(
-    node: Node, default: AddedToken | None, listed: Mapping[str, AddedToken], *, described: bool, strings: bool
+    node: Node,
+    default: AddedToken | None,
+    listed: Mapping[str, AddedToken],
+    *,
+    described: bool,
+    strings: bool,
 ) -> AddedToken | None:
     """The token at ``node``: a role of ``default``, or one without a role; None where it is null.
 
-    ``described``: an added_tokens_decoder describes the ``listed`` tokens, whose flags then go before others.
+    ``described``: an added_tokens_decoder describes the ``listed`` tokens, whose flags then go
+    before others.
     """
     if node.is_null:
         return None
@@ -181,7 +212,9 @@ def _given(
 
 
 def _described(node: Node, number: int) -> AddedToken:
-    """A token with its flags. Where they are left out, they are those of ``AddedToken`` of ``tokenizers``."""
+    """A token with its flags. Where they are left out, they are those of ``AddedToken`` of
+    ``tokenizers``.
+    """
 
     def flag(name: str, otherwise: bool) -> bool:
         found = node.get(name)

@@ -1,7 +1,9 @@
-"""CLIP's vocabulary: OpenAI's bpe_simple_vocab_16e6.txt.gz, or the vocab.json and merges.txt made from it.
+"""CLIP's vocabulary: OpenAI's bpe_simple_vocab_16e6.txt.gz, or the vocab.json and merges.txt made
+from it.
 
-It becomes the tokenizer.json that CLIP has (``CLIPTokenizerFast``), so that the reference is `tokenizers`. What OpenAI's
-``simple_tokenizer.py`` does besides, mending text with ftfy and undoing HTML, is no part of it.
+It becomes the tokenizer.json that CLIP has (``CLIPTokenizerFast``), so that the reference is
+`tokenizers`. What OpenAI's ``simple_tokenizer.py`` does besides, mending text with ftfy and undoing
+HTML, is no part of it.
 """
 
 from __future__ import annotations
@@ -26,14 +28,19 @@ from tokexport.sources.tokenizer_json.document import (
 END_OF_WORD: Final = "</w>"
 START: Final = "<|startoftext|>"
 END: Final = "<|endoftext|>"
-# simple_tokenizer.py takes so many lines of a file that holds five times as many: 49,152 tokens without the bytes and two special ones.
+# simple_tokenizer.py takes so many lines of a file that holds five times as many: 49,152 tokens
+# without the bytes and two special ones.
 _MERGES: Final = 49152 - 256 - 2
 _LONGEST: Final = 1 << 26  # bytes of the text; the published one has 3 million
-_PATTERN: Final = r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
+_PATTERN: Final = (
+    r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
+)
 
 
 def published_vocabulary(data: bytes, file: str) -> tuple[dict[str, int], list[list[str]]]:
-    """The vocabulary and the merges of a bpe_simple_vocab_16e6.txt.gz, numbered as simple_tokenizer.py does."""
+    """The vocabulary and the merges of a bpe_simple_vocab_16e6.txt.gz, numbered as
+    simple_tokenizer.py does.
+    """
     try:
         with gzip.open(io.BytesIO(data)) as archive:
             text = archive.read(_LONGEST + 1)
@@ -46,7 +53,8 @@ def published_vocabulary(data: bytes, file: str) -> tuple[dict[str, int], list[l
     for number, merge in enumerate(merges, 2):
         if len(merge) != 2:
             raise SourceError(
-                f"{file}: line {number} is {lines[number - 1]!r}; a merge is two tokens with a space between them"
+                f"{file}: line {number} is {lines[number - 1]!r}; a merge is two tokens with a"
+                " space between them"
             )
     alphabet = sorted(CHARACTERS, key=lambda character: (ord(character) > 0xFF, ord(character)))
     tokens = [
@@ -61,7 +69,11 @@ def published_vocabulary(data: bytes, file: str) -> tuple[dict[str, int], list[l
 
 def is_clip(vocab: Mapping[str, int]) -> bool:
     """Whether a vocab.json holds every byte at the end of a word, and CLIP's special tokens."""
-    return all(character + END_OF_WORD in vocab for character in CHARACTERS) and START in vocab and END in vocab
+    return (
+        all(character + END_OF_WORD in vocab for character in CHARACTERS)
+        and START in vocab
+        and END in vocab
+    )
 
 
 def clip_document(vocab: Mapping[str, int], merges: Sequence[Sequence[str]]) -> dict[str, Any]:

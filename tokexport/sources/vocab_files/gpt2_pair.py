@@ -1,8 +1,9 @@
-"""GPT-2's pair of files: vocab.json (ids by token) and merges.txt, also named encoder.json and vocab.bpe.
+"""GPT-2's pair of files: vocab.json (ids by token) and merges.txt, also named encoder.json and
+vocab.bpe.
 
 The pair says nothing of the pattern: it is GPT-2's, as in the encoder.py that it comes from and in
-``ByteLevelBPETokenizer`` of ``tokenizers``, which is the reference. It has no special tokens of its own: they can be
-given, and an added_tokens.json beside it names added ones.
+``ByteLevelBPETokenizer`` of ``tokenizers``, which is the reference. It has no special tokens of its
+own: they can be given, and an added_tokens.json beside it names added ones.
 """
 
 from __future__ import annotations
@@ -26,15 +27,25 @@ from tokexport.sources.byte_pair import Merge, build, read_vocab, split_merge
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.tokenizer_json.added_tokens import add_tokens
-from tokexport.sources.tokenizer_json.config import CONFIG, read_class_config, read_config, read_roles, tokenizer_class
+from tokexport.sources.tokenizer_json.config import (
+    CONFIG,
+    read_class_config,
+    read_config,
+    read_roles,
+    tokenizer_class,
+)
 from tokexport.sources.tokenizer_json.normalizer import Normalizer
 from tokexport.sources.tokenizer_json.pre_tokenizer import GPT2_PATTERN
 from tokexport.sources.vocab_files.added_tokens_json import ADDED_TOKENS, read_added_tokens_json
 from tokexport.sources.vocab_files.python_classes import is_python_only, without_document
 
 # The names that go together: the vocabulary's and the merges'.
-PAIRS: Final = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"), ("vocab.json", "vocab.bpe"))
-# The same behind a prefix, as save_model(folder, PREFIX) of `tokenizers` writes them.
+PAIRS: Final = (
+    ("vocab.json", "merges.txt"),
+    ("encoder.json", "vocab.bpe"),
+    ("vocab.json", "vocab.bpe"),
+)
+# The same after a prefix, as save_model(folder, PREFIX) of `tokenizers` writes them.
 _PREFIXED: Final = ("-vocab.json", "-merges.txt")
 _PLACE: Final = "line {}"
 _VERSION: Final = "#version"
@@ -45,8 +56,8 @@ _INSTEAD: Final = "give the tokenizer.json of this tokenizer"
 
 
 def sibling(name: str, files: SourceFiles) -> tuple[str, str]:
-    """The names of the vocabulary and of the merges, of which ``name`` is one; SourceError where the other is not
-    there.
+    """The names of the vocabulary and of the merges, of which ``name`` is one; SourceError where
+    the other is not there.
     """
     pairs = [pair for pair in (*PAIRS, *_prefixed_pair(name)) if name in pair]
     for pair in pairs:
@@ -56,15 +67,19 @@ def sibling(name: str, files: SourceFiles) -> tuple[str, str]:
     named = tokenizer_class(read_class_config(files))
     if is_python_only(named):
         raise SourceError(
-            f"{name}: a vocabulary of the class {show(named)}, which {CONFIG} or config.json names; {without_document(named)}"
+            f"{name}: a vocabulary of the class {show(named)}, which {CONFIG} or config.json names;"
+            f" {without_document(named)}"
         )
     raise SourceError(
-        f"{name}: it is one of a pair, and {' or '.join(others) or 'vocab.json with merges.txt'} is not beside it"
+        f"{name}: it is one of a pair, and {' or '.join(others) or 'vocab.json with merges.txt'} is"
+        " not beside it"
     )
 
 
 def pair_in(folder: Path) -> Path | None:
-    """The vocabulary of the pair in a directory, or None; SourceError where there are several, of which none is without a prefix."""
+    """The vocabulary of the pair in a directory, or None; SourceError where there are several, of
+    which none is without a prefix.
+    """
     for vocab, merges in PAIRS:
         if (folder / vocab).is_file() and (folder / merges).is_file():
             return folder / vocab
@@ -77,7 +92,8 @@ def pair_in(folder: Path) -> Path | None:
     if len(found) > 1:
         names = ", ".join(path.name for path in found)
         raise SourceError(
-            f"{folder}: there is more than one vocabulary with merges in this directory ({names}); give one of them"
+            f"{folder}: there is more than one vocabulary with merges in this directory ({names});"
+            " give one of them"
         )
     return found[0] if found else None
 
@@ -90,10 +106,14 @@ def _prefixed_pair(name: str) -> Iterator[tuple[str, str]]:
 
 
 def read_pair(
-    vocab_node: Node, merges: bytes, merges_name: str, files: SourceFiles, special_tokens: Mapping[str, int] | None
+    vocab_node: Node,
+    merges: bytes,
+    merges_name: str,
+    files: SourceFiles,
+    special_tokens: Mapping[str, int] | None,
 ) -> TokenizerModel:
-    """The model of a parsed vocab.json and the bytes of a merges.txt. UnsupportedError where they are a pair of another
-    kind than GPT-2's.
+    """The model of a parsed vocab.json and the bytes of a merges.txt. UnsupportedError where they
+    are a pair of another kind than GPT-2's.
     """
     vocab = read_vocab(vocab_node)
     rules = parse_merges(merges, merges_name)
@@ -101,7 +121,9 @@ def read_pair(
     model = build(merges_name, vocab, rules, _PLACE)
     declared = pair_added_tokens(files, special_tokens)
     where = ADDED_TOKENS if special_tokens is None else "special_tokens"
-    places = [(token, Node(where, f"{where}[{show(token.content)}]", token.id)) for token in declared]
+    places = [
+        (token, Node(where, f"{where}[{show(token.content)}]", token.id)) for token in declared
+    ]
     added = add_tokens(places, vocab, Normalizer())
     spelling = {number: token for token, number in vocab.items()} | dict(added.spelling)
     tokens: list[Token | None] = [None] * (max(spelling) + 1)
@@ -109,28 +131,36 @@ def read_pair(
     for number, text in spelling.items():
         kind = TokenKind.MODEL if number in in_vocab else TokenKind.ADDED
         tokens[number] = Token(decoded(text), kind, special=text in added.special)
-    roles = read_roles(files, read_config(files), vocab | {token.content: token.id for token in added.tokens}, tokens)
+    roles = read_roles(
+        files,
+        read_config(files),
+        vocab | {token.content: token.id for token in added.tokens},
+        tokens,
+    )
     notes = [*added.notes, *roles.notes]
     silent = sum(CHARACTERS[byte] not in vocab for byte in BYTES_OF_TEXT)
     if silent:
         notes.append(
-            f"{vocab_node.file} has no token for {silent} of the {len(BYTES_OF_TEXT)} bytes that a text can hold: these bytes are left "
-            "out of a text, as ByteLevelBPETokenizer of tokenizers leaves them out."
+            f"{vocab_node.file} has no token for {silent} of the {len(BYTES_OF_TEXT)} bytes that a"
+            " text can hold: these bytes are left out of a text, as ByteLevelBPETokenizer of"
+            " tokenizers leaves them out."
         )
     if special_tokens is not None and files.has(ADDED_TOKENS):
         notes.append(f"{ADDED_TOKENS} is left out, since special_tokens are given.")
     notes.append(
-        f"Nothing beside {vocab_node.file} names the tokenizer's class, so its texts are split by GPT-2's pattern, as "
-        "ByteLevelBPETokenizer of tokenizers does; if the model has another one, give its tokenizer.json."
+        f"Nothing beside {vocab_node.file} names the tokenizer's class, so its texts are split by"
+        " GPT-2's pattern, as ByteLevelBPETokenizer of tokenizers does; if the model has another"
+        " one, give its tokenizer.json."
     )
     if files.has(_FAIRSEQ):
         notes.append(
-            f"The ids are those of {vocab_node.file}. {_FAIRSEQ} beside it is fairseq's: its models take the line of a token in that file, "
-            "and 4 more, for the id."
+            f"The ids are those of {vocab_node.file}. {_FAIRSEQ} beside it is fairseq's: its models"
+            " take the line of a token in that file, and 4 more, for the id."
         )
     if not declared:
         notes.append(
-            f"{vocab_node.file} names no special tokens, so the converted file has none; give them as special_tokens."
+            f"{vocab_node.file} names no special tokens, so the converted file has none; give them"
+            " as special_tokens."
         )
     return TokenizerModel(
         tokens=tuple(tokens),
@@ -145,36 +175,47 @@ def read_pair(
     )
 
 
-def pair_added_tokens(files: SourceFiles, special_tokens: Mapping[str, int] | None) -> list[AddedToken]:
-    """The tokens that are added to a pair, by rising id: ``special_tokens``, or else those of an added_tokens.json."""
+def pair_added_tokens(
+    files: SourceFiles, special_tokens: Mapping[str, int] | None
+) -> list[AddedToken]:
+    """The tokens that are added to a pair, by rising id: ``special_tokens``, or else those of an
+    added_tokens.json.
+    """
     if special_tokens is None:
         return read_added_tokens_json(files)
-    tokens = [AddedToken(number, content, special=True) for content, number in special_tokens.items()]
+    tokens = [
+        AddedToken(number, content, special=True) for content, number in special_tokens.items()
+    ]
     return sorted(tokens, key=lambda token: token.id)
 
 
 def check_kind(file: str, vocab: Mapping[str, int], merges: Iterable[Merge] = ()) -> None:
-    """Raises UnsupportedError for a pair of another class, which is in two files of the same names and says nothing of its normalizer
-    and its pre-tokenizer either.
+    """Raises UnsupportedError for a pair of another class, which is in two files of the same names
+    and says nothing of its normalizer and its pre-tokenizer either.
 
-    A vocabulary of every byte is GPT-2's kind, unless every byte ends words too. U+2581 is not in GPT-2's alphabet, so only an added
-    token can have it.
+    A vocabulary of every byte is GPT-2's kind, unless every byte ends words too. U+2581 is not in
+    GPT-2's alphabet, so only an added token can have it.
     """
-    ends_words = [token for token in vocab if token.endswith(_END_OF_WORD) and token != _END_OF_WORD]
+    ends_words = [
+        token for token in vocab if token.endswith(_END_OF_WORD) and token != _END_OF_WORD
+    ]
     ends_words += [merge.right for merge in merges if merge.right.endswith(_END_OF_WORD)]
     every_byte = all(character in vocab for character in CHARACTERS)
-    if ends_words and (not every_byte or all(character + _END_OF_WORD in vocab for character in CHARACTERS)):
+    if ends_words and (
+        not every_byte or all(character + _END_OF_WORD in vocab for character in CHARACTERS)
+    ):
         raise UnsupportedError(
             file,
-            f"a vocabulary of words that end in {_END_OF_WORD}, such as {show(ends_words[0])} (subword-nmt, CharBPETokenizer, GPT-1, "
-            "CTRL, or a CLIP without its special tokens),",
+            f"a vocabulary of words that end in {_END_OF_WORD}, such as {show(ends_words[0])}"
+            " (subword-nmt, CharBPETokenizer, GPT-1, CTRL, or a CLIP without its special tokens),",
             f"GPT-2's kind over bytes is, and CLIP's; {_INSTEAD}",
         )
     spaces = [token for token in vocab if token.startswith(_SPACE_SYMBOL)]
     if spaces and not any(CHARACTERS[ord(" ")] in token for token in vocab):
         raise UnsupportedError(
             file,
-            f"a vocabulary with {show(_SPACE_SYMBOL)} for a space, such as {show(spaces[0])} (SentencePiece, SentencePieceBPETokenizer),",
+            f"a vocabulary with {show(_SPACE_SYMBOL)} for a space, such as {show(spaces[0])}"
+            " (SentencePiece, SentencePieceBPETokenizer),",
             f"GPT-2's kind over bytes is, and CLIP's; {_INSTEAD}, or the SentencePiece model",
         )
 
@@ -182,19 +223,22 @@ def check_kind(file: str, vocab: Mapping[str, int], merges: Iterable[Merge] = ()
 def check_ends(data: bytes, file: str, *, first: bool, last: bool) -> None:
     """UnsupportedError for a merges.txt of which releases of `transformers` read different merges.
 
-    Release 4.57 takes no merge from the ``first`` line of most classes, nor from a ``last`` line without its end; release 5 does.
+    Release 4.57 takes no merge from the ``first`` line of most classes, nor from a ``last`` line
+    without its end; release 5 does.
     """
     if first and not data.startswith(_VERSION.encode()):
         raise UnsupportedError(
             file,
             f"a first line that does not begin with {_VERSION}",
-            f'transformers 4.57 leaves out its merge and release 5 does not; put the line "{_VERSION}: 0.2" before it',
+            "transformers 4.57 leaves out its merge and release 5 does not; put the line"
+            f' "{_VERSION}: 0.2" before it',
         )
     if last and not data.endswith(b"\n"):
         raise UnsupportedError(
             file,
             "a last line without an end",
-            "transformers 4.57 leaves out its merge and release 5 does not; put an end of line behind it",
+            "transformers 4.57 leaves out its merge and release 5 does not; put an end of line"
+            " after it",
         )
 
 

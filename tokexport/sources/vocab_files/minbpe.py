@@ -1,8 +1,10 @@
-"""A ``.model`` of minbpe (https://github.com/karpathy/minbpe): a pattern, special tokens, and merges by pairs of ids.
+"""A ``.model`` of minbpe (https://github.com/karpathy/minbpe): a pattern, special tokens, and
+merges by pairs of ids.
 
-Its lines are ``minbpe v1``, the pattern (empty for its BasicTokenizer), the number of special tokens, one of these a line with its
-id, then a merge a line; the first one makes the id 256. It becomes the tokenizer.json that says the same, so that the reference
-is `tokenizers`: minbpe itself merges the same pairs in the same order.
+Its lines are ``minbpe v1``, the pattern (empty for its BasicTokenizer), the number of special
+tokens, one of these a line with its id, then a merge a line; the first one makes the id 256. It
+becomes the tokenizer.json that says the same, so that the reference is `tokenizers`: minbpe itself
+merges the same pairs in the same order.
 """
 
 from __future__ import annotations
@@ -13,13 +15,20 @@ from tokexport.errors import SourceError, UnsupportedError
 from tokexport.file.layout import MAX_IDS
 from tokexport.sources.byte_alphabet import to_characters
 from tokexport.sources.json_node import show
-from tokexport.sources.tokenizer_json.document import added_token, byte_level, sequence, split, tokenizer_document
+from tokexport.sources.tokenizer_json.document import (
+    added_token,
+    byte_level,
+    sequence,
+    split,
+    tokenizer_document,
+)
 
 MAGIC: Final = b"minbpe v1"
 
 
 def minbpe_document(data: bytes, file: str) -> dict[str, Any]:
-    """The tokenizer.json for the file ``file`` with the bytes ``data``; SourceError, with the line, where it is none of minbpe's.
+    """The tokenizer.json for the file ``file`` with the bytes ``data``; SourceError, with the line,
+    where it is none of minbpe's.
 
     >>> minbpe_document(b"minbpe v1\\n\\n0\\n97 98\\n", "x.model")["model"]["merges"]
     [['a', 'b']]
@@ -42,14 +51,20 @@ def minbpe_document(data: bytes, file: str) -> dict[str, Any]:
     merges: list[list[str]] = []
     for index in range(3 + count, len(lines)):
         parts = lines[index].split()
-        if len(parts) != 2 or not all(part.isdecimal() and int(part) < len(tokens) for part in parts):
-            _fail(lines, index, file, f"two ids under {len(tokens)}, which the merges before it make")
+        if len(parts) != 2 or not all(
+            part.isdecimal() and int(part) < len(tokens) for part in parts
+        ):
+            _fail(
+                lines, index, file, f"two ids under {len(tokens)}, which the merges before it make"
+            )
         left, right = (tokens[int(part)] for part in parts)
         merges.append([to_characters(left), to_characters(right)])
         tokens.append(left + right)
     vocab = {to_characters(token): number for number, token in enumerate(tokens)}
     if len(vocab) < len(tokens):
-        raise UnsupportedError(file, "two merges that make the same bytes", "each token must have bytes of its own")
+        raise UnsupportedError(
+            file, "two merges that make the same bytes", "each token must have bytes of its own"
+        )
     return _document(file, pattern, special, vocab, merges)
 
 
@@ -60,9 +75,13 @@ def _document(
     for content, number in number_of.items():
         if not len(merges) + 256 <= number < MAX_IDS or vocab.get(content, number) != number:
             raise UnsupportedError(
-                file, f"the special token {show(content)} with the id {number}", f"it needs an id from {len(vocab)} on"
+                file,
+                f"the special token {show(content)} with the id {number}",
+                f"it needs an id from {len(vocab)} on",
             )
-        clash = next((other for other in special if other != content and other.startswith(content)), None)
+        clash = next(
+            (other for other in special if other != content and other.startswith(content)), None
+        )
         if clash is not None:
             raise UnsupportedError(
                 file,
@@ -70,7 +89,9 @@ def _document(
                 "minbpe takes either by their order",
             )
     return tokenizer_document(
-        added_tokens=[added_token(number, content, special=True) for content, number in number_of.items()],
+        added_tokens=[
+            added_token(number, content, special=True) for content, number in number_of.items()
+        ],
         normalizer=None,
         pre_tokenizer=sequence(split(pattern, "Removed", invert=True), byte_level(False))
         if pattern
@@ -89,7 +110,9 @@ def _line(lines: list[str], index: int, file: str) -> str:
 def _number(lines: list[str], index: int, file: str) -> int:
     text = _line(lines, index, file).strip()
     return (
-        int(text) if text.isdecimal() and len(text) < 10 else _fail(lines, index, file, "the number of special tokens")
+        int(text)
+        if text.isdecimal() and len(text) < 10
+        else _fail(lines, index, file, "the number of special tokens")
     )
 
 

@@ -1,7 +1,8 @@
-"""vocab.json and merges.txt of GPT-NeoX's and Cohere's class, which `transformers` reads as such from release 5 on.
+"""vocab.json and merges.txt of GPT-NeoX's and Cohere's class, which `transformers` reads as such
+from release 5 on.
 
-4.57 needs their tokenizer.json. The document is the one that 5.23 makes of a pair: bytes in NFC, split by GPT-2's pattern, for Cohere
-behind single digits.
+4.57 needs their tokenizer.json. The document is the one that 5.23 makes of a pair: bytes in NFC,
+split by GPT-2's pattern, for Cohere after single digits.
 """
 
 from __future__ import annotations
@@ -23,8 +24,16 @@ from tokexport.sources.tokenizer_json.document import (
     text,
     tokenizer_document,
 )
-from tokexport.sources.vocab_files.added_tokens_json import ROLES, SPECIAL_TOKENS_MAP, read_added_tokens_json
-from tokexport.sources.vocab_files.class_tokens import ClassTokens, class_tokens, tokens_without_role
+from tokexport.sources.vocab_files.added_tokens_json import (
+    ROLES,
+    SPECIAL_TOKENS_MAP,
+    read_added_tokens_json,
+)
+from tokexport.sources.vocab_files.class_tokens import (
+    ClassTokens,
+    class_tokens,
+    tokens_without_role,
+)
 
 _NEOX: Final = "GPTNeoXTokenizer"
 _COHERE: Final = "CohereTokenizer"
@@ -61,16 +70,23 @@ def neox_pair_document(
         raise UnsupportedError(
             vocab_name,
             f"a pair of {name} without add_bos_token, which {CONFIG} can set,",
-            "its documentation has it true and the class has it false; set it to what the model was trained with",
+            "its documentation has it true and the class has it false; set it to what the model was"
+            " trained with",
         )
-    defaults = {role: AddedToken(0, content, special=True) for role, content in _ROLES[name].items()}
+    defaults = {
+        role: AddedToken(0, content, special=True) for role, content in _ROLES[name].items()
+    }
     tokens = class_tokens(config, files, vocab, defaults, strings=True)
     _check_flags(tokens, config, files)
     spaced = {**byte_level(True), "add_prefix_space": _flag(config, "add_prefix_space")}
     return tokenizer_document(
         added_tokens=tokens.entries(),
         normalizer={"type": "NFC"},
-        pre_tokenizer=spaced if name == _NEOX else sequence({"type": "Digits", "individual_digits": True}, spaced),
+        pre_tokenizer=(
+            spaced
+            if name == _NEOX
+            else sequence({"type": "Digits", "individual_digits": True}, spaced)
+        ),
         post_processor=_around(name, tokens, config, vocab_name),
         decoder=byte_level(True),
         model=byte_pair_model(vocab, merges),
@@ -78,14 +94,18 @@ def neox_pair_document(
 
 
 def _check_flags(tokens: ClassTokens, config: Node, files: SourceFiles) -> None:
-    """Refuses a token that stands in two places with other flags: in 5.23 the order of the places decides which it has."""
+    """Refuses a token that stands in two places with other flags: in 5.23 the order of the places
+    decides which it has.
+    """
     listed = (token.content for token in read_added_tokens_json(files))
     flags: dict[str, tuple[bool, ...]] = dict.fromkeys((*tokens.roles.values(), *listed), _PLAIN)
     decoder = config.optional("added_tokens_decoder")
     nodes = [] if decoder is None else [node for _, node in decoder.members()]
     data = files.beside(SPECIAL_TOKENS_MAP)
     for root in (config, *(() if data is None else (parse(data, SPECIAL_TOKENS_MAP),))):
-        nodes += [node for role in ROLES if (node := root.get(role)) is not None and not node.is_null]
+        nodes += [
+            node for role in ROLES if (node := root.get(role)) is not None and not node.is_null
+        ]
         nodes += tokens_without_role(root) or ()
     for node in nodes:
         described = isinstance(node.value, dict)
@@ -100,7 +120,9 @@ def _check_flags(tokens: ClassTokens, config: Node, files: SourceFiles) -> None:
 
 
 def _around(name: str, tokens: ClassTokens, config: Node, vocab_name: str) -> dict[str, Any]:
-    """Puts the token of bos_token before each text where add_bos_token says so, and that of eos_token behind it likewise."""
+    """Puts the token of bos_token before each text where add_bos_token says so, and that of
+    eos_token after it likewise.
+    """
     ids: dict[str, int] = {}
 
     def end(role: str, type_id: int) -> list[dict[str, Any]]:
@@ -109,12 +131,15 @@ def _around(name: str, tokens: ClassTokens, config: Node, vocab_name: str) -> di
         number = tokens.id_of(role)
         if number is None:
             raise SourceError(
-                f"{vocab_name}: {CONFIG} sets add_{role} for {name}, and there is no {role}: it is {show(tokens.roles.get(role))}"
+                f"{vocab_name}: {CONFIG} sets add_{role} for {name}, and there is no {role}: it is"
+                f" {show(tokens.roles.get(role))}"
             )
         ids[tokens.roles[role]] = number
         return [special(tokens.roles[role], type_id)]
 
-    first, second = ([*end("bos_token", n), text("AB"[n], n), *end("eos_token", n)] for n in range(2))
+    first, second = (
+        [*end("bos_token", n), text("AB"[n], n), *end("eos_token", n)] for n in range(2)
+    )
     return template(first, [*first, *second], ids)
 
 

@@ -1,10 +1,12 @@
-"""vocab.json and merges.txt beside a tokenizer_config.json that names their class: the tokenizer.json that `transformers` makes of them.
+"""vocab.json and merges.txt beside a tokenizer_config.json that names their class: the
+tokenizer.json that `transformers` makes of them.
 
-The pair itself does not say how a text is split, what is added to the vocabulary, or what is put around a text; the class does. So
-the document is the reference's source, and a class that is not here is refused. Source of the parts: the converters in
-convert_slow_tokenizer.py and the tokenization modules of ``transformers`` 4.57. In what is read here 5.23 gives the same ids, but for
-a mask token, which takes the space before it in 4.57 and in the published files; for Deberta's pairs, between which it puts another
-``[SEP]``; and for Blenderbot, whose ``</s>`` it leaves out.
+The pair itself does not say how a text is split, what is added to the vocabulary, or what is put
+around a text; the class does. So the document is the reference's source, and a class that is not
+here is refused. Source of the parts: the converters in convert_slow_tokenizer.py and the
+tokenization modules of ``transformers`` 4.57. In what is read here 5.23 gives the same ids, but for
+a mask token, which takes the space before it in 4.57 and in the published files; for Deberta's
+pairs, between which it puts another ``[SEP]``; and for Blenderbot, whose ``</s>`` it leaves out.
 """
 
 from __future__ import annotations
@@ -36,7 +38,11 @@ from tokexport.sources.vocab_files.gpt2_pair import check_ends
 from tokexport.sources.vocab_files.neox_pair_classes import NEOX_CLASSES, neox_pair_document
 from tokexport.sources.vocab_files.python_classes import without_document
 from tokexport.sources.vocab_files.whisper_prefix import whisper_prefix
-from tokexport.sources.vocab_files.word_pair_classes import HERBERT, WORD_CLASSES, word_pair_document
+from tokexport.sources.vocab_files.word_pair_classes import (
+    HERBERT,
+    WORD_CLASSES,
+    word_pair_document,
+)
 
 _CLIP: Final = "CLIPTokenizer"
 
@@ -46,7 +52,7 @@ class _Around(Enum):
 
     NOTHING = "nothing"
     BOS = "the token of bos_token where add_bos_token says so"
-    EOS = "eos_token behind one text, nothing around two"
+    EOS = "eos_token after one text, nothing around two"
     ROBERTA = "cls_token and sep_token, between two texts two of the latter"
     BERT = "cls_token and sep_token, with a type for each text"
     MARKUP = "cls_token and sep_token, with one type for both texts"
@@ -66,8 +72,9 @@ _UNCERTAIN: Final[Mapping[_Around, tuple[str, ...]]] = {
 class _PairClass:
     """A class: its special tokens by role, what it puts around a text, and how it cuts one.
 
-    ``pattern`` is None for GPT-2's, another goes with NFC; ``spaced`` is what add_prefix_space is where nothing sets it, None where
-    that is refused; ``unknown``: its unknown token stands for bytes without a token; ``fixed`` are roles that no other token may have.
+    ``pattern`` is None for GPT-2's, another goes with NFC; ``spaced`` is what add_prefix_space is
+    where nothing sets it, None where that is refused; ``unknown``: its unknown token stands for
+    bytes without a token; ``fixed`` are roles that no other token may have.
     """
 
     special: Mapping[str, AddedToken]
@@ -147,13 +154,17 @@ _CLASSES: Final[Mapping[str, _PairClass]] = {
 # Every release reads each line of its merges.txt.
 _EVERY_LINE: Final = ("Qwen2Tokenizer",)
 # Its tokenizer.json has the start token normalized and the end token not.
-_CLIP_TOKENS: Final = {**_tokens(True, bos_token=START), **_tokens(False, **dict.fromkeys(_ENDS, END))}
+_CLIP_TOKENS: Final = {
+    **_tokens(True, bos_token=START),
+    **_tokens(False, **dict.fromkeys(_ENDS, END)),
+}
 
 
 def pair_document(
     vocab_name: str, vocab: Mapping[str, int], merges: Sequence[Sequence[str]], files: SourceFiles
 ) -> dict[str, Any] | None:
-    """The tokenizer.json that says the same as a pair; None for one of GPT-2's kind whose class nothing names.
+    """The tokenizer.json that says the same as a pair; None for one of GPT-2's kind whose class
+    nothing names.
 
     UnsupportedError for a class, or a setting, that is not known here.
     """
@@ -166,13 +177,19 @@ def pair_document(
 
 
 def check_merges(name: str | None, data: bytes, file: str) -> None:
-    """UnsupportedError where releases of the reference read different merges out of a merges.txt of a class."""
+    """UnsupportedError where releases of the reference read different merges out of a merges.txt of
+    a class.
+    """
     if name is not None and name not in _EVERY_LINE:
         check_ends(data, file, first=name != HERBERT, last=name != _CLIP)
 
 
 def _class_document(
-    config: Node, vocab_name: str, vocab: Mapping[str, int], merges: Sequence[Sequence[str]], files: SourceFiles
+    config: Node,
+    vocab_name: str,
+    vocab: Mapping[str, int],
+    merges: Sequence[Sequence[str]],
+    files: SourceFiles,
 ) -> dict[str, Any]:
     """The tokenizer.json for the class that ``config`` names."""
     name = tokenizer_class(config)
@@ -185,7 +202,8 @@ def _class_document(
         raise UnsupportedError(
             vocab_name,
             f"a pair of the class {show(name)} that lacks CLIP's special tokens,",
-            f"a vocabulary with {show(START)}, {show(END)} and the end of words is; give the tokenizer.json ({SAVE})",
+            f"a vocabulary with {show(START)}, {show(END)} and the end of words is; give the"
+            f" tokenizer.json ({SAVE})",
         )
     if known is None:
         names = ", ".join(sorted((*_CLASSES, *WORD_CLASSES, *NEOX_CLASSES, _CLIP)))
@@ -205,7 +223,8 @@ def _class_document(
         raise UnsupportedError(
             vocab_name,
             f"a pair of {name} without add_prefix_space, which {CONFIG} can set,",
-            "releases of transformers differ in what it is then; set it to what the model was trained with",
+            "releases of transformers differ in what it is then; set it to what the model was"
+            " trained with",
         )
     tokens = class_tokens(config, files, vocab, known.special, normalizes=known.pattern is not None)
     for role in known.fixed:
@@ -223,14 +242,22 @@ def _class_document(
         pre_tokenizer=parts if known.pattern is None else sequence(split(known.pattern), parts),
         post_processor=_post_processor(known.around, tokens, config, vocab_name, spaced),
         decoder=byte_level(True),
-        model=byte_pair_model(vocab, merges, unk_token=tokens.roles.get("unk_token") if known.unknown else None),
+        model=byte_pair_model(
+            vocab, merges, unk_token=tokens.roles.get("unk_token") if known.unknown else None
+        ),
     )
 
 
 def _clip_document(
-    config: Node | None, vocab_name: str, vocab: Mapping[str, int], merges: Sequence[Sequence[str]], files: SourceFiles
+    config: Node | None,
+    vocab_name: str,
+    vocab: Mapping[str, int],
+    merges: Sequence[Sequence[str]],
+    files: SourceFiles,
 ) -> dict[str, Any]:
-    """The tokenizer.json for CLIP's pair: with the added tokens that ``config`` and the files beside it name, where there is one."""
+    """The tokenizer.json for CLIP's pair: with the added tokens that ``config`` and the files
+    beside it name, where there is one.
+    """
     document = clip_document(vocab, merges)
     name = None if config is None else tokenizer_class(config)
     if config is None or name is None:
@@ -238,7 +265,8 @@ def _clip_document(
     if name != _CLIP:
         raise UnsupportedError(
             vocab_name,
-            f"a vocabulary of CLIP with the class {show(name)}, which {CONFIG} or config.json names,",
+            f"a vocabulary of CLIP with the class {show(name)}, which {CONFIG} or config.json"
+            " names,",
             f"{_CLIP} is; give the tokenizer.json ({SAVE})",
         )
     tokens = class_tokens(config, files, vocab, _CLIP_TOKENS)
@@ -264,7 +292,8 @@ def _post_processor(
         number = tokens.id_of(role)
         if number is None:
             raise SourceError(
-                f"{vocab_name}: the class that {CONFIG} names puts its {role} around a text, and it has none"
+                f"{vocab_name}: the class that {CONFIG} names puts its {role} around a text, and it"
+                " has none"
             )
         return tokens.roles[role], number
 
@@ -294,7 +323,9 @@ def _post_processor(
             )
         case _Around.BOS if _flag(config, "add_bos_token"):
             bos, number = named("bos_token")
-            return template([special(bos), text("A")], [special(bos), text("A"), text("B", 1)], {bos: number})
+            return template(
+                [special(bos), text("A")], [special(bos), text("A"), text("B", 1)], {bos: number}
+            )
         case _:
             return {**byte_level(True), "add_prefix_space": True, "trim_offsets": False}
 

@@ -1,4 +1,6 @@
-"""Classes of tokenizers that `transformers` has in Python only, so that no tokenizer.json says the same: what a refusal says of them."""
+"""Classes of tokenizers that `transformers` has in Python only, so that no tokenizer.json says the
+same: what a refusal says of them.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,11 @@ from tokexport.sources.tokenizer_json.config import SAVE
 
 _MOSES: Final = "sacremoses cuts its words"
 _JIEBA: Final = "jieba cuts its words"
-_SUBWORD_NMT: Final = "its pieces have @@ behind them"
+_SUBWORD_NMT: Final = "its pieces have @@ after them"
 _WHY: Final[Mapping[str, str]] = {
-    "BartphoTokenizer": "a SentencePiece model cuts its words, and another vocabulary numbers the pieces",
+    "BartphoTokenizer": (
+        "a SentencePiece model cuts its words, and another vocabulary numbers the pieces"
+    ),
     "BertJapaneseTokenizer": "MeCab, Sudachi or Juman++ cuts its words",
     "BertweetTokenizer": _SUBWORD_NMT,
     "BioGptTokenizer": _MOSES,
@@ -30,7 +34,9 @@ _WHY: Final[Mapping[str, str]] = {
     "RoCBertTokenizer": "it encodes the shape and the sound of a character too",
     "RoFormerTokenizer": _JIEBA,
     "Speech2Text2Tokenizer": _SUBWORD_NMT,
-    "Speech2TextTokenizer": "a SentencePiece model cuts its words, and vocab.json numbers the pieces",
+    "Speech2TextTokenizer": (
+        "a SentencePiece model cuts its words, and vocab.json numbers the pieces"
+    ),
     "TapasTokenizer": "it encodes a table",
     "VitsTokenizer": "it looks up single characters, or sounds",
     "Wav2Vec2CTCTokenizer": "it looks up single characters",
@@ -49,7 +55,8 @@ def is_python_only(name: str | None) -> bool:
 
 
 def without_document(name: str | None) -> str:
-    """What can be done about a class of which no files but a tokenizer.json are read; or that there is no such.
+    """What can be done about a class of which no files but a tokenizer.json are read; or that there
+    is no such.
 
     >>> without_document("BioGptTokenizer")
     'transformers has this class in Python only (sacremoses cuts its words), so there is no tokenizer.json that says the same'
@@ -57,4 +64,7 @@ def without_document(name: str | None) -> str:
     why = _WHY.get(name or "")
     if why is None:
         return f"of this class give the tokenizer.json ({SAVE})"
-    return f"transformers has this class in Python only ({why}), so there is no tokenizer.json that says the same"
+    return (
+        f"transformers has this class in Python only ({why}), so there is no tokenizer.json that"
+        " says the same"
+    )

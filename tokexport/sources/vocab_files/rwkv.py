@@ -1,6 +1,8 @@
-"""RWKV's vocabulary (``rwkv_vocab_*.txt``): on each line an id, a Python literal of a text or of bytes, and its length.
+"""RWKV's vocabulary (``rwkv_vocab_*.txt``): on each line an id, a Python literal of a text or of
+bytes, and its length.
 
-The encoder is the published one: the longest token at each place (https://github.com/BlinkDL/ChatRWKV, ``rwkv_tokenizer.py``).
+The encoder is the published one: the longest token at each place
+(https://github.com/BlinkDL/ChatRWKV, ``rwkv_tokenizer.py``).
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ LINE: Final = re.compile(rb"([0-9]{1,9}) (b?(?:'.*'|\".*\")) ([0-9]{1,9})\r?")
 
 
 def parse_vocabulary(data: bytes, file: str) -> dict[int, bytes]:
-    """The tokens by id. SourceError, with the number of the line, for a line that is not as the head of this file says.
+    """The tokens by id. SourceError, with the number of the line, for a line that is not as the
+    head of this file says.
 
     >>> parse_vocabulary(b"1 'a' 1\\n2 b'\\\\xff' 1\\n", "x.txt")
     {1: b'a', 2: b'\\xff'}
@@ -33,19 +36,29 @@ def parse_vocabulary(data: bytes, file: str) -> dict[int, bytes]:
         token = None if match is None else _literal(match[2])
         if match is None or token is None:
             raise SourceError(
-                f"{file}: line {number} is {line[:80]!r}; expected an id, a Python literal of a text or of bytes, and its length"
+                f"{file}: line {number} is {line[:80]!r}; expected an id, a Python literal of a"
+                " text or of bytes, and its length"
             )
         if len(token) != int(match[3]):
             raise SourceError(
-                f"{file}: line {number}: the token has {len(token)} bytes, and the line says {int(match[3])}"
+                f"{file}: line {number}: the token has {len(token)} bytes, and the line says"
+                f" {int(match[3])}"
             )
         # Nothing is never found in a text: all ids that fill a vocabulary up may stand for it.
         if (token and token in known) or int(match[1]) in tokens:
-            what = f"the id {int(match[1])}" if int(match[1]) in tokens else f"the token {token[:40]!r}"
-            raise UnsupportedError(f"line {number}", f"{what} a second time", "each token needs an id of its own")
+            what = (
+                f"the id {int(match[1])}"
+                if int(match[1]) in tokens
+                else f"the token {token[:40]!r}"
+            )
+            raise UnsupportedError(
+                f"line {number}", f"{what} a second time", "each token needs an id of its own"
+            )
         if int(match[1]) >= MAX_IDS:
             raise UnsupportedError(
-                f"line {number}", f"the id {int(match[1])}", f"ids are supported up to {MAX_IDS - 1}"
+                f"line {number}",
+                f"the id {int(match[1])}",
+                f"ids are supported up to {MAX_IDS - 1}",
             )
         tokens[int(match[1])] = token
         known.add(token)
@@ -55,19 +68,28 @@ def parse_vocabulary(data: bytes, file: str) -> dict[int, bytes]:
 def _literal(text: bytes) -> bytes | None:
     try:
         value = ast.literal_eval(text.decode("utf-8"))
-        return value.encode("utf-8") if isinstance(value, str) else value if isinstance(value, bytes) else None
+        return (
+            value.encode("utf-8")
+            if isinstance(value, str)
+            else value
+            if isinstance(value, bytes)
+            else None
+        )
     except (ValueError, SyntaxError, MemoryError):  # UnicodeError is a ValueError
         return None
 
 
 def read_rwkv(data: bytes, name: str, files: SourceFiles) -> TokenizerModel:
-    """The model of the vocabulary file ``name`` with the bytes ``data``. The id 0, which ends a text, is no token in it."""
+    """The model of the vocabulary file ``name`` with the bytes ``data``. The id 0, which ends a
+    text, is no token in it.
+    """
     by_id = parse_vocabulary(data, name)
     vocab = {token: number for number, token in by_id.items() if token}
     missing = [byte for byte in range(256) if bytes((byte,)) not in vocab]
     if missing:
         raise SourceError(
-            f"{name}: {len(missing)} of the 256 single bytes are no token, 0x{missing[0]:02x} first: the encoder stops at such"
+            f"{name}: {len(missing)} of the 256 single bytes are no token, 0x{missing[0]:02x}"
+            " first: the encoder stops at such"
         )
     tokens: list[Token | None] = [None] * (max(by_id) + 1)
     for number, token in by_id.items():

@@ -1,6 +1,7 @@
 """RWKV's tokenizer as it is published: the longest token at each place, by a table in plain Python.
 
-There is no library to ask; this follows ``rwkv_tokenizer.py`` of https://github.com/BlinkDL/ChatRWKV.
+There is no library to ask; this follows ``rwkv_tokenizer.py`` of
+https://github.com/BlinkDL/ChatRWKV.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ class RwkvReference:
         ids: list[int] = []
         at = 0
         while at < len(data):
-            size = next(size for size in self._lengths[data[at]] if data[at : at + size] in self._ids)
+            size = next(
+                size for size in self._lengths[data[at]] if data[at : at + size] in self._ids
+            )
             ids.append(self._ids[data[at : at + size]])
             at += size
         return ids
@@ -68,11 +71,20 @@ class RwkvReference:
 
     def starts(self, text: str, mode: Mode) -> list[int]:
         """From the lengths of the tokens, which are the bytes of the text."""
-        return [0, *accumulate(len(self._tokens[number]) for number in self.encode(text, False))][:-1]
+        return [0, *accumulate(len(self._tokens[number]) for number in self.encode(text, False))][
+            :-1
+        ]
 
-    def decode_batch(self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool) -> list[str]:
-        """The bytes of the tokens, U+FFFD for what is no UTF-8. KeyError for an id that is no token."""
-        return [b"".join(self._tokens[number] for number in ids).decode("utf-8", "replace") for ids in sequences]
+    def decode_batch(
+        self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool
+    ) -> list[str]:
+        """The bytes of the tokens, U+FFFD for what is no UTF-8. KeyError for an id that is no
+        token.
+        """
+        return [
+            b"".join(self._tokens[number] for number in ids).decode("utf-8", "replace")
+            for ids in sequences
+        ]
 
     def token_bytes(self, id: int) -> bytes | None:
         """The token's bytes."""

@@ -1,7 +1,9 @@
-"""What Whisper's tokenizer puts before a text: the start of a transcript, its language and its task, and that it has no time stamps.
+"""What Whisper's tokenizer puts before a text: the start of a transcript, its language and its
+task, and that it has no time stamps.
 
-Source: ``WhisperTokenizer`` of `transformers`, whose releases 4.57 and 5.23 put the same there. A tokenizer_config.json may set
-``language`` (a code or an English name), ``task`` and ``predict_timestamps``, as one that was saved after training on a language does.
+Source: ``WhisperTokenizer`` of `transformers`, whose releases 4.57 and 5.23 put the same there. A
+tokenizer_config.json may set ``language`` (a code or an English name), ``task`` and
+``predict_timestamps``, as one that was saved after training on a language does.
 """
 
 from __future__ import annotations
@@ -43,21 +45,27 @@ _OTHER_NAMES: Final = {
 }
 _CODES: Final[Mapping[str, str]] = {
     **{code: code for code in WHISPER_LANGUAGES},
-    **{name.replace("_", " "): code for name, code in zip(_NAMES.split(), WHISPER_LANGUAGES, strict=True)},
+    **{
+        name.replace("_", " "): code
+        for name, code in zip(_NAMES.split(), WHISPER_LANGUAGES, strict=True)
+    },
     **_OTHER_NAMES,
 }
 
 
 def whisper_prefix(config: Node, ids: Mapping[str, int], file: str) -> dict[str, int]:
-    """The ids, by content, of the tokens before a text, in their order; ``ids`` are those of the added tokens.
+    """The ids, by content, of the tokens before a text, in their order; ``ids`` are those of the
+    added tokens.
 
-    SourceError for a language or a task that Whisper does not have, and for a token that is not among ``ids``.
+    SourceError for a language or a task that Whisper does not have, and for a token that is not
+    among ``ids``.
     """
 
     def known(content: str) -> int:
         if content not in ids:
             raise SourceError(
-                f"{file}: WhisperTokenizer puts {show(content)} before a text, and there is no such added token"
+                f"{file}: WhisperTokenizer puts {show(content)} before a text, and there is no such"
+                " added token"
             )
         return ids[content]
 
@@ -66,18 +74,23 @@ def whisper_prefix(config: Node, ids: Mapping[str, int], file: str) -> dict[str,
     if language is not None:
         code = _CODES.get(language.string().lower())
         if code is None:
-            raise SourceError(f"{CONFIG}: language is {show(language.string())}, which is no language of Whisper")
-        # The language is found by its number behind the start, whatever its token is called.
+            raise SourceError(
+                f"{CONFIG}: language is {show(language.string())}, which is no language of Whisper"
+            )
+        # The language is found by its number after the start, whatever its token is called.
         number = prefix[_START] + 1 + WHISPER_LANGUAGES.index(code)
         content = next((content for content, other in ids.items() if other == number), None)
         if content is None:
             raise SourceError(
-                f"{file}: WhisperTokenizer puts the id {number} before a text in {show(language.string())}, and no added token has it"
+                f"{file}: WhisperTokenizer puts the id {number} before a text in"
+                f" {show(language.string())}, and no added token has it"
             )
         prefix[content] = number
     if task is not None:
         if task.string() not in _TASKS:
-            raise SourceError(f"{CONFIG}: task is {show(task.string())}; Whisper's are {' and '.join(_TASKS)}")
+            raise SourceError(
+                f"{CONFIG}: task is {show(task.string())}; Whisper's are {' and '.join(_TASKS)}"
+            )
         content = _TASKS[task.string()]
         prefix[content] = known(content)
     stamps = config.optional("predict_timestamps")

@@ -1,7 +1,8 @@
-"""vocab.json and merges.txt of the classes whose tokens are characters with ``</w>`` behind the last one of a word: GPT-1 and HerBERT.
+"""vocab.json and merges.txt of the classes whose tokens are characters with ``</w>`` after the
+last one of a word: GPT-1 and HerBERT.
 
-As for other pairs, the document is the one that `transformers` 4.57 makes; 5.23 gives the same ids, but for HerBERT's ten special
-tokens without a role, which it does not add.
+As for other pairs, the document is the one that `transformers` 4.57 makes; 5.23 gives the same ids,
+but for HerBERT's ten special tokens without a role, which it does not add.
 """
 
 from __future__ import annotations
@@ -55,11 +56,15 @@ def word_pair_document(
                 f"{setting} for {name}, which {CONFIG} sets,",
                 f"releases of transformers differ in it; give the tokenizer.json ({SAVE})",
             )
-    defaults = {role: AddedToken(0, content, special=True) for role, content in _ROLES[name].items()}
+    defaults = {
+        role: AddedToken(0, content, special=True) for role, content in _ROLES[name].items()
+    }
     tokens = class_tokens(config, files, vocab, defaults, _WITHOUT_ROLE[name], strings=True)
     unknown = tokens.roles.get("unk_token")
     if unknown is None:
-        raise SourceError(f"{vocab_name}: {name} needs an unk_token, and {CONFIG} sets it to {show(unknown)}")
+        raise SourceError(
+            f"{vocab_name}: {name} needs an unk_token, and {CONFIG} sets it to {show(unknown)}"
+        )
     return tokenizer_document(
         added_tokens=tokens.entries(),
         normalizer={
@@ -82,6 +87,8 @@ def _around(tokens: ClassTokens, vocab_name: str) -> dict[str, Any]:
         role = f"{part}_token"
         number = tokens.id_of(role)
         if number is None:
-            raise SourceError(f"{vocab_name}: {HERBERT} puts its {role} around a text, and it has none")
+            raise SourceError(
+                f"{vocab_name}: {HERBERT} puts its {role} around a text, and it has none"
+            )
         ends[part] = [tokens.roles[role], number]
     return ends

@@ -1,8 +1,8 @@
 """BERT's vocab.txt: a token a line, its id the number of the line.
 
-It becomes the tokenizer.json that ``BertWordPieceTokenizer`` of `tokenizers`, the reference, makes of it. Whether it lower-cases
-stands in a tokenizer_config.json beside it (``do_lower_case``, ``strip_accents``, ``tokenize_chinese_chars``); without one it does,
-as the reference does.
+It becomes the tokenizer.json that ``BertWordPieceTokenizer`` of `tokenizers`, the reference, makes
+of it. Whether it lower-cases stands in a tokenizer_config.json beside it (``do_lower_case``,
+``strip_accents``, ``tokenize_chinese_chars``); without one it does, as the reference does.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ _MAX_CHARACTERS: Final = 100  # of a word
 
 @dataclass(frozen=True, slots=True)
 class BertSettings:
-    """What a tokenizer_config.json says of the normalizer; ``strip_accents`` None: where it lower-cases."""
+    """What a tokenizer_config.json says of the normalizer; ``strip_accents`` None: where it
+    lower-cases.
+    """
 
     lowercase: bool = True
     strip_accents: bool | None = None
@@ -39,27 +41,40 @@ def bert_settings(config: Node | None) -> BertSettings:
         node = None if config is None else config.optional(name)
         return otherwise if node is None else node.boolean()
 
-    accents = None if config is None or config.optional("strip_accents") is None else flag("strip_accents", False)
+    accents = (
+        None
+        if config is None or config.optional("strip_accents") is None
+        else flag("strip_accents", False)
+    )
     return BertSettings(flag("do_lower_case", True), accents, flag("tokenize_chinese_chars", True))
 
 
 def bert_note(config: Node | None, vocab: Iterable[str]) -> str | None:
-    """A sentence where nothing says whether to lower-case; it counts the tokens of ``vocab`` that are never found then."""
+    """A sentence where nothing says whether to lower-case; it counts the tokens of ``vocab`` that
+    are never found then.
+    """
     if config is not None and config.optional("do_lower_case") is not None:
         return None
-    capitals = sum(token != token.lower() for token in vocab if not (token.startswith("[") and token.endswith("]")))
-    seems = f" {capitals:,} of its tokens have capitals, so it may be a cased one: then say do_lower_case false there."
+    capitals = sum(
+        token != token.lower()
+        for token in vocab
+        if not (token.startswith("[") and token.endswith("]"))
+    )
+    seems = (
+        f" {capitals:,} of its tokens have capitals, so it may be a cased one: then say"
+        " do_lower_case false there."
+    )
     return (
-        f"No do_lower_case in a {CONFIG} beside it, so it lower-cases, as BertWordPieceTokenizer of tokenizers does."
-        f"{seems if capitals else ''}"
+        f"No do_lower_case in a {CONFIG} beside it, so it lower-cases, as BertWordPieceTokenizer of"
+        f" tokenizers does.{seems if capitals else ''}"
     )
 
 
 def parse_vocabulary(data: bytes, file: str, *, python: bool = False) -> dict[str, int]:
     """The ids by token; of a token that stands twice, the last line counts.
 
-    White space behind a token is no part of it, as for `tokenizers`. With ``python`` it is, and "\\r" ends a line too, as for the
-    classes of `transformers` 4.57.
+    White space after a token is no part of it, as for `tokenizers`. With ``python`` it is, and
+    "\\r" ends a line too, as for the classes of `transformers` 4.57.
 
     >>> parse_vocabulary(b"[UNK]\\nthe\\n", "vocab.txt")
     {'[UNK]': 0, 'the': 1}
@@ -74,15 +89,21 @@ def parse_vocabulary(data: bytes, file: str, *, python: bool = False) -> dict[st
     if not lines[-1]:
         lines.pop()
     if len(lines) > MAX_IDS:
-        raise UnsupportedError(file, f"{len(lines)} lines", f"ids are supported up to {MAX_IDS - 1}")
+        raise UnsupportedError(
+            file, f"{len(lines)} lines", f"ids are supported up to {MAX_IDS - 1}"
+        )
     return {line if python else line.rstrip(): number for number, line in enumerate(lines)}
 
 
 def wordpiece_document(vocab: dict[str, int], file: str, settings: BertSettings) -> dict[str, Any]:
-    """The tokenizer.json. SourceError where a token is missing without which the reference makes none."""
+    """The tokenizer.json. SourceError where a token is missing without which the reference makes
+    none.
+    """
     for content in ("[SEP]", "[CLS]"):
         if content not in vocab:
-            raise SourceError(f"{file}: there is no token {show(content)}, which BertWordPieceTokenizer needs")
+            raise SourceError(
+                f"{file}: there is no token {show(content)}, which BertWordPieceTokenizer needs"
+            )
     special = sorted((vocab[content], content) for content in _SPECIAL if content in vocab)
     return document_of(
         vocab,

@@ -1,0 +1,40 @@
+"""What the reference says of a token's bytes is what its decoder makes of it, or nothing where that
+cannot be told.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tokenizers
+from reader_samples import document
+
+import tokexport
+from tokexport.sources.tokenizer_json.reference import TokenizersReference
+from tokexport.verification import compare
+
+
+@pytest.mark.parametrize(
+    ("decoder", "expected"),
+    [
+        ({"type": "Fuse"}, b"a"),
+        ({"type": "WordPiece", "prefix": "##", "cleanup": False}, b" a"),
+        ({"type": "Replace", "pattern": {"String": "a"}, "content": "bc"}, b"bc"),
+        ({"type": "Replace", "pattern": {"Regex": r"\z"}, "content": " "}, None),
+        ({"type": "Replace", "pattern": {"Regex": r"\A"}, "content": " "}, None),
+    ],
+)
+def test_what_a_decoder_puts_around_each_token_is_not_said_of_one(
+    decoder: dict[str, Any], expected: bytes | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(document(decoder=decoder)), encoding="utf-8")
+    reference = TokenizersReference(tokenizers.Tokenizer.from_file(str(path)))
+    number = tokenizers.Tokenizer.from_file(str(path)).token_to_id("a")
+    assert reference.token_bytes(number) == expected
+    tokexport.convert(path, tmp_path / "x.bin")
+    result = compare(tokexport.load(tmp_path / "x.bin"), reference, strings=60, code_points=False)
+    assert result.ok, "\n".join(result.lines())

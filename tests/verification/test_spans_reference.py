@@ -1,0 +1,138 @@
+"""Offsets are those of the reference library: through added tokens, the pre-tokenizer, unknown
+bytes, trimming and templates.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import tokenizers
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_tokenizers import tokenizer_json
+from repository import SLOW
+from runtime_samples import NAMES, SMALL, tokenizer
+from sample_texts import TEXTS
+
+from tokexport.errors import FormatError, SourceError, UnsupportedError
+from tokexport.file.write import write
+from tokexport.runtime.encoding import Encoding
+from tokexport.runtime.tokenizer import Tokenizer, load
+from tokexport.sources import read
+from tokexport.sources.references import reference_for
+
+NO_SPANS = -13
+
+
+def reference(name: str) -> tokenizers.Tokenizer:
+    loaded = tokenizers.Tokenizer.from_file(str(SMALL / f"{name}.json"))
+    loaded.no_truncation()
+    loaded.no_padding()
+    return loaded
+
+
+REFERENCES = {name: reference(name) for name in NAMES}
+
+
+def expected(
+    library: tokenizers.Tokenizer, texts: tuple[str, ...], special: bool, template: bool
+) -> Encoding | None:
+    """What the library says; None where it stops inside of itself."""
+    library.encode_special_tokens = not special
+    try:
+        found = library.encode(*texts, add_special_tokens=template)
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        return None
+    return Encoding(found.ids, found.offsets, found.type_ids, found.special_tokens_mask)
+
+
+def encoded(
+    subject: Tokenizer, texts: tuple[str, ...], special: bool, template: bool
+) -> Encoding | None:
+    """What the file says; None where it says that it cannot."""
+    encode: Any = (
+        subject.encode_with_offsets if len(texts) == 1 else subject.encode_pair_with_offsets
+    )
+    try:
+        result: Encoding = encode(
+            *texts, allowed_special="all" if special else (), add_special_tokens=template
+        )
+    except FormatError as error:
+        if error.code != NO_SPANS:
+            raise
+        return None
+    return result
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=100 if SLOW else 40, deadline=None)
+@given(texts=st.tuples(TEXTS, TEXTS), special=st.booleans(), template=st.booleans())
+def test_a_text_and_a_pair_have_the_offsets_of_the_library(
+    name: str, texts: tuple[str, str], special: bool, template: bool
+) -> None:
+    for given_texts in (texts[:1], texts):
+        wanted = expected(REFERENCES[name], given_texts, special, template)
+        found = encoded(tokenizer(name), given_texts, special, template)
+        assert found is None or wanted is None or found == wanted
+
+
+def random_texts(source: dict[str, Any]) -> list[str]:
+    """Texts of the added tokens, white space and letters of a tokenizer, each mixture the same
+    every time.
+    """
+    contents = [token["content"] for token in source["added_tokens"]]
+    parts = [
+        *contents,
+        " ",
+        "  ",
+        "\n",
+        "\u3000",
+        "\u0120",
+        "the",
+        "ab",
+        "tick",
+        "é",
+        "e\u0301",
+        "中文",
+        "😀",
+        "12",
+        "\x00",
+        "'s",
+        "-",
+    ]
+    seed = 1
+    texts = ["", *contents]
+    for size in range(1, 60):
+        picked = []
+        for _ in range(size % 9 + 1):
+            seed = seed * 1103515245 + 12345 & 0x7FFFFFFF
+            picked.append(parts[(seed >> 8) % len(parts)])
+        texts.append("".join(picked))
+    return texts
+
+
+@pytest.mark.parametrize("first", range(0, 200 if SLOW else 80, 20))
+def test_a_random_tokenizer_has_the_offsets_of_the_library(first: int, tmp_path: Any) -> None:
+    compared = 0
+    for seed in range(first, first + 20):
+        source = tokenizer_json(seed)
+        path = tmp_path / f"{seed}.json"
+        path.write_text(json.dumps(source), "utf-8")
+        try:
+            library = reference_for(path)
+            subject = load(write(read(path)))
+        except (SourceError, UnsupportedError):
+            continue
+        texts = random_texts(source)
+        for number, text in enumerate(texts):
+            for given_texts in ((text,), (text, texts[number - 1])):
+                wanted = expected(library._tokenizer, given_texts, number % 2 == 0, number % 3 == 0)
+                found = encoded(subject, given_texts, number % 2 == 0, number % 3 == 0)
+                if wanted is not None and found is not None:
+                    compared += 1
+                    assert found == wanted, (seed, given_texts)
+    assert compared > 500

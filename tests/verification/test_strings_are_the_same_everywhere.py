@@ -1,0 +1,145 @@
+"""A random string is a function of seed, generator and index, whatever Python, hash seed or order
+made it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+
+import pytest
+from tokexport.verification.generators import (
+    GENERATORS,
+    SHARES,
+    Dice,
+    Vocabulary,
+    make,
+    plan,
+    strings,
+)
+
+TOKENS = (
+    *tuple("the quick brown é 中 fox's 12 ( \n jumps".encode().split(b" ")),
+    b"\xe4\xb8",
+    b"\x80",
+    b" ",
+)
+VOCABULARY = Vocabulary(TOKENS, ("<|end|>", "[MASK]", "<s>", "s>é"))
+
+
+def digest(count: int) -> str:
+    text = "\0".join(
+        string for name in GENERATORS for string in strings(name, VOCABULARY, 1, count)
+    )
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_the_strings_are_those_that_were_written_down() -> None:
+    assert digest(40) == "c5c73d4936fc80afe94057439cc91b196df9c491c627d9bb13aae591f4706443"
+
+
+def test_another_hash_seed_makes_the_same_strings() -> None:
+    program = (
+        "import hashlib\nfrom tokexport.verification.generators import GENERATORS, Vocabulary,"
+        f" strings\nvocabulary = Vocabulary({VOCABULARY.tokens!r}, {VOCABULARY.added!r})\ntext ="
+        " chr(0).join(string for name in GENERATORS for string in strings(name, vocabulary, 1,"
+        " 40))\nprint(hashlib.sha256(text.encode()).hexdigest())"
+    )
+    for seed in ("0", "12345"):
+        environment = {
+            **os.environ,
+            "PYTHONHASHSEED": seed,
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        }
+        printed = subprocess.run(
+            [sys.executable, "-c", program],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert printed.stdout.strip() == digest(40)
+
+
+@pytest.mark.parametrize("name", list(GENERATORS))
+def test_an_index_alone_makes_the_string_that_it_makes_among_others(name: str) -> None:
+    together = list(strings(name, VOCABULARY, 3, 60))
+    assert [make(name, VOCABULARY, 3, index) for index in reversed(range(60))] == together[::-1]
+
+
+@pytest.mark.parametrize("name", list(GENERATORS))
+def test_another_seed_makes_other_strings_and_all_are_valid_text(name: str) -> None:
+    first, second = (list(strings(name, VOCABULARY, seed, 200)) for seed in (1, 2))
+    assert first != second
+    assert len(set(first)) > 60
+    assert all(string.encode() is not None for string in first)
+
+
+def test_pieces_are_dense_around_a_hundred_bytes_and_reach_three_hundred() -> None:
+    sizes = [
+        len(max(string.split(" "), key=len).encode())
+        for string in strings("pieces", VOCABULARY, 0, 4000)
+    ]
+    for size in (99, 100, 101):
+        assert sizes.count(size) > 20
+    assert sum(size < 90 for size in sizes) > 200
+    assert sum(110 < size <= 300 for size in sizes) > 400
+    assert max(sizes) > 2000
+
+
+def test_code_points_come_from_every_plane_and_from_both_sides_of_class_boundaries() -> None:
+    points = {
+        ord(point) for string in strings("code-points", VOCABULARY, 0, 6000) for point in string
+    }
+    assert {point >> 16 for point in points} == set(range(17))
+    assert {0x0, 0x85, 0xA0, 0x17F, 0x200B, 0x2028, 0x212A, 0xFEFF, 0xFFFF, 0x10FFFF} <= points
+    assert not points & set(range(0xD800, 0xE000))
+
+
+def test_added_tokens_come_whole_doubled_cut_and_beside_spaces_and_letters() -> None:
+    made = list(strings("added-tokens", VOCABULARY, 0, 3000))
+    for part in (
+        "<|end|>",
+        "<|end|><|end|>",
+        " <|end|>",
+        "<|end|>\n",
+        "a[MASK]",
+        "[MASK]a",
+        "<s>é",
+        "<|END|>",
+        "s>e\u0301",
+    ):
+        assert any(part in string for string in made), part
+    assert any("<|end|" in string and "<|end|>" not in string for string in made)
+
+
+def test_contractions_come_in_every_case_and_with_the_letters_that_fold_to_them() -> None:
+    made = "".join(strings("apostrophes", VOCABULARY, 0, 3000))
+    for part in ("'s", "'S", "'ll", "'LL", "'Re", "'\u017f", "\u2019s", "'\ufb06"):
+        assert part in made, part
+
+
+def test_the_plan_has_as_many_strings_as_were_asked_for() -> None:
+    assert sum(SHARES.values()) == 100
+    for total in (0, 1, 99, 12345, 100_000):
+        assert sum(plan(total, VOCABULARY).values()) == total
+        without = plan(total, Vocabulary(TOKENS))
+        assert sum(without.values()) == total
+        assert "added-tokens" not in without
+
+
+def test_strings_of_a_tokenizer_without_added_tokens_can_be_made() -> None:
+    assert len(list(strings("mixed", Vocabulary(TOKENS), 0, 500))) == 500
+
+
+def test_dice_are_fair_and_stay_within_their_limits() -> None:
+    dice = Dice("fair")
+    thrown = [dice.below(6) for _ in range(6000)]
+    assert set(thrown) == set(range(6))
+    assert all(800 < thrown.count(side) < 1200 for side in range(6))
+    assert {dice.between(3, 5) for _ in range(200)} == {3, 4, 5}
+    few = [dice.few(9) for _ in range(4000)]
+    assert set(few) == set(range(1, 10))
+    assert few.count(1) > few.count(9) * 3

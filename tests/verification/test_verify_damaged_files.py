@@ -1,0 +1,288 @@
+"""verify sees what is wrong in a file that opens without complaint: damage with its checksums put
+right.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tokexport.conversion import convert
+from tokexport.file.layout import (
+    ADDED_TOKEN,
+    BYTE_ID,
+    COMPOSITION,
+    MAX_IDS,
+    PAIR_SLOT,
+    RECORD,
+    TEMPLATE_PIECE,
+    TRANSITION,
+    AddedFlag,
+    AddedHeader,
+    FormHeader,
+    Header,
+    HeaderFlag,
+    PairIndexHeader,
+    PieceKind,
+    RecordFlag,
+    RewriteHeader,
+    RewriteOp,
+    Section,
+    SplitsHeader,
+    Stage,
+    Tag,
+    TemplateHeader,
+)
+from tokexport.runtime.tokenizer import load
+from tokexport.sources.references import reference_for
+from tokexport.verification import Verification, compare, verify
+
+SMALL = Path(__file__).resolve().parents[2] / "fixtures" / "small"
+SOURCES = {
+    "qwen": "qwen.json",
+    "roberta": "roberta.json",
+    "ranks": "ranks.tiktoken",
+    "deepseek": "deepseek.json",
+}
+Damage = Callable[[bytearray], None]
+NO_SLOT = (1 << 64) - 1
+
+
+class Sections:
+    """The sections of a file, to be changed in place."""
+
+    def __init__(self, file: bytearray) -> None:
+        self.file = file
+        self.count = Header.parse(file).section_count
+        self.table = {}
+        for number in range(self.count):
+            at = Header.sizeof() + number * Section.sizeof()
+            section = Section.parse(file[at : at + Section.sizeof()])
+            self.table[section.tag] = (at, section.offset, section.size)
+
+    def view(self, tag: bytes) -> memoryview:
+        _, offset, size = self.table[tag]
+        return memoryview(self.file)[offset : offset + size]
+
+    def array(self, tag: bytes, dtype: np.dtype, offset: int = 0, count: int = -1) -> np.ndarray:
+        return np.frombuffer(self.view(tag), dtype, count, offset)
+
+    def seal(self) -> None:
+        """Puts every checksum right."""
+        for at, offset, size in self.table.values():
+            crc = zlib.crc32(self.file[offset : offset + size])
+            self.file[at + 24 : at + 28] = crc.to_bytes(4, "little")
+        end = Header.sizeof()
+        crc = zlib.crc32(
+            self.file[end : end + self.count * Section.sizeof()], zlib.crc32(self.file[: end - 4])
+        )
+        self.file[end - 4 : end] = crc.to_bytes(4, "little")
+
+
+def swap_two_records(file: bytearray) -> None:
+    records = Sections(file).array(Tag.RECORDS, RECORD)
+    first, second = records[300].copy(), records[301].copy()
+    records[300], records[301] = second, first
+
+
+def drop_a_merge(file: bytearray) -> None:
+    sections = Sections(file)
+    header = PairIndexHeader.parse(sections.view(Tag.PAIR_INDEX))
+    slots = sections.array(Tag.PAIR_INDEX, PAIR_SLOT, PairIndexHeader.sizeof(), header.slot_count)
+    products = slots & np.uint64(MAX_IDS)
+    slots[products.argmin()] = NO_SLOT  # the first merge that was learnt, which many tokens need
+
+
+def swap_two_byte_ids(file: bytearray) -> None:
+    ids = Sections(file).array(Tag.BYTE_IDS, BYTE_ID)
+    ids[ord("q")], ids[ord("z")] = int(ids[ord("z")]), int(ids[ord("q")])
+
+
+def put_the_space_among_the_letters(file: bytearray) -> None:
+    sections = Sections(file)
+    stage = Stage.parse(sections.view(Tag.SPLITS)[SplitsHeader.sizeof() :])
+    classes = sections.view(Tag.SPLITS)[stage.classes_offset :]
+    assert classes[ord(" ")] != classes[ord("e")]
+    classes[ord(" ")] = classes[ord("e")]
+
+
+def end_a_match_early(file: bytearray) -> None:
+    """The first transition on a letter out of the start state ends a match of nothing, and goes on
+    from a dead state.
+    """
+    sections = Sections(file)
+    stage = Stage.parse(sections.view(Tag.SPLITS)[SplitsHeader.sizeof() :])
+    letter = sections.view(Tag.SPLITS)[stage.classes_offset + ord("e")]
+    starts = sections.array(Tag.SPLITS, TRANSITION, stage.starts_offset, stage.class_count + 1)
+    transitions = sections.array(
+        Tag.SPLITS, TRANSITION, stage.transitions_offset, stage.state_count << stage.row_shift
+    )
+    transitions[(int(starts[letter]) << stage.row_shift) + letter] = 0
+
+
+def clear_a_flag_of_an_added_token(file: bytearray) -> None:
+    sections = Sections(file)
+    header = AddedHeader.parse(sections.view(Tag.ADDED_TOKENS))
+    tokens = sections.array(Tag.ADDED_TOKENS, ADDED_TOKEN, AddedHeader.sizeof(), header.token_count)
+    number = int(np.flatnonzero(tokens["flags"] & AddedFlag.LSTRIP)[0])
+    tokens["flags"][number] &= ~np.uint32(AddedFlag.LSTRIP)
+
+
+def forget_a_special_token(file: bytearray) -> None:
+    records = Sections(file).array(Tag.RECORDS, RECORD)
+    number = int(np.flatnonzero(records["flags"] & RecordFlag.SPECIAL)[0])
+    records["flags"][number] &= ~np.uint16(RecordFlag.SPECIAL)
+
+
+def forget_a_composition(file: bytearray) -> None:
+    sections = Sections(file)
+    op = RewriteOp.parse(sections.view(Tag.NORMALIZER)[RewriteHeader.sizeof() :])
+    header = FormHeader.parse(sections.view(Tag.NORMALIZER)[op.table_offset :])
+    size = header.composition_count * COMPOSITION.itemsize
+    compositions = sections.array(
+        Tag.NORMALIZER, COMPOSITION, len(sections.view(Tag.NORMALIZER)) - size
+    )
+    number = int(
+        np.flatnonzero((compositions["first"] == ord("e")) & (compositions["second"] == 0x301))[0]
+    )
+    compositions["composite"][number] = 0xE8
+
+
+def change_the_template(file: bytearray) -> None:
+    sections = Sections(file)
+    header = TemplateHeader.parse(sections.view(Tag.TEMPLATE))
+    pieces = sections.array(
+        Tag.TEMPLATE, TEMPLATE_PIECE, TemplateHeader.sizeof(), header.single_count
+    )
+    number = int(np.flatnonzero(pieces["kind"] == PieceKind.ID)[0])
+    pieces["id"][number] += 1
+
+
+def clear_header_flag(file: bytearray, flag: HeaderFlag) -> None:
+    header = Header.parse(file)
+    header.flags &= ~flag
+    file[: Header.sizeof()] = Header.build(header)
+
+
+def refuse_surrogates(file: bytearray) -> None:
+    clear_header_flag(file, HeaderFlag.REPLACE_SURROGATES)
+
+
+def pass_a_special_token_whole(file: bytearray) -> None:
+    clear_header_flag(file, HeaderFlag.RESCAN_SPECIAL)
+
+
+def give_an_id_to_a_hole(file: bytearray) -> None:
+    records = Sections(file).array(Tag.RECORDS, RECORD)
+    number = int(
+        np.flatnonzero((records["flags"] & RecordFlag.KIND_MASK) == RecordFlag.KIND_HOLE)[0]
+    )
+    records[number] = records[0]
+
+
+DAMAGES: dict[str, tuple[str, Damage, str]] = {
+    "two records swapped": ("qwen", swap_two_records, "bytes of ids"),
+    "a merge dropped": ("qwen", drop_a_merge, "tokens encoded"),
+    "a merge of ranks dropped": ("ranks", drop_a_merge, "strings: tokens"),
+    "two bytes swapped": ("deepseek", swap_two_byte_ids, "tokens encoded"),
+    "a class changed": ("qwen", put_the_space_among_the_letters, "tokens encoded"),
+    "a transition changed": ("qwen", end_a_match_early, "strings: tokens"),
+    "a flag of an added token cleared": (
+        "roberta",
+        clear_a_flag_of_an_added_token,
+        "added tokens encoded",
+    ),
+    "a special token forgotten": ("roberta", forget_a_special_token, "ids decoded"),
+    "a composition changed": ("qwen", forget_a_composition, "strings: marks"),
+    "the template changed": ("roberta", change_the_template, "added tokens encoded"),
+    "a refused special token passed whole": (
+        "ranks",
+        pass_a_special_token_whole,
+        "strings: added-tokens",
+    ),
+    "a hole filled": ("ranks", give_an_id_to_a_hole, "ids that are refused"),
+    "surrogates refused": ("ranks", refuse_surrogates, "lone surrogates"),
+}
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The sources of small tokenizers. The ranks get special tokens that overlap, with holes
+    between them.
+    """
+    folder = tmp_path_factory.mktemp("ranks")
+    ranks = (SMALL / "ranks.tiktoken").read_bytes()
+    (folder / "ranks.tiktoken").write_bytes(ranks)
+    first = len(ranks.splitlines())
+    special = {"<|bos|>": first, "<|end|>": first + 5, "|>x": first + 6}
+    beside = json.loads((SMALL / "ranks.json").read_text("utf-8")) | {"special_tokens": special}
+    (folder / "ranks.json").write_text(json.dumps(beside), "utf-8")
+    return {name: SMALL / file for name, file in SOURCES.items()} | {
+        "ranks": folder / "ranks.tiktoken"
+    }
+
+
+@pytest.fixture(scope="module")
+def files(sources: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Their tokexport files."""
+    folder = tmp_path_factory.mktemp("files")
+    return {
+        name: convert(source, folder / f"{name}.bin").target.read_bytes()
+        for name, source in sources.items()
+    }
+
+
+def outcome(data: bytes, source: Path) -> Verification:
+    return compare(load(data), reference_for(source), strings=2000, code_points=False)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_right_file_has_no_differences(
+    name: str, sources: dict[str, Path], files: dict[str, bytes]
+) -> None:
+    result = outcome(files[name], sources[name])
+    assert result.ok, "\n".join(result.lines())
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damage_is_found_and_counted(
+    damage: str, sources: dict[str, Path], files: dict[str, bytes]
+) -> None:
+    name, change, check = DAMAGES[damage]
+    file = bytearray(files[name])
+    change(file)
+    Sections(file).seal()
+    assert file != files[name]
+    result = outcome(bytes(file), sources[name])
+    assert not result.ok
+    assert result.differing.get(check, 0) > 0, result.differing
+    assert result.first is not None
+    assert any(line.startswith("first difference") for line in result.lines())
+
+
+def test_the_report_of_a_whole_run_repeats_its_difference(
+    sources: dict[str, Path], files: dict[str, bytes], tmp_path: Path
+) -> None:
+    against, path, text = sources["ranks"], tmp_path / "tokenizer.bin", SMALL / "text.txt"
+    path.write_bytes(files["ranks"])
+    right = verify(path, against=against, strings=300, texts=[text])
+    assert right.ok, "\n".join(right.lines())
+    assert right.counts["code points in context"] > 1_112_064
+    assert right.counts["files"] == 2
+    file = bytearray(files["ranks"])
+    drop_a_merge(file)
+    Sections(file).seal()
+    path.write_bytes(file)
+    wrong = verify(path, against=against, strings=300)
+    assert wrong.first is not None
+    assert wrong.first.reproduce[0].startswith(
+        f"tokexport verify {path} --against {against} --seed 0 --only "
+    )
+    again = verify(path, against=against, only=wrong.first.key)
+    assert again.first is not None
+    assert (again.first.text, again.first.found) == (wrong.first.text, wrong.first.found)

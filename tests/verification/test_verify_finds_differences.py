@@ -1,0 +1,436 @@
+"""verify finds every difference there is, counts it, and shows how to see it again; and it finds
+none where there is none.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Collection, Iterable, Sequence
+from pathlib import Path
+from typing import Literal
+
+import pytest
+import tiktoken
+import tokenizers
+from tokexport.verification.shrink import shrink
+
+from tokexport.errors import FormatError, TokexportError
+from tokexport.runtime.encoding import Encoding
+from tokexport.sources.references import Mode, ReferenceTokenizer, reference_for
+from tokexport.verification import Verification, compare
+
+RANKS = {bytes([byte]): byte for byte in range(256)} | {
+    content: 256 + number
+    for number, content in enumerate(
+        [
+            b"th",
+            b"the",
+            b" t",
+            b" the",
+            b"12",
+            b"123",
+            b"\xc3\xa9",
+            b"'s",
+            b"aa",
+            b"aaaa",
+            b"  ",
+            b"\n\n",
+            b"\xf0\x9f",
+        ]
+    )
+}
+PATTERN = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+|"
+    r" ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+)
+
+
+def tiny_tiktoken() -> tiktoken.Encoding:
+    special = {"<|end|>": 300, "<|start|>": 301, "[MASK]": 303}
+    return tiktoken.Encoding("tiny", pat_str=PATTERN, mergeable_ranks=RANKS, special_tokens=special)
+
+
+def tiny_tokenizers() -> tokenizers.Tokenizer:
+    alphabet = tokenizers.pre_tokenizers.ByteLevel.alphabet()
+    vocab = {
+        token: number for number, token in enumerate([*sorted(alphabet), "th", "the", "Ġthe", "aa"])
+    }
+    merges = [("t", "h"), ("th", "e"), ("Ġ", "the"), ("a", "a")]
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE(vocab, merges))
+    tokenizer.normalizer = tokenizers.normalizers.NFC()
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = tokenizers.decoders.ByteLevel()
+    tokenizer.add_special_tokens(
+        ["<s>", tokenizers.AddedToken("<mask>", lstrip=True, normalized=False)]
+    )
+    tokenizer.add_tokens(["é1"])
+    bos = tokenizer.token_to_id("<s>")
+    tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
+        "<s> $A", "<s> $A <s> $B:1", [("<s>", bos)]
+    )
+    return tokenizer
+
+
+class TwinStream:
+    """Gives the whole text at the end, which is allowed."""
+
+    def __init__(self, decode: Callable[[list[int]], str]) -> None:
+        self.decode = decode
+        self.ids: list[int] = []
+
+    def step(self, id: int) -> None:
+        self.ids.append(id)
+
+    def flush(self) -> str | None:
+        return self.decode(self.ids) or None
+
+
+class Twin:
+    """The reference in the place of the file: it answers as a tokexport.Tokenizer would, but for
+    what a test changes.
+    """
+
+    def __init__(self, reference: ReferenceTokenizer) -> None:
+        self.reference = reference
+        self.n_vocab = max(reference.ids()) + 1
+        self.encodes = True
+        self.change_ids: Callable[[str, list[int]], list[int]] = lambda text, ids: ids
+        self.change_streamed: Callable[[str], str] = lambda text: text
+        self.change_bytes: Callable[[int, bytes], bytes] = lambda id, content: content
+        self.change_offsets: Callable[[str, list[tuple[int, int]], str], list[tuple[int, int]]] = (
+            lambda text, offsets, unit: offsets
+        )
+
+    def encode_batch(
+        self,
+        texts: Iterable[str],
+        *,
+        num_threads: int | None = None,
+        allowed_special: Literal["all"] | Collection[str] = (),
+        add_special_tokens: bool = False,
+    ) -> list[list[int]]:
+        mode = next(
+            mode
+            for mode in Mode
+            if self.reference_allows(mode, allowed_special, add_special_tokens)
+        )
+        texts = list(texts)
+        encoded = self.reference.encode_batch(texts, mode)
+        return [self.change_ids(text, list(ids)) for text, ids in zip(texts, encoded, strict=True)]
+
+    def encode_with_offsets(
+        self,
+        text: str,
+        *,
+        allowed_special: Literal["all"] | Collection[str] = (),
+        add_special_tokens: bool = False,
+        unit: str = "char",
+    ) -> Encoding:
+        ids = self.encode_batch(
+            [text], allowed_special=allowed_special, add_special_tokens=add_special_tokens
+        )[0]
+        mode = next(
+            mode
+            for mode in Mode
+            if self.reference_allows(mode, allowed_special, add_special_tokens)
+        )
+        offsets = self.reference.offsets(text, mode)
+        assert offsets is not None
+        if unit == "byte":
+            offsets = [
+                (len(text[:start].encode()), len(text[:end].encode())) for start, end in offsets
+            ]
+        return Encoding(ids, self.change_offsets(text, offsets, unit), [], [])
+
+    def reference_allows(
+        self, mode: Mode, allowed: Literal["all"] | Collection[str], template: bool
+    ) -> bool:
+        if mode not in self.reference.modes() or template != (mode is Mode.TEMPLATE):
+            return False
+        return self.reference.allowed_special(mode) == (
+            allowed if allowed == "all" else frozenset(allowed)
+        )
+
+    def encode(self, text: str) -> list[int]:
+        if not self.reference.replaces_surrogates():
+            text.encode()
+        return self.encode_batch([text])[0]
+
+    def sections(self) -> list[tuple[str, int]]:
+        return [("SPLT", 1)] if self.encodes else []
+
+    def encode_pair(
+        self, first: str, second: str, *, add_special_tokens: bool, **_: object
+    ) -> list[int]:
+        mode = Mode.TEMPLATE if add_special_tokens else Mode.IDS
+        return self.change_ids(
+            first + second, list(self.reference.encode_pair(first, second, mode) or [])
+        )
+
+    def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = False) -> str:
+        return self.reference.decode_batch([ids], skip_special_tokens)[0]
+
+    def decode_stream(self, *, skip_special_tokens: bool = False) -> TwinStream:
+        return TwinStream(
+            lambda ids: self.change_streamed(
+                self.decode(ids, skip_special_tokens=skip_special_tokens)
+            )
+        )
+
+    def decode_single_token_bytes(self, id: int) -> bytes:
+        if id not in set(self.reference.ids()):
+            raise KeyError(id)
+        content = self.reference.token_bytes(id)
+        assert content is not None
+        return self.change_bytes(id, content)
+
+
+@pytest.fixture(params=["tiktoken", "tokenizers"])
+def twin(request: pytest.FixtureRequest) -> Twin:
+    return Twin(
+        reference_for(tiny_tiktoken() if request.param == "tiktoken" else tiny_tokenizers())
+    )
+
+
+def outcome(twin: Twin, **options: object) -> Verification:
+    """All of verify but for the code points, which take ten seconds."""
+    return compare(twin, twin.reference, **{"strings": 300, "code_points": False, **options})  # type: ignore[arg-type]
+
+
+def test_nothing_differs_from_itself_and_everything_is_counted(twin: Twin) -> None:
+    result = outcome(twin)
+    assert result.ok
+    assert result.differences == 0
+    assert result.first is None
+    assert result.counts["bytes of ids"] == len(twin.reference.ids())
+    assert result.counts["ids decoded"] == 2 * len(twin.reference.ids())
+    assert result.counts["tokens encoded"] >= 7 * 256
+    strings = sum(
+        count
+        for name, count in result.counts.items()
+        if name.startswith("strings") and "decoded" not in name
+    )
+    assert strings > 300
+    assert f"{result.compared:,} comparisons: no differences" in result.lines()
+
+
+def test_every_code_point_is_looked_at() -> None:
+    """What the ids are is no matter here, so that the reference gives the same for every text and
+    takes no time for it.
+    """
+    twin = Twin(reference_for(tiny_tiktoken()))
+    twin.reference.encode_batch = lambda texts, mode: [[1, 2]] * len(texts)  # type: ignore[method-assign]
+    seen: set[str] = set()
+
+    def look(text: str, ids: list[int]) -> list[int]:
+        seen.update(text)
+        return ids[::-1] if any(point in text for point in "\u017f\U0010ffff\ue000\x00") else ids
+
+    twin.change_ids = look
+    result = compare(twin, twin.reference, strings=0)  # type: ignore[arg-type]
+    scalar_values = set(range(0x110000)) - set(range(0xD800, 0xE000))
+    assert {ord(point) for point in seen} >= scalar_values
+    assert result.counts["code points in context"] > len(scalar_values) + 3 * 0x40000
+    # U+0000 and U+017F in four contexts each, the others in one.
+    assert result.differing["code points in context"] == 4 + 4 + 4 + 1
+    assert outcome(twin, only="digits:0").ok
+
+
+def test_one_wrong_id_in_one_string_is_found_and_shown(twin: Twin) -> None:
+    wrong = max(twin.reference.ids())
+    twin.change_ids = lambda text, ids: (
+        [*ids[:-1], wrong] if "the" in text and "12" in text else ids
+    )
+    result = outcome(twin, strings=1000)
+    first = result.first
+    assert not result.ok
+    assert first is not None
+    assert result.differences == sum(result.differing.values()) > 0
+    assert first.text is not None
+    assert first.smallest is not None
+    assert len(first.smallest) <= len("the12")
+    assert first.found != first.expected
+    assert first.found[-1] == wrong
+    assert first.index == len(first.expected) - 1
+    assert first.byte_offset is not None
+    assert 0 <= first.byte_offset < len(first.text.encode())
+
+
+def test_a_difference_is_seen_again_by_its_key_alone(twin: Twin) -> None:
+    twin.change_ids = lambda text, ids: ids[:-1] if len(text) > 50 else ids
+    result = outcome(twin)
+    assert result.first is not None
+    again = outcome(twin, only=result.first.key)
+    assert not again.ok
+    assert again.first is not None
+    assert again.compared < 400
+    twin.change_ids = lambda text, ids: ids
+    assert outcome(twin, only=result.first.key).ok
+
+
+def test_the_command_that_shows_the_difference_again_is_in_the_report(twin: Twin) -> None:
+    twin.change_ids = lambda text, ids: ids[1:]
+    result = outcome(twin, seed=7, again="tokexport verify a.bin --against b.json")
+    assert result.first is not None
+    command = f"tokexport verify a.bin --against b.json --seed 7 --only {result.first.key}"
+    assert result.first.reproduce == (command,)
+    assert f"  again: {command}" in result.lines()
+
+
+@pytest.mark.parametrize("unit", ["char", "byte"])
+def test_an_id_that_stands_elsewhere_is_found(unit: str) -> None:
+    twin = Twin(reference_for(tiny_tokenizers()))
+    assert outcome(twin).counts["offsets"] == 3 * (300 // 20)
+
+    def shifted(text: str, offsets: list[tuple[int, int]], asked: str) -> list[tuple[int, int]]:
+        return [
+            (start, end + 1) if asked == unit and text[start:end] == " " else (start, end)
+            for start, end in offsets
+        ]
+
+    twin.change_offsets = shifted
+    result = outcome(twin)
+    assert result.first is not None
+    assert set(result.differing) == {"offsets"}
+    assert result.first.smallest == " "
+    again = outcome(twin, only=result.first.key)
+    assert again.first is not None
+    assert again.first.text == result.first.text
+
+
+def test_a_file_that_tells_no_offsets_is_compared_without_and_it_is_said() -> None:
+    twin = Twin(reference_for(tiny_tokenizers()))
+
+    def refuse(text: str, offsets: list[tuple[int, int]], unit: str) -> list[tuple[int, int]]:
+        raise FormatError("the file cannot say", -13)
+
+    twin.change_offsets = refuse
+    result = outcome(twin)
+    assert result.ok
+    assert "offsets" not in result.counts
+    assert any("no offsets were compared" in note for note in result.notes)
+
+
+def test_two_tokens_with_swapped_bytes_are_found(twin: Twin) -> None:
+    swapped = {65: 66, 66: 65}
+    token_bytes = twin.reference.token_bytes
+    twin.change_bytes = lambda id, content: token_bytes(swapped.get(id, id)) or b""
+    result = outcome(twin)
+    assert result.differing["bytes of ids"] == 2
+    assert result.first is not None
+    assert result.first.key == "id:65"
+
+
+def test_a_stream_that_gives_another_text_is_found(twin: Twin) -> None:
+    twin.change_streamed = lambda text: text.replace("a", "b", 1)
+    result = outcome(twin)
+    assert set(result.differing) == {"id sequences decoded one at a time"}
+    assert result.first is not None
+    assert result.first.action.startswith("decode as a stream")
+    assert isinstance(result.first.expected, str)
+    assert result.first.found == result.first.expected.replace("a", "b", 1)
+
+
+def test_an_id_that_the_reference_has_not_is_a_difference(twin: Twin) -> None:
+    known = twin.reference.ids()
+    hole = 302 if 302 not in known and max(known) > 302 else max(known) + 1
+    original = twin.decode_single_token_bytes
+    twin.decode_single_token_bytes = lambda id: b"x" if id == hole else original(id)  # type: ignore[method-assign]
+    result = outcome(twin)
+    assert result.differing == {"ids that are refused": 1}
+    assert result.first is not None
+    assert result.first.ids == (hole,)
+
+
+def test_an_error_of_the_file_is_a_difference_and_no_crash(twin: Twin) -> None:
+    def fail(text: str, ids: list[int]) -> list[int]:
+        if "12" in text:
+            raise TokexportError("the scratch memory is too small")
+        return ids
+
+    twin.change_ids = fail
+    result = compare(twin, twin.reference, only="class:640")  # type: ignore[arg-type]
+    assert not result.ok
+    assert result.first is not None
+    assert result.first.found == "TokexportError: the scratch memory is too small"
+    assert 0 < result.differences < result.compared
+
+
+def test_special_tokens_in_text_are_compared_in_every_mode(twin: Twin) -> None:
+    result = outcome(twin)
+    contexts = result.counts["added tokens encoded"]
+    assert contexts == 25 * len(twin.reference.added_tokens()) * len(twin.reference.modes())
+
+
+def test_a_text_is_compared_whole_and_by_lines(twin: Twin, tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_bytes(
+        "the first\nthe é\u2028second <|end|>\r\n\xff".encode("latin-1", "ignore") + b"\xff"
+    )
+    result = outcome(twin, strings=0, texts=[path])
+    assert result.counts["files"] == 2
+    assert result.counts["lines of files"] == 2 * 3
+    assert any("UTF-8" in note for note in result.notes)
+
+
+def test_a_file_that_only_decodes_is_compared_in_that_and_it_is_said(twin: Twin) -> None:
+    twin.encodes = False
+    result = outcome(twin)
+    assert result.ok
+    sequences = {"id sequences decoded", "id sequences decoded one at a time"}
+    assert set(result.counts) == {"bytes of ids", "ids decoded", "ids that are refused", *sequences}
+    assert any("decode-only" in note for note in result.notes)
+
+
+def test_another_release_of_the_library_is_said(twin: Twin) -> None:
+    assert not outcome(twin, only="id:65").notes
+    twin.reference.version = "0.1.0"
+    notes = outcome(twin, only="id:65").notes
+    assert len(notes) == 1
+    assert "0.1.0 is installed" in notes[0]
+
+
+def test_a_text_at_which_the_library_itself_fails_is_left_out_and_said() -> None:
+    tokenizer = tiny_tokenizers()
+    # The white space that the first takes with it is what the second would begin in:
+    # "AddedVocabulary bad split".
+    tokenizer.add_special_tokens(
+        [
+            tokenizers.AddedToken("[R]", rstrip=True, normalized=False),
+            tokenizers.AddedToken(" ", lstrip=True, normalized=False),
+        ]
+    )
+    twin = Twin(reference_for(tokenizer))
+    result = outcome(twin)
+    assert result.ok
+    assert any("itself fails" in note for note in result.notes), result.notes
+
+
+def test_a_key_that_names_nothing_is_an_error(twin: Twin) -> None:
+    for key in ("nonsense:1", "token:x", "digits", "class:", ""):
+        with pytest.raises(TokexportError, match="names no comparison"):
+            outcome(twin, only=key)
+
+
+def test_the_report_is_json_and_the_same_each_time(twin: Twin) -> None:
+    twin.change_ids = lambda text, ids: ids[1:] if "é" in text else ids
+    first, second = outcome(twin, strings=200), outcome(twin, strings=200)
+    assert first.lines() == second.lines()
+    assert json.loads(json.dumps(first.to_json()))["differences"] == first.differences
+    assert dataclasses.asdict(first) == dataclasses.asdict(second)
+
+
+def test_progress_is_told_and_never_goes_back_within_a_check(twin: Twin) -> None:
+    seen: dict[str, list[int]] = {}
+    outcome(twin, progress=lambda check, done, total: seen.setdefault(check, []).append(done))
+    assert {"ids decoded", "tokens encoded", "strings: tokens"} <= set(seen)
+    assert all(
+        done == sorted(done) for name, done in seen.items() if not name.startswith("strings")
+    )
+
+
+def test_the_smallest_part_is_no_longer_than_it_must_be() -> None:
+    text = "lorem ipsum dolor" * 40 + "needle" + "sit amet" * 40
+    assert shrink(text, lambda part: "needle" in part) == "needle"
+    assert shrink("ab", lambda part: part == "ab") == "ab"

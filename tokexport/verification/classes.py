@@ -1,0 +1,49 @@
+"""Every code point in contexts that show which class each stage of the pre-tokenizer puts it into.
+
+Ids decide, not classes: a code point of the wrong class that changes no id in any context is no
+difference. The contexts are those in which the published patterns treat letters, marks, digits,
+white space, line ends, apostrophes and the rest differently, and in which normalization puts marks
+in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from tokexport.sources.reference import Mode
+from tokexport.verification.comparison import Comparison
+
+CLASSES: Final = "code points in context"
+EVERYWHERE: Final = ("  {0}'s",)
+# In the planes where characters are assigned. The others hold code points that are unassigned or
+# for private use, all alike.
+ASSIGNED: Final = ("{0}1234 \n{0}\n \n", "e{0}\u0301\u0323'{0} {0}{0}.", "x{0}Ab{0}({0}/\n中{0}文")
+ASSIGNED_PLANES: Final = (0, 1, 2, 3, 14)
+TOGETHER: Final = 64  # code points in one text
+
+
+def check_classes(comparison: Comparison, only: int | None = None) -> None:
+    """All 1,112,064 scalar values, many in one text; with ``only``, those of one text, together and
+    each alone.
+
+    Counted is each code point in each context.
+    """
+    first = range(0, 0x110000, TOGETHER) if only is None else [only - only % TOGETHER]
+    groups = [range(point, point + TOGETHER) for point in first if not 0xD800 <= point < 0xE000]
+    if only is not None:
+        groups += [range(point, point + 1) for group in groups for point in group]
+    comparison.texts(
+        CLASSES, _cases(groups), (Mode.TEXT,), sum(len(_contexts(group)) for group in groups)
+    )
+    comparison.counts[CLASSES] += sum((len(group) - 1) * len(_contexts(group)) for group in groups)
+
+
+def _cases(groups: Iterable[range]) -> Iterator[tuple[str, str]]:
+    for group in groups:
+        for context in _contexts(group):
+            yield f"class:{group[0]:X}", "".join(context.format(chr(point)) for point in group)
+
+
+def _contexts(group: range) -> tuple[str, ...]:
+    return EVERYWHERE + ASSIGNED if group[0] >> 16 in ASSIGNED_PLANES else EVERYWHERE

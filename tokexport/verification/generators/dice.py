@@ -1,0 +1,45 @@
+"""A source of choices that gives the same ones on every Python, platform and hash seed."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class Dice:
+    """Random choices that are a function of the names given.
+
+    Only ``random.Random.random`` is used: its sequence is the one thing that the standard library
+    promises to keep from version to version.
+
+    >>> Dice(0, "whitespace", 7).below(1000) == Dice(0, "whitespace", 7).below(1000)
+    True
+    """
+
+    def __init__(self, *names: int | str) -> None:
+        digest = hashlib.blake2b("/".join(map(str, names)).encode(), digest_size=16).digest()
+        self._next = random.Random(int.from_bytes(digest, "little")).random
+
+    def below(self, limit: int) -> int:
+        """A number from 0 to ``limit`` - 1, each as likely as another."""
+        return int(self._next() * limit)
+
+    def between(self, first: int, last: int) -> int:
+        """A number from ``first`` to ``last``, both included."""
+        return first + int(self._next() * (last - first + 1))
+
+    def few(self, limit: int) -> int:
+        """A number from 1 to ``limit``, small ones far more often than large ones."""
+        return 1 + int(self._next() * (1 + int(self._next() * limit)))
+
+    def chance(self, probability: float) -> bool:
+        """True with this probability."""
+        return self._next() < probability
+
+    def pick(self, choices: Sequence[T]) -> T:
+        """One of the choices, each as likely as another."""
+        return choices[int(self._next() * len(choices))]

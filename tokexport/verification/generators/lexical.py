@@ -1,0 +1,113 @@
+"""Grammars of what pre-tokenizers differ in: white space, digits, apostrophes, and source code,
+which has them all.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tokexport.verification.generators.dice import Dice
+from tokexport.verification.generators.tables import listed
+
+PLAIN_SPACES: Final = (" ", "\n", "\t", "\r", "\r\n")
+# White_Space, what some engines count as white space too (U+001C..1F, U+180E), and what only looks
+# like it (U+200B, U+2060, U+FEFF).
+SPACES: Final = tuple(
+    "\t\n\v\f\r"
+    " \x1c\x1d\x1e\x1f\x85\xa0\u1680\u180e\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u200b\u2028\u2029\u202f\u205f\u2060\u3000\ufeff"
+)
+WORDS: Final = listed(
+    "a I the The THE hello World camelCase HTTPServer x 1 42 2024 é naïve über мир Привет 中 中文"
+    " 日本語 한국어 ไทย שלום مرحبا नमस्ते 's ' ! ... ( ) -- / _ \u0301 \u200d 😀 \x00 \xad ǅ ª ½"
+    " ² Ⅷ ٣"
+)
+
+
+def whitespace(dice: Dice) -> str:
+    """Runs of white space of every kind between words, at the start and at the end.
+
+    >>> isinstance(whitespace(Dice(0)), str)
+    True
+    """
+    parts: list[str] = []
+    for _ in range(dice.few(14)):
+        kind = dice.below(10)
+        if kind < 4:
+            parts.append(dice.pick(PLAIN_SPACES) * dice.few(6))
+        elif kind < 5:
+            parts.append(" " * dice.few(90))
+        elif kind < 6:
+            parts.append("".join(dice.pick(SPACES) for _ in range(dice.few(4))))
+        else:
+            parts.append(dice.pick(WORDS))
+    return "".join(parts)
+
+
+DIGITS: Final = listed(
+    "0123456789 ٠١٢٣٤٥٦٧٨٩ ०१२३४५६७८९ ０１２３４５６７８９ ๐๑๒๓๔๕๖๗๘๙ 𝟎𝟏𝟐𝟑𝟘𝟙𝟚 ²³¹⁰⁴ ½⅓¼⅛ ⅠⅡⅢⅷ ①②③❶"
+    " 〇一二三十百 "
+    "০১২ ௰௱ 𐄇𐄈 ੦੧ ౦౧ ༠༡༳ ꘠꘡ 𑁦𑁧 𞥐𞥑 ㆒㈠㊀"
+)
+DIGIT_JOINTS: Final = listed("¦¦¦ ¦.¦,¦:¦/¦-¦+¦_¦'¦e¦x¦px¦%¦\n¦  ¦th¦$¦€¦\u0301¦\xa0", "¦")
+
+
+def digits(dice: Dice) -> str:
+    """Runs of 1 to 12 digits of many scripts, joined by what stands between numbers.
+
+    >>> isinstance(digits(Dice(0)), str)
+    True
+    """
+    parts: list[str] = []
+    for _ in range(dice.few(7)):
+        alphabet = DIGITS[0] if dice.chance(0.6) else dice.pick(DIGITS)
+        parts.append("".join(dice.pick(alphabet) for _ in range(dice.few(12))))
+        parts.append(dice.pick(DIGIT_JOINTS))
+        if dice.chance(0.2):
+            parts.append(dice.pick(WORDS))
+    return "".join(parts)
+
+
+QUOTES: Final = ("'", "'", "'", "'", "’", "ʼ", "‘", "`", "´", "＇", '"', "''", "'\u0301", "′")
+# The contractions of the published patterns, in all cases, and what case folding adds: U+017F folds
+# to s, U+FB06 to st.
+CONTRACTIONS: Final = listed(
+    "s¦t¦re¦ve¦m¦ll¦d¦S¦T¦RE¦VE¦M¦LL¦D¦Re¦rE¦vE¦Ve¦lL¦Ll¦ſ¦ﬆ¦ﬅ¦ß¦ẞ¦K¦ŀ¦l¦r¦v¦e¦L¦sd¦st¦tt¦ds¦ree¦vee¦lll¦mm¦st's¦İ¦ı¦1¦"
+    " s¦\u0301s",
+    "¦",
+)
+
+
+def apostrophes(dice: Dice) -> str:
+    """Contractions, right and nearly right, after words, digits, spaces and other quotes.
+
+    >>> isinstance(apostrophes(Dice(0)), str)
+    True
+    """
+    parts: list[str] = []
+    for _ in range(dice.few(7)):
+        if dice.chance(0.7):
+            parts.append(dice.pick(WORDS))
+        parts.append(dice.pick(QUOTES))
+        parts.append(dice.pick(CONTRACTIONS))
+        if dice.chance(0.4):
+            parts.append(dice.pick(PLAIN_SPACES))
+    return "".join(parts)
+
+
+CODE: Final = listed(
+    "def ¦return¦if (¦) {¦}¦};¦\n¦\n\n¦\n    ¦\n        ¦\n\t¦\t\t¦\r\n¦    ¦  ¦ ="
+    " ¦==¦!=¦->¦=>¦::¦<<=¦&&¦||¦...¦//¦/*¦*/¦#¦#"
+    ' ¦"¦\'¦"""¦\\n¦\\¦();¦[0]¦[i]¦i++¦0x1F¦1e-9¦3.14¦foo_bar¦fooBar¦FooBAR2¦XMLHttpRequest¦__init__¦self.¦std::¦a.b.c¦http://¦https://x.y/z?q=1&r=%20¦@¦$x¦<div>¦</p>¦<!--¦-->¦----¦=====¦****¦~~~¦```¦|'
+    " |¦\x1b[0m¦é¦//日本¦\u200b¦lambda x:¦, ¦; ¦: ¦?.",
+    "¦",
+)
+
+
+def code(dice: Dice) -> str:
+    """Shreds of source code: names, operators, indentation, comments.
+
+    >>> isinstance(code(Dice(0)), str)
+    True
+    """
+    return "".join(dice.pick(CODE) for _ in range(dice.few(24)))

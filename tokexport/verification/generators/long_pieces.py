@@ -1,0 +1,83 @@
+"""Long pieces: strings that stay one piece, of 1 to 300 bytes and now and then of thousands."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tokexport.verification.generators.dice import Dice
+
+SYMBOLS: Final = tuple("aexzMQ0=-_ \n\t.é\u00a0яשم中日ㅋ가ไ\u0301\U0001f600\U00020000\x00/#")
+ALPHABETS: Final = (
+    *(
+        "abcdefghijklmnopqrstuvwxyz",
+        "etaoinshrdlu",
+        "ab",
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+        "ACGT",
+        "aAbB",
+        "01",
+        "0123456789abcdef",
+        "=-",
+        "()[]{}",
+        "\n ",
+        " \t",
+    ),
+    *(
+        "абвгдежзиклмнопрст",
+        "αβγδεζηθ",
+        "的一是不了人我在有他",
+        "あいうえおかきくけこ",
+        "가나다라마바사",
+        "กขคงจฉชซ",
+        "\u0301\u0302\u0323",
+        "éèêë",
+        "אבגדה",
+        "ابتثج",
+        "😀😁😂",
+    ),
+)
+
+
+def _length(dice: Dice) -> int:
+    """Bytes. Six in ten are beside 100, where tiktoken changes its algorithm; one in sixty is a
+    long run.
+    """
+    kind = dice.below(60)
+    if kind < 36:
+        return dice.between(90, 110)
+    if kind < 59:
+        return dice.between(1, 300)
+    return dice.between(301, 4000)
+
+
+def _filled(unit: str, length: int) -> str:
+    return unit * max(1, length // len(unit.encode()))
+
+
+def pieces(dice: Dice) -> str:
+    """One symbol or two repeated, or letters of one alphabet; alone, or with a space or a word
+    beside them.
+
+    >>> isinstance(pieces(Dice(0)), str)
+    True
+    """
+    length = _length(dice)
+    kind = dice.below(6)
+    if kind < 1:
+        body = _filled(dice.pick(SYMBOLS), length)
+    elif kind < 2:
+        body = _filled(dice.pick(SYMBOLS) + dice.pick(SYMBOLS), length) + dice.pick(SYMBOLS)
+    elif kind < 3:
+        first, second = dice.pick(SYMBOLS), dice.pick(SYMBOLS)
+        body = ""
+        while len(body) < length // len(max(first, second).encode()):
+            body += (first if dice.chance(0.5) else second) * dice.few(12)
+    else:
+        alphabet = dice.pick(ALPHABETS)
+        count = max(1, length // len(alphabet[0].encode()))
+        body = "".join(dice.pick(alphabet) for _ in range(count))
+    return (
+        dice.pick(("", "", "", " ", "x ", "\n", "("))
+        + body
+        + dice.pick(("", "", "", " ", " x", "\n", "'s", ")"))
+    )

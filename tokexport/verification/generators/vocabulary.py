@@ -1,0 +1,140 @@
+"""Strings made of a tokenizer's own tokens."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from tokexport.verification.generators.dice import Dice
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What strings are made of: bytes of tokens and contents of added tokens, both in the order of
+    ids.
+    """
+
+    tokens: tuple[bytes, ...]
+    added: tuple[str, ...] = ()
+
+
+def text_of(data: bytes, *, keep_broken: bool) -> str:
+    """Bytes as text; what is no UTF-8 becomes U+FFFD, or nothing."""
+    return data.decode("utf-8", "replace" if keep_broken else "ignore")
+
+
+def tokens(dice: Dice, vocabulary: Vocabulary) -> str:
+    """Tokens side by side: any, neighbours by id, in another letter case, halves glued together,
+    one repeated.
+
+    >>> tokens(Dice(0), Vocabulary((b"ab",))).lower().strip("ab")
+    ''
+    """
+    choices = vocabulary.tokens
+    kind = dice.below(10)
+    if kind < 5:
+        data = b"".join(dice.pick(choices) for _ in range(dice.few(14)))
+    elif kind < 6:
+        first = dice.below(len(choices))
+        data = b"".join(
+            choices[(first + dice.below(40)) % len(choices)] for _ in range(dice.few(8))
+        )
+    elif kind < 8:
+        data = b"".join(_half(dice, dice.pick(choices)) for _ in range(dice.few(14)))
+    else:
+        data = dice.pick(choices) * dice.few(6) + dice.pick(choices)
+    if kind in (5, 9):
+        data = _other_case(dice, data)
+    return text_of(data, keep_broken=dice.chance(0.3))
+
+
+def _other_case(dice: Dice, data: bytes) -> bytes:
+    """ASCII letters in another case. Not str's: its tables are those of the Python that runs."""
+    return dice.pick((data.upper, data.lower, data.title, data.swapcase))()
+
+
+def _half(dice: Dice, token: bytes) -> bytes:
+    """The beginning or the end of a token, cut between characters where it has any."""
+    characters = text_of(token, keep_broken=False)
+    cut = dice.below(len(characters) + 1)
+    return (characters[:cut] if dice.chance(0.5) else characters[cut:]).encode()
+
+
+AROUND: Final = (
+    "",
+    "",
+    " ",
+    "  ",
+    "\n",
+    "\t",
+    " \n ",
+    "a",
+    "Z",
+    "_",
+    "9",
+    "é",
+    "中",
+    "\u00a0",
+    "\u0301",
+    "\u200d",
+    "'s",
+    ".",
+    "<",
+    ">",
+    "<|",
+    "|>",
+    "[",
+    "\u2028",
+    "\x00",
+)
+
+
+def added(dice: Dice, vocabulary: Vocabulary) -> str:
+    """Added tokens in text: whole, doubled, cut, overlapping, in another case or normal form, by
+    spaces and by words.
+
+    >>> "<s>" in "".join(added(Dice(0, index), Vocabulary((b"a",), ("<s>",))) for index in range(20))
+    True
+    """
+    choices = vocabulary.added
+    parts: list[str] = []
+    for _ in range(dice.few(6)):
+        content = dice.pick(choices)
+        kind = dice.below(12)
+        parts.append(dice.pick(AROUND))
+        if kind < 5:
+            parts.append(content)
+        elif kind < 6:
+            parts.append(content * dice.few(4))
+        elif kind < 7:
+            parts.append(content[: dice.below(len(content) + 1)])
+        elif kind < 8:
+            parts.append(content[dice.below(len(content) + 1) :])
+        elif kind < 9:
+            parts.append(_overlapping(dice, content, choices))
+        elif kind < 10:
+            # A string of assigned characters has the same normal forms in every version of Unicode.
+            parts.append(unicodedata.normalize(dice.pick(("NFC", "NFD", "NFKC", "NFKD")), content))
+        elif kind < 11:
+            parts.append(_other_case(dice, content.encode()).decode())
+        else:
+            cut = dice.below(len(content) + 1)
+            parts.append(content[:cut] + dice.pick(AROUND) + content[cut:])
+        parts.append(dice.pick(AROUND))
+        if dice.chance(0.4):
+            parts.append(text_of(dice.pick(vocabulary.tokens), keep_broken=False))
+    return "".join(parts)
+
+
+def _overlapping(dice: Dice, content: str, choices: Sequence[str]) -> str:
+    """Two added tokens that share the end of one and the start of the other, if a few tries find
+    such a pair.
+    """
+    for _ in range(8):
+        other = dice.pick(choices)
+        for size in range(min(len(content), len(other)) - 1, 0, -1):
+            if content.endswith(other[:size]):
+                return content + other[size:]
+    return content[:-1] + content

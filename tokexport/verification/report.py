@@ -1,0 +1,172 @@
+"""What verify found: how much was compared, how much differs, and the first difference in full."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tokexport.escape import escape
+
+CONTEXT = 8  # ids shown on each side of the first one that differs
+LONGEST = 240  # characters of a text that are shown
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One place where the file and the reference do not agree.
+
+    ``check`` and ``key`` name what was compared, ``action`` what was done with it. A text was
+    encoded or a sequence of ids was decoded; the other of the two is None. ``expected`` and
+    ``found`` are ids, or the text or bytes that ids decode to, or the sentence of an error.
+    ``byte_offset`` is the place in the text where the first id that differs begins, ``smallest``
+    the shortest part of the text that was found to differ still.
+    """
+
+    check: str
+    key: str
+    action: str
+    text: str | None
+    ids: tuple[int, ...] | None
+    expected: tuple[int, ...] | str | bytes
+    found: tuple[int, ...] | str | bytes
+    byte_offset: int | None = None
+    smallest: str | None = None
+    reproduce: tuple[str, ...] = ()
+
+    @property
+    def index(self) -> int:
+        """The number of ids, characters or bytes that are equal before the first that is not."""
+        pairs = zip(self.expected, self.found, strict=False)
+        return next(
+            (n for n, (a, b) in enumerate(pairs) if a != b),
+            min(len(self.expected), len(self.found)),
+        )
+
+    def lines(self) -> list[str]:
+        """The difference for a person, a fact a line."""
+        lines = [f"first difference: {self.check}, {self.key} ({self.action})"]
+        if self.text is not None:
+            size = len(self.text.encode("utf-8", "surrogatepass"))
+            lines.append(f"  text ({size} bytes): {shown(self.text, self.byte_offset or 0)}")
+        if self.ids is not None:
+            lines.append(f"  ids: {list(self.ids)}")
+        if self.byte_offset is not None:
+            lines.append(f"  differs at byte {self.byte_offset}, id number {self.index}")
+        lines.append(f"  reference: {window(self.expected, self.index)}")
+        lines.append(f"  file:      {window(self.found, self.index)}")
+        if self.smallest is not None and self.smallest != self.text:
+            lines.append(f"  smallest part that differs: {shown(self.smallest)}")
+        lines += [f"  again: {command}" for command in self.reproduce]
+        return lines
+
+    def to_json(self) -> dict[str, object]:
+        """The difference for a program; bytes become hexadecimal."""
+        return {
+            "check": self.check,
+            "key": self.key,
+            "action": self.action,
+            "text": self.text,
+            "ids": None if self.ids is None else list(self.ids),
+            "reference": _plain(self.expected),
+            "file": _plain(self.found),
+            "index": self.index,
+            "byte_offset": self.byte_offset,
+            "smallest": self.smallest,
+            "reproduce": list(self.reproduce),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The outcome: ``counts`` is how many were compared of each kind, ``differing`` how many of
+    them differ, if any.
+    """
+
+    library: str
+    version: str
+    seed: int
+    counts: Mapping[str, int]
+    differing: Mapping[str, int]
+    first: Difference | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def compared(self) -> int:
+        """How many comparisons there were."""
+        return sum(self.counts.values())
+
+    @property
+    def differences(self) -> int:
+        """How many of them came out different."""
+        return sum(self.differing.values())
+
+    @property
+    def ok(self) -> bool:
+        """True if something was compared and nothing differs."""
+        return self.compared > 0 and self.differences == 0
+
+    def lines(self) -> list[str]:
+        """The outcome for a person: a line a kind, the sum, the first difference, the notes."""
+        width = max((len(name) for name in self.counts), default=0)
+        digits = max((len(f"{count:,}") for count in self.counts.values()), default=0)
+        lines = [f"compared with {self.library} {self.version}, seed {self.seed}:"]
+        for name, count in self.counts.items():
+            wrong = self.differing.get(name, 0)
+            lines.append(
+                f"  {name:<{width}}  {count:>{digits},}" + (f"  {wrong:,} differ" if wrong else "")
+            )
+        verdict = "no differences" if self.ok else f"{self.differences:,} differ"
+        lines.append(f"{self.compared:,} comparisons: {verdict}")
+        if self.first is not None:
+            lines += self.first.lines()
+        return lines + [f"note: {note}" for note in self.notes]
+
+    def to_json(self) -> dict[str, object]:
+        """The outcome for a program."""
+        return {
+            "ok": self.ok,
+            "reference": f"{self.library} {self.version}",
+            "seed": self.seed,
+            "compared": self.compared,
+            "differences": self.differences,
+            "counts": dict(self.counts),
+            "differing": dict(self.differing),
+            "first": None if self.first is None else self.first.to_json(),
+            "notes": list(self.notes),
+        }
+
+
+def shown(text: str, byte_offset: int = 0) -> str:
+    """A text as one printable line; of a long one, the part around a byte.
+
+    >>> shown("a\\nb")
+    '"a\\\\nb"'
+    """
+    data = text.encode("utf-8", "surrogatepass")
+    centre = len(data[:byte_offset].decode("utf-8", "ignore"))
+    first = max(0, min(centre - LONGEST // 2, len(text) - LONGEST))
+    part = text[first : first + LONGEST].encode("utf-8", "surrogatepass")
+    before, behind = ("... " if first else ""), (" ..." if first + LONGEST < len(text) else "")
+    return f'{before}"{escape(part)}"{behind}'
+
+
+def window(value: Sequence[int] | str | bytes, index: int) -> str:
+    """The part of a value around an index; of ids, with the number of those left out on both sides.
+
+    >>> window((1, 2, 3), 1)
+    '[1, 2, 3]'
+    """
+    if isinstance(value, str):
+        return shown(value[max(0, index - LONGEST // 2) :])
+    if isinstance(value, bytes):
+        return f'"{escape(value)}"'
+    first, last = max(0, index - CONTEXT), index + CONTEXT + 1
+    before = f"... {first} more, " if first else ""
+    after = f", {len(value) - last} more ..." if last < len(value) else ""
+    return f"[{before}{', '.join(map(str, value[first:last]))}{after}]"
+
+
+def _plain(value: Sequence[int] | str | bytes) -> object:
+    if isinstance(value, bytes):
+        return value.hex()
+    return value if isinstance(value, str) else list(value)

@@ -1,0 +1,105 @@
+"""Chooses the texts of a file's self test, and asks the reference for their ids, so that a device
+can prove itself on boot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from tokexport.model import AddedToken, SelfTestCase, TokenizerModel
+from tokexport.sources.references import ReferenceStopsError, ReferenceTokenizer
+
+# The first are the most telling ones: a small limit keeps these.
+TEXTS: Final = (
+    "Hello, world! It's 2024, and they'll say: \"We've 3.14159 reasons\".",
+    "  two  spaces,\ttabs\t\tand\r\nlines\n\n\n   end  ",
+    "naïve café, Привет мир, 你好世界, こんにちは, 안녕하세요, สวัสดี, שלום, مرحبا, नमस्ते",
+    "😀👍🏽 👩‍👩‍👧 🏳️‍🌈 🇫🇷🇩 1️⃣ ☎︎",
+    "IT'S it'ſ DON'T we'Re ’tis l'été 'dd ''s \u212a'm",
+    "e\u0301 \u00e9 A\u030a \u212b q\u0323\u0307 \u1100\u1161\u11a8 \uac01 \u2126 \ufb01 \u0958",
+    "x" * 99 + " " + "y" * 101 + " " + "ab" * 50,
+    'def f(x):\n    return {"a": x[0] != 0x1F, **kw}  # done\n\n\nclass HTTPServer2: pass\n',
+    "1234567890 12,345.67 ١٢٣٤ ½²Ⅷ 0001-02-03",
+    "\u00a0\u2003\u3000\u200b\ufeff\u2028\u2029\u0085\x1c\x00\x7f end",
+    " leading, trailing ",
+    "\n",
+    " ",
+    "a",
+    "",
+    "https://example.org/path?q=1&r=%20#frag user@example.com C:\\dir",
+    "=" * 70 + "\n" + "-" * 70 + "\n" + " " * 70 + "|",
+    "aAaA AAAaaa camelCaseXMLParser snake_case_name SCREAMING_CASE ǅ ʼn ﬀ ß ẞ",
+    "\u0378\ue000\ufdd0\uffff\U0001fffe\U000e0001\U0010ffff",
+    "的是不了人我在有他这为之大来以个中上们" * 3 + "。",
+    "日本語テキストの区切り、ﾊﾝｶｸ、ＡＢＣ１２３。",
+    "!?!?...,,,;;;:::((([[[{{{<<<>>>}}}]]])))***&&&^^^%%%$$$###@@@~~~```",
+    "\u0301\u0302 \u0e01\u0e34\u0e49 \u0915\u094d\u0937 \u05d0\u05b8 \u0627\u064b",
+    "the of and to in a is that for it was on with as by",
+)
+AROUND: Final = ("{}", "a {} b", "  {}\n", "x{}y", "{}{}")
+ADDED_TOKENS: Final = 4  # of how many the texts are made
+LONGEST: Final = 4096  # bytes of all texts together
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTest:
+    """The cases, and what the person who converts should know of them."""
+
+    cases: tuple[SelfTestCase, ...]
+    notes: tuple[str, ...] = ()
+
+
+def self_test(model: TokenizerModel, reference: ReferenceTokenizer, limit: int) -> SelfTest:
+    """At most ``limit`` texts, 4 KB of them at most, with the reference's ids; the same ones for
+    the same model.
+
+    Two thirds are a fixed list that covers white space, contractions, digits, scripts, emoji,
+    normalization and long pieces. The others hold the model's added tokens, one of each combination
+    of flags, special ones as ids and as text. There are none where the post-processor repeats a
+    text or leaves it out: the reference then never gives the ids of a text alone. Texts at which
+    the reference itself stops are left out.
+    """
+    if model.template is not None and [
+        piece.sequence for piece in model.template.single if piece.id is None
+    ] != ["A"]:
+        return SelfTest(())
+    cases: list[SelfTestCase] = []
+    stops: list[ReferenceStopsError] = []
+    around = _added_texts(model.added_tokens)
+    plain = TEXTS[: limit - min(len(around), limit // 3)]
+    for text, special in [*((text, False) for text in plain), *around]:
+        if len(cases) < limit and _size(cases) + len(text.encode()) <= LONGEST:
+            try:
+                cases.append(SelfTestCase(text, tuple(reference.encode(text, special)), special))
+            except ReferenceStopsError as error:
+                stops.append(error)
+    return SelfTest(tuple(cases), (_note(reference, len(cases), stops),) if stops else ())
+
+
+def _note(reference: ReferenceTokenizer, kept: int, stops: Sequence[ReferenceStopsError]) -> str:
+    return (
+        f"The self test has {kept} of {kept + len(stops)} texts: {reference.library}"
+        f" {reference.version} itself stops at the others, "
+        f'"{stops[0]}".'
+    )
+
+
+def _added_texts(added: Sequence[AddedToken]) -> list[tuple[str, bool]]:
+    """Texts around a few added tokens: the first one of each combination of flags."""
+    kinds: dict[tuple[bool, ...], AddedToken] = {}
+    for token in added:
+        flags = (token.special, token.single_word, token.lstrip, token.rstrip, token.normalized)
+        kinds.setdefault(flags, token)
+    chosen = list(kinds.values())[:ADDED_TOKENS]
+    texts = [(" and ".join(token.content for token in chosen), False)] if chosen else []
+    for context in AROUND:
+        texts += [
+            (context.format(*[token.content] * context.count("{}")), True) for token in chosen
+        ]
+    return texts
+
+
+def _size(cases: Sequence[SelfTestCase]) -> int:
+    return sum(len(case.text.encode()) for case in cases)

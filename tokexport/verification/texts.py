@@ -1,0 +1,125 @@
+"""Texts: random ones, pairs of them, lone surrogates, and the user's files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from tokexport.errors import TokexportError
+from tokexport.sources.reference import Mode, ReferenceStopsError
+from tokexport.verification.comparison import Comparison
+from tokexport.verification.generators import Vocabulary, make, plan
+from tokexport.verification.report import Difference
+
+PAIRS: Final = "pairs of texts"
+SURROGATES: Final = "lone surrogates"
+FILES: Final = "files"
+LINES: Final = "lines of files"
+EVERY_MODE: Final = (
+    8  # one in so many strings is compared in every mode, the others with special tokens as text
+)
+
+
+def check_strings(comparison: Comparison, vocabulary: Vocabulary, count: int) -> None:
+    """Random strings of every generator, encoded, and what their ids decode to."""
+    for name, number in plan(count, vocabulary).items():
+        check_string(comparison, vocabulary, name, range(number))
+
+
+def check_string(
+    comparison: Comparison, vocabulary: Vocabulary, name: str, indexes: Sequence[int]
+) -> None:
+    """Strings of one generator. Those about added tokens are compared in every mode."""
+    modes = comparison.reference.modes()
+    every = (
+        indexes
+        if name == "added-tokens"
+        else [index for index in indexes if index % EVERY_MODE == 0]
+    )
+    check = f"strings: {name}"
+    comparison.texts(
+        check,
+        _cases(comparison, vocabulary, name, indexes),
+        (Mode.TEXT,),
+        len(indexes),
+        decode=True,
+    )
+    others = tuple(mode for mode in modes if mode is not Mode.TEXT)
+    comparison.texts(
+        check,
+        _cases(comparison, vocabulary, name, every),
+        others,
+        len(every),
+        decode=name == "added-tokens",
+    )
+
+
+def _cases(
+    comparison: Comparison, vocabulary: Vocabulary, name: str, indexes: Sequence[int]
+) -> Iterator[tuple[str, str]]:
+    return (
+        (f"{name}:{index}", make(name, vocabulary, comparison.seed, index)) for index in indexes
+    )
+
+
+def check_pairs(comparison: Comparison, vocabulary: Vocabulary, indexes: Sequence[int]) -> None:
+    """Two texts with the post-processor's template for a pair and without its own ids, where the
+    reference has templates.
+    """
+    if Mode.TEMPLATE not in comparison.reference.modes():
+        return
+    for index in indexes:
+        first, second = (
+            make("mixed", vocabulary, comparison.seed, 2 * index + side) for side in (0, 1)
+        )
+        for mode in (Mode.TEMPLATE, Mode.IDS):
+            try:
+                expected = comparison.reference.encode_pair(first, second, mode)
+            except ReferenceStopsError:
+                comparison.stopped += 1
+                continue
+            found = comparison.tokenizer.encode_pair(
+                first, second, allowed_special="all", add_special_tokens=mode is Mode.TEMPLATE
+            )
+            comparison.counts[PAIRS] += 1
+            if expected != found:
+                action = f"encode a pair, {mode.value}"
+                text, ids = first + second, tuple(expected or ())
+                comparison.differs(
+                    Difference(PAIRS, f"pair:{index}", action, text, None, ids, tuple(found))
+                )
+
+
+def check_surrogates(comparison: Comparison) -> None:
+    """A lone surrogate is an error or U+FFFD, as the reference has it; a pair of them is a
+    character or an error.
+    """
+    for text in ("\ud800", "a\udfffb", "\ud83d\ude00", "x\ud83d \ude00y", "\ude00\ud83d"):
+        try:
+            expected: object = comparison.reference.encode(text, False)
+        except (TypeError, UnicodeEncodeError):
+            expected = "an error"
+        try:
+            found: object = comparison.tokenizer.encode(text)
+        except UnicodeEncodeError:
+            found = "an error"
+        comparison.value(SURROGATES, "surrogates:0", "encode", str(expected), str(found), text=text)
+
+
+def check_file(comparison: Comparison, path: Path) -> str | None:
+    """A file of the user's, whole and by lines. Returns a sentence if it is no UTF-8; U+FFFD stands
+    for what is not.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise TokexportError(f"{path}: cannot be read: {error.strerror or error}") from error
+    text = data.decode("utf-8", "replace")
+    lines = text.splitlines(keepends=True)
+    modes = (Mode.TEXT, Mode.IDS)
+    comparison.texts(FILES, [(f"file:{path}", text)], modes, 1, decode=True)
+    numbered = ((f"line:{path}:{number}", line) for number, line in enumerate(lines, 1))
+    comparison.texts(LINES, numbered, modes, len(lines))
+    broken = text.encode() != data
+    return f"{path} is not all UTF-8; U+FFFD stands for the bytes that are not" if broken else None
