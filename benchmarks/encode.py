@@ -68,7 +68,7 @@ def libraries(source: Path, pattern: str | None, target: Path) -> list[Library]:
 
 def tiktoken_encode(source: Path, model: TokenizerModel) -> Encode:
     """tiktoken with the same ranks, pattern and special tokens."""
-    pattern = model.splits[0].pattern
+    pattern = model.pre_tokenizer[0].pattern
     assert isinstance(pattern, str)
     special = {token.content: token.id for token in model.added_tokens}
     ranks = load_tiktoken_bpe(str(source))

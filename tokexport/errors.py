@@ -21,21 +21,21 @@ class UnsupportedError(TokexportError):
     """A source file asks for something that cannot be exact in the file, so the conversion is
     refused.
 
-    ``path`` names the field (``pre_tokenizer.pretokenizers[0].pattern.Regex``), ``found`` is its
-    value, ``supported`` says what could be. ``file`` is the source that was read, once that is
-    known.
+    ``path`` names the field (``pre_tokenizer.pretokenizers[0].pattern.Regex``), ``problem`` is a
+    sentence that says what was found there, ``hint`` what to do or what is supported. ``file`` is
+    the source that was read, once that is known.
 
-    >>> error = UnsupportedError("normalizer.type", '"Nmt"', "supported are null and NFC")
+    >>> error = UnsupportedError("normalizer.type", '"Nmt" is not supported', "use null or NFC")
     >>> error.file = "model/tokenizer.json"
     >>> print(error)
-    model/tokenizer.json: normalizer.type: "Nmt" is not supported; supported are null and NFC
+    model/tokenizer.json: normalizer.type: "Nmt" is not supported; use null or NFC
     """
 
-    def __init__(self, path: str, found: str, supported: str) -> None:
-        super().__init__(f"{path}: {found} is not supported; {supported}")
+    def __init__(self, path: str, problem: str, hint: str) -> None:
+        super().__init__(f"{path}: {problem}; {hint}")
         self.path = path
-        self.found = found
-        self.supported = supported
+        self.problem = problem
+        self.hint = hint
         self.file: str | None = None
 
     def __str__(self) -> str:
@@ -45,7 +45,7 @@ class UnsupportedError(TokexportError):
         where = (
             self.file if self.path == os.path.basename(self.file) else f"{self.file}: {self.path}"
         )
-        return f"{where}: {self.found} is not supported; {self.supported}"
+        return f"{where}: {self.problem}; {self.hint}"
 
 
 class NotBytesError(UnsupportedError):

@@ -566,8 +566,8 @@ class TokenizerModel:
 
     ``tokens[id]`` is ``None`` for a hole in the id space. ``notes`` are sentences for the person
     who converts: what differs from what the source says, and what the reference does about it.
-    ``trimming`` is ``None`` where the reference's offsets cannot be told; ``alignment`` where they
-    are found step by step, as ``tokenizers`` does it. ``search_anew``: after each added token the
+    ``offset_trimming`` is ``None`` where the reference's offsets cannot be told; ``offset_alignment`` where they
+    are found step by step, as ``tokenizers`` does it. ``restart_after_added``: after each added token the
     next one is looked for as if the text began there, and words have other characters, as in
     ``tokenizers`` from 1.0 on.
     """
@@ -577,12 +577,12 @@ class TokenizerModel:
     reference: Reference
     provenance: Provenance
     normalizer: tuple[NormalizerStep, ...] = ()
-    splits: tuple[PreTokenizerStep, ...] = ()
+    pre_tokenizer: tuple[PreTokenizerStep, ...] = ()
     added_tokens: tuple[AddedToken, ...] = ()
     template: Template = Template()
-    trimming: Trimming | None = Trimming()
-    alignment: Alignment | None = None
-    search_anew: bool = False
+    offset_trimming: Trimming | None = Trimming()
+    offset_alignment: Alignment | None = None
+    restart_after_added: bool = False
     decoding: Decoding = Decoding()
     special_ids: SpecialIds = SpecialIds()
     chat_template: str | None = None

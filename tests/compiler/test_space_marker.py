@@ -188,7 +188,7 @@ def small(
         Reference.TOKENIZERS,
         Provenance("test"),
         normalizer=normalizer,
-        splits=splits,
+        pre_tokenizer=splits,
         **fields,
     )
 
@@ -204,7 +204,7 @@ def test_every_step_behind_the_replacement_is_exchanged() -> None:
     )
     kept = keep_spaces(model)
     assert kept.normalizer == (Prepend(" "), Replace(MARK, " "), Replace("  ", MARK))
-    assert kept.splits == (
+    assert kept.pre_tokenizer == (
         Split(MARK, Behavior.REMOVED),
         Prepend(" ", unless_present=True),
         Split(CharacterTest.NUMERIC),

@@ -237,7 +237,7 @@ def test_added_tokens_are_looked_for_in_the_alphabet(
     try:
         read_document(fields, tmp_path)
     except UnsupportedError as error:
-        assume("leaves nothing" not in error.supported)
+        assume("leaves nothing" not in error.hint)
     check(fields, [text[:3] + content + " " + text[3:] for text in texts], tmp_path)
 
 
@@ -256,7 +256,7 @@ def test_the_whole_alphabet_is_spelled_and_trimmed_spans_are_the_references(tmp_
 def test_only_what_needs_the_alphabet_gets_it(tmp_path: Path) -> None:
     for parts, spelled in (([WORDS], False), ([WORDS, metaspace("never")], True)):
         model = read_document(source([], parts, MODELS["plain"]), tmp_path)
-        assert any(isinstance(step, SpellBytes) for step in model.splits) == spelled
+        assert any(isinstance(step, SpellBytes) for step in model.pre_tokenizer) == spelled
 
 
 def test_on_bytes_it_is_refused() -> None:

@@ -100,7 +100,8 @@ def _kind(path: Path) -> Kind | str | None:
     try:
         kind, _ = detect(path.read_bytes(), path.name)
     except UnsupportedError as refusal:
-        return refusal.found if refusal.found in _BESIDE else None
+        found = refusal.problem.removesuffix(" is not supported")
+        return found if found in _BESIDE else None
     except SourceError as error:
         return (
             None if any(fnmatchcase(path.name, glob) for glob in _NAMES) else _reason(error, path)

@@ -7,8 +7,6 @@ import traceback
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from tokexport.verification.texts import FILES, LINES, PAIRS
-
 from tokexport import Tokenizer, load
 from tokexport.cli.console import plural
 from tokexport.conversion import Conversion, convert
@@ -24,6 +22,7 @@ from tokexport.model import (
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.references import reference_for
 from tokexport.verification import Verification, compare
+from tokexport.verification.texts import FILES, LINES, PAIRS
 
 from .find import Found
 from .vectors import Vectors, compare_vectors

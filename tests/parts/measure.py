@@ -50,7 +50,7 @@ def measure(case: Case, strings: int = STRINGS, token_step: int = 1) -> Outcome:
         model = read_tokenizer_json(parse(source.encode(), "tokenizer.json"), SourceFiles(None))
         data = write(model, Options())
     except UnsupportedError as error:
-        return Outcome(case, refusal=f"{error.found} is not supported; {error.supported}")
+        return Outcome(case, refusal=f"{error.problem}; {error.hint}")
     result = compare(
         load(data), reference, strings=strings, code_points=False, token_step=token_step
     )

@@ -41,7 +41,7 @@ def same_as(theirs: tokenizers.ByteLevelBPETokenizer, model: TokenizerModel) -> 
             )
     stage = theirs._tokenizer.pre_tokenizer
     assert [piece for piece, _ in stage.pre_tokenize_str("it's")] == ["it", "'s"]
-    assert all(isinstance(step, Split) for step in model.splits)
+    assert all(isinstance(step, Split) for step in model.pre_tokenizer)
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def test_an_unknown_value_is_refused_and_never_ignored(
 ) -> None:
     with pytest.raises(UnsupportedError, match=path) as caught:
         read_document(document(**changes), tmp_path)
-    assert caught.value.supported
+    assert caught.value.hint
 
 
 def test_a_document_may_leave_out_all_but_its_parts(tmp_path: Path) -> None:

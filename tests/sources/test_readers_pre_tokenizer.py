@@ -170,7 +170,7 @@ def test_a_sequence_is_cut_as_the_reference_cuts_it(
     fields = {"type": "Sequence", "pretokenizers": parts}
     model = read_document(document(pre_tokenizer=fields), tmp_path)
     for text in texts:
-        assert cut(model.splits, text) == reference_cut(fields, text)
+        assert cut(model.pre_tokenizer, text) == reference_cut(fields, text)
 
 
 @pytest.mark.parametrize("text", ["", "a b", " a", "é", "\n"])
@@ -183,14 +183,18 @@ def test_a_prefix_space_is_added_where_byte_level_is_first(text: str, tmp_path: 
         ],
     }
     model = read_document(document(pre_tokenizer=fields), tmp_path)
-    assert model.splits[0] == Prepend(" ", unless_present=True)
-    assert cut(model.splits, text) == reference_cut(fields, text)
+    assert model.pre_tokenizer[0] == Prepend(" ", unless_present=True)
+    assert cut(model.pre_tokenizer, text) == reference_cut(fields, text)
 
 
 def test_use_regex_is_true_where_it_is_absent(tmp_path: Path) -> None:
     fields = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
     model = read_document(document(pre_tokenizer=fields), tmp_path)
-    assert cut(model.splits, "it's 12") == reference_cut(fields, "it's 12") == ["it", "'s", "Ġ12"]
+    assert (
+        cut(model.pre_tokenizer, "it's 12")
+        == reference_cut(fields, "it's 12")
+        == ["it", "'s", "Ġ12"]
+    )
 
 
 def test_behind_a_byte_level_normalizer_every_split_is_on_bytes(tmp_path: Path) -> None:
@@ -198,7 +202,7 @@ def test_behind_a_byte_level_normalizer_every_split_is_on_bytes(tmp_path: Path) 
     model = read_document(
         document(pre_tokenizer=fields, normalizer={"type": "ByteLevel"}), tmp_path
     )
-    assert [stage.on_bytes for stage in model.splits] == [True]
+    assert [stage.on_bytes for stage in model.pre_tokenizer] == [True]
 
 
 def test_falcons_splits_stand_in_order_and_the_last_two_are_on_bytes(tmp_path: Path) -> None:
@@ -212,15 +216,15 @@ def test_falcons_splits_stand_in_order_and_the_last_two_are_on_bytes(tmp_path: P
         ],
     }
     model = read_document(document(pre_tokenizer=fields), tmp_path)
-    assert [stage.on_bytes for stage in model.splits] == [False, False, True, True]
-    assert model.splits[2] == Split(
+    assert [stage.on_bytes for stage in model.pre_tokenizer] == [False, False, True, True]
+    assert model.pre_tokenizer[2] == Split(
         CharacterTest.NUMERIC,
         Behavior.CONTIGUOUS,
         on_bytes=True,
         path="pre_tokenizer.pretokenizers[2]",
     )
     text = "a!? 12345²½ b"
-    assert cut(model.splits, text) == reference_cut(fields, text)
+    assert cut(model.pre_tokenizer, text) == reference_cut(fields, text)
 
 
 @pytest.mark.parametrize(

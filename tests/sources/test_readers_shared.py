@@ -99,7 +99,7 @@ def test_a_byte_level_tokenizer_has_the_references_tokens(name: str, shared: Pat
 def test_ranks_have_the_tokens_that_tiktoken_has(name: str, shared: Path) -> None:
     path = shared / "tokenizers" / name
     model = read(path, pattern=RANKS[name])
-    pattern = model.splits[0].pattern
+    pattern = model.pre_tokenizer[0].pattern
     assert isinstance(pattern, str)
     ranks = load_tiktoken_bpe(str(path))
     special = {token.content: token.id for token in model.added_tokens}

@@ -48,7 +48,7 @@ def same_as(encoding: tiktoken.Encoding, model: TokenizerModel) -> None:
     assert model.model.merges is None
     assert model.model.whole_piece_first
     assert model.reference is Reference.TIKTOKEN
-    assert model.splits == (
+    assert model.pre_tokenizer == (
         Split(encoding._pat_str, Behavior.REMOVED, True, Dialect.FANCY_REGEX, path="pattern"),
     )
 
@@ -157,7 +157,7 @@ def test_a_json_beside_the_ranks_gives_the_pattern_and_the_special_tokens(tmp_pa
         json.dumps({"pattern": "nanochat", "special_tokens": {"<|end|>": 300}})
     )
     model = read(path)
-    assert model.splits[0].pattern == KNOWN["nanochat"].pattern
+    assert model.pre_tokenizer[0].pattern == KNOWN["nanochat"].pattern
     assert [(token.content, token.id) for token in model.added_tokens] == [("<|end|>", 300)]
     assert sorted(model.provenance.sha256) == ["mine.json", "mine.tiktoken"]
     assert read(path, pattern=PATTERN, special_tokens={}).splits[0].pattern == PATTERN

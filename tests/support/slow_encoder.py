@@ -110,7 +110,7 @@ class SlowEncoder:
 
     def _pieces(self, text: str) -> list[str]:
         pieces = [text]
-        for step in self._model.splits:
+        for step in self._model.pre_tokenizer:
             assert isinstance(step, Split)
             assert step.behavior is Behavior.MERGED_WITH_NEXT
             assert isinstance(step.pattern, str)

@@ -10,13 +10,13 @@ from zlib import crc32
 import pytest
 from repository import SLOW
 from shared_collection import CONVERTED, REFUSED, Case, corpora, stress_strings, vectors
-from tokexport.verification.comparison import Comparison
 
 from tokexport.conversion import convert
 from tokexport.errors import SourceError, TokexportError, UnsupportedError
 from tokexport.runtime.tokenizer import load
 from tokexport.sources.references import Mode, reference_for
 from tokexport.verification import compare
+from tokexport.verification.comparison import Comparison
 
 STRINGS = 100_000 if SLOW else 300
 TOKEN_STEP = 1 if SLOW else 20

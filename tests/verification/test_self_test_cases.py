@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from reader_samples import document
 from runtime_samples import NAMES, SMALL
-from tokexport.verification.selftest import self_test
 
 import tokexport
 from tokexport.model import TokenizerModel
 from tokexport.sources import read
 from tokexport.sources.references import ReferenceTokenizer, reference_for
+from tokexport.verification.selftest import self_test
 
 
 def sample(name: str) -> tuple[TokenizerModel, ReferenceTokenizer]:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 import pytest
+
 from tokexport.verification.generators import (
     GENERATORS,
     SHARES,

@@ -13,12 +13,12 @@ from typing import Literal
 import pytest
 import tiktoken
 import tokenizers
-from tokexport.verification.shrink import shrink
 
 from tokexport.errors import FormatError, TokexportError
 from tokexport.runtime.encoding import Encoding
 from tokexport.sources.references import Mode, ReferenceTokenizer, reference_for
 from tokexport.verification import Verification, compare
+from tokexport.verification.shrink import shrink
 
 RANKS = {bytes([byte]): byte for byte in range(256)} | {
     content: 256 + number

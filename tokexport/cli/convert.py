@@ -121,7 +121,7 @@ def describe(done: Conversion, source: str) -> str:
         ("vocabulary", f"{plural(tokens, 'token')}{holes}"),
         ("added tokens", f"{len(model.added_tokens):,}, {special:,} of them special"),
         ("normalizer", ", ".join(map(_step_name, model.normalizer)) or "none"),
-        ("pre-tokenizer", plural(len(model.splits), "stage")),
+        ("pre-tokenizer", plural(len(model.pre_tokenizer), "stage")),
     ]
     sections = [
         (tag, f"{count:,}", MEANINGS.get(tag.encode(), "")) for tag, count in done.sections.items()

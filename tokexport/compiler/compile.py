@@ -71,9 +71,11 @@ def compile_model(model: TokenizerModel) -> Tables:
     """
     _check_limits(model)
     added_tokens = model.added_tokens
-    model = keep_spaces(replace(model, splits=without_idle_splits(model.normalizer, model.splits)))
+    model = keep_spaces(
+        replace(model, pre_tokenizer=without_idle_splits(model.normalizer, model.pre_tokenizer))
+    )
     normalizer = compile_steps(model.normalizer)
-    stages = tuple(_stage(step) for step in runs_of_rewrites(model.splits))
+    stages = tuple(_stage(step) for step in runs_of_rewrites(model.pre_tokenizer))
     _check_stages(stages, normalizer)
     stages = find_first_pieces(
         normalizer, stages, cut_between=any(token.normalized for token in model.added_tokens)
@@ -102,8 +104,8 @@ def compile_model(model: TokenizerModel) -> Tables:
         added=_added_tables(
             added_tokens,
             normalized,
-            trims=bool(model.trimming and model.trimming.passes),
-            search_anew=model.search_anew,
+            trims=bool(model.offset_trimming and model.offset_trimming.passes),
+            restart_after_added=model.restart_after_added,
         ),
     )
 
@@ -112,10 +114,12 @@ def _encoder(model: TokenizerModel) -> BytePairTables | TrieTables:
     if not isinstance(model.model, BytePairModel):
         return trie_tables(model.model)
     if model.model.characters is not None and not model.model.characters.of_bytes:
-        for step in model.splits:
+        for step in model.pre_tokenizer:
             if isinstance(step, Split) and step.on_bytes:
                 raise UnsupportedError(
-                    step.path, "a split of single bytes before BPE over characters", "others are"
+                    step.path,
+                    "a split of single bytes before BPE over characters is not supported",
+                    "others are",
                 )
     return byte_pair_tables(model.model, model.tokens)
 
@@ -148,25 +152,35 @@ def _check_stages(
 ) -> None:
     if len(stages) > MAX_STAGES:
         raise UnsupportedError(
-            "pre_tokenizer", f"{len(stages)} stages in a row", f"at most {MAX_STAGES} are"
+            "pre_tokenizer",
+            f"{len(stages)} stages in a row is not supported",
+            f"at most {MAX_STAGES} are",
         )
     ops = len(normalizer) + sum(len(stage) for stage in stages if not isinstance(stage[0], Split))
     if ops > MAX_OPS:
-        raise UnsupportedError("normalizer", f"{ops} operations", f"at most {MAX_OPS} are")
+        raise UnsupportedError(
+            "normalizer", f"{ops} operations is not supported", f"at most {MAX_OPS} are"
+        )
     on_bytes = [isinstance(stage[0], Split) and stage[0].on_bytes for stage in stages]
     if on_bytes != sorted(on_bytes):
         raise UnsupportedError(
-            "pre_tokenizer", "a rewriting step after ByteLevel", "it may stand before ByteLevel"
+            "pre_tokenizer",
+            "a rewriting step after ByteLevel is not supported",
+            "it may stand before ByteLevel",
         )
 
 
 def _check_limits(model: TokenizerModel) -> None:
     if len(model.tokens) > MAX_IDS:
-        raise UnsupportedError("model.vocab", f"{len(model.tokens)} ids", f"at most {MAX_IDS} are")
+        raise UnsupportedError(
+            "model.vocab", f"{len(model.tokens)} ids is not supported", f"at most {MAX_IDS} are"
+        )
     for token_id, token in enumerate(model.tokens):
         if token is not None and len(token.content) > MAX_TOKEN_BYTES:
             found = f"a token of {len(token.content)} bytes (id {token_id})"
-            raise UnsupportedError("model.vocab", found, f"at most {MAX_TOKEN_BYTES} bytes are")
+            raise UnsupportedError(
+                "model.vocab", f"{found} is not supported", f"at most {MAX_TOKEN_BYTES} bytes are"
+            )
 
 
 def _added_tables(
@@ -174,7 +188,7 @@ def _added_tables(
     normalized: Mapping[int, bytes],
     *,
     trims: bool,
-    search_anew: bool,
+    restart_after_added: bool,
 ) -> AddedTables | None:
     if not tokens:
         return None
@@ -193,5 +207,5 @@ def _added_tables(
         tokens,
         build_trie(raw),
         build_trie((content, index) for index, content in normalized.items()),
-        space_and_word_classes(of_version_1=search_anew) if strips else None,
+        space_and_word_classes(of_version_1=restart_after_added) if strips else None,
     )

@@ -52,7 +52,9 @@ def store(token: Token) -> Stored:
     longest = max(map(len, token.forms))
     if longest > MAX_FORM_BYTES:
         raise UnsupportedError(
-            "decoder", f"a token that decodes to {longest} bytes", f"at most {MAX_FORM_BYTES} are"
+            "decoder",
+            f"a token that decodes to {longest} bytes is not supported",
+            f"at most {MAX_FORM_BYTES} are",
         )
     if token.first is None and token.last is None and token.only is None:
         return Stored(token.content)

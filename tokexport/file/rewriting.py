@@ -139,7 +139,9 @@ def _map(mapping: CharacterMapping) -> bytes:
     used, numbers = distinct_values(numbered)
     if used[0] != 0 or len(used) > 0xFFFF:
         raise UnsupportedError(
-            "normalizer", f"a map of characters to {len(used)} texts", "at most 65,535 are"
+            "normalizer",
+            f"a map of characters to {len(used)} texts is not supported",
+            "at most 65,535 are",
         )
     entries = np.zeros(len(used), layout.MAP_ENTRY)
     text = bytearray()

@@ -76,7 +76,9 @@ def write(model: TokenizerModel, options: Options | None = None) -> bytes:
     """
     options = options or Options()
     if not model.tokens:
-        raise UnsupportedError("the vocabulary", "no token at all", "a file holds one or more")
+        raise UnsupportedError(
+            "the vocabulary", "no token at all is not supported", "a file holds one or more"
+        )
     tables = None if options.decode_only else compile_model(model)
     return assemble(
         {
@@ -159,8 +161,8 @@ def _contents(
             Tag.ADDED_TOKENS: sections.added_tokens(tables.added),
             Tag.ADDED_CLASSES: sections.added_classes(tables.added),
             Tag.TEMPLATE: sections.template(model.template),
-            Tag.TRIMMING: sections.trimming(model.trimming),
-            Tag.ALIGNMENT: sections.alignment(model.alignment, tables.normalizer),
+            Tag.TRIMMING: sections.trimming(model.offset_trimming),
+            Tag.ALIGNMENT: sections.alignment(model.offset_alignment, tables.normalizer),
         }
     contents |= {
         Tag.SPECIAL_IDS: sections.special_ids(model.special_ids),
@@ -213,7 +215,7 @@ def _flags(model: TokenizerModel) -> HeaderFlag:
         flags |= HeaderFlag.FUSE_UNKNOWN
     if isinstance(model.model, BytePairModel) and model.model.unknown_stops:
         flags |= HeaderFlag.UNKNOWN_STOPS
-    if model.search_anew:
+    if model.restart_after_added:
         flags |= HeaderFlag.SEARCH_ANEW
     if model.reference is Reference.TIKTOKEN:
         flags |= HeaderFlag.RESCAN_SPECIAL | HeaderFlag.REPLACE_SURROGATES

@@ -136,13 +136,13 @@ def _compiled(split: Split, *, may_be_empty: bool, content: str = "") -> SplitPr
         raise UnsupportedError(
             split.path,
             f"the {split.dialect.value} pattern {split.pattern!r} with {refused.found} at offset"
-            f" {refused.offset}",
+            f" {refused.offset} is not supported",
             refused.supported,
         ) from None
     except RecursionError:
         raise UnsupportedError(
             split.path,
-            f"the {split.dialect.value} pattern {split.pattern!r} with groups nested as deep",
+            f"the {split.dialect.value} pattern {split.pattern!r} with groups nested as deep is not supported",
             "fewer levels are",
         ) from None
 

@@ -184,11 +184,13 @@ def _refuse_arguments(
     if pattern is not None:
         raise UnsupportedError(
             name,
-            f"a pattern for a {kind}",
+            f"a pattern for a {kind} is not supported",
             "a pattern can be given for tiktoken ranks and for GGUF, which hold none",
         )
     if special_tokens is not None:
-        raise UnsupportedError(name, f"special tokens for a {kind}", "it names its own")
+        raise UnsupportedError(
+            name, f"special tokens for a {kind} is not supported", "it names its own"
+        )
 
 
 def _read_pair(

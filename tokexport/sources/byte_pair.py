@@ -40,7 +40,7 @@ def read_vocab(node: Node) -> dict[str, int]:
         if other is not token:
             raise UnsupportedError(
                 node.path or node.file,
-                f"one id, {number}, for two tokens, {show(other)} and {show(token)},",
+                f"one id, {number}, for two tokens, {show(other)} and {show(token)}, is not supported",
                 "the reference decodes it to either of them by chance; give each token an id of"
                 " its own",
             )
@@ -115,7 +115,7 @@ def build(
         if unknown_merges and unk_id in pair:
             raise NotBytesError(
                 place.format(number),
-                f"a merge of the unk_token, {show([left, right])},",
+                f"a merge of the unk_token, {show([left, right])}, is not supported",
                 "it may not merge",
             )
         if pair[0] in reachable and pair[1] in reachable:

@@ -120,7 +120,7 @@ def detect(data: bytes, file: str) -> tuple[Kind, Node | None]:
 
 
 def _refuse(file: str, what: str, instead: str = SUPPORTED) -> NoReturn:
-    raise UnsupportedError(file, what, instead)
+    raise UnsupportedError(file, f"{what} is not supported", instead)
 
 
 def _is_sentencepiece(data: bytes) -> bool:

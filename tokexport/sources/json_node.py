@@ -58,11 +58,15 @@ class Node:
 
     def unsupported(self, supported: str) -> NoReturn:
         """Raise the UnsupportedError for this value."""
-        raise UnsupportedError(self.path or self.file, show(self.value), supported)
+        raise UnsupportedError(
+            self.path or self.file, f"{show(self.value)} is not supported", supported
+        )
 
     def not_bytes(self, supported: str) -> NoReturn:
         """Raise the NotBytesError for this value."""
-        raise NotBytesError(self.path or self.file, show(self.value), supported)
+        raise NotBytesError(
+            self.path or self.file, f"{show(self.value)} is not supported", supported
+        )
 
     @property
     def is_null(self) -> bool:
@@ -91,7 +95,7 @@ class Node:
                 else:
                     raise UnsupportedError(
                         self._child(name),
-                        show(self.value[name]),
+                        f"{show(self.value[name])} is not supported",
                         "the fields known here are " + ", ".join(sorted(known)),
                     )
         return self.value

@@ -167,7 +167,7 @@ def _for_ranks(
     from tokexport.sources.tiktoken.reference import TiktokenReference
 
     model = read(path, pattern=pattern, special_tokens=special_tokens)
-    split = model.splits[0]
+    split = model.pre_tokenizer[0]
     assert isinstance(split, Split)
     expression = split.pattern
     assert isinstance(expression, str)

@@ -76,7 +76,7 @@ def affixes() -> Parts:
     vocab = _vocab(letters, merges, prefix="##")
     split = {"type": "Split", "pattern": {"String": " "}, "behavior": "Removed", "invert": False}
     characters = CharacterSymbols(prefix=b"##", suffix=b"@")
-    model = _model(vocab, merges, characters, splits=(Split(" ", Behavior.REMOVED),))
+    model = _model(vocab, merges, characters, pre_tokenizer=(Split(" ", Behavior.REMOVED),))
     affix = {"continuing_subword_prefix": "##", "end_of_word_suffix": "@"}
     encode, locate = _reference(vocab, merges, pre_tokenizer=split, **affix)
     texts = [
@@ -120,7 +120,7 @@ def byte_suffix() -> Parts:
         CharacterSymbols(suffix=b"</w>", of_bytes=True),
         spelling=spelling,
         unk_id=0,
-        splits=(Split(" +", Behavior.REMOVED),),
+        pre_tokenizer=(Split(" +", Behavior.REMOVED),),
     )
     encode, locate = _reference(
         vocab, merges, unk_token="?", pre_tokenizer=parts, end_of_word_suffix="</w>"
@@ -154,7 +154,7 @@ def _model(
     characters: CharacterSymbols,
     *,
     spelling: Mapping[str, bytes] | None = None,
-    splits: tuple[Split, ...] = (),
+    pre_tokenizer: tuple[Split, ...] = (),
     **fields: Any,
 ) -> TokenizerModel:
     spelled = {
@@ -185,7 +185,7 @@ def _model(
         ),
         reference=Reference.TOKENIZERS,
         provenance=Provenance("golden"),
-        splits=splits,
+        pre_tokenizer=pre_tokenizer,
     )
 
 

@@ -144,10 +144,10 @@ def added() -> Golden:
     model = _model(
         tokens,
         merges,
-        splits=(Prepend(" ", unless_present=True), Split(GPT2_PATTERN)),
+        pre_tokenizer=(Prepend(" ", unless_present=True), Split(GPT2_PATTERN)),
         added_tokens=added_tokens,
         template=template,
-        trimming=Trimming(passes=(True,)),
+        offset_trimming=Trimming(passes=(True,)),
         special_ids=SpecialIds(bos=s, eos=end, stop=(s, end)),
         chat_template="{% for message in messages %}<s>{{ message['content'] }}</s>{% endfor %}",
     )
@@ -220,7 +220,7 @@ def rewriting() -> Golden:
         tokens,
         merges,
         normalizer=rewriting_models.NORMALIZER,
-        splits=rewriting_models.PRE_TOKENIZER,
+        pre_tokenizer=rewriting_models.PRE_TOKENIZER,
     )
     pre_tokenizers = [*rewriting_models.PRE_TOKENIZERS_JSON, _byte_level()]
     reference, locate = _reference(
@@ -244,7 +244,7 @@ def sequences() -> Golden:
         tokens,
         merges,
         normalizer=rewriting_models.SEQUENCE_NORMALIZER,
-        splits=rewriting_models.SEQUENCE_PRE_TOKENIZER,
+        pre_tokenizer=rewriting_models.SEQUENCE_PRE_TOKENIZER,
     )
     split = {"type": "Split", "pattern": {"String": "x"}, "behavior": "Removed", "invert": False}
     encode, _ = _reference(
@@ -275,7 +275,7 @@ def spelled() -> Golden:
         tokens,
         merges,
         normalizer=(Replace("xx", ""),),
-        splits=(Prepend("_", unless_present=True, only_first=True), SpellBytes()),
+        pre_tokenizer=(Prepend("_", unless_present=True, only_first=True), SpellBytes()),
     )
     metaspace = {"type": "Metaspace", "replacement": "_", "prepend_scheme": "first", "split": False}
     reference, locate = _reference(
@@ -313,7 +313,7 @@ def bytes_stages() -> Golden:
     model = _model(
         tokens,
         merges,
-        splits=(
+        pre_tokenizer=(
             Split(CharacterTest.PUNCTUATION, Behavior.CONTIGUOUS),
             Split(GPT2_PATTERN),
             Split(CharacterTest.NUMERIC, Behavior.CONTIGUOUS, on_bytes=True),
@@ -364,7 +364,7 @@ def behaviors() -> Golden:
         ("[a-d]+!|[a-d]{4}", Behavior.ISOLATED, False),
         ("(?<![ab])c", Behavior.MERGED_WITH_NEXT, True),
     ]
-    model = _model(tokens, merges, splits=tuple(Split(*stage) for stage in stages))
+    model = _model(tokens, merges, pre_tokenizer=tuple(Split(*stage) for stage in stages))
     reference, locate = _reference(
         tokens,
         merges,
@@ -416,7 +416,7 @@ def ranks_with_holes() -> Golden:
         model=BytePairModel(ranks, None, whole_piece_first=True),
         reference=Reference.TIKTOKEN,
         provenance=PROVENANCE,
-        splits=(Split(pattern, Behavior.REMOVED, invert=True, dialect=Dialect.FANCY_REGEX),),
+        pre_tokenizer=(Split(pattern, Behavior.REMOVED, invert=True, dialect=Dialect.FANCY_REGEX),),
         added_tokens=tuple(
             AddedToken(token, content, special=True) for content, token in specials.items()
         ),
@@ -459,7 +459,7 @@ def look_ahead() -> Golden:
         (r"a(?=b+c)|([^0-9])\1", Behavior.CONTIGUOUS, False),
         (r" +(?! *;)", Behavior.MERGED_WITH_NEXT, False),
     ]
-    model = _model(tokens, merges, splits=tuple(Split(*stage) for stage in stages))
+    model = _model(tokens, merges, pre_tokenizer=tuple(Split(*stage) for stage in stages))
     reference, locate = _reference(
         tokens,
         merges,
@@ -512,7 +512,7 @@ def look_behind() -> Golden:
         for pattern in patterns
     ]
     steps.insert(-1, _byte_level())
-    model = _model(tokens, merges, splits=tuple(splits))
+    model = _model(tokens, merges, pre_tokenizer=tuple(splits))
     reference, locate = _reference(
         tokens, merges, pre_tokenizer={"type": "Sequence", "pretokenizers": steps}
     )

@@ -208,7 +208,7 @@ def _tokenizer(tokens: Sequence[str], model: Model, *splits: Split) -> Tokenizer
         for number in range(len(tokens))
     ]
     contents = tuple(Token(token.encode(), kind) for token, kind in zip(tokens, kinds, strict=True))
-    return TokenizerModel(contents, model, Reference.TOKENIZERS, PROVENANCE, splits=splits)
+    return TokenizerModel(contents, model, Reference.TOKENIZERS, PROVENANCE, pre_tokenizer=splits)
 
 
 def _reference(model: Mapping[str, Any], *, spaces: bool = False) -> Encode:

@@ -80,7 +80,9 @@ def compile_edits(edits: tuple[TextEdit, ...], runs: RunEdits | None = None) -> 
     ends = tuple(map(bytes, table.ends))
     if max((len(text) for row in (*written, ends) for text in row), default=0) > MAX_TEXT:
         raise UnsupportedError(
-            "decoder", f"a replacement by more than {MAX_TEXT:,} bytes", "a shorter one is"
+            "decoder",
+            f"a replacement by more than {MAX_TEXT:,} bytes is not supported",
+            "a shorter one is",
         )
     return EditTable(
         classes, tuple(map(tuple, table.next)), written, keeps, ends, edges=runs is not None
@@ -102,4 +104,6 @@ def _table(edits: Sequence[TextEdit], runs: RunEdits | None) -> Product:
         return product([fewest([*small, *machines])], MAX_STATES)
     except TooManyStatesError:
         found = "a row of replacements with so many states"
-        raise UnsupportedError("decoder", found, f"up to {MAX_STATES:,} are") from None
+        raise UnsupportedError(
+            "decoder", f"{found} is not supported", f"up to {MAX_STATES:,} are"
+        ) from None

@@ -285,7 +285,7 @@ def _labelled(
 def _refusal(split: Split, reason: str) -> UnsupportedError:
     return UnsupportedError(
         split.path,
-        f"the pattern {split.pattern!r}, which {reason}, in a replacement in the joined text",
+        f"the pattern {split.pattern!r}, which {reason}, in a replacement in the joined text is not supported",
         f"one is that knows its matches after {MAX_HELD} characters and holds back {MAX_TEXTS:,}"
         " texts at most",
     )

@@ -87,7 +87,7 @@ def canonical_merges(model: BytePairModel) -> CanonicalMerges:
             raise UnsupportedError(
                 "model.merges",
                 f"two merges that can both make the id {token}, {rules[token]} and"
-                f" {(left, right)},",
+                f" {(left, right)}, is not supported",
                 "one that can come up is supported for each token",
             )
         ranks[token] = rank
@@ -148,7 +148,7 @@ def _by_content(model: BytePairModel, first: FirstSymbols) -> Merges:
             raise UnsupportedError(
                 "model.vocab",
                 f"the token {content.decode('utf-8', 'replace')!r} (id {product}), one of whose"
-                " characters is no token,",
+                " characters is no token, is not supported",
                 "tokens whose characters are tokens too are",
             )
         for cut in range(1, len(content)):
@@ -174,7 +174,7 @@ def _found_ways(
     if isinstance(found, int):
         raise UnsupportedError(
             "model.merges",
-            f"merges that make the id {found} out of itself",
+            f"merges that make the id {found} out of itself is not supported",
             "a merge makes a longer token out of two shorter ones",
         )
     last, ends, sequences = (array.tolist() for array in found)

@@ -95,4 +95,6 @@ def charsmap_of(replacements: dict[str, str]) -> bytes:
 
 
 def _refused(found: str) -> UnsupportedError:
-    return UnsupportedError("normalizer", f"a precompiled charsmap of {found}", "a whole one is")
+    return UnsupportedError(
+        "normalizer", f"a precompiled charsmap of {found} is not supported", "a whole one is"
+    )

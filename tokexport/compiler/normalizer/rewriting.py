@@ -128,7 +128,9 @@ def compile_steps(steps: tuple[NormalizerStep | PreTokenizerStep, ...]) -> tuple
                 ops[-2:] = [both]
     if len(ops) > MAX_OPS:
         raise UnsupportedError(
-            "normalizer", f"{len(ops)} operations in a row", f"at most {MAX_OPS} are"
+            "normalizer",
+            f"{len(ops)} operations in a row is not supported",
+            f"at most {MAX_OPS} are",
         )
     return tuple(ops)
 
@@ -172,7 +174,7 @@ def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
             if step.protected or step.collapses:
                 raise UnsupportedError(
                     "normalizer",
-                    "protected texts or dropped spaces in a map of graphemes",
+                    "protected texts or dropped spaces in a map of graphemes is not supported",
                     "a map of sequences may",
                 )
             clusters, first_plain = with_plain_classes(grapheme_program(), ~sequences.characters())

@@ -33,14 +33,14 @@ def check_insertions(
         if walked or byte_level:
             raise UnsupportedError(
                 step.path,
-                f"the pattern {step.pattern!r}, which puts {step.content!r} before a text,",
+                f"the pattern {step.pattern!r}, which puts {step.content!r} before a text, is not supported",
                 "the reference stops at such a text where a later step goes through its characters;"
                 " no such step may follow",
             )
         if position and any(isinstance(other, Prepend) and other.only_first for other in others):
             raise UnsupportedError(
                 step.path,
-                f"the pattern {step.pattern!r}, which puts {step.content!r} before a text,",
+                f"the pattern {step.pattern!r}, which puts {step.content!r} before a text, is not supported",
                 "after another step it is where no Metaspace asks what comes first (prepend_scheme"
                 ' "first")',
             )

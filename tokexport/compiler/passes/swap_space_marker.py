@@ -50,7 +50,9 @@ def keep_spaces(model: TokenizerModel) -> TokenizerModel:
     (' the', 'a\u2581b')
     """
     exchanged_model = _exchanged_model(model)
-    if exchanged_model is None or (model.trimming is not None and model.trimming.passes):
+    if exchanged_model is None or (
+        model.offset_trimming is not None and model.offset_trimming.passes
+    ):
         return model  # trimming asks whether an added token stands for spaces
     normalizer, added = _steps_kept(model.normalizer), model.added_tokens
     if normalizer is not None:
@@ -62,13 +64,17 @@ def keep_spaces(model: TokenizerModel) -> TokenizerModel:
         strips = any(
             token.normalized and (token.lstrip or token.rstrip) for token in model.added_tokens
         )
-        splits = None if strips else _exchanged_steps(model.splits)
+        splits = None if strips else _exchanged_steps(model.pre_tokenizer)
     else:
-        normalizer, splits = model.normalizer, _steps_kept(model.splits)
+        normalizer, splits = model.normalizer, _steps_kept(model.pre_tokenizer)
     if splits is None:
         return model
     return replace(
-        model, model=exchanged_model, normalizer=normalizer, splits=splits, added_tokens=added
+        model,
+        model=exchanged_model,
+        normalizer=normalizer,
+        pre_tokenizer=splits,
+        added_tokens=added,
     )
 
 

@@ -86,5 +86,7 @@ def _longest(vocab: Mapping[bytes, int]) -> int:
     key = max(vocab, key=len, default=b"")
     if len(key) > _MAX_KEY:
         found = f"a token of {len(key)} bytes (id {vocab[key]})"
-        raise UnsupportedError("model.vocab", found, f"at most {_MAX_KEY} bytes are")
+        raise UnsupportedError(
+            "model.vocab", f"{found} is not supported", f"at most {_MAX_KEY} bytes are"
+        )
     return len(key)

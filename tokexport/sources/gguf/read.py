@@ -129,7 +129,9 @@ def _original(source: GgufTokenizer) -> Original:
         return PIXTRAL_12B
     original = ORIGINALS.get(name)
     if original is None:
-        raise UnsupportedError(PRE, show(source.values.get("pre")), _unknown(name))
+        raise UnsupportedError(
+            PRE, f"{show(source.values.get('pre'))} is not supported", _unknown(name)
+        )
     return original
 
 
@@ -237,7 +239,7 @@ def _bert_settings(source: GgufTokenizer) -> BertSettings:
         return BertSettings()
     raise UnsupportedError(
         PRE,
-        show(source.values.get("pre")),
+        f"{show(source.values.get('pre'))} is not supported",
         f"there is no tokenizer.ggml.{lowercase} in it, and the names known to lower-case are"
         f" {', '.join(UNCASED)}; convert the tokenizer.json of the model instead, or say with"
         " --pattern (pattern=) that it is one of these",
@@ -291,7 +293,9 @@ def gguf_sentencepiece(source: GgufTokenizer) -> SentencePieceModel:
     algorithms = {"llama": Algorithm.BPE, "t5": Algorithm.UNIGRAM}
     if source.model not in algorithms:
         reason = _UNTOLD.get(source.model, _SUPPORTED)
-        raise UnsupportedError("tokenizer.ggml.model", show(source.values["model"]), reason)
+        raise UnsupportedError(
+            "tokenizer.ggml.model", f"{show(source.values['model'])} is not supported", reason
+        )
     scores = _scores(source)
     charsmap = source.values.get("precompiled_charsmap", [])
     unigram = source.model == "t5"

@@ -122,12 +122,14 @@ def _named(source: GgufTokenizer, pattern: str) -> str:
     if not names:
         reason = f'a pattern is a name for {PRE}, which only the models "gpt2" and "bert" have'
         raise UnsupportedError(
-            source.file, f"a pattern for a GGUF of the model {show(source.model)}", reason
+            source.file,
+            f"a pattern for a GGUF of the model {show(source.model)} is not supported",
+            reason,
         )
     if pattern not in names:
         reason = f"for this file the pattern is a name of {PRE}: " + ", ".join(names)
-        raise UnsupportedError(source.file, f"the pattern {show(pattern)}", reason)
+        raise UnsupportedError(source.file, f"the pattern {show(pattern)} is not supported", reason)
     if own in names and own != pattern:
         reason = f"its own {PRE} is {show(own)}; a pattern is for a file without one that is known"
-        raise UnsupportedError(source.file, f"the pattern {show(pattern)}", reason)
+        raise UnsupportedError(source.file, f"the pattern {show(pattern)} is not supported", reason)
     return pattern

@@ -34,7 +34,7 @@ def denormalizer_edits(source: SentencePieceModel) -> tuple[TextEdit, ...]:
     if leads_on_by_nul(read_charsmap(spec.charsmap).units):
         raise UnsupportedError(
             source.file,
-            "a denormalizer whose charsmap takes NUL for a letter",
+            "a denormalizer whose charsmap takes NUL for a letter is not supported",
             "one that sentencepiece made is",
         )
     try:
@@ -77,7 +77,7 @@ def _without_extra_spaces(
         raise UnsupportedError(
             source.file,
             "a denormalizer that removes and escapes white space, where a decoded text may have any"
-            " number of U+2581 in a row",
+            " number of U+2581 in a row is not supported",
             "one without escape_whitespaces is: of such a row nobody knows whether it is the end of"
             " the text, where all of it is dropped",
         )

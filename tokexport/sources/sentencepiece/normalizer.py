@@ -141,7 +141,7 @@ def unused_character(file: str, known: Sequence[Rule], protected: Sequence[str])
             return marker
     raise UnsupportedError(
         file,
-        "a charsmap with rules for every noncharacter tried",
+        "a charsmap with rules for every noncharacter tried is not supported",
         "leave one of them without a rule",
     )
 

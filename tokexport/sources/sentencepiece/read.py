@@ -111,11 +111,11 @@ def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance
             [text for _, text in user_defined],
             source.whitespace_as_suffix,
         ),
-        splits=splits,
+        pre_tokenizer=splits,
         added_tokens=tuple(
             AddedToken(number, text, normalized=True, verbatim=True) for number, text in frozen
         ),
-        alignment=_alignment(source, [text for _, text in user_defined]),
+        offset_alignment=_alignment(source, [text for _, text in user_defined]),
         decoding=_decoding(source),
         special_ids=special_ids,
         chat_template=roles.chat_template,
@@ -143,7 +143,9 @@ class _Pieces:
         self._source = source
         if len(source.pieces) >= MAX_IDS:
             raise UnsupportedError(
-                source.file, f"{len(source.pieces)} pieces", f"at most {MAX_IDS} are supported"
+                source.file,
+                f"{len(source.pieces)} pieces is not supported",
+                f"at most {MAX_IDS} are supported",
             )
         seen: dict[str, int] = {}
         unknown: list[int] = []
@@ -215,7 +217,7 @@ class _Pieces:
             )
         raise UnsupportedError(
             self._source.file,
-            f"{text}, a control piece and an ordinary one,",
+            f"{text}, a control piece and an ordinary one, is not supported",
             "give each piece a text of its own",
         )
 
@@ -270,7 +272,7 @@ def _model(source: SentencePieceModel, pieces: _Pieces) -> Model:
         if source.byte_fallback:
             raise UnsupportedError(
                 source.file,
-                "byte_fallback in a word model",
+                "byte_fallback in a word model is not supported",
                 "it is in BPE, Unigram and char models",
             )
         in_use = pieces.of(PieceType.NORMAL, PieceType.USER_DEFINED)
@@ -379,14 +381,14 @@ def _stand_ins(source: SentencePieceModel, pieces: _Pieces) -> dict[str, int]:
     if pieces.byte_ids is None and len(ids) > _MOST_STAND_INS:
         raise UnsupportedError(
             source.file,
-            f"{len(ids):,} characters of pieces that are no pieces in use",
+            f"{len(ids):,} characters of pieces that are no pieces in use is not supported",
             f"in a model without byte_fallback at most {_MOST_STAND_INS:,} are supported, as a file"
             " has each pair of them",
         )
     if behind > MAX_IDS:
         raise UnsupportedError(
             source.file,
-            f"{behind} pieces and characters of pieces",
+            f"{behind} pieces and characters of pieces is not supported",
             f"at most {MAX_IDS} are supported",
         )
     return ids
@@ -408,7 +410,7 @@ def _check_unused(source: SentencePieceModel, model: BytePairModel) -> None:
             raise UnsupportedError(
                 source.file,
                 f"the unused piece {show(longer[number])} (id {number}), which begins or ends with"
-                " a character that is no piece in use,",
+                " a character that is no piece in use, is not supported",
                 "in a model without byte_fallback such a character may only be inside of one: at an"
                 " end, the library would make it and unknown ones beside the piece one token",
             )

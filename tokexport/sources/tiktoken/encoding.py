@@ -71,7 +71,7 @@ def build(
         ),
         reference=Reference.TIKTOKEN,
         provenance=provenance,
-        splits=(
+        pre_tokenizer=(
             Split(
                 pattern, Behavior.REMOVED, invert=True, dialect=Dialect.FANCY_REGEX, path="pattern"
             ),
@@ -139,7 +139,9 @@ def _check_ranks(source: str, ranks: Mapping[bytes, int]) -> None:
     largest = max(owners)
     if largest >= MAX_IDS:
         raise UnsupportedError(
-            "ranks", f"the rank {largest}", f"ids are supported up to {MAX_IDS - 1}"
+            "ranks",
+            f"the rank {largest} is not supported",
+            f"ids are supported up to {MAX_IDS - 1}",
         )
 
 
@@ -156,18 +158,20 @@ def _special_contents(
         where = f"special_tokens[{show(name)}]"
         if not 0 <= number < MAX_IDS:
             raise UnsupportedError(
-                where, f"the id {number}", f"ids are supported from 0 to {MAX_IDS - 1}"
+                where,
+                f"the id {number} is not supported",
+                f"ids are supported from 0 to {MAX_IDS - 1}",
             )
         if number in taken:
             raise UnsupportedError(
                 where,
-                f"the id {number}, which is a rank,",
+                f"the id {number}, which is a rank, is not supported",
                 "a special token needs an id of its own",
             )
         if number in contents and number not in spelling:
             raise UnsupportedError(
                 where,
-                f"the id {number}, which {show(contents[number])} has too,",
+                f"the id {number}, which {show(contents[number])} has too, is not supported",
                 "tiktoken decodes it to either of them by the order of its hash table; give each an"
                 " id of its own",
             )
@@ -184,6 +188,6 @@ def _refuse_prefixes(special_tokens: Mapping[str, int]) -> None:
         if longer.startswith(shorter):
             raise UnsupportedError(
                 f"special_tokens[{show(shorter)}]",
-                f"a special token that {show(longer)} starts with",
+                f"a special token that {show(longer)} starts with is not supported",
                 "which of them tiktoken finds is decided by the order of its hash table",
             )

@@ -94,7 +94,7 @@ def read_ranks(
     if pattern is None:
         raise UnsupportedError(
             name,
-            "a file of tiktoken ranks without a pattern",
+            "a file of tiktoken ranks without a pattern is not supported",
             "it holds none: name one (--pattern NAME), or give the regular expression itself; known"
             " names are " + ", ".join(KNOWN),
         )
@@ -136,7 +136,7 @@ def _regular_expression(pattern: str) -> str:
     if pattern.replace("_", "").replace("-", "").replace(".", "").isalnum():
         raise UnsupportedError(
             "pattern",
-            repr(pattern),
+            f"{pattern!r} is not supported",
             "known names are " + ", ".join(KNOWN) + "; or give a regular expression",
         )
     return pattern

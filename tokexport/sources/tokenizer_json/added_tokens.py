@@ -76,14 +76,14 @@ def add_tokens(
                 raise UnsupportedError(
                     node.path,
                     f"{show(content)}, which the reference gives the id {number} of a token of the"
-                    " vocabulary,",
+                    " vocabulary, is not supported",
                     "give it an id in model.vocab, or close the holes in the vocabulary's ids",
                 )
         if token.normalized and (normal := normalizer.normalized(content)) != content:
             if not normal:
                 raise UnsupportedError(
                     node.path,
-                    f"{show(content)}, of which the normalizer leaves nothing,",
+                    f"{show(content)}, of which the normalizer leaves nothing, is not supported",
                     "the reference stops at most texts then; set normalized to false for this"
                     " token",
                 )
@@ -144,7 +144,7 @@ def _refuse_one_pattern_for_two(
         if other is not node:
             raise UnsupportedError(
                 node.path,
-                f"{show(token.content)}, which normalizes to the same text as {other.path},",
+                f"{show(token.content)}, which normalizes to the same text as {other.path}, is not supported",
                 "the reference takes either of them by chance; remove one",
             )
 
@@ -157,6 +157,6 @@ def _refuse_edges_on_bytes(tokens: Iterable[tuple[AddedToken, Node]]) -> None:
         if token.normalized and (token.single_word or token.lstrip or token.rstrip):
             raise NotBytesError(
                 node.path,
-                "single_word, lstrip or rstrip with a ByteLevel normalizer",
+                "single_word, lstrip or rstrip with a ByteLevel normalizer is not supported",
                 "set normalized to false or clear these flags",
             )

@@ -478,4 +478,4 @@ def _is_text(data: bytes) -> bool:
 
 
 def _refuse(path: str, found: str, supported: str) -> NoReturn:
-    raise UnsupportedError(path, found, supported)
+    raise UnsupportedError(path, f"{found} is not supported", supported)

@@ -25,7 +25,7 @@ def check_edits(edited: Sequence[tuple[str, Decoding]]) -> None:
             try:
                 _check_table(decoding)
             except UnsupportedError as refused:
-                raise UnsupportedError(path, refused.found, refused.supported) from None
+                raise UnsupportedError(path, refused.problem, refused.hint) from None
 
 
 def _check_table(decoding: Decoding) -> None:
@@ -37,5 +37,5 @@ def _check_table(decoding: Decoding) -> None:
             f"such a replacement beside more than {_MOST_HELD} of a character that are dropped at"
             " an end of the text"
         )
-        raise UnsupportedError("decoder", found, "a smaller number is")
+        raise UnsupportedError("decoder", f"{found} is not supported", "a smaller number is")
     compile_edits(edits, runs)

@@ -33,7 +33,7 @@ def read_tokenizer(tokenizer: tokenizers.Tokenizer) -> TokenizerModel:
         raise UnsupportedError(
             f"{_NAME}.added_tokens",
             f"the id {number}, which is {own.get(number)!r} in the object and {saved.get(number)!r}"
-            " in what it saves,",
+            " in what it saves, is not supported",
             "save it with tokenizer.save(), load it again, and give that",
         )
     return model

@@ -72,7 +72,7 @@ def _pieces(processors: Sequence[Node], texts: str) -> tuple[TemplatePiece, ...]
     if [piece for piece in with_ids if piece.id is None] != without:
         raise UnsupportedError(
             path,
-            "a sequence that treats texts differently with add_special_tokens=false",
+            "a sequence that treats texts differently with add_special_tokens=false is not supported",
             _SUPPORTED,
         )
     return tuple(with_ids)

@@ -38,7 +38,7 @@ from tokexport.sources.tokenizer_json_2.read import VERSION as _VERSION_2
 from tokexport.sources.tokenizer_json_2.read import (
     as_matched,
     decoded_as_added,
-    searches_anew,
+    restarts_after_added,
     version_1,
 )
 
@@ -140,11 +140,11 @@ def _read(root: Node, files: SourceFiles, source: str, *, spelled: bool) -> Toke
         reference=Reference.TOKENIZERS,
         provenance=Provenance(source, dict(sorted(files.sha256.items()))),
         normalizer=normalizer.steps,
-        splits=pre_tokenizer.steps,
+        pre_tokenizer=pre_tokenizer.steps,
         added_tokens=added.tokens,
         template=template,
-        search_anew=version_2 and searches_anew(added),
-        trimming=trimming,
+        restart_after_added=version_2 and restarts_after_added(added),
+        offset_trimming=trimming,
         decoding=decoding,
         special_ids=roles.special_ids,
         chat_template=roles.chat_template,
@@ -162,7 +162,9 @@ def _tokens(
     in_vocab = set(huggingface.spelling)
     if spelling and max(spelling) >= MAX_IDS:
         raise UnsupportedError(
-            "added_tokens", f"the id {max(spelling)}", f"ids are supported up to {MAX_IDS - 1}"
+            "added_tokens",
+            f"the id {max(spelling)} is not supported",
+            f"ids are supported up to {MAX_IDS - 1}",
         )
     decoded = decode_forms(spelling, read_decoder(root, dialect))
     tokens: list[Token | None] = [None] * (max(spelling, default=-1) + 1)
@@ -212,7 +214,9 @@ def _with_template_ids(
     largest = max(template_ids(template), default=0)
     if largest >= MAX_IDS:
         raise UnsupportedError(
-            "post_processor", f"the id {largest}", f"ids are supported up to {MAX_IDS - 1}"
+            "post_processor",
+            f"the id {largest} is not supported",
+            f"ids are supported up to {MAX_IDS - 1}",
         )
     return (*tokens, *[None] * (largest + 1 - len(tokens))) if template_ids(template) else tokens
 

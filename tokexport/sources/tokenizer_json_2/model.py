@@ -131,7 +131,7 @@ def _check_single_characters(model: Node, vocab: Mapping[str, Any]) -> None:
             raise UnsupportedError(
                 f"{model.file}: model.vocab",
                 f"the token {show(token)}, a character that no merges make, where ignore_merges is"
-                " false,",
+                " false, is not supported",
                 "the reference finds it only where it is a word of its own; take it out of the"
                 " vocabulary",
             )

@@ -202,7 +202,7 @@ def _check_overlaps(tokens: Sequence[tuple[Node, str]]) -> None:
                 )
 
 
-def searches_anew(added: AddedVocabulary) -> bool:
+def restarts_after_added(added: AddedVocabulary) -> bool:
     """Whether it matters that the reference looks for each token as if the text began after the
     one before.
     """

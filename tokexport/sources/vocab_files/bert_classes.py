@@ -147,7 +147,7 @@ def check_bert(config: Node | None, file: str) -> None:
         if setting is not None and setting.value not in values:
             raise UnsupportedError(
                 file,
-                f"{field} {show(setting.value)}, which {CONFIG} has,",
+                f"{field} {show(setting.value)}, which {CONFIG} has, is not supported",
                 "with it words are cut otherwise than BERT's are; if there is a tokenizer.json,"
                 f" give that ({SAVE})",
             )
@@ -155,7 +155,7 @@ def check_bert(config: Node | None, file: str) -> None:
         name = tokenizer_class(config)
         raise UnsupportedError(
             file,
-            f"a vocab.txt of the class {show(name)}, which {CONFIG} or config.json names,",
+            f"a vocab.txt of the class {show(name)}, which {CONFIG} or config.json names, is not supported",
             f"{without_document(name)}; vocab.txt is read of {', '.join(_CLASSES)}",
         )
 
@@ -200,7 +200,7 @@ def _check_question(config: Node, vocab: Mapping[str, int], file: str) -> None:
         raise UnsupportedError(
             file,
             f"a vocabulary without {show(_QUESTION)}, which SplinterTokenizer puts after a"
-            " question,",
+            " question, is not supported",
             "releases of transformers differ in its id then",
         )
 

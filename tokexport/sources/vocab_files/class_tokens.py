@@ -118,7 +118,7 @@ def class_tokens(
             raise UnsupportedError(
                 CONFIG if decoder is not None else ADDED_TOKENS,
                 f"{show(token.content)}, listed with normalized {show(token.normalized)} and given"
-                f" with {show(again.normalized)},",
+                f" with {show(again.normalized)}, is not supported",
                 "transformers does not do what the tokenizer.json says that it makes of this; give"
                 " both the same",
             )

@@ -167,7 +167,7 @@ def read_pair(
         model=model,
         reference=Reference.TOKENIZERS,
         provenance=Provenance("vocab.json + merges.txt", dict(sorted(files.sha256.items()))),
-        splits=(Split(GPT2_PATTERN, path="GPT-2's pattern"),),
+        pre_tokenizer=(Split(GPT2_PATTERN, path="GPT-2's pattern"),),
         added_tokens=added.tokens,
         special_ids=roles.special_ids,
         chat_template=roles.chat_template,
@@ -207,7 +207,7 @@ def check_kind(file: str, vocab: Mapping[str, int], merges: Iterable[Merge] = ()
         raise UnsupportedError(
             file,
             f"a vocabulary of words that end in {_END_OF_WORD}, such as {show(ends_words[0])}"
-            " (subword-nmt, CharBPETokenizer, GPT-1, CTRL, or a CLIP without its special tokens),",
+            " (subword-nmt, CharBPETokenizer, GPT-1, CTRL, or a CLIP without its special tokens), is not supported",
             f"GPT-2's kind over bytes is, and CLIP's; {_INSTEAD}",
         )
     spaces = [token for token in vocab if token.startswith(_SPACE_SYMBOL)]
@@ -215,7 +215,7 @@ def check_kind(file: str, vocab: Mapping[str, int], merges: Iterable[Merge] = ()
         raise UnsupportedError(
             file,
             f"a vocabulary with {show(_SPACE_SYMBOL)} for a space, such as {show(spaces[0])}"
-            " (SentencePiece, SentencePieceBPETokenizer),",
+            " (SentencePiece, SentencePieceBPETokenizer), is not supported",
             f"GPT-2's kind over bytes is, and CLIP's; {_INSTEAD}, or the SentencePiece model",
         )
 
@@ -229,14 +229,14 @@ def check_ends(data: bytes, file: str, *, first: bool, last: bool) -> None:
     if first and not data.startswith(_VERSION.encode()):
         raise UnsupportedError(
             file,
-            f"a first line that does not begin with {_VERSION}",
+            f"a first line that does not begin with {_VERSION} is not supported",
             "transformers 4.57 leaves out its merge and release 5 does not; put the line"
             f' "{_VERSION}: 0.2" before it',
         )
     if last and not data.endswith(b"\n"):
         raise UnsupportedError(
             file,
-            "a last line without an end",
+            "a last line without an end is not supported",
             "transformers 4.57 leaves out its merge and release 5 does not; put an end of line"
             " after it",
         )

@@ -63,7 +63,9 @@ def minbpe_document(data: bytes, file: str) -> dict[str, Any]:
     vocab = {to_characters(token): number for number, token in enumerate(tokens)}
     if len(vocab) < len(tokens):
         raise UnsupportedError(
-            file, "two merges that make the same bytes", "each token must have bytes of its own"
+            file,
+            "two merges that make the same bytes is not supported",
+            "each token must have bytes of its own",
         )
     return _document(file, pattern, special, vocab, merges)
 
@@ -76,7 +78,7 @@ def _document(
         if not len(merges) + 256 <= number < MAX_IDS or vocab.get(content, number) != number:
             raise UnsupportedError(
                 file,
-                f"the special token {show(content)} with the id {number}",
+                f"the special token {show(content)} with the id {number} is not supported",
                 f"it needs an id from {len(vocab)} on",
             )
         clash = next(
@@ -85,7 +87,7 @@ def _document(
         if clash is not None:
             raise UnsupportedError(
                 file,
-                f"the special token {show(content)}, with which {show(clash)} begins,",
+                f"the special token {show(content)}, with which {show(clash)} begins, is not supported",
                 "minbpe takes either by their order",
             )
     return tokenizer_document(

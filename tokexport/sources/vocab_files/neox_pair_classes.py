@@ -69,7 +69,7 @@ def neox_pair_document(
     if name == _COHERE and config.optional("add_bos_token") is None:
         raise UnsupportedError(
             vocab_name,
-            f"a pair of {name} without add_bos_token, which {CONFIG} can set,",
+            f"a pair of {name} without add_bos_token, which {CONFIG} can set, is not supported",
             "its documentation has it true and the class has it false; set it to what the model was"
             " trained with",
         )
@@ -114,7 +114,7 @@ def _check_flags(tokens: ClassTokens, config: Node, files: SourceFiles) -> None:
         if flags.setdefault(content, found) != found:
             raise UnsupportedError(
                 node.file,
-                f"{show(content)}, which is described here and elsewhere, with other flags,",
+                f"{show(content)}, which is described here and elsewhere, with other flags, is not supported",
                 f"releases of transformers differ in it; give the tokenizer.json ({SAVE})",
             )
 

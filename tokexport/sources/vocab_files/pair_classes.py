@@ -201,7 +201,7 @@ def _class_document(
     if name == _CLIP:
         raise UnsupportedError(
             vocab_name,
-            f"a pair of the class {show(name)} that lacks CLIP's special tokens,",
+            f"a pair of the class {show(name)} that lacks CLIP's special tokens, is not supported",
             f"a vocabulary with {show(START)}, {show(END)} and the end of words is; give the"
             f" tokenizer.json ({SAVE})",
         )
@@ -209,20 +209,20 @@ def _class_document(
         names = ", ".join(sorted((*_CLASSES, *WORD_CLASSES, *NEOX_CLASSES, _CLIP)))
         raise UnsupportedError(
             vocab_name,
-            f"a pair of the class {show(name)}, which {CONFIG} or config.json names,",
+            f"a pair of the class {show(name)}, which {CONFIG} or config.json names, is not supported",
             f"{without_document(name)}; pairs are read of {names}",
         )
     for setting in _UNCERTAIN.get(known.around, ()):
         if _flag(config, setting):
             raise UnsupportedError(
                 vocab_name,
-                f"{setting} for {name}, which {CONFIG} sets,",
+                f"{setting} for {name}, which {CONFIG} sets, is not supported",
                 f"releases of transformers differ in it; give the tokenizer.json ({SAVE})",
             )
     if known.spaced is None and config.optional("add_prefix_space") is None:
         raise UnsupportedError(
             vocab_name,
-            f"a pair of {name} without add_prefix_space, which {CONFIG} can set,",
+            f"a pair of {name} without add_prefix_space, which {CONFIG} can set, is not supported",
             "releases of transformers differ in what it is then; set it to what the model was"
             " trained with",
         )
@@ -231,7 +231,7 @@ def _class_document(
         if tokens.roles.get(role) != known.special[role].content:
             raise UnsupportedError(
                 vocab_name,
-                f"{role} {show(tokens.roles.get(role))} for {name}",
+                f"{role} {show(tokens.roles.get(role))} for {name} is not supported",
                 f"{show(known.special[role].content)} is; give the tokenizer.json ({SAVE})",
             )
     spaced = _flag(config, "add_prefix_space", otherwise=bool(known.spaced))
@@ -266,7 +266,7 @@ def _clip_document(
         raise UnsupportedError(
             vocab_name,
             f"a vocabulary of CLIP with the class {show(name)}, which {CONFIG} or config.json"
-            " names,",
+            " names, is not supported",
             f"{_CLIP} is; give the tokenizer.json ({SAVE})",
         )
     tokens = class_tokens(config, files, vocab, _CLIP_TOKENS)
@@ -274,7 +274,7 @@ def _clip_document(
         if tokens.roles.get(role) != expected:
             raise UnsupportedError(
                 vocab_name,
-                f"{role} {show(tokens.roles.get(role))} for {_CLIP}",
+                f"{role} {show(tokens.roles.get(role))} for {_CLIP} is not supported",
                 f"{show(expected)} is; give the tokenizer.json ({SAVE})",
             )
     return {**document, "added_tokens": tokens.entries()}

@@ -52,12 +52,14 @@ def parse_vocabulary(data: bytes, file: str) -> dict[int, bytes]:
                 else f"the token {token[:40]!r}"
             )
             raise UnsupportedError(
-                f"line {number}", f"{what} a second time", "each token needs an id of its own"
+                f"line {number}",
+                f"{what} a second time is not supported",
+                "each token needs an id of its own",
             )
         if int(match[1]) >= MAX_IDS:
             raise UnsupportedError(
                 f"line {number}",
-                f"the id {int(match[1])}",
+                f"the id {int(match[1])} is not supported",
                 f"ids are supported up to {MAX_IDS - 1}",
             )
         tokens[int(match[1])] = token

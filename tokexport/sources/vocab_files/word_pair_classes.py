@@ -53,7 +53,7 @@ def word_pair_document(
         if flag is not None and flag.boolean():
             raise UnsupportedError(
                 vocab_name,
-                f"{setting} for {name}, which {CONFIG} sets,",
+                f"{setting} for {name}, which {CONFIG} sets, is not supported",
                 f"releases of transformers differ in it; give the tokenizer.json ({SAVE})",
             )
     defaults = {

@@ -90,7 +90,7 @@ def parse_vocabulary(data: bytes, file: str, *, python: bool = False) -> dict[st
         lines.pop()
     if len(lines) > MAX_IDS:
         raise UnsupportedError(
-            file, f"{len(lines)} lines", f"ids are supported up to {MAX_IDS - 1}"
+            file, f"{len(lines)} lines is not supported", f"ids are supported up to {MAX_IDS - 1}"
         )
     return {line if python else line.rstrip(): number for number, line in enumerate(lines)}
 
