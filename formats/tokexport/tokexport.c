@@ -1,14 +1,16 @@
 /* tokexport.c - the runtime behind tokexport.h. The format and the algorithms are those of SPEC.md, whose numbers (I1, 5.3 ...) are cited
    here.
 
-   Order: bytes, hashing, checksums, UTF-8, opening, look-ups, decoding, memory, spans, added tokens, normalization, pre-tokenizer, merges,
-   trie, Unigram, WordPiece, WordLevel, greedy, pieces, encoding, streams, checks. Each part uses only what stands above it.
+   tokexport.c is made of the units in src/ by amalgamate.py, in the order of src/all.c: edit those.
+   Each unit uses only what stands above it.
 
    Two rules hold everywhere. A number from the file is compared with its bound before it is used as an index, at opening for what the inner
    loops read (SPLT), at use for the rest. And what is read from the file or written to memory that the caller lends goes through load_ and
    store_ functions: any alignment, any endianness. */
 
 #include "tokexport.h"
+
+/* ---- base.h: compilers, and bytes ------------------------------------------------------------ */
 
 /* <string.h> is not part of a freestanding C99 implementation, these functions are what every compiler wants to be there. */
 void *memcpy(void *to, const void *from, size_t size);
@@ -39,7 +41,80 @@ int memcmp(const void *a, const void *b, size_t size);
 #define MAX_TEXT UINT32_C(0x7FFFFFFF)
 #define MAX_CONTENT 0xFFFF
 
-/* ---- Layout: numbers of SPEC.md; a test holds them against the declaration ---------------------------------------------------------- */
+/* ---- base.h: loading and storing ------------------------------------------------------------- */
+
+#if defined(__BYTE_ORDER__) && defined(__ORDER_LITTLE_ENDIAN__)
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define HOST_IS_LITTLE_ENDIAN
+#endif
+#endif
+
+#ifdef HOST_IS_LITTLE_ENDIAN
+
+static FORCE_INLINE uint32_t load_u16(const uint8_t *p) {
+    uint16_t v;
+    COPY(&v, p, 2);
+    return v;
+}
+
+static FORCE_INLINE uint32_t load_u32(const uint8_t *p) {
+    uint32_t v;
+    COPY(&v, p, 4);
+    return v;
+}
+
+static FORCE_INLINE uint64_t load_u64(const uint8_t *p) {
+    uint64_t v;
+    COPY(&v, p, 8);
+    return v;
+}
+
+#else
+
+static FORCE_INLINE uint32_t load_u16(const uint8_t *p) { return (uint32_t)p[0] | (uint32_t)p[1] << 8; }
+
+static FORCE_INLINE uint32_t load_u32(const uint8_t *p) { return load_u16(p) | load_u16(p + 2) << 16; }
+
+static FORCE_INLINE uint64_t load_u64(const uint8_t *p) { return (uint64_t)load_u32(p) | (uint64_t)load_u32(p + 4) << 32; }
+
+#endif
+
+/* Lent memory is read and written in the order of the host. */
+static FORCE_INLINE uint32_t get_u32(const uint8_t *p) {
+    uint32_t v;
+    COPY(&v, p, 4);
+    return v;
+}
+
+static FORCE_INLINE uint64_t get_u64(const uint8_t *p) {
+    uint64_t v;
+    COPY(&v, p, 8);
+    return v;
+}
+
+static FORCE_INLINE void put_u32(uint8_t *p, uint32_t v) { COPY(p, &v, 4); }
+
+static FORCE_INLINE void put_u64(uint8_t *p, uint64_t v) { COPY(p, &v, 8); }
+
+/* Number of zero bits below the lowest one; v is not 0. */
+static FORCE_INLINE unsigned lowest_bit(uint64_t v) {
+#if defined(__GNUC__)
+    return (unsigned)__builtin_ctzll(v);
+#else
+    unsigned n = 0;
+    while (!(v & 1)) v >>= 1, n++;
+    return n;
+#endif
+}
+
+static const uint64_t HIGH_BITS = UINT64_C(0x8080808080808080);
+static const uint64_t LOW_BITS = UINT64_C(0x0101010101010101);
+
+static int bit_of(const uint8_t *bits, size_t i) { return bits[i >> 3] >> (i & 7) & 1; }
+
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+/* ---- layout.h: numbers of SPEC.md; a test holds them against the declaration ----------------- */
 
 enum {
     HEADER_SIZE = 64,
@@ -167,80 +242,7 @@ enum {
     CASE_SPECIAL = 1
 };
 
-/* ---- Bytes -------------------------------------------------------------------------------------------------------------------------- */
-
-#if defined(__BYTE_ORDER__) && defined(__ORDER_LITTLE_ENDIAN__)
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define HOST_IS_LITTLE_ENDIAN
-#endif
-#endif
-
-#ifdef HOST_IS_LITTLE_ENDIAN
-
-static FORCE_INLINE uint32_t load_u16(const uint8_t *p) {
-    uint16_t v;
-    COPY(&v, p, 2);
-    return v;
-}
-
-static FORCE_INLINE uint32_t load_u32(const uint8_t *p) {
-    uint32_t v;
-    COPY(&v, p, 4);
-    return v;
-}
-
-static FORCE_INLINE uint64_t load_u64(const uint8_t *p) {
-    uint64_t v;
-    COPY(&v, p, 8);
-    return v;
-}
-
-#else
-
-static FORCE_INLINE uint32_t load_u16(const uint8_t *p) { return (uint32_t)p[0] | (uint32_t)p[1] << 8; }
-
-static FORCE_INLINE uint32_t load_u32(const uint8_t *p) { return load_u16(p) | load_u16(p + 2) << 16; }
-
-static FORCE_INLINE uint64_t load_u64(const uint8_t *p) { return (uint64_t)load_u32(p) | (uint64_t)load_u32(p + 4) << 32; }
-
-#endif
-
-/* Lent memory is read and written in the order of the host. */
-static FORCE_INLINE uint32_t get_u32(const uint8_t *p) {
-    uint32_t v;
-    COPY(&v, p, 4);
-    return v;
-}
-
-static FORCE_INLINE uint64_t get_u64(const uint8_t *p) {
-    uint64_t v;
-    COPY(&v, p, 8);
-    return v;
-}
-
-static FORCE_INLINE void put_u32(uint8_t *p, uint32_t v) { COPY(p, &v, 4); }
-
-static FORCE_INLINE void put_u64(uint8_t *p, uint64_t v) { COPY(p, &v, 8); }
-
-/* Number of zero bits below the lowest one; v is not 0. */
-static FORCE_INLINE unsigned lowest_bit(uint64_t v) {
-#if defined(__GNUC__)
-    return (unsigned)__builtin_ctzll(v);
-#else
-    unsigned n = 0;
-    while (!(v & 1)) v >>= 1, n++;
-    return n;
-#endif
-}
-
-static const uint64_t HIGH_BITS = UINT64_C(0x8080808080808080);
-static const uint64_t LOW_BITS = UINT64_C(0x0101010101010101);
-
-static int bit_of(const uint8_t *bits, size_t i) { return bits[i >> 3] >> (i & 7) & 1; }
-
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
-
-/* ---- Hashing (5.1, 5.2) ------------------------------------------------------------------------------------------------------------- */
+/* ---- hash.h: hashing (5.1, 5.2) -------------------------------------------------------------- */
 
 #define K0 UINT64_C(0x9E3779B97F4A7C15)
 #define K1 UINT64_C(0xD6E8FEB86659FD93)
@@ -281,7 +283,7 @@ static FORCE_INLINE size_t slot_of(uint64_t h, uint64_t displacement, uint32_t s
     return (size_t)(((h ^ displacement * K3) * K1 >> 32) * slots >> 32);
 }
 
-/* ---- Checksums ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- hash.h: checksums ----------------------------------------------------------------------- */
 
 /* The CRC-32 of zlib, half a byte at a time: enough for a header, and it needs 64 bytes of table. Start with NONE, finish with ~. */
 static uint32_t crc_small(uint32_t crc, const uint8_t *p, size_t size) {
@@ -319,7 +321,7 @@ static uint32_t crc_large(uint32_t tables[4][256], const uint8_t *p, size_t size
     return ~crc;
 }
 
-/* ---- UTF-8 -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- utf8.h: UTF-8 --------------------------------------------------------------------------- */
 
 enum { UTF8_BAD, UTF8_CUT, UTF8_GOOD };
 
@@ -405,7 +407,7 @@ static size_t utf8_encode(uint8_t *p, uint32_t c) {
 
 #endif
 
-/* ---- Opening: header and section table (6.1) ---------------------------------------------------------------------------------------- */
+/* ---- open_header.c: header and section table (6.1) ------------------------------------------- */
 
 static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "SC64", "RANK", "BIDS", "TIDX", "PIDX", "GRID", "TRIE", "SPLT",
                                      "CUTS", "ADDT", "ACLS", "POST", "TRIM", "SPID", "CHAT", "PROV", "TEST",
@@ -531,7 +533,7 @@ static tkx_span find_section(const tkx *t, const char *tag) {
     return span;
 }
 
-/* ---- Opening: sizes of sections (I16, I17) ------------------------------------------------------------------------------------------ */
+/* ---- open_sizes.c: sizes of sections (I16, I17) ---------------------------------------------- */
 
 /* A field of a section's header; 0 where the section is too short to have it: its size is then wrong in any case. */
 static uint64_t field(tkx_span s, size_t offset) { return offset + 4 <= s.size ? load_u32(s.data + offset) : 0; }
@@ -644,7 +646,7 @@ static void read_trie_header(tkx *t) {
     t->trie_reserved = (uint32_t)field(t->trie, 28);
 }
 
-/* ---- Opening: pre-tokenizer tables (I18) -------------------------------------------------------------------------------------------- */
+/* ---- open_stages.c: pre-tokenizer tables (I18) ----------------------------------------------- */
 
 static int all_bytes_below(const uint8_t *p, size_t count, uint32_t bound) {
     uint32_t largest = 0;
@@ -782,7 +784,7 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
     return 1;
 }
 
-/* ---- Opening: operations that rewrite (I18) ----------------------------------------------------------------------------------------- */
+/* ---- open_rewriting.c: operations that rewrite (I18) ----------------------------------------- */
 
 #ifndef TKX_NO_NORMALIZER
 
@@ -887,7 +889,7 @@ static int check_rewriting_stage(const tkx *t, tkx_stage *s, const uint8_t *entr
 
 #endif
 
-/* ---- Opening: stages and added tokens ----------------------------------------------------------------------------------------------- */
+/* ---- open.c: stages, added tokens, and tkx_open ---------------------------------------------- */
 
 /* An entry of SPLT. */
 static int check_entry(tkx *t, tkx_stage *s, const uint8_t *entry) {
@@ -1107,7 +1109,7 @@ const char *tkx_error(int code) {
     }
 }
 
-/* ---- Look-ups ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- lookup.c: look-ups ---------------------------------------------------------------------- */
 
 uint32_t tkx_id_count(const tkx *t) { return t ? t->id_count : 0; }
 
@@ -1330,7 +1332,7 @@ int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_
     return TKX_OK;
 }
 
-/* ---- Decoding (5.7) ----------------------------------------------------------------------------------------------------------------- */
+/* ---- decode_bytes.c: what decoding writes (5.7) ---------------------------------------------- */
 
 static const uint8_t REPLACEMENT[3] = {0xEF, 0xBF, 0xBD};
 
@@ -1508,6 +1510,8 @@ static void end_held(tkx_decoder *d, sink *s) {
     put_replacement(d, s, d->held_size);
     d->held_size = 0;
 }
+
+/* ---- decode_rules.c: decoding by rules (5.7, DECO) ------------------------------------------- */
 
 #ifndef TKX_NO_DECODER
 
@@ -1768,6 +1772,8 @@ static int decode_by_rules(tkx_decoder *d, const uint32_t *ids, size_t count, si
 
 #endif
 
+/* ---- decode.c: decoding ---------------------------------------------------------------------- */
+
 /* Begins a text. TKX_OK or TKX_E_CORRUPT. */
 static int start(tkx_decoder *d, const tkx *t, int skip_special) {
     memset(d, 0, sizeof *d);
@@ -1912,7 +1918,7 @@ int tkx_decoder_flush(tkx_decoder *d, uint8_t *out, size_t capacity, size_t *siz
     return start(d, d->t, d->skip_special);
 }
 
-/* ---- A call and its memory ----------------------------------------------------------------------------------------------------------- */
+/* ---- context.h: a call and its memory -------------------------------------------------------- */
 
 /* A piece that waits to be encoded. */
 typedef struct waiting {
@@ -2048,7 +2054,7 @@ size_t tkx_work_size(const tkx *t, size_t size) {
     return total > SIZE_MAX || bytes >= TOO_MUCH >> 17 ? SIZE_MAX : (size_t)total;
 }
 
-/* ---- Spans (5.9) --------------------------------------------------------------------------------------------------------------------- */
+/* ---- offsets.c: spans (5.9) ------------------------------------------------------------------ */
 
 #ifndef TKX_NO_OFFSETS
 
@@ -2196,7 +2202,7 @@ static FORCE_INLINE void emit_token(run *r, uint32_t id, const uint8_t *from, co
     emit(r, id);
 }
 
-/* ---- Added tokens (5.3) ------------------------------------------------------------------------------------------------------------- */
+/* ---- added.c: added tokens (5.3) ------------------------------------------------------------- */
 
 /* What a finder gives: a stretch of text, or an id and the text that it stands for. */
 typedef struct part {
@@ -2451,7 +2457,7 @@ static void emit_added(run *r, uint32_t id, const uint8_t *from, const uint8_t *
     emit(r, id);
 }
 
-/* ---- Normalization (5.4) ------------------------------------------------------------------------------------------------------------ */
+/* ---- normalize.c: normal forms (5.4) --------------------------------------------------------- */
 
 #ifndef TKX_NO_NORMALIZER
 
@@ -2744,7 +2750,7 @@ static void normalize(normalizer *n, const uint8_t *text, size_t size) {
 
 #endif
 
-/* ---- Pre-tokenizer: where a match ends (5.5) ---------------------------------------------------------------------------------------- */
+/* ---- match.c: where a match ends (5.5) ------------------------------------------------------- */
 
 /* The class of a character that is not ASCII, read from its bytes: their payload bits are the indexes of the three levels. *length: its
    bytes. The text is valid and tkx_open has checked the tables. */
@@ -2937,7 +2943,7 @@ static FORCE_INLINE const uint8_t *skip_idle(const tkx_stage *s, const uint8_t *
     return at;
 }
 
-/* ---- Pre-tokenizer: labels and empty matches (5.5) ---------------------------------------------------------------------------------- */
+/* ---- labels.c: labels and empty matches (5.5) ------------------------------------------------ */
 
 /* What is added to the class of the symbol at p where it is the one before it once more. */
 static uint32_t doubled(const tkx_stage *s, const uint8_t *begin, const uint8_t *p, size_t length) {
@@ -3032,7 +3038,7 @@ static NO_INLINE const uint8_t *match_far(run *r, const tkx_stage *s, memo *m, c
     return last;
 }
 
-/* ---- Rewriting (5.4) ---------------------------------------------------------------------------------------------------------------- */
+/* ---- rewrite_map.c: MAP and REPLACE (5.4) ---------------------------------------------------- */
 
 #ifndef TKX_NO_NORMALIZER
 
@@ -3231,6 +3237,12 @@ static void run_replace(rewriter *w) {
     if (w->changed) write_copy(w, copied, (size_t)(w->end - copied));
     r->memory_used = mark;
 }
+
+#endif
+
+/* ---- rewrite_charsmap.c: CHARSMAP (5.4) ------------------------------------------------------ */
+
+#ifndef TKX_NO_NORMALIZER
 
 /* The alignment of CHARSMAP. A character of the output takes characters of the text, in order, and has the source of the first of them; one that
    takes none shares the source of the one that was taken before. A replacement of m characters for n takes one character each as long
@@ -3443,6 +3455,12 @@ static NO_INLINE void run_collapsing(rewriter *w) {
     align_last(w);
 }
 
+#endif
+
+/* ---- rewrite.c: operations that rewrite a text (5.4) ----------------------------------------- */
+
+#ifndef TKX_NO_NORMALIZER
+
 /* Whether the source of the byte at p begins where the input begins. */
 static int stems_from_start(const run *r, const uint8_t *p) {
     size_t from = 1, to;
@@ -3576,7 +3594,7 @@ static NO_INLINE void rewrite(run *r, const tkx_op *op, uint32_t count, int firs
 
 #endif
 
-/* ---- Alignment of a whole normalizer (5.9, ALGN) ------------------------------------------------------------------------------------- */
+/* ---- align.c: alignment of a whole normalizer (5.9, ALGN) ------------------------------------ */
 
 #ifndef TKX_NO_OFFSETS
 
@@ -3719,7 +3737,7 @@ static NO_INLINE void align_whole(run *r, const uint8_t *input, const uint8_t *g
 
 #endif
 
-/* ---- Merges (5.6) ------------------------------------------------------------------------------------------------------------------- */
+/* ---- bpe_symbols.c: pairs, and first symbols (5.6) ------------------------------------------- */
 
 /* Where PIDX has the row of an id that stands on the left: its first slot, and in the upper half that of the row behind it. */
 static FORCE_INLINE uint64_t pair_row(const tkx *t, uint32_t left) { return load_u64(t->pair_rows + 4 * (size_t)(left >> t->row_shift)); }
@@ -3765,7 +3783,6 @@ static FORCE_INLINE void find_two_pairs(run *r, uint32_t a, uint32_t b, uint32_t
 static FORCE_INLINE uint32_t rank_of(const tkx *t, uint32_t product) {
     return t->ranks.data && product != NONE ? load_u32(t->ranks.data + 4 * (size_t)product) : product;
 }
-
 
 /* How long the reference library takes a byte of a byte-level model to be: in UTF-8, as GPT-2's alphabet spells it. */
 static FORCE_INLINE uint32_t spelled_length(uint8_t byte) { return byte > 0x20 && byte < 0x7F ? 1 : 2; }
@@ -3814,7 +3831,6 @@ static FORCE_INLINE size_t put_symbol(uint8_t *symbols, uint8_t *lengths, size_t
     if (lengths) put_u32(lengths + 4 * i, (uint32_t)length);
     return i + 1;
 }
-
 
 /* The symbol that CHRS has for a unit, a character or a byte, at a place in its piece, or NONE. Places: 0 first, 1 inside, 2 alone, 3 last. */
 static FORCE_INLINE uint32_t unit_symbol(run *r, uint32_t unit, uint32_t place) {
@@ -3904,6 +3920,8 @@ static FORCE_INLINE size_t first_symbols(run *r, const uint8_t *bytes, size_t si
 #endif
     return byte_symbols(r, bytes, size, symbols, lengths);
 }
+
+/* ---- bpe_short.c: merging a short piece (5.6) ------------------------------------------------ */
 
 /* Merges that need not wait for their turn, while the first symbols of a piece are gone through once. GRID has the products of two ASCII
    characters, and a bound for the rank of whatever may be joined across the boundary between them. A merge of two first symbols whose rank is
@@ -4042,6 +4060,8 @@ static size_t merge_short(run *r, const uint8_t *bytes, size_t size, uint32_t *i
     return count;
 }
 
+/* ---- bpe_queue.c: a queue of merges (5.6) ---------------------------------------------------- */
+
 /* A queue of keys (rank << 32 | position). Keys are not taken out when they become stale: who takes one looks whether it still holds.
 
    The first keys lie sorted in an array. Those that come later are in a heap of four children a node, because most of them never get
@@ -4138,6 +4158,8 @@ static void queue_push(queue *q, uint64_t key) {
     if (key >> 32 <= q->rank) heap_push(q, key);
     else put_u64(waiting_key(q, q->waits++), key);
 }
+
+/* ---- bpe_long.c: merging a long piece (5.6) -------------------------------------------------- */
 
 /* A list of symbols in lent memory, 16 bytes each: id, neighbours, and the product of the pair with the right neighbour. */
 enum { SYMBOL = 16, SYMBOL_ID = 0, SYMBOL_PREVIOUS = 4, SYMBOL_NEXT = 8, SYMBOL_PRODUCT = 12 };
@@ -4380,7 +4402,7 @@ static NO_INLINE void merge_long(run *r, const uint8_t *bytes, size_t size) {
     r->memory_used = mark;
 }
 
-/* ---- Trie (5.6): what Unigram, WordPiece, WordLevel and greedy models have in common ------------------------------------------------ */
+/* ---- trie_models.c: trie (5.6): what Unigram, WordPiece, WordLevel and greedy models share --- */
 
 #if !defined(TKX_NO_UNIGRAM) || !defined(TKX_NO_WORDPIECE) || !defined(TKX_NO_WORDLEVEL) || !defined(TKX_NO_GREEDY)
 #define HAS_TRIE_MODELS
@@ -4417,7 +4439,86 @@ static const uint8_t *longest_token(run *r, uint32_t base, const uint8_t *from, 
 
 #endif
 
-/* ---- Unigram (5.6) ------------------------------------------------------------------------------------------------------------------ */
+/* ---- trie_models.c: WordPiece (5.6) ---------------------------------------------------------- */
+
+#ifndef TKX_NO_WORDPIECE
+
+static size_t count_characters(const tkx *t, const uint8_t *bytes, size_t size) {
+    size_t count = 0, i;
+    if (t->trie_flags & BYTE_CHARACTERS) return size;
+    for (i = 0; i < size; i++) count += !utf8_inside(bytes[i]);
+    return count;
+}
+
+static void encode_word_pieces(run *r, const uint8_t *bytes, size_t size) {
+    const tkx *t = r->t;
+    const uint8_t *at = bytes, *end = bytes + size;
+    const size_t before = r->count;
+    uint32_t base = t->trie_root, id = 0;
+    if (size > t->trie_characters && count_characters(t, bytes, size) > t->trie_characters) {
+        emit_unknown(r, bytes, end);
+        return;
+    }
+    while (at < end && r->code == TKX_OK) {
+        const uint8_t *last = longest_token(r, base, at, end, &id);
+        if (last == at) {
+            r->count = before; /* one piece that is not found makes the whole word unknown */
+            emit_unknown(r, bytes, end);
+            return;
+        }
+        emit_token(r, id, at, last);
+        at = last;
+        base = t->trie_continuation;
+    }
+}
+
+#endif
+
+/* ---- trie_models.c: WordLevel (5.6) ---------------------------------------------------------- */
+
+#ifndef TKX_NO_WORDLEVEL
+
+static void encode_word(run *r, const uint8_t *bytes, size_t size) {
+    uint32_t id;
+    int found = token_in_trie(r->t, bytes, size, &id);
+    if (found == TKX_OK) {
+        emit_token(r, id, bytes, bytes + size);
+    } else if (found == TKX_E_CORRUPT) {
+        fail(r, found);
+    } else if (!(r->t->flags & FUSE_UNKNOWN) || r->count == 0 || r->count != r->unknown_count) {
+        emit_unknown(r, bytes, bytes + size);
+        r->unknown_count = r->count;
+    } else {
+#ifndef TKX_NO_OFFSETS
+        if (wants_spans(r)) extend_span(r, bytes, bytes + size);
+#endif
+    }
+}
+
+#endif
+
+/* ---- trie_models.c: greedy (5.6) ------------------------------------------------------------- */
+
+#ifndef TKX_NO_GREEDY
+
+static void encode_greedy(run *r, const uint8_t *bytes, size_t size) {
+    const uint8_t *at = bytes, *end = bytes + size;
+    uint32_t id = 0;
+    while (at < end && r->code == TKX_OK) {
+        const uint8_t *last = longest_token(r, r->t->trie_root, at, end, &id);
+        if (last > at) {
+            emit_token(r, id, at, last);
+            at = last;
+        } else {
+            emit_unknown(r, at, at + 1);
+            at++;
+        }
+    }
+}
+
+#endif
+
+/* ---- unigram.c: Unigram (5.6) ---------------------------------------------------------------- */
 
 #ifndef TKX_NO_UNIGRAM
 
@@ -4655,86 +4756,7 @@ static void encode_unigram(run *r, const uint8_t *bytes, size_t size) {
 
 #endif
 
-/* ---- WordPiece (5.6) ---------------------------------------------------------------------------------------------------------------- */
-
-#ifndef TKX_NO_WORDPIECE
-
-static size_t count_characters(const tkx *t, const uint8_t *bytes, size_t size) {
-    size_t count = 0, i;
-    if (t->trie_flags & BYTE_CHARACTERS) return size;
-    for (i = 0; i < size; i++) count += !utf8_inside(bytes[i]);
-    return count;
-}
-
-static void encode_word_pieces(run *r, const uint8_t *bytes, size_t size) {
-    const tkx *t = r->t;
-    const uint8_t *at = bytes, *end = bytes + size;
-    const size_t before = r->count;
-    uint32_t base = t->trie_root, id = 0;
-    if (size > t->trie_characters && count_characters(t, bytes, size) > t->trie_characters) {
-        emit_unknown(r, bytes, end);
-        return;
-    }
-    while (at < end && r->code == TKX_OK) {
-        const uint8_t *last = longest_token(r, base, at, end, &id);
-        if (last == at) {
-            r->count = before; /* one piece that is not found makes the whole word unknown */
-            emit_unknown(r, bytes, end);
-            return;
-        }
-        emit_token(r, id, at, last);
-        at = last;
-        base = t->trie_continuation;
-    }
-}
-
-#endif
-
-/* ---- WordLevel (5.6) ---------------------------------------------------------------------------------------------------------------- */
-
-#ifndef TKX_NO_WORDLEVEL
-
-static void encode_word(run *r, const uint8_t *bytes, size_t size) {
-    uint32_t id;
-    int found = token_in_trie(r->t, bytes, size, &id);
-    if (found == TKX_OK) {
-        emit_token(r, id, bytes, bytes + size);
-    } else if (found == TKX_E_CORRUPT) {
-        fail(r, found);
-    } else if (!(r->t->flags & FUSE_UNKNOWN) || r->count == 0 || r->count != r->unknown_count) {
-        emit_unknown(r, bytes, bytes + size);
-        r->unknown_count = r->count;
-    } else {
-#ifndef TKX_NO_OFFSETS
-        if (wants_spans(r)) extend_span(r, bytes, bytes + size);
-#endif
-    }
-}
-
-#endif
-
-/* ---- Greedy (5.6) ------------------------------------------------------------------------------------------------------------------- */
-
-#ifndef TKX_NO_GREEDY
-
-static void encode_greedy(run *r, const uint8_t *bytes, size_t size) {
-    const uint8_t *at = bytes, *end = bytes + size;
-    uint32_t id = 0;
-    while (at < end && r->code == TKX_OK) {
-        const uint8_t *last = longest_token(r, r->t->trie_root, at, end, &id);
-        if (last > at) {
-            emit_token(r, id, at, last);
-            at = last;
-        } else {
-            emit_unknown(r, at, at + 1);
-            at++;
-        }
-    }
-}
-
-#endif
-
-/* ---- Pieces ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- cache.c: the word cache ----------------------------------------------------------------- */
 
 /* The word cache: sets of 64 bytes, a line of memory. A set holds two small entries, of a piece of at most 15 bytes and up to 4 ids, or a
    large one, of at most 30 bytes and up to 8 ids:
@@ -4845,6 +4867,8 @@ static FORCE_INLINE void emit_cached(run *r, waiting *w, const uint8_t *entry) {
         COPY(w->set, other, SMALL_ENTRY);
     }
 }
+
+/* ---- batch.c: pieces that wait --------------------------------------------------------------- */
 
 #ifdef HAS_TRIE_MODELS
 
@@ -5045,7 +5069,7 @@ static FORCE_INLINE void add_piece(run *r, const uint8_t *p, size_t size) {
     add_waiting(r, p, size, 0);
 }
 
-/* ---- Stages (5.5) ------------------------------------------------------------------------------------------------------------------- */
+/* ---- stages.c: stages (5.5) ------------------------------------------------------------------ */
 
 static void add_word(run *r, const uint8_t *p, size_t size);
 
@@ -5281,7 +5305,7 @@ static void split(run *r, const uint8_t *begin, const uint8_t *end) {
     else split_in_stages(r, 0, begin, end);
 }
 
-/* ---- Encoding (5.3) ----------------------------------------------------------------------------------------------------------------- */
+/* ---- encode.c: encoding (5.3) ---------------------------------------------------------------- */
 
 /* A stretch without added tokens, not empty: step 6 and 7. */
 static void encode_plain(run *r, const uint8_t *text, size_t size) {
@@ -5476,7 +5500,7 @@ int tkx_encode_spans(const tkx *t, const void *text, size_t size, const uint8_t 
 
 #endif
 
-/* ---- Encoding a stream -------------------------------------------------------------------------------------------------------------- */
+/* ---- stream.c: encoding a stream ------------------------------------------------------------- */
 
 int tkx_encoder_init(tkx_encoder *e, const tkx *t, int special, void *window, size_t window_size, const tkx_work *work) {
     if (!e || !t || !window || window_size == 0 || window_size > MAX_TEXT) return TKX_E_ARGUMENT;
@@ -5541,7 +5565,7 @@ int tkx_encoder_finish(tkx_encoder *e, uint32_t *ids, size_t capacity, size_t *c
     return code;
 }
 
-/* ---- Checks ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- check.c: checks ------------------------------------------------------------------------- */
 
 int tkx_check(const tkx *t) {
     uint32_t tables[4][256], i;

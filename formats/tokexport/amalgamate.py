@@ -1,0 +1,54 @@
+"""Makes ``tokexport.c``, the file that users compile, from the units in ``src/``.
+
+Every ``#include "..."`` of ``src/all.c`` that names a file beside it is replaced by that file.
+Run it after each change of a unit; ``tests/test_amalgamation.py`` notices when it was forgotten.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+SOURCES = HERE / "src"
+TARGET = HERE / "tokexport.c"
+
+SPDX = "/* SPDX-License-Identifier: MIT"
+
+
+def unit_names() -> list[str]:
+    """The units, in the order in which they are compiled.
+
+    >>> unit_names()[0]
+    'base.h'
+    """
+    lines = (SOURCES / "all.c").read_text(encoding="utf-8").splitlines()
+    return [name for line in lines if (name := _included(line)) is not None]
+
+
+def amalgamation() -> str:
+    """The text of ``tokexport.c``."""
+    made = []
+    for line in (SOURCES / "all.c").read_text(encoding="utf-8").splitlines():
+        name = _included(line)
+        if name is None:
+            made.append(line)
+            continue
+        unit = (SOURCES / name).read_text(encoding="utf-8").splitlines()
+        if unit[0].startswith(SPDX):  # all.c has said it
+            unit = unit[2:]
+        made += [*unit, ""]
+    while not made[-1]:
+        made.pop()
+    return "\n".join(made) + "\n"
+
+
+def _included(line: str) -> str | None:
+    """The unit that a line of ``all.c`` includes."""
+    if not line.startswith('#include "'):
+        return None
+    name = line.split('"')[1]
+    return name if (SOURCES / name).exists() else None
+
+
+if __name__ == "__main__":
+    TARGET.write_text(amalgamation(), encoding="utf-8", newline="\n")

@@ -1,0 +1,47 @@
+/* tokexport.c - the runtime behind tokexport.h. The format and the algorithms are those of SPEC.md, whose numbers (I1, 5.3 ...) are cited
+   here.
+
+   tokexport.c is made of the units in src/ by amalgamate.py, in the order of src/all.c: edit those.
+   Each unit uses only what stands above it.
+
+   Two rules hold everywhere. A number from the file is compared with its bound before it is used as an index, at opening for what the inner
+   loops read (SPLT), at use for the rest. And what is read from the file or written to memory that the caller lends goes through load_ and
+   store_ functions: any alignment, any endianness. */
+
+#include "tokexport.h"
+
+#include "base.h"
+#include "layout.h"
+#include "hash.h"
+#include "utf8.h"
+#include "open_header.c"
+#include "open_sizes.c"
+#include "open_stages.c"
+#include "open_rewriting.c"
+#include "open.c"
+#include "lookup.c"
+#include "decode_bytes.c"
+#include "decode_rules.c"
+#include "decode.c"
+#include "context.h"
+#include "offsets.c"
+#include "added.c"
+#include "normalize.c"
+#include "match.c"
+#include "labels.c"
+#include "rewrite_map.c"
+#include "rewrite_charsmap.c"
+#include "rewrite.c"
+#include "align.c"
+#include "bpe_symbols.c"
+#include "bpe_short.c"
+#include "bpe_queue.c"
+#include "bpe_long.c"
+#include "trie_models.c"
+#include "unigram.c"
+#include "cache.c"
+#include "batch.c"
+#include "stages.c"
+#include "encode.c"
+#include "stream.c"
+#include "check.c"

@@ -1,0 +1,111 @@
+/* ---- cache.c: the word cache ----------------------------------------------------------------- */
+
+/* The word cache: sets of 64 bytes, a line of memory. A set holds two small entries, of a piece of at most 15 bytes and up to 4 ids, or a
+   large one, of at most 30 bytes and up to 8 ids:
+
+       small: key[0] key[1] ids[4]      large: key[0] key[1] key[2] key[3] ids[8]
+
+   key[0] and key[1] are the first 15 bytes, zeros behind them, and the size with what it is: a piece or a WORD; key[2] and key[3] are the others. The upper 4 bits of the
+   first id are the number of ids; so the third word of a small entry is never 0 there, and that of a large one of at most 15 bytes is. A
+   new small entry takes the second place of its set; a hit there changes the places: so rare words push out each other, not the frequent
+   ones. */
+enum { SMALL_BYTES = 15, LARGE_BYTES = 30, SMALL_IDS = 4, LARGE_IDS = 8, SMALL_ENTRY = 32, SET = 64, COUNT_SHIFT = 28 };
+enum { PIECE = 0, WORD = 64 };
+
+/* The first 15 of the bytes at p, size of them: two words, zeros behind them, the last byte 0. */
+static FORCE_INLINE void load_key(const run *r, const uint8_t *p, size_t size, uint64_t key[2]) {
+    static const uint64_t masks[16][2] = {
+        {0, 0},
+        {UINT64_C(0xFF), 0},
+        {UINT64_C(0xFFFF), 0},
+        {UINT64_C(0xFFFFFF), 0},
+        {UINT64_C(0xFFFFFFFF), 0},
+        {UINT64_C(0xFFFFFFFFFF), 0},
+        {UINT64_C(0xFFFFFFFFFFFF), 0},
+        {UINT64_C(0xFFFFFFFFFFFFFF), 0},
+        {UINT64_MAX, 0},
+        {UINT64_MAX, UINT64_C(0xFF)},
+        {UINT64_MAX, UINT64_C(0xFFFF)},
+        {UINT64_MAX, UINT64_C(0xFFFFFF)},
+        {UINT64_MAX, UINT64_C(0xFFFFFFFF)},
+        {UINT64_MAX, UINT64_C(0xFFFFFFFFFF)},
+        {UINT64_MAX, UINT64_C(0xFFFFFFFFFFFF)},
+        {UINT64_MAX, UINT64_C(0xFFFFFFFFFFFFFF)},
+    };
+    uint8_t end_of_text[16] = {0};
+    if (!EXPECT(r->limit - p >= 16)) {
+        memcpy(end_of_text, p, size);
+        p = end_of_text;
+    }
+    key[0] = load_u64(p) & masks[size][0];
+    key[1] = load_u64(p + 8) & masks[size][1];
+}
+
+/* Finds the set of a piece, or of a word that is not split yet, and asks for its line of memory. */
+static FORCE_INLINE void find_set(run *r, waiting *w, unsigned kind) {
+    const uint64_t last = (uint64_t)(w->size | kind) << 56;
+    uint64_t h;
+    if (EXPECT(w->size <= SMALL_BYTES)) {
+        load_key(r, w->p, w->size, w->key);
+        w->key[1] |= last;
+        h = w->key[0] ^ w->key[1] * K0;
+    } else {
+        load_key(r, w->p, SMALL_BYTES, w->key);
+        load_key(r, w->p + SMALL_BYTES, w->size - SMALL_BYTES, w->key + 2);
+        w->key[1] |= last;
+        h = w->key[0] ^ w->key[1] * K0 ^ w->key[2] * K2 ^ w->key[3] * K3;
+    }
+    w->set = r->cache + SET * (size_t)(h * K1 >> r->cache_shift);
+    PREFETCH(w->set);
+}
+
+static FORCE_INLINE int has_words(const uint8_t *entry, const uint64_t key[2]) {
+    return get_u64(entry) == key[0] && get_u64(entry + 8) == key[1];
+}
+
+/* The entry of a piece that has a set, or NULL. */
+static FORCE_INLINE const uint8_t *cached(const waiting *w) {
+    if (EXPECT(has_words(w->set, w->key))) return EXPECT(w->size <= SMALL_BYTES) || has_words(w->set + 16, w->key + 2) ? w->set : NULL;
+    return has_words(w->set + SMALL_ENTRY, w->key) ? w->set + SMALL_ENTRY : NULL;
+}
+
+/* Whether an entry of a piece is a large one. */
+static FORCE_INLINE int is_large(const uint8_t *entry, size_t size) {
+    return size > SMALL_BYTES || get_u32(entry + 16) >> COUNT_SHIFT == 0;
+}
+
+static void remember(const waiting *w, const uint32_t *ids, size_t count) {
+    size_t old_size = (size_t)(get_u64(w->set + 8) >> 56) % WORD, i;
+    int large = w->size > SMALL_BYTES || count > SMALL_IDS, was_large = old_size && is_large(w->set, old_size);
+    uint8_t *entry = large || was_large ? w->set : w->set + SMALL_ENTRY, *at = entry + (large ? 32 : 16);
+    if (large || was_large) memset(w->set, 0, SET);
+    put_u64(entry, w->key[0]);
+    put_u64(entry + 8, w->key[1]);
+    if (w->size > SMALL_BYTES) {
+        put_u64(entry + 16, w->key[2]);
+        put_u64(entry + 24, w->key[3]);
+    }
+    for (i = 0; i < (large ? LARGE_IDS : SMALL_IDS); i++) put_u32(at + 4 * i, i < count ? ids[i] : 0);
+    put_u32(at, ids[0] | (uint32_t)count << COUNT_SHIFT);
+}
+
+static FORCE_INLINE void emit_cached(run *r, waiting *w, const uint8_t *entry) {
+    const uint8_t *ids = entry + (is_large(entry, w->size) ? 32 : 16);
+    uint32_t first = get_u32(ids);
+    size_t count = smaller(first >> COUNT_SHIFT, LARGE_IDS), i;
+    if (EXPECT(count <= SMALL_IDS && r->capacity >= SMALL_IDS && r->count <= r->capacity - SMALL_IDS)) {
+        /* Four ids are written always, so that nobody has to guess how many there are. */
+        COPY(r->ids + r->count, ids, 16);
+        r->ids[r->count] = first & MAX_IDS;
+        r->count += count;
+    } else {
+        emit(r, first & MAX_IDS);
+        for (i = 1; i < count; i++) emit(r, get_u32(ids + 4 * i));
+    }
+    if (entry != w->set) {
+        uint8_t other[SMALL_ENTRY];
+        COPY(other, entry, SMALL_ENTRY);
+        COPY(w->set + SMALL_ENTRY, w->set, SMALL_ENTRY);
+        COPY(w->set, other, SMALL_ENTRY);
+    }
+}

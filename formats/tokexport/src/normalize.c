@@ -1,0 +1,292 @@
+/* ---- normalize.c: normal forms (5.4) --------------------------------------------------------- */
+
+#ifndef TKX_NO_NORMALIZER
+
+/* The normalized text grows up from the bottom of the work memory that is left. From its top grows down what is not written yet:
+   `marks`, code points of class > 0 behind `starter`, each with its class in the upper 8 bits; and below them the same room once
+   more, to sort them.
+
+   For alignment, a code point that is the first of its character's decomposition carries a bit (TAKES) along, through sorting; a
+   composite has as many as its parts together. Code points take characters of the source in its order, as many as they have bits, and
+   have the source of the first of these; one without a bit shares the source of the one that was taken before. */
+typedef struct normalizer {
+    run *r;
+    uint32_t form, middle_count, leaf_count, entry_count, point_count, composition_count;
+    const uint8_t *top, *middle, *leaves, *entries, *points, *compositions;
+    uint8_t *out;
+    size_t used, room;
+    uint32_t starter; /* NONE: none yet */
+    uint32_t firsts;  /* of the starter */
+    size_t marks;
+    uint8_t *alignment;                 /* where the sources of what is written next belong, or NULL */
+    const uint8_t *source, *source_end; /* the characters that no code point has taken */
+    const uint8_t *taken;               /* the one that was taken last */
+} normalizer;
+
+enum { TAKES = 1 << 21, POINT_MASK = TAKES - 1 };
+
+static void normalizer_start(normalizer *n, run *r, const tkx_op *op, uint8_t *out, size_t room) {
+    const uint8_t *data = op->table.data;
+    n->r = r;
+    n->form = load_u32(data);
+    n->middle_count = load_u32(data + 4);
+    n->leaf_count = load_u32(data + 8);
+    n->entry_count = load_u32(data + 12);
+    n->point_count = load_u32(data + 16);
+    n->composition_count = load_u32(data + 20);
+    n->top = data + FORM_HEADER;
+    n->middle = n->top + TOP_SIZE;
+    n->leaves = n->middle + 128 * (size_t)n->middle_count;
+    n->entries = n->leaves + 128 * (size_t)n->leaf_count;
+    n->points = n->entries + 8 * (size_t)n->entry_count;
+    n->compositions = n->points + 4 * (size_t)n->point_count;
+    n->out = out;
+    n->room = room;
+    n->used = n->marks = 0;
+    n->starter = NONE;
+    n->firsts = 0;
+    n->alignment = NULL;
+}
+
+static int is_hangul(uint32_t c) { return c - 0xAC00 < 11172; }
+
+/* The entry of a code point; NULL where the tables point outside (r->code is set). */
+static const uint8_t *normalizer_entry(normalizer *n, uint32_t c) {
+    uint32_t block, entry;
+    block = load_u16(n->top + 2 * (c >> 12));
+    if (block < n->middle_count) {
+        block = load_u16(n->middle + 2 * (64 * (size_t)block + (c >> 6 & 63)));
+        if (block < n->leaf_count) {
+            entry = load_u16(n->leaves + 2 * (64 * (size_t)block + (c & 63)));
+            if (entry < n->entry_count) return n->entries + 8 * (size_t)entry;
+        }
+    }
+    fail(n->r, TKX_E_CORRUPT);
+    return NULL;
+}
+
+/* Whether a text is seen at a glance to be normalized. ASCII always is, in every form. */
+static int is_normalized(normalizer *n, const uint8_t *text, size_t size) {
+    uint32_t last_class = 0;
+    size_t i = 0;
+    while (i < size) {
+        const uint8_t *entry;
+        uint32_t c;
+        if (text[i] < 0x80) {
+            last_class = 0;
+            i++;
+            while (size - i >= 8 && !(load_u64(text + i) & HIGH_BITS)) i += 8;
+            continue;
+        }
+        c = utf8_decode(text + i);
+        entry = normalizer_entry(n, c);
+        if (!entry || entry[6] || (entry[5] && entry[5] < last_class)) return 0;
+        if (is_hangul(c) && (n->form == NFD || n->form == NFKD)) return 0;
+        last_class = entry[5];
+        i += utf8_length(text[i]);
+    }
+    return 1;
+}
+
+static uint8_t *mark_at(const normalizer *n, size_t i) { return n->out + n->room - 4 * (i + 1); }
+
+/* Whether there is room for `bytes` more of text and `marks` more code points. */
+static int has_room(normalizer *n, size_t bytes, size_t marks) {
+    size_t free = n->room - n->used;
+    if (free / 8 > n->marks + marks && free - 8 * (n->marks + marks) >= bytes) return 1;
+    fail(n->r, TKX_E_WORK);
+    return 0;
+}
+
+/* Writes the source of a code point that was written with `size` bytes and has so many bits TAKES. */
+static FORCE_INLINE void align_point(normalizer *n, size_t size, uint32_t firsts) {
+#ifndef TKX_NO_OFFSETS
+    if (EXPECT(n->alignment == NULL)) return;
+    if (firsts) n->taken = n->source;
+    n->alignment = put_sources(n->r, n->alignment, size, n->taken);
+    for (; firsts && n->source < n->source_end; firsts--) {
+        n->taken = n->source;
+        n->source += utf8_length(*n->source);
+    }
+#else
+    (void)n, (void)size, (void)firsts;
+#endif
+}
+
+static void write_point(normalizer *n, uint32_t c, uint32_t firsts) {
+    size_t size;
+    if (!has_room(n, 4, 0)) return;
+    size = utf8_encode(n->out + n->used, c);
+    n->used += size;
+    align_point(n, size, firsts);
+}
+
+/* Sorts the marks by class; equal ones keep their order. Linear for many: a run of a million marks is one text among others. */
+static void sort_marks(normalizer *n) {
+    size_t i, j;
+    if (n->marks <= 16) {
+        for (i = 1; i < n->marks; i++) {
+            uint32_t mark = get_u32(mark_at(n, i));
+            for (j = i; j > 0 && get_u32(mark_at(n, j - 1)) >> 24 > mark >> 24; j--) put_u32(mark_at(n, j), get_u32(mark_at(n, j - 1)));
+            put_u32(mark_at(n, j), mark);
+        }
+    } else {
+        size_t first[256] = {0}, sum = 0;
+        for (i = 0; i < n->marks; i++) first[get_u32(mark_at(n, i)) >> 24]++;
+        for (i = 0; i < 256; i++) {
+            size_t count = first[i];
+            first[i] = sum;
+            sum += count;
+        }
+        for (i = 0; i < n->marks; i++) {
+            uint32_t mark = get_u32(mark_at(n, i));
+            put_u32(mark_at(n, n->marks + first[mark >> 24]++), mark);
+        }
+        memmove(mark_at(n, n->marks - 1), mark_at(n, 2 * n->marks - 1), 4 * n->marks);
+    }
+}
+
+/* What two code points compose to, or NONE. */
+static uint32_t composed(normalizer *n, uint32_t a, uint32_t b) {
+    uint64_t key = (uint64_t)a << 32 | b;
+    uint32_t low = 0, high = n->composition_count;
+    if (a - 0x1100 < 19 && b - 0x1161 < 21) return 0xAC00 + ((a - 0x1100) * 21 + (b - 0x1161)) * 28;
+    if (is_hangul(a) && (a - 0xAC00) % 28 == 0 && b - 0x11A8 < 27) return a + (b - 0x11A7);
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const uint8_t *entry = n->compositions + 12 * (size_t)middle;
+        uint64_t found = (uint64_t)load_u32(entry) << 32 | load_u32(entry + 4);
+        if (found == key) {
+            uint32_t c = load_u32(entry + 8);
+            if (c <= 0x10FFFF && (c < 0xD800 || c > 0xDFFF)) return c;
+            fail(n->r, TKX_E_CORRUPT);
+            return NONE;
+        }
+        if (found < key) low = middle + 1;
+        else high = middle;
+    }
+    return NONE;
+}
+
+/* Sorts the marks behind the starter and composes with it those that can be; what is left stays in `marks`. */
+static void close_marks(normalizer *n) {
+    size_t kept = 0, i;
+    uint32_t last_class = 0;
+    if (n->marks > 1) sort_marks(n);
+    if ((n->form != NFC && n->form != NFKC) || n->starter == NONE) return;
+    for (i = 0; i < n->marks; i++) {
+        uint32_t mark = get_u32(mark_at(n, i)), c = NONE;
+        if (last_class < mark >> 24) c = composed(n, n->starter, mark & POINT_MASK);
+        if (c != NONE) {
+            n->starter = c;
+            n->firsts += (mark & TAKES) != 0;
+        } else {
+            put_u32(mark_at(n, kept++), mark);
+            last_class = mark >> 24;
+        }
+    }
+    n->marks = kept;
+}
+
+/* Writes the starter and its marks, which are closed. */
+static void write_closed(normalizer *n) {
+    size_t i, count = n->marks;
+    if (n->starter != NONE) write_point(n, n->starter, n->firsts);
+    /* Bottom and top cannot meet: a mark is 4 bytes there and at most 4 bytes here, and it has 8. */
+    for (i = 0; i < count && n->r->code == TKX_OK; i++) {
+        const uint32_t mark = get_u32(mark_at(n, i));
+        const size_t size = utf8_encode(n->out + n->used, mark & POINT_MASK);
+        n->used += size;
+        align_point(n, size, (mark & TAKES) != 0);
+    }
+    n->starter = NONE;
+    n->marks = 0;
+}
+
+/* Takes one code point of the decomposed text; `first`: TAKES or 0. */
+static void add_point(normalizer *n, uint32_t c, uint32_t class_, uint32_t first) {
+    uint32_t composite = NONE;
+    if (class_ != 0) {
+        if (has_room(n, 4, 1)) put_u32(mark_at(n, n->marks++), class_ << 24 | first | c);
+        return;
+    }
+    close_marks(n);
+    if (n->marks == 0 && n->starter != NONE && (n->form == NFC || n->form == NFKC)) composite = composed(n, n->starter, c);
+    if (composite == NONE) {
+        write_closed(n);
+        composite = c;
+        n->firsts = 0;
+    }
+    n->starter = composite;
+    n->firsts += first != 0;
+}
+
+static void add_decomposed(normalizer *n, uint32_t c) {
+    const uint8_t *entry;
+    uint32_t start, length, i;
+    if (is_hangul(c)) {
+        c -= 0xAC00;
+        add_point(n, 0x1100 + c / 588, 0, TAKES);
+        add_point(n, 0x1161 + c % 588 / 28, 0, 0);
+        if (c % 28) add_point(n, 0x11A7 + c % 28, 0, 0);
+        return;
+    }
+    entry = normalizer_entry(n, c);
+    if (!entry) return;
+    start = load_u32(entry);
+    length = entry[4];
+    if (length == 0) {
+        add_point(n, c, entry[5], TAKES);
+        return;
+    }
+    if (start > n->point_count || length > n->point_count - start) {
+        fail(n->r, TKX_E_CORRUPT);
+        return;
+    }
+    for (i = 0; i < length && n->r->code == TKX_OK; i++) {
+        c = load_u32(n->points + 4 * ((size_t)start + i));
+        entry = c <= 0x10FFFF && (c < 0xD800 || c > 0xDFFF) ? normalizer_entry(n, c) : NULL;
+        if (entry) add_point(n, c, entry[5], i ? 0 : TAKES);
+        else fail(n->r, TKX_E_CORRUPT);
+    }
+}
+
+/* Whether a code point that is not ASCII neither composes with what is before it nor decomposes. */
+static FORCE_INLINE int is_inert(normalizer *n, uint32_t c) { return normalizer_entry(n, c) == n->entries && !is_hangul(c); }
+
+/* Normalizes a text. */
+static void normalize(normalizer *n, const uint8_t *text, size_t size) {
+    run *r = n->r;
+    size_t i = 0;
+    n->source = n->taken = text;
+    n->source_end = text + size;
+    while (i < size && r->code == TKX_OK) {
+        /* Of a run of inert ones only the last is still open. */
+        size_t last = i, end = i;
+        while (end < size && (text[end] < 0x80 || is_inert(n, utf8_decode(text + end)))) {
+            last = end;
+            end += utf8_length(text[end]);
+        }
+        if (r->code != TKX_OK) break;
+        if (last > i) {
+            close_marks(n);
+            write_closed(n);
+            if (!has_room(n, last - i, 0)) break;
+            memcpy(n->out + n->used, text + i, last - i);
+            n->used += last - i;
+            for (; n->alignment && i < last; i += utf8_length(text[i])) align_point(n, utf8_length(text[i]), 1);
+            n->starter = utf8_decode(text + last);
+            n->firsts = 1;
+            i = end;
+        } else if (text[i] < 0x80) {
+            add_point(n, text[i++], 0, TAKES);
+        } else {
+            add_decomposed(n, utf8_decode(text + i));
+            i += utf8_length(text[i]);
+        }
+    }
+    close_marks(n);
+    write_closed(n);
+}
+
+#endif

@@ -1,0 +1,219 @@
+/* ---- open.c: stages, added tokens, and tkx_open ---------------------------------------------- */
+
+/* An entry of SPLT. */
+static int check_entry(tkx *t, tkx_stage *s, const uint8_t *entry) {
+#ifndef TKX_NO_NORMALIZER
+    if (entry[1] & REWRITE) return check_rewriting_stage(t, s, entry);
+#endif
+    return check_stage(s, t->splits, entry);
+}
+
+/* Whether the first stage finds words by itself, and what stands behind it is some work and looks at nothing but the word. */
+static uint8_t finds_words_first(const tkx *t) {
+    int has_work = 0;
+    uint32_t i;
+    if (t->stage_count < 2 || !is_simple(&t->stages[0]) || t->stages[0].memo_count) return 0;
+    if (t->model == MODEL_WORDLEVEL && (t->flags & FUSE_UNKNOWN)) return 0;
+    for (i = 1; i < t->stage_count; i++) has_work |= !is_simple(&t->stages[i]);
+#ifndef TKX_NO_NORMALIZER
+    for (i = t->normalizer_count; i < t->op_count; i++) has_work &= !(t->ops[i].flags & (ONLY_FIRST | FIRST_SOURCE));
+#endif
+    return has_work != 0;
+}
+
+static int check_splits(tkx *t) {
+    uint32_t i;
+    t->stage_count = load_u32(t->splits.data);
+    if (t->stage_count > TKX_MAX_STAGES || load_u32(t->splits.data + 4)) return TKX_E_SPLITS;
+    for (i = 0; i < t->stage_count; i++) {
+        const uint8_t *entry = t->splits.data + 8 + i * (size_t)STAGE_SIZE;
+        if (!check_entry(t, &t->stages[i], entry)) return TKX_E_SPLITS;
+        /* Behind a stage on bytes, pieces may begin and end inside a character. */
+        if (i && (t->stages[i - 1].flags & ON_BYTES) && !(t->stages[i].flags & ON_BYTES)) return TKX_E_SPLITS;
+        if ((t->stages[i].flags & ON_BYTES) && t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) return TKX_E_SPLITS;
+    }
+    t->words_first = finds_words_first(t);
+    return TKX_OK;
+}
+
+/* Whether a trie holds tokens that are found without being asked for. Not more than 1,024 tokens are looked at, for the promise of
+   tkx_open: behind those it is taken to be so, which costs time and changes no id. */
+static void study_added(tkx *t) {
+    uint32_t count = (uint32_t)field(t->added, 0), i;
+    t->plain_raw = t->plain_normalized = 0;
+    if (!t->added.data) return;
+    if (count > 1024) t->plain_raw = t->plain_normalized = 1;
+    for (i = 0; i < count && i < 1024; i++) {
+        uint32_t flags = load_u32(t->added.data + ADDED_HEADER + ADDED_SIZE * (size_t)i + 12);
+        if (flags & TKX_ADDED_SPECIAL) continue;
+        if (flags & TKX_ADDED_NORMALIZED) t->plain_normalized = 1;
+        else t->plain_raw = 1;
+    }
+}
+
+#ifndef TKX_NO_CHARACTERS
+
+/* Where CHRS has the symbols of ASCII, 128 in a row, if a symbol does not depend on the place of its character; otherwise NULL: most text
+   need not go down the levels of the table. */
+static const uint8_t *find_ascii_symbols(const tkx *t) {
+    const uint8_t *top, *middle;
+    uint32_t middle_count, leaf_count, leaf;
+    if (!t->characters.data || field(t->characters, 0) != UNIT_CHARACTER || t->place_count != 1) return NULL;
+    middle_count = (uint32_t)field(t->characters, 8);
+    leaf_count = (uint32_t)field(t->characters, 12);
+    top = t->characters.data + CHARACTERS_HEADER;
+    if (load_u16(top) >= middle_count) return NULL;
+    middle = top + TOP_SIZE + 128 * (size_t)load_u16(top);
+    leaf = load_u16(middle);
+    if (leaf >= leaf_count || load_u16(middle + 2) >= leaf_count || load_u16(middle + 2) != leaf + 1) return NULL;
+    return top + TOP_SIZE + 128 * (size_t)middle_count + 256 * (size_t)leaf;
+}
+
+#endif
+
+static void find_sections(tkx *t) {
+    t->records = find_section(t, "RECS");
+    t->bytes = find_section(t, "BYTS");
+#ifndef TKX_NO_DECODER
+    t->decoder = find_section(t, "DECO");
+#endif
+    t->scores = find_section(t, "SCOR");
+    t->double_scores = find_section(t, "SC64");
+    t->trie = find_section(t, "TRIE");
+    t->ranks = find_section(t, "RANK");
+    t->byte_ids = find_section(t, "BIDS");
+    t->token_index = find_section(t, "TIDX");
+    t->pair_index = find_section(t, "PIDX");
+    t->grid = find_section(t, "GRID");
+    t->splits = find_section(t, "SPLT");
+    t->cuts = find_section(t, "CUTS");
+#ifndef TKX_NO_NORMALIZER
+    t->normalizer = find_section(t, "NORM");
+#endif
+    t->added = find_section(t, "ADDT");
+    t->added_classes = find_section(t, "ACLS");
+    t->special_ids = find_section(t, "SPID");
+    t->post = find_section(t, "POST");
+    t->trims = find_section(t, "TRIM");
+#ifndef TKX_NO_OFFSETS
+    t->alignment = find_section(t, "ALGN");
+#endif
+    t->self_test = find_section(t, "TEST");
+    t->token_slots = (uint32_t)field(t->token_index, 0);
+    t->token_buckets = (uint32_t)field(t->token_index, 4);
+    t->pair_slots = (uint32_t)field(t->pair_index, 0);
+    t->pair_buckets = (uint32_t)field(t->pair_index, 4);
+    t->row_shift = (uint32_t)field(t->pair_index, 8);
+    t->keys = find_section(t, "KEYS");
+#ifndef TKX_NO_CHARACTERS
+    t->characters = find_section(t, "CHRS");
+    /* Only characters are cut between: without them, or for bytes, XPRS says nothing; nor does UNUS. */
+    if (t->model == MODEL_BPE && t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) {
+        t->crossings = find_section(t, "XPRS");
+        t->unused = find_section(t, "UNUS");
+    }
+    t->place_count = (uint32_t)field(t->characters, 4);
+    t->crossing_shift = 64 - ((uint32_t)field(t->crossings, 4) & 63);
+#endif
+}
+
+#ifndef TKX_NO_DECODER
+
+/* Whether the edits of DECO (4.10) lie within their ranges. */
+static int check_edits(const tkx *t) {
+    const uint32_t states = (uint32_t)field(t->decoder, 20) & 0xFFFF, classes = (uint32_t)field(t->decoder, 20) >> 16;
+    const uint8_t *edit = t->decoder.data + DECODER_SIZE + 256;
+    const uint64_t text = field(t->decoder, 24);
+    const int edges = (field(t->decoder, 0) & EDGES) != 0;
+    size_t left = (size_t)states * (classes + 1);
+    if (!states) return !classes && !text && !edges;
+    if (field(t->decoder, 4) || field(t->decoder, 8) || classes > 256) return 0;
+    if (edges && classes < 3) return 0;
+    if (!all_bytes_below(edit - 256, 256, edges ? classes - 2 : classes)) return 0;
+    for (; left; left--, edit += EDIT_SIZE) {
+        if (load_u16(edit) >= states || (load_u16(edit + 2) & ~(uint32_t)EDIT_KEEPS) + (uint64_t)load_u32(edit + 4) > text) return 0;
+    }
+    return 1;
+}
+
+#endif
+
+/* Where the parts of PIDX and GRID lie, whose sizes have been checked. */
+static void find_pair_tables(tkx *t) {
+    const size_t rows = (size_t)((t->id_count - 1) >> t->row_shift) + 1;
+    t->pair_rows = t->pair_index.data + PAIR_INDEX_HEADER + 8 * (size_t)t->pair_slots;
+    t->pair_displacements = t->pair_rows + 4 * (rows + 1);
+    if (!t->grid.data) return;
+    t->bound_shift = (uint32_t)field(t->grid, 0);
+    t->grid_first = (uint32_t)field(t->grid, 4);
+    t->grid_count = (uint32_t)field(t->grid, 8);
+    t->grid_entries = t->grid.data + GRID_HEADER;
+}
+
+int tkx_open(tkx *t, const void *data, size_t size) {
+    int code;
+    if (!t || (!data && size)) return TKX_E_ARGUMENT;
+    memset(t, 0, sizeof *t);
+    code = check_magic((const uint8_t *)data, size);
+    if (code != TKX_OK) return code;
+    t->data = (const uint8_t *)data;
+    t->size = size;
+    code = check_header(t, t->data, size);
+    if (code == TKX_OK) code = check_sections(t);
+    if (code != TKX_OK) return code;
+    find_sections(t);
+    read_trie_header(t);
+    code = check_present(t);
+    if (code == TKX_OK) code = check_sizes(t);
+#ifndef TKX_NO_NORMALIZER
+    if (code == TKX_OK && t->normalizer.data) code = check_ops(t);
+#endif
+    if (code == TKX_OK && t->splits.data) code = check_splits(t);
+#ifndef TKX_NO_DECODER
+    if (code == TKX_OK && t->decoder.data && !check_edits(t)) code = TKX_E_CORRUPT;
+#endif
+    if (code == TKX_OK) study_added(t);
+    if (code == TKX_OK && t->pair_index.data) find_pair_tables(t);
+#ifndef TKX_NO_CHARACTERS
+    if (code == TKX_OK) t->ascii_symbols = find_ascii_symbols(t);
+#endif
+    return code;
+}
+
+const char *tkx_error(int code) {
+    switch (code) {
+        case TKX_OK: return "No error.";
+        case TKX_E_ARGUMENT: return "A pointer is NULL that must not be, or a size is over the limit.";
+        case TKX_E_ID: return "There is no such id: it is out of range, or a hole.";
+        case TKX_E_NOT_FOUND: return "There is no such token, section, role or score in the file.";
+        case TKX_E_UTF8: return "The text is not UTF-8.";
+        case TKX_E_IDS: return "The array of ids is too small.";
+        case TKX_E_BYTES: return "The output buffer is too small.";
+        case TKX_E_WORK: return "The work memory is too small.";
+        case TKX_E_WINDOW: return "The stream's window is full and has no place to cut.";
+        case TKX_E_STATE: return "The stream has been finished.";
+        case TKX_E_NO_ENCODER: return "The file can only decode: it has no encoder sections.";
+        case TKX_E_SELF_TEST: return "A self test gave other ids than its reference.";
+        case TKX_E_UNKNOWN_TEXT: return "A part of the text is not in the vocabulary, which has no token for what is unknown.";
+        case TKX_E_NO_SPANS: return "The file cannot say where its tokens stand in a text.";
+        case TKX_E_EMPTY: return "The file is empty.";
+        case TKX_E_MAGIC: return "This is not a tokexport file.";
+        case TKX_E_MANGLED: return "The file was changed by a transfer in text mode: transfer it as binary.";
+        case TKX_E_VERSION: return "The file was made by another major version of the format.";
+        case TKX_E_TRUNCATED: return "The file is shorter than it says.";
+        case TKX_E_TRAILING: return "The file is longer than it says.";
+        case TKX_E_HEADER_CRC: return "The header or the section table was changed: their checksum is wrong.";
+        case TKX_E_HEADER: return "A field of the header is out of its range.";
+        case TKX_E_MODEL: return "The file holds a type of model that this runtime does not run.";
+        case TKX_E_SECTION: return "A section is misplaced.";
+        case TKX_E_DUPLICATE: return "Two sections have the same tag.";
+        case TKX_E_UNKNOWN: return "The file needs a section that this runtime does not know.";
+        case TKX_E_MISSING: return "A section is missing that the others need.";
+        case TKX_E_SECTION_SIZE: return "A section's size does not fit its contents.";
+        case TKX_E_SPLITS: return "A table of the pre-tokenizer holds a value out of its range.";
+        case TKX_E_CRC: return "A section was changed: its checksum is wrong.";
+        case TKX_E_PADDING: return "A padding byte is not zero.";
+        case TKX_E_CORRUPT: return "A table of the file holds a value out of its range.";
+        default: return "Unknown error code.";
+    }
+}

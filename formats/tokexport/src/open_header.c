@@ -1,0 +1,125 @@
+/* ---- open_header.c: header and section table (6.1) ------------------------------------------- */
+
+static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "SC64", "RANK", "BIDS", "TIDX", "PIDX", "GRID", "TRIE", "SPLT",
+                                     "CUTS", "ADDT", "ACLS", "POST", "TRIM", "SPID", "CHAT", "PROV", "TEST",
+#ifndef TKX_NO_DECODER
+                                     "DECO",
+#endif
+#ifndef TKX_NO_OFFSETS
+                                     "ALGN",
+#endif
+#ifndef TKX_NO_NORMALIZER
+                                     "NORM",
+#endif
+#ifndef TKX_NO_CHARACTERS
+                                     "CHRS", "XPRS", "UNUS",
+#endif
+                                     "KEYS"};
+
+static int is_known(const uint8_t *tag) {
+    size_t i;
+    for (i = 0; i < sizeof KNOWN_TAGS / sizeof KNOWN_TAGS[0]; i++) {
+        if (memcmp(tag, KNOWN_TAGS[i], 4) == 0) return 1;
+    }
+    return 0;
+}
+
+/* I1 to I4. */
+static int check_magic(const uint8_t *data, size_t size) {
+    static const uint8_t magic[8] = {0x89, 'T', 'K', 'X', 0x0D, 0x0A, 0x1A, 0x0A};
+    size_t i;
+    if (size == 0) return TKX_E_EMPTY;
+    if (memcmp(data, magic, smaller(size, 8)) != 0) {
+        for (i = 1; i <= 3 && i + 3 <= size; i++) {
+            if (memcmp(data + i, magic + 1, 3) == 0) return TKX_E_MANGLED;
+        }
+        return TKX_E_MAGIC;
+    }
+    return size < HEADER_SIZE ? TKX_E_TRUNCATED : TKX_OK;
+}
+
+/* Whether this runtime encodes with a type of model. */
+static int is_run(uint32_t model) {
+    switch (model) {
+        case MODEL_BPE: return 1;
+#ifndef TKX_NO_UNIGRAM
+        case MODEL_UNIGRAM: return 1;
+#endif
+#ifndef TKX_NO_WORDPIECE
+        case MODEL_WORDPIECE: return 1;
+#endif
+#ifndef TKX_NO_WORDLEVEL
+        case MODEL_WORDLEVEL: return 1;
+#endif
+#ifndef TKX_NO_GREEDY
+        case MODEL_GREEDY: return 1;
+#endif
+        default: return 0;
+    }
+}
+
+/* I5 to I11; fills the fields that come from the header. */
+static int check_header(tkx *t, const uint8_t *data, size_t size) {
+    static const uint8_t zeros[12] = {0};
+    uint64_t file_size = load_u64(data + 16);
+    uint32_t crc, unknown_id;
+    if (load_u16(data + 8) != TKX_VERSION_MAJOR) return TKX_E_VERSION;
+    if (file_size > size) return TKX_E_TRUNCATED;
+    if (file_size < size) return TKX_E_TRAILING;
+    t->section_count = load_u32(data + 12);
+    if (t->section_count > MAX_SECTIONS || t->section_count * (size_t)SECTION_SIZE > size - HEADER_SIZE) return TKX_E_HEADER;
+    crc = crc_small(NONE, data, HEADER_SIZE - 4);
+    crc = ~crc_small(crc, data + HEADER_SIZE, t->section_count * (size_t)SECTION_SIZE);
+    if (crc != load_u32(data + 60)) return TKX_E_HEADER_CRC;
+    t->id_count = load_u32(data + 24);
+    t->token_count = load_u32(data + 28);
+    t->flags = load_u32(data + 36);
+    t->max_token_bytes = load_u32(data + 40);
+    t->unknown_id = unknown_id = load_u32(data + 44);
+    if (t->id_count < 1 || t->id_count > MAX_IDS || t->token_count > t->id_count) return TKX_E_HEADER;
+    if (t->max_token_bytes > 0xFFFF || (unknown_id != NONE && unknown_id >= t->id_count)) return TKX_E_HEADER;
+    if ((t->flags & ~(uint32_t)HEADER_FLAGS) || memcmp(data + 48, zeros, 12) != 0) return TKX_E_HEADER;
+    t->model = load_u32(data + 32);
+    return is_run(t->model) ? TKX_OK : TKX_E_MODEL;
+}
+
+/* The first multiple of 64 at or behind n. */
+static uint64_t aligned(uint64_t n) { return (n + (ALIGNMENT - 1)) & ~(uint64_t)(ALIGNMENT - 1); }
+
+static const uint8_t *section_entry(const tkx *t, uint32_t i) { return t->data + HEADER_SIZE + i * (size_t)SECTION_SIZE; }
+
+/* I12 to I15. */
+static int check_sections(const tkx *t) {
+    uint64_t end = HEADER_SIZE + (uint64_t)t->section_count * SECTION_SIZE;
+    uint32_t i, j;
+    for (i = 0; i < t->section_count; i++) {
+        const uint8_t *s = section_entry(t, i);
+        uint64_t offset = load_u64(s + 8), size = load_u64(s + 16);
+        if ((load_u32(s + 4) & ~(uint32_t)SECTION_REQUIRED) || load_u32(s + 28)) return TKX_E_SECTION;
+        if (offset != aligned(end) || offset > t->size || size > t->size - offset) return TKX_E_SECTION;
+        end = offset + size;
+    }
+    if (end != t->size) return TKX_E_SECTION;
+    for (i = 0; i < t->section_count; i++) {
+        for (j = 0; j < i; j++) {
+            if (memcmp(section_entry(t, i), section_entry(t, j), 4) == 0) return TKX_E_DUPLICATE;
+        }
+    }
+    for (i = 0; i < t->section_count; i++) {
+        if ((load_u32(section_entry(t, i) + 4) & SECTION_REQUIRED) && !is_known(section_entry(t, i))) return TKX_E_UNKNOWN;
+    }
+    return TKX_OK;
+}
+
+static tkx_span find_section(const tkx *t, const char *tag) {
+    tkx_span span = {NULL, 0};
+    uint32_t i;
+    for (i = 0; i < t->section_count; i++) {
+        const uint8_t *s = section_entry(t, i);
+        if (memcmp(s, tag, 4) == 0) {
+            span.data = t->data + (size_t)load_u64(s + 8);
+            span.size = (size_t)load_u64(s + 16);
+        }
+    }
+    return span;
+}

@@ -1,0 +1,201 @@
+/* ---- rewrite_map.c: MAP and REPLACE (5.4) ---------------------------------------------------- */
+
+#ifndef TKX_NO_NORMALIZER
+
+/* One operation at work. Its output grows in the work memory that is free, `room` bytes of it. */
+typedef struct rewriter {
+    run *r;
+    const tkx_op *op;
+    const uint8_t *text, *end;
+    uint8_t *out;
+    size_t used, room;
+    uint8_t *alignment; /* 8 bytes for each byte of the output, or NULL */
+    int changed;        /* the output is what counts; otherwise it is the text as it was */
+    /* Of CHARSMAP: the last character of the output, whose source is not certain yet (see align_character). */
+    const uint8_t *untaken; /* the characters of the text that no character of the output has taken */
+    size_t last_size;       /* in bytes; 0: there is none yet */
+    size_t last_takes;      /* how many characters it takes */
+    size_t aligned;         /* bytes before it */
+} rewriter;
+
+static void write_unaligned(rewriter *w, const uint8_t *p, size_t size) {
+    if (size > w->room - w->used) {
+        fail(w->r, TKX_E_WORK);
+        return;
+    }
+    memcpy(w->out + w->used, p, size);
+    w->used += size;
+}
+
+/* Writes bytes whose source is the character at `source` of the text. */
+static void write_bytes(rewriter *w, const uint8_t *p, size_t size, const uint8_t *source) {
+    write_unaligned(w, p, size);
+    if (w->r->code != TKX_OK) return;
+#ifndef TKX_NO_OFFSETS
+    if (w->alignment) put_sources(w->r, w->alignment + 8 * (w->used - size), size, source);
+#else
+    (void)source;
+#endif
+}
+
+/* Says that the last `size` bytes of the output are a copy of those at p. */
+static void align_copy(rewriter *w, const uint8_t *p, size_t size) {
+#ifndef TKX_NO_OFFSETS
+    uint8_t *alignment = w->alignment ? w->alignment + 8 * (w->used - size) : NULL;
+    for (; alignment && size; size--) alignment = put_sources(w->r, alignment, 1, p++);
+#else
+    (void)w, (void)p, (void)size;
+#endif
+}
+
+/* Copies a part of the text. */
+static void write_copy(rewriter *w, const uint8_t *p, size_t size) {
+    write_unaligned(w, p, size);
+    if (w->r->code == TKX_OK) align_copy(w, p, size);
+}
+
+/* The entry of a map for the character at p, not ASCII; NULL where the tables point outside (r->code is set). */
+static const uint8_t *map_entry(const rewriter *w, uint32_t c) {
+    const uint8_t *data = w->op->table.data, *top = data + MAP_HEADER + ASCII_SIZE, *middle = top + TOP_SIZE, *leaves;
+    uint32_t middle_count = load_u32(data), leaf_count = load_u32(data + 4), entry_count = load_u32(data + 8);
+    uint32_t block = load_u16(top + 2 * (c >> 12));
+    if (block < middle_count) {
+        block = load_u16(middle + 2 * (64 * (size_t)block + (c >> 6 & 63)));
+        if (block < leaf_count) {
+            leaves = middle + 128 * (size_t)middle_count;
+            block = load_u16(leaves + 2 * (64 * (size_t)block + (c & 63)));
+            if (block < entry_count) return leaves + 128 * (size_t)leaf_count + 8 * (size_t)block;
+        }
+    }
+    fail(w->r, TKX_E_CORRUPT);
+    return NULL;
+}
+
+/* The first character from p on that a map changes, and its entry, if it is not ASCII; ASCII ends the search too, unless `ascii`. */
+static FORCE_INLINE const uint8_t *map_skip(const rewriter *w, const uint8_t *p, int ascii, const uint8_t **entry) {
+    const uint8_t *data = w->op->table.data, *direct = data + MAP_HEADER;
+    const uint8_t *first = direct + ASCII_SIZE + TOP_SIZE + 128 * (size_t)load_u32(data) + 128 * (size_t)load_u32(data + 4);
+    const uint64_t idle_leads = load_u64(data + 16);
+    *entry = NULL;
+    while (p < w->end) {
+        if (*p < 0x80) {
+            if (!ascii || direct[*p] != *p) break;
+            p++;
+        } else {
+            if (!(idle_leads >> (*p & 63) & 1) && (*entry = map_entry(w, utf8_decode(p))) != first) break;
+            p += utf8_length(*p);
+        }
+    }
+    return p;
+}
+
+/* Writes the letters of the Hangul syllable at p. */
+static void write_letters(rewriter *w, const uint8_t *p) {
+    const uint32_t c = utf8_decode(p) - 0xAC00;
+    uint8_t letters[9];
+    size_t size;
+    if (c >= 11172) {
+        fail(w->r, TKX_E_CORRUPT);
+        return;
+    }
+    size = utf8_encode(letters, 0x1100 + c / 588);
+    size += utf8_encode(letters + size, 0x1161 + c % 588 / 28);
+    if (c % 28) size += utf8_encode(letters + size, 0x11A7 + c % 28);
+    write_bytes(w, letters, size, p);
+}
+
+/* MAP. */
+static void run_map(rewriter *w) {
+    const uint8_t *entry, *data = w->op->table.data, *direct = data + MAP_HEADER, *p = map_skip(w, w->text, 1, &entry);
+    const uint8_t *entries = direct + ASCII_SIZE + TOP_SIZE + 128 * (size_t)load_u32(data) + 128 * (size_t)load_u32(data + 4);
+    const uint8_t *texts = entries + 8 * (size_t)load_u32(data + 8);
+    uint32_t text_size = load_u32(data + 12);
+    if (p == w->end) return;
+    w->changed = 1;
+    write_copy(w, w->text, (size_t)(p - w->text));
+    while (p < w->end && w->r->code == TKX_OK) {
+        const uint8_t *kept;
+        uint32_t start, before_size, after_size;
+        size_t ascii = smaller((size_t)(w->end - p), w->room - w->used), i = 0;
+        for (; i < ascii; i++) {
+            uint8_t byte = p[i], becomes = byte < 0x80 ? direct[byte] : MAP_OTHER;
+            if (becomes >= MAP_OTHER) break;
+            w->out[w->used + i] = becomes;
+        }
+        w->used += i;
+        align_copy(w, p, i);
+        p += i;
+        kept = map_skip(w, p, 0, &entry);
+        if (kept > p) {
+            write_copy(w, p, (size_t)(kept - p));
+            p = kept;
+            if (p == w->end || *p < 0x80) continue;
+        }
+        if (p == w->end || w->r->code != TKX_OK) return;
+        if (*p < 0x80) entry = map_entry(w, *p);
+        if (!entry) return;
+        start = load_u32(entry);
+        before_size = entry[4];
+        after_size = entry[5];
+        if (start > text_size || before_size + after_size > text_size - start ||
+            utf8_valid(texts + start, before_size) != before_size ||
+            utf8_valid(texts + start + before_size, after_size) != after_size) {
+            fail(w->r, TKX_E_CORRUPT);
+        } else {
+            write_bytes(w, texts + start, before_size, p);
+            if (entry[6] == MAP_LETTERS) write_letters(w, p);
+            else if (entry[6]) write_copy(w, p, utf8_length(*p));
+            write_bytes(w, texts + start + before_size, after_size, p);
+        }
+        p += utf8_length(*p);
+    }
+}
+
+/* Writes bytes before the text, whose source holds nothing and is where that of the text begins. */
+static void write_before(rewriter *w, const uint8_t *p, size_t size) {
+    write_bytes(w, p, size, w->text);
+#ifndef TKX_NO_OFFSETS
+    for (; w->r->code == TKX_OK && w->alignment && size; size--) {
+        uint8_t *source = w->alignment + 8 * (w->used - size);
+        memcpy(source + 4, source, 4);
+    }
+#endif
+}
+
+/* REPLACE. */
+static void run_replace(rewriter *w) {
+    const tkx_stage *s = &w->op->program;
+    const uint8_t *at = w->text, *copied = w->text;
+    memo m = {NULL, NULL, 0, 0, NULL, NULL};
+    run *r = w->r;
+    const size_t mark = r->memory_used;
+    m.base = m.limit = m.begin = w->text;
+    if (s->labels && !(m.labels = find_labels(r, s, w->text, w->end))) return;
+    m.mark = r->memory_used;
+    if (s->memo_count) {
+        uint64_t bits = ((uint64_t)(w->end - w->text) + 1) * s->memo_count;
+        if (!borrow(r, bits / 8 + 1)) return;
+        m.room = (size_t)(bits / 8 + 1);
+    }
+    w->out = r->memory + r->memory_used;
+    w->room = r->memory_size - r->memory_used;
+    while ((at < w->end || (s->flags & EMPTY_MATCHES)) && r->code == TKX_OK) {
+        int empty = 0;
+        const uint8_t *last = is_far(s) ? match_far(r, s, &m, at, w->end, &empty) : match(r, s, &m, w->text, at, w->end);
+        if (last == at && (!empty || (w->changed && at == copied))) {
+            if (at == w->end) break;
+            at = next_symbol(s, at);
+            at = is_far(s) ? skip_idle_labels(s, &m, at, w->end) : skip_idle(s, at, w->end);
+            continue;
+        }
+        w->changed = 1;
+        write_copy(w, copied, (size_t)(at - copied));
+        if (last > w->text) write_bytes(w, w->op->content.data, w->op->content.size, last - 1);
+        else write_before(w, w->op->content.data, w->op->content.size);
+        at = copied = last;
+    }
+    if (w->changed) write_copy(w, copied, (size_t)(w->end - copied));
+    r->memory_used = mark;
+}
+
+#endif
