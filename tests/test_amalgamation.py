@@ -23,4 +23,4 @@ def test_every_unit_is_included_once() -> None:
 def test_a_unit_is_short_and_begins_with_its_name(name: str) -> None:
     lines = (FOLDER / "src" / name).read_text(encoding="utf-8").splitlines()
     assert 40 <= len(lines) <= 400
-    assert any(line.startswith(f"/* ---- {name}: ") for line in lines[:3])
+    assert lines[3].startswith(f"/* ---- {name}: ")

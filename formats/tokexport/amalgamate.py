@@ -12,7 +12,7 @@ HERE = Path(__file__).resolve().parent
 SOURCES = HERE / "src"
 TARGET = HERE / "tokexport.c"
 
-SPDX = "/* SPDX-License-Identifier: MIT"
+LICENSE_LINES = 3  # at the head of every unit, with the blank line after them; all.c has them too
 
 
 def unit_names() -> list[str]:
@@ -34,9 +34,7 @@ def amalgamation() -> str:
             made.append(line)
             continue
         unit = (SOURCES / name).read_text(encoding="utf-8").splitlines()
-        if unit[0].startswith(SPDX):  # all.c has said it
-            unit = unit[2:]
-        made += [*unit, ""]
+        made += [*unit[LICENSE_LINES:], ""]
     while not made[-1]:
         made.pop()
     return "\n".join(made) + "\n"

@@ -1,24 +1,30 @@
-/* tokexport.c - the runtime behind tokexport.h. The format and the algorithms are those of SPEC.md, whose numbers (I1, 5.3 ...) are cited
-   here.
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
+/* tokexport.c - the runtime behind tokexport.h. The format and the algorithms are those of SPEC.md,
+   whose numbers (I1, 5.3 ...) are cited here.
 
    tokexport.c is made of the units in src/ by amalgamate.py, in the order of src/all.c: edit those.
    Each unit uses only what stands above it.
 
-   Two rules hold everywhere. A number from the file is compared with its bound before it is used as an index, at opening for what the inner
-   loops read (SPLT), at use for the rest. And what is read from the file or written to memory that the caller lends goes through load_ and
-   store_ functions: any alignment, any endianness. */
+   Two rules hold everywhere. A number from the file is compared with its bound before it is used as
+   an index, at opening for what the inner loops read (SPLT), at use for the rest. And what is read
+   from the file or written to memory that the caller lends goes through load_ and store_ functions:
+   any alignment, any endianness. */
 
 #include "tokexport.h"
 
 /* ---- base.h: compilers, and bytes ------------------------------------------------------------ */
 
-/* <string.h> is not part of a freestanding C99 implementation, these functions are what every compiler wants to be there. */
+/* <string.h> is not part of a freestanding C99 implementation, these functions are what every
+   compiler wants to be there. */
 void *memcpy(void *to, const void *from, size_t size);
 void *memmove(void *to, const void *from, size_t size);
 void *memset(void *to, int byte, size_t size);
 int memcmp(const void *a, const void *b, size_t size);
 
-/* With -ffreestanding, GCC and Clang call memcpy even for 4 bytes unless they are told that it is the one they know. */
+/* With -ffreestanding, GCC and Clang call memcpy even for 4 bytes unless they are told that it is
+   the one they know. */
 #if defined(__GNUC__)
 #define COPY __builtin_memcpy
 #define EXPECT(condition) __builtin_expect(!!(condition), 1)
@@ -71,11 +77,17 @@ static FORCE_INLINE uint64_t load_u64(const uint8_t *p) {
 
 #else
 
-static FORCE_INLINE uint32_t load_u16(const uint8_t *p) { return (uint32_t)p[0] | (uint32_t)p[1] << 8; }
+static FORCE_INLINE uint32_t load_u16(const uint8_t *p) {
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8;
+}
 
-static FORCE_INLINE uint32_t load_u32(const uint8_t *p) { return load_u16(p) | load_u16(p + 2) << 16; }
+static FORCE_INLINE uint32_t load_u32(const uint8_t *p) {
+    return load_u16(p) | load_u16(p + 2) << 16;
+}
 
-static FORCE_INLINE uint64_t load_u64(const uint8_t *p) { return (uint64_t)load_u32(p) | (uint64_t)load_u32(p + 4) << 32; }
+static FORCE_INLINE uint64_t load_u64(const uint8_t *p) {
+    return (uint64_t)load_u32(p) | (uint64_t)load_u32(p + 4) << 32;
+}
 
 #endif
 
@@ -273,22 +285,30 @@ static FORCE_INLINE uint64_t hash_bytes(const uint8_t *b, size_t n) {
     return finish(h);
 }
 
-static FORCE_INLINE uint64_t hash_pair(uint32_t left, uint32_t right) { return finish(mix(0, (uint64_t)left << 21 | right)); }
+static FORCE_INLINE uint64_t hash_pair(uint32_t left, uint32_t right) {
+    return finish(mix(0, (uint64_t)left << 21 | right));
+}
 
 /* The number of the bucket, below `buckets`, that a key with hash h belongs to. */
-static FORCE_INLINE size_t bucket_of(uint64_t h, uint32_t buckets) { return (size_t)((h & NONE) * buckets >> 32); }
+static FORCE_INLINE size_t bucket_of(uint64_t h, uint32_t buckets) {
+    return (size_t)((h & NONE) * buckets >> 32);
+}
 
-/* The number of the one slot, below `slots`, where a key with hash h and the displacement of its bucket can be. */
+/* The number of the one slot, below `slots`, where a key with hash h and the displacement of its
+   bucket can be. */
 static FORCE_INLINE size_t slot_of(uint64_t h, uint64_t displacement, uint32_t slots) {
     return (size_t)(((h ^ displacement * K3) * K1 >> 32) * slots >> 32);
 }
 
 /* ---- hash.h: checksums ----------------------------------------------------------------------- */
 
-/* The CRC-32 of zlib, half a byte at a time: enough for a header, and it needs 64 bytes of table. Start with NONE, finish with ~. */
+/* The CRC-32 of zlib, half a byte at a time: enough for a header, and it needs 64 bytes of table.
+   Start with NONE, finish with ~. */
 static uint32_t crc_small(uint32_t crc, const uint8_t *p, size_t size) {
-    static const uint32_t table[16] = {0x00000000, 0x1DB71064, 0x3B6E20C8, 0x26D930AC, 0x76DC4190, 0x6B6B51F4, 0x4DB26158, 0x5005713C,
-                                       0xEDB88320, 0xF00F9344, 0xD6D6A3E8, 0xCB61B38C, 0x9B64C2B0, 0x86D3D2D4, 0xA00AE278, 0xBDBDF21C};
+    static const uint32_t table[16] = {0x00000000, 0x1DB71064, 0x3B6E20C8, 0x26D930AC,
+                                       0x76DC4190, 0x6B6B51F4, 0x4DB26158, 0x5005713C,
+                                       0xEDB88320, 0xF00F9344, 0xD6D6A3E8, 0xCB61B38C,
+                                       0x9B64C2B0, 0x86D3D2D4, 0xA00AE278, 0xBDBDF21C};
     size_t i;
     for (i = 0; i < size; i++) {
         crc = table[(crc ^ p[i]) & 15] ^ crc >> 4;
@@ -297,7 +317,8 @@ static uint32_t crc_small(uint32_t crc, const uint8_t *p, size_t size) {
     return crc;
 }
 
-/* The same for whole sections, four bytes at a time with tables on the stack: six times as fast (1.35 GB/s against 0.23). */
+/* The same for whole sections, four bytes at a time with tables on the stack: six times as fast
+   (1.35 GB/s against 0.23). */
 static void crc_tables(uint32_t tables[4][256]) {
     uint32_t i;
     for (i = 0; i < 256; i++) {
@@ -315,7 +336,8 @@ static uint32_t crc_large(uint32_t tables[4][256], const uint8_t *p, size_t size
     uint32_t crc = NONE;
     for (; size >= 4; size -= 4, p += 4) {
         crc ^= load_u32(p);
-        crc = tables[3][crc & 255] ^ tables[2][crc >> 8 & 255] ^ tables[1][crc >> 16 & 255] ^ tables[0][crc >> 24];
+        crc = tables[3][crc & 255] ^ tables[2][crc >> 8 & 255] ^ tables[1][crc >> 16 & 255] ^
+              tables[0][crc >> 24];
     }
     for (; size; size--, p++) crc = tables[0][(crc ^ *p) & 255] ^ crc >> 8;
     return ~crc;
@@ -325,8 +347,9 @@ static uint32_t crc_large(uint32_t tables[4][256], const uint8_t *p, size_t size
 
 enum { UTF8_BAD, UTF8_CUT, UTF8_GOOD };
 
-/* Looks at the character that begins at p, size > 0. *length: its bytes where it is good; the bytes there are where the text ends inside
-   it; the length of the maximal part that is to be replaced where it is bad. */
+/* Looks at the character that begins at p, size > 0. *length: its bytes where it is good; the bytes
+   there are where the text ends inside it; the length of the maximal part that is to be replaced
+   where it is bad. */
 static int utf8_look(const uint8_t *p, size_t size, size_t *length) {
     uint8_t lead = p[0], low = 0x80, high = 0xBF;
     size_t need, i;
@@ -349,8 +372,8 @@ static int utf8_look(const uint8_t *p, size_t size, size_t *length) {
     return UTF8_GOOD;
 }
 
-/* The offset of the first byte that is not part of a valid character, or size. Eight bytes of ASCII at a time: 13 GB/s of English against
-   3. */
+/* The offset of the first byte that is not part of a valid character, or size. Eight bytes of ASCII
+   at a time: 13 GB/s of English against 3. */
 static size_t utf8_valid(const uint8_t *p, size_t size) {
     size_t i = 0, length;
     while (i < size) {
@@ -366,7 +389,9 @@ static size_t utf8_valid(const uint8_t *p, size_t size) {
 }
 
 /* Length of the character that begins with a byte, in valid UTF-8. */
-static FORCE_INLINE size_t utf8_length(uint8_t lead) { return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4; }
+static FORCE_INLINE size_t utf8_length(uint8_t lead) {
+    return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+}
 
 static int utf8_inside(uint8_t byte) { return (byte & 0xC0) == 0x80; }
 
@@ -409,8 +434,9 @@ static size_t utf8_encode(uint8_t *p, uint32_t c) {
 
 /* ---- open_header.c: header and section table (6.1) ------------------------------------------- */
 
-static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "SC64", "RANK", "BIDS", "TIDX", "PIDX", "GRID", "TRIE", "SPLT",
-                                     "CUTS", "ADDT", "ACLS", "POST", "TRIM", "SPID", "CHAT", "PROV", "TEST",
+static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "SC64", "RANK", "BIDS", "TIDX",
+                                     "PIDX", "GRID", "TRIE", "SPLT", "CUTS", "ADDT", "ACLS",
+                                     "POST", "TRIM", "SPID", "CHAT", "PROV", "TEST",
 #ifndef TKX_NO_DECODER
                                      "DECO",
 #endif
@@ -476,7 +502,9 @@ static int check_header(tkx *t, const uint8_t *data, size_t size) {
     if (file_size > size) return TKX_E_TRUNCATED;
     if (file_size < size) return TKX_E_TRAILING;
     t->section_count = load_u32(data + 12);
-    if (t->section_count > MAX_SECTIONS || t->section_count * (size_t)SECTION_SIZE > size - HEADER_SIZE) return TKX_E_HEADER;
+    if (t->section_count > MAX_SECTIONS ||
+        t->section_count * (size_t)SECTION_SIZE > size - HEADER_SIZE)
+        return TKX_E_HEADER;
     crc = crc_small(NONE, data, HEADER_SIZE - 4);
     crc = ~crc_small(crc, data + HEADER_SIZE, t->section_count * (size_t)SECTION_SIZE);
     if (crc != load_u32(data + 60)) return TKX_E_HEADER_CRC;
@@ -485,9 +513,12 @@ static int check_header(tkx *t, const uint8_t *data, size_t size) {
     t->flags = load_u32(data + 36);
     t->max_token_bytes = load_u32(data + 40);
     t->unknown_id = unknown_id = load_u32(data + 44);
-    if (t->id_count < 1 || t->id_count > MAX_IDS || t->token_count > t->id_count) return TKX_E_HEADER;
-    if (t->max_token_bytes > 0xFFFF || (unknown_id != NONE && unknown_id >= t->id_count)) return TKX_E_HEADER;
-    if ((t->flags & ~(uint32_t)HEADER_FLAGS) || memcmp(data + 48, zeros, 12) != 0) return TKX_E_HEADER;
+    if (t->id_count < 1 || t->id_count > MAX_IDS || t->token_count > t->id_count)
+        return TKX_E_HEADER;
+    if (t->max_token_bytes > 0xFFFF || (unknown_id != NONE && unknown_id >= t->id_count))
+        return TKX_E_HEADER;
+    if ((t->flags & ~(uint32_t)HEADER_FLAGS) || memcmp(data + 48, zeros, 12) != 0)
+        return TKX_E_HEADER;
     t->model = load_u32(data + 32);
     return is_run(t->model) ? TKX_OK : TKX_E_MODEL;
 }
@@ -495,7 +526,9 @@ static int check_header(tkx *t, const uint8_t *data, size_t size) {
 /* The first multiple of 64 at or behind n. */
 static uint64_t aligned(uint64_t n) { return (n + (ALIGNMENT - 1)) & ~(uint64_t)(ALIGNMENT - 1); }
 
-static const uint8_t *section_entry(const tkx *t, uint32_t i) { return t->data + HEADER_SIZE + i * (size_t)SECTION_SIZE; }
+static const uint8_t *section_entry(const tkx *t, uint32_t i) {
+    return t->data + HEADER_SIZE + i * (size_t)SECTION_SIZE;
+}
 
 /* I12 to I15. */
 static int check_sections(const tkx *t) {
@@ -504,8 +537,10 @@ static int check_sections(const tkx *t) {
     for (i = 0; i < t->section_count; i++) {
         const uint8_t *s = section_entry(t, i);
         uint64_t offset = load_u64(s + 8), size = load_u64(s + 16);
-        if ((load_u32(s + 4) & ~(uint32_t)SECTION_REQUIRED) || load_u32(s + 28)) return TKX_E_SECTION;
-        if (offset != aligned(end) || offset > t->size || size > t->size - offset) return TKX_E_SECTION;
+        if ((load_u32(s + 4) & ~(uint32_t)SECTION_REQUIRED) || load_u32(s + 28))
+            return TKX_E_SECTION;
+        if (offset != aligned(end) || offset > t->size || size > t->size - offset)
+            return TKX_E_SECTION;
         end = offset + size;
     }
     if (end != t->size) return TKX_E_SECTION;
@@ -515,7 +550,9 @@ static int check_sections(const tkx *t) {
         }
     }
     for (i = 0; i < t->section_count; i++) {
-        if ((load_u32(section_entry(t, i) + 4) & SECTION_REQUIRED) && !is_known(section_entry(t, i))) return TKX_E_UNKNOWN;
+        if ((load_u32(section_entry(t, i) + 4) & SECTION_REQUIRED) &&
+            !is_known(section_entry(t, i)))
+            return TKX_E_UNKNOWN;
     }
     return TKX_OK;
 }
@@ -535,8 +572,11 @@ static tkx_span find_section(const tkx *t, const char *tag) {
 
 /* ---- open_sizes.c: sizes of sections (I16, I17) ---------------------------------------------- */
 
-/* A field of a section's header; 0 where the section is too short to have it: its size is then wrong in any case. */
-static uint64_t field(tkx_span s, size_t offset) { return offset + 4 <= s.size ? load_u32(s.data + offset) : 0; }
+/* A field of a section's header; 0 where the section is too short to have it: its size is then
+   wrong in any case. */
+static uint64_t field(tkx_span s, size_t offset) {
+    return offset + 4 <= s.size ? load_u32(s.data + offset) : 0;
+}
 
 static uint64_t token_index_size(tkx_span s) {
     uint64_t slots = field(s, 0), buckets = field(s, 4);
@@ -546,33 +586,39 @@ static uint64_t token_index_size(tkx_span s) {
 static uint64_t pair_index_size(tkx_span s, uint32_t ids) {
     uint64_t slots = field(s, 0), buckets = field(s, 4), row_shift = field(s, 8);
     if (slots == 0 || buckets == 0 || row_shift > ID_BITS || field(s, 12)) return UINT64_MAX;
-    return PAIR_INDEX_HEADER + 8 * slots + 4 * ((uint64_t)((ids - 1) >> row_shift) + 2) + 2 * buckets;
+    return PAIR_INDEX_HEADER + 8 * slots + 4 * ((uint64_t)((ids - 1) >> row_shift) + 2) +
+           2 * buckets;
 }
 
 static uint64_t grid_size(tkx_span s) {
     uint64_t first = field(s, 4), count = field(s, 8);
-    return field(s, 0) > 20 || first + count > 128 || field(s, 12) ? UINT64_MAX : GRID_HEADER + 4 * count * count;
+    return field(s, 0) > 20 || first + count > 128 || field(s, 12)
+               ? UINT64_MAX
+               : GRID_HEADER + 4 * count * count;
 }
 
 #ifndef TKX_NO_NORMALIZER
 
 static uint64_t form_size(tkx_span s) {
-    return FORM_HEADER + TOP_SIZE + 128 * field(s, 4) + 128 * field(s, 8) + 8 * field(s, 12) + 4 * field(s, 16) + 12 * field(s, 20);
+    return FORM_HEADER + TOP_SIZE + 128 * field(s, 4) + 128 * field(s, 8) + 8 * field(s, 12) +
+           4 * field(s, 16) + 12 * field(s, 20);
 }
 
 static uint64_t map_size(tkx_span s) {
-    return MAP_HEADER + ASCII_SIZE + TOP_SIZE + 128 * field(s, 0) + 128 * field(s, 4) + 8 * field(s, 8) + field(s, 12);
+    return MAP_HEADER + ASCII_SIZE + TOP_SIZE + 128 * field(s, 0) + 128 * field(s, 4) +
+           8 * field(s, 8) + field(s, 12);
 }
 
 static uint64_t charsmap_size(tkx_span s) {
-    return CHARSMAP_HEADER + 4 * field(s, 0) + NODE_SIZE * (field(s, 4) + 1) + 4 * field(s, 8) + field(s, 12) + field(s, 16);
+    return CHARSMAP_HEADER + 4 * field(s, 0) + NODE_SIZE * (field(s, 4) + 1) + 4 * field(s, 8) +
+           field(s, 12) + field(s, 16);
 }
 
 #endif
 
 static uint64_t added_size(tkx_span s) {
-    return ADDED_HEADER + ADDED_SIZE * field(s, 0) + NODE_SIZE * (field(s, 4) + field(s, 12) + 2) + 4 * (field(s, 8) + field(s, 16)) +
-           field(s, 20);
+    return ADDED_HEADER + ADDED_SIZE * field(s, 0) + NODE_SIZE * (field(s, 4) + field(s, 12) + 2) +
+           4 * (field(s, 8) + field(s, 16)) + field(s, 20);
 }
 
 static uint64_t class_table_size(uint64_t middle_count, uint64_t leaf_count) {
@@ -580,22 +626,28 @@ static uint64_t class_table_size(uint64_t middle_count, uint64_t leaf_count) {
 }
 
 static uint64_t characters_size(tkx_span s) {
-    uint64_t unit = field(s, 0), places = field(s, 4), middle_count = field(s, 8), leaf_count = field(s, 12);
+    uint64_t unit = field(s, 0), places = field(s, 4), middle_count = field(s, 8),
+             leaf_count = field(s, 12);
     if (unit > UNIT_BYTE || (places != 1 && places != PLACES)) return UINT64_MAX;
-    if (unit == UNIT_BYTE) return middle_count || leaf_count ? UINT64_MAX : CHARACTERS_HEADER + 1024 * places;
+    if (unit == UNIT_BYTE)
+        return middle_count || leaf_count ? UINT64_MAX : CHARACTERS_HEADER + 1024 * places;
     return CHARACTERS_HEADER + TOP_SIZE * places + 128 * middle_count + 256 * leaf_count;
 }
 
 static uint64_t crossings_size(tkx_span s) {
     uint64_t bits = field(s, 4);
-    return field(s, 0) > BOTH_KNOWN || bits < 6 || bits > 26 ? UINT64_MAX : CROSSINGS_HEADER + CROSSINGS_ASCII + (UINT64_C(1) << bits) / 8;
+    return field(s, 0) > BOTH_KNOWN || bits < 6 || bits > 26
+               ? UINT64_MAX
+               : CROSSINGS_HEADER + CROSSINGS_ASCII + (UINT64_C(1) << bits) / 8;
 }
 
 static uint64_t alignment_size(tkx_span s) {
     return ALIGNMENT_HEADER + NODE_SIZE * (field(s, 4) + 1) + 4 * field(s, 8);
 }
 
-static uint64_t unused_size(tkx_span s) { return UNUSED_HEADER + UNUSED_SIZE * (field(s, 0) + 1) + UNUSED_SIZE * field(s, 4); }
+static uint64_t unused_size(tkx_span s) {
+    return UNUSED_HEADER + UNUSED_SIZE * (field(s, 0) + 1) + UNUSED_SIZE * field(s, 4);
+}
 
 static uint64_t decoder_size(tkx_span s) {
     const uint64_t states = field(s, 20) & 0xFFFF, classes = field(s, 20) >> 16;
@@ -605,9 +657,12 @@ static uint64_t decoder_size(tkx_span s) {
 static int is_sized(tkx_span s, uint64_t size) { return s.data == NULL || s.size == size; }
 
 static int check_present(const tkx *t) {
-    int encoder = (t->byte_ids.data != NULL) + (t->token_index.data != NULL) + (t->pair_index.data != NULL) + (t->splits.data != NULL);
-    int trie = (t->trie.data != NULL) + (t->splits.data != NULL), has_scores = t->scores.data || t->double_scores.data;
-    uint64_t wants_classes = field(t->added, 24) & (TKX_ADDED_SINGLE_WORD | TKX_ADDED_LSTRIP | TKX_ADDED_RSTRIP);
+    int encoder = (t->byte_ids.data != NULL) + (t->token_index.data != NULL) +
+                  (t->pair_index.data != NULL) + (t->splits.data != NULL);
+    int trie = (t->trie.data != NULL) + (t->splits.data != NULL),
+        has_scores = t->scores.data || t->double_scores.data;
+    uint64_t wants_classes =
+        field(t->added, 24) & (TKX_ADDED_SINGLE_WORD | TKX_ADDED_LSTRIP | TKX_ADDED_RSTRIP);
     if (!t->records.data || !t->bytes.data) return TKX_E_MISSING;
     if (t->model == MODEL_BPE && encoder != 0 && encoder != 4) return TKX_E_MISSING;
     if (t->model != MODEL_BPE && trie == 1) return TKX_E_MISSING;
@@ -617,22 +672,33 @@ static int check_present(const tkx *t) {
 
 static int check_sizes(const tkx *t) {
     uint64_t ids = t->id_count;
-    int good = is_sized(t->records, RECORD_SIZE * ids) && is_sized(t->scores, 4 * ids) && is_sized(t->double_scores, 8 * ids) &&
-               is_sized(t->trie, TRIE_HEADER + UNIT_SIZE * field(t->trie, 0)) && is_sized(t->ranks, 4 * ids) &&
-               is_sized(t->decoder, decoder_size(t->decoder)) && is_sized(t->byte_ids, 1024) &&
-               is_sized(t->token_index, token_index_size(t->token_index)) &&
-               is_sized(t->pair_index, pair_index_size(t->pair_index, t->id_count)) && is_sized(t->grid, grid_size(t->grid)) &&
-               is_sized(t->cuts, CUTS_SIZE) && is_sized(t->keys, 8 * ids) &&
-               is_sized(t->characters, characters_size(t->characters)) && is_sized(t->crossings, crossings_size(t->crossings)) &&
-               is_sized(t->added, added_size(t->added)) &&
-               is_sized(t->added_classes, 8 + class_table_size(field(t->added_classes, 0) & 0xFFFF, field(t->added_classes, 0) >> 16)) &&
-               is_sized(t->post, 8 + PIECE_SIZE * (field(t->post, 0) + field(t->post, 4))) &&
-               is_sized(t->trims, TRIM_HEADER + TRIM_SIZE * field(t->trims, 4)) &&
-               is_sized(t->unused, unused_size(t->unused)) && is_sized(t->alignment, alignment_size(t->alignment)) && is_sized(t->special_ids, 20 + 4 * field(t->special_ids, 16)) &&
-               is_sized(t->self_test, 16 + CASE_SIZE * field(t->self_test, 0) + 4 * field(t->self_test, 4) + field(t->self_test, 8));
-    if (t->normalizer.data && (t->normalizer.size < REWRITE_HEADER || t->normalizer.size < REWRITE_HEADER + OP_SIZE * field(t->normalizer, 0)))
+    int good =
+        is_sized(t->records, RECORD_SIZE * ids) && is_sized(t->scores, 4 * ids) &&
+        is_sized(t->double_scores, 8 * ids) &&
+        is_sized(t->trie, TRIE_HEADER + UNIT_SIZE * field(t->trie, 0)) &&
+        is_sized(t->ranks, 4 * ids) && is_sized(t->decoder, decoder_size(t->decoder)) &&
+        is_sized(t->byte_ids, 1024) && is_sized(t->token_index, token_index_size(t->token_index)) &&
+        is_sized(t->pair_index, pair_index_size(t->pair_index, t->id_count)) &&
+        is_sized(t->grid, grid_size(t->grid)) && is_sized(t->cuts, CUTS_SIZE) &&
+        is_sized(t->keys, 8 * ids) && is_sized(t->characters, characters_size(t->characters)) &&
+        is_sized(t->crossings, crossings_size(t->crossings)) &&
+        is_sized(t->added, added_size(t->added)) &&
+        is_sized(t->added_classes, 8 + class_table_size(field(t->added_classes, 0) & 0xFFFF,
+                                                        field(t->added_classes, 0) >> 16)) &&
+        is_sized(t->post, 8 + PIECE_SIZE * (field(t->post, 0) + field(t->post, 4))) &&
+        is_sized(t->trims, TRIM_HEADER + TRIM_SIZE * field(t->trims, 4)) &&
+        is_sized(t->unused, unused_size(t->unused)) &&
+        is_sized(t->alignment, alignment_size(t->alignment)) &&
+        is_sized(t->special_ids, 20 + 4 * field(t->special_ids, 16)) &&
+        is_sized(t->self_test, 16 + CASE_SIZE * field(t->self_test, 0) +
+                                   4 * field(t->self_test, 4) + field(t->self_test, 8));
+    if (t->normalizer.data &&
+        (t->normalizer.size < REWRITE_HEADER ||
+         t->normalizer.size < REWRITE_HEADER + OP_SIZE * field(t->normalizer, 0)))
         good = 0;
-    if (t->splits.data && (t->splits.size < 8 || t->splits.size < 8 + STAGE_SIZE * field(t->splits, 0))) good = 0;
+    if (t->splits.data &&
+        (t->splits.size < 8 || t->splits.size < 8 + STAGE_SIZE * field(t->splits, 0)))
+        good = 0;
     return good ? TKX_OK : TKX_E_SECTION_SIZE;
 }
 
@@ -669,7 +735,9 @@ static int lies_within(tkx_span s, uint64_t offset, uint64_t size) {
     return offset % 4 == 0 && offset <= s.size && size <= s.size - offset;
 }
 
-static size_t column(const tkx_stage *s, uint32_t state, uint32_t class_) { return ((size_t)state << s->row_shift) + class_; }
+static size_t column(const tkx_stage *s, uint32_t state, uint32_t class_) {
+    return ((size_t)state << s->row_shift) + class_;
+}
 
 static uint32_t transition(const tkx_stage *s, uint32_t state, uint32_t class_) {
     return load_u16(s->transitions + 2 * column(s, state, class_));
@@ -679,12 +747,14 @@ static uint32_t transition(const tkx_stage *s, uint32_t state, uint32_t class_) 
 static int is_far(const tkx_stage *s) { return s->labels || (s->flags & EMPTY_MATCHES); }
 
 static int is_simple(const tkx_stage *s) {
-    return !(s->flags & REWRITE) && !is_far(s) && (s->behavior == ISOLATED || s->behavior == REMOVED);
+    return !(s->flags & REWRITE) && !is_far(s) &&
+           (s->behavior == ISOLATED || s->behavior == REMOVED);
 }
 
-/* What the inner loops may take for granted of this stage: a start state that does not depend on what is before, the bytes (where there are
-   labels, the labels) with which no match begins (skip_idle), and the states in which lower-case ASCII letters change nothing
-   (find_end). `leads`: what the file says of the first bytes of other characters. */
+/* What the inner loops may take for granted of this stage: a start state that does not depend on
+   what is before, the bytes (where there are labels, the labels) with which no match begins
+   (skip_idle), and the states in which lower-case ASCII letters change nothing (find_end). `leads`:
+   what the file says of the first bytes of other characters. */
 static void study_stage(tkx_stage *s, uint64_t leads) {
     uint32_t state, class_, letter;
     s->start = (uint16_t)load_u16(s->starts);
@@ -696,21 +766,25 @@ static void study_stage(tkx_stage *s, uint64_t leads) {
     s->letter_loops = s->letter_accepts = 0;
     if (is_far(s)) {
         for (class_ = 0; class_ < s->class_count && class_ < 128 && !s->start_varies; class_++) {
-            if (transition(s, s->start, class_) == 0) s->idle[class_ >> 6] |= UINT64_C(1) << (class_ & 63);
+            if (transition(s, s->start, class_) == 0)
+                s->idle[class_ >> 6] |= UINT64_C(1) << (class_ & 63);
         }
         return;
     }
     for (letter = 0; letter < 128 && !s->start_varies; letter++) {
-        if ((transition(s, s->start, s->classes[letter]) & ~(uint32_t)ACCEPT) == 0) s->idle[letter >> 6] |= UINT64_C(1) << (letter & 63);
+        if ((transition(s, s->start, s->classes[letter]) & ~(uint32_t)ACCEPT) == 0)
+            s->idle[letter >> 6] |= UINT64_C(1) << (letter & 63);
     }
     if (!s->start_varies && !(s->flags & ON_BYTES)) {
-        s->idle[2] = UINT64_MAX; /* bytes inside of characters: whatever the file says, a search ends between characters */
+        /* bytes inside of characters: whatever the file says, a search ends between characters */
+        s->idle[2] = UINT64_MAX;
         s->idle[3] = leads;
     }
     for (state = 1; state < s->state_count && s->state_count <= 64; state++) {
         uint32_t t = transition(s, state, s->classes['a']);
         if ((t & ~(uint32_t)ACCEPT) != state) continue;
-        for (letter = 'b'; letter <= 'z' && transition(s, state, s->classes[letter]) == t; letter++) continue;
+        for (letter = 'b'; letter <= 'z' && transition(s, state, s->classes[letter]) == t; letter++)
+            continue;
         if (letter <= 'z') continue;
         s->letter_loops |= UINT64_C(1) << state;
         if (t & ACCEPT) s->letter_accepts |= UINT64_C(1) << state;
@@ -728,8 +802,10 @@ static int good_labels(const uint8_t *entries, size_t count, uint32_t states, ui
 }
 
 static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
-    uint32_t middle_count = load_u16(entry + 8), leaf_count = load_u16(entry + 10), shift = entry[12];
-    uint32_t classes = load_u32(entry + 16), starts = load_u32(entry + 20), transitions = load_u32(entry + 24);
+    uint32_t middle_count = load_u16(entry + 8), leaf_count = load_u16(entry + 10),
+             shift = entry[12];
+    uint32_t classes = load_u32(entry + 16), starts = load_u32(entry + 20),
+             transitions = load_u32(entry + 24);
     uint64_t labels;
     uint32_t label_states = load_u16(entry + 14), second_states = load_u16(entry + 30), bound;
     size_t rows, label_count, second_count;
@@ -742,18 +818,27 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
     s->first_op = s->op_count = 0;
     s->label_class_count = entry[13];
     s->second_label_class_count = entry[3];
-    if (s->behavior > CONTIGUOUS || (s->flags & ~(INVERT | ON_BYTES | EMPTY_MATCHES | FORWARD_LABELS | DOUBLES))) return 0;
-    if (load_u16(entry + 28) || s->label_class_count > MAX_CLASSES || label_states > MAX_STATES) return 0;
+    if (s->behavior > CONTIGUOUS ||
+        (s->flags & ~(INVERT | ON_BYTES | EMPTY_MATCHES | FORWARD_LABELS | DOUBLES)))
+        return 0;
+    if (load_u16(entry + 28) || s->label_class_count > MAX_CLASSES || label_states > MAX_STATES)
+        return 0;
     if (s->second_label_class_count > MAX_CLASSES || second_states > MAX_STATES) return 0;
-    if (!s->label_class_count != !label_states || !s->second_label_class_count != !second_states) return 0;
+    if (!s->label_class_count != !label_states || !s->second_label_class_count != !second_states)
+        return 0;
     if (((s->flags & (FORWARD_LABELS | DOUBLES)) || second_states) && !label_states) return 0;
     if ((s->flags & DOUBLES) && s->label_class_count % 2) return 0;
-    if (s->class_count < 1 || s->class_count > MAX_CLASSES || s->state_count < 1 || s->state_count > MAX_STATES) return 0;
+    if (s->class_count < 1 || s->class_count > MAX_CLASSES || s->state_count < 1 ||
+        s->state_count > MAX_STATES)
+        return 0;
     if (s->memo_count >= s->state_count || shift > 8 || 1u << shift <= s->class_count) return 0;
     rows = (size_t)s->state_count << shift;
-    if (!lies_within(section, classes, s->flags & ON_BYTES ? 256 : class_table_size(middle_count, leaf_count))) return 0;
+    if (!lies_within(section, classes,
+                     s->flags & ON_BYTES ? 256 : class_table_size(middle_count, leaf_count)))
+        return 0;
     labels = transitions + 2 * (uint64_t)rows;
-    if (!lies_within(section, starts, 2 * (s->class_count + UINT64_C(1))) || !lies_within(section, transitions, 2 * (uint64_t)rows))
+    if (!lies_within(section, starts, 2 * (s->class_count + UINT64_C(1))) ||
+        !lies_within(section, transitions, 2 * (uint64_t)rows))
         return 0;
     label_count = (size_t)label_states * s->label_class_count;
     second_count = (size_t)second_states * s->second_label_class_count;
@@ -778,7 +863,9 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
     }
     if (!all_u16_below(s->starts, s->class_count + (size_t)1, 0xFFFF, s->state_count)) return 0;
     if (!all_u16_below(s->transitions, rows, ~(uint32_t)ACCEPT, s->state_count)) return 0;
-    if (!good_labels(s->labels, label_count, label_states, second_states ? s->second_label_class_count : s->class_count)) return 0;
+    if (!good_labels(s->labels, label_count, label_states,
+                     second_states ? s->second_label_class_count : s->class_count))
+        return 0;
     if (!good_labels(s->second_labels, second_count, second_states, s->class_count)) return 0;
     study_stage(s, load_u64(entry + 32));
     return 1;
@@ -788,31 +875,39 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
 
 #ifndef TKX_NO_NORMALIZER
 
-/* Units of the trie in a CHARSMAP (4.6): a unit leads from a node to a child; a node is the number of a place in the array. */
+/* Units of the trie in a CHARSMAP (4.6): a unit leads from a node to a child; a node is the number
+   of a place in the array. */
 #define CHARSMAP_LEAF UINT32_C(0x100)
 #define CHARSMAP_LABEL UINT32_C(0x800000FF)
 #define CHARSMAP_VALUE UINT32_C(0x7FFFFFFF)
 
 /* The unit at a place; behind the last one there is none with a label. */
 static uint32_t charsmap_unit(const tkx_op *op, uint32_t place) {
-    return place < load_u32(op->table.data) ? load_u32(op->table.data + CHARSMAP_HEADER + 4 * (size_t)place) : CHARSMAP_LABEL;
+    return place < load_u32(op->table.data)
+               ? load_u32(op->table.data + CHARSMAP_HEADER + 4 * (size_t)place)
+               : CHARSMAP_LABEL;
 }
 
 static uint32_t charsmap_offset(uint32_t unit) { return (unit >> 10) << ((unit & 0x200) >> 6); }
 
 static int is_text(tkx_span s) { return utf8_valid(s.data, s.size) == s.size; }
 
-/* CHARSMAP: the sizes of its parts, its program if it has one, and which ASCII characters stay as they are: by cluster, those that alone
-   are no sequence, otherwise those with which none begins. The file says which classes of others stay. */
+/* CHARSMAP: the sizes of its parts, its program if it has one, and which ASCII characters stay as
+   they are: by cluster, those that alone are no sequence, otherwise those with which none begins.
+   The file says which classes of others stay. */
 static int check_charsmap(tkx_op *op) {
     tkx_span table = op->table, program;
     uint32_t c, root;
-    if (table.size < CHARSMAP_HEADER || table.size != charsmap_size(table) || load_u32(table.data) == 0) return 0;
+    if (table.size < CHARSMAP_HEADER || table.size != charsmap_size(table) ||
+        load_u32(table.data) == 0)
+        return 0;
     program.size = load_u32(table.data + 12);
     program.data = table.data + (table.size - load_u32(table.data + 16) - program.size);
     if (op->flags & BY_CLUSTER) {
-        if (program.size < STAGE_SIZE || load_u32(table.data + 4) || !check_stage(&op->program, program, program.data) ||
-            op->program.flags || op->program.memo_count || op->program.labels || load_u32(table.data + 20) > op->program.class_count)
+        if (program.size < STAGE_SIZE || load_u32(table.data + 4) ||
+            !check_stage(&op->program, program, program.data) || op->program.flags ||
+            op->program.memo_count || op->program.labels ||
+            load_u32(table.data + 20) > op->program.class_count)
             return 0;
     } else if (program.size || load_u32(table.data + 20)) {
         return 0;
@@ -821,7 +916,8 @@ static int check_charsmap(tkx_op *op) {
     root = charsmap_offset(charsmap_unit(op, 0));
     for (c = 1; c < 128; c++) {
         uint32_t unit = charsmap_unit(op, root ^ c);
-        int stays = (unit & CHARSMAP_LABEL) != c || ((op->flags & BY_CLUSTER) && !(unit & CHARSMAP_LEAF));
+        int stays =
+            (unit & CHARSMAP_LABEL) != c || ((op->flags & BY_CLUSTER) && !(unit & CHARSMAP_LEAF));
         if (c == '\r' && (op->flags & BY_CLUSTER)) stays = 0; /* LF is joined to it */
         if (stays) op->program.idle[c >> 6] |= UINT64_C(1) << (c & 63);
     }
@@ -830,9 +926,11 @@ static int check_charsmap(tkx_op *op) {
 
 /* An operation of NORM (I18). */
 static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
-    uint32_t table = load_u32(entry + 12), table_size = load_u32(entry + 16), content = load_u32(entry + 20);
+    uint32_t table = load_u32(entry + 12), table_size = load_u32(entry + 16),
+             content = load_u32(entry + 20);
     uint32_t content_size = load_u32(entry + 24);
-    if (!lies_within(section, table, table_size) || !lies_within(section, content, content_size)) return 0;
+    if (!lies_within(section, table, table_size) || !lies_within(section, content, content_size))
+        return 0;
     op->kind = entry[0];
     op->flags = entry[1];
     op->growth = load_u32(entry + 4);
@@ -842,13 +940,21 @@ static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
     op->content.data = section.data + content;
     op->content.size = content_size;
     if (load_u16(entry + 2) || load_u32(entry + 28)) return 0;
-    if (op->flags & ~(op->kind == AFFIX ? APPEND | UNLESS_PRESENT | ONLY_FIRST | FIRST_SOURCE : op->kind == CHARSMAP ? BY_CLUSTER | COLLAPSE : 0)) return 0;
+    if (op->flags & ~(op->kind == AFFIX      ? APPEND | UNLESS_PRESENT | ONLY_FIRST | FIRST_SOURCE
+                      : op->kind == CHARSMAP ? BY_CLUSTER | COLLAPSE
+                                             : 0))
+        return 0;
     if ((op->flags & BY_CLUSTER) && (op->flags & COLLAPSE)) return 0;
     if (content_size > MAX_CONTENT || !is_text(op->content)) return 0;
     switch (op->kind) {
-        case FORM: return table_size >= FORM_HEADER && table_size == form_size(op->table) && load_u32(op->table.data) <= NFKD;
+        case FORM:
+            return table_size >= FORM_HEADER && table_size == form_size(op->table) &&
+                   load_u32(op->table.data) <= NFKD;
         case MAP: return table_size >= MAP_HEADER && table_size == map_size(op->table);
-        case REPLACE: return table_size >= STAGE_SIZE && check_stage(&op->program, op->table, op->table.data) && (op->program.flags & ~(EMPTY_MATCHES | FORWARD_LABELS | DOUBLES)) == 0;
+        case REPLACE:
+            return table_size >= STAGE_SIZE &&
+                   check_stage(&op->program, op->table, op->table.data) &&
+                   (op->program.flags & ~(EMPTY_MATCHES | FORWARD_LABELS | DOUBLES)) == 0;
         case CHARSMAP: return check_charsmap(op);
         case AFFIX:
         case BYTES: return table_size == 0;
@@ -861,9 +967,11 @@ static int check_ops(tkx *t) {
     const uint8_t *data = t->normalizer.data;
     t->op_count = load_u32(data);
     t->normalizer_count = load_u32(data + 4);
-    if (t->op_count > TKX_MAX_OPS || t->normalizer_count > t->op_count || load_u64(data + 8)) return TKX_E_SPLITS;
+    if (t->op_count > TKX_MAX_OPS || t->normalizer_count > t->op_count || load_u64(data + 8))
+        return TKX_E_SPLITS;
     for (i = 0; i < t->op_count; i++) {
-        if (!check_op(&t->ops[i], t->normalizer, data + REWRITE_HEADER + i * (size_t)OP_SIZE)) return TKX_E_SPLITS;
+        if (!check_op(&t->ops[i], t->normalizer, data + REWRITE_HEADER + i * (size_t)OP_SIZE))
+            return TKX_E_SPLITS;
         if (t->ops[i].flags & FIRST_SOURCE) t->follows_sources = 1;
     }
 #ifdef TKX_NO_OFFSETS
@@ -899,7 +1007,8 @@ static int check_entry(tkx *t, tkx_stage *s, const uint8_t *entry) {
     return check_stage(s, t->splits, entry);
 }
 
-/* Whether the first stage finds words by itself, and what stands behind it is some work and looks at nothing but the word. */
+/* Whether the first stage finds words by itself, and what stands behind it is some work and looks
+   at nothing but the word. */
 static uint8_t finds_words_first(const tkx *t) {
     int has_work = 0;
     uint32_t i;
@@ -907,7 +1016,8 @@ static uint8_t finds_words_first(const tkx *t) {
     if (t->model == MODEL_WORDLEVEL && (t->flags & FUSE_UNKNOWN)) return 0;
     for (i = 1; i < t->stage_count; i++) has_work |= !is_simple(&t->stages[i]);
 #ifndef TKX_NO_NORMALIZER
-    for (i = t->normalizer_count; i < t->op_count; i++) has_work &= !(t->ops[i].flags & (ONLY_FIRST | FIRST_SOURCE));
+    for (i = t->normalizer_count; i < t->op_count; i++)
+        has_work &= !(t->ops[i].flags & (ONLY_FIRST | FIRST_SOURCE));
 #endif
     return has_work != 0;
 }
@@ -920,15 +1030,19 @@ static int check_splits(tkx *t) {
         const uint8_t *entry = t->splits.data + 8 + i * (size_t)STAGE_SIZE;
         if (!check_entry(t, &t->stages[i], entry)) return TKX_E_SPLITS;
         /* Behind a stage on bytes, pieces may begin and end inside a character. */
-        if (i && (t->stages[i - 1].flags & ON_BYTES) && !(t->stages[i].flags & ON_BYTES)) return TKX_E_SPLITS;
-        if ((t->stages[i].flags & ON_BYTES) && t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) return TKX_E_SPLITS;
+        if (i && (t->stages[i - 1].flags & ON_BYTES) && !(t->stages[i].flags & ON_BYTES))
+            return TKX_E_SPLITS;
+        if ((t->stages[i].flags & ON_BYTES) && t->characters.data &&
+            field(t->characters, 0) == UNIT_CHARACTER)
+            return TKX_E_SPLITS;
     }
     t->words_first = finds_words_first(t);
     return TKX_OK;
 }
 
-/* Whether a trie holds tokens that are found without being asked for. Not more than 1,024 tokens are looked at, for the promise of
-   tkx_open: behind those it is taken to be so, which costs time and changes no id. */
+/* Whether a trie holds tokens that are found without being asked for. Not more than 1,024 tokens
+   are looked at, for the promise of tkx_open: behind those it is taken to be so, which costs time
+   and changes no id. */
 static void study_added(tkx *t) {
     uint32_t count = (uint32_t)field(t->added, 0), i;
     t->plain_raw = t->plain_normalized = 0;
@@ -944,19 +1058,22 @@ static void study_added(tkx *t) {
 
 #ifndef TKX_NO_CHARACTERS
 
-/* Where CHRS has the symbols of ASCII, 128 in a row, if a symbol does not depend on the place of its character; otherwise NULL: most text
-   need not go down the levels of the table. */
+/* Where CHRS has the symbols of ASCII, 128 in a row, if a symbol does not depend on the place of
+   its character; otherwise NULL: most text need not go down the levels of the table. */
 static const uint8_t *find_ascii_symbols(const tkx *t) {
     const uint8_t *top, *middle;
     uint32_t middle_count, leaf_count, leaf;
-    if (!t->characters.data || field(t->characters, 0) != UNIT_CHARACTER || t->place_count != 1) return NULL;
+    if (!t->characters.data || field(t->characters, 0) != UNIT_CHARACTER || t->place_count != 1)
+        return NULL;
     middle_count = (uint32_t)field(t->characters, 8);
     leaf_count = (uint32_t)field(t->characters, 12);
     top = t->characters.data + CHARACTERS_HEADER;
     if (load_u16(top) >= middle_count) return NULL;
     middle = top + TOP_SIZE + 128 * (size_t)load_u16(top);
     leaf = load_u16(middle);
-    if (leaf >= leaf_count || load_u16(middle + 2) >= leaf_count || load_u16(middle + 2) != leaf + 1) return NULL;
+    if (leaf >= leaf_count || load_u16(middle + 2) >= leaf_count ||
+        load_u16(middle + 2) != leaf + 1)
+        return NULL;
     return top + TOP_SIZE + 128 * (size_t)middle_count + 256 * (size_t)leaf;
 }
 
@@ -998,7 +1115,8 @@ static void find_sections(tkx *t) {
     t->keys = find_section(t, "KEYS");
 #ifndef TKX_NO_CHARACTERS
     t->characters = find_section(t, "CHRS");
-    /* Only characters are cut between: without them, or for bytes, XPRS says nothing; nor does UNUS. */
+    /* Only characters are cut between: without them, or for bytes, XPRS says nothing; nor does
+       UNUS. */
     if (t->model == MODEL_BPE && t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) {
         t->crossings = find_section(t, "XPRS");
         t->unused = find_section(t, "UNUS");
@@ -1012,7 +1130,8 @@ static void find_sections(tkx *t) {
 
 /* Whether the edits of DECO (4.10) lie within their ranges. */
 static int check_edits(const tkx *t) {
-    const uint32_t states = (uint32_t)field(t->decoder, 20) & 0xFFFF, classes = (uint32_t)field(t->decoder, 20) >> 16;
+    const uint32_t states = (uint32_t)field(t->decoder, 20) & 0xFFFF,
+                   classes = (uint32_t)field(t->decoder, 20) >> 16;
     const uint8_t *edit = t->decoder.data + DECODER_SIZE + 256;
     const uint64_t text = field(t->decoder, 24);
     const int edges = (field(t->decoder, 0) & EDGES) != 0;
@@ -1022,7 +1141,9 @@ static int check_edits(const tkx *t) {
     if (edges && classes < 3) return 0;
     if (!all_bytes_below(edit - 256, 256, edges ? classes - 2 : classes)) return 0;
     for (; left; left--, edit += EDIT_SIZE) {
-        if (load_u16(edit) >= states || (load_u16(edit + 2) & ~(uint32_t)EDIT_KEEPS) + (uint64_t)load_u32(edit + 4) > text) return 0;
+        if (load_u16(edit) >= states ||
+            (load_u16(edit + 2) & ~(uint32_t)EDIT_KEEPS) + (uint64_t)load_u32(edit + 4) > text)
+            return 0;
     }
     return 1;
 }
@@ -1074,7 +1195,8 @@ int tkx_open(tkx *t, const void *data, size_t size) {
 const char *tkx_error(int code) {
     switch (code) {
         case TKX_OK: return "No error.";
-        case TKX_E_ARGUMENT: return "A pointer is NULL that must not be, or a size is over the limit.";
+        case TKX_E_ARGUMENT:
+            return "A pointer is NULL that must not be, or a size is over the limit.";
         case TKX_E_ID: return "There is no such id: it is out of range, or a hole.";
         case TKX_E_NOT_FOUND: return "There is no such token, section, role or score in the file.";
         case TKX_E_UTF8: return "The text is not UTF-8.";
@@ -1085,15 +1207,19 @@ const char *tkx_error(int code) {
         case TKX_E_STATE: return "The stream has been finished.";
         case TKX_E_NO_ENCODER: return "The file can only decode: it has no encoder sections.";
         case TKX_E_SELF_TEST: return "A self test gave other ids than its reference.";
-        case TKX_E_UNKNOWN_TEXT: return "A part of the text is not in the vocabulary, which has no token for what is unknown.";
+        case TKX_E_UNKNOWN_TEXT:
+            return "A part of the text is not in the vocabulary, which has no token for what is "
+                   "unknown.";
         case TKX_E_NO_SPANS: return "The file cannot say where its tokens stand in a text.";
         case TKX_E_EMPTY: return "The file is empty.";
         case TKX_E_MAGIC: return "This is not a tokexport file.";
-        case TKX_E_MANGLED: return "The file was changed by a transfer in text mode: transfer it as binary.";
+        case TKX_E_MANGLED:
+            return "The file was changed by a transfer in text mode: transfer it as binary.";
         case TKX_E_VERSION: return "The file was made by another major version of the format.";
         case TKX_E_TRUNCATED: return "The file is shorter than it says.";
         case TKX_E_TRAILING: return "The file is longer than it says.";
-        case TKX_E_HEADER_CRC: return "The header or the section table was changed: their checksum is wrong.";
+        case TKX_E_HEADER_CRC:
+            return "The header or the section table was changed: their checksum is wrong.";
         case TKX_E_HEADER: return "A field of the header is out of its range.";
         case TKX_E_MODEL: return "The file holds a type of model that this runtime does not run.";
         case TKX_E_SECTION: return "A section is misplaced.";
@@ -1114,7 +1240,8 @@ const char *tkx_error(int code) {
 uint32_t tkx_id_count(const tkx *t) { return t ? t->id_count : 0; }
 
 /* The record of an id below id_count; 0 if it points out of BYTS (I19). */
-static FORCE_INLINE int read_record(const tkx *t, uint32_t id, const uint8_t **bytes, uint32_t *length, uint32_t *flags) {
+static FORCE_INLINE int read_record(const tkx *t, uint32_t id, const uint8_t **bytes,
+                                    uint32_t *length, uint32_t *flags) {
     const uint8_t *record = t->records.data + RECORD_SIZE * (size_t)id;
     uint32_t offset = load_u32(record);
     *length = load_u16(record + 4);
@@ -1166,7 +1293,8 @@ int tkx_token_score(const tkx *t, uint32_t id, float *score) {
 }
 
 /* The bytes for which TIDX has an id, and its record's flags. */
-static FORCE_INLINE int read_key(const tkx *t, uint32_t id, const uint8_t **bytes, uint32_t *length, uint32_t *flags) {
+static FORCE_INLINE int read_key(const tkx *t, uint32_t id, const uint8_t **bytes, uint32_t *length,
+                                 uint32_t *flags) {
     const uint8_t *key;
     uint32_t offset;
     if (EXPECT(!t->keys.data)) return read_record(t, id, bytes, length, flags);
@@ -1181,20 +1309,24 @@ static FORCE_INLINE int read_key(const tkx *t, uint32_t id, const uint8_t **byte
 
 /* Where TIDX has the displacement for a hash, and the slot. */
 static FORCE_INLINE const uint8_t *token_displacement(const tkx *t, uint64_t h) {
-    return t->token_index.data + 8 + 4 * (size_t)t->token_slots + 2 * bucket_of(h, t->token_buckets);
+    return t->token_index.data + 8 + 4 * (size_t)t->token_slots +
+           2 * bucket_of(h, t->token_buckets);
 }
 
 static FORCE_INLINE const uint8_t *token_slot(const tkx *t, uint64_t h) {
-    return t->token_index.data + 8 + 4 * slot_of(h, load_u16(token_displacement(t, h)), t->token_slots);
+    return t->token_index.data + 8 +
+           4 * slot_of(h, load_u16(token_displacement(t, h)), t->token_slots);
 }
 
 /* Whether a slot may hold a key with a hash. */
-static FORCE_INLINE int slot_fits(uint32_t slot, uint64_t h) { return slot != NONE && slot >> 21 == (uint32_t)(h >> 53); }
+static FORCE_INLINE int slot_fits(uint32_t slot, uint64_t h) {
+    return slot != NONE && slot >> 21 == (uint32_t)(h >> 53);
+}
 
-/* The token that TIDX has for some bytes, by the slot that belongs to their hash, and its record's flags. TKX_OK, TKX_E_NOT_FOUND or
-   TKX_E_CORRUPT. */
-static FORCE_INLINE int token_in_slot(const tkx *t, uint32_t slot, uint64_t h, const uint8_t *bytes, size_t size, uint32_t *id,
-                                      uint32_t *flags) {
+/* The token that TIDX has for some bytes, by the slot that belongs to their hash, and its record's
+   flags. TKX_OK, TKX_E_NOT_FOUND or TKX_E_CORRUPT. */
+static FORCE_INLINE int token_in_slot(const tkx *t, uint32_t slot, uint64_t h, const uint8_t *bytes,
+                                      size_t size, uint32_t *id, uint32_t *flags) {
     const uint8_t *content;
     uint32_t length;
     if (!slot_fits(slot, h)) return TKX_E_NOT_FOUND;
@@ -1203,18 +1335,25 @@ static FORCE_INLINE int token_in_slot(const tkx *t, uint32_t slot, uint64_t h, c
     return length == size && memcmp(content, bytes, size) == 0 ? TKX_OK : TKX_E_NOT_FOUND;
 }
 
-/* The child of a node in TRIE: its unit, whose label is the byte, or a unit with another label. A label above 256 stands for damage. */
+/* The child of a node in TRIE: its unit, whose label is the byte, or a unit with another label. A
+   label above 256 stands for damage. */
 static FORCE_INLINE uint64_t trie_child(const tkx *t, uint32_t base, uint8_t byte) {
     uint32_t at = base + byte;
-    return EXPECT(at < t->trie_units) ? load_u64(t->trie.data + TRIE_HEADER + UNIT_SIZE * (size_t)at) : UINT64_MAX;
+    return EXPECT(at < t->trie_units)
+               ? load_u64(t->trie.data + TRIE_HEADER + UNIT_SIZE * (size_t)at)
+               : UINT64_MAX;
 }
 
-static FORCE_INLINE uint32_t label_of(uint64_t unit) { return (uint32_t)unit & ((1u << LABEL_BITS) - 1); }
+static FORCE_INLINE uint32_t label_of(uint64_t unit) {
+    return (uint32_t)unit & ((1u << LABEL_BITS) - 1);
+}
 
 static FORCE_INLINE uint32_t base_of(uint64_t unit) { return (uint32_t)(unit >> 32); }
 
 /* MAX_IDS: no token ends there. */
-static FORCE_INLINE uint32_t id_of(uint64_t unit) { return (uint32_t)(unit >> LABEL_BITS) & MAX_IDS; }
+static FORCE_INLINE uint32_t id_of(uint64_t unit) {
+    return (uint32_t)(unit >> LABEL_BITS) & MAX_IDS;
+}
 
 /* The token that TRIE has for some bytes. TKX_OK, TKX_E_NOT_FOUND or TKX_E_CORRUPT. */
 static int token_in_trie(const tkx *t, const uint8_t *bytes, size_t size, uint32_t *id) {
@@ -1222,7 +1361,8 @@ static int token_in_trie(const tkx *t, const uint8_t *bytes, size_t size, uint32
     size_t i;
     for (i = 0; i < size; i++) {
         uint64_t unit = trie_child(t, base, bytes[i]);
-        if (label_of(unit) != bytes[i]) return label_of(unit) > 256 ? TKX_E_CORRUPT : TKX_E_NOT_FOUND;
+        if (label_of(unit) != bytes[i])
+            return label_of(unit) > 256 ? TKX_E_CORRUPT : TKX_E_NOT_FOUND;
         base = base_of(unit);
         found = id_of(unit);
     }
@@ -1288,15 +1428,21 @@ uint32_t tkx_added_count(const tkx *t) { return t ? (uint32_t)field(t->added, 0)
 /* Where the parts of ADDT begin. */
 static const uint8_t *added_tokens(const tkx *t) { return t->added.data + ADDED_HEADER; }
 
-static const uint8_t *added_raw_nodes(const tkx *t) { return added_tokens(t) + ADDED_SIZE * (size_t)field(t->added, 0); }
-
-static const uint8_t *added_normalized_nodes(const tkx *t) {
-    return added_raw_nodes(t) + NODE_SIZE * ((size_t)field(t->added, 4) + 1) + 4 * (size_t)field(t->added, 8);
+static const uint8_t *added_raw_nodes(const tkx *t) {
+    return added_tokens(t) + ADDED_SIZE * (size_t)field(t->added, 0);
 }
 
-static const uint8_t *added_text(const tkx *t) { return t->added.data + (t->added.size - (size_t)field(t->added, 20)); }
+static const uint8_t *added_normalized_nodes(const tkx *t) {
+    return added_raw_nodes(t) + NODE_SIZE * ((size_t)field(t->added, 4) + 1) +
+           4 * (size_t)field(t->added, 8);
+}
 
-int tkx_added_token(const tkx *t, uint32_t index, uint32_t *id, const uint8_t **content, size_t *size, uint32_t *flags) {
+static const uint8_t *added_text(const tkx *t) {
+    return t->added.data + (t->added.size - (size_t)field(t->added, 20));
+}
+
+int tkx_added_token(const tkx *t, uint32_t index, uint32_t *id, const uint8_t **content,
+                    size_t *size, uint32_t *flags) {
     const uint8_t *token;
     uint32_t offset, length, text_size;
     if (!t || !id || !content || !size || !flags) return TKX_E_ARGUMENT;
@@ -1309,7 +1455,8 @@ int tkx_added_token(const tkx *t, uint32_t index, uint32_t *id, const uint8_t **
     offset = load_u32(token + 4);
     length = load_u32(token + 8);
     text_size = (uint32_t)field(t->added, 20);
-    if (load_u32(token) >= t->id_count || offset > text_size || length > text_size - offset) return TKX_E_CORRUPT;
+    if (load_u32(token) >= t->id_count || offset > text_size || length > text_size - offset)
+        return TKX_E_CORRUPT;
     *id = load_u32(token);
     *content = added_text(t) + offset;
     *size = length;
@@ -1317,7 +1464,8 @@ int tkx_added_token(const tkx *t, uint32_t index, uint32_t *id, const uint8_t **
     return TKX_OK;
 }
 
-int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_t *id, uint32_t *type_id) {
+int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_t *id,
+                 uint32_t *type_id) {
     const uint8_t *piece;
     uint64_t first;
     if (!t || !kind || !id || !type_id) return TKX_E_ARGUMENT;
@@ -1325,7 +1473,8 @@ int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_
     if (index >= field(t->post, pair ? 4 : 0)) return TKX_E_NOT_FOUND;
     first = pair ? field(t->post, 0) : 0;
     piece = t->post.data + 8 + PIECE_SIZE * (size_t)(first + index);
-    if (load_u32(piece) > 2 || (load_u32(piece) == 0 && load_u32(piece + 4) >= t->id_count)) return TKX_E_CORRUPT;
+    if (load_u32(piece) > 2 || (load_u32(piece) == 0 && load_u32(piece + 4) >= t->id_count))
+        return TKX_E_CORRUPT;
     *kind = load_u32(piece);
     *id = load_u32(piece + 4);
     *type_id = load_u32(piece + 8);
@@ -1336,20 +1485,22 @@ int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_
 
 static const uint8_t REPLACEMENT[3] = {0xEF, 0xBF, 0xBD};
 
-/* The caller's buffer. What does not fit is counted all the same: `used` is then more than `capacity`. `taken` counts the bytes before any
-   are stripped. */
+/* The caller's buffer. What does not fit is counted all the same: `used` is then more than
+   `capacity`. `taken` counts the bytes before any are stripped. */
 typedef struct sink {
     uint8_t *out;
     size_t capacity, used, taken;
 } sink;
 
 static FORCE_INLINE void put(sink *s, const uint8_t *bytes, size_t size) {
-    if (size && s->used <= s->capacity && size <= s->capacity - s->used) memcpy(s->out + s->used, bytes, size);
+    if (size && s->used <= s->capacity && size <= s->capacity - s->used)
+        memcpy(s->out + s->used, bytes, size);
     s->used = size > SIZE_MAX - s->used ? SIZE_MAX : s->used + size;
 }
 
 /* The record of an id, which must be a token. TKX_OK, TKX_E_ID or TKX_E_CORRUPT. */
-static FORCE_INLINE int read_token(const tkx *t, uint32_t id, const uint8_t **bytes, uint32_t *length, uint32_t *flags) {
+static FORCE_INLINE int read_token(const tkx *t, uint32_t id, const uint8_t **bytes,
+                                   uint32_t *length, uint32_t *flags) {
     if (id >= t->id_count) return TKX_E_ID;
     if (!read_record(t, id, bytes, length, flags)) return TKX_E_CORRUPT;
     return (*flags & TKX_KIND_MASK) == TKX_KIND_HOLE ? TKX_E_ID : TKX_OK;
@@ -1371,8 +1522,9 @@ static void release_right(tkx_decoder *d, sink *s) {
     d->right_part = 0;
 }
 
-/* Holds back as many of the character that is stripped at the end as may be dropped. Byte by byte: a token may end inside of it. Its first
-   byte occurs in it once, so a match that fails is none from a later byte either. */
+/* Holds back as many of the character that is stripped at the end as may be dropped. Byte by byte:
+   a token may end inside of it. Its first byte occurs in it once, so a match that fails is none
+   from a later byte either. */
 static void put_right(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size) {
     size_t i = 0, j;
     if (!d->right_most) {
@@ -1396,11 +1548,13 @@ static void put_right(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size
     }
 }
 
-/* The edit of a state for a class, or the one at the end of the text for the class behind the last; and its text. */
+/* The edit of a state for a class, or the one at the end of the text for the class behind the last;
+   and its text. */
 static const uint8_t *find_edit(const tkx_decoder *d, uint32_t class_) {
     const uint8_t *edits = d->t->decoder.data + DECODER_SIZE + 256;
     const size_t states = d->edit_states, classes = load_u16(d->t->decoder.data + 22);
-    return edits + EDIT_SIZE * (class_ < classes ? d->edit_state * classes + class_ : states * classes + d->edit_state);
+    return edits + EDIT_SIZE * (class_ < classes ? d->edit_state * classes + class_
+                                                 : states * classes + d->edit_state);
 }
 
 static void put_edit(const tkx_decoder *d, sink *s, const uint8_t *edit) {
@@ -1515,11 +1669,13 @@ static void end_held(tkx_decoder *d, sink *s) {
 
 #ifndef TKX_NO_DECODER
 
-enum { FIRST = 1, LAST = 2 };                   /* the place of a token: either, both or neither */
-enum { RUN_NONE, RUN_HELD, RUN_GOOD, RUN_BAD }; /* of a run of FALLBACK tokens: whether it is known to be UTF-8 as a whole */
+enum { FIRST = 1, LAST = 2 }; /* the place of a token: either, both or neither */
+/* of a run of FALLBACK tokens: whether it is known to be UTF-8 as a whole */
+enum { RUN_NONE, RUN_HELD, RUN_GOOD, RUN_BAD };
 
 /* Changes the bytes of a token to those that it has at a place; 0 if they are not in BYTS (I19). */
-static int form_at(const tkx *t, uint32_t flags, unsigned place, const uint8_t **bytes, uint32_t *length) {
+static int form_at(const tkx *t, uint32_t flags, unsigned place, const uint8_t **bytes,
+                   uint32_t *length) {
     size_t before = (size_t)(*bytes - t->bytes.data), behind = t->bytes.size - before - *length;
     if (!place) return 1;
     if (flags & TKX_FORMS) {
@@ -1530,12 +1686,16 @@ static int form_at(const tkx *t, uint32_t flags, unsigned place, const uint8_t *
         last = load_u16(lengths + 2);
         only = load_u16(lengths + 4);
         if (behind - FORM_LENGTHS < (size_t)first + last + only) return 0;
-        *bytes = lengths + FORM_LENGTHS + (place == FIRST ? 0 : place == LAST ? first : first + last);
+        *bytes = lengths + FORM_LENGTHS +
+                 (place == FIRST  ? 0
+                  : place == LAST ? first
+                                  : first + last);
         *length = place == FIRST ? first : place == LAST ? last : only;
         return 1;
     }
     if (place & FIRST) {
-        uint32_t skip = (flags & TKX_FIRST_SKIP) >> FIRST_SKIP_SHIFT, more = (flags & TKX_FIRST_MORE) >> FIRST_MORE_SHIFT;
+        uint32_t skip = (flags & TKX_FIRST_SKIP) >> FIRST_SKIP_SHIFT,
+                 more = (flags & TKX_FIRST_MORE) >> FIRST_MORE_SHIFT;
         if (skip > *length || more > before) return 0;
         *bytes = *bytes + skip - more;
         *length = *length - skip + more;
@@ -1622,7 +1782,8 @@ static int look_at_run(const tkx *t, uint32_t rules, const uint32_t *ids, size_t
         const uint8_t *bytes;
         uint32_t length, flags, j;
         if (i && (rules & REPEATS_ONCE) && ids[i] == ids[i - 1]) continue;
-        if (read_token(t, ids[i], &bytes, &length, &flags) != TKX_OK || !(flags & TKX_FALLBACK)) break;
+        if (read_token(t, ids[i], &bytes, &length, &flags) != TKX_OK || !(flags & TKX_FALLBACK))
+            break;
         for (j = 0; j < length; j++) {
             int look;
             held[held_size++] = bytes[j];
@@ -1641,7 +1802,9 @@ static size_t last_of(const tkx *t, uint32_t rules, const uint32_t *ids, size_t 
     size_t i;
     for (i = count; i-- > 0;) {
         if (i && (rules & REPEATS_ONCE) && ids[i] == ids[i - 1]) continue;
-        if ((rules & FIRST_BY_CONTENT) && read_token(t, ids[i], &bytes, &length, &flags) == TKX_OK && length == 0) continue;
+        if ((rules & FIRST_BY_CONTENT) &&
+            read_token(t, ids[i], &bytes, &length, &flags) == TKX_OK && length == 0)
+            continue;
         return i;
     }
     return count;
@@ -1666,7 +1829,8 @@ static int put_token(tkx_decoder *d, sink *s, uint32_t id, unsigned place) {
     return TKX_OK;
 }
 
-/* Whether an id counts: it does not if it is left out, repeats the one before, or has no content where that matters. */
+/* Whether an id counts: it does not if it is left out, repeats the one before, or has no content
+   where that matters. */
 static int counts(tkx_decoder *d, sink *s, uint32_t id, uint32_t length, uint32_t flags) {
     if (d->skip_special && (flags & TKX_SPECIAL)) return 0;
     if ((d->rules & REPEATS_ONCE) && id == d->previous) return 0;
@@ -1700,7 +1864,9 @@ static int add_id(tkx_decoder *d, sink *s, uint32_t id) {
 
 /* Writes what is held back, as the end of the text. */
 static int end_text(tkx_decoder *d, sink *s) {
-    int code = d->waiting == NONE ? TKX_OK : put_token(d, s, d->waiting, d->waiting_is_first ? FIRST | LAST : LAST);
+    int code = d->waiting == NONE
+                   ? TKX_OK
+                   : put_token(d, s, d->waiting, d->waiting_is_first ? FIRST | LAST : LAST);
     if (code != TKX_OK) return code;
     end_run(d, s);
     end_held(d, s);
@@ -1733,18 +1899,21 @@ static int read_rules(tkx_decoder *d) {
     d->edit_states = (uint16_t)load_u16(rules + 20);
     d->left_count = load_u32(rules + 4);
     d->right_most = load_u32(rules + 8);
-    return read_stripped(d->left, d->left_count, load_u32(rules + 12)) && read_stripped(d->right, d->right_most, load_u32(rules + 16));
+    return read_stripped(d->left, d->left_count, load_u32(rules + 12)) &&
+           read_stripped(d->right, d->right_most, load_u32(rules + 16));
 }
 
-/* Turns numbers of bytes taken into places in the output: what was stripped at the start lies before it, what was stripped at the end
-   behind it. */
+/* Turns numbers of bytes taken into places in the output: what was stripped at the start lies
+   before it, what was stripped at the end behind it. */
 static void place_ends(const tkx_decoder *d, const sink *s, size_t *ends, size_t count) {
     size_t stripped = s->taken - s->used - (size_t)d->right_count * d->right[0], i;
-    for (i = 0; i < count; i++) ends[i] = ends[i] < stripped ? 0 : smaller(ends[i] - stripped, s->used);
+    for (i = 0; i < count; i++)
+        ends[i] = ends[i] < stripped ? 0 : smaller(ends[i] - stripped, s->used);
 }
 
 /* Decodes all ids at once. They are all there, so nothing has to wait but what may be stripped. */
-static int decode_by_rules(tkx_decoder *d, const uint32_t *ids, size_t count, sink *s, size_t *size, size_t *ends) {
+static int decode_by_rules(tkx_decoder *d, const uint32_t *ids, size_t count, sink *s, size_t *size,
+                           size_t *ends) {
     const tkx *t = d->t;
     size_t last = last_of(t, d->rules, ids, count), i;
     int code;
@@ -1789,7 +1958,8 @@ static int start(tkx_decoder *d, const tkx *t, int skip_special) {
 }
 
 /* Decodes all ids at once, in a file without rules. */
-static int decode_plainly(tkx_decoder *d, const uint32_t *ids, size_t count, sink *s, size_t *size, size_t *ends) {
+static int decode_plainly(tkx_decoder *d, const uint32_t *ids, size_t count, sink *s, size_t *size,
+                          size_t *ends) {
     size_t i;
     for (i = 0; i < count; i++) {
         const uint8_t *bytes;
@@ -1806,7 +1976,8 @@ static int decode_plainly(tkx_decoder *d, const uint32_t *ids, size_t count, sin
     return TKX_OK;
 }
 
-static int decode(const tkx *t, int as_bytes, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity, size_t *size, size_t *ends) {
+static int decode(const tkx *t, int as_bytes, const uint32_t *ids, size_t count, uint8_t *out,
+                  size_t capacity, size_t *size, size_t *ends) {
     tkx_decoder d;
     sink s;
     int code;
@@ -1828,16 +1999,19 @@ static int decode(const tkx *t, int as_bytes, const uint32_t *ids, size_t count,
     return s.used <= capacity ? TKX_OK : TKX_E_BYTES;
 }
 
-int tkx_decode_text(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity, size_t *size) {
+int tkx_decode_text(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity,
+                    size_t *size) {
     return decode(t, 0, ids, count, out, capacity, size, NULL);
 }
 
-int tkx_decode_ends(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity, size_t *size, size_t *ends) {
+int tkx_decode_ends(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity,
+                    size_t *size, size_t *ends) {
     if (!ends && count) return TKX_E_ARGUMENT;
     return decode(t, 1, ids, count, out, capacity, size, ends);
 }
 
-int tkx_decode(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity, size_t *size) {
+int tkx_decode(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity,
+               size_t *size) {
     const uint8_t *bytes, *end;
     uint32_t length, flags;
     size_t used = 0, i;
@@ -1851,9 +2025,12 @@ int tkx_decode(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, si
             *size = code == TKX_E_ID ? i : 0;
             return code;
         }
-        /* Most tokens are short: 16 bytes copied at once, where there is room on both sides, are twice as fast as a call with a length. */
-        if (EXPECT(used <= capacity && capacity - used >= 16 && length <= 16 && end - bytes >= 16)) COPY(out + used, bytes, 16);
-        else if (used <= capacity && length && length <= capacity - used) memcpy(out + used, bytes, length);
+        /* Most tokens are short: 16 bytes copied at once, where there is room on both sides, are
+           twice as fast as a call with a length. */
+        if (EXPECT(used <= capacity && capacity - used >= 16 && length <= 16 && end - bytes >= 16))
+            COPY(out + used, bytes, 16);
+        else if (used <= capacity && length && length <= capacity - used)
+            memcpy(out + used, bytes, length);
         if (length > SIZE_MAX - used) return TKX_E_ARGUMENT;
         used += length;
     }
@@ -1932,15 +2109,18 @@ typedef struct waiting {
     int is_part; /* of a piece, cut where no merge crosses */
 } waiting;
 
-/* How many pieces wait at most. The tables are much larger than the caches of the machine: while the pieces of a batch are found, the lines
-   of memory that they need come in. 1.4 times the speed of one piece after the other on English prose; 16 or 64 are no better than 32. */
+/* How many pieces wait at most. The tables are much larger than the caches of the machine: while
+   the pieces of a batch are found, the lines of memory that they need come in. 1.4 times the speed
+   of one piece after the other on English prose; 16 or 64 are no better than 32. */
 enum { BATCH = 32 };
 
-/* Where the text at hand comes from: it is a part of the input, or what rewriting has made of one. */
+/* Where the text at hand comes from: it is a part of the input, or what rewriting has made of
+   one. */
 typedef struct view {
-    const uint8_t *base;      /* the first byte of the text at hand */
-    const uint8_t *alignment; /* for each byte from `base` on u32 from, u32 to, in the order of the host: where its source in the input begins
-                                 and ends; NULL: the text at hand is the input, which begins at `base` */
+    const uint8_t *base; /* the first byte of the text at hand */
+    /* for each byte from `base` on u32 from, u32 to, in the order of the host: where its source in
+       the input begins and ends; NULL: the text at hand is the input, which begins at `base` */
+    const uint8_t *alignment;
 } view;
 
 #ifndef TKX_NO_OFFSETS
@@ -1970,7 +2150,8 @@ typedef struct run {
     int code;
     uint32_t *ids;
     size_t capacity, count;
-    size_t unknown_count; /* the value of `count` behind the last unknown word (FUSE_UNKNOWN); 0: there was none */
+    /* the value of `count` behind the last unknown word (FUSE_UNKNOWN); 0: there was none */
+    size_t unknown_count;
     uint8_t *memory, no_memory[1];
     size_t memory_size, memory_used;
     uint64_t memory_needed;
@@ -1996,7 +2177,8 @@ static void emit(run *r, uint32_t id) {
     r->count++;
 }
 
-/* Borrows from the work memory, above what is borrowed already; give back by setting memory_used. NULL: too little, r->code is set. */
+/* Borrows from the work memory, above what is borrowed already; give back by setting memory_used.
+   NULL: too little, r->code is set. */
 static uint8_t *borrow(run *r, uint64_t size) {
     uint8_t *memory = r->memory + r->memory_used;
     if (size > r->memory_size - r->memory_used) {
@@ -2008,8 +2190,9 @@ static uint8_t *borrow(run *r, uint64_t size) {
     return memory;
 }
 
-/* Per byte of text that a model sees: MERGE_BYTES for the longest piece and a bit for each state that is remembered. Per byte that an
-   operation takes or gives: 1, for FORM 8 more for each code point, for REPLACE a bit for each state that is remembered. */
+/* Per byte of text that a model sees: MERGE_BYTES for the longest piece and a bit for each state
+   that is remembered. Per byte that an operation takes or gives: 1, for FORM 8 more for each code
+   point, for REPLACE a bit for each state that is remembered. */
 enum { MERGE_BYTES = 40, LENGTH_BYTES = 4 };
 
 #ifndef TKX_NO_OFFSETS
@@ -2022,20 +2205,23 @@ enum { SPANS = 0 };
 
 #ifndef TKX_NO_NORMALIZER
 
-/* Adds to *total what an operation wants for texts of *size bytes in `count` pieces, and makes *size what it gives at most. */
+/* Adds to *total what an operation wants for texts of *size bytes in `count` pieces, and makes
+   *size what it gives at most. */
 static void add_op_size(const tkx_op *op, uint64_t count, uint64_t *size, uint64_t *total) {
     uint64_t grown = *size * smaller(op->growth, 1 << 16) + smaller(op->extra, 1 << 16) * count;
     *total += 2 * *size + grown + 16;
     if (SPANS) *total += 8 * (*size + grown);
     if (op->kind == FORM) *total += 8 * grown;
-    if (op->kind == REPLACE) *total += (*size + 1) * (op->program.memo_count / 8 + 1u + (op->program.labels != NULL));
+    if (op->kind == REPLACE)
+        *total += (*size + 1) * (op->program.memo_count / 8 + 1u + (op->program.labels != NULL));
     *size = grown < TOO_MUCH >> 17 ? grown : TOO_MUCH >> 17;
 }
 
 #endif
 
 size_t tkx_work_size(const tkx *t, size_t size) {
-    uint64_t each = MERGE_BYTES + (SPANS ? LENGTH_BYTES : 0), bytes = smaller(size, MAX_TEXT), total = 256;
+    uint64_t each = MERGE_BYTES + (SPANS ? LENGTH_BYTES : 0), bytes = smaller(size, MAX_TEXT),
+             total = 256;
     uint32_t i;
     if (!t) return 0;
 #ifndef TKX_NO_NORMALIZER
@@ -2045,7 +2231,8 @@ size_t tkx_work_size(const tkx *t, size_t size) {
         const tkx_stage *s = &t->stages[i];
 #ifndef TKX_NO_NORMALIZER
         uint32_t j;
-        for (j = 0; j < s->op_count; j++) add_op_size(&t->ops[s->first_op + j], i ? bytes : 1, &bytes, &total);
+        for (j = 0; j < s->op_count; j++)
+            add_op_size(&t->ops[s->first_op + j], i ? bytes : 1, &bytes, &total);
 #endif
         each += s->memo_count / 8 + 1u + (s->labels != NULL);
     }
@@ -2074,14 +2261,16 @@ static size_t count_to(const locator *w, position *at, size_t byte) {
     return at->character - (byte < w->input_size && utf8_inside(w->input[byte]) ? 1u : 0u);
 }
 
-/* A span of bytes of the input as one of characters. Starts and ends are counted apart, each from where the last one was; and ends that
-   white space was added to (RSTRIP) apart from those before them: each byte is walked over a few times at most. */
+/* A span of bytes of the input as one of characters. Starts and ends are counted apart, each from
+   where the last one was; and ends that white space was added to (RSTRIP) apart from those before
+   them: each byte is walked over a few times at most. */
 static void to_characters(locator *w, size_t *from, size_t *to) {
     *from = count_to(w, &w->start, *from);
     *to = count_to(w, *to >= w->furthest.byte ? &w->furthest : &w->end, *to);
 }
 
-/* The white space at both ends of a model token's name: it begins and ends with as many spaces as its bytes do, unless TRIM says so. */
+/* The white space at both ends of a model token's name: it begins and ends with as many spaces as
+   its bytes do, unless TRIM says so. */
 static void count_spaces(run *r, uint32_t id, size_t *leading, size_t *trailing) {
     const tkx *t = r->t;
     const uint8_t *bytes;
@@ -2109,15 +2298,17 @@ static void count_spaces(run *r, uint32_t id, size_t *leading, size_t *trailing)
 static void trim(const run *r, size_t leading, size_t trailing, size_t *from, size_t *to) {
     uint32_t passes = (uint32_t)field(r->t->trims, 0);
     for (; (passes & 3) != TRIM_END; passes >>= 2) {
-        const int keeps = (passes & 3) == TRIM_KEEPS_FIRST && leading == 1 && (r->count == 0 || *from == 0);
+        const int keeps =
+            (passes & 3) == TRIM_KEEPS_FIRST && leading == 1 && (r->count == 0 || *from == 0);
         if (leading && !keeps) *from = smaller(*from + leading, *to);
         if (trailing && *to >= trailing) *to = *to - trailing > *from ? *to - trailing : *from;
     }
 }
 
-/* The bytes of the input that are the source of the bytes from `from` to `to` of the text at hand. A part of a character has the source of
-   the whole. */
-static void find_source(const run *r, const uint8_t *from, const uint8_t *to, size_t *first, size_t *behind) {
+/* The bytes of the input that are the source of the bytes from `from` to `to` of the text at hand.
+   A part of a character has the source of the whole. */
+static void find_source(const run *r, const uint8_t *from, const uint8_t *to, size_t *first,
+                        size_t *behind) {
     const view *v = &r->at_hand;
     if (v->alignment) {
         *first = get_u32(v->alignment + 8 * (size_t)(from - v->base));
@@ -2131,11 +2322,13 @@ static void find_source(const run *r, const uint8_t *from, const uint8_t *to, si
 }
 
 /* Writes the span of the id that is emitted next. */
-static void put_span(run *r, const uint8_t *from, const uint8_t *to, size_t leading, size_t trailing) {
+static void put_span(run *r, const uint8_t *from, const uint8_t *to, size_t leading,
+                     size_t trailing) {
     size_t first, behind;
     find_source(r, from, to, &first, &behind);
     /* What begins at the end of the input `tokenizers` leaves as it is. */
-    if (r->where.unit == TKX_CHARACTERS && (first < r->where.input_size || r->t->alignment.data)) to_characters(&r->where, &first, &behind);
+    if (r->where.unit == TKX_CHARACTERS && (first < r->where.input_size || r->t->alignment.data))
+        to_characters(&r->where, &first, &behind);
     if (leading || trailing) trim(r, leading, trailing, &first, &behind);
     if (r->count < r->capacity) {
         r->where.spans[2 * r->count] = (uint32_t)first;
@@ -2157,7 +2350,8 @@ static void extend_span(run *r, const uint8_t *from, const uint8_t *to) {
 
 #ifndef TKX_NO_NORMALIZER
 
-/* Writes into an alignment that `count` bytes have the source of the byte at p in the text at hand; gives where it goes on. */
+/* Writes into an alignment that `count` bytes have the source of the byte at p in the text at hand;
+   gives where it goes on. */
 static uint8_t *put_sources(const run *r, uint8_t *alignment, size_t count, const uint8_t *p) {
     size_t from, to;
     find_source(r, p, p + 1, &from, &to);
@@ -2191,7 +2385,8 @@ static int follows_sources(const run *r) { return wants_spans(r); }
 
 #endif
 
-/* Emits an id of the model that stands for the bytes from `from` to `to`, at least one, of the text at hand. */
+/* Emits an id of the model that stands for the bytes from `from` to `to`, at least one, of the text
+   at hand. */
 static FORCE_INLINE void emit_token(run *r, uint32_t id, const uint8_t *from, const uint8_t *to) {
 #ifndef TKX_NO_OFFSETS
     if (!EXPECT(!wants_spans(r))) put_token_span(r, id, from, to);
@@ -2218,11 +2413,12 @@ typedef struct finder {
     uint32_t only_start; /* the byte that all contents begin with, or NONE */
     const uint8_t *text;
     size_t size;
-    size_t at;        /* where the search goes on */
-    size_t done;      /* the text before it is given out */
-    size_t edge;      /* SINGLE_WORD sees no word before it; 0 without SEARCH_ANEW */
-    part waiting;     /* a token that comes behind the stretch that was given out */
-    /* The last white space that RSTRIP looked at. It is not looked at twice, or a run of such tokens would be quadratic. */
+    size_t at;    /* where the search goes on */
+    size_t done;  /* the text before it is given out */
+    size_t edge;  /* SINGLE_WORD sees no word before it; 0 without SEARCH_ANEW */
+    part waiting; /* a token that comes behind the stretch that was given out */
+    /* The last white space that RSTRIP looked at. It is not looked at twice, or a run of such
+       tokens would be quadratic. */
     size_t spaces, spaces_end;
 } finder;
 
@@ -2240,7 +2436,8 @@ static uint32_t added_class(run *r, const uint8_t *p) {
     if (middle < middle_count) {
         table += ASCII_SIZE + TOP_SIZE;
         leaf = load_u16(table + 2 * (64 * (size_t)middle + (c >> 6 & 63)));
-        if (leaf < leaf_count) return table[128 * (size_t)middle_count + 64 * (size_t)leaf + (c & 63)];
+        if (leaf < leaf_count)
+            return table[128 * (size_t)middle_count + 64 * (size_t)leaf + (c & 63)];
     }
     fail(r, TKX_E_CORRUPT);
     return 0;
@@ -2289,7 +2486,8 @@ static int can_find(const run *r, int normalized) {
 
 /* The child of a node for a byte, or 0: the root is nobody's child. */
 static uint32_t find_child(finder *f, uint32_t node, uint8_t byte) {
-    uint32_t low = load_u32(f->nodes + NODE_SIZE * (size_t)node), high = load_u32(f->nodes + NODE_SIZE * ((size_t)node + 1)), end = high;
+    uint32_t low = load_u32(f->nodes + NODE_SIZE * (size_t)node),
+             high = load_u32(f->nodes + NODE_SIZE * ((size_t)node + 1)), end = high;
     if (low > high || high > f->edge_count) {
         fail(f->r, TKX_E_CORRUPT);
         return 0;
@@ -2323,7 +2521,8 @@ static uint32_t longest_content(finder *f, size_t at, size_t *stop) {
     return token;
 }
 
-/* The first place at or behind `at` where a content may begin. Nearly always that is at one byte, `<`: eight are looked at together. */
+/* The first place at or behind `at` where a content may begin. Nearly always that is at one byte,
+   `<`: eight are looked at together. */
 static size_t next_start(const finder *f, size_t at) {
     const uint8_t *p = f->text + at, *end = f->text + f->size;
     if (f->only_start != NONE) {
@@ -2348,7 +2547,8 @@ static int is_allowed(const run *r, uint32_t token) {
 static size_t spaces_behind(finder *f, size_t stop) {
     size_t i = stop;
     if (stop >= f->spaces && stop <= f->spaces_end) return f->spaces_end;
-    while (i < f->size && (added_class(f->r, f->text + i) & CLASS_SPACE)) i += utf8_length(f->text[i]);
+    while (i < f->size && (added_class(f->r, f->text + i) & CLASS_SPACE))
+        i += utf8_length(f->text[i]);
     f->spaces = stop;
     f->spaces_end = i;
     return i;
@@ -2369,7 +2569,8 @@ static int touches_word(finder *f, size_t start, size_t stop) {
     return stop < f->size && (added_class(f->r, f->text + stop) & CLASS_WORD);
 }
 
-/* Behind what was found or passed over, the search goes on at `at`, with SEARCH_ANEW as if the text began there. */
+/* Behind what was found or passed over, the search goes on at `at`, with SEARCH_ANEW as if the text
+   began there. */
 static void go_on(finder *f, size_t at, size_t anew) {
     f->at = at;
     if (f->r->t->flags & SEARCH_ANEW) f->at = f->edge = anew;
@@ -2390,9 +2591,10 @@ static int find_next(finder *f, part *item) {
             f->at = start + 1;
             continue;
         }
-        entry = added_tokens(r->t) + ADDED_SIZE * (size_t)(token < tkx_added_count(r->t) ? token : 0);
-        if (token >= tkx_added_count(r->t) || load_u32(entry) >= r->t->id_count || utf8_inside(f->text[start]) ||
-            (stop < f->size && utf8_inside(f->text[stop]))) {
+        entry =
+            added_tokens(r->t) + ADDED_SIZE * (size_t)(token < tkx_added_count(r->t) ? token : 0);
+        if (token >= tkx_added_count(r->t) || load_u32(entry) >= r->t->id_count ||
+            utf8_inside(f->text[start]) || (stop < f->size && utf8_inside(f->text[stop]))) {
             fail(r, TKX_E_CORRUPT);
             return 0;
         }
@@ -2410,7 +2612,9 @@ static int find_next(finder *f, part *item) {
         if (flags & TKX_ADDED_RSTRIP) stop = spaces_behind(f, stop);
         if (r->code != TKX_OK) return 0;
         go_on(f, f->at, stop);
-        if (start >= stop) continue; /* white space that is a token, and that the token before has taken with it: nothing is left */
+        /* white space that is a token, and that the token before has taken with it: nothing is
+           left */
+        if (start >= stop) continue;
         item->from = start;
         item->to = stop;
         item->id = load_u32(entry);
@@ -2431,8 +2635,11 @@ static int find_next(finder *f, part *item) {
 
 #ifndef TKX_NO_OFFSETS
 
-/* Whether the character at p counts as white space at the end of a token's name: also U+0120, by which GPT-2's alphabet spells a space. */
-static int is_trimmed(run *r, const uint8_t *p) { return (added_class(r, p) & CLASS_SPACE) || utf8_decode(p) == 0x120; }
+/* Whether the character at p counts as white space at the end of a token's name: also U+0120, by
+   which GPT-2's alphabet spells a space. */
+static int is_trimmed(run *r, const uint8_t *p) {
+    return (added_class(r, p) & CLASS_SPACE) || utf8_decode(p) == 0x120;
+}
 
 static void put_added_span(run *r, const uint8_t *from, const uint8_t *to) {
     size_t leading = 0, trailing = 0;
@@ -2446,7 +2653,8 @@ static void put_added_span(run *r, const uint8_t *from, const uint8_t *to) {
 
 #endif
 
-/* Emits an added token that stands for the bytes from `from` to `to` of the text at hand, with the white space that it took. */
+/* Emits an added token that stands for the bytes from `from` to `to` of the text at hand, with the
+   white space that it took. */
 static void emit_added(run *r, uint32_t id, const uint8_t *from, const uint8_t *to) {
 #ifndef TKX_NO_OFFSETS
     if (wants_spans(r)) put_added_span(r, from, to);
@@ -2461,13 +2669,14 @@ static void emit_added(run *r, uint32_t id, const uint8_t *from, const uint8_t *
 
 #ifndef TKX_NO_NORMALIZER
 
-/* The normalized text grows up from the bottom of the work memory that is left. From its top grows down what is not written yet:
-   `marks`, code points of class > 0 behind `starter`, each with its class in the upper 8 bits; and below them the same room once
-   more, to sort them.
+/* The normalized text grows up from the bottom of the work memory that is left. From its top grows
+   down what is not written yet: `marks`, code points of class > 0 behind `starter`, each with its
+   class in the upper 8 bits; and below them the same room once more, to sort them.
 
-   For alignment, a code point that is the first of its character's decomposition carries a bit (TAKES) along, through sorting; a
-   composite has as many as its parts together. Code points take characters of the source in its order, as many as they have bits, and
-   have the source of the first of these; one without a bit shares the source of the one that was taken before. */
+   For alignment, a code point that is the first of its character's decomposition carries a bit
+   (TAKES) along, through sorting; a composite has as many as its parts together. Code points take
+   characters of the source in its order, as many as they have bits, and have the source of the
+   first of these; one without a bit shares the source of the one that was taken before. */
 typedef struct normalizer {
     run *r;
     uint32_t form, middle_count, leaf_count, entry_count, point_count, composition_count;
@@ -2477,7 +2686,8 @@ typedef struct normalizer {
     uint32_t starter; /* NONE: none yet */
     uint32_t firsts;  /* of the starter */
     size_t marks;
-    uint8_t *alignment;                 /* where the sources of what is written next belong, or NULL */
+    /* where the sources of what is written next belong, or NULL */
+    uint8_t *alignment;
     const uint8_t *source, *source_end; /* the characters that no code point has taken */
     const uint8_t *taken;               /* the one that was taken last */
 } normalizer;
@@ -2557,7 +2767,8 @@ static int has_room(normalizer *n, size_t bytes, size_t marks) {
     return 0;
 }
 
-/* Writes the source of a code point that was written with `size` bytes and has so many bits TAKES. */
+/* Writes the source of a code point that was written with `size` bytes and has so many bits
+   TAKES. */
 static FORCE_INLINE void align_point(normalizer *n, size_t size, uint32_t firsts) {
 #ifndef TKX_NO_OFFSETS
     if (EXPECT(n->alignment == NULL)) return;
@@ -2580,13 +2791,15 @@ static void write_point(normalizer *n, uint32_t c, uint32_t firsts) {
     align_point(n, size, firsts);
 }
 
-/* Sorts the marks by class; equal ones keep their order. Linear for many: a run of a million marks is one text among others. */
+/* Sorts the marks by class; equal ones keep their order. Linear for many: a run of a million marks
+   is one text among others. */
 static void sort_marks(normalizer *n) {
     size_t i, j;
     if (n->marks <= 16) {
         for (i = 1; i < n->marks; i++) {
             uint32_t mark = get_u32(mark_at(n, i));
-            for (j = i; j > 0 && get_u32(mark_at(n, j - 1)) >> 24 > mark >> 24; j--) put_u32(mark_at(n, j), get_u32(mark_at(n, j - 1)));
+            for (j = i; j > 0 && get_u32(mark_at(n, j - 1)) >> 24 > mark >> 24; j--)
+                put_u32(mark_at(n, j), get_u32(mark_at(n, j - 1)));
             put_u32(mark_at(n, j), mark);
         }
     } else {
@@ -2627,7 +2840,8 @@ static uint32_t composed(normalizer *n, uint32_t a, uint32_t b) {
     return NONE;
 }
 
-/* Sorts the marks behind the starter and composes with it those that can be; what is left stays in `marks`. */
+/* Sorts the marks behind the starter and composes with it those that can be; what is left stays in
+   `marks`. */
 static void close_marks(normalizer *n) {
     size_t kept = 0, i;
     uint32_t last_class = 0;
@@ -2651,7 +2865,8 @@ static void close_marks(normalizer *n) {
 static void write_closed(normalizer *n) {
     size_t i, count = n->marks;
     if (n->starter != NONE) write_point(n, n->starter, n->firsts);
-    /* Bottom and top cannot meet: a mark is 4 bytes there and at most 4 bytes here, and it has 8. */
+    /* Bottom and top cannot meet: a mark is 4 bytes there and at most 4 bytes here, and it has
+       8. */
     for (i = 0; i < count && n->r->code == TKX_OK; i++) {
         const uint32_t mark = get_u32(mark_at(n, i));
         const size_t size = utf8_encode(n->out + n->used, mark & POINT_MASK);
@@ -2670,7 +2885,8 @@ static void add_point(normalizer *n, uint32_t c, uint32_t class_, uint32_t first
         return;
     }
     close_marks(n);
-    if (n->marks == 0 && n->starter != NONE && (n->form == NFC || n->form == NFKC)) composite = composed(n, n->starter, c);
+    if (n->marks == 0 && n->starter != NONE && (n->form == NFC || n->form == NFKC))
+        composite = composed(n, n->starter, c);
     if (composite == NONE) {
         write_closed(n);
         composite = c;
@@ -2711,7 +2927,9 @@ static void add_decomposed(normalizer *n, uint32_t c) {
 }
 
 /* Whether a code point that is not ASCII neither composes with what is before it nor decomposes. */
-static FORCE_INLINE int is_inert(normalizer *n, uint32_t c) { return normalizer_entry(n, c) == n->entries && !is_hangul(c); }
+static FORCE_INLINE int is_inert(normalizer *n, uint32_t c) {
+    return normalizer_entry(n, c) == n->entries && !is_hangul(c);
+}
 
 /* Normalizes a text. */
 static void normalize(normalizer *n, const uint8_t *text, size_t size) {
@@ -2733,7 +2951,8 @@ static void normalize(normalizer *n, const uint8_t *text, size_t size) {
             if (!has_room(n, last - i, 0)) break;
             memcpy(n->out + n->used, text + i, last - i);
             n->used += last - i;
-            for (; n->alignment && i < last; i += utf8_length(text[i])) align_point(n, utf8_length(text[i]), 1);
+            for (; n->alignment && i < last; i += utf8_length(text[i]))
+                align_point(n, utf8_length(text[i]), 1);
             n->starter = utf8_decode(text + last);
             n->firsts = 1;
             i = end;
@@ -2752,8 +2971,9 @@ static void normalize(normalizer *n, const uint8_t *text, size_t size) {
 
 /* ---- match.c: where a match ends (5.5) ------------------------------------------------------- */
 
-/* The class of a character that is not ASCII, read from its bytes: their payload bits are the indexes of the three levels. *length: its
-   bytes. The text is valid and tkx_open has checked the tables. */
+/* The class of a character that is not ASCII, read from its bytes: their payload bits are the
+   indexes of the three levels. *length: its bytes. The text is valid and tkx_open has checked the
+   tables. */
 static FORCE_INLINE uint32_t class_of(const tkx_stage *s, const uint8_t *p, size_t *length) {
     size_t top = 0, middle, leaf;
     if (p[0] < 0xE0) {
@@ -2792,13 +3012,15 @@ static uint32_t start_state(const tkx_stage *s, const uint8_t *begin, const uint
 /* How many of the 8 bytes at p are lower-case ASCII letters, from the first on. */
 static FORCE_INLINE unsigned leading_letters(const uint8_t *p) {
     uint64_t word = load_u64(p), low = word & ~HIGH_BITS;
-    uint64_t letters = (low + (0x80 - 'a') * LOW_BITS) & ~(low + (0x7F - 'z') * LOW_BITS) & ~word & HIGH_BITS;
+    uint64_t letters =
+        (low + (0x80 - 'a') * LOW_BITS) & ~(low + (0x7F - 'z') * LOW_BITS) & ~word & HIGH_BITS;
     return letters == HIGH_BITS ? 8 : lowest_bit(letters ^ HIGH_BITS) >> 3;
 }
 
-/* Where the match at `at` ends; `at` if there is none. *stopped: the symbol at which the program died. Half of the time of encoding prose
-   is spent here. */
-static FORCE_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *at, const uint8_t *end, uint32_t state,
+/* Where the match at `at` ends; `at` if there is none. *stopped: the symbol at which the program
+   died. Half of the time of encoding prose is spent here. */
+static FORCE_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *at,
+                                            const uint8_t *end, uint32_t state,
                                             const uint8_t **stopped) {
     const uint8_t *p = at, *last = at, *classes = s->classes, *transitions = s->transitions;
     const uint32_t direct = s->flags & ON_BYTES ? 256 : 128;
@@ -2808,7 +3030,8 @@ static FORCE_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *a
         size_t length = 1;
         uint32_t t, class_;
         if (p == end) {
-            if (load_u16(transitions + 2 * (((size_t)state << shift) + s->class_count)) & ACCEPT) last = p;
+            if (load_u16(transitions + 2 * (((size_t)state << shift) + s->class_count)) & ACCEPT)
+                last = p;
             break;
         }
         class_ = EXPECT(*p < direct) ? classes[*p] : class_of(s, p, &length);
@@ -2817,8 +3040,9 @@ static FORCE_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *a
         state = t & ~(uint32_t)ACCEPT;
         if (state == 0) break;
         p += length;
-        /* In a word, a step costs a table look-up that waits for the one before; eight letters that lead back to the same state cost as
-           much as two of them, and no wrong guess at how long words are. */
+        /* In a word, a step costs a table look-up that waits for the one before; eight letters that
+           lead back to the same state cost as much as two of them, and no wrong guess at how long
+           words are. */
         if ((loops >> (state & 63) & 1) && end - p >= 8) {
             unsigned letters = leading_letters(p);
             if (letters && (s->letter_accepts >> state & 1)) last = p + letters - 1;
@@ -2829,17 +3053,21 @@ static FORCE_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *a
     return last;
 }
 
-/* The pairs (position, state) of 5.5 from which no match end is met: memo_count bits a position, for the positions from `base` to `limit`,
-   on top of the work memory. There are none until a program reads far in vain, and none behind the text that it read then: prose never
-   needs them. */
+/* The pairs (position, state) of 5.5 from which no match end is met: memo_count bits a position,
+   for the positions from `base` to `limit`, on top of the work memory. There are none until a
+   program reads far in vain, and none behind the text that it read then: prose never needs them. */
 typedef struct memo {
     const uint8_t *base, *limit; /* both NULL at first */
     size_t mark;                 /* where the bits begin in the work memory */
-    size_t room;                 /* bytes that are kept free for them; 0: they lie on top of what is used */
-    const uint8_t *begin, *labels; /* the piece, and the label of the symbol at each place in it; labels NULL: the stage reads classes */
+    /* bytes that are kept free for them; 0: they lie on top of what is used */
+    size_t room;
+    /* the piece, and the label of the symbol at each place in it; labels NULL: the stage reads
+       classes */
+    const uint8_t *begin, *labels;
 } memo;
 
-/* How far behind a match end a program may read before it is noted. A run of such reads costs this many steps a symbol at most. */
+/* How far behind a match end a program may read before it is noted. A run of such reads costs this
+   many steps a symbol at most. */
 enum { FREE_READS = 32 };
 
 static size_t memo_bit(const tkx_stage *s, const memo *m, const uint8_t *p, uint32_t state) {
@@ -2847,7 +3075,8 @@ static size_t memo_bit(const tkx_stage *s, const memo *m, const uint8_t *p, uint
 }
 
 static int is_noted(run *r, const tkx_stage *s, const memo *m, const uint8_t *p, uint32_t state) {
-    return p < m->limit && state <= s->memo_count && bit_of(r->memory + m->mark, memo_bit(s, m, p, state));
+    return p < m->limit && state <= s->memo_count &&
+           bit_of(r->memory + m->mark, memo_bit(s, m, p, state));
 }
 
 /* The class of a symbol, and its length. */
@@ -2857,7 +3086,8 @@ static uint32_t symbol_class(const tkx_stage *s, const uint8_t *p, size_t *lengt
 }
 
 /* One step: the transition of a state on the symbol at p. */
-static uint32_t step(const tkx_stage *s, const memo *m, const uint8_t *p, const uint8_t *end, uint32_t state, size_t *length) {
+static uint32_t step(const tkx_stage *s, const memo *m, const uint8_t *p, const uint8_t *end,
+                     uint32_t state, size_t *length) {
     uint32_t class_ = s->class_count;
     *length = 1;
     if (p < end) class_ = symbol_class(s, p, length);
@@ -2875,7 +3105,8 @@ static void reclaim(run *r, size_t mark) {
 }
 
 /* find_end with the notes. */
-static NO_INLINE const uint8_t *find_end_noted(run *r, const tkx_stage *s, const memo *m, const uint8_t *at, const uint8_t *end,
+static NO_INLINE const uint8_t *find_end_noted(run *r, const tkx_stage *s, const memo *m,
+                                               const uint8_t *at, const uint8_t *end,
                                                uint32_t state, const uint8_t **stopped) {
     const uint8_t *p = at, *last = at;
     size_t length;
@@ -2890,8 +3121,10 @@ static NO_INLINE const uint8_t *find_end_noted(run *r, const tkx_stage *s, const
     return last;
 }
 
-/* Goes the way of a match at `at` once more and notes the states behind its end `last`, up to where it stopped. */
-static NO_INLINE void note(run *r, const tkx_stage *s, memo *m, const uint8_t *at, const uint8_t *end, uint32_t state, const uint8_t *last,
+/* Goes the way of a match at `at` once more and notes the states behind its end `last`, up to where
+   it stopped. */
+static NO_INLINE void note(run *r, const tkx_stage *s, memo *m, const uint8_t *at,
+                           const uint8_t *end, uint32_t state, const uint8_t *last,
                            const uint8_t *stopped) {
     const uint8_t *p = at;
     size_t length, had, bytes;
@@ -2922,12 +3155,16 @@ static NO_INLINE void note(run *r, const tkx_stage *s, memo *m, const uint8_t *a
     }
 }
 
-/* Where the match at `at`, in a piece from begin to end, ends. All that costs time stands in find_end. */
-static FORCE_INLINE const uint8_t *match(run *r, const tkx_stage *s, memo *m, const uint8_t *begin, const uint8_t *at, const uint8_t *end) {
+/* Where the match at `at`, in a piece from begin to end, ends. All that costs time stands in
+   find_end. */
+static FORCE_INLINE const uint8_t *match(run *r, const tkx_stage *s, memo *m, const uint8_t *begin,
+                                         const uint8_t *at, const uint8_t *end) {
     uint32_t state = s->start_varies ? start_state(s, begin, at) : s->start;
     const uint8_t *stopped, *last;
-    last = EXPECT(m->limit <= at) ? find_end(s, at, end, state, &stopped) : find_end_noted(r, s, m, at, end, state, &stopped);
-    if (!EXPECT(stopped - last <= FREE_READS) && s->memo_count) note(r, s, m, at, end, state, last, stopped);
+    last = EXPECT(m->limit <= at) ? find_end(s, at, end, state, &stopped)
+                                  : find_end_noted(r, s, m, at, end, state, &stopped);
+    if (!EXPECT(stopped - last <= FREE_READS) && s->memo_count)
+        note(r, s, m, at, end, state, last, stopped);
     return last;
 }
 
@@ -2935,10 +3172,11 @@ static FORCE_INLINE const uint8_t *next_symbol(const tkx_stage *s, const uint8_t
     return p + (s->flags & ON_BYTES ? 1 : utf8_length(*p));
 }
 
-/* The first place from `at` on where a match may begin, as far as first bytes tell. The first stages of a sequence, which only look for digits
-   or a script, walk over nearly all of the text in this loop: DeepSeek's tokenizer runs twice as fast as when `match` is asked at each
-   character. */
-static FORCE_INLINE const uint8_t *skip_idle(const tkx_stage *s, const uint8_t *at, const uint8_t *end) {
+/* The first place from `at` on where a match may begin, as far as first bytes tell. The first
+   stages of a sequence, which only look for digits or a script, walk over nearly all of the text in
+   this loop: DeepSeek's tokenizer runs twice as fast as when `match` is asked at each character. */
+static FORCE_INLINE const uint8_t *skip_idle(const tkx_stage *s, const uint8_t *at,
+                                             const uint8_t *end) {
     while (at < end && (s->idle[*at >> 6] >> (*at & 63) & 1)) at += *at < 0xE0 ? 1 : 3;
     return at;
 }
@@ -2950,11 +3188,13 @@ static uint32_t doubled(const tkx_stage *s, const uint8_t *begin, const uint8_t 
     const uint8_t *last;
     if (!(s->flags & DOUBLES) || p == begin) return 0;
     last = s->flags & ON_BYTES ? p - 1 : before(p);
-    return (size_t)(p - last) == length && memcmp(last, p, length) == 0 ? s->label_class_count / 2u : 0;
+    return (size_t)(p - last) == length && memcmp(last, p, length) == 0 ? s->label_class_count / 2u
+                                                                        : 0;
 }
 
 /* find_labels from the first symbol to the last. */
-static void label_forward(const tkx_stage *s, const uint8_t *begin, const uint8_t *end, uint8_t *labels) {
+static void label_forward(const tkx_stage *s, const uint8_t *begin, const uint8_t *end,
+                          uint8_t *labels) {
     const uint8_t *p = begin;
     uint32_t state = 0;
     size_t length;
@@ -2967,7 +3207,8 @@ static void label_forward(const tkx_stage *s, const uint8_t *begin, const uint8_
 }
 
 /* find_labels from the last symbol to the first. */
-static void label_backward(const tkx_stage *s, const uint8_t *begin, const uint8_t *end, uint8_t *labels) {
+static void label_backward(const tkx_stage *s, const uint8_t *begin, const uint8_t *end,
+                           uint8_t *labels) {
     const uint32_t direct = s->flags & ON_BYTES ? 256 : 128;
     const uint8_t *p = end;
     uint32_t state = 0;
@@ -2989,23 +3230,32 @@ static void label_backward(const tkx_stage *s, const uint8_t *begin, const uint8
     }
 }
 
-/* The second label table: it reads the labels of the first one, the other way, and puts its own in their place. */
-static void label_again(const tkx_stage *s, const uint8_t *begin, const uint8_t *end, uint8_t *labels) {
+/* The second label table: it reads the labels of the first one, the other way, and puts its own in
+   their place. */
+static void label_again(const tkx_stage *s, const uint8_t *begin, const uint8_t *end,
+                        uint8_t *labels) {
     const int forward = !(s->flags & FORWARD_LABELS);
     const uint8_t *p = forward ? begin : end, *last = forward ? end : begin;
     uint32_t state = 0;
     while (p != last) {
-        const uint8_t *from = forward ? p : s->flags & ON_BYTES ? p - 1 : before(p), *to = forward ? next_symbol(s, p) : p;
-        uint32_t entry = load_u32(s->second_labels + 4 * ((size_t)state * s->second_label_class_count + labels[from - begin]));
+        const uint8_t *from = forward               ? p
+                              : s->flags & ON_BYTES ? p - 1
+                                                    : before(p),
+                      *to = forward ? next_symbol(s, p) : p;
+        uint32_t entry =
+            load_u32(s->second_labels +
+                     4 * ((size_t)state * s->second_label_class_count + labels[from - begin]));
         state = entry >> 8;
         memset(labels + (from - begin), (int)(entry & 0xFF), (size_t)(to - from));
         p = forward ? to : from;
     }
 }
 
-/* Gives each symbol of a piece its label, in lent memory: one for each of its bytes. All that is behind a symbol, or before it, tells its
-   label, so nothing less than the whole piece will do. NULL: too little memory, r->code is set. */
-static NO_INLINE const uint8_t *find_labels(run *r, const tkx_stage *s, const uint8_t *begin, const uint8_t *end) {
+/* Gives each symbol of a piece its label, in lent memory: one for each of its bytes. All that is
+   behind a symbol, or before it, tells its label, so nothing less than the whole piece will do.
+   NULL: too little memory, r->code is set. */
+static NO_INLINE const uint8_t *find_labels(run *r, const tkx_stage *s, const uint8_t *begin,
+                                            const uint8_t *end) {
     uint8_t *labels = borrow(r, (uint64_t)(end - begin));
     if (!labels) return NULL;
     if (s->flags & FORWARD_LABELS) label_forward(s, begin, end, labels);
@@ -3015,15 +3265,19 @@ static NO_INLINE const uint8_t *find_labels(run *r, const tkx_stage *s, const ui
 }
 
 /* The first place from `at` on where a match may begin, as far as labels tell. */
-static const uint8_t *skip_idle_labels(const tkx_stage *s, const memo *m, const uint8_t *at, const uint8_t *end) {
+static const uint8_t *skip_idle_labels(const tkx_stage *s, const memo *m, const uint8_t *at,
+                                       const uint8_t *end) {
     const uint8_t *label = m->labels;
     if (!label) return at;
-    for (label += at - m->begin; at < end && *label < 128 && (s->idle[*label >> 6] >> (*label & 63) & 1); label++) at++;
+    for (label += at - m->begin;
+         at < end && *label < 128 && (s->idle[*label >> 6] >> (*label & 63) & 1); label++)
+        at++;
     return at;
 }
 
 /* As `match`, for a stage that is_far. *empty: there is a match, and it holds nothing. */
-static NO_INLINE const uint8_t *match_far(run *r, const tkx_stage *s, memo *m, const uint8_t *at, const uint8_t *end, int *empty) {
+static NO_INLINE const uint8_t *match_far(run *r, const tkx_stage *s, memo *m, const uint8_t *at,
+                                          const uint8_t *end, int *empty) {
     const uint8_t *stopped, *last, *p = at;
     uint32_t class_ = s->class_count, state;
     size_t length;
@@ -3033,8 +3287,10 @@ static NO_INLINE const uint8_t *match_far(run *r, const tkx_stage *s, memo *m, c
     }
     state = load_u16(s->starts + 2 * class_);
     last = find_end_noted(r, s, m, at, end, state, &stopped);
-    *empty = (s->flags & EMPTY_MATCHES) && last == at && (step(s, m, at, end, state, &length) & ACCEPT);
-    if (!EXPECT(stopped - last <= FREE_READS) && s->memo_count) note(r, s, m, at, end, state, last, stopped);
+    *empty =
+        (s->flags & EMPTY_MATCHES) && last == at && (step(s, m, at, end, state, &length) & ACCEPT);
+    if (!EXPECT(stopped - last <= FREE_READS) && s->memo_count)
+        note(r, s, m, at, end, state, last, stopped);
     return last;
 }
 
@@ -3051,11 +3307,13 @@ typedef struct rewriter {
     size_t used, room;
     uint8_t *alignment; /* 8 bytes for each byte of the output, or NULL */
     int changed;        /* the output is what counts; otherwise it is the text as it was */
-    /* Of CHARSMAP: the last character of the output, whose source is not certain yet (see align_character). */
-    const uint8_t *untaken; /* the characters of the text that no character of the output has taken */
-    size_t last_size;       /* in bytes; 0: there is none yet */
-    size_t last_takes;      /* how many characters it takes */
-    size_t aligned;         /* bytes before it */
+    /* Of CHARSMAP: the last character of the output, whose source is not certain yet (see
+       align_character). */
+    /* the characters of the text that no character of the output has taken */
+    const uint8_t *untaken;
+    size_t last_size;  /* in bytes; 0: there is none yet */
+    size_t last_takes; /* how many characters it takes */
+    size_t aligned;    /* bytes before it */
 } rewriter;
 
 static void write_unaligned(rewriter *w, const uint8_t *p, size_t size) {
@@ -3094,10 +3352,13 @@ static void write_copy(rewriter *w, const uint8_t *p, size_t size) {
     if (w->r->code == TKX_OK) align_copy(w, p, size);
 }
 
-/* The entry of a map for the character at p, not ASCII; NULL where the tables point outside (r->code is set). */
+/* The entry of a map for the character at p, not ASCII; NULL where the tables point outside
+   (r->code is set). */
 static const uint8_t *map_entry(const rewriter *w, uint32_t c) {
-    const uint8_t *data = w->op->table.data, *top = data + MAP_HEADER + ASCII_SIZE, *middle = top + TOP_SIZE, *leaves;
-    uint32_t middle_count = load_u32(data), leaf_count = load_u32(data + 4), entry_count = load_u32(data + 8);
+    const uint8_t *data = w->op->table.data, *top = data + MAP_HEADER + ASCII_SIZE,
+                  *middle = top + TOP_SIZE, *leaves;
+    uint32_t middle_count = load_u32(data), leaf_count = load_u32(data + 4),
+             entry_count = load_u32(data + 8);
     uint32_t block = load_u16(top + 2 * (c >> 12));
     if (block < middle_count) {
         block = load_u16(middle + 2 * (64 * (size_t)block + (c >> 6 & 63)));
@@ -3111,10 +3372,13 @@ static const uint8_t *map_entry(const rewriter *w, uint32_t c) {
     return NULL;
 }
 
-/* The first character from p on that a map changes, and its entry, if it is not ASCII; ASCII ends the search too, unless `ascii`. */
-static FORCE_INLINE const uint8_t *map_skip(const rewriter *w, const uint8_t *p, int ascii, const uint8_t **entry) {
+/* The first character from p on that a map changes, and its entry, if it is not ASCII; ASCII ends
+   the search too, unless `ascii`. */
+static FORCE_INLINE const uint8_t *map_skip(const rewriter *w, const uint8_t *p, int ascii,
+                                            const uint8_t **entry) {
     const uint8_t *data = w->op->table.data, *direct = data + MAP_HEADER;
-    const uint8_t *first = direct + ASCII_SIZE + TOP_SIZE + 128 * (size_t)load_u32(data) + 128 * (size_t)load_u32(data + 4);
+    const uint8_t *first = direct + ASCII_SIZE + TOP_SIZE + 128 * (size_t)load_u32(data) +
+                           128 * (size_t)load_u32(data + 4);
     const uint64_t idle_leads = load_u64(data + 16);
     *entry = NULL;
     while (p < w->end) {
@@ -3122,7 +3386,8 @@ static FORCE_INLINE const uint8_t *map_skip(const rewriter *w, const uint8_t *p,
             if (!ascii || direct[*p] != *p) break;
             p++;
         } else {
-            if (!(idle_leads >> (*p & 63) & 1) && (*entry = map_entry(w, utf8_decode(p))) != first) break;
+            if (!(idle_leads >> (*p & 63) & 1) && (*entry = map_entry(w, utf8_decode(p))) != first)
+                break;
             p += utf8_length(*p);
         }
     }
@@ -3146,8 +3411,10 @@ static void write_letters(rewriter *w, const uint8_t *p) {
 
 /* MAP. */
 static void run_map(rewriter *w) {
-    const uint8_t *entry, *data = w->op->table.data, *direct = data + MAP_HEADER, *p = map_skip(w, w->text, 1, &entry);
-    const uint8_t *entries = direct + ASCII_SIZE + TOP_SIZE + 128 * (size_t)load_u32(data) + 128 * (size_t)load_u32(data + 4);
+    const uint8_t *entry, *data = w->op->table.data, *direct = data + MAP_HEADER,
+                          *p = map_skip(w, w->text, 1, &entry);
+    const uint8_t *entries = direct + ASCII_SIZE + TOP_SIZE + 128 * (size_t)load_u32(data) +
+                             128 * (size_t)load_u32(data + 4);
     const uint8_t *texts = entries + 8 * (size_t)load_u32(data + 8);
     uint32_t text_size = load_u32(data + 12);
     if (p == w->end) return;
@@ -3221,7 +3488,8 @@ static void run_replace(rewriter *w) {
     w->room = r->memory_size - r->memory_used;
     while ((at < w->end || (s->flags & EMPTY_MATCHES)) && r->code == TKX_OK) {
         int empty = 0;
-        const uint8_t *last = is_far(s) ? match_far(r, s, &m, at, w->end, &empty) : match(r, s, &m, w->text, at, w->end);
+        const uint8_t *last = is_far(s) ? match_far(r, s, &m, at, w->end, &empty)
+                                        : match(r, s, &m, w->text, at, w->end);
         if (last == at && (!empty || (w->changed && at == copied))) {
             if (at == w->end) break;
             at = next_symbol(s, at);
@@ -3244,10 +3512,12 @@ static void run_replace(rewriter *w) {
 
 #ifndef TKX_NO_NORMALIZER
 
-/* The alignment of CHARSMAP. A character of the output takes characters of the text, in order, and has the source of the first of them; one that
-   takes none shares the source of the one that was taken before. A replacement of m characters for n takes one character each as long
-   as there are any. What is then left of the n, its last character takes besides, or the character before it where m is 0; at the start of the
-   text nobody takes them, and all that follows is a little too far left. That is how the reference library has it. */
+/* The alignment of CHARSMAP. A character of the output takes characters of the text, in order, and
+   has the source of the first of them; one that takes none shares the source of the one that was
+   taken before. A replacement of m characters for n takes one character each as long as there are
+   any. What is then left of the n, its last character takes besides, or the character before it
+   where m is 0; at the start of the text nobody takes them, and all that follows is a little too
+   far left. That is how the reference library has it. */
 
 /* Writes the source of the last character. */
 static void align_last(rewriter *w) {
@@ -3257,7 +3527,8 @@ static void align_last(rewriter *w) {
     if (!w->last_takes && source > w->text) source = before(source);
     put_sources(w->r, w->alignment + 8 * w->aligned, w->last_size, source);
     w->aligned += w->last_size;
-    for (; w->last_takes && w->untaken < w->end; w->last_takes--) w->untaken += utf8_length(*w->untaken);
+    for (; w->last_takes && w->untaken < w->end; w->last_takes--)
+        w->untaken += utf8_length(*w->untaken);
     w->last_size = 0;
 #else
     (void)w;
@@ -3274,11 +3545,13 @@ static void align_character(rewriter *w, size_t size, size_t takes) {
 /* Copies whole characters. */
 static void copy_characters(rewriter *w, const uint8_t *from, const uint8_t *to) {
     write_unaligned(w, from, (size_t)(to - from));
-    for (; w->alignment && from < to; from += utf8_length(*from)) align_character(w, utf8_length(*from), 1);
+    for (; w->alignment && from < to; from += utf8_length(*from))
+        align_character(w, utf8_length(*from), 1);
 }
 
 /* Aligns a replacement for the characters from p to `end`. */
-static void align_replacement(rewriter *w, const uint8_t *text, size_t size, const uint8_t *p, const uint8_t *end) {
+static void align_replacement(rewriter *w, const uint8_t *text, size_t size, const uint8_t *p,
+                              const uint8_t *end) {
     size_t left = 0, i;
     if (!w->alignment) return;
     for (; p < end; p += utf8_length(*p)) left++;
@@ -3302,8 +3575,10 @@ static void find_protected(finder *f, run *r, const tkx_op *op, const uint8_t *t
     f->size = size;
 }
 
-/* The place of the replacement for the shortest or the longest sequence that a text begins with, *length its bytes; NONE: there is none. */
-static uint32_t find_sequence(const tkx_op *op, const uint8_t *p, const uint8_t *end, int longest, size_t *length) {
+/* The place of the replacement for the shortest or the longest sequence that a text begins with,
+   *length its bytes; NONE: there is none. */
+static uint32_t find_sequence(const tkx_op *op, const uint8_t *p, const uint8_t *end, int longest,
+                              size_t *length) {
     uint32_t node = charsmap_offset(charsmap_unit(op, 0)), place = NONE;
     size_t i;
     for (i = 0; i < (size_t)(end - p) && p[i]; i++) {
@@ -3335,7 +3610,8 @@ static tkx_span read_replacement(run *r, const tkx_op *op, uint32_t place) {
     return found;
 }
 
-/* The end of the part of a text that a CHARSMAP without BY_CLUSTER takes together at p, and what it becomes. `f` searches the text. */
+/* The end of the part of a text that a CHARSMAP without BY_CLUSTER takes together at p, and what it
+   becomes. `f` searches the text. */
 static const uint8_t *find_part(finder *f, const tkx_op *op, const uint8_t *p, tkx_span *becomes) {
     const uint8_t *end = f->text + f->size;
     size_t length = utf8_length(*p), stop = 0;
@@ -3360,8 +3636,9 @@ static void write_replacement(rewriter *w, uint32_t place, const uint8_t *p, con
     align_replacement(w, found.data, found.size, p, end);
 }
 
-/* Where the characters from p on end that a charsmap leaves as they are, whatever follows. By cluster, the one before something else is left
-   out: a mark may be joined to it. Chinese and Japanese are 1.5 to 1.8 times as fast as when each character is asked for its cluster. */
+/* Where the characters from p on end that a charsmap leaves as they are, whatever follows. By
+   cluster, the one before something else is left out: a mark may be joined to it. Chinese and
+   Japanese are 1.5 to 1.8 times as fast as when each character is asked for its cluster. */
 static const uint8_t *charsmap_idle(const rewriter *w, const uint8_t *p) {
     const tkx_stage *s = &w->op->program;
     const int by_cluster = w->op->flags & BY_CLUSTER;
@@ -3434,7 +3711,8 @@ static void run_charsmap(rewriter *w) {
     align_last(w);
 }
 
-/* CHARSMAP with COLLAPSE: a part loses the spaces that it begins with where the text so far ends in one, or is empty. */
+/* CHARSMAP with COLLAPSE: a part loses the spaces that it begins with where the text so far ends in
+   one, or is empty. */
 static NO_INLINE void run_collapsing(rewriter *w) {
     const uint8_t *p = w->text;
     int behind_space = 1;
@@ -3478,7 +3756,9 @@ static void run_affix(rewriter *w, int first) {
     size_t size = (size_t)(w->end - w->text);
     if ((w->op->flags & ONLY_FIRST) && !first) return;
     if ((w->op->flags & FIRST_SOURCE) && !stems_from_start(w->r, w->text)) return;
-    if ((w->op->flags & UNLESS_PRESENT) && size >= content.size && memcmp(w->text, content.data, content.size) == 0) return;
+    if ((w->op->flags & UNLESS_PRESENT) && size >= content.size &&
+        memcmp(w->text, content.data, content.size) == 0)
+        return;
     w->changed = 1;
     if (size + content.size > w->room) {
         w->r->memory_needed = w->r->memory_used + (uint64_t)size + content.size;
@@ -3490,7 +3770,8 @@ static void run_affix(rewriter *w, int first) {
     if (w->op->flags & APPEND) write_bytes(w, content.data, content.size, w->end - 1);
 }
 
-/* The character of GPT-2's alphabet for a byte: itself where that is printable, and from U+0100 on for the others, in order. */
+/* The character of GPT-2's alphabet for a byte: itself where that is printable, and from U+0100 on
+   for the others, in order. */
 static uint32_t byte_letter(uint8_t byte) {
     if (byte <= 0x20) return 0x100u + byte;
     if (byte >= 0x7F && byte <= 0xA0) return 0x100u + 0x21u + (byte - 0x7Fu);
@@ -3526,9 +3807,10 @@ static void run_form(rewriter *w) {
     w->used = n.used;
 }
 
-/* Runs one operation over a text in the work memory that is free; `aligned`: bytes that its output is known to have, whose sources are
-   written to the end of that memory, or 0. */
-static void run_op(rewriter *w, run *r, const tkx_op *op, int first, const uint8_t *text, size_t size, size_t aligned) {
+/* Runs one operation over a text in the work memory that is free; `aligned`: bytes that its output
+   is known to have, whose sources are written to the end of that memory, or 0. */
+static void run_op(rewriter *w, run *r, const tkx_op *op, int first, const uint8_t *text,
+                   size_t size, size_t aligned) {
     const size_t memory_size = r->memory_size;
     w->r = r;
     w->op = op;
@@ -3562,18 +3844,22 @@ static void run_op(rewriter *w, run *r, const tkx_op *op, int first, const uint8
     if (r->code == TKX_E_WORK && r->memory_needed) r->memory_needed += 8 * (uint64_t)aligned;
 }
 
-/* Runs `count` operations, from `op` on, over a text that is not empty; `first`: it begins where the input begins. What they make of it
-   lies in borrowed memory, if it is not the text itself, and is then the text at hand. */
-static NO_INLINE void rewrite(run *r, const tkx_op *op, uint32_t count, int first, const uint8_t **text, size_t *size) {
+/* Runs `count` operations, from `op` on, over a text that is not empty; `first`: it begins where
+   the input begins. What they make of it lies in borrowed memory, if it is not the text itself, and
+   is then the text at hand. */
+static NO_INLINE void rewrite(run *r, const tkx_op *op, uint32_t count, int first,
+                              const uint8_t **text, size_t *size) {
     const size_t mark = r->memory_used, given = *size;
     /* Of a normalizer that is aligned as a whole (ALGN), no operation is. */
-    const int aligns = follows_sources(r) && !(r->t->alignment.data && op < r->t->ops + r->t->normalizer_count);
+    const int aligns =
+        follows_sources(r) && !(r->t->alignment.data && op < r->t->ops + r->t->normalizer_count);
     uint32_t i;
     for (i = 0; i < count && *size && r->code == TKX_OK; i++, op++) {
         rewriter w;
         run_op(&w, r, op, first, *text, *size, 0);
         /* Once more, now that it is known how many sources there are to be written. */
-        if (w.changed && w.used && aligns && r->code == TKX_OK) run_op(&w, r, op, first, *text, *size, w.used);
+        if (w.changed && w.used && aligns && r->code == TKX_OK)
+            run_op(&w, r, op, first, *text, *size, w.used);
         if (!w.changed || r->code != TKX_OK) continue;
         memmove(r->memory + mark, w.out, w.used);
         r->memory_used = mark + w.used;
@@ -3614,9 +3900,11 @@ typedef struct aligner {
 #endif
     uint32_t flags;
     const uint8_t *text;
-    size_t size, used; /* of the text: up to where characters are taken, and how much has a source */
+    /* of the text: up to where characters are taken, and how much has a source */
+    size_t size, used;
     uint8_t *alignment;
-    const uint8_t *dropped; /* the start of the source of the first space that is missing at the end, or NULL */
+    /* the start of the source of the first space that is missing at the end, or NULL */
+    const uint8_t *dropped;
 } aligner;
 
 static chunk find_chunk(aligner *a, const uint8_t *p) {
@@ -3630,7 +3918,8 @@ static chunk find_chunk(aligner *a, const uint8_t *p) {
         return found;
     }
 #endif
-    if (a->protected.node_count && longest_content(&a->protected, (size_t)(p - text), &stop) != NONE) {
+    if (a->protected.node_count &&
+        longest_content(&a->protected, (size_t)(p - text), &stop) != NONE) {
         found.end = text + stop;
     } else {
         found.end = p + utf8_length(*p);
@@ -3649,14 +3938,16 @@ static void align_bytes(aligner *a, size_t size, const uint8_t *p) {
     for (; size; size--) put_u32(a->alignment + 8 * a->used++, (uint32_t)(p - a->input));
 }
 
-/* Takes a character that the rules gave: it is the next of the text, or a space that is missing at its end. */
+/* Takes a character that the rules gave: it is the next of the text, or a space that is missing at
+   its end. */
 static void take_character(aligner *a, const uint8_t *character, const uint8_t *source) {
     const uint8_t *next = a->text + a->used;
     const int is_space = is_space_or_mark(character);
     if (a->used >= a->size) {
         if (!is_space || !(a->flags & ALIGN_COLLAPSE)) fail(a->r, TKX_E_CORRUPT);
         if (!a->dropped) a->dropped = source;
-    } else if (utf8_decode(next) == utf8_decode(character) || (is_space && is_space_or_mark(next))) {
+    } else if (utf8_decode(next) == utf8_decode(character) ||
+               (is_space && is_space_or_mark(next))) {
         align_bytes(a, utf8_length(*next), source);
     } else {
         fail(a->r, TKX_E_CORRUPT);
@@ -3680,14 +3971,18 @@ static void align_chunks(aligner *a) {
         size_t i = 0;
         c = find_chunk(a, p);
         while (behind_space && i < c.becomes.size && c.becomes.data[i] == ' ') i++;
-        if (i < c.becomes.size) behind_space = collapses && c.becomes.data[c.becomes.size - 1] == ' ';
-        for (; i < c.becomes.size && a->r->code == TKX_OK; i += utf8_length(c.becomes.data[i])) take_character(a, c.becomes.data + i, p);
+        if (i < c.becomes.size)
+            behind_space = collapses && c.becomes.data[c.becomes.size - 1] == ' ';
+        for (; i < c.becomes.size && a->r->code == TKX_OK; i += utf8_length(c.becomes.data[i]))
+            take_character(a, c.becomes.data + i, p);
         p = c.end;
     }
 }
 
-/* Finds the sources of what a normalizer has made of the text at hand, from `given` on: it is the text at hand then. */
-static NO_INLINE void align_whole(run *r, const uint8_t *input, const uint8_t *given, size_t given_size, const uint8_t *text, size_t size) {
+/* Finds the sources of what a normalizer has made of the text at hand, from `given` on: it is the
+   text at hand then. */
+static NO_INLINE void align_whole(run *r, const uint8_t *input, const uint8_t *given,
+                                  size_t given_size, const uint8_t *text, size_t size) {
     const tkx_span section = r->t->alignment;
     const uint8_t *behind = text + size;
     aligner a;
@@ -3696,7 +3991,8 @@ static NO_INLINE void align_whole(run *r, const uint8_t *input, const uint8_t *g
     a.r = r;
     a.input = input;
     a.flags = load_u32(section.data);
-    if ((a.flags & ~(uint32_t)(ALIGN_PREFIX | ALIGN_SUFFIX | ALIGN_COLLAPSE)) || load_u32(section.data + 12)) {
+    if ((a.flags & ~(uint32_t)(ALIGN_PREFIX | ALIGN_SUFFIX | ALIGN_COLLAPSE)) ||
+        load_u32(section.data + 12)) {
         fail(r, TKX_E_CORRUPT);
         return;
     }
@@ -3739,18 +4035,23 @@ static NO_INLINE void align_whole(run *r, const uint8_t *input, const uint8_t *g
 
 /* ---- bpe_symbols.c: pairs, and first symbols (5.6) ------------------------------------------- */
 
-/* Where PIDX has the row of an id that stands on the left: its first slot, and in the upper half that of the row behind it. */
-static FORCE_INLINE uint64_t pair_row(const tkx *t, uint32_t left) { return load_u64(t->pair_rows + 4 * (size_t)(left >> t->row_shift)); }
+/* Where PIDX has the row of an id that stands on the left: its first slot, and in the upper half
+   that of the row behind it. */
+static FORCE_INLINE uint64_t pair_row(const tkx *t, uint32_t left) {
+    return load_u64(t->pair_rows + 4 * (size_t)(left >> t->row_shift));
+}
 
 static FORCE_INLINE uint32_t pair_displacement(const tkx *t, uint64_t h) {
     return load_u16(t->pair_displacements + 2 * bucket_of(h, t->pair_buckets));
 }
 
 /* The slot of a pair; the last one in place of one that is not there, in a damaged file. */
-static FORCE_INLINE uint64_t pair_slot(const tkx *t, uint64_t h, uint64_t row, uint32_t displacement) {
+static FORCE_INLINE uint64_t pair_slot(const tkx *t, uint64_t h, uint64_t row,
+                                       uint32_t displacement) {
     const uint32_t start = (uint32_t)row, room = (uint32_t)(row >> 32) - start;
     const uint64_t slot = (uint64_t)start + slot_of(h, displacement, room);
-    return load_u64(t->pair_index.data + PAIR_INDEX_HEADER + 8 * (size_t)(slot < t->pair_slots ? slot : t->pair_slots - 1));
+    return load_u64(t->pair_index.data + PAIR_INDEX_HEADER +
+                    8 * (size_t)(slot < t->pair_slots ? slot : t->pair_slots - 1));
 }
 
 /* The product that a slot has for two ids, or NONE. */
@@ -3765,34 +4066,46 @@ static FORCE_INLINE uint32_t product_in_slot(run *r, uint64_t slot, uint32_t lef
 /* The product of two ids, or NONE. */
 static FORCE_INLINE uint32_t find_pair(run *r, uint32_t left, uint32_t right) {
     const uint64_t h = hash_pair(left, right);
-    return product_in_slot(r, pair_slot(r->t, h, pair_row(r->t, left), pair_displacement(r->t, h)), left, right);
+    return product_in_slot(r, pair_slot(r->t, h, pair_row(r->t, left), pair_displacement(r->t, h)),
+                           left, right);
 }
 
 /* The products of two ids and of two others; both wait for memory together. */
-static FORCE_INLINE void find_two_pairs(run *r, uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t *ab, uint32_t *cd) {
+static FORCE_INLINE void find_two_pairs(run *r, uint32_t a, uint32_t b, uint32_t c, uint32_t d,
+                                        uint32_t *ab, uint32_t *cd) {
     const tkx *t = r->t;
     const uint64_t first_hash = hash_pair(a, b), second_hash = hash_pair(c, d);
     const uint64_t first_row = pair_row(t, a), second_row = pair_row(t, c);
-    const uint32_t first = pair_displacement(t, first_hash), second = pair_displacement(t, second_hash);
-    const uint64_t first_slot = pair_slot(t, first_hash, first_row, first), second_slot = pair_slot(t, second_hash, second_row, second);
+    const uint32_t first = pair_displacement(t, first_hash),
+                   second = pair_displacement(t, second_hash);
+    const uint64_t first_slot = pair_slot(t, first_hash, first_row, first),
+                   second_slot = pair_slot(t, second_hash, second_row, second);
     *ab = product_in_slot(r, first_slot, a, b);
     *cd = product_in_slot(r, second_slot, c, d);
 }
 
 /* The rank of a product, NONE of NONE. */
 static FORCE_INLINE uint32_t rank_of(const tkx *t, uint32_t product) {
-    return t->ranks.data && product != NONE ? load_u32(t->ranks.data + 4 * (size_t)product) : product;
+    return t->ranks.data && product != NONE ? load_u32(t->ranks.data + 4 * (size_t)product)
+                                            : product;
 }
 
-/* How long the reference library takes a byte of a byte-level model to be: in UTF-8, as GPT-2's alphabet spells it. */
-static FORCE_INLINE uint32_t spelled_length(uint8_t byte) { return byte > 0x20 && byte < 0x7F ? 1 : 2; }
+/* How long the reference library takes a byte of a byte-level model to be: in UTF-8, as GPT-2's
+   alphabet spells it. */
+static FORCE_INLINE uint32_t spelled_length(uint8_t byte) {
+    return byte > 0x20 && byte < 0x7F ? 1 : 2;
+}
 
-/* A symbol that merging begins with is its id and, in the bits above, what GRID needs: 128 + c if it is that of an ASCII character c. */
-static FORCE_INLINE uint32_t marked_symbol(uint32_t id, uint8_t byte) { return id | (uint32_t)(byte ^ 0x80) << ID_BITS; }
+/* A symbol that merging begins with is its id and, in the bits above, what GRID needs: 128 + c if
+   it is that of an ASCII character c. */
+static FORCE_INLINE uint32_t marked_symbol(uint32_t id, uint8_t byte) {
+    return id | (uint32_t)(byte ^ 0x80) << ID_BITS;
+}
 
-/* The symbols of a piece, as u32 in the order of the host: at most `size` of them. `lengths`: what the reference library takes them to be
-   long, or NULL. */
-static FORCE_INLINE size_t byte_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *symbols, uint8_t *lengths) {
+/* The symbols of a piece, as u32 in the order of the host: at most `size` of them. `lengths`: what
+   the reference library takes them to be long, or NULL. */
+static FORCE_INLINE size_t byte_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *symbols,
+                                        uint8_t *lengths) {
     const tkx *t = r->t;
     int was_unknown = 0;
     size_t count = 0, i;
@@ -3811,7 +4124,9 @@ static FORCE_INLINE size_t byte_symbols(run *r, const uint8_t *bytes, size_t siz
             }
             if (t->unknown_id == NONE) continue;
             if (was_unknown && (t->flags & FUSE_UNKNOWN)) {
-                if (lengths) put_u32(lengths + 4 * (count - 1), get_u32(lengths + 4 * (count - 1)) + spelled_length(bytes[i]));
+                if (lengths)
+                    put_u32(lengths + 4 * (count - 1),
+                            get_u32(lengths + 4 * (count - 1)) + spelled_length(bytes[i]));
                 continue;
             }
             id = t->unknown_id;
@@ -3826,13 +4141,15 @@ static FORCE_INLINE size_t byte_symbols(run *r, const uint8_t *bytes, size_t siz
 #ifndef TKX_NO_CHARACTERS
 
 /* Writes a symbol and its length, if it is wanted; gives the place of the next one. */
-static FORCE_INLINE size_t put_symbol(uint8_t *symbols, uint8_t *lengths, size_t i, uint32_t id, size_t length) {
+static FORCE_INLINE size_t put_symbol(uint8_t *symbols, uint8_t *lengths, size_t i, uint32_t id,
+                                      size_t length) {
     put_u32(symbols + 4 * i, id);
     if (lengths) put_u32(lengths + 4 * i, (uint32_t)length);
     return i + 1;
 }
 
-/* The symbol that CHRS has for a unit, a character or a byte, at a place in its piece, or NONE. Places: 0 first, 1 inside, 2 alone, 3 last. */
+/* The symbol that CHRS has for a unit, a character or a byte, at a place in its piece, or NONE.
+   Places: 0 first, 1 inside, 2 alone, 3 last. */
 static FORCE_INLINE uint32_t unit_symbol(run *r, uint32_t unit, uint32_t place) {
     const tkx *t = r->t;
     const uint8_t *table = t->characters.data + CHARACTERS_HEADER;
@@ -3841,12 +4158,14 @@ static FORCE_INLINE uint32_t unit_symbol(run *r, uint32_t unit, uint32_t place) 
     if (load_u32(t->characters.data) == UNIT_BYTE) {
         id = load_u32(table + 4 * (256 * (size_t)place + unit));
     } else {
-        size_t middle_count = load_u32(t->characters.data + 8), leaf_count = load_u32(t->characters.data + 12);
+        size_t middle_count = load_u32(t->characters.data + 8),
+               leaf_count = load_u32(t->characters.data + 12);
         block = load_u16(table + TOP_SIZE * (size_t)place + 2 * (unit >> 12));
         table += TOP_SIZE * (size_t)t->place_count;
         if (block < middle_count) block = load_u16(table + 2 * (64 * block + (unit >> 6 & 63)));
         else block = leaf_count;
-        if (block < leaf_count) id = load_u32(table + 128 * middle_count + 4 * (64 * block + (unit & 63)));
+        if (block < leaf_count)
+            id = load_u32(table + 128 * middle_count + 4 * (64 * block + (unit & 63)));
         else fail(r, TKX_E_CORRUPT);
     }
     if (id >= t->id_count && id != NONE) fail(r, TKX_E_CORRUPT);
@@ -3867,9 +4186,11 @@ static size_t fallback_symbols(run *r, const uint8_t *bytes, size_t size, uint8_
     return size;
 }
 
-/* The symbols of a piece where they are not just those of its bytes: at most `size` of them, as u32 in the order of the host. An unknown
-   symbol waits until the next known one, so that the bytes of other characters come before it, as in the reference. */
-static NO_INLINE size_t character_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *symbols, uint8_t *lengths) {
+/* The symbols of a piece where they are not just those of its bytes: at most `size` of them, as u32
+   in the order of the host. An unknown symbol waits until the next known one, so that the bytes of
+   other characters come before it, as in the reference. */
+static NO_INLINE size_t character_symbols(run *r, const uint8_t *bytes, size_t size,
+                                          uint8_t *symbols, uint8_t *lengths) {
     const tkx *t = r->t;
     const int of_bytes = load_u32(t->characters.data) == UNIT_BYTE;
     size_t waits = 0; /* the length of an unknown symbol that waits */
@@ -3914,7 +4235,8 @@ static NO_INLINE size_t character_symbols(run *r, const uint8_t *bytes, size_t s
 #endif
 
 /* The symbols that merging begins with, some of them marked. */
-static FORCE_INLINE size_t first_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *symbols, uint8_t *lengths) {
+static FORCE_INLINE size_t first_symbols(run *r, const uint8_t *bytes, size_t size,
+                                         uint8_t *symbols, uint8_t *lengths) {
 #ifndef TKX_NO_CHARACTERS
     if (r->t->characters.data) return character_symbols(r, bytes, size, symbols, lengths);
 #endif
@@ -3923,30 +4245,38 @@ static FORCE_INLINE size_t first_symbols(run *r, const uint8_t *bytes, size_t si
 
 /* ---- bpe_short.c: merging a short piece (5.6) ------------------------------------------------ */
 
-/* Merges that need not wait for their turn, while the first symbols of a piece are gone through once. GRID has the products of two ASCII
-   characters, and a bound for the rank of whatever may be joined across the boundary between them. A merge of two first symbols whose rank is
-   below the bounds on both of its sides comes before all that could take one of the two from it, so it is made at once. So is one that is
-   the same as the pair behind it, which comes later, or as the pair before it whose left symbol is gone. Of random letters
-   half the merges go this way, and what is left makes a queue half as long. */
+/* Merges that need not wait for their turn, while the first symbols of a piece are gone through
+   once. GRID has the products of two ASCII characters, and a bound for the rank of whatever may be
+   joined across the boundary between them. A merge of two first symbols whose rank is below the
+   bounds on both of its sides comes before all that could take one of the two from it, so it is
+   made at once. So is one that is the same as the pair behind it, which comes later, or as the pair
+   before it whose left symbol is gone. Of random letters half the merges go this way, and what is
+   left makes a queue half as long. */
 typedef struct early {
-    const uint8_t *given;            /* the first symbols */
-    size_t count, next;              /* how many they are, and which is the next one */
-    const uint8_t *grid;             /* the entries of GRID */
-    uint32_t grid_first, grid_count; /* 128 + its first character, and how many it has; none without GRID */
-    uint32_t id, product;            /* the symbol made last, and the product of the one before with it, or NONE */
-    uint32_t edge, pair;             /* entries of the boundaries behind the symbol made last, and behind the next one that was given */
-    int merged;                      /* the symbol made last is a product */
+    const uint8_t *given; /* the first symbols */
+    size_t count, next;   /* how many they are, and which is the next one */
+    const uint8_t *grid;  /* the entries of GRID */
+    /* 128 + its first character, and how many it has; none without GRID */
+    uint32_t grid_first, grid_count;
+    /* the symbol made last, and the product of the one before with it, or NONE */
+    uint32_t id, product;
+    /* entries of the boundaries behind the symbol made last, and behind the next one that was
+       given */
+    uint32_t edge, pair;
+    int merged; /* the symbol made last is a product */
 } early;
 
-/* UNCROSSED in place of a bound: nothing is joined across that boundary. ENTRY_OWN: what joins the two characters has the least rank of all
-   that may be joined across it, and nothing else has that rank. */
+/* UNCROSSED in place of a bound: nothing is joined across that boundary. ENTRY_OWN: what joins the
+   two characters has the least rank of all that may be joined across it, and nothing else has that
+   rank. */
 enum { UNCROSSED = 1023 };
 
 #define ENTRY_OWN ((uint32_t)1 << 31)
 
 static FORCE_INLINE uint32_t entry_bound(uint32_t entry) { return entry >> ID_BITS & UNCROSSED; }
 
-/* The entry of the i-th given symbol and the one behind it. Where GRID says nothing the bound is 0. */
+/* The entry of the i-th given symbol and the one behind it. Where GRID says nothing the bound is
+   0. */
 static FORCE_INLINE uint32_t early_entry(run *r, const early *e, size_t i) {
     uint32_t left, right, row, column, entry;
     if (i + 1 >= e->count) return NONE;
@@ -3956,7 +4286,8 @@ static FORCE_INLINE uint32_t early_entry(run *r, const early *e, size_t i) {
     column = (right >> ID_BITS) - e->grid_first;
     if (row < e->grid_count && column < e->grid_count) {
         entry = load_u32(e->grid + 4 * (size_t)(row * e->grid_count + column));
-        if (EXPECT((entry & MAX_IDS) < r->t->id_count || (entry & MAX_IDS) == MAX_IDS)) return entry;
+        if (EXPECT((entry & MAX_IDS) < r->t->id_count || (entry & MAX_IDS) == MAX_IDS))
+            return entry;
         fail(r, TKX_E_CORRUPT);
         return NONE;
     }
@@ -3983,11 +4314,13 @@ static FORCE_INLINE void early_start(early *e, run *r, const uint8_t *given, siz
 
 /* Makes the next symbol; there must be one. */
 static FORCE_INLINE void early_next(early *e, run *r) {
-    const uint32_t left = e->id, edge = e->edge, product = entry_product(e->pair), after = early_entry(r, e, e->next + 1);
+    const uint32_t left = e->id, edge = e->edge, product = entry_product(e->pair),
+                   after = early_entry(r, e, e->next + 1);
     const uint32_t least = rank_of(r->t, product) >> r->t->bound_shift, same = ENTRY_OWN | product;
     const int was_merged = e->merged;
-    e->merged = (least < entry_bound(after) || (after & (ENTRY_OWN | MAX_IDS)) == same) &&
-                (least < entry_bound(edge) || (was_merged && (edge & (ENTRY_OWN | MAX_IDS)) == same));
+    e->merged =
+        (least < entry_bound(after) || (after & (ENTRY_OWN | MAX_IDS)) == same) &&
+        (least < entry_bound(edge) || (was_merged && (edge & (ENTRY_OWN | MAX_IDS)) == same));
     if (e->merged) {
         e->id = product;
         e->edge = after;
@@ -4000,16 +4333,19 @@ static FORCE_INLINE void early_next(early *e, run *r) {
         e->pair = after;
     }
     e->product = entry_product(edge);
-    if (was_merged | e->merged) e->product = left == NONE || entry_bound(edge) == UNCROSSED ? NONE : find_pair(r, left, e->id);
+    if (was_merged | e->merged)
+        e->product =
+            left == NONE || entry_bound(edge) == UNCROSSED ? NONE : find_pair(r, left, e->id);
 }
 
-/* Up to this length a piece is merged on the C stack: for each merge, all ranks are looked at. Longer ones go through a queue in the
-   work memory. From 32 bytes on the queue is no slower (Chinese, Japanese, Thai, random letters); 64 leaves ordinary text without
-   work memory. */
+/* Up to this length a piece is merged on the C stack: for each merge, all ranks are looked at.
+   Longer ones go through a queue in the work memory. From 32 bytes on the queue is no slower
+   (Chinese, Japanese, Thai, random letters); 64 leaves ordinary text without work memory. */
 enum { SHORT_PIECE = 64, SPARE = 4 };
 
-/* Takes an entry out of `count`. Those behind it are moved four at a time, which needs no call and nobody has to guess how many they are: up
-   to SPARE entries more are read and written, and mean nothing. */
+/* Takes an entry out of `count`. Those behind it are moved four at a time, which needs no call and
+   nobody has to guess how many they are: up to SPARE entries more are read and written, and mean
+   nothing. */
 static FORCE_INLINE void take_out(uint32_t *entries, size_t at, size_t count) {
     for (; at + 1 < count; at += 4) {
         uint32_t four[4];
@@ -4018,7 +4354,8 @@ static FORCE_INLINE void take_out(uint32_t *entries, size_t at, size_t count) {
     }
 }
 
-/* Merges a piece of at most SHORT_PIECE bytes. `ids` has room for SPARE more. Gives their number. */
+/* Merges a piece of at most SHORT_PIECE bytes. `ids` has room for SPARE more. Gives their
+   number. */
 static size_t merge_short(run *r, const uint8_t *bytes, size_t size, uint32_t *ids) {
     const tkx *t = r->t;
     uint32_t given[SHORT_PIECE], ranks[SHORT_PIECE + SPARE], products[SHORT_PIECE + SPARE];
@@ -4041,7 +4378,8 @@ static size_t merge_short(run *r, const uint8_t *bytes, size_t size, uint32_t *i
         take_out(ranks, at, count);
         take_out(products, at, count--);
         if (at > 1 && at < count) {
-            find_two_pairs(r, ids[at - 2], ids[at - 1], ids[at - 1], ids[at], &products[at - 1], &products[at]);
+            find_two_pairs(r, ids[at - 2], ids[at - 1], ids[at - 1], ids[at], &products[at - 1],
+                           &products[at]);
             ranks[at] = rank_of(t, products[at]);
             ranks[at - 1] = rank_of(t, products[at - 1]);
         } else if (at < count) {
@@ -4062,23 +4400,28 @@ static size_t merge_short(run *r, const uint8_t *bytes, size_t size, uint32_t *i
 
 /* ---- bpe_queue.c: a queue of merges (5.6) ---------------------------------------------------- */
 
-/* A queue of keys (rank << 32 | position). Keys are not taken out when they become stale: who takes one looks whether it still holds.
+/* A queue of keys (rank << 32 | position). Keys are not taken out when they become stale: who takes
+   one looks whether it still holds.
 
-   The first keys lie sorted in an array. Those that come later are in a heap of four children a node, because most of them never get
-   far up. But while the pairs of one rank are merged, the new keys of higher ranks only wait: if they are many, as in a run of one
-   character, they are sorted into the array, which is linear; otherwise they go into the heap. That makes a million letters `a` three
-   times as fast. */
+   The first keys lie sorted in an array. Those that come later are in a heap of four children a
+   node, because most of them never get far up. But while the pairs of one rank are merged, the new
+   keys of higher ranks only wait: if they are many, as in a run of one character, they are sorted
+   into the array, which is linear; otherwise they go into the heap. That makes a million letters
+   `a` three times as fast. */
 typedef struct queue {
-    uint8_t *sorted, *heap; /* room for `room` keys, and for twice as many: for what waits as well, from the end on down */
+    /* room for `room` keys, and for twice as many: for what waits as well, from the end on down */
+    uint8_t *sorted, *heap;
     size_t room, next, count, size, waits;
     uint32_t rank; /* of the key that was taken last */
 } queue;
 
-/* Bits at most: of few keys, most of the work is to count digits, and more than these cost more stack than they gain. */
+/* Bits at most: of few keys, most of the work is to count digits, and more than these cost more
+   stack than they gain. */
 enum { DIGIT = 8 };
 
-/* Sorts digit by digit from the lowest on. Where the positions are in order already, as they are unless merges of one rank make different
-   products, only the ranks are sorted by: keys with the same rank stay in order. */
+/* Sorts digit by digit from the lowest on. Where the positions are in order already, as they are
+   unless merges of one rank make different products, only the ranks are sorted by: keys with the
+   same rank stay in order. */
 static void sort_keys(uint8_t *keys, uint8_t *other, size_t count) {
     uint32_t first[1 << DIGIT];
     uint8_t *from = keys, *to = other;
@@ -4150,9 +4493,11 @@ static void heap_pop(queue *q) {
     put_u64(q->heap + 8 * i, key);
 }
 
-/* Place of the i-th key that waits. All keys but the first ones come two a merge, and of n symbols n - 1 merges can be made: heap and
-   waiting keys have room. */
-static uint8_t *waiting_key(const queue *q, size_t i) { return q->heap + 8 * (2 * q->room - 1 - i); }
+/* Place of the i-th key that waits. All keys but the first ones come two a merge, and of n symbols
+   n - 1 merges can be made: heap and waiting keys have room. */
+static uint8_t *waiting_key(const queue *q, size_t i) {
+    return q->heap + 8 * (2 * q->room - 1 - i);
+}
 
 static void queue_push(queue *q, uint64_t key) {
     if (key >> 32 <= q->rank) heap_push(q, key);
@@ -4161,12 +4506,17 @@ static void queue_push(queue *q, uint64_t key) {
 
 /* ---- bpe_long.c: merging a long piece (5.6) -------------------------------------------------- */
 
-/* A list of symbols in lent memory, 16 bytes each: id, neighbours, and the product of the pair with the right neighbour. */
+/* A list of symbols in lent memory, 16 bytes each: id, neighbours, and the product of the pair with
+   the right neighbour. */
 enum { SYMBOL = 16, SYMBOL_ID = 0, SYMBOL_PREVIOUS = 4, SYMBOL_NEXT = 8, SYMBOL_PRODUCT = 12 };
 
-static FORCE_INLINE uint32_t symbol(const uint8_t *symbols, size_t i, size_t offset) { return get_u32(symbols + SYMBOL * i + offset); }
+static FORCE_INLINE uint32_t symbol(const uint8_t *symbols, size_t i, size_t offset) {
+    return get_u32(symbols + SYMBOL * i + offset);
+}
 
-static FORCE_INLINE void set_symbol(uint8_t *symbols, size_t i, size_t offset, uint32_t v) { put_u32(symbols + SYMBOL * i + offset, v); }
+static FORCE_INLINE void set_symbol(uint8_t *symbols, size_t i, size_t offset, uint32_t v) {
+    put_u32(symbols + SYMBOL * i + offset, v);
+}
 
 /* Whether a key still holds. */
 static FORCE_INLINE int holds(const tkx *t, const uint8_t *symbols, uint64_t key) {
@@ -4174,9 +4524,11 @@ static FORCE_INLINE int holds(const tkx *t, const uint8_t *symbols, uint64_t key
     return product != NONE && rank_of(t, product) == key >> 32;
 }
 
-/* Merges the waiting keys into the array; 0 if there is no room for that, or if it would not pay. */
+/* Merges the waiting keys into the array; 0 if there is no room for that, or if it would not
+   pay. */
 static int sort_in(queue *q, const tkx *t, const uint8_t *symbols) {
-    uint8_t *keys = q->heap + 8 * q->size; /* room for those that wait once more, and as many again to sort them */
+    /* room for those that wait once more, and as many again to sort them */
+    uint8_t *keys = q->heap + 8 * q->size;
     size_t left = q->count - q->next, count = 0, i, from, taken = 0;
     if (q->waits < 64 || q->waits < left / 4 || q->size / 2 + q->waits > q->room - 1) return 0;
     for (i = 0; i < q->waits; i++) {
@@ -4199,13 +4551,14 @@ static int sort_in(queue *q, const tkx *t, const uint8_t *symbols) {
     return 1;
 }
 
-/* Looks up a pair of neighbours, i and `next`, and the one before it, `left` and i, and puts them into the queue; a neighbour that is NONE has
-   no pair. Both wait for memory together. */
-static FORCE_INLINE void queue_pairs(run *r, queue *q, uint8_t *symbols, uint32_t left, uint32_t i, uint32_t next) {
+/* Looks up a pair of neighbours, i and `next`, and the one before it, `left` and i, and puts them
+   into the queue; a neighbour that is NONE has no pair. Both wait for memory together. */
+static FORCE_INLINE void queue_pairs(run *r, queue *q, uint8_t *symbols, uint32_t left, uint32_t i,
+                                     uint32_t next) {
     const uint32_t id = symbol(symbols, i, SYMBOL_ID);
     uint32_t before, behind;
-    find_two_pairs(r, symbol(symbols, left == NONE ? i : left, SYMBOL_ID), id, id, symbol(symbols, next == NONE ? i : next, SYMBOL_ID),
-                   &before, &behind);
+    find_two_pairs(r, symbol(symbols, left == NONE ? i : left, SYMBOL_ID), id, id,
+                   symbol(symbols, next == NONE ? i : next, SYMBOL_ID), &before, &behind);
     if (left == NONE) before = NONE;
     if (next == NONE) behind = NONE;
     if (left != NONE) {
@@ -4223,7 +4576,8 @@ static int queue_pop(queue *q, const tkx *t, const uint8_t *symbols, uint64_t *k
         uint64_t top = q->size ? get_u64(q->heap) : UINT64_MAX;
         *key = first < top ? first : top;
         if (*key >> 32 > q->rank && q->waits) {
-            /* From the last on: where merges of one rank make different products, more keys may wait than the heap has room beside them. */
+            /* From the last on: where merges of one rank make different products, more keys may
+               wait than the heap has room beside them. */
             if (sort_in(q, t, symbols)) q->waits = 0;
             while (q->waits) heap_push(q, get_u64(waiting_key(q, --q->waits)));
             continue;
@@ -4238,7 +4592,8 @@ static int queue_pop(queue *q, const tkx *t, const uint8_t *symbols, uint64_t *k
 
 /* Merges symbol i with its right neighbour. */
 static void merge(run *r, queue *q, uint8_t *symbols, uint32_t i) {
-    const uint32_t right = symbol(symbols, i, SYMBOL_NEXT), left = symbol(symbols, i, SYMBOL_PREVIOUS);
+    const uint32_t right = symbol(symbols, i, SYMBOL_NEXT),
+                   left = symbol(symbols, i, SYMBOL_PREVIOUS);
     const uint32_t next = symbol(symbols, right, SYMBOL_NEXT);
     set_symbol(symbols, i, SYMBOL_ID, symbol(symbols, i, SYMBOL_PRODUCT));
     set_symbol(symbols, i, SYMBOL_NEXT, next);
@@ -4306,7 +4661,8 @@ static uint32_t part_id(run *r, const uint8_t *at) {
     return 0;
 }
 
-/* Emits a symbol that merging has left, or its parts. It stands for the bytes from `from` to `to`, which matter for spans only. */
+/* Emits a symbol that merging has left, or its parts. It stands for the bytes from `from` to `to`,
+   which matter for spans only. */
 static void emit_symbol(run *r, uint32_t id, const uint8_t *from, const uint8_t *to) {
     const uint8_t *at = NULL;
     uint32_t count = r->t->unused.data ? find_parts(r, id, &at) : 0;
@@ -4316,7 +4672,8 @@ static void emit_symbol(run *r, uint32_t id, const uint8_t *from, const uint8_t 
     }
     for (; count && r->code == TKX_OK; count--, at += UNUSED_SIZE) {
         const size_t length = wants_spans(r) ? load_u32(at + 4) : 0;
-        if (length > (size_t)(to - from) || (wants_spans(r) && (length == 0 || (count == 1 && length < (size_t)(to - from))))) {
+        if (length > (size_t)(to - from) ||
+            (wants_spans(r) && (length == 0 || (count == 1 && length < (size_t)(to - from))))) {
             fail(r, TKX_E_CORRUPT);
             return;
         }
@@ -4326,7 +4683,8 @@ static void emit_symbol(run *r, uint32_t id, const uint8_t *from, const uint8_t 
     }
 }
 
-/* Takes the symbols of a short piece apart. A part is a byte long at least, so that they are no more than the bytes. */
+/* Takes the symbols of a short piece apart. A part is a byte long at least, so that they are no
+   more than the bytes. */
 static size_t take_apart(run *r, uint32_t *ids, size_t count) {
     uint32_t made[SHORT_PIECE];
     size_t used = 0, i;
@@ -4345,13 +4703,18 @@ static size_t take_apart(run *r, uint32_t *ids, size_t count) {
 }
 
 /* How much of the lengths of symbols a byte of their piece stands for. */
-static size_t unit_length(int of_characters, uint8_t byte) { return of_characters ? 1 : spelled_length(byte); }
+static size_t unit_length(int of_characters, uint8_t byte) {
+    return of_characters ? 1 : spelled_length(byte);
+}
 
-/* Emits the symbols that merging has left, each with the bytes that it stands for. A symbol is as long as the first symbols that it was
-   made from, and they are laid side by side from the start of the piece: behind a character that gave no symbol, all are too far left. That
-   is how the reference library has it. */
-static void emit_symbols(run *r, const uint8_t *bytes, const uint8_t *symbols, const uint8_t *lengths, size_t count) {
-    const int of_characters = r->t->characters.data && load_u32(r->t->characters.data) == UNIT_CHARACTER;
+/* Emits the symbols that merging has left, each with the bytes that it stands for. A symbol is as
+   long as the first symbols that it was made from, and they are laid side by side from the start of
+   the piece: behind a character that gave no symbol, all are too far left. That is how the
+   reference library has it. */
+static void emit_symbols(run *r, const uint8_t *bytes, const uint8_t *symbols,
+                         const uint8_t *lengths, size_t count) {
+    const int of_characters =
+        r->t->characters.data && load_u32(r->t->characters.data) == UNIT_CHARACTER;
     size_t at = 0, before = 0; /* a byte, and the length of those before it */
     size_t length = 0;         /* of the symbols so far */
     size_t i, next;
@@ -4360,10 +4723,12 @@ static void emit_symbols(run *r, const uint8_t *bytes, const uint8_t *symbols, c
         const uint8_t *from;
         size_t k;
         next = link == NONE ? count : link;
-        while (before + unit_length(of_characters, bytes[at]) <= length) before += unit_length(of_characters, bytes[at++]);
+        while (before + unit_length(of_characters, bytes[at]) <= length)
+            before += unit_length(of_characters, bytes[at++]);
         from = bytes + at;
         for (k = i; k < next; k++) length += get_u32(lengths + 4 * k);
-        while (before + unit_length(of_characters, bytes[at]) < length) before += unit_length(of_characters, bytes[at++]);
+        while (before + unit_length(of_characters, bytes[at]) < length)
+            before += unit_length(of_characters, bytes[at++]);
         emit_symbol(r, symbol(symbols, i, SYMBOL_ID), from, bytes + at + 1);
     }
 }
@@ -4380,7 +4745,8 @@ static NO_INLINE void merge_long(run *r, const uint8_t *bytes, size_t size) {
         fail(r, TKX_E_ARGUMENT);
         return;
     }
-    q.sorted = symbols + SYMBOL * size; /* one key a symbol at first, at most two for each merge later: 8 + 16 bytes */
+    /* one key a symbol at first, at most two for each merge later: 8 + 16 bytes */
+    q.sorted = symbols + SYMBOL * size;
     q.heap = q.sorted + 8 * size;
     q.room = size;
     count = first_symbols(r, bytes, size, q.heap, lengths);
@@ -4393,7 +4759,8 @@ static NO_INLINE void merge_long(run *r, const uint8_t *bytes, size_t size) {
         emit_symbols(r, bytes, symbols, lengths, count);
     } else {
         const size_t emitted = r->count;
-        for (i = count ? 0 : NONE; i != NONE && r->code == TKX_OK; i = symbol(symbols, i, SYMBOL_NEXT)) {
+        for (i = count ? 0 : NONE; i != NONE && r->code == TKX_OK;
+             i = symbol(symbols, i, SYMBOL_NEXT)) {
             emit_symbol(r, symbol(symbols, i, SYMBOL_ID), bytes, bytes);
             /* A part is a byte long at least. */
             if (r->t->unused.data && r->count - emitted > size) fail(r, TKX_E_CORRUPT);
@@ -4404,7 +4771,8 @@ static NO_INLINE void merge_long(run *r, const uint8_t *bytes, size_t size) {
 
 /* ---- trie_models.c: trie (5.6): what Unigram, WordPiece, WordLevel and greedy models share --- */
 
-#if !defined(TKX_NO_UNIGRAM) || !defined(TKX_NO_WORDPIECE) || !defined(TKX_NO_WORDLEVEL) || !defined(TKX_NO_GREEDY)
+#if !defined(TKX_NO_UNIGRAM) || !defined(TKX_NO_WORDPIECE) || !defined(TKX_NO_WORDLEVEL) ||        \
+    !defined(TKX_NO_GREEDY)
 #define HAS_TRIE_MODELS
 
 /* What the text from `from` to `to` becomes where the vocabulary does not have it. */
@@ -4417,8 +4785,10 @@ static void emit_unknown(run *r, const uint8_t *from, const uint8_t *to) {
 
 #if !defined(TKX_NO_WORDPIECE) || !defined(TKX_NO_GREEDY)
 
-/* The end of the longest token that begins at `from`, looked up from the node with a base on; `from` if there is none. */
-static const uint8_t *longest_token(run *r, uint32_t base, const uint8_t *from, const uint8_t *end, uint32_t *id) {
+/* The end of the longest token that begins at `from`, looked up from the node with a base on;
+   `from` if there is none. */
+static const uint8_t *longest_token(run *r, uint32_t base, const uint8_t *from, const uint8_t *end,
+                                    uint32_t *id) {
     const tkx *t = r->t;
     const uint8_t *p = from, *last = from;
     while (p < end) {
@@ -4524,27 +4894,31 @@ static void encode_greedy(run *r, const uint8_t *bytes, size_t size) {
 
 #include <float.h>
 
-/* The ids depend on the last bit of sums, so a sum of two doubles must be rounded to a double, at once. Only additions and comparisons are
-   made: nothing can be contracted, and sums of floats may be computed as doubles, for a float is less than half as wide. */
+/* The ids depend on the last bit of sums, so a sum of two doubles must be rounded to a double, at
+   once. Only additions and comparisons are made: nothing can be contracted, and sums of floats may
+   be computed as doubles, for a float is less than half as wide. */
 #if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 1
-#error "Unigram models need doubles that are rounded after each addition: compile with -msse2 -mfpmath=sse, or with TKX_NO_UNIGRAM."
+#error "Unigram needs doubles that are rounded after each addition: -mfpmath=sse or TKX_NO_UNIGRAM"
 #endif
 typedef char unigram_needs_doubles_of_64_bits[sizeof(double) == 8 ? 1 : -1];
 
-/* The best way to a place in the text: the sum of scores up to it, and the token that ends there. 16 bytes in lent memory: f64 sum, u32
-   length, u32 id. Length 0: no way has been found yet. */
+/* The best way to a place in the text: the sum of scores up to it, and the token that ends there.
+   16 bytes in lent memory: f64 sum, u32 length, u32 id. Length 0: no way has been found yet. */
 enum { WAY = 16, WAY_LENGTH = 8, WAY_ID = 12 };
 
 /* The first places need no work memory. */
 enum { FEW_WAYS = 64 };
 
-/* A piece at work. Ways begin at `from`: whatever is before has been emitted, because all ways pass through `from`. */
+/* A piece at work. Ways begin at `from`: whatever is before has been emitted, because all ways pass
+   through `from`. */
 typedef struct unigram {
     run *r;
     const uint8_t *from, *end;
     const uint8_t *unknown; /* where the unknown text that is not emitted yet begins, or NULL */
-    double sum;             /* at `from`, from the start of the piece on: sums must be rounded as the reference rounds them */
-    uint8_t *ways;          /* room + 1 of them */
+    /* at `from`, from the start of the piece on: sums must be rounded as the reference rounds
+       them */
+    double sum;
+    uint8_t *ways; /* room + 1 of them */
     size_t room;
 } unigram;
 
@@ -4575,7 +4949,9 @@ static FORCE_INLINE double score_of(const tkx *t, uint32_t id) {
     }
 }
 
-static FORCE_INLINE double rounded(double sum, int single) { return single ? (double)(float)sum : sum; }
+static FORCE_INLINE double rounded(double sum, int single) {
+    return single ? (double)(float)sum : sum;
+}
 
 static double unknown_score(const tkx *t) {
     uint64_t bits = load_u64(t->trie.data + 16);
@@ -4593,7 +4969,8 @@ static void emit_waiting(unigram *u, const uint8_t *to) {
     int found = TKX_E_NOT_FOUND;
     if (!from) return;
     u->unknown = NULL;
-    if (!(t->trie_flags & SINGLE_PRECISION)) found = token_in_trie(t, from, (size_t)(to - from), &id);
+    if (!(t->trie_flags & SINGLE_PRECISION))
+        found = token_in_trie(t, from, (size_t)(to - from), &id);
     if (found == TKX_OK) {
         emit_token(r, id, from, to);
         return;
@@ -4611,7 +4988,8 @@ static void emit_waiting(unigram *u, const uint8_t *to) {
     for (p = from; p < to; p++) {
         /* sentencepiece gives the span of a character to the last of its bytes. */
         const int apart = t->alignment.data != NULL;
-        emit_token(r, load_u32(t->byte_ids.data + 4 * (size_t)*p), apart ? p : from, apart ? p + 1 : to);
+        emit_token(r, load_u32(t->byte_ids.data + 4 * (size_t)*p), apart ? p : from,
+                   apart ? p + 1 : to);
     }
 }
 
@@ -4620,10 +4998,12 @@ static void emit_way(unigram *u, size_t size) {
     uint8_t *ways = u->ways;
     size_t at = size;
     uint32_t length = get_u32(ways + WAY * at + WAY_LENGTH), id = get_u32(ways + WAY * at + WAY_ID);
-    /* The way is known from its end; turn it round, so that each place knows the token that begins there. */
+    /* The way is known from its end; turn it round, so that each place knows the token that begins
+       there. */
     while (at > 0) {
         size_t start = at - length;
-        uint32_t length_before = get_u32(ways + WAY * start + WAY_LENGTH), id_before = get_u32(ways + WAY * start + WAY_ID);
+        uint32_t length_before = get_u32(ways + WAY * start + WAY_LENGTH),
+                 id_before = get_u32(ways + WAY * start + WAY_ID);
         put_u32(ways + WAY * start + WAY_LENGTH, length);
         put_u32(ways + WAY * start + WAY_ID, id);
         at = start;
@@ -4644,9 +5024,10 @@ static void emit_way(unigram *u, size_t size) {
     }
 }
 
-/* A way to the place `to` bytes behind `from`, with a sum and a last token. 0 if there is no room for it. Of equal sums the first one that
-   is met stays. */
-static FORCE_INLINE int add_way(unigram *u, size_t *reach, size_t to, double sum, size_t length, uint32_t id) {
+/* A way to the place `to` bytes behind `from`, with a sum and a last token. 0 if there is no room
+   for it. Of equal sums the first one that is met stays. */
+static FORCE_INLINE int add_way(unigram *u, size_t *reach, size_t to, double sum, size_t length,
+                                uint32_t id) {
     uint8_t *way;
     if (to > u->room) return 0;
     way = u->ways + WAY * to;
@@ -4659,7 +5040,8 @@ static FORCE_INLINE int add_way(unigram *u, size_t *reach, size_t to, double sum
     return 1;
 }
 
-/* sentencepiece subtracts a sum that has grown out of this from all the sums that are in use: a float has no bits left for it. */
+/* sentencepiece subtracts a sum that has grown out of this from all the sums that are in use: a
+   float has no bits left for it. */
 #define LARGEST_SUM 100000.0
 
 static NO_INLINE double reset_sums(unigram *u, size_t at, size_t reach, double sum) {
@@ -4672,8 +5054,9 @@ static NO_INLINE double reset_sums(unigram *u, size_t at, size_t reach, double s
     return 0;
 }
 
-/* Goes on from `from` to the end of the piece. Wherever no token reaches over, the way so far is emitted, and `from` moves there: so the
-   ways need room for the longest part without such a place, not for the piece. 0: there is too little room; nothing behind `from` is done. */
+/* Goes on from `from` to the end of the piece. Wherever no token reaches over, the way so far is
+   emitted, and `from` moves there: so the ways need room for the longest part without such a place,
+   not for the piece. 0: there is too little room; nothing behind `from` is done. */
 static FORCE_INLINE int find_ways(unigram *u, int single) {
     run *r = u->r;
     const tkx *t = r->t;
@@ -4687,7 +5070,8 @@ static FORCE_INLINE int find_ways(unigram *u, int single) {
         double sum = get_double(u->ways + WAY * at);
         uint32_t base = root;
         int is_covered = 0;
-        if (single && (sum < -LARGEST_SUM || sum > LARGEST_SUM)) sum = reset_sums(u, at, reach, sum);
+        if (single && (sum < -LARGEST_SUM || sum > LARGEST_SUM))
+            sum = reset_sums(u, at, reach, sum);
         do {
             uint64_t unit = trie_child(t, base, *p);
             uint32_t id = id_of(unit);
@@ -4703,12 +5087,18 @@ static FORCE_INLINE int find_ways(unigram *u, int single) {
                 break;
             }
             if ((size_t)(p - start) == character) is_covered = 1;
-            if (!add_way(u, &reach, (size_t)(p - u->from), rounded(score_of(t, id) + sum, single), (size_t)(p - start), id)) return 0;
+            if (!add_way(u, &reach, (size_t)(p - u->from), rounded(score_of(t, id) + sum, single),
+                         (size_t)(p - start), id))
+                return 0;
         } while (p < u->end);
         if (!is_covered) {
-            if (!add_way(u, &reach, at + character, rounded(unknown + sum, single), character, t->unknown_id)) return 0;
-            /* Without an unknown token the reference stops where it would take it, even if a better way were found later. */
-            if (get_u32(u->ways + WAY * (at + character) + WAY_ID) == NONE) fail(r, TKX_E_UNKNOWN_TEXT);
+            if (!add_way(u, &reach, at + character, rounded(unknown + sum, single), character,
+                         t->unknown_id))
+                return 0;
+            /* Without an unknown token the reference stops where it would take it, even if a better
+               way were found later. */
+            if (get_u32(u->ways + WAY * (at + character) + WAY_ID) == NONE)
+                fail(r, TKX_E_UNKNOWN_TEXT);
         }
         if (r->code != TKX_OK) return 1;
         at += character;
@@ -4739,7 +5129,8 @@ static void encode_unigram(run *r, const uint8_t *bytes, size_t size) {
     u.sum = 0;
     u.ways = few;
     u.room = FEW_WAYS;
-    while (!(r->t->trie_flags & SINGLE_PRECISION ? find_ways_in_single(&u) : find_ways_in_double(&u))) {
+    while (!(r->t->trie_flags & SINGLE_PRECISION ? find_ways_in_single(&u)
+                                                 : find_ways_in_double(&u))) {
         /* Each time eight times the room, so that what is done again is little. */
         size_t rest = (size_t)(u.end - u.from);
         u.room = smaller(rest, 8 * u.room);
@@ -4758,16 +5149,25 @@ static void encode_unigram(run *r, const uint8_t *bytes, size_t size) {
 
 /* ---- cache.c: the word cache ----------------------------------------------------------------- */
 
-/* The word cache: sets of 64 bytes, a line of memory. A set holds two small entries, of a piece of at most 15 bytes and up to 4 ids, or a
-   large one, of at most 30 bytes and up to 8 ids:
+/* The word cache: sets of 64 bytes, a line of memory. A set holds two small entries, of a piece of
+   at most 15 bytes and up to 4 ids, or a large one, of at most 30 bytes and up to 8 ids:
 
        small: key[0] key[1] ids[4]      large: key[0] key[1] key[2] key[3] ids[8]
 
-   key[0] and key[1] are the first 15 bytes, zeros behind them, and the size with what it is: a piece or a WORD; key[2] and key[3] are the others. The upper 4 bits of the
-   first id are the number of ids; so the third word of a small entry is never 0 there, and that of a large one of at most 15 bytes is. A
-   new small entry takes the second place of its set; a hit there changes the places: so rare words push out each other, not the frequent
-   ones. */
-enum { SMALL_BYTES = 15, LARGE_BYTES = 30, SMALL_IDS = 4, LARGE_IDS = 8, SMALL_ENTRY = 32, SET = 64, COUNT_SHIFT = 28 };
+   key[0] and key[1] are the first 15 bytes, zeros behind them, and the size with what it is: a
+   piece or a WORD; key[2] and key[3] are the others. The upper 4 bits of the first id are the
+   number of ids; so the third word of a small entry is never 0 there, and that of a large one of at
+   most 15 bytes is. A new small entry takes the second place of its set; a hit there changes the
+   places: so rare words push out each other, not the frequent ones. */
+enum {
+    SMALL_BYTES = 15,
+    LARGE_BYTES = 30,
+    SMALL_IDS = 4,
+    LARGE_IDS = 8,
+    SMALL_ENTRY = 32,
+    SET = 64,
+    COUNT_SHIFT = 28
+};
 enum { PIECE = 0, WORD = 64 };
 
 /* The first 15 of the bytes at p, size of them: two words, zeros behind them, the last byte 0. */
@@ -4823,7 +5223,8 @@ static FORCE_INLINE int has_words(const uint8_t *entry, const uint64_t key[2]) {
 
 /* The entry of a piece that has a set, or NULL. */
 static FORCE_INLINE const uint8_t *cached(const waiting *w) {
-    if (EXPECT(has_words(w->set, w->key))) return EXPECT(w->size <= SMALL_BYTES) || has_words(w->set + 16, w->key + 2) ? w->set : NULL;
+    if (EXPECT(has_words(w->set, w->key)))
+        return EXPECT(w->size <= SMALL_BYTES) || has_words(w->set + 16, w->key + 2) ? w->set : NULL;
     return has_words(w->set + SMALL_ENTRY, w->key) ? w->set + SMALL_ENTRY : NULL;
 }
 
@@ -4834,8 +5235,10 @@ static FORCE_INLINE int is_large(const uint8_t *entry, size_t size) {
 
 static void remember(const waiting *w, const uint32_t *ids, size_t count) {
     size_t old_size = (size_t)(get_u64(w->set + 8) >> 56) % WORD, i;
-    int large = w->size > SMALL_BYTES || count > SMALL_IDS, was_large = old_size && is_large(w->set, old_size);
-    uint8_t *entry = large || was_large ? w->set : w->set + SMALL_ENTRY, *at = entry + (large ? 32 : 16);
+    int large = w->size > SMALL_BYTES || count > SMALL_IDS,
+        was_large = old_size && is_large(w->set, old_size);
+    uint8_t *entry = large || was_large ? w->set : w->set + SMALL_ENTRY,
+            *at = entry + (large ? 32 : 16);
     if (large || was_large) memset(w->set, 0, SET);
     put_u64(entry, w->key[0]);
     put_u64(entry + 8, w->key[1]);
@@ -4843,7 +5246,8 @@ static void remember(const waiting *w, const uint32_t *ids, size_t count) {
         put_u64(entry + 16, w->key[2]);
         put_u64(entry + 24, w->key[3]);
     }
-    for (i = 0; i < (large ? LARGE_IDS : SMALL_IDS); i++) put_u32(at + 4 * i, i < count ? ids[i] : 0);
+    for (i = 0; i < (large ? LARGE_IDS : SMALL_IDS); i++)
+        put_u32(at + 4 * i, i < count ? ids[i] : 0);
     put_u32(at, ids[0] | (uint32_t)count << COUNT_SHIFT);
 }
 
@@ -4851,7 +5255,8 @@ static FORCE_INLINE void emit_cached(run *r, waiting *w, const uint8_t *entry) {
     const uint8_t *ids = entry + (is_large(entry, w->size) ? 32 : 16);
     uint32_t first = get_u32(ids);
     size_t count = smaller(first >> COUNT_SHIFT, LARGE_IDS), i;
-    if (EXPECT(count <= SMALL_IDS && r->capacity >= SMALL_IDS && r->count <= r->capacity - SMALL_IDS)) {
+    if (EXPECT(count <= SMALL_IDS && r->capacity >= SMALL_IDS &&
+               r->count <= r->capacity - SMALL_IDS)) {
         /* Four ids are written always, so that nobody has to guess how many there are. */
         COPY(r->ids + r->count, ids, 16);
         r->ids[r->count] = first & MAX_IDS;
@@ -4898,7 +5303,9 @@ static void encode_by_trie(run *r, const waiting *w) {
         default: break;
     }
     count = r->count - before;
-    if (w->set && is_alone && r->code == TKX_OK && count >= 1 && count <= LARGE_IDS && r->count <= r->capacity) remember(w, r->ids + before, count);
+    if (w->set && is_alone && r->code == TKX_OK && count >= 1 && count <= LARGE_IDS &&
+        r->count <= r->capacity)
+        remember(w, r->ids + before, count);
 }
 
 #endif
@@ -4925,7 +5332,8 @@ static NO_INLINE void encode_unseen(run *r, const waiting *w) {
         fail(r, found);
         return;
     }
-    if (found != TKX_OK || !(((t->flags & WHOLE_PIECE_FIRST) && !w->is_part) || (flags & TKX_WHOLE))) {
+    if (found != TKX_OK ||
+        !(((t->flags & WHOLE_PIECE_FIRST) && !w->is_part) || (flags & TKX_WHOLE))) {
         if (w->size > SHORT_PIECE || wants_spans(r)) {
             merge_long(r, w->p, w->size);
             return;
@@ -4939,7 +5347,8 @@ static NO_INLINE void encode_unseen(run *r, const waiting *w) {
         return;
     }
     if (EXPECT(r->capacity >= SHORT_PIECE && r->count <= r->capacity - SHORT_PIECE)) {
-        /* Four at a time, so that nobody has to guess how many there are; what is behind them means nothing. */
+        /* Four at a time, so that nobody has to guess how many there are; what is behind them means
+           nothing. */
         for (i = 0; i < count; i += 4) COPY(r->ids + r->count + i, ids + i, 4 * sizeof *ids);
         r->count += count;
     } else {
@@ -4950,8 +5359,9 @@ static NO_INLINE void encode_unseen(run *r, const waiting *w) {
     if (w->set && count >= 1 && count <= LARGE_IDS) remember(w, ids, count);
 }
 
-/* Looks up those pieces of the batch, from `first` on, that are not in the cache, each step for all of them before the next, so that they
-   wait for memory together and not one after the other: displacement, slot, record, bytes. Without a cache that is 1.3 times the speed. */
+/* Looks up those pieces of the batch, from `first` on, that are not in the cache, each step for all
+   of them before the next, so that they wait for memory together and not one after the other:
+   displacement, slot, record, bytes. Without a cache that is 1.3 times the speed. */
 static void look_ahead(run *r, size_t first) {
     const tkx *t = r->t;
     waiting *unseen[BATCH];
@@ -4998,7 +5408,8 @@ static NO_INLINE void encode_batch(run *r) {
     r->waiting_count = 0;
 }
 
-/* Takes what is to be encoded by itself, not empty: a piece or a part of one. Its bytes must stay until encode_batch. */
+/* Takes what is to be encoded by itself, not empty: a piece or a part of one. Its bytes must stay
+   until encode_batch. */
 static FORCE_INLINE void add_waiting(run *r, const uint8_t *p, size_t size, int is_part) {
     waiting *w = &r->batch[r->waiting_count++];
     w->p = p;
@@ -5013,7 +5424,8 @@ static FORCE_INLINE void add_waiting(run *r, const uint8_t *p, size_t size, int 
 
 #ifndef TKX_NO_CHARACTERS
 
-/* Whether a piece may be cut between two characters: no merge crosses them, and what an unknown one becomes does not depend on the other. */
+/* Whether a piece may be cut between two characters: no merge crosses them, and what an unknown one
+   becomes does not depend on the other. */
 static FORCE_INLINE int is_cut(run *r, uint32_t left, uint32_t right) {
     const tkx *t = r->t;
     const uint8_t *ascii = t->crossings.data + CROSSINGS_HEADER;
@@ -5024,10 +5436,12 @@ static FORCE_INLINE int is_cut(run *r, uint32_t left, uint32_t right) {
     if (bit_of(ascii + CROSSINGS_ASCII, (size_t)(h >> t->crossing_shift))) return 0;
     rule = load_u32(t->crossings.data);
     if (rule == 0) return 1;
-    return (unit_symbol(r, left, 0) != NONE) + (unit_symbol(r, right, 0) != NONE) >= (rule == BOTH_KNOWN ? 2 : 1);
+    return (unit_symbol(r, left, 0) != NONE) + (unit_symbol(r, right, 0) != NONE) >=
+           (rule == BOTH_KNOWN ? 2 : 1);
 }
 
-/* Takes a piece, in parts that no merge joins. With WHOLE_PIECE_FIRST a piece that is a token stays whole. */
+/* Takes a piece, in parts that no merge joins. With WHOLE_PIECE_FIRST a piece that is a token stays
+   whole. */
 static NO_INLINE void add_parts(run *r, const uint8_t *p, size_t size) {
     const tkx *t = r->t;
     const uint8_t *at = p + utf8_length(*p), *end = p + size;
@@ -5061,7 +5475,8 @@ static NO_INLINE void add_parts(run *r, const uint8_t *p, size_t size) {
 /* Takes a piece that is not empty. Its bytes must stay until encode_batch. */
 static FORCE_INLINE void add_piece(run *r, const uint8_t *p, size_t size) {
 #ifndef TKX_NO_CHARACTERS
-    if (r->t->crossings.data && !wants_spans(r)) { /* a part does not know the length of what is before it */
+    /* a part does not know the length of what is before it */
+    if (r->t->crossings.data && !wants_spans(r)) {
         add_parts(r, p, size);
         return;
     }
@@ -5073,9 +5488,11 @@ static FORCE_INLINE void add_piece(run *r, const uint8_t *p, size_t size) {
 
 static void add_word(run *r, const uint8_t *p, size_t size);
 
-/* Takes the pieces that the last stage makes of one piece, if it is one that drops matches, drops gaps, or keeps both; or, if `words`, what
-   the first one finds. Nearly all tokenizers have just this one stage. */
-static FORCE_INLINE void split_simply(run *r, const tkx_stage *s, const uint8_t *begin, const uint8_t *end, int words) {
+/* Takes the pieces that the last stage makes of one piece, if it is one that drops matches, drops
+   gaps, or keeps both; or, if `words`, what the first one finds. Nearly all tokenizers have just
+   this one stage. */
+static FORCE_INLINE void split_simply(run *r, const tkx_stage *s, const uint8_t *begin,
+                                      const uint8_t *end, int words) {
     const int keeps_matches = s->behavior == ISOLATED || (s->flags & INVERT);
     const int keeps_gaps = s->behavior == ISOLATED || !(s->flags & INVERT);
     const uint8_t *at = begin, *gap = begin;
@@ -5088,15 +5505,21 @@ static FORCE_INLINE void split_simply(run *r, const tkx_stage *s, const uint8_t 
             at = skip_idle(s, next_symbol(s, at), end);
             continue;
         }
-        if (gap < at && keeps_gaps) words ? add_word(r, gap, (size_t)(at - gap)) : add_piece(r, gap, (size_t)(at - gap));
-        if (keeps_matches) words ? add_word(r, at, (size_t)(last - at)) : add_piece(r, at, (size_t)(last - at));
+        if (gap < at && keeps_gaps)
+            words ? add_word(r, gap, (size_t)(at - gap)) : add_piece(r, gap, (size_t)(at - gap));
+        if (keeps_matches)
+            words ? add_word(r, at, (size_t)(last - at)) : add_piece(r, at, (size_t)(last - at));
         at = gap = last;
     }
-    if (gap < end && keeps_gaps && r->code == TKX_OK) words ? add_word(r, gap, (size_t)(end - gap)) : add_piece(r, gap, (size_t)(end - gap));
+    if (gap < end && keeps_gaps && r->code == TKX_OK)
+        words ? add_word(r, gap, (size_t)(end - gap)) : add_piece(r, gap, (size_t)(end - gap));
     r->memory_used = m.mark;
 }
 
-static NO_INLINE void split_once(run *r, const tkx_stage *s, const uint8_t *begin, const uint8_t *end) { split_simply(r, s, begin, end, 0); }
+static NO_INLINE void split_once(run *r, const tkx_stage *s, const uint8_t *begin,
+                                 const uint8_t *end) {
+    split_simply(r, s, begin, end, 0);
+}
 
 typedef struct piece {
     const uint8_t *from, *to;
@@ -5116,7 +5539,8 @@ typedef struct splitter {
     view run_at_hand;
 } splitter;
 
-static void splitter_start(splitter *w, run *r, const tkx_stage *s, const uint8_t *begin, const uint8_t *end) {
+static void splitter_start(splitter *w, run *r, const tkx_stage *s, const uint8_t *begin,
+                           const uint8_t *end) {
     memset(w, 0, sizeof *w);
     w->s = s;
     w->run_begin = r->begin;
@@ -5139,7 +5563,9 @@ static void splitter_start(splitter *w, run *r, const tkx_stage *s, const uint8_
 }
 
 /* The work memory that a splitter itself uses ends here. */
-static size_t splitter_top(const splitter *w) { return w->m.mark + ((size_t)(w->m.limit - w->m.base) * w->s->memo_count + 7) / 8; }
+static size_t splitter_top(const splitter *w) {
+    return w->m.mark + ((size_t)(w->m.limit - w->m.base) * w->s->memo_count + 7) / 8;
+}
 
 /* The next span, in *span; 0 at the end and on an error. */
 static int next_span(splitter *w, run *r, piece *span) {
@@ -5181,7 +5607,8 @@ static NO_INLINE int next_span_far(splitter *w, run *r, piece *span) {
     span->parted = w->parted;
     span->is_match = inverted;
     w->parted = 0;
-    for (at = skip_idle_labels(w->s, &w->m, at, w->end); at < w->end; at = skip_idle_labels(w->s, &w->m, next_symbol(w->s, at), w->end)) {
+    for (at = skip_idle_labels(w->s, &w->m, at, w->end); at < w->end;
+         at = skip_idle_labels(w->s, &w->m, next_symbol(w->s, at), w->end)) {
         int empty;
         const uint8_t *last = match_far(r, w->s, &w->m, at, w->end, &empty);
         if (r->code != TKX_OK) return 0;
@@ -5238,12 +5665,15 @@ static int next_piece(splitter *w, run *r, piece *out) {
     }
 }
 
-/* Rewritten pieces are kept up to this many bytes: the more of them wait, the better for encode_batch. */
+/* Rewritten pieces are kept up to this many bytes: the more of them wait, the better for
+   encode_batch. */
 enum { KEPT = 4096 };
 
-/* All stages from `first` on: each one's splitter works on the piece that the one before gave last. What a stage has rewritten stays in the
-   work memory when its splitter is done, until the pieces of it that wait are encoded. */
-static NO_INLINE void split_in_stages(run *r, uint32_t first, const uint8_t *begin, const uint8_t *end) {
+/* All stages from `first` on: each one's splitter works on the piece that the one before gave last.
+   What a stage has rewritten stays in the work memory when its splitter is done, until the pieces
+   of it that wait are encoded. */
+static NO_INLINE void split_in_stages(run *r, uint32_t first, const uint8_t *begin,
+                                      const uint8_t *end) {
     const tkx *t = r->t;
     const uint32_t depth = t->stage_count - (is_simple(&t->stages[t->stage_count - 1]) ? 1u : 0u);
     splitter splitters[TKX_MAX_STAGES];
@@ -5290,17 +5720,22 @@ static void add_word(run *r, const uint8_t *p, size_t size) {
     split_in_stages(r, 1, p, p + size);
     encode_batch(r);
     r->memory_used = mark;
-    if (w.set && r->code == TKX_OK && r->count > count && r->count - count <= LARGE_IDS && r->count <= r->capacity)
+    if (w.set && r->code == TKX_OK && r->count > count && r->count - count <= LARGE_IDS &&
+        r->count <= r->capacity)
         remember(&w, r->ids + count, r->count - count);
 }
 
-/* The first stage and its words. Twice the speed where words are rewritten one by one (T5, XLNet). */
-static NO_INLINE void split_words(run *r, const uint8_t *begin, const uint8_t *end) { split_simply(r, &r->t->stages[0], begin, end, 1); }
+/* The first stage and its words. Twice the speed where words are rewritten one by one (T5,
+   XLNet). */
+static NO_INLINE void split_words(run *r, const uint8_t *begin, const uint8_t *end) {
+    split_simply(r, &r->t->stages[0], begin, end, 1);
+}
 
 static void split(run *r, const uint8_t *begin, const uint8_t *end) {
     const tkx *t = r->t;
     if (t->stage_count == 0) add_piece(r, begin, (size_t)(end - begin));
-    else if (t->stage_count == 1 && is_simple(&t->stages[0])) split_once(r, &t->stages[0], begin, end);
+    else if (t->stage_count == 1 && is_simple(&t->stages[0]))
+        split_once(r, &t->stages[0], begin, end);
     else if (t->words_first && r->cache && !wants_spans(r)) split_words(r, begin, end);
     else split_in_stages(r, 0, begin, end);
 }
@@ -5333,7 +5768,8 @@ static void encode_stretch(run *r, const uint8_t *text, size_t size) {
     }
 #endif
 #ifndef TKX_NO_OFFSETS
-    if (wants_spans(r) && r->t->alignment.data && size && r->code == TKX_OK) align_whole(r, at_hand.base, whole, whole_size, text, size);
+    if (wants_spans(r) && r->t->alignment.data && size && r->code == TKX_OK)
+        align_whole(r, at_hand.base, whole, whole_size, text, size);
 #endif
     if (r->code != TKX_OK) return;
     if (can_find(r, 1)) {
@@ -5380,8 +5816,9 @@ size_t tkx_cut(const tkx *t, const void *text, size_t size) {
     return 0;
 }
 
-/* A text that is to be rewritten or labelled is cut into blocks of about this size, where it can be: a normalized copy of prose, or its
-   labels, then fit into the 64 KB of work memory that prose needs, and into the cache of the machine. */
+/* A text that is to be rewritten or labelled is cut into blocks of about this size, where it can
+   be: a normalized copy of prose, or its labels, then fit into the 64 KB of work memory that prose
+   needs, and into the cache of the machine. */
 enum { BLOCK = 8192 };
 
 static int has_labels(const tkx *t) {
@@ -5413,7 +5850,8 @@ static void lend(run *r, const tkx_work *work) {
         r->memory = (uint8_t *)work->memory;
         r->memory_size = work->memory_size;
     }
-    if (!work || !work->cache || wants_spans(r)) return; /* a cached word does not say which bytes its ids stand for */
+    /* a cached word does not say which bytes its ids stand for */
+    if (!work || !work->cache || wants_spans(r)) return;
     /* A set shall lie in one line of memory. */
     offset = (size_t)(0 - (uintptr_t)work->cache) & (SET - 1);
     if (work->cache_size >= offset + 2 * SET) {
@@ -5423,7 +5861,8 @@ static void lend(run *r, const tkx_work *work) {
     }
 }
 
-static int encode(run *r, const void *text, size_t size, uint32_t *ids, size_t capacity, size_t *count, const tkx_work *work) {
+static int encode(run *r, const void *text, size_t size, uint32_t *ids, size_t capacity,
+                  size_t *count, const tkx_work *work) {
     const tkx *t = r->t;
     size_t valid;
     if (!count) return TKX_E_ARGUMENT;
@@ -5441,7 +5880,8 @@ static int encode(run *r, const void *text, size_t size, uint32_t *ids, size_t c
     r->at_hand.base = (const uint8_t *)text;
     lend(r, work);
     encode_blocks(r, (const uint8_t *)text, size);
-    if (r->code == TKX_E_WORK) *count = r->memory_needed > SIZE_MAX ? SIZE_MAX : (size_t)r->memory_needed;
+    if (r->code == TKX_E_WORK)
+        *count = r->memory_needed > SIZE_MAX ? SIZE_MAX : (size_t)r->memory_needed;
     if (r->code != TKX_OK) return r->code;
     *count = r->count;
     return r->count <= capacity ? TKX_OK : TKX_E_IDS;
@@ -5453,20 +5893,23 @@ static void run_init(run *r, const tkx *t, int special) {
     r->special = special;
 }
 
-int tkx_encode(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity, size_t *count, const tkx_work *work) {
+int tkx_encode(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity,
+               size_t *count, const tkx_work *work) {
     run r;
     run_init(&r, t, 0);
     return encode(&r, text, size, ids, capacity, count, work);
 }
 
-int tkx_encode_special(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity, size_t *count, const tkx_work *work) {
+int tkx_encode_special(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity,
+                       size_t *count, const tkx_work *work) {
     run r;
     run_init(&r, t, 1);
     return encode(&r, text, size, ids, capacity, count, work);
 }
 
-int tkx_encode_allowed(const tkx *t, const void *text, size_t size, const uint8_t *allowed, size_t allowed_size, uint32_t *ids,
-                       size_t capacity, size_t *count, const tkx_work *work) {
+int tkx_encode_allowed(const tkx *t, const void *text, size_t size, const uint8_t *allowed,
+                       size_t allowed_size, uint32_t *ids, size_t capacity, size_t *count,
+                       const tkx_work *work) {
     run r;
     if (!allowed && allowed_size) return TKX_E_ARGUMENT;
     run_init(&r, t, 2);
@@ -5477,12 +5920,14 @@ int tkx_encode_allowed(const tkx *t, const void *text, size_t size, const uint8_
 
 #ifndef TKX_NO_OFFSETS
 
-int tkx_encode_spans(const tkx *t, const void *text, size_t size, const uint8_t *allowed, size_t allowed_size, int unit, uint32_t *ids,
-                     uint32_t *spans, size_t capacity, size_t *count, const tkx_work *work) {
+int tkx_encode_spans(const tkx *t, const void *text, size_t size, const uint8_t *allowed,
+                     size_t allowed_size, int unit, uint32_t *ids, uint32_t *spans, size_t capacity,
+                     size_t *count, const tkx_work *work) {
     static const uint8_t nothing[1] = {0};
     uint32_t no_spans[1];
     run r;
-    if ((!allowed && allowed_size && allowed_size != TKX_ALL) || (!spans && capacity)) return TKX_E_ARGUMENT;
+    if ((!allowed && allowed_size && allowed_size != TKX_ALL) || (!spans && capacity))
+        return TKX_E_ARGUMENT;
     if (unit != TKX_BYTES && unit != TKX_CHARACTERS) return TKX_E_ARGUMENT;
     if (t && field(t->trims, 0) == NONE) {
         if (count) *count = 0;
@@ -5502,7 +5947,8 @@ int tkx_encode_spans(const tkx *t, const void *text, size_t size, const uint8_t 
 
 /* ---- stream.c: encoding a stream ------------------------------------------------------------- */
 
-int tkx_encoder_init(tkx_encoder *e, const tkx *t, int special, void *window, size_t window_size, const tkx_work *work) {
+int tkx_encoder_init(tkx_encoder *e, const tkx *t, int special, void *window, size_t window_size,
+                     const tkx_work *work) {
     if (!e || !t || !window || window_size == 0 || window_size > MAX_TEXT) return TKX_E_ARGUMENT;
     if (!t->splits.data) return TKX_E_NO_ENCODER;
     e->t = t;
@@ -5516,7 +5962,8 @@ int tkx_encoder_init(tkx_encoder *e, const tkx *t, int special, void *window, si
 }
 
 /* Encodes the first `size` bytes of the window and takes them out. Nothing changes on an error. */
-static int encode_window(tkx_encoder *e, size_t size, uint32_t *ids, size_t capacity, size_t *count) {
+static int encode_window(tkx_encoder *e, size_t size, uint32_t *ids, size_t capacity,
+                         size_t *count) {
     run r;
     int code;
     run_init(&r, e->t, e->special);
@@ -5527,10 +5974,12 @@ static int encode_window(tkx_encoder *e, size_t size, uint32_t *ids, size_t capa
     return TKX_OK;
 }
 
-int tkx_encoder_feed(tkx_encoder *e, const void *text, size_t size, size_t *taken, uint32_t *ids, size_t capacity, size_t *count) {
+int tkx_encoder_feed(tkx_encoder *e, const void *text, size_t size, size_t *taken, uint32_t *ids,
+                     size_t capacity, size_t *count) {
     size_t old, searched, cut;
     int code;
-    if (!e || !e->t || !taken || !count || (!text && size) || (!ids && capacity)) return TKX_E_ARGUMENT;
+    if (!e || !e->t || !taken || !count || (!text && size) || (!ids && capacity))
+        return TKX_E_ARGUMENT;
     *taken = *count = 0;
     if (e->finished) return TKX_E_STATE;
     if (capacity / 3 < e->window_size) {
@@ -5574,7 +6023,9 @@ int tkx_check(const tkx *t) {
     crc_tables(tables);
     for (i = 0; i < t->section_count; i++) {
         const uint8_t *s = section_entry(t, i);
-        if (crc_large(tables, t->data + (size_t)load_u64(s + 8), (size_t)load_u64(s + 16)) != load_u32(s + 24)) return TKX_E_CRC;
+        if (crc_large(tables, t->data + (size_t)load_u64(s + 8), (size_t)load_u64(s + 16)) !=
+            load_u32(s + 24))
+            return TKX_E_CRC;
     }
     end = HEADER_SIZE + t->section_count * (size_t)SECTION_SIZE;
     for (i = 0; i < t->section_count; i++) {
@@ -5588,15 +6039,17 @@ int tkx_check(const tkx *t) {
 }
 
 /* One case of the self test. */
-static int run_case(const tkx *t, const uint8_t *entry, const uint8_t *expected, const uint8_t *texts, uint32_t *ids, size_t capacity,
-                    const tkx_work *work) {
-    uint32_t offset = load_u32(entry), length = load_u32(entry + 4), first = load_u32(entry + 8), id_count = load_u32(entry + 12);
+static int run_case(const tkx *t, const uint8_t *entry, const uint8_t *expected,
+                    const uint8_t *texts, uint32_t *ids, size_t capacity, const tkx_work *work) {
+    uint32_t offset = load_u32(entry), length = load_u32(entry + 4), first = load_u32(entry + 8),
+             id_count = load_u32(entry + 12);
     uint32_t text_size = (uint32_t)field(t->self_test, 8), all = (uint32_t)field(t->self_test, 4);
     run r;
     size_t count, i;
     int code;
     run_init(&r, t, load_u32(entry + 16) & CASE_SPECIAL);
-    if (offset > text_size || length > text_size - offset || first > all || id_count > all - first) return TKX_E_CORRUPT;
+    if (offset > text_size || length > text_size - offset || first > all || id_count > all - first)
+        return TKX_E_CORRUPT;
     if (id_count > capacity) return TKX_E_IDS;
     code = encode(&r, texts + offset, length, ids, capacity, &count, work);
     if (code == TKX_E_UTF8 || (code == TKX_E_ARGUMENT && length > MAX_TEXT)) return TKX_E_CORRUPT;
@@ -5609,7 +6062,8 @@ static int run_case(const tkx *t, const uint8_t *entry, const uint8_t *expected,
     return TKX_OK;
 }
 
-int tkx_selftest(const tkx *t, uint32_t *ids, size_t capacity, size_t *count, const tkx_work *work) {
+int tkx_selftest(const tkx *t, uint32_t *ids, size_t capacity, size_t *count,
+                 const tkx_work *work) {
     const uint8_t *cases, *expected, *texts;
     uint32_t case_count, i;
     if (!t || !count || (!ids && capacity)) return TKX_E_ARGUMENT;

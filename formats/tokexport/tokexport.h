@@ -1,7 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* tokexport.h - run a tokenizer from one mapped file, exactly as its own library does.
 
-   A tokexport file is used where it lies: in a mapping, in flash, in an array. No parser, no regular expressions, no heap, no writable
-   globals, nothing to load. C99, freestanding: it needs memcpy, memmove, memset and memcmp.
+   A tokexport file is used where it lies: in a mapping, in flash, in an array. No parser, no
+   regular expressions, no heap, no writable globals, nothing to load. C99, freestanding: it needs
+   memcpy, memmove, memset and memcmp.
 
        tkx t;
        tkx_work work = { memory, sizeof memory, NULL, 0 };
@@ -9,29 +13,35 @@
        size_t count;
        if (tkx_open(&t, data, size) != TKX_OK) ...
        if (tkx_encode(&t, "Hello", 5, ids, 256, &count, &work) != TKX_OK) ...
-       for (i = 0; i < count; i++) { tkx_token_bytes(&t, ids[i], &bytes, &length); fwrite(bytes, 1, length, stdout); }
+       for (i = 0; i < count; i++) {
+           tkx_token_bytes(&t, ids[i], &bytes, &length);
+           fwrite(bytes, 1, length, stdout);
+       }
 
-   Limits: 2,097,151 ids, tokens of 65,535 bytes, texts of 2^31 - 1 bytes a call. Models: BPE, Unigram, WordPiece, WordLevel, greedy.
-   Texts are UTF-8 and counted in bytes; nothing is NUL-terminated. Every function may be called from many threads at once, as
-   long as each has its own work memory, cache and streams.
+   Limits: 2,097,151 ids, tokens of 65,535 bytes, texts of 2^31 - 1 bytes a call. Models: BPE,
+   Unigram, WordPiece, WordLevel, greedy. Texts are UTF-8 and counted in bytes; nothing is
+   NUL-terminated. Every function may be called from many threads at once, as long as each has its
+   own work memory, cache and streams.
 
-   A device that needs only some of it leaves out the rest by these macros, each alone or with others. Define them alike for tokexport.c
-   and for all that includes this header: they change the size of a tkx (TKX_NO_NORMALIZER: 6,128 bytes become 2,288 on x86-64).
+   A device that needs only some of it leaves out the rest by these macros, each alone or with
+   others. Define them alike for tokexport.c and for all that includes this header: they change the
+   size of a tkx (TKX_NO_NORMALIZER: 6,128 bytes become 2,288 on x86-64).
 
-       macro                what is left out                                        a file that needs it
-       TKX_NO_UNIGRAM       Unigram models; then there is no floating point that    tkx_open: TKX_E_MODEL
-                            ids depend on
-       TKX_NO_WORDPIECE     WordPiece models                                        tkx_open: TKX_E_MODEL
-       TKX_NO_WORDLEVEL     WordLevel models                                        tkx_open: TKX_E_MODEL
-       TKX_NO_GREEDY        greedy models                                           tkx_open: TKX_E_MODEL
-       TKX_NO_CHARACTERS    BPE whose symbols are characters or depend on their     tkx_open: TKX_E_UNKNOWN
-                            place (CHRS)
-       TKX_NO_NORMALIZER    all that rewrites a text before it is split (NORM)      tkx_open: TKX_E_UNKNOWN
-       TKX_NO_DECODER       decoding that is more than joining bytes (DECO)         tkx_open: TKX_E_UNKNOWN
-       TKX_NO_OFFSETS       tkx_encode_spans, which is then not declared            is run
-                            (TKX_E_UNKNOWN: one with FIRST_SOURCE in NORM)
+       macro              what is left out                                  a file that needs it
+       TKX_NO_UNIGRAM     Unigram models, and with them all floating point  tkx_open: TKX_E_MODEL
+       TKX_NO_WORDPIECE   WordPiece models                                  tkx_open: TKX_E_MODEL
+       TKX_NO_WORDLEVEL   WordLevel models                                  tkx_open: TKX_E_MODEL
+       TKX_NO_GREEDY      greedy models                                     tkx_open: TKX_E_MODEL
+       TKX_NO_CHARACTERS  BPE over characters, or whose symbols depend on   tkx_open: TKX_E_UNKNOWN
+                          their place in a word (CHRS)
+       TKX_NO_NORMALIZER  everything that rewrites text before it is split  tkx_open: TKX_E_UNKNOWN
+                          (NORM)
+       TKX_NO_DECODER     decoding that is more than joining bytes (DECO)   tkx_open: TKX_E_UNKNOWN
+       TKX_NO_OFFSETS     tkx_encode_spans, which is then not declared      is run
+                          (TKX_E_UNKNOWN: one with FIRST_SOURCE in NORM)
 
-   BPE over bytes, added tokens and the pre-tokenizer are always there. All macros together leave 28 KB of code of 50 (gcc 12 -Os, x86-64).
+   BPE over bytes, added tokens and the pre-tokenizer are always there. All macros together leave 28
+   KB of code of 50 (gcc 12 -Os, x86-64).
 
    The format is described in SPEC.md beside this file. */
 
@@ -53,38 +63,46 @@ extern "C" {
 enum {
     TKX_OK = 0,
     /* the call */
-    TKX_E_ARGUMENT = -1,      /* a pointer is NULL that must not be, or a size is over the limit */
-    TKX_E_ID = -2,            /* no such id: out of range, or a hole */
-    TKX_E_NOT_FOUND = -3,     /* no token with these bytes; no such section, role or score */
-    TKX_E_UTF8 = -4,          /* the text is not UTF-8; *count is the offset of the first bad byte */
-    TKX_E_IDS = -5,           /* the array of ids is too small; *count is the number needed */
-    TKX_E_BYTES = -6,         /* the output buffer is too small; *size is the number of bytes needed */
-    TKX_E_WORK = -7,          /* the work memory is too small; *count is a number of bytes that is enough for the part that failed */
-    TKX_E_WINDOW = -8,        /* a stream's window filled up without a place to cut */
-    TKX_E_STATE = -9,         /* the stream has been finished */
-    TKX_E_NO_ENCODER = -10,   /* the file holds what decoding needs and no more */
-    TKX_E_SELF_TEST = -11,    /* a self test gave other ids than its reference */
-    TKX_E_UNKNOWN_TEXT = -12, /* a part of the text is not in the vocabulary, which has no token for what is unknown */
-    TKX_E_NO_SPANS = -13,     /* what the reference library says about the places of tokens cannot be told from the file */
+    TKX_E_ARGUMENT = -1,  /* a pointer is NULL that must not be, or a size is over the limit */
+    TKX_E_ID = -2,        /* no such id: out of range, or a hole */
+    TKX_E_NOT_FOUND = -3, /* no token with these bytes; no such section, role or score */
+    /* the text is not UTF-8; *count is the offset of the first bad byte */
+    TKX_E_UTF8 = -4,
+    TKX_E_IDS = -5, /* the array of ids is too small; *count is the number needed */
+    /* the output buffer is too small; *size is the number of bytes needed */
+    TKX_E_BYTES = -6,
+    /* the work memory is too small; *count is a number of bytes that is enough for the part that
+       failed */
+    TKX_E_WORK = -7,
+    TKX_E_WINDOW = -8,      /* a stream's window filled up without a place to cut */
+    TKX_E_STATE = -9,       /* the stream has been finished */
+    TKX_E_NO_ENCODER = -10, /* the file holds what decoding needs and no more */
+    TKX_E_SELF_TEST = -11,  /* a self test gave other ids than its reference */
+    /* a part of the text is not in the vocabulary, which has no token for what is unknown */
+    TKX_E_UNKNOWN_TEXT = -12,
+    /* what the reference library says about the places of tokens cannot be told from the file */
+    TKX_E_NO_SPANS = -13,
     /* the file */
-    TKX_E_EMPTY = -20,        /* no bytes at all */
-    TKX_E_MAGIC = -21,        /* not a tokexport file */
-    TKX_E_MANGLED = -22,      /* a tokexport file that a text-mode transfer has changed */
-    TKX_E_VERSION = -23,      /* made by a newer version of the format */
-    TKX_E_TRUNCATED = -24,    /* shorter than it says */
-    TKX_E_TRAILING = -25,     /* longer than it says */
-    TKX_E_HEADER_CRC = -26,   /* header or section table changed since they were written */
-    TKX_E_HEADER = -27,       /* a field of the header is out of its range */
-    TKX_E_MODEL = -28,        /* a model type that this runtime does not run */
-    TKX_E_SECTION = -29,      /* a section is misplaced: order, alignment, gap, overlap, or reserved bits */
+    TKX_E_EMPTY = -20,      /* no bytes at all */
+    TKX_E_MAGIC = -21,      /* not a tokexport file */
+    TKX_E_MANGLED = -22,    /* a tokexport file that a text-mode transfer has changed */
+    TKX_E_VERSION = -23,    /* made by a newer version of the format */
+    TKX_E_TRUNCATED = -24,  /* shorter than it says */
+    TKX_E_TRAILING = -25,   /* longer than it says */
+    TKX_E_HEADER_CRC = -26, /* header or section table changed since they were written */
+    TKX_E_HEADER = -27,     /* a field of the header is out of its range */
+    TKX_E_MODEL = -28,      /* a model type that this runtime does not run */
+    /* a section is misplaced: order, alignment, gap, overlap, or reserved bits */
+    TKX_E_SECTION = -29,
     TKX_E_DUPLICATE = -30,    /* two sections with one tag */
     TKX_E_UNKNOWN = -31,      /* a required section that this runtime does not know */
     TKX_E_MISSING = -32,      /* a section is missing that the others need */
     TKX_E_SECTION_SIZE = -33, /* a section's size does not fit its contents */
-    TKX_E_SPLITS = -34,       /* a pre-tokenizer or normalizer table holds a value out of its range */
-    TKX_E_CRC = -35,          /* a section changed since it was written (tkx_check only) */
-    TKX_E_PADDING = -36,      /* a padding byte is not zero (tkx_check only) */
-    TKX_E_CORRUPT = -37       /* a table entry met on the way is out of its range */
+    /* a pre-tokenizer or normalizer table holds a value out of its range */
+    TKX_E_SPLITS = -34,
+    TKX_E_CRC = -35,     /* a section changed since it was written (tkx_check only) */
+    TKX_E_PADDING = -36, /* a padding byte is not zero (tkx_check only) */
+    TKX_E_CORRUPT = -37  /* a table entry met on the way is out of its range */
 };
 
 /* What tkx_token_flags gives. */
@@ -94,13 +112,13 @@ enum {
     TKX_KIND_ADDED = 2,
     TKX_KIND_UNKNOWN = 3,
     TKX_KIND_MASK = 3,
-    TKX_SPECIAL = 4,       /* left out of decoded text on request */
-    TKX_WHOLE = 8,         /* merging the token's own bytes gives this token */
-    TKX_FALLBACK = 16,     /* a byte of a character that the vocabulary lacks */
-    TKX_FIRST_SKIP = 96,   /* two bits: bytes left out at the front of the first token */
-    TKX_FIRST_MORE = 384,  /* two bits: bytes more at the front of the first token */
-    TKX_LAST_SKIP = 1536,  /* two bits: bytes left out at the end of the last token */
-    TKX_FORMS = 2048       /* what the first, last and only token decode to is stored apart */
+    TKX_SPECIAL = 4,      /* left out of decoded text on request */
+    TKX_WHOLE = 8,        /* merging the token's own bytes gives this token */
+    TKX_FALLBACK = 16,    /* a byte of a character that the vocabulary lacks */
+    TKX_FIRST_SKIP = 96,  /* two bits: bytes left out at the front of the first token */
+    TKX_FIRST_MORE = 384, /* two bits: bytes more at the front of the first token */
+    TKX_LAST_SKIP = 1536, /* two bits: bytes left out at the end of the last token */
+    TKX_FORMS = 2048      /* what the first, last and only token decode to is stored apart */
 };
 
 /* Roles of ids, for tkx_special_id. */
@@ -148,32 +166,38 @@ typedef struct tkx_op {
 #define TKX_MAX_STAGES 16
 #define TKX_MAX_OPS 24
 
-/* An open file. It points into the caller's bytes, which must stay and must not change; it owns nothing and is never closed. Its fields
-   are the runtime's own: read them through the functions below. */
+/* An open file. It points into the caller's bytes, which must stay and must not change; it owns
+   nothing and is never closed. Its fields are the runtime's own: read them through the functions
+   below. */
 typedef struct tkx {
     const uint8_t *data;
     size_t size;
     uint32_t model, id_count, token_count, flags, max_token_bytes, unknown_id;
     uint32_t section_count;
-    tkx_span records, bytes, decoder, scores, double_scores, ranks, byte_ids, token_index, pair_index, grid, trie, splits, cuts;
-    tkx_span normalizer, added, added_classes, special_ids, post, trims, alignment, unused, self_test;
+    tkx_span records, bytes, decoder, scores, double_scores, ranks, byte_ids, token_index,
+        pair_index, grid, trie, splits, cuts;
+    tkx_span normalizer, added, added_classes, special_ids, post, trims, alignment, unused,
+        self_test;
     tkx_span characters, keys, crossings;
     uint32_t place_count, crossing_shift;
     const uint8_t *ascii_symbols;
-    uint32_t token_slots, token_buckets, pair_slots, pair_buckets, row_shift, bound_shift, grid_first, grid_count;
+    uint32_t token_slots, token_buckets, pair_slots, pair_buckets, row_shift, bound_shift,
+        grid_first, grid_count;
     const uint8_t *pair_rows, *pair_displacements, *grid_entries;
     uint32_t trie_units, trie_root, trie_continuation, trie_characters, trie_flags, trie_reserved;
     uint32_t stage_count, op_count, normalizer_count;
-    uint8_t plain_raw, plain_normalized, words_first, follows_sources; /* the last: some operation asks where its text comes from */
+    /* the last: some operation asks where its text comes from */
+    uint8_t plain_raw, plain_normalized, words_first, follows_sources;
     tkx_stage stages[TKX_MAX_STAGES];
 #ifndef TKX_NO_NORMALIZER
     tkx_op ops[TKX_MAX_OPS];
 #endif
 } tkx;
 
-/* Memory that the caller lends; any alignment. `memory`: scratch, no state is kept in it between calls; see tkx_work_size. `cache`:
-   optional (NULL, 0), makes repeated words cheap, 1 to 4 MB are good; zero it once, then lend it whole, always at the same address,
-   to one open file only, and to one thread at a time. NULL in place of a tkx_work is no memory and no cache. */
+/* Memory that the caller lends; any alignment. `memory`: scratch, no state is kept in it between
+   calls; see tkx_work_size. `cache`: optional (NULL, 0), makes repeated words cheap, 1 to 4 MB are
+   good; zero it once, then lend it whole, always at the same address, to one open file only, and to
+   one thread at a time. NULL in place of a tkx_work is no memory and no cache. */
 typedef struct tkx_work {
     void *memory;
     size_t memory_size;
@@ -181,10 +205,11 @@ typedef struct tkx_work {
     size_t cache_size;
 } tkx_work;
 
-/* ---- Simple: open, look up, encode, decode ------------------------------------------------------------------------------------------ */
+/* ---- Simple: open, look up, encode, decode --------------------------------------------------- */
 
-/* Opens a file that lies in memory: checks header, section table and pre-tokenizer tables, in time that does not grow with the vocabulary.
-   After TKX_OK no function below reads outside `data`, whatever the rest of the file holds. On an error *t is not usable. */
+/* Opens a file that lies in memory: checks header, section table and pre-tokenizer tables, in time
+   that does not grow with the vocabulary. After TKX_OK no function below reads outside `data`,
+   whatever the rest of the file holds. On an error *t is not usable. */
 int tkx_open(tkx *t, const void *data, size_t size);
 
 /* A sentence for an error code; never NULL. */
@@ -193,42 +218,51 @@ const char *tkx_error(int code);
 /* Ids are 0 .. tkx_id_count - 1; some of them may be holes. */
 uint32_t tkx_id_count(const tkx *t);
 
-/* The bytes that an id stands for between other ids, in place, before edits (DECO) of the whole text. They may be none, hold NUL, or be part of a character. TKX_E_ID for a hole. O(1). */
+/* The bytes that an id stands for between other ids, in place, before edits (DECO) of the whole
+   text. They may be none, hold NUL, or be part of a character. TKX_E_ID for a hole. O(1). */
 int tkx_token_bytes(const tkx *t, uint32_t id, const uint8_t **bytes, size_t *size);
 
-/* Encodes a text in which special tokens are plain text. Writes at most `capacity` ids and their number to *count. `ids` may be NULL
-   when `capacity` is 0. On TKX_E_IDS *count is the number needed, on TKX_E_WORK the work memory needed, on TKX_E_UTF8 the offset of
-   the bad byte; otherwise it is 0 on an error. */
-int tkx_encode(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity, size_t *count, const tkx_work *work);
+/* Encodes a text in which special tokens are plain text. Writes at most `capacity` ids and their
+   number to *count. `ids` may be NULL when `capacity` is 0. On TKX_E_IDS *count is the number
+   needed, on TKX_E_WORK the work memory needed, on TKX_E_UTF8 the offset of the bad byte; otherwise
+   it is 0 on an error. */
+int tkx_encode(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity,
+               size_t *count, const tkx_work *work);
 
-/* The same; special tokens in the text become their ids. Never use it on text from strangers that goes into a prompt. */
-int tkx_encode_special(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity, size_t *count,
-                       const tkx_work *work);
+/* The same; special tokens in the text become their ids. Never use it on text from strangers that
+   goes into a prompt. */
+int tkx_encode_special(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity,
+                       size_t *count, const tkx_work *work);
 
-/* Joins the bytes of ids, by the rules of the file's decoder (a space less at the start, a word's end ...). They need not be UTF-8. On
-   TKX_E_BYTES *size is the number of bytes needed. On TKX_E_ID it is the index of the bad id. To leave special tokens out, leave out the
-   ids that have TKX_SPECIAL. */
-int tkx_decode(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity, size_t *size);
+/* Joins the bytes of ids, by the rules of the file's decoder (a space less at the start, a word's
+   end ...). They need not be UTF-8. On TKX_E_BYTES *size is the number of bytes needed. On TKX_E_ID
+   it is the index of the bad id. To leave special tokens out, leave out the ids that have
+   TKX_SPECIAL. */
+int tkx_decode(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity,
+               size_t *size);
 
 /* The same as text: valid UTF-8, with U+FFFD where the reference library puts it. */
-int tkx_decode_text(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity, size_t *size);
+int tkx_decode_text(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity,
+                    size_t *size);
 
-/* Work memory that is enough for any text of `size` bytes. Almost all texts need far less: 40 bytes for each byte of a word of more than
-   64 bytes, 64 KB for prose that is to be normalized, as much as the text where it gets a space before it. The macro is the same as a
-   constant, for a file without a normalizer; NFC and NFD can want three times as much, NFKC and NFKD eleven times. */
+/* Work memory that is enough for any text of `size` bytes. Almost all texts need far less: 40 bytes
+   for each byte of a word of more than 64 bytes, 64 KB for prose that is to be normalized, as much
+   as the text where it gets a space before it. The macro is the same as a constant, for a file
+   without a normalizer; NFC and NFD can want three times as much, NFKC and NFKD eleven times. */
 size_t tkx_work_size(const tkx *t, size_t size);
 #define TKX_WORK_SIZE(size) ((size_t)256 + (size_t)68 * (size_t)(size))
 
-/* ---- Advanced ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- Advanced -------------------------------------------------------------------------------- */
 
 /* Kind and flags of an id (TKX_KIND_HOLE and TKX_OK for a hole). TKX_E_ID out of range. */
 int tkx_token_flags(const tkx *t, uint32_t id, uint32_t *flags);
 
-/* BPE: -ln(rank + 1) for a token that a merge makes, -1e6 for the others. Unigram: the piece's own. TKX_E_NOT_FOUND when the file has no
-   scores. */
+/* BPE: -ln(rank + 1) for a token that a merge makes, -1e6 for the others. Unigram: the piece's own.
+   TKX_E_NOT_FOUND when the file has no scores. */
 int tkx_token_score(const tkx *t, uint32_t id, float *score);
 
-/* The model token with exactly these bytes. TKX_E_NOT_FOUND: none. Added tokens are not looked for. */
+/* The model token with exactly these bytes. TKX_E_NOT_FOUND: none. Added tokens are not looked
+   for. */
 int tkx_token_id(const tkx *t, const void *bytes, size_t size, uint32_t *id);
 
 /* The id that has a role (TKX_BOS ...). TKX_E_NOT_FOUND: none. */
@@ -237,17 +271,28 @@ int tkx_special_id(const tkx *t, int role, uint32_t *id);
 /* The index-th id that ends a generation; TKX_E_NOT_FOUND behind the last. */
 int tkx_stop_id(const tkx *t, uint32_t index, uint32_t *id);
 
-/* A section by its tag ("CHAT", "PROV", ...), known to the runtime or not. TKX_E_NOT_FOUND: none. */
+/* A section by its tag ("CHAT", "PROV", ...), known to the runtime or not. TKX_E_NOT_FOUND:
+   none. */
 int tkx_section(const tkx *t, const char tag[4], const uint8_t **data, size_t *size);
 
-/* Added tokens, in the order of the file: number, and the index-th one's id, content and flags (TKX_ADDED_*). */
-enum { TKX_ADDED_SPECIAL = 1, TKX_ADDED_SINGLE_WORD = 2, TKX_ADDED_LSTRIP = 4, TKX_ADDED_RSTRIP = 8, TKX_ADDED_NORMALIZED = 16 };
+/* Added tokens, in the order of the file: number, and the index-th one's id, content and flags
+   (TKX_ADDED_*). */
+enum {
+    TKX_ADDED_SPECIAL = 1,
+    TKX_ADDED_SINGLE_WORD = 2,
+    TKX_ADDED_LSTRIP = 4,
+    TKX_ADDED_RSTRIP = 8,
+    TKX_ADDED_NORMALIZED = 16
+};
 uint32_t tkx_added_count(const tkx *t);
-int tkx_added_token(const tkx *t, uint32_t index, uint32_t *id, const uint8_t **content, size_t *size, uint32_t *flags);
+int tkx_added_token(const tkx *t, uint32_t index, uint32_t *id, const uint8_t **content,
+                    size_t *size, uint32_t *flags);
 
-/* As tkx_encode_special, for some special tokens only: bit i of `allowed` (byte i / 8, bit i % 8) allows the i-th added token. */
-int tkx_encode_allowed(const tkx *t, const void *text, size_t size, const uint8_t *allowed, size_t allowed_size, uint32_t *ids,
-                       size_t capacity, size_t *count, const tkx_work *work);
+/* As tkx_encode_special, for some special tokens only: bit i of `allowed` (byte i / 8, bit i % 8)
+   allows the i-th added token. */
+int tkx_encode_allowed(const tkx *t, const void *text, size_t size, const uint8_t *allowed,
+                       size_t allowed_size, uint32_t *ids, size_t capacity, size_t *count,
+                       const tkx_work *work);
 
 #ifndef TKX_NO_OFFSETS
 
@@ -255,36 +300,46 @@ int tkx_encode_allowed(const tkx *t, const void *text, size_t size, const uint8_
 enum { TKX_BYTES = 0, TKX_CHARACTERS = 1 };
 #define TKX_ALL SIZE_MAX
 
-/* As tkx_encode_allowed (`allowed` may be NULL with `allowed_size` 0 or TKX_ALL), and says which part of the text each id stands for: id i for
-   spans[2 * i] up to spans[2 * i + 1], which is not included, counted in bytes or in characters (code points), as the reference library
-   has it: an id that stands for a part of a character has the span of the whole, and white space may be left out. `spans` has room for
-   2 * capacity numbers. No word cache is used, and 40 bytes of work memory are wanted for each byte of the longest word. */
-int tkx_encode_spans(const tkx *t, const void *text, size_t size, const uint8_t *allowed, size_t allowed_size, int unit, uint32_t *ids,
-                     uint32_t *spans, size_t capacity, size_t *count, const tkx_work *work);
+/* As tkx_encode_allowed (`allowed` may be NULL with `allowed_size` 0 or TKX_ALL), and says which
+   part of the text each id stands for: id i for spans[2 * i] up to spans[2 * i + 1], which is not
+   included, counted in bytes or in characters (code points), as the reference library has it: an id
+   that stands for a part of a character has the span of the whole, and white space may be left out.
+   `spans` has room for 2 * capacity numbers. No word cache is used, and 40 bytes of work memory are
+   wanted for each byte of the longest word. */
+int tkx_encode_spans(const tkx *t, const void *text, size_t size, const uint8_t *allowed,
+                     size_t allowed_size, int unit, uint32_t *ids, uint32_t *spans, size_t capacity,
+                     size_t *count, const tkx_work *work);
 
 #endif
 
-/* As tkx_decode; ends[i], for each id, is where in the output its bytes end. They begin where those of the id before end. */
-int tkx_decode_ends(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity, size_t *size, size_t *ends);
+/* As tkx_decode; ends[i], for each id, is where in the output its bytes end. They begin where those
+   of the id before end. */
+int tkx_decode_ends(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity,
+                    size_t *size, size_t *ends);
 
-/* The index-th piece of the post-processor's template for one text (pair = 0) or two: kind 0 is an id, 1 the first text, 2 the second.
-   TKX_E_NOT_FOUND behind the last piece, and at once where the file has no template: then it is the texts alone. */
-int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_t *id, uint32_t *type_id);
+/* The index-th piece of the post-processor's template for one text (pair = 0) or two: kind 0 is an
+   id, 1 the first text, 2 the second. TKX_E_NOT_FOUND behind the last piece, and at once where the
+   file has no template: then it is the texts alone. */
+int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_t *id,
+                 uint32_t *type_id);
 
-/* The last place, at most `size`, where the text may be cut so that encoding both sides apart gives the ids of the whole, whatever
-   follows behind `size`; 0 where there is none. */
+/* The last place, at most `size`, where the text may be cut so that encoding both sides apart gives
+   the ids of the whole, whatever follows behind `size`; 0 where there is none. */
 size_t tkx_cut(const tkx *t, const void *text, size_t size);
 
-/* Compares the checksum of every section and looks at the padding: TKX_OK, TKX_E_CRC or TKX_E_PADDING. Reads the whole file. */
+/* Compares the checksum of every section and looks at the padding: TKX_OK, TKX_E_CRC or
+   TKX_E_PADDING. Reads the whole file. */
 int tkx_check(const tkx *t);
 
-/* Encodes the texts that the file brings and compares with the ids of the reference library. *count: cases passed; on TKX_E_SELF_TEST
-   that is the index of the case that failed. `ids` must hold the longest case. TKX_E_NOT_FOUND when the file has none. */
+/* Encodes the texts that the file brings and compares with the ids of the reference library.
+   *count: cases passed; on TKX_E_SELF_TEST that is the index of the case that failed. `ids` must
+   hold the longest case. TKX_E_NOT_FOUND when the file has none. */
 int tkx_selftest(const tkx *t, uint32_t *ids, size_t capacity, size_t *count, const tkx_work *work);
 
-/* ---- Streaming ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- Streaming ------------------------------------------------------------------------------- */
 
-/* Encodes a text that comes in parts; any parts give the ids of the whole. The window holds the text since the last place to cut. */
+/* Encodes a text that comes in parts; any parts give the ids of the whole. The window holds the
+   text since the last place to cut. */
 typedef struct tkx_encoder {
     const tkx *t;
     const tkx_work *work;
@@ -293,25 +348,30 @@ typedef struct tkx_encoder {
     int special, finished;
 } tkx_encoder;
 
-/* Starts an encoder. `special`: 0 as tkx_encode, 1 as tkx_encode_special. The window must hold the longest stretch without a place to
-   cut. */
-int tkx_encoder_init(tkx_encoder *e, const tkx *t, int special, void *window, size_t window_size, const tkx_work *work);
+/* Starts an encoder. `special`: 0 as tkx_encode, 1 as tkx_encode_special. The window must hold the
+   longest stretch without a place to cut. */
+int tkx_encoder_init(tkx_encoder *e, const tkx *t, int special, void *window, size_t window_size,
+                     const tkx_work *work);
 
-/* Takes bytes of the text (*taken of them) and writes the ids that are certain. Call again with the rest while *taken < size. `capacity`
-   must be at least 3 * window_size: TKX_E_IDS otherwise, and where compatibility characters (NFKC, NFKD) give still more; *count is
-   then the number needed. TKX_E_WINDOW: no place to cut in a full window. TKX_E_UTF8: *count is an offset from the start of the
-   window. On an error nothing is taken and nothing changes. */
-int tkx_encoder_feed(tkx_encoder *e, const void *text, size_t size, size_t *taken, uint32_t *ids, size_t capacity, size_t *count);
+/* Takes bytes of the text (*taken of them) and writes the ids that are certain. Call again with the
+   rest while *taken < size. `capacity` must be at least 3 * window_size: TKX_E_IDS otherwise, and
+   where compatibility characters (NFKC, NFKD) give still more; *count is then the number needed.
+   TKX_E_WINDOW: no place to cut in a full window. TKX_E_UTF8: *count is an offset from the start of
+   the window. On an error nothing is taken and nothing changes. */
+int tkx_encoder_feed(tkx_encoder *e, const void *text, size_t size, size_t *taken, uint32_t *ids,
+                     size_t capacity, size_t *count);
 
 /* Writes the last ids; the encoder is finished then. On an error it is not, and nothing changes. */
 int tkx_encoder_finish(tkx_encoder *e, uint32_t *ids, size_t capacity, size_t *count);
 
-/* A run of bytes that stand for characters which the vocabulary lacks is text or not as a whole. A decoder holds back so many of them; of a
-   longer run the whole characters are given before its end is known. */
+/* A run of bytes that stand for characters which the vocabulary lacks is text or not as a whole. A
+   decoder holds back so many of them; of a longer run the whole characters are given before its end
+   is known. */
 #define TKX_MAX_RUN 256
 
-/* Decodes ids one at a time and never gives half a character: an incomplete one waits for the next id, and so does whatever depends on what
-   follows. The parts are those of tkx_decode_text, but for runs of more than TKX_MAX_RUN bytes. */
+/* Decodes ids one at a time and never gives half a character: an incomplete one waits for the next
+   id, and so does whatever depends on what follows. The parts are those of tkx_decode_text, but for
+   runs of more than TKX_MAX_RUN bytes. */
 typedef struct tkx_decoder {
     const tkx *t;
     uint8_t held[4]; /* an incomplete character */
@@ -321,7 +381,8 @@ typedef struct tkx_decoder {
     uint8_t is_first, waiting_is_first, run_state, run_begun, left_part, right_part;
     uint8_t left[5], right[5]; /* the characters to strip; their size, then their bytes */
     uint16_t run_size, run_good, edit_states, edit_state;
-    uint32_t left_count, right_count, right_most; /* still to strip at the start; held back at the end, and how many at most */
+    /* still to strip at the start; held back at the end, and how many at most */
+    uint32_t left_count, right_count, right_most;
     uint32_t previous, waiting;
     uint8_t run[TKX_MAX_RUN];
 } tkx_decoder;
@@ -329,12 +390,14 @@ typedef struct tkx_decoder {
 /* Starts a decoder. `skip_special`: special tokens give nothing. */
 int tkx_decoder_init(tkx_decoder *d, const tkx *t, int skip_special);
 
-/* Adds one id and writes the text that is complete: valid UTF-8, with U+FFFD where the reference library puts it. On TKX_E_BYTES *size is
-   a number of bytes that is enough: 3 * length of the token + 12, where nothing but an incomplete character can be held back. Nothing
-   changes on an error. */
+/* Adds one id and writes the text that is complete: valid UTF-8, with U+FFFD where the reference
+   library puts it. On TKX_E_BYTES *size is a number of bytes that is enough: 3 * length of the
+   token + 12, where nothing but an incomplete character can be held back. Nothing changes on an
+   error. */
 int tkx_decoder_step(tkx_decoder *d, uint32_t id, uint8_t *out, size_t capacity, size_t *size);
 
-/* Writes what is held back as the end of the text, and starts afresh. On an error nothing changes. */
+/* Writes what is held back as the end of the text, and starts afresh. On an error nothing
+   changes. */
 int tkx_decoder_flush(tkx_decoder *d, uint8_t *out, size_t capacity, size_t *size);
 
 #ifdef __cplusplus

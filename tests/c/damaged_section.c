@@ -1,8 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* A section that lies: damaged_section FILE TAG STEP TEXT...
 
-   Every STEP-th byte of a section is replaced by other values, one at a time, and the texts are encoded by what tkx_open still takes. The
-   answers may be ids or that a table is corrupt; memory is all that tkx_work_size asks for, and no byte more. Prints how many were refused
-   at opening, and how many calls met damage. */
+   Every STEP-th byte of a section is replaced by other values, one at a time, and the texts are
+   encoded by what tkx_open still takes. The answers may be ids or that a table is corrupt; memory
+   is all that tkx_work_size asks for, and no byte more. Prints how many were refused at opening,
+   and how many calls met damage. */
 
 #include "support.h"
 
@@ -22,9 +26,11 @@ int main(int argc, char **argv) {
     step = (size_t)strtoull(argv[3], NULL, 10);
     CHECK(step > 0 && tkx_open(&t, data, size) == TKX_OK);
     CHECK(tkx_section(&t, argv[2], &section, &section_size) == TKX_OK);
-    for (at = (size_t)(section - data); section_size; at += smaller_of(step, section_size), section_size -= smaller_of(step, section_size)) {
+    for (at = (size_t)(section - data); section_size;
+         at += smaller_of(step, section_size), section_size -= smaller_of(step, section_size)) {
         const uint8_t old = data[at];
-        const uint8_t values[] = {0, 0xFF, (uint8_t)(old ^ 0x80), (uint8_t)(old ^ 1), (uint8_t)(old + 1)};
+        const uint8_t values[] = {0, 0xFF, (uint8_t)(old ^ 0x80), (uint8_t)(old ^ 1),
+                                  (uint8_t)(old + 1)};
         size_t i;
         for (i = 0; i < sizeof values; i++) {
             int k;
@@ -42,10 +48,13 @@ int main(int argc, char **argv) {
                 work.memory_size = memory_size < 100000 ? memory_size : 100000;
                 work.memory = exactly(work.memory_size);
                 code = tkx_encode(&t, text, length, ids, MAX_IDS, &count, &work);
-                CHECK(code == TKX_OK || code == TKX_E_CORRUPT || code == TKX_E_WORK || code == TKX_E_IDS);
+                CHECK(code == TKX_OK || code == TKX_E_CORRUPT || code == TKX_E_WORK ||
+                      code == TKX_E_IDS);
                 corrupt += code == TKX_E_CORRUPT;
-                code = tkx_encode_spans(&t, text, length, NULL, 0, TKX_CHARACTERS, ids, spans, MAX_IDS, &count, &work);
-                CHECK(code == TKX_OK || code == TKX_E_CORRUPT || code == TKX_E_WORK || code == TKX_E_IDS);
+                code = tkx_encode_spans(&t, text, length, NULL, 0, TKX_CHARACTERS, ids, spans,
+                                        MAX_IDS, &count, &work);
+                CHECK(code == TKX_OK || code == TKX_E_CORRUPT || code == TKX_E_WORK ||
+                      code == TKX_E_IDS);
                 free(text);
                 free(work.memory);
             }

@@ -1,14 +1,21 @@
-/* Promises of decoding in tokexport.h, held against a good file: whole texts and streams, the slow and plain way beside them. */
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
+/* Promises of decoding in tokexport.h, held against a good file: whole texts and streams, the slow
+   and plain way beside them. */
 
 #ifndef DECODING_H
 #define DECODING_H
 
 #include "support.h"
 
-/* Whether `count` bytes begin some character of `length` bytes: the code points that they can become must meet those of that length. */
+/* Whether `count` bytes begin some character of `length` bytes: the code points that they can
+   become must meet those of that length. */
 static int can_begin(const uint8_t *p, size_t count, size_t length) {
-    static const uint32_t first[5] = {0, 0, 0x80, 0x800, 0x10000}, last[5] = {0, 0x7F, 0x7FF, 0xFFFF, 0x10FFFF};
-    static const uint8_t lead[5] = {0, 0x00, 0xC0, 0xE0, 0xF0}, mask[5] = {0, 0x80, 0xE0, 0xF0, 0xF8};
+    static const uint32_t first[5] = {0, 0, 0x80, 0x800, 0x10000},
+                          last[5] = {0, 0x7F, 0x7FF, 0xFFFF, 0x10FFFF};
+    static const uint8_t lead[5] = {0, 0x00, 0xC0, 0xE0, 0xF0},
+                         mask[5] = {0, 0x80, 0xE0, 0xF0, 0xF8};
     uint32_t low, high;
     size_t i;
     if ((p[0] & mask[length]) != lead[length]) return 0;
@@ -23,7 +30,8 @@ static int can_begin(const uint8_t *p, size_t count, size_t length) {
     return low <= high && !(low >= 0xD800 && high <= 0xDFFF);
 }
 
-/* Text of bytes: what is no character becomes U+FFFD, one for each longest beginning of a character, or for a byte. */
+/* Text of bytes: what is no character becomes U+FFFD, one for each longest beginning of a
+   character, or for a byte. */
 static size_t lossy(const uint8_t *bytes, size_t size, uint8_t *out) {
     size_t i = 0, used = 0;
     while (i < size) {
@@ -44,7 +52,8 @@ static size_t lossy(const uint8_t *bytes, size_t size, uint8_t *out) {
 }
 
 /* The tokens' bytes, one behind the other; without special ones on request. */
-static size_t joined(const tkx *t, const uint32_t *ids, size_t count, int skip_special, uint8_t *out) {
+static size_t joined(const tkx *t, const uint32_t *ids, size_t count, int skip_special,
+                     uint8_t *out) {
     size_t used = 0, i, size;
     const uint8_t *bytes;
     uint32_t flags;
@@ -64,23 +73,28 @@ static void random_ids(const tkx *t, uint32_t *ids, size_t count, uint64_t *stat
     size_t i;
     for (i = 0; i < count; i++) {
         do ids[i] = (uint32_t)below(state, tkx_id_count(t));
-        while (tkx_token_flags(t, ids[i], &flags) != TKX_OK || (flags & TKX_KIND_MASK) == TKX_KIND_HOLE);
+        while (tkx_token_flags(t, ids[i], &flags) != TKX_OK ||
+               (flags & TKX_KIND_MASK) == TKX_KIND_HOLE);
     }
 }
 
 /* A stream whose every buffer is first one byte too small: nothing changes by that. */
-static size_t streamed_tightly(const tkx *t, const uint32_t *ids, size_t count, int skip_special, uint8_t *out) {
+static size_t streamed_tightly(const tkx *t, const uint32_t *ids, size_t count, int skip_special,
+                               uint8_t *out) {
     tkx_decoder d;
     size_t used = 0, i, wanted, given, text;
     CHECK(tkx_decoder_init(&d, t, skip_special) == TKX_OK);
     for (i = 0; i <= count; i++) {
-        int code = i < count ? tkx_decoder_step(&d, ids[i], NULL, 0, &wanted) : tkx_decoder_flush(&d, NULL, 0, &wanted);
+        int code = i < count ? tkx_decoder_step(&d, ids[i], NULL, 0, &wanted)
+                             : tkx_decoder_flush(&d, NULL, 0, &wanted);
         CHECK(code == (wanted ? TKX_E_BYTES : TKX_OK));
         if (wanted) {
             uint8_t *part = (uint8_t *)exactly(wanted), *checked = (uint8_t *)exactly(3 * wanted);
-            code = i < count ? tkx_decoder_step(&d, ids[i], part, wanted - 1, &given) : tkx_decoder_flush(&d, part, wanted - 1, &given);
+            code = i < count ? tkx_decoder_step(&d, ids[i], part, wanted - 1, &given)
+                             : tkx_decoder_flush(&d, part, wanted - 1, &given);
             CHECK(code == TKX_E_BYTES && given == wanted);
-            code = i < count ? tkx_decoder_step(&d, ids[i], part, wanted, &given) : tkx_decoder_flush(&d, part, wanted, &given);
+            code = i < count ? tkx_decoder_step(&d, ids[i], part, wanted, &given)
+                             : tkx_decoder_flush(&d, part, wanted, &given);
             CHECK(code == TKX_OK && given <= wanted);
             text = lossy(part, given, checked); /* never half a character */
             CHECK(text == given && memcmp(checked, part, given) == 0);
@@ -97,7 +111,8 @@ static size_t streamed_tightly(const tkx *t, const uint32_t *ids, size_t count, 
 static void every_way_to_decode_gives_the_same(const tkx *t, uint64_t *state) {
     enum { COUNT = 40 };
     uint32_t ids[COUNT], wanted[COUNT], flags;
-    size_t ends[COUNT], count = below(state, COUNT + 1), i, left = 0, size, text_size, used, begin = 0;
+    size_t ends[COUNT], count = below(state, COUNT + 1), i, left = 0, size, text_size, used,
+                        begin = 0;
     uint8_t *out, *text, *stream;
     int skip;
     random_ids(t, ids, count, state);
@@ -109,19 +124,25 @@ static void every_way_to_decode_gives_the_same(const tkx *t, uint64_t *state) {
         const uint32_t *given = skip ? wanted : ids;
         size_t n = skip ? left : count;
         CHECK(tkx_decode(t, given, n, NULL, 0, &size) == (size ? TKX_E_BYTES : TKX_OK));
-        CHECK(tkx_decode_text(t, given, n, NULL, 0, &text_size) == (text_size ? TKX_E_BYTES : TKX_OK));
+        CHECK(tkx_decode_text(t, given, n, NULL, 0, &text_size) ==
+              (text_size ? TKX_E_BYTES : TKX_OK));
         out = (uint8_t *)exactly(2 * size);
         text = (uint8_t *)exactly(text_size);
         stream = (uint8_t *)exactly(text_size);
-        if (size) CHECK(tkx_decode(t, given, n, out, size - 1, &used) == TKX_E_BYTES && used == size);
-        if (text_size) CHECK(tkx_decode_text(t, given, n, text, text_size - 1, &used) == TKX_E_BYTES && used == text_size);
+        if (size)
+            CHECK(tkx_decode(t, given, n, out, size - 1, &used) == TKX_E_BYTES && used == size);
+        if (text_size)
+            CHECK(tkx_decode_text(t, given, n, text, text_size - 1, &used) == TKX_E_BYTES &&
+                  used == text_size);
         CHECK(tkx_decode(t, given, n, out, size, &used) == TKX_OK && used == size);
-        CHECK(tkx_decode_ends(t, given, n, out + size, size, &used, ends) == TKX_OK && used == size);
+        CHECK(tkx_decode_ends(t, given, n, out + size, size, &used, ends) == TKX_OK &&
+              used == size);
         CHECK(memcmp(out, out + size, size) == 0);
         for (i = 0, begin = 0; i < n; begin = ends[i++]) CHECK(ends[i] >= begin && ends[i] <= size);
         CHECK(begin == size);
         CHECK(tkx_decode_text(t, given, n, text, text_size, &used) == TKX_OK && used == text_size);
-        CHECK(streamed_tightly(t, ids, count, skip, stream) == text_size && memcmp(stream, text, text_size) == 0);
+        CHECK(streamed_tightly(t, ids, count, skip, stream) == text_size &&
+              memcmp(stream, text, text_size) == 0);
         free(out);
         free(text);
         free(stream);
@@ -188,12 +209,15 @@ static void a_held_back_character_needs_room(const tkx *t) {
     uint32_t id, flags;
     for (id = 0; id < tkx_id_count(t); id++) {
         CHECK(tkx_token_flags(t, id, &flags) == TKX_OK);
-        if (tkx_token_bytes(t, id, &bytes, &length) != TKX_OK || length != 1 || bytes[0] != 0xE4 || t->decoder.data) continue;
+        if (tkx_token_bytes(t, id, &bytes, &length) != TKX_OK || length != 1 || bytes[0] != 0xE4 ||
+            t->decoder.data)
+            continue;
         CHECK(tkx_decoder_init(&d, t, 0) == TKX_OK);
         CHECK(tkx_decoder_step(&d, id, out, 14, &size) == TKX_E_BYTES && size == 15);
         CHECK(tkx_decoder_step(&d, id, out, 15, &given) == TKX_OK && given == 0);
         CHECK(tkx_decoder_flush(&d, out, 2, &size) == TKX_E_BYTES && size == 3);
-        CHECK(tkx_decoder_flush(&d, out, 3, &size) == TKX_OK && size == 3 && memcmp(out, "\xEF\xBF\xBD", 3) == 0);
+        CHECK(tkx_decoder_flush(&d, out, 3, &size) == TKX_OK && size == 3 &&
+              memcmp(out, "\xEF\xBF\xBD", 3) == 0);
         CHECK(tkx_decoder_flush(&d, out, 0, &size) == TKX_OK && size == 0);
     }
 }

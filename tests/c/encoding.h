@@ -1,4 +1,8 @@
-/* Promises of encoding in tokexport.h, held against a good file: work memory, caches, streams, cuts, spans and long texts. */
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
+/* Promises of encoding in tokexport.h, held against a good file: work memory, caches, streams,
+   cuts, spans and long texts. */
 
 #ifndef ENCODING_H
 #define ENCODING_H
@@ -7,13 +11,14 @@
 
 enum { MAX_TEXT = 400, MAX_IDS = 12 * MAX_TEXT + 8 };
 
-static int encode(const tkx *t, int special, const uint8_t *text, size_t size, uint32_t *ids, size_t capacity, size_t *count,
-                  const tkx_work *work) {
+static int encode(const tkx *t, int special, const uint8_t *text, size_t size, uint32_t *ids,
+                  size_t capacity, size_t *count, const tkx_work *work) {
     return (special ? tkx_encode_special : tkx_encode)(t, text, size, ids, capacity, count, work);
 }
 
 /* Encodes with work memory that grows only as the error says. */
-static int encode_growing(const tkx *t, int special, const uint8_t *text, size_t size, uint32_t *ids, size_t capacity, size_t *count) {
+static int encode_growing(const tkx *t, int special, const uint8_t *text, size_t size,
+                          uint32_t *ids, size_t capacity, size_t *count) {
     tkx_work work = {NULL, 0, NULL, 0};
     int code = encode(t, special, text, size, ids, capacity, count, &work);
     while (code == TKX_E_WORK) {
@@ -27,7 +32,8 @@ static int encode_growing(const tkx *t, int special, const uint8_t *text, size_t
     return code;
 }
 
-static void every_way_gives_the_same_ids(const tkx *t, int special, const uint8_t *text, size_t size, const uint32_t *ids, size_t count,
+static void every_way_gives_the_same_ids(const tkx *t, int special, const uint8_t *text,
+                                         size_t size, const uint32_t *ids, size_t count,
                                          uint64_t *state) {
     static uint8_t cache[4096 + 8];
     static uint32_t other[MAX_IDS];
@@ -56,7 +62,8 @@ static void every_way_gives_the_same_ids(const tkx *t, int special, const uint8_
         /* Only what there is room for is written: the array is exactly as long. */
         for (exact = count < 6 ? 0 : count - 6; exact <= count; exact++) {
             room = (uint32_t *)exactly(4 * exact);
-            CHECK(encode(t, special, text, size, room, exact, &got, &work) == (exact < count ? TKX_E_IDS : TKX_OK));
+            CHECK(encode(t, special, text, size, room, exact, &got, &work) ==
+                  (exact < count ? TKX_E_IDS : TKX_OK));
             CHECK(got == count && memcmp(room, ids, 4 * exact) == 0);
             free(room);
         }
@@ -64,8 +71,9 @@ static void every_way_gives_the_same_ids(const tkx *t, int special, const uint8_
     free(work.memory);
 }
 
-static void a_stream_gives_the_ids_of_the_whole(const tkx *t, int special, const uint8_t *text, size_t size, const uint32_t *ids,
-                                                size_t count, size_t window_size, uint64_t *state) {
+static void a_stream_gives_the_ids_of_the_whole(const tkx *t, int special, const uint8_t *text,
+                                                size_t size, const uint32_t *ids, size_t count,
+                                                size_t window_size, uint64_t *state) {
     tkx_encoder e;
     tkx_work work = {NULL, 0, NULL, 0};
     uint8_t *window = (uint8_t *)exactly(window_size);
@@ -99,7 +107,8 @@ static void a_stream_gives_the_ids_of_the_whole(const tkx *t, int special, const
     free(work.memory);
 }
 
-static void cutting_changes_nothing(const tkx *t, int special, const uint8_t *text, size_t size, const uint32_t *ids, size_t count) {
+static void cutting_changes_nothing(const tkx *t, int special, const uint8_t *text, size_t size,
+                                    const uint32_t *ids, size_t count) {
     static uint32_t left[MAX_IDS];
     size_t cut = tkx_cut(t, text, size), got;
     CHECK(cut < size || size == 0);
@@ -137,7 +146,8 @@ static size_t characters_of(const uint8_t *text, size_t size) {
 }
 
 /* With as much work memory as it asks for, and room for just the ids that there are. */
-static void spans_lie_in_the_text(const tkx *t, int special, const uint8_t *text, size_t size, const uint32_t *expected, size_t count) {
+static void spans_lie_in_the_text(const tkx *t, int special, const uint8_t *text, size_t size,
+                                  const uint32_t *expected, size_t count) {
     static uint32_t in_bytes[2 * MAX_IDS];
     const uint8_t *data;
     uint32_t *ids = (uint32_t *)exactly(4 * count), *spans = (uint32_t *)exactly(8 * count);
@@ -160,7 +170,8 @@ static void spans_lie_in_the_text(const tkx *t, int special, const uint8_t *text
         for (i = 0; i < count; i++) {
             CHECK(spans[2 * i] <= spans[2 * i + 1] && spans[2 * i + 1] <= end);
             if (unit == TKX_BYTES || trims) continue;
-            CHECK(characters_of(text, in_bytes[2 * i]) == spans[2 * i] && characters_of(text, in_bytes[2 * i + 1]) == spans[2 * i + 1]);
+            CHECK(characters_of(text, in_bytes[2 * i]) == spans[2 * i] &&
+                  characters_of(text, in_bytes[2 * i + 1]) == spans[2 * i + 1]);
         }
         if (unit == TKX_BYTES && count) memcpy(in_bytes, spans, 8 * count);
     }
@@ -169,16 +180,21 @@ static void spans_lie_in_the_text(const tkx *t, int special, const uint8_t *text
         uint32_t few[1], few_spans[2];
         work.memory = exactly(memory_size);
         work.memory_size = memory_size;
-        CHECK(tkx_encode_spans(t, text, size, NULL, all, TKX_BYTES, few, few_spans, 1, &got, &work) == TKX_E_IDS && got == count);
+        CHECK(tkx_encode_spans(t, text, size, NULL, all, TKX_BYTES, few, few_spans, 1, &got,
+                               &work) == TKX_E_IDS &&
+              got == count);
         CHECK(few[0] == expected[0] && few_spans[0] == in_bytes[0] && few_spans[1] == in_bytes[1]);
-        CHECK(tkx_encode_spans(t, text, size, NULL, all, TKX_BYTES, NULL, NULL, 0, &got, &work) == TKX_E_IDS && got == count);
+        CHECK(tkx_encode_spans(t, text, size, NULL, all, TKX_BYTES, NULL, NULL, 0, &got, &work) ==
+                  TKX_E_IDS &&
+              got == count);
         free(work.memory);
     }
     free(ids);
     free(spans);
 }
 
-/* Whether a text stops the encoder, in a file where an unknown character does that (UNKNOWN_STOPS). */
+/* Whether a text stops the encoder, in a file where an unknown character does that
+   (UNKNOWN_STOPS). */
 static int is_stopped(const tkx *t, int code, size_t count) {
     if (!(t->flags & 32) || code != TKX_E_UNKNOWN_TEXT) return 0;
     CHECK(count == 0);
@@ -199,19 +215,34 @@ static void encode_random_texts(const tkx *t, uint64_t *state) {
         every_way_gives_the_same_ids(t, special, text, size, ids, count, state);
         spans_lie_in_the_text(t, special, text, size, ids, count);
         a_stream_gives_the_ids_of_the_whole(t, special, text, size, ids, count, size + 1, state);
-        a_stream_gives_the_ids_of_the_whole(t, special, text, size, ids, count, 1 + below(state, 80), state);
+        a_stream_gives_the_ids_of_the_whole(t, special, text, size, ids, count,
+                                            1 + below(state, 80), state);
         cutting_changes_nothing(t, special, text, size, ids, count);
     }
     if (!stopped) allowed_tokens_are_found_and_no_others(t, text, size);
     free(text);
 }
 
-/* One thing after the other, among them what is quadratic in many tokenizers. Time is not measured: at a megabyte, what is quadratic does
-   not end. */
+/* One thing after the other, among them what is quadratic in many tokenizers. Time is not measured:
+   at a megabyte, what is quadratic does not end. */
 static void long_texts_end(const tkx *t, size_t size) {
-    static const char *const pieces[] = {
-        "a", "ab", " ",   "\n ", "0",   "\xCC\x81", "\xCC\xA3\xCC\x87", "\xE4\xBD\xA0", "<", "a\xCC\x81", ".,",
-        "-", " -", "<s>", "\t ", "abc", "x"};
+    static const char *const pieces[] = {"a",
+                                         "ab",
+                                         " ",
+                                         "\n ",
+                                         "0",
+                                         "\xCC\x81",
+                                         "\xCC\xA3\xCC\x87",
+                                         "\xE4\xBD\xA0",
+                                         "<",
+                                         "a\xCC\x81",
+                                         ".,",
+                                         "-",
+                                         " -",
+                                         "<s>",
+                                         "\t ",
+                                         "abc",
+                                         "x"};
     size_t i, count, at;
     uint8_t *text = (uint8_t *)exactly(size);
     uint32_t *ids = (uint32_t *)exactly(4 * 12 * size);

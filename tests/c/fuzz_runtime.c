@@ -1,7 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* Files that lie: fuzz_runtime SEED COUNT FILE...
 
-   Each file is changed at random, its checksums are made right again, and every function is called on what tkx_open still takes. Nothing is
-   expected of the answers; a sanitizer, or a call that does not come back, is what this test looks for. */
+   Each file is changed at random, its checksums are made right again, and every function is called
+   on what tkx_open still takes. Nothing is expected of the answers; a sanitizer, or a call that
+   does not come back, is what this test looks for. */
 
 #include "support.h"
 
@@ -25,14 +29,16 @@ static void set_number(uint8_t *p, int bytes, uint64_t v) {
     for (; bytes; bytes--, v >>= 8) *p++ = (uint8_t)v;
 }
 
-/* Makes the checksum of header and section table right. Those of the sections only matter to tkx_check. */
+/* Makes the checksum of header and section table right. Those of the sections only matter to
+   tkx_check. */
 static void seal(uint8_t *data, size_t size) {
     size_t sections = size >= 64 ? (size_t)number(data + 12, 4) : 0;
     if (sections > 64 || size < 64 + 32 * sections) return;
     set_number(data + 60, 4, crc32(crc32(0, data, 60), data + 64, 32 * sections));
 }
 
-/* A place worth changing: the first bytes of a section more often than others, the header seldom. */
+/* A place worth changing: the first bytes of a section more often than others, the header
+   seldom. */
 static size_t some_place(const uint8_t *data, size_t size, uint64_t *state) {
     size_t sections = (size_t)number(data + 12, 4), offset, length;
     const uint8_t *entry = data + 64 + 32 * below(state, sections);
@@ -45,7 +51,9 @@ static size_t some_place(const uint8_t *data, size_t size, uint64_t *state) {
 }
 
 static void change(uint8_t *data, const uint8_t *original, size_t size, uint64_t *state) {
-    static const uint32_t favourites[] = {0, 1, 2, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF, 0x1FFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF};
+    static const uint32_t favourites[] = {0,          1,          2,         0x7F,   0x80,
+                                          0xFF,       0x7FFF,     0x8000,    0xFFFF, 0x1FFFFF,
+                                          0x7FFFFFFF, 0x80000000, 0xFFFFFFFF};
     size_t count = 1 + below(state, 6), at;
     for (; count; count--) {
         at = some_place(original, size, state);
@@ -55,11 +63,14 @@ static void change(uint8_t *data, const uint8_t *original, size_t size, uint64_t
             case 2: data[at] = (uint8_t)(data[at] + (below(state, 2) ? 1 : 255)); break;
             case 3: /* a whole number */
                 at &= ~(size_t)3;
-                if (size - at >= 4) set_number(data + at, 4, favourites[below(state, sizeof favourites / sizeof *favourites)]);
+                if (size - at >= 4)
+                    set_number(data + at, 4,
+                               favourites[below(state, sizeof favourites / sizeof *favourites)]);
                 break;
             default: { /* a piece of the file in another place */
                 size_t from = below(state, size), length = below(state, 32);
-                if (length <= size - at && length <= size - from) memmove(data + at, data + from, length);
+                if (length <= size - at && length <= size - from)
+                    memmove(data + at, data + from, length);
             }
         }
     }
@@ -68,10 +79,11 @@ static void change(uint8_t *data, const uint8_t *original, size_t size, uint64_t
 static void call_everything(const tkx *t, uint64_t *state) {
     static uint8_t buffer[MAX_TEXT], cache[4096];
     size_t ends[20], size = random_text(t, state, buffer, MAX_TEXT), count, taken, length,
-           memory_size = below(state, 3) ? tkx_work_size(t, size) : below(state, 4000);
-    uint8_t *text = copy_of(buffer, size), *out = (uint8_t *)exactly(200), *window = (uint8_t *)exactly(64),
-            allowed = (uint8_t)next_random(state);
-    uint32_t *ids = (uint32_t *)exactly(4 * MAX_IDS), *spans = (uint32_t *)exactly(8 * MAX_IDS), id, flags, kind, i;
+                     memory_size = below(state, 3) ? tkx_work_size(t, size) : below(state, 4000);
+    uint8_t *text = copy_of(buffer, size), *out = (uint8_t *)exactly(200),
+            *window = (uint8_t *)exactly(64), allowed = (uint8_t)next_random(state);
+    uint32_t *ids = (uint32_t *)exactly(4 * MAX_IDS), *spans = (uint32_t *)exactly(8 * MAX_IDS), id,
+             flags, kind, i;
     const uint8_t *bytes;
     float score;
     tkx_work work = {NULL, 0, NULL, 0};
@@ -87,12 +99,16 @@ static void call_everything(const tkx *t, uint64_t *state) {
     tkx_encode(t, text, size, ids, below(state, MAX_IDS), &count, &work);
     tkx_encode_special(t, text, size, ids, MAX_IDS, &count, &work);
     tkx_encode_allowed(t, text, size, &allowed, 1, ids, MAX_IDS, &count, &work);
-    tkx_encode_spans(t, text, size, &allowed, 1, TKX_BYTES, ids, spans, below(state, MAX_IDS), &count, &work);
-    tkx_encode_spans(t, text, size, NULL, TKX_ALL, TKX_CHARACTERS, ids, spans, MAX_IDS, &count, &work);
+    tkx_encode_spans(t, text, size, &allowed, 1, TKX_BYTES, ids, spans, below(state, MAX_IDS),
+                     &count, &work);
+    tkx_encode_spans(t, text, size, NULL, TKX_ALL, TKX_CHARACTERS, ids, spans, MAX_IDS, &count,
+                     &work);
     tkx_encode(t, text, size, NULL, 0, &count, NULL);
     if (tkx_encoder_init(&e, t, 1, window, 64, &work) == TKX_OK) {
         for (taken = count = 0, length = 0; length < size; length += taken) {
-            if (tkx_encoder_feed(&e, text + length, size - length, &taken, ids, MAX_IDS, &count) != TKX_OK) break;
+            if (tkx_encoder_feed(&e, text + length, size - length, &taken, ids, MAX_IDS, &count) !=
+                TKX_OK)
+                break;
         }
         tkx_encoder_finish(&e, ids, MAX_IDS, &count);
     }
@@ -121,7 +137,8 @@ static void call_everything(const tkx *t, uint64_t *state) {
         tkx_special_id(t, (int)i, &id);
         tkx_stop_id(t, i, &id);
         tkx_template(t, (int)(i & 1), i / 2, &kind, &id, &flags);
-        if (tkx_added_token(t, i, &id, &bytes, &length, &flags) == TKX_OK) free(copy_of(bytes, length));
+        if (tkx_added_token(t, i, &id, &bytes, &length, &flags) == TKX_OK)
+            free(copy_of(bytes, length));
     }
     if (tkx_section(t, "PROV", &bytes, &length) == TKX_OK) free(copy_of(bytes, length));
     free(text);

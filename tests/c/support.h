@@ -1,5 +1,8 @@
-/* What the C tests share: files in memory of exactly their size, so that a sanitizer sees each byte too far; random numbers that
-   are the same everywhere; a check that says where it failed. */
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
+/* What the C tests share: files in memory of exactly their size, so that a sanitizer sees each byte
+   too far; random numbers that are the same everywhere; a check that says where it failed. */
 
 #ifndef SUPPORT_H
 #define SUPPORT_H
@@ -11,12 +14,12 @@
 
 #include "tokexport.h"
 
-#define CHECK(condition)                                                              \
-    do {                                                                              \
-        if (!(condition)) {                                                           \
-            fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition); \
-            exit(1);                                                                  \
-        }                                                                             \
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition);              \
+            exit(1);                                                                               \
+        }                                                                                          \
     } while (0)
 
 /* Memory of exactly `size` bytes; never NULL. */
@@ -56,9 +59,12 @@ static uint64_t next_random(uint64_t *state) {
     return *state * UINT64_C(0x2545F4914F6CDD1D);
 }
 
-static size_t below(uint64_t *state, size_t bound) { return (size_t)(next_random(state) >> 33) % bound; }
+static size_t below(uint64_t *state, size_t bound) {
+    return (size_t)(next_random(state) >> 33) % bound;
+}
 
-/* A random text: runs of few characters, contents of added tokens, and anything that is UTF-8. Gives its size, at most `capacity`. */
+/* A random text: runs of few characters, contents of added tokens, and anything that is UTF-8.
+   Gives its size, at most `capacity`. */
 static size_t random_text(const tkx *t, uint64_t *state, uint8_t *text, size_t capacity) {
     static const char *const pieces[] = {"a",
                                          "b",
@@ -100,7 +106,9 @@ static size_t random_text(const tkx *t, uint64_t *state, uint8_t *text, size_t c
         size_t length, repeats = below(state, 8) == 0 ? below(state, 60) : 1;
         char character[4];
         if (added && below(state, 4) == 0) {
-            if (tkx_added_token(t, (uint32_t)below(state, added), &id, &piece, &length, &flags) != TKX_OK) length = 0;
+            if (tkx_added_token(t, (uint32_t)below(state, added), &id, &piece, &length, &flags) !=
+                TKX_OK)
+                length = 0;
         } else if (below(state, 8) == 0) {
             uint32_t c = (uint32_t)below(state, 0xD000);
             character[0] = (char)(0xE0 | c >> 12);

@@ -1,7 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* Opening reads header, section table, SPLT and ADDT, and nothing else: test_open FILE.
 
-   All pages that lie wholly inside another section are made unreadable; a touch would end the program. So the time of tkx_open does not
-   depend on the vocabulary. Needs POSIX. */
+   All pages that lie wholly inside another section are made unreadable; a touch would end the
+   program. So the time of tkx_open does not depend on the vocabulary. Needs POSIX. */
 
 #define _DEFAULT_SOURCE
 #include <sys/mman.h>

@@ -1,7 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* Promises of tokexport.h, held against good files: test_runtime ROUNDS LENGTH FILE...
 
-   What one call gives is what any other way gives: any address of the file, any work memory, any cache, any parts of a stream. Texts and
-   buffers are as long as they need to be and no longer. What the ids are is held against the reference libraries elsewhere. */
+   What one call gives is what any other way gives: any address of the file, any work memory, any
+   cache, any parts of a stream. Texts and buffers are as long as they need to be and no longer.
+   What the ids are is held against the reference libraries elsewhere. */
 
 #include "decoding.h"
 #include "encoding.h"
@@ -11,9 +15,11 @@ static void look_ups_answer(const tkx *t) {
     const uint8_t *bytes;
     size_t size;
     float score;
-    int code, has_encoder = tkx_section(t, "SPLT", &bytes, &size) == TKX_OK, has_scores = tkx_section(t, "SCOR", &bytes, &size) == TKX_OK;
+    int code, has_encoder = tkx_section(t, "SPLT", &bytes, &size) == TKX_OK,
+              has_scores = tkx_section(t, "SCOR", &bytes, &size) == TKX_OK;
     /* Otherwise a token is found by what the model sees, which is not what it decodes to. */
-    int finds_bytes = tkx_section(t, "KEYS", &bytes, &size) != TKX_OK && tkx_section(t, "DECO", &bytes, &size) != TKX_OK &&
+    int finds_bytes = tkx_section(t, "KEYS", &bytes, &size) != TKX_OK &&
+                      tkx_section(t, "DECO", &bytes, &size) != TKX_OK &&
                       tkx_section(t, "CHRS", &bytes, &size) != TKX_OK;
     for (id = 0; id < tkx_id_count(t); id++) {
         CHECK(tkx_token_flags(t, id, &flags) == TKX_OK);
@@ -21,7 +27,8 @@ static void look_ups_answer(const tkx *t) {
         CHECK(code == ((flags & TKX_KIND_MASK) == TKX_KIND_HOLE ? TKX_E_ID : TKX_OK));
         holes += code == TKX_E_ID;
         CHECK(tkx_token_score(t, id, &score) == (has_scores ? TKX_OK : TKX_E_NOT_FOUND));
-        if (code == TKX_OK && has_encoder && finds_bytes && (flags & TKX_KIND_MASK) == TKX_KIND_MODEL) {
+        if (code == TKX_OK && has_encoder && finds_bytes &&
+            (flags & TKX_KIND_MASK) == TKX_KIND_MODEL) {
             uint32_t other;
             const uint8_t *other_bytes;
             size_t other_size;
@@ -34,11 +41,15 @@ static void look_ups_answer(const tkx *t) {
     CHECK(tkx_token_bytes(t, tkx_id_count(t), &bytes, &size) == TKX_E_ID);
     CHECK(tkx_token_flags(t, UINT32_MAX, &flags) == TKX_E_ID);
     CHECK(tkx_token_score(t, UINT32_MAX, &score) == TKX_E_ID);
-    CHECK(tkx_token_id(t, "no such token", 13, &id) == (has_encoder ? TKX_E_NOT_FOUND : TKX_E_NO_ENCODER));
-    CHECK(tkx_special_id(t, 4, &id) == TKX_E_ARGUMENT && tkx_special_id(t, -1, &id) == TKX_E_ARGUMENT);
+    CHECK(tkx_token_id(t, "no such token", 13, &id) ==
+          (has_encoder ? TKX_E_NOT_FOUND : TKX_E_NO_ENCODER));
+    CHECK(tkx_special_id(t, 4, &id) == TKX_E_ARGUMENT &&
+          tkx_special_id(t, -1, &id) == TKX_E_ARGUMENT);
     for (stop = 0; tkx_stop_id(t, stop, &id) == TKX_OK; stop++) CHECK(id < tkx_id_count(t));
-    CHECK(tkx_stop_id(t, stop, &id) == TKX_E_NOT_FOUND && tkx_stop_id(t, UINT32_MAX, &id) == TKX_E_NOT_FOUND);
-    for (stop = 0; tkx_template(t, 1, stop, &kind, &id, &type_id) == TKX_OK; stop++) CHECK(kind <= 2);
+    CHECK(tkx_stop_id(t, stop, &id) == TKX_E_NOT_FOUND &&
+          tkx_stop_id(t, UINT32_MAX, &id) == TKX_E_NOT_FOUND);
+    for (stop = 0; tkx_template(t, 1, stop, &kind, &id, &type_id) == TKX_OK; stop++)
+        CHECK(kind <= 2);
     CHECK(tkx_template(t, 0, UINT32_MAX, &kind, &id, &type_id) == TKX_E_NOT_FOUND);
     CHECK(tkx_section(t, "RECS", &bytes, &size) == TKX_OK && size == 8 * (size_t)tkx_id_count(t));
     CHECK(tkx_section(t, "none", &bytes, &size) == TKX_E_NOT_FOUND && bytes == NULL && size == 0);
@@ -58,19 +69,26 @@ static void wrong_calls_are_refused(const tkx *t, int has_encoder) {
     CHECK(tkx_encode(t, "a", 1, NULL, 4, &count, &none) == TKX_E_ARGUMENT);
     CHECK(tkx_encode(t, NULL, 1, ids, 4, &count, &none) == TKX_E_ARGUMENT);
     CHECK(tkx_encode(t, "a", 1, ids, 4, NULL, &none) == TKX_E_ARGUMENT);
-    CHECK(tkx_encode(t, "a", (size_t)UINT32_C(0x80000000), ids, 4, &count, &none) == TKX_E_ARGUMENT);
+    CHECK(tkx_encode(t, "a", (size_t)UINT32_C(0x80000000), ids, 4, &count, &none) ==
+          TKX_E_ARGUMENT);
     CHECK(tkx_encode_allowed(t, "a", 1, NULL, 1, ids, 4, &count, &none) == TKX_E_ARGUMENT);
-    CHECK(tkx_encode_spans(t, "a", 1, NULL, 1, TKX_BYTES, ids, ids, 4, &count, &none) == TKX_E_ARGUMENT);
-    CHECK(tkx_encode_spans(t, "a", 1, NULL, 0, TKX_BYTES, ids, NULL, 4, &count, &none) == TKX_E_ARGUMENT);
+    CHECK(tkx_encode_spans(t, "a", 1, NULL, 1, TKX_BYTES, ids, ids, 4, &count, &none) ==
+          TKX_E_ARGUMENT);
+    CHECK(tkx_encode_spans(t, "a", 1, NULL, 0, TKX_BYTES, ids, NULL, 4, &count, &none) ==
+          TKX_E_ARGUMENT);
     CHECK(tkx_encode_spans(t, "a", 1, NULL, 0, 2, ids, ids, 4, &count, &none) == TKX_E_ARGUMENT);
-    CHECK(tkx_decode(t, NULL, 1, out, 4, &count) == TKX_E_ARGUMENT && tkx_decode(t, ids, 1, NULL, 4, &count) == TKX_E_ARGUMENT);
+    CHECK(tkx_decode(t, NULL, 1, out, 4, &count) == TKX_E_ARGUMENT &&
+          tkx_decode(t, ids, 1, NULL, 4, &count) == TKX_E_ARGUMENT);
     CHECK(tkx_decode(t, &bad, 1, out, 4, &count) == TKX_E_ID && count == 0);
-    CHECK(tkx_decode_text(t, NULL, 1, out, 4, &count) == TKX_E_ARGUMENT && tkx_decode_text(t, &bad, 1, out, 4, &count) == TKX_E_ID);
+    CHECK(tkx_decode_text(t, NULL, 1, out, 4, &count) == TKX_E_ARGUMENT &&
+          tkx_decode_text(t, &bad, 1, out, 4, &count) == TKX_E_ID);
     CHECK(tkx_decode_ends(t, ids, 1, out, 4, &count, NULL) == TKX_E_ARGUMENT);
     CHECK(tkx_decoder_init(NULL, t, 0) == TKX_E_ARGUMENT && tkx_decoder_init(&d, t, 0) == TKX_OK);
     CHECK(tkx_decoder_step(&d, bad, out, sizeof out, &count) == TKX_E_ID);
-    CHECK(tkx_token_bytes(t, 0, NULL, &count) == TKX_E_ARGUMENT && tkx_token_flags(t, 0, NULL) == TKX_E_ARGUMENT);
-    CHECK(tkx_check(NULL) == TKX_E_ARGUMENT && tkx_cut(t, NULL, 1) == 0 && tkx_cut(NULL, "ab", 2) == 0);
+    CHECK(tkx_token_bytes(t, 0, NULL, &count) == TKX_E_ARGUMENT &&
+          tkx_token_flags(t, 0, NULL) == TKX_E_ARGUMENT);
+    CHECK(tkx_check(NULL) == TKX_E_ARGUMENT && tkx_cut(t, NULL, 1) == 0 &&
+          tkx_cut(NULL, "ab", 2) == 0);
     if (!has_encoder) {
         CHECK(tkx_encode(t, "a", 1, ids, 64, &count, &none) == TKX_E_NO_ENCODER);
         CHECK(tkx_encoder_init(&e, t, 0, memory, sizeof memory, &none) == TKX_E_NO_ENCODER);
@@ -81,11 +99,15 @@ static void wrong_calls_are_refused(const tkx *t, int has_encoder) {
     CHECK(tkx_encode(t, "abc\xC3", 4, ids, 64, &count, &none) == TKX_E_UTF8 && count == 3);
     CHECK(tkx_encode(t, "ab\xED\xA0\x80", 5, ids, 64, &count, &none) == TKX_E_UTF8 && count == 2);
     CHECK(tkx_encode(t, "\xF4\x90\x80\x80", 4, ids, 64, &count, &none) == TKX_E_UTF8 && count == 0);
-    CHECK(tkx_encode(t, "0123456789\xC0\x80", 12, ids, 64, &count, &none) == TKX_E_UTF8 && count == 10);
-    CHECK(tkx_encoder_init(&e, t, 0, NULL, 4, &none) == TKX_E_ARGUMENT && tkx_encoder_init(&e, t, 0, memory, 0, &none) == TKX_E_ARGUMENT);
+    CHECK(tkx_encode(t, "0123456789\xC0\x80", 12, ids, 64, &count, &none) == TKX_E_UTF8 &&
+          count == 10);
+    CHECK(tkx_encoder_init(&e, t, 0, NULL, 4, &none) == TKX_E_ARGUMENT &&
+          tkx_encoder_init(&e, t, 0, memory, 0, &none) == TKX_E_ARGUMENT);
     CHECK(tkx_encoder_init(&e, t, 0, memory, sizeof memory, &none) == TKX_OK);
     CHECK(tkx_encoder_feed(&e, "ab", 2, &taken, NULL, 24, &count) == TKX_E_ARGUMENT);
-    CHECK(tkx_encoder_feed(&e, "\xE4\xBD\xA0\xE4\xBD\xA0\xE4\xBD", 8, &taken, ids, 24, &count) == TKX_OK && taken == 8 && count == 0);
+    CHECK(tkx_encoder_feed(&e, "\xE4\xBD\xA0\xE4\xBD\xA0\xE4\xBD", 8, &taken, ids, 24, &count) ==
+              TKX_OK &&
+          taken == 8 && count == 0);
     CHECK(tkx_encoder_feed(&e, "\xA0", 1, &taken, ids, 24, &count) == TKX_E_WINDOW && taken == 0);
     CHECK(tkx_encoder_finish(&e, ids, 64, &count) == TKX_E_UTF8 && count == 6);
     {
@@ -98,7 +120,8 @@ static void wrong_calls_are_refused(const tkx *t, int has_encoder) {
             tkx_work work = {NULL, 0, NULL, 0};
             work.memory = work_memory;
             work.memory_size = count - 1;
-            CHECK(tkx_encode(t, text, sizeof text, many, 8000, &tight, &work) == TKX_E_WORK && tight >= count);
+            CHECK(tkx_encode(t, text, sizeof text, many, 8000, &tight, &work) == TKX_E_WORK &&
+                  tight >= count);
             free(work_memory);
         }
     }

@@ -1,4 +1,8 @@
-/* Prints the ids of standard input, one a line, however long it is: the text goes through a window of 1 MB.
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
+/* Prints the ids of standard input, one a line, however long it is: the text goes through a window
+   of 1 MB.
        cc -O2 -I.. encode_stdin.c ../tokexport.c -o encode_stdin
        ./encode_stdin tokenizer.bin < text.txt */
 #define _POSIX_C_SOURCE 200809L
@@ -25,7 +29,8 @@ int main(int argc, char **argv) {
     struct stat info;
     size_t size, at, taken, count;
     int file = argc == 2 ? open(argv[1], O_RDONLY) : -1, code;
-    if (file < 0 || fstat(file, &info) != 0) return fputs("usage: encode_stdin tokenizer.bin < text\n", stderr), 2;
+    if (file < 0 || fstat(file, &info) != 0)
+        return fputs("usage: encode_stdin tokenizer.bin < text\n", stderr), 2;
     const void *data = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, file, 0);
     if (data == MAP_FAILED) return perror(argv[1]), 2;
     code = tkx_open(&t, data, (size_t)info.st_size);

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* ---- added.c: added tokens (5.3) ------------------------------------------------------------- */
 
 /* What a finder gives: a stretch of text, or an id and the text that it stands for. */
@@ -14,11 +17,12 @@ typedef struct finder {
     uint32_t only_start; /* the byte that all contents begin with, or NONE */
     const uint8_t *text;
     size_t size;
-    size_t at;        /* where the search goes on */
-    size_t done;      /* the text before it is given out */
-    size_t edge;      /* SINGLE_WORD sees no word before it; 0 without SEARCH_ANEW */
-    part waiting;     /* a token that comes behind the stretch that was given out */
-    /* The last white space that RSTRIP looked at. It is not looked at twice, or a run of such tokens would be quadratic. */
+    size_t at;    /* where the search goes on */
+    size_t done;  /* the text before it is given out */
+    size_t edge;  /* SINGLE_WORD sees no word before it; 0 without SEARCH_ANEW */
+    part waiting; /* a token that comes behind the stretch that was given out */
+    /* The last white space that RSTRIP looked at. It is not looked at twice, or a run of such
+       tokens would be quadratic. */
     size_t spaces, spaces_end;
 } finder;
 
@@ -36,7 +40,8 @@ static uint32_t added_class(run *r, const uint8_t *p) {
     if (middle < middle_count) {
         table += ASCII_SIZE + TOP_SIZE;
         leaf = load_u16(table + 2 * (64 * (size_t)middle + (c >> 6 & 63)));
-        if (leaf < leaf_count) return table[128 * (size_t)middle_count + 64 * (size_t)leaf + (c & 63)];
+        if (leaf < leaf_count)
+            return table[128 * (size_t)middle_count + 64 * (size_t)leaf + (c & 63)];
     }
     fail(r, TKX_E_CORRUPT);
     return 0;
@@ -85,7 +90,8 @@ static int can_find(const run *r, int normalized) {
 
 /* The child of a node for a byte, or 0: the root is nobody's child. */
 static uint32_t find_child(finder *f, uint32_t node, uint8_t byte) {
-    uint32_t low = load_u32(f->nodes + NODE_SIZE * (size_t)node), high = load_u32(f->nodes + NODE_SIZE * ((size_t)node + 1)), end = high;
+    uint32_t low = load_u32(f->nodes + NODE_SIZE * (size_t)node),
+             high = load_u32(f->nodes + NODE_SIZE * ((size_t)node + 1)), end = high;
     if (low > high || high > f->edge_count) {
         fail(f->r, TKX_E_CORRUPT);
         return 0;
@@ -119,7 +125,8 @@ static uint32_t longest_content(finder *f, size_t at, size_t *stop) {
     return token;
 }
 
-/* The first place at or behind `at` where a content may begin. Nearly always that is at one byte, `<`: eight are looked at together. */
+/* The first place at or behind `at` where a content may begin. Nearly always that is at one byte,
+   `<`: eight are looked at together. */
 static size_t next_start(const finder *f, size_t at) {
     const uint8_t *p = f->text + at, *end = f->text + f->size;
     if (f->only_start != NONE) {
@@ -144,7 +151,8 @@ static int is_allowed(const run *r, uint32_t token) {
 static size_t spaces_behind(finder *f, size_t stop) {
     size_t i = stop;
     if (stop >= f->spaces && stop <= f->spaces_end) return f->spaces_end;
-    while (i < f->size && (added_class(f->r, f->text + i) & CLASS_SPACE)) i += utf8_length(f->text[i]);
+    while (i < f->size && (added_class(f->r, f->text + i) & CLASS_SPACE))
+        i += utf8_length(f->text[i]);
     f->spaces = stop;
     f->spaces_end = i;
     return i;
@@ -165,7 +173,8 @@ static int touches_word(finder *f, size_t start, size_t stop) {
     return stop < f->size && (added_class(f->r, f->text + stop) & CLASS_WORD);
 }
 
-/* Behind what was found or passed over, the search goes on at `at`, with SEARCH_ANEW as if the text began there. */
+/* Behind what was found or passed over, the search goes on at `at`, with SEARCH_ANEW as if the text
+   began there. */
 static void go_on(finder *f, size_t at, size_t anew) {
     f->at = at;
     if (f->r->t->flags & SEARCH_ANEW) f->at = f->edge = anew;
@@ -186,9 +195,10 @@ static int find_next(finder *f, part *item) {
             f->at = start + 1;
             continue;
         }
-        entry = added_tokens(r->t) + ADDED_SIZE * (size_t)(token < tkx_added_count(r->t) ? token : 0);
-        if (token >= tkx_added_count(r->t) || load_u32(entry) >= r->t->id_count || utf8_inside(f->text[start]) ||
-            (stop < f->size && utf8_inside(f->text[stop]))) {
+        entry =
+            added_tokens(r->t) + ADDED_SIZE * (size_t)(token < tkx_added_count(r->t) ? token : 0);
+        if (token >= tkx_added_count(r->t) || load_u32(entry) >= r->t->id_count ||
+            utf8_inside(f->text[start]) || (stop < f->size && utf8_inside(f->text[stop]))) {
             fail(r, TKX_E_CORRUPT);
             return 0;
         }
@@ -206,7 +216,9 @@ static int find_next(finder *f, part *item) {
         if (flags & TKX_ADDED_RSTRIP) stop = spaces_behind(f, stop);
         if (r->code != TKX_OK) return 0;
         go_on(f, f->at, stop);
-        if (start >= stop) continue; /* white space that is a token, and that the token before has taken with it: nothing is left */
+        /* white space that is a token, and that the token before has taken with it: nothing is
+           left */
+        if (start >= stop) continue;
         item->from = start;
         item->to = stop;
         item->id = load_u32(entry);
@@ -227,8 +239,11 @@ static int find_next(finder *f, part *item) {
 
 #ifndef TKX_NO_OFFSETS
 
-/* Whether the character at p counts as white space at the end of a token's name: also U+0120, by which GPT-2's alphabet spells a space. */
-static int is_trimmed(run *r, const uint8_t *p) { return (added_class(r, p) & CLASS_SPACE) || utf8_decode(p) == 0x120; }
+/* Whether the character at p counts as white space at the end of a token's name: also U+0120, by
+   which GPT-2's alphabet spells a space. */
+static int is_trimmed(run *r, const uint8_t *p) {
+    return (added_class(r, p) & CLASS_SPACE) || utf8_decode(p) == 0x120;
+}
 
 static void put_added_span(run *r, const uint8_t *from, const uint8_t *to) {
     size_t leading = 0, trailing = 0;
@@ -242,7 +257,8 @@ static void put_added_span(run *r, const uint8_t *from, const uint8_t *to) {
 
 #endif
 
-/* Emits an added token that stands for the bytes from `from` to `to` of the text at hand, with the white space that it took. */
+/* Emits an added token that stands for the bytes from `from` to `to` of the text at hand, with the
+   white space that it took. */
 static void emit_added(run *r, uint32_t id, const uint8_t *from, const uint8_t *to) {
 #ifndef TKX_NO_OFFSETS
     if (wants_spans(r)) put_added_span(r, from, to);

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* ---- align.c: alignment of a whole normalizer (5.9, ALGN) ------------------------------------ */
 
 #ifndef TKX_NO_OFFSETS
@@ -18,9 +21,11 @@ typedef struct aligner {
 #endif
     uint32_t flags;
     const uint8_t *text;
-    size_t size, used; /* of the text: up to where characters are taken, and how much has a source */
+    /* of the text: up to where characters are taken, and how much has a source */
+    size_t size, used;
     uint8_t *alignment;
-    const uint8_t *dropped; /* the start of the source of the first space that is missing at the end, or NULL */
+    /* the start of the source of the first space that is missing at the end, or NULL */
+    const uint8_t *dropped;
 } aligner;
 
 static chunk find_chunk(aligner *a, const uint8_t *p) {
@@ -34,7 +39,8 @@ static chunk find_chunk(aligner *a, const uint8_t *p) {
         return found;
     }
 #endif
-    if (a->protected.node_count && longest_content(&a->protected, (size_t)(p - text), &stop) != NONE) {
+    if (a->protected.node_count &&
+        longest_content(&a->protected, (size_t)(p - text), &stop) != NONE) {
         found.end = text + stop;
     } else {
         found.end = p + utf8_length(*p);
@@ -53,14 +59,16 @@ static void align_bytes(aligner *a, size_t size, const uint8_t *p) {
     for (; size; size--) put_u32(a->alignment + 8 * a->used++, (uint32_t)(p - a->input));
 }
 
-/* Takes a character that the rules gave: it is the next of the text, or a space that is missing at its end. */
+/* Takes a character that the rules gave: it is the next of the text, or a space that is missing at
+   its end. */
 static void take_character(aligner *a, const uint8_t *character, const uint8_t *source) {
     const uint8_t *next = a->text + a->used;
     const int is_space = is_space_or_mark(character);
     if (a->used >= a->size) {
         if (!is_space || !(a->flags & ALIGN_COLLAPSE)) fail(a->r, TKX_E_CORRUPT);
         if (!a->dropped) a->dropped = source;
-    } else if (utf8_decode(next) == utf8_decode(character) || (is_space && is_space_or_mark(next))) {
+    } else if (utf8_decode(next) == utf8_decode(character) ||
+               (is_space && is_space_or_mark(next))) {
         align_bytes(a, utf8_length(*next), source);
     } else {
         fail(a->r, TKX_E_CORRUPT);
@@ -84,14 +92,18 @@ static void align_chunks(aligner *a) {
         size_t i = 0;
         c = find_chunk(a, p);
         while (behind_space && i < c.becomes.size && c.becomes.data[i] == ' ') i++;
-        if (i < c.becomes.size) behind_space = collapses && c.becomes.data[c.becomes.size - 1] == ' ';
-        for (; i < c.becomes.size && a->r->code == TKX_OK; i += utf8_length(c.becomes.data[i])) take_character(a, c.becomes.data + i, p);
+        if (i < c.becomes.size)
+            behind_space = collapses && c.becomes.data[c.becomes.size - 1] == ' ';
+        for (; i < c.becomes.size && a->r->code == TKX_OK; i += utf8_length(c.becomes.data[i]))
+            take_character(a, c.becomes.data + i, p);
         p = c.end;
     }
 }
 
-/* Finds the sources of what a normalizer has made of the text at hand, from `given` on: it is the text at hand then. */
-static NO_INLINE void align_whole(run *r, const uint8_t *input, const uint8_t *given, size_t given_size, const uint8_t *text, size_t size) {
+/* Finds the sources of what a normalizer has made of the text at hand, from `given` on: it is the
+   text at hand then. */
+static NO_INLINE void align_whole(run *r, const uint8_t *input, const uint8_t *given,
+                                  size_t given_size, const uint8_t *text, size_t size) {
     const tkx_span section = r->t->alignment;
     const uint8_t *behind = text + size;
     aligner a;
@@ -100,7 +112,8 @@ static NO_INLINE void align_whole(run *r, const uint8_t *input, const uint8_t *g
     a.r = r;
     a.input = input;
     a.flags = load_u32(section.data);
-    if ((a.flags & ~(uint32_t)(ALIGN_PREFIX | ALIGN_SUFFIX | ALIGN_COLLAPSE)) || load_u32(section.data + 12)) {
+    if ((a.flags & ~(uint32_t)(ALIGN_PREFIX | ALIGN_SUFFIX | ALIGN_COLLAPSE)) ||
+        load_u32(section.data + 12)) {
         fail(r, TKX_E_CORRUPT);
         return;
     }

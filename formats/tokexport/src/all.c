@@ -1,12 +1,16 @@
-/* tokexport.c - the runtime behind tokexport.h. The format and the algorithms are those of SPEC.md, whose numbers (I1, 5.3 ...) are cited
-   here.
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
+/* tokexport.c - the runtime behind tokexport.h. The format and the algorithms are those of SPEC.md,
+   whose numbers (I1, 5.3 ...) are cited here.
 
    tokexport.c is made of the units in src/ by amalgamate.py, in the order of src/all.c: edit those.
    Each unit uses only what stands above it.
 
-   Two rules hold everywhere. A number from the file is compared with its bound before it is used as an index, at opening for what the inner
-   loops read (SPLT), at use for the rest. And what is read from the file or written to memory that the caller lends goes through load_ and
-   store_ functions: any alignment, any endianness. */
+   Two rules hold everywhere. A number from the file is compared with its bound before it is used as
+   an index, at opening for what the inner loops read (SPLT), at use for the rest. And what is read
+   from the file or written to memory that the caller lends goes through load_ and store_ functions:
+   any alignment, any endianness. */
 
 #include "tokexport.h"
 

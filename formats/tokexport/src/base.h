@@ -1,12 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* ---- base.h: compilers, and bytes ------------------------------------------------------------ */
 
-/* <string.h> is not part of a freestanding C99 implementation, these functions are what every compiler wants to be there. */
+/* <string.h> is not part of a freestanding C99 implementation, these functions are what every
+   compiler wants to be there. */
 void *memcpy(void *to, const void *from, size_t size);
 void *memmove(void *to, const void *from, size_t size);
 void *memset(void *to, int byte, size_t size);
 int memcmp(const void *a, const void *b, size_t size);
 
-/* With -ffreestanding, GCC and Clang call memcpy even for 4 bytes unless they are told that it is the one they know. */
+/* With -ffreestanding, GCC and Clang call memcpy even for 4 bytes unless they are told that it is
+   the one they know. */
 #if defined(__GNUC__)
 #define COPY __builtin_memcpy
 #define EXPECT(condition) __builtin_expect(!!(condition), 1)
@@ -59,11 +64,17 @@ static FORCE_INLINE uint64_t load_u64(const uint8_t *p) {
 
 #else
 
-static FORCE_INLINE uint32_t load_u16(const uint8_t *p) { return (uint32_t)p[0] | (uint32_t)p[1] << 8; }
+static FORCE_INLINE uint32_t load_u16(const uint8_t *p) {
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8;
+}
 
-static FORCE_INLINE uint32_t load_u32(const uint8_t *p) { return load_u16(p) | load_u16(p + 2) << 16; }
+static FORCE_INLINE uint32_t load_u32(const uint8_t *p) {
+    return load_u16(p) | load_u16(p + 2) << 16;
+}
 
-static FORCE_INLINE uint64_t load_u64(const uint8_t *p) { return (uint64_t)load_u32(p) | (uint64_t)load_u32(p + 4) << 32; }
+static FORCE_INLINE uint64_t load_u64(const uint8_t *p) {
+    return (uint64_t)load_u32(p) | (uint64_t)load_u32(p + 4) << 32;
+}
 
 #endif
 

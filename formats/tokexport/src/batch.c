@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* ---- batch.c: pieces that wait --------------------------------------------------------------- */
 
 #ifdef HAS_TRIE_MODELS
@@ -28,7 +31,9 @@ static void encode_by_trie(run *r, const waiting *w) {
         default: break;
     }
     count = r->count - before;
-    if (w->set && is_alone && r->code == TKX_OK && count >= 1 && count <= LARGE_IDS && r->count <= r->capacity) remember(w, r->ids + before, count);
+    if (w->set && is_alone && r->code == TKX_OK && count >= 1 && count <= LARGE_IDS &&
+        r->count <= r->capacity)
+        remember(w, r->ids + before, count);
 }
 
 #endif
@@ -55,7 +60,8 @@ static NO_INLINE void encode_unseen(run *r, const waiting *w) {
         fail(r, found);
         return;
     }
-    if (found != TKX_OK || !(((t->flags & WHOLE_PIECE_FIRST) && !w->is_part) || (flags & TKX_WHOLE))) {
+    if (found != TKX_OK ||
+        !(((t->flags & WHOLE_PIECE_FIRST) && !w->is_part) || (flags & TKX_WHOLE))) {
         if (w->size > SHORT_PIECE || wants_spans(r)) {
             merge_long(r, w->p, w->size);
             return;
@@ -69,7 +75,8 @@ static NO_INLINE void encode_unseen(run *r, const waiting *w) {
         return;
     }
     if (EXPECT(r->capacity >= SHORT_PIECE && r->count <= r->capacity - SHORT_PIECE)) {
-        /* Four at a time, so that nobody has to guess how many there are; what is behind them means nothing. */
+        /* Four at a time, so that nobody has to guess how many there are; what is behind them means
+           nothing. */
         for (i = 0; i < count; i += 4) COPY(r->ids + r->count + i, ids + i, 4 * sizeof *ids);
         r->count += count;
     } else {
@@ -80,8 +87,9 @@ static NO_INLINE void encode_unseen(run *r, const waiting *w) {
     if (w->set && count >= 1 && count <= LARGE_IDS) remember(w, ids, count);
 }
 
-/* Looks up those pieces of the batch, from `first` on, that are not in the cache, each step for all of them before the next, so that they
-   wait for memory together and not one after the other: displacement, slot, record, bytes. Without a cache that is 1.3 times the speed. */
+/* Looks up those pieces of the batch, from `first` on, that are not in the cache, each step for all
+   of them before the next, so that they wait for memory together and not one after the other:
+   displacement, slot, record, bytes. Without a cache that is 1.3 times the speed. */
 static void look_ahead(run *r, size_t first) {
     const tkx *t = r->t;
     waiting *unseen[BATCH];
@@ -128,7 +136,8 @@ static NO_INLINE void encode_batch(run *r) {
     r->waiting_count = 0;
 }
 
-/* Takes what is to be encoded by itself, not empty: a piece or a part of one. Its bytes must stay until encode_batch. */
+/* Takes what is to be encoded by itself, not empty: a piece or a part of one. Its bytes must stay
+   until encode_batch. */
 static FORCE_INLINE void add_waiting(run *r, const uint8_t *p, size_t size, int is_part) {
     waiting *w = &r->batch[r->waiting_count++];
     w->p = p;
@@ -143,7 +152,8 @@ static FORCE_INLINE void add_waiting(run *r, const uint8_t *p, size_t size, int 
 
 #ifndef TKX_NO_CHARACTERS
 
-/* Whether a piece may be cut between two characters: no merge crosses them, and what an unknown one becomes does not depend on the other. */
+/* Whether a piece may be cut between two characters: no merge crosses them, and what an unknown one
+   becomes does not depend on the other. */
 static FORCE_INLINE int is_cut(run *r, uint32_t left, uint32_t right) {
     const tkx *t = r->t;
     const uint8_t *ascii = t->crossings.data + CROSSINGS_HEADER;
@@ -154,10 +164,12 @@ static FORCE_INLINE int is_cut(run *r, uint32_t left, uint32_t right) {
     if (bit_of(ascii + CROSSINGS_ASCII, (size_t)(h >> t->crossing_shift))) return 0;
     rule = load_u32(t->crossings.data);
     if (rule == 0) return 1;
-    return (unit_symbol(r, left, 0) != NONE) + (unit_symbol(r, right, 0) != NONE) >= (rule == BOTH_KNOWN ? 2 : 1);
+    return (unit_symbol(r, left, 0) != NONE) + (unit_symbol(r, right, 0) != NONE) >=
+           (rule == BOTH_KNOWN ? 2 : 1);
 }
 
-/* Takes a piece, in parts that no merge joins. With WHOLE_PIECE_FIRST a piece that is a token stays whole. */
+/* Takes a piece, in parts that no merge joins. With WHOLE_PIECE_FIRST a piece that is a token stays
+   whole. */
 static NO_INLINE void add_parts(run *r, const uint8_t *p, size_t size) {
     const tkx *t = r->t;
     const uint8_t *at = p + utf8_length(*p), *end = p + size;
@@ -191,7 +203,8 @@ static NO_INLINE void add_parts(run *r, const uint8_t *p, size_t size) {
 /* Takes a piece that is not empty. Its bytes must stay until encode_batch. */
 static FORCE_INLINE void add_piece(run *r, const uint8_t *p, size_t size) {
 #ifndef TKX_NO_CHARACTERS
-    if (r->t->crossings.data && !wants_spans(r)) { /* a part does not know the length of what is before it */
+    /* a part does not know the length of what is before it */
+    if (r->t->crossings.data && !wants_spans(r)) {
         add_parts(r, p, size);
         return;
     }

@@ -1,11 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* ---- bpe_long.c: merging a long piece (5.6) -------------------------------------------------- */
 
-/* A list of symbols in lent memory, 16 bytes each: id, neighbours, and the product of the pair with the right neighbour. */
+/* A list of symbols in lent memory, 16 bytes each: id, neighbours, and the product of the pair with
+   the right neighbour. */
 enum { SYMBOL = 16, SYMBOL_ID = 0, SYMBOL_PREVIOUS = 4, SYMBOL_NEXT = 8, SYMBOL_PRODUCT = 12 };
 
-static FORCE_INLINE uint32_t symbol(const uint8_t *symbols, size_t i, size_t offset) { return get_u32(symbols + SYMBOL * i + offset); }
+static FORCE_INLINE uint32_t symbol(const uint8_t *symbols, size_t i, size_t offset) {
+    return get_u32(symbols + SYMBOL * i + offset);
+}
 
-static FORCE_INLINE void set_symbol(uint8_t *symbols, size_t i, size_t offset, uint32_t v) { put_u32(symbols + SYMBOL * i + offset, v); }
+static FORCE_INLINE void set_symbol(uint8_t *symbols, size_t i, size_t offset, uint32_t v) {
+    put_u32(symbols + SYMBOL * i + offset, v);
+}
 
 /* Whether a key still holds. */
 static FORCE_INLINE int holds(const tkx *t, const uint8_t *symbols, uint64_t key) {
@@ -13,9 +21,11 @@ static FORCE_INLINE int holds(const tkx *t, const uint8_t *symbols, uint64_t key
     return product != NONE && rank_of(t, product) == key >> 32;
 }
 
-/* Merges the waiting keys into the array; 0 if there is no room for that, or if it would not pay. */
+/* Merges the waiting keys into the array; 0 if there is no room for that, or if it would not
+   pay. */
 static int sort_in(queue *q, const tkx *t, const uint8_t *symbols) {
-    uint8_t *keys = q->heap + 8 * q->size; /* room for those that wait once more, and as many again to sort them */
+    /* room for those that wait once more, and as many again to sort them */
+    uint8_t *keys = q->heap + 8 * q->size;
     size_t left = q->count - q->next, count = 0, i, from, taken = 0;
     if (q->waits < 64 || q->waits < left / 4 || q->size / 2 + q->waits > q->room - 1) return 0;
     for (i = 0; i < q->waits; i++) {
@@ -38,13 +48,14 @@ static int sort_in(queue *q, const tkx *t, const uint8_t *symbols) {
     return 1;
 }
 
-/* Looks up a pair of neighbours, i and `next`, and the one before it, `left` and i, and puts them into the queue; a neighbour that is NONE has
-   no pair. Both wait for memory together. */
-static FORCE_INLINE void queue_pairs(run *r, queue *q, uint8_t *symbols, uint32_t left, uint32_t i, uint32_t next) {
+/* Looks up a pair of neighbours, i and `next`, and the one before it, `left` and i, and puts them
+   into the queue; a neighbour that is NONE has no pair. Both wait for memory together. */
+static FORCE_INLINE void queue_pairs(run *r, queue *q, uint8_t *symbols, uint32_t left, uint32_t i,
+                                     uint32_t next) {
     const uint32_t id = symbol(symbols, i, SYMBOL_ID);
     uint32_t before, behind;
-    find_two_pairs(r, symbol(symbols, left == NONE ? i : left, SYMBOL_ID), id, id, symbol(symbols, next == NONE ? i : next, SYMBOL_ID),
-                   &before, &behind);
+    find_two_pairs(r, symbol(symbols, left == NONE ? i : left, SYMBOL_ID), id, id,
+                   symbol(symbols, next == NONE ? i : next, SYMBOL_ID), &before, &behind);
     if (left == NONE) before = NONE;
     if (next == NONE) behind = NONE;
     if (left != NONE) {
@@ -62,7 +73,8 @@ static int queue_pop(queue *q, const tkx *t, const uint8_t *symbols, uint64_t *k
         uint64_t top = q->size ? get_u64(q->heap) : UINT64_MAX;
         *key = first < top ? first : top;
         if (*key >> 32 > q->rank && q->waits) {
-            /* From the last on: where merges of one rank make different products, more keys may wait than the heap has room beside them. */
+            /* From the last on: where merges of one rank make different products, more keys may
+               wait than the heap has room beside them. */
             if (sort_in(q, t, symbols)) q->waits = 0;
             while (q->waits) heap_push(q, get_u64(waiting_key(q, --q->waits)));
             continue;
@@ -77,7 +89,8 @@ static int queue_pop(queue *q, const tkx *t, const uint8_t *symbols, uint64_t *k
 
 /* Merges symbol i with its right neighbour. */
 static void merge(run *r, queue *q, uint8_t *symbols, uint32_t i) {
-    const uint32_t right = symbol(symbols, i, SYMBOL_NEXT), left = symbol(symbols, i, SYMBOL_PREVIOUS);
+    const uint32_t right = symbol(symbols, i, SYMBOL_NEXT),
+                   left = symbol(symbols, i, SYMBOL_PREVIOUS);
     const uint32_t next = symbol(symbols, right, SYMBOL_NEXT);
     set_symbol(symbols, i, SYMBOL_ID, symbol(symbols, i, SYMBOL_PRODUCT));
     set_symbol(symbols, i, SYMBOL_NEXT, next);
@@ -145,7 +158,8 @@ static uint32_t part_id(run *r, const uint8_t *at) {
     return 0;
 }
 
-/* Emits a symbol that merging has left, or its parts. It stands for the bytes from `from` to `to`, which matter for spans only. */
+/* Emits a symbol that merging has left, or its parts. It stands for the bytes from `from` to `to`,
+   which matter for spans only. */
 static void emit_symbol(run *r, uint32_t id, const uint8_t *from, const uint8_t *to) {
     const uint8_t *at = NULL;
     uint32_t count = r->t->unused.data ? find_parts(r, id, &at) : 0;
@@ -155,7 +169,8 @@ static void emit_symbol(run *r, uint32_t id, const uint8_t *from, const uint8_t 
     }
     for (; count && r->code == TKX_OK; count--, at += UNUSED_SIZE) {
         const size_t length = wants_spans(r) ? load_u32(at + 4) : 0;
-        if (length > (size_t)(to - from) || (wants_spans(r) && (length == 0 || (count == 1 && length < (size_t)(to - from))))) {
+        if (length > (size_t)(to - from) ||
+            (wants_spans(r) && (length == 0 || (count == 1 && length < (size_t)(to - from))))) {
             fail(r, TKX_E_CORRUPT);
             return;
         }
@@ -165,7 +180,8 @@ static void emit_symbol(run *r, uint32_t id, const uint8_t *from, const uint8_t 
     }
 }
 
-/* Takes the symbols of a short piece apart. A part is a byte long at least, so that they are no more than the bytes. */
+/* Takes the symbols of a short piece apart. A part is a byte long at least, so that they are no
+   more than the bytes. */
 static size_t take_apart(run *r, uint32_t *ids, size_t count) {
     uint32_t made[SHORT_PIECE];
     size_t used = 0, i;
@@ -184,13 +200,18 @@ static size_t take_apart(run *r, uint32_t *ids, size_t count) {
 }
 
 /* How much of the lengths of symbols a byte of their piece stands for. */
-static size_t unit_length(int of_characters, uint8_t byte) { return of_characters ? 1 : spelled_length(byte); }
+static size_t unit_length(int of_characters, uint8_t byte) {
+    return of_characters ? 1 : spelled_length(byte);
+}
 
-/* Emits the symbols that merging has left, each with the bytes that it stands for. A symbol is as long as the first symbols that it was
-   made from, and they are laid side by side from the start of the piece: behind a character that gave no symbol, all are too far left. That
-   is how the reference library has it. */
-static void emit_symbols(run *r, const uint8_t *bytes, const uint8_t *symbols, const uint8_t *lengths, size_t count) {
-    const int of_characters = r->t->characters.data && load_u32(r->t->characters.data) == UNIT_CHARACTER;
+/* Emits the symbols that merging has left, each with the bytes that it stands for. A symbol is as
+   long as the first symbols that it was made from, and they are laid side by side from the start of
+   the piece: behind a character that gave no symbol, all are too far left. That is how the
+   reference library has it. */
+static void emit_symbols(run *r, const uint8_t *bytes, const uint8_t *symbols,
+                         const uint8_t *lengths, size_t count) {
+    const int of_characters =
+        r->t->characters.data && load_u32(r->t->characters.data) == UNIT_CHARACTER;
     size_t at = 0, before = 0; /* a byte, and the length of those before it */
     size_t length = 0;         /* of the symbols so far */
     size_t i, next;
@@ -199,10 +220,12 @@ static void emit_symbols(run *r, const uint8_t *bytes, const uint8_t *symbols, c
         const uint8_t *from;
         size_t k;
         next = link == NONE ? count : link;
-        while (before + unit_length(of_characters, bytes[at]) <= length) before += unit_length(of_characters, bytes[at++]);
+        while (before + unit_length(of_characters, bytes[at]) <= length)
+            before += unit_length(of_characters, bytes[at++]);
         from = bytes + at;
         for (k = i; k < next; k++) length += get_u32(lengths + 4 * k);
-        while (before + unit_length(of_characters, bytes[at]) < length) before += unit_length(of_characters, bytes[at++]);
+        while (before + unit_length(of_characters, bytes[at]) < length)
+            before += unit_length(of_characters, bytes[at++]);
         emit_symbol(r, symbol(symbols, i, SYMBOL_ID), from, bytes + at + 1);
     }
 }
@@ -219,7 +242,8 @@ static NO_INLINE void merge_long(run *r, const uint8_t *bytes, size_t size) {
         fail(r, TKX_E_ARGUMENT);
         return;
     }
-    q.sorted = symbols + SYMBOL * size; /* one key a symbol at first, at most two for each merge later: 8 + 16 bytes */
+    /* one key a symbol at first, at most two for each merge later: 8 + 16 bytes */
+    q.sorted = symbols + SYMBOL * size;
     q.heap = q.sorted + 8 * size;
     q.room = size;
     count = first_symbols(r, bytes, size, q.heap, lengths);
@@ -232,7 +256,8 @@ static NO_INLINE void merge_long(run *r, const uint8_t *bytes, size_t size) {
         emit_symbols(r, bytes, symbols, lengths, count);
     } else {
         const size_t emitted = r->count;
-        for (i = count ? 0 : NONE; i != NONE && r->code == TKX_OK; i = symbol(symbols, i, SYMBOL_NEXT)) {
+        for (i = count ? 0 : NONE; i != NONE && r->code == TKX_OK;
+             i = symbol(symbols, i, SYMBOL_NEXT)) {
             emit_symbol(r, symbol(symbols, i, SYMBOL_ID), bytes, bytes);
             /* A part is a byte long at least. */
             if (r->t->unused.data && r->count - emitted > size) fail(r, TKX_E_CORRUPT);

@@ -1,22 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* ---- bpe_queue.c: a queue of merges (5.6) ---------------------------------------------------- */
 
-/* A queue of keys (rank << 32 | position). Keys are not taken out when they become stale: who takes one looks whether it still holds.
+/* A queue of keys (rank << 32 | position). Keys are not taken out when they become stale: who takes
+   one looks whether it still holds.
 
-   The first keys lie sorted in an array. Those that come later are in a heap of four children a node, because most of them never get
-   far up. But while the pairs of one rank are merged, the new keys of higher ranks only wait: if they are many, as in a run of one
-   character, they are sorted into the array, which is linear; otherwise they go into the heap. That makes a million letters `a` three
-   times as fast. */
+   The first keys lie sorted in an array. Those that come later are in a heap of four children a
+   node, because most of them never get far up. But while the pairs of one rank are merged, the new
+   keys of higher ranks only wait: if they are many, as in a run of one character, they are sorted
+   into the array, which is linear; otherwise they go into the heap. That makes a million letters
+   `a` three times as fast. */
 typedef struct queue {
-    uint8_t *sorted, *heap; /* room for `room` keys, and for twice as many: for what waits as well, from the end on down */
+    /* room for `room` keys, and for twice as many: for what waits as well, from the end on down */
+    uint8_t *sorted, *heap;
     size_t room, next, count, size, waits;
     uint32_t rank; /* of the key that was taken last */
 } queue;
 
-/* Bits at most: of few keys, most of the work is to count digits, and more than these cost more stack than they gain. */
+/* Bits at most: of few keys, most of the work is to count digits, and more than these cost more
+   stack than they gain. */
 enum { DIGIT = 8 };
 
-/* Sorts digit by digit from the lowest on. Where the positions are in order already, as they are unless merges of one rank make different
-   products, only the ranks are sorted by: keys with the same rank stay in order. */
+/* Sorts digit by digit from the lowest on. Where the positions are in order already, as they are
+   unless merges of one rank make different products, only the ranks are sorted by: keys with the
+   same rank stay in order. */
 static void sort_keys(uint8_t *keys, uint8_t *other, size_t count) {
     uint32_t first[1 << DIGIT];
     uint8_t *from = keys, *to = other;
@@ -88,9 +96,11 @@ static void heap_pop(queue *q) {
     put_u64(q->heap + 8 * i, key);
 }
 
-/* Place of the i-th key that waits. All keys but the first ones come two a merge, and of n symbols n - 1 merges can be made: heap and
-   waiting keys have room. */
-static uint8_t *waiting_key(const queue *q, size_t i) { return q->heap + 8 * (2 * q->room - 1 - i); }
+/* Place of the i-th key that waits. All keys but the first ones come two a merge, and of n symbols
+   n - 1 merges can be made: heap and waiting keys have room. */
+static uint8_t *waiting_key(const queue *q, size_t i) {
+    return q->heap + 8 * (2 * q->room - 1 - i);
+}
 
 static void queue_push(queue *q, uint64_t key) {
     if (key >> 32 <= q->rank) heap_push(q, key);

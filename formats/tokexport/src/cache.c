@@ -1,15 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* ---- cache.c: the word cache ----------------------------------------------------------------- */
 
-/* The word cache: sets of 64 bytes, a line of memory. A set holds two small entries, of a piece of at most 15 bytes and up to 4 ids, or a
-   large one, of at most 30 bytes and up to 8 ids:
+/* The word cache: sets of 64 bytes, a line of memory. A set holds two small entries, of a piece of
+   at most 15 bytes and up to 4 ids, or a large one, of at most 30 bytes and up to 8 ids:
 
        small: key[0] key[1] ids[4]      large: key[0] key[1] key[2] key[3] ids[8]
 
-   key[0] and key[1] are the first 15 bytes, zeros behind them, and the size with what it is: a piece or a WORD; key[2] and key[3] are the others. The upper 4 bits of the
-   first id are the number of ids; so the third word of a small entry is never 0 there, and that of a large one of at most 15 bytes is. A
-   new small entry takes the second place of its set; a hit there changes the places: so rare words push out each other, not the frequent
-   ones. */
-enum { SMALL_BYTES = 15, LARGE_BYTES = 30, SMALL_IDS = 4, LARGE_IDS = 8, SMALL_ENTRY = 32, SET = 64, COUNT_SHIFT = 28 };
+   key[0] and key[1] are the first 15 bytes, zeros behind them, and the size with what it is: a
+   piece or a WORD; key[2] and key[3] are the others. The upper 4 bits of the first id are the
+   number of ids; so the third word of a small entry is never 0 there, and that of a large one of at
+   most 15 bytes is. A new small entry takes the second place of its set; a hit there changes the
+   places: so rare words push out each other, not the frequent ones. */
+enum {
+    SMALL_BYTES = 15,
+    LARGE_BYTES = 30,
+    SMALL_IDS = 4,
+    LARGE_IDS = 8,
+    SMALL_ENTRY = 32,
+    SET = 64,
+    COUNT_SHIFT = 28
+};
 enum { PIECE = 0, WORD = 64 };
 
 /* The first 15 of the bytes at p, size of them: two words, zeros behind them, the last byte 0. */
@@ -65,7 +77,8 @@ static FORCE_INLINE int has_words(const uint8_t *entry, const uint64_t key[2]) {
 
 /* The entry of a piece that has a set, or NULL. */
 static FORCE_INLINE const uint8_t *cached(const waiting *w) {
-    if (EXPECT(has_words(w->set, w->key))) return EXPECT(w->size <= SMALL_BYTES) || has_words(w->set + 16, w->key + 2) ? w->set : NULL;
+    if (EXPECT(has_words(w->set, w->key)))
+        return EXPECT(w->size <= SMALL_BYTES) || has_words(w->set + 16, w->key + 2) ? w->set : NULL;
     return has_words(w->set + SMALL_ENTRY, w->key) ? w->set + SMALL_ENTRY : NULL;
 }
 
@@ -76,8 +89,10 @@ static FORCE_INLINE int is_large(const uint8_t *entry, size_t size) {
 
 static void remember(const waiting *w, const uint32_t *ids, size_t count) {
     size_t old_size = (size_t)(get_u64(w->set + 8) >> 56) % WORD, i;
-    int large = w->size > SMALL_BYTES || count > SMALL_IDS, was_large = old_size && is_large(w->set, old_size);
-    uint8_t *entry = large || was_large ? w->set : w->set + SMALL_ENTRY, *at = entry + (large ? 32 : 16);
+    int large = w->size > SMALL_BYTES || count > SMALL_IDS,
+        was_large = old_size && is_large(w->set, old_size);
+    uint8_t *entry = large || was_large ? w->set : w->set + SMALL_ENTRY,
+            *at = entry + (large ? 32 : 16);
     if (large || was_large) memset(w->set, 0, SET);
     put_u64(entry, w->key[0]);
     put_u64(entry + 8, w->key[1]);
@@ -85,7 +100,8 @@ static void remember(const waiting *w, const uint32_t *ids, size_t count) {
         put_u64(entry + 16, w->key[2]);
         put_u64(entry + 24, w->key[3]);
     }
-    for (i = 0; i < (large ? LARGE_IDS : SMALL_IDS); i++) put_u32(at + 4 * i, i < count ? ids[i] : 0);
+    for (i = 0; i < (large ? LARGE_IDS : SMALL_IDS); i++)
+        put_u32(at + 4 * i, i < count ? ids[i] : 0);
     put_u32(at, ids[0] | (uint32_t)count << COUNT_SHIFT);
 }
 
@@ -93,7 +109,8 @@ static FORCE_INLINE void emit_cached(run *r, waiting *w, const uint8_t *entry) {
     const uint8_t *ids = entry + (is_large(entry, w->size) ? 32 : 16);
     uint32_t first = get_u32(ids);
     size_t count = smaller(first >> COUNT_SHIFT, LARGE_IDS), i;
-    if (EXPECT(count <= SMALL_IDS && r->capacity >= SMALL_IDS && r->count <= r->capacity - SMALL_IDS)) {
+    if (EXPECT(count <= SMALL_IDS && r->capacity >= SMALL_IDS &&
+               r->count <= r->capacity - SMALL_IDS)) {
         /* Four ids are written always, so that nobody has to guess how many there are. */
         COPY(r->ids + r->count, ids, 16);
         r->ids[r->count] = first & MAX_IDS;

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* ---- check.c: checks ------------------------------------------------------------------------- */
 
 int tkx_check(const tkx *t) {
@@ -7,7 +10,9 @@ int tkx_check(const tkx *t) {
     crc_tables(tables);
     for (i = 0; i < t->section_count; i++) {
         const uint8_t *s = section_entry(t, i);
-        if (crc_large(tables, t->data + (size_t)load_u64(s + 8), (size_t)load_u64(s + 16)) != load_u32(s + 24)) return TKX_E_CRC;
+        if (crc_large(tables, t->data + (size_t)load_u64(s + 8), (size_t)load_u64(s + 16)) !=
+            load_u32(s + 24))
+            return TKX_E_CRC;
     }
     end = HEADER_SIZE + t->section_count * (size_t)SECTION_SIZE;
     for (i = 0; i < t->section_count; i++) {
@@ -21,15 +26,17 @@ int tkx_check(const tkx *t) {
 }
 
 /* One case of the self test. */
-static int run_case(const tkx *t, const uint8_t *entry, const uint8_t *expected, const uint8_t *texts, uint32_t *ids, size_t capacity,
-                    const tkx_work *work) {
-    uint32_t offset = load_u32(entry), length = load_u32(entry + 4), first = load_u32(entry + 8), id_count = load_u32(entry + 12);
+static int run_case(const tkx *t, const uint8_t *entry, const uint8_t *expected,
+                    const uint8_t *texts, uint32_t *ids, size_t capacity, const tkx_work *work) {
+    uint32_t offset = load_u32(entry), length = load_u32(entry + 4), first = load_u32(entry + 8),
+             id_count = load_u32(entry + 12);
     uint32_t text_size = (uint32_t)field(t->self_test, 8), all = (uint32_t)field(t->self_test, 4);
     run r;
     size_t count, i;
     int code;
     run_init(&r, t, load_u32(entry + 16) & CASE_SPECIAL);
-    if (offset > text_size || length > text_size - offset || first > all || id_count > all - first) return TKX_E_CORRUPT;
+    if (offset > text_size || length > text_size - offset || first > all || id_count > all - first)
+        return TKX_E_CORRUPT;
     if (id_count > capacity) return TKX_E_IDS;
     code = encode(&r, texts + offset, length, ids, capacity, &count, work);
     if (code == TKX_E_UTF8 || (code == TKX_E_ARGUMENT && length > MAX_TEXT)) return TKX_E_CORRUPT;
@@ -42,7 +49,8 @@ static int run_case(const tkx *t, const uint8_t *entry, const uint8_t *expected,
     return TKX_OK;
 }
 
-int tkx_selftest(const tkx *t, uint32_t *ids, size_t capacity, size_t *count, const tkx_work *work) {
+int tkx_selftest(const tkx *t, uint32_t *ids, size_t capacity, size_t *count,
+                 const tkx_work *work) {
     const uint8_t *cases, *expected, *texts;
     uint32_t case_count, i;
     if (!t || !count || (!ids && capacity)) return TKX_E_ARGUMENT;

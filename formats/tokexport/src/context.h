@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* ---- context.h: a call and its memory -------------------------------------------------------- */
 
 /* A piece that waits to be encoded. */
@@ -12,15 +15,18 @@ typedef struct waiting {
     int is_part; /* of a piece, cut where no merge crosses */
 } waiting;
 
-/* How many pieces wait at most. The tables are much larger than the caches of the machine: while the pieces of a batch are found, the lines
-   of memory that they need come in. 1.4 times the speed of one piece after the other on English prose; 16 or 64 are no better than 32. */
+/* How many pieces wait at most. The tables are much larger than the caches of the machine: while
+   the pieces of a batch are found, the lines of memory that they need come in. 1.4 times the speed
+   of one piece after the other on English prose; 16 or 64 are no better than 32. */
 enum { BATCH = 32 };
 
-/* Where the text at hand comes from: it is a part of the input, or what rewriting has made of one. */
+/* Where the text at hand comes from: it is a part of the input, or what rewriting has made of
+   one. */
 typedef struct view {
-    const uint8_t *base;      /* the first byte of the text at hand */
-    const uint8_t *alignment; /* for each byte from `base` on u32 from, u32 to, in the order of the host: where its source in the input begins
-                                 and ends; NULL: the text at hand is the input, which begins at `base` */
+    const uint8_t *base; /* the first byte of the text at hand */
+    /* for each byte from `base` on u32 from, u32 to, in the order of the host: where its source in
+       the input begins and ends; NULL: the text at hand is the input, which begins at `base` */
+    const uint8_t *alignment;
 } view;
 
 #ifndef TKX_NO_OFFSETS
@@ -50,7 +56,8 @@ typedef struct run {
     int code;
     uint32_t *ids;
     size_t capacity, count;
-    size_t unknown_count; /* the value of `count` behind the last unknown word (FUSE_UNKNOWN); 0: there was none */
+    /* the value of `count` behind the last unknown word (FUSE_UNKNOWN); 0: there was none */
+    size_t unknown_count;
     uint8_t *memory, no_memory[1];
     size_t memory_size, memory_used;
     uint64_t memory_needed;
@@ -76,7 +83,8 @@ static void emit(run *r, uint32_t id) {
     r->count++;
 }
 
-/* Borrows from the work memory, above what is borrowed already; give back by setting memory_used. NULL: too little, r->code is set. */
+/* Borrows from the work memory, above what is borrowed already; give back by setting memory_used.
+   NULL: too little, r->code is set. */
 static uint8_t *borrow(run *r, uint64_t size) {
     uint8_t *memory = r->memory + r->memory_used;
     if (size > r->memory_size - r->memory_used) {
@@ -88,8 +96,9 @@ static uint8_t *borrow(run *r, uint64_t size) {
     return memory;
 }
 
-/* Per byte of text that a model sees: MERGE_BYTES for the longest piece and a bit for each state that is remembered. Per byte that an
-   operation takes or gives: 1, for FORM 8 more for each code point, for REPLACE a bit for each state that is remembered. */
+/* Per byte of text that a model sees: MERGE_BYTES for the longest piece and a bit for each state
+   that is remembered. Per byte that an operation takes or gives: 1, for FORM 8 more for each code
+   point, for REPLACE a bit for each state that is remembered. */
 enum { MERGE_BYTES = 40, LENGTH_BYTES = 4 };
 
 #ifndef TKX_NO_OFFSETS
@@ -102,20 +111,23 @@ enum { SPANS = 0 };
 
 #ifndef TKX_NO_NORMALIZER
 
-/* Adds to *total what an operation wants for texts of *size bytes in `count` pieces, and makes *size what it gives at most. */
+/* Adds to *total what an operation wants for texts of *size bytes in `count` pieces, and makes
+   *size what it gives at most. */
 static void add_op_size(const tkx_op *op, uint64_t count, uint64_t *size, uint64_t *total) {
     uint64_t grown = *size * smaller(op->growth, 1 << 16) + smaller(op->extra, 1 << 16) * count;
     *total += 2 * *size + grown + 16;
     if (SPANS) *total += 8 * (*size + grown);
     if (op->kind == FORM) *total += 8 * grown;
-    if (op->kind == REPLACE) *total += (*size + 1) * (op->program.memo_count / 8 + 1u + (op->program.labels != NULL));
+    if (op->kind == REPLACE)
+        *total += (*size + 1) * (op->program.memo_count / 8 + 1u + (op->program.labels != NULL));
     *size = grown < TOO_MUCH >> 17 ? grown : TOO_MUCH >> 17;
 }
 
 #endif
 
 size_t tkx_work_size(const tkx *t, size_t size) {
-    uint64_t each = MERGE_BYTES + (SPANS ? LENGTH_BYTES : 0), bytes = smaller(size, MAX_TEXT), total = 256;
+    uint64_t each = MERGE_BYTES + (SPANS ? LENGTH_BYTES : 0), bytes = smaller(size, MAX_TEXT),
+             total = 256;
     uint32_t i;
     if (!t) return 0;
 #ifndef TKX_NO_NORMALIZER
@@ -125,7 +137,8 @@ size_t tkx_work_size(const tkx *t, size_t size) {
         const tkx_stage *s = &t->stages[i];
 #ifndef TKX_NO_NORMALIZER
         uint32_t j;
-        for (j = 0; j < s->op_count; j++) add_op_size(&t->ops[s->first_op + j], i ? bytes : 1, &bytes, &total);
+        for (j = 0; j < s->op_count; j++)
+            add_op_size(&t->ops[s->first_op + j], i ? bytes : 1, &bytes, &total);
 #endif
         each += s->memo_count / 8 + 1u + (s->labels != NULL);
     }

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* ---- decode.c: decoding ---------------------------------------------------------------------- */
 
 /* Begins a text. TKX_OK or TKX_E_CORRUPT. */
@@ -15,7 +18,8 @@ static int start(tkx_decoder *d, const tkx *t, int skip_special) {
 }
 
 /* Decodes all ids at once, in a file without rules. */
-static int decode_plainly(tkx_decoder *d, const uint32_t *ids, size_t count, sink *s, size_t *size, size_t *ends) {
+static int decode_plainly(tkx_decoder *d, const uint32_t *ids, size_t count, sink *s, size_t *size,
+                          size_t *ends) {
     size_t i;
     for (i = 0; i < count; i++) {
         const uint8_t *bytes;
@@ -32,7 +36,8 @@ static int decode_plainly(tkx_decoder *d, const uint32_t *ids, size_t count, sin
     return TKX_OK;
 }
 
-static int decode(const tkx *t, int as_bytes, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity, size_t *size, size_t *ends) {
+static int decode(const tkx *t, int as_bytes, const uint32_t *ids, size_t count, uint8_t *out,
+                  size_t capacity, size_t *size, size_t *ends) {
     tkx_decoder d;
     sink s;
     int code;
@@ -54,16 +59,19 @@ static int decode(const tkx *t, int as_bytes, const uint32_t *ids, size_t count,
     return s.used <= capacity ? TKX_OK : TKX_E_BYTES;
 }
 
-int tkx_decode_text(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity, size_t *size) {
+int tkx_decode_text(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity,
+                    size_t *size) {
     return decode(t, 0, ids, count, out, capacity, size, NULL);
 }
 
-int tkx_decode_ends(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity, size_t *size, size_t *ends) {
+int tkx_decode_ends(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity,
+                    size_t *size, size_t *ends) {
     if (!ends && count) return TKX_E_ARGUMENT;
     return decode(t, 1, ids, count, out, capacity, size, ends);
 }
 
-int tkx_decode(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity, size_t *size) {
+int tkx_decode(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity,
+               size_t *size) {
     const uint8_t *bytes, *end;
     uint32_t length, flags;
     size_t used = 0, i;
@@ -77,9 +85,12 @@ int tkx_decode(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, si
             *size = code == TKX_E_ID ? i : 0;
             return code;
         }
-        /* Most tokens are short: 16 bytes copied at once, where there is room on both sides, are twice as fast as a call with a length. */
-        if (EXPECT(used <= capacity && capacity - used >= 16 && length <= 16 && end - bytes >= 16)) COPY(out + used, bytes, 16);
-        else if (used <= capacity && length && length <= capacity - used) memcpy(out + used, bytes, length);
+        /* Most tokens are short: 16 bytes copied at once, where there is room on both sides, are
+           twice as fast as a call with a length. */
+        if (EXPECT(used <= capacity && capacity - used >= 16 && length <= 16 && end - bytes >= 16))
+            COPY(out + used, bytes, 16);
+        else if (used <= capacity && length && length <= capacity - used)
+            memcpy(out + used, bytes, length);
         if (length > SIZE_MAX - used) return TKX_E_ARGUMENT;
         used += length;
     }

@@ -1,21 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* ---- decode_bytes.c: what decoding writes (5.7) ---------------------------------------------- */
 
 static const uint8_t REPLACEMENT[3] = {0xEF, 0xBF, 0xBD};
 
-/* The caller's buffer. What does not fit is counted all the same: `used` is then more than `capacity`. `taken` counts the bytes before any
-   are stripped. */
+/* The caller's buffer. What does not fit is counted all the same: `used` is then more than
+   `capacity`. `taken` counts the bytes before any are stripped. */
 typedef struct sink {
     uint8_t *out;
     size_t capacity, used, taken;
 } sink;
 
 static FORCE_INLINE void put(sink *s, const uint8_t *bytes, size_t size) {
-    if (size && s->used <= s->capacity && size <= s->capacity - s->used) memcpy(s->out + s->used, bytes, size);
+    if (size && s->used <= s->capacity && size <= s->capacity - s->used)
+        memcpy(s->out + s->used, bytes, size);
     s->used = size > SIZE_MAX - s->used ? SIZE_MAX : s->used + size;
 }
 
 /* The record of an id, which must be a token. TKX_OK, TKX_E_ID or TKX_E_CORRUPT. */
-static FORCE_INLINE int read_token(const tkx *t, uint32_t id, const uint8_t **bytes, uint32_t *length, uint32_t *flags) {
+static FORCE_INLINE int read_token(const tkx *t, uint32_t id, const uint8_t **bytes,
+                                   uint32_t *length, uint32_t *flags) {
     if (id >= t->id_count) return TKX_E_ID;
     if (!read_record(t, id, bytes, length, flags)) return TKX_E_CORRUPT;
     return (*flags & TKX_KIND_MASK) == TKX_KIND_HOLE ? TKX_E_ID : TKX_OK;
@@ -37,8 +42,9 @@ static void release_right(tkx_decoder *d, sink *s) {
     d->right_part = 0;
 }
 
-/* Holds back as many of the character that is stripped at the end as may be dropped. Byte by byte: a token may end inside of it. Its first
-   byte occurs in it once, so a match that fails is none from a later byte either. */
+/* Holds back as many of the character that is stripped at the end as may be dropped. Byte by byte:
+   a token may end inside of it. Its first byte occurs in it once, so a match that fails is none
+   from a later byte either. */
 static void put_right(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size) {
     size_t i = 0, j;
     if (!d->right_most) {
@@ -62,11 +68,13 @@ static void put_right(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size
     }
 }
 
-/* The edit of a state for a class, or the one at the end of the text for the class behind the last; and its text. */
+/* The edit of a state for a class, or the one at the end of the text for the class behind the last;
+   and its text. */
 static const uint8_t *find_edit(const tkx_decoder *d, uint32_t class_) {
     const uint8_t *edits = d->t->decoder.data + DECODER_SIZE + 256;
     const size_t states = d->edit_states, classes = load_u16(d->t->decoder.data + 22);
-    return edits + EDIT_SIZE * (class_ < classes ? d->edit_state * classes + class_ : states * classes + d->edit_state);
+    return edits + EDIT_SIZE * (class_ < classes ? d->edit_state * classes + class_
+                                                 : states * classes + d->edit_state);
 }
 
 static void put_edit(const tkx_decoder *d, sink *s, const uint8_t *edit) {

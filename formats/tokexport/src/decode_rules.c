@@ -1,12 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* ---- decode_rules.c: decoding by rules (5.7, DECO) ------------------------------------------- */
 
 #ifndef TKX_NO_DECODER
 
-enum { FIRST = 1, LAST = 2 };                   /* the place of a token: either, both or neither */
-enum { RUN_NONE, RUN_HELD, RUN_GOOD, RUN_BAD }; /* of a run of FALLBACK tokens: whether it is known to be UTF-8 as a whole */
+enum { FIRST = 1, LAST = 2 }; /* the place of a token: either, both or neither */
+/* of a run of FALLBACK tokens: whether it is known to be UTF-8 as a whole */
+enum { RUN_NONE, RUN_HELD, RUN_GOOD, RUN_BAD };
 
 /* Changes the bytes of a token to those that it has at a place; 0 if they are not in BYTS (I19). */
-static int form_at(const tkx *t, uint32_t flags, unsigned place, const uint8_t **bytes, uint32_t *length) {
+static int form_at(const tkx *t, uint32_t flags, unsigned place, const uint8_t **bytes,
+                   uint32_t *length) {
     size_t before = (size_t)(*bytes - t->bytes.data), behind = t->bytes.size - before - *length;
     if (!place) return 1;
     if (flags & TKX_FORMS) {
@@ -17,12 +22,16 @@ static int form_at(const tkx *t, uint32_t flags, unsigned place, const uint8_t *
         last = load_u16(lengths + 2);
         only = load_u16(lengths + 4);
         if (behind - FORM_LENGTHS < (size_t)first + last + only) return 0;
-        *bytes = lengths + FORM_LENGTHS + (place == FIRST ? 0 : place == LAST ? first : first + last);
+        *bytes = lengths + FORM_LENGTHS +
+                 (place == FIRST  ? 0
+                  : place == LAST ? first
+                                  : first + last);
         *length = place == FIRST ? first : place == LAST ? last : only;
         return 1;
     }
     if (place & FIRST) {
-        uint32_t skip = (flags & TKX_FIRST_SKIP) >> FIRST_SKIP_SHIFT, more = (flags & TKX_FIRST_MORE) >> FIRST_MORE_SHIFT;
+        uint32_t skip = (flags & TKX_FIRST_SKIP) >> FIRST_SKIP_SHIFT,
+                 more = (flags & TKX_FIRST_MORE) >> FIRST_MORE_SHIFT;
         if (skip > *length || more > before) return 0;
         *bytes = *bytes + skip - more;
         *length = *length - skip + more;
@@ -109,7 +118,8 @@ static int look_at_run(const tkx *t, uint32_t rules, const uint32_t *ids, size_t
         const uint8_t *bytes;
         uint32_t length, flags, j;
         if (i && (rules & REPEATS_ONCE) && ids[i] == ids[i - 1]) continue;
-        if (read_token(t, ids[i], &bytes, &length, &flags) != TKX_OK || !(flags & TKX_FALLBACK)) break;
+        if (read_token(t, ids[i], &bytes, &length, &flags) != TKX_OK || !(flags & TKX_FALLBACK))
+            break;
         for (j = 0; j < length; j++) {
             int look;
             held[held_size++] = bytes[j];
@@ -128,7 +138,9 @@ static size_t last_of(const tkx *t, uint32_t rules, const uint32_t *ids, size_t 
     size_t i;
     for (i = count; i-- > 0;) {
         if (i && (rules & REPEATS_ONCE) && ids[i] == ids[i - 1]) continue;
-        if ((rules & FIRST_BY_CONTENT) && read_token(t, ids[i], &bytes, &length, &flags) == TKX_OK && length == 0) continue;
+        if ((rules & FIRST_BY_CONTENT) &&
+            read_token(t, ids[i], &bytes, &length, &flags) == TKX_OK && length == 0)
+            continue;
         return i;
     }
     return count;
@@ -153,7 +165,8 @@ static int put_token(tkx_decoder *d, sink *s, uint32_t id, unsigned place) {
     return TKX_OK;
 }
 
-/* Whether an id counts: it does not if it is left out, repeats the one before, or has no content where that matters. */
+/* Whether an id counts: it does not if it is left out, repeats the one before, or has no content
+   where that matters. */
 static int counts(tkx_decoder *d, sink *s, uint32_t id, uint32_t length, uint32_t flags) {
     if (d->skip_special && (flags & TKX_SPECIAL)) return 0;
     if ((d->rules & REPEATS_ONCE) && id == d->previous) return 0;
@@ -187,7 +200,9 @@ static int add_id(tkx_decoder *d, sink *s, uint32_t id) {
 
 /* Writes what is held back, as the end of the text. */
 static int end_text(tkx_decoder *d, sink *s) {
-    int code = d->waiting == NONE ? TKX_OK : put_token(d, s, d->waiting, d->waiting_is_first ? FIRST | LAST : LAST);
+    int code = d->waiting == NONE
+                   ? TKX_OK
+                   : put_token(d, s, d->waiting, d->waiting_is_first ? FIRST | LAST : LAST);
     if (code != TKX_OK) return code;
     end_run(d, s);
     end_held(d, s);
@@ -220,18 +235,21 @@ static int read_rules(tkx_decoder *d) {
     d->edit_states = (uint16_t)load_u16(rules + 20);
     d->left_count = load_u32(rules + 4);
     d->right_most = load_u32(rules + 8);
-    return read_stripped(d->left, d->left_count, load_u32(rules + 12)) && read_stripped(d->right, d->right_most, load_u32(rules + 16));
+    return read_stripped(d->left, d->left_count, load_u32(rules + 12)) &&
+           read_stripped(d->right, d->right_most, load_u32(rules + 16));
 }
 
-/* Turns numbers of bytes taken into places in the output: what was stripped at the start lies before it, what was stripped at the end
-   behind it. */
+/* Turns numbers of bytes taken into places in the output: what was stripped at the start lies
+   before it, what was stripped at the end behind it. */
 static void place_ends(const tkx_decoder *d, const sink *s, size_t *ends, size_t count) {
     size_t stripped = s->taken - s->used - (size_t)d->right_count * d->right[0], i;
-    for (i = 0; i < count; i++) ends[i] = ends[i] < stripped ? 0 : smaller(ends[i] - stripped, s->used);
+    for (i = 0; i < count; i++)
+        ends[i] = ends[i] < stripped ? 0 : smaller(ends[i] - stripped, s->used);
 }
 
 /* Decodes all ids at once. They are all there, so nothing has to wait but what may be stripped. */
-static int decode_by_rules(tkx_decoder *d, const uint32_t *ids, size_t count, sink *s, size_t *size, size_t *ends) {
+static int decode_by_rules(tkx_decoder *d, const uint32_t *ids, size_t count, sink *s, size_t *size,
+                           size_t *ends) {
     const tkx *t = d->t;
     size_t last = last_of(t, d->rules, ids, count), i;
     int code;

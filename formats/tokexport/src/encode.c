@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* ---- encode.c: encoding (5.3) ---------------------------------------------------------------- */
 
 /* A stretch without added tokens, not empty: step 6 and 7. */
@@ -26,7 +29,8 @@ static void encode_stretch(run *r, const uint8_t *text, size_t size) {
     }
 #endif
 #ifndef TKX_NO_OFFSETS
-    if (wants_spans(r) && r->t->alignment.data && size && r->code == TKX_OK) align_whole(r, at_hand.base, whole, whole_size, text, size);
+    if (wants_spans(r) && r->t->alignment.data && size && r->code == TKX_OK)
+        align_whole(r, at_hand.base, whole, whole_size, text, size);
 #endif
     if (r->code != TKX_OK) return;
     if (can_find(r, 1)) {
@@ -73,8 +77,9 @@ size_t tkx_cut(const tkx *t, const void *text, size_t size) {
     return 0;
 }
 
-/* A text that is to be rewritten or labelled is cut into blocks of about this size, where it can be: a normalized copy of prose, or its
-   labels, then fit into the 64 KB of work memory that prose needs, and into the cache of the machine. */
+/* A text that is to be rewritten or labelled is cut into blocks of about this size, where it can
+   be: a normalized copy of prose, or its labels, then fit into the 64 KB of work memory that prose
+   needs, and into the cache of the machine. */
 enum { BLOCK = 8192 };
 
 static int has_labels(const tkx *t) {
@@ -106,7 +111,8 @@ static void lend(run *r, const tkx_work *work) {
         r->memory = (uint8_t *)work->memory;
         r->memory_size = work->memory_size;
     }
-    if (!work || !work->cache || wants_spans(r)) return; /* a cached word does not say which bytes its ids stand for */
+    /* a cached word does not say which bytes its ids stand for */
+    if (!work || !work->cache || wants_spans(r)) return;
     /* A set shall lie in one line of memory. */
     offset = (size_t)(0 - (uintptr_t)work->cache) & (SET - 1);
     if (work->cache_size >= offset + 2 * SET) {
@@ -116,7 +122,8 @@ static void lend(run *r, const tkx_work *work) {
     }
 }
 
-static int encode(run *r, const void *text, size_t size, uint32_t *ids, size_t capacity, size_t *count, const tkx_work *work) {
+static int encode(run *r, const void *text, size_t size, uint32_t *ids, size_t capacity,
+                  size_t *count, const tkx_work *work) {
     const tkx *t = r->t;
     size_t valid;
     if (!count) return TKX_E_ARGUMENT;
@@ -134,7 +141,8 @@ static int encode(run *r, const void *text, size_t size, uint32_t *ids, size_t c
     r->at_hand.base = (const uint8_t *)text;
     lend(r, work);
     encode_blocks(r, (const uint8_t *)text, size);
-    if (r->code == TKX_E_WORK) *count = r->memory_needed > SIZE_MAX ? SIZE_MAX : (size_t)r->memory_needed;
+    if (r->code == TKX_E_WORK)
+        *count = r->memory_needed > SIZE_MAX ? SIZE_MAX : (size_t)r->memory_needed;
     if (r->code != TKX_OK) return r->code;
     *count = r->count;
     return r->count <= capacity ? TKX_OK : TKX_E_IDS;
@@ -146,20 +154,23 @@ static void run_init(run *r, const tkx *t, int special) {
     r->special = special;
 }
 
-int tkx_encode(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity, size_t *count, const tkx_work *work) {
+int tkx_encode(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity,
+               size_t *count, const tkx_work *work) {
     run r;
     run_init(&r, t, 0);
     return encode(&r, text, size, ids, capacity, count, work);
 }
 
-int tkx_encode_special(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity, size_t *count, const tkx_work *work) {
+int tkx_encode_special(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity,
+                       size_t *count, const tkx_work *work) {
     run r;
     run_init(&r, t, 1);
     return encode(&r, text, size, ids, capacity, count, work);
 }
 
-int tkx_encode_allowed(const tkx *t, const void *text, size_t size, const uint8_t *allowed, size_t allowed_size, uint32_t *ids,
-                       size_t capacity, size_t *count, const tkx_work *work) {
+int tkx_encode_allowed(const tkx *t, const void *text, size_t size, const uint8_t *allowed,
+                       size_t allowed_size, uint32_t *ids, size_t capacity, size_t *count,
+                       const tkx_work *work) {
     run r;
     if (!allowed && allowed_size) return TKX_E_ARGUMENT;
     run_init(&r, t, 2);
@@ -170,12 +181,14 @@ int tkx_encode_allowed(const tkx *t, const void *text, size_t size, const uint8_
 
 #ifndef TKX_NO_OFFSETS
 
-int tkx_encode_spans(const tkx *t, const void *text, size_t size, const uint8_t *allowed, size_t allowed_size, int unit, uint32_t *ids,
-                     uint32_t *spans, size_t capacity, size_t *count, const tkx_work *work) {
+int tkx_encode_spans(const tkx *t, const void *text, size_t size, const uint8_t *allowed,
+                     size_t allowed_size, int unit, uint32_t *ids, uint32_t *spans, size_t capacity,
+                     size_t *count, const tkx_work *work) {
     static const uint8_t nothing[1] = {0};
     uint32_t no_spans[1];
     run r;
-    if ((!allowed && allowed_size && allowed_size != TKX_ALL) || (!spans && capacity)) return TKX_E_ARGUMENT;
+    if ((!allowed && allowed_size && allowed_size != TKX_ALL) || (!spans && capacity))
+        return TKX_E_ARGUMENT;
     if (unit != TKX_BYTES && unit != TKX_CHARACTERS) return TKX_E_ARGUMENT;
     if (t && field(t->trims, 0) == NONE) {
         if (count) *count = 0;

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* ---- labels.c: labels and empty matches (5.5) ------------------------------------------------ */
 
 /* What is added to the class of the symbol at p where it is the one before it once more. */
@@ -5,11 +8,13 @@ static uint32_t doubled(const tkx_stage *s, const uint8_t *begin, const uint8_t 
     const uint8_t *last;
     if (!(s->flags & DOUBLES) || p == begin) return 0;
     last = s->flags & ON_BYTES ? p - 1 : before(p);
-    return (size_t)(p - last) == length && memcmp(last, p, length) == 0 ? s->label_class_count / 2u : 0;
+    return (size_t)(p - last) == length && memcmp(last, p, length) == 0 ? s->label_class_count / 2u
+                                                                        : 0;
 }
 
 /* find_labels from the first symbol to the last. */
-static void label_forward(const tkx_stage *s, const uint8_t *begin, const uint8_t *end, uint8_t *labels) {
+static void label_forward(const tkx_stage *s, const uint8_t *begin, const uint8_t *end,
+                          uint8_t *labels) {
     const uint8_t *p = begin;
     uint32_t state = 0;
     size_t length;
@@ -22,7 +27,8 @@ static void label_forward(const tkx_stage *s, const uint8_t *begin, const uint8_
 }
 
 /* find_labels from the last symbol to the first. */
-static void label_backward(const tkx_stage *s, const uint8_t *begin, const uint8_t *end, uint8_t *labels) {
+static void label_backward(const tkx_stage *s, const uint8_t *begin, const uint8_t *end,
+                           uint8_t *labels) {
     const uint32_t direct = s->flags & ON_BYTES ? 256 : 128;
     const uint8_t *p = end;
     uint32_t state = 0;
@@ -44,23 +50,32 @@ static void label_backward(const tkx_stage *s, const uint8_t *begin, const uint8
     }
 }
 
-/* The second label table: it reads the labels of the first one, the other way, and puts its own in their place. */
-static void label_again(const tkx_stage *s, const uint8_t *begin, const uint8_t *end, uint8_t *labels) {
+/* The second label table: it reads the labels of the first one, the other way, and puts its own in
+   their place. */
+static void label_again(const tkx_stage *s, const uint8_t *begin, const uint8_t *end,
+                        uint8_t *labels) {
     const int forward = !(s->flags & FORWARD_LABELS);
     const uint8_t *p = forward ? begin : end, *last = forward ? end : begin;
     uint32_t state = 0;
     while (p != last) {
-        const uint8_t *from = forward ? p : s->flags & ON_BYTES ? p - 1 : before(p), *to = forward ? next_symbol(s, p) : p;
-        uint32_t entry = load_u32(s->second_labels + 4 * ((size_t)state * s->second_label_class_count + labels[from - begin]));
+        const uint8_t *from = forward               ? p
+                              : s->flags & ON_BYTES ? p - 1
+                                                    : before(p),
+                      *to = forward ? next_symbol(s, p) : p;
+        uint32_t entry =
+            load_u32(s->second_labels +
+                     4 * ((size_t)state * s->second_label_class_count + labels[from - begin]));
         state = entry >> 8;
         memset(labels + (from - begin), (int)(entry & 0xFF), (size_t)(to - from));
         p = forward ? to : from;
     }
 }
 
-/* Gives each symbol of a piece its label, in lent memory: one for each of its bytes. All that is behind a symbol, or before it, tells its
-   label, so nothing less than the whole piece will do. NULL: too little memory, r->code is set. */
-static NO_INLINE const uint8_t *find_labels(run *r, const tkx_stage *s, const uint8_t *begin, const uint8_t *end) {
+/* Gives each symbol of a piece its label, in lent memory: one for each of its bytes. All that is
+   behind a symbol, or before it, tells its label, so nothing less than the whole piece will do.
+   NULL: too little memory, r->code is set. */
+static NO_INLINE const uint8_t *find_labels(run *r, const tkx_stage *s, const uint8_t *begin,
+                                            const uint8_t *end) {
     uint8_t *labels = borrow(r, (uint64_t)(end - begin));
     if (!labels) return NULL;
     if (s->flags & FORWARD_LABELS) label_forward(s, begin, end, labels);
@@ -70,15 +85,19 @@ static NO_INLINE const uint8_t *find_labels(run *r, const tkx_stage *s, const ui
 }
 
 /* The first place from `at` on where a match may begin, as far as labels tell. */
-static const uint8_t *skip_idle_labels(const tkx_stage *s, const memo *m, const uint8_t *at, const uint8_t *end) {
+static const uint8_t *skip_idle_labels(const tkx_stage *s, const memo *m, const uint8_t *at,
+                                       const uint8_t *end) {
     const uint8_t *label = m->labels;
     if (!label) return at;
-    for (label += at - m->begin; at < end && *label < 128 && (s->idle[*label >> 6] >> (*label & 63) & 1); label++) at++;
+    for (label += at - m->begin;
+         at < end && *label < 128 && (s->idle[*label >> 6] >> (*label & 63) & 1); label++)
+        at++;
     return at;
 }
 
 /* As `match`, for a stage that is_far. *empty: there is a match, and it holds nothing. */
-static NO_INLINE const uint8_t *match_far(run *r, const tkx_stage *s, memo *m, const uint8_t *at, const uint8_t *end, int *empty) {
+static NO_INLINE const uint8_t *match_far(run *r, const tkx_stage *s, memo *m, const uint8_t *at,
+                                          const uint8_t *end, int *empty) {
     const uint8_t *stopped, *last, *p = at;
     uint32_t class_ = s->class_count, state;
     size_t length;
@@ -88,7 +107,9 @@ static NO_INLINE const uint8_t *match_far(run *r, const tkx_stage *s, memo *m, c
     }
     state = load_u16(s->starts + 2 * class_);
     last = find_end_noted(r, s, m, at, end, state, &stopped);
-    *empty = (s->flags & EMPTY_MATCHES) && last == at && (step(s, m, at, end, state, &length) & ACCEPT);
-    if (!EXPECT(stopped - last <= FREE_READS) && s->memo_count) note(r, s, m, at, end, state, last, stopped);
+    *empty =
+        (s->flags & EMPTY_MATCHES) && last == at && (step(s, m, at, end, state, &length) & ACCEPT);
+    if (!EXPECT(stopped - last <= FREE_READS) && s->memo_count)
+        note(r, s, m, at, end, state, last, stopped);
     return last;
 }

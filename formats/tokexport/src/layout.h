@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* ---- layout.h: numbers of SPEC.md; a test holds them against the declaration ----------------- */
 
 enum {

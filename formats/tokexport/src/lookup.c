@@ -1,9 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* ---- lookup.c: look-ups ---------------------------------------------------------------------- */
 
 uint32_t tkx_id_count(const tkx *t) { return t ? t->id_count : 0; }
 
 /* The record of an id below id_count; 0 if it points out of BYTS (I19). */
-static FORCE_INLINE int read_record(const tkx *t, uint32_t id, const uint8_t **bytes, uint32_t *length, uint32_t *flags) {
+static FORCE_INLINE int read_record(const tkx *t, uint32_t id, const uint8_t **bytes,
+                                    uint32_t *length, uint32_t *flags) {
     const uint8_t *record = t->records.data + RECORD_SIZE * (size_t)id;
     uint32_t offset = load_u32(record);
     *length = load_u16(record + 4);
@@ -55,7 +59,8 @@ int tkx_token_score(const tkx *t, uint32_t id, float *score) {
 }
 
 /* The bytes for which TIDX has an id, and its record's flags. */
-static FORCE_INLINE int read_key(const tkx *t, uint32_t id, const uint8_t **bytes, uint32_t *length, uint32_t *flags) {
+static FORCE_INLINE int read_key(const tkx *t, uint32_t id, const uint8_t **bytes, uint32_t *length,
+                                 uint32_t *flags) {
     const uint8_t *key;
     uint32_t offset;
     if (EXPECT(!t->keys.data)) return read_record(t, id, bytes, length, flags);
@@ -70,20 +75,24 @@ static FORCE_INLINE int read_key(const tkx *t, uint32_t id, const uint8_t **byte
 
 /* Where TIDX has the displacement for a hash, and the slot. */
 static FORCE_INLINE const uint8_t *token_displacement(const tkx *t, uint64_t h) {
-    return t->token_index.data + 8 + 4 * (size_t)t->token_slots + 2 * bucket_of(h, t->token_buckets);
+    return t->token_index.data + 8 + 4 * (size_t)t->token_slots +
+           2 * bucket_of(h, t->token_buckets);
 }
 
 static FORCE_INLINE const uint8_t *token_slot(const tkx *t, uint64_t h) {
-    return t->token_index.data + 8 + 4 * slot_of(h, load_u16(token_displacement(t, h)), t->token_slots);
+    return t->token_index.data + 8 +
+           4 * slot_of(h, load_u16(token_displacement(t, h)), t->token_slots);
 }
 
 /* Whether a slot may hold a key with a hash. */
-static FORCE_INLINE int slot_fits(uint32_t slot, uint64_t h) { return slot != NONE && slot >> 21 == (uint32_t)(h >> 53); }
+static FORCE_INLINE int slot_fits(uint32_t slot, uint64_t h) {
+    return slot != NONE && slot >> 21 == (uint32_t)(h >> 53);
+}
 
-/* The token that TIDX has for some bytes, by the slot that belongs to their hash, and its record's flags. TKX_OK, TKX_E_NOT_FOUND or
-   TKX_E_CORRUPT. */
-static FORCE_INLINE int token_in_slot(const tkx *t, uint32_t slot, uint64_t h, const uint8_t *bytes, size_t size, uint32_t *id,
-                                      uint32_t *flags) {
+/* The token that TIDX has for some bytes, by the slot that belongs to their hash, and its record's
+   flags. TKX_OK, TKX_E_NOT_FOUND or TKX_E_CORRUPT. */
+static FORCE_INLINE int token_in_slot(const tkx *t, uint32_t slot, uint64_t h, const uint8_t *bytes,
+                                      size_t size, uint32_t *id, uint32_t *flags) {
     const uint8_t *content;
     uint32_t length;
     if (!slot_fits(slot, h)) return TKX_E_NOT_FOUND;
@@ -92,18 +101,25 @@ static FORCE_INLINE int token_in_slot(const tkx *t, uint32_t slot, uint64_t h, c
     return length == size && memcmp(content, bytes, size) == 0 ? TKX_OK : TKX_E_NOT_FOUND;
 }
 
-/* The child of a node in TRIE: its unit, whose label is the byte, or a unit with another label. A label above 256 stands for damage. */
+/* The child of a node in TRIE: its unit, whose label is the byte, or a unit with another label. A
+   label above 256 stands for damage. */
 static FORCE_INLINE uint64_t trie_child(const tkx *t, uint32_t base, uint8_t byte) {
     uint32_t at = base + byte;
-    return EXPECT(at < t->trie_units) ? load_u64(t->trie.data + TRIE_HEADER + UNIT_SIZE * (size_t)at) : UINT64_MAX;
+    return EXPECT(at < t->trie_units)
+               ? load_u64(t->trie.data + TRIE_HEADER + UNIT_SIZE * (size_t)at)
+               : UINT64_MAX;
 }
 
-static FORCE_INLINE uint32_t label_of(uint64_t unit) { return (uint32_t)unit & ((1u << LABEL_BITS) - 1); }
+static FORCE_INLINE uint32_t label_of(uint64_t unit) {
+    return (uint32_t)unit & ((1u << LABEL_BITS) - 1);
+}
 
 static FORCE_INLINE uint32_t base_of(uint64_t unit) { return (uint32_t)(unit >> 32); }
 
 /* MAX_IDS: no token ends there. */
-static FORCE_INLINE uint32_t id_of(uint64_t unit) { return (uint32_t)(unit >> LABEL_BITS) & MAX_IDS; }
+static FORCE_INLINE uint32_t id_of(uint64_t unit) {
+    return (uint32_t)(unit >> LABEL_BITS) & MAX_IDS;
+}
 
 /* The token that TRIE has for some bytes. TKX_OK, TKX_E_NOT_FOUND or TKX_E_CORRUPT. */
 static int token_in_trie(const tkx *t, const uint8_t *bytes, size_t size, uint32_t *id) {
@@ -111,7 +127,8 @@ static int token_in_trie(const tkx *t, const uint8_t *bytes, size_t size, uint32
     size_t i;
     for (i = 0; i < size; i++) {
         uint64_t unit = trie_child(t, base, bytes[i]);
-        if (label_of(unit) != bytes[i]) return label_of(unit) > 256 ? TKX_E_CORRUPT : TKX_E_NOT_FOUND;
+        if (label_of(unit) != bytes[i])
+            return label_of(unit) > 256 ? TKX_E_CORRUPT : TKX_E_NOT_FOUND;
         base = base_of(unit);
         found = id_of(unit);
     }
@@ -177,15 +194,21 @@ uint32_t tkx_added_count(const tkx *t) { return t ? (uint32_t)field(t->added, 0)
 /* Where the parts of ADDT begin. */
 static const uint8_t *added_tokens(const tkx *t) { return t->added.data + ADDED_HEADER; }
 
-static const uint8_t *added_raw_nodes(const tkx *t) { return added_tokens(t) + ADDED_SIZE * (size_t)field(t->added, 0); }
-
-static const uint8_t *added_normalized_nodes(const tkx *t) {
-    return added_raw_nodes(t) + NODE_SIZE * ((size_t)field(t->added, 4) + 1) + 4 * (size_t)field(t->added, 8);
+static const uint8_t *added_raw_nodes(const tkx *t) {
+    return added_tokens(t) + ADDED_SIZE * (size_t)field(t->added, 0);
 }
 
-static const uint8_t *added_text(const tkx *t) { return t->added.data + (t->added.size - (size_t)field(t->added, 20)); }
+static const uint8_t *added_normalized_nodes(const tkx *t) {
+    return added_raw_nodes(t) + NODE_SIZE * ((size_t)field(t->added, 4) + 1) +
+           4 * (size_t)field(t->added, 8);
+}
 
-int tkx_added_token(const tkx *t, uint32_t index, uint32_t *id, const uint8_t **content, size_t *size, uint32_t *flags) {
+static const uint8_t *added_text(const tkx *t) {
+    return t->added.data + (t->added.size - (size_t)field(t->added, 20));
+}
+
+int tkx_added_token(const tkx *t, uint32_t index, uint32_t *id, const uint8_t **content,
+                    size_t *size, uint32_t *flags) {
     const uint8_t *token;
     uint32_t offset, length, text_size;
     if (!t || !id || !content || !size || !flags) return TKX_E_ARGUMENT;
@@ -198,7 +221,8 @@ int tkx_added_token(const tkx *t, uint32_t index, uint32_t *id, const uint8_t **
     offset = load_u32(token + 4);
     length = load_u32(token + 8);
     text_size = (uint32_t)field(t->added, 20);
-    if (load_u32(token) >= t->id_count || offset > text_size || length > text_size - offset) return TKX_E_CORRUPT;
+    if (load_u32(token) >= t->id_count || offset > text_size || length > text_size - offset)
+        return TKX_E_CORRUPT;
     *id = load_u32(token);
     *content = added_text(t) + offset;
     *size = length;
@@ -206,7 +230,8 @@ int tkx_added_token(const tkx *t, uint32_t index, uint32_t *id, const uint8_t **
     return TKX_OK;
 }
 
-int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_t *id, uint32_t *type_id) {
+int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_t *id,
+                 uint32_t *type_id) {
     const uint8_t *piece;
     uint64_t first;
     if (!t || !kind || !id || !type_id) return TKX_E_ARGUMENT;
@@ -214,7 +239,8 @@ int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_
     if (index >= field(t->post, pair ? 4 : 0)) return TKX_E_NOT_FOUND;
     first = pair ? field(t->post, 0) : 0;
     piece = t->post.data + 8 + PIECE_SIZE * (size_t)(first + index);
-    if (load_u32(piece) > 2 || (load_u32(piece) == 0 && load_u32(piece + 4) >= t->id_count)) return TKX_E_CORRUPT;
+    if (load_u32(piece) > 2 || (load_u32(piece) == 0 && load_u32(piece + 4) >= t->id_count))
+        return TKX_E_CORRUPT;
     *kind = load_u32(piece);
     *id = load_u32(piece + 4);
     *type_id = load_u32(piece + 8);

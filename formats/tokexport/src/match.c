@@ -1,7 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* ---- match.c: where a match ends (5.5) ------------------------------------------------------- */
 
-/* The class of a character that is not ASCII, read from its bytes: their payload bits are the indexes of the three levels. *length: its
-   bytes. The text is valid and tkx_open has checked the tables. */
+/* The class of a character that is not ASCII, read from its bytes: their payload bits are the
+   indexes of the three levels. *length: its bytes. The text is valid and tkx_open has checked the
+   tables. */
 static FORCE_INLINE uint32_t class_of(const tkx_stage *s, const uint8_t *p, size_t *length) {
     size_t top = 0, middle, leaf;
     if (p[0] < 0xE0) {
@@ -40,13 +44,15 @@ static uint32_t start_state(const tkx_stage *s, const uint8_t *begin, const uint
 /* How many of the 8 bytes at p are lower-case ASCII letters, from the first on. */
 static FORCE_INLINE unsigned leading_letters(const uint8_t *p) {
     uint64_t word = load_u64(p), low = word & ~HIGH_BITS;
-    uint64_t letters = (low + (0x80 - 'a') * LOW_BITS) & ~(low + (0x7F - 'z') * LOW_BITS) & ~word & HIGH_BITS;
+    uint64_t letters =
+        (low + (0x80 - 'a') * LOW_BITS) & ~(low + (0x7F - 'z') * LOW_BITS) & ~word & HIGH_BITS;
     return letters == HIGH_BITS ? 8 : lowest_bit(letters ^ HIGH_BITS) >> 3;
 }
 
-/* Where the match at `at` ends; `at` if there is none. *stopped: the symbol at which the program died. Half of the time of encoding prose
-   is spent here. */
-static FORCE_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *at, const uint8_t *end, uint32_t state,
+/* Where the match at `at` ends; `at` if there is none. *stopped: the symbol at which the program
+   died. Half of the time of encoding prose is spent here. */
+static FORCE_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *at,
+                                            const uint8_t *end, uint32_t state,
                                             const uint8_t **stopped) {
     const uint8_t *p = at, *last = at, *classes = s->classes, *transitions = s->transitions;
     const uint32_t direct = s->flags & ON_BYTES ? 256 : 128;
@@ -56,7 +62,8 @@ static FORCE_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *a
         size_t length = 1;
         uint32_t t, class_;
         if (p == end) {
-            if (load_u16(transitions + 2 * (((size_t)state << shift) + s->class_count)) & ACCEPT) last = p;
+            if (load_u16(transitions + 2 * (((size_t)state << shift) + s->class_count)) & ACCEPT)
+                last = p;
             break;
         }
         class_ = EXPECT(*p < direct) ? classes[*p] : class_of(s, p, &length);
@@ -65,8 +72,9 @@ static FORCE_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *a
         state = t & ~(uint32_t)ACCEPT;
         if (state == 0) break;
         p += length;
-        /* In a word, a step costs a table look-up that waits for the one before; eight letters that lead back to the same state cost as
-           much as two of them, and no wrong guess at how long words are. */
+        /* In a word, a step costs a table look-up that waits for the one before; eight letters that
+           lead back to the same state cost as much as two of them, and no wrong guess at how long
+           words are. */
         if ((loops >> (state & 63) & 1) && end - p >= 8) {
             unsigned letters = leading_letters(p);
             if (letters && (s->letter_accepts >> state & 1)) last = p + letters - 1;
@@ -77,17 +85,21 @@ static FORCE_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *a
     return last;
 }
 
-/* The pairs (position, state) of 5.5 from which no match end is met: memo_count bits a position, for the positions from `base` to `limit`,
-   on top of the work memory. There are none until a program reads far in vain, and none behind the text that it read then: prose never
-   needs them. */
+/* The pairs (position, state) of 5.5 from which no match end is met: memo_count bits a position,
+   for the positions from `base` to `limit`, on top of the work memory. There are none until a
+   program reads far in vain, and none behind the text that it read then: prose never needs them. */
 typedef struct memo {
     const uint8_t *base, *limit; /* both NULL at first */
     size_t mark;                 /* where the bits begin in the work memory */
-    size_t room;                 /* bytes that are kept free for them; 0: they lie on top of what is used */
-    const uint8_t *begin, *labels; /* the piece, and the label of the symbol at each place in it; labels NULL: the stage reads classes */
+    /* bytes that are kept free for them; 0: they lie on top of what is used */
+    size_t room;
+    /* the piece, and the label of the symbol at each place in it; labels NULL: the stage reads
+       classes */
+    const uint8_t *begin, *labels;
 } memo;
 
-/* How far behind a match end a program may read before it is noted. A run of such reads costs this many steps a symbol at most. */
+/* How far behind a match end a program may read before it is noted. A run of such reads costs this
+   many steps a symbol at most. */
 enum { FREE_READS = 32 };
 
 static size_t memo_bit(const tkx_stage *s, const memo *m, const uint8_t *p, uint32_t state) {
@@ -95,7 +107,8 @@ static size_t memo_bit(const tkx_stage *s, const memo *m, const uint8_t *p, uint
 }
 
 static int is_noted(run *r, const tkx_stage *s, const memo *m, const uint8_t *p, uint32_t state) {
-    return p < m->limit && state <= s->memo_count && bit_of(r->memory + m->mark, memo_bit(s, m, p, state));
+    return p < m->limit && state <= s->memo_count &&
+           bit_of(r->memory + m->mark, memo_bit(s, m, p, state));
 }
 
 /* The class of a symbol, and its length. */
@@ -105,7 +118,8 @@ static uint32_t symbol_class(const tkx_stage *s, const uint8_t *p, size_t *lengt
 }
 
 /* One step: the transition of a state on the symbol at p. */
-static uint32_t step(const tkx_stage *s, const memo *m, const uint8_t *p, const uint8_t *end, uint32_t state, size_t *length) {
+static uint32_t step(const tkx_stage *s, const memo *m, const uint8_t *p, const uint8_t *end,
+                     uint32_t state, size_t *length) {
     uint32_t class_ = s->class_count;
     *length = 1;
     if (p < end) class_ = symbol_class(s, p, length);
@@ -123,7 +137,8 @@ static void reclaim(run *r, size_t mark) {
 }
 
 /* find_end with the notes. */
-static NO_INLINE const uint8_t *find_end_noted(run *r, const tkx_stage *s, const memo *m, const uint8_t *at, const uint8_t *end,
+static NO_INLINE const uint8_t *find_end_noted(run *r, const tkx_stage *s, const memo *m,
+                                               const uint8_t *at, const uint8_t *end,
                                                uint32_t state, const uint8_t **stopped) {
     const uint8_t *p = at, *last = at;
     size_t length;
@@ -138,8 +153,10 @@ static NO_INLINE const uint8_t *find_end_noted(run *r, const tkx_stage *s, const
     return last;
 }
 
-/* Goes the way of a match at `at` once more and notes the states behind its end `last`, up to where it stopped. */
-static NO_INLINE void note(run *r, const tkx_stage *s, memo *m, const uint8_t *at, const uint8_t *end, uint32_t state, const uint8_t *last,
+/* Goes the way of a match at `at` once more and notes the states behind its end `last`, up to where
+   it stopped. */
+static NO_INLINE void note(run *r, const tkx_stage *s, memo *m, const uint8_t *at,
+                           const uint8_t *end, uint32_t state, const uint8_t *last,
                            const uint8_t *stopped) {
     const uint8_t *p = at;
     size_t length, had, bytes;
@@ -170,12 +187,16 @@ static NO_INLINE void note(run *r, const tkx_stage *s, memo *m, const uint8_t *a
     }
 }
 
-/* Where the match at `at`, in a piece from begin to end, ends. All that costs time stands in find_end. */
-static FORCE_INLINE const uint8_t *match(run *r, const tkx_stage *s, memo *m, const uint8_t *begin, const uint8_t *at, const uint8_t *end) {
+/* Where the match at `at`, in a piece from begin to end, ends. All that costs time stands in
+   find_end. */
+static FORCE_INLINE const uint8_t *match(run *r, const tkx_stage *s, memo *m, const uint8_t *begin,
+                                         const uint8_t *at, const uint8_t *end) {
     uint32_t state = s->start_varies ? start_state(s, begin, at) : s->start;
     const uint8_t *stopped, *last;
-    last = EXPECT(m->limit <= at) ? find_end(s, at, end, state, &stopped) : find_end_noted(r, s, m, at, end, state, &stopped);
-    if (!EXPECT(stopped - last <= FREE_READS) && s->memo_count) note(r, s, m, at, end, state, last, stopped);
+    last = EXPECT(m->limit <= at) ? find_end(s, at, end, state, &stopped)
+                                  : find_end_noted(r, s, m, at, end, state, &stopped);
+    if (!EXPECT(stopped - last <= FREE_READS) && s->memo_count)
+        note(r, s, m, at, end, state, last, stopped);
     return last;
 }
 
@@ -183,10 +204,11 @@ static FORCE_INLINE const uint8_t *next_symbol(const tkx_stage *s, const uint8_t
     return p + (s->flags & ON_BYTES ? 1 : utf8_length(*p));
 }
 
-/* The first place from `at` on where a match may begin, as far as first bytes tell. The first stages of a sequence, which only look for digits
-   or a script, walk over nearly all of the text in this loop: DeepSeek's tokenizer runs twice as fast as when `match` is asked at each
-   character. */
-static FORCE_INLINE const uint8_t *skip_idle(const tkx_stage *s, const uint8_t *at, const uint8_t *end) {
+/* The first place from `at` on where a match may begin, as far as first bytes tell. The first
+   stages of a sequence, which only look for digits or a script, walk over nearly all of the text in
+   this loop: DeepSeek's tokenizer runs twice as fast as when `match` is asked at each character. */
+static FORCE_INLINE const uint8_t *skip_idle(const tkx_stage *s, const uint8_t *at,
+                                             const uint8_t *end) {
     while (at < end && (s->idle[*at >> 6] >> (*at & 63) & 1)) at += *at < 0xE0 ? 1 : 3;
     return at;
 }

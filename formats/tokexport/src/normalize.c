@@ -1,14 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* ---- normalize.c: normal forms (5.4) --------------------------------------------------------- */
 
 #ifndef TKX_NO_NORMALIZER
 
-/* The normalized text grows up from the bottom of the work memory that is left. From its top grows down what is not written yet:
-   `marks`, code points of class > 0 behind `starter`, each with its class in the upper 8 bits; and below them the same room once
-   more, to sort them.
+/* The normalized text grows up from the bottom of the work memory that is left. From its top grows
+   down what is not written yet: `marks`, code points of class > 0 behind `starter`, each with its
+   class in the upper 8 bits; and below them the same room once more, to sort them.
 
-   For alignment, a code point that is the first of its character's decomposition carries a bit (TAKES) along, through sorting; a
-   composite has as many as its parts together. Code points take characters of the source in its order, as many as they have bits, and
-   have the source of the first of these; one without a bit shares the source of the one that was taken before. */
+   For alignment, a code point that is the first of its character's decomposition carries a bit
+   (TAKES) along, through sorting; a composite has as many as its parts together. Code points take
+   characters of the source in its order, as many as they have bits, and have the source of the
+   first of these; one without a bit shares the source of the one that was taken before. */
 typedef struct normalizer {
     run *r;
     uint32_t form, middle_count, leaf_count, entry_count, point_count, composition_count;
@@ -18,7 +22,8 @@ typedef struct normalizer {
     uint32_t starter; /* NONE: none yet */
     uint32_t firsts;  /* of the starter */
     size_t marks;
-    uint8_t *alignment;                 /* where the sources of what is written next belong, or NULL */
+    /* where the sources of what is written next belong, or NULL */
+    uint8_t *alignment;
     const uint8_t *source, *source_end; /* the characters that no code point has taken */
     const uint8_t *taken;               /* the one that was taken last */
 } normalizer;
@@ -98,7 +103,8 @@ static int has_room(normalizer *n, size_t bytes, size_t marks) {
     return 0;
 }
 
-/* Writes the source of a code point that was written with `size` bytes and has so many bits TAKES. */
+/* Writes the source of a code point that was written with `size` bytes and has so many bits
+   TAKES. */
 static FORCE_INLINE void align_point(normalizer *n, size_t size, uint32_t firsts) {
 #ifndef TKX_NO_OFFSETS
     if (EXPECT(n->alignment == NULL)) return;
@@ -121,13 +127,15 @@ static void write_point(normalizer *n, uint32_t c, uint32_t firsts) {
     align_point(n, size, firsts);
 }
 
-/* Sorts the marks by class; equal ones keep their order. Linear for many: a run of a million marks is one text among others. */
+/* Sorts the marks by class; equal ones keep their order. Linear for many: a run of a million marks
+   is one text among others. */
 static void sort_marks(normalizer *n) {
     size_t i, j;
     if (n->marks <= 16) {
         for (i = 1; i < n->marks; i++) {
             uint32_t mark = get_u32(mark_at(n, i));
-            for (j = i; j > 0 && get_u32(mark_at(n, j - 1)) >> 24 > mark >> 24; j--) put_u32(mark_at(n, j), get_u32(mark_at(n, j - 1)));
+            for (j = i; j > 0 && get_u32(mark_at(n, j - 1)) >> 24 > mark >> 24; j--)
+                put_u32(mark_at(n, j), get_u32(mark_at(n, j - 1)));
             put_u32(mark_at(n, j), mark);
         }
     } else {
@@ -168,7 +176,8 @@ static uint32_t composed(normalizer *n, uint32_t a, uint32_t b) {
     return NONE;
 }
 
-/* Sorts the marks behind the starter and composes with it those that can be; what is left stays in `marks`. */
+/* Sorts the marks behind the starter and composes with it those that can be; what is left stays in
+   `marks`. */
 static void close_marks(normalizer *n) {
     size_t kept = 0, i;
     uint32_t last_class = 0;
@@ -192,7 +201,8 @@ static void close_marks(normalizer *n) {
 static void write_closed(normalizer *n) {
     size_t i, count = n->marks;
     if (n->starter != NONE) write_point(n, n->starter, n->firsts);
-    /* Bottom and top cannot meet: a mark is 4 bytes there and at most 4 bytes here, and it has 8. */
+    /* Bottom and top cannot meet: a mark is 4 bytes there and at most 4 bytes here, and it has
+       8. */
     for (i = 0; i < count && n->r->code == TKX_OK; i++) {
         const uint32_t mark = get_u32(mark_at(n, i));
         const size_t size = utf8_encode(n->out + n->used, mark & POINT_MASK);
@@ -211,7 +221,8 @@ static void add_point(normalizer *n, uint32_t c, uint32_t class_, uint32_t first
         return;
     }
     close_marks(n);
-    if (n->marks == 0 && n->starter != NONE && (n->form == NFC || n->form == NFKC)) composite = composed(n, n->starter, c);
+    if (n->marks == 0 && n->starter != NONE && (n->form == NFC || n->form == NFKC))
+        composite = composed(n, n->starter, c);
     if (composite == NONE) {
         write_closed(n);
         composite = c;
@@ -252,7 +263,9 @@ static void add_decomposed(normalizer *n, uint32_t c) {
 }
 
 /* Whether a code point that is not ASCII neither composes with what is before it nor decomposes. */
-static FORCE_INLINE int is_inert(normalizer *n, uint32_t c) { return normalizer_entry(n, c) == n->entries && !is_hangul(c); }
+static FORCE_INLINE int is_inert(normalizer *n, uint32_t c) {
+    return normalizer_entry(n, c) == n->entries && !is_hangul(c);
+}
 
 /* Normalizes a text. */
 static void normalize(normalizer *n, const uint8_t *text, size_t size) {
@@ -274,7 +287,8 @@ static void normalize(normalizer *n, const uint8_t *text, size_t size) {
             if (!has_room(n, last - i, 0)) break;
             memcpy(n->out + n->used, text + i, last - i);
             n->used += last - i;
-            for (; n->alignment && i < last; i += utf8_length(text[i])) align_point(n, utf8_length(text[i]), 1);
+            for (; n->alignment && i < last; i += utf8_length(text[i]))
+                align_point(n, utf8_length(text[i]), 1);
             n->starter = utf8_decode(text + last);
             n->firsts = 1;
             i = end;

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* ---- offsets.c: spans (5.9) ------------------------------------------------------------------ */
 
 #ifndef TKX_NO_OFFSETS
@@ -18,14 +21,16 @@ static size_t count_to(const locator *w, position *at, size_t byte) {
     return at->character - (byte < w->input_size && utf8_inside(w->input[byte]) ? 1u : 0u);
 }
 
-/* A span of bytes of the input as one of characters. Starts and ends are counted apart, each from where the last one was; and ends that
-   white space was added to (RSTRIP) apart from those before them: each byte is walked over a few times at most. */
+/* A span of bytes of the input as one of characters. Starts and ends are counted apart, each from
+   where the last one was; and ends that white space was added to (RSTRIP) apart from those before
+   them: each byte is walked over a few times at most. */
 static void to_characters(locator *w, size_t *from, size_t *to) {
     *from = count_to(w, &w->start, *from);
     *to = count_to(w, *to >= w->furthest.byte ? &w->furthest : &w->end, *to);
 }
 
-/* The white space at both ends of a model token's name: it begins and ends with as many spaces as its bytes do, unless TRIM says so. */
+/* The white space at both ends of a model token's name: it begins and ends with as many spaces as
+   its bytes do, unless TRIM says so. */
 static void count_spaces(run *r, uint32_t id, size_t *leading, size_t *trailing) {
     const tkx *t = r->t;
     const uint8_t *bytes;
@@ -53,15 +58,17 @@ static void count_spaces(run *r, uint32_t id, size_t *leading, size_t *trailing)
 static void trim(const run *r, size_t leading, size_t trailing, size_t *from, size_t *to) {
     uint32_t passes = (uint32_t)field(r->t->trims, 0);
     for (; (passes & 3) != TRIM_END; passes >>= 2) {
-        const int keeps = (passes & 3) == TRIM_KEEPS_FIRST && leading == 1 && (r->count == 0 || *from == 0);
+        const int keeps =
+            (passes & 3) == TRIM_KEEPS_FIRST && leading == 1 && (r->count == 0 || *from == 0);
         if (leading && !keeps) *from = smaller(*from + leading, *to);
         if (trailing && *to >= trailing) *to = *to - trailing > *from ? *to - trailing : *from;
     }
 }
 
-/* The bytes of the input that are the source of the bytes from `from` to `to` of the text at hand. A part of a character has the source of
-   the whole. */
-static void find_source(const run *r, const uint8_t *from, const uint8_t *to, size_t *first, size_t *behind) {
+/* The bytes of the input that are the source of the bytes from `from` to `to` of the text at hand.
+   A part of a character has the source of the whole. */
+static void find_source(const run *r, const uint8_t *from, const uint8_t *to, size_t *first,
+                        size_t *behind) {
     const view *v = &r->at_hand;
     if (v->alignment) {
         *first = get_u32(v->alignment + 8 * (size_t)(from - v->base));
@@ -75,11 +82,13 @@ static void find_source(const run *r, const uint8_t *from, const uint8_t *to, si
 }
 
 /* Writes the span of the id that is emitted next. */
-static void put_span(run *r, const uint8_t *from, const uint8_t *to, size_t leading, size_t trailing) {
+static void put_span(run *r, const uint8_t *from, const uint8_t *to, size_t leading,
+                     size_t trailing) {
     size_t first, behind;
     find_source(r, from, to, &first, &behind);
     /* What begins at the end of the input `tokenizers` leaves as it is. */
-    if (r->where.unit == TKX_CHARACTERS && (first < r->where.input_size || r->t->alignment.data)) to_characters(&r->where, &first, &behind);
+    if (r->where.unit == TKX_CHARACTERS && (first < r->where.input_size || r->t->alignment.data))
+        to_characters(&r->where, &first, &behind);
     if (leading || trailing) trim(r, leading, trailing, &first, &behind);
     if (r->count < r->capacity) {
         r->where.spans[2 * r->count] = (uint32_t)first;
@@ -101,7 +110,8 @@ static void extend_span(run *r, const uint8_t *from, const uint8_t *to) {
 
 #ifndef TKX_NO_NORMALIZER
 
-/* Writes into an alignment that `count` bytes have the source of the byte at p in the text at hand; gives where it goes on. */
+/* Writes into an alignment that `count` bytes have the source of the byte at p in the text at hand;
+   gives where it goes on. */
 static uint8_t *put_sources(const run *r, uint8_t *alignment, size_t count, const uint8_t *p) {
     size_t from, to;
     find_source(r, p, p + 1, &from, &to);
@@ -135,7 +145,8 @@ static int follows_sources(const run *r) { return wants_spans(r); }
 
 #endif
 
-/* Emits an id of the model that stands for the bytes from `from` to `to`, at least one, of the text at hand. */
+/* Emits an id of the model that stands for the bytes from `from` to `to`, at least one, of the text
+   at hand. */
 static FORCE_INLINE void emit_token(run *r, uint32_t id, const uint8_t *from, const uint8_t *to) {
 #ifndef TKX_NO_OFFSETS
     if (!EXPECT(!wants_spans(r))) put_token_span(r, id, from, to);

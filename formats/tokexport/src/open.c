@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* ---- open.c: stages, added tokens, and tkx_open ---------------------------------------------- */
 
 /* An entry of SPLT. */
@@ -8,7 +11,8 @@ static int check_entry(tkx *t, tkx_stage *s, const uint8_t *entry) {
     return check_stage(s, t->splits, entry);
 }
 
-/* Whether the first stage finds words by itself, and what stands behind it is some work and looks at nothing but the word. */
+/* Whether the first stage finds words by itself, and what stands behind it is some work and looks
+   at nothing but the word. */
 static uint8_t finds_words_first(const tkx *t) {
     int has_work = 0;
     uint32_t i;
@@ -16,7 +20,8 @@ static uint8_t finds_words_first(const tkx *t) {
     if (t->model == MODEL_WORDLEVEL && (t->flags & FUSE_UNKNOWN)) return 0;
     for (i = 1; i < t->stage_count; i++) has_work |= !is_simple(&t->stages[i]);
 #ifndef TKX_NO_NORMALIZER
-    for (i = t->normalizer_count; i < t->op_count; i++) has_work &= !(t->ops[i].flags & (ONLY_FIRST | FIRST_SOURCE));
+    for (i = t->normalizer_count; i < t->op_count; i++)
+        has_work &= !(t->ops[i].flags & (ONLY_FIRST | FIRST_SOURCE));
 #endif
     return has_work != 0;
 }
@@ -29,15 +34,19 @@ static int check_splits(tkx *t) {
         const uint8_t *entry = t->splits.data + 8 + i * (size_t)STAGE_SIZE;
         if (!check_entry(t, &t->stages[i], entry)) return TKX_E_SPLITS;
         /* Behind a stage on bytes, pieces may begin and end inside a character. */
-        if (i && (t->stages[i - 1].flags & ON_BYTES) && !(t->stages[i].flags & ON_BYTES)) return TKX_E_SPLITS;
-        if ((t->stages[i].flags & ON_BYTES) && t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) return TKX_E_SPLITS;
+        if (i && (t->stages[i - 1].flags & ON_BYTES) && !(t->stages[i].flags & ON_BYTES))
+            return TKX_E_SPLITS;
+        if ((t->stages[i].flags & ON_BYTES) && t->characters.data &&
+            field(t->characters, 0) == UNIT_CHARACTER)
+            return TKX_E_SPLITS;
     }
     t->words_first = finds_words_first(t);
     return TKX_OK;
 }
 
-/* Whether a trie holds tokens that are found without being asked for. Not more than 1,024 tokens are looked at, for the promise of
-   tkx_open: behind those it is taken to be so, which costs time and changes no id. */
+/* Whether a trie holds tokens that are found without being asked for. Not more than 1,024 tokens
+   are looked at, for the promise of tkx_open: behind those it is taken to be so, which costs time
+   and changes no id. */
 static void study_added(tkx *t) {
     uint32_t count = (uint32_t)field(t->added, 0), i;
     t->plain_raw = t->plain_normalized = 0;
@@ -53,19 +62,22 @@ static void study_added(tkx *t) {
 
 #ifndef TKX_NO_CHARACTERS
 
-/* Where CHRS has the symbols of ASCII, 128 in a row, if a symbol does not depend on the place of its character; otherwise NULL: most text
-   need not go down the levels of the table. */
+/* Where CHRS has the symbols of ASCII, 128 in a row, if a symbol does not depend on the place of
+   its character; otherwise NULL: most text need not go down the levels of the table. */
 static const uint8_t *find_ascii_symbols(const tkx *t) {
     const uint8_t *top, *middle;
     uint32_t middle_count, leaf_count, leaf;
-    if (!t->characters.data || field(t->characters, 0) != UNIT_CHARACTER || t->place_count != 1) return NULL;
+    if (!t->characters.data || field(t->characters, 0) != UNIT_CHARACTER || t->place_count != 1)
+        return NULL;
     middle_count = (uint32_t)field(t->characters, 8);
     leaf_count = (uint32_t)field(t->characters, 12);
     top = t->characters.data + CHARACTERS_HEADER;
     if (load_u16(top) >= middle_count) return NULL;
     middle = top + TOP_SIZE + 128 * (size_t)load_u16(top);
     leaf = load_u16(middle);
-    if (leaf >= leaf_count || load_u16(middle + 2) >= leaf_count || load_u16(middle + 2) != leaf + 1) return NULL;
+    if (leaf >= leaf_count || load_u16(middle + 2) >= leaf_count ||
+        load_u16(middle + 2) != leaf + 1)
+        return NULL;
     return top + TOP_SIZE + 128 * (size_t)middle_count + 256 * (size_t)leaf;
 }
 
@@ -107,7 +119,8 @@ static void find_sections(tkx *t) {
     t->keys = find_section(t, "KEYS");
 #ifndef TKX_NO_CHARACTERS
     t->characters = find_section(t, "CHRS");
-    /* Only characters are cut between: without them, or for bytes, XPRS says nothing; nor does UNUS. */
+    /* Only characters are cut between: without them, or for bytes, XPRS says nothing; nor does
+       UNUS. */
     if (t->model == MODEL_BPE && t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) {
         t->crossings = find_section(t, "XPRS");
         t->unused = find_section(t, "UNUS");
@@ -121,7 +134,8 @@ static void find_sections(tkx *t) {
 
 /* Whether the edits of DECO (4.10) lie within their ranges. */
 static int check_edits(const tkx *t) {
-    const uint32_t states = (uint32_t)field(t->decoder, 20) & 0xFFFF, classes = (uint32_t)field(t->decoder, 20) >> 16;
+    const uint32_t states = (uint32_t)field(t->decoder, 20) & 0xFFFF,
+                   classes = (uint32_t)field(t->decoder, 20) >> 16;
     const uint8_t *edit = t->decoder.data + DECODER_SIZE + 256;
     const uint64_t text = field(t->decoder, 24);
     const int edges = (field(t->decoder, 0) & EDGES) != 0;
@@ -131,7 +145,9 @@ static int check_edits(const tkx *t) {
     if (edges && classes < 3) return 0;
     if (!all_bytes_below(edit - 256, 256, edges ? classes - 2 : classes)) return 0;
     for (; left; left--, edit += EDIT_SIZE) {
-        if (load_u16(edit) >= states || (load_u16(edit + 2) & ~(uint32_t)EDIT_KEEPS) + (uint64_t)load_u32(edit + 4) > text) return 0;
+        if (load_u16(edit) >= states ||
+            (load_u16(edit + 2) & ~(uint32_t)EDIT_KEEPS) + (uint64_t)load_u32(edit + 4) > text)
+            return 0;
     }
     return 1;
 }
@@ -183,7 +199,8 @@ int tkx_open(tkx *t, const void *data, size_t size) {
 const char *tkx_error(int code) {
     switch (code) {
         case TKX_OK: return "No error.";
-        case TKX_E_ARGUMENT: return "A pointer is NULL that must not be, or a size is over the limit.";
+        case TKX_E_ARGUMENT:
+            return "A pointer is NULL that must not be, or a size is over the limit.";
         case TKX_E_ID: return "There is no such id: it is out of range, or a hole.";
         case TKX_E_NOT_FOUND: return "There is no such token, section, role or score in the file.";
         case TKX_E_UTF8: return "The text is not UTF-8.";
@@ -194,15 +211,19 @@ const char *tkx_error(int code) {
         case TKX_E_STATE: return "The stream has been finished.";
         case TKX_E_NO_ENCODER: return "The file can only decode: it has no encoder sections.";
         case TKX_E_SELF_TEST: return "A self test gave other ids than its reference.";
-        case TKX_E_UNKNOWN_TEXT: return "A part of the text is not in the vocabulary, which has no token for what is unknown.";
+        case TKX_E_UNKNOWN_TEXT:
+            return "A part of the text is not in the vocabulary, which has no token for what is "
+                   "unknown.";
         case TKX_E_NO_SPANS: return "The file cannot say where its tokens stand in a text.";
         case TKX_E_EMPTY: return "The file is empty.";
         case TKX_E_MAGIC: return "This is not a tokexport file.";
-        case TKX_E_MANGLED: return "The file was changed by a transfer in text mode: transfer it as binary.";
+        case TKX_E_MANGLED:
+            return "The file was changed by a transfer in text mode: transfer it as binary.";
         case TKX_E_VERSION: return "The file was made by another major version of the format.";
         case TKX_E_TRUNCATED: return "The file is shorter than it says.";
         case TKX_E_TRAILING: return "The file is longer than it says.";
-        case TKX_E_HEADER_CRC: return "The header or the section table was changed: their checksum is wrong.";
+        case TKX_E_HEADER_CRC:
+            return "The header or the section table was changed: their checksum is wrong.";
         case TKX_E_HEADER: return "A field of the header is out of its range.";
         case TKX_E_MODEL: return "The file holds a type of model that this runtime does not run.";
         case TKX_E_SECTION: return "A section is misplaced.";

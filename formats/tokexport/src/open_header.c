@@ -1,7 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* ---- open_header.c: header and section table (6.1) ------------------------------------------- */
 
-static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "SC64", "RANK", "BIDS", "TIDX", "PIDX", "GRID", "TRIE", "SPLT",
-                                     "CUTS", "ADDT", "ACLS", "POST", "TRIM", "SPID", "CHAT", "PROV", "TEST",
+static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "SC64", "RANK", "BIDS", "TIDX",
+                                     "PIDX", "GRID", "TRIE", "SPLT", "CUTS", "ADDT", "ACLS",
+                                     "POST", "TRIM", "SPID", "CHAT", "PROV", "TEST",
 #ifndef TKX_NO_DECODER
                                      "DECO",
 #endif
@@ -67,7 +71,9 @@ static int check_header(tkx *t, const uint8_t *data, size_t size) {
     if (file_size > size) return TKX_E_TRUNCATED;
     if (file_size < size) return TKX_E_TRAILING;
     t->section_count = load_u32(data + 12);
-    if (t->section_count > MAX_SECTIONS || t->section_count * (size_t)SECTION_SIZE > size - HEADER_SIZE) return TKX_E_HEADER;
+    if (t->section_count > MAX_SECTIONS ||
+        t->section_count * (size_t)SECTION_SIZE > size - HEADER_SIZE)
+        return TKX_E_HEADER;
     crc = crc_small(NONE, data, HEADER_SIZE - 4);
     crc = ~crc_small(crc, data + HEADER_SIZE, t->section_count * (size_t)SECTION_SIZE);
     if (crc != load_u32(data + 60)) return TKX_E_HEADER_CRC;
@@ -76,9 +82,12 @@ static int check_header(tkx *t, const uint8_t *data, size_t size) {
     t->flags = load_u32(data + 36);
     t->max_token_bytes = load_u32(data + 40);
     t->unknown_id = unknown_id = load_u32(data + 44);
-    if (t->id_count < 1 || t->id_count > MAX_IDS || t->token_count > t->id_count) return TKX_E_HEADER;
-    if (t->max_token_bytes > 0xFFFF || (unknown_id != NONE && unknown_id >= t->id_count)) return TKX_E_HEADER;
-    if ((t->flags & ~(uint32_t)HEADER_FLAGS) || memcmp(data + 48, zeros, 12) != 0) return TKX_E_HEADER;
+    if (t->id_count < 1 || t->id_count > MAX_IDS || t->token_count > t->id_count)
+        return TKX_E_HEADER;
+    if (t->max_token_bytes > 0xFFFF || (unknown_id != NONE && unknown_id >= t->id_count))
+        return TKX_E_HEADER;
+    if ((t->flags & ~(uint32_t)HEADER_FLAGS) || memcmp(data + 48, zeros, 12) != 0)
+        return TKX_E_HEADER;
     t->model = load_u32(data + 32);
     return is_run(t->model) ? TKX_OK : TKX_E_MODEL;
 }
@@ -86,7 +95,9 @@ static int check_header(tkx *t, const uint8_t *data, size_t size) {
 /* The first multiple of 64 at or behind n. */
 static uint64_t aligned(uint64_t n) { return (n + (ALIGNMENT - 1)) & ~(uint64_t)(ALIGNMENT - 1); }
 
-static const uint8_t *section_entry(const tkx *t, uint32_t i) { return t->data + HEADER_SIZE + i * (size_t)SECTION_SIZE; }
+static const uint8_t *section_entry(const tkx *t, uint32_t i) {
+    return t->data + HEADER_SIZE + i * (size_t)SECTION_SIZE;
+}
 
 /* I12 to I15. */
 static int check_sections(const tkx *t) {
@@ -95,8 +106,10 @@ static int check_sections(const tkx *t) {
     for (i = 0; i < t->section_count; i++) {
         const uint8_t *s = section_entry(t, i);
         uint64_t offset = load_u64(s + 8), size = load_u64(s + 16);
-        if ((load_u32(s + 4) & ~(uint32_t)SECTION_REQUIRED) || load_u32(s + 28)) return TKX_E_SECTION;
-        if (offset != aligned(end) || offset > t->size || size > t->size - offset) return TKX_E_SECTION;
+        if ((load_u32(s + 4) & ~(uint32_t)SECTION_REQUIRED) || load_u32(s + 28))
+            return TKX_E_SECTION;
+        if (offset != aligned(end) || offset > t->size || size > t->size - offset)
+            return TKX_E_SECTION;
         end = offset + size;
     }
     if (end != t->size) return TKX_E_SECTION;
@@ -106,7 +119,9 @@ static int check_sections(const tkx *t) {
         }
     }
     for (i = 0; i < t->section_count; i++) {
-        if ((load_u32(section_entry(t, i) + 4) & SECTION_REQUIRED) && !is_known(section_entry(t, i))) return TKX_E_UNKNOWN;
+        if ((load_u32(section_entry(t, i) + 4) & SECTION_REQUIRED) &&
+            !is_known(section_entry(t, i)))
+            return TKX_E_UNKNOWN;
     }
     return TKX_OK;
 }

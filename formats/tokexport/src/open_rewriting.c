@@ -1,32 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* ---- open_rewriting.c: operations that rewrite (I18) ----------------------------------------- */
 
 #ifndef TKX_NO_NORMALIZER
 
-/* Units of the trie in a CHARSMAP (4.6): a unit leads from a node to a child; a node is the number of a place in the array. */
+/* Units of the trie in a CHARSMAP (4.6): a unit leads from a node to a child; a node is the number
+   of a place in the array. */
 #define CHARSMAP_LEAF UINT32_C(0x100)
 #define CHARSMAP_LABEL UINT32_C(0x800000FF)
 #define CHARSMAP_VALUE UINT32_C(0x7FFFFFFF)
 
 /* The unit at a place; behind the last one there is none with a label. */
 static uint32_t charsmap_unit(const tkx_op *op, uint32_t place) {
-    return place < load_u32(op->table.data) ? load_u32(op->table.data + CHARSMAP_HEADER + 4 * (size_t)place) : CHARSMAP_LABEL;
+    return place < load_u32(op->table.data)
+               ? load_u32(op->table.data + CHARSMAP_HEADER + 4 * (size_t)place)
+               : CHARSMAP_LABEL;
 }
 
 static uint32_t charsmap_offset(uint32_t unit) { return (unit >> 10) << ((unit & 0x200) >> 6); }
 
 static int is_text(tkx_span s) { return utf8_valid(s.data, s.size) == s.size; }
 
-/* CHARSMAP: the sizes of its parts, its program if it has one, and which ASCII characters stay as they are: by cluster, those that alone
-   are no sequence, otherwise those with which none begins. The file says which classes of others stay. */
+/* CHARSMAP: the sizes of its parts, its program if it has one, and which ASCII characters stay as
+   they are: by cluster, those that alone are no sequence, otherwise those with which none begins.
+   The file says which classes of others stay. */
 static int check_charsmap(tkx_op *op) {
     tkx_span table = op->table, program;
     uint32_t c, root;
-    if (table.size < CHARSMAP_HEADER || table.size != charsmap_size(table) || load_u32(table.data) == 0) return 0;
+    if (table.size < CHARSMAP_HEADER || table.size != charsmap_size(table) ||
+        load_u32(table.data) == 0)
+        return 0;
     program.size = load_u32(table.data + 12);
     program.data = table.data + (table.size - load_u32(table.data + 16) - program.size);
     if (op->flags & BY_CLUSTER) {
-        if (program.size < STAGE_SIZE || load_u32(table.data + 4) || !check_stage(&op->program, program, program.data) ||
-            op->program.flags || op->program.memo_count || op->program.labels || load_u32(table.data + 20) > op->program.class_count)
+        if (program.size < STAGE_SIZE || load_u32(table.data + 4) ||
+            !check_stage(&op->program, program, program.data) || op->program.flags ||
+            op->program.memo_count || op->program.labels ||
+            load_u32(table.data + 20) > op->program.class_count)
             return 0;
     } else if (program.size || load_u32(table.data + 20)) {
         return 0;
@@ -35,7 +46,8 @@ static int check_charsmap(tkx_op *op) {
     root = charsmap_offset(charsmap_unit(op, 0));
     for (c = 1; c < 128; c++) {
         uint32_t unit = charsmap_unit(op, root ^ c);
-        int stays = (unit & CHARSMAP_LABEL) != c || ((op->flags & BY_CLUSTER) && !(unit & CHARSMAP_LEAF));
+        int stays =
+            (unit & CHARSMAP_LABEL) != c || ((op->flags & BY_CLUSTER) && !(unit & CHARSMAP_LEAF));
         if (c == '\r' && (op->flags & BY_CLUSTER)) stays = 0; /* LF is joined to it */
         if (stays) op->program.idle[c >> 6] |= UINT64_C(1) << (c & 63);
     }
@@ -44,9 +56,11 @@ static int check_charsmap(tkx_op *op) {
 
 /* An operation of NORM (I18). */
 static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
-    uint32_t table = load_u32(entry + 12), table_size = load_u32(entry + 16), content = load_u32(entry + 20);
+    uint32_t table = load_u32(entry + 12), table_size = load_u32(entry + 16),
+             content = load_u32(entry + 20);
     uint32_t content_size = load_u32(entry + 24);
-    if (!lies_within(section, table, table_size) || !lies_within(section, content, content_size)) return 0;
+    if (!lies_within(section, table, table_size) || !lies_within(section, content, content_size))
+        return 0;
     op->kind = entry[0];
     op->flags = entry[1];
     op->growth = load_u32(entry + 4);
@@ -56,13 +70,21 @@ static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
     op->content.data = section.data + content;
     op->content.size = content_size;
     if (load_u16(entry + 2) || load_u32(entry + 28)) return 0;
-    if (op->flags & ~(op->kind == AFFIX ? APPEND | UNLESS_PRESENT | ONLY_FIRST | FIRST_SOURCE : op->kind == CHARSMAP ? BY_CLUSTER | COLLAPSE : 0)) return 0;
+    if (op->flags & ~(op->kind == AFFIX      ? APPEND | UNLESS_PRESENT | ONLY_FIRST | FIRST_SOURCE
+                      : op->kind == CHARSMAP ? BY_CLUSTER | COLLAPSE
+                                             : 0))
+        return 0;
     if ((op->flags & BY_CLUSTER) && (op->flags & COLLAPSE)) return 0;
     if (content_size > MAX_CONTENT || !is_text(op->content)) return 0;
     switch (op->kind) {
-        case FORM: return table_size >= FORM_HEADER && table_size == form_size(op->table) && load_u32(op->table.data) <= NFKD;
+        case FORM:
+            return table_size >= FORM_HEADER && table_size == form_size(op->table) &&
+                   load_u32(op->table.data) <= NFKD;
         case MAP: return table_size >= MAP_HEADER && table_size == map_size(op->table);
-        case REPLACE: return table_size >= STAGE_SIZE && check_stage(&op->program, op->table, op->table.data) && (op->program.flags & ~(EMPTY_MATCHES | FORWARD_LABELS | DOUBLES)) == 0;
+        case REPLACE:
+            return table_size >= STAGE_SIZE &&
+                   check_stage(&op->program, op->table, op->table.data) &&
+                   (op->program.flags & ~(EMPTY_MATCHES | FORWARD_LABELS | DOUBLES)) == 0;
         case CHARSMAP: return check_charsmap(op);
         case AFFIX:
         case BYTES: return table_size == 0;
@@ -75,9 +97,11 @@ static int check_ops(tkx *t) {
     const uint8_t *data = t->normalizer.data;
     t->op_count = load_u32(data);
     t->normalizer_count = load_u32(data + 4);
-    if (t->op_count > TKX_MAX_OPS || t->normalizer_count > t->op_count || load_u64(data + 8)) return TKX_E_SPLITS;
+    if (t->op_count > TKX_MAX_OPS || t->normalizer_count > t->op_count || load_u64(data + 8))
+        return TKX_E_SPLITS;
     for (i = 0; i < t->op_count; i++) {
-        if (!check_op(&t->ops[i], t->normalizer, data + REWRITE_HEADER + i * (size_t)OP_SIZE)) return TKX_E_SPLITS;
+        if (!check_op(&t->ops[i], t->normalizer, data + REWRITE_HEADER + i * (size_t)OP_SIZE))
+            return TKX_E_SPLITS;
         if (t->ops[i].flags & FIRST_SOURCE) t->follows_sources = 1;
     }
 #ifdef TKX_NO_OFFSETS

@@ -1,7 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* ---- open_sizes.c: sizes of sections (I16, I17) ---------------------------------------------- */
 
-/* A field of a section's header; 0 where the section is too short to have it: its size is then wrong in any case. */
-static uint64_t field(tkx_span s, size_t offset) { return offset + 4 <= s.size ? load_u32(s.data + offset) : 0; }
+/* A field of a section's header; 0 where the section is too short to have it: its size is then
+   wrong in any case. */
+static uint64_t field(tkx_span s, size_t offset) {
+    return offset + 4 <= s.size ? load_u32(s.data + offset) : 0;
+}
 
 static uint64_t token_index_size(tkx_span s) {
     uint64_t slots = field(s, 0), buckets = field(s, 4);
@@ -11,33 +17,39 @@ static uint64_t token_index_size(tkx_span s) {
 static uint64_t pair_index_size(tkx_span s, uint32_t ids) {
     uint64_t slots = field(s, 0), buckets = field(s, 4), row_shift = field(s, 8);
     if (slots == 0 || buckets == 0 || row_shift > ID_BITS || field(s, 12)) return UINT64_MAX;
-    return PAIR_INDEX_HEADER + 8 * slots + 4 * ((uint64_t)((ids - 1) >> row_shift) + 2) + 2 * buckets;
+    return PAIR_INDEX_HEADER + 8 * slots + 4 * ((uint64_t)((ids - 1) >> row_shift) + 2) +
+           2 * buckets;
 }
 
 static uint64_t grid_size(tkx_span s) {
     uint64_t first = field(s, 4), count = field(s, 8);
-    return field(s, 0) > 20 || first + count > 128 || field(s, 12) ? UINT64_MAX : GRID_HEADER + 4 * count * count;
+    return field(s, 0) > 20 || first + count > 128 || field(s, 12)
+               ? UINT64_MAX
+               : GRID_HEADER + 4 * count * count;
 }
 
 #ifndef TKX_NO_NORMALIZER
 
 static uint64_t form_size(tkx_span s) {
-    return FORM_HEADER + TOP_SIZE + 128 * field(s, 4) + 128 * field(s, 8) + 8 * field(s, 12) + 4 * field(s, 16) + 12 * field(s, 20);
+    return FORM_HEADER + TOP_SIZE + 128 * field(s, 4) + 128 * field(s, 8) + 8 * field(s, 12) +
+           4 * field(s, 16) + 12 * field(s, 20);
 }
 
 static uint64_t map_size(tkx_span s) {
-    return MAP_HEADER + ASCII_SIZE + TOP_SIZE + 128 * field(s, 0) + 128 * field(s, 4) + 8 * field(s, 8) + field(s, 12);
+    return MAP_HEADER + ASCII_SIZE + TOP_SIZE + 128 * field(s, 0) + 128 * field(s, 4) +
+           8 * field(s, 8) + field(s, 12);
 }
 
 static uint64_t charsmap_size(tkx_span s) {
-    return CHARSMAP_HEADER + 4 * field(s, 0) + NODE_SIZE * (field(s, 4) + 1) + 4 * field(s, 8) + field(s, 12) + field(s, 16);
+    return CHARSMAP_HEADER + 4 * field(s, 0) + NODE_SIZE * (field(s, 4) + 1) + 4 * field(s, 8) +
+           field(s, 12) + field(s, 16);
 }
 
 #endif
 
 static uint64_t added_size(tkx_span s) {
-    return ADDED_HEADER + ADDED_SIZE * field(s, 0) + NODE_SIZE * (field(s, 4) + field(s, 12) + 2) + 4 * (field(s, 8) + field(s, 16)) +
-           field(s, 20);
+    return ADDED_HEADER + ADDED_SIZE * field(s, 0) + NODE_SIZE * (field(s, 4) + field(s, 12) + 2) +
+           4 * (field(s, 8) + field(s, 16)) + field(s, 20);
 }
 
 static uint64_t class_table_size(uint64_t middle_count, uint64_t leaf_count) {
@@ -45,22 +57,28 @@ static uint64_t class_table_size(uint64_t middle_count, uint64_t leaf_count) {
 }
 
 static uint64_t characters_size(tkx_span s) {
-    uint64_t unit = field(s, 0), places = field(s, 4), middle_count = field(s, 8), leaf_count = field(s, 12);
+    uint64_t unit = field(s, 0), places = field(s, 4), middle_count = field(s, 8),
+             leaf_count = field(s, 12);
     if (unit > UNIT_BYTE || (places != 1 && places != PLACES)) return UINT64_MAX;
-    if (unit == UNIT_BYTE) return middle_count || leaf_count ? UINT64_MAX : CHARACTERS_HEADER + 1024 * places;
+    if (unit == UNIT_BYTE)
+        return middle_count || leaf_count ? UINT64_MAX : CHARACTERS_HEADER + 1024 * places;
     return CHARACTERS_HEADER + TOP_SIZE * places + 128 * middle_count + 256 * leaf_count;
 }
 
 static uint64_t crossings_size(tkx_span s) {
     uint64_t bits = field(s, 4);
-    return field(s, 0) > BOTH_KNOWN || bits < 6 || bits > 26 ? UINT64_MAX : CROSSINGS_HEADER + CROSSINGS_ASCII + (UINT64_C(1) << bits) / 8;
+    return field(s, 0) > BOTH_KNOWN || bits < 6 || bits > 26
+               ? UINT64_MAX
+               : CROSSINGS_HEADER + CROSSINGS_ASCII + (UINT64_C(1) << bits) / 8;
 }
 
 static uint64_t alignment_size(tkx_span s) {
     return ALIGNMENT_HEADER + NODE_SIZE * (field(s, 4) + 1) + 4 * field(s, 8);
 }
 
-static uint64_t unused_size(tkx_span s) { return UNUSED_HEADER + UNUSED_SIZE * (field(s, 0) + 1) + UNUSED_SIZE * field(s, 4); }
+static uint64_t unused_size(tkx_span s) {
+    return UNUSED_HEADER + UNUSED_SIZE * (field(s, 0) + 1) + UNUSED_SIZE * field(s, 4);
+}
 
 static uint64_t decoder_size(tkx_span s) {
     const uint64_t states = field(s, 20) & 0xFFFF, classes = field(s, 20) >> 16;
@@ -70,9 +88,12 @@ static uint64_t decoder_size(tkx_span s) {
 static int is_sized(tkx_span s, uint64_t size) { return s.data == NULL || s.size == size; }
 
 static int check_present(const tkx *t) {
-    int encoder = (t->byte_ids.data != NULL) + (t->token_index.data != NULL) + (t->pair_index.data != NULL) + (t->splits.data != NULL);
-    int trie = (t->trie.data != NULL) + (t->splits.data != NULL), has_scores = t->scores.data || t->double_scores.data;
-    uint64_t wants_classes = field(t->added, 24) & (TKX_ADDED_SINGLE_WORD | TKX_ADDED_LSTRIP | TKX_ADDED_RSTRIP);
+    int encoder = (t->byte_ids.data != NULL) + (t->token_index.data != NULL) +
+                  (t->pair_index.data != NULL) + (t->splits.data != NULL);
+    int trie = (t->trie.data != NULL) + (t->splits.data != NULL),
+        has_scores = t->scores.data || t->double_scores.data;
+    uint64_t wants_classes =
+        field(t->added, 24) & (TKX_ADDED_SINGLE_WORD | TKX_ADDED_LSTRIP | TKX_ADDED_RSTRIP);
     if (!t->records.data || !t->bytes.data) return TKX_E_MISSING;
     if (t->model == MODEL_BPE && encoder != 0 && encoder != 4) return TKX_E_MISSING;
     if (t->model != MODEL_BPE && trie == 1) return TKX_E_MISSING;
@@ -82,22 +103,33 @@ static int check_present(const tkx *t) {
 
 static int check_sizes(const tkx *t) {
     uint64_t ids = t->id_count;
-    int good = is_sized(t->records, RECORD_SIZE * ids) && is_sized(t->scores, 4 * ids) && is_sized(t->double_scores, 8 * ids) &&
-               is_sized(t->trie, TRIE_HEADER + UNIT_SIZE * field(t->trie, 0)) && is_sized(t->ranks, 4 * ids) &&
-               is_sized(t->decoder, decoder_size(t->decoder)) && is_sized(t->byte_ids, 1024) &&
-               is_sized(t->token_index, token_index_size(t->token_index)) &&
-               is_sized(t->pair_index, pair_index_size(t->pair_index, t->id_count)) && is_sized(t->grid, grid_size(t->grid)) &&
-               is_sized(t->cuts, CUTS_SIZE) && is_sized(t->keys, 8 * ids) &&
-               is_sized(t->characters, characters_size(t->characters)) && is_sized(t->crossings, crossings_size(t->crossings)) &&
-               is_sized(t->added, added_size(t->added)) &&
-               is_sized(t->added_classes, 8 + class_table_size(field(t->added_classes, 0) & 0xFFFF, field(t->added_classes, 0) >> 16)) &&
-               is_sized(t->post, 8 + PIECE_SIZE * (field(t->post, 0) + field(t->post, 4))) &&
-               is_sized(t->trims, TRIM_HEADER + TRIM_SIZE * field(t->trims, 4)) &&
-               is_sized(t->unused, unused_size(t->unused)) && is_sized(t->alignment, alignment_size(t->alignment)) && is_sized(t->special_ids, 20 + 4 * field(t->special_ids, 16)) &&
-               is_sized(t->self_test, 16 + CASE_SIZE * field(t->self_test, 0) + 4 * field(t->self_test, 4) + field(t->self_test, 8));
-    if (t->normalizer.data && (t->normalizer.size < REWRITE_HEADER || t->normalizer.size < REWRITE_HEADER + OP_SIZE * field(t->normalizer, 0)))
+    int good =
+        is_sized(t->records, RECORD_SIZE * ids) && is_sized(t->scores, 4 * ids) &&
+        is_sized(t->double_scores, 8 * ids) &&
+        is_sized(t->trie, TRIE_HEADER + UNIT_SIZE * field(t->trie, 0)) &&
+        is_sized(t->ranks, 4 * ids) && is_sized(t->decoder, decoder_size(t->decoder)) &&
+        is_sized(t->byte_ids, 1024) && is_sized(t->token_index, token_index_size(t->token_index)) &&
+        is_sized(t->pair_index, pair_index_size(t->pair_index, t->id_count)) &&
+        is_sized(t->grid, grid_size(t->grid)) && is_sized(t->cuts, CUTS_SIZE) &&
+        is_sized(t->keys, 8 * ids) && is_sized(t->characters, characters_size(t->characters)) &&
+        is_sized(t->crossings, crossings_size(t->crossings)) &&
+        is_sized(t->added, added_size(t->added)) &&
+        is_sized(t->added_classes, 8 + class_table_size(field(t->added_classes, 0) & 0xFFFF,
+                                                        field(t->added_classes, 0) >> 16)) &&
+        is_sized(t->post, 8 + PIECE_SIZE * (field(t->post, 0) + field(t->post, 4))) &&
+        is_sized(t->trims, TRIM_HEADER + TRIM_SIZE * field(t->trims, 4)) &&
+        is_sized(t->unused, unused_size(t->unused)) &&
+        is_sized(t->alignment, alignment_size(t->alignment)) &&
+        is_sized(t->special_ids, 20 + 4 * field(t->special_ids, 16)) &&
+        is_sized(t->self_test, 16 + CASE_SIZE * field(t->self_test, 0) +
+                                   4 * field(t->self_test, 4) + field(t->self_test, 8));
+    if (t->normalizer.data &&
+        (t->normalizer.size < REWRITE_HEADER ||
+         t->normalizer.size < REWRITE_HEADER + OP_SIZE * field(t->normalizer, 0)))
         good = 0;
-    if (t->splits.data && (t->splits.size < 8 || t->splits.size < 8 + STAGE_SIZE * field(t->splits, 0))) good = 0;
+    if (t->splits.data &&
+        (t->splits.size < 8 || t->splits.size < 8 + STAGE_SIZE * field(t->splits, 0)))
+        good = 0;
     return good ? TKX_OK : TKX_E_SECTION_SIZE;
 }
 

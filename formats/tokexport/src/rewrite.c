@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* ---- rewrite.c: operations that rewrite a text (5.4) ----------------------------------------- */
 
 #ifndef TKX_NO_NORMALIZER
@@ -19,7 +22,9 @@ static void run_affix(rewriter *w, int first) {
     size_t size = (size_t)(w->end - w->text);
     if ((w->op->flags & ONLY_FIRST) && !first) return;
     if ((w->op->flags & FIRST_SOURCE) && !stems_from_start(w->r, w->text)) return;
-    if ((w->op->flags & UNLESS_PRESENT) && size >= content.size && memcmp(w->text, content.data, content.size) == 0) return;
+    if ((w->op->flags & UNLESS_PRESENT) && size >= content.size &&
+        memcmp(w->text, content.data, content.size) == 0)
+        return;
     w->changed = 1;
     if (size + content.size > w->room) {
         w->r->memory_needed = w->r->memory_used + (uint64_t)size + content.size;
@@ -31,7 +36,8 @@ static void run_affix(rewriter *w, int first) {
     if (w->op->flags & APPEND) write_bytes(w, content.data, content.size, w->end - 1);
 }
 
-/* The character of GPT-2's alphabet for a byte: itself where that is printable, and from U+0100 on for the others, in order. */
+/* The character of GPT-2's alphabet for a byte: itself where that is printable, and from U+0100 on
+   for the others, in order. */
 static uint32_t byte_letter(uint8_t byte) {
     if (byte <= 0x20) return 0x100u + byte;
     if (byte >= 0x7F && byte <= 0xA0) return 0x100u + 0x21u + (byte - 0x7Fu);
@@ -67,9 +73,10 @@ static void run_form(rewriter *w) {
     w->used = n.used;
 }
 
-/* Runs one operation over a text in the work memory that is free; `aligned`: bytes that its output is known to have, whose sources are
-   written to the end of that memory, or 0. */
-static void run_op(rewriter *w, run *r, const tkx_op *op, int first, const uint8_t *text, size_t size, size_t aligned) {
+/* Runs one operation over a text in the work memory that is free; `aligned`: bytes that its output
+   is known to have, whose sources are written to the end of that memory, or 0. */
+static void run_op(rewriter *w, run *r, const tkx_op *op, int first, const uint8_t *text,
+                   size_t size, size_t aligned) {
     const size_t memory_size = r->memory_size;
     w->r = r;
     w->op = op;
@@ -103,18 +110,22 @@ static void run_op(rewriter *w, run *r, const tkx_op *op, int first, const uint8
     if (r->code == TKX_E_WORK && r->memory_needed) r->memory_needed += 8 * (uint64_t)aligned;
 }
 
-/* Runs `count` operations, from `op` on, over a text that is not empty; `first`: it begins where the input begins. What they make of it
-   lies in borrowed memory, if it is not the text itself, and is then the text at hand. */
-static NO_INLINE void rewrite(run *r, const tkx_op *op, uint32_t count, int first, const uint8_t **text, size_t *size) {
+/* Runs `count` operations, from `op` on, over a text that is not empty; `first`: it begins where
+   the input begins. What they make of it lies in borrowed memory, if it is not the text itself, and
+   is then the text at hand. */
+static NO_INLINE void rewrite(run *r, const tkx_op *op, uint32_t count, int first,
+                              const uint8_t **text, size_t *size) {
     const size_t mark = r->memory_used, given = *size;
     /* Of a normalizer that is aligned as a whole (ALGN), no operation is. */
-    const int aligns = follows_sources(r) && !(r->t->alignment.data && op < r->t->ops + r->t->normalizer_count);
+    const int aligns =
+        follows_sources(r) && !(r->t->alignment.data && op < r->t->ops + r->t->normalizer_count);
     uint32_t i;
     for (i = 0; i < count && *size && r->code == TKX_OK; i++, op++) {
         rewriter w;
         run_op(&w, r, op, first, *text, *size, 0);
         /* Once more, now that it is known how many sources there are to be written. */
-        if (w.changed && w.used && aligns && r->code == TKX_OK) run_op(&w, r, op, first, *text, *size, w.used);
+        if (w.changed && w.used && aligns && r->code == TKX_OK)
+            run_op(&w, r, op, first, *text, *size, w.used);
         if (!w.changed || r->code != TKX_OK) continue;
         memmove(r->memory + mark, w.out, w.used);
         r->memory_used = mark + w.used;

@@ -1,11 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* ---- rewrite_charsmap.c: CHARSMAP (5.4) ------------------------------------------------------ */
 
 #ifndef TKX_NO_NORMALIZER
 
-/* The alignment of CHARSMAP. A character of the output takes characters of the text, in order, and has the source of the first of them; one that
-   takes none shares the source of the one that was taken before. A replacement of m characters for n takes one character each as long
-   as there are any. What is then left of the n, its last character takes besides, or the character before it where m is 0; at the start of the
-   text nobody takes them, and all that follows is a little too far left. That is how the reference library has it. */
+/* The alignment of CHARSMAP. A character of the output takes characters of the text, in order, and
+   has the source of the first of them; one that takes none shares the source of the one that was
+   taken before. A replacement of m characters for n takes one character each as long as there are
+   any. What is then left of the n, its last character takes besides, or the character before it
+   where m is 0; at the start of the text nobody takes them, and all that follows is a little too
+   far left. That is how the reference library has it. */
 
 /* Writes the source of the last character. */
 static void align_last(rewriter *w) {
@@ -15,7 +20,8 @@ static void align_last(rewriter *w) {
     if (!w->last_takes && source > w->text) source = before(source);
     put_sources(w->r, w->alignment + 8 * w->aligned, w->last_size, source);
     w->aligned += w->last_size;
-    for (; w->last_takes && w->untaken < w->end; w->last_takes--) w->untaken += utf8_length(*w->untaken);
+    for (; w->last_takes && w->untaken < w->end; w->last_takes--)
+        w->untaken += utf8_length(*w->untaken);
     w->last_size = 0;
 #else
     (void)w;
@@ -32,11 +38,13 @@ static void align_character(rewriter *w, size_t size, size_t takes) {
 /* Copies whole characters. */
 static void copy_characters(rewriter *w, const uint8_t *from, const uint8_t *to) {
     write_unaligned(w, from, (size_t)(to - from));
-    for (; w->alignment && from < to; from += utf8_length(*from)) align_character(w, utf8_length(*from), 1);
+    for (; w->alignment && from < to; from += utf8_length(*from))
+        align_character(w, utf8_length(*from), 1);
 }
 
 /* Aligns a replacement for the characters from p to `end`. */
-static void align_replacement(rewriter *w, const uint8_t *text, size_t size, const uint8_t *p, const uint8_t *end) {
+static void align_replacement(rewriter *w, const uint8_t *text, size_t size, const uint8_t *p,
+                              const uint8_t *end) {
     size_t left = 0, i;
     if (!w->alignment) return;
     for (; p < end; p += utf8_length(*p)) left++;
@@ -60,8 +68,10 @@ static void find_protected(finder *f, run *r, const tkx_op *op, const uint8_t *t
     f->size = size;
 }
 
-/* The place of the replacement for the shortest or the longest sequence that a text begins with, *length its bytes; NONE: there is none. */
-static uint32_t find_sequence(const tkx_op *op, const uint8_t *p, const uint8_t *end, int longest, size_t *length) {
+/* The place of the replacement for the shortest or the longest sequence that a text begins with,
+   *length its bytes; NONE: there is none. */
+static uint32_t find_sequence(const tkx_op *op, const uint8_t *p, const uint8_t *end, int longest,
+                              size_t *length) {
     uint32_t node = charsmap_offset(charsmap_unit(op, 0)), place = NONE;
     size_t i;
     for (i = 0; i < (size_t)(end - p) && p[i]; i++) {
@@ -93,7 +103,8 @@ static tkx_span read_replacement(run *r, const tkx_op *op, uint32_t place) {
     return found;
 }
 
-/* The end of the part of a text that a CHARSMAP without BY_CLUSTER takes together at p, and what it becomes. `f` searches the text. */
+/* The end of the part of a text that a CHARSMAP without BY_CLUSTER takes together at p, and what it
+   becomes. `f` searches the text. */
 static const uint8_t *find_part(finder *f, const tkx_op *op, const uint8_t *p, tkx_span *becomes) {
     const uint8_t *end = f->text + f->size;
     size_t length = utf8_length(*p), stop = 0;
@@ -118,8 +129,9 @@ static void write_replacement(rewriter *w, uint32_t place, const uint8_t *p, con
     align_replacement(w, found.data, found.size, p, end);
 }
 
-/* Where the characters from p on end that a charsmap leaves as they are, whatever follows. By cluster, the one before something else is left
-   out: a mark may be joined to it. Chinese and Japanese are 1.5 to 1.8 times as fast as when each character is asked for its cluster. */
+/* Where the characters from p on end that a charsmap leaves as they are, whatever follows. By
+   cluster, the one before something else is left out: a mark may be joined to it. Chinese and
+   Japanese are 1.5 to 1.8 times as fast as when each character is asked for its cluster. */
 static const uint8_t *charsmap_idle(const rewriter *w, const uint8_t *p) {
     const tkx_stage *s = &w->op->program;
     const int by_cluster = w->op->flags & BY_CLUSTER;
@@ -192,7 +204,8 @@ static void run_charsmap(rewriter *w) {
     align_last(w);
 }
 
-/* CHARSMAP with COLLAPSE: a part loses the spaces that it begins with where the text so far ends in one, or is empty. */
+/* CHARSMAP with COLLAPSE: a part loses the spaces that it begins with where the text so far ends in
+   one, or is empty. */
 static NO_INLINE void run_collapsing(rewriter *w) {
     const uint8_t *p = w->text;
     int behind_space = 1;

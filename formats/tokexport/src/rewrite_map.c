@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* ---- rewrite_map.c: MAP and REPLACE (5.4) ---------------------------------------------------- */
 
 #ifndef TKX_NO_NORMALIZER
@@ -11,11 +14,13 @@ typedef struct rewriter {
     size_t used, room;
     uint8_t *alignment; /* 8 bytes for each byte of the output, or NULL */
     int changed;        /* the output is what counts; otherwise it is the text as it was */
-    /* Of CHARSMAP: the last character of the output, whose source is not certain yet (see align_character). */
-    const uint8_t *untaken; /* the characters of the text that no character of the output has taken */
-    size_t last_size;       /* in bytes; 0: there is none yet */
-    size_t last_takes;      /* how many characters it takes */
-    size_t aligned;         /* bytes before it */
+    /* Of CHARSMAP: the last character of the output, whose source is not certain yet (see
+       align_character). */
+    /* the characters of the text that no character of the output has taken */
+    const uint8_t *untaken;
+    size_t last_size;  /* in bytes; 0: there is none yet */
+    size_t last_takes; /* how many characters it takes */
+    size_t aligned;    /* bytes before it */
 } rewriter;
 
 static void write_unaligned(rewriter *w, const uint8_t *p, size_t size) {
@@ -54,10 +59,13 @@ static void write_copy(rewriter *w, const uint8_t *p, size_t size) {
     if (w->r->code == TKX_OK) align_copy(w, p, size);
 }
 
-/* The entry of a map for the character at p, not ASCII; NULL where the tables point outside (r->code is set). */
+/* The entry of a map for the character at p, not ASCII; NULL where the tables point outside
+   (r->code is set). */
 static const uint8_t *map_entry(const rewriter *w, uint32_t c) {
-    const uint8_t *data = w->op->table.data, *top = data + MAP_HEADER + ASCII_SIZE, *middle = top + TOP_SIZE, *leaves;
-    uint32_t middle_count = load_u32(data), leaf_count = load_u32(data + 4), entry_count = load_u32(data + 8);
+    const uint8_t *data = w->op->table.data, *top = data + MAP_HEADER + ASCII_SIZE,
+                  *middle = top + TOP_SIZE, *leaves;
+    uint32_t middle_count = load_u32(data), leaf_count = load_u32(data + 4),
+             entry_count = load_u32(data + 8);
     uint32_t block = load_u16(top + 2 * (c >> 12));
     if (block < middle_count) {
         block = load_u16(middle + 2 * (64 * (size_t)block + (c >> 6 & 63)));
@@ -71,10 +79,13 @@ static const uint8_t *map_entry(const rewriter *w, uint32_t c) {
     return NULL;
 }
 
-/* The first character from p on that a map changes, and its entry, if it is not ASCII; ASCII ends the search too, unless `ascii`. */
-static FORCE_INLINE const uint8_t *map_skip(const rewriter *w, const uint8_t *p, int ascii, const uint8_t **entry) {
+/* The first character from p on that a map changes, and its entry, if it is not ASCII; ASCII ends
+   the search too, unless `ascii`. */
+static FORCE_INLINE const uint8_t *map_skip(const rewriter *w, const uint8_t *p, int ascii,
+                                            const uint8_t **entry) {
     const uint8_t *data = w->op->table.data, *direct = data + MAP_HEADER;
-    const uint8_t *first = direct + ASCII_SIZE + TOP_SIZE + 128 * (size_t)load_u32(data) + 128 * (size_t)load_u32(data + 4);
+    const uint8_t *first = direct + ASCII_SIZE + TOP_SIZE + 128 * (size_t)load_u32(data) +
+                           128 * (size_t)load_u32(data + 4);
     const uint64_t idle_leads = load_u64(data + 16);
     *entry = NULL;
     while (p < w->end) {
@@ -82,7 +93,8 @@ static FORCE_INLINE const uint8_t *map_skip(const rewriter *w, const uint8_t *p,
             if (!ascii || direct[*p] != *p) break;
             p++;
         } else {
-            if (!(idle_leads >> (*p & 63) & 1) && (*entry = map_entry(w, utf8_decode(p))) != first) break;
+            if (!(idle_leads >> (*p & 63) & 1) && (*entry = map_entry(w, utf8_decode(p))) != first)
+                break;
             p += utf8_length(*p);
         }
     }
@@ -106,8 +118,10 @@ static void write_letters(rewriter *w, const uint8_t *p) {
 
 /* MAP. */
 static void run_map(rewriter *w) {
-    const uint8_t *entry, *data = w->op->table.data, *direct = data + MAP_HEADER, *p = map_skip(w, w->text, 1, &entry);
-    const uint8_t *entries = direct + ASCII_SIZE + TOP_SIZE + 128 * (size_t)load_u32(data) + 128 * (size_t)load_u32(data + 4);
+    const uint8_t *entry, *data = w->op->table.data, *direct = data + MAP_HEADER,
+                          *p = map_skip(w, w->text, 1, &entry);
+    const uint8_t *entries = direct + ASCII_SIZE + TOP_SIZE + 128 * (size_t)load_u32(data) +
+                             128 * (size_t)load_u32(data + 4);
     const uint8_t *texts = entries + 8 * (size_t)load_u32(data + 8);
     uint32_t text_size = load_u32(data + 12);
     if (p == w->end) return;
@@ -181,7 +195,8 @@ static void run_replace(rewriter *w) {
     w->room = r->memory_size - r->memory_used;
     while ((at < w->end || (s->flags & EMPTY_MATCHES)) && r->code == TKX_OK) {
         int empty = 0;
-        const uint8_t *last = is_far(s) ? match_far(r, s, &m, at, w->end, &empty) : match(r, s, &m, w->text, at, w->end);
+        const uint8_t *last = is_far(s) ? match_far(r, s, &m, at, w->end, &empty)
+                                        : match(r, s, &m, w->text, at, w->end);
         if (last == at && (!empty || (w->changed && at == copied))) {
             if (at == w->end) break;
             at = next_symbol(s, at);

@@ -1,10 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* ---- stages.c: stages (5.5) ------------------------------------------------------------------ */
 
 static void add_word(run *r, const uint8_t *p, size_t size);
 
-/* Takes the pieces that the last stage makes of one piece, if it is one that drops matches, drops gaps, or keeps both; or, if `words`, what
-   the first one finds. Nearly all tokenizers have just this one stage. */
-static FORCE_INLINE void split_simply(run *r, const tkx_stage *s, const uint8_t *begin, const uint8_t *end, int words) {
+/* Takes the pieces that the last stage makes of one piece, if it is one that drops matches, drops
+   gaps, or keeps both; or, if `words`, what the first one finds. Nearly all tokenizers have just
+   this one stage. */
+static FORCE_INLINE void split_simply(run *r, const tkx_stage *s, const uint8_t *begin,
+                                      const uint8_t *end, int words) {
     const int keeps_matches = s->behavior == ISOLATED || (s->flags & INVERT);
     const int keeps_gaps = s->behavior == ISOLATED || !(s->flags & INVERT);
     const uint8_t *at = begin, *gap = begin;
@@ -17,15 +22,21 @@ static FORCE_INLINE void split_simply(run *r, const tkx_stage *s, const uint8_t 
             at = skip_idle(s, next_symbol(s, at), end);
             continue;
         }
-        if (gap < at && keeps_gaps) words ? add_word(r, gap, (size_t)(at - gap)) : add_piece(r, gap, (size_t)(at - gap));
-        if (keeps_matches) words ? add_word(r, at, (size_t)(last - at)) : add_piece(r, at, (size_t)(last - at));
+        if (gap < at && keeps_gaps)
+            words ? add_word(r, gap, (size_t)(at - gap)) : add_piece(r, gap, (size_t)(at - gap));
+        if (keeps_matches)
+            words ? add_word(r, at, (size_t)(last - at)) : add_piece(r, at, (size_t)(last - at));
         at = gap = last;
     }
-    if (gap < end && keeps_gaps && r->code == TKX_OK) words ? add_word(r, gap, (size_t)(end - gap)) : add_piece(r, gap, (size_t)(end - gap));
+    if (gap < end && keeps_gaps && r->code == TKX_OK)
+        words ? add_word(r, gap, (size_t)(end - gap)) : add_piece(r, gap, (size_t)(end - gap));
     r->memory_used = m.mark;
 }
 
-static NO_INLINE void split_once(run *r, const tkx_stage *s, const uint8_t *begin, const uint8_t *end) { split_simply(r, s, begin, end, 0); }
+static NO_INLINE void split_once(run *r, const tkx_stage *s, const uint8_t *begin,
+                                 const uint8_t *end) {
+    split_simply(r, s, begin, end, 0);
+}
 
 typedef struct piece {
     const uint8_t *from, *to;
@@ -45,7 +56,8 @@ typedef struct splitter {
     view run_at_hand;
 } splitter;
 
-static void splitter_start(splitter *w, run *r, const tkx_stage *s, const uint8_t *begin, const uint8_t *end) {
+static void splitter_start(splitter *w, run *r, const tkx_stage *s, const uint8_t *begin,
+                           const uint8_t *end) {
     memset(w, 0, sizeof *w);
     w->s = s;
     w->run_begin = r->begin;
@@ -68,7 +80,9 @@ static void splitter_start(splitter *w, run *r, const tkx_stage *s, const uint8_
 }
 
 /* The work memory that a splitter itself uses ends here. */
-static size_t splitter_top(const splitter *w) { return w->m.mark + ((size_t)(w->m.limit - w->m.base) * w->s->memo_count + 7) / 8; }
+static size_t splitter_top(const splitter *w) {
+    return w->m.mark + ((size_t)(w->m.limit - w->m.base) * w->s->memo_count + 7) / 8;
+}
 
 /* The next span, in *span; 0 at the end and on an error. */
 static int next_span(splitter *w, run *r, piece *span) {
@@ -110,7 +124,8 @@ static NO_INLINE int next_span_far(splitter *w, run *r, piece *span) {
     span->parted = w->parted;
     span->is_match = inverted;
     w->parted = 0;
-    for (at = skip_idle_labels(w->s, &w->m, at, w->end); at < w->end; at = skip_idle_labels(w->s, &w->m, next_symbol(w->s, at), w->end)) {
+    for (at = skip_idle_labels(w->s, &w->m, at, w->end); at < w->end;
+         at = skip_idle_labels(w->s, &w->m, next_symbol(w->s, at), w->end)) {
         int empty;
         const uint8_t *last = match_far(r, w->s, &w->m, at, w->end, &empty);
         if (r->code != TKX_OK) return 0;
@@ -167,12 +182,15 @@ static int next_piece(splitter *w, run *r, piece *out) {
     }
 }
 
-/* Rewritten pieces are kept up to this many bytes: the more of them wait, the better for encode_batch. */
+/* Rewritten pieces are kept up to this many bytes: the more of them wait, the better for
+   encode_batch. */
 enum { KEPT = 4096 };
 
-/* All stages from `first` on: each one's splitter works on the piece that the one before gave last. What a stage has rewritten stays in the
-   work memory when its splitter is done, until the pieces of it that wait are encoded. */
-static NO_INLINE void split_in_stages(run *r, uint32_t first, const uint8_t *begin, const uint8_t *end) {
+/* All stages from `first` on: each one's splitter works on the piece that the one before gave last.
+   What a stage has rewritten stays in the work memory when its splitter is done, until the pieces
+   of it that wait are encoded. */
+static NO_INLINE void split_in_stages(run *r, uint32_t first, const uint8_t *begin,
+                                      const uint8_t *end) {
     const tkx *t = r->t;
     const uint32_t depth = t->stage_count - (is_simple(&t->stages[t->stage_count - 1]) ? 1u : 0u);
     splitter splitters[TKX_MAX_STAGES];
@@ -219,17 +237,22 @@ static void add_word(run *r, const uint8_t *p, size_t size) {
     split_in_stages(r, 1, p, p + size);
     encode_batch(r);
     r->memory_used = mark;
-    if (w.set && r->code == TKX_OK && r->count > count && r->count - count <= LARGE_IDS && r->count <= r->capacity)
+    if (w.set && r->code == TKX_OK && r->count > count && r->count - count <= LARGE_IDS &&
+        r->count <= r->capacity)
         remember(&w, r->ids + count, r->count - count);
 }
 
-/* The first stage and its words. Twice the speed where words are rewritten one by one (T5, XLNet). */
-static NO_INLINE void split_words(run *r, const uint8_t *begin, const uint8_t *end) { split_simply(r, &r->t->stages[0], begin, end, 1); }
+/* The first stage and its words. Twice the speed where words are rewritten one by one (T5,
+   XLNet). */
+static NO_INLINE void split_words(run *r, const uint8_t *begin, const uint8_t *end) {
+    split_simply(r, &r->t->stages[0], begin, end, 1);
+}
 
 static void split(run *r, const uint8_t *begin, const uint8_t *end) {
     const tkx *t = r->t;
     if (t->stage_count == 0) add_piece(r, begin, (size_t)(end - begin));
-    else if (t->stage_count == 1 && is_simple(&t->stages[0])) split_once(r, &t->stages[0], begin, end);
+    else if (t->stage_count == 1 && is_simple(&t->stages[0]))
+        split_once(r, &t->stages[0], begin, end);
     else if (t->words_first && r->cache && !wants_spans(r)) split_words(r, begin, end);
     else split_in_stages(r, 0, begin, end);
 }

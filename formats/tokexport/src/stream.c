@@ -1,6 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* ---- stream.c: encoding a stream ------------------------------------------------------------- */
 
-int tkx_encoder_init(tkx_encoder *e, const tkx *t, int special, void *window, size_t window_size, const tkx_work *work) {
+int tkx_encoder_init(tkx_encoder *e, const tkx *t, int special, void *window, size_t window_size,
+                     const tkx_work *work) {
     if (!e || !t || !window || window_size == 0 || window_size > MAX_TEXT) return TKX_E_ARGUMENT;
     if (!t->splits.data) return TKX_E_NO_ENCODER;
     e->t = t;
@@ -14,7 +18,8 @@ int tkx_encoder_init(tkx_encoder *e, const tkx *t, int special, void *window, si
 }
 
 /* Encodes the first `size` bytes of the window and takes them out. Nothing changes on an error. */
-static int encode_window(tkx_encoder *e, size_t size, uint32_t *ids, size_t capacity, size_t *count) {
+static int encode_window(tkx_encoder *e, size_t size, uint32_t *ids, size_t capacity,
+                         size_t *count) {
     run r;
     int code;
     run_init(&r, e->t, e->special);
@@ -25,10 +30,12 @@ static int encode_window(tkx_encoder *e, size_t size, uint32_t *ids, size_t capa
     return TKX_OK;
 }
 
-int tkx_encoder_feed(tkx_encoder *e, const void *text, size_t size, size_t *taken, uint32_t *ids, size_t capacity, size_t *count) {
+int tkx_encoder_feed(tkx_encoder *e, const void *text, size_t size, size_t *taken, uint32_t *ids,
+                     size_t capacity, size_t *count) {
     size_t old, searched, cut;
     int code;
-    if (!e || !e->t || !taken || !count || (!text && size) || (!ids && capacity)) return TKX_E_ARGUMENT;
+    if (!e || !e->t || !taken || !count || (!text && size) || (!ids && capacity))
+        return TKX_E_ARGUMENT;
     *taken = *count = 0;
     if (e->finished) return TKX_E_STATE;
     if (capacity / 3 < e->window_size) {

@@ -1,6 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* ---- trie_models.c: trie (5.6): what Unigram, WordPiece, WordLevel and greedy models share --- */
 
-#if !defined(TKX_NO_UNIGRAM) || !defined(TKX_NO_WORDPIECE) || !defined(TKX_NO_WORDLEVEL) || !defined(TKX_NO_GREEDY)
+#if !defined(TKX_NO_UNIGRAM) || !defined(TKX_NO_WORDPIECE) || !defined(TKX_NO_WORDLEVEL) ||        \
+    !defined(TKX_NO_GREEDY)
 #define HAS_TRIE_MODELS
 
 /* What the text from `from` to `to` becomes where the vocabulary does not have it. */
@@ -13,8 +17,10 @@ static void emit_unknown(run *r, const uint8_t *from, const uint8_t *to) {
 
 #if !defined(TKX_NO_WORDPIECE) || !defined(TKX_NO_GREEDY)
 
-/* The end of the longest token that begins at `from`, looked up from the node with a base on; `from` if there is none. */
-static const uint8_t *longest_token(run *r, uint32_t base, const uint8_t *from, const uint8_t *end, uint32_t *id) {
+/* The end of the longest token that begins at `from`, looked up from the node with a base on;
+   `from` if there is none. */
+static const uint8_t *longest_token(run *r, uint32_t base, const uint8_t *from, const uint8_t *end,
+                                    uint32_t *id) {
     const tkx *t = r->t;
     const uint8_t *p = from, *last = from;
     while (p < end) {

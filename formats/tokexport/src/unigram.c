@@ -1,30 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* ---- unigram.c: Unigram (5.6) ---------------------------------------------------------------- */
 
 #ifndef TKX_NO_UNIGRAM
 
 #include <float.h>
 
-/* The ids depend on the last bit of sums, so a sum of two doubles must be rounded to a double, at once. Only additions and comparisons are
-   made: nothing can be contracted, and sums of floats may be computed as doubles, for a float is less than half as wide. */
+/* The ids depend on the last bit of sums, so a sum of two doubles must be rounded to a double, at
+   once. Only additions and comparisons are made: nothing can be contracted, and sums of floats may
+   be computed as doubles, for a float is less than half as wide. */
 #if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 1
-#error "Unigram models need doubles that are rounded after each addition: compile with -msse2 -mfpmath=sse, or with TKX_NO_UNIGRAM."
+#error "Unigram needs doubles that are rounded after each addition: -mfpmath=sse or TKX_NO_UNIGRAM"
 #endif
 typedef char unigram_needs_doubles_of_64_bits[sizeof(double) == 8 ? 1 : -1];
 
-/* The best way to a place in the text: the sum of scores up to it, and the token that ends there. 16 bytes in lent memory: f64 sum, u32
-   length, u32 id. Length 0: no way has been found yet. */
+/* The best way to a place in the text: the sum of scores up to it, and the token that ends there.
+   16 bytes in lent memory: f64 sum, u32 length, u32 id. Length 0: no way has been found yet. */
 enum { WAY = 16, WAY_LENGTH = 8, WAY_ID = 12 };
 
 /* The first places need no work memory. */
 enum { FEW_WAYS = 64 };
 
-/* A piece at work. Ways begin at `from`: whatever is before has been emitted, because all ways pass through `from`. */
+/* A piece at work. Ways begin at `from`: whatever is before has been emitted, because all ways pass
+   through `from`. */
 typedef struct unigram {
     run *r;
     const uint8_t *from, *end;
     const uint8_t *unknown; /* where the unknown text that is not emitted yet begins, or NULL */
-    double sum;             /* at `from`, from the start of the piece on: sums must be rounded as the reference rounds them */
-    uint8_t *ways;          /* room + 1 of them */
+    /* at `from`, from the start of the piece on: sums must be rounded as the reference rounds
+       them */
+    double sum;
+    uint8_t *ways; /* room + 1 of them */
     size_t room;
 } unigram;
 
@@ -55,7 +62,9 @@ static FORCE_INLINE double score_of(const tkx *t, uint32_t id) {
     }
 }
 
-static FORCE_INLINE double rounded(double sum, int single) { return single ? (double)(float)sum : sum; }
+static FORCE_INLINE double rounded(double sum, int single) {
+    return single ? (double)(float)sum : sum;
+}
 
 static double unknown_score(const tkx *t) {
     uint64_t bits = load_u64(t->trie.data + 16);
@@ -73,7 +82,8 @@ static void emit_waiting(unigram *u, const uint8_t *to) {
     int found = TKX_E_NOT_FOUND;
     if (!from) return;
     u->unknown = NULL;
-    if (!(t->trie_flags & SINGLE_PRECISION)) found = token_in_trie(t, from, (size_t)(to - from), &id);
+    if (!(t->trie_flags & SINGLE_PRECISION))
+        found = token_in_trie(t, from, (size_t)(to - from), &id);
     if (found == TKX_OK) {
         emit_token(r, id, from, to);
         return;
@@ -91,7 +101,8 @@ static void emit_waiting(unigram *u, const uint8_t *to) {
     for (p = from; p < to; p++) {
         /* sentencepiece gives the span of a character to the last of its bytes. */
         const int apart = t->alignment.data != NULL;
-        emit_token(r, load_u32(t->byte_ids.data + 4 * (size_t)*p), apart ? p : from, apart ? p + 1 : to);
+        emit_token(r, load_u32(t->byte_ids.data + 4 * (size_t)*p), apart ? p : from,
+                   apart ? p + 1 : to);
     }
 }
 
@@ -100,10 +111,12 @@ static void emit_way(unigram *u, size_t size) {
     uint8_t *ways = u->ways;
     size_t at = size;
     uint32_t length = get_u32(ways + WAY * at + WAY_LENGTH), id = get_u32(ways + WAY * at + WAY_ID);
-    /* The way is known from its end; turn it round, so that each place knows the token that begins there. */
+    /* The way is known from its end; turn it round, so that each place knows the token that begins
+       there. */
     while (at > 0) {
         size_t start = at - length;
-        uint32_t length_before = get_u32(ways + WAY * start + WAY_LENGTH), id_before = get_u32(ways + WAY * start + WAY_ID);
+        uint32_t length_before = get_u32(ways + WAY * start + WAY_LENGTH),
+                 id_before = get_u32(ways + WAY * start + WAY_ID);
         put_u32(ways + WAY * start + WAY_LENGTH, length);
         put_u32(ways + WAY * start + WAY_ID, id);
         at = start;
@@ -124,9 +137,10 @@ static void emit_way(unigram *u, size_t size) {
     }
 }
 
-/* A way to the place `to` bytes behind `from`, with a sum and a last token. 0 if there is no room for it. Of equal sums the first one that
-   is met stays. */
-static FORCE_INLINE int add_way(unigram *u, size_t *reach, size_t to, double sum, size_t length, uint32_t id) {
+/* A way to the place `to` bytes behind `from`, with a sum and a last token. 0 if there is no room
+   for it. Of equal sums the first one that is met stays. */
+static FORCE_INLINE int add_way(unigram *u, size_t *reach, size_t to, double sum, size_t length,
+                                uint32_t id) {
     uint8_t *way;
     if (to > u->room) return 0;
     way = u->ways + WAY * to;
@@ -139,7 +153,8 @@ static FORCE_INLINE int add_way(unigram *u, size_t *reach, size_t to, double sum
     return 1;
 }
 
-/* sentencepiece subtracts a sum that has grown out of this from all the sums that are in use: a float has no bits left for it. */
+/* sentencepiece subtracts a sum that has grown out of this from all the sums that are in use: a
+   float has no bits left for it. */
 #define LARGEST_SUM 100000.0
 
 static NO_INLINE double reset_sums(unigram *u, size_t at, size_t reach, double sum) {
@@ -152,8 +167,9 @@ static NO_INLINE double reset_sums(unigram *u, size_t at, size_t reach, double s
     return 0;
 }
 
-/* Goes on from `from` to the end of the piece. Wherever no token reaches over, the way so far is emitted, and `from` moves there: so the
-   ways need room for the longest part without such a place, not for the piece. 0: there is too little room; nothing behind `from` is done. */
+/* Goes on from `from` to the end of the piece. Wherever no token reaches over, the way so far is
+   emitted, and `from` moves there: so the ways need room for the longest part without such a place,
+   not for the piece. 0: there is too little room; nothing behind `from` is done. */
 static FORCE_INLINE int find_ways(unigram *u, int single) {
     run *r = u->r;
     const tkx *t = r->t;
@@ -167,7 +183,8 @@ static FORCE_INLINE int find_ways(unigram *u, int single) {
         double sum = get_double(u->ways + WAY * at);
         uint32_t base = root;
         int is_covered = 0;
-        if (single && (sum < -LARGEST_SUM || sum > LARGEST_SUM)) sum = reset_sums(u, at, reach, sum);
+        if (single && (sum < -LARGEST_SUM || sum > LARGEST_SUM))
+            sum = reset_sums(u, at, reach, sum);
         do {
             uint64_t unit = trie_child(t, base, *p);
             uint32_t id = id_of(unit);
@@ -183,12 +200,18 @@ static FORCE_INLINE int find_ways(unigram *u, int single) {
                 break;
             }
             if ((size_t)(p - start) == character) is_covered = 1;
-            if (!add_way(u, &reach, (size_t)(p - u->from), rounded(score_of(t, id) + sum, single), (size_t)(p - start), id)) return 0;
+            if (!add_way(u, &reach, (size_t)(p - u->from), rounded(score_of(t, id) + sum, single),
+                         (size_t)(p - start), id))
+                return 0;
         } while (p < u->end);
         if (!is_covered) {
-            if (!add_way(u, &reach, at + character, rounded(unknown + sum, single), character, t->unknown_id)) return 0;
-            /* Without an unknown token the reference stops where it would take it, even if a better way were found later. */
-            if (get_u32(u->ways + WAY * (at + character) + WAY_ID) == NONE) fail(r, TKX_E_UNKNOWN_TEXT);
+            if (!add_way(u, &reach, at + character, rounded(unknown + sum, single), character,
+                         t->unknown_id))
+                return 0;
+            /* Without an unknown token the reference stops where it would take it, even if a better
+               way were found later. */
+            if (get_u32(u->ways + WAY * (at + character) + WAY_ID) == NONE)
+                fail(r, TKX_E_UNKNOWN_TEXT);
         }
         if (r->code != TKX_OK) return 1;
         at += character;
@@ -219,7 +242,8 @@ static void encode_unigram(run *r, const uint8_t *bytes, size_t size) {
     u.sum = 0;
     u.ways = few;
     u.room = FEW_WAYS;
-    while (!(r->t->trie_flags & SINGLE_PRECISION ? find_ways_in_single(&u) : find_ways_in_double(&u))) {
+    while (!(r->t->trie_flags & SINGLE_PRECISION ? find_ways_in_single(&u)
+                                                 : find_ways_in_double(&u))) {
         /* Each time eight times the room, so that what is done again is little. */
         size_t rest = (size_t)(u.end - u.from);
         u.room = smaller(rest, 8 * u.room);

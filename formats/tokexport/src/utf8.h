@@ -1,9 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* ---- utf8.h: UTF-8 --------------------------------------------------------------------------- */
 
 enum { UTF8_BAD, UTF8_CUT, UTF8_GOOD };
 
-/* Looks at the character that begins at p, size > 0. *length: its bytes where it is good; the bytes there are where the text ends inside
-   it; the length of the maximal part that is to be replaced where it is bad. */
+/* Looks at the character that begins at p, size > 0. *length: its bytes where it is good; the bytes
+   there are where the text ends inside it; the length of the maximal part that is to be replaced
+   where it is bad. */
 static int utf8_look(const uint8_t *p, size_t size, size_t *length) {
     uint8_t lead = p[0], low = 0x80, high = 0xBF;
     size_t need, i;
@@ -26,8 +30,8 @@ static int utf8_look(const uint8_t *p, size_t size, size_t *length) {
     return UTF8_GOOD;
 }
 
-/* The offset of the first byte that is not part of a valid character, or size. Eight bytes of ASCII at a time: 13 GB/s of English against
-   3. */
+/* The offset of the first byte that is not part of a valid character, or size. Eight bytes of ASCII
+   at a time: 13 GB/s of English against 3. */
 static size_t utf8_valid(const uint8_t *p, size_t size) {
     size_t i = 0, length;
     while (i < size) {
@@ -43,7 +47,9 @@ static size_t utf8_valid(const uint8_t *p, size_t size) {
 }
 
 /* Length of the character that begins with a byte, in valid UTF-8. */
-static FORCE_INLINE size_t utf8_length(uint8_t lead) { return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4; }
+static FORCE_INLINE size_t utf8_length(uint8_t lead) {
+    return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+}
 
 static int utf8_inside(uint8_t byte) { return (byte & 0xC0) == 0x80; }
 
