@@ -1,115 +1,113 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* tokexport.c - the runtime behind tokexport.h. The format and the algorithms are those of SPEC.md,
-   whose numbers (I1, 5.3 ...) are cited here.
+/* tokexport.c - the implementation of tokexport.h. The format and the algorithms are those of
+   SPEC.md, whose numbers (I1, 5.3 ...) are cited here.
 
-   tokexport.c is made of the units in src/ by amalgamate.py, in the order of src/all.c: edit those.
-   Each unit uses only what stands above it.
+   amalgamate.py makes tokexport.c from the units in src/, in the order of src/all.c: edit those.
+   Each unit uses only the units before it.
 
    Two rules hold everywhere. A number from the file is compared with its bound before it is used as
-   an index, at opening for what the inner loops read (SPLT), at use for the rest. And what is read
-   from the file or written to memory that the caller lends goes through load_ and store_ functions:
-   any alignment, any endianness. */
+   an index: at opening for what the inner loops read (SPLT), at use for the rest. And the file and
+   the work memory are read and written by load_, get_ and put_ functions: they may have any
+   alignment, and the host any byte order. */
 
 #include "tokexport.h"
 
 /* ---- base.h: compilers, and bytes ------------------------------------------------------------ */
 
-/* <string.h> is not part of a freestanding C99 implementation, these functions are what every
-   compiler wants to be there. */
+/* A freestanding C99 implementation need not have <string.h>, but compilers require these
+   functions. */
 void *memcpy(void *to, const void *from, size_t size);
 void *memmove(void *to, const void *from, size_t size);
 void *memset(void *to, int byte, size_t size);
 int memcmp(const void *a, const void *b, size_t size);
 
-/* With -ffreestanding, GCC and Clang call memcpy even for 4 bytes unless they are told that it is
-   the one they know. */
+/* With -ffreestanding, GCC and Clang expand a small memcpy only where it is spelled as the
+   built-in. */
 #if defined(__GNUC__)
-#define COPY __builtin_memcpy
-#define EXPECT(condition) __builtin_expect(!!(condition), 1)
+#define TKX_COPY __builtin_memcpy
+#define TKX_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #if defined(__OPTIMIZE_SIZE__) /* a quarter less code, a tenth to a quarter slower */
-#define FORCE_INLINE inline
+#define TKX_INLINE inline
 #else
-#define FORCE_INLINE inline __attribute__((always_inline))
+#define TKX_INLINE inline __attribute__((always_inline))
 #endif
-#define NO_INLINE __attribute__((noinline))
-#define PREFETCH(address) __builtin_prefetch(address)
+#define TKX_NOINLINE __attribute__((noinline))
+#define TKX_PREFETCH(address) __builtin_prefetch(address)
 #else
-#define COPY memcpy
-#define EXPECT(condition) (condition)
-#define FORCE_INLINE inline
-#define NO_INLINE
-#define PREFETCH(address) ((void)0)
+#define TKX_COPY memcpy
+#define TKX_LIKELY(condition) (condition)
+#define TKX_INLINE inline
+#define TKX_NOINLINE
+#define TKX_PREFETCH(address) ((void)0)
 #endif
 
-#define NONE TKX_NONE
-#define MAX_TEXT UINT32_C(0x7FFFFFFF)
-#define MAX_CONTENT 0xFFFF
+enum { MAX_TEXT = 0x7FFFFFFF, MAX_CONTENT = 0xFFFF };
 
 /* ---- base.h: loading and storing ------------------------------------------------------------- */
 
 #if defined(__BYTE_ORDER__) && defined(__ORDER_LITTLE_ENDIAN__)
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define HOST_IS_LITTLE_ENDIAN
+#define TKX_LITTLE_ENDIAN
 #endif
 #endif
 
-#ifdef HOST_IS_LITTLE_ENDIAN
+#ifdef TKX_LITTLE_ENDIAN
 
-static FORCE_INLINE uint32_t load_u16(const uint8_t *p) {
+static TKX_INLINE uint32_t load_u16(const uint8_t *p) {
     uint16_t v;
-    COPY(&v, p, 2);
+    TKX_COPY(&v, p, 2);
     return v;
 }
 
-static FORCE_INLINE uint32_t load_u32(const uint8_t *p) {
+static TKX_INLINE uint32_t load_u32(const uint8_t *p) {
     uint32_t v;
-    COPY(&v, p, 4);
+    TKX_COPY(&v, p, 4);
     return v;
 }
 
-static FORCE_INLINE uint64_t load_u64(const uint8_t *p) {
+static TKX_INLINE uint64_t load_u64(const uint8_t *p) {
     uint64_t v;
-    COPY(&v, p, 8);
+    TKX_COPY(&v, p, 8);
     return v;
 }
 
 #else
 
-static FORCE_INLINE uint32_t load_u16(const uint8_t *p) {
+static TKX_INLINE uint32_t load_u16(const uint8_t *p) {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8;
 }
 
-static FORCE_INLINE uint32_t load_u32(const uint8_t *p) {
+static TKX_INLINE uint32_t load_u32(const uint8_t *p) {
     return load_u16(p) | load_u16(p + 2) << 16;
 }
 
-static FORCE_INLINE uint64_t load_u64(const uint8_t *p) {
+static TKX_INLINE uint64_t load_u64(const uint8_t *p) {
     return (uint64_t)load_u32(p) | (uint64_t)load_u32(p + 4) << 32;
 }
 
 #endif
 
-/* Lent memory is read and written in the order of the host. */
-static FORCE_INLINE uint32_t get_u32(const uint8_t *p) {
+/* Work memory is read and written in the byte order of the host. */
+static TKX_INLINE uint32_t get_u32(const uint8_t *p) {
     uint32_t v;
-    COPY(&v, p, 4);
+    TKX_COPY(&v, p, 4);
     return v;
 }
 
-static FORCE_INLINE uint64_t get_u64(const uint8_t *p) {
+static TKX_INLINE uint64_t get_u64(const uint8_t *p) {
     uint64_t v;
-    COPY(&v, p, 8);
+    TKX_COPY(&v, p, 8);
     return v;
 }
 
-static FORCE_INLINE void put_u32(uint8_t *p, uint32_t v) { COPY(p, &v, 4); }
+static TKX_INLINE void put_u32(uint8_t *p, uint32_t v) { TKX_COPY(p, &v, 4); }
 
-static FORCE_INLINE void put_u64(uint8_t *p, uint64_t v) { COPY(p, &v, 8); }
+static TKX_INLINE void put_u64(uint8_t *p, uint64_t v) { TKX_COPY(p, &v, 8); }
 
 /* Number of zero bits below the lowest one; v is not 0. */
-static FORCE_INLINE unsigned lowest_bit(uint64_t v) {
+static TKX_INLINE unsigned lowest_bit(uint64_t v) {
 #if defined(__GNUC__)
     return (unsigned)__builtin_ctzll(v);
 #else
@@ -126,7 +124,7 @@ static int bit_of(const uint8_t *bits, size_t i) { return bits[i >> 3] >> (i & 7
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-/* ---- layout.h: numbers of SPEC.md; a test holds them against the declaration ----------------- */
+/* ---- layout.h: numbers of SPEC.md ------------------------------------------------------------ */
 
 enum {
     HEADER_SIZE = 64,
@@ -239,7 +237,7 @@ enum {
     CLASS_SPACE = 1,
     CLASS_WORD = 2,
 
-    PIECE_SIZE = 12,
+    ITEM_SIZE = 12,
     TRIM_HEADER = 8,
     TRIM_SIZE = 8,
     TRIM_END = 0,
@@ -256,26 +254,26 @@ enum {
 
 /* ---- hash.h: hashing (5.1, 5.2) -------------------------------------------------------------- */
 
-#define K0 UINT64_C(0x9E3779B97F4A7C15)
-#define K1 UINT64_C(0xD6E8FEB86659FD93)
-#define K2 UINT64_C(0xFF51AFD7ED558CCD)
-#define K3 UINT64_C(0xC4CEB9FE1A85EC53)
+#define TKX_K0 UINT64_C(0x9E3779B97F4A7C15)
+#define TKX_K1 UINT64_C(0xD6E8FEB86659FD93)
+#define TKX_K2 UINT64_C(0xFF51AFD7ED558CCD)
+#define TKX_K3 UINT64_C(0xC4CEB9FE1A85EC53)
 
-static FORCE_INLINE uint64_t mix(uint64_t h, uint64_t word) {
-    h = (h ^ word) * K1;
+static TKX_INLINE uint64_t mix(uint64_t h, uint64_t word) {
+    h = (h ^ word) * TKX_K1;
     return h ^ h >> 32;
 }
 
-static FORCE_INLINE uint64_t finish(uint64_t h) {
-    h *= K2;
+static TKX_INLINE uint64_t finish(uint64_t h) {
+    h *= TKX_K2;
     return h ^ h >> 29;
 }
 
-static FORCE_INLINE uint64_t hash_bytes(const uint8_t *b, size_t n) {
-    uint64_t h = n * K0;
+static TKX_INLINE uint64_t hash_bytes(const uint8_t *b, size_t n) {
+    uint64_t h = n * TKX_K0;
     size_t i;
     if (n >= 8) {
-        for (i = 0; i < n - 8; i += 8) h = mix(h, load_u64(b + i)) * K2;
+        for (i = 0; i < n - 8; i += 8) h = mix(h, load_u64(b + i)) * TKX_K2;
         h = mix(h, load_u64(b + n - 8));
     } else if (n >= 4) {
         h = mix(h, (uint64_t)load_u32(b) | (uint64_t)load_u32(b + n - 4) << 32);
@@ -285,25 +283,25 @@ static FORCE_INLINE uint64_t hash_bytes(const uint8_t *b, size_t n) {
     return finish(h);
 }
 
-static FORCE_INLINE uint64_t hash_pair(uint32_t left, uint32_t right) {
+static TKX_INLINE uint64_t hash_pair(uint32_t left, uint32_t right) {
     return finish(mix(0, (uint64_t)left << 21 | right));
 }
 
-/* The number of the bucket, below `buckets`, that a key with hash h belongs to. */
-static FORCE_INLINE size_t bucket_of(uint64_t h, uint32_t buckets) {
-    return (size_t)((h & NONE) * buckets >> 32);
+/* The bucket, below `buckets`, of a key with hash h. */
+static TKX_INLINE size_t bucket_of(uint64_t h, uint32_t buckets) {
+    return (size_t)((h & TKX_NONE) * buckets >> 32);
 }
 
-/* The number of the one slot, below `slots`, where a key with hash h and the displacement of its
-   bucket can be. */
-static FORCE_INLINE size_t slot_of(uint64_t h, uint64_t displacement, uint32_t slots) {
-    return (size_t)(((h ^ displacement * K3) * K1 >> 32) * slots >> 32);
+/* The only slot, below `slots`, that can hold a key with hash h, by the displacement of its
+   bucket. */
+static TKX_INLINE size_t slot_of(uint64_t h, uint64_t displacement, uint32_t slots) {
+    return (size_t)(((h ^ displacement * TKX_K3) * TKX_K1 >> 32) * slots >> 32);
 }
 
 /* ---- hash.h: checksums ----------------------------------------------------------------------- */
 
-/* The CRC-32 of zlib, half a byte at a time: enough for a header, and it needs 64 bytes of table.
-   Start with NONE, finish with ~. */
+/* The CRC-32 of zlib, four bits at a time with a table of 64 bytes: fast enough for a header. Start
+   with TKX_NONE, finish with ~. */
 static uint32_t crc_small(uint32_t crc, const uint8_t *p, size_t size) {
     static const uint32_t table[16] = {0x00000000, 0x1DB71064, 0x3B6E20C8, 0x26D930AC,
                                        0x76DC4190, 0x6B6B51F4, 0x4DB26158, 0x5005713C,
@@ -333,7 +331,7 @@ static void crc_tables(uint32_t tables[4][256]) {
 }
 
 static uint32_t crc_large(uint32_t tables[4][256], const uint8_t *p, size_t size) {
-    uint32_t crc = NONE;
+    uint32_t crc = TKX_NONE;
     for (; size >= 4; size -= 4, p += 4) {
         crc ^= load_u32(p);
         crc = tables[3][crc & 255] ^ tables[2][crc >> 8 & 255] ^ tables[1][crc >> 16 & 255] ^
@@ -347,9 +345,8 @@ static uint32_t crc_large(uint32_t tables[4][256], const uint8_t *p, size_t size
 
 enum { UTF8_BAD, UTF8_CUT, UTF8_GOOD };
 
-/* Looks at the character that begins at p, size > 0. *length: its bytes where it is good; the bytes
-   there are where the text ends inside it; the length of the maximal part that is to be replaced
-   where it is bad. */
+/* Examines the character at p, size > 0. *length: its length if it is good; if the text ends inside
+   it, the bytes that there are; if it is bad, the length of the part that one U+FFFD replaces. */
 static int utf8_look(const uint8_t *p, size_t size, size_t *length) {
     uint8_t lead = p[0], low = 0x80, high = 0xBF;
     size_t need, i;
@@ -389,14 +386,14 @@ static size_t utf8_valid(const uint8_t *p, size_t size) {
 }
 
 /* Length of the character that begins with a byte, in valid UTF-8. */
-static FORCE_INLINE size_t utf8_length(uint8_t lead) {
+static TKX_INLINE size_t utf8_length(uint8_t lead) {
     return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
 }
 
 static int utf8_inside(uint8_t byte) { return (byte & 0xC0) == 0x80; }
 
 /* The code point at p, in valid UTF-8. */
-static FORCE_INLINE uint32_t utf8_decode(const uint8_t *p) {
+static TKX_INLINE uint32_t utf8_decode(const uint8_t *p) {
     uint32_t a = p[0];
     if (a < 0x80) return a;
     if (a < 0xE0) return (a & 31) << 6 | (p[1] & 63u);
@@ -473,8 +470,8 @@ static int check_magic(const uint8_t *data, size_t size) {
     return size < HEADER_SIZE ? TKX_E_TRUNCATED : TKX_OK;
 }
 
-/* Whether this runtime encodes with a type of model. */
-static int is_run(uint32_t model) {
+/* Whether this runtime supports a type of model. */
+static int has_model(uint32_t model) {
     switch (model) {
         case MODEL_BPE: return 1;
 #ifndef TKX_NO_UNIGRAM
@@ -493,7 +490,7 @@ static int is_run(uint32_t model) {
     }
 }
 
-/* I5 to I11; fills the fields that come from the header. */
+/* I5 to I11; fills in the fields that come from the header. */
 static int check_header(tkx *t, const uint8_t *data, size_t size) {
     static const uint8_t zeros[12] = {0};
     uint64_t file_size = load_u64(data + 16);
@@ -505,7 +502,7 @@ static int check_header(tkx *t, const uint8_t *data, size_t size) {
     if (t->section_count > MAX_SECTIONS ||
         t->section_count * (size_t)SECTION_SIZE > size - HEADER_SIZE)
         return TKX_E_HEADER;
-    crc = crc_small(NONE, data, HEADER_SIZE - 4);
+    crc = crc_small(TKX_NONE, data, HEADER_SIZE - 4);
     crc = ~crc_small(crc, data + HEADER_SIZE, t->section_count * (size_t)SECTION_SIZE);
     if (crc != load_u32(data + 60)) return TKX_E_HEADER_CRC;
     t->id_count = load_u32(data + 24);
@@ -515,15 +512,15 @@ static int check_header(tkx *t, const uint8_t *data, size_t size) {
     t->unknown_id = unknown_id = load_u32(data + 44);
     if (t->id_count < 1 || t->id_count > MAX_IDS || t->token_count > t->id_count)
         return TKX_E_HEADER;
-    if (t->max_token_bytes > 0xFFFF || (unknown_id != NONE && unknown_id >= t->id_count))
+    if (t->max_token_bytes > 0xFFFF || (unknown_id != TKX_NONE && unknown_id >= t->id_count))
         return TKX_E_HEADER;
     if ((t->flags & ~(uint32_t)HEADER_FLAGS) || memcmp(data + 48, zeros, 12) != 0)
         return TKX_E_HEADER;
     t->model = load_u32(data + 32);
-    return is_run(t->model) ? TKX_OK : TKX_E_MODEL;
+    return has_model(t->model) ? TKX_OK : TKX_E_MODEL;
 }
 
-/* The first multiple of 64 at or behind n. */
+/* The first multiple of 64 at or after n. */
 static uint64_t aligned(uint64_t n) { return (n + (ALIGNMENT - 1)) & ~(uint64_t)(ALIGNMENT - 1); }
 
 static const uint8_t *section_entry(const tkx *t, uint32_t i) {
@@ -572,8 +569,7 @@ static tkx_span find_section(const tkx *t, const char *tag) {
 
 /* ---- open_sizes.c: sizes of sections (I16, I17) ---------------------------------------------- */
 
-/* A field of a section's header; 0 where the section is too short to have it: its size is then
-   wrong in any case. */
+/* A field of a section's header; 0 if the section is too short for it: its size is wrong then. */
 static uint64_t field(tkx_span s, size_t offset) {
     return offset + 4 <= s.size ? load_u32(s.data + offset) : 0;
 }
@@ -685,7 +681,7 @@ static int check_sizes(const tkx *t) {
         is_sized(t->added, added_size(t->added)) &&
         is_sized(t->added_classes, 8 + class_table_size(field(t->added_classes, 0) & 0xFFFF,
                                                         field(t->added_classes, 0) >> 16)) &&
-        is_sized(t->post, 8 + PIECE_SIZE * (field(t->post, 0) + field(t->post, 4))) &&
+        is_sized(t->post, 8 + ITEM_SIZE * (field(t->post, 0) + field(t->post, 4))) &&
         is_sized(t->trims, TRIM_HEADER + TRIM_SIZE * field(t->trims, 4)) &&
         is_sized(t->unused, unused_size(t->unused)) &&
         is_sized(t->alignment, alignment_size(t->alignment)) &&
@@ -702,7 +698,7 @@ static int check_sizes(const tkx *t) {
     return good ? TKX_OK : TKX_E_SECTION_SIZE;
 }
 
-/* The header of TRIE. It is checked when it is used, as the units are. */
+/* Reads the header of TRIE, which is checked when it is used, as the units are. */
 static void read_trie_header(tkx *t) {
     t->trie_units = (uint32_t)field(t->trie, 0);
     t->trie_root = (uint32_t)field(t->trie, 4);
@@ -743,18 +739,18 @@ static uint32_t transition(const tkx_stage *s, uint32_t state, uint32_t class_) 
     return load_u16(s->transitions + 2 * column(s, state, class_));
 }
 
-/* Whether a stage is run by the careful loop: one that reads labels, or that may match nothing. */
-static int is_far(const tkx_stage *s) { return s->labels || (s->flags & EMPTY_MATCHES); }
+/* Whether a stage needs match_general: one that reads labels, or that may have empty matches. */
+static int is_general(const tkx_stage *s) { return s->labels || (s->flags & EMPTY_MATCHES); }
 
 static int is_simple(const tkx_stage *s) {
-    return !(s->flags & REWRITE) && !is_far(s) &&
+    return !(s->flags & REWRITE) && !is_general(s) &&
            (s->behavior == ISOLATED || s->behavior == REMOVED);
 }
 
-/* What the inner loops may take for granted of this stage: a start state that does not depend on
-   what is before, the bytes (where there are labels, the labels) with which no match begins
-   (skip_idle), and the states in which lower-case ASCII letters change nothing (find_end). `leads`:
-   what the file says of the first bytes of other characters. */
+/* Precomputes what the inner loops use: a start state that does not depend on the symbol before,
+   the bytes (with labels, the labels) that begin no match (skip_unmatched), and the states that all
+   lower-case ASCII letters loop on (find_end). `leads`: which first bytes of other characters begin
+   no match, from the file. */
 static void study_stage(tkx_stage *s, uint64_t leads) {
     uint32_t state, class_, letter;
     s->start = (uint16_t)load_u16(s->starts);
@@ -762,23 +758,23 @@ static void study_stage(tkx_stage *s, uint64_t leads) {
     for (class_ = 0; class_ <= s->class_count; class_++) {
         if (load_u16(s->starts + 2 * class_) != s->start) s->start_varies = 1;
     }
-    s->idle[0] = s->idle[1] = s->idle[2] = s->idle[3] = 0;
+    s->no_match[0] = s->no_match[1] = s->no_match[2] = s->no_match[3] = 0;
     s->letter_loops = s->letter_accepts = 0;
-    if (is_far(s)) {
+    if (is_general(s)) {
         for (class_ = 0; class_ < s->class_count && class_ < 128 && !s->start_varies; class_++) {
             if (transition(s, s->start, class_) == 0)
-                s->idle[class_ >> 6] |= UINT64_C(1) << (class_ & 63);
+                s->no_match[class_ >> 6] |= UINT64_C(1) << (class_ & 63);
         }
         return;
     }
     for (letter = 0; letter < 128 && !s->start_varies; letter++) {
         if ((transition(s, s->start, s->classes[letter]) & ~(uint32_t)ACCEPT) == 0)
-            s->idle[letter >> 6] |= UINT64_C(1) << (letter & 63);
+            s->no_match[letter >> 6] |= UINT64_C(1) << (letter & 63);
     }
     if (!s->start_varies && !(s->flags & ON_BYTES)) {
-        /* bytes inside of characters: whatever the file says, a search ends between characters */
-        s->idle[2] = UINT64_MAX;
-        s->idle[3] = leads;
+        /* bytes inside characters: a skip always ends between characters, whatever the file says */
+        s->no_match[2] = UINT64_MAX;
+        s->no_match[3] = leads;
     }
     for (state = 1; state < s->state_count && s->state_count <= 64; state++) {
         uint32_t t = transition(s, state, s->classes['a']);
@@ -791,7 +787,7 @@ static void study_stage(tkx_stage *s, uint64_t leads) {
     }
 }
 
-/* Whether all entries of a label table name a state that it has, and a label below a bound. */
+/* Whether all entries of a label table have a state below `states` and a label below `bound`. */
 static int good_labels(const uint8_t *entries, size_t count, uint32_t states, uint32_t bound) {
     size_t i;
     for (i = 0; i < count; i++) {
@@ -875,26 +871,26 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
 
 #ifndef TKX_NO_NORMALIZER
 
-/* Units of the trie in a CHARSMAP (4.6): a unit leads from a node to a child; a node is the number
-   of a place in the array. */
-#define CHARSMAP_LEAF UINT32_C(0x100)
-#define CHARSMAP_LABEL UINT32_C(0x800000FF)
-#define CHARSMAP_VALUE UINT32_C(0x7FFFFFFF)
+/* Units of the trie in a CHARSMAP (4.6): a unit leads from a node to a child; a node is an index
+   into the array. */
+#define TKX_DARTS_LEAF UINT32_C(0x100)
+#define TKX_DARTS_LABEL UINT32_C(0x800000FF)
+#define TKX_DARTS_VALUE UINT32_C(0x7FFFFFFF)
 
-/* The unit at a place; behind the last one there is none with a label. */
+/* The unit at an index; past the end, one that no byte matches. */
 static uint32_t charsmap_unit(const tkx_op *op, uint32_t place) {
     return place < load_u32(op->table.data)
                ? load_u32(op->table.data + CHARSMAP_HEADER + 4 * (size_t)place)
-               : CHARSMAP_LABEL;
+               : TKX_DARTS_LABEL;
 }
 
 static uint32_t charsmap_offset(uint32_t unit) { return (unit >> 10) << ((unit & 0x200) >> 6); }
 
 static int is_text(tkx_span s) { return utf8_valid(s.data, s.size) == s.size; }
 
-/* CHARSMAP: the sizes of its parts, its program if it has one, and which ASCII characters stay as
-   they are: by cluster, those that alone are no sequence, otherwise those with which none begins.
-   The file says which classes of others stay. */
+/* CHARSMAP: checks the sizes of its parts and its program, and finds the ASCII characters that it
+   never changes: by cluster, those that are not a sequence alone, otherwise those that begin none.
+   The file says which other classes are unchanged. */
 static int check_charsmap(tkx_op *op) {
     tkx_span table = op->table, program;
     uint32_t c, root;
@@ -912,14 +908,14 @@ static int check_charsmap(tkx_op *op) {
     } else if (program.size || load_u32(table.data + 20)) {
         return 0;
     }
-    op->program.idle[0] = op->program.idle[1] = 0;
+    op->program.no_match[0] = op->program.no_match[1] = 0;
     root = charsmap_offset(charsmap_unit(op, 0));
     for (c = 1; c < 128; c++) {
         uint32_t unit = charsmap_unit(op, root ^ c);
         int stays =
-            (unit & CHARSMAP_LABEL) != c || ((op->flags & BY_CLUSTER) && !(unit & CHARSMAP_LEAF));
-        if (c == '\r' && (op->flags & BY_CLUSTER)) stays = 0; /* LF is joined to it */
-        if (stays) op->program.idle[c >> 6] |= UINT64_C(1) << (c & 63);
+            (unit & TKX_DARTS_LABEL) != c || ((op->flags & BY_CLUSTER) && !(unit & TKX_DARTS_LEAF));
+        if (c == '\r' && (op->flags & BY_CLUSTER)) stays = 0; /* CR LF is one cluster */
+        if (stays) op->program.no_match[c >> 6] |= UINT64_C(1) << (c & 63);
     }
     return 1;
 }
@@ -980,7 +976,7 @@ static int check_ops(tkx *t) {
     return TKX_OK;
 }
 
-/* A stage that rewrites: it has no program. */
+/* A stage that rewrites has no program. */
 static int check_rewriting_stage(const tkx *t, tkx_stage *s, const uint8_t *entry) {
     uint32_t first = entry[28], count = entry[29];
     size_t i;
@@ -1007,8 +1003,8 @@ static int check_entry(tkx *t, tkx_stage *s, const uint8_t *entry) {
     return check_stage(s, t->splits, entry);
 }
 
-/* Whether the first stage finds words by itself, and what stands behind it is some work and looks
-   at nothing but the word. */
+/* Whether the first stage splits into words, and what follows is work that depends on the word
+   alone: such words are cached. */
 static uint8_t finds_words_first(const tkx *t) {
     int has_work = 0;
     uint32_t i;
@@ -1029,7 +1025,7 @@ static int check_splits(tkx *t) {
     for (i = 0; i < t->stage_count; i++) {
         const uint8_t *entry = t->splits.data + 8 + i * (size_t)STAGE_SIZE;
         if (!check_entry(t, &t->stages[i], entry)) return TKX_E_SPLITS;
-        /* Behind a stage on bytes, pieces may begin and end inside a character. */
+        /* after a stage over bytes, pre-tokens may begin and end inside a character */
         if (i && (t->stages[i - 1].flags & ON_BYTES) && !(t->stages[i].flags & ON_BYTES))
             return TKX_E_SPLITS;
         if ((t->stages[i].flags & ON_BYTES) && t->characters.data &&
@@ -1040,9 +1036,8 @@ static int check_splits(tkx *t) {
     return TKX_OK;
 }
 
-/* Whether a trie holds tokens that are found without being asked for. Not more than 1,024 tokens
-   are looked at, for the promise of tkx_open: behind those it is taken to be so, which costs time
-   and changes no id. */
+/* Whether a trie holds tokens that are found without being allowed. At most 1,024 tokens are looked
+   at, as tkx_open takes constant time: with more it is assumed, which changes no id. */
 static void study_added(tkx *t) {
     uint32_t count = (uint32_t)field(t->added, 0), i;
     t->plain_raw = t->plain_normalized = 0;
@@ -1058,8 +1053,8 @@ static void study_added(tkx *t) {
 
 #ifndef TKX_NO_CHARACTERS
 
-/* Where CHRS has the symbols of ASCII, 128 in a row, if a symbol does not depend on the place of
-   its character; otherwise NULL: most text need not go down the levels of the table. */
+/* Where CHRS has the symbols of ASCII, 128 in a row: a shortcut past the levels of the table. NULL
+   if a symbol depends on the place of its character. */
 static const uint8_t *find_ascii_symbols(const tkx *t) {
     const uint8_t *top, *middle;
     uint32_t middle_count, leaf_count, leaf;
@@ -1115,8 +1110,7 @@ static void find_sections(tkx *t) {
     t->keys = find_section(t, "KEYS");
 #ifndef TKX_NO_CHARACTERS
     t->characters = find_section(t, "CHRS");
-    /* Only characters are cut between: without them, or for bytes, XPRS says nothing; nor does
-       UNUS. */
+    /* XPRS and UNUS are about characters: without them, or for bytes, they are ignored. */
     if (t->model == MODEL_BPE && t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) {
         t->crossings = find_section(t, "XPRS");
         t->unused = find_section(t, "UNUS");
@@ -1150,7 +1144,7 @@ static int check_edits(const tkx *t) {
 
 #endif
 
-/* Where the parts of PIDX and GRID lie, whose sizes have been checked. */
+/* Finds the parts of PIDX and GRID, whose sizes have been checked. */
 static void find_pair_tables(tkx *t) {
     const size_t rows = (size_t)((t->id_count - 1) >> t->row_shift) + 1;
     t->pair_rows = t->pair_index.data + PAIR_INDEX_HEADER + 8 * (size_t)t->pair_slots;
@@ -1239,9 +1233,9 @@ const char *tkx_error(int code) {
 
 uint32_t tkx_id_count(const tkx *t) { return t ? t->id_count : 0; }
 
-/* The record of an id below id_count; 0 if it points out of BYTS (I19). */
-static FORCE_INLINE int read_record(const tkx *t, uint32_t id, const uint8_t **bytes,
-                                    uint32_t *length, uint32_t *flags) {
+/* The record of an id below id_count; 0 if it points outside BYTS (I19). */
+static TKX_INLINE int read_record(const tkx *t, uint32_t id, const uint8_t **bytes,
+                                  uint32_t *length, uint32_t *flags) {
     const uint8_t *record = t->records.data + RECORD_SIZE * (size_t)id;
     uint32_t offset = load_u32(record);
     *length = load_u16(record + 4);
@@ -1282,22 +1276,22 @@ int tkx_token_score(const tkx *t, uint32_t id, float *score) {
     if (!t->scores.data && t->double_scores.data) {
         uint64_t wide = load_u64(t->double_scores.data + 8 * (size_t)id);
         double value;
-        COPY(&value, &wide, 8);
+        TKX_COPY(&value, &wide, 8);
         *score = (float)value;
         return TKX_OK;
     }
     if (!t->scores.data) return TKX_E_NOT_FOUND;
     bits = load_u32(t->scores.data + 4 * (size_t)id);
-    COPY(score, &bits, 4);
+    TKX_COPY(score, &bits, 4);
     return TKX_OK;
 }
 
-/* The bytes for which TIDX has an id, and its record's flags. */
-static FORCE_INLINE int read_key(const tkx *t, uint32_t id, const uint8_t **bytes, uint32_t *length,
-                                 uint32_t *flags) {
+/* The bytes under which TIDX has an id, and the flags of its record. */
+static TKX_INLINE int read_key(const tkx *t, uint32_t id, const uint8_t **bytes, uint32_t *length,
+                               uint32_t *flags) {
     const uint8_t *key;
     uint32_t offset;
-    if (EXPECT(!t->keys.data)) return read_record(t, id, bytes, length, flags);
+    if (TKX_LIKELY(!t->keys.data)) return read_record(t, id, bytes, length, flags);
     key = t->keys.data + RECORD_SIZE * (size_t)id;
     offset = load_u32(key);
     *length = load_u16(key + 4);
@@ -1307,26 +1301,26 @@ static FORCE_INLINE int read_key(const tkx *t, uint32_t id, const uint8_t **byte
     return 1;
 }
 
-/* Where TIDX has the displacement for a hash, and the slot. */
-static FORCE_INLINE const uint8_t *token_displacement(const tkx *t, uint64_t h) {
+/* Where TIDX has the displacement and the slot of a hash. */
+static TKX_INLINE const uint8_t *token_displacement(const tkx *t, uint64_t h) {
     return t->token_index.data + 8 + 4 * (size_t)t->token_slots +
            2 * bucket_of(h, t->token_buckets);
 }
 
-static FORCE_INLINE const uint8_t *token_slot(const tkx *t, uint64_t h) {
+static TKX_INLINE const uint8_t *token_slot(const tkx *t, uint64_t h) {
     return t->token_index.data + 8 +
            4 * slot_of(h, load_u16(token_displacement(t, h)), t->token_slots);
 }
 
 /* Whether a slot may hold a key with a hash. */
-static FORCE_INLINE int slot_fits(uint32_t slot, uint64_t h) {
-    return slot != NONE && slot >> 21 == (uint32_t)(h >> 53);
+static TKX_INLINE int slot_fits(uint32_t slot, uint64_t h) {
+    return slot != TKX_NONE && slot >> 21 == (uint32_t)(h >> 53);
 }
 
-/* The token that TIDX has for some bytes, by the slot that belongs to their hash, and its record's
-   flags. TKX_OK, TKX_E_NOT_FOUND or TKX_E_CORRUPT. */
-static FORCE_INLINE int token_in_slot(const tkx *t, uint32_t slot, uint64_t h, const uint8_t *bytes,
-                                      size_t size, uint32_t *id, uint32_t *flags) {
+/* The token that TIDX has for some bytes, given the slot of their hash, and the flags of its
+   record. TKX_OK, TKX_E_NOT_FOUND or TKX_E_CORRUPT. */
+static TKX_INLINE int token_in_slot(const tkx *t, uint32_t slot, uint64_t h, const uint8_t *bytes,
+                                    size_t size, uint32_t *id, uint32_t *flags) {
     const uint8_t *content;
     uint32_t length;
     if (!slot_fits(slot, h)) return TKX_E_NOT_FOUND;
@@ -1335,25 +1329,23 @@ static FORCE_INLINE int token_in_slot(const tkx *t, uint32_t slot, uint64_t h, c
     return length == size && memcmp(content, bytes, size) == 0 ? TKX_OK : TKX_E_NOT_FOUND;
 }
 
-/* The child of a node in TRIE: its unit, whose label is the byte, or a unit with another label. A
-   label above 256 stands for damage. */
-static FORCE_INLINE uint64_t trie_child(const tkx *t, uint32_t base, uint8_t byte) {
+/* The unit of TRIE where the child of a node would be: it is the child if its label is the byte. A
+   label above 256 marks damage. */
+static TKX_INLINE uint64_t trie_child(const tkx *t, uint32_t base, uint8_t byte) {
     uint32_t at = base + byte;
-    return EXPECT(at < t->trie_units)
+    return TKX_LIKELY(at < t->trie_units)
                ? load_u64(t->trie.data + TRIE_HEADER + UNIT_SIZE * (size_t)at)
                : UINT64_MAX;
 }
 
-static FORCE_INLINE uint32_t label_of(uint64_t unit) {
+static TKX_INLINE uint32_t label_of(uint64_t unit) {
     return (uint32_t)unit & ((1u << LABEL_BITS) - 1);
 }
 
-static FORCE_INLINE uint32_t base_of(uint64_t unit) { return (uint32_t)(unit >> 32); }
+static TKX_INLINE uint32_t base_of(uint64_t unit) { return (uint32_t)(unit >> 32); }
 
 /* MAX_IDS: no token ends there. */
-static FORCE_INLINE uint32_t id_of(uint64_t unit) {
-    return (uint32_t)(unit >> LABEL_BITS) & MAX_IDS;
-}
+static TKX_INLINE uint32_t id_of(uint64_t unit) { return (uint32_t)(unit >> LABEL_BITS) & MAX_IDS; }
 
 /* The token that TRIE has for some bytes. TKX_OK, TKX_E_NOT_FOUND or TKX_E_CORRUPT. */
 static int token_in_trie(const tkx *t, const uint8_t *bytes, size_t size, uint32_t *id) {
@@ -1377,7 +1369,7 @@ int tkx_token_id(const tkx *t, const void *bytes, size_t size, uint32_t *id) {
     uint64_t h;
     int code;
     if (!t || !id || (!bytes && size)) return TKX_E_ARGUMENT;
-    *id = NONE;
+    *id = TKX_NONE;
     if (!t->splits.data) return TKX_E_NO_ENCODER;
     if (t->model != MODEL_BPE) {
         code = token_in_trie(t, key, size, &found);
@@ -1394,10 +1386,10 @@ int tkx_token_id(const tkx *t, const void *bytes, size_t size, uint32_t *id) {
 int tkx_special_id(const tkx *t, int role, uint32_t *id) {
     uint32_t found;
     if (!t || !id || role < TKX_BOS || role > TKX_UNK) return TKX_E_ARGUMENT;
-    *id = NONE;
+    *id = TKX_NONE;
     if (!t->special_ids.data) return TKX_E_NOT_FOUND;
     found = load_u32(t->special_ids.data + 4 * (size_t)role);
-    if (found == NONE) return TKX_E_NOT_FOUND;
+    if (found == TKX_NONE) return TKX_E_NOT_FOUND;
     if (found >= t->id_count) return TKX_E_CORRUPT;
     *id = found;
     return TKX_OK;
@@ -1406,7 +1398,7 @@ int tkx_special_id(const tkx *t, int role, uint32_t *id) {
 int tkx_stop_id(const tkx *t, uint32_t index, uint32_t *id) {
     uint32_t found;
     if (!t || !id) return TKX_E_ARGUMENT;
-    *id = NONE;
+    *id = TKX_NONE;
     if (index >= field(t->special_ids, 16)) return TKX_E_NOT_FOUND;
     found = load_u32(t->special_ids.data + 20 + 4 * (size_t)index);
     if (found >= t->id_count) return TKX_E_CORRUPT;
@@ -1446,7 +1438,7 @@ int tkx_added_token(const tkx *t, uint32_t index, uint32_t *id, const uint8_t **
     const uint8_t *token;
     uint32_t offset, length, text_size;
     if (!t || !id || !content || !size || !flags) return TKX_E_ARGUMENT;
-    *id = NONE;
+    *id = TKX_NONE;
     *content = NULL;
     *size = 0;
     *flags = 0;
@@ -1466,18 +1458,18 @@ int tkx_added_token(const tkx *t, uint32_t index, uint32_t *id, const uint8_t **
 
 int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_t *id,
                  uint32_t *type_id) {
-    const uint8_t *piece;
+    const uint8_t *item;
     uint64_t first;
     if (!t || !kind || !id || !type_id) return TKX_E_ARGUMENT;
     *kind = *id = *type_id = 0;
     if (index >= field(t->post, pair ? 4 : 0)) return TKX_E_NOT_FOUND;
     first = pair ? field(t->post, 0) : 0;
-    piece = t->post.data + 8 + PIECE_SIZE * (size_t)(first + index);
-    if (load_u32(piece) > 2 || (load_u32(piece) == 0 && load_u32(piece + 4) >= t->id_count))
+    item = t->post.data + 8 + ITEM_SIZE * (size_t)(first + index);
+    if (load_u32(item) > 2 || (load_u32(item) == 0 && load_u32(item + 4) >= t->id_count))
         return TKX_E_CORRUPT;
-    *kind = load_u32(piece);
-    *id = load_u32(piece + 4);
-    *type_id = load_u32(piece + 8);
+    *kind = load_u32(item);
+    *id = load_u32(item + 4);
+    *type_id = load_u32(item + 8);
     return TKX_OK;
 }
 
@@ -1485,22 +1477,22 @@ int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_
 
 static const uint8_t REPLACEMENT[3] = {0xEF, 0xBF, 0xBD};
 
-/* The caller's buffer. What does not fit is counted all the same: `used` is then more than
-   `capacity`. `taken` counts the bytes before any are stripped. */
-typedef struct sink {
+/* The caller's buffer. Bytes that do not fit are counted: `used` then exceeds `capacity`. `taken`
+   counts the bytes before any are stripped. */
+typedef struct tkx_out_buf {
     uint8_t *out;
     size_t capacity, used, taken;
-} sink;
+} tkx_out_buf;
 
-static FORCE_INLINE void put(sink *s, const uint8_t *bytes, size_t size) {
+static TKX_INLINE void put(tkx_out_buf *s, const uint8_t *bytes, size_t size) {
     if (size && s->used <= s->capacity && size <= s->capacity - s->used)
         memcpy(s->out + s->used, bytes, size);
     s->used = size > SIZE_MAX - s->used ? SIZE_MAX : s->used + size;
 }
 
 /* The record of an id, which must be a token. TKX_OK, TKX_E_ID or TKX_E_CORRUPT. */
-static FORCE_INLINE int read_token(const tkx *t, uint32_t id, const uint8_t **bytes,
-                                   uint32_t *length, uint32_t *flags) {
+static TKX_INLINE int read_token(const tkx *t, uint32_t id, const uint8_t **bytes, uint32_t *length,
+                                 uint32_t *flags) {
     if (id >= t->id_count) return TKX_E_ID;
     if (!read_record(t, id, bytes, length, flags)) return TKX_E_CORRUPT;
     return (*flags & TKX_KIND_MASK) == TKX_KIND_HOLE ? TKX_E_ID : TKX_OK;
@@ -1508,24 +1500,24 @@ static FORCE_INLINE int read_token(const tkx *t, uint32_t id, const uint8_t **by
 
 #ifdef TKX_NO_DECODER
 
-static void put_inner(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size) {
+static void put_inner(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, size_t size) {
     (void)d;
     put(s, bytes, size);
 }
 
 #else
 
-/* Gives what was held back at the end, since more has come. */
-static void release_right(tkx_decoder *d, sink *s) {
+/* Writes what was held back to be stripped at the end: more text has followed. */
+static void release_right(tkx_decoder *d, tkx_out_buf *s) {
     for (; d->right_count; d->right_count--) put(s, d->right + 1, d->right[0]);
     put(s, d->right + 1, d->right_part);
     d->right_part = 0;
 }
 
-/* Holds back as many of the character that is stripped at the end as may be dropped. Byte by byte:
-   a token may end inside of it. Its first byte occurs in it once, so a match that fails is none
-   from a later byte either. */
-static void put_right(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size) {
+/* Holds back as many of the character to be stripped at the end as may be dropped. It is compared
+   by bytes, as a token may end inside it. Its first byte occurs in it once, so after a mismatch no
+   match begins at a later byte. */
+static void put_right(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, size_t size) {
     size_t i = 0, j;
     if (!d->right_most) {
         put(s, bytes, size);
@@ -1548,7 +1540,7 @@ static void put_right(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size
     }
 }
 
-/* The edit of a state for a class, or the one at the end of the text for the class behind the last;
+/* The edit of a state for a class, or the one at the end of the text for the class after the last;
    and its text. */
 static const uint8_t *find_edit(const tkx_decoder *d, uint32_t class_) {
     const uint8_t *edits = d->t->decoder.data + DECODER_SIZE + 256;
@@ -1557,14 +1549,14 @@ static const uint8_t *find_edit(const tkx_decoder *d, uint32_t class_) {
                                                  : states * classes + d->edit_state);
 }
 
-static void put_edit(const tkx_decoder *d, sink *s, const uint8_t *edit) {
+static void put_edit(const tkx_decoder *d, tkx_out_buf *s, const uint8_t *edit) {
     const tkx_span section = d->t->decoder;
     const uint8_t *text = section.data + (section.size - load_u32(section.data + 24));
     put(s, text + load_u32(edit + 4), load_u16(edit + 2) & ~(uint32_t)EDIT_KEEPS);
 }
 
 /* Writes bytes of the text as the edits make them. */
-static void put_edited(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size) {
+static void put_edited(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, size_t size) {
     const uint8_t *classes = d->t->decoder.data + DECODER_SIZE;
     size_t i, from = 0; /* the first byte that is to be written as it is */
     for (i = 0; i < size; i++) {
@@ -1580,7 +1572,7 @@ static void put_edited(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t siz
 }
 
 /* Lets the edits read an edge: RUN_EDGE or TOKEN_EDGE. */
-static void put_edge(tkx_decoder *d, sink *s, uint32_t edge) {
+static void put_edge(tkx_decoder *d, tkx_out_buf *s, uint32_t edge) {
     const uint8_t *edit;
     if (!(d->rules & EDGES)) return;
     edit = find_edit(d, load_u16(d->t->decoder.data + 22) - edge);
@@ -1588,8 +1580,8 @@ static void put_edge(tkx_decoder *d, sink *s, uint32_t edge) {
     d->edit_state = (uint16_t)load_u16(edit);
 }
 
-/* Writes bytes of the text but for what is stripped at its ends, or as the edits make them. */
-static void put_inner(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size) {
+/* Writes bytes of the text without what is stripped at its ends, or as the edits change them. */
+static void put_inner(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, size_t size) {
     size_t i = 0;
     if (d->edit_states) {
         put_edited(d, s, bytes, size);
@@ -1613,14 +1605,14 @@ static void put_inner(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size
 
 #endif
 
-/* Writes what `count` bytes that are no character come to. */
-static void put_replacement(tkx_decoder *d, sink *s, size_t count) {
+/* Writes U+FFFD for `count` bytes that are not UTF-8. */
+static void put_replacement(tkx_decoder *d, tkx_out_buf *s, size_t count) {
     if (!(d->rules & BY_CHARACTER)) count = count ? 1 : 0;
     for (; count; count--) put_inner(d, s, REPLACEMENT, 3);
 }
 
-/* Writes bytes: as they are, or as text, of which an incomplete character is held back. */
-static void put_bytes(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size) {
+/* Writes bytes: as they are, or as text, holding back an incomplete character. */
+static void put_bytes(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, size_t size) {
     size_t i = 0, looked;
     if (d->as_bytes) {
         put_inner(d, s, bytes, size);
@@ -1659,8 +1651,8 @@ static void put_bytes(tkx_decoder *d, sink *s, const uint8_t *bytes, size_t size
     }
 }
 
-/* Writes what an incomplete character comes to that nothing completes any more. */
-static void end_held(tkx_decoder *d, sink *s) {
+/* Writes U+FFFD for an incomplete character that no byte completes. */
+static void end_held(tkx_decoder *d, tkx_out_buf *s) {
     put_replacement(d, s, d->held_size);
     d->held_size = 0;
 }
@@ -1670,22 +1662,37 @@ static void end_held(tkx_decoder *d, sink *s) {
 #ifndef TKX_NO_DECODER
 
 enum { FIRST = 1, LAST = 2 }; /* the place of a token: either, both or neither */
-/* of a run of FALLBACK tokens: whether it is known to be UTF-8 as a whole */
+
+/* A run of FALLBACK tokens is text if it is UTF-8 as a whole; if not, each byte is one U+FFFD. A
+   stream cannot know which before the run ends, or has a bad byte:
+
+                            a byte                   a bad byte
+                RUN_NONE ------------> RUN_HELD ------------------> RUN_BAD
+                 ^  |  |               in d->run                    U+FFFD for each byte
+                 |  |  |                                              ^
+                 |  |  +----------- look_at_run: not UTF-8 -----------+
+                 |  +-------------- look_at_run: UTF-8 ----------> RUN_GOOD
+         end_run |                                                 written as it is
+        (from any state, before the next token that is not FALLBACK)
+
+   Where all ids are known, decode_by_rules asks look_at_run at the first token of a run instead. Of
+   more than TKX_MAX_RUN held bytes the whole characters are written, so that a run needs no more
+   memory. */
 enum { RUN_NONE, RUN_HELD, RUN_GOOD, RUN_BAD };
 
-/* Changes the bytes of a token to those that it has at a place; 0 if they are not in BYTS (I19). */
+/* Replaces the bytes of a token by its form at a place; 0 if that is not within BYTS (I19). */
 static int form_at(const tkx *t, uint32_t flags, unsigned place, const uint8_t **bytes,
                    uint32_t *length) {
-    size_t before = (size_t)(*bytes - t->bytes.data), behind = t->bytes.size - before - *length;
+    size_t before = (size_t)(*bytes - t->bytes.data), after = t->bytes.size - before - *length;
     if (!place) return 1;
     if (flags & TKX_FORMS) {
         const uint8_t *lengths = *bytes + *length;
         uint32_t first, last, only;
-        if (behind < FORM_LENGTHS) return 0;
+        if (after < FORM_LENGTHS) return 0;
         first = load_u16(lengths);
         last = load_u16(lengths + 2);
         only = load_u16(lengths + 4);
-        if (behind - FORM_LENGTHS < (size_t)first + last + only) return 0;
+        if (after - FORM_LENGTHS < (size_t)first + last + only) return 0;
         *bytes = lengths + FORM_LENGTHS +
                  (place == FIRST  ? 0
                   : place == LAST ? first
@@ -1708,20 +1715,20 @@ static int form_at(const tkx *t, uint32_t flags, unsigned place, const uint8_t *
     return 1;
 }
 
-/* Begins the text of a run, when the first of it is to be written. */
-static void begin_run(tkx_decoder *d, sink *s) {
+/* Starts the text of a run, before its first byte is written. */
+static void begin_run(tkx_decoder *d, tkx_out_buf *s) {
     if (!d->run_begun) put_edge(d, s, RUN_EDGE);
     d->run_begun = 1;
 }
 
-/* Writes a byte of a run that is no UTF-8. Each is a text of its own. */
-static void put_bad(tkx_decoder *d, sink *s) {
+/* Writes U+FFFD for a byte of a run that is not UTF-8. Each is a text of its own. */
+static void put_bad(tkx_decoder *d, tkx_out_buf *s) {
     put_edge(d, s, RUN_EDGE);
     put_inner(d, s, REPLACEMENT, 3);
 }
 
-/* Holds a byte of a run back until it is known whether the run is UTF-8. */
-static void hold_byte(tkx_decoder *d, sink *s, uint8_t byte) {
+/* Holds back a byte of a run until it is known whether the run is UTF-8. */
+static void hold_byte(tkx_decoder *d, tkx_out_buf *s, uint8_t byte) {
     size_t looked;
     int look;
     d->run[d->run_size++] = byte;
@@ -1743,7 +1750,7 @@ static void hold_byte(tkx_decoder *d, sink *s, uint8_t byte) {
 }
 
 /* Writes bytes of FALLBACK tokens. */
-static void put_run(tkx_decoder *d, sink *s, const uint8_t *bytes, uint32_t length) {
+static void put_run(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, uint32_t length) {
     uint32_t i;
     if (!length) return;
     if (d->as_bytes || (d->rules & BY_CHARACTER) || d->run_state == RUN_GOOD) {
@@ -1758,8 +1765,8 @@ static void put_run(tkx_decoder *d, sink *s, const uint8_t *bytes, uint32_t leng
     }
 }
 
-/* A token that is no FALLBACK ends a run. */
-static void end_run(tkx_decoder *d, sink *s) {
+/* Ends a run, before a token that is not FALLBACK. */
+static void end_run(tkx_decoder *d, tkx_out_buf *s) {
     if (!(d->rules & BYTE_FALLBACK)) return;
     if (d->run_good < d->run_size) {
         for (; d->run_size; d->run_size--) put_bad(d, s);
@@ -1795,7 +1802,7 @@ static int look_at_run(const tkx *t, uint32_t rules, const uint32_t *ids, size_t
     return held_size ? RUN_BAD : RUN_GOOD;
 }
 
-/* The index of the id that is the last one, or count. */
+/* The index of the last id that is emitted, or `count`. */
 static size_t last_of(const tkx *t, uint32_t rules, const uint32_t *ids, size_t count) {
     const uint8_t *bytes;
     uint32_t length, flags;
@@ -1810,8 +1817,8 @@ static size_t last_of(const tkx *t, uint32_t rules, const uint32_t *ids, size_t 
     return count;
 }
 
-/* Puts an id at a place. Nothing has changed on TKX_E_CORRUPT. */
-static int put_token(tkx_decoder *d, sink *s, uint32_t id, unsigned place) {
+/* Writes an id at a place. Nothing changes on TKX_E_CORRUPT. */
+static int put_token(tkx_decoder *d, tkx_out_buf *s, uint32_t id, unsigned place) {
     const uint8_t *bytes;
     uint32_t length, flags;
     int code = read_token(d->t, id, &bytes, &length, &flags);
@@ -1829,9 +1836,10 @@ static int put_token(tkx_decoder *d, sink *s, uint32_t id, unsigned place) {
     return TKX_OK;
 }
 
-/* Whether an id counts: it does not if it is left out, repeats the one before, or has no content
-   where that matters. */
-static int counts(tkx_decoder *d, sink *s, uint32_t id, uint32_t length, uint32_t flags) {
+/* Whether an id is emitted: not if it is skipped, repeats the one before, or is empty and the rules
+   drop empty ones. */
+static int is_emitted(tkx_decoder *d, tkx_out_buf *s, uint32_t id, uint32_t length,
+                      uint32_t flags) {
     if (d->skip_special && (flags & TKX_SPECIAL)) return 0;
     if ((d->rules & REPEATS_ONCE) && id == d->previous) return 0;
     d->previous = id;
@@ -1840,22 +1848,23 @@ static int counts(tkx_decoder *d, sink *s, uint32_t id, uint32_t length, uint32_
     return 0;
 }
 
-/* Adds an id in a stream. One that decodes otherwise as the last waits for the next. */
-static int add_id(tkx_decoder *d, sink *s, uint32_t id) {
+/* Adds an id to a stream. One with another form as the last token is pending until the next one
+   comes. */
+static int add_id(tkx_decoder *d, tkx_out_buf *s, uint32_t id) {
     const uint8_t *bytes;
     uint32_t length, flags;
     unsigned place;
     int code = read_token(d->t, id, &bytes, &length, &flags);
-    if (code != TKX_OK || !counts(d, s, id, length, flags)) return code;
-    if (d->waiting != NONE) {
-        code = put_token(d, s, d->waiting, d->waiting_is_first ? FIRST : 0);
+    if (code != TKX_OK || !is_emitted(d, s, id, length, flags)) return code;
+    if (d->pending != TKX_NONE) {
+        code = put_token(d, s, d->pending, d->pending_is_first ? FIRST : 0);
         if (code != TKX_OK) return code;
-        d->waiting = NONE;
+        d->pending = TKX_NONE;
     }
     place = d->is_first ? FIRST : 0;
     if (!(flags & (TKX_LAST_SKIP | TKX_FORMS))) return put_token(d, s, id, place);
-    d->waiting = id;
-    d->waiting_is_first = d->is_first;
+    d->pending = id;
+    d->pending_is_first = d->is_first;
     if (!form_at(d->t, flags, place, &bytes, &length)) return TKX_E_CORRUPT;
     if (!(flags & TKX_FALLBACK)) end_run(d, s);
     if (length || !(d->rules & FIRST_BY_TEXT)) d->is_first = 0;
@@ -1863,14 +1872,14 @@ static int add_id(tkx_decoder *d, sink *s, uint32_t id) {
 }
 
 /* Writes what is held back, as the end of the text. */
-static int end_text(tkx_decoder *d, sink *s) {
-    int code = d->waiting == NONE
+static int end_text(tkx_decoder *d, tkx_out_buf *s) {
+    int code = d->pending == TKX_NONE
                    ? TKX_OK
-                   : put_token(d, s, d->waiting, d->waiting_is_first ? FIRST | LAST : LAST);
+                   : put_token(d, s, d->pending, d->pending_is_first ? FIRST | LAST : LAST);
     if (code != TKX_OK) return code;
     end_run(d, s);
     end_held(d, s);
-    if (d->edit_states) put_edit(d, s, find_edit(d, NONE));
+    if (d->edit_states) put_edit(d, s, find_edit(d, TKX_NONE));
     put_right(d, s, d->left + 1, d->left_part);
     if (d->right_part) release_right(d, s);
     return TKX_OK;
@@ -1889,7 +1898,7 @@ static int read_stripped(uint8_t *to, uint32_t count, uint32_t character) {
 static int read_rules(tkx_decoder *d) {
     const uint8_t *rules = d->t->decoder.data;
     d->is_first = 1;
-    d->previous = d->waiting = NONE;
+    d->previous = d->pending = TKX_NONE;
     if (!rules) return 1;
     if (load_u32(rules) > DECODER_FLAGS || load_u32(rules + 28)) return 0;
     d->rules = (uint8_t)load_u32(rules);
@@ -1903,17 +1912,16 @@ static int read_rules(tkx_decoder *d) {
            read_stripped(d->right, d->right_most, load_u32(rules + 16));
 }
 
-/* Turns numbers of bytes taken into places in the output: what was stripped at the start lies
-   before it, what was stripped at the end behind it. */
-static void place_ends(const tkx_decoder *d, const sink *s, size_t *ends, size_t count) {
+/* Turns counts of bytes before stripping into positions in the output. */
+static void place_ends(const tkx_decoder *d, const tkx_out_buf *s, size_t *ends, size_t count) {
     size_t stripped = s->taken - s->used - (size_t)d->right_count * d->right[0], i;
     for (i = 0; i < count; i++)
         ends[i] = ends[i] < stripped ? 0 : smaller(ends[i] - stripped, s->used);
 }
 
-/* Decodes all ids at once. They are all there, so nothing has to wait but what may be stripped. */
-static int decode_by_rules(tkx_decoder *d, const uint32_t *ids, size_t count, sink *s, size_t *size,
-                           size_t *ends) {
+/* Decodes all ids at once: only what may be stripped is held back. */
+static int decode_by_rules(tkx_decoder *d, const uint32_t *ids, size_t count, tkx_out_buf *s,
+                           size_t *size, size_t *ends) {
     const tkx *t = d->t;
     size_t last = last_of(t, d->rules, ids, count), i;
     int code;
@@ -1921,7 +1929,7 @@ static int decode_by_rules(tkx_decoder *d, const uint32_t *ids, size_t count, si
         const uint8_t *bytes;
         uint32_t length, flags;
         code = read_token(t, ids[i], &bytes, &length, &flags);
-        if (code == TKX_OK && counts(d, s, ids[i], length, flags)) {
+        if (code == TKX_OK && is_emitted(d, s, ids[i], length, flags)) {
             if ((flags & TKX_FALLBACK) && d->run_state == RUN_NONE && !d->as_bytes)
                 d->run_state = (uint8_t)look_at_run(t, d->rules, ids + i, count - i);
             code = put_token(d, s, ids[i], (d->is_first ? FIRST : 0u) | (i == last ? LAST : 0u));
@@ -1943,7 +1951,7 @@ static int decode_by_rules(tkx_decoder *d, const uint32_t *ids, size_t count, si
 
 /* ---- decode.c: decoding ---------------------------------------------------------------------- */
 
-/* Begins a text. TKX_OK or TKX_E_CORRUPT. */
+/* Starts a text. TKX_OK or TKX_E_CORRUPT. */
 static int start(tkx_decoder *d, const tkx *t, int skip_special) {
     memset(d, 0, sizeof *d);
     d->t = t;
@@ -1958,8 +1966,8 @@ static int start(tkx_decoder *d, const tkx *t, int skip_special) {
 }
 
 /* Decodes all ids at once, in a file without rules. */
-static int decode_plainly(tkx_decoder *d, const uint32_t *ids, size_t count, sink *s, size_t *size,
-                          size_t *ends) {
+static int decode_plainly(tkx_decoder *d, const uint32_t *ids, size_t count, tkx_out_buf *s,
+                          size_t *size, size_t *ends) {
     size_t i;
     for (i = 0; i < count; i++) {
         const uint8_t *bytes;
@@ -1979,7 +1987,7 @@ static int decode_plainly(tkx_decoder *d, const uint32_t *ids, size_t count, sin
 static int decode(const tkx *t, int as_bytes, const uint32_t *ids, size_t count, uint8_t *out,
                   size_t capacity, size_t *size, size_t *ends) {
     tkx_decoder d;
-    sink s;
+    tkx_out_buf s;
     int code;
     if (!t || !size || (!ids && count) || (!out && capacity)) return TKX_E_ARGUMENT;
     *size = 0;
@@ -2025,10 +2033,11 @@ int tkx_decode(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, si
             *size = code == TKX_E_ID ? i : 0;
             return code;
         }
-        /* Most tokens are short: 16 bytes copied at once, where there is room on both sides, are
-           twice as fast as a call with a length. */
-        if (EXPECT(used <= capacity && capacity - used >= 16 && length <= 16 && end - bytes >= 16))
-            COPY(out + used, bytes, 16);
+        /* Most tokens are short: copying 16 bytes, where both sides have room, is twice as fast as
+           a call of memcpy. */
+        if (TKX_LIKELY(used <= capacity && capacity - used >= 16 && length <= 16 &&
+                       end - bytes >= 16))
+            TKX_COPY(out + used, bytes, 16);
         else if (used <= capacity && length && length <= capacity - used)
             memcpy(out + used, bytes, length);
         if (length > SIZE_MAX - used) return TKX_E_ARGUMENT;
@@ -2046,7 +2055,7 @@ int tkx_decoder_init(tkx_decoder *d, const tkx *t, int skip_special) {
 int tkx_decoder_step(tkx_decoder *d, uint32_t id, uint8_t *out, size_t capacity, size_t *size) {
     const uint8_t *bytes;
     uint32_t length, flags;
-    sink s;
+    tkx_out_buf s;
     int code;
     if (!d || !d->t || !size || (!out && capacity)) return TKX_E_ARGUMENT;
     *size = 0;
@@ -2076,7 +2085,7 @@ int tkx_decoder_step(tkx_decoder *d, uint32_t id, uint8_t *out, size_t capacity,
 
 int tkx_decoder_flush(tkx_decoder *d, uint8_t *out, size_t capacity, size_t *size) {
     tkx_decoder end;
-    sink s;
+    tkx_out_buf s;
     int code = TKX_OK;
     if (!d || !d->t || !size || (!out && capacity)) return TKX_E_ARGUMENT;
     *size = 0;
@@ -2097,52 +2106,51 @@ int tkx_decoder_flush(tkx_decoder *d, uint8_t *out, size_t capacity, size_t *siz
 
 /* ---- context.h: a call and its memory -------------------------------------------------------- */
 
-/* A piece that waits to be encoded. */
-typedef struct waiting {
+/* A pre-token that is to be encoded. */
+typedef struct tkx_pending {
     const uint8_t *p;
     size_t size;
-    uint8_t *set;    /* where it belongs in the word cache, or NULL */
+    uint8_t *set;    /* its set in the word cache, or NULL */
     uint64_t key[4]; /* of the word cache */
     uint64_t hash;   /* and slot in TIDX, if is_hashed */
     uint32_t slot;
     int is_hashed;
-    int is_part; /* of a piece, cut where no merge crosses */
-} waiting;
+    int is_part; /* a part of a pre-token, cut where no merge crosses */
+} tkx_pending;
 
-/* How many pieces wait at most. The tables are much larger than the caches of the machine: while
-   the pieces of a batch are found, the lines of memory that they need come in. 1.4 times the speed
-   of one piece after the other on English prose; 16 or 64 are no better than 32. */
+/* Pre-tokens in a batch. The tables exceed the caches of the machine: their cache lines are fetched
+   while the rest of the batch is found. 1.4 times the speed on English prose; 16 or 64 are no
+   better. */
 enum { BATCH = 32 };
 
-/* Where the text at hand comes from: it is a part of the input, or what rewriting has made of
-   one. */
-typedef struct view {
-    const uint8_t *base; /* the first byte of the text at hand */
-    /* for each byte from `base` on u32 from, u32 to, in the order of the host: where its source in
-       the input begins and ends; NULL: the text at hand is the input, which begins at `base` */
+/* Maps the current text to the input: it is a part of it, or a rewritten part. */
+typedef struct tkx_source_map {
+    const uint8_t *base; /* the first byte of the current text */
+    /* for each byte from `base` on, the start and end of its source in the input as two u32; NULL:
+       the current text is the input, which begins at `base` */
     const uint8_t *alignment;
-} view;
+} tkx_source_map;
 
 #ifndef TKX_NO_OFFSETS
 
-/* A place in the input. */
-typedef struct position {
+/* A position in the input. */
+typedef struct tkx_position {
     size_t byte, character;
-} position;
+} tkx_position;
 
-/* What a call needs besides to say where its ids stand in the input. */
-typedef struct locator {
-    uint32_t *spans; /* two numbers an id, or NULL: nobody asked for them */
+/* What tkx_encode_spans needs besides. */
+typedef struct tkx_locator {
+    uint32_t *spans; /* two numbers for each id; NULL: no spans */
     int unit;
     const uint8_t *input;
     size_t input_size;
-    position start, end, furthest; /* up to where characters were counted */
-} locator;
+    tkx_position start, end, furthest; /* up to where characters were counted */
+} tkx_locator;
 
 #endif
 
-/* One call of encode. `code` is the first error; whoever sees it set goes home. */
-typedef struct run {
+/* One call of encode. `code` is the first error: callers return as soon as it is not 0. */
+typedef struct tkx_context {
     const tkx *t;
     const uint8_t *allowed; /* special tokens: bits, or NULL: see `special` */
     size_t allowed_size;
@@ -2150,63 +2158,63 @@ typedef struct run {
     int code;
     uint32_t *ids;
     size_t capacity, count;
-    /* the value of `count` behind the last unknown word (FUSE_UNKNOWN); 0: there was none */
+    /* the value of `count` after the last unknown word (FUSE_UNKNOWN); 0: there was none */
     size_t unknown_count;
     uint8_t *memory, no_memory[1];
     size_t memory_size, memory_used;
     uint64_t memory_needed;
     uint8_t *cache;
     unsigned cache_shift; /* a hash shifted right by this is the number of a set */
-    const uint8_t *limit; /* end of the bytes that may be read behind a piece */
-    const uint8_t *begin; /* where the input begins, in the text at hand */
-    view at_hand;
+    const uint8_t *limit; /* the end of the bytes that may be read */
+    const uint8_t *begin; /* the start of the input in the current text */
+    tkx_source_map sources;
 #ifndef TKX_NO_OFFSETS
-    locator where;
+    tkx_locator where;
 #endif
-    size_t waiting_count;
-    waiting batch[BATCH];
-} run;
+    size_t pending_count;
+    tkx_pending batch[BATCH];
+} tkx_context;
 
-static int fail(run *r, int code) {
-    if (r->code == TKX_OK) r->code = code;
-    return r->code;
+static int fail(tkx_context *ctx, int code) {
+    if (ctx->code == TKX_OK) ctx->code = code;
+    return ctx->code;
 }
 
-static void emit(run *r, uint32_t id) {
-    if (r->count < r->capacity) r->ids[r->count] = id;
-    r->count++;
+static void emit(tkx_context *ctx, uint32_t id) {
+    if (ctx->count < ctx->capacity) ctx->ids[ctx->count] = id;
+    ctx->count++;
 }
 
-/* Borrows from the work memory, above what is borrowed already; give back by setting memory_used.
-   NULL: too little, r->code is set. */
-static uint8_t *borrow(run *r, uint64_t size) {
-    uint8_t *memory = r->memory + r->memory_used;
-    if (size > r->memory_size - r->memory_used) {
-        r->memory_needed = r->memory_used + size;
-        fail(r, TKX_E_WORK);
+/* Allocates on top of the work memory in use; memory_used is reset to free it. NULL: too little,
+   ctx->code is set. */
+static uint8_t *work_alloc(tkx_context *ctx, uint64_t size) {
+    uint8_t *memory = ctx->memory + ctx->memory_used;
+    if (size > ctx->memory_size - ctx->memory_used) {
+        ctx->memory_needed = ctx->memory_used + size;
+        fail(ctx, TKX_E_WORK);
         return NULL;
     }
-    r->memory_used += (size_t)size;
+    ctx->memory_used += (size_t)size;
     return memory;
 }
 
-/* Per byte of text that a model sees: MERGE_BYTES for the longest piece and a bit for each state
-   that is remembered. Per byte that an operation takes or gives: 1, for FORM 8 more for each code
-   point, for REPLACE a bit for each state that is remembered. */
+/* Work memory for each byte that a model reads: MERGE_BYTES for the longest pre-token, and a bit
+   for each memoized state. For each byte that an operation reads or writes: 1, for FORM 8 more, for
+   REPLACE a bit for each memoized state. */
 enum { MERGE_BYTES = 40, LENGTH_BYTES = 4 };
 
 #ifndef TKX_NO_OFFSETS
-enum { SPANS = 1 }; /* 8 more for each byte that an operation takes or gives */
+enum { SPANS = 1 }; /* 8 more for each byte that an operation reads or writes */
 #else
 enum { SPANS = 0 };
 #endif
 
-#define TOO_MUCH (UINT64_C(1) << 48)
+#define TKX_TOO_MUCH (UINT64_C(1) << 48)
 
 #ifndef TKX_NO_NORMALIZER
 
-/* Adds to *total what an operation wants for texts of *size bytes in `count` pieces, and makes
-   *size what it gives at most. */
+/* Adds to *total the work memory of an operation on texts of *size bytes in `count` pre-tokens, and
+   sets *size to the most that it writes. */
 static void add_op_size(const tkx_op *op, uint64_t count, uint64_t *size, uint64_t *total) {
     uint64_t grown = *size * smaller(op->growth, 1 << 16) + smaller(op->extra, 1 << 16) * count;
     *total += 2 * *size + grown + 16;
@@ -2214,7 +2222,7 @@ static void add_op_size(const tkx_op *op, uint64_t count, uint64_t *size, uint64
     if (op->kind == FORM) *total += 8 * grown;
     if (op->kind == REPLACE)
         *total += (*size + 1) * (op->program.memo_count / 8 + 1u + (op->program.labels != NULL));
-    *size = grown < TOO_MUCH >> 17 ? grown : TOO_MUCH >> 17;
+    *size = grown < TKX_TOO_MUCH >> 17 ? grown : TKX_TOO_MUCH >> 17;
 }
 
 #endif
@@ -2238,41 +2246,43 @@ size_t tkx_work_size(const tkx *t, size_t size) {
     }
     if (t->alignment.data) total += 8 * bytes;
     total += each * bytes;
-    return total > SIZE_MAX || bytes >= TOO_MUCH >> 17 ? SIZE_MAX : (size_t)total;
+    return total > SIZE_MAX || bytes >= TKX_TOO_MUCH >> 17 ? SIZE_MAX : (size_t)total;
 }
 
 /* ---- offsets.c: spans (5.9) ------------------------------------------------------------------ */
 
 #ifndef TKX_NO_OFFSETS
 
-static int wants_spans(const run *r) { return r->where.spans != NULL; }
+static int wants_spans(const tkx_context *ctx) { return ctx->where.spans != NULL; }
 
 #ifndef TKX_NO_NORMALIZER
 
-/* Whether rewriting has to say where what it writes comes from. */
-static int follows_sources(const run *r) { return wants_spans(r) || r->t->follows_sources; }
+/* Whether rewriting has to record the source of what it writes. */
+static int follows_sources(const tkx_context *ctx) {
+    return wants_spans(ctx) || ctx->t->follows_sources;
+}
 
 #endif
 
-/* Moves a place to a byte and gives the number of the character that the byte belongs to. */
-static size_t count_to(const locator *w, position *at, size_t byte) {
+/* Moves a position to a byte and returns the number of the character that the byte belongs to. */
+static size_t count_to(const tkx_locator *w, tkx_position *at, size_t byte) {
     for (; at->byte < byte; at->byte++) at->character += !utf8_inside(w->input[at->byte]);
     for (; at->byte > byte; at->byte--) at->character -= !utf8_inside(w->input[at->byte - 1]);
     return at->character - (byte < w->input_size && utf8_inside(w->input[byte]) ? 1u : 0u);
 }
 
-/* A span of bytes of the input as one of characters. Starts and ends are counted apart, each from
-   where the last one was; and ends that white space was added to (RSTRIP) apart from those before
-   them: each byte is walked over a few times at most. */
-static void to_characters(locator *w, size_t *from, size_t *to) {
+/* Turns a span of bytes of the input into one of characters. Starts, ends, and ends moved by RSTRIP
+   are counted from the last one of their kind, so that each byte is walked over a few times at
+   most. */
+static void to_characters(tkx_locator *w, size_t *from, size_t *to) {
     *from = count_to(w, &w->start, *from);
     *to = count_to(w, *to >= w->furthest.byte ? &w->furthest : &w->end, *to);
 }
 
-/* The white space at both ends of a model token's name: it begins and ends with as many spaces as
-   its bytes do, unless TRIM says so. */
-static void count_spaces(run *r, uint32_t id, size_t *leading, size_t *trailing) {
-    const tkx *t = r->t;
+/* The number of spaces at both ends of a model token's name: those of its bytes, unless TRIM has
+   other numbers. */
+static void count_spaces(tkx_context *ctx, uint32_t id, size_t *leading, size_t *trailing) {
+    const tkx *t = ctx->t;
     const uint8_t *bytes;
     uint32_t low = 0, high = (uint32_t)field(t->trims, 4), length, flags, i;
     while (low < high) {
@@ -2287,74 +2297,77 @@ static void count_spaces(run *r, uint32_t id, size_t *leading, size_t *trailing)
         else high = middle;
     }
     if (!read_record(t, id, &bytes, &length, &flags)) {
-        fail(r, TKX_E_CORRUPT);
+        fail(ctx, TKX_E_CORRUPT);
         return;
     }
     for (i = 0; i < length && bytes[i] == ' '; i++) ++*leading;
     for (i = length; i > 0 && bytes[i - 1] == ' '; i--) ++*trailing;
 }
 
-/* Takes from a span the white space that its token has at its ends, as often as the file says. */
-static void trim(const run *r, size_t leading, size_t trailing, size_t *from, size_t *to) {
-    uint32_t passes = (uint32_t)field(r->t->trims, 0);
+/* Trims the white space of its token from a span, as often as the file says. */
+static void trim(const tkx_context *ctx, size_t leading, size_t trailing, size_t *from,
+                 size_t *to) {
+    uint32_t passes = (uint32_t)field(ctx->t->trims, 0);
     for (; (passes & 3) != TRIM_END; passes >>= 2) {
         const int keeps =
-            (passes & 3) == TRIM_KEEPS_FIRST && leading == 1 && (r->count == 0 || *from == 0);
+            (passes & 3) == TRIM_KEEPS_FIRST && leading == 1 && (ctx->count == 0 || *from == 0);
         if (leading && !keeps) *from = smaller(*from + leading, *to);
         if (trailing && *to >= trailing) *to = *to - trailing > *from ? *to - trailing : *from;
     }
 }
 
-/* The bytes of the input that are the source of the bytes from `from` to `to` of the text at hand.
-   A part of a character has the source of the whole. */
-static void find_source(const run *r, const uint8_t *from, const uint8_t *to, size_t *first,
-                        size_t *behind) {
-    const view *v = &r->at_hand;
+/* The source, in the input, of the bytes from `from` to `to` of the current text. A part of a
+   character has the source of the whole. */
+static void find_source(const tkx_context *ctx, const uint8_t *from, const uint8_t *to,
+                        size_t *first, size_t *after) {
+    const tkx_source_map *v = &ctx->sources;
     if (v->alignment) {
         *first = get_u32(v->alignment + 8 * (size_t)(from - v->base));
-        *behind = get_u32(v->alignment + 8 * (size_t)(to - 1 - v->base) + 4);
+        *after = get_u32(v->alignment + 8 * (size_t)(to - 1 - v->base) + 4);
     } else {
         while (from > v->base && utf8_inside(*from)) from--;
-        while (to < r->limit && utf8_inside(*to)) to++;
+        while (to < ctx->limit && utf8_inside(*to)) to++;
         *first = (size_t)(from - v->base);
-        *behind = (size_t)(to - v->base);
+        *after = (size_t)(to - v->base);
     }
 }
 
 /* Writes the span of the id that is emitted next. */
-static void put_span(run *r, const uint8_t *from, const uint8_t *to, size_t leading,
+static void put_span(tkx_context *ctx, const uint8_t *from, const uint8_t *to, size_t leading,
                      size_t trailing) {
-    size_t first, behind;
-    find_source(r, from, to, &first, &behind);
-    /* What begins at the end of the input `tokenizers` leaves as it is. */
-    if (r->where.unit == TKX_CHARACTERS && (first < r->where.input_size || r->t->alignment.data))
-        to_characters(&r->where, &first, &behind);
-    if (leading || trailing) trim(r, leading, trailing, &first, &behind);
-    if (r->count < r->capacity) {
-        r->where.spans[2 * r->count] = (uint32_t)first;
-        r->where.spans[2 * r->count + 1] = (uint32_t)behind;
+    size_t first, after;
+    find_source(ctx, from, to, &first, &after);
+    /* `tokenizers` leaves a span that begins at the end of the input in bytes */
+    if (ctx->where.unit == TKX_CHARACTERS &&
+        (first < ctx->where.input_size || ctx->t->alignment.data))
+        to_characters(&ctx->where, &first, &after);
+    if (leading || trailing) trim(ctx, leading, trailing, &first, &after);
+    if (ctx->count < ctx->capacity) {
+        ctx->where.spans[2 * ctx->count] = (uint32_t)first;
+        ctx->where.spans[2 * ctx->count + 1] = (uint32_t)after;
     }
 }
 
 #ifndef TKX_NO_WORDLEVEL
 
-/* The id that was emitted last stands for the bytes up to `to`, too. */
-static void extend_span(run *r, const uint8_t *from, const uint8_t *to) {
-    size_t first, behind;
-    find_source(r, from, to, &first, &behind);
-    if (r->where.unit == TKX_CHARACTERS) to_characters(&r->where, &first, &behind);
-    if (r->count <= r->capacity) r->where.spans[2 * r->count - 1] = (uint32_t)behind;
+/* Extends the span of the last id up to `to`. */
+static void extend_span(tkx_context *ctx, const uint8_t *from, const uint8_t *to) {
+    size_t first, after;
+    find_source(ctx, from, to, &first, &after);
+    if (ctx->where.unit == TKX_CHARACTERS) to_characters(&ctx->where, &first, &after);
+    if (ctx->count <= ctx->capacity) ctx->where.spans[2 * ctx->count - 1] = (uint32_t)after;
 }
 
 #endif
 
 #ifndef TKX_NO_NORMALIZER
 
-/* Writes into an alignment that `count` bytes have the source of the byte at p in the text at hand;
-   gives where it goes on. */
-static uint8_t *put_sources(const run *r, uint8_t *alignment, size_t count, const uint8_t *p) {
+/* Writes the source of the byte at p of the current text for `count` bytes; returns where the
+   alignment continues. */
+static uint8_t *put_sources(const tkx_context *ctx, uint8_t *alignment, size_t count,
+                            const uint8_t *p) {
     size_t from, to;
-    find_source(r, p, p + 1, &from, &to);
+    find_source(ctx, p, p + 1, &from, &to);
     for (; count; count--, alignment += 8) {
         put_u32(alignment, (uint32_t)from);
         put_u32(alignment + 4, (uint32_t)to);
@@ -2364,67 +2377,69 @@ static uint8_t *put_sources(const run *r, uint8_t *alignment, size_t count, cons
 
 #endif
 
-static NO_INLINE void put_token_span(run *r, uint32_t id, const uint8_t *from, const uint8_t *to) {
+static TKX_NOINLINE void put_token_span(tkx_context *ctx, uint32_t id, const uint8_t *from,
+                                        const uint8_t *to) {
     size_t leading = 0, trailing = 0;
-    if (field(r->t->trims, 0)) count_spaces(r, id, &leading, &trailing);
-    put_span(r, from, to, leading, trailing);
+    if (field(ctx->t->trims, 0)) count_spaces(ctx, id, &leading, &trailing);
+    put_span(ctx, from, to, leading, trailing);
 }
 
 #else
 
-static int wants_spans(const run *r) {
-    (void)r;
+static int wants_spans(const tkx_context *ctx) {
+    (void)ctx;
     return 0;
 }
 
 #ifndef TKX_NO_NORMALIZER
 
-static int follows_sources(const run *r) { return wants_spans(r); }
+static int follows_sources(const tkx_context *ctx) { return wants_spans(ctx); }
 
 #endif
 
 #endif
 
-/* Emits an id of the model that stands for the bytes from `from` to `to`, at least one, of the text
-   at hand. */
-static FORCE_INLINE void emit_token(run *r, uint32_t id, const uint8_t *from, const uint8_t *to) {
+/* Emits an id of the model that covers the bytes from `from` to `to`, at least one, of the current
+   text. */
+static TKX_INLINE void emit_token(tkx_context *ctx, uint32_t id, const uint8_t *from,
+                                  const uint8_t *to) {
 #ifndef TKX_NO_OFFSETS
-    if (!EXPECT(!wants_spans(r))) put_token_span(r, id, from, to);
+    if (!TKX_LIKELY(!wants_spans(ctx))) put_token_span(ctx, id, from, to);
 #else
     (void)from;
     (void)to;
 #endif
-    emit(r, id);
+    emit(ctx, id);
 }
 
 /* ---- added.c: added tokens (5.3) ------------------------------------------------------------- */
 
-/* What a finder gives: a stretch of text, or an id and the text that it stands for. */
-typedef struct part {
+/* What a scanner returns: a segment of plain text, or an added token and the text it covers. */
+typedef struct tkx_segment {
     size_t from, to;
-    uint32_t id; /* NONE: a stretch */
-} part;
+    uint32_t id; /* TKX_NONE: a segment */
+} tkx_segment;
 
-/* A search for the tokens of one trie in one text. */
-typedef struct finder {
-    run *r;
+/* A scan of one text for the added tokens of one trie. */
+typedef struct tkx_scanner {
+    tkx_context *ctx;
     const uint8_t *starts, *nodes, *edges;
     uint32_t node_count, edge_count;
-    uint32_t only_start; /* the byte that all contents begin with, or NONE */
+    uint32_t only_start; /* the byte that every content begins with, or TKX_NONE */
     const uint8_t *text;
     size_t size;
-    size_t at;    /* where the search goes on */
-    size_t done;  /* the text before it is given out */
-    size_t edge;  /* SINGLE_WORD sees no word before it; 0 without SEARCH_ANEW */
-    part waiting; /* a token that comes behind the stretch that was given out */
-    /* The last white space that RSTRIP looked at. It is not looked at twice, or a run of such
-       tokens would be quadratic. */
+    size_t at;           /* where the scan continues */
+    size_t done;         /* everything before it has been returned */
+    size_t edge;         /* SINGLE_WORD looks back to here and no further; 0 without SEARCH_ANEW */
+    tkx_segment pending; /* a token to return next, after the segment before it */
+    /* The last white space that RSTRIP scanned, remembered so that a run of such tokens stays
+       linear. */
     size_t spaces, spaces_end;
-} finder;
+} tkx_scanner;
 
 /* The flags that ACLS has for the character at p; 0 without ACLS. */
-static uint32_t added_class(run *r, const uint8_t *p) {
-    tkx_span s = r->t->added_classes;
+static uint32_t added_class(tkx_context *ctx, const uint8_t *p) {
+    tkx_span s = ctx->t->added_classes;
     uint32_t c = utf8_decode(p), middle, leaf, middle_count, leaf_count;
     const uint8_t *table;
     if (!s.data) return 0;
@@ -2439,7 +2454,7 @@ static uint32_t added_class(run *r, const uint8_t *p) {
         if (leaf < leaf_count)
             return table[128 * (size_t)middle_count + 64 * (size_t)leaf + (c & 63)];
     }
-    fail(r, TKX_E_CORRUPT);
+    fail(ctx, TKX_E_CORRUPT);
     return 0;
 }
 
@@ -2450,22 +2465,23 @@ static const uint8_t *before(const uint8_t *p) {
     return p;
 }
 
-/* The one byte of a set of bytes, or NONE if there are none or several. */
+/* The only byte in a set of bytes, or TKX_NONE if there are none or several. */
 static uint32_t only_byte(const uint8_t *bits) {
-    uint32_t found = NONE, i;
+    uint32_t found = TKX_NONE, i;
     for (i = 0; i < 256; i += 64) {
         uint64_t word = load_u64(bits + i / 8);
         if (word == 0) continue;
-        if (found != NONE || (word & (word - 1))) return NONE;
+        if (found != TKX_NONE || (word & (word - 1))) return TKX_NONE;
         found = i + lowest_bit(word);
     }
     return found;
 }
 
-static void find_start(finder *f, run *r, int normalized, const uint8_t *text, size_t size) {
-    const tkx *t = r->t;
+static void scanner_start(tkx_scanner *f, tkx_context *ctx, int normalized, const uint8_t *text,
+                          size_t size) {
+    const tkx *t = ctx->t;
     memset(f, 0, sizeof *f);
-    f->r = r;
+    f->ctx = ctx;
     f->starts = t->added.data + (normalized ? 64 : 32);
     f->nodes = normalized ? added_normalized_nodes(t) : added_raw_nodes(t);
     f->node_count = (uint32_t)field(t->added, normalized ? 12 : 4);
@@ -2473,23 +2489,23 @@ static void find_start(finder *f, run *r, int normalized, const uint8_t *text, s
     f->edges = f->nodes + NODE_SIZE * ((size_t)f->node_count + 1);
     f->text = text;
     f->size = size;
-    f->waiting.id = NONE;
+    f->pending.id = TKX_NONE;
     f->only_start = only_byte(f->starts);
 }
 
-/* Whether tokens of a trie can be found at all in this call. */
-static int can_find(const run *r, int normalized) {
-    const tkx *t = r->t;
+/* Whether this call can find any token of a trie. */
+static int has_tokens(const tkx_context *ctx, int normalized) {
+    const tkx *t = ctx->t;
     if (!t->added.data || field(t->added, normalized ? 12 : 4) == 0) return 0;
-    return r->special || (normalized ? t->plain_normalized : t->plain_raw);
+    return ctx->special || (normalized ? t->plain_normalized : t->plain_raw);
 }
 
-/* The child of a node for a byte, or 0: the root is nobody's child. */
-static uint32_t find_child(finder *f, uint32_t node, uint8_t byte) {
+/* The child of a node for a byte, or 0: no edge leads to the root. */
+static uint32_t find_child(tkx_scanner *f, uint32_t node, uint8_t byte) {
     uint32_t low = load_u32(f->nodes + NODE_SIZE * (size_t)node),
              high = load_u32(f->nodes + NODE_SIZE * ((size_t)node + 1)), end = high;
     if (low > high || high > f->edge_count) {
-        fail(f->r, TKX_E_CORRUPT);
+        fail(f->ctx, TKX_E_CORRUPT);
         return 0;
     }
     while (low < high) {
@@ -2501,19 +2517,19 @@ static uint32_t find_child(finder *f, uint32_t node, uint8_t byte) {
         uint32_t edge = load_u32(f->edges + 4 * (size_t)low);
         if (edge >> 24 != byte) return 0;
         if ((edge & 0xFFFFFF) < f->node_count) return edge & 0xFFFFFF;
-        fail(f->r, TKX_E_CORRUPT);
+        fail(f->ctx, TKX_E_CORRUPT);
     }
     return 0;
 }
 
-/* The longest content that begins at `at`: index of its token, or NONE. */
-static uint32_t longest_content(finder *f, size_t at, size_t *stop) {
-    uint32_t node = 0, token = NONE;
+/* The index of the token with the longest content at `at`, or TKX_NONE. */
+static uint32_t longest_content(tkx_scanner *f, size_t at, size_t *stop) {
+    uint32_t node = 0, token = TKX_NONE;
     size_t i;
     for (i = at; i < f->size; i++) {
         node = find_child(f, node, f->text[i]);
         if (node == 0) break;
-        if (load_u32(f->nodes + NODE_SIZE * (size_t)node + 4) != NONE) {
+        if (load_u32(f->nodes + NODE_SIZE * (size_t)node + 4) != TKX_NONE) {
             token = load_u32(f->nodes + NODE_SIZE * (size_t)node + 4);
             *stop = i + 1;
         }
@@ -2521,14 +2537,14 @@ static uint32_t longest_content(finder *f, size_t at, size_t *stop) {
     return token;
 }
 
-/* The first place at or behind `at` where a content may begin. Nearly always that is at one byte,
-   `<`: eight are looked at together. */
-static size_t next_start(const finder *f, size_t at) {
+/* The first position at or after `at` where a content may begin. Most files have one such byte,
+   `<`: eight bytes are tested at once. */
+static size_t next_start(const tkx_scanner *f, size_t at) {
     const uint8_t *p = f->text + at, *end = f->text + f->size;
-    if (f->only_start != NONE) {
+    if (f->only_start != TKX_NONE) {
         const uint64_t pattern = f->only_start * LOW_BITS;
         while (end - p >= 8) {
-            uint64_t word = load_u64(p) ^ pattern; /* a zero byte where the start stands */
+            uint64_t word = load_u64(p) ^ pattern; /* a zero byte marks a start */
             uint64_t zeros = (word - LOW_BITS) & ~word & HIGH_BITS;
             if (zeros) return (size_t)(p - f->text) + (lowest_bit(zeros) >> 3);
             p += 8;
@@ -2538,69 +2554,69 @@ static size_t next_start(const finder *f, size_t at) {
     return (size_t)(p - f->text);
 }
 
-static int is_allowed(const run *r, uint32_t token) {
-    if (r->special != 2) return r->special;
-    return token / 8 < r->allowed_size && bit_of(r->allowed, token);
+static int is_allowed(const tkx_context *ctx, uint32_t token) {
+    if (ctx->special != 2) return ctx->special;
+    return token / 8 < ctx->allowed_size && bit_of(ctx->allowed, token);
 }
 
-/* Where the white space behind a token ends. */
-static size_t spaces_behind(finder *f, size_t stop) {
+/* Where the white space after a token ends. */
+static size_t spaces_after(tkx_scanner *f, size_t stop) {
     size_t i = stop;
     if (stop >= f->spaces && stop <= f->spaces_end) return f->spaces_end;
-    while (i < f->size && (added_class(f->r, f->text + i) & CLASS_SPACE))
+    while (i < f->size && (added_class(f->ctx, f->text + i) & CLASS_SPACE))
         i += utf8_length(f->text[i]);
     f->spaces = stop;
     f->spaces_end = i;
     return i;
 }
 
-/* Where the white space before a token begins, not before what is given out. */
-static size_t spaces_before(finder *f, size_t start) {
+/* Where the white space before a token begins; text that has been returned is not taken. */
+static size_t spaces_before(tkx_scanner *f, size_t start) {
     while (start > f->done) {
         const uint8_t *p = before(f->text + start);
-        if (!(added_class(f->r, p) & CLASS_SPACE)) break;
+        if (!(added_class(f->ctx, p) & CLASS_SPACE)) break;
         start = (size_t)(p - f->text);
     }
     return start < f->done ? f->done : start;
 }
 
-static int touches_word(finder *f, size_t start, size_t stop) {
-    if (start > f->edge && (added_class(f->r, before(f->text + start)) & CLASS_WORD)) return 1;
-    return stop < f->size && (added_class(f->r, f->text + stop) & CLASS_WORD);
+static int touches_word(tkx_scanner *f, size_t start, size_t stop) {
+    if (start > f->edge && (added_class(f->ctx, before(f->text + start)) & CLASS_WORD)) return 1;
+    return stop < f->size && (added_class(f->ctx, f->text + stop) & CLASS_WORD);
 }
 
-/* Behind what was found or passed over, the search goes on at `at`, with SEARCH_ANEW as if the text
-   began there. */
-static void go_on(finder *f, size_t at, size_t anew) {
+/* Continues after what was found or passed over; with SEARCH_ANEW as if the text began at
+   `anew`. */
+static void go_on(tkx_scanner *f, size_t at, size_t anew) {
     f->at = at;
-    if (f->r->t->flags & SEARCH_ANEW) f->at = f->edge = anew;
+    if (f->ctx->t->flags & SEARCH_ANEW) f->at = f->edge = anew;
 }
 
-/* Gives the next stretch or id in *item; 0 at the end and on an error. */
-static int find_next(finder *f, part *item) {
-    run *r = f->r;
-    *item = f->waiting;
-    f->waiting.id = NONE;
-    if (item->id != NONE) return 1;
+/* Writes the next segment or token to *item; returns 0 at the end and on an error. */
+static int scanner_next(tkx_scanner *f, tkx_segment *item) {
+    tkx_context *ctx = f->ctx;
+    *item = f->pending;
+    f->pending.id = TKX_NONE;
+    if (item->id != TKX_NONE) return 1;
     while (f->at < f->size) {
         size_t start = f->at = next_start(f, f->at), stop = 0;
-        uint32_t token = start < f->size ? longest_content(f, start, &stop) : NONE, flags;
+        uint32_t token = start < f->size ? longest_content(f, start, &stop) : TKX_NONE, flags;
         const uint8_t *entry;
-        if (r->code != TKX_OK) return 0;
-        if (token == NONE) {
+        if (ctx->code != TKX_OK) return 0;
+        if (token == TKX_NONE) {
             f->at = start + 1;
             continue;
         }
-        entry =
-            added_tokens(r->t) + ADDED_SIZE * (size_t)(token < tkx_added_count(r->t) ? token : 0);
-        if (token >= tkx_added_count(r->t) || load_u32(entry) >= r->t->id_count ||
+        entry = added_tokens(ctx->t) +
+                ADDED_SIZE * (size_t)(token < tkx_added_count(ctx->t) ? token : 0);
+        if (token >= tkx_added_count(ctx->t) || load_u32(entry) >= ctx->t->id_count ||
             utf8_inside(f->text[start]) || (stop < f->size && utf8_inside(f->text[stop]))) {
-            fail(r, TKX_E_CORRUPT);
+            fail(ctx, TKX_E_CORRUPT);
             return 0;
         }
         flags = load_u32(entry + 12);
-        if ((flags & TKX_ADDED_SPECIAL) && !is_allowed(r, token)) {
-            go_on(f, r->t->flags & RESCAN_SPECIAL ? start + 1 : stop, stop);
+        if ((flags & TKX_ADDED_SPECIAL) && !is_allowed(ctx, token)) {
+            go_on(f, ctx->t->flags & RESCAN_SPECIAL ? start + 1 : stop, stop);
             continue;
         }
         if ((flags & TKX_ADDED_SINGLE_WORD) && touches_word(f, start, stop)) {
@@ -2609,20 +2625,19 @@ static int find_next(finder *f, part *item) {
         }
         f->at = stop;
         if (flags & TKX_ADDED_LSTRIP) start = spaces_before(f, start);
-        if (flags & TKX_ADDED_RSTRIP) stop = spaces_behind(f, stop);
-        if (r->code != TKX_OK) return 0;
+        if (flags & TKX_ADDED_RSTRIP) stop = spaces_after(f, stop);
+        if (ctx->code != TKX_OK) return 0;
         go_on(f, f->at, stop);
-        /* white space that is a token, and that the token before has taken with it: nothing is
-           left */
+        /* white space that is a token, and was taken by the token before it */
         if (start >= stop) continue;
         item->from = start;
         item->to = stop;
         item->id = load_u32(entry);
         if (f->done < start) {
-            f->waiting = *item;
+            f->pending = *item;
             item->from = f->done;
             item->to = start;
-            item->id = NONE;
+            item->id = TKX_NONE;
         }
         f->done = stop;
         return 1;
@@ -2635,68 +2650,69 @@ static int find_next(finder *f, part *item) {
 
 #ifndef TKX_NO_OFFSETS
 
-/* Whether the character at p counts as white space at the end of a token's name: also U+0120, by
-   which GPT-2's alphabet spells a space. */
-static int is_trimmed(run *r, const uint8_t *p) {
-    return (added_class(r, p) & CLASS_SPACE) || utf8_decode(p) == 0x120;
+/* Whether the character at p is trimmed as white space: also U+0120, the space of GPT-2's
+   alphabet. */
+static int is_trimmed(tkx_context *ctx, const uint8_t *p) {
+    return (added_class(ctx, p) & CLASS_SPACE) || utf8_decode(p) == 0x120;
 }
 
-static void put_added_span(run *r, const uint8_t *from, const uint8_t *to) {
+static void put_added_span(tkx_context *ctx, const uint8_t *from, const uint8_t *to) {
     size_t leading = 0, trailing = 0;
     const uint8_t *p;
-    if (field(r->t->trims, 0)) {
-        for (p = from; p < to && is_trimmed(r, p); p += utf8_length(*p)) leading++;
-        for (p = to; p > from && is_trimmed(r, before(p)); p = before(p)) trailing++;
+    if (field(ctx->t->trims, 0)) {
+        for (p = from; p < to && is_trimmed(ctx, p); p += utf8_length(*p)) leading++;
+        for (p = to; p > from && is_trimmed(ctx, before(p)); p = before(p)) trailing++;
     }
-    put_span(r, from, to, leading, trailing);
+    put_span(ctx, from, to, leading, trailing);
 }
 
 #endif
 
-/* Emits an added token that stands for the bytes from `from` to `to` of the text at hand, with the
+/* Emits an added token that covers the bytes from `from` to `to` of the current text, with the
    white space that it took. */
-static void emit_added(run *r, uint32_t id, const uint8_t *from, const uint8_t *to) {
+static void emit_added(tkx_context *ctx, uint32_t id, const uint8_t *from, const uint8_t *to) {
 #ifndef TKX_NO_OFFSETS
-    if (wants_spans(r)) put_added_span(r, from, to);
+    if (wants_spans(ctx)) put_added_span(ctx, from, to);
 #else
     (void)from;
     (void)to;
 #endif
-    emit(r, id);
+    emit(ctx, id);
 }
 
 /* ---- normalize.c: normal forms (5.4) --------------------------------------------------------- */
 
 #ifndef TKX_NO_NORMALIZER
 
-/* The normalized text grows up from the bottom of the work memory that is left. From its top grows
-   down what is not written yet: `marks`, code points of class > 0 behind `starter`, each with its
-   class in the upper 8 bits; and below them the same room once more, to sort them.
+/* The normalized text grows up from the bottom of the free work memory. What is not written yet
+   grows down from its top: `marks`, code points of class > 0 after `starter`, each with its class
+   in the upper 8 bits; and below them the same room once more, to sort them.
 
-   For alignment, a code point that is the first of its character's decomposition carries a bit
-   (TAKES) along, through sorting; a composite has as many as its parts together. Code points take
-   characters of the source in its order, as many as they have bits, and have the source of the
-   first of these; one without a bit shares the source of the one that was taken before. */
-typedef struct normalizer {
-    run *r;
+   For alignment, the first code point of each character's decomposition carries a bit, TAKES,
+   through sorting; a composite counts those of its parts. A code point with n of them takes n
+   characters of the source, in order, and has the source of the first; one with none shares the
+   source of the last one taken. */
+typedef struct tkx_normalizer {
+    tkx_context *ctx;
     uint32_t form, middle_count, leaf_count, entry_count, point_count, composition_count;
     const uint8_t *top, *middle, *leaves, *entries, *points, *compositions;
     uint8_t *out;
     size_t used, room;
-    uint32_t starter; /* NONE: none yet */
+    uint32_t starter; /* TKX_NONE: none yet */
     uint32_t firsts;  /* of the starter */
     size_t marks;
-    /* where the sources of what is written next belong, or NULL */
+    /* where the sources of the next bytes are written, or NULL */
     uint8_t *alignment;
     const uint8_t *source, *source_end; /* the characters that no code point has taken */
     const uint8_t *taken;               /* the one that was taken last */
-} normalizer;
+} tkx_normalizer;
 
 enum { TAKES = 1 << 21, POINT_MASK = TAKES - 1 };
 
-static void normalizer_start(normalizer *n, run *r, const tkx_op *op, uint8_t *out, size_t room) {
+static void normalizer_start(tkx_normalizer *n, tkx_context *ctx, const tkx_op *op, uint8_t *out,
+                             size_t room) {
     const uint8_t *data = op->table.data;
-    n->r = r;
+    n->ctx = ctx;
     n->form = load_u32(data);
     n->middle_count = load_u32(data + 4);
     n->leaf_count = load_u32(data + 8);
@@ -2712,15 +2728,15 @@ static void normalizer_start(normalizer *n, run *r, const tkx_op *op, uint8_t *o
     n->out = out;
     n->room = room;
     n->used = n->marks = 0;
-    n->starter = NONE;
+    n->starter = TKX_NONE;
     n->firsts = 0;
     n->alignment = NULL;
 }
 
 static int is_hangul(uint32_t c) { return c - 0xAC00 < 11172; }
 
-/* The entry of a code point; NULL where the tables point outside (r->code is set). */
-static const uint8_t *normalizer_entry(normalizer *n, uint32_t c) {
+/* The entry of a code point; NULL where the tables point outside (ctx->code is set). */
+static const uint8_t *normalizer_entry(tkx_normalizer *n, uint32_t c) {
     uint32_t block, entry;
     block = load_u16(n->top + 2 * (c >> 12));
     if (block < n->middle_count) {
@@ -2730,12 +2746,12 @@ static const uint8_t *normalizer_entry(normalizer *n, uint32_t c) {
             if (entry < n->entry_count) return n->entries + 8 * (size_t)entry;
         }
     }
-    fail(n->r, TKX_E_CORRUPT);
+    fail(n->ctx, TKX_E_CORRUPT);
     return NULL;
 }
 
-/* Whether a text is seen at a glance to be normalized. ASCII always is, in every form. */
-static int is_normalized(normalizer *n, const uint8_t *text, size_t size) {
+/* Quick check: whether a text is certainly normalized. ASCII is, in every form. */
+static int is_normalized(tkx_normalizer *n, const uint8_t *text, size_t size) {
     uint32_t last_class = 0;
     size_t i = 0;
     while (i < size) {
@@ -2757,23 +2773,24 @@ static int is_normalized(normalizer *n, const uint8_t *text, size_t size) {
     return 1;
 }
 
-static uint8_t *mark_at(const normalizer *n, size_t i) { return n->out + n->room - 4 * (i + 1); }
+static uint8_t *mark_at(const tkx_normalizer *n, size_t i) {
+    return n->out + n->room - 4 * (i + 1);
+}
 
 /* Whether there is room for `bytes` more of text and `marks` more code points. */
-static int has_room(normalizer *n, size_t bytes, size_t marks) {
+static int has_room(tkx_normalizer *n, size_t bytes, size_t marks) {
     size_t free = n->room - n->used;
     if (free / 8 > n->marks + marks && free - 8 * (n->marks + marks) >= bytes) return 1;
-    fail(n->r, TKX_E_WORK);
+    fail(n->ctx, TKX_E_WORK);
     return 0;
 }
 
-/* Writes the source of a code point that was written with `size` bytes and has so many bits
-   TAKES. */
-static FORCE_INLINE void align_point(normalizer *n, size_t size, uint32_t firsts) {
+/* Writes the source of a code point of `size` bytes that has `firsts` bits TAKES. */
+static TKX_INLINE void align_point(tkx_normalizer *n, size_t size, uint32_t firsts) {
 #ifndef TKX_NO_OFFSETS
-    if (EXPECT(n->alignment == NULL)) return;
+    if (TKX_LIKELY(n->alignment == NULL)) return;
     if (firsts) n->taken = n->source;
-    n->alignment = put_sources(n->r, n->alignment, size, n->taken);
+    n->alignment = put_sources(n->ctx, n->alignment, size, n->taken);
     for (; firsts && n->source < n->source_end; firsts--) {
         n->taken = n->source;
         n->source += utf8_length(*n->source);
@@ -2783,7 +2800,7 @@ static FORCE_INLINE void align_point(normalizer *n, size_t size, uint32_t firsts
 #endif
 }
 
-static void write_point(normalizer *n, uint32_t c, uint32_t firsts) {
+static void write_point(tkx_normalizer *n, uint32_t c, uint32_t firsts) {
     size_t size;
     if (!has_room(n, 4, 0)) return;
     size = utf8_encode(n->out + n->used, c);
@@ -2791,9 +2808,8 @@ static void write_point(normalizer *n, uint32_t c, uint32_t firsts) {
     align_point(n, size, firsts);
 }
 
-/* Sorts the marks by class; equal ones keep their order. Linear for many: a run of a million marks
-   is one text among others. */
-static void sort_marks(normalizer *n) {
+/* Sorts the marks by class, stable, and linear for many of them: a text may be a million marks. */
+static void sort_marks(tkx_normalizer *n) {
     size_t i, j;
     if (n->marks <= 16) {
         for (i = 1; i < n->marks; i++) {
@@ -2818,8 +2834,8 @@ static void sort_marks(normalizer *n) {
     }
 }
 
-/* What two code points compose to, or NONE. */
-static uint32_t composed(normalizer *n, uint32_t a, uint32_t b) {
+/* What two code points compose to, or TKX_NONE. */
+static uint32_t composed(tkx_normalizer *n, uint32_t a, uint32_t b) {
     uint64_t key = (uint64_t)a << 32 | b;
     uint32_t low = 0, high = n->composition_count;
     if (a - 0x1100 < 19 && b - 0x1161 < 21) return 0xAC00 + ((a - 0x1100) * 21 + (b - 0x1161)) * 28;
@@ -2831,26 +2847,26 @@ static uint32_t composed(normalizer *n, uint32_t a, uint32_t b) {
         if (found == key) {
             uint32_t c = load_u32(entry + 8);
             if (c <= 0x10FFFF && (c < 0xD800 || c > 0xDFFF)) return c;
-            fail(n->r, TKX_E_CORRUPT);
-            return NONE;
+            fail(n->ctx, TKX_E_CORRUPT);
+            return TKX_NONE;
         }
         if (found < key) low = middle + 1;
         else high = middle;
     }
-    return NONE;
+    return TKX_NONE;
 }
 
-/* Sorts the marks behind the starter and composes with it those that can be; what is left stays in
+/* Sorts the marks after the starter and composes it with those that it can be; the rest stay in
    `marks`. */
-static void close_marks(normalizer *n) {
+static void close_marks(tkx_normalizer *n) {
     size_t kept = 0, i;
     uint32_t last_class = 0;
     if (n->marks > 1) sort_marks(n);
-    if ((n->form != NFC && n->form != NFKC) || n->starter == NONE) return;
+    if ((n->form != NFC && n->form != NFKC) || n->starter == TKX_NONE) return;
     for (i = 0; i < n->marks; i++) {
-        uint32_t mark = get_u32(mark_at(n, i)), c = NONE;
+        uint32_t mark = get_u32(mark_at(n, i)), c = TKX_NONE;
         if (last_class < mark >> 24) c = composed(n, n->starter, mark & POINT_MASK);
-        if (c != NONE) {
+        if (c != TKX_NONE) {
             n->starter = c;
             n->firsts += (mark & TAKES) != 0;
         } else {
@@ -2861,33 +2877,33 @@ static void close_marks(normalizer *n) {
     n->marks = kept;
 }
 
-/* Writes the starter and its marks, which are closed. */
-static void write_closed(normalizer *n) {
+/* Writes the starter and its marks, after close_marks. */
+static void write_closed(tkx_normalizer *n) {
     size_t i, count = n->marks;
-    if (n->starter != NONE) write_point(n, n->starter, n->firsts);
-    /* Bottom and top cannot meet: a mark is 4 bytes there and at most 4 bytes here, and it has
-       8. */
-    for (i = 0; i < count && n->r->code == TKX_OK; i++) {
+    if (n->starter != TKX_NONE) write_point(n, n->starter, n->firsts);
+    /* The two ends cannot meet: a mark has 8 bytes of room, 4 at the top, and needs at most 4
+       here. */
+    for (i = 0; i < count && n->ctx->code == TKX_OK; i++) {
         const uint32_t mark = get_u32(mark_at(n, i));
         const size_t size = utf8_encode(n->out + n->used, mark & POINT_MASK);
         n->used += size;
         align_point(n, size, (mark & TAKES) != 0);
     }
-    n->starter = NONE;
+    n->starter = TKX_NONE;
     n->marks = 0;
 }
 
 /* Takes one code point of the decomposed text; `first`: TAKES or 0. */
-static void add_point(normalizer *n, uint32_t c, uint32_t class_, uint32_t first) {
-    uint32_t composite = NONE;
+static void add_point(tkx_normalizer *n, uint32_t c, uint32_t class_, uint32_t first) {
+    uint32_t composite = TKX_NONE;
     if (class_ != 0) {
         if (has_room(n, 4, 1)) put_u32(mark_at(n, n->marks++), class_ << 24 | first | c);
         return;
     }
     close_marks(n);
-    if (n->marks == 0 && n->starter != NONE && (n->form == NFC || n->form == NFKC))
+    if (n->marks == 0 && n->starter != TKX_NONE && (n->form == NFC || n->form == NFKC))
         composite = composed(n, n->starter, c);
-    if (composite == NONE) {
+    if (composite == TKX_NONE) {
         write_closed(n);
         composite = c;
         n->firsts = 0;
@@ -2896,7 +2912,7 @@ static void add_point(normalizer *n, uint32_t c, uint32_t class_, uint32_t first
     n->firsts += first != 0;
 }
 
-static void add_decomposed(normalizer *n, uint32_t c) {
+static void add_decomposed(tkx_normalizer *n, uint32_t c) {
     const uint8_t *entry;
     uint32_t start, length, i;
     if (is_hangul(c)) {
@@ -2915,36 +2931,36 @@ static void add_decomposed(normalizer *n, uint32_t c) {
         return;
     }
     if (start > n->point_count || length > n->point_count - start) {
-        fail(n->r, TKX_E_CORRUPT);
+        fail(n->ctx, TKX_E_CORRUPT);
         return;
     }
-    for (i = 0; i < length && n->r->code == TKX_OK; i++) {
+    for (i = 0; i < length && n->ctx->code == TKX_OK; i++) {
         c = load_u32(n->points + 4 * ((size_t)start + i));
         entry = c <= 0x10FFFF && (c < 0xD800 || c > 0xDFFF) ? normalizer_entry(n, c) : NULL;
         if (entry) add_point(n, c, entry[5], i ? 0 : TAKES);
-        else fail(n->r, TKX_E_CORRUPT);
+        else fail(n->ctx, TKX_E_CORRUPT);
     }
 }
 
-/* Whether a code point that is not ASCII neither composes with what is before it nor decomposes. */
-static FORCE_INLINE int is_inert(normalizer *n, uint32_t c) {
+/* Whether a code point, not ASCII, neither decomposes nor composes with what is before it. */
+static TKX_INLINE int is_inert(tkx_normalizer *n, uint32_t c) {
     return normalizer_entry(n, c) == n->entries && !is_hangul(c);
 }
 
 /* Normalizes a text. */
-static void normalize(normalizer *n, const uint8_t *text, size_t size) {
-    run *r = n->r;
+static void normalize(tkx_normalizer *n, const uint8_t *text, size_t size) {
+    tkx_context *ctx = n->ctx;
     size_t i = 0;
     n->source = n->taken = text;
     n->source_end = text + size;
-    while (i < size && r->code == TKX_OK) {
-        /* Of a run of inert ones only the last is still open. */
+    while (i < size && ctx->code == TKX_OK) {
+        /* of a run of inert characters only the last one can still compose */
         size_t last = i, end = i;
         while (end < size && (text[end] < 0x80 || is_inert(n, utf8_decode(text + end)))) {
             last = end;
             end += utf8_length(text[end]);
         }
-        if (r->code != TKX_OK) break;
+        if (ctx->code != TKX_OK) break;
         if (last > i) {
             close_marks(n);
             write_closed(n);
@@ -2974,7 +2990,7 @@ static void normalize(normalizer *n, const uint8_t *text, size_t size) {
 /* The class of a character that is not ASCII, read from its bytes: their payload bits are the
    indexes of the three levels. *length: its bytes. The text is valid and tkx_open has checked the
    tables. */
-static FORCE_INLINE uint32_t class_of(const tkx_stage *s, const uint8_t *p, size_t *length) {
+static TKX_INLINE uint32_t class_of(const tkx_stage *s, const uint8_t *p, size_t *length) {
     size_t top = 0, middle, leaf;
     if (p[0] < 0xE0) {
         middle = p[0] & 31u;
@@ -2996,7 +3012,7 @@ static FORCE_INLINE uint32_t class_of(const tkx_stage *s, const uint8_t *p, size
     return s->leaves[64 * middle + leaf];
 }
 
-/* The start state at `at`, where it depends on the symbol before. */
+/* The start state at `at`, which depends on the symbol before it. */
 static uint32_t start_state(const tkx_stage *s, const uint8_t *begin, const uint8_t *at) {
     uint32_t class_ = s->class_count;
     size_t length;
@@ -3009,19 +3025,18 @@ static uint32_t start_state(const tkx_stage *s, const uint8_t *begin, const uint
     return load_u16(s->starts + 2 * class_);
 }
 
-/* How many of the 8 bytes at p are lower-case ASCII letters, from the first on. */
-static FORCE_INLINE unsigned leading_letters(const uint8_t *p) {
+/* How many of the 8 bytes at p are lower-case ASCII letters before the first other one. */
+static TKX_INLINE unsigned leading_letters(const uint8_t *p) {
     uint64_t word = load_u64(p), low = word & ~HIGH_BITS;
     uint64_t letters =
         (low + (0x80 - 'a') * LOW_BITS) & ~(low + (0x7F - 'z') * LOW_BITS) & ~word & HIGH_BITS;
     return letters == HIGH_BITS ? 8 : lowest_bit(letters ^ HIGH_BITS) >> 3;
 }
 
-/* Where the match at `at` ends; `at` if there is none. *stopped: the symbol at which the program
-   died. Half of the time of encoding prose is spent here. */
-static FORCE_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *at,
-                                            const uint8_t *end, uint32_t state,
-                                            const uint8_t **stopped) {
+/* Where the match at `at` ends; `at` if there is none. *stopped: the symbol at which the automaton
+   reached its dead state. Half of the time of encoding prose is spent here. */
+static TKX_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *at, const uint8_t *end,
+                                          uint32_t state, const uint8_t **stopped) {
     const uint8_t *p = at, *last = at, *classes = s->classes, *transitions = s->transitions;
     const uint32_t direct = s->flags & ON_BYTES ? 256 : 128;
     const unsigned shift = s->row_shift;
@@ -3034,15 +3049,15 @@ static FORCE_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *a
                 last = p;
             break;
         }
-        class_ = EXPECT(*p < direct) ? classes[*p] : class_of(s, p, &length);
+        class_ = TKX_LIKELY(*p < direct) ? classes[*p] : class_of(s, p, &length);
         t = load_u16(transitions + 2 * (((size_t)state << shift) + class_));
         if (t & ACCEPT) last = p;
         state = t & ~(uint32_t)ACCEPT;
         if (state == 0) break;
         p += length;
-        /* In a word, a step costs a table look-up that waits for the one before; eight letters that
-           lead back to the same state cost as much as two of them, and no wrong guess at how long
-           words are. */
+        /* In a word each step depends on the table look-up before it. Eight letters that loop on
+           one state cost as much as two such steps, without a mispredicted branch at the end of
+           each word. */
         if ((loops >> (state & 63) & 1) && end - p >= 8) {
             unsigned letters = leading_letters(p);
             if (letters && (s->letter_accepts >> state & 1)) last = p + letters - 1;
@@ -3053,30 +3068,30 @@ static FORCE_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *a
     return last;
 }
 
-/* The pairs (position, state) of 5.5 from which no match end is met: memo_count bits a position,
-   for the positions from `base` to `limit`, on top of the work memory. There are none until a
-   program reads far in vain, and none behind the text that it read then: prose never needs them. */
-typedef struct memo {
+/* The pairs (position, state) of 5.5 from which no match end is reached: memo_count bits for each
+   position from `base` to `limit`, on top of the work memory. It stays empty until an automaton
+   reads far past a match end: prose never needs it. */
+typedef struct tkx_memo {
     const uint8_t *base, *limit; /* both NULL at first */
     size_t mark;                 /* where the bits begin in the work memory */
-    /* bytes that are kept free for them; 0: they lie on top of what is used */
+    /* bytes reserved for them; 0: they are on top of the memory in use */
     size_t room;
-    /* the piece, and the label of the symbol at each place in it; labels NULL: the stage reads
-       classes */
+    /* the pre-token, and the label at each position in it; labels NULL: the stage reads classes */
     const uint8_t *begin, *labels;
-} memo;
+} tkx_memo;
 
-/* How far behind a match end a program may read before it is noted. A run of such reads costs this
-   many steps a symbol at most. */
+/* How far past a match end an automaton may read before it is memoized: each symbol then costs at
+   most this many steps. */
 enum { FREE_READS = 32 };
 
-static size_t memo_bit(const tkx_stage *s, const memo *m, const uint8_t *p, uint32_t state) {
+static size_t memo_bit(const tkx_stage *s, const tkx_memo *m, const uint8_t *p, uint32_t state) {
     return (size_t)(p - m->base) * s->memo_count + (state - 1);
 }
 
-static int is_noted(run *r, const tkx_stage *s, const memo *m, const uint8_t *p, uint32_t state) {
+static int is_memoized(tkx_context *ctx, const tkx_stage *s, const tkx_memo *m, const uint8_t *p,
+                       uint32_t state) {
     return p < m->limit && state <= s->memo_count &&
-           bit_of(r->memory + m->mark, memo_bit(s, m, p, state));
+           bit_of(ctx->memory + m->mark, memo_bit(s, m, p, state));
 }
 
 /* The class of a symbol, and its length. */
@@ -3086,7 +3101,7 @@ static uint32_t symbol_class(const tkx_stage *s, const uint8_t *p, size_t *lengt
 }
 
 /* One step: the transition of a state on the symbol at p. */
-static uint32_t step(const tkx_stage *s, const memo *m, const uint8_t *p, const uint8_t *end,
+static uint32_t step(const tkx_stage *s, const tkx_memo *m, const uint8_t *p, const uint8_t *end,
                      uint32_t state, size_t *length) {
     uint32_t class_ = s->class_count;
     *length = 1;
@@ -3095,22 +3110,23 @@ static uint32_t step(const tkx_stage *s, const memo *m, const uint8_t *p, const 
     return transition(s, state, class_);
 }
 
-static void encode_batch(run *r);
+static void encode_batch(tkx_context *ctx);
 
-/* Gives back all memory above `mark`. Pieces that wait may lie there: they are encoded first. */
-static void reclaim(run *r, size_t mark) {
-    if (r->memory_used == mark) return;
-    encode_batch(r);
-    r->memory_used = mark;
+/* Frees all memory above `mark`, after encoding the pending pre-tokens, which may be there. */
+static void work_release(tkx_context *ctx, size_t mark) {
+    if (ctx->memory_used == mark) return;
+    encode_batch(ctx);
+    ctx->memory_used = mark;
 }
 
-/* find_end with the notes. */
-static NO_INLINE const uint8_t *find_end_noted(run *r, const tkx_stage *s, const memo *m,
-                                               const uint8_t *at, const uint8_t *end,
-                                               uint32_t state, const uint8_t **stopped) {
+/* find_end with the memo. */
+static TKX_NOINLINE const uint8_t *find_end_memo(tkx_context *ctx, const tkx_stage *s,
+                                                 const tkx_memo *m, const uint8_t *at,
+                                                 const uint8_t *end, uint32_t state,
+                                                 const uint8_t **stopped) {
     const uint8_t *p = at, *last = at;
     size_t length;
-    while (state && !(p > at && is_noted(r, s, m, p, state))) {
+    while (state && !(p > at && is_memoized(ctx, s, m, p, state))) {
         uint32_t t = step(s, m, p, end, state, &length);
         if (t & ACCEPT) last = p;
         state = t & ~(uint32_t)ACCEPT;
@@ -3121,33 +3137,33 @@ static NO_INLINE const uint8_t *find_end_noted(run *r, const tkx_stage *s, const
     return last;
 }
 
-/* Goes the way of a match at `at` once more and notes the states behind its end `last`, up to where
-   it stopped. */
-static NO_INLINE void note(run *r, const tkx_stage *s, memo *m, const uint8_t *at,
-                           const uint8_t *end, uint32_t state, const uint8_t *last,
-                           const uint8_t *stopped) {
+/* Runs a match at `at` once more and memoizes the states after its end `last`, up to where it
+   stopped. */
+static TKX_NOINLINE void memoize(tkx_context *ctx, const tkx_stage *s, tkx_memo *m,
+                                 const uint8_t *at, const uint8_t *end, uint32_t state,
+                                 const uint8_t *last, const uint8_t *stopped) {
     const uint8_t *p = at;
     size_t length, had, bytes;
     if (m->limit <= at) m->base = m->limit = at;
     had = ((size_t)(m->limit - m->base) * s->memo_count + 7) / 8;
-    if (!m->room) reclaim(r, m->mark + had);
+    if (!m->room) work_release(ctx, m->mark + had);
     if (stopped >= m->limit) {
         if ((size_t)(stopped - m->base) >= (SIZE_MAX / 8) / s->memo_count) {
-            r->memory_needed = SIZE_MAX;
-            fail(r, TKX_E_WORK);
+            ctx->memory_needed = SIZE_MAX;
+            fail(ctx, TKX_E_WORK);
             return;
         }
         bytes = ((size_t)(stopped - m->base + 1) * s->memo_count + 7) / 8;
         if (bytes > had) {
-            if (!m->room && !borrow(r, bytes - had)) return;
-            memset(r->memory + m->mark + had, 0, bytes - had);
+            if (!m->room && !work_alloc(ctx, bytes - had)) return;
+            memset(ctx->memory + m->mark + had, 0, bytes - had);
         }
         m->limit = stopped + 1;
     }
     while (state && p <= stopped) {
         if (p > last && state <= s->memo_count) {
             size_t bit = memo_bit(s, m, p, state);
-            r->memory[m->mark + (bit >> 3)] |= (uint8_t)(1u << (bit & 7));
+            ctx->memory[m->mark + (bit >> 3)] |= (uint8_t)(1u << (bit & 7));
         }
         if (p == end) break;
         state = step(s, m, p, end, state, &length) & ~(uint32_t)ACCEPT;
@@ -3155,29 +3171,29 @@ static NO_INLINE void note(run *r, const tkx_stage *s, memo *m, const uint8_t *a
     }
 }
 
-/* Where the match at `at`, in a piece from begin to end, ends. All that costs time stands in
-   find_end. */
-static FORCE_INLINE const uint8_t *match(run *r, const tkx_stage *s, memo *m, const uint8_t *begin,
-                                         const uint8_t *at, const uint8_t *end) {
+/* Where the match at `at` ends, in a pre-token from `begin` to `end`. */
+static TKX_INLINE const uint8_t *match(tkx_context *ctx, const tkx_stage *s, tkx_memo *m,
+                                       const uint8_t *begin, const uint8_t *at,
+                                       const uint8_t *end) {
     uint32_t state = s->start_varies ? start_state(s, begin, at) : s->start;
     const uint8_t *stopped, *last;
-    last = EXPECT(m->limit <= at) ? find_end(s, at, end, state, &stopped)
-                                  : find_end_noted(r, s, m, at, end, state, &stopped);
-    if (!EXPECT(stopped - last <= FREE_READS) && s->memo_count)
-        note(r, s, m, at, end, state, last, stopped);
+    last = TKX_LIKELY(m->limit <= at) ? find_end(s, at, end, state, &stopped)
+                                      : find_end_memo(ctx, s, m, at, end, state, &stopped);
+    if (!TKX_LIKELY(stopped - last <= FREE_READS) && s->memo_count)
+        memoize(ctx, s, m, at, end, state, last, stopped);
     return last;
 }
 
-static FORCE_INLINE const uint8_t *next_symbol(const tkx_stage *s, const uint8_t *p) {
+static TKX_INLINE const uint8_t *next_symbol(const tkx_stage *s, const uint8_t *p) {
     return p + (s->flags & ON_BYTES ? 1 : utf8_length(*p));
 }
 
-/* The first place from `at` on where a match may begin, as far as first bytes tell. The first
-   stages of a sequence, which only look for digits or a script, walk over nearly all of the text in
-   this loop: DeepSeek's tokenizer runs twice as fast as when `match` is asked at each character. */
-static FORCE_INLINE const uint8_t *skip_idle(const tkx_stage *s, const uint8_t *at,
-                                             const uint8_t *end) {
-    while (at < end && (s->idle[*at >> 6] >> (*at & 63) & 1)) at += *at < 0xE0 ? 1 : 3;
+/* The first position from `at` on whose first byte may begin a match. Stages that look for digits
+   or a script only skip most of the text in this loop: DeepSeek's tokenizer is twice as fast as
+   with `match` at each character. */
+static TKX_INLINE const uint8_t *skip_unmatched(const tkx_stage *s, const uint8_t *at,
+                                                const uint8_t *end) {
+    while (at < end && (s->no_match[*at >> 6] >> (*at & 63) & 1)) at += *at < 0xE0 ? 1 : 3;
     return at;
 }
 
@@ -3192,7 +3208,7 @@ static uint32_t doubled(const tkx_stage *s, const uint8_t *begin, const uint8_t 
                                                                         : 0;
 }
 
-/* find_labels from the first symbol to the last. */
+/* find_labels, from the first symbol to the last. */
 static void label_forward(const tkx_stage *s, const uint8_t *begin, const uint8_t *end,
                           uint8_t *labels) {
     const uint8_t *p = begin;
@@ -3206,7 +3222,7 @@ static void label_forward(const tkx_stage *s, const uint8_t *begin, const uint8_
     }
 }
 
-/* find_labels from the last symbol to the first. */
+/* find_labels, from the last symbol to the first. */
 static void label_backward(const tkx_stage *s, const uint8_t *begin, const uint8_t *end,
                            uint8_t *labels) {
     const uint32_t direct = s->flags & ON_BYTES ? 256 : 128;
@@ -3216,7 +3232,7 @@ static void label_backward(const tkx_stage *s, const uint8_t *begin, const uint8
         const uint8_t *last = p - 1;
         uint32_t class_, entry;
         size_t length = 1;
-        if (EXPECT(*last < direct)) {
+        if (TKX_LIKELY(*last < direct)) {
             p = last;
             class_ = s->classes[*p];
         } else {
@@ -3251,12 +3267,12 @@ static void label_again(const tkx_stage *s, const uint8_t *begin, const uint8_t 
     }
 }
 
-/* Gives each symbol of a piece its label, in lent memory: one for each of its bytes. All that is
-   behind a symbol, or before it, tells its label, so nothing less than the whole piece will do.
-   NULL: too little memory, r->code is set. */
-static NO_INLINE const uint8_t *find_labels(run *r, const tkx_stage *s, const uint8_t *begin,
-                                            const uint8_t *end) {
-    uint8_t *labels = borrow(r, (uint64_t)(end - begin));
+/* Labels each symbol of a pre-token, in work memory, one byte for each of its bytes. A label
+   depends on everything after the symbol, or before it, so the whole pre-token is labelled. NULL:
+   too little memory, ctx->code is set. */
+static TKX_NOINLINE const uint8_t *find_labels(tkx_context *ctx, const tkx_stage *s,
+                                               const uint8_t *begin, const uint8_t *end) {
+    uint8_t *labels = work_alloc(ctx, (uint64_t)(end - begin));
     if (!labels) return NULL;
     if (s->flags & FORWARD_LABELS) label_forward(s, begin, end, labels);
     else label_backward(s, begin, end, labels);
@@ -3264,20 +3280,21 @@ static NO_INLINE const uint8_t *find_labels(run *r, const tkx_stage *s, const ui
     return labels;
 }
 
-/* The first place from `at` on where a match may begin, as far as labels tell. */
-static const uint8_t *skip_idle_labels(const tkx_stage *s, const memo *m, const uint8_t *at,
-                                       const uint8_t *end) {
+/* The first position from `at` on whose label may begin a match. */
+static const uint8_t *skip_unmatched_labels(const tkx_stage *s, const tkx_memo *m,
+                                            const uint8_t *at, const uint8_t *end) {
     const uint8_t *label = m->labels;
     if (!label) return at;
     for (label += at - m->begin;
-         at < end && *label < 128 && (s->idle[*label >> 6] >> (*label & 63) & 1); label++)
+         at < end && *label < 128 && (s->no_match[*label >> 6] >> (*label & 63) & 1); label++)
         at++;
     return at;
 }
 
-/* As `match`, for a stage that is_far. *empty: there is a match, and it holds nothing. */
-static NO_INLINE const uint8_t *match_far(run *r, const tkx_stage *s, memo *m, const uint8_t *at,
-                                          const uint8_t *end, int *empty) {
+/* As `match`, for a stage that is_general. *empty: the match is empty. */
+static TKX_NOINLINE const uint8_t *match_general(tkx_context *ctx, const tkx_stage *s, tkx_memo *m,
+                                                 const uint8_t *at, const uint8_t *end,
+                                                 int *empty) {
     const uint8_t *stopped, *last, *p = at;
     uint32_t class_ = s->class_count, state;
     size_t length;
@@ -3286,11 +3303,11 @@ static NO_INLINE const uint8_t *match_far(run *r, const tkx_stage *s, memo *m, c
         class_ = m->labels ? m->labels[p - m->begin] : symbol_class(s, p, &length);
     }
     state = load_u16(s->starts + 2 * class_);
-    last = find_end_noted(r, s, m, at, end, state, &stopped);
+    last = find_end_memo(ctx, s, m, at, end, state, &stopped);
     *empty =
         (s->flags & EMPTY_MATCHES) && last == at && (step(s, m, at, end, state, &length) & ACCEPT);
-    if (!EXPECT(stopped - last <= FREE_READS) && s->memo_count)
-        note(r, s, m, at, end, state, last, stopped);
+    if (!TKX_LIKELY(stopped - last <= FREE_READS) && s->memo_count)
+        memoize(ctx, s, m, at, end, state, last, stopped);
     return last;
 }
 
@@ -3298,27 +3315,27 @@ static NO_INLINE const uint8_t *match_far(run *r, const tkx_stage *s, memo *m, c
 
 #ifndef TKX_NO_NORMALIZER
 
-/* One operation at work. Its output grows in the work memory that is free, `room` bytes of it. */
-typedef struct rewriter {
-    run *r;
+/* One running operation. Its output is in free work memory, `room` bytes of it. */
+typedef struct tkx_rewriter {
+    tkx_context *ctx;
     const tkx_op *op;
     const uint8_t *text, *end;
     uint8_t *out;
     size_t used, room;
     uint8_t *alignment; /* 8 bytes for each byte of the output, or NULL */
-    int changed;        /* the output is what counts; otherwise it is the text as it was */
-    /* Of CHARSMAP: the last character of the output, whose source is not certain yet (see
-       align_character). */
+    int changed;        /* 0: the text is unchanged, and the output is not used */
+    /* CHARSMAP: the last character of the output, whose source is not final yet
+       (align_character). */
     /* the characters of the text that no character of the output has taken */
     const uint8_t *untaken;
     size_t last_size;  /* in bytes; 0: there is none yet */
     size_t last_takes; /* how many characters it takes */
     size_t aligned;    /* bytes before it */
-} rewriter;
+} tkx_rewriter;
 
-static void write_unaligned(rewriter *w, const uint8_t *p, size_t size) {
+static void write_unaligned(tkx_rewriter *w, const uint8_t *p, size_t size) {
     if (size > w->room - w->used) {
-        fail(w->r, TKX_E_WORK);
+        fail(w->ctx, TKX_E_WORK);
         return;
     }
     memcpy(w->out + w->used, p, size);
@@ -3326,35 +3343,34 @@ static void write_unaligned(rewriter *w, const uint8_t *p, size_t size) {
 }
 
 /* Writes bytes whose source is the character at `source` of the text. */
-static void write_bytes(rewriter *w, const uint8_t *p, size_t size, const uint8_t *source) {
+static void write_bytes(tkx_rewriter *w, const uint8_t *p, size_t size, const uint8_t *source) {
     write_unaligned(w, p, size);
-    if (w->r->code != TKX_OK) return;
+    if (w->ctx->code != TKX_OK) return;
 #ifndef TKX_NO_OFFSETS
-    if (w->alignment) put_sources(w->r, w->alignment + 8 * (w->used - size), size, source);
+    if (w->alignment) put_sources(w->ctx, w->alignment + 8 * (w->used - size), size, source);
 #else
     (void)source;
 #endif
 }
 
-/* Says that the last `size` bytes of the output are a copy of those at p. */
-static void align_copy(rewriter *w, const uint8_t *p, size_t size) {
+/* Aligns the last `size` bytes of the output with those at p, of which they are a copy. */
+static void align_copy(tkx_rewriter *w, const uint8_t *p, size_t size) {
 #ifndef TKX_NO_OFFSETS
     uint8_t *alignment = w->alignment ? w->alignment + 8 * (w->used - size) : NULL;
-    for (; alignment && size; size--) alignment = put_sources(w->r, alignment, 1, p++);
+    for (; alignment && size; size--) alignment = put_sources(w->ctx, alignment, 1, p++);
 #else
     (void)w, (void)p, (void)size;
 #endif
 }
 
 /* Copies a part of the text. */
-static void write_copy(rewriter *w, const uint8_t *p, size_t size) {
+static void write_copy(tkx_rewriter *w, const uint8_t *p, size_t size) {
     write_unaligned(w, p, size);
-    if (w->r->code == TKX_OK) align_copy(w, p, size);
+    if (w->ctx->code == TKX_OK) align_copy(w, p, size);
 }
 
-/* The entry of a map for the character at p, not ASCII; NULL where the tables point outside
-   (r->code is set). */
-static const uint8_t *map_entry(const rewriter *w, uint32_t c) {
+/* The entry of a map for a character; NULL where the tables point outside (ctx->code is set). */
+static const uint8_t *map_entry(const tkx_rewriter *w, uint32_t c) {
     const uint8_t *data = w->op->table.data, *top = data + MAP_HEADER + ASCII_SIZE,
                   *middle = top + TOP_SIZE, *leaves;
     uint32_t middle_count = load_u32(data), leaf_count = load_u32(data + 4),
@@ -3368,25 +3384,25 @@ static const uint8_t *map_entry(const rewriter *w, uint32_t c) {
             if (block < entry_count) return leaves + 128 * (size_t)leaf_count + 8 * (size_t)block;
         }
     }
-    fail(w->r, TKX_E_CORRUPT);
+    fail(w->ctx, TKX_E_CORRUPT);
     return NULL;
 }
 
-/* The first character from p on that a map changes, and its entry, if it is not ASCII; ASCII ends
-   the search too, unless `ascii`. */
-static FORCE_INLINE const uint8_t *map_skip(const rewriter *w, const uint8_t *p, int ascii,
-                                            const uint8_t **entry) {
+/* Skips characters from p on that a map does not change; *entry is that of the character it stops
+   at, unless that is ASCII. All ASCII is skipped only if `ascii`. */
+static TKX_INLINE const uint8_t *map_skip(const tkx_rewriter *w, const uint8_t *p, int ascii,
+                                          const uint8_t **entry) {
     const uint8_t *data = w->op->table.data, *direct = data + MAP_HEADER;
     const uint8_t *first = direct + ASCII_SIZE + TOP_SIZE + 128 * (size_t)load_u32(data) +
                            128 * (size_t)load_u32(data + 4);
-    const uint64_t idle_leads = load_u64(data + 16);
+    const uint64_t skip_leads = load_u64(data + 16);
     *entry = NULL;
     while (p < w->end) {
         if (*p < 0x80) {
             if (!ascii || direct[*p] != *p) break;
             p++;
         } else {
-            if (!(idle_leads >> (*p & 63) & 1) && (*entry = map_entry(w, utf8_decode(p))) != first)
+            if (!(skip_leads >> (*p & 63) & 1) && (*entry = map_entry(w, utf8_decode(p))) != first)
                 break;
             p += utf8_length(*p);
         }
@@ -3394,13 +3410,13 @@ static FORCE_INLINE const uint8_t *map_skip(const rewriter *w, const uint8_t *p,
     return p;
 }
 
-/* Writes the letters of the Hangul syllable at p. */
-static void write_letters(rewriter *w, const uint8_t *p) {
+/* Writes the jamo of the Hangul syllable at p. */
+static void write_letters(tkx_rewriter *w, const uint8_t *p) {
     const uint32_t c = utf8_decode(p) - 0xAC00;
     uint8_t letters[9];
     size_t size;
     if (c >= 11172) {
-        fail(w->r, TKX_E_CORRUPT);
+        fail(w->ctx, TKX_E_CORRUPT);
         return;
     }
     size = utf8_encode(letters, 0x1100 + c / 588);
@@ -3410,7 +3426,7 @@ static void write_letters(rewriter *w, const uint8_t *p) {
 }
 
 /* MAP. */
-static void run_map(rewriter *w) {
+static void run_map(tkx_rewriter *w) {
     const uint8_t *entry, *data = w->op->table.data, *direct = data + MAP_HEADER,
                           *p = map_skip(w, w->text, 1, &entry);
     const uint8_t *entries = direct + ASCII_SIZE + TOP_SIZE + 128 * (size_t)load_u32(data) +
@@ -3420,7 +3436,7 @@ static void run_map(rewriter *w) {
     if (p == w->end) return;
     w->changed = 1;
     write_copy(w, w->text, (size_t)(p - w->text));
-    while (p < w->end && w->r->code == TKX_OK) {
+    while (p < w->end && w->ctx->code == TKX_OK) {
         const uint8_t *kept;
         uint32_t start, before_size, after_size;
         size_t ascii = smaller((size_t)(w->end - p), w->room - w->used), i = 0;
@@ -3438,7 +3454,7 @@ static void run_map(rewriter *w) {
             p = kept;
             if (p == w->end || *p < 0x80) continue;
         }
-        if (p == w->end || w->r->code != TKX_OK) return;
+        if (p == w->end || w->ctx->code != TKX_OK) return;
         if (*p < 0x80) entry = map_entry(w, *p);
         if (!entry) return;
         start = load_u32(entry);
@@ -3447,7 +3463,7 @@ static void run_map(rewriter *w) {
         if (start > text_size || before_size + after_size > text_size - start ||
             utf8_valid(texts + start, before_size) != before_size ||
             utf8_valid(texts + start + before_size, after_size) != after_size) {
-            fail(w->r, TKX_E_CORRUPT);
+            fail(w->ctx, TKX_E_CORRUPT);
         } else {
             write_bytes(w, texts + start, before_size, p);
             if (entry[6] == MAP_LETTERS) write_letters(w, p);
@@ -3458,11 +3474,11 @@ static void run_map(rewriter *w) {
     }
 }
 
-/* Writes bytes before the text, whose source holds nothing and is where that of the text begins. */
-static void write_before(rewriter *w, const uint8_t *p, size_t size) {
+/* Writes bytes before the text, with an empty source at the start of that of the text. */
+static void write_before(tkx_rewriter *w, const uint8_t *p, size_t size) {
     write_bytes(w, p, size, w->text);
 #ifndef TKX_NO_OFFSETS
-    for (; w->r->code == TKX_OK && w->alignment && size; size--) {
+    for (; w->ctx->code == TKX_OK && w->alignment && size; size--) {
         uint8_t *source = w->alignment + 8 * (w->used - size);
         memcpy(source + 4, source, 4);
     }
@@ -3470,30 +3486,31 @@ static void write_before(rewriter *w, const uint8_t *p, size_t size) {
 }
 
 /* REPLACE. */
-static void run_replace(rewriter *w) {
+static void run_replace(tkx_rewriter *w) {
     const tkx_stage *s = &w->op->program;
     const uint8_t *at = w->text, *copied = w->text;
-    memo m = {NULL, NULL, 0, 0, NULL, NULL};
-    run *r = w->r;
-    const size_t mark = r->memory_used;
+    tkx_memo m = {NULL, NULL, 0, 0, NULL, NULL};
+    tkx_context *ctx = w->ctx;
+    const size_t mark = ctx->memory_used;
     m.base = m.limit = m.begin = w->text;
-    if (s->labels && !(m.labels = find_labels(r, s, w->text, w->end))) return;
-    m.mark = r->memory_used;
+    if (s->labels && !(m.labels = find_labels(ctx, s, w->text, w->end))) return;
+    m.mark = ctx->memory_used;
     if (s->memo_count) {
         uint64_t bits = ((uint64_t)(w->end - w->text) + 1) * s->memo_count;
-        if (!borrow(r, bits / 8 + 1)) return;
+        if (!work_alloc(ctx, bits / 8 + 1)) return;
         m.room = (size_t)(bits / 8 + 1);
     }
-    w->out = r->memory + r->memory_used;
-    w->room = r->memory_size - r->memory_used;
-    while ((at < w->end || (s->flags & EMPTY_MATCHES)) && r->code == TKX_OK) {
+    w->out = ctx->memory + ctx->memory_used;
+    w->room = ctx->memory_size - ctx->memory_used;
+    while ((at < w->end || (s->flags & EMPTY_MATCHES)) && ctx->code == TKX_OK) {
         int empty = 0;
-        const uint8_t *last = is_far(s) ? match_far(r, s, &m, at, w->end, &empty)
-                                        : match(r, s, &m, w->text, at, w->end);
+        const uint8_t *last = is_general(s) ? match_general(ctx, s, &m, at, w->end, &empty)
+                                            : match(ctx, s, &m, w->text, at, w->end);
         if (last == at && (!empty || (w->changed && at == copied))) {
             if (at == w->end) break;
             at = next_symbol(s, at);
-            at = is_far(s) ? skip_idle_labels(s, &m, at, w->end) : skip_idle(s, at, w->end);
+            at = is_general(s) ? skip_unmatched_labels(s, &m, at, w->end)
+                               : skip_unmatched(s, at, w->end);
             continue;
         }
         w->changed = 1;
@@ -3503,7 +3520,7 @@ static void run_replace(rewriter *w) {
         at = copied = last;
     }
     if (w->changed) write_copy(w, copied, (size_t)(w->end - copied));
-    r->memory_used = mark;
+    ctx->memory_used = mark;
 }
 
 #endif
@@ -3512,20 +3529,20 @@ static void run_replace(rewriter *w) {
 
 #ifndef TKX_NO_NORMALIZER
 
-/* The alignment of CHARSMAP. A character of the output takes characters of the text, in order, and
-   has the source of the first of them; one that takes none shares the source of the one that was
-   taken before. A replacement of m characters for n takes one character each as long as there are
-   any. What is then left of the n, its last character takes besides, or the character before it
-   where m is 0; at the start of the text nobody takes them, and all that follows is a little too
-   far left. That is how the reference library has it. */
+/* The alignment of CHARSMAP. Each character of the output takes characters of the text, in order,
+   and has the source of the first of them; one that takes none shares the source of the last one
+   taken. Of a replacement of n characters by m, each takes one while there are any. Those left over
+   are taken by the last of the m, or, if m is 0, by the character before them; at the start of the
+   text they are not taken, and all that follows is a little too far left, as in the reference
+   library. */
 
 /* Writes the source of the last character. */
-static void align_last(rewriter *w) {
+static void align_last(tkx_rewriter *w) {
 #ifndef TKX_NO_OFFSETS
     const uint8_t *source = w->untaken;
     if (!w->alignment || !w->last_size) return;
     if (!w->last_takes && source > w->text) source = before(source);
-    put_sources(w->r, w->alignment + 8 * w->aligned, w->last_size, source);
+    put_sources(w->ctx, w->alignment + 8 * w->aligned, w->last_size, source);
     w->aligned += w->last_size;
     for (; w->last_takes && w->untaken < w->end; w->last_takes--)
         w->untaken += utf8_length(*w->untaken);
@@ -3535,22 +3552,22 @@ static void align_last(rewriter *w) {
 #endif
 }
 
-/* Notes the next character of the output, `size` bytes. */
-static void align_character(rewriter *w, size_t size, size_t takes) {
+/* Records the next character of the output, `size` bytes. */
+static void align_character(tkx_rewriter *w, size_t size, size_t takes) {
     align_last(w);
     w->last_size = size;
     w->last_takes = takes;
 }
 
 /* Copies whole characters. */
-static void copy_characters(rewriter *w, const uint8_t *from, const uint8_t *to) {
+static void copy_characters(tkx_rewriter *w, const uint8_t *from, const uint8_t *to) {
     write_unaligned(w, from, (size_t)(to - from));
     for (; w->alignment && from < to; from += utf8_length(*from))
         align_character(w, utf8_length(*from), 1);
 }
 
 /* Aligns a replacement for the characters from p to `end`. */
-static void align_replacement(rewriter *w, const uint8_t *text, size_t size, const uint8_t *p,
+static void align_replacement(tkx_rewriter *w, const uint8_t *text, size_t size, const uint8_t *p,
                               const uint8_t *end) {
     size_t left = 0, i;
     if (!w->alignment) return;
@@ -3562,11 +3579,12 @@ static void align_replacement(rewriter *w, const uint8_t *text, size_t size, con
     if (w->last_size) w->last_takes += left;
 }
 
-/* A search for the protected texts of a CHARSMAP in a text. */
-static void find_protected(finder *f, run *r, const tkx_op *op, const uint8_t *text, size_t size) {
+/* Starts a scan for the protected texts of a CHARSMAP. */
+static void scan_protected(tkx_scanner *f, tkx_context *ctx, const tkx_op *op, const uint8_t *text,
+                           size_t size) {
     const uint8_t *data = op->table.data;
     memset(f, 0, sizeof *f);
-    f->r = r;
+    f->ctx = ctx;
     f->node_count = load_u32(data + 4);
     f->edge_count = load_u32(data + 8);
     f->nodes = data + CHARSMAP_HEADER + 4 * (size_t)load_u32(data);
@@ -3575,18 +3593,18 @@ static void find_protected(finder *f, run *r, const tkx_op *op, const uint8_t *t
     f->size = size;
 }
 
-/* The place of the replacement for the shortest or the longest sequence that a text begins with,
-   *length its bytes; NONE: there is none. */
-static uint32_t find_sequence(const tkx_op *op, const uint8_t *p, const uint8_t *end, int longest,
+/* The replacement of the shortest or longest sequence that a text begins with, as an offset, and
+   the length of the sequence; TKX_NONE if there is none. */
+static uint32_t charsmap_find(const tkx_op *op, const uint8_t *p, const uint8_t *end, int longest,
                               size_t *length) {
-    uint32_t node = charsmap_offset(charsmap_unit(op, 0)), place = NONE;
+    uint32_t node = charsmap_offset(charsmap_unit(op, 0)), place = TKX_NONE;
     size_t i;
     for (i = 0; i < (size_t)(end - p) && p[i]; i++) {
         uint32_t unit = charsmap_unit(op, node ^ p[i]);
-        if ((unit & CHARSMAP_LABEL) != p[i]) break;
+        if ((unit & TKX_DARTS_LABEL) != p[i]) break;
         node ^= p[i] ^ charsmap_offset(unit);
-        if (unit & CHARSMAP_LEAF) {
-            place = charsmap_unit(op, node) & CHARSMAP_VALUE;
+        if (unit & TKX_DARTS_LEAF) {
+            place = charsmap_unit(op, node) & TKX_DARTS_VALUE;
             *length = i + 1;
             if (!longest) break;
         }
@@ -3594,8 +3612,8 @@ static uint32_t find_sequence(const tkx_op *op, const uint8_t *p, const uint8_t 
     return place;
 }
 
-/* The replacement that begins at a place of the text of a charsmap and ends before a NUL. */
-static tkx_span read_replacement(run *r, const tkx_op *op, uint32_t place) {
+/* The replacement at an offset, which ends before a NUL. */
+static tkx_span read_replacement(tkx_context *ctx, const tkx_op *op, uint32_t place) {
     const tkx_span table = op->table;
     uint32_t text_size = load_u32(table.data + 16);
     tkx_span found = {NULL, 0};
@@ -3604,49 +3622,50 @@ static tkx_span read_replacement(run *r, const tkx_op *op, uint32_t place) {
         while (found.size < text_size - place && found.data[found.size]) found.size++;
     }
     if (!found.data || utf8_valid(found.data, found.size) != found.size) {
-        fail(r, TKX_E_CORRUPT);
+        fail(ctx, TKX_E_CORRUPT);
         found.size = 0;
     }
     return found;
 }
 
-/* The end of the part of a text that a CHARSMAP without BY_CLUSTER takes together at p, and what it
-   becomes. `f` searches the text. */
-static const uint8_t *find_part(finder *f, const tkx_op *op, const uint8_t *p, tkx_span *becomes) {
+/* The end of what a CHARSMAP without BY_CLUSTER replaces as a whole at p, and its replacement. */
+static const uint8_t *charsmap_part(tkx_scanner *f, const tkx_op *op, const uint8_t *p,
+                                    tkx_span *becomes) {
     const uint8_t *end = f->text + f->size;
     size_t length = utf8_length(*p), stop = 0;
-    uint32_t place = NONE;
+    uint32_t place = TKX_NONE;
     becomes->data = p;
-    if (f->node_count && longest_content(f, (size_t)(p - f->text), &stop) != NONE) {
+    if (f->node_count && longest_content(f, (size_t)(p - f->text), &stop) != TKX_NONE) {
         length = stop - (size_t)(p - f->text);
     } else {
-        place = find_sequence(op, p, end, 1, &length);
+        place = charsmap_find(op, p, end, 1, &length);
     }
     becomes->size = length;
-    if (place != NONE) *becomes = read_replacement(f->r, op, place);
-    if (length < (size_t)(end - p) && utf8_inside(p[length])) fail(f->r, TKX_E_CORRUPT);
+    if (place != TKX_NONE) *becomes = read_replacement(f->ctx, op, place);
+    if (length < (size_t)(end - p) && utf8_inside(p[length])) fail(f->ctx, TKX_E_CORRUPT);
     return p + length;
 }
 
-/* Writes the replacement at a place for the characters from p to `end`. */
-static void write_replacement(rewriter *w, uint32_t place, const uint8_t *p, const uint8_t *end) {
-    const tkx_span found = read_replacement(w->r, w->op, place);
-    if (w->r->code != TKX_OK) return;
+/* Writes the replacement at an offset for the characters from p to `end`. */
+static void write_replacement(tkx_rewriter *w, uint32_t place, const uint8_t *p,
+                              const uint8_t *end) {
+    const tkx_span found = read_replacement(w->ctx, w->op, place);
+    if (w->ctx->code != TKX_OK) return;
     write_unaligned(w, found.data, found.size);
     align_replacement(w, found.data, found.size, p, end);
 }
 
-/* Where the characters from p on end that a charsmap leaves as they are, whatever follows. By
-   cluster, the one before something else is left out: a mark may be joined to it. Chinese and
-   Japanese are 1.5 to 1.8 times as fast as when each character is asked for its cluster. */
-static const uint8_t *charsmap_idle(const rewriter *w, const uint8_t *p) {
+/* Skips characters from p on that a charsmap never changes. By cluster, the last one is not
+   skipped: a mark may join it. 1.5 to 1.8 times as fast for Chinese and Japanese as finding each
+   cluster. */
+static const uint8_t *charsmap_skip(const tkx_rewriter *w, const uint8_t *p) {
     const tkx_stage *s = &w->op->program;
     const int by_cluster = w->op->flags & BY_CLUSTER;
     const uint32_t first_plain = by_cluster ? load_u32(w->op->table.data + 20) : 0;
     const uint8_t *from = p, *last = p;
     for (;;) {
         size_t length;
-        while (p < w->end && *p < 128 && (s->idle[*p >> 6] >> (*p & 63) & 1)) last = p++;
+        while (p < w->end && *p < 128 && (s->no_match[*p >> 6] >> (*p & 63) & 1)) last = p++;
         if (p == w->end || *p < 128) return p;
         if (!by_cluster || class_of(s, p, &length) < first_plain) break;
         last = p;
@@ -3656,32 +3675,32 @@ static const uint8_t *charsmap_idle(const rewriter *w, const uint8_t *p) {
 }
 
 /* CHARSMAP. */
-static void run_charsmap(rewriter *w) {
+static void run_charsmap(tkx_rewriter *w) {
     const tkx_op *op = w->op;
     const uint8_t *p = w->text, *copied = p;
-    finder f;
-    memo m = {NULL, NULL, 0, 0, NULL, NULL};
+    tkx_scanner f;
+    tkx_memo m = {NULL, NULL, 0, 0, NULL, NULL};
     m.base = m.limit = p;
-    find_protected(&f, w->r, op, p, (size_t)(w->end - p));
-    while (w->r->code == TKX_OK) {
+    scan_protected(&f, w->ctx, op, p, (size_t)(w->end - p));
+    while (w->ctx->code == TKX_OK) {
         const uint8_t *stop;
         size_t length = 0, kept = 0;
         uint32_t place;
-        if (!f.node_count) p = charsmap_idle(w, p);
+        if (!f.node_count) p = charsmap_skip(w, p);
         if (p == w->end) break;
         if (op->flags & BY_CLUSTER) {
-            stop = match(w->r, &op->program, &m, w->text, p, w->end);
+            stop = match(w->ctx, &op->program, &m, w->text, p, w->end);
             if (stop == p) stop += utf8_length(*p);
-            place = NONE;
-            if (stop - p <= MAX_CLUSTER) place = find_sequence(op, p, stop, 0, &length);
+            place = TKX_NONE;
+            if (stop - p <= MAX_CLUSTER) place = charsmap_find(op, p, stop, 0, &length);
             length = (size_t)(stop - p);
-            if (place == NONE) {
-                /* Its characters, one by one; one alone has been looked up. */
+            if (place == TKX_NONE) {
+                /* character by character; a single one has been looked up */
                 if (length == utf8_length(*p)) p = stop;
                 for (; p < stop; p += length) {
                     length = utf8_length(*p);
-                    place = find_sequence(op, p, p + length, 0, &kept);
-                    if (place == NONE) continue;
+                    place = charsmap_find(op, p, p + length, 0, &kept);
+                    if (place == TKX_NONE) continue;
                     copy_characters(w, copied, p);
                     write_replacement(w, place, p, p + length);
                     w->changed = 1;
@@ -3690,43 +3709,44 @@ static void run_charsmap(rewriter *w) {
                 continue;
             }
         } else {
-            if (f.node_count && longest_content(&f, (size_t)(p - w->text), &kept) != NONE) {
+            if (f.node_count && longest_content(&f, (size_t)(p - w->text), &kept) != TKX_NONE) {
                 p = w->text + kept;
-                if (p < w->end && utf8_inside(*p)) fail(w->r, TKX_E_CORRUPT);
+                if (p < w->end && utf8_inside(*p)) fail(w->ctx, TKX_E_CORRUPT);
                 continue;
             }
-            place = find_sequence(op, p, w->end, 1, &length);
-            if (place == NONE) {
+            place = charsmap_find(op, p, w->end, 1, &length);
+            if (place == TKX_NONE) {
                 p += utf8_length(*p);
                 continue;
             }
-            if (length < (size_t)(w->end - p) && utf8_inside(p[length])) fail(w->r, TKX_E_CORRUPT);
+            if (length < (size_t)(w->end - p) && utf8_inside(p[length]))
+                fail(w->ctx, TKX_E_CORRUPT);
         }
         copy_characters(w, copied, p);
         write_replacement(w, place, p, p + length);
         w->changed = 1;
         copied = p += length;
     }
-    if (w->changed && w->r->code == TKX_OK) copy_characters(w, copied, w->end);
+    if (w->changed && w->ctx->code == TKX_OK) copy_characters(w, copied, w->end);
     align_last(w);
 }
 
-/* CHARSMAP with COLLAPSE: a part loses the spaces that it begins with where the text so far ends in
-   one, or is empty. */
-static NO_INLINE void run_collapsing(rewriter *w) {
+/* CHARSMAP with COLLAPSE: a part loses its leading spaces if the text so far ends in one, or is
+   empty. */
+static TKX_NOINLINE void run_collapsing(tkx_rewriter *w) {
     const uint8_t *p = w->text;
-    int behind_space = 1;
-    finder f;
-    find_protected(&f, w->r, w->op, p, (size_t)(w->end - p));
+    int after_space = 1;
+    tkx_scanner f;
+    scan_protected(&f, w->ctx, w->op, p, (size_t)(w->end - p));
     w->changed = 1;
     while (p < w->end) {
         tkx_span becomes;
-        const uint8_t *end = find_part(&f, w->op, p, &becomes);
-        if (w->r->code != TKX_OK) return;
-        for (; behind_space && becomes.size && *becomes.data == ' '; becomes.data++) becomes.size--;
-        if (becomes.size) behind_space = becomes.data[becomes.size - 1] == ' ';
+        const uint8_t *end = charsmap_part(&f, w->op, p, &becomes);
+        if (w->ctx->code != TKX_OK) return;
+        for (; after_space && becomes.size && *becomes.data == ' '; becomes.data++) becomes.size--;
+        if (becomes.size) after_space = becomes.data[becomes.size - 1] == ' ';
         write_unaligned(w, becomes.data, becomes.size);
-        if (w->r->code != TKX_OK) return;
+        if (w->ctx->code != TKX_OK) return;
         align_replacement(w, becomes.data, becomes.size, p, end);
         p = end;
     }
@@ -3740,29 +3760,29 @@ static NO_INLINE void run_collapsing(rewriter *w) {
 #ifndef TKX_NO_NORMALIZER
 
 /* Whether the source of the byte at p begins where the input begins. */
-static int stems_from_start(const run *r, const uint8_t *p) {
+static int stems_from_start(const tkx_context *ctx, const uint8_t *p) {
     size_t from = 1, to;
 #ifndef TKX_NO_OFFSETS
-    find_source(r, p, p + 1, &from, &to);
+    find_source(ctx, p, p + 1, &from, &to);
 #else
-    (void)r, (void)p, (void)to;
+    (void)ctx, (void)p, (void)to;
 #endif
     return from == 0;
 }
 
 /* AFFIX; `first`: the text begins where the input begins. */
-static void run_affix(rewriter *w, int first) {
+static void run_affix(tkx_rewriter *w, int first) {
     const tkx_span content = w->op->content;
     size_t size = (size_t)(w->end - w->text);
     if ((w->op->flags & ONLY_FIRST) && !first) return;
-    if ((w->op->flags & FIRST_SOURCE) && !stems_from_start(w->r, w->text)) return;
+    if ((w->op->flags & FIRST_SOURCE) && !stems_from_start(w->ctx, w->text)) return;
     if ((w->op->flags & UNLESS_PRESENT) && size >= content.size &&
         memcmp(w->text, content.data, content.size) == 0)
         return;
     w->changed = 1;
     if (size + content.size > w->room) {
-        w->r->memory_needed = w->r->memory_used + (uint64_t)size + content.size;
-        fail(w->r, TKX_E_WORK);
+        w->ctx->memory_needed = w->ctx->memory_used + (uint64_t)size + content.size;
+        fail(w->ctx, TKX_E_WORK);
         return;
     }
     if (!(w->op->flags & APPEND)) write_bytes(w, content.data, content.size, w->text);
@@ -3778,14 +3798,14 @@ static uint32_t byte_letter(uint8_t byte) {
     return byte == 0xAD ? 0x143u : byte;
 }
 
-/* BYTES. What becomes of a character has the source of that character. */
-static void run_bytes(rewriter *w) {
+/* BYTES. The letters of a character have the source of that character. */
+static void run_bytes(tkx_rewriter *w) {
     const uint8_t *p = w->text, *character;
     while (p < w->end && byte_letter(*p) == *p && *p < 0x80) p++;
     if (p == w->end) return;
     w->changed = 1;
     write_copy(w, w->text, (size_t)(p - w->text));
-    for (character = p; p < w->end && w->r->code == TKX_OK; p++) {
+    for (character = p; p < w->end && w->ctx->code == TKX_OK; p++) {
         uint32_t c = byte_letter(*p);
         uint8_t letter[2];
         letter[0] = (uint8_t)(c < 0x80 ? c : 0xC0 | c >> 6);
@@ -3796,39 +3816,39 @@ static void run_bytes(rewriter *w) {
 }
 
 /* FORM. */
-static void run_form(rewriter *w) {
-    normalizer n;
+static void run_form(tkx_rewriter *w) {
+    tkx_normalizer n;
     size_t size = (size_t)(w->end - w->text);
-    normalizer_start(&n, w->r, w->op, w->out, w->room);
+    normalizer_start(&n, w->ctx, w->op, w->out, w->room);
     n.alignment = w->alignment;
-    if (is_normalized(&n, w->text, size) || w->r->code != TKX_OK) return;
+    if (is_normalized(&n, w->text, size) || w->ctx->code != TKX_OK) return;
     normalize(&n, w->text, size);
     w->changed = 1;
     w->used = n.used;
 }
 
-/* Runs one operation over a text in the work memory that is free; `aligned`: bytes that its output
-   is known to have, whose sources are written to the end of that memory, or 0. */
-static void run_op(rewriter *w, run *r, const tkx_op *op, int first, const uint8_t *text,
-                   size_t size, size_t aligned) {
-    const size_t memory_size = r->memory_size;
-    w->r = r;
+/* Runs one operation over a text, writing to free work memory. `aligned`: the size of its output,
+   whose sources are written to the end of that memory; 0: no sources are. */
+static void run_op(tkx_rewriter *w, tkx_context *ctx, const tkx_op *op, int first,
+                   const uint8_t *text, size_t size, size_t aligned) {
+    const size_t memory_size = ctx->memory_size;
+    w->ctx = ctx;
     w->op = op;
     w->text = text;
     w->end = text + size;
-    w->out = r->memory + r->memory_used;
+    w->out = ctx->memory + ctx->memory_used;
     w->used = 0;
     w->alignment = NULL;
     w->changed = 0;
     w->untaken = text;
     w->last_size = w->last_takes = w->aligned = 0;
-    if (aligned > (memory_size - r->memory_used) / 8) {
-        fail(r, TKX_E_WORK);
+    if (aligned > (memory_size - ctx->memory_used) / 8) {
+        fail(ctx, TKX_E_WORK);
         return;
     }
-    r->memory_size -= 8 * aligned;
-    w->room = r->memory_size - r->memory_used;
-    if (aligned) w->alignment = r->memory + r->memory_size;
+    ctx->memory_size -= 8 * aligned;
+    w->room = ctx->memory_size - ctx->memory_used;
+    if (aligned) w->alignment = ctx->memory + ctx->memory_size;
     switch (op->kind) {
         case FORM: run_form(w); break;
         case MAP: run_map(w); break;
@@ -3840,41 +3860,41 @@ static void run_op(rewriter *w, run *r, const tkx_op *op, int first, const uint8
         case BYTES: run_bytes(w); break;
         default: run_affix(w, first); break;
     }
-    r->memory_size = memory_size;
-    if (r->code == TKX_E_WORK && r->memory_needed) r->memory_needed += 8 * (uint64_t)aligned;
+    ctx->memory_size = memory_size;
+    if (ctx->code == TKX_E_WORK && ctx->memory_needed) ctx->memory_needed += 8 * (uint64_t)aligned;
 }
 
 /* Runs `count` operations, from `op` on, over a text that is not empty; `first`: it begins where
-   the input begins. What they make of it lies in borrowed memory, if it is not the text itself, and
-   is then the text at hand. */
-static NO_INLINE void rewrite(run *r, const tkx_op *op, uint32_t count, int first,
-                              const uint8_t **text, size_t *size) {
-    const size_t mark = r->memory_used, given = *size;
-    /* Of a normalizer that is aligned as a whole (ALGN), no operation is. */
-    const int aligns =
-        follows_sources(r) && !(r->t->alignment.data && op < r->t->ops + r->t->normalizer_count);
+   the input begins. A result that differs from the text is in work memory and becomes the current
+   text. */
+static TKX_NOINLINE void rewrite(tkx_context *ctx, const tkx_op *op, uint32_t count, int first,
+                                 const uint8_t **text, size_t *size) {
+    const size_t mark = ctx->memory_used, given = *size;
+    /* a normalizer that is aligned as a whole (ALGN) has no aligned operations */
+    const int aligns = follows_sources(ctx) &&
+                       !(ctx->t->alignment.data && op < ctx->t->ops + ctx->t->normalizer_count);
     uint32_t i;
-    for (i = 0; i < count && *size && r->code == TKX_OK; i++, op++) {
-        rewriter w;
-        run_op(&w, r, op, first, *text, *size, 0);
-        /* Once more, now that it is known how many sources there are to be written. */
-        if (w.changed && w.used && aligns && r->code == TKX_OK)
-            run_op(&w, r, op, first, *text, *size, w.used);
-        if (!w.changed || r->code != TKX_OK) continue;
-        memmove(r->memory + mark, w.out, w.used);
-        r->memory_used = mark + w.used;
+    for (i = 0; i < count && *size && ctx->code == TKX_OK; i++, op++) {
+        tkx_rewriter w;
+        run_op(&w, ctx, op, first, *text, *size, 0);
+        /* once more, now that the number of sources is known */
+        if (w.changed && w.used && aligns && ctx->code == TKX_OK)
+            run_op(&w, ctx, op, first, *text, *size, w.used);
+        if (!w.changed || ctx->code != TKX_OK) continue;
+        memmove(ctx->memory + mark, w.out, w.used);
+        ctx->memory_used = mark + w.used;
         if (w.alignment) {
-            memmove(r->memory + r->memory_used, w.alignment, 8 * w.used);
-            r->at_hand.alignment = r->memory + r->memory_used;
-            r->memory_used += 8 * w.used;
+            memmove(ctx->memory + ctx->memory_used, w.alignment, 8 * w.used);
+            ctx->sources.alignment = ctx->memory + ctx->memory_used;
+            ctx->memory_used += 8 * w.used;
         }
-        r->at_hand.base = r->memory + mark;
-        *text = r->memory + mark;
+        ctx->sources.base = ctx->memory + mark;
+        *text = ctx->memory + mark;
         *size = w.used;
     }
-    if (r->code == TKX_E_WORK && !r->memory_needed) {
-        const uint64_t any = tkx_work_size(r->t, given);
-        r->memory_needed = any > UINT64_MAX - mark ? UINT64_MAX : mark + any;
+    if (ctx->code == TKX_E_WORK && !ctx->memory_needed) {
+        const uint64_t any = tkx_work_size(ctx->t, given);
+        ctx->memory_needed = any > UINT64_MAX - mark ? UINT64_MAX : mark + any;
     }
 }
 
@@ -3884,47 +3904,47 @@ static NO_INLINE void rewrite(run *r, const tkx_op *op, uint32_t count, int firs
 
 #ifndef TKX_NO_OFFSETS
 
-/* A part of a text that sentencepiece takes together, and what its rules make of it. */
-typedef struct chunk {
+/* A chunk of text that sentencepiece's rules replace as a whole, and its replacement. */
+typedef struct tkx_norm_chunk {
     const uint8_t *begin, *end;
     tkx_span becomes;
-} chunk;
+} tkx_norm_chunk;
 
-/* A normalized text that gets its sources from left to right. */
-typedef struct aligner {
-    run *r;
+/* A normalized text whose sources are found from left to right. */
+typedef struct tkx_aligner {
+    tkx_context *ctx;
     const uint8_t *input;
-    finder protected;
+    tkx_scanner protected;
 #ifndef TKX_NO_NORMALIZER
     const tkx_op *charsmap; /* or NULL */
 #endif
     uint32_t flags;
     const uint8_t *text;
-    /* of the text: up to where characters are taken, and how much has a source */
+    /* of the text: its length without a suffix, and how many bytes have a source */
     size_t size, used;
     uint8_t *alignment;
-    /* the start of the source of the first space that is missing at the end, or NULL */
+    /* where the source of the first space dropped at the end begins, or NULL */
     const uint8_t *dropped;
-} aligner;
+} tkx_aligner;
 
-static chunk find_chunk(aligner *a, const uint8_t *p) {
+static tkx_norm_chunk find_norm_chunk(tkx_aligner *a, const uint8_t *p) {
     const uint8_t *text = a->protected.text, *end = text + a->protected.size;
-    chunk found;
+    tkx_norm_chunk found;
     size_t stop = 0;
     found.begin = p;
 #ifndef TKX_NO_NORMALIZER
     if (a->charsmap) {
-        found.end = find_part(&a->protected, a->charsmap, p, &found.becomes);
+        found.end = charsmap_part(&a->protected, a->charsmap, p, &found.becomes);
         return found;
     }
 #endif
     if (a->protected.node_count &&
-        longest_content(&a->protected, (size_t)(p - text), &stop) != NONE) {
+        longest_content(&a->protected, (size_t)(p - text), &stop) != TKX_NONE) {
         found.end = text + stop;
     } else {
         found.end = p + utf8_length(*p);
     }
-    if (found.end < end && utf8_inside(*found.end)) fail(a->r, TKX_E_CORRUPT);
+    if (found.end < end && utf8_inside(*found.end)) fail(a->ctx, TKX_E_CORRUPT);
     found.becomes.data = p;
     found.becomes.size = (size_t)(found.end - p);
     return found;
@@ -3933,70 +3953,70 @@ static chunk find_chunk(aligner *a, const uint8_t *p) {
 /* Whether a character is a space, or what stands for one. */
 static int is_space_or_mark(const uint8_t *p) { return *p == ' ' || utf8_decode(p) == 0x2581; }
 
-/* Says that the next `size` bytes of the text have a source that begins at p. */
-static void align_bytes(aligner *a, size_t size, const uint8_t *p) {
+/* Sets p as the start of the source of the next `size` bytes of the text. */
+static void align_bytes(tkx_aligner *a, size_t size, const uint8_t *p) {
     for (; size; size--) put_u32(a->alignment + 8 * a->used++, (uint32_t)(p - a->input));
 }
 
-/* Takes a character that the rules gave: it is the next of the text, or a space that is missing at
-   its end. */
-static void take_character(aligner *a, const uint8_t *character, const uint8_t *source) {
+/* Matches a character that the rules wrote with the next one of the text, or with a space dropped
+   at its end. */
+static void take_character(tkx_aligner *a, const uint8_t *character, const uint8_t *source) {
     const uint8_t *next = a->text + a->used;
     const int is_space = is_space_or_mark(character);
     if (a->used >= a->size) {
-        if (!is_space || !(a->flags & ALIGN_COLLAPSE)) fail(a->r, TKX_E_CORRUPT);
+        if (!is_space || !(a->flags & ALIGN_COLLAPSE)) fail(a->ctx, TKX_E_CORRUPT);
         if (!a->dropped) a->dropped = source;
     } else if (utf8_decode(next) == utf8_decode(character) ||
                (is_space && is_space_or_mark(next))) {
         align_bytes(a, utf8_length(*next), source);
     } else {
-        fail(a->r, TKX_E_CORRUPT);
+        fail(a->ctx, TKX_E_CORRUPT);
     }
 }
 
-/* Goes through a text as sentencepiece's normalizer does. */
-static void align_chunks(aligner *a) {
+/* Walks over a text as sentencepiece's normalizer does. */
+static void align_chunks(tkx_aligner *a) {
     static const uint8_t space[1] = {' '};
     const uint8_t *p = a->protected.text, *end = p + a->protected.size;
     const int collapses = (a->flags & ALIGN_COLLAPSE) != 0;
-    int behind_space = collapses;
-    chunk c;
-    while (collapses && p < end && a->r->code == TKX_OK) {
-        c = find_chunk(a, p);
+    int after_space = collapses;
+    tkx_norm_chunk c;
+    while (collapses && p < end && a->ctx->code == TKX_OK) {
+        c = find_norm_chunk(a, p);
         if (c.becomes.size != 1 || *c.becomes.data != ' ') break;
         p = c.end;
     }
     if (a->flags & ALIGN_PREFIX) take_character(a, space, p);
-    while (p < end && a->r->code == TKX_OK) {
+    while (p < end && a->ctx->code == TKX_OK) {
         size_t i = 0;
-        c = find_chunk(a, p);
-        while (behind_space && i < c.becomes.size && c.becomes.data[i] == ' ') i++;
+        c = find_norm_chunk(a, p);
+        while (after_space && i < c.becomes.size && c.becomes.data[i] == ' ') i++;
         if (i < c.becomes.size)
-            behind_space = collapses && c.becomes.data[c.becomes.size - 1] == ' ';
-        for (; i < c.becomes.size && a->r->code == TKX_OK; i += utf8_length(c.becomes.data[i]))
+            after_space = collapses && c.becomes.data[c.becomes.size - 1] == ' ';
+        for (; i < c.becomes.size && a->ctx->code == TKX_OK; i += utf8_length(c.becomes.data[i]))
             take_character(a, c.becomes.data + i, p);
         p = c.end;
     }
 }
 
-/* Finds the sources of what a normalizer has made of the text at hand, from `given` on: it is the
-   text at hand then. */
-static NO_INLINE void align_whole(run *r, const uint8_t *input, const uint8_t *given,
-                                  size_t given_size, const uint8_t *text, size_t size) {
-    const tkx_span section = r->t->alignment;
-    const uint8_t *behind = text + size;
-    aligner a;
+/* Finds the sources of the result of a normalizer that ran over the current text from `given` on.
+   The result becomes the current text. */
+static TKX_NOINLINE void align_whole(tkx_context *ctx, const uint8_t *input, const uint8_t *given,
+                                     size_t given_size, const uint8_t *text, size_t size) {
+    const tkx_span section = ctx->t->alignment;
+    const uint8_t *after = text + size;
+    tkx_aligner a;
     size_t i;
     memset(&a, 0, sizeof a);
-    a.r = r;
+    a.ctx = ctx;
     a.input = input;
     a.flags = load_u32(section.data);
     if ((a.flags & ~(uint32_t)(ALIGN_PREFIX | ALIGN_SUFFIX | ALIGN_COLLAPSE)) ||
         load_u32(section.data + 12)) {
-        fail(r, TKX_E_CORRUPT);
+        fail(ctx, TKX_E_CORRUPT);
         return;
     }
-    a.protected.r = r;
+    a.protected.ctx = ctx;
     a.protected.node_count = load_u32(section.data + 4);
     a.protected.edge_count = load_u32(section.data + 8);
     a.protected.nodes = section.data + ALIGNMENT_HEADER;
@@ -4004,125 +4024,127 @@ static NO_INLINE void align_whole(run *r, const uint8_t *input, const uint8_t *g
     a.protected.text = given;
     a.protected.size = given_size;
 #ifndef TKX_NO_NORMALIZER
-    for (i = 0; i < r->t->normalizer_count && !a.charsmap; i++) {
-        const tkx_op *op = &r->t->ops[i];
+    for (i = 0; i < ctx->t->normalizer_count && !a.charsmap; i++) {
+        const tkx_op *op = &ctx->t->ops[i];
         if (op->kind != CHARSMAP || (op->flags & BY_CLUSTER)) continue;
         a.charsmap = op;
-        find_protected(&a.protected, r, op, given, given_size);
+        scan_protected(&a.protected, ctx, op, given, given_size);
     }
 #endif
-    a.alignment = borrow(r, 8 * (uint64_t)size);
+    a.alignment = work_alloc(ctx, 8 * (uint64_t)size);
     if (!a.alignment) return;
     a.text = text;
     a.size = size;
     if (a.flags & ALIGN_SUFFIX) {
-        behind = before(behind);
-        a.size = (size_t)(behind - text);
+        after = before(after);
+        a.size = (size_t)(after - text);
     }
     align_chunks(&a);
-    if (r->code == TKX_OK && a.used != a.size) fail(r, TKX_E_CORRUPT);
-    if (r->code != TKX_OK) return;
+    if (ctx->code == TKX_OK && a.used != a.size) fail(ctx, TKX_E_CORRUPT);
+    if (ctx->code != TKX_OK) return;
     if (!a.dropped) a.dropped = given + given_size;
     align_bytes(&a, size - a.size, a.dropped);
-    /* The source of a byte ends where that of the next one begins. */
+    /* The source of a byte ends where that of the next byte begins. */
     for (i = 1; i < size; i++) put_u32(a.alignment + 8 * i - 4, get_u32(a.alignment + 8 * i));
     put_u32(a.alignment + 8 * size - 4, (uint32_t)(a.dropped - input));
-    r->at_hand.base = text;
-    r->at_hand.alignment = a.alignment;
+    ctx->sources.base = text;
+    ctx->sources.alignment = a.alignment;
 }
 
 #endif
 
 /* ---- bpe_symbols.c: pairs, and first symbols (5.6) ------------------------------------------- */
 
-/* Where PIDX has the row of an id that stands on the left: its first slot, and in the upper half
-   that of the row behind it. */
-static FORCE_INLINE uint64_t pair_row(const tkx *t, uint32_t left) {
+/* The row of PIDX for an id on the left: its first slot in the lower half, the start of the next
+   row in the upper. */
+static TKX_INLINE uint64_t pair_row(const tkx *t, uint32_t left) {
     return load_u64(t->pair_rows + 4 * (size_t)(left >> t->row_shift));
 }
 
-static FORCE_INLINE uint32_t pair_displacement(const tkx *t, uint64_t h) {
+static TKX_INLINE uint32_t pair_displacement(const tkx *t, uint64_t h) {
     return load_u16(t->pair_displacements + 2 * bucket_of(h, t->pair_buckets));
 }
 
-/* The slot of a pair; the last one in place of one that is not there, in a damaged file. */
-static FORCE_INLINE uint64_t pair_slot(const tkx *t, uint64_t h, uint64_t row,
-                                       uint32_t displacement) {
+/* The slot of a pair. In a damaged file one that does not exist becomes the last one. */
+static TKX_INLINE uint64_t pair_slot(const tkx *t, uint64_t h, uint64_t row,
+                                     uint32_t displacement) {
     const uint32_t start = (uint32_t)row, room = (uint32_t)(row >> 32) - start;
     const uint64_t slot = (uint64_t)start + slot_of(h, displacement, room);
     return load_u64(t->pair_index.data + PAIR_INDEX_HEADER +
                     8 * (size_t)(slot < t->pair_slots ? slot : t->pair_slots - 1));
 }
 
-/* The product that a slot has for two ids, or NONE. */
-static FORCE_INLINE uint32_t product_in_slot(run *r, uint64_t slot, uint32_t left, uint32_t right) {
-    uint32_t product = (uint32_t)slot & MAX_IDS;
-    if (slot >> 21 != ((uint64_t)left << 21 | right)) return NONE;
-    if (EXPECT(product < r->t->id_count)) return product;
-    fail(r, TKX_E_CORRUPT);
-    return NONE;
+/* The merged id that a slot has for two ids, or TKX_NONE. */
+static TKX_INLINE uint32_t merged_in_slot(tkx_context *ctx, uint64_t slot, uint32_t left,
+                                          uint32_t right) {
+    uint32_t merged = (uint32_t)slot & MAX_IDS;
+    if (slot >> 21 != ((uint64_t)left << 21 | right)) return TKX_NONE;
+    if (TKX_LIKELY(merged < ctx->t->id_count)) return merged;
+    fail(ctx, TKX_E_CORRUPT);
+    return TKX_NONE;
 }
 
-/* The product of two ids, or NONE. */
-static FORCE_INLINE uint32_t find_pair(run *r, uint32_t left, uint32_t right) {
+/* The merged id of two ids, or TKX_NONE. */
+static TKX_INLINE uint32_t find_merge(tkx_context *ctx, uint32_t left, uint32_t right) {
     const uint64_t h = hash_pair(left, right);
-    return product_in_slot(r, pair_slot(r->t, h, pair_row(r->t, left), pair_displacement(r->t, h)),
-                           left, right);
+    return merged_in_slot(
+        ctx, pair_slot(ctx->t, h, pair_row(ctx->t, left), pair_displacement(ctx->t, h)), left,
+        right);
 }
 
-/* The products of two ids and of two others; both wait for memory together. */
-static FORCE_INLINE void find_two_pairs(run *r, uint32_t a, uint32_t b, uint32_t c, uint32_t d,
-                                        uint32_t *ab, uint32_t *cd) {
-    const tkx *t = r->t;
+/* The merged ids of two pairs; their cache misses overlap. */
+static TKX_INLINE void find_two_merges(tkx_context *ctx, uint32_t a, uint32_t b, uint32_t c,
+                                       uint32_t d, uint32_t *ab, uint32_t *cd) {
+    const tkx *t = ctx->t;
     const uint64_t first_hash = hash_pair(a, b), second_hash = hash_pair(c, d);
     const uint64_t first_row = pair_row(t, a), second_row = pair_row(t, c);
     const uint32_t first = pair_displacement(t, first_hash),
                    second = pair_displacement(t, second_hash);
     const uint64_t first_slot = pair_slot(t, first_hash, first_row, first),
                    second_slot = pair_slot(t, second_hash, second_row, second);
-    *ab = product_in_slot(r, first_slot, a, b);
-    *cd = product_in_slot(r, second_slot, c, d);
+    *ab = merged_in_slot(ctx, first_slot, a, b);
+    *cd = merged_in_slot(ctx, second_slot, c, d);
 }
 
-/* The rank of a product, NONE of NONE. */
-static FORCE_INLINE uint32_t rank_of(const tkx *t, uint32_t product) {
-    return t->ranks.data && product != NONE ? load_u32(t->ranks.data + 4 * (size_t)product)
-                                            : product;
+/* The rank of a merged id; TKX_NONE for TKX_NONE. */
+static TKX_INLINE uint32_t rank_of(const tkx *t, uint32_t merged) {
+    return t->ranks.data && merged != TKX_NONE ? load_u32(t->ranks.data + 4 * (size_t)merged)
+                                               : merged;
 }
 
-/* How long the reference library takes a byte of a byte-level model to be: in UTF-8, as GPT-2's
-   alphabet spells it. */
-static FORCE_INLINE uint32_t spelled_length(uint8_t byte) {
+/* The length of a byte of a byte-level model in the reference library: that of its letter of
+   GPT-2's alphabet in UTF-8. */
+static TKX_INLINE uint32_t spelled_length(uint8_t byte) {
     return byte > 0x20 && byte < 0x7F ? 1 : 2;
 }
 
-/* A symbol that merging begins with is its id and, in the bits above, what GRID needs: 128 + c if
-   it is that of an ASCII character c. */
-static FORCE_INLINE uint32_t marked_symbol(uint32_t id, uint8_t byte) {
+/* A first symbol is an id and, in the bits above it, its key in GRID: 128 + c for the symbol of the
+   ASCII character c. */
+static TKX_INLINE uint32_t marked_symbol(uint32_t id, uint8_t byte) {
     return id | (uint32_t)(byte ^ 0x80) << ID_BITS;
 }
 
-/* The symbols of a piece, as u32 in the order of the host: at most `size` of them. `lengths`: what
-   the reference library takes them to be long, or NULL. */
-static FORCE_INLINE size_t byte_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *symbols,
-                                        uint8_t *lengths) {
-    const tkx *t = r->t;
+/* Writes the first symbols of a pre-token, at most `size`, and their lengths as the reference
+   library counts them unless `lengths` is NULL. Returns their number. */
+static TKX_INLINE size_t byte_symbols(tkx_context *ctx, const uint8_t *bytes, size_t size,
+                                      uint8_t *symbols, uint8_t *lengths) {
+    const tkx *t = ctx->t;
     int was_unknown = 0;
     size_t count = 0, i;
     for (i = 0; i < size; i++) {
         uint32_t id = load_u32(t->byte_ids.data + 4 * (size_t)bytes[i]);
-        if (EXPECT(id < t->id_count)) {
+        if (TKX_LIKELY(id < t->id_count)) {
             was_unknown = 0;
             id = marked_symbol(id, bytes[i]);
-        } else if (id != NONE) {
-            fail(r, TKX_E_CORRUPT);
+        } else if (id != TKX_NONE) {
+            fail(ctx, TKX_E_CORRUPT);
             return 0;
         } else {
             if (t->flags & UNKNOWN_STOPS) {
-                fail(r, TKX_E_UNKNOWN_TEXT);
+                fail(ctx, TKX_E_UNKNOWN_TEXT);
                 return 0;
             }
-            if (t->unknown_id == NONE) continue;
+            if (t->unknown_id == TKX_NONE) continue;
             if (was_unknown && (t->flags & FUSE_UNKNOWN)) {
                 if (lengths)
                     put_u32(lengths + 4 * (count - 1),
@@ -4140,20 +4162,20 @@ static FORCE_INLINE size_t byte_symbols(run *r, const uint8_t *bytes, size_t siz
 
 #ifndef TKX_NO_CHARACTERS
 
-/* Writes a symbol and its length, if it is wanted; gives the place of the next one. */
-static FORCE_INLINE size_t put_symbol(uint8_t *symbols, uint8_t *lengths, size_t i, uint32_t id,
-                                      size_t length) {
+/* Writes symbol i, and its length unless `lengths` is NULL. Returns i + 1. */
+static TKX_INLINE size_t put_symbol(uint8_t *symbols, uint8_t *lengths, size_t i, uint32_t id,
+                                    size_t length) {
     put_u32(symbols + 4 * i, id);
     if (lengths) put_u32(lengths + 4 * i, (uint32_t)length);
     return i + 1;
 }
 
-/* The symbol that CHRS has for a unit, a character or a byte, at a place in its piece, or NONE.
-   Places: 0 first, 1 inside, 2 alone, 3 last. */
-static FORCE_INLINE uint32_t unit_symbol(run *r, uint32_t unit, uint32_t place) {
-    const tkx *t = r->t;
+/* The symbol that CHRS has for a unit (a character or a byte), or TKX_NONE. Places in the
+   pre-token: 0 first, 1 inside, 2 alone, 3 last. */
+static TKX_INLINE uint32_t unit_symbol(tkx_context *ctx, uint32_t unit, uint32_t place) {
+    const tkx *t = ctx->t;
     const uint8_t *table = t->characters.data + CHARACTERS_HEADER;
-    size_t block, id = NONE;
+    size_t block, id = TKX_NONE;
     if (t->place_count == 1) place = 0;
     if (load_u32(t->characters.data) == UNIT_BYTE) {
         id = load_u32(table + 4 * (256 * (size_t)place + unit));
@@ -4166,19 +4188,20 @@ static FORCE_INLINE uint32_t unit_symbol(run *r, uint32_t unit, uint32_t place) 
         else block = leaf_count;
         if (block < leaf_count)
             id = load_u32(table + 128 * middle_count + 4 * (64 * block + (unit & 63)));
-        else fail(r, TKX_E_CORRUPT);
+        else fail(ctx, TKX_E_CORRUPT);
     }
-    if (id >= t->id_count && id != NONE) fail(r, TKX_E_CORRUPT);
-    return id < t->id_count ? (uint32_t)id : NONE;
+    if (id >= t->id_count && id != TKX_NONE) fail(ctx, TKX_E_CORRUPT);
+    return id < t->id_count ? (uint32_t)id : TKX_NONE;
 }
 
-/* The tokens of the bytes of one character, or 0 where one of them has none. */
-static size_t fallback_symbols(run *r, const uint8_t *bytes, size_t size, uint8_t *symbols) {
+/* Writes the tokens of the bytes of one character. Returns 0 if one of them has none. */
+static size_t fallback_symbols(tkx_context *ctx, const uint8_t *bytes, size_t size,
+                               uint8_t *symbols) {
     size_t i;
     for (i = 0; i < size; i++) {
-        uint32_t id = load_u32(r->t->byte_ids.data + 4 * (size_t)bytes[i]);
-        if (id >= r->t->id_count) {
-            if (id != NONE) fail(r, TKX_E_CORRUPT);
+        uint32_t id = load_u32(ctx->t->byte_ids.data + 4 * (size_t)bytes[i]);
+        if (id >= ctx->t->id_count) {
+            if (id != TKX_NONE) fail(ctx, TKX_E_CORRUPT);
             return 0;
         }
         put_u32(symbols + 4 * i, id);
@@ -4186,210 +4209,215 @@ static size_t fallback_symbols(run *r, const uint8_t *bytes, size_t size, uint8_
     return size;
 }
 
-/* The symbols of a piece where they are not just those of its bytes: at most `size` of them, as u32
-   in the order of the host. An unknown symbol waits until the next known one, so that the bytes of
-   other characters come before it, as in the reference. */
-static NO_INLINE size_t character_symbols(run *r, const uint8_t *bytes, size_t size,
-                                          uint8_t *symbols, uint8_t *lengths) {
-    const tkx *t = r->t;
+/* As byte_symbols, for a file with CHRS. An unknown symbol is written only before the next known
+   one, so that byte tokens of other characters precede it, as in the reference library. */
+static TKX_NOINLINE size_t character_symbols(tkx_context *ctx, const uint8_t *bytes, size_t size,
+                                             uint8_t *symbols, uint8_t *lengths) {
+    const tkx *t = ctx->t;
     const int of_bytes = load_u32(t->characters.data) == UNIT_BYTE;
-    size_t waits = 0; /* the length of an unknown symbol that waits */
+    size_t pending = 0; /* the length of the unknown symbol to be written; 0: none */
     size_t count = 0, i = 0, length, k;
     for (; i < size; i += length) {
         uint32_t id, place;
         size_t in_bytes, own;
-        if (t->ascii_symbols && !waits && !lengths) {
+        if (t->ascii_symbols && !pending && !lengths) {
             for (; i < size && bytes[i] < 128; i++) {
                 id = load_u32(t->ascii_symbols + 4 * (size_t)bytes[i]);
-                if (!EXPECT(id < t->id_count)) break;
+                if (!TKX_LIKELY(id < t->id_count)) break;
                 put_u32(symbols + 4 * count++, marked_symbol(id, bytes[i]));
             }
             if (i == size) break;
         }
         length = of_bytes ? 1 : utf8_length(bytes[i]);
         place = (i ? 1u : 0u) + (i + length == size ? 2u : 0u);
-        id = unit_symbol(r, of_bytes ? bytes[i] : utf8_decode(bytes + i), place);
+        id = unit_symbol(ctx, of_bytes ? bytes[i] : utf8_decode(bytes + i), place);
         own = of_bytes ? spelled_length(bytes[i]) : length;
-        if (EXPECT(id != NONE)) {
-            if (waits) count = put_symbol(symbols, lengths, count, t->unknown_id, waits);
-            waits = 0;
+        if (TKX_LIKELY(id != TKX_NONE)) {
+            if (pending) count = put_symbol(symbols, lengths, count, t->unknown_id, pending);
+            pending = 0;
             count = put_symbol(symbols, lengths, count, id, own);
             continue;
         }
-        in_bytes = of_bytes ? 0 : fallback_symbols(r, bytes + i, length, symbols + 4 * count);
+        in_bytes = of_bytes ? 0 : fallback_symbols(ctx, bytes + i, length, symbols + 4 * count);
         for (k = 0; lengths && k < in_bytes; k++) put_u32(lengths + 4 * (count + k), 1);
         count += in_bytes;
         if (in_bytes) continue;
-        if (t->flags & UNKNOWN_STOPS) fail(r, TKX_E_UNKNOWN_TEXT);
-        if (t->unknown_id == NONE) continue;
-        if (waits && !(t->flags & FUSE_UNKNOWN)) {
-            count = put_symbol(symbols, lengths, count, t->unknown_id, waits);
-            waits = 0;
+        if (t->flags & UNKNOWN_STOPS) fail(ctx, TKX_E_UNKNOWN_TEXT);
+        if (t->unknown_id == TKX_NONE) continue;
+        if (pending && !(t->flags & FUSE_UNKNOWN)) {
+            count = put_symbol(symbols, lengths, count, t->unknown_id, pending);
+            pending = 0;
         }
-        waits += own;
+        pending += own;
     }
-    if (waits) count = put_symbol(symbols, lengths, count, t->unknown_id, waits);
-    return r->code == TKX_OK ? count : 0;
+    if (pending) count = put_symbol(symbols, lengths, count, t->unknown_id, pending);
+    return ctx->code == TKX_OK ? count : 0;
 }
 
 #endif
 
-/* The symbols that merging begins with, some of them marked. */
-static FORCE_INLINE size_t first_symbols(run *r, const uint8_t *bytes, size_t size,
-                                         uint8_t *symbols, uint8_t *lengths) {
+/* Writes the first symbols of a pre-token. Returns their number. */
+static TKX_INLINE size_t first_symbols(tkx_context *ctx, const uint8_t *bytes, size_t size,
+                                       uint8_t *symbols, uint8_t *lengths) {
 #ifndef TKX_NO_CHARACTERS
-    if (r->t->characters.data) return character_symbols(r, bytes, size, symbols, lengths);
+    if (ctx->t->characters.data) return character_symbols(ctx, bytes, size, symbols, lengths);
 #endif
-    return byte_symbols(r, bytes, size, symbols, lengths);
+    return byte_symbols(ctx, bytes, size, symbols, lengths);
 }
 
-/* ---- bpe_short.c: merging a short piece (5.6) ------------------------------------------------ */
+/* ---- bpe_short.c: merging a short pre-token (5.6) -------------------------------------------- */
 
-/* Merges that need not wait for their turn, while the first symbols of a piece are gone through
-   once. GRID has the products of two ASCII characters, and a bound for the rank of whatever may be
-   joined across the boundary between them. A merge of two first symbols whose rank is below the
-   bounds on both of its sides comes before all that could take one of the two from it, so it is
-   made at once. So is one that is the same as the pair behind it, which comes later, or as the pair
-   before it whose left symbol is gone. Of random letters half the merges go this way, and what is
-   left makes a queue half as long. */
-typedef struct early {
-    const uint8_t *given; /* the first symbols */
-    size_t count, next;   /* how many they are, and which is the next one */
-    const uint8_t *grid;  /* the entries of GRID */
-    /* 128 + its first character, and how many it has; none without GRID */
-    uint32_t grid_first, grid_count;
-    /* the symbol made last, and the product of the one before with it, or NONE */
-    uint32_t id, product;
-    /* entries of the boundaries behind the symbol made last, and behind the next one that was
-       given */
-    uint32_t edge, pair;
-    int merged; /* the symbol made last is a product */
-} early;
+/* Merges that can be made at once, while the first symbols of a pre-token are read. GRID has, for
+   two ASCII characters, the id that they merge to and a lower bound for the rank of every merge
+   across the boundary between them. A merge of two first symbols whose rank is below the bounds on
+   both of its sides comes before every merge that could take one of the two away, so it is made at
+   once. So is one that equals the pair after it, which comes later, or the pair before it whose
+   left symbol is gone. Of random letters half the merges are made here, and the queue is half as
+   long.
 
-/* UNCROSSED in place of a bound: nothing is joined across that boundary. ENTRY_OWN: what joins the
-   two characters has the least rank of all that may be joined across it, and nothing else has that
-   rank. */
+        made so far                         to be read
+        ...  left = id  |  symbols[next]  |  symbols[next + 1]  |  symbols[next + 2]  ...
+                      edge              pair                  after
+
+   premerge_next makes one symbol: of both symbols[next] and symbols[next + 1], if the merge that
+   `pair` has is below `edge` and `after`; otherwise of symbols[next] alone. */
+typedef struct tkx_premerge {
+    const uint8_t *symbols; /* the first symbols */
+    size_t count, next;     /* how many they are, and which is the next one */
+    const uint8_t *grid;    /* the entries of GRID */
+    uint32_t grid_first;    /* 128 + its first character */
+    uint32_t grid_count;    /* how many characters it has; 0: there is no GRID */
+    uint32_t id;            /* the symbol made last */
+    uint32_t merged;        /* what the one before it and this one merge to, or TKX_NONE */
+    uint32_t edge, pair;    /* entries of boundaries: see above */
+    int is_merge;           /* the symbol made last was made of two */
+} tkx_premerge;
+
+/* UNCROSSED in place of a bound: no merge crosses that boundary. TKX_ENTRY_OWN: the merge of the
+   two characters has the least rank of all that cross it, and no other has that rank. */
 enum { UNCROSSED = 1023 };
 
-#define ENTRY_OWN ((uint32_t)1 << 31)
+#define TKX_ENTRY_OWN ((uint32_t)1 << 31)
 
-static FORCE_INLINE uint32_t entry_bound(uint32_t entry) { return entry >> ID_BITS & UNCROSSED; }
+static TKX_INLINE uint32_t entry_bound(uint32_t entry) { return entry >> ID_BITS & UNCROSSED; }
 
-/* The entry of the i-th given symbol and the one behind it. Where GRID says nothing the bound is
-   0. */
-static FORCE_INLINE uint32_t early_entry(run *r, const early *e, size_t i) {
+/* The entry of symbol i and the one after it. Where GRID says nothing the bound is 0. */
+static TKX_INLINE uint32_t premerge_entry(tkx_context *ctx, const tkx_premerge *e, size_t i) {
     uint32_t left, right, row, column, entry;
-    if (i + 1 >= e->count) return NONE;
-    left = get_u32(e->given + 4 * i);
-    right = get_u32(e->given + 4 * i + 4);
+    if (i + 1 >= e->count) return TKX_NONE;
+    left = get_u32(e->symbols + 4 * i);
+    right = get_u32(e->symbols + 4 * i + 4);
     row = (left >> ID_BITS) - e->grid_first;
     column = (right >> ID_BITS) - e->grid_first;
     if (row < e->grid_count && column < e->grid_count) {
         entry = load_u32(e->grid + 4 * (size_t)(row * e->grid_count + column));
-        if (EXPECT((entry & MAX_IDS) < r->t->id_count || (entry & MAX_IDS) == MAX_IDS))
+        if (TKX_LIKELY((entry & MAX_IDS) < ctx->t->id_count || (entry & MAX_IDS) == MAX_IDS))
             return entry;
-        fail(r, TKX_E_CORRUPT);
-        return NONE;
+        fail(ctx, TKX_E_CORRUPT);
+        return TKX_NONE;
     }
-    return find_pair(r, left & MAX_IDS, right & MAX_IDS) & MAX_IDS;
+    return find_merge(ctx, left & MAX_IDS, right & MAX_IDS) & MAX_IDS;
 }
 
-/* The product of an entry, or NONE: without a branch, as nobody can guess which. */
-static FORCE_INLINE uint32_t entry_product(uint32_t entry) {
-    const uint32_t product = entry & MAX_IDS;
-    return product | (0 - (uint32_t)(product == MAX_IDS));
+/* The merged id of an entry, or TKX_NONE; branchless: the outcome is unpredictable. */
+static TKX_INLINE uint32_t entry_merged(uint32_t entry) {
+    const uint32_t merged = entry & MAX_IDS;
+    return merged | (0 - (uint32_t)(merged == MAX_IDS));
 }
 
-static FORCE_INLINE void early_start(early *e, run *r, const uint8_t *given, size_t count) {
-    e->given = given;
-    e->grid = r->t->grid_entries;
-    e->grid_first = 128 + r->t->grid_first;
-    e->grid_count = r->t->grid_count;
+static TKX_INLINE void premerge_start(tkx_premerge *e, tkx_context *ctx, const uint8_t *symbols,
+                                      size_t count) {
+    e->symbols = symbols;
+    e->grid = ctx->t->grid_entries;
+    e->grid_first = 128 + ctx->t->grid_first;
+    e->grid_count = ctx->t->grid_count;
     e->count = count;
     e->next = 0;
-    e->id = e->product = e->edge = NONE;
-    e->merged = 0;
-    e->pair = early_entry(r, e, 0);
+    e->id = e->merged = e->edge = TKX_NONE;
+    e->is_merge = 0;
+    e->pair = premerge_entry(ctx, e, 0);
 }
 
 /* Makes the next symbol; there must be one. */
-static FORCE_INLINE void early_next(early *e, run *r) {
-    const uint32_t left = e->id, edge = e->edge, product = entry_product(e->pair),
-                   after = early_entry(r, e, e->next + 1);
-    const uint32_t least = rank_of(r->t, product) >> r->t->bound_shift, same = ENTRY_OWN | product;
-    const int was_merged = e->merged;
-    e->merged =
-        (least < entry_bound(after) || (after & (ENTRY_OWN | MAX_IDS)) == same) &&
-        (least < entry_bound(edge) || (was_merged && (edge & (ENTRY_OWN | MAX_IDS)) == same));
-    if (e->merged) {
-        e->id = product;
+static TKX_INLINE void premerge_next(tkx_premerge *e, tkx_context *ctx) {
+    const uint32_t left = e->id, edge = e->edge, merged = entry_merged(e->pair);
+    const uint32_t after = premerge_entry(ctx, e, e->next + 1);
+    const uint32_t rank = rank_of(ctx->t, merged) >> ctx->t->bound_shift;
+    const uint32_t same = TKX_ENTRY_OWN | merged, mask = TKX_ENTRY_OWN | MAX_IDS;
+    const int was_merge = e->is_merge;
+    e->is_merge = (rank < entry_bound(after) || (after & mask) == same) &&
+                  (rank < entry_bound(edge) || (was_merge && (edge & mask) == same));
+    if (e->is_merge) {
+        e->id = merged;
         e->edge = after;
         e->next += 2;
-        e->pair = early_entry(r, e, e->next);
+        e->pair = premerge_entry(ctx, e, e->next);
     } else {
-        e->id = get_u32(e->given + 4 * e->next) & MAX_IDS;
+        e->id = get_u32(e->symbols + 4 * e->next) & MAX_IDS;
         e->edge = e->pair;
         e->next++;
         e->pair = after;
     }
-    e->product = entry_product(edge);
-    if (was_merged | e->merged)
-        e->product =
-            left == NONE || entry_bound(edge) == UNCROSSED ? NONE : find_pair(r, left, e->id);
-}
-
-/* Up to this length a piece is merged on the C stack: for each merge, all ranks are looked at.
-   Longer ones go through a queue in the work memory. From 32 bytes on the queue is no slower
-   (Chinese, Japanese, Thai, random letters); 64 leaves ordinary text without work memory. */
-enum { SHORT_PIECE = 64, SPARE = 4 };
-
-/* Takes an entry out of `count`. Those behind it are moved four at a time, which needs no call and
-   nobody has to guess how many they are: up to SPARE entries more are read and written, and mean
-   nothing. */
-static FORCE_INLINE void take_out(uint32_t *entries, size_t at, size_t count) {
-    for (; at + 1 < count; at += 4) {
-        uint32_t four[4];
-        COPY(four, entries + at + 1, sizeof four);
-        COPY(entries + at, four, sizeof four);
+    e->merged = entry_merged(edge);
+    if (was_merge | e->is_merge) {
+        const int none = left == TKX_NONE || entry_bound(edge) == UNCROSSED;
+        e->merged = none ? TKX_NONE : find_merge(ctx, left, e->id);
     }
 }
 
-/* Merges a piece of at most SHORT_PIECE bytes. `ids` has room for SPARE more. Gives their
-   number. */
-static size_t merge_short(run *r, const uint8_t *bytes, size_t size, uint32_t *ids) {
-    const tkx *t = r->t;
-    uint32_t given[SHORT_PIECE], ranks[SHORT_PIECE + SPARE], products[SHORT_PIECE + SPARE];
-    const size_t given_count = first_symbols(r, bytes, size, (uint8_t *)given, NULL);
-    uint32_t best = NONE;
+/* Up to this length a pre-token is merged on the C stack: for each merge, all ranks are scanned.
+   Longer ones go through a queue in the work memory. From 32 bytes on the queue is no slower
+   (Chinese, Japanese, Thai, random letters); with 64, ordinary text needs no work memory. */
+enum { SHORT_PRETOKEN = 64, SPARE = 4 };
+
+/* Removes one of `count` entries. Those after it are moved four at a time, without a call and
+   without a branch for each: up to SPARE entries past the end are read and written, as padding. */
+static TKX_INLINE void remove_entry(uint32_t *entries, size_t at, size_t count) {
+    for (; at + 1 < count; at += 4) {
+        uint32_t four[4];
+        TKX_COPY(four, entries + at + 1, sizeof four);
+        TKX_COPY(entries + at, four, sizeof four);
+    }
+}
+
+/* Merges a pre-token of at most SHORT_PRETOKEN bytes, in each round the pair of least rank, the
+   leftmost of several. Gives the number of ids; `ids` has room for SPARE more.
+
+   merged[i] and ranks[i] belong to the pair of ids[i - 1] and ids[i]; those of 0 are TKX_NONE. */
+static size_t merge_short(tkx_context *ctx, const uint8_t *bytes, size_t size, uint32_t *ids) {
+    const tkx *t = ctx->t;
+    uint32_t given[SHORT_PRETOKEN], ranks[SHORT_PRETOKEN + SPARE], merged[SHORT_PRETOKEN + SPARE];
+    const size_t given_count = first_symbols(ctx, bytes, size, (uint8_t *)given, NULL);
+    uint32_t best = TKX_NONE;
     size_t count = 0, at = 0, i;
-    early e;
-    early_start(&e, r, (const uint8_t *)given, given_count);
+    tkx_premerge e;
+    premerge_start(&e, ctx, (const uint8_t *)given, given_count);
     while (e.next < given_count) {
-        early_next(&e, r);
-        products[count] = e.product; /* of the one before it and this one: none of the first */
-        ranks[count] = rank_of(t, e.product);
+        premerge_next(&e, ctx);
+        merged[count] = e.merged;
+        ranks[count] = rank_of(t, e.merged);
         at = ranks[count] < best ? count : at;
         best = ranks[count] < best ? ranks[count] : best;
         ids[count++] = e.id;
     }
-    while (best != NONE) {
-        ids[at - 1] = products[at];
-        take_out(ids, at, count);
-        take_out(ranks, at, count);
-        take_out(products, at, count--);
+    while (best != TKX_NONE) {
+        ids[at - 1] = merged[at];
+        remove_entry(ids, at, count);
+        remove_entry(ranks, at, count);
+        remove_entry(merged, at, count--);
         if (at > 1 && at < count) {
-            find_two_pairs(r, ids[at - 2], ids[at - 1], ids[at - 1], ids[at], &products[at - 1],
-                           &products[at]);
-            ranks[at] = rank_of(t, products[at]);
-            ranks[at - 1] = rank_of(t, products[at - 1]);
+            find_two_merges(ctx, ids[at - 2], ids[at - 1], ids[at - 1], ids[at], &merged[at - 1],
+                            &merged[at]);
+            ranks[at] = rank_of(t, merged[at]);
+            ranks[at - 1] = rank_of(t, merged[at - 1]);
         } else if (at < count) {
-            products[at] = find_pair(r, ids[at - 1], ids[at]);
-            ranks[at] = rank_of(t, products[at]);
+            merged[at] = find_merge(ctx, ids[at - 1], ids[at]);
+            ranks[at] = rank_of(t, merged[at]);
         } else if (at > 1) {
-            products[at - 1] = find_pair(r, ids[at - 2], ids[at - 1]);
-            ranks[at - 1] = rank_of(t, products[at - 1]);
+            merged[at - 1] = find_merge(ctx, ids[at - 2], ids[at - 1]);
+            ranks[at - 1] = rank_of(t, merged[at - 1]);
         }
-        best = NONE;
+        best = TKX_NONE;
         for (i = 1; i < count; i++) {
             at = ranks[i] < best ? i : at;
             best = ranks[i] < best ? ranks[i] : best;
@@ -4400,32 +4428,30 @@ static size_t merge_short(run *r, const uint8_t *bytes, size_t size, uint32_t *i
 
 /* ---- bpe_queue.c: a queue of merges (5.6) ---------------------------------------------------- */
 
-/* A queue of keys (rank << 32 | position). Keys are not taken out when they become stale: who takes
-   one looks whether it still holds.
+/* A queue of keys (rank << 32 | position). Keys that become stale stay in it, and are checked when
+   they are popped.
 
-   The first keys lie sorted in an array. Those that come later are in a heap of four children a
-   node, because most of them never get far up. But while the pairs of one rank are merged, the new
-   keys of higher ranks only wait: if they are many, as in a run of one character, they are sorted
-   into the array, which is linear; otherwise they go into the heap. That makes a million letters
-   `a` three times as fast. */
-typedef struct queue {
-    /* room for `room` keys, and for twice as many: for what waits as well, from the end on down */
+   The first keys are in a sorted array. Later ones go into a heap of four children a node, since
+   most of them never rise far. But while pairs of one rank are merged, new keys of higher ranks are
+   pending: if there are many, as in a run of one character, they are sorted into the array, which
+   is linear; otherwise they go into the heap. A million letters `a` are three times as fast so. */
+typedef struct tkx_queue {
+    /* room for `room` keys, and for twice as many: pending keys grow down from the end */
     uint8_t *sorted, *heap;
-    size_t room, next, count, size, waits;
-    uint32_t rank; /* of the key that was taken last */
-} queue;
+    size_t room, next, count, size, pending;
+    uint32_t rank; /* of the last key popped */
+} tkx_queue;
 
-/* Bits at most: of few keys, most of the work is to count digits, and more than these cost more
-   stack than they gain. */
+/* Bits of a digit at most: with few keys, counting digits is most of the work, and wider digits
+   need more stack. */
 enum { DIGIT = 8 };
 
-/* Sorts digit by digit from the lowest on. Where the positions are in order already, as they are
-   unless merges of one rank make different products, only the ranks are sorted by: keys with the
-   same rank stay in order. */
+/* Radix sort, lowest digit first. If the positions are in order already, as they are unless merges
+   of one rank give different ids, only the ranks are sorted: the sort is stable. */
 static void sort_keys(uint8_t *keys, uint8_t *other, size_t count) {
     uint32_t first[1 << DIGIT];
     uint8_t *from = keys, *to = other;
-    uint64_t bits = 0; /* in which two keys differ */
+    uint64_t bits = 0; /* those in which two keys differ */
     size_t digits, i;
     unsigned low = 0, length = 0, passes, width, shift;
     int in_order = 1;
@@ -4434,7 +4460,7 @@ static void sort_keys(uint8_t *keys, uint8_t *other, size_t count) {
         bits |= key ^ before;
         in_order &= (uint32_t)before <= (uint32_t)key;
     }
-    if (in_order) bits &= ~(uint64_t)NONE;
+    if (in_order) bits &= ~(uint64_t)TKX_NONE;
     if (!bits) return;
     while (!(bits >> low & 1)) low++;
     while (low + length < 64 && bits >> low >> length) length++;
@@ -4461,7 +4487,7 @@ static void sort_keys(uint8_t *keys, uint8_t *other, size_t count) {
     if (from != keys) memcpy(keys, from, 8 * count);
 }
 
-static void heap_push(queue *q, uint64_t key) {
+static void heap_push(tkx_queue *q, uint64_t key) {
     size_t i = q->size++;
     while (i > 0) {
         size_t parent = (i - 1) / 4;
@@ -4473,7 +4499,7 @@ static void heap_push(queue *q, uint64_t key) {
     put_u64(q->heap + 8 * i, key);
 }
 
-static void heap_pop(queue *q) {
+static void heap_pop(tkx_queue *q) {
     uint64_t key = get_u64(q->heap + 8 * --q->size);
     size_t i = 0;
     for (;;) {
@@ -4493,47 +4519,47 @@ static void heap_pop(queue *q) {
     put_u64(q->heap + 8 * i, key);
 }
 
-/* Place of the i-th key that waits. All keys but the first ones come two a merge, and of n symbols
-   n - 1 merges can be made: heap and waiting keys have room. */
-static uint8_t *waiting_key(const queue *q, size_t i) {
+/* The i-th pending key. After the first keys, each merge adds at most two, and n symbols allow n -
+   1 merges: heap and pending keys fit into 2 * room. */
+static uint8_t *pending_key(const tkx_queue *q, size_t i) {
     return q->heap + 8 * (2 * q->room - 1 - i);
 }
 
-static void queue_push(queue *q, uint64_t key) {
+static void queue_push(tkx_queue *q, uint64_t key) {
     if (key >> 32 <= q->rank) heap_push(q, key);
-    else put_u64(waiting_key(q, q->waits++), key);
+    else put_u64(pending_key(q, q->pending++), key);
 }
 
-/* ---- bpe_long.c: merging a long piece (5.6) -------------------------------------------------- */
+/* ---- bpe_long.c: merging a long pre-token (5.6) ---------------------------------------------- */
 
-/* A list of symbols in lent memory, 16 bytes each: id, neighbours, and the product of the pair with
-   the right neighbour. */
-enum { SYMBOL = 16, SYMBOL_ID = 0, SYMBOL_PREVIOUS = 4, SYMBOL_NEXT = 8, SYMBOL_PRODUCT = 12 };
+/* A linked list of symbols in work memory, 16 bytes each: id, neighbours, and what the symbol and
+   its right neighbour merge to. */
+enum { SYMBOL = 16, SYMBOL_ID = 0, SYMBOL_PREVIOUS = 4, SYMBOL_NEXT = 8, SYMBOL_MERGED = 12 };
 
-static FORCE_INLINE uint32_t symbol(const uint8_t *symbols, size_t i, size_t offset) {
+static TKX_INLINE uint32_t symbol(const uint8_t *symbols, size_t i, size_t offset) {
     return get_u32(symbols + SYMBOL * i + offset);
 }
 
-static FORCE_INLINE void set_symbol(uint8_t *symbols, size_t i, size_t offset, uint32_t v) {
+static TKX_INLINE void set_symbol(uint8_t *symbols, size_t i, size_t offset, uint32_t v) {
     put_u32(symbols + SYMBOL * i + offset, v);
 }
 
-/* Whether a key still holds. */
-static FORCE_INLINE int holds(const tkx *t, const uint8_t *symbols, uint64_t key) {
-    uint32_t product = symbol(symbols, (uint32_t)key, SYMBOL_PRODUCT);
-    return product != NONE && rank_of(t, product) == key >> 32;
+/* Whether a key is not stale: its pair is still there. */
+static TKX_INLINE int key_is_valid(const tkx *t, const uint8_t *symbols, uint64_t key) {
+    uint32_t merged = symbol(symbols, (uint32_t)key, SYMBOL_MERGED);
+    return merged != TKX_NONE && rank_of(t, merged) == key >> 32;
 }
 
-/* Merges the waiting keys into the array; 0 if there is no room for that, or if it would not
-   pay. */
-static int sort_in(queue *q, const tkx *t, const uint8_t *symbols) {
-    /* room for those that wait once more, and as many again to sort them */
+/* Merges the pending keys into the array; 0 if there is no room, or too few of them to pay off. */
+static int sort_pending(tkx_queue *q, const tkx *t, const uint8_t *symbols) {
+    /* room for the pending keys once more, and for as many to sort them */
     uint8_t *keys = q->heap + 8 * q->size;
     size_t left = q->count - q->next, count = 0, i, from, taken = 0;
-    if (q->waits < 64 || q->waits < left / 4 || q->size / 2 + q->waits > q->room - 1) return 0;
-    for (i = 0; i < q->waits; i++) {
-        uint64_t key = get_u64(waiting_key(q, i));
-        if (holds(t, symbols, key)) put_u64(keys + 8 * count++, key);
+    if (q->pending < 64 || q->pending < left / 4 || q->size / 2 + q->pending > q->room - 1)
+        return 0;
+    for (i = 0; i < q->pending; i++) {
+        uint64_t key = get_u64(pending_key(q, i));
+        if (key_is_valid(t, symbols, key)) put_u64(keys + 8 * count++, key);
     }
     if (left + count > q->room) return 0;
     sort_keys(keys, keys + 8 * count, count);
@@ -4551,35 +4577,35 @@ static int sort_in(queue *q, const tkx *t, const uint8_t *symbols) {
     return 1;
 }
 
-/* Looks up a pair of neighbours, i and `next`, and the one before it, `left` and i, and puts them
-   into the queue; a neighbour that is NONE has no pair. Both wait for memory together. */
-static FORCE_INLINE void queue_pairs(run *r, queue *q, uint8_t *symbols, uint32_t left, uint32_t i,
-                                     uint32_t next) {
+/* Looks up the pairs (left, i) and (i, next) and puts them into the queue; a neighbour that is
+   TKX_NONE has no pair. Their cache misses overlap. */
+static TKX_INLINE void queue_pairs(tkx_context *ctx, tkx_queue *q, uint8_t *symbols, uint32_t left,
+                                   uint32_t i, uint32_t next) {
     const uint32_t id = symbol(symbols, i, SYMBOL_ID);
-    uint32_t before, behind;
-    find_two_pairs(r, symbol(symbols, left == NONE ? i : left, SYMBOL_ID), id, id,
-                   symbol(symbols, next == NONE ? i : next, SYMBOL_ID), &before, &behind);
-    if (left == NONE) before = NONE;
-    if (next == NONE) behind = NONE;
-    if (left != NONE) {
-        set_symbol(symbols, left, SYMBOL_PRODUCT, before);
-        if (before != NONE) queue_push(q, (uint64_t)rank_of(r->t, before) << 32 | left);
+    uint32_t before, after;
+    find_two_merges(ctx, symbol(symbols, left == TKX_NONE ? i : left, SYMBOL_ID), id, id,
+                    symbol(symbols, next == TKX_NONE ? i : next, SYMBOL_ID), &before, &after);
+    if (left == TKX_NONE) before = TKX_NONE;
+    if (next == TKX_NONE) after = TKX_NONE;
+    if (left != TKX_NONE) {
+        set_symbol(symbols, left, SYMBOL_MERGED, before);
+        if (before != TKX_NONE) queue_push(q, (uint64_t)rank_of(ctx->t, before) << 32 | left);
     }
-    set_symbol(symbols, i, SYMBOL_PRODUCT, behind);
-    if (behind != NONE) queue_push(q, (uint64_t)rank_of(r->t, behind) << 32 | i);
+    set_symbol(symbols, i, SYMBOL_MERGED, after);
+    if (after != TKX_NONE) queue_push(q, (uint64_t)rank_of(ctx->t, after) << 32 | i);
 }
 
-/* The next key, of which it is not known whether it holds; 0: there is none. */
-static int queue_pop(queue *q, const tkx *t, const uint8_t *symbols, uint64_t *key) {
+/* The next key, which may be stale; returns 0 if there is none. */
+static int queue_pop(tkx_queue *q, const tkx *t, const uint8_t *symbols, uint64_t *key) {
     for (;;) {
         uint64_t first = q->next < q->count ? get_u64(q->sorted + 8 * q->next) : UINT64_MAX;
         uint64_t top = q->size ? get_u64(q->heap) : UINT64_MAX;
         *key = first < top ? first : top;
-        if (*key >> 32 > q->rank && q->waits) {
-            /* From the last on: where merges of one rank make different products, more keys may
-               wait than the heap has room beside them. */
-            if (sort_in(q, t, symbols)) q->waits = 0;
-            while (q->waits) heap_push(q, get_u64(waiting_key(q, --q->waits)));
+        if (*key >> 32 > q->rank && q->pending) {
+            /* from the last one on: keys and heap grow towards each other, and may meet where
+               merges of one rank give different ids */
+            if (sort_pending(q, t, symbols)) q->pending = 0;
+            while (q->pending) heap_push(q, get_u64(pending_key(q, --q->pending)));
             continue;
         }
         if (*key == UINT64_MAX) return 0;
@@ -4591,32 +4617,33 @@ static int queue_pop(queue *q, const tkx *t, const uint8_t *symbols, uint64_t *k
 }
 
 /* Merges symbol i with its right neighbour. */
-static void merge(run *r, queue *q, uint8_t *symbols, uint32_t i) {
+static void merge_symbol(tkx_context *ctx, tkx_queue *q, uint8_t *symbols, uint32_t i) {
     const uint32_t right = symbol(symbols, i, SYMBOL_NEXT),
                    left = symbol(symbols, i, SYMBOL_PREVIOUS);
     const uint32_t next = symbol(symbols, right, SYMBOL_NEXT);
-    set_symbol(symbols, i, SYMBOL_ID, symbol(symbols, i, SYMBOL_PRODUCT));
+    set_symbol(symbols, i, SYMBOL_ID, symbol(symbols, i, SYMBOL_MERGED));
     set_symbol(symbols, i, SYMBOL_NEXT, next);
-    set_symbol(symbols, i, SYMBOL_PRODUCT, NONE);
-    set_symbol(symbols, right, SYMBOL_PRODUCT, NONE);
-    if (next != NONE) set_symbol(symbols, next, SYMBOL_PREVIOUS, i);
-    queue_pairs(r, q, symbols, left, i, next);
+    set_symbol(symbols, i, SYMBOL_MERGED, TKX_NONE);
+    set_symbol(symbols, right, SYMBOL_MERGED, TKX_NONE);
+    if (next != TKX_NONE) set_symbol(symbols, next, SYMBOL_PREVIOUS, i);
+    queue_pairs(ctx, q, symbols, left, i, next);
 }
 
-/* Makes the list and the first keys. The place of a symbol is that of the first symbol in it. */
-static void list_symbols(run *r, queue *q, uint8_t *symbols, const uint8_t *given, size_t count) {
-    uint32_t left = NONE;
+/* Makes the list and the first keys. A merged symbol keeps the position of its first part. */
+static void list_symbols(tkx_context *ctx, tkx_queue *q, uint8_t *symbols, const uint8_t *given,
+                         size_t count) {
+    uint32_t left = TKX_NONE;
     uint64_t largest = 0;
     int sorted = 1;
-    early e;
-    early_start(&e, r, given, count);
+    tkx_premerge e;
+    premerge_start(&e, ctx, given, count);
     while (e.next < count) {
         const uint32_t i = (uint32_t)e.next;
-        early_next(&e, r);
-        if (left != NONE) {
-            const uint32_t rank = rank_of(r->t, e.product);
-            set_symbol(symbols, left, SYMBOL_PRODUCT, e.product);
-            if (rank != NONE) {
+        premerge_next(&e, ctx);
+        if (left != TKX_NONE) {
+            const uint32_t rank = rank_of(ctx->t, e.merged);
+            set_symbol(symbols, left, SYMBOL_MERGED, e.merged);
+            if (rank != TKX_NONE) {
                 const uint64_t key = (uint64_t)rank << 32 | left;
                 sorted &= key >= largest;
                 largest = key;
@@ -4625,26 +4652,26 @@ static void list_symbols(run *r, queue *q, uint8_t *symbols, const uint8_t *give
         }
         set_symbol(symbols, i, SYMBOL_ID, e.id);
         set_symbol(symbols, i, SYMBOL_PREVIOUS, left);
-        set_symbol(symbols, i, SYMBOL_NEXT, e.next < count ? (uint32_t)e.next : NONE);
-        set_symbol(symbols, i, SYMBOL_PRODUCT, NONE);
+        set_symbol(symbols, i, SYMBOL_NEXT, e.next < count ? (uint32_t)e.next : TKX_NONE);
+        set_symbol(symbols, i, SYMBOL_MERGED, TKX_NONE);
         left = i;
     }
     if (!sorted) sort_keys(q->sorted, q->heap, q->count);
 }
 
 /* The parts of a symbol that is taken apart again (UNUS), and their number; 0 if it stays. */
-static uint32_t find_parts(run *r, uint32_t id, const uint8_t **parts) {
-    const tkx *t = r->t;
+static uint32_t find_parts(tkx_context *ctx, uint32_t id, const uint8_t **parts) {
+    const tkx *t = ctx->t;
     const uint8_t *entries = t->unused.data + UNUSED_HEADER;
     uint32_t low = 0, count = (uint32_t)field(t->unused, 0), high = count;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         const uint8_t *entry = entries + UNUSED_SIZE * (size_t)middle;
         if (load_u32(entry) == id) {
-            const uint32_t first = load_u32(entry + 4), behind = load_u32(entry + UNUSED_SIZE + 4);
+            const uint32_t first = load_u32(entry + 4), after = load_u32(entry + UNUSED_SIZE + 4);
             *parts = entries + UNUSED_SIZE * ((size_t)count + 1 + first);
-            if (first < behind && behind <= field(t->unused, 4)) return behind - first;
-            fail(r, TKX_E_CORRUPT);
+            if (first < after && after <= field(t->unused, 4)) return after - first;
+            fail(ctx, TKX_E_CORRUPT);
             return 0;
         }
         if (load_u32(entry) < id) low = middle + 1;
@@ -4654,67 +4681,66 @@ static uint32_t find_parts(run *r, uint32_t id, const uint8_t **parts) {
 }
 
 /* The id of a part. */
-static uint32_t part_id(run *r, const uint8_t *at) {
+static uint32_t part_id(tkx_context *ctx, const uint8_t *at) {
     const uint32_t id = load_u32(at);
-    if (id < r->t->id_count) return id;
-    fail(r, TKX_E_CORRUPT);
+    if (id < ctx->t->id_count) return id;
+    fail(ctx, TKX_E_CORRUPT);
     return 0;
 }
 
 /* Emits a symbol that merging has left, or its parts. It stands for the bytes from `from` to `to`,
    which matter for spans only. */
-static void emit_symbol(run *r, uint32_t id, const uint8_t *from, const uint8_t *to) {
+static void emit_symbol(tkx_context *ctx, uint32_t id, const uint8_t *from, const uint8_t *to) {
     const uint8_t *at = NULL;
-    uint32_t count = r->t->unused.data ? find_parts(r, id, &at) : 0;
+    uint32_t count = ctx->t->unused.data ? find_parts(ctx, id, &at) : 0;
     if (count == 0) {
-        emit_token(r, id, from, to);
+        emit_token(ctx, id, from, to);
         return;
     }
-    for (; count && r->code == TKX_OK; count--, at += UNUSED_SIZE) {
-        const size_t length = wants_spans(r) ? load_u32(at + 4) : 0;
+    for (; count && ctx->code == TKX_OK; count--, at += UNUSED_SIZE) {
+        const size_t length = wants_spans(ctx) ? load_u32(at + 4) : 0;
         if (length > (size_t)(to - from) ||
-            (wants_spans(r) && (length == 0 || (count == 1 && length < (size_t)(to - from))))) {
-            fail(r, TKX_E_CORRUPT);
+            (wants_spans(ctx) && (length == 0 || (count == 1 && length < (size_t)(to - from))))) {
+            fail(ctx, TKX_E_CORRUPT);
             return;
         }
-        id = part_id(r, at);
-        emit_token(r, id, from, from + length);
+        id = part_id(ctx, at);
+        emit_token(ctx, id, from, from + length);
         from += length;
     }
 }
 
-/* Takes the symbols of a short piece apart. A part is a byte long at least, so that they are no
+/* Takes the symbols of a short pre-token apart. A part is a byte long at least, so that they are no
    more than the bytes. */
-static size_t take_apart(run *r, uint32_t *ids, size_t count) {
-    uint32_t made[SHORT_PIECE];
+static size_t take_apart(tkx_context *ctx, uint32_t *ids, size_t count) {
+    uint32_t made[SHORT_PRETOKEN];
     size_t used = 0, i;
     for (i = 0; i < count; i++) {
         const uint8_t *at = NULL;
-        uint32_t left = find_parts(r, ids[i], &at);
-        if (left > SHORT_PIECE - used || (left == 0 && used == SHORT_PIECE)) {
-            fail(r, TKX_E_CORRUPT);
+        uint32_t left = find_parts(ctx, ids[i], &at);
+        if (left > SHORT_PRETOKEN - used || (left == 0 && used == SHORT_PRETOKEN)) {
+            fail(ctx, TKX_E_CORRUPT);
             return 0;
         }
         if (left == 0) made[used++] = ids[i];
-        for (; left; left--, at += UNUSED_SIZE) made[used++] = part_id(r, at);
+        for (; left; left--, at += UNUSED_SIZE) made[used++] = part_id(ctx, at);
     }
     memcpy(ids, made, used * sizeof *ids);
     return used;
 }
 
-/* How much of the lengths of symbols a byte of their piece stands for. */
+/* How much a byte of a pre-token counts in the lengths of symbols. */
 static size_t unit_length(int of_characters, uint8_t byte) {
     return of_characters ? 1 : spelled_length(byte);
 }
 
-/* Emits the symbols that merging has left, each with the bytes that it stands for. A symbol is as
-   long as the first symbols that it was made from, and they are laid side by side from the start of
-   the piece: behind a character that gave no symbol, all are too far left. That is how the
-   reference library has it. */
-static void emit_symbols(run *r, const uint8_t *bytes, const uint8_t *symbols,
+/* Emits the merged symbols with the bytes that they cover. The length of a symbol is the sum of
+   those of the first symbols that it was made of, counted from the start of the pre-token: after a
+   character that gave no symbol all spans are too far left, as in the reference library. */
+static void emit_symbols(tkx_context *ctx, const uint8_t *bytes, const uint8_t *symbols,
                          const uint8_t *lengths, size_t count) {
     const int of_characters =
-        r->t->characters.data && load_u32(r->t->characters.data) == UNIT_CHARACTER;
+        ctx->t->characters.data && load_u32(ctx->t->characters.data) == UNIT_CHARACTER;
     size_t at = 0, before = 0; /* a byte, and the length of those before it */
     size_t length = 0;         /* of the symbols so far */
     size_t i, next;
@@ -4722,79 +4748,79 @@ static void emit_symbols(run *r, const uint8_t *bytes, const uint8_t *symbols,
         const uint32_t link = symbol(symbols, i, SYMBOL_NEXT);
         const uint8_t *from;
         size_t k;
-        next = link == NONE ? count : link;
+        next = link == TKX_NONE ? count : link;
         while (before + unit_length(of_characters, bytes[at]) <= length)
             before += unit_length(of_characters, bytes[at++]);
         from = bytes + at;
         for (k = i; k < next; k++) length += get_u32(lengths + 4 * k);
         while (before + unit_length(of_characters, bytes[at]) < length)
             before += unit_length(of_characters, bytes[at++]);
-        emit_symbol(r, symbol(symbols, i, SYMBOL_ID), from, bytes + at + 1);
+        emit_symbol(ctx, symbol(symbols, i, SYMBOL_ID), from, bytes + at + 1);
     }
 }
 
-static NO_INLINE void merge_long(run *r, const uint8_t *bytes, size_t size) {
-    size_t mark = r->memory_used, count;
-    uint8_t *lengths = wants_spans(r) ? borrow(r, (uint64_t)LENGTH_BYTES * size) : NULL;
-    uint8_t *symbols = r->code == TKX_OK ? borrow(r, (uint64_t)MERGE_BYTES * size) : NULL;
-    queue q = {NULL, NULL, 0, 0, 0, 0, 0, 0};
+static TKX_NOINLINE void merge_long(tkx_context *ctx, const uint8_t *bytes, size_t size) {
+    size_t mark = ctx->memory_used, count;
+    uint8_t *lengths = wants_spans(ctx) ? work_alloc(ctx, (uint64_t)LENGTH_BYTES * size) : NULL;
+    uint8_t *symbols = ctx->code == TKX_OK ? work_alloc(ctx, (uint64_t)MERGE_BYTES * size) : NULL;
+    tkx_queue q = {NULL, NULL, 0, 0, 0, 0, 0, 0};
     uint64_t key;
     uint32_t i;
     if (!symbols) return;
-    if (size >= NONE) {
-        fail(r, TKX_E_ARGUMENT);
+    if (size >= TKX_NONE) {
+        fail(ctx, TKX_E_ARGUMENT);
         return;
     }
-    /* one key a symbol at first, at most two for each merge later: 8 + 16 bytes */
+    /* one key for each symbol at first, at most two more for each merge: 8 + 16 bytes */
     q.sorted = symbols + SYMBOL * size;
     q.heap = q.sorted + 8 * size;
     q.room = size;
-    count = first_symbols(r, bytes, size, q.heap, lengths);
+    count = first_symbols(ctx, bytes, size, q.heap, lengths);
     memmove(symbols + 12 * size, q.heap, 4 * count);
-    list_symbols(r, &q, symbols, symbols + 12 * size, count);
-    while (r->code == TKX_OK && queue_pop(&q, r->t, symbols, &key)) {
-        if (holds(r->t, symbols, key)) merge(r, &q, symbols, (uint32_t)key);
+    list_symbols(ctx, &q, symbols, symbols + 12 * size, count);
+    while (ctx->code == TKX_OK && queue_pop(&q, ctx->t, symbols, &key)) {
+        if (key_is_valid(ctx->t, symbols, key)) merge_symbol(ctx, &q, symbols, (uint32_t)key);
     }
     if (lengths) {
-        emit_symbols(r, bytes, symbols, lengths, count);
+        emit_symbols(ctx, bytes, symbols, lengths, count);
     } else {
-        const size_t emitted = r->count;
-        for (i = count ? 0 : NONE; i != NONE && r->code == TKX_OK;
+        const size_t emitted = ctx->count;
+        for (i = count ? 0 : TKX_NONE; i != TKX_NONE && ctx->code == TKX_OK;
              i = symbol(symbols, i, SYMBOL_NEXT)) {
-            emit_symbol(r, symbol(symbols, i, SYMBOL_ID), bytes, bytes);
+            emit_symbol(ctx, symbol(symbols, i, SYMBOL_ID), bytes, bytes);
             /* A part is a byte long at least. */
-            if (r->t->unused.data && r->count - emitted > size) fail(r, TKX_E_CORRUPT);
+            if (ctx->t->unused.data && ctx->count - emitted > size) fail(ctx, TKX_E_CORRUPT);
         }
     }
-    r->memory_used = mark;
+    ctx->memory_used = mark;
 }
 
 /* ---- trie_models.c: trie (5.6): what Unigram, WordPiece, WordLevel and greedy models share --- */
 
 #if !defined(TKX_NO_UNIGRAM) || !defined(TKX_NO_WORDPIECE) || !defined(TKX_NO_WORDLEVEL) ||        \
     !defined(TKX_NO_GREEDY)
-#define HAS_TRIE_MODELS
+#define TKX_HAS_TRIE
 
-/* What the text from `from` to `to` becomes where the vocabulary does not have it. */
-static void emit_unknown(run *r, const uint8_t *from, const uint8_t *to) {
-    if (r->t->unknown_id == NONE) fail(r, TKX_E_UNKNOWN_TEXT);
-    else emit_token(r, r->t->unknown_id, from, to);
+/* Emits the unknown token for the text from `from` to `to`. */
+static void emit_unknown(tkx_context *ctx, const uint8_t *from, const uint8_t *to) {
+    if (ctx->t->unknown_id == TKX_NONE) fail(ctx, TKX_E_UNKNOWN_TEXT);
+    else emit_token(ctx, ctx->t->unknown_id, from, to);
 }
 
 #endif
 
 #if !defined(TKX_NO_WORDPIECE) || !defined(TKX_NO_GREEDY)
 
-/* The end of the longest token that begins at `from`, looked up from the node with a base on;
-   `from` if there is none. */
-static const uint8_t *longest_token(run *r, uint32_t base, const uint8_t *from, const uint8_t *end,
-                                    uint32_t *id) {
-    const tkx *t = r->t;
+/* The end of the longest token at `from`, looked up from the node with this base on; `from` if
+   there is none. */
+static const uint8_t *longest_token(tkx_context *ctx, uint32_t base, const uint8_t *from,
+                                    const uint8_t *end, uint32_t *id) {
+    const tkx *t = ctx->t;
     const uint8_t *p = from, *last = from;
     while (p < end) {
         uint64_t unit = trie_child(t, base, *p);
         if (label_of(unit) != *p) {
-            if (label_of(unit) > 256) fail(r, TKX_E_CORRUPT);
+            if (label_of(unit) > 256) fail(ctx, TKX_E_CORRUPT);
             break;
         }
         p++;
@@ -4803,7 +4829,7 @@ static const uint8_t *longest_token(run *r, uint32_t base, const uint8_t *from, 
         *id = id_of(unit);
         last = p;
     }
-    if (last > from && *id >= t->id_count) fail(r, TKX_E_CORRUPT);
+    if (last > from && *id >= t->id_count) fail(ctx, TKX_E_CORRUPT);
     return last;
 }
 
@@ -4820,23 +4846,23 @@ static size_t count_characters(const tkx *t, const uint8_t *bytes, size_t size) 
     return count;
 }
 
-static void encode_word_pieces(run *r, const uint8_t *bytes, size_t size) {
-    const tkx *t = r->t;
+static void encode_word_pieces(tkx_context *ctx, const uint8_t *bytes, size_t size) {
+    const tkx *t = ctx->t;
     const uint8_t *at = bytes, *end = bytes + size;
-    const size_t before = r->count;
+    const size_t before = ctx->count;
     uint32_t base = t->trie_root, id = 0;
     if (size > t->trie_characters && count_characters(t, bytes, size) > t->trie_characters) {
-        emit_unknown(r, bytes, end);
+        emit_unknown(ctx, bytes, end);
         return;
     }
-    while (at < end && r->code == TKX_OK) {
-        const uint8_t *last = longest_token(r, base, at, end, &id);
+    while (at < end && ctx->code == TKX_OK) {
+        const uint8_t *last = longest_token(ctx, base, at, end, &id);
         if (last == at) {
-            r->count = before; /* one piece that is not found makes the whole word unknown */
-            emit_unknown(r, bytes, end);
+            ctx->count = before; /* one part that is not found makes the whole word unknown */
+            emit_unknown(ctx, bytes, end);
             return;
         }
-        emit_token(r, id, at, last);
+        emit_token(ctx, id, at, last);
         at = last;
         base = t->trie_continuation;
     }
@@ -4848,19 +4874,20 @@ static void encode_word_pieces(run *r, const uint8_t *bytes, size_t size) {
 
 #ifndef TKX_NO_WORDLEVEL
 
-static void encode_word(run *r, const uint8_t *bytes, size_t size) {
+static void encode_word(tkx_context *ctx, const uint8_t *bytes, size_t size) {
     uint32_t id;
-    int found = token_in_trie(r->t, bytes, size, &id);
+    int found = token_in_trie(ctx->t, bytes, size, &id);
     if (found == TKX_OK) {
-        emit_token(r, id, bytes, bytes + size);
+        emit_token(ctx, id, bytes, bytes + size);
     } else if (found == TKX_E_CORRUPT) {
-        fail(r, found);
-    } else if (!(r->t->flags & FUSE_UNKNOWN) || r->count == 0 || r->count != r->unknown_count) {
-        emit_unknown(r, bytes, bytes + size);
-        r->unknown_count = r->count;
+        fail(ctx, found);
+    } else if (!(ctx->t->flags & FUSE_UNKNOWN) || ctx->count == 0 ||
+               ctx->count != ctx->unknown_count) {
+        emit_unknown(ctx, bytes, bytes + size);
+        ctx->unknown_count = ctx->count;
     } else {
 #ifndef TKX_NO_OFFSETS
-        if (wants_spans(r)) extend_span(r, bytes, bytes + size);
+        if (wants_spans(ctx)) extend_span(ctx, bytes, bytes + size);
 #endif
     }
 }
@@ -4871,16 +4898,16 @@ static void encode_word(run *r, const uint8_t *bytes, size_t size) {
 
 #ifndef TKX_NO_GREEDY
 
-static void encode_greedy(run *r, const uint8_t *bytes, size_t size) {
+static void encode_greedy(tkx_context *ctx, const uint8_t *bytes, size_t size) {
     const uint8_t *at = bytes, *end = bytes + size;
     uint32_t id = 0;
-    while (at < end && r->code == TKX_OK) {
-        const uint8_t *last = longest_token(r, r->t->trie_root, at, end, &id);
+    while (at < end && ctx->code == TKX_OK) {
+        const uint8_t *last = longest_token(ctx, ctx->t->trie_root, at, end, &id);
         if (last > at) {
-            emit_token(r, id, at, last);
+            emit_token(ctx, id, at, last);
             at = last;
         } else {
-            emit_unknown(r, at, at + 1);
+            emit_unknown(ctx, at, at + 1);
             at++;
         }
     }
@@ -4894,76 +4921,75 @@ static void encode_greedy(run *r, const uint8_t *bytes, size_t size) {
 
 #include <float.h>
 
-/* The ids depend on the last bit of sums, so a sum of two doubles must be rounded to a double, at
-   once. Only additions and comparisons are made: nothing can be contracted, and sums of floats may
-   be computed as doubles, for a float is less than half as wide. */
+/* The ids depend on the last bit of sums, so each sum of two doubles must be rounded to a double at
+   once. There are only additions and comparisons: nothing can be contracted, and sums of floats may
+   be computed as doubles, since a float is less than half as wide. */
 #if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 1
 #error "Unigram needs doubles that are rounded after each addition: -mfpmath=sse or TKX_NO_UNIGRAM"
 #endif
-typedef char unigram_needs_doubles_of_64_bits[sizeof(double) == 8 ? 1 : -1];
+typedef char tkx_unigram_needs_64_bit_doubles[sizeof(double) == 8 ? 1 : -1];
 
-/* The best way to a place in the text: the sum of scores up to it, and the token that ends there.
-   16 bytes in lent memory: f64 sum, u32 length, u32 id. Length 0: no way has been found yet. */
-enum { WAY = 16, WAY_LENGTH = 8, WAY_ID = 12 };
+/* The best path to a position: the sum of scores up to it, and the token that ends there. 16 bytes
+   in work memory: f64 sum, u32 length, u32 id. Length 0: no path has been found yet. */
+enum { PATH = 16, PATH_LENGTH = 8, PATH_ID = 12 };
 
-/* The first places need no work memory. */
-enum { FEW_WAYS = 64 };
+/* The first positions need no work memory. */
+enum { FEW_PATHS = 64 };
 
-/* A piece at work. Ways begin at `from`: whatever is before has been emitted, because all ways pass
-   through `from`. */
-typedef struct unigram {
-    run *r;
+/* A pre-token being encoded. Paths begin at `from`: everything before it has been emitted, because
+   all paths pass through `from`. */
+typedef struct tkx_unigram {
+    tkx_context *ctx;
     const uint8_t *from, *end;
-    const uint8_t *unknown; /* where the unknown text that is not emitted yet begins, or NULL */
-    /* at `from`, from the start of the piece on: sums must be rounded as the reference rounds
-       them */
+    const uint8_t *unknown; /* where pending unknown text begins, or NULL */
+    /* at `from`, counted from the start of the pre-token: rounding must be that of the reference */
     double sum;
-    uint8_t *ways; /* room + 1 of them */
+    uint8_t *paths; /* room + 1 of them */
     size_t room;
-} unigram;
+} tkx_unigram;
 
-static FORCE_INLINE double get_double(const uint8_t *p) {
+static TKX_INLINE double get_double(const uint8_t *p) {
     double v;
-    COPY(&v, p, 8);
+    TKX_COPY(&v, p, 8);
     return v;
 }
 
-static FORCE_INLINE void put_way(uint8_t *way, double sum, size_t length, uint32_t id) {
-    COPY(way, &sum, 8);
-    put_u32(way + WAY_LENGTH, (uint32_t)length);
-    put_u32(way + WAY_ID, id);
+static TKX_INLINE void put_path(uint8_t *path, double sum, size_t length, uint32_t id) {
+    TKX_COPY(path, &sum, 8);
+    put_u32(path + PATH_LENGTH, (uint32_t)length);
+    put_u32(path + PATH_ID, id);
 }
 
 /* The score of an id below id_count. */
-static FORCE_INLINE double score_of(const tkx *t, uint32_t id) {
+static TKX_INLINE double score_of(const tkx *t, uint32_t id) {
     if (t->double_scores.data) {
         uint64_t bits = load_u64(t->double_scores.data + 8 * (size_t)id);
         double score;
-        COPY(&score, &bits, 8);
+        TKX_COPY(&score, &bits, 8);
         return score;
     } else {
         uint32_t bits = load_u32(t->scores.data + 4 * (size_t)id);
         float score;
-        COPY(&score, &bits, 4);
+        TKX_COPY(&score, &bits, 4);
         return (double)score;
     }
 }
 
-static FORCE_INLINE double rounded(double sum, int single) {
+static TKX_INLINE double rounded(double sum, int single) {
     return single ? (double)(float)sum : sum;
 }
 
 static double unknown_score(const tkx *t) {
     uint64_t bits = load_u64(t->trie.data + 16);
     double score;
-    COPY(&score, &bits, 8);
+    TKX_COPY(&score, &bits, 8);
     return score;
 }
 
-/* Emits the unknown text that waits, up to `to`. */
-static void emit_waiting(unigram *u, const uint8_t *to) {
-    run *r = u->r;
-    const tkx *t = r->t;
+/* Emits pending unknown text, up to `to`. */
+static void emit_unknown_text(tkx_unigram *u, const uint8_t *to) {
+    tkx_context *ctx = u->ctx;
+    const tkx *t = ctx->t;
     const uint8_t *from = u->unknown, *p;
     uint32_t id;
     int found = TKX_E_NOT_FOUND;
@@ -4972,193 +4998,194 @@ static void emit_waiting(unigram *u, const uint8_t *to) {
     if (!(t->trie_flags & SINGLE_PRECISION))
         found = token_in_trie(t, from, (size_t)(to - from), &id);
     if (found == TKX_OK) {
-        emit_token(r, id, from, to);
+        emit_token(ctx, id, from, to);
         return;
     }
-    if (found == TKX_E_CORRUPT) fail(r, found);
+    if (found == TKX_E_CORRUPT) fail(ctx, found);
     for (p = from; t->byte_ids.data && p < to; p++) {
         id = load_u32(t->byte_ids.data + 4 * (size_t)*p);
-        if (id == NONE) break;
-        if (id >= t->id_count) fail(r, TKX_E_CORRUPT);
+        if (id == TKX_NONE) break;
+        if (id >= t->id_count) fail(ctx, TKX_E_CORRUPT);
     }
     if (p < to) {
-        emit_unknown(r, from, to);
+        emit_unknown(ctx, from, to);
         return;
     }
     for (p = from; p < to; p++) {
-        /* sentencepiece gives the span of a character to the last of its bytes. */
+        /* sentencepiece gives the span of a character to the last of its bytes */
         const int apart = t->alignment.data != NULL;
-        emit_token(r, load_u32(t->byte_ids.data + 4 * (size_t)*p), apart ? p : from,
+        emit_token(ctx, load_u32(t->byte_ids.data + 4 * (size_t)*p), apart ? p : from,
                    apart ? p + 1 : to);
     }
 }
 
-/* Emits the best way to the place `size` bytes behind `from`. */
-static void emit_way(unigram *u, size_t size) {
-    uint8_t *ways = u->ways;
+/* Emits the best path to the position `size` bytes after `from`. */
+static void emit_path(tkx_unigram *u, size_t size) {
+    uint8_t *paths = u->paths;
     size_t at = size;
-    uint32_t length = get_u32(ways + WAY * at + WAY_LENGTH), id = get_u32(ways + WAY * at + WAY_ID);
-    /* The way is known from its end; turn it round, so that each place knows the token that begins
+    uint32_t length = get_u32(paths + PATH * at + PATH_LENGTH),
+             id = get_u32(paths + PATH * at + PATH_ID);
+    /* The path is linked from its end: reverse it, so that each position has the token that begins
        there. */
     while (at > 0) {
         size_t start = at - length;
-        uint32_t length_before = get_u32(ways + WAY * start + WAY_LENGTH),
-                 id_before = get_u32(ways + WAY * start + WAY_ID);
-        put_u32(ways + WAY * start + WAY_LENGTH, length);
-        put_u32(ways + WAY * start + WAY_ID, id);
+        uint32_t length_before = get_u32(paths + PATH * start + PATH_LENGTH),
+                 id_before = get_u32(paths + PATH * start + PATH_ID);
+        put_u32(paths + PATH * start + PATH_LENGTH, length);
+        put_u32(paths + PATH * start + PATH_ID, id);
         at = start;
         length = length_before;
         id = id_before;
     }
     while (at < size) {
         const uint8_t *p = u->from + at;
-        length = get_u32(ways + WAY * at + WAY_LENGTH);
-        id = get_u32(ways + WAY * at + WAY_ID);
-        if (id == u->r->t->unknown_id) {
+        length = get_u32(paths + PATH * at + PATH_LENGTH);
+        id = get_u32(paths + PATH * at + PATH_ID);
+        if (id == u->ctx->t->unknown_id) {
             if (!u->unknown) u->unknown = p;
         } else {
-            emit_waiting(u, p);
-            emit_token(u->r, id, p, p + length);
+            emit_unknown_text(u, p);
+            emit_token(u->ctx, id, p, p + length);
         }
         at += length;
     }
 }
 
-/* A way to the place `to` bytes behind `from`, with a sum and a last token. 0 if there is no room
-   for it. Of equal sums the first one that is met stays. */
-static FORCE_INLINE int add_way(unigram *u, size_t *reach, size_t to, double sum, size_t length,
-                                uint32_t id) {
-    uint8_t *way;
+/* Offers a path to the position `to` bytes after `from`, with a sum and a last token. Of equal sums
+   the first one stays. 0: there is no room for it. */
+static TKX_INLINE int add_path(tkx_unigram *u, size_t *reach, size_t to, double sum, size_t length,
+                               uint32_t id) {
+    uint8_t *path;
     if (to > u->room) return 0;
-    way = u->ways + WAY * to;
+    path = u->paths + PATH * to;
     if (to > *reach) {
-        while (*reach < to) put_u32(u->ways + WAY * ++*reach + WAY_LENGTH, 0);
-    } else if (get_u32(way + WAY_LENGTH) && !(sum > get_double(way))) {
+        while (*reach < to) put_u32(u->paths + PATH * ++*reach + PATH_LENGTH, 0);
+    } else if (get_u32(path + PATH_LENGTH) && !(sum > get_double(path))) {
         return 1;
     }
-    put_way(way, sum, length, id);
+    put_path(path, sum, length, id);
     return 1;
 }
 
-/* sentencepiece subtracts a sum that has grown out of this from all the sums that are in use: a
-   float has no bits left for it. */
-#define LARGEST_SUM 100000.0
+/* sentencepiece subtracts a sum beyond this from all sums in use, before a float loses too many
+   bits. */
+#define TKX_LARGEST_SUM 100000.0
 
-static NO_INLINE double reset_sums(unigram *u, size_t at, size_t reach, double sum) {
+static TKX_NOINLINE double reset_sums(tkx_unigram *u, size_t at, size_t reach, double sum) {
     size_t i;
     for (i = at; i <= reach; i++) {
-        uint8_t *way = u->ways + WAY * i;
-        double rest = rounded(get_double(way) - sum, 1);
-        if (i == at || get_u32(way + WAY_LENGTH)) COPY(way, &rest, 8);
+        uint8_t *path = u->paths + PATH * i;
+        double rest = rounded(get_double(path) - sum, 1);
+        if (i == at || get_u32(path + PATH_LENGTH)) TKX_COPY(path, &rest, 8);
     }
     return 0;
 }
 
-/* Goes on from `from` to the end of the piece. Wherever no token reaches over, the way so far is
-   emitted, and `from` moves there: so the ways need room for the longest part without such a place,
-   not for the piece. 0: there is too little room; nothing behind `from` is done. */
-static FORCE_INLINE int find_ways(unigram *u, int single) {
-    run *r = u->r;
-    const tkx *t = r->t;
+/* Finds the best path from `from` to the end of the pre-token. At each position that no token
+   crosses, the path so far is emitted and `from` moves there: room is needed for the longest part
+   without such a position, not for the pre-token. 0: there is too little room; nothing after `from`
+   is done. */
+static TKX_INLINE int find_paths(tkx_unigram *u, int single) {
+    tkx_context *ctx = u->ctx;
+    const tkx *t = ctx->t;
     const double unknown = unknown_score(t);
     const uint32_t id_count = t->id_count, root = t->trie_root;
     size_t at = 0, reach = 0;
-    put_way(u->ways, u->sum, 0, 0);
+    put_path(u->paths, u->sum, 0, 0);
     while (u->from + at < u->end) {
         const uint8_t *start = u->from + at, *p = start;
         const size_t character = t->trie_flags & BYTE_CHARACTERS ? 1 : utf8_length(*start);
-        double sum = get_double(u->ways + WAY * at);
+        double sum = get_double(u->paths + PATH * at);
         uint32_t base = root;
         int is_covered = 0;
-        if (single && (sum < -LARGEST_SUM || sum > LARGEST_SUM))
+        if (single && (sum < -TKX_LARGEST_SUM || sum > TKX_LARGEST_SUM))
             sum = reset_sums(u, at, reach, sum);
         do {
             uint64_t unit = trie_child(t, base, *p);
             uint32_t id = id_of(unit);
             if (label_of(unit) != *p) {
-                if (!EXPECT(label_of(unit) <= 256)) fail(r, TKX_E_CORRUPT);
+                if (!TKX_LIKELY(label_of(unit) <= 256)) fail(ctx, TKX_E_CORRUPT);
                 break;
             }
             p++;
             base = base_of(unit);
             if (id == MAX_IDS) continue;
-            if (!EXPECT(id < id_count)) {
-                fail(r, TKX_E_CORRUPT);
+            if (!TKX_LIKELY(id < id_count)) {
+                fail(ctx, TKX_E_CORRUPT);
                 break;
             }
             if ((size_t)(p - start) == character) is_covered = 1;
-            if (!add_way(u, &reach, (size_t)(p - u->from), rounded(score_of(t, id) + sum, single),
-                         (size_t)(p - start), id))
+            if (!add_path(u, &reach, (size_t)(p - u->from), rounded(score_of(t, id) + sum, single),
+                          (size_t)(p - start), id))
                 return 0;
         } while (p < u->end);
         if (!is_covered) {
-            if (!add_way(u, &reach, at + character, rounded(unknown + sum, single), character,
-                         t->unknown_id))
+            if (!add_path(u, &reach, at + character, rounded(unknown + sum, single), character,
+                          t->unknown_id))
                 return 0;
-            /* Without an unknown token the reference stops where it would take it, even if a better
-               way were found later. */
-            if (get_u32(u->ways + WAY * (at + character) + WAY_ID) == NONE)
-                fail(r, TKX_E_UNKNOWN_TEXT);
+            /* without an unknown token the reference stops here, even if a better path exists */
+            if (get_u32(u->paths + PATH * (at + character) + PATH_ID) == TKX_NONE)
+                fail(ctx, TKX_E_UNKNOWN_TEXT);
         }
-        if (r->code != TKX_OK) return 1;
+        if (ctx->code != TKX_OK) return 1;
         at += character;
         if (at == reach) {
-            const double here = get_double(u->ways + WAY * at);
-            emit_way(u, at);
+            const double here = get_double(u->paths + PATH * at);
+            emit_path(u, at);
             u->from += at;
             u->sum = here;
-            put_way(u->ways, here, 0, 0);
+            put_path(u->paths, here, 0, 0);
             at = reach = 0;
         }
     }
     return 1;
 }
 
-static NO_INLINE int find_ways_in_double(unigram *u) { return find_ways(u, 0); }
+static TKX_NOINLINE int find_paths_in_double(tkx_unigram *u) { return find_paths(u, 0); }
 
-static NO_INLINE int find_ways_in_single(unigram *u) { return find_ways(u, 1); }
+static TKX_NOINLINE int find_paths_in_single(tkx_unigram *u) { return find_paths(u, 1); }
 
-static void encode_unigram(run *r, const uint8_t *bytes, size_t size) {
-    uint8_t few[WAY * (FEW_WAYS + 1)];
-    const size_t mark = r->memory_used;
-    unigram u;
-    u.r = r;
+static void encode_unigram(tkx_context *ctx, const uint8_t *bytes, size_t size) {
+    uint8_t few[PATH * (FEW_PATHS + 1)];
+    const size_t mark = ctx->memory_used;
+    tkx_unigram u;
+    u.ctx = ctx;
     u.from = bytes;
     u.end = bytes + size;
     u.unknown = NULL;
     u.sum = 0;
-    u.ways = few;
-    u.room = FEW_WAYS;
-    while (!(r->t->trie_flags & SINGLE_PRECISION ? find_ways_in_single(&u)
-                                                 : find_ways_in_double(&u))) {
-        /* Each time eight times the room, so that what is done again is little. */
+    u.paths = few;
+    u.room = FEW_PATHS;
+    while (!(ctx->t->trie_flags & SINGLE_PRECISION ? find_paths_in_single(&u)
+                                                   : find_paths_in_double(&u))) {
+        /* eight times the room each time, so that little is done again */
         size_t rest = (size_t)(u.end - u.from);
         u.room = smaller(rest, 8 * u.room);
-        r->memory_used = mark;
-        u.ways = borrow(r, (uint64_t)WAY * ((uint64_t)u.room + 1));
-        if (!u.ways) {
-            r->memory_needed = mark + (uint64_t)WAY * ((uint64_t)rest + 1);
+        ctx->memory_used = mark;
+        u.paths = work_alloc(ctx, (uint64_t)PATH * ((uint64_t)u.room + 1));
+        if (!u.paths) {
+            ctx->memory_needed = mark + (uint64_t)PATH * ((uint64_t)rest + 1);
             return;
         }
     }
-    if (r->code == TKX_OK) emit_waiting(&u, u.end);
-    r->memory_used = mark;
+    if (ctx->code == TKX_OK) emit_unknown_text(&u, u.end);
+    ctx->memory_used = mark;
 }
 
 #endif
 
 /* ---- cache.c: the word cache ----------------------------------------------------------------- */
 
-/* The word cache: sets of 64 bytes, a line of memory. A set holds two small entries, of a piece of
-   at most 15 bytes and up to 4 ids, or a large one, of at most 30 bytes and up to 8 ids:
+/* The word cache: sets of 64 bytes, one cache line. A set has two small entries, for at most 15
+   bytes and 4 ids each, or a large one, for at most 30 bytes and 8 ids:
 
        small: key[0] key[1] ids[4]      large: key[0] key[1] key[2] key[3] ids[8]
 
-   key[0] and key[1] are the first 15 bytes, zeros behind them, and the size with what it is: a
-   piece or a WORD; key[2] and key[3] are the others. The upper 4 bits of the first id are the
-   number of ids; so the third word of a small entry is never 0 there, and that of a large one of at
-   most 15 bytes is. A new small entry takes the second place of its set; a hit there changes the
-   places: so rare words push out each other, not the frequent ones. */
+   key[0] and key[1] are the first 15 bytes, padded with zeros, and a byte that has the size and the
+   kind, a pre-token or a WORD; key[2] and key[3] are the other bytes. The upper 4 bits of the first
+   id are the number of ids; so the third word of a small entry is never 0, and that of a large one
+   of at most 15 bytes always is. A new small entry takes the second place of its set, and a hit
+   there swaps the two: rare words replace each other, not the frequent ones. */
 enum {
     SMALL_BYTES = 15,
     LARGE_BYTES = 30,
@@ -5168,10 +5195,11 @@ enum {
     SET = 64,
     COUNT_SHIFT = 28
 };
-enum { PIECE = 0, WORD = 64 };
+enum { PRETOKEN = 0, WORD = 64 };
 
-/* The first 15 of the bytes at p, size of them: two words, zeros behind them, the last byte 0. */
-static FORCE_INLINE void load_key(const run *r, const uint8_t *p, size_t size, uint64_t key[2]) {
+/* Loads `size` bytes, at most 15, as two words padded with zeros. */
+static TKX_INLINE void load_key(const tkx_context *ctx, const uint8_t *p, size_t size,
+                                uint64_t key[2]) {
     static const uint64_t masks[16][2] = {
         {0, 0},
         {UINT64_C(0xFF), 0},
@@ -5191,7 +5219,7 @@ static FORCE_INLINE void load_key(const run *r, const uint8_t *p, size_t size, u
         {UINT64_MAX, UINT64_C(0xFFFFFFFFFFFFFF)},
     };
     uint8_t end_of_text[16] = {0};
-    if (!EXPECT(r->limit - p >= 16)) {
+    if (!TKX_LIKELY(ctx->limit - p >= 16)) {
         memcpy(end_of_text, p, size);
         p = end_of_text;
     }
@@ -5199,41 +5227,42 @@ static FORCE_INLINE void load_key(const run *r, const uint8_t *p, size_t size, u
     key[1] = load_u64(p + 8) & masks[size][1];
 }
 
-/* Finds the set of a piece, or of a word that is not split yet, and asks for its line of memory. */
-static FORCE_INLINE void find_set(run *r, waiting *w, unsigned kind) {
+/* Finds the set of a pre-token, or of a word that is not split yet, and prefetches it. */
+static TKX_INLINE void cache_set(tkx_context *ctx, tkx_pending *w, unsigned kind) {
     const uint64_t last = (uint64_t)(w->size | kind) << 56;
     uint64_t h;
-    if (EXPECT(w->size <= SMALL_BYTES)) {
-        load_key(r, w->p, w->size, w->key);
+    if (TKX_LIKELY(w->size <= SMALL_BYTES)) {
+        load_key(ctx, w->p, w->size, w->key);
         w->key[1] |= last;
-        h = w->key[0] ^ w->key[1] * K0;
+        h = w->key[0] ^ w->key[1] * TKX_K0;
     } else {
-        load_key(r, w->p, SMALL_BYTES, w->key);
-        load_key(r, w->p + SMALL_BYTES, w->size - SMALL_BYTES, w->key + 2);
+        load_key(ctx, w->p, SMALL_BYTES, w->key);
+        load_key(ctx, w->p + SMALL_BYTES, w->size - SMALL_BYTES, w->key + 2);
         w->key[1] |= last;
-        h = w->key[0] ^ w->key[1] * K0 ^ w->key[2] * K2 ^ w->key[3] * K3;
+        h = w->key[0] ^ w->key[1] * TKX_K0 ^ w->key[2] * TKX_K2 ^ w->key[3] * TKX_K3;
     }
-    w->set = r->cache + SET * (size_t)(h * K1 >> r->cache_shift);
-    PREFETCH(w->set);
+    w->set = ctx->cache + SET * (size_t)(h * TKX_K1 >> ctx->cache_shift);
+    TKX_PREFETCH(w->set);
 }
 
-static FORCE_INLINE int has_words(const uint8_t *entry, const uint64_t key[2]) {
+static TKX_INLINE int has_words(const uint8_t *entry, const uint64_t key[2]) {
     return get_u64(entry) == key[0] && get_u64(entry + 8) == key[1];
 }
 
-/* The entry of a piece that has a set, or NULL. */
-static FORCE_INLINE const uint8_t *cached(const waiting *w) {
-    if (EXPECT(has_words(w->set, w->key)))
-        return EXPECT(w->size <= SMALL_BYTES) || has_words(w->set + 16, w->key + 2) ? w->set : NULL;
+/* The entry of a pre-token that has a set, or NULL. */
+static TKX_INLINE const uint8_t *cache_find(const tkx_pending *w) {
+    if (TKX_LIKELY(has_words(w->set, w->key)))
+        return TKX_LIKELY(w->size <= SMALL_BYTES) || has_words(w->set + 16, w->key + 2) ? w->set
+                                                                                        : NULL;
     return has_words(w->set + SMALL_ENTRY, w->key) ? w->set + SMALL_ENTRY : NULL;
 }
 
-/* Whether an entry of a piece is a large one. */
-static FORCE_INLINE int is_large(const uint8_t *entry, size_t size) {
+/* Whether an entry of a pre-token is a large one. */
+static TKX_INLINE int is_large(const uint8_t *entry, size_t size) {
     return size > SMALL_BYTES || get_u32(entry + 16) >> COUNT_SHIFT == 0;
 }
 
-static void remember(const waiting *w, const uint32_t *ids, size_t count) {
+static void cache_store(const tkx_pending *w, const uint32_t *ids, size_t count) {
     size_t old_size = (size_t)(get_u64(w->set + 8) >> 56) % WORD, i;
     int large = w->size > SMALL_BYTES || count > SMALL_IDS,
         was_large = old_size && is_large(w->set, old_size);
@@ -5251,74 +5280,74 @@ static void remember(const waiting *w, const uint32_t *ids, size_t count) {
     put_u32(at, ids[0] | (uint32_t)count << COUNT_SHIFT);
 }
 
-static FORCE_INLINE void emit_cached(run *r, waiting *w, const uint8_t *entry) {
+static TKX_INLINE void cache_emit(tkx_context *ctx, tkx_pending *w, const uint8_t *entry) {
     const uint8_t *ids = entry + (is_large(entry, w->size) ? 32 : 16);
     uint32_t first = get_u32(ids);
     size_t count = smaller(first >> COUNT_SHIFT, LARGE_IDS), i;
-    if (EXPECT(count <= SMALL_IDS && r->capacity >= SMALL_IDS &&
-               r->count <= r->capacity - SMALL_IDS)) {
-        /* Four ids are written always, so that nobody has to guess how many there are. */
-        COPY(r->ids + r->count, ids, 16);
-        r->ids[r->count] = first & MAX_IDS;
-        r->count += count;
+    if (TKX_LIKELY(count <= SMALL_IDS && ctx->capacity >= SMALL_IDS &&
+                   ctx->count <= ctx->capacity - SMALL_IDS)) {
+        /* Always four ids, branchless: the count is unpredictable. */
+        TKX_COPY(ctx->ids + ctx->count, ids, 16);
+        ctx->ids[ctx->count] = first & MAX_IDS;
+        ctx->count += count;
     } else {
-        emit(r, first & MAX_IDS);
-        for (i = 1; i < count; i++) emit(r, get_u32(ids + 4 * i));
+        emit(ctx, first & MAX_IDS);
+        for (i = 1; i < count; i++) emit(ctx, get_u32(ids + 4 * i));
     }
     if (entry != w->set) {
         uint8_t other[SMALL_ENTRY];
-        COPY(other, entry, SMALL_ENTRY);
-        COPY(w->set + SMALL_ENTRY, w->set, SMALL_ENTRY);
-        COPY(w->set, other, SMALL_ENTRY);
+        TKX_COPY(other, entry, SMALL_ENTRY);
+        TKX_COPY(w->set + SMALL_ENTRY, w->set, SMALL_ENTRY);
+        TKX_COPY(w->set, other, SMALL_ENTRY);
     }
 }
 
-/* ---- batch.c: pieces that wait --------------------------------------------------------------- */
+/* ---- batch.c: pending pre-tokens ------------------------------------------------------------- */
 
-#ifdef HAS_TRIE_MODELS
+#ifdef TKX_HAS_TRIE
 
-/* A piece that is not in the cache, where the model is not BPE. */
-static void encode_by_trie(run *r, const waiting *w) {
-    const size_t before = r->count;
+/* A pre-token that is not in the cache, where the model is not BPE. */
+static void encode_by_trie(tkx_context *ctx, const tkx_pending *w) {
+    const size_t before = ctx->count;
     /* What an unknown word becomes may depend on the one before it. */
-    const int is_alone = r->t->model != MODEL_WORDLEVEL || !(r->t->flags & FUSE_UNKNOWN);
+    const int is_alone = ctx->t->model != MODEL_WORDLEVEL || !(ctx->t->flags & FUSE_UNKNOWN);
     size_t count;
-    if ((r->t->trie_flags & ~(uint32_t)TRIE_FLAGS) || r->t->trie_reserved) {
-        fail(r, TKX_E_CORRUPT);
+    if ((ctx->t->trie_flags & ~(uint32_t)TRIE_FLAGS) || ctx->t->trie_reserved) {
+        fail(ctx, TKX_E_CORRUPT);
         return;
     }
-    switch (r->t->model) {
+    switch (ctx->t->model) {
 #ifndef TKX_NO_UNIGRAM
-        case MODEL_UNIGRAM: encode_unigram(r, w->p, w->size); break;
+        case MODEL_UNIGRAM: encode_unigram(ctx, w->p, w->size); break;
 #endif
 #ifndef TKX_NO_WORDPIECE
-        case MODEL_WORDPIECE: encode_word_pieces(r, w->p, w->size); break;
+        case MODEL_WORDPIECE: encode_word_pieces(ctx, w->p, w->size); break;
 #endif
 #ifndef TKX_NO_WORDLEVEL
-        case MODEL_WORDLEVEL: encode_word(r, w->p, w->size); break;
+        case MODEL_WORDLEVEL: encode_word(ctx, w->p, w->size); break;
 #endif
 #ifndef TKX_NO_GREEDY
-        case MODEL_GREEDY: encode_greedy(r, w->p, w->size); break;
+        case MODEL_GREEDY: encode_greedy(ctx, w->p, w->size); break;
 #endif
         default: break;
     }
-    count = r->count - before;
-    if (w->set && is_alone && r->code == TKX_OK && count >= 1 && count <= LARGE_IDS &&
-        r->count <= r->capacity)
-        remember(w, r->ids + before, count);
+    count = ctx->count - before;
+    if (w->set && is_alone && ctx->code == TKX_OK && count >= 1 && count <= LARGE_IDS &&
+        ctx->count <= ctx->capacity)
+        cache_store(w, ctx->ids + before, count);
 }
 
 #endif
 
-/* A piece that is not in the cache. */
-static NO_INLINE void encode_unseen(run *r, const waiting *w) {
-    const tkx *t = r->t;
-    uint32_t ids[SHORT_PIECE + SPARE], flags = 0;
+/* A pre-token that is not in the cache. */
+static TKX_NOINLINE void encode_uncached(tkx_context *ctx, const tkx_pending *w) {
+    const tkx *t = ctx->t;
+    uint32_t ids[SHORT_PRETOKEN + SPARE], flags = 0;
     size_t count = 1, i;
     int found = TKX_E_NOT_FOUND;
-#ifdef HAS_TRIE_MODELS
+#ifdef TKX_HAS_TRIE
     if (t->model != MODEL_BPE) {
-        encode_by_trie(r, w);
+        encode_by_trie(ctx, w);
         return;
     }
 #endif
@@ -5329,256 +5358,260 @@ static NO_INLINE void encode_unseen(run *r, const waiting *w) {
         found = token_in_slot(t, load_u32(token_slot(t, h)), h, w->p, w->size, &ids[0], &flags);
     }
     if (found == TKX_E_CORRUPT) {
-        fail(r, found);
+        fail(ctx, found);
         return;
     }
     if (found != TKX_OK ||
         !(((t->flags & WHOLE_PIECE_FIRST) && !w->is_part) || (flags & TKX_WHOLE))) {
-        if (w->size > SHORT_PIECE || wants_spans(r)) {
-            merge_long(r, w->p, w->size);
+        if (w->size > SHORT_PRETOKEN || wants_spans(ctx)) {
+            merge_long(ctx, w->p, w->size);
             return;
         }
-        count = merge_short(r, w->p, w->size, ids);
-        if (t->unused.data) count = take_apart(r, ids, count);
+        count = merge_short(ctx, w->p, w->size, ids);
+        if (t->unused.data) count = take_apart(ctx, ids, count);
     }
-    if (r->code != TKX_OK) return;
-    if (wants_spans(r)) {
-        emit_token(r, ids[0], w->p, w->p + w->size);
+    if (ctx->code != TKX_OK) return;
+    if (wants_spans(ctx)) {
+        emit_token(ctx, ids[0], w->p, w->p + w->size);
         return;
     }
-    if (EXPECT(r->capacity >= SHORT_PIECE && r->count <= r->capacity - SHORT_PIECE)) {
-        /* Four at a time, so that nobody has to guess how many there are; what is behind them means
-           nothing. */
-        for (i = 0; i < count; i += 4) COPY(r->ids + r->count + i, ids + i, 4 * sizeof *ids);
-        r->count += count;
+    if (TKX_LIKELY(ctx->capacity >= SHORT_PRETOKEN &&
+                   ctx->count <= ctx->capacity - SHORT_PRETOKEN)) {
+        /* Four at a time: the count is unpredictable. Ids past the end are padding. */
+        for (i = 0; i < count; i += 4)
+            TKX_COPY(ctx->ids + ctx->count + i, ids + i, 4 * sizeof *ids);
+        ctx->count += count;
     } else {
-        for (i = 0; i < count; i++) emit(r, ids[i]);
+        for (i = 0; i < count; i++) emit(ctx, ids[i]);
     }
-    /* What is a token as a piece, and something else as a part of one, is not for the cache. */
+    /* Not cached: bytes that are a token as a whole pre-token, but are merged otherwise as a part
+       of one. */
     if (t->crossings.data && found == TKX_OK && !(flags & TKX_WHOLE)) return;
-    if (w->set && count >= 1 && count <= LARGE_IDS) remember(w, ids, count);
+    if (w->set && count >= 1 && count <= LARGE_IDS) cache_store(w, ids, count);
 }
 
-/* Looks up those pieces of the batch, from `first` on, that are not in the cache, each step for all
-   of them before the next, so that they wait for memory together and not one after the other:
-   displacement, slot, record, bytes. Without a cache that is 1.3 times the speed. */
-static void look_ahead(run *r, size_t first) {
-    const tkx *t = r->t;
-    waiting *unseen[BATCH];
+/* Prefetches for the pre-tokens from `first` on that are not cached, one step for all before the
+   next, so that their cache misses overlap: displacement, slot, record, bytes. 1.3 times the speed
+   without a word cache. */
+static void prefetch_batch(tkx_context *ctx, size_t first) {
+    const tkx *t = ctx->t;
+    tkx_pending *unseen[BATCH];
     size_t count = 0, i;
-    for (i = first; i < r->waiting_count; i++) {
-        waiting *w = &r->batch[i];
-        if (w->size > t->max_token_bytes || (w->set && cached(w))) continue;
+    for (i = first; i < ctx->pending_count; i++) {
+        tkx_pending *w = &ctx->batch[i];
+        if (w->size > t->max_token_bytes || (w->set && cache_find(w))) continue;
         w->hash = hash_bytes(w->p, w->size);
         w->is_hashed = 1;
-        PREFETCH(token_displacement(t, w->hash));
+        TKX_PREFETCH(token_displacement(t, w->hash));
         unseen[count++] = w;
     }
-    for (i = 0; i < count; i++) PREFETCH(token_slot(t, unseen[i]->hash));
+    for (i = 0; i < count; i++) TKX_PREFETCH(token_slot(t, unseen[i]->hash));
     for (i = 0; i < count; i++) {
-        waiting *w = unseen[i];
+        tkx_pending *w = unseen[i];
         w->slot = load_u32(token_slot(t, w->hash));
         if (slot_fits(w->slot, w->hash) && (w->slot & MAX_IDS) < t->id_count)
-            PREFETCH(t->records.data + RECORD_SIZE * (size_t)(w->slot & MAX_IDS));
+            TKX_PREFETCH(t->records.data + RECORD_SIZE * (size_t)(w->slot & MAX_IDS));
     }
     for (i = 0; i < count; i++) {
-        waiting *w = unseen[i];
+        tkx_pending *w = unseen[i];
         const uint8_t *bytes;
         uint32_t length, flags;
         if (!slot_fits(w->slot, w->hash) || (w->slot & MAX_IDS) >= t->id_count) continue;
-        if (read_key(t, w->slot & MAX_IDS, &bytes, &length, &flags)) PREFETCH(bytes);
+        if (read_key(t, w->slot & MAX_IDS, &bytes, &length, &flags)) TKX_PREFETCH(bytes);
     }
 }
 
-/* Encodes the pieces that wait. */
-static NO_INLINE void encode_batch(run *r) {
-    size_t i, count = r->waiting_count;
+/* Encodes the pending pre-tokens. */
+static TKX_NOINLINE void encode_batch(tkx_context *ctx) {
+    size_t i, count = ctx->pending_count;
     int looked = 0;
-    for (i = 0; i < count && r->code == TKX_OK; i++) {
-        waiting *w = &r->batch[i];
-        const uint8_t *entry = w->set ? cached(w) : NULL;
-        if (EXPECT(entry != NULL)) {
-            emit_cached(r, w, entry);
+    for (i = 0; i < count && ctx->code == TKX_OK; i++) {
+        tkx_pending *w = &ctx->batch[i];
+        const uint8_t *entry = w->set ? cache_find(w) : NULL;
+        if (TKX_LIKELY(entry != NULL)) {
+            cache_emit(ctx, w, entry);
             continue;
         }
-        if (!looked && r->t->model == MODEL_BPE) look_ahead(r, i);
+        if (!looked && ctx->t->model == MODEL_BPE) prefetch_batch(ctx, i);
         looked = 1;
-        encode_unseen(r, w);
+        encode_uncached(ctx, w);
     }
-    r->waiting_count = 0;
+    ctx->pending_count = 0;
 }
 
-/* Takes what is to be encoded by itself, not empty: a piece or a part of one. Its bytes must stay
+/* Adds what is encoded by itself, not empty: a pre-token or a part of one. Its bytes must stay
    until encode_batch. */
-static FORCE_INLINE void add_waiting(run *r, const uint8_t *p, size_t size, int is_part) {
-    waiting *w = &r->batch[r->waiting_count++];
+static TKX_INLINE void add_pending(tkx_context *ctx, const uint8_t *p, size_t size, int is_part) {
+    tkx_pending *w = &ctx->batch[ctx->pending_count++];
     w->p = p;
     w->size = size;
     w->is_hashed = 0;
     w->is_part = is_part;
     w->set = NULL;
-    if (EXPECT(size <= LARGE_BYTES && r->cache != NULL)) find_set(r, w, PIECE);
-    /* A piece that waits does not know from which text it is. */
-    if (r->waiting_count == BATCH || wants_spans(r)) encode_batch(r);
+    if (TKX_LIKELY(size <= LARGE_BYTES && ctx->cache != NULL)) cache_set(ctx, w, PRETOKEN);
+    /* a pending pre-token does not record its text */
+    if (ctx->pending_count == BATCH || wants_spans(ctx)) encode_batch(ctx);
 }
 
 #ifndef TKX_NO_CHARACTERS
 
-/* Whether a piece may be cut between two characters: no merge crosses them, and what an unknown one
-   becomes does not depend on the other. */
-static FORCE_INLINE int is_cut(run *r, uint32_t left, uint32_t right) {
-    const tkx *t = r->t;
+/* Whether a pre-token may be cut between two characters: no merge crosses the boundary, and an
+   unknown character does not depend on the other. */
+static TKX_INLINE int is_cut(tkx_context *ctx, uint32_t left, uint32_t right) {
+    const tkx *t = ctx->t;
     const uint8_t *ascii = t->crossings.data + CROSSINGS_HEADER;
     uint32_t rule;
     uint64_t h;
-    if (EXPECT((left | right) < 128)) return !bit_of(ascii, 128 * (size_t)left + right);
-    h = (left * K0 ^ right) * K1;
+    if (TKX_LIKELY((left | right) < 128)) return !bit_of(ascii, 128 * (size_t)left + right);
+    h = (left * TKX_K0 ^ right) * TKX_K1;
     if (bit_of(ascii + CROSSINGS_ASCII, (size_t)(h >> t->crossing_shift))) return 0;
     rule = load_u32(t->crossings.data);
     if (rule == 0) return 1;
-    return (unit_symbol(r, left, 0) != NONE) + (unit_symbol(r, right, 0) != NONE) >=
+    return (unit_symbol(ctx, left, 0) != TKX_NONE) + (unit_symbol(ctx, right, 0) != TKX_NONE) >=
            (rule == BOTH_KNOWN ? 2 : 1);
 }
 
-/* Takes a piece, in parts that no merge joins. With WHOLE_PIECE_FIRST a piece that is a token stays
+/* Adds a pre-token, cut where no merge crosses. With WHOLE_PIECE_FIRST one that is a token stays
    whole. */
-static NO_INLINE void add_parts(run *r, const uint8_t *p, size_t size) {
-    const tkx *t = r->t;
+static TKX_NOINLINE void add_parts(tkx_context *ctx, const uint8_t *p, size_t size) {
+    const tkx *t = ctx->t;
     const uint8_t *at = p + utf8_length(*p), *end = p + size;
     uint32_t left = utf8_decode(p), found, flags;
     if ((t->flags & WHOLE_PIECE_FIRST) && size <= t->max_token_bytes) {
         uint64_t h = hash_bytes(p, size);
         int code = token_in_slot(t, load_u32(token_slot(t, h)), h, p, size, &found, &flags);
         if (code == TKX_E_CORRUPT) {
-            fail(r, code);
+            fail(ctx, code);
             return;
         }
         if (code == TKX_OK) {
-            add_waiting(r, p, size, 0);
+            add_pending(ctx, p, size, 0);
             return;
         }
     }
-    while (at < end && r->code == TKX_OK) {
+    while (at < end && ctx->code == TKX_OK) {
         uint32_t right = utf8_decode(at);
-        if (is_cut(r, left, right)) {
-            add_waiting(r, p, (size_t)(at - p), 1);
+        if (is_cut(ctx, left, right)) {
+            add_pending(ctx, p, (size_t)(at - p), 1);
             p = at;
         }
         left = right;
         at += utf8_length(*at);
     }
-    if (r->code == TKX_OK) add_waiting(r, p, (size_t)(end - p), 1);
+    if (ctx->code == TKX_OK) add_pending(ctx, p, (size_t)(end - p), 1);
 }
 
 #endif
 
-/* Takes a piece that is not empty. Its bytes must stay until encode_batch. */
-static FORCE_INLINE void add_piece(run *r, const uint8_t *p, size_t size) {
+/* Adds a pre-token that is not empty. Its bytes must stay until encode_batch. */
+static TKX_INLINE void add_pretoken(tkx_context *ctx, const uint8_t *p, size_t size) {
 #ifndef TKX_NO_CHARACTERS
-    /* a part does not know the length of what is before it */
-    if (r->t->crossings.data && !wants_spans(r)) {
-        add_parts(r, p, size);
+    /* a part does not know how long the parts before it are */
+    if (ctx->t->crossings.data && !wants_spans(ctx)) {
+        add_parts(ctx, p, size);
         return;
     }
 #endif
-    add_waiting(r, p, size, 0);
+    add_pending(ctx, p, size, 0);
 }
 
 /* ---- stages.c: stages (5.5) ------------------------------------------------------------------ */
 
-static void add_word(run *r, const uint8_t *p, size_t size);
+static void add_word(tkx_context *ctx, const uint8_t *p, size_t size);
 
-/* Takes the pieces that the last stage makes of one piece, if it is one that drops matches, drops
-   gaps, or keeps both; or, if `words`, what the first one finds. Nearly all tokenizers have just
-   this one stage. */
-static FORCE_INLINE void split_simply(run *r, const tkx_stage *s, const uint8_t *begin,
-                                      const uint8_t *end, int words) {
+/* Adds the pre-tokens that a simple stage makes of one, as the last stage; or, if `words`, its
+   words, as the first stage. Nearly all tokenizers have one stage, and it is simple. */
+static TKX_INLINE void split_simply(tkx_context *ctx, const tkx_stage *s, const uint8_t *begin,
+                                    const uint8_t *end, int words) {
     const int keeps_matches = s->behavior == ISOLATED || (s->flags & INVERT);
     const int keeps_gaps = s->behavior == ISOLATED || !(s->flags & INVERT);
     const uint8_t *at = begin, *gap = begin;
-    memo m = {NULL, NULL, 0, 0, NULL, NULL};
-    m.mark = r->memory_used;
+    tkx_memo m = {NULL, NULL, 0, 0, NULL, NULL};
+    m.mark = ctx->memory_used;
     m.base = m.limit = begin;
-    while (at < end && r->code == TKX_OK) {
-        const uint8_t *last = match(r, s, &m, begin, at, end);
+    while (at < end && ctx->code == TKX_OK) {
+        const uint8_t *last = match(ctx, s, &m, begin, at, end);
         if (last == at) {
-            at = skip_idle(s, next_symbol(s, at), end);
+            at = skip_unmatched(s, next_symbol(s, at), end);
             continue;
         }
         if (gap < at && keeps_gaps)
-            words ? add_word(r, gap, (size_t)(at - gap)) : add_piece(r, gap, (size_t)(at - gap));
+            words ? add_word(ctx, gap, (size_t)(at - gap))
+                  : add_pretoken(ctx, gap, (size_t)(at - gap));
         if (keeps_matches)
-            words ? add_word(r, at, (size_t)(last - at)) : add_piece(r, at, (size_t)(last - at));
+            words ? add_word(ctx, at, (size_t)(last - at))
+                  : add_pretoken(ctx, at, (size_t)(last - at));
         at = gap = last;
     }
-    if (gap < end && keeps_gaps && r->code == TKX_OK)
-        words ? add_word(r, gap, (size_t)(end - gap)) : add_piece(r, gap, (size_t)(end - gap));
-    r->memory_used = m.mark;
+    if (gap < end && keeps_gaps && ctx->code == TKX_OK)
+        words ? add_word(ctx, gap, (size_t)(end - gap))
+              : add_pretoken(ctx, gap, (size_t)(end - gap));
+    ctx->memory_used = m.mark;
 }
 
-static NO_INLINE void split_once(run *r, const tkx_stage *s, const uint8_t *begin,
-                                 const uint8_t *end) {
-    split_simply(r, s, begin, end, 0);
+static TKX_NOINLINE void split_once(tkx_context *ctx, const tkx_stage *s, const uint8_t *begin,
+                                    const uint8_t *end) {
+    split_simply(ctx, s, begin, end, 0);
 }
 
-typedef struct piece {
+typedef struct tkx_pretoken {
     const uint8_t *from, *to;
-    int is_match; /* INVERT is applied */
-    int parted;   /* a match that holds nothing is before it */
-} piece;
+    int is_match; /* after INVERT */
+    int is_split; /* an empty match separates it from the span before */
+} tkx_pretoken;
 
-/* One stage at work on one piece. */
-typedef struct splitter {
+/* One stage that splits one pre-token. */
+typedef struct tkx_splitter {
     const tkx_stage *s;
     const uint8_t *begin, *at, *end;
-    piece next;   /* a match behind a gap that was given out; from NULL: none */
-    piece opened; /* the span behind the piece that was given out; from NULL: none */
-    int parted;   /* the next span is */
-    memo m;
-    const uint8_t *run_begin, *run_limit; /* of the run, before the text was rewritten */
-    view run_at_hand;
-} splitter;
+    tkx_pretoken next;   /* a match to return after the gap before it; from NULL: none */
+    tkx_pretoken opened; /* the span after the pre-token that was returned; from NULL: none */
+    int is_split;        /* of the next span */
+    tkx_memo m;
+    const uint8_t *saved_begin, *saved_limit; /* of the context, before the text was rewritten */
+    tkx_source_map saved_sources;
+} tkx_splitter;
 
-static void splitter_start(splitter *w, run *r, const tkx_stage *s, const uint8_t *begin,
-                           const uint8_t *end) {
+static void splitter_start(tkx_splitter *w, tkx_context *ctx, const tkx_stage *s,
+                           const uint8_t *begin, const uint8_t *end) {
     memset(w, 0, sizeof *w);
     w->s = s;
-    w->run_begin = r->begin;
-    w->run_limit = r->limit;
-    w->run_at_hand = r->at_hand;
+    w->saved_begin = ctx->begin;
+    w->saved_limit = ctx->limit;
+    w->saved_sources = ctx->sources;
 #ifndef TKX_NO_NORMALIZER
     if (s->flags & REWRITE) {
         size_t size = (size_t)(end - begin);
         const uint8_t *given = begin;
-        rewrite(r, r->t->ops + s->first_op, s->op_count, given == r->begin, &begin, &size);
-        if (given == r->begin) r->begin = begin;
-        if (given != begin) r->limit = begin + size;
+        rewrite(ctx, ctx->t->ops + s->first_op, s->op_count, given == ctx->begin, &begin, &size);
+        if (given == ctx->begin) ctx->begin = begin;
+        if (given != begin) ctx->limit = begin + size;
         end = begin + size;
     }
 #endif
     w->begin = w->at = w->m.base = w->m.limit = w->m.begin = begin;
     w->end = end;
-    if (s->labels) w->m.labels = find_labels(r, s, begin, end);
-    w->m.mark = r->memory_used;
+    if (s->labels) w->m.labels = find_labels(ctx, s, begin, end);
+    w->m.mark = ctx->memory_used;
 }
 
-/* The work memory that a splitter itself uses ends here. */
-static size_t splitter_top(const splitter *w) {
+/* Where the work memory of a splitter itself ends. */
+static size_t splitter_top(const tkx_splitter *w) {
     return w->m.mark + ((size_t)(w->m.limit - w->m.base) * w->s->memo_count + 7) / 8;
 }
 
 /* The next span, in *span; 0 at the end and on an error. */
-static int next_span(splitter *w, run *r, piece *span) {
+static int next_span(tkx_splitter *w, tkx_context *ctx, tkx_pretoken *span) {
     const int inverted = w->s->flags & INVERT;
     const uint8_t *from = w->at;
     *span = w->next;
     w->next.from = NULL;
     if (span->from) return 1;
     while (w->at < w->end) {
-        const uint8_t *at = w->at, *last = match(r, w->s, &w->m, w->begin, at, w->end);
-        if (r->code != TKX_OK) return 0;
+        const uint8_t *at = w->at, *last = match(ctx, w->s, &w->m, w->begin, at, w->end);
+        if (ctx->code != TKX_OK) return 0;
         if (last == at) {
-            w->at = skip_idle(w->s, next_symbol(w->s, at), w->end);
+            w->at = skip_unmatched(w->s, next_symbol(w->s, at), w->end);
             continue;
         }
         w->at = last;
@@ -5596,32 +5629,32 @@ static int next_span(splitter *w, run *r, piece *span) {
     return span->from != NULL;
 }
 
-/* The same for a stage that is_far: a match that holds nothing parts the gap that it is in. */
-static NO_INLINE int next_span_far(splitter *w, run *r, piece *span) {
+/* As next_span, for a stage that is_general: an empty match splits the gap that it is in. */
+static TKX_NOINLINE int next_span_general(tkx_splitter *w, tkx_context *ctx, tkx_pretoken *span) {
     const int inverted = w->s->flags & INVERT;
     const uint8_t *at = w->at;
     *span = w->next;
     w->next.from = NULL;
-    if (span->from || r->code != TKX_OK) return span->from != NULL;
+    if (span->from || ctx->code != TKX_OK) return span->from != NULL;
     span->from = at;
-    span->parted = w->parted;
+    span->is_split = w->is_split;
     span->is_match = inverted;
-    w->parted = 0;
-    for (at = skip_idle_labels(w->s, &w->m, at, w->end); at < w->end;
-         at = skip_idle_labels(w->s, &w->m, next_symbol(w->s, at), w->end)) {
+    w->is_split = 0;
+    for (at = skip_unmatched_labels(w->s, &w->m, at, w->end); at < w->end;
+         at = skip_unmatched_labels(w->s, &w->m, next_symbol(w->s, at), w->end)) {
         int empty;
-        const uint8_t *last = match_far(r, w->s, &w->m, at, w->end, &empty);
-        if (r->code != TKX_OK) return 0;
+        const uint8_t *last = match_general(ctx, w->s, &w->m, at, w->end, &empty);
+        if (ctx->code != TKX_OK) return 0;
         if (last > at) {
             w->at = last;
             w->next.from = at;
             w->next.to = last;
             w->next.is_match = !inverted;
-            w->next.parted = 0;
+            w->next.is_split = 0;
             break;
         }
         if (empty && at > span->from) {
-            w->parted = 1;
+            w->is_split = 1;
             break;
         }
     }
@@ -5633,7 +5666,7 @@ static NO_INLINE int next_span_far(splitter *w, run *r, piece *span) {
     return span->from != NULL;
 }
 
-static int joins(int behavior, const piece *a, const piece *b) {
+static int merges_with(int behavior, const tkx_pretoken *a, const tkx_pretoken *b) {
     switch (behavior) {
         case MERGED_WITH_PREVIOUS: return !a->is_match && b->is_match;
         case MERGED_WITH_NEXT: return a->is_match && !b->is_match;
@@ -5642,9 +5675,9 @@ static int joins(int behavior, const piece *a, const piece *b) {
     }
 }
 
-/* The next piece; 0 at the end and on an error. */
-static int next_piece(splitter *w, run *r, piece *out) {
-    const int far = is_far(w->s);
+/* The next pre-token; 0 at the end and on an error. */
+static int next_pretoken(tkx_splitter *w, tkx_context *ctx, tkx_pretoken *out) {
+    const int general = is_general(w->s);
     if (w->s->flags & REWRITE) {
         out->from = w->at;
         out->to = w->at = w->end;
@@ -5653,155 +5686,156 @@ static int next_piece(splitter *w, run *r, piece *out) {
     for (;;) {
         *out = w->opened;
         w->opened.from = NULL;
-        if (!out->from && !(far ? next_span_far(w, r, out) : next_span(w, r, out))) return 0;
-        while (far ? next_span_far(w, r, &w->opened) : next_span(w, r, &w->opened)) {
-            if (w->opened.parted || !joins(w->s->behavior, out, &w->opened)) break;
+        if (!out->from && !(general ? next_span_general(w, ctx, out) : next_span(w, ctx, out)))
+            return 0;
+        while (general ? next_span_general(w, ctx, &w->opened) : next_span(w, ctx, &w->opened)) {
+            if (w->opened.is_split || !merges_with(w->s->behavior, out, &w->opened)) break;
             out->to = w->opened.to;
             out->is_match = w->opened.is_match;
             w->opened.from = NULL;
         }
-        if (r->code != TKX_OK) return 0;
+        if (ctx->code != TKX_OK) return 0;
         if (w->s->behavior != REMOVED || !out->is_match) return 1;
     }
 }
 
-/* Rewritten pieces are kept up to this many bytes: the more of them wait, the better for
-   encode_batch. */
-enum { KEPT = 4096 };
+/* Bytes of rewritten pre-tokens kept in work memory, so that encode_batch gets full batches. */
+enum { MAX_KEPT = 4096 };
 
-/* All stages from `first` on: each one's splitter works on the piece that the one before gave last.
-   What a stage has rewritten stays in the work memory when its splitter is done, until the pieces
-   of it that wait are encoded. */
-static NO_INLINE void split_in_stages(run *r, uint32_t first, const uint8_t *begin,
-                                      const uint8_t *end) {
-    const tkx *t = r->t;
+/* Runs all stages from `first` on: each splitter works on the last pre-token of the one before.
+   Text that a stage has rewritten stays in work memory after its splitter, until its pending
+   pre-tokens are encoded. */
+static TKX_NOINLINE void split_in_stages(tkx_context *ctx, uint32_t first, const uint8_t *begin,
+                                         const uint8_t *end) {
+    const tkx *t = ctx->t;
     const uint32_t depth = t->stage_count - (is_simple(&t->stages[t->stage_count - 1]) ? 1u : 0u);
-    splitter splitters[TKX_MAX_STAGES];
+    tkx_splitter splitters[TKX_MAX_STAGES];
     uint32_t level = first;
-    piece p;
-    splitter_start(&splitters[first], r, &t->stages[first], begin, end);
+    tkx_pretoken p;
+    splitter_start(&splitters[first], ctx, &t->stages[first], begin, end);
     for (;;) {
-        if (r->code != TKX_OK) return;
-        if (!next_piece(&splitters[level], r, &p)) {
-            r->begin = splitters[level].run_begin;
-            r->limit = splitters[level].run_limit;
-            r->at_hand = splitters[level].run_at_hand;
-            if (level == first || r->code != TKX_OK) return;
+        if (ctx->code != TKX_OK) return;
+        if (!next_pretoken(&splitters[level], ctx, &p)) {
+            ctx->begin = splitters[level].saved_begin;
+            ctx->limit = splitters[level].saved_limit;
+            ctx->sources = splitters[level].saved_sources;
+            if (level == first || ctx->code != TKX_OK) return;
             level--;
         } else if (level + 1 < depth) {
             size_t top = splitter_top(&splitters[level]);
-            if (r->waiting_count == 0 || r->memory_used - top > KEPT) reclaim(r, top);
+            if (ctx->pending_count == 0 || ctx->memory_used - top > MAX_KEPT)
+                work_release(ctx, top);
             level++;
-            splitter_start(&splitters[level], r, &t->stages[level], p.from, p.to);
+            splitter_start(&splitters[level], ctx, &t->stages[level], p.from, p.to);
         } else if (depth < t->stage_count) {
-            split_once(r, &t->stages[depth], p.from, p.to);
+            split_once(ctx, &t->stages[depth], p.from, p.to);
         } else {
-            add_piece(r, p.from, (size_t)(p.to - p.from));
+            add_pretoken(ctx, p.from, (size_t)(p.to - p.from));
         }
     }
 }
 
 /* Encodes a word of the first stage, not empty: from the cache, or through the other stages. */
-static void add_word(run *r, const uint8_t *p, size_t size) {
-    const size_t count = r->count, mark = r->memory_used;
-    waiting w;
+static void add_word(tkx_context *ctx, const uint8_t *p, size_t size) {
+    const size_t count = ctx->count, mark = ctx->memory_used;
+    tkx_pending w;
     const uint8_t *entry = NULL;
     w.p = p;
     w.size = size;
     w.set = NULL;
     if (size <= LARGE_BYTES) {
-        find_set(r, &w, WORD);
-        entry = cached(&w);
+        cache_set(ctx, &w, WORD);
+        entry = cache_find(&w);
     }
-    if (EXPECT(entry != NULL)) {
-        emit_cached(r, &w, entry);
+    if (TKX_LIKELY(entry != NULL)) {
+        cache_emit(ctx, &w, entry);
         return;
     }
-    split_in_stages(r, 1, p, p + size);
-    encode_batch(r);
-    r->memory_used = mark;
-    if (w.set && r->code == TKX_OK && r->count > count && r->count - count <= LARGE_IDS &&
-        r->count <= r->capacity)
-        remember(&w, r->ids + count, r->count - count);
+    split_in_stages(ctx, 1, p, p + size);
+    encode_batch(ctx);
+    ctx->memory_used = mark;
+    if (w.set && ctx->code == TKX_OK && ctx->count > count && ctx->count - count <= LARGE_IDS &&
+        ctx->count <= ctx->capacity)
+        cache_store(&w, ctx->ids + count, ctx->count - count);
 }
 
-/* The first stage and its words. Twice the speed where words are rewritten one by one (T5,
+/* Splits into words, which are cached. Twice the speed where words are rewritten one by one (T5,
    XLNet). */
-static NO_INLINE void split_words(run *r, const uint8_t *begin, const uint8_t *end) {
-    split_simply(r, &r->t->stages[0], begin, end, 1);
+static TKX_NOINLINE void split_words(tkx_context *ctx, const uint8_t *begin, const uint8_t *end) {
+    split_simply(ctx, &ctx->t->stages[0], begin, end, 1);
 }
 
-static void split(run *r, const uint8_t *begin, const uint8_t *end) {
-    const tkx *t = r->t;
-    if (t->stage_count == 0) add_piece(r, begin, (size_t)(end - begin));
+static void split(tkx_context *ctx, const uint8_t *begin, const uint8_t *end) {
+    const tkx *t = ctx->t;
+    if (t->stage_count == 0) add_pretoken(ctx, begin, (size_t)(end - begin));
     else if (t->stage_count == 1 && is_simple(&t->stages[0]))
-        split_once(r, &t->stages[0], begin, end);
-    else if (t->words_first && r->cache && !wants_spans(r)) split_words(r, begin, end);
-    else split_in_stages(r, 0, begin, end);
+        split_once(ctx, &t->stages[0], begin, end);
+    else if (t->words_first && ctx->cache && !wants_spans(ctx)) split_words(ctx, begin, end);
+    else split_in_stages(ctx, 0, begin, end);
 }
 
 /* ---- encode.c: encoding (5.3) ---------------------------------------------------------------- */
 
-/* A stretch without added tokens, not empty: step 6 and 7. */
-static void encode_plain(run *r, const uint8_t *text, size_t size) {
-    size_t mark = r->memory_used;
-    split(r, text, text + size);
-    encode_batch(r);
-    r->memory_used = mark;
+/* A segment without added tokens, not empty: step 6 and 7. */
+static void encode_plain(tkx_context *ctx, const uint8_t *text, size_t size) {
+    size_t mark = ctx->memory_used;
+    split(ctx, text, text + size);
+    encode_batch(ctx);
+    ctx->memory_used = mark;
 }
 
-/* A stretch between raw added tokens, not empty: step 4 to 7. */
-static void encode_stretch(run *r, const uint8_t *text, size_t size) {
-    size_t mark = r->memory_used;
-    const uint8_t *limit = r->limit, *begin = r->begin;
-    const view at_hand = r->at_hand;
+/* A segment between raw added tokens, not empty: step 4 to 7. */
+static void encode_segment(tkx_context *ctx, const uint8_t *text, size_t size) {
+    size_t mark = ctx->memory_used;
+    const uint8_t *limit = ctx->limit, *begin = ctx->begin;
+    const tkx_source_map sources = ctx->sources;
 #ifndef TKX_NO_OFFSETS
     const uint8_t *whole = text;
     const size_t whole_size = size;
 #endif
 #ifndef TKX_NO_NORMALIZER
-    if (r->t->normalizer_count) {
+    if (ctx->t->normalizer_count) {
         const uint8_t *given = text;
-        rewrite(r, r->t->ops, r->t->normalizer_count, text == begin, &text, &size);
-        if (given == begin) r->begin = text;
-        if (given != text) r->limit = text + size;
+        rewrite(ctx, ctx->t->ops, ctx->t->normalizer_count, text == begin, &text, &size);
+        if (given == begin) ctx->begin = text;
+        if (given != text) ctx->limit = text + size;
     }
 #endif
 #ifndef TKX_NO_OFFSETS
-    if (wants_spans(r) && r->t->alignment.data && size && r->code == TKX_OK)
-        align_whole(r, at_hand.base, whole, whole_size, text, size);
+    if (wants_spans(ctx) && ctx->t->alignment.data && size && ctx->code == TKX_OK)
+        align_whole(ctx, sources.base, whole, whole_size, text, size);
 #endif
-    if (r->code != TKX_OK) return;
-    if (can_find(r, 1)) {
-        finder f;
-        part item;
-        find_start(&f, r, 1, text, size);
-        while (r->code == TKX_OK && find_next(&f, &item)) {
-            if (item.id != NONE) emit_added(r, item.id, text + item.from, text + item.to);
-            else encode_plain(r, text + item.from, item.to - item.from);
+    if (ctx->code != TKX_OK) return;
+    if (has_tokens(ctx, 1)) {
+        tkx_scanner f;
+        tkx_segment item;
+        scanner_start(&f, ctx, 1, text, size);
+        while (ctx->code == TKX_OK && scanner_next(&f, &item)) {
+            if (item.id != TKX_NONE) emit_added(ctx, item.id, text + item.from, text + item.to);
+            else encode_plain(ctx, text + item.from, item.to - item.from);
         }
     } else if (size) {
-        encode_plain(r, text, size);
+        encode_plain(ctx, text, size);
     }
-    r->begin = begin;
-    r->limit = limit;
-    r->at_hand = at_hand;
-    r->memory_used = mark;
+    ctx->begin = begin;
+    ctx->limit = limit;
+    ctx->sources = sources;
+    ctx->memory_used = mark;
 }
 
-/* A text that is valid: step 3 to 7. */
-static void encode_text(run *r, const uint8_t *text, size_t size) {
-    r->limit = text + size;
-    if (can_find(r, 0)) {
-        finder f;
-        part item;
-        find_start(&f, r, 0, text, size);
-        while (r->code == TKX_OK && find_next(&f, &item)) {
-            if (item.id != NONE) emit_added(r, item.id, text + item.from, text + item.to);
-            else encode_stretch(r, text + item.from, item.to - item.from);
+/* A text that is valid UTF-8: step 3 to 7. */
+static void encode_text(tkx_context *ctx, const uint8_t *text, size_t size) {
+    ctx->limit = text + size;
+    if (has_tokens(ctx, 0)) {
+        tkx_scanner f;
+        tkx_segment item;
+        scanner_start(&f, ctx, 0, text, size);
+        while (ctx->code == TKX_OK && scanner_next(&f, &item)) {
+            if (item.id != TKX_NONE) emit_added(ctx, item.id, text + item.from, text + item.to);
+            else encode_segment(ctx, text + item.from, item.to - item.from);
         }
     } else if (size) {
-        encode_stretch(r, text, size);
+        encode_segment(ctx, text, size);
     }
 }
 
@@ -5816,9 +5850,9 @@ size_t tkx_cut(const tkx *t, const void *text, size_t size) {
     return 0;
 }
 
-/* A text that is to be rewritten or labelled is cut into blocks of about this size, where it can
-   be: a normalized copy of prose, or its labels, then fit into the 64 KB of work memory that prose
-   needs, and into the cache of the machine. */
+/* A text that is rewritten or labelled is encoded in blocks of about this size, cut where it can
+   be: so a normalized copy of prose, or its labels, fits into 64 KB of work memory and into the
+   cache of the machine. */
 enum { BLOCK = 8192 };
 
 static int has_labels(const tkx *t) {
@@ -5827,43 +5861,43 @@ static int has_labels(const tkx *t) {
     return i < t->stage_count;
 }
 
-static void encode_blocks(run *r, const uint8_t *text, size_t size) {
-    r->begin = text;
-    while (size > BLOCK && (r->t->op_count || has_labels(r->t)) && r->code == TKX_OK) {
-        size_t length = BLOCK, cut = tkx_cut(r->t, text, length);
+static void encode_blocks(tkx_context *ctx, const uint8_t *text, size_t size) {
+    ctx->begin = text;
+    while (size > BLOCK && (ctx->t->op_count || has_labels(ctx->t)) && ctx->code == TKX_OK) {
+        size_t length = BLOCK, cut = tkx_cut(ctx->t, text, length);
         while (cut == 0 && length < size) {
             length = length > size / 2 ? size : 2 * length;
-            cut = length < size ? tkx_cut(r->t, text, length) : 0;
+            cut = length < size ? tkx_cut(ctx->t, text, length) : 0;
         }
         if (cut == 0) break;
-        encode_text(r, text, cut);
+        encode_text(ctx, text, cut);
         text += cut;
         size -= cut;
     }
-    if (r->code == TKX_OK) encode_text(r, text, size);
+    if (ctx->code == TKX_OK) encode_text(ctx, text, size);
 }
 
-static void lend(run *r, const tkx_work *work) {
+static void use_workspace(tkx_context *ctx, const tkx_work *work) {
     size_t sets = 0, offset;
-    r->memory = r->no_memory;
+    ctx->memory = ctx->no_memory;
     if (work && work->memory) {
-        r->memory = (uint8_t *)work->memory;
-        r->memory_size = work->memory_size;
+        ctx->memory = (uint8_t *)work->memory;
+        ctx->memory_size = work->memory_size;
     }
-    /* a cached word does not say which bytes its ids stand for */
-    if (!work || !work->cache || wants_spans(r)) return;
-    /* A set shall lie in one line of memory. */
+    /* a cached word does not have spans */
+    if (!work || !work->cache || wants_spans(ctx)) return;
+    /* a set must not straddle two cache lines */
     offset = (size_t)(0 - (uintptr_t)work->cache) & (SET - 1);
     if (work->cache_size >= offset + 2 * SET) {
-        r->cache = (uint8_t *)work->cache + offset;
+        ctx->cache = (uint8_t *)work->cache + offset;
         sets = (work->cache_size - offset) / SET;
-        for (r->cache_shift = 64; sets > 1; sets >>= 1) r->cache_shift--;
+        for (ctx->cache_shift = 64; sets > 1; sets >>= 1) ctx->cache_shift--;
     }
 }
 
-static int encode(run *r, const void *text, size_t size, uint32_t *ids, size_t capacity,
+static int encode(tkx_context *ctx, const void *text, size_t size, uint32_t *ids, size_t capacity,
                   size_t *count, const tkx_work *work) {
-    const tkx *t = r->t;
+    const tkx *t = ctx->t;
     size_t valid;
     if (!count) return TKX_E_ARGUMENT;
     *count = 0;
@@ -5875,47 +5909,47 @@ static int encode(run *r, const void *text, size_t size, uint32_t *ids, size_t c
         *count = valid;
         return TKX_E_UTF8;
     }
-    r->ids = ids;
-    r->capacity = capacity;
-    r->at_hand.base = (const uint8_t *)text;
-    lend(r, work);
-    encode_blocks(r, (const uint8_t *)text, size);
-    if (r->code == TKX_E_WORK)
-        *count = r->memory_needed > SIZE_MAX ? SIZE_MAX : (size_t)r->memory_needed;
-    if (r->code != TKX_OK) return r->code;
-    *count = r->count;
-    return r->count <= capacity ? TKX_OK : TKX_E_IDS;
+    ctx->ids = ids;
+    ctx->capacity = capacity;
+    ctx->sources.base = (const uint8_t *)text;
+    use_workspace(ctx, work);
+    encode_blocks(ctx, (const uint8_t *)text, size);
+    if (ctx->code == TKX_E_WORK)
+        *count = ctx->memory_needed > SIZE_MAX ? SIZE_MAX : (size_t)ctx->memory_needed;
+    if (ctx->code != TKX_OK) return ctx->code;
+    *count = ctx->count;
+    return ctx->count <= capacity ? TKX_OK : TKX_E_IDS;
 }
 
-static void run_init(run *r, const tkx *t, int special) {
-    memset(r, 0, offsetof(run, batch));
-    r->t = t;
-    r->special = special;
+static void context_init(tkx_context *ctx, const tkx *t, int special) {
+    memset(ctx, 0, offsetof(tkx_context, batch));
+    ctx->t = t;
+    ctx->special = special;
 }
 
 int tkx_encode(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity,
                size_t *count, const tkx_work *work) {
-    run r;
-    run_init(&r, t, 0);
-    return encode(&r, text, size, ids, capacity, count, work);
+    tkx_context ctx;
+    context_init(&ctx, t, 0);
+    return encode(&ctx, text, size, ids, capacity, count, work);
 }
 
 int tkx_encode_special(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity,
                        size_t *count, const tkx_work *work) {
-    run r;
-    run_init(&r, t, 1);
-    return encode(&r, text, size, ids, capacity, count, work);
+    tkx_context ctx;
+    context_init(&ctx, t, 1);
+    return encode(&ctx, text, size, ids, capacity, count, work);
 }
 
 int tkx_encode_allowed(const tkx *t, const void *text, size_t size, const uint8_t *allowed,
                        size_t allowed_size, uint32_t *ids, size_t capacity, size_t *count,
                        const tkx_work *work) {
-    run r;
+    tkx_context ctx;
     if (!allowed && allowed_size) return TKX_E_ARGUMENT;
-    run_init(&r, t, 2);
-    r.allowed = allowed;
-    r.allowed_size = allowed_size;
-    return encode(&r, text, size, ids, capacity, count, work);
+    context_init(&ctx, t, 2);
+    ctx.allowed = allowed;
+    ctx.allowed_size = allowed_size;
+    return encode(&ctx, text, size, ids, capacity, count, work);
 }
 
 #ifndef TKX_NO_OFFSETS
@@ -5925,22 +5959,22 @@ int tkx_encode_spans(const tkx *t, const void *text, size_t size, const uint8_t 
                      size_t *count, const tkx_work *work) {
     static const uint8_t nothing[1] = {0};
     uint32_t no_spans[1];
-    run r;
+    tkx_context ctx;
     if ((!allowed && allowed_size && allowed_size != TKX_ALL) || (!spans && capacity))
         return TKX_E_ARGUMENT;
     if (unit != TKX_BYTES && unit != TKX_CHARACTERS) return TKX_E_ARGUMENT;
-    if (t && field(t->trims, 0) == NONE) {
+    if (t && field(t->trims, 0) == TKX_NONE) {
         if (count) *count = 0;
         return TKX_E_NO_SPANS;
     }
-    run_init(&r, t, allowed_size == TKX_ALL ? 1 : allowed_size ? 2 : 0);
-    r.allowed = allowed ? allowed : nothing;
-    r.allowed_size = allowed_size;
-    r.where.spans = spans ? spans : no_spans;
-    r.where.unit = unit;
-    r.where.input = (const uint8_t *)text;
-    r.where.input_size = size;
-    return encode(&r, text, size, ids, capacity, count, work);
+    context_init(&ctx, t, allowed_size == TKX_ALL ? 1 : allowed_size ? 2 : 0);
+    ctx.allowed = allowed ? allowed : nothing;
+    ctx.allowed_size = allowed_size;
+    ctx.where.spans = spans ? spans : no_spans;
+    ctx.where.unit = unit;
+    ctx.where.input = (const uint8_t *)text;
+    ctx.where.input_size = size;
+    return encode(&ctx, text, size, ids, capacity, count, work);
 }
 
 #endif
@@ -5961,13 +5995,13 @@ int tkx_encoder_init(tkx_encoder *e, const tkx *t, int special, void *window, si
     return TKX_OK;
 }
 
-/* Encodes the first `size` bytes of the window and takes them out. Nothing changes on an error. */
+/* Encodes the first `size` bytes of the window and removes them. Nothing changes on an error. */
 static int encode_window(tkx_encoder *e, size_t size, uint32_t *ids, size_t capacity,
                          size_t *count) {
-    run r;
+    tkx_context ctx;
     int code;
-    run_init(&r, e->t, e->special);
-    code = encode(&r, e->window, size, ids, capacity, count, e->work);
+    context_init(&ctx, e->t, e->special);
+    code = encode(&ctx, e->window, size, ids, capacity, count, e->work);
     if (code != TKX_OK) return code;
     e->used -= size;
     memmove(e->window, e->window + size, e->used);
@@ -5991,7 +6025,7 @@ int tkx_encoder_feed(tkx_encoder *e, const void *text, size_t size, size_t *take
     size = smaller(size, e->window_size - old);
     memcpy(e->window + old, text, size);
     e->used += size;
-    /* Up to `old` there is no place to cut, or it would have been found then. */
+    /* there is no cut up to `old`, or it would have been found before */
     searched = old ? old - 1 : 0;
     cut = tkx_cut(e->t, e->window + searched, e->used - searched);
     if (cut == 0) {
@@ -6044,14 +6078,14 @@ static int run_case(const tkx *t, const uint8_t *entry, const uint8_t *expected,
     uint32_t offset = load_u32(entry), length = load_u32(entry + 4), first = load_u32(entry + 8),
              id_count = load_u32(entry + 12);
     uint32_t text_size = (uint32_t)field(t->self_test, 8), all = (uint32_t)field(t->self_test, 4);
-    run r;
+    tkx_context ctx;
     size_t count, i;
     int code;
-    run_init(&r, t, load_u32(entry + 16) & CASE_SPECIAL);
+    context_init(&ctx, t, load_u32(entry + 16) & CASE_SPECIAL);
     if (offset > text_size || length > text_size - offset || first > all || id_count > all - first)
         return TKX_E_CORRUPT;
     if (id_count > capacity) return TKX_E_IDS;
-    code = encode(&r, texts + offset, length, ids, capacity, &count, work);
+    code = encode(&ctx, texts + offset, length, ids, capacity, &count, work);
     if (code == TKX_E_UTF8 || (code == TKX_E_ARGUMENT && length > MAX_TEXT)) return TKX_E_CORRUPT;
     if (code == TKX_E_IDS) return TKX_E_SELF_TEST;
     if (code != TKX_OK) return code;

@@ -3,9 +3,9 @@
 
 /* tokexport.h - run a tokenizer from one mapped file, exactly as its own library does.
 
-   A tokexport file is used where it lies: in a mapping, in flash, in an array. No parser, no
-   regular expressions, no heap, no writable globals, nothing to load. C99, freestanding: it needs
-   memcpy, memmove, memset and memcmp.
+   A tokexport file is used in place: in a mapping, in flash, in an array, at any alignment. No
+   parser, no regular expressions, no heap, no writable globals, nothing to load. C99, freestanding:
+   it needs memcpy, memmove, memset and memcmp.
 
        tkx t;
        tkx_work work = { memory, sizeof memory, NULL, 0 };
@@ -23,9 +23,9 @@
    NUL-terminated. Every function may be called from many threads at once, as long as each has its
    own work memory, cache and streams.
 
-   A device that needs only some of it leaves out the rest by these macros, each alone or with
-   others. Define them alike for tokexport.c and for all that includes this header: they change the
-   size of a tkx (TKX_NO_NORMALIZER: 6,128 bytes become 2,288 on x86-64).
+   These macros leave out what a device does not need, alone or together. Define the same ones for
+   tokexport.c and for whatever includes this header: they change the size of a tkx
+   (TKX_NO_NORMALIZER: 6,128 bytes become 2,288 on x86-64).
 
        macro              what is left out                                  a file that needs it
        TKX_NO_UNIGRAM     Unigram models, and with them all floating point  tkx_open: TKX_E_MODEL
@@ -63,7 +63,7 @@ extern "C" {
 enum {
     TKX_OK = 0,
     /* the call */
-    TKX_E_ARGUMENT = -1,  /* a pointer is NULL that must not be, or a size is over the limit */
+    TKX_E_ARGUMENT = -1,  /* a pointer is NULL that must not be, or a size exceeds the limit */
     TKX_E_ID = -2,        /* no such id: out of range, or a hole */
     TKX_E_NOT_FOUND = -3, /* no token with these bytes; no such section, role or score */
     /* the text is not UTF-8; *count is the offset of the first bad byte */
@@ -74,24 +74,24 @@ enum {
     /* the work memory is too small; *count is a number of bytes that is enough for the part that
        failed */
     TKX_E_WORK = -7,
-    TKX_E_WINDOW = -8,      /* a stream's window filled up without a place to cut */
+    TKX_E_WINDOW = -8,      /* a stream's window is full and has no cut */
     TKX_E_STATE = -9,       /* the stream has been finished */
     TKX_E_NO_ENCODER = -10, /* the file holds what decoding needs and no more */
     TKX_E_SELF_TEST = -11,  /* a self test gave other ids than its reference */
     /* a part of the text is not in the vocabulary, which has no token for what is unknown */
     TKX_E_UNKNOWN_TEXT = -12,
-    /* what the reference library says about the places of tokens cannot be told from the file */
+    /* the file does not have the offsets of the reference library */
     TKX_E_NO_SPANS = -13,
     /* the file */
     TKX_E_EMPTY = -20,      /* no bytes at all */
     TKX_E_MAGIC = -21,      /* not a tokexport file */
     TKX_E_MANGLED = -22,    /* a tokexport file that a text-mode transfer has changed */
-    TKX_E_VERSION = -23,    /* made by a newer version of the format */
-    TKX_E_TRUNCATED = -24,  /* shorter than it says */
-    TKX_E_TRAILING = -25,   /* longer than it says */
+    TKX_E_VERSION = -23,    /* made by another major version of the format */
+    TKX_E_TRUNCATED = -24,  /* shorter than its header says */
+    TKX_E_TRAILING = -25,   /* longer than its header says */
     TKX_E_HEADER_CRC = -26, /* header or section table changed since they were written */
     TKX_E_HEADER = -27,     /* a field of the header is out of its range */
-    TKX_E_MODEL = -28,      /* a model type that this runtime does not run */
+    TKX_E_MODEL = -28,      /* a model type that this runtime does not support */
     /* a section is misplaced: order, alignment, gap, overlap, or reserved bits */
     TKX_E_SECTION = -29,
     TKX_E_DUPLICATE = -30,    /* two sections with one tag */
@@ -102,7 +102,7 @@ enum {
     TKX_E_SPLITS = -34,
     TKX_E_CRC = -35,     /* a section changed since it was written (tkx_check only) */
     TKX_E_PADDING = -36, /* a padding byte is not zero (tkx_check only) */
-    TKX_E_CORRUPT = -37  /* a table entry met on the way is out of its range */
+    TKX_E_CORRUPT = -37  /* a table entry in use is out of its range */
 };
 
 /* What tkx_token_flags gives. */
@@ -112,13 +112,13 @@ enum {
     TKX_KIND_ADDED = 2,
     TKX_KIND_UNKNOWN = 3,
     TKX_KIND_MASK = 3,
-    TKX_SPECIAL = 4,      /* left out of decoded text on request */
+    TKX_SPECIAL = 4,      /* skipped when decoding, on request */
     TKX_WHOLE = 8,        /* merging the token's own bytes gives this token */
     TKX_FALLBACK = 16,    /* a byte of a character that the vocabulary lacks */
-    TKX_FIRST_SKIP = 96,  /* two bits: bytes left out at the front of the first token */
-    TKX_FIRST_MORE = 384, /* two bits: bytes more at the front of the first token */
-    TKX_LAST_SKIP = 1536, /* two bits: bytes left out at the end of the last token */
-    TKX_FORMS = 2048      /* what the first, last and only token decode to is stored apart */
+    TKX_FIRST_SKIP = 96,  /* two bits: bytes skipped at the start of the first token */
+    TKX_FIRST_MORE = 384, /* two bits: more bytes at the start of the first token */
+    TKX_LAST_SKIP = 1536, /* two bits: bytes skipped at the end of the last token */
+    TKX_FORMS = 2048      /* the forms as first, last and only token are stored apart */
 };
 
 /* Roles of ids, for tkx_special_id. */
@@ -130,7 +130,7 @@ typedef struct tkx_span {
     size_t size;
 } tkx_span;
 
-/* One pre-tokenizer stage. Internal: its tables, and what tkx_open found out about them. */
+/* One pre-tokenizer stage. Internal: its tables, and what tkx_open derives from them. */
 typedef struct tkx_stage {
     const uint8_t *classes;
     const uint8_t *middle;
@@ -148,7 +148,7 @@ typedef struct tkx_stage {
     uint8_t behavior;
     uint8_t flags;
     uint8_t first_op, op_count;
-    uint64_t letter_loops, letter_accepts, idle[4];
+    uint64_t letter_loops, letter_accepts, no_match[4];
 } tkx_stage;
 
 #ifndef TKX_NO_NORMALIZER
@@ -167,8 +167,7 @@ typedef struct tkx_op {
 #define TKX_MAX_OPS 24
 
 /* An open file. It points into the caller's bytes, which must stay and must not change; it owns
-   nothing and is never closed. Its fields are the runtime's own: read them through the functions
-   below. */
+   nothing and is never closed. Its fields are internal: use the functions below. */
 typedef struct tkx {
     const uint8_t *data;
     size_t size;
@@ -194,10 +193,10 @@ typedef struct tkx {
 #endif
 } tkx;
 
-/* Memory that the caller lends; any alignment. `memory`: scratch, no state is kept in it between
-   calls; see tkx_work_size. `cache`: optional (NULL, 0), makes repeated words cheap, 1 to 4 MB are
-   good; zero it once, then lend it whole, always at the same address, to one open file only, and to
-   one thread at a time. NULL in place of a tkx_work is no memory and no cache. */
+/* Memory of the caller, at any alignment. `memory` is scratch: it keeps no state between calls; see
+   tkx_work_size. `cache` is optional (NULL, 0) and makes repeated words cheap; 1 to 4 MB are good.
+   Zero it once, then pass it unchanged, always at the same address, with one open file only, and
+   from one thread at a time. NULL for a tkx_work means no memory and no cache. */
 typedef struct tkx_work {
     void *memory;
     size_t memory_size;
@@ -207,9 +206,9 @@ typedef struct tkx_work {
 
 /* ---- Simple: open, look up, encode, decode --------------------------------------------------- */
 
-/* Opens a file that lies in memory: checks header, section table and pre-tokenizer tables, in time
-   that does not grow with the vocabulary. After TKX_OK no function below reads outside `data`,
-   whatever the rest of the file holds. On an error *t is not usable. */
+/* Opens a file in memory: checks header, section table and pre-tokenizer tables, in time that does
+   not grow with the vocabulary. After TKX_OK no function below reads outside `data`, whatever the
+   rest of the file holds. On an error *t is not usable. */
 int tkx_open(tkx *t, const void *data, size_t size);
 
 /* A sentence for an error code; never NULL. */
@@ -218,8 +217,8 @@ const char *tkx_error(int code);
 /* Ids are 0 .. tkx_id_count - 1; some of them may be holes. */
 uint32_t tkx_id_count(const tkx *t);
 
-/* The bytes that an id stands for between other ids, in place, before edits (DECO) of the whole
-   text. They may be none, hold NUL, or be part of a character. TKX_E_ID for a hole. O(1). */
+/* The bytes of an id between other ids, in place, before edits (DECO) of the whole text. They may
+   be empty, contain NUL, or be part of a character. TKX_E_ID for a hole. O(1). */
 int tkx_token_bytes(const tkx *t, uint32_t id, const uint8_t **bytes, size_t *size);
 
 /* Encodes a text in which special tokens are plain text. Writes at most `capacity` ids and their
@@ -229,14 +228,14 @@ int tkx_token_bytes(const tkx *t, uint32_t id, const uint8_t **bytes, size_t *si
 int tkx_encode(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity,
                size_t *count, const tkx_work *work);
 
-/* The same; special tokens in the text become their ids. Never use it on text from strangers that
-   goes into a prompt. */
+/* The same; special tokens in the text become their ids. Do not use it for untrusted text in a
+   prompt. */
 int tkx_encode_special(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity,
                        size_t *count, const tkx_work *work);
 
-/* Joins the bytes of ids, by the rules of the file's decoder (a space less at the start, a word's
-   end ...). They need not be UTF-8. On TKX_E_BYTES *size is the number of bytes needed. On TKX_E_ID
-   it is the index of the bad id. To leave special tokens out, leave out the ids that have
+/* Joins the bytes of ids by the rules of the file's decoder (it may strip the first space, or end
+   each word with one). The result need not be UTF-8. On TKX_E_BYTES *size is the number of bytes
+   needed. On TKX_E_ID it is the index of the bad id. To skip special tokens, pass only ids without
    TKX_SPECIAL. */
 int tkx_decode(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity,
                size_t *size);
@@ -261,14 +260,14 @@ int tkx_token_flags(const tkx *t, uint32_t id, uint32_t *flags);
    TKX_E_NOT_FOUND when the file has no scores. */
 int tkx_token_score(const tkx *t, uint32_t id, float *score);
 
-/* The model token with exactly these bytes. TKX_E_NOT_FOUND: none. Added tokens are not looked
-   for. */
+/* The model token with exactly these bytes. TKX_E_NOT_FOUND: none. Added tokens are not
+   searched. */
 int tkx_token_id(const tkx *t, const void *bytes, size_t size, uint32_t *id);
 
 /* The id that has a role (TKX_BOS ...). TKX_E_NOT_FOUND: none. */
 int tkx_special_id(const tkx *t, int role, uint32_t *id);
 
-/* The index-th id that ends a generation; TKX_E_NOT_FOUND behind the last. */
+/* The index-th id that ends a generation; TKX_E_NOT_FOUND after the last. */
 int tkx_stop_id(const tkx *t, uint32_t index, uint32_t *id);
 
 /* A section by its tag ("CHAT", "PROV", ...), known to the runtime or not. TKX_E_NOT_FOUND:
@@ -300,12 +299,12 @@ int tkx_encode_allowed(const tkx *t, const void *text, size_t size, const uint8_
 enum { TKX_BYTES = 0, TKX_CHARACTERS = 1 };
 #define TKX_ALL SIZE_MAX
 
-/* As tkx_encode_allowed (`allowed` may be NULL with `allowed_size` 0 or TKX_ALL), and says which
-   part of the text each id stands for: id i for spans[2 * i] up to spans[2 * i + 1], which is not
-   included, counted in bytes or in characters (code points), as the reference library has it: an id
-   that stands for a part of a character has the span of the whole, and white space may be left out.
-   `spans` has room for 2 * capacity numbers. No word cache is used, and 40 bytes of work memory are
-   wanted for each byte of the longest word. */
+/* As tkx_encode_allowed (`allowed` may be NULL with `allowed_size` 0 or TKX_ALL), with the part of
+   the text that each id covers: id i covers spans[2 * i] up to, not including, spans[2 * i + 1], in
+   bytes or characters (code points), as in the reference library: a part of a character has the
+   span of the whole, and white space may be left out. `spans` has room for 2 * capacity numbers.
+   The word cache is not used, and the longest word needs 44 bytes of work memory for each of its
+   bytes. */
 int tkx_encode_spans(const tkx *t, const void *text, size_t size, const uint8_t *allowed,
                      size_t allowed_size, int unit, uint32_t *ids, uint32_t *spans, size_t capacity,
                      size_t *count, const tkx_work *work);
@@ -317,29 +316,29 @@ int tkx_encode_spans(const tkx *t, const void *text, size_t size, const uint8_t 
 int tkx_decode_ends(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity,
                     size_t *size, size_t *ends);
 
-/* The index-th piece of the post-processor's template for one text (pair = 0) or two: kind 0 is an
-   id, 1 the first text, 2 the second. TKX_E_NOT_FOUND behind the last piece, and at once where the
-   file has no template: then it is the texts alone. */
+/* The index-th item of the post-processor's template for one text (pair = 0) or two: kind 0 is an
+   id, 1 the first text, 2 the second. TKX_E_NOT_FOUND after the last item, and for every index if
+   the file has no template: then it is the texts alone. */
 int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_t *id,
                  uint32_t *type_id);
 
-/* The last place, at most `size`, where the text may be cut so that encoding both sides apart gives
-   the ids of the whole, whatever follows behind `size`; 0 where there is none. */
+/* The last position, at most `size`, where the text may be cut: encoding both sides separately
+   gives the ids of the whole, whatever follows after `size`. 0 if there is none. */
 size_t tkx_cut(const tkx *t, const void *text, size_t size);
 
-/* Compares the checksum of every section and looks at the padding: TKX_OK, TKX_E_CRC or
+/* Compares the checksum of every section and checks the padding: TKX_OK, TKX_E_CRC or
    TKX_E_PADDING. Reads the whole file. */
 int tkx_check(const tkx *t);
 
-/* Encodes the texts that the file brings and compares with the ids of the reference library.
-   *count: cases passed; on TKX_E_SELF_TEST that is the index of the case that failed. `ids` must
-   hold the longest case. TKX_E_NOT_FOUND when the file has none. */
+/* Encodes the test cases of the file and compares with the ids of the reference library. *count:
+   cases passed; on TKX_E_SELF_TEST that is the index of the case that failed. `ids` must hold the
+   longest case. TKX_E_NOT_FOUND when the file has none. */
 int tkx_selftest(const tkx *t, uint32_t *ids, size_t capacity, size_t *count, const tkx_work *work);
 
 /* ---- Streaming ------------------------------------------------------------------------------- */
 
-/* Encodes a text that comes in parts; any parts give the ids of the whole. The window holds the
-   text since the last place to cut. */
+/* Encodes a text that comes in parts, however it is divided, into the ids of the whole. The window
+   holds the text since the last cut (see tkx_cut). */
 typedef struct tkx_encoder {
     const tkx *t;
     const tkx_work *work;
@@ -349,54 +348,53 @@ typedef struct tkx_encoder {
 } tkx_encoder;
 
 /* Starts an encoder. `special`: 0 as tkx_encode, 1 as tkx_encode_special. The window must hold the
-   longest stretch without a place to cut. */
+   longest part of the text without a cut. */
 int tkx_encoder_init(tkx_encoder *e, const tkx *t, int special, void *window, size_t window_size,
                      const tkx_work *work);
 
 /* Takes bytes of the text (*taken of them) and writes the ids that are certain. Call again with the
    rest while *taken < size. `capacity` must be at least 3 * window_size: TKX_E_IDS otherwise, and
-   where compatibility characters (NFKC, NFKD) give still more; *count is then the number needed.
-   TKX_E_WINDOW: no place to cut in a full window. TKX_E_UTF8: *count is an offset from the start of
-   the window. On an error nothing is taken and nothing changes. */
+   where compatibility characters (NFKC, NFKD) make more; *count is then the number needed.
+   TKX_E_WINDOW: the window is full and has no cut. TKX_E_UTF8: *count is an offset from the start
+   of the window. On an error nothing is taken and nothing changes. */
 int tkx_encoder_feed(tkx_encoder *e, const void *text, size_t size, size_t *taken, uint32_t *ids,
                      size_t capacity, size_t *count);
 
 /* Writes the last ids; the encoder is finished then. On an error it is not, and nothing changes. */
 int tkx_encoder_finish(tkx_encoder *e, uint32_t *ids, size_t capacity, size_t *count);
 
-/* A run of bytes that stand for characters which the vocabulary lacks is text or not as a whole. A
-   decoder holds back so many of them; of a longer run the whole characters are given before its end
-   is known. */
+/* A run of byte tokens is UTF-8 as a whole, or each byte is a U+FFFD. A decoder holds back up to
+   this many bytes of a run; of a longer one, whole characters are written before its end is
+   known. */
 #define TKX_MAX_RUN 256
 
-/* Decodes ids one at a time and never gives half a character: an incomplete one waits for the next
-   id, and so does whatever depends on what follows. The parts are those of tkx_decode_text, but for
-   runs of more than TKX_MAX_RUN bytes. */
+/* Decodes ids one at a time without ever splitting a character: an incomplete one is held back
+   until the next id, and so is whatever depends on what follows. The parts joined are the text of
+   tkx_decode_text, except for runs of more than TKX_MAX_RUN bytes. */
 typedef struct tkx_decoder {
     const tkx *t;
     uint8_t held[4]; /* an incomplete character */
     uint8_t held_size;
     uint8_t skip_special, as_bytes, rules;
     /* Only for a file with a decoder of its own: */
-    uint8_t is_first, waiting_is_first, run_state, run_begun, left_part, right_part;
+    uint8_t is_first, pending_is_first, run_state, run_begun, left_part, right_part;
     uint8_t left[5], right[5]; /* the characters to strip; their size, then their bytes */
     uint16_t run_size, run_good, edit_states, edit_state;
-    /* still to strip at the start; held back at the end, and how many at most */
+    /* to strip at the start; held back at the end, and how many at most */
     uint32_t left_count, right_count, right_most;
-    uint32_t previous, waiting;
+    uint32_t previous, pending;
     uint8_t run[TKX_MAX_RUN];
 } tkx_decoder;
 
-/* Starts a decoder. `skip_special`: special tokens give nothing. */
+/* Starts a decoder. `skip_special`: special tokens are left out. */
 int tkx_decoder_init(tkx_decoder *d, const tkx *t, int skip_special);
 
 /* Adds one id and writes the text that is complete: valid UTF-8, with U+FFFD where the reference
-   library puts it. On TKX_E_BYTES *size is a number of bytes that is enough: 3 * length of the
-   token + 12, where nothing but an incomplete character can be held back. Nothing changes on an
-   error. */
+   library puts it. On TKX_E_BYTES *size is enough to retry with: 3 * length of the token + 12 in a
+   file without DECO. On an error nothing changes. */
 int tkx_decoder_step(tkx_decoder *d, uint32_t id, uint8_t *out, size_t capacity, size_t *size);
 
-/* Writes what is held back as the end of the text, and starts afresh. On an error nothing
+/* Writes what is held back, as the end of the text, and starts a new text. On an error nothing
    changes. */
 int tkx_decoder_flush(tkx_decoder *d, uint8_t *out, size_t capacity, size_t *size);
 

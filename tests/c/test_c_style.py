@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -27,3 +28,17 @@ def test_a_c_file_names_its_licence_and_keeps_to_100_columns(path: Path) -> None
 
 def test_all_of_the_folders_hold_c() -> None:
     assert len(FILES) > 40
+
+
+def test_macros_and_types_of_the_runtime_have_its_prefix() -> None:
+    """So that a program may ``#include "tokexport.c"``."""
+    text = (FORMAT / "tokexport.c").read_text(encoding="utf-8")
+    macros = re.findall(r"^ *#define (\w+)", text, re.MULTILINE)
+    types = re.findall(
+        r"\b(?:struct|union) (\w+) {|^} (\w+);|^typedef .*?(\w+)(?:\[.*)?;", text, re.MULTILINE
+    )
+    names = [name for found in types for name in found if name]
+    assert len(macros) > 10
+    assert len(names) > 10
+    assert [name for name in macros if not name.startswith("TKX_")] == []
+    assert [name for name in names if not name.startswith("tkx_")] == []

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* tokexport.c - the runtime behind tokexport.h. The format and the algorithms are those of SPEC.md,
-   whose numbers (I1, 5.3 ...) are cited here.
+/* tokexport.c - the implementation of tokexport.h. The format and the algorithms are those of
+   SPEC.md, whose numbers (I1, 5.3 ...) are cited here.
 
-   tokexport.c is made of the units in src/ by amalgamate.py, in the order of src/all.c: edit those.
-   Each unit uses only what stands above it.
+   amalgamate.py makes tokexport.c from the units in src/, in the order of src/all.c: edit those.
+   Each unit uses only the units before it.
 
    Two rules hold everywhere. A number from the file is compared with its bound before it is used as
-   an index, at opening for what the inner loops read (SPLT), at use for the rest. And what is read
-   from the file or written to memory that the caller lends goes through load_ and store_ functions:
-   any alignment, any endianness. */
+   an index: at opening for what the inner loops read (SPLT), at use for the rest. And the file and
+   the work memory are read and written by load_, get_ and put_ functions: they may have any
+   alignment, and the host any byte order. */
 
 #include "tokexport.h"
 

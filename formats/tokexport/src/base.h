@@ -3,100 +3,98 @@
 
 /* ---- base.h: compilers, and bytes ------------------------------------------------------------ */
 
-/* <string.h> is not part of a freestanding C99 implementation, these functions are what every
-   compiler wants to be there. */
+/* A freestanding C99 implementation need not have <string.h>, but compilers require these
+   functions. */
 void *memcpy(void *to, const void *from, size_t size);
 void *memmove(void *to, const void *from, size_t size);
 void *memset(void *to, int byte, size_t size);
 int memcmp(const void *a, const void *b, size_t size);
 
-/* With -ffreestanding, GCC and Clang call memcpy even for 4 bytes unless they are told that it is
-   the one they know. */
+/* With -ffreestanding, GCC and Clang expand a small memcpy only where it is spelled as the
+   built-in. */
 #if defined(__GNUC__)
-#define COPY __builtin_memcpy
-#define EXPECT(condition) __builtin_expect(!!(condition), 1)
+#define TKX_COPY __builtin_memcpy
+#define TKX_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #if defined(__OPTIMIZE_SIZE__) /* a quarter less code, a tenth to a quarter slower */
-#define FORCE_INLINE inline
+#define TKX_INLINE inline
 #else
-#define FORCE_INLINE inline __attribute__((always_inline))
+#define TKX_INLINE inline __attribute__((always_inline))
 #endif
-#define NO_INLINE __attribute__((noinline))
-#define PREFETCH(address) __builtin_prefetch(address)
+#define TKX_NOINLINE __attribute__((noinline))
+#define TKX_PREFETCH(address) __builtin_prefetch(address)
 #else
-#define COPY memcpy
-#define EXPECT(condition) (condition)
-#define FORCE_INLINE inline
-#define NO_INLINE
-#define PREFETCH(address) ((void)0)
+#define TKX_COPY memcpy
+#define TKX_LIKELY(condition) (condition)
+#define TKX_INLINE inline
+#define TKX_NOINLINE
+#define TKX_PREFETCH(address) ((void)0)
 #endif
 
-#define NONE TKX_NONE
-#define MAX_TEXT UINT32_C(0x7FFFFFFF)
-#define MAX_CONTENT 0xFFFF
+enum { MAX_TEXT = 0x7FFFFFFF, MAX_CONTENT = 0xFFFF };
 
 /* ---- base.h: loading and storing ------------------------------------------------------------- */
 
 #if defined(__BYTE_ORDER__) && defined(__ORDER_LITTLE_ENDIAN__)
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define HOST_IS_LITTLE_ENDIAN
+#define TKX_LITTLE_ENDIAN
 #endif
 #endif
 
-#ifdef HOST_IS_LITTLE_ENDIAN
+#ifdef TKX_LITTLE_ENDIAN
 
-static FORCE_INLINE uint32_t load_u16(const uint8_t *p) {
+static TKX_INLINE uint32_t load_u16(const uint8_t *p) {
     uint16_t v;
-    COPY(&v, p, 2);
+    TKX_COPY(&v, p, 2);
     return v;
 }
 
-static FORCE_INLINE uint32_t load_u32(const uint8_t *p) {
+static TKX_INLINE uint32_t load_u32(const uint8_t *p) {
     uint32_t v;
-    COPY(&v, p, 4);
+    TKX_COPY(&v, p, 4);
     return v;
 }
 
-static FORCE_INLINE uint64_t load_u64(const uint8_t *p) {
+static TKX_INLINE uint64_t load_u64(const uint8_t *p) {
     uint64_t v;
-    COPY(&v, p, 8);
+    TKX_COPY(&v, p, 8);
     return v;
 }
 
 #else
 
-static FORCE_INLINE uint32_t load_u16(const uint8_t *p) {
+static TKX_INLINE uint32_t load_u16(const uint8_t *p) {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8;
 }
 
-static FORCE_INLINE uint32_t load_u32(const uint8_t *p) {
+static TKX_INLINE uint32_t load_u32(const uint8_t *p) {
     return load_u16(p) | load_u16(p + 2) << 16;
 }
 
-static FORCE_INLINE uint64_t load_u64(const uint8_t *p) {
+static TKX_INLINE uint64_t load_u64(const uint8_t *p) {
     return (uint64_t)load_u32(p) | (uint64_t)load_u32(p + 4) << 32;
 }
 
 #endif
 
-/* Lent memory is read and written in the order of the host. */
-static FORCE_INLINE uint32_t get_u32(const uint8_t *p) {
+/* Work memory is read and written in the byte order of the host. */
+static TKX_INLINE uint32_t get_u32(const uint8_t *p) {
     uint32_t v;
-    COPY(&v, p, 4);
+    TKX_COPY(&v, p, 4);
     return v;
 }
 
-static FORCE_INLINE uint64_t get_u64(const uint8_t *p) {
+static TKX_INLINE uint64_t get_u64(const uint8_t *p) {
     uint64_t v;
-    COPY(&v, p, 8);
+    TKX_COPY(&v, p, 8);
     return v;
 }
 
-static FORCE_INLINE void put_u32(uint8_t *p, uint32_t v) { COPY(p, &v, 4); }
+static TKX_INLINE void put_u32(uint8_t *p, uint32_t v) { TKX_COPY(p, &v, 4); }
 
-static FORCE_INLINE void put_u64(uint8_t *p, uint64_t v) { COPY(p, &v, 8); }
+static TKX_INLINE void put_u64(uint8_t *p, uint64_t v) { TKX_COPY(p, &v, 8); }
 
 /* Number of zero bits below the lowest one; v is not 0. */
-static FORCE_INLINE unsigned lowest_bit(uint64_t v) {
+static TKX_INLINE unsigned lowest_bit(uint64_t v) {
 #if defined(__GNUC__)
     return (unsigned)__builtin_ctzll(v);
 #else

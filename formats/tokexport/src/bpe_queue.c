@@ -3,32 +3,30 @@
 
 /* ---- bpe_queue.c: a queue of merges (5.6) ---------------------------------------------------- */
 
-/* A queue of keys (rank << 32 | position). Keys are not taken out when they become stale: who takes
-   one looks whether it still holds.
+/* A queue of keys (rank << 32 | position). Keys that become stale stay in it, and are checked when
+   they are popped.
 
-   The first keys lie sorted in an array. Those that come later are in a heap of four children a
-   node, because most of them never get far up. But while the pairs of one rank are merged, the new
-   keys of higher ranks only wait: if they are many, as in a run of one character, they are sorted
-   into the array, which is linear; otherwise they go into the heap. That makes a million letters
-   `a` three times as fast. */
-typedef struct queue {
-    /* room for `room` keys, and for twice as many: for what waits as well, from the end on down */
+   The first keys are in a sorted array. Later ones go into a heap of four children a node, since
+   most of them never rise far. But while pairs of one rank are merged, new keys of higher ranks are
+   pending: if there are many, as in a run of one character, they are sorted into the array, which
+   is linear; otherwise they go into the heap. A million letters `a` are three times as fast so. */
+typedef struct tkx_queue {
+    /* room for `room` keys, and for twice as many: pending keys grow down from the end */
     uint8_t *sorted, *heap;
-    size_t room, next, count, size, waits;
-    uint32_t rank; /* of the key that was taken last */
-} queue;
+    size_t room, next, count, size, pending;
+    uint32_t rank; /* of the last key popped */
+} tkx_queue;
 
-/* Bits at most: of few keys, most of the work is to count digits, and more than these cost more
-   stack than they gain. */
+/* Bits of a digit at most: with few keys, counting digits is most of the work, and wider digits
+   need more stack. */
 enum { DIGIT = 8 };
 
-/* Sorts digit by digit from the lowest on. Where the positions are in order already, as they are
-   unless merges of one rank make different products, only the ranks are sorted by: keys with the
-   same rank stay in order. */
+/* Radix sort, lowest digit first. If the positions are in order already, as they are unless merges
+   of one rank give different ids, only the ranks are sorted: the sort is stable. */
 static void sort_keys(uint8_t *keys, uint8_t *other, size_t count) {
     uint32_t first[1 << DIGIT];
     uint8_t *from = keys, *to = other;
-    uint64_t bits = 0; /* in which two keys differ */
+    uint64_t bits = 0; /* those in which two keys differ */
     size_t digits, i;
     unsigned low = 0, length = 0, passes, width, shift;
     int in_order = 1;
@@ -37,7 +35,7 @@ static void sort_keys(uint8_t *keys, uint8_t *other, size_t count) {
         bits |= key ^ before;
         in_order &= (uint32_t)before <= (uint32_t)key;
     }
-    if (in_order) bits &= ~(uint64_t)NONE;
+    if (in_order) bits &= ~(uint64_t)TKX_NONE;
     if (!bits) return;
     while (!(bits >> low & 1)) low++;
     while (low + length < 64 && bits >> low >> length) length++;
@@ -64,7 +62,7 @@ static void sort_keys(uint8_t *keys, uint8_t *other, size_t count) {
     if (from != keys) memcpy(keys, from, 8 * count);
 }
 
-static void heap_push(queue *q, uint64_t key) {
+static void heap_push(tkx_queue *q, uint64_t key) {
     size_t i = q->size++;
     while (i > 0) {
         size_t parent = (i - 1) / 4;
@@ -76,7 +74,7 @@ static void heap_push(queue *q, uint64_t key) {
     put_u64(q->heap + 8 * i, key);
 }
 
-static void heap_pop(queue *q) {
+static void heap_pop(tkx_queue *q) {
     uint64_t key = get_u64(q->heap + 8 * --q->size);
     size_t i = 0;
     for (;;) {
@@ -96,13 +94,13 @@ static void heap_pop(queue *q) {
     put_u64(q->heap + 8 * i, key);
 }
 
-/* Place of the i-th key that waits. All keys but the first ones come two a merge, and of n symbols
-   n - 1 merges can be made: heap and waiting keys have room. */
-static uint8_t *waiting_key(const queue *q, size_t i) {
+/* The i-th pending key. After the first keys, each merge adds at most two, and n symbols allow n -
+   1 merges: heap and pending keys fit into 2 * room. */
+static uint8_t *pending_key(const tkx_queue *q, size_t i) {
     return q->heap + 8 * (2 * q->room - 1 - i);
 }
 
-static void queue_push(queue *q, uint64_t key) {
+static void queue_push(tkx_queue *q, uint64_t key) {
     if (key >> 32 <= q->rank) heap_push(q, key);
-    else put_u64(waiting_key(q, q->waits++), key);
+    else put_u64(pending_key(q, q->pending++), key);
 }

@@ -3,16 +3,16 @@
 
 /* ---- cache.c: the word cache ----------------------------------------------------------------- */
 
-/* The word cache: sets of 64 bytes, a line of memory. A set holds two small entries, of a piece of
-   at most 15 bytes and up to 4 ids, or a large one, of at most 30 bytes and up to 8 ids:
+/* The word cache: sets of 64 bytes, one cache line. A set has two small entries, for at most 15
+   bytes and 4 ids each, or a large one, for at most 30 bytes and 8 ids:
 
        small: key[0] key[1] ids[4]      large: key[0] key[1] key[2] key[3] ids[8]
 
-   key[0] and key[1] are the first 15 bytes, zeros behind them, and the size with what it is: a
-   piece or a WORD; key[2] and key[3] are the others. The upper 4 bits of the first id are the
-   number of ids; so the third word of a small entry is never 0 there, and that of a large one of at
-   most 15 bytes is. A new small entry takes the second place of its set; a hit there changes the
-   places: so rare words push out each other, not the frequent ones. */
+   key[0] and key[1] are the first 15 bytes, padded with zeros, and a byte that has the size and the
+   kind, a pre-token or a WORD; key[2] and key[3] are the other bytes. The upper 4 bits of the first
+   id are the number of ids; so the third word of a small entry is never 0, and that of a large one
+   of at most 15 bytes always is. A new small entry takes the second place of its set, and a hit
+   there swaps the two: rare words replace each other, not the frequent ones. */
 enum {
     SMALL_BYTES = 15,
     LARGE_BYTES = 30,
@@ -22,10 +22,11 @@ enum {
     SET = 64,
     COUNT_SHIFT = 28
 };
-enum { PIECE = 0, WORD = 64 };
+enum { PRETOKEN = 0, WORD = 64 };
 
-/* The first 15 of the bytes at p, size of them: two words, zeros behind them, the last byte 0. */
-static FORCE_INLINE void load_key(const run *r, const uint8_t *p, size_t size, uint64_t key[2]) {
+/* Loads `size` bytes, at most 15, as two words padded with zeros. */
+static TKX_INLINE void load_key(const tkx_context *ctx, const uint8_t *p, size_t size,
+                                uint64_t key[2]) {
     static const uint64_t masks[16][2] = {
         {0, 0},
         {UINT64_C(0xFF), 0},
@@ -45,7 +46,7 @@ static FORCE_INLINE void load_key(const run *r, const uint8_t *p, size_t size, u
         {UINT64_MAX, UINT64_C(0xFFFFFFFFFFFFFF)},
     };
     uint8_t end_of_text[16] = {0};
-    if (!EXPECT(r->limit - p >= 16)) {
+    if (!TKX_LIKELY(ctx->limit - p >= 16)) {
         memcpy(end_of_text, p, size);
         p = end_of_text;
     }
@@ -53,41 +54,42 @@ static FORCE_INLINE void load_key(const run *r, const uint8_t *p, size_t size, u
     key[1] = load_u64(p + 8) & masks[size][1];
 }
 
-/* Finds the set of a piece, or of a word that is not split yet, and asks for its line of memory. */
-static FORCE_INLINE void find_set(run *r, waiting *w, unsigned kind) {
+/* Finds the set of a pre-token, or of a word that is not split yet, and prefetches it. */
+static TKX_INLINE void cache_set(tkx_context *ctx, tkx_pending *w, unsigned kind) {
     const uint64_t last = (uint64_t)(w->size | kind) << 56;
     uint64_t h;
-    if (EXPECT(w->size <= SMALL_BYTES)) {
-        load_key(r, w->p, w->size, w->key);
+    if (TKX_LIKELY(w->size <= SMALL_BYTES)) {
+        load_key(ctx, w->p, w->size, w->key);
         w->key[1] |= last;
-        h = w->key[0] ^ w->key[1] * K0;
+        h = w->key[0] ^ w->key[1] * TKX_K0;
     } else {
-        load_key(r, w->p, SMALL_BYTES, w->key);
-        load_key(r, w->p + SMALL_BYTES, w->size - SMALL_BYTES, w->key + 2);
+        load_key(ctx, w->p, SMALL_BYTES, w->key);
+        load_key(ctx, w->p + SMALL_BYTES, w->size - SMALL_BYTES, w->key + 2);
         w->key[1] |= last;
-        h = w->key[0] ^ w->key[1] * K0 ^ w->key[2] * K2 ^ w->key[3] * K3;
+        h = w->key[0] ^ w->key[1] * TKX_K0 ^ w->key[2] * TKX_K2 ^ w->key[3] * TKX_K3;
     }
-    w->set = r->cache + SET * (size_t)(h * K1 >> r->cache_shift);
-    PREFETCH(w->set);
+    w->set = ctx->cache + SET * (size_t)(h * TKX_K1 >> ctx->cache_shift);
+    TKX_PREFETCH(w->set);
 }
 
-static FORCE_INLINE int has_words(const uint8_t *entry, const uint64_t key[2]) {
+static TKX_INLINE int has_words(const uint8_t *entry, const uint64_t key[2]) {
     return get_u64(entry) == key[0] && get_u64(entry + 8) == key[1];
 }
 
-/* The entry of a piece that has a set, or NULL. */
-static FORCE_INLINE const uint8_t *cached(const waiting *w) {
-    if (EXPECT(has_words(w->set, w->key)))
-        return EXPECT(w->size <= SMALL_BYTES) || has_words(w->set + 16, w->key + 2) ? w->set : NULL;
+/* The entry of a pre-token that has a set, or NULL. */
+static TKX_INLINE const uint8_t *cache_find(const tkx_pending *w) {
+    if (TKX_LIKELY(has_words(w->set, w->key)))
+        return TKX_LIKELY(w->size <= SMALL_BYTES) || has_words(w->set + 16, w->key + 2) ? w->set
+                                                                                        : NULL;
     return has_words(w->set + SMALL_ENTRY, w->key) ? w->set + SMALL_ENTRY : NULL;
 }
 
-/* Whether an entry of a piece is a large one. */
-static FORCE_INLINE int is_large(const uint8_t *entry, size_t size) {
+/* Whether an entry of a pre-token is a large one. */
+static TKX_INLINE int is_large(const uint8_t *entry, size_t size) {
     return size > SMALL_BYTES || get_u32(entry + 16) >> COUNT_SHIFT == 0;
 }
 
-static void remember(const waiting *w, const uint32_t *ids, size_t count) {
+static void cache_store(const tkx_pending *w, const uint32_t *ids, size_t count) {
     size_t old_size = (size_t)(get_u64(w->set + 8) >> 56) % WORD, i;
     int large = w->size > SMALL_BYTES || count > SMALL_IDS,
         was_large = old_size && is_large(w->set, old_size);
@@ -105,24 +107,24 @@ static void remember(const waiting *w, const uint32_t *ids, size_t count) {
     put_u32(at, ids[0] | (uint32_t)count << COUNT_SHIFT);
 }
 
-static FORCE_INLINE void emit_cached(run *r, waiting *w, const uint8_t *entry) {
+static TKX_INLINE void cache_emit(tkx_context *ctx, tkx_pending *w, const uint8_t *entry) {
     const uint8_t *ids = entry + (is_large(entry, w->size) ? 32 : 16);
     uint32_t first = get_u32(ids);
     size_t count = smaller(first >> COUNT_SHIFT, LARGE_IDS), i;
-    if (EXPECT(count <= SMALL_IDS && r->capacity >= SMALL_IDS &&
-               r->count <= r->capacity - SMALL_IDS)) {
-        /* Four ids are written always, so that nobody has to guess how many there are. */
-        COPY(r->ids + r->count, ids, 16);
-        r->ids[r->count] = first & MAX_IDS;
-        r->count += count;
+    if (TKX_LIKELY(count <= SMALL_IDS && ctx->capacity >= SMALL_IDS &&
+                   ctx->count <= ctx->capacity - SMALL_IDS)) {
+        /* Always four ids, branchless: the count is unpredictable. */
+        TKX_COPY(ctx->ids + ctx->count, ids, 16);
+        ctx->ids[ctx->count] = first & MAX_IDS;
+        ctx->count += count;
     } else {
-        emit(r, first & MAX_IDS);
-        for (i = 1; i < count; i++) emit(r, get_u32(ids + 4 * i));
+        emit(ctx, first & MAX_IDS);
+        for (i = 1; i < count; i++) emit(ctx, get_u32(ids + 4 * i));
     }
     if (entry != w->set) {
         uint8_t other[SMALL_ENTRY];
-        COPY(other, entry, SMALL_ENTRY);
-        COPY(w->set + SMALL_ENTRY, w->set, SMALL_ENTRY);
-        COPY(w->set, other, SMALL_ENTRY);
+        TKX_COPY(other, entry, SMALL_ENTRY);
+        TKX_COPY(w->set + SMALL_ENTRY, w->set, SMALL_ENTRY);
+        TKX_COPY(w->set, other, SMALL_ENTRY);
     }
 }

@@ -31,14 +31,14 @@ static int run_case(const tkx *t, const uint8_t *entry, const uint8_t *expected,
     uint32_t offset = load_u32(entry), length = load_u32(entry + 4), first = load_u32(entry + 8),
              id_count = load_u32(entry + 12);
     uint32_t text_size = (uint32_t)field(t->self_test, 8), all = (uint32_t)field(t->self_test, 4);
-    run r;
+    tkx_context ctx;
     size_t count, i;
     int code;
-    run_init(&r, t, load_u32(entry + 16) & CASE_SPECIAL);
+    context_init(&ctx, t, load_u32(entry + 16) & CASE_SPECIAL);
     if (offset > text_size || length > text_size - offset || first > all || id_count > all - first)
         return TKX_E_CORRUPT;
     if (id_count > capacity) return TKX_E_IDS;
-    code = encode(&r, texts + offset, length, ids, capacity, &count, work);
+    code = encode(&ctx, texts + offset, length, ids, capacity, &count, work);
     if (code == TKX_E_UTF8 || (code == TKX_E_ARGUMENT && length > MAX_TEXT)) return TKX_E_CORRUPT;
     if (code == TKX_E_IDS) return TKX_E_SELF_TEST;
     if (code != TKX_OK) return code;

@@ -3,52 +3,51 @@
 
 /* ---- context.h: a call and its memory -------------------------------------------------------- */
 
-/* A piece that waits to be encoded. */
-typedef struct waiting {
+/* A pre-token that is to be encoded. */
+typedef struct tkx_pending {
     const uint8_t *p;
     size_t size;
-    uint8_t *set;    /* where it belongs in the word cache, or NULL */
+    uint8_t *set;    /* its set in the word cache, or NULL */
     uint64_t key[4]; /* of the word cache */
     uint64_t hash;   /* and slot in TIDX, if is_hashed */
     uint32_t slot;
     int is_hashed;
-    int is_part; /* of a piece, cut where no merge crosses */
-} waiting;
+    int is_part; /* a part of a pre-token, cut where no merge crosses */
+} tkx_pending;
 
-/* How many pieces wait at most. The tables are much larger than the caches of the machine: while
-   the pieces of a batch are found, the lines of memory that they need come in. 1.4 times the speed
-   of one piece after the other on English prose; 16 or 64 are no better than 32. */
+/* Pre-tokens in a batch. The tables exceed the caches of the machine: their cache lines are fetched
+   while the rest of the batch is found. 1.4 times the speed on English prose; 16 or 64 are no
+   better. */
 enum { BATCH = 32 };
 
-/* Where the text at hand comes from: it is a part of the input, or what rewriting has made of
-   one. */
-typedef struct view {
-    const uint8_t *base; /* the first byte of the text at hand */
-    /* for each byte from `base` on u32 from, u32 to, in the order of the host: where its source in
-       the input begins and ends; NULL: the text at hand is the input, which begins at `base` */
+/* Maps the current text to the input: it is a part of it, or a rewritten part. */
+typedef struct tkx_source_map {
+    const uint8_t *base; /* the first byte of the current text */
+    /* for each byte from `base` on, the start and end of its source in the input as two u32; NULL:
+       the current text is the input, which begins at `base` */
     const uint8_t *alignment;
-} view;
+} tkx_source_map;
 
 #ifndef TKX_NO_OFFSETS
 
-/* A place in the input. */
-typedef struct position {
+/* A position in the input. */
+typedef struct tkx_position {
     size_t byte, character;
-} position;
+} tkx_position;
 
-/* What a call needs besides to say where its ids stand in the input. */
-typedef struct locator {
-    uint32_t *spans; /* two numbers an id, or NULL: nobody asked for them */
+/* What tkx_encode_spans needs besides. */
+typedef struct tkx_locator {
+    uint32_t *spans; /* two numbers for each id; NULL: no spans */
     int unit;
     const uint8_t *input;
     size_t input_size;
-    position start, end, furthest; /* up to where characters were counted */
-} locator;
+    tkx_position start, end, furthest; /* up to where characters were counted */
+} tkx_locator;
 
 #endif
 
-/* One call of encode. `code` is the first error; whoever sees it set goes home. */
-typedef struct run {
+/* One call of encode. `code` is the first error: callers return as soon as it is not 0. */
+typedef struct tkx_context {
     const tkx *t;
     const uint8_t *allowed; /* special tokens: bits, or NULL: see `special` */
     size_t allowed_size;
@@ -56,63 +55,63 @@ typedef struct run {
     int code;
     uint32_t *ids;
     size_t capacity, count;
-    /* the value of `count` behind the last unknown word (FUSE_UNKNOWN); 0: there was none */
+    /* the value of `count` after the last unknown word (FUSE_UNKNOWN); 0: there was none */
     size_t unknown_count;
     uint8_t *memory, no_memory[1];
     size_t memory_size, memory_used;
     uint64_t memory_needed;
     uint8_t *cache;
     unsigned cache_shift; /* a hash shifted right by this is the number of a set */
-    const uint8_t *limit; /* end of the bytes that may be read behind a piece */
-    const uint8_t *begin; /* where the input begins, in the text at hand */
-    view at_hand;
+    const uint8_t *limit; /* the end of the bytes that may be read */
+    const uint8_t *begin; /* the start of the input in the current text */
+    tkx_source_map sources;
 #ifndef TKX_NO_OFFSETS
-    locator where;
+    tkx_locator where;
 #endif
-    size_t waiting_count;
-    waiting batch[BATCH];
-} run;
+    size_t pending_count;
+    tkx_pending batch[BATCH];
+} tkx_context;
 
-static int fail(run *r, int code) {
-    if (r->code == TKX_OK) r->code = code;
-    return r->code;
+static int fail(tkx_context *ctx, int code) {
+    if (ctx->code == TKX_OK) ctx->code = code;
+    return ctx->code;
 }
 
-static void emit(run *r, uint32_t id) {
-    if (r->count < r->capacity) r->ids[r->count] = id;
-    r->count++;
+static void emit(tkx_context *ctx, uint32_t id) {
+    if (ctx->count < ctx->capacity) ctx->ids[ctx->count] = id;
+    ctx->count++;
 }
 
-/* Borrows from the work memory, above what is borrowed already; give back by setting memory_used.
-   NULL: too little, r->code is set. */
-static uint8_t *borrow(run *r, uint64_t size) {
-    uint8_t *memory = r->memory + r->memory_used;
-    if (size > r->memory_size - r->memory_used) {
-        r->memory_needed = r->memory_used + size;
-        fail(r, TKX_E_WORK);
+/* Allocates on top of the work memory in use; memory_used is reset to free it. NULL: too little,
+   ctx->code is set. */
+static uint8_t *work_alloc(tkx_context *ctx, uint64_t size) {
+    uint8_t *memory = ctx->memory + ctx->memory_used;
+    if (size > ctx->memory_size - ctx->memory_used) {
+        ctx->memory_needed = ctx->memory_used + size;
+        fail(ctx, TKX_E_WORK);
         return NULL;
     }
-    r->memory_used += (size_t)size;
+    ctx->memory_used += (size_t)size;
     return memory;
 }
 
-/* Per byte of text that a model sees: MERGE_BYTES for the longest piece and a bit for each state
-   that is remembered. Per byte that an operation takes or gives: 1, for FORM 8 more for each code
-   point, for REPLACE a bit for each state that is remembered. */
+/* Work memory for each byte that a model reads: MERGE_BYTES for the longest pre-token, and a bit
+   for each memoized state. For each byte that an operation reads or writes: 1, for FORM 8 more, for
+   REPLACE a bit for each memoized state. */
 enum { MERGE_BYTES = 40, LENGTH_BYTES = 4 };
 
 #ifndef TKX_NO_OFFSETS
-enum { SPANS = 1 }; /* 8 more for each byte that an operation takes or gives */
+enum { SPANS = 1 }; /* 8 more for each byte that an operation reads or writes */
 #else
 enum { SPANS = 0 };
 #endif
 
-#define TOO_MUCH (UINT64_C(1) << 48)
+#define TKX_TOO_MUCH (UINT64_C(1) << 48)
 
 #ifndef TKX_NO_NORMALIZER
 
-/* Adds to *total what an operation wants for texts of *size bytes in `count` pieces, and makes
-   *size what it gives at most. */
+/* Adds to *total the work memory of an operation on texts of *size bytes in `count` pre-tokens, and
+   sets *size to the most that it writes. */
 static void add_op_size(const tkx_op *op, uint64_t count, uint64_t *size, uint64_t *total) {
     uint64_t grown = *size * smaller(op->growth, 1 << 16) + smaller(op->extra, 1 << 16) * count;
     *total += 2 * *size + grown + 16;
@@ -120,7 +119,7 @@ static void add_op_size(const tkx_op *op, uint64_t count, uint64_t *size, uint64
     if (op->kind == FORM) *total += 8 * grown;
     if (op->kind == REPLACE)
         *total += (*size + 1) * (op->program.memo_count / 8 + 1u + (op->program.labels != NULL));
-    *size = grown < TOO_MUCH >> 17 ? grown : TOO_MUCH >> 17;
+    *size = grown < TKX_TOO_MUCH >> 17 ? grown : TKX_TOO_MUCH >> 17;
 }
 
 #endif
@@ -144,5 +143,5 @@ size_t tkx_work_size(const tkx *t, size_t size) {
     }
     if (t->alignment.data) total += 8 * bytes;
     total += each * bytes;
-    return total > SIZE_MAX || bytes >= TOO_MUCH >> 17 ? SIZE_MAX : (size_t)total;
+    return total > SIZE_MAX || bytes >= TKX_TOO_MUCH >> 17 ? SIZE_MAX : (size_t)total;
 }

@@ -6,22 +6,37 @@
 #ifndef TKX_NO_DECODER
 
 enum { FIRST = 1, LAST = 2 }; /* the place of a token: either, both or neither */
-/* of a run of FALLBACK tokens: whether it is known to be UTF-8 as a whole */
+
+/* A run of FALLBACK tokens is text if it is UTF-8 as a whole; if not, each byte is one U+FFFD. A
+   stream cannot know which before the run ends, or has a bad byte:
+
+                            a byte                   a bad byte
+                RUN_NONE ------------> RUN_HELD ------------------> RUN_BAD
+                 ^  |  |               in d->run                    U+FFFD for each byte
+                 |  |  |                                              ^
+                 |  |  +----------- look_at_run: not UTF-8 -----------+
+                 |  +-------------- look_at_run: UTF-8 ----------> RUN_GOOD
+         end_run |                                                 written as it is
+        (from any state, before the next token that is not FALLBACK)
+
+   Where all ids are known, decode_by_rules asks look_at_run at the first token of a run instead. Of
+   more than TKX_MAX_RUN held bytes the whole characters are written, so that a run needs no more
+   memory. */
 enum { RUN_NONE, RUN_HELD, RUN_GOOD, RUN_BAD };
 
-/* Changes the bytes of a token to those that it has at a place; 0 if they are not in BYTS (I19). */
+/* Replaces the bytes of a token by its form at a place; 0 if that is not within BYTS (I19). */
 static int form_at(const tkx *t, uint32_t flags, unsigned place, const uint8_t **bytes,
                    uint32_t *length) {
-    size_t before = (size_t)(*bytes - t->bytes.data), behind = t->bytes.size - before - *length;
+    size_t before = (size_t)(*bytes - t->bytes.data), after = t->bytes.size - before - *length;
     if (!place) return 1;
     if (flags & TKX_FORMS) {
         const uint8_t *lengths = *bytes + *length;
         uint32_t first, last, only;
-        if (behind < FORM_LENGTHS) return 0;
+        if (after < FORM_LENGTHS) return 0;
         first = load_u16(lengths);
         last = load_u16(lengths + 2);
         only = load_u16(lengths + 4);
-        if (behind - FORM_LENGTHS < (size_t)first + last + only) return 0;
+        if (after - FORM_LENGTHS < (size_t)first + last + only) return 0;
         *bytes = lengths + FORM_LENGTHS +
                  (place == FIRST  ? 0
                   : place == LAST ? first
@@ -44,20 +59,20 @@ static int form_at(const tkx *t, uint32_t flags, unsigned place, const uint8_t *
     return 1;
 }
 
-/* Begins the text of a run, when the first of it is to be written. */
-static void begin_run(tkx_decoder *d, sink *s) {
+/* Starts the text of a run, before its first byte is written. */
+static void begin_run(tkx_decoder *d, tkx_out_buf *s) {
     if (!d->run_begun) put_edge(d, s, RUN_EDGE);
     d->run_begun = 1;
 }
 
-/* Writes a byte of a run that is no UTF-8. Each is a text of its own. */
-static void put_bad(tkx_decoder *d, sink *s) {
+/* Writes U+FFFD for a byte of a run that is not UTF-8. Each is a text of its own. */
+static void put_bad(tkx_decoder *d, tkx_out_buf *s) {
     put_edge(d, s, RUN_EDGE);
     put_inner(d, s, REPLACEMENT, 3);
 }
 
-/* Holds a byte of a run back until it is known whether the run is UTF-8. */
-static void hold_byte(tkx_decoder *d, sink *s, uint8_t byte) {
+/* Holds back a byte of a run until it is known whether the run is UTF-8. */
+static void hold_byte(tkx_decoder *d, tkx_out_buf *s, uint8_t byte) {
     size_t looked;
     int look;
     d->run[d->run_size++] = byte;
@@ -79,7 +94,7 @@ static void hold_byte(tkx_decoder *d, sink *s, uint8_t byte) {
 }
 
 /* Writes bytes of FALLBACK tokens. */
-static void put_run(tkx_decoder *d, sink *s, const uint8_t *bytes, uint32_t length) {
+static void put_run(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, uint32_t length) {
     uint32_t i;
     if (!length) return;
     if (d->as_bytes || (d->rules & BY_CHARACTER) || d->run_state == RUN_GOOD) {
@@ -94,8 +109,8 @@ static void put_run(tkx_decoder *d, sink *s, const uint8_t *bytes, uint32_t leng
     }
 }
 
-/* A token that is no FALLBACK ends a run. */
-static void end_run(tkx_decoder *d, sink *s) {
+/* Ends a run, before a token that is not FALLBACK. */
+static void end_run(tkx_decoder *d, tkx_out_buf *s) {
     if (!(d->rules & BYTE_FALLBACK)) return;
     if (d->run_good < d->run_size) {
         for (; d->run_size; d->run_size--) put_bad(d, s);
@@ -131,7 +146,7 @@ static int look_at_run(const tkx *t, uint32_t rules, const uint32_t *ids, size_t
     return held_size ? RUN_BAD : RUN_GOOD;
 }
 
-/* The index of the id that is the last one, or count. */
+/* The index of the last id that is emitted, or `count`. */
 static size_t last_of(const tkx *t, uint32_t rules, const uint32_t *ids, size_t count) {
     const uint8_t *bytes;
     uint32_t length, flags;
@@ -146,8 +161,8 @@ static size_t last_of(const tkx *t, uint32_t rules, const uint32_t *ids, size_t 
     return count;
 }
 
-/* Puts an id at a place. Nothing has changed on TKX_E_CORRUPT. */
-static int put_token(tkx_decoder *d, sink *s, uint32_t id, unsigned place) {
+/* Writes an id at a place. Nothing changes on TKX_E_CORRUPT. */
+static int put_token(tkx_decoder *d, tkx_out_buf *s, uint32_t id, unsigned place) {
     const uint8_t *bytes;
     uint32_t length, flags;
     int code = read_token(d->t, id, &bytes, &length, &flags);
@@ -165,9 +180,10 @@ static int put_token(tkx_decoder *d, sink *s, uint32_t id, unsigned place) {
     return TKX_OK;
 }
 
-/* Whether an id counts: it does not if it is left out, repeats the one before, or has no content
-   where that matters. */
-static int counts(tkx_decoder *d, sink *s, uint32_t id, uint32_t length, uint32_t flags) {
+/* Whether an id is emitted: not if it is skipped, repeats the one before, or is empty and the rules
+   drop empty ones. */
+static int is_emitted(tkx_decoder *d, tkx_out_buf *s, uint32_t id, uint32_t length,
+                      uint32_t flags) {
     if (d->skip_special && (flags & TKX_SPECIAL)) return 0;
     if ((d->rules & REPEATS_ONCE) && id == d->previous) return 0;
     d->previous = id;
@@ -176,22 +192,23 @@ static int counts(tkx_decoder *d, sink *s, uint32_t id, uint32_t length, uint32_
     return 0;
 }
 
-/* Adds an id in a stream. One that decodes otherwise as the last waits for the next. */
-static int add_id(tkx_decoder *d, sink *s, uint32_t id) {
+/* Adds an id to a stream. One with another form as the last token is pending until the next one
+   comes. */
+static int add_id(tkx_decoder *d, tkx_out_buf *s, uint32_t id) {
     const uint8_t *bytes;
     uint32_t length, flags;
     unsigned place;
     int code = read_token(d->t, id, &bytes, &length, &flags);
-    if (code != TKX_OK || !counts(d, s, id, length, flags)) return code;
-    if (d->waiting != NONE) {
-        code = put_token(d, s, d->waiting, d->waiting_is_first ? FIRST : 0);
+    if (code != TKX_OK || !is_emitted(d, s, id, length, flags)) return code;
+    if (d->pending != TKX_NONE) {
+        code = put_token(d, s, d->pending, d->pending_is_first ? FIRST : 0);
         if (code != TKX_OK) return code;
-        d->waiting = NONE;
+        d->pending = TKX_NONE;
     }
     place = d->is_first ? FIRST : 0;
     if (!(flags & (TKX_LAST_SKIP | TKX_FORMS))) return put_token(d, s, id, place);
-    d->waiting = id;
-    d->waiting_is_first = d->is_first;
+    d->pending = id;
+    d->pending_is_first = d->is_first;
     if (!form_at(d->t, flags, place, &bytes, &length)) return TKX_E_CORRUPT;
     if (!(flags & TKX_FALLBACK)) end_run(d, s);
     if (length || !(d->rules & FIRST_BY_TEXT)) d->is_first = 0;
@@ -199,14 +216,14 @@ static int add_id(tkx_decoder *d, sink *s, uint32_t id) {
 }
 
 /* Writes what is held back, as the end of the text. */
-static int end_text(tkx_decoder *d, sink *s) {
-    int code = d->waiting == NONE
+static int end_text(tkx_decoder *d, tkx_out_buf *s) {
+    int code = d->pending == TKX_NONE
                    ? TKX_OK
-                   : put_token(d, s, d->waiting, d->waiting_is_first ? FIRST | LAST : LAST);
+                   : put_token(d, s, d->pending, d->pending_is_first ? FIRST | LAST : LAST);
     if (code != TKX_OK) return code;
     end_run(d, s);
     end_held(d, s);
-    if (d->edit_states) put_edit(d, s, find_edit(d, NONE));
+    if (d->edit_states) put_edit(d, s, find_edit(d, TKX_NONE));
     put_right(d, s, d->left + 1, d->left_part);
     if (d->right_part) release_right(d, s);
     return TKX_OK;
@@ -225,7 +242,7 @@ static int read_stripped(uint8_t *to, uint32_t count, uint32_t character) {
 static int read_rules(tkx_decoder *d) {
     const uint8_t *rules = d->t->decoder.data;
     d->is_first = 1;
-    d->previous = d->waiting = NONE;
+    d->previous = d->pending = TKX_NONE;
     if (!rules) return 1;
     if (load_u32(rules) > DECODER_FLAGS || load_u32(rules + 28)) return 0;
     d->rules = (uint8_t)load_u32(rules);
@@ -239,17 +256,16 @@ static int read_rules(tkx_decoder *d) {
            read_stripped(d->right, d->right_most, load_u32(rules + 16));
 }
 
-/* Turns numbers of bytes taken into places in the output: what was stripped at the start lies
-   before it, what was stripped at the end behind it. */
-static void place_ends(const tkx_decoder *d, const sink *s, size_t *ends, size_t count) {
+/* Turns counts of bytes before stripping into positions in the output. */
+static void place_ends(const tkx_decoder *d, const tkx_out_buf *s, size_t *ends, size_t count) {
     size_t stripped = s->taken - s->used - (size_t)d->right_count * d->right[0], i;
     for (i = 0; i < count; i++)
         ends[i] = ends[i] < stripped ? 0 : smaller(ends[i] - stripped, s->used);
 }
 
-/* Decodes all ids at once. They are all there, so nothing has to wait but what may be stripped. */
-static int decode_by_rules(tkx_decoder *d, const uint32_t *ids, size_t count, sink *s, size_t *size,
-                           size_t *ends) {
+/* Decodes all ids at once: only what may be stripped is held back. */
+static int decode_by_rules(tkx_decoder *d, const uint32_t *ids, size_t count, tkx_out_buf *s,
+                           size_t *size, size_t *ends) {
     const tkx *t = d->t;
     size_t last = last_of(t, d->rules, ids, count), i;
     int code;
@@ -257,7 +273,7 @@ static int decode_by_rules(tkx_decoder *d, const uint32_t *ids, size_t count, si
         const uint8_t *bytes;
         uint32_t length, flags;
         code = read_token(t, ids[i], &bytes, &length, &flags);
-        if (code == TKX_OK && counts(d, s, ids[i], length, flags)) {
+        if (code == TKX_OK && is_emitted(d, s, ids[i], length, flags)) {
             if ((flags & TKX_FALLBACK) && d->run_state == RUN_NONE && !d->as_bytes)
                 d->run_state = (uint8_t)look_at_run(t, d->rules, ids + i, count - i);
             code = put_token(d, s, ids[i], (d->is_first ? FIRST : 0u) | (i == last ? LAST : 0u));

@@ -3,26 +3,26 @@
 
 /* ---- hash.h: hashing (5.1, 5.2) -------------------------------------------------------------- */
 
-#define K0 UINT64_C(0x9E3779B97F4A7C15)
-#define K1 UINT64_C(0xD6E8FEB86659FD93)
-#define K2 UINT64_C(0xFF51AFD7ED558CCD)
-#define K3 UINT64_C(0xC4CEB9FE1A85EC53)
+#define TKX_K0 UINT64_C(0x9E3779B97F4A7C15)
+#define TKX_K1 UINT64_C(0xD6E8FEB86659FD93)
+#define TKX_K2 UINT64_C(0xFF51AFD7ED558CCD)
+#define TKX_K3 UINT64_C(0xC4CEB9FE1A85EC53)
 
-static FORCE_INLINE uint64_t mix(uint64_t h, uint64_t word) {
-    h = (h ^ word) * K1;
+static TKX_INLINE uint64_t mix(uint64_t h, uint64_t word) {
+    h = (h ^ word) * TKX_K1;
     return h ^ h >> 32;
 }
 
-static FORCE_INLINE uint64_t finish(uint64_t h) {
-    h *= K2;
+static TKX_INLINE uint64_t finish(uint64_t h) {
+    h *= TKX_K2;
     return h ^ h >> 29;
 }
 
-static FORCE_INLINE uint64_t hash_bytes(const uint8_t *b, size_t n) {
-    uint64_t h = n * K0;
+static TKX_INLINE uint64_t hash_bytes(const uint8_t *b, size_t n) {
+    uint64_t h = n * TKX_K0;
     size_t i;
     if (n >= 8) {
-        for (i = 0; i < n - 8; i += 8) h = mix(h, load_u64(b + i)) * K2;
+        for (i = 0; i < n - 8; i += 8) h = mix(h, load_u64(b + i)) * TKX_K2;
         h = mix(h, load_u64(b + n - 8));
     } else if (n >= 4) {
         h = mix(h, (uint64_t)load_u32(b) | (uint64_t)load_u32(b + n - 4) << 32);
@@ -32,25 +32,25 @@ static FORCE_INLINE uint64_t hash_bytes(const uint8_t *b, size_t n) {
     return finish(h);
 }
 
-static FORCE_INLINE uint64_t hash_pair(uint32_t left, uint32_t right) {
+static TKX_INLINE uint64_t hash_pair(uint32_t left, uint32_t right) {
     return finish(mix(0, (uint64_t)left << 21 | right));
 }
 
-/* The number of the bucket, below `buckets`, that a key with hash h belongs to. */
-static FORCE_INLINE size_t bucket_of(uint64_t h, uint32_t buckets) {
-    return (size_t)((h & NONE) * buckets >> 32);
+/* The bucket, below `buckets`, of a key with hash h. */
+static TKX_INLINE size_t bucket_of(uint64_t h, uint32_t buckets) {
+    return (size_t)((h & TKX_NONE) * buckets >> 32);
 }
 
-/* The number of the one slot, below `slots`, where a key with hash h and the displacement of its
-   bucket can be. */
-static FORCE_INLINE size_t slot_of(uint64_t h, uint64_t displacement, uint32_t slots) {
-    return (size_t)(((h ^ displacement * K3) * K1 >> 32) * slots >> 32);
+/* The only slot, below `slots`, that can hold a key with hash h, by the displacement of its
+   bucket. */
+static TKX_INLINE size_t slot_of(uint64_t h, uint64_t displacement, uint32_t slots) {
+    return (size_t)(((h ^ displacement * TKX_K3) * TKX_K1 >> 32) * slots >> 32);
 }
 
 /* ---- hash.h: checksums ----------------------------------------------------------------------- */
 
-/* The CRC-32 of zlib, half a byte at a time: enough for a header, and it needs 64 bytes of table.
-   Start with NONE, finish with ~. */
+/* The CRC-32 of zlib, four bits at a time with a table of 64 bytes: fast enough for a header. Start
+   with TKX_NONE, finish with ~. */
 static uint32_t crc_small(uint32_t crc, const uint8_t *p, size_t size) {
     static const uint32_t table[16] = {0x00000000, 0x1DB71064, 0x3B6E20C8, 0x26D930AC,
                                        0x76DC4190, 0x6B6B51F4, 0x4DB26158, 0x5005713C,
@@ -80,7 +80,7 @@ static void crc_tables(uint32_t tables[4][256]) {
 }
 
 static uint32_t crc_large(uint32_t tables[4][256], const uint8_t *p, size_t size) {
-    uint32_t crc = NONE;
+    uint32_t crc = TKX_NONE;
     for (; size >= 4; size -= 4, p += 4) {
         crc ^= load_u32(p);
         crc = tables[3][crc & 255] ^ tables[2][crc >> 8 & 255] ^ tables[1][crc >> 16 & 255] ^

@@ -12,7 +12,7 @@ static uint32_t doubled(const tkx_stage *s, const uint8_t *begin, const uint8_t 
                                                                         : 0;
 }
 
-/* find_labels from the first symbol to the last. */
+/* find_labels, from the first symbol to the last. */
 static void label_forward(const tkx_stage *s, const uint8_t *begin, const uint8_t *end,
                           uint8_t *labels) {
     const uint8_t *p = begin;
@@ -26,7 +26,7 @@ static void label_forward(const tkx_stage *s, const uint8_t *begin, const uint8_
     }
 }
 
-/* find_labels from the last symbol to the first. */
+/* find_labels, from the last symbol to the first. */
 static void label_backward(const tkx_stage *s, const uint8_t *begin, const uint8_t *end,
                            uint8_t *labels) {
     const uint32_t direct = s->flags & ON_BYTES ? 256 : 128;
@@ -36,7 +36,7 @@ static void label_backward(const tkx_stage *s, const uint8_t *begin, const uint8
         const uint8_t *last = p - 1;
         uint32_t class_, entry;
         size_t length = 1;
-        if (EXPECT(*last < direct)) {
+        if (TKX_LIKELY(*last < direct)) {
             p = last;
             class_ = s->classes[*p];
         } else {
@@ -71,12 +71,12 @@ static void label_again(const tkx_stage *s, const uint8_t *begin, const uint8_t 
     }
 }
 
-/* Gives each symbol of a piece its label, in lent memory: one for each of its bytes. All that is
-   behind a symbol, or before it, tells its label, so nothing less than the whole piece will do.
-   NULL: too little memory, r->code is set. */
-static NO_INLINE const uint8_t *find_labels(run *r, const tkx_stage *s, const uint8_t *begin,
-                                            const uint8_t *end) {
-    uint8_t *labels = borrow(r, (uint64_t)(end - begin));
+/* Labels each symbol of a pre-token, in work memory, one byte for each of its bytes. A label
+   depends on everything after the symbol, or before it, so the whole pre-token is labelled. NULL:
+   too little memory, ctx->code is set. */
+static TKX_NOINLINE const uint8_t *find_labels(tkx_context *ctx, const tkx_stage *s,
+                                               const uint8_t *begin, const uint8_t *end) {
+    uint8_t *labels = work_alloc(ctx, (uint64_t)(end - begin));
     if (!labels) return NULL;
     if (s->flags & FORWARD_LABELS) label_forward(s, begin, end, labels);
     else label_backward(s, begin, end, labels);
@@ -84,20 +84,21 @@ static NO_INLINE const uint8_t *find_labels(run *r, const tkx_stage *s, const ui
     return labels;
 }
 
-/* The first place from `at` on where a match may begin, as far as labels tell. */
-static const uint8_t *skip_idle_labels(const tkx_stage *s, const memo *m, const uint8_t *at,
-                                       const uint8_t *end) {
+/* The first position from `at` on whose label may begin a match. */
+static const uint8_t *skip_unmatched_labels(const tkx_stage *s, const tkx_memo *m,
+                                            const uint8_t *at, const uint8_t *end) {
     const uint8_t *label = m->labels;
     if (!label) return at;
     for (label += at - m->begin;
-         at < end && *label < 128 && (s->idle[*label >> 6] >> (*label & 63) & 1); label++)
+         at < end && *label < 128 && (s->no_match[*label >> 6] >> (*label & 63) & 1); label++)
         at++;
     return at;
 }
 
-/* As `match`, for a stage that is_far. *empty: there is a match, and it holds nothing. */
-static NO_INLINE const uint8_t *match_far(run *r, const tkx_stage *s, memo *m, const uint8_t *at,
-                                          const uint8_t *end, int *empty) {
+/* As `match`, for a stage that is_general. *empty: the match is empty. */
+static TKX_NOINLINE const uint8_t *match_general(tkx_context *ctx, const tkx_stage *s, tkx_memo *m,
+                                                 const uint8_t *at, const uint8_t *end,
+                                                 int *empty) {
     const uint8_t *stopped, *last, *p = at;
     uint32_t class_ = s->class_count, state;
     size_t length;
@@ -106,10 +107,10 @@ static NO_INLINE const uint8_t *match_far(run *r, const tkx_stage *s, memo *m, c
         class_ = m->labels ? m->labels[p - m->begin] : symbol_class(s, p, &length);
     }
     state = load_u16(s->starts + 2 * class_);
-    last = find_end_noted(r, s, m, at, end, state, &stopped);
+    last = find_end_memo(ctx, s, m, at, end, state, &stopped);
     *empty =
         (s->flags & EMPTY_MATCHES) && last == at && (step(s, m, at, end, state, &length) & ACCEPT);
-    if (!EXPECT(stopped - last <= FREE_READS) && s->memo_count)
-        note(r, s, m, at, end, state, last, stopped);
+    if (!TKX_LIKELY(stopped - last <= FREE_READS) && s->memo_count)
+        memoize(ctx, s, m, at, end, state, last, stopped);
     return last;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* ---- layout.h: numbers of SPEC.md; a test holds them against the declaration ----------------- */
+/* ---- layout.h: numbers of SPEC.md ------------------------------------------------------------ */
 
 enum {
     HEADER_SIZE = 64,
@@ -114,7 +114,7 @@ enum {
     CLASS_SPACE = 1,
     CLASS_WORD = 2,
 
-    PIECE_SIZE = 12,
+    ITEM_SIZE = 12,
     TRIM_HEADER = 8,
     TRIM_SIZE = 8,
     TRIM_END = 0,

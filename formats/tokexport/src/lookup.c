@@ -5,9 +5,9 @@
 
 uint32_t tkx_id_count(const tkx *t) { return t ? t->id_count : 0; }
 
-/* The record of an id below id_count; 0 if it points out of BYTS (I19). */
-static FORCE_INLINE int read_record(const tkx *t, uint32_t id, const uint8_t **bytes,
-                                    uint32_t *length, uint32_t *flags) {
+/* The record of an id below id_count; 0 if it points outside BYTS (I19). */
+static TKX_INLINE int read_record(const tkx *t, uint32_t id, const uint8_t **bytes,
+                                  uint32_t *length, uint32_t *flags) {
     const uint8_t *record = t->records.data + RECORD_SIZE * (size_t)id;
     uint32_t offset = load_u32(record);
     *length = load_u16(record + 4);
@@ -48,22 +48,22 @@ int tkx_token_score(const tkx *t, uint32_t id, float *score) {
     if (!t->scores.data && t->double_scores.data) {
         uint64_t wide = load_u64(t->double_scores.data + 8 * (size_t)id);
         double value;
-        COPY(&value, &wide, 8);
+        TKX_COPY(&value, &wide, 8);
         *score = (float)value;
         return TKX_OK;
     }
     if (!t->scores.data) return TKX_E_NOT_FOUND;
     bits = load_u32(t->scores.data + 4 * (size_t)id);
-    COPY(score, &bits, 4);
+    TKX_COPY(score, &bits, 4);
     return TKX_OK;
 }
 
-/* The bytes for which TIDX has an id, and its record's flags. */
-static FORCE_INLINE int read_key(const tkx *t, uint32_t id, const uint8_t **bytes, uint32_t *length,
-                                 uint32_t *flags) {
+/* The bytes under which TIDX has an id, and the flags of its record. */
+static TKX_INLINE int read_key(const tkx *t, uint32_t id, const uint8_t **bytes, uint32_t *length,
+                               uint32_t *flags) {
     const uint8_t *key;
     uint32_t offset;
-    if (EXPECT(!t->keys.data)) return read_record(t, id, bytes, length, flags);
+    if (TKX_LIKELY(!t->keys.data)) return read_record(t, id, bytes, length, flags);
     key = t->keys.data + RECORD_SIZE * (size_t)id;
     offset = load_u32(key);
     *length = load_u16(key + 4);
@@ -73,26 +73,26 @@ static FORCE_INLINE int read_key(const tkx *t, uint32_t id, const uint8_t **byte
     return 1;
 }
 
-/* Where TIDX has the displacement for a hash, and the slot. */
-static FORCE_INLINE const uint8_t *token_displacement(const tkx *t, uint64_t h) {
+/* Where TIDX has the displacement and the slot of a hash. */
+static TKX_INLINE const uint8_t *token_displacement(const tkx *t, uint64_t h) {
     return t->token_index.data + 8 + 4 * (size_t)t->token_slots +
            2 * bucket_of(h, t->token_buckets);
 }
 
-static FORCE_INLINE const uint8_t *token_slot(const tkx *t, uint64_t h) {
+static TKX_INLINE const uint8_t *token_slot(const tkx *t, uint64_t h) {
     return t->token_index.data + 8 +
            4 * slot_of(h, load_u16(token_displacement(t, h)), t->token_slots);
 }
 
 /* Whether a slot may hold a key with a hash. */
-static FORCE_INLINE int slot_fits(uint32_t slot, uint64_t h) {
-    return slot != NONE && slot >> 21 == (uint32_t)(h >> 53);
+static TKX_INLINE int slot_fits(uint32_t slot, uint64_t h) {
+    return slot != TKX_NONE && slot >> 21 == (uint32_t)(h >> 53);
 }
 
-/* The token that TIDX has for some bytes, by the slot that belongs to their hash, and its record's
-   flags. TKX_OK, TKX_E_NOT_FOUND or TKX_E_CORRUPT. */
-static FORCE_INLINE int token_in_slot(const tkx *t, uint32_t slot, uint64_t h, const uint8_t *bytes,
-                                      size_t size, uint32_t *id, uint32_t *flags) {
+/* The token that TIDX has for some bytes, given the slot of their hash, and the flags of its
+   record. TKX_OK, TKX_E_NOT_FOUND or TKX_E_CORRUPT. */
+static TKX_INLINE int token_in_slot(const tkx *t, uint32_t slot, uint64_t h, const uint8_t *bytes,
+                                    size_t size, uint32_t *id, uint32_t *flags) {
     const uint8_t *content;
     uint32_t length;
     if (!slot_fits(slot, h)) return TKX_E_NOT_FOUND;
@@ -101,25 +101,23 @@ static FORCE_INLINE int token_in_slot(const tkx *t, uint32_t slot, uint64_t h, c
     return length == size && memcmp(content, bytes, size) == 0 ? TKX_OK : TKX_E_NOT_FOUND;
 }
 
-/* The child of a node in TRIE: its unit, whose label is the byte, or a unit with another label. A
-   label above 256 stands for damage. */
-static FORCE_INLINE uint64_t trie_child(const tkx *t, uint32_t base, uint8_t byte) {
+/* The unit of TRIE where the child of a node would be: it is the child if its label is the byte. A
+   label above 256 marks damage. */
+static TKX_INLINE uint64_t trie_child(const tkx *t, uint32_t base, uint8_t byte) {
     uint32_t at = base + byte;
-    return EXPECT(at < t->trie_units)
+    return TKX_LIKELY(at < t->trie_units)
                ? load_u64(t->trie.data + TRIE_HEADER + UNIT_SIZE * (size_t)at)
                : UINT64_MAX;
 }
 
-static FORCE_INLINE uint32_t label_of(uint64_t unit) {
+static TKX_INLINE uint32_t label_of(uint64_t unit) {
     return (uint32_t)unit & ((1u << LABEL_BITS) - 1);
 }
 
-static FORCE_INLINE uint32_t base_of(uint64_t unit) { return (uint32_t)(unit >> 32); }
+static TKX_INLINE uint32_t base_of(uint64_t unit) { return (uint32_t)(unit >> 32); }
 
 /* MAX_IDS: no token ends there. */
-static FORCE_INLINE uint32_t id_of(uint64_t unit) {
-    return (uint32_t)(unit >> LABEL_BITS) & MAX_IDS;
-}
+static TKX_INLINE uint32_t id_of(uint64_t unit) { return (uint32_t)(unit >> LABEL_BITS) & MAX_IDS; }
 
 /* The token that TRIE has for some bytes. TKX_OK, TKX_E_NOT_FOUND or TKX_E_CORRUPT. */
 static int token_in_trie(const tkx *t, const uint8_t *bytes, size_t size, uint32_t *id) {
@@ -143,7 +141,7 @@ int tkx_token_id(const tkx *t, const void *bytes, size_t size, uint32_t *id) {
     uint64_t h;
     int code;
     if (!t || !id || (!bytes && size)) return TKX_E_ARGUMENT;
-    *id = NONE;
+    *id = TKX_NONE;
     if (!t->splits.data) return TKX_E_NO_ENCODER;
     if (t->model != MODEL_BPE) {
         code = token_in_trie(t, key, size, &found);
@@ -160,10 +158,10 @@ int tkx_token_id(const tkx *t, const void *bytes, size_t size, uint32_t *id) {
 int tkx_special_id(const tkx *t, int role, uint32_t *id) {
     uint32_t found;
     if (!t || !id || role < TKX_BOS || role > TKX_UNK) return TKX_E_ARGUMENT;
-    *id = NONE;
+    *id = TKX_NONE;
     if (!t->special_ids.data) return TKX_E_NOT_FOUND;
     found = load_u32(t->special_ids.data + 4 * (size_t)role);
-    if (found == NONE) return TKX_E_NOT_FOUND;
+    if (found == TKX_NONE) return TKX_E_NOT_FOUND;
     if (found >= t->id_count) return TKX_E_CORRUPT;
     *id = found;
     return TKX_OK;
@@ -172,7 +170,7 @@ int tkx_special_id(const tkx *t, int role, uint32_t *id) {
 int tkx_stop_id(const tkx *t, uint32_t index, uint32_t *id) {
     uint32_t found;
     if (!t || !id) return TKX_E_ARGUMENT;
-    *id = NONE;
+    *id = TKX_NONE;
     if (index >= field(t->special_ids, 16)) return TKX_E_NOT_FOUND;
     found = load_u32(t->special_ids.data + 20 + 4 * (size_t)index);
     if (found >= t->id_count) return TKX_E_CORRUPT;
@@ -212,7 +210,7 @@ int tkx_added_token(const tkx *t, uint32_t index, uint32_t *id, const uint8_t **
     const uint8_t *token;
     uint32_t offset, length, text_size;
     if (!t || !id || !content || !size || !flags) return TKX_E_ARGUMENT;
-    *id = NONE;
+    *id = TKX_NONE;
     *content = NULL;
     *size = 0;
     *flags = 0;
@@ -232,17 +230,17 @@ int tkx_added_token(const tkx *t, uint32_t index, uint32_t *id, const uint8_t **
 
 int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_t *id,
                  uint32_t *type_id) {
-    const uint8_t *piece;
+    const uint8_t *item;
     uint64_t first;
     if (!t || !kind || !id || !type_id) return TKX_E_ARGUMENT;
     *kind = *id = *type_id = 0;
     if (index >= field(t->post, pair ? 4 : 0)) return TKX_E_NOT_FOUND;
     first = pair ? field(t->post, 0) : 0;
-    piece = t->post.data + 8 + PIECE_SIZE * (size_t)(first + index);
-    if (load_u32(piece) > 2 || (load_u32(piece) == 0 && load_u32(piece + 4) >= t->id_count))
+    item = t->post.data + 8 + ITEM_SIZE * (size_t)(first + index);
+    if (load_u32(item) > 2 || (load_u32(item) == 0 && load_u32(item + 4) >= t->id_count))
         return TKX_E_CORRUPT;
-    *kind = load_u32(piece);
-    *id = load_u32(piece + 4);
-    *type_id = load_u32(piece + 8);
+    *kind = load_u32(item);
+    *id = load_u32(item + 4);
+    *type_id = load_u32(item + 8);
     return TKX_OK;
 }

@@ -6,7 +6,7 @@
 /* The class of a character that is not ASCII, read from its bytes: their payload bits are the
    indexes of the three levels. *length: its bytes. The text is valid and tkx_open has checked the
    tables. */
-static FORCE_INLINE uint32_t class_of(const tkx_stage *s, const uint8_t *p, size_t *length) {
+static TKX_INLINE uint32_t class_of(const tkx_stage *s, const uint8_t *p, size_t *length) {
     size_t top = 0, middle, leaf;
     if (p[0] < 0xE0) {
         middle = p[0] & 31u;
@@ -28,7 +28,7 @@ static FORCE_INLINE uint32_t class_of(const tkx_stage *s, const uint8_t *p, size
     return s->leaves[64 * middle + leaf];
 }
 
-/* The start state at `at`, where it depends on the symbol before. */
+/* The start state at `at`, which depends on the symbol before it. */
 static uint32_t start_state(const tkx_stage *s, const uint8_t *begin, const uint8_t *at) {
     uint32_t class_ = s->class_count;
     size_t length;
@@ -41,19 +41,18 @@ static uint32_t start_state(const tkx_stage *s, const uint8_t *begin, const uint
     return load_u16(s->starts + 2 * class_);
 }
 
-/* How many of the 8 bytes at p are lower-case ASCII letters, from the first on. */
-static FORCE_INLINE unsigned leading_letters(const uint8_t *p) {
+/* How many of the 8 bytes at p are lower-case ASCII letters before the first other one. */
+static TKX_INLINE unsigned leading_letters(const uint8_t *p) {
     uint64_t word = load_u64(p), low = word & ~HIGH_BITS;
     uint64_t letters =
         (low + (0x80 - 'a') * LOW_BITS) & ~(low + (0x7F - 'z') * LOW_BITS) & ~word & HIGH_BITS;
     return letters == HIGH_BITS ? 8 : lowest_bit(letters ^ HIGH_BITS) >> 3;
 }
 
-/* Where the match at `at` ends; `at` if there is none. *stopped: the symbol at which the program
-   died. Half of the time of encoding prose is spent here. */
-static FORCE_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *at,
-                                            const uint8_t *end, uint32_t state,
-                                            const uint8_t **stopped) {
+/* Where the match at `at` ends; `at` if there is none. *stopped: the symbol at which the automaton
+   reached its dead state. Half of the time of encoding prose is spent here. */
+static TKX_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *at, const uint8_t *end,
+                                          uint32_t state, const uint8_t **stopped) {
     const uint8_t *p = at, *last = at, *classes = s->classes, *transitions = s->transitions;
     const uint32_t direct = s->flags & ON_BYTES ? 256 : 128;
     const unsigned shift = s->row_shift;
@@ -66,15 +65,15 @@ static FORCE_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *a
                 last = p;
             break;
         }
-        class_ = EXPECT(*p < direct) ? classes[*p] : class_of(s, p, &length);
+        class_ = TKX_LIKELY(*p < direct) ? classes[*p] : class_of(s, p, &length);
         t = load_u16(transitions + 2 * (((size_t)state << shift) + class_));
         if (t & ACCEPT) last = p;
         state = t & ~(uint32_t)ACCEPT;
         if (state == 0) break;
         p += length;
-        /* In a word, a step costs a table look-up that waits for the one before; eight letters that
-           lead back to the same state cost as much as two of them, and no wrong guess at how long
-           words are. */
+        /* In a word each step depends on the table look-up before it. Eight letters that loop on
+           one state cost as much as two such steps, without a mispredicted branch at the end of
+           each word. */
         if ((loops >> (state & 63) & 1) && end - p >= 8) {
             unsigned letters = leading_letters(p);
             if (letters && (s->letter_accepts >> state & 1)) last = p + letters - 1;
@@ -85,30 +84,30 @@ static FORCE_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *a
     return last;
 }
 
-/* The pairs (position, state) of 5.5 from which no match end is met: memo_count bits a position,
-   for the positions from `base` to `limit`, on top of the work memory. There are none until a
-   program reads far in vain, and none behind the text that it read then: prose never needs them. */
-typedef struct memo {
+/* The pairs (position, state) of 5.5 from which no match end is reached: memo_count bits for each
+   position from `base` to `limit`, on top of the work memory. It stays empty until an automaton
+   reads far past a match end: prose never needs it. */
+typedef struct tkx_memo {
     const uint8_t *base, *limit; /* both NULL at first */
     size_t mark;                 /* where the bits begin in the work memory */
-    /* bytes that are kept free for them; 0: they lie on top of what is used */
+    /* bytes reserved for them; 0: they are on top of the memory in use */
     size_t room;
-    /* the piece, and the label of the symbol at each place in it; labels NULL: the stage reads
-       classes */
+    /* the pre-token, and the label at each position in it; labels NULL: the stage reads classes */
     const uint8_t *begin, *labels;
-} memo;
+} tkx_memo;
 
-/* How far behind a match end a program may read before it is noted. A run of such reads costs this
-   many steps a symbol at most. */
+/* How far past a match end an automaton may read before it is memoized: each symbol then costs at
+   most this many steps. */
 enum { FREE_READS = 32 };
 
-static size_t memo_bit(const tkx_stage *s, const memo *m, const uint8_t *p, uint32_t state) {
+static size_t memo_bit(const tkx_stage *s, const tkx_memo *m, const uint8_t *p, uint32_t state) {
     return (size_t)(p - m->base) * s->memo_count + (state - 1);
 }
 
-static int is_noted(run *r, const tkx_stage *s, const memo *m, const uint8_t *p, uint32_t state) {
+static int is_memoized(tkx_context *ctx, const tkx_stage *s, const tkx_memo *m, const uint8_t *p,
+                       uint32_t state) {
     return p < m->limit && state <= s->memo_count &&
-           bit_of(r->memory + m->mark, memo_bit(s, m, p, state));
+           bit_of(ctx->memory + m->mark, memo_bit(s, m, p, state));
 }
 
 /* The class of a symbol, and its length. */
@@ -118,7 +117,7 @@ static uint32_t symbol_class(const tkx_stage *s, const uint8_t *p, size_t *lengt
 }
 
 /* One step: the transition of a state on the symbol at p. */
-static uint32_t step(const tkx_stage *s, const memo *m, const uint8_t *p, const uint8_t *end,
+static uint32_t step(const tkx_stage *s, const tkx_memo *m, const uint8_t *p, const uint8_t *end,
                      uint32_t state, size_t *length) {
     uint32_t class_ = s->class_count;
     *length = 1;
@@ -127,22 +126,23 @@ static uint32_t step(const tkx_stage *s, const memo *m, const uint8_t *p, const 
     return transition(s, state, class_);
 }
 
-static void encode_batch(run *r);
+static void encode_batch(tkx_context *ctx);
 
-/* Gives back all memory above `mark`. Pieces that wait may lie there: they are encoded first. */
-static void reclaim(run *r, size_t mark) {
-    if (r->memory_used == mark) return;
-    encode_batch(r);
-    r->memory_used = mark;
+/* Frees all memory above `mark`, after encoding the pending pre-tokens, which may be there. */
+static void work_release(tkx_context *ctx, size_t mark) {
+    if (ctx->memory_used == mark) return;
+    encode_batch(ctx);
+    ctx->memory_used = mark;
 }
 
-/* find_end with the notes. */
-static NO_INLINE const uint8_t *find_end_noted(run *r, const tkx_stage *s, const memo *m,
-                                               const uint8_t *at, const uint8_t *end,
-                                               uint32_t state, const uint8_t **stopped) {
+/* find_end with the memo. */
+static TKX_NOINLINE const uint8_t *find_end_memo(tkx_context *ctx, const tkx_stage *s,
+                                                 const tkx_memo *m, const uint8_t *at,
+                                                 const uint8_t *end, uint32_t state,
+                                                 const uint8_t **stopped) {
     const uint8_t *p = at, *last = at;
     size_t length;
-    while (state && !(p > at && is_noted(r, s, m, p, state))) {
+    while (state && !(p > at && is_memoized(ctx, s, m, p, state))) {
         uint32_t t = step(s, m, p, end, state, &length);
         if (t & ACCEPT) last = p;
         state = t & ~(uint32_t)ACCEPT;
@@ -153,33 +153,33 @@ static NO_INLINE const uint8_t *find_end_noted(run *r, const tkx_stage *s, const
     return last;
 }
 
-/* Goes the way of a match at `at` once more and notes the states behind its end `last`, up to where
-   it stopped. */
-static NO_INLINE void note(run *r, const tkx_stage *s, memo *m, const uint8_t *at,
-                           const uint8_t *end, uint32_t state, const uint8_t *last,
-                           const uint8_t *stopped) {
+/* Runs a match at `at` once more and memoizes the states after its end `last`, up to where it
+   stopped. */
+static TKX_NOINLINE void memoize(tkx_context *ctx, const tkx_stage *s, tkx_memo *m,
+                                 const uint8_t *at, const uint8_t *end, uint32_t state,
+                                 const uint8_t *last, const uint8_t *stopped) {
     const uint8_t *p = at;
     size_t length, had, bytes;
     if (m->limit <= at) m->base = m->limit = at;
     had = ((size_t)(m->limit - m->base) * s->memo_count + 7) / 8;
-    if (!m->room) reclaim(r, m->mark + had);
+    if (!m->room) work_release(ctx, m->mark + had);
     if (stopped >= m->limit) {
         if ((size_t)(stopped - m->base) >= (SIZE_MAX / 8) / s->memo_count) {
-            r->memory_needed = SIZE_MAX;
-            fail(r, TKX_E_WORK);
+            ctx->memory_needed = SIZE_MAX;
+            fail(ctx, TKX_E_WORK);
             return;
         }
         bytes = ((size_t)(stopped - m->base + 1) * s->memo_count + 7) / 8;
         if (bytes > had) {
-            if (!m->room && !borrow(r, bytes - had)) return;
-            memset(r->memory + m->mark + had, 0, bytes - had);
+            if (!m->room && !work_alloc(ctx, bytes - had)) return;
+            memset(ctx->memory + m->mark + had, 0, bytes - had);
         }
         m->limit = stopped + 1;
     }
     while (state && p <= stopped) {
         if (p > last && state <= s->memo_count) {
             size_t bit = memo_bit(s, m, p, state);
-            r->memory[m->mark + (bit >> 3)] |= (uint8_t)(1u << (bit & 7));
+            ctx->memory[m->mark + (bit >> 3)] |= (uint8_t)(1u << (bit & 7));
         }
         if (p == end) break;
         state = step(s, m, p, end, state, &length) & ~(uint32_t)ACCEPT;
@@ -187,28 +187,28 @@ static NO_INLINE void note(run *r, const tkx_stage *s, memo *m, const uint8_t *a
     }
 }
 
-/* Where the match at `at`, in a piece from begin to end, ends. All that costs time stands in
-   find_end. */
-static FORCE_INLINE const uint8_t *match(run *r, const tkx_stage *s, memo *m, const uint8_t *begin,
-                                         const uint8_t *at, const uint8_t *end) {
+/* Where the match at `at` ends, in a pre-token from `begin` to `end`. */
+static TKX_INLINE const uint8_t *match(tkx_context *ctx, const tkx_stage *s, tkx_memo *m,
+                                       const uint8_t *begin, const uint8_t *at,
+                                       const uint8_t *end) {
     uint32_t state = s->start_varies ? start_state(s, begin, at) : s->start;
     const uint8_t *stopped, *last;
-    last = EXPECT(m->limit <= at) ? find_end(s, at, end, state, &stopped)
-                                  : find_end_noted(r, s, m, at, end, state, &stopped);
-    if (!EXPECT(stopped - last <= FREE_READS) && s->memo_count)
-        note(r, s, m, at, end, state, last, stopped);
+    last = TKX_LIKELY(m->limit <= at) ? find_end(s, at, end, state, &stopped)
+                                      : find_end_memo(ctx, s, m, at, end, state, &stopped);
+    if (!TKX_LIKELY(stopped - last <= FREE_READS) && s->memo_count)
+        memoize(ctx, s, m, at, end, state, last, stopped);
     return last;
 }
 
-static FORCE_INLINE const uint8_t *next_symbol(const tkx_stage *s, const uint8_t *p) {
+static TKX_INLINE const uint8_t *next_symbol(const tkx_stage *s, const uint8_t *p) {
     return p + (s->flags & ON_BYTES ? 1 : utf8_length(*p));
 }
 
-/* The first place from `at` on where a match may begin, as far as first bytes tell. The first
-   stages of a sequence, which only look for digits or a script, walk over nearly all of the text in
-   this loop: DeepSeek's tokenizer runs twice as fast as when `match` is asked at each character. */
-static FORCE_INLINE const uint8_t *skip_idle(const tkx_stage *s, const uint8_t *at,
-                                             const uint8_t *end) {
-    while (at < end && (s->idle[*at >> 6] >> (*at & 63) & 1)) at += *at < 0xE0 ? 1 : 3;
+/* The first position from `at` on whose first byte may begin a match. Stages that look for digits
+   or a script only skip most of the text in this loop: DeepSeek's tokenizer is twice as fast as
+   with `match` at each character. */
+static TKX_INLINE const uint8_t *skip_unmatched(const tkx_stage *s, const uint8_t *at,
+                                                const uint8_t *end) {
+    while (at < end && (s->no_match[*at >> 6] >> (*at & 63) & 1)) at += *at < 0xE0 ? 1 : 3;
     return at;
 }

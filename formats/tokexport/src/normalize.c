@@ -5,34 +5,35 @@
 
 #ifndef TKX_NO_NORMALIZER
 
-/* The normalized text grows up from the bottom of the work memory that is left. From its top grows
-   down what is not written yet: `marks`, code points of class > 0 behind `starter`, each with its
-   class in the upper 8 bits; and below them the same room once more, to sort them.
+/* The normalized text grows up from the bottom of the free work memory. What is not written yet
+   grows down from its top: `marks`, code points of class > 0 after `starter`, each with its class
+   in the upper 8 bits; and below them the same room once more, to sort them.
 
-   For alignment, a code point that is the first of its character's decomposition carries a bit
-   (TAKES) along, through sorting; a composite has as many as its parts together. Code points take
-   characters of the source in its order, as many as they have bits, and have the source of the
-   first of these; one without a bit shares the source of the one that was taken before. */
-typedef struct normalizer {
-    run *r;
+   For alignment, the first code point of each character's decomposition carries a bit, TAKES,
+   through sorting; a composite counts those of its parts. A code point with n of them takes n
+   characters of the source, in order, and has the source of the first; one with none shares the
+   source of the last one taken. */
+typedef struct tkx_normalizer {
+    tkx_context *ctx;
     uint32_t form, middle_count, leaf_count, entry_count, point_count, composition_count;
     const uint8_t *top, *middle, *leaves, *entries, *points, *compositions;
     uint8_t *out;
     size_t used, room;
-    uint32_t starter; /* NONE: none yet */
+    uint32_t starter; /* TKX_NONE: none yet */
     uint32_t firsts;  /* of the starter */
     size_t marks;
-    /* where the sources of what is written next belong, or NULL */
+    /* where the sources of the next bytes are written, or NULL */
     uint8_t *alignment;
     const uint8_t *source, *source_end; /* the characters that no code point has taken */
     const uint8_t *taken;               /* the one that was taken last */
-} normalizer;
+} tkx_normalizer;
 
 enum { TAKES = 1 << 21, POINT_MASK = TAKES - 1 };
 
-static void normalizer_start(normalizer *n, run *r, const tkx_op *op, uint8_t *out, size_t room) {
+static void normalizer_start(tkx_normalizer *n, tkx_context *ctx, const tkx_op *op, uint8_t *out,
+                             size_t room) {
     const uint8_t *data = op->table.data;
-    n->r = r;
+    n->ctx = ctx;
     n->form = load_u32(data);
     n->middle_count = load_u32(data + 4);
     n->leaf_count = load_u32(data + 8);
@@ -48,15 +49,15 @@ static void normalizer_start(normalizer *n, run *r, const tkx_op *op, uint8_t *o
     n->out = out;
     n->room = room;
     n->used = n->marks = 0;
-    n->starter = NONE;
+    n->starter = TKX_NONE;
     n->firsts = 0;
     n->alignment = NULL;
 }
 
 static int is_hangul(uint32_t c) { return c - 0xAC00 < 11172; }
 
-/* The entry of a code point; NULL where the tables point outside (r->code is set). */
-static const uint8_t *normalizer_entry(normalizer *n, uint32_t c) {
+/* The entry of a code point; NULL where the tables point outside (ctx->code is set). */
+static const uint8_t *normalizer_entry(tkx_normalizer *n, uint32_t c) {
     uint32_t block, entry;
     block = load_u16(n->top + 2 * (c >> 12));
     if (block < n->middle_count) {
@@ -66,12 +67,12 @@ static const uint8_t *normalizer_entry(normalizer *n, uint32_t c) {
             if (entry < n->entry_count) return n->entries + 8 * (size_t)entry;
         }
     }
-    fail(n->r, TKX_E_CORRUPT);
+    fail(n->ctx, TKX_E_CORRUPT);
     return NULL;
 }
 
-/* Whether a text is seen at a glance to be normalized. ASCII always is, in every form. */
-static int is_normalized(normalizer *n, const uint8_t *text, size_t size) {
+/* Quick check: whether a text is certainly normalized. ASCII is, in every form. */
+static int is_normalized(tkx_normalizer *n, const uint8_t *text, size_t size) {
     uint32_t last_class = 0;
     size_t i = 0;
     while (i < size) {
@@ -93,23 +94,24 @@ static int is_normalized(normalizer *n, const uint8_t *text, size_t size) {
     return 1;
 }
 
-static uint8_t *mark_at(const normalizer *n, size_t i) { return n->out + n->room - 4 * (i + 1); }
+static uint8_t *mark_at(const tkx_normalizer *n, size_t i) {
+    return n->out + n->room - 4 * (i + 1);
+}
 
 /* Whether there is room for `bytes` more of text and `marks` more code points. */
-static int has_room(normalizer *n, size_t bytes, size_t marks) {
+static int has_room(tkx_normalizer *n, size_t bytes, size_t marks) {
     size_t free = n->room - n->used;
     if (free / 8 > n->marks + marks && free - 8 * (n->marks + marks) >= bytes) return 1;
-    fail(n->r, TKX_E_WORK);
+    fail(n->ctx, TKX_E_WORK);
     return 0;
 }
 
-/* Writes the source of a code point that was written with `size` bytes and has so many bits
-   TAKES. */
-static FORCE_INLINE void align_point(normalizer *n, size_t size, uint32_t firsts) {
+/* Writes the source of a code point of `size` bytes that has `firsts` bits TAKES. */
+static TKX_INLINE void align_point(tkx_normalizer *n, size_t size, uint32_t firsts) {
 #ifndef TKX_NO_OFFSETS
-    if (EXPECT(n->alignment == NULL)) return;
+    if (TKX_LIKELY(n->alignment == NULL)) return;
     if (firsts) n->taken = n->source;
-    n->alignment = put_sources(n->r, n->alignment, size, n->taken);
+    n->alignment = put_sources(n->ctx, n->alignment, size, n->taken);
     for (; firsts && n->source < n->source_end; firsts--) {
         n->taken = n->source;
         n->source += utf8_length(*n->source);
@@ -119,7 +121,7 @@ static FORCE_INLINE void align_point(normalizer *n, size_t size, uint32_t firsts
 #endif
 }
 
-static void write_point(normalizer *n, uint32_t c, uint32_t firsts) {
+static void write_point(tkx_normalizer *n, uint32_t c, uint32_t firsts) {
     size_t size;
     if (!has_room(n, 4, 0)) return;
     size = utf8_encode(n->out + n->used, c);
@@ -127,9 +129,8 @@ static void write_point(normalizer *n, uint32_t c, uint32_t firsts) {
     align_point(n, size, firsts);
 }
 
-/* Sorts the marks by class; equal ones keep their order. Linear for many: a run of a million marks
-   is one text among others. */
-static void sort_marks(normalizer *n) {
+/* Sorts the marks by class, stable, and linear for many of them: a text may be a million marks. */
+static void sort_marks(tkx_normalizer *n) {
     size_t i, j;
     if (n->marks <= 16) {
         for (i = 1; i < n->marks; i++) {
@@ -154,8 +155,8 @@ static void sort_marks(normalizer *n) {
     }
 }
 
-/* What two code points compose to, or NONE. */
-static uint32_t composed(normalizer *n, uint32_t a, uint32_t b) {
+/* What two code points compose to, or TKX_NONE. */
+static uint32_t composed(tkx_normalizer *n, uint32_t a, uint32_t b) {
     uint64_t key = (uint64_t)a << 32 | b;
     uint32_t low = 0, high = n->composition_count;
     if (a - 0x1100 < 19 && b - 0x1161 < 21) return 0xAC00 + ((a - 0x1100) * 21 + (b - 0x1161)) * 28;
@@ -167,26 +168,26 @@ static uint32_t composed(normalizer *n, uint32_t a, uint32_t b) {
         if (found == key) {
             uint32_t c = load_u32(entry + 8);
             if (c <= 0x10FFFF && (c < 0xD800 || c > 0xDFFF)) return c;
-            fail(n->r, TKX_E_CORRUPT);
-            return NONE;
+            fail(n->ctx, TKX_E_CORRUPT);
+            return TKX_NONE;
         }
         if (found < key) low = middle + 1;
         else high = middle;
     }
-    return NONE;
+    return TKX_NONE;
 }
 
-/* Sorts the marks behind the starter and composes with it those that can be; what is left stays in
+/* Sorts the marks after the starter and composes it with those that it can be; the rest stay in
    `marks`. */
-static void close_marks(normalizer *n) {
+static void close_marks(tkx_normalizer *n) {
     size_t kept = 0, i;
     uint32_t last_class = 0;
     if (n->marks > 1) sort_marks(n);
-    if ((n->form != NFC && n->form != NFKC) || n->starter == NONE) return;
+    if ((n->form != NFC && n->form != NFKC) || n->starter == TKX_NONE) return;
     for (i = 0; i < n->marks; i++) {
-        uint32_t mark = get_u32(mark_at(n, i)), c = NONE;
+        uint32_t mark = get_u32(mark_at(n, i)), c = TKX_NONE;
         if (last_class < mark >> 24) c = composed(n, n->starter, mark & POINT_MASK);
-        if (c != NONE) {
+        if (c != TKX_NONE) {
             n->starter = c;
             n->firsts += (mark & TAKES) != 0;
         } else {
@@ -197,33 +198,33 @@ static void close_marks(normalizer *n) {
     n->marks = kept;
 }
 
-/* Writes the starter and its marks, which are closed. */
-static void write_closed(normalizer *n) {
+/* Writes the starter and its marks, after close_marks. */
+static void write_closed(tkx_normalizer *n) {
     size_t i, count = n->marks;
-    if (n->starter != NONE) write_point(n, n->starter, n->firsts);
-    /* Bottom and top cannot meet: a mark is 4 bytes there and at most 4 bytes here, and it has
-       8. */
-    for (i = 0; i < count && n->r->code == TKX_OK; i++) {
+    if (n->starter != TKX_NONE) write_point(n, n->starter, n->firsts);
+    /* The two ends cannot meet: a mark has 8 bytes of room, 4 at the top, and needs at most 4
+       here. */
+    for (i = 0; i < count && n->ctx->code == TKX_OK; i++) {
         const uint32_t mark = get_u32(mark_at(n, i));
         const size_t size = utf8_encode(n->out + n->used, mark & POINT_MASK);
         n->used += size;
         align_point(n, size, (mark & TAKES) != 0);
     }
-    n->starter = NONE;
+    n->starter = TKX_NONE;
     n->marks = 0;
 }
 
 /* Takes one code point of the decomposed text; `first`: TAKES or 0. */
-static void add_point(normalizer *n, uint32_t c, uint32_t class_, uint32_t first) {
-    uint32_t composite = NONE;
+static void add_point(tkx_normalizer *n, uint32_t c, uint32_t class_, uint32_t first) {
+    uint32_t composite = TKX_NONE;
     if (class_ != 0) {
         if (has_room(n, 4, 1)) put_u32(mark_at(n, n->marks++), class_ << 24 | first | c);
         return;
     }
     close_marks(n);
-    if (n->marks == 0 && n->starter != NONE && (n->form == NFC || n->form == NFKC))
+    if (n->marks == 0 && n->starter != TKX_NONE && (n->form == NFC || n->form == NFKC))
         composite = composed(n, n->starter, c);
-    if (composite == NONE) {
+    if (composite == TKX_NONE) {
         write_closed(n);
         composite = c;
         n->firsts = 0;
@@ -232,7 +233,7 @@ static void add_point(normalizer *n, uint32_t c, uint32_t class_, uint32_t first
     n->firsts += first != 0;
 }
 
-static void add_decomposed(normalizer *n, uint32_t c) {
+static void add_decomposed(tkx_normalizer *n, uint32_t c) {
     const uint8_t *entry;
     uint32_t start, length, i;
     if (is_hangul(c)) {
@@ -251,36 +252,36 @@ static void add_decomposed(normalizer *n, uint32_t c) {
         return;
     }
     if (start > n->point_count || length > n->point_count - start) {
-        fail(n->r, TKX_E_CORRUPT);
+        fail(n->ctx, TKX_E_CORRUPT);
         return;
     }
-    for (i = 0; i < length && n->r->code == TKX_OK; i++) {
+    for (i = 0; i < length && n->ctx->code == TKX_OK; i++) {
         c = load_u32(n->points + 4 * ((size_t)start + i));
         entry = c <= 0x10FFFF && (c < 0xD800 || c > 0xDFFF) ? normalizer_entry(n, c) : NULL;
         if (entry) add_point(n, c, entry[5], i ? 0 : TAKES);
-        else fail(n->r, TKX_E_CORRUPT);
+        else fail(n->ctx, TKX_E_CORRUPT);
     }
 }
 
-/* Whether a code point that is not ASCII neither composes with what is before it nor decomposes. */
-static FORCE_INLINE int is_inert(normalizer *n, uint32_t c) {
+/* Whether a code point, not ASCII, neither decomposes nor composes with what is before it. */
+static TKX_INLINE int is_inert(tkx_normalizer *n, uint32_t c) {
     return normalizer_entry(n, c) == n->entries && !is_hangul(c);
 }
 
 /* Normalizes a text. */
-static void normalize(normalizer *n, const uint8_t *text, size_t size) {
-    run *r = n->r;
+static void normalize(tkx_normalizer *n, const uint8_t *text, size_t size) {
+    tkx_context *ctx = n->ctx;
     size_t i = 0;
     n->source = n->taken = text;
     n->source_end = text + size;
-    while (i < size && r->code == TKX_OK) {
-        /* Of a run of inert ones only the last is still open. */
+    while (i < size && ctx->code == TKX_OK) {
+        /* of a run of inert characters only the last one can still compose */
         size_t last = i, end = i;
         while (end < size && (text[end] < 0x80 || is_inert(n, utf8_decode(text + end)))) {
             last = end;
             end += utf8_length(text[end]);
         }
-        if (r->code != TKX_OK) break;
+        if (ctx->code != TKX_OK) break;
         if (last > i) {
             close_marks(n);
             write_closed(n);

@@ -11,8 +11,8 @@ static int check_entry(tkx *t, tkx_stage *s, const uint8_t *entry) {
     return check_stage(s, t->splits, entry);
 }
 
-/* Whether the first stage finds words by itself, and what stands behind it is some work and looks
-   at nothing but the word. */
+/* Whether the first stage splits into words, and what follows is work that depends on the word
+   alone: such words are cached. */
 static uint8_t finds_words_first(const tkx *t) {
     int has_work = 0;
     uint32_t i;
@@ -33,7 +33,7 @@ static int check_splits(tkx *t) {
     for (i = 0; i < t->stage_count; i++) {
         const uint8_t *entry = t->splits.data + 8 + i * (size_t)STAGE_SIZE;
         if (!check_entry(t, &t->stages[i], entry)) return TKX_E_SPLITS;
-        /* Behind a stage on bytes, pieces may begin and end inside a character. */
+        /* after a stage over bytes, pre-tokens may begin and end inside a character */
         if (i && (t->stages[i - 1].flags & ON_BYTES) && !(t->stages[i].flags & ON_BYTES))
             return TKX_E_SPLITS;
         if ((t->stages[i].flags & ON_BYTES) && t->characters.data &&
@@ -44,9 +44,8 @@ static int check_splits(tkx *t) {
     return TKX_OK;
 }
 
-/* Whether a trie holds tokens that are found without being asked for. Not more than 1,024 tokens
-   are looked at, for the promise of tkx_open: behind those it is taken to be so, which costs time
-   and changes no id. */
+/* Whether a trie holds tokens that are found without being allowed. At most 1,024 tokens are looked
+   at, as tkx_open takes constant time: with more it is assumed, which changes no id. */
 static void study_added(tkx *t) {
     uint32_t count = (uint32_t)field(t->added, 0), i;
     t->plain_raw = t->plain_normalized = 0;
@@ -62,8 +61,8 @@ static void study_added(tkx *t) {
 
 #ifndef TKX_NO_CHARACTERS
 
-/* Where CHRS has the symbols of ASCII, 128 in a row, if a symbol does not depend on the place of
-   its character; otherwise NULL: most text need not go down the levels of the table. */
+/* Where CHRS has the symbols of ASCII, 128 in a row: a shortcut past the levels of the table. NULL
+   if a symbol depends on the place of its character. */
 static const uint8_t *find_ascii_symbols(const tkx *t) {
     const uint8_t *top, *middle;
     uint32_t middle_count, leaf_count, leaf;
@@ -119,8 +118,7 @@ static void find_sections(tkx *t) {
     t->keys = find_section(t, "KEYS");
 #ifndef TKX_NO_CHARACTERS
     t->characters = find_section(t, "CHRS");
-    /* Only characters are cut between: without them, or for bytes, XPRS says nothing; nor does
-       UNUS. */
+    /* XPRS and UNUS are about characters: without them, or for bytes, they are ignored. */
     if (t->model == MODEL_BPE && t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) {
         t->crossings = find_section(t, "XPRS");
         t->unused = find_section(t, "UNUS");
@@ -154,7 +152,7 @@ static int check_edits(const tkx *t) {
 
 #endif
 
-/* Where the parts of PIDX and GRID lie, whose sizes have been checked. */
+/* Finds the parts of PIDX and GRID, whose sizes have been checked. */
 static void find_pair_tables(tkx *t) {
     const size_t rows = (size_t)((t->id_count - 1) >> t->row_shift) + 1;
     t->pair_rows = t->pair_index.data + PAIR_INDEX_HEADER + 8 * (size_t)t->pair_slots;

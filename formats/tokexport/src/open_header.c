@@ -42,8 +42,8 @@ static int check_magic(const uint8_t *data, size_t size) {
     return size < HEADER_SIZE ? TKX_E_TRUNCATED : TKX_OK;
 }
 
-/* Whether this runtime encodes with a type of model. */
-static int is_run(uint32_t model) {
+/* Whether this runtime supports a type of model. */
+static int has_model(uint32_t model) {
     switch (model) {
         case MODEL_BPE: return 1;
 #ifndef TKX_NO_UNIGRAM
@@ -62,7 +62,7 @@ static int is_run(uint32_t model) {
     }
 }
 
-/* I5 to I11; fills the fields that come from the header. */
+/* I5 to I11; fills in the fields that come from the header. */
 static int check_header(tkx *t, const uint8_t *data, size_t size) {
     static const uint8_t zeros[12] = {0};
     uint64_t file_size = load_u64(data + 16);
@@ -74,7 +74,7 @@ static int check_header(tkx *t, const uint8_t *data, size_t size) {
     if (t->section_count > MAX_SECTIONS ||
         t->section_count * (size_t)SECTION_SIZE > size - HEADER_SIZE)
         return TKX_E_HEADER;
-    crc = crc_small(NONE, data, HEADER_SIZE - 4);
+    crc = crc_small(TKX_NONE, data, HEADER_SIZE - 4);
     crc = ~crc_small(crc, data + HEADER_SIZE, t->section_count * (size_t)SECTION_SIZE);
     if (crc != load_u32(data + 60)) return TKX_E_HEADER_CRC;
     t->id_count = load_u32(data + 24);
@@ -84,15 +84,15 @@ static int check_header(tkx *t, const uint8_t *data, size_t size) {
     t->unknown_id = unknown_id = load_u32(data + 44);
     if (t->id_count < 1 || t->id_count > MAX_IDS || t->token_count > t->id_count)
         return TKX_E_HEADER;
-    if (t->max_token_bytes > 0xFFFF || (unknown_id != NONE && unknown_id >= t->id_count))
+    if (t->max_token_bytes > 0xFFFF || (unknown_id != TKX_NONE && unknown_id >= t->id_count))
         return TKX_E_HEADER;
     if ((t->flags & ~(uint32_t)HEADER_FLAGS) || memcmp(data + 48, zeros, 12) != 0)
         return TKX_E_HEADER;
     t->model = load_u32(data + 32);
-    return is_run(t->model) ? TKX_OK : TKX_E_MODEL;
+    return has_model(t->model) ? TKX_OK : TKX_E_MODEL;
 }
 
-/* The first multiple of 64 at or behind n. */
+/* The first multiple of 64 at or after n. */
 static uint64_t aligned(uint64_t n) { return (n + (ALIGNMENT - 1)) & ~(uint64_t)(ALIGNMENT - 1); }
 
 static const uint8_t *section_entry(const tkx *t, uint32_t i) {

@@ -5,26 +5,26 @@
 
 #ifndef TKX_NO_NORMALIZER
 
-/* Units of the trie in a CHARSMAP (4.6): a unit leads from a node to a child; a node is the number
-   of a place in the array. */
-#define CHARSMAP_LEAF UINT32_C(0x100)
-#define CHARSMAP_LABEL UINT32_C(0x800000FF)
-#define CHARSMAP_VALUE UINT32_C(0x7FFFFFFF)
+/* Units of the trie in a CHARSMAP (4.6): a unit leads from a node to a child; a node is an index
+   into the array. */
+#define TKX_DARTS_LEAF UINT32_C(0x100)
+#define TKX_DARTS_LABEL UINT32_C(0x800000FF)
+#define TKX_DARTS_VALUE UINT32_C(0x7FFFFFFF)
 
-/* The unit at a place; behind the last one there is none with a label. */
+/* The unit at an index; past the end, one that no byte matches. */
 static uint32_t charsmap_unit(const tkx_op *op, uint32_t place) {
     return place < load_u32(op->table.data)
                ? load_u32(op->table.data + CHARSMAP_HEADER + 4 * (size_t)place)
-               : CHARSMAP_LABEL;
+               : TKX_DARTS_LABEL;
 }
 
 static uint32_t charsmap_offset(uint32_t unit) { return (unit >> 10) << ((unit & 0x200) >> 6); }
 
 static int is_text(tkx_span s) { return utf8_valid(s.data, s.size) == s.size; }
 
-/* CHARSMAP: the sizes of its parts, its program if it has one, and which ASCII characters stay as
-   they are: by cluster, those that alone are no sequence, otherwise those with which none begins.
-   The file says which classes of others stay. */
+/* CHARSMAP: checks the sizes of its parts and its program, and finds the ASCII characters that it
+   never changes: by cluster, those that are not a sequence alone, otherwise those that begin none.
+   The file says which other classes are unchanged. */
 static int check_charsmap(tkx_op *op) {
     tkx_span table = op->table, program;
     uint32_t c, root;
@@ -42,14 +42,14 @@ static int check_charsmap(tkx_op *op) {
     } else if (program.size || load_u32(table.data + 20)) {
         return 0;
     }
-    op->program.idle[0] = op->program.idle[1] = 0;
+    op->program.no_match[0] = op->program.no_match[1] = 0;
     root = charsmap_offset(charsmap_unit(op, 0));
     for (c = 1; c < 128; c++) {
         uint32_t unit = charsmap_unit(op, root ^ c);
         int stays =
-            (unit & CHARSMAP_LABEL) != c || ((op->flags & BY_CLUSTER) && !(unit & CHARSMAP_LEAF));
-        if (c == '\r' && (op->flags & BY_CLUSTER)) stays = 0; /* LF is joined to it */
-        if (stays) op->program.idle[c >> 6] |= UINT64_C(1) << (c & 63);
+            (unit & TKX_DARTS_LABEL) != c || ((op->flags & BY_CLUSTER) && !(unit & TKX_DARTS_LEAF));
+        if (c == '\r' && (op->flags & BY_CLUSTER)) stays = 0; /* CR LF is one cluster */
+        if (stays) op->program.no_match[c >> 6] |= UINT64_C(1) << (c & 63);
     }
     return 1;
 }
@@ -110,7 +110,7 @@ static int check_ops(tkx *t) {
     return TKX_OK;
 }
 
-/* A stage that rewrites: it has no program. */
+/* A stage that rewrites has no program. */
 static int check_rewriting_stage(const tkx *t, tkx_stage *s, const uint8_t *entry) {
     uint32_t first = entry[28], count = entry[29];
     size_t i;

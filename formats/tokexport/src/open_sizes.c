@@ -3,8 +3,7 @@
 
 /* ---- open_sizes.c: sizes of sections (I16, I17) ---------------------------------------------- */
 
-/* A field of a section's header; 0 where the section is too short to have it: its size is then
-   wrong in any case. */
+/* A field of a section's header; 0 if the section is too short for it: its size is wrong then. */
 static uint64_t field(tkx_span s, size_t offset) {
     return offset + 4 <= s.size ? load_u32(s.data + offset) : 0;
 }
@@ -116,7 +115,7 @@ static int check_sizes(const tkx *t) {
         is_sized(t->added, added_size(t->added)) &&
         is_sized(t->added_classes, 8 + class_table_size(field(t->added_classes, 0) & 0xFFFF,
                                                         field(t->added_classes, 0) >> 16)) &&
-        is_sized(t->post, 8 + PIECE_SIZE * (field(t->post, 0) + field(t->post, 4))) &&
+        is_sized(t->post, 8 + ITEM_SIZE * (field(t->post, 0) + field(t->post, 4))) &&
         is_sized(t->trims, TRIM_HEADER + TRIM_SIZE * field(t->trims, 4)) &&
         is_sized(t->unused, unused_size(t->unused)) &&
         is_sized(t->alignment, alignment_size(t->alignment)) &&
@@ -133,7 +132,7 @@ static int check_sizes(const tkx *t) {
     return good ? TKX_OK : TKX_E_SECTION_SIZE;
 }
 
-/* The header of TRIE. It is checked when it is used, as the units are. */
+/* Reads the header of TRIE, which is checked when it is used, as the units are. */
 static void read_trie_header(tkx *t) {
     t->trie_units = (uint32_t)field(t->trie, 0);
     t->trie_root = (uint32_t)field(t->trie, 4);

@@ -32,18 +32,18 @@ static uint32_t transition(const tkx_stage *s, uint32_t state, uint32_t class_) 
     return load_u16(s->transitions + 2 * column(s, state, class_));
 }
 
-/* Whether a stage is run by the careful loop: one that reads labels, or that may match nothing. */
-static int is_far(const tkx_stage *s) { return s->labels || (s->flags & EMPTY_MATCHES); }
+/* Whether a stage needs match_general: one that reads labels, or that may have empty matches. */
+static int is_general(const tkx_stage *s) { return s->labels || (s->flags & EMPTY_MATCHES); }
 
 static int is_simple(const tkx_stage *s) {
-    return !(s->flags & REWRITE) && !is_far(s) &&
+    return !(s->flags & REWRITE) && !is_general(s) &&
            (s->behavior == ISOLATED || s->behavior == REMOVED);
 }
 
-/* What the inner loops may take for granted of this stage: a start state that does not depend on
-   what is before, the bytes (where there are labels, the labels) with which no match begins
-   (skip_idle), and the states in which lower-case ASCII letters change nothing (find_end). `leads`:
-   what the file says of the first bytes of other characters. */
+/* Precomputes what the inner loops use: a start state that does not depend on the symbol before,
+   the bytes (with labels, the labels) that begin no match (skip_unmatched), and the states that all
+   lower-case ASCII letters loop on (find_end). `leads`: which first bytes of other characters begin
+   no match, from the file. */
 static void study_stage(tkx_stage *s, uint64_t leads) {
     uint32_t state, class_, letter;
     s->start = (uint16_t)load_u16(s->starts);
@@ -51,23 +51,23 @@ static void study_stage(tkx_stage *s, uint64_t leads) {
     for (class_ = 0; class_ <= s->class_count; class_++) {
         if (load_u16(s->starts + 2 * class_) != s->start) s->start_varies = 1;
     }
-    s->idle[0] = s->idle[1] = s->idle[2] = s->idle[3] = 0;
+    s->no_match[0] = s->no_match[1] = s->no_match[2] = s->no_match[3] = 0;
     s->letter_loops = s->letter_accepts = 0;
-    if (is_far(s)) {
+    if (is_general(s)) {
         for (class_ = 0; class_ < s->class_count && class_ < 128 && !s->start_varies; class_++) {
             if (transition(s, s->start, class_) == 0)
-                s->idle[class_ >> 6] |= UINT64_C(1) << (class_ & 63);
+                s->no_match[class_ >> 6] |= UINT64_C(1) << (class_ & 63);
         }
         return;
     }
     for (letter = 0; letter < 128 && !s->start_varies; letter++) {
         if ((transition(s, s->start, s->classes[letter]) & ~(uint32_t)ACCEPT) == 0)
-            s->idle[letter >> 6] |= UINT64_C(1) << (letter & 63);
+            s->no_match[letter >> 6] |= UINT64_C(1) << (letter & 63);
     }
     if (!s->start_varies && !(s->flags & ON_BYTES)) {
-        /* bytes inside of characters: whatever the file says, a search ends between characters */
-        s->idle[2] = UINT64_MAX;
-        s->idle[3] = leads;
+        /* bytes inside characters: a skip always ends between characters, whatever the file says */
+        s->no_match[2] = UINT64_MAX;
+        s->no_match[3] = leads;
     }
     for (state = 1; state < s->state_count && s->state_count <= 64; state++) {
         uint32_t t = transition(s, state, s->classes['a']);
@@ -80,7 +80,7 @@ static void study_stage(tkx_stage *s, uint64_t leads) {
     }
 }
 
-/* Whether all entries of a label table name a state that it has, and a label below a bound. */
+/* Whether all entries of a label table have a state below `states` and a label below `bound`. */
 static int good_labels(const uint8_t *entries, size_t count, uint32_t states, uint32_t bound) {
     size_t i;
     for (i = 0; i < count; i++) {

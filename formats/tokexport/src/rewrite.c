@@ -6,29 +6,29 @@
 #ifndef TKX_NO_NORMALIZER
 
 /* Whether the source of the byte at p begins where the input begins. */
-static int stems_from_start(const run *r, const uint8_t *p) {
+static int stems_from_start(const tkx_context *ctx, const uint8_t *p) {
     size_t from = 1, to;
 #ifndef TKX_NO_OFFSETS
-    find_source(r, p, p + 1, &from, &to);
+    find_source(ctx, p, p + 1, &from, &to);
 #else
-    (void)r, (void)p, (void)to;
+    (void)ctx, (void)p, (void)to;
 #endif
     return from == 0;
 }
 
 /* AFFIX; `first`: the text begins where the input begins. */
-static void run_affix(rewriter *w, int first) {
+static void run_affix(tkx_rewriter *w, int first) {
     const tkx_span content = w->op->content;
     size_t size = (size_t)(w->end - w->text);
     if ((w->op->flags & ONLY_FIRST) && !first) return;
-    if ((w->op->flags & FIRST_SOURCE) && !stems_from_start(w->r, w->text)) return;
+    if ((w->op->flags & FIRST_SOURCE) && !stems_from_start(w->ctx, w->text)) return;
     if ((w->op->flags & UNLESS_PRESENT) && size >= content.size &&
         memcmp(w->text, content.data, content.size) == 0)
         return;
     w->changed = 1;
     if (size + content.size > w->room) {
-        w->r->memory_needed = w->r->memory_used + (uint64_t)size + content.size;
-        fail(w->r, TKX_E_WORK);
+        w->ctx->memory_needed = w->ctx->memory_used + (uint64_t)size + content.size;
+        fail(w->ctx, TKX_E_WORK);
         return;
     }
     if (!(w->op->flags & APPEND)) write_bytes(w, content.data, content.size, w->text);
@@ -44,14 +44,14 @@ static uint32_t byte_letter(uint8_t byte) {
     return byte == 0xAD ? 0x143u : byte;
 }
 
-/* BYTES. What becomes of a character has the source of that character. */
-static void run_bytes(rewriter *w) {
+/* BYTES. The letters of a character have the source of that character. */
+static void run_bytes(tkx_rewriter *w) {
     const uint8_t *p = w->text, *character;
     while (p < w->end && byte_letter(*p) == *p && *p < 0x80) p++;
     if (p == w->end) return;
     w->changed = 1;
     write_copy(w, w->text, (size_t)(p - w->text));
-    for (character = p; p < w->end && w->r->code == TKX_OK; p++) {
+    for (character = p; p < w->end && w->ctx->code == TKX_OK; p++) {
         uint32_t c = byte_letter(*p);
         uint8_t letter[2];
         letter[0] = (uint8_t)(c < 0x80 ? c : 0xC0 | c >> 6);
@@ -62,39 +62,39 @@ static void run_bytes(rewriter *w) {
 }
 
 /* FORM. */
-static void run_form(rewriter *w) {
-    normalizer n;
+static void run_form(tkx_rewriter *w) {
+    tkx_normalizer n;
     size_t size = (size_t)(w->end - w->text);
-    normalizer_start(&n, w->r, w->op, w->out, w->room);
+    normalizer_start(&n, w->ctx, w->op, w->out, w->room);
     n.alignment = w->alignment;
-    if (is_normalized(&n, w->text, size) || w->r->code != TKX_OK) return;
+    if (is_normalized(&n, w->text, size) || w->ctx->code != TKX_OK) return;
     normalize(&n, w->text, size);
     w->changed = 1;
     w->used = n.used;
 }
 
-/* Runs one operation over a text in the work memory that is free; `aligned`: bytes that its output
-   is known to have, whose sources are written to the end of that memory, or 0. */
-static void run_op(rewriter *w, run *r, const tkx_op *op, int first, const uint8_t *text,
-                   size_t size, size_t aligned) {
-    const size_t memory_size = r->memory_size;
-    w->r = r;
+/* Runs one operation over a text, writing to free work memory. `aligned`: the size of its output,
+   whose sources are written to the end of that memory; 0: no sources are. */
+static void run_op(tkx_rewriter *w, tkx_context *ctx, const tkx_op *op, int first,
+                   const uint8_t *text, size_t size, size_t aligned) {
+    const size_t memory_size = ctx->memory_size;
+    w->ctx = ctx;
     w->op = op;
     w->text = text;
     w->end = text + size;
-    w->out = r->memory + r->memory_used;
+    w->out = ctx->memory + ctx->memory_used;
     w->used = 0;
     w->alignment = NULL;
     w->changed = 0;
     w->untaken = text;
     w->last_size = w->last_takes = w->aligned = 0;
-    if (aligned > (memory_size - r->memory_used) / 8) {
-        fail(r, TKX_E_WORK);
+    if (aligned > (memory_size - ctx->memory_used) / 8) {
+        fail(ctx, TKX_E_WORK);
         return;
     }
-    r->memory_size -= 8 * aligned;
-    w->room = r->memory_size - r->memory_used;
-    if (aligned) w->alignment = r->memory + r->memory_size;
+    ctx->memory_size -= 8 * aligned;
+    w->room = ctx->memory_size - ctx->memory_used;
+    if (aligned) w->alignment = ctx->memory + ctx->memory_size;
     switch (op->kind) {
         case FORM: run_form(w); break;
         case MAP: run_map(w); break;
@@ -106,41 +106,41 @@ static void run_op(rewriter *w, run *r, const tkx_op *op, int first, const uint8
         case BYTES: run_bytes(w); break;
         default: run_affix(w, first); break;
     }
-    r->memory_size = memory_size;
-    if (r->code == TKX_E_WORK && r->memory_needed) r->memory_needed += 8 * (uint64_t)aligned;
+    ctx->memory_size = memory_size;
+    if (ctx->code == TKX_E_WORK && ctx->memory_needed) ctx->memory_needed += 8 * (uint64_t)aligned;
 }
 
 /* Runs `count` operations, from `op` on, over a text that is not empty; `first`: it begins where
-   the input begins. What they make of it lies in borrowed memory, if it is not the text itself, and
-   is then the text at hand. */
-static NO_INLINE void rewrite(run *r, const tkx_op *op, uint32_t count, int first,
-                              const uint8_t **text, size_t *size) {
-    const size_t mark = r->memory_used, given = *size;
-    /* Of a normalizer that is aligned as a whole (ALGN), no operation is. */
-    const int aligns =
-        follows_sources(r) && !(r->t->alignment.data && op < r->t->ops + r->t->normalizer_count);
+   the input begins. A result that differs from the text is in work memory and becomes the current
+   text. */
+static TKX_NOINLINE void rewrite(tkx_context *ctx, const tkx_op *op, uint32_t count, int first,
+                                 const uint8_t **text, size_t *size) {
+    const size_t mark = ctx->memory_used, given = *size;
+    /* a normalizer that is aligned as a whole (ALGN) has no aligned operations */
+    const int aligns = follows_sources(ctx) &&
+                       !(ctx->t->alignment.data && op < ctx->t->ops + ctx->t->normalizer_count);
     uint32_t i;
-    for (i = 0; i < count && *size && r->code == TKX_OK; i++, op++) {
-        rewriter w;
-        run_op(&w, r, op, first, *text, *size, 0);
-        /* Once more, now that it is known how many sources there are to be written. */
-        if (w.changed && w.used && aligns && r->code == TKX_OK)
-            run_op(&w, r, op, first, *text, *size, w.used);
-        if (!w.changed || r->code != TKX_OK) continue;
-        memmove(r->memory + mark, w.out, w.used);
-        r->memory_used = mark + w.used;
+    for (i = 0; i < count && *size && ctx->code == TKX_OK; i++, op++) {
+        tkx_rewriter w;
+        run_op(&w, ctx, op, first, *text, *size, 0);
+        /* once more, now that the number of sources is known */
+        if (w.changed && w.used && aligns && ctx->code == TKX_OK)
+            run_op(&w, ctx, op, first, *text, *size, w.used);
+        if (!w.changed || ctx->code != TKX_OK) continue;
+        memmove(ctx->memory + mark, w.out, w.used);
+        ctx->memory_used = mark + w.used;
         if (w.alignment) {
-            memmove(r->memory + r->memory_used, w.alignment, 8 * w.used);
-            r->at_hand.alignment = r->memory + r->memory_used;
-            r->memory_used += 8 * w.used;
+            memmove(ctx->memory + ctx->memory_used, w.alignment, 8 * w.used);
+            ctx->sources.alignment = ctx->memory + ctx->memory_used;
+            ctx->memory_used += 8 * w.used;
         }
-        r->at_hand.base = r->memory + mark;
-        *text = r->memory + mark;
+        ctx->sources.base = ctx->memory + mark;
+        *text = ctx->memory + mark;
         *size = w.used;
     }
-    if (r->code == TKX_E_WORK && !r->memory_needed) {
-        const uint64_t any = tkx_work_size(r->t, given);
-        r->memory_needed = any > UINT64_MAX - mark ? UINT64_MAX : mark + any;
+    if (ctx->code == TKX_E_WORK && !ctx->memory_needed) {
+        const uint64_t any = tkx_work_size(ctx->t, given);
+        ctx->memory_needed = any > UINT64_MAX - mark ? UINT64_MAX : mark + any;
     }
 }
 

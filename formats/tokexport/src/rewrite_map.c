@@ -5,27 +5,27 @@
 
 #ifndef TKX_NO_NORMALIZER
 
-/* One operation at work. Its output grows in the work memory that is free, `room` bytes of it. */
-typedef struct rewriter {
-    run *r;
+/* One running operation. Its output is in free work memory, `room` bytes of it. */
+typedef struct tkx_rewriter {
+    tkx_context *ctx;
     const tkx_op *op;
     const uint8_t *text, *end;
     uint8_t *out;
     size_t used, room;
     uint8_t *alignment; /* 8 bytes for each byte of the output, or NULL */
-    int changed;        /* the output is what counts; otherwise it is the text as it was */
-    /* Of CHARSMAP: the last character of the output, whose source is not certain yet (see
-       align_character). */
+    int changed;        /* 0: the text is unchanged, and the output is not used */
+    /* CHARSMAP: the last character of the output, whose source is not final yet
+       (align_character). */
     /* the characters of the text that no character of the output has taken */
     const uint8_t *untaken;
     size_t last_size;  /* in bytes; 0: there is none yet */
     size_t last_takes; /* how many characters it takes */
     size_t aligned;    /* bytes before it */
-} rewriter;
+} tkx_rewriter;
 
-static void write_unaligned(rewriter *w, const uint8_t *p, size_t size) {
+static void write_unaligned(tkx_rewriter *w, const uint8_t *p, size_t size) {
     if (size > w->room - w->used) {
-        fail(w->r, TKX_E_WORK);
+        fail(w->ctx, TKX_E_WORK);
         return;
     }
     memcpy(w->out + w->used, p, size);
@@ -33,35 +33,34 @@ static void write_unaligned(rewriter *w, const uint8_t *p, size_t size) {
 }
 
 /* Writes bytes whose source is the character at `source` of the text. */
-static void write_bytes(rewriter *w, const uint8_t *p, size_t size, const uint8_t *source) {
+static void write_bytes(tkx_rewriter *w, const uint8_t *p, size_t size, const uint8_t *source) {
     write_unaligned(w, p, size);
-    if (w->r->code != TKX_OK) return;
+    if (w->ctx->code != TKX_OK) return;
 #ifndef TKX_NO_OFFSETS
-    if (w->alignment) put_sources(w->r, w->alignment + 8 * (w->used - size), size, source);
+    if (w->alignment) put_sources(w->ctx, w->alignment + 8 * (w->used - size), size, source);
 #else
     (void)source;
 #endif
 }
 
-/* Says that the last `size` bytes of the output are a copy of those at p. */
-static void align_copy(rewriter *w, const uint8_t *p, size_t size) {
+/* Aligns the last `size` bytes of the output with those at p, of which they are a copy. */
+static void align_copy(tkx_rewriter *w, const uint8_t *p, size_t size) {
 #ifndef TKX_NO_OFFSETS
     uint8_t *alignment = w->alignment ? w->alignment + 8 * (w->used - size) : NULL;
-    for (; alignment && size; size--) alignment = put_sources(w->r, alignment, 1, p++);
+    for (; alignment && size; size--) alignment = put_sources(w->ctx, alignment, 1, p++);
 #else
     (void)w, (void)p, (void)size;
 #endif
 }
 
 /* Copies a part of the text. */
-static void write_copy(rewriter *w, const uint8_t *p, size_t size) {
+static void write_copy(tkx_rewriter *w, const uint8_t *p, size_t size) {
     write_unaligned(w, p, size);
-    if (w->r->code == TKX_OK) align_copy(w, p, size);
+    if (w->ctx->code == TKX_OK) align_copy(w, p, size);
 }
 
-/* The entry of a map for the character at p, not ASCII; NULL where the tables point outside
-   (r->code is set). */
-static const uint8_t *map_entry(const rewriter *w, uint32_t c) {
+/* The entry of a map for a character; NULL where the tables point outside (ctx->code is set). */
+static const uint8_t *map_entry(const tkx_rewriter *w, uint32_t c) {
     const uint8_t *data = w->op->table.data, *top = data + MAP_HEADER + ASCII_SIZE,
                   *middle = top + TOP_SIZE, *leaves;
     uint32_t middle_count = load_u32(data), leaf_count = load_u32(data + 4),
@@ -75,25 +74,25 @@ static const uint8_t *map_entry(const rewriter *w, uint32_t c) {
             if (block < entry_count) return leaves + 128 * (size_t)leaf_count + 8 * (size_t)block;
         }
     }
-    fail(w->r, TKX_E_CORRUPT);
+    fail(w->ctx, TKX_E_CORRUPT);
     return NULL;
 }
 
-/* The first character from p on that a map changes, and its entry, if it is not ASCII; ASCII ends
-   the search too, unless `ascii`. */
-static FORCE_INLINE const uint8_t *map_skip(const rewriter *w, const uint8_t *p, int ascii,
-                                            const uint8_t **entry) {
+/* Skips characters from p on that a map does not change; *entry is that of the character it stops
+   at, unless that is ASCII. All ASCII is skipped only if `ascii`. */
+static TKX_INLINE const uint8_t *map_skip(const tkx_rewriter *w, const uint8_t *p, int ascii,
+                                          const uint8_t **entry) {
     const uint8_t *data = w->op->table.data, *direct = data + MAP_HEADER;
     const uint8_t *first = direct + ASCII_SIZE + TOP_SIZE + 128 * (size_t)load_u32(data) +
                            128 * (size_t)load_u32(data + 4);
-    const uint64_t idle_leads = load_u64(data + 16);
+    const uint64_t skip_leads = load_u64(data + 16);
     *entry = NULL;
     while (p < w->end) {
         if (*p < 0x80) {
             if (!ascii || direct[*p] != *p) break;
             p++;
         } else {
-            if (!(idle_leads >> (*p & 63) & 1) && (*entry = map_entry(w, utf8_decode(p))) != first)
+            if (!(skip_leads >> (*p & 63) & 1) && (*entry = map_entry(w, utf8_decode(p))) != first)
                 break;
             p += utf8_length(*p);
         }
@@ -101,13 +100,13 @@ static FORCE_INLINE const uint8_t *map_skip(const rewriter *w, const uint8_t *p,
     return p;
 }
 
-/* Writes the letters of the Hangul syllable at p. */
-static void write_letters(rewriter *w, const uint8_t *p) {
+/* Writes the jamo of the Hangul syllable at p. */
+static void write_letters(tkx_rewriter *w, const uint8_t *p) {
     const uint32_t c = utf8_decode(p) - 0xAC00;
     uint8_t letters[9];
     size_t size;
     if (c >= 11172) {
-        fail(w->r, TKX_E_CORRUPT);
+        fail(w->ctx, TKX_E_CORRUPT);
         return;
     }
     size = utf8_encode(letters, 0x1100 + c / 588);
@@ -117,7 +116,7 @@ static void write_letters(rewriter *w, const uint8_t *p) {
 }
 
 /* MAP. */
-static void run_map(rewriter *w) {
+static void run_map(tkx_rewriter *w) {
     const uint8_t *entry, *data = w->op->table.data, *direct = data + MAP_HEADER,
                           *p = map_skip(w, w->text, 1, &entry);
     const uint8_t *entries = direct + ASCII_SIZE + TOP_SIZE + 128 * (size_t)load_u32(data) +
@@ -127,7 +126,7 @@ static void run_map(rewriter *w) {
     if (p == w->end) return;
     w->changed = 1;
     write_copy(w, w->text, (size_t)(p - w->text));
-    while (p < w->end && w->r->code == TKX_OK) {
+    while (p < w->end && w->ctx->code == TKX_OK) {
         const uint8_t *kept;
         uint32_t start, before_size, after_size;
         size_t ascii = smaller((size_t)(w->end - p), w->room - w->used), i = 0;
@@ -145,7 +144,7 @@ static void run_map(rewriter *w) {
             p = kept;
             if (p == w->end || *p < 0x80) continue;
         }
-        if (p == w->end || w->r->code != TKX_OK) return;
+        if (p == w->end || w->ctx->code != TKX_OK) return;
         if (*p < 0x80) entry = map_entry(w, *p);
         if (!entry) return;
         start = load_u32(entry);
@@ -154,7 +153,7 @@ static void run_map(rewriter *w) {
         if (start > text_size || before_size + after_size > text_size - start ||
             utf8_valid(texts + start, before_size) != before_size ||
             utf8_valid(texts + start + before_size, after_size) != after_size) {
-            fail(w->r, TKX_E_CORRUPT);
+            fail(w->ctx, TKX_E_CORRUPT);
         } else {
             write_bytes(w, texts + start, before_size, p);
             if (entry[6] == MAP_LETTERS) write_letters(w, p);
@@ -165,11 +164,11 @@ static void run_map(rewriter *w) {
     }
 }
 
-/* Writes bytes before the text, whose source holds nothing and is where that of the text begins. */
-static void write_before(rewriter *w, const uint8_t *p, size_t size) {
+/* Writes bytes before the text, with an empty source at the start of that of the text. */
+static void write_before(tkx_rewriter *w, const uint8_t *p, size_t size) {
     write_bytes(w, p, size, w->text);
 #ifndef TKX_NO_OFFSETS
-    for (; w->r->code == TKX_OK && w->alignment && size; size--) {
+    for (; w->ctx->code == TKX_OK && w->alignment && size; size--) {
         uint8_t *source = w->alignment + 8 * (w->used - size);
         memcpy(source + 4, source, 4);
     }
@@ -177,30 +176,31 @@ static void write_before(rewriter *w, const uint8_t *p, size_t size) {
 }
 
 /* REPLACE. */
-static void run_replace(rewriter *w) {
+static void run_replace(tkx_rewriter *w) {
     const tkx_stage *s = &w->op->program;
     const uint8_t *at = w->text, *copied = w->text;
-    memo m = {NULL, NULL, 0, 0, NULL, NULL};
-    run *r = w->r;
-    const size_t mark = r->memory_used;
+    tkx_memo m = {NULL, NULL, 0, 0, NULL, NULL};
+    tkx_context *ctx = w->ctx;
+    const size_t mark = ctx->memory_used;
     m.base = m.limit = m.begin = w->text;
-    if (s->labels && !(m.labels = find_labels(r, s, w->text, w->end))) return;
-    m.mark = r->memory_used;
+    if (s->labels && !(m.labels = find_labels(ctx, s, w->text, w->end))) return;
+    m.mark = ctx->memory_used;
     if (s->memo_count) {
         uint64_t bits = ((uint64_t)(w->end - w->text) + 1) * s->memo_count;
-        if (!borrow(r, bits / 8 + 1)) return;
+        if (!work_alloc(ctx, bits / 8 + 1)) return;
         m.room = (size_t)(bits / 8 + 1);
     }
-    w->out = r->memory + r->memory_used;
-    w->room = r->memory_size - r->memory_used;
-    while ((at < w->end || (s->flags & EMPTY_MATCHES)) && r->code == TKX_OK) {
+    w->out = ctx->memory + ctx->memory_used;
+    w->room = ctx->memory_size - ctx->memory_used;
+    while ((at < w->end || (s->flags & EMPTY_MATCHES)) && ctx->code == TKX_OK) {
         int empty = 0;
-        const uint8_t *last = is_far(s) ? match_far(r, s, &m, at, w->end, &empty)
-                                        : match(r, s, &m, w->text, at, w->end);
+        const uint8_t *last = is_general(s) ? match_general(ctx, s, &m, at, w->end, &empty)
+                                            : match(ctx, s, &m, w->text, at, w->end);
         if (last == at && (!empty || (w->changed && at == copied))) {
             if (at == w->end) break;
             at = next_symbol(s, at);
-            at = is_far(s) ? skip_idle_labels(s, &m, at, w->end) : skip_idle(s, at, w->end);
+            at = is_general(s) ? skip_unmatched_labels(s, &m, at, w->end)
+                               : skip_unmatched(s, at, w->end);
             continue;
         }
         w->changed = 1;
@@ -210,7 +210,7 @@ static void run_replace(rewriter *w) {
         at = copied = last;
     }
     if (w->changed) write_copy(w, copied, (size_t)(w->end - copied));
-    r->memory_used = mark;
+    ctx->memory_used = mark;
 }
 
 #endif

@@ -17,13 +17,13 @@ int tkx_encoder_init(tkx_encoder *e, const tkx *t, int special, void *window, si
     return TKX_OK;
 }
 
-/* Encodes the first `size` bytes of the window and takes them out. Nothing changes on an error. */
+/* Encodes the first `size` bytes of the window and removes them. Nothing changes on an error. */
 static int encode_window(tkx_encoder *e, size_t size, uint32_t *ids, size_t capacity,
                          size_t *count) {
-    run r;
+    tkx_context ctx;
     int code;
-    run_init(&r, e->t, e->special);
-    code = encode(&r, e->window, size, ids, capacity, count, e->work);
+    context_init(&ctx, e->t, e->special);
+    code = encode(&ctx, e->window, size, ids, capacity, count, e->work);
     if (code != TKX_OK) return code;
     e->used -= size;
     memmove(e->window, e->window + size, e->used);
@@ -47,7 +47,7 @@ int tkx_encoder_feed(tkx_encoder *e, const void *text, size_t size, size_t *take
     size = smaller(size, e->window_size - old);
     memcpy(e->window + old, text, size);
     e->used += size;
-    /* Up to `old` there is no place to cut, or it would have been found then. */
+    /* there is no cut up to `old`, or it would have been found before */
     searched = old ? old - 1 : 0;
     cut = tkx_cut(e->t, e->window + searched, e->used - searched);
     if (cut == 0) {

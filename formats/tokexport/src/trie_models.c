@@ -5,28 +5,28 @@
 
 #if !defined(TKX_NO_UNIGRAM) || !defined(TKX_NO_WORDPIECE) || !defined(TKX_NO_WORDLEVEL) ||        \
     !defined(TKX_NO_GREEDY)
-#define HAS_TRIE_MODELS
+#define TKX_HAS_TRIE
 
-/* What the text from `from` to `to` becomes where the vocabulary does not have it. */
-static void emit_unknown(run *r, const uint8_t *from, const uint8_t *to) {
-    if (r->t->unknown_id == NONE) fail(r, TKX_E_UNKNOWN_TEXT);
-    else emit_token(r, r->t->unknown_id, from, to);
+/* Emits the unknown token for the text from `from` to `to`. */
+static void emit_unknown(tkx_context *ctx, const uint8_t *from, const uint8_t *to) {
+    if (ctx->t->unknown_id == TKX_NONE) fail(ctx, TKX_E_UNKNOWN_TEXT);
+    else emit_token(ctx, ctx->t->unknown_id, from, to);
 }
 
 #endif
 
 #if !defined(TKX_NO_WORDPIECE) || !defined(TKX_NO_GREEDY)
 
-/* The end of the longest token that begins at `from`, looked up from the node with a base on;
-   `from` if there is none. */
-static const uint8_t *longest_token(run *r, uint32_t base, const uint8_t *from, const uint8_t *end,
-                                    uint32_t *id) {
-    const tkx *t = r->t;
+/* The end of the longest token at `from`, looked up from the node with this base on; `from` if
+   there is none. */
+static const uint8_t *longest_token(tkx_context *ctx, uint32_t base, const uint8_t *from,
+                                    const uint8_t *end, uint32_t *id) {
+    const tkx *t = ctx->t;
     const uint8_t *p = from, *last = from;
     while (p < end) {
         uint64_t unit = trie_child(t, base, *p);
         if (label_of(unit) != *p) {
-            if (label_of(unit) > 256) fail(r, TKX_E_CORRUPT);
+            if (label_of(unit) > 256) fail(ctx, TKX_E_CORRUPT);
             break;
         }
         p++;
@@ -35,7 +35,7 @@ static const uint8_t *longest_token(run *r, uint32_t base, const uint8_t *from, 
         *id = id_of(unit);
         last = p;
     }
-    if (last > from && *id >= t->id_count) fail(r, TKX_E_CORRUPT);
+    if (last > from && *id >= t->id_count) fail(ctx, TKX_E_CORRUPT);
     return last;
 }
 
@@ -52,23 +52,23 @@ static size_t count_characters(const tkx *t, const uint8_t *bytes, size_t size) 
     return count;
 }
 
-static void encode_word_pieces(run *r, const uint8_t *bytes, size_t size) {
-    const tkx *t = r->t;
+static void encode_word_pieces(tkx_context *ctx, const uint8_t *bytes, size_t size) {
+    const tkx *t = ctx->t;
     const uint8_t *at = bytes, *end = bytes + size;
-    const size_t before = r->count;
+    const size_t before = ctx->count;
     uint32_t base = t->trie_root, id = 0;
     if (size > t->trie_characters && count_characters(t, bytes, size) > t->trie_characters) {
-        emit_unknown(r, bytes, end);
+        emit_unknown(ctx, bytes, end);
         return;
     }
-    while (at < end && r->code == TKX_OK) {
-        const uint8_t *last = longest_token(r, base, at, end, &id);
+    while (at < end && ctx->code == TKX_OK) {
+        const uint8_t *last = longest_token(ctx, base, at, end, &id);
         if (last == at) {
-            r->count = before; /* one piece that is not found makes the whole word unknown */
-            emit_unknown(r, bytes, end);
+            ctx->count = before; /* one part that is not found makes the whole word unknown */
+            emit_unknown(ctx, bytes, end);
             return;
         }
-        emit_token(r, id, at, last);
+        emit_token(ctx, id, at, last);
         at = last;
         base = t->trie_continuation;
     }
@@ -80,19 +80,20 @@ static void encode_word_pieces(run *r, const uint8_t *bytes, size_t size) {
 
 #ifndef TKX_NO_WORDLEVEL
 
-static void encode_word(run *r, const uint8_t *bytes, size_t size) {
+static void encode_word(tkx_context *ctx, const uint8_t *bytes, size_t size) {
     uint32_t id;
-    int found = token_in_trie(r->t, bytes, size, &id);
+    int found = token_in_trie(ctx->t, bytes, size, &id);
     if (found == TKX_OK) {
-        emit_token(r, id, bytes, bytes + size);
+        emit_token(ctx, id, bytes, bytes + size);
     } else if (found == TKX_E_CORRUPT) {
-        fail(r, found);
-    } else if (!(r->t->flags & FUSE_UNKNOWN) || r->count == 0 || r->count != r->unknown_count) {
-        emit_unknown(r, bytes, bytes + size);
-        r->unknown_count = r->count;
+        fail(ctx, found);
+    } else if (!(ctx->t->flags & FUSE_UNKNOWN) || ctx->count == 0 ||
+               ctx->count != ctx->unknown_count) {
+        emit_unknown(ctx, bytes, bytes + size);
+        ctx->unknown_count = ctx->count;
     } else {
 #ifndef TKX_NO_OFFSETS
-        if (wants_spans(r)) extend_span(r, bytes, bytes + size);
+        if (wants_spans(ctx)) extend_span(ctx, bytes, bytes + size);
 #endif
     }
 }
@@ -103,16 +104,16 @@ static void encode_word(run *r, const uint8_t *bytes, size_t size) {
 
 #ifndef TKX_NO_GREEDY
 
-static void encode_greedy(run *r, const uint8_t *bytes, size_t size) {
+static void encode_greedy(tkx_context *ctx, const uint8_t *bytes, size_t size) {
     const uint8_t *at = bytes, *end = bytes + size;
     uint32_t id = 0;
-    while (at < end && r->code == TKX_OK) {
-        const uint8_t *last = longest_token(r, r->t->trie_root, at, end, &id);
+    while (at < end && ctx->code == TKX_OK) {
+        const uint8_t *last = longest_token(ctx, ctx->t->trie_root, at, end, &id);
         if (last > at) {
-            emit_token(r, id, at, last);
+            emit_token(ctx, id, at, last);
             at = last;
         } else {
-            emit_unknown(r, at, at + 1);
+            emit_unknown(ctx, at, at + 1);
             at++;
         }
     }

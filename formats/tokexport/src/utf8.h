@@ -5,9 +5,8 @@
 
 enum { UTF8_BAD, UTF8_CUT, UTF8_GOOD };
 
-/* Looks at the character that begins at p, size > 0. *length: its bytes where it is good; the bytes
-   there are where the text ends inside it; the length of the maximal part that is to be replaced
-   where it is bad. */
+/* Examines the character at p, size > 0. *length: its length if it is good; if the text ends inside
+   it, the bytes that there are; if it is bad, the length of the part that one U+FFFD replaces. */
 static int utf8_look(const uint8_t *p, size_t size, size_t *length) {
     uint8_t lead = p[0], low = 0x80, high = 0xBF;
     size_t need, i;
@@ -47,14 +46,14 @@ static size_t utf8_valid(const uint8_t *p, size_t size) {
 }
 
 /* Length of the character that begins with a byte, in valid UTF-8. */
-static FORCE_INLINE size_t utf8_length(uint8_t lead) {
+static TKX_INLINE size_t utf8_length(uint8_t lead) {
     return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
 }
 
 static int utf8_inside(uint8_t byte) { return (byte & 0xC0) == 0x80; }
 
 /* The code point at p, in valid UTF-8. */
-static FORCE_INLINE uint32_t utf8_decode(const uint8_t *p) {
+static TKX_INLINE uint32_t utf8_decode(const uint8_t *p) {
     uint32_t a = p[0];
     if (a < 0x80) return a;
     if (a < 0xE0) return (a & 31) << 6 | (p[1] & 63u);
