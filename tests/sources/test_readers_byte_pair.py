@@ -26,7 +26,7 @@ SYMBOLS = "abĠ"
 def encode(model: BytePairModel, data: bytes) -> list[int]:
     """BPE with nothing clever in it: the best pair, leftmost, one at a time."""
     assert model.merges is not None
-    if model.whole_piece_first and data in model.vocab:
+    if model.whole_pre_token_first and data in model.vocab:
         return [model.vocab[data]]
     ids: list[int] = []
     was_unknown = False

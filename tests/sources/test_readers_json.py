@@ -10,7 +10,7 @@ import pytest
 from reader_samples import BYTE_LEVEL, added, document, read_document, reference
 
 from tokexport.errors import SourceError, UnsupportedError
-from tokexport.model import NormalForm, TemplatePiece
+from tokexport.model import NormalForm, TemplateItem
 from tokexport.sources.json_node import parse
 
 
@@ -114,8 +114,8 @@ def test_a_document_may_leave_out_all_but_its_parts(tmp_path: Path) -> None:
     model = read_document(fields, tmp_path)
     assert len(model.tokens) == len(reference(fields).get_vocab())
     assert model.template.pair == (
-        TemplatePiece(sequence="A"),
-        TemplatePiece(sequence="B", type_id=1),
+        TemplateItem(sequence="A"),
+        TemplateItem(sequence="B", type_id=1),
     )
 
 

@@ -15,7 +15,7 @@ from repository import SLOW
 
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.file.write import write
-from tokexport.model import TemplatePiece
+from tokexport.model import TemplateItem
 from tokexport.runtime.tokenizer import load
 
 ROBERTA = {
@@ -71,7 +71,7 @@ PROCESSORS = st.recursive(
 )
 
 
-def filled(pieces: tuple[TemplatePiece, ...], texts: dict[str, list[int]]) -> list[tuple[int, int]]:
+def filled(pieces: tuple[TemplateItem, ...], texts: dict[str, list[int]]) -> list[tuple[int, int]]:
     """Put ids in the place of the texts: ids with their segments."""
     found = []
     for piece in pieces:
@@ -112,7 +112,7 @@ def test_processors_in_a_sequence_compose_as_in_the_reference(tmp_path: Path) ->
     )
     fields = document(post_processor={"type": "Sequence", "processors": [BYTE_LEVEL, inner]})
     model = read_document(fields, tmp_path)
-    assert model.template.single == (TemplatePiece(id=9), TemplatePiece(sequence="A"))
+    assert model.template.single == (TemplateItem(id=9), TemplateItem(sequence="A"))
 
 
 def test_fields_of_byte_level_in_a_template_do_not_matter(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def same_as(encoding: tiktoken.Encoding, model: TokenizerModel) -> None:
         data: rank for data, rank in encoding._mergeable_ranks.items() if data
     }
     assert model.model.merges is None
-    assert model.model.whole_piece_first
+    assert model.model.whole_pre_token_first
     assert model.reference is Reference.TIKTOKEN
     assert model.pre_tokenizer == (
         Split(encoding._pat_str, Behavior.REMOVED, True, Dialect.FANCY_REGEX, path="pattern"),

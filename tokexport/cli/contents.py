@@ -28,7 +28,7 @@ from tokexport.file.layout import (
     SymbolUnit,
     Tag,
 )
-from tokexport.model import AddedToken, Decoding, SpecialIds, Template, TemplatePiece, Token
+from tokexport.model import AddedToken, Decoding, SpecialIds, Template, TemplateItem, Token
 
 MODELS: Mapping[ModelType, str] = {
     ModelType.BPE: "BPE",
@@ -296,9 +296,9 @@ class Contents:
         names = {layout.PieceKind.SEQUENCE_A: "A", layout.PieceKind.SEQUENCE_B: "B"}
         pieces = tuple(
             (
-                TemplatePiece(id=piece_id, type_id=type_id)
+                TemplateItem(id=piece_id, type_id=type_id)
                 if kind == layout.PieceKind.ID
-                else TemplatePiece(sequence=names[kind], type_id=type_id)
+                else TemplateItem(sequence=names[kind], type_id=type_id)
             )
             for kind, piece_id, type_id in rows.tolist()
         )

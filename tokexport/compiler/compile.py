@@ -137,8 +137,10 @@ def _uncrossed(model: TokenizerModel, encoder: BytePairTables | TrieTables) -> P
     """
     if not isinstance(encoder, BytePairTables) or encoder.crossings is None:
         return None
-    whole_piece_first = isinstance(model.model, BytePairModel) and model.model.whole_piece_first
-    return None if whole_piece_first else ~encoder.crossings.ascii
+    whole_pre_token_first = (
+        isinstance(model.model, BytePairModel) and model.model.whole_pre_token_first
+    )
+    return None if whole_pre_token_first else ~encoder.crossings.ascii
 
 
 def _stage(

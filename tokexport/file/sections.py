@@ -28,7 +28,7 @@ from tokexport.model import (
     SpecialIds,
     Split,
     Template,
-    TemplatePiece,
+    TemplateItem,
     Token,
     TokenizerModel,
     TokenKind,
@@ -354,7 +354,7 @@ def template(value: Template) -> bytes | None:
     return header + pieces.tobytes()
 
 
-def _piece(piece: TemplatePiece) -> tuple[int, int, int]:
+def _piece(piece: TemplateItem) -> tuple[int, int, int]:
     if piece.id is not None:
         return layout.PieceKind.ID, piece.id, piece.type_id
     kind = layout.PieceKind.SEQUENCE_A if piece.sequence == "A" else layout.PieceKind.SEQUENCE_B

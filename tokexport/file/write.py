@@ -209,7 +209,7 @@ def _encoder_contents(
 
 def _flags(model: TokenizerModel) -> HeaderFlag:
     flags = HeaderFlag(0)
-    if isinstance(model.model, BytePairModel) and model.model.whole_piece_first:
+    if isinstance(model.model, BytePairModel) and model.model.whole_pre_token_first:
         flags |= HeaderFlag.WHOLE_PIECE_FIRST
     if isinstance(model.model, BytePairModel | WordLevelModel) and model.model.fuse_unk:
         flags |= HeaderFlag.FUSE_UNKNOWN

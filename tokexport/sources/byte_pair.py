@@ -66,7 +66,7 @@ def build(
     merges: Iterable[Merge],
     place: str,
     *,
-    whole_piece_first: bool = False,
+    whole_pre_token_first: bool = False,
     unk_id: int | None = None,
     unknown_stops: bool = False,
     fuse_unk: bool = False,
@@ -124,7 +124,7 @@ def build(
     return BytePairModel(
         vocab=keys,
         merges=tuple((left, right, result) for (left, right), result in ranked.items()),
-        whole_piece_first=whole_piece_first,
+        whole_pre_token_first=whole_pre_token_first,
         unk_id=unk_id,
         unknown_stops=unknown_stops,
         fuse_unk=fuse_unk,

@@ -31,7 +31,7 @@ from tokexport.model import (
     SpellBytes,
     Split,
     Template,
-    TemplatePiece,
+    TemplateItem,
     Token,
     TokenizerModel,
     TokenKind,
@@ -132,13 +132,13 @@ def added() -> Golden:
     )
     s, end = len(tokens), len(tokens) + 1
     template = Template(
-        single=(TemplatePiece(id=s), TemplatePiece(sequence="A"), TemplatePiece(id=end)),
+        single=(TemplateItem(id=s), TemplateItem(sequence="A"), TemplateItem(id=end)),
         pair=(
-            TemplatePiece(id=s),
-            TemplatePiece(sequence="A"),
-            TemplatePiece(id=end),
-            TemplatePiece(sequence="B", type_id=1),
-            TemplatePiece(id=end, type_id=1),
+            TemplateItem(id=s),
+            TemplateItem(sequence="A"),
+            TemplateItem(id=end),
+            TemplateItem(sequence="B", type_id=1),
+            TemplateItem(id=end, type_id=1),
         ),
     )
     model = _model(
@@ -413,7 +413,7 @@ def ranks_with_holes() -> Golden:
         tokens[token] = Token(content.encode(), TokenKind.ADDED, special=True)
     model = TokenizerModel(
         tokens=tuple(tokens),
-        model=BytePairModel(ranks, None, whole_piece_first=True),
+        model=BytePairModel(ranks, None, whole_pre_token_first=True),
         reference=Reference.TIKTOKEN,
         provenance=PROVENANCE,
         pre_tokenizer=(Split(pattern, Behavior.REMOVED, invert=True, dialect=Dialect.FANCY_REGEX),),

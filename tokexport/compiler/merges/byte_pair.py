@@ -159,12 +159,12 @@ def _pieces(
     unused: Mapping[int, Parts],
 ) -> tuple[dict[bytes, int], frozenset[int]]:
     """The pieces that become one token, and which of them become it by merging."""
-    if len(first.tables) > 1 and not model.whole_piece_first:
+    if len(first.tables) > 1 and not model.whole_pre_token_first:
         # The vocabulary spells affixes, pieces do not have them.
         texts = first.texts_of(merges.ways)
         return {text: token for token, text in texts.items()}, frozenset(texts)
     pieces = {key: token for key, token in model.vocab.items() if key and token not in unused}
-    if not model.whole_piece_first:
+    if not model.whole_pre_token_first:
         # A token that its spelling does not become, and that decodes to something else, as <0x0A>,
         # is never looked for.
         for key, token in [*pieces.items()]:

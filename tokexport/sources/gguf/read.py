@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tokexport.errors import SourceError, UnsupportedError
-from tokexport.model import Provenance, SpecialIds, Template, TemplatePiece, TokenizerModel
+from tokexport.model import Provenance, SpecialIds, Template, TemplateItem, TokenizerModel
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.gguf.patterns import (
     NEMOTRON_3,
@@ -380,12 +380,12 @@ def _template(source: GgufTokenizer) -> Template:
     """llama.cpp's defaults: BOS before a text of "llama", EOS after one of "t5"."""
     around = _around(source, source.model == "llama", source.model == "t5")
 
-    def pieces(parts: list[tuple[str | int, int]]) -> tuple[TemplatePiece, ...]:
+    def pieces(parts: list[tuple[str | int, int]]) -> tuple[TemplateItem, ...]:
         return tuple(
             (
-                TemplatePiece(part, type_id=type_id)
+                TemplateItem(part, type_id=type_id)
                 if isinstance(part, str)
-                else TemplatePiece(id=part, type_id=type_id)
+                else TemplateItem(id=part, type_id=type_id)
             )
             for part, type_id in parts
         )

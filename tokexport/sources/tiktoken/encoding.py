@@ -67,7 +67,7 @@ def build(
         model=BytePairModel(
             {data: rank for data, rank in ranks.items() if data},
             merges=None,
-            whole_piece_first=True,
+            whole_pre_token_first=True,
         ),
         reference=Reference.TIKTOKEN,
         provenance=provenance,

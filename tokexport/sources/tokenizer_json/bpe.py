@@ -47,7 +47,7 @@ def read_byte_pair(node: Node, *, byte_level: bool) -> tuple[BytePairModel, dict
         vocab,
         _merges(node.field("merges")),
         _PLACE,
-        whole_piece_first=_flag(node, "ignore_merges"),
+        whole_pre_token_first=_flag(node, "ignore_merges"),
         unk_id=unk_id,
         unknown_stops=unk_token is not None
         and unk_id is None

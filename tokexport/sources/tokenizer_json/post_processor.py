@@ -13,12 +13,12 @@ from dataclasses import replace
 from typing import Final
 
 from tokexport.errors import SourceError, UnsupportedError
-from tokexport.model import Template, TemplatePiece
+from tokexport.model import Template, TemplateItem
 from tokexport.sources.json_node import Node
 from tokexport.sources.tokenizer_json.decoder import check_byte_level
 from tokexport.sources.tokenizer_json.parts import PROCESSORS, TEMPLATE_FIELDS, flat, processor_type
 
-_Encoding = list[TemplatePiece]
+_Encoding = list[TemplateItem]
 _BYTE_LEVEL_FIELDS: Final = frozenset(("add_prefix_space", "trim_offsets", "use_regex"))
 _SUPPORTED: Final = (
     "supported are null, ByteLevel, TemplateProcessing, RobertaProcessing, BertProcessing and a"
@@ -64,7 +64,7 @@ def _check(node: Node) -> None:
             node.field("type").unsupported(_SUPPORTED)
 
 
-def _pieces(processors: Sequence[Node], texts: str) -> tuple[TemplatePiece, ...]:
+def _pieces(processors: Sequence[Node], texts: str) -> tuple[TemplateItem, ...]:
     with_ids = _run(processors, texts, add_special_tokens=True)
     without = _run(processors, texts, add_special_tokens=False)
     path = processors[0].path if processors else "post_processor"
@@ -78,11 +78,9 @@ def _pieces(processors: Sequence[Node], texts: str) -> tuple[TemplatePiece, ...]
     return tuple(with_ids)
 
 
-def _run(
-    processors: Sequence[Node], texts: str, *, add_special_tokens: bool
-) -> list[TemplatePiece]:
+def _run(processors: Sequence[Node], texts: str, *, add_special_tokens: bool) -> list[TemplateItem]:
     encodings: list[_Encoding] = [
-        [TemplatePiece(sequence=name, type_id=number)] for number, name in enumerate(texts)
+        [TemplateItem(sequence=name, type_id=number)] for number, name in enumerate(texts)
     ]
     for processor in processors:
         match processor_type(processor):
@@ -95,19 +93,17 @@ def _run(
                 if add_special_tokens:
                     cls, sep = _token_id(processor, "cls"), _token_id(processor, "sep")
                     encodings = [
-                        [TemplatePiece(id=sep if number else cls), *encoding, TemplatePiece(id=sep)]
+                        [TemplateItem(id=sep if number else cls), *encoding, TemplateItem(id=sep)]
                         for number, encoding in enumerate(encodings)
                     ]
             case "BertProcessing" if add_special_tokens:
                 cls, sep = _token_id(processor, "cls"), _token_id(processor, "sep")
                 first = (
-                    [TemplatePiece(id=cls), *encodings[0], TemplatePiece(id=sep)]
-                    if encodings
-                    else []
+                    [TemplateItem(id=cls), *encodings[0], TemplateItem(id=sep)] if encodings else []
                 )
                 encodings = [
                     first,
-                    *([*encoding, TemplatePiece(id=sep, type_id=1)] for encoding in encodings[1:]),
+                    *([*encoding, TemplateItem(id=sep, type_id=1)] for encoding in encodings[1:]),
                 ]
     return [piece for encoding in encodings for piece in encoding]
 
@@ -136,7 +132,7 @@ def _run_template(
             result.append([replace(part, type_id=type_id) for part in encodings["AB".index(name)]])
         elif add_special_tokens:
             ids = _special_token_ids(node, inner)
-            result.append([TemplatePiece(id=number, type_id=type_id) for number in ids])
+            result.append([TemplateItem(id=number, type_id=type_id) for number in ids])
     return result
 
 

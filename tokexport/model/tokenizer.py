@@ -1,0 +1,135 @@
+"""The tokenizer as a whole, and what belongs to no part of it: template, offsets, special ids."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from tokexport.model.decoding import Decoding
+from tokexport.model.text import NormalizerStep, PreTokenizerStep
+from tokexport.model.vocabulary import AddedToken, Model, Token
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateItem:
+    """One item of a post-processor's template: a text or an id."""
+
+    # "A" or "B"; `None` for an id.
+    sequence: str | None = None
+    id: int | None = None
+    # The segment (type) id of what the item gives.
+    type_id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """What the post-processor puts around one text and around a pair; by default it is the texts
+    alone.
+    """
+
+    single: tuple[TemplateItem, ...] = (TemplateItem(sequence="A"),)
+    pair: tuple[TemplateItem, ...] = (
+        TemplateItem(sequence="A"),
+        TemplateItem(sequence="B", type_id=1),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Trimming:
+    """What the post-processor takes off the span of a token whose name begins or ends with white
+    space.
+    """
+
+    # One for each processor that trims, in order; `True` if it leaves one space at the start of a
+    # text (`add_prefix_space`).
+    passes: tuple[bool, ...] = ()
+    # A name has as much white space at its start and end as `Token.content` has U+0020 there; this
+    # gives both numbers for the other ids.
+    exceptions: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """How ``sentencepiece`` says what a normalized text stems from: it goes through the text once,
+    rule by rule.
+    """
+
+    # A space is put before the text.
+    prefix: bool = False
+    # A space is put after the text.
+    suffix: bool = False
+    # Spaces at both ends, and after a space, are dropped.
+    collapses: bool = False
+    # Texts that are taken together (user-defined pieces).
+    protected: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SpecialIds:
+    """Ids with a role."""
+
+    bos: int | None = None
+    eos: int | None = None
+    pad: int | None = None
+    unk: int | None = None
+    # Every id that ends a generation, sorted.
+    stop: tuple[int, ...] = ()
+
+
+class Reference(Enum):
+    """The library whose ids are the right ones."""
+
+    TOKENIZERS = "tokenizers"
+    TIKTOKEN = "tiktoken"
+    SENTENCEPIECE = "sentencepiece"
+    # The published algorithm, greedy longest match, run by tokexport.sources.references.
+    RWKV = "rwkv"
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where a model came from."""
+
+    # The kind of source.
+    source: str
+    # The SHA-256 of each file that was read, by its base name.
+    sha256: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizerModel:
+    """A tokenizer, whole."""
+
+    # `tokens[id]` is `None` for a hole in the id space.
+    tokens: tuple[Token | None, ...]
+    model: Model
+    reference: Reference
+    provenance: Provenance
+    normalizer: tuple[NormalizerStep, ...] = ()
+    pre_tokenizer: tuple[PreTokenizerStep, ...] = ()
+    added_tokens: tuple[AddedToken, ...] = ()
+    template: Template = Template()
+    # `None` if the reference's offsets cannot be computed.
+    offset_trimming: Trimming | None = Trimming()
+    # `None` if offsets are found step by step, as `tokenizers` does it.
+    offset_alignment: Alignment | None = None
+    # After each added token the next one is looked for as if the text began there, and words have
+    # other characters, as in `tokenizers` from 1.0 on.
+    restart_after_added: bool = False
+    decoding: Decoding = field(default_factory=Decoding)
+    special_ids: SpecialIds = SpecialIds()
+    chat_template: str | None = None
+    # Sentences for the person who converts: what differs from what the source says, and what the
+    # reference does about it.
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTestCase:
+    """A text and the ids that the reference gives for it."""
+
+    text: str
+    ids: tuple[int, ...]
+    # Special tokens in the text are ids.
+    special: bool = False

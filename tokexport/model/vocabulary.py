@@ -1,0 +1,167 @@
+"""The tokens, and the model that chooses among them: BPE, Unigram, WordPiece, WordLevel, greedy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+
+class TokenKind(Enum):
+    """Why an id exists."""
+
+    MODEL = "model"  # in the model's vocabulary: a byte, or made by merges, or found whole
+    ADDED = "added"  # only in the added tokens
+    UNKNOWN = "unknown"  # the model's unk_token
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """What an id decodes to."""
+
+    # Raw bytes: GPT-2's byte alphabet is undone.
+    content: bytes
+    kind: TokenKind = TokenKind.MODEL
+    # Left out by `skip_special_tokens`.
+    special: bool = False
+    # What it decodes to as the first or the last of the decoded ids, if that is other bytes.
+    first: bytes | None = None
+    last: bytes | None = None
+    # Its content is one byte, a part of a character that the vocabulary lacks
+    # (see `Decoding.byte_fallback`).
+    fallback: bool = False
+    # What it decodes to as both at once, if that is not what `first` and `last` already say.
+    only: bytes | None = None
+
+    @property
+    def forms(self) -> tuple[bytes, bytes, bytes, bytes]:
+        """What it decodes to between other ids, as the first, as the last, and as the only one.
+
+        >>> Token(b" a", first=b"a").forms
+        (b' a', b'a', b' a', b'a')
+        """
+        first = self.content if self.first is None else self.first
+        last = self.content if self.last is None else self.last
+        only = self.only if self.only is not None else first if self.last is None else last
+        return self.content, first, last, only
+
+
+@dataclass(frozen=True, slots=True)
+class AddedToken:
+    """A token that is found in the text before the model runs."""
+
+    # What the reference emits, which is not always what the source declares.
+    id: int
+    # Matched against the text, or, if `normalized`, its normalized form against the normalized
+    # text.
+    content: str
+    special: bool = False
+    single_word: bool = False
+    lstrip: bool = False
+    rstrip: bool = False
+    normalized: bool = False
+    # With `normalized`: `content` itself is matched against the normalized text (SentencePiece's
+    # user-defined pieces).
+    verbatim: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CharacterSymbols:
+    """How a pre-token becomes the first symbols of BPE if they are characters, not bytes."""
+
+    # Put before every character but the first (`continuing_subword_prefix`).
+    prefix: bytes = b""
+    # Put after the last character (`end_of_word_suffix`).
+    suffix: bytes = b""
+    # The token of each of the 256 bytes, `None` if there is none, for a character that is not in
+    # the vocabulary (`byte_fallback`).
+    byte_ids: tuple[int | None, ...] | None = None
+    # The characters are those of GPT-2's byte alphabet, that is, bytes (CLIP).
+    of_bytes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BytePairModel:
+    """BPE, over bytes or, with ``characters``, over characters."""
+
+    # The tokens that the encoder can emit: from what a token stands for in the text that the model
+    # sees (raw bytes, or UTF-8 as the source spells it, with U+2581, `##` or `</w>`) to its id.
+    vocab: Mapping[bytes, int]
+    # `(left, right, product)` ids in the order of their rank. `None`: any two neighbours whose
+    # joined bytes are in `vocab` merge, by `ranks` or else by the product's id (tiktoken).
+    merges: tuple[tuple[int, int, int], ...] | None
+    # A pre-token that is in `vocab` is that token, merges or not (tiktoken, `ignore_merges`).
+    whole_pre_token_first: bool = False
+    # What a symbol that is not in `vocab` becomes; `None`: nothing.
+    unk_id: int | None = None
+    # A run of unknown symbols is one token.
+    fuse_unk: bool = False
+    characters: CharacterSymbols | None = None
+    # From id to rank, smaller first, equal ones from the left (SentencePiece).
+    ranks: Mapping[int, int] | None = None
+    # Ids that take part in merges and are then taken apart again (SentencePiece); one of a single
+    # character becomes the tokens of its bytes, or else is unknown.
+    unused: frozenset[int] = frozenset()
+    # An unknown symbol stops the reference, and so the encoder.
+    unknown_stops: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class UnigramModel:
+    """The segmentation with the largest sum of scores."""
+
+    # From UTF-8 to ids; if `on_bytes`, from raw bytes.
+    vocab: Mapping[bytes, int]
+    # The score of each id of `vocab`.
+    scores: Mapping[int, float]
+    # What a run of unknown characters becomes. `None`: the reference stops at one, and so does the
+    # encoder.
+    unk_id: int | None
+    # The score of a character that no token of one character covers.
+    unk_score: float
+    # What the bytes of an unknown character become in place of `unk_id`.
+    byte_ids: tuple[int | None, ...] | None = None
+    # Sums are rounded to 32 bits at each step, and reset when they grow large, as `sentencepiece`
+    # does; otherwise to 64, as `tokenizers` does, which also looks the text of a run up in `vocab`.
+    single_precision: bool = False
+    # The model sees GPT-2's alphabet, so that a character is a byte.
+    on_bytes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WordPieceModel:
+    """The longest token first, until the word is used up."""
+
+    vocab: Mapping[bytes, int]
+    # What a word becomes that is too long or is not used up. `None`: the reference stops there, and
+    # so does the encoder.
+    unk_id: int | None
+    # Put before what is looked up after the start of a word.
+    prefix: bytes
+    # A word of more characters is unknown.
+    max_characters: int
+    # The model sees GPT-2's alphabet, so that a character is a byte.
+    on_bytes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WordLevelModel:
+    """A pre-token is a token or unknown."""
+
+    vocab: Mapping[bytes, int]
+    # `None`: the reference stops at an unknown pre-token, and so does the encoder.
+    unk_id: int | None
+    # Neighbouring unknown pre-tokens are one `unk_id` (SentencePiece).
+    fuse_unk: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GreedyModel:
+    """The longest token at each place, over raw bytes (RWKV)."""
+
+    vocab: Mapping[bytes, int]
+    # What a byte becomes with which no token begins. `None`: the encoder stops there.
+    unk_id: int | None = None
+
+
+Model = BytePairModel | UnigramModel | WordPieceModel | WordLevelModel | GreedyModel
