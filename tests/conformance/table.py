@@ -1,5 +1,5 @@
-"""The Markdown that CONFORMANCE.md is: versions, one row a tokenizer, what is no tokenizer. No
-times, no paths of a machine.
+"""The Markdown that docs/CONFORMANCE.md is: versions, one row a tokenizer, what is not a
+tokenizer. No times, no paths of a machine.
 """
 
 from __future__ import annotations
@@ -38,10 +38,8 @@ def report(outcomes: Sequence[Outcome], others: Sequence[Other], command: str) -
     lines = [
         "# Conformance",
         "",
-        (
-            "Every tokenizer was converted, and its file compared with the source's own library by"
-            " `tokexport verify`. Made by"
-        ),
+        "Every tokenizer was converted, and its file compared with the source's own library by",
+        "`tokexport verify`. Made by",
         "",
         f"    {command}",
         "",
@@ -51,15 +49,10 @@ def report(outcomes: Sequence[Outcome], others: Sequence[Other], command: str) -
         "",
         summary(outcomes),
         "",
-        (
-            "Strings: texts encoded in every mode, random ones, pairs, files and their lines."
-            " Vectors: ids that other projects"
-        ),
-        (
-            "publish. All: these and every id decoded, every token encoded, what ids decode to,"
-            " and, where `--no-code-points` is"
-        ),
-        "not given, every code point.",
+        "- **strings**: texts encoded in every mode: random ones, pairs, files and their lines",
+        "- **vectors**: ids that other projects publish",
+        "- **all**: these, every id decoded, every token encoded, what ids decode to, and, where",
+        "  `--no-code-points` is not given, every code point",
         "",
         *rows(outcomes),
     ]
@@ -71,7 +64,7 @@ def report(outcomes: Sequence[Outcome], others: Sequence[Other], command: str) -
         lines += ["", "Notes:", ""]
         lines += [f"- {cell(note)}: {', '.join(names)}" for note, names in sorted(by_note.items())]
     if others:
-        lines += ["", "Files that are no tokenizers:", ""]
+        lines += ["", "Files that are not tokenizers:", ""]
         by_sentence: dict[str, list[str]] = defaultdict(list)
         for other in others:
             by_sentence[other.what].append(f"`{other.name}`")

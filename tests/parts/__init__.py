@@ -1,4 +1,4 @@
-"""The table of README.md that says which parts of a tokenizer.json are exact and which are refused;
+"""The table of docs/LIMITS.md: which parts of a tokenizer.json are exact and which are refused;
 `python -m tests.parts` prints it.
 
 In reading order: ``bases`` (small tokenizers that a part is put into), ``cases`` (every part with

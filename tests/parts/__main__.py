@@ -1,4 +1,4 @@
-"""python -m tests.parts: prints the table; python -m tests.parts README.md puts it there.
+"""python -m tests.parts: prints the table; python -m tests.parts docs/LIMITS.md puts it there.
 
 Exit code 1 where a part that is converted differs from the library; then no file is changed.
 """

@@ -1,4 +1,4 @@
-"""The README says which parts of a tokenizer.json are exact and which are refused, and that is what
+"""docs/LIMITS.md says which parts of a tokenizer.json are exact and which are refused, and that is what
 comes out.
 """
 
@@ -33,7 +33,7 @@ OTHERS = {
 }
 
 
-def test_the_table_in_the_readme_is_what_the_library_and_the_conversion_give():
+def test_the_table_of_limits_is_what_the_library_and_the_conversion_give():
     # The vocabularies are bytes, characters, and pairs of 12 by 12 or 8 by 8: each fifth token is
     # of every row and every column.
     outcomes = [measure(case, token_step=1 if SLOW else 5) for case in cases()]
@@ -41,9 +41,9 @@ def test_the_table_in_the_readme_is_what_the_library_and_the_conversion_give():
         f"{outcome.case.name}: {outcome.difference}" for outcome in outcomes if outcome.difference
     ]
     assert differences == []
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "LIMITS.md").read_text(encoding="utf-8")
     assert written(text) == table(outcomes), (
-        "python -m tests.parts README.md puts the right table there"
+        "python -m tests.parts docs/LIMITS.md puts the right table there"
     )
 
 
