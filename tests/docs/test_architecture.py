@@ -1,0 +1,37 @@
+"""The pictures of docs/ARCHITECTURE.md show what the code does."""
+
+from __future__ import annotations
+
+from tokexport.compiler.merges.canonical import canonical_merges
+from tokexport.model import BytePairModel, Split
+from tokexport.patterns import MATCH_ENDS, compile_split
+
+ACCEPT = MATCH_ENDS
+
+
+def test_the_split_has_the_states_and_bars_of_its_picture() -> None:
+    program = compile_split(Split(r"\s+(?!\S)|\S+"))
+    n, s, end = program.classes[ord("a")], program.classes[ord(" ")], 2
+    start = program.starts[end]
+    word, space = (int(program.transitions[start, symbol]) for symbol in (n, s))
+    expected = {
+        (word, n): ACCEPT | word,
+        (word, s): ACCEPT,
+        (word, end): ACCEPT,
+        (space, n): 0,
+        (space, s): ACCEPT | space,
+        (space, end): ACCEPT,
+    }
+    assert {key: int(program.transitions[key]) for key in expected} == expected
+
+
+def test_the_merges_of_the_picture_leave_out_the_rule_that_never_fires() -> None:
+    names = ("l", "o", "w", "e", "r", "lo", "low", "er", "lower", "ow")
+    ids = {name.encode(): number for number, name in enumerate(names)}
+    listed = ("l o", "lo w", "e r", "low er", "o w", "l ow")
+    pairs = [[ids[part.encode()] for part in merge.split()] for merge in listed]
+    products = [ids[merge.replace(" ", "").encode()] for merge in listed]
+    merges = tuple((*pair, product) for pair, product in zip(pairs, products, strict=True))
+    found = canonical_merges(BytePairModel(ids, merges))  # type: ignore[arg-type]
+    rules = {f"{names[left]} {names[right]}" for left, right in found.rules.values()}
+    assert rules == set(listed) - {"l ow"}

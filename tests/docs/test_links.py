@@ -1,0 +1,51 @@
+"""Every relative link in a Markdown file leads to a file, and to a heading where it names one."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from repository import ROOT
+
+IGNORED = {"build", "dist", "cache", ".git", ".pytest_cache", ".venv", "venv", "node_modules"}
+FILES = sorted(
+    path for path in ROOT.rglob("*.md") if not IGNORED & set(path.relative_to(ROOT).parts)
+)
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+OUTSIDE = re.compile(r"[a-z]+:")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_every_relative_link_leads_to_something(path: Path) -> None:
+    broken = []
+    for link in links(path.read_text(encoding="utf-8")):
+        name, _, anchor = link.partition("#")
+        target = path.parent / name if name else path
+        found = target.exists()
+        if found and anchor:
+            found = anchor in anchors(target.read_text(encoding="utf-8"))
+        if not found:
+            broken.append(link)
+    assert broken == []
+
+
+def test_the_documents_link_to_each_other() -> None:
+    assert len([link for path in FILES for link in links(path.read_text(encoding="utf-8"))]) > 30
+
+
+def links(document: str) -> list[str]:
+    """The relative links of a document, without those in code."""
+    without_blocks = re.sub(r"^```.*?^```$", "", document, flags=re.DOTALL | re.MULTILINE)
+    prose = "\n".join(line for line in without_blocks.splitlines() if not line.startswith("    "))
+    return [link for link in LINK.findall(prose) if not OUTSIDE.match(link)]
+
+
+def anchors(document: str) -> set[str]:
+    """What a heading is called in a link.
+
+    >>> sorted(anchors("# Text to ids\\n## A split, `x`"))
+    ['a-split-x', 'text-to-ids']
+    """
+    headings = re.findall(r"^#+ (.+)$", document, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in headings}
