@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* Measures what a C program pays for a tokexport file: the time of tkx_open, and memory. Linux.
 
        open FILE       maps FILE, opens it, encodes a sentence; prints one line of numbers:
@@ -17,7 +20,8 @@
 
 enum { OPENS = 1001, WORK = 1 << 16 };
 
-static const char SENTENCE[] = "The quick brown fox jumps over the lazy dog; it's 10,000 times as quick, na\xc3\xafve as that is.";
+static const char SENTENCE[] = "The quick brown fox jumps over the lazy dog; it's 10,000 times as "
+                               "quick, na\xc3\xafve as that is.";
 
 static long long now(void) {
     struct timespec t;
@@ -64,7 +68,8 @@ int main(int argc, char **argv) {
     before = private_memory();
     for (i = 0; i < OPENS; i++) {
         long long begin = now();
-        if ((code = tkx_open(&t, data, (size_t)info.st_size)) != TKX_OK) return fprintf(stderr, "%s\n", tkx_error(code)), 2;
+        if ((code = tkx_open(&t, data, (size_t)info.st_size)) != TKX_OK)
+            return fprintf(stderr, "%s\n", tkx_error(code)), 2;
         times[i] = now() - begin;
         if (i == 0) {
             code = tkx_encode(&t, SENTENCE, sizeof SENTENCE - 1, ids, 128, &count, &work);

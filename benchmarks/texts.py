@@ -18,6 +18,7 @@ from pathlib import Path
 
 SIZE = 2_000_000  # bytes of a long text
 WORST = 1_000_000  # characters of a text made to be slow
+ONE_LETTER = "'a' * 1,000,000"
 SCRIPTS = {
     "Cyrillic": (0x430, 0x44F),
     "Greek": (0x3B1, 0x3C9),
@@ -78,7 +79,7 @@ def one_letter() -> str:
 
 
 def letters() -> str:
-    """Random letters without an end of a word."""
+    """Random letters, without spaces."""
     return "".join(random.Random(3).choices(string.ascii_lowercase, k=WORST))
 
 
@@ -97,17 +98,11 @@ TEXTS: Mapping[str, Callable[[], str]] = {
     "code": code,
     "many scripts": scripts,
     "Chinese, Japanese": cjk,
-    "'a' * 1,000,000": one_letter,
+    ONE_LETTER: one_letter,
     "random letters": letters,
     "white space": white_space,
     "digits": digits,
 }
-
-
-def short_texts() -> list[str]:
-    """English in parts of about 300 bytes, as one call each."""
-    text = english()
-    return [text[start : start + 300] for start in range(0, 600_000, 300)]
 
 
 def _corpora() -> Path:

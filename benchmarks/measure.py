@@ -1,0 +1,110 @@
+"""How speed is measured: libraries in turns, on text that they have not seen, ids compared.
+
+A text is cut into documents of 2,000 characters, and these into slices. In each round every library
+encodes the same slice, so that all meet the same state of the machine. No slice comes twice: a
+corpus does not repeat itself either. The ids of every timed call are compared; where they differ
+nothing is reported.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+from peers import Encode, Library
+from texts import ONE_LETTER, TEXTS
+
+DOCUMENT = 2_000  # characters
+SLICE = 150_000  # bytes of UTF-8
+ROUNDS = 4  # after one that only fills caches
+CALL = 300  # characters of a short text
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Of one text, in the order of the libraries: MB of UTF-8 a second (medians), and how many times
+    the speed of each the first one has (medians of the ratios of a round).
+    """
+
+    rates: tuple[float, ...]
+    ratios: tuple[float, ...]
+
+
+def slices(name: str) -> list[list[str]]:
+    """The slices of a text, each a list of documents. The one that is made of one letter is a single
+    document, every time: whether its time is linear is what it is for.
+    """
+    text = TEXTS[name]()
+    if name == ONE_LETTER:
+        return [[text]] * (ROUNDS + 1)
+    found: list[list[str]] = [[]]
+    size = 0
+    for start in range(0, len(text), DOCUMENT):
+        if size >= SLICE:
+            found.append([])
+            size = 0
+        if len(found) > ROUNDS + 1:
+            break
+        document = text[start : start + DOCUMENT]
+        found[-1].append(document)
+        size += len(document.encode())
+    return found[: ROUNDS + 1]
+
+
+def measure(encoders: Sequence[tuple[str, Encode]], parts: Sequence[list[str]]) -> Speed:
+    """Times encoders on slices, in turns. The first slice fills caches and is not counted."""
+    times: list[list[float]] = [[] for _ in encoders]
+    for number, documents in enumerate(parts):
+        order = range(len(encoders))
+        results: dict[int, list[list[int]]] = {}
+        for which in order if number % 2 else reversed(order):
+            results[which], seconds = timed(partial(encoders[which][1], documents))
+            if number:
+                times[which].append(seconds)
+        for which in order:
+            if results[which] != results[0]:
+                sys.exit(f"{encoders[which][0]} gives other ids; nothing is reported")
+    sizes = [sum(len(document.encode()) for document in part) / 1e6 for part in parts[1:]]
+    return Speed(
+        tuple(
+            statistics.median(size / seconds for size, seconds in zip(sizes, record, strict=True))
+            for record in times
+        ),
+        tuple(
+            statistics.median(theirs / ours for theirs, ours in zip(record, times[0], strict=True))
+            for record in times
+        ),
+    )
+
+
+def measure_calls(encoders: Sequence[tuple[str, Encode]], texts: Sequence[str]) -> list[float]:
+    """The median time of one call on a short text, in microseconds, in turns."""
+    times: list[list[float]] = [[] for _ in encoders]
+    for text in texts:
+        for record, (_, encode) in zip(times, encoders, strict=True):
+            record.append(timed(partial(encode, [text]))[1])
+    return [statistics.median(record) * 1e6 for record in times]
+
+
+def measure_loading(libraries: Sequence[Library]) -> tuple[list[tuple[str, Encode]], list[float]]:
+    """Loads each once; the time is in milliseconds."""
+    loaded = [timed(library.load) for library in libraries]
+    names = [library.name for library in libraries]
+    return (
+        list(zip(names, [encode for encode, _ in loaded], strict=True)),
+        [seconds * 1e3 for _, seconds in loaded],
+    )
+
+
+def timed(action: Callable[[], T]) -> tuple[T, float]:
+    """What an action gives, and the seconds that it took."""
+    begin = time.perf_counter()
+    result = action()
+    return result, time.perf_counter() - begin

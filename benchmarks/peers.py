@@ -1,0 +1,144 @@
+"""The tokenizers that are measured, and the libraries that they are measured beside.
+
+A subject is one tokenizer. Each library gets it from the file that the library itself reads:
+tokexport from a file that is converted for the run.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import sentencepiece
+import tiktoken
+import tokenizers
+from tiktoken.load import load_tiktoken_bpe
+
+import tokexport
+from tokexport.conversion import convert
+from tokexport.model import TokenizerModel
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "fixtures"))
+
+Encode = Callable[[Sequence[str]], list[list[int]]]
+
+# One thread for every library.
+os.environ["TOKENIZERS_PARALLELISM"] = "false"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A tokenizer: its name, what it is, and for each library the file that it reads.
+
+    ``source`` is what tokexport converts, with ``pattern`` where it is a file of ranks.
+    """
+
+    name: str
+    model: str
+    source: Path
+    peers: tuple[tuple[str, Path], ...]
+    pattern: str | None = None
+
+
+@dataclass(frozen=True)
+class Library:
+    """A library under measurement: ``load`` opens the tokenizer and gives what encodes documents.
+
+    Special tokens in a text are text, and nothing is put around it.
+    """
+
+    name: str
+    load: Callable[[], Encode]
+
+
+def subjects() -> list[Subject]:
+    """All of them, from ``$TOKEXPORT_SHARED/tokenizers``; without it those that fixtures/fetch.py
+    brings.
+    """
+    if "TOKEXPORT_SHARED" not in os.environ:
+        return _fetched()
+    folder = Path(os.environ["TOKEXPORT_SHARED"]).resolve() / "tokenizers"
+
+    def json(name: str, label: str, model: str, *others: tuple[str, Path]) -> Subject:
+        path = folder / name / "tokenizer.json"
+        return Subject(label, model, path, (("tokenizers", path), *others))
+
+    o200k = folder / "o200k_base" / "o200k_base.tiktoken"
+    llama3 = folder / "llama3-tiktoken" / "tokenizer.model"
+    llama2 = folder / "llama2" / "tokenizer.model"
+    xlnet = folder / "xlnet-base-cased" / "spiece.model"
+    return [
+        Subject("GPT-4o", "BPE over bytes", o200k, (("tiktoken", o200k),), "o200k_base"),
+        json("llama3", "Llama 3", "BPE over bytes", ("tiktoken", llama3)),
+        json("deepseek-v3", "DeepSeek V3", "BPE over bytes, three stages"),
+        json("llama2", "Llama 2", "BPE over characters", ("sentencepiece", llama2)),
+        json("gemma3", "Gemma 3", "BPE over characters"),
+        json("t5-small", "T5", "Unigram"),
+        Subject("XLNet", "Unigram", xlnet, (("sentencepiece", xlnet),)),
+        json("bert-base-uncased", "BERT", "WordPiece"),
+    ]
+
+
+def _fetched() -> list[Subject]:
+    from fetch import fetch
+
+    _, o200k, *_ = fetch("openai")
+    llama3, deepseek = fetch("llama")[0], fetch("deepseek")[0]
+    return [
+        Subject("GPT-4o", "BPE over bytes", o200k, (("tiktoken", o200k),), "o200k_base"),
+        Subject("Llama 3", "BPE over bytes", llama3, (("tiktoken", llama3),), "llama3"),
+        Subject("DeepSeek", "BPE over bytes", deepseek, (("tokenizers", deepseek),)),
+    ]
+
+
+def libraries(subject: Subject, target: Path) -> list[Library]:
+    """tokexport, on a file that is made at ``target``, then the peers."""
+    model = convert(
+        subject.source, target, pattern=subject.pattern, self_test=False, force=True
+    ).model
+    loaders: dict[str, Callable[[Path], Encode]] = {
+        "tiktoken": lambda path: _tiktoken(path, model),
+        "tokenizers": _tokenizers,
+        "sentencepiece": _sentencepiece,
+    }
+    ours = Library("tokexport", partial(_tokexport, target))
+    return [ours, *(Library(name, partial(loaders[name], path)) for name, path in subject.peers)]
+
+
+def _tokexport(path: Path) -> Encode:
+    encode = tokexport.load(path).encode_ordinary
+    return lambda texts: [encode(text) for text in texts]
+
+
+def _tiktoken(path: Path, model: TokenizerModel) -> Encode:
+    """The same ranks, pattern and special tokens."""
+    pattern = model.pre_tokenizer[0].pattern  # type: ignore[union-attr]
+    assert isinstance(pattern, str)
+    encoding = tiktoken.Encoding(
+        path.stem,
+        pat_str=pattern,
+        mergeable_ranks=load_tiktoken_bpe(str(path)),
+        special_tokens={token.content: token.id for token in model.added_tokens},
+    )
+    encode = encoding.encode_ordinary
+    return lambda texts: [encode(text) for text in texts]
+
+
+def _tokenizers(path: Path) -> Encode:
+    """By the library's fastest call on one thread, which leaves out offsets."""
+    tokenizer = tokenizers.Tokenizer.from_file(str(path))
+    tokenizer.encode_special_tokens = True
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    encode = tokenizer.encode_batch_fast
+    return lambda texts: [found.ids for found in encode(texts, add_special_tokens=False)]
+
+
+def _sentencepiece(path: Path) -> Encode:
+    encode = sentencepiece.SentencePieceProcessor(model_file=str(path)).encode
+    return lambda texts: [encode(text) for text in texts]
