@@ -1,45 +1,87 @@
+import mmap
 from collections.abc import Collection, Iterable, Sequence
-from mmap import mmap
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
+import numpy
+import numpy.typing
 
-REPLACE_SURROGATES: int
-_U64: TypeAlias = NDArray[np.uint64]
-
-_Allowed: TypeAlias = Literal["all"] | Collection[str]
-_Ids: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
+REPLACE_SURROGATES: int = 16
 
 def displace(
-    hashes: _U64, firsts: _U64, rooms: _U64, sizes: _U64, slot_count: int
-) -> tuple[_U64, NDArray[np.uint16]] | None: ...
+    hashes: numpy.typing.NDArray[numpy.uint64],
+    firsts: numpy.typing.NDArray[numpy.uint64],
+    rooms: numpy.typing.NDArray[numpy.uint64],
+    sizes: numpy.typing.NDArray[numpy.uint64],
+    slot_count: int,
+) -> tuple[numpy.typing.NDArray[numpy.uint64], numpy.typing.NDArray[numpy.uint16]] | None: ...
 def ways_of_merges(
-    lefts: _U64, rights: _U64, ranks: _U64, products: _U64, symbols: _U64, id_count: int
-) -> tuple[_U64, _U64, _U64] | int: ...
+    lefts: numpy.typing.NDArray[numpy.uint64],
+    rights: numpy.typing.NDArray[numpy.uint64],
+    ranks: numpy.typing.NDArray[numpy.uint64],
+    products: numpy.typing.NDArray[numpy.uint64],
+    symbols: numpy.typing.NDArray[numpy.uint64],
+    id_count: int,
+) -> (
+    tuple[
+        numpy.typing.NDArray[numpy.uint64],
+        numpy.typing.NDArray[numpy.uint64],
+        numpy.typing.NDArray[numpy.uint64],
+    ]
+    | int
+): ...
 
 class Core:
-    def __init__(self, buffer: bytes | mmap, name: str) -> None: ...
-    @property
-    def id_count(self) -> int: ...
-    @property
-    def token_count(self) -> int: ...
-    def encode(self, text: str, allowed: _Allowed, template: bool) -> list[int]: ...
-    def encode_numpy(self, text: str, allowed: _Allowed, template: bool) -> NDArray[np.uint32]: ...
-    def encode_bytes(self, data: bytes, allowed: _Allowed, template: bool) -> list[int]: ...
-    def encode_pair(self, a: str, b: str, allowed: _Allowed, template: bool) -> list[int]: ...
+    def __init__(self, buffer: bytes | mmap.mmap, name: str) -> None: ...
+    def encode(
+        self, text: str, allowed: Literal["all"] | Collection[str], template: bool
+    ) -> list[int]: ...
+    def encode_numpy(
+        self, text: str, allowed: Literal["all"] | Collection[str], template: bool
+    ) -> numpy.typing.NDArray[numpy.uint32]: ...
+    def encode_bytes(
+        self, data: bytes, allowed: Literal["all"] | Collection[str], template: bool
+    ) -> list[int]: ...
+    def encode_pair(
+        self, a: str, b: str, allowed: Literal["all"] | Collection[str], template: bool
+    ) -> list[int]: ...
     def encode_batch(
-        self, texts: Iterable[str], allowed: _Allowed, template: bool, threads: int
+        self,
+        texts: Iterable[str],
+        allowed: Literal["all"] | Collection[str],
+        template: bool,
+        threads: int,
     ) -> list[list[int]]: ...
     def encode_spans(
-        self, texts: tuple[str, ...], allowed: _Allowed, template: bool, characters: bool
+        self,
+        texts: tuple[str, ...],
+        allowed: Literal["all"] | Collection[str],
+        template: bool,
+        characters: bool,
     ) -> tuple[list[int], list[tuple[int, int]], list[int], list[int]]: ...
     def encode_spans_numpy(
-        self, texts: tuple[str, ...], allowed: _Allowed, template: bool, characters: bool
-    ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]: ...
-    def decode(self, ids: _Ids, skip_special: bool, errors: str) -> str: ...
-    def decode_bytes(self, ids: _Ids, skip_special: bool) -> bytes: ...
-    def decode_tokens_bytes(self, ids: _Ids, skip_special: bool) -> list[bytes]: ...
+        self,
+        texts: tuple[str, ...],
+        allowed: Literal["all"] | Collection[str],
+        template: bool,
+        characters: bool,
+    ) -> tuple[
+        numpy.typing.NDArray[numpy.uint32],
+        numpy.typing.NDArray[numpy.uint32],
+        numpy.typing.NDArray[numpy.uint32],
+        numpy.typing.NDArray[numpy.uint32],
+    ]: ...
+    def decode(
+        self,
+        ids: Sequence[int] | numpy.typing.NDArray[numpy.integer[Any]],
+        skip_special: bool,
+        errors: str,
+    ) -> str: ...
+    def decode_bytes(
+        self, ids: Sequence[int] | numpy.typing.NDArray[numpy.integer[Any]], skip_special: bool
+    ) -> bytes: ...
+    def decode_tokens_bytes(
+        self, ids: Sequence[int] | numpy.typing.NDArray[numpy.integer[Any]], skip_special: bool
+    ) -> list[bytes]: ...
     def token_bytes(self, id: int) -> bytes: ...
     def token_id(self, data: bytes) -> int | None: ...
     def token_flags(self, id: int) -> int: ...
@@ -49,6 +91,10 @@ class Core:
     def section(self, tag: bytes) -> tuple[int, int] | None: ...
     def check(self) -> None: ...
     def self_test(self) -> int: ...
+    @property
+    def id_count(self) -> int: ...
+    @property
+    def token_count(self) -> int: ...
 
 class Stream:
     def __init__(self, core: Core, skip_special: bool) -> None: ...

@@ -124,133 +124,57 @@ static int bit_of(const uint8_t *bits, size_t i) { return bits[i >> 3] >> (i & 7
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-/* ---- layout.h: numbers of SPEC.md ------------------------------------------------------------ */
+/* ---- layout.h: numbers of SPEC.md; made by generate.py from tokexport/file/layout ------------ */
 
-enum {
-    HEADER_SIZE = 64,
-    SECTION_SIZE = 32,
-    ALIGNMENT = 64,
-    MAX_SECTIONS = 64,
-    ID_BITS = 21,
-    MAX_IDS = (1 << ID_BITS) - 1,
-    MODEL_BPE = 1,
-    MODEL_UNIGRAM = 2,
-    MODEL_WORDPIECE = 3,
-    MODEL_WORDLEVEL = 4,
-    MODEL_GREEDY = 5,
-
-    WHOLE_PIECE_FIRST = 1,
-    FUSE_UNKNOWN = 2,
-    SEARCH_ANEW = 4,
-    RESCAN_SPECIAL = 8,
-    UNKNOWN_STOPS = 32,
-    HEADER_FLAGS = 63,
-
-    SECTION_REQUIRED = 1,
-    RECORD_SIZE = 8,
-    FIRST_SKIP_SHIFT = 5,
-    FIRST_MORE_SHIFT = 7,
-    LAST_SKIP_SHIFT = 9,
-    FORM_LENGTHS = 6,
-
-    DECODER_SIZE = 32,
-    EDIT_SIZE = 8,
-    EDIT_KEEPS = 0x8000,
-    BYTE_FALLBACK = 1,
-    BY_CHARACTER = 2,
-    REPEATS_ONCE = 4,
-    FIRST_BY_CONTENT = 8,
-    FIRST_BY_TEXT = 16,
-    EDGES = 32,
-    DECODER_FLAGS = 63,
-    RUN_EDGE = 2, /* how far the class of an edge is from the end of the classes */
-    TOKEN_EDGE = 1,
-
-    TRIE_HEADER = 32,
-    UNIT_SIZE = 8,
-    LABEL_BITS = 9,
-    SINGLE_PRECISION = 1,
-    BYTE_CHARACTERS = 2,
-    TRIE_FLAGS = 3,
-
-    STAGE_SIZE = 40,
-    MAX_CLASSES = 254,
-    MAX_STATES = 4096,
-    ACCEPT = 0x8000,
-    INVERT = 1,
-    ON_BYTES = 2,
-    REWRITE = 4,
-    EMPTY_MATCHES = 8,
-    FORWARD_LABELS = 16,
-    DOUBLES = 32,
-    ISOLATED = 0,
-    REMOVED = 1,
-    MERGED_WITH_PREVIOUS = 2,
-    MERGED_WITH_NEXT = 3,
-    CONTIGUOUS = 4,
-
-    ASCII_SIZE = 128,
-    TOP_SIZE = 272 * 2,
-
-    CUTS_SIZE = 2048,
-
-    REWRITE_HEADER = 16,
-    OP_SIZE = 32,
-    FORM = 0,
-    MAP = 1,
-    REPLACE = 2,
-    CHARSMAP = 3,
-    AFFIX = 4,
-    BYTES = 5,
-    APPEND = 1,
-    UNLESS_PRESENT = 2,
-    ONLY_FIRST = 4,
-    BY_CLUSTER = 8,
-    FIRST_SOURCE = 16,
-    COLLAPSE = 32,
-    MAX_CLUSTER = 5,
-    CHARSMAP_HEADER = 24,
-    FORM_HEADER = 32,
-    MAP_HEADER = 24,
-    MAP_OTHER = 0x80,
-    MAP_LETTERS = 2,
-
-    CHARACTERS_HEADER = 16,
-    PLACES = 4,
-    UNIT_CHARACTER = 0,
-    UNIT_BYTE = 1,
-    PAIR_INDEX_HEADER = 16,
-    GRID_HEADER = 16,
-    CROSSINGS_HEADER = 8,
-    CROSSINGS_ASCII = 2048,
-    ONE_KNOWN = 1,
-    BOTH_KNOWN = 2,
-
-    NFC = 0,
-    NFD = 1,
-    NFKC = 2,
-    NFKD = 3,
-
-    ADDED_HEADER = 96,
-    ADDED_SIZE = 16,
-    NODE_SIZE = 8,
-    CLASS_SPACE = 1,
-    CLASS_WORD = 2,
-
-    ITEM_SIZE = 12,
-    TRIM_HEADER = 8,
-    TRIM_SIZE = 8,
-    TRIM_END = 0,
-    TRIM_KEEPS_FIRST = 2,
-    UNUSED_HEADER = 8,
-    UNUSED_SIZE = 8,
-    ALIGNMENT_HEADER = 16,
-    ALIGN_PREFIX = 1,
-    ALIGN_SUFFIX = 2,
-    ALIGN_COLLAPSE = 4,
-    CASE_SIZE = 20,
-    CASE_SPECIAL = 1
-};
+/* Sizes in bytes. */
+enum { HEADER_SIZE = 64, SECTION_SIZE = 32, RECORD_SIZE = 8, FORM_LENGTHS = 6, DECODER_SIZE = 32 };
+enum { EDIT_SIZE = 8, TRIE_HEADER = 32, UNIT_SIZE = 8, STAGE_SIZE = 40, REWRITE_HEADER = 16 };
+enum { OP_SIZE = 32, CHARSMAP_HEADER = 24, FORM_HEADER = 32, MAP_HEADER = 24 };
+enum { CHARACTERS_HEADER = 16, PAIR_INDEX_HEADER = 16, GRID_HEADER = 16, CROSSINGS_HEADER = 8 };
+enum { ADDED_HEADER = 96, ADDED_SIZE = 16, NODE_SIZE = 8, ITEM_SIZE = 12, TRIM_HEADER = 8 };
+enum { TRIM_SIZE = 8, UNUSED_HEADER = 8, UNUSED_SIZE = 8, ALIGNMENT_HEADER = 16, CASE_SIZE = 20 };
+/* Limits, places and masks. */
+enum { MAX_IDS = 2097151, MAX_CLASSES = 254, MAX_STATES = 4096, MAX_CLUSTER = 5 };
+enum { ASCII_SIZE = 128, TOP_SIZE = 544, ALIGNMENT = 64, MAX_SECTIONS = 64, ID_BITS = 21 };
+enum { EDIT_KEEPS = 32768, RUN_EDGE = 2, TOKEN_EDGE = 1, LABEL_BITS = 9, ACCEPT = 32768 };
+enum { CUTS_SIZE = 2048, CROSSINGS_ASCII = 2048, PLACES = 4, MAP_OTHER = 128, MAP_LETTERS = 2 };
+enum { ONE_KNOWN = 1, BOTH_KNOWN = 2, FIRST_SKIP_SHIFT = 5, FIRST_MORE_SHIFT = 7 };
+enum { LAST_SKIP_SHIFT = 9, HEADER_FLAGS = 63, DECODER_FLAGS = 63, TRIE_FLAGS = 3 };
+/* header.model. */
+enum { MODEL_BPE = 1, MODEL_UNIGRAM = 2, MODEL_WORDPIECE = 3, MODEL_WORDLEVEL = 4 };
+enum { MODEL_GREEDY = 5 };
+/* header.flags. */
+enum { WHOLE_PIECE_FIRST = 1, FUSE_UNKNOWN = 2, SEARCH_ANEW = 4, RESCAN_SPECIAL = 8 };
+enum { REPLACE_SURROGATES = 16, UNKNOWN_STOPS = 32 };
+/* section.flags. */
+enum { SECTION_REQUIRED = 1 };
+/* decoder.flags. */
+enum { BYTE_FALLBACK = 1, BY_CHARACTER = 2, REPEATS_ONCE = 4, FIRST_BY_CONTENT = 8 };
+enum { FIRST_BY_TEXT = 16, EDGES = 32 };
+/* trie.flags. */
+enum { SINGLE_PRECISION = 1, BYTE_CHARACTERS = 2 };
+/* stage.behavior. */
+enum { ISOLATED = 0, REMOVED = 1, MERGED_WITH_PREVIOUS = 2, MERGED_WITH_NEXT = 3, CONTIGUOUS = 4 };
+/* stage.flags. */
+enum { INVERT = 1, ON_BYTES = 2, REWRITE = 4, EMPTY_MATCHES = 8, FORWARD_LABELS = 16 };
+enum { DOUBLES = 32 };
+/* op.kind. */
+enum { FORM = 0, MAP = 1, REPLACE = 2, CHARSMAP = 3, AFFIX = 4, BYTES = 5 };
+/* op.flags: of AFFIX, but for BY_CLUSTER and COLLAPSE. */
+enum { APPEND = 1, UNLESS_PRESENT = 2, ONLY_FIRST = 4, BY_CLUSTER = 8, FIRST_SOURCE = 16 };
+enum { COLLAPSE = 32 };
+/* form.form. */
+enum { NFC = 0, NFD = 1, NFKC = 2, NFKD = 3 };
+/* characters.unit: what a first symbol stands for. */
+enum { UNIT_CHARACTER = 0, UNIT_BYTE = 1 };
+/* The leaves of ACLS. */
+enum { CLASS_SPACE = 1, CLASS_WORD = 2 };
+/* Two bits of trimming.passes. */
+enum { TRIM_END = 0, TRIM_ALL = 1, TRIM_KEEP_FIRST = 2 };
+/* alignment.flags. */
+enum { ALIGN_PREFIX = 1, ALIGN_SUFFIX = 2, ALIGN_COLLAPSE = 4 };
+/* case.flags. */
+enum { CASE_SPECIAL = 1 };
 
 /* ---- hash.h: hashing (5.1, 5.2) -------------------------------------------------------------- */
 
@@ -2310,7 +2234,7 @@ static void trim(const tkx_context *ctx, size_t leading, size_t trailing, size_t
     uint32_t passes = (uint32_t)field(ctx->t->trims, 0);
     for (; (passes & 3) != TRIM_END; passes >>= 2) {
         const int keeps =
-            (passes & 3) == TRIM_KEEPS_FIRST && leading == 1 && (ctx->count == 0 || *from == 0);
+            (passes & 3) == TRIM_KEEP_FIRST && leading == 1 && (ctx->count == 0 || *from == 0);
         if (leading && !keeps) *from = smaller(*from + leading, *to);
         if (trailing && *to >= trailing) *to = *to - trailing > *from ? *to - trailing : *from;
     }

@@ -106,20 +106,34 @@ enum {
 };
 
 /* What tkx_token_flags gives. */
+/* layout: RecordFlag */
 enum {
+    /* no token; offset, length and flags are 0 */
     TKX_KIND_HOLE = 0,
+    /* a token of the model */
     TKX_KIND_MODEL = 1,
+    /* a token that only the added tokens produce */
     TKX_KIND_ADDED = 2,
+    /* the model's unknown token */
     TKX_KIND_UNKNOWN = 3,
+    /* all bits of these */
     TKX_KIND_MASK = 3,
-    TKX_SPECIAL = 4,      /* skipped when decoding, on request */
-    TKX_WHOLE = 8,        /* merging the token's own bytes gives this token */
-    TKX_FALLBACK = 16,    /* a byte of a character that the vocabulary lacks */
-    TKX_FIRST_SKIP = 96,  /* two bits: bytes skipped at the start of the first token */
-    TKX_FIRST_MORE = 384, /* two bits: more bytes at the start of the first token */
-    TKX_LAST_SKIP = 1536, /* two bits: bytes skipped at the end of the last token */
-    TKX_FORMS = 2048      /* the forms as first, last and only token are stored apart */
+    /* left out when decoding without special tokens */
+    TKX_SPECIAL = 4,
+    /* merging the token's key in TIDX gives this token */
+    TKX_WHOLE = 8,
+    /* the token is a byte of a character that the vocabulary lacks */
+    TKX_FALLBACK = 16,
+    /* two bits, a number: so many bytes are left out at the front of the first token */
+    TKX_FIRST_SKIP = 96,
+    /* two bits, a number: so many bytes that lie before `offset` belong to the first token */
+    TKX_FIRST_MORE = 384,
+    /* two bits, a number: so many bytes are left out at the end of the last token */
+    TKX_LAST_SKIP = 1536,
+    /* what the first, the last and the only token decode to lies after the bytes */
+    TKX_FORMS = 2048
 };
+/* layout: end */
 
 /* Roles of ids, for tkx_special_id. */
 enum { TKX_BOS = 0, TKX_EOS = 1, TKX_PAD = 2, TKX_UNK = 3 };
@@ -276,13 +290,21 @@ int tkx_section(const tkx *t, const char tag[4], const uint8_t **data, size_t *s
 
 /* Added tokens, in the order of the file: number, and the index-th one's id, content and flags
    (TKX_ADDED_*). */
+/* layout: AddedFlag */
 enum {
+    /* found on request only */
     TKX_ADDED_SPECIAL = 1,
+    /* found only where no word character touches it */
     TKX_ADDED_SINGLE_WORD = 2,
+    /* takes the white space before it with it */
     TKX_ADDED_LSTRIP = 4,
+    /* takes the white space after it with it */
     TKX_ADDED_RSTRIP = 8,
+    /* is in the normalized trie, under its normalized content; without this flag it is in the raw
+       trie */
     TKX_ADDED_NORMALIZED = 16
 };
+/* layout: end */
 uint32_t tkx_added_count(const tkx *t);
 int tkx_added_token(const tkx *t, uint32_t index, uint32_t *id, const uint8_t **content,
                     size_t *size, uint32_t *flags);

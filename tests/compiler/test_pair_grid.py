@@ -21,8 +21,9 @@ from tokexport.compiler.merges import byte_pair, pair_grid
 from tokexport.compiler.merges.canonical import canonical_merges
 from tokexport.compiler.merges.first_symbols import first_symbols
 from tokexport.errors import TextError, UnsupportedError
-from tokexport.file.layout import MAX_IDS, UNCROSSED
+from tokexport.file.layout import UNCROSSED
 from tokexport.file.write import Options, write
+from tokexport.limits import MAX_IDS
 from tokexport.model import BytePairModel
 from tokexport.runtime.tokenizer import load
 from tokexport.sources import read

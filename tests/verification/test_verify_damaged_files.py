@@ -17,7 +17,6 @@ from tokexport.file.layout import (
     ADDED_TOKEN,
     BYTE_ID,
     COMPOSITION,
-    MAX_IDS,
     PAIR_SLOT,
     RECORD,
     TEMPLATE_PIECE,
@@ -38,6 +37,7 @@ from tokexport.file.layout import (
     Tag,
     TemplateHeader,
 )
+from tokexport.limits import MAX_IDS
 from tokexport.runtime.tokenizer import load
 from tokexport.sources.references import reference_for
 from tokexport.verification import Verification, compare, verify

@@ -19,7 +19,7 @@ from tokexport.compiler.splits.class_table import ClassTable
 from tokexport.compiler.splits.cuts import ASCII, Pairs, safe_cuts
 from tokexport.compiler.tries.trie_tables import TrieTables, trie_tables
 from tokexport.errors import UnsupportedError
-from tokexport.file.layout import MAX_IDS, MAX_OPS, MAX_STAGES
+from tokexport.limits import MAX_IDS, MAX_OPS, MAX_STAGES
 from tokexport.model import (
     AddedToken,
     BytePairModel,

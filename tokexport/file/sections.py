@@ -21,6 +21,7 @@ from tokexport.compiler.splits.cuts import Pairs, pack_cuts
 from tokexport.file.decoding import store
 from tokexport.file.layout import NONE, AddedFlag, RecordFlag
 from tokexport.file.split_program import program_stage, rewriting_stage
+from tokexport.limits import MAX_TRIMMING_PASSES
 from tokexport.model import (
     AddedToken,
     Alignment,
@@ -365,7 +366,7 @@ def trimming(value: Trimming | None) -> bytes | None:
     """TRIM, or None where spans are as they are found."""
     if value == Trimming():
         return None
-    if value is None or len(value.passes) > layout.MAX_TRIMMING_PASSES:
+    if value is None or len(value.passes) > MAX_TRIMMING_PASSES:
         return bytes(layout.TrimmingHeader.build({"passes": NONE, "exception_count": 0}))
     passes = 0
     for number, keeps in enumerate(value.passes):

@@ -32,26 +32,7 @@ from tokexport.file.layout import (
 from tokexport.file.rewriting import rewriting
 from tokexport.model import BytePairModel, Reference, SelfTestCase, TokenizerModel, WordLevelModel
 
-REQUIRED_TAGS = frozenset(
-    {
-        Tag.RECORDS,
-        Tag.BYTES,
-        Tag.DECODER,
-        Tag.RANKS,
-        Tag.BYTE_IDS,
-        Tag.CHARACTERS,
-        Tag.KEYS,
-        Tag.TOKEN_INDEX,
-        Tag.PAIR_INDEX,
-        Tag.TRIE,
-        Tag.DOUBLE_SCORES,
-        Tag.UNUSED,
-        Tag.SPLITS,
-        Tag.NORMALIZER,
-        Tag.ADDED_TOKENS,
-        Tag.ADDED_CLASSES,
-    }
-)
+REQUIRED_TAGS = frozenset(tag for tag in Tag if tag.required)
 
 
 @dataclass(frozen=True, slots=True)

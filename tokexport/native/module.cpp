@@ -11,41 +11,83 @@ using namespace nb::literals;
 using tokexport::Core;
 using tokexport::Stream;
 
+// Signatures as _core.pyi has them; formats/tokexport/generate.py makes that file.
+#define ALLOWED "allowed: typing.Literal['all'] | collections.abc.Collection[str]"
+#define IDS "ids: collections.abc.Sequence[int] | numpy.typing.NDArray[numpy.integer[typing.Any]]"
+#define U32S "numpy.typing.NDArray[numpy.uint32]"
+#define U64S "numpy.typing.NDArray[numpy.uint64]"
+
 NB_MODULE(_core, m) {
     // A tokenizer in a global variable lives until the interpreter is gone; that is no leak to warn of.
     nb::set_leak_warnings(false);
 
     m.attr("REPLACE_SURROGATES") = tokexport::replace_surrogates;
 
-    m.def("displace", &tokexport::displace, "hashes"_a, "firsts"_a, "rooms"_a, "sizes"_a, "slot_count"_a);
-    m.def("ways_of_merges", &tokexport::ways_of_merges, "lefts"_a, "rights"_a, "ranks"_a, "products"_a, "symbols"_a, "id_count"_a);
+    m.def("displace", &tokexport::displace, "hashes"_a, "firsts"_a, "rooms"_a, "sizes"_a,
+          "slot_count"_a,
+          nb::sig("def displace(hashes: " U64S ", firsts: " U64S ", rooms: " U64S ", sizes: " U64S
+                  ", slot_count: int) -> tuple[" U64S
+                  ", numpy.typing.NDArray[numpy.uint16]] | None"));
+    m.def("ways_of_merges", &tokexport::ways_of_merges, "lefts"_a, "rights"_a, "ranks"_a,
+          "products"_a, "symbols"_a, "id_count"_a,
+          nb::sig("def ways_of_merges(lefts: " U64S ", rights: " U64S ", ranks: " U64S
+                  ", products: " U64S ", symbols: " U64S ", id_count: int) -> tuple[" U64S ", " U64S
+                  ", " U64S "] | int"));
 
     nb::class_<Core>(m, "Core")
-        .def(nb::init<nb::object, nb::object>(), "buffer"_a, "name"_a)
-        .def("encode", &Core::encode, "text"_a, "allowed"_a, "template"_a)
-        .def("encode_numpy", &Core::encode_numpy, "text"_a, "allowed"_a, "template"_a)
-        .def("encode_bytes", &Core::encode_bytes, "data"_a, "allowed"_a, "template"_a)
-        .def("encode_pair", &Core::encode_pair, "a"_a, "b"_a, "allowed"_a, "template"_a)
-        .def("encode_batch", &Core::encode_batch, "texts"_a, "allowed"_a, "template"_a, "threads"_a)
-        .def("encode_spans", &Core::encode_spans, "texts"_a, "allowed"_a, "template"_a, "characters"_a)
-        .def("encode_spans_numpy", &Core::encode_spans_numpy, "texts"_a, "allowed"_a, "template"_a, "characters"_a)
-        .def("decode", &Core::decode, "ids"_a, "skip_special"_a, "errors"_a)
-        .def("decode_bytes", &Core::decode_bytes, "ids"_a, "skip_special"_a)
-        .def("decode_tokens_bytes", &Core::decode_tokens_bytes, "ids"_a, "skip_special"_a)
-        .def("token_bytes", &Core::token_bytes, "id"_a)
-        .def("token_id", &Core::token_id, "data"_a)
-        .def("token_flags", &Core::token_flags, "id"_a)
-        .def("added_tokens", &Core::added_tokens)
-        .def("special_id", &Core::special_id, "role"_a)
-        .def("stop_ids", &Core::stop_ids)
-        .def("section", &Core::section, "tag"_a)
-        .def("check", &Core::check)
-        .def("self_test", &Core::self_test)
+        .def(nb::init<nb::object, nb::object>(), "buffer"_a, "name"_a,
+             nb::sig("def __init__(self, buffer: bytes | mmap.mmap, name: str) -> None"))
+        .def("encode", &Core::encode, "text"_a, "allowed"_a, "template"_a,
+             nb::sig("def encode(self, text: str, " ALLOWED ", template: bool) -> list[int]"))
+        .def("encode_numpy", &Core::encode_numpy, "text"_a, "allowed"_a, "template"_a,
+             nb::sig("def encode_numpy(self, text: str, " ALLOWED ", template: bool) -> " U32S ""))
+        .def("encode_bytes", &Core::encode_bytes, "data"_a, "allowed"_a, "template"_a,
+             nb::sig("def encode_bytes(self, data: bytes, " ALLOWED
+                     ", template: bool) -> list[int]"))
+        .def("encode_pair", &Core::encode_pair, "a"_a, "b"_a, "allowed"_a, "template"_a,
+             nb::sig("def encode_pair(self, a: str, b: str, " ALLOWED
+                     ", template: bool) -> list[int]"))
+        .def("encode_batch", &Core::encode_batch, "texts"_a, "allowed"_a, "template"_a, "threads"_a,
+             nb::sig("def encode_batch(self, texts: collections.abc.Iterable[str], " ALLOWED
+                     ", template: bool, threads: int) -> list[list[int]]"))
+        .def("encode_spans", &Core::encode_spans, "texts"_a, "allowed"_a, "template"_a,
+             "characters"_a,
+             nb::sig("def encode_spans(self, texts: tuple[str, ...], " ALLOWED
+                     ", template: bool, characters: bool) -> tuple[list[int], list[tuple[int, "
+                     "int]], list[int], list[int]]"))
+        .def("encode_spans_numpy", &Core::encode_spans_numpy, "texts"_a, "allowed"_a, "template"_a,
+             "characters"_a,
+             nb::sig("def encode_spans_numpy(self, texts: tuple[str, ...], " ALLOWED
+                     ", template: bool, characters: bool) -> tuple[" U32S ", " U32S ", " U32S
+                     ", " U32S "]"))
+        .def("decode", &Core::decode, "ids"_a, "skip_special"_a, "errors"_a,
+             nb::sig("def decode(self, " IDS ", skip_special: bool, errors: str) -> str"))
+        .def("decode_bytes", &Core::decode_bytes, "ids"_a, "skip_special"_a,
+             nb::sig("def decode_bytes(self, " IDS ", skip_special: bool) -> bytes"))
+        .def("decode_tokens_bytes", &Core::decode_tokens_bytes, "ids"_a, "skip_special"_a,
+             nb::sig("def decode_tokens_bytes(self, " IDS ", skip_special: bool) -> list[bytes]"))
+        .def("token_bytes", &Core::token_bytes, "id"_a,
+             nb::sig("def token_bytes(self, id: int) -> bytes"))
+        .def("token_id", &Core::token_id, "data"_a,
+             nb::sig("def token_id(self, data: bytes) -> int | None"))
+        .def("token_flags", &Core::token_flags, "id"_a,
+             nb::sig("def token_flags(self, id: int) -> int"))
+        .def("added_tokens", &Core::added_tokens,
+             nb::sig("def added_tokens(self) -> list[tuple[int, bytes, int]]"))
+        .def("special_id", &Core::special_id, "role"_a,
+             nb::sig("def special_id(self, role: int) -> int | None"))
+        .def("stop_ids", &Core::stop_ids, nb::sig("def stop_ids(self) -> list[int]"))
+        .def("section", &Core::section, "tag"_a,
+             nb::sig("def section(self, tag: bytes) -> tuple[int, int] | None"))
+        .def("check", &Core::check, nb::sig("def check(self) -> None"))
+        .def("self_test", &Core::self_test, nb::sig("def self_test(self) -> int"))
         .def_prop_ro("id_count", &Core::id_count)
         .def_prop_ro("token_count", &Core::token_count);
 
     nb::class_<Stream>(m, "Stream")
-        .def(nb::init<nb::object, bool>(), "core"_a, "skip_special"_a)
-        .def("step", &Stream::step, "id"_a, nb::lock_self())
-        .def("flush", &Stream::flush, nb::lock_self());
+        .def(nb::init<nb::object, bool>(), "core"_a, "skip_special"_a,
+             nb::sig("def __init__(self, core: Core, skip_special: bool) -> None"))
+        .def("step", &Stream::step, "id"_a, nb::lock_self(),
+             nb::sig("def step(self, id: int) -> str | None"))
+        .def("flush", &Stream::flush, nb::lock_self(), nb::sig("def flush(self) -> str | None"));
 }

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from tokexport.errors import NotBytesError, SourceError, UnsupportedError
-from tokexport.file.layout import MAX_IDS
+from tokexport.limits import MAX_IDS
 from tokexport.model import BytePairModel, CharacterSymbols
 from tokexport.sources.byte_alphabet import BYTES_OF_TEXT, CHARACTERS, to_bytes, to_characters
 from tokexport.sources.json_node import Node, show

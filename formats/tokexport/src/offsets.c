@@ -62,7 +62,7 @@ static void trim(const tkx_context *ctx, size_t leading, size_t trailing, size_t
     uint32_t passes = (uint32_t)field(ctx->t->trims, 0);
     for (; (passes & 3) != TRIM_END; passes >>= 2) {
         const int keeps =
-            (passes & 3) == TRIM_KEEPS_FIRST && leading == 1 && (ctx->count == 0 || *from == 0);
+            (passes & 3) == TRIM_KEEP_FIRST && leading == 1 && (ctx->count == 0 || *from == 0);
         if (leading && !keeps) *from = smaller(*from + leading, *to);
         if (trailing && *to >= trailing) *to = *to - trailing > *from ? *to - trailing : *from;
     }

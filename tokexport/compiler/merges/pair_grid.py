@@ -19,7 +19,8 @@ import numpy.typing as npt
 
 from tokexport.compiler.merges.canonical import CanonicalMerges
 from tokexport.compiler.merges.first_symbols import FirstSymbols
-from tokexport.file.layout import MAX_IDS, UNCROSSED
+from tokexport.file.layout import UNCROSSED
+from tokexport.limits import MAX_IDS
 
 PRINTABLE: Final = range(0x20, 0x7F)  # of ASCII; the others are rare inside of pieces
 

@@ -22,7 +22,7 @@ from tokexport.compiler.normalizer.rewriting import (
     ReplaceOp,
     compile_steps,
 )
-from tokexport.file.layout import MAX_CLUSTER
+from tokexport.limits import MAX_CLUSTER
 from tokexport.model import NormalForm, NormalizerStep
 from tokexport.patterns import SplitProgram
 

@@ -27,7 +27,7 @@ from tokexport.compiler.passes.fuse_decomposition import without_marks
 from tokexport.compiler.passes.skip_hints import with_plain_classes
 from tokexport.compiler.splits.patterns import literal, white_space_at_end
 from tokexport.errors import UnsupportedError
-from tokexport.file.layout import MAX_MAPPED, MAX_OPS
+from tokexport.limits import MAX_MAPPED, MAX_OPS
 from tokexport.model import (
     Append,
     CharacterMap,

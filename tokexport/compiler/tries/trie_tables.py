@@ -51,7 +51,8 @@ def trie_tables(model: TrieModel) -> TrieTables:
     match model:
         case UnigramModel():
             flags = (
-                TrieFlag.SINGLE_PRECISION * model.single_precision | TrieFlag.BYTES * model.on_bytes
+                TrieFlag.SINGLE_PRECISION * model.single_precision
+                | TrieFlag.BYTE_CHARACTERS * model.on_bytes
             )
             return TrieTables(
                 ModelType.UNIGRAM,
@@ -68,7 +69,7 @@ def trie_tables(model: TrieModel) -> TrieTables:
                 longest,
                 continuation=trie.base_of(model.prefix),
                 max_characters=min(model.max_characters, _MAX_CHARACTERS),
-                flags=TrieFlag.BYTES * model.on_bytes,
+                flags=TrieFlag.BYTE_CHARACTERS * model.on_bytes,
             )
         case WordLevelModel():
             return TrieTables(ModelType.WORDLEVEL, trie, longest)

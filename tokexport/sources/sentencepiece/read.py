@@ -18,7 +18,7 @@ import numpy as np
 from tokexport.compiler.merges.byte_pair import taken_apart
 from tokexport.compiler.merges.canonical import canonical_merges
 from tokexport.errors import SourceError, UnsupportedError
-from tokexport.file.layout import MAX_IDS
+from tokexport.limits import MAX_IDS
 from tokexport.model import (
     AddedToken,
     Alignment,

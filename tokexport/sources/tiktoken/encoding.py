@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from tokexport.errors import SourceError, UnsupportedError
-from tokexport.file.layout import MAX_IDS
+from tokexport.limits import MAX_IDS
 from tokexport.model import (
     AddedToken,
     Behavior,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from tokexport.errors import SourceError
-from tokexport.file.layout import MAX_IDS
+from tokexport.limits import MAX_IDS
 from tokexport.model import Provenance, SpecialIds, TokenizerModel
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import Node, show

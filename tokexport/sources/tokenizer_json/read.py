@@ -11,7 +11,7 @@ from typing import Final
 
 from tokexport.compiler.passes.check_insertions import check_insertions
 from tokexport.errors import NotBytesError, SourceError, UnsupportedError
-from tokexport.file.layout import MAX_IDS
+from tokexport.limits import MAX_IDS
 from tokexport.model import (
     Decoding,
     Dialect,

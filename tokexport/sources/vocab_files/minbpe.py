@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any, Final, NoReturn
 
 from tokexport.errors import SourceError, UnsupportedError
-from tokexport.file.layout import MAX_IDS
+from tokexport.limits import MAX_IDS
 from tokexport.sources.byte_alphabet import to_characters
 from tokexport.sources.json_node import show
 from tokexport.sources.tokenizer_json.document import (

@@ -12,7 +12,7 @@ import re
 from typing import Final
 
 from tokexport.errors import SourceError, UnsupportedError
-from tokexport.file.layout import MAX_IDS
+from tokexport.limits import MAX_IDS
 from tokexport.model import GreedyModel, Provenance, Reference, Token, TokenizerModel
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.tokenizer_json.config import read_config, read_roles

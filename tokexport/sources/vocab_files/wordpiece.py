@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tokexport.errors import SourceError, UnsupportedError
-from tokexport.file.layout import MAX_IDS
+from tokexport.limits import MAX_IDS
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.tokenizer_json.config import CONFIG
 from tokexport.sources.tokenizer_json.document import added_token, tokenizer_document

@@ -1,0 +1,227 @@
+"""Makes everything that repeats the declaration of the layout (``tokexport/file/layout``).
+
+That is: the constants of the C core (``src/layout.h``, and with it ``tokexport.c``); in
+``tokexport.h`` and in the tables of SPEC.md what stands between two marks that name a part of the
+layout; and ``tokexport/_core.pyi``, from the signatures in the native module. Run it after a change
+of any of them; ``tests/file/test_generated.py`` notices when it was forgotten.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from enum import Enum
+from pathlib import Path
+from typing import Any, Final
+
+from construct import Struct
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+from amalgamate import SOURCES, TARGET, amalgamation  # noqa: E402
+
+import tokexport.file.layout as layout  # noqa: E402
+from tokexport import limits  # noqa: E402
+
+# The names that C has for sizes of structs and records, for enumerations, by their prefix, and for
+# single numbers.
+C_SIZES: Final = (
+    "HEADER_SIZE Header, SECTION_SIZE Section, RECORD_SIZE RECORD, FORM_LENGTHS FORM_LENGTHS,"
+    " DECODER_SIZE Decoder, EDIT_SIZE EDIT, TRIE_HEADER TrieHeader, UNIT_SIZE TRIE_UNIT,"
+    " STAGE_SIZE Stage, REWRITE_HEADER RewriteHeader, OP_SIZE RewriteOp,"
+    " CHARSMAP_HEADER CharsmapHeader, FORM_HEADER FormHeader, MAP_HEADER MapHeader,"
+    " CHARACTERS_HEADER CharactersHeader, PAIR_INDEX_HEADER PairIndexHeader,"
+    " GRID_HEADER GridHeader, CROSSINGS_HEADER CrossingsHeader, ADDED_HEADER AddedHeader,"
+    " ADDED_SIZE ADDED_TOKEN, NODE_SIZE TRIE_NODE, ITEM_SIZE TEMPLATE_PIECE,"
+    " TRIM_HEADER TrimmingHeader, TRIM_SIZE TRIMMING_EXCEPTION, UNUSED_HEADER UnusedHeader,"
+    " UNUSED_SIZE UNUSED_ENTRY, ALIGNMENT_HEADER AlignmentHeader, CASE_SIZE SELF_TEST_CASE"
+)
+C_ENUMS: Final = {
+    layout.ModelType: "MODEL_",
+    layout.HeaderFlag: "",
+    layout.SectionFlag: "SECTION_",
+    layout.DecoderFlag: "",
+    layout.TrieFlag: "",
+    layout.StageBehavior: "",
+    layout.StageFlag: "",
+    layout.OpKind: "",
+    layout.OpFlag: "",
+    layout.NormalFormCode: "",
+    layout.SymbolUnit: "UNIT_",
+    layout.AddedClass: "CLASS_",
+    layout.TrimmingPass: "TRIM_",
+    layout.AlignmentFlag: "ALIGN_",
+    layout.CaseFlag: "CASE_",
+}
+C_NUMBERS: Final = {
+    **{name: getattr(limits, name) for name in ("MAX_IDS", "MAX_CLASSES", "MAX_STATES")},
+    "MAX_CLUSTER": limits.MAX_CLUSTER,
+    "ASCII_SIZE": layout.CLASS_ASCII,
+    "TOP_SIZE": 2 * layout.CLASS_TOP,
+    **{
+        name: getattr(layout, name)
+        for name in (
+            *("ALIGNMENT", "MAX_SECTIONS", "ID_BITS", "EDIT_KEEPS", "RUN_EDGE", "TOKEN_EDGE"),
+            *("LABEL_BITS", "ACCEPT", "CUTS_SIZE", "CROSSINGS_ASCII", "PLACES", "MAP_OTHER"),
+            "MAP_LETTERS",
+        )
+    },
+    "ONE_KNOWN": layout.CrossingRule.ONE_KNOWN,
+    "BOTH_KNOWN": layout.CrossingRule.BOTH_KNOWN,
+    **{
+        f"{name}_SHIFT": (layout.RecordFlag[name] & -layout.RecordFlag[name]).bit_length() - 1
+        for name in ("FIRST_SKIP", "FIRST_MORE", "LAST_SKIP")
+    },
+    "HEADER_FLAGS": sum(layout.HeaderFlag),
+    "DECODER_FLAGS": sum(layout.DecoderFlag),
+    "TRIE_FLAGS": sum(layout.TrieFlag),
+}
+C_PUBLIC: Final = {"RecordFlag": "TKX_", "AddedFlag": "TKX_ADDED_"}
+C_HEAD: Final = """\
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
+/* ---- layout.h: numbers of SPEC.md; made by generate.py from tokexport/file/layout ------------ */
+"""
+
+
+def size_of(name: str) -> int:
+    """The bytes of a struct or of a record."""
+    part = getattr(layout, name)
+    return int(part.sizeof() if isinstance(part, Struct) else part.itemsize)
+
+
+def parts_of_the_layout() -> list[str]:
+    """The names of all structs, records and enumerations."""
+    return [
+        name
+        for name, part in vars(layout).items()
+        if isinstance(part, Struct)
+        or (isinstance(part, type) and issubclass(part, Enum) and "declare" not in part.__module__)
+        or getattr(part, "metadata", None)
+    ]
+
+
+def c_layout() -> str:
+    """``src/layout.h``: enumerations of as many names as a line holds."""
+    sizes = {name: size_of(of) for name, of in map(str.split, C_SIZES.split(","))}
+    groups = {"Sizes in bytes.": sizes, "Limits, places and masks.": C_NUMBERS} | {
+        f"{enum.__doc__}".strip().split("\n")[0].replace("``", ""): {
+            prefix + name: int(value) for name, value in enum.__members__.items()
+        }
+        for enum, prefix in C_ENUMS.items()
+    }
+    lines = [C_HEAD]
+    for title, group in groups.items():
+        lines.append(f"/* {title} */")
+        # NUL for each space that a line must not end at.
+        text = ", ".join(f"{name}\0=\0{int(value)}" for name, value in group.items())
+        for line in textwrap.wrap(text, 100 - len("enum {  };")):
+            lines.append(f"enum {{ {line.rstrip(',')} }};".replace("\0", " "))
+    return "\n".join(lines) + "\n"
+
+
+def c_enum(name: str) -> str:
+    """A public enumeration, each name under what it means."""
+    members = getattr(layout, name).__members__.items()
+    lines = []
+    for member, value in members:
+        lines += textwrap.wrap(f"/* {_meaning(member, value)} */", 96, subsequent_indent="   ")
+        lines.append(f"{C_PUBLIC[name]}{member} = {int(value)},")
+    lines[-1] = lines[-1].rstrip(",")
+    return "enum {\n" + textwrap.indent("\n".join(lines), "    ") + "\n};"
+
+
+def markdown(name: str) -> str:
+    """The table of a struct, of a record, of an enumeration or of the sections."""
+    part = getattr(layout, name)
+    if name == "Tag":
+        rows = [
+            (tag.decode(), tag.name, "required" * tag.required, tag.holds, tag.needed_for)
+            for tag in layout.Tag
+        ]
+        return _table("|---|---|---|---|---|", ("Tag", "Name", "Flag", "Holds", "Needed for"), rows)
+    if isinstance(part, type) and issubclass(part, Enum):
+        members = part.__members__.items()
+        values = [(key, int(value), _meaning(key, value)) for key, value in members]  # type: ignore[call-overload]
+        return f"`{name}`:\n\n" + _table("|---|---:|---|", ("Name", "Value", "Meaning"), values)
+    head = ("Offset", "Type", "Name", "Meaning")
+    return f"`{name}`, {size_of(name)} bytes:\n\n" + _table(
+        "|---:|---|---|---|", head, list(_fields(part))
+    )
+
+
+def _meaning(name: str, value: Any) -> str:
+    """What a number means; a second name for one is a mask."""
+    return str(value.meaning) if value.name == name else "all bits of these"
+
+
+def _fields(part: Any) -> Iterator[tuple[int, str, str, str]]:
+    """(offset, type, name, meaning) of each field."""
+    struct = part if isinstance(part, Struct) else part.metadata["struct"]
+    offset = 0
+    for field in struct.subcons:
+        size = field.sizeof()
+        kind = {"d": "f64"}.get(getattr(field.subcon, "fmtstr", "")[1:], f"u{8 * size}")
+        yield (
+            offset,
+            kind if hasattr(field.subcon, "fmtstr") else f"u8[{size}]",
+            field.name,
+            field.docs,
+        )
+        offset += size
+
+
+def _table(rule: str, head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
+    lines = [f"| {' | '.join(map(str, row))} |".replace("|  |", "| |") for row in (head, *rows)]
+    return "\n".join([lines[0], rule, *lines[1:]])
+
+
+def between_marks(text: str, mark: str, close: str, part: Callable[[str], str]) -> str:
+    """The text with what ``part`` makes between each ``mark`` with a name and the next end."""
+    pattern = (
+        rf"({re.escape(mark)}layout: (\w+){re.escape(close)}\n).*?(\n{re.escape(mark)}layout: end)"
+    )
+    found = re.compile(pattern, re.DOTALL)
+    return found.sub(lambda match: match[1] + part(match[2]) + match[3], text)
+
+
+def stub() -> str:
+    """``_core.pyi``, by nanobind's own generator."""
+    from nanobind.stubgen import StubGen
+
+    import tokexport._core as core
+
+    generator = StubGen(core)
+    generator.put(core)
+    text = generator.get()
+    for rule in (["check", "--quiet", "--fix", "--select", "I"], ["format"]):
+        command = [sys.executable, "-m", "ruff", *rule, "--stdin-filename", "_core.pyi", "-"]
+        done = subprocess.run(
+            command, input=text, capture_output=True, text=True, check=True, cwd=HERE.parents[1]
+        )
+        text = done.stdout
+    return text
+
+
+def generated() -> dict[Path, str]:
+    """Every file that is made, and every file of which parts are made, with its text."""
+    specification, header = HERE / "SPEC.md", HERE / "tokexport.h"
+    return {
+        SOURCES / "layout.h": c_layout(),
+        header: between_marks(header.read_text(encoding="utf-8"), "/* ", " */", c_enum),
+        specification: between_marks(
+            specification.read_text(encoding="utf-8"), "<!-- ", " -->", markdown
+        ),
+    }
+
+
+if __name__ == "__main__":
+    for path, text in generated().items():
+        path.write_text(text, encoding="utf-8", newline="\n")
+    TARGET.write_text(amalgamation(), encoding="utf-8", newline="\n")
+    (HERE.parents[1] / "tokexport" / "_core.pyi").write_text(stub(), encoding="utf-8")

@@ -1,0 +1,82 @@
+"""What repeats the declaration of the layout, or the native module's signatures, is made from it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import spec_document
+from repository import ROOT, script
+
+import tokexport.file.layout as layout
+from tokexport import limits
+
+FOLDER = ROOT / "formats" / "tokexport"
+generate = script(FOLDER / "generate.py")
+HINT = "run python formats/tokexport/generate.py"
+HEADER = (FOLDER / "tokexport.h").read_text(encoding="utf-8")
+DEFINES = dict(re.findall(r"^#define (TKX_\w+) (\S.*)$", HEADER, re.MULTILINE))
+CODES = [
+    (name, int(value))
+    for name, value in re.findall(r"\b(TKX_\w+) = (-?\d+)", HEADER)
+    if name == "TKX_OK" or name.startswith("TKX_E_")
+]
+
+
+def test_no_file_that_is_made_from_the_layout_is_stale() -> None:
+    made = generate.generated()
+    assert len(made) == 3
+    for path, text in made.items():
+        assert path.read_text(encoding="utf-8") == text, f"{path.name}: {HINT}"
+
+
+def test_the_stub_of_the_native_module_is_not_stale() -> None:
+    pytest.importorskip("nanobind")
+    pytest.importorskip("ruff")
+    stub = ROOT / "tokexport" / "_core.pyi"
+    assert stub.read_text(encoding="utf-8") == generate.stub(), HINT
+
+
+@pytest.mark.parametrize("name", generate.parts_of_the_layout())
+def test_every_part_of_the_layout_has_a_table_in_the_specification(name: str) -> None:
+    assert spec_document.text().count(f"<!-- layout: {name} -->") == 1
+
+
+def test_the_layout_has_the_parts_that_these_tests_look_for() -> None:
+    assert len(generate.parts_of_the_layout()) > 40
+
+
+def test_versions_and_limits_of_the_header_are_the_declared_ones() -> None:
+    assert int(DEFINES["TKX_VERSION_MAJOR"]) == layout.VERSION_MAJOR
+    assert int(DEFINES["TKX_VERSION_MINOR"]) == layout.VERSION_MINOR
+    assert int(DEFINES["TKX_MAX_STAGES"]) == limits.MAX_STAGES
+    assert int(DEFINES["TKX_MAX_OPS"]) == limits.MAX_OPS
+    assert DEFINES["TKX_NONE"] == f"UINT32_C(0x{layout.NONE:X})"
+    assert f"{limits.MAX_IDS:,} ids" in HEADER
+
+
+def test_roles_of_ids_are_in_the_order_of_the_declared_fields() -> None:
+    roles = [field.name for field in layout.SpecialIdsHeader.subcons if field.name != "stop_count"]
+    declared = ", ".join(f"TKX_{role.upper()} = {number}" for number, role in enumerate(roles))
+    assert f"enum {{ {declared} }};" in HEADER
+
+
+def test_every_error_has_a_code_of_its_own_that_the_specification_lists_in_the_same_order() -> None:
+    ((_, rows),) = spec_document.tables(spec_document.section("10 Errors"))
+    assert [(row["Name"], int(row["Value"])) for row in rows] == CODES
+    assert len({code for _, code in CODES}) == len(CODES) > 25
+    named = set(re.findall(r"\bTKX_E_[A-Z0-9_]+", spec_document.text()))
+    assert named <= {name for name, _ in CODES}
+
+
+def test_every_error_about_a_file_belongs_to_an_invariant() -> None:
+    headings = ("### 6.1 On opening", "### 6.3 While working", "### 6.4 On request")
+    checks = "".join(map(spec_document.section, headings))
+    about_files = {name for name, code in CODES if code <= dict(CODES)["TKX_E_EMPTY"]}
+    assert set(re.findall(r"TKX_E_[A-Z0-9_]+", checks)) == about_files
+
+
+def test_the_invariants_are_numbered_without_a_gap() -> None:
+    tables = [rows for _, rows in spec_document.tables(spec_document.text())]
+    numbers = [row["Invariant"] for rows in tables for row in rows if "Invariant" in row]
+    assert numbers == [f"I{number}" for number in range(1, len(numbers) + 1)]

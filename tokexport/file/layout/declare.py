@@ -1,0 +1,79 @@
+"""The words that the layout is declared in: structs and records of named fields, and named numbers.
+
+Every field and every number says in a few words what it means; these words are the tables of
+``formats/tokexport/SPEC.md``.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, IntEnum, IntFlag
+from typing import Any, Final
+
+import numpy as np
+from construct import Const, Construct, Float64l, Int8ul, Int16ul, Int32ul, Int64ul, Struct
+
+U8: Final = Int8ul
+U16: Final = Int16ul
+U32: Final = Int32ul
+U64: Final = Int64ul
+F64: Final = Float64l
+
+
+def zeros(size: int) -> Construct:
+    """Reserved bytes."""
+    return Const(bytes(size)) * "zero"
+
+
+def record(*fields: Construct) -> np.dtype[Any]:
+    """The numpy type of a row of fields; ``metadata["struct"]`` is the struct of the same fields.
+
+    >>> record("id" / U32 * "of a token", "length" / U16).itemsize
+    6
+    """
+    return np.dtype(
+        [(field.name, f"<u{field.sizeof()}") for field in fields],
+        metadata={"struct": Struct(*fields)},
+    )
+
+
+class Code(IntEnum):
+    """Numbers of which a field holds one."""
+
+    meaning: str
+
+    def __new__(cls, value: int, meaning: str = "") -> Code:
+        """A number and what it means."""
+        member = int.__new__(cls, value)
+        member._value_ = value
+        member.meaning = meaning
+        return member
+
+
+class Flags(IntFlag):
+    """Bits, or groups of bits, of which a field holds any."""
+
+    meaning: str
+
+    def __new__(cls, value: int, meaning: str = "") -> Flags:
+        """A bit and what it means."""
+        member = int.__new__(cls, value)
+        member._value_ = value
+        member.meaning = meaning
+        return member
+
+
+class SectionTag(bytes, Enum):
+    """Four letters that name a section, and what is in it."""
+
+    required: bool
+    holds: str
+    needed_for: str
+
+    def __new__(cls, tag: bytes, required: bool, holds: str, needed_for: str = "") -> SectionTag:
+        """``required``: a reader that does not know the tag refuses the file."""
+        member = bytes.__new__(cls, tag)
+        member._value_ = tag
+        member.required = required
+        member.holds = holds
+        member.needed_for = needed_for
+        return member

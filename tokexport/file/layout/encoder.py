@@ -1,0 +1,131 @@
+"""What turns a pre-token into ids: indexes, symbols and merges for BPE, a trie for other models."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from construct import Struct
+
+from tokexport.file.layout.declare import F64, U16, U32, Code, Flags, record, zeros
+from tokexport.limits import MAX_IDS
+
+# fmt: off
+
+ID_BITS: Final = MAX_IDS.bit_length()
+
+# TIDX: this header, then the slots, then the displacements.
+IndexHeader = Struct(
+    "slot_count" / U32 * "at least 1",
+    "bucket_count" / U32 * "at least 1",
+)
+TOKEN_SLOT: Final = np.dtype("<u4")  # fingerprint << ID_BITS | id; all ones: empty
+DISPLACEMENT: Final = np.dtype("<u2")
+
+# KEYS: one per id.
+KEY: Final = record(
+    "offset" / U32 * "of the key in BYTS",
+    "length" / U16 * "number of its bytes",
+    "zero" / U16 * "zero",
+)
+
+# PIDX: this header, then the slots, then the starts of the rows and the end of the last one, then
+# the displacements.
+PairIndexHeader = Struct(
+    "slot_count" / U32 * "at least 1",
+    "bucket_count" / U32 * "at least 1",
+    "row_shift" / U32 * "at most 21",
+    "reserved" / zeros(4),
+)
+PAIR_SLOT: Final = np.dtype("<u8")  # left << 42 | right << 21 | merged id; all ones: empty
+ROW_START: Final = np.dtype("<u4")
+
+# GRID: this header, then an entry for each two of some ASCII characters that follow each other.
+GridHeader = Struct(
+    "bound_shift" / U32 * "at most 20",
+    "first" / U32 * "the first of the characters",
+    "character_count" / U32 * "first + character_count is at most 128",
+    "reserved" / zeros(4),
+)
+GRID_ENTRY: Final = np.dtype("<u4")  # OWN or 0, | bound << ID_BITS | merged id
+OWN: Final = 1 << 31  # the merged id has the least rank across the boundary, and alone
+UNCROSSED: Final = 1023  # in the place of a bound: nothing is joined across that boundary
+
+
+class SymbolUnit(Code):
+    """``characters.unit``: what a first symbol stands for."""
+
+    CHARACTER = 0, "units are code points"
+    BYTE = 1, "units are bytes"
+
+
+# CHRS: this header, then for characters: top[272] u16 a place, middle[middle_count][64] u16,
+# leaves[leaf_count][64] SYMBOL; for bytes: 256 SYMBOL a place.
+CharactersHeader = Struct(
+    "unit" / U32 * "a `SymbolUnit`",
+    "place_count" / U32 * "1, or 4 where a symbol depends on the place of its unit",
+    "middle_count" / U32 * "of the table; 0 for bytes",
+    "leaf_count" / U32 * "of the table; 0 for bytes",
+)
+SYMBOL: Final = np.dtype("<u4")
+PLACES: Final = 4  # first, inside, alone, last
+
+
+class CrossingRule(Code):
+    """``crossings.rule``: which of two characters must have a symbol, so that a text may be cut
+    between them.
+    """
+
+    NONE = 0, "what the maps say is all"
+    ONE_KNOWN = 1, "besides, one of two characters has a symbol"
+    BOTH_KNOWN = 2, "besides, each of two characters has a symbol"
+
+
+# XPRS: this header, then 128 x 128 bits for ASCII, then 1 << bits bits.
+CrossingsHeader = Struct(
+    "rule" / U32 * "a `CrossingRule`",
+    "bits" / U32 * "of the hash; 6 to 26",
+)
+CROSSINGS_ASCII: Final = 128 * 128 // 8
+
+# UNUS: this header, unused_count + 1 entries, the parts.
+UnusedHeader = Struct(
+    "unused_count" / U32,
+    "part_count" / U32,
+)
+UNUSED_ENTRY: Final = record(
+    "id" / U32 * "NONE in the last entry, which closes the parts of the one before",
+    "first" / U32 * "its parts are those from here to the next entry's first, which is not "
+                    "included; there is at least one",
+)
+UNUSED_PART: Final = record(
+    "id" / U32,
+    "length" / U32 * "how many bytes of the pre-token it stands for",
+)
+
+
+class TrieFlag(Flags):
+    """``trie.flags``."""
+
+    SINGLE_PRECISION = 1 << 0, "UNIGRAM: sums are rounded to f32, and unknown text is not looked up"
+    BYTE_CHARACTERS = 1 << 1, "UNIGRAM, WORDPIECE: a character is one byte"
+
+
+# TRIE: this header, then unit_count units. The child of a node with base b for byte c is unit b +
+# c, if its label is c.
+TrieHeader = Struct(
+    "unit_count" / U32,
+    "root" / U32 * "base of the root",
+    "continuation" / U32 * "WORDPIECE: base of the node that the prefix leads to; 0: no longer "
+                           "token begins with it, or another model",
+    "max_characters" / U32 * "WORDPIECE: a pre-token of more characters is unknown; 0 for other "
+                             "models",
+    "unknown_score" / F64 * "UNIGRAM: the score of a character that no token of one character "
+                            "covers; 0 for other models",
+    "flags" / U32 * "`TrieFlag`",
+    "reserved" / zeros(4),
+)
+TRIE_UNIT: Final = np.dtype("<u8")  # base << 32 | id << LABEL_BITS | label
+LABEL_BITS: Final = 9
+NO_LABEL: Final = 256  # of a unit that is no node
+NO_TOKEN: Final = MAX_IDS  # in the place of an id: no token ends here

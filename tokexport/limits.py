@@ -1,0 +1,15 @@
+"""The limits of a tokexport file, which sources and the compiler refuse to go beyond."""
+
+from __future__ import annotations
+
+from typing import Final
+
+MAX_IDS: Final = (1 << 21) - 1
+MAX_TOKEN_BYTES: Final = 0xFFFF
+MAX_STAGES: Final = 16
+MAX_OPS: Final = 24
+MAX_CLASSES: Final = 254
+MAX_STATES: Final = 4096
+MAX_MAPPED: Final = 0xFF  # bytes before a character that a map replaces, and after it
+MAX_CLUSTER: Final = 5  # bytes of a grapheme cluster that a charsmap looks up whole
+MAX_TRIMMING_PASSES: Final = 15
