@@ -165,7 +165,6 @@ def _pre_tokenizers() -> Members:
     yield "Split", "back-references to the character before", plain(split(Regex=r"(.)\1*"))
     yield "Split", "repeats of something that may be empty", plain(split(Regex=r"(?:a?b*)+|\s"))
     yield "Split", "back-references to any text", plain(split(Regex=r"(a+)\1"))
-    yield "Split", "the start of a match set by \\K", plain(split(Regex=r"a\Kb|t\K[he]+"))
     yield "Split", "text segments by \\X", plain(split(Regex=r"\X"))
     yield "Split", "absent groups", plain(split(Regex=r"t(?~he|d)h?|(?~|b.|\w+)a"))
     yield "Split", "conditions on groups", plain(split(Regex=r"(t)?(?(1)he|[a-z])"))

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.errors import UnsupportedError
-from tokexport.model import Behavior, CharacterRuns, CharacterTest, Dialect, Split
+from tokexport.model import CharacterRuns, CharacterTest, Dialect, Split
 from tokexport.patterns import fancy, oniguruma
 from tokexport.patterns.atomic import resolved
 from tokexport.patterns.classes import byte_alphabet
@@ -24,13 +24,12 @@ from tokexport.patterns.conditionals import told
 from tokexport.patterns.dfa import DEAD, Automaton, determinise, minimise
 from tokexport.patterns.empty_turns import readings, uncertain, uncertain_repeats
 from tokexport.patterns.far import determinise_far, looks_far
-from tokexport.patterns.kept_groups import taken_apart
 from tokexport.patterns.labelling import Labelling
 from tokexport.patterns.overrun import states_to_remember
 from tokexport.patterns.program import program_of
 from tokexport.patterns.references import expanded
 from tokexport.patterns.runs import script_runs
-from tokexport.patterns.syntax import Characters, Keep, Node, PatternError, nodes_of
+from tokexport.patterns.syntax import Characters, Node, PatternError
 from tokexport.unicode import CODE_POINTS, character_test_set
 
 __all__ = [
@@ -44,7 +43,6 @@ __all__ = [
 
 MAX_CLASSES = 254
 MATCH_ENDS = 0x8000
-_MERGING = (Behavior.MERGED_WITH_PREVIOUS, Behavior.MERGED_WITH_NEXT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,14 +121,11 @@ def compile_split(split: Split) -> SplitProgram:
     return _compiled(split, may_be_empty=split.dialect is not Dialect.FANCY_REGEX)
 
 
-def _compiled(split: Split, *, may_be_empty: bool, content: str = "") -> SplitProgram:
+def _compiled(split: Split, *, may_be_empty: bool) -> SplitProgram:
     try:
-        tree = _parse(split)
-        program = compile_tree(tree, on_bytes=split.on_bytes)
+        program = compile_tree(_parse(split), on_bytes=split.on_bytes)
         if program.may_be_empty and not may_be_empty:
             raise empty_match()
-        if program.may_be_empty and (content or split.behavior in _MERGING):
-            _check_kept(tree)
         return program
     except PatternError as refused:
         raise UnsupportedError(
@@ -153,14 +148,14 @@ def compile_replace(split: Split, content: str) -> SplitProgram:
 
     Raises UnsupportedError as ``compile_split`` does.
     """
-    program = _compiled(split, may_be_empty=True, content=content)
+    program = _compiled(split, may_be_empty=True)
     return program if content else replace(program, may_be_empty=False)
 
 
 def compile_tree(node: Node, *, on_bytes: bool = False) -> SplitProgram:
     """Compile a pattern that is given as its tree; PatternError where the table could not be exact."""
     alphabet = byte_alphabet() if on_bytes else np.arange(CODE_POINTS)
-    tree = taken_apart(expanded(told(node)))
+    tree = expanded(told(node))
     programs = [_compiled_reading(reading, alphabet) for reading in readings(tree)]
     if not all(program.is_same(programs[0]) for program in programs):
         raise uncertain(next(iter(uncertain_repeats(tree))))
@@ -181,20 +176,6 @@ def empty_match() -> PatternError:
         "a possible match of the empty string",
         "a pattern that consumes at least one character is",
     )
-
-
-def _check_kept(node: Node) -> None:
-    """Refuse a match that keeps nothing where it would count: another match may begin at the same
-    place, or the text may end there.
-    """
-    for keep in nodes_of(node):
-        if isinstance(keep, Keep):
-            raise PatternError(
-                keep.offset,
-                "the operator \\K and possibly no character after it",
-                "in a replacement or a split that merges pieces, a pattern that consumes one after"
-                " \\K is",
-            )
 
 
 def _parse(split: Split) -> Node:

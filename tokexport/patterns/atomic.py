@@ -23,7 +23,7 @@ from tokexport.patterns.classes import partition
 from tokexport.patterns.dfa import DEAD, determinise_over, minimise, neighbour_truth, sure_to_match
 from tokexport.patterns.dfa import Automaton as Table
 from tokexport.patterns.lookaround import condition_of, mirrored, without_needless_groups
-from tokexport.patterns.program import Mark, Program, asked_by, program_of
+from tokexport.patterns.program import Program, asked_by, program_of
 from tokexport.patterns.syntax import (
     ALWAYS,
     NEVER,
@@ -91,13 +91,6 @@ def _condition(look: Look) -> Condition:
 
 def _automaton_of(body: Node, offset: int) -> Automaton:
     program = program_of(body)
-    for instruction in program.instructions:
-        if isinstance(instruction, Mark):
-            raise PatternError(
-                instruction.offset,
-                "the operator \\K in an atomic group",
-                "outside of such groups it is",
-            )
     asked = _asked(program, offset)
     symbols, table = _table(program, asked)
     live = table.next != DEAD

@@ -38,7 +38,6 @@ from tokexport.patterns.syntax import (
     Ends,
     Every,
     Group,
-    Keep,
     Look,
     Neighbour,
     Node,
@@ -79,7 +78,7 @@ _WORD_ANCHORS: dict[str, Condition] = {
     "start-half": Opposite(_WORD_BEHIND),
     "end-half": Opposite(_WORD_AHEAD),
 }
-_UNSUPPORTED_ESCAPES = {"G": "the search anchor \\G"}
+_UNSUPPORTED_ESCAPES = {"G": "the search anchor \\G", "K": "the match reset \\K"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +172,7 @@ class _Parser:
         low, high = interval
         if (
             atom is None
-            or isinstance(atom, Keep | Look)
+            or isinstance(atom, Look)
             or (isinstance(atom, Sequence) and not atom.parts)
         ):
             raise source.refused(
@@ -311,8 +310,7 @@ class _Parser:
             case "R":
                 pair = Sequence((Characters(_CARRIAGE_RETURN), Characters(_LINE_FEED)))
                 return Atomic(Choice((pair, Characters(_NEW_LINES))), start)
-            case "K":
-                return Keep(start)
+
             case "N":
                 return Characters(complement(_LINE_FEED))
             case "O":

@@ -37,14 +37,12 @@ from tokexport.patterns.dfa import (
     neighbour_truth,
     too_many_states,
 )
-from tokexport.patterns.kept import keeps, search_passes
 from tokexport.patterns.labelling import Labelling, with_doubled
 from tokexport.patterns.passes import in_two_passes
 from tokexport.patterns.program import (
     Again,
     Check,
     Fork,
-    Mark,
     Match,
     Program,
     Take,
@@ -74,8 +72,8 @@ _Looks: TypeAlias = (
 
 def looks_far(program: Program) -> bool:
     """Whether passes over the text must tell a program what a neighbour cannot: a lookaround over
-    more symbols, a symbol that is doubled, what of a match is kept."""
-    return keeps(program) or any(isinstance(test, Far | Doubled) for test in _tests(program))
+    more symbols, a symbol that is doubled."""
+    return any(isinstance(test, Far | Doubled) for test in _tests(program))
 
 
 def determinise_far(
@@ -124,11 +122,7 @@ def determinise_far(
     holds = np.array([symbols.members[id(each)] for each in program.sets], dtype=np.bool_)
     holds = holds.reshape(len(program.sets), symbols.count)
     every_symbol = np.arange(symbols.count, dtype=np.int32)
-    if keeps(program):
-        automaton, searching = search_passes(program, holds, symbols.truth)
-        labellings += searching
-    else:
-        automaton = minimise(determinise_over(program, every_symbol, holds, symbols.truth))
+    automaton = minimise(determinise_over(program, every_symbol, holds, symbols.truth))
     joined, kept = in_two_passes(automaton.classes, labellings)
     if not doubled:
         return replace(automaton, classes=joined[classes.classes]), kept, False
@@ -239,13 +233,6 @@ def _innermost_first(program: Program) -> list[tuple[Far, Program]]:
         for test in _tests(asking):
             if isinstance(test, Far) and id(test) not in found:
                 inner = program_of(test.body)
-                for instruction in inner.instructions:
-                    if isinstance(instruction, Mark):
-                        raise PatternError(
-                            instruction.offset,
-                            "the operator \\K in a lookaround",
-                            "outside of lookarounds it is",
-                        )
                 find(inner)
                 found[id(test)] = test, inner
 

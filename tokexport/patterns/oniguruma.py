@@ -43,7 +43,6 @@ from tokexport.patterns.syntax import (
     Ends,
     Every,
     Group,
-    Keep,
     Look,
     Neighbour,
     Node,
@@ -83,7 +82,7 @@ _ANCHORS: dict[str, Condition] = {
     "b": _WORD_BOUNDARY,
     "B": Opposite(_WORD_BOUNDARY),
 }
-_UNSUPPORTED_ESCAPES = {"G": "the search anchor \\G"}
+_UNSUPPORTED_ESCAPES = {"G": "the search anchor \\G", "K": "the match reset \\K"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,8 +309,7 @@ class _Parser:
                 carriage_return = Characters(members_of((0x0D, 0x0D)))
                 pair = Sequence((carriage_return, Characters(_LINE_FEED)))
                 return Atomic(Choice((pair, Characters(_NEW_LINES))), start)
-            case "K":
-                return Keep(start)
+
             case "X" if options.one_by_one:
                 # There the engine takes the end of the lookbehind for the end of a segment.
                 raise source.refused(

@@ -9,16 +9,7 @@ from typing import TypeAlias
 
 from tokexport.model import Dialect
 from tokexport.patterns.casefold import folded_literal, variants_of
-from tokexport.patterns.syntax import (
-    EMPTY,
-    Assertion,
-    Characters,
-    Keep,
-    Look,
-    Node,
-    Sequence,
-    members_of,
-)
+from tokexport.patterns.syntax import EMPTY, Assertion, Characters, Look, Node, Sequence, members_of
 from tokexport.unicode import CodePoints
 
 
@@ -41,7 +32,7 @@ Item: TypeAlias = "Node | Literal"
 
 def is_anchor(atom: list[Item]) -> bool:
     """Whether an atom is one that cannot be repeated."""
-    return len(atom) == 1 and isinstance(atom[0], Assertion | Keep | Look)
+    return len(atom) == 1 and isinstance(atom[0], Assertion | Look)
 
 
 def is_string(atom: list[Item]) -> bool:

@@ -19,7 +19,6 @@ from tokexport.patterns.syntax import (
     Doubled,
     Ends,
     Far,
-    Keep,
     Neighbour,
     Node,
     Opposite,
@@ -76,19 +75,9 @@ class Again:
     targets: tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """Go on at ``target``; what has been consumed so far is not kept. ``offset`` is that of the
-    pattern's \\K.
-    """
-
-    target: int
-    offset: int
-
-
 _Places: TypeAlias = "tuple[int, ...]"
 _Place = TypeVar("_Place")
-Instruction: TypeAlias = "Take | Fork | Check | Turn | Again | Mark | Match"
+Instruction: TypeAlias = "Take | Fork | Check | Turn | Again | Match"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +173,7 @@ class _Writer:
                 return self.add(Take(self._set_number(members), after))
             case Assertion(condition):
                 return self.add(Check(self._condition_number(condition), after))
-            case Keep(offset):
-                return self.add(Mark(after, offset))
+
             case Automaton():
                 return self._write_automaton(node, after)
             case _:

@@ -24,7 +24,6 @@ from tokexport.patterns.syntax import (
     Conditional,
     Doubled,
     Group,
-    Keep,
     Look,
     Node,
     Opposite,
@@ -153,7 +152,7 @@ def _doubled(node: Node, number: int) -> tuple[Node | None, bool]:
         case Look(body, True):
             ahead, _ = _doubled(body, number)
             return None if ahead is None else replace(node, body=ahead), True
-        case Look() | Assertion() | Keep():
+        case Look() | Assertion():
             return node, True
         case _:
             return node, False

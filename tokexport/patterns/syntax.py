@@ -203,15 +203,6 @@ class Assertion:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Keep:
-    """Here the match is said to begin, whatever was consumed before: ``\\K``. The last one that is
-    passed counts.
-    """
-
-    offset: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Automaton:
     """A deterministic automaton: what is left of an atomic group once it is compiled by itself.
 
@@ -228,7 +219,7 @@ class Automaton:
 
 Node: TypeAlias = (
     "Characters | Sequence | Choice | Repeat | Atomic | Group | Reference | Call | Conditional |"
-    " Passed | Look | Assertion | Keep | Automaton"
+    " Passed | Look | Assertion | Automaton"
 )
 
 EMPTY = Sequence(())
@@ -320,7 +311,7 @@ def has_one_match(node: Node) -> bool:
         case Choice((option,)):
             return has_one_match(option)
         case _:
-            return isinstance(node, Characters | Assertion | Look | Atomic | Passed | Keep)
+            return isinstance(node, Characters | Assertion | Look | Atomic | Passed)
 
 
 def can_match_empty(node: Node) -> bool:
