@@ -20,7 +20,6 @@ from tokexport.model import CharacterRuns, CharacterTest, Dialect, Split
 from tokexport.patterns import fancy, oniguruma
 from tokexport.patterns.atomic import resolved
 from tokexport.patterns.classes import byte_alphabet
-from tokexport.patterns.conditionals import told
 from tokexport.patterns.dfa import DEAD, Automaton, determinise, minimise
 from tokexport.patterns.empty_turns import readings, uncertain, uncertain_repeats
 from tokexport.patterns.far import determinise_far, looks_far
@@ -155,7 +154,7 @@ def compile_replace(split: Split, content: str) -> SplitProgram:
 def compile_tree(node: Node, *, on_bytes: bool = False) -> SplitProgram:
     """Compile a pattern that is given as its tree; PatternError where the table could not be exact."""
     alphabet = byte_alphabet() if on_bytes else np.arange(CODE_POINTS)
-    tree = expanded(told(node))
+    tree = expanded(node)
     programs = [_compiled_reading(reading, alphabet) for reading in readings(tree)]
     if not all(program.is_same(programs[0]) for program in programs):
         raise uncertain(next(iter(uncertain_repeats(tree))))

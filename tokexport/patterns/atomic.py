@@ -33,7 +33,6 @@ from tokexport.patterns.syntax import (
     Characters,
     Choice,
     Condition,
-    Conditional,
     Every,
     Far,
     Look,
@@ -67,8 +66,7 @@ def resolved(node: Node) -> Node:
             return Choice(tuple(resolved(option) for option in options))
         case Repeat(body):
             return replace(node, body=resolved(body))
-        case Conditional(_, yes, no):
-            return replace(node, yes=resolved(yes), no=resolved(no))
+
         case Look():
             return Assertion(_condition(node))
         case Atomic(body, offset):

@@ -15,7 +15,6 @@ from tokexport.patterns.syntax import (
     Atomic,
     Call,
     Choice,
-    Conditional,
     Group,
     Look,
     Node,
@@ -53,10 +52,8 @@ def with_calls(node: Node, bodies: Ordered[Node | None], names: Ordered[str | No
     calls = [each for each in nodes_of(node) if isinstance(each, Call)]
     if not calls:
         return node
-    if any(isinstance(each, Reference | Conditional) for each in nodes_of(node)):
-        raise _refused(
-            calls[0], "in a pattern without references to groups and conditions on them, a call is"
-        )
+    if any(isinstance(each, Reference) for each in nodes_of(node)):
+        raise _refused(calls[0], "in a pattern without references to groups, a call is")
     return _Caller(bodies, names).resolved(node, ())
 
 

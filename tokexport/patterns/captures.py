@@ -7,11 +7,10 @@ from __future__ import annotations
 import re
 
 from tokexport.patterns.calls import read_call, with_calls
-from tokexport.patterns.conditionals import refused
 from tokexport.patterns.reader import DECIMAL, PatternReader
 from tokexport.patterns.syntax import Call, Group, Node, PatternError, Reference, can_match_empty
 
-_REFERS = re.compile(r"\\[1-9k]|\(\?\(")
+_REFERS = re.compile(r"\\[1-9k]")
 
 
 class Groups:
@@ -23,8 +22,6 @@ class Groups:
         self._bodies: list[Node | None] = []
         self._names: list[str | None] = []
         self._uncallable: set[int] = set()
-        # Nobody but the engine knows when these have matched.
-        self.uncertain: set[int] = set()
 
     def opened(self, name: str | None, *, callable: bool = True) -> int:
         """The number of a group that begins here; one that is not ``callable`` would mean something
@@ -51,39 +48,6 @@ class Groups:
             None if index in self._uncallable else body for index, body in enumerate(self._bodies)
         ]
         return with_calls(node, bodies, self._names)
-
-    def condition(self, source: PatternReader, start: int) -> int | None:
-        """The group that a conditional asks for, whose opening brackets have been read; None where
-        it asks for a pattern.
-
-        Raises PatternError for what is no plain number or name of one group that is closed already.
-        """
-        if source.skip("<") or source.skip("'"):
-            name = source.take_until(">)" if source.text[source.position - 1] == "<" else "')")
-        elif source.looking_at("+") or source.looking_at("-") or source.take_while(DECIMAL, most=1):
-            source.position = start + len("(?(")
-            name = source.take_until(")")
-        else:
-            return None
-        digits = name.removeprefix("-")
-        if digits and set(digits) <= DECIMAL:
-            number = source.count(digits, start)
-            # With names, the engines do not agree on which groups have numbers.
-            numbers = (
-                []
-                if any(self._names)
-                else [number if digits == name else len(self._bodies) + 1 - number]
-            )
-        else:
-            numbers = [number for number, other in enumerate(self._names, 1) if other == name]
-        known = (
-            len(numbers) == 1
-            and 0 < numbers[0] <= len(self._bodies)
-            and numbers[0] not in self.uncertain
-        )
-        if not known or self._bodies[numbers[0] - 1] is None:
-            raise refused(start, "on one group that ends before it, by its number or name, it is")
-        return numbers[0]
 
     def reference(
         self, source: PatternReader, letter: str, ignore_case: bool, start: int

@@ -15,7 +15,6 @@ from tokexport.model import Dialect
 from tokexport.patterns.absent import absent_group, nested_absent
 from tokexport.patterns.captures import Groups
 from tokexport.patterns.casefold import variants_of
-from tokexport.patterns.conditionals import conditional, refused
 from tokexport.patterns.fancy_set import (
     CONTROLS,
     HEX_DIGITS,
@@ -28,7 +27,6 @@ from tokexport.patterns.reader import DECIMAL, PatternReader
 from tokexport.patterns.syntax import (
     EMPTY,
     LOOK_SIGNS,
-    NEVER,
     Assertion,
     Atomic,
     Call,
@@ -37,7 +35,6 @@ from tokexport.patterns.syntax import (
     Condition,
     Ends,
     Every,
-    Group,
     Look,
     Neighbour,
     Node,
@@ -124,7 +121,6 @@ class _Parser:
         self.groups = Groups(pattern)
         self._options = _Options()
         self._in_absent = False
-        self._last_conditional = -1  # where it begins
 
     def alternatives(self) -> Node:
         branches = [self._branch()]
@@ -190,19 +186,7 @@ class _Parser:
         self._skip_comments()
         greedy = source.skip("?") == self._options.swap_greed
         node = Repeat(atom, low, high, greedy, empty_turns, (Ends.NONE, Ends.ALL))
-        only = _unwrapped(atom)
-        if isinstance(only, Group) and isinstance(_unwrapped(only.body), Repeat):
-            # The engine makes (a+)? into (a*), which has always matched.
-            self.groups.uncertain.add(only.number)
-        return self._atomic(node, start) if source.skip("+") else node
-
-    def _atomic(self, body: Node, start: int) -> Atomic:
-        # Where the condition does not hold there, the engine forgets what it was to keep.
-        if self._last_conditional > start:
-            raise refused(
-                self._last_conditional, "outside of atomic groups and of other conditions it is"
-            )
-        return Atomic(body, start)
+        return Atomic(node, start) if source.skip("+") else node
 
     def _interval(self) -> tuple[int, int | None] | None:
         """Least and most of the quantifier that comes next; None where there is none, or a brace is
@@ -364,7 +348,7 @@ class _Parser:
             if source.skip(sign):
                 return Look(self._closed(start), ahead, negative, start)
         if source.skip("?>"):
-            return self._atomic(self._closed(start), start)
+            return Atomic(self._closed(start), start)
         if source.skip("?<") or source.skip("?P<") or source.skip("?'"):
             name = source.take_until("'" if source.text[source.position - 1] == "'" else ">")
             if not name:
@@ -378,7 +362,9 @@ class _Parser:
         elif source.skip("?~"):
             return self._absent(start)
         elif source.skip("?("):
-            return self._conditional(start)
+            raise source.refused(
+                "a condition, (?(...)", "alternatives without conditions are", start
+            )
         elif source.skip("?"):
             return self._optioned_group(start)
         elif source.looking_at("*"):
@@ -398,28 +384,6 @@ class _Parser:
         body = self._closed(start)
         self._in_absent = False
         return absent_group(body, start)
-
-    def _conditional(self, start: int) -> Node:
-        if self._in_absent:
-            raise nested_absent(start)
-        if self.source.looking_at("DEFINE)"):
-            raise self.source.refused(
-                "a group of definitions", "a group where it is needed is", start
-            )
-        asked = self.groups.condition(self.source, start)
-        condition = self._atomic(self._closed(start), start) if asked is None else asked
-        branches = self._closed(start)
-        # The engine takes the alternatives of a group that is no capturing one for its own.
-        only = _unwrapped(branches)
-        yes, *others = only.options if isinstance(only, Choice) else (branches,)
-        no: Node = Choice(tuple(others)) if others else EMPTY
-        if len(others) < 2 and all(map(_is_empty, (yes, *others))):
-            if isinstance(condition, Atomic):
-                return condition.body
-            no = Assertion(NEVER)
-        self._last_conditional = start
-        # Not to be taken for alternatives itself.
-        return Repeat(conditional(condition, yes, no, start), 1, 1, greedy=True)
 
     def _optioned_group(self, start: int) -> Node | None:
         source = self.source
@@ -453,15 +417,3 @@ class _Parser:
                 "an unmatched opening parenthesis", "balanced parentheses are", start
             )
         return body
-
-
-def _is_empty(node: Node) -> bool:
-    return isinstance(node, Sequence) and all(map(_is_empty, node.parts))
-
-
-def _unwrapped(node: Node) -> Node:
-    """The only node in a sequence."""
-    full = (
-        [part for part in node.parts if not _is_empty(part)] if isinstance(node, Sequence) else []
-    )
-    return _unwrapped(full[0]) if len(full) == 1 else node

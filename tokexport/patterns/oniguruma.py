@@ -15,7 +15,6 @@ from tokexport.model import Dialect
 from tokexport.patterns.absent import absent_expression, absent_group, nested_absent
 from tokexport.patterns.captures import Groups
 from tokexport.patterns.casefold import folded_set
-from tokexport.patterns.conditionals import conditional, refused
 from tokexport.patterns.oniguruma_literal import (
     Item,
     Literal,
@@ -30,16 +29,13 @@ from tokexport.patterns.oniguruma_set import BracketReader, escaped_character
 from tokexport.patterns.reader import DECIMAL, PatternReader
 from tokexport.patterns.segments import segment_boundary, text_segment
 from tokexport.patterns.syntax import (
-    EMPTY,
     LOOK_SIGNS,
-    NEVER,
     Assertion,
     Atomic,
     Call,
     Characters,
     Choice,
     Condition,
-    Conditional,
     Ends,
     Every,
     Group,
@@ -115,7 +111,6 @@ class _Parser:
     def __init__(self, pattern: str) -> None:
         self.source = PatternReader(pattern, Dialect.ONIGURUMA)
         self.groups = Groups(pattern)
-        self._open_ended = -1  # where the last conditional without an alternative begins
 
     def alternatives(self, options: _Options) -> Node:
         return finished(self._alternatives(options))
@@ -138,16 +133,12 @@ class _Parser:
     def _branch(self, options: _Options) -> list[Item]:
         source = self.source
         items: list[Item] = []
-        first = source.position
         self._skip_comments(options)
         while not (source.at_end or source.looking_at("|") or source.looking_at(")")):
             start = source.position
-            self._refuse_behind_open_end(first)
             atom = self._atom(options)
             self._skip_comments(options)
             piece = self._quantified(atom, options, start)
-            if piece is not atom:
-                self._refuse_behind_open_end(start)
             one = joined([items[-1], piece[0]]) if items else []
             if len(one) == 1 and is_open(items[-1]) and is_open(piece[0]):
                 items[-1] = one[0]
@@ -330,12 +321,6 @@ class _Parser:
             return Literal((escaped,), options.ignore_case, is_open, options.one_by_one)
         return Characters(escaped)
 
-    def _refuse_behind_open_end(self, start: int) -> None:
-        # The engine takes a conditional without an alternative for nothing where it works out how
-        # far after the start of a match a string has to stand, and misses matches.
-        if self._open_ended >= start:
-            raise refused(self._open_ended, "with an alternative, (?(1)b|), or at the end, it is")
-
     def _refuse_ahead_inside_behind(self, ahead: bool, options: _Options, start: int) -> None:
         if ahead and options.one_by_one:
             raise self.source.refused(
@@ -350,16 +335,16 @@ class _Parser:
             if source.skip(sign):
                 self._refuse_ahead_inside_behind(ahead, options, start)
                 inside = replace(options, one_by_one=options.one_by_one or not ahead)
-                open_ended = self._open_ended
                 body = self._closed(self._alternatives(inside), start)
-                self._open_ended = open_ended
                 return [Look(finished(body), ahead, negative, start)]
         if source.skip("?>"):
             return [Atomic(finished(self._closed(self._alternatives(options), start)), start)]
         if source.skip("?~"):
             return [self._absent(options, start)]
         if source.skip("?("):
-            return [self._conditional(options, start)]
+            raise source.refused(
+                "a condition, (?(...)", "alternatives without conditions are", start
+            )
         name = None
         if source.skip("?<") or source.skip("?'"):
             name = source.take_until(">" if source.text[source.position - 1] == "<" else "'")
@@ -399,29 +384,6 @@ class _Parser:
             )
         return absent_expression(finished(absent), Choice(tuple(map(finished, others))), start)
 
-    def _conditional(self, options: _Options, start: int) -> Node:
-        if options.in_absent:
-            raise nested_absent(start)
-        asked = self.groups.condition(self.source, start)
-        if asked is None:
-            self._refuse_ahead_inside_behind(True, options, start)
-        condition = (
-            Atomic(finished(self._closed(self._alternatives(options), start)), start)
-            if asked is None
-            else asked
-        )
-        bare = self.source.looking_at(")")
-        if bare and asked is None:
-            raise self.source.refused(
-                "a condition that nothing follows", "an alternative after it is", start
-            )
-        yes, *others = map(finished, self._branches(options))
-        self._closed([], start)
-        no = Choice(tuple(others)) if others else Assertion(NEVER) if bare else EMPTY
-        if not (others or bare):
-            self._open_ended = start
-        return conditional(condition, yes, no, start)
-
     def _optioned_group(self, options: _Options, start: int) -> list[Item]:
         source = self.source
         value = True
@@ -460,9 +422,7 @@ def _ends_of(body: Node, low: int, high: int | None, greedy: bool) -> tuple[Ends
     It writes small bodies as often as they are counted, and only in a loop looks whether a turn is
     empty.
     """
-    if isinstance(body, Repeat) or any(
-        isinstance(each, Group | Call | Conditional) for each in nodes_of(body)
-    ):
+    if isinstance(body, Repeat) or any(isinstance(each, Group | Call) for each in nodes_of(body)):
         # It makes two repeats into one, and looks at what groups hold that are referred to.
         return Ends.NONE, Ends.ALL
     if high is None:

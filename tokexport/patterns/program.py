@@ -4,9 +4,8 @@ the order of a backtracking matcher.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 from tokexport.patterns.syntax import (
     ALWAYS,
@@ -15,19 +14,16 @@ from tokexport.patterns.syntax import (
     Characters,
     Choice,
     Condition,
-    Conditional,
     Doubled,
     Ends,
     Far,
     Neighbour,
     Node,
     Opposite,
-    Passed,
     PatternError,
     Repeat,
     Sequence,
     Test,
-    nodes_of,
 )
 from tokexport.unicode import CodePoints
 
@@ -75,8 +71,6 @@ class Again:
     targets: tuple[int, int]
 
 
-_Places: TypeAlias = "tuple[int, ...]"
-_Place = TypeVar("_Place")
 Instruction: TypeAlias = "Take | Fork | Check | Turn | Again | Match"
 
 
@@ -104,24 +98,17 @@ def program_of(node: Node) -> Program:
     >>> program_of(parse("a|b*")).instructions
     [Match(), Take(members=0, target=0), Fork(targets=(3, 0)), Take(members=1, target=2), Fork(targets=(1, 2))]
     """
-    asked = dict.fromkeys(each.group for each in nodes_of(node) if isinstance(each, Conditional))
-    writer = _Writer({group: 1 << number for number, group in enumerate(asked)})
+    writer = _Writer()
     end = writer.add(Match())
-    writer.program.start = writer.write(node, (end,) * (1 << len(asked)))[0]
+    writer.program.start = writer.write(node, end)
     return writer.program
 
 
 class _Writer:
-    """Writes backwards: each node is told the instruction that follows it.
+    """Writes backwards: each node is told the instruction that follows it."""
 
-    Where a pattern has conditions on groups, that is one for each set of them that may have matched
-    by then; and so is where a node starts. ``bits``: the bit of each group in the number of such a
-    set.
-    """
-
-    def __init__(self, bits: Mapping[int, int]) -> None:
+    def __init__(self) -> None:
         self.program = Program()
-        self._bits = bits
         self._turns = 0
         self._set_numbers: dict[bytes, int] = {}
         # By identity: the tree keeps its sets and conditions alive while it is written.
@@ -138,42 +125,21 @@ class _Writer:
         instructions.append(instruction)
         return len(instructions) - 1
 
-    def write(self, node: Node, afters: _Places) -> _Places:
-        """Append the instructions of a node that go on at ``afters``; returns where they start."""
-        if len(afters) > 1 and not any(
-            isinstance(each, Passed | Conditional) for each in nodes_of(node)
-        ):
-            once = {after: self.write(node, (after,))[0] for after in dict.fromkeys(afters)}
-            return tuple(once[after] for after in afters)
+    def write(self, node: Node, after: int) -> int:
+        """Append the instructions of a node that go on at ``after``; returns where they start."""
         match node:
             case Sequence(parts):
                 for part in reversed(parts):
-                    afters = self.write(part, afters)
-                return afters
+                    after = self.write(part, after)
+                return after
             case Choice(options):
-                return self._forks(*[self.write(option, afters) for option in options])
+                return self.add(Fork(tuple([self.write(option, after) for option in options])))
             case Repeat():
-                return self._write_repeat(node, afters)
-            case Conditional(group, yes, no):
-                matched, others = self.write(yes, afters), self.write(no, afters)
-                return tuple(
-                    matched[groups] if groups & self._bits[group] else others[groups]
-                    for groups in range(len(afters))
-                )
-            case Passed(group):
-                return tuple(
-                    afters[groups | self._bits.get(group, 0)] for groups in range(len(afters))
-                )
-            case _:
-                return (self._write_one(node, afters[0]),)
-
-    def _write_one(self, node: Node, after: int) -> int:
-        match node:
+                return self._write_repeat(node, after)
             case Characters(members):
                 return self.add(Take(self._set_number(members), after))
             case Assertion(condition):
                 return self.add(Check(self._condition_number(condition), after))
-
             case Automaton():
                 return self._write_automaton(node, after)
             case _:
@@ -181,40 +147,32 @@ class _Writer:
                     f"{type(node).__name__} nodes must be resolved before a program is written"
                 )
 
-    def _write_repeat(self, node: Repeat, afters: _Places) -> _Places:
+    def _write_repeat(self, node: Repeat, after: int) -> int:
         if node.high is None:
             # A thread that comes back here without having consumed a character is lost after the
             # one that was here before.
-            entries = tuple([self.add(Fork(())) for _ in afters])
-            turns = self._write_turn(node, entries, afters, Ends.OPTIONAL)
-            for entry, turn, after in zip(entries, turns, afters, strict=True):
-                self.program.instructions[entry] = Fork(_ordered(turn, after, node.greedy))
+            entry = self.add(Fork(()))
+            turn = self._write_turn(node, entry, after, Ends.OPTIONAL)
+            self.program.instructions[entry] = Fork(_ordered(turn, after, node.greedy))
         else:
-            entries = afters
+            entry = after
             for _ in range(node.high - node.low):
-                turns = self._write_turn(node, entries, afters, Ends.OPTIONAL)
-                entries = self._forks(*_ordered(turns, afters, node.greedy))
+                turn = self._write_turn(node, entry, after, Ends.OPTIONAL)
+                entry = self.add(Fork(_ordered(turn, after, node.greedy)))
         for _ in range(node.low):
-            entries = self._write_turn(node, entries, afters, Ends.ALL)
-        return entries
+            entry = self._write_turn(node, entry, after, Ends.ALL)
+        return entry
 
-    def _write_turn(
-        self, node: Repeat, followings: _Places, afters: _Places, ends: Ends
-    ) -> _Places:
-        """A turn that goes on at ``followings``, or, where it is empty and so ends a repeat that
-        has these ``ends``, at ``afters``.
+    def _write_turn(self, node: Repeat, following: int, after: int, ends: Ends) -> int:
+        """A turn that goes on at ``following``, or, where it is empty and so ends a repeat that
+        has these ``ends``, at ``after``.
         """
         if node.empty_turns is None or node.ends[0] < ends:
-            return self.write(node.body, followings)
+            return self.write(node.body, following)
         number = self._turns
         self._turns += 1
-        again = [
-            self.add(Again(number, targets)) for targets in zip(followings, afters, strict=True)
-        ]
-        return tuple([self.add(Turn(number, body)) for body in self.write(node.body, tuple(again))])
-
-    def _forks(self, *options: _Places) -> _Places:
-        return tuple([self.add(Fork(targets)) for targets in zip(*options, strict=True)])
+        again = self.add(Again(number, (following, after)))
+        return self.add(Turn(number, self.write(node.body, again)))
 
     def _write_automaton(self, node: Automaton, after: int) -> int:
         states = [self.add(Fork(())) for _ in node.exits]
@@ -251,7 +209,7 @@ class _Writer:
         return self._numbers[id(condition)]
 
 
-def _ordered(body: _Place, after: _Place, greedy: bool) -> tuple[_Place, _Place]:
+def _ordered(body: int, after: int, greedy: bool) -> tuple[int, int]:
     return (body, after) if greedy else (after, body)
 
 

@@ -21,7 +21,6 @@ from tokexport.patterns.syntax import (
     Atomic,
     Characters,
     Choice,
-    Conditional,
     Doubled,
     Group,
     Look,
@@ -60,8 +59,6 @@ def expanded(node: Node) -> Node:
             return Sequence(tuple(_expanded_parts(parts)))
         case Choice(options):
             return Choice(tuple(expanded(option) for option in options))
-        case Conditional(_, yes, no):
-            return replace(node, yes=expanded(yes), no=expanded(no))
         case Repeat(body):
             return replace(node, body=expanded(body))
         case Atomic(body, offset):

@@ -169,23 +169,6 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Conditional:
-    """One node where a capturing group has matched before, otherwise another one: ``(?(1)yes|no)``."""
-
-    group: int
-    yes: Node
-    no: Node
-    offset: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Passed:
-    """Here a capturing group has matched, for the conditionals that ask for it."""
-
-    group: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Look:
     """A lookahead or lookbehind: the body matches here (or does not), and nothing is consumed."""
 
@@ -218,8 +201,8 @@ class Automaton:
 
 
 Node: TypeAlias = (
-    "Characters | Sequence | Choice | Repeat | Atomic | Group | Reference | Call | Conditional |"
-    " Passed | Look | Assertion | Automaton"
+    "Characters | Sequence | Choice | Repeat | Atomic | Group | Reference | Call |"
+    " Look | Assertion | Automaton"
 )
 
 EMPTY = Sequence(())
@@ -260,8 +243,6 @@ def parts_of(node: Node) -> tuple[Node, ...]:
             return parts
         case Repeat(body) | Atomic(body) | Group(_, body) | Look(body):
             return (body,)
-        case Conditional(_, yes, no):
-            return (yes, no)
         case _:
             return ()
 
@@ -275,8 +256,6 @@ def with_parts(node: Node, parts: tuple[Node, ...]) -> Node:
             return Choice(parts)
         case Repeat() | Atomic() | Group() | Look():
             return replace(node, body=parts[0])
-        case Conditional():
-            return replace(node, yes=parts[0], no=parts[1])
         case _:
             return node
 
@@ -303,17 +282,6 @@ def always_matches(node: Node) -> bool:
             return False
 
 
-def has_one_match(node: Node) -> bool:
-    """Whether there is one way at most in which the node may match at a place."""
-    match node:
-        case Sequence(parts):
-            return all(map(has_one_match, parts))
-        case Choice((option,)):
-            return has_one_match(option)
-        case _:
-            return isinstance(node, Characters | Assertion | Look | Atomic | Passed)
-
-
 def can_match_empty(node: Node) -> bool:
     """Whether the node may match the empty string somewhere; True where that is not known."""
     match node:
@@ -329,7 +297,5 @@ def can_match_empty(node: Node) -> bool:
             return can_match_empty(body)
         case Reference(_, may_be_empty):
             return may_be_empty
-        case Conditional(_, yes, no):
-            return can_match_empty(yes) or can_match_empty(no)
         case _:
             return True
