@@ -167,7 +167,6 @@ def _pre_tokenizers() -> Members:
     yield "Split", "back-references to any text", plain(split(Regex=r"(a+)\1"))
     yield "Split", "text segments by \\X", plain(split(Regex=r"\X"))
     yield "Split", "absent groups", plain(split(Regex=r"t(?~he|d)h?|(?~|b.|\w+)a"))
-    yield "Split", "calls of groups", plain(split(Regex=r"(?<n>a)\g<n>"))
     for alone in (True, False):
         yield (
             "Digits",

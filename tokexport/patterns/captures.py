@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import re
 
-from tokexport.patterns.calls import read_call, with_calls
 from tokexport.patterns.reader import DECIMAL, PatternReader
-from tokexport.patterns.syntax import Call, Group, Node, PatternError, Reference, can_match_empty
+from tokexport.patterns.syntax import Group, Node, PatternError, Reference, can_match_empty
 
 _REFERS = re.compile(r"\\[1-9k]")
 
@@ -21,14 +20,9 @@ class Groups:
         self._wanted = _REFERS.search(pattern) is not None
         self._bodies: list[Node | None] = []
         self._names: list[str | None] = []
-        self._uncallable: set[int] = set()
 
-    def opened(self, name: str | None, *, callable: bool = True) -> int:
-        """The number of a group that begins here; one that is not ``callable`` would mean something
-        else where it is called.
-        """
-        if not callable:
-            self._uncallable.add(len(self._bodies))
+    def opened(self, name: str | None) -> int:
+        """The number of a group that begins here."""
         self._bodies.append(None)
         self._names.append(name)
         return len(self._bodies)
@@ -37,17 +31,6 @@ class Groups:
         """The node of a group that ends here."""
         self._bodies[number - 1] = body
         return Group(number, body) if self._wanted else body
-
-    def call(self, source: PatternReader, start: int) -> Call:
-        """The call whose backslash stands at ``start`` and whose letter has been read."""
-        return read_call(source, len(self._bodies), start)
-
-    def with_calls(self, node: Node) -> Node:
-        """The tree of the whole pattern with groups in place of calls of them."""
-        bodies = [
-            None if index in self._uncallable else body for index, body in enumerate(self._bodies)
-        ]
-        return with_calls(node, bodies, self._names)
 
     def reference(
         self, source: PatternReader, letter: str, ignore_case: bool, start: int

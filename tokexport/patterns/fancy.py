@@ -29,7 +29,6 @@ from tokexport.patterns.syntax import (
     LOOK_SIGNS,
     Assertion,
     Atomic,
-    Call,
     Characters,
     Choice,
     Condition,
@@ -75,7 +74,11 @@ _WORD_ANCHORS: dict[str, Condition] = {
     "start-half": Opposite(_WORD_BEHIND),
     "end-half": Opposite(_WORD_AHEAD),
 }
-_UNSUPPORTED_ESCAPES = {"G": "the search anchor \\G", "K": "the match reset \\K"}
+_UNSUPPORTED_ESCAPES = {
+    "G": "the search anchor \\G",
+    "K": "the match reset \\K",
+    "g": "a call of a group",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,7 @@ def parse(pattern: str) -> Node:
     node = parser.alternatives()
     if not parser.source.at_end:
         raise parser.source.refused("an unmatched closing parenthesis", "balanced parentheses are")
-    return parser.groups.with_calls(node)
+    return node
 
 
 class _Parser:
@@ -282,10 +285,6 @@ class _Parser:
             raise source.refused(
                 _UNSUPPORTED_ESCAPES[letter], "lookahead and lookbehind are", start
             )
-        if letter == "g":
-            if self._in_absent:
-                raise nested_absent(start)
-            return self.groups.call(source, start)
         if letter in DECIMAL or letter == "k":
             return self.groups.reference(source, letter, self._options.ignore_case, start)
         match letter:
@@ -356,9 +355,7 @@ class _Parser:
                     "a group without a name in its brackets", "a named group is", start
                 )
         elif source.skip("?P>"):
-            if self._in_absent:
-                raise nested_absent(start)
-            return Call(source.take_until(")"), start)
+            raise source.refused("a call of a group", "the group written out is", start)
         elif source.skip("?~"):
             return self._absent(start)
         elif source.skip("?("):

@@ -32,7 +32,6 @@ from tokexport.patterns.syntax import (
     LOOK_SIGNS,
     Assertion,
     Atomic,
-    Call,
     Characters,
     Choice,
     Condition,
@@ -104,7 +103,7 @@ def parse(pattern: str) -> Node:
     node = parser.alternatives(_Options())
     if not parser.source.at_end:
         raise parser.source.refused("an unmatched closing parenthesis", "balanced parentheses are")
-    return parser.groups.with_calls(node)
+    return node
 
 
 class _Parser:
@@ -283,13 +282,7 @@ class _Parser:
             )
         bracketed = source.looking_at("<") or source.looking_at("'")
         if letter == "g" and bracketed:
-            if options.one_by_one:
-                raise source.refused(
-                    "a call of a group in a lookbehind", "outside of lookbehinds it is", start
-                )
-            if options.in_absent:
-                raise nested_absent(start)
-            return self.groups.call(source, start)
+            raise source.refused("a call of a group", "the group written out is", start)
         if letter in DECIMAL - {"0"} or (letter == "k" and bracketed):
             return self.groups.reference(source, letter, options.ignore_case, start)
         match letter:
@@ -362,7 +355,7 @@ class _Parser:
             raise source.refused("a callout", "patterns without callouts are", start)
         # A capturing group is a node of its own, so that nothing in it folds with what stands
         # beside it.
-        number = self.groups.opened(name, callable=not options.one_by_one)
+        number = self.groups.opened(name)
         held = finished(self._closed(self._alternatives(options), start))
         return [self.groups.closed(number, held)]
 
@@ -422,7 +415,7 @@ def _ends_of(body: Node, low: int, high: int | None, greedy: bool) -> tuple[Ends
     It writes small bodies as often as they are counted, and only in a loop looks whether a turn is
     empty.
     """
-    if isinstance(body, Repeat) or any(isinstance(each, Group | Call) for each in nodes_of(body)):
+    if isinstance(body, Repeat) or any(isinstance(each, Group) for each in nodes_of(body)):
         # It makes two repeats into one, and looks at what groups hold that are referred to.
         return Ends.NONE, Ends.ALL
     if high is None:

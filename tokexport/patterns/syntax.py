@@ -161,14 +161,6 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Call:
-    """The pattern of a group, by its number or name, once more."""
-
-    group: int | str
-    offset: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Look:
     """A lookahead or lookbehind: the body matches here (or does not), and nothing is consumed."""
 
@@ -201,7 +193,7 @@ class Automaton:
 
 
 Node: TypeAlias = (
-    "Characters | Sequence | Choice | Repeat | Atomic | Group | Reference | Call |"
+    "Characters | Sequence | Choice | Repeat | Atomic | Group | Reference |"
     " Look | Assertion | Automaton"
 )
 
