@@ -166,7 +166,6 @@ def _pre_tokenizers() -> Members:
     yield "Split", "repeats of something that may be empty", plain(split(Regex=r"(?:a?b*)+|\s"))
     yield "Split", "back-references to any text", plain(split(Regex=r"(a+)\1"))
     yield "Split", "text segments by \\X", plain(split(Regex=r"\X"))
-    yield "Split", "absent groups", plain(split(Regex=r"t(?~he|d)h?|(?~|b.|\w+)a"))
     for alone in (True, False):
         yield (
             "Digits",

@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tokexport.model import Dialect
-from tokexport.patterns.absent import absent_group, nested_absent
 from tokexport.patterns.captures import Groups
 from tokexport.patterns.casefold import variants_of
 from tokexport.patterns.fancy_set import (
@@ -123,7 +122,6 @@ class _Parser:
         self.source = PatternReader(pattern, Dialect.FANCY_REGEX)
         self.groups = Groups(pattern)
         self._options = _Options()
-        self._in_absent = False
 
     def alternatives(self) -> Node:
         branches = [self._branch()]
@@ -357,7 +355,7 @@ class _Parser:
         elif source.skip("?P>"):
             raise source.refused("a call of a group", "the group written out is", start)
         elif source.skip("?~"):
-            return self._absent(start)
+            raise source.refused("an absent group, (?~...)", "lookaheads are", start)
         elif source.skip("?("):
             raise source.refused(
                 "a condition, (?(...)", "alternatives without conditions are", start
@@ -369,18 +367,6 @@ class _Parser:
         # A group is a node of its own even when it is empty: it may be repeated.
         number = self.groups.opened(name)
         return self.groups.closed(number, Sequence((self._closed(start),)))
-
-    def _absent(self, start: int) -> Node:
-        if self._in_absent:
-            raise nested_absent(start)
-        if self.source.looking_at("|"):
-            raise self.source.refused(
-                "an absent group that begins with (?~|", "one without the bar is", start
-            )
-        self._in_absent = True
-        body = self._closed(start)
-        self._in_absent = False
-        return absent_group(body, start)
 
     def _optioned_group(self, start: int) -> Node | None:
         source = self.source

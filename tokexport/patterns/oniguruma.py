@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tokexport.model import Dialect
-from tokexport.patterns.absent import absent_expression, absent_group, nested_absent
 from tokexport.patterns.captures import Groups
 from tokexport.patterns.casefold import folded_set
 from tokexport.patterns.oniguruma_literal import (
@@ -86,7 +85,6 @@ class _Options:
     dot_all: bool = False
     extended: bool = False
     one_by_one: bool = False  # inside a lookbehind no characters fold together
-    in_absent: bool = False
 
 
 def parse(pattern: str) -> Node:
@@ -116,18 +114,14 @@ class _Parser:
 
     def _alternatives(self, options: _Options) -> list[Item]:
         """The items of the only branch, or one Choice of several branches."""
-        branches = self._branches(options)
+        branches = [self._branch(options)]
+        while self.source.skip("|"):
+            branches.append(self._branch(options))
         return (
             branches[0]
             if len(branches) == 1
             else [Choice(tuple(finished(branch) for branch in branches))]
         )
-
-    def _branches(self, options: _Options) -> list[list[Item]]:
-        branches = [self._branch(options)]
-        while self.source.skip("|"):
-            branches.append(self._branch(options))
-        return branches
 
     def _branch(self, options: _Options) -> list[Item]:
         source = self.source
@@ -333,7 +327,7 @@ class _Parser:
         if source.skip("?>"):
             return [Atomic(finished(self._closed(self._alternatives(options), start)), start)]
         if source.skip("?~"):
-            return [self._absent(options, start)]
+            raise source.refused("an absent group, (?~...)", "lookaheads are", start)
         if source.skip("?("):
             raise source.refused(
                 "a condition, (?(...)", "alternatives without conditions are", start
@@ -358,24 +352,6 @@ class _Parser:
         number = self.groups.opened(name)
         held = finished(self._closed(self._alternatives(options), start))
         return [self.groups.closed(number, held)]
-
-    def _absent(self, options: _Options, start: int) -> Node:
-        if options.in_absent:
-            raise nested_absent(start)
-        if options.one_by_one:
-            raise self.source.refused(
-                "an absent group in a lookbehind", "outside of lookbehinds it is", start
-            )
-        inside = replace(options, in_absent=True)
-        if not self.source.skip("|"):
-            return absent_group(finished(self._closed(self._alternatives(inside), start)), start)
-        absent, *others = self._branches(inside)
-        self._closed([], start)
-        if not others:
-            raise self.source.refused(
-                "a range cut by (?~|", "an absent group, or (?~|absent|expression), is", start
-            )
-        return absent_expression(finished(absent), Choice(tuple(map(finished, others))), start)
 
     def _optioned_group(self, options: _Options, start: int) -> list[Item]:
         source = self.source
