@@ -53,6 +53,9 @@ BOTH = [
     ),
 ]
 ONIGURUMA = [
+    (r"a\X", 1, r"a text segment \X"),
+    (r"\ya", 0, r"a boundary of text segments \y"),
+    (r"a\Y", 1, r"a boundary of text segments \Y"),
     ("(?<!a(?=b)b)d", 5, "a lookbehind that holds a lookahead"),
     ("a(?<=b(?=c(?<=bc))c)d", 6, "a lookbehind that holds a lookahead"),
     (r"(?<=b(?:a|c\Z))d", 11, "a lookbehind that holds a lookahead"),

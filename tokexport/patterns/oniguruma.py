@@ -26,7 +26,6 @@ from tokexport.patterns.oniguruma_literal import (
 )
 from tokexport.patterns.oniguruma_set import BracketReader, escaped_character
 from tokexport.patterns.reader import DECIMAL, PatternReader
-from tokexport.patterns.segments import segment_boundary, text_segment
 from tokexport.patterns.syntax import (
     LOOK_SIGNS,
     Assertion,
@@ -76,7 +75,13 @@ _ANCHORS: dict[str, Condition] = {
     "b": _WORD_BOUNDARY,
     "B": Opposite(_WORD_BOUNDARY),
 }
-_UNSUPPORTED_ESCAPES = {"G": "the search anchor \\G", "K": "the match reset \\K"}
+_UNSUPPORTED_ESCAPES = {
+    "G": "the search anchor \\G",
+    "K": "the match reset \\K",
+    "X": "a text segment \\X",
+    "y": "a boundary of text segments \\y",
+    "Y": "a boundary of text segments \\Y",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,15 +293,6 @@ class _Parser:
                 pair = Sequence((carriage_return, Characters(_LINE_FEED)))
                 return Atomic(Choice((pair, Characters(_NEW_LINES))), start)
 
-            case "X" if options.one_by_one:
-                # There the engine takes the end of the lookbehind for the end of a segment.
-                raise source.refused(
-                    "a text segment \\X in a lookbehind", "outside of lookbehinds it is", start
-                )
-            case "X":
-                return text_segment()
-            case "y" | "Y":
-                return segment_boundary(negative=letter == "Y")
             case "N":
                 return Characters(complement(_LINE_FEED))
             case "O":

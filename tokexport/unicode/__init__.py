@@ -25,7 +25,6 @@ __all__ = [
     "multi_character_folds",
     "posix_set",
     "property_set",
-    "segment_sets",
     "shorthand_set",
 ]
 
@@ -111,16 +110,6 @@ def posix_set(name: str, dialect: Dialect) -> CodePoints:
     [9369, 32]
     """
     return _set(_data().header["posix"][dialect.value][name])
-
-
-def segment_sets() -> dict[str, CodePoints]:
-    r"""What Oniguruma's rules for text segments (``\X``, ``\y``, ``\Y``) ask about a character, by
-    name: see :mod:`tokexport.unicode.segments`.
-
-    >>> [name for name, members in segment_sets().items() if members[ord("a")]]
-    ['before_mark']
-    """
-    return {name: _set(number) for name, number in _data().header["segments"].items()}
 
 
 def character_test_set(test: CharacterTest) -> CodePoints:

@@ -16,7 +16,7 @@ from importlib import metadata
 from pathlib import Path
 
 from tokexport.model import CharacterTest, Dialect
-from tokexport.unicode import characters, engines, normal_forms, segments
+from tokexport.unicode import characters, engines, normal_forms
 from tokexport.unicode.store import CODE_POINTS, CodePoints, Writer, set_to_numbers
 
 PINNED = {"tokenizers": "0.23.3", "tiktoken": "0.14.0", "regex": "2026.11.15"}
@@ -257,10 +257,6 @@ def engines_file() -> bytes:
         "posix": {d.value: sets(writer, POSIX, "[[:{}:]]", d) for d in Dialect},
         "case": {d.value: writer.add(case_numbers(case_groups(d))) for d in Dialect},
         "folds": {oniguruma.value: writer.add(multi_character_folds())},
-        "segments": {
-            name: writer.add(set_to_numbers(found))
-            for name, found in segments.segment_sets().items()
-        },
     }
     return writer.file(header)
 
