@@ -161,11 +161,9 @@ def _pre_tokenizers() -> Members:
         "lookaround in atomic groups",
         plain(split(Regex=r"(?>a(?!bc))|(?>(?<=th)e\w|\w(?=he))")),
     )
-    yield "Split", "back-references to one of a few texts", plain(split(Regex=r"([ab.!])\1*"))
-    yield "Split", "back-references to the character before", plain(split(Regex=r"(.)\1*"))
+    yield "Split", "back-references to one of a few characters", plain(split(Regex=r"([ab.!])\1*"))
     yield "Split", "repeats of something that may be empty", plain(split(Regex=r"(?:a?b*)+|\s"))
     yield "Split", "back-references to any text", plain(split(Regex=r"(a+)\1"))
-    yield "Split", "text segments by \\X", plain(split(Regex=r"\X"))
     for alone in (True, False):
         yield (
             "Digits",

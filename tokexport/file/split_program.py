@@ -62,7 +62,6 @@ def program_stage(split: Split, program: SplitProgram, first: int) -> tuple[byte
                 | StageFlag.EMPTY_MATCHES * program.may_be_empty
                 | StageFlag.FORWARD_LABELS
                 * any(labelling.forward for labelling in program.labellings[:1])
-                | StageFlag.DOUBLES * program.doubles
             ),
             "class_count": program.n_classes,
             "state_count": len(program.transitions),

@@ -8,7 +8,6 @@ of the match; where it reports none, there is no match at that position, and the
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -60,9 +59,7 @@ class SplitProgram:
     read. ``labellings``: none, one or two, in the order in which they are run. With them, the
     automaton does not read classes but labels, of which there are n_classes: what the labelling,
     run over the classes from the end of the text to its start or the other way, gives each symbol,
-    or a second one, run the other way, over the labels of the first. ``doubles``: what the first
-    labelling reads of a symbol that is the one before it once more is its class and half of all it
-    reads.
+    or a second one, run the other way, over the labels of the first.
     """
 
     classes: npt.NDArray[np.uint8]
@@ -72,11 +69,10 @@ class SplitProgram:
     n_memo: int
     may_be_empty: bool = False
     labellings: tuple[Labelling, ...] = ()
-    doubles: bool = False
 
     def is_same(self, other: SplitProgram) -> bool:
         """Whether another program has the same tables."""
-        return self.doubles == other.doubles and self._tables() == other._tables()
+        return self._tables() == other._tables()
 
     def _tables(self) -> list[bytes]:
         labels = [table.tobytes() for each in self.labellings for table in (each.next, each.labels)]
@@ -94,12 +90,6 @@ class SplitProgram:
     def labelled(self, symbols: Sequence[int]) -> list[int]:
         """What the automaton reads of symbols, code points or bytes."""
         classes = [int(self.classes[symbol]) for symbol in symbols]
-        if self.doubles:
-            half = self.labellings[0].next.shape[1] // 2
-            again = [False, *(one == other for one, other in itertools.pairwise(symbols))]
-            classes = [
-                number + half * doubled for number, doubled in zip(classes, again, strict=False)
-            ]
         for labelling in self.labellings:
             classes = labelling.run(classes)
         return classes
@@ -186,9 +176,7 @@ def _parse(split: Split) -> Node:
     return parse(split.pattern)
 
 
-def _split_program(
-    automaton: Automaton, labellings: tuple[Labelling, ...] = (), doubles: bool = False
-) -> SplitProgram:
+def _split_program(automaton: Automaton, labellings: tuple[Labelling, ...] = ()) -> SplitProgram:
     may_be_empty = bool(automaton.ends[automaton.starts].any())
     n_classes = automaton.next.shape[1] - 1
     most = max(
@@ -209,5 +197,4 @@ def _split_program(
         n_memo=int(unbounded.sum()),
         may_be_empty=may_be_empty,
         labellings=labellings,
-        doubles=doubles,
     )

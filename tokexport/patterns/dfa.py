@@ -19,16 +19,7 @@ import numpy.typing as npt
 
 from tokexport.patterns.classes import partition
 from tokexport.patterns.program import Again, Check, Fork, Match, Program, Take, Turn, asked_by
-from tokexport.patterns.syntax import (
-    Condition,
-    Doubled,
-    Every,
-    Far,
-    Neighbour,
-    Opposite,
-    PatternError,
-    Some,
-)
+from tokexport.patterns.syntax import Condition, Every, Far, Neighbour, Opposite, PatternError, Some
 
 MAX_STATES = 4096
 DEAD = 0
@@ -233,7 +224,7 @@ def truth_of(condition: Condition, truth: Mapping[int, Truth], n_classes: int) -
     """Where a condition holds."""
     shape = (n_classes + 1, n_classes + 1)
     match condition:
-        case Neighbour() | Doubled() | Far():
+        case Neighbour() | Far():
             return truth[id(condition)]
         case Every(parts):
             held = np.ones(shape, dtype=np.bool_)

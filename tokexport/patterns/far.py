@@ -37,7 +37,7 @@ from tokexport.patterns.dfa import (
     neighbour_truth,
     too_many_states,
 )
-from tokexport.patterns.labelling import Labelling, with_doubled
+from tokexport.patterns.labelling import Labelling
 from tokexport.patterns.passes import in_two_passes
 from tokexport.patterns.program import (
     Again,
@@ -52,7 +52,6 @@ from tokexport.patterns.program import (
 )
 from tokexport.patterns.syntax import (
     Condition,
-    Doubled,
     Every,
     Far,
     Neighbour,
@@ -71,27 +70,24 @@ _Looks: TypeAlias = (
 
 
 def looks_far(program: Program) -> bool:
-    """Whether passes over the text must tell a program what a neighbour cannot: a lookaround over
-    more symbols, a symbol that is doubled."""
-    return any(isinstance(test, Far | Doubled) for test in _tests(program))
+    """Whether passes over the text must tell a program what a neighbour cannot."""
+    return any(isinstance(test, Far) for test in _tests(program))
 
 
 def determinise_far(
     program: Program, alphabet: npt.NDArray[np.int64]
-) -> tuple[Automaton, tuple[Labelling, ...], bool]:
+) -> tuple[Automaton, tuple[Labelling, ...]]:
     """The smallest automaton of a program that looks far ahead or after, over labels; and the
     labellings, in the order of the passes.
 
     ``classes`` of the automaton has the class of each symbol of the alphabet, for the first
     labelling to read. A labelling is left out where a neighbour tells all after all, as other parts
-    of the pattern have it. Last: whether the first labelling reads symbols that are doubled as
-    other classes than ``classes`` has, those after as many. Raises PatternError where that takes
-    too many states or labels.
+    of the pattern have it. Raises PatternError where that takes too many states or labels.
 
     >>> from tokexport.patterns.atomic import resolved
     >>> from tokexport.patterns.fancy import parse
     >>> tree = resolved(parse("a(?=a*b)"))
-    >>> automaton, (labelling,), _ = determinise_far(program_of(tree), np.arange(97, 100))
+    >>> automaton, (labelling,) = determinise_far(program_of(tree), np.arange(97, 100))
     >>> automaton.classes.tolist(), labelling.next.tolist(), labelling.labels.tolist()
     ([0, 1, 2], [[0, 1, 0], [1, 1, 0]], [[0, 1, 2], [3, 1, 2]])
     """
@@ -100,16 +96,11 @@ def determinise_far(
     sets = [members for each in programs for members in each.sets]
     tests = {id(test): test for each in programs for test in _tests(each)}.values()
     near = [test for test in tests if isinstance(test, Neighbour)]
-    doubled = [test for test in tests if isinstance(test, Doubled)]
     classes = partition([*sets, *(test.members for test in near)], alphabet)
-    read = np.tile(classes.holds, 2) if doubled else classes.holds
-    holds, rows = read[: len(sets)], read[len(sets) :]
+    holds, rows = classes.holds[: len(sets)], classes.holds[len(sets) :]
     truth = {id(test): neighbour_truth(test, row) for test, row in zip(near, rows, strict=True)}
-    for test in doubled:
-        again = np.arange(read.shape[1] + 1) // classes.n_classes == 1
-        truth[id(test)] = np.broadcast_to(again, (len(again), len(again)))
     members = {id(each): row for each, row in zip(sets, holds, strict=True)}
-    symbols = _Symbols(read.shape[1], members, truth)
+    symbols = _Symbols(classes.n_classes, members, truth)
 
     passes = _passes(looks)
     labellings: list[Labelling] = []
@@ -124,10 +115,7 @@ def determinise_far(
     every_symbol = np.arange(symbols.count, dtype=np.int32)
     automaton = minimise(determinise_over(program, every_symbol, holds, symbols.truth))
     joined, kept = in_two_passes(automaton.classes, labellings)
-    if not doubled:
-        return replace(automaton, classes=joined[classes.classes]), kept, False
-    each_class, kept = with_doubled(joined, kept)
-    return replace(automaton, classes=each_class[classes.classes]), kept, True
+    return replace(automaton, classes=joined[classes.classes]), kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,7 +342,7 @@ class _Backward:
         self, condition: Condition, behind: int, ahead: int, answers: Mapping[int, bool]
     ) -> bool:
         match condition:
-            case Neighbour() | Doubled() | Far():
+            case Neighbour() | Far():
                 if id(condition) in answers:
                     return answers[id(condition)]
                 return bool(self._truth[id(condition)][behind, ahead])

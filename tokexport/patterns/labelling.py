@@ -58,24 +58,6 @@ def joined_labels(
     return joined, tuple(kept)
 
 
-def with_doubled(
-    joined: npt.NDArray[np.int32], labellings: tuple[Labelling, ...]
-) -> tuple[npt.NDArray[np.int32], tuple[Labelling, ...]]:
-    """Classes of which the doubled ones are as many more; and the labellings, of which the first
-    reads these, and there is one.
-
-    ``joined``: for each class, and then for each that is doubled, what is read of it now.
-    """
-    pairs, each_class = np.unique(joined.reshape(2, -1), axis=1, return_inverse=True)
-    columns = pairs.reshape(-1)
-    if labellings:
-        first = labellings[0]
-        first = replace(first, next=first.next[:, columns], labels=first.labels[:, columns])
-    else:
-        first = Labelling(np.zeros((1, len(columns)), np.int64), columns[None].astype(np.int64))
-    return each_class.reshape(-1).astype(np.int32), (first, *labellings[1:])
-
-
 def smallest_labelling(labelling: Labelling) -> tuple[npt.NDArray[np.int32], Labelling]:
     """The same labelling with as few states and symbols as can be, numbered in the order in which
     they are met; and for each symbol the one that it is joined to."""

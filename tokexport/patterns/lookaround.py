@@ -18,7 +18,6 @@ from tokexport.patterns.syntax import (
     Characters,
     Choice,
     Condition,
-    Doubled,
     Every,
     Look,
     Neighbour,
@@ -170,12 +169,6 @@ def _mirrored_condition(condition: Condition) -> Condition:
             return Some(tuple(_mirrored_condition(part) for part in conditions))
         case Opposite(part):
             return Opposite(_mirrored_condition(part))
-        case Doubled(offset):
-            raise PatternError(
-                offset,
-                "a reference to a group in a lookbehind",
-                "in a lookahead, or of few texts, it is",
-            )
         case _:
             # a lookbehind inside another is mirrored as it is, and a lookahead far ahead is told
             # before

@@ -14,7 +14,6 @@ from tokexport.patterns.syntax import (
     Characters,
     Choice,
     Condition,
-    Doubled,
     Ends,
     Far,
     Neighbour,
@@ -217,7 +216,7 @@ def asked_by(condition: Condition) -> list[Test]:
     """The tests of single neighbours, and of all that follows or precedes, that a condition is made
     of.
     """
-    if isinstance(condition, Neighbour | Doubled | Far):
+    if isinstance(condition, Neighbour | Far):
         return [condition]
     inner = (condition.condition,) if isinstance(condition, Opposite) else condition.conditions
     return [test for part in inner for test in asked_by(part)]

@@ -41,15 +41,6 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Doubled:
-    """The code point ahead is the one after once more; ``offset`` is that of the reference to a
-    group that asks it.
-    """
-
-    offset: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Every:
     """All conditions hold; with none, always true."""
 
@@ -83,7 +74,7 @@ class Far:
 
 
 # What a condition is made of.
-Test: TypeAlias = "Neighbour | Doubled | Far"
+Test: TypeAlias = "Neighbour | Far"
 Condition: TypeAlias = "Test | Every | Some | Opposite"
 
 

@@ -63,8 +63,7 @@ class MatchingMachine:
     is no UTF-8 divides the text. ``among``: the only characters that are met; none of them is read
     before it is whole, so that no other one is held back.
 
-    UnsupportedError for a pattern that asks whether a character is the one before it; and, once it
-    is read, for one that holds back too much.
+    UnsupportedError, once it is read, for a pattern that holds back too much.
 
     >>> machine = MatchingMachine(Split("a+"), "-")
     >>> _, state = machine.read(machine.start, ord("a"))
@@ -74,8 +73,6 @@ class MatchingMachine:
 
     def __init__(self, split: Split, content: str, among: frozenset[str] | None = None) -> None:
         program = compile_replace(split, content)
-        if program.doubles:
-            raise _refusal(split, "asks whether a character is the one before it")
         self._split = split
         self._may_be_empty = program.may_be_empty
         transitions = program.transitions.astype(np.int64)

@@ -93,8 +93,6 @@ class _Boundary:
         """A table by what the program reads left and right, for each pair; False where an image is
         lost.
         """
-        if program.doubles:  # a cut hides what stood before a symbol
-            return np.zeros((ASCII, ASCII), np.bool_)
         classes = _by_class(program, read)
         # A program over bytes reads more than one for a character that is not ASCII.
         end = ASCII if len(program.classes) == BYTES else len(program.classes)
@@ -220,7 +218,7 @@ def _unmatched(program: SplitProgram) -> npt.NDArray[np.bool_]:
     unread: npt.NDArray[np.bool_] = (_targets(program)[:, : program.n_classes] == 0).all(axis=0)
     for labelling in reversed(program.labellings):
         unread = np.all(unread[labelling.labels], axis=0)
-    return np.all(unread.reshape(2, -1), axis=0) if program.doubles else unread
+    return unread
 
 
 def _by_class(program: SplitProgram, pairs: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

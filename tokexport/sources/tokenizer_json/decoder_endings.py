@@ -33,7 +33,7 @@ def run_at_end(split: Split, among: Set[str] | None) -> str:
         program = compile_replace(split, "")
     except UnsupportedError:
         return ""
-    if program.doubles or program.labellings:
+    if program.labellings:
         return ""
     is_met = (
         np.ones(len(program.classes), np.bool_)
