@@ -17,17 +17,17 @@ import numpy.typing as npt
 from tokexport.errors import UnsupportedError
 from tokexport.model import CharacterRuns, CharacterTest, Dialect, Split
 from tokexport.patterns import fancy, oniguruma
-from tokexport.patterns.atomic import resolved
+from tokexport.patterns.atomic import lower_lookaround_and_atomic
+from tokexport.patterns.backreferences import expand_backreferences
 from tokexport.patterns.classes import byte_alphabet
 from tokexport.patterns.dfa import DEAD, Automaton, determinise, minimise
 from tokexport.patterns.empty_turns import readings, uncertain, uncertain_repeats
-from tokexport.patterns.far import determinise_far, looks_far
-from tokexport.patterns.labelling import Labelling
-from tokexport.patterns.overrun import states_to_remember
-from tokexport.patterns.program import program_of
-from tokexport.patterns.references import expanded
+from tokexport.patterns.labels import Labelling
+from tokexport.patterns.linear_time import states_to_remember
+from tokexport.patterns.nfa import program_of
 from tokexport.patterns.runs import script_runs
-from tokexport.patterns.syntax import Characters, Node, PatternError
+from tokexport.patterns.tree import Characters, Node, PatternError
+from tokexport.patterns.unbounded_lookaround import determinise_with_labels, needs_labels
 from tokexport.unicode import CODE_POINTS, character_test_set
 
 __all__ = [
@@ -144,7 +144,7 @@ def compile_replace(split: Split, content: str) -> SplitProgram:
 def compile_tree(node: Node, *, on_bytes: bool = False) -> SplitProgram:
     """Compile a pattern that is given as its tree; PatternError where the table could not be exact."""
     alphabet = byte_alphabet() if on_bytes else np.arange(CODE_POINTS)
-    tree = expanded(node)
+    tree = expand_backreferences(node)
     programs = [_compiled_reading(reading, alphabet) for reading in readings(tree)]
     if not all(program.is_same(programs[0]) for program in programs):
         raise uncertain(next(iter(uncertain_repeats(tree))))
@@ -152,9 +152,9 @@ def compile_tree(node: Node, *, on_bytes: bool = False) -> SplitProgram:
 
 
 def _compiled_reading(node: Node, alphabet: npt.NDArray[np.int64]) -> SplitProgram:
-    program = program_of(resolved(node))
-    if looks_far(program):
-        return _split_program(*determinise_far(program, alphabet))
+    program = program_of(lower_lookaround_and_atomic(node))
+    if needs_labels(program):
+        return _split_program(*determinise_with_labels(program, alphabet))
     return _split_program(minimise(determinise(program, alphabet)))
 
 

@@ -20,29 +20,29 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.patterns.classes import partition
-from tokexport.patterns.dfa import DEAD, determinise_over, minimise, neighbour_truth, sure_to_match
+from tokexport.patterns.dfa import DEAD, determinise_over, minimise, sure_to_match, truth_of_look
 from tokexport.patterns.dfa import Automaton as Table
 from tokexport.patterns.lookaround import condition_of, mirrored, without_needless_groups
-from tokexport.patterns.program import Program, asked_by, program_of
-from tokexport.patterns.syntax import (
+from tokexport.patterns.nfa import Program, asked_by, program_of
+from tokexport.patterns.tree import (
     ALWAYS,
     NEVER,
+    And,
     Assertion,
     Atomic,
     Automaton,
     Characters,
     Choice,
     Condition,
-    Every,
-    Far,
     Look,
-    Neighbour,
+    LookFar,
+    LookOne,
     Node,
-    Opposite,
+    Not,
+    Or,
     PatternError,
     Repeat,
     Sequence,
-    Some,
     Test,
 )
 from tokexport.unicode import CODE_POINTS, CodePoints
@@ -50,28 +50,32 @@ from tokexport.unicode import CODE_POINTS, CodePoints
 MAX_ASKED = 6  # the symbols that a group reads are twice as many for each
 
 
-def resolved(node: Node) -> Node:
+def lower_lookaround_and_atomic(node: Node) -> Node:
     """The same tree with each Look turned into an Assertion, and each Atomic into an Automaton.
 
     Raises PatternError for an atomic group that is too large, or holds what it cannot.
 
     >>> from tokexport.patterns.fancy import parse
-    >>> len(resolved(parse("a++")).exits)  # states: the dead one, before the first a, after an a
+    >>> len(lower_lookaround_and_atomic(parse("a++")).exits)  # states: the dead one, before the first a, after an a
     3
     """
     match node:
         case Sequence(parts):
-            return Sequence(tuple(resolved(part) for part in parts))
+            return Sequence(tuple(lower_lookaround_and_atomic(part) for part in parts))
         case Choice(options):
-            return Choice(tuple(resolved(option) for option in options))
+            return Choice(tuple(lower_lookaround_and_atomic(option) for option in options))
         case Repeat(body):
-            return replace(node, body=resolved(body))
+            return replace(node, body=lower_lookaround_and_atomic(body))
 
         case Look():
             return Assertion(_condition(node))
         case Atomic(body, offset):
             # One character has one match: nothing to keep.
-            return body if isinstance(body, Characters) else _automaton_of(resolved(body), offset)
+            return (
+                body
+                if isinstance(body, Characters)
+                else _automaton_of(lower_lookaround_and_atomic(body), offset)
+            )
         case _:
             return node
 
@@ -82,9 +86,9 @@ def _condition(look: Look) -> Condition:
     try:
         return condition_of(look)
     except PatternError:
-        body = resolved(look.body)
-    condition = Far(body if look.ahead else mirrored(body, look), look.ahead)
-    return Opposite(condition) if look.negative else condition
+        body = lower_lookaround_and_atomic(look.body)
+    condition = LookFar(body if look.ahead else mirrored(body, look), look.ahead)
+    return Not(condition) if look.negative else condition
 
 
 def _automaton_of(body: Node, offset: int) -> Automaton:
@@ -110,8 +114,8 @@ def _automaton_of(body: Node, offset: int) -> Automaton:
         # One more state, the last, is like this one but for its exit: where a match ends from
         # there, it is not here that the last one does.
         further = Automaton(((ALWAYS, len(states)),), (*ends, NEVER), (*arcs, arcs[state]))
-        exits[state] = Some(
-            (exits[state], Every((symbols.ahead(undecided[state]), Opposite(Far(further, True)))))
+        exits[state] = Or(
+            (exits[state], And((symbols.ahead(undecided[state]), Not(LookFar(further, True)))))
         )
     starts = tuple(
         (symbols.behind(table.starts == state), int(state)) for state in np.unique(table.starts)
@@ -124,7 +128,7 @@ def _asked(program: Program, offset: int) -> list[Test]:
     each symbol that is doubled.
     """
     tests = {id(test): test for condition in program.conditions for test in asked_by(condition)}
-    asked: list[Test] = [test for test in tests.values() if not isinstance(test, Neighbour)]
+    asked: list[Test] = [test for test in tests.values() if not isinstance(test, LookOne)]
     if len(asked) > MAX_ASKED:
         raise PatternError(
             offset,
@@ -152,7 +156,7 @@ class _Symbols:
         # Sets are a million bytes each, and many arcs have the same.
         self._members: dict[bytes, CodePoints] = {}
         self._conditions: dict[tuple[int, ...], Condition] = {}
-        self._neighbours: dict[bytes, Neighbour] = {}
+        self._neighbours: dict[bytes, LookOne] = {}
 
     def where(self, chosen: npt.NDArray[np.bool_]) -> list[tuple[Condition, npt.NDArray[np.bool_]]]:
         """The symbols that read some of the columns: conditions of which one holds, and the classes
@@ -175,12 +179,12 @@ class _Symbols:
 
     def ahead(self, chosen: npt.NDArray[np.bool_]) -> Condition:
         """That what stands ahead of a place reads one of the columns."""
-        return Some(tuple(Every((held, self._neighbour(row))) for held, row in self.where(chosen)))
+        return Or(tuple(And((held, self._neighbour(row))) for held, row in self.where(chosen)))
 
     def behind(self, chosen: npt.NDArray[np.bool_]) -> Condition:
         """That what follows a place does; no answer makes a difference there."""
         row = chosen[self._columns[0]]
-        return Neighbour(False, self.members(row), edge=bool(row[-1]))
+        return LookOne(False, self.members(row), edge=bool(row[-1]))
 
     def members(self, row: npt.NDArray[np.bool_]) -> CodePoints:
         """The code points of some classes."""
@@ -189,9 +193,9 @@ class _Symbols:
             self._members[key] = row[:-1][self._classes]
         return self._members[key]
 
-    def _neighbour(self, row: npt.NDArray[np.bool_]) -> Neighbour:
+    def _neighbour(self, row: npt.NDArray[np.bool_]) -> LookOne:
         return self._neighbours.setdefault(
-            row.tobytes(), Neighbour(True, self.members(row), edge=bool(row[-1]))
+            row.tobytes(), LookOne(True, self.members(row), edge=bool(row[-1]))
         )
 
     def _one_of(self, group: list[int], bits: list[int]) -> Condition:
@@ -202,12 +206,11 @@ class _Symbols:
         if key not in self._conditions:
             each = (
                 tuple(
-                    self._asked[bit] if answer >> bit & 1 else Opposite(self._asked[bit])
-                    for bit in bits
+                    self._asked[bit] if answer >> bit & 1 else Not(self._asked[bit]) for bit in bits
                 )
                 for answer in group
             )
-            self._conditions[key] = Some(tuple(map(Every, each)))
+            self._conditions[key] = Or(tuple(map(And, each)))
         return self._conditions[key]
 
 
@@ -216,14 +219,14 @@ def _table(program: Program, asked: list[Test]) -> tuple[_Symbols, Table]:
         test
         for condition in program.conditions
         for test in asked_by(condition)
-        if isinstance(test, Neighbour)
+        if isinstance(test, LookOne)
     ]
     symbols = partition([*program.sets, *(test.members for test in near)], np.arange(CODE_POINTS))
     n_classes, n_answers = symbols.n_classes + 1, 1 << len(asked)
     edges = np.array([False] * len(program.sets) + [test.edge for test in near], dtype=np.bool_)
     holds = np.tile(np.concatenate([symbols.holds, edges[:, None]], axis=1), n_answers)
     rows = holds[len(program.sets) :]
-    truth = {id(test): neighbour_truth(test, row) for test, row in zip(near, rows, strict=True)}
+    truth = {id(test): truth_of_look(test, row) for test, row in zip(near, rows, strict=True)}
     every_symbol = np.arange(n_classes * n_answers, dtype=np.int32)
     for bit, test in enumerate(asked):
         answer = np.append((every_symbol // n_classes >> bit & 1).astype(np.bool_), False)

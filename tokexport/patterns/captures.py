@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import re
 
-from tokexport.patterns.reader import DECIMAL, PatternReader
-from tokexport.patterns.syntax import Group, Node, PatternError, Reference, can_match_empty
+from tokexport.patterns.cursor import DECIMAL, Cursor
+from tokexport.patterns.tree import Group, Node, PatternError, Reference, can_match_empty
 
 _REFERS = re.compile(r"\\[1-9k]")
 
@@ -32,9 +32,7 @@ class Groups:
         self._bodies[number - 1] = body
         return Group(number, body) if self._wanted else body
 
-    def reference(
-        self, source: PatternReader, letter: str, ignore_case: bool, start: int
-    ) -> Reference:
+    def reference(self, source: Cursor, letter: str, ignore_case: bool, start: int) -> Reference:
         r"""The reference whose backslash stands at ``start`` and whose letter has been read.
 
         Raises PatternError for what is no plain reference to one group that is closed already.

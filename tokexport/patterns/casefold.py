@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 
 from tokexport.model import Dialect
-from tokexport.patterns.syntax import Characters, Choice, Node, Sequence, members_of
+from tokexport.patterns.tree import Characters, Choice, Node, Sequence, members_of
 from tokexport.unicode import CODE_POINTS, CodePoints, case_variants, multi_character_folds
 
 
@@ -107,7 +107,7 @@ def _spellings() -> dict[tuple[int, ...], tuple[int, ...]]:
 
 @functools.cache
 def _singles() -> dict[int, tuple[int, ...]]:
-    """Every character that folds to a sequence, and the sequence."""
+    """And character that folds to a sequence, and the sequence."""
     return {single: sequence for sequence, singles in _folds().items() for single in singles}
 
 

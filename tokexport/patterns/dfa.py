@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.patterns.classes import partition
-from tokexport.patterns.program import Again, Check, Fork, Match, Program, Take, Turn, asked_by
-from tokexport.patterns.syntax import Condition, Every, Far, Neighbour, Opposite, PatternError, Some
+from tokexport.patterns.nfa import Again, Check, Fork, Match, Program, Take, Turn, asked_by
+from tokexport.patterns.tree import And, Condition, LookFar, LookOne, Not, Or, PatternError
 
 MAX_STATES = 4096
 DEAD = 0
@@ -52,7 +52,7 @@ def determinise(program: Program, alphabet: npt.NDArray[np.int64]) -> Automaton:
     Raises PatternError where that takes too many states.
 
     >>> from tokexport.patterns.fancy import parse
-    >>> from tokexport.patterns.program import program_of
+    >>> from tokexport.patterns.nfa import program_of
     >>> automaton = determinise(program_of(parse("a|ab")), np.arange(97, 100))
     >>> automaton.classes.tolist(), automaton.next.tolist()  # leftmost-first: the b is never read
     ([0, 1, 2], [[0, 0, 0, 0], [2, 0, 0, 0], [0, 0, 0, 0]])
@@ -63,11 +63,11 @@ def determinise(program: Program, alphabet: npt.NDArray[np.int64]) -> Automaton:
         test
         for condition in program.conditions
         for test in asked_by(condition)
-        if isinstance(test, Neighbour)
+        if isinstance(test, LookOne)
     ]
     symbols = partition([*program.sets, *(test.members for test in near)], alphabet)
     holds, rows = symbols.holds[: len(program.sets)], symbols.holds[len(program.sets) :]
-    truth = {id(test): neighbour_truth(test, row) for test, row in zip(near, rows, strict=True)}
+    truth = {id(test): truth_of_look(test, row) for test, row in zip(near, rows, strict=True)}
     return determinise_over(program, symbols.classes, holds, truth)
 
 
@@ -214,7 +214,7 @@ class _Determiniser:
         return takes, False
 
 
-def neighbour_truth(test: Neighbour, row: npt.NDArray[np.bool_]) -> Truth:
+def truth_of_look(test: LookOne, row: npt.NDArray[np.bool_]) -> Truth:
     """Where a test of a neighbour holds; ``row``: the classes in its set."""
     line = np.append(row, test.edge)
     return np.broadcast_to(line if test.ahead else line[:, None], (len(line), len(line)))
@@ -224,19 +224,19 @@ def truth_of(condition: Condition, truth: Mapping[int, Truth], n_classes: int) -
     """Where a condition holds."""
     shape = (n_classes + 1, n_classes + 1)
     match condition:
-        case Neighbour() | Far():
+        case LookOne() | LookFar():
             return truth[id(condition)]
-        case Every(parts):
+        case And(parts):
             held = np.ones(shape, dtype=np.bool_)
             for part in parts:
                 held &= truth_of(part, truth, n_classes)
             return held
-        case Some(parts):
+        case Or(parts):
             held = np.zeros(shape, dtype=np.bool_)
             for part in parts:
                 held |= truth_of(part, truth, n_classes)
             return held
-        case Opposite(part):
+        case Not(part):
             return ~truth_of(part, truth, n_classes)
 
 
@@ -257,7 +257,7 @@ def minimise(automaton: Automaton) -> Automaton:
     equal automata are equal arrays. Raises PatternError where it still has too many states.
 
     >>> from tokexport.patterns.fancy import parse
-    >>> from tokexport.patterns.program import program_of
+    >>> from tokexport.patterns.nfa import program_of
     >>> automaton = minimise(determinise(program_of(parse("a|b|ca|cb")), np.arange(97, 101)))
     >>> automaton.classes.tolist(), len(automaton.next)
     ([0, 0, 1, 2], 4)

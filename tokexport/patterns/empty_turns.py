@@ -11,15 +11,7 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tokexport.patterns.syntax import (
-    Ends,
-    Node,
-    PatternError,
-    Repeat,
-    nodes_of,
-    parts_of,
-    with_parts,
-)
+from tokexport.patterns.tree import Ends, Node, PatternError, Repeat, nodes_of, parts_of, with_parts
 
 MAX_REPEATS = 4  # the readings are twice as many for each
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from tokexport.model import Dialect
 from tokexport.patterns.captures import Groups
 from tokexport.patterns.casefold import variants_of
+from tokexport.patterns.cursor import DECIMAL, Cursor
 from tokexport.patterns.fancy_set import (
     CONTROLS,
     HEX_DIGITS,
@@ -22,24 +23,23 @@ from tokexport.patterns.fancy_set import (
     cooked_property,
     members_of_fragment,
 )
-from tokexport.patterns.reader import DECIMAL, PatternReader
-from tokexport.patterns.syntax import (
+from tokexport.patterns.tree import (
     EMPTY,
     LOOK_SIGNS,
+    And,
     Assertion,
     Atomic,
     Characters,
     Choice,
     Condition,
     Ends,
-    Every,
     Look,
-    Neighbour,
+    LookOne,
     Node,
-    Opposite,
+    Not,
+    Or,
     Repeat,
     Sequence,
-    Some,
     can_match_empty,
     complement,
     members_of,
@@ -50,28 +50,28 @@ _ANY = members_of((0, 0x10FFFF))
 _CARRIAGE_RETURN = members_of((0x0D, 0x0D))
 _LINE_FEED = members_of((0x0A, 0x0A))
 _NEW_LINES = members_of((0x0A, 0x0D), (0x85, 0x85), (0x2028, 0x2029))
-_START = Neighbour(ahead=False, members=members_of(), edge=True)
-_END = Neighbour(ahead=True, members=members_of(), edge=True)
+_START = LookOne(ahead=False, members=members_of(), edge=True)
+_END = LookOne(ahead=True, members=members_of(), edge=True)
 _LAST_LINE_FEEDS = Sequence((Repeat(Characters(_LINE_FEED), 0, None, greedy=True), Assertion(_END)))
 _WORD = shorthand_set("w", Dialect.FANCY_REGEX)
-_WORD_BEHIND = Neighbour(ahead=False, members=_WORD, edge=False)
-_WORD_AHEAD = Neighbour(ahead=True, members=_WORD, edge=False)
-_WORD_START = Every((Opposite(_WORD_BEHIND), _WORD_AHEAD))
-_WORD_END = Every((_WORD_BEHIND, Opposite(_WORD_AHEAD)))
-_WORD_BOUNDARY = Some((_WORD_START, _WORD_END))
+_WORD_BEHIND = LookOne(ahead=False, members=_WORD, edge=False)
+_WORD_AHEAD = LookOne(ahead=True, members=_WORD, edge=False)
+_WORD_START = And((Not(_WORD_BEHIND), _WORD_AHEAD))
+_WORD_END = And((_WORD_BEHIND, Not(_WORD_AHEAD)))
+_WORD_BOUNDARY = Or((_WORD_START, _WORD_END))
 _ANCHORS: dict[str, Condition] = {
     "A": _START,
     "z": _END,
     "b": _WORD_BOUNDARY,
-    "B": Opposite(_WORD_BOUNDARY),
+    "B": Not(_WORD_BOUNDARY),
     "<": _WORD_START,
     ">": _WORD_END,
 }
 _WORD_ANCHORS: dict[str, Condition] = {
     "start": _WORD_START,
     "end": _WORD_END,
-    "start-half": Opposite(_WORD_BEHIND),
-    "end-half": Opposite(_WORD_AHEAD),
+    "start-half": Not(_WORD_BEHIND),
+    "end-half": Not(_WORD_AHEAD),
 }
 _UNSUPPORTED_ESCAPES = {
     "G": "the search anchor \\G",
@@ -119,7 +119,7 @@ def parse(pattern: str) -> Node:
 
 class _Parser:
     def __init__(self, pattern: str) -> None:
-        self.source = PatternReader(pattern, Dialect.FANCY_REGEX)
+        self.source = Cursor(pattern, Dialect.FANCY_REGEX)
         self.groups = Groups(pattern)
         self._options = _Options()
 
@@ -252,23 +252,18 @@ class _Parser:
         return complement(_LINE_FEED | _CARRIAGE_RETURN if self._options.crlf else _LINE_FEED)
 
     def _start_of_line(self) -> Condition:
-        after_line_feed = Neighbour(False, _LINE_FEED, edge=True)
+        after_line_feed = LookOne(False, _LINE_FEED, edge=True)
         if not self._options.crlf:
             return after_line_feed
-        pair = Neighbour(True, _LINE_FEED, edge=False)
-        return Some(
-            (
-                after_line_feed,
-                Every((Neighbour(False, _CARRIAGE_RETURN, edge=False), Opposite(pair))),
-            )
-        )
+        pair = LookOne(True, _LINE_FEED, edge=False)
+        return Or((after_line_feed, And((LookOne(False, _CARRIAGE_RETURN, edge=False), Not(pair)))))
 
     def _end_of_line(self) -> Condition:
         if not self._options.crlf:
-            return Neighbour(True, _LINE_FEED, edge=True)
-        pair = Neighbour(False, _CARRIAGE_RETURN, edge=False)
-        before_line_feed = Every((Neighbour(True, _LINE_FEED, edge=False), Opposite(pair)))
-        return Some((Neighbour(True, _CARRIAGE_RETURN, edge=True), before_line_feed))
+            return LookOne(True, _LINE_FEED, edge=True)
+        pair = LookOne(False, _CARRIAGE_RETURN, edge=False)
+        before_line_feed = And((LookOne(True, _LINE_FEED, edge=False), Not(pair)))
+        return Or((LookOne(True, _CARRIAGE_RETURN, edge=True), before_line_feed))
 
     def _escape(self, start: int) -> Node:
         source = self.source

@@ -12,8 +12,8 @@ import re
 
 from tokexport.model import Dialect
 from tokexport.patterns.casefold import closure
-from tokexport.patterns.reader import DECIMAL, HEX, PatternReader
-from tokexport.patterns.syntax import PatternError, complement, members_of
+from tokexport.patterns.cursor import DECIMAL, HEX, Cursor
+from tokexport.patterns.tree import PatternError, complement, members_of
 from tokexport.unicode import CodePoints, posix_set, shorthand_set
 
 HEX_DIGITS = {"h": "[0-9A-Fa-f]", "H": "[^0-9A-Fa-f]"}
@@ -35,7 +35,7 @@ _ASCII_CLASS = re.compile(r"\[:(\^?)([^:]*):\]")
 _OPERATORS = ("&&", "--", "~~")
 
 
-def code_point_of_hex(source: PatternReader, letter: str, offset: int) -> int:
+def code_point_of_hex(source: Cursor, letter: str, offset: int) -> int:
     r"""The character of \xHH, \uHHHH, \UHHHHHHHH, or any of them with braces; the letter has been
     read.
     """
@@ -52,7 +52,7 @@ def code_point_of_hex(source: PatternReader, letter: str, offset: int) -> int:
     return source.code_point(digits, 16, offset)
 
 
-def cooked_property(source: PatternReader, letter: str, in_bracket: bool) -> str:
+def cooked_property(source: Cursor, letter: str, in_bracket: bool) -> str:
     r"""What regex-syntax is given for \p{...}, \P{...} or \pL; the letter has been read."""
     if not source.skip("{"):
         return f"\\{letter}{source.take()}"
@@ -72,7 +72,7 @@ def cooked_property(source: PatternReader, letter: str, in_bracket: bool) -> str
     return f"\\{'P' if negated else 'p'}{{{name}}}"
 
 
-def cooked_bracket(source: PatternReader) -> str:
+def cooked_bracket(source: Cursor) -> str:
     """What regex-syntax is given for a bracket expression; its opening bracket has been read."""
     start = source.position - 1
     cooked = ["[", _head(source)]
@@ -98,12 +98,12 @@ def cooked_bracket(source: PatternReader) -> str:
     return "".join(cooked)
 
 
-def _head(source: PatternReader) -> str:
+def _head(source: Cursor) -> str:
     """A caret, and a bracket that is a member because it stands first."""
     return ("^" if source.skip("^") else "") + ("]" if source.skip("]") else "")
 
 
-def _cooked_escape(source: PatternReader) -> str:
+def _cooked_escape(source: Cursor) -> str:
     offset = source.position - 1
     letter = source.take()
     if letter in DECIMAL:
@@ -150,7 +150,7 @@ def members_of_fragment(cooked: str, ignore_case: bool, offset: int) -> CodePoin
 
 class _SetReader:
     def __init__(self, cooked: str, ignore_case: bool) -> None:
-        self.source = PatternReader(cooked, Dialect.FANCY_REGEX)
+        self.source = Cursor(cooked, Dialect.FANCY_REGEX)
         self._ignore_case = ignore_case
 
     def _folded(self, members: CodePoints) -> CodePoints:

@@ -3,30 +3,30 @@ r"""Lookaround over one code point: from a tree to a condition on the two neighb
 ``(?!\S)`` asks about the code point ahead only, so it costs nothing while a text is read: the
 automaton knows that code point when it decides. So do ``(?=a|$)``, ``(?=ab*)`` (which is ``(?=a)``)
 and ``(?<!\w)``. A lookaround that needs a second code point costs a pass over the text (see
-far.py): a lookbehind as the lookahead that it is if the text is read from its end.
+unbounded_lookaround.py): a lookbehind as the lookahead that it is if the text is read from its end.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from tokexport.patterns.syntax import (
+from tokexport.patterns.tree import (
     ALWAYS,
+    And,
     Assertion,
     Atomic,
     Automaton,
     Characters,
     Choice,
     Condition,
-    Every,
     Look,
-    Neighbour,
+    LookOne,
     Node,
-    Opposite,
+    Not,
+    Or,
     PatternError,
     Repeat,
     Sequence,
-    Some,
     always_matches,
     nodes_of,
     parts_of,
@@ -45,7 +45,7 @@ def condition_of(look: Look) -> Condition:
     (True, ['a'], False)
     """
     condition = _match_from((look.body,), look)
-    return Opposite(condition) if look.negative else condition
+    return Not(condition) if look.negative else condition
 
 
 def _match_from(nodes: tuple[Node, ...], look: Look) -> Condition:
@@ -58,17 +58,17 @@ def _match_from(nodes: tuple[Node, ...], look: Look) -> Condition:
     match node:
         case Characters(members):
             if all(map(always_matches, rest)) and (look.ahead or not any(map(_holds_atomic, rest))):
-                return Neighbour(look.ahead, members, edge=False)
+                return LookOne(look.ahead, members, edge=False)
         case Sequence(parts):
             return _match_from((parts if look.ahead else parts[::-1]) + rest, look)
         case Choice(options):
-            return Some(tuple(_match_from((option, *rest), look) for option in options))
+            return Or(tuple(_match_from((option, *rest), look) for option in options))
         case Repeat(_, _, 0):
             return _match_from(rest, look)
         case Repeat(body, low, high, greedy, None):
             again = Repeat(body, max(low - 1, 0), None if high is None else high - 1, greedy)
             once = _match_from((body, again, *rest), look)
-            return once if low else Some((once, _match_from(rest, look)))
+            return once if low else Or((once, _match_from(rest, look)))
         case Atomic(body):
             # Which match the group keeps matters to whatever must match, or end, after it.
             if isinstance(body, Characters) or (
@@ -76,9 +76,9 @@ def _match_from(nodes: tuple[Node, ...], look: Look) -> Condition:
             ):
                 return _match_from((body, *rest), look)
         case Look():
-            return Every((condition_of(node), _match_from(rest, look)))
+            return And((condition_of(node), _match_from(rest, look)))
         case Assertion(condition):
-            return Every((condition, _match_from(rest, look)))
+            return And((condition, _match_from(rest, look)))
     raise PatternError(
         look.offset,
         f"a look-{'ahead' if look.ahead else 'after'} over more than one character",
@@ -129,7 +129,7 @@ def _length(node: Node) -> int | None:
 
 
 def mirrored(node: Node, look: Look) -> Node:
-    """The body of a lookbehind, resolved, as it reads from its end to its start.
+    """The body of a lookbehind, lower_lookaround_and_atomic, as it reads from its end to its start.
 
     Raises PatternError for a part that reads in one direction only.
 
@@ -161,14 +161,14 @@ def mirrored(node: Node, look: Look) -> Node:
 
 def _mirrored_condition(condition: Condition) -> Condition:
     match condition:
-        case Neighbour(ahead, members, edge):
-            return Neighbour(not ahead, members, edge)
-        case Every(conditions):
-            return Every(tuple(_mirrored_condition(part) for part in conditions))
-        case Some(conditions):
-            return Some(tuple(_mirrored_condition(part) for part in conditions))
-        case Opposite(part):
-            return Opposite(_mirrored_condition(part))
+        case LookOne(ahead, members, edge):
+            return LookOne(not ahead, members, edge)
+        case And(conditions):
+            return And(tuple(_mirrored_condition(part) for part in conditions))
+        case Or(conditions):
+            return Or(tuple(_mirrored_condition(part) for part in conditions))
+        case Not(part):
+            return Not(_mirrored_condition(part))
         case _:
             # a lookbehind inside another is mirrored as it is, and a lookahead far ahead is told
             # before

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from tokexport.model import Dialect
 from tokexport.patterns.captures import Groups
 from tokexport.patterns.casefold import folded_set
+from tokexport.patterns.cursor import DECIMAL, Cursor
 from tokexport.patterns.oniguruma_literal import (
     Item,
     Literal,
@@ -25,24 +26,23 @@ from tokexport.patterns.oniguruma_literal import (
     joined,
 )
 from tokexport.patterns.oniguruma_set import BracketReader, escaped_character
-from tokexport.patterns.reader import DECIMAL, PatternReader
-from tokexport.patterns.syntax import (
+from tokexport.patterns.tree import (
     LOOK_SIGNS,
+    And,
     Assertion,
     Atomic,
     Characters,
     Choice,
     Condition,
     Ends,
-    Every,
     Group,
     Look,
-    Neighbour,
+    LookOne,
     Node,
-    Opposite,
+    Not,
+    Or,
     Repeat,
     Sequence,
-    Some,
     can_match_empty,
     complement,
     members_of,
@@ -55,25 +55,22 @@ MOST_WRITTEN = 6  # what is counted up to here is always a loop
 _LINE_FEED = members_of((0x0A, 0x0A))
 _ANY = members_of((0, 0x10FFFF))
 _NEW_LINES = members_of((0x0A, 0x0D), (0x85, 0x85), (0x2028, 0x2029))
-_START = Neighbour(ahead=False, members=members_of(), edge=True)
-_END = Neighbour(ahead=True, members=members_of(), edge=True)
+_START = LookOne(ahead=False, members=members_of(), edge=True)
+_END = LookOne(ahead=True, members=members_of(), edge=True)
 _LAST_LINE_FEED = Sequence((Repeat(Characters(_LINE_FEED), 0, 1, greedy=True), Assertion(_END)))
-_END_OF_LINE = Neighbour(ahead=True, members=_LINE_FEED, edge=True)
+_END_OF_LINE = LookOne(ahead=True, members=_LINE_FEED, edge=True)
 # After a line feed that ends the text there is no line.
-_START_OF_LINE = Some((_START, Every((Neighbour(False, _LINE_FEED, edge=False), Opposite(_END)))))
+_START_OF_LINE = Or((_START, And((LookOne(False, _LINE_FEED, edge=False), Not(_END)))))
 _WORD = shorthand_set("w", Dialect.ONIGURUMA)
-_WORD_EDGE = tuple(Neighbour(ahead, _WORD, edge=False) for ahead in (False, True))
-_WORD_BOUNDARY = Some(
-    (
-        Every((_WORD_EDGE[0], Opposite(_WORD_EDGE[1]))),
-        Every((Opposite(_WORD_EDGE[0]), _WORD_EDGE[1])),
-    )
+_WORD_EDGE = tuple(LookOne(ahead, _WORD, edge=False) for ahead in (False, True))
+_WORD_BOUNDARY = Or(
+    (And((_WORD_EDGE[0], Not(_WORD_EDGE[1]))), And((Not(_WORD_EDGE[0]), _WORD_EDGE[1])))
 )
 _ANCHORS: dict[str, Condition] = {
     "A": _START,
     "z": _END,
     "b": _WORD_BOUNDARY,
-    "B": Opposite(_WORD_BOUNDARY),
+    "B": Not(_WORD_BOUNDARY),
 }
 _UNSUPPORTED_ESCAPES = {
     "G": "the search anchor \\G",
@@ -111,7 +108,7 @@ def parse(pattern: str) -> Node:
 
 class _Parser:
     def __init__(self, pattern: str) -> None:
-        self.source = PatternReader(pattern, Dialect.ONIGURUMA)
+        self.source = Cursor(pattern, Dialect.ONIGURUMA)
         self.groups = Groups(pattern)
 
     def alternatives(self, options: _Options) -> Node:

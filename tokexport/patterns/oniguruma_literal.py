@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from tokexport.model import Dialect
 from tokexport.patterns.casefold import folded_literal, variants_of
-from tokexport.patterns.syntax import EMPTY, Assertion, Characters, Look, Node, Sequence, members_of
+from tokexport.patterns.tree import EMPTY, Assertion, Characters, Look, Node, Sequence, members_of
 from tokexport.unicode import CodePoints
 
 

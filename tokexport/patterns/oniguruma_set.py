@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from tokexport.model import Dialect
 from tokexport.patterns.casefold import closure
-from tokexport.patterns.reader import HEX, OCTAL, PatternReader
-from tokexport.patterns.syntax import complement, members_of
+from tokexport.patterns.cursor import HEX, OCTAL, Cursor
+from tokexport.patterns.tree import complement, members_of
 from tokexport.unicode import CodePoints, shorthand_set
 
 _CONTROLS = {"n": 0x0A, "t": 0x09, "r": 0x0D, "f": 0x0C, "a": 0x07, "b": 0x08, "e": 0x1B, "v": 0x0B}
@@ -35,7 +35,7 @@ class Bracket:
 class BracketReader:
     """Reads from after an opening bracket to after its closing one."""
 
-    def __init__(self, source: PatternReader) -> None:
+    def __init__(self, source: Cursor) -> None:
         self._source = source
         self._start = source.position - 1
 
@@ -120,14 +120,14 @@ class BracketReader:
         return escaped_character(source, in_bracket=True) if character == "\\" else ord(character)
 
 
-def _unescaped(source: PatternReader) -> str:
+def _unescaped(source: Cursor) -> str:
     """What is left behind the next character, without escaped characters: there a bracket may still
     be closed.
     """
     return re.sub(r"\\.", "", source.text[source.position + 1 : source.end], flags=re.DOTALL)
 
 
-def escaped_character(source: PatternReader, in_bracket: bool) -> int | CodePoints:
+def escaped_character(source: Cursor, in_bracket: bool) -> int | CodePoints:
     r"""What the escape after a backslash stands for: a character, or the set of \s, \d, \w, \h or
     \p{...}.
     """
@@ -166,7 +166,7 @@ def escaped_character(source: PatternReader, in_bracket: bool) -> int | CodePoin
     return _CONTROLS.get(letter, ord(letter))
 
 
-def _crude(source: PatternReader, digits: str, base: int, offset: int) -> int:
+def _crude(source: Cursor, digits: str, base: int, offset: int) -> int:
     value = int(digits, base) if digits else 0
     if value >= 0x80:
         raise source.refused(

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.patterns.dfa import MAX_STATES, too_many_states
-from tokexport.patterns.labelling import Labelling, joined_labels
+from tokexport.patterns.labels import Labelling, joined_labels
 
 
 def in_two_passes(

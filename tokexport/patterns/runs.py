@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tokexport.patterns.syntax import Characters, Choice, Node, Repeat, Sequence
+from tokexport.patterns.tree import Characters, Choice, Node, Repeat, Sequence
 from tokexport.unicode.character_data import script_sets
 
 

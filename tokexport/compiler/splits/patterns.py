@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tokexport.model import CharacterTest
-from tokexport.patterns.syntax import (
+from tokexport.patterns.tree import (
     Assertion,
     Characters,
-    Neighbour,
+    LookOne,
     Node,
     Repeat,
     Sequence,
@@ -26,6 +26,6 @@ def white_space_at_end(behind: bool) -> Node:
     """The white space (Rust's ``char::is_whitespace``) that a text begins with, or ends with if
     ``after``.
     """
-    edge = Assertion(Neighbour(ahead=behind, members=members_of(), edge=True))
+    edge = Assertion(LookOne(ahead=behind, members=members_of(), edge=True))
     spaces = Repeat(Characters(character_test_set(CharacterTest.WHITESPACE)), 1, None, greedy=True)
     return Sequence((spaces, edge) if behind else (edge, spaces))

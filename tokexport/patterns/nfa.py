@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from tokexport.patterns.syntax import (
+from tokexport.patterns.tree import (
     ALWAYS,
     Assertion,
     Automaton,
@@ -15,10 +15,10 @@ from tokexport.patterns.syntax import (
     Choice,
     Condition,
     Ends,
-    Far,
-    Neighbour,
+    LookFar,
+    LookOne,
     Node,
-    Opposite,
+    Not,
     PatternError,
     Repeat,
     Sequence,
@@ -143,7 +143,7 @@ class _Writer:
                 return self._write_automaton(node, after)
             case _:
                 raise TypeError(
-                    f"{type(node).__name__} nodes must be resolved before a program is written"
+                    f"{type(node).__name__} nodes must be lower_lookaround_and_atomic before a program is written"
                 )
 
     def _write_repeat(self, node: Repeat, after: int) -> int:
@@ -216,7 +216,7 @@ def asked_by(condition: Condition) -> list[Test]:
     """The tests of single neighbours, and of all that follows or precedes, that a condition is made
     of.
     """
-    if isinstance(condition, Neighbour | Far):
+    if isinstance(condition, LookOne | LookFar):
         return [condition]
-    inner = (condition.condition,) if isinstance(condition, Opposite) else condition.conditions
+    inner = (condition.condition,) if isinstance(condition, Not) else condition.conditions
     return [test for part in inner for test in asked_by(part)]

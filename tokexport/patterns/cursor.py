@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tokexport.model import Dialect
-from tokexport.patterns.syntax import PatternError
+from tokexport.patterns.tree import PatternError
 from tokexport.unicode import CodePoints, posix_set, property_set
 
 HEX = frozenset("0123456789abcdefABCDEF")
@@ -13,7 +13,7 @@ DECIMAL = frozenset("0123456789")
 MAX_REPEAT = 100_000
 
 
-class PatternReader:
+class Cursor:
     """``text[position:]`` is what is left to read. Offsets in errors count characters of the
     pattern.
     """

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from tokexport.patterns.syntax import (
+from tokexport.patterns.tree import (
     Characters,
     Choice,
     Group,
@@ -31,14 +31,14 @@ from tokexport.unicode import CodePoints
 MAX_CHARACTERS = 200
 
 
-def expanded(node: Node) -> Node:
+def expand_backreferences(node: Node) -> Node:
     """The same tree without Group and Reference nodes.
 
     Raises PatternError for a reference that does not follow its group in the same sequence, and for
     one to a group that is more than one character out of ``MAX_CHARACTERS``.
 
     >>> from tokexport.patterns.oniguruma import parse
-    >>> choice = expanded(parse(r"([ab])c\\1")).parts[0]
+    >>> choice = expand_backreferences(parse(r"([ab])c\\1")).parts[0]
     >>> [len(option.parts) for option in choice.options]  # aca, bcb
     [3, 3]
     """
@@ -46,15 +46,15 @@ def expanded(node: Node) -> Node:
         case Reference(_, _, offset):
             raise _refused(offset)
         case Group(_, body):
-            return expanded(body)
+            return expand_backreferences(body)
         case Sequence(parts):
             for index, part in enumerate(parts):
                 rest = parts[index + 1 :]
                 found = _reference_to(part.number, rest) if isinstance(part, Group) else None
                 if isinstance(part, Group) and found is not None:
                     spelled = _spelled(part, rest, found)
-                    return Sequence(tuple(map(expanded, (*parts[:index], spelled))))
-    return with_parts(node, tuple(map(expanded, parts_of(node))))
+                    return Sequence(tuple(map(expand_backreferences, (*parts[:index], spelled))))
+    return with_parts(node, tuple(map(expand_backreferences, parts_of(node))))
 
 
 def _spelled(group: Group, rest: tuple[Node, ...], offset: int) -> Choice:

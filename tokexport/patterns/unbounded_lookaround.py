@@ -34,12 +34,11 @@ from tokexport.patterns.dfa import (
     Truth,
     determinise_over,
     minimise,
-    neighbour_truth,
     too_many_states,
+    truth_of_look,
 )
-from tokexport.patterns.labelling import Labelling
-from tokexport.patterns.passes import in_two_passes
-from tokexport.patterns.program import (
+from tokexport.patterns.labels import Labelling
+from tokexport.patterns.nfa import (
     Again,
     Check,
     Fork,
@@ -50,31 +49,23 @@ from tokexport.patterns.program import (
     asked_by,
     program_of,
 )
-from tokexport.patterns.syntax import (
-    Condition,
-    Every,
-    Far,
-    Neighbour,
-    Opposite,
-    PatternError,
-    Some,
-    Test,
-)
+from tokexport.patterns.passes import in_two_passes
+from tokexport.patterns.tree import And, Condition, LookFar, LookOne, Not, Or, PatternError, Test
 
 MAX_LABELS = 2048  # before those that no state tells apart are joined
 MAX_ANSWERS = 1 << 19  # that a pass works out, which takes about a minute
 
 _Looks: TypeAlias = (
-    "Sequence[tuple[Far, Program]]"  # lookarounds, each with the program of its body
+    "Sequence[tuple[LookFar, Program]]"  # lookarounds, each with the program of its body
 )
 
 
-def looks_far(program: Program) -> bool:
+def needs_labels(program: Program) -> bool:
     """Whether passes over the text must tell a program what a neighbour cannot."""
-    return any(isinstance(test, Far) for test in _tests(program))
+    return any(isinstance(test, LookFar) for test in _tests(program))
 
 
-def determinise_far(
+def determinise_with_labels(
     program: Program, alphabet: npt.NDArray[np.int64]
 ) -> tuple[Automaton, tuple[Labelling, ...]]:
     """The smallest automaton of a program that looks far ahead or after, over labels; and the
@@ -84,10 +75,10 @@ def determinise_far(
     labelling to read. A labelling is left out where a neighbour tells all after all, as other parts
     of the pattern have it. Raises PatternError where that takes too many states or labels.
 
-    >>> from tokexport.patterns.atomic import resolved
+    >>> from tokexport.patterns.atomic import lower_lookaround_and_atomic
     >>> from tokexport.patterns.fancy import parse
-    >>> tree = resolved(parse("a(?=a*b)"))
-    >>> automaton, (labelling,) = determinise_far(program_of(tree), np.arange(97, 100))
+    >>> tree = lower_lookaround_and_atomic(parse("a(?=a*b)"))
+    >>> automaton, (labelling,) = determinise_with_labels(program_of(tree), np.arange(97, 100))
     >>> automaton.classes.tolist(), labelling.next.tolist(), labelling.labels.tolist()
     ([0, 1, 2], [[0, 1, 0], [1, 1, 0]], [[0, 1, 2], [3, 1, 2]])
     """
@@ -95,10 +86,10 @@ def determinise_far(
     programs = [program, *(inner for _, inner in looks)]
     sets = [members for each in programs for members in each.sets]
     tests = {id(test): test for each in programs for test in _tests(each)}.values()
-    near = [test for test in tests if isinstance(test, Neighbour)]
+    near = [test for test in tests if isinstance(test, LookOne)]
     classes = partition([*sets, *(test.members for test in near)], alphabet)
     holds, rows = classes.holds[: len(sets)], classes.holds[len(sets) :]
-    truth = {id(test): neighbour_truth(test, row) for test, row in zip(near, rows, strict=True)}
+    truth = {id(test): truth_of_look(test, row) for test, row in zip(near, rows, strict=True)}
     members = {id(each): row for each, row in zip(sets, holds, strict=True)}
     symbols = _Symbols(classes.n_classes, members, truth)
 
@@ -194,8 +185,8 @@ def _passes_from(looks: _Looks, ahead: bool) -> list[_Looks]:
     passes: list[_Looks] = []
     left = looks
     while left:
-        own: list[tuple[Far, Program]] = []
-        later: list[tuple[Far, Program]] = []
+        own: list[tuple[LookFar, Program]] = []
+        later: list[tuple[LookFar, Program]] = []
         for each in left:
             (own if each[0].ahead is ahead and not _asks(each[1], later) else later).append(each)
         if own:
@@ -213,13 +204,13 @@ def _tests(program: Program) -> list[Test]:
     return [test for condition in program.conditions for test in asked_by(condition)]
 
 
-def _innermost_first(program: Program) -> list[tuple[Far, Program]]:
+def _innermost_first(program: Program) -> list[tuple[LookFar, Program]]:
     """Each lookaround that a program asks, with its own program, after those that it asks itself."""
-    found: dict[int, tuple[Far, Program]] = {}
+    found: dict[int, tuple[LookFar, Program]] = {}
 
     def find(asking: Program) -> None:
         for test in _tests(asking):
-            if isinstance(test, Far) and id(test) not in found:
+            if isinstance(test, LookFar) and id(test) not in found:
                 inner = program_of(test.body)
                 find(inner)
                 found[id(test)] = test, inner
@@ -256,7 +247,7 @@ class _Backward:
         self._truth = {
             id(test): (
                 symbols.truth[id(test)].T
-                if mirrored and isinstance(test, Far)
+                if mirrored and isinstance(test, LookFar)
                 else symbols.truth[id(test)]
             )
             for _, program in looks
@@ -342,15 +333,15 @@ class _Backward:
         self, condition: Condition, behind: int, ahead: int, answers: Mapping[int, bool]
     ) -> bool:
         match condition:
-            case Neighbour() | Far():
+            case LookOne() | LookFar():
                 if id(condition) in answers:
                     return answers[id(condition)]
                 return bool(self._truth[id(condition)][behind, ahead])
-            case Every(parts):
+            case And(parts):
                 return all(self._asked(part, behind, ahead, answers) for part in parts)
-            case Some(parts):
+            case Or(parts):
                 return any(self._asked(part, behind, ahead, answers) for part in parts)
-            case Opposite(part):
+            case Not(part):
                 return not self._asked(part, behind, ahead, answers)
 
 

@@ -30,7 +30,7 @@ class PatternError(Exception):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Neighbour:
+class LookOne:
     """A test of one neighbour of a position: the code point ahead (or after) is a member;
     ``edge``: or there is none.
     """
@@ -41,28 +41,28 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Every:
+class And:
     """All conditions hold; with none, always true."""
 
     conditions: tuple[Condition, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Some:
+class Or:
     """At least one condition holds; with none, never true."""
 
     conditions: tuple[Condition, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Opposite:
+class Not:
     """The condition does not hold."""
 
     condition: Condition
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Far:
+class LookFar:
     """What follows a position matches a body, however many characters that takes.
 
     Without ``ahead`` it is what comes before the position, read from there to the start of the
@@ -74,8 +74,8 @@ class Far:
 
 
 # What a condition is made of.
-Test: TypeAlias = "Neighbour | Far"
-Condition: TypeAlias = "Test | Every | Some | Opposite"
+Test: TypeAlias = "LookOne | LookFar"
+Condition: TypeAlias = "Test | And | Or | Not"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -191,8 +191,8 @@ Node: TypeAlias = (
 EMPTY = Sequence(())
 # What opens a lookaround, and whether it looks ahead, and is negative.
 LOOK_SIGNS = (("?=", True, False), ("?!", True, True), ("?<=", False, False), ("?<!", False, True))
-ALWAYS = Every(())
-NEVER = Some(())
+ALWAYS = And(())
+NEVER = Or(())
 
 
 def members_of(*ranges: tuple[int, int]) -> CodePoints:
