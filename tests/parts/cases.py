@@ -162,7 +162,6 @@ def _pre_tokenizers() -> Members:
         plain(split(Regex=r"(?>a(?!bc))|(?>(?<=th)e\w|\w(?=he))")),
     )
     yield "Split", "back-references to one of a few characters", plain(split(Regex=r"([ab.!])\1*"))
-    yield "Split", "repeats of something that may be empty", plain(split(Regex=r"(?:a?b*)+|\s"))
     yield "Split", "back-references to any text", plain(split(Regex=r"(a+)\1"))
     for alone in (True, False):
         yield (

@@ -21,7 +21,6 @@ from tokexport.patterns.atomic import lower_lookaround_and_atomic
 from tokexport.patterns.backreferences import expand_backreferences
 from tokexport.patterns.classes import byte_alphabet
 from tokexport.patterns.dfa import DEAD, Automaton, determinise, minimise
-from tokexport.patterns.empty_turns import readings, uncertain, uncertain_repeats
 from tokexport.patterns.labels import Labelling
 from tokexport.patterns.linear_time import states_to_remember
 from tokexport.patterns.nfa import program_of
@@ -69,14 +68,6 @@ class SplitProgram:
     n_memo: int
     may_be_empty: bool = False
     labellings: tuple[Labelling, ...] = ()
-
-    def is_same(self, other: SplitProgram) -> bool:
-        """Whether another program has the same tables."""
-        return self._tables() == other._tables()
-
-    def _tables(self) -> list[bytes]:
-        labels = [table.tobytes() for each in self.labellings for table in (each.next, each.labels)]
-        return [self.classes.tobytes(), self.transitions.tobytes(), self.starts.tobytes(), *labels]
 
     def read(self, text: str) -> list[int]:
         r"""What the automaton reads of a text, code point by code point: its classes, or their
@@ -144,15 +135,7 @@ def compile_replace(split: Split, content: str) -> SplitProgram:
 def compile_tree(node: Node, *, on_bytes: bool = False) -> SplitProgram:
     """Compile a pattern that is given as its tree; PatternError where the table could not be exact."""
     alphabet = byte_alphabet() if on_bytes else np.arange(CODE_POINTS)
-    tree = expand_backreferences(node)
-    programs = [_compiled_reading(reading, alphabet) for reading in readings(tree)]
-    if not all(program.is_same(programs[0]) for program in programs):
-        raise uncertain(next(iter(uncertain_repeats(tree))))
-    return programs[0]
-
-
-def _compiled_reading(node: Node, alphabet: npt.NDArray[np.int64]) -> SplitProgram:
-    program = program_of(lower_lookaround_and_atomic(node))
+    program = program_of(lower_lookaround_and_atomic(expand_backreferences(node)))
     if needs_labels(program):
         return _split_program(*determinise_with_labels(program, alphabet))
     return _split_program(minimise(determinise(program, alphabet)))

@@ -107,7 +107,7 @@ def _spellings() -> dict[tuple[int, ...], tuple[int, ...]]:
 
 @functools.cache
 def _singles() -> dict[int, tuple[int, ...]]:
-    """And character that folds to a sequence, and the sequence."""
+    """Every character that folds to a sequence, and the sequence."""
     return {single: sequence for sequence, singles in _folds().items() for single in singles}
 
 

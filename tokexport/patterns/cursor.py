@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tokexport.model import Dialect
-from tokexport.patterns.tree import PatternError
+from tokexport.patterns.tree import Node, PatternError, can_match_empty
 from tokexport.unicode import CodePoints, posix_set, property_set
 
 HEX = frozenset("0123456789abcdefABCDEF")
@@ -96,6 +96,17 @@ class Cursor:
         if len(digits) > len(str(MAX_REPEAT)) or int(digits) > MAX_REPEAT:
             raise self.refused(f"a repeat of {digits}", f"counts up to {MAX_REPEAT} are", offset)
         return int(digits)
+
+    def check_repeat(self, body: Node, high: int | None, offset: int) -> None:
+        """Refuse a repeat of something that may be empty: whether a turn that matches nothing ends
+        it, each engine decides by rules of its own.
+        """
+        if high != 1 and can_match_empty(body):
+            raise self.refused(
+                "a repeat of something that may be empty",
+                "a repeat of something that consumes a character is",
+                offset,
+            )
 
     def code_point(self, digits: str, base: int, offset: int) -> int:
         """A code point that is written as a number."""

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.patterns.classes import partition
-from tokexport.patterns.nfa import Again, Check, Fork, Match, Program, Take, Turn, asked_by
+from tokexport.patterns.nfa import Check, Fork, Match, Program, Take, asked_by
 from tokexport.patterns.tree import And, Condition, LookFar, LookOne, Not, Or, PatternError
 
 MAX_STATES = 4096
@@ -129,9 +129,9 @@ class _Determiniser:
                 if number not in reaching
                 and (
                     (isinstance(instruction, Check) and instruction.condition in conditions)
-                    or (isinstance(instruction, Check | Turn) and instruction.target in reaching)
+                    or (isinstance(instruction, Check) and instruction.target in reaching)
                     or (
-                        isinstance(instruction, Fork | Again)
+                        isinstance(instruction, Fork)
                         and not reaching.isdisjoint(instruction.targets)
                     )
                 )
@@ -187,28 +187,21 @@ class _Determiniser:
 
     def _run(self, pending: tuple[int, ...], held: frozenset[int]) -> tuple[list[Take], bool]:
         takes: list[Take] = []
-        visited: set[tuple[int, frozenset[int]]] = set()
-        # Each thread with the repeats of which it has begun a turn here, and so consumed nothing of
-        # it.
-        stack = [(number, frozenset[int]()) for number in reversed(pending)]
+        visited: set[int] = set()
+        stack = [*reversed(pending)]
         while stack:
-            thread = number, begun = stack.pop()
-            instruction = self._instructions[number]
-            if thread in visited:
+            number = stack.pop()
+            if number in visited:
                 continue
-            visited.add(thread)
-            match instruction:
-                case Take():
-                    takes.append(instruction)
+            visited.add(number)
+            match self._instructions[number]:
+                case Take() as take:
+                    takes.append(take)
                 case Fork(targets):
-                    stack.extend((target, begun) for target in reversed(targets))
+                    stack.extend(reversed(targets))
                 case Check(condition, target):
                     if condition in held:
-                        stack.append((target, begun))
-                case Turn(repeat, target):
-                    stack.append((target, begun | {repeat}))
-                case Again(repeat, (following, after)):
-                    stack.append((after if repeat in begun else following, begun - {repeat}))
+                        stack.append(target)
                 case Match():
                     return takes, True
         return takes, False

@@ -32,7 +32,6 @@ from tokexport.patterns.tree import (
     Characters,
     Choice,
     Condition,
-    Ends,
     Look,
     LookOne,
     Node,
@@ -40,7 +39,6 @@ from tokexport.patterns.tree import (
     Or,
     Repeat,
     Sequence,
-    can_match_empty,
     complement,
     members_of,
 )
@@ -181,12 +179,10 @@ class _Parser:
             raise source.refused(
                 "a repeat whose most is less than its least", "{n,m} with n up to m is", offset
             )
-        # fancy-regex and the regex crate under it disagree about an empty turn, and share a pattern
-        # between them.
-        empty_turns = offset if high is None and can_match_empty(atom) else None
+        source.check_repeat(atom, high, offset)
         self._skip_comments()
         greedy = source.skip("?") == self._options.swap_greed
-        node = Repeat(atom, low, high, greedy, empty_turns, (Ends.NONE, Ends.ALL))
+        node = Repeat(atom, low, high, greedy)
         return Atomic(node, start) if source.skip("+") else node
 
     def _interval(self) -> tuple[int, int | None] | None:

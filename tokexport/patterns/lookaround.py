@@ -65,7 +65,7 @@ def _match_from(nodes: tuple[Node, ...], look: Look) -> Condition:
             return Or(tuple(_match_from((option, *rest), look) for option in options))
         case Repeat(_, _, 0):
             return _match_from(rest, look)
-        case Repeat(body, low, high, greedy, None):
+        case Repeat(body, low, high, greedy):
             again = Repeat(body, max(low - 1, 0), None if high is None else high - 1, greedy)
             once = _match_from((body, again, *rest), look)
             return once if low else Or((once, _match_from(rest, look)))

@@ -14,7 +14,6 @@ from tokexport.patterns.tree import (
     Characters,
     Choice,
     Condition,
-    Ends,
     LookFar,
     LookOne,
     Node,
@@ -52,25 +51,7 @@ class Check:
     target: int
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """A turn of repeat number ``repeat`` begins: go on at ``target``."""
-
-    repeat: int
-    target: int
-
-
-@dataclass(frozen=True, slots=True)
-class Again:
-    """A turn of a repeat is over: go on at the first target if it has consumed something, otherwise
-    at the second.
-    """
-
-    repeat: int
-    targets: tuple[int, int]
-
-
-Instruction: TypeAlias = "Take | Fork | Check | Turn | Again | Match"
+Instruction: TypeAlias = "Take | Fork | Check | Match"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +89,6 @@ class _Writer:
 
     def __init__(self) -> None:
         self.program = Program()
-        self._turns = 0
         self._set_numbers: dict[bytes, int] = {}
         # By identity: the tree keeps its sets and conditions alive while it is written.
         self._numbers: dict[int, int] = {}
@@ -148,30 +128,17 @@ class _Writer:
 
     def _write_repeat(self, node: Repeat, after: int) -> int:
         if node.high is None:
-            # A thread that comes back here without having consumed a character is lost after the
-            # one that was here before.
             entry = self.add(Fork(()))
-            turn = self._write_turn(node, entry, after, Ends.OPTIONAL)
-            self.program.instructions[entry] = Fork(_ordered(turn, after, node.greedy))
+            body = self.write(node.body, entry)
+            self.program.instructions[entry] = Fork(_ordered(body, after, node.greedy))
         else:
             entry = after
             for _ in range(node.high - node.low):
-                turn = self._write_turn(node, entry, after, Ends.OPTIONAL)
-                entry = self.add(Fork(_ordered(turn, after, node.greedy)))
+                body = self.write(node.body, entry)
+                entry = self.add(Fork(_ordered(body, after, node.greedy)))
         for _ in range(node.low):
-            entry = self._write_turn(node, entry, after, Ends.ALL)
+            entry = self.write(node.body, entry)
         return entry
-
-    def _write_turn(self, node: Repeat, following: int, after: int, ends: Ends) -> int:
-        """A turn that goes on at ``following``, or, where it is empty and so ends a repeat that
-        has these ``ends``, at ``after``.
-        """
-        if node.empty_turns is None or node.ends[0] < ends:
-            return self.write(node.body, following)
-        number = self._turns
-        self._turns += 1
-        again = self.add(Again(number, (following, after)))
-        return self.add(Turn(number, self.write(node.body, again)))
 
     def _write_automaton(self, node: Automaton, after: int) -> int:
         states = [self.add(Fork(())) for _ in node.exits]

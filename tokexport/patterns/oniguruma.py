@@ -34,8 +34,6 @@ from tokexport.patterns.tree import (
     Characters,
     Choice,
     Condition,
-    Ends,
-    Group,
     Look,
     LookOne,
     Node,
@@ -43,14 +41,10 @@ from tokexport.patterns.tree import (
     Or,
     Repeat,
     Sequence,
-    can_match_empty,
     complement,
     members_of,
-    nodes_of,
 )
 from tokexport.unicode import shorthand_set
-
-MOST_WRITTEN = 6  # what is counted up to here is always a loop
 
 _LINE_FEED = members_of((0x0A, 0x0A))
 _ANY = members_of((0, 0x10FFFF))
@@ -184,12 +178,8 @@ class _Parser:
                 once = node is None
             else:
                 body = finished(atom) if node is None else node
-                empty_turns = (
-                    offset if (high is None or high > 1) and can_match_empty(body) else None
-                )
-                node = Repeat(
-                    body, low, high, greedy, empty_turns, _ends_of(body, low, high, greedy)
-                )
+                self.source.check_repeat(body, high, offset)
+                node = Repeat(body, low, high, greedy)
                 if possessive:
                     node = Atomic(node, start)
             self._skip_comments(options)
@@ -375,18 +365,3 @@ class _Parser:
                 "an unmatched opening parenthesis", "balanced parentheses are", start
             )
         return body
-
-
-def _ends_of(body: Node, low: int, high: int | None, greedy: bool) -> tuple[Ends, ...]:
-    """What empty turns of a repeat may do: that goes by the size of what the engine has compiled
-    its body to.
-
-    It writes small bodies as often as they are counted, and only in a loop looks whether a turn is
-    empty.
-    """
-    if isinstance(body, Repeat) or any(isinstance(each, Group) for each in nodes_of(body)):
-        # It makes two repeats into one, and looks at what groups hold that are referred to.
-        return Ends.NONE, Ends.ALL
-    if high is None:
-        return (Ends.ALL,) if low == 0 else (Ends.OPTIONAL, Ends.ALL)
-    return (Ends.NONE, Ends.ALL) if greedy and high < MOST_WRITTEN else (Ends.ALL,)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from enum import IntEnum
 from typing import TypeAlias
 
 import numpy as np
@@ -99,29 +98,16 @@ class Choice:
     options: tuple[Node, ...]
 
 
-class Ends(IntEnum):
-    """Which turns of a repeat end it if they match nothing."""
-
-    NONE = 0
-    OPTIONAL = 1  # after those that there must be
-    ALL = 2
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Repeat:
     """A body, ``low`` to ``high`` times (None: without end), as often as possible if ``greedy``,
-    else as seldom.
-
-    ``empty_turns``: the offset of a repeat whose body may be empty; ``ends``: which of its turns
-    end it then. Where there are several answers nobody but the engine knows the right one.
+    else as seldom. A body that may be empty is repeated at most once.
     """
 
     body: Node
     low: int
     high: int | None
     greedy: bool
-    empty_turns: int | None = None
-    ends: tuple[Ends, ...] = (Ends.NONE,)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -38,17 +38,7 @@ from tokexport.patterns.dfa import (
     truth_of_look,
 )
 from tokexport.patterns.labels import Labelling
-from tokexport.patterns.nfa import (
-    Again,
-    Check,
-    Fork,
-    Match,
-    Program,
-    Take,
-    Turn,
-    asked_by,
-    program_of,
-)
+from tokexport.patterns.nfa import Check, Fork, Match, Program, Take, asked_by, program_of
 from tokexport.patterns.passes import in_two_passes
 from tokexport.patterns.tree import And, Condition, LookFar, LookOne, Not, Or, PatternError, Test
 
@@ -361,10 +351,9 @@ def _sources(program: Program) -> list[list[int]]:
     """For each instruction those that lead to it without consuming a symbol."""
     sources: list[list[int]] = [[] for _ in program.instructions]
     for number, instruction in enumerate(program.instructions):
-        # Whether a turn is empty makes no difference to what a lookaround can match.
-        if isinstance(instruction, Fork | Again):
+        if isinstance(instruction, Fork):
             for target in instruction.targets:
                 sources[target].append(number)
-        elif isinstance(instruction, Check | Turn):
+        elif isinstance(instruction, Check):
             sources[instruction.target].append(number)
     return sources
