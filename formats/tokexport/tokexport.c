@@ -625,6 +625,8 @@ static int check_sizes(const tkx *t) {
 /* Reads the header of TRIE, which is checked when it is used, as the units are. */
 static void read_trie_header(tkx *t) {
     t->trie_units = (uint32_t)field(t->trie, 0);
+    /* a path in the trie has no more units than there are */
+    t->trie_depth = (uint32_t)smaller(t->max_token_bytes, t->trie_units);
     t->trie_root = (uint32_t)field(t->trie, 4);
     t->trie_continuation = (uint32_t)field(t->trie, 8);
     t->trie_characters = (uint32_t)field(t->trie, 12);
@@ -826,7 +828,7 @@ static int check_charsmap(tkx_op *op) {
     if (op->flags & BY_CLUSTER) {
         if (program.size < STAGE_SIZE || load_u32(table.data + 4) ||
             !check_stage(&op->program, program, program.data) || op->program.flags ||
-            op->program.memo_count || op->program.labels ||
+            op->program.behavior != ISOLATED || op->program.memo_count || op->program.labels ||
             load_u32(table.data + 20) > op->program.class_count)
             return 0;
     } else if (program.size || load_u32(table.data + 20)) {
@@ -866,15 +868,17 @@ static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
         return 0;
     if ((op->flags & BY_CLUSTER) && (op->flags & COLLAPSE)) return 0;
     if (content_size > MAX_CONTENT || !is_text(op->content)) return 0;
+    if (content_size && op->kind != REPLACE && op->kind != AFFIX) return 0;
     switch (op->kind) {
         case FORM:
             return table_size >= FORM_HEADER && table_size == form_size(op->table) &&
-                   load_u32(op->table.data) <= NFKD;
+                   load_u32(op->table.data) <= NFKD && !load_u64(op->table.data + 24);
         case MAP: return table_size >= MAP_HEADER && table_size == map_size(op->table);
         case REPLACE:
             return table_size >= STAGE_SIZE &&
                    check_stage(&op->program, op->table, op->table.data) &&
-                   (op->program.flags & ~(EMPTY_MATCHES | FORWARD_LABELS | DOUBLES)) == 0;
+                   (op->program.flags & ~(EMPTY_MATCHES | FORWARD_LABELS | DOUBLES)) == 0 &&
+                   op->program.behavior == ISOLATED;
         case CHARSMAP: return check_charsmap(op);
         case AFFIX:
         case BYTES: return table_size == 0;
@@ -943,7 +947,10 @@ static uint8_t finds_words_first(const tkx *t) {
 }
 
 static int check_splits(tkx *t) {
-    uint32_t i;
+    /* models that read whole characters, and find no end in a part of one */
+    const int of_characters = (t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) ||
+                              (t->model == MODEL_UNIGRAM && !(t->trie_flags & BYTE_CHARACTERS));
+    uint32_t work = 0, i;
     t->stage_count = load_u32(t->splits.data);
     if (t->stage_count > TKX_MAX_STAGES || load_u32(t->splits.data + 4)) return TKX_E_SPLITS;
     for (i = 0; i < t->stage_count; i++) {
@@ -952,10 +959,11 @@ static int check_splits(tkx *t) {
         /* after a stage over bytes, pre-tokens may begin and end inside a character */
         if (i && (t->stages[i - 1].flags & ON_BYTES) && !(t->stages[i].flags & ON_BYTES))
             return TKX_E_SPLITS;
-        if ((t->stages[i].flags & ON_BYTES) && t->characters.data &&
-            field(t->characters, 0) == UNIT_CHARACTER)
-            return TKX_E_SPLITS;
+        if (of_characters && (t->stages[i].flags & ON_BYTES)) return TKX_E_SPLITS;
+        /* bits of work memory for 64 bytes of text: TKX_WORK_SIZE counts on 24 bytes for each */
+        work += t->stages[i].state_count + (t->stages[i].labels ? 512u : 0u);
     }
+    if (work > 24 * 512) return TKX_E_SPLITS;
     t->words_first = finds_words_first(t);
     return TKX_OK;
 }
@@ -1271,10 +1279,17 @@ static TKX_INLINE uint32_t base_of(uint64_t unit) { return (uint32_t)(unit >> 32
 /* MAX_IDS: no token ends there. */
 static TKX_INLINE uint32_t id_of(uint64_t unit) { return (uint32_t)(unit >> LABEL_BITS) & MAX_IDS; }
 
+/* How far TRIE may be read from `from` on. No key is longer than trie_depth: a longer path is a
+   cycle. */
+static TKX_INLINE const uint8_t *trie_reach(const tkx *t, const uint8_t *from, const uint8_t *end) {
+    return (size_t)(end - from) > t->trie_depth ? from + t->trie_depth + 1 : end;
+}
+
 /* The token that TRIE has for some bytes. TKX_OK, TKX_E_NOT_FOUND or TKX_E_CORRUPT. */
 static int token_in_trie(const tkx *t, const uint8_t *bytes, size_t size, uint32_t *id) {
     uint32_t base = t->trie_root, found = MAX_IDS;
     size_t i;
+    if (size > t->trie_depth) return TKX_E_NOT_FOUND;
     for (i = 0; i < size; i++) {
         uint64_t unit = trie_child(t, base, bytes[i]);
         if (label_of(unit) != bytes[i])
@@ -2122,55 +2137,83 @@ static uint8_t *work_alloc(tkx_context *ctx, uint64_t size) {
     return memory;
 }
 
-/* Work memory for each byte that a model reads: MERGE_BYTES for the longest pre-token, and a bit
-   for each memoized state. For each byte that an operation reads or writes: 1, for FORM 8 more, for
-   REPLACE a bit for each memoized state. */
-enum { MERGE_BYTES = 40, LENGTH_BYTES = 4 };
-
+/* Work memory for each byte of the longest pre-token, where it is long: BPE needs MERGE_BYTES, and
+   LENGTH_BYTES more for spans; Unigram PATH. For each byte of a rewritten text spans need
+   SOURCE_BYTES. */
 #ifndef TKX_NO_OFFSETS
-enum { SPANS = 1 }; /* 8 more for each byte that an operation reads or writes */
+enum { MERGE_BYTES = 40, LENGTH_BYTES = 4, SOURCE_BYTES = 8, PATH = 16 };
 #else
-enum { SPANS = 0 };
+enum { MERGE_BYTES = 40, LENGTH_BYTES = 0, SOURCE_BYTES = 0, PATH = 16 };
 #endif
 
-#define TKX_TOO_MUCH (UINT64_C(1) << 48)
+/* Bytes of rewritten pre-tokens kept in work memory, so that encode_batch gets full batches. */
+enum { MAX_KEPT = 4096 };
+
+/* Bytes between two rows of a memo (match.c), and the size of the rows. */
+enum { MEMO_STEP = 64 };
+
+static uint64_t memo_bytes(uint32_t states, uint64_t bytes) {
+    return ((bytes + MEMO_STEP - 1) / MEMO_STEP * states + 7) / 8;
+}
+
+/* A bound of the work memory that a call needs: what has been added up so far. */
+typedef struct tkx_bound {
+    uint64_t size; /* of the current text */
+    uint64_t held; /* while it is read */
+    uint64_t most; /* at any time */
+} tkx_bound;
+
+static void bound_use(tkx_bound *b, uint64_t more) {
+    if (b->held + more > b->most) b->most = b->held + more;
+}
 
 #ifndef TKX_NO_NORMALIZER
 
-/* Adds to *total the work memory of an operation on texts of *size bytes in `count` pre-tokens, and
-   sets *size to the most that it writes. */
-static void add_op_size(const tkx_op *op, uint64_t count, uint64_t *size, uint64_t *total) {
-    uint64_t grown = *size * smaller(op->growth, 1 << 16) + smaller(op->extra, 1 << 16) * count;
-    *total += 2 * *size + grown + 16;
-    if (SPANS) *total += 8 * (*size + grown);
-    if (op->kind == FORM) *total += 8 * grown;
-    if (op->kind == REPLACE)
-        *total += (*size + 1) * (op->program.memo_count / 8 + 1u + (op->program.labels != NULL));
-    *size = grown < TKX_TOO_MUCH >> 17 ? grown : TKX_TOO_MUCH >> 17;
+#define TKX_TOO_MUCH (UINT64_C(1) << 40)
+
+/* What `count` operations from `op` on need. The result of one is there while the next one runs. */
+static void bound_ops(tkx_bound *b, const tkx_op *op, uint32_t count) {
+    const uint64_t before = b->held;
+    for (; count; count--, op++) {
+        uint64_t grown = b->size * smaller(op->growth, 1 << 16) + smaller(op->extra, 1 << 16),
+                 more = 0;
+        if (grown > TKX_TOO_MUCH) grown = TKX_TOO_MUCH;
+        if (op->kind == FORM) more = 3 * grown + 32; /* 8 for a mark, of 2 bytes at least */
+        if (op->program.classes) more = memo_bytes(op->program.state_count, b->size + 1);
+        if (op->program.labels) more += b->size;
+        bound_use(b, (1 + SOURCE_BYTES) * grown + more);
+        b->held = before + (1 + SOURCE_BYTES) * grown;
+        b->size = grown;
+    }
 }
 
 #endif
 
+/* A stage after the first works on a pre-token at a time; what it makes of some of them is kept. */
+static void bound_stage(tkx_bound *b, const tkx *t, uint32_t i) {
+    const tkx_stage *s = &t->stages[i];
+#ifndef TKX_NO_NORMALIZER
+    if (s->flags & REWRITE) bound_ops(b, t->ops + s->first_op, s->op_count);
+#endif
+    b->held += memo_bytes(s->state_count, b->size + 1) + (s->labels ? b->size : 0);
+    if (i && t->op_count) b->held += MAX_KEPT;
+    bound_use(b, 0);
+}
+
 size_t tkx_work_size(const tkx *t, size_t size) {
-    uint64_t each = MERGE_BYTES + (SPANS ? LENGTH_BYTES : 0), bytes = smaller(size, MAX_TEXT),
-             total = 256;
+    tkx_bound b = {0, 0, 0};
     uint32_t i;
     if (!t) return 0;
+    b.size = smaller(size, MAX_TEXT);
 #ifndef TKX_NO_NORMALIZER
-    for (i = 0; i < t->normalizer_count; i++) add_op_size(&t->ops[i], 1, &bytes, &total);
+    bound_ops(&b, t->ops, t->normalizer_count);
 #endif
-    for (i = 0; i < t->stage_count; i++) {
-        const tkx_stage *s = &t->stages[i];
-#ifndef TKX_NO_NORMALIZER
-        uint32_t j;
-        for (j = 0; j < s->op_count; j++)
-            add_op_size(&t->ops[s->first_op + j], i ? bytes : 1, &bytes, &total);
-#endif
-        each += s->memo_count / 8 + 1u + (s->labels != NULL);
-    }
-    if (t->alignment.data) total += 8 * bytes;
-    total += each * bytes;
-    return total > SIZE_MAX || bytes >= TKX_TOO_MUCH >> 17 ? SIZE_MAX : (size_t)total;
+    if (t->alignment.data) b.held += SOURCE_BYTES * b.size;
+    for (i = 0; i < t->stage_count; i++) bound_stage(&b, t, i);
+    if (t->model == MODEL_BPE) bound_use(&b, (MERGE_BYTES + LENGTH_BYTES) * b.size);
+    if (t->model == MODEL_UNIGRAM) bound_use(&b, PATH * (b.size + 1));
+    bound_use(&b, 0);
+    return b.most < SIZE_MAX ? (size_t)b.most : SIZE_MAX;
 }
 
 /* ---- offsets.c: spans (5.9) ------------------------------------------------------------------ */
@@ -2453,6 +2496,10 @@ static uint32_t longest_content(tkx_scanner *f, size_t at, size_t *stop) {
     for (i = at; i < f->size; i++) {
         node = find_child(f, node, f->text[i]);
         if (node == 0) break;
+        if (i - at >= f->node_count) { /* the trie has a cycle */
+            fail(f->ctx, TKX_E_CORRUPT);
+            break;
+        }
         if (load_u32(f->nodes + NODE_SIZE * (size_t)node + 4) != TKX_NONE) {
             token = load_u32(f->nodes + NODE_SIZE * (size_t)node + 4);
             *stop = i + 1;
@@ -2992,30 +3039,49 @@ static TKX_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *at,
     return last;
 }
 
-/* The pairs (position, state) of 5.5 from which no match end is reached: memo_count bits for each
-   position from `base` to `limit`, on top of the work memory. It stays empty until an automaton
-   reads far past a match end: prose never needs it. */
+/* The pairs (position, state) of 5.5 from which no match end is reached, where an automaton has
+   read far past a match end: prose never needs them. They are on top of the work memory: a row for
+   each MEMO_STEP bytes from `base` to `limit`, for the first symbol that begins in them, and in it
+   a bit for each of the states 1 to `states`. */
 typedef struct tkx_memo {
-    const uint8_t *base, *limit; /* both NULL at first */
-    size_t mark;                 /* where the bits begin in the work memory */
-    /* bytes reserved for them; 0: they are on top of the memory in use */
-    size_t room;
+    const uint8_t *base, *limit;
+    size_t mark;     /* where the rows begin in the work memory */
+    size_t room;     /* bytes reserved for them; 0: they are on top of the memory in use */
+    size_t budget;   /* bytes that may be read in vain before all states are memoized */
+    uint32_t states; /* memo_count, or all */
     /* the pre-token, and the label at each position in it; labels NULL: the stage reads classes */
     const uint8_t *begin, *labels;
 } tkx_memo;
 
-/* How far past a match end an automaton may read before it is memoized: each symbol then costs at
-   most this many steps. */
+/* How far past a match end an automaton may read before it is memoized. */
 enum { FREE_READS = 32 };
 
-static size_t memo_bit(const tkx_stage *s, const tkx_memo *m, const uint8_t *p, uint32_t state) {
-    return (size_t)(p - m->base) * s->memo_count + (state - 1);
+/* A file should name the states that can read far again and again. One that does not may read each
+   byte this many times in vain, and is memoized as a whole then: no file makes this quadratic. */
+enum { VAIN_READS = 8 };
+
+static void memo_start(tkx_memo *m, const tkx_stage *s, const uint8_t *begin, const uint8_t *end,
+                       size_t mark) {
+    m->base = m->limit = m->begin = begin;
+    m->mark = mark;
+    m->room = 0;
+    m->budget = VAIN_READS * (size_t)(end - begin);
+    m->states = s->memo_count;
+    m->labels = NULL;
 }
 
-static int is_memoized(tkx_context *ctx, const tkx_stage *s, const tkx_memo *m, const uint8_t *p,
-                       uint32_t state) {
-    return p < m->limit && state <= s->memo_count &&
-           bit_of(ctx->memory + m->mark, memo_bit(s, m, p, state));
+/* The size of the rows up to a position. */
+static uint64_t memo_size(const tkx_memo *m, const uint8_t *limit) {
+    return memo_bytes(m->states, (uint64_t)(limit - m->base));
+}
+
+/* Whether a position has a row, after a symbol of `length` bytes. */
+static int has_row(const tkx_memo *m, const uint8_t *p, size_t length, uint32_t state) {
+    return (size_t)(p - m->base) % MEMO_STEP < length && state <= m->states;
+}
+
+static size_t memo_bit(const tkx_memo *m, const uint8_t *p, uint32_t state) {
+    return (size_t)(p - m->base) / MEMO_STEP * m->states + (state - 1);
 }
 
 /* The class of a symbol, and its length. */
@@ -3049,8 +3115,9 @@ static TKX_NOINLINE const uint8_t *find_end_memo(tkx_context *ctx, const tkx_sta
                                                  const uint8_t *end, uint32_t state,
                                                  const uint8_t **stopped) {
     const uint8_t *p = at, *last = at;
-    size_t length;
-    while (state && !(p > at && is_memoized(ctx, s, m, p, state))) {
+    size_t length = 0;
+    while (state && !(p < m->limit && has_row(m, p, length, state) &&
+                      bit_of(ctx->memory + m->mark, memo_bit(m, p, state)))) {
         uint32_t t = step(s, m, p, end, state, &length);
         if (t & ACCEPT) last = p;
         state = t & ~(uint32_t)ACCEPT;
@@ -3061,32 +3128,36 @@ static TKX_NOINLINE const uint8_t *find_end_memo(tkx_context *ctx, const tkx_sta
     return last;
 }
 
-/* Runs a match at `at` once more and memoizes the states after its end `last`, up to where it
-   stopped. */
+/* Notes that a match at `at` has read far past its end `last`: runs it once more and memoizes the
+   states from there to where it stopped. */
 static TKX_NOINLINE void memoize(tkx_context *ctx, const tkx_stage *s, tkx_memo *m,
                                  const uint8_t *at, const uint8_t *end, uint32_t state,
                                  const uint8_t *last, const uint8_t *stopped) {
+    const size_t vain = (size_t)(stopped - last);
+    const uint32_t all = s->state_count - 1u;
     const uint8_t *p = at;
-    size_t length, had, bytes;
+    size_t length = 0, had;
+    if (m->states < all && vain > m->budget) {
+        m->states = all;
+        m->limit = at;
+    }
+    m->budget -= smaller(vain, m->budget);
+    if (m->states == 0) return;
     if (m->limit <= at) m->base = m->limit = at;
-    had = ((size_t)(m->limit - m->base) * s->memo_count + 7) / 8;
+    had = (size_t)memo_size(m, m->limit);
     if (!m->room) work_release(ctx, m->mark + had);
     if (stopped >= m->limit) {
-        if ((size_t)(stopped - m->base) >= (SIZE_MAX / 8) / s->memo_count) {
-            ctx->memory_needed = SIZE_MAX;
-            fail(ctx, TKX_E_WORK);
+        const uint64_t more = memo_size(m, stopped + 1) - had;
+        if (more && !m->room && !work_alloc(ctx, more)) {
+            ctx->memory_needed = m->mark + memo_size(m, end + 1);
             return;
         }
-        bytes = ((size_t)(stopped - m->base + 1) * s->memo_count + 7) / 8;
-        if (bytes > had) {
-            if (!m->room && !work_alloc(ctx, bytes - had)) return;
-            memset(ctx->memory + m->mark + had, 0, bytes - had);
-        }
+        memset(ctx->memory + m->mark + had, 0, (size_t)more);
         m->limit = stopped + 1;
     }
     while (state && p <= stopped) {
-        if (p > last && state <= s->memo_count) {
-            size_t bit = memo_bit(s, m, p, state);
+        if (p > last && has_row(m, p, length, state)) {
+            const size_t bit = memo_bit(m, p, state);
             ctx->memory[m->mark + (bit >> 3)] |= (uint8_t)(1u << (bit & 7));
         }
         if (p == end) break;
@@ -3103,7 +3174,7 @@ static TKX_INLINE const uint8_t *match(tkx_context *ctx, const tkx_stage *s, tkx
     const uint8_t *stopped, *last;
     last = TKX_LIKELY(m->limit <= at) ? find_end(s, at, end, state, &stopped)
                                       : find_end_memo(ctx, s, m, at, end, state, &stopped);
-    if (!TKX_LIKELY(stopped - last <= FREE_READS) && s->memo_count)
+    if (!TKX_LIKELY(stopped - last <= FREE_READS))
         memoize(ctx, s, m, at, end, state, last, stopped);
     return last;
 }
@@ -3230,7 +3301,7 @@ static TKX_NOINLINE const uint8_t *match_general(tkx_context *ctx, const tkx_sta
     last = find_end_memo(ctx, s, m, at, end, state, &stopped);
     *empty =
         (s->flags & EMPTY_MATCHES) && last == at && (step(s, m, at, end, state, &length) & ACCEPT);
-    if (!TKX_LIKELY(stopped - last <= FREE_READS) && s->memo_count)
+    if (!TKX_LIKELY(stopped - last <= FREE_READS))
         memoize(ctx, s, m, at, end, state, last, stopped);
     return last;
 }
@@ -3409,23 +3480,29 @@ static void write_before(tkx_rewriter *w, const uint8_t *p, size_t size) {
 #endif
 }
 
+/* Starts the program of an operation: its labels and its memo come before the output. */
+static int start_program(tkx_rewriter *w, tkx_memo *m) {
+    const tkx_stage *s = &w->op->program;
+    const uint64_t room = memo_bytes(s->state_count, (uint64_t)(w->end - w->text) + 1);
+    tkx_context *ctx = w->ctx;
+    memo_start(m, s, w->text, w->end, 0);
+    if (s->labels && !(m->labels = find_labels(ctx, s, w->text, w->end))) return 0;
+    m->mark = ctx->memory_used;
+    m->room = (size_t)room;
+    if (!work_alloc(ctx, room)) return 0;
+    w->out = ctx->memory + ctx->memory_used;
+    w->room = ctx->memory_size - ctx->memory_used;
+    return 1;
+}
+
 /* REPLACE. */
 static void run_replace(tkx_rewriter *w) {
     const tkx_stage *s = &w->op->program;
     const uint8_t *at = w->text, *copied = w->text;
-    tkx_memo m = {NULL, NULL, 0, 0, NULL, NULL};
     tkx_context *ctx = w->ctx;
     const size_t mark = ctx->memory_used;
-    m.base = m.limit = m.begin = w->text;
-    if (s->labels && !(m.labels = find_labels(ctx, s, w->text, w->end))) return;
-    m.mark = ctx->memory_used;
-    if (s->memo_count) {
-        uint64_t bits = ((uint64_t)(w->end - w->text) + 1) * s->memo_count;
-        if (!work_alloc(ctx, bits / 8 + 1)) return;
-        m.room = (size_t)(bits / 8 + 1);
-    }
-    w->out = ctx->memory + ctx->memory_used;
-    w->room = ctx->memory_size - ctx->memory_used;
+    tkx_memo m;
+    if (!start_program(w, &m)) return;
     while ((at < w->end || (s->flags & EMPTY_MATCHES)) && ctx->code == TKX_OK) {
         int empty = 0;
         const uint8_t *last = is_general(s) ? match_general(ctx, s, &m, at, w->end, &empty)
@@ -3519,13 +3596,17 @@ static void scan_protected(tkx_scanner *f, tkx_context *ctx, const tkx_op *op, c
 
 /* The replacement of the shortest or longest sequence that a text begins with, as an offset, and
    the length of the sequence; TKX_NONE if there is none. */
-static uint32_t charsmap_find(const tkx_op *op, const uint8_t *p, const uint8_t *end, int longest,
-                              size_t *length) {
+static uint32_t charsmap_find(tkx_context *ctx, const tkx_op *op, const uint8_t *p,
+                              const uint8_t *end, int longest, size_t *length) {
     uint32_t node = charsmap_offset(charsmap_unit(op, 0)), place = TKX_NONE;
     size_t i;
     for (i = 0; i < (size_t)(end - p) && p[i]; i++) {
         uint32_t unit = charsmap_unit(op, node ^ p[i]);
         if ((unit & TKX_DARTS_LABEL) != p[i]) break;
+        if (i >= load_u32(op->table.data)) { /* the trie has a cycle */
+            fail(ctx, TKX_E_CORRUPT);
+            break;
+        }
         node ^= p[i] ^ charsmap_offset(unit);
         if (unit & TKX_DARTS_LEAF) {
             place = charsmap_unit(op, node) & TKX_DARTS_VALUE;
@@ -3562,7 +3643,7 @@ static const uint8_t *charsmap_part(tkx_scanner *f, const tkx_op *op, const uint
     if (f->node_count && longest_content(f, (size_t)(p - f->text), &stop) != TKX_NONE) {
         length = stop - (size_t)(p - f->text);
     } else {
-        place = charsmap_find(op, p, end, 1, &length);
+        place = charsmap_find(f->ctx, op, p, end, 1, &length);
     }
     becomes->size = length;
     if (place != TKX_NONE) *becomes = read_replacement(f->ctx, op, place);
@@ -3602,9 +3683,10 @@ static const uint8_t *charsmap_skip(const tkx_rewriter *w, const uint8_t *p) {
 static void run_charsmap(tkx_rewriter *w) {
     const tkx_op *op = w->op;
     const uint8_t *p = w->text, *copied = p;
+    const size_t mark = w->ctx->memory_used;
     tkx_scanner f;
-    tkx_memo m = {NULL, NULL, 0, 0, NULL, NULL};
-    m.base = m.limit = p;
+    tkx_memo m;
+    if (!start_program(w, &m)) return;
     scan_protected(&f, w->ctx, op, p, (size_t)(w->end - p));
     while (w->ctx->code == TKX_OK) {
         const uint8_t *stop;
@@ -3616,14 +3698,14 @@ static void run_charsmap(tkx_rewriter *w) {
             stop = match(w->ctx, &op->program, &m, w->text, p, w->end);
             if (stop == p) stop += utf8_length(*p);
             place = TKX_NONE;
-            if (stop - p <= MAX_CLUSTER) place = charsmap_find(op, p, stop, 0, &length);
+            if (stop - p <= MAX_CLUSTER) place = charsmap_find(w->ctx, op, p, stop, 0, &length);
             length = (size_t)(stop - p);
             if (place == TKX_NONE) {
                 /* character by character; a single one has been looked up */
                 if (length == utf8_length(*p)) p = stop;
                 for (; p < stop; p += length) {
                     length = utf8_length(*p);
-                    place = charsmap_find(op, p, p + length, 0, &kept);
+                    place = charsmap_find(w->ctx, op, p, p + length, 0, &kept);
                     if (place == TKX_NONE) continue;
                     copy_characters(w, copied, p);
                     write_replacement(w, place, p, p + length);
@@ -3638,7 +3720,7 @@ static void run_charsmap(tkx_rewriter *w) {
                 if (p < w->end && utf8_inside(*p)) fail(w->ctx, TKX_E_CORRUPT);
                 continue;
             }
-            place = charsmap_find(op, p, w->end, 1, &length);
+            place = charsmap_find(w->ctx, op, p, w->end, 1, &length);
             if (place == TKX_NONE) {
                 p += utf8_length(*p);
                 continue;
@@ -3653,6 +3735,7 @@ static void run_charsmap(tkx_rewriter *w) {
     }
     if (w->changed && w->ctx->code == TKX_OK) copy_characters(w, copied, w->end);
     align_last(w);
+    w->ctx->memory_used = mark;
 }
 
 /* CHARSMAP with COLLAPSE: a part loses its leading spaces if the text so far ends in one, or is
@@ -3704,11 +3787,6 @@ static void run_affix(tkx_rewriter *w, int first) {
         memcmp(w->text, content.data, content.size) == 0)
         return;
     w->changed = 1;
-    if (size + content.size > w->room) {
-        w->ctx->memory_needed = w->ctx->memory_used + (uint64_t)size + content.size;
-        fail(w->ctx, TKX_E_WORK);
-        return;
-    }
     if (!(w->op->flags & APPEND)) write_bytes(w, content.data, content.size, w->text);
     write_copy(w, w->text, size);
     if (w->op->flags & APPEND) write_bytes(w, content.data, content.size, w->end - 1);
@@ -3785,7 +3863,6 @@ static void run_op(tkx_rewriter *w, tkx_context *ctx, const tkx_op *op, int firs
         default: run_affix(w, first); break;
     }
     ctx->memory_size = memory_size;
-    if (ctx->code == TKX_E_WORK && ctx->memory_needed) ctx->memory_needed += 8 * (uint64_t)aligned;
 }
 
 /* Runs `count` operations, from `op` on, over a text that is not empty; `first`: it begins where
@@ -3816,10 +3893,10 @@ static TKX_NOINLINE void rewrite(tkx_context *ctx, const tkx_op *op, uint32_t co
         *text = ctx->memory + mark;
         *size = w.used;
     }
-    if (ctx->code == TKX_E_WORK && !ctx->memory_needed) {
-        const uint64_t any = tkx_work_size(ctx->t, given);
-        ctx->memory_needed = any > UINT64_MAX - mark ? UINT64_MAX : mark + any;
-    }
+    /* a guess: most texts grow little */
+    if (ctx->code == TKX_E_WORK)
+        ctx->memory_needed =
+            mark + (follows_sources(ctx) ? 2u + 2 * SOURCE_BYTES : 2u) * (given + UINT64_C(64));
 }
 
 #endif
@@ -3989,13 +4066,16 @@ static TKX_INLINE uint32_t pair_displacement(const tkx *t, uint64_t h) {
     return load_u16(t->pair_displacements + 2 * bucket_of(h, t->pair_buckets));
 }
 
-/* The slot of a pair. In a damaged file one that does not exist becomes the last one. */
-static TKX_INLINE uint64_t pair_slot(const tkx *t, uint64_t h, uint64_t row,
+/* The slot of a pair in a row; one that does not exist marks damage, and is read as the first. */
+static TKX_INLINE uint64_t pair_slot(tkx_context *ctx, uint64_t h, uint64_t row,
                                      uint32_t displacement) {
-    const uint32_t start = (uint32_t)row, room = (uint32_t)(row >> 32) - start;
-    const uint64_t slot = (uint64_t)start + slot_of(h, displacement, room);
-    return load_u64(t->pair_index.data + PAIR_INDEX_HEADER +
-                    8 * (size_t)(slot < t->pair_slots ? slot : t->pair_slots - 1));
+    const uint32_t start = (uint32_t)row, end = (uint32_t)(row >> 32);
+    size_t slot = start + slot_of(h, displacement, end - start);
+    if (!TKX_LIKELY(start <= end && end < ctx->t->pair_slots)) {
+        fail(ctx, TKX_E_CORRUPT);
+        slot = 0;
+    }
+    return load_u64(ctx->t->pair_index.data + PAIR_INDEX_HEADER + 8 * slot);
 }
 
 /* The merged id that a slot has for two ids, or TKX_NONE. */
@@ -4012,8 +4092,7 @@ static TKX_INLINE uint32_t merged_in_slot(tkx_context *ctx, uint64_t slot, uint3
 static TKX_INLINE uint32_t find_merge(tkx_context *ctx, uint32_t left, uint32_t right) {
     const uint64_t h = hash_pair(left, right);
     return merged_in_slot(
-        ctx, pair_slot(ctx->t, h, pair_row(ctx->t, left), pair_displacement(ctx->t, h)), left,
-        right);
+        ctx, pair_slot(ctx, h, pair_row(ctx->t, left), pair_displacement(ctx->t, h)), left, right);
 }
 
 /* The merged ids of two pairs; their cache misses overlap. */
@@ -4024,8 +4103,8 @@ static TKX_INLINE void find_two_merges(tkx_context *ctx, uint32_t a, uint32_t b,
     const uint64_t first_row = pair_row(t, a), second_row = pair_row(t, c);
     const uint32_t first = pair_displacement(t, first_hash),
                    second = pair_displacement(t, second_hash);
-    const uint64_t first_slot = pair_slot(t, first_hash, first_row, first),
-                   second_slot = pair_slot(t, second_hash, second_row, second);
+    const uint64_t first_slot = pair_slot(ctx, first_hash, first_row, first),
+                   second_slot = pair_slot(ctx, second_hash, second_row, second);
     *ab = merged_in_slot(ctx, first_slot, a, b);
     *cd = merged_in_slot(ctx, second_slot, c, d);
 }
@@ -4685,8 +4764,9 @@ static void emit_symbols(tkx_context *ctx, const uint8_t *bytes, const uint8_t *
 
 static TKX_NOINLINE void merge_long(tkx_context *ctx, const uint8_t *bytes, size_t size) {
     size_t mark = ctx->memory_used, count;
-    uint8_t *lengths = wants_spans(ctx) ? work_alloc(ctx, (uint64_t)LENGTH_BYTES * size) : NULL;
-    uint8_t *symbols = ctx->code == TKX_OK ? work_alloc(ctx, (uint64_t)MERGE_BYTES * size) : NULL;
+    const int length_bytes = wants_spans(ctx) ? LENGTH_BYTES : 0;
+    uint8_t *symbols = work_alloc(ctx, (uint64_t)(MERGE_BYTES + length_bytes) * size);
+    uint8_t *lengths = length_bytes ? symbols + MERGE_BYTES * size : NULL;
     tkx_queue q = {NULL, NULL, 0, 0, 0, 0, 0, 0};
     uint64_t key;
     uint32_t i;
@@ -4740,8 +4820,8 @@ static void emit_unknown(tkx_context *ctx, const uint8_t *from, const uint8_t *t
 static const uint8_t *longest_token(tkx_context *ctx, uint32_t base, const uint8_t *from,
                                     const uint8_t *end, uint32_t *id) {
     const tkx *t = ctx->t;
-    const uint8_t *p = from, *last = from;
-    while (p < end) {
+    const uint8_t *p = from, *last = from, *deepest = trie_reach(t, from, end);
+    while (p < deepest) {
         uint64_t unit = trie_child(t, base, *p);
         if (label_of(unit) != *p) {
             if (label_of(unit) > 256) fail(ctx, TKX_E_CORRUPT);
@@ -4753,7 +4833,8 @@ static const uint8_t *longest_token(tkx_context *ctx, uint32_t base, const uint8
         *id = id_of(unit);
         last = p;
     }
-    if (last > from && *id >= t->id_count) fail(ctx, TKX_E_CORRUPT);
+    if ((size_t)(p - from) > t->trie_depth || (last > from && *id >= t->id_count))
+        fail(ctx, TKX_E_CORRUPT);
     return last;
 }
 
@@ -4847,15 +4928,17 @@ static void encode_greedy(tkx_context *ctx, const uint8_t *bytes, size_t size) {
 
 /* The ids depend on the last bit of sums, so each sum of two doubles must be rounded to a double at
    once. There are only additions and comparisons: nothing can be contracted, and sums of floats may
-   be computed as doubles, since a float is less than half as wide. */
-#if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 1
+   be computed as doubles, since a float is less than half as wide. FLT_EVAL_METHOD is 0, 1, or
+   the width up to which types are widened: 16 with AVX512-FP16. */
+#if defined(FLT_EVAL_METHOD) &&                                                                    \
+    (FLT_EVAL_METHOD < 0 || FLT_EVAL_METHOD == 2 || FLT_EVAL_METHOD > 64)
 #error "Unigram needs doubles that are rounded after each addition: -mfpmath=sse or TKX_NO_UNIGRAM"
 #endif
 typedef char tkx_unigram_needs_64_bit_doubles[sizeof(double) == 8 ? 1 : -1];
 
 /* The best path to a position: the sum of scores up to it, and the token that ends there. 16 bytes
    in work memory: f64 sum, u32 length, u32 id. Length 0: no path has been found yet. */
-enum { PATH = 16, PATH_LENGTH = 8, PATH_ID = 12 };
+enum { PATH_LENGTH = 8, PATH_ID = 12 };
 
 /* The first positions need no work memory. */
 enum { FEW_PATHS = 64 };
@@ -5017,7 +5100,7 @@ static TKX_INLINE int find_paths(tkx_unigram *u, int single) {
     size_t at = 0, reach = 0;
     put_path(u->paths, u->sum, 0, 0);
     while (u->from + at < u->end) {
-        const uint8_t *start = u->from + at, *p = start;
+        const uint8_t *start = u->from + at, *p = start, *deepest = trie_reach(t, p, u->end);
         const size_t character = t->trie_flags & BYTE_CHARACTERS ? 1 : utf8_length(*start);
         double sum = get_double(u->paths + PATH * at);
         uint32_t base = root;
@@ -5042,7 +5125,8 @@ static TKX_INLINE int find_paths(tkx_unigram *u, int single) {
             if (!add_path(u, &reach, (size_t)(p - u->from), rounded(score_of(t, id) + sum, single),
                           (size_t)(p - start), id))
                 return 0;
-        } while (p < u->end);
+        } while (p < deepest);
+        if (!TKX_LIKELY((size_t)(p - start) <= t->trie_depth)) fail(ctx, TKX_E_CORRUPT);
         if (!is_covered) {
             if (!add_path(u, &reach, at + character, rounded(unknown + sum, single), character,
                           t->unknown_id))
@@ -5450,9 +5534,8 @@ static TKX_INLINE void split_simply(tkx_context *ctx, const tkx_stage *s, const 
     const int keeps_matches = s->behavior == ISOLATED || (s->flags & INVERT);
     const int keeps_gaps = s->behavior == ISOLATED || !(s->flags & INVERT);
     const uint8_t *at = begin, *gap = begin;
-    tkx_memo m = {NULL, NULL, 0, 0, NULL, NULL};
-    m.mark = ctx->memory_used;
-    m.base = m.limit = begin;
+    tkx_memo m;
+    memo_start(&m, s, begin, end, ctx->memory_used);
     while (at < end && ctx->code == TKX_OK) {
         const uint8_t *last = match(ctx, s, &m, begin, at, end);
         if (last == at) {
@@ -5492,8 +5575,10 @@ typedef struct tkx_splitter {
     tkx_pretoken opened; /* the span after the pre-token that was returned; from NULL: none */
     int is_split;        /* of the next span */
     tkx_memo m;
-    const uint8_t *saved_begin, *saved_limit; /* of the context, before the text was rewritten */
+    /* of the context, before the text was rewritten */
+    const uint8_t *saved_begin, *saved_limit;
     tkx_source_map saved_sources;
+    size_t saved_used;
 } tkx_splitter;
 
 static void splitter_start(tkx_splitter *w, tkx_context *ctx, const tkx_stage *s,
@@ -5503,6 +5588,7 @@ static void splitter_start(tkx_splitter *w, tkx_context *ctx, const tkx_stage *s
     w->saved_begin = ctx->begin;
     w->saved_limit = ctx->limit;
     w->saved_sources = ctx->sources;
+    w->saved_used = ctx->memory_used;
 #ifndef TKX_NO_NORMALIZER
     if (s->flags & REWRITE) {
         size_t size = (size_t)(end - begin);
@@ -5513,15 +5599,16 @@ static void splitter_start(tkx_splitter *w, tkx_context *ctx, const tkx_stage *s
         end = begin + size;
     }
 #endif
-    w->begin = w->at = w->m.base = w->m.limit = w->m.begin = begin;
+    w->begin = w->at = begin;
     w->end = end;
+    memo_start(&w->m, s, begin, end, ctx->memory_used);
     if (s->labels) w->m.labels = find_labels(ctx, s, begin, end);
     w->m.mark = ctx->memory_used;
 }
 
 /* Where the work memory of a splitter itself ends. */
 static size_t splitter_top(const tkx_splitter *w) {
-    return w->m.mark + ((size_t)(w->m.limit - w->m.base) * w->s->memo_count + 7) / 8;
+    return w->m.mark + (size_t)memo_size(&w->m, w->m.limit);
 }
 
 /* The next span, in *span; 0 at the end and on an error. */
@@ -5623,9 +5710,6 @@ static int next_pretoken(tkx_splitter *w, tkx_context *ctx, tkx_pretoken *out) {
     }
 }
 
-/* Bytes of rewritten pre-tokens kept in work memory, so that encode_batch gets full batches. */
-enum { MAX_KEPT = 4096 };
-
 /* Runs all stages from `first` on: each splitter works on the last pre-token of the one before.
    Text that a stage has rewritten stays in work memory after its splitter, until its pending
    pre-tokens are encoded. */
@@ -5643,6 +5727,7 @@ static TKX_NOINLINE void split_in_stages(tkx_context *ctx, uint32_t first, const
             ctx->begin = splitters[level].saved_begin;
             ctx->limit = splitters[level].saved_limit;
             ctx->sources = splitters[level].saved_sources;
+            if (!t->op_count) ctx->memory_used = splitters[level].saved_used;
             if (level == first || ctx->code != TKX_OK) return;
             level--;
         } else if (level + 1 < depth) {
@@ -5819,6 +5904,15 @@ static void use_workspace(tkx_context *ctx, const tkx_work *work) {
     }
 }
 
+/* What is reported with TKX_E_WORK: enough for the part that failed, and twice what there was, so
+   that retries are few; but no more than any text of this size needs. */
+static size_t memory_to_retry(const tkx_context *ctx, size_t size) {
+    const size_t most = tkx_work_size(ctx->t, size);
+    const uint64_t twice = 2 * (uint64_t)ctx->memory_size,
+                   wanted = ctx->memory_needed > twice ? ctx->memory_needed : twice;
+    return wanted < most ? (size_t)wanted : most;
+}
+
 static int encode(tkx_context *ctx, const void *text, size_t size, uint32_t *ids, size_t capacity,
                   size_t *count, const tkx_work *work) {
     const tkx *t = ctx->t;
@@ -5838,8 +5932,7 @@ static int encode(tkx_context *ctx, const void *text, size_t size, uint32_t *ids
     ctx->sources.base = (const uint8_t *)text;
     use_workspace(ctx, work);
     encode_blocks(ctx, (const uint8_t *)text, size);
-    if (ctx->code == TKX_E_WORK)
-        *count = ctx->memory_needed > SIZE_MAX ? SIZE_MAX : (size_t)ctx->memory_needed;
+    if (ctx->code == TKX_E_WORK) *count = memory_to_retry(ctx, size);
     if (ctx->code != TKX_OK) return ctx->code;
     *count = ctx->count;
     return ctx->count <= capacity ? TKX_OK : TKX_E_IDS;

@@ -71,8 +71,8 @@ enum {
     TKX_E_IDS = -5, /* the array of ids is too small; *count is the number needed */
     /* the output buffer is too small; *size is the number of bytes needed */
     TKX_E_BYTES = -6,
-    /* the work memory is too small; *count is a number of bytes that is enough for the part that
-       failed */
+    /* the work memory is too small; *count is a number of bytes to retry with: enough for the part
+       that failed, at least twice what there was, at most tkx_work_size */
     TKX_E_WORK = -7,
     TKX_E_WINDOW = -8,      /* a stream's window is full and has no cut */
     TKX_E_STATE = -9,       /* the stream has been finished */
@@ -197,7 +197,8 @@ typedef struct tkx {
     uint32_t token_slots, token_buckets, pair_slots, pair_buckets, row_shift, bound_shift,
         grid_first, grid_count;
     const uint8_t *pair_rows, *pair_displacements, *grid_entries;
-    uint32_t trie_units, trie_root, trie_continuation, trie_characters, trie_flags, trie_reserved;
+    uint32_t trie_units, trie_depth, trie_root, trie_continuation, trie_characters, trie_flags,
+        trie_reserved;
     uint32_t stage_count, op_count, normalizer_count;
     /* the last: some operation asks where its text comes from */
     uint8_t plain_raw, plain_normalized, words_first, follows_sources;
@@ -258,12 +259,12 @@ int tkx_decode(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, si
 int tkx_decode_text(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity,
                     size_t *size);
 
-/* Work memory that is enough for any text of `size` bytes. Almost all texts need far less: 40 bytes
-   for each byte of a word of more than 64 bytes, 64 KB for prose that is to be normalized, as much
-   as the text where it gets a space before it. The macro is the same as a constant, for a file
-   without a normalizer; NFC and NFD can want three times as much, NFKC and NFKD eleven times. */
+/* Work memory that is enough for any text of `size` bytes, and for its spans. Almost all texts need
+   far less: none, 40 bytes for each byte of a word of more than 64 bytes, or a few times 8 KB for
+   prose that is to be normalized; to encode with little and retry on TKX_E_WORK is the rule. The
+   macro is a bound too, as a constant, for every file without a normalizer (NORM). */
 size_t tkx_work_size(const tkx *t, size_t size);
-#define TKX_WORK_SIZE(size) ((size_t)256 + (size_t)68 * (size_t)(size))
+#define TKX_WORK_SIZE(size) ((size_t)2048 + (size_t)68 * (size_t)(size))
 
 /* ---- Advanced -------------------------------------------------------------------------------- */
 
@@ -349,7 +350,9 @@ int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_
 size_t tkx_cut(const tkx *t, const void *text, size_t size);
 
 /* Compares the checksum of every section and checks the padding: TKX_OK, TKX_E_CRC or
-   TKX_E_PADDING. Reads the whole file. */
+   TKX_E_PADDING. Reads the whole file. Without it a damaged section is noticed only where a number
+   in it is out of its range (TKX_E_CORRUPT): damage that leaves all numbers in range can give wrong
+   ids. It checks no more than that: who makes a file can make its checksums. */
 int tkx_check(const tkx *t);
 
 /* Encodes the test cases of the file and compares with the ids of the reference library. *count:

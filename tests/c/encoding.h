@@ -16,13 +16,18 @@ static int encode(const tkx *t, int special, const uint8_t *text, size_t size, u
     return (special ? tkx_encode_special : tkx_encode)(t, text, size, ids, capacity, count, work);
 }
 
+/* How often a call may say that it needs more work memory: it wants twice as much each time. */
+enum { MAX_RETRIES = 8 };
+
 /* Encodes with work memory that grows only as the error says. */
 static int encode_growing(const tkx *t, int special, const uint8_t *text, size_t size,
                           uint32_t *ids, size_t capacity, size_t *count) {
     tkx_work work = {NULL, 0, NULL, 0};
+    int retries = 0;
     int code = encode(t, special, text, size, ids, capacity, count, &work);
     while (code == TKX_E_WORK) {
-        CHECK(*count > work.memory_size);
+        CHECK(*count > work.memory_size && *count <= tkx_work_size(t, size));
+        CHECK(++retries <= MAX_RETRIES);
         free(work.memory);
         work.memory_size = *count;
         work.memory = exactly(work.memory_size);
@@ -155,7 +160,7 @@ static void spans_lie_in_the_text(const tkx *t, int special, const uint8_t *text
     int unit, trims = tkx_section(t, "TRIM", &data, &trim_size) == TKX_OK;
     for (unit = TKX_BYTES; unit <= TKX_CHARACTERS; unit++) {
         const size_t end = unit == TKX_BYTES ? size : characters_of(text, size);
-        int code;
+        int code, retries = 0;
         for (;;) {
             tkx_work work = {NULL, 0, NULL, 0};
             work.memory = exactly(memory_size);
@@ -164,6 +169,7 @@ static void spans_lie_in_the_text(const tkx *t, int special, const uint8_t *text
             free(work.memory);
             if (code != TKX_E_WORK) break;
             CHECK(got > memory_size && got <= tkx_work_size(t, size));
+            CHECK(++retries <= MAX_RETRIES);
             memory_size = got;
         }
         CHECK(code == TKX_OK && got == count && memcmp(ids, expected, 4 * count) == 0);

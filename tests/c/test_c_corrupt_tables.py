@@ -413,16 +413,23 @@ def test_a_bitmap_of_crossings_may_hold_anything(library: Library) -> None:
         assert library.encode("ab\u4e2d\u6587 \u00e9\u00ea".encode())[0] == OK
 
 
-@pytest.mark.parametrize("start", [0, 3, 0x7FFFFFFF, 0xFFFFFFFF])
-def test_the_rows_of_merges_may_begin_anywhere(library: Library, start: int) -> None:
-    (slots,) = numbers("byte-fallback", b"PIDX", 0, 1)
-    places = range(16 + 8 * slots, section_size("byte-fallback", b"PIDX") - 8, 4)
-    assert (
-        library.open(patched("byte-fallback", *((b"PIDX", place, "I", start) for place in places)))
-        == OK
-    )
-    assert library.encode("ab中文 éê".encode())[0] == OK
-    assert library.encode(b"abcbcab" * 20)[0] == OK
+def test_a_row_of_merges_that_ends_before_it_begins_or_after_the_last_slot(
+    library: Library,
+) -> None:
+    (slots,) = numbers("smallest-bpe", b"PIDX", 0, 1)
+    row = 16 + 8 * slots
+    for start, end in ((1, 0), (0, slots), (0xFF000000, 1), (0, 0xFFFFFFFF), (1, 1), (0, 1)):
+        bounds = ((b"PIDX", row, "I", start), (b"PIDX", row + 4, "I", end))
+        assert library.open(patched("smallest-bpe", *bounds)) == OK
+        expected = OK if start <= end < slots else CORRUPT
+        assert library.encode(b"aba")[0] == expected
+        assert library.encode(b"ab" * 100)[0] == expected  # the way of long pieces
+
+
+def test_a_row_of_merges_that_begins_too_late_is_not_read_past_its_end(library: Library) -> None:
+    """Golden bytes that once gave other ids without a word."""
+    assert library.open(patched("ranked", (b"PIDX", 43, "B", 255))) == OK
+    assert library.encode(b"bcab") == (CORRUPT, [])
 
 
 def test_a_product_in_the_grid_that_does_not_exist(library: Library) -> None:

@@ -37,6 +37,18 @@ def test_it_compiles_without_a_warning_and_needs_nothing_but_four_functions(
 
 
 @each_compiler
+@pytest.mark.parametrize("standard", ["c99", "gnu17"])
+def test_it_compiles_for_a_machine_that_widens_half_floats(
+    compiler: str, standard: str, tmp_path: Path
+) -> None:
+    """AVX512-FP16: FLT_EVAL_METHOD is 16 there, unless the standard is a strict one."""
+    flags = ("-march=sapphirerapids", f"-std={standard}", "-fsyntax-only")
+    if "sapphirerapids" not in run([compiler, "--target-help"]):
+        pytest.skip(f"{compiler} does not know the machine")
+    compile_c(compiler, [RUNTIME / "tokexport.c"], tmp_path / "none", *flags)
+
+
+@each_compiler
 def test_every_function_of_the_header_is_there_and_nothing_else_is_visible(
     compiler: str, build: Builder
 ) -> None:

@@ -6,9 +6,15 @@ import importlib.util
 import json
 import struct
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from construct import Array
+
+from tokexport.file.layout import Header, HeaderFlag, Section
+from tokexport.file.write import assemble
 
 FOLDER = Path(__file__).resolve().parents[2] / "formats" / "tokexport" / "golden"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.bin"))
@@ -72,3 +78,18 @@ def numbers(name: str, tag: bytes, offset: int, count: int) -> list[int]:
             start = struct.unpack_from("<Q", data, at + 8)[0] + offset
             return list(struct.unpack_from(f"<{count}I", data, start))
     raise KeyError(tag)
+
+
+def rebuilt(name: str, sections: Mapping[bytes, bytes], **fields: int) -> bytes:
+    """A golden file with other sections, and other fields of its header; every size and checksum
+    is right.
+    """
+    good = content(name)
+    header = Header.parse(good)
+    entries = Array(header.section_count, Section).parse(good[Header.sizeof() :])
+    found = {entry.tag: good[entry.offset : entry.offset + entry.size] for entry in entries}
+    kept = {
+        field: fields.get(field, getattr(header, field))
+        for field in ("id_count", "token_count", "max_token_bytes", "unknown_id", "model", "flags")
+    }
+    return assemble(found | sections, **kept | {"flags": HeaderFlag(kept["flags"])})

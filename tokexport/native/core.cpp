@@ -156,7 +156,7 @@ Outcome Core::encode_text(Workspace &space, std::size_t &used, std::string_view 
         if (code == TKX_E_IDS && count > room) {
             space.ids.resize(used + count);
         } else if (code == TKX_E_WORK && count > space.memory.capacity()) {
-            space.grow(count, text.size());
+            space.memory.resize(count);
         } else {
             return {code, count};
         }

@@ -49,7 +49,7 @@ Outcome Core::locate_text(Workspace &space, std::string_view text, const Allowed
         if (code == TKX_E_IDS && count > room) {
             out.reserve(out.count + count);
         } else if (code == TKX_E_WORK && count > space.memory.capacity()) {
-            space.grow(count, text.size());
+            space.memory.resize(count);
         } else {
             return {code, count};
         }

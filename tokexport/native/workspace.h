@@ -65,14 +65,6 @@ struct Workspace {
     Buffer<std::uint32_t> ids;
     std::unique_ptr<void, decltype(&std::free)> cache{std::calloc(1, cache_size), &std::free};  // zeroed pages, touched as words come
 
-    // More memory for a text of so many bytes. What the core wants is enough for any text of that size, and a real one needs a small part
-    // of it: XLNet's normalizer could make 18,000 bytes of one. So it grows in steps; a step that is too small costs a new start. Where
-    // the core wants what a part of the text needs, it gets twice that, so that a text whose parts grow does not start again at each.
-    void grow(std::size_t wanted, std::size_t size) {
-        const std::size_t step = std::max(4 * memory.capacity(), 64 * size);
-        memory.resize(wanted > step / 2 ? step : 2 * wanted);
-    }
-
     tkx_work work() { return {memory.data(), memory.capacity(), cache.get(), cache ? cache_size : 0}; }
 };
 

@@ -118,6 +118,10 @@ static uint32_t longest_content(tkx_scanner *f, size_t at, size_t *stop) {
     for (i = at; i < f->size; i++) {
         node = find_child(f, node, f->text[i]);
         if (node == 0) break;
+        if (i - at >= f->node_count) { /* the trie has a cycle */
+            fail(f->ctx, TKX_E_CORRUPT);
+            break;
+        }
         if (load_u32(f->nodes + NODE_SIZE * (size_t)node + 4) != TKX_NONE) {
             token = load_u32(f->nodes + NODE_SIZE * (size_t)node + 4);
             *stop = i + 1;

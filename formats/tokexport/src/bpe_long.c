@@ -232,8 +232,9 @@ static void emit_symbols(tkx_context *ctx, const uint8_t *bytes, const uint8_t *
 
 static TKX_NOINLINE void merge_long(tkx_context *ctx, const uint8_t *bytes, size_t size) {
     size_t mark = ctx->memory_used, count;
-    uint8_t *lengths = wants_spans(ctx) ? work_alloc(ctx, (uint64_t)LENGTH_BYTES * size) : NULL;
-    uint8_t *symbols = ctx->code == TKX_OK ? work_alloc(ctx, (uint64_t)MERGE_BYTES * size) : NULL;
+    const int length_bytes = wants_spans(ctx) ? LENGTH_BYTES : 0;
+    uint8_t *symbols = work_alloc(ctx, (uint64_t)(MERGE_BYTES + length_bytes) * size);
+    uint8_t *lengths = length_bytes ? symbols + MERGE_BYTES * size : NULL;
     tkx_queue q = {NULL, NULL, 0, 0, 0, 0, 0, 0};
     uint64_t key;
     uint32_t i;

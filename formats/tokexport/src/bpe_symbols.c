@@ -13,13 +13,16 @@ static TKX_INLINE uint32_t pair_displacement(const tkx *t, uint64_t h) {
     return load_u16(t->pair_displacements + 2 * bucket_of(h, t->pair_buckets));
 }
 
-/* The slot of a pair. In a damaged file one that does not exist becomes the last one. */
-static TKX_INLINE uint64_t pair_slot(const tkx *t, uint64_t h, uint64_t row,
+/* The slot of a pair in a row; one that does not exist marks damage, and is read as the first. */
+static TKX_INLINE uint64_t pair_slot(tkx_context *ctx, uint64_t h, uint64_t row,
                                      uint32_t displacement) {
-    const uint32_t start = (uint32_t)row, room = (uint32_t)(row >> 32) - start;
-    const uint64_t slot = (uint64_t)start + slot_of(h, displacement, room);
-    return load_u64(t->pair_index.data + PAIR_INDEX_HEADER +
-                    8 * (size_t)(slot < t->pair_slots ? slot : t->pair_slots - 1));
+    const uint32_t start = (uint32_t)row, end = (uint32_t)(row >> 32);
+    size_t slot = start + slot_of(h, displacement, end - start);
+    if (!TKX_LIKELY(start <= end && end < ctx->t->pair_slots)) {
+        fail(ctx, TKX_E_CORRUPT);
+        slot = 0;
+    }
+    return load_u64(ctx->t->pair_index.data + PAIR_INDEX_HEADER + 8 * slot);
 }
 
 /* The merged id that a slot has for two ids, or TKX_NONE. */
@@ -36,8 +39,7 @@ static TKX_INLINE uint32_t merged_in_slot(tkx_context *ctx, uint64_t slot, uint3
 static TKX_INLINE uint32_t find_merge(tkx_context *ctx, uint32_t left, uint32_t right) {
     const uint64_t h = hash_pair(left, right);
     return merged_in_slot(
-        ctx, pair_slot(ctx->t, h, pair_row(ctx->t, left), pair_displacement(ctx->t, h)), left,
-        right);
+        ctx, pair_slot(ctx, h, pair_row(ctx->t, left), pair_displacement(ctx->t, h)), left, right);
 }
 
 /* The merged ids of two pairs; their cache misses overlap. */
@@ -48,8 +50,8 @@ static TKX_INLINE void find_two_merges(tkx_context *ctx, uint32_t a, uint32_t b,
     const uint64_t first_row = pair_row(t, a), second_row = pair_row(t, c);
     const uint32_t first = pair_displacement(t, first_hash),
                    second = pair_displacement(t, second_hash);
-    const uint64_t first_slot = pair_slot(t, first_hash, first_row, first),
-                   second_slot = pair_slot(t, second_hash, second_row, second);
+    const uint64_t first_slot = pair_slot(ctx, first_hash, first_row, first),
+                   second_slot = pair_slot(ctx, second_hash, second_row, second);
     *ab = merged_in_slot(ctx, first_slot, a, b);
     *cd = merged_in_slot(ctx, second_slot, c, d);
 }

@@ -95,53 +95,81 @@ static uint8_t *work_alloc(tkx_context *ctx, uint64_t size) {
     return memory;
 }
 
-/* Work memory for each byte that a model reads: MERGE_BYTES for the longest pre-token, and a bit
-   for each memoized state. For each byte that an operation reads or writes: 1, for FORM 8 more, for
-   REPLACE a bit for each memoized state. */
-enum { MERGE_BYTES = 40, LENGTH_BYTES = 4 };
-
+/* Work memory for each byte of the longest pre-token, where it is long: BPE needs MERGE_BYTES, and
+   LENGTH_BYTES more for spans; Unigram PATH. For each byte of a rewritten text spans need
+   SOURCE_BYTES. */
 #ifndef TKX_NO_OFFSETS
-enum { SPANS = 1 }; /* 8 more for each byte that an operation reads or writes */
+enum { MERGE_BYTES = 40, LENGTH_BYTES = 4, SOURCE_BYTES = 8, PATH = 16 };
 #else
-enum { SPANS = 0 };
+enum { MERGE_BYTES = 40, LENGTH_BYTES = 0, SOURCE_BYTES = 0, PATH = 16 };
 #endif
 
-#define TKX_TOO_MUCH (UINT64_C(1) << 48)
+/* Bytes of rewritten pre-tokens kept in work memory, so that encode_batch gets full batches. */
+enum { MAX_KEPT = 4096 };
+
+/* Bytes between two rows of a memo (match.c), and the size of the rows. */
+enum { MEMO_STEP = 64 };
+
+static uint64_t memo_bytes(uint32_t states, uint64_t bytes) {
+    return ((bytes + MEMO_STEP - 1) / MEMO_STEP * states + 7) / 8;
+}
+
+/* A bound of the work memory that a call needs: what has been added up so far. */
+typedef struct tkx_bound {
+    uint64_t size; /* of the current text */
+    uint64_t held; /* while it is read */
+    uint64_t most; /* at any time */
+} tkx_bound;
+
+static void bound_use(tkx_bound *b, uint64_t more) {
+    if (b->held + more > b->most) b->most = b->held + more;
+}
 
 #ifndef TKX_NO_NORMALIZER
 
-/* Adds to *total the work memory of an operation on texts of *size bytes in `count` pre-tokens, and
-   sets *size to the most that it writes. */
-static void add_op_size(const tkx_op *op, uint64_t count, uint64_t *size, uint64_t *total) {
-    uint64_t grown = *size * smaller(op->growth, 1 << 16) + smaller(op->extra, 1 << 16) * count;
-    *total += 2 * *size + grown + 16;
-    if (SPANS) *total += 8 * (*size + grown);
-    if (op->kind == FORM) *total += 8 * grown;
-    if (op->kind == REPLACE)
-        *total += (*size + 1) * (op->program.memo_count / 8 + 1u + (op->program.labels != NULL));
-    *size = grown < TKX_TOO_MUCH >> 17 ? grown : TKX_TOO_MUCH >> 17;
+#define TKX_TOO_MUCH (UINT64_C(1) << 40)
+
+/* What `count` operations from `op` on need. The result of one is there while the next one runs. */
+static void bound_ops(tkx_bound *b, const tkx_op *op, uint32_t count) {
+    const uint64_t before = b->held;
+    for (; count; count--, op++) {
+        uint64_t grown = b->size * smaller(op->growth, 1 << 16) + smaller(op->extra, 1 << 16),
+                 more = 0;
+        if (grown > TKX_TOO_MUCH) grown = TKX_TOO_MUCH;
+        if (op->kind == FORM) more = 3 * grown + 32; /* 8 for a mark, of 2 bytes at least */
+        if (op->program.classes) more = memo_bytes(op->program.state_count, b->size + 1);
+        if (op->program.labels) more += b->size;
+        bound_use(b, (1 + SOURCE_BYTES) * grown + more);
+        b->held = before + (1 + SOURCE_BYTES) * grown;
+        b->size = grown;
+    }
 }
 
 #endif
 
+/* A stage after the first works on a pre-token at a time; what it makes of some of them is kept. */
+static void bound_stage(tkx_bound *b, const tkx *t, uint32_t i) {
+    const tkx_stage *s = &t->stages[i];
+#ifndef TKX_NO_NORMALIZER
+    if (s->flags & REWRITE) bound_ops(b, t->ops + s->first_op, s->op_count);
+#endif
+    b->held += memo_bytes(s->state_count, b->size + 1) + (s->labels ? b->size : 0);
+    if (i && t->op_count) b->held += MAX_KEPT;
+    bound_use(b, 0);
+}
+
 size_t tkx_work_size(const tkx *t, size_t size) {
-    uint64_t each = MERGE_BYTES + (SPANS ? LENGTH_BYTES : 0), bytes = smaller(size, MAX_TEXT),
-             total = 256;
+    tkx_bound b = {0, 0, 0};
     uint32_t i;
     if (!t) return 0;
+    b.size = smaller(size, MAX_TEXT);
 #ifndef TKX_NO_NORMALIZER
-    for (i = 0; i < t->normalizer_count; i++) add_op_size(&t->ops[i], 1, &bytes, &total);
+    bound_ops(&b, t->ops, t->normalizer_count);
 #endif
-    for (i = 0; i < t->stage_count; i++) {
-        const tkx_stage *s = &t->stages[i];
-#ifndef TKX_NO_NORMALIZER
-        uint32_t j;
-        for (j = 0; j < s->op_count; j++)
-            add_op_size(&t->ops[s->first_op + j], i ? bytes : 1, &bytes, &total);
-#endif
-        each += s->memo_count / 8 + 1u + (s->labels != NULL);
-    }
-    if (t->alignment.data) total += 8 * bytes;
-    total += each * bytes;
-    return total > SIZE_MAX || bytes >= TKX_TOO_MUCH >> 17 ? SIZE_MAX : (size_t)total;
+    if (t->alignment.data) b.held += SOURCE_BYTES * b.size;
+    for (i = 0; i < t->stage_count; i++) bound_stage(&b, t, i);
+    if (t->model == MODEL_BPE) bound_use(&b, (MERGE_BYTES + LENGTH_BYTES) * b.size);
+    if (t->model == MODEL_UNIGRAM) bound_use(&b, PATH * (b.size + 1));
+    bound_use(&b, 0);
+    return b.most < SIZE_MAX ? (size_t)b.most : SIZE_MAX;
 }

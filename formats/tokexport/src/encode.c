@@ -122,6 +122,15 @@ static void use_workspace(tkx_context *ctx, const tkx_work *work) {
     }
 }
 
+/* What is reported with TKX_E_WORK: enough for the part that failed, and twice what there was, so
+   that retries are few; but no more than any text of this size needs. */
+static size_t memory_to_retry(const tkx_context *ctx, size_t size) {
+    const size_t most = tkx_work_size(ctx->t, size);
+    const uint64_t twice = 2 * (uint64_t)ctx->memory_size,
+                   wanted = ctx->memory_needed > twice ? ctx->memory_needed : twice;
+    return wanted < most ? (size_t)wanted : most;
+}
+
 static int encode(tkx_context *ctx, const void *text, size_t size, uint32_t *ids, size_t capacity,
                   size_t *count, const tkx_work *work) {
     const tkx *t = ctx->t;
@@ -141,8 +150,7 @@ static int encode(tkx_context *ctx, const void *text, size_t size, uint32_t *ids
     ctx->sources.base = (const uint8_t *)text;
     use_workspace(ctx, work);
     encode_blocks(ctx, (const uint8_t *)text, size);
-    if (ctx->code == TKX_E_WORK)
-        *count = ctx->memory_needed > SIZE_MAX ? SIZE_MAX : (size_t)ctx->memory_needed;
+    if (ctx->code == TKX_E_WORK) *count = memory_to_retry(ctx, size);
     if (ctx->code != TKX_OK) return ctx->code;
     *count = ctx->count;
     return ctx->count <= capacity ? TKX_OK : TKX_E_IDS;

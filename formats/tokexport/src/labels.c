@@ -110,7 +110,7 @@ static TKX_NOINLINE const uint8_t *match_general(tkx_context *ctx, const tkx_sta
     last = find_end_memo(ctx, s, m, at, end, state, &stopped);
     *empty =
         (s->flags & EMPTY_MATCHES) && last == at && (step(s, m, at, end, state, &length) & ACCEPT);
-    if (!TKX_LIKELY(stopped - last <= FREE_READS) && s->memo_count)
+    if (!TKX_LIKELY(stopped - last <= FREE_READS))
         memoize(ctx, s, m, at, end, state, last, stopped);
     return last;
 }

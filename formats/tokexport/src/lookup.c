@@ -119,10 +119,17 @@ static TKX_INLINE uint32_t base_of(uint64_t unit) { return (uint32_t)(unit >> 32
 /* MAX_IDS: no token ends there. */
 static TKX_INLINE uint32_t id_of(uint64_t unit) { return (uint32_t)(unit >> LABEL_BITS) & MAX_IDS; }
 
+/* How far TRIE may be read from `from` on. No key is longer than trie_depth: a longer path is a
+   cycle. */
+static TKX_INLINE const uint8_t *trie_reach(const tkx *t, const uint8_t *from, const uint8_t *end) {
+    return (size_t)(end - from) > t->trie_depth ? from + t->trie_depth + 1 : end;
+}
+
 /* The token that TRIE has for some bytes. TKX_OK, TKX_E_NOT_FOUND or TKX_E_CORRUPT. */
 static int token_in_trie(const tkx *t, const uint8_t *bytes, size_t size, uint32_t *id) {
     uint32_t base = t->trie_root, found = MAX_IDS;
     size_t i;
+    if (size > t->trie_depth) return TKX_E_NOT_FOUND;
     for (i = 0; i < size; i++) {
         uint64_t unit = trie_child(t, base, bytes[i]);
         if (label_of(unit) != bytes[i])

@@ -84,30 +84,49 @@ static TKX_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *at,
     return last;
 }
 
-/* The pairs (position, state) of 5.5 from which no match end is reached: memo_count bits for each
-   position from `base` to `limit`, on top of the work memory. It stays empty until an automaton
-   reads far past a match end: prose never needs it. */
+/* The pairs (position, state) of 5.5 from which no match end is reached, where an automaton has
+   read far past a match end: prose never needs them. They are on top of the work memory: a row for
+   each MEMO_STEP bytes from `base` to `limit`, for the first symbol that begins in them, and in it
+   a bit for each of the states 1 to `states`. */
 typedef struct tkx_memo {
-    const uint8_t *base, *limit; /* both NULL at first */
-    size_t mark;                 /* where the bits begin in the work memory */
-    /* bytes reserved for them; 0: they are on top of the memory in use */
-    size_t room;
+    const uint8_t *base, *limit;
+    size_t mark;     /* where the rows begin in the work memory */
+    size_t room;     /* bytes reserved for them; 0: they are on top of the memory in use */
+    size_t budget;   /* bytes that may be read in vain before all states are memoized */
+    uint32_t states; /* memo_count, or all */
     /* the pre-token, and the label at each position in it; labels NULL: the stage reads classes */
     const uint8_t *begin, *labels;
 } tkx_memo;
 
-/* How far past a match end an automaton may read before it is memoized: each symbol then costs at
-   most this many steps. */
+/* How far past a match end an automaton may read before it is memoized. */
 enum { FREE_READS = 32 };
 
-static size_t memo_bit(const tkx_stage *s, const tkx_memo *m, const uint8_t *p, uint32_t state) {
-    return (size_t)(p - m->base) * s->memo_count + (state - 1);
+/* A file should name the states that can read far again and again. One that does not may read each
+   byte this many times in vain, and is memoized as a whole then: no file makes this quadratic. */
+enum { VAIN_READS = 8 };
+
+static void memo_start(tkx_memo *m, const tkx_stage *s, const uint8_t *begin, const uint8_t *end,
+                       size_t mark) {
+    m->base = m->limit = m->begin = begin;
+    m->mark = mark;
+    m->room = 0;
+    m->budget = VAIN_READS * (size_t)(end - begin);
+    m->states = s->memo_count;
+    m->labels = NULL;
 }
 
-static int is_memoized(tkx_context *ctx, const tkx_stage *s, const tkx_memo *m, const uint8_t *p,
-                       uint32_t state) {
-    return p < m->limit && state <= s->memo_count &&
-           bit_of(ctx->memory + m->mark, memo_bit(s, m, p, state));
+/* The size of the rows up to a position. */
+static uint64_t memo_size(const tkx_memo *m, const uint8_t *limit) {
+    return memo_bytes(m->states, (uint64_t)(limit - m->base));
+}
+
+/* Whether a position has a row, after a symbol of `length` bytes. */
+static int has_row(const tkx_memo *m, const uint8_t *p, size_t length, uint32_t state) {
+    return (size_t)(p - m->base) % MEMO_STEP < length && state <= m->states;
+}
+
+static size_t memo_bit(const tkx_memo *m, const uint8_t *p, uint32_t state) {
+    return (size_t)(p - m->base) / MEMO_STEP * m->states + (state - 1);
 }
 
 /* The class of a symbol, and its length. */
@@ -141,8 +160,9 @@ static TKX_NOINLINE const uint8_t *find_end_memo(tkx_context *ctx, const tkx_sta
                                                  const uint8_t *end, uint32_t state,
                                                  const uint8_t **stopped) {
     const uint8_t *p = at, *last = at;
-    size_t length;
-    while (state && !(p > at && is_memoized(ctx, s, m, p, state))) {
+    size_t length = 0;
+    while (state && !(p < m->limit && has_row(m, p, length, state) &&
+                      bit_of(ctx->memory + m->mark, memo_bit(m, p, state)))) {
         uint32_t t = step(s, m, p, end, state, &length);
         if (t & ACCEPT) last = p;
         state = t & ~(uint32_t)ACCEPT;
@@ -153,32 +173,36 @@ static TKX_NOINLINE const uint8_t *find_end_memo(tkx_context *ctx, const tkx_sta
     return last;
 }
 
-/* Runs a match at `at` once more and memoizes the states after its end `last`, up to where it
-   stopped. */
+/* Notes that a match at `at` has read far past its end `last`: runs it once more and memoizes the
+   states from there to where it stopped. */
 static TKX_NOINLINE void memoize(tkx_context *ctx, const tkx_stage *s, tkx_memo *m,
                                  const uint8_t *at, const uint8_t *end, uint32_t state,
                                  const uint8_t *last, const uint8_t *stopped) {
+    const size_t vain = (size_t)(stopped - last);
+    const uint32_t all = s->state_count - 1u;
     const uint8_t *p = at;
-    size_t length, had, bytes;
+    size_t length = 0, had;
+    if (m->states < all && vain > m->budget) {
+        m->states = all;
+        m->limit = at;
+    }
+    m->budget -= smaller(vain, m->budget);
+    if (m->states == 0) return;
     if (m->limit <= at) m->base = m->limit = at;
-    had = ((size_t)(m->limit - m->base) * s->memo_count + 7) / 8;
+    had = (size_t)memo_size(m, m->limit);
     if (!m->room) work_release(ctx, m->mark + had);
     if (stopped >= m->limit) {
-        if ((size_t)(stopped - m->base) >= (SIZE_MAX / 8) / s->memo_count) {
-            ctx->memory_needed = SIZE_MAX;
-            fail(ctx, TKX_E_WORK);
+        const uint64_t more = memo_size(m, stopped + 1) - had;
+        if (more && !m->room && !work_alloc(ctx, more)) {
+            ctx->memory_needed = m->mark + memo_size(m, end + 1);
             return;
         }
-        bytes = ((size_t)(stopped - m->base + 1) * s->memo_count + 7) / 8;
-        if (bytes > had) {
-            if (!m->room && !work_alloc(ctx, bytes - had)) return;
-            memset(ctx->memory + m->mark + had, 0, bytes - had);
-        }
+        memset(ctx->memory + m->mark + had, 0, (size_t)more);
         m->limit = stopped + 1;
     }
     while (state && p <= stopped) {
-        if (p > last && state <= s->memo_count) {
-            size_t bit = memo_bit(s, m, p, state);
+        if (p > last && has_row(m, p, length, state)) {
+            const size_t bit = memo_bit(m, p, state);
             ctx->memory[m->mark + (bit >> 3)] |= (uint8_t)(1u << (bit & 7));
         }
         if (p == end) break;
@@ -195,7 +219,7 @@ static TKX_INLINE const uint8_t *match(tkx_context *ctx, const tkx_stage *s, tkx
     const uint8_t *stopped, *last;
     last = TKX_LIKELY(m->limit <= at) ? find_end(s, at, end, state, &stopped)
                                       : find_end_memo(ctx, s, m, at, end, state, &stopped);
-    if (!TKX_LIKELY(stopped - last <= FREE_READS) && s->memo_count)
+    if (!TKX_LIKELY(stopped - last <= FREE_READS))
         memoize(ctx, s, m, at, end, state, last, stopped);
     return last;
 }

@@ -27,7 +27,10 @@ static uint8_t finds_words_first(const tkx *t) {
 }
 
 static int check_splits(tkx *t) {
-    uint32_t i;
+    /* models that read whole characters, and find no end in a part of one */
+    const int of_characters = (t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) ||
+                              (t->model == MODEL_UNIGRAM && !(t->trie_flags & BYTE_CHARACTERS));
+    uint32_t work = 0, i;
     t->stage_count = load_u32(t->splits.data);
     if (t->stage_count > TKX_MAX_STAGES || load_u32(t->splits.data + 4)) return TKX_E_SPLITS;
     for (i = 0; i < t->stage_count; i++) {
@@ -36,10 +39,11 @@ static int check_splits(tkx *t) {
         /* after a stage over bytes, pre-tokens may begin and end inside a character */
         if (i && (t->stages[i - 1].flags & ON_BYTES) && !(t->stages[i].flags & ON_BYTES))
             return TKX_E_SPLITS;
-        if ((t->stages[i].flags & ON_BYTES) && t->characters.data &&
-            field(t->characters, 0) == UNIT_CHARACTER)
-            return TKX_E_SPLITS;
+        if (of_characters && (t->stages[i].flags & ON_BYTES)) return TKX_E_SPLITS;
+        /* bits of work memory for 64 bytes of text: TKX_WORK_SIZE counts on 24 bytes for each */
+        work += t->stages[i].state_count + (t->stages[i].labels ? 512u : 0u);
     }
+    if (work > 24 * 512) return TKX_E_SPLITS;
     t->words_first = finds_words_first(t);
     return TKX_OK;
 }

@@ -36,7 +36,7 @@ static int check_charsmap(tkx_op *op) {
     if (op->flags & BY_CLUSTER) {
         if (program.size < STAGE_SIZE || load_u32(table.data + 4) ||
             !check_stage(&op->program, program, program.data) || op->program.flags ||
-            op->program.memo_count || op->program.labels ||
+            op->program.behavior != ISOLATED || op->program.memo_count || op->program.labels ||
             load_u32(table.data + 20) > op->program.class_count)
             return 0;
     } else if (program.size || load_u32(table.data + 20)) {
@@ -76,15 +76,17 @@ static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
         return 0;
     if ((op->flags & BY_CLUSTER) && (op->flags & COLLAPSE)) return 0;
     if (content_size > MAX_CONTENT || !is_text(op->content)) return 0;
+    if (content_size && op->kind != REPLACE && op->kind != AFFIX) return 0;
     switch (op->kind) {
         case FORM:
             return table_size >= FORM_HEADER && table_size == form_size(op->table) &&
-                   load_u32(op->table.data) <= NFKD;
+                   load_u32(op->table.data) <= NFKD && !load_u64(op->table.data + 24);
         case MAP: return table_size >= MAP_HEADER && table_size == map_size(op->table);
         case REPLACE:
             return table_size >= STAGE_SIZE &&
                    check_stage(&op->program, op->table, op->table.data) &&
-                   (op->program.flags & ~(EMPTY_MATCHES | FORWARD_LABELS | DOUBLES)) == 0;
+                   (op->program.flags & ~(EMPTY_MATCHES | FORWARD_LABELS | DOUBLES)) == 0 &&
+                   op->program.behavior == ISOLATED;
         case CHARSMAP: return check_charsmap(op);
         case AFFIX:
         case BYTES: return table_size == 0;

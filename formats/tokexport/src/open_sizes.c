@@ -135,6 +135,8 @@ static int check_sizes(const tkx *t) {
 /* Reads the header of TRIE, which is checked when it is used, as the units are. */
 static void read_trie_header(tkx *t) {
     t->trie_units = (uint32_t)field(t->trie, 0);
+    /* a path in the trie has no more units than there are */
+    t->trie_depth = (uint32_t)smaller(t->max_token_bytes, t->trie_units);
     t->trie_root = (uint32_t)field(t->trie, 4);
     t->trie_continuation = (uint32_t)field(t->trie, 8);
     t->trie_characters = (uint32_t)field(t->trie, 12);

@@ -26,11 +26,6 @@ static void run_affix(tkx_rewriter *w, int first) {
         memcmp(w->text, content.data, content.size) == 0)
         return;
     w->changed = 1;
-    if (size + content.size > w->room) {
-        w->ctx->memory_needed = w->ctx->memory_used + (uint64_t)size + content.size;
-        fail(w->ctx, TKX_E_WORK);
-        return;
-    }
     if (!(w->op->flags & APPEND)) write_bytes(w, content.data, content.size, w->text);
     write_copy(w, w->text, size);
     if (w->op->flags & APPEND) write_bytes(w, content.data, content.size, w->end - 1);
@@ -107,7 +102,6 @@ static void run_op(tkx_rewriter *w, tkx_context *ctx, const tkx_op *op, int firs
         default: run_affix(w, first); break;
     }
     ctx->memory_size = memory_size;
-    if (ctx->code == TKX_E_WORK && ctx->memory_needed) ctx->memory_needed += 8 * (uint64_t)aligned;
 }
 
 /* Runs `count` operations, from `op` on, over a text that is not empty; `first`: it begins where
@@ -138,10 +132,10 @@ static TKX_NOINLINE void rewrite(tkx_context *ctx, const tkx_op *op, uint32_t co
         *text = ctx->memory + mark;
         *size = w.used;
     }
-    if (ctx->code == TKX_E_WORK && !ctx->memory_needed) {
-        const uint64_t any = tkx_work_size(ctx->t, given);
-        ctx->memory_needed = any > UINT64_MAX - mark ? UINT64_MAX : mark + any;
-    }
+    /* a guess: most texts grow little */
+    if (ctx->code == TKX_E_WORK)
+        ctx->memory_needed =
+            mark + (follows_sources(ctx) ? 2u + 2 * SOURCE_BYTES : 2u) * (given + UINT64_C(64));
 }
 
 #endif

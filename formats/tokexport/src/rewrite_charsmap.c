@@ -71,13 +71,17 @@ static void scan_protected(tkx_scanner *f, tkx_context *ctx, const tkx_op *op, c
 
 /* The replacement of the shortest or longest sequence that a text begins with, as an offset, and
    the length of the sequence; TKX_NONE if there is none. */
-static uint32_t charsmap_find(const tkx_op *op, const uint8_t *p, const uint8_t *end, int longest,
-                              size_t *length) {
+static uint32_t charsmap_find(tkx_context *ctx, const tkx_op *op, const uint8_t *p,
+                              const uint8_t *end, int longest, size_t *length) {
     uint32_t node = charsmap_offset(charsmap_unit(op, 0)), place = TKX_NONE;
     size_t i;
     for (i = 0; i < (size_t)(end - p) && p[i]; i++) {
         uint32_t unit = charsmap_unit(op, node ^ p[i]);
         if ((unit & TKX_DARTS_LABEL) != p[i]) break;
+        if (i >= load_u32(op->table.data)) { /* the trie has a cycle */
+            fail(ctx, TKX_E_CORRUPT);
+            break;
+        }
         node ^= p[i] ^ charsmap_offset(unit);
         if (unit & TKX_DARTS_LEAF) {
             place = charsmap_unit(op, node) & TKX_DARTS_VALUE;
@@ -114,7 +118,7 @@ static const uint8_t *charsmap_part(tkx_scanner *f, const tkx_op *op, const uint
     if (f->node_count && longest_content(f, (size_t)(p - f->text), &stop) != TKX_NONE) {
         length = stop - (size_t)(p - f->text);
     } else {
-        place = charsmap_find(op, p, end, 1, &length);
+        place = charsmap_find(f->ctx, op, p, end, 1, &length);
     }
     becomes->size = length;
     if (place != TKX_NONE) *becomes = read_replacement(f->ctx, op, place);
@@ -154,9 +158,10 @@ static const uint8_t *charsmap_skip(const tkx_rewriter *w, const uint8_t *p) {
 static void run_charsmap(tkx_rewriter *w) {
     const tkx_op *op = w->op;
     const uint8_t *p = w->text, *copied = p;
+    const size_t mark = w->ctx->memory_used;
     tkx_scanner f;
-    tkx_memo m = {NULL, NULL, 0, 0, NULL, NULL};
-    m.base = m.limit = p;
+    tkx_memo m;
+    if (!start_program(w, &m)) return;
     scan_protected(&f, w->ctx, op, p, (size_t)(w->end - p));
     while (w->ctx->code == TKX_OK) {
         const uint8_t *stop;
@@ -168,14 +173,14 @@ static void run_charsmap(tkx_rewriter *w) {
             stop = match(w->ctx, &op->program, &m, w->text, p, w->end);
             if (stop == p) stop += utf8_length(*p);
             place = TKX_NONE;
-            if (stop - p <= MAX_CLUSTER) place = charsmap_find(op, p, stop, 0, &length);
+            if (stop - p <= MAX_CLUSTER) place = charsmap_find(w->ctx, op, p, stop, 0, &length);
             length = (size_t)(stop - p);
             if (place == TKX_NONE) {
                 /* character by character; a single one has been looked up */
                 if (length == utf8_length(*p)) p = stop;
                 for (; p < stop; p += length) {
                     length = utf8_length(*p);
-                    place = charsmap_find(op, p, p + length, 0, &kept);
+                    place = charsmap_find(w->ctx, op, p, p + length, 0, &kept);
                     if (place == TKX_NONE) continue;
                     copy_characters(w, copied, p);
                     write_replacement(w, place, p, p + length);
@@ -190,7 +195,7 @@ static void run_charsmap(tkx_rewriter *w) {
                 if (p < w->end && utf8_inside(*p)) fail(w->ctx, TKX_E_CORRUPT);
                 continue;
             }
-            place = charsmap_find(op, p, w->end, 1, &length);
+            place = charsmap_find(w->ctx, op, p, w->end, 1, &length);
             if (place == TKX_NONE) {
                 p += utf8_length(*p);
                 continue;
@@ -205,6 +210,7 @@ static void run_charsmap(tkx_rewriter *w) {
     }
     if (w->changed && w->ctx->code == TKX_OK) copy_characters(w, copied, w->end);
     align_last(w);
+    w->ctx->memory_used = mark;
 }
 
 /* CHARSMAP with COLLAPSE: a part loses its leading spaces if the text so far ends in one, or is

@@ -175,23 +175,29 @@ static void write_before(tkx_rewriter *w, const uint8_t *p, size_t size) {
 #endif
 }
 
+/* Starts the program of an operation: its labels and its memo come before the output. */
+static int start_program(tkx_rewriter *w, tkx_memo *m) {
+    const tkx_stage *s = &w->op->program;
+    const uint64_t room = memo_bytes(s->state_count, (uint64_t)(w->end - w->text) + 1);
+    tkx_context *ctx = w->ctx;
+    memo_start(m, s, w->text, w->end, 0);
+    if (s->labels && !(m->labels = find_labels(ctx, s, w->text, w->end))) return 0;
+    m->mark = ctx->memory_used;
+    m->room = (size_t)room;
+    if (!work_alloc(ctx, room)) return 0;
+    w->out = ctx->memory + ctx->memory_used;
+    w->room = ctx->memory_size - ctx->memory_used;
+    return 1;
+}
+
 /* REPLACE. */
 static void run_replace(tkx_rewriter *w) {
     const tkx_stage *s = &w->op->program;
     const uint8_t *at = w->text, *copied = w->text;
-    tkx_memo m = {NULL, NULL, 0, 0, NULL, NULL};
     tkx_context *ctx = w->ctx;
     const size_t mark = ctx->memory_used;
-    m.base = m.limit = m.begin = w->text;
-    if (s->labels && !(m.labels = find_labels(ctx, s, w->text, w->end))) return;
-    m.mark = ctx->memory_used;
-    if (s->memo_count) {
-        uint64_t bits = ((uint64_t)(w->end - w->text) + 1) * s->memo_count;
-        if (!work_alloc(ctx, bits / 8 + 1)) return;
-        m.room = (size_t)(bits / 8 + 1);
-    }
-    w->out = ctx->memory + ctx->memory_used;
-    w->room = ctx->memory_size - ctx->memory_used;
+    tkx_memo m;
+    if (!start_program(w, &m)) return;
     while ((at < w->end || (s->flags & EMPTY_MATCHES)) && ctx->code == TKX_OK) {
         int empty = 0;
         const uint8_t *last = is_general(s) ? match_general(ctx, s, &m, at, w->end, &empty)

@@ -12,9 +12,8 @@ static TKX_INLINE void split_simply(tkx_context *ctx, const tkx_stage *s, const 
     const int keeps_matches = s->behavior == ISOLATED || (s->flags & INVERT);
     const int keeps_gaps = s->behavior == ISOLATED || !(s->flags & INVERT);
     const uint8_t *at = begin, *gap = begin;
-    tkx_memo m = {NULL, NULL, 0, 0, NULL, NULL};
-    m.mark = ctx->memory_used;
-    m.base = m.limit = begin;
+    tkx_memo m;
+    memo_start(&m, s, begin, end, ctx->memory_used);
     while (at < end && ctx->code == TKX_OK) {
         const uint8_t *last = match(ctx, s, &m, begin, at, end);
         if (last == at) {
@@ -54,8 +53,10 @@ typedef struct tkx_splitter {
     tkx_pretoken opened; /* the span after the pre-token that was returned; from NULL: none */
     int is_split;        /* of the next span */
     tkx_memo m;
-    const uint8_t *saved_begin, *saved_limit; /* of the context, before the text was rewritten */
+    /* of the context, before the text was rewritten */
+    const uint8_t *saved_begin, *saved_limit;
     tkx_source_map saved_sources;
+    size_t saved_used;
 } tkx_splitter;
 
 static void splitter_start(tkx_splitter *w, tkx_context *ctx, const tkx_stage *s,
@@ -65,6 +66,7 @@ static void splitter_start(tkx_splitter *w, tkx_context *ctx, const tkx_stage *s
     w->saved_begin = ctx->begin;
     w->saved_limit = ctx->limit;
     w->saved_sources = ctx->sources;
+    w->saved_used = ctx->memory_used;
 #ifndef TKX_NO_NORMALIZER
     if (s->flags & REWRITE) {
         size_t size = (size_t)(end - begin);
@@ -75,15 +77,16 @@ static void splitter_start(tkx_splitter *w, tkx_context *ctx, const tkx_stage *s
         end = begin + size;
     }
 #endif
-    w->begin = w->at = w->m.base = w->m.limit = w->m.begin = begin;
+    w->begin = w->at = begin;
     w->end = end;
+    memo_start(&w->m, s, begin, end, ctx->memory_used);
     if (s->labels) w->m.labels = find_labels(ctx, s, begin, end);
     w->m.mark = ctx->memory_used;
 }
 
 /* Where the work memory of a splitter itself ends. */
 static size_t splitter_top(const tkx_splitter *w) {
-    return w->m.mark + ((size_t)(w->m.limit - w->m.base) * w->s->memo_count + 7) / 8;
+    return w->m.mark + (size_t)memo_size(&w->m, w->m.limit);
 }
 
 /* The next span, in *span; 0 at the end and on an error. */
@@ -185,9 +188,6 @@ static int next_pretoken(tkx_splitter *w, tkx_context *ctx, tkx_pretoken *out) {
     }
 }
 
-/* Bytes of rewritten pre-tokens kept in work memory, so that encode_batch gets full batches. */
-enum { MAX_KEPT = 4096 };
-
 /* Runs all stages from `first` on: each splitter works on the last pre-token of the one before.
    Text that a stage has rewritten stays in work memory after its splitter, until its pending
    pre-tokens are encoded. */
@@ -205,6 +205,7 @@ static TKX_NOINLINE void split_in_stages(tkx_context *ctx, uint32_t first, const
             ctx->begin = splitters[level].saved_begin;
             ctx->limit = splitters[level].saved_limit;
             ctx->sources = splitters[level].saved_sources;
+            if (!t->op_count) ctx->memory_used = splitters[level].saved_used;
             if (level == first || ctx->code != TKX_OK) return;
             level--;
         } else if (level + 1 < depth) {

@@ -22,8 +22,8 @@ static void emit_unknown(tkx_context *ctx, const uint8_t *from, const uint8_t *t
 static const uint8_t *longest_token(tkx_context *ctx, uint32_t base, const uint8_t *from,
                                     const uint8_t *end, uint32_t *id) {
     const tkx *t = ctx->t;
-    const uint8_t *p = from, *last = from;
-    while (p < end) {
+    const uint8_t *p = from, *last = from, *deepest = trie_reach(t, from, end);
+    while (p < deepest) {
         uint64_t unit = trie_child(t, base, *p);
         if (label_of(unit) != *p) {
             if (label_of(unit) > 256) fail(ctx, TKX_E_CORRUPT);
@@ -35,7 +35,8 @@ static const uint8_t *longest_token(tkx_context *ctx, uint32_t base, const uint8
         *id = id_of(unit);
         last = p;
     }
-    if (last > from && *id >= t->id_count) fail(ctx, TKX_E_CORRUPT);
+    if ((size_t)(p - from) > t->trie_depth || (last > from && *id >= t->id_count))
+        fail(ctx, TKX_E_CORRUPT);
     return last;
 }
 

@@ -9,15 +9,17 @@
 
 /* The ids depend on the last bit of sums, so each sum of two doubles must be rounded to a double at
    once. There are only additions and comparisons: nothing can be contracted, and sums of floats may
-   be computed as doubles, since a float is less than half as wide. */
-#if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 1
+   be computed as doubles, since a float is less than half as wide. FLT_EVAL_METHOD is 0, 1, or
+   the width up to which types are widened: 16 with AVX512-FP16. */
+#if defined(FLT_EVAL_METHOD) &&                                                                    \
+    (FLT_EVAL_METHOD < 0 || FLT_EVAL_METHOD == 2 || FLT_EVAL_METHOD > 64)
 #error "Unigram needs doubles that are rounded after each addition: -mfpmath=sse or TKX_NO_UNIGRAM"
 #endif
 typedef char tkx_unigram_needs_64_bit_doubles[sizeof(double) == 8 ? 1 : -1];
 
 /* The best path to a position: the sum of scores up to it, and the token that ends there. 16 bytes
    in work memory: f64 sum, u32 length, u32 id. Length 0: no path has been found yet. */
-enum { PATH = 16, PATH_LENGTH = 8, PATH_ID = 12 };
+enum { PATH_LENGTH = 8, PATH_ID = 12 };
 
 /* The first positions need no work memory. */
 enum { FEW_PATHS = 64 };
@@ -179,7 +181,7 @@ static TKX_INLINE int find_paths(tkx_unigram *u, int single) {
     size_t at = 0, reach = 0;
     put_path(u->paths, u->sum, 0, 0);
     while (u->from + at < u->end) {
-        const uint8_t *start = u->from + at, *p = start;
+        const uint8_t *start = u->from + at, *p = start, *deepest = trie_reach(t, p, u->end);
         const size_t character = t->trie_flags & BYTE_CHARACTERS ? 1 : utf8_length(*start);
         double sum = get_double(u->paths + PATH * at);
         uint32_t base = root;
@@ -204,7 +206,8 @@ static TKX_INLINE int find_paths(tkx_unigram *u, int single) {
             if (!add_path(u, &reach, (size_t)(p - u->from), rounded(score_of(t, id) + sum, single),
                           (size_t)(p - start), id))
                 return 0;
-        } while (p < u->end);
+        } while (p < deepest);
+        if (!TKX_LIKELY((size_t)(p - start) <= t->trie_depth)) fail(ctx, TKX_E_CORRUPT);
         if (!is_covered) {
             if (!add_path(u, &reach, at + character, rounded(unknown + sum, single), character,
                           t->unknown_id))

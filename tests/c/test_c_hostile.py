@@ -1,0 +1,113 @@
+"""No file, however it was made, lets a call hang or take time that grows with the square of the
+text.
+"""
+
+from __future__ import annotations
+
+import struct
+import time
+from dataclasses import replace
+
+import golden_files
+import numpy as np
+import pytest
+from c_harness import COMPILERS, Builder, Library
+
+from tokexport.file.layout import SplitsHeader, Stage, StageFlag, Tag
+from tokexport.file.split_program import program_stage
+from tokexport.model import Split
+from tokexport.patterns import compile_split
+
+OK, SPLITS, CORRUPT = 0, -34, -37
+
+pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
+
+
+@pytest.fixture(scope="module")
+def library(build: Builder) -> Library:
+    return build.library()
+
+
+def splits(*stages: Split, memo_count: int | None = None, states: int = 0) -> bytes:
+    """SPLT with some stages; ``memo_count``: not what the compiler says; ``states``: as many, most
+    of which are never reached.
+    """
+    made, at = [], SplitsHeader.sizeof() + Stage.sizeof() * len(stages)
+    for stage in stages:
+        program = compile_split(stage)
+        missing = max(0, states - len(program.transitions))
+        program = replace(program, transitions=np.pad(program.transitions, [(0, missing), (0, 0)]))
+        if memo_count is not None:
+            program = replace(program, n_memo=memo_count)
+        descriptor, tables = program_stage(stage, program, at)
+        made.append((descriptor, tables))
+        at += len(tables)
+    header: bytes = SplitsHeader.build({"stage_count": len(stages)})
+    return b"".join([header, *(one for one, _ in made), *(two for _, two in made)])
+
+
+def test_whole_characters_are_not_looked_for_in_parts_of_them(library: Library) -> None:
+    """A Unigram model that reads characters, after a stage that cuts between bytes: its path would
+    end inside a character that goes on after the pre-token, and never reach its end.
+    """
+    on_bytes = splits(Split(r"[a-z]+", on_bytes=True))
+    assert on_bytes[SplitsHeader.sizeof() + 1] & StageFlag.ON_BYTES
+    assert library.open(golden_files.rebuilt("unigram", {Tag.SPLITS: on_bytes})) == SPLITS
+    of_bytes = bytearray(golden_files.content("unigram"))
+    at = of_bytes.index(b"TRIE")
+    start, size = struct.unpack_from("<QQ", of_bytes, at + 8)
+    trie = bytearray(of_bytes[start : start + size])
+    trie[24] |= 2  # BYTE_CHARACTERS
+    changed = {Tag.SPLITS: on_bytes, Tag.TRIE: bytes(trie)}
+    assert library.open(golden_files.rebuilt("unigram", changed)) == OK
+    assert library.encode(b"a" * 100 + "é".encode())[0] == OK
+
+
+@pytest.mark.parametrize("memo_count", [0, None], ids=["no memo", "memo"])
+@pytest.mark.parametrize("pattern", ["[a-z]+!|[a-z]", "(?:[a-z]{5}-?)+!|[a-z]"])
+def test_a_program_that_reads_far_is_linear_whatever_it_says(
+    library: Library, pattern: str, memo_count: int | None
+) -> None:
+    stage = splits(Split(pattern), memo_count=memo_count)
+    assert library.open(golden_files.rebuilt("smallest-bpe", {Tag.SPLITS: stage})) == OK
+    began = time.process_time()
+    assert library.encode(b"a" * 200_000) == (OK, [0] * 200_000)
+    assert time.process_time() - began < 10  # it was five minutes
+    assert library.encode(b"ab" * 1000 + b"!") == (OK, [2] * 1000)
+
+
+@pytest.mark.parametrize("name", ["greedy", "unigram", "wordpiece"])
+def test_a_trie_with_a_cycle_is_left_at_the_length_of_the_longest_token(
+    library: Library, name: str
+) -> None:
+    root, continuation = golden_files.numbers(name, b"TRIE", 4, 2)
+    changes = [
+        (b"TRIE", 32 + 8 * (node + ord("a")) + 4, "I", node)
+        for node in {root, continuation}
+        if golden_files.numbers(name, b"TRIE", 32 + 8 * (node + ord("a")), 1)[0] & 0x1FF == ord("a")
+    ]
+    assert changes
+    assert library.open(golden_files.patched(name, *changes)) == OK
+    assert library.encode(b"a" * 8) == (CORRUPT, [])
+
+
+def test_added_tokens_with_a_cycle_are_left(library: Library) -> None:
+    count, nodes, edges = golden_files.numbers("added", b"ADDT", 0, 3)
+    first_edge = 96 + 16 * count + 8 * (nodes + 1)
+    values = golden_files.numbers("added", b"ADDT", first_edge, edges)
+    (node,) = [value & 0xFFFFFF for value in values[:3] if value >> 24 == ord("<")]
+    changes = [
+        (b"ADDT", first_edge + 4 * edge, "I", value & 0xFF000000 | node)
+        for edge, value in enumerate(values)
+    ]
+    assert library.open(golden_files.patched("added", *changes)) == OK
+    assert library.encode(b"<" + b"/" * 1000) == (CORRUPT, [])
+    assert library.encode(b"plain")[0] == OK
+
+
+def test_stages_that_need_more_work_memory_than_the_header_promises_are_refused(
+    library: Library,
+) -> None:
+    for count, code in ((3, OK), (4, SPLITS)):
+        stages = splits(*[Split("[a-z]+")] * count, states=4096)
+        assert library.open(golden_files.rebuilt("smallest-bpe", {Tag.SPLITS: stages})) == code
