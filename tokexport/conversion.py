@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Union
 
 from construct import Array
 
+from tokexport.compiler.compile import compile_model
 from tokexport.errors import TokexportError, UnsupportedError
 from tokexport.file.layout import Header, Section
-from tokexport.file.write import Options, write
-from tokexport.model import TokenizerModel
+from tokexport.file.write import write
+from tokexport.model import SelfTestCase, TokenizerModel
 from tokexport.sources import read
 from tokexport.sources.hub import local_source
 
@@ -24,6 +25,20 @@ if TYPE_CHECKING:
 Source = Union[str, "os.PathLike[str]", "tiktoken.Encoding"]
 
 SELF_TEST_CASES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What goes into a file."""
+
+    # What decoding needs, special ids, chat template and provenance, and no more.
+    decode_only: bool = False
+    # One float an id.
+    scores: bool = True
+    # The version of the reference library, for the provenance.
+    reference_version: str | None = None
+    # Texts with the reference's ids.
+    self_test: Sequence[SelfTestCase] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +111,7 @@ def convert(
     if self_test and not decode_only:
         options, notes = _with_self_test(options, model, local, pattern, special_tokens)
     try:
-        content = write(model, options)
+        content = file_bytes(model, options)
     except UnsupportedError as error:
         error.file = str(source) if isinstance(source, (str, os.PathLike)) else None
         raise
@@ -104,6 +119,20 @@ def convert(
     commit = local.name if isinstance(local, Path) and local is not source else None
     return Conversion(
         path, len(content), _size(local), _section_sizes(content), model, commit, notes
+    )
+
+
+def file_bytes(model: TokenizerModel, options: Options | None = None) -> bytes:
+    """The bytes of a tokexport file for a model: its tables, written.
+
+    Raises UnsupportedError where the file could not be exact.
+    """
+    options = options or Options()
+    return write(
+        compile_model(model, decode_only=options.decode_only),
+        scores=options.scores,
+        reference_version=options.reference_version,
+        self_test=options.self_test,
     )
 
 

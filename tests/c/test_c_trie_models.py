@@ -16,7 +16,7 @@ from c_harness import COMPILERS, Builder, Library, Work
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tokexport.file.write import write
+from tokexport.conversion import file_bytes
 from tokexport.model import Provenance, Reference, Token, TokenizerModel, UnigramModel
 from tokexport.runtime.tokenizer import load
 
@@ -187,7 +187,7 @@ def test_sums_of_singles_are_those_of_the_specification(
         single_precision=True,
     )
     tokens = tuple(Token(piece.encode()) for piece in pieces)
-    content = write(TokenizerModel(tokens, model, Reference.SENTENCEPIECE, Provenance("test")))
+    content = file_bytes(TokenizerModel(tokens, model, Reference.SENTENCEPIECE, Provenance("test")))
     file = spec_reader.open_file(content)
     assert b"SC64" not in file.sections
     assert load(content).encode(text) == spec_encoder.encode(file, text.encode())

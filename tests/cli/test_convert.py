@@ -13,8 +13,8 @@ import tiktoken
 from reader_samples import document
 
 import tokexport
+from tokexport.conversion import file_bytes
 from tokexport.errors import SourceError, TokexportError, UnsupportedError
-from tokexport.file.write import write
 from tokexport.sources.references import reference_for
 
 
@@ -156,7 +156,7 @@ def test_more_than_the_formats_stages_are_refused(source: Path) -> None:
     sequence = {"type": "Sequence", "pretokenizers": [digits] * 16 + [document()["pre_tokenizer"]]}
     source.write_text(json.dumps(document(pre_tokenizer=sequence)))
     with pytest.raises(UnsupportedError, match="17 stages in a row"):
-        write(tokexport.read(source))
+        file_bytes(tokexport.read(source))
 
 
 EMPTY = {

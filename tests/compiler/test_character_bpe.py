@@ -19,8 +19,8 @@ import tokenizers
 from repository import SLOW
 from tokenizers import Tokenizer
 
+from tokexport.conversion import Options, file_bytes
 from tokexport.errors import TextError, UnsupportedError
-from tokexport.file.write import Options, write
 from tokexport.runtime.tokenizer import load
 from tokexport.sources import read
 
@@ -31,7 +31,7 @@ TOGETHER = 50
 def converted(source: dict[str, Any], folder: Path) -> bytes:
     path = folder / "tokenizer.json"
     path.write_text(json.dumps(source), encoding="utf-8")
-    return write(read(path), Options())
+    return file_bytes(read(path), Options())
 
 
 SPLIT = {"type": "Split", "pattern": {"Regex": "[ \n]+"}, "behavior": "Isolated", "invert": False}
@@ -139,7 +139,7 @@ def test_an_unknown_token_that_is_a_character_merges_as_such_too(tmp_path: Path)
         }
         path = tmp_path / f"{fuse}.json"
         path.write_text(json.dumps(source), "utf-8")
-        runtime, reference = load(write(read(path))), tokenizers.Tokenizer.from_file(str(path))
+        runtime, reference = load(file_bytes(read(path))), tokenizers.Tokenizer.from_file(str(path))
         for letters in itertools.product("aub\u4e2d", repeat=5):
             text = "".join(letters)
             assert runtime.encode(text) == reference.encode(text).ids, text

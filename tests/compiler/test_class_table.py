@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tokexport.compiler.splits.class_table import CODE_POINTS, class_table
+from tokexport.compiler.class_table import CODE_POINTS, class_table
+from tokexport.file.pack import levels
 
 
 def test_every_code_point_but_the_surrogates_keeps_its_value() -> None:
@@ -28,5 +29,5 @@ def test_surrogates_cost_no_block() -> None:
 def test_the_packed_table_starts_with_the_ascii_values() -> None:
     values = np.zeros(CODE_POINTS, np.uint8)
     values[:128] = np.arange(128)
-    packed = class_table(values).to_bytes()
+    packed = levels(class_table(values), "u1", ascii=True)
     assert packed[:128] == bytes(range(128))

@@ -16,7 +16,8 @@ from tokenizers.models import BPE, WordLevel
 from tokenizers.trainers import BpeTrainer
 
 from tokexport.compiler.compile import compile_model
-from tokexport.compiler.splits.cuts import pack_cuts
+from tokexport.compiler.tables import Pairs
+from tokexport.file.pack import bits
 from tokexport.sources import read
 
 LLAMA3 = (
@@ -28,6 +29,12 @@ TEXT = [
     "aaa bbb   ccc...",
 ]
 BYTE_LEVEL = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+
+
+def cuts_of(path: Path) -> Pairs:
+    encoding = compile_model(read(path)).encoding
+    assert encoding is not None
+    return encoding.cuts
 
 
 def split(
@@ -120,7 +127,7 @@ def test_both_sides_of_a_cut_give_the_ids_of_the_whole(
     tokenizer = trained(PRE_TOKENIZERS[name], ADDED if with_added else [])
     path = tmp_path_factory.mktemp("cuts") / "tokenizer.json"
     path.write_text(json.dumps(json.loads(tokenizer.to_str())))
-    cuts = compile_model(read(path)).cuts
+    cuts = cuts_of(path)
     rng = random.Random(name)
     alphabet = "abcmnyzst  \n\t\r'.,!<>=0123456\x00\x1c{é\u0301中"
     pairs = {chr(left) + chr(right) for left, right in np.argwhere(cuts).tolist()}
@@ -153,7 +160,7 @@ def test_the_usual_patterns_have_a_cut_between_a_letter_and_a_space(
         tokenizer = trained(PRE_TOKENIZERS[name], [])
         path = tmp_path_factory.mktemp("usual") / "tokenizer.json"
         path.write_text(tokenizer.to_str())
-        cuts = compile_model(read(path)).cuts
+        cuts = cuts_of(path)
         assert cuts[ord("n"), ord(" ")], name
         assert not cuts[ord(" "), ord("n")], name
 
@@ -161,7 +168,7 @@ def test_the_usual_patterns_have_a_cut_between_a_letter_and_a_space(
 def test_a_row_of_the_packed_cuts_is_sixteen_bytes_lowest_bit_first() -> None:
     pairs = np.zeros((128, 128), np.bool_)
     pairs[3, 9] = True
-    packed = pack_cuts(pairs)
+    packed = bits(pairs)
     assert len(packed) == 2048
     assert packed[3 * 16 + 1] == 1 << 1
     assert sum(packed) == 2
@@ -178,7 +185,7 @@ def test_a_stage_over_bytes_reads_several_for_what_is_not_ascii(
     tokenizer.pre_tokenizer = split("b|[^ab]+", "isolated")
     path = tmp_path / "tokenizer.json"
     path.write_text(tokenizer.to_str(), "utf-8")
-    cuts = compile_model(read(path)).cuts
+    cuts = cuts_of(path)
     assert not cuts[ord("x")].any()
     assert not cuts[:, ord("x")].any()
     assert cuts[ord("a"), ord("b")]

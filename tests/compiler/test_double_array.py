@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tokexport.compiler.tries.double_array import DoubleArray, double_array
-from tokexport.file.layout import LABEL_BITS, NO_LABEL, NO_TOKEN
+from tokexport.compiler.tables import DoubleArray
+from tokexport.compiler.tries.double_array import NO_LABEL, NO_TOKEN, double_array
 
 KEYS = (
     st.binary(max_size=6)
@@ -20,10 +19,10 @@ VOCABULARIES = st.dictionaries(KEYS, st.integers(0, NO_TOKEN - 1), max_size=300)
 def found(trie: DoubleArray, key: bytes) -> int | None:
     base, token = trie.root, NO_TOKEN
     for byte in key:
-        unit = int(trie.units[base + byte])  # every base has 256 units after it
-        if unit & 0x1FF != byte:
+        place = base + byte  # every base has 256 units after it
+        if trie.labels[place] != byte:
             return None
-        base, token = unit >> 32, unit >> LABEL_BITS & NO_TOKEN
+        base, token = int(trie.bases[place]), int(trie.ids[place])
     return None if token == NO_TOKEN else token
 
 
@@ -41,17 +40,16 @@ def test_a_key_is_found_if_and_only_if_it_is_there(
 @given(VOCABULARIES)
 def test_no_two_nodes_share_a_base(vocab: dict[bytes, int]) -> None:
     trie = double_array(vocab)
-    nodes = trie.units[(trie.units & np.uint64(0x1FF)) != NO_LABEL]
-    bases = (nodes >> np.uint64(32)).tolist()
+    bases = trie.bases[trie.labels != NO_LABEL].tolist()
     inner = [base for base in bases if base]
     assert trie.root > 0
     assert len({trie.root, *inner}) == 1 + len(inner)
     prefixes = {key[:length] for key in vocab for length in range(1, len(key) + 1)}
-    assert len(nodes) == len(prefixes)
+    assert len(bases) == len(prefixes)
 
 
 def test_the_units_are_as_many_as_the_nodes_nearly() -> None:
     vocab = {f"{number * 7919 % 100003:o}x{number}".encode(): number for number in range(20_000)}
     trie = double_array(vocab)
-    nodes = int(((trie.units & np.uint64(0x1FF)) != NO_LABEL).sum())
-    assert len(trie.units) < 1.25 * nodes + 256
+    nodes = int((trie.labels != NO_LABEL).sum())
+    assert len(trie.labels) < 1.25 * nodes + 256

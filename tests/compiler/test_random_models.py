@@ -13,7 +13,7 @@ import tokenizers
 from random_models import tokenizer_json
 from repository import SLOW
 
-from tokexport.file.write import write
+from tokexport.conversion import file_bytes
 from tokexport.runtime.tokenizer import load
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import parse
@@ -41,7 +41,9 @@ def test_the_ids_are_those_of_the_reference(first: int) -> None:
         source, texts = tokenizer_json(seed)
         data = json.dumps(source).encode()
         reference = tokenizers.Tokenizer.from_buffer(data)
-        content = write(read_tokenizer_json(parse(data, "tokenizer.json"), SourceFiles(None, {})))
+        content = file_bytes(
+            read_tokenizer_json(parse(data, "tokenizer.json"), SourceFiles(None, {}))
+        )
         tokenizer, file = load(content), spec_reader.open_file(content)
         for number, text in enumerate(texts):
             ids = expected(reference, text)

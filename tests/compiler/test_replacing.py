@@ -21,8 +21,8 @@ from reader_samples import BYTE_LEVEL, added, document, read_document
 from repository import SLOW
 from tokenizers import Regex, decoders
 
+from tokexport.conversion import file_bytes
 from tokexport.errors import TokexportError, UnsupportedError
-from tokexport.file.write import write
 from tokexport.model import Split
 from tokexport.runtime.tokenizer import load
 from tokexport.sources.tokenizer_json.replace_regex import replacer
@@ -96,7 +96,7 @@ def test_what_is_put_where_a_match_holds_nothing(
         added_tokens=[] if token is None else [token],
     )
     try:
-        data = write(read_document(fields, tmp_path))
+        data = file_bytes(read_document(fields, tmp_path))
     except UnsupportedError as error:
         if "leaves nothing" not in error.hint and "what comes first" not in error.hint:
             raise
@@ -138,7 +138,7 @@ def test_an_insertion_at_the_start_is_refused_where_the_reference_stops(tmp_path
         normalizer = {"type": "Sequence", "normalizers": normalizers}
         fields = document(normalizer=normalizer, pre_tokenizer=pre_tokenizer)
         with pytest.raises(UnsupportedError, match="puts '-' before a text"):
-            write(read_document(fields, tmp_path))
+            file_bytes(read_document(fields, tmp_path))
     theirs = tokenizers.Tokenizer.from_str(
         json.dumps(
             document(
@@ -164,7 +164,7 @@ def test_an_insertion_behind_something_may_be_followed_by_anything(
     fields = document(normalizer=normalizer)
     theirs, ours = (
         tokenizers.Tokenizer.from_str(json.dumps(fields)),
-        load(write(read_document(fields, tmp_path))),
+        load(file_bytes(read_document(fields, tmp_path))),
     )
     for text in ["", "a", "ab", "aBbbÄ", "baab" * 3000]:
         encoding = ours.encode_with_offsets(text)
@@ -188,7 +188,7 @@ def test_behind_another_step_an_insertion_at_the_start_is_exact_but_for_its_span
     fields = whole(bpe(), normalizer=normalizer, pre_tokenizer=behind)
     theirs, ours = (
         tokenizers.Tokenizer.from_str(json.dumps(fields)),
-        load(write(read_document(fields, tmp_path))),
+        load(file_bytes(read_document(fields, tmp_path))),
     )
     for text in ["", "a", " ab", "a b  e", "\u00e9\ne\u0301", "  \n", " the\nend"]:
         assert list(ours.encode(text)) == theirs.encode(text).ids, text
@@ -217,5 +217,5 @@ def test_a_character_may_become_a_text_of_any_length(
     ]
     fields = whole(bpe(), normalizer={"type": "Sequence", "normalizers": replacing})
     theirs = tokenizers.Tokenizer.from_str(json.dumps(fields)).encode(text)
-    found = load(write(read_document(fields, tmp_path))).encode_with_offsets(text)
+    found = load(file_bytes(read_document(fields, tmp_path))).encode_with_offsets(text)
     assert (list(found.ids), list(found.offsets)) == (theirs.ids, theirs.offsets)

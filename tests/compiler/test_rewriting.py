@@ -26,8 +26,8 @@ from repository import SLOW
 
 from tokexport.compiler.normalizer.charsmap import charsmap_of
 from tokexport.compiler.normalizer.normalize import normalize
+from tokexport.conversion import file_bytes
 from tokexport.errors import UnsupportedError
-from tokexport.file.write import write
 from tokexport.model import Append, Charsmap, Prepend, Replace
 from tokexport.runtime.tokenizer import load
 
@@ -165,7 +165,7 @@ class Both:
     """
 
     def __init__(self, fields: dict[str, Any], folder: Path) -> None:
-        data = write(read_document(fields, folder))
+        data = file_bytes(read_document(fields, folder))
         self._reference = tokenizers.Tokenizer.from_str(json.dumps(fields))
         self._runtime = load(data)
         self._spec = spec_reader.open_file(data)
@@ -308,7 +308,7 @@ def test_what_tokenizers_has_no_part_for(
 ) -> None:
     assert normalize(text, steps) == expected
     model = dataclasses.replace(read_document(source([], []), tmp_path), normalizer=steps)
-    data = write(model)
+    data = file_bytes(model)
     tokenizer = load(data)
     ids = tokenizer.encode(text)
     assert tokenizer.decode_bytes(ids).decode() == expected
@@ -344,7 +344,7 @@ def test_a_prefix_for_the_first_piece_behind_a_normalizer_that_keeps_the_start(
 
 
 def goes_by_source(fields: dict[str, Any], folder: Path) -> bool:
-    ops = spec_reader.open_file(write(read_document(fields, folder))).ops
+    ops = spec_reader.open_file(file_bytes(read_document(fields, folder))).ops
     return any(op.flags & spec_normalizer.FIRST_SOURCE for op in ops)
 
 
@@ -446,4 +446,4 @@ def test_a_damaged_charsmap_is_refused(damage: bytes, tmp_path: Path) -> None:
     fields = {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(damage).decode()}
     model = read_document(source([fields], []), tmp_path)
     with pytest.raises(UnsupportedError, match="precompiled charsmap"):
-        write(model)
+        file_bytes(model)

@@ -14,7 +14,7 @@ from repository import SLOW
 from tokenizers import Tokenizer
 
 from tokexport.compiler.passes.swap_space_marker import keep_spaces
-from tokexport.file.write import Options, write
+from tokexport.conversion import Options, file_bytes
 from tokexport.model import (
     AddedToken,
     Behavior,
@@ -126,7 +126,7 @@ def both(fields: dict[str, Any], folder: Path) -> tuple[Tokenizer, OurTokenizer,
     path = folder / "tokenizer.json"
     path.write_text(json.dumps(fields), encoding="utf-8")
     model = read(path)
-    return Tokenizer.from_str(json.dumps(fields)), load(write(model, Options())), model
+    return Tokenizer.from_str(json.dumps(fields)), load(file_bytes(model, Options())), model
 
 
 TEXTS = st.lists(
@@ -226,7 +226,7 @@ def test_an_added_token_that_is_looked_for_as_it_is_is_exchanged_too() -> None:
     model = small((Replace(" ", MARK),), added_tokens=tokens)
     model = replace(model, tokens=(*model.tokens, Token(b" b"), Token(b" c")))
     assert [token.content for token in keep_spaces(model).added_tokens] == [" b", MARK + "c"]
-    tokenizer = load(write(model, Options()))
+    tokenizer = load(file_bytes(model, Options()))
     assert tokenizer.encode("a b ca") == [2, 3, 4, 2]
     assert tokenizer.encode(f"a{MARK}b a") == [2, 3, 1, 2]
 

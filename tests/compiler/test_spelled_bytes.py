@@ -21,8 +21,8 @@ from reader_samples import added, byte_characters, document, read_document
 from repository import SLOW
 
 from tokexport.compiler.normalizer.normalize import normalize
+from tokexport.conversion import file_bytes
 from tokexport.errors import NotBytesError, UnsupportedError
-from tokexport.file.write import write
 from tokexport.model import SpellBytes
 from tokexport.runtime.tokenizer import load
 from tokexport.sources.json_node import Node
@@ -158,7 +158,7 @@ def source(
 
 def check(fields: Json, texts: Sequence[str], folder: Path) -> None:
     reference = tokenizers.Tokenizer.from_str(json.dumps(fields))
-    data = write(read_document(fields, folder))
+    data = file_bytes(read_document(fields, folder))
     runtime, spec = load(data), spec_reader.open_file(data)
     for text in texts:
         try:

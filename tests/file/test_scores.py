@@ -7,8 +7,8 @@ import math
 import numpy as np
 from construct import Array
 
+from tokexport.conversion import Options, file_bytes
 from tokexport.file.layout import SCORE, Header, Section, Tag
-from tokexport.file.write import Options, write
 from tokexport.model import BytePairModel, Provenance, Reference, Token, TokenizerModel
 
 
@@ -57,7 +57,7 @@ def test_a_merged_token_has_the_negative_logarithm_of_its_rank() -> None:
     vocab = bytes_and(b"he", b"ll", b"hell", b"hello")
     merges = [(b"h", b"e"), (b"l", b"l"), (b"he", b"ll"), (b"hell", b"o")]
     triples = tuple((vocab[left], vocab[right], vocab[left + right]) for left, right in merges)
-    found = scores(write(model(vocab, triples)))
+    found = scores(file_bytes(model(vocab, triples)))
     assert found == exported_by_small_runtimes(vocab, merges)
     assert found[vocab[b"he"]] == 0.0
     assert found[vocab[b"hello"]] == np.float32(-math.log(4))
@@ -66,28 +66,28 @@ def test_a_merged_token_has_the_negative_logarithm_of_its_rank() -> None:
 def test_the_merge_is_found_by_its_product_and_not_by_its_text_with_a_space() -> None:
     # One widespread exporter keys its merges by "h e" and asks for "he": then no token has a score.
     vocab = bytes_and(b"he", b"h e")
-    found = scores(write(model(vocab, ((ord("h"), ord("e"), vocab[b"he"]),))))
+    found = scores(file_bytes(model(vocab, ((ord("h"), ord("e"), vocab[b"he"]),))))
     assert found[vocab[b"he"]] != -1e6
     assert found[vocab[b"h e"]] == -1e6
 
 
 def test_every_token_without_a_merge_has_the_default() -> None:
     vocab = bytes_and(b"ab")
-    found = scores(write(model(vocab, ((ord("a"), ord("b"), 256),))))
+    found = scores(file_bytes(model(vocab, ((ord("a"), ord("b"), 256),))))
     assert found[:256] == [-1e6] * 256
 
 
 def test_the_rank_of_a_rank_file_is_the_id() -> None:
     vocab = bytes_and(b"ab", b"abc")
-    found = scores(write(model(vocab, None)))
+    found = scores(file_bytes(model(vocab, None)))
     assert found[256:] == np.array([-math.log(257), -math.log(258)]).astype(np.float32).tolist()
 
 
 def test_ranks_are_stored_only_where_ids_have_another_order() -> None:
     vocab = bytes_and(b"bc", b"ab")
     a, b, c = b"abc"
-    by_id = write(model(vocab, ((b, c, 256), (a, b, 257))))
-    by_rank = write(model(vocab, ((a, b, 257), (b, c, 256))))
+    by_id = file_bytes(model(vocab, ((b, c, 256), (a, b, 257))))
+    by_rank = file_bytes(model(vocab, ((a, b, 257), (b, c, 256))))
     assert section(by_id, Tag.RANKS) is None
     ranks = np.frombuffer(section(by_rank, Tag.RANKS) or b"", "<u4")
     assert ranks[256:].tolist() == [1, 0]
@@ -95,4 +95,7 @@ def test_ranks_are_stored_only_where_ids_have_another_order() -> None:
 
 
 def test_scores_can_be_left_out() -> None:
-    assert section(write(model(bytes_and(b"ab"), None), Options(scores=False)), Tag.SCORES) is None
+    assert (
+        section(file_bytes(model(bytes_and(b"ab"), None), Options(scores=False)), Tag.SCORES)
+        is None
+    )

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import tokenizers
 
+from tokexport.conversion import Options, file_bytes
 from tokexport.errors import UnsupportedError
-from tokexport.file.write import Options, write
 from tokexport.runtime.tokenizer import load
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import parse
@@ -48,7 +48,7 @@ def measure(case: Case, strings: int = STRINGS, token_step: int = 1) -> Outcome:
     reference = TokenizersReference(tokenizers.Tokenizer.from_str(source))
     try:
         model = read_tokenizer_json(parse(source.encode(), "tokenizer.json"), SourceFiles(None))
-        data = write(model, Options())
+        data = file_bytes(model, Options())
     except UnsupportedError as error:
         return Outcome(case, refusal=f"{error.problem}; {error.hint}")
     result = compare(

@@ -18,8 +18,8 @@ from regex_oracle import random_texts
 from repository import SLOW
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
+from tokexport.conversion import file_bytes
 from tokexport.errors import UnsupportedError
-from tokexport.file.write import write
 from tokexport.runtime.tokenizer import Tokenizer as Own
 from tokexport.runtime.tokenizer import load
 from tokexport.sources import read
@@ -98,7 +98,7 @@ def tokenizer(
 def converted(reference: Tokenizer, folder: Path) -> Own:
     path = folder / "tokenizer.json"
     path.write_text(reference.to_str(), "utf-8")
-    return load(write(read(path)))
+    return load(file_bytes(read(path)))
 
 
 def sequence(r: random.Random) -> pre_tokenizers.PreTokenizer:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from runtime_samples import byte_ids, encoding, tokenizer
 
-from tokexport.file.write import write
+from tokexport.conversion import file_bytes
 from tokexport.model import (
     AddedToken,
     BytePairModel,
@@ -111,7 +111,7 @@ def test_a_token_of_any_length_comes_whole():
         provenance=Provenance("made by a test"),
         added_tokens=added,
     )
-    stream = DecodeStream(load(write(model)))
+    stream = DecodeStream(load(file_bytes(model)))
     assert [stream.step(256 + number) for number in range(len(long))] == long
     assert stream.step(0xC3) is None
     assert stream.step(256) == "\ufffd" + long[0]
@@ -126,4 +126,6 @@ def write_small() -> bytes:
     vocab = {bytes([byte]): byte for byte in range(256)}
     model = BytePairModel(vocab, merges=())
     tokens = tuple(Token(content) for content in vocab)
-    return write(TokenizerModel(tokens, model, Reference.TOKENIZERS, Provenance("made by a test")))
+    return file_bytes(
+        TokenizerModel(tokens, model, Reference.TOKENIZERS, Provenance("made by a test"))
+    )

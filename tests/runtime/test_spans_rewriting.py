@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from repository import SLOW
 from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 
+from tokexport.conversion import file_bytes
 from tokexport.errors import SourceError, UnsupportedError
-from tokexport.file.write import write
 from tokexport.runtime.encoding import Encoding
 from tokexport.runtime.tokenizer import load
 from tokexport.sources import read
@@ -155,7 +155,7 @@ def test_any_steps_in_a_row(
     path = tmp_path_factory.mktemp("steps") / "tokenizer.json"
     path.write_text(library.to_str(), "utf-8")
     try:
-        subject = load(write(read(path)))
+        subject = load(file_bytes(read(path)))
     except (UnsupportedError, SourceError):
         assume(False)
     library = Tokenizer.from_file(str(path))
@@ -179,7 +179,7 @@ def test_both_units_are_about_the_same_place(unit: Any, tmp_path: Path) -> None:
     offsets = [text[start:end] for start, end in made.encode(text).offsets]
     path = tmp_path / "tokenizer.json"
     path.write_text(made.to_str(), "utf-8")
-    found = load(write(read(path))).encode_with_offsets(text, unit=unit).offsets
+    found = load(file_bytes(read(path))).encode_with_offsets(text, unit=unit).offsets
     source: Any = text if unit == "char" else text.encode()
     parts = [source[start:end] for start, end in found]
     assert [part if unit == "char" else part.decode() for part in parts] == offsets

@@ -18,9 +18,9 @@ from golden_files import patched
 from random_piece_models import piece_model, piece_texts
 from repository import SLOW
 
+from tokexport.conversion import file_bytes
 from tokexport.errors import FormatError
 from tokexport.file.layout import AlignmentFlag
-from tokexport.file.write import write
 from tokexport.model import Provenance
 from tokexport.runtime.tokenizer import load
 from tokexport.sources.files import SourceFiles
@@ -44,7 +44,7 @@ WORDS = SentencePieceModel(
 
 
 def made(source: SentencePieceModel) -> bytes:
-    return write(build(source, SourceFiles(), Provenance("test")))
+    return file_bytes(build(source, SourceFiles(), Provenance("test")))
 
 
 def library(source: SentencePieceModel) -> sentencepiece.SentencePieceProcessor:

@@ -11,8 +11,8 @@ import pytest
 import tokenizers
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, processors
 
+from tokexport.conversion import file_bytes
 from tokexport.errors import FormatError
-from tokexport.file.write import write
 from tokexport.runtime.tokenizer import Tokenizer as File
 from tokexport.runtime.tokenizer import load
 from tokexport.sources import read
@@ -65,7 +65,7 @@ def file_of(tokenizer: Tokenizer, folder: Path) -> File:
     """The tokexport file of a tokenizer."""
     path = folder / "tokenizer.json"
     path.write_text(tokenizer.to_str(), "utf-8")
-    return load(write(read(path)))
+    return load(file_bytes(read(path)))
 
 
 @pytest.mark.parametrize("unknown", ["<unk>", "Ġ<unk>", "\u2003<unk> \u00a0", " "])

@@ -21,8 +21,8 @@ from parts.bases import bpe, document
 from reader_samples import added, read_document
 from repository import SLOW
 
+from tokexport.conversion import file_bytes
 from tokexport.errors import UnsupportedError
-from tokexport.file.write import write
 from tokexport.runtime.decode_stream import DecodeStream
 from tokexport.runtime.tokenizer import Tokenizer, load
 
@@ -406,7 +406,7 @@ def test_special_tokens_that_are_left_out_end_no_run(skip: bool, tmp_path: Path)
     )
     reference, tokenizer = (
         tokenizers.Tokenizer.from_str(json.dumps(fields)),
-        load(write(read_document(fields, tmp_path))),
+        load(file_bytes(read_document(fields, tmp_path))),
     )
     for length in range(6):
         for ids in product(range(6), repeat=length):

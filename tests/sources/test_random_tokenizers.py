@@ -9,8 +9,8 @@ import pytest
 from random_tokenizers import encoding, tokenizer_json
 from repository import SLOW
 
+from tokexport.conversion import Options, file_bytes
 from tokexport.errors import SourceError, UnsupportedError
-from tokexport.file.write import Options, write
 from tokexport.runtime.tokenizer import load
 from tokexport.sources import read
 from tokexport.sources.references import ReferenceTokenizer, reference_for
@@ -23,7 +23,7 @@ TOGETHER = 20
 def same(source: object, reference: ReferenceTokenizer) -> bool:
     """True if the file of a source gives the reference's ids; False if the source is refused."""
     try:
-        data = write(read(source), Options())  # type: ignore[arg-type]
+        data = file_bytes(read(source), Options())  # type: ignore[arg-type]
     except UnsupportedError:
         return False
     result = compare(load(data), reference, strings=200, code_points=False)

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from reader_samples import BYTES
 
+from tokexport.conversion import Options, file_bytes
 from tokexport.errors import SourceError
-from tokexport.file.write import Options, write
 from tokexport.runtime.tokenizer import load
 from tokexport.sources import read
 from tokexport.sources.references import reference_for
@@ -48,7 +48,7 @@ def test_a_pair_with_added_tokens_is_exact(pair: Path, roles: str | None) -> Non
     special = {token.content for token in model.added_tokens if token.special}
     assert special == ({"<s>", "<x>", "b<x>"} if roles is not None else set())
     result = compare(
-        load(write(model, Options())), reference_for(pair), strings=2000, code_points=False
+        load(file_bytes(model, Options())), reference_for(pair), strings=2000, code_points=False
     )
     assert result.ok, "\n".join(result.lines())
 
@@ -71,7 +71,7 @@ def test_special_tokens_that_are_given_take_the_place_of_the_file(pair: Path) ->
     assert [token.content for token in model.added_tokens] == ["<a>", "<b>"]
     assert any("added_tokens.json is left out" in note for note in model.notes)
     reference = reference_for(pair, special_tokens=given)
-    result = compare(load(write(model, Options())), reference, strings=500, code_points=False)
+    result = compare(load(file_bytes(model, Options())), reference, strings=500, code_points=False)
     assert result.ok, "\n".join(result.lines())
 
 

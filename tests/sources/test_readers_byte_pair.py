@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from reader_samples import BYTES, document, read_document, reference
 from repository import SLOW
 
+from tokexport.conversion import file_bytes
 from tokexport.errors import SourceError, TextError, UnsupportedError
-from tokexport.file.write import write
 from tokexport.model import BytePairModel, SpellBytes
 from tokexport.runtime.tokenizer import load
 
@@ -86,7 +86,7 @@ def test_the_obvious_bpe_gives_the_ids_of_the_reference(
     whole = document(model=fields, pre_tokenizer=WHOLE)
     unknown = fields["unk_token"]
     if unknown is not None and unknown not in fields["vocab"]:
-        stopped, runtime = reference(whole), load(write(read_document(whole, tmp_path)))
+        stopped, runtime = reference(whole), load(file_bytes(read_document(whole, tmp_path)))
         with pytest.raises(Exception, match="Unk token"):
             stopped.encode("c")
         with pytest.raises(TextError, match="not in the vocabulary"):
@@ -109,7 +109,7 @@ def test_the_obvious_bpe_gives_the_ids_of_the_reference(
     if unknown in merged:
         spelled = read_document(whole, tmp_path)
         assert spelled.splits == (SpellBytes(),)
-        runtime = load(write(spelled))
+        runtime = load(file_bytes(spelled))
         for text in texts:
             assert runtime.encode(text) == theirs.encode(text).ids
         return
@@ -162,7 +162,7 @@ def test_byte_fallback_never_falls_where_every_byte_is_a_token(tmp_path: Path) -
     )
     falls = document(model={"byte_fallback": True, "vocab": {**vocab, "<0x7A>": 256}})
     assert (
-        load(write(read_document(falls, tmp_path))).encode("az")
+        load(file_bytes(read_document(falls, tmp_path))).encode("az")
         == reference(falls).encode("az").ids
         == [97, 256]
     )

@@ -13,9 +13,8 @@ import pytest
 import tiktoken
 from repository import SLOW, SMALL
 
-from tokexport.conversion import convert
+from tokexport.conversion import Options, convert, file_bytes
 from tokexport.errors import UnsupportedError
-from tokexport.file.write import Options, write
 from tokexport.runtime.tokenizer import Tokenizer, load
 from tokexport.sources import read
 from tokexport.sources.byte_alphabet import CHARACTERS
@@ -98,7 +97,7 @@ def small_gguf(
 
 
 def converted(path: Path) -> Tokenizer:
-    return load(write(read(path), Options()))
+    return load(file_bytes(read(path), Options()))
 
 
 @pytest.mark.parametrize("pre", ORIGINALS)

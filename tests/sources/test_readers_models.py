@@ -10,8 +10,8 @@ import pytest
 import tokenizers
 from reader_samples import read_document
 
+from tokexport.conversion import file_bytes
 from tokexport.errors import SourceError
-from tokexport.file.write import write
 from tokexport.model import (
     GreedyModel,
     TokenizerModel,
@@ -58,7 +58,7 @@ def without(model: dict[str, Any], *names: str) -> dict[str, Any]:
 def same(source: dict[str, Any], model: TokenizerModel, texts: list[str]) -> None:
     """The file of a model gives what the reference gives."""
     reference = tokenizers.Tokenizer.from_str(json.dumps(source))
-    tokenizer = load(write(model))
+    tokenizer = load(file_bytes(model))
     for text in texts:
         assert tokenizer.encode(text, allowed_special="all") == reference.encode(text).ids
 
@@ -140,7 +140,7 @@ def test_of_a_piece_that_stands_twice_the_last_id_and_score_count_and_added_toke
     assert model.added_tokens[0].id == 7
     same(source, model, ["ab", "a", "b", "<s>", "x<unk>x", "<unk>", "abab<s>"])
     reference = tokenizers.Tokenizer.from_str(json.dumps(source))
-    assert [load(write(model)).decode([token]) for token in range(8)] == [
+    assert [load(file_bytes(model)).decode([token]) for token in range(8)] == [
         reference.decode([t], False) for t in range(8)
     ]
 

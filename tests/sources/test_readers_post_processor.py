@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from reader_samples import BYTE_LEVEL, document, read_document, reference
 from repository import SLOW
 
+from tokexport.conversion import file_bytes
 from tokexport.errors import SourceError, UnsupportedError
-from tokexport.file.write import write
 from tokexport.model import TemplateItem
 from tokexport.runtime.tokenizer import load
 
@@ -173,7 +173,7 @@ def test_a_processor_is_what_its_fields_say_whatever_its_type(
 def test_an_id_that_is_no_token_is_added_as_it_is_written(number: int, tmp_path: Path) -> None:
     fields = document(post_processor=ROBERTA | {"sep": ["s", number]})
     model = read_document(fields, tmp_path)
-    runtime = load(write(model))
+    runtime = load(file_bytes(model))
     encoding, ours = (
         reference(fields).encode("ab"),
         runtime.encode_with_offsets("ab", add_special_tokens=True),
@@ -208,7 +208,7 @@ def test_texts_stand_as_often_and_in_the_order_that_a_template_says_with_special
     single: list[Any], pair: list[Any], others: list[Any], tmp_path: Path
 ) -> None:
     fields = document(post_processor=template(single, [*others, *pair, *others[:1]]))
-    theirs, ours = reference(fields), load(write(read_document(fields, tmp_path)))
+    theirs, ours = reference(fields), load(file_bytes(read_document(fields, tmp_path)))
     for add in (True, False):
         for text in ("ab", ""):
             encoding, found = (

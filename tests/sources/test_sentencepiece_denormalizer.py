@@ -13,8 +13,8 @@ import pytest
 import sentencepiece
 
 from tokexport.compiler.normalizer.charsmap import charsmap_of
+from tokexport.conversion import Options, file_bytes
 from tokexport.errors import UnsupportedError
-from tokexport.file.write import Options, write
 from tokexport.runtime.decode_stream import DecodeStream
 from tokexport.runtime.tokenizer import Tokenizer, load
 from tokexport.sources import read
@@ -66,7 +66,7 @@ def trained(
 def loaded(source: SentencePieceModel, folder: Path) -> tuple[Tokenizer, Path]:
     path = folder / "m.model"
     path.write_bytes(serialize(source))
-    return load(write(read(path), Options())), path
+    return load(file_bytes(read(path), Options())), path
 
 
 @pytest.mark.parametrize(

@@ -21,9 +21,9 @@ from repository import SLOW
 from sentencepiece_rules import rules_file
 from sentencepiece_training import SENTENCES, train
 
+from tokexport.conversion import Options, file_bytes
 from tokexport.errors import FormatError, SourceError, UnsupportedError
 from tokexport.file.layout import Tag
-from tokexport.file.write import Options, write
 from tokexport.runtime.tokenizer import load
 from tokexport.sources import read
 from tokexport.sources.sentencepiece.proto import (
@@ -109,7 +109,7 @@ def texts(count: int) -> list[str]:
 
 def made(data: bytes, folder: Path) -> bytes:
     (folder / "x.model").write_bytes(data)
-    return write(read(folder / "x.model"), Options())
+    return file_bytes(read(folder / "x.model"), Options())
 
 
 @pytest.mark.parametrize("name", OPTIONS)

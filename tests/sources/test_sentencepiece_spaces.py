@@ -20,7 +20,7 @@ from sentencepiece_training import train
 
 from tokexport.compiler.normalizer.charsmap import charsmap_of
 from tokexport.compiler.normalizer.normalize import normalize
-from tokexport.file.write import write
+from tokexport.conversion import file_bytes
 from tokexport.model import Charsmap, Provenance, TokenizerModel
 from tokexport.runtime.tokenizer import load
 from tokexport.sources.files import SourceFiles
@@ -115,7 +115,7 @@ def test_ids_offsets_and_texts_are_those_of_the_library(algorithm: Algorithm) ->
         assert any(
             isinstance(step, Charsmap) and step.collapses for step in made(source).normalizer
         )
-        content = write(made(source))
+        content = file_bytes(made(source))
         subject, library = load(content), SentencePieceProcessor(model_proto=serialize(source))
         file = spec_reader.open_file(content)
         for number, text in enumerate(texts(dice, 60)):
@@ -139,7 +139,7 @@ def test_a_trained_model_with_symbols_of_spaces() -> None:
     )
     library = SentencePieceProcessor(model_proto=data)
     assert library.Normalize("  a   b\t  c ") == f"{MARK}a{MARK}{MARK}b\t{MARK}{MARK}c"
-    subject = load(write(made(parse_model(data, "x.model"))))
+    subject = load(file_bytes(made(parse_model(data, "x.model"))))
     result = compare(subject, SentencePieceReference(library), strings=150, code_points=False)
     assert result.ok, "\n".join(result.lines())
 

@@ -12,8 +12,8 @@ import spec_reader
 from sentencepiece import SentencePieceProcessor
 from slow_encoder import SlowEncoder
 
+from tokexport.conversion import file_bytes
 from tokexport.errors import UnsupportedError
-from tokexport.file.write import write
 from tokexport.runtime.tokenizer import load
 from tokexport.sources import read
 from tokexport.sources.sentencepiece.proto import (
@@ -69,7 +69,7 @@ def test_characters_that_are_no_pieces_merge_or_are_unknown_together(tmp_path: P
     merged = 0
     for number in range(30):
         path.write_bytes(serialize(model(dice)))
-        ours, file = read(path), write(read(path))
+        ours, file = read(path), file_bytes(read(path))
         merged += bool(ours.model.unused)
         tokenizer, slow, spec = load(file), SlowEncoder(ours), spec_reader.open_file(file)
         reference = SentencePieceReference(SentencePieceProcessor(model_file=str(path)))
@@ -103,7 +103,7 @@ def test_an_unused_piece_may_have_unknown_characters_inside(tmp_path: Path) -> N
             if kind is PieceType.UNUSED and any(letter not in pieces for letter in text)
         }
         taken_apart += bool(held)
-        file = write(ours)
+        file = file_bytes(ours)
         tokenizer, spec = load(file), spec_reader.open_file(file)
         reference = SentencePieceReference(SentencePieceProcessor(model_file=str(path)))
         for turn in range(40):
@@ -126,7 +126,7 @@ def test_hundreds_of_characters_may_be_no_pieces(tmp_path: Path) -> None:
     path.write_bytes(
         serialize(SentencePieceModel("x.model", tuple(pieces), algorithm=Algorithm.BPE))
     )
-    tokenizer, library = load(write(read(path))), SentencePieceProcessor(model_file=str(path))
+    tokenizer, library = load(file_bytes(read(path))), SentencePieceProcessor(model_file=str(path))
     dice = random.Random(3)
     for _ in range(2000):
         text = "".join(

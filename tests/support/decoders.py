@@ -10,7 +10,7 @@ from typing import Any
 
 import tokenizers
 
-from tokexport.file.write import Options, write
+from tokexport.conversion import Options, file_bytes
 from tokexport.model import BytePairModel, Decoding, Provenance, Reference, Token, TokenizerModel
 from tokexport.runtime.tokenizer import Tokenizer, load
 from tokexport.sources.json_node import parse
@@ -47,7 +47,7 @@ def decode_only(tokens: Sequence[Token | None], decoding: Decoding) -> bytes:
         provenance=Provenance("test"),
         decoding=decoding,
     )
-    return write(model, Options(decode_only=True))
+    return file_bytes(model, Options(decode_only=True))
 
 
 def ours(decoder: Any, spelling: Mapping[int, str]) -> Tokenizer:

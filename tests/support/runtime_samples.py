@@ -10,7 +10,7 @@ from typing import Any
 
 import tiktoken
 
-from tokexport.file.write import Options, write
+from tokexport.conversion import Options, file_bytes
 from tokexport.runtime.tokenizer import Tokenizer, load
 from tokexport.sources import read
 
@@ -39,7 +39,7 @@ def content(name: str, *, decode_only: bool = False) -> bytes:
     :func:`encoding`.
     """
     source = encoding() if name == "ranks" else SMALL / f"{name}.json"
-    return write(read(source), Options(decode_only=decode_only))
+    return file_bytes(read(source), Options(decode_only=decode_only))
 
 
 @cache

@@ -12,8 +12,8 @@ from reader_samples import BYTE_LEVEL
 from repository import SMALL
 
 from tokexport.cli.diagnose import document_parts, parts_of
+from tokexport.conversion import Options, file_bytes
 from tokexport.errors import UnsupportedError
-from tokexport.file.write import Options, write
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import Node
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
@@ -101,7 +101,7 @@ def test_one_refused_part_is_the_only_one_and_its_sentence_is_that_of_the_conver
 
 
 def read_and_write(fields):
-    return write(
+    return file_bytes(
         read_tokenizer_json(Node("tokenizer.json", "", fields), SourceFiles(None)), Options()
     )
 

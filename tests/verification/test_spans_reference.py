@@ -16,8 +16,8 @@ from repository import SLOW
 from runtime_samples import NAMES, SMALL, tokenizer
 from sample_texts import TEXTS
 
+from tokexport.conversion import file_bytes
 from tokexport.errors import FormatError, SourceError, UnsupportedError
-from tokexport.file.write import write
 from tokexport.runtime.encoding import Encoding
 from tokexport.runtime.tokenizer import Tokenizer, load
 from tokexport.sources import read
@@ -124,7 +124,7 @@ def test_a_random_tokenizer_has_the_offsets_of_the_library(first: int, tmp_path:
         path.write_text(json.dumps(source), "utf-8")
         try:
             library = reference_for(path)
-            subject = load(write(read(path)))
+            subject = load(file_bytes(read(path)))
         except (SourceError, UnsupportedError):
             continue
         texts = random_texts(source)

@@ -10,9 +10,10 @@ import click
 from tokexport.cli.console import json_option, note, plural, say, say_json, size, table
 from tokexport.cli.contents import MEANINGS, MODELS
 from tokexport.cli.options import read_special_tokens, source_options
+from tokexport.compiler.compile import KINDS
 from tokexport.conversion import Conversion
 from tokexport.conversion import convert as library
-from tokexport.file.trie_sections import MODEL_TYPES
+from tokexport.file.layout import ModelType
 from tokexport.model import NormalizerStep
 
 
@@ -117,7 +118,7 @@ def describe(done: Conversion, source: str) -> str:
     facts = [
         ("source", f"{model.provenance.source}, whose reference is {model.reference.value}"),
         *([("repository", f"{source} at commit {done.commit}")] if done.commit else []),
-        ("model", MODELS[MODEL_TYPES[type(model.model)]]),
+        ("model", MODELS[ModelType[KINDS[type(model.model)]]]),
         ("vocabulary", f"{plural(tokens, 'token')}{holes}"),
         ("added tokens", f"{len(model.added_tokens):,}, {special:,} of them special"),
         ("normalizer", ", ".join(map(_step_name, model.normalizer)) or "none"),

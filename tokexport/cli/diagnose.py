@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from tokexport.conversion import Options, file_bytes
 from tokexport.errors import UnsupportedError
-from tokexport.file.write import Options, write
 from tokexport.model import TokenizerModel
 from tokexport.sources import kind_of, read, tokenizer_file
 from tokexport.sources.detect import Kind
@@ -92,7 +92,7 @@ def parts_of(
             )
     try:
         model = read(path, pattern=pattern, special_tokens=special_tokens)
-        content = write(model, Options())
+        content = file_bytes(model, Options())
     except UnsupportedError as error:
         error.file = None
         return Parts((Part(path.name, "the whole file", (str(error),)),))
@@ -127,7 +127,7 @@ def _refusals(root: Node, files: SourceFiles) -> tuple[dict[str, list[str]], Tok
     while True:
         try:
             model = read_tokenizer_json(root, files)
-            return found, model, write(model, Options())
+            return found, model, file_bytes(model, Options())
         except UnsupportedError as error:
             part = _holder(root, error.path)
             place = error.path if part is None else part.path

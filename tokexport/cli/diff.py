@@ -14,9 +14,9 @@ from tokexport.cli.contents import Contents
 from tokexport.cli.decoding import decoding_text, edits_text, forms_text
 from tokexport.cli.options import read_special_tokens, source_options
 from tokexport.cli.sources import converted, is_tokexport_file, opened
+from tokexport.conversion import Options
 from tokexport.escape import escape, visible
 from tokexport.file.layout import Tag
-from tokexport.file.write import Options
 from tokexport.model import Token
 from tokexport.sources.hub import is_repository, local_source
 

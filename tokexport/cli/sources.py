@@ -15,7 +15,7 @@ from tokexport.errors import SourceError
 from tokexport.file.layout import MAGIC
 
 if TYPE_CHECKING:
-    from tokexport.file.write import Options
+    from tokexport.conversion import Options
 
 
 def is_tokexport_file(source: str) -> bool:
@@ -49,8 +49,8 @@ def converted(
     """The bytes of the file that a source would become; all that it can hold but a self test,
     unless ``options`` say less.
     """
-    from tokexport.file.write import Options, write
+    from tokexport.conversion import Options, file_bytes
     from tokexport.sources import read
 
     model = read(source, pattern=pattern, special_tokens=special_tokens, revision=revision)
-    return write(model, Options() if options is None else options)
+    return file_bytes(model, Options() if options is None else options)

@@ -1,79 +1,79 @@
-"""Everything that a writer needs, made from a model once."""
+"""The way from a model to tables: each pass and each part of the compiler, in order."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
-from tokexport.compiler.added.trie import Trie, build_trie
+from tokexport.compiler.added.trie import build_trie
 from tokexport.compiler.added.words import space_and_word_classes
-from tokexport.compiler.merges.byte_pair import BytePairTables, byte_pair_tables
+from tokexport.compiler.merges.byte_pair import byte_pair_tables
 from tokexport.compiler.normalizer.normalize import normalize
-from tokexport.compiler.normalizer.rewriting import Op, compile_steps, runs_of_rewrites
+from tokexport.compiler.normalizer.op_tables import op_table
+from tokexport.compiler.normalizer.rewriting import CharsmapOp, Op, compile_steps, runs_of_rewrites
 from tokexport.compiler.passes.dead_splits import without_idle_splits
-from tokexport.compiler.passes.first_prefix import find_first_pieces
+from tokexport.compiler.passes.first_prefix import Stage, find_first_pieces
 from tokexport.compiler.passes.swap_space_marker import keep_spaces
-from tokexport.compiler.splits.class_table import ClassTable
-from tokexport.compiler.splits.cuts import ASCII, Pairs, safe_cuts
-from tokexport.compiler.tries.trie_tables import TrieTables, trie_tables
+from tokexport.compiler.programs import program_table
+from tokexport.compiler.splits.cuts import ASCII, safe_cuts
+from tokexport.compiler.tables import (
+    AddedTables,
+    BytePairTables,
+    EncodingTables,
+    OpTable,
+    Pairs,
+    SplitStage,
+    Tables,
+    Trie,
+    TrieTables,
+)
+from tokexport.compiler.tries.trie_tables import trie_tables
 from tokexport.errors import UnsupportedError
-from tokexport.limits import MAX_IDS, MAX_OPS, MAX_STAGES
+from tokexport.limits import MAX_IDS, MAX_OPS, MAX_STAGES, MAX_TOKEN_BYTES
 from tokexport.model import (
-    AddedToken,
     BytePairModel,
+    GreedyModel,
+    Model,
     PreTokenizerStep,
+    Reference,
     Split,
     TokenizerModel,
+    UnigramModel,
     WordLevelModel,
+    WordPieceModel,
 )
-from tokexport.patterns import SplitProgram, compile_split
+from tokexport.patterns import compile_split
 
-MAX_TOKEN_BYTES = 0xFFFF
-
-
-@dataclass(frozen=True, slots=True)
-class AddedTables:
-    """The added tokens with their tries; ``classes`` (spaces and word characters) only where some
-    token needs them.
-    """
-
-    tokens: tuple[AddedToken, ...]
-    raw: Trie
-    normalized: Trie
-    classes: ClassTable | None
+KINDS: Final[Mapping[type[Model], str]] = MappingProxyType(
+    {
+        BytePairModel: "BPE",
+        UnigramModel: "UNIGRAM",
+        WordPieceModel: "WORDPIECE",
+        WordLevelModel: "WORDLEVEL",
+        GreedyModel: "GREEDY",
+    }
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Tables:
-    """A compiled model. A stage is a split with its program, or what rewrites each piece."""
+def compile_model(model: TokenizerModel, *, decode_only: bool = False) -> Tables:
+    """Compiles a model to tables, or to those that decoding needs.
 
-    encoder: BytePairTables | TrieTables
-    stages: tuple[tuple[Split, SplitProgram] | tuple[Op, ...], ...]
-    cuts: Pairs
-    normalizer: tuple[Op, ...]
-    added: AddedTables | None
-
-    @property
-    def stage_ops(self) -> list[Op]:
-        """The operations of all stages that rewrite, in order."""
-        return [
-            op for stage in self.stages for op in stage if not isinstance(op, Split | SplitProgram)
-        ]
-
-
-def compile_model(model: TokenizerModel) -> Tables:
-    """Compiles a model to tables.
-
-    Raises UnsupportedError for a pattern that cannot be a table, and for a model over the limits of
-    the format.
+    Raises UnsupportedError, with the path of the part, for what cannot be a table, and for a model
+    over the limits of the format.
     """
     _check_limits(model)
-    added_tokens = model.added_tokens
-    model = keep_spaces(
-        replace(model, pre_tokenizer=without_idle_splits(model.normalizer, model.pre_tokenizer))
-    )
+    encoding = None if decode_only else _encoding(model)
+    return Tables(model, KINDS[type(model.model)], _flags(model), encoding)
+
+
+def _encoding(original: TokenizerModel) -> EncodingTables:
+    splits = without_idle_splits(original.normalizer, original.pre_tokenizer)
+    model = keep_spaces(replace(original, pre_tokenizer=splits))
     normalizer = compile_steps(model.normalizer)
     stages = tuple(_stage(step) for step in runs_of_rewrites(model.pre_tokenizer))
     _check_stages(stages, normalizer)
@@ -81,38 +81,55 @@ def compile_model(model: TokenizerModel) -> Tables:
         normalizer, stages, cut_between=any(token.normalized for token in model.added_tokens)
     )
     normalized = {
-        index: token.content.encode()
-        if token.verbatim
-        else normalize(token.content, model.normalizer).encode()
+        index: (
+            token.content if token.verbatim else normalize(token.content, model.normalizer)
+        ).encode()
         for index, token in enumerate(model.added_tokens)
         if token.normalized
     }
-    encoder = _encoder(model)
-    return Tables(
+    encoder, scores = _encoder(model)
+    if isinstance(model.model, WordLevelModel) and model.model.fuse_unk:
+        # Both sides of any cut may be unknown, and two ids where the whole gives one.
+        cuts = np.zeros((ASCII, ASCII), np.bool_)
+    else:
+        contents = [*normalized.values()]
+        uncrossed = _uncrossed(model, encoder)
+        cuts = safe_cuts(normalizer, stages, model.added_tokens, contents, uncrossed)
+    return EncodingTables(
         encoder=encoder,
-        stages=stages,
-        cuts=_no_cuts()
-        if isinstance(model.model, WordLevelModel) and model.model.fuse_unk
-        else safe_cuts(
-            normalizer,
-            stages,
-            model.added_tokens,
-            list(normalized.values()),
-            _uncrossed(model, encoder),
-        ),
-        normalizer=normalizer,
-        added=_added_tables(
-            added_tokens,
-            normalized,
-            trims=bool(model.offset_trimming and model.offset_trimming.passes),
-            restart_after_added=model.restart_after_added,
-        ),
+        scores=scores,
+        normalizer=tuple(map(op_table, normalizer)),
+        stages=tuple(_stage_table(stage) for stage in stages),
+        cuts=cuts,
+        added=_added_tables(original, normalized),
+        protected=_protected(model, normalizer),
     )
 
 
-def _encoder(model: TokenizerModel) -> BytePairTables | TrieTables:
+def _flags(model: TokenizerModel) -> tuple[str, ...]:
+    inner = model.model
+    of_tiktoken = model.reference is Reference.TIKTOKEN
+    found = {
+        "WHOLE_PIECE_FIRST": isinstance(inner, BytePairModel) and inner.whole_pre_token_first,
+        "FUSE_UNKNOWN": isinstance(inner, BytePairModel | WordLevelModel) and inner.fuse_unk,
+        "SEARCH_ANEW": model.restart_after_added,
+        "RESCAN_SPECIAL": of_tiktoken,
+        "REPLACE_SURROGATES": of_tiktoken,
+        "UNKNOWN_STOPS": isinstance(inner, BytePairModel) and inner.unknown_stops,
+    }
+    return tuple(name for name, holds in found.items() if holds)
+
+
+def _encoder(
+    model: TokenizerModel,
+) -> tuple[BytePairTables | TrieTables, npt.NDArray[np.float64] | None]:
+    """The tables of the model, and the scores of its ids."""
     if not isinstance(model.model, BytePairModel):
-        return trie_tables(model.model)
+        scores = None
+        if isinstance(model.model, UnigramModel):
+            scores = np.zeros(len(model.tokens), np.float64)
+            scores[[*model.model.scores]] = [*model.model.scores.values()]
+        return trie_tables(model.model), scores
     if model.model.characters is not None and not model.model.characters.of_bytes:
         for step in model.pre_tokenizer:
             if isinstance(step, Split) and step.on_bytes:
@@ -122,13 +139,6 @@ def _encoder(model: TokenizerModel) -> BytePairTables | TrieTables:
                     "others are",
                 )
     return byte_pair_tables(model.model, model.tokens)
-
-
-def _no_cuts() -> Pairs:
-    """Where neighbouring unknown words are one id, both sides of any cut may be unknown, and two
-    ids where the whole gives one.
-    """
-    return np.zeros((ASCII, ASCII), np.bool_)
 
 
 def _uncrossed(model: TokenizerModel, encoder: BytePairTables | TrieTables) -> Pairs | None:
@@ -143,15 +153,18 @@ def _uncrossed(model: TokenizerModel, encoder: BytePairTables | TrieTables) -> P
     return None if whole_pre_token_first else ~encoder.crossings.ascii
 
 
-def _stage(
-    step: Split | tuple[PreTokenizerStep, ...],
-) -> tuple[Split, SplitProgram] | tuple[Op, ...]:
+def _stage(step: Split | tuple[PreTokenizerStep, ...]) -> Stage:
     return (step, compile_split(step)) if isinstance(step, Split) else compile_steps(step)
 
 
-def _check_stages(
-    stages: Sequence[tuple[Split, SplitProgram] | tuple[Op, ...]], normalizer: Sequence[Op]
-) -> None:
+def _stage_table(stage: Stage) -> SplitStage | tuple[OpTable, ...]:
+    if isinstance(stage[0], Split):
+        split, program = stage
+        return SplitStage(split, program_table(program))
+    return tuple(op_table(op) for op in stage)
+
+
+def _check_stages(stages: Sequence[Stage], normalizer: Sequence[Op]) -> None:
     if len(stages) > MAX_STAGES:
         raise UnsupportedError(
             "pre_tokenizer",
@@ -173,6 +186,10 @@ def _check_stages(
 
 
 def _check_limits(model: TokenizerModel) -> None:
+    if not model.tokens:
+        raise UnsupportedError(
+            "the vocabulary", "no token at all is not supported", "a file holds one or more"
+        )
     if len(model.tokens) > MAX_IDS:
         raise UnsupportedError(
             "model.vocab", f"{len(model.tokens)} ids is not supported", f"at most {MAX_IDS} are"
@@ -185,13 +202,8 @@ def _check_limits(model: TokenizerModel) -> None:
             )
 
 
-def _added_tables(
-    tokens: tuple[AddedToken, ...],
-    normalized: Mapping[int, bytes],
-    *,
-    trims: bool,
-    restart_after_added: bool,
-) -> AddedTables | None:
+def _added_tables(model: TokenizerModel, normalized: Mapping[int, bytes]) -> AddedTables | None:
+    tokens = model.added_tokens
     if not tokens:
         return None
     raw = [
@@ -203,11 +215,21 @@ def _added_tables(
         *(token.content for token in tokens),
         *(content.decode() for content in normalized.values()),
     ]
+    trims = bool(model.offset_trimming and model.offset_trimming.passes)
     trims = trims and any(text != text.strip() for text in contents)
-    strips = trims or any(token.lstrip or token.rstrip or token.single_word for token in tokens)
+    looks = trims or any(token.lstrip or token.rstrip or token.single_word for token in tokens)
     return AddedTables(
         tokens,
         build_trie(raw),
         build_trie((content, index) for index, content in normalized.items()),
-        space_and_word_classes(of_version_1=restart_after_added) if strips else None,
+        space_and_word_classes(of_version_1=model.restart_after_added) if looks else None,
     )
+
+
+def _protected(model: TokenizerModel, normalizer: Sequence[Op]) -> Trie | None:
+    if model.offset_alignment is None:
+        return None
+    # A charsmap holds these texts already.
+    held = any(isinstance(op, CharsmapOp) and op.clusters is None for op in normalizer)
+    texts = () if held else model.offset_alignment.protected
+    return build_trie((content.encode(), index) for index, content in enumerate(texts))

@@ -12,12 +12,12 @@ by side then.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from tokexport._core import displace
+from tokexport.compiler.tables import PerfectIndex
 
 U64 = npt.NDArray[np.uint64]
 
@@ -27,24 +27,6 @@ K2 = 0xFF51AFD7ED558CCD
 
 KEYS_PER_BUCKET = 4
 LOAD = 0.96  # at 0.98 it takes 1.5 times as long and saves 2 % of two sections
-
-
-@dataclass(frozen=True, slots=True)
-class PerfectIndex:
-    """Where each key goes: ``slots[i]`` is the slot of key i (int64), ``displacements`` one uint16
-    a bucket.
-
-    ``starts`` are the first slots of the rows, and after them the end of the last one (int64).
-    """
-
-    slots: npt.NDArray[np.int64]
-    displacements: npt.NDArray[np.uint16]
-    starts: npt.NDArray[np.int64]
-
-    @property
-    def slot_count(self) -> int:
-        """The slots of all rows."""
-        return int(self.starts[-1])
 
 
 def hash_pairs(left: U64, right: U64) -> U64:

@@ -1,6 +1,6 @@
-"""Writes a tokexport file, version 1 (``formats/tokexport/SPEC.md``).
+"""Tables to bytes: writes a tokexport file, version 1 (``formats/tokexport/SPEC.md``).
 
-The same model gives the same bytes on every platform: everything is little-endian, in a defined
+The same tables give the same bytes on every platform: everything is little-endian, in a defined
 order, and carries no time stamp.
 """
 
@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from tokexport.compiler.compile import Tables, compile_model
-from tokexport.compiler.merges.byte_pair import BytePairTables
-from tokexport.compiler.tries.trie_tables import TrieTables
-from tokexport.errors import UnsupportedError
-from tokexport.file import sections, trie_sections
+import numpy as np
+
+import tokexport.file.layout as layout
+from tokexport.compiler.tables import EncodingTables, Tables, TrieTables
+from tokexport.file import encoder_sections, text_sections, token_sections
 from tokexport.file.decoding import decoder
 from tokexport.file.layout import (
     ALIGNMENT,
-    MAGIC,
     NONE,
     VERSION_MAJOR,
     VERSION_MINOR,
@@ -29,50 +27,49 @@ from tokexport.file.layout import (
     SectionFlag,
     Tag,
 )
-from tokexport.file.rewriting import rewriting
-from tokexport.model import BytePairModel, Reference, SelfTestCase, TokenizerModel, WordLevelModel
+from tokexport.file.pack import struct
+from tokexport.model import SelfTestCase
 
 REQUIRED_TAGS = frozenset(tag for tag in Tag if tag.required)
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What goes into the file.
+def write(
+    tables: Tables,
+    *,
+    scores: bool = True,
+    reference_version: str | None = None,
+    self_test: Sequence[SelfTestCase] = (),
+) -> bytes:
+    """The bytes of a tokexport file.
 
-    ``decode_only``: records, bytes and decoder, special ids, chat template and provenance, and no
-    more. ``scores``: one float an id. ``reference_version`` is written into the provenance,
-    ``self_test`` holds texts with the reference's ids.
+    ``scores``: one float an id. ``reference_version`` is written into the provenance, ``self_test``
+    holds texts with the reference's ids.
     """
-
-    decode_only: bool = False
-    scores: bool = True
-    reference_version: str | None = None
-    self_test: Sequence[SelfTestCase] = ()
-
-
-def write(model: TokenizerModel, options: Options | None = None) -> bytes:
-    """The bytes of a tokexport file for a model.
-
-    Raises UnsupportedError where the model cannot be exact in the file.
-    """
-    options = options or Options()
-    if not model.tokens:
-        raise UnsupportedError(
-            "the vocabulary", "no token at all is not supported", "a file holds one or more"
-        )
-    tables = None if options.decode_only else compile_model(model)
+    model = tables.model
+    records, blob = token_sections.records_and_bytes(tables)
+    contents: dict[bytes, bytes | None] = {
+        Tag.RECORDS: records,
+        Tag.BYTES: blob,
+        Tag.DECODER: decoder(model),
+    }
+    if tables.encoding is not None:
+        contents |= _encoder(tables, tables.encoding, scores, records, blob)
+        contents |= _text(tables, tables.encoding)
+    contents |= {
+        Tag.SPECIAL_IDS: token_sections.special_ids(tables),
+        Tag.CHAT_TEMPLATE: model.chat_template.encode() if model.chat_template else None,
+        Tag.PROVENANCE: token_sections.provenance(tables, reference_version),
+    }
+    if tables.encoding is not None and self_test:
+        contents[Tag.SELF_TEST] = _self_test(self_test)
     return assemble(
-        {
-            tag: content
-            for tag, content in _contents(model, tables, options).items()
-            if content is not None
-        },
+        {tag: content for tag, content in contents.items() if content is not None},
         id_count=len(model.tokens),
         token_count=sum(token is not None for token in model.tokens),
-        flags=_flags(model),
-        max_token_bytes=_longest(tables.encoder) if tables else 0,
+        flags=HeaderFlag(sum(HeaderFlag[name] for name in tables.flags)),
+        max_token_bytes=tables.encoding.encoder.longest if tables.encoding else 0,
         unknown_id=NONE if model.model.unk_id is None else model.model.unk_id,
-        model=trie_sections.MODEL_TYPES[type(model.model)],
+        model=ModelType[tables.kind],
     )
 
 
@@ -92,119 +89,90 @@ def assemble(
     first = _aligned(Header.sizeof() + Section.sizeof() * len(contents))
     for tag, content in contents.items():
         body += bytes(_aligned(first + len(body)) - first - len(body))
-        table += Section.build(
-            {
-                "tag": tag,
-                "flags": SectionFlag.REQUIRED if tag in REQUIRED_TAGS else 0,
-                "offset": first + len(body),
-                "size": len(content),
-                "crc32": zlib.crc32(content),
-                "reserved": None,
-            }
+        table += struct(
+            Section,
+            tag=tag,
+            flags=SectionFlag.REQUIRED if tag in REQUIRED_TAGS else 0,
+            offset=first + len(body),
+            size=len(content),
+            crc32=zlib.crc32(content),
         )
         body += content
-    header = Header.build(
-        {
-            "magic": MAGIC,
-            "version_major": VERSION_MAJOR,
-            "version_minor": VERSION_MINOR,
-            "section_count": len(contents),
-            "file_size": first + len(body),
-            "id_count": id_count,
-            "token_count": token_count,
-            "model": model,
-            "flags": flags,
-            "max_token_bytes": max_token_bytes,
-            "unknown_id": unknown_id,
-            "reserved": None,
-            "crc32": 0,
-        }
+    header = struct(
+        Header,
+        version_major=VERSION_MAJOR,
+        version_minor=VERSION_MINOR,
+        section_count=len(contents),
+        file_size=first + len(body),
+        id_count=id_count,
+        token_count=token_count,
+        model=model,
+        flags=flags,
+        max_token_bytes=max_token_bytes,
+        unknown_id=unknown_id,
+        crc32=0,
     )[:-4]
     head = header + zlib.crc32(table, zlib.crc32(header)).to_bytes(4, "little") + table
     return bytes(head + bytes(first - len(head)) + body)
 
 
-def _contents(
-    model: TokenizerModel, tables: Tables | None, options: Options
+def _encoder(
+    tables: Tables, encoding: EncodingTables, scores: bool, records: bytes, blob: bytes
 ) -> dict[bytes, bytes | None]:
-    records, blob = sections.records_and_bytes(model, tables)
-    contents: dict[bytes, bytes | None] = {
-        Tag.RECORDS: records,
-        Tag.BYTES: blob,
-        Tag.DECODER: decoder(model),
-    }
-    if tables is not None:
-        contents |= _encoder_contents(model, tables.encoder, options, records, blob)
-        contents |= {
-            Tag.SPLITS: sections.splits(tables.normalizer, tables.stages),
-            Tag.CUTS: sections.cuts(tables.cuts),
-            Tag.NORMALIZER: rewriting(tables.normalizer, tables.stage_ops),
-            Tag.ADDED_TOKENS: sections.added_tokens(tables.added),
-            Tag.ADDED_CLASSES: sections.added_classes(tables.added),
-            Tag.TEMPLATE: sections.template(model.template),
-            Tag.TRIMMING: sections.trimming(model.offset_trimming),
-            Tag.ALIGNMENT: sections.alignment(model.offset_alignment, tables.normalizer),
-        }
-    contents |= {
-        Tag.SPECIAL_IDS: sections.special_ids(model.special_ids),
-        Tag.CHAT_TEMPLATE: model.chat_template.encode() if model.chat_template else None,
-        Tag.PROVENANCE: sections.provenance(model, options.reference_version),
-    }
-    if tables is not None and options.self_test:
-        contents[Tag.SELF_TEST] = sections.self_test(options.self_test)
-    return contents
-
-
-def _encoder_contents(
-    model: TokenizerModel,
-    encoder: BytePairTables | TrieTables,
-    options: Options,
-    records: bytes,
-    blob: bytes,
-) -> dict[bytes, bytes | None]:
+    encoder = encoding.encoder
+    single, double = token_sections.scores(encoding, scores)
     if isinstance(encoder, TrieTables):
-        scores, double_scores = trie_sections.scores(model, options.scores)
         return {
-            Tag.SCORES: scores,
-            Tag.DOUBLE_SCORES: double_scores,
-            Tag.BYTE_IDS: (
-                None if encoder.byte_ids is None else encoder.byte_ids.astype("<u4").tobytes()
-            ),
-            Tag.TRIE: trie_sections.trie(encoder),
+            Tag.SCORES: single,
+            Tag.DOUBLE_SCORES: double,
+            Tag.BYTE_IDS: token_sections.ids(encoder.byte_ids),
+            Tag.TRIE: encoder_sections.trie(encoder),
         }
-    keys, blob_with_keys = sections.keys(model, encoder.tokens, records, blob)
+    keys, blob_with_keys = token_sections.keys(tables, encoder.tokens, records, blob)
     return {
         Tag.BYTES: blob_with_keys,
-        Tag.SCORES: sections.scores(model, encoder.merges) if options.scores else None,
-        Tag.RANKS: sections.ranks(model, encoder.merges),
-        Tag.BYTE_IDS: encoder.byte_ids.astype("<u4").tobytes(),
-        Tag.CHARACTERS: sections.characters(encoder.characters),
+        Tag.SCORES: single,
+        Tag.RANKS: token_sections.ids(encoder.ranks),
+        Tag.BYTE_IDS: token_sections.ids(encoder.byte_ids),
+        Tag.CHARACTERS: encoder_sections.characters(encoder.characters),
         Tag.KEYS: keys,
-        Tag.TOKEN_INDEX: sections.token_index(encoder.tokens),
-        Tag.PAIR_INDEX: sections.pair_index(encoder.pairs),
-        Tag.PAIR_GRID: sections.pair_grid(encoder.grid),
-        Tag.CROSSINGS: sections.crossings(encoder.crossings),
-        Tag.UNUSED: sections.unused(encoder.unused),
+        Tag.TOKEN_INDEX: encoder_sections.token_index(encoder.tokens),
+        Tag.PAIR_INDEX: encoder_sections.pair_index(encoder.pairs),
+        Tag.PAIR_GRID: encoder_sections.pair_grid(encoder.grid),
+        Tag.CROSSINGS: encoder_sections.crossings(encoder.crossings),
+        Tag.UNUSED: encoder_sections.unused(encoder.unused),
     }
 
 
-def _flags(model: TokenizerModel) -> HeaderFlag:
-    flags = HeaderFlag(0)
-    if isinstance(model.model, BytePairModel) and model.model.whole_pre_token_first:
-        flags |= HeaderFlag.WHOLE_PIECE_FIRST
-    if isinstance(model.model, BytePairModel | WordLevelModel) and model.model.fuse_unk:
-        flags |= HeaderFlag.FUSE_UNKNOWN
-    if isinstance(model.model, BytePairModel) and model.model.unknown_stops:
-        flags |= HeaderFlag.UNKNOWN_STOPS
-    if model.restart_after_added:
-        flags |= HeaderFlag.SEARCH_ANEW
-    if model.reference is Reference.TIKTOKEN:
-        flags |= HeaderFlag.RESCAN_SPECIAL | HeaderFlag.REPLACE_SURROGATES
-    return flags
+def _text(tables: Tables, encoding: EncodingTables) -> dict[bytes, bytes | None]:
+    normalizer, stages = encoding.normalizer, encoding.stages
+    return {
+        Tag.SPLITS: text_sections.splits(normalizer, stages),
+        Tag.CUTS: text_sections.cuts(encoding.cuts),
+        Tag.NORMALIZER: text_sections.rewriting(normalizer, stages),
+        Tag.ADDED_TOKENS: text_sections.added_tokens(encoding.added),
+        Tag.ADDED_CLASSES: text_sections.added_classes(encoding.added),
+        Tag.TEMPLATE: token_sections.template(tables),
+        Tag.TRIMMING: text_sections.trimming(tables),
+        Tag.ALIGNMENT: text_sections.alignment(tables, encoding.protected),
+    }
 
 
-def _longest(encoder: BytePairTables | TrieTables) -> int:
-    return encoder.longest if isinstance(encoder, TrieTables) else encoder.tokens.longest
+def _self_test(cases: Sequence[SelfTestCase]) -> bytes:
+    """TEST."""
+    records = np.zeros(len(cases), layout.SELF_TEST_CASE)
+    ids: list[int] = []
+    text = bytearray()
+    for index, case in enumerate(cases):
+        content = case.text.encode()
+        flags = layout.CaseFlag.SPECIAL * case.special
+        records[index] = (len(text), len(content), len(ids), len(case.ids), flags)
+        ids.extend(case.ids)
+        text += content
+    header = struct(
+        layout.SelfTestHeader, case_count=len(cases), id_count=len(ids), text_size=len(text)
+    )
+    return header + records.tobytes() + np.array(ids, "<u4").tobytes() + bytes(text)
 
 
 def _aligned(offset: int) -> int:

@@ -28,13 +28,17 @@ from trie_models import trie_goldens
 from version_2_models import version_2_goldens
 
 from tokexport.compiler.compile import compile_model
-from tokexport.compiler.merges.byte_pair import ROW_SHIFT, BytePairTables, pair_index
+from tokexport.compiler.merges.byte_pair import ROW_SHIFT, pair_index
 from tokexport.compiler.merges.canonical import canonical_merges
 from tokexport.compiler.merges.first_symbols import first_symbols
 from tokexport.compiler.merges.pair_grid import pair_grid
-from tokexport.file import sections
+from tokexport.compiler.tables import BytePairTables
+from tokexport.conversion import Options, file_bytes
+from tokexport.file import encoder_sections
 from tokexport.file.layout import NONE, Header, HeaderFlag, ModelType, Section, Tag
-from tokexport.file.write import Options, assemble, write
+from tokexport.file.text_sections import splits
+from tokexport.file.token_sections import records_and_bytes
+from tokexport.file.write import assemble
 from tokexport.model import (
     BytePairModel,
     Provenance,
@@ -51,12 +55,12 @@ def make() -> dict[str, bytes]:
     for golden in (*goldens(), *trie_goldens(), *piece_goldens(), *version_2_goldens()):
         large = _tables_of_large_models(golden.model) if golden.name == "byte-fallback" else {}
         files[f"{golden.name}.bin"] = _unversioned(
-            write(golden.model, _options(golden)), golden.model, large
+            file_bytes(golden.model, _options(golden)), golden.model, large
         )
         files[f"{golden.name}.json"] = _pretty(expected(golden))
     for decoder in golden_decoders():
         files[f"{decoder.name}.bin"] = _unversioned(
-            write(decoder.model, Options(decode_only=True)), decoder.model
+            file_bytes(decoder.model, Options(decode_only=True)), decoder.model
         )
         files[f"{decoder.name}.json"] = _pretty(expected_texts(decoder))
     refused = refused_files(files["smallest-decode.bin"], files["smallest-bpe.bin"])
@@ -74,7 +78,7 @@ def smallest_decode() -> bytes:
     token = TokenizerModel(
         (Token(b"A"),), BytePairModel({b"A": 0}, ()), Reference.TOKENIZERS, Provenance("golden")
     )
-    records, blob = sections.records_and_bytes(token, None)
+    records, blob = records_and_bytes(compile_model(token, decode_only=True))
     contents = {Tag.RECORDS: records, Tag.BYTES: blob}
     return assemble(
         contents, id_count=1, token_count=1, flags=HeaderFlag(0), max_token_bytes=0, unknown_id=NONE
@@ -91,15 +95,17 @@ def smallest_bpe() -> bytes:
         Provenance("golden"),
     )
     tables = compile_model(model)
-    assert isinstance(tables.encoder, BytePairTables)
-    records, blob = sections.records_and_bytes(model, tables)
+    assert tables.encoding is not None
+    encoder = tables.encoding.encoder
+    assert isinstance(encoder, BytePairTables)
+    records, blob = records_and_bytes(tables)
     contents = {
         Tag.RECORDS: records,
         Tag.BYTES: blob,
-        Tag.BYTE_IDS: tables.encoder.byte_ids.astype(np.dtype("<u4")).tobytes(),
-        Tag.TOKEN_INDEX: sections.token_index(tables.encoder.tokens),
-        Tag.PAIR_INDEX: sections.pair_index(tables.encoder.pairs),
-        Tag.SPLITS: sections.splits(tables.normalizer, tables.stages),
+        Tag.BYTE_IDS: encoder.byte_ids.astype(np.dtype("<u4")).tobytes(),
+        Tag.TOKEN_INDEX: encoder_sections.token_index(encoder.tokens),
+        Tag.PAIR_INDEX: encoder_sections.pair_index(encoder.pairs),
+        Tag.SPLITS: splits((), ()),
     }
     return assemble(
         contents, id_count=3, token_count=3, flags=HeaderFlag(0), max_token_bytes=2, unknown_id=NONE
@@ -164,12 +170,14 @@ def _tables_of_large_models(model: TokenizerModel) -> dict[bytes, bytes]:
     """
     assert isinstance(model.model, BytePairModel)
     merges = canonical_merges(model.model)
-    grid = sections.pair_grid(
+    grid = encoder_sections.pair_grid(
         pair_grid(merges, first_symbols(model.model), range(ord("a"), ord("d")))
     )
     assert grid is not None
     return {
-        Tag.PAIR_INDEX: sections.pair_index(pair_index(merges, len(model.tokens), ROW_SHIFT)),
+        Tag.PAIR_INDEX: encoder_sections.pair_index(
+            pair_index(merges, len(model.tokens), ROW_SHIFT)
+        ),
         Tag.PAIR_GRID: grid,
     }
 

@@ -6,8 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from tokexport.compiler.splits.class_table import ClassTable, class_table
-from tokexport.file.layout import AddedClass
+from tokexport.compiler.class_table import class_table
+from tokexport.compiler.tables import ClassTable
 from tokexport.model import Dialect
 from tokexport.unicode import CodePoints, property_set, shorthand_set
 
@@ -22,16 +22,16 @@ _JOINERS: Final = [0x200C, 0x200D]
 
 
 def space_and_word_classes(*, of_version_1: bool) -> ClassTable:
-    r"""White space and word characters, as flags of AddedClass.
+    r"""The flags of each character: 1, white space; 2, a word character.
 
     The reference asks the Rust regex crate for \w, whatever engine the pre-tokenizer runs on.
     ``of_version_1``: `tokenizers` from 1.0 on, which asks Rust's standard library for what is
     alphabetic and a crate of Unicode 8 for the rest; found by asking the release candidate about
     every scalar value.
     """
-    space = shorthand_set("s", Dialect.FANCY_REGEX).astype(np.uint8) * AddedClass.SPACE
+    space = shorthand_set("s", Dialect.FANCY_REGEX).astype(np.uint8)
     word = _word_of_version_1() if of_version_1 else shorthand_set("w", Dialect.FANCY_REGEX)
-    return class_table((space | word.astype(np.uint8) * AddedClass.WORD).astype(np.uint8))
+    return class_table((space | word.astype(np.uint8) * 2).astype(np.uint8))
 
 
 def _word_of_version_1() -> CodePoints:

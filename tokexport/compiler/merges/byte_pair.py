@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from tokexport.compiler.hashing import (
-    PerfectIndex,
-    build_index,
-    build_rows,
-    hash_contents,
-    hash_pairs,
-)
+from tokexport.compiler.class_table import CODE_POINTS, class_table
+from tokexport.compiler.hashing import build_index, build_rows, hash_contents, hash_pairs
 from tokexport.compiler.merges.canonical import CanonicalMerges, canonical_merges
-from tokexport.compiler.merges.crossings import Crossings, crossings
+from tokexport.compiler.merges.crossings import crossings
 from tokexport.compiler.merges.first_symbols import FirstSymbols, first_symbols
-from tokexport.compiler.merges.pair_grid import PairGrid, pair_grid
-from tokexport.file.layout import ID_BITS, NONE
+from tokexport.compiler.merges.pair_grid import pair_grid
+from tokexport.compiler.tables import BytePairTables, ClassTable, PairIndex, Parts, TokenIndex
+from tokexport.limits import MAX_IDS
 from tokexport.model import BytePairModel, Token
-
-Parts = tuple[tuple[int, int], ...]  # ids, and how many bytes of the text each stands for
 
 # Up to so many merges, the tables for speed would be larger than the index itself, which a
 # machine's caches hold.
@@ -32,61 +25,15 @@ FEW_MERGES: Final = 4096
 # Two ids share a row: with a row each, look-ups are hardly faster, and the starts of the rows take
 # twice the room.
 ROW_SHIFT: Final = 1
-ONE_ROW: Final = ID_BITS
+ONE_ROW: Final = MAX_IDS.bit_length()
+DEFAULT_SCORE: Final = -1e6  # what exporters of small runtimes give a token that no merge makes
+NO_SYMBOL: Final = 0xFFFFFFFF
 
 
-@dataclass(frozen=True, slots=True)
-class TokenIndex:
-    """Tokens by the piece that becomes them: ``ids[i]`` has hash ``hashes[i]`` and slot
-    ``index.slots[i]``.
-
-    ``keys`` are the pieces, by id; ``whole`` the ids whose piece merges to just that id.
-    """
-
-    keys: Mapping[int, bytes]
-    whole: frozenset[int]
-    ids: npt.NDArray[np.uint64]
-    hashes: npt.NDArray[np.uint64]
-    index: PerfectIndex
-    longest: int
-
-
-@dataclass(frozen=True, slots=True)
-class PairIndex:
-    """Merges by their pair: ``left[i]``, ``right[i]`` give ``product[i]`` and have slot
-    ``index.slots[i]``.
-
-    They are in row ``left[i] >> row_shift``.
-    """
-
-    left: npt.NDArray[np.uint64]
-    right: npt.NDArray[np.uint64]
-    product: npt.NDArray[np.uint64]
-    row_shift: int
-    index: PerfectIndex
-
-
-@dataclass(frozen=True, slots=True)
-class BytePairTables:
-    """A compiled :class:`BytePairModel`.
-
-    ``byte_ids``: the token of each single byte, or NONE. ``characters``: the first symbols, where
-    they are not just those. ``unused``: of the unused tokens that merges make, those that they
-    become, each with the number of bytes that it stands for.
-    """
-
-    merges: CanonicalMerges
-    byte_ids: npt.NDArray[np.uint32]
-    characters: FirstSymbols | None
-    tokens: TokenIndex
-    pairs: PairIndex
-    grid: PairGrid | None
-    crossings: Crossings | None
-    unused: Mapping[int, Parts]
-
-
-def byte_pair_tables(model: BytePairModel, tokens: Sequence[Token | None]) -> BytePairTables:
-    """Compiles BPE; ``tokens`` says what each id decodes to.
+def byte_pair_tables(
+    model: BytePairModel, tokens: Sequence[Token | None]
+) -> tuple[BytePairTables, npt.NDArray[np.float64]]:
+    """Compiles BPE; ``tokens`` says what each id decodes to. Also gives the scores.
 
     Raises UnsupportedError where a token can be merged in two ways.
     """
@@ -99,16 +46,42 @@ def byte_pair_tables(model: BytePairModel, tokens: Sequence[Token | None]) -> By
         if model.characters is None
         else list(first.byte_ids)
     )
-    return BytePairTables(
-        merges=merges,
-        byte_ids=np.array([NONE if number is None else number for number in byte_ids], np.uint32),
-        characters=None if model.characters is None else first,
+    tables = BytePairTables(
+        ranks=None if merges.ranks_follow_ids else _ranks(merges, len(tokens)),
+        byte_ids=np.array([-1 if number is None else number for number in byte_ids], np.int64),
+        characters=None if model.characters is None else _by_unit(first),
         tokens=_token_index(*_pieces(model, merges, first, tokens, unused)),
         pairs=pair_index(merges, len(tokens), ONE_ROW if few else ROW_SHIFT),
         grid=None if few or merges.unknown else pair_grid(merges, first),
         crossings=crossings(merges, first),
         unused=unused,
     )
+    return tables, _scores(merges, len(tokens))
+
+
+def _ranks(merges: CanonicalMerges, id_count: int) -> npt.NDArray[np.int64]:
+    ranks = np.full(id_count, -1, np.int64)
+    ranks[[*merges.ranks]] = [*merges.ranks.values()]
+    return ranks
+
+
+def _scores(merges: CanonicalMerges, id_count: int) -> npt.NDArray[np.float64]:
+    """-ln(rank + 1) for a token that a merge makes, the default for the others."""
+    scores = np.full(id_count, DEFAULT_SCORE, np.float64)
+    products = np.array([*merges.ranks], np.int64)
+    scores[products] = -np.log(np.array([*merges.ranks.values()], np.float64) + 1)
+    return scores
+
+
+def _by_unit(first: FirstSymbols) -> ClassTable | npt.NDArray[np.int64]:
+    """The first symbols by byte or by character, for each place."""
+    if not first.of_characters:
+        symbols = [[table.get(byte, -1) for byte in range(256)] for table in first.tables]
+        return np.array(symbols, np.int64)
+    values = np.full((len(first.tables), CODE_POINTS), NO_SYMBOL, np.uint32)
+    for place, table in enumerate(first.tables):
+        values[place, [ord(str(unit)) for unit in table]] = [*table.values()]
+    return class_table(values)
 
 
 def taken_apart(model: BytePairModel, merges: CanonicalMerges) -> dict[int, Parts]:

@@ -10,7 +10,6 @@ others are hashed into one: a false hit there only loses a cut.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -19,7 +18,7 @@ import numpy.typing as npt
 from tokexport.compiler.hashing import K0, K1
 from tokexport.compiler.merges.canonical import CanonicalMerges
 from tokexport.compiler.merges.first_symbols import FirstSymbols
-from tokexport.file.layout import CrossingRule
+from tokexport.compiler.tables import Crossings
 
 ASCII: Final = 128
 # A bit map has room for 8 bits a pair, between 64 bytes and 128 KB: larger ones cost more, in the
@@ -27,19 +26,6 @@ ASCII: Final = 128
 ROOM: Final = 8
 SMALLEST: Final = 9
 LARGEST: Final = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Crossings:
-    """Where not to cut: ``ascii`` (128, 128) for two ASCII characters, ``hashed`` (1 << bits,) for
-    others, by :func:`hash_characters`.
-
-    ``rule`` says what must hold besides, because of characters that have no symbol.
-    """
-
-    rule: CrossingRule
-    ascii: npt.NDArray[np.bool_]
-    hashed: npt.NDArray[np.bool_]
 
 
 def crossings(merges: CanonicalMerges, first: FirstSymbols) -> Crossings | None:
@@ -91,22 +77,20 @@ def hash_characters(
     return numbers
 
 
-def _rule(first: FirstSymbols) -> CrossingRule:
+def _rule(first: FirstSymbols) -> str:
     if first.covers_all_text:
-        return CrossingRule.NONE
+        return "NONE"
     if first.unk_id is None:
-        return (
-            CrossingRule.BOTH_KNOWN
-        )  # an unknown character is dropped, and its neighbours are neighbours then
+        return "BOTH_KNOWN"  # an unknown character is dropped, and its neighbours then meet
     apart = not first.fuse_unk and not any(number is not None for number in first.byte_ids)
-    return CrossingRule.NONE if apart else CrossingRule.ONE_KNOWN
+    return "NONE" if apart else "ONE_KNOWN"
 
 
-def _cut_allowed(rule: CrossingRule, first: FirstSymbols) -> npt.NDArray[np.bool_]:
+def _cut_allowed(rule: str, first: FirstSymbols) -> npt.NDArray[np.bool_]:
     known = np.array([chr(code_point) in first.tables[0] for code_point in range(ASCII)])
     allowed: npt.NDArray[np.bool_] = np.ones((ASCII, ASCII), np.bool_)
-    if rule is CrossingRule.ONE_KNOWN:
+    if rule == "ONE_KNOWN":
         allowed = known[:, None] | known[None, :]
-    elif rule is CrossingRule.BOTH_KNOWN:
+    elif rule == "BOTH_KNOWN":
         allowed = known[:, None] & known[None, :]
     return allowed

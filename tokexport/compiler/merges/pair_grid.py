@@ -11,38 +11,20 @@ prevent it, and it may be made at once, wherever else in the piece lower ranks w
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from tokexport.compiler.merges.canonical import CanonicalMerges
 from tokexport.compiler.merges.first_symbols import FirstSymbols
-from tokexport.file.layout import UNCROSSED
-from tokexport.limits import MAX_IDS
+from tokexport.compiler.tables import PairGrid
+from tokexport.limits import MAX_BOUND, MAX_IDS
 
 PRINTABLE: Final = range(0x20, 0x7F)  # of ASCII; the others are rare inside of pieces
 
 # Pairs of letters that are tokens have low ranks; where nearly all of them lie, 5 bits of a rank
 # may be lost.
 PRECISION: Final = 5
-
-
-@dataclass(frozen=True, slots=True)
-class PairGrid:
-    """Of each two of n characters from ``first`` on, arrays of shape (n, n).
-
-    ``products``, uint32: MAX_IDS where they do not merge. ``bounds``, uint32: the least rank across
-    their boundary, shifted right by ``shift``; UNCROSSED where nothing joins. ``own``, bool: it is
-    the rank of their product, and of no other.
-    """
-
-    first: int
-    products: npt.NDArray[np.uint32]
-    bounds: npt.NDArray[np.uint32]
-    own: npt.NDArray[np.bool_]
-    shift: int
 
 
 def pair_grid(
@@ -73,13 +55,13 @@ def pair_grid(
     grid = PairGrid(
         first=characters.start,
         products=np.full(size, MAX_IDS, np.uint32),
-        bounds=np.full(size, UNCROSSED, np.uint32),
+        bounds=np.full(size, MAX_BOUND + 1, np.uint32),
         own=np.zeros(size, np.bool_),
         shift=PRECISION,
     )
     for (left, right), product in pairs.items():
         grid.products[codes[left], codes[right]] = product
     for cell, found in least.items():
-        grid.bounds[cell] = min(ranks[found[0]] >> PRECISION, UNCROSSED - 1)
+        grid.bounds[cell] = min(ranks[found[0]] >> PRECISION, MAX_BOUND)
         grid.own[cell] = found == [grid.products[cell]]
     return grid

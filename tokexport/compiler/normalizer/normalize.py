@@ -46,8 +46,8 @@ def normalize(text: str, steps: tuple[NormalizerStep, ...]) -> str:
 
 def _rewritten(text: str, op: Op) -> str:
     match op:
-        case FormOp(table):
-            return normal_form(text, table.form)
+        case FormOp(form):
+            return normal_form(text, form)
         case MapOp(mapping):
             return mapping.apply(text)
         case ReplaceOp(program, content):

@@ -11,9 +11,6 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
 from tokexport.compiler.normalizer.character_map import (
     CharacterMapping,
     joined,
@@ -22,7 +19,6 @@ from tokexport.compiler.normalizer.character_map import (
 )
 from tokexport.compiler.normalizer.charsmap import CharacterSequences, read_charsmap
 from tokexport.compiler.normalizer.graphemes import grapheme_program
-from tokexport.compiler.normalizer.normalizer_table import NormalizerTable, normalizer_table
 from tokexport.compiler.passes.fuse_decomposition import without_marks
 from tokexport.compiler.passes.skip_hints import with_plain_classes
 from tokexport.compiler.splits.patterns import literal, white_space_at_end
@@ -48,7 +44,7 @@ from tokexport.patterns import MATCH_ENDS, SplitProgram, compile_replace, compil
 class FormOp:
     """A Unicode normalization form."""
 
-    table: NormalizerTable
+    form: NormalForm
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,8 +136,8 @@ def _both(first: Op, second: Op) -> MapOp | None:
     match first, second:
         case MapOp(one), MapOp(two):
             mapping: CharacterMapping | None = joined(one, two)
-        case FormOp(table), MapOp(two):
-            mapping = without_marks(table.form, two)
+        case FormOp(form), MapOp(two):
+            mapping = without_marks(form, two)
         case _:
             return None
     return MapOp(mapping) if mapping is not None and mapping.longest() <= MAX_MAPPED else None
@@ -150,7 +146,7 @@ def _both(first: Op, second: Op) -> MapOp | None:
 def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
     match step:
         case NormalForm():
-            return [FormOp(normalizer_table(step))]
+            return [FormOp(step)]
         case CharacterMap():
             return [MapOp(named_mapping(step))]
         case Replace(pattern="", content=""):
@@ -191,48 +187,6 @@ def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
             return [BytesOp()]
         case Split():
             raise TypeError("a split rewrites nothing")
-
-
-def growth(op: Op) -> tuple[int, int]:
-    """(g, e): a text of n bytes becomes at most g * n + e bytes.
-
-    >>> growth(AffixOp("▁"))
-    (1, 3)
-    """
-    match op:
-        case FormOp(table):
-            # The longest is U+FDFA, 3 bytes that become 33; U+0390 becomes 6 from 2 (UAX #15,
-            # "Expansion factors").
-            return (11 if table.form.is_compatible else 3), 0
-        case MapOp(mapping):
-            return _map_growth(mapping), 0
-        case ReplaceOp(program, content):
-            size = len(content.encode())
-            # A match of nothing may be before each character, and at the end.
-            return (1 + size, size) if program.may_be_empty else (max(1, size), 0)
-        case CharsmapOp(sequences):
-            return sequences.growth(), 0
-        case AffixOp(content):
-            return 1, len(content.encode())
-        case BytesOp():
-            return 2, 0
-
-
-def _map_growth(mapping: CharacterMapping) -> int:
-    added = np.array(
-        [len((output.before + output.after).encode()) for output in mapping.outputs], np.int64
-    )
-    keeps = np.array([output.keep for output in mapping.outputs])
-    widths = utf8_widths()
-    sizes = added[mapping.numbers] + keeps[mapping.numbers] * widths
-    return max(1, int((-(-sizes // widths)).max()))
-
-
-@functools.cache
-def utf8_widths() -> npt.NDArray[np.int64]:
-    """How many bytes each code point has in UTF-8, shape (0x110000,)."""
-    points = np.arange(0x110000)
-    return 1 + (points >= 0x80).astype(np.int64) + (points >= 0x800) + (points >= 0x10000)
 
 
 def runs_of_rewrites(

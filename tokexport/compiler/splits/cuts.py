@@ -35,16 +35,15 @@ from tokexport.compiler.normalizer.rewriting import (
     Op,
     ReplaceOp,
 )
-from tokexport.file.layout import ACCEPT
+from tokexport.compiler.tables import Pairs
 from tokexport.model import AddedToken, Behavior, Split
-from tokexport.patterns import Labelling, SplitProgram
+from tokexport.patterns import MATCH_ENDS, Labelling, SplitProgram
 
 ASCII = 128
 BYTES = 256
 SPACES = [ord(character) for character in "\t\n\v\f\r "]
 LOST = -1  # an image that is not followed
 
-Pairs = npt.NDArray[np.bool_]  # (128, 128): row = left character, column = right character
 Images = npt.NDArray[
     np.int64
 ]  # (128,): what stands next to the boundary in place of each character, a code point or LOST
@@ -154,18 +153,13 @@ def _mapped(images: Images, becomes: list[str]) -> Images:
     return np.array([ord(text) if text else LOST for text in becomes], np.int64)
 
 
-def pack_cuts(cuts: Pairs) -> bytes:
-    """The CUTS section: 16 bytes a row, lowest bit first."""
-    return np.packbits(cuts, axis=1, bitorder="little").tobytes()
-
-
 def _targets(program: SplitProgram) -> npt.NDArray[np.uint16]:
-    targets: npt.NDArray[np.uint16] = program.transitions & np.uint16(ACCEPT - 1)
+    targets: npt.NDArray[np.uint16] = program.transitions & np.uint16(MATCH_ENDS - 1)
     return targets
 
 
 def _accepts(program: SplitProgram) -> npt.NDArray[np.bool_]:
-    accepts: npt.NDArray[np.bool_] = (program.transitions & np.uint16(ACCEPT)) != 0
+    accepts: npt.NDArray[np.bool_] = (program.transitions & np.uint16(MATCH_ENDS)) != 0
     return accepts
 
 

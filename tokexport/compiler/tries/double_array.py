@@ -12,14 +12,15 @@ Structure", 1989. There a unit checks its parent's place; distinct bases make th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from tokexport.file.layout import LABEL_BITS, NO_LABEL, NO_TOKEN, TRIE_UNIT
+from tokexport.compiler.tables import DoubleArray
+from tokexport.limits import MAX_IDS
 
+NO_TOKEN: Final = MAX_IDS
+NO_LABEL: Final = 256
 # A node of more children goes where nothing stands yet: to look for a hole that has all of their
 # places would take too long. Smaller nodes fill the holes that this leaves.
 _CROWD: Final = 8
@@ -27,39 +28,36 @@ _CROWD: Final = 8
 _PATIENCE: Final = 60
 
 
-@dataclass(frozen=True, slots=True)
-class DoubleArray:
-    """``units``: base << 32 | id << 9 | label. ``root``: base of the root."""
-
-    units: npt.NDArray[np.uint64]
-    root: int
-
-    def base_of(self, key: bytes) -> int:
-        """The base of the node that a key leads to; 0 where no longer key begins with it."""
-        base = self.root
-        for byte in key:
-            unit = int(self.units[base + byte])
-            if unit & ((1 << LABEL_BITS) - 1) != byte:
-                return 0
-            base = unit >> 32
-        return base
-
-
 def double_array(vocab: Mapping[bytes, int]) -> DoubleArray:
     """The trie of a vocabulary; an empty key is left out, as no text has it.
 
     >>> trie = double_array({b"a": 7, b"ab": 8})
-    >>> int(trie.units[trie.root + ord("a")]) >> 9 & 0x1FFFFF, trie.base_of(b"b")
+    >>> int(trie.ids[trie.root + ord("a")]), base_of(trie, b"b")
     (7, 0)
     """
     nodes = _Nodes(vocab)
     places, bases, size = _place(nodes)
-    units = np.full(size, NO_TOKEN << LABEL_BITS | NO_LABEL, TRIE_UNIT)
-    labels = np.frombuffer(bytes(nodes.labels), np.uint8).astype(np.uint64)
-    ids = np.array(nodes.ids, np.uint64)
-    contents = np.array(bases, np.uint64) << np.uint64(32) | ids << np.uint64(LABEL_BITS) | labels
-    units[np.array(places[1:], np.int64)] = contents[1:]
-    return DoubleArray(units, bases[0])
+    units = np.array(places[1:], np.int64)
+    trie = DoubleArray(
+        np.zeros(size, np.uint64),
+        np.full(size, NO_TOKEN, np.uint64),
+        np.full(size, NO_LABEL, np.uint64),
+        bases[0],
+    )
+    trie.bases[units] = bases[1:]
+    trie.ids[units] = nodes.ids[1:]
+    trie.labels[units] = np.frombuffer(bytes(nodes.labels), np.uint8)[1:]
+    return trie
+
+
+def base_of(trie: DoubleArray, key: bytes) -> int:
+    """The base of the node that a key leads to; 0 where no longer key begins with it."""
+    base = trie.root
+    for byte in key:
+        if trie.labels[base + byte] != byte:
+            return 0
+        base = int(trie.bases[base + byte])
+    return base
 
 
 class _Nodes:

@@ -5,40 +5,20 @@ few numbers beside it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from tokexport.compiler.tries.double_array import DoubleArray, double_array
+from tokexport.compiler.tables import TrieTables
+from tokexport.compiler.tries.double_array import base_of, double_array
 from tokexport.errors import UnsupportedError
-from tokexport.file.layout import NONE, ModelType, TrieFlag
+from tokexport.limits import MAX_TOKEN_BYTES
 from tokexport.model import GreedyModel, UnigramModel, WordLevelModel, WordPieceModel
 
 TrieModel = UnigramModel | WordPieceModel | WordLevelModel | GreedyModel
 
 _MAX_CHARACTERS: Final = 0xFFFFFFFF  # more than a text can have
-_MAX_KEY: Final = 0xFFFF
-
-
-@dataclass(frozen=True, slots=True)
-class TrieTables:
-    """A compiled model that looks pieces up in a trie.
-
-    ``continuation``: base of the node after the prefix of WordPiece; 0: none. ``flags``: those of
-    TrieFlag. ``byte_ids``: the tokens of the 256 bytes, NONE where there is none, or ``None``
-    without byte fallback. ``longest``: the length of the longest key.
-    """
-
-    type: ModelType
-    trie: DoubleArray
-    longest: int
-    continuation: int = 0
-    max_characters: int = 0
-    unknown_score: float = 0.0
-    flags: int = 0
-    byte_ids: npt.NDArray[np.uint32] | None = None
 
 
 def trie_tables(model: TrieModel) -> TrieTables:
@@ -50,44 +30,41 @@ def trie_tables(model: TrieModel) -> TrieTables:
     trie = double_array(model.vocab)
     match model:
         case UnigramModel():
-            flags = (
-                TrieFlag.SINGLE_PRECISION * model.single_precision
-                | TrieFlag.BYTE_CHARACTERS * model.on_bytes
-            )
             return TrieTables(
-                ModelType.UNIGRAM,
+                "UNIGRAM",
                 trie,
                 longest,
                 unknown_score=model.unk_score,
-                flags=flags,
+                single_precision=model.single_precision,
+                on_bytes=model.on_bytes,
                 byte_ids=_byte_ids(model.byte_ids),
             )
         case WordPieceModel():
             return TrieTables(
-                ModelType.WORDPIECE,
+                "WORDPIECE",
                 trie,
                 longest,
-                continuation=trie.base_of(model.prefix),
+                continuation=base_of(trie, model.prefix),
                 max_characters=min(model.max_characters, _MAX_CHARACTERS),
-                flags=TrieFlag.BYTE_CHARACTERS * model.on_bytes,
+                on_bytes=model.on_bytes,
             )
         case WordLevelModel():
-            return TrieTables(ModelType.WORDLEVEL, trie, longest)
+            return TrieTables("WORDLEVEL", trie, longest)
         case GreedyModel():
-            return TrieTables(ModelType.GREEDY, trie, longest)
+            return TrieTables("GREEDY", trie, longest)
 
 
-def _byte_ids(ids: tuple[int | None, ...] | None) -> npt.NDArray[np.uint32] | None:
+def _byte_ids(ids: tuple[int | None, ...] | None) -> npt.NDArray[np.int64] | None:
     if ids is None:
         return None
-    return np.array([NONE if token is None else token for token in ids], np.uint32)
+    return np.array([-1 if token is None else token for token in ids], np.int64)
 
 
 def _longest(vocab: Mapping[bytes, int]) -> int:
     key = max(vocab, key=len, default=b"")
-    if len(key) > _MAX_KEY:
+    if len(key) > MAX_TOKEN_BYTES:
         found = f"a token of {len(key)} bytes (id {vocab[key]})"
         raise UnsupportedError(
-            "model.vocab", f"{found} is not supported", f"at most {_MAX_KEY} bytes are"
+            "model.vocab", f"{found} is not supported", f"at most {MAX_TOKEN_BYTES} bytes are"
         )
     return len(key)

@@ -8,7 +8,7 @@ import numpy as np
 from construct import Struct
 
 from tokexport.file.layout.declare import F64, U16, U32, Code, Flags, record, zeros
-from tokexport.limits import MAX_IDS
+from tokexport.limits import MAX_BOUND, MAX_IDS
 
 # fmt: off
 
@@ -49,7 +49,7 @@ GridHeader = Struct(
 )
 GRID_ENTRY: Final = np.dtype("<u4")  # OWN or 0, | bound << ID_BITS | merged id
 OWN: Final = 1 << 31  # the merged id has the least rank across the boundary, and alone
-UNCROSSED: Final = 1023  # in the place of a bound: nothing is joined across that boundary
+UNCROSSED: Final = MAX_BOUND + 1  # in the place of a bound: nothing is joined across that boundary
 
 
 class SymbolUnit(Code):

@@ -6,42 +6,16 @@ before, so a runtime reads the table straight from the bytes. Equal blocks are s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tokexport.file.layout import CLASS_ASCII, CLASS_BLOCK
+from tokexport.compiler.tables import ClassTable
 
 CODE_POINTS = 0x110000
+BLOCK = 64
 SURROGATES = slice(0xD800, 0xE000)
-
-
-@dataclass(frozen=True, slots=True)
-class ClassTable:
-    """``top`` (272,) uint16 a table, ``middle`` (m, 64) uint16, ``leaves`` (n, 64) of the values'
-    own type.
-    """
-
-    top: npt.NDArray[np.uint16]
-    middle: npt.NDArray[np.uint16]
-    leaves: npt.NDArray[Any]
-
-    def to_bytes(self) -> bytes:
-        """The ASCII values, then the three levels, as SPLT and ACLS hold them."""
-        ascii_values = self.leaves[self.middle[self.top[0], : CLASS_ASCII // CLASS_BLOCK]].reshape(
-            -1
-        )
-        return b"".join(
-            part.tobytes()
-            for part in (
-                ascii_values,
-                self.top.astype("<u2"),
-                self.middle.astype("<u2"),
-                self.leaves,
-            )
-        )
 
 
 def class_table(values: npt.NDArray[Any]) -> ClassTable:
@@ -57,8 +31,8 @@ def class_table(values: npt.NDArray[Any]) -> ClassTable:
     """
     values = values.copy()
     values[..., SURROGATES] = values[..., SURROGATES.stop, None]
-    leaves, leaf_numbers = _unique_rows(values.reshape(-1, CLASS_BLOCK))
-    middle, middle_numbers = _unique_rows(leaf_numbers.astype(np.uint16).reshape(-1, CLASS_BLOCK))
+    leaves, leaf_numbers = _unique_rows(values.reshape(-1, BLOCK))
+    middle, middle_numbers = _unique_rows(leaf_numbers.astype(np.uint16).reshape(-1, BLOCK))
     return ClassTable(middle_numbers.astype(np.uint16), middle, leaves)
 
 

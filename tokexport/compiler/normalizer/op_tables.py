@@ -1,0 +1,139 @@
+"""The operations that rewrite text as tables: the last step, when nothing looks at them any more."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import numpy.typing as npt
+
+from tokexport.compiler.added.trie import build_trie
+from tokexport.compiler.class_table import class_table, distinct_values
+from tokexport.compiler.normalizer.character_map import CharacterMapping, Output
+from tokexport.compiler.normalizer.form_table import form_table
+from tokexport.compiler.normalizer.normalization import HANGUL_SYLLABLES
+from tokexport.compiler.normalizer.rewriting import (
+    AffixOp,
+    BytesOp,
+    CharsmapOp,
+    FormOp,
+    MapOp,
+    Op,
+    ReplaceOp,
+)
+from tokexport.compiler.passes.fuse_decomposition import letters_of
+from tokexport.compiler.passes.skip_hints import leads_of
+from tokexport.compiler.programs import program_table
+from tokexport.compiler.tables import CharsmapTable, MapTable, OpTable
+from tokexport.errors import UnsupportedError
+
+ASCII = 128
+LETTERS = 2  # what stands between: the letters of a Hangul syllable
+
+
+def op_table(op: Op) -> OpTable:
+    """The table of an operation.
+
+    Raises UnsupportedError for a map to too many texts.
+    """
+    grows, extra = growth(op)
+    match op:
+        case FormOp(form):
+            return OpTable("FORM", (), grows, extra, form_table(form))
+        case MapOp(mapping):
+            return OpTable("MAP", (), grows, extra, _map_table(mapping))
+        case ReplaceOp(program, content):
+            return OpTable("REPLACE", (), grows, extra, program_table(program), content)
+        case CharsmapOp():
+            flags = ("BY_CLUSTER",) if op.clusters else ("COLLAPSE",) * op.collapses
+            return OpTable("CHARSMAP", flags, grows, extra, _charsmap_table(op))
+        case BytesOp():
+            return OpTable("BYTES", (), grows, extra)
+        case AffixOp(content):
+            flags = ("APPEND",) * op.append + ("UNLESS_PRESENT",) * op.unless_present
+            first = ("FIRST_SOURCE",) if op.by_source else ("ONLY_FIRST",) * op.only_first
+            return OpTable("AFFIX", flags + first, grows, extra, content=content)
+
+
+def growth(op: Op) -> tuple[int, int]:
+    """(g, e): a text of n bytes becomes at most g * n + e bytes.
+
+    >>> growth(AffixOp("▁"))
+    (1, 3)
+    """
+    match op:
+        case FormOp(form):
+            # The longest is U+FDFA, 3 bytes that become 33; U+0390 becomes 6 from 2 (UAX #15,
+            # "Expansion factors").
+            return (11 if form.is_compatible else 3), 0
+        case MapOp(mapping):
+            return _map_growth(mapping), 0
+        case ReplaceOp(program, content):
+            size = len(content.encode())
+            # A match of nothing may be before each character, and at the end.
+            return (1 + size, size) if program.may_be_empty else (max(1, size), 0)
+        case CharsmapOp(sequences):
+            return sequences.growth(), 0
+        case AffixOp(content):
+            return 1, len(content.encode())
+        case BytesOp():
+            return 2, 0
+
+
+def _map_growth(mapping: CharacterMapping) -> int:
+    added = np.array(
+        [len((output.before + output.after).encode()) for output in mapping.outputs], np.int64
+    )
+    keeps = np.array([output.keep for output in mapping.outputs])
+    widths = utf8_widths()
+    sizes = added[mapping.numbers] + keeps[mapping.numbers] * widths
+    return max(1, int((-(-sizes // widths)).max()))
+
+
+@functools.cache
+def utf8_widths() -> npt.NDArray[np.int64]:
+    """How many bytes each code point has in UTF-8, shape (0x110000,)."""
+    points = np.arange(0x110000)
+    return 1 + (points >= 0x80).astype(np.int64) + (points >= 0x800) + (points >= 0x10000)
+
+
+def _charsmap_table(op: CharsmapOp) -> CharsmapTable:
+    protected = build_trie(
+        (content.encode(), index) for index, content in enumerate(op.protected) if content
+    )
+    clusters = program_table(op.clusters) if op.clusters else None
+    return CharsmapTable(op.sequences.units, op.sequences.text, protected, clusters, op.first_plain)
+
+
+def _map_table(mapping: CharacterMapping) -> MapTable:
+    # One output more than there are: the letters of a Hangul syllable, which so need no text each.
+    letters = len(mapping.outputs)
+    numbered = mapping.numbers.copy()
+    for point in HANGUL_SYLLABLES:
+        if mapping.outputs[mapping.numbers[point]] == Output(letters_of(chr(point))):
+            numbered[point] = letters
+    used, numbers = distinct_values(numbered)
+    if used[0] != 0 or len(used) > 0xFFFF:
+        raise UnsupportedError(
+            "normalizer",
+            f"a map of characters to {len(used)} texts is not supported",
+            "at most 65,535 are",
+        )
+    entries: list[tuple[int, int, int, int]] = []
+    text = bytearray()
+    for number in used.tolist():
+        if number == letters:
+            entries.append((len(text), 0, 0, LETTERS))
+            continue
+        output = mapping.outputs[number]
+        before, after = output.before.encode(), output.after.encode()
+        entries.append((len(text), len(before), len(after), output.keep))
+        text += before + after
+    outputs = [mapping.outputs[mapping.numbers[point]].of(chr(point)) for point in range(ASCII)]
+    return MapTable(
+        tuple(ord(text) if len(text) == 1 and text.isascii() else None for text in outputs),
+        class_table(numbers.astype(np.uint16)),
+        np.array(entries, np.int64),
+        bytes(text),
+        leads_of(numbers == 0),
+    )

@@ -1,0 +1,283 @@
+"""What the compiler makes of a model, and all that the writer of a file needs.
+
+Numbers and arrays as they are, not as they lie in a file: where an id is missing there is -1, and
+kinds and flags are the names that the layout has for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tokexport.model import AddedToken, Split, TokenizerModel
+from tokexport.patterns import SplitProgram
+
+Pairs = npt.NDArray[np.bool_]  # (128, 128): row = left ASCII character, column = right one
+Parts = tuple[tuple[int, int], ...]  # ids, and how many bytes of the text each stands for
+
+
+@dataclass(frozen=True, slots=True)
+class ClassTable:
+    """From code points to small numbers: ``top`` (272,) uint16 a table, ``middle`` (m, 64) uint16,
+    ``leaves`` (n, 64) of the numbers' own type.
+    """
+
+    top: npt.NDArray[np.uint16]
+    middle: npt.NDArray[np.uint16]
+    leaves: npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PerfectIndex:
+    """Where each key goes in an index that one probe decides."""
+
+    # The slot of each key, int64.
+    slots: npt.NDArray[np.int64]
+    # One for each bucket.
+    displacements: npt.NDArray[np.uint16]
+    # The first slots of the rows, and after them the end of the last one.
+    starts: npt.NDArray[np.int64]
+
+    @property
+    def slot_count(self) -> int:
+        """The slots of all rows."""
+        return int(self.starts[-1])
+
+
+@dataclass(frozen=True, slots=True)
+class TokenIndex:
+    """Tokens by the pre-token that becomes them; ``ids[i]`` has hash ``hashes[i]``."""
+
+    # The pre-tokens, by id.
+    keys: Mapping[int, bytes]
+    # The ids whose pre-token merges to just that id.
+    whole: frozenset[int]
+    ids: npt.NDArray[np.uint64]
+    hashes: npt.NDArray[np.uint64]
+    index: PerfectIndex
+    # Bytes of the longest key.
+    longest: int
+
+
+@dataclass(frozen=True, slots=True)
+class PairIndex:
+    """Merges by their pair: ``left[i]`` and ``right[i]`` become ``product[i]``. They are in the row
+    ``left[i] >> row_shift``.
+    """
+
+    left: npt.NDArray[np.uint64]
+    right: npt.NDArray[np.uint64]
+    product: npt.NDArray[np.uint64]
+    row_shift: int
+    index: PerfectIndex
+
+
+@dataclass(frozen=True, slots=True)
+class PairGrid:
+    """Of each two of n ASCII characters from ``first`` on, arrays of shape (n, n)."""
+
+    first: int
+    # What the two merge to; MAX_IDS where they do not.
+    products: npt.NDArray[np.uint32]
+    # The least rank across their boundary, shifted right; MAX_BOUND + 1 where nothing joins.
+    bounds: npt.NDArray[np.uint32]
+    # Whether that is the rank of what they merge to, and of nothing else.
+    own: npt.NDArray[np.bool_]
+    shift: int
+
+
+@dataclass(frozen=True, slots=True)
+class Crossings:
+    """Where BPE must not be cut into words: ``ascii`` (128, 128) for two ASCII characters,
+    ``hashed`` (1 << bits,) for others.
+    """
+
+    # What must hold besides, because of characters that have no symbol: a name of CrossingRule.
+    rule: str
+    ascii: Pairs
+    hashed: npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class BytePairTables:
+    """BPE."""
+
+    # The rank of the merge that makes each id, or -1; None where ranks are in the order of ids.
+    ranks: npt.NDArray[np.int64] | None
+    # The token of each single byte, or -1.
+    byte_ids: npt.NDArray[np.int64]
+    # First symbols, where they are not just those. By character: a table for each place. By byte:
+    # shape (places, 256).
+    characters: ClassTable | npt.NDArray[np.int64] | None
+    tokens: TokenIndex
+    pairs: PairIndex
+    grid: PairGrid | None
+    crossings: Crossings | None
+    # Of the unused tokens that merges make, those that they become.
+    unused: Mapping[int, Parts]
+
+    @property
+    def longest(self) -> int:
+        """Bytes of the longest key."""
+        return self.tokens.longest
+
+
+@dataclass(frozen=True, slots=True)
+class DoubleArray:
+    """A trie: of each unit the base of its node, the id that ends there, and its label."""
+
+    bases: npt.NDArray[np.uint64]
+    ids: npt.NDArray[np.uint64]
+    labels: npt.NDArray[np.uint64]
+    # Base of the root.
+    root: int
+
+
+@dataclass(frozen=True, slots=True)
+class TrieTables:
+    """A model that looks pre-tokens up in a trie."""
+
+    # A name of ModelType.
+    kind: str
+    trie: DoubleArray
+    # Bytes of the longest key.
+    longest: int
+    # WordPiece: base of the node after the prefix; 0: no token begins with it.
+    continuation: int = 0
+    max_characters: int = 0
+    unknown_score: float = 0.0
+    single_precision: bool = False
+    on_bytes: bool = False
+    # The tokens of the 256 bytes, -1 where there is none.
+    byte_ids: npt.NDArray[np.int64] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramTable:
+    """A program, and its classes of code points (None: it reads bytes)."""
+
+    program: SplitProgram
+    classes: ClassTable | None
+    # Bit b - 0xC0: no match begins with a character whose first byte is b.
+    idle_leads: int
+
+
+@dataclass(frozen=True, slots=True)
+class SplitStage:
+    """A stage that cuts."""
+
+    split: Split
+    table: ProgramTable
+
+
+@dataclass(frozen=True, slots=True)
+class Trie:
+    """A trie over byte strings, its nodes in breadth-first order."""
+
+    # Where the edges of each node begin, and after them the end of the last one's.
+    first_edges: npt.NDArray[np.int64]
+    # The number of the text that ends at each node, or -1.
+    tokens: npt.NDArray[np.int64]
+    # The byte and the child of each edge.
+    edges: npt.NDArray[np.int64]
+    # Bit b: some text begins with byte b.
+    starts: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class FormTable:
+    """A normalization form: ``numbers`` lead from a code point to its entry."""
+
+    # A name of NormalFormCode.
+    form: str
+    numbers: ClassTable
+    # Of each entry: start of its decomposition in ``points``, length, combining class, whether the
+    # quick check says No or Maybe.
+    entries: npt.NDArray[np.int64]
+    points: npt.NDArray[np.int64]
+    # First, second, what they become; sorted.
+    compositions: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class MapTable:
+    """Each character becomes a text: ``numbers`` lead from a code point to its entry."""
+
+    # What each ASCII character becomes, where that is one ASCII character.
+    ascii: tuple[int | None, ...]
+    numbers: ClassTable
+    # Of each entry: start in ``text``, bytes before, bytes after, and what stands between: 0:
+    # nothing, 1: the character, 2: the letters of a Hangul syllable.
+    entries: npt.NDArray[np.int64]
+    text: bytes
+    # Bit b - 0xC0: every character whose first byte is b stays as it is.
+    idle_leads: int
+
+
+@dataclass(frozen=True, slots=True)
+class CharsmapTable:
+    """SentencePiece's map of sequences, by grapheme cluster where there are ``clusters``."""
+
+    units: npt.NDArray[np.uint32]
+    text: bytes
+    protected: Trie
+    clusters: ProgramTable | None
+    # Characters of this and higher classes of the clusters stay as they are.
+    first_plain: int
+
+
+@dataclass(frozen=True, slots=True)
+class OpTable:
+    """An operation that rewrites text; a text of n bytes becomes ``growth * n + extra`` at most."""
+
+    # Names of OpKind and OpFlag.
+    kind: str
+    flags: tuple[str, ...]
+    growth: int
+    extra: int
+    table: FormTable | MapTable | ProgramTable | CharsmapTable | None = None
+    content: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AddedTables:
+    """The added tokens with their tries: over the text as it is, and over the normalized text."""
+
+    tokens: tuple[AddedToken, ...]
+    raw: Trie
+    normalized: Trie
+    # Flags of each character, names of AddedClass: SPACE 1, WORD 2. None: no token looks at them.
+    classes: ClassTable | None
+
+
+@dataclass(frozen=True, slots=True)
+class EncodingTables:
+    """What turns text into ids."""
+
+    encoder: BytePairTables | TrieTables
+    # A score for each id; None: the model has none.
+    scores: npt.NDArray[np.float64] | None
+    normalizer: tuple[OpTable, ...]
+    stages: tuple[SplitStage | tuple[OpTable, ...], ...]
+    # The pairs between which any text may be cut.
+    cuts: Pairs
+    added: AddedTables | None
+    # The texts that offsets take together, where the normalizer is followed as a whole.
+    protected: Trie | None
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """A compiled model."""
+
+    # What needs no compiling is taken from it.
+    model: TokenizerModel
+    # A name of ModelType, and names of HeaderFlag.
+    kind: str
+    flags: tuple[str, ...]
+    # None: the file is for decoding alone.
+    encoding: EncodingTables | None

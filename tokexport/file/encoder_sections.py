@@ -1,0 +1,119 @@
+"""What turns a pre-token into ids: the sections of BPE, and the trie of other models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+import tokexport.file.layout as layout
+from tokexport.compiler.tables import (
+    ClassTable,
+    Crossings,
+    PairGrid,
+    PairIndex,
+    Parts,
+    TokenIndex,
+    TrieTables,
+)
+from tokexport.file.layout import ID_BITS, NONE
+from tokexport.file.pack import bits, levels, rows, struct
+
+
+def characters(symbols: ClassTable | npt.NDArray[np.int64] | None) -> bytes | None:
+    """CHRS, or None where the first symbols are those of single bytes wherever they stand."""
+    match symbols:
+        case None:
+            return None
+        case ClassTable(top, middle, leaves):
+            unit, places = layout.SymbolUnit.CHARACTER, len(top) // layout.CLASS_TOP
+            counts = {"middle_count": len(middle), "leaf_count": len(leaves)}
+            table = levels(symbols, layout.SYMBOL.str)
+        case _:
+            unit, places = layout.SymbolUnit.BYTE, len(symbols)
+            counts = {"middle_count": 0, "leaf_count": 0}
+            table = symbols.astype(layout.SYMBOL).tobytes()
+    return struct(layout.CharactersHeader, unit=unit, place_count=places, **counts) + table
+
+
+def token_index(tokens: TokenIndex) -> bytes:
+    """TIDX."""
+    slots = np.full(tokens.index.slot_count, NONE, layout.TOKEN_SLOT)
+    fingerprints = tokens.hashes >> np.uint64(64 - (32 - ID_BITS))
+    contents = fingerprints << np.uint64(ID_BITS) | tokens.ids
+    slots[tokens.index.slots] = contents.astype(layout.TOKEN_SLOT)
+    displacements = tokens.index.displacements.astype(layout.DISPLACEMENT)
+    header = struct(layout.IndexHeader, slot_count=len(slots), bucket_count=len(displacements))
+    return header + slots.tobytes() + displacements.tobytes()
+
+
+def pair_index(pairs: PairIndex) -> bytes:
+    """PIDX."""
+    # One slot more than the rows have: where the last row is empty, a look-up in it needs one to
+    # look at.
+    slots = np.full(pairs.index.slot_count + 1, 0xFFFFFFFFFFFFFFFF, layout.PAIR_SLOT)
+    shift = np.uint64(ID_BITS)
+    slots[pairs.index.slots] = (pairs.left << shift | pairs.right) << shift | pairs.product
+    displacements = pairs.index.displacements.astype(layout.DISPLACEMENT)
+    header = struct(
+        layout.PairIndexHeader,
+        slot_count=len(slots),
+        bucket_count=len(displacements),
+        row_shift=pairs.row_shift,
+    )
+    starts = pairs.index.starts.astype(layout.ROW_START).tobytes()
+    return header + slots.tobytes() + starts + displacements.tobytes()
+
+
+def pair_grid(grid: PairGrid | None) -> bytes | None:
+    """GRID, or None where it would not pay."""
+    if grid is None:
+        return None
+    header = struct(
+        layout.GridHeader,
+        bound_shift=grid.shift,
+        first=grid.first,
+        character_count=len(grid.products),
+    )
+    own = grid.own.astype(np.uint32) * np.uint32(layout.OWN)
+    entries = own | grid.bounds << np.uint32(ID_BITS) | grid.products
+    return header + bytes(entries.astype(layout.GRID_ENTRY).tobytes())
+
+
+def crossings(value: Crossings | None) -> bytes | None:
+    """XPRS, or None where the boundaries that merges cross are not known by characters."""
+    if value is None:
+        return None
+    rule = layout.CrossingRule[value.rule]
+    header = struct(layout.CrossingsHeader, rule=rule, bits=len(value.hashed).bit_length() - 1)
+    return header + bits(value.ascii) + bits(value.hashed)
+
+
+def unused(parts: Mapping[int, Parts]) -> bytes | None:
+    """UNUS, or None where every id that merges make is one that encoding gives."""
+    if not parts:
+        return None
+    numbers = sorted(parts)
+    firsts = np.cumsum([0, *(len(parts[number]) for number in numbers)]).tolist()
+    entries = rows(layout.UNUSED_ENTRY, [*zip([*numbers, NONE], firsts, strict=True)])
+    found = [part for number in numbers for part in parts[number]]
+    header = struct(layout.UnusedHeader, unused_count=len(parts), part_count=len(found))
+    return header + entries + rows(layout.UNUSED_PART, found)
+
+
+def trie(tables: TrieTables) -> bytes:
+    """TRIE."""
+    found = tables.trie
+    flags = layout.TrieFlag.SINGLE_PRECISION * tables.single_precision
+    header = struct(
+        layout.TrieHeader,
+        unit_count=len(found.bases),
+        root=found.root,
+        continuation=tables.continuation,
+        max_characters=tables.max_characters,
+        unknown_score=tables.unknown_score,
+        flags=flags | layout.TrieFlag.BYTE_CHARACTERS * tables.on_bytes,
+    )
+    units = found.bases << np.uint64(32) | found.ids << np.uint64(layout.LABEL_BITS) | found.labels
+    return header + bytes(units.astype(layout.TRIE_UNIT).tobytes())

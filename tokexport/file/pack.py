@@ -1,0 +1,66 @@
+"""Numbers and arrays as bytes, by the declarations of the layout."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from construct import Struct
+
+import tokexport.file.layout as layout
+from tokexport.compiler.tables import ClassTable, Trie
+
+
+def struct(declared: Struct, **fields: Any) -> bytes:
+    """The bytes of a struct; reserved fields need not be given."""
+    return bytes(declared.build(fields))
+
+
+def rows(declared: np.dtype[Any], numbers: npt.ArrayLike) -> bytes:
+    """The bytes of records, one for each row of numbers; fields that rows do not reach are zero.
+
+    >>> rows(layout.TRIMMING_EXCEPTION, [(1, 2, 3)]).hex()
+    '0100000002000300'
+    """
+    columns = np.asarray(numbers, np.int64).reshape(-1, np.shape(numbers)[-1]).T
+    packed = np.zeros(columns.shape[1], declared)
+    for name, column in zip(declared.names or (), columns, strict=False):
+        packed[name] = column
+    return packed.tobytes()
+
+
+def levels(table: ClassTable, leaf: str, *, ascii: bool = False) -> bytes:
+    """A class table whose leaves have the type ``leaf``; with ``ascii`` the numbers of these
+    characters stand before it.
+    """
+    size = layout.CLASS_ASCII // layout.CLASS_BLOCK
+    first = table.leaves[table.middle[table.top[0], :size]] if ascii else table.leaves[:0]
+    types = (leaf, "<u2", "<u2", leaf)
+    parts = (first, table.top, table.middle, table.leaves)
+    return b"".join(part.astype(kind).tobytes() for part, kind in zip(parts, types, strict=True))
+
+
+def bits(pairs: npt.NDArray[np.bool_]) -> bytes:
+    """Bits by rows, the lowest of each byte first."""
+    return np.packbits(pairs, axis=-1, bitorder="little").tobytes()
+
+
+def trie(texts: Trie) -> bytes:
+    """Nodes, with one more at the end, and edges."""
+    tokens = [*texts.tokens.tolist(), -1] if len(texts.edges) else [-1]
+    nodes = np.zeros(len(tokens), layout.TRIE_NODE)
+    nodes["first_edge"] = texts.first_edges[: len(tokens)]
+    nodes["token"] = np.array(tokens).astype("<u4")
+    edges = texts.edges[:, 0] << 24 | texts.edges[:, 1]
+    return nodes.tobytes() + edges.astype(layout.TRIE_EDGE).tobytes()
+
+
+def node_count(texts: Trie) -> int:
+    """How many nodes a trie has in a file: none where there are no texts."""
+    return len(texts.tokens) if len(texts.edges) else 0
+
+
+def padded(part: bytes) -> bytes:
+    """A part with zeros up to the next multiple of 4."""
+    return part + bytes(-len(part) % 4)

@@ -1,0 +1,217 @@
+"""What is done with a text: added tokens, rewriting, splitting, and the offsets of ids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+import tokexport.file.layout as layout
+from tokexport.compiler.tables import (
+    AddedTables,
+    CharsmapTable,
+    FormTable,
+    MapTable,
+    OpTable,
+    Pairs,
+    ProgramTable,
+    SplitStage,
+    Tables,
+    Trie,
+)
+from tokexport.file.layout import NONE, AddedFlag, OpFlag, OpKind
+from tokexport.file.pack import bits, levels, node_count, padded, rows, struct, trie
+from tokexport.file.split_program import program_bytes, program_stage, rewriting_stage
+from tokexport.limits import MAX_TRIMMING_PASSES
+
+
+def splits(
+    normalizer: Sequence[OpTable], stages: Sequence[SplitStage | tuple[OpTable, ...]]
+) -> bytes:
+    """SPLT: the header, the stages, then the tables of each program."""
+    header = struct(layout.SplitsHeader, stage_count=len(stages))
+    first = len(header) + layout.Stage.sizeof() * len(stages)
+    first_op = len(normalizer)
+    descriptors = bytearray()
+    body = bytearray()
+    for stage in stages:
+        if isinstance(stage, SplitStage):
+            descriptor, tables = program_stage(stage, first + len(body))
+            descriptors += descriptor
+            body += tables
+        else:
+            descriptors += rewriting_stage(first_op, len(stage))
+            first_op += len(stage)
+    return bytes(header + descriptors + body)
+
+
+def cuts(pairs: Pairs) -> bytes | None:
+    """CUTS, or None where there is no place to cut."""
+    return bits(pairs) if pairs.any() else None
+
+
+def rewriting(
+    normalizer: Sequence[OpTable], stages: Sequence[SplitStage | tuple[OpTable, ...]]
+) -> bytes | None:
+    """NORM, or None where nothing is rewritten."""
+    of_stages = [op for stage in stages if not isinstance(stage, SplitStage) for op in stage]
+    ops = [*normalizer, *of_stages]
+    if not ops:
+        return None
+    header = struct(layout.RewriteHeader, op_count=len(ops), normalizer_count=len(normalizer))
+    first = len(header) + layout.RewriteOp.sizeof() * len(ops)
+    descriptors = bytearray()
+    body = bytearray()
+    for op in ops:
+        table, content = _op_table(op.table), op.content.encode()
+        at = first + len(body)
+        body += padded(table)
+        descriptors += struct(
+            layout.RewriteOp,
+            kind=OpKind[op.kind],
+            flags=sum(OpFlag[name] for name in op.flags),
+            growth=op.growth,
+            extra=op.extra,
+            table_offset=at,
+            table_size=len(table),
+            content_offset=first + len(body),
+            content_size=len(content),
+        )
+        body += padded(content)
+    return header + bytes(descriptors) + bytes(body)
+
+
+def _op_table(table: FormTable | MapTable | ProgramTable | CharsmapTable | None) -> bytes:
+    match table:
+        case None:
+            return b""
+        case FormTable():
+            return _form(table)
+        case MapTable():
+            return _map(table)
+        case ProgramTable():
+            return program_bytes(table)
+        case CharsmapTable():
+            return _charsmap(table)
+
+
+def _form(table: FormTable) -> bytes:
+    header = struct(
+        layout.FormHeader,
+        form=layout.NormalFormCode[table.form],
+        middle_count=len(table.numbers.middle),
+        leaf_count=len(table.numbers.leaves),
+        entry_count=len(table.entries),
+        point_count=len(table.points),
+        composition_count=len(table.compositions),
+    )
+    return b"".join(
+        (
+            header,
+            levels(table.numbers, "<u2"),
+            rows(layout.NORMALIZER_ENTRY, table.entries),
+            table.points.astype(layout.NORMALIZER_POINT).tobytes(),
+            rows(layout.COMPOSITION, table.compositions),
+        )
+    )
+
+
+def _map(table: MapTable) -> bytes:
+    header = struct(
+        layout.MapHeader,
+        middle_count=len(table.numbers.middle),
+        leaf_count=len(table.numbers.leaves),
+        entry_count=len(table.entries),
+        text_size=len(table.text),
+        idle_leads=table.idle_leads,
+    )
+    direct = bytes(layout.MAP_OTHER if byte is None else byte for byte in table.ascii)
+    entries = rows(layout.MAP_ENTRY, table.entries)
+    return header + direct + levels(table.numbers, "<u2") + entries + table.text
+
+
+def _charsmap(table: CharsmapTable) -> bytes:
+    program = program_bytes(table.clusters) if table.clusters else b""
+    header = struct(
+        layout.CharsmapHeader,
+        unit_count=len(table.units),
+        node_count=node_count(table.protected),
+        edge_count=len(table.protected.edges),
+        program_size=len(program),
+        text_size=len(table.text),
+        first_plain=table.first_plain,
+    )
+    units = table.units.astype(layout.CHARSMAP_UNIT).tobytes()
+    return header + units + trie(table.protected) + program + table.text
+
+
+def added_tokens(added: AddedTables | None) -> bytes | None:
+    """ADDT."""
+    if added is None:
+        return None
+    text = bytearray()
+    tokens = np.zeros(len(added.tokens), layout.ADDED_TOKEN)
+    all_flags = AddedFlag(0)
+    for index, token in enumerate(added.tokens):
+        content = token.content.encode()
+        flags = AddedFlag.SPECIAL * token.special | AddedFlag.SINGLE_WORD * token.single_word
+        flags |= AddedFlag.LSTRIP * token.lstrip | AddedFlag.RSTRIP * token.rstrip
+        flags |= AddedFlag.NORMALIZED * token.normalized
+        all_flags |= flags
+        tokens[index] = (token.id, len(text), len(content), flags)
+        text += content
+    header = struct(
+        layout.AddedHeader,
+        token_count=len(tokens),
+        raw_node_count=node_count(added.raw),
+        raw_edge_count=len(added.raw.edges),
+        normalized_node_count=node_count(added.normalized),
+        normalized_edge_count=len(added.normalized.edges),
+        text_size=len(text),
+        flags=all_flags,
+        raw_starts=added.raw.starts,
+        normalized_starts=added.normalized.starts,
+    )
+    return header + tokens.tobytes() + trie(added.raw) + trie(added.normalized) + bytes(text)
+
+
+def added_classes(added: AddedTables | None) -> bytes | None:
+    """ACLS, or None where no added token looks at the characters beside it."""
+    if added is None or added.classes is None:
+        return None
+    table = added.classes
+    header = struct(
+        layout.AddedClassesHeader, middle_count=len(table.middle), leaf_count=len(table.leaves)
+    )
+    return header + levels(table, "u1", ascii=True)
+
+
+def trimming(tables: Tables) -> bytes | None:
+    """TRIM, or None where offsets are as they are found."""
+    value = tables.model.offset_trimming
+    if value is None or len(value.passes) > MAX_TRIMMING_PASSES:
+        return struct(layout.TrimmingHeader, passes=NONE, exception_count=0)
+    if value == type(value)():
+        return None
+    passes = 0
+    for number, keeps in enumerate(value.passes):
+        kind = layout.TrimmingPass.KEEP_FIRST if keeps else layout.TrimmingPass.ALL
+        passes |= kind << 2 * number
+    found = [(number, *counts) for number, counts in sorted(value.exceptions.items())]
+    header = struct(layout.TrimmingHeader, passes=passes, exception_count=len(found))
+    return header + (rows(layout.TRIMMING_EXCEPTION, found) if found else b"")
+
+
+def alignment(tables: Tables, protected: Trie | None) -> bytes | None:
+    """ALGN, or None where each operation says for itself what a text stems from."""
+    value = tables.model.offset_alignment
+    if value is None or protected is None:
+        return None
+    flags = layout.AlignmentFlag.PREFIX * value.prefix | layout.AlignmentFlag.SUFFIX * value.suffix
+    header = struct(
+        layout.AlignmentHeader,
+        flags=flags | layout.AlignmentFlag.COLLAPSE * value.collapses,
+        node_count=node_count(protected),
+        edge_count=len(protected.edges),
+    )
+    return header + trie(protected)

@@ -1,0 +1,138 @@
+"""What a file says of each id: its bytes, its key, its score and its rank."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import tokexport.file.layout as layout
+from tokexport.compiler.tables import BytePairTables, EncodingTables, Tables, TokenIndex, TrieTables
+from tokexport.file.decoding import store
+from tokexport.file.layout import NONE, RecordFlag
+from tokexport.file.pack import rows, struct
+from tokexport.version import VERSION
+
+
+def records_and_bytes(tables: Tables) -> tuple[bytes, bytes]:
+    """RECS and BYTS. What is equal is stored once."""
+    encoder = tables.encoding.encoder if tables.encoding else None
+    whole = encoder.tokens.whole if isinstance(encoder, BytePairTables) else frozenset[int]()
+    records = np.zeros(len(tables.model.tokens), layout.RECORD)
+    blob = bytearray()
+    offsets: dict[bytes, int] = {}
+    for number, token in enumerate(tables.model.tokens):
+        if token is None:
+            continue
+        stored = store(token)
+        if stored.data not in offsets:
+            offsets[stored.data] = len(blob)
+            blob += stored.data
+        flags = RecordFlag[f"KIND_{token.kind.name}"] | stored.flags
+        flags |= RecordFlag.SPECIAL * token.special | RecordFlag.WHOLE * (number in whole)
+        flags |= RecordFlag.FALLBACK * token.fallback
+        records[number] = (offsets[stored.data] + stored.start, len(token.content), flags)
+    return records.tobytes(), bytes(blob)
+
+
+def keys(
+    tables: Tables, tokens: TokenIndex, written: bytes, blob: bytes
+) -> tuple[bytes | None, bytes]:
+    """KEYS, or None where the token index needs nothing but the tokens' bytes; and BYTS with what
+    it needs after them.
+
+    ``written`` and ``blob`` are RECS and BYTS.
+    """
+    contents = {
+        number: token.content
+        for number, token in enumerate(tables.model.tokens)
+        if token is not None
+    }
+    others = {number: key for number, key in tokens.keys.items() if contents[number] != key}
+    if not others:
+        return None, blob
+    records = np.frombuffer(written, layout.RECORD)
+    entries = np.zeros(len(records), layout.KEY)
+    entries["offset"], entries["length"] = records["offset"], records["length"]
+    more = bytearray(blob)
+    offsets: dict[bytes, int] = {}
+    for number, key in others.items():
+        # A part of what it decodes to, as in CLIP, where an end of word decodes to a space.
+        at = contents[number].find(key)
+        if at >= 0:
+            offset = int(records[number]["offset"]) + at
+        else:
+            if key not in offsets:
+                offsets[key] = len(more)
+                more += key
+            offset = offsets[key]
+        entries[number] = (offset, len(key), 0)
+    return entries.tobytes(), bytes(more)
+
+
+def scores(tables: EncodingTables, wanted: bool) -> tuple[bytes | None, bytes | None]:
+    """SCOR and SC64. Encoding needs neither with BPE; with Unigram it needs SC64, or SCOR where all
+    scores are 32-bit numbers.
+    """
+    values = tables.scores
+    if values is None:
+        return None, None
+    with np.errstate(over="ignore"):
+        single = values.astype(layout.SCORE)
+    exact = not isinstance(tables.encoder, TrieTables) or bool((single == values).all())
+    needed = wanted or (exact and isinstance(tables.encoder, TrieTables))
+    double = None if exact else values.astype(layout.DOUBLE_SCORE).tobytes()
+    return single.tobytes() if needed else None, double
+
+
+def ids(numbers: npt.NDArray[np.int64] | None) -> bytes | None:
+    """RANK, BIDS: a number for each, NONE where there is none."""
+    return None if numbers is None else numbers.astype("<u4").tobytes()
+
+
+def template(tables: Tables) -> bytes | None:
+    """POST, or None where the post-processor adds nothing."""
+    value = tables.model.template
+    if value == type(value)():
+        return None
+    kinds = {"A": layout.PieceKind.SEQUENCE_A, "B": layout.PieceKind.SEQUENCE_B}
+    items = [
+        (kinds[item.sequence or "B"], 0, item.type_id)
+        if item.id is None
+        else (layout.PieceKind.ID, item.id, item.type_id)
+        for item in (*value.single, *value.pair)
+    ]
+    header = struct(
+        layout.TemplateHeader, single_count=len(value.single), pair_count=len(value.pair)
+    )
+    return header + (rows(layout.TEMPLATE_PIECE, items) if items else b"")
+
+
+def special_ids(tables: Tables) -> bytes | None:
+    """SPID, or None where no id has a role."""
+    value = tables.model.special_ids
+    if value == type(value)():
+        return None
+    roles = {"bos": value.bos, "eos": value.eos, "pad": value.pad, "unk": value.unk}
+    header = struct(
+        layout.SpecialIdsHeader,
+        stop_count=len(value.stop),
+        **{name: NONE if role is None else role for name, role in roles.items()},
+    )
+    return header + np.array(value.stop, "<u4").tobytes()
+
+
+def provenance(tables: Tables, reference_version: str | None) -> bytes:
+    """PROV: JSON with sorted keys and no spaces."""
+    reference = tables.model.reference.value
+    if reference_version is not None:
+        reference = f"{reference} {reference_version}"
+    found: dict[str, Any] = {
+        "exporter": f"tokexport {VERSION}",
+        "reference": reference,
+        "sha256": dict(tables.model.provenance.sha256),
+        "source": tables.model.provenance.source,
+    }
+    return json.dumps(found, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
