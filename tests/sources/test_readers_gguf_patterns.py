@@ -17,12 +17,12 @@ from tokexport.conversion import Options, convert, file_bytes
 from tokexport.errors import UnsupportedError
 from tokexport.runtime.tokenizer import Tokenizer, load
 from tokexport.sources import read
-from tokexport.sources.byte_alphabet import CHARACTERS
 from tokexport.sources.gguf.patterns import ORIGINALS, SPLIT_AS
 from tokexport.sources.gguf.read import gguf_document
 from tokexport.sources.gguf.source import parse_gguf
 from tokexport.sources.references import reference_for
 from tokexport.sources.tiktoken.known_patterns import KIMI, LLAMA3
+from tokexport.unicode.byte_alphabet import CHARACTERS
 from tokexport.verification import compare
 
 # Words, runs of digits and of white space, letters without case, marks that NFC composes,

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.model import AddedToken, Split, TokenizerModel
+from tokexport.model import SelfTestCase as SelfTestCase
 from tokexport.patterns import SplitProgram
 
 Pairs = npt.NDArray[np.bool_]  # (128, 128): row = left ASCII character, column = right one

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 import tokexport.file.layout as layout
-from tokexport.compiler.tables import EncodingTables, Tables, TrieTables
+from tokexport.compiler.tables import EncodingTables, SelfTestCase, Tables, TrieTables
 from tokexport.file import encoder_sections, text_sections, token_sections
 from tokexport.file.decoding import decoder
 from tokexport.file.layout import (
@@ -28,7 +28,6 @@ from tokexport.file.layout import (
     Tag,
 )
 from tokexport.file.pack import struct
-from tokexport.model import SelfTestCase
 
 REQUIRED_TAGS = frozenset(tag for tag in Tag if tag.required)
 

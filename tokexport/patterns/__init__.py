@@ -19,7 +19,6 @@ from tokexport.model import CharacterRuns, CharacterTest, Dialect, Split
 from tokexport.patterns import fancy, oniguruma
 from tokexport.patterns.atomic import lower_lookaround_and_atomic
 from tokexport.patterns.backreferences import expand_backreferences
-from tokexport.patterns.classes import byte_alphabet
 from tokexport.patterns.dfa import DEAD, Automaton, determinise, minimise
 from tokexport.patterns.labels import Labelling
 from tokexport.patterns.linear_time import states_to_remember
@@ -28,6 +27,7 @@ from tokexport.patterns.runs import script_runs
 from tokexport.patterns.tree import Characters, Node, PatternError
 from tokexport.patterns.unbounded_lookaround import determinise_with_labels, needs_labels
 from tokexport.unicode import CODE_POINTS, character_test_set
+from tokexport.unicode.byte_alphabet import CHARACTERS
 
 __all__ = [
     "MATCH_ENDS",
@@ -134,7 +134,7 @@ def compile_replace(split: Split, content: str) -> SplitProgram:
 
 def compile_tree(node: Node, *, on_bytes: bool = False) -> SplitProgram:
     """Compile a pattern that is given as its tree; PatternError where the table could not be exact."""
-    alphabet = byte_alphabet() if on_bytes else np.arange(CODE_POINTS)
+    alphabet = np.array([*map(ord, CHARACTERS)]) if on_bytes else np.arange(CODE_POINTS)
     program = program_of(lower_lookaround_and_atomic(expand_backreferences(node)))
     if needs_labels(program):
         return _split_program(*determinise_with_labels(program, alphabet))

@@ -59,18 +59,3 @@ def partition(sets: Ordered[CodePoints], alphabet: npt.NDArray[np.int64]) -> Par
     number[order] = np.arange(len(order))
     lengths = np.diff(starts, append=len(alphabet))
     return Partition(np.repeat(number[inverse], lengths), membership[:, first[order]])
-
-
-def byte_alphabet() -> npt.NDArray[np.int64]:
-    """The code point that GPT-2's ByteLevel writes for each byte: printable Latin-1 is itself, the
-    others follow from U+0100 on.
-
-    >>> [chr(symbol) for symbol in byte_alphabet()[[0, 10, 32, 65, 255]]]
-    ['Ā', 'Ċ', 'Ġ', 'A', 'ÿ']
-    """
-    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    alphabet = np.zeros(256, dtype=np.int64)
-    alphabet[printable] = printable
-    others = np.flatnonzero(alphabet == 0)
-    alphabet[others] = 256 + np.arange(len(others))
-    return alphabet

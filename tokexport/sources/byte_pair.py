@@ -10,8 +10,8 @@ from typing import NamedTuple
 from tokexport.errors import NotBytesError, SourceError, UnsupportedError
 from tokexport.limits import MAX_IDS
 from tokexport.model import BytePairModel, CharacterSymbols
-from tokexport.sources.byte_alphabet import BYTES_OF_TEXT, CHARACTERS, to_bytes, to_characters
 from tokexport.sources.json_node import Node, show
+from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT, CHARACTERS, to_bytes, to_characters
 
 
 class Merge(NamedTuple):

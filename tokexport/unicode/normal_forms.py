@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
-from tokexport.sources.byte_alphabet import CHARACTERS
+from tokexport.unicode.byte_alphabet import CHARACTERS
 from tokexport.unicode.engines import every_scalar_value
 from tokexport.unicode.store import Writer
 

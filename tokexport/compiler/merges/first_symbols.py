@@ -12,15 +12,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from tokexport.model import BytePairModel, CharacterSymbols
+from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT
 
 # Places of a unit. Bit 0: others stand before it; bit 1: none follows it.
 FIRST: Final = 0
 INSIDE: Final = 1
 ALONE: Final = 2
 LAST: Final = 3
-
-# Bytes that occur in UTF-8.
-_BYTES_OF_TEXT: Final = frozenset((*range(0xC0), *range(0xC2, 0xF5)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +113,8 @@ class FirstSymbols:
     def covers_all_text(self) -> bool:
         """Whether every unit of every text has a symbol, be it those of its bytes."""
         if not self.of_characters:
-            return all(byte in table for table in self.tables for byte in _BYTES_OF_TEXT)
-        return all(self.byte_ids[byte] is not None for byte in _BYTES_OF_TEXT)
+            return all(byte in table for table in self.tables for byte in BYTES_OF_TEXT)
+        return all(self.byte_ids[byte] is not None for byte in BYTES_OF_TEXT)
 
     def every(self) -> set[int]:
         """All symbols that a piece can begin with."""

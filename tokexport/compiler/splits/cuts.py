@@ -25,7 +25,6 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tokexport.compiler.byte_alphabet import to_characters
 from tokexport.compiler.normalizer.rewriting import (
     AffixOp,
     BytesOp,
@@ -38,6 +37,7 @@ from tokexport.compiler.normalizer.rewriting import (
 from tokexport.compiler.tables import Pairs
 from tokexport.model import AddedToken, Behavior, Split
 from tokexport.patterns import MATCH_ENDS, Labelling, SplitProgram
+from tokexport.unicode.byte_alphabet import to_characters
 
 ASCII = 128
 BYTES = 256

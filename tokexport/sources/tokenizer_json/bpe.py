@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from tokexport.model import BytePairModel, CharacterSymbols
-from tokexport.sources.byte_alphabet import BYTES_OF_TEXT, to_bytes
 from tokexport.sources.byte_pair import Merge, build, lacks_bytes, read_vocab, split_merge
 from tokexport.sources.json_node import Node
+from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT, to_bytes
 
 _FIELDS: Final = frozenset(
     (

@@ -29,7 +29,6 @@ from tokexport.model import (
     TokenKind,
     Trimmed,
 )
-from tokexport.sources.byte_alphabet import decoded, to_bytes
 from tokexport.sources.json_node import show
 from tokexport.sources.tokenizer_json.decoder_edits import check_edits
 from tokexport.sources.tokenizer_json.decoder_endings import run_at_end
@@ -45,6 +44,7 @@ from tokexport.sources.tokenizer_json.decoder_steps import (
     replaced,
 )
 from tokexport.sources.tokenizer_json.decoder_texts import Reach
+from tokexport.unicode.byte_alphabet import decoded, to_bytes
 
 # Between others, first, last, only.
 Forms: TypeAlias = tuple[bytes, bytes, bytes, bytes]

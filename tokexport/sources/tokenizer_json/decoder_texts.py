@@ -10,7 +10,7 @@ from typing import Final
 
 from tokexport.compiler.decoder.utf8_classes import bytes_behind
 from tokexport.model import Begun, ByteName, Matching, Prefixed, Replacing, RunEdit, Trimmed
-from tokexport.sources.byte_alphabet import CHARACTERS
+from tokexport.unicode.byte_alphabet import CHARACTERS
 
 _REPLACEMENT: Final = "\ufffd"
 _MOST_MET: Final = 4096

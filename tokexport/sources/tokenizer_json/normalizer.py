@@ -19,9 +19,9 @@ from tokexport.model import (
     SpellBytes,
     Strip,
 )
-from tokexport.sources.byte_alphabet import to_characters
 from tokexport.sources.json_node import Node
 from tokexport.sources.tokenizer_json.parts import flat
+from tokexport.unicode.byte_alphabet import to_characters
 
 _FORMS: Final = {form.value: form for form in NormalForm if not form.is_of_unicode_17}
 _MAPS: Final = {

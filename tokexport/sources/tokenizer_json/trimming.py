@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from tokexport.model import AddedToken, Token, Trimming, UnigramModel
-from tokexport.sources.byte_alphabet import CHARACTERS
 from tokexport.sources.json_node import Node
 from tokexport.sources.tokenizer_json.model import HuggingFaceModel
 from tokexport.sources.tokenizer_json.parts import PROCESSORS, flat, processor_type
+from tokexport.unicode.byte_alphabet import CHARACTERS
 
 # White_Space of Unicode, which Rust's char::is_whitespace is, and the letter for a space.
 _RANGES: Final = (

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from tokexport.model import WordLevelModel, WordPieceModel
-from tokexport.sources.byte_alphabet import to_bytes
 from tokexport.sources.byte_pair import read_vocab
 from tokexport.sources.json_node import Node
+from tokexport.unicode.byte_alphabet import to_bytes
 
 WORD_PIECE_FIELDS: Final = frozenset(
     ("unk_token", "continuing_subword_prefix", "max_input_chars_per_word", "vocab")

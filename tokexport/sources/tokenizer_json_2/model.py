@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tokexport.errors import SourceError, UnsupportedError
-from tokexport.sources.byte_alphabet import CHARACTERS, to_bytes
 from tokexport.sources.json_node import Node, show
+from tokexport.unicode.byte_alphabet import CHARACTERS, to_bytes
 
 _MODEL_FIELDS: Final = {
     "BPE": (

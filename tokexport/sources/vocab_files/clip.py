@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from tokexport.errors import SourceError
-from tokexport.sources.byte_alphabet import CHARACTERS
 from tokexport.sources.tokenizer_json.document import (
     added_token,
     byte_level,
@@ -24,6 +23,7 @@ from tokexport.sources.tokenizer_json.document import (
     split,
     tokenizer_document,
 )
+from tokexport.unicode.byte_alphabet import CHARACTERS
 
 END_OF_WORD: Final = "</w>"
 START: Final = "<|startoftext|>"

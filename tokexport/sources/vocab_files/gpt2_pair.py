@@ -22,7 +22,6 @@ from tokexport.model import (
     TokenizerModel,
     TokenKind,
 )
-from tokexport.sources.byte_alphabet import BYTES_OF_TEXT, CHARACTERS, decoded
 from tokexport.sources.byte_pair import Merge, build, read_vocab, split_merge
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import Node, show
@@ -38,6 +37,7 @@ from tokexport.sources.tokenizer_json.normalizer import Normalizer
 from tokexport.sources.tokenizer_json.pre_tokenizer import GPT2_PATTERN
 from tokexport.sources.vocab_files.added_tokens_json import ADDED_TOKENS, read_added_tokens_json
 from tokexport.sources.vocab_files.python_classes import is_python_only, without_document
+from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT, CHARACTERS, decoded
 
 # The names that go together: the vocabulary's and the merges'.
 PAIRS: Final = (

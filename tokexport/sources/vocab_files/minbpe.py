@@ -13,7 +13,6 @@ from typing import Any, Final, NoReturn
 
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.limits import MAX_IDS
-from tokexport.sources.byte_alphabet import to_characters
 from tokexport.sources.json_node import show
 from tokexport.sources.tokenizer_json.document import (
     added_token,
@@ -22,6 +21,7 @@ from tokexport.sources.tokenizer_json.document import (
     split,
     tokenizer_document,
 )
+from tokexport.unicode.byte_alphabet import to_characters
 
 MAGIC: Final = b"minbpe v1"
 

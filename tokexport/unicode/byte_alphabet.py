@@ -1,21 +1,41 @@
-"""Strings in GPT-2's byte alphabet (:mod:`tokexport.compiler.byte_alphabet`) and the bytes that
-they stand for.
+"""GPT-2's byte alphabet: one printable character for each of the 256 bytes.
+
+Byte-level BPE keeps its vocabulary as strings of these characters. A byte that is a printable
+Latin-1 character stands for itself; the others take the code points from U+0100 on, in order
+(``bytes_to_unicode`` of GPT-2's encoder.py).
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from tokexport.compiler.byte_alphabet import CHARACTERS, to_characters
 
-__all__ = ["BYTES_OF_TEXT", "CHARACTERS", "decoded", "to_bytes", "to_characters"]
+def _alphabet() -> tuple[str, ...]:
+    itself = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    characters = [""] * 256
+    for byte in itself:
+        characters[byte] = chr(byte)
+    rest = [byte for byte in range(256) if not characters[byte]]
+    for number, byte in enumerate(rest):
+        characters[byte] = chr(0x100 + number)
+    return tuple(characters)
 
 
+CHARACTERS: Final = _alphabet()
 _BYTES: Final = {character: byte for byte, character in enumerate(CHARACTERS)}
 
 # Bytes that can stand in valid UTF-8; a reference that takes only text never sees the other
 # thirteen.
 BYTES_OF_TEXT: Final = frozenset((*range(0xC0), *range(0xC2, 0xF5)))
+
+
+def to_characters(data: bytes) -> str:
+    """The string of the alphabet that stands for these bytes.
+
+    >>> to_characters(b" hi")
+    'Ġhi'
+    """
+    return "".join([CHARACTERS[byte] for byte in data])
 
 
 def to_bytes(token: str) -> bytes | None:
