@@ -5958,6 +5958,37 @@ int tkx_encode_special(const tkx *t, const void *text, size_t size, uint32_t *id
     return encode(&ctx, text, size, ids, capacity, count, work);
 }
 
+int tkx_encode_with_template(const tkx *t, const void *text, size_t size, int special,
+                             uint32_t *ids, size_t capacity, size_t *count, const tkx_work *work) {
+    uint32_t index, kind, id, type_id;
+    size_t used = 0, made;
+    int code;
+    if (!count) return TKX_E_ARGUMENT;
+    *count = 0;
+    if (!t || (!ids && capacity)) return TKX_E_ARGUMENT;
+    if (!field(t->post, 0))
+        return (special ? tkx_encode_special : tkx_encode)(t, text, size, ids, capacity, count,
+                                                           work);
+    for (index = 0; (code = tkx_template(t, 0, index, &kind, &id, &type_id)) == TKX_OK; index++) {
+        const size_t at = smaller(used, capacity);
+        if (kind == 2) return TKX_E_CORRUPT;
+        if (kind == 0) {
+            if (used++ < capacity) ids[at] = id;
+            continue;
+        }
+        code = (special ? tkx_encode_special : tkx_encode)(t, text, size, ids ? ids + at : NULL,
+                                                           capacity - at, &made, work);
+        if (code != TKX_OK && code != TKX_E_IDS) {
+            *count = made;
+            return code;
+        }
+        used += made;
+    }
+    if (code != TKX_E_NOT_FOUND) return code;
+    *count = used;
+    return used <= capacity ? TKX_OK : TKX_E_IDS;
+}
+
 int tkx_encode_allowed(const tkx *t, const void *text, size_t size, const uint8_t *allowed,
                        size_t allowed_size, uint32_t *ids, size_t capacity, size_t *count,
                        const tkx_work *work) {

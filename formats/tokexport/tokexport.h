@@ -55,9 +55,25 @@
 extern "C" {
 #endif
 
+/* Of this runtime; the version of the format follows. */
+#define TKX_RUNTIME_VERSION "0.1.0"
 #define TKX_VERSION_MAJOR 1
 #define TKX_VERSION_MINOR 0
 #define TKX_NONE UINT32_C(0xFFFFFFFF)
+
+/* What stands before each function. TKX_SHARED: it is in a shared library; TKX_BUILD: that library
+   is being built. */
+#ifndef TKX_API
+#if defined(TKX_SHARED) && defined(_WIN32) && defined(TKX_BUILD)
+#define TKX_API __declspec(dllexport)
+#elif defined(TKX_SHARED) && defined(_WIN32)
+#define TKX_API __declspec(dllimport)
+#elif defined(TKX_SHARED) && defined(__GNUC__)
+#define TKX_API __attribute__((visibility("default")))
+#else
+#define TKX_API
+#endif
+#endif
 
 /* Every function that can fail returns one of these; TKX_OK is 0, all others are negative. */
 enum {
@@ -224,70 +240,78 @@ typedef struct tkx_work {
 /* Opens a file in memory: checks header, section table and pre-tokenizer tables, in time that does
    not grow with the vocabulary. After TKX_OK no function below reads outside `data`, whatever the
    rest of the file holds. On an error *t is not usable. */
-int tkx_open(tkx *t, const void *data, size_t size);
+TKX_API int tkx_open(tkx *t, const void *data, size_t size);
 
 /* A sentence for an error code; never NULL. */
-const char *tkx_error(int code);
+TKX_API const char *tkx_error(int code);
 
 /* Ids are 0 .. tkx_id_count - 1; some of them may be holes. */
-uint32_t tkx_id_count(const tkx *t);
+TKX_API uint32_t tkx_id_count(const tkx *t);
 
 /* The bytes of an id between other ids, in place, before edits (DECO) of the whole text. They may
    be empty, contain NUL, or be part of a character. TKX_E_ID for a hole. O(1). */
-int tkx_token_bytes(const tkx *t, uint32_t id, const uint8_t **bytes, size_t *size);
+TKX_API int tkx_token_bytes(const tkx *t, uint32_t id, const uint8_t **bytes, size_t *size);
 
 /* Encodes a text in which special tokens are plain text. Writes at most `capacity` ids and their
    number to *count. `ids` may be NULL when `capacity` is 0. On TKX_E_IDS *count is the number
    needed, on TKX_E_WORK the work memory needed, on TKX_E_UTF8 the offset of the bad byte; otherwise
    it is 0 on an error. */
-int tkx_encode(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity,
-               size_t *count, const tkx_work *work);
+TKX_API int tkx_encode(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity,
+                       size_t *count, const tkx_work *work);
 
 /* The same; special tokens in the text become their ids. Do not use it for untrusted text in a
    prompt. */
-int tkx_encode_special(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity,
-                       size_t *count, const tkx_work *work);
+TKX_API int tkx_encode_special(const tkx *t, const void *text, size_t size, uint32_t *ids,
+                               size_t capacity, size_t *count, const tkx_work *work);
+
+/* Encodes a text as a whole input of the model: with the ids that the post-processor's template
+   puts around it, as BOS and EOS; without a template it is the text alone. `special`: 0 as
+   tkx_encode, 1 as tkx_encode_special. For a pair of texts, or for a text in parts, see
+   tkx_template. */
+TKX_API int tkx_encode_with_template(const tkx *t, const void *text, size_t size, int special,
+                                     uint32_t *ids, size_t capacity, size_t *count,
+                                     const tkx_work *work);
 
 /* Joins the bytes of ids by the rules of the file's decoder (it may strip the first space, or end
    each word with one). The result need not be UTF-8. On TKX_E_BYTES *size is the number of bytes
    needed. On TKX_E_ID it is the index of the bad id. To skip special tokens, pass only ids without
    TKX_SPECIAL. */
-int tkx_decode(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity,
-               size_t *size);
+TKX_API int tkx_decode(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out,
+                       size_t capacity, size_t *size);
 
 /* The same as text: valid UTF-8, with U+FFFD where the reference library puts it. */
-int tkx_decode_text(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity,
-                    size_t *size);
+TKX_API int tkx_decode_text(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out,
+                            size_t capacity, size_t *size);
 
 /* Work memory that is enough for any text of `size` bytes, and for its spans. Almost all texts need
    far less: none, 40 bytes for each byte of a word of more than 64 bytes, or a few times 8 KB for
    prose that is to be normalized; to encode with little and retry on TKX_E_WORK is the rule. The
    macro is a bound too, as a constant, for every file without a normalizer (NORM). */
-size_t tkx_work_size(const tkx *t, size_t size);
+TKX_API size_t tkx_work_size(const tkx *t, size_t size);
 #define TKX_WORK_SIZE(size) ((size_t)2048 + (size_t)68 * (size_t)(size))
 
 /* ---- Advanced -------------------------------------------------------------------------------- */
 
 /* Kind and flags of an id (TKX_KIND_HOLE and TKX_OK for a hole). TKX_E_ID out of range. */
-int tkx_token_flags(const tkx *t, uint32_t id, uint32_t *flags);
+TKX_API int tkx_token_flags(const tkx *t, uint32_t id, uint32_t *flags);
 
 /* BPE: -ln(rank + 1) for a token that a merge makes, -1e6 for the others. Unigram: the piece's own.
    TKX_E_NOT_FOUND when the file has no scores. */
-int tkx_token_score(const tkx *t, uint32_t id, float *score);
+TKX_API int tkx_token_score(const tkx *t, uint32_t id, float *score);
 
 /* The model token with exactly these bytes. TKX_E_NOT_FOUND: none. Added tokens are not
    searched. */
-int tkx_token_id(const tkx *t, const void *bytes, size_t size, uint32_t *id);
+TKX_API int tkx_token_id(const tkx *t, const void *bytes, size_t size, uint32_t *id);
 
 /* The id that has a role (TKX_BOS ...). TKX_E_NOT_FOUND: none. */
-int tkx_special_id(const tkx *t, int role, uint32_t *id);
+TKX_API int tkx_special_id(const tkx *t, int role, uint32_t *id);
 
 /* The index-th id that ends a generation; TKX_E_NOT_FOUND after the last. */
-int tkx_stop_id(const tkx *t, uint32_t index, uint32_t *id);
+TKX_API int tkx_stop_id(const tkx *t, uint32_t index, uint32_t *id);
 
 /* A section by its tag ("CHAT", "PROV", ...), known to the runtime or not. TKX_E_NOT_FOUND:
    none. */
-int tkx_section(const tkx *t, const char tag[4], const uint8_t **data, size_t *size);
+TKX_API int tkx_section(const tkx *t, const char tag[4], const uint8_t **data, size_t *size);
 
 /* Added tokens, in the order of the file: number, and the index-th one's id, content and flags
    (TKX_ADDED_*). */
@@ -306,15 +330,15 @@ enum {
     TKX_ADDED_NORMALIZED = 16
 };
 /* layout: end */
-uint32_t tkx_added_count(const tkx *t);
-int tkx_added_token(const tkx *t, uint32_t index, uint32_t *id, const uint8_t **content,
-                    size_t *size, uint32_t *flags);
+TKX_API uint32_t tkx_added_count(const tkx *t);
+TKX_API int tkx_added_token(const tkx *t, uint32_t index, uint32_t *id, const uint8_t **content,
+                            size_t *size, uint32_t *flags);
 
 /* As tkx_encode_special, for some special tokens only: bit i of `allowed` (byte i / 8, bit i % 8)
    allows the i-th added token. */
-int tkx_encode_allowed(const tkx *t, const void *text, size_t size, const uint8_t *allowed,
-                       size_t allowed_size, uint32_t *ids, size_t capacity, size_t *count,
-                       const tkx_work *work);
+TKX_API int tkx_encode_allowed(const tkx *t, const void *text, size_t size, const uint8_t *allowed,
+                               size_t allowed_size, uint32_t *ids, size_t capacity, size_t *count,
+                               const tkx_work *work);
 
 #ifndef TKX_NO_OFFSETS
 
@@ -328,37 +352,38 @@ enum { TKX_BYTES = 0, TKX_CHARACTERS = 1 };
    span of the whole, and white space may be left out. `spans` has room for 2 * capacity numbers.
    The word cache is not used, and the longest word needs 44 bytes of work memory for each of its
    bytes. */
-int tkx_encode_spans(const tkx *t, const void *text, size_t size, const uint8_t *allowed,
-                     size_t allowed_size, int unit, uint32_t *ids, uint32_t *spans, size_t capacity,
-                     size_t *count, const tkx_work *work);
+TKX_API int tkx_encode_spans(const tkx *t, const void *text, size_t size, const uint8_t *allowed,
+                             size_t allowed_size, int unit, uint32_t *ids, uint32_t *spans,
+                             size_t capacity, size_t *count, const tkx_work *work);
 
 #endif
 
 /* As tkx_decode; ends[i], for each id, is where in the output its bytes end. They begin where those
    of the id before end. */
-int tkx_decode_ends(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity,
-                    size_t *size, size_t *ends);
+TKX_API int tkx_decode_ends(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out,
+                            size_t capacity, size_t *size, size_t *ends);
 
 /* The index-th item of the post-processor's template for one text (pair = 0) or two: kind 0 is an
    id, 1 the first text, 2 the second. TKX_E_NOT_FOUND after the last item, and for every index if
    the file has no template: then it is the texts alone. */
-int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_t *id,
-                 uint32_t *type_id);
+TKX_API int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_t *id,
+                         uint32_t *type_id);
 
 /* The last position, at most `size`, where the text may be cut: encoding both sides separately
    gives the ids of the whole, whatever follows after `size`. 0 if there is none. */
-size_t tkx_cut(const tkx *t, const void *text, size_t size);
+TKX_API size_t tkx_cut(const tkx *t, const void *text, size_t size);
 
 /* Compares the checksum of every section and checks the padding: TKX_OK, TKX_E_CRC or
    TKX_E_PADDING. Reads the whole file. Without it a damaged section is noticed only where a number
    in it is out of its range (TKX_E_CORRUPT): damage that leaves all numbers in range can give wrong
    ids. It checks no more than that: who makes a file can make its checksums. */
-int tkx_check(const tkx *t);
+TKX_API int tkx_check(const tkx *t);
 
 /* Encodes the test cases of the file and compares with the ids of the reference library. *count:
    cases passed; on TKX_E_SELF_TEST that is the index of the case that failed. `ids` must hold the
    longest case. TKX_E_NOT_FOUND when the file has none. */
-int tkx_selftest(const tkx *t, uint32_t *ids, size_t capacity, size_t *count, const tkx_work *work);
+TKX_API int tkx_selftest(const tkx *t, uint32_t *ids, size_t capacity, size_t *count,
+                         const tkx_work *work);
 
 /* ---- Streaming ------------------------------------------------------------------------------- */
 
@@ -374,19 +399,19 @@ typedef struct tkx_encoder {
 
 /* Starts an encoder. `special`: 0 as tkx_encode, 1 as tkx_encode_special. The window must hold the
    longest part of the text without a cut. */
-int tkx_encoder_init(tkx_encoder *e, const tkx *t, int special, void *window, size_t window_size,
-                     const tkx_work *work);
+TKX_API int tkx_encoder_init(tkx_encoder *e, const tkx *t, int special, void *window,
+                             size_t window_size, const tkx_work *work);
 
 /* Takes bytes of the text (*taken of them) and writes the ids that are certain. Call again with the
    rest while *taken < size. `capacity` must be at least 3 * window_size: TKX_E_IDS otherwise, and
    where compatibility characters (NFKC, NFKD) make more; *count is then the number needed.
    TKX_E_WINDOW: the window is full and has no cut. TKX_E_UTF8: *count is an offset from the start
    of the window. On an error nothing is taken and nothing changes. */
-int tkx_encoder_feed(tkx_encoder *e, const void *text, size_t size, size_t *taken, uint32_t *ids,
-                     size_t capacity, size_t *count);
+TKX_API int tkx_encoder_feed(tkx_encoder *e, const void *text, size_t size, size_t *taken,
+                             uint32_t *ids, size_t capacity, size_t *count);
 
 /* Writes the last ids; the encoder is finished then. On an error it is not, and nothing changes. */
-int tkx_encoder_finish(tkx_encoder *e, uint32_t *ids, size_t capacity, size_t *count);
+TKX_API int tkx_encoder_finish(tkx_encoder *e, uint32_t *ids, size_t capacity, size_t *count);
 
 /* A run of byte tokens is UTF-8 as a whole, or each byte is a U+FFFD. A decoder holds back up to
    this many bytes of a run; of a longer one, whole characters are written before its end is
@@ -412,16 +437,17 @@ typedef struct tkx_decoder {
 } tkx_decoder;
 
 /* Starts a decoder. `skip_special`: special tokens are left out. */
-int tkx_decoder_init(tkx_decoder *d, const tkx *t, int skip_special);
+TKX_API int tkx_decoder_init(tkx_decoder *d, const tkx *t, int skip_special);
 
 /* Adds one id and writes the text that is complete: valid UTF-8, with U+FFFD where the reference
    library puts it. On TKX_E_BYTES *size is enough to retry with: 3 * length of the token + 12 in a
    file without DECO. On an error nothing changes. */
-int tkx_decoder_step(tkx_decoder *d, uint32_t id, uint8_t *out, size_t capacity, size_t *size);
+TKX_API int tkx_decoder_step(tkx_decoder *d, uint32_t id, uint8_t *out, size_t capacity,
+                             size_t *size);
 
 /* Writes what is held back, as the end of the text, and starts a new text. On an error nothing
    changes. */
-int tkx_decoder_flush(tkx_decoder *d, uint8_t *out, size_t capacity, size_t *size);
+TKX_API int tkx_decoder_flush(tkx_decoder *d, uint8_t *out, size_t capacity, size_t *size);
 
 #ifdef __cplusplus
 }

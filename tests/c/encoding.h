@@ -144,6 +144,35 @@ static void allowed_tokens_are_found_and_no_others(const tkx *t, const uint8_t *
     free(work.memory);
 }
 
+/* The template around a text, as its items say. */
+static void the_template_stands_around_the_text(const tkx *t, int special, const uint8_t *text,
+                                                size_t size, const uint32_t *ids, size_t count) {
+    static uint32_t expected[2 * MAX_IDS + 8], got[2 * MAX_IDS + 8];
+    uint32_t index, kind, id, type_id;
+    size_t used = 0, made, memory_size = tkx_work_size(t, size);
+    tkx_work work = {NULL, 0, NULL, 0};
+    for (index = 0; tkx_template(t, 0, index, &kind, &id, &type_id) == TKX_OK; index++) {
+        CHECK(kind < 2 && used + count < 2 * MAX_IDS);
+        if (kind == 0) expected[used++] = id;
+        if (kind == 1) memcpy(expected + used, ids, 4 * count);
+        if (kind == 1) used += count;
+    }
+    if (index == 0) memcpy(expected, ids, 4 * count);
+    if (index == 0) used = count;
+    work.memory = exactly(memory_size);
+    work.memory_size = memory_size;
+    CHECK(tkx_encode_with_template(t, text, size, special, got, used, &made, &work) == TKX_OK);
+    CHECK(made == used && memcmp(got, expected, 4 * used) == 0);
+    if (used) {
+        CHECK(tkx_encode_with_template(t, text, size, special, got, used - 1, &made, &work) ==
+              TKX_E_IDS);
+        CHECK(made == used && memcmp(got, expected, 4 * (used - 1)) == 0);
+        CHECK(tkx_encode_with_template(t, text, size, special, NULL, 0, &made, &work) == TKX_E_IDS);
+        CHECK(made == used);
+    }
+    free(work.memory);
+}
+
 static size_t characters_of(const uint8_t *text, size_t size) {
     size_t count = 0, i;
     for (i = 0; i < size; i++) count += (text[i] & 0xC0) != 0x80;
@@ -219,6 +248,7 @@ static void encode_random_texts(const tkx *t, uint64_t *state) {
         if (stopped) break;
         CHECK(code == TKX_OK);
         every_way_gives_the_same_ids(t, special, text, size, ids, count, state);
+        the_template_stands_around_the_text(t, special, text, size, ids, count);
         spans_lie_in_the_text(t, special, text, size, ids, count);
         a_stream_gives_the_ids_of_the_whole(t, special, text, size, ids, count, size + 1, state);
         a_stream_gives_the_ids_of_the_whole(t, special, text, size, ids, count,

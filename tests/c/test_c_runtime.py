@@ -135,16 +135,6 @@ def test_opening_does_not_read_the_vocabulary(
 
 
 @each_compiler
-def test_the_example_prints_the_ids_of_standard_input(compiler: str, tmp_path: Path) -> None:
-    sources = [RUNTIME / "examples" / "encode_stdin.c", RUNTIME / "tokexport.c"]
-    program = compile_c(compiler, sources, tmp_path / "encode_stdin", "-O0")
-    assert (
-        run([str(program), str(RUNTIME / "golden" / "smallest-bpe.bin")], stdin=b"abba")
-        == "2\n1\n0\n"
-    )
-
-
-@each_compiler
 def test_the_header_is_a_cxx_header_too(compiler: str, tmp_path: Path) -> None:
     source = tmp_path / "use.cpp"
     source.write_text('#include "tokexport.h"\nint use() { return tkx_check(nullptr); }\n')

@@ -1,0 +1,75 @@
+"""The examples compile without a warning, and do what their first comments say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import golden_files
+import pytest
+from c_harness import COMPILERS, RUNTIME, compile_c, run
+
+from tokexport import load
+
+EXAMPLES = RUNTIME / "examples"
+ADDED = RUNTIME / "golden" / "added.bin"
+
+pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
+
+
+def built(name: str, folder: Path, *flags: str) -> str:
+    sources = [EXAMPLES / f"{name}.c", RUNTIME / "tokexport.c"]
+    return str(compile_c(COMPILERS[0], sources, folder / name, "-O0", *flags))
+
+
+def test_every_example_is_tried_here() -> None:
+    names = {path.stem for path in EXAMPLES.glob("*.c")}
+    assert names == {"encode_stdin", "decode_ids", "stream_reply", "chat_loop", "embedded"}
+
+
+def test_encode_stdin_prints_the_ids_of_standard_input(tmp_path: Path) -> None:
+    program = built("encode_stdin", tmp_path)
+    golden = RUNTIME / "golden" / "smallest-bpe.bin"
+    assert run([program, str(golden)], stdin=b"abba") == "2\n1\n0\n"
+
+
+def test_decode_ids_prints_the_text_of_its_arguments(tmp_path: Path) -> None:
+    ids = load(ADDED).encode("hello, world")
+    program = built("decode_ids", tmp_path)
+    assert run([program, str(ADDED), *map(str, ids)]) == load(ADDED).decode(ids) + "\n"
+
+
+def test_stream_reply_prints_characters_as_they_become_whole(tmp_path: Path) -> None:
+    tokenizer = load(ADDED)
+    ids = tokenizer.encode("héllo 😀 world")
+    assert len(ids) > len("héllo 😀 world") // 2
+    program = built("stream_reply", tmp_path)
+    lines = "".join(f"{token}\n" for token in ids)
+    assert run([program, str(ADDED)], stdin=lines.encode()) == tokenizer.decode(ids) + "\n"
+    stop = tokenizer.special_ids.stop[0]
+    printed = run([program, str(ADDED)], stdin=f"{ids[0]}\n{stop}\n{ids[1]}\n".encode())
+    assert printed == tokenizer.decode(ids[:1]) + "\n"
+
+
+def test_chat_loop_feeds_markup_as_tokens_and_what_the_user_says_as_text(tmp_path: Path) -> None:
+    tokenizer = load(ADDED)
+    user, reply = "<s>", "</s>"
+    program = built("chat_loop", tmp_path)
+    said = "hello</s>"
+    shown = run([program, str(ADDED), user, reply], stdin=said.encode() + b"\n").splitlines()
+    bos = [] if tokenizer.special_ids.bos is None else [tokenizer.special_ids.bos]
+    fed = [
+        *bos,
+        *tokenizer.encode(user, allowed_special="all"),
+        *(ids := tokenizer.encode(said)),
+        *tokenizer.encode(reply, allowed_special="all"),
+    ]
+    assert shown[0] == "fed: " + " ".join(map(str, fed))
+    assert shown[1] == "reply: " + tokenizer.decode(ids, skip_special_tokens=True)
+
+
+def test_embedded_has_its_tokenizer_in_an_array(tmp_path: Path) -> None:
+    content = golden_files.content("added")
+    (tmp_path / "tokenizer.inc").write_text(",".join(map(str, content)))
+    program = built("embedded", tmp_path, f"-I{tmp_path}")
+    ids = load(ADDED).encode("hello, world", add_special_tokens=True)
+    assert run([program, "hello, world"]) == "".join(f"{token}\n" for token in ids)

@@ -1,0 +1,79 @@
+"""The CMake project is usable without Python: from its folder, and installed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from c_harness import RUNTIME, run
+from repository import ROOT
+
+from tokexport.version import VERSION
+
+pytestmark = pytest.mark.skipif(not shutil.which("cmake"), reason="there is no cmake")
+
+CONSUMER = """
+cmake_minimum_required(VERSION 3.19)
+project(consumer LANGUAGES C)
+{how}
+add_executable(consumer use.c)
+target_link_libraries(consumer PRIVATE tokexport::tokexport)
+"""
+USE = """
+#include <stdio.h>
+#include "tokexport.h"
+int main(void) { tkx t; return puts(tkx_error(tkx_open(&t, "", 0))) < 0; }
+"""
+PRINTED = "The file is empty.\n"
+
+
+def consumer(folder: Path, how: str, *options: str) -> str:
+    """Builds a program that uses the library in some way, and gives what it prints."""
+    folder.mkdir()
+    (folder / "CMakeLists.txt").write_text(CONSUMER.format(how=how))
+    (folder / "use.c").write_text(USE)
+    run(["cmake", "-S", str(folder), "-B", str(folder / "build"), *options])
+    run(["cmake", "--build", str(folder / "build")])
+    return run([str(folder / "build" / "consumer")])
+
+
+def test_its_version_is_that_of_the_package() -> None:
+    header = (RUNTIME / "tokexport.h").read_text(encoding="utf-8")
+    assert re.findall(r'#define TKX_RUNTIME_VERSION "(.*)"', header) == [VERSION]
+
+
+def test_a_project_takes_it_in_by_add_subdirectory(tmp_path: Path) -> None:
+    printed = consumer(
+        tmp_path / "use",
+        f'add_subdirectory("{ROOT}" tokexport)',
+        "-DTOKEXPORT_WITHOUT=UNIGRAM;OFFSETS",
+        "-DCMAKE_DISABLE_FIND_PACKAGE_Python=ON",
+    )
+    assert printed == PRINTED
+
+
+@pytest.mark.parametrize("shared", ["OFF", "ON"])
+def test_a_project_finds_it_installed(tmp_path: Path, shared: str) -> None:
+    build, prefix = tmp_path / "build", tmp_path / "prefix"
+    options = (f"-DCMAKE_INSTALL_PREFIX={prefix}", f"-DBUILD_SHARED_LIBS={shared}")
+    run(["cmake", "-S", str(ROOT), "-B", str(build), "-DCMAKE_INSTALL_LIBDIR=lib", *options])
+    run(["cmake", "--build", str(build)])
+    run(["cmake", "--install", str(build)])
+    how = f"find_package(tokexport {VERSION} REQUIRED)"
+    assert consumer(tmp_path / "use", how, f"-DCMAKE_PREFIX_PATH={prefix}") == PRINTED
+    (tmp_path / "use.c").write_text(USE)
+    if not shutil.which("pkg-config"):
+        return
+    found = subprocess.run(
+        ["pkg-config", "--cflags", "--libs", "tokexport"],
+        env={"PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig"), "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    program = str(tmp_path / "with_pc")
+    run(["cc", str(tmp_path / "use.c"), *found, f"-Wl,-rpath,{prefix}/lib", "-o", program])
+    assert run([program]) == PRINTED
