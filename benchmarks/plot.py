@@ -81,7 +81,7 @@ def draw(names: Sequence[str], panels: Sequence[Panel], note: str) -> str:
 def bar_lines(bar: Bar, left: float, top: float, scale: float, ours: bool) -> list[str]:
     """A bar, and after it its words."""
     width = max(1.0, bar.rate * scale)
-    times = "" if ours else f" ({bar.ratio:.0f}×)"
+    times = "" if ours else f" ({rate(bar.ratio)}×)"
     kind = "ours" if ours else "peer"
     return [
         f'<rect class="{kind}" x="{left}" y="{top}" width="{width:.1f}" height="{BAR}" rx="2"/>',
@@ -90,8 +90,12 @@ def bar_lines(bar: Bar, left: float, top: float, scale: float, ours: bool) -> li
 
 
 def rate(value: float) -> str:
-    """MB/s with two digits that mean something."""
-    return f"{value:.1f}" if value < 10 else f"{value:.0f}"
+    """Two digits: a speed, or a ratio.
+
+    >>> rate(9.96), rate(9.94), rate(123.4)
+    ('10', '9.9', '123')
+    """
+    return f"{value:.1f}" if value < 9.95 else f"{value:.0f}"
 
 
 def text(x: float, y: float, words: str, attributes: str = "") -> str:

@@ -17,6 +17,7 @@ import os
 import platform
 import sys
 import tempfile
+import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -28,7 +29,8 @@ from peers import ROOT, Subject, libraries, subjects
 from plot import Bar, Panel, draw, rate
 from texts import TEXTS
 
-README_NAMES = ("GPT-4o", "Llama 3", "Llama 2", "Gemma 3", "T5", "BERT")
+LLAMA_CPP = "https://github.com/ggml-org/llama.cpp/pull/6920"
+README_NAMES = ("GPT-4o", "Llama 3", "Llama 2", "Gemma 3", "XLNet", "BERT")
 README_TEXTS = ("English", "code", "many scripts", "Chinese, Japanese")
 SWITCHES = tuple(
     f"-DTKX_NO_{part}"
@@ -142,19 +144,59 @@ def size_table(results: Sequence[Result]) -> str:
     return table([*head, "private memory, KB"], rows, left=1)
 
 
-def code_table(folder: Path) -> str:
+def code_table(whole: int, least: int) -> str:
     """Sizes of what a program links or loads."""
     rows = [
-        ["C core, gcc -Os", f"{code_size(folder) / 1e3:,.0f}"],
-        ["C core, all switches", f"{code_size(folder, *SWITCHES) / 1e3:,.0f}"],
+        ["C core, gcc -Os", f"{whole / 1e3:,.0f}"],
+        ["C core, gcc -Os, all switches", f"{least / 1e3:,.0f}"],
+        *([f"`{name}`, Python module", f"{module_size(name) / 1e3:,.0f}"] for name in MODULES),
     ]
-    for name, module in MODULES.items():
-        spec = importlib.util.find_spec(module)
-        assert spec is not None
-        assert spec.origin is not None
-        size = Path(spec.origin).stat().st_size
-        rows.append([f"{name}'s Python module", f"{size / 1e3:,.0f}"])
     return table(["code", "KB"], rows, left=1)
+
+
+def comparison(results: Sequence[Result], core: str) -> str:
+    """README's table of the alternatives: what is known of them, with what was measured here."""
+    peers = ("tokenizers", "tiktoken", "sentencepiece")
+    modules = {name: f"{module_size(name) / 1e6:.1f} MB" for name in peers}
+    speeds = {name: [] for name in peers}  # type: dict[str, list[float]]
+    loading = dict.fromkeys(peers, "")
+    for result in results:
+        for number, name in enumerate(result.names[1:], 1):
+            speeds[name] += [result.speeds[text].ratios[number] for text in README_TEXTS]
+            loading[name] = (
+                loading[name] or f"{result.loading[number]:,.0f} ms, {result.subject.name}"
+            )
+    slowest = max(result.cost.opening for result in results)
+    ranges = {name: f"{rate(min(all_))}× to {rate(max(all_))}×" for name, all_ in speeds.items()}
+    head = ["", "tokexport", *(f"`{name}`" for name in peers), "GGUF, llama.cpp"]
+    rows = [
+        ["reads", "all of these", "tokenizer.json", "ranks", ".model", "GGUF"],
+        [
+            *("pre-tokenizer", "an automaton in the file", "a regex engine", "a regex engine"),
+            *("none", f"[by name, in C++]({LLAMA_CPP})"),
+        ],
+        [
+            *("ids", "the reference's, or refused", "the reference", "the reference"),
+            *("the reference", "right where the name is known"),
+        ],
+        ["native code", f"{core} KB", *modules.values(), "part of llama.cpp"],
+        ["needs", "`memcpy`", "Rust, a heap", "Rust, a heap", "C++, a heap", "C++, a heap"],
+        ["to open", f"{slowest:.0f} µs or less", *loading.values(), "not measured"],
+        ["speed-up of tokexport", "", *ranges.values(), "not measured"],
+        [
+            *("devices", "all with a C99 compiler", "hosts with Rust's std", "hosts with Python"),
+            *("hosts with C++", "hosts with C++"),
+        ],
+    ]
+    return table(head, rows, left=len(head))
+
+
+def module_size(name: str) -> int:
+    """Bytes of the compiled Python module of a library."""
+    spec = importlib.util.find_spec(MODULES[name])
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).stat().st_size
 
 
 def machine() -> str:
@@ -165,9 +207,10 @@ def machine() -> str:
         models = [line for line in info.read_text().splitlines() if line.startswith("model name")]
         cpu = models[0].partition(":")[2].strip() if models else cpu
     peers = ", ".join(f"{name} {version(name)}" for name in MODULES)
-    return (
+    return textwrap.fill(
         f"{cpu}, {os.cpu_count()} cores, {platform.system()} {platform.machine()},"
-        f" Python {platform.python_version()}; {peers}."
+        f" Python {platform.python_version()}; {peers}.",
+        width=100,
     )
 
 
@@ -177,12 +220,17 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, left: int) -> s
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, rule, *rows))
 
 
-def put(path: Path, name: str, content: str) -> None:
-    """Writes a part of a document, between its marks."""
-    document = path.read_text(encoding="utf-8")
+def put(document: str, name: str, content: str) -> str:
+    """A document with another content between the marks of a part.
+
+    >>> begin, end = marks("speed")
+    >>> put(f"a\\n{begin}{end}\\nb", "speed", "| 1 |").splitlines()[3:4]
+    ['| 1 |']
+    """
     begin, end = marks(name)
-    before, after = document.split(begin)[0], document.split(end)[1]
-    path.write_text(f"{before}{begin}\n{content}\n\n{end}{after}", encoding="utf-8")
+    before, rest = document.split(begin)
+    _, after = rest.split(end)
+    return f"{before}{begin}\n{content}\n\n{end}{after}"
 
 
 def marks(name: str) -> tuple[str, str]:
@@ -203,23 +251,27 @@ def main() -> None:
         for subject in subjects():
             results.append(measured(subject, parts, folder))
             print(speed_table(results[-1:], TEXTS, full=True).splitlines()[-1], flush=True)
-        code = code_table(folder)
+        whole, least = code_size(folder), code_size(folder, *SWITCHES)
     chosen = [result for result in results if result.subject.name in README_NAMES]
     made = {
-        ROOT / "README.md": {"speed": speed_table(chosen, README_TEXTS, full=False)},
+        ROOT / "README.md": {
+            "comparison": comparison(results, f"{least / 1e3:.0f} to {whole / 1e3:.0f}"),
+            "speed": speed_table(chosen, README_TEXTS, full=False),
+            "machine": machine(),
+        },
         ROOT / "docs" / "BENCHMARKS.md": {
             "machine": machine(),
             "speed": speed_table(results, TEXTS, full=True),
             "calls": call_table(results),
             "sizes": size_table(results),
-            "code": code,
+            "code": code_table(whole, least),
         },
     }
     for path, tables in made.items():
         for part, content in tables.items():
             print(f"\n{path.name}, {part}:\n\n{content}")
             if not only_print and len(chosen) == len(README_NAMES):
-                put(path, part, content)
+                path.write_text(put(path.read_text("utf-8"), part, content), "utf-8")
     if only_print or len(chosen) < len(README_NAMES):
         print("\nno document was written", file=sys.stderr)
     else:

@@ -1,4 +1,4 @@
-"""What the README tells a person to type works."""
+"""What the README tells a person to type works: shell, Python and C."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from repository import ROOT, SMALL
@@ -13,21 +14,29 @@ from repository import ROOT, SMALL
 import tokexport
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+TEXT = "Hello, world"
 
 
-def blocks(language):
+def blocks(language: str) -> list[str]:
+    """The code blocks of a language, in their order."""
     return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a tokenizer.json, as a reader has one."""
     shutil.copy(SMALL / "llama3.json", tmp_path / "tokenizer.json")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def test_the_shell_commands_work(folder):
+def test_the_first_two_commands_are_those_that_continuous_integration_types() -> None:
+    demo, tests, _ = blocks("sh")
+    assert demo == "pip install '.[demo]' && tokexport demo\n"
+    assert tests == "pip install '.[test]' && pytest\n"
+
+
+def test_the_shell_commands_work(folder: Path) -> None:
     _, _, commands = blocks("sh")
     main = f"{sys.executable} -c 'from tokexport.cli import main; main()'"
     script = f'tokexport() {{ {main} "$@"; }}\n{commands}'
@@ -36,44 +45,55 @@ def test_the_shell_commands_work(folder):
     )
     assert run.returncode == 0, run.stdout + run.stderr
     assert "no differences" in run.stdout
-    assert "Hello, world" in run.stdout
+    assert TEXT in run.stdout
 
 
-def test_the_python_example_works(folder, capsys):
+def test_the_python_example_works(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (example,) = blocks("python")
-    exec(compile(example, "README.md", "exec"), {"__name__": "readme"})
-    assert capsys.readouterr().out == "Hello, world"
+    names: dict[str, object] = {"__name__": "readme"}
+    exec(compile(example, "README.md", "exec"), names)
+    assert capsys.readouterr().out == TEXT
+    assert names["ids"] == tokexport.load("tokenizer.bin").encode(TEXT)
 
 
-def test_the_c_example_compiles_without_warnings_and_gives_the_ids(folder):
-    compiler = shutil.which("cc")
+@pytest.mark.parametrize("standard", ["c99", "c++11"])
+def test_the_c_example_compiles_without_warnings_and_gives_the_ids(
+    folder: Path, standard: str
+) -> None:
+    compiler = shutil.which("c++" if "+" in standard else "cc")
     assert compiler, "a C compiler is needed"
     (example,) = blocks("c")
     tokexport.convert("tokenizer.json", "tokenizer.bin")
-    main = """
-int main(void) {
+    main = f"""
+int main(void) {{
     static unsigned char data[1 << 20];
     size_t size = fread(data, 1, sizeof data, stdin);
-    return -print_ids(data, size, "Hello, world", 12);
-}
+    return -print_ids(data, size, "{TEXT}", {len(TEXT)});
+}}
 """
-    (folder / "example.c").write_text(example + main, encoding="utf-8")
+    source = folder / f"example.{'cc' if '+' in standard else 'c'}"
+    source.write_text(example + main, encoding="utf-8")
     include = tokexport.get_include()
-    flags = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{include}"]
+    warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+    subprocess.run(["cc", "-O1", "-c", f"{include}/tokexport.c", "-o", "core.o"], check=True)
     subprocess.run(
-        [compiler, *flags, "-o", "example", "example.c", f"{include}/tokexport.c"], check=True
+        [
+            compiler,
+            f"-std={standard}",
+            *warnings,
+            f"-I{include}",
+            source,
+            "core.o",
+            "-o",
+            "example",
+        ],
+        check=True,
     )
     content = (folder / "tokenizer.bin").read_bytes()
     run = subprocess.run(["./example"], input=content, capture_output=True, check=True)
-    assert [int(word) for word in run.stdout.split()] == tokexport.load("tokenizer.bin").encode(
-        "Hello, world"
-    )
+    ids = [int(word) for word in run.stdout.split()]
+    assert ids == tokexport.load("tokenizer.bin").encode(TEXT)
 
 
-def test_every_path_that_the_readme_names_is_there():
-    named = set(
-        re.findall(r"`((?:tokexport|formats|fixtures|tests|benchmarks|\.ci)/[\w./]*)`", README)
-    )
-    assert named
-    missing = [name for name in named if not (ROOT / name).exists() and name != "fixtures/cache"]
-    assert missing == []
+def test_it_is_short() -> None:
+    assert len(README.splitlines()) <= 180

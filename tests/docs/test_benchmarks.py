@@ -1,0 +1,91 @@
+"""The figures in the documents are made by one command, which reports no speed of wrong ids."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from types import ModuleType
+from xml.etree import ElementTree
+
+import pytest
+from repository import ROOT
+
+PARTS = {
+    "README.md": ("comparison", "speed", "machine"),
+    "docs/BENCHMARKS.md": ("machine", "speed", "calls", "sizes", "code"),
+}
+
+
+@pytest.fixture
+def modules(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, ModuleType]]:
+    """The programs of benchmarks/."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    names = ("texts", "peers", "measure", "opening", "plot", "report")
+    yield {name: importlib.import_module(name) for name in names}
+    for name in names:
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_the_documents_have_a_place_for_each_table_and_hold_one(
+    modules: dict[str, ModuleType], name: str
+) -> None:
+    report, document = modules["report"], (ROOT / name).read_text(encoding="utf-8")
+    assert document.count("made by benchmarks/report.py") == len(PARTS[name])
+    for part in PARTS[name]:
+        begin, end = report.marks(part)
+        content = document.split(begin)[1].split(end)[0].strip()
+        assert len(content) > 50
+        assert report.put(document, part, content) == document
+
+
+def test_speeds_are_medians_of_turns_and_ratios_are_those_of_the_first(
+    modules: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measure = modules["measure"]
+    seconds = {"ours": 0.5, "theirs": 2.0}
+    calls = []
+
+    def timed(action: object) -> tuple[list[list[int]], float]:
+        name = action.func.__name__  # type: ignore[attr-defined]
+        calls.append(name)
+        return [[1]], seconds[name]
+
+    def ours(texts: list[str]) -> list[list[int]]:
+        raise AssertionError
+
+    def theirs(texts: list[str]) -> list[list[int]]:
+        raise AssertionError
+
+    monkeypatch.setattr(measure, "timed", timed)
+    speed = measure.measure([("ours", ours), ("theirs", theirs)], [["a" * 1_000_000]] * 3)
+    assert speed == measure.Speed(rates=(2.0, 0.5), ratios=(1.0, 4.0))
+    assert calls == ["theirs", "ours", "ours", "theirs", "theirs", "ours"]
+
+
+def test_a_library_with_other_ids_ends_the_run(modules: dict[str, ModuleType]) -> None:
+    with pytest.raises(SystemExit, match="it gives other ids"):
+        modules["measure"].measure(
+            [("tokexport", lambda texts: [[1]]), ("it", lambda texts: [[2]])], [["a"]]
+        )
+
+
+def test_no_slice_of_a_text_comes_twice(modules: dict[str, ModuleType]) -> None:
+    measure = modules["measure"]
+    parts = measure.slices("random letters")
+    assert len(parts) == measure.ROUNDS + 1
+    assert len({document for part in parts for document in part}) == sum(map(len, parts))
+
+
+def test_the_picture_is_whole_and_the_same_for_the_same_numbers(
+    modules: dict[str, ModuleType],
+) -> None:
+    plot = modules["plot"]
+    groups = [[plot.Bar("tokexport", 60.0, 1.0), plot.Bar("a <b>", 3.0, 20.0)]]
+    panels = [plot.Panel("English", groups), plot.Panel("code", groups)]
+    made = plot.draw(["GPT-2"], panels, "a note & more")
+    assert made == plot.draw(["GPT-2"], panels, "a note & more")
+    assert len(list(ElementTree.fromstring(made).iter("{http://www.w3.org/2000/svg}rect"))) == 4
+    committed = ElementTree.parse(ROOT / "docs" / "speed.svg")
+    assert len(list(committed.iter("{http://www.w3.org/2000/svg}rect"))) > 10

@@ -1,0 +1,37 @@
+"""Prose has lines of at most 100 columns, and the words of the glossary."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from repository import ROOT
+
+# Their paragraphs are made by programs from what a collection of tokenizers gives.
+MADE = {"CONFORMANCE.md"}
+FILES = sorted(
+    path
+    for folder in (ROOT, ROOT / "docs", ROOT / "docs/decisions")
+    for path in folder.glob("*.md")
+)
+WORDS = re.compile(r"\b(behind|nobody|whoever|stretch(es)?|at hand)\b", re.IGNORECASE)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_a_document_is_set_in_100_columns(path: Path) -> None:
+    prose = [line for line in lines(path) if not line.startswith(("|", "    "))]
+    assert [line for line in prose if len(line) > 100 and path.name not in MADE] == []
+    assert [line for line in lines(path) if line != line.rstrip()] == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_a_document_has_the_words_of_the_glossary(path: Path) -> None:
+    listed = path.name == "GLOSSARY.md"
+    found = [line for line in lines(path) if WORDS.search(line) and not (listed and "|" in line)]
+    assert found == []
+
+
+def lines(path: Path) -> list[str]:
+    """The lines of a document."""
+    return path.read_text(encoding="utf-8").splitlines()
