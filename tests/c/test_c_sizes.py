@@ -1,0 +1,31 @@
+"""The sizes that tokexport.h states are those of the runtime."""
+
+from __future__ import annotations
+
+import platform
+import re
+
+import pytest
+from c_harness import COMPILERS, GOLDEN, RUNTIME, Builder, run
+from repository import script
+
+sizes = script(RUNTIME / "sizes.py")
+HEADER = (RUNTIME / "tokexport.h").read_text(encoding="utf-8")
+
+pytestmark = pytest.mark.skipif(
+    "gcc" not in COMPILERS or platform.machine() != "x86_64",
+    reason="the sizes are those of gcc on x86-64",
+)
+
+
+def test_the_sizes_of_a_tkx_and_of_the_code() -> None:
+    if not run(["gcc", "-dumpversion"]).startswith("12"):
+        pytest.skip("the sizes are those of gcc 12")
+    assert sizes.stated(HEADER, sizes.measured()) == HEADER, "run formats/tokexport/sizes.py"
+
+
+@pytest.mark.parametrize("level", ["-O2", "-Os"])
+def test_the_stack_of_a_call(build: Builder, level: str) -> None:
+    (bound,) = re.findall(r"at\s+most\s+(\d+)\s+KB\s+of\s+stack", HEADER)
+    used = int(run([str(build("gcc", "stack_use", level)), *GOLDEN]))
+    assert 1000 * int(bound) / 2 < used <= 1000 * int(bound)
