@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from c_harness import COMPILERS, Builder, Library
 
+from tokexport.compiler.programs import program_table
+from tokexport.compiler.tables import SplitStage
 from tokexport.file.layout import SplitsHeader, Stage, StageFlag, Tag
 from tokexport.file.split_program import program_stage
 from tokexport.model import Split
@@ -39,7 +41,7 @@ def splits(*stages: Split, memo_count: int | None = None, states: int = 0) -> by
         program = replace(program, transitions=np.pad(program.transitions, [(0, missing), (0, 0)]))
         if memo_count is not None:
             program = replace(program, n_memo=memo_count)
-        descriptor, tables = program_stage(stage, program, at)
+        descriptor, tables = program_stage(SplitStage(stage, program_table(program)), at)
         made.append((descriptor, tables))
         at += len(tables)
     header: bytes = SplitsHeader.build({"stage_count": len(stages)})
