@@ -80,7 +80,7 @@ def numbers(name: str, tag: bytes, offset: int, count: int) -> list[int]:
     raise KeyError(tag)
 
 
-def rebuilt(name: str, sections: Mapping[bytes, bytes], **fields: int) -> bytes:
+def rebuilt(name: str, sections: Mapping[Any, bytes], **fields: int) -> bytes:
     """A golden file with other sections, and other fields of its header; every size and checksum
     is right.
     """
