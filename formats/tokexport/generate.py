@@ -205,7 +205,7 @@ def stub() -> str:
             command, input=text, capture_output=True, text=True, check=True, cwd=HERE.parents[1]
         )
         text = done.stdout
-    return text
+    return str(text)
 
 
 def generated() -> dict[Path, str]:

@@ -5,6 +5,9 @@ made.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 from repository import FIXTURES, SLOW, SMALL, script
@@ -13,23 +16,24 @@ import tokexport
 from tokexport.sources.references import reference_for
 from tokexport.verification import compare
 
+SmallFile = Callable[[str], Path]
 NAMES = sorted(path.stem for path in SMALL.glob("*.jsonl"))
 
 
-def cases(name):
+def cases(name: str) -> list[dict[str, Any]]:
     return [
         json.loads(line)
         for line in (SMALL / f"{name}.jsonl").read_text(encoding="ascii").splitlines()
     ]
 
 
-def test_there_are_golden_ids_for_every_small_tokenizer():
+def test_there_are_golden_ids_for_every_small_tokenizer() -> None:
     assert set(NAMES) == {*script(FIXTURES / "make_small.py").TOKENIZERS, "ranks"}
     assert all(len(cases(name)) > 15 for name in NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_converted_tokenizer_gives_the_golden_ids(name, small_file):
+def test_a_converted_tokenizer_gives_the_golden_ids(name: str, small_file: SmallFile) -> None:
     tokenizer = tokexport.load(small_file(name))
     for case in cases(name):
         allowed = "all" if case["special"] else ()
@@ -40,21 +44,27 @@ def test_a_converted_tokenizer_gives_the_golden_ids(name, small_file):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_converted_tokenizer_decodes_the_golden_ids_as_its_reference_does(name, small_file):
+def test_a_converted_tokenizer_decodes_the_golden_ids_as_its_reference_does(
+    name: str, small_file: SmallFile
+) -> None:
     tokenizer = tokexport.load(small_file(name))
     for case in cases(name):
         assert tokenizer.decode(case["ids"]) == case.get("decoded", case["text"]), case
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_installed_reference_still_gives_the_golden_ids(name, small_source):
+def test_the_installed_reference_still_gives_the_golden_ids(
+    name: str, small_source: SmallFile
+) -> None:
     made = script(FIXTURES / "make_small.py")
     make = made.tiktoken_cases if name == "ranks" else made.tokenizers_cases
     assert list(make(small_source(name))) == cases(name)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_converted_tokenizer_passes_verification(name, small_file, small_source):
+def test_a_converted_tokenizer_passes_verification(
+    name: str, small_file: SmallFile, small_source: SmallFile
+) -> None:
     tokenizer, reference = tokexport.load(small_file(name)), reference_for(small_source(name))
     result = compare(tokenizer, reference, strings=1000, seed=3, code_points=SLOW)
     assert result.ok, "\n".join(result.lines())

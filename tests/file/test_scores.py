@@ -23,7 +23,7 @@ def section(content: bytes, tag: bytes) -> bytes | None:
 def scores(content: bytes) -> list[float]:
     found = section(content, Tag.SCORES)
     assert found is not None
-    return np.frombuffer(found, SCORE).tolist()
+    return [float(score) for score in np.frombuffer(found, SCORE)]
 
 
 def bytes_and(*merged: bytes) -> dict[bytes, int]:
@@ -50,7 +50,7 @@ def exported_by_small_runtimes(
     """
     ranks = {left + right: rank for rank, (left, right) in enumerate(merges)}
     expected = [-math.log(ranks[content] + 1) if content in ranks else -1e6 for content in vocab]
-    return np.array(expected, np.float64).astype(np.float32).tolist()
+    return [float(score) for score in np.array(expected, np.float32)]
 
 
 def test_a_merged_token_has_the_negative_logarithm_of_its_rank() -> None:

@@ -43,11 +43,11 @@ def by_runtime(content: bytes) -> str:
     try:
         Core(content, "golden").check()
     except FormatError as error:
-        return NAMES_OF_CODES[error.code]
+        return str(NAMES_OF_CODES[error.code])
     return "TKX_OK"
 
 
-def sealed(content: bytes) -> bytes:
+def sealed(content: bytes | bytearray) -> bytes:
     """With the checksums of all sections, and of header and table, made right."""
     changed = bytearray(content)
     count = int.from_bytes(changed[12:16], "little")

@@ -99,7 +99,7 @@ def tokenizer_json(seed: int) -> tuple[dict[str, Any], list[str]]:
     )
     if r.random() < 0.2:
         del fields["type"]
-    source = {
+    source: dict[str, Any] = {
         "version": "1.0",
         "added_tokens": [],
         "pre_tokenizer": pre_tokenizer,

@@ -249,9 +249,10 @@ def _post_processor(r: random.Random, added: list[dict[str, Any]]) -> dict[str, 
     processor = r.choice(
         [{"type": "TemplateProcessing", **template}, {"type": "BertProcessing", **ends}, level]
     )
-    return r.choice(
+    choice: dict[str, Any] | None = r.choice(
         [None, processor, processor, {"type": "Sequence", "processors": [processor, level]}]
     )
+    return choice
 
 
 def tokenizer_json(seed: int) -> dict[str, Any]:
@@ -313,11 +314,11 @@ def encoding(seed: int) -> tiktoken.Encoding:
     step = r.choice([1, 1, 2])
     ranks = {content: number * step for number, content in enumerate(order)}
     special: dict[str, int] = {}
-    for content in r.sample(
+    for name in r.sample(
         ["<s>", "<|end|>", "|>x", "[M]", "e<", "é>", " ", "中", "abc\n", "s>"],
         r.choice([0, 1, 3, 6]),
     ):
-        special[content] = step * len(ranks) + 2 * len(special)
+        special[name] = step * len(ranks) + 2 * len(special)
     pattern = "|".join(r.sample(PATTERNS + FANCY_REGEX, r.choice([1, 1, 2])))
     return tiktoken.Encoding(
         "random", pat_str=pattern, mergeable_ranks=ranks, special_tokens=special

@@ -24,7 +24,7 @@ def find_pieces(program: SplitProgram, text: str) -> list[tuple[int, int, bool]]
     """
     symbols = symbols_of(program, text)
     # Numbers out of a memoryview are Python's own: three times as fast as out of the array.
-    starts, transitions = memoryview(program.starts), memoryview(program.transitions)
+    starts, transitions = program.starts.data, program.transitions.data
     pieces: list[tuple[int, int, bool]] = []
     gap = start = 0
     while start < len(symbols):
@@ -78,7 +78,7 @@ def steps_taken(program: SplitProgram, text: str) -> tuple[int, list[tuple[int, 
     no match; and the matches.
     """
     classes = symbols_of(program, text)
-    starts, transitions = memoryview(program.starts), memoryview(program.transitions)
+    starts, transitions = program.starts.data, program.transitions.data
     failed: set[tuple[int, int]] = set()
     found = []
     start = 0

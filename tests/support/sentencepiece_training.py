@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import sentencepiece
 
@@ -15,18 +16,17 @@ SENTENCES = [
 ]
 
 
-def train(**options: object) -> bytes:
+def train(**options: Any) -> bytes:
+    settings: dict[str, Any] = {
+        "vocab_size": 90,
+        "hard_vocab_limit": False,
+        "minloglevel": 2,
+        "num_threads": 1,
+        "character_coverage": 1.0,
+        **options,
+    }
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(SENTENCES * 3),
-        model_writer=model,
-        **{
-            "vocab_size": 90,
-            "hard_vocab_limit": False,
-            "minloglevel": 2,
-            "num_threads": 1,
-            "character_coverage": 1.0,
-            **options,
-        },
+        sentence_iterator=iter(SENTENCES * 3), model_writer=model, **settings
     )
     return model.getvalue()

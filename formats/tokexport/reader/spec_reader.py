@@ -425,7 +425,7 @@ def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
         if len(section) < 32:
             return -1
         states, classes, text = struct.unpack_from("<HHI", section, 20)
-        return 32 + text + (256 + 8 * states * (classes + 1) if states else 0)
+        return int(32 + text + (256 + 8 * states * (classes + 1) if states else 0))
     if tag == b"TIDX":
         return 8 + 4 * number[0] + 2 * number[1] if number[0] and number[1] else -1
     if tag == b"PIDX":
