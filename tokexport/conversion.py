@@ -92,7 +92,9 @@ def convert(
 
     >>> import tempfile, tiktoken
     >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256}
-    >>> encoding = tiktoken.Encoding("tiny", pat_str=r"\\w+|\\W", mergeable_ranks=ranks, special_tokens={})
+    >>> encoding = tiktoken.Encoding(
+    ...     "tiny", pat_str=r"\\w+|\\W", mergeable_ranks=ranks, special_tokens={}
+    ... )
     >>> with tempfile.TemporaryDirectory() as directory:
     ...     done = convert(encoding, f"{directory}/tiny.bin")
     >>> done.sections["BYTS"]

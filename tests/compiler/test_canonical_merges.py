@@ -70,11 +70,11 @@ def test_one_rule_a_token_gives_the_ids_of_all_the_rules(alphabet: str) -> None:
     for _ in range(150):
         vocab, merges = random_model(rng, alphabet, rng.randrange(1, 25))
         contents, model = model_of(vocab, merges)
-        kept = canonical_merges(model)
+        canonical = canonical_merges(model)
         reference = Tokenizer(BPE(vocab, merges))
         for _ in range(40):
             text = "".join(rng.choices(alphabet, k=rng.randrange(1, 40)))
-            assert slow_encode(text.encode(), contents, kept) == reference.encode(text).ids, (
+            assert slow_encode(text.encode(), contents, canonical) == reference.encode(text).ids, (
                 text,
                 merges,
             )
@@ -100,10 +100,10 @@ def test_runs_of_one_repeated_symbol_are_no_exception(
     rng.shuffle(merges)
     vocab = {token: index for index, token in enumerate(tokens)}
     contents, model = model_of(vocab, merges)
-    kept = canonical_merges(model)
+    canonical = canonical_merges(model)
     reference = Tokenizer(BPE(vocab, merges))
     for text in [*texts, "a" * 97, "ab" * 40]:
-        assert slow_encode(text.encode(), contents, kept) == reference.encode(text).ids
+        assert slow_encode(text.encode(), contents, canonical) == reference.encode(text).ids
 
 
 def slow_last_merge(
@@ -183,10 +183,10 @@ def test_any_list_of_merges_has_the_ways_and_rules_that_trying_all_finds() -> No
                 canonical_merges(model)
             continue
         outcomes["several ways" if any(len(some) > 1 for some in ways.values()) else "one"] += 1
-        kept = canonical_merges(model)
-        assert {token: set(some) for token, some in kept.ways.items()} == ways
-        assert kept.rules == rules
-        assert kept.ranks == {
+        canonical = canonical_merges(model)
+        assert {token: set(some) for token, some in canonical.ways.items()} == ways
+        assert canonical.rules == rules
+        assert canonical.ranks == {
             token: max(rank for rank, merge in enumerate(merges) if merge[:2] == pair)
             for token, pair in rules.items()
         }
@@ -227,20 +227,20 @@ def test_bare_ranks_and_the_list_of_all_their_merges_keep_the_same_rules() -> No
 
 def test_a_token_that_its_own_merges_do_not_reach_is_not_whole() -> None:
     vocab = {b"a": 0, b"b": 1, b"c": 2, b"bc": 3, b"ab": 4, b"abc": 5}
-    kept = canonical_merges(BytePairModel(vocab, merges=((1, 2, 3), (0, 1, 4), (4, 2, 5))))
-    assert 5 not in kept.whole  # "abc" becomes a, bc
-    assert 5 not in kept.rules
-    assert {0, 1, 2, 3, 4} <= kept.whole
+    canonical = canonical_merges(BytePairModel(vocab, merges=((1, 2, 3), (0, 1, 4), (4, 2, 5))))
+    assert 5 not in canonical.whole  # "abc" becomes a, bc
+    assert 5 not in canonical.rules
+    assert {0, 1, 2, 3, 4} <= canonical.whole
 
 
 def test_rank_is_not_always_the_order_of_ids() -> None:
     vocab = {b"a": 0, b"b": 1, b"c": 2, b"bc": 3, b"ab": 4}
-    kept = canonical_merges(BytePairModel(vocab, merges=((0, 1, 4), (1, 2, 3))))
-    assert not kept.ranks_follow_ids
-    assert slow_encode(b"abc", vocab, kept) == [4, 2]
+    canonical = canonical_merges(BytePairModel(vocab, merges=((0, 1, 4), (1, 2, 3))))
+    assert not canonical.ranks_follow_ids
+    assert slow_encode(b"abc", vocab, canonical) == [4, 2]
 
 
-def test_a_merge_of_the_unknown_token_is_kept_where_a_byte_is_unknown() -> None:
+def test_a_merge_of_the_unknown_token_is_canonical_where_a_byte_is_unknown() -> None:
     vocab = {b"a": 0, b"?": 1, b"?a": 2}
     model = BytePairModel(vocab, merges=((1, 0, 2),), unk_id=1)
     assert dict(canonical_merges(model).rules) == {2: (1, 0)}

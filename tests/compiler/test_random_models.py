@@ -1,4 +1,4 @@
-"""A Unigram, WordPiece or WordLevel model that nobody has seen before gives the ids of the
+"""A Unigram, WordPiece or WordLevel model made at random gives the ids of the
 reference, and stops where it stops.
 """
 

@@ -49,7 +49,7 @@ PATTERNS = [
 PARTS = st.sampled_from([*"aaabbx \n1!é中", "ab", "12", "  ", "\u0301", "<T>", "-"])
 TEXTS = st.lists(PARTS, max_size=12).map("".join)
 METASPACE = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "first", "split": True}
-BEHIND: list[dict[str, Any] | None] = [
+AFTER: list[dict[str, Any] | None] = [
     None,
     METASPACE,
     {"type": "WhitespaceSplit"},
@@ -75,7 +75,7 @@ def replace(pattern: str, content: str) -> dict[str, Any]:
     pattern=st.sampled_from(PATTERNS),
     content=st.sampled_from(["", "-", " ab", "é中"]),
     second=st.sampled_from([None, *PATTERNS[:8]]),
-    behind=st.sampled_from(BEHIND),
+    after=st.sampled_from(AFTER),
     token=st.sampled_from([None, added("<T>", 9999), added("b-", 9999, normalized=True)]),
     texts=st.lists(TEXTS, min_size=8, max_size=8),
 )
@@ -83,7 +83,7 @@ def test_what_is_put_where_a_match_holds_nothing(
     pattern: str,
     content: str,
     second: str | None,
-    behind: dict[str, Any] | None,
+    after: dict[str, Any] | None,
     token: dict[str, Any] | None,
     texts: list[str],
     tmp_path: Path,
@@ -92,7 +92,7 @@ def test_what_is_put_where_a_match_holds_nothing(
     fields = whole(
         bpe(),
         normalizer={"type": "Sequence", "normalizers": steps},
-        pre_tokenizer=behind,
+        pre_tokenizer=after,
         added_tokens=[] if token is None else [token],
     )
     try:
@@ -154,7 +154,7 @@ def test_an_insertion_at_the_start_is_refused_where_the_reference_stops(tmp_path
 
 
 @pytest.mark.parametrize("pattern", ["(?<=a)", "(?<=[ab])(?=b)"])
-def test_an_insertion_behind_something_may_be_followed_by_anything(
+def test_an_insertion_after_something_may_be_followed_by_anything(
     pattern: str, tmp_path: Path
 ) -> None:
     normalizer = {
@@ -177,15 +177,15 @@ def test_an_insertion_behind_something_may_be_followed_by_anything(
 @pytest.mark.parametrize(
     "before", [{"type": "NFC"}, {"type": "Strip", "strip_left": True, "strip_right": True}]
 )
-@pytest.mark.parametrize("behind", [None, {**METASPACE, "prepend_scheme": "always"}])
-def test_behind_another_step_an_insertion_at_the_start_is_exact_but_for_its_span(
-    before: dict[str, Any], behind: dict[str, Any] | None, tmp_path: Path
+@pytest.mark.parametrize("after", [None, {**METASPACE, "prepend_scheme": "always"}])
+def test_after_another_step_an_insertion_at_the_start_is_exact_but_for_its_span(
+    before: dict[str, Any], after: dict[str, Any] | None, tmp_path: Path
 ) -> None:
     normalizer = {
         "type": "Sequence",
         "normalizers": [before, replace("^", "\u2581"), replace(" ", "\u2581")],
     }
-    fields = whole(bpe(), normalizer=normalizer, pre_tokenizer=behind)
+    fields = whole(bpe(), normalizer=normalizer, pre_tokenizer=after)
     theirs, ours = (
         tokenizers.Tokenizer.from_str(json.dumps(fields)),
         load(file_bytes(read_document(fields, tmp_path))),
@@ -196,7 +196,7 @@ def test_behind_another_step_an_insertion_at_the_start_is_exact_but_for_its_span
         ours.encode_with_offsets("a")
 
 
-def test_what_asks_which_text_comes_first_is_refused_behind_such_an_insertion(
+def test_what_asks_which_text_comes_first_is_refused_after_such_an_insertion(
     tmp_path: Path,
 ) -> None:
     normalizer = {"type": "Sequence", "normalizers": [{"type": "NFC"}, replace("^", "-")]}

@@ -131,7 +131,8 @@ FIRST = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "first"
 CHARACTERS = st.one_of(
     st.sampled_from(
         "aabbcAB "
-        " \t\r\n!`_12\u2581éÉßİ中国かがカー가\u1100\u1161\u11a8\x00\x01\x7f\x9f\xad\u3000\u00a0\u0085\ufeff\u200b\u200d"
+        " \t\r\n!`_12\u2581éÉßİ中国かがカー가\u1100\u1161\u11a8\x00\x01\x7f\x9f\xad"
+        "\u3000\u00a0\u0085\ufeff\u200b\u200d"
     ),
     st.sampled_from(
         "\u0301\u0323\u0345\u0600\u00a9\u0915\u094d\u0903\U0001f600\U0001f1e6\ufb01\u2163\ufdfa\u2028\u3099\u1e9e"

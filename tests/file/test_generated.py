@@ -1,4 +1,4 @@
-"""What repeats the declaration of the layout, or the native module's signatures, is made from it."""
+"""What repeats the layout or the signatures of the native module is made from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data goes one way: source file -> model -> tables -> bytes -> ids. No part imports one after it."""
+"""Data goes one way, source -> model -> tables -> bytes -> ids: no part imports a later one."""
 
 from __future__ import annotations
 

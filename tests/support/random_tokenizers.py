@@ -246,7 +246,7 @@ def _post_processor(r: random.Random, added: list[dict[str, Any]]) -> dict[str, 
         "special_tokens": known,
     }
     ends = {"sep": [token["content"], token["id"]], "cls": [added[0]["content"], added[0]["id"]]}
-    processor = r.choice(
+    processor: Any = r.choice(
         [{"type": "TemplateProcessing", **template}, {"type": "BertProcessing", **ends}, level]
     )
     choice: dict[str, Any] | None = r.choice(

@@ -45,8 +45,8 @@ def matches(pattern: str, text: str, dialect: Dialect) -> list[str]:
 
 def whole_lines(pattern: str, lines: list[str]) -> set[str]:
     """The lines that Oniguruma matches from end to end."""
-    kept = pre_tokenizers.Split(tokenizers.Regex(rf"^(?i:{pattern})$"), "removed", invert=True)
-    return {line for line, _ in kept.pre_tokenize_str("\n".join(lines))}
+    found = pre_tokenizers.Split(tokenizers.Regex(rf"^(?i:{pattern})$"), "removed", invert=True)
+    return {line for line, _ in found.pre_tokenize_str("\n".join(lines))}
 
 
 def spellings(sequence: tuple[int, ...]) -> set[str]:

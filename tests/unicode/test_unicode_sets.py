@@ -1,4 +1,4 @@
-"""A class of a regular expression has the members that its engine gives it, for every scalar value."""
+"""A class of a regular expression has the members that its engine gives it."""
 
 from __future__ import annotations
 
@@ -135,17 +135,17 @@ def test_numeric_characters_are_those_that_digits_isolates() -> None:
 
 def test_punctuation_characters_are_those_that_punctuation_removes() -> None:
     pieces = pre_tokenizers.Punctuation("removed").pre_tokenize_str(EVERYTHING)
-    kept = members_of("".join(piece for piece, _ in pieces))
+    left = members_of("".join(piece for piece, _ in pieces))
     assert np.array_equal(
-        character_test_set(CharacterTest.PUNCTUATION), members_of(EVERYTHING) & ~kept
+        character_test_set(CharacterTest.PUNCTUATION), members_of(EVERYTHING) & ~left
     )
 
 
 def test_whitespace_characters_are_those_that_whitespace_split_drops() -> None:
     pieces = pre_tokenizers.WhitespaceSplit().pre_tokenize_str(EVERYTHING)
-    kept = members_of("".join(piece for piece, _ in pieces))
+    left = members_of("".join(piece for piece, _ in pieces))
     assert np.array_equal(
-        character_test_set(CharacterTest.WHITESPACE), members_of(EVERYTHING) & ~kept
+        character_test_set(CharacterTest.WHITESPACE), members_of(EVERYTHING) & ~left
     )
 
 

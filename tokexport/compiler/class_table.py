@@ -50,7 +50,7 @@ def distinct_values(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDA
 
 
 def _unique_rows(rows: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
-    """The distinct rows in the order of their first place, and for each row the number of its like."""
+    """The distinct rows in the order of their first place, and the number of each row."""
     data, size = rows.tobytes(), rows.shape[1] * rows.itemsize
     keys = [data[start : start + size] for start in range(0, len(data), size)]
     numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}

@@ -16,9 +16,9 @@ from tokexport.compiler.merges.byte_pair import byte_pair_tables
 from tokexport.compiler.normalizer.normalize import normalize
 from tokexport.compiler.normalizer.op_tables import op_table
 from tokexport.compiler.normalizer.rewriting import CharsmapOp, Op, compile_steps, runs_of_rewrites
-from tokexport.compiler.passes.dead_splits import without_idle_splits
-from tokexport.compiler.passes.first_prefix import Stage, find_first_pieces
-from tokexport.compiler.passes.swap_space_marker import keep_spaces
+from tokexport.compiler.passes.dead_splits import without_dead_splits
+from tokexport.compiler.passes.first_prefix import Stage, mark_first_prefixes
+from tokexport.compiler.passes.swap_space_marker import swap_space_marker
 from tokexport.compiler.programs import program_table
 from tokexport.compiler.splits.cuts import ASCII, safe_cuts
 from tokexport.compiler.tables import (
@@ -72,12 +72,12 @@ def compile_model(model: TokenizerModel, *, decode_only: bool = False) -> Tables
 
 
 def _encoding(original: TokenizerModel) -> EncodingTables:
-    splits = without_idle_splits(original.normalizer, original.pre_tokenizer)
-    model = keep_spaces(replace(original, pre_tokenizer=splits))
+    splits = without_dead_splits(original.normalizer, original.pre_tokenizer)
+    model = swap_space_marker(replace(original, pre_tokenizer=splits))
     normalizer = compile_steps(model.normalizer)
     stages = tuple(_stage(step) for step in runs_of_rewrites(model.pre_tokenizer))
     _check_stages(stages, normalizer)
-    stages = find_first_pieces(
+    stages = mark_first_prefixes(
         normalizer, stages, cut_between=any(token.normalized for token in model.added_tokens)
     )
     normalized = {

@@ -27,7 +27,7 @@ def program_stage(stage: SplitStage, first: int) -> tuple[bytes, bytes]:
 
 
 def program_bytes(table: ProgramTable) -> bytes:
-    """A program that stands alone: a descriptor, then its tables, with offsets from its own start."""
+    """A program that stands alone: a descriptor, then its tables; offsets are from its start."""
     size = layout.Stage.sizeof()
     return b"".join(_described(table, size, StageBehavior.ISOLATED, StageFlag(0)))
 

@@ -82,7 +82,7 @@ def assemble(
     unknown_id: int,
     model: ModelType = ModelType.BPE,
 ) -> bytes:
-    """Puts sections, in the order given, after a header and a section table with their checksums."""
+    """Puts sections, in the given order, after a header and a section table, with checksums."""
     table = bytearray()
     body = bytearray()
     first = _aligned(Header.sizeof() + Section.sizeof() * len(contents))

@@ -46,8 +46,10 @@ def loose_name(name: str, dialect: Dialect) -> str:
     fancy-regex (UAX #44, LM3) also drops a leading "is" and whatever is not ASCII once in lower
     case, and takes ``property=value`` or ``property:value``.
 
-    >>> loose_name("Upper-case Letter", Dialect.ONIGURUMA), loose_name("isScript=IsGreek", Dialect.FANCY_REGEX)
-    ('uppercaseletter', 'script=greek')
+    >>> loose_name("Upper-case Letter", Dialect.ONIGURUMA)
+    'uppercaseletter'
+    >>> loose_name("isScript=IsGreek", Dialect.FANCY_REGEX)
+    'script=greek'
     """
     if dialect is Dialect.FANCY_REGEX:
         parts = [_symbolic_name(part) for part in name.lower().replace(":", "=", 1).split("=", 1)]
@@ -56,8 +58,8 @@ def loose_name(name: str, dialect: Dialect) -> str:
 
 
 def _without_separators(name: str) -> str:
-    kept = "".join(character for character in name if character not in " -_")
-    return kept.lower() if kept.isascii() else kept
+    bare = "".join(character for character in name if character not in " -_")
+    return bare.lower() if bare.isascii() else bare
 
 
 def _symbolic_name(name: str) -> str:

@@ -62,7 +62,7 @@ def character_map(kind: CharacterMap) -> dict[str, str]:
 
 
 def set_numbers(found: dict[str, str], pattern: str) -> list[int]:
-    """The set of the characters that become the pattern, in which ``{}`` stands for the character."""
+    """The characters that become the pattern, in which ``{}`` stands for the character."""
     return set_to_numbers(
         members_of("".join(c for c, after in found.items() if after == pattern.format(c)))
     )

@@ -87,14 +87,14 @@ def fancy_regex_set(pattern: str) -> CodePoints:
 
 
 def removed_by(pre_tokenizer: str, **arguments: str) -> CodePoints:
-    """The scalar values that a pre-tokenizer of ``tokenizers`` drops (WhitespaceSplit, or one told
+    """The scalar values that a pre-tokenizer of ``tokenizers`` drops (WhitespaceSplit, or one set
     to remove).
     """
     import tokenizers
 
     stage = getattr(tokenizers.pre_tokenizers, pre_tokenizer)(**arguments)
-    kept = "".join(piece for piece, _ in stage.pre_tokenize_str(every_scalar_value()))
-    return members_of(every_scalar_value()) & ~members_of(kept)
+    left = "".join(piece for piece, _ in stage.pre_tokenize_str(every_scalar_value()))
+    return members_of(every_scalar_value()) & ~members_of(left)
 
 
 def digits() -> CodePoints:

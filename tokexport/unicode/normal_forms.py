@@ -80,7 +80,7 @@ def characters() -> list[str]:
 
 
 def decompositions(form: str) -> dict[str, str]:
-    """Character -> its full decomposition, where that is another string; without Hangul syllables."""
+    """Character -> its full decomposition where that differs; without Hangul syllables."""
     found = zip(characters(), normalized(form, characters()), strict=True)
     return {
         before: after
@@ -119,7 +119,9 @@ def combining_classes(canonical: dict[str, str]) -> dict[str, int]:
                 orders, zip(answers[::2], answers[1::2], strict=True), strict=True
             )
         ]
-        (classes[mark],) = (number for number, kept in zip(one_of_each, keeps, strict=True) if kept)
+        (classes[mark],) = (
+            number for number, stays in zip(one_of_each, keeps, strict=True) if stays
+        )
     for number, other in one_of_each.items():
         pairs = [other + mark for mark in marks]
         turned = [

@@ -78,7 +78,7 @@ def set_from_numbers(numbers: Sequence[int]) -> CodePoints:
 
 
 class Writer:
-    """Collects sequences, each kept once however often it is added."""
+    """Collects sequences, each stored once however often it is added."""
 
     def __init__(self) -> None:
         self._numbers: dict[bytes, int] = {}

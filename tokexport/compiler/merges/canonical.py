@@ -54,7 +54,7 @@ class CanonicalMerges:
         return ranks_differ and all(left < right for left, right in itertools.pairwise(by_rank))
 
     def stored_ranks(self) -> Mapping[int, int]:
-        """The ranks as a file has them: where they are in the order of the ids, these themselves."""
+        """The ranks as a file has them: the ids themselves where these are in the same order."""
         return {product: product for product in self.rules} if self.ranks_follow_ids else self.ranks
 
 
@@ -64,7 +64,8 @@ def canonical_merges(model: BytePairModel) -> CanonicalMerges:
     Raises UnsupportedError where a token can be merged in two ways with a rank each, for which a
     file has no room.
 
-    >>> model = BytePairModel({b"a": 0, b"b": 1, b"ab": 2, b"abb": 3}, merges=((0, 1, 2), (2, 1, 3)))
+    >>> vocab = {b"a": 0, b"b": 1, b"ab": 2, b"abb": 3}
+    >>> model = BytePairModel(vocab, merges=((0, 1, 2), (2, 1, 3)))
     >>> dict(canonical_merges(model).rules)
     {2: (0, 1), 3: (2, 1)}
     """
@@ -140,7 +141,7 @@ def _listed(merges: tuple[tuple[int, int, int], ...]) -> Merges:
 
 
 def _by_content(model: BytePairModel, first: FirstSymbols) -> Merges:
-    """The merges of a model that lists none: of any two tokens whose contents together are a token."""
+    """The merges of a model that lists none: any two tokens whose contents together are a token."""
     vocab, ranks = model.vocab, model.ranks
     merges = []
     for content, product in vocab.items():

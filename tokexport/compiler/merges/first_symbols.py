@@ -39,7 +39,8 @@ class FirstSymbols:
     def of(self, piece: bytes) -> tuple[int, ...]:
         """The symbols of a piece.
 
-        >>> model = BytePairModel({b"a": 0, b"<unk>": 1}, (), unk_id=1, fuse_unk=True, characters=CharacterSymbols())
+        >>> vocab, characters = {b"a": 0, b"<unk>": 1}, CharacterSymbols()
+        >>> model = BytePairModel(vocab, (), unk_id=1, fuse_unk=True, characters=characters)
         >>> first_symbols(model).of("ab\u00e9a".encode())
         (0, 1, 0)
         """

@@ -66,16 +66,16 @@ def keys(units: Units) -> Iterator[tuple[bytes, int]]:
     for place, unit in enumerate(units.tolist()):
         if 0 < unit & LABEL < BLOCK:
             children.setdefault(place ^ unit & LABEL, []).append((place, unit))
-    waiting = [(b"", _offset(int(units[0])))]
-    while waiting:
-        key, node = waiting.pop()
+    pending = [(b"", _offset(int(units[0])))]
+    while pending:
+        key, node = pending.pop()
         if len(key) > LONGEST_KEY:
             raise ValueError("a loop")
         for place, unit in children.get(node, []):
             longer, child = key + bytes([unit & LABEL]), place ^ _offset(unit)
             if unit & HAS_LEAF:
                 yield longer, int(units[child]) & VALUE
-            waiting.append((longer, child))
+            pending.append((longer, child))
 
 
 def darts_units(values: Mapping[bytes, int]) -> Units:
@@ -89,11 +89,11 @@ def darts_units(values: Mapping[bytes, int]) -> Units:
     taken = np.zeros(BLOCK, np.bool_)
     taken[0] = True
     nodes = {0}
-    waiting: list[tuple[int, int, list[bytes]]] = [
+    pending: list[tuple[int, int, list[bytes]]] = [
         (0, 0, sorted(values))
     ]  # place of the unit, depth, keys below
-    while waiting and values:
-        place, depth, below = waiting.pop()
+    while pending and values:
+        place, depth, below = pending.pop()
         children: dict[int, list[bytes]] = {}
         for key in below:
             children.setdefault(key[depth] if len(key) > depth else 0, []).append(key)
@@ -115,5 +115,5 @@ def darts_units(values: Mapping[bytes, int]) -> Units:
                 units[node] = np.uint32(values[inside[0]] | 1 << 31)
             else:
                 units[node ^ byte] = np.uint32(byte)
-                waiting.append((node ^ byte, depth + 1, inside))
+                pending.append((node ^ byte, depth + 1, inside))
     return units

@@ -73,8 +73,10 @@ def normalization_tables(form: NormalForm) -> NormalizationTables:
     """The tables of a normalization form.
 
     >>> tables = normalization_tables(NormalForm.NFC)
-    >>> [hex(code_point) for code_point in tables.decompositions[0x1E69]], hex(tables.compositions[0x1E63, 0x307])
-    (['0x73', '0x323', '0x307'], '0x1e69')
+    >>> [hex(code_point) for code_point in tables.decompositions[0x1E69]]
+    ['0x73', '0x323', '0x307']
+    >>> hex(tables.compositions[0x1E63, 0x307])
+    '0x1e69'
     """
     data = _data("normal_forms_17.dat" if form.is_of_unicode_17 else "normal_forms.dat")
     decompositions = dict(_decompositions(data, "canonical"))

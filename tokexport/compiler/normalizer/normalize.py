@@ -89,17 +89,17 @@ def _sequences_replaced(text: str, op: CharsmapOp) -> str:
     contents = sorted(
         (content.encode() for content in op.protected if content), key=len, reverse=True
     )
-    behind_space = op.collapses
+    after_space = op.collapses
     while rest:
-        kept = next((content for content in contents if rest.startswith(content)), None)
+        whole = next((content for content in contents if rest.startswith(content)), None)
         found = op.sequences.longest(rest)
-        if kept is None and found is None:
-            kept = rest.decode()[0].encode()
-        size, part = (len(kept), kept) if kept is not None else found or (0, b"")
-        part = part.lstrip(b" ") if behind_space else part
+        if whole is None and found is None:
+            whole = rest.decode()[0].encode()
+        size, part = (len(whole), whole) if whole is not None else found or (0, b"")
+        part = part.lstrip(b" ") if after_space else part
         if part:
             parts.append(part)
-            behind_space = op.collapses and part.endswith(b" ")
+            after_space = op.collapses and part.endswith(b" ")
         rest = rest[size:]
     return b"".join(parts).decode()
 
@@ -148,7 +148,7 @@ def _ordered(points: list[int], tables: NormalizationTables) -> list[int]:
 def _composed(points: list[int], tables: NormalizationTables) -> list[int]:
     result: list[int] = []
     starter = -1
-    last_class = -1  # of the last mark kept after the starter; -1: nothing stands between
+    last_class = -1  # of the last mark left after the starter; -1: nothing stands between
     for point in points:
         combining_class = tables.combining_classes.get(point, 0)
         if starter >= 0 and last_class < combining_class:

@@ -1,4 +1,4 @@
-"""The operations that rewrite text as tables: the last step, when nothing looks at them any more."""
+"""Operations that rewrite text become tables: the last step, after all passes."""
 
 from __future__ import annotations
 

@@ -20,15 +20,15 @@ def replace_matches(program: SplitProgram, text: str, content: str) -> str:
     """
     parts = []
     start = position = 0
-    behind = -1  # the end of the last match
+    last_end = -1  # of the last match
     read = program.read(text)
     while text and position <= len(text):
         end = match_end(program, read, position)
-        if end is None or end == position == behind:
+        if end is None or end == position == last_end:
             position += 1
             continue
         parts += [text[start:position], content]
-        start = position = behind = end
+        start = position = last_end = end
     return "".join([*parts, text[start:]])
 
 

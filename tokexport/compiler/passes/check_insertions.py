@@ -18,34 +18,36 @@ from tokexport.model import NormalizerStep, Prepend, PreTokenizerStep, Replace, 
 def check_insertions(
     normalizer: Sequence[NormalizerStep], splits: Sequence[PreTokenizerStep], *, byte_level: bool
 ) -> bool:
-    """Whether the span of all that is inserted can be told: it stands at the start of the text,
+    """Whether the offsets of all that is inserted are known: it stands at the start of the text,
     whatever came before has dropped there.
 
     ``byte_level``: after the steps there is a ByteLevel that is none itself. Raises
     UnsupportedError where the reference stops.
     """
-    told = True
+    known = True
     for position, step in enumerate(normalizer):
         if not isinstance(step, Replace) or not _inserts_first(step):
             continue
         others: Sequence[NormalizerStep | PreTokenizerStep] = [*normalizer[position + 1 :], *splits]
+        found = f"the pattern {step.pattern!r}, which puts {step.content!r} before a text,"
+        found += " is not supported"
         walked = any(not isinstance(other, Replace | Prepend | Split) for other in others)
         if walked or byte_level:
             raise UnsupportedError(
                 step.path,
-                f"the pattern {step.pattern!r}, which puts {step.content!r} before a text, is not supported",
+                found,
                 "the reference stops at such a text where a later step goes through its characters;"
                 " no such step may follow",
             )
         if position and any(isinstance(other, Prepend) and other.only_first for other in others):
             raise UnsupportedError(
                 step.path,
-                f"the pattern {step.pattern!r}, which puts {step.content!r} before a text, is not supported",
+                found,
                 "after another step it is where no Metaspace asks what comes first (prepend_scheme"
                 ' "first")',
             )
-        told = told and position == 0
-    return told
+        known = known and position == 0
+    return known
 
 
 def _inserts_first(step: Replace) -> bool:

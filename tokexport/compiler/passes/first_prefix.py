@@ -21,18 +21,19 @@ from tokexport.patterns import SplitProgram
 Stage = tuple[Split, SplitProgram] | tuple[Op, ...]
 
 
-def find_first_pieces(
+def mark_first_prefixes(
     normalizer: Sequence[Op], stages: Sequence[Stage], *, cut_between: bool
 ) -> tuple[Stage, ...]:
-    """The stages, with prefixes that go by the source of a piece where its place does not tell.
+    """The stages, with prefixes that go by the source of a pre-token where its place does
+    not decide.
 
     ``cut_between``: added tokens cut the text between normalizer and stages.
     """
-    kept = _Kept()
+    known = _Known()
     for op in (
         normalizer
     ):  # there "first" is of the text that has not been normalized, in the reference too
-        kept.pass_op(op)
+        known.pass_op(op)
     whole = not cut_between
     found: list[Stage] = []
     for stage in stages:
@@ -43,19 +44,19 @@ def find_first_pieces(
         ops: list[Op] = []
         for op in stage:
             assert not isinstance(op, Split | SplitProgram)
-            told = kept.one_to_one or (kept.same_start and whole)
+            by_place = known.one_to_one or (known.same_start and whole)
             ops.append(
                 replace(op, by_source=True)
-                if isinstance(op, AffixOp) and op.only_first and not told
+                if isinstance(op, AffixOp) and op.only_first and not by_place
                 else op
             )
-            kept.pass_op(op)
+            known.pass_op(op)
         found.append(tuple(ops))
     return tuple(found)
 
 
 @dataclass(slots=True)
-class _Kept:
+class _Known:
     """What still holds of the text: every character has become one, and the first stems from the
     first.
     """

@@ -1,6 +1,4 @@
-"""Characters at which a program has nothing to do, told apart beforehand so that a runtime walks
-over them without asking it.
-"""
+"""Characters at which a program has nothing to do: a runtime passes over them."""
 
 from __future__ import annotations
 
@@ -17,16 +15,16 @@ FIRST_LEAD = 0xC0
 SURROGATES = range(0xD800, 0xE000)
 
 
-def idle_leads(program: SplitProgram) -> int:
+def leads_without_match(program: SplitProgram) -> int:
     """Bit b - 0xC0 is set if no match begins with a character, not ASCII, whose first byte in UTF-8
     is b.
 
-    No bit is set where that cannot be told from the character: a program over bytes or labels, one
+    No bit is set where the character does not decide that: a program over bytes or labels, one
     whose matches may be empty, or one that asks what stands before.
 
     >>> from tokexport.patterns import compile_split
     >>> from tokexport.model import Split
-    >>> hex(idle_leads(compile_split(Split("[\u4e00-\u9fa5]"))))  # E4 to E9
+    >>> hex(leads_without_match(compile_split(Split("[\u4e00-\u9fa5]"))))  # E4 to E9
     '0xfffffc0fffffffff'
     """
     starts_vary = (program.starts != program.starts[0]).any()
@@ -80,8 +78,8 @@ def with_plain_classes(
     it has one start state.
 
     >>> from tokexport.compiler.normalizer.graphemes import grapheme_program
-    >>> grapheme_program().n_classes, with_plain_classes(grapheme_program(), np.ones(0x110000, bool))[1]
-    (17, 17)
+    >>> with_plain_classes(grapheme_program(), np.ones(0x110000, bool))[1]
+    17
     """
     plain: list[int] = []
     for symbol in range(clusters.n_classes):

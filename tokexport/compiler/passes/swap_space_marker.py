@@ -1,5 +1,5 @@
-"""Spaces stay spaces: an equivalent tokenizer in which SentencePiece's mark U+2581 and U+0020 have
-changed places.
+"""Spaces stay spaces: an equivalent tokenizer in which SentencePiece's mark U+2581 and the space
+U+0020 have changed places.
 
 Where a step replaces every U+0020 by U+2581, let s be the exchange of the two characters in a text.
 What follows that step is followed by s and preceded by s, which changes nothing, since s
@@ -41,7 +41,7 @@ _BLIND_TESTS: Final = frozenset((CharacterTest.NUMERIC, CharacterTest.PUNCTUATIO
 _Step = TypeVar("_Step", bound=NormalizerStep | PreTokenizerStep)
 
 
-def keep_spaces(model: TokenizerModel) -> TokenizerModel:
+def swap_space_marker(model: TokenizerModel) -> TokenizerModel:
     """The equivalent tokenizer, or the same one where it has no such step, or where something
     after it tells the two apart otherwise than by a text. Added tokens that are verbatim have the
     content that is looked for then.
@@ -54,7 +54,7 @@ def keep_spaces(model: TokenizerModel) -> TokenizerModel:
         model.offset_trimming is not None and model.offset_trimming.passes
     ):
         return model  # trimming asks whether an added token stands for spaces
-    normalizer, added = _steps_kept(model.normalizer), model.added_tokens
+    normalizer, added = _turned_steps(model.normalizer), model.added_tokens
     if normalizer is not None:
         added = tuple(
             replace(token, content=exchanged(token.content)) if token.verbatim else token
@@ -66,7 +66,7 @@ def keep_spaces(model: TokenizerModel) -> TokenizerModel:
         )
         splits = None if strips else _exchanged_steps(model.pre_tokenizer)
     else:
-        normalizer, splits = model.normalizer, _steps_kept(model.pre_tokenizer)
+        normalizer, splits = model.normalizer, _turned_steps(model.pre_tokenizer)
     if splits is None:
         return model
     return replace(
@@ -83,7 +83,7 @@ def exchanged(text: str) -> str:
     return text.translate(_EXCHANGE)
 
 
-def _steps_kept(steps: Sequence[_Step]) -> tuple[_Step, ...] | None:
+def _turned_steps(steps: Sequence[_Step]) -> tuple[_Step, ...] | None:
     """The steps with the replacement turned around and everything after it exchanged; None where
     that cannot be.
     """
@@ -93,11 +93,11 @@ def _steps_kept(steps: Sequence[_Step]) -> tuple[_Step, ...] | None:
             and step.literal
             and (step.pattern, step.content) == (SPACE, MARK)
         ):
-            behind = _exchanged_steps(steps[position + 1 :])
-            if behind is None:
+            after = _exchanged_steps(steps[position + 1 :])
+            if after is None:
                 return None
-            kept = replace(step, pattern=MARK, content=SPACE)
-            return (*_without_marks(steps[:position]), kept, *behind)
+            turned = replace(step, pattern=MARK, content=SPACE)
+            return (*_without_marks(steps[:position]), turned, *after)
     return None
 
 

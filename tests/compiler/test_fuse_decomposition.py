@@ -66,7 +66,7 @@ def test_a_form_that_composes_stays(form: NormalForm) -> None:
 
 
 def test_a_form_stays_where_some_of_the_marks_that_it_sorts_stay() -> None:
-    """BERT drops the marks that take no space of their own; U+1D165 and U+1D16D do, and are sorted."""
+    """BERT drops marks that take no space of their own; U+1D165 and U+1D16D do, and are sorted."""
     steps = (NormalForm.NFD, CharacterMap.BERT_STRIP_ACCENTS)
     assert [type(op) for op in compile_steps(steps)] == [FormOp, MapOp]
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Regex, normalizers, pre_tokenizers
 
-from tokexport.compiler.passes.dead_splits import without_idle_splits
+from tokexport.compiler.passes.dead_splits import without_dead_splits
 from tokexport.model import (
     Append,
     Behavior,
@@ -42,7 +42,7 @@ LETTERS = st.sampled_from(["a", "b", "_", " ", "aa", "ab", " a", "a_", "b a"])
 def test_a_split_at_a_character_that_was_replaced_is_left_out(
     normalizer: Sequence[NormalizerStep], split: Split
 ) -> None:
-    assert without_idle_splits(normalizer, [Split("b"), split, Split("_")]) == (
+    assert without_dead_splits(normalizer, [Split("b"), split, Split("_")]) == (
         Split("b"),
         Split("_"),
     )
@@ -71,12 +71,12 @@ def test_a_split_at_a_character_that_was_replaced_is_left_out(
 def test_a_split_that_may_find_something_stays(
     normalizer: Sequence[NormalizerStep], split: Split
 ) -> None:
-    assert without_idle_splits(normalizer, [split]) == (split,)
+    assert without_dead_splits(normalizer, [split]) == (split,)
 
 
-def test_a_step_of_the_pre_tokenizer_that_replaces_counts_for_the_splits_behind_it_alone() -> None:
+def test_a_step_of_the_pre_tokenizer_that_replaces_counts_for_the_splits_after_it_alone() -> None:
     steps: list[PreTokenizerStep] = [Split(" "), SPACES, Split(" ")]
-    assert without_idle_splits([], steps) == (Split(" "), SPACES)
+    assert without_dead_splits([], steps) == (Split(" "), SPACES)
 
 
 @given(
@@ -87,8 +87,8 @@ def test_a_step_of_the_pre_tokenizer_that_replaces_counts_for_the_splits_behind_
 def test_the_library_finds_nothing_with_a_split_that_is_left_out(
     replacements: list[tuple[str, str]], pattern: str, texts: list[str]
 ) -> None:
-    steps = [Replace(before, behind) for before, behind in replacements]
-    if without_idle_splits(steps, [Split(pattern)]):
+    steps = [Replace(before, after) for before, after in replacements]
+    if without_dead_splits(steps, [Split(pattern)]):
         return
     normalizer = normalizers.Sequence(
         [normalizers.Replace(step.pattern, step.content) for step in steps]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tokexport.compiler.normalizer.charsmap import charsmap_of, read_charsmap
 from tokexport.compiler.normalizer.graphemes import grapheme_program
-from tokexport.compiler.passes.skip_hints import idle_leads, leads_of, with_plain_classes
+from tokexport.compiler.passes.skip_hints import leads_of, leads_without_match, with_plain_classes
 from tokexport.model import Split
 from tokexport.patterns import SplitProgram, compile_split
 
@@ -31,7 +31,7 @@ def test_no_match_begins_with_a_character_whose_first_byte_is_idle_and_one_does_
     pattern: str,
 ) -> None:
     program = compile_split(Split(pattern))
-    bits = idle_leads(program)
+    bits = leads_without_match(program)
     first = {
         number
         for number, to in enumerate(program.transitions[program.starts[0]].tolist())
@@ -45,7 +45,7 @@ def test_no_match_begins_with_a_character_whose_first_byte_is_idle_and_one_does_
 
 @pytest.mark.parametrize("pattern", [r"(?<=a)b", r"x*", r"a+(?=b+c)"])
 def test_nothing_is_idle_where_it_takes_more_than_the_character_to_tell(pattern: str) -> None:
-    assert idle_leads(compile_split(Split(pattern))) == 0
+    assert leads_without_match(compile_split(Split(pattern))) == 0
 
 
 @given(st.sets(st.sampled_from(CHARACTERS), max_size=4))
@@ -56,7 +56,7 @@ def test_a_first_byte_is_idle_if_all_its_characters_are_members(others: set[str]
     assert leads_of(members) == (1 << 64) - 1 - sum(1 << (lead - 0xC0) for lead in busy)
 
 
-def test_two_plain_characters_side_by_side_are_two_clusters_and_so_is_ascii_behind_one() -> None:
+def test_two_plain_characters_side_by_side_are_two_clusters_and_so_is_ascii_after_one() -> None:
     program, first = with_plain_classes(grapheme_program(), np.ones(0x110000, np.bool_))
     sample = {int(program.classes[ord(character)]): character for character in reversed(CHARACTERS)}
     plain = [character for number, character in sample.items() if number >= first]

@@ -1,4 +1,4 @@
-"""Exchanging spaces and U+2581 makes an equivalent tokenizer, and is left out where it would not."""
+"""Exchanging spaces and U+2581 makes an equivalent tokenizer, or is left out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from repository import SLOW
 from tokenizers import Tokenizer
 
-from tokexport.compiler.passes.swap_space_marker import keep_spaces
+from tokexport.compiler.passes.swap_space_marker import swap_space_marker
 from tokexport.conversion import Options, file_bytes
 from tokexport.model import (
     AddedToken,
@@ -160,15 +160,15 @@ def test_the_ids_are_those_of_the_reference(
 )
 def test_spaces_stay_spaces_where_they_can(name: str, tmp_path: Path) -> None:
     _, _, model = both(source(name), tmp_path)
-    kept = keep_spaces(model)
-    assert kept.model.vocab[b" ab"] == model.model.vocab[(MARK + "ab").encode()]
-    assert kept.tokens == model.tokens
+    swapped = swap_space_marker(model)
+    assert swapped.model.vocab[b" ab"] == model.model.vocab[(MARK + "ab").encode()]
+    assert swapped.tokens == model.tokens
 
 
 @pytest.mark.parametrize("name", ["white space after", "compatibility", "words after"])
 def test_what_tells_the_two_apart_by_more_than_a_text_keeps_them(name: str, tmp_path: Path) -> None:
     _, _, model = both(source(name), tmp_path)
-    assert keep_spaces(model) is model
+    assert swap_space_marker(model) is model
 
 
 def small(
@@ -193,7 +193,7 @@ def small(
     )
 
 
-def test_every_step_behind_the_replacement_is_exchanged() -> None:
+def test_every_step_after_the_replacement_is_exchanged() -> None:
     model = small(
         (Prepend(MARK), Replace(" ", MARK), Replace(MARK * 2, " ")),
         (
@@ -202,20 +202,20 @@ def test_every_step_behind_the_replacement_is_exchanged() -> None:
             Split(CharacterTest.NUMERIC),
         ),
     )
-    kept = keep_spaces(model)
-    assert kept.normalizer == (Prepend(" "), Replace(MARK, " "), Replace("  ", MARK))
-    assert kept.pre_tokenizer == (
+    swapped = swap_space_marker(model)
+    assert swapped.normalizer == (Prepend(" "), Replace(MARK, " "), Replace("  ", MARK))
+    assert swapped.pre_tokenizer == (
         Split(MARK, Behavior.REMOVED),
         Prepend(" ", unless_present=True),
         Split(CharacterTest.NUMERIC),
     )
-    assert kept.model.vocab == {MARK.encode(): 0, b" ": 1, b"a": 2}
-    assert keep_spaces(kept) is kept
+    assert swapped.model.vocab == {MARK.encode(): 0, b" ": 1, b"a": 2}
+    assert swap_space_marker(swapped) is swapped
 
 
 def test_a_mark_that_is_added_only_where_there_is_none_stays_what_it_is() -> None:
-    kept = keep_spaces(small((Prepend(MARK, unless_present=True), Replace(" ", MARK))))
-    assert kept.normalizer == (Prepend(MARK, unless_present=True), Replace(MARK, " "))
+    swapped = swap_space_marker(small((Prepend(MARK, unless_present=True), Replace(" ", MARK))))
+    assert swapped.normalizer == (Prepend(MARK, unless_present=True), Replace(MARK, " "))
 
 
 def test_an_added_token_that_is_looked_for_as_it_is_is_exchanged_too() -> None:
@@ -225,7 +225,7 @@ def test_an_added_token_that_is_looked_for_as_it_is_is_exchanged_too() -> None:
     )
     model = small((Replace(" ", MARK),), added_tokens=tokens)
     model = replace(model, tokens=(*model.tokens, Token(b" b"), Token(b" c")))
-    assert [token.content for token in keep_spaces(model).added_tokens] == [" b", MARK + "c"]
+    assert [token.content for token in swap_space_marker(model).added_tokens] == [" b", MARK + "c"]
     tokenizer = load(file_bytes(model, Options()))
     assert tokenizer.encode("a b ca") == [2, 3, 4, 2]
     assert tokenizer.encode(f"a{MARK}b a") == [2, 3, 1, 2]
@@ -251,7 +251,7 @@ def test_an_added_token_that_is_looked_for_as_it_is_is_exchanged_too() -> None:
     ],
 )
 def test_it_is_left_out_where_it_might_change_an_id(model: TokenizerModel) -> None:
-    assert keep_spaces(model) is model
+    assert swap_space_marker(model) is model
 
 
 def test_a_mark_that_becomes_its_bytes_stays_a_mark() -> None:
@@ -264,4 +264,4 @@ def test_a_mark_that_becomes_its_bytes_stays_a_mark() -> None:
         Provenance("test"),
         normalizer=(Replace(" ", MARK),),
     )
-    assert keep_spaces(model) is model
+    assert swap_space_marker(model) is model
