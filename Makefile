@@ -25,9 +25,8 @@ lint: ## check style and types
 amalgamate: ## make tokexport.c from its units
 	python $(RUNTIME)/amalgamate.py
 
-layout: ## make the C constants and the tables of SPEC.md from the declared layout
+layout: ## make what repeats the layout: C constants, SPEC.md's tables, _core.pyi
 	python $(RUNTIME)/generate.py
-	python $(RUNTIME)/amalgamate.py
 
 golden: ## make the golden files anew: after a change of the format, and only then
 	python $(RUNTIME)/golden/make.py
