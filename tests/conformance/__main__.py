@@ -97,9 +97,8 @@ def conformance(
             f"{len(outcomes)} of {len(work)}: {outcome.name} {outcome.pattern} {outcome.state}",
             err=True,
         )
-        if (
-            output is not None and not as_json
-        ):  # what took an hour shall not be lost when the last one stops
+        # A run takes an hour: what is done is written, should a later tokenizer stop it.
+        if output is not None and not as_json:
             output.write_text(report(outcomes, [], typed), encoding="utf-8")
     if as_json:
         facts = {

@@ -24,8 +24,7 @@ _BESIDE: Final = frozenset(
         *TEXTS_WITHOUT_IDS,
     )
 )
-# A file of these names that cannot be told by its content is a broken tokenizer, not something
-# else.
+# A file of these names whose content is not recognised is a broken tokenizer, not something else.
 _NAMES: Final = ("tokenizer.json", "*.model", "*.tiktoken", "*.gguf", "tekken*.json")
 
 # Ranks hold no pattern: the known names that fit to a path, where its file is not known by its

@@ -73,7 +73,7 @@ class Outcome:
 
 
 def measure(job: Job) -> Outcome:
-    """Does it, and never raises: an exception that nobody expected is a crash."""
+    """Measures one tokenizer, and never raises: an unexpected exception is a crash."""
     name, pattern = job.found.name, job.found.pattern
     try:
         return _measure(job)
