@@ -163,9 +163,8 @@ def comparison(results: Sequence[Result], core: str) -> str:
     for result in results:
         for number, name in enumerate(result.names[1:], 1):
             speeds[name] += [result.speeds[text].ratios[number] for text in README_TEXTS]
-            loading[name] = (
-                loading[name] or f"{result.loading[number]:,.0f} ms, {result.subject.name}"
-            )
+            if result.subject.name in ("Llama 3", "Llama 2") and not loading[name]:
+                loading[name] = f"{result.loading[number]:,.0f} ms, {result.subject.name}"
     slowest = max(result.cost.opening for result in results)
     ranges = {name: f"{rate(min(all_))}× to {rate(max(all_))}×" for name, all_ in speeds.items()}
     head = ["", "tokexport", *(f"`{name}`" for name in peers), "GGUF, llama.cpp"]

@@ -92,7 +92,8 @@ int main(void) {{
     content = (folder / "tokenizer.bin").read_bytes()
     run = subprocess.run(["./example"], input=content, capture_output=True, check=True)
     ids = [int(word) for word in run.stdout.split()]
-    assert ids == tokexport.load("tokenizer.bin").encode(TEXT)
+    tokenizer = tokexport.load("tokenizer.bin")
+    assert ids == tokenizer.encode(TEXT, add_special_tokens=True) != tokenizer.encode(TEXT)
 
 
 def test_it_is_short() -> None:
