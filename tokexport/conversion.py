@@ -7,17 +7,16 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, Literal, Union
 
 from construct import Array
 
 from tokexport.compiler.compile import compile_model
-from tokexport.errors import TokexportError, UnsupportedError
+from tokexport.errors import MissingLibraryError, TokexportError
 from tokexport.file.layout import Header, Section
 from tokexport.file.write import write
 from tokexport.model import SelfTestCase, TokenizerModel
-from tokexport.sources import read
-from tokexport.sources.hub import local_source
+from tokexport.sources.registry import Opened, open_source
 
 if TYPE_CHECKING:
     import tiktoken
@@ -76,6 +75,7 @@ def convert(
     decode_only: bool = False,
     scores: bool = True,
     self_test: bool = True,
+    reference: Literal["transformers"] | None = None,
     force: bool = False,
 ) -> Conversion:
     """Converts a tokenizer to a tokexport file.
@@ -84,7 +84,8 @@ def convert(
     Hugging Face hub, of which ``revision`` is a branch, a tag or a commit. ``pattern`` and
     ``special_tokens`` are for sources that do not hold them (tiktoken ranks): a known name, or a
     regular expression. ``self_test`` asks the reference library for the ids of a few texts and puts
-    them into the file.
+    them into the file; where it is not installed, a note says so. With ``reference`` the ids are
+    those of ``AutoTokenizer`` of ``transformers``.
 
     Raises UnsupportedError where the file could not be exact, SourceError for a broken source, and
     TokexportError for a target that exists (unless ``force``), a library that is not installed, or
@@ -106,21 +107,23 @@ def convert(
             f"{path} exists already; choose another target, or overwrite it with --force"
             " (force=True)"
         )
-    local = local_source(source, revision)
-    model = read(local, pattern=pattern, special_tokens=special_tokens)
+    opened = open_source(
+        source,
+        pattern=pattern,
+        special_tokens=special_tokens,
+        revision=revision,
+        reference=reference,
+    )
+    model = opened.read()
     options = Options(decode_only=decode_only, scores=scores)
     notes: tuple[str, ...] = ()
     if self_test and not decode_only:
-        options, notes = _with_self_test(options, model, local, pattern, special_tokens)
-    try:
+        options, notes = _with_self_test(options, model, opened)
+    with opened.naming_the_file():
         content = file_bytes(model, options)
-    except UnsupportedError as error:
-        error.file = str(source) if isinstance(source, (str, os.PathLike)) else None
-        raise
     _replace(path, content)
-    commit = local.name if isinstance(local, Path) and local is not source else None
     return Conversion(
-        path, len(content), _size(local), _section_sizes(content), model, commit, notes
+        path, len(content), opened.size, _section_sizes(content), model, opened.commit, notes
     )
 
 
@@ -139,16 +142,14 @@ def file_bytes(model: TokenizerModel, options: Options | None = None) -> bytes:
 
 
 def _with_self_test(
-    options: Options,
-    model: TokenizerModel,
-    source: Source,
-    pattern: str | None,
-    special_tokens: Mapping[str, int] | None,
+    options: Options, model: TokenizerModel, opened: Opened
 ) -> tuple[Options, tuple[str, ...]]:
-    from tokexport.sources.references import reference_for
     from tokexport.verification.selftest import self_test
 
-    reference = reference_for(source, pattern=pattern, special_tokens=special_tokens)
+    try:
+        reference = opened.reference()
+    except MissingLibraryError as error:
+        return options, (f"Nothing was compared, and the file has no self test: {error}.",)
     chosen = self_test(model, reference, SELF_TEST_CASES)
     return (
         replace(options, reference_version=reference.version, self_test=chosen.cases),
@@ -178,17 +179,6 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
-
-
-def _size(source: Source) -> int | None:
-    if not isinstance(source, (str, os.PathLike)):
-        return None
-    path = Path(source)
-    return (
-        path.stat().st_size
-        if path.is_file()
-        else sum(part.stat().st_size for part in path.glob("tokenizer.json"))
-    )
 
 
 def _section_sizes(content: bytes) -> dict[str, int]:

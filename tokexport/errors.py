@@ -11,6 +11,10 @@ class TokexportError(Exception):
     """Anything that tokexport could not do. The command line exits with 2."""
 
 
+class MissingLibraryError(TokexportError):
+    """A library that decides the ids of a source, or reads it, is not installed."""
+
+
 class SourceError(TokexportError):
     """A source file is broken: not what its format says, or what the reference library itself
     refuses.

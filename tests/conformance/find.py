@@ -9,22 +9,14 @@ from pathlib import Path
 from typing import Final
 
 from tokexport.errors import SourceError, UnsupportedError
-from tokexport.sources.detect import TEXTS_WITHOUT_IDS, Kind, detect
-from tokexport.sources.files import SourceFiles
-from tokexport.sources.vocab_files.gpt2_pair import sibling
+from tokexport.sources import tiktoken
+from tokexport.sources.registry import open_source
+from tokexport.sources.source import AnySource
+from tokexport.sources.unreadable import BESIDE
+from tokexport.sources.vocab_files.gpt2_pair import merged_into
 
-# What `detect` calls the files that lie beside tokenizers, and its own target.
-_BESIDE: Final = frozenset(
-    (
-        "a tokenizer_config.json",
-        "a JSON object of another kind",
-        "a JSON array",
-        "text of another kind",
-        "a tokexport file, the result of a conversion",
-        *TEXTS_WITHOUT_IDS,
-    )
-)
-# A file of these names whose content is not recognised is a broken tokenizer, not something else.
+# A file of these names that cannot be told by its content is a broken tokenizer, not something
+# else.
 _NAMES: Final = ("tokenizer.json", "*.model", "*.tiktoken", "*.gguf", "tekken*.json")
 
 # Ranks hold no pattern: the known names that fit to a path, where its file is not known by its
@@ -78,9 +70,9 @@ def find(folder: Path, patterns: Sequence[tuple[str, str]] = ()) -> tuple[list[F
             continue
         name = relative.as_posix()
         kind = _kind(path)
-        if isinstance(kind, str):
-            others.append(Other(name, kind))
-        elif kind is Kind.RANKS:
+        if isinstance(kind, Other):
+            others.append(Other(name, kind.what))
+        elif kind is tiktoken.RANKS:
             names = _fitting(name, patterns) or _fitting(name, PATTERNS) or [""]
             found += [Found(name, pattern) for pattern in names]
         else:
@@ -92,26 +84,19 @@ def _fitting(name: str, patterns: Sequence[tuple[str, str]]) -> list[str]:
     return [pattern for glob, pattern in patterns if fnmatchcase(name, glob)]
 
 
-def _kind(path: Path) -> Kind | str | None:
-    """What a tokenizer is, or None where it is one that cannot be read, or a few words where it is
-    none.
-    """
+def _kind(path: Path) -> AnySource | Other | None:
+    """What a tokenizer is, or None where it is one that cannot be read."""
+    vocab = merged_into(path)
+    if vocab is not None:
+        return Other(path.name, f"it belongs to {vocab}")
     try:
-        kind, _ = detect(path.read_bytes(), path.name)
+        return open_source(path).format
     except UnsupportedError as refusal:
-        found = refusal.problem.removesuffix(" is not supported")
-        return found if found in _BESIDE else None
+        what = refusal.problem.removesuffix(" is not supported")
+        return Other(path.name, what) if what in BESIDE else None
     except SourceError as error:
-        return (
-            None if any(fnmatchcase(path.name, glob) for glob in _NAMES) else _reason(error, path)
-        )
-    if kind in (Kind.VOCAB_JSON, Kind.MERGES):
-        try:
-            vocab, _ = sibling(path.name, SourceFiles(path.parent))
-        except SourceError as error:
-            return _reason(error, path)
-        return kind if path.name == vocab else f"it belongs to {vocab}"
-    return kind
+        is_broken = any(fnmatchcase(path.name, glob) for glob in _NAMES)
+        return None if is_broken else Other(path.name, _reason(error, path))
 
 
 def _reason(error: SourceError, path: Path) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from tokexport import Tokenizer, load
 from tokexport.cli.console import plural
 from tokexport.conversion import Conversion, convert
-from tokexport.errors import SourceError, TokexportError, UnsupportedError
+from tokexport.errors import MissingLibraryError, SourceError, UnsupportedError
 from tokexport.model import (
     BytePairModel,
     GreedyModel,
@@ -90,21 +90,12 @@ def _measure(job: Job) -> Outcome:
     pattern = job.found.pattern or None
     with tempfile.TemporaryDirectory() as directory:
         target = Path(directory, "tokenizer.bin")
+        done = convert(source, target, pattern=pattern)
         try:
-            done = convert(source, target, pattern=pattern)
-        except (UnsupportedError, SourceError):
-            raise
-        except (
-            TokexportError
-        ) as error:  # its library is not here, so there is nothing to compare with
-            return _outcome(
-                job,
-                convert(source, target, pattern=pattern, self_test=False),
-                "not compared",
-                str(error),
-                Vectors(),
-            )
-        tokenizer, reference = load(target), reference_for(source, pattern=pattern)
+            reference = reference_for(source, pattern=pattern)
+        except MissingLibraryError as error:
+            return _outcome(job, done, "not compared", str(error), Vectors())
+        tokenizer = load(target)
         result = compare(
             tokenizer,
             reference,

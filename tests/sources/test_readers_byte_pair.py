@@ -108,7 +108,7 @@ def test_the_obvious_bpe_gives_the_ids_of_the_reference(
     }
     if unknown in merged:
         spelled = read_document(whole, tmp_path)
-        assert spelled.splits == (SpellBytes(),)
+        assert spelled.pre_tokenizer == (SpellBytes(),)
         runtime = load(file_bytes(spelled))
         for text in texts:
             assert runtime.encode(text) == theirs.encode(text).ids

@@ -7,6 +7,7 @@ import json
 import random
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import gguf
 import pytest
@@ -21,6 +22,7 @@ from tokexport.sources.gguf.patterns import ORIGINALS, SPLIT_AS
 from tokexport.sources.gguf.read import gguf_document
 from tokexport.sources.gguf.source import parse_gguf
 from tokexport.sources.references import reference_for
+from tokexport.sources.registry import open_source
 from tokexport.sources.tiktoken.known_patterns import KIMI, LLAMA3
 from tokexport.unicode.byte_alphabet import CHARACTERS
 from tokexport.verification import compare
@@ -62,6 +64,10 @@ BREAKS = {
     "spark2_5": ["a", ".", "\n", "\n", "b", "1", "2"],
     "hunyuan-dense": ["a", ".\n\n", "b", "12"],
 }
+
+
+def document_of(path: Path, pattern: str | None = None) -> dict[str, Any]:
+    return gguf_document(parse_gguf(open_source(path).content, path.name, pattern))
 
 
 def small_gguf(
@@ -211,7 +217,7 @@ def test_lfm2_tells_by_its_merges_whether_tokens_go_before_them(seed: int, tmp_p
     assert [tokenizer.encode(word) for word in words] == [
         [256 + number] for number in range(len(words))
     ]
-    trained = gguf_document(parse_gguf(small_gguf(tmp_path / "trained.gguf", "lfm2")))
+    trained = document_of(small_gguf(tmp_path / "trained.gguf", "lfm2"))
     assert trained["model"]["ignore_merges"] is False
 
 
@@ -297,7 +303,7 @@ def test_pixtral_is_the_name_of_two_patterns(
     architecture: str, more: tuple[str, ...], name: str, tmp_path: Path
 ) -> None:
     path = small_gguf(tmp_path / "it.gguf", "pixtral", architecture, more)
-    assert gguf_document(parse_gguf(path))["pre_tokenizer"] == ORIGINALS[name].pre_tokenizer
+    assert document_of(path)["pre_tokenizer"] == ORIGINALS[name].pre_tokenizer
     tokenizer = converted(path)
     pieces = ["hello", "World"] if name == "tekken" else ["helloWorld"]
     assert tokenizer.encode("".join(pieces)) == [
@@ -314,7 +320,4 @@ def test_pixtral_of_another_model_is_refused(tmp_path: Path) -> None:
         match=r'that of "tekken" \(Nemotron 3\).*say with --pattern \(pattern=\) which',
     ):
         read(path)
-    assert (
-        gguf_document(parse_gguf(path, "tekken"))["pre_tokenizer"]
-        == ORIGINALS["tekken"].pre_tokenizer
-    )
+    assert document_of(path, "tekken")["pre_tokenizer"] == ORIGINALS["tekken"].pre_tokenizer

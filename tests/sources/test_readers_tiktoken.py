@@ -160,7 +160,7 @@ def test_a_json_beside_the_ranks_gives_the_pattern_and_the_special_tokens(tmp_pa
     assert model.pre_tokenizer[0].pattern == KNOWN["nanochat"].pattern
     assert [(token.content, token.id) for token in model.added_tokens] == [("<|end|>", 300)]
     assert sorted(model.provenance.sha256) == ["mine.json", "mine.tiktoken"]
-    assert read(path, pattern=PATTERN, special_tokens={}).splits[0].pattern == PATTERN
+    assert read(path, pattern=PATTERN, special_tokens={}).pre_tokenizer[0].pattern == PATTERN
     (tmp_path / "mine.json").write_text(json.dumps({"pat_str": "x"}))
     with pytest.raises(UnsupportedError, match="pat_str"):
         read(path)

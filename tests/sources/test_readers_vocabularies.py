@@ -153,7 +153,7 @@ def test_a_gguf_cut_off_anywhere_is_refused(tmp_path: Path) -> None:
     for size in range(4, len(whole), 97):
         (tmp_path / "x.gguf").write_bytes(whole[:size])
         with pytest.raises(
-            SourceError, match=r"x\.gguf: the package `gguf` cannot read it: .* at byte \d+"
+            SourceError, match=r"x\.gguf: it .* at byte \d+; it is damaged or cut off"
         ):
             read(tmp_path / "x.gguf")
 

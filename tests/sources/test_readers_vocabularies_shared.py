@@ -13,6 +13,7 @@ from tokexport.sources.gguf.patterns import ORIGINALS
 from tokexport.sources.gguf.read import gguf_document
 from tokexport.sources.gguf.source import parse_gguf
 from tokexport.sources.references import Mode, reference_for
+from tokexport.sources.registry import open_source
 from tokexport.sources.vocab_files.clip import published_vocabulary
 
 SAME = {
@@ -34,7 +35,8 @@ def texts(shared: Path) -> list[str]:
 
 @pytest.mark.parametrize("name", [name for name in SAME if SLOW or name not in LARGE])
 def test_a_gguf_is_its_tokenizer_json(name: str, shared: Path) -> None:
-    source = parse_gguf(shared / "tokenizers" / "gguf" / name)
+    path = shared / "tokenizers" / "gguf" / name
+    source = parse_gguf(open_source(path).content, name)
     ours = tokenizers.Tokenizer.from_str(json.dumps(gguf_document(source)))
     theirs = tokenizers.Tokenizer.from_file(
         str(shared / "tokenizers" / SAME[name] / "tokenizer.json")

@@ -9,7 +9,7 @@ import pytest
 import tokenizers
 
 from tokexport.sources.json_node import parse
-from tokexport.sources.tokenizer_json.serde_number import serde_number
+from tokexport.sources.serde_number import serde_number
 
 
 def numbers() -> list[str]:

@@ -12,18 +12,14 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from tokexport.conversion import Options, file_bytes
 from tokexport.errors import UnsupportedError
 from tokexport.model import TokenizerModel
-from tokexport.sources import kind_of, read, tokenizer_file
-from tokexport.sources.detect import Kind
 from tokexport.sources.files import SourceFiles
-from tokexport.sources.gguf.read import MAGIC as GGUF_MAGIC
-from tokexport.sources.hub import local_source
 from tokexport.sources.json_node import Node, show
+from tokexport.sources.registry import open_source
 from tokexport.sources.tokenizer_json.document import byte_level
 from tokexport.sources.tokenizer_json.parts import flat
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
@@ -81,22 +77,18 @@ def parts_of(
     A tokenizer.json has parts; any other source is one. Raises SourceError for a source that is
     broken, which says nothing about its parts.
     """
-    path = tokenizer_file(Path(local_source(source, revision)))
-    files = SourceFiles(path.parent)
-    if not files.starts_with(path.name, GGUF_MAGIC):
-        kind, node = kind_of(files.read(path.name), path.name, files)
-        if kind is Kind.TOKENIZER_JSON:
-            assert node is not None
-            return document_parts(
-                node, files if path.name == "tokenizer.json" else SourceFiles(None)
-            )
+    opened = open_source(source, pattern=pattern, special_tokens=special_tokens, revision=revision)
+    name = opened.input.name
+    if isinstance(opened.content, Node) and opened.format.name.startswith("tokenizer.json"):
+        files = opened.input.files
+        return document_parts(opened.content, files if name == "tokenizer.json" else files.alone())
     try:
-        model = read(path, pattern=pattern, special_tokens=special_tokens)
+        model = opened.read()
         content = file_bytes(model, Options())
     except UnsupportedError as error:
         error.file = None
-        return Parts((Part(path.name, "the whole file", (str(error),)),))
-    return Parts((Part(path.name, model.provenance.source),), model.notes, content)
+        return Parts((Part(name, "the whole file", (str(error),)),))
+    return Parts((Part(name, model.provenance.source),), model.notes, content)
 
 
 def document_parts(root: Node, files: SourceFiles) -> Parts:

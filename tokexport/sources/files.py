@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import mmap
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -13,39 +15,50 @@ from tokexport.errors import SourceError
 
 @dataclass(frozen=True, slots=True)
 class SourceFiles:
-    """Reads files of ``folder`` by base name and keeps the digests; ``folder`` is None for a source
-    that is no file.
+    """Reads files of ``folder`` by base name, and keeps their SHA-256 and their sizes; ``folder``
+    is None for a source that is no file.
     """
 
     folder: Path | None = None
     sha256: dict[str, str] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
 
     def read(self, name: str) -> bytes:
         """The bytes of a file that must be there."""
-        if self.folder is None:
-            raise SourceError(f"{name}: this source has no files")
-        try:
-            data = (self.folder / name).read_bytes()
-        except OSError as error:
-            raise SourceError(
-                f"{self.folder / name}: cannot be read: {error.strerror or error}"
-            ) from None
-        self.sha256[name] = hashlib.sha256(data).hexdigest()
+        with self._open(name) as file:
+            data = file.read()
+        self._keep(name, hashlib.sha256(data).hexdigest(), len(data))
         return data
 
-    def starts_with(self, name: str, magic: bytes) -> bool:
-        """Whether a file that must be there begins with ``magic``; no more of it is read."""
+    def head(self, name: str, size: int) -> bytes:
+        """The first ``size`` bytes of a file that must be there; no more of it is read."""
         with self._open(name) as file:
-            return file.read(len(magic)) == magic
+            return file.read(size)
 
-    def digested(self, name: str) -> Path:
-        """Where a file lies that must be there and may be larger than the memory: a model with its
-        tokenizer inside.
+    @contextmanager
+    def mapped(self, name: str) -> Iterator[mmap.mmap]:
+        """A file that must be there, not empty, and may be larger than the memory: a model with
+        its tokenizer inside.
         """
         with self._open(name) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
-            self.sha256[name] = hashlib.sha256(view).hexdigest()
-        assert self.folder is not None
-        return self.folder / name
+            self._keep(name, hashlib.sha256(view).hexdigest(), len(view))
+            yield view
+
+    def has(self, name: str) -> bool:
+        """Whether a file of this name is there."""
+        return self.folder is not None and (self.folder / name).is_file()
+
+    def beside(self, name: str) -> bytes | None:
+        """The bytes of a file that may be there, or None."""
+        return self.read(name) if self.has(name) else None
+
+    def alone(self) -> SourceFiles:
+        """The same digests without the folder, where what stands beside is not about the source."""
+        return SourceFiles(None, self.sha256, self.sizes)
+
+    def _keep(self, name: str, digest: str, size: int) -> None:
+        self.sha256[name] = digest
+        self.sizes[name] = size
 
     def _open(self, name: str) -> BinaryIO:
         if self.folder is None:
@@ -56,11 +69,3 @@ class SourceFiles:
             raise SourceError(
                 f"{self.folder / name}: cannot be read: {error.strerror or error}"
             ) from None
-
-    def has(self, name: str) -> bool:
-        """Whether a file of this name is there."""
-        return self.folder is not None and (self.folder / name).is_file()
-
-    def beside(self, name: str) -> bytes | None:
-        """The bytes of a file that may be there, or None."""
-        return self.read(name) if self.has(name) else None

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
 from tokexport.errors import NotBytesError, SourceError, UnsupportedError
-from tokexport.sources.tokenizer_json.serde_number import serde_number
+from tokexport.sources.serde_number import serde_number
 
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

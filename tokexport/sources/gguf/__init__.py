@@ -1,1 +1,45 @@
 """GGUF files: the metadata keys `tokenizer.ggml.*`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tokexport.model import TokenizerModel
+from tokexport.sources.gguf.metadata import MAGIC, read_metadata
+from tokexport.sources.gguf.read import gguf_document, gguf_rwkv, gguf_sentencepiece, read_gguf
+from tokexport.sources.gguf.source import PREFIXES, parse_gguf
+from tokexport.sources.reference import ReferenceTokenizer
+from tokexport.sources.source import Given, Input, Source, always
+
+
+def _sniff(source: Input) -> dict[str, Any] | None:
+    if not source.head.startswith(MAGIC):
+        return None
+    with source.files.mapped(source.name) as data:
+        return read_metadata(data, source.name, PREFIXES)
+
+
+def _read(source: Input, values: dict[str, Any], given: Given) -> TokenizerModel:
+    return read_gguf(parse_gguf(values, source.name, given.pattern), source.files)
+
+
+def _reference(source: Input, values: dict[str, Any], given: Given) -> ReferenceTokenizer:
+    parsed = parse_gguf(values, source.name, given.pattern)
+    assert source.path is not None
+    if parsed.model in ("gpt2", "bert"):
+        from tokexport.sources.tokenizer_json.reference import TokenizersReference
+
+        return TokenizersReference.from_document(gguf_document(parsed), str(source.path))
+    if parsed.model == "rwkv":
+        from tokexport.sources.vocab_files.rwkv_reference import RwkvReference
+
+        return RwkvReference(gguf_rwkv(parsed))
+    from tokexport.sources.sentencepiece.reference import SentencePieceReference
+    from tokexport.sources.sentencepiece.serialize import serialize
+
+    return SentencePieceReference.from_bytes(serialize(gguf_sentencepiece(parsed)), source.path)
+
+
+SOURCE = Source(
+    "GGUF file", _sniff, _read, _reference, under_any_name=always, takes=frozenset(("pattern",))
+)

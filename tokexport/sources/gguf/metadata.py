@@ -1,69 +1,126 @@
-"""The metadata of a GGUF file, values by name, read with the ``gguf`` package
-(https://pypi.org/project/gguf/).
+"""The metadata of a GGUF file, values by name, and of them only those that are asked for.
 
-The package trusts the file: it reads short arrays after the end of it, and counts on in them
-without end. So what it reads is held against the size of the file here. The tensors are not looked
-at, so that a type of tensor that the package does not know is no matter.
+Source: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md. A file is a magic, a version, the
+counts of its tensors and of its values, the values (a name, a type and the value each), and then
+what is not looked at here: the tensors, which may be larger than the memory. Every length is
+checked before it is used, so that a damaged file is refused and none takes longer than its size.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
-import numpy as np
-from gguf import GGUFReader, GGUFValueType, ReaderField
+import struct
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final, NoReturn
 
 from tokexport.errors import SourceError
 
+MAGIC: Final = b"GGUF"
 # A number, a flag, a text, or a list of one of these.
 Value = Any
 
+_VERSIONS: Final = (2, 3)
+# The numbers, by the code of their type, as `struct` names them.
+_NUMBERS: Final[Mapping[int, str]] = MappingProxyType(
+    dict(enumerate(("B", "b", "H", "h", "I", "i", "f", "?"))) | {10: "Q", 11: "q", 12: "d"}
+)
+_TEXT: Final = 8
+_ARRAY: Final = 9
+_SMALLEST_VALUE: Final = 13  # the length of a name, a type, and one byte
 
-def read_metadata(path: Path, prefixes: tuple[str, ...]) -> dict[str, Value]:
-    """The values whose names begin with one of ``prefixes``. SourceError for a file that is
-    damaged, or of a version that is not known.
+
+def read_metadata(data: Any, file: str, prefixes: tuple[str, ...]) -> dict[str, Value]:
+    """The values whose names begin with one of ``prefixes``, from the bytes of a file, or a map of
+    them.
+
+    SourceError for a file that is damaged, or of a version that is not known.
+
+    >>> pair = b"\\x01" + bytes(7) + b"a" + b"\\x04\\0\\0\\0" + b"\\x2a\\0\\0\\0"
+    >>> read_metadata(b"GGUF\\x03\\0\\0\\0" + bytes(8) + b"\\x01" + bytes(7) + pair, "x.gguf", ("a",))
+    {'a': 42}
     """
-    try:
-        fields = _MetadataReader(path).fields
-        return {name: _value(field) for name, field in fields.items() if name.startswith(prefixes)}
-    except (ValueError, KeyError, IndexError, OverflowError, RecursionError, MemoryError) as error:
-        what = error.args[0] if error.args else type(error).__name__
-        raise SourceError(f"{path}: the package `gguf` cannot read it: {what}") from None
+    return _Reader(data, file).values(prefixes)
 
 
-class _MetadataReader(GGUFReader):
-    """Reads what stands before the tensors, and never after the end of the file."""
+class _Reader:
+    """Goes through the values once; ``at`` is the byte that is next."""
 
-    def _get(self, offset: int, dtype: Any, count: int = 1, override_order: Any = None) -> Any:
-        size = np.dtype(dtype).itemsize * int(count)
-        if size > len(self.data) - offset:
-            raise ValueError(
-                f"{size} bytes at byte {offset}, of which {max(len(self.data) - offset, 0)} are"
-                " there; it is damaged or cut off"
-            )
-        return super()._get(offset, dtype, count, override_order)
+    def __init__(self, data: Any, file: str) -> None:
+        self.data, self.file = data, file
+        self.at = len(MAGIC)
+        self.order = "<"
+        version = self.number("I")
+        if version not in _VERSIONS and version >> 16:  # written by a big-endian machine
+            self.order, self.at = ">", len(MAGIC)
+            version = self.number("I")
+        if version not in _VERSIONS:
+            self.fail(f"is of version {version}; the versions 2 and 3 are known", len(MAGIC))
 
-    def _get_field_parts(
-        self, orig_offs: int, raw_type: int
-    ) -> tuple[int, list[Any], list[int], list[GGUFValueType]]:
-        """Numbers are read all at once: one by one, a quarter of a million bytes of a charsmap take
-        seconds and 100 MB.
-        """
-        if raw_type == GGUFValueType.ARRAY:
-            kind, count = self._get(orig_offs, np.uint32), self._get(orig_offs + 4, np.uint64)
-            number = self.gguf_scalar_to_np.get(int(kind[0]))  # type: ignore[call-overload]
-            if number is not None:
-                values = self._get(orig_offs + 12, number, count[0])
-                types = [GGUFValueType.ARRAY, GGUFValueType(int(kind[0]))]
-                return 12 + values.nbytes, [kind, count, values], [2], types
-        return super()._get_field_parts(orig_offs, raw_type)
+    def values(self, prefixes: tuple[str, ...]) -> dict[str, Value]:
+        self.number("Q")  # of tensors
+        count = self.count(_SMALLEST_VALUE)
+        found: dict[str, Value] = {}
+        for _ in range(count):
+            name = self.text()
+            value = self.value(self.number("I"), wanted := name.startswith(prefixes))
+            if wanted and name in found:
+                self.fail(f"has {name} twice")
+            if wanted:
+                found[name] = value
+        return found
 
-    def _build_tensor_info(self, offs: int, count: int) -> tuple[int, list[ReaderField]]:
-        return offs, []
+    def value(self, kind: int, wanted: bool, depth: int = 0) -> Value:
+        """The value that is next; None in place of one that is not wanted."""
+        if kind in _NUMBERS:
+            return self.number(_NUMBERS[kind])
+        if kind == _TEXT:
+            return self.text() if wanted else self.skip(self.count(1))
+        if kind != _ARRAY:
+            self.fail(f"has a value of the type {kind}, which is not known")
+        inner = self.number("I")
+        if inner in _NUMBERS:
+            code = self.order + _NUMBERS[inner]
+            size = struct.calcsize(code)
+            count = self.count(size)
+            start = self.skip(count * size)
+            code = f"{self.order}{count}{_NUMBERS[inner]}"
+            return list(struct.unpack_from(code, self.data, start)) if wanted else None
+        if inner == _TEXT:
+            texts = [self.value(_TEXT, wanted) for _ in range(self.count(8))]
+            return texts if wanted else None
+        if wanted or inner != _ARRAY or depth > 2:
+            self.fail("has an array of arrays, which no tokenizer has")
+        for _ in range(self.count(12)):
+            self.value(_ARRAY, False, depth + 1)
+        return None
 
+    def number(self, code: str) -> Any:
+        size = struct.calcsize("<" + code)
+        return struct.unpack_from(self.order + code, self.data, self.skip(size))[0]
 
-def _value(field: ReaderField) -> Value:
-    if field.types[:2] == [GGUFValueType.ARRAY, GGUFValueType.ARRAY]:
-        raise ValueError(f"{field.name} is an array of arrays; those are in no tokenizer")
-    return field.contents()
+    def count(self, size: int) -> int:
+        """How many follow of what is at least so many bytes, all of which must be there."""
+        count: int = self.number("Q")
+        if count * size > len(self.data) - self.at:
+            self.fail(f"has {count} values of {size} bytes or more, which are not all there")
+        return count
+
+    def text(self) -> str:
+        size = self.count(1)
+        start = self.skip(size)
+        try:
+            return str(self.data[start : start + size], "utf-8")
+        except UnicodeDecodeError:
+            return self.fail("has a text that is not UTF-8", start)
+
+    def skip(self, size: int) -> int:
+        """Goes on, and gives the byte where it was; what is skipped must be there."""
+        start = self.at
+        if size > len(self.data) - start:
+            self.fail(f"ends before {size} bytes that should be there")
+        self.at += size
+        return start
+
+    def fail(self, what: str, at: int | None = None) -> NoReturn:
+        place = self.at if at is None else at
+        raise SourceError(f"{self.file}: it {what}, at byte {place}; it is damaged or cut off")

@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Final
 
 from tokexport.errors import SourceError, UnsupportedError
@@ -27,7 +26,7 @@ from tokexport.sources.gguf.patterns import (
     UNCASED,
     Original,
 )
-from tokexport.sources.gguf.source import ARCHITECTURE, PRE, GgufTokenizer, parse_gguf
+from tokexport.sources.gguf.source import ARCHITECTURE, PRE, GgufTokenizer
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.sentencepiece import read as sentencepiece
 from tokexport.sources.sentencepiece.proto import (
@@ -42,7 +41,6 @@ from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 from tokexport.sources.vocab_files.rwkv import read_rwkv
 from tokexport.sources.vocab_files.wordpiece import BertSettings, wordpiece_document
 
-MAGIC: Final = b"GGUF"
 _NEMOTRON: Final = "nemotron_h"
 _ROLES: Final = {
     "bos": "bos_token_id",
@@ -69,22 +67,17 @@ _ESCAPE: Final = re.compile(r"\\(?:x([0-9a-f]{2})|([tnr\\'\"]))")
 _ESCAPED: Final = {"t": b"\t", "n": b"\n", "r": b"\r"}
 
 
-def read_gguf(path: Path, files: SourceFiles, pattern: str | None = None) -> TokenizerModel:
-    """The model of the tokenizer in a GGUF file; ``pattern`` is for :func:`parse_gguf`."""
-    source = parse_gguf(path, pattern)
+def read_gguf(source: GgufTokenizer, files: SourceFiles) -> TokenizerModel:
+    """The model of the tokenizer in a GGUF file."""
     name = source.file
     if source.model in ("gpt2", "bert"):
         # Nothing that stands beside a GGUF is about it.
-        model = read_tokenizer_json(
-            Node(name, "", gguf_document(source)), SourceFiles(None, files.sha256), "GGUF"
-        )
+        model = read_tokenizer_json(Node(name, "", gguf_document(source)), files.alone(), "GGUF")
     elif source.model == "rwkv":
-        model = read_rwkv(gguf_rwkv(source), name, SourceFiles(None, files.sha256))
+        model = read_rwkv(gguf_rwkv(source), name, files.alone())
         model = replace(model, provenance=Provenance("GGUF", model.provenance.sha256))
     else:
-        model = sentencepiece.build(
-            gguf_sentencepiece(source), SourceFiles(None, files.sha256), Provenance("GGUF")
-        )
+        model = sentencepiece.build(gguf_sentencepiece(source), files.alone(), Provenance("GGUF"))
         model = replace(model, template=_template(source))
     ids = {role: source.number(key) for role, key in _ROLES.items()}
     stops = {number for key in _STOPS if (number := source.number(key)) is not None}

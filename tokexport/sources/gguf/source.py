@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Final
 
-from tokexport.errors import SourceError, TokexportError, UnsupportedError
+from tokexport.errors import SourceError, UnsupportedError
 from tokexport.sources.gguf.patterns import ORIGINALS, UNCASED
 from tokexport.sources.json_node import show
 from tokexport.sources.sentencepiece.proto import PieceType
 
 PRE: Final = "tokenizer.ggml.pre"
 ARCHITECTURE: Final = "general.architecture"
-_PREFIXES: Final = ("tokenizer.", ARCHITECTURE)
+PREFIXES: Final = ("tokenizer.", ARCHITECTURE)
 # Of a file that holds weights alone.
 _NO_TOKENIZER: Final = (None, "none", "no_vocab")
 
@@ -74,21 +74,10 @@ class GgufTokenizer:
         return value
 
 
-def parse_gguf(path: Path, pattern: str | None = None) -> GgufTokenizer:
-    """The tokenizer in a GGUF file, whose tokenizer.ggml.pre is ``pattern`` where it says none that
-    is known.
-
-    SourceError for a file without one, TokexportError without the package `gguf`.
+def parse_gguf(values: Mapping[str, Any], file: str, pattern: str | None = None) -> GgufTokenizer:
+    """The tokenizer among the values of a GGUF file, whose tokenizer.ggml.pre is ``pattern`` where
+    it says none that is known. SourceError for a file without one.
     """
-    try:
-        from tokexport.sources.gguf.metadata import read_metadata
-    except ImportError as error:
-        raise TokexportError(
-            "the package `gguf` is not installed, and GGUF files are read with it; pip install"
-            " 'tokexport[gguf]'"
-        ) from error
-    file = path.name
-    values = read_metadata(path, _PREFIXES)
     inner = {name.removeprefix("tokenizer.ggml."): value for name, value in values.items()}
     if inner.get("model") in _NO_TOKENIZER:
         raise SourceError(

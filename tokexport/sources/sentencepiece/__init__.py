@@ -1,1 +1,48 @@
-"""SentencePiece .model files."""
+"""SentencePiece models (``tokenizer.model``, ``spiece.model``)."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from tokexport.model import TokenizerModel
+from tokexport.sources.reference import ReferenceTokenizer
+from tokexport.sources.sentencepiece.read import read_sentencepiece
+from tokexport.sources.source import Given, Input, Source, always
+
+# The first field of a model is a piece (field 1, a message), whose first field is its text (field
+# 1, a string).
+_START: Final = re.compile(rb"\x0a.\x0a.", re.DOTALL)
+_NEXT: Final = (b"", b"\x0a", b"\x12", b"\x1a")
+
+
+def _sniff(source: Input) -> bytes | None:
+    if not _START.match(source.head):
+        return None
+    # The text must lie in the piece, and after it must come the next one or a spec; lengths under
+    # 128 take one byte.
+    piece, text = source.head[1], source.head[3]
+    after = source.data[2 + piece : 3 + piece]
+    is_model = text + 2 <= piece < 128 and len(source.data) >= 2 + piece and after in _NEXT
+    return source.data if is_model else None
+
+
+def _read(source: Input, data: bytes, given: Given) -> TokenizerModel:
+    return read_sentencepiece(data, source.name, source.files)
+
+
+def _reference(source: Input, data: bytes, given: Given) -> ReferenceTokenizer:
+    from tokexport.sources.sentencepiece.reference import SentencePieceReference
+
+    assert source.path is not None
+    return SentencePieceReference.from_bytes(data, source.path)
+
+
+SOURCE = Source(
+    "SentencePiece model",
+    _sniff,
+    _read,
+    _reference,
+    files=("tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "spm.model"),
+    under_any_name=always,
+)

@@ -16,7 +16,6 @@ from typing import Final
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.tokenizer_json.config import CONFIG, NAMES_NO_CLASS, tokenizer_class
-from tokexport.sources.vocab_files.python_classes import is_python_only
 
 _FAIRSEQ: Final = "adds 1 to the id of a piece, and has <s>, <pad>, </s>, <unk> as 0 to 3"
 _OWN_FILE: Final = "takes the ids from its vocab.json"
@@ -74,14 +73,9 @@ def _by_class(config: Node | None) -> Iterator[str]:
     if named is not None and named in CLASSES:
         yield (
             f"The ids are those of the sentencepiece library, and not those of {named}, which"
-            f" {CONFIG} names: that class {CLASSES[named]}. {_instead(named)}"
+            f" {CONFIG} names: that class {CLASSES[named]}. For its ids give its"
+            " tokenizer.json, or the directory, which transformers reads where it can."
         )
-
-
-def _instead(named: str) -> str:
-    if is_python_only(named):
-        return "It is Python code, and no file says the same: its ids have to be looked up there."
-    return "For its ids give its tokenizer.json."
 
 
 def _by_code(config: Node | None) -> Iterator[str]:

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Final, Literal
 
-from tokexport.errors import SourceError, TokexportError
+from tokexport.errors import MissingLibraryError, SourceError
 from tokexport.sources.reference import AddedContent, Mode
 
 try:
     import sentencepiece
 except ImportError as error:
-    raise TokexportError(
+    raise MissingLibraryError(
         "the library `sentencepiece` is not installed, and its ids are the right ones for this"
         " source; pip install 'tokexport[verify]'"
     ) from error

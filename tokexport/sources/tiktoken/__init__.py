@@ -1,1 +1,105 @@
-"""tiktoken ranks, `tiktoken.Encoding` objects, and tekken.json."""
+"""tiktoken: rank files, Mistral's tekken.json, and encodings from Python."""
+
+from __future__ import annotations
+
+import base64
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from tokexport.model import TokenizerModel
+from tokexport.sources.json_node import Node
+from tokexport.sources.reference import ReferenceTokenizer
+from tokexport.sources.source import Given, Input, Source, always
+from tokexport.sources.tiktoken.encoding import read_encoding
+from tokexport.sources.tiktoken.ranks import rank_encoding, read_ranks
+from tokexport.sources.tiktoken.tekken import parse_tekken, read_tekken
+from tokexport.sources.unreadable import are_mostly_base64
+
+if TYPE_CHECKING:
+    import tiktoken
+
+_RANK_LINE: Final = re.compile(rb"(?:[A-Za-z0-9+/]+={0,2}|=)[ \t]+[0-9]+\s*")
+_NUMBERS: Final = re.compile(rb"[0-9]+[ \t]+[0-9]+\s*")
+_ENCODING: Final = ("_pat_str", "_mergeable_ranks", "_special_tokens")
+
+
+def _sniff_ranks(source: Input) -> bytes | None:
+    lines = source.lines
+    are_ranks = (
+        lines
+        and all(_RANK_LINE.fullmatch(line) for line in lines[:3])
+        and not all(_NUMBERS.fullmatch(line) for line in lines)
+        and are_mostly_base64(lines)
+    )
+    return source.data if are_ranks else None
+
+
+def _read_ranks(source: Input, data: bytes, given: Given) -> TokenizerModel:
+    return read_ranks(data, source.name, source.files, given)
+
+
+def _ranks_reference(source: Input, data: bytes, given: Given) -> ReferenceTokenizer:
+    from tokexport.sources.tiktoken.reference import TiktokenReference
+
+    encoding = rank_encoding(data, source.name, source.files, given)
+    return TiktokenReference.from_ranks(data, encoding.known.pattern, dict(encoding.special_tokens))
+
+
+def _sniff_tekken(source: Input) -> Node | None:
+    fields = {} if source.json is None else source.json.object(repeats=True)
+    is_tekken = isinstance(fields.get("config"), dict) and isinstance(fields.get("vocab"), list)
+    return source.json if is_tekken else None
+
+
+def _read_tekken(source: Input, root: Node, given: Given) -> TokenizerModel:
+    return read_tekken(root, source.files)
+
+
+def _tekken_reference(source: Input, root: Node, given: Given) -> ReferenceTokenizer:
+    """As mistral-common does it, but that the special tokens are tiktoken's: their ids come first."""
+    from tokexport.sources.tiktoken.reference import TiktokenReference
+
+    config: dict[str, Any] = root.value["config"]
+    first = config["default_num_special_tokens"]
+    ranks = {
+        base64.b64decode(entry["token_bytes"]): first + entry["rank"]
+        for entry in root.value["vocab"][: config["default_vocab_size"] - first]
+    }
+    special_tokens = parse_tekken(root).special_tokens
+    return TiktokenReference.from_parts(ranks, config["pattern"], special_tokens)
+
+
+def _sniff_object(source: Input) -> Any:
+    known = all(hasattr(source.object, name) for name in _ENCODING)
+    return source.object if known else None
+
+
+def _read_object(source: Input, encoding: tiktoken.Encoding, given: Given) -> TokenizerModel:
+    return read_encoding(encoding)
+
+
+def _object_reference(
+    source: Input, encoding: tiktoken.Encoding, given: Given
+) -> ReferenceTokenizer:
+    from tokexport.sources.tiktoken.reference import TiktokenReference
+
+    return TiktokenReference(encoding)
+
+
+RANKS = Source(
+    "tiktoken ranks",
+    _sniff_ranks,
+    _read_ranks,
+    _ranks_reference,
+    files=("*.tiktoken", "tiktoken.model"),
+    takes=frozenset(("pattern", "special_tokens")),
+)
+TEKKEN = Source(
+    "tekken.json",
+    _sniff_tekken,
+    _read_tekken,
+    _tekken_reference,
+    files=("tekken.json",),
+    under_any_name=always,
+)
+OBJECT = Source("tiktoken.Encoding", _sniff_object, _read_object, _object_reference)

@@ -17,13 +17,14 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import Provenance, TokenizerModel
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import Node, parse
+from tokexport.sources.source import Given
 from tokexport.sources.tiktoken.encoding import build
 from tokexport.sources.tiktoken.known_patterns import KNOWN, KNOWN_RANKS, KnownEncoding
 from tokexport.sources.tokenizer_json.config import added_tokens_decoder, read_config, read_roles
@@ -66,23 +67,24 @@ def parse_ranks(data: bytes, file: str) -> dict[bytes, int]:
     return ranks
 
 
-def read_ranks(
-    data: bytes,
-    name: str,
-    files: SourceFiles,
-    pattern: str | None = None,
-    special_tokens: Mapping[str, int] | None = None,
-) -> TokenizerModel:
-    """The model of the rank file ``name`` with the bytes ``data``; see the head of this file for
-    ``pattern`` and ``special_tokens``.
-    """
-    ranks = parse_ranks(data, name)
+@dataclass(frozen=True, slots=True)
+class RankEncoding:
+    """What is known of a rank file besides its ranks."""
+
+    known: KnownEncoding
+    special_tokens: Mapping[str, int]
+    notes: tuple[str, ...]
+
+
+def rank_encoding(data: bytes, name: str, files: SourceFiles, given: Given) -> RankEncoding:
+    """The pattern and the special tokens of the rank file ``name``; see the head of this file."""
+    pattern, special_tokens = given.pattern, given.special_tokens
     notes: list[str] = []
     beside = _beside(name, files)
     if beside is not None:
-        given, special = beside.optional("pattern"), beside.optional("special_tokens")
-        if pattern is None and given is not None:
-            pattern = given.string()
+        own, special = beside.optional("pattern"), beside.optional("special_tokens")
+        if pattern is None and own is not None:
+            pattern = own.string()
         if special_tokens is None and special is not None:
             special_tokens = {content: number.u32() for content, number in special.members()}
     if pattern is None and (recognised := KNOWN_RANKS.get(files.sha256[name])) is not None:
@@ -99,23 +101,37 @@ def read_ranks(
             " names are " + ", ".join(KNOWN),
         )
     known = KNOWN.get(pattern) or KnownEncoding(_regular_expression(pattern))
-    config = read_config(files)
     if special_tokens is None:
-        special_tokens = _overlaid(known.special_tokens(len(ranks)), added_tokens_decoder(config))
+        count = sum(1 for line in data.splitlines() if line)
+        special_tokens = _overlaid(
+            known.special_tokens(count), added_tokens_decoder(read_config(files))
+        )
     if known.note is not None:
         notes.append(known.note)
     if not special_tokens:
         notes.append("No special tokens were given, so the converted file has none.")
+    return RankEncoding(known, special_tokens, tuple(notes))
+
+
+def read_ranks(data: bytes, name: str, files: SourceFiles, given: Given) -> TokenizerModel:
+    """The model of the rank file ``name`` with the bytes ``data``."""
+    ranks = parse_ranks(data, name)
+    encoding = rank_encoding(data, name, files, given)
     model = build(
-        name, ranks, known.pattern, special_tokens, Provenance("tiktoken"), spelling=known.spelling
+        name,
+        ranks,
+        encoding.known.pattern,
+        encoding.special_tokens,
+        Provenance("tiktoken"),
+        spelling=encoding.known.spelling,
     )
-    roles = read_roles(files, config, dict(special_tokens), model.tokens)
+    roles = read_roles(files, read_config(files), dict(encoding.special_tokens), model.tokens)
     return replace(
         model,
         provenance=Provenance("tiktoken", dict(sorted(files.sha256.items()))),
         special_ids=roles.special_ids,
         chat_template=roles.chat_template,
-        notes=(*notes, *roles.notes),
+        notes=(*encoding.notes, *roles.notes),
     )
 
 

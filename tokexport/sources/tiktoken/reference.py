@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import Literal
 
-from tokexport.errors import SourceError, TokexportError
+from tokexport.errors import MissingLibraryError, SourceError
 from tokexport.sources.reference import AddedContent, Mode
 
 try:
     import tiktoken
 except ImportError as error:
-    raise TokexportError(
+    raise MissingLibraryError(
         "the library `tiktoken` is not installed, and its ids are the right ones for this source; "
         "pip install 'tokexport[verify]'"
     ) from error
@@ -34,6 +35,17 @@ class TiktokenReference:
             Mode.IDS: frozenset(by_id),
             Mode.SOME: frozenset(by_id[::2]),
         }
+
+    @classmethod
+    def from_ranks(
+        cls, data: bytes, pattern: str, special_tokens: dict[str, int]
+    ) -> TiktokenReference:
+        """Makes the encoding of a rank file, whose lines are parsed as the library does it."""
+        lines = [line.split() for line in data.splitlines() if line]
+        ranks = {base64.b64decode(token): int(rank) for token, rank in lines}
+        if len(ranks) < len(lines):
+            raise SourceError("two lines of the ranks hold the same token")
+        return cls.from_parts(ranks, pattern, special_tokens)
 
     @classmethod
     def from_parts(

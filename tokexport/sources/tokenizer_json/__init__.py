@@ -1,1 +1,87 @@
-"""tokenizer.json 1.0, as `tokenizers` reads and writes it."""
+"""tokenizer.json of Hugging Face's library ``tokenizers``, with the files that stand beside it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tokexport.model import TokenizerModel
+from tokexport.sources.json_node import Node
+from tokexport.sources.reference import ReferenceTokenizer
+from tokexport.sources.source import Given, Input, Source
+from tokexport.sources.tokenizer_json.config import TOKENIZER_JSON
+from tokexport.sources.tokenizer_json.object import read_saved, save
+from tokexport.sources.tokenizer_json.read import read_tokenizer_json
+from tokexport.sources.tokenizer_json_2.read import VERSION as VERSION_2
+
+_OBJECT = "tokenizers.Tokenizer"
+
+
+def is_document(fields: dict[str, Any]) -> bool:
+    """Whether a JSON object is a tokenizer.json: in a vocabulary these names are tokens with ids.
+
+    >>> is_document({"model": {}}), is_document({"model": 5})
+    (True, False)
+    """
+    return isinstance(fields.get("model"), dict) or isinstance(fields.get("added_tokens"), list)
+
+
+def _sniff(source: Input) -> Node | None:
+    fields = {} if source.json is None else source.json.object(repeats=True)
+    return source.json if is_document(fields) and fields.get("version") != VERSION_2 else None
+
+
+def _has_vocabulary(root: Node) -> bool:
+    """A "model" may be anything in a file of settings."""
+    return "vocab" in (root.value.get("model") or {})
+
+
+def _sniff_version_2(source: Input) -> Node | None:
+    fields = {} if source.json is None else source.json.object(repeats=True)
+    return source.json if is_document(fields) and fields.get("version") == VERSION_2 else None
+
+
+def _read(source: Input, root: Node, given: Given) -> TokenizerModel:
+    # Under another name nothing says that what stands beside it belongs to it.
+    is_named = source.name == TOKENIZER_JSON
+    return read_tokenizer_json(root, source.files if is_named else source.files.alone())
+
+
+def _reference(source: Input, root: Node, given: Given) -> ReferenceTokenizer:
+    from tokexport.sources.tokenizer_json.reference import TokenizersReference
+
+    return TokenizersReference.from_text(source.data.decode("utf-8"), str(source.path))
+
+
+def _reference_version_2(source: Input, root: Node, given: Given) -> ReferenceTokenizer:
+    from tokexport.sources.tokenizer_json_2.reference import Tokenizers1Reference
+
+    assert source.path is not None
+    return Tokenizers1Reference(source.path)
+
+
+def _sniff_object(source: Input) -> Any:
+    known = hasattr(source.object, "to_str") and hasattr(source.object, "get_added_tokens_decoder")
+    return source.object if known else None
+
+
+def _read_object(source: Input, tokenizer: Any, given: Given) -> TokenizerModel:
+    return read_saved(save(tokenizer, _OBJECT), _OBJECT, source.files)
+
+
+def _reference_object(source: Input, tokenizer: Any, given: Given) -> ReferenceTokenizer:
+    from tokexport.sources.tokenizer_json.reference import TokenizersReference
+
+    # A copy: the reference changes settings, and the object is the caller's.
+    return TokenizersReference.from_text(tokenizer.to_str(), _OBJECT)
+
+
+SOURCE = Source(
+    "tokenizer.json",
+    _sniff,
+    _read,
+    _reference,
+    files=(TOKENIZER_JSON,),
+    under_any_name=_has_vocabulary,
+)
+VERSION_2_SOURCE = Source("tokenizer.json 2.0", _sniff_version_2, _read, _reference_version_2)
+OBJECT = Source(_OBJECT, _sniff_object, _read_object, _reference_object)

@@ -16,65 +16,12 @@ from tokexport.model import SpecialIds, Token
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import Node, parse, show
 
+TOKENIZER_JSON: Final = "tokenizer.json"
 CONFIG: Final = "tokenizer_config.json"
 GENERATION_CONFIG: Final = "generation_config.json"
 CHAT_TEMPLATE: Final = "chat_template.jinja"
-# How a tokenizer.json is made of what has none, and the classes that it may have of any kind.
-SAVE: Final = (
-    "transformers makes one with AutoTokenizer.from_pretrained(FOLDER).save_pretrained(OTHER)"
-)
 MODEL_CONFIG: Final = "config.json"
-# The types of models that stand for a class, of those whose vocab.json with merges.txt or vocab.txt
-# are read here. Source: tokenization_auto.py of transformers 4.57; release 5 names another class
-# for some, of the same kind but for lilt, and none for others.
-_TYPES: Final[Mapping[str, str]] = {
-    "BartTokenizer": "bart",
-    "BertTokenizer": (
-        "align bark bert blip bros chinese_clip ernie git grounding-dino megatron-bert"
-        " mm-grounding-dino nezha qdqbert tvp vilt visual_bert"
-    ),
-    "BlenderbotTokenizer": "blenderbot",
-    "CLIPTokenizer": "aimv2 clip clipseg groupvit omdet-turbo oneformer owlv2 owlvit xclip",
-    "CodeGenTokenizer": "codegen phi",
-    "ConvBertTokenizer": "convbert",
-    "DPRQuestionEncoderTokenizer": "dpr",
-    "DebertaTokenizer": "deberta",
-    "DistilBertTokenizer": "distilbert",
-    "ElectraTokenizer": "electra",
-    "FunnelTokenizer": "funnel",
-    "GPT2Tokenizer": (
-        "blip-2 dbrx emu3 exaone4 flex_olmo gpt2 gpt_bigcode gpt_neo gptj granite granitemoe"
-        " granitemoehybrid granitemoeshared instructblip instructblipvideo minimax olmo3 opt"
-        " starcoder2"
-    ),
-    "GPTNeoXTokenizer": "falcon_mamba gpt_neox mamba mamba2 mpt olmo olmoe rwkv xlstm",
-    "LEDTokenizer": "led",
-    "LayoutLMTokenizer": "layoutlm",
-    "LayoutLMv2Tokenizer": "layoutlmv2",
-    "LayoutLMv3Tokenizer": "layoutlmv3 lilt",
-    "LongformerTokenizer": "longformer",
-    "LxmertTokenizer": "lxmert",
-    "MPNetTokenizer": "mpnet",
-    "MarkupLMTokenizer": "markuplm",
-    "MobileBertTokenizer": "mobilebert",
-    "MvpTokenizer": "mvp",
-    "OpenAIGPTTokenizer": "openai-gpt",
-    "Qwen2Tokenizer": (
-        "colqwen2 internvl qwen2 qwen2_5_omni qwen2_5_vl qwen2_audio qwen2_moe qwen2_vl qwen3"
-        " qwen3_moe qwen3_next qwen3_omni_moe qwen3_vl qwen3_vl_moe"
-    ),
-    "RealmTokenizer": "realm",
-    "RetriBertTokenizer": "retribert",
-    "RobertaTokenizer": (
-        "bridgetower clap data2vec-text ibert mega mra roberta roberta-prelayernorm"
-    ),
-    "SplinterTokenizer": "splinter",
-    "SqueezeBertTokenizer": "squeezebert",
-    "WhisperTokenizer": "whisper",
-}
-_MODEL_TYPES: Final = {
-    model_type: name for name, types in _TYPES.items() for model_type in types.split()
-}
+SETTINGS: Final = (CONFIG, GENERATION_CONFIG, CHAT_TEMPLATE, MODEL_CONFIG)
 NAMES_NO_CLASS: Final = (None, "PreTrainedTokenizer", "TokenizersBackend")
 
 
@@ -95,29 +42,6 @@ def read_config(files: SourceFiles) -> Node | None:
     node = parse(data, CONFIG)
     node.object()
     return node
-
-
-def read_class_config(files: SourceFiles) -> Node | None:
-    """The tokenizer_config.json beside the source; where it names no class, with the one that the
-    model's config.json stands for.
-
-    Source: AutoTokenizer of `transformers`, which looks for ``tokenizer_class`` there, and then at
-    ``model_type``.
-    """
-    config = read_config(files)
-    data = files.beside(MODEL_CONFIG) if tokenizer_class(config) in NAMES_NO_CLASS else None
-    if data is None:
-        return config
-    model = parse(data, MODEL_CONFIG)
-    model_type = model.object().get("model_type")
-    named = tokenizer_class(model) or (
-        _MODEL_TYPES.get(model_type) if isinstance(model_type, str) else None
-    )
-    if named is None:
-        return config
-    return Node(
-        CONFIG, "", {**({} if config is None else config.object()), "tokenizer_class": named}
-    )
 
 
 def tokenizer_class(config: Node | None) -> str | None:

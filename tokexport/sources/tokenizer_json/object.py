@@ -2,38 +2,58 @@
 
 from __future__ import annotations
 
-import hashlib
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
 
 from tokexport.errors import UnsupportedError
 from tokexport.model import TokenizerModel
 from tokexport.sources.files import SourceFiles
-from tokexport.sources.json_node import parse
+from tokexport.sources.json_node import Node, parse
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 
-if TYPE_CHECKING:
-    import tokenizers
 
-_NAME = "tokenizers.Tokenizer"
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What an object saves, and the contents of its own added tokens by id."""
+
+    text: str
+    added: dict[int, str]
 
 
-def read_tokenizer(tokenizer: tokenizers.Tokenizer) -> TokenizerModel:
-    """The model of a ``tokenizers.Tokenizer``; its digest is over what ``to_str()`` gives.
+def save(tokenizer: Any, name: str) -> Saved:
+    """The tokenizer.json of a ``tokenizers.Tokenizer``; UnsupportedError where a part of it is code
+    of Python.
+    """
+    try:
+        text = tokenizer.to_str()
+    except Exception as error:  # the library raises bare Exception
+        raise UnsupportedError(
+            name, f"a tokenizer that cannot be saved is not supported ({error})", "one that can is"
+        ) from error
+    added = tokenizer.get_added_tokens_decoder()
+    return Saved(text, {number: token.content for number, token in added.items()})
 
-    Raises UnsupportedError where the object has other ids than the file that it saves: then nobody
+
+def read_saved(
+    saved: Saved, name: str, files: SourceFiles, config: Node | None = None
+) -> TokenizerModel:
+    """The model of what an object saves; where ``files`` hold nothing, its digest is over that.
+
+    Raises UnsupportedError where the object has other ids than the file that it saves: then no one
     else could load it as it is.
     """
-    data = tokenizer.to_str().encode("utf-8")
-    files = SourceFiles(None, {_NAME: hashlib.sha256(data).hexdigest()})
-    model = read_tokenizer_json(parse(data, _NAME), files, _NAME)
-    saved = {token.id: token.content for token in model.added_tokens}
-    own = {number: token.content for number, token in tokenizer.get_added_tokens_decoder().items()}
-    if saved != own:
-        number = min(set(saved.items()) ^ set(own.items()))[0]
+    data = saved.text.encode("utf-8")
+    if files.folder is None:
+        files.sha256[name] = sha256(data).hexdigest()
+    model = read_tokenizer_json(parse(data, name), files, name, config)
+    read = {token.id: token.content for token in model.added_tokens}
+    if read != saved.added:
+        number = min(set(read.items()) ^ set(saved.added.items()))[0]
         raise UnsupportedError(
-            f"{_NAME}.added_tokens",
-            f"the id {number}, which is {own.get(number)!r} in the object and {saved.get(number)!r}"
-            " in what it saves, is not supported",
+            f"{name}.added_tokens",
+            f"the id {number}, which is {saved.added.get(number)!r} in the object and"
+            f" {read.get(number)!r} in what it saves, is not supported",
             "save it with tokenizer.save(), load it again, and give that",
         )
     return model

@@ -34,7 +34,7 @@ from tokexport.sources.tokenizer_json.post_processor import read_post_processor,
 from tokexport.sources.tokenizer_json.pre_tokenizer import read_pre_tokenizer
 from tokexport.sources.tokenizer_json.trimming import read_trimming
 from tokexport.sources.tokenizer_json_2.normalizer import read_normalizers
-from tokexport.sources.tokenizer_json_2.read import VERSION as _VERSION_2
+from tokexport.sources.tokenizer_json_2.read import VERSION as VERSION_2
 from tokexport.sources.tokenizer_json_2.read import (
     as_matched,
     decoded_as_added,
@@ -60,27 +60,31 @@ _SHOWN: Final = 5
 
 
 def read_tokenizer_json(
-    root: Node, files: SourceFiles, source: str = "tokenizer.json"
+    root: Node, files: SourceFiles, source: str = "tokenizer.json", config: Node | None = None
 ) -> TokenizerModel:
     """The model in the parsed tokenizer.json ``root``.
 
-    ``files`` finds what stands beside it, ``source`` names the kind of source in the provenance.
+    ``files`` finds what stands beside it, ``source`` names the kind of source in the provenance,
+    and ``config`` takes the place of the tokenizer_config.json.
     Raises UnsupportedError for what cannot be exact, SourceError for what the reference refuses.
     """
+    config = read_config(files) if config is None else config
     try:
-        return _read(root, files, source, spelled=False)
+        return _read(root, files, source, config, spelled=False)
     except NotBytesError:
         pass
     # Slower, so only where something has to see the characters of GPT-2's alphabet.
-    return _read(root, files, source, spelled=True)
+    return _read(root, files, source, config, spelled=True)
 
 
 def _is_version_2(root: Node) -> bool:
     version = root.get("version")
-    return version is not None and version.value == _VERSION_2
+    return version is not None and version.value == VERSION_2
 
 
-def _read(root: Node, files: SourceFiles, source: str, *, spelled: bool) -> TokenizerModel:
+def _read(
+    root: Node, files: SourceFiles, source: str, config: Node | None, *, spelled: bool
+) -> TokenizerModel:
     """``spelled``: what follows ByteLevel sees GPT-2's alphabet, otherwise bytes."""
     version_2 = _is_version_2(root)
     on_bytes = version_2 and root.field("model").object().get("byte_level") is True
@@ -95,7 +99,7 @@ def _read(root: Node, files: SourceFiles, source: str, *, spelled: bool) -> Toke
         version = root.get("version")
         if version is not None and version.string() != _VERSION:
             version.unsupported(
-                f'the versions "{_VERSION}" and "{_VERSION_2}" of tokenizer.json are supported'
+                f'the versions "{_VERSION}" and "{VERSION_2}" of tokenizer.json are supported'
             )
         root = replace(root, ignored=[])
         normalizer = normalizer_of_added = read_normalizer(root.get("normalizer"), spelled=spelled)
@@ -117,7 +121,6 @@ def _read(root: Node, files: SourceFiles, source: str, *, spelled: bool) -> Toke
     if version_2:
         tokens = tuple(decoded_as_added(tokens, added, byte_level=on_bytes))
     tokens = _with_template_ids(template, tokens)
-    config = read_config(files)
     roles = read_roles(
         files, config, {**huggingface.vocab, **added_ids}, tokens, huggingface.unk_id
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -11,17 +10,16 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from tokexport.errors import SourceError, TokexportError
+from tokexport.errors import MissingLibraryError, SourceError
 from tokexport.model import AddedToken
 from tokexport.sources.reference import AddedContent, Mode, ReferenceStopsError
 from tokexport.sources.tokenizer_json.byte_characters import BYTE_OF
-from tokexport.sources.vocab_files.wordpiece import BertSettings
 
 try:
     import tokenizers
     from tokenizers.implementations import BertWordPieceTokenizer, ByteLevelBPETokenizer  # type: ignore[attr-defined]
 except ImportError as error:
-    raise TokexportError(
+    raise MissingLibraryError(
         "the library `tokenizers` 0.23 is not installed (1.0 reads tokenizer.json 2.0 only), and"
         " its ids are the right ones for this source; pip install 'tokexport[verify]'"
     ) from error
@@ -53,30 +51,23 @@ class TokenizersReference:
         self._tokenizer = tokenizer
 
     @classmethod
-    def from_json(cls, path: str | os.PathLike[str]) -> TokenizersReference:
-        """Loads a tokenizer.json. SourceError where the library refuses it."""
-        with _refuses(path):
-            return cls(tokenizers.Tokenizer.from_file(os.fspath(path)))
+    def from_text(cls, text: str, name: str) -> TokenizersReference:
+        """Loads the text of a tokenizer.json; ``name`` is what it is of. SourceError where the
+        library refuses it.
+        """
+        with _refuses(name):
+            return cls(tokenizers.Tokenizer.from_str(text))
 
     @classmethod
-    def from_document(
-        cls, document: Mapping[str, Any], path: str | os.PathLike[str]
-    ) -> TokenizersReference:
-        """Loads the fields of a tokenizer.json; ``path`` is what they were made from, for errors."""
-        with _refuses(path):
-            return cls(tokenizers.Tokenizer.from_str(json.dumps(document)))
+    def from_document(cls, document: Mapping[str, Any], name: str) -> TokenizersReference:
+        """Loads the fields of a tokenizer.json; ``name`` is what they were made from."""
+        return cls.from_text(json.dumps(document), name)
 
     @classmethod
-    def from_wordpiece(cls, vocab: Path, settings: BertSettings) -> TokenizersReference:
+    def from_wordpiece(cls, vocab: Path, **settings: Any) -> TokenizersReference:
         """Loads a vocab.txt as the library's own BertWordPieceTokenizer does."""
-        with _refuses(vocab):
-            bert = BertWordPieceTokenizer(
-                str(vocab),
-                lowercase=settings.lowercase,
-                strip_accents=settings.strip_accents,
-                handle_chinese_chars=settings.chinese_characters,
-            )
-        return cls(bert._tokenizer)
+        with _refuses(str(vocab)):
+            return cls(BertWordPieceTokenizer(str(vocab), **settings)._tokenizer)
 
     @classmethod
     def from_vocab_and_merges(
@@ -85,7 +76,7 @@ class TokenizersReference:
         """Loads vocab.json and merges.txt as the library's own ByteLevelBPETokenizer does, and adds
         tokens one by one.
         """
-        with _refuses(vocab):
+        with _refuses(str(vocab)):
             tokenizer = ByteLevelBPETokenizer(str(vocab), str(merges))._tokenizer
         for token in added:
             add = tokenizer.add_special_tokens if token.special else tokenizer.add_tokens
@@ -213,7 +204,7 @@ class TokenizersReference:
 
 
 @contextmanager
-def _refuses(path: str | os.PathLike[str]) -> Iterator[None]:
+def _refuses(path: str) -> Iterator[None]:
     """Makes a refusal of the library at loading SourceError, and a panic inside of it too."""
     try:
         yield

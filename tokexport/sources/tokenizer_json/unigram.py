@@ -7,7 +7,7 @@ from typing import Final
 from tokexport.errors import SourceError
 from tokexport.model import UnigramModel
 from tokexport.sources.json_node import Node, show
-from tokexport.sources.tokenizer_json.serde_number import serde_number
+from tokexport.sources.serde_number import serde_number
 from tokexport.unicode.byte_alphabet import to_bytes
 
 _FIELDS: Final = frozenset(("type", "unk_id", "vocab", "byte_fallback"))

@@ -13,7 +13,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from tokexport.errors import SourceError, TokexportError
+from tokexport.errors import MissingLibraryError, SourceError
 from tokexport.sources.json_node import parse
 from tokexport.sources.reference import AddedContent, Mode, ReferenceStopsError
 from tokexport.sources.tokenizer_json.byte_characters import BYTE_OF
@@ -41,13 +41,13 @@ class Tokenizers1Reference:
     version = _INSTALLED or ""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Loads it. SourceError where the library refuses it, TokexportError where it is not the
+        """Loads it. SourceError where the library refuses it, MissingLibraryError where it is not the
         library for this file.
         """
         if _INSTALLED is None:
-            raise TokexportError(f"the library `tokenizers` is not installed: {_WANTED}")
+            raise MissingLibraryError(f"the library `tokenizers` is not installed: {_WANTED}")
         if int(_INSTALLED.partition(".")[0]) < 1:
-            raise TokexportError(
+            raise MissingLibraryError(
                 f"{path}: the library `tokenizers` {_INSTALLED} is installed: {_WANTED}"
             )
         try:

@@ -15,6 +15,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from tokexport.errors import SourceError
+from tokexport.model import TokenizerModel
+from tokexport.sources.json_node import Node
+from tokexport.sources.reference import ReferenceTokenizer
+from tokexport.sources.source import Given, Input, Source
 from tokexport.sources.tokenizer_json.document import (
     added_token,
     byte_level,
@@ -23,8 +27,10 @@ from tokexport.sources.tokenizer_json.document import (
     split,
     tokenizer_document,
 )
+from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 from tokexport.unicode.byte_alphabet import CHARACTERS
 
+_GZIP: Final = b"\x1f\x8b"
 END_OF_WORD: Final = "</w>"
 START: Final = "<|startoftext|>"
 END: Final = "<|endoftext|>"
@@ -102,3 +108,45 @@ def clip_document(vocab: Mapping[str, int], merges: Sequence[Sequence[str]]) -> 
         decoder=byte_level(True),
         model=byte_pair_model(vocab, merges, unk_token=END, end_of_word_suffix=END_OF_WORD),
     )
+
+
+def read_clip(
+    vocab: Mapping[str, int], merges: Sequence[Sequence[str]], source: Input
+) -> TokenizerModel:
+    """The model of a vocabulary of CLIP's."""
+    root = Node(source.name, "", clip_document(vocab, merges))
+    return read_tokenizer_json(root, source.files, "vocabulary of CLIP")
+
+
+def reference_of_clip(
+    vocab: Mapping[str, int], merges: Sequence[Sequence[str]], source: Input
+) -> ReferenceTokenizer:
+    """The same in the library."""
+    from tokexport.sources.tokenizer_json.reference import TokenizersReference
+
+    return TokenizersReference.from_document(clip_document(vocab, merges), str(source.path))
+
+
+def _sniff(source: Input) -> tuple[dict[str, int], list[list[str]]] | None:
+    return published_vocabulary(source.data, source.name) if source.head[:2] == _GZIP else None
+
+
+def _read(
+    source: Input, content: tuple[dict[str, int], list[list[str]]], given: Given
+) -> TokenizerModel:
+    return read_clip(*content, source)
+
+
+def _reference(
+    source: Input, content: tuple[dict[str, int], list[list[str]]], given: Given
+) -> ReferenceTokenizer:
+    return reference_of_clip(*content, source)
+
+
+SOURCE = Source(
+    "vocabulary of CLIP",
+    _sniff,
+    _read,
+    _reference,
+    files=("bpe_simple_vocab_*.txt.gz", "bpe_simple_vocab_*.txt"),
+)

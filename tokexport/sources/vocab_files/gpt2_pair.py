@@ -3,12 +3,14 @@ vocab.bpe.
 
 The pair says nothing of the pattern: it is GPT-2's, as in the encoder.py that it comes from and in
 ``ByteLevelBPETokenizer`` of ``tokenizers``, which is the reference. It has no special tokens of its
-own: they can be given, and an added_tokens.json beside it names added ones.
+own: they can be given, and an added_tokens.json beside it names added ones. A pair of CLIP's, which
+has its special tokens, is read as CLIP's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -24,23 +26,20 @@ from tokexport.model import (
 )
 from tokexport.sources.byte_pair import Merge, build, read_vocab, split_merge
 from tokexport.sources.files import SourceFiles
-from tokexport.sources.json_node import Node, show
+from tokexport.sources.json_node import Node, parse, show
+from tokexport.sources.reference import ReferenceTokenizer
+from tokexport.sources.source import Given, Input, Source
 from tokexport.sources.tokenizer_json.added_tokens import add_tokens
-from tokexport.sources.tokenizer_json.config import (
-    CONFIG,
-    read_class_config,
-    read_config,
-    read_roles,
-    tokenizer_class,
-)
+from tokexport.sources.tokenizer_json.config import read_config, read_roles
 from tokexport.sources.tokenizer_json.normalizer import Normalizer
 from tokexport.sources.tokenizer_json.pre_tokenizer import GPT2_PATTERN
+from tokexport.sources.unreadable import is_array, list_without_ids
 from tokexport.sources.vocab_files.added_tokens_json import ADDED_TOKENS, read_added_tokens_json
-from tokexport.sources.vocab_files.python_classes import is_python_only, without_document
+from tokexport.sources.vocab_files.clip import is_clip, read_clip, reference_of_clip
 from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT, CHARACTERS, decoded
 
 # The names that go together: the vocabulary's and the merges'.
-PAIRS: Final = (
+_PAIRS: Final = (
     ("vocab.json", "merges.txt"),
     ("encoder.json", "vocab.bpe"),
     ("vocab.json", "vocab.bpe"),
@@ -55,47 +54,115 @@ _FAIRSEQ: Final = "dict.txt"
 _INSTEAD: Final = "give the tokenizer.json of this tokenizer"
 
 
-def sibling(name: str, files: SourceFiles) -> tuple[str, str]:
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The vocabulary, parsed, and the merges; their names are in ``vocab.file`` and
+    ``merges_name``.
+    """
+
+    vocab: Node
+    merges: tuple[Merge, ...]
+    merges_name: str
+
+    @property
+    def is_clip(self) -> bool:
+        """Whether it is CLIP's, with its special tokens."""
+        return is_clip(self.vocab.object(repeats=True))
+
+
+def _sniff(source: Input) -> Pair | None:
+    vocab = source.json
+    fields = {} if vocab is None else vocab.object(repeats=True)
+    if vocab is not None and fields and all(type(value) is int for value in fields.values()):
+        if not is_clip(fields):
+            check_kind(source.name, fields)  # which tells more than that the other file is missing
+        merges_name = _sibling(source.name, source.files)[1]
+        merges = parse_merges(source.files.read(merges_name), merges_name)
+        return Pair(vocab, tuple(merges), merges_name)
+    if vocab is None and _are_merges(source):
+        merges = parse_merges(source.data, source.name)
+        try:
+            vocab_name = _sibling(source.name, source.files)[0]
+        except SourceError:
+            check_kind(source.name, {}, merges)
+            raise
+        vocab = parse(source.files.read(vocab_name), vocab_name)
+        return Pair(vocab, tuple(merges), source.name)
+    return None
+
+
+def _are_merges(source: Input) -> bool:
+    if source.data.startswith(_VERSION.encode()):
+        return True
+    words = [line.split(b" ") for line in source.lines]
+    are_pairs = words and all(len(parts) == 2 and all(parts) for parts in words)
+    is_other = is_array(source.data) or list_without_ids(source.lines) is not None
+    return bool(are_pairs) and not is_other
+
+
+def _read(source: Input, pair: Pair, given: Given) -> TokenizerModel:
+    if not pair.is_clip:
+        return _read_pair(pair, source.files, given.special_tokens)
+    if given.special_tokens is not None:
+        raise UnsupportedError(
+            source.name, "special tokens for a pair of CLIP is not supported", "it names its own"
+        )
+    vocab = read_vocab(pair.vocab)
+    return read_clip(vocab, [(left, right) for left, right, _ in pair.merges], source)
+
+
+def _reference(source: Input, pair: Pair, given: Given) -> ReferenceTokenizer:
+    if pair.is_clip:
+        merges = [(left, right) for left, right, _ in pair.merges]
+        return reference_of_clip(pair.vocab.value, merges, source)
+    from tokexport.sources.tokenizer_json.reference import TokenizersReference
+
+    assert source.files.folder is not None
+    folder, added = source.files.folder, _added_tokens(source.files, given.special_tokens)
+    return TokenizersReference.from_vocab_and_merges(
+        folder / pair.vocab.file, folder / pair.merges_name, added
+    )
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether the merges lie beside a vocabulary."""
+    pairs = [*_PAIRS, *_prefixed_pair(path.name)]
+    return path.is_file() and any(
+        path.name == vocab and (path.parent / merges).is_file() for vocab, merges in pairs
+    )
+
+
+SOURCE = Source(
+    "vocab.json with merges.txt",
+    _sniff,
+    _read,
+    _reference,
+    files=("vocab.json", "encoder.json", "*-vocab.json"),
+    is_whole=_is_whole,
+    takes=frozenset(("special_tokens",)),
+)
+
+
+def _sibling(name: str, files: SourceFiles) -> tuple[str, str]:
     """The names of the vocabulary and of the merges, of which ``name`` is one; SourceError where
     the other is not there.
     """
-    pairs = [pair for pair in (*PAIRS, *_prefixed_pair(name)) if name in pair]
+    pairs = [pair for pair in (*_PAIRS, *_prefixed_pair(name)) if name in pair]
     for pair in pairs:
         if all(files.has(other) for other in pair):
             return pair
     others = sorted({other for pair in pairs for other in pair} - {name})
-    named = tokenizer_class(read_class_config(files))
-    if is_python_only(named):
-        raise SourceError(
-            f"{name}: a vocabulary of the class {show(named)}, which {CONFIG} or config.json names;"
-            f" {without_document(named)}"
-        )
     raise SourceError(
         f"{name}: it is one of a pair, and {' or '.join(others) or 'vocab.json with merges.txt'} is"
         " not beside it"
     )
 
 
-def pair_in(folder: Path) -> Path | None:
-    """The vocabulary of the pair in a directory, or None; SourceError where there are several, of
-    which none is without a prefix.
-    """
-    for vocab, merges in PAIRS:
-        if (folder / vocab).is_file() and (folder / merges).is_file():
-            return folder / vocab
-    found = [
-        path
-        for path in sorted(folder.glob(f"*{_PREFIXED[0]}"))
-        for pair in _prefixed_pair(path.name)
-        if all((folder / name).is_file() for name in pair)
-    ]
-    if len(found) > 1:
-        names = ", ".join(path.name for path in found)
-        raise SourceError(
-            f"{folder}: there is more than one vocabulary with merges in this directory ({names});"
-            " give one of them"
-        )
-    return found[0] if found else None
+def merged_into(path: Path) -> str | None:
+    """The name of the vocabulary beside a file of merges; None for another file."""
+    pairs = [*_PAIRS, *_prefixed_pair(path.name)]
+    found = (vocab for vocab, merges in pairs if merges == path.name)
+    return next((vocab for vocab in found if (path.parent / vocab).is_file()), None)
 
 
 def _prefixed_pair(name: str) -> Iterator[tuple[str, str]]:
@@ -105,21 +172,14 @@ def _prefixed_pair(name: str) -> Iterator[tuple[str, str]]:
             yield prefix + _PREFIXED[0], prefix + _PREFIXED[1]
 
 
-def read_pair(
-    vocab_node: Node,
-    merges: bytes,
-    merges_name: str,
-    files: SourceFiles,
-    special_tokens: Mapping[str, int] | None,
+def _read_pair(
+    pair: Pair, files: SourceFiles, special_tokens: Mapping[str, int] | None
 ) -> TokenizerModel:
-    """The model of a parsed vocab.json and the bytes of a merges.txt. UnsupportedError where they
-    are a pair of another kind than GPT-2's.
-    """
+    vocab_node = pair.vocab
     vocab = read_vocab(vocab_node)
-    rules = parse_merges(merges, merges_name)
-    check_kind(vocab_node.file, vocab, rules)
-    model = build(merges_name, vocab, rules, _PLACE)
-    declared = pair_added_tokens(files, special_tokens)
+    check_kind(vocab_node.file, vocab, pair.merges)
+    model = build(pair.merges_name, vocab, pair.merges, _PLACE)
+    declared = _added_tokens(files, special_tokens)
     where = ADDED_TOKENS if special_tokens is None else "special_tokens"
     places = [
         (token, Node(where, f"{where}[{show(token.content)}]", token.id)) for token in declared
@@ -175,9 +235,7 @@ def read_pair(
     )
 
 
-def pair_added_tokens(
-    files: SourceFiles, special_tokens: Mapping[str, int] | None
-) -> list[AddedToken]:
+def _added_tokens(files: SourceFiles, special_tokens: Mapping[str, int] | None) -> list[AddedToken]:
     """The tokens that are added to a pair, by rising id: ``special_tokens``, or else those of an
     added_tokens.json.
     """
@@ -217,28 +275,6 @@ def check_kind(file: str, vocab: Mapping[str, int], merges: Iterable[Merge] = ()
             f"a vocabulary with {show(_SPACE_SYMBOL)} for a space, such as {show(spaces[0])}"
             " (SentencePiece, SentencePieceBPETokenizer), is not supported",
             f"GPT-2's kind over bytes is, and CLIP's; {_INSTEAD}, or the SentencePiece model",
-        )
-
-
-def check_ends(data: bytes, file: str, *, first: bool, last: bool) -> None:
-    """UnsupportedError for a merges.txt of which releases of `transformers` read different merges.
-
-    Release 4.57 takes no merge from the ``first`` line of most classes, nor from a ``last`` line
-    without its end; release 5 does.
-    """
-    if first and not data.startswith(_VERSION.encode()):
-        raise UnsupportedError(
-            file,
-            f"a first line that does not begin with {_VERSION} is not supported",
-            "transformers 4.57 leaves out its merge and release 5 does not; put the line"
-            f' "{_VERSION}: 0.2" before it',
-        )
-    if last and not data.endswith(b"\n"):
-        raise UnsupportedError(
-            file,
-            "a last line without an end is not supported",
-            "transformers 4.57 leaves out its merge and release 5 does not; put an end of line"
-            " after it",
         )
 
 

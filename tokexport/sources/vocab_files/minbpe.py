@@ -13,7 +13,10 @@ from typing import Any, Final, NoReturn
 
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.limits import MAX_IDS
-from tokexport.sources.json_node import show
+from tokexport.model import TokenizerModel
+from tokexport.sources.json_node import Node, show
+from tokexport.sources.reference import ReferenceTokenizer
+from tokexport.sources.source import Given, Input, Source, always
 from tokexport.sources.tokenizer_json.document import (
     added_token,
     byte_level,
@@ -21,9 +24,10 @@ from tokexport.sources.tokenizer_json.document import (
     split,
     tokenizer_document,
 )
+from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 from tokexport.unicode.byte_alphabet import to_characters
 
-MAGIC: Final = b"minbpe v1"
+_MAGIC: Final = b"minbpe v1"
 
 
 def minbpe_document(data: bytes, file: str) -> dict[str, Any]:
@@ -121,3 +125,22 @@ def _number(lines: list[str], index: int, file: str) -> int:
 def _fail(lines: list[str], index: int, file: str, expected: str) -> NoReturn:
     found = show(lines[index]) if index < len(lines) else "the end of the file"
     raise SourceError(f"{file}: line {index + 1} is {found}; expected {expected}")
+
+
+def _sniff(source: Input) -> bytes | None:
+    return source.data if source.head.startswith(_MAGIC) else None
+
+
+def _read(source: Input, data: bytes, given: Given) -> TokenizerModel:
+    root = Node(source.name, "", minbpe_document(data, source.name))
+    return read_tokenizer_json(root, source.files, "minbpe model")
+
+
+def _reference(source: Input, data: bytes, given: Given) -> ReferenceTokenizer:
+    from tokexport.sources.tokenizer_json.reference import TokenizersReference
+
+    document = minbpe_document(data, source.name)
+    return TokenizersReference.from_document(document, str(source.path))
+
+
+SOURCE = Source("minbpe model", _sniff, _read, _reference, under_any_name=always)

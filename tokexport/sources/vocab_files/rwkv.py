@@ -15,9 +15,11 @@ from tokexport.errors import SourceError, UnsupportedError
 from tokexport.limits import MAX_IDS
 from tokexport.model import GreedyModel, Provenance, Reference, Token, TokenizerModel
 from tokexport.sources.files import SourceFiles
+from tokexport.sources.reference import ReferenceTokenizer
+from tokexport.sources.source import Given, Input, Source
 from tokexport.sources.tokenizer_json.config import read_config, read_roles
 
-LINE: Final = re.compile(rb"([0-9]{1,9}) (b?(?:'.*'|\".*\")) ([0-9]{1,9})\r?")
+_LINE: Final = re.compile(rb"([0-9]{1,9}) (b?(?:'.*'|\".*\")) ([0-9]{1,9})\r?")
 
 
 def parse_vocabulary(data: bytes, file: str) -> dict[int, bytes]:
@@ -32,7 +34,7 @@ def parse_vocabulary(data: bytes, file: str) -> dict[int, bytes]:
     for number, line in enumerate(data.split(b"\n"), 1):
         if not line and number > 1:
             continue
-        match = LINE.fullmatch(line)
+        match = _LINE.fullmatch(line)
         token = None if match is None else _literal(match[2])
         if match is None or token is None:
             raise SourceError(
@@ -106,3 +108,21 @@ def read_rwkv(data: bytes, name: str, files: SourceFiles) -> TokenizerModel:
         chat_template=roles.chat_template,
         notes=roles.notes,
     )
+
+
+def _sniff(source: Input) -> bytes | None:
+    lines = source.lines[:3]
+    return source.data if lines and all(map(_LINE.fullmatch, lines)) else None
+
+
+def _read(source: Input, data: bytes, given: Given) -> TokenizerModel:
+    return read_rwkv(data, source.name, source.files)
+
+
+def _reference(source: Input, data: bytes, given: Given) -> ReferenceTokenizer:
+    from tokexport.sources.vocab_files.rwkv_reference import RwkvReference
+
+    return RwkvReference(data)
+
+
+SOURCE = Source("RWKV vocabulary", _sniff, _read, _reference, files=("rwkv_vocab_*.txt",))

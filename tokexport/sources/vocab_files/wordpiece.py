@@ -7,20 +7,34 @@ of it. Whether it lower-cases stands in a tokenizer_config.json beside it (``do_
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.limits import MAX_IDS
+from tokexport.model import TokenizerModel
 from tokexport.sources.json_node import Node, show
-from tokexport.sources.tokenizer_json.config import CONFIG
+from tokexport.sources.reference import ReferenceTokenizer
+from tokexport.sources.source import Given, Input, Source
+from tokexport.sources.tokenizer_json.config import CONFIG, read_config
 from tokexport.sources.tokenizer_json.document import added_token, tokenizer_document
+from tokexport.sources.tokenizer_json.read import read_tokenizer_json
+from tokexport.sources.vocab_files.added_tokens_json import ADDED_TOKENS
 
-UNKNOWN: Final = "[UNK]"
-_SPECIAL: Final = (UNKNOWN, "[SEP]", "[CLS]", "[PAD]", "[MASK]")
+_UNKNOWN: Final = "[UNK]"
+_SPECIAL: Final = (_UNKNOWN, "[SEP]", "[CLS]", "[PAD]", "[MASK]")
 _PREFIX: Final = "##"
 _MAX_CHARACTERS: Final = 100  # of a word
+# Settings with which words are cut in another way, and the values with which they are not.
+_SETTINGS: Final[Mapping[str, object]] = {
+    "do_basic_tokenize": True,
+    "never_split": [],
+    "word_tokenizer_type": "basic",
+    "subword_tokenizer_type": "wordpiece",
+    "do_word_tokenize": True,
+    "do_subword_tokenize": True,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +49,13 @@ class BertSettings:
 
 
 def bert_settings(config: Node | None) -> BertSettings:
-    """The settings in a tokenizer_config.json, or those of the reference."""
+    """The settings in a tokenizer_config.json, or those of the reference. UnsupportedError for one
+    with which words are cut in another way.
+    """
+    for name, plain in _SETTINGS.items():
+        setting = None if config is None else config.optional(name)
+        if setting is not None and setting.value != plain:
+            setting.unsupported("with it words are cut otherwise than BERT's are; null is")
 
     def flag(name: str, otherwise: bool) -> bool:
         node = None if config is None else config.optional(name)
@@ -70,11 +90,10 @@ def bert_note(config: Node | None, vocab: Iterable[str]) -> str | None:
     )
 
 
-def parse_vocabulary(data: bytes, file: str, *, python: bool = False) -> dict[str, int]:
+def parse_vocabulary(data: bytes, file: str) -> dict[str, int]:
     """The ids by token; of a token that stands twice, the last line counts.
 
-    White space after a token is no part of it, as for `tokenizers`. With ``python`` it is, and
-    "\\r" ends a line too, as for the classes of `transformers` 4.57.
+    White space after a token is no part of it, as for `tokenizers`.
 
     >>> parse_vocabulary(b"[UNK]\\nthe\\n", "vocab.txt")
     {'[UNK]': 0, 'the': 1}
@@ -83,8 +102,6 @@ def parse_vocabulary(data: bytes, file: str, *, python: bool = False) -> dict[st
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise SourceError(f"{file}: byte {error.start} is not UTF-8") from None
-    if python:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
     lines = text.split("\n")
     if not lines[-1]:
         lines.pop()
@@ -92,7 +109,7 @@ def parse_vocabulary(data: bytes, file: str, *, python: bool = False) -> dict[st
         raise UnsupportedError(
             file, f"{len(lines)} lines is not supported", f"ids are supported up to {MAX_IDS - 1}"
         )
-    return {line if python else line.rstrip(): number for number, line in enumerate(lines)}
+    return {line.rstrip(): number for number, line in enumerate(lines)}
 
 
 def wordpiece_document(vocab: dict[str, int], file: str, settings: BertSettings) -> dict[str, Any]:
@@ -105,30 +122,8 @@ def wordpiece_document(vocab: dict[str, int], file: str, settings: BertSettings)
                 f"{file}: there is no token {show(content)}, which BertWordPieceTokenizer needs"
             )
     special = sorted((vocab[content], content) for content in _SPECIAL if content in vocab)
-    return document_of(
-        vocab,
-        settings,
-        UNKNOWN,
-        added_tokens=[added_token(number, content, special=True) for number, content in special],
-        post_processor={
-            "type": "BertProcessing",
-            "sep": ["[SEP]", vocab["[SEP]"]],
-            "cls": ["[CLS]", vocab["[CLS]"]],
-        },
-    )
-
-
-def document_of(
-    vocab: dict[str, int],
-    settings: BertSettings,
-    unknown: str,
-    *,
-    added_tokens: list[dict[str, Any]],
-    post_processor: dict[str, Any],
-) -> dict[str, Any]:
-    """The tokenizer.json of a vocabulary that cuts a text as BERT's does."""
     return tokenizer_document(
-        added_tokens=added_tokens,
+        added_tokens=[added_token(number, content, special=True) for number, content in special],
         normalizer={
             "type": "BertNormalizer",
             "clean_text": True,
@@ -137,13 +132,60 @@ def document_of(
             "lowercase": settings.lowercase,
         },
         pre_tokenizer={"type": "BertPreTokenizer"},
-        post_processor=post_processor,
+        post_processor={
+            "type": "BertProcessing",
+            "sep": ["[SEP]", vocab["[SEP]"]],
+            "cls": ["[CLS]", vocab["[CLS]"]],
+        },
         decoder={"type": "WordPiece", "prefix": _PREFIX, "cleanup": True},
         model={
             "type": "WordPiece",
-            "unk_token": unknown,
+            "unk_token": _UNKNOWN,
             "continuing_subword_prefix": _PREFIX,
             "max_input_chars_per_word": _MAX_CHARACTERS,
             "vocab": vocab,
         },
     )
+
+
+def _sniff(source: Input) -> bytes | None:
+    return source.data if _UNKNOWN.encode() in source.data.splitlines() else None
+
+
+def _read(source: Input, data: bytes, given: Given) -> TokenizerModel:
+    config = read_config(source.files)
+    vocab = parse_vocabulary(data, source.name)
+    document = wordpiece_document(vocab, source.name, bert_settings(config))
+    model = read_tokenizer_json(
+        Node(source.name, "", document), source.files, "WordPiece vocabulary"
+    )
+    note = bert_note(config, vocab)
+    left_out = [
+        f"{place} is not read, since nothing beside it names the tokenizer's class; the added tokens"
+        " are those of BertWordPieceTokenizer of tokenizers."
+        for place, is_there in (
+            (
+                f"added_tokens_decoder of {CONFIG}",
+                config and config.optional("added_tokens_decoder"),
+            ),
+            (ADDED_TOKENS, source.files.has(ADDED_TOKENS)),
+        )
+        if is_there
+    ]
+    return replace(model, notes=(*model.notes, *left_out, *([note] if note else [])))
+
+
+def _reference(source: Input, data: bytes, given: Given) -> ReferenceTokenizer:
+    from tokexport.sources.tokenizer_json.reference import TokenizersReference
+
+    assert source.path is not None
+    settings = bert_settings(read_config(source.files))
+    return TokenizersReference.from_wordpiece(
+        source.path,
+        lowercase=settings.lowercase,
+        strip_accents=settings.strip_accents,
+        handle_chinese_chars=settings.chinese_characters,
+    )
+
+
+SOURCE = Source("WordPiece vocabulary", _sniff, _read, _reference, files=("vocab.txt",))

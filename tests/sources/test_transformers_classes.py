@@ -1,0 +1,316 @@
+"""A directory whose class is one of ``transformers`` gives the ids, the texts and the offsets of
+AutoTokenizer, for every class of that library that has a tokenizer.json.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sentencepiece
+import tokenizers
+from reader_samples import byte_characters
+
+import tokexport
+from tokexport.errors import MissingLibraryError, SourceError, UnsupportedError
+from tokexport.sources import read
+from tokexport.sources.references import reference_for
+
+transformers = pytest.importorskip("transformers")
+
+WORDS = [*"abcehilnorstwABT.,!?'1é中", "the", "he", "##s", "##a", "##t", "cat", "sat", "##at"]
+PAIRS = [("t", "h"), ("th", "e"), ("a", "t"), ("c", "at"), ("\u0120", "the"), ("e", "\u0120")]
+PARTS = [*"abcehstTH 1.,'é中\t\n", "the ", " cat", "[SEP]", "<mask>", "</s>", "<x>"]
+RANDOM = random.Random(1)
+TEXTS = ["The cat's at 1  é中 <x> sat!", "  the\tTHE\n</s> [MASK] <mask> cat", "", " "]
+TEXTS += ["".join(RANDOM.choices(PARTS, k=RANDOM.randrange(1, 16))) for _ in range(100)]
+# Classes that take boxes or nodes with a text.
+WITH_BOXES = ("LayoutLMv2Tokenizer", "LayoutLMv3Tokenizer", "MarkupLMTokenizer")
+
+
+def wordpiece(folder: Path, *special: str) -> None:
+    tokens = [*special, "[QUESTION]", *WORDS, *(f"##{word}" for word in WORDS if len(word) == 1)]
+    (folder / "vocab.txt").write_text("\n".join([*dict.fromkeys(tokens), ""]), "utf-8")
+
+
+def pair(folder: Path, *special: str, suffix: str = "") -> None:
+    """Every byte, also at the end of a word where there is a ``suffix``, and what merges make."""
+    alphabet = list(byte_characters())
+    if suffix:
+        alphabet += [character + suffix for character in alphabet]
+    merges = [pair for pair in PAIRS if not suffix]
+    merges += [("t", "h"), ("th", "e" + suffix), ("a", "t" + suffix)] if suffix else []
+    tokens = [*special, *alphabet, *("".join(merge) for merge in merges)]
+    vocab = {token: number for number, token in enumerate(dict.fromkeys(tokens))}
+    (folder / "vocab.json").write_text(json.dumps(vocab), "utf-8")
+    lines = ["#version: 0.2", *(" ".join(merge) for merge in merges), ""]
+    (folder / "merges.txt").write_text("\n".join(lines), "utf-8")
+
+
+def pieces(folder: Path, name: str, model_type: str, **special: Any) -> None:
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.Train(
+        sentence_iterator=iter(["the cat sat on the mat", "that hat, this bat: 1 é 中"] * 4),
+        model_writer=model,
+        model_type=model_type,
+        vocab_size=60 if model_type == "unigram" else 70,
+        minloglevel=2,
+        hard_vocab_limit=False,
+        **{"normalization_rule_name": "identity", **special},
+    )
+    (folder / name).write_bytes(model.getvalue())
+
+
+BERT = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+ROBERTA = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
+GPT2 = ("<|endoftext|>",)
+CLIP = ("<|startoftext|>", "<|endoftext|>")
+WORDPIECES = {
+    **dict.fromkeys(
+        (
+            "BertTokenizer",
+            "DistilBertTokenizerFast",
+            "DPRQuestionEncoderTokenizer",
+            "ElectraTokenizer",
+            "LayoutLMv2Tokenizer",
+            "LxmertTokenizer",
+            "MobileBertTokenizer",
+            "SplinterTokenizer",
+        ),
+        BERT,
+    ),
+    "MPNetTokenizer": (*ROBERTA, "[UNK]"),
+    "FunnelTokenizer": ("<unk>", "<sep>", "<pad>", "<cls>", "<mask>", "<s>", "</s>"),
+}
+BYTE_PAIRS = {
+    **dict.fromkeys(("GPT2Tokenizer", "Qwen2Tokenizer", "GPTNeoXTokenizer"), GPT2),
+    **dict.fromkeys(
+        ("RobertaTokenizer", "BartTokenizer", "LEDTokenizer", "MvpTokenizer", "MarkupLMTokenizer"),
+        ROBERTA,
+    ),
+    "BlenderbotTokenizer": ROBERTA,
+    "CohereTokenizer": (
+        "<PAD>",
+        "<UNK>",
+        "<CLS>",
+        "<SEP>",
+        "<MASK_TOKEN>",
+        "<BOS_TOKEN>",
+        "<|END_OF_TURN_TOKEN|>",
+    ),
+    "DebertaTokenizer": BERT,
+    "LayoutLMv3Tokenizer": ROBERTA,
+}
+T5 = {"normalization_rule_name": "nmt_nfkc", "pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1}
+ALBERT = {"control_symbols": ["[CLS]", "[SEP]", "[MASK]"], "pad_id": 3}
+XLNET = {"control_symbols": ["<cls>", "<sep>", "<pad>", "<mask>", "<eod>", "<eop>"]}
+SENTENCEPIECES: dict[str, tuple[Any, ...]] = {
+    "AlbertTokenizer": ("spiece.model", "unigram", ALBERT),
+    "BarthezTokenizer": ("sentencepiece.bpe.model", "unigram"),
+    "BigBirdTokenizer": ("spiece.model", "unigram"),
+    "CamembertTokenizer": ("sentencepiece.bpe.model", "unigram"),
+    "DebertaV2Tokenizer": ("spm.model", "unigram"),
+    "LlamaTokenizer": ("tokenizer.model", "bpe"),
+    "MBartTokenizer": ("sentencepiece.bpe.model", "unigram"),
+    "MBart50Tokenizer": ("sentencepiece.bpe.model", "unigram"),
+    "NllbTokenizer": ("sentencepiece.bpe.model", "bpe"),
+    "PegasusTokenizer": ("spiece.model", "unigram", T5),
+    "RemBertTokenizer": ("sentencepiece.model", "unigram"),
+    "SeamlessM4TTokenizer": ("sentencepiece.bpe.model", "bpe"),
+    "T5Tokenizer": ("spiece.model", "unigram", T5),
+    "XLMRobertaTokenizer": ("sentencepiece.bpe.model", "unigram"),
+    "XLNetTokenizer": ("spiece.model", "unigram", XLNET),
+}
+
+
+def write(folder: Path, name: str) -> None:
+    """A small vocabulary of a class, and the settings that name it."""
+    if name in WORDPIECES:
+        wordpiece(folder, *WORDPIECES[name])
+    elif name in BYTE_PAIRS:
+        pair(folder, *BYTE_PAIRS[name])
+    elif name in SENTENCEPIECES:
+        file, kind, *special = SENTENCEPIECES[name]
+        pieces(folder, file, kind, **(special[0] if special else {}))
+    else:
+        pair(folder, *CLIP, *ROBERTA, suffix="</w>")
+    tags = {"tags_dict": {"a": 0}} if name == "MarkupLMTokenizer" else {}
+    settle(folder, tokenizer_class=name, **tags)
+
+
+def settle(folder: Path, **config: object) -> None:
+    (folder / "tokenizer_config.json").write_text(json.dumps(config), "utf-8")
+
+
+def auto(folder: Path) -> Any:
+    return transformers.AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
+
+
+TEMPLATE: Any = {"allowed_special": "all", "add_special_tokens": True}
+
+
+def same(tokenizer: tokexport.Tokenizer, theirs: Any) -> None:
+    """Asserts ids, offsets, texts and pairs of both on a hundred texts and a few more."""
+    plain = type(theirs).__name__ not in WITH_BOXES
+    if plain:
+        theirs("")  # which sets the languages of a class that translates
+    backend = theirs.backend_tokenizer
+    # CLIP's class decodes in Python what its backend leaves.
+    saved = tokenizers.Tokenizer.from_str(backend.to_str())
+    for text, single, two in zip(
+        TEXTS,
+        backend.encode_batch(TEXTS),
+        backend.encode_batch([(text, "a cat") for text in TEXTS]),
+        strict=True,
+    ):
+        found = tokenizer.encode_with_offsets(text, **TEMPLATE)
+        assert (found.ids, list(map(tuple, found.offsets))) == (single.ids, single.offsets), text
+        assert tokenizer.decode(found.ids) == saved.decode(found.ids, False)
+        assert tokenizer.encode_pair(text, "a cat", **TEMPLATE) == two.ids
+    if plain:
+        assert [one.ids for one in backend.encode_batch(TEXTS)] == theirs(TEXTS)["input_ids"]
+
+
+@pytest.mark.parametrize(
+    "name", [*WORDPIECES, *BYTE_PAIRS, *SENTENCEPIECES, "CLIPTokenizer", "HerbertTokenizer"]
+)
+def test_a_class_gives_what_autotokenizer_gives(name: str, tmp_path: Path) -> None:
+    write(tmp_path, name)
+    done = tokexport.convert(tmp_path, tmp_path / "it.tkx")
+    theirs = auto(tmp_path)
+    assert type(theirs).__name__ in done.model.provenance.source
+    same(tokexport.load(done.target), theirs)
+    assert done.model.special_ids.eos == theirs.eos_token_id or theirs.eos_token is None
+
+
+def test_the_type_of_a_model_stands_for_its_class(tmp_path: Path) -> None:
+    pair(tmp_path, *GPT2)
+    (tmp_path / "config.json").write_text('{"model_type": "gpt2"}', "utf-8")
+    assert "GPT2Tokenizer of transformers" in read(tmp_path).provenance.source
+    # This type has no class of its own, so that the pair is a bare one.
+    (tmp_path / "config.json").write_text('{"model_type": "granite"}', "utf-8")
+    assert read(tmp_path).provenance.source == "vocab.json + merges.txt"
+
+
+def test_settings_and_added_tokens_are_those_of_the_class(tmp_path: Path) -> None:
+    pair(tmp_path, *ROBERTA)
+    extra = {"content": "<x>", "lstrip": True, "rstrip": False, "single_word": False}
+    settle(
+        tmp_path,
+        tokenizer_class="RobertaTokenizer",
+        add_prefix_space=True,
+        additional_special_tokens=[{**extra, "__type": "AddedToken", "normalized": False}],
+        chat_template="{{ messages }}",
+    )
+    done = tokexport.convert(tmp_path, tmp_path / "it.tkx")
+    same(tokexport.load(done.target), auto(tmp_path))
+    assert "<x>" in {token.content for token in done.model.added_tokens}
+    assert done.model.chat_template == "{{ messages }}"
+
+
+def test_whisper_puts_its_language_and_its_task_before_a_text(tmp_path: Path) -> None:
+    special = [*GPT2, "<|startoftranscript|>", "<|en|>", "<|zh|>", "<|de|>", "<|translate|>"]
+    special += ["<|transcribe|>", "<|startofprev|>", "<|notimestamps|>"]
+    pair(tmp_path)
+    size = len(json.loads((tmp_path / "vocab.json").read_text("utf-8")))
+    added = {str(size + n): {"content": c, "special": True} for n, c in enumerate(special)}
+    settle(
+        tmp_path,
+        tokenizer_class="WhisperTokenizer",
+        added_tokens_decoder=added,
+        language="german",
+        task="transcribe",
+    )
+    done = tokexport.convert(tmp_path, tmp_path / "it.tkx")
+    same(tokexport.load(done.target), auto(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["vocab.json", "merges.txt"])
+def test_a_file_that_is_named_is_read_by_the_class_and_without_the_tokenizer_json(
+    name: str, tmp_path: Path
+) -> None:
+    pair(tmp_path, *GPT2)
+    settle(tmp_path, tokenizer_class="GPT2Tokenizer")
+    whole = read(tmp_path)
+    (tmp_path / "tokenizer.json").write_text('{"added_tokens": []}', "utf-8")
+    model = read(tmp_path / name)
+    assert (model.tokens, model.model, model.template) == (
+        whole.tokens,
+        whole.model,
+        whole.template,
+    )
+    assert "tokenizer.json" not in model.provenance.sha256
+    assert {"vocab.json", "merges.txt"} < set(model.provenance.sha256)
+    with pytest.raises(SourceError, match="no field 'model'"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("config", "error", "message"),
+    [
+        ("CTRLTokenizer", UnsupportedError, r"CTRLTokenizer .*Python only"),
+        ("NoSuchTokenizer", UnsupportedError, r"the class NoSuchTokenizer .*no such class"),
+        ("BertTokenizer", SourceError, r"read from vocab\.txt, and vocab\.txt is not there"),
+        ("PhobertTokenizer", SourceError, "refuses it"),
+    ],
+)
+def test_a_class_that_cannot_be_read_is_refused(
+    config: str, error: type, message: str, tmp_path: Path
+) -> None:
+    pair(tmp_path, "<unk>")
+    settle(tmp_path, tokenizer_class=config, unk_token="<unk>")
+    with pytest.raises(error, match=message):
+        read(tmp_path / "vocab.json")
+
+
+def test_code_of_a_repository_is_never_run(tmp_path: Path) -> None:
+    pair(tmp_path)
+    (tmp_path / "trap.py").write_text(f"open({str(tmp_path / 'sprung')!r}, 'w')", "utf-8")
+    settle(tmp_path, tokenizer_class="Trap", auto_map={"AutoTokenizer": ["trap.Trap", None]})
+    for source in (tmp_path, tmp_path / "vocab.json"):
+        with pytest.raises(UnsupportedError, match="the class Trap"):
+            read(source)
+    assert not (tmp_path / "sprung").exists()
+
+
+@pytest.mark.parametrize("library", ["transformers", "google.protobuf"])
+def test_without_the_library_a_sentence_says_what_to_install(
+    library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pair(tmp_path)
+    settle(tmp_path, tokenizer_class="GPT2Tokenizer")
+    monkeypatch.setitem(sys.modules, library, None)
+    for source in (tmp_path, tmp_path / "vocab.json"):
+        with pytest.raises(
+            MissingLibraryError,
+            match=rf"the class GPT2Tokenizer .*\({library}\); pip install 'tokexport\[transformers\]'",
+        ):
+            read(source)
+
+
+def test_an_object_is_read_as_the_file_that_its_backend_saves(tmp_path: Path) -> None:
+    write(tmp_path, "RobertaTokenizer")
+    theirs = auto(tmp_path)
+    done = tokexport.convert(theirs, tmp_path / "it.tkx")
+    assert done.model.special_ids.bos == theirs.bos_token_id
+    same(tokexport.load(done.target), theirs)
+
+
+def test_the_reference_can_be_what_autotokenizer_makes_of_a_tokenizer_json(tmp_path: Path) -> None:
+    """As LlamaTokenizer is rebuilt from its class, whatever the tokenizer.json says."""
+    write(tmp_path, "LlamaTokenizer")
+    theirs = auto(tmp_path)
+    document = json.loads(theirs.backend_tokenizer.to_str())
+    document["normalizer"] = {"type": "Lowercase"}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(document), "utf-8")
+    plain = tokexport.convert(tmp_path, tmp_path / "plain.tkx")
+    done = tokexport.convert(tmp_path, tmp_path / "auto.tkx", reference="transformers")
+    same(tokexport.load(done.target), auto(tmp_path))
+    assert done.model.normalizer != plain.model.normalizer
+    ids = reference_for(tmp_path, reference="transformers").encode("The cat", special=True)
+    assert tokexport.load(done.target).encode("The cat", allowed_special="all") == ids

@@ -1,0 +1,45 @@
+"""Tokenizers that the library ``transformers`` makes of a vocabulary by one of its classes.
+
+A vocab.txt, a vocab.json with merges.txt or a SentencePiece model does not say which tokens are
+added, how a text is cut, or what is put around it; the class that tokenizer_config.json or
+config.json names does. So the library loads the directory, without running code that lies there,
+and its ``backend_tokenizer`` is read as the tokenizer.json that it would save.
+"""
+
+from __future__ import annotations
+
+from tokexport.model import TokenizerModel
+from tokexport.sources.reference import ReferenceTokenizer
+from tokexport.sources.source import Given, Input, Source
+from tokexport.sources.tokenizer_json.object import read_saved
+from tokexport.sources.transformers.classes import is_vocabulary, named_class
+from tokexport.sources.transformers.load import (
+    Loaded,
+    from_folder,
+    from_object,
+    from_vocabulary,
+    reads,
+)
+
+
+def _sniff(source: Input) -> Loaded | None:
+    if source.object is not None:
+        return from_object(source.object)
+    if source.is_folder:
+        return from_folder(source.files, str(source.path))
+    if is_vocabulary(source.name) and named_class(source.files):
+        return from_vocabulary(source.files, str(source.path))
+    return None
+
+
+def _read(source: Input, loaded: Loaded, given: Given) -> TokenizerModel:
+    return read_saved(loaded.saved, loaded.source, loaded.files, loaded.settings)
+
+
+def _reference(source: Input, loaded: Loaded, given: Given) -> ReferenceTokenizer:
+    from tokexport.sources.tokenizer_json.reference import TokenizersReference
+
+    return TokenizersReference.from_text(loaded.saved.text, loaded.source)
+
+
+SOURCE = Source("tokenizer of transformers", _sniff, _read, _reference, whole_folder=reads)

@@ -1,0 +1,64 @@
+"""Which class of ``transformers`` the files of a directory name; the library is not needed for it.
+
+Source: ``AutoTokenizer.from_pretrained``, which looks for ``tokenizer_class`` in
+tokenizer_config.json and in config.json, and then for the model's type.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from tokexport.sources.files import SourceFiles
+from tokexport.sources.json_node import parse
+from tokexport.sources.tokenizer_json.config import (
+    MODEL_CONFIG,
+    NAMES_NO_CLASS,
+    read_config,
+    tokenizer_class,
+)
+
+# How the files are called of which a class makes a tokenizer, and that are bare vocabularies where
+# no class is named.
+_VOCABULARIES: Final = ("vocab.json", "merges.txt", "encoder.json", "vocab.bpe", "vocab.txt")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedClass:
+    """``name`` is that of the class, or None where only ``model_type`` stands for one. ``remote``:
+    it may be code of the repository, which is never run.
+    """
+
+    name: str | None
+    model_type: str | None = None
+    remote: bool = False
+
+    def __str__(self) -> str:
+        return f"the class {self.name}" if self.name else f"the model type {self.model_type}"
+
+
+def is_vocabulary(name: str) -> bool:
+    """Whether a file of this name is a vocabulary that says nothing of its class.
+
+    >>> is_vocabulary("vocab.txt"), is_vocabulary("gpt2-merges.txt"), is_vocabulary("spiece.model")
+    (True, True, False)
+    """
+    return name.endswith(_VOCABULARIES)
+
+
+def named_class(files: SourceFiles) -> NamedClass | None:
+    """The class, or None where none is named."""
+    config = read_config(files)
+    name = tokenizer_class(config)
+    model_type = None
+    data = files.beside(MODEL_CONFIG) if name in NAMES_NO_CLASS else None
+    if data is not None:
+        model = parse(data, MODEL_CONFIG)
+        name, model_type = tokenizer_class(model), model.object().get("model_type")
+    name = None if name in NAMES_NO_CLASS else name
+    if name is None and not (isinstance(model_type, str) and model_type):
+        return None
+    table = None if config is None else config.object().get("auto_map")
+    return NamedClass(
+        name, model_type, bool(table.get("AutoTokenizer") if isinstance(table, dict) else table)
+    )

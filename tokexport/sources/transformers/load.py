@@ -1,0 +1,202 @@
+"""What ``AutoTokenizer`` of ``transformers`` loads, with checks for what it silently leaves out."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Final
+
+from tokexport.errors import MissingLibraryError, SourceError, UnsupportedError
+from tokexport.sources.files import SourceFiles
+from tokexport.sources.hub import FILES
+from tokexport.sources.json_node import Node
+from tokexport.sources.tokenizer_json.config import CONFIG, MODEL_CONFIG, TOKENIZER_JSON
+from tokexport.sources.tokenizer_json.object import Saved, save
+from tokexport.sources.transformers.classes import NamedClass, named_class
+
+INSTALL: Final = "pip install 'tokexport[transformers]'"
+# What it takes for a tokenizer that no class is named for.
+_GENERIC: Final = ("TokenizersBackend", "PythonBackend", "MistralCommonBackend")
+# Files of a class that it does without.
+_OPTIONAL: Final = (
+    "tokenizer_file",
+    "normalizer_file",
+    "tokenizer_config_file",
+    "entity_vocab_file",
+)
+_SETTINGS: Final = (CONFIG, MODEL_CONFIG, "special_tokens_map.json", "added_tokens.json")
+_ROLES: Final = ("bos_token", "eos_token", "pad_token", "unk_token")
+_SHOWN: Final = 300
+_ERROR: Final = 40  # the level of logging
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A tokenizer of the library: what its backend saves, which class of which release it is, and
+    its tokens with a role and chat template, as a tokenizer_config.json would say them.
+    """
+
+    saved: Saved
+    source: str
+    settings: Node
+    files: SourceFiles
+
+
+def reads(files: SourceFiles) -> bool:
+    """Whether a directory without a tokenizer.json is for the library: by the class that is named.
+
+    Without the library it is where no code of the repository may be that class.
+    """
+    named = named_class(files)
+    if named is None:
+        return False
+    if importlib.util.find_spec("transformers") is None:
+        return not named.remote
+    _version("", named)
+    kind = _class(named)
+    return kind is not None and bool(_needed(kind)) and all(map(files.has, _needed(kind)))
+
+
+def from_folder(files: SourceFiles, where: str) -> Loaded:
+    """The tokenizer of a directory, by the class that its files name; ``where`` is what the user
+    gave.
+
+    MissingLibraryError without the library, UnsupportedError for a class that the library has in
+    Python only, SourceError for files that it refuses or does not find.
+    """
+    assert files.folder is not None
+    version = _version(where, named_class(files))
+    tokenizer = _load(files.folder, where, version)
+    return _loaded(tokenizer, version, _read_files(tokenizer, files, TOKENIZER_JSON))
+
+
+def from_vocabulary(files: SourceFiles, where: str) -> Loaded | None:
+    """The same for a vocabulary that the user named: without a tokenizer.json, which a class would
+    read first. None where only a model's type is named that stands for no class.
+
+    UnsupportedError also for a class that the library has not.
+    """
+    assert files.folder is not None
+    named = named_class(files)
+    version = _version(where, named)
+    if named is None or (named.name is None and _class(named) is None):
+        return None
+    if _class(named) is None:
+        _refuse(where, named, f"transformers {version} has no such class")
+    with tempfile.TemporaryDirectory() as copy:
+        for path in files.folder.iterdir():
+            is_read = any(fnmatchcase(path.name, pattern) for pattern in FILES)
+            if path.is_file() and is_read and path.name != TOKENIZER_JSON:
+                shutil.copy(path, copy)
+        tokenizer = _load(Path(copy), where, version)
+    return _loaded(tokenizer, version, _read_files(tokenizer, files))
+
+
+def from_object(tokenizer: Any) -> Loaded | None:
+    """The tokenizer of an object that the caller has loaded; None for an object of another kind."""
+    if not hasattr(tokenizer, "backend_tokenizer"):
+        return None
+    return _loaded(tokenizer, _version("", None), SourceFiles(None))
+
+
+def _loaded(tokenizer: Any, version: str, files: SourceFiles) -> Loaded:
+    # What a class of translation puts around a text is set when it is called.
+    getattr(tokenizer, "_switch_to_input_mode", lambda: None)()
+    settings = {role: token for role in _ROLES if (token := getattr(tokenizer, role, None))}
+    template = getattr(tokenizer, "chat_template", None)
+    if isinstance(template, dict):
+        template = [{"name": name, "template": text} for name, text in template.items()]
+    source = f"{type(tokenizer).__name__} of transformers {version}"
+    return Loaded(
+        saved=save(tokenizer.backend_tokenizer, source),
+        source=source,
+        settings=Node(source, "", {**settings, "chat_template": template}),
+        files=files,
+    )
+
+
+def _version(where: str, named: NamedClass | None) -> str:
+    """The release of the library; it needs two others for SentencePiece models, and falls back on
+    reading them as something else where one is missing.
+    """
+    os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")  # it has no weights to load
+    try:
+        for needed in ("sentencepiece", "google.protobuf"):
+            importlib.import_module(needed)
+        import transformers
+    except ImportError as error:
+        raise MissingLibraryError(
+            f"{where}: a file beside it names {named} of the library `transformers`, which decides"
+            f" its ids and is not installed ({error.name}); {INSTALL}"
+        ) from error
+    return str(transformers.__version__)
+
+
+def _class(named: NamedClass) -> Any:
+    """The class of the library; None where it has none that reads vocabularies in its own way."""
+    from transformers.models.auto.tokenization_auto import (
+        TOKENIZER_MAPPING_NAMES,
+        tokenizer_class_from_name,
+    )
+
+    name = named.name or TOKENIZER_MAPPING_NAMES.get(named.model_type or "")
+    kind: Any = None if name is None else tokenizer_class_from_name(name)
+    is_own = hasattr(kind, "vocab_files_names") and kind.__name__ not in _GENERIC
+    return kind if is_own else None
+
+
+def _needed(kind: Any) -> list[str]:
+    """The files without which a class makes a tokenizer without tokens, and does not say so."""
+    return [name for key, name in kind.vocab_files_names.items() if key not in _OPTIONAL]
+
+
+def _load(folder: Path, where: str, version: str) -> Any:
+    from transformers import AutoTokenizer
+    from transformers.utils import logging
+
+    verbosity = logging.get_verbosity()
+    logging.set_verbosity(_ERROR)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(
+            str(folder), trust_remote_code=False, local_files_only=True
+        )
+    except Exception as error:  # what it raises is of any kind
+        found = " ".join(str(error).split())[:_SHOWN]
+        raise SourceError(f"{where}: transformers {version} refuses it: {found}") from error
+    finally:
+        logging.set_verbosity(verbosity)
+    kind = type(tokenizer)
+    if not hasattr(tokenizer, "backend_tokenizer"):
+        why = f"transformers {version} has it in Python only, and no tokenizer.json says the same"
+        _refuse(where, NamedClass(kind.__name__), why)
+    needed = _needed(kind)
+    missing = [name for name in needed if not (folder / name).is_file()]
+    if (missing or not needed) and not (folder / TOKENIZER_JSON).is_file():
+        raise SourceError(
+            f"{where}: {kind.__name__} of transformers is read from"
+            f" {' and '.join(needed) or TOKENIZER_JSON}, and"
+            f" {' and '.join(missing) or TOKENIZER_JSON} is not there"
+        )
+    return tokenizer
+
+
+def _read_files(tokenizer: Any, files: SourceFiles, *more: str) -> SourceFiles:
+    """Keeps the digests of what the library has read."""
+    names = {*type(tokenizer).vocab_files_names.values(), *_SETTINGS} - {TOKENIZER_JSON}
+    for name in sorted({*names, *more}):
+        files.beside(name)
+    return files
+
+
+def _refuse(where: str, named: NamedClass, why: str) -> None:
+    raise UnsupportedError(
+        Path(where).name,
+        f"{named} is not supported",
+        f"{why}; give a tokenizer.json, if there is one",
+    )

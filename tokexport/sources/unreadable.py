@@ -1,0 +1,179 @@
+"""What a file is that is no source, so that the refusal says it and what to give in its place."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NoReturn
+
+from tokexport.errors import SourceError, UnsupportedError
+from tokexport.sources.source import Input
+
+SUPPORTED: Final = (
+    "supported sources are tokenizer.json, SentencePiece models, GGUF, tiktoken ranks, tekken.json,"
+    " vocab.json with merges.txt, WordPiece's vocab.txt, CLIP's and RWKV's vocabularies and"
+    " minbpe's models; from Python also a tiktoken.Encoding and a tokenizers.Tokenizer"
+)
+DIRECTORY: Final = "give the directory of the model, or the file in it that holds its tokenizer"
+_MAGICS: Final = (
+    (b"\x89TKX", "a tokexport file, the result of a conversion,"),
+    (b"PK\x03\x04", "a zip archive (PyTorch checkpoints are such)"),
+    (b"\xc8\xd7\x34\x01", "a tokenizer.bin of llm.c"),
+)
+_PICKLE: Final = re.compile(rb"\x80[\x02-\x05]")
+_LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"
+# The size of the header, eight bytes, and then the header, which is JSON.
+_SAFETENSORS: Final = re.compile(rb'.{4}\0{4}\{"', re.DOTALL)
+_NUMBERED: Final = re.compile(rb"\S+[ \t]+[0-9]+\s*")
+# Text of numbered lines that is often met and is no tokenizer.
+_LISTS: Final = (
+    (
+        re.compile(rb"[0-9]+[ \t]+[0-9]+\s*"),
+        "a text of pairs of numbers (YouTokenToMe's, or merges of digits without their vocab.json)",
+    ),
+    (
+        re.compile(rb"[^\t]+\t(?:-[0-9][-+.0-9e]*|0)\s*"),
+        "a list of pieces with their scores, which SentencePiece writes beside its model,",
+    ),
+    (
+        _NUMBERED,
+        "a list of tokens with their counts (fairseq's dict.txt, or one of CTRL or subword-nmt)",
+    ),
+    (
+        re.compile(rb"\S+ \S+ [0-9]+\s*"),
+        "a list of merges with their counts (codes of fastBPE: XLM, FlauBERT, PhoBERT)",
+    ),
+)
+SETTINGS: Final = "a tokenizer_config.json"
+MODEL_CONFIG: Final = "the config.json of a model"
+OTHER_OBJECT: Final = "a JSON object of another kind"
+OTHER_JSON: Final = "JSON that is no object"
+PROSE: Final = "text that is no vocabulary"
+# What lies beside tokenizers.
+BESIDE: Final = (
+    SETTINGS,
+    MODEL_CONFIG,
+    OTHER_OBJECT,
+    OTHER_JSON,
+    PROSE,
+    _MAGICS[0][1],
+    *(what for _, what in _LISTS),
+)
+
+
+def refuse_by_head(source: Input) -> None:
+    """Raises for what the first bytes say is no source, so that a large file is not read."""
+    head, file = source.head, source.name
+    if source.path is None or source.is_folder:
+        return
+    if not head:
+        raise SourceError(f"{file}: the file is empty")
+    if head.startswith(_LFS_POINTER):
+        raise SourceError(
+            f"{file}: it is a pointer of Git LFS, not the file itself; fetch it with: git lfs pull"
+        )
+    for magic, what in _MAGICS:
+        if head.startswith(magic):
+            _refuse(file, what)
+    if _SAFETENSORS.match(head):
+        _refuse(file, "a file of weights (safetensors), which holds no tokenizer,", DIRECTORY)
+    if _PICKLE.match(head):
+        _refuse(
+            file,
+            "a Python pickle",
+            "to load one is to run the code in it, so it is never loaded; give the"
+            " tokenizer.tiktoken beside it, or load it yourself where you trust it and pass the"
+            " tiktoken.Encoding to tokexport from Python",
+        )
+
+
+def refuse(source: Input) -> NoReturn:
+    """Raises for a file of no known format: UnsupportedError, which says what it is, or SourceError
+    where it is no text.
+    """
+    file = source.name
+    if source.json is not None:
+        _refuse_object(file, source.json.object(repeats=True))
+    what = list_without_ids(source.lines)
+    if what is not None:
+        _refuse(
+            file,
+            what,
+            "no id is to be had from it alone; give the tokenizer.json of this tokenizer, its"
+            " SentencePiece model, or GPT-2's kind of vocab.json with merges.txt",
+        )
+    try:
+        text = source.data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise SourceError(
+            f"{file}: byte {error.start} is not UTF-8, and the file is of no binary kind known"
+            f" here; {SUPPORTED}"
+        ) from None
+    bare = text.strip()
+    is_plain = bare in ("null", "true", "false") or bare[:1] + bare[-1:] == '""'
+    _refuse(file, OTHER_JSON if is_plain or is_array(source.data) else PROSE, DIRECTORY)
+
+
+def _refuse_object(file: str, fields: Mapping[str, Any]) -> NoReturn:
+    if "bpe_ranks" in fields and "pat_str" in fields:
+        _refuse(file, "a tiktoken encoding as JSON")
+    if are_settings(fields):
+        other = "file with its vocabulary" if file == "tokenizer.json" else "tokenizer.json"
+        _refuse(file, SETTINGS, f"give the {other}, or the directory with both")
+    if "model_type" in fields or "architectures" in fields:
+        _refuse(file, MODEL_CONFIG, DIRECTORY)
+    if fields.get("class_name") == "Tokenizer":
+        _refuse(
+            file,
+            "a tokenizer of Keras (words by how often they come)",
+            "no library of today gives its ids; the tokenizer.json of the library `tokenizers` has"
+            ' a field "model"',
+        )
+    _refuse(file, OTHER_OBJECT, DIRECTORY)
+
+
+def _refuse(file: str, what: str, instead: str = SUPPORTED) -> NoReturn:
+    raise UnsupportedError(file, f"{what} is not supported", instead)
+
+
+def are_settings(fields: Mapping[str, Any]) -> bool:
+    """Whether a JSON object is a tokenizer_config.json, whatever its name: settings, without a
+    vocabulary.
+
+    >>> are_settings({"tokenizer_class": "T5Tokenizer"}), are_settings({"tokenizer_class": "X", "model": {}})
+    (True, False)
+    """
+    if "model" in fields or "added_tokens" in fields:
+        return False
+    return "tokenizer_class" in fields or "added_tokens_decoder" in fields
+
+
+def is_array(data: bytes) -> bool:
+    """Whether a text is meant as a JSON array; a vocabulary can begin and end with brackets too."""
+    bare = data.strip()
+    return bare[:1] == b"[" and bare[-1:] == b"]" and b"\n[" not in data
+
+
+def list_without_ids(lines: Sequence[bytes]) -> str | None:
+    """What a text of numbered lines is, where the numbers are no ids; None for any other."""
+    for pattern, what in _LISTS if lines else ():
+        are_ranks = pattern is _NUMBERED and are_mostly_base64(lines)
+        if all(map(pattern.fullmatch, lines)) and not are_ranks:
+            return what
+    return None
+
+
+def are_mostly_base64(lines: Sequence[bytes]) -> bool:
+    """Whether most of the first words are base64; words of a length that four divides look like it
+    too, and a rank may be broken.
+    """
+    return 2 * sum(_is_base64(line.split()[0]) for line in lines if line.strip()) >= len(lines)
+
+
+def _is_base64(word: bytes) -> bool:
+    try:
+        return word == b"=" or bool(base64.b64decode(word, validate=True))
+    except binascii.Error:
+        return False
