@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Final
 
 from tokexport.errors import SourceError, UnsupportedError
-from tokexport.sources import tiktoken
 from tokexport.sources.registry import open_source
 from tokexport.sources.source import AnySource
+from tokexport.sources.tiktoken import RANKS
 from tokexport.sources.unreadable import BESIDE
 from tokexport.sources.vocab_files.gpt2_pair import merged_into
 
@@ -72,7 +72,7 @@ def find(folder: Path, patterns: Sequence[tuple[str, str]] = ()) -> tuple[list[F
         kind = _kind(path)
         if isinstance(kind, Other):
             others.append(Other(name, kind.what))
-        elif kind is tiktoken.RANKS:
+        elif kind is RANKS:
             names = _fitting(name, patterns) or _fitting(name, PATTERNS) or [""]
             found += [Found(name, pattern) for pattern in names]
         else:

@@ -32,7 +32,6 @@ EXCEPTIONS = {
     ("patterns/oniguruma.py", "model"),
     ("patterns/oniguruma_literal.py", "model"),
     ("patterns/oniguruma_set.py", "model"),
-    ("sources/detect.py", "file.layout"),
     ("sources/sentencepiece/denormalizer.py", "compiler.normalizer.charsmap"),
     ("sources/sentencepiece/denormalizer.py", "compiler.normalizer.darts"),
     ("sources/sentencepiece/normalizer.py", "compiler.normalizer.charsmap"),
