@@ -30,8 +30,8 @@ from tokexport import limits  # noqa: E402
 # The names that C has for sizes of structs and records, for enumerations, by their prefix, and for
 # single numbers.
 C_SIZES: Final = (
-    "HEADER_SIZE Header, SECTION_SIZE Section, RECORD_SIZE RECORD, FORM_LENGTHS FORM_LENGTHS,"
-    " DECODER_SIZE Decoder, EDIT_SIZE EDIT, TRIE_HEADER TrieHeader, UNIT_SIZE TRIE_UNIT,"
+    "HEADER_SIZE Header, SECTION_SIZE Section, RECORD_SIZE RECORD, DECODER_SIZE Decoder,"
+    " EDITS_HEADER EditsHeader, EDIT_SIZE EDIT, TRIE_HEADER TrieHeader, UNIT_SIZE TRIE_UNIT,"
     " STAGE_SIZE Stage, REWRITE_HEADER RewriteHeader, OP_SIZE RewriteOp,"
     " CHARSMAP_HEADER CharsmapHeader, FORM_HEADER FormHeader, MAP_HEADER MapHeader,"
     " CHARACTERS_HEADER CharactersHeader, PAIR_INDEX_HEADER PairIndexHeader,"
@@ -45,6 +45,7 @@ C_ENUMS: Final = {
     layout.HeaderFlag: "",
     layout.SectionFlag: "SECTION_",
     layout.DecoderFlag: "",
+    layout.EditsFlag: "",
     layout.TrieFlag: "",
     layout.StageBehavior: "",
     layout.StageFlag: "",
@@ -65,7 +66,7 @@ C_NUMBERS: Final = {
     **{
         name: getattr(layout, name)
         for name in (
-            *("ALIGNMENT", "MAX_SECTIONS", "ID_BITS", "EDIT_KEEPS", "RUN_EDGE", "TOKEN_EDGE"),
+            *("ALIGNMENT", "MAX_SECTIONS", "ID_BITS", "EDIT_KEEPS"),
             *("LABEL_BITS", "ACCEPT", "CUTS_SIZE", "CROSSINGS_ASCII", "PLACES", "MAP_OTHER"),
             "MAP_LETTERS",
         )

@@ -127,7 +127,7 @@ static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 /* ---- layout.h: numbers of SPEC.md; made by generate.py from tokexport/file/layout ------------ */
 
 /* Sizes in bytes. */
-enum { HEADER_SIZE = 64, SECTION_SIZE = 32, RECORD_SIZE = 8, FORM_LENGTHS = 6, DECODER_SIZE = 32 };
+enum { HEADER_SIZE = 64, SECTION_SIZE = 32, RECORD_SIZE = 8, DECODER_SIZE = 8, EDITS_HEADER = 16 };
 enum { EDIT_SIZE = 8, TRIE_HEADER = 32, UNIT_SIZE = 8, STAGE_SIZE = 40, REWRITE_HEADER = 16 };
 enum { OP_SIZE = 32, CHARSMAP_HEADER = 24, FORM_HEADER = 32, MAP_HEADER = 24 };
 enum { CHARACTERS_HEADER = 16, PAIR_INDEX_HEADER = 16, GRID_HEADER = 16, CROSSINGS_HEADER = 8 };
@@ -136,10 +136,10 @@ enum { TRIM_SIZE = 8, UNUSED_HEADER = 8, UNUSED_SIZE = 8, ALIGNMENT_HEADER = 16,
 /* Limits, places and masks. */
 enum { MAX_IDS = 2097151, MAX_CLASSES = 254, MAX_STATES = 4096, MAX_CLUSTER = 5 };
 enum { ASCII_SIZE = 128, TOP_SIZE = 544, ALIGNMENT = 64, MAX_SECTIONS = 64, ID_BITS = 21 };
-enum { EDIT_KEEPS = 32768, RUN_EDGE = 2, TOKEN_EDGE = 1, LABEL_BITS = 9, ACCEPT = 32768 };
-enum { CUTS_SIZE = 2048, CROSSINGS_ASCII = 2048, PLACES = 4, MAP_OTHER = 128, MAP_LETTERS = 2 };
-enum { ONE_KNOWN = 1, BOTH_KNOWN = 2, FIRST_SKIP_SHIFT = 5, FIRST_MORE_SHIFT = 7 };
-enum { LAST_SKIP_SHIFT = 9, HEADER_FLAGS = 63, DECODER_FLAGS = 63, TRIE_FLAGS = 3 };
+enum { EDIT_KEEPS = 32768, LABEL_BITS = 9, ACCEPT = 32768, CUTS_SIZE = 2048 };
+enum { CROSSINGS_ASCII = 2048, PLACES = 4, MAP_OTHER = 128, MAP_LETTERS = 2, ONE_KNOWN = 1 };
+enum { BOTH_KNOWN = 2, FIRST_SKIP_SHIFT = 5, FIRST_MORE_SHIFT = 10, LAST_SKIP_SHIFT = 12 };
+enum { HEADER_FLAGS = 63, DECODER_FLAGS = 31, TRIE_FLAGS = 3 };
 /* header.model. */
 enum { MODEL_BPE = 1, MODEL_UNIGRAM = 2, MODEL_WORDPIECE = 3, MODEL_WORDLEVEL = 4 };
 enum { MODEL_GREEDY = 5 };
@@ -150,7 +150,9 @@ enum { REPLACE_SURROGATES = 16, UNKNOWN_STOPS = 32 };
 enum { SECTION_REQUIRED = 1 };
 /* decoder.flags. */
 enum { BYTE_FALLBACK = 1, BY_CHARACTER = 2, REPEATS_ONCE = 4, FIRST_BY_CONTENT = 8 };
-enum { FIRST_BY_TEXT = 16, EDGES = 32 };
+enum { FIRST_BY_TEXT = 16 };
+/* edits.flags. */
+enum { READS_TOKENS = 1 };
 /* trie.flags. */
 enum { SINGLE_PRECISION = 1, BYTE_CHARACTERS = 2 };
 /* stage.behavior. */
@@ -325,7 +327,7 @@ static TKX_INLINE uint32_t utf8_decode(const uint8_t *p) {
     return (a & 7) << 18 | (p[1] & 63u) << 12 | (p[2] & 63u) << 6 | (p[3] & 63u);
 }
 
-#if !defined(TKX_NO_NORMALIZER) || !defined(TKX_NO_DECODER)
+#ifndef TKX_NO_NORMALIZER
 
 /* Writes a code point (no surrogate, at most 0x10FFFF): 1 to 4 bytes. */
 static size_t utf8_encode(uint8_t *p, uint32_t c) {
@@ -359,7 +361,7 @@ static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "SC64", "RANK", "BI
                                      "PIDX", "GRID", "TRIE", "SPLT", "CUTS", "ADDT", "ACLS",
                                      "POST", "TRIM", "SPID", "CHAT", "PROV", "TEST",
 #ifndef TKX_NO_DECODER
-                                     "DECO",
+                                     "DECO", "EDIT",
 #endif
 #ifndef TKX_NO_OFFSETS
                                      "ALGN",
@@ -569,9 +571,9 @@ static uint64_t unused_size(tkx_span s) {
     return UNUSED_HEADER + UNUSED_SIZE * (field(s, 0) + 1) + UNUSED_SIZE * field(s, 4);
 }
 
-static uint64_t decoder_size(tkx_span s) {
-    const uint64_t states = field(s, 20) & 0xFFFF, classes = field(s, 20) >> 16;
-    return DECODER_SIZE + (states ? 256 + EDIT_SIZE * states * (classes + 1) : 0) + field(s, 24);
+static uint64_t edits_size(tkx_span s) {
+    const uint64_t states = field(s, 0) & 0xFFFF, classes = field(s, 0) >> 16;
+    return EDITS_HEADER + 256 + EDIT_SIZE * states * (classes + 1) + field(s, 8);
 }
 
 static int is_sized(tkx_span s, uint64_t size) { return s.data == NULL || s.size == size; }
@@ -584,6 +586,7 @@ static int check_present(const tkx *t) {
     uint64_t wants_classes =
         field(t->added, 24) & (TKX_ADDED_SINGLE_WORD | TKX_ADDED_LSTRIP | TKX_ADDED_RSTRIP);
     if (!t->records.data || !t->bytes.data) return TKX_E_MISSING;
+    if (t->edits.data && !t->decoder.data) return TKX_E_MISSING;
     if (t->model == MODEL_BPE && encoder != 0 && encoder != 4) return TKX_E_MISSING;
     if (t->model != MODEL_BPE && trie == 1) return TKX_E_MISSING;
     if (t->model == MODEL_UNIGRAM && trie && !has_scores) return TKX_E_MISSING;
@@ -592,26 +595,27 @@ static int check_present(const tkx *t) {
 
 static int check_sizes(const tkx *t) {
     uint64_t ids = t->id_count;
-    int good =
-        is_sized(t->records, RECORD_SIZE * ids) && is_sized(t->scores, 4 * ids) &&
-        is_sized(t->double_scores, 8 * ids) &&
-        is_sized(t->trie, TRIE_HEADER + UNIT_SIZE * field(t->trie, 0)) &&
-        is_sized(t->ranks, 4 * ids) && is_sized(t->decoder, decoder_size(t->decoder)) &&
-        is_sized(t->byte_ids, 1024) && is_sized(t->token_index, token_index_size(t->token_index)) &&
-        is_sized(t->pair_index, pair_index_size(t->pair_index, t->id_count)) &&
-        is_sized(t->grid, grid_size(t->grid)) && is_sized(t->cuts, CUTS_SIZE) &&
-        is_sized(t->keys, 8 * ids) && is_sized(t->characters, characters_size(t->characters)) &&
-        is_sized(t->crossings, crossings_size(t->crossings)) &&
-        is_sized(t->added, added_size(t->added)) &&
-        is_sized(t->added_classes, 8 + class_table_size(field(t->added_classes, 0) & 0xFFFF,
-                                                        field(t->added_classes, 0) >> 16)) &&
-        is_sized(t->post, 8 + ITEM_SIZE * (field(t->post, 0) + field(t->post, 4))) &&
-        is_sized(t->trims, TRIM_HEADER + TRIM_SIZE * field(t->trims, 4)) &&
-        is_sized(t->unused, unused_size(t->unused)) &&
-        is_sized(t->alignment, alignment_size(t->alignment)) &&
-        is_sized(t->special_ids, 20 + 4 * field(t->special_ids, 16)) &&
-        is_sized(t->self_test, 16 + CASE_SIZE * field(t->self_test, 0) +
-                                   4 * field(t->self_test, 4) + field(t->self_test, 8));
+    int good = is_sized(t->records, RECORD_SIZE * ids) && is_sized(t->scores, 4 * ids) &&
+               is_sized(t->double_scores, 8 * ids) &&
+               is_sized(t->trie, TRIE_HEADER + UNIT_SIZE * field(t->trie, 0)) &&
+               is_sized(t->ranks, 4 * ids) && is_sized(t->decoder, DECODER_SIZE) &&
+               is_sized(t->edits, edits_size(t->edits)) && is_sized(t->byte_ids, 1024) &&
+               is_sized(t->token_index, token_index_size(t->token_index)) &&
+               is_sized(t->pair_index, pair_index_size(t->pair_index, t->id_count)) &&
+               is_sized(t->grid, grid_size(t->grid)) && is_sized(t->cuts, CUTS_SIZE) &&
+               is_sized(t->keys, 8 * ids) &&
+               is_sized(t->characters, characters_size(t->characters)) &&
+               is_sized(t->crossings, crossings_size(t->crossings)) &&
+               is_sized(t->added, added_size(t->added)) &&
+               is_sized(t->added_classes, 8 + class_table_size(field(t->added_classes, 0) & 0xFFFF,
+                                                               field(t->added_classes, 0) >> 16)) &&
+               is_sized(t->post, 8 + ITEM_SIZE * (field(t->post, 0) + field(t->post, 4))) &&
+               is_sized(t->trims, TRIM_HEADER + TRIM_SIZE * field(t->trims, 4)) &&
+               is_sized(t->unused, unused_size(t->unused)) &&
+               is_sized(t->alignment, alignment_size(t->alignment)) &&
+               is_sized(t->special_ids, 20 + 4 * field(t->special_ids, 16)) &&
+               is_sized(t->self_test, 16 + CASE_SIZE * field(t->self_test, 0) +
+                                          4 * field(t->self_test, 4) + field(t->self_test, 8));
     if (t->normalizer.data &&
         (t->normalizer.size < REWRITE_HEADER ||
          t->normalizer.size < REWRITE_HEADER + OP_SIZE * field(t->normalizer, 0)))
@@ -1011,6 +1015,7 @@ static void find_sections(tkx *t) {
     t->bytes = find_section(t, "BYTS");
 #ifndef TKX_NO_DECODER
     t->decoder = find_section(t, "DECO");
+    t->edits = find_section(t, "EDIT");
 #endif
     t->scores = find_section(t, "SCOR");
     t->double_scores = find_section(t, "SC64");
@@ -1054,18 +1059,17 @@ static void find_sections(tkx *t) {
 
 #ifndef TKX_NO_DECODER
 
-/* Whether the edits of DECO (4.10) lie within their ranges. */
+/* Whether EDIT (4.10) lies within its ranges. */
 static int check_edits(const tkx *t) {
-    const uint32_t states = (uint32_t)field(t->decoder, 20) & 0xFFFF,
-                   classes = (uint32_t)field(t->decoder, 20) >> 16;
-    const uint8_t *edit = t->decoder.data + DECODER_SIZE + 256;
-    const uint64_t text = field(t->decoder, 24);
-    const int edges = (field(t->decoder, 0) & EDGES) != 0;
+    const uint32_t states = (uint32_t)field(t->edits, 0) & 0xFFFF,
+                   classes = (uint32_t)field(t->edits, 0) >> 16;
+    const uint32_t flags = (uint32_t)field(t->edits, 4), bytes = classes - (flags & READS_TOKENS);
+    const uint8_t *edit = t->edits.data + EDITS_HEADER + 256;
+    const uint64_t text = field(t->edits, 8);
     size_t left = (size_t)states * (classes + 1);
-    if (!states) return !classes && !text && !edges;
-    if (field(t->decoder, 4) || field(t->decoder, 8) || classes > 256) return 0;
-    if (edges && classes < 3) return 0;
-    if (!all_bytes_below(edit - 256, 256, edges ? classes - 2 : classes)) return 0;
+    if (!states || !classes || flags > READS_TOKENS || field(t->edits, 12)) return 0;
+    if ((flags && field(t->decoder, 0) != BYTE_FALLBACK) || field(t->decoder, 4)) return 0;
+    if (bytes < 1 || bytes > 256 || !all_bytes_below(edit - 256, 256, bytes)) return 0;
     for (; left; left--, edit += EDIT_SIZE) {
         if (load_u16(edit) >= states ||
             (load_u16(edit + 2) & ~(uint32_t)EDIT_KEEPS) + (uint64_t)load_u32(edit + 4) > text)
@@ -1108,7 +1112,7 @@ int tkx_open(tkx *t, const void *data, size_t size) {
 #endif
     if (code == TKX_OK && t->splits.data) code = check_splits(t);
 #ifndef TKX_NO_DECODER
-    if (code == TKX_OK && t->decoder.data && !check_edits(t)) code = TKX_E_CORRUPT;
+    if (code == TKX_OK && t->edits.data && !check_edits(t)) code = TKX_E_CORRUPT;
 #endif
     if (code == TKX_OK) study_added(t);
     if (code == TKX_OK && t->pair_index.data) find_pair_tables(t);
@@ -1416,11 +1420,10 @@ int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_
 
 static const uint8_t REPLACEMENT[3] = {0xEF, 0xBF, 0xBD};
 
-/* The caller's buffer. Bytes that do not fit are counted: `used` then exceeds `capacity`. `taken`
-   counts the bytes before any are stripped. */
+/* The caller's buffer. Bytes that do not fit are counted: `used` then exceeds `capacity`. */
 typedef struct tkx_out_buf {
     uint8_t *out;
-    size_t capacity, used, taken;
+    size_t capacity, used;
 } tkx_out_buf;
 
 static TKX_INLINE void put(tkx_out_buf *s, const uint8_t *bytes, size_t size) {
@@ -1446,57 +1449,25 @@ static void put_inner(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, size
 
 #else
 
-/* Writes what was held back to be stripped at the end: more text has followed. */
-static void release_right(tkx_decoder *d, tkx_out_buf *s) {
-    for (; d->right_count; d->right_count--) put(s, d->right + 1, d->right[0]);
-    put(s, d->right + 1, d->right_part);
-    d->right_part = 0;
-}
-
-/* Holds back as many of the character to be stripped at the end as may be dropped. It is compared
-   by bytes, as a token may end inside it. Its first byte occurs in it once, so after a mismatch no
-   match begins at a later byte. */
-static void put_right(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, size_t size) {
-    size_t i = 0, j;
-    if (!d->right_most) {
-        put(s, bytes, size);
-        return;
-    }
-    while (i < size) {
-        if (bytes[i] == d->right[1 + d->right_part]) {
-            i++;
-            if (++d->right_part < d->right[0]) continue;
-            d->right_part = 0;
-            if (d->right_count < d->right_most) d->right_count++;
-            else put(s, d->right + 1, d->right[0]);
-        } else if (d->right_count || d->right_part) {
-            release_right(d, s);
-        } else {
-            for (j = i; j < size && bytes[j] != d->right[1]; j++) continue;
-            put(s, bytes + i, j - i);
-            i = j;
-        }
-    }
-}
-
-/* The edit of a state for a class, or the one at the end of the text for the class after the last;
-   and its text. */
+/* The entry of EDIT for the state and a class; for the class after the last, what the state writes
+   at the end of the text. */
 static const uint8_t *find_edit(const tkx_decoder *d, uint32_t class_) {
-    const uint8_t *edits = d->t->decoder.data + DECODER_SIZE + 256;
-    const size_t states = d->edit_states, classes = load_u16(d->t->decoder.data + 22);
+    const uint8_t *table = d->t->edits.data, *edits = table + EDITS_HEADER + 256;
+    const size_t states = load_u16(table), classes = load_u16(table + 2);
     return edits + EDIT_SIZE * (class_ < classes ? d->edit_state * classes + class_
                                                  : states * classes + d->edit_state);
 }
 
+/* Writes the text of an entry of EDIT. */
 static void put_edit(const tkx_decoder *d, tkx_out_buf *s, const uint8_t *edit) {
-    const tkx_span section = d->t->decoder;
-    const uint8_t *text = section.data + (section.size - load_u32(section.data + 24));
+    const tkx_span table = d->t->edits;
+    const uint8_t *text = table.data + (table.size - load_u32(table.data + 8));
     put(s, text + load_u32(edit + 4), load_u16(edit + 2) & ~(uint32_t)EDIT_KEEPS);
 }
 
-/* Writes bytes of the text as the edits make them. */
+/* Writes bytes of the text as EDIT rewrites them. */
 static void put_edited(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, size_t size) {
-    const uint8_t *classes = d->t->decoder.data + DECODER_SIZE;
+    const uint8_t *classes = d->t->edits.data + EDITS_HEADER;
     size_t i, from = 0; /* the first byte that is to be written as it is */
     for (i = 0; i < size; i++) {
         const uint8_t *edit = find_edit(d, classes[bytes[i]]);
@@ -1510,36 +1481,18 @@ static void put_edited(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, siz
     put(s, bytes + from, size - from);
 }
 
-/* Lets the edits read an edge: RUN_EDGE or TOKEN_EDGE. */
-static void put_edge(tkx_decoder *d, tkx_out_buf *s, uint32_t edge) {
-    const uint8_t *edit;
-    if (!(d->rules & EDGES)) return;
-    edit = find_edit(d, load_u16(d->t->decoder.data + 22) - edge);
-    put_edit(d, s, edit);
-    d->edit_state = (uint16_t)load_u16(edit);
-}
-
-/* Writes bytes of the text without what is stripped at its ends, or as the edits change them. */
+/* Writes bytes of the text, without the character to strip at its start, or as EDIT rewrites
+   them. */
 static void put_inner(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, size_t size) {
-    size_t i = 0;
-    if (d->edit_states) {
+    size_t skip;
+    if (d->t->edits.data) {
         put_edited(d, s, bytes, size);
         return;
     }
-    s->taken = size > SIZE_MAX - s->taken ? SIZE_MAX : s->taken + size;
-    while (d->left_count && i < size) {
-        if (bytes[i] == d->left[1 + d->left_part]) {
-            i++;
-            if (++d->left_part < d->left[0]) continue;
-            d->left_part = 0;
-            d->left_count--;
-        } else {
-            d->left_count = 0;
-            put_right(d, s, d->left + 1, d->left_part);
-            d->left_part = 0;
-        }
-    }
-    put_right(d, s, bytes + i, size - i);
+    if (!size) return;
+    skip = d->strip && *bytes == d->strip;
+    d->strip = 0;
+    put(s, bytes + skip, size - skip);
 }
 
 #endif
@@ -1622,23 +1575,7 @@ enum { RUN_NONE, RUN_HELD, RUN_GOOD, RUN_BAD };
 /* Replaces the bytes of a token by its form at a place; 0 if that is not within BYTS (I19). */
 static int form_at(const tkx *t, uint32_t flags, unsigned place, const uint8_t **bytes,
                    uint32_t *length) {
-    size_t before = (size_t)(*bytes - t->bytes.data), after = t->bytes.size - before - *length;
-    if (!place) return 1;
-    if (flags & TKX_FORMS) {
-        const uint8_t *lengths = *bytes + *length;
-        uint32_t first, last, only;
-        if (after < FORM_LENGTHS) return 0;
-        first = load_u16(lengths);
-        last = load_u16(lengths + 2);
-        only = load_u16(lengths + 4);
-        if (after - FORM_LENGTHS < (size_t)first + last + only) return 0;
-        *bytes = lengths + FORM_LENGTHS +
-                 (place == FIRST  ? 0
-                  : place == LAST ? first
-                                  : first + last);
-        *length = place == FIRST ? first : place == LAST ? last : only;
-        return 1;
-    }
+    const size_t before = (size_t)(*bytes - t->bytes.data);
     if (place & FIRST) {
         uint32_t skip = (flags & TKX_FIRST_SKIP) >> FIRST_SKIP_SHIFT,
                  more = (flags & TKX_FIRST_MORE) >> FIRST_MORE_SHIFT;
@@ -1654,16 +1591,9 @@ static int form_at(const tkx *t, uint32_t flags, unsigned place, const uint8_t *
     return 1;
 }
 
-/* Starts the text of a run, before its first byte is written. */
-static void begin_run(tkx_decoder *d, tkx_out_buf *s) {
-    if (!d->run_begun) put_edge(d, s, RUN_EDGE);
-    d->run_begun = 1;
-}
-
-/* Writes U+FFFD for a byte of a run that is not UTF-8. Each is a text of its own. */
-static void put_bad(tkx_decoder *d, tkx_out_buf *s) {
-    put_edge(d, s, RUN_EDGE);
-    put_inner(d, s, REPLACEMENT, 3);
+/* Writes U+FFFD for `count` bytes of a run that is not UTF-8. */
+static void put_bad(tkx_decoder *d, tkx_out_buf *s, size_t count) {
+    for (; count; count--) put_inner(d, s, REPLACEMENT, 3);
 }
 
 /* Holds back a byte of a run until it is known whether the run is UTF-8. */
@@ -1673,14 +1603,13 @@ static void hold_byte(tkx_decoder *d, tkx_out_buf *s, uint8_t byte) {
     d->run[d->run_size++] = byte;
     look = utf8_look(d->run + d->run_good, (size_t)(d->run_size - d->run_good), &looked);
     if (look == UTF8_BAD) {
-        for (; d->run_size; d->run_size--) put_bad(d, s);
-        d->run_good = 0;
+        put_bad(d, s, d->run_size);
+        d->run_size = d->run_good = 0;
         d->run_state = RUN_BAD;
         return;
     }
     if (look == UTF8_GOOD) d->run_good = d->run_size;
     if (d->run_size == TKX_MAX_RUN) {
-        begin_run(d, s);
         put_inner(d, s, d->run, d->run_good);
         d->run_size = (uint16_t)(d->run_size - d->run_good);
         memmove(d->run, d->run + d->run_good, d->run_size);
@@ -1691,15 +1620,13 @@ static void hold_byte(tkx_decoder *d, tkx_out_buf *s, uint8_t byte) {
 /* Writes bytes of FALLBACK tokens. */
 static void put_run(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, uint32_t length) {
     uint32_t i;
-    if (!length) return;
     if (d->as_bytes || (d->rules & BY_CHARACTER) || d->run_state == RUN_GOOD) {
-        begin_run(d, s);
         put_bytes(d, s, bytes, length);
         return;
     }
-    if (d->run_state == RUN_NONE) d->run_state = RUN_HELD;
+    if (d->run_state == RUN_NONE && length) d->run_state = RUN_HELD;
     for (i = 0; i < length; i++) {
-        if (d->run_state == RUN_BAD) put_bad(d, s);
+        if (d->run_state == RUN_BAD) put_bad(d, s, 1);
         else hold_byte(d, s, bytes[i]);
     }
 }
@@ -1707,16 +1634,10 @@ static void put_run(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, uint32
 /* Ends a run, before a token that is not FALLBACK. */
 static void end_run(tkx_decoder *d, tkx_out_buf *s) {
     if (!(d->rules & BYTE_FALLBACK)) return;
-    if (d->run_good < d->run_size) {
-        for (; d->run_size; d->run_size--) put_bad(d, s);
-    } else if (d->run_size) {
-        begin_run(d, s);
-        put_inner(d, s, d->run, d->run_size);
-    }
+    if (d->run_good < d->run_size) put_bad(d, s, d->run_size);
+    else put_inner(d, s, d->run, d->run_size);
     d->run_size = d->run_good = 0;
     d->run_state = RUN_NONE;
-    d->run_begun = 0;
-    if (d->as_bytes) return;
     end_held(d, s);
 }
 
@@ -1756,18 +1677,32 @@ static size_t last_of(const tkx *t, uint32_t rules, const uint32_t *ids, size_t 
     return count;
 }
 
+/* Lets EDIT know, if it asks, that a token begins. */
+static void put_token_edge(tkx_decoder *d, tkx_out_buf *s) {
+    const uint8_t *table = d->t->edits.data, *edit;
+    if (!table || !(load_u32(table + 4) & READS_TOKENS)) return;
+    edit = find_edit(d, load_u16(table + 2) - 1);
+    put_edit(d, s, edit);
+    d->edit_state = (uint16_t)load_u16(edit);
+}
+
+/* Whether a token with these flags belongs to a run. */
+static int is_in_run(const tkx_decoder *d, uint32_t flags) {
+    return (flags & TKX_FALLBACK) && (d->rules & BYTE_FALLBACK);
+}
+
 /* Writes an id at a place. Nothing changes on TKX_E_CORRUPT. */
 static int put_token(tkx_decoder *d, tkx_out_buf *s, uint32_t id, unsigned place) {
     const uint8_t *bytes;
     uint32_t length, flags;
     int code = read_token(d->t, id, &bytes, &length, &flags);
     if (code != TKX_OK) return code;
-    if ((flags & TKX_FALLBACK) && (d->rules & BYTE_FALLBACK)) {
+    if (is_in_run(d, flags)) {
         put_run(d, s, bytes, length);
     } else {
         if (!form_at(d->t, flags, place, &bytes, &length)) return TKX_E_CORRUPT;
         end_run(d, s);
-        put_edge(d, s, TOKEN_EDGE);
+        put_token_edge(d, s);
         put_bytes(d, s, bytes, length);
         if (d->rules & BYTE_FALLBACK) end_held(d, s);
     }
@@ -1788,49 +1723,36 @@ static int is_emitted(tkx_decoder *d, tkx_out_buf *s, uint32_t id, uint32_t leng
 }
 
 /* Adds an id to a stream. One with another form as the last token is pending until the next one
-   comes. */
+   comes:
+
+              no LAST_SKIP: written at once
+                 |
+        add_id --+-- LAST_SKIP --> d->pending --+-- next id:  written as it was to be
+                                                +-- end_text: written as the last */
 static int add_id(tkx_decoder *d, tkx_out_buf *s, uint32_t id) {
     const uint8_t *bytes;
     uint32_t length, flags;
-    unsigned place;
     int code = read_token(d->t, id, &bytes, &length, &flags);
     if (code != TKX_OK || !is_emitted(d, s, id, length, flags)) return code;
-    if (d->pending != TKX_NONE) {
-        code = put_token(d, s, d->pending, d->pending_is_first ? FIRST : 0);
-        if (code != TKX_OK) return code;
-        d->pending = TKX_NONE;
-    }
-    place = d->is_first ? FIRST : 0;
-    if (!(flags & (TKX_LAST_SKIP | TKX_FORMS))) return put_token(d, s, id, place);
+    if (d->pending != TKX_NONE) code = put_token(d, s, d->pending, d->is_first ? FIRST : 0);
+    d->pending = TKX_NONE;
+    if (code != TKX_OK) return code;
+    if (!(flags & TKX_LAST_SKIP) || is_in_run(d, flags))
+        return put_token(d, s, id, d->is_first ? FIRST : 0);
     d->pending = id;
-    d->pending_is_first = d->is_first;
-    if (!form_at(d->t, flags, place, &bytes, &length)) return TKX_E_CORRUPT;
-    if (!(flags & TKX_FALLBACK)) end_run(d, s);
-    if (length || !(d->rules & FIRST_BY_TEXT)) d->is_first = 0;
     return TKX_OK;
 }
 
 /* Writes what is held back, as the end of the text. */
 static int end_text(tkx_decoder *d, tkx_out_buf *s) {
-    int code = d->pending == TKX_NONE
-                   ? TKX_OK
-                   : put_token(d, s, d->pending, d->pending_is_first ? FIRST | LAST : LAST);
+    int code = TKX_OK;
+    if (d->pending != TKX_NONE)
+        code = put_token(d, s, d->pending, d->is_first ? FIRST | LAST : LAST);
     if (code != TKX_OK) return code;
     end_run(d, s);
     end_held(d, s);
-    if (d->edit_states) put_edit(d, s, find_edit(d, TKX_NONE));
-    put_right(d, s, d->left + 1, d->left_part);
-    if (d->right_part) release_right(d, s);
+    if (d->t->edits.data) put_edit(d, s, find_edit(d, TKX_NONE));
     return TKX_OK;
-}
-
-/* The character to strip, as its size and its bytes; 0 if it is none (I19). */
-static int read_stripped(uint8_t *to, uint32_t count, uint32_t character) {
-    to[0] = 0;
-    if (count == 0) return character == 0;
-    if (character >= 0x110000 || (character >= 0xD800 && character < 0xE000)) return 0;
-    to[0] = (uint8_t)utf8_encode(to + 1, character);
-    return 1;
 }
 
 /* Reads DECO; 0 if its values are out of their ranges (I19). */
@@ -1839,26 +1761,14 @@ static int read_rules(tkx_decoder *d) {
     d->is_first = 1;
     d->previous = d->pending = TKX_NONE;
     if (!rules) return 1;
-    if (load_u32(rules) > DECODER_FLAGS || load_u32(rules + 28)) return 0;
+    if (load_u32(rules) > DECODER_FLAGS || load_u32(rules + 4) > 127) return 0;
     d->rules = (uint8_t)load_u32(rules);
+    d->strip = (uint8_t)load_u32(rules + 4);
     if ((d->rules & BY_CHARACTER) && !(d->rules & BYTE_FALLBACK)) return 0;
-    if ((d->rules & FIRST_BY_CONTENT) && (d->rules & FIRST_BY_TEXT)) return 0;
-    if ((d->rules & EDGES) && d->rules != (EDGES | BYTE_FALLBACK)) return 0;
-    d->edit_states = (uint16_t)load_u16(rules + 20);
-    d->left_count = load_u32(rules + 4);
-    d->right_most = load_u32(rules + 8);
-    return read_stripped(d->left, d->left_count, load_u32(rules + 12)) &&
-           read_stripped(d->right, d->right_most, load_u32(rules + 16));
+    return !(d->rules & FIRST_BY_CONTENT) || !(d->rules & FIRST_BY_TEXT);
 }
 
-/* Turns counts of bytes before stripping into positions in the output. */
-static void place_ends(const tkx_decoder *d, const tkx_out_buf *s, size_t *ends, size_t count) {
-    size_t stripped = s->taken - s->used - (size_t)d->right_count * d->right[0], i;
-    for (i = 0; i < count; i++)
-        ends[i] = ends[i] < stripped ? 0 : smaller(ends[i] - stripped, s->used);
-}
-
-/* Decodes all ids at once: only what may be stripped is held back. */
+/* Decodes all ids at once, so that a run and the last id are known beforehand. */
 static int decode_by_rules(tkx_decoder *d, const uint32_t *ids, size_t count, tkx_out_buf *s,
                            size_t *size, size_t *ends) {
     const tkx *t = d->t;
@@ -1877,12 +1787,10 @@ static int decode_by_rules(tkx_decoder *d, const uint32_t *ids, size_t count, tk
             *size = code == TKX_E_ID ? i : 0;
             return code;
         }
-        if (ends) ends[i] = d->edit_states ? s->used : s->taken;
+        if (ends) ends[i] = s->used;
     }
     code = end_text(d, s);
-    if (code != TKX_OK || !ends || !count) return code;
-    if (d->edit_states) ends[count - 1] = s->used;
-    else place_ends(d, s, ends, count);
+    if (ends && count) ends[count - 1] = s->used;
     return code;
 }
 
@@ -1932,7 +1840,7 @@ static int decode(const tkx *t, int as_bytes, const uint32_t *ids, size_t count,
     *size = 0;
     s.out = out;
     s.capacity = capacity;
-    s.used = s.taken = 0;
+    s.used = 0;
     code = start(&d, t, 0);
     if (code != TKX_OK) return code;
     d.as_bytes = (uint8_t)as_bytes;
@@ -2000,7 +1908,7 @@ int tkx_decoder_step(tkx_decoder *d, uint32_t id, uint8_t *out, size_t capacity,
     *size = 0;
     s.out = out;
     s.capacity = capacity;
-    s.used = s.taken = 0;
+    s.used = 0;
 #ifndef TKX_NO_DECODER
     if (d->t->decoder.data) {
         tkx_decoder before = *d;
@@ -2031,7 +1939,7 @@ int tkx_decoder_flush(tkx_decoder *d, uint8_t *out, size_t capacity, size_t *siz
     end = *d;
     s.out = out;
     s.capacity = capacity;
-    s.used = s.taken = 0;
+    s.used = 0;
 #ifndef TKX_NO_DECODER
     code = end_text(&end, &s);
 #else

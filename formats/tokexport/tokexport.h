@@ -141,14 +141,12 @@ enum {
     TKX_WHOLE = 8,
     /* the token is a byte of a character that the vocabulary lacks */
     TKX_FALLBACK = 16,
-    /* two bits, a number: so many bytes are left out at the front of the first token */
-    TKX_FIRST_SKIP = 96,
+    /* five bits, a number: so many bytes are left out at the front of the first token */
+    TKX_FIRST_SKIP = 992,
     /* two bits, a number: so many bytes that lie before `offset` belong to the first token */
-    TKX_FIRST_MORE = 384,
+    TKX_FIRST_MORE = 3072,
     /* two bits, a number: so many bytes are left out at the end of the last token */
-    TKX_LAST_SKIP = 1536,
-    /* what the first, the last and the only token decode to lies after the bytes */
-    TKX_FORMS = 2048
+    TKX_LAST_SKIP = 12288
 };
 /* layout: end */
 
@@ -204,7 +202,7 @@ typedef struct tkx {
     size_t size;
     uint32_t model, id_count, token_count, flags, max_token_bytes, unknown_id;
     uint32_t section_count;
-    tkx_span records, bytes, decoder, scores, double_scores, ranks, byte_ids, token_index,
+    tkx_span records, bytes, decoder, edits, scores, double_scores, ranks, byte_ids, token_index,
         pair_index, grid, trie, splits, cuts;
     tkx_span normalizer, added, added_classes, special_ids, post, trims, alignment, unused,
         self_test;
@@ -249,7 +247,7 @@ TKX_API const char *tkx_error(int code);
 /* Ids are 0 .. tkx_id_count - 1; some of them may be holes. */
 TKX_API uint32_t tkx_id_count(const tkx *t);
 
-/* The bytes of an id between other ids, in place, before edits (DECO) of the whole text. They may
+/* The bytes of an id between other ids, in place, before edits (EDIT) of the whole text. They may
    be empty, contain NUL, or be part of a character. TKX_E_ID for a hole. O(1). */
 TKX_API int tkx_token_bytes(const tkx *t, uint32_t id, const uint8_t **bytes, size_t *size);
 
@@ -428,11 +426,9 @@ typedef struct tkx_decoder {
     uint8_t held_size;
     uint8_t skip_special, as_bytes, rules;
     /* Only for a file with a decoder of its own: */
-    uint8_t is_first, pending_is_first, run_state, run_begun, left_part, right_part;
-    uint8_t left[5], right[5]; /* the characters to strip; their size, then their bytes */
-    uint16_t run_size, run_good, edit_states, edit_state;
-    /* to strip at the start; held back at the end, and how many at most */
-    uint32_t left_count, right_count, right_most;
+    uint8_t strip; /* the byte to drop if the text begins with it */
+    uint8_t is_first, run_state;
+    uint16_t run_size, run_good, edit_state;
     uint32_t previous, pending;
     uint8_t run[TKX_MAX_RUN];
 } tkx_decoder;

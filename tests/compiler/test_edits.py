@@ -2,187 +2,104 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_decoding import edits, runs
+from random_decoding import edits, first_literals
 from repository import SLOW
 
-from tokexport.compiler.decoder.edits import EditTable, compile_edits
+from tokexport.compiler.decoder.edits import MAX_STATES, EditTable, compile_edits
 from tokexport.errors import UnsupportedError
-from tokexport.model import (
-    Begun,
-    Matching,
-    Prefixed,
-    Replacing,
-    RunEdit,
-    RunEdits,
-    Split,
-    TextEdit,
-    Trimmed,
-)
+from tokexport.model import ParseByteToken, ReplaceLiteral, StripChars, TextEdit
+
+BYTE_TOKEN = re.compile(r"<0x(\+[0-9a-fA-F]|[0-9a-fA-F]{2})>")
 
 
-def edited(text: str, steps: Sequence[RunEdit]) -> str:
+MAKES_NAMES = [ReplaceLiteral("a", ""), ParseByteToken()]
+NAMES = compile_edits(MAKES_NAMES)
+
+
+def edited(text: str, steps: Sequence[TextEdit]) -> str:
     for step in steps:
-        if isinstance(step, Trimmed):
-            text = trimmed(text, step)
-        elif isinstance(step, Prefixed):
-            text = text and step.prefix + text
-        elif isinstance(step, Begun):
-            text = (
-                text[len(step.prefix) :] if text.startswith(step.prefix) else step.otherwise + text
-            )
-        elif isinstance(step, Matching):
-            assert isinstance(step.split.pattern, str)
-            text = re.sub(step.split.pattern, step.content, text)
-        else:
-            text = replaced(text, dict(step.rules))
+        if isinstance(step, StripChars):
+            for _ in range(step.count):
+                text = text.removeprefix(step.character)
+        elif isinstance(step, ReplaceLiteral):
+            text = text.replace(step.pattern, step.content)
+        elif BYTE_TOKEN.fullmatch(text):
+            value = int(text[3:5], 16)
+            text = chr(value) if value < 0x80 else "\ufffd"
     return text
 
 
-def trimmed(text: str, step: Trimmed) -> str:
-    for _ in range(step.count):
-        text = (
-            text.removesuffix(step.character) if step.at_end else text.removeprefix(step.character)
-        )
-    return text
-
-
-def replaced(text: str, rules: dict[str, str]) -> str:
-    at, written = 0, ""
-    while at < len(text):
-        found = max(
-            (pattern for pattern in rules if text.startswith(pattern, at)), key=len, default=None
-        )
-        written += text[at] if found is None else rules[found]
-        at += 1 if found is None else len(found)
-    return written
-
-
-def run(table: EditTable, text: bytes) -> bytes:
-    return run_parts(table, [(None, text)])
-
-
-def run_parts(table: EditTable, parts: Sequence[tuple[bool | None, bytes]]) -> bytes:
-    """Texts, and whether they are those of runs; None: there is no edge."""
+def run(table: EditTable, *parts: bytes) -> str:
+    """What becomes of the text of tokens; before each but the first stands its class, if there is
+    one.
+    """
     state, written = 0, b""
-    for is_run, text in parts:
-        edges = [] if is_run is None else [(len(table.next[0]) - 1 - is_run, b"")]
-        for symbol, byte in [*edges, *((int(table.classes[byte]), bytes([byte])) for byte in text)]:
+    for number, part in enumerate(parts):
+        symbols = [(int(table.classes[byte]), bytes([byte])) for byte in part]
+        if number and table.reads_tokens:
+            symbols.insert(0, (len(table.next[0]) - 1, b""))
+        for symbol, byte in symbols:
             written += table.written[state][symbol] + byte * table.keeps[state][symbol]
             state = table.next[state][symbol]
-    return written + table.ends[state]
+    return (written + table.ends[state]).decode()
 
 
 texts = st.lists(
-    st.sampled_from(["a", "aa", "▁", "b", "é", " ", "🙂", "\ufffd", "#", "x", "中", "¹", "\u2580"]),
-    max_size=24,
-)
+    st.sampled_from(["a", "aa", "▁", "b", "é", " ", "🙂", "\ufffd", "#", "x", "中", "¹", "\u2580"])
+    | st.sampled_from(["<0x41>", "<0x+F>", "<0xé", "<0xE9>", "A"]),
+    max_size=16,
+).map("".join)
 
 
-@settings(max_examples=3000 if SLOW else 80, deadline=None)
-@given(edits, st.lists(texts.map("".join), min_size=1, max_size=10))
+@settings(max_examples=3000 if SLOW else 150, deadline=None)
+@given(edits, st.lists(texts, min_size=1, max_size=10))
 def test_the_table_does_what_its_steps_do(steps: list[TextEdit], some: list[str]) -> None:
-    table = compile_edits(tuple(steps))
+    table = compile_edits(steps)
     for text in some:
-        assert run(table, text.encode()).decode() == edited(text, steps)
+        assert run(table, text.encode()) == edited(text, steps)
 
 
-@settings(max_examples=150 if SLOW else 60, deadline=None)
-@given(
-    runs, st.just([]) | edits, st.lists(st.tuples(st.booleans(), texts.map("".join)), max_size=5)
-)
-def test_the_edits_of_runs_are_done_to_each_run_by_itself(
-    runs: RunEdits, steps: list[TextEdit], parts: list[tuple[bool, str]]
+@settings(max_examples=1000 if SLOW else 150, deadline=None)
+@given(first_literals, edits, st.lists(texts, min_size=1, max_size=4))
+def test_an_edit_of_the_first_run_knows_where_it_ends(
+    first: ReplaceLiteral, steps: list[TextEdit], parts: list[str]
 ) -> None:
-    try:
-        table = compile_edits(tuple(steps), runs)
-    except UnsupportedError as error:
-        if "so many states" not in error.problem:
-            raise
-        return
-    assert table.edges
-    joined = "".join(
-        edited(text, runs.others if number else runs.first) if is_run else text
-        for number, (is_run, text) in enumerate(parts)
-    )
-    given = [(is_run, text.encode()) for is_run, text in parts]
-    assert run_parts(table, given).decode() == edited(joined, steps)
-
-
-# Lookaround over several characters.
-FAR = (
-    "a(?=bc)",
-    "(?<=ab)c+",
-    "(?<!ab)c(?=ab)",
-    "a(?=bc|cb)|c(?!aab)",
-    "(?<=ba)b?(?=ca)c",
-    "b(?=ca$)",
-    "(?<!ca)a(?!ab)",
-)
-
-
-@pytest.mark.parametrize(
-    "pattern",
-    ["ab", "a+", "(?:ab)+", "ab|abca|c", "aa?b", "(?<=b)a", "b(?=c)", r"\Aa|ca", "[ab]{2}", *FAR],
-)
-def test_matches_are_replaced_as_python_replaces_them(pattern: str) -> None:
-    table = compile_edits((Matching(Split(pattern), "x"),))
-    for number in range(3**8):
-        text = "".join("abc"[number // 3**place % 3] for place in range(8))
-        assert run(table, text.encode()).decode() == re.sub(pattern, "x", text)
-
-
-@pytest.mark.parametrize(
-    "pattern",
-    ["(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])", "[\U00010900-\U00010fff\u0660-\u0669]x?"],
-)
-def test_thousands_of_characters_may_be_told_apart(pattern: str) -> None:
-    table = compile_edits((Matching(Split(pattern), "-"),))
-    some = [chr(point) for point in range(0x7FF, 0x11100, 31) if not 0xD800 <= point < 0xE000]
-    edges = [
-        chr(ord(edge) + step)
-        for edge in "\u0660\u0669\u4e00\u9fff\U00010900\U00010fff"
-        for step in (-1, 0, 1)
-    ]
-    for text in ("".join(some), " ".join(some), "x ".join(reversed(edges)), " ".join(edges)):
-        assert run(table, text.encode()).decode() == re.sub(pattern, "-", text)
-
-
-@pytest.mark.parametrize("pattern", [r"\w(?!\S)", ".b", r"\w-", r"(?<!a)\w\S(?=é)", "[^-]{2}中|a"])
-def test_characters_of_few_may_be_held_back(pattern: str) -> None:
-    among = "ab- é中"
-    table = compile_edits((Matching(Split(pattern), "x", frozenset(among)),))
-    for length in range(6):
-        for letters in itertools.product(among, repeat=length):
-            text = "".join(letters)
-            assert run(table, text.encode()).decode() == re.sub(pattern, "x", text)
-
-
-def test_what_is_read_of_any_characters_is_the_same_for_few() -> None:
-    edits = (Matching(Split("[a-c]+"), "x"),)
-    few = (replace(edits[0], among=frozenset("ab")),)
-    assert compile_edits(few).next == compile_edits(edits).next
+    assert first.in_first_run is not None
+    joined = parts[0].replace(first.pattern, first.in_first_run)
+    joined += "".join(part.replace(first.pattern, first.content) for part in parts[1:])
+    table = compile_edits([first, *steps])
+    assert run(table, *(part.encode() for part in parts)) == edited(joined, steps)
 
 
 def test_one_pattern_is_replaced_as_python_replaces_it() -> None:
-    table = compile_edits((Replacing((("abab", "x"),)),))
+    table = compile_edits([ReplaceLiteral("abab", "x")])
     for number in range(3**9):
         text = "".join("abc"[number // 3**place % 3] for place in range(9))
-        assert run(table, text.encode()).decode() == text.replace("abab", "x")
+        assert run(table, text.encode()) == text.replace("abab", "x")
 
 
-def test_the_longest_pattern_is_taken_and_what_follows_is_read_again() -> None:
-    rules = (("a", "1"), ("abcd", "2"), ("bc", "3"), ("cd", "4"))
-    assert run(compile_edits((Replacing(rules),)), b"abcabcdcdabc") == b"13241" + b"3"
+@settings(deadline=None)
+@given(st.lists(texts, min_size=1, max_size=10))
+def test_the_name_of_a_byte_may_be_what_another_step_makes(some: list[str]) -> None:
+    for text in some:
+        assert run(NAMES, text.encode()) == edited(text, MAKES_NAMES)
+
+
+def test_every_name_of_a_byte_is_parsed() -> None:
+    table = compile_edits([ParseByteToken()])
+    for value in range(256):
+        name = f"<0x{value:02X}>"
+        assert run(table, name.encode()) == (chr(value) if value < 0x80 else "\ufffd")
+        assert run(table, name.encode() + b"a") == name + "a"
 
 
 def test_a_row_with_too_many_states_is_refused() -> None:
-    with pytest.raises(UnsupportedError, match="so many states"):
-        compile_edits(tuple(Trimmed(character, 64, at_end=True) for character in "abc"))
+    with pytest.raises(UnsupportedError, match=r"more than 4,096 states") as caught:
+        compile_edits([StripChars("a", MAX_STATES, "here")])
+    assert caught.value.path == "here"

@@ -19,13 +19,10 @@ from parts.bases import bpe
 from parts.bases import document as whole
 from reader_samples import BYTE_LEVEL, added, document, read_document
 from repository import SLOW
-from tokenizers import Regex, decoders
 
 from tokexport.conversion import file_bytes
 from tokexport.errors import TokexportError, UnsupportedError
-from tokexport.model import Split
 from tokexport.runtime.tokenizer import load
-from tokexport.sources.tokenizer_json.replace_regex import replacer
 
 PATTERNS = [
     *(
@@ -117,15 +114,6 @@ def test_what_is_put_where_a_match_holds_nothing(
         assert [
             tuple(span) for _, span in spec_spans.encode_spans(spec, text.encode(), True)
         ] == expected.offsets
-
-
-@settings(max_examples=60 if SLOW else 30, deadline=None)
-@given(pattern=st.sampled_from(PATTERNS), texts=st.lists(TEXTS, min_size=8, max_size=8))
-def test_a_decoder_replaces_as_the_reference_does(pattern: str, texts: list[str]) -> None:
-    theirs = decoders.Replace(Regex(pattern), "-") if pattern else decoders.Replace("", "-")
-    ours = replacer(Split(pattern), "-")
-    for text in texts:
-        assert theirs.decode([text]) == ours(text), ascii(text)
 
 
 def test_an_insertion_at_the_start_is_refused_where_the_reference_stops(tmp_path: Path) -> None:

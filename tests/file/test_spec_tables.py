@@ -94,9 +94,10 @@ def test_the_sizes_of_sections_follow_from_the_declared_sizes() -> None:
     node, edge = layout.TRIE_NODE.itemsize, layout.TRIE_EDGE.itemsize
     assert size == {
         "RECS": f"{layout.RECORD.itemsize} * id_count",
-        "DECO": (
-            f"{layout.Decoder.sizeof()} + edit_text_size, and 256 + {layout.EDIT.itemsize} *"
-            " edit_state_count * (edit_class_count + 1) more if edit_state_count is not 0"
+        "DECO": f"{layout.Decoder.sizeof()}",
+        "EDIT": (
+            f"{layout.EditsHeader.sizeof()} + 256 + {layout.EDIT.itemsize} * state_count *"
+            " (class_count + 1) + text_size"
         ),
         "SCOR": f"{layout.SCORE.itemsize} * id_count",
         "SC64": f"{layout.DOUBLE_SCORE.itemsize} * id_count",

@@ -41,6 +41,7 @@ MEANINGS: Mapping[bytes, str] = {
     Tag.RECORDS: "where each id's bytes are, its kind and flags",
     Tag.BYTES: "the tokens' bytes",
     Tag.DECODER: "what decoding does besides joining bytes",
+    Tag.EDITS: "what decoding changes in the joined text",
     Tag.SCORES: "a score for each id",
     Tag.DOUBLE_SCORES: "a score for each id, in double precision",
     Tag.RANKS: "a rank for each id",

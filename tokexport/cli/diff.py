@@ -209,10 +209,7 @@ def other_differences(one: Contents, two: Contents) -> Iterator[str]:
         ("flags", lambda side: ", ".join(side.flags) or "none"),
         ("unknown id", lambda side: side.header.unknown_id),
         ("normalizer", lambda side: side.normalizer or "none"),
-        (
-            "decoder",
-            lambda side: decoding_text(side.decoding, edits_text(side.section(Tag.DECODER))),
-        ),
+        ("decoder", lambda side: decoding_text(side.decoding, edits_text(side.section(Tag.EDITS)))),
         ("template", lambda side: side.template()),
         ("special ids", lambda side: side.special_ids()),
     ]

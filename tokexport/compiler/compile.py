@@ -12,6 +12,8 @@ import numpy.typing as npt
 
 from tokexport.compiler.added.trie import build_trie
 from tokexport.compiler.added.words import space_and_word_classes
+from tokexport.compiler.decoder.decoder_table import decoder_table
+from tokexport.compiler.decoder.forms import stored_forms
 from tokexport.compiler.merges.byte_pair import byte_pair_tables
 from tokexport.compiler.normalizer.normalize import normalize
 from tokexport.compiler.normalizer.op_tables import op_table
@@ -68,7 +70,17 @@ def compile_model(model: TokenizerModel, *, decode_only: bool = False) -> Tables
     """
     _check_limits(model)
     encoding = None if decode_only else _encoding(model)
-    return Tables(model, KINDS[type(model.model)], _flags(model), encoding)
+    return Tables(
+        model=model,
+        kind=KINDS[type(model.model)],
+        flags=_flags(model),
+        forms=tuple(
+            None if token is None else stored_forms(number, token)
+            for number, token in enumerate(model.tokens)
+        ),
+        decoder=decoder_table(model),
+        encoding=encoding,
+    )
 
 
 def _encoding(original: TokenizerModel) -> EncodingTables:

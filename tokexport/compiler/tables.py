@@ -256,6 +256,47 @@ class AddedTables:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredForms:
+    """``data`` holds the content of a token from ``first_more`` on. As the first token it is
+    ``first_more`` bytes longer or ``first_skip`` bytes shorter at its front, as the last one
+    ``last_skip`` bytes shorter at its end.
+    """
+
+    data: bytes
+    first_skip: int = 0
+    first_more: int = 0
+    last_skip: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EditTable:
+    """A machine that reads the joined text byte by byte; state 0 is the first."""
+
+    # Of each byte, shape (256,).
+    classes: npt.NDArray[np.uint8]
+    # By state and class: the next state, the bytes that are written, and whether the byte that is
+    # read is written after them.
+    next: tuple[tuple[int, ...], ...]
+    written: tuple[tuple[bytes, ...], ...]
+    keeps: tuple[tuple[bool, ...], ...]
+    # What each state writes at the end of the text.
+    ends: tuple[bytes, ...]
+    # The last class is no byte: a token that is no byte of a run begins.
+    reads_tokens: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DecoderTable:
+    """What decoding does besides joining bytes."""
+
+    # Names of DecoderFlag.
+    flags: tuple[str, ...]
+    # The ASCII character of which one is dropped at the start of the text, or 0.
+    strip_left: int
+    edits: EditTable | None
+
+
+@dataclass(frozen=True, slots=True)
 class EncodingTables:
     """What turns text into ids."""
 
@@ -280,5 +321,9 @@ class Tables:
     # A name of ModelType, and names of HeaderFlag.
     kind: str
     flags: tuple[str, ...]
+    # Of each id, or None for a hole.
+    forms: tuple[StoredForms | None, ...]
+    # None: decoding is joining bytes.
+    decoder: DecoderTable | None
     # None: the file is for decoding alone.
     encoding: EncodingTables | None

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 import tokexport.file.layout as layout
 from tokexport.compiler.tables import BytePairTables, EncodingTables, Tables, TokenIndex, TrieTables
-from tokexport.file.decoding import store
 from tokexport.file.layout import NONE, RecordFlag
 from tokexport.file.pack import rows, struct
 from tokexport.version import VERSION
@@ -23,17 +22,19 @@ def records_and_bytes(tables: Tables) -> tuple[bytes, bytes]:
     records = np.zeros(len(tables.model.tokens), layout.RECORD)
     blob = bytearray()
     offsets: dict[bytes, int] = {}
-    for number, token in enumerate(tables.model.tokens):
-        if token is None:
+    for number, (token, stored) in enumerate(zip(tables.model.tokens, tables.forms, strict=True)):
+        if token is None or stored is None:
             continue
-        stored = store(token)
         if stored.data not in offsets:
             offsets[stored.data] = len(blob)
             blob += stored.data
-        flags = RecordFlag[f"KIND_{token.kind.name}"] | stored.flags
-        flags |= RecordFlag.SPECIAL * token.special | RecordFlag.WHOLE * (number in whole)
-        flags |= RecordFlag.FALLBACK * token.fallback
-        records[number] = (offsets[stored.data] + stored.start, len(token.content), flags)
+        flags = RecordFlag[f"KIND_{token.kind.name}"] | RecordFlag.SPECIAL * token.special
+        flags |= RecordFlag.WHOLE * (number in whole) | RecordFlag.FALLBACK * token.fallback
+        flags |= RecordFlag.FIRST_SKIP.put(stored.first_skip)
+        flags |= RecordFlag.FIRST_MORE.put(stored.first_more)
+        flags |= RecordFlag.LAST_SKIP.put(stored.last_skip)
+        at = offsets[stored.data] + stored.first_more
+        records[number] = (at, len(token.content), flags)
     return records.tobytes(), bytes(blob)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import tokexport.file.layout as layout
 from tokexport.compiler.tables import EncodingTables, SelfTestCase, Tables, TrieTables
 from tokexport.file import encoder_sections, text_sections, token_sections
-from tokexport.file.decoding import decoder
+from tokexport.file.decoding import decoder, edits
 from tokexport.file.layout import (
     ALIGNMENT,
     NONE,
@@ -49,7 +49,8 @@ def write(
     contents: dict[bytes, bytes | None] = {
         Tag.RECORDS: records,
         Tag.BYTES: blob,
-        Tag.DECODER: decoder(model),
+        Tag.DECODER: decoder(tables.decoder),
+        Tag.EDITS: edits(tables.decoder),
     }
     if tables.encoding is not None:
         contents |= _encoder(tables, tables.encoding, scores, records, blob)

@@ -24,26 +24,24 @@ class Token:
     kind: TokenKind = TokenKind.MODEL
     # Left out by `skip_special_tokens`.
     special: bool = False
-    # What it decodes to as the first or the last of the decoded ids, if that is other bytes.
+    # What it decodes to as the first or the last of the decoded ids, if that is other bytes; no
+    # token has both.
     first: bytes | None = None
     last: bytes | None = None
     # Its content is one byte, a part of a character that the vocabulary lacks
     # (see `Decoding.byte_fallback`).
     fallback: bool = False
-    # What it decodes to as both at once, if that is not what `first` and `last` already say.
-    only: bytes | None = None
 
     @property
-    def forms(self) -> tuple[bytes, bytes, bytes, bytes]:
-        """What it decodes to between other ids, as the first, as the last, and as the only one.
+    def forms(self) -> tuple[bytes, bytes, bytes]:
+        """What it decodes to between other ids, as the first, and as the last.
 
         >>> Token(b" a", first=b"a").forms
-        (b' a', b'a', b' a', b'a')
+        (b' a', b'a', b' a')
         """
         first = self.content if self.first is None else self.first
         last = self.content if self.last is None else self.last
-        only = self.only if self.only is not None else first if self.last is None else last
-        return self.content, first, last, only
+        return self.content, first, last
 
 
 @dataclass(frozen=True, slots=True)

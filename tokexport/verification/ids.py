@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-import tokexport.file.layout as layout
 from tokexport.verification.comparison import Comparison, chunked
 from tokexport.verification.generators import Dice
 
@@ -21,10 +20,10 @@ def check_ids(comparison: Comparison, only: int | None = None) -> None:
     """Every id that the reference knows decodes alike; every other one up to the file's last id is
     refused.
 
-    Where the whole text is edited, the bytes of an id are those before that, and no library tells
+    If the whole text is edited, the bytes of an id are those before that, and no library says
     them.
     """
-    edited = comparison.sections.get("DECO", 0) > layout.Decoder.sizeof()
+    edited = "EDIT" in comparison.sections
     known = list(comparison.reference.ids())
     for group in chunked(known if only is None else [only], 4000):
         for id in group:

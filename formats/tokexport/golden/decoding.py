@@ -10,20 +10,26 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+import sentencepiece
 import tokenizers
 
-from tokexport.model import (
-    BytePairModel,
-    Decoding,
-    FirstIs,
-    Provenance,
-    Reference,
-    Token,
-    TokenizerModel,
-)
+from tokexport.model import BytePairModel, Decoding, Provenance, Reference, Token, TokenizerModel
+from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import parse
+from tokexport.sources.sentencepiece.proto import (
+    Algorithm,
+    NormalizerSpec,
+    Piece,
+    PieceType,
+    SentencePieceModel,
+)
+from tokexport.sources.sentencepiece.read import build
+from tokexport.sources.sentencepiece.serialize import serialize
 from tokexport.sources.tokenizer_json.decoder import read_decoder
 from tokexport.sources.tokenizer_json.decoder_chain import decode_forms
+
+# What some ids decode to, with special tokens or without.
+Texts = Mapping[tuple[tuple[int, ...], bool], str]
 
 
 @dataclass(frozen=True)
@@ -32,111 +38,117 @@ class GoldenDecoder:
 
     name: str
     model: TokenizerModel
-    texts: Mapping[tuple[int, ...], str]
+    texts: Texts
 
 
-LLAMA = {
-    "type": "Sequence",
-    "decoders": [
-        {"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "},
-        {"type": "ByteFallback"},
-        {"type": "Fuse"},
-        {"type": "Strip", "content": " ", "start": 1, "stop": 0},
-    ],
+def replace(pattern: str, content: str) -> dict[str, Any]:
+    return {"type": "Replace", "pattern": {"String": pattern}, "content": content}
+
+
+def strip(character: str, count: int) -> dict[str, Any]:
+    return {"type": "Strip", "content": character, "start": count, "stop": 0}
+
+
+def sequence(*decoders: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "Sequence", "decoders": list(decoders)}
+
+
+FUSE, FALLBACK = {"type": "Fuse"}, {"type": "ByteFallback"}
+METASPACE = {
+    "type": "Metaspace",
+    "replacement": "\u2581",
+    "prepend_scheme": "always",
+    "split": True,
 }
-# Strip stops the library where nothing is left, so the end is stripped of what no text is made of
-# alone.
-STRIPPED = {
-    "type": "Sequence",
-    "decoders": [{"type": "Fuse"}, {"type": "Strip", "content": "\u2581", "start": 0, "stop": 2}],
-}
+CTC = {"type": "CTC", "pad_token": "<pad>", "word_delimiter_token": "|", "cleanup": True}
+LLAMA = sequence(replace("\u2581", " "), FALLBACK, FUSE, strip(" ", 1))
 # Replacements that reach from one token into the next, between two strips.
-EDITED = {
-    "type": "Sequence",
-    "decoders": [
-        {"type": "Fuse"},
-        {"type": "Strip", "content": "b", "start": 1, "stop": 0},
-        {"type": "Replace", "pattern": {"String": "a\u2581"}, "content": "\u00e9"},
-        {"type": "Strip", "content": "\u00e9", "start": 1, "stop": 0},
-    ],
-}
-# Strings that bytes spell, to which something is done before they are joined.
-RUNS = {
-    "type": "Sequence",
-    "decoders": [
-        {"type": "ByteFallback"},
-        {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True},
-    ],
-}
-BYTES = ["<0x41>", "<0xE2>", "<0x96>", "<0x81>", "<0x20>", "<0xFF>"]
+EDITED = sequence(
+    FUSE, strip("b", 1), replace("a\u2581", "\u00e9"), replace("b\u00e9", "x"), strip("\u00e9", 1)
+)
+BYTES = ["<0xE2>", "<0x96>", "<0x81>", "<0x20>", "<0xFF>"]
+# Tokens with a decoder; those that are special stand last.
 DECODERS: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
-    ("decode-fallback", LLAMA, ["\u2581hello", "\u2581", "world", "\u2581\u2581", *BYTES]),
-    ("decode-stripped", STRIPPED, ["a", "\u2581a", "b\u2581", "\u2581b\u2581\u2581", "c"]),
-    ("decode-runs", RUNS, ["\u2581", "<0xE2>", "<0x96>", "<0x81>"]),
+    ("decode-fallback", LLAMA, ["\u2581hello", "\u2581", "x", *BYTES, "<s>"]),
+    ("decode-runs", sequence(FALLBACK, METASPACE), ["\u2581", "<0xE2>", "<0x96>", "<0x81>", "<s>"]),
     ("decode-edited", EDITED, ["a", "\u2581", "b", "\u2581a", "c\u00e9"]),
     (
         "decode-pieces",
         {"type": "WordPiece", "prefix": "##", "cleanup": True},
-        ["hello", "##ing", "##", ".", "n't", "\u4e2d", "do not", "##\U0001f642"],
+        ["hello", "##ing", "##", ".", "n't", "\u4e2d", "##\U0001f642", "<s>"],
     ),
-    (
-        "decode-repeats",
-        {
-            "type": "Sequence",
-            "decoders": [
-                {"type": "CTC", "pad_token": "<pad>", "word_delimiter_token": "|", "cleanup": True},
-                {
-                    "type": "Metaspace",
-                    "replacement": "\u2581",
-                    "prepend_scheme": "always",
-                    "split": True,
-                },
-                {"type": "BPEDecoder", "suffix": "</w>"},
-            ],
-        },
-        ["<pad>", "|", "a", "\u2581b", "c</w>", "\u2581</w>d</w>"],
-    ),
+    ("decode-repeats", CTC, ["<pad>", "|", "a", "b", "n't", "<s>"]),
+    ("decode-last", {"type": "BPEDecoder", "suffix": "</w>"}, ["a", "c</w>", "</w>", "b", "<s>"]),
 )
 
 
 def golden_decoders() -> list[GoldenDecoder]:
     """All of them, in the order of their files."""
-    return [*(_by_tokenizers(*decoder) for decoder in DECODERS), _by_sentencepiece()]
+    return [
+        *(_by_tokenizers(*decoder) for decoder in DECODERS),
+        _by_sentencepiece("decode-first", removes_spaces=True),
+        _by_sentencepiece("decode-content", removes_spaces=False),
+    ]
 
 
 def _by_tokenizers(name: str, decoder: dict[str, Any], vocab: list[str]) -> GoldenDecoder:
     node = parse(json.dumps({"decoder": decoder}).encode(), name)
     decoded = decode_forms(dict(enumerate(vocab)), read_decoder(node))
-    tokens = [decoded.token(number) for number in range(len(vocab))]
+    tokens = [decoded.token(number, special=vocab[number] == "<s>") for number in range(len(vocab))]
     library = tokenizers.Tokenizer(
         tokenizers.models.WordLevel({token: id for id, token in enumerate(vocab)}, vocab[0])
     )
     document = json.loads(library.to_str()) | {"decoder": decoder}
     library = tokenizers.Tokenizer.from_str(json.dumps(document))
-    texts = {ids: library.decode(list(ids)) for ids in _sequences(len(vocab))}
+    if "<s>" in vocab:
+        library.add_special_tokens(["<s>"])
+    texts = {
+        (ids, skip): library.decode(list(ids), skip_special_tokens=skip)
+        for ids in _sequences(len(vocab))
+        for skip in ((False, True) if vocab[max(ids)] == "<s>" else (False,))
+    }
     return GoldenDecoder(name, _model(tokens, decoded.decoding, Reference.TOKENIZERS), texts)
 
 
-def _by_sentencepiece() -> GoldenDecoder:
-    """As sentencepiece 0.2.1 decodes with remove_extra_whitespaces: the texts are what it gave."""
-    tokens = [
-        Token(b"", special=True),
-        Token(" \u2047 ".encode()),
-        Token(b" ", first=b""),
-        Token(b" a", first=b"a"),
-        *(Token(bytes([byte]), fallback=True) for byte in (0xF0, 0x9F, 0xC3, 0xA9)),
+def _by_sentencepiece(name: str, *, removes_spaces: bool) -> GoldenDecoder:
+    """What sentencepiece decodes; the texts of the two last ids, of which it has none, are written
+    here. One of them is no byte of a run and no character, one is a byte of a run with a form that
+    does not count.
+    """
+    pieces = (
+        Piece("<s>", 0, PieceType.CONTROL),
+        Piece("<unk>", 0, PieceType.UNKNOWN),
+        Piece("\u2581", -1),
+        Piece("\u2581a", -2),
+        *(Piece(f"<0x{byte:02X}>", 0, PieceType.BYTE) for byte in range(256)),
+    )
+    source = SentencePieceModel(
+        name,
+        pieces,
+        Algorithm.UNIGRAM,
+        byte_fallback=True,
+        normalizer=NormalizerSpec(remove_extra_whitespaces=removes_spaces),
+    )
+    model = build(source, SourceFiles(), Provenance("golden"))
+    library = sentencepiece.SentencePieceProcessor(model_proto=serialize(source))
+    first, second, third, fourth = (4 + byte for byte in "\U0001f642".encode())
+    rows = [
+        *product((0, 2, 3, first), repeat=2),
+        *product((0, 2, 3, first), repeat=3),
+        (first, second, third, fourth),
+        (2, first, second, 4 + 0xC3, 4 + 0xA9, 3),
+        (first, 0, second),
+        (1, 3),
+        (),
     ]
-    decoding = Decoding(byte_fallback=True, fallback_by_character=True, first_is=FirstIs.TEXT)
-    texts = {
-        (2, 2, 0, 3, 3): "a a",
-        (0, 3, 2, 2): "a  ",
-        (1, 3): " \u2047  a",
-        (4, 5, 6, 7): "\ufffd\ufffd\u00e9",
-        (6, 3, 7): "\ufffd a\ufffd",
-        (6, 0, 7): "\ufffd\ufffd",
-        (): "",
-    }
-    return GoldenDecoder("decode-first", _model(tokens, decoding, Reference.SENTENCEPIECE), texts)
+    texts = {(row, False): str(library.decode(list(row))) for row in rows}
+    last = len(pieces)
+    texts[(last, 3), False] = "\ufffd\ufffdx\ufffd a"
+    texts[(last + 1, first, second, third, fourth, 3), False] = "A\U0001f642 a"
+    more = (Token(b"\xe2\x96x\xff"), Token(b"A", first=b"", fallback=True))
+    return GoldenDecoder(
+        name, _model((*model.tokens, *more), model.decoding, Reference.SENTENCEPIECE), texts
+    )
 
 
 def _sequences(count: int) -> list[tuple[int, ...]]:
@@ -150,7 +162,9 @@ def _sequences(count: int) -> list[tuple[int, ...]]:
     return [*((id,) for id in range(count)), *pairs, *dict.fromkeys(longer)]
 
 
-def _model(tokens: Sequence[Token], decoding: Decoding, reference: Reference) -> TokenizerModel:
+def _model(
+    tokens: Sequence[Token | None], decoding: Decoding, reference: Reference
+) -> TokenizerModel:
     return TokenizerModel(
         tuple(tokens), BytePairModel({}, ()), reference, Provenance("golden"), decoding=decoding
     )

@@ -148,7 +148,10 @@ def expected_texts(golden: GoldenDecoder) -> dict[str, Any]:
     return {
         "reference": golden.model.reference.value,
         "tokens": [None if token is None else token.content.hex() for token in golden.model.tokens],
-        "decode": [{"ids": ids, "text": text} for ids, text in golden.texts.items()],
+        "decode": [
+            {"ids": ids, "text": text, **({"skip_special": True} if skip else {})}
+            for (ids, skip), text in golden.texts.items()
+        ],
     }
 
 

@@ -102,7 +102,8 @@ def _changes_of_an_encoder() -> dict[str, Change]:
         "SECTION_SIZE-pair-index-no-buckets.bin": _set(PAIR_INDEX + 4, 4, 0),
         "SECTION_SIZE-pair-index-overflow.bin": _indexes(PAIR_INDEX, 0x20000002, 1),
         "SECTION_SIZE-splits.bin": _set(SPLITS, 4, 1),
-        "SECTION_SIZE-cuts.bin": _without_encoder,
+        "SECTION_SIZE-cuts.bin": _without_encoder(b"CUTS"),
+        "MISSING-decoder.bin": _without_encoder(b"EDIT"),
         "SPLITS-reserved.bin": _set(SPLITS + 4, 1, 1),
         **{f"SPLITS-{name}.bin": _with_stages(stages) for name, stages in _stages().items()},
     }
@@ -190,10 +191,14 @@ def _tagged(index: int, tag: bytes, *, required: bool = True) -> Change:
     return change
 
 
-def _without_encoder(content: bytearray) -> None:
-    """A decode-only file of sections of no meaning, the last of which says that it is CUTS."""
-    for index, tag in ((BIDS, b"bids"), (TIDX, b"tidx"), (PIDX, b"pidx"), (SPLT, b"CUTS")):
-        _tagged(index, tag, required=False)(content)
+def _without_encoder(last: bytes) -> Change:
+    """A decode-only file of sections of no meaning, but for the tag of the last."""
+
+    def change(content: bytearray) -> None:
+        for index, tag in ((BIDS, b"bids"), (TIDX, b"tidx"), (PIDX, b"pidx"), (SPLT, last)):
+            _tagged(index, tag, required=False)(content)
+
+    return change
 
 
 def _indexes(offset: int, slot_count: int, bucket_count: int) -> Change:

@@ -11,196 +11,136 @@ from itertools import groupby
 
 from spec_reader import RECORD_SPECIAL, SpecFile, require
 
-FALLBACK, FORMS = 16, 2048
-BYTE_FALLBACK, BY_CHARACTER, REPEATS_ONCE, FIRST_BY_CONTENT, FIRST_BY_TEXT, EDGES = (
-    1,
-    2,
-    4,
-    8,
-    16,
-    32,
-)
-DECODER_FLAGS = 63
-RUN_EDGE, TOKEN_EDGE = 2, 1  # the class, from the end of the classes
+FALLBACK = 16
+BYTE_FALLBACK, BY_CHARACTER, REPEATS_ONCE, FIRST_BY_CONTENT, FIRST_BY_TEXT = 1, 2, 4, 8, 16
+DECODER_FLAGS = 31
+READS_TOKENS = 1
 REPLACEMENT = "\ufffd"
 
 
 @dataclass
 class Part:
-    """A part of a text, and the edge before it."""
+    """What one id gives at its place; ``in_run``: it is a byte of a run, or belongs to none."""
 
     data: bytes
-    edge: int | None
+    in_run: bool
 
 
 @dataclass
 class Edits:
-    """What DECO does to the whole text: the next state, what is written, and whether the byte is
-    too.
-    """
+    """EDIT: the next state, what is written, and whether the byte is too."""
 
     classes: bytes
     class_count: int
     steps: list[tuple[int, bytes, bool]]
     ends: list[tuple[int, bytes, bool]]
-    edges: bool
+    reads_tokens: bool
 
     def apply(self, parts: Sequence[Part]) -> list[bytes]:
         """What becomes of each part of a text."""
-        state, given = 0, []
+        state, written = 0, []
         for part in parts:
-            written = b""
-            if part.edge is not None and self.edges:
-                state, written, _ = self.steps[
-                    state * self.class_count + self.class_count - part.edge
-                ]
+            out = b""
+            if self.reads_tokens and not part.in_run:
+                state, out, _ = self.steps[(state + 1) * self.class_count - 1]
             for byte in part.data:
                 state, text, keeps = self.steps[state * self.class_count + self.classes[byte]]
-                written += text + bytes([byte]) * keeps
-            given.append(written)
-        return [*given[:-1], given[-1] + self.ends[state][1]] if given else []
+                out += text + bytes([byte]) * keeps
+            written.append(out)
+        return [*written[:-1], written[-1] + self.ends[state][1]] if written else []
 
 
-@dataclass
-class Rules:
-    """DECO."""
-
-    flags: int
-    left: tuple[str, int]
-    right: tuple[str, int]
-    edits: Edits | None
-
-
-@dataclass
-class Given:
-    """What one id gives at its place; ``fallback``: it belongs to a run."""
-
-    data: bytes
-    fallback: bool
-
-
-def read_rules(file: SpecFile) -> Rules | None:
-    """The rules of a file, or None."""
-    section = file.sections.get(b"DECO")
-    if section is None:
-        return None
-    flags, left_count, right_count, left, right = struct.unpack_from("<5I", section)
-    require(flags & ~DECODER_FLAGS == 0 and section[28:32] == bytes(4), "TKX_E_CORRUPT")
+def read_rules(file: SpecFile) -> tuple[int, bytes]:
+    """DECO: its flags, and the byte to strip."""
+    flags, strip = struct.unpack("<2I", file.sections[b"DECO"])
+    require(flags & ~DECODER_FLAGS == 0 and strip < 128, "TKX_E_CORRUPT")
     require(not flags & BY_CHARACTER or bool(flags & BYTE_FALLBACK), "TKX_E_CORRUPT")
     require(not (flags & FIRST_BY_CONTENT and flags & FIRST_BY_TEXT), "TKX_E_CORRUPT")
-    for count, character in ((left_count, left), (right_count, right)):
-        require(count > 0 or character == 0, "TKX_E_CORRUPT")
-        require(character < 0x110000 and not 0xD800 <= character < 0xE000, "TKX_E_CORRUPT")
-    require(not flags & EDGES or flags == EDGES | BYTE_FALLBACK, "TKX_E_CORRUPT")
-    return Rules(flags, (chr(left), left_count), (chr(right), right_count), read_edits(section))
+    return flags, bytes([strip]) if strip else b""
 
 
-def read_edits(section: bytes) -> Edits | None:
-    """The edits of DECO, or None."""
-    states, class_count, text_size = struct.unpack_from("<HHI", section, 20)
-    edges = bool(section[0] & EDGES)
-    if not states:
-        require(not class_count and not text_size and not edges, "TKX_E_CORRUPT")
+def read_edits(file: SpecFile) -> Edits | None:
+    """EDIT, or None."""
+    section = file.sections.get(b"EDIT")
+    if section is None:
         return None
-    require(section[4:12] == bytes(8) and class_count <= 256, "TKX_E_CORRUPT")
-    classes, text = section[32:288], section[len(section) - text_size :]
-    require(max(classes) < class_count - 2 * edges, "TKX_E_CORRUPT")
-    entries = [*struct.iter_unpack("<HHI", section[288 : len(section) - text_size])]
+    states, class_count, flags, text_size, reserved = struct.unpack_from("<HHIII", section)
+    require(states > 0 and flags <= READS_TOKENS and reserved == 0, "TKX_E_CORRUPT")
+    require(1 <= class_count - flags <= 256, "TKX_E_CORRUPT")
+    rules, strip = read_rules(file)
+    require(not strip and (not flags or rules == BYTE_FALLBACK), "TKX_E_CORRUPT")
+    classes, text = section[16:272], section[len(section) - text_size :]
+    require(max(classes) < class_count - flags, "TKX_E_CORRUPT")
     edits = []
-    for following, length, offset in entries:
-        require(following < states and offset + (length & 0x7FFF) <= text_size, "TKX_E_CORRUPT")
-        edits.append((following, text[offset : offset + (length & 0x7FFF)], bool(length & 0x8000)))
-    return Edits(
-        classes, class_count, edits[: states * class_count], edits[states * class_count :], edges
-    )
+    for following, length, offset in struct.iter_unpack(
+        "<HHI", section[272 : len(section) - text_size]
+    ):
+        end = offset + (length & 0x7FFF)
+        require(following < states and end <= text_size, "TKX_E_CORRUPT")
+        edits.append((following, text[offset:end], bool(length & 0x8000)))
+    count = states * class_count
+    return Edits(classes, class_count, edits[:count], edits[count:], bool(flags))
 
 
 def form(file: SpecFile, token: int, first: bool, last: bool) -> bytes:
     """What a token decodes to at a place."""
     offset, length, flags = file.record(token)
-    content = file.token_bytes(token)
-    stored = file.sections[b"BYTS"]
-    if not first and not last:
-        return content
-    if flags & FORMS:
-        at = offset + length
-        require(at + 6 <= len(stored), "TKX_E_CORRUPT")
-        lengths = struct.unpack_from("<3H", stored, at)
-        require(at + 6 + sum(lengths) <= len(stored), "TKX_E_CORRUPT")
-        number = 2 if first and last else 1 if last else 0
-        begin = at + 6 + sum(lengths[:number])
-        return stored[begin : begin + lengths[number]]
+    file.token_bytes(token)
     begin, end = offset, offset + length
     if first:
-        begin += (flags >> 5 & 3) - (flags >> 7 & 3)
-        require((flags >> 5 & 3) <= length and (flags >> 7 & 3) <= offset, "TKX_E_CORRUPT")
+        skip, more = flags >> 5 & 31, flags >> 10 & 3
+        require(skip <= length and more <= offset, "TKX_E_CORRUPT")
+        begin += skip - more
     if last:
-        require((flags >> 9 & 3) <= end - begin, "TKX_E_CORRUPT")
-        end -= flags >> 9 & 3
-    return stored[begin:end]
+        skip = flags >> 12 & 3
+        require(skip <= end - begin, "TKX_E_CORRUPT")
+        end -= skip
+    return file.sections[b"BYTS"][begin:end]
 
 
-def given(file: SpecFile, rules: Rules, ids: Sequence[int]) -> list[Given]:
-    """What each id gives: steps 3.1 to 3.3. Ids that do not count give nothing."""
+def parts_of(file: SpecFile, flags: int, ids: Sequence[int]) -> list[Part]:
+    """What each id gives: steps 2.1 to 2.3. Ids that do not count give nothing."""
     counting = [
-        i
-        for i, token in enumerate(ids)
-        if not (rules.flags & REPEATS_ONCE and i and ids[i - 1] == token)
+        i for i, token in enumerate(ids) if not (flags & REPEATS_ONCE and i and ids[i - 1] == token)
     ]
-    placed = [i for i in counting if not rules.flags & FIRST_BY_CONTENT or file.record(ids[i])[1]]
-    parts = [Given(b"", True) for _ in ids]  # an id that does not count ends no run
+    placed = [i for i in counting if not flags & FIRST_BY_CONTENT or file.record(ids[i])[1]]
+    parts = [Part(b"", True) for _ in ids]  # an id that does not count ends no run
     so_far = b""
     for i in counting:
         token = ids[i]
-        fallback = bool(file.record(token)[2] & FALLBACK and rules.flags & BYTE_FALLBACK)
-        first = not so_far if rules.flags & FIRST_BY_TEXT else bool(placed) and i == placed[0]
-        last = bool(placed) and i == placed[-1]
-        if fallback or i not in placed:
-            parts[i] = Given(file.token_bytes(token), fallback)
+        in_run = bool(file.record(token)[2] & FALLBACK and flags & BYTE_FALLBACK)
+        if in_run or i not in placed:
+            parts[i] = Part(file.token_bytes(token), in_run)
         else:
-            parts[i] = Given(form(file, token, first, last), False)
+            first = not so_far if flags & FIRST_BY_TEXT else i == placed[0]
+            parts[i] = Part(form(file, token, first, i == placed[-1]), False)
         so_far += parts[i].data
     return parts
 
 
-def decode_tokens(file: SpecFile, ids: Sequence[int], skip_special: bool = False) -> list[bytes]:
-    """The bytes of each id that is wanted."""
+def wanted(file: SpecFile, ids: Sequence[int], skip_special: bool) -> list[int]:
+    """The ids that are decoded; all of them must be tokens."""
     for token in ids:
         file.token_bytes(token)
-    ids = [token for token in ids if not (skip_special and file.record(token)[2] & RECORD_SPECIAL)]
-    rules = read_rules(file)
-    if rules is None:
+    return [token for token in ids if not (skip_special and file.record(token)[2] & RECORD_SPECIAL)]
+
+
+def decode_tokens(file: SpecFile, ids: Sequence[int], skip_special: bool = False) -> list[bytes]:
+    """The bytes of each id that is wanted."""
+    ids = wanted(file, ids, skip_special)
+    if b"DECO" not in file.sections:
         return [file.token_bytes(token) for token in ids]
-    row = given(file, rules, ids)
-    if rules.edits:
-        return rules.edits.apply(with_edges(row))
-    parts = [part.data for part in row]
-    whole = b"".join(parts)
-    left, right = rules.left[0].encode(), rules.right[0].encode()
-    begin = 0
-    while begin < len(left) * rules.left[1] and whole[begin:].startswith(left):
-        begin += len(left)
-    end = len(whole)
-    while len(whole) - end < len(right) * rules.right[1] and whole[begin:end].endswith(right):
-        end -= len(right)
-    kept, at = [], 0
-    for part in parts:
-        kept.append(whole[max(at, begin) : min(at + len(part), end)])
-        at += len(part)
-    return kept
-
-
-def with_edges(row: Sequence[Given]) -> list[Part]:
-    """What ids give, each after its edge."""
-    parts, begun = [], False
-    for part in row:
-        if not part.fallback:
-            parts.append(Part(part.data, TOKEN_EDGE))
-            begun = False
-        else:
-            parts.append(Part(part.data, RUN_EDGE if part.data and not begun else None))
-            begun |= bool(part.data)
-    return parts
+    flags, strip = read_rules(file)
+    edits = read_edits(file)
+    parts = parts_of(file, flags, ids)
+    if edits:
+        return edits.apply(parts)
+    given = [part.data for part in parts]
+    for i, data in enumerate(given):
+        if data:
+            given[i] = data.removeprefix(strip)
+            break
+    return given
 
 
 def decode(file: SpecFile, ids: Sequence[int], skip_special: bool = False) -> bytes:
@@ -208,55 +148,53 @@ def decode(file: SpecFile, ids: Sequence[int], skip_special: bool = False) -> by
     return b"".join(decode_tokens(file, ids, skip_special))
 
 
-def decode_text(file: SpecFile, ids: Sequence[int]) -> str:
+def decode_text(file: SpecFile, ids: Sequence[int], skip_special: bool = False) -> str:
     """The text of ids."""
-    rules = read_rules(file)
-    if rules is None:
+    ids = wanted(file, ids, skip_special)
+    if b"DECO" not in file.sections:
         return decode(file, ids).decode("utf-8", "replace")
-    texts = whole_text(rules, given(file, rules, ids))
-    if rules.edits:
-        return b"".join(
-            rules.edits.apply([Part(text.encode(), edge) for text, edge in texts])
-        ).decode()
-    text = "".join(text for text, _ in texts)
-    for _ in range(rules.left[1]):
-        text = text.removeprefix(rules.left[0])
-    for _ in range(rules.right[1]):
-        text = text.removesuffix(rules.right[0])
-    return text
+    flags, strip = read_rules(file)
+    edits = read_edits(file)
+    parts = text_parts(flags, parts_of(file, flags, ids))
+    if edits:
+        return b"".join(edits.apply(parts)).decode()
+    return b"".join(part.data for part in parts).removeprefix(strip).decode()
 
 
-def whole_text(rules: Rules, parts: Sequence[Given]) -> list[tuple[str, int]]:
-    """The texts of what ids give, before anything is stripped, and the edge before each."""
-    if not rules.flags & BYTE_FALLBACK:
-        return [(b"".join(part.data for part in parts).decode("utf-8", "replace"), TOKEN_EDGE)]
-    by_character = bool(rules.flags & BY_CHARACTER)
-    texts: list[tuple[str, int]] = []
-    for fallback, row in groupby(parts, key=lambda part: part.fallback):
-        if fallback:
+def text_parts(flags: int, parts: Sequence[Part]) -> list[Part]:
+    """The text of what ids give, before it is changed."""
+    if not flags & BYTE_FALLBACK:
+        return [Part(replaced(b"".join(part.data for part in parts)), False)]
+    by_character = bool(flags & BY_CHARACTER)
+    texts: list[Part] = []
+    for in_run, row in groupby(parts, key=lambda part: part.in_run):
+        if in_run:
             run = b"".join(part.data for part in row)
-            text = run_text(run, by_character)
-            valid = by_character or is_text(run)
-            texts += [(each, RUN_EDGE) for each in ([text] if valid else text) if each]
+            texts.append(Part(run_text(run, by_character), True))
         elif by_character:
-            texts += [(run_text(part.data, True), TOKEN_EDGE) for part in row]
+            texts += [Part(run_text(part.data, True), False) for part in row]
         else:
-            texts += [(part.data.decode("utf-8", "replace"), TOKEN_EDGE) for part in row]
+            texts += [Part(replaced(part.data), False) for part in row]
     return texts
 
 
-def run_text(run: bytes, by_character: bool) -> str:
+def replaced(data: bytes) -> bytes:
+    """Bytes with U+FFFD for each maximal part of what is no character."""
+    return data.decode("utf-8", "replace").encode()
+
+
+def run_text(run: bytes, by_character: bool) -> bytes:
     """The text of a run."""
     if is_text(run):
-        return run.decode()
+        return run
     if not by_character:
-        return REPLACEMENT * len(run)
+        return (REPLACEMENT * len(run)).encode()
     text = ""
     while run:
         character = next((run[:n].decode() for n in (1, 2, 3, 4) if is_character(run[:n])), None)
         text += character or REPLACEMENT
         run = run[len(character.encode()) if character else 1 :]
-    return text
+    return text.encode()
 
 
 def is_text(data: bytes) -> bool:

@@ -33,7 +33,7 @@ UNIT_CHARACTER, UNIT_BYTE = 0, 1
 BPE, UNIGRAM, WORDPIECE, WORDLEVEL, GREEDY = range(1, 6)
 ENCODER_TAGS = (b"BIDS", b"TIDX", b"PIDX", b"SPLT")
 KNOWN_TAGS = frozenset(
-    b"RECS BYTS DECO SCOR SC64 RANK BIDS CHRS KEYS TIDX PIDX GRID XPRS UNUS TRIE SPLT CUTS NORM"
+    b"RECS BYTS DECO EDIT SCOR SC64 RANK BIDS CHRS KEYS TIDX PIDX GRID XPRS UNUS TRIE SPLT CUTS NORM"
     b" ADDT ACLS POST TRIM ALGN SPID CHAT PROV TEST".split()
 )
 
@@ -354,6 +354,7 @@ def open_file(data: bytes) -> SpecFile:
     require(all(tag in KNOWN_TAGS for tag in required), "TKX_E_UNKNOWN")
     sections = file.sections
     require(b"RECS" in sections and b"BYTS" in sections, "TKX_E_MISSING")
+    require(b"EDIT" not in sections or b"DECO" in sections, "TKX_E_MISSING")
     encoder = ENCODER_TAGS if model == BPE else (b"TRIE", b"SPLT")
     require(len({tag in sections for tag in encoder}) == 1, "TKX_E_MISSING")
     if model == UNIGRAM and b"TRIE" in sections:
@@ -379,6 +380,7 @@ def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
     its size.
     """
     heads = {
+        b"EDIT": 16,
         b"CHRS": 16,
         b"XPRS": 8,
         b"TIDX": 8,
@@ -422,10 +424,10 @@ def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
         rule, bits = number
         return 8 + 2048 + (1 << bits) // 8 if rule <= 2 and 6 <= bits <= 26 else -1
     if tag == b"DECO":
-        if len(section) < 32:
-            return -1
-        states, classes, text = struct.unpack_from("<HHI", section, 20)
-        return int(32 + text + (256 + 8 * states * (classes + 1) if states else 0))
+        return 8
+    if tag == b"EDIT":
+        states, classes = number[0] & 0xFFFF, number[0] >> 16
+        return 16 + 256 + 8 * states * (classes + 1) + number[2]
     if tag == b"TIDX":
         return 8 + 4 * number[0] + 2 * number[1] if number[0] and number[1] else -1
     if tag == b"PIDX":

@@ -45,7 +45,7 @@ static int decode(const tkx *t, int as_bytes, const uint32_t *ids, size_t count,
     *size = 0;
     s.out = out;
     s.capacity = capacity;
-    s.used = s.taken = 0;
+    s.used = 0;
     code = start(&d, t, 0);
     if (code != TKX_OK) return code;
     d.as_bytes = (uint8_t)as_bytes;
@@ -113,7 +113,7 @@ int tkx_decoder_step(tkx_decoder *d, uint32_t id, uint8_t *out, size_t capacity,
     *size = 0;
     s.out = out;
     s.capacity = capacity;
-    s.used = s.taken = 0;
+    s.used = 0;
 #ifndef TKX_NO_DECODER
     if (d->t->decoder.data) {
         tkx_decoder before = *d;
@@ -144,7 +144,7 @@ int tkx_decoder_flush(tkx_decoder *d, uint8_t *out, size_t capacity, size_t *siz
     end = *d;
     s.out = out;
     s.capacity = capacity;
-    s.used = s.taken = 0;
+    s.used = 0;
 #ifndef TKX_NO_DECODER
     code = end_text(&end, &s);
 #else

@@ -5,11 +5,10 @@
 
 static const uint8_t REPLACEMENT[3] = {0xEF, 0xBF, 0xBD};
 
-/* The caller's buffer. Bytes that do not fit are counted: `used` then exceeds `capacity`. `taken`
-   counts the bytes before any are stripped. */
+/* The caller's buffer. Bytes that do not fit are counted: `used` then exceeds `capacity`. */
 typedef struct tkx_out_buf {
     uint8_t *out;
-    size_t capacity, used, taken;
+    size_t capacity, used;
 } tkx_out_buf;
 
 static TKX_INLINE void put(tkx_out_buf *s, const uint8_t *bytes, size_t size) {
@@ -35,57 +34,25 @@ static void put_inner(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, size
 
 #else
 
-/* Writes what was held back to be stripped at the end: more text has followed. */
-static void release_right(tkx_decoder *d, tkx_out_buf *s) {
-    for (; d->right_count; d->right_count--) put(s, d->right + 1, d->right[0]);
-    put(s, d->right + 1, d->right_part);
-    d->right_part = 0;
-}
-
-/* Holds back as many of the character to be stripped at the end as may be dropped. It is compared
-   by bytes, as a token may end inside it. Its first byte occurs in it once, so after a mismatch no
-   match begins at a later byte. */
-static void put_right(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, size_t size) {
-    size_t i = 0, j;
-    if (!d->right_most) {
-        put(s, bytes, size);
-        return;
-    }
-    while (i < size) {
-        if (bytes[i] == d->right[1 + d->right_part]) {
-            i++;
-            if (++d->right_part < d->right[0]) continue;
-            d->right_part = 0;
-            if (d->right_count < d->right_most) d->right_count++;
-            else put(s, d->right + 1, d->right[0]);
-        } else if (d->right_count || d->right_part) {
-            release_right(d, s);
-        } else {
-            for (j = i; j < size && bytes[j] != d->right[1]; j++) continue;
-            put(s, bytes + i, j - i);
-            i = j;
-        }
-    }
-}
-
-/* The edit of a state for a class, or the one at the end of the text for the class after the last;
-   and its text. */
+/* The entry of EDIT for the state and a class; for the class after the last, what the state writes
+   at the end of the text. */
 static const uint8_t *find_edit(const tkx_decoder *d, uint32_t class_) {
-    const uint8_t *edits = d->t->decoder.data + DECODER_SIZE + 256;
-    const size_t states = d->edit_states, classes = load_u16(d->t->decoder.data + 22);
+    const uint8_t *table = d->t->edits.data, *edits = table + EDITS_HEADER + 256;
+    const size_t states = load_u16(table), classes = load_u16(table + 2);
     return edits + EDIT_SIZE * (class_ < classes ? d->edit_state * classes + class_
                                                  : states * classes + d->edit_state);
 }
 
+/* Writes the text of an entry of EDIT. */
 static void put_edit(const tkx_decoder *d, tkx_out_buf *s, const uint8_t *edit) {
-    const tkx_span section = d->t->decoder;
-    const uint8_t *text = section.data + (section.size - load_u32(section.data + 24));
+    const tkx_span table = d->t->edits;
+    const uint8_t *text = table.data + (table.size - load_u32(table.data + 8));
     put(s, text + load_u32(edit + 4), load_u16(edit + 2) & ~(uint32_t)EDIT_KEEPS);
 }
 
-/* Writes bytes of the text as the edits make them. */
+/* Writes bytes of the text as EDIT rewrites them. */
 static void put_edited(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, size_t size) {
-    const uint8_t *classes = d->t->decoder.data + DECODER_SIZE;
+    const uint8_t *classes = d->t->edits.data + EDITS_HEADER;
     size_t i, from = 0; /* the first byte that is to be written as it is */
     for (i = 0; i < size; i++) {
         const uint8_t *edit = find_edit(d, classes[bytes[i]]);
@@ -99,36 +66,18 @@ static void put_edited(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, siz
     put(s, bytes + from, size - from);
 }
 
-/* Lets the edits read an edge: RUN_EDGE or TOKEN_EDGE. */
-static void put_edge(tkx_decoder *d, tkx_out_buf *s, uint32_t edge) {
-    const uint8_t *edit;
-    if (!(d->rules & EDGES)) return;
-    edit = find_edit(d, load_u16(d->t->decoder.data + 22) - edge);
-    put_edit(d, s, edit);
-    d->edit_state = (uint16_t)load_u16(edit);
-}
-
-/* Writes bytes of the text without what is stripped at its ends, or as the edits change them. */
+/* Writes bytes of the text, without the character to strip at its start, or as EDIT rewrites
+   them. */
 static void put_inner(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, size_t size) {
-    size_t i = 0;
-    if (d->edit_states) {
+    size_t skip;
+    if (d->t->edits.data) {
         put_edited(d, s, bytes, size);
         return;
     }
-    s->taken = size > SIZE_MAX - s->taken ? SIZE_MAX : s->taken + size;
-    while (d->left_count && i < size) {
-        if (bytes[i] == d->left[1 + d->left_part]) {
-            i++;
-            if (++d->left_part < d->left[0]) continue;
-            d->left_part = 0;
-            d->left_count--;
-        } else {
-            d->left_count = 0;
-            put_right(d, s, d->left + 1, d->left_part);
-            d->left_part = 0;
-        }
-    }
-    put_right(d, s, bytes + i, size - i);
+    if (!size) return;
+    skip = d->strip && *bytes == d->strip;
+    d->strip = 0;
+    put(s, bytes + skip, size - skip);
 }
 
 #endif

@@ -91,6 +91,7 @@ static void find_sections(tkx *t) {
     t->bytes = find_section(t, "BYTS");
 #ifndef TKX_NO_DECODER
     t->decoder = find_section(t, "DECO");
+    t->edits = find_section(t, "EDIT");
 #endif
     t->scores = find_section(t, "SCOR");
     t->double_scores = find_section(t, "SC64");
@@ -134,18 +135,17 @@ static void find_sections(tkx *t) {
 
 #ifndef TKX_NO_DECODER
 
-/* Whether the edits of DECO (4.10) lie within their ranges. */
+/* Whether EDIT (4.10) lies within its ranges. */
 static int check_edits(const tkx *t) {
-    const uint32_t states = (uint32_t)field(t->decoder, 20) & 0xFFFF,
-                   classes = (uint32_t)field(t->decoder, 20) >> 16;
-    const uint8_t *edit = t->decoder.data + DECODER_SIZE + 256;
-    const uint64_t text = field(t->decoder, 24);
-    const int edges = (field(t->decoder, 0) & EDGES) != 0;
+    const uint32_t states = (uint32_t)field(t->edits, 0) & 0xFFFF,
+                   classes = (uint32_t)field(t->edits, 0) >> 16;
+    const uint32_t flags = (uint32_t)field(t->edits, 4), bytes = classes - (flags & READS_TOKENS);
+    const uint8_t *edit = t->edits.data + EDITS_HEADER + 256;
+    const uint64_t text = field(t->edits, 8);
     size_t left = (size_t)states * (classes + 1);
-    if (!states) return !classes && !text && !edges;
-    if (field(t->decoder, 4) || field(t->decoder, 8) || classes > 256) return 0;
-    if (edges && classes < 3) return 0;
-    if (!all_bytes_below(edit - 256, 256, edges ? classes - 2 : classes)) return 0;
+    if (!states || !classes || flags > READS_TOKENS || field(t->edits, 12)) return 0;
+    if ((flags && field(t->decoder, 0) != BYTE_FALLBACK) || field(t->decoder, 4)) return 0;
+    if (bytes < 1 || bytes > 256 || !all_bytes_below(edit - 256, 256, bytes)) return 0;
     for (; left; left--, edit += EDIT_SIZE) {
         if (load_u16(edit) >= states ||
             (load_u16(edit + 2) & ~(uint32_t)EDIT_KEEPS) + (uint64_t)load_u32(edit + 4) > text)
@@ -188,7 +188,7 @@ int tkx_open(tkx *t, const void *data, size_t size) {
 #endif
     if (code == TKX_OK && t->splits.data) code = check_splits(t);
 #ifndef TKX_NO_DECODER
-    if (code == TKX_OK && t->decoder.data && !check_edits(t)) code = TKX_E_CORRUPT;
+    if (code == TKX_OK && t->edits.data && !check_edits(t)) code = TKX_E_CORRUPT;
 #endif
     if (code == TKX_OK) study_added(t);
     if (code == TKX_OK && t->pair_index.data) find_pair_tables(t);

@@ -7,7 +7,7 @@ static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "SC64", "RANK", "BI
                                      "PIDX", "GRID", "TRIE", "SPLT", "CUTS", "ADDT", "ACLS",
                                      "POST", "TRIM", "SPID", "CHAT", "PROV", "TEST",
 #ifndef TKX_NO_DECODER
-                                     "DECO",
+                                     "DECO", "EDIT",
 #endif
 #ifndef TKX_NO_OFFSETS
                                      "ALGN",

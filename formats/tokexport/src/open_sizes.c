@@ -79,9 +79,9 @@ static uint64_t unused_size(tkx_span s) {
     return UNUSED_HEADER + UNUSED_SIZE * (field(s, 0) + 1) + UNUSED_SIZE * field(s, 4);
 }
 
-static uint64_t decoder_size(tkx_span s) {
-    const uint64_t states = field(s, 20) & 0xFFFF, classes = field(s, 20) >> 16;
-    return DECODER_SIZE + (states ? 256 + EDIT_SIZE * states * (classes + 1) : 0) + field(s, 24);
+static uint64_t edits_size(tkx_span s) {
+    const uint64_t states = field(s, 0) & 0xFFFF, classes = field(s, 0) >> 16;
+    return EDITS_HEADER + 256 + EDIT_SIZE * states * (classes + 1) + field(s, 8);
 }
 
 static int is_sized(tkx_span s, uint64_t size) { return s.data == NULL || s.size == size; }
@@ -94,6 +94,7 @@ static int check_present(const tkx *t) {
     uint64_t wants_classes =
         field(t->added, 24) & (TKX_ADDED_SINGLE_WORD | TKX_ADDED_LSTRIP | TKX_ADDED_RSTRIP);
     if (!t->records.data || !t->bytes.data) return TKX_E_MISSING;
+    if (t->edits.data && !t->decoder.data) return TKX_E_MISSING;
     if (t->model == MODEL_BPE && encoder != 0 && encoder != 4) return TKX_E_MISSING;
     if (t->model != MODEL_BPE && trie == 1) return TKX_E_MISSING;
     if (t->model == MODEL_UNIGRAM && trie && !has_scores) return TKX_E_MISSING;
@@ -102,26 +103,27 @@ static int check_present(const tkx *t) {
 
 static int check_sizes(const tkx *t) {
     uint64_t ids = t->id_count;
-    int good =
-        is_sized(t->records, RECORD_SIZE * ids) && is_sized(t->scores, 4 * ids) &&
-        is_sized(t->double_scores, 8 * ids) &&
-        is_sized(t->trie, TRIE_HEADER + UNIT_SIZE * field(t->trie, 0)) &&
-        is_sized(t->ranks, 4 * ids) && is_sized(t->decoder, decoder_size(t->decoder)) &&
-        is_sized(t->byte_ids, 1024) && is_sized(t->token_index, token_index_size(t->token_index)) &&
-        is_sized(t->pair_index, pair_index_size(t->pair_index, t->id_count)) &&
-        is_sized(t->grid, grid_size(t->grid)) && is_sized(t->cuts, CUTS_SIZE) &&
-        is_sized(t->keys, 8 * ids) && is_sized(t->characters, characters_size(t->characters)) &&
-        is_sized(t->crossings, crossings_size(t->crossings)) &&
-        is_sized(t->added, added_size(t->added)) &&
-        is_sized(t->added_classes, 8 + class_table_size(field(t->added_classes, 0) & 0xFFFF,
-                                                        field(t->added_classes, 0) >> 16)) &&
-        is_sized(t->post, 8 + ITEM_SIZE * (field(t->post, 0) + field(t->post, 4))) &&
-        is_sized(t->trims, TRIM_HEADER + TRIM_SIZE * field(t->trims, 4)) &&
-        is_sized(t->unused, unused_size(t->unused)) &&
-        is_sized(t->alignment, alignment_size(t->alignment)) &&
-        is_sized(t->special_ids, 20 + 4 * field(t->special_ids, 16)) &&
-        is_sized(t->self_test, 16 + CASE_SIZE * field(t->self_test, 0) +
-                                   4 * field(t->self_test, 4) + field(t->self_test, 8));
+    int good = is_sized(t->records, RECORD_SIZE * ids) && is_sized(t->scores, 4 * ids) &&
+               is_sized(t->double_scores, 8 * ids) &&
+               is_sized(t->trie, TRIE_HEADER + UNIT_SIZE * field(t->trie, 0)) &&
+               is_sized(t->ranks, 4 * ids) && is_sized(t->decoder, DECODER_SIZE) &&
+               is_sized(t->edits, edits_size(t->edits)) && is_sized(t->byte_ids, 1024) &&
+               is_sized(t->token_index, token_index_size(t->token_index)) &&
+               is_sized(t->pair_index, pair_index_size(t->pair_index, t->id_count)) &&
+               is_sized(t->grid, grid_size(t->grid)) && is_sized(t->cuts, CUTS_SIZE) &&
+               is_sized(t->keys, 8 * ids) &&
+               is_sized(t->characters, characters_size(t->characters)) &&
+               is_sized(t->crossings, crossings_size(t->crossings)) &&
+               is_sized(t->added, added_size(t->added)) &&
+               is_sized(t->added_classes, 8 + class_table_size(field(t->added_classes, 0) & 0xFFFF,
+                                                               field(t->added_classes, 0) >> 16)) &&
+               is_sized(t->post, 8 + ITEM_SIZE * (field(t->post, 0) + field(t->post, 4))) &&
+               is_sized(t->trims, TRIM_HEADER + TRIM_SIZE * field(t->trims, 4)) &&
+               is_sized(t->unused, unused_size(t->unused)) &&
+               is_sized(t->alignment, alignment_size(t->alignment)) &&
+               is_sized(t->special_ids, 20 + 4 * field(t->special_ids, 16)) &&
+               is_sized(t->self_test, 16 + CASE_SIZE * field(t->self_test, 0) +
+                                          4 * field(t->self_test, 4) + field(t->self_test, 8));
     if (t->normalizer.data &&
         (t->normalizer.size < REWRITE_HEADER ||
          t->normalizer.size < REWRITE_HEADER + OP_SIZE * field(t->normalizer, 0)))

@@ -61,7 +61,7 @@ static TKX_INLINE uint32_t utf8_decode(const uint8_t *p) {
     return (a & 7) << 18 | (p[1] & 63u) << 12 | (p[2] & 63u) << 6 | (p[3] & 63u);
 }
 
-#if !defined(TKX_NO_NORMALIZER) || !defined(TKX_NO_DECODER)
+#ifndef TKX_NO_NORMALIZER
 
 /* Writes a code point (no surrogate, at most 0x10FFFF): 1 to 4 bytes. */
 static size_t utf8_encode(uint8_t *p, uint32_t c) {

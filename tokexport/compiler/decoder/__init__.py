@@ -1,1 +1,1 @@
-"""Decoders: the edits of a decoded text."""
+"""Decoding as tables: how the forms of a token are stored, and the edits of the joined text."""

@@ -1,109 +1,210 @@
-"""What decoding does to the whole text, compiled to one table: replacements and trimmings in a row,
-text by text and state by state.
+"""The edits of the joined text, compiled to one table that is read byte by byte.
 
-Each step is a small machine that reads bytes and writes bytes, and holds back what may still be
-part of a match. A row of them is one machine, whose states are the states of all that can be met
-together. UTF-8 lets it work byte by byte: a character never begins inside of another.
+Each edit is a small machine that reads bytes, writes bytes, and holds back what may still be part of
+a match. What one machine writes the next one reads; the states of the table are the states that all
+of them can be in at once. UTF-8 lets them work byte by byte: no character begins inside of another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Final
+import re
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-from tokexport.compiler.decoder.edit_machines import OTHER, in_runs, machine_of
-from tokexport.compiler.decoder.fewest_states import Product, TooManyStatesError, fewest, product
+from tokexport.compiler.tables import EditTable
 from tokexport.errors import UnsupportedError
-from tokexport.model import Matching, RunEdits, TextEdit
+from tokexport.model import ParseByteToken, ReplaceLiteral, StripChars, TextEdit
 
-MAX_STATES: Final = 4096  # the ten replacements that transformers calls a clean-up have 2,376
-MAX_TEXT: Final = 0x7FFF  # bytes that one transition writes
+MAX_STATES: Final = 4096
+MAX_WRITTEN: Final = 0x7FFF  # bytes that one step writes
+OTHER: Final = 256  # any byte that no edit looks for
+TOKEN: Final = 257  # an id that is no byte of a run begins here
+
+_BYTE_TOKEN_BEGINS: Final = re.compile(rb"<(0(x(\+|(\+|[0-9a-fA-F])([0-9a-fA-F]>?)?)?)?)?")
+_HEX_DIGITS: Final = b"0123456789abcdefABCDEF"
+
+State: TypeAlias = Any  # what a machine likes, as long as it can be a key
+Symbols: TypeAlias = tuple[int, ...]  # bytes, OTHER, TOKEN
 
 
 @dataclass(frozen=True, slots=True)
-class EditTable:
-    """``classes``: of each byte, shape (256,). By state (0 is the first) and class: ``next``;
-    ``written``, the bytes that are written; and ``keeps``, whether the byte that is read is written
-    after them. ``ends``: what each state writes at the end. With ``edges`` the last two classes
-    are no bytes: the text of a run begins, and another token begins.
+class _Machine:
+    """``read`` gives what is written for a symbol in a state, and the next state; ``end`` what is
+    written at the end of the text. ``asked``: the symbols that are not read as OTHER; one without
+    TOKEN never sees it.
     """
 
-    classes: npt.NDArray[np.uint8]
-    next: tuple[tuple[int, ...], ...]
-    written: tuple[tuple[bytes, ...], ...]
-    keeps: tuple[tuple[bool, ...], ...]
-    ends: tuple[bytes, ...]
-    edges: bool = False
+    start: State
+    read: Callable[[State, int], tuple[Symbols, State]]
+    end: Callable[[State], Symbols]
+    asked: frozenset[int]
 
 
-# A reader asks whether there is a table, and the writer asks for it again: making it can take most
-# of the time of a conversion.
-@lru_cache(maxsize=1)
-def compile_edits(edits: tuple[TextEdit, ...], runs: RunEdits | None = None) -> EditTable:
-    """The table of edits that follow each other; before them come those of each run of byte tokens.
+def compile_edits(edits: Sequence[TextEdit]) -> EditTable:
+    """The table of edits that are done one after the other.
 
-    Where that is too large for texts of any characters, it is one for the characters that texts can
-    have (``Matching.among``).
+    UnsupportedError, with the path of the edit, where it would have more than 4,096 states or a step
+    that writes more than 32,767 bytes.
 
-    Raises UnsupportedError where it would have more than 4,096 states, or a transition that writes
-    more than 32,767 bytes.
-
-    >>> from tokexport.model import Replacing
-    >>> table = compile_edits((Replacing((("ab", "c"),)),))
+    >>> table = compile_edits([ReplaceLiteral("ab", "c")])
     >>> table.next, table.ends
     (((0, 1, 0), (0, 1, 0)), (b'', b'a'))
     """
-    of_any = tuple(
-        replace(edit, among=None) if isinstance(edit, Matching) else edit for edit in edits
-    )
-    try:
-        table = _table(of_any, runs)
-    except UnsupportedError:
-        if of_any == edits:
-            raise
-        table = _table(edits, runs)
-    asked = [symbol for symbol in table.symbols if symbol < OTHER]
-    # UTF-8 has 243 bytes, so there are never more than 256 classes.
+    machines = [_machine(edit) for edit in edits]
+    asked = frozenset[int]().union(*(machine.asked for machine in machines))
+    symbols = [OTHER, *sorted(asked)]
+    start: tuple[State, ...] = tuple(machine.start for machine in machines)
+    numbers: dict[Hashable, int] = {start: 0}
+    queue = [start]
+    steps: list[list[tuple[int, Symbols]]] = []
+    for states in queue:
+        row = []
+        for symbol in symbols:
+            written, after = _pass_on(machines, states, [symbol])
+            if after not in numbers:
+                numbers[after] = len(queue)
+                queue.append(after)
+            row.append((numbers[after], written))
+        steps.append(row)
+        if len(queue) > MAX_STATES:
+            raise UnsupportedError(
+                edits[-1].path,
+                f"a row of edits of the joined text with more than {MAX_STATES:,} states is not"
+                " supported",
+                "shorter or fewer texts to replace are",
+            )
     classes = np.zeros(256, np.uint8)
-    classes[asked] = np.arange(1, len(asked) + 1)
-    # No step drops a byte that it does not ask for, or writes anything after it.
-    keeps = tuple(tuple(text[-1:] == (OTHER,) for text in row) for row in table.written)
-    written = tuple(
-        tuple(bytes(text[: len(text) - keep]) for text, keep in zip(row, kept, strict=True))
-        for row, kept in zip(table.written, keeps, strict=True)
+    read = [symbol for symbol in symbols[1:] if symbol != TOKEN]
+    classes[read] = np.arange(1, len(read) + 1)  # UTF-8 has 243 bytes, so there is room
+    ends = tuple(bytes(_end(machines, states)) for states in queue)
+    table = EditTable(
+        classes,
+        next=tuple(tuple(number for number, _ in row) for row in steps),
+        # Only an edit that is done with a byte writes it as OTHER, and nothing after it.
+        written=tuple(
+            tuple(bytes(text[:-1] if OTHER in text else text) for _, text in row) for row in steps
+        ),
+        keeps=tuple(tuple(OTHER in text for _, text in row) for row in steps),
+        ends=ends,
+        reads_tokens=TOKEN in asked,
     )
-    ends = tuple(map(bytes, table.ends))
-    if max((len(text) for row in (*written, ends) for text in row), default=0) > MAX_TEXT:
+    longest = max(len(text) for row in (*table.written, ends) for text in row)
+    if longest > MAX_WRITTEN:
         raise UnsupportedError(
-            "decoder",
-            f"a replacement by more than {MAX_TEXT:,} bytes is not supported",
-            "a shorter one is",
+            edits[-1].path,
+            f"a replacement that writes {longest:,} bytes at once is not supported",
+            f"at most {MAX_WRITTEN:,} bytes are",
         )
-    return EditTable(
-        classes, tuple(map(tuple, table.next)), written, keeps, ends, edges=runs is not None
+    return table
+
+
+def _pass_on(
+    machines: Sequence[_Machine], states: Sequence[State], symbols: Iterable[int]
+) -> tuple[Symbols, tuple[State, ...]]:
+    """What the last of the machines writes, and the states of all of them after it."""
+    given, after = [*symbols], []
+    for machine, state in zip(machines, states, strict=True):
+        written: list[int] = []
+        for symbol in given:
+            if symbol == TOKEN and TOKEN not in machine.asked:
+                continue
+            more, state = machine.read(state, symbol)
+            written += more
+        given = written
+        after.append(state)
+    return tuple(given), tuple(after)
+
+
+def _end(machines: Sequence[_Machine], states: Sequence[State]) -> Symbols:
+    """What is written at the end of the text, each machine after what the one before it writes."""
+    given: Symbols = ()
+    for machine, state in zip(machines, states, strict=True):
+        written, (state,) = _pass_on([machine], [state], given)
+        given = (*written, *machine.end(state))
+    return given
+
+
+def _machine(edit: TextEdit) -> _Machine:
+    match edit:
+        case ReplaceLiteral():
+            return _replacing(edit)
+        case StripChars():
+            return _stripping(edit)
+        case ParseByteToken():
+            return _parsing()
+
+
+def _replacing(edit: ReplaceLiteral) -> _Machine:
+    """A state says whether a token has begun, and how many bytes of the pattern are held back."""
+    pattern, content = edit.pattern.encode(), edit.content.encode()
+    in_run = content if edit.in_first_run is None else edit.in_first_run.encode()
+
+    # By the number of bytes held back: of how many of them another match may begin.
+    shorter = [0, 0]
+    for byte in pattern[1:]:
+        size = shorter[-1]
+        while size and pattern[size] != byte:
+            size = shorter[size]
+        shorter.append(size + (pattern[size] == byte))
+
+    def read(state: State, symbol: int) -> tuple[Symbols, State]:
+        has_begun, held = state
+        if symbol == TOKEN:
+            return (*pattern[:held],), (True, 0)
+        size = held
+        while size and pattern[size] != symbol:
+            size = shorter[size]
+        if pattern[size] != symbol:
+            return (*pattern[:held], symbol), (has_begun, 0)
+        written = (*pattern[: held - size],)
+        if size + 1 < len(pattern):
+            return written, (has_begun, size + 1)
+        return (*written, *(content if has_begun else in_run)), (has_begun, 0)
+
+    edge = set() if edit.in_first_run is None else {TOKEN}
+    return _Machine(
+        (not edge, 0), read, lambda state: (*pattern[: state[1]],), frozenset({*pattern, *edge})
     )
 
 
-def _table(edits: Sequence[TextEdit], runs: RunEdits | None) -> Product:
-    """The row as it stands where that is small enough, which most are; else one that took longer to
-    make.
+def _stripping(edit: StripChars) -> _Machine:
+    """A state says how many characters may still be dropped, and how many bytes of one are held
+    back.
     """
-    machines = [*map(machine_of, edits)]
-    inside = [] if runs is None else [[*map(machine_of, row)] for row in (runs.first, runs.others)]
-    try:
-        return product([*([] if runs is None else [in_runs(*inside)]), *machines], MAX_STATES)
-    except TooManyStatesError:
-        pass
-    try:
-        small = [] if runs is None else [in_runs(*([fewest(row)] if row else [] for row in inside))]
-        return product([fewest([*small, *machines])], MAX_STATES)
-    except TooManyStatesError:
-        found = "a row of replacements with so many states"
-        raise UnsupportedError(
-            "decoder", f"{found} is not supported", f"up to {MAX_STATES:,} are"
-        ) from None
+    character = edit.character.encode()
+
+    def read(state: State, symbol: int) -> tuple[Symbols, State]:
+        count, size = state
+        if not count:
+            return (symbol,), state
+        if symbol != character[size]:
+            return (*character[:size], symbol), (0, 0)
+        return (), (count - 1, 0) if size + 1 == len(character) else (count, size + 1)
+
+    return _Machine(
+        (edit.count, 0), read, lambda state: (*character[: state[1]],), frozenset(character)
+    )
+
+
+def _parsing() -> _Machine:
+    """A state is what may become the name of a byte, or is one; None: the text is something
+    else.
+    """
+
+    def read(state: State, symbol: int) -> tuple[Symbols, State]:
+        if state is not None and symbol != OTHER:
+            held = state + bytes([symbol])
+            if _BYTE_TOKEN_BEGINS.fullmatch(held):
+                return (), held
+        return (*(state or b""), symbol), None
+
+    def end(state: State) -> Symbols:
+        if not state or not state.endswith(b">"):
+            return (*(state or b""),)
+        value = int(state[3:5], 16)
+        return (value,) if value < 0x80 else (*"\ufffd".encode(),)
+
+    return _Machine(b"", read, end, frozenset(b"<x+>" + _HEX_DIGITS))

@@ -90,7 +90,8 @@ class Tag(SectionTag):
 
     RECORDS = b"RECS", True, "where each token's bytes are, and its kind", "every file"
     BYTES = b"BYTS", True, "the tokens' bytes", "every file"
-    DECODER = b"DECO", True, "what decoding does besides joining bytes"
+    DECODER = b"DECO", True, "what decoding does besides joining bytes", "EDIT"
+    EDITS = b"EDIT", True, "what decoding changes in the joined text"
     SCORES = b"SCOR", False, "a score for each id", "encoding with UNIGRAM, or SC64"
     DOUBLE_SCORES = (b"SC64", True, "a score for each id, as a double",
                      "encoding with UNIGRAM, or SCOR")
@@ -131,13 +132,12 @@ class RecordFlag(Flags):
     SPECIAL = 1 << 2, "left out when decoding without special tokens"
     WHOLE = 1 << 3, "merging the token's key in TIDX gives this token"
     FALLBACK = 1 << 4, "the token is a byte of a character that the vocabulary lacks"
-    FIRST_SKIP = (3 << 5, "two bits, a number: so many bytes are left out at the front of the "
-                          "first token")
-    FIRST_MORE = (3 << 7, "two bits, a number: so many bytes that lie before `offset` belong to "
-                          "the first token")
-    LAST_SKIP = (3 << 9, "two bits, a number: so many bytes are left out at the end of the last "
-                         "token")
-    FORMS = 1 << 11, "what the first, the last and the only token decode to lies after the bytes"
+    FIRST_SKIP = (31 << 5, "five bits, a number: so many bytes are left out at the front of the "
+                           "first token")
+    FIRST_MORE = (3 << 10, "two bits, a number: so many bytes that lie before `offset` belong to "
+                           "the first token")
+    LAST_SKIP = (3 << 12, "two bits, a number: so many bytes are left out at the end of the last "
+                          "token")
 
 
 # RECS: one per id.
@@ -145,13 +145,6 @@ RECORD: Final = record(
     "offset" / U32 * "of the token's bytes in BYTS",
     "length" / U16 * "number of its bytes",
     "flags" / U16 * "`RecordFlag`",
-)
-
-# After the bytes of a token with FORMS: the lengths of its other forms, then those.
-FORM_LENGTHS: Final = record(
-    "first" / U16 * "number of bytes",
-    "last" / U16 * "number of bytes",
-    "only" / U16 * "number of bytes",
 )
 
 # SCOR, SC64: one per id. RANK: one per id, NONE for a token that no merge makes. BIDS: 256 ids.
@@ -172,25 +165,30 @@ class DecoderFlag(Flags):
     FIRST_BY_CONTENT = 1 << 3, "an id of length 0 is neither the first nor the last"
     FIRST_BY_TEXT = (1 << 4, "every id is the first as long as those before it gave no bytes; not"
                              " with FIRST_BY_CONTENT")
-    EDGES = (1 << 5, "the edits read *edges* besides bytes; only with BYTE_FALLBACK and edits, "
-                     "and with no other flag")
 
 
-# DECO: this; then, where edit_state_count is not 0, 256 classes of bytes, edit_state_count *
-# edit_class_count EDIT by state and class, edit_state_count EDIT for the end of the text, and the
-# text.
+# DECO.
 Decoder = Struct(
     "flags" / U32 * "`DecoderFlag`",
-    "strip_left_count" / U32 * "so many of the character strip_left are dropped at the start of "
-                               "the text, at most",
-    "strip_right_count" / U32 * "so many of the character strip_right are dropped at the end of "
-                                "the text, at most",
-    "strip_left" / U32 * "a code point; 0 where strip_left_count is 0",
-    "strip_right" / U32 * "a code point; 0 where strip_right_count is 0",
-    "edit_state_count" / U16 * "states of the edits; 0: there are none",
-    "edit_class_count" / U16 * "classes of bytes that they tell apart, 1 to 256; 0 where there "
-                               "are none",
-    "edit_text_size" / U32 * "bytes of text that they write; 0 where there are none",
+    "strip_left" / U32 * "an ASCII character, of which one is dropped at the start of the text; "
+                         "0: none",
+)
+
+
+class EditsFlag(Flags):
+    """``edits.flags``."""
+
+    READS_TOKENS = (1 << 0, "the class class_count - 1 stands before each id that is not FALLBACK;"
+                            " only with BYTE_FALLBACK and no other flag in DECO")
+
+
+# EDIT: this header, 256 classes of bytes, state_count * class_count EDIT by state and class,
+# state_count EDIT for the end of the text, and the text.
+EditsHeader = Struct(
+    "state_count" / U16 * "at least 1",
+    "class_count" / U16 * "classes of bytes, 1 to 256, and one more with READS_TOKENS",
+    "flags" / U32 * "`EditsFlag`",
+    "text_size" / U32 * "bytes of text that are written",
     "reserved" / zeros(4),
 )
 EDIT: Final = record(
@@ -200,9 +198,6 @@ EDIT: Final = record(
     "offset" / U32 * "where they begin in the text",
 )
 EDIT_KEEPS: Final = 0x8000  # in length: the byte that is read is written after the text
-# How far the classes of an edge are from the end of the classes.
-RUN_EDGE: Final = 2
-TOKEN_EDGE: Final = 1
 
 # SPID: this header, then stop_count ids.
 SpecialIdsHeader = Struct(

@@ -61,6 +61,14 @@ class Flags(IntFlag):
         member.meaning = meaning
         return member
 
+    def put(self, number: int) -> int:
+        """Flags whose bits of this group hold a number."""
+        return number * (self & -self)
+
+    def get(self, flags: int) -> int:
+        """The number in the bits of this group."""
+        return (flags & self) // (self & -self)
+
 
 class SectionTag(bytes, Enum):
     """Four letters that name a section, and what is in it."""

@@ -41,7 +41,6 @@ from tokexport.model import (
 )
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import show
-from tokexport.sources.sentencepiece.denormalizer import denormalizer_edits
 from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL, normalizer_steps
 from tokexport.sources.sentencepiece.numbering import numbering_notes
 from tokexport.sources.sentencepiece.proto import (
@@ -81,6 +80,12 @@ def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance
     """The model of a SentencePiece model; ``provenance`` names the kind of source, and gets the
     digests of ``files``.
     """
+    if source.denormalizer.charsmap:
+        raise UnsupportedError(
+            source.file,
+            "a model with a denormalizer is not supported",
+            "train it without --denormalization_rule_tsv: no model that is published has one",
+        )
     source = _without_nul(source)
     pieces = _Pieces(source)
     model = _model(source, pieces)
@@ -257,7 +262,6 @@ def _decoding(source: SentencePieceModel) -> Decoding:
         byte_fallback=source.byte_fallback,
         fallback_by_character=source.byte_fallback,
         first_is=FirstIs.TEXT if source.normalizer.remove_extra_whitespaces else FirstIs.CONTENT,
-        edits=denormalizer_edits(source),
     )
 
 

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
 from typing import Final
 
 from tokexport.errors import SourceError
-from tokexport.model import Begun, Dialect, Matching, Split
+from tokexport.model import ReplaceLiteral, StripChars
 from tokexport.sources.json_node import Node
 from tokexport.sources.tokenizer_json.decoder_steps import (
+    CharacterStep,
     DecoderStep,
     FallbackStep,
-    FuseStep,
+    JoinStep,
     RepeatsStep,
     Step,
-    StripStep,
-    literal,
     replaced,
+    stripped,
 )
 from tokexport.sources.tokenizer_json.parts import flat
-from tokexport.sources.tokenizer_json.replace_regex import replacer
 
 BYTE_LEVEL_FIELDS: Final = frozenset(("type", "add_prefix_space", "trim_offsets", "use_regex"))
 _METASPACE_FIELDS: Final = frozenset(
@@ -30,7 +29,13 @@ _SUPPORTED: Final = (
     "supported are ByteLevel, Replace, WordPiece, ByteFallback, Fuse, Strip, Metaspace, BPEDecoder,"
     " CTC, a Sequence of these, and null"
 )
+_PATTERNS: Final = (
+    r'patterns without a special character are, and "(?<!\\n)^ " and "\\A ", which drop one character'
+    " at the start: a tokenizer that others publish has no other one"
+)
 _SYNTAX: Final = frozenset("\\^$.|?*+()[]{}")
+# One character at the start of a text.
+_LEADING: Final = re.compile(r"(?:\\A|\(\?<!(?:\\n|\n)\)\^)([^\\^$.|?*+()\[\]{}])")
 # What the reference calls the cleanup of tokenization artifacts: each of these in turn.
 CLEANUP: Final = (
     (" .", "."),
@@ -59,50 +64,44 @@ def check_byte_level(node: Node) -> None:
         use_regex.boolean()
 
 
-def read_decoder(root: Node, dialect: Dialect = Dialect.ONIGURUMA) -> list[DecoderStep]:
+def read_decoder(root: Node) -> list[DecoderStep]:
     """The steps of the decoder of the tokenizer.json ``root``, Sequences opened.
 
-    ``dialect``: that of its regular expressions. Without a decoder the
-    reference joins tokens by spaces. Raises UnsupportedError for a decoder that is not known.
+    Raises UnsupportedError for a decoder, or a pattern in one, that is not supported, SourceError
+    for one that the reference refuses.
     """
     node = root.optional("decoder")
     if node is None:
+        # The reference joins tokens by spaces.
         return [
             Step(
                 "decoder",
                 "null",
                 lambda text, first, last: text if first else " " + text,
-                None,
                 sees_first=True,
             )
         ]
-    return [_step(part, dialect) for part in flat(node, "decoders")]
+    return [_step(part) for part in flat(node, "decoders")]
 
 
-def _step(node: Node, dialect: Dialect) -> DecoderStep:
+def _step(node: Node) -> DecoderStep:
     kind = node.field("type")
     match kind.string():
         case "ByteLevel":
             check_byte_level(node)
-            return FuseStep(node.path, byte_level=True)
+            return JoinStep(node.path, byte_level=True)
         case "Fuse":
             node.object({"type"})
-            return FuseStep(node.path)
+            return JoinStep(node.path)
         case "ByteFallback":
             node.object({"type"})
             return FallbackStep(node.path)
         case "Replace":
-            return _replace(node, dialect)
+            return _replace(node)
         case "WordPiece":
             return _word_piece(node)
         case "Strip":
-            node.object({"type", "content", "start", "stop"})
-            return StripStep(
-                node.path,
-                _character(node.field("content")),
-                node.field("start").u32(),
-                node.field("stop").u32(),
-            )
+            return _strip(node)
         case "Metaspace":
             return _metaspace(node)
         case "BPEDecoder":
@@ -112,8 +111,7 @@ def _step(node: Node, dialect: Dialect) -> DecoderStep:
                 node.path,
                 "BPEDecoder",
                 lambda text, first, last: text.replace(suffix, "" if last else " "),
-                literal(((suffix, ""),)),
-                suffix=suffix,
+                sees_last=True,
             )
         case "CTC":
             return _ctc(node)
@@ -125,30 +123,52 @@ def _character(node: Node) -> str:
     return text if len(text := node.string()) == 1 else node.fail("one character")
 
 
-def _replace(node: Node, dialect: Dialect) -> Step:
+def _replace(node: Node) -> Step:
     node.object({"type", "pattern", "content"})
     content = node.field("content").string()
     pattern = node.field("pattern")
     if set(pattern.object()) not in ({"String"}, {"Regex"}):
         pattern.fail('{"String": text} or {"Regex": pattern}')
-    string = pattern.get("String")
-    if string is not None:
-        text = string.string()
-        # The empty pattern is at every place of a text that is not empty.
-        apply = _alike(lambda string: string and string.replace(text, content))
-        empty = (Matching(Split("", path=pattern.path), content),)
-        return Step(node.path, "Replace", apply, literal(((text, content),)) if text else empty)
-    regex = pattern.field("Regex")
-    split = Split(regex.string(), dialect=dialect, path=regex.path)
-    apply = _alike(replacer(split, content))
-    plain = regex.string() if _SYNTAX.isdisjoint(regex.string()) else ""
-    edits = (Matching(split, content),) if not plain else literal(((plain, content),))
-    return Step(node.path, "Replace of a regular expression", apply, edits)
+    literal, regex = pattern.get("String"), pattern.get("Regex")
+    if regex is not None:
+        leading = _LEADING.fullmatch(regex.string())
+        if leading and not content:
+            return _strip_start(node.path, "Replace", leading[1], 1)
+        if not _SYNTAX.isdisjoint(regex.string()):
+            regex.unsupported(_PATTERNS)
+        literal = regex
+    assert literal is not None
+    text = literal.string()
+    if not text:
+        literal.unsupported("a text of one character or more is")
+    edit = ReplaceLiteral(text, content, path=node.path)
+    return Step(
+        node.path,
+        "Replace",
+        lambda string, first, last: string.replace(text, content),
+        (edit,),
+        CharacterStep(text, content, content) if len(text) == 1 else None,
+    )
 
 
-def _alike(apply: Callable[[str], str]) -> Callable[[str, bool, bool], str]:
-    """The same at every place."""
-    return lambda text, first, last: apply(text)
+def _strip(node: Node) -> Step:
+    node.object({"type", "content", "start", "stop"})
+    character = _character(node.field("content"))
+    start, stop = node.field("start").u32(), node.field("stop").u32()
+    if not stop:
+        return _strip_start(node.path, "Strip", character, start)
+    return Step(
+        node.path, "Strip", lambda text, first, last: stripped(text, character, start, stop)
+    )
+
+
+def _strip_start(path: str, name: str, character: str, count: int) -> Step:
+    return Step(
+        path,
+        name,
+        lambda text, first, last: stripped(text, character, count, 0),
+        (StripChars(character, count, path),) if count else (),
+    )
 
 
 def _word_piece(node: Node) -> Step:
@@ -161,8 +181,7 @@ def _word_piece(node: Node) -> Step:
             text = text[len(prefix) :] if text.startswith(prefix) else " " + text
         return replaced(text, cleanup)
 
-    edits = literal(cleanup) or ()
-    return Step(node.path, "WordPiece", apply, edits, (Begun(prefix, " "), *edits), sees_first=True)
+    return Step(node.path, "WordPiece", apply, sees_first=True)
 
 
 def _metaspace(node: Node) -> Step:
@@ -184,8 +203,8 @@ def _metaspace(node: Node) -> Step:
         node.path,
         "Metaspace",
         lambda text, first, last: text.replace(replacement, at_start if first else " "),
-        literal(((replacement, at_start),)),
-        literal(((replacement, " "),)),
+        (ReplaceLiteral(replacement, at_start, path=node.path),),
+        CharacterStep(replacement, " ", at_start),
         sees_first=scheme != "never",
     )
 

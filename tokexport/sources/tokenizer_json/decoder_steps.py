@@ -1,5 +1,5 @@
-"""The steps of a chain of decoders: what each does to one string, and, where that can be said, to a
-text that is joined.
+"""The steps of a chain of decoders: what each does to the string of one token, and, if that can be
+said, to a text that is joined.
 
 Source: ``tokenizers``, the module ``decoders``.
 """
@@ -10,77 +10,55 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from tokexport.model import Replacing, RunEdit, TextEdit, Trimmed
+from tokexport.model import TextEdit
 
 _HEX: Final = frozenset("0123456789abcdefABCDEF")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One decoder that looks at a string and at its place. ``path`` is where it stands in the
-    source.
+class CharacterStep:
+    """What a step does to each string is to replace one character by another text."""
 
-    ``whole`` is what it does to a text that is joined already, or to any other text that is first
-    and last; ``None``: nothing that can be said so. ``after``: what it does to a text that is not
-    the first, where that is something else. ``suffix``: the text of which it makes something else
-    in the last string than in the others; only strings that have it differ by whether they are the
-    last.
-    """
+    character: str
+    content: str
+    # What replaces it in the first string.
+    in_first: str
 
-    path: str
-    name: str
-    apply: Callable[[str, bool, bool], str]
-    whole: tuple[TextEdit, ...] | None
-    behind: tuple[RunEdit, ...] | None = None
-    sees_first: bool = False
-    suffix: str | None = None
+    def apply(self, text: str, is_first: bool) -> str:
+        """The text of one string after it."""
+        return text.replace(self.character, self.in_first if is_first else self.content)
 
 
 @dataclass(frozen=True, slots=True)
-class StripStep:
-    """Drops up to ``start`` and ``stop`` of a character at the ends of each string."""
+class Step:
+    """One decoder that changes each string by itself."""
 
+    # Where it stands in the source, and what it is called there.
     path: str
-    character: str
-    start: int
-    stop: int
-
-    @property
-    def edits(self) -> tuple[TextEdit, ...]:
-        """The same as edits of a text."""
-        trimmed = (
-            Trimmed(self.character, self.start),
-            Trimmed(self.character, self.stop, at_end=True),
-        )
-        return tuple(edit for edit in trimmed if edit.count)
-
-    def apply(self, text: str) -> str:
-        """What is left of a text. Where the two ends meet, the reference itself stops; here nothing
-        is left.
-
-        >>> StripStep("decoder", "H", 1, 0).apply("HHey")
-        'Hey'
-        """
-        left = 0
-        while left < min(self.start, len(text)) and text[left] == self.character:
-            left += 1
-        right = len(text)
-        while len(text) - right < min(self.stop, len(text)) and text[right - 1] == self.character:
-            right -= 1
-        return text[left : max(left, right)]
+    name: str
+    # What it makes of a string that is, or is not, the first and the last.
+    apply: Callable[[str, bool, bool], str]
+    # What it does to a joined text; None: nothing that is supported.
+    on_text: tuple[TextEdit, ...] | None = None
+    # The same as `apply`, if it replaces one character.
+    on_characters: CharacterStep | None = None
+    sees_first: bool = False
+    sees_last: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class RepeatsStep:
-    """Equal neighbours are one; then, after ``apply``, empty strings are left out (CTC)."""
+    """CTC: equal neighbours are one; then replacements, and empty strings are left out."""
 
     path: str
     replacements: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class FuseStep:
-    """Joins everything to one text; ``byte_level``: as bytes, by GPT-2's alphabet."""
+class JoinStep:
+    """Fuse and ByteLevel: joins everything to one text; ``byte_level``: as bytes, which the
+    characters of GPT-2's alphabet stand for.
+    """
 
     path: str
     byte_level: bool = False
@@ -88,12 +66,12 @@ class FuseStep:
 
 @dataclass(frozen=True, slots=True)
 class FallbackStep:
-    """Runs of tokens like ``<0x41>`` become the text of their bytes."""
+    """ByteFallback: a run of tokens like ``<0x41>`` becomes the text of their bytes."""
 
     path: str
 
 
-DecoderStep: TypeAlias = Step | StripStep | RepeatsStep | FuseStep | FallbackStep
+DecoderStep: TypeAlias = Step | RepeatsStep | JoinStep | FallbackStep
 
 
 def fallback_byte(token: str) -> int | None:
@@ -108,19 +86,22 @@ def fallback_byte(token: str) -> int | None:
     return int(digits, 16) if _HEX.issuperset(digits) else None
 
 
-def literal(replacements: Sequence[tuple[str, str]]) -> tuple[TextEdit, ...] | None:
-    """Literal replacements as edits of a text; ``None`` where the empty text is replaced.
+def stripped(text: str, character: str, start: int, stop: int) -> str:
+    """A text without up to ``start`` of a character at its start and ``stop`` at its end. Where the
+    two ends meet, the reference itself fails; here nothing is left.
 
-    >>> literal([("", ""), ("a", "b")]), literal([("", "x")])
-    ((Replacing(rules=(('a', 'b'),)),), None)
+    >>> stripped("HHeyH", "H", 1, 1)
+    'Hey'
     """
-    if any(content and not pattern for pattern, content in replacements):
-        return None
-    return tuple(Replacing((rule,)) for rule in replacements if rule[0])
+    for _ in range(min(start, len(text))):
+        text = text.removeprefix(character)
+    for _ in range(min(stop, len(text))):
+        text = text.removesuffix(character)
+    return text
 
 
 def replaced(text: str, replacements: Sequence[tuple[str, str]]) -> str:
-    """A text after literal replacements, one after the other."""
+    """A text after replacements of literals, one after the other."""
     for pattern, content in replacements:
         text = text.replace(pattern, content)
     return text

@@ -14,7 +14,6 @@ from tokexport.errors import NotBytesError, SourceError, UnsupportedError
 from tokexport.limits import MAX_IDS
 from tokexport.model import (
     Decoding,
-    Dialect,
     Provenance,
     Reference,
     Template,
@@ -115,9 +114,7 @@ def _read(
     if version_2:
         added = as_matched(added)
     template = read_post_processor(root)
-    tokens, decoding = _tokens(
-        root, huggingface, added, Dialect.FANCY_REGEX if version_2 else Dialect.ONIGURUMA
-    )
+    tokens, decoding = _tokens(root, huggingface, added)
     if version_2:
         tokens = tuple(decoded_as_added(tokens, added, byte_level=on_bytes))
     tokens = _with_template_ids(template, tokens)
@@ -156,7 +153,7 @@ def _read(
 
 
 def _tokens(
-    root: Node, huggingface: HuggingFaceModel, added: AddedVocabulary, dialect: Dialect
+    root: Node, huggingface: HuggingFaceModel, added: AddedVocabulary
 ) -> tuple[tuple[Token | None, ...], Decoding]:
     """Every id with what it decodes to, and what is done to the whole. Where an id is in the
     vocabulary and added, the reference decodes what was added.
@@ -169,7 +166,7 @@ def _tokens(
             f"the id {max(spelling)} is not supported",
             f"ids are supported up to {MAX_IDS - 1}",
         )
-    decoded = decode_forms(spelling, read_decoder(root, dialect))
+    decoded = decode_forms(spelling, read_decoder(root))
     tokens: list[Token | None] = [None] * (max(spelling, default=-1) + 1)
     for number, text in spelling.items():
         kind = TokenKind.ADDED
