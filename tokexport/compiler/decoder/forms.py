@@ -7,7 +7,6 @@ from typing import Final
 from tokexport.compiler.tables import StoredForms
 from tokexport.errors import UnsupportedError
 from tokexport.escape import escape
-from tokexport.limits import MAX_TOKEN_BYTES
 from tokexport.model import Token
 
 # What the bits of a record can count.
@@ -19,8 +18,8 @@ MAX_LAST_SKIP: Final = 3
 def stored_forms(number: int, token: Token) -> StoredForms:
     """How the forms of the token with the id ``number`` are stored.
 
-    UnsupportedError for a form of more than 65,535 bytes, and for one that differs from the content
-    in another way than by a few bytes at one end.
+    UnsupportedError for a form that differs from the content in another way than by a few bytes at
+    one end.
 
     >>> stored_forms(0, Token(b" a", first=b"a"))
     StoredForms(data=b' a', first_skip=1, first_more=0, last_skip=0)
@@ -28,13 +27,6 @@ def stored_forms(number: int, token: Token) -> StoredForms:
     StoredForms(data=b'##ing', first_skip=0, first_more=2, last_skip=0)
     """
     content, first, last = token.forms
-    longest = max(map(len, token.forms))
-    if longest > MAX_TOKEN_BYTES:
-        raise UnsupportedError(
-            "decoder",
-            f"the id {number}, which decodes to {longest:,} bytes, is not supported",
-            f"at most {MAX_TOKEN_BYTES:,} bytes are",
-        )
     change = len(first) - len(content)
     if 0 < change <= MAX_FIRST_MORE and first.endswith(content):
         return StoredForms(first, first_more=change)
