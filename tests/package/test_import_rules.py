@@ -19,11 +19,9 @@ RULES = {
     "file": {"compiler.tables", "version"},
     "runtime": {"model", "file.layout", "_core"},
 }
-ANYTHING = {"errors", "limits"}
+ANYTHING = {"errors", "escape", "limits"}
 # To be mended; a line goes when its import does.
 EXCEPTIONS = {
-    ("file/decoding.py", "compiler.decoder.edits"),
-    ("file/decoding.py", "model"),
     ("patterns/__init__.py", "model"),
     ("patterns/casefold.py", "model"),
     ("patterns/cursor.py", "model"),
@@ -32,18 +30,11 @@ EXCEPTIONS = {
     ("patterns/oniguruma.py", "model"),
     ("patterns/oniguruma_literal.py", "model"),
     ("patterns/oniguruma_set.py", "model"),
-    ("sources/sentencepiece/denormalizer.py", "compiler.normalizer.charsmap"),
-    ("sources/sentencepiece/denormalizer.py", "compiler.normalizer.darts"),
     ("sources/sentencepiece/normalizer.py", "compiler.normalizer.charsmap"),
     ("sources/sentencepiece/read.py", "compiler.merges.byte_pair"),
     ("sources/sentencepiece/read.py", "compiler.merges.canonical"),
-    ("sources/tokenizer_json/decoder_edits.py", "compiler.decoder.edits"),
-    ("sources/tokenizer_json/decoder_endings.py", "patterns"),
-    ("sources/tokenizer_json/decoder_texts.py", "compiler.decoder.utf8_classes"),
     ("sources/tokenizer_json/normalizer.py", "compiler.normalizer.normalize"),
     ("sources/tokenizer_json/read.py", "compiler.passes.check_insertions"),
-    ("sources/tokenizer_json/replace_regex.py", "compiler.normalizer.replacing"),
-    ("sources/tokenizer_json/replace_regex.py", "patterns"),
     ("sources/tokenizer_json_2/normalizer.py", "compiler.normalizer.replacing"),
     ("sources/tokenizer_json_2/normalizer.py", "patterns"),
     ("unicode/graphemes.py", "compiler.normalizer.charsmap"),
