@@ -14,21 +14,10 @@ from c_harness import COMPILERS, SANITIZED, Builder, Library, run
 from construct import Array
 from repository import SLOW
 
-from tokexport.file.layout import (
-    LABEL,
-    NONE,
-    Header,
-    HeaderFlag,
-    Section,
-    SplitsHeader,
-    Stage,
-    StageFlag,
-    Tag,
-)
+from tokexport.file.layout import LABEL, NONE, Header, HeaderFlag, Section, SplitsHeader, Stage, Tag
 from tokexport.file.write import assemble
 
 OK, SPLITS = 0, -34
-TABLES = ("label", "second_label")
 
 pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
 
@@ -39,15 +28,15 @@ def library(build: Builder) -> Library:
 
 
 def sections() -> tuple[Header, dict[bytes, bytes]]:
-    good = golden_files.content("look-behind")
+    good = golden_files.content("look-ahead")
     header = Header.parse(good)
     entries = Array(header.section_count, Section).parse(good[Header.sizeof() :])
     return header, {entry.tag: good[entry.offset : entry.offset + entry.size] for entry in entries}
 
 
 def last_stage(splits: bytes) -> tuple[int, Any]:
-    """Where the descriptor of the last stage stands, which has two label tables, the last of all
-    tables; and its fields.
+    """Where the descriptor of the last stage stands, whose label table is the last of all tables;
+    and its fields.
     """
     count = SplitsHeader.parse(splits).stage_count
     at = SplitsHeader.sizeof() + Stage.sizeof() * (count - 1)
@@ -77,14 +66,13 @@ def with_fields(room: int = 0, **fields: int) -> bytes:
     return with_splits(splits[:at] + changed + splits[at + Stage.sizeof() :] + bytes(room))
 
 
-def with_entry(table: str, number: int, *, label: int = 0, state: int = 0) -> bytes:
-    """Another entry in a label table of the last stage."""
+def with_entry(number: int, *, label: int = 0, state: int = 0) -> bytes:
+    """Another entry in the label table of the last stage."""
     _, contents = sections()
     splits = bytearray(contents[Tag.SPLITS])
     _, stage = last_stage(splits)
-    counts = [stage[f"{each}_class_count"] * stage[f"{each}_state_count"] for each in TABLES]
-    start = len(splits) - LABEL.itemsize * (sum(counts) if table == TABLES[0] else counts[1])
-    entries = np.frombuffer(splits, LABEL, counts[TABLES.index(table)], start)
+    count = stage.label_class_count * stage.label_state_count
+    entries = np.frombuffer(splits, LABEL, count, len(splits) - LABEL.itemsize * count)
     entries[number] = state << 8 | label
     return with_splits(bytes(splits))
 
@@ -106,63 +94,29 @@ def read(content: bytes) -> int:
 
 def test_the_numbers_of_classes_and_states_have_bounds(library: Library) -> None:
     assert opened(library, with_fields()) == OK
-    for field, most in (("second_label_class_count", 254), ("second_label_state_count", 4096)):
-        assert opened(library, with_fields(room=1 << 20, **{field: most})) == OK
-        assert opened(library, with_fields(room=1 << 20, **{field: most + 1})) == SPLITS
+    for field, most in (("label_class_count", 254), ("label_state_count", 4096)):
+        assert opened(library, with_fields(room=1 << 22, **{field: most})) == OK
+        assert opened(library, with_fields(room=1 << 22, **{field: most + 1})) == SPLITS
 
 
-def test_the_second_table_has_both_numbers_or_none_and_lies_within_the_section(
-    library: Library,
-) -> None:
-    for field in ("second_label_class_count", "second_label_state_count"):
+def test_the_table_has_both_numbers_or_none_and_lies_within_the_section(library: Library) -> None:
+    for field in ("label_class_count", "label_state_count"):
         assert opened(library, with_fields(**{field: 0})) == SPLITS
     _, stage = last_stage(sections()[1][Tag.SPLITS])
-    more = {"second_label_state_count": stage.second_label_state_count + 1}
-    size = LABEL.itemsize * stage.second_label_class_count
+    more = {"label_state_count": stage.label_state_count + 1}
+    size = LABEL.itemsize * stage.label_class_count
     assert opened(library, with_fields(room=size, **more)) == OK
     assert opened(library, with_fields(room=size - 4, **more)) == SPLITS
 
 
-@pytest.mark.parametrize("table", TABLES)
-def test_every_label_and_every_state_of_both_tables_is_looked_at(
-    library: Library, table: str
-) -> None:
+def test_every_label_and_every_state_is_looked_at(library: Library) -> None:
     _, contents = sections()
     _, stage = last_stage(contents[Tag.SPLITS])
-    states = stage[f"{table}_state_count"]
-    labels = stage.second_label_class_count if table == "label" else stage.class_count
-    assert stage.second_label_class_count != stage.class_count
-    for number in range(states * stage[f"{table}_class_count"]):
-        assert opened(library, with_entry(table, number, label=labels - 1, state=states - 1)) == OK
-        assert opened(library, with_entry(table, number, label=labels)) == SPLITS
-        assert opened(library, with_entry(table, number, state=states)) == SPLITS
-
-
-def test_doubled_symbols_need_a_label_table_with_as_many_classes_again(library: Library) -> None:
-    _, contents = sections()
-    _, stage = last_stage(contents[Tag.SPLITS])
-    doubles = stage.flags | StageFlag.DOUBLES
-    states, classes = stage.label_state_count, stage.label_class_count
-    # The tables after the first one move; zeros are good entries of each.
-    room = (
-        4 * states * (classes + 2)
-        + 4 * stage.second_label_state_count * stage.second_label_class_count
-    )
-    assert (
-        opened(library, with_fields(room=room, flags=doubles, label_class_count=2 * classes)) == OK
-    )
-    assert (
-        opened(library, with_fields(room=room, flags=doubles, label_class_count=2 * classes + 1))
-        == SPLITS
-    )
-    assert (
-        opened(library, with_fields(room=room, flags=doubles, label_class_count=2 * (classes - 1)))
-        == SPLITS
-    )
-    none = dict.fromkeys(
-        [f"{table}_{count}_count" for table in TABLES for count in ("class", "state")], 0
-    )
-    assert opened(library, with_fields(flags=StageFlag.DOUBLES, **none)) == SPLITS
+    states, labels = stage.label_state_count, stage.class_count
+    for number in range(states * stage.label_class_count):
+        assert opened(library, with_entry(number, label=labels - 1, state=states - 1)) == OK
+        assert opened(library, with_entry(number, label=labels)) == SPLITS
+        assert opened(library, with_entry(number, state=states)) == SPLITS
 
 
 @pytest.mark.parametrize("field", ["first_op", "op_count"])
@@ -175,11 +129,11 @@ def test_no_byte_of_the_stages_makes_it_touch_what_is_not_its_own(
     compiler: str, build: Builder
 ) -> None:
     program = build(compiler, "damaged_section", *SANITIZED)
-    texts = ["1233 22333 13321", "abxb abbxb xbx", "\u00e9bxbbxabx b\u0661bxbxb"]
+    texts = ["1233 22333 13321", "abbc abb  ; abc", "\u00e91234 b\u0661  ;c"]
     answer = run(
         [
             str(program),
-            str(golden_files.FOLDER / "look-behind.bin"),
+            str(golden_files.FOLDER / "look-ahead.bin"),
             "SPLT",
             "1" if SLOW else "5",
             *texts,

@@ -43,15 +43,6 @@ STAGES: dict[str, list[dict[str, Any]]] = {
             "invert": False,
         },
     ],
-    "look-behind": [
-        SPLIT_WORDS,
-        {
-            "type": "Split",
-            "pattern": {"Regex": "a(?<!1.+)|(?<=ab)[ab]"},
-            "behavior": "Isolated",
-            "invert": False,
-        },
-    ],
 }
 PIECES = ["a", "b", "1", "中", MARK, "ab", "ba", MARK + "a", MARK + "ab", "b1", "中a", "aa", "1a"]
 

@@ -80,18 +80,8 @@ PRE_TOKENIZERS = {
     "far look ahead alone": pre_tokenizers.Sequence(
         [split(r" ?[a-z]+|\d{1,3}(?=(?:\d{3})*(?!\d))| ?[^\sa-z0-9]+|\s+(?!\S)|\s"), BYTE_LEVEL]
     ),
-    "far look after": pre_tokenizers.Sequence(
-        [split(r"(?<=ab)c|(?<!=[^.]*)[a-z]+|(?<!12)3"), split(LLAMA3), BYTE_LEVEL]
-    ),
-    "far both ways": pre_tokenizers.Sequence(
-        [
-            split(r"(?<=ab)c(?=[a-z]*!)|(?<!=[^.]*)[a-z]+(?![^.]*=)|(?<!12)3(?!45)"),
-            split(LLAMA3),
-            BYTE_LEVEL,
-        ]
-    ),
-    "far after inside far ahead": pre_tokenizers.Sequence(
-        [split(r"[a-z](?=[a-z]*(?<=ab)c)|\d(?!\d*(?<!12)3)"), split(LLAMA3), BYTE_LEVEL]
+    "look both ways": pre_tokenizers.Sequence(
+        [split(r"(?<=b)c(?=[a-z]*!)|[a-z](?=[a-z]*(?<=b)c)|\d(?!\d*3)"), split(LLAMA3), BYTE_LEVEL]
     ),
     "empty matches": pre_tokenizers.Sequence(
         [split(r"(?:[a-c]+!)?|\d*"), split(LLAMA3), BYTE_LEVEL]

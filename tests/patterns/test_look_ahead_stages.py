@@ -1,5 +1,5 @@
-"""Stages that look far ahead, after or both ways, or match nothing, give the ids of the reference:
-in any order, in long texts.
+"""Stages that look far ahead, or match nothing, give the ids of the reference: in any order, in long
+texts.
 """
 
 from __future__ import annotations
@@ -30,45 +30,11 @@ LLAMA3 = (
     r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 PATTERNS = [
-    *(
-        r"\d{1,3}(?=(?:\d{3})*\b)",
-        r"(?=(\d{3})+(?!\d))",
-        r"\d{1,3}(?=(\d{3})*$)",
-        "a(?=bc)",
-        "a*",
-        r"\b",
-        "(?=ab)|b",
-    ),
-    *(
-        "$",
-        r"a(?!(?=b*c)..)|.(?=a*b)",
-        r"^|x(?=.*\bb)",
-        r"\s+(?!\S)|\s+(?=\s*x)|\S*",
-        "x?(?!.*x)y*",
-        "(?=1)1*2|(?=1)",
-    ),
-    *(
-        r"(?<=ab)[b ]",
-        r"(?<![a1]\b.*)x|\s",
-        "(?<!ab)",
-        r"(?<=a|\d\d)3|b(?<=^\s*ab)",
-        r"(?<=\A(?:..)*).",
-        "(?:(?<=aa)b|a)+",
-        "(?:ab)++[a1]?",
-    ),
-    *(
-        r"(?<!\d\d)\d{1,2}(?=(?:\d{3})*\b)",
-        "(?<=[ab]1)[^b](?=[ab] )",
-        "[ab](?=.*(?<=ab)1)",
-        "(?:ab)++(?<!bab)",
-        "(?<!ab)(?!ba)",
-    ),
-    *(
-        "[ab]*a[ab]{3}x|[ab](?=[ab]*1)|(?=a)",
-        r"[a-z]+|\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))|.",
-        "(?:[ab]+!)?",
-        "[a-z]+",
-    ),
+    *(r"\d{1,3}(?=(?:\d{3})*\b)", r"(?=(\d{3})+(?!\d))", r"\d{1,3}(?=(\d{3})*$)", "a(?=bc)"),
+    *("a*", r"\b", "(?=ab)|b", "$", r"a(?!(?=b*c)..)|.(?=a*b)", r"^|x(?=.*\bb)"),
+    *(r"\s+(?!\S)|\s+(?=\s*x)|\S*", "x?(?!.*x)y*", "(?=1)1*2|(?=1)", r"(?<![a1])x|\s"),
+    *("[ab]*a[ab]{3}x|[ab](?=[ab]*1)|(?=a)", "(?:[ab]+!)?", "[a-z]+", "a++b|a?+b"),
+    r"[a-z]+|\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))|.",
 ]
 BEHAVIORS = ["isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"]
 ALPHABETS = ("ab1x23\n ", "123 ", "aab1!", "ab x\n٣é", "0123456789")
@@ -124,12 +90,11 @@ def test_random_sequences_of_stages_give_the_ids_of_the_reference(
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_core_gives_the_ids_that_the_document_says(seed: int) -> None:
-    for name in ("look-ahead", "look-behind"):
-        content = golden_files.content(name)
-        own, file = load(content), spec_reader.open_file(content)
-        for alphabet in ("abx", "123 ", "abx\u00e9\u0661 3"):
-            for text in random_texts(alphabet, 60, longest=25, seed=seed):
-                assert own.encode(text) == spec_encoder.encode(file, text.encode()), text
+    content = golden_files.content("look-ahead")
+    own, file = load(content), spec_reader.open_file(content)
+    for alphabet in ("abx", "123 ", "abc;\u00e9\u0661 3"):
+        for text in random_texts(alphabet, 60, longest=25, seed=seed):
+            assert own.encode(text) == spec_encoder.encode(file, text.encode()), text
 
 
 @pytest.mark.parametrize("behavior", BEHAVIORS)
@@ -148,13 +113,10 @@ def test_a_match_of_nothing_parts_the_text_under_every_behavior(
 @pytest.mark.parametrize(
     "pattern",
     [
-        *(
-            r"\d{1,3}(?=(?:\d{3})*\b)",
-            r"(?=(\d{3})+(?!\d))",
-            r"[a-z]+(?=[^.]*!)",
-            "(?<=[.1][^ ]*)[ab12]",
-        ),
-        *("(?<=ab)[12](?=[^ ]*b)", "[a1](?=b[^ ]*(?<=2b)[. ])|(?<=ab)2"),
+        r"\d{1,3}(?=(?:\d{3})*\b)",
+        r"(?=(\d{3})+(?!\d))",
+        r"[a-z]+(?=[^.]*!)",
+        "(?<=[.1])[12](?=[^ ]*b)",
     ],
 )
 def test_a_long_text_is_worked_on_in_blocks_that_change_no_ids(
@@ -177,14 +139,7 @@ def test_a_long_text_is_worked_on_in_blocks_that_change_no_ids(
 
 
 @pytest.mark.parametrize(
-    "pattern",
-    [
-        r"\d(?=(?:\d{3})+(?!\d))",
-        "a(?!.*b)",
-        "[ab]*a[ab]{3}x|[ab](?=[ab]*1)",
-        "(?<=ab)1|(?<!a+ )b",
-        "(?<=ab)1(?!a)|b(?=(?<!1b)b)",
-    ],
+    "pattern", [r"\d(?=(?:\d{3})+(?!\d))", "a(?!.*b)", "[ab]*a[ab]{3}x|[ab](?=[ab]*1)"]
 )
 @pytest.mark.parametrize("content", ["", "_", "<>"])
 def test_a_normalizer_replaces_what_a_far_look_around_finds(

@@ -121,7 +121,7 @@ def test_no_two_states_and_no_two_classes_are_the_same(name: str) -> None:
     assert not (program.transitions[:, -1] & ~np.uint16(MATCH_ENDS)).any()
 
 
-def test_without_a_look_behind_every_start_is_the_same() -> None:
+def test_without_a_lookbehind_every_start_is_the_same() -> None:
     assert len(set(compile_split(Split(TIKTOKEN["whisper-tiktoken"])).starts.tolist())) == 1
     assert len(set(compile_split(Split(r"(?<!a)b|c\B")).starts.tolist())) == 2
 

@@ -82,7 +82,7 @@ def steps_taken(program: SplitProgram, text: str) -> tuple[int, list[tuple[int, 
     failed: set[tuple[int, int]] = set()
     found = []
     start = 0
-    steps = len(program.labellings) * len(text)
+    steps = (program.labels is not None) * len(text)
     while start < len(text):
         state = starts[classes[start - 1] if start else program.n_classes]
         end = None

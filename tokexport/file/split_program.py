@@ -52,13 +52,12 @@ def _described(
         padded(program.starts.astype("<u2").tobytes()),
         padded(rows.tobytes()),
     ]
-    for number, labelling in enumerate(program.labellings):
-        labels = labelling.next << 8 | labelling.labels
-        counts |= zip(LABEL_COUNTS[2 * number :], reversed(labels.shape), strict=False)
+    if program.labels is not None:
+        labels = program.labels.next << 8 | program.labels.labels
+        counts |= zip(LABEL_COUNTS, reversed(labels.shape), strict=False)
         parts.append(labels.astype(layout.LABEL).tobytes())
     flags |= StageFlag.ON_BYTES * (table.classes is None)
     flags |= StageFlag.EMPTY_MATCHES * program.may_be_empty
-    flags |= StageFlag.FORWARD_LABELS * any(label.forward for label in program.labellings[:1])
     descriptor = struct(
         layout.Stage,
         behavior=behavior,

@@ -17,11 +17,11 @@ import numpy.typing as npt
 from tokexport.errors import UnsupportedError
 from tokexport.model import CharacterRuns, CharacterTest, Dialect, Split
 from tokexport.patterns import fancy, oniguruma
-from tokexport.patterns.atomic import lower_lookaround_and_atomic
 from tokexport.patterns.backreferences import expand_backreferences
 from tokexport.patterns.dfa import DEAD, Automaton, determinise, minimise
-from tokexport.patterns.labels import Labelling
+from tokexport.patterns.labels import LabelTable
 from tokexport.patterns.linear_time import states_to_remember
+from tokexport.patterns.lookaround import lower_lookaround_and_atomic
 from tokexport.patterns.nfa import program_of
 from tokexport.patterns.runs import script_runs
 from tokexport.patterns.tree import Characters, Node, PatternError
@@ -31,7 +31,7 @@ from tokexport.unicode.byte_alphabet import CHARACTERS
 
 __all__ = [
     "MATCH_ENDS",
-    "Labelling",
+    "LabelTable",
     "SplitProgram",
     "compile_replace",
     "compile_split",
@@ -55,10 +55,9 @@ class SplitProgram:
     no match ends, and by one start after the other, so a runtime that stays linear remembers the
     positions where one of them led to no match end; 0 for nearly every pattern in use.
     ``may_be_empty``: a match may hold no character; it then ends before the first symbol that is
-    read. ``labellings``: none, one or two, in the order in which they are run. With them, the
-    automaton does not read classes but labels, of which there are n_classes: what the labelling,
-    run over the classes from the end of the text to its start or the other way, gives each symbol,
-    or a second one, run the other way, over the labels of the first.
+    read. ``labels``: with a label table, the automaton does not read classes but labels, of which
+    there are n_classes: what the table, run over the classes from the end of the text to its start,
+    gives each symbol.
     """
 
     classes: npt.NDArray[np.uint8]
@@ -67,7 +66,7 @@ class SplitProgram:
     starts: npt.NDArray[np.uint16]
     n_memo: int
     may_be_empty: bool = False
-    labellings: tuple[Labelling, ...] = ()
+    labels: LabelTable | None = None
 
     def read(self, text: str) -> list[int]:
         r"""What the automaton reads of a text, code point by code point: its classes, or their
@@ -81,9 +80,7 @@ class SplitProgram:
     def labelled(self, symbols: Sequence[int]) -> list[int]:
         """What the automaton reads of symbols, code points or bytes."""
         classes = [int(self.classes[symbol]) for symbol in symbols]
-        for labelling in self.labellings:
-            classes = labelling.run(classes)
-        return classes
+        return classes if self.labels is None else self.labels.run(classes)
 
 
 def compile_split(split: Split) -> SplitProgram:
@@ -159,11 +156,11 @@ def _parse(split: Split) -> Node:
     return parse(split.pattern)
 
 
-def _split_program(automaton: Automaton, labellings: tuple[Labelling, ...] = ()) -> SplitProgram:
+def _split_program(automaton: Automaton, labels: LabelTable | None = None) -> SplitProgram:
     may_be_empty = bool(automaton.ends[automaton.starts].any())
     n_classes = automaton.next.shape[1] - 1
     most = max(
-        n_classes, int(automaton.classes.max()) + 1, *(each.next.shape[1] for each in labellings)
+        n_classes, int(automaton.classes.max()) + 1, 0 if labels is None else labels.next.shape[1]
     )
     if most > MAX_CLASSES:
         raise PatternError(0, f"{most} different classes of characters", f"up to {MAX_CLASSES} are")
@@ -179,5 +176,5 @@ def _split_program(automaton: Automaton, labellings: tuple[Labelling, ...] = ())
         starts=number[automaton.starts].astype(np.uint16),
         n_memo=int(unbounded.sum()),
         may_be_empty=may_be_empty,
-        labellings=labellings,
+        labels=labels,
     )

@@ -1,11 +1,11 @@
-r"""A labelling: an automaton that reads a text once, before any match is looked for, and gives each
-symbol a label.
+r"""A label table: an automaton that reads a text once, from its end to its start, before any match
+is looked for, and gives each symbol a label.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -14,54 +14,31 @@ from tokexport.patterns.dfa import MAX_STATES, too_many_states
 
 
 @dataclass(frozen=True, slots=True)
-class Labelling:
-    """An automaton that reads a text from its end, or ``forward`` from its start, and gives each
-    symbol a label.
-
-    ``next`` and ``labels``, both of shape (n_states, n_classes): by state and class of the symbol,
-    the next state and the label. State 0 is the one to start in.
+class LabelTable:
+    """``next`` and ``labels``, both of shape (n_states, n_classes): by state and class of the
+    symbol, the next state and the label. State 0 is the one at the end of the text.
     """
 
     next: npt.NDArray[np.int64]
     labels: npt.NDArray[np.int64]
-    forward: bool = False
 
-    def run(self, symbols: Sequence[int]) -> list[int]:
-        """The labels of symbols: of classes, or of the labels that another labelling gives."""
+    def run(self, classes: Sequence[int]) -> list[int]:
+        """The labels of symbols, by their classes."""
         labels = []
         state = 0
-        for number in symbols if self.forward else reversed(symbols):
+        for number in reversed(classes):
             labels.append(int(self.labels[state, number]))
             state = int(self.next[state, number])
-        return labels if self.forward else labels[::-1]
+        return labels[::-1]
 
 
-def joined_labels(
-    joined: npt.NDArray[np.int32], labellings: Sequence[Labelling]
-) -> tuple[npt.NDArray[np.int32], tuple[Labelling, ...]]:
-    """The labellings that are left where labels of the last one are joined, and so in turn those
-    that only they told apart.
+def smallest(table: LabelTable) -> tuple[npt.NDArray[np.int32], LabelTable]:
+    """The same table with as few states and classes as can be, numbered in the order in which they
+    are met; and for each class the one that it is joined to.
 
-    ``joined``: for each label of the last what it becomes. Returns the same for each symbol that
-    the first one reads.
+    Raises PatternError where it has too many states.
     """
-    kept: list[Labelling] = []
-    for labelling in reversed(labellings):
-        symbols, smallest = smallest_labelling(
-            replace(labelling, labels=joined[labelling.labels].astype(np.int64))
-        )
-        if len(smallest.next) > 1:
-            kept.insert(0, smallest)
-            joined = symbols
-        else:
-            joined = smallest.labels[0][symbols].astype(np.int32)
-    return joined, tuple(kept)
-
-
-def smallest_labelling(labelling: Labelling) -> tuple[npt.NDArray[np.int32], Labelling]:
-    """The same labelling with as few states and symbols as can be, numbered in the order in which
-    they are met; and for each symbol the one that it is joined to."""
-    following, labels = labelling.next, labelling.labels
+    following, labels = table.next, table.labels
     block = np.zeros(len(following), dtype=np.int64)
     n_blocks = 0
     while True:
@@ -83,6 +60,4 @@ def smallest_labelling(labelling: Labelling) -> tuple[npt.NDArray[np.int32], Lab
     number = np.empty(len(order), dtype=np.int32)
     number[order] = np.arange(len(order))
     kept = kept[order]
-    return number[inverse.reshape(-1)], replace(
-        labelling, next=following[:, kept], labels=labels[:, kept]
-    )
+    return number[inverse.reshape(-1)], LabelTable(following[:, kept], labels[:, kept])

@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from tokexport.patterns.tree import (
-    ALWAYS,
     Assertion,
-    Automaton,
     Characters,
     Choice,
     Condition,
@@ -119,8 +117,6 @@ class _Writer:
                 return self.add(Take(self._set_number(members), after))
             case Assertion(condition):
                 return self.add(Check(self._condition_number(condition), after))
-            case Automaton():
-                return self._write_automaton(node, after)
             case _:
                 raise TypeError(
                     f"{type(node).__name__} nodes must be lower_lookaround_and_atomic before a program is written"
@@ -139,25 +135,6 @@ class _Writer:
         for _ in range(node.low):
             entry = self.write(node.body, entry)
         return entry
-
-    def _write_automaton(self, node: Automaton, after: int) -> int:
-        states = [self.add(Fork(())) for _ in node.exits]
-        for state, exit_condition, arcs in zip(states, node.exits, node.arcs, strict=True):
-            targets = []
-            for condition, members, target in arcs:
-                take = self.add(Take(self._set_number(members), states[target]))
-                targets.append(
-                    take
-                    if condition is ALWAYS
-                    else self.add(Check(self._condition_number(condition), take))
-                )
-            leave = self.add(Check(self._condition_number(exit_condition), after))
-            self.program.instructions[state] = Fork((leave, *targets))
-        starts = [
-            self.add(Check(self._condition_number(held), states[target]))
-            for held, target in node.starts
-        ]
-        return self.add(Fork(tuple(starts)))
 
     def _set_number(self, members: CodePoints) -> int:
         # A million bytes are slow to hash, and a repeated node is written again and again.

@@ -62,14 +62,9 @@ class Not:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LookFar:
-    """What follows a position matches a body, however many characters that takes.
-
-    Without ``ahead`` it is what comes before the position, read from there to the start of the
-    text, and ``body`` is written for that.
-    """
+    """What follows a position matches a body, however many characters that takes."""
 
     body: Node
-    ahead: bool
 
 
 # What a condition is made of.
@@ -154,24 +149,8 @@ class Assertion:
     condition: Condition
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Automaton:
-    """A deterministic automaton: what is left of an atomic group once it is compiled by itself.
-
-    ``starts``: conditions, exactly one of which holds, and the state to start in. ``exits[state]``:
-    where it holds the match ends. ``arcs[state]``: conditions, sets, and the state that each leads
-    to; where conditions hold together, their sets are disjoint. Where a match ends, no arc leads to
-    another end.
-    """
-
-    starts: tuple[tuple[Condition, int], ...]
-    exits: tuple[Condition, ...]
-    arcs: tuple[tuple[tuple[Condition, CodePoints, int], ...], ...]
-
-
 Node: TypeAlias = (
-    "Characters | Sequence | Choice | Repeat | Atomic | Group | Reference |"
-    " Look | Assertion | Automaton"
+    "Characters | Sequence | Choice | Repeat | Atomic | Group | Reference | Look | Assertion"
 )
 
 EMPTY = Sequence(())
@@ -234,21 +213,6 @@ def nodes_of(node: Node) -> Iterator[Node]:
     yield node
     for part in parts_of(node):
         yield from nodes_of(part)
-
-
-def always_matches(node: Node) -> bool:
-    """Whether the node matches the empty string wherever it is tried."""
-    match node:
-        case Sequence(parts):
-            return all(always_matches(part) for part in parts)
-        case Choice(options):
-            return any(always_matches(option) for option in options)
-        case Repeat(body, low):
-            return low == 0 or always_matches(body)
-        case Atomic(body):
-            return always_matches(body)
-        case _:
-            return False
 
 
 def can_match_empty(node: Node) -> bool:

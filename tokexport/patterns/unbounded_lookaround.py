@@ -1,5 +1,5 @@
-r"""Lookaround over any number of characters, as in ``\d{1,3}(?=(?:\d{3})*\b)``: a pass over the
-text from its end finds the answers.
+r"""Lookahead over any number of characters, as in ``\d{1,3}(?=(?:\d{3})*\b)``: a pass over the text
+from its end finds the answers.
 
 Such a lookahead matches what follows a position or does not; which way it matches makes no
 difference. So the set of its threads that are sure to reach their end is a state of an automaton
@@ -7,15 +7,6 @@ that reads the text backwards, one lookahead inside another included. Reading a 
 automaton writes a *label*: the symbol's class together with the answers of all lookaheads at the
 position before it. The automaton that looks for matches reads labels in place of classes, and every
 lookahead is a test of the one label ahead.
-
-A lookbehind, as in ``(?<!foo)bar``, is the same from the other side: the pass goes from the start
-of the text to its end, what is ahead of it is what is after, and every lookbehind is a test of
-the one label after. Below, words like "ahead" are meant as the pass has it.
-
-A pattern that looks far both ways takes two passes. The second goes the other way and reads the
-labels of the first in place of classes. So its lookarounds may ask those of the first, which are
-tests of a neighbour by then. Where they ask each other to and fro there are more passes, and
-passes.py makes two of them.
 """
 
 from __future__ import annotations
@@ -37,39 +28,36 @@ from tokexport.patterns.dfa import (
     too_many_states,
     truth_of_look,
 )
-from tokexport.patterns.labels import Labelling
+from tokexport.patterns.labels import LabelTable, smallest
 from tokexport.patterns.nfa import Check, Fork, Match, Program, Take, asked_by, program_of
-from tokexport.patterns.passes import in_two_passes
 from tokexport.patterns.tree import And, Condition, LookFar, LookOne, Not, Or, PatternError, Test
 
 MAX_LABELS = 2048  # before those that no state tells apart are joined
-MAX_ANSWERS = 1 << 19  # that a pass works out, which takes about a minute
+MAX_ANSWERS = 1 << 19  # that the pass works out, which takes about a minute
 
-_Looks: TypeAlias = (
-    "Sequence[tuple[LookFar, Program]]"  # lookarounds, each with the program of its body
-)
+# Lookaheads, each with the program of its body.
+_Looks: TypeAlias = "Sequence[tuple[LookFar, Program]]"
 
 
 def needs_labels(program: Program) -> bool:
-    """Whether passes over the text must tell a program what a neighbour cannot."""
+    """Whether a program asks what the two neighbours of a position do not tell."""
     return any(isinstance(test, LookFar) for test in _tests(program))
 
 
 def determinise_with_labels(
     program: Program, alphabet: npt.NDArray[np.int64]
-) -> tuple[Automaton, tuple[Labelling, ...]]:
-    """The smallest automaton of a program that looks far ahead or after, over labels; and the
-    labellings, in the order of the passes.
+) -> tuple[Automaton, LabelTable | None]:
+    """The smallest automaton over labels of a program with lookaheads, and the label table.
 
-    ``classes`` of the automaton has the class of each symbol of the alphabet, for the first
-    labelling to read. A labelling is left out where a neighbour tells all after all, as other parts
-    of the pattern have it. Raises PatternError where that takes too many states or labels.
+    ``classes`` of the automaton has the class of each symbol of the alphabet, for the label table
+    to read. That is None where a neighbour tells all after all, as other parts of the pattern have
+    it. Raises PatternError where that takes too many states or labels.
 
-    >>> from tokexport.patterns.atomic import lower_lookaround_and_atomic
+    >>> from tokexport.patterns.lookaround import lower_lookaround_and_atomic
     >>> from tokexport.patterns.fancy import parse
     >>> tree = lower_lookaround_and_atomic(parse("a(?=a*b)"))
-    >>> automaton, (labelling,) = determinise_with_labels(program_of(tree), np.arange(97, 100))
-    >>> automaton.classes.tolist(), labelling.next.tolist(), labelling.labels.tolist()
+    >>> automaton, table = determinise_with_labels(program_of(tree), np.arange(97, 100))
+    >>> automaton.classes.tolist(), table.next.tolist(), table.labels.tolist()
     ([0, 1, 2], [[0, 1, 0], [1, 1, 0]], [[0, 1, 2], [3, 1, 2]])
     """
     looks = _innermost_first(program)
@@ -77,61 +65,29 @@ def determinise_with_labels(
     sets = [members for each in programs for members in each.sets]
     tests = {id(test): test for each in programs for test in _tests(each)}.values()
     near = [test for test in tests if isinstance(test, LookOne)]
-    classes = partition([*sets, *(test.members for test in near)], alphabet)
-    holds, rows = classes.holds[: len(sets)], classes.holds[len(sets) :]
-    truth = {id(test): truth_of_look(test, row) for test, row in zip(near, rows, strict=True)}
+    symbols = partition([*sets, *(test.members for test in near)], alphabet)
+    holds, rows = symbols.holds[: len(sets)], symbols.holds[len(sets) :]
     members = {id(each): row for each, row in zip(sets, holds, strict=True)}
-    symbols = _Symbols(classes.n_classes, members, truth)
+    truth = {id(test): truth_of_look(test, row) for test, row in zip(near, rows, strict=True)}
 
-    passes = _passes(looks)
-    labellings: list[Labelling] = []
-    for number, own in enumerate(passes):
-        later = [program, *(inner for each in passes[number + 1 :] for _, inner in each)]
-        labelling, symbols = _pass(
-            own, symbols, {id(test) for each in later for test in _tests(each)}
-        )
-        labellings.append(labelling)
-    holds = np.array([symbols.members[id(each)] for each in program.sets], dtype=np.bool_)
-    holds = holds.reshape(len(program.sets), symbols.count)
-    every_symbol = np.arange(symbols.count, dtype=np.int32)
-    automaton = minimise(determinise_over(program, every_symbol, holds, symbols.truth))
-    joined, kept = in_two_passes(automaton.classes, labellings)
-    return replace(automaton, classes=joined[classes.classes]), kept
-
-
-@dataclass(frozen=True, slots=True)
-class _Symbols:
-    """What is read: classes or labels, ``count`` of them.
-
-    ``members``: which of them are in a set, by its ``id``. ``truth``: where a test holds, by its
-    ``id``: that of a neighbour as its program reads the text, that of a lookaround as the text is
-    written.
-    """
-
-    count: int
-    members: Mapping[int, npt.NDArray[np.bool_]]
-    truth: Mapping[int, Truth]
-
-
-def _pass(looks: _Looks, symbols: _Symbols, asked_later: set[int]) -> tuple[Labelling, _Symbols]:
-    """A pass that finds the answers of lookarounds, all of them ahead or all after; and the
-    labels that it gives.
-    """
-    forward = not looks[0][0].ahead
-    table = _Backward(looks, symbols, mirrored=forward).table()
-    asked = [number for number, (look, _) in enumerate(looks) if id(look) in asked_later]
-    labels, symbol_of, answers = _labelled(table.next, table.answers[:, :, asked])
-    behind = np.append(symbol_of, symbols.count)
-    truth = {
-        test: each[np.ix_(behind, behind)]
-        for test, each in symbols.truth.items()
-        if test in asked_later
-    }
+    backward = _Backward(looks, symbols.n_classes, members, truth).table()
+    own = {id(test) for test in _tests(program)}
+    asked = [number for number, (look, _) in enumerate(looks) if id(look) in own]
+    labels, class_of, answers = _labelled(backward.next, backward.answers[:, :, asked])
+    column = np.append(class_of, symbols.n_classes)
+    truth = {test: each[np.ix_(column, column)] for test, each in truth.items() if test in own}
     for number, look in enumerate(asked):
-        answer = answers[:, :, number][:, behind]
-        truth[id(looks[look][0])] = answer if forward else answer.T
-    members = {each: row[symbol_of] for each, row in symbols.members.items()}
-    return Labelling(table.next, labels, forward), _Symbols(len(symbol_of), members, truth)
+        truth[id(looks[look][0])] = answers[:, :, number][:, column].T
+    taken = np.array([members[id(each)][class_of] for each in program.sets], dtype=np.bool_)
+    taken = taken.reshape(len(program.sets), len(class_of))
+    every_label = np.arange(len(class_of), dtype=np.int32)
+    automaton = minimise(determinise_over(program, every_label, taken, truth))
+
+    joined, table = smallest(LabelTable(backward.next, automaton.classes[labels].astype(np.int64)))
+    if len(table.next) > 1:
+        return replace(automaton, classes=joined[symbols.classes]), table
+    classes = table.labels[0][joined].astype(np.int32)
+    return replace(automaton, classes=classes[symbols.classes]), None
 
 
 def _labelled(
@@ -141,7 +97,7 @@ def _labelled(
 
     Returns the label by state and class; the class of each label; and, of shape (n_labels + 1,
     n_classes + 1, n_looks), the answers before each label, and at the end of the text, by the class
-    after.
+    of the symbol before.
     """
     numbers: dict[tuple[int, bytes], int] = {}
     labels = np.zeros_like(following)
@@ -161,41 +117,12 @@ def _labelled(
     return labels, np.array([symbol for symbol, _ in numbers]), answers[[*places, 0]]
 
 
-def _passes(looks: _Looks) -> list[_Looks]:
-    """The lookarounds of each pass, which go to and fro: they may ask those of the passes before,
-    and of their own.
-
-    One that looks ahead is in a pass from the end. Whichever way the first pass goes, so that there
-    are as few as can be.
-    """
-    return min((_passes_from(looks, ahead) for ahead in (True, False)), key=len)
-
-
-def _passes_from(looks: _Looks, ahead: bool) -> list[_Looks]:
-    passes: list[_Looks] = []
-    left = looks
-    while left:
-        own: list[tuple[LookFar, Program]] = []
-        later: list[tuple[LookFar, Program]] = []
-        for each in left:
-            (own if each[0].ahead is ahead and not _asks(each[1], later) else later).append(each)
-        if own:
-            passes.append(own)
-        left = later
-        ahead = not ahead
-    return passes
-
-
-def _asks(program: Program, looks: _Looks) -> bool:
-    return any(test is look for test in _tests(program) for look, _ in looks)
-
-
 def _tests(program: Program) -> list[Test]:
     return [test for condition in program.conditions for test in asked_by(condition)]
 
 
 def _innermost_first(program: Program) -> list[tuple[LookFar, Program]]:
-    """Each lookaround that a program asks, with its own program, after those that it asks itself."""
+    """Each lookahead that a program asks, with its own program, after those that it asks itself."""
     found: dict[int, tuple[LookFar, Program]] = {}
 
     def find(asking: Program) -> None:
@@ -211,7 +138,7 @@ def _innermost_first(program: Program) -> list[tuple[LookFar, Program]]:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """``next[state, class]``; ``answers[state, class after, lookahead]``, where the last class is
+    """``next[state, class]``; ``answers[state, class before, lookahead]``, where the last class is
     that there is none.
     """
 
@@ -222,29 +149,29 @@ class _Table:
 class _Backward:
     """Reads backwards. A state is the class of the symbol ahead (or that there is none) and the
     takes that are sure to reach the end of their lookahead if they begin here; what else is sure
-    depends on the symbol after, which is read next."""
+    depends on the symbol before, which is read next.
 
-    def __init__(self, looks: _Looks, symbols: _Symbols, *, mirrored: bool) -> None:
+    ``members``: which classes are in a set, by its ``id``; ``truth``: where a test of a neighbour
+    holds, by its ``id``.
+    """
+
+    def __init__(
+        self,
+        looks: _Looks,
+        n_classes: int,
+        members: Mapping[int, npt.NDArray[np.bool_]],
+        truth: Mapping[int, Truth],
+    ) -> None:
         self._looks = looks
-        self._n_classes = symbols.count
+        self._n_classes = n_classes
+        self._truth = truth
         self._ends = [
             [number for number, each in enumerate(program.instructions) if isinstance(each, Match)]
             for _, program in looks
         ]
-        self._takes = [_takes_of(program, symbols) for _, program in looks]
+        self._takes = [_takes_of(program, n_classes, members) for _, program in looks]
         self._sources = [_sources(program) for _, program in looks]
-        # The pass before went the other way: what was ahead of it in the text is after this one.
-        self._truth = {
-            id(test): (
-                symbols.truth[id(test)].T
-                if mirrored and isinstance(test, LookFar)
-                else symbols.truth[id(test)]
-            )
-            for _, program in looks
-            for test in _tests(program)
-            if id(test) in symbols.truth
-        }
-        # What no lookaround of this pass is asked for, by condition, class after and class ahead.
+        # What asks no lookahead, by condition, class before and class ahead.
         self._known: dict[tuple[int, int, int], bool] = {}
 
     def table(self) -> _Table:
@@ -255,25 +182,21 @@ class _Backward:
         queue = [first]
         rows: list[list[int]] = []
         answers: list[list[list[bool]]] = []
+        most = min(MAX_STATES * 4, MAX_ANSWERS // (n_classes * len(self._looks)))
         for ahead, takes in queue:
             row, answer = [], []
-            for behind in range(n_classes + 1):
-                sure, found = self._sure(takes, behind, ahead)
+            for before in range(n_classes + 1):
+                sure, found = self._sure(takes, before, ahead)
                 answer.append(found)
-                if behind == n_classes:
+                if before == n_classes:
                     break
-                state = (
-                    behind,
-                    tuple(self._taken(look, each, behind) for look, each in enumerate(sure)),
-                )
-                if state not in numbers:
-                    if len(numbers) > min(
-                        MAX_STATES * 4, MAX_ANSWERS // (n_classes * len(self._looks))
-                    ):
+                taken = tuple(self._taken(look, each, before) for look, each in enumerate(sure))
+                number = numbers.setdefault((before, taken), len(numbers))
+                if number == len(queue):
+                    if number > most:
                         raise too_many_states()
-                    numbers[state] = len(numbers)
-                    queue.append(state)
-                row.append(numbers[state])
+                    queue.append((before, taken))
+                row.append(number)
             rows.append(row)
             answers.append(answer)
         return _Table(np.array(rows), np.array(answers, dtype=np.bool_))
@@ -283,7 +206,7 @@ class _Backward:
         return frozenset(number for number, target in self._takes[look][symbol] if target in sure)
 
     def _sure(
-        self, takes: tuple[frozenset[int], ...], behind: int, ahead: int
+        self, takes: tuple[frozenset[int], ...], before: int, ahead: int
     ) -> tuple[list[set[int]], list[bool]]:
         """The instructions of each lookahead from which it is sure to match here, and whether its
         first is one of them.
@@ -300,7 +223,7 @@ class _Backward:
                     if source in sure:
                         continue
                     if not isinstance(instruction, Check) or self._holds(
-                        program.conditions[instruction.condition], behind, ahead, answers
+                        program.conditions[instruction.condition], before, ahead, answers
                     ):
                         sure.add(source)
                         queue.append(source)
@@ -309,41 +232,43 @@ class _Backward:
         return all_sure, list(answers.values())
 
     def _holds(
-        self, condition: Condition, behind: int, ahead: int, answers: Mapping[int, bool]
+        self, condition: Condition, before: int, ahead: int, answers: Mapping[int, bool]
     ) -> bool:
-        key = id(condition), behind, ahead
+        key = id(condition), before, ahead
         if key in self._known:
             return self._known[key]
-        held = self._asked(condition, behind, ahead, answers)
+        held = self._evaluated(condition, before, ahead, answers)
         if not any(id(test) in answers for test in asked_by(condition)):
             self._known[key] = held
         return held
 
-    def _asked(
-        self, condition: Condition, behind: int, ahead: int, answers: Mapping[int, bool]
+    def _evaluated(
+        self, condition: Condition, before: int, ahead: int, answers: Mapping[int, bool]
     ) -> bool:
         match condition:
-            case LookOne() | LookFar():
-                if id(condition) in answers:
-                    return answers[id(condition)]
-                return bool(self._truth[id(condition)][behind, ahead])
+            case LookFar():
+                return answers[id(condition)]
+            case LookOne():
+                return bool(self._truth[id(condition)][before, ahead])
             case And(parts):
-                return all(self._asked(part, behind, ahead, answers) for part in parts)
+                return all(self._evaluated(part, before, ahead, answers) for part in parts)
             case Or(parts):
-                return any(self._asked(part, behind, ahead, answers) for part in parts)
+                return any(self._evaluated(part, before, ahead, answers) for part in parts)
             case Not(part):
-                return not self._asked(part, behind, ahead, answers)
+                return not self._evaluated(part, before, ahead, answers)
 
 
-def _takes_of(program: Program, symbols: _Symbols) -> list[list[tuple[int, int]]]:
-    """For each symbol the instructions that consume it, and where they go on."""
+def _takes_of(
+    program: Program, n_classes: int, members: Mapping[int, npt.NDArray[np.bool_]]
+) -> list[list[tuple[int, int]]]:
+    """For each class the instructions that consume it, and where they go on."""
     takes = [
         (number, each) for number, each in enumerate(program.instructions) if isinstance(each, Take)
     ]
-    members = [symbols.members[id(each)] for each in program.sets]
+    rows = [members[id(each)] for each in program.sets]
     return [
-        [(number, take.target) for number, take in takes if members[take.members][symbol]]
-        for symbol in range(symbols.count)
+        [(number, take.target) for number, take in takes if rows[take.members][symbol]]
+        for symbol in range(n_classes)
     ]
 
 

@@ -79,7 +79,6 @@ def goldens() -> tuple[Golden, ...]:
             behaviors(),
             ranks_with_holes(),
             look_ahead(),
-            look_behind(),
         ),
         *(rewriting(), sequences(), spelled()),
         *(
@@ -491,39 +490,6 @@ def look_ahead() -> Golden:
         "",
     ]
     return Golden("look-ahead", model, reference, _tokenizers_version(), texts, locate)
-
-
-def look_behind() -> Golden:
-    """Label tables that read forward: what stands far before a letter. Two label tables, in both
-    orders: what stands far after it too.
-    """
-    pairs = ["ab", "bx", "xb", "bb", "33", "23", "13"]
-    tokens = [*_byte_tokens(), *pairs, "bxb"]
-    merges = [*((first, second) for first, second in pairs), ("bx", "b")]
-    patterns = [
-        r"(?<=a[^0-9]*)[bx](?<!xx)|(?<!12)3",
-        r"(?<=ab)[bx](?=xb)|(?<!22)3(?!21)",
-        r"b(?=[^\u00e9]*(?<=x.b)x)",
-        r"(?<=[^a]x)[^b](?!bx)",
-    ]
-    splits = [Split(pattern, on_bytes=pattern == patterns[-1]) for pattern in patterns]
-    steps = [
-        {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
-        for pattern in patterns
-    ]
-    steps.insert(-1, _byte_level())
-    model = _model(tokens, merges, pre_tokenizer=tuple(splits))
-    reference, locate = _reference(
-        tokens, merges, pre_tokenizer={"type": "Sequence", "pretokenizers": steps}
-    )
-    texts = [
-        *("bxbxab bxbx", "abxxb1bxb", "b\u0661a\u00e9bx\u0661xxb", "1233 3", ""),
-        *("abxb abbxb xbx", "1233 22333 13321", "xbxbxbxb\u0661bxbxb", "\u00e9bxbbxabx b"),
-    ]
-    return Golden("look-behind", model, reference, _tokenizers_version(), texts, locate)
-
-
-# ---- Small helpers ----------------------------------------------------------
 
 
 def _byte_tokens() -> list[str | bytes]:

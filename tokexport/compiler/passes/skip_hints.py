@@ -30,7 +30,7 @@ def leads_without_match(program: SplitProgram) -> int:
     starts_vary = (program.starts != program.starts[0]).any()
     if (
         len(program.classes) != CODE_POINTS
-        or program.labellings
+        or program.labels is not None
         or program.may_be_empty
         or starts_vary
     ):

@@ -5,10 +5,8 @@ Streams and threads cut there. A pair is safe when
 
 - every operation of the normalizer, and every stage up to one that is *hard* there, is *clean* there: no match runs across, a match that
   ends there ends there at the end of text as well, a scan that starts there does not look back,
-  what looks far ahead learns on the
-  left side what it learns at the end of text, whatever follows the right character, and what
-  looks far after likewise; nothing is
-  put at the ends of a text;
+  what looks far ahead learns on the left side what it learns at the end of text, whatever follows
+  the right character; nothing is put at the ends of a text;
 - that stage always puts a boundary between the two: what follows it sees them apart anyway; or all stages are clean there, and no
   merge joins the two, so that it does not matter whether they stand in one piece;
 - no added token can hold the pair, strip white space across it, or ask what kind of character stands on its other side.
@@ -36,7 +34,7 @@ from tokexport.compiler.normalizer.rewriting import (
 )
 from tokexport.compiler.tables import Pairs
 from tokexport.model import AddedToken, Behavior, Split
-from tokexport.patterns import MATCH_ENDS, Labelling, SplitProgram
+from tokexport.patterns import MATCH_ENDS, LabelTable, SplitProgram
 from tokexport.unicode.byte_alphabet import to_characters
 
 ASCII = 128
@@ -210,39 +208,29 @@ def _hard(split: Split, program: SplitProgram) -> npt.NDArray[np.bool_]:
 def _unmatched(program: SplitProgram) -> npt.NDArray[np.bool_]:
     """The classes of which no symbol is ever in a match, shape (n_classes,)."""
     unread: npt.NDArray[np.bool_] = (_targets(program)[:, : program.n_classes] == 0).all(axis=0)
-    for labelling in reversed(program.labellings):
-        unread = np.all(unread[labelling.labels], axis=0)
-    return unread
+    return unread if program.labels is None else np.all(unread[program.labels.labels], axis=0)
 
 
 def _by_class(program: SplitProgram, pairs: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """From pairs of what the program reads to pairs of classes: back through its labellings, the
-    last one first.
+    """From pairs of what the program reads to pairs of classes: back through its label table."""
+    return pairs if program.labels is None else _before_labels(program.labels, pairs)
+
+
+def _before_labels(table: LabelTable, pairs: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """From pairs of labels to pairs of what the label table reads.
+
+    Each symbol has several labels, and all must be in ``pairs``. The left one, which is read
+    second, must get the label that it gets at the end of a text, and leave the table in the same
+    state: then all labels before it are those of the left side alone.
     """
-    for labelling in reversed(program.labellings):
-        pairs = _before_labels(labelling, pairs)
-    return pairs
-
-
-def _before_labels(labelling: Labelling, pairs: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """From pairs of labels to pairs of what the labelling reads.
-
-    Each symbol has several labels, and all must be in ``pairs``. The one that is read second must
-    get the label that it gets where the labelling begins, and leave it in the same state: then all
-    labels after it are those of its side alone.
-    """
-    if labelling.forward:
-        pairs = pairs.T
-    n_symbols = labelling.next.shape[1]
+    n_symbols = table.next.shape[1]
     found = np.zeros((n_symbols, n_symbols), np.bool_)
-    for earlier in range(n_symbols):
-        states = np.unique(labelling.next[:, earlier])
-        same = (labelling.next[states] == labelling.next[0]) & (
-            labelling.labels[states] == labelling.labels[0]
-        )
-        held = pairs[labelling.labels[0]][:, np.unique(labelling.labels[:, earlier])]
-        found[:, earlier] = same.all(axis=0) & held.all(axis=1)
-    return found.T if labelling.forward else found
+    for right in range(n_symbols):
+        states = np.unique(table.next[:, right])
+        same = (table.next[states] == table.next[0]) & (table.labels[states] == table.labels[0])
+        held = pairs[table.labels[0]][:, np.unique(table.labels[:, right])]
+        found[:, right] = same.all(axis=0) & held.all(axis=1)
+    return found
 
 
 def _sure(program: SplitProgram) -> npt.NDArray[np.bool_]:
