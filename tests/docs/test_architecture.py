@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from tokexport.compiler.merges.canonical import canonical_merges
+from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.model import BytePairModel, Split
-from tokexport.patterns import MATCH_ENDS, compile_split
+from tokexport.patterns import MATCH_ENDS
 
 ACCEPT = MATCH_ENDS
 

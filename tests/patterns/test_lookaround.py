@@ -19,8 +19,8 @@ from regex_patterns import UNBOUNDED_LOOK_AHEAD
 from repository import SLOW
 from tokenizers import Regex, pre_tokenizers
 
+from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.model import Dialect, Split
-from tokexport.patterns import compile_split
 
 TEXTS = 5000 if SLOW else 100
 

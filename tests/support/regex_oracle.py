@@ -11,8 +11,9 @@ import numpy as np
 import tiktoken
 from tokenizers import Regex, pre_tokenizers
 
+from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.model import Dialect, Split
-from tokexport.patterns import MATCH_ENDS, SplitProgram, compile_split
+from tokexport.patterns import MATCH_ENDS, SplitProgram
 
 
 def find_pieces(program: SplitProgram, text: str) -> list[tuple[int, int, bool]]:
@@ -24,11 +25,11 @@ def find_pieces(program: SplitProgram, text: str) -> list[tuple[int, int, bool]]
     """
     symbols = symbols_of(program, text)
     # Numbers out of a memoryview are Python's own: three times as fast as out of the array.
-    starts, transitions = program.starts.data, program.transitions.data
+    transitions = program.transitions.data
     pieces: list[tuple[int, int, bool]] = []
     gap = start = 0
     while start < len(symbols):
-        state = starts[symbols[start - 1] if start else program.n_classes]
+        state = start_state(program, symbols, start, start == gap)
         end = _match_end(transitions, program.n_classes, symbols, start, state)
         if end is None:
             start += 1
@@ -44,6 +45,16 @@ def find_pieces(program: SplitProgram, text: str) -> list[tuple[int, int, bool]]
     return pieces
 
 
+def start_state(program: SplitProgram, symbols: list[int], at: int, search_begins: bool) -> int:
+    """The state to start in at a place; ``search_begins``: no match has been looked for since the
+    last one ended there.
+    """
+    starts = program.starts
+    if program.search_starts is not None and search_begins:
+        starts = program.search_starts
+    return int(starts[symbols[at - 1] if at else program.n_classes])
+
+
 def symbols_of(program: SplitProgram, text: str) -> list[int]:
     """What the automaton reads: the classes of a text, or their labels."""
     symbols = (
@@ -51,7 +62,7 @@ def symbols_of(program: SplitProgram, text: str) -> list[int]:
         if len(program.classes) == 256
         else [ord(character) for character in text]
     )
-    return program.labelled(symbols)
+    return program.read_symbols(symbols)
 
 
 def _match_end(
@@ -78,13 +89,13 @@ def steps_taken(program: SplitProgram, text: str) -> tuple[int, list[tuple[int, 
     no match; and the matches.
     """
     classes = symbols_of(program, text)
-    starts, transitions = program.starts.data, program.transitions.data
+    transitions = program.transitions.data
     failed: set[tuple[int, int]] = set()
     found = []
-    start = 0
+    start = searched_from = 0
     steps = (program.labels is not None) * len(text)
     while start < len(text):
-        state = starts[classes[start - 1] if start else program.n_classes]
+        state = start_state(program, classes, start, start == searched_from)
         end = None
         passed: list[tuple[int, int]] = []
         for position in range(start, len(text) + 1):
@@ -102,6 +113,7 @@ def steps_taken(program: SplitProgram, text: str) -> tuple[int, list[tuple[int, 
         failed.update(passed)
         if end is not None and end > start:
             found.append((start, end))
+            searched_from = end
         start = max(end or 0, start + 1)
     return steps, found
 

@@ -84,3 +84,12 @@ UNBOUNDED_LOOK_AHEAD: dict[str, str] = {
     "llama.cpp tiny-aya": r"\d{1,3}(?=(?:\d{3})*\b)",
     "llama.cpp superbpe": r"(?=(\d{3})+(?!\d))",
 }
+
+# arcee-ai/Trinity-Tokenizer, whose steps stand in this order; marin's tokenizers copy the first three.
+TRINITY: dict[str, str] = {
+    "Trinity #1": r"\p{Nd}{1,510}(?=(?>\p{Nd}{510})*(?:\P{Nd}|$))|\G\p{Nd}{510}",
+    "Trinity #2": r"\A\p{Nd}{1,2}(?=\p{Nd}{3}+\z)",
+    "Trinity #3": r"\A\p{Nd}{3}|\G\p{Nd}{3}",
+    "Trinity #4": r"(?:[\u4E00-\u9FFF\u3040-\u309F\u30A0-\u30FF\u3400-\u4DBF\uf900-\uFAFF\uFF65-\uFF9F\u2F00-\u2FDF]+|[\u0E00-\u0E7F]+|[\u0E80-\u0EFF]+|[\u1780-\u17FF]+|[\u1000-\u109F\uAA60-\uAA7F\uA9E0-\uA9FF]+|[\uAC00-\uD7AF\u1100-\u11FF]+)",
+    "Trinity #5": TOKENIZER_JSON["deepseek-v3 #2"],
+}

@@ -22,6 +22,7 @@ from tokexport.compiler.passes.dead_splits import without_dead_splits
 from tokexport.compiler.passes.first_prefix import Stage, mark_first_prefixes
 from tokexport.compiler.passes.swap_space_marker import swap_space_marker
 from tokexport.compiler.programs import program_table
+from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.compiler.splits.cuts import ASCII, safe_cuts
 from tokexport.compiler.tables import (
     AddedTables,
@@ -49,7 +50,6 @@ from tokexport.model import (
     WordLevelModel,
     WordPieceModel,
 )
-from tokexport.patterns import compile_split
 
 KINDS: Final[Mapping[type[Model], str]] = MappingProxyType(
     {

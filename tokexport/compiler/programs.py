@@ -14,7 +14,7 @@ def program_table(program: SplitProgram) -> ProgramTable:
     """The tables of a program.
 
     >>> from tokexport.model import Split
-    >>> from tokexport.patterns import compile_split
+    >>> from tokexport.compiler.splits.compile_split import compile_split
     >>> program_table(compile_split(Split("a"))).classes.leaves.dtype
     dtype('uint8')
     """

@@ -36,6 +36,8 @@ def _described(
     table: ProgramTable, first: int, behavior: StageBehavior, flags: int
 ) -> tuple[bytes, bytes]:
     program = table.program
+    if program.search_starts is not None:
+        raise NotImplementedError("a pattern with a search start has no place in a file")
     columns = program.n_classes + 1
     row_shift = (columns - 1).bit_length()
     rows = np.zeros((len(program.transitions), 1 << row_shift), layout.TRANSITION)

@@ -12,12 +12,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from tokexport.patterns.parser import refused_reference
 from tokexport.patterns.tree import (
     Characters,
     Choice,
     Group,
     Node,
-    PatternError,
     Reference,
     Sequence,
     members_of,
@@ -43,8 +43,8 @@ def expand_backreferences(node: Node) -> Node:
     [3, 3]
     """
     match node:
-        case Reference(_, _, offset):
-            raise _refused(offset)
+        case Reference(_, offset):
+            raise refused_reference(offset)
         case Group(_, body):
             return expand_backreferences(body)
         case Sequence(parts):
@@ -61,7 +61,7 @@ def _spelled(group: Group, rest: tuple[Node, ...], offset: int) -> Choice:
     """A group of one character and what follows it, once for each character."""
     members = _characters(group.body)
     if members is None or int(members.sum()) > MAX_CHARACTERS:
-        raise _refused(offset)
+        raise refused_reference(offset)
     texts = [Characters(members_of((each, each))) for each in np.flatnonzero(members).tolist()]
     return Choice(
         tuple(
@@ -93,12 +93,3 @@ def _with_text(node: Node, number: int, text: Characters) -> Node:
     if isinstance(node, Reference) and node.number == number:
         return text
     return with_parts(node, tuple(_with_text(part, number, text) for part in parts_of(node)))
-
-
-def _refused(offset: int) -> PatternError:
-    return PatternError(
-        offset,
-        "a reference to a group",
-        "one to a group before it in the same sequence, of one character out of"
-        f" {MAX_CHARACTERS} at most, is",
-    )

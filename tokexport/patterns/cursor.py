@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from tokexport.model import Dialect
-from tokexport.patterns.tree import Node, PatternError, can_match_empty
-from tokexport.unicode import CodePoints, posix_set, property_set
+from tokexport.patterns.tree import PatternError
+from tokexport.unicode import CodePoints, Dialect, posix_set, property_set
 
 HEX = frozenset("0123456789abcdefABCDEF")
-OCTAL = frozenset("01234567")
 DECIMAL = frozenset("0123456789")
-# As in Oniguruma.
-MAX_REPEAT = 100_000
+MAX_REPEAT = 100_000  # as in Oniguruma
 
 
 class Cursor:
@@ -18,20 +15,17 @@ class Cursor:
     pattern.
     """
 
-    def __init__(
-        self, text: str, dialect: Dialect, position: int = 0, end: int | None = None
-    ) -> None:
+    def __init__(self, text: str, dialect: Dialect) -> None:
         self.text = text
         self.dialect = dialect
-        self.position = position
-        self.end = len(text) if end is None else end
+        self.position = 0
 
     @property
     def at_end(self) -> bool:
-        return self.position >= self.end
+        return self.position >= len(self.text)
 
     def looking_at(self, word: str) -> bool:
-        return self.text.startswith(word, self.position, self.end)
+        return self.text.startswith(word, self.position)
 
     def skip(self, word: str) -> bool:
         """Whether the word comes next; if so it is read."""
@@ -43,9 +37,7 @@ class Cursor:
     def take(self) -> str:
         """Read one character."""
         if self.at_end:
-            raise self.refused(
-                "the end of the pattern where more must follow", "a complete pattern is"
-            )
+            raise self.refused("its end where more must follow", "the pattern is cut off")
         self.position += 1
         return self.text[self.position - 1]
 
@@ -62,55 +54,54 @@ class Cursor:
 
     def take_until(self, word: str) -> str:
         """Read up to a word, and the word; returns what stands before it."""
-        found = self.text.find(word, self.position, self.end)
+        found = self.text.find(word, self.position)
         if found < 0:
-            raise self.refused(f"no closing {word!r}", "a complete pattern is")
+            raise self.refused(f"no closing {word!r}", "the pattern is cut off")
         read = self.text[self.position : found]
         self.position = found + len(word)
         return read
 
-    def refused(self, found: str, supported: str, offset: int | None = None) -> PatternError:
+    def refused(self, found: str, hint: str, offset: int | None = None) -> PatternError:
         """The error for what stands here, or at an offset."""
-        return PatternError(self.position if offset is None else offset, found, supported)
+        return PatternError(self.position if offset is None else offset, found, hint)
 
     def property(self, name: str, offset: int, bracketed: bool = False) -> CodePoints:
+        """The members of a property."""
         try:
             return property_set(name, self.dialect, bracketed)
         except KeyError:
-            raise self.refused(
-                f"the property {name!r}",
-                f"a general category, script or binary property of {self.dialect.value} is",
-                offset,
-            ) from None
+            hint = f"{self.dialect.value} has no such category, script or binary property"
+            raise self.refused(f"the property {name!r}", hint, offset) from None
 
     def posix(self, name: str, offset: int) -> CodePoints:
+        """The members of a POSIX bracket."""
         try:
             return posix_set(name, self.dialect)
         except KeyError:
-            raise self.refused(
-                f"the POSIX bracket {name!r}", f"a POSIX bracket of {self.dialect.value} is", offset
-            ) from None
+            hint = f"{self.dialect.value} has no POSIX bracket of that name"
+            raise self.refused(f"the POSIX bracket {name!r}", hint, offset) from None
 
     def count(self, digits: str, offset: int) -> int:
         """A count of a counted repeat."""
         if len(digits) > len(str(MAX_REPEAT)) or int(digits) > MAX_REPEAT:
-            raise self.refused(f"a repeat of {digits}", f"counts up to {MAX_REPEAT} are", offset)
+            hint = f"counts up to {MAX_REPEAT} are supported"
+            raise self.refused(f"a repeat of {digits}", hint, offset)
         return int(digits)
 
-    def check_repeat(self, body: Node, high: int | None, offset: int) -> None:
-        """Refuse a repeat of something that may be empty: whether a turn that matches nothing ends
-        it, each engine decides by rules of its own.
+    def hexadecimal(self, letter: str, offset: int) -> int:
+        r"""The character of an escape \xHH, \uHHHH, \UHHHHHHHH or \x{...}; the letter has been
+        read.
         """
-        if high != 1 and can_match_empty(body):
-            raise self.refused(
-                "a repeat of something that may be empty",
-                "a repeat of something that consumes a character is",
-                offset,
-            )
-
-    def code_point(self, digits: str, base: int, offset: int) -> int:
-        """A code point that is written as a number."""
-        value = int(digits, base) if digits else 0
+        width = {"x": 2, "u": 4, "U": 8}[letter]
+        start = self.position
+        digits = self.take_while(HEX, most=width)
+        if len(digits) < width:
+            self.position = start
+            digits = self.take_while(HEX, most=8) if self.skip("{") else ""
+            if not digits or not self.skip("}"):
+                hint = f"\\{letter}{{...}} with one number is supported"
+                raise self.refused(f"an escape \\{letter} without its digits", hint, offset)
+        value = int(digits, 16)
         if value > 0x10FFFF or 0xD800 <= value < 0xE000:
-            raise self.refused(f"the number {value:#x}", "the number of a character is", offset)
+            raise self.refused(f"the number {value:#x}", "no character has it", offset)
         return value

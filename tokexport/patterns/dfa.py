@@ -1,9 +1,9 @@
-r"""Determinise a program: a leftmost-first automaton that knows one symbol more than it has
+r"""Determinise an NFA: a leftmost-first automaton that knows one symbol more than it has
 consumed.
 
 A state is the ordered list of threads after a symbol, before any assertion is looked at, because
 assertions (and so where a match ends) are decided when the next symbol is known; and, where a
-lookbehind can ask for it, what kind of symbol came before. Threads after a match are cut: they
+lookbefore can ask for it, what kind of symbol came before. Threads after a match are cut: they
 could only give what a backtracking matcher would not have tried. So acceptance is on the
 transition, and the last one seen before the automaton dies is the match.
 """
@@ -18,13 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.patterns.classes import partition
-from tokexport.patterns.nfa import Check, Fork, Match, Program, Take, asked_by
+from tokexport.patterns.nfa import Check, Fork, Match, Nfa, Take, asked_by
 from tokexport.patterns.tree import And, Condition, LookFar, LookOne, Not, Or, PatternError
 
 MAX_STATES = 4096
 DEAD = 0
 
-# Where a test holds: shape (n_classes + 1, n_classes + 1), by the symbol after and the symbol
+# Where a test holds: shape (n_classes + 1, n_classes + 1), by the symbol before and the symbol
 # ahead; the last is that there is none.
 Truth: TypeAlias = npt.NDArray[np.bool_]
 
@@ -34,9 +34,9 @@ class Automaton:
     """``next[state, class]`` (0 is the dead state) and ``ends[state, class]``: a match ends before
     this symbol.
 
-    The last column is the end of the text. ``starts[class]`` is the state to start in after a
-    symbol of that class; the last is for the start of the text. ``classes`` has the class of each
-    symbol of the alphabet.
+    The last column is the end of the text. ``starts[start, class]`` is the state to start in after
+    a symbol of that class; the last is for the start of the text. There is a row for each start of
+    the NFA. ``classes`` has the class of each symbol of the alphabet.
     """
 
     classes: npt.NDArray[np.int32]
@@ -45,15 +45,15 @@ class Automaton:
     starts: npt.NDArray[np.int64]
 
 
-def determinise(program: Program, alphabet: npt.NDArray[np.int64]) -> Automaton:
-    """Run all threads of a program at once, over every class of symbols of the alphabet. It asks
+def determinise(nfa: Nfa, alphabet: npt.NDArray[np.int64]) -> Automaton:
+    """Run all threads of an automaton at once, over every class of symbols of the alphabet. It asks
     about neighbours only.
 
     Raises PatternError where that takes too many states.
 
     >>> from tokexport.patterns.fancy import parse
-    >>> from tokexport.patterns.nfa import program_of
-    >>> automaton = determinise(program_of(parse("a|ab")), np.arange(97, 100))
+    >>> from tokexport.patterns.nfa import nfa_of
+    >>> automaton = determinise(nfa_of(parse("a|ab")), np.arange(97, 100))
     >>> automaton.classes.tolist(), automaton.next.tolist()  # leftmost-first: the b is never read
     ([0, 1, 2], [[0, 0, 0, 0], [2, 0, 0, 0], [0, 0, 0, 0]])
     >>> automaton.ends[2].tolist()
@@ -61,18 +61,18 @@ def determinise(program: Program, alphabet: npt.NDArray[np.int64]) -> Automaton:
     """
     near = [
         test
-        for condition in program.conditions
+        for condition in nfa.conditions
         for test in asked_by(condition)
         if isinstance(test, LookOne)
     ]
-    symbols = partition([*program.sets, *(test.members for test in near)], alphabet)
-    holds, rows = symbols.holds[: len(program.sets)], symbols.holds[len(program.sets) :]
+    symbols = partition([*nfa.sets, *(test.members for test in near)], alphabet)
+    holds, rows = symbols.holds[: len(nfa.sets)], symbols.holds[len(nfa.sets) :]
     truth = {id(test): truth_of_look(test, row) for test, row in zip(near, rows, strict=True)}
-    return determinise_over(program, symbols.classes, holds, truth)
+    return determinise_over(nfa, symbols.classes, holds, truth)
 
 
 def determinise_over(
-    program: Program,
+    nfa: Nfa,
     classes: npt.NDArray[np.int32],
     holds: npt.NDArray[np.bool_],
     truth: Mapping[int, Truth],
@@ -80,43 +80,42 @@ def determinise_over(
     """The same over given classes. ``holds[set, class]``: membership; ``truth``: that of each test,
     by its ``id``.
     """
-    return _Determiniser(program, classes, holds, truth).automaton()
+    return _Determiniser(nfa, classes, holds, truth).automaton()
 
 
 class _Determiniser:
     def __init__(
         self,
-        program: Program,
+        nfa: Nfa,
         classes: npt.NDArray[np.int32],
         holds: npt.NDArray[np.bool_],
         truth: Mapping[int, Truth],
     ) -> None:
-        self._instructions = program.instructions
-        self._start = program.start
+        self._instructions = nfa.instructions
+        self._starts = nfa.starts
         self._classes = classes
         n_classes = holds.shape[1]
         self._takes = [
             frozenset(np.flatnonzero(holds[:, symbol]).tolist()) for symbol in range(n_classes)
         ]
         held = np.array(
-            [truth_of(condition, truth, n_classes) for condition in program.conditions],
-            dtype=np.bool_,
+            [truth_of(condition, truth, n_classes) for condition in nfa.conditions], dtype=np.bool_
         )
-        held = held.reshape(len(program.conditions), n_classes + 1, n_classes + 1)
-        # Symbols after that no condition tells apart are one context; the same ahead. Context 0
+        held = held.reshape(len(nfa.conditions), n_classes + 1, n_classes + 1)
+        # Symbols before a place that no condition tells apart are one context; the same ahead. Context 0
         # stands for all where none asks.
         _, contexts = np.unique(
             held.transpose(1, 0, 2).reshape(n_classes + 1, -1), axis=0, return_inverse=True
         )
-        self._context_after: list[int] = contexts.reshape(-1).tolist()
-        representative = {context: symbol for symbol, context in enumerate(self._context_after)}
+        self._context_before: list[int] = contexts.reshape(-1).tolist()
+        representative = {context: symbol for symbol, context in enumerate(self._context_before)}
         self._held = {
-            (context, ahead): frozenset(np.flatnonzero(held[:, behind, ahead]).tolist())
-            for context, behind in representative.items()
+            (context, ahead): frozenset(np.flatnonzero(held[:, before, ahead]).tolist())
+            for context, before in representative.items()
             for ahead in range(n_classes + 1)
         }
         asks = {number for number in range(len(held)) if (held[number] != held[number][:1]).any()}
-        self._asks_behind = self._reaching(asks)
+        self._asks_before = self._reaching(asks)
         self._threads: dict[tuple[tuple[int, ...], frozenset[int]], tuple[list[Take], bool]] = {}
 
     def _reaching(self, conditions: set[int]) -> set[int]:
@@ -149,7 +148,7 @@ class _Determiniser:
         accepts: list[list[bool]] = []
 
         def number_of(pending: tuple[int, ...], last: int) -> int:
-            context = self._context_after[last] if not self._asks_behind.isdisjoint(pending) else 0
+            context = self._context_before[last] if not self._asks_before.isdisjoint(pending) else 0
             state = numbers.setdefault((pending, context), len(numbers))
             if state == len(queue):
                 if state > MAX_STATES * 4:
@@ -157,7 +156,9 @@ class _Determiniser:
                 queue.append((pending, context))
             return state
 
-        starts = [number_of((self._start,), last) for last in range(n_symbols)]
+        starts = [
+            [number_of((start,), last) for last in range(n_symbols)] for start in self._starts
+        ]
         for pending, context in queue:
             row, accept = [], []
             for symbol in range(n_symbols):
@@ -236,9 +237,7 @@ def truth_of(condition: Condition, truth: Mapping[int, Truth], n_classes: int) -
 def too_many_states() -> PatternError:
     """The error for a pattern that needs more states than a program may have."""
     return PatternError(
-        0,
-        f"a pattern that needs more than {MAX_STATES} states",
-        "patterns with smaller counted repeats are",
+        0, f"a need of more than {MAX_STATES} states", "smaller counted repeats are supported"
     )
 
 
@@ -250,8 +249,8 @@ def minimise(automaton: Automaton) -> Automaton:
     equal automata are equal arrays. Raises PatternError where it still has too many states.
 
     >>> from tokexport.patterns.fancy import parse
-    >>> from tokexport.patterns.nfa import program_of
-    >>> automaton = minimise(determinise(program_of(parse("a|b|ca|cb")), np.arange(97, 101)))
+    >>> from tokexport.patterns.nfa import nfa_of
+    >>> automaton = minimise(determinise(nfa_of(parse("a|b|ca|cb")), np.arange(97, 101)))
     >>> automaton.classes.tolist(), len(automaton.next)
     ([0, 0, 1, 2], 4)
     """
@@ -283,7 +282,7 @@ def minimise(automaton: Automaton) -> Automaton:
         block[automaton.starts],
     )
 
-    order = dict.fromkeys([int(block[DEAD]), *starts.tolist()])
+    order = dict.fromkeys([int(block[DEAD]), *starts.reshape(-1).tolist()])
     queue = list(order)
     for state in queue:
         fresh = [
@@ -295,14 +294,14 @@ def minimise(automaton: Automaton) -> Automaton:
     number[queue] = np.arange(len(queue))
     following, ends, starts = number[following[queue]], ends[queue], number[starts]
 
-    columns = np.concatenate([following, ends, starts[None]], axis=0)[:, :-1]
+    columns = np.concatenate([following, ends, starts], axis=0)[:, :-1]
     _, first, inverse = np.unique(columns, axis=1, return_index=True, return_inverse=True)
     by_appearance = np.argsort(first)
     merged = np.empty(len(by_appearance), dtype=np.int32)
     merged[by_appearance] = np.arange(len(by_appearance))
     kept = np.append(first[by_appearance], following.shape[1] - 1)
     classes = merged[inverse.reshape(-1)][automaton.classes]
-    return Automaton(classes, following[:, kept], ends[:, kept], starts[kept])
+    return Automaton(classes, following[:, kept], ends[:, kept], starts[:, kept])
 
 
 def sure_to_match(automaton: Automaton) -> npt.NDArray[np.bool_]:

@@ -25,9 +25,10 @@ def states_to_remember(automaton: Automaton, may_be_empty: bool = False) -> npt.
 
     >>> from tokexport.patterns.dfa import determinise, minimise
     >>> from tokexport.patterns.fancy import parse
-    >>> from tokexport.patterns.nfa import program_of
+    >>> from tokexport.patterns.nfa import nfa_of
     >>> for pattern in ("a+!|a", "a+!|a+"):
-    ...     print(states_to_remember(minimise(determinise(program_of(parse(pattern)), np.arange(128)))).sum())
+    ...     automaton = determinise(nfa_of(parse(pattern)), np.arange(128))
+    ...     print(states_to_remember(minimise(automaton)).sum())
     1
     0
     """

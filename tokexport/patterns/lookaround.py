@@ -10,6 +10,7 @@ take: ``\p{L}++`` is ``\p{L}+(?!\p{L})``.
 
 from __future__ import annotations
 
+from tokexport.patterns.search_start import misplaced, search_starts
 from tokexport.patterns.tree import (
     ALWAYS,
     Assertion,
@@ -58,13 +59,15 @@ def condition_of(look: Look) -> Condition:
     >>> condition.ahead, [chr(member) for member in condition.members.nonzero()[0]], condition.edge
     (True, ['a'], False)
     """
+    for anchor in search_starts(look.body):
+        raise misplaced(anchor)
     condition = _near(look.body, look.ahead)
     if condition is None:
         if not look.ahead:
             raise PatternError(
                 look.offset,
                 "a lookbehind over more than one character",
-                "one that tests the character before a position, or the start of the text, is",
+                "lookbehind over the one character before a position is supported",
             )
         condition = LookFar(lower_lookaround_and_atomic(look.body))
     return Not(condition) if look.negative else condition
@@ -112,5 +115,5 @@ def _without_backtracking(body: Node, offset: int) -> Node:
             raise PatternError(
                 offset,
                 "an atomic group or possessive quantifier on more than a set of characters",
-                "one on a repeated set of characters is",
+                "these are supported on a repeated set of characters",
             )

@@ -1,5 +1,5 @@
-"""From a tree to a Thompson program with priorities: what a Pike VM would run, thread by thread, in
-the order of a backtracking matcher.
+"""From a tree to a Thompson automaton with priorities: what a Pike VM would run, thread by thread,
+in the order of a backtracking matcher.
 """
 
 from __future__ import annotations
@@ -58,46 +58,50 @@ class Match:
 
 
 @dataclass(slots=True)
-class Program:
-    """``instructions``, the one to start at, and the sets and conditions that they name by number."""
+class Nfa:
+    """``instructions``, those to start at, and the sets and conditions that they name by number.
+
+    ``starts``: one, or two where it matters whether the search for a match begins there: the second
+    is for that place.
+    """
 
     instructions: list[Instruction] = field(default_factory=list)
-    start: int = 0
+    starts: tuple[int, ...] = ()
     sets: list[CodePoints] = field(default_factory=list)
     conditions: list[Condition] = field(default_factory=list)
 
 
-def program_of(node: Node) -> Program:
-    """Compile a tree without Look and Atomic nodes.
+def nfa_of(*nodes: Node) -> Nfa:
+    """Compile trees without Look, Atomic, Group and Reference nodes, one for each start.
 
-    Raises PatternError where counted repeats make the program too long.
+    Raises PatternError where counted repeats make it too long.
 
     >>> from tokexport.patterns.fancy import parse
-    >>> program_of(parse("a|b*")).instructions
-    [Match(), Take(members=0, target=0), Fork(targets=(3, 0)), Take(members=1, target=2), Fork(targets=(1, 2))]
+    >>> nfa_of(parse("a|b*")).instructions[:3]
+    [Match(), Take(members=0, target=0), Fork(targets=(3, 0))]
     """
     writer = _Writer()
     end = writer.add(Match())
-    writer.program.start = writer.write(node, end)
-    return writer.program
+    writer.nfa.starts = tuple([writer.write(node, end) for node in nodes])
+    return writer.nfa
 
 
 class _Writer:
     """Writes backwards: each node is told the instruction that follows it."""
 
     def __init__(self) -> None:
-        self.program = Program()
+        self.nfa = Nfa()
         self._set_numbers: dict[bytes, int] = {}
         # By identity: the tree keeps its sets and conditions alive while it is written.
         self._numbers: dict[int, int] = {}
 
     def add(self, instruction: Instruction) -> int:
-        instructions = self.program.instructions
+        instructions = self.nfa.instructions
         if len(instructions) == MAX_INSTRUCTIONS:
             raise PatternError(
                 0,
-                f"a pattern whose counted repeats unfold to more than {MAX_INSTRUCTIONS} steps",
-                "smaller counts do",
+                f"counted repeats that unfold to more than {MAX_INSTRUCTIONS} steps",
+                "smaller counts are supported",
             )
         instructions.append(instruction)
         return len(instructions) - 1
@@ -118,15 +122,13 @@ class _Writer:
             case Assertion(condition):
                 return self.add(Check(self._condition_number(condition), after))
             case _:
-                raise TypeError(
-                    f"{type(node).__name__} nodes must be lower_lookaround_and_atomic before a program is written"
-                )
+                raise TypeError(f"a {type(node).__name__} node has not been lowered")
 
     def _write_repeat(self, node: Repeat, after: int) -> int:
         if node.high is None:
             entry = self.add(Fork(()))
             body = self.write(node.body, entry)
-            self.program.instructions[entry] = Fork(_ordered(body, after, node.greedy))
+            self.nfa.instructions[entry] = Fork(_ordered(body, after, node.greedy))
         else:
             entry = after
             for _ in range(node.high - node.low):
@@ -139,16 +141,16 @@ class _Writer:
     def _set_number(self, members: CodePoints) -> int:
         # A million bytes are slow to hash, and a repeated node is written again and again.
         if id(members) not in self._numbers:
-            number = self._set_numbers.setdefault(members.tobytes(), len(self.program.sets))
-            if number == len(self.program.sets):
-                self.program.sets.append(members)
+            number = self._set_numbers.setdefault(members.tobytes(), len(self.nfa.sets))
+            if number == len(self.nfa.sets):
+                self.nfa.sets.append(members)
             self._numbers[id(members)] = number
         return self._numbers[id(members)]
 
     def _condition_number(self, condition: Condition) -> int:
         if id(condition) not in self._numbers:
-            self._numbers[id(condition)] = len(self.program.conditions)
-            self.program.conditions.append(condition)
+            self._numbers[id(condition)] = len(self.nfa.conditions)
+            self.nfa.conditions.append(condition)
         return self._numbers[id(condition)]
 
 

@@ -17,26 +17,33 @@ from tokexport.unicode import CODE_POINTS, CodePoints
 
 
 class PatternError(Exception):
-    """A pattern, or a part of it at ``offset`` (in characters), that cannot be compiled.
-    ``supported`` says what could be.
+    """A pattern that cannot be compiled: what it has at ``offset`` (in characters), as in "a match
+    reset", and a ``hint`` that says what could be.
     """
 
-    def __init__(self, offset: int, found: str, supported: str) -> None:
-        super().__init__(f"{found} at offset {offset}")
+    def __init__(self, offset: int, found: str, hint: str) -> None:
+        super().__init__(f"{found} at offset {offset}; {hint}")
         self.offset = offset
         self.found = found
-        self.supported = supported
+        self.hint = hint
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LookOne:
-    """A test of one neighbour of a position: the code point ahead (or after) is a member;
+    """A test of one neighbour of a position: the code point ahead (or before) is a member;
     ``edge``: or there is none.
     """
 
     ahead: bool
     members: CodePoints
     edge: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LookFar:
+    """What follows a position matches a body, however many characters that takes."""
+
+    body: Node
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,13 +65,6 @@ class Not:
     """The condition does not hold."""
 
     condition: Condition
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LookFar:
-    """What follows a position matches a body, however many characters that takes."""
-
-    body: Node
 
 
 # What a condition is made of.
@@ -117,7 +117,7 @@ class Atomic:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
-    """What a capturing group holds, where a pattern refers back to groups."""
+    """What a capturing group holds."""
 
     number: int
     body: Node
@@ -125,10 +125,9 @@ class Group:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reference:
-    """The text that a group has matched, once more; ``may_be_empty`` as that of the group."""
+    """The character that a group has matched, once more."""
 
     number: int
-    may_be_empty: bool
     offset: int
 
 
@@ -144,18 +143,24 @@ class Look:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Assertion:
-    """A condition on the two neighbours of a position; nothing is consumed."""
+    """A condition on a position; nothing is consumed."""
 
     condition: Condition
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class SearchStart:
+    r"""Here the search for this match began: ``\G``."""
+
+    offset: int
+
+
 Node: TypeAlias = (
     "Characters | Sequence | Choice | Repeat | Atomic | Group | Reference | Look | Assertion"
+    " | SearchStart"
 )
 
 EMPTY = Sequence(())
-# What opens a lookaround, and whether it looks ahead, and is negative.
-LOOK_SIGNS = (("?=", True, False), ("?!", True, True), ("?<=", False, False), ("?<!", False, True))
 ALWAYS = And(())
 NEVER = Or(())
 
@@ -218,7 +223,7 @@ def nodes_of(node: Node) -> Iterator[Node]:
 def can_match_empty(node: Node) -> bool:
     """Whether the node may match the empty string somewhere; True where that is not known."""
     match node:
-        case Characters():
+        case Characters() | Reference():
             return False
         case Sequence(parts):
             return all(can_match_empty(part) for part in parts)
@@ -228,7 +233,5 @@ def can_match_empty(node: Node) -> bool:
             return low == 0 or can_match_empty(body)
         case Atomic(body) | Group(_, body):
             return can_match_empty(body)
-        case Reference(_, may_be_empty):
-            return may_be_empty
         case _:
             return True

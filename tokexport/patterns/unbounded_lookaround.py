@@ -29,23 +29,23 @@ from tokexport.patterns.dfa import (
     truth_of_look,
 )
 from tokexport.patterns.labels import LabelTable, smallest
-from tokexport.patterns.nfa import Check, Fork, Match, Program, Take, asked_by, program_of
+from tokexport.patterns.nfa import Check, Fork, Match, Nfa, Take, asked_by, nfa_of
 from tokexport.patterns.tree import And, Condition, LookFar, LookOne, Not, Or, PatternError, Test
 
 MAX_LABELS = 2048  # before those that no state tells apart are joined
 MAX_ANSWERS = 1 << 19  # that the pass works out, which takes about a minute
 
 # Lookaheads, each with the program of its body.
-_Looks: TypeAlias = "Sequence[tuple[LookFar, Program]]"
+_Looks: TypeAlias = "Sequence[tuple[LookFar, Nfa]]"
 
 
-def needs_labels(program: Program) -> bool:
+def needs_labels(program: Nfa) -> bool:
     """Whether a program asks what the two neighbours of a position do not tell."""
     return any(isinstance(test, LookFar) for test in _tests(program))
 
 
 def determinise_with_labels(
-    program: Program, alphabet: npt.NDArray[np.int64]
+    program: Nfa, alphabet: npt.NDArray[np.int64]
 ) -> tuple[Automaton, LabelTable | None]:
     """The smallest automaton over labels of a program with lookaheads, and the label table.
 
@@ -56,7 +56,7 @@ def determinise_with_labels(
     >>> from tokexport.patterns.lookaround import lower_lookaround_and_atomic
     >>> from tokexport.patterns.fancy import parse
     >>> tree = lower_lookaround_and_atomic(parse("a(?=a*b)"))
-    >>> automaton, table = determinise_with_labels(program_of(tree), np.arange(97, 100))
+    >>> automaton, table = determinise_with_labels(nfa_of(tree), np.arange(97, 100))
     >>> automaton.classes.tolist(), table.next.tolist(), table.labels.tolist()
     ([0, 1, 2], [[0, 1, 0], [1, 1, 0]], [[0, 1, 2], [3, 1, 2]])
     """
@@ -109,26 +109,26 @@ def _labelled(
             if number == MAX_LABELS:
                 raise PatternError(
                     0,
-                    "lookarounds that tell too many kinds of text apart",
-                    f"up to {MAX_LABELS} are",
+                    "lookaheads that tell too many kinds of text apart",
+                    f"up to {MAX_LABELS} kinds are supported",
                 )
             places.append(int(target))
         labels[state, symbol] = number
     return labels, np.array([symbol for symbol, _ in numbers]), answers[[*places, 0]]
 
 
-def _tests(program: Program) -> list[Test]:
+def _tests(program: Nfa) -> list[Test]:
     return [test for condition in program.conditions for test in asked_by(condition)]
 
 
-def _innermost_first(program: Program) -> list[tuple[LookFar, Program]]:
+def _innermost_first(program: Nfa) -> list[tuple[LookFar, Nfa]]:
     """Each lookahead that a program asks, with its own program, after those that it asks itself."""
-    found: dict[int, tuple[LookFar, Program]] = {}
+    found: dict[int, tuple[LookFar, Nfa]] = {}
 
-    def find(asking: Program) -> None:
+    def find(asking: Nfa) -> None:
         for test in _tests(asking):
             if isinstance(test, LookFar) and id(test) not in found:
-                inner = program_of(test.body)
+                inner = nfa_of(test.body)
                 find(inner)
                 found[id(test)] = test, inner
 
@@ -227,7 +227,7 @@ class _Backward:
                     ):
                         sure.add(source)
                         queue.append(source)
-            answers[id(test)] = program.start in sure
+            answers[id(test)] = program.starts[0] in sure
             all_sure.append(sure)
         return all_sure, list(answers.values())
 
@@ -259,7 +259,7 @@ class _Backward:
 
 
 def _takes_of(
-    program: Program, n_classes: int, members: Mapping[int, npt.NDArray[np.bool_]]
+    program: Nfa, n_classes: int, members: Mapping[int, npt.NDArray[np.bool_]]
 ) -> list[list[tuple[int, int]]]:
     """For each class the instructions that consume it, and where they go on."""
     takes = [
@@ -272,7 +272,7 @@ def _takes_of(
     ]
 
 
-def _sources(program: Program) -> list[list[int]]:
+def _sources(program: Nfa) -> list[list[int]]:
     """For each instruction those that lead to it without consuming a symbol."""
     sources: list[list[int]] = [[] for _ in program.instructions]
     for number, instruction in enumerate(program.instructions):

@@ -19,7 +19,9 @@ from tokexport.unicode.store import CODE_POINTS, CodePoints, Reader, set_from_nu
 
 __all__ = [
     "CODE_POINTS",
+    "CharacterTest",
     "CodePoints",
+    "Dialect",
     "case_variants",
     "character_test_set",
     "multi_character_folds",

@@ -13,7 +13,7 @@ def replace_matches(program: SplitProgram, text: str, content: str) -> str:
     A match of no characters counts, at the end of the text too, but not directly after another
     match; and not in an empty text.
 
-    >>> from tokexport.patterns import compile_split
+    >>> from tokexport.compiler.splits.compile_split import compile_split
     >>> from tokexport.model import Split
     >>> replace_matches(compile_split(Split("a*")), "baac", "-")
     '-b-c-'

@@ -21,7 +21,8 @@ from tokexport.compiler.normalizer.charsmap import CharacterSequences, read_char
 from tokexport.compiler.normalizer.graphemes import grapheme_program
 from tokexport.compiler.passes.fuse_decomposition import without_marks
 from tokexport.compiler.passes.skip_hints import with_plain_classes
-from tokexport.compiler.splits.patterns import literal, white_space_at_end
+from tokexport.compiler.splits.compile_split import compile_replace
+from tokexport.compiler.splits.patterns import literal, white_space_at_edge
 from tokexport.errors import UnsupportedError
 from tokexport.limits import MAX_MAPPED, MAX_OPS
 from tokexport.model import (
@@ -37,7 +38,7 @@ from tokexport.model import (
     Split,
     Strip,
 )
-from tokexport.patterns import MATCH_ENDS, SplitProgram, compile_replace, compile_tree
+from tokexport.patterns import MATCH_ENDS, SplitProgram, compile_tree
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,7 +163,7 @@ def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
             return [ReplaceOp(compile_replace(split, step.content), step.content)]
         case Strip():
             ends = [False] * step.left + [True] * step.right
-            return [ReplaceOp(compile_tree(white_space_at_end(end)), "") for end in ends]
+            return [ReplaceOp(compile_tree(white_space_at_edge(end)), "") for end in ends]
         case Charsmap():
             sequences = read_charsmap(step.data)
             if not step.by_grapheme:

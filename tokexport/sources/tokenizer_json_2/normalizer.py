@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tokexport.compiler.normalizer.replacing import match_end
+from tokexport.compiler.splits.compile_split import compile_replace
 from tokexport.model import (
     CharacterMap,
     Dialect,
@@ -19,7 +20,6 @@ from tokexport.model import (
     Split,
     Strip,
 )
-from tokexport.patterns import compile_replace
 from tokexport.sources.json_node import Node
 from tokexport.sources.tokenizer_json.normalizer import Normalizer, read_normalizer, read_pattern
 from tokexport.sources.tokenizer_json.parts import flat

@@ -13,8 +13,9 @@ from regex_patterns import TIKTOKEN, TOKENIZER_JSON
 from repository import ROOT
 from tokenizers import Regex, pre_tokenizers
 
+from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.model import CharacterTest, Dialect, Split
-from tokexport.patterns import MATCH_ENDS, compile_split
+from tokexport.patterns import MATCH_ENDS
 
 PATTERNS = {**TOKENIZER_JSON, **TIKTOKEN}
 # A run of white space that ends in a letter is read in vain from each of its characters; and from
@@ -23,7 +24,7 @@ REMEMBERING = {"deepseek-llm #2", "llama.cpp jais2 #1", "llama.cpp jais2 #2"}
 DIGEST = """
 import hashlib
 from regex_patterns import TIKTOKEN, TOKENIZER_JSON
-from tokexport.patterns import compile_split
+from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.model import Dialect, Split
 digest = hashlib.sha256()
 for name in ("phi-4, llama3", "llama.cpp minimax-m2", "deepseek-v3 #4"):

@@ -12,8 +12,8 @@ from regex_patterns import TIKTOKEN, TOKENIZER_JSON
 from repository import SLOW
 from tokenizers import pre_tokenizers
 
+from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.model import Dialect, Split
-from tokexport.patterns import compile_split
 
 TEXTS = 5000 if SLOW else 80
 PATTERNS = {**TOKENIZER_JSON, **TIKTOKEN}

@@ -1,0 +1,64 @@
+r"""``\G`` holds where the search for a match began, as in both engines: Trinity's tokenizer cuts numbers
+with it.
+"""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from regex_oracle import (
+    Oniguruma,
+    assert_matches_of_fancy_regex,
+    assert_pieces_of_oniguruma,
+    find_pieces,
+    steps_taken,
+)
+from regex_patterns import TRINITY
+from repository import SLOW
+
+from tokexport.compiler.splits.compile_split import compile_split
+from tokexport.model import Split
+
+TEXTS = 10_000 if SLOW else 300
+CHUNKS, _, GROUPS = list(TRINITY.values())[:3]
+PATTERNS = [
+    *list(TRINITY.values())[:3],
+    r"\p{Nd}{1,5}(?=(?>\p{Nd}{5})*(?:\P{Nd}|$))|\G\p{Nd}{5}",
+    *(r"\G\d{3}|a", r"\Ga", r"(?:\Ga|b)c|\d", r"\G(?:a|1)|1b", r"b|\G\w|\s", r"a+|\G\b1"),
+    *(r"(\Ga|b)1*", r"\G(?<!1)a|1", r"\G\p{Nd}{2}(?=\p{Nd}*a)|b", r"\G[ab]|1"),
+]
+ALPHABETS = ("0123456789", "12a", "1234567890 ", "ab1", "1a٣2½ ", "\n1a b", "11111a")
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_the_pieces_are_those_of_oniguruma(pattern: str) -> None:
+    assert_pieces_of_oniguruma(pattern, ALPHABETS, TEXTS, longest=25)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_the_matches_are_those_of_fancy_regex(pattern: str) -> None:
+    assert_matches_of_fancy_regex(pattern, ALPHABETS, TEXTS // 3, longest=16)
+
+
+@pytest.mark.parametrize("pattern", [CHUNKS, GROUPS])
+def test_long_numbers_are_cut_as_oniguruma_cuts_them(pattern: str) -> None:
+    program, engine = compile_split(Split(pattern)), Oniguruma(pattern)
+    for length in (1, 2, 3, 4, 509, 510, 511, 512, 1019, 1020, 1021, 1532, 2041):
+        for before, after in (("", ""), ("a", "b"), (" ", "\u00bd")):
+            text = before + "".join(random.Random(length).choices("0123456789", k=length)) + after
+            pieces = [(start, end) for start, end, _ in find_pieces(program, text)]
+            assert pieces == engine.pieces(text), text
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_every_symbol_is_read_a_bounded_number_of_times(pattern: str) -> None:
+    program = compile_split(Split(pattern))
+    for run in ("1", "a", "1a", "123 "):
+        text = run * (1500 // len(run))
+        assert steps_taken(program, text)[0] <= 4 * (program.n_memo + 512) * len(text)
+
+
+def test_a_pattern_without_it_starts_alike_everywhere() -> None:
+    assert compile_split(Split("a|b")).search_starts is None
+    assert compile_split(Split(r"\Ga|b")).search_starts is not None

@@ -1,0 +1,265 @@
+"""What the parsers of both dialects share: alternatives, groups, counted repeats, references."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from tokexport.patterns.cursor import DECIMAL, Cursor
+from tokexport.patterns.tree import (
+    And,
+    Assertion,
+    Atomic,
+    Characters,
+    Choice,
+    Condition,
+    Group,
+    Look,
+    LookOne,
+    Node,
+    Not,
+    Or,
+    PatternError,
+    Reference,
+    Repeat,
+    SearchStart,
+    Sequence,
+    can_match_empty,
+    complement,
+    members_of,
+)
+from tokexport.unicode import CodePoints, Dialect
+
+LINE_FEED = members_of((0x0A, 0x0A))
+START = LookOne(ahead=False, members=members_of(), edge=True)
+END = LookOne(ahead=True, members=members_of(), edge=True)
+_ANY = members_of((0, 0x10FFFF))
+# What opens a lookaround, and whether it looks ahead, and is negative.
+_LOOK_SIGNS = (("?=", True, False), ("?!", True, True), ("?<=", False, False), ("?<!", False, True))
+_REFUSED_GROUPS = {
+    "?#": ("a comment, (?#...),", "leave it out"),
+    "?(": ("a condition, (?(...),", "write the alternatives out"),
+    "?~": ("an absent group, (?~...),", "negative lookahead is supported"),
+    "?P>": ("a call of a group, (?P>...),", "write the group out"),
+    "?P<": ("a named group", "groups without names are supported"),
+    "?<": ("a named group", "groups without names are supported"),
+    "?'": ("a named group", "groups without names are supported"),
+    "*": ("a backtracking verb or callout, (*...),", "leave it out"),
+}
+_REFUSED_ESCAPES = {
+    "K": (r"a match reset, \K,", "lookbehind over one character is supported"),
+    "k": (r"a reference by name, \k,", r"\1 to \9 are supported"),
+    "g": (r"a call of a group, \g,", "write the group out"),
+    "R": (r"a line break, \R,", r"write it out, as in \r\n|\n"),
+    "X": (r"a text segment, \X,", "no table holds the rules for them"),
+    "y": (r"a boundary of text segments, \y,", "no table holds the rules for them"),
+    "Y": (r"a boundary of text segments, \Y,", "no table holds the rules for them"),
+    "Z": (r"the anchor \Z", r"\z and $ are supported"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What ``(?i)`` and its like set."""
+
+    ignore_case: bool = False
+    multi_line: bool = False
+    dot_all: bool = False
+
+
+class Parser(ABC):
+    """Reads a pattern from left to right into a tree."""
+
+    dialect: ClassVar[Dialect]
+    # The options by their letters, and the conditions of anchors by theirs.
+    option_letters: ClassVar[Mapping[str, str]]
+    anchors: ClassVar[Mapping[str, Condition]]
+
+    def __init__(self, pattern: str) -> None:
+        self.source = Cursor(pattern, self.dialect)
+        self.options = Options()
+        # By number, whether a capturing group has been closed.
+        self._groups: list[bool] = []
+
+    def parse(self) -> Node:
+        """The tree of the whole pattern."""
+        node = self.alternatives()
+        if not self.source.at_end:
+            raise self.source.refused("an unmatched closing parenthesis", r"write \) for the sign")
+        return node
+
+    def alternatives(self) -> Node:
+        """What stands up to the end of the group, or of the pattern."""
+        branches = [self._branch()]
+        while self.source.skip("|"):
+            branches.append(self._branch())
+        return branches[0] if len(branches) == 1 else Choice(tuple(branches))
+
+    def _branch(self) -> Node:
+        source = self.source
+        parts: list[Node] = []
+        while not (source.at_end or source.looking_at("|") or source.looking_at(")")):
+            start = source.position
+            parts.append(self.quantified(self._atom(), start))
+        return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
+
+    def _atom(self) -> Node:
+        source = self.source
+        start = source.position
+        character = source.take()
+        match character:
+            case "(":
+                return self._group(start)
+            case "[":
+                return self.bracket(start)
+            case ".":
+                return Characters(_ANY if self.options.dot_all else complement(LINE_FEED))
+            case "^" | "$":
+                return Assertion(self.line_anchor(character))
+            case "*" | "+" | "?":
+                hint = f"write \\{character} for the sign"
+                raise source.refused(f"a {character!r} with nothing to repeat", hint, start)
+            case "\\":
+                return self._escape(start)
+            case _:
+                return self.literal(ord(character), start)
+
+    def _group(self, start: int) -> Node:
+        source = self.source
+        for sign, ahead, negative in _LOOK_SIGNS:
+            if source.skip(sign):
+                return Look(self._closed(start), ahead, negative, start)
+        for sign, (found, hint) in _REFUSED_GROUPS.items():
+            if source.looking_at(sign):
+                raise source.refused(found, hint, start)
+        if source.skip("?>"):
+            return Atomic(self._closed(start), start)
+        if source.skip("?"):
+            return self._optioned_group(start)
+        self._groups.append(False)
+        number = len(self._groups)
+        body = self._closed(start)
+        self._groups[number - 1] = True
+        return Group(number, body)
+
+    def _optioned_group(self, start: int) -> Node:
+        outer, letters = self.options, ""
+        while (letter := self.source.take()) not in ":)":
+            name = self.option_letters.get(letter)
+            if name is not None:
+                self.options = replace(self.options, **{name: "-" not in letters})
+            elif letter != "-" or "-" in letters:
+                known = ", ".join(self.option_letters)
+                hint = f"the options {known}, lookaround and (?> are supported"
+                raise self.source.refused(f"a group that begins with (?{letter}", hint, start)
+            letters += letter
+        if letters in ("-", "") and letters + letter != ":":
+            hint = "options are set by letters, as in (?i)"
+            raise self.source.refused("a group that sets no option", hint, start)
+        if letter == ")":
+            return self.rest_with_options(outer)
+        body = self._closed(start)
+        self.options = outer
+        return body
+
+    def _closed(self, start: int) -> Node:
+        body = self.alternatives()
+        if not self.source.skip(")"):
+            hint = r"write \( for the sign"
+            raise self.source.refused("an unmatched opening parenthesis", hint, start)
+        return body
+
+    def _escape(self, start: int) -> Node:
+        source = self.source
+        letter = source.take()
+        if letter in "bB" and source.looking_at("{"):
+            hint = r"\b is supported, and \{ for the sign"
+            raise source.refused(f"an anchor \\{letter}{{...}} or a repeat of one", hint, start)
+        if letter in self.anchors:
+            return Assertion(self.anchors[letter])
+        if letter == "G":
+            return SearchStart(start)
+        if letter in _REFUSED_ESCAPES:
+            raise source.refused(*_REFUSED_ESCAPES[letter], start)
+        if letter in DECIMAL - {"0"}:
+            return self._reference(int(letter), start)
+        return self.escape(letter, start)
+
+    def _reference(self, number: int, start: int) -> Reference:
+        # Two digits may be an octal code.
+        is_plain = not self.source.take_while(DECIMAL) and not self.options.ignore_case
+        if not (is_plain and number <= len(self._groups) and self._groups[number - 1]):
+            raise refused_reference(start)
+        return Reference(number, start)
+
+    def repeat(self, body: Node, low: int, high: int | None, greedy: bool, offset: int) -> Repeat:
+        """A repeat whose quantifier stands at ``offset``. Whether a turn that matches nothing ends
+        it, each engine decides by rules of its own.
+        """
+        if high != 1 and can_match_empty(body):
+            hint = "repeats of what consumes a character are supported"
+            raise self.source.refused("a repeat of something that may be empty", hint, offset)
+        return Repeat(body, low, high, greedy)
+
+    def interval(self) -> tuple[str, bool, str] | None:
+        """Least, whether there is a comma, and most of the braces that come next; None where a
+        brace is just a brace.
+        """
+        source = self.source
+        start = source.position
+        if not source.skip("{"):
+            return None
+        low = source.take_while(DECIMAL)
+        comma = source.skip(",")
+        high = source.take_while(DECIMAL) if comma else low
+        if not source.skip("}") or not (low or comma):
+            source.position = start
+            return None
+        return low, comma, high
+
+    def unrepeatable(self, offset: int) -> PatternError:
+        """The error for a quantifier at ``offset`` on an anchor or the like."""
+        hint = "a quantifier on a character or group is supported"
+        found = "a quantifier on something that cannot be repeated"
+        return self.source.refused(found, hint, offset)
+
+    @abstractmethod
+    def quantified(self, atom: Node, start: int) -> Node:
+        """The atom that begins at ``start``, with the quantifiers that follow."""
+
+    @abstractmethod
+    def rest_with_options(self, outer: Options) -> Node:
+        """What ``(?i)`` reaches over, after it; ``outer``: the options before it."""
+
+    @abstractmethod
+    def bracket(self, start: int) -> Node:
+        """A bracket expression whose opening bracket, at ``start``, has been read."""
+
+    @abstractmethod
+    def line_anchor(self, sign: str) -> Condition:
+        """What ``^`` or ``$`` asks."""
+
+    @abstractmethod
+    def escape(self, letter: str, start: int) -> Node:
+        """What the escape at ``start``, whose letter has been read, stands for."""
+
+    @abstractmethod
+    def literal(self, code_point: int, start: int) -> Node:
+        """A character that stands for itself, and begins at ``start``."""
+
+
+def word_boundary(word: CodePoints) -> Condition:
+    r"""What ``\b`` asks, for the set of ``\w``."""
+    before, ahead = LookOne(False, word, edge=False), LookOne(True, word, edge=False)
+    return Or((And((before, Not(ahead))), And((Not(before), ahead))))
+
+
+def refused_reference(offset: int) -> PatternError:
+    """The error for a reference that cannot be written out."""
+    hint = (
+        "a reference is supported to a group before it in the same sequence, of one character out"
+        " of a few, where upper and lower case differ"
+    )
+    return PatternError(offset, "a reference to a group", hint)

@@ -1,0 +1,132 @@
+"""A compiled pattern, and the way from a pattern's text or tree to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tokexport.patterns import fancy, oniguruma
+from tokexport.patterns.backreferences import expand_backreferences
+from tokexport.patterns.dfa import DEAD, Automaton, determinise, minimise
+from tokexport.patterns.labels import LabelTable
+from tokexport.patterns.linear_time import states_to_remember
+from tokexport.patterns.lookaround import lower_lookaround_and_atomic
+from tokexport.patterns.nfa import nfa_of
+from tokexport.patterns.search_start import trees_by_start
+from tokexport.patterns.tree import Node, PatternError
+from tokexport.patterns.unbounded_lookaround import determinise_with_labels, needs_labels
+from tokexport.unicode import CODE_POINTS, Dialect
+from tokexport.unicode.byte_alphabet import CHARACTERS
+
+MAX_CLASSES = 254
+MATCH_ENDS = 0x8000
+
+
+@dataclass(frozen=True, slots=True)
+class SplitProgram:
+    """The automaton of one pre-tokenizer stage."""
+
+    # The class of each code point, shape (0x110000,), or of each byte, shape (256,), for a stage
+    # after ByteLevel.
+    classes: npt.NDArray[np.uint8]
+    n_classes: int
+    # Shape (n_states, n_classes + 1), by state and class of the next symbol, the last column being
+    # the end of the text: the low 15 bits are the next state (0: dead), bit 15 (MATCH_ENDS) says
+    # that a match ends before this symbol.
+    transitions: npt.NDArray[np.uint16]
+    # The state to start in by the class of the symbol before, shape (n_classes + 1,); the last is
+    # for the start of the text.
+    starts: npt.NDArray[np.uint16]
+    # States 1 to n_memo can be passed through without bound while no match ends, and by one start
+    # after the other. A runtime that stays linear remembers the positions where one of them led to
+    # no match end. 0 for nearly every pattern in use.
+    n_memo: int
+    # A match may hold no character; it then ends before the first symbol that is read.
+    may_be_empty: bool = False
+    # With a label table, the automaton does not read classes but labels, of which there are
+    # n_classes: what the table, run from the end of the text to its start, gives each symbol.
+    labels: LabelTable | None = None
+    # The states to start in where the search for a match begins: at the end of the last match, or
+    # at the start of the text. None: as anywhere.
+    search_starts: npt.NDArray[np.uint16] | None = None
+
+    def read(self, text: str) -> list[int]:
+        r"""What the automaton reads of a text, code point by code point: its classes, or their
+        labels.
+
+        >>> compile_pattern(r"\s+|\S+", Dialect.ONIGURUMA).read("a b")
+        [0, 1, 0]
+        """
+        return self.read_symbols([ord(character) for character in text])
+
+    def read_symbols(self, symbols: Sequence[int]) -> list[int]:
+        """What the automaton reads of symbols, code points or bytes."""
+        classes = [int(self.classes[symbol]) for symbol in symbols]
+        return classes if self.labels is None else self.labels.run(classes)
+
+
+def compile_pattern(pattern: str, dialect: Dialect, *, on_bytes: bool = False) -> SplitProgram:
+    r"""Compile a regular expression. ``on_bytes``: it reads GPT-2's characters for bytes.
+
+    Raises PatternError where the table could not be exact, and for what the dialect's engine itself
+    refuses.
+
+    >>> program = compile_pattern(r"\s+(?!\S)|\s+|\S+", Dialect.ONIGURUMA)
+    >>> program.n_classes, program.transitions.shape, program.n_memo
+    (2, (5, 3), 0)
+    """
+    parse = oniguruma.parse if dialect is Dialect.ONIGURUMA else fancy.parse
+    try:
+        return compile_tree(parse(pattern), on_bytes=on_bytes)
+    except RecursionError:
+        hint = "fewer levels are supported"
+        raise PatternError(0, "groups nested too deep", hint) from None
+
+
+def compile_tree(node: Node, *, on_bytes: bool = False) -> SplitProgram:
+    """Compile a pattern that is given as its tree. Raises PatternError as compile_pattern does."""
+    alphabet = np.array([*map(ord, CHARACTERS)]) if on_bytes else np.arange(CODE_POINTS)
+    tree = lower_lookaround_and_atomic(expand_backreferences(node))
+    nfa = nfa_of(*trees_by_start(tree))
+    near = not needs_labels(nfa)
+    program = _program(
+        *(
+            (minimise(determinise(nfa, alphabet)),)
+            if near
+            else determinise_with_labels(nfa, alphabet)
+        )
+    )
+    if program.may_be_empty and program.search_starts is not None:
+        hint = r"\G is supported where each match holds a character"
+        raise PatternError(0, r"the anchor \G and a possible match of the empty string", hint)
+    return program
+
+
+def _program(automaton: Automaton, labels: LabelTable | None = None) -> SplitProgram:
+    may_be_empty = bool(automaton.ends[automaton.starts].any())
+    n_classes = automaton.next.shape[1] - 1
+    most = max(
+        n_classes, int(automaton.classes.max()) + 1, 0 if labels is None else labels.next.shape[1]
+    )
+    if most > MAX_CLASSES:
+        hint = f"up to {MAX_CLASSES} are supported"
+        raise PatternError(0, f"{most} different classes of characters", hint)
+    unbounded = states_to_remember(automaton, may_be_empty)
+    order = np.concatenate([[DEAD], np.flatnonzero(unbounded), np.flatnonzero(~unbounded)[1:]])
+    number = np.empty_like(order)
+    number[order] = np.arange(len(order))
+    transitions = number[automaton.next] | np.where(automaton.ends, MATCH_ENDS, 0)
+    starts, *search_starts = number[automaton.starts].astype(np.uint16)
+    return SplitProgram(
+        classes=automaton.classes.astype(np.uint8),
+        n_classes=n_classes,
+        transitions=transitions[order].astype(np.uint16),
+        starts=starts,
+        n_memo=int(unbounded.sum()),
+        may_be_empty=may_be_empty,
+        labels=labels,
+        search_starts=search_starts[0] if search_starts else None,
+    )
