@@ -183,10 +183,11 @@ def test_labels_want_a_byte_of_work_memory_for_each_byte_of_a_piece_and_no_more(
             ctypes.byref(work),
         )
 
-    wanted = 0
-    while (code := encode(wanted)) == -7:
-        assert count.value > wanted
-        wanted = count.value
-    assert code == 0
-    assert len(text) <= wanted <= len(text) + 100
-    assert encode(wanted - 1) == -7
+    too_little, enough = 0, 2 * len(text)
+    assert encode(enough) == 0
+    while enough - too_little > 1:
+        middle = (too_little + enough) // 2
+        code = encode(middle)
+        assert code in (0, -7)
+        too_little, enough = (middle, enough) if code else (too_little, middle)
+    assert len(text) <= enough <= len(text) + 100
