@@ -1,21 +1,21 @@
-"""The main job: a source file in, a tokexport file out."""
+"""The main job: a source in, a tokexport file out."""
 
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Union
+from typing import TYPE_CHECKING, BinaryIO, Literal, Union
 
 from construct import Array
 
 from tokexport.compiler.compile import compile_model
-from tokexport.errors import MissingLibraryError, TokexportError
+from tokexport.errors import MissingLibraryError
 from tokexport.file.layout import Header, Section
 from tokexport.file.write import write
 from tokexport.model import SelfTestCase, TokenizerModel
+from tokexport.output import refuse_sources, resolve, write_file
 from tokexport.sources.registry import Opened, open_source
 
 if TYPE_CHECKING:
@@ -45,11 +45,11 @@ class Conversion:
     """What a conversion did: sizes in bytes, the sections that were written, and what the reader
     had to say.
 
-    ``commit`` is the one that was read of a repository of the Hugging Face hub; None for other
-    sources.
+    ``target`` is None where the result went to an open file. ``commit`` is the one that was read of
+    a repository of the Hugging Face hub; None for other sources.
     """
 
-    target: Path
+    target: Path | None
     size: int
     source_size: int | None
     sections: Mapping[str, int]
@@ -67,7 +67,7 @@ class Conversion:
 
 def convert(
     source: Source,
-    target: str | os.PathLike[str] = "tokenizer.bin",
+    target: str | os.PathLike[str] | BinaryIO = "tokenizer.bin",
     *,
     pattern: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
@@ -77,19 +77,22 @@ def convert(
     self_test: bool = True,
     reference: Literal["transformers"] | None = None,
     force: bool = False,
+    progress: Callable[[str], None] | None = None,
 ) -> Conversion:
     """Converts a tokenizer to a tokexport file.
 
     ``source`` is a file, a directory, a tokenizer object, or the name of a repository of the
-    Hugging Face hub, of which ``revision`` is a branch, a tag or a commit. ``pattern`` and
-    ``special_tokens`` are for sources that do not hold them (tiktoken ranks): a known name, or a
-    regular expression. ``self_test`` asks the reference library for the ids of a few texts and puts
-    them into the file; where it is not installed, a note says so. With ``reference`` the ids are
-    those of ``AutoTokenizer`` of ``transformers``.
+    Hugging Face hub, of which ``revision`` is a branch, a tag or a commit. ``target`` is a path, or
+    a binary file that is open for writing. ``pattern`` and ``special_tokens`` are for sources that
+    do not hold them (tiktoken ranks): a known name, or a regular expression. ``self_test`` asks the
+    reference library for the ids of a few texts and puts them into the file; where it is not
+    installed, a note says so. With ``reference`` the ids are those of ``AutoTokenizer`` of
+    ``transformers``. ``progress`` is called with the name of each step as it begins.
 
     Raises UnsupportedError where the file could not be exact, SourceError for a broken source, and
-    TokexportError for a target that exists (unless ``force``), a library that is not installed, or
-    a hub that cannot be reached. On any error the target is as it was.
+    TokexportError for a target that exists (unless ``force``), that is not a regular file or is the
+    source itself, a library that is not installed, or a hub that cannot be reached. On any error
+    the target is as it was.
 
     >>> import tempfile, tiktoken
     >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256}
@@ -101,12 +104,14 @@ def convert(
     >>> done.sections["BYTS"]
     258
     """
-    path = Path(target)
-    if path.exists() and not force:
-        raise TokexportError(
-            f"{path} exists already; choose another target, or overwrite it with --force"
-            " (force=True)"
-        )
+    step = progress or (lambda name: None)
+    named = path = None
+    if isinstance(target, (str, os.PathLike)):
+        named = Path(target)
+        if isinstance(source, (str, os.PathLike)):
+            refuse_sources(named, [Path(source)])
+        path = resolve(named, force=force)
+    step("reading the source")
     opened = open_source(
         source,
         pattern=pattern,
@@ -115,15 +120,23 @@ def convert(
         reference=reference,
     )
     model = opened.read()
+    if path is not None and isinstance(source, (str, os.PathLike)) and Path(source).is_dir():
+        refuse_sources(path, [Path(source) / name for name in model.provenance.sha256])
     options = Options(decode_only=decode_only, scores=scores)
     notes: tuple[str, ...] = ()
     if self_test and not decode_only:
+        step("asking the reference library for the self test")
         options, notes = _with_self_test(options, model, opened)
+    step("compiling merges, splits and indexes")
     with opened.naming_the_file():
         content = file_bytes(model, options)
-    _replace(path, content)
+    step("writing")
+    if path is not None:
+        write_file(path, content, force=force)
+    elif not isinstance(target, (str, os.PathLike)):
+        target.write(content)
     return Conversion(
-        path, len(content), opened.size, _section_sizes(content), model, opened.commit, notes
+        named, len(content), opened.size, _section_sizes(content), model, opened.commit, notes
     )
 
 
@@ -155,30 +168,6 @@ def _with_self_test(
         replace(options, reference_version=reference.version, self_test=chosen.cases),
         chosen.notes,
     )
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Writes beside the target and moves it there, so that a failure leaves nothing behind."""
-    try:
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    except OSError as error:
-        raise TokexportError(f"{path}: cannot write there: {error.strerror}") from error
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except OSError as error:
-        raise TokexportError(f"{path}: cannot write it: {error.strerror}") from error
-    finally:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _section_sizes(content: bytes) -> dict[str, int]:

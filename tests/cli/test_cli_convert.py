@@ -60,6 +60,15 @@ def test_the_default_target_is_tokenizer_bin(run, small_source, tmp_path, monkey
     assert [path.name for path in tmp_path.iterdir()] == ["tokenizer.bin"]
 
 
+def test_a_dash_is_standard_output(run, small_source, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    outcome = run("convert", small_source("gpt2"), "-o", "-")
+    assert outcome.code == 0
+    assert tokexport.load(outcome.stdout).n_vocab > 0
+    assert "standard output" in outcome.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_existing_target_is_kept_unless_it_is_forced(run, small_source, tmp_path):
     target = tmp_path / "it.bin"
     target.write_bytes(b"mine")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import json
 import os
 import stat
@@ -46,6 +47,64 @@ def test_an_existing_target_is_not_overwritten_without_force(source: Path, tmp_p
     assert target.read_bytes() == b"precious"
     tokexport.convert(source, target, force=True)
     assert target.read_bytes() != b"precious"
+
+
+def test_a_target_that_appears_during_the_conversion_is_kept(source: Path, tmp_path: Path) -> None:
+    target = tmp_path / "tokenizer.bin"
+
+    def another(step: str) -> None:
+        if step == "writing":
+            target.write_bytes(b"precious")
+
+    with pytest.raises(TokexportError, match="exists already"):
+        tokexport.convert(source, target, progress=another)
+    assert target.read_bytes() == b"precious"
+    assert files(tmp_path) == {"source", "tokenizer.bin"}
+
+
+def test_what_is_not_a_regular_file_is_never_replaced(source: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    for target, kind in (("pipe", "pipe"), ("link", "pipe"), ("source", "directory")):
+        with pytest.raises(TokexportError, match=kind):
+            tokexport.convert(source, tmp_path / target, force=True)
+    with pytest.raises(TokexportError, match="device"):
+        tokexport.convert(source, os.devnull, force=True)
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+    assert files(tmp_path) == {"source", "pipe", "link"}
+
+
+def test_a_symbolic_link_is_written_through(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "v1.bin").write_bytes(b"old")
+    for name in ("v1.bin", "v2.bin"):  # one is there, the other is not
+        link = tmp_path / f"current-{name}"
+        link.symlink_to(name)
+        tokexport.convert(source, link, force=name == "v1.bin")
+        assert link.is_symlink()
+        assert tokexport.load(tmp_path / name).n_vocab == 256
+
+
+def test_a_source_is_never_its_own_target(source: Path, tmp_path: Path) -> None:
+    (source.parent / "tokenizer_config.json").write_text("{}")
+    (tmp_path / "symbolic").symlink_to(source)
+    os.link(source, tmp_path / "hard")
+    before = source.read_bytes()
+    for force in (False, True):
+        for target in (source, tmp_path / "symbolic", tmp_path / "hard"):
+            with pytest.raises(TokexportError, match="is the source itself"):
+                tokexport.convert(source, target, force=force)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        with pytest.raises(TokexportError, match="is the source itself"):
+            tokexport.convert(source.parent, source.parent / name, force=True)
+    assert source.read_bytes() == before
+
+
+def test_a_file_that_is_open_for_writing_is_a_target(source: Path, tmp_path: Path) -> None:
+    target = io.BytesIO()
+    done = tokexport.convert(source, target)
+    assert done.target is None
+    assert tokexport.load(target.getvalue()).n_vocab == 256
 
 
 @pytest.mark.parametrize(
@@ -114,13 +173,13 @@ def test_a_missing_folder_is_named(source: Path, tmp_path: Path) -> None:
 
 
 def test_the_target_has_the_rights_that_the_process_gives_new_files(
-    source: Path, tmp_path: Path
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = os.umask(0o027)
-    try:
+    with monkeypatch.context() as patched:
+        patched.delattr(os, "umask")  # of the whole process: never changed, not for a moment either
         tokexport.convert(source, tmp_path / "tokenizer.bin")
-    finally:
-        os.umask(before)
+    os.umask(before)
     assert stat.S_IMODE((tmp_path / "tokenizer.bin").stat().st_mode) == 0o640
 
 

@@ -21,9 +21,9 @@ def say(text: str) -> None:
     click.echo(visible(text))
 
 
-def say_json(result: object) -> None:
+def say_json(result: object, *, err: bool = False) -> None:
     """Prints a result, for a program: one line of ASCII."""
-    click.echo(json.dumps(result))
+    click.echo(json.dumps(result), err=err)
 
 
 def note(text: str) -> None:

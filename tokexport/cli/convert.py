@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from enum import Enum
 from pathlib import Path
 
@@ -23,10 +24,10 @@ from tokexport.model import NormalizerStep
     "-o",
     "--output",
     "target",
-    type=click.Path(path_type=Path),
-    default=Path("tokenizer.bin"),
+    default="tokenizer.bin",
     show_default=True,
-    help="The file to make.",
+    metavar="FILE",
+    help="The file to make, by any name (.tkx and .bin are usual); - is standard output.",
 )
 @source_options
 @click.option(
@@ -44,7 +45,7 @@ from tokexport.model import NormalizerStep
 @json_option
 def convert(
     source: str,
-    target: Path,
+    target: str,
     pattern: str | None,
     special_tokens: Path | None,
     revision: str | None,
@@ -72,9 +73,12 @@ def convert(
     tokexport convert cl100k_base.tiktoken --pattern cl100k_base -o cl100k.bin
     tokexport convert my.tiktoken --pattern '\\w+|\\W' --special-tokens special.json
     """
+    to_stdout = target == "-"
+    if to_stdout and sys.stdout.isatty():
+        raise click.UsageError("-o - writes a binary file: redirect standard output.")
     done = library(
         source,
-        target,
+        sys.stdout.buffer if to_stdout else target,
         pattern=pattern,
         special_tokens=read_special_tokens(special_tokens),
         revision=revision,
@@ -84,9 +88,9 @@ def convert(
         force=force,
     )
     if as_json:
-        say_json(as_object(done))
+        say_json(as_object(done), err=to_stdout)
     else:
-        say(describe(done, source))
+        (note if to_stdout else say)(describe(done, source))
     for sentence in done.notes:
         note(f"note: {sentence}")
 
@@ -95,7 +99,7 @@ def as_object(done: Conversion) -> dict[str, object]:
     """The result for a program."""
     model = done.model
     return {
-        "target": str(done.target),
+        "target": None if done.target is None else str(done.target),
         "size": done.size,
         "source": model.provenance.source,
         "source_size": done.source_size,
@@ -128,7 +132,7 @@ def describe(done: Conversion, source: str) -> str:
         (tag, f"{count:,}", MEANINGS.get(tag.encode(), "")) for tag, count in done.sections.items()
     ]
     compared = f" (the source: {size(done.source_size)})" if done.source_size else ""
-    return f"{done.target}: {size(done.size)}{compared}\n\n{table(facts)}\n\n{table(sections)}"
+    return f"{done.target or 'standard output'}: {size(done.size)}{compared}\n\n{table(facts)}\n\n{table(sections)}"
 
 
 def _step_name(step: NormalizerStep) -> str:

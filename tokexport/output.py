@@ -1,0 +1,78 @@
+"""Where a converted file goes: a regular file that is written whole or left as it was."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+
+from tokexport.errors import TokexportError
+
+
+def resolve(target: str | os.PathLike[str], *, force: bool = False) -> Path:
+    """The file that ``target`` names, after its symbolic links.
+
+    Raises TokexportError for one that exists (unless ``force``), and for what is not a regular
+    file: a device or a pipe is never replaced.
+    """
+    path = Path(os.path.realpath(target))
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return path
+    except OSError as error:
+        raise _cannot(target, error) from error
+    if stat.S_ISDIR(mode):
+        raise TokexportError(f"{target} is a directory; name a file in it")
+    if not stat.S_ISREG(mode):
+        raise TokexportError(
+            f"{target} is a device, a pipe or a socket, and only a regular file is replaced; write"
+            " to standard output (-o -) and redirect that"
+        )
+    if not force:
+        raise _exists(target)
+    return path
+
+
+def refuse_sources(path: Path, sources: Iterable[Path]) -> None:
+    """Raises TokexportError where the target ``path`` is one of the files that were read."""
+    for source in sources:
+        if path.exists() and source.exists() and path.samefile(source):
+            raise TokexportError(f"{path} is the source itself; choose another target")
+
+
+def write_file(path: Path, content: bytes, *, force: bool = False) -> None:
+    """Writes beside the target and moves it there, so that a failure leaves nothing.
+
+    Without ``force`` the target's name is claimed first, so that of two writers one fails.
+    """
+    temporary = path.parent / f".tokexport-{secrets.token_hex(8)}"
+    claimed = False
+    try:
+        with temporary.open("xb") as file:
+            file.write(content)
+        if not force:
+            path.open("xb").close()
+            claimed = True
+        os.replace(temporary, path)
+        claimed = False
+    except FileExistsError as error:
+        raise _exists(path) from error
+    except OSError as error:
+        raise _cannot(path, error) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+        if claimed:
+            path.unlink(missing_ok=True)
+
+
+def _exists(target: str | os.PathLike[str]) -> TokexportError:
+    return TokexportError(
+        f"{target} exists already; choose another target, or overwrite it with --force (force=True)"
+    )
+
+
+def _cannot(target: str | os.PathLike[str], error: OSError) -> TokexportError:
+    return TokexportError(f"{target}: cannot be written: {error.strerror or error}")
