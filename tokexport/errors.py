@@ -60,8 +60,10 @@ class NotBytesError(UnsupportedError):
 
 class TextError(TokexportError, ValueError):
     """A text that cannot be encoded: it is too long, or the model has no token for a part of it and
-    none for what is unknown.
+    none for what is unknown, or it is not UTF-8, from ``byte_offset`` on.
     """
+
+    byte_offset: int | None = None
 
 
 class FormatError(TokexportError):
@@ -72,3 +74,21 @@ class FormatError(TokexportError):
     def __init__(self, message: str, code: int = 0) -> None:
         super().__init__(message)
         self.code = code
+
+
+class IdError(TokexportError, KeyError):
+    """An id that no token has: out of range, or a hole. ``args[0]`` is the id; ``id_count`` is how
+    many ids the tokenizer has.
+
+    >>> print(IdError(50257, 50257))
+    id 50257: no such id; this tokenizer's ids are 0 to 50,256
+    """
+
+    def __init__(self, id: int, id_count: int = 0) -> None:
+        super().__init__(id)
+        self.id_count = id_count
+
+    def __str__(self) -> str:
+        if 0 <= self.args[0] < self.id_count:
+            return f"id {self.args[0]} is a hole: no token has it"
+        return f"id {self.args[0]}: no such id; this tokenizer's ids are 0 to {self.id_count - 1:,}"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from decoders import decode_only
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
+from random_decoding import rules, tokens
 from runtime_samples import byte_ids, encoding, tokenizer
 
 from tokexport.conversion import file_bytes
+from tokexport.errors import UnsupportedError
 from tokexport.model import (
     AddedToken,
     BytePairModel,
@@ -34,6 +37,17 @@ def test_all_parts_joined_are_the_text(ids):
     assert "".join(part or "" for part in parts(ids)) == tokenizer("ranks").decode(ids)
     without_special = tokenizer("ranks").decode(ids, skip_special_tokens=True)
     assert "".join(part or "" for part in parts(ids, skip_special_tokens=True)) == without_special
+
+
+@given(tokens, rules, st.lists(st.integers(0, 1 << 16), max_size=30), st.integers(1, 30))
+def test_bytes_in_any_parts_are_those_of_one_call_whatever_the_rules(made, decoding, numbers, size):
+    try:
+        subject = load(decode_only(made, decoding))
+    except UnsupportedError:  # edits of too many states
+        reject()
+    ids = [number % len(made) for number in numbers]
+    parts = [ids[first : first + size] for first in range(0, len(ids), size)]
+    assert b"".join(subject.decode_bytes_stream(parts)) == subject.decode_bytes(ids)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))

@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from runtime_samples import NAMES, byte_ids, cases, encoding, tokenizer
 
+from tokexport.errors import IdError
+
 IDS = st.lists(
     st.sampled_from(
         sorted([*encoding()._mergeable_ranks.values(), *encoding()._special_tokens.values()])
@@ -31,6 +33,11 @@ def test_ids_decode_as_tiktoken_decodes_them(ids):
     assert subject.decode_bytes(ids) == reference.decode_bytes(ids)
     assert subject.decode_tokens_bytes(ids) == reference.decode_tokens_bytes(ids)
     assert subject.decode_batch([ids, ids[:2]]) == reference.decode_batch([ids, ids[:2]])
+    for parts in ([ids], [ids[:3], ids[3:]], [[id] for id in ids]):
+        assert b"".join(subject.decode_bytes_stream(parts)) == reference.decode_bytes(ids)
+        stream = subject.decode_stream()
+        text = "".join(stream.feed(part) for part in parts) + (stream.flush() or "")
+        assert text == reference.decode(ids)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
@@ -94,15 +101,16 @@ def test_an_id_that_is_no_token_is_a_key_error_that_holds_it(wrong):
     if -(2**63) <= wrong < 2**63:
         calls.append(lambda: subject.decode(np.array([104, wrong], np.int64)))
     for call in calls:
-        with pytest.raises(KeyError) as raised:
+        with pytest.raises(KeyError, match=f"id {wrong}: no such id; .*ids are 0 to") as raised:
             call()
         assert raised.value.args == (wrong,)
+        assert isinstance(raised.value, IdError)
 
 
 def test_a_hole_between_the_ids_is_a_key_error():
     subject = tokenizer("ranks")
     hole = subject.n_vocab - 2
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match=f"id {hole} is a hole"):
         subject.decode([hole])
     with pytest.raises(KeyError):
         subject.decode_single_token_bytes(hole)

@@ -4,6 +4,9 @@ out.
 
 from __future__ import annotations
 
+import itertools
+import pickle
+
 import numpy as np
 import pytest
 import tokenizers
@@ -12,33 +15,15 @@ from hypothesis import strategies as st
 from runtime_samples import NAMES, cases, content, encoding, tokenizer
 
 from tokexport.conversion import convert
-from tokexport.errors import FormatError
+from tokexport.errors import FormatError, TextError
 from tokexport.runtime.tokenizer import load
 
+# fmt: off
 PARTS = st.sampled_from(
-    [
-        "the",
-        " the",
-        "light",
-        "house",
-        "'s",
-        "'LL",
-        "12345",
-        "  ",
-        "\n",
-        "\t",
-        "é",
-        "渡船",
-        "🙂",
-        "\u3000",
-        "!?",
-        "<|bos|>",
-        "<|bos",
-        "|>",
-        "a",
-        "\u0301",
-    ]
+    ["the", " the", "light", "house", "'s", "'LL", "12345", "  ", "\n", "\t", "é", "渡船", "🙂",
+     "\u3000", "!?", "<|bos|>", "<|bos", "|>", "a", "\u0301"]
 )
+# fmt: on
 TEXTS = st.one_of(
     st.text(),
     st.lists(st.one_of(PARTS, st.characters(exclude_categories=["Cs"])), max_size=40).map("".join),
@@ -137,11 +122,64 @@ def test_a_text_must_be_a_str():
         subject.encode_batch(["a", 1])
 
 
+def test_a_wrong_argument_is_a_type_error_that_says_what_was_expected():
+    subject = tokenizer("gpt2")
+    for call, words in (
+        (lambda: subject.encode(None), "text must be a str, not NoneType"),
+        (lambda: subject.encode_pair("a", None), "text must be a str, not NoneType"),
+        (lambda: subject.encode_with_offsets(None), "text must be a str, not NoneType"),
+        (lambda: subject.encode_bytes(None), "data must be bytes, not NoneType"),
+        (lambda: subject.encode_batch("abc"), "texts must be several texts .*, not str"),
+        (lambda: subject.encode_batch(["a"], num_threads="x"), "num_threads must be an int or None, not str"),
+        (lambda: subject.encode_single_token(5), "a token must be str or bytes, not int"),
+        (lambda: [*subject.encode_stream([5])], "text must be a str, not int"),
+        (lambda: subject.decode(None), "ids must be a sequence of integers, not NoneType"),
+        (lambda: subject.decode(np.array([[1, 2]])), "ids must have one dimension, not 2"),
+        (lambda: subject.decode(["a"]), "an id must be an integer, not str"),
+        (lambda: subject.decode([1], errors=5), "errors must be a str, not int"),
+        (lambda: subject.decode_single_token_bytes(None), "an id must be an integer, not NoneType"),
+        (lambda: subject.decode_stream().step(None), "an id must be an integer, not NoneType"),
+        (lambda: pickle.dumps(subject.decode_stream()), "a DecodeStream cannot be pickled"),
+    ):  # fmt: skip
+        with pytest.raises(TypeError, match=words):
+            call()
+    assert subject.encode("a", add_special_tokens=1) == subject.encode("a", add_special_tokens=True)
+
+
+@given(
+    TEXTS.map(str.encode),
+    st.lists(st.integers(0, 60), max_size=12),
+    st.booleans(),
+    st.sampled_from(NAMES),
+)
+def test_a_text_in_any_parts_gives_the_ids_of_the_whole(data, cuts, template, name):
+    places = [0, *sorted(cut for cut in cuts if cut < len(data)), len(data)]
+    parts = [data[start:end] for start, end in itertools.pairwise(places)]
+    for allowed in ((), "all"):
+        options = {"allowed_special": allowed, "add_special_tokens": template}
+        arrays = [*tokenizer(name).encode_stream(parts, **options)]
+        assert [id for ids in arrays for id in ids.tolist()] == tokenizer(name).encode_bytes(
+            data, **options
+        )
+        assert all(ids.dtype == np.uint32 and ids.size for ids in arrays)
+
+
+def test_a_stream_gives_ids_before_its_text_ends_and_says_where_it_is_not_utf8():
+    subject = tokenizer("ranks")
+    stream = subject.encode_stream(itertools.cycle(["the lighthouse "]))
+    assert sum(len(next(stream)) for _ in range(5)) > 5
+    with pytest.raises(TextError, match="not UTF-8 at byte 1,000,003"):
+        list(subject.encode_stream([b"a b " * 250_000, b"abc\xff"]))
+    with pytest.raises(ValueError, match='must be "all" or empty'):
+        subject.encode_stream(["a"], allowed_special={"<|bos|>"})
+
+
 @pytest.mark.parametrize("unit", ["a", " ", "the ", "\n", "ab", "渡", "1", "!", "é\u0301"])
 def test_a_long_text_needs_no_more_than_patience(unit):
     text = unit * (300_000 // len(unit))
     ids = tokenizer("ranks").encode(text)
     assert ids == encoding().encode_ordinary(text)
+    assert np.concatenate([*tokenizer("ranks").encode_stream([text])]).tolist() == ids
     assert tokenizer("ranks").encode_to_numpy(text).tolist() == ids
     assert tokenizer("ranks").encode("short") == encoding().encode_ordinary("short")
 
@@ -202,6 +240,6 @@ def test_a_file_for_decoding_only_says_so_when_it_is_asked_to_encode():
     subject = load(content("gpt2", decode_only=True))
     ids = tokenizer("gpt2").encode("the lighthouse")
     assert subject.decode(ids) == "the lighthouse"
-    with pytest.raises(FormatError, match="decode_only") as raised:
+    with pytest.raises(FormatError, match="decode-only") as raised:
         subject.encode("the lighthouse")
     assert raised.value.code == -10

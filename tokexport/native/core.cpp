@@ -39,17 +39,12 @@ tkx open_file(const HeldBytes &held, nb::handle name) {
     return file;
 }
 
-[[noreturn]] void fail_type(const char *what, nb::handle found) {
-    PyErr_Format(PyExc_TypeError, "%s, not %.100s", what, Py_TYPE(found.ptr())->tp_name);
-    fail_python();
-}
+}  // namespace
 
 Text bytes_of(nb::handle data) {
     if (!PyBytes_Check(data.ptr())) fail_type("data must be bytes", data);
     return {nb::borrow(data), {PyBytes_AS_STRING(data.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(data.ptr()))}};
 }
-
-}  // namespace
 
 HeldBytes::HeldBytes(nb::handle source) {
     if (PyObject_GetBuffer(source.ptr(), &view_, PyBUF_SIMPLE) != 0) fail_python();
@@ -199,28 +194,28 @@ std::size_t Core::encode_texts(Workspace &space, const Text *texts, std::size_t 
     return used;
 }
 
-nb::object Core::encode(nb::handle text, nb::handle allowed, bool template_) {
+nb::object Core::encode(nb::handle text, nb::handle allowed, Truth template_) {
     Text source = text_of(text);
     WorkspacePool::Lease space(pool_);
     std::size_t count = encode_texts(*space, &source, 1, allowed, template_);
     return ints_.list(space->ids.data(), count);
 }
 
-nb::object Core::encode_bytes(nb::handle data, nb::handle allowed, bool template_) {
+nb::object Core::encode_bytes(nb::handle data, nb::handle allowed, Truth template_) {
     Text source = bytes_of(data);
     WorkspacePool::Lease space(pool_);
     std::size_t count = encode_texts(*space, &source, 1, allowed, template_);
     return ints_.list(space->ids.data(), count);
 }
 
-nb::object Core::encode_pair(nb::handle a, nb::handle b, nb::handle allowed, bool template_) {
+nb::object Core::encode_pair(nb::handle a, nb::handle b, nb::handle allowed, Truth template_) {
     Text sources[2] = {text_of(a), text_of(b)};
     WorkspacePool::Lease space(pool_);
     std::size_t count = encode_texts(*space, sources, 2, allowed, template_);
     return ints_.list(space->ids.data(), count);
 }
 
-nb::object Core::encode_numpy(nb::handle text, nb::handle allowed, bool template_) {
+nb::object Core::encode_numpy(nb::handle text, nb::handle allowed, Truth template_) {
     Text source = text_of(text);
     WorkspacePool::Lease space(pool_);
     std::size_t count = encode_texts(*space, &source, 1, allowed, template_);

@@ -11,6 +11,7 @@
 
 #include "python_ids.h"
 #include "tokexport.h"
+#include "truth.h"
 #include "workspace.h"
 
 namespace tokexport {
@@ -36,6 +37,8 @@ struct Text {
     std::string_view bytes;
 };
 
+Text bytes_of(nanobind::handle data);
+
 // The bytes of a Python object, which stay where they are as long as this lives.
 class HeldBytes {
 public:
@@ -58,24 +61,24 @@ public:
     Core &operator=(const Core &) = delete;
 
     // core.cpp. `allowed`: "all", or a collection of contents of added tokens. `template_`: put the post-processor's tokens around.
-    nanobind::object encode(nanobind::handle text, nanobind::handle allowed, bool template_);
-    nanobind::object encode_numpy(nanobind::handle text, nanobind::handle allowed, bool template_);
-    nanobind::object encode_bytes(nanobind::handle data, nanobind::handle allowed, bool template_);
-    nanobind::object encode_pair(nanobind::handle a, nanobind::handle b, nanobind::handle allowed, bool template_);
+    nanobind::object encode(nanobind::handle text, nanobind::handle allowed, Truth template_);
+    nanobind::object encode_numpy(nanobind::handle text, nanobind::handle allowed, Truth template_);
+    nanobind::object encode_bytes(nanobind::handle data, nanobind::handle allowed, Truth template_);
+    nanobind::object encode_pair(nanobind::handle a, nanobind::handle b, nanobind::handle allowed, Truth template_);
     void check() const;
     std::size_t self_test();
 
     // spans.cpp. `texts`: a tuple of one or two. Lists of ids, (start, end), type ids and 0 or 1 for an id of the template; or arrays.
-    nanobind::object encode_spans(nanobind::handle texts, nanobind::handle allowed, bool template_, bool characters);
-    nanobind::object encode_spans_numpy(nanobind::handle texts, nanobind::handle allowed, bool template_, bool characters);
+    nanobind::object encode_spans(nanobind::handle texts, nanobind::handle allowed, Truth template_, Truth characters);
+    nanobind::object encode_spans_numpy(nanobind::handle texts, nanobind::handle allowed, Truth template_, Truth characters);
 
     // batch.cpp.
-    nanobind::object encode_batch(nanobind::handle texts, nanobind::handle allowed, bool template_, std::size_t threads);
+    nanobind::object encode_batch(nanobind::handle texts, nanobind::handle allowed, Truth template_, std::size_t threads);
 
     // decoding.cpp.
-    nanobind::object decode(nanobind::handle ids, bool skip_special, const char *errors);
-    nanobind::object decode_bytes(nanobind::handle ids, bool skip_special);
-    nanobind::object decode_tokens_bytes(nanobind::handle ids, bool skip_special);
+    nanobind::object decode(nanobind::handle ids, Truth skip_special, nanobind::handle errors_name);
+    nanobind::object decode_bytes(nanobind::handle ids, Truth skip_special);
+    nanobind::object decode_tokens_bytes(nanobind::handle ids, Truth skip_special);
     nanobind::object token_bytes(nanobind::handle id) const;
     nanobind::object token_id(nanobind::handle data) const;
     std::uint32_t token_flags(nanobind::handle id) const;
@@ -90,6 +93,8 @@ public:
     nanobind::handle name() const { return name_; }
 
 private:
+    friend class EncodeStream;
+
     struct Piece {
         std::uint32_t kind, id, type_id;
     };

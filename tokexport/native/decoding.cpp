@@ -20,7 +20,7 @@ nb::object make_int(std::size_t value) { return owned(PyLong_FromSize_t(value));
 
 // Reads ids into space.ids, without the special ones where they are not wanted.
 std::size_t Core::wanted_ids(Workspace &space, nb::handle ids, bool skip_special) const {
-    std::size_t count = read_ids(ids, space.ids);
+    std::size_t count = read_ids(ids, space.ids, file_.id_count);
     if (!skip_special) return count;
     std::uint32_t *given = space.ids.data();
     std::size_t kept = 0;
@@ -43,12 +43,15 @@ std::size_t Core::join(Workspace &space, std::size_t count, Decode decode) {
         out.resize(size);
         code = decode(ids, count, out.data(), out.capacity(), &size);
     }
-    if (code == TKX_E_ID) fail_id(make_int(ids[size]));
+    if (code == TKX_E_ID) fail_id(make_int(ids[size]), file_.id_count);
     if (code != TKX_OK) fail(name_, code, size);
     return size;
 }
 
-nb::object Core::decode(nb::handle ids, bool skip_special, const char *errors) {
+nb::object Core::decode(nb::handle ids, Truth skip_special, nb::handle errors_name) {
+    if (!PyUnicode_Check(errors_name.ptr())) fail_type("errors must be a str", errors_name);
+    const char *errors = PyUnicode_AsUTF8(errors_name.ptr());
+    if (!errors) fail_python();
     WorkspacePool::Lease space(pool_);
     std::size_t count = wanted_ids(*space, ids, skip_special);
     // A file with a decoder has rules of its own for what is no text; without one they are Python's, which is faster.
@@ -59,14 +62,14 @@ nb::object Core::decode(nb::handle ids, bool skip_special, const char *errors) {
     return owned(PyUnicode_DecodeUTF8(reinterpret_cast<const char *>(space->memory.data()), static_cast<Py_ssize_t>(size), errors));
 }
 
-nb::object Core::decode_bytes(nb::handle ids, bool skip_special) {
+nb::object Core::decode_bytes(nb::handle ids, Truth skip_special) {
     WorkspacePool::Lease space(pool_);
     std::size_t count = wanted_ids(*space, ids, skip_special);
     std::size_t size = join(*space, count, [&](auto... arguments) { return tkx_decode(&file_, arguments...); });
     return make_bytes(space->memory.data(), size);
 }
 
-nb::object Core::decode_tokens_bytes(nb::handle ids, bool skip_special) {
+nb::object Core::decode_tokens_bytes(nb::handle ids, Truth skip_special) {
     WorkspacePool::Lease space(pool_);
     std::size_t count = wanted_ids(*space, ids, skip_special);
     std::vector<std::size_t> ends(count);
@@ -81,18 +84,17 @@ nb::object Core::decode_tokens_bytes(nb::handle ids, bool skip_special) {
 nb::object Core::token_bytes(nb::handle id) const {
     const std::uint8_t *data;
     std::size_t size;
-    int code = tkx_token_bytes(&file_, read_id(id), &data, &size);
-    if (code == TKX_E_ID) fail_id(id);
+    int code = tkx_token_bytes(&file_, read_id(id, file_.id_count), &data, &size);
+    if (code == TKX_E_ID) fail_id(id, file_.id_count);
     if (code != TKX_OK) fail(name_, code);
     return make_bytes(data, size);
 }
 
 nb::object Core::token_id(nb::handle data) const {
-    char *bytes;
-    Py_ssize_t size;
-    if (PyBytes_AsStringAndSize(data.ptr(), &bytes, &size) != 0) fail_python();
+    if (!PyBytes_Check(data.ptr())) fail_type("a token must be str or bytes", data);
+    const std::string_view bytes = bytes_of(data).bytes;
     std::uint32_t id;
-    int code = tkx_token_id(&file_, bytes, static_cast<std::size_t>(size), &id);
+    int code = tkx_token_id(&file_, bytes.data(), bytes.size(), &id);
     if (code == TKX_E_NOT_FOUND) return nb::none();
     if (code != TKX_OK) fail(name_, code);
     return make_int(id);
@@ -100,8 +102,8 @@ nb::object Core::token_id(nb::handle data) const {
 
 std::uint32_t Core::token_flags(nb::handle id) const {
     std::uint32_t flags;
-    int code = tkx_token_flags(&file_, read_id(id), &flags);
-    if (code == TKX_E_ID) fail_id(id);
+    int code = tkx_token_flags(&file_, read_id(id, file_.id_count), &flags);
+    if (code == TKX_E_ID) fail_id(id, file_.id_count);
     if (code != TKX_OK) fail(name_, code);
     return flags;
 }

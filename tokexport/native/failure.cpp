@@ -14,8 +14,14 @@ void fail(nb::handle name, int code, std::size_t detail) {
     fail_python();
 }
 
-void fail_id(nb::handle id) {
-    PyErr_SetObject(PyExc_KeyError, id.ptr());
+void fail_id(nb::handle id, std::uint32_t id_count) {
+    nb::object type = nb::module_::import_("tokexport.errors").attr("IdError");
+    PyErr_SetObject(type.ptr(), nb::make_tuple(id, id_count).ptr());
+    fail_python();
+}
+
+void fail_type(const char *what, nb::handle found) {
+    PyErr_Format(PyExc_TypeError, "%s, not %.100s", what, Py_TYPE(found.ptr())->tp_name);
     fail_python();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include <nanobind/nanobind.h>
 
@@ -10,8 +11,11 @@ namespace tokexport {
 // Raises what tokexport.runtime.failure.failure(name, code, detail, sentence) returns. `detail` is what the C function put into *count.
 [[noreturn]] void fail(nanobind::handle name, int code, std::size_t detail = 0);
 
-// Raises KeyError(id).
-[[noreturn]] void fail_id(nanobind::handle id);
+// Raises tokexport.errors.IdError, a KeyError, for an id that no token has.
+[[noreturn]] void fail_id(nanobind::handle id, std::uint32_t id_count);
+
+// Raises TypeError: "text must be a str, not int".
+[[noreturn]] void fail_type(const char *what, nanobind::handle found);
 
 // Raises whatever Python exception is set.
 [[noreturn]] inline void fail_python() { throw nanobind::python_error(); }

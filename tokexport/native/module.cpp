@@ -3,12 +3,14 @@
 
 #include "core.h"
 #include "displacing.h"
+#include "encode_stream.h"
 #include "merging.h"
 #include "stream.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 using tokexport::Core;
+using tokexport::EncodeStream;
 using tokexport::Stream;
 
 // Signatures as _core.pyi has them; formats/tokexport/generate.py makes that file.
@@ -37,40 +39,40 @@ NB_MODULE(_core, m) {
     nb::class_<Core>(m, "Core")
         .def(nb::init<nb::object, nb::object>(), "buffer"_a, "name"_a,
              nb::sig("def __init__(self, buffer: bytes | mmap.mmap, name: str) -> None"))
-        .def("encode", &Core::encode, "text"_a, "allowed"_a, "template"_a,
+        .def("encode", &Core::encode, "text"_a.none(), "allowed"_a.none(), "template"_a.none(),
              nb::sig("def encode(self, text: str, " ALLOWED ", template: bool) -> list[int]"))
-        .def("encode_numpy", &Core::encode_numpy, "text"_a, "allowed"_a, "template"_a,
+        .def("encode_numpy", &Core::encode_numpy, "text"_a.none(), "allowed"_a.none(), "template"_a.none(),
              nb::sig("def encode_numpy(self, text: str, " ALLOWED ", template: bool) -> " U32S ""))
-        .def("encode_bytes", &Core::encode_bytes, "data"_a, "allowed"_a, "template"_a,
+        .def("encode_bytes", &Core::encode_bytes, "data"_a.none(), "allowed"_a.none(), "template"_a.none(),
              nb::sig("def encode_bytes(self, data: bytes, " ALLOWED
                      ", template: bool) -> list[int]"))
-        .def("encode_pair", &Core::encode_pair, "a"_a, "b"_a, "allowed"_a, "template"_a,
+        .def("encode_pair", &Core::encode_pair, "a"_a.none(), "b"_a.none(), "allowed"_a.none(), "template"_a.none(),
              nb::sig("def encode_pair(self, a: str, b: str, " ALLOWED
                      ", template: bool) -> list[int]"))
-        .def("encode_batch", &Core::encode_batch, "texts"_a, "allowed"_a, "template"_a, "threads"_a,
+        .def("encode_batch", &Core::encode_batch, "texts"_a.none(), "allowed"_a.none(), "template"_a.none(), "threads"_a,
              nb::sig("def encode_batch(self, texts: collections.abc.Iterable[str], " ALLOWED
                      ", template: bool, threads: int) -> list[list[int]]"))
-        .def("encode_spans", &Core::encode_spans, "texts"_a, "allowed"_a, "template"_a,
+        .def("encode_spans", &Core::encode_spans, "texts"_a.none(), "allowed"_a.none(), "template"_a.none(),
              "characters"_a,
              nb::sig("def encode_spans(self, texts: tuple[str, ...], " ALLOWED
                      ", template: bool, characters: bool) -> tuple[list[int], list[tuple[int, "
                      "int]], list[int], list[int]]"))
-        .def("encode_spans_numpy", &Core::encode_spans_numpy, "texts"_a, "allowed"_a, "template"_a,
+        .def("encode_spans_numpy", &Core::encode_spans_numpy, "texts"_a.none(), "allowed"_a.none(), "template"_a.none(),
              "characters"_a,
              nb::sig("def encode_spans_numpy(self, texts: tuple[str, ...], " ALLOWED
                      ", template: bool, characters: bool) -> tuple[" U32S ", " U32S ", " U32S
                      ", " U32S "]"))
-        .def("decode", &Core::decode, "ids"_a, "skip_special"_a, "errors"_a,
+        .def("decode", &Core::decode, "ids"_a.none(), "skip_special"_a.none(), "errors"_a.none(),
              nb::sig("def decode(self, " IDS ", skip_special: bool, errors: str) -> str"))
-        .def("decode_bytes", &Core::decode_bytes, "ids"_a, "skip_special"_a,
+        .def("decode_bytes", &Core::decode_bytes, "ids"_a.none(), "skip_special"_a.none(),
              nb::sig("def decode_bytes(self, " IDS ", skip_special: bool) -> bytes"))
-        .def("decode_tokens_bytes", &Core::decode_tokens_bytes, "ids"_a, "skip_special"_a,
+        .def("decode_tokens_bytes", &Core::decode_tokens_bytes, "ids"_a.none(), "skip_special"_a.none(),
              nb::sig("def decode_tokens_bytes(self, " IDS ", skip_special: bool) -> list[bytes]"))
-        .def("token_bytes", &Core::token_bytes, "id"_a,
+        .def("token_bytes", &Core::token_bytes, "id"_a.none(),
              nb::sig("def token_bytes(self, id: int) -> bytes"))
-        .def("token_id", &Core::token_id, "data"_a,
+        .def("token_id", &Core::token_id, "data"_a.none(),
              nb::sig("def token_id(self, data: bytes) -> int | None"))
-        .def("token_flags", &Core::token_flags, "id"_a,
+        .def("token_flags", &Core::token_flags, "id"_a.none(),
              nb::sig("def token_flags(self, id: int) -> int"))
         .def("added_tokens", &Core::added_tokens,
              nb::sig("def added_tokens(self) -> list[tuple[int, bytes, int]]"))
@@ -85,9 +87,21 @@ NB_MODULE(_core, m) {
         .def_prop_ro("token_count", &Core::token_count);
 
     nb::class_<Stream>(m, "Stream")
-        .def(nb::init<nb::object, bool>(), "core"_a, "skip_special"_a,
-             nb::sig("def __init__(self, core: Core, skip_special: bool) -> None"))
-        .def("step", &Stream::step, "id"_a, nb::lock_self(),
-             nb::sig("def step(self, id: int) -> str | None"))
-        .def("flush", &Stream::flush, nb::lock_self(), nb::sig("def flush(self) -> str | None"));
+        .def(nb::init<nb::object, tokexport::Truth, bool>(), "core"_a, "skip_special"_a.none(),
+             "as_bytes"_a,
+             nb::sig("def __init__(self, core: Core, skip_special: bool, as_bytes: bool) -> None"))
+        .def("step", &Stream::step, "id"_a.none(), nb::lock_self(),
+             nb::sig("def step(self, id: int) -> typing.Any"))
+        .def("feed", &Stream::feed, "ids"_a.none(), nb::lock_self(),
+             nb::sig("def feed(self, " IDS ") -> typing.Any"))
+        .def("flush", &Stream::flush, nb::lock_self(), nb::sig("def flush(self) -> typing.Any"));
+
+    nb::class_<EncodeStream>(m, "EncodeStream")
+        .def(nb::init<nb::object, nb::handle, tokexport::Truth>(), "core"_a, "allowed"_a.none(),
+             "template"_a.none(),
+             nb::sig("def __init__(self, core: Core, " ALLOWED ", template: bool) -> None"))
+        .def("feed", &EncodeStream::feed, "part"_a.none(), nb::lock_self(),
+             nb::sig("def feed(self, part: str | bytes) -> " U32S ""))
+        .def("finish", &EncodeStream::finish, nb::lock_self(),
+             nb::sig("def finish(self) -> " U32S ""));
 }

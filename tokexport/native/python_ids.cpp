@@ -52,15 +52,17 @@ nb::object IdTable::list(const std::uint32_t *ids, std::size_t count) {
     return result;
 }
 
-std::uint32_t read_id(nb::handle source) {
+std::uint32_t read_id(nb::handle source, std::uint32_t id_count) {
     if (!PyLong_Check(source.ptr())) {
-        nb::object index = owned(PyNumber_Index(source.ptr()));
-        return read_id(index);
+        PyObject *number = PyNumber_Index(source.ptr());
+        if (!number && PyErr_ExceptionMatches(PyExc_TypeError)) fail_type("an id must be an integer", source);
+        nb::object index = owned(number);
+        return read_id(index, id_count);
     }
     int overflow = 0;
     long long value = PyLong_AsLongLongAndOverflow(source.ptr(), &overflow);
     if (value == -1 && PyErr_Occurred()) fail_python();
-    if (overflow || value < 0 || value > std::numeric_limits<std::uint32_t>::max()) fail_id(source);
+    if (overflow || value < 0 || value > std::numeric_limits<std::uint32_t>::max()) fail_id(source, id_count);
     return static_cast<std::uint32_t>(value);
 }
 
@@ -81,13 +83,14 @@ inline long small_value(PyObject *source) {
 }
 
 template <class T>
-void copy_ids(const void *source, std::size_t count, std::uint32_t *ids) {
+void copy_ids(const void *source, std::size_t count, std::uint32_t *ids, std::uint32_t id_count) {
     for (std::size_t i = 0; i < count; i++) {
         T value;
         std::memcpy(&value, static_cast<const char *>(source) + i * sizeof(T), sizeof(T));
         bool fits = value >= 0 && static_cast<std::uint64_t>(value) <= std::numeric_limits<std::uint32_t>::max();
         if (!fits) fail_id(owned(std::is_signed_v<T> ? PyLong_FromLongLong(static_cast<long long>(value))
-                                                     : PyLong_FromUnsignedLongLong(static_cast<unsigned long long>(value))));
+                                                     : PyLong_FromUnsignedLongLong(static_cast<unsigned long long>(value))),
+                           id_count);
         ids[i] = static_cast<std::uint32_t>(value);
     }
 }
@@ -101,7 +104,7 @@ struct HeldBuffer {
 };
 
 // False: not a one-dimensional, contiguous buffer of native integers.
-bool read_buffer(nb::handle source, Buffer<std::uint32_t> &ids, std::size_t &count) {
+bool read_buffer(nb::handle source, Buffer<std::uint32_t> &ids, std::size_t &count, std::uint32_t id_count) {
     if (!PyObject_CheckBuffer(source.ptr())) return false;
     HeldBuffer held;
     if (PyObject_GetBuffer(source.ptr(), &held.view, PyBUF_ND | PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) != 0) {
@@ -112,27 +115,34 @@ bool read_buffer(nb::handle source, Buffer<std::uint32_t> &ids, std::size_t &cou
     const Py_buffer &view = held.view;
     const char *format = view.format ? view.format : "B";
     if (*format == '@' || *format == '=') format++;
+    if (view.ndim > 1) {
+        PyErr_Format(PyExc_TypeError, "ids must have one dimension, not %d; decode_batch takes several sequences of ids", view.ndim);
+        fail_python();
+    }
     if (view.ndim != 1 || !format[0] || format[1]) return false;
     count = static_cast<std::size_t>(view.shape[0]);
     ids.reserve(count);
     bool is_signed = std::strchr("bhilqn", format[0]) != nullptr;
     if (!is_signed && !std::strchr("BHILQN", format[0])) return false;
     switch (view.itemsize) {
-        case 1: is_signed ? copy_ids<std::int8_t>(view.buf, count, ids.data()) : copy_ids<std::uint8_t>(view.buf, count, ids.data()); return true;
-        case 2: is_signed ? copy_ids<std::int16_t>(view.buf, count, ids.data()) : copy_ids<std::uint16_t>(view.buf, count, ids.data()); return true;
-        case 4: is_signed ? copy_ids<std::int32_t>(view.buf, count, ids.data()) : copy_ids<std::uint32_t>(view.buf, count, ids.data()); return true;
-        case 8: is_signed ? copy_ids<std::int64_t>(view.buf, count, ids.data()) : copy_ids<std::uint64_t>(view.buf, count, ids.data()); return true;
+        case 1: is_signed ? copy_ids<std::int8_t>(view.buf, count, ids.data(), id_count) : copy_ids<std::uint8_t>(view.buf, count, ids.data(), id_count); return true;
+        case 2: is_signed ? copy_ids<std::int16_t>(view.buf, count, ids.data(), id_count) : copy_ids<std::uint16_t>(view.buf, count, ids.data(), id_count); return true;
+        case 4: is_signed ? copy_ids<std::int32_t>(view.buf, count, ids.data(), id_count) : copy_ids<std::uint32_t>(view.buf, count, ids.data(), id_count); return true;
+        case 8: is_signed ? copy_ids<std::int64_t>(view.buf, count, ids.data(), id_count) : copy_ids<std::uint64_t>(view.buf, count, ids.data(), id_count); return true;
         default: return false;
     }
 }
 
 }  // namespace
 
-std::size_t read_ids(nb::handle source, Buffer<std::uint32_t> &ids) {
+std::size_t read_ids(nb::handle source, Buffer<std::uint32_t> &ids, std::uint32_t id_count) {
     std::size_t count = 0;
     bool is_list = PyList_CheckExact(source.ptr()) || PyTuple_CheckExact(source.ptr());
-    if (!is_list && read_buffer(source, ids, count)) return count;
-    nb::object items = owned(PySequence_Fast(source.ptr(), "ids must be a sequence of integers"));
+    if (!is_list && read_buffer(source, ids, count, id_count)) return count;
+    PyObject *fast = PySequence_Fast(source.ptr(), "");
+    if (!fast && PyErr_ExceptionMatches(PyExc_TypeError))
+        PyErr_Format(PyExc_TypeError, "ids must be a sequence of integers, not %.100s", Py_TYPE(source.ptr())->tp_name);
+    nb::object items = owned(fast);
     count = static_cast<std::size_t>(PySequence_Fast_GET_SIZE(items.ptr()));
     ids.reserve(count);
     std::uint32_t *out = ids.data();
@@ -141,7 +151,7 @@ std::size_t read_ids(nb::handle source, Buffer<std::uint32_t> &ids) {
         if (i >= static_cast<std::size_t>(PySequence_Fast_GET_SIZE(items.ptr()))) return i;
         PyObject *item = PySequence_Fast_GET_ITEM(items.ptr(), static_cast<Py_ssize_t>(i));
         const long value = small_value(item);
-        out[i] = value >= 0 ? static_cast<std::uint32_t>(value) : read_id(nb::borrow(item));
+        out[i] = value >= 0 ? static_cast<std::uint32_t>(value) : read_id(nb::borrow(item), id_count);
     }
     return count;
 }

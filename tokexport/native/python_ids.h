@@ -34,9 +34,9 @@ private:
 
 // Reads ids from a list, a tuple, a contiguous array of integers (any object with a buffer) or any other sequence or iterable. Raises KeyError
 // for an integer that no id can be, TypeError for what is no integer. Returns how many there are.
-std::size_t read_ids(nanobind::handle source, Buffer<std::uint32_t> &ids);
+std::size_t read_ids(nanobind::handle source, Buffer<std::uint32_t> &ids, std::uint32_t id_count);
 
 // One id.
-std::uint32_t read_id(nanobind::handle source);
+std::uint32_t read_id(nanobind::handle source, std::uint32_t id_count);
 
 }  // namespace tokexport

@@ -82,7 +82,7 @@ void Core::locate(Workspace &space, nb::handle texts, nb::handle allowed, bool t
     }
 }
 
-nb::object Core::encode_spans(nb::handle texts, nb::handle allowed, bool template_, bool characters) {
+nb::object Core::encode_spans(nb::handle texts, nb::handle allowed, Truth template_, Truth characters) {
     WorkspacePool::Lease space(pool_);
     Located located;
     locate(*space, texts, allowed, template_, characters, located);
@@ -111,7 +111,7 @@ nb::object array(Buffer<std::uint32_t> &values, std::size_t ndim, const std::siz
 
 }  // namespace
 
-nb::object Core::encode_spans_numpy(nb::handle texts, nb::handle allowed, bool template_, bool characters) {
+nb::object Core::encode_spans_numpy(nb::handle texts, nb::handle allowed, Truth template_, Truth characters) {
     WorkspacePool::Lease space(pool_);
     Located located;
     locate(*space, texts, allowed, template_, characters, located);

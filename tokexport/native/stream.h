@@ -8,24 +8,52 @@ namespace tokexport {
 
 class Stream {
 public:
-    Stream(nanobind::object core, bool skip_special) : owner_(std::move(core)), core_(nanobind::cast<const Core &>(owner_)) {
+    // With `as_bytes` it gives bytes, which need not be UTF-8, and not text.
+    Stream(nanobind::object core, Truth skip_special, bool as_bytes)
+        : owner_(std::move(core)), core_(nanobind::cast<const Core &>(owner_)), as_bytes_(as_bytes) {
         int code = tkx_decoder_init(&decoder_, &core_.file(), skip_special);
         if (code != TKX_OK) fail(core_.name(), code);
+        decoder_.as_bytes = as_bytes_;
     }
 
     nanobind::object step(nanobind::handle id) {
-        const std::uint32_t value = read_id(id);
+        const std::uint32_t value = read_id(id, core_.id_count());
         return grown([&](std::uint8_t *out, std::size_t capacity, std::size_t *size) {
             int code = tkx_decoder_step(&decoder_, value, out, capacity, size);
-            if (code == TKX_E_ID) fail_id(id);
+            if (code == TKX_E_ID) fail_id(id, core_.id_count());
             return code;
         });
     }
 
     nanobind::object flush() {
-        return grown([&](std::uint8_t *out, std::size_t capacity, std::size_t *size) {
+        nanobind::object end = grown([&](std::uint8_t *out, std::size_t capacity, std::size_t *size) {
             return tkx_decoder_flush(&decoder_, out, capacity, size);
         });
+        decoder_.as_bytes = as_bytes_;
+        return end;
+    }
+
+    // Adds many ids. Gives what is complete, and where nothing is, an empty text.
+    nanobind::object feed(nanobind::handle ids) {
+        Buffer<std::uint32_t> values;
+        const std::size_t count = read_ids(ids, values, core_.id_count());
+        std::vector<std::uint8_t> out(8 * count + 1024);
+        std::size_t used = 0;
+        for (std::size_t i = 0; i < count;) {
+            std::size_t size = 0;
+            int code = tkx_decoder_step(&decoder_, values.data()[i], out.data() + used, out.size() - used, &size);
+            if (code == TKX_OK) {
+                used += size;
+                i++;
+            } else if (code == TKX_E_BYTES) {
+                out.resize(2 * out.size() + size);
+            } else if (code == TKX_E_ID) {
+                fail_id(owned(PyLong_FromUnsignedLong(values.data()[i])), core_.id_count());
+            } else {
+                fail(core_.name(), code, size);
+            }
+        }
+        return given(out.data(), used);
     }
 
 private:
@@ -35,22 +63,26 @@ private:
         std::uint8_t small[1024];
         std::size_t size = 0;
         int code = write(small, sizeof small, &size);
-        if (code == TKX_OK) return text(small, size);
+        if (code == TKX_OK) return some(small, size);
         if (code != TKX_E_BYTES) fail(core_.name(), code, size);
         std::vector<std::uint8_t> large(size);
         code = write(large.data(), large.size(), &size);
         if (code != TKX_OK) fail(core_.name(), code, size);
-        return text(large.data(), size);
+        return some(large.data(), size);
     }
 
-    static nanobind::object text(const std::uint8_t *utf8, std::size_t size) {
-        if (size == 0) return nanobind::none();
-        return owned(PyUnicode_DecodeUTF8(reinterpret_cast<const char *>(utf8), static_cast<Py_ssize_t>(size), "strict"));
+    nanobind::object some(const std::uint8_t *data, std::size_t size) const { return size ? given(data, size) : nanobind::none(); }
+
+    nanobind::object given(const std::uint8_t *data, std::size_t size) const {
+        const char *characters = reinterpret_cast<const char *>(data);
+        const Py_ssize_t length = static_cast<Py_ssize_t>(size);
+        return owned(as_bytes_ ? PyBytes_FromStringAndSize(characters, length) : PyUnicode_DecodeUTF8(characters, length, "strict"));
     }
 
     nanobind::object owner_;
     const Core &core_;
     tkx_decoder decoder_;
+    bool as_bytes_;
 };
 
 }  // namespace tokexport

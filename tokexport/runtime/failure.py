@@ -14,7 +14,8 @@ _DEFECT: Final = "a defect of the program that wrote it: please report it, with 
 # What to do, by error code; a code that is not here is about the call and not about the file.
 _ADVICE: Final = {
     -7: "the text asks for more work memory than any text should: please report it, with the text",
-    -10: "convert the source again without `decode_only`",
+    -8: "the text has no place where it can be cut: encode it whole",
+    -10: "convert the source again without --decode-only (decode_only=True)",
     -13: "encode without offsets",
     -11: (
         "the ids would be wrong: do not use this file with this version of tokexport, and please"
@@ -43,6 +44,7 @@ _ADVICE: Final = {
     ),
 }
 _ARGUMENT: Final = -1
+_NOT_UTF8: Final = -4
 _SELF_TEST: Final = -11
 _UNKNOWN_TEXT: Final = -12
 
@@ -64,6 +66,10 @@ def failure(name: str, code: int, detail: int, sentence: str) -> Exception:
         return TextError(
             f"{name}: {sentence}; a text has at most 2,147,483,647 bytes: encode it in parts"
         )
+    if code == _NOT_UTF8:
+        error = TextError(f"the text is not UTF-8 at byte {detail:,}; convert it to UTF-8")
+        error.byte_offset = detail
+        return error
     if code == _UNKNOWN_TEXT:
         return TextError(
             f"{name}: {sentence}; the library that the tokenizer was made for stops there too"

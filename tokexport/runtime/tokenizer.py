@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
-from tokexport._core import Core
+from tokexport._core import Core, EncodeStream, Stream
 from tokexport.errors import FormatError
 from tokexport.model import AddedToken, SpecialIds
 from tokexport.runtime.encoding import Encoding, NumpyEncoding
@@ -248,10 +248,32 @@ class Tokenizer:
         >>> tokenizer.encode_batch(["hello", "hello world"])
         [[259], [259, 264]]
         """
-        threads = _processors() if num_threads is None else num_threads
+        threads = processors() if num_threads is None else num_threads
+        if not isinstance(threads, int):
+            raise TypeError(f"num_threads must be an int or None, not {type(threads).__name__}")
         if threads < 1:
             raise ValueError(f"num_threads must be at least 1, not {threads}")
         return self._core.encode_batch(texts, allowed_special, add_special_tokens, threads)
+
+    def encode_stream(
+        self,
+        parts: Iterable[str | bytes],
+        *,
+        allowed_special: Literal["all"] | tuple[()] = (),
+        add_special_tokens: bool = False,
+    ) -> Iterator[NDArray[np.uint32]]:
+        """As :meth:`encode`, of a text that comes in parts of any length: gives arrays of ids as
+        soon as these are certain. All of them joined are the ids of the parts joined.
+
+        The memory that it takes does not grow with the text, but for tokenizers that can only
+        encode a text whole. A part that is bytes may end within a character. Raises ``FormatError``
+        for a file that only decodes, ``TextError`` where the text is not UTF-8.
+
+        >>> [ids.tolist() for ids in tokenizer.encode_stream(["hello wo", "rld hello"])]
+        [[259], [264], [32, 259]]
+        """
+        stream = EncodeStream(self._core, allowed_special, add_special_tokens)
+        return _arrays(stream, parts)
 
     def encode_ordinary_batch(
         self, texts: Iterable[str], *, num_threads: int | None = None
@@ -331,6 +353,19 @@ class Tokenizer:
         from tokexport.runtime.decode_stream import DecodeStream
 
         return DecodeStream(self, skip_special_tokens=skip_special_tokens)
+
+    def decode_bytes_stream(
+        self, parts: Iterable[Ids], *, skip_special_tokens: bool = False
+    ) -> Iterator[bytes]:
+        """As :meth:`decode_bytes`, of ids that come in parts.
+
+        >>> b"".join(tokenizer.decode_bytes_stream([[259], [264]]))
+        b'hello world'
+        """
+        stream = Stream(self._core, skip_special_tokens, True)
+        for part in parts:
+            yield stream.feed(part)
+        yield stream.flush() or b""
 
     def decode_tokens_bytes(self, ids: Ids, *, skip_special_tokens: bool = False) -> list[bytes]:
         """The bytes of each id, as they stand in ``decode_bytes(ids)``.
@@ -469,7 +504,10 @@ class Tokenizer:
     def chat_template(self) -> str | None:
         """The chat template that came with the source, or ``None``."""
         content = self._section(b"CHAT")
-        return None if content is None else content.decode()
+        try:
+            return None if content is None else content.decode()
+        except UnicodeDecodeError as error:
+            raise self._damaged("CHAT", "it is not UTF-8") from error
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -480,7 +518,12 @@ class Tokenizer:
         ['exporter', 'reference', 'sha256', 'source']
         """
         content = self._section(b"PROV")
-        return {} if content is None else dict(json.loads(content))
+        if content is None:
+            return {}
+        try:
+            return dict(json.loads(content.decode()))
+        except (ValueError, TypeError, RecursionError) as error:
+            raise self._damaged("PROV", "it does not hold a JSON object") from error
 
     @property
     def records(self) -> NDArray[np.void]:
@@ -554,9 +597,24 @@ class Tokenizer:
             f"<tokexport.Tokenizer {self._core.token_count:,} tokens, {self.path or 'from bytes'}>"
         )
 
+    def _damaged(self, tag: str, problem: str) -> FormatError:
+        name = self.path or f"tokexport file of {len(self._data)} bytes"
+        advice = "fetch the file again, or convert the source again"
+        return FormatError(f"{name}: section {tag} is damaged: {problem}; {advice}")
+
     def _section(self, tag: bytes) -> bytes | None:
         place = self._core.section(tag)
         return None if place is None else self._data[place[0] : place[0] + place[1]]
+
+
+def _arrays(stream: EncodeStream, parts: Iterable[str | bytes]) -> Iterator[NDArray[np.uint32]]:
+    for part in parts:
+        ids = stream.feed(part)
+        if ids.size:
+            yield ids
+    ids = stream.finish()
+    if ids.size:
+        yield ids
 
 
 def _is_char(unit: Unit) -> bool:
@@ -565,7 +623,8 @@ def _is_char(unit: Unit) -> bool:
     return unit == "char"
 
 
-def _processors() -> int:
+def processors() -> int:
+    """How many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

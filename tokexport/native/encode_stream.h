@@ -1,0 +1,113 @@
+// Encoding a text that comes in parts.
+#pragma once
+
+#include <cstring>
+
+#include "arrays.h"
+#include "core.h"
+#include "failure.h"
+
+namespace tokexport {
+
+class EncodeStream {
+public:
+    EncodeStream(nanobind::object core, nanobind::handle allowed, Truth template_)
+        : owner_(std::move(core)), core_(nanobind::cast<Core &>(owner_)), space_(core_.pool_), pieces_(core_.pieces_of(1, template_)) {
+        const Allowed chosen = core_.allowed_of(allowed);
+        if (chosen.mode == Allowed::some) throw nanobind::value_error("allowed_special of a stream must be \"all\" or empty");
+        std::size_t texts = 0;
+        for (const Core::Piece &piece : pieces_) texts += piece.kind != 0;
+        if (texts != 1) throw nanobind::value_error("the tokenizer's template does not hold the text once: encode it whole");
+        window_.resize(first_window);
+        space_->memory.reserve(Workspace::first_memory);
+        work_ = space_->work();
+        int code = tkx_encoder_init(&encoder_, &core_.file(), chosen.mode == Allowed::all, window_.data(), window_.capacity(), &work_);
+        if (code != TKX_OK) fail(core_.name(), code);
+        add_template(0);
+    }
+
+    // Takes a part, a str or bytes, and gives the ids that are certain.
+    nanobind::object feed(nanobind::handle part) {
+        const Text text = PyBytes_Check(part.ptr()) ? bytes_of(part) : core_.text_of(part);
+        for (std::size_t at = 0; at < text.bytes.size();) {
+            std::size_t taken = 0;
+            add([&](std::uint32_t *ids, std::size_t room, std::size_t *count) {
+                return tkx_encoder_feed(&encoder_, text.bytes.data() + at, text.bytes.size() - at, &taken, ids, room, count);
+            });
+            at += taken;
+            taken_ += taken;
+        }
+        return given();
+    }
+
+    // Gives the last ids.
+    nanobind::object finish() {
+        add([&](std::uint32_t *ids, std::size_t room, std::size_t *count) { return tkx_encoder_finish(&encoder_, ids, room, count); });
+        add_template(1);
+        return given();
+    }
+
+private:
+    static constexpr std::size_t first_window = std::size_t(1) << 18;
+
+    // The ids of the template before the text (side 0) or after it.
+    void add_template(int side) {
+        bool after = false;
+        for (const Core::Piece &piece : pieces_) {
+            if (piece.kind != 0) {
+                after = true;
+            } else if (after == (side == 1)) {
+                space_->ids.reserve(used_ + 1);
+                space_->ids.data()[used_++] = piece.id;
+            }
+        }
+    }
+
+    // Calls a function of the C core until it has the room that it wants.
+    template <class Call>
+    void add(Call call) {
+        for (;;) {
+            std::size_t count = 0;
+            space_->ids.reserve(used_ + 3 * window_.capacity());
+            int code = call(space_->ids.data() + used_, space_->ids.capacity() - used_, &count);
+            if (code == TKX_OK) {
+                used_ += count;
+                return;
+            }
+            if (code == TKX_E_IDS) {
+                space_->ids.resize(used_ + count);
+            } else if (code == TKX_E_WORK && count > space_->memory.capacity()) {
+                space_->memory.resize(count);
+                work_ = space_->work();
+            } else if (code == TKX_E_WINDOW && window_.capacity() < (std::size_t(1) << 30)) {
+                window_.resize(2 * window_.capacity());
+                encoder_.window = window_.data();
+                encoder_.window_size = window_.capacity();
+            } else if (code == TKX_E_UTF8) {
+                fail(core_.name(), code, taken_ - encoder_.used + count);
+            } else {
+                fail(core_.name(), code, count);
+            }
+        }
+    }
+
+    nanobind::object given() {
+        std::unique_ptr<std::uint32_t[]> ids(new std::uint32_t[used_ ? used_ : 1]);
+        if (used_) std::memcpy(ids.get(), space_->ids.data(), used_ * sizeof(std::uint32_t));
+        const std::size_t count = used_;
+        used_ = 0;
+        return array_of(std::move(ids), count);
+    }
+
+    nanobind::object owner_;
+    Core &core_;
+    WorkspacePool::Lease space_;
+    const std::vector<Core::Piece> &pieces_;
+    Buffer<std::uint8_t> window_;
+    tkx_work work_{};
+    tkx_encoder encoder_{};
+    std::size_t taken_ = 0;  // bytes of the text
+    std::size_t used_ = 0;   // ids that wait to be given
+};
+
+}  // namespace tokexport
