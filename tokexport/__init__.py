@@ -4,23 +4,28 @@ the same ids.
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tokexport import errors, version
-from tokexport.runtime.decode_stream import DecodeStream
-from tokexport.runtime.tokenizer import Tokenizer, load
 
 if TYPE_CHECKING:
     from tokexport.conversion import convert
+    from tokexport.model import AddedToken, SpecialIds
+    from tokexport.runtime.decode_stream import DecodeStream
+    from tokexport.runtime.encoding import Encoding, NumpyEncoding
+    from tokexport.runtime.tokenizer import Tokenizer, load
     from tokexport.sources import read
     from tokexport.verification import verify
 
 __version__ = version.VERSION
 
 __all__ = [
+    "AddedToken",
     "DecodeStream",
+    "Encoding",
+    "NumpyEncoding",
+    "SpecialIds",
     "Tokenizer",
     "__version__",
     "convert",
@@ -33,18 +38,29 @@ __all__ = [
 
 # A process that only runs a tokenizer does not pay for importing what makes and compares files.
 _ON_DEMAND = {
+    "AddedToken": "tokexport.model",
+    "DecodeStream": "tokexport.runtime.decode_stream",
+    "Encoding": "tokexport.runtime.encoding",
+    "NumpyEncoding": "tokexport.runtime.encoding",
+    "SpecialIds": "tokexport.model",
+    "Tokenizer": "tokexport.runtime.tokenizer",
     "convert": "tokexport.conversion",
+    "load": "tokexport.runtime.tokenizer",
     "read": "tokexport.sources",
     "verify": "tokexport.verification",
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _ON_DEMAND:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(_ON_DEMAND[name]), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # for a type checker a name that is not there is an error
+
+    def __getattr__(name):
+        import importlib
+
+        if name not in _ON_DEMAND:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(importlib.import_module(_ON_DEMAND[name]), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

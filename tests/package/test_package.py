@@ -16,9 +16,11 @@ from typing import Any
 
 import pytest
 import tiktoken
+from repository import ROOT
 from runtime_samples import content
 
 import tokexport
+import tokexport._core
 from tokexport import errors
 
 MODULES = sorted(module.name for module in pkgutil.walk_packages(tokexport.__path__, "tokexport."))
@@ -126,6 +128,73 @@ def test_the_runtime_needs_no_reference_library(tmp_path):
     )
     done = run_apart(["-c", program], tmp_path, input=content("gpt2"))
     assert done.stdout.decode().strip() == "hello"
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """The sources in a folder, and the package installed in another one."""
+    modules = shutil.ignore_patterns("_core*.so", "_core*.pyd", "__pycache__")
+    shutil.copytree(ROOT / "tokexport", tmp_path / "clone" / "tokexport", ignore=modules)
+    installed = tmp_path / "site" / "tokexport"
+    shutil.copytree(ROOT / "tokexport", installed, ignore=modules)
+    shutil.copy(tokexport._core.__file__, installed)
+    for folder in (tmp_path / "clone" / "formats" / "tokexport", installed / "include"):
+        folder.mkdir(parents=True)
+        for name in ("tokexport.c", "tokexport.h"):
+            shutil.copy(ROOT / "formats" / "tokexport" / name, folder)
+    about = tmp_path / "site" / f"tokexport-{tokexport.__version__}.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Name: tokexport\nVersion: {tokexport.__version__}\n")
+    return tmp_path / "clone"
+
+
+@pytest.mark.parametrize(
+    "arguments", [["-c", "from tokexport.cli import main; main()"], ["-m", "tokexport"]]
+)
+def test_a_clone_runs_by_the_installed_module_or_says_what_to_do(
+    arguments, clone, example_file, tmp_path
+):
+    (tmp_path / "example.bin").write_bytes(example_file)
+    command = [sys.executable, *arguments, "encode", str(tmp_path / "example.bin"), "hello"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
+
+    def run() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True)
+
+    assert (run().stdout, run().stderr) == ("259\n", "")
+    with (clone / "formats" / "tokexport" / "tokexport.c").open("a") as source:
+        source.write("/* another core */\n")
+    refused = run()
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr.startswith(
+        f"tokexport: tokexport is imported from its sources in {clone}"
+    )
+    assert "pip install -e ." in refused.stderr
+
+
+@pytest.mark.parametrize("module", ["numpy", "click", "construct"])
+def test_an_interrupt_while_modules_are_imported_shows_no_traceback(module, tmp_path):
+    (tmp_path / f"{module}.py").write_text("raise KeyboardInterrupt")
+    main = "from tokexport.cli import main; main()"
+    command = [sys.executable, "-c", main, "inspect", "no.bin"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    assert (done.returncode, done.stderr.strip()) == (130, b"")
+
+
+def test_a_type_checker_sees_which_names_there_are(tmp_path):
+    (tmp_path / "good.py").write_text(
+        "import tokexport\n"
+        "encoding: tokexport.Encoding = tokexport.load('x').encode_with_offsets('a')\n"
+        "ids: tokexport.SpecialIds = tokexport.load('x').special_ids\n"
+        "added: tuple[tokexport.AddedToken, ...] = tokexport.load('x').added_tokens\n"
+    )
+    (tmp_path / "bad.py").write_text("import tokexport\ntokexport.laod('x')\n")
+    mypy = pytest.importorskip("mypy.api")
+    cache = f"--cache-dir={tmp_path / 'cache'}"
+    assert mypy.run(["--strict", cache, str(tmp_path / "good.py")])[2] == 0
+    report, _, code = mypy.run(["--strict", cache, str(tmp_path / "bad.py")])
+    assert code == 1
+    assert '"laod"' in report
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
