@@ -12,11 +12,15 @@ import tokexport
 
 
 def test_a_conversion_says_what_is_in_the_file(run, small_source, tmp_path):
-    outcome = run("convert", small_source("qwen"), "-o", tmp_path / "it.bin")
-    assert outcome.code == 0
-    assert (tmp_path / "it.bin").exists()
-    for word in ("it.bin", "NFC", "440 tokens", "RECS", "PIDX", "TEST"):
-        assert word.removeprefix("440 ") in outcome.text
+    arguments = ("convert", small_source("qwen"), "-o", tmp_path / "it.bin", "--force")
+    short, long = run(*arguments), run(*arguments, "-v")
+    assert (short.code, short.stderr) == (0, "")
+    for word in ("it.bin", "qwen.json", "NFC", "444 tokens"):
+        assert word in short.text
+    assert "PIDX" not in short.text
+    assert all(tag in long.text for tag in ("RECS", "PIDX", "TEST"))
+    quiet = run(*arguments, "-q")
+    assert (quiet.code, quiet.stdout, quiet.stderr) == (0, b"", "")
 
 
 def test_a_conversion_names_the_model(run, tmp_path):
@@ -32,15 +36,8 @@ def test_a_conversion_names_the_model(run, tmp_path):
 
 
 def test_the_command_is_also_a_module(small_source, tmp_path):
-    command = [
-        sys.executable,
-        "-m",
-        "tokexport",
-        "convert",
-        small_source("gpt2"),
-        "-o",
-        tmp_path / "it.bin",
-    ]
+    command = [sys.executable, "-m", "tokexport", "convert", small_source("gpt2")]
+    command += ["-o", tmp_path / "it.bin"]
     assert subprocess.run(command, capture_output=True, check=True).stdout
     assert tokexport.load(tmp_path / "it.bin").n_vocab > 0
 
@@ -52,6 +49,17 @@ def test_json_gives_the_sizes_of_all_sections(run, small_source, tmp_path):
     assert result["source_size"] == small_source("gpt2").stat().st_size
     assert result["sections"] == dict(tokexport.load(target).sections())
     assert result["reference"] == "tokenizers"
+
+
+def test_the_source_may_be_standard_input(run, small_source, tmp_path):
+    content = small_source("gpt2").read_bytes()
+    assert run("convert", "-", "-o", tmp_path / "it.tkx", stdin=content).code == 0
+    assert (
+        run("diff", "-", small_source("gpt2"), stdin=(tmp_path / "it.tkx").read_bytes()).code == 0
+    )
+    twice = run("diff", "-", "-", stdin=content)
+    assert twice.code == 2
+    assert "once" in twice.stderr
 
 
 def test_the_default_target_is_tokenizer_bin(run, small_source, tmp_path, monkeypatch):
@@ -133,15 +141,8 @@ def test_a_control_character_in_an_error_does_not_reach_the_terminal(run, tmp_pa
 
 def test_options_leave_parts_out(run, small_source, tmp_path):
     def tags(*options):
-        result = run(
-            "convert",
-            small_source("llama3"),
-            "-o",
-            tmp_path / "it.bin",
-            "--force",
-            "--json",
-            *options,
-        )
+        arguments = ("-o", tmp_path / "it.bin", "--force", "--json", *options)
+        result = run("convert", small_source("llama3"), *arguments)
         return set(json.loads(result.text)["sections"])
 
     everything = tags()
@@ -161,20 +162,10 @@ def test_ranks_take_their_pattern_and_special_tokens_from_options(
     refused = run("convert", ranks, "-o", tmp_path / "it.bin")
     assert refused.code == 2
     assert "--pattern" in refused.stderr
-    outcome = run(
-        "convert",
-        ranks,
-        "-o",
-        tmp_path / "it.bin",
-        "--pattern",
-        r"\w+|\W",
-        "--special-tokens",
-        special,
-    )
-    assert outcome.code == 0
+    options = ("--pattern", r"\w+|\W", "--special-tokens", special)
+    assert run("convert", ranks, "-o", tmp_path / "it.bin", *options).code == 0
     assert tokexport.load(tmp_path / "it.bin").encode("<|bos|>", allowed_special="all") == [999]
-    answer = run("verify", tmp_path / "it.bin", "--against", ranks, "--pattern", r"\w+|\W", "--special-tokens", special,
-                 "--strings", 500)  # fmt: skip
+    answer = run("verify", tmp_path / "it.bin", "--against", ranks, *options, "--strings", 500)
     assert answer.code == 0, answer.text
 
 
@@ -183,22 +174,17 @@ def test_special_tokens_that_are_no_ids_by_content_are_refused(
     content, run, small_source, tmp_path
 ):
     (tmp_path / "special.json").write_text(content, encoding="ascii")
-    outcome = run(
-        "convert",
-        small_source("ranks"),
-        "-o",
-        tmp_path / "it.bin",
-        "--special-tokens",
-        tmp_path / "special.json",
-    )
+    special = ("--special-tokens", tmp_path / "special.json")
+    outcome = run("convert", small_source("ranks"), "-o", tmp_path / "it.bin", *special)
     assert outcome.code == 2
     assert "special.json" in outcome.stderr
 
 
-def test_notes_go_to_stderr(run, small_source, tmp_path):
+def test_notes_go_to_stderr_or_into_the_object(run, small_source, tmp_path):
     ranks = tmp_path / "my.tiktoken"
     ranks.write_bytes(small_source("ranks").read_bytes())
-    outcome = run("convert", ranks, "-o", tmp_path / "it.bin", "--pattern", r"\w+|\W", "--json")
-    assert outcome.code == 0
-    assert "note: " in outcome.stderr
+    arguments = ("convert", ranks, "-o", tmp_path / "it.bin", "--pattern", r"\w+|\W", "--force")
+    assert "note: " in run(*arguments).stderr
+    outcome = run(*arguments, "--json")
+    assert outcome.stderr == ""
     assert json.loads(outcome.text)["notes"]

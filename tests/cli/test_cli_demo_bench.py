@@ -9,10 +9,7 @@ import pytest
 import tokexport
 from tokexport.cli import demo as demo_module
 
-
-@pytest.fixture
-def few_strings(without_code_points, monkeypatch):
-    monkeypatch.setattr(demo_module, "STRINGS", 300)
+few_strings = pytest.fixture(lambda without_code_points: None)
 
 
 def test_the_demo_shows_each_command_and_its_answer(run, small_source, tmp_path, few_strings):
@@ -24,6 +21,11 @@ def test_the_demo_shows_each_command_and_its_answer(run, small_source, tmp_path,
     assert "no differences" in outcome.text
     assert f"\n{demo_module.TEXT}\n" in outcome.text
     assert tokexport.load(target).self_test() > 0
+    document = json.loads(run("demo", small_source("qwen"), "--json").text)
+    assert [step["command"] for step in document["steps"]] == [
+        "convert", "verify", "encode", "encode", "decode"
+    ]  # fmt: skip
+    assert document["steps"][-1]["text"] == demo_module.TEXT
 
 
 def test_the_demo_keeps_nothing_unless_it_is_asked_to(

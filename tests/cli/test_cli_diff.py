@@ -21,10 +21,8 @@ def test_a_file_and_its_source_do_not_differ(name, run, small_file, small_source
     outcome = run("diff", small_file(name), small_source(name))
     assert outcome.code == 0, outcome.text
     assert "no difference" in outcome.text
-    assert json.loads(run("diff", small_source(name), small_file(name), "--json").text) == {
-        "same": True,
-        "differences": [],
-    }
+    document = json.loads(run("diff", small_source(name), small_file(name), "--json").text)
+    assert (document["same"], document["differences"]) == (True, [])
 
 
 def test_files_with_less_in_them_are_compared_with_as_much_of_the_source(
@@ -75,9 +73,9 @@ def strip_left(source):
         (drop_the_last_merge, "merges", "only in the first"),
         (swap_two_merges, "order of merges", "merge number 0"),
         (normalize, "everything else", "NFC"),
-        (split_digits, "everything else", "2 stages"),
+        (split_digits, "everything else", "only in the second: pre-tokenizer stage 2"),
         (look_pieces_up_first, "everything else", "whole piece first"),
-        (strip_left, "added tokens", "lstrip=True"),
+        (strip_left, "added tokens", "special, lstrip"),
     ],
 )
 def test_a_change_is_found_and_named(change, part, word, run, small_source, tmp_path):
@@ -88,7 +86,9 @@ def test_a_change_is_found_and_named(change, part, word, run, small_source, tmp_
     assert word in outcome.text
     result = json.loads(run("diff", small_source("gpt2"), other, "--json").text)
     assert result["same"] is False
-    assert part in [difference["part"] for difference in result["differences"]]
+    assert [difference["part"] for difference in result["differences"]] == [part]
+    quiet = run("diff", small_source("gpt2"), other, "-q")
+    assert (quiet.code, quiet.stdout, quiet.stderr) == (1, b"", "")
 
 
 def test_many_differences_are_counted_and_the_first_shown(run, small_file):

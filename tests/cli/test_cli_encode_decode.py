@@ -62,8 +62,9 @@ def test_offsets_are_a_line_a_token_or_json(unit, run, small_file):
     shown = json.loads(
         run("encode", path, "--offsets", "--unit", unit, "--json", stdin=TEXT.encode()).text
     )
-    assert [tuple(pair) for pair in shown["offsets"]] == encoding.offsets
-    assert (shown["ids"], shown["unit"]) == (encoding.ids, unit)
+    assert [(token["start"], token["end"]) for token in shown["tokens"]] == encoding.offsets
+    assert [token["id"] for token in shown["tokens"]] == encoding.ids
+    assert (shown["unit"], shown["count"]) == (unit, len(encoding.ids))
 
 
 def test_the_template_is_added_on_request(run, small_file):
@@ -73,12 +74,19 @@ def test_the_template_is_added_on_request(run, small_file):
     assert run("encode", path, "a").text.split()[0] != str(bos)
 
 
-def test_json_holds_ids_and_escaped_tokens(run, small_file):
+def test_json_holds_ids_or_tokens_and_decode_reads_both(run, small_file):
     path = small_file("gpt2")
-    result = json.loads(run("encode", path, "--json", "the cat\n").text)
+    shown = run("encode", path, "--json", "the cat\n").stdout
+    result = json.loads(shown)
     assert result["ids"] == tokexport.load(path).encode("the cat\n")
-    assert "".join(result["tokens"]) == "the cat\\n"
     assert (result["count"], result["bytes"]) == (len(result["ids"]), 8)
+    tokens = run("encode", path, "--json", "--tokens", "the cat\n").stdout
+    assert "".join(token["text"] for token in json.loads(tokens)["tokens"]) == "the cat\n"
+    assert [token["id"] for token in json.loads(tokens)["tokens"]] == result["ids"]
+    for printed in (shown, tokens):
+        assert run("decode", path, stdin=printed).text == "the cat\n"
+    for wrong in (b"{", b'{"ids": 5}', b'{"tokens": [5]}', b'{"ids": ["a"]}', b"{}"):
+        assert run("decode", path, stdin=wrong).code == 2
 
 
 def test_tokens_are_shown_a_line_each(run, small_file):
@@ -108,13 +116,13 @@ def test_decode_as_json_gives_text_and_tokens(run, small_file):
     path = small_file("gpt2")
     result = json.loads(run("decode", path, "--json", *tokexport.load(path).encode("a b")).text)
     assert result["text"] == "a b"
-    assert "".join(result["tokens"]) == "a b"
+    assert "".join(token["text"] for token in result["tokens"]) == "a b"
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["99999999"], "no id 99999999; its ids are 0 to "),
+        (["99999999"], "gpt2.bin: id 99999999: no such id; this tokenizer's ids are 0 to "),
         (["12x"], "'12x' is not an id"),
         (["-1"], "'-1' is not an id"),
     ],
@@ -141,8 +149,38 @@ def test_text_that_is_not_utf8_is_refused_with_its_offset(run, small_file):
     assert "at byte 3" in outcome.stderr
 
 
-def test_text_and_file_together_are_refused(run, small_file):
-    assert run("encode", small_file("gpt2"), "a", "--file", "b").code == 2
+@pytest.mark.parametrize(
+    "options", [("a", "--file", "b"), ("a", "--unit", "byte"), ("--tokns", "a")]
+)
+def test_options_that_do_not_fit_are_refused(options, run, small_file):
+    assert run("encode", small_file("gpt2"), *options).code == 2
+
+
+def test_a_text_may_begin_with_a_dash_and_a_dash_is_standard_input(run, small_file, tmp_path):
+    path, tokenizer = small_file("gpt2"), tokexport.load(small_file("gpt2"))
+    for text in ("- item", "-x hello", "-h is no help here", "-5", "-- the end", "--- a\n"):
+        ids = tokenizer.encode(text)
+        assert run("encode", path, text).text.split() == [str(id) for id in ids]
+        assert run("encode", path, "--json", "--", text).text.startswith('{"schema_version": 1')
+    expected = run("encode", path, "the").text
+    for arguments in (("-",), ("--file", "-"), ()):
+        assert run("encode", path, *arguments, stdin=b"the").text == expected
+    assert run("decode", path, "-", stdin=expected.encode()).text == "the"
+    assert run("encode", "-", "the", stdin=path.read_bytes()).text == expected
+    assert "-h, --help" in run("encode", "-h").text
+
+
+def test_a_long_text_in_any_parts_is_that_of_one_call(run, small_file, monkeypatch):
+    path, text = small_file("llama3"), "the cat naïve 渡船 " * 500
+    ids = tokexport.load(path).encode(text, add_special_tokens=True)
+    for size in (1, 7, 1000):
+        monkeypatch.setattr("tokexport.cli.options.PART", size)
+        arguments = ("encode", path, "--add-special-tokens")
+        printed = run(*arguments, stdin=text.encode())
+        assert printed.text == " ".join(map(str, ids)) + "\n"
+        assert json.loads(run(*arguments, "--json", stdin=text.encode()).text)["ids"] == ids
+        decoded = run("decode", path, "--skip-special-tokens", stdin=printed.stdout)
+        assert decoded.stdout == text.encode()
 
 
 def test_a_decode_only_file_decodes_and_does_not_encode(run, small_source, tmp_path):

@@ -54,7 +54,9 @@ def test_it_is_one_sentence_and_exit_code_2(
     outcome = run(*({"FILE": file, "SOURCE": source}.get(word, word) for word in arguments))
     assert outcome.code == 2
     *others, last = outcome.stderr.splitlines()
-    assert last.startswith("tokexport: ")
+    assert last.startswith(
+        '{"schema_version": 1, "error"' if "--json" in arguments else "tokexport: "
+    )
     assert "a part of the text is not in the vocabulary" in last
     assert all(line.startswith("note: ") for line in others)
 

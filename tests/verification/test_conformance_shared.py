@@ -62,12 +62,7 @@ def test_a_real_tokenizer_gives_the_ids_of_its_library(
     strings = [
         (f"stress:{number}", string) for number, string in enumerate(stress_strings(shared))
     ][some]
-    stress.texts(
-        "stress strings",
-        strings,
-        reference.modes() if SLOW else (Mode.TEXT, Mode.IDS),
-        len(strings),
-    )
+    stress.texts("stress strings", strings, reference.modes() if SLOW else (Mode.TEXT, Mode.IDS))
     assert stress.result(()).ok, "\n".join(stress.result(()).lines())
 
 

@@ -5,12 +5,12 @@ right.
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from damage import Sections
 
 from tokexport.conversion import convert
 from tokexport.file.layout import (
@@ -24,14 +24,12 @@ from tokexport.file.layout import (
     AddedFlag,
     AddedHeader,
     FormHeader,
-    Header,
     HeaderFlag,
     PairIndexHeader,
     PieceKind,
     RecordFlag,
     RewriteHeader,
     RewriteOp,
-    Section,
     SplitsHeader,
     Stage,
     Tag,
@@ -51,37 +49,6 @@ SOURCES = {
 }
 Damage = Callable[[bytearray], None]
 NO_SLOT = (1 << 64) - 1
-
-
-class Sections:
-    """The sections of a file, to be changed in place."""
-
-    def __init__(self, file: bytearray) -> None:
-        self.file = file
-        self.count = Header.parse(file).section_count
-        self.table = {}
-        for number in range(self.count):
-            at = Header.sizeof() + number * Section.sizeof()
-            section = Section.parse(file[at : at + Section.sizeof()])
-            self.table[section.tag] = (at, section.offset, section.size)
-
-    def view(self, tag: bytes) -> memoryview:
-        _, offset, size = self.table[tag]
-        return memoryview(self.file)[offset : offset + size]
-
-    def array(self, tag: bytes, dtype: np.dtype, offset: int = 0, count: int = -1) -> np.ndarray:
-        return np.frombuffer(self.view(tag), dtype, count, offset)
-
-    def seal(self) -> None:
-        """Puts every checksum right."""
-        for at, offset, size in self.table.values():
-            crc = zlib.crc32(self.file[offset : offset + size])
-            self.file[at + 24 : at + 28] = crc.to_bytes(4, "little")
-        end = Header.sizeof()
-        crc = zlib.crc32(
-            self.file[end : end + self.count * Section.sizeof()], zlib.crc32(self.file[: end - 4])
-        )
-        self.file[end - 4 : end] = crc.to_bytes(4, "little")
 
 
 def swap_two_records(file: bytearray) -> None:

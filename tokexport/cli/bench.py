@@ -12,16 +12,17 @@ import click
 
 from tokexport import load
 from tokexport.cli.console import json_option, say, say_json, table
+from tokexport.cli.options import InputPath
 
 DEFAULT_BYTES = 4_000_000
 
 
 @click.command()
-@click.argument("path", metavar="TOKENIZER", type=click.Path(path_type=Path))
+@click.argument("path", metavar="TOKENIZER", type=InputPath())
 @click.option(
     "--text",
     "text_path",
-    type=click.Path(path_type=Path),
+    type=InputPath(),
     metavar="FILE",
     help="A text of yours; otherwise source code of this Python's library.",
 )
@@ -33,8 +34,10 @@ DEFAULT_BYTES = 4_000_000
     help="How long to repeat each measurement.",
 )
 @json_option
-def bench(path: Path, text_path: Path | None, seconds: float, as_json: bool) -> None:
-    """Measures opening, encoding and decoding, with one thread, from Python.
+def bench(path: str, text_path: str | None, seconds: float, as_json: bool) -> None:
+    """Measures how fast a file opens, encodes and decodes.
+
+    With one thread, from Python.
 
     "first" is the first pass with a tokenizer that was just opened, "again" the median of the
     passes after it. To compare with other libraries use benchmarks/encode.py of the repository:
@@ -43,7 +46,7 @@ def bench(path: Path, text_path: Path | None, seconds: float, as_json: bool) -> 
     \b
     tokexport bench tokenizer.bin --text book.txt
     """
-    content = library_source(DEFAULT_BYTES) if text_path is None else text_path.read_bytes()
+    content = library_source(DEFAULT_BYTES) if text_path is None else Path(text_path).read_bytes()
     text = content.decode("utf-8", "replace")
     opening = repeat(lambda: load(path, check=False), seconds)
     tokenizer = load(path)
@@ -55,17 +58,14 @@ def bench(path: Path, text_path: Path | None, seconds: float, as_json: bool) -> 
     decoding = repeat(lambda: tokenizer.decode_bytes(ids), seconds)
     size = len(text.encode("utf-8", "replace"))
     if as_json:
-        return say_json(
-            {
-                "bytes": size,
-                "tokens": len(ids),
-                "open_seconds": opening,
-                "encode_first_seconds": first,
-                "encode_again_seconds": again,
-                "encode_to_numpy_seconds": arrays,
-                "decode_bytes_seconds": decoding,
-            }
-        )
+        seconds_of = {
+            "open_seconds": opening,
+            "encode_first_seconds": first,
+            "encode_again_seconds": again,
+            "encode_to_numpy_seconds": arrays,
+            "decode_bytes_seconds": decoding,
+        }
+        return say_json("bench", {"bytes": size, "tokens": len(ids), **seconds_of})
     rows = [("", "MB/s", "million tokens/s")]
     for name, elapsed in (
         ("encode, first", first),

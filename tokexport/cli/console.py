@@ -1,18 +1,22 @@
-"""What the commands share: where output goes, and how numbers and tables look."""
+"""What the commands share: where output goes, and how values, numbers and tables look."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
 import click
 
-from tokexport.escape import visible
+from tokexport.escape import escape, visible
+
+SCHEMA_VERSION = 1  # of what --json prints: docs/JSON.md
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print the result as one JSON object."
+)
+quiet_option = click.option(
+    "-q", "--quiet", is_flag=True, help="Print nothing but errors; the exit code is the answer."
 )
 
 
@@ -21,14 +25,57 @@ def say(text: str) -> None:
     click.echo(visible(text))
 
 
-def say_json(result: object, *, err: bool = False) -> None:
+def say_json(command: str, values: Mapping[str, object], *, err: bool = False) -> None:
     """Prints a result, for a program: one line of ASCII."""
-    click.echo(json.dumps(result), err=err)
+    document = {"schema_version": SCHEMA_VERSION, "command": command, **values}
+    click.echo(json.dumps(document, allow_nan=False), err=err)
 
 
 def note(text: str) -> None:
     """Says something that is not the result."""
     click.echo(visible(text), err=True)
+
+
+def bytes_value(content: bytes) -> dict[str, object]:
+    """Bytes for a program: as text (None where they are not UTF-8) and in hexadecimal."""
+    try:
+        text: str | None = content.decode()
+    except UnicodeDecodeError:
+        text = None
+    return {"text": text, "bytes": content.hex()}
+
+
+def words(value: object) -> str:
+    """A JSON value for a person; what is absent or false in an object is left out.
+
+    >>> words({"special": True, "lstrip": False, "stop_ids": [1, 2], **bytes_value(b"a")})
+    '"a" (special, stop ids 1, 2)'
+    """
+    if value is None or isinstance(value, bool):
+        return {None: "none", True: "yes", False: "no"}[value]
+    if isinstance(value, Mapping):
+        content = value.get("bytes")
+        rest = ", ".join(
+            name.replace("_", " ") + ("" if inner is True else f" {words(inner)}")
+            for name, inner in value.items()
+            if name not in ("text", "bytes") and not is_absent(inner)
+        )
+        if content is None:
+            return rest or "none"
+        return quoted(bytes.fromhex(content)) + (f" ({rest})" if rest else "")
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(words, value)) or "none"
+    return str(value)
+
+
+def is_absent(value: object) -> bool:
+    """Whether an object's value says nothing to a person: none, false or empty, but not 0."""
+    return value is None or value is False or value in ((), [])
+
+
+def quoted(content: bytes) -> str:
+    """Bytes as escaped text in quotes."""
+    return f'"{escape(content)}"'
 
 
 def table(rows: Sequence[Sequence[str]], indent: str = "") -> str:
@@ -78,24 +125,17 @@ def plural(count: int, noun: str) -> str:
 class ProgressLine:
     """One line on stderr that is written over and over; nothing where stderr is not a terminal."""
 
-    def __init__(self) -> None:
-        self._shown = sys.stderr.isatty()
+    def __init__(self, quiet: bool = False) -> None:
+        self._shown = sys.stderr.isatty() and not quiet
 
-    def __call__(self, check: str, done: int, total: int) -> None:
-        """Shows how far a check has come."""
+    def __call__(self, step: str, done: int = 0, total: int = 0) -> None:
+        """Shows which step runs, and how far it has come where that is known."""
         if self._shown:
-            filled = 20 * done // total if total else 20
-            line = f"[{'=' * filled}{' ' * (20 - filled)}] {check}: {done:,} of {total:,}"
-            click.echo(f"\r{visible(line)[:78]:<78}", err=True, nl=False)
+            filled = 20 * done // total if total else 0
+            bar = f"[{'=' * filled:<20}] {step}: {done:,} of {total:,}" if total else f"{step} ..."
+            click.echo(f"\r{visible(bar)[:78]:<78}", err=True, nl=False)
 
     def clear(self) -> None:
         """Takes the line away."""
         if self._shown:
             click.echo(f"\r{'':<78}\r", err=True, nl=False)
-
-
-def read_bytes(path: str | None) -> bytes:
-    """The bytes of a file, or of standard input where there is none: as they are, nothing stripped."""
-    if path is None or path == "-":
-        return sys.stdin.buffer.read()
-    return Path(path).read_bytes()

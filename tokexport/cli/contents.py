@@ -1,22 +1,28 @@
-"""What a tokexport file holds, for a person to look at: header, sections, stages, merges.
+"""What a tokexport file holds: header, sections, tokens, stages, merges.
 
-Reads by the declarations of :mod:`tokexport.file.layout`. The file has been opened by the runtime
-before, which has checked it.
+Reads by the declarations of :mod:`tokexport.file.layout`. The runtime has opened the file before,
+and has checked what it needs to be safe; what else is damaged is a FormatError here that names the
+section.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import struct
+import zlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import IntFlag
+from functools import cached_property, wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from construct import Array, Container
+from construct import Array, ConstructError, Container
 
 import tokexport.file.layout as layout
 from tokexport.cli.decoding import read_decoding, read_token
+from tokexport.errors import FormatError
 from tokexport.escape import escape
 from tokexport.file.layout import (
     AddedFlag,
@@ -29,6 +35,8 @@ from tokexport.file.layout import (
     Tag,
 )
 from tokexport.model import AddedToken, Decoding, SpecialIds, Template, TemplateItem, Token
+
+Result = TypeVar("Result")
 
 MODELS: Mapping[ModelType, str] = {
     ModelType.BPE: "BPE",
@@ -67,6 +75,23 @@ MEANINGS: Mapping[bytes, str] = {
     Tag.PROVENANCE: "where the file came from",
     Tag.SELF_TEST: "texts with the reference's ids",
 }
+DAMAGE = (ConstructError, struct.error, ValueError, LookupError, OverflowError, RecursionError)
+
+
+def reads(tag: bytes) -> Callable[[Callable[[Contents], Result]], Callable[[Contents], Result]]:
+    """Makes any error of a method a FormatError that names the section which the method reads."""
+
+    def decorate(method: Callable[[Contents], Result]) -> Callable[[Contents], Result]:
+        @wraps(method)
+        def reading(self: Contents) -> Result:
+            try:
+                return method(self)
+            except DAMAGE as error:
+                raise self.damaged(tag, "it holds what its layout does not allow") from error
+
+        return reading
+
+    return decorate
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,66 +105,42 @@ class SectionEntry:
     meaning: str
 
 
-def _operation(section: bytes, op: Container[Any]) -> str:
-    kind = layout.OpKind(op.kind)
-    content = section[op.content_offset : op.content_offset + op.content_size]
-    table = section[op.table_offset : op.table_offset + op.table_size]
-    if kind is layout.OpKind.FORM:
-        return layout.NormalFormCode(layout.FormHeader.parse(table).form).name
-    flags = [
-        name.lower().replace("_", " ")
-        for name, flag in layout.OpFlag.__members__.items()
-        if flag & op.flags
-    ]
-    words = [kind.name.lower(), *flags]
-    return " ".join([*words, f'"{escape(content)}"'] if content else words)
-
-
 @dataclass(frozen=True, slots=True)
-class RewritingStage:
-    """A stage that rewrites each piece."""
+class Operation:
+    """An operation that rewrites text. ``table``: the CRC-32 of its table, or None."""
 
-    operations: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return ", ".join(self.operations)
+    kind: str
+    flags: tuple[str, ...]
+    content: str
+    table: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One stage of the pre-tokenizer. ``tables``: its classes, start states and transitions, as
-    bytes.
+    """One stage of the pre-tokenizer: a program that splits, or operations that rewrite each
+    pre-token. ``tables``: the CRC-32 of its classes, start states and transitions.
     """
 
     behavior: str
-    invert: bool
-    on_bytes: bool
-    class_count: int
-    state_count: int
-    tables: bytes
-
-    def __str__(self) -> str:
-        words = [
-            self.behavior,
-            "inverted" if self.invert else "",
-            "on bytes" if self.on_bytes else "",
-        ]
-        return (
-            f"{' '.join(filter(None, words))}, {self.class_count} classes, {self.state_count}"
-            " states"
-        )
+    invert: bool = False
+    on_bytes: bool = False
+    classes: int = 0
+    states: int = 0
+    tables: str | None = None
+    operations: tuple[Operation, ...] = ()
 
 
 class Contents:
-    """A file's header and sections.
+    """A file's header and sections; ``name`` stands for it in errors.
 
     >>> contents = Contents.of(directory / "example.bin")
-    >>> contents.header.id_count, len(contents.merges())
+    >>> contents.header.id_count, len(contents.merges)
     (301, 9)
     """
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, name: str = "the file") -> None:
         self.data = data
+        self.name = name
         self.header: Container[Any] = layout.Header.parse(data)
         table = Array(self.header.section_count, layout.Section).parse(
             data[layout.Header.sizeof() :]
@@ -158,7 +159,14 @@ class Contents:
     @classmethod
     def of(cls, path: Path) -> Contents:
         """Reads a file."""
-        return cls(path.read_bytes())
+        return cls(path.read_bytes(), str(path))
+
+    def damaged(self, tag: bytes, problem: str) -> FormatError:
+        """The error for what a section should not hold."""
+        return FormatError(
+            f"{self.name}: section {tag.decode()} is damaged: {problem}; fetch the file again, or"
+            " convert the source again"
+        )
 
     def section(self, tag: bytes) -> bytes | None:
         """The bytes of a section, or None where the file has none."""
@@ -167,10 +175,10 @@ class Contents:
                 return self.data[entry.offset : entry.offset + entry.size]
         return None
 
-    def _section(self, tag: bytes) -> bytes:
+    def digest(self, tag: bytes) -> str | None:
+        """The CRC-32 of a section, or None."""
         section = self.section(tag)
-        assert section is not None, tag  # the runtime has refused a file without it
-        return section
+        return None if section is None else f"{zlib.crc32(section):08x}"
 
     @property
     def encodes(self) -> bool:
@@ -178,56 +186,58 @@ class Contents:
         return self.section(Tag.TOKEN_INDEX) is not None or self.section(Tag.TRIE) is not None
 
     @property
-    def model(self) -> str:
-        """The model, in words; for BPE also what its first symbols are."""
-        model = ModelType(self.header.model)
-        if model is not ModelType.BPE or not self.encodes:
-            return MODELS[model]
+    @reads(Tag.CHARACTERS)
+    def unit(self) -> str | None:
+        """What the first symbols of a BPE model are: characters or bytes; None for other models."""
+        if ModelType(self.header.model) is not ModelType.BPE or not self.encodes:
+            return None
         section = self.section(Tag.CHARACTERS)
         unit = None if section is None else layout.CharactersHeader.parse(section).unit
-        return f"{MODELS[model]} over {'characters' if unit == SymbolUnit.CHARACTER else 'bytes'}"
+        return "characters" if unit == SymbolUnit.CHARACTER else "bytes"
 
     @property
     def flags(self) -> list[str]:
         """The header's flags, in words."""
-        return [
-            flag.name.lower().replace("_", " ")
-            for flag in HeaderFlag
-            if flag & self.header.flags and flag.name
-        ]
+        return _names(HeaderFlag, self.header.flags)
 
     @property
-    def normalizer(self) -> str | None:
-        """The operations of the normalizer, or None."""
-        return ", ".join(self._operations(0, self._rewriting().normalizer_count)) or None
+    @reads(Tag.NORMALIZER)
+    def normalizer(self) -> tuple[Operation, ...]:
+        """The operations that rewrite a text before it is split."""
+        section = self.section(Tag.NORMALIZER)
+        if section is None:
+            return ()
+        return self._operations(0, layout.RewriteHeader.parse(section).normalizer_count)
 
-    def _rewriting(self) -> Container[Any]:
-        empty = layout.RewriteHeader.build({"op_count": 0, "normalizer_count": 0, "reserved": None})
-        return layout.RewriteHeader.parse(self.section(Tag.NORMALIZER) or empty)
-
-    def _operations(self, first: int, count: int) -> list[str]:
-        """Some operations of NORM, in words."""
+    def _operations(self, first: int, count: int) -> tuple[Operation, ...]:
         section = self.section(Tag.NORMALIZER) or b""
         start = layout.RewriteHeader.sizeof() + layout.RewriteOp.sizeof() * first
-        return [
+        return tuple(
             _operation(section, op) for op in Array(count, layout.RewriteOp).parse(section[start:])
-        ]
+        )
 
+    @cached_property
+    @reads(Tag.RECORDS)
     def tokens(self) -> list[Token | None]:
         """Every id's token; None is a hole."""
-        blob, has_forms = self._section(Tag.BYTES), self.section(Tag.DECODER) is not None
+        blob, has_forms = self.section(Tag.BYTES) or b"", self.section(Tag.DECODER) is not None
+        records = np.frombuffer(self.section(Tag.RECORDS) or b"", layout.RECORD)
+        ends = records["offset"].astype(np.uint64) + records["length"]
+        outside = np.flatnonzero((ends > len(blob)) & (records["flags"] & 3 != 0))
+        if len(outside):
+            raise self.damaged(Tag.RECORDS, f"the bytes of id {outside[0]} are not in BYTS")
         return [
             read_token(blob, offset, length, flags, has_forms)
-            for offset, length, flags in np.frombuffer(
-                self._section(Tag.RECORDS), layout.RECORD
-            ).tolist()
+            for offset, length, flags in records.tolist()
         ]
 
     @property
+    @reads(Tag.DECODER)
     def decoding(self) -> Decoding:
         """What decoding does besides joining what tokens stand for."""
         return read_decoding(self.section(Tag.DECODER))
 
+    @property
     def ranks(self) -> npt.NDArray[np.uint32]:
         """The rank of the merge that makes each id; the ids themselves where they are in that
         order.
@@ -239,11 +249,14 @@ class Contents:
             else np.frombuffer(section, layout.RANK)
         )
 
+    @property
     def scores(self) -> npt.NDArray[np.float32] | None:
         """The score of each id, or None where the file has none."""
         section = self.section(Tag.SCORES)
         return None if section is None else np.frombuffer(section, layout.SCORE)
 
+    @property
+    @reads(Tag.ADDED_TOKENS)
     def added_tokens(self) -> list[AddedToken]:
         """The added tokens, in the file's order."""
         section = self.section(Tag.ADDED_TOKENS)
@@ -257,7 +270,7 @@ class Contents:
         return [
             AddedToken(
                 token_id,
-                text[offset : offset + length].decode("utf-8", "replace"),
+                text[offset : offset + length].decode(),
                 special=bool(flags & AddedFlag.SPECIAL),
                 single_word=bool(flags & AddedFlag.SINGLE_WORD),
                 lstrip=bool(flags & AddedFlag.LSTRIP),
@@ -267,6 +280,8 @@ class Contents:
             for token_id, offset, length, flags in rows
         ]
 
+    @property
+    @reads(Tag.SPECIAL_IDS)
     def special_ids(self) -> SpecialIds:
         """The ids with a role."""
         section = self.section(Tag.SPECIAL_IDS)
@@ -282,6 +297,8 @@ class Contents:
         ).tolist()
         return SpecialIds(**roles, stop=tuple(stop))
 
+    @property
+    @reads(Tag.TEMPLATE)
     def template(self) -> Template:
         """What the post-processor puts around one text and around a pair."""
         section = self.section(Tag.TEMPLATE)
@@ -295,16 +312,21 @@ class Contents:
             layout.TemplateHeader.sizeof(),
         )
         names = {layout.PieceKind.SEQUENCE_A: "A", layout.PieceKind.SEQUENCE_B: "B"}
-        pieces = tuple(
+        items = tuple(
             (
-                TemplateItem(id=piece_id, type_id=type_id)
+                TemplateItem(id=item_id, type_id=type_id)
                 if kind == layout.PieceKind.ID
                 else TemplateItem(sequence=names[kind], type_id=type_id)
             )
-            for kind, piece_id, type_id in rows.tolist()
+            for kind, item_id, type_id in rows.tolist()
         )
-        return Template(pieces[: header.single_count], pieces[header.single_count :])
+        for item in items:
+            if item.id is not None and self.tokens[item.id] is None:
+                raise self.damaged(Tag.TEMPLATE, f"no token has the id {item.id}")
+        return Template(items[: header.single_count], items[header.single_count :])
 
+    @cached_property
+    @reads(Tag.PAIR_INDEX)
     def merges(self) -> npt.NDArray[np.uint64]:
         """The merges, sorted, as rows of (left, right, product)."""
         section = self.section(Tag.PAIR_INDEX)
@@ -316,9 +338,15 @@ class Contents:
         )
         used = np.sort(slots[slots != 0xFFFFFFFFFFFFFFFF])
         bits, mask = np.uint64(layout.ID_BITS), np.uint64((1 << layout.ID_BITS) - 1)
-        return np.stack([used >> bits * np.uint64(2), used >> bits & mask, used & mask], axis=1)
+        merges = np.stack([used >> bits * np.uint64(2), used >> bits & mask, used & mask], axis=1)
+        wrong = merges[merges >= self.header.id_count]
+        if len(wrong):
+            raise self.damaged(Tag.PAIR_INDEX, f"a merge is of id {wrong[0]}, which is none")
+        return merges
 
-    def stages(self) -> list[Stage | RewritingStage]:
+    @property
+    @reads(Tag.SPLITS)
+    def stages(self) -> list[Stage]:
         """The pre-tokenizer's stages, in their order."""
         section = self.section(Tag.SPLITS)
         if section is None:
@@ -326,20 +354,43 @@ class Contents:
         count = layout.SplitsHeader.parse(section).stage_count
         stages = Array(count, layout.Stage).parse(section[layout.SplitsHeader.sizeof() :])
         return [
-            (
-                RewritingStage(tuple(self._operations(stage.first_op, stage.op_count)))
-                if stage.flags & StageFlag.REWRITE
-                else Stage(
-                    StageBehavior(stage.behavior).name.lower().replace("_", " "),
-                    bool(stage.flags & StageFlag.INVERT),
-                    bool(stage.flags & StageFlag.ON_BYTES),
-                    stage.class_count,
-                    stage.state_count,
-                    section[
-                        stage.classes_offset : stage.transitions_offset
-                        + (stage.state_count * 2 << stage.row_shift)
-                    ],
-                )
+            Stage("rewrite", operations=self._operations(stage.first_op, stage.op_count))
+            if stage.flags & StageFlag.REWRITE
+            else Stage(
+                StageBehavior(stage.behavior).name.lower(),
+                bool(stage.flags & StageFlag.INVERT),
+                bool(stage.flags & StageFlag.ON_BYTES),
+                stage.class_count,
+                stage.state_count,
+                _crc(section[stage.classes_offset : _end(stage)]),
             )
             for stage in stages
         ]
+
+
+def _end(stage: Container[Any]) -> int:
+    return int(stage.transitions_offset + (stage.state_count * 2 << stage.row_shift))
+
+
+def _operation(section: bytes, op: Container[Any]) -> Operation:
+    kind = layout.OpKind(op.kind)
+    content = section[op.content_offset : op.content_offset + op.content_size]
+    table = section[op.table_offset : op.table_offset + op.table_size]
+    name = (
+        layout.NormalFormCode(layout.FormHeader.parse(table).form).name
+        if kind is layout.OpKind.FORM
+        else kind.name.lower()
+    )
+    flags = tuple(_names(layout.OpFlag, op.flags))
+    return Operation(name, flags, escape(content), _crc(table) if table else None)
+
+
+def _names(flags: type[IntFlag], value: int) -> list[str]:
+    """The flags that are set, in words."""
+    return [
+        name.lower().replace("_", " ") for name, flag in flags.__members__.items() if flag & value
+    ]
+
+
+def _crc(table: bytes) -> str:
+    return f"{zlib.crc32(table):08x}"

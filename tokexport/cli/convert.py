@@ -1,16 +1,25 @@
-"""tokexport convert: a source file in, a tokexport file out."""
+"""tokexport convert: a source in, a tokexport file out."""
 
 from __future__ import annotations
 
 import sys
 from enum import Enum
-from pathlib import Path
 
 import click
 
-from tokexport.cli.console import json_option, note, plural, say, say_json, size, table
+from tokexport.cli.console import (
+    ProgressLine,
+    json_option,
+    note,
+    plural,
+    quiet_option,
+    say,
+    say_json,
+    size,
+    table,
+)
 from tokexport.cli.contents import MEANINGS, MODELS
-from tokexport.cli.options import read_special_tokens, source_options
+from tokexport.cli.options import InputPath, read_special_tokens, source_options
 from tokexport.compiler.compile import KINDS
 from tokexport.conversion import Conversion
 from tokexport.conversion import convert as library
@@ -19,7 +28,7 @@ from tokexport.model import NormalizerStep
 
 
 @click.command()
-@click.argument("source", type=click.Path())
+@click.argument("source", type=InputPath())
 @click.option(
     "-o",
     "--output",
@@ -27,7 +36,7 @@ from tokexport.model import NormalizerStep
     default="tokenizer.bin",
     show_default=True,
     metavar="FILE",
-    help="The file to make, by any name (.tkx and .bin are usual); - is standard output.",
+    help="The file to make, by any name (.bin and .tkx are usual); - is standard output.",
 )
 @source_options
 @click.option(
@@ -35,24 +44,33 @@ from tokexport.model import NormalizerStep
     is_flag=True,
     help="Only what decoding needs: the smallest file, for a device that only prints.",
 )
-@click.option("--no-scores", is_flag=True, help="Leave the scores out.")
+@click.option(
+    "--no-scores",
+    is_flag=True,
+    help="Leave the scores out: neither encoding nor decoding needs them. They are for engines that"
+    " merge by score, as llama2.c does, and for those who look at a Unigram model.",
+)
 @click.option(
     "--no-self-test",
     is_flag=True,
     help="Leave the self test out; the source's own library is not needed then.",
 )
 @click.option("--force", is_flag=True, help="Overwrite the target.")
+@click.option("-v", "--verbose", is_flag=True, help="Show the sections of the file too.")
+@quiet_option
 @json_option
 def convert(
     source: str,
     target: str,
     pattern: str | None,
-    special_tokens: Path | None,
+    special_tokens: str | None,
     revision: str | None,
     decode_only: bool,
     no_scores: bool,
     no_self_test: bool,
     force: bool,
+    verbose: bool,
+    quiet: bool,
     as_json: bool,
 ) -> None:
     """Makes a tokexport file from a tokenizer.
@@ -68,7 +86,7 @@ def convert(
 
     \b
     tokexport convert tokenizer.json
-    tokexport convert model/ -o model.bin --force
+    tokexport convert model/ -o model.tkx --force
     tokexport convert Qwen/Qwen3-0.6B --revision main -o qwen3.bin
     tokexport convert cl100k_base.tiktoken --pattern cl100k_base -o cl100k.bin
     tokexport convert my.tiktoken --pattern '\\w+|\\W' --special-tokens special.json
@@ -76,21 +94,28 @@ def convert(
     to_stdout = target == "-"
     if to_stdout and sys.stdout.isatty():
         raise click.UsageError("-o - writes a binary file: redirect standard output.")
-    done = library(
-        source,
-        sys.stdout.buffer if to_stdout else target,
-        pattern=pattern,
-        special_tokens=read_special_tokens(special_tokens),
-        revision=revision,
-        decode_only=decode_only,
-        scores=not no_scores,
-        self_test=not no_self_test,
-        force=force,
-    )
+    progress = ProgressLine(quiet)
+    try:
+        done = library(
+            source,
+            sys.stdout.buffer if to_stdout else target,
+            pattern=pattern,
+            special_tokens=read_special_tokens(special_tokens),
+            revision=revision,
+            decode_only=decode_only,
+            scores=not no_scores,
+            self_test=not no_self_test,
+            force=force,
+            progress=progress,
+        )
+    finally:
+        progress.clear()
+    if quiet:
+        return
     if as_json:
-        say_json(as_object(done), err=to_stdout)
-    else:
-        (note if to_stdout else say)(describe(done, source))
+        say_json("convert", as_object(done), err=to_stdout)
+        return
+    (note if to_stdout else say)(describe(done, source, verbose))
     for sentence in done.notes:
         note(f"note: {sentence}")
 
@@ -103,6 +128,7 @@ def as_object(done: Conversion) -> dict[str, object]:
         "size": done.size,
         "source": model.provenance.source,
         "source_size": done.source_size,
+        "sha256": dict(model.provenance.sha256),
         "commit": done.commit,
         "reference": model.reference.value,
         "ids": len(model.tokens),
@@ -113,7 +139,7 @@ def as_object(done: Conversion) -> dict[str, object]:
     }
 
 
-def describe(done: Conversion, source: str) -> str:
+def describe(done: Conversion, source: str, verbose: bool) -> str:
     """The result for a person: what was read, and what is in the file."""
     model = done.model
     tokens = sum(token is not None for token in model.tokens)
@@ -121,6 +147,7 @@ def describe(done: Conversion, source: str) -> str:
     special = sum(token.special for token in model.added_tokens)
     facts = [
         ("source", f"{model.provenance.source}, whose reference is {model.reference.value}"),
+        *([("read", ", ".join(model.provenance.sha256))] if model.provenance.sha256 else []),
         *([("repository", f"{source} at commit {done.commit}")] if done.commit else []),
         ("model", MODELS[ModelType[KINDS[type(model.model)]]]),
         ("vocabulary", f"{plural(tokens, 'token')}{holes}"),
@@ -132,7 +159,8 @@ def describe(done: Conversion, source: str) -> str:
         (tag, f"{count:,}", MEANINGS.get(tag.encode(), "")) for tag, count in done.sections.items()
     ]
     compared = f" (the source: {size(done.source_size)})" if done.source_size else ""
-    return f"{done.target or 'standard output'}: {size(done.size)}{compared}\n\n{table(facts)}\n\n{table(sections)}"
+    shown = f"{done.target or 'standard output'}: {size(done.size)}{compared}\n\n{table(facts)}"
+    return f"{shown}\n\n{table(sections)}" if verbose else shown
 
 
 def _step_name(step: NormalizerStep) -> str:

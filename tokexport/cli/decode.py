@@ -2,67 +2,103 @@
 
 from __future__ import annotations
 
-import re
+import json
 import sys
-from pathlib import Path
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 import click
 
 from tokexport import load
-from tokexport.cli.console import json_option, read_bytes, say_json
-from tokexport.errors import TokexportError
-from tokexport.escape import escape, visible
+from tokexport.cli.console import bytes_value, json_option, say_json
+from tokexport.cli.options import DashCommand, InputPath, parts_of_file
+from tokexport.errors import IdError, TokexportError
+from tokexport.escape import visible
+
+TO_SPACES = bytes.maketrans(b",[]", b"   ")
+LONGEST = 20  # digits of an id
 
 
-@click.command(context_settings={"ignore_unknown_options": True})
-@click.argument("path", metavar="TOKENIZER", type=click.Path(path_type=Path))
+@click.command(cls=DashCommand)
+@click.argument("path", metavar="TOKENIZER", type=InputPath())
 @click.argument("ids", nargs=-1)
 @click.option("--skip-special-tokens", is_flag=True, help="Leave special tokens out.")
 @json_option
-def decode(path: Path, ids: tuple[str, ...], skip_special_tokens: bool, as_json: bool) -> None:
-    """Decodes ids and writes exactly their bytes: no line end is added.
+def decode(path: str, ids: tuple[str, ...], skip_special_tokens: bool, as_json: bool) -> None:
+    """Decodes ids and writes exactly their bytes.
 
-    The ids are IDS, or else standard input; between them white space or commas, and brackets do not
-    matter. On a terminal control characters are shown as escapes; into a file or a pipe the bytes
-    go as they are.
+    No line end is added. The ids are IDS, or else standard input (also -): separated by white space
+    or commas, with or without brackets, or the object that `encode --json` prints. On a terminal
+    control characters are shown as escapes; into a file or a pipe the bytes go as they are, in
+    constant memory.
 
     \b
     tokexport decode tokenizer.bin 9906 11 1917
     tokexport encode tokenizer.bin "Hello" | tokexport decode tokenizer.bin
     echo '[9906, 11, 1917]' | tokexport decode tokenizer.bin --json
     """
-    numbers = parse_ids(" ".join(ids) if ids else read_bytes(None).decode("utf-8", "replace"))
+    given = [" ".join(ids).encode()] if ids and ids != ("-",) else parts_of_file("-")
+    numbers = parse_ids(given)
     tokenizer = load(path)
     try:
-        tokens = tokenizer.decode_tokens_bytes(numbers, skip_special_tokens=skip_special_tokens)
-        text = tokenizer.decode(numbers, skip_special_tokens=skip_special_tokens)
-    except KeyError as error:
-        raise TokexportError(
-            f"{path}: no id {error.args[0]}; its ids are 0 to {tokenizer.n_vocab - 1:,}"
-        ) from error
-    content = b"".join(tokens)
-    if as_json:
-        say_json(
-            {
-                "text": text,
-                "escaped": escape(content),
-                "tokens": [escape(token) for token in tokens],
-            }
-        )
-    elif sys.stdout.isatty():
-        click.echo(visible(text))
-    else:
-        click.echo(content, nl=False)
+        if as_json:
+            whole = list(chain.from_iterable(numbers))
+            tokens = tokenizer.decode_tokens_bytes(whole, skip_special_tokens=skip_special_tokens)
+            text = tokenizer.decode(whole, skip_special_tokens=skip_special_tokens)
+            say_json("decode", {"text": text, "tokens": [bytes_value(token) for token in tokens]})
+        elif sys.stdout.isatty():
+            stream = tokenizer.decode_stream(skip_special_tokens=skip_special_tokens)
+            for part in numbers:
+                click.echo(visible(stream.feed(part)), nl=False)
+            click.echo(visible(stream.flush() or ""))
+        else:
+            for content in tokenizer.decode_bytes_stream(
+                numbers, skip_special_tokens=skip_special_tokens
+            ):
+                sys.stdout.buffer.write(content)
+    except IdError as error:
+        raise TokexportError(f"{path}: {error}") from error
 
 
-def parse_ids(text: str) -> list[int]:
-    """The numbers of a text.
+def parse_ids(parts: Iterable[bytes]) -> Iterator[list[int]]:
+    """The numbers of a text that comes in parts.
 
-    >>> parse_ids("[1, 2]\\n3")
-    [1, 2, 3]
+    >>> list(parse_ids([b"[1, 2", b"3]\\n4"]))
+    [[1], [23], [4]]
     """
-    words = re.sub(r"[\[\],]", " ", text).split()
-    wrong = next((word for word in words if not (word.isascii() and word.isdigit())), None)
-    if wrong is not None:
-        raise TokexportError(f"{wrong!r} is not an id; ids are numbers such as 0 or 1917")
-    return [int(word) for word in words]
+    rest = b""
+    parts = iter(parts)
+    for part in parts:
+        if not rest and part.lstrip()[:1] == b"{":
+            yield ids_of_object(b"".join([part, *parts]))
+            return
+        text = (rest + part).translate(TO_SPACES)
+        words = text.split()
+        rest = words.pop() if words and not text[-1:].isspace() else b""
+        if words:
+            yield ids_of_words(words)
+    if rest:
+        yield ids_of_words([rest])
+
+
+def ids_of_words(words: list[bytes]) -> list[int]:
+    """The numbers that words are. Raises TokexportError where one is none."""
+    if not b"".join(words).isdigit() or len(max(words, key=len)) > LONGEST:
+        wrong = next(word for word in words if not word.isdigit() or len(word) > LONGEST)
+        shown = visible(wrong[:40].decode("utf-8", "replace"))
+        raise TokexportError(f"{shown!r} is not an id; ids are numbers such as 0 or 1917")
+    return list(map(int, words))
+
+
+def ids_of_object(content: bytes) -> list[int]:
+    """The ids of what `encode --json` prints."""
+    try:
+        value = json.loads(content)
+        ids = value["ids"] if "ids" in value else [token["id"] for token in value["tokens"]]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        ids = None
+    if not isinstance(ids, list) or not all(type(id) is int and id >= 0 for id in ids):
+        raise TokexportError(
+            "the input begins with { and is not an object with ids, as `encode --json` prints it"
+        )
+    return ids

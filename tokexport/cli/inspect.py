@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import click
 
 from tokexport import Tokenizer, load
-from tokexport.cli.console import json_option, note, plural, say, say_json, size, table
-from tokexport.cli.contents import Contents
-from tokexport.cli.decoding import decoding_text, edits_text, forms_text
+from tokexport.cli.console import (
+    bytes_value,
+    is_absent,
+    json_option,
+    note,
+    plural,
+    quoted,
+    say,
+    say_json,
+    size,
+    table,
+    words,
+)
+from tokexport.cli.contents import MODELS, Contents, Operation, Stage
+from tokexport.cli.decoding import decoding_text, token_value
 from tokexport.cli.diagnose import Parts, parts_of
-from tokexport.cli.options import read_special_tokens, source_options
+from tokexport.cli.options import InputPath, read_special_tokens, source_options
 from tokexport.cli.source_parts import describe_parts
 from tokexport.cli.sources import converted, is_tokexport_file, opened
 from tokexport.errors import TokexportError
 from tokexport.escape import escape
-from tokexport.file.layout import NONE, Tag
-from tokexport.model import AddedToken
+from tokexport.file.layout import NONE, ModelType, Tag
+from tokexport.model import AddedToken, StripChars
+
+ROLES = ("bos", "eos", "pad", "unk")
+FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
 
 
 @click.command()
-@click.argument("path", metavar="TOKENIZER", type=click.Path())
+@click.argument("path", metavar="TOKENIZER", type=InputPath())
 @click.option("--token", "token_id", type=int, metavar="ID", help="Show one token.")
 @click.option("--tokens", "show_tokens", is_flag=True, help="List every token: id, kind, bytes.")
 @click.option("--added", "show_added", is_flag=True, help="List the added tokens and their flags.")
@@ -37,11 +52,13 @@ def inspect(
     show_tokens: bool,
     show_added: bool,
     pattern: str | None,
-    special_tokens: Path | None,
+    special_tokens: str | None,
     revision: str | None,
     as_json: bool,
 ) -> None:
-    """Shows what a tokexport file holds, after comparing its checksums and running its self test.
+    """Shows what a file holds, or which parts of a source are exact.
+
+    The checksums of a tokexport file are compared first, and its self test is run.
 
     Of a source (a file, a directory, or the name of a repository of the Hugging Face hub) it says
     for each part whether it is exact or refused, and then what the file would hold; exit code 0:
@@ -67,242 +84,218 @@ def inspect(
             parts = parts_of(path, pattern=pattern, special_tokens=special, revision=revision)
             context.exit(show_source(path, parts, as_json))
         content = converted(path, pattern, special, revision)
-        tokenizer, contents = load(content), Contents(content)
+        tokenizer, contents = load(content), Contents(content, path)
     if token_id is not None:
-        facts = one_token(contents, path, token_id)
-        (
-            say_json(facts)
-            if as_json
-            else say(table([(name, str(value)) for name, value in facts.items()]))
-        )
-    elif show_tokens or show_added:
-        rows = (
-            all_tokens(contents)
-            if show_tokens
-            else [added_token(token) for token in contents.added_tokens()]
-        )
-        (
-            say_json(rows)
-            if as_json
-            else say("\n".join("\t".join(map(str, row.values())) for row in rows))
-        )
+        facts = token_facts(contents, token_id)
+        if as_json:
+            say_json("inspect", {"token": facts})
+        else:
+            say(token_text(contents, facts))
+    elif show_tokens:
+        tokens = ((number, token) for number, token in enumerate(contents.tokens) if token)
+        if as_json:
+            rows = [{"id": number, **token_value(token)} for number, token in tokens]
+            return say_json("inspect", {"tokens": rows})
+        for number, token in tokens:
+            kind = "special" if token.special else token.kind.value
+            say(f"{number}\t{kind}\t{escape(token.content)}")
+    elif show_added:
+        values = [added_value(token) for token in contents.added_tokens]
+        if as_json:
+            return say_json("inspect", {"added_tokens": values})
+        for added, value in zip(contents.added_tokens, values, strict=True):
+            flags = " ".join(name for name in FLAGS if value[name])
+            say(f"{added.id}\t{escape(added.content.encode())}\t{flags}")
     else:
         facts = file_facts(path, tokenizer, contents)
-        say_json(facts) if as_json else say(describe(facts))
+        say_json("inspect", facts) if as_json else say(describe(facts, contents))
+    return None
 
 
 def show_source(source: str, parts: Parts, as_json: bool) -> int:
     """Prints the parts of a source and what its file would hold; the exit code: 0 where all parts
     are exact, else 1.
     """
-    content = parts.content
-    facts = None if content is None else file_facts(source, load(content), Contents(content))
+    facts, text = None, ""
+    if parts.content is not None:
+        contents = Contents(parts.content, source)
+        facts = file_facts(source, load(parts.content), contents)
+        text = f"\n\n{describe(facts, contents)}"
     if as_json:
-        shown = [asdict(part) for part in parts.parts]
-        say_json(
-            {
-                "source": source,
-                "exact": parts.exact,
-                "parts": shown,
-                "notes": parts.notes,
-                "file": facts,
-            }
-        )
+        shown = {"parts": [asdict(part) for part in parts.parts], "notes": parts.notes}
+        say_json("inspect", {"source": source, "exact": parts.exact, **shown, "file": facts})
     else:
-        say(
-            "\n\n".join(
-                [describe_parts(source, parts), *([] if facts is None else [describe(facts)])]
-            )
-        )
+        say(describe_parts(source, parts) + text)
         for sentence in parts.notes:
             note(f"note: {sentence}")
     return 0 if parts.exact else 1
 
 
-def all_tokens(contents: Contents) -> list[dict[str, object]]:
-    """A row for each id that is not a hole."""
-    return [
-        {
-            "id": number,
-            "kind": "special" if token.special else token.kind.value,
-            "bytes": escape(token.content),
-        }
-        for number, token in enumerate(contents.tokens())
-        if token is not None
-    ]
+def added_value(token: AddedToken) -> dict[str, object]:
+    """An added token for a program."""
+    flags = {name: getattr(token, name) for name in FLAGS}
+    return {"id": token.id, **bytes_value(token.content.encode()), **flags}
 
 
-def added_token(token: AddedToken) -> dict[str, object]:
-    """A row for an added token."""
-    names = ("special", "single_word", "lstrip", "rstrip", "normalized")
-    flags = [name for name in names if getattr(token, name)]
-    return {"id": token.id, "content": escape(token.content.encode()), "flags": " ".join(flags)}
-
-
-def one_token(contents: Contents, path: str, token_id: int) -> dict[str, object]:
+def token_facts(contents: Contents, token_id: int) -> dict[str, Any]:
     """All that the file says about one id. Raises TokexportError where there is no such id."""
-    tokens = contents.tokens()
+    tokens = contents.tokens
     if not 0 <= token_id < len(tokens):
-        raise TokexportError(f"{path}: no id {token_id}; its ids are 0 to {len(tokens) - 1}")
+        raise TokexportError(
+            f"{contents.name}: no id {token_id}; its ids are 0 to {len(tokens) - 1:,}"
+        )
     token = tokens[token_id]
     if token is None:
-        raise TokexportError(f"{path}: id {token_id} is a hole: no token has it")
-    facts: dict[str, object] = {
-        "id": token_id,
-        "bytes": escape(token.content),
-        "hex": token.content.hex(" "),
-        "length": len(token.content),
-        "kind": token.kind.value,
-        "special": token.special,
-        **{f"as the {place}": form for place, form in forms_text(token).items()},
-    }
-    if token.fallback:
-        facts["fallback"] = True
-    merges = contents.merges()
-    for left, right, _ in merges[merges[:, 2] == token_id].tolist():
-        parts = [tokens[left], tokens[right]]
-        facts["merge"] = f"{left} + {right}: " + " + ".join(
-            escape(part.content) for part in parts if part
-        )
-        facts["rank"] = int(contents.ranks()[token_id])
-    scores = contents.scores()
-    if scores is not None:
-        facts["score"] = float(scores[token_id])
-    return facts
+        raise TokexportError(f"{contents.name}: id {token_id} is a hole: no token has it")
+    facts: dict[str, Any] = {"id": token_id, **token_value(token), "length": len(token.content)}
+    facts |= {"merge": None, "rank": None, "score": None}
+    for left, right, _ in contents.merges[contents.merges[:, 2] == token_id].tolist():
+        facts |= {"merge": [left, right], "rank": int(contents.ranks[token_id])}
+    score = None if contents.scores is None else float(contents.scores[token_id])
+    return facts | {"score": score if score is not None and math.isfinite(score) else None}
+
+
+def token_text(contents: Contents, facts: dict[str, Any]) -> str:
+    """The facts about a token for a person: what is none or false is left out."""
+    content, merge = bytes.fromhex(facts["bytes"]), facts["merge"]
+    if merge is not None:
+        parts = [quoted(token.content) for id in merge if (token := contents.tokens[id])]
+        merge = f"{merge[0]} + {merge[1]}: {' + '.join(parts)}"
+    shown = {"id": facts["id"], "bytes": quoted(content), "hex": content.hex(" "), "merge": merge}
+    shown |= {name: value for name, value in facts.items() if name not in (*shown, "text")}
+    return table([(name, words(value)) for name, value in shown.items() if not is_absent(value)])
 
 
 def file_facts(path: str, tokenizer: Tokenizer, contents: Contents) -> dict[str, Any]:
     """All that the file says about itself."""
-    header = contents.header
-    special = contents.special_ids()
-    roles = {
-        name: getattr(special, name)
-        for name in ("bos", "eos", "pad", "unk")
-        if getattr(special, name) is not None
-    }
-    added = contents.added_tokens()
+    header, added, special = contents.header, contents.added_tokens, contents.special_ids
+    chat_template = contents.section(Tag.CHAT_TEMPLATE)
     return {
         "file": path,
-        "form": "tokexport file" if is_tokexport_file(path) else "converted to a tokexport file",
+        "is_source": not is_tokexport_file(path),
         "version": f"{header.version_major}.{header.version_minor}",
         "size": header.file_size,
-        "model": contents.model,
+        "model": ModelType(header.model).name.lower(),
+        "unit": contents.unit,
         "ids": header.id_count,
         "tokens": header.token_count,
         "holes": header.id_count - header.token_count,
-        "longest_token": max(
-            (len(token.content) for token in contents.tokens() if token), default=0
-        ),
+        "longest_token": max((len(token.content) for token in contents.tokens if token), default=0),
         "encodes": contents.encodes,
-        "merges": len(contents.merges()),
-        "rank_order": (
-            "by the RANK section" if contents.section(Tag.RANKS) is not None else "that of ids"
-        ),
+        "merges": len(contents.merges),
+        "ranks_are_ids": contents.section(Tag.RANKS) is None,
         "flags": contents.flags,
         "unknown_id": None if header.unknown_id == NONE else header.unknown_id,
-        "normalizer": contents.normalizer,
-        "stages": [str(stage) for stage in contents.stages()],
-        "decoder": decoding_text(contents.decoding, edits_text(contents.section(Tag.EDITS))),
+        "normalizer": [asdict(operation) for operation in contents.normalizer],
+        "stages": [asdict(stage) for stage in contents.stages],
+        "decoder": decoding_value(contents),
         "added_tokens": len(added),
         "special_added_tokens": sum(token.special for token in added),
-        "special_ids": {**roles, **({"stop": list(special.stop)} if special.stop else {})},
-        "template": template_text(contents),
-        "chat_template": len(contents.section(Tag.CHAT_TEMPLATE) or b"") or None,
+        "special_ids": {**{role: getattr(special, role) for role in ROLES}, "stop": special.stop},
+        "template": template_value(contents),
+        "chat_template_size": None if chat_template is None else len(chat_template),
         "provenance": tokenizer.provenance,
         "self_test": tokenizer.self_test() if contents.section(Tag.SELF_TEST) is not None else None,
-        "checksums": "right",  # load() has compared them
         "sections": [
-            {
-                "tag": entry.tag,
-                "size": entry.size,
-                "required": entry.required,
-                "what": entry.meaning,
-            }
+            {"tag": entry.tag, "size": entry.size, "required": entry.required}
             for entry in contents.sections
         ],
     }
 
 
-def template_text(contents: Contents) -> str | None:
-    """The template for one text, with its tokens' contents; None where it adds nothing."""
-    tokens = contents.tokens()
-    pieces = contents.template().single
-    if all(piece.id is None for piece in pieces):
-        return None
-    parts = [None if piece.id is None else tokens[piece.id] for piece in pieces]
-    return " ".join("$A" if part is None else escape(part.content) for part in parts)
+def decoding_value(contents: Contents) -> dict[str, object]:
+    """The rules of decoding for a program."""
+    rules = contents.decoding
+    return {
+        "byte_fallback": rules.byte_fallback,
+        "fallback_by_character": rules.fallback_by_character,
+        "repeats_once": rules.repeats_once,
+        "first_is": rules.first_is.value,
+        "stripped": [edit.character for edit in rules.edits if isinstance(edit, StripChars)],
+        "edits": contents.digest(Tag.EDITS),
+    }
 
 
-def role_text(roles: dict[str, Any]) -> str:
-    """The ids with a role in a line.
+def template_value(contents: Contents) -> list[dict[str, object]]:
+    """The template for one text; nothing where it adds nothing."""
+    items = contents.template.single
+    if all(item.id is None for item in items):
+        return []
+    return [{"sequence": item.sequence, "id": item.id, "type_id": item.type_id} for item in items]
 
-    >>> role_text({"bos": 0, "stop": [1, 2]})
-    'bos 0, stop 1 2'
-    """
-    return ", ".join(
-        f"{role} {' '.join(map(str, ids)) if isinstance(ids, list) else ids}"
-        for role, ids in roles.items()
-    )
+
+def operation_text(operation: Operation) -> str:
+    """An operation in a few words."""
+    content = f' "{operation.content}"' if operation.content else ""
+    return " ".join([operation.kind, *operation.flags]) + content
+
+
+def stage_text(stage: Stage) -> str:
+    """A stage in a line."""
+    if stage.operations:
+        return ", ".join(map(operation_text, stage.operations))
+    name = stage.behavior.replace("_", " ")
+    options = " inverted" * stage.invert + " on bytes" * stage.on_bytes
+    return f"{name}{options}, {stage.classes} classes, {stage.states} states"
+
+
+def template_text(contents: Contents) -> str:
+    """The template for one text, with its tokens' contents."""
+    tokens = [
+        None if item.id is None else contents.tokens[item.id] for item in contents.template.single
+    ]
+    return " ".join("$A" if token is None else escape(token.content) for token in tokens)
 
 
 def made_from(provenance: dict[str, Any]) -> str:
     """Where the file came from, in a line; other exporters may say less than this one."""
-    words = {"source": "", "reference": "reference ", "exporter": "by "}
-    return (
-        ", ".join(f"{word}{provenance[name]}" for name, word in words.items() if name in provenance)
-        or "not said"
-    )
+    prefixes = {"source": "", "reference": "reference ", "exporter": "by "}
+    parts = [
+        f"{prefix}{provenance[name]}" for name, prefix in prefixes.items() if name in provenance
+    ]
+    return ", ".join(parts) or "not said"
 
 
-def describe(facts: dict[str, Any]) -> str:
+def describe(facts: dict[str, Any], contents: Contents) -> str:
     """The facts for a person."""
     holes = f", {plural(facts['holes'], 'hole')}" if facts["holes"] else ""
     added, special = facts["added_tokens"], facts["special_added_tokens"]
-    provenance = facts["provenance"]
+    name = MODELS[ModelType(contents.header.model)]
+    model = name if facts["unit"] is None else f"{name} over {facts['unit']}"
+    stages = [stage_text(stage) for stage in contents.stages]
+    normalizer = ", ".join(map(operation_text, contents.normalizer))
+    order = "that of ids" if facts["ranks_are_ids"] else "by the section RANK"
+    unknown, digests = facts["unknown_id"], facts["provenance"].get("sha256")
+    template = template_text(contents) if facts["template"] else "none"
     rows = [
-        ("model", facts["model"] if facts["encodes"] else f"{facts['model']}, for decoding only"),
+        ("model", model if facts["encodes"] else f"{model}, for decoding only"),
         ("ids", f"{facts['ids']:,}: {plural(facts['tokens'], 'token')}{holes}"),
         ("longest token", plural(facts["longest_token"], "byte")),
-        ("merges", f"{facts['merges']:,}, their order {facts['rank_order']}"),
-        ("flags", ", ".join(facts["flags"]) or "none"),
-        (
-            "unknown text",
-            "has no id" if facts["unknown_id"] is None else f"gives id {facts['unknown_id']}",
-        ),
-        ("normalizer", facts["normalizer"] or "none"),
-        ("pre-tokenizer", plural(len(facts["stages"]), "stage")),
-        *(("", f"{number}: {stage}") for number, stage in enumerate(facts["stages"], 1)),
-        ("decoder", facts["decoder"]),
+        ("merges", f"{facts['merges']:,}, their order {order}"),
+        ("flags", words(facts["flags"])),
+        ("unknown text", "has no id" if unknown is None else f"gives id {unknown}"),
+        ("normalizer", normalizer or "none"),
+        ("pre-tokenizer", plural(len(stages), "stage")),
+        *(("", f"{number}: {stage}") for number, stage in enumerate(stages, 1)),
+        ("decoder", decoding_text(contents.decoding, contents.digest(Tag.EDITS))),
         ("added tokens", f"{added:,}, {special:,} of them special" if added else "none"),
-        ("special ids", role_text(facts["special_ids"]) or "none"),
-        ("template", facts["template"] or "none"),
-        ("chat template", size(facts["chat_template"]) if facts["chat_template"] else "none"),
-        (
-            "self test",
-            (
-                "none"
-                if facts["self_test"] is None
-                else f"{plural(facts['self_test'], 'case')} passed"
-            ),
-        ),
-        ("checksums", facts["checksums"]),
-        ("made from", made_from(provenance)),
-        *(("", f"sha256 {digest} {name}") for name, digest in provenance.get("sha256", {}).items()),
+        ("special ids", words(facts["special_ids"])),
+        ("template", template),
+        ("chat template", size(facts["chat_template_size"] or 0)),
+        ("self test", f"{plural(facts['self_test'] or 0, 'case')} passed"),
+        ("checksums", "OK"),  # load() has compared them
+        ("made from", made_from(facts["provenance"])),
     ]
-    decoding_only = (
-        "merges",
-        "flags",
-        "unknown text",
-        "normalizer",
-        "pre-tokenizer",
-        "template",
-        "self test",
-        "added tokens",
-    )
+    if isinstance(digests, dict):
+        rows += [("", f"sha256 {digest} {file}") for file, digest in digests.items()]
+    absent = {"merges"} if contents.header.model != ModelType.BPE else set()
+    absent |= {"chat template"} if facts["chat_template_size"] is None else set()
+    absent |= {"self test"} if facts["self_test"] is None else set()
     if not facts["encodes"]:
-        rows = [row for row in rows if row[0] not in decoding_only]
-    if not facts["model"].startswith("BPE"):
-        rows = [row for row in rows if row[0] != "merges"]
-    sections = [(entry["tag"], f"{entry['size']:,}", entry["what"]) for entry in facts["sections"]]
-    title = f"{facts['file']}: {facts['form']}, version {facts['version']}, {size(facts['size'])}"
+        absent |= {"merges", "flags", "unknown text", "normalizer", "pre-tokenizer", "template"}
+        absent |= {"self test", "added tokens"}
+    rows = [row for row in rows if row[0] not in absent]
+    sections = [(entry.tag, f"{entry.size:,}", entry.meaning) for entry in contents.sections]
+    form = "a source, as it would be converted," if facts["is_source"] else "tokexport file,"
+    title = f"{facts['file']}: {form} version {facts['version']}, {size(facts['size'])}"
     return f"{title}\n\n{table(rows)}\n\n{table(sections)}"

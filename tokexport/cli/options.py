@@ -1,14 +1,20 @@
-"""The options that say what a source does not say itself: ranks carry no pattern and no special
-tokens, a repository's name no revision.
-"""
+"""The options that say what a source does not say itself, and files that may be standard input."""
 
 from __future__ import annotations
 
 import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import click
 from click.decorators import FC
+from click.shell_completion import CompletionItem
 
 from tokexport.errors import SourceError
 
@@ -18,25 +24,98 @@ PATTERN_HELP = (
     " llama-bpe, qwen2, ...)."
 )
 REVISION_HELP = "For a repository of the Hugging Face hub: a branch, a tag or a commit."
+PART = 1 << 18  # bytes
 SPECIAL_HELP = 'For ranks: a JSON object of contents and ids, {"<|end|>": 100257}.'
+
+
+class InputPath(click.Path):
+    """A path to read from, as a str. ``-`` is standard input, which is copied to a temporary file
+    for as long as the command runs.
+    """
+
+    def convert(
+        self,
+        value: str | os.PathLike[str],
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> str:
+        """The path of the file to read."""
+        if str(value) != "-" or ctx is None:
+            return str(value)
+        if ctx.meta.setdefault("standard input of", param) is not param:
+            self.fail("standard input can be read once only", param, ctx)
+        path = Path(ctx.with_resource(TemporaryDirectory()), "stdin")
+        path.write_bytes(standard_input().read())
+        return str(path)
+
+
+def standard_input() -> Any:
+    """Standard input as bytes. Raises SourceError where it is closed."""
+    if sys.stdin is None:
+        raise SourceError("standard input is closed")
+    return sys.stdin.buffer
+
+
+def parts_of_file(name: str) -> Iterator[bytes]:
+    """The bytes of a file, or of standard input (``-``), in parts as they come."""
+    with nullcontext(standard_input()) if name == "-" else open(name, "rb") as file:
+        while part := file.read1(PART):
+            yield part
+
+
+class DashCommand(click.Command):
+    """A command whose arguments may begin with a dash: what begins with one and is no option of
+    the command is an argument. Two dashes and a word are always an option, so that a mistyped one
+    is found.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Puts the arguments after ``--``, as click wants them."""
+        options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
+        values = {name: 0 if param.is_flag else 1 for param in options for name in param.opts}
+        named: list[str] = []
+        arguments: list[str] = []
+        rest = iter(args)
+        for word in rest:
+            name = word.split("=", 1)[0]
+            if word == "--":
+                arguments += rest
+            elif name in values or (name[:2] == "--" and " " not in name):
+                named += [word, *islice(rest, values.get(word, 0))]
+            else:
+                arguments.append(word)
+        return super().parse_args(ctx, [*named, "--", *arguments])
+
+
+def complete_pattern(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """The names of known patterns, for a shell."""
+    from tokexport.sources.gguf.patterns import ORIGINALS, SPLIT_AS
+    from tokexport.sources.tiktoken.known_patterns import KNOWN
+
+    names: Sequence[str] = sorted({*KNOWN, *ORIGINALS, *SPLIT_AS})
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
 def source_options(command: FC) -> FC:
     """Adds --pattern, --special-tokens and --revision."""
-    pattern = click.option("--pattern", metavar="NAME|REGEX", help=PATTERN_HELP)
+    pattern = click.option(
+        "--pattern", metavar="NAME|REGEX", help=PATTERN_HELP, shell_complete=complete_pattern
+    )
     special = click.option(
-        "--special-tokens", type=click.Path(path_type=Path), metavar="FILE.json", help=SPECIAL_HELP
+        "--special-tokens", type=InputPath(), metavar="FILE.json", help=SPECIAL_HELP
     )
     revision = click.option("--revision", metavar="REVISION", help=REVISION_HELP)
     return pattern(special(revision(command)))
 
 
-def read_special_tokens(path: Path | None) -> dict[str, int] | None:
+def read_special_tokens(path: str | None) -> dict[str, int] | None:
     """Reads a JSON object of contents and ids. Raises SourceError where it is something else."""
     if path is None:
         return None
     try:
-        tokens = json.loads(path.read_bytes())
+        tokens = json.loads(Path(path).read_bytes())
     except ValueError as error:
         raise SourceError(f"{path}: not JSON: {error}") from error
     if not isinstance(tokens, dict) or not all(

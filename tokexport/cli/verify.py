@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
-from tokexport.cli.console import ProgressLine, json_option, note, say, say_json
-from tokexport.cli.options import read_special_tokens, source_options
+from tokexport.cli.console import ProgressLine, json_option, note, quiet_option, say, say_json
+from tokexport.cli.options import InputPath, read_special_tokens, source_options
+from tokexport.runtime.tokenizer import processors
 from tokexport.verification import verify as library
 
 
 @click.command()
-@click.argument("path", metavar="TOKENIZER", type=click.Path(path_type=Path))
+@click.argument("path", metavar="TOKENIZER", type=InputPath())
 @click.option(
     "--against",
     required=True,
-    type=click.Path(),
+    type=InputPath(),
     metavar="SOURCE",
     help="What the file was made from.",
 )
@@ -33,40 +32,58 @@ from tokexport.verification import verify as library
     "--text",
     "texts",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=InputPath(),
     metavar="FILE",
     help="A text of yours as well; may be repeated.",
 )
 @click.option("--only", metavar="KEY", help="Only this one comparison; a difference says which.")
+@click.option("--quick", is_flag=True, help="Compare a sample, in a second or two.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="How many processes compare; by default as many as there are processors.",
+)
+@quiet_option
 @json_option
 @click.pass_context
 def verify(
     context: click.Context,
-    path: Path,
+    path: str,
     against: str,
     pattern: str | None,
-    special_tokens: Path | None,
+    special_tokens: str | None,
     revision: str | None,
     strings: int,
     seed: int,
-    texts: tuple[Path, ...],
+    texts: tuple[str, ...],
     only: str | None,
+    quick: bool,
+    jobs: int | None,
+    quiet: bool,
     as_json: bool,
 ) -> None:
-    """Compares a tokexport file with its source's own library, and counts what it compared.
+    """Compares a file with its source's own library.
 
-    Every id is decoded and every token encoded; then come code points, random joins of tokens,
+    What was compared is counted. Every id is decoded and every token encoded; then come code points, random joins of tokens,
     random Unicode, white space, digits and apostrophes, long pieces, special tokens inside text,
     and your texts. The first difference is shown in full. Exit code 0: no difference; 1: there is
     one.
 
     \b
     tokexport verify tokenizer.bin --against tokenizer.json
+    tokexport verify tokenizer.bin --against tokenizer.json --quick
     tokexport verify tokenizer.bin --against model/ --text book.txt --strings 1000000 --seed 7
     tokexport verify cl100k.bin --against cl100k_base.tiktoken --pattern cl100k_base
     tokexport verify qwen3.bin --against Qwen/Qwen3-0.6B
     """
-    progress = ProgressLine()
+    line = ProgressLine(quiet)
+
+    def progress(check: str, done: int, total: int) -> None:
+        if total:
+            line(check, done, total)
+        elif not quiet:
+            note(f"note: {check}")
+
     try:
         result = library(
             path,
@@ -78,14 +95,14 @@ def verify(
             seed=seed,
             texts=texts,
             only=only,
+            quick=quick,
+            jobs=jobs or processors(),
             progress=progress,
         )
     finally:
-        progress.clear()
-    if as_json:
-        say_json(result.to_json())
-    else:
+        line.clear()
+    if as_json and not quiet:
+        say_json("verify", result.to_json())
+    elif not quiet:
         say("\n".join(result.lines()))
-    if not result.compared:
-        note("note: nothing was compared")
     context.exit(0 if result.ok else 1)

@@ -6,22 +6,20 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from tokexport.runtime.tokenizer import Tokenizer, load
-from tokexport.sources.references import ReferenceTokenizer, reference_for, version_note
-from tokexport.verification.again import compare_again
-from tokexport.verification.classes import check_classes
-from tokexport.verification.comparison import Comparison, Progress
+from tokexport.sources.reference import ReferenceTokenizer, version_note
+from tokexport.sources.registry import Opened, open_source
+from tokexport.verification.comparison import Comparison
 from tokexport.verification.generators import Vocabulary
-from tokexport.verification.ids import check_ids, check_sequences
-from tokexport.verification.offsets import check_offsets
+from tokexport.verification.plan import Extent, Task, task_of_key, tasks_of
 from tokexport.verification.report import Difference, Verification
-from tokexport.verification.texts import check_file, check_pairs, check_strings, check_surrogates
-from tokexport.verification.tokens import check_added_tokens, check_tokens
+from tokexport.verification.work import in_order
 
 if TYPE_CHECKING:
     import tiktoken
@@ -29,10 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Difference", "Progress", "Verification", "compare", "verify"]
 
-ENCODER = "SPLT"  # a section that every file has which encodes
-PAIRS_IN_STRINGS = 200  # one pair for so many strings
-OFFSETS_IN_STRINGS = 20  # one string whose offsets are compared for so many strings
-SEQUENCES_IN_STRINGS = 5  # one sequence of random ids for so many strings
+# Called before each task with its name, how many tasks are done, and how many there are.
+Progress = Callable[[str, int, int], None]
 
 
 def verify(
@@ -42,19 +38,24 @@ def verify(
     pattern: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
     revision: str | None = None,
+    reference: Literal["transformers"] | None = None,
     strings: int = 100_000,
     seed: int = 0,
     texts: Sequence[str | os.PathLike[str]] = (),
     only: str | None = None,
+    quick: bool = False,
+    jobs: int = 1,
     progress: Progress | None = None,
 ) -> Verification:
     """Compares a tokexport file with the source that it was made from, as the reference library
     reads that.
 
-    ``against``, ``pattern``, ``special_tokens`` and ``revision`` are those of
+    ``against``, ``pattern``, ``special_tokens``, ``revision`` and ``reference`` are those of
     :func:`tokexport.convert`. ``strings`` is the number of random strings; each is a function of
     ``seed``, its generator and its index. ``texts`` are files to compare whole and by lines.
-    ``only`` repeats one comparison, by the key that a :class:`Difference` has.
+    ``only`` repeats one comparison, by the key that a :class:`Difference` has. ``quick`` compares a
+    sample in a second or two. ``jobs`` is the number of processes, which are forked; the outcome is
+    the same for any number.
 
     Raises FormatError for a file that is none, SourceError for a source that the library refuses,
     and TokexportError if the library is not installed or ``only`` names nothing.
@@ -67,18 +68,28 @@ def verify(
     '7 comparisons: no differences'
     """
     tokenizer = load(path)
-    reference = reference_for(
-        against, pattern=pattern, special_tokens=special_tokens, revision=revision
+    opened = open_source(
+        against,
+        pattern=pattern,
+        special_tokens=special_tokens,
+        revision=revision,
+        reference=reference,
     )
+    note = another_source(tokenizer, opened)
+    if note is not None and progress is not None:
+        progress(note, 0, 0)
     return compare(
         tokenizer,
-        reference,
+        opened.reference(),
         strings=strings,
         seed=seed,
         texts=texts,
         only=only,
+        quick=quick,
+        jobs=jobs,
         progress=progress,
         again=_command(path, against, pattern, special_tokens is not None, revision),
+        notes=() if note is None else (note,),
     )
 
 
@@ -90,50 +101,64 @@ def compare(
     seed: int = 0,
     texts: Sequence[str | os.PathLike[str]] = (),
     only: str | None = None,
+    quick: bool = False,
+    jobs: int = 1,
     progress: Progress | None = None,
     again: str = "",
+    notes: tuple[str, ...] = (),
     code_points: bool = True,
     token_step: int = 1,
 ) -> Verification:
-    """What :func:`verify` does, with three that are open.
+    """What :func:`verify` does, with two that are open.
 
     ``again`` is the command that repeats a comparison. ``code_points=False`` leaves the code points
     out, which take longest. Of the tokens, each ``token_step``-th is encoded.
     """
-    comparison = Comparison(tokenizer, reference, seed, again, progress)
+    comparison = Comparison(tokenizer, reference, seed, 1 if jobs > 1 else 0)
     vocabulary = Vocabulary(
         tokens=tuple(
             token for id in reference.ids() if (token := _material(tokenizer, reference, id))
         ),
         added=tuple(token.content for token in reference.added_tokens()),
     )
-    notes = [note for note in (version_note(reference),) if note is not None]
+    said = [*notes, *filter(None, [version_note(reference)])]
+    extent = Extent(strings, token_step=token_step, group_step=int(code_points))
+    tasks: list[Task]
     if only is not None:
-        compare_again(comparison, vocabulary, only)
-        return comparison.result(tuple(notes))
-    check_ids(comparison)
-    check_sequences(comparison, strings // SEQUENCES_IN_STRINGS)
-    if ENCODER not in comparison.sections:
-        notes.append(
-            "the file is decode-only: there is nothing in it that encodes, so nothing was encoded"
-        )
-        return comparison.result(tuple(notes))
-    check_tokens(comparison, step=token_step)
-    check_added_tokens(comparison)
-    if code_points:
-        check_classes(comparison)
-    check_strings(comparison, vocabulary, strings)
-    check_pairs(comparison, vocabulary, range(strings // PAIRS_IN_STRINGS))
-    check_surrogates(comparison)
-    notes += [
-        note
-        for note in (check_offsets(comparison, vocabulary, range(strings // OFFSETS_IN_STRINGS)),)
-        if note
-    ]
-    notes += [
-        note for note in (check_file(comparison, Path(text)) for text in texts) if note is not None
-    ]
-    return comparison.result(tuple(notes))
+        tasks = [task_of_key(comparison, vocabulary, only)]
+    else:
+        if quick:
+            extent = Extent.quick(len(reference.ids()))
+            said.append("--quick compared a sample; without it every id and token is compared")
+        tasks = list(tasks_of(comparison, vocabulary, extent, [Path(text) for text in texts]))
+        if not comparison.encodes:
+            said.append(
+                "the file is decode-only: there is nothing in it that encodes, so nothing was"
+                " encoded"
+            )
+    parts = in_order([partial(comparison.part, task.run) for task in tasks], jobs)
+    for number, task in enumerate(tasks):
+        if progress is not None:
+            progress(task.check, number, len(tasks))
+        part = next(parts)
+        comparison.add(part)
+        if part.note is not None and part.note not in said:
+            said.append(part.note)
+    return comparison.result(tuple(said), again)
+
+
+def another_source(tokenizer: Tokenizer, opened: Opened) -> str | None:
+    """A sentence if the file was not made from this source, by the digests that it holds; None
+    where it was, or where that is not known.
+    """
+    digests = tokenizer.provenance.get("sha256")
+    if not isinstance(digests, dict) or not digests:
+        return None
+    read = opened.input.files.sha256
+    others = [name for name, digest in read.items() if digest not in digests.values()]
+    if not others:
+        return None
+    return f"{', '.join(others)}: not what the file was made from, since the SHA-256 is another one"
 
 
 def _material(tokenizer: Tokenizer, reference: ReferenceTokenizer, id: int) -> bytes | None:

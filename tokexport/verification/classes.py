@@ -8,7 +8,7 @@ in order.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from tokexport.sources.reference import Mode
@@ -23,23 +23,28 @@ ASSIGNED_PLANES: Final = (0, 1, 2, 3, 14)
 TOGETHER: Final = 64  # code points in one text
 
 
-def check_classes(comparison: Comparison, only: int | None = None) -> None:
-    """All 1,112,064 scalar values, many in one text; with ``only``, those of one text, together and
-    each alone.
+def all_groups() -> list[range]:
+    """All 1,112,064 scalar values, in groups of those that are in one text."""
+    first = range(0, 0x110000, TOGETHER)
+    return [range(point, point + TOGETHER) for point in first if not 0xD800 <= point < 0xE000]
 
-    Counted is each code point in each context.
-    """
-    first = range(0, 0x110000, TOGETHER) if only is None else [only - only % TOGETHER]
-    groups = [range(point, point + TOGETHER) for point in first if not 0xD800 <= point < 0xE000]
-    if only is not None:
-        groups += [range(point, point + 1) for group in groups for point in group]
-    comparison.texts(
-        CLASSES, _cases(groups), (Mode.TEXT,), sum(len(_contexts(group)) for group in groups)
-    )
+
+def groups_of(point: int) -> list[range]:
+    """The group of a code point, and each of that group alone."""
+    first = point - point % TOGETHER
+    return [
+        range(first, first + TOGETHER),
+        *(range(first + n, first + n + 1) for n in range(TOGETHER)),
+    ]
+
+
+def check_classes(comparison: Comparison, groups: Sequence[range]) -> None:
+    """Groups of code points, each together in one text. Counted is each in each context."""
+    comparison.texts(CLASSES, _cases(groups), (Mode.TEXT,))
     comparison.counts[CLASSES] += sum((len(group) - 1) * len(_contexts(group)) for group in groups)
 
 
-def _cases(groups: Iterable[range]) -> Iterator[tuple[str, str]]:
+def _cases(groups: Sequence[range]) -> Iterator[tuple[str, str]]:
     for group in groups:
         for context in _contexts(group):
             yield f"class:{group[0]:X}", "".join(context.format(chr(point)) for point in group)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from itertools import islice
-from typing import TYPE_CHECKING, Final, Protocol
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
 from tokexport.sources.reference import Mode, ReferenceStopsError, ReferenceTokenizer
 from tokexport.verification.report import Difference, Verification
@@ -17,39 +16,52 @@ from tokexport.verification.shrink import shrink
 if TYPE_CHECKING:
     from tokexport.runtime.tokenizer import Tokenizer
 
+ENCODER: Final = "SPLT"  # a section that every file has which encodes
 BATCH_TEXTS: Final = 4000
 BATCH_CHARACTERS: Final = 400_000
 SHRINK_LIMIT: Final = 20_000  # characters; a longer text is shown as it is
 
 
-class Progress(Protocol):
-    """Called now and then with the name of a check, how much of it is done, and how much there is."""
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one check has found; ``note`` is for the person."""
 
-    def __call__(self, check: str, done: int, total: int) -> None:
-        """Shows it."""
+    counts: Counter[str]
+    differing: Counter[str]
+    first: Difference | None
+    stopped: int
+    note: str | None
 
 
 class Comparison:
     """A file and a reference, side by side."""
 
     def __init__(
-        self,
-        tokenizer: Tokenizer,
-        reference: ReferenceTokenizer,
-        seed: int = 0,
-        again: str = "",
-        progress: Progress | None = None,
+        self, tokenizer: Tokenizer, reference: ReferenceTokenizer, seed: int = 0, threads: int = 0
     ) -> None:
         self.tokenizer = tokenizer
         self.reference = reference
         self.sections = dict(tokenizer.sections())
+        self.encodes = ENCODER in self.sections
         self.seed = seed
+        self.threads = threads or os.cpu_count()
         self.counts: Counter[str] = Counter()
         self.differing: Counter[str] = Counter()
         self.first: Difference | None = None
         self.stopped = 0  # texts at which the reference itself fails
-        self._again = again
-        self._progress = progress
+
+    def part(self, check: Callable[[Comparison], str | None]) -> Part:
+        """What a check finds, apart from what was found before."""
+        found = Comparison(self.tokenizer, self.reference, self.seed, self.threads or 0)
+        note = check(found)
+        return Part(found.counts, found.differing, found.first, found.stopped, note)
+
+    def add(self, part: Part) -> None:
+        """Adds what a check has found."""
+        self.counts += part.counts
+        self.differing += part.differing
+        self.first = self.first or part.first
+        self.stopped += part.stopped
 
     def encode(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
         """The file's ids of texts in a mode."""
@@ -57,7 +69,7 @@ class Comparison:
             texts,
             allowed_special=self.reference.allowed_special(mode),
             add_special_tokens=mode is Mode.TEMPLATE,
-            num_threads=os.cpu_count(),
+            num_threads=self.threads,
         )
 
     def texts(
@@ -65,14 +77,12 @@ class Comparison:
         check: str,
         cases: Iterable[tuple[str, str]],
         modes: Sequence[Mode],
-        total: int,
         *,
         decode: bool = False,
     ) -> None:
         """Compares the ids of every (key, text) in every mode, and where ``decode``, the text of
         these ids, once for the same ids.
         """
-        done = 0
         for batch in batches(cases):
             decoded: dict[str, list[list[int]]] = {}
             for mode in modes:
@@ -83,8 +93,6 @@ class Comparison:
                     self.decodes(f"{check}, decoded", new)
                     for key, ids in new:
                         decoded.setdefault(key, []).append(ids)
-            done += len(batch)
-            self.progress(check, done, total)
 
     def _known(
         self, batch: Sequence[tuple[str, str]], mode: Mode
@@ -168,17 +176,14 @@ class Comparison:
     def differs(self, difference: Difference) -> None:
         """Notes a difference; the first one is kept."""
         self.differing[difference.check] += 1
-        if self.first is None:
-            command = f"{self._again} --seed {self.seed} --only {shlex.quote(difference.key)}"
-            self.first = replace(difference, reproduce=(command,) if self._again else ())
+        self.first = self.first or difference
 
-    def progress(self, check: str, done: int, total: int) -> None:
-        """Tells the caller how far a check has come."""
-        if self._progress is not None:
-            self._progress(check, done, total)
-
-    def result(self, notes: tuple[str, ...]) -> Verification:
-        """The books, closed."""
+    def result(self, notes: tuple[str, ...] = (), again: str = "") -> Verification:
+        """All that was found. ``again`` is the command that repeats a comparison."""
+        first = self.first
+        if first is not None and again:
+            command = f"{again} --seed {self.seed} --only {shlex.quote(first.key)}"
+            first = replace(first, reproduce=(command,))
         if self.stopped:
             library = f"{self.reference.library} {self.reference.version}"
             notes = (
@@ -191,7 +196,7 @@ class Comparison:
             seed=self.seed,
             counts=dict(self.counts),
             differing=dict(self.differing),
-            first=self.first,
+            first=first,
             notes=notes,
         )
 
@@ -265,14 +270,3 @@ def batches(cases: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]
         size += len(case[1])
     if batch:
         yield batch
-
-
-def chunked(items: Iterable[int], size: int) -> Iterator[tuple[int, ...]]:
-    """Groups of ``size``, the last one shorter.
-
-    >>> list(chunked(range(5), 2))
-    [(0, 1), (2, 3), (4,)]
-    """
-    iterator = iter(items)
-    while group := tuple(islice(iterator, size)):
-        yield group

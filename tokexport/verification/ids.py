@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from tokexport.verification.comparison import Comparison, chunked
+from tokexport.verification.comparison import Comparison
 from tokexport.verification.generators import Dice
 
 EVERY_ID: Final = "ids decoded"
@@ -16,55 +16,40 @@ STREAMS: Final = "id sequences decoded one at a time"
 REFUSED: Final = "KeyError"
 
 
-def check_ids(comparison: Comparison, only: int | None = None) -> None:
-    """Every id that the reference knows decodes alike; every other one up to the file's last id is
-    refused.
+def check_ids(comparison: Comparison, ids: Sequence[int]) -> None:
+    """Ids that the reference knows decode alike.
 
     If the whole text is edited, the bytes of an id are those before that, and no library says
     them.
     """
     edited = "EDIT" in comparison.sections
-    known = list(comparison.reference.ids())
-    for group in chunked(known if only is None else [only], 4000):
-        for id in group:
-            expected = comparison.reference.token_bytes(id)
-            if expected is not None and not edited:
-                comparison.value(
-                    BYTES,
-                    f"id:{id}",
-                    "bytes of a token",
-                    expected,
-                    _bytes(comparison, id),
-                    ids=(id,),
-                )
-        comparison.decodes(EVERY_ID, [(f"id:{id}", (id,)) for id in group])
-        comparison.progress(EVERY_ID, group[-1], known[-1])
-    holes = (
-        sorted(set(range(comparison.tokenizer.n_vocab + 2)) - set(known)) if only is None else []
-    )
-    for id in holes:
-        comparison.value(
-            UNKNOWN,
-            f"id:{id}",
-            "decode an id that no token has",
-            REFUSED,
-            _bytes(comparison, id),
-            ids=(id,),
-        )
+    for id in () if edited else ids:
+        expected = comparison.reference.token_bytes(id)
+        if expected is not None:
+            found = _bytes(comparison, id)
+            comparison.value(BYTES, f"id:{id}", "bytes of a token", expected, found, ids=(id,))
+    comparison.decodes(EVERY_ID, [(f"id:{id}", (id,)) for id in ids])
 
 
-def check_sequences(comparison: Comparison, count: int, only: int | None = None) -> None:
+def check_other_ids(comparison: Comparison) -> None:
+    """Every id up to the file's last one that the reference does not know is refused."""
+    known = {*comparison.reference.ids()}
+    for id in range(comparison.tokenizer.n_vocab + 2):
+        if id not in known:
+            found = _bytes(comparison, id)
+            action = "decode an id that no token has"
+            comparison.value(UNKNOWN, f"id:{id}", action, REFUSED, found, ids=(id,))
+
+
+def check_sequences(comparison: Comparison, indexes: Sequence[int]) -> None:
     """Random ids side by side, halves of characters among them."""
     known = comparison.reference.ids()
-    indexes = range(count) if only is None else (only,)
-    for group in chunked(indexes, 4000):
-        cases = [
-            (f"ids:{index}", tuple(_sequence(Dice(comparison.seed, "ids", index), known)))
-            for index in group
-        ]
-        comparison.decodes(SEQUENCES, cases)
-        comparison.streams(STREAMS, cases)
-        comparison.progress(SEQUENCES, group[-1], count)
+    cases = [
+        (f"ids:{index}", tuple(_sequence(Dice(comparison.seed, "ids", index), known)))
+        for index in indexes
+    ]
+    comparison.decodes(SEQUENCES, cases)
+    comparison.streams(STREAMS, cases)
 
 
 def _bytes(comparison: Comparison, id: int) -> bytes | str:

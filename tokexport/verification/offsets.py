@@ -47,7 +47,6 @@ def check_offsets(
             comparison.counts[OFFSETS] += 1
             if found != expected:
                 _differs(comparison, f"{OFFSETS}:{index}", text, mode, expected, found)
-        comparison.progress(OFFSETS, index + 1, indexes[-1] + 1)
     return None
 
 

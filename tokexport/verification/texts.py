@@ -2,65 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from tokexport.errors import TokexportError
 from tokexport.sources.reference import Mode, ReferenceStopsError
 from tokexport.verification.comparison import Comparison
-from tokexport.verification.generators import Vocabulary, make, plan
+from tokexport.verification.generators import Vocabulary, make
 from tokexport.verification.report import Difference
 
 PAIRS: Final = "pairs of texts"
 SURROGATES: Final = "lone surrogates"
 FILES: Final = "files"
 LINES: Final = "lines of files"
-EVERY_MODE: Final = (
-    8  # one in so many strings is compared in every mode, the others with special tokens as text
-)
-
-
-def check_strings(comparison: Comparison, vocabulary: Vocabulary, count: int) -> None:
-    """Random strings of every generator, encoded, and what their ids decode to."""
-    for name, number in plan(count, vocabulary).items():
-        check_string(comparison, vocabulary, name, range(number))
+# One in so many strings is compared in every mode, the others with special tokens as text.
+EVERY_MODE: Final = 8
 
 
 def check_string(
     comparison: Comparison, vocabulary: Vocabulary, name: str, indexes: Sequence[int]
 ) -> None:
-    """Strings of one generator. Those about added tokens are compared in every mode."""
-    modes = comparison.reference.modes()
-    every = (
-        indexes
-        if name == "added-tokens"
-        else [index for index in indexes if index % EVERY_MODE == 0]
-    )
-    check = f"strings: {name}"
-    comparison.texts(
-        check,
-        _cases(comparison, vocabulary, name, indexes),
-        (Mode.TEXT,),
-        len(indexes),
-        decode=True,
-    )
-    others = tuple(mode for mode in modes if mode is not Mode.TEXT)
-    comparison.texts(
-        check,
-        _cases(comparison, vocabulary, name, every),
-        others,
-        len(every),
-        decode=name == "added-tokens",
-    )
-
-
-def _cases(
-    comparison: Comparison, vocabulary: Vocabulary, name: str, indexes: Sequence[int]
-) -> Iterator[tuple[str, str]]:
-    return (
-        (f"{name}:{index}", make(name, vocabulary, comparison.seed, index)) for index in indexes
-    )
+    """Strings of one generator, encoded, and what their ids decode to. Those about added tokens are
+    compared in every mode.
+    """
+    every = name == "added-tokens"
+    some = [index for index in indexes if every or index % EVERY_MODE == 0]
+    others = tuple(mode for mode in comparison.reference.modes() if mode is not Mode.TEXT)
+    for chosen, modes, decode in ((indexes, (Mode.TEXT,), True), (some, others, every)):
+        cases = (
+            (f"{name}:{index}", make(name, vocabulary, comparison.seed, index)) for index in chosen
+        )
+        comparison.texts(f"strings: {name}", cases, modes, decode=decode)
 
 
 def check_pairs(comparison: Comparison, vocabulary: Vocabulary, indexes: Sequence[int]) -> None:
@@ -118,8 +91,8 @@ def check_file(comparison: Comparison, path: Path) -> str | None:
     text = data.decode("utf-8", "replace")
     lines = text.splitlines(keepends=True)
     modes = (Mode.TEXT, Mode.IDS)
-    comparison.texts(FILES, [(f"file:{path}", text)], modes, 1, decode=True)
+    comparison.texts(FILES, [(f"file:{path}", text)], modes, decode=True)
     numbered = ((f"line:{path}:{number}", line) for number, line in enumerate(lines, 1))
-    comparison.texts(LINES, numbered, modes, len(lines))
+    comparison.texts(LINES, numbered, modes)
     broken = text.encode() != data
     return f"{path} is not all UTF-8; U+FFFD stands for the bytes that are not" if broken else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from tokexport.sources.reference import AddedContent, Mode
@@ -12,77 +12,47 @@ TOKENS: Final = "tokens encoded"
 ADDED: Final = "added tokens encoded"
 # Bytes that make a whole character of the part that a token begins with (a continuation) or ends
 # with (a lead).
-LEADS: Final = (
-    b"\xc3",
-    b"\xd7",
-    b"\xe4",
-    b"\xe4\xb8",
-    b"\xe2\x80",
-    b"\xed\x9e",
-    b"\xe0\xa4",
-    b"\xf0\x9f",
-    b"\xf0\x9f\x98",
-    b"\xf0",
-    b"\xf3\xa0",
-    b"\xf4\x8f\xbf",
+LEADS: Final = tuple(
+    map(
+        bytes.fromhex,
+        [
+            "c3",
+            "d7",
+            "e4",
+            "e4b8",
+            "e280",
+            "ed9e",
+            "e0a4",
+            "f09f",
+            "f09f98",
+            "f0",
+            "f3a0",
+            "f48fbf",
+        ],
+    )
 )
-TAILS: Final = (
-    b"\x80",
-    b"\xa9",
-    b"\xbf",
-    b"\x80\x80",
-    b"\xa4\xa9",
-    b"\x9f\x98\x80",
-    b"\x90\x80\x80",
-    b"\xbf\xbf",
+TAILS: Final = tuple(
+    map(bytes.fromhex, ["80", "a9", "bf", "8080", "a4a9", "9f9880", "908080", "bfbf"])
 )
 # After a token: a letter, a symbol and a space that no token joins to it, so that the piece is not
 # the token, and has to be merged.
 CONTEXTS: Final = ("{0}", " {0}", "{0}{0}", "x{0}x", "{0}\ua66e", "{0}\u00a4", "{0}\u2003x")
+# fmt: off
 ADDED_CONTEXTS: Final = (
-    *(
-        "{0}",
-        " {0}",
-        "{0} ",
-        "  {0}  ",
-        "\n\t{0}\r\n ",
-        "x{0}x",
-        "é{0}中",
-        "_{0}1",
-        "'{0}'s",
-        ".{0}.",
-        "{0}{0}",
-        "{0} {0}",
-        "x {0} x",
-    ),
-    *(
-        "\u00a0{0}\u00a0",
-        "\u3000{0}\u2028",
-        "\u200b{0}\u200b",
-        "e\u0301{0}\u0301",
-        "\ufeff{0}\u0000",
-        "{0}{1}",
-        "{1}{0}",
-        "{2}{0}",
-        "{0}{3}",
-        "{2}{3}",
-        "<{0}>",
-        "{0}\n\n{0}",
-    ),
+    "{0}", " {0}", "{0} ", "  {0}  ", "\n\t{0}\r\n ", "x{0}x", "é{0}中", "_{0}1", "'{0}'s",
+    ".{0}.", "{0}{0}", "{0} {0}", "x {0} x", "\xa0{0}\xa0", "\u3000{0}\u2028", "\u200b{0}\u200b",
+    "e\u0301{0}\u0301", "\ufeff{0}\x00", "{0}{1}", "{1}{0}", "{2}{0}", "{0}{3}", "{2}{3}",
+    "<{0}>", "{0}\n\n{0}",
 )
+# fmt: on
 
 
-def check_tokens(comparison: Comparison, only: int | None = None, *, step: int = 1) -> None:
-    """Every token of the model, or each ``step``-th; one that is no UTF-8 is encoded inside of
-    whole characters.
-    """
-    added = {token.id for token in comparison.reference.added_tokens()}
-    known = [id for id in comparison.reference.ids() if id not in added][::step]
-    ids = known if only is None else [only]
-    comparison.texts(TOKENS, _token_cases(comparison, ids), (Mode.TEXT,), len(ids) * len(CONTEXTS))
+def check_tokens(comparison: Comparison, ids: Sequence[int]) -> None:
+    """Tokens of the model; one that is no UTF-8 is encoded inside of whole characters."""
+    comparison.texts(TOKENS, _token_cases(comparison, ids), (Mode.TEXT,))
 
 
-def _token_cases(comparison: Comparison, ids: Iterable[int]) -> Iterator[tuple[str, str]]:
+def _token_cases(comparison: Comparison, ids: Sequence[int]) -> Iterator[tuple[str, str]]:
     for id in ids:
         try:
             content = comparison.tokenizer.decode_single_token_bytes(id)
@@ -112,15 +82,14 @@ def whole_texts(content: bytes) -> list[str]:
     return texts
 
 
-def check_added_tokens(comparison: Comparison, only: int | None = None) -> None:
-    """Every added token in every mode: alone, doubled, cut, beside spaces, word characters and
-    another added token.
+def check_added_tokens(comparison: Comparison, ids: Collection[int]) -> None:
+    """Added tokens in every mode: alone, doubled, cut, beside spaces, word characters and another
+    added token.
     """
     added = comparison.reference.added_tokens()
-    chosen = [number for number, token in enumerate(added) if only is None or token.id == only]
-    cases = (case for number in chosen for case in _added_cases(added[number], added[number - 1]))
-    total = len(chosen) * len(ADDED_CONTEXTS)
-    comparison.texts(ADDED, cases, comparison.reference.modes(), total, decode=True)
+    pairs = ((token, added[n - 1]) for n, token in enumerate(added) if token.id in ids)
+    cases = (case for token, other in pairs for case in _added_cases(token, other))
+    comparison.texts(ADDED, cases, comparison.reference.modes(), decode=True)
 
 
 def _added_cases(token: AddedContent, other: AddedContent) -> Iterator[tuple[str, str]]:

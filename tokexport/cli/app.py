@@ -1,0 +1,140 @@
+"""The group of commands: which there are, and what becomes of errors."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import click
+
+from tokexport.cli import INTERRUPTED
+from tokexport.cli.console import SCHEMA_VERSION
+from tokexport.errors import TokexportError
+from tokexport.escape import visible
+
+COMMANDS = ("convert", "verify", "inspect", "encode", "decode", "diff", "bench", "demo")
+COULD_NOT = 2
+BROKEN_PIPE = 141  # as a shell counts a process that SIGPIPE ended
+
+
+class Commands(click.Group):
+    """Finds a command in the module of its name, and turns expected errors into a sentence on
+    stderr (with --json an object) and exit code 2.
+
+    Only the command that was asked for is imported: `encode` needs no compiler.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of use."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of a name, or None."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = getattr(import_module(f"tokexport.cli.{cmd_name}"), cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Runs the command and writes all of its output."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # The reader has gone (`| head`). Python would complain again when it flushes at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(BROKEN_PIPE)
+        return result
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        *extra: Any,
+        **named: Any,
+    ) -> Any:
+        """Runs the command that was asked for, and exits. An error that is not expected is a bug:
+        it shows its traceback, and exits with 2, because 1 would be an answer.
+        """
+        arguments = list(sys.argv[1:] if args is None else args)
+        as_json = "--json" in arguments[: [*arguments, "--"].index("--")]
+        try:
+            prepare_streams()
+            result = super().main(
+                arguments, prog_name, *extra, **{**named, "standalone_mode": False}
+            )
+            code = result if isinstance(result, int) else 0
+        except (KeyboardInterrupt, click.Abort):
+            code = INTERRUPTED
+        except (click.ClickException, TokexportError, OSError) as error:
+            code = COULD_NOT
+            report(error, as_json)
+        except Exception as error:
+            code = COULD_NOT
+            if isinstance(error, ImportError) and error.name == "tokexport._core":
+                report(error, as_json)  # it says what to do
+            else:
+                traceback.print_exc()
+        sys.exit(code)
+
+
+def prepare_streams() -> None:
+    """A character that an output cannot say becomes an escape. Raises TokexportError where standard
+    output is closed.
+    """
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 -- until the process ends
+    if sys.stdout is None:
+        raise TokexportError("standard output is closed; redirect it to a file or to /dev/null")
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def report(error: Exception, as_json: bool) -> None:
+    """Shows an expected error on stderr."""
+    if isinstance(error, OSError):
+        where = "standard output" if error.filename is None else str(error.filename)
+        message = f"{where}: {error.strerror or error}"
+    else:
+        message = error.format_message() if isinstance(error, click.ClickException) else str(error)
+    if as_json:
+        names = ("file", "path", "problem", "hint")
+        parts = {name: getattr(error, name) for name in names if hasattr(error, "problem")}
+        values = {"kind": type(error).__name__, "message": message, **parts}
+        click.echo(json.dumps({"schema_version": SCHEMA_VERSION, "error": values}), err=True)
+    elif isinstance(error, click.ClickException):
+        error.show()
+    else:
+        click.echo(f"tokexport: {visible(message)}", err=True)
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=(
+        "Exit code: 0 done, or yes; 1 the answer is no; 2 it could not be done. Every command takes"
+        " --json (docs/JSON.md). A file that is called - is standard input."
+        ' Completion in a shell: eval "$(_TOKEXPORT_COMPLETE=bash_source tokexport)"; for others'
+        " zsh_source or fish_source."
+    ),
+)
+@click.version_option(package_name="tokexport", message="%(package)s %(version)s")
+def commands() -> None:
+    """Turns a model's tokenizer into one small file that a runtime maps into memory and uses as it
+    is, with exactly the ids that the original library gives.
+
+    \b
+    tokexport demo                                       all of this on a real tokenizer
+    tokexport convert tokenizer.json -o tokenizer.bin    make the file
+    tokexport verify tokenizer.bin --against tokenizer.json
+    tokexport encode tokenizer.bin "Hello, world"
+    tokexport decode tokenizer.bin 9906 11 1917
+    """
