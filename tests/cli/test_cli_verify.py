@@ -63,6 +63,24 @@ def test_a_difference_is_a_no_that_can_be_repeated(run, small_file, other_source
     assert json.loads(again.text)["first"]["text"] == result["first"]["text"]
 
 
+def test_a_quick_run_is_small_and_another_source_is_said_first(
+    run, small_file, other_source, small_source
+):
+    right = run(
+        "verify", small_file("gpt2"), "--against", small_source("gpt2"), "--quick", "--json"
+    )
+    result = json.loads(right.text)
+    assert (right.code, result["ok"]) == (0, True)
+    assert 500 < sum(n for name, n in result["counts"].items() if name.startswith("strings")) < 4000
+    assert any("--quick" in note for note in result["notes"])
+    outcome = run("verify", small_file("gpt2"), "--against", other_source, "--quick", "--jobs", 2)
+    assert outcome.code == 1
+    assert outcome.stderr.startswith("note: ")
+    assert "is not the source that the file was made from" in outcome.stderr
+    quiet = run("verify", small_file("gpt2"), "--against", other_source, "--quick", "-q")
+    assert (quiet.code, quiet.stdout, quiet.stderr) == (1, b"", "")
+
+
 def test_texts_are_compared_too(run, small_file, small_source, tmp_path):
     (tmp_path / "text.txt").write_text("The ferry left.\n" * 20, encoding="ascii")
     arguments = (

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Literal
@@ -19,6 +20,7 @@ from tokexport.runtime.encoding import Encoding
 from tokexport.sources.references import Mode, ReferenceTokenizer, reference_for
 from tokexport.verification import Verification, compare
 from tokexport.verification.shrink import shrink
+from tokexport.verification.work import in_order
 
 RANKS = {bytes([byte]): byte for byte in range(256)} | {
     content: 256 + number
@@ -428,6 +430,18 @@ def test_progress_is_told_and_never_goes_back_within_a_check(twin: Twin) -> None
     assert all(
         done == sorted(done) for name, done in seen.items() if not name.startswith("strings")
     )
+
+
+def test_tasks_in_processes_give_their_results_in_order_and_their_errors() -> None:
+    def refuse() -> int:
+        raise TokexportError("refused")
+
+    tasks = [lambda number=number: number * number for number in range(50)]
+    assert list(in_order(tasks, 4)) == list(in_order(tasks, 1)) == [n * n for n in range(50)]
+    with pytest.raises(TokexportError, match="refused"):
+        list(in_order([*tasks, refuse], 4))
+    with pytest.raises(TokexportError, match="ended early"):
+        list(in_order([lambda: os._exit(3)], 2))
 
 
 def test_the_smallest_part_is_no_longer_than_it_must_be() -> None:

@@ -81,7 +81,7 @@ def verify(
     def progress(check: str, done: int, total: int) -> None:
         if total:
             line(check, done, total)
-        elif not quiet:
+        elif not quiet and not as_json:
             note(f"note: {check}")
 
     try:
