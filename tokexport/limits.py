@@ -13,4 +13,3 @@ MAX_STATES: Final = 4096
 MAX_MAPPED: Final = 0xFF  # bytes before a character that a map replaces, and after it
 MAX_CLUSTER: Final = 5  # bytes of a grapheme cluster that a charsmap looks up whole
 MAX_TRIMMING_PASSES: Final = 15
-MAX_BOUND: Final = 1022  # of the ranks across a boundary; more are taken as this one

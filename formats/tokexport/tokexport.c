@@ -130,9 +130,9 @@ static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 enum { HEADER_SIZE = 64, SECTION_SIZE = 32, RECORD_SIZE = 8, DECODER_SIZE = 8, EDITS_HEADER = 16 };
 enum { EDIT_SIZE = 8, TRIE_HEADER = 32, UNIT_SIZE = 8, STAGE_SIZE = 40, REWRITE_HEADER = 16 };
 enum { OP_SIZE = 32, CHARSMAP_HEADER = 24, FORM_HEADER = 32, MAP_HEADER = 24 };
-enum { CHARACTERS_HEADER = 16, PAIR_INDEX_HEADER = 16, GRID_HEADER = 16, CROSSINGS_HEADER = 8 };
-enum { ADDED_HEADER = 96, ADDED_SIZE = 16, NODE_SIZE = 8, ITEM_SIZE = 12, TRIM_HEADER = 8 };
-enum { TRIM_SIZE = 8, UNUSED_HEADER = 8, UNUSED_SIZE = 8, ALIGNMENT_HEADER = 16, CASE_SIZE = 20 };
+enum { CHARACTERS_HEADER = 16, PAIR_INDEX_HEADER = 16, CROSSINGS_HEADER = 8, ADDED_HEADER = 96 };
+enum { ADDED_SIZE = 16, NODE_SIZE = 8, ITEM_SIZE = 12, TRIM_HEADER = 8, TRIM_SIZE = 8 };
+enum { UNUSED_HEADER = 8, UNUSED_SIZE = 8, ALIGNMENT_HEADER = 16, CASE_SIZE = 20 };
 /* Limits, places and masks. */
 enum { MAX_IDS = 2097151, MAX_CLASSES = 254, MAX_STATES = 4096, MAX_CLUSTER = 5 };
 enum { ASCII_SIZE = 128, TOP_SIZE = 544, ALIGNMENT = 64, MAX_SECTIONS = 64, ID_BITS = 21 };
@@ -358,8 +358,8 @@ static size_t utf8_encode(uint8_t *p, uint32_t c) {
 /* ---- open_header.c: header and section table (6.1) ------------------------------------------- */
 
 static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "SC64", "RANK", "BIDS", "TIDX",
-                                     "PIDX", "GRID", "TRIE", "SPLT", "CUTS", "ADDT", "ACLS",
-                                     "POST", "TRIM", "SPID", "CHAT", "PROV", "TEST",
+                                     "PIDX", "TRIE", "SPLT", "CUTS", "ADDT", "ACLS", "POST",
+                                     "TRIM", "SPID", "CHAT", "PROV", "TEST",
 #ifndef TKX_NO_DECODER
                                      "DECO", "EDIT",
 #endif
@@ -512,13 +512,6 @@ static uint64_t pair_index_size(tkx_span s, uint32_t ids) {
            2 * buckets;
 }
 
-static uint64_t grid_size(tkx_span s) {
-    uint64_t first = field(s, 4), count = field(s, 8);
-    return field(s, 0) > 20 || first + count > 128 || field(s, 12)
-               ? UINT64_MAX
-               : GRID_HEADER + 4 * count * count;
-}
-
 #ifndef TKX_NO_NORMALIZER
 
 static uint64_t form_size(tkx_span s) {
@@ -602,8 +595,7 @@ static int check_sizes(const tkx *t) {
                is_sized(t->edits, edits_size(t->edits)) && is_sized(t->byte_ids, 1024) &&
                is_sized(t->token_index, token_index_size(t->token_index)) &&
                is_sized(t->pair_index, pair_index_size(t->pair_index, t->id_count)) &&
-               is_sized(t->grid, grid_size(t->grid)) && is_sized(t->cuts, CUTS_SIZE) &&
-               is_sized(t->keys, 8 * ids) &&
+               is_sized(t->cuts, CUTS_SIZE) && is_sized(t->keys, 8 * ids) &&
                is_sized(t->characters, characters_size(t->characters)) &&
                is_sized(t->crossings, crossings_size(t->crossings)) &&
                is_sized(t->added, added_size(t->added)) &&
@@ -1024,7 +1016,6 @@ static void find_sections(tkx *t) {
     t->byte_ids = find_section(t, "BIDS");
     t->token_index = find_section(t, "TIDX");
     t->pair_index = find_section(t, "PIDX");
-    t->grid = find_section(t, "GRID");
     t->splits = find_section(t, "SPLT");
     t->cuts = find_section(t, "CUTS");
 #ifndef TKX_NO_NORMALIZER
@@ -1080,16 +1071,11 @@ static int check_edits(const tkx *t) {
 
 #endif
 
-/* Finds the parts of PIDX and GRID, whose sizes have been checked. */
+/* Finds the parts of PIDX, whose size has been checked. */
 static void find_pair_tables(tkx *t) {
     const size_t rows = (size_t)((t->id_count - 1) >> t->row_shift) + 1;
     t->pair_rows = t->pair_index.data + PAIR_INDEX_HEADER + 8 * (size_t)t->pair_slots;
     t->pair_displacements = t->pair_rows + 4 * (rows + 1);
-    if (!t->grid.data) return;
-    t->bound_shift = (uint32_t)field(t->grid, 0);
-    t->grid_first = (uint32_t)field(t->grid, 4);
-    t->grid_count = (uint32_t)field(t->grid, 8);
-    t->grid_entries = t->grid.data + GRID_HEADER;
 }
 
 int tkx_open(tkx *t, const void *data, size_t size) {
@@ -4029,12 +4015,6 @@ static TKX_INLINE uint32_t spelled_length(uint8_t byte) {
     return byte > 0x20 && byte < 0x7F ? 1 : 2;
 }
 
-/* A first symbol is an id and, in the bits above it, its key in GRID: 128 + c for the symbol of the
-   ASCII character c. */
-static TKX_INLINE uint32_t marked_symbol(uint32_t id, uint8_t byte) {
-    return id | (uint32_t)(byte ^ 0x80) << ID_BITS;
-}
-
 /* Writes the first symbols of a pre-token, at most `size`, and their lengths as the reference
    library counts them unless `lengths` is NULL. Returns their number. */
 static TKX_INLINE size_t byte_symbols(tkx_context *ctx, const uint8_t *bytes, size_t size,
@@ -4046,7 +4026,6 @@ static TKX_INLINE size_t byte_symbols(tkx_context *ctx, const uint8_t *bytes, si
         uint32_t id = load_u32(t->byte_ids.data + 4 * (size_t)bytes[i]);
         if (TKX_LIKELY(id < t->id_count)) {
             was_unknown = 0;
-            id = marked_symbol(id, bytes[i]);
         } else if (id != TKX_NONE) {
             fail(ctx, TKX_E_CORRUPT);
             return 0;
@@ -4135,7 +4114,7 @@ static TKX_NOINLINE size_t character_symbols(tkx_context *ctx, const uint8_t *by
             for (; i < size && bytes[i] < 128; i++) {
                 id = load_u32(t->ascii_symbols + 4 * (size_t)bytes[i]);
                 if (!TKX_LIKELY(id < t->id_count)) break;
-                put_u32(symbols + 4 * count++, marked_symbol(id, bytes[i]));
+                put_u32(symbols + 4 * count++, id);
             }
             if (i == size) break;
         }
@@ -4178,104 +4157,6 @@ static TKX_INLINE size_t first_symbols(tkx_context *ctx, const uint8_t *bytes, s
 
 /* ---- bpe_short.c: merging a short pre-token (5.6) -------------------------------------------- */
 
-/* Merges that can be made at once, while the first symbols of a pre-token are read. GRID has, for
-   two ASCII characters, the id that they merge to and a lower bound for the rank of every merge
-   across the boundary between them. A merge of two first symbols whose rank is below the bounds on
-   both of its sides comes before every merge that could take one of the two away, so it is made at
-   once. So is one that equals the pair after it, which comes later, or the pair before it whose
-   left symbol is gone. Of random letters half the merges are made here, and the queue is half as
-   long.
-
-        made so far                         to be read
-        ...  left = id  |  symbols[next]  |  symbols[next + 1]  |  symbols[next + 2]  ...
-                      edge              pair                  after
-
-   premerge_next makes one symbol: of both symbols[next] and symbols[next + 1], if the merge that
-   `pair` has is below `edge` and `after`; otherwise of symbols[next] alone. */
-typedef struct tkx_premerge {
-    const uint8_t *symbols; /* the first symbols */
-    size_t count, next;     /* how many they are, and which is the next one */
-    const uint8_t *grid;    /* the entries of GRID */
-    uint32_t grid_first;    /* 128 + its first character */
-    uint32_t grid_count;    /* how many characters it has; 0: there is no GRID */
-    uint32_t id;            /* the symbol made last */
-    uint32_t merged;        /* what the one before it and this one merge to, or TKX_NONE */
-    uint32_t edge, pair;    /* entries of boundaries: see above */
-    int is_merge;           /* the symbol made last was made of two */
-} tkx_premerge;
-
-/* UNCROSSED in place of a bound: no merge crosses that boundary. TKX_ENTRY_OWN: the merge of the
-   two characters has the least rank of all that cross it, and no other has that rank. */
-enum { UNCROSSED = 1023 };
-
-#define TKX_ENTRY_OWN ((uint32_t)1 << 31)
-
-static TKX_INLINE uint32_t entry_bound(uint32_t entry) { return entry >> ID_BITS & UNCROSSED; }
-
-/* The entry of symbol i and the one after it. Where GRID says nothing the bound is 0. */
-static TKX_INLINE uint32_t premerge_entry(tkx_context *ctx, const tkx_premerge *e, size_t i) {
-    uint32_t left, right, row, column, entry;
-    if (i + 1 >= e->count) return TKX_NONE;
-    left = get_u32(e->symbols + 4 * i);
-    right = get_u32(e->symbols + 4 * i + 4);
-    row = (left >> ID_BITS) - e->grid_first;
-    column = (right >> ID_BITS) - e->grid_first;
-    if (row < e->grid_count && column < e->grid_count) {
-        entry = load_u32(e->grid + 4 * (size_t)(row * e->grid_count + column));
-        if (TKX_LIKELY((entry & MAX_IDS) < ctx->t->id_count || (entry & MAX_IDS) == MAX_IDS))
-            return entry;
-        fail(ctx, TKX_E_CORRUPT);
-        return TKX_NONE;
-    }
-    return find_merge(ctx, left & MAX_IDS, right & MAX_IDS) & MAX_IDS;
-}
-
-/* The merged id of an entry, or TKX_NONE; branchless: the outcome is unpredictable. */
-static TKX_INLINE uint32_t entry_merged(uint32_t entry) {
-    const uint32_t merged = entry & MAX_IDS;
-    return merged | (0 - (uint32_t)(merged == MAX_IDS));
-}
-
-static TKX_INLINE void premerge_start(tkx_premerge *e, tkx_context *ctx, const uint8_t *symbols,
-                                      size_t count) {
-    e->symbols = symbols;
-    e->grid = ctx->t->grid_entries;
-    e->grid_first = 128 + ctx->t->grid_first;
-    e->grid_count = ctx->t->grid_count;
-    e->count = count;
-    e->next = 0;
-    e->id = e->merged = e->edge = TKX_NONE;
-    e->is_merge = 0;
-    e->pair = premerge_entry(ctx, e, 0);
-}
-
-/* Makes the next symbol; there must be one. */
-static TKX_INLINE void premerge_next(tkx_premerge *e, tkx_context *ctx) {
-    const uint32_t left = e->id, edge = e->edge, merged = entry_merged(e->pair);
-    const uint32_t after = premerge_entry(ctx, e, e->next + 1);
-    const uint32_t rank = rank_of(ctx->t, merged) >> ctx->t->bound_shift;
-    const uint32_t same = TKX_ENTRY_OWN | merged, mask = TKX_ENTRY_OWN | MAX_IDS;
-    const int was_merge = e->is_merge;
-    e->is_merge = (rank < entry_bound(after) || (after & mask) == same) &&
-                  (rank < entry_bound(edge) || (was_merge && (edge & mask) == same));
-    if (e->is_merge) {
-        e->id = merged;
-        e->edge = after;
-        e->next += 2;
-        e->pair = premerge_entry(ctx, e, e->next);
-    } else {
-        e->id = get_u32(e->symbols + 4 * e->next) & MAX_IDS;
-        e->edge = e->pair;
-        e->next++;
-        e->pair = after;
-    }
-    e->merged = entry_merged(edge);
-    if (was_merge | e->is_merge) {
-        const int none = left == TKX_NONE || entry_bound(edge) == UNCROSSED;
-        e->merged = none ? TKX_NONE : find_merge(ctx, left, e->id);
-    }
-}
-
 /* Up to this length a pre-token is merged on the C stack: for each merge, all ranks are scanned.
    Longer ones go through a queue in the work memory. From 32 bytes on the queue is no slower
    (Chinese, Japanese, Thai, random letters); with 64, ordinary text needs no work memory. */
@@ -4297,19 +4178,14 @@ static TKX_INLINE void remove_entry(uint32_t *entries, size_t at, size_t count) 
    merged[i] and ranks[i] belong to the pair of ids[i - 1] and ids[i]; those of 0 are TKX_NONE. */
 static size_t merge_short(tkx_context *ctx, const uint8_t *bytes, size_t size, uint32_t *ids) {
     const tkx *t = ctx->t;
-    uint32_t given[SHORT_PRETOKEN], ranks[SHORT_PRETOKEN + SPARE], merged[SHORT_PRETOKEN + SPARE];
-    const size_t given_count = first_symbols(ctx, bytes, size, (uint8_t *)given, NULL);
-    uint32_t best = TKX_NONE;
-    size_t count = 0, at = 0, i;
-    tkx_premerge e;
-    premerge_start(&e, ctx, (const uint8_t *)given, given_count);
-    while (e.next < given_count) {
-        premerge_next(&e, ctx);
-        merged[count] = e.merged;
-        ranks[count] = rank_of(t, e.merged);
-        at = ranks[count] < best ? count : at;
-        best = ranks[count] < best ? ranks[count] : best;
-        ids[count++] = e.id;
+    uint32_t ranks[SHORT_PRETOKEN + SPARE], merged[SHORT_PRETOKEN + SPARE], best = TKX_NONE;
+    size_t count = first_symbols(ctx, bytes, size, (uint8_t *)ids, NULL), at = 0, i;
+    ranks[0] = merged[0] = TKX_NONE;
+    for (i = 1; i < count; i++) {
+        merged[i] = find_merge(ctx, ids[i - 1], ids[i]);
+        ranks[i] = rank_of(t, merged[i]);
+        at = ranks[i] < best ? i : at;
+        best = ranks[i] < best ? ranks[i] : best;
     }
     while (best != TKX_NONE) {
         ids[at - 1] = merged[at];
@@ -4543,29 +4419,24 @@ static void merge_symbol(tkx_context *ctx, tkx_queue *q, uint8_t *symbols, uint3
 /* Makes the list and the first keys. A merged symbol keeps the position of its first part. */
 static void list_symbols(tkx_context *ctx, tkx_queue *q, uint8_t *symbols, const uint8_t *given,
                          size_t count) {
-    uint32_t left = TKX_NONE;
     uint64_t largest = 0;
     int sorted = 1;
-    tkx_premerge e;
-    premerge_start(&e, ctx, given, count);
-    while (e.next < count) {
-        const uint32_t i = (uint32_t)e.next;
-        premerge_next(&e, ctx);
-        if (left != TKX_NONE) {
-            const uint32_t rank = rank_of(ctx->t, e.merged);
-            set_symbol(symbols, left, SYMBOL_MERGED, e.merged);
-            if (rank != TKX_NONE) {
-                const uint64_t key = (uint64_t)rank << 32 | left;
-                sorted &= key >= largest;
-                largest = key;
-                put_u64(q->sorted + 8 * q->count++, key);
-            }
+    uint32_t i;
+    for (i = 0; i < count; i++) {
+        const int has_next = i + 1 < count;
+        const uint32_t id = get_u32(given + 4 * (size_t)i),
+                       merged = has_next ? find_merge(ctx, id, get_u32(given + 4 * (size_t)i + 4))
+                                         : TKX_NONE;
+        set_symbol(symbols, i, SYMBOL_ID, id);
+        set_symbol(symbols, i, SYMBOL_PREVIOUS, i - 1);
+        set_symbol(symbols, i, SYMBOL_NEXT, has_next ? i + 1 : TKX_NONE);
+        set_symbol(symbols, i, SYMBOL_MERGED, merged);
+        if (merged != TKX_NONE) {
+            const uint64_t key = (uint64_t)rank_of(ctx->t, merged) << 32 | i;
+            sorted &= key >= largest;
+            largest = key;
+            put_u64(q->sorted + 8 * q->count++, key);
         }
-        set_symbol(symbols, i, SYMBOL_ID, e.id);
-        set_symbol(symbols, i, SYMBOL_PREVIOUS, left);
-        set_symbol(symbols, i, SYMBOL_NEXT, e.next < count ? (uint32_t)e.next : TKX_NONE);
-        set_symbol(symbols, i, SYMBOL_MERGED, TKX_NONE);
-        left = i;
     }
     if (!sorted) sort_keys(q->sorted, q->heap, q->count);
 }

@@ -346,11 +346,6 @@ def test_a_key_that_points_out_of_the_bytes(library: Library) -> None:
         (b"PIDX", 8, 22),
         (b"PIDX", 8, 0),
         (b"PIDX", 12, 1),
-        (b"GRID", 0, 21),
-        (b"GRID", 4, 126),
-        (b"GRID", 8, 4),
-        (b"GRID", 8, 0x80000003),
-        (b"GRID", 12, 1),
     ],
 )
 def test_a_head_that_does_not_fit_its_tables(
@@ -388,23 +383,6 @@ def test_a_row_of_merges_that_begins_too_late_is_not_read_past_its_end(library: 
     """Golden bytes that once gave other ids without a word."""
     assert library.open(patched("ranked", (b"PIDX", 43, "B", 255))) == OK
     assert library.encode(b"bcab") == (CORRUPT, [])
-
-
-def test_a_product_in_the_grid_that_does_not_exist(library: Library) -> None:
-    changes = [(b"GRID", 16 + 4 * index, "I", 0xFFFFFFFE) for index in range(9)]
-    assert library.open(patched("byte-fallback", *changes)) == OK
-    assert library.encode("\u2581abc".encode())[0] == CORRUPT
-
-
-def test_the_grid_may_hold_anything_else(library: Library) -> None:
-    for entry in (0, 0xFFE00000, 0xFFFFFFFF, 0x7FFFFFFF, 0x80000001):
-        assert (
-            library.open(
-                patched("byte-fallback", *((b"GRID", 16 + 4 * i, "I", entry) for i in range(9)))
-            )
-            == OK
-        )
-        assert library.encode("\u2581abc\u2581bcab\u2581cab".encode())[0] == OK
 
 
 def test_characters_are_not_looked_for_behind_a_stage_on_bytes(library: Library) -> None:

@@ -122,10 +122,6 @@ def test_the_sizes_of_sections_follow_from_the_declared_sizes() -> None:
             f" {layout.DISPLACEMENT.itemsize} * bucket_count, slot_count and bucket_count at"
             " least 1"
         ),
-        "GRID": (
-            f"{layout.GridHeader.sizeof()} + {layout.GRID_ENTRY.itemsize} * character_count *"
-            " character_count"
-        ),
         "SPLT": f"at least {layout.SplitsHeader.sizeof()} + {layout.Stage.sizeof()} * stage_count",
         "CUTS": f"{layout.CUTS_SIZE:,}",
         "NORM": (

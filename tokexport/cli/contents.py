@@ -58,7 +58,6 @@ MEANINGS: Mapping[bytes, str] = {
     Tag.KEYS: "what is looked up, where that is not what a token stands for",
     Tag.TOKEN_INDEX: "bytes to id",
     Tag.PAIR_INDEX: "merges: a pair of ids to an id",
-    Tag.PAIR_GRID: "merges of two ASCII characters",
     Tag.TRIE: "the vocabulary as a trie",
     Tag.CROSSINGS: "characters between which no merge joins",
     Tag.SPLITS: "the pre-tokenizer's programs",

@@ -78,20 +78,6 @@ class PairIndex:
 
 
 @dataclass(frozen=True, slots=True)
-class PairGrid:
-    """Of each two of n ASCII characters from ``first`` on, arrays of shape (n, n)."""
-
-    first: int
-    # What the two merge to; MAX_IDS where they do not.
-    products: npt.NDArray[np.uint32]
-    # The least rank across their boundary, shifted right; MAX_BOUND + 1 where nothing joins.
-    bounds: npt.NDArray[np.uint32]
-    # Whether that is the rank of what they merge to, and of nothing else.
-    own: npt.NDArray[np.bool_]
-    shift: int
-
-
-@dataclass(frozen=True, slots=True)
 class Crossings:
     """Where BPE must not be cut into words: ``ascii`` (128, 128) for two ASCII characters,
     ``hashed`` (1 << bits,) for others.
@@ -116,7 +102,6 @@ class BytePairTables:
     characters: ClassTable | npt.NDArray[np.int64] | None
     tokens: TokenIndex
     pairs: PairIndex
-    grid: PairGrid | None
     crossings: Crossings | None
     # Of the unused tokens that merges make, those that they become.
     unused: Mapping[int, Parts]

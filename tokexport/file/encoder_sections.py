@@ -11,7 +11,6 @@ import tokexport.file.layout as layout
 from tokexport.compiler.tables import (
     ClassTable,
     Crossings,
-    PairGrid,
     PairIndex,
     Parts,
     TokenIndex,
@@ -64,21 +63,6 @@ def pair_index(pairs: PairIndex) -> bytes:
     )
     starts = pairs.index.starts.astype(layout.ROW_START).tobytes()
     return header + slots.tobytes() + starts + displacements.tobytes()
-
-
-def pair_grid(grid: PairGrid | None) -> bytes | None:
-    """GRID, or None where it would not pay."""
-    if grid is None:
-        return None
-    header = struct(
-        layout.GridHeader,
-        bound_shift=grid.shift,
-        first=grid.first,
-        character_count=len(grid.products),
-    )
-    own = grid.own.astype(np.uint32) * np.uint32(layout.OWN)
-    entries = own | grid.bounds << np.uint32(ID_BITS) | grid.products
-    return header + bytes(entries.astype(layout.GRID_ENTRY).tobytes())
 
 
 def crossings(value: Crossings | None) -> bytes | None:

@@ -138,7 +138,6 @@ def _encoder(
         Tag.KEYS: keys,
         Tag.TOKEN_INDEX: encoder_sections.token_index(encoder.tokens),
         Tag.PAIR_INDEX: encoder_sections.pair_index(encoder.pairs),
-        Tag.PAIR_GRID: encoder_sections.pair_grid(encoder.grid),
         Tag.CROSSINGS: encoder_sections.crossings(encoder.crossings),
         Tag.UNUSED: encoder_sections.unused(encoder.unused),
     }

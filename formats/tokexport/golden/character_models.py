@@ -31,7 +31,7 @@ Parts = tuple[
 
 
 def byte_fallback() -> Parts:
-    """CHRS, XPRS and GRID: some bytes have tokens, so that a character is its bytes, or the unknown
+    """CHRS and XPRS: some bytes have tokens, so that a character is its bytes, or the unknown
     token after them.
     """
     letters = [

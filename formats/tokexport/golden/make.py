@@ -30,8 +30,6 @@ from version_2_models import version_2_goldens
 from tokexport.compiler.compile import compile_model
 from tokexport.compiler.merges.byte_pair import ROW_SHIFT, pair_index
 from tokexport.compiler.merges.canonical import canonical_merges
-from tokexport.compiler.merges.first_symbols import first_symbols
-from tokexport.compiler.merges.pair_grid import pair_grid
 from tokexport.compiler.tables import BytePairTables
 from tokexport.conversion import Options, file_bytes
 from tokexport.file import encoder_sections
@@ -168,20 +166,13 @@ def _options(golden: Golden) -> Options:
 
 
 def _tables_of_large_models(model: TokenizerModel) -> dict[bytes, bytes]:
-    """What the writer makes for thousands of merges only: a row for each two ids, and GRID, here of
-    three characters.
-    """
+    """What the writer makes for thousands of merges only: a row for each two ids."""
     assert isinstance(model.model, BytePairModel)
     merges = canonical_merges(model.model)
-    grid = encoder_sections.pair_grid(
-        pair_grid(merges, first_symbols(model.model), range(ord("a"), ord("d")))
-    )
-    assert grid is not None
     return {
         Tag.PAIR_INDEX: encoder_sections.pair_index(
             pair_index(merges, len(model.tokens), ROW_SHIFT)
-        ),
-        Tag.PAIR_GRID: grid,
+        )
     }
 
 

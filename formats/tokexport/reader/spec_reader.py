@@ -33,7 +33,7 @@ UNIT_CHARACTER, UNIT_BYTE = 0, 1
 BPE, UNIGRAM, WORDPIECE, WORDLEVEL, GREEDY = range(1, 6)
 ENCODER_TAGS = (b"BIDS", b"TIDX", b"PIDX", b"SPLT")
 KNOWN_TAGS = frozenset(
-    b"RECS BYTS DECO EDIT SCOR SC64 RANK BIDS CHRS KEYS TIDX PIDX GRID XPRS UNUS TRIE SPLT CUTS NORM"
+    b"RECS BYTS DECO EDIT SCOR SC64 RANK BIDS CHRS KEYS TIDX PIDX XPRS UNUS TRIE SPLT CUTS NORM"
     b" ADDT ACLS POST TRIM ALGN SPID CHAT PROV TEST".split()
 )
 
@@ -385,7 +385,6 @@ def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
         b"XPRS": 8,
         b"TIDX": 8,
         b"PIDX": 16,
-        b"GRID": 16,
         b"SPLT": 8,
         b"TRIE": 32,
         b"NORM": 16,
@@ -435,11 +434,6 @@ def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
         if not slots or not buckets or row_shift > 21 or reserved:
             return -1
         return 16 + 8 * slots + 4 * row_starts(ids, row_shift) + 2 * buckets
-    if tag == b"GRID":
-        shift, first, count, reserved = number
-        return (
-            16 + 4 * count * count if shift <= 20 and first + count <= 128 and not reserved else -1
-        )
     if tag == b"SPLT":
         return None if len(section) >= 8 + 32 * number[0] else -1
     if tag == b"CUTS":

@@ -103,29 +103,24 @@ static void merge_symbol(tkx_context *ctx, tkx_queue *q, uint8_t *symbols, uint3
 /* Makes the list and the first keys. A merged symbol keeps the position of its first part. */
 static void list_symbols(tkx_context *ctx, tkx_queue *q, uint8_t *symbols, const uint8_t *given,
                          size_t count) {
-    uint32_t left = TKX_NONE;
     uint64_t largest = 0;
     int sorted = 1;
-    tkx_premerge e;
-    premerge_start(&e, ctx, given, count);
-    while (e.next < count) {
-        const uint32_t i = (uint32_t)e.next;
-        premerge_next(&e, ctx);
-        if (left != TKX_NONE) {
-            const uint32_t rank = rank_of(ctx->t, e.merged);
-            set_symbol(symbols, left, SYMBOL_MERGED, e.merged);
-            if (rank != TKX_NONE) {
-                const uint64_t key = (uint64_t)rank << 32 | left;
-                sorted &= key >= largest;
-                largest = key;
-                put_u64(q->sorted + 8 * q->count++, key);
-            }
+    uint32_t i;
+    for (i = 0; i < count; i++) {
+        const int has_next = i + 1 < count;
+        const uint32_t id = get_u32(given + 4 * (size_t)i),
+                       merged = has_next ? find_merge(ctx, id, get_u32(given + 4 * (size_t)i + 4))
+                                         : TKX_NONE;
+        set_symbol(symbols, i, SYMBOL_ID, id);
+        set_symbol(symbols, i, SYMBOL_PREVIOUS, i - 1);
+        set_symbol(symbols, i, SYMBOL_NEXT, has_next ? i + 1 : TKX_NONE);
+        set_symbol(symbols, i, SYMBOL_MERGED, merged);
+        if (merged != TKX_NONE) {
+            const uint64_t key = (uint64_t)rank_of(ctx->t, merged) << 32 | i;
+            sorted &= key >= largest;
+            largest = key;
+            put_u64(q->sorted + 8 * q->count++, key);
         }
-        set_symbol(symbols, i, SYMBOL_ID, e.id);
-        set_symbol(symbols, i, SYMBOL_PREVIOUS, left);
-        set_symbol(symbols, i, SYMBOL_NEXT, e.next < count ? (uint32_t)e.next : TKX_NONE);
-        set_symbol(symbols, i, SYMBOL_MERGED, TKX_NONE);
-        left = i;
     }
     if (!sorted) sort_keys(q->sorted, q->heap, q->count);
 }

@@ -68,12 +68,6 @@ static TKX_INLINE uint32_t spelled_length(uint8_t byte) {
     return byte > 0x20 && byte < 0x7F ? 1 : 2;
 }
 
-/* A first symbol is an id and, in the bits above it, its key in GRID: 128 + c for the symbol of the
-   ASCII character c. */
-static TKX_INLINE uint32_t marked_symbol(uint32_t id, uint8_t byte) {
-    return id | (uint32_t)(byte ^ 0x80) << ID_BITS;
-}
-
 /* Writes the first symbols of a pre-token, at most `size`, and their lengths as the reference
    library counts them unless `lengths` is NULL. Returns their number. */
 static TKX_INLINE size_t byte_symbols(tkx_context *ctx, const uint8_t *bytes, size_t size,
@@ -85,7 +79,6 @@ static TKX_INLINE size_t byte_symbols(tkx_context *ctx, const uint8_t *bytes, si
         uint32_t id = load_u32(t->byte_ids.data + 4 * (size_t)bytes[i]);
         if (TKX_LIKELY(id < t->id_count)) {
             was_unknown = 0;
-            id = marked_symbol(id, bytes[i]);
         } else if (id != TKX_NONE) {
             fail(ctx, TKX_E_CORRUPT);
             return 0;
@@ -174,7 +167,7 @@ static TKX_NOINLINE size_t character_symbols(tkx_context *ctx, const uint8_t *by
             for (; i < size && bytes[i] < 128; i++) {
                 id = load_u32(t->ascii_symbols + 4 * (size_t)bytes[i]);
                 if (!TKX_LIKELY(id < t->id_count)) break;
-                put_u32(symbols + 4 * count++, marked_symbol(id, bytes[i]));
+                put_u32(symbols + 4 * count++, id);
             }
             if (i == size) break;
         }

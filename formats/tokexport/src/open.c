@@ -100,7 +100,6 @@ static void find_sections(tkx *t) {
     t->byte_ids = find_section(t, "BIDS");
     t->token_index = find_section(t, "TIDX");
     t->pair_index = find_section(t, "PIDX");
-    t->grid = find_section(t, "GRID");
     t->splits = find_section(t, "SPLT");
     t->cuts = find_section(t, "CUTS");
 #ifndef TKX_NO_NORMALIZER
@@ -156,16 +155,11 @@ static int check_edits(const tkx *t) {
 
 #endif
 
-/* Finds the parts of PIDX and GRID, whose sizes have been checked. */
+/* Finds the parts of PIDX, whose size has been checked. */
 static void find_pair_tables(tkx *t) {
     const size_t rows = (size_t)((t->id_count - 1) >> t->row_shift) + 1;
     t->pair_rows = t->pair_index.data + PAIR_INDEX_HEADER + 8 * (size_t)t->pair_slots;
     t->pair_displacements = t->pair_rows + 4 * (rows + 1);
-    if (!t->grid.data) return;
-    t->bound_shift = (uint32_t)field(t->grid, 0);
-    t->grid_first = (uint32_t)field(t->grid, 4);
-    t->grid_count = (uint32_t)field(t->grid, 8);
-    t->grid_entries = t->grid.data + GRID_HEADER;
 }
 
 int tkx_open(tkx *t, const void *data, size_t size) {

@@ -20,13 +20,6 @@ static uint64_t pair_index_size(tkx_span s, uint32_t ids) {
            2 * buckets;
 }
 
-static uint64_t grid_size(tkx_span s) {
-    uint64_t first = field(s, 4), count = field(s, 8);
-    return field(s, 0) > 20 || first + count > 128 || field(s, 12)
-               ? UINT64_MAX
-               : GRID_HEADER + 4 * count * count;
-}
-
 #ifndef TKX_NO_NORMALIZER
 
 static uint64_t form_size(tkx_span s) {
@@ -110,8 +103,7 @@ static int check_sizes(const tkx *t) {
                is_sized(t->edits, edits_size(t->edits)) && is_sized(t->byte_ids, 1024) &&
                is_sized(t->token_index, token_index_size(t->token_index)) &&
                is_sized(t->pair_index, pair_index_size(t->pair_index, t->id_count)) &&
-               is_sized(t->grid, grid_size(t->grid)) && is_sized(t->cuts, CUTS_SIZE) &&
-               is_sized(t->keys, 8 * ids) &&
+               is_sized(t->cuts, CUTS_SIZE) && is_sized(t->keys, 8 * ids) &&
                is_sized(t->characters, characters_size(t->characters)) &&
                is_sized(t->crossings, crossings_size(t->crossings)) &&
                is_sized(t->added, added_size(t->added)) &&

@@ -14,7 +14,6 @@ from tokexport.compiler.hashing import build_index, build_rows, hash_contents, h
 from tokexport.compiler.merges.canonical import CanonicalMerges, canonical_merges
 from tokexport.compiler.merges.crossings import crossings
 from tokexport.compiler.merges.first_symbols import FirstSymbols, first_symbols
-from tokexport.compiler.merges.pair_grid import pair_grid
 from tokexport.compiler.tables import BytePairTables, ClassTable, PairIndex, Parts, TokenIndex
 from tokexport.limits import MAX_IDS
 from tokexport.model import BytePairModel, Token
@@ -52,7 +51,6 @@ def byte_pair_tables(
         characters=None if model.characters is None else _by_unit(first),
         tokens=_token_index(*_pieces(model, merges, first, tokens, unused)),
         pairs=pair_index(merges, len(tokens), ONE_ROW if few else ROW_SHIFT),
-        grid=None if few or merges.unknown else pair_grid(merges, first),
         crossings=crossings(merges, first),
         unused=unused,
     )

@@ -102,7 +102,6 @@ class Tag(SectionTag):
     TOKEN_INDEX = b"TIDX", True, "index from bytes to id", "encoding with BPE"
     PAIR_INDEX = (b"PIDX", True, "index from (left, right) to product: the merges",
                   "encoding with BPE")
-    PAIR_GRID = b"GRID", False, "what two ASCII characters merge to, and which merges need not wait"
     TRIE = b"TRIE", True, "the vocabulary, as a trie", "encoding with another model"
     CROSSINGS = b"XPRS", False, "where merges may cross from one character to the next"
     UNUSED = b"UNUS", True, "what ids become that merges make and texts do not"

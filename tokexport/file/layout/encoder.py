@@ -8,7 +8,7 @@ import numpy as np
 from construct import Struct
 
 from tokexport.file.layout.declare import F64, U16, U32, Code, Flags, record, zeros
-from tokexport.limits import MAX_BOUND, MAX_IDS
+from tokexport.limits import MAX_IDS
 
 # fmt: off
 
@@ -40,16 +40,6 @@ PairIndexHeader = Struct(
 PAIR_SLOT: Final = np.dtype("<u8")  # left << 42 | right << 21 | merged id; all ones: empty
 ROW_START: Final = np.dtype("<u4")
 
-# GRID: this header, then an entry for each two of some ASCII characters that follow each other.
-GridHeader = Struct(
-    "bound_shift" / U32 * "at most 20",
-    "first" / U32 * "the first of the characters",
-    "character_count" / U32 * "first + character_count is at most 128",
-    "reserved" / zeros(4),
-)
-GRID_ENTRY: Final = np.dtype("<u4")  # OWN or 0, | bound << ID_BITS | merged id
-OWN: Final = 1 << 31  # the merged id has the least rank across the boundary, and alone
-UNCROSSED: Final = MAX_BOUND + 1  # in the place of a bound: nothing is joined across that boundary
 
 
 class SymbolUnit(Code):

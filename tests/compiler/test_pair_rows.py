@@ -1,6 +1,4 @@
-"""GRID and the rows of PIDX change nothing but the speed: merges that are made at once are those
-that could not have come later.
-"""
+"""The rows of PIDX change nothing but the speed."""
 
 from __future__ import annotations
 
@@ -17,13 +15,9 @@ import sentencepiece
 import spec_reader
 from tokenizers import Tokenizer
 
-from tokexport.compiler.merges import byte_pair, pair_grid
-from tokexport.compiler.merges.canonical import canonical_merges
-from tokexport.compiler.merges.first_symbols import first_symbols
+from tokexport.compiler.merges import byte_pair
 from tokexport.conversion import Options, file_bytes
 from tokexport.errors import TextError, UnsupportedError
-from tokexport.limits import MAX_BOUND, MAX_IDS
-from tokexport.model import BytePairModel
 from tokexport.runtime.tokenizer import load
 from tokexport.sources import read
 from tokexport.sources.sentencepiece.proto import Algorithm
@@ -31,10 +25,8 @@ from tokexport.sources.sentencepiece.serialize import serialize
 
 
 @pytest.fixture
-def every_model_has_a_grid(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In small models all ranks are below the precision of large ones."""
+def every_model_has_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(byte_pair, "FEW_MERGES", -1)
-    monkeypatch.setattr(pair_grid, "PRECISION", 0)
 
 
 def runs(r: random.Random, letters: str) -> str:
@@ -50,7 +42,7 @@ def runs(r: random.Random, letters: str) -> str:
     )
 
 
-@pytest.mark.usefixtures("every_model_has_a_grid")
+@pytest.mark.usefixtures("every_model_has_rows")
 def test_random_models_give_the_ids_and_spans_of_tokenizers(tmp_path: Path) -> None:
     compared = 0
     for seed in range(120):
@@ -80,7 +72,7 @@ def test_random_models_give_the_ids_and_spans_of_tokenizers(tmp_path: Path) -> N
     assert compared > 2000
 
 
-@pytest.mark.usefixtures("every_model_has_a_grid")
+@pytest.mark.usefixtures("every_model_has_rows")
 def test_where_several_merges_have_one_rank_the_leftmost_is_the_first(tmp_path: Path) -> None:
     compared = 0
     for seed in range(300):
@@ -101,7 +93,7 @@ def test_where_several_merges_have_one_rank_the_leftmost_is_the_first(tmp_path: 
     assert compared > 1000
 
 
-def test_a_large_model_has_both_and_gives_the_ids_of_tokenizers(tmp_path: Path) -> None:
+def test_a_large_model_has_rows_and_gives_the_ids_of_tokenizers(tmp_path: Path) -> None:
     r = random.Random(5)
     letters = string.ascii_lowercase
     merges = [(a, b) for a, b in itertools.product(letters, letters) if r.random() < 0.8]
@@ -117,7 +109,6 @@ def test_a_large_model_has_both_and_gives_the_ids_of_tokenizers(tmp_path: Path) 
     path = tmp_path / "tokenizer.json"
     reference.save(str(path))
     content = file_bytes(read(path), Options())
-    assert {b"GRID", b"PIDX"} <= spec_reader.open_file(content).sections.keys()
     assert (
         spec_reader.u32(spec_reader.open_file(content).sections[b"PIDX"], 8) == byte_pair.ROW_SHIFT
     )
@@ -125,31 +116,3 @@ def test_a_large_model_has_both_and_gives_the_ids_of_tokenizers(tmp_path: Path) 
     for length in (*range(1, 70), 300, 5000):
         text = "".join(r.choices(letters, k=length))
         assert tokenizer.encode(text) == reference.encode(text).ids
-
-
-def test_a_bound_is_the_least_rank_across_a_boundary() -> None:
-    vocab = {
-        token.encode(): number
-        for number, token in enumerate(["a", "b", "c", "ab", "bc", "abc", "ca"])
-    }
-    rules = [("b", "c"), ("a", "b"), ("ab", "c"), ("c", "a")]
-    ids = [
-        (vocab[left.encode()], vocab[right.encode()], vocab[(left + right).encode()])
-        for left, right in rules
-    ]
-    model = BytePairModel(vocab, tuple(ids))
-    found = pair_grid.pair_grid(
-        canonical_merges(model), first_symbols(model), range(ord("a"), ord("d"))
-    )
-    assert found is not None
-    none = MAX_IDS
-    assert found.products.tolist() == [[none, 3, none], [none, none, 4], [6, none, none]]
-    # Of "ab" and "c", and of "a" and "bc", only the second could make "abc": ("ab", "c") never
-    # comes up, and is left out.
-    assert (found.bounds == MAX_BOUND + 1).tolist() == [
-        [True, False, True],
-        [True, True, False],
-        [False, True, True],
-    ]
-    assert found.own.tolist() == [[False, True, False], [False, False, True], [True, False, False]]
-    assert found.first == ord("a")
