@@ -314,3 +314,18 @@ def test_the_reference_can_be_what_autotokenizer_makes_of_a_tokenizer_json(tmp_p
     assert done.model.normalizer != plain.model.normalizer
     ids = reference_for(tmp_path, reference="transformers").encode("The cat", special=True)
     assert tokexport.load(done.target).encode("The cat", allowed_special="all") == ids
+
+
+def test_a_class_that_is_rebuilt_with_other_parts_is_noted(tmp_path: Path) -> None:
+    write(tmp_path, "LlamaTokenizer")
+    (tmp_path / "tokenizer.json").write_text(auto(tmp_path).backend_tokenizer.to_str(), "utf-8")
+    assert not any("AutoTokenizer" in note for note in read(tmp_path).notes)
+    document = json.loads((tmp_path / "tokenizer.json").read_text("utf-8"))
+    document["normalizer"] = {"type": "Prepend", "prepend": "\u2581"}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(document), "utf-8")
+    (note,) = [note for note in read(tmp_path).notes if "AutoTokenizer" in note]
+    assert "builds LlamaTokenizer" in note
+    assert "--reference transformers" in note
+    text = "a</s> b"
+    theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    assert theirs.encode(text).ids != auto(tmp_path)(text)["input_ids"]

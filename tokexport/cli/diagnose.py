@@ -102,7 +102,8 @@ def _parts(root: Node, refusals: Mapping[str, UnsupportedError]) -> Iterator[Par
             else:
                 yield Part(part.path, _what(part))
         if error is not None:
-            yield Part(error.path, "", (str(error),))
+            place = re.sub(r"^([^.\[]+(\[\d+\])?).*", r"\1", error.path)
+            yield Part(place, "", (str(error),))
 
 
 def _without(opened: Opened, field: str) -> Opened:

@@ -105,6 +105,20 @@ class ReferenceTokenizer(Protocol):
         """True if a lone surrogate is encoded as U+FFFD, False if it is an error."""
 
 
+def reference_notes(reference: ReferenceTokenizer) -> list[str]:
+    """What a comparison with this reference cannot show."""
+    notes = [version_note(reference), getattr(reference, "reading_note", None)]
+    return [note for note in notes if note is not None]
+
+
+def reading_note(file: str, read_as: str) -> str:
+    """For a reference that runs what tokexport itself has made of a file."""
+    return (
+        f"no library at hand reads {file}: what was compared is the {read_as} that tokexport reads"
+        " it as, which shows nothing of that reading; tests compare that with published ids"
+    )
+
+
 def version_note(reference: ReferenceTokenizer) -> str | None:
     """A sentence if the installed library is not the one that the tables were made from."""
     releases = TABLES_FROM[reference.library]

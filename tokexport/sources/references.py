@@ -11,7 +11,7 @@ from tokexport.sources.reference import (
     Mode,
     ReferenceStopsError,
     ReferenceTokenizer,
-    version_note,
+    reference_notes,
 )
 from tokexport.sources.registry import open_source
 
@@ -25,7 +25,7 @@ __all__ = [
     "ReferenceStopsError",
     "ReferenceTokenizer",
     "reference_for",
-    "version_note",
+    "reference_notes",
 ]
 
 

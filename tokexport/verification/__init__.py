@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from tokexport.runtime.tokenizer import Tokenizer, load
-from tokexport.sources.reference import ReferenceTokenizer, version_note
+from tokexport.sources.reference import ReferenceTokenizer, reference_notes
 from tokexport.sources.registry import Opened, open_source
 from tokexport.verification.comparison import Comparison
 from tokexport.verification.generators import Vocabulary
@@ -121,7 +121,7 @@ def compare(
         ),
         added=tuple(token.content for token in reference.added_tokens()),
     )
-    said = [*notes, *filter(None, [version_note(reference)])]
+    said = [*notes, *reference_notes(reference)]
     extent = Extent(strings, token_step=token_step, group_step=int(code_points))
     tasks: list[Task]
     if only is not None:

@@ -8,7 +8,8 @@ from tokexport.model import TokenizerModel
 from tokexport.sources.gguf.metadata import MAGIC, read_metadata
 from tokexport.sources.gguf.read import gguf_document, gguf_rwkv, gguf_sentencepiece, read_gguf
 from tokexport.sources.gguf.source import PREFIXES, parse_gguf
-from tokexport.sources.reference import ReferenceTokenizer
+from tokexport.sources.reference import ReferenceTokenizer, reading_note
+from tokexport.sources.sentencepiece.serialize import serialize
 from tokexport.sources.source import Given, Input, Source, always
 
 
@@ -30,14 +31,19 @@ def _reference(source: Input, values: dict[str, Any], given: Given) -> Reference
         from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
         return TokenizersReference.from_document(gguf_document(parsed), str(source.path))
+    note = reading_note(source.name, "vocabulary file")
     if parsed.model == "rwkv":
         from tokexport.sources.vocab_files.rwkv_reference import RwkvReference
 
-        return RwkvReference(gguf_rwkv(parsed))
+        rwkv = RwkvReference(gguf_rwkv(parsed))
+        rwkv.reading_note = note
+        return rwkv
     from tokexport.sources.sentencepiece.reference import SentencePieceReference
-    from tokexport.sources.sentencepiece.serialize import serialize
 
-    return SentencePieceReference.from_bytes(serialize(gguf_sentencepiece(parsed)), source.path)
+    serialized = serialize(gguf_sentencepiece(parsed))
+    pieces = SentencePieceReference.from_bytes(serialized, source.path)
+    pieces.reading_note = note
+    return pieces
 
 
 SOURCE = Source(

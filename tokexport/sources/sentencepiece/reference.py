@@ -27,6 +27,7 @@ class SentencePieceReference:
     """
 
     library = "sentencepiece"
+    reading_note: str | None = None
     version = sentencepiece.__version__
 
     def __init__(self, processor: sentencepiece.SentencePieceProcessor) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from tokexport.model import TokenizerModel
@@ -12,6 +13,7 @@ from tokexport.sources.tokenizer_json.config import TOKENIZER_JSON
 from tokexport.sources.tokenizer_json.object import read_saved, save
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 from tokexport.sources.tokenizer_json_2.read import VERSION as VERSION_2
+from tokexport.sources.transformers.classes import rebuilt_note
 
 _OBJECT = "tokenizers.Tokenizer"
 
@@ -32,7 +34,8 @@ def _sniff(source: Input) -> Node | None:
 
 def _has_vocabulary(root: Node) -> bool:
     """A "model" may be anything in a file of settings."""
-    return "vocab" in (root.value.get("model") or {})
+    model = root.value.get("model")
+    return isinstance(model, dict) and "vocab" in model
 
 
 def _sniff_version_2(source: Input) -> Node | None:
@@ -42,8 +45,10 @@ def _sniff_version_2(source: Input) -> Node | None:
 
 def _read(source: Input, root: Node, given: Given) -> TokenizerModel:
     # Under another name nothing says that what stands beside it belongs to it.
-    is_named = source.name == TOKENIZER_JSON
-    return read_tokenizer_json(root, source.files if is_named else source.files.alone())
+    if source.name != TOKENIZER_JSON:
+        return read_tokenizer_json(root, source.files.alone())
+    model, note = read_tokenizer_json(root, source.files), rebuilt_note(root, source.files)
+    return replace(model, notes=(*model.notes, note)) if note else model
 
 
 def _reference(source: Input, root: Node, given: Given) -> ReferenceTokenizer:

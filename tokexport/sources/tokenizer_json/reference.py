@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -12,7 +13,7 @@ from typing import Any, Final, Literal
 
 from tokexport.errors import MissingLibraryError, SourceError
 from tokexport.model import AddedToken
-from tokexport.sources.reference import AddedContent, Mode, ReferenceStopsError
+from tokexport.sources.reference import AddedContent, Mode, ReferenceStopsError, reading_note
 from tokexport.sources.tokenizer_json.byte_characters import BYTE_OF
 
 try:
@@ -44,6 +45,7 @@ class TokenizersReference:
 
     library = "tokenizers"
     version = tokenizers.__version__
+    reading_note: str | None = None
 
     def __init__(self, tokenizer: tokenizers.Tokenizer) -> None:
         tokenizer.no_truncation()
@@ -60,8 +62,10 @@ class TokenizersReference:
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any], name: str) -> TokenizersReference:
-        """Loads the fields of a tokenizer.json; ``name`` is what they were made from."""
-        return cls.from_text(json.dumps(document), name)
+        """Loads the fields of a tokenizer.json that tokexport made; ``name`` is what of."""
+        reference = cls.from_text(json.dumps(document), name)
+        reference.reading_note = reading_note(os.path.basename(name), "tokenizer.json")
+        return reference
 
     @classmethod
     def from_wordpiece(cls, vocab: Path, **settings: Any) -> TokenizersReference:

@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from tokexport.sources.files import SourceFiles
-from tokexport.sources.json_node import parse
+from tokexport.sources.json_node import Node, parse
 from tokexport.sources.tokenizer_json.config import (
+    CONFIG,
     MODEL_CONFIG,
     NAMES_NO_CLASS,
     read_config,
     tokenizer_class,
 )
+from tokexport.sources.tokenizer_json.parts import flat
 
 # How the files are called of which a class makes a tokenizer, and that are bare vocabularies where
 # no class is named.
@@ -61,4 +63,26 @@ def named_class(files: SourceFiles) -> NamedClass | None:
     table = None if config is None else config.object().get("auto_map")
     return NamedClass(
         name, model_type, bool(table.get("AutoTokenizer") if isinstance(table, dict) else table)
+    )
+
+
+def rebuilt_note(root: Node, files: SourceFiles) -> str | None:
+    """A sentence where release 5 of the library is known to make another tokenizer of a
+    tokenizer.json than `tokenizers` does, as the class that is named builds a part of it anew.
+
+    Seen on Phi-3, Yi and Llama-2, whose class has no normalizer, and on StarCoder 2, whose class
+    splits no digits.
+    """
+    name = tokenizer_class(read_config(files))
+    normalizer, split = root.optional("normalizer"), root.optional("pre_tokenizer")
+    if name == "LlamaTokenizer" and normalizer is not None and flat(normalizer, "normalizers"):
+        part = "a normalizer of its own"
+    elif name == "GPT2Tokenizer" and split is not None and split.value.get("type") != "ByteLevel":
+        part = "a pre-tokenizer of its own"
+    else:
+        return None
+    return (
+        f"transformers from 5 on builds {name}, which {CONFIG} names, with {part}, so that"
+        " AutoTokenizer gives other ids for some texts. The ids here are those of tokenizers; for"
+        ' those of AutoTokenizer use --reference transformers (reference="transformers").'
     )

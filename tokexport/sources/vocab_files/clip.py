@@ -121,10 +121,18 @@ def read_clip(
 def reference_of_clip(
     vocab: Mapping[str, int], merges: Sequence[Sequence[str]], source: Input
 ) -> ReferenceTokenizer:
-    """The same in the library."""
+    """The class of `transformers`, which is not made of the document here; without that library
+    the document in `tokenizers`.
+    """
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
-    return TokenizersReference.from_document(clip_document(vocab, merges), str(source.path))
+    try:
+        from transformers import CLIPTokenizer
+    except ImportError:
+        return TokenizersReference.from_document(clip_document(vocab, merges), str(source.path))
+    pairs: Any = [tuple(merge) for merge in merges]
+    made = CLIPTokenizer(vocab=dict(vocab), merges=pairs)
+    return TokenizersReference(made.backend_tokenizer)
 
 
 def _sniff(source: Input) -> tuple[dict[str, int], list[list[str]]] | None:

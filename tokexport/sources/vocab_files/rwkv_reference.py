@@ -18,6 +18,7 @@ class RwkvReference:
     """A vocabulary file, read and run in the published way."""
 
     library = "rwkv"
+    reading_note: str | None = None
     version = "world"
 
     def __init__(self, data: bytes) -> None:
