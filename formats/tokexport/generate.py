@@ -32,7 +32,8 @@ from tokexport import limits  # noqa: E402
 C_SIZES: Final = (
     "HEADER_SIZE Header, SECTION_SIZE Section, RECORD_SIZE RECORD, DECODER_SIZE Decoder,"
     " EDITS_HEADER EditsHeader, EDIT_SIZE EDIT, TRIE_HEADER TrieHeader, UNIT_SIZE TRIE_UNIT,"
-    " STAGE_SIZE Stage, REWRITE_HEADER RewriteHeader, OP_SIZE RewriteOp,"
+    " STAGE_SIZE Stage, LABELS_HEADER LabelsHeader, LABEL_TABLE LabelTable,"
+    " REWRITE_HEADER RewriteHeader, OP_SIZE RewriteOp,"
     " CHARSMAP_HEADER CharsmapHeader, FORM_HEADER FormHeader, MAP_HEADER MapHeader,"
     " CHARACTERS_HEADER CharactersHeader, PAIR_INDEX_HEADER PairIndexHeader,"
     " CROSSINGS_HEADER CrossingsHeader, ADDED_HEADER AddedHeader,"

@@ -128,11 +128,12 @@ static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 /* Sizes in bytes. */
 enum { HEADER_SIZE = 64, SECTION_SIZE = 32, RECORD_SIZE = 8, DECODER_SIZE = 8, EDITS_HEADER = 16 };
-enum { EDIT_SIZE = 8, TRIE_HEADER = 32, UNIT_SIZE = 8, STAGE_SIZE = 40, REWRITE_HEADER = 16 };
-enum { OP_SIZE = 32, CHARSMAP_HEADER = 24, FORM_HEADER = 32, MAP_HEADER = 24 };
-enum { CHARACTERS_HEADER = 16, PAIR_INDEX_HEADER = 16, CROSSINGS_HEADER = 8, ADDED_HEADER = 96 };
-enum { ADDED_SIZE = 16, NODE_SIZE = 8, ITEM_SIZE = 12, TRIM_HEADER = 8, TRIM_SIZE = 8 };
-enum { UNUSED_HEADER = 8, UNUSED_SIZE = 8, ALIGNMENT_HEADER = 16, CASE_SIZE = 20 };
+enum { EDIT_SIZE = 8, TRIE_HEADER = 32, UNIT_SIZE = 8, STAGE_SIZE = 36, LABELS_HEADER = 8 };
+enum { LABEL_TABLE = 8, REWRITE_HEADER = 16, OP_SIZE = 32, CHARSMAP_HEADER = 24 };
+enum { FORM_HEADER = 32, MAP_HEADER = 24, CHARACTERS_HEADER = 16, PAIR_INDEX_HEADER = 16 };
+enum { CROSSINGS_HEADER = 8, ADDED_HEADER = 96, ADDED_SIZE = 16, NODE_SIZE = 8, ITEM_SIZE = 12 };
+enum { TRIM_HEADER = 8, TRIM_SIZE = 8, UNUSED_HEADER = 8, UNUSED_SIZE = 8, ALIGNMENT_HEADER = 16 };
+enum { CASE_SIZE = 20 };
 /* Limits, places and masks. */
 enum { MAX_IDS = 2097151, MAX_CLASSES = 254, MAX_STATES = 4096, MAX_CLUSTER = 5 };
 enum { ASCII_SIZE = 128, TOP_SIZE = 544, ALIGNMENT = 64, MAX_SECTIONS = 64, ID_BITS = 21 };
@@ -158,8 +159,7 @@ enum { SINGLE_PRECISION = 1, BYTE_CHARACTERS = 2 };
 /* stage.behavior. */
 enum { ISOLATED = 0, REMOVED = 1, MERGED_WITH_PREVIOUS = 2, MERGED_WITH_NEXT = 3, CONTIGUOUS = 4 };
 /* stage.flags. */
-enum { INVERT = 1, ON_BYTES = 2, REWRITE = 4, EMPTY_MATCHES = 8, FORWARD_LABELS = 16 };
-enum { DOUBLES = 32 };
+enum { INVERT = 1, ON_BYTES = 2, REWRITE = 4, EMPTY_MATCHES = 8, SEARCH_STARTS = 16 };
 /* op.kind. */
 enum { FORM = 0, MAP = 1, REPLACE = 2, CHARSMAP = 3, AFFIX = 4, BYTES = 5 };
 /* op.flags: of AFFIX, but for BY_CLUSTER and COLLAPSE. */
@@ -358,8 +358,8 @@ static size_t utf8_encode(uint8_t *p, uint32_t c) {
 /* ---- open_header.c: header and section table (6.1) ------------------------------------------- */
 
 static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "SC64", "RANK", "BIDS", "TIDX",
-                                     "PIDX", "TRIE", "SPLT", "CUTS", "ADDT", "ACLS", "POST",
-                                     "TRIM", "SPID", "CHAT", "PROV", "TEST",
+                                     "PIDX", "TRIE", "SPLT", "LABL", "CUTS", "ADDT", "ACLS",
+                                     "POST", "TRIM", "SPID", "CHAT", "PROV", "TEST",
 #ifndef TKX_NO_DECODER
                                      "DECO", "EDIT",
 #endif
@@ -615,6 +615,9 @@ static int check_sizes(const tkx *t) {
     if (t->splits.data &&
         (t->splits.size < 8 || t->splits.size < 8 + STAGE_SIZE * field(t->splits, 0)))
         good = 0;
+    if (t->labels.data && (t->labels.size < LABELS_HEADER ||
+                           t->labels.size < LABELS_HEADER + LABEL_TABLE * field(t->labels, 0)))
+        good = 0;
     return good ? TKX_OK : TKX_E_SECTION_SIZE;
 }
 
@@ -661,8 +664,11 @@ static uint32_t transition(const tkx_stage *s, uint32_t state, uint32_t class_) 
     return load_u16(s->transitions + 2 * column(s, state, class_));
 }
 
-/* Whether a stage needs match_general: one that reads labels, or that may have empty matches. */
-static int is_general(const tkx_stage *s) { return s->labels || (s->flags & EMPTY_MATCHES); }
+/* Whether a stage needs match_general: one that reads labels, whose matches may be empty, or that
+   asks where the search began. */
+static int is_general(const tkx_stage *s) {
+    return s->labels || (s->flags & (EMPTY_MATCHES | SEARCH_STARTS));
+}
 
 static int is_simple(const tkx_stage *s) {
     return !(s->flags & REWRITE) && !is_general(s) &&
@@ -674,17 +680,21 @@ static int is_simple(const tkx_stage *s) {
    lower-case ASCII letters loop on (find_end). `leads`: which first bytes of other characters begin
    no match, from the file. */
 static void study_stage(tkx_stage *s, uint64_t leads) {
+    const uint8_t *searched = s->starts + (s->flags & SEARCH_STARTS ? 2 * (s->class_count + 1) : 0);
+    const uint32_t search_start = load_u16(searched);
     uint32_t state, class_, letter;
     s->start = (uint16_t)load_u16(s->starts);
     s->start_varies = 0;
     for (class_ = 0; class_ <= s->class_count; class_++) {
-        if (load_u16(s->starts + 2 * class_) != s->start) s->start_varies = 1;
+        if (load_u16(s->starts + 2 * class_) != s->start ||
+            load_u16(searched + 2 * class_) != search_start)
+            s->start_varies = 1;
     }
     s->no_match[0] = s->no_match[1] = s->no_match[2] = s->no_match[3] = 0;
     s->letter_loops = s->letter_accepts = 0;
     if (is_general(s)) {
         for (class_ = 0; class_ < s->class_count && class_ < 128 && !s->start_varies; class_++) {
-            if (transition(s, s->start, class_) == 0)
+            if (transition(s, s->start, class_) == 0 && transition(s, search_start, class_) == 0)
                 s->no_match[class_ >> 6] |= UINT64_C(1) << (class_ & 63);
         }
         return;
@@ -709,24 +719,31 @@ static void study_stage(tkx_stage *s, uint64_t leads) {
     }
 }
 
-/* Whether all entries of a label table have a state below `states` and a label below `bound`. */
-static int good_labels(const uint8_t *entries, size_t count, uint32_t states, uint32_t bound) {
+/* Checks a LabelTable of LABL, and gives it to its stage. */
+static int check_label_table(tkx_stage *s, tkx_span section, const uint8_t *entry) {
+    const uint32_t classes = entry[1], states = load_u16(entry + 2), offset = load_u32(entry + 4);
+    const size_t count = (size_t)states * classes;
     size_t i;
+    if (classes < 1 || classes > MAX_CLASSES || states < 1 || states > MAX_STATES ||
+        !lies_within(section, offset, 4 * (uint64_t)count))
+        return 0;
+    s->labels = section.data + offset;
+    s->label_class_count = (uint8_t)classes;
     for (i = 0; i < count; i++) {
-        uint32_t entry = load_u32(entries + 4 * i);
-        if ((entry & 0xFF) >= bound || entry >> 8 >= states) return 0;
+        const uint32_t label = load_u32(s->labels + 4 * i);
+        if ((label & 0xFF) >= s->class_count || label >> 8 >= states) return 0;
     }
     return 1;
 }
 
-static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
+/* Checks a Stage with a program. `labels`: its LabelTable in LABL, or NULL. */
+static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry, tkx_span all_labels,
+                       const uint8_t *labels) {
     uint32_t middle_count = load_u16(entry + 8), leaf_count = load_u16(entry + 10),
-             shift = entry[12];
-    uint32_t classes = load_u32(entry + 16), starts = load_u32(entry + 20),
-             transitions = load_u32(entry + 24);
-    uint64_t labels;
-    uint32_t label_states = load_u16(entry + 14), second_states = load_u16(entry + 30), bound;
-    size_t rows, label_count, second_count;
+             shift = entry[3];
+    uint32_t classes = load_u32(entry + 12), starts = load_u32(entry + 16),
+             transitions = load_u32(entry + 20), bound, start_count;
+    size_t rows;
     s->behavior = entry[0];
     s->flags = entry[1];
     s->class_count = entry[2];
@@ -734,41 +751,30 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
     s->memo_count = (uint16_t)load_u16(entry + 6);
     s->row_shift = (uint8_t)shift;
     s->first_op = s->op_count = 0;
-    s->label_class_count = entry[13];
-    s->second_label_class_count = entry[3];
-    if (s->behavior > CONTIGUOUS ||
-        (s->flags & ~(INVERT | ON_BYTES | EMPTY_MATCHES | FORWARD_LABELS | DOUBLES)))
+    s->labels = NULL;
+    s->label_class_count = 0;
+    if (s->behavior > CONTIGUOUS || load_u32(entry + 24) ||
+        (s->flags & ~(INVERT | ON_BYTES | EMPTY_MATCHES | SEARCH_STARTS)) ||
+        ((s->flags & EMPTY_MATCHES) && (s->flags & SEARCH_STARTS)))
         return 0;
-    if (load_u16(entry + 28) || s->label_class_count > MAX_CLASSES || label_states > MAX_STATES)
-        return 0;
-    if (s->second_label_class_count > MAX_CLASSES || second_states > MAX_STATES) return 0;
-    if (!s->label_class_count != !label_states || !s->second_label_class_count != !second_states)
-        return 0;
-    if (((s->flags & (FORWARD_LABELS | DOUBLES)) || second_states) && !label_states) return 0;
-    if ((s->flags & DOUBLES) && s->label_class_count % 2) return 0;
     if (s->class_count < 1 || s->class_count > MAX_CLASSES || s->state_count < 1 ||
         s->state_count > MAX_STATES)
         return 0;
     if (s->memo_count >= s->state_count || shift > 8 || 1u << shift <= s->class_count) return 0;
     rows = (size_t)s->state_count << shift;
+    start_count = (s->class_count + 1u) * (s->flags & SEARCH_STARTS ? 2u : 1u);
     if (!lies_within(section, classes,
                      s->flags & ON_BYTES ? 256 : class_table_size(middle_count, leaf_count)))
         return 0;
-    labels = transitions + 2 * (uint64_t)rows;
-    if (!lies_within(section, starts, 2 * (s->class_count + UINT64_C(1))) ||
+    if (!lies_within(section, starts, 2 * (uint64_t)start_count) ||
         !lies_within(section, transitions, 2 * (uint64_t)rows))
         return 0;
-    label_count = (size_t)label_states * s->label_class_count;
-    second_count = (size_t)second_states * s->second_label_class_count;
-    if (!lies_within(section, labels, 4 * ((uint64_t)label_count + second_count))) return 0;
+    if (labels && !check_label_table(s, all_labels, labels)) return 0;
     s->classes = section.data + classes;
     s->starts = section.data + starts;
     s->transitions = section.data + transitions;
-    s->labels = label_states ? section.data + (size_t)labels : NULL;
-    s->second_labels = second_states ? s->labels + 4 * label_count : NULL;
     s->middle = s->leaves = NULL;
-    bound = label_states ? s->label_class_count : s->class_count;
-    if (s->flags & DOUBLES) bound /= 2;
+    bound = labels ? s->label_class_count : s->class_count;
     if (s->flags & ON_BYTES) {
         if (middle_count || leaf_count || !all_bytes_below(s->classes, 256, bound)) return 0;
     } else {
@@ -779,15 +785,21 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
         if (!all_u16_below(s->middle, 64 * (size_t)middle_count, 0xFFFF, leaf_count)) return 0;
         if (!all_bytes_below(s->leaves, 64 * (size_t)leaf_count, bound)) return 0;
     }
-    if (!all_u16_below(s->starts, s->class_count + (size_t)1, 0xFFFF, s->state_count)) return 0;
+    if (!all_u16_below(s->starts, start_count, 0xFFFF, s->state_count)) return 0;
     if (!all_u16_below(s->transitions, rows, ~(uint32_t)ACCEPT, s->state_count)) return 0;
-    if (!good_labels(s->labels, label_count, label_states,
-                     second_states ? s->second_label_class_count : s->class_count))
-        return 0;
-    if (!good_labels(s->second_labels, second_count, second_states, s->class_count)) return 0;
-    study_stage(s, load_u64(entry + 32));
+    study_stage(s, load_u64(entry + 28));
     return 1;
 }
+
+#ifndef TKX_NO_NORMALIZER
+
+/* Checks a program that stands alone, without labels. */
+static int check_program(tkx_stage *s, tkx_span table) {
+    const tkx_span none = {NULL, 0};
+    return check_stage(s, table, table.data, none, NULL);
+}
+
+#endif
 
 /* ---- open_rewriting.c: operations that rewrite (I18) ----------------------------------------- */
 
@@ -823,8 +835,8 @@ static int check_charsmap(tkx_op *op) {
     program.data = table.data + (table.size - load_u32(table.data + 16) - program.size);
     if (op->flags & BY_CLUSTER) {
         if (program.size < STAGE_SIZE || load_u32(table.data + 4) ||
-            !check_stage(&op->program, program, program.data) || op->program.flags ||
-            op->program.behavior != ISOLATED || op->program.memo_count || op->program.labels ||
+            !check_program(&op->program, program) || op->program.flags ||
+            op->program.behavior != ISOLATED || op->program.memo_count ||
             load_u32(table.data + 20) > op->program.class_count)
             return 0;
     } else if (program.size || load_u32(table.data + 20)) {
@@ -871,10 +883,8 @@ static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
                    load_u32(op->table.data) <= NFKD && !load_u64(op->table.data + 24);
         case MAP: return table_size >= MAP_HEADER && table_size == map_size(op->table);
         case REPLACE:
-            return table_size >= STAGE_SIZE &&
-                   check_stage(&op->program, op->table, op->table.data) &&
-                   (op->program.flags & ~(EMPTY_MATCHES | FORWARD_LABELS | DOUBLES)) == 0 &&
-                   op->program.behavior == ISOLATED;
+            return table_size >= STAGE_SIZE && check_program(&op->program, op->table) &&
+                   (op->program.flags & ~EMPTY_MATCHES) == 0 && op->program.behavior == ISOLATED;
         case CHARSMAP: return check_charsmap(op);
         case AFFIX:
         case BYTES: return table_size == 0;
@@ -902,11 +912,11 @@ static int check_ops(tkx *t) {
 
 /* A stage that rewrites has no program. */
 static int check_rewriting_stage(const tkx *t, tkx_stage *s, const uint8_t *entry) {
-    uint32_t first = entry[28], count = entry[29];
+    uint32_t first = entry[24], count = entry[25];
     size_t i;
     memset(s, 0, sizeof *s);
     for (i = 0; i < STAGE_SIZE; i++) {
-        if (i != 28 && i != 29 && entry[i] != (i == 1 ? REWRITE : 0)) return 0;
+        if (i != 24 && i != 25 && entry[i] != (i == 1 ? REWRITE : 0)) return 0;
     }
     if (first > t->op_count || count > t->op_count - first) return 0;
     s->flags = REWRITE;
@@ -919,12 +929,12 @@ static int check_rewriting_stage(const tkx *t, tkx_stage *s, const uint8_t *entr
 
 /* ---- open.c: stages, added tokens, and tkx_open ---------------------------------------------- */
 
-/* An entry of SPLT. */
-static int check_entry(tkx *t, tkx_stage *s, const uint8_t *entry) {
+/* An entry of SPLT. `labels`: its LabelTable in LABL, or NULL. */
+static int check_entry(tkx *t, tkx_stage *s, const uint8_t *entry, const uint8_t *labels) {
 #ifndef TKX_NO_NORMALIZER
-    if (entry[1] & REWRITE) return check_rewriting_stage(t, s, entry);
+    if (entry[1] & REWRITE) return !labels && check_rewriting_stage(t, s, entry);
 #endif
-    return check_stage(s, t->splits, entry);
+    return check_stage(s, t->splits, entry, t->labels, labels);
 }
 
 /* Whether the first stage splits into words, and what follows is work that depends on the word
@@ -946,12 +956,16 @@ static int check_splits(tkx *t) {
     /* models that read whole characters, and find no end in a part of one */
     const int of_characters = (t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) ||
                               (t->model == MODEL_UNIGRAM && !(t->trie_flags & BYTE_CHARACTERS));
-    uint32_t work = 0, i;
+    uint32_t tables = (uint32_t)field(t->labels, 0), next = 0, work = 0, i;
     t->stage_count = load_u32(t->splits.data);
     if (t->stage_count > TKX_MAX_STAGES || load_u32(t->splits.data + 4)) return TKX_E_SPLITS;
+    if (field(t->labels, 4)) return TKX_E_SPLITS;
     for (i = 0; i < t->stage_count; i++) {
         const uint8_t *entry = t->splits.data + 8 + i * (size_t)STAGE_SIZE;
-        if (!check_entry(t, &t->stages[i], entry)) return TKX_E_SPLITS;
+        const uint8_t *labels = NULL;
+        if (next < tables && t->labels.data[LABELS_HEADER + LABEL_TABLE * (size_t)next] == i)
+            labels = t->labels.data + LABELS_HEADER + LABEL_TABLE * (size_t)next++;
+        if (!check_entry(t, &t->stages[i], entry, labels)) return TKX_E_SPLITS;
         /* after a stage over bytes, pre-tokens may begin and end inside a character */
         if (i && (t->stages[i - 1].flags & ON_BYTES) && !(t->stages[i].flags & ON_BYTES))
             return TKX_E_SPLITS;
@@ -959,7 +973,7 @@ static int check_splits(tkx *t) {
         /* bits of work memory for 64 bytes of text: TKX_WORK_SIZE counts on 24 bytes for each */
         work += t->stages[i].state_count + (t->stages[i].labels ? 512u : 0u);
     }
-    if (work > 24 * 512) return TKX_E_SPLITS;
+    if (next != tables || work > 24 * 512) return TKX_E_SPLITS;
     t->words_first = finds_words_first(t);
     return TKX_OK;
 }
@@ -1017,6 +1031,7 @@ static void find_sections(tkx *t) {
     t->token_index = find_section(t, "TIDX");
     t->pair_index = find_section(t, "PIDX");
     t->splits = find_section(t, "SPLT");
+    t->labels = find_section(t, "LABL");
     t->cuts = find_section(t, "CUTS");
 #ifndef TKX_NO_NORMALIZER
     t->normalizer = find_section(t, "NORM");
@@ -2074,7 +2089,6 @@ static void bound_ops(tkx_bound *b, const tkx_op *op, uint32_t count) {
         if (grown > TKX_TOO_MUCH) grown = TKX_TOO_MUCH;
         if (op->kind == FORM) more = 3 * grown + 32; /* 8 for a mark, of 2 bytes at least */
         if (op->program.classes) more = memo_bytes(op->program.state_count, b->size + 1);
-        if (op->program.labels) more += b->size;
         bound_use(b, (1 + SOURCE_BYTES) * grown + more);
         b->held = before + (1 + SOURCE_BYTES) * grown;
         b->size = grown;
@@ -3086,37 +3100,18 @@ static TKX_INLINE const uint8_t *skip_unmatched(const tkx_stage *s, const uint8_
     return at;
 }
 
-/* ---- labels.c: labels and empty matches (5.5) ------------------------------------------------ */
+/* ---- labels.c: labels, empty matches, search starts (5.5) ------------------------------------ */
 
-/* What is added to the class of the symbol at p where it is the one before it once more. */
-static uint32_t doubled(const tkx_stage *s, const uint8_t *begin, const uint8_t *p, size_t length) {
-    const uint8_t *last;
-    if (!(s->flags & DOUBLES) || p == begin) return 0;
-    last = s->flags & ON_BYTES ? p - 1 : before(p);
-    return (size_t)(p - last) == length && memcmp(last, p, length) == 0 ? s->label_class_count / 2u
-                                                                        : 0;
-}
-
-/* find_labels, from the first symbol to the last. */
-static void label_forward(const tkx_stage *s, const uint8_t *begin, const uint8_t *end,
-                          uint8_t *labels) {
-    const uint8_t *p = begin;
-    uint32_t state = 0;
-    size_t length;
-    for (; p < end; p += length) {
-        uint32_t class_ = symbol_class(s, p, &length) + doubled(s, begin, p, length);
-        uint32_t entry = load_u32(s->labels + 4 * ((size_t)state * s->label_class_count + class_));
-        state = entry >> 8;
-        memset(labels + (p - begin), (int)(entry & 0xFF), length);
-    }
-}
-
-/* find_labels, from the last symbol to the first. */
-static void label_backward(const tkx_stage *s, const uint8_t *begin, const uint8_t *end,
-                           uint8_t *labels) {
+/* Labels each symbol of a pre-token, from the last to the first, in work memory, one byte for each
+   of its bytes. A label depends on everything after the symbol, so the whole pre-token is labelled.
+   NULL: too little memory, ctx->code is set. */
+static TKX_NOINLINE const uint8_t *find_labels(tkx_context *ctx, const tkx_stage *s,
+                                               const uint8_t *begin, const uint8_t *end) {
     const uint32_t direct = s->flags & ON_BYTES ? 256 : 128;
+    uint8_t *labels = work_alloc(ctx, (uint64_t)(end - begin));
     const uint8_t *p = end;
     uint32_t state = 0;
+    if (!labels) return NULL;
     while (p > begin) {
         const uint8_t *last = p - 1;
         uint32_t class_, entry;
@@ -3128,44 +3123,10 @@ static void label_backward(const tkx_stage *s, const uint8_t *begin, const uint8
             p = before(p);
             class_ = class_of(s, p, &length);
         }
-        class_ += doubled(s, begin, p, length);
         entry = load_u32(s->labels + 4 * ((size_t)state * s->label_class_count + class_));
         state = entry >> 8;
         for (; last >= p; last--) labels[last - begin] = (uint8_t)(entry & 0xFF);
     }
-}
-
-/* The second label table: it reads the labels of the first one, the other way, and puts its own in
-   their place. */
-static void label_again(const tkx_stage *s, const uint8_t *begin, const uint8_t *end,
-                        uint8_t *labels) {
-    const int forward = !(s->flags & FORWARD_LABELS);
-    const uint8_t *p = forward ? begin : end, *last = forward ? end : begin;
-    uint32_t state = 0;
-    while (p != last) {
-        const uint8_t *from = forward               ? p
-                              : s->flags & ON_BYTES ? p - 1
-                                                    : before(p),
-                      *to = forward ? next_symbol(s, p) : p;
-        uint32_t entry =
-            load_u32(s->second_labels +
-                     4 * ((size_t)state * s->second_label_class_count + labels[from - begin]));
-        state = entry >> 8;
-        memset(labels + (from - begin), (int)(entry & 0xFF), (size_t)(to - from));
-        p = forward ? to : from;
-    }
-}
-
-/* Labels each symbol of a pre-token, in work memory, one byte for each of its bytes. A label
-   depends on everything after the symbol, or before it, so the whole pre-token is labelled. NULL:
-   too little memory, ctx->code is set. */
-static TKX_NOINLINE const uint8_t *find_labels(tkx_context *ctx, const tkx_stage *s,
-                                               const uint8_t *begin, const uint8_t *end) {
-    uint8_t *labels = work_alloc(ctx, (uint64_t)(end - begin));
-    if (!labels) return NULL;
-    if (s->flags & FORWARD_LABELS) label_forward(s, begin, end, labels);
-    else label_backward(s, begin, end, labels);
-    if (s->second_labels) label_again(s, begin, end, labels);
     return labels;
 }
 
@@ -3180,10 +3141,11 @@ static const uint8_t *skip_unmatched_labels(const tkx_stage *s, const tkx_memo *
     return at;
 }
 
-/* As `match`, for a stage that is_general. *empty: the match is empty. */
+/* As `match`, for a stage that is_general. searched: where the search began. *empty: the match is
+   empty. */
 static TKX_NOINLINE const uint8_t *match_general(tkx_context *ctx, const tkx_stage *s, tkx_memo *m,
-                                                 const uint8_t *at, const uint8_t *end,
-                                                 int *empty) {
+                                                 const uint8_t *searched, const uint8_t *at,
+                                                 const uint8_t *end, int *empty) {
     const uint8_t *stopped, *last, *p = at;
     uint32_t class_ = s->class_count, state;
     size_t length;
@@ -3191,6 +3153,7 @@ static TKX_NOINLINE const uint8_t *match_general(tkx_context *ctx, const tkx_sta
         p = s->flags & ON_BYTES ? at - 1 : before(at);
         class_ = m->labels ? m->labels[p - m->begin] : symbol_class(s, p, &length);
     }
+    if ((s->flags & SEARCH_STARTS) && at == searched) class_ += s->class_count + 1u;
     state = load_u16(s->starts + 2 * class_);
     last = find_end_memo(ctx, s, m, at, end, state, &stopped);
     *empty =
@@ -3374,13 +3337,12 @@ static void write_before(tkx_rewriter *w, const uint8_t *p, size_t size) {
 #endif
 }
 
-/* Starts the program of an operation: its labels and its memo come before the output. */
+/* Starts the program of an operation: its memo comes before the output. */
 static int start_program(tkx_rewriter *w, tkx_memo *m) {
     const tkx_stage *s = &w->op->program;
     const uint64_t room = memo_bytes(s->state_count, (uint64_t)(w->end - w->text) + 1);
     tkx_context *ctx = w->ctx;
     memo_start(m, s, w->text, w->end, 0);
-    if (s->labels && !(m->labels = find_labels(ctx, s, w->text, w->end))) return 0;
     m->mark = ctx->memory_used;
     m->room = (size_t)room;
     if (!work_alloc(ctx, room)) return 0;
@@ -3399,7 +3361,7 @@ static void run_replace(tkx_rewriter *w) {
     if (!start_program(w, &m)) return;
     while ((at < w->end || (s->flags & EMPTY_MATCHES)) && ctx->code == TKX_OK) {
         int empty = 0;
-        const uint8_t *last = is_general(s) ? match_general(ctx, s, &m, at, w->end, &empty)
+        const uint8_t *last = is_general(s) ? match_general(ctx, s, &m, copied, at, w->end, &empty)
                                             : match(ctx, s, &m, w->text, at, w->end);
         if (last == at && (!empty || (w->changed && at == copied))) {
             if (at == w->end) break;
@@ -5433,7 +5395,7 @@ static TKX_NOINLINE int next_span_general(tkx_splitter *w, tkx_context *ctx, tkx
     for (at = skip_unmatched_labels(w->s, &w->m, at, w->end); at < w->end;
          at = skip_unmatched_labels(w->s, &w->m, next_symbol(w->s, at), w->end)) {
         int empty;
-        const uint8_t *last = match_general(ctx, w->s, &w->m, at, w->end, &empty);
+        const uint8_t *last = match_general(ctx, w->s, &w->m, w->at, at, w->end, &empty);
         if (ctx->code != TKX_OK) return 0;
         if (last > at) {
             w->at = last;

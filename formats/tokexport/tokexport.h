@@ -166,12 +166,12 @@ typedef struct tkx_stage {
     const uint8_t *leaves;
     const uint8_t *starts;
     const uint8_t *transitions;
-    const uint8_t *labels, *second_labels; /* NULL: none */
+    const uint8_t *labels; /* NULL: none */
     uint16_t class_count;
     uint16_t state_count;
     uint16_t memo_count;
     uint16_t start;
-    uint8_t label_class_count, second_label_class_count;
+    uint8_t label_class_count;
     uint8_t start_varies;
     uint8_t row_shift;
     uint8_t behavior;
@@ -203,7 +203,7 @@ typedef struct tkx {
     uint32_t model, id_count, token_count, flags, max_token_bytes, unknown_id;
     uint32_t section_count;
     tkx_span records, bytes, decoder, edits, scores, double_scores, ranks, byte_ids, token_index,
-        pair_index, trie, splits, cuts;
+        pair_index, trie, splits, labels, cuts;
     tkx_span normalizer, added, added_classes, special_ids, post, trims, alignment, unused,
         self_test;
     tkx_span characters, keys, crossings;

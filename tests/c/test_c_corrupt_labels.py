@@ -11,11 +11,9 @@ import numpy as np
 import pytest
 import spec_reader
 from c_harness import COMPILERS, SANITIZED, Builder, Library, run
-from construct import Array
 from repository import SLOW
 
-from tokexport.file.layout import LABEL, NONE, Header, HeaderFlag, Section, SplitsHeader, Stage, Tag
-from tokexport.file.write import assemble
+from tokexport.file.layout import LABEL, LabelsHeader, LabelTable, Tag
 
 OK, SPLITS = 0, -34
 
@@ -27,54 +25,34 @@ def library(build: Builder) -> Library:
     return build.library()
 
 
-def sections() -> tuple[Header, dict[bytes, bytes]]:
-    good = golden_files.content("look-ahead")
-    header = Header.parse(good)
-    entries = Array(header.section_count, Section).parse(good[Header.sizeof() :])
-    return header, {entry.tag: good[entry.offset : entry.offset + entry.size] for entry in entries}
+def labels() -> bytes:
+    """LABL of the golden file."""
+    return golden_files.section("look-ahead", Tag.LABELS)
 
 
-def last_stage(splits: bytes) -> tuple[int, Any]:
-    """Where the descriptor of the last stage stands, whose label table is the last of all tables;
-    and its fields.
-    """
-    count = SplitsHeader.parse(splits).stage_count
-    at = SplitsHeader.sizeof() + Stage.sizeof() * (count - 1)
-    return at, Stage.parse(splits[at:])
+def described(number: int = -1) -> tuple[int, Any]:
+    """Where the descriptor of a label table stands, and its fields."""
+    count = LabelsHeader.parse(labels()).table_count
+    at = LabelsHeader.sizeof() + LabelTable.sizeof() * range(count)[number]
+    return at, LabelTable.parse(labels()[at:])
 
 
-def with_splits(splits: bytes) -> bytes:
-    header, contents = sections()
-    return assemble(
-        contents | {Tag.SPLITS: splits},
-        id_count=header.id_count,
-        token_count=header.token_count,
-        flags=HeaderFlag(header.flags),
-        max_token_bytes=header.max_token_bytes,
-        unknown_id=NONE,
-    )
-
-
-def with_fields(room: int = 0, **fields: int) -> bytes:
-    """Other values in the last stage, and room after its last table, so that what is read there is
+def with_fields(room: int = 0, number: int = -1, **fields: int) -> bytes:
+    """Other values in a descriptor, and room after the last table, so that what is read there is
     good.
     """
-    _, contents = sections()
-    at, stage = last_stage(contents[Tag.SPLITS])
-    changed = Stage.build({**stage, **fields})
-    splits = contents[Tag.SPLITS]
-    return with_splits(splits[:at] + changed + splits[at + Stage.sizeof() :] + bytes(room))
+    at, table = described(number)
+    changed = LabelTable.build({**table, **fields})
+    section = labels()[:at] + changed + labels()[at + LabelTable.sizeof() :] + bytes(room)
+    return golden_files.rebuilt("look-ahead", {Tag.LABELS: section})
 
 
 def with_entry(number: int, *, label: int = 0, state: int = 0) -> bytes:
-    """Another entry in the label table of the last stage."""
-    _, contents = sections()
-    splits = bytearray(contents[Tag.SPLITS])
-    _, stage = last_stage(splits)
-    count = stage.label_class_count * stage.label_state_count
-    entries = np.frombuffer(splits, LABEL, count, len(splits) - LABEL.itemsize * count)
+    """Another entry in the last label table."""
+    section = bytearray(labels())
+    entries = np.frombuffer(section, LABEL, offset=described()[1].offset)
     entries[number] = state << 8 | label
-    return with_splits(bytes(splits))
+    return golden_files.rebuilt("look-ahead", {Tag.LABELS: bytes(section)})
 
 
 def opened(library: Library, content: bytes) -> int:
@@ -94,39 +72,49 @@ def read(content: bytes) -> int:
 
 def test_the_numbers_of_classes_and_states_have_bounds(library: Library) -> None:
     assert opened(library, with_fields()) == OK
-    for field, most in (("label_class_count", 254), ("label_state_count", 4096)):
+    for field, most in (("class_count", 254), ("state_count", 4096)):
         assert opened(library, with_fields(room=1 << 22, **{field: most})) == OK
         assert opened(library, with_fields(room=1 << 22, **{field: most + 1})) == SPLITS
-
-
-def test_the_table_has_both_numbers_or_none_and_lies_within_the_section(library: Library) -> None:
-    for field in ("label_class_count", "label_state_count"):
         assert opened(library, with_fields(**{field: 0})) == SPLITS
-    _, stage = last_stage(sections()[1][Tag.SPLITS])
-    more = {"label_state_count": stage.label_state_count + 1}
-    size = LABEL.itemsize * stage.label_class_count
+
+
+def test_a_table_lies_within_the_section(library: Library) -> None:
+    _, table = described()
+    more = {"state_count": table.state_count + 1}
+    size = LABEL.itemsize * table.class_count
     assert opened(library, with_fields(room=size, **more)) == OK
     assert opened(library, with_fields(room=size - 4, **more)) == SPLITS
+    assert opened(library, with_fields(room=4, offset=table.offset + 2)) == SPLITS
+
+
+def test_each_table_is_of_a_stage_of_its_own_that_has_a_program(library: Library) -> None:
+    _, first = described(0)
+    _, last = described()
+    assert first.stage < last.stage
+    assert opened(library, with_fields(stage=first.stage)) == SPLITS
+    assert opened(library, with_fields(stage=last.stage + 1)) == SPLITS
+    assert opened(library, with_fields(number=0, stage=last.stage)) == SPLITS
+    one = golden_files.section("look-ahead", Tag.LABELS)[8:]
+    none = golden_files.rebuilt("look-ahead", {Tag.LABELS: bytes(8) + one})
+    assert opened(library, none) == SPLITS  # classes of the first stage are of its label table
 
 
 def test_every_label_and_every_state_is_looked_at(library: Library) -> None:
-    _, contents = sections()
-    _, stage = last_stage(contents[Tag.SPLITS])
-    states, labels = stage.label_state_count, stage.class_count
-    for number in range(states * stage.label_class_count):
-        assert opened(library, with_entry(number, label=labels - 1, state=states - 1)) == OK
-        assert opened(library, with_entry(number, label=labels)) == SPLITS
+    _, table = described()
+    states, most = (
+        table.state_count,
+        int(max(np.frombuffer(labels(), LABEL, offset=table.offset) & 0xFF)),
+    )
+    for number in range(states * table.class_count):
+        assert opened(library, with_entry(number, label=most, state=states - 1)) == OK
+        assert opened(library, with_entry(number, label=most + 1)) == SPLITS
         assert opened(library, with_entry(number, state=states)) == SPLITS
 
 
-@pytest.mark.parametrize("field", ["first_op", "op_count"])
-def test_a_stage_with_a_program_has_no_operations(library: Library, field: str) -> None:
-    assert opened(library, with_fields(**{field: 1})) == SPLITS
-
-
+@pytest.mark.parametrize("section", ["SPLT", "LABL"])
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_no_byte_of_the_stages_makes_it_touch_what_is_not_its_own(
-    compiler: str, build: Builder
+    compiler: str, section: str, build: Builder
 ) -> None:
     program = build(compiler, "damaged_section", *SANITIZED)
     texts = ["1233 22333 13321", "abbc abb  ; abc", "\u00e91234 b\u0661  ;c"]
@@ -134,7 +122,7 @@ def test_no_byte_of_the_stages_makes_it_touch_what_is_not_its_own(
         [
             str(program),
             str(golden_files.FOLDER / "look-ahead.bin"),
-            "SPLT",
+            section,
             "1" if SLOW else "5",
             *texts,
         ]

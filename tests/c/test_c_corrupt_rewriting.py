@@ -106,11 +106,11 @@ def test_tables_of_another_size_than_their_counts_say(
         (1, "B", 2),
         (2, "H", 0),
         (4, "H", 0),
-        (12, "B", 9),
-        (16, "I", 0xFFFFFFFC),
-        (20, "I", 2),
-        (24, "I", 1200),
-        (28, "I", 1),
+        (3, "B", 9),
+        (12, "I", 0xFFFFFFFC),
+        (16, "I", 2),
+        (20, "I", 1200),
+        (24, "I", 1),
     ],
 )
 def test_a_program_to_replace_with_that_is_none(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from regex_patterns import TRINITY
 from tokenizers import AddedToken as ReferenceToken
 from tokenizers import Regex, Tokenizer, decoders, normalizers, pre_tokenizers
 from tokenizers.models import BPE, WordLevel
@@ -83,6 +84,12 @@ PRE_TOKENIZERS = {
     "look both ways": pre_tokenizers.Sequence(
         [split(r"(?<=b)c(?=[a-z]*!)|[a-z](?=[a-z]*(?<=b)c)|\d(?!\d*3)"), split(LLAMA3), BYTE_LEVEL]
     ),
+    "search starts": pre_tokenizers.Sequence(
+        [*(split(pattern) for pattern in list(TRINITY.values())), BYTE_LEVEL]
+    ),
+    "search starts and labels": pre_tokenizers.Sequence(
+        [split(r"\d{1,2}(?=(?>\d{2})*(?:\D|$))|\G\d{2}|a\b"), split(LLAMA3), BYTE_LEVEL]
+    ),
     "empty matches": pre_tokenizers.Sequence(
         [split(r"(?:[a-c]+!)?|\d*"), split(LLAMA3), BYTE_LEVEL]
     ),
@@ -146,7 +153,7 @@ def test_the_usual_patterns_have_a_cut_between_a_letter_and_a_space(
         "prefix space",
         "possessive",
     )
-    for name in (*usual, "groups of three", "cuts between digits", "far look ahead alone"):
+    for name in (*usual, "groups of three", "far look ahead alone", "search starts"):
         tokenizer = trained(PRE_TOKENIZERS[name], [])
         path = tmp_path_factory.mktemp("usual") / "tokenizer.json"
         path.write_text(tokenizer.to_str())

@@ -123,6 +123,7 @@ def test_the_sizes_of_sections_follow_from_the_declared_sizes() -> None:
             " least 1"
         ),
         "SPLT": f"at least {layout.SplitsHeader.sizeof()} + {layout.Stage.sizeof()} * stage_count",
+        "LABL": f"at least {layout.LabelsHeader.sizeof()} + {layout.LabelTable.sizeof()} * table_count",
         "CUTS": f"{layout.CUTS_SIZE:,}",
         "NORM": (
             f"at least {layout.RewriteHeader.sizeof()} + {layout.RewriteOp.sizeof()} * op_count"

@@ -1,5 +1,5 @@
-"""Stages that look far ahead, or match nothing, give the ids of the reference: in any order, in long
-texts.
+"""Stages that look far ahead, match nothing, or ask where the search began, give the ids of the
+reference: in any order, in long texts.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ PATTERNS = [
     *(r"\s+(?!\S)|\s+(?=\s*x)|\S*", "x?(?!.*x)y*", "(?=1)1*2|(?=1)", r"(?<![a1])x|\s"),
     *("[ab]*a[ab]{3}x|[ab](?=[ab]*1)|(?=a)", "(?:[ab]+!)?", "[a-z]+", "a++b|a?+b"),
     r"[a-z]+|\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))|.",
+    *(r"\A\d{3}|\G\d{3}", r"\d{1,5}(?=(?>\d{5})*(?:\D|$))|\G\d{5}", r"\G[ab1]|x", r"b|\G\w1"),
 ]
 BEHAVIORS = ["isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"]
 ALPHABETS = ("ab1x23\n ", "123 ", "aab1!", "ab x\n٣é", "0123456789")
@@ -138,21 +139,7 @@ def test_a_long_text_is_worked_on_in_blocks_that_change_no_ids(
             assert own.encode(text) == reference.encode(text).ids
 
 
-@pytest.mark.parametrize(
-    "pattern", [r"\d(?=(?:\d{3})+(?!\d))", "a(?!.*b)", "[ab]*a[ab]{3}x|[ab](?=[ab]*1)"]
-)
-@pytest.mark.parametrize("content", ["", "_", "<>"])
-def test_a_normalizer_replaces_what_a_far_look_around_finds(
-    pattern: str, content: str, tmp_path: Path
-) -> None:
-    reference = tokenizer(BYTE_LEVEL, normalizers.Replace(Regex(pattern), content))
-    own = converted(reference, tmp_path)
-    for alphabet in (*ALPHABETS, "ab1\x00\x01\x02\x03\x04\x05"):
-        for text in random_texts(alphabet, 100, longest=25):
-            assert own.encode(text) == reference.encode(text).ids, text
-
-
-@pytest.mark.parametrize("pattern", ["a*", r"\b", "(?=(ab)+)"])
+@pytest.mark.parametrize("pattern", ["a*", r"\b", "(?=a)"])
 def test_a_normalizer_that_puts_something_before_a_text_is_refused_before_byte_level(
     pattern: str, tmp_path: Path
 ) -> None:
@@ -183,11 +170,5 @@ def test_labels_want_a_byte_of_work_memory_for_each_byte_of_a_piece_and_no_more(
             ctypes.byref(work),
         )
 
-    too_little, enough = 0, 2 * len(text)
-    assert encode(enough) == 0
-    while enough - too_little > 1:
-        middle = (too_little + enough) // 2
-        code = encode(middle)
-        assert code in (0, -7)
-        too_little, enough = (middle, enough) if code else (too_little, middle)
-    assert len(text) <= enough <= len(text) + 100
+    assert encode(len(text) - 1) == -7
+    assert encode(len(text) + 100) == 0

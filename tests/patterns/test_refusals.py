@@ -148,6 +148,8 @@ def test_groups_nested_beyond_all_measure_are_refused(dialect: Dialect) -> None:
         compile_split(Split("(" * 5000 + "a" + ")" * 5000, dialect=dialect))
 
 
-def test_a_replacement_has_no_search_start() -> None:
+def test_a_replacement_has_neither_search_start_nor_labels() -> None:
     with pytest.raises(UnsupportedError, match=r"the anchor \\G in a replacement"):
         compile_replace(Split(r"\Ga"), "b")
+    with pytest.raises(UnsupportedError, match="a lookahead over more than one character in a"):
+        compile_replace(Split("a(?=bc)"), "b")

@@ -80,6 +80,14 @@ def numbers(name: str, tag: bytes, offset: int, count: int) -> list[int]:
     raise KeyError(tag)
 
 
+def section(name: str, tag: bytes) -> bytes:
+    """A section of a golden file."""
+    good = content(name)
+    entries = Array(Header.parse(good).section_count, Section).parse(good[Header.sizeof() :])
+    (entry,) = (entry for entry in entries if entry.tag == tag)
+    return good[entry.offset : entry.offset + entry.size]
+
+
 def rebuilt(name: str, sections: Mapping[Any, bytes], **fields: int) -> bytes:
     """A golden file with other sections, and other fields of its header; every size and checksum
     is right.

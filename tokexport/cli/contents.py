@@ -61,6 +61,7 @@ MEANINGS: Mapping[bytes, str] = {
     Tag.TRIE: "the vocabulary as a trie",
     Tag.CROSSINGS: "characters between which no merge joins",
     Tag.SPLITS: "the pre-tokenizer's programs",
+    Tag.LABELS: "label tables, of splits that look far ahead",
     Tag.CUTS: "places where a text may be cut",
     Tag.NORMALIZER: "what rewrites a text before it is split, and pieces",
     Tag.ADDED_TOKENS: "added and special tokens",

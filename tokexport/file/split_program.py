@@ -1,21 +1,15 @@
-"""One split program, or one stage, as the SPLT and NORM sections hold it."""
+"""Stages and their programs, as the sections SPLT, LABL and NORM hold them."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
 import tokexport.file.layout as layout
-from tokexport.compiler.tables import ProgramTable, SplitStage
+from tokexport.compiler.tables import OpTable, ProgramTable, SplitStage
 from tokexport.file.layout import StageBehavior, StageFlag
 from tokexport.file.pack import levels, padded, struct
-
-# Of the first label table the symbols and the states, then of the second.
-LABEL_COUNTS = (
-    "label_class_count",
-    "label_state_count",
-    "second_label_class_count",
-    "second_label_state_count",
-)
 
 
 def program_stage(stage: SplitStage, first: int) -> tuple[bytes, bytes]:
@@ -36,28 +30,23 @@ def _described(
     table: ProgramTable, first: int, behavior: StageBehavior, flags: int
 ) -> tuple[bytes, bytes]:
     program = table.program
-    if program.search_starts is not None:
-        raise NotImplementedError("a pattern with a search start has no place in a file")
     columns = program.n_classes + 1
     row_shift = (columns - 1).bit_length()
     rows = np.zeros((len(program.transitions), 1 << row_shift), layout.TRANSITION)
     rows[:, :columns] = program.transitions
-    counts = dict.fromkeys([*LABEL_COUNTS, "middle_count", "leaf_count"], 0)
+    counts = dict.fromkeys(["middle_count", "leaf_count"], 0)
     if table.classes is None:
         classes = program.classes.astype(np.uint8).tobytes()
     else:
         classes = levels(table.classes, "u1", ascii=True)
         counts["middle_count"] = len(table.classes.middle)
         counts["leaf_count"] = len(table.classes.leaves)
-    parts = [
-        padded(classes),
-        padded(program.starts.astype("<u2").tobytes()),
-        padded(rows.tobytes()),
-    ]
-    if program.labels is not None:
-        labels = program.labels.next << 8 | program.labels.labels
-        counts |= zip(LABEL_COUNTS, reversed(labels.shape), strict=False)
-        parts.append(labels.astype(layout.LABEL).tobytes())
+    rows_of_starts = [program.starts]
+    if program.search_starts is not None:
+        rows_of_starts.append(program.search_starts)
+        flags |= StageFlag.SEARCH_STARTS
+    starts = np.concatenate(rows_of_starts).astype("<u2")
+    parts = [padded(classes), padded(starts.tobytes()), padded(rows.tobytes())]
     flags |= StageFlag.ON_BYTES * (table.classes is None)
     flags |= StageFlag.EMPTY_MATCHES * program.may_be_empty
     descriptor = struct(
@@ -81,6 +70,33 @@ def _described(
 
 def rewriting_stage(first_op: int, op_count: int) -> bytes:
     """The descriptor of a stage that rewrites each pre-token."""
-    zeros = dict.fromkeys((field.name for field in layout.Stage.subcons), 0)
+    names = (field.name for field in layout.Stage.subcons if field.name != "reserved")
+    zeros = dict.fromkeys(names, 0)
     fields = {"flags": StageFlag.REWRITE, "first_op": first_op, "op_count": op_count}
     return struct(layout.Stage, **zeros | fields)
+
+
+def labels(stages: Sequence[SplitStage | tuple[OpTable, ...]]) -> bytes | None:
+    """LABL, or None where no stage reads labels."""
+    tables = [
+        (number, stage.table.program.labels)
+        for number, stage in enumerate(stages)
+        if isinstance(stage, SplitStage) and stage.table.program.labels is not None
+    ]
+    if not tables:
+        return None
+    at = layout.LabelsHeader.sizeof() + layout.LabelTable.sizeof() * len(tables)
+    descriptors, entries = bytearray(), bytearray()
+    for number, table in tables:
+        assert table is not None
+        states, classes = table.next.shape
+        descriptors += struct(
+            layout.LabelTable,
+            stage=number,
+            class_count=classes,
+            state_count=states,
+            offset=at + len(entries),
+        )
+        entries += (table.next << 8 | table.labels).astype(layout.LABEL).tobytes()
+    header = struct(layout.LabelsHeader, table_count=len(tables))
+    return bytes(header + descriptors + entries)

@@ -28,6 +28,7 @@ from tokexport.file.layout import (
     Tag,
 )
 from tokexport.file.pack import struct
+from tokexport.file.split_program import labels
 
 REQUIRED_TAGS = frozenset(tag for tag in Tag if tag.required)
 
@@ -147,6 +148,7 @@ def _text(tables: Tables, encoding: EncodingTables) -> dict[bytes, bytes | None]
     normalizer, stages = encoding.normalizer, encoding.stages
     return {
         Tag.SPLITS: text_sections.splits(normalizer, stages),
+        Tag.LABELS: labels(stages),
         Tag.CUTS: text_sections.cuts(encoding.cuts),
         Tag.NORMALIZER: text_sections.rewriting(normalizer, stages),
         Tag.ADDED_TOKENS: text_sections.added_tokens(encoding.added),

@@ -447,7 +447,7 @@ def ranks_with_holes() -> Golden:
 
 def look_ahead() -> Golden:
     """Label tables: digits in groups of three from the right. EMPTY_MATCHES: a lookahead alone,
-    which cuts where it matches.
+    which cuts where it matches. SEARCH_STARTS: what follows the last match.
     """
     words = ["12", "34", "123", "1234", "  ", "ab", "xx"]
     tokens = [*_byte_tokens(), *words]
@@ -456,6 +456,7 @@ def look_ahead() -> Golden:
         (r"[0-9]{1,3}(?=(?:[0-9]{3})*(?![0-9a-z_]))", Behavior.ISOLATED, False),
         (r"(?=([0-9]{3})+(?![0-9]))", Behavior.ISOLATED, False),
         (r"a(?=b+c)", Behavior.CONTIGUOUS, False),
+        (r"\G[0-9x]|;|b(?=b*c)", Behavior.ISOLATED, False),
         (r" +(?! *;)", Behavior.MERGED_WITH_NEXT, False),
     ]
     model = _model(tokens, merges, pre_tokenizer=tuple(Split(*stage) for stage in stages))

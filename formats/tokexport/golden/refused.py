@@ -7,8 +7,8 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 
-from tokexport.file.layout import Header, Section, SplitsHeader, Stage
-from tokexport.file.split_program import LABEL_COUNTS
+from tokexport.file.layout import Header, HeaderFlag, LabelTable, Section, SplitsHeader, Stage, Tag
+from tokexport.file.write import assemble
 
 SECTION_TABLE: int = Header.sizeof()
 ENTRY: int = Section.sizeof()
@@ -105,17 +105,15 @@ def _changes_of_an_encoder() -> dict[str, Change]:
         "SECTION_SIZE-cuts.bin": _without_encoder(b"CUTS"),
         "MISSING-decoder.bin": _without_encoder(b"EDIT"),
         "SPLITS-reserved.bin": _set(SPLITS + 4, 1, 1),
+        "SECTION_SIZE-labels.bin": _with_labels(table_count=2),
         **{f"SPLITS-{name}.bin": _with_stages(stages) for name, stages in _stages().items()},
+        **{f"SPLITS-labels-{name}.bin": _with_labels(**value) for name, value in _labels().items()},
     }
 
 
 def _stages() -> dict[str, list[dict[str, int]]]:
     """Stages with one fault each: what is not given is good (on bytes, one class, one state)."""
     text = {"flags": 0, "middle_count": 1, "leaf_count": 1}
-    ones = {"classes_offset": -8, "transitions_offset": 0, "before": 1}
-    again = {"second_label_class_count": 1, "second_label_state_count": 1}
-    # The first label table ends where the section ends, but for what is after.
-    last = {"label_class_count": 1, "label_state_count": 1, **again, "transitions_offset": 864}
     return {
         "behavior": [{"behavior": 5}],
         "unknown-flag": [{"flags": 6}],
@@ -137,30 +135,11 @@ def _stages() -> dict[str, list[dict[str, int]]]:
         "class": [{"classes_offset": -4}],
         "start": [{"starts_offset": -8}],
         "next-state": [{"transitions_offset": -8}],
-        "label-classes-without-states": [{"label_class_count": 1}],
-        "label-states-without-classes": [{"label_state_count": 1}],
-        "too-many-label-classes": [
-            {"label_class_count": 255, "label_state_count": 1, "transitions_offset": 0}
-        ],
-        "too-many-label-states": [{"label_class_count": 1, "label_state_count": 4097}],
-        "labels-forward-without": [{"flags": 18}],
-        "labels-outside": [{"label_class_count": 1, "label_state_count": 1}],
-        "label": [{"label_class_count": 1, "label_state_count": 1, "behind": 1}],
-        "label-next-state": [{"label_class_count": 1, "label_state_count": 1, "behind": 1 << 8}],
-        "label-class": [
-            {
-                "class_count": 2,
-                "row_shift": 2,
-                "label_class_count": 1,
-                "label_state_count": 1,
-                **ones,
-            }
-        ],
+        "search-starts-outside": [{"flags": 18, "starts_offset": 868}],
+        "search-start": [{"flags": 18, "starts_offset": 868, "behind": 1}],
+        "search-starts-and-empty-matches": [{"flags": 26, "behind": 0}],
         "stage-first-op": [{"first_op": 1}],
         "stage-op-count": [{"op_count": 1}],
-        "second-labels-alone": [{**again, "transitions_offset": 0}],
-        "second-label": [{**last, "behind": 1}],
-        "label-for-second": [{**last, "class_count": 2, "row_shift": 2, "behind": 1}],
         "text-table-outside": [{**text, "middle_count": 2}],
         "text-top": [{**text, "middle_count": 0}],
         "text-middle": [{**text, "leaf_count": 0}],
@@ -172,6 +151,22 @@ def _stages() -> dict[str, list[dict[str, int]]]:
 
 def _entry(index: int) -> int:
     return SECTION_TABLE + ENTRY * index
+
+
+def _labels() -> dict[str, dict[str, int]]:
+    """Label tables with one fault each: what is not given is good for a stage of one class."""
+    return {
+        "reserved": {"reserved": 1},
+        "of-no-stage": {"stage": 1},
+        "without-classes": {"class_count": 0},
+        "too-many-classes": {"class_count": 255, "state_count": 0},
+        "without-states": {"state_count": 0},
+        "too-many-states": {"state_count": 4097},
+        "outside": {"offset": 20},
+        "misaligned": {"offset": 18},
+        "label": {"entry": 1},
+        "next-state": {"entry": 1 << 8},
+    }
 
 
 def _set(offset: int, size: int, value: int) -> Change:
@@ -233,7 +228,7 @@ def _with_stages(stages: Sequence[Mapping[str, int]]) -> Change:
         "middle_count": 0,
         "leaf_count": 0,
     }
-    good |= {"starts_offset": 864, "transitions_offset": 868, **dict.fromkeys(LABEL_COUNTS, 0)}
+    good |= {"starts_offset": 864, "transitions_offset": 868}
     before, behind = bytes([stages[-1].get("before", 255)]) * 8, b""
     section = bytearray(SplitsHeader.build({"stage_count": len(stages), "reserved": None}))
     for fields in stages:
@@ -250,6 +245,31 @@ def _with_stages(stages: Sequence[Mapping[str, int]]) -> Change:
         content[start:] = section
         _set(_entry(SPLT) + 16, 8, len(section))(content)
         _set(16, 8, len(content))(content)
+
+    return change
+
+
+def _with_labels(table_count: int = 1, reserved: int = 0, entry: int = 0, **fields: int) -> Change:
+    """A good stage, and LABL with a table of one entry for it."""
+    table = LabelTable.build(
+        {"stage": 0, "class_count": 1, "state_count": 1, "offset": 16} | fields
+    )
+    numbers = (each.to_bytes(4, "little") for each in (table_count, reserved))
+    section = b"".join([*numbers, table, entry.to_bytes(4, "little")])
+
+    def change(content: bytearray) -> None:
+        _with_stages([{}])(content)
+        entries = [Section.parse(content[_entry(index) :]) for index in range(SPLT + 1)]
+        sections = {each.tag: bytes(content[each.offset :][: each.size]) for each in entries}
+        header = Header.parse(content)
+        content[:] = assemble(
+            sections | {Tag.LABELS: section},
+            id_count=header.id_count,
+            token_count=header.token_count,
+            flags=HeaderFlag(header.flags),
+            max_token_bytes=header.max_token_bytes,
+            unknown_id=header.unknown_id,
+        )
 
     return change
 

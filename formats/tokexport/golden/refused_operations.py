@@ -17,7 +17,6 @@ from tokexport.file.layout import (
     Stage,
     Tag,
 )
-from tokexport.file.split_program import LABEL_COUNTS
 from tokexport.file.write import assemble
 
 LEVELS = 544  # the first level of the tables of FORM and MAP
@@ -103,7 +102,7 @@ def _sections() -> dict[str, bytes]:
         ),
         "SPLITS-map-too-short": _operation(kind=OpKind.MAP, table=MapHeader.build(levels)[:20]),
         "SPLITS-replace-on-bytes": _operation(kind=OpKind.REPLACE, table=_program()),
-        "SPLITS-replace-too-short": _operation(kind=OpKind.REPLACE, table=_program()[:36]),
+        "SPLITS-replace-too-short": _operation(kind=OpKind.REPLACE, table=_program()[:32]),
         "SPLITS-charsmap-size": _operation(
             kind=OpKind.CHARSMAP,
             table=CharsmapHeader.build({**sequences, "unit_count": 2}) + one_unit,
@@ -171,7 +170,6 @@ def _program() -> bytes:
         0,
     )
     counts |= {"flags": 2, "class_count": 1, "state_count": 1, "row_shift": 1}
-    counts |= dict.fromkeys(LABEL_COUNTS, 0)
     places = {
         "classes_offset": tables,
         "starts_offset": tables + 256,

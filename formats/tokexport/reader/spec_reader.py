@@ -19,10 +19,11 @@ NONE = 0xFFFFFFFF
 MASK = (1 << 64) - 1
 K0, K1, K2, K3 = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, 0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53
 
-HEADER_FLAGS, STAGE_FLAGS, SECTION_FLAGS = 0x3F, 0x3B, 0x01  # the flag bits that have a name
+HEADER_FLAGS, STAGE_FLAGS, SECTION_FLAGS = 0x3F, 0x1B, 0x01  # the flag bits that have a name
 KIND_HOLE, KIND_MASK, RECORD_SPECIAL = 0, 3, 4
 STRIPPING_FLAGS = 2 | 4 | 8  # SINGLE_WORD, LSTRIP, RSTRIP
-ON_BYTES, REWRITE, EMPTY_MATCHES, FORWARD_LABELS, DOUBLES = 2, 4, 8, 16, 32
+ON_BYTES, REWRITE, EMPTY_MATCHES, SEARCH_STARTS = 2, 4, 8, 16
+STAGE_SIZE = 36
 LAST_BEHAVIOR, LAST_FORM = 4, 3
 BY_CLUSTER = 8
 COLLAPSE = 32
@@ -33,8 +34,8 @@ UNIT_CHARACTER, UNIT_BYTE = 0, 1
 BPE, UNIGRAM, WORDPIECE, WORDLEVEL, GREEDY = range(1, 6)
 ENCODER_TAGS = (b"BIDS", b"TIDX", b"PIDX", b"SPLT")
 KNOWN_TAGS = frozenset(
-    b"RECS BYTS DECO EDIT SCOR SC64 RANK BIDS CHRS KEYS TIDX PIDX XPRS UNUS TRIE SPLT CUTS NORM"
-    b" ADDT ACLS POST TRIM ALGN SPID CHAT PROV TEST".split()
+    b"RECS BYTS DECO EDIT SCOR SC64 RANK BIDS CHRS KEYS TIDX PIDX XPRS UNUS TRIE SPLT LABL CUTS"
+    b" NORM ADDT ACLS POST TRIM ALGN SPID CHAT PROV TEST".split()
 )
 
 
@@ -160,8 +161,6 @@ class Stage:
     transitions: Sequence[int]
     labels: Sequence[int] = ()
     label_class_count: int = 0
-    second_labels: Sequence[int] = ()
-    second_label_class_count: int = 0
     first_op: int = 0
     op_count: int = 0
 
@@ -369,7 +368,7 @@ def open_file(data: bytes) -> SpecFile:
         file.normalizer_count = u32(sections[b"NORM"], 4)
         file.ops = read_ops(sections[b"NORM"])
     if b"SPLT" in sections:
-        file.stages = read_stages(sections[b"SPLT"], len(file.ops))
+        file.stages = read_stages(sections[b"SPLT"], len(file.ops), sections.get(b"LABL"))
         if b"CHRS" in sections and u32(sections[b"CHRS"], 0) == UNIT_CHARACTER:
             require(not any(stage.flags & ON_BYTES for stage in file.stages), "TKX_E_SPLITS")
     return file
@@ -386,6 +385,7 @@ def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
         b"TIDX": 8,
         b"PIDX": 16,
         b"SPLT": 8,
+        b"LABL": 8,
         b"TRIE": 32,
         b"NORM": 16,
         b"ADDT": 96,
@@ -435,7 +435,9 @@ def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
             return -1
         return 16 + 8 * slots + 4 * row_starts(ids, row_shift) + 2 * buckets
     if tag == b"SPLT":
-        return None if len(section) >= 8 + 32 * number[0] else -1
+        return None if len(section) >= 8 + STAGE_SIZE * number[0] else -1
+    if tag == b"LABL":
+        return None if len(section) >= 8 + 8 * number[0] else -1
     if tag == b"CUTS":
         return 2048
     if tag == b"NORM":
@@ -509,9 +511,9 @@ def read_op(section: bytes, at: int) -> Op:
             "TKX_E_SPLITS",
         )
     elif kind == REPLACE:
-        require(len(table) >= 40, "TKX_E_SPLITS")
+        require(len(table) >= STAGE_SIZE, "TKX_E_SPLITS")
         program = read_stage(table, 0)
-        require(program.flags & ~(EMPTY_MATCHES | FORWARD_LABELS | DOUBLES) == 0, "TKX_E_SPLITS")
+        require(program.flags & ~EMPTY_MATCHES == 0, "TKX_E_SPLITS")
     elif kind == CHARSMAP:
         require(len(table) >= 24, "TKX_E_SPLITS")
         units, nodes, edges, program_size, text, first_plain = struct.unpack_from("<6I", table)
@@ -519,14 +521,12 @@ def read_op(section: bytes, at: int) -> Op:
         require(size == len(table) and units >= 1, "TKX_E_SPLITS")
         code = table[len(table) - text - program_size : len(table) - text]
         require(
-            len(code) >= 40 if flags & BY_CLUSTER else len(code) == first_plain == 0, "TKX_E_SPLITS"
+            len(code) >= STAGE_SIZE if flags & BY_CLUSTER else len(code) == first_plain == 0,
+            "TKX_E_SPLITS",
         )
         if flags & BY_CLUSTER:
             program = read_stage(code, 0)
-            require(
-                nodes == 0 and program.flags == 0 and u16(code, 6) == 0 and not program.labels,
-                "TKX_E_SPLITS",
-            )
+            require(nodes == 0 and program.flags == 0 and u16(code, 6) == 0, "TKX_E_SPLITS")
             require(first_plain <= program.class_count, "TKX_E_SPLITS")
     else:
         require(len(table) == 0, "TKX_E_SPLITS")
@@ -542,49 +542,50 @@ def is_utf8(content: bytes) -> bool:
     return True
 
 
-def read_stages(section: bytes, op_count: int) -> list[Stage]:
-    """The stages of SPLT, with the checks of I18."""
+def read_stages(section: bytes, op_count: int, labels: bytes | None = None) -> list[Stage]:
+    """The stages of SPLT, with the checks of I18; ``labels``: LABL."""
     count = u32(section, 0)
     require(count <= 16 and section[4:8] == bytes(4), "TKX_E_SPLITS")
-    stages = [read_stage(section, 8 + 40 * i, op_count) for i in range(count)]
+    tables: dict[int, tuple[int, int, int]] = {}
+    if labels is not None:
+        require(labels[4:8] == bytes(4), "TKX_E_SPLITS")
+        fields = struct.iter_unpack("<BBHI", labels[8 : 8 + 8 * u32(labels, 0)])
+        described = [(number, tuple(others)) for number, *others in fields]
+        numbers = [number for number, _ in described]
+        require(numbers == sorted({*numbers} & {*range(count)}), "TKX_E_SPLITS")
+        tables = dict(described)
+    stages = []
+    for i in range(count):
+        stage = read_stage(section, 8 + STAGE_SIZE * i, op_count, labels or b"", tables.get(i))
+        stages.append(stage)
     on_bytes = [bool(stage.flags & ON_BYTES) for stage in stages]
     require(on_bytes == sorted(on_bytes), "TKX_E_SPLITS")
     return stages
 
 
-def read_stage(section: bytes, at: int, op_count: int = 0) -> Stage:
-    """One stage."""
+def read_stage(
+    section: bytes,
+    at: int,
+    op_count: int = 0,
+    labl: bytes = b"",
+    described: tuple[int, int, int] | None = None,
+) -> Stage:
+    """One stage; ``described``: what LABL says of its label table."""
     if section[at + 1] & REWRITE:
-        first, count = section[at + 28], section[at + 29]
-        require(section[at : at + 28] == bytes([0, REWRITE]) + bytes(26), "TKX_E_SPLITS")
-        require(section[at + 30 : at + 40] == bytes(10), "TKX_E_SPLITS")
-        require(first + count <= op_count, "TKX_E_SPLITS")
+        first, count = section[at + 24], section[at + 25]
+        require(section[at : at + 24] == bytes([0, REWRITE]) + bytes(22), "TKX_E_SPLITS")
+        require(section[at + 26 : at + STAGE_SIZE] == bytes(10), "TKX_E_SPLITS")
+        require(first + count <= op_count and described is None, "TKX_E_SPLITS")
         return Stage(
             0, REWRITE, 0, 0, ClassTable(b"", (), (), ()), (), (), first_op=first, op_count=count
         )
-    behavior, flags, class_count, second_read, state_count, memo_count = struct.unpack_from(
-        "<4BHH", section, at
+    behavior, flags, class_count, row_shift, state_count, memo_count, middle, leaves = (
+        struct.unpack_from("<4B4H", section, at)
     )
-    middle, leaves, row_shift, read_classes, label_states = struct.unpack_from(
-        "<HHBBH", section, at + 8
-    )
-    second_states = u16(section, at + 30)
-    classes_at, starts_at, transitions_at = struct.unpack_from("<3I", section, at + 16)
+    classes_at, starts_at, transitions_at = struct.unpack_from("<3I", section, at + 12)
     require(behavior <= LAST_BEHAVIOR and flags & ~STAGE_FLAGS == 0, "TKX_E_SPLITS")
-    require(section[at + 28 : at + 30] == bytes(2), "TKX_E_SPLITS")
-    require(
-        read_classes <= 254 and label_states <= 4096 and bool(read_classes) == bool(label_states),
-        "TKX_E_SPLITS",
-    )
-    require(
-        second_read <= 254 and second_states <= 4096 and bool(second_read) == bool(second_states),
-        "TKX_E_SPLITS",
-    )
-    require(
-        bool(label_states) or not (flags & (FORWARD_LABELS | DOUBLES) or second_states),
-        "TKX_E_SPLITS",
-    )
-    require(not flags & DOUBLES or read_classes % 2 == 0, "TKX_E_SPLITS")
+    require(not (flags & EMPTY_MATCHES and flags & SEARCH_STARTS), "TKX_E_SPLITS")
+    require(section[at + 24 : at + 28] == bytes(4), "TKX_E_SPLITS")
     require(
         1 <= class_count <= 254 and 1 <= state_count <= 4096 and memo_count < state_count,
         "TKX_E_SPLITS",
@@ -592,11 +593,18 @@ def read_stage(section: bytes, at: int, op_count: int = 0) -> Stage:
     require(row_shift <= 8 and 1 << row_shift > class_count, "TKX_E_SPLITS")
     require(classes_at % 4 == starts_at % 4 == transitions_at % 4 == 0, "TKX_E_SPLITS")
     entries = state_count << row_shift
-    require(starts_at + 2 * (class_count + 1) <= len(section), "TKX_E_SPLITS")
-    labels_at = transitions_at + 2 * entries
-    second_at = labels_at + 4 * label_states * read_classes
-    require(second_at + 4 * second_states * second_read <= len(section), "TKX_E_SPLITS")
-    bound = read_classes // 2 if flags & DOUBLES else read_classes or class_count
+    start_count = (class_count + 1) * (2 if flags & SEARCH_STARTS else 1)
+    require(starts_at + 2 * start_count <= len(section), "TKX_E_SPLITS")
+    require(transitions_at + 2 * entries <= len(section), "TKX_E_SPLITS")
+    labels: Sequence[int] = ()
+    read_classes = 0
+    if described is not None:
+        read_classes, states, labels_at = described
+        require(1 <= read_classes <= 254 and 1 <= states <= 4096, "TKX_E_SPLITS")
+        require(labels_at % 4 == 0, "TKX_E_SPLITS")
+        require(labels_at + 4 * states * read_classes <= len(labl), "TKX_E_SPLITS")
+        labels = struct.unpack_from(f"<{states * read_classes}I", labl, labels_at)
+        require(all(n & 0xFF < class_count and n >> 8 < states for n in labels), "TKX_E_SPLITS")
     if flags & ON_BYTES:
         require(middle == leaves == 0 and classes_at + 256 <= len(section), "TKX_E_SPLITS")
         table = ClassTable(section[classes_at : classes_at + 256], (), (), ())
@@ -604,23 +612,13 @@ def read_stage(section: bytes, at: int, op_count: int = 0) -> Stage:
         table = read_class_table(section, classes_at, middle, leaves)
         require(all(block < middle for block in table.top), "TKX_E_SPLITS")
         require(all(block < leaves for block in table.middle), "TKX_E_SPLITS")
+    bound = read_classes or class_count
     require(all(number < bound for number in (*table.ascii, *table.leaves)), "TKX_E_SPLITS")
-    starts = struct.unpack_from(f"<{class_count + 1}H", section, starts_at)
+    starts = struct.unpack_from(f"<{start_count}H", section, starts_at)
     transitions = struct.unpack_from(f"<{entries}H", section, transitions_at)
     require(all(state < state_count for state in starts), "TKX_E_SPLITS")
     require(all(t & 0x7FFF < state_count for t in transitions), "TKX_E_SPLITS")
-    labels = struct.unpack_from(f"<{label_states * read_classes}I", section, labels_at)
-    second = struct.unpack_from(f"<{second_states * second_read}I", section, second_at)
-    label_bound = second_read or class_count
-    require(
-        all(entry & 0xFF < label_bound and entry >> 8 < label_states for entry in labels),
-        "TKX_E_SPLITS",
-    )
-    require(
-        all(entry & 0xFF < class_count and entry >> 8 < second_states for entry in second),
-        "TKX_E_SPLITS",
-    )
-    tables = (table, starts, transitions, labels, read_classes, second, second_read)
+    tables = (table, starts, transitions, labels, read_classes)
     return Stage(behavior, flags, class_count, row_shift, *tables)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
-from spec_reader import DOUBLES, EMPTY_MATCHES, FORWARD_LABELS, ON_BYTES, Stage
+from spec_reader import EMPTY_MATCHES, ON_BYTES, SEARCH_STARTS, Stage
 
 INVERT = 1
 ACCEPT = 0x8000
@@ -56,7 +56,7 @@ def scan(stage: Stage, piece: bytes) -> Iterator[tuple[int, int, bool]]:
     read = labelled(stage, numbers)
     gap = at = 0
     while at < len(read):
-        end = match_end(stage, read, at)
+        end = match_end(stage, read, at, gap)
         if end == at and stage.flags & EMPTY_MATCHES and gap < at:
             yield offsets[gap], offsets[at], False
             gap = at
@@ -72,7 +72,7 @@ def scan(stage: Stage, piece: bytes) -> Iterator[tuple[int, int, bool]]:
 
 
 def replaced_spans(stage: Stage, text: bytes) -> Iterator[tuple[int, int, bool]]:
-    """What REPLACE replaces (True) and keeps of a text, as byte offsets; a match of no symbols too."""
+    """What REPLACE replaces (True) and keeps of a text, as byte offsets; an empty match too."""
     if not stage.flags & EMPTY_MATCHES:
         yield from scan(stage, text)
         return
@@ -82,7 +82,7 @@ def replaced_spans(stage: Stage, text: bytes) -> Iterator[tuple[int, int, bool]]
     kept, behind = 0, -1
     at = 0
     while at <= len(read):
-        end = match_end(stage, read, at)
+        end = match_end(stage, read, at, kept)
         if end is None or end == at == behind:
             at += 1
             continue
@@ -93,43 +93,28 @@ def replaced_spans(stage: Stage, text: bytes) -> Iterator[tuple[int, int, bool]]
 
 
 def labelled(stage: Stage, symbols: Sequence[int]) -> Sequence[int]:
-    """What the program reads: the labels of a piece, or its classes where there is no label table."""
-    classes: Sequence[int] = [stage.classes[symbol] for symbol in symbols]
-    if stage.flags & DOUBLES:
-        half = stage.label_class_count // 2
-        classes = [
-            number + half * (at > 0 and symbols[at - 1] == symbols[at])
-            for at, number in enumerate(classes)
-        ]
-    direction = 1 if stage.flags & FORWARD_LABELS else -1
-    if stage.labels:
-        classes = run_labels(stage.labels, stage.label_class_count, classes, direction)
-    if stage.second_labels:
-        classes = run_labels(
-            stage.second_labels, stage.second_label_class_count, classes, -direction
-        )
-    return classes
-
-
-def run_labels(
-    table: Sequence[int], columns: int, symbols: Sequence[int], direction: int
-) -> Sequence[int]:
-    """The labels that a table gives to symbols, from the first to the last (1) or the other way
-    (-1).
+    """What the program reads: the labels of symbols, or their classes where there is no label
+    table.
     """
+    classes: Sequence[int] = [stage.classes[symbol] for symbol in symbols]
+    if not stage.labels:
+        return classes
     labels = []
     state = 0
-    for number in symbols[::direction]:
-        entry = table[state * columns + number]
+    for number in reversed(classes):
+        entry = stage.labels[state * stage.label_class_count + number]
         labels.append(entry & 0xFF)
         state = entry >> 8
-    return labels[::direction]
+    return labels[::-1]
 
 
-def match_end(stage: Stage, read: Sequence[int], start: int) -> int | None:
-    """Where the match at a position ends; None where there is none."""
+def match_end(stage: Stage, read: Sequence[int], start: int, searched: int) -> int | None:
+    """Where the match at a position ends, where the search began at another; None: there is none."""
     behind = [*read, stage.class_count]
-    state = stage.starts[behind[start - 1]]  # for start 0 that is the last entry: the end of text
+    row = 0
+    if stage.flags & SEARCH_STARTS and start == searched:
+        row = stage.class_count + 1
+    state = stage.starts[row + behind[start - 1]]  # for start 0 the last: the end of text
     end = None
     for at in range(start, len(behind)):
         if state == 0:

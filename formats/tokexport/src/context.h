@@ -138,7 +138,6 @@ static void bound_ops(tkx_bound *b, const tkx_op *op, uint32_t count) {
         if (grown > TKX_TOO_MUCH) grown = TKX_TOO_MUCH;
         if (op->kind == FORM) more = 3 * grown + 32; /* 8 for a mark, of 2 bytes at least */
         if (op->program.classes) more = memo_bytes(op->program.state_count, b->size + 1);
-        if (op->program.labels) more += b->size;
         bound_use(b, (1 + SOURCE_BYTES) * grown + more);
         b->held = before + (1 + SOURCE_BYTES) * grown;
         b->size = grown;

@@ -3,12 +3,12 @@
 
 /* ---- open.c: stages, added tokens, and tkx_open ---------------------------------------------- */
 
-/* An entry of SPLT. */
-static int check_entry(tkx *t, tkx_stage *s, const uint8_t *entry) {
+/* An entry of SPLT. `labels`: its LabelTable in LABL, or NULL. */
+static int check_entry(tkx *t, tkx_stage *s, const uint8_t *entry, const uint8_t *labels) {
 #ifndef TKX_NO_NORMALIZER
-    if (entry[1] & REWRITE) return check_rewriting_stage(t, s, entry);
+    if (entry[1] & REWRITE) return !labels && check_rewriting_stage(t, s, entry);
 #endif
-    return check_stage(s, t->splits, entry);
+    return check_stage(s, t->splits, entry, t->labels, labels);
 }
 
 /* Whether the first stage splits into words, and what follows is work that depends on the word
@@ -30,12 +30,16 @@ static int check_splits(tkx *t) {
     /* models that read whole characters, and find no end in a part of one */
     const int of_characters = (t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) ||
                               (t->model == MODEL_UNIGRAM && !(t->trie_flags & BYTE_CHARACTERS));
-    uint32_t work = 0, i;
+    uint32_t tables = (uint32_t)field(t->labels, 0), next = 0, work = 0, i;
     t->stage_count = load_u32(t->splits.data);
     if (t->stage_count > TKX_MAX_STAGES || load_u32(t->splits.data + 4)) return TKX_E_SPLITS;
+    if (field(t->labels, 4)) return TKX_E_SPLITS;
     for (i = 0; i < t->stage_count; i++) {
         const uint8_t *entry = t->splits.data + 8 + i * (size_t)STAGE_SIZE;
-        if (!check_entry(t, &t->stages[i], entry)) return TKX_E_SPLITS;
+        const uint8_t *labels = NULL;
+        if (next < tables && t->labels.data[LABELS_HEADER + LABEL_TABLE * (size_t)next] == i)
+            labels = t->labels.data + LABELS_HEADER + LABEL_TABLE * (size_t)next++;
+        if (!check_entry(t, &t->stages[i], entry, labels)) return TKX_E_SPLITS;
         /* after a stage over bytes, pre-tokens may begin and end inside a character */
         if (i && (t->stages[i - 1].flags & ON_BYTES) && !(t->stages[i].flags & ON_BYTES))
             return TKX_E_SPLITS;
@@ -43,7 +47,7 @@ static int check_splits(tkx *t) {
         /* bits of work memory for 64 bytes of text: TKX_WORK_SIZE counts on 24 bytes for each */
         work += t->stages[i].state_count + (t->stages[i].labels ? 512u : 0u);
     }
-    if (work > 24 * 512) return TKX_E_SPLITS;
+    if (next != tables || work > 24 * 512) return TKX_E_SPLITS;
     t->words_first = finds_words_first(t);
     return TKX_OK;
 }
@@ -101,6 +105,7 @@ static void find_sections(tkx *t) {
     t->token_index = find_section(t, "TIDX");
     t->pair_index = find_section(t, "PIDX");
     t->splits = find_section(t, "SPLT");
+    t->labels = find_section(t, "LABL");
     t->cuts = find_section(t, "CUTS");
 #ifndef TKX_NO_NORMALIZER
     t->normalizer = find_section(t, "NORM");

@@ -4,8 +4,8 @@
 /* ---- open_header.c: header and section table (6.1) ------------------------------------------- */
 
 static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "SC64", "RANK", "BIDS", "TIDX",
-                                     "PIDX", "TRIE", "SPLT", "CUTS", "ADDT", "ACLS", "POST",
-                                     "TRIM", "SPID", "CHAT", "PROV", "TEST",
+                                     "PIDX", "TRIE", "SPLT", "LABL", "CUTS", "ADDT", "ACLS",
+                                     "POST", "TRIM", "SPID", "CHAT", "PROV", "TEST",
 #ifndef TKX_NO_DECODER
                                      "DECO", "EDIT",
 #endif

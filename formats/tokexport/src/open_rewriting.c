@@ -35,8 +35,8 @@ static int check_charsmap(tkx_op *op) {
     program.data = table.data + (table.size - load_u32(table.data + 16) - program.size);
     if (op->flags & BY_CLUSTER) {
         if (program.size < STAGE_SIZE || load_u32(table.data + 4) ||
-            !check_stage(&op->program, program, program.data) || op->program.flags ||
-            op->program.behavior != ISOLATED || op->program.memo_count || op->program.labels ||
+            !check_program(&op->program, program) || op->program.flags ||
+            op->program.behavior != ISOLATED || op->program.memo_count ||
             load_u32(table.data + 20) > op->program.class_count)
             return 0;
     } else if (program.size || load_u32(table.data + 20)) {
@@ -83,10 +83,8 @@ static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
                    load_u32(op->table.data) <= NFKD && !load_u64(op->table.data + 24);
         case MAP: return table_size >= MAP_HEADER && table_size == map_size(op->table);
         case REPLACE:
-            return table_size >= STAGE_SIZE &&
-                   check_stage(&op->program, op->table, op->table.data) &&
-                   (op->program.flags & ~(EMPTY_MATCHES | FORWARD_LABELS | DOUBLES)) == 0 &&
-                   op->program.behavior == ISOLATED;
+            return table_size >= STAGE_SIZE && check_program(&op->program, op->table) &&
+                   (op->program.flags & ~EMPTY_MATCHES) == 0 && op->program.behavior == ISOLATED;
         case CHARSMAP: return check_charsmap(op);
         case AFFIX:
         case BYTES: return table_size == 0;
@@ -114,11 +112,11 @@ static int check_ops(tkx *t) {
 
 /* A stage that rewrites has no program. */
 static int check_rewriting_stage(const tkx *t, tkx_stage *s, const uint8_t *entry) {
-    uint32_t first = entry[28], count = entry[29];
+    uint32_t first = entry[24], count = entry[25];
     size_t i;
     memset(s, 0, sizeof *s);
     for (i = 0; i < STAGE_SIZE; i++) {
-        if (i != 28 && i != 29 && entry[i] != (i == 1 ? REWRITE : 0)) return 0;
+        if (i != 24 && i != 25 && entry[i] != (i == 1 ? REWRITE : 0)) return 0;
     }
     if (first > t->op_count || count > t->op_count - first) return 0;
     s->flags = REWRITE;

@@ -123,6 +123,9 @@ static int check_sizes(const tkx *t) {
     if (t->splits.data &&
         (t->splits.size < 8 || t->splits.size < 8 + STAGE_SIZE * field(t->splits, 0)))
         good = 0;
+    if (t->labels.data && (t->labels.size < LABELS_HEADER ||
+                           t->labels.size < LABELS_HEADER + LABEL_TABLE * field(t->labels, 0)))
+        good = 0;
     return good ? TKX_OK : TKX_E_SECTION_SIZE;
 }
 

@@ -32,8 +32,11 @@ static uint32_t transition(const tkx_stage *s, uint32_t state, uint32_t class_) 
     return load_u16(s->transitions + 2 * column(s, state, class_));
 }
 
-/* Whether a stage needs match_general: one that reads labels, or that may have empty matches. */
-static int is_general(const tkx_stage *s) { return s->labels || (s->flags & EMPTY_MATCHES); }
+/* Whether a stage needs match_general: one that reads labels, whose matches may be empty, or that
+   asks where the search began. */
+static int is_general(const tkx_stage *s) {
+    return s->labels || (s->flags & (EMPTY_MATCHES | SEARCH_STARTS));
+}
 
 static int is_simple(const tkx_stage *s) {
     return !(s->flags & REWRITE) && !is_general(s) &&
@@ -45,17 +48,21 @@ static int is_simple(const tkx_stage *s) {
    lower-case ASCII letters loop on (find_end). `leads`: which first bytes of other characters begin
    no match, from the file. */
 static void study_stage(tkx_stage *s, uint64_t leads) {
+    const uint8_t *searched = s->starts + (s->flags & SEARCH_STARTS ? 2 * (s->class_count + 1) : 0);
+    const uint32_t search_start = load_u16(searched);
     uint32_t state, class_, letter;
     s->start = (uint16_t)load_u16(s->starts);
     s->start_varies = 0;
     for (class_ = 0; class_ <= s->class_count; class_++) {
-        if (load_u16(s->starts + 2 * class_) != s->start) s->start_varies = 1;
+        if (load_u16(s->starts + 2 * class_) != s->start ||
+            load_u16(searched + 2 * class_) != search_start)
+            s->start_varies = 1;
     }
     s->no_match[0] = s->no_match[1] = s->no_match[2] = s->no_match[3] = 0;
     s->letter_loops = s->letter_accepts = 0;
     if (is_general(s)) {
         for (class_ = 0; class_ < s->class_count && class_ < 128 && !s->start_varies; class_++) {
-            if (transition(s, s->start, class_) == 0)
+            if (transition(s, s->start, class_) == 0 && transition(s, search_start, class_) == 0)
                 s->no_match[class_ >> 6] |= UINT64_C(1) << (class_ & 63);
         }
         return;
@@ -80,24 +87,31 @@ static void study_stage(tkx_stage *s, uint64_t leads) {
     }
 }
 
-/* Whether all entries of a label table have a state below `states` and a label below `bound`. */
-static int good_labels(const uint8_t *entries, size_t count, uint32_t states, uint32_t bound) {
+/* Checks a LabelTable of LABL, and gives it to its stage. */
+static int check_label_table(tkx_stage *s, tkx_span section, const uint8_t *entry) {
+    const uint32_t classes = entry[1], states = load_u16(entry + 2), offset = load_u32(entry + 4);
+    const size_t count = (size_t)states * classes;
     size_t i;
+    if (classes < 1 || classes > MAX_CLASSES || states < 1 || states > MAX_STATES ||
+        !lies_within(section, offset, 4 * (uint64_t)count))
+        return 0;
+    s->labels = section.data + offset;
+    s->label_class_count = (uint8_t)classes;
     for (i = 0; i < count; i++) {
-        uint32_t entry = load_u32(entries + 4 * i);
-        if ((entry & 0xFF) >= bound || entry >> 8 >= states) return 0;
+        const uint32_t label = load_u32(s->labels + 4 * i);
+        if ((label & 0xFF) >= s->class_count || label >> 8 >= states) return 0;
     }
     return 1;
 }
 
-static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
+/* Checks a Stage with a program. `labels`: its LabelTable in LABL, or NULL. */
+static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry, tkx_span all_labels,
+                       const uint8_t *labels) {
     uint32_t middle_count = load_u16(entry + 8), leaf_count = load_u16(entry + 10),
-             shift = entry[12];
-    uint32_t classes = load_u32(entry + 16), starts = load_u32(entry + 20),
-             transitions = load_u32(entry + 24);
-    uint64_t labels;
-    uint32_t label_states = load_u16(entry + 14), second_states = load_u16(entry + 30), bound;
-    size_t rows, label_count, second_count;
+             shift = entry[3];
+    uint32_t classes = load_u32(entry + 12), starts = load_u32(entry + 16),
+             transitions = load_u32(entry + 20), bound, start_count;
+    size_t rows;
     s->behavior = entry[0];
     s->flags = entry[1];
     s->class_count = entry[2];
@@ -105,41 +119,30 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
     s->memo_count = (uint16_t)load_u16(entry + 6);
     s->row_shift = (uint8_t)shift;
     s->first_op = s->op_count = 0;
-    s->label_class_count = entry[13];
-    s->second_label_class_count = entry[3];
-    if (s->behavior > CONTIGUOUS ||
-        (s->flags & ~(INVERT | ON_BYTES | EMPTY_MATCHES | FORWARD_LABELS | DOUBLES)))
+    s->labels = NULL;
+    s->label_class_count = 0;
+    if (s->behavior > CONTIGUOUS || load_u32(entry + 24) ||
+        (s->flags & ~(INVERT | ON_BYTES | EMPTY_MATCHES | SEARCH_STARTS)) ||
+        ((s->flags & EMPTY_MATCHES) && (s->flags & SEARCH_STARTS)))
         return 0;
-    if (load_u16(entry + 28) || s->label_class_count > MAX_CLASSES || label_states > MAX_STATES)
-        return 0;
-    if (s->second_label_class_count > MAX_CLASSES || second_states > MAX_STATES) return 0;
-    if (!s->label_class_count != !label_states || !s->second_label_class_count != !second_states)
-        return 0;
-    if (((s->flags & (FORWARD_LABELS | DOUBLES)) || second_states) && !label_states) return 0;
-    if ((s->flags & DOUBLES) && s->label_class_count % 2) return 0;
     if (s->class_count < 1 || s->class_count > MAX_CLASSES || s->state_count < 1 ||
         s->state_count > MAX_STATES)
         return 0;
     if (s->memo_count >= s->state_count || shift > 8 || 1u << shift <= s->class_count) return 0;
     rows = (size_t)s->state_count << shift;
+    start_count = (s->class_count + 1u) * (s->flags & SEARCH_STARTS ? 2u : 1u);
     if (!lies_within(section, classes,
                      s->flags & ON_BYTES ? 256 : class_table_size(middle_count, leaf_count)))
         return 0;
-    labels = transitions + 2 * (uint64_t)rows;
-    if (!lies_within(section, starts, 2 * (s->class_count + UINT64_C(1))) ||
+    if (!lies_within(section, starts, 2 * (uint64_t)start_count) ||
         !lies_within(section, transitions, 2 * (uint64_t)rows))
         return 0;
-    label_count = (size_t)label_states * s->label_class_count;
-    second_count = (size_t)second_states * s->second_label_class_count;
-    if (!lies_within(section, labels, 4 * ((uint64_t)label_count + second_count))) return 0;
+    if (labels && !check_label_table(s, all_labels, labels)) return 0;
     s->classes = section.data + classes;
     s->starts = section.data + starts;
     s->transitions = section.data + transitions;
-    s->labels = label_states ? section.data + (size_t)labels : NULL;
-    s->second_labels = second_states ? s->labels + 4 * label_count : NULL;
     s->middle = s->leaves = NULL;
-    bound = label_states ? s->label_class_count : s->class_count;
-    if (s->flags & DOUBLES) bound /= 2;
+    bound = labels ? s->label_class_count : s->class_count;
     if (s->flags & ON_BYTES) {
         if (middle_count || leaf_count || !all_bytes_below(s->classes, 256, bound)) return 0;
     } else {
@@ -150,12 +153,18 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry) {
         if (!all_u16_below(s->middle, 64 * (size_t)middle_count, 0xFFFF, leaf_count)) return 0;
         if (!all_bytes_below(s->leaves, 64 * (size_t)leaf_count, bound)) return 0;
     }
-    if (!all_u16_below(s->starts, s->class_count + (size_t)1, 0xFFFF, s->state_count)) return 0;
+    if (!all_u16_below(s->starts, start_count, 0xFFFF, s->state_count)) return 0;
     if (!all_u16_below(s->transitions, rows, ~(uint32_t)ACCEPT, s->state_count)) return 0;
-    if (!good_labels(s->labels, label_count, label_states,
-                     second_states ? s->second_label_class_count : s->class_count))
-        return 0;
-    if (!good_labels(s->second_labels, second_count, second_states, s->class_count)) return 0;
-    study_stage(s, load_u64(entry + 32));
+    study_stage(s, load_u64(entry + 28));
     return 1;
 }
+
+#ifndef TKX_NO_NORMALIZER
+
+/* Checks a program that stands alone, without labels. */
+static int check_program(tkx_stage *s, tkx_span table) {
+    const tkx_span none = {NULL, 0};
+    return check_stage(s, table, table.data, none, NULL);
+}
+
+#endif

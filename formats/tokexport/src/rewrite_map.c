@@ -175,13 +175,12 @@ static void write_before(tkx_rewriter *w, const uint8_t *p, size_t size) {
 #endif
 }
 
-/* Starts the program of an operation: its labels and its memo come before the output. */
+/* Starts the program of an operation: its memo comes before the output. */
 static int start_program(tkx_rewriter *w, tkx_memo *m) {
     const tkx_stage *s = &w->op->program;
     const uint64_t room = memo_bytes(s->state_count, (uint64_t)(w->end - w->text) + 1);
     tkx_context *ctx = w->ctx;
     memo_start(m, s, w->text, w->end, 0);
-    if (s->labels && !(m->labels = find_labels(ctx, s, w->text, w->end))) return 0;
     m->mark = ctx->memory_used;
     m->room = (size_t)room;
     if (!work_alloc(ctx, room)) return 0;
@@ -200,7 +199,7 @@ static void run_replace(tkx_rewriter *w) {
     if (!start_program(w, &m)) return;
     while ((at < w->end || (s->flags & EMPTY_MATCHES)) && ctx->code == TKX_OK) {
         int empty = 0;
-        const uint8_t *last = is_general(s) ? match_general(ctx, s, &m, at, w->end, &empty)
+        const uint8_t *last = is_general(s) ? match_general(ctx, s, &m, copied, at, w->end, &empty)
                                             : match(ctx, s, &m, w->text, at, w->end);
         if (last == at && (!empty || (w->changed && at == copied))) {
             if (at == w->end) break;

@@ -132,7 +132,7 @@ static TKX_NOINLINE int next_span_general(tkx_splitter *w, tkx_context *ctx, tkx
     for (at = skip_unmatched_labels(w->s, &w->m, at, w->end); at < w->end;
          at = skip_unmatched_labels(w->s, &w->m, next_symbol(w->s, at), w->end)) {
         int empty;
-        const uint8_t *last = match_general(ctx, w->s, &w->m, at, w->end, &empty);
+        const uint8_t *last = match_general(ctx, w->s, &w->m, w->at, at, w->end, &empty);
         if (ctx->code != TKX_OK) return 0;
         if (last > at) {
             w->at = last;

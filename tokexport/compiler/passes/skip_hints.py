@@ -27,7 +27,7 @@ def leads_without_match(program: SplitProgram) -> int:
     >>> hex(leads_without_match(compile_split(Split("[\u4e00-\u9fa5]"))))  # E4 to E9
     '0xfffffc0fffffffff'
     """
-    starts_vary = (program.starts != program.starts[0]).any()
+    starts_vary = (program.starts != program.starts[0]).any() or program.search_starts is not None
     if (
         len(program.classes) != CODE_POINTS
         or program.labels is not None

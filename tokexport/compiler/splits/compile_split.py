@@ -44,6 +44,9 @@ def compile_replace(split: Split, content: str) -> SplitProgram:
         if program.search_starts is not None:
             hint = r"\G is supported in splits"
             raise PatternError(0, r"the anchor \G in a replacement", hint)
+        if program.labels is not None:
+            hint = "lookahead over the next character is supported, and any in splits"
+            raise PatternError(0, "a lookahead over more than one character in a replacement", hint)
     except PatternError as error:
         raise _refusal(split, error) from None
     return program if content else replace(program, may_be_empty=False)

@@ -168,15 +168,16 @@ def _clean(program: SplitProgram) -> npt.NDArray[np.bool_]:
     targets, accepts = _targets(program), _accepts(program)
     end = program.n_classes
     clean = np.zeros((end, end), np.bool_)
-    alone = int(program.starts[end])
+    # A search begins where the right side begins alone; in the whole it may have begun before.
+    searched = program.starts if program.search_starts is None else program.search_starts
+    alone = program.transitions[searched[end], :end]
     for left in range(end):
         after = np.unique(targets[:, left])
         after = after[after != 0]
         dead = (targets[after, :end] == 0).all(axis=0)
         same_end = (accepts[after, :end] == accepts[after, end:]).all(axis=0)
-        start = int(program.starts[left])
-        same_start = (program.transitions[start] == program.transitions[alone])[:end]
-        clean[left] = dead & same_end & same_start
+        starts = program.transitions[[program.starts[left], searched[left]], :end]
+        clean[left] = dead & same_end & (starts == alone).all(axis=0)
     return clean
 
 
@@ -185,7 +186,7 @@ def _hard(split: Split, program: SplitProgram) -> npt.NDArray[np.bool_]:
     targets = _targets(program)
     end = program.n_classes
     start = int(program.starts[end])
-    if (program.starts != start).any():
+    if (program.starts != start).any() or program.search_starts is not None:
         return np.zeros((end, end), np.bool_)
     # matched: a scan that starts on this class finds a match; unmatched: no match ever holds it.
     first = targets[start, :end]

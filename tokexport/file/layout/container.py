@@ -106,6 +106,7 @@ class Tag(SectionTag):
     CROSSINGS = b"XPRS", False, "where merges may cross from one character to the next"
     UNUSED = b"UNUS", True, "what ids become that merges make and texts do not"
     SPLITS = b"SPLT", True, "the stages of the pre-tokenizer", "encoding"
+    LABELS = b"LABL", True, "label tables, of stages that look ahead over any number of characters"
     CUTS = b"CUTS", False, "where a text may be cut"
     NORMALIZER = b"NORM", True, "operations that rewrite texts"
     ADDED_TOKENS = b"ADDT", True, "added tokens"

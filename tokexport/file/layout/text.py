@@ -43,11 +43,7 @@ class StageFlag(Flags):
     ON_BYTES = 1 << 1, "the stage reads bytes, not code points"
     REWRITE = 1 << 2, "the stage rewrites each pre-token by operations of NORM; it has no program"
     EMPTY_MATCHES = 1 << 3, "a match may be of no symbols"
-    FORWARD_LABELS = (1 << 4, "the label table reads a pre-token from its first symbol to its "
-                              "last; without the flag, from the last to the first; the second "
-                              "table the other way")
-    DOUBLES = (1 << 5, "the label table reads a symbol that is the one before it once more as "
-                       "another class")
+    SEARCH_STARTS = 1 << 4, "start states come in two rows: the second is for where a search begins"
 
 
 Stage = Struct(
@@ -55,30 +51,35 @@ Stage = Struct(
     "flags" / U8 * "`StageFlag`",
     "class_count" / U8 * "what the program reads, classes or labels, is 0 to class_count - 1; 1 "
                          f"to {MAX_CLASSES}",
-    "second_label_class_count" / U8 * "labels that the second label table reads, up to "
-                                      f"{MAX_CLASSES}; 0: no second label table",
+    "row_shift" / U8 * "a row of transitions has 1 << row_shift entries, more than class_count",
     "state_count" / U16 * f"states are 0 to state_count - 1; 1 to {MAX_STATES:,}; state 0 is dead",
     "memo_count" / U16 * "states 1 to memo_count may be passed through without bound without a "
                          "match end being met",
     "middle_count" / U16 * "of the class table",
     "leaf_count" / U16 * "of the class table",
-    "row_shift" / U8 * "a row of transitions has 1 << row_shift entries, more than class_count",
-    "label_class_count" / U8 * f"classes that the label table reads, up to {MAX_CLASSES}; 0: no "
-                               "label table",
-    "label_state_count" / U16 * f"its states are 0 to label_state_count - 1; up to {MAX_STATES:,};"
-                                " 0: no label table",
     "classes_offset" / U32 * "of the class table, from the start of SPLT (in NORM: of the "
                              "operation's table)",
-    "starts_offset" / U32 * "of class_count + 1 times u16: start states",
+    "starts_offset" / U32 * "of class_count + 1 times u16, twice with SEARCH_STARTS: start states",
     "transitions_offset" / U32 * "of state_count << row_shift times `TRANSITION` (u16)",
     "first_op" / U8 * "with REWRITE: the first operation; otherwise zero",
     "op_count" / U8 * "with REWRITE: how many operations; otherwise zero",
-    "second_label_state_count" / U16 * "its states are 0 to second_label_state_count - 1; up to "
-                                       f"{MAX_STATES:,}; 0: no second label table",
+    "reserved" / zeros(2),
     "idle_leads" / U64 * "bit b - 0xC0: no match begins with a character whose first byte is b",
 )
 TRANSITION: Final = np.dtype("<u2")  # the next state, or-ed with ACCEPT
 ACCEPT: Final = 0x8000  # a match ends before this symbol
+
+# LABL: this header, then one LabelTable for each stage that reads labels, then their entries.
+LabelsHeader = Struct(
+    "table_count" / U32 * f"stages that read labels; at most {MAX_STAGES}",
+    "reserved" / zeros(4),
+)
+LabelTable = Struct(
+    "stage" / U8 * "the number of its stage in SPLT, above that of the table before",
+    "class_count" / U8 * f"its classes are 0 to class_count - 1; 1 to {MAX_CLASSES}",
+    "state_count" / U16 * f"its states are 0 to state_count - 1; 1 to {MAX_STATES:,}",
+    "offset" / U32 * "of state_count * class_count times `LABEL` (u32), from the start of LABL",
+)
 LABEL: Final = np.dtype("<u4")  # next state << 8 | label
 
 # CUTS: 128 x 128 bits, row = left character: encoding the two sides apart changes nothing.
