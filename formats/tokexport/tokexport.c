@@ -132,8 +132,7 @@ enum { EDIT_SIZE = 8, TRIE_HEADER = 32, UNIT_SIZE = 8, STAGE_SIZE = 36, LABELS_H
 enum { LABEL_TABLE = 8, REWRITE_HEADER = 16, OP_SIZE = 32, CHARSMAP_HEADER = 24 };
 enum { FORM_HEADER = 32, MAP_HEADER = 24, CHARACTERS_HEADER = 16, PAIR_INDEX_HEADER = 16 };
 enum { CROSSINGS_HEADER = 8, ADDED_HEADER = 96, ADDED_SIZE = 16, NODE_SIZE = 8, ITEM_SIZE = 12 };
-enum { TRIM_HEADER = 8, TRIM_SIZE = 8, UNUSED_HEADER = 8, UNUSED_SIZE = 8, ALIGNMENT_HEADER = 16 };
-enum { CASE_SIZE = 20 };
+enum { TRIM_HEADER = 8, TRIM_SIZE = 8, ALIGNMENT_HEADER = 16, CASE_SIZE = 20 };
 /* Limits, places and masks. */
 enum { MAX_IDS = 2097151, MAX_CLASSES = 254, MAX_STATES = 4096, MAX_CLUSTER = 5 };
 enum { ASCII_SIZE = 128, TOP_SIZE = 544, ALIGNMENT = 64, MAX_SECTIONS = 64, ID_BITS = 21 };
@@ -370,7 +369,7 @@ static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "SC64", "RANK", "BI
                                      "NORM",
 #endif
 #ifndef TKX_NO_CHARACTERS
-                                     "CHRS", "XPRS", "UNUS",
+                                     "CHRS", "XPRS",
 #endif
                                      "KEYS"};
 
@@ -560,10 +559,6 @@ static uint64_t alignment_size(tkx_span s) {
     return ALIGNMENT_HEADER + NODE_SIZE * (field(s, 4) + 1) + 4 * field(s, 8);
 }
 
-static uint64_t unused_size(tkx_span s) {
-    return UNUSED_HEADER + UNUSED_SIZE * (field(s, 0) + 1) + UNUSED_SIZE * field(s, 4);
-}
-
 static uint64_t edits_size(tkx_span s) {
     const uint64_t states = field(s, 0) & 0xFFFF, classes = field(s, 0) >> 16;
     return EDITS_HEADER + 256 + EDIT_SIZE * states * (classes + 1) + field(s, 8);
@@ -603,7 +598,6 @@ static int check_sizes(const tkx *t) {
                                                                field(t->added_classes, 0) >> 16)) &&
                is_sized(t->post, 8 + ITEM_SIZE * (field(t->post, 0) + field(t->post, 4))) &&
                is_sized(t->trims, TRIM_HEADER + TRIM_SIZE * field(t->trims, 4)) &&
-               is_sized(t->unused, unused_size(t->unused)) &&
                is_sized(t->alignment, alignment_size(t->alignment)) &&
                is_sized(t->special_ids, 20 + 4 * field(t->special_ids, 16)) &&
                is_sized(t->self_test, 16 + CASE_SIZE * field(t->self_test, 0) +
@@ -1053,10 +1047,9 @@ static void find_sections(tkx *t) {
     t->keys = find_section(t, "KEYS");
 #ifndef TKX_NO_CHARACTERS
     t->characters = find_section(t, "CHRS");
-    /* XPRS and UNUS are about characters: without them, or for bytes, they are ignored. */
+    /* XPRS is about characters: without them, or for bytes, it is ignored. */
     if (t->model == MODEL_BPE && t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) {
         t->crossings = find_section(t, "XPRS");
-        t->unused = find_section(t, "UNUS");
     }
     t->place_count = (uint32_t)field(t->characters, 4);
     t->crossing_shift = 64 - ((uint32_t)field(t->crossings, 4) & 63);
@@ -1210,7 +1203,7 @@ int tkx_token_score(const tkx *t, uint32_t id, float *score) {
     if (!t || !score) return TKX_E_ARGUMENT;
     *score = 0;
     if (id >= t->id_count) return TKX_E_ID;
-    if (!t->scores.data && t->double_scores.data) {
+    if (t->double_scores.data) {
         uint64_t wide = load_u64(t->double_scores.data + 8 * (size_t)id);
         double value;
         TKX_COPY(&value, &wide, 8);
@@ -4403,76 +4396,6 @@ static void list_symbols(tkx_context *ctx, tkx_queue *q, uint8_t *symbols, const
     if (!sorted) sort_keys(q->sorted, q->heap, q->count);
 }
 
-/* The parts of a symbol that is taken apart again (UNUS), and their number; 0 if it stays. */
-static uint32_t find_parts(tkx_context *ctx, uint32_t id, const uint8_t **parts) {
-    const tkx *t = ctx->t;
-    const uint8_t *entries = t->unused.data + UNUSED_HEADER;
-    uint32_t low = 0, count = (uint32_t)field(t->unused, 0), high = count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        const uint8_t *entry = entries + UNUSED_SIZE * (size_t)middle;
-        if (load_u32(entry) == id) {
-            const uint32_t first = load_u32(entry + 4), after = load_u32(entry + UNUSED_SIZE + 4);
-            *parts = entries + UNUSED_SIZE * ((size_t)count + 1 + first);
-            if (first < after && after <= field(t->unused, 4)) return after - first;
-            fail(ctx, TKX_E_CORRUPT);
-            return 0;
-        }
-        if (load_u32(entry) < id) low = middle + 1;
-        else high = middle;
-    }
-    return 0;
-}
-
-/* The id of a part. */
-static uint32_t part_id(tkx_context *ctx, const uint8_t *at) {
-    const uint32_t id = load_u32(at);
-    if (id < ctx->t->id_count) return id;
-    fail(ctx, TKX_E_CORRUPT);
-    return 0;
-}
-
-/* Emits a symbol that merging has left, or its parts. It stands for the bytes from `from` to `to`,
-   which matter for spans only. */
-static void emit_symbol(tkx_context *ctx, uint32_t id, const uint8_t *from, const uint8_t *to) {
-    const uint8_t *at = NULL;
-    uint32_t count = ctx->t->unused.data ? find_parts(ctx, id, &at) : 0;
-    if (count == 0) {
-        emit_token(ctx, id, from, to);
-        return;
-    }
-    for (; count && ctx->code == TKX_OK; count--, at += UNUSED_SIZE) {
-        const size_t length = wants_spans(ctx) ? load_u32(at + 4) : 0;
-        if (length > (size_t)(to - from) ||
-            (wants_spans(ctx) && (length == 0 || (count == 1 && length < (size_t)(to - from))))) {
-            fail(ctx, TKX_E_CORRUPT);
-            return;
-        }
-        id = part_id(ctx, at);
-        emit_token(ctx, id, from, from + length);
-        from += length;
-    }
-}
-
-/* Takes the symbols of a short pre-token apart. A part is a byte long at least, so that they are no
-   more than the bytes. */
-static size_t take_apart(tkx_context *ctx, uint32_t *ids, size_t count) {
-    uint32_t made[SHORT_PRETOKEN];
-    size_t used = 0, i;
-    for (i = 0; i < count; i++) {
-        const uint8_t *at = NULL;
-        uint32_t left = find_parts(ctx, ids[i], &at);
-        if (left > SHORT_PRETOKEN - used || (left == 0 && used == SHORT_PRETOKEN)) {
-            fail(ctx, TKX_E_CORRUPT);
-            return 0;
-        }
-        if (left == 0) made[used++] = ids[i];
-        for (; left; left--, at += UNUSED_SIZE) made[used++] = part_id(ctx, at);
-    }
-    memcpy(ids, made, used * sizeof *ids);
-    return used;
-}
-
 /* How much a byte of a pre-token counts in the lengths of symbols. */
 static size_t unit_length(int of_characters, uint8_t byte) {
     return of_characters ? 1 : spelled_length(byte);
@@ -4499,7 +4422,7 @@ static void emit_symbols(tkx_context *ctx, const uint8_t *bytes, const uint8_t *
         for (k = i; k < next; k++) length += get_u32(lengths + 4 * k);
         while (before + unit_length(of_characters, bytes[at]) < length)
             before += unit_length(of_characters, bytes[at++]);
-        emit_symbol(ctx, symbol(symbols, i, SYMBOL_ID), from, bytes + at + 1);
+        emit_token(ctx, symbol(symbols, i, SYMBOL_ID), from, bytes + at + 1);
     }
 }
 
@@ -4529,13 +4452,9 @@ static TKX_NOINLINE void merge_long(tkx_context *ctx, const uint8_t *bytes, size
     if (lengths) {
         emit_symbols(ctx, bytes, symbols, lengths, count);
     } else {
-        const size_t emitted = ctx->count;
         for (i = count ? 0 : TKX_NONE; i != TKX_NONE && ctx->code == TKX_OK;
-             i = symbol(symbols, i, SYMBOL_NEXT)) {
-            emit_symbol(ctx, symbol(symbols, i, SYMBOL_ID), bytes, bytes);
-            /* A part is a byte long at least. */
-            if (ctx->t->unused.data && ctx->count - emitted > size) fail(ctx, TKX_E_CORRUPT);
-        }
+             i = symbol(symbols, i, SYMBOL_NEXT))
+            emit(ctx, symbol(symbols, i, SYMBOL_ID));
     }
     ctx->memory_used = mark;
 }
@@ -5117,7 +5036,6 @@ static TKX_NOINLINE void encode_uncached(tkx_context *ctx, const tkx_pending *w)
             return;
         }
         count = merge_short(ctx, w->p, w->size, ids);
-        if (t->unused.data) count = take_apart(ctx, ids, count);
     }
     if (ctx->code != TKX_OK) return;
     if (wants_spans(ctx)) {

@@ -26,7 +26,7 @@
 
    These macros leave out what a device does not need, alone or together. Define the same ones for
    tokexport.c and for whatever includes this header: they change the size of a tkx
-   (TKX_NO_NORMALIZER: 6,488 bytes become 2,456 on x86-64).
+   (TKX_NO_NORMALIZER: 6,184 bytes become 2,344 on x86-64).
 
        macro              what is left out                                  a file that needs it
        TKX_NO_UNIGRAM     Unigram models, and with them all floating point  tkx_open: TKX_E_MODEL
@@ -41,8 +41,8 @@
        TKX_NO_OFFSETS     tkx_encode_spans, which is then not declared      is run
                           (TKX_E_UNKNOWN: one with FIRST_SOURCE in NORM)
 
-   BPE over bytes, added tokens and the pre-tokenizer are always there. All macros together leave 28
-   KB of code of 50 (gcc 12 -Os, x86-64).
+   BPE over bytes, added tokens and the pre-tokenizer are always there. All macros together leave 27
+   KB of code of 48 (gcc 12 -Os, x86-64).
 
    The format is described in SPEC.md beside this file. */
 
@@ -204,8 +204,7 @@ typedef struct tkx {
     uint32_t section_count;
     tkx_span records, bytes, decoder, edits, scores, double_scores, ranks, byte_ids, token_index,
         pair_index, trie, splits, labels, cuts;
-    tkx_span normalizer, added, added_classes, special_ids, post, trims, alignment, unused,
-        self_test;
+    tkx_span normalizer, added, added_classes, special_ids, post, trims, alignment, self_test;
     tkx_span characters, keys, crossings;
     uint32_t place_count, crossing_shift;
     const uint8_t *ascii_symbols;

@@ -16,7 +16,8 @@ static void look_ups_answer(const tkx *t) {
     size_t size;
     float score;
     int code, has_encoder = tkx_section(t, "SPLT", &bytes, &size) == TKX_OK,
-              has_scores = tkx_section(t, "SCOR", &bytes, &size) == TKX_OK;
+              has_scores = tkx_section(t, "SCOR", &bytes, &size) == TKX_OK ||
+                           tkx_section(t, "SC64", &bytes, &size) == TKX_OK;
     /* Otherwise a token is found by what the model sees, which is not what it decodes to. */
     int finds_bytes = tkx_section(t, "KEYS", &bytes, &size) != TKX_OK &&
                       tkx_section(t, "DECO", &bytes, &size) != TKX_OK &&

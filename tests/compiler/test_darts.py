@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokexport.compiler.normalizer.charsmap import charsmap_of, read_charsmap
-from tokexport.compiler.normalizer.darts import darts_units, keys, prefixes
+from tokexport.unicode.charsmap import charsmap_of, read_charsmap
+from tokexport.unicode.darts import darts_units, keys, prefixes
 
 WORDS = st.text("abcdéか\U0001f600", min_size=1, max_size=5)
 
@@ -17,7 +17,12 @@ def test_a_trie_holds_its_keys_and_finds_those_that_a_text_begins_with(
 ) -> None:
     values = {word.encode(): number for number, word in enumerate(sorted(words))}
     units = darts_units(values)
-    assert dict(keys(units)) == values
+    found = {
+        text.tobytes(): int(value)
+        for texts, numbers in keys(units)
+        for text, value in zip(texts, numbers, strict=True)
+    }
+    assert found == values
     encoded = text.encode()
     assert list(prefixes(units, encoded)) == [
         (size, values[encoded[:size]])
@@ -31,6 +36,9 @@ def test_the_shortest_and_the_longest_sequence_are_found(
     replacements: dict[str, str], text: str
 ) -> None:
     charsmap = read_charsmap(charsmap_of(replacements))
+    assert {key.decode(): value.decode() for key, value in charsmap.rules()} == replacements
+    of_one = charsmap.characters()
+    assert {word for word in replacements if len(word) == 1} == {*map(chr, of_one.nonzero()[0])}
     found = [text[:size] for size in range(1, len(text) + 1) if text[:size] in replacements]
     assert charsmap.shortest(text.encode()) == (replacements[found[0]].encode() if found else None)
     longest = (len(found[-1].encode()), replacements[found[-1]].encode()) if found else None

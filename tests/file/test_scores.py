@@ -9,7 +9,15 @@ from construct import Array
 
 from tokexport.conversion import Options, file_bytes
 from tokexport.file.layout import SCORE, Header, Section, Tag
-from tokexport.model import BytePairModel, Provenance, Reference, Token, TokenizerModel
+from tokexport.model import (
+    BytePairModel,
+    Provenance,
+    Reference,
+    Token,
+    TokenizerModel,
+    UnigramModel,
+)
+from tokexport.runtime.tokenizer import load
 
 
 def section(content: bytes, tag: bytes) -> bytes | None:
@@ -99,3 +107,17 @@ def test_scores_can_be_left_out() -> None:
         section(file_bytes(model(bytes_and(b"ab"), None), Options(scores=False)), Tag.SCORES)
         is None
     )
+
+
+def test_scores_that_are_no_32_bit_numbers_stand_alone_in_64_bits() -> None:
+    for given, tag, other in ((-0.1, Tag.DOUBLE_SCORES, Tag.SCORES), (-0.5, Tag.SCORES, None)):
+        unigram = UnigramModel({b"a": 0, b"b": 1}, {0: given, 1: -1.0}, 0, -11.0)
+        tokens = (Token(b"a"), Token(b"b"))
+        content = file_bytes(
+            TokenizerModel(tokens, unigram, Reference.TOKENIZERS, Provenance("test"))
+        )
+        assert section(content, tag) is not None
+        assert other is None or section(content, other) is None
+        found = load(content).scores
+        assert found is not None
+        assert found.tolist() == [given, -1.0]

@@ -145,10 +145,6 @@ def test_the_sizes_of_sections_follow_from_the_declared_sizes() -> None:
             f"{layout.TrimmingHeader.sizeof()} + {layout.TRIMMING_EXCEPTION.itemsize} *"
             " exception_count"
         ),
-        "UNUS": (
-            f"{layout.UnusedHeader.sizeof()} + {layout.UNUSED_ENTRY.itemsize} * (unused_count + 1)"
-            f" + {layout.UNUSED_PART.itemsize} * part_count"
-        ),
         "ALGN": (
             f"{layout.AlignmentHeader.sizeof()} + {node} * (node_count + 1) + {edge} * edge_count"
         ),

@@ -53,10 +53,9 @@ def library(source: SentencePieceModel) -> sentencepiece.SentencePieceProcessor:
 
 @pytest.mark.parametrize("first", range(0, 48 if SLOW else 24, 12))
 def test_a_random_model_has_the_ids_offsets_and_texts_of_the_library(first: int) -> None:
-    types = [*[PieceType.NORMAL] * 4, PieceType.UNUSED]
     for seed in range(first, first + 12):
         dice = random.Random(seed)
-        source = piece_model(dice, types)
+        source = piece_model(dice)
         content = made(source)
         subject, reference, file = load(content), library(source), spec_reader.open_file(content)
         for number, text in enumerate(piece_texts(dice, source, 20)):

@@ -5,9 +5,7 @@ same for the same dice.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 
-from tokexport.compiler.normalizer.charsmap import charsmap_of
 from tokexport.sources.sentencepiece.proto import (
     Algorithm,
     NormalizerSpec,
@@ -15,6 +13,7 @@ from tokexport.sources.sentencepiece.proto import (
     PieceType,
     SentencePieceModel,
 )
+from tokexport.unicode.charsmap import charsmap_of
 
 MARK = "\u2581"
 LETTERS = f"abc{MARK} xé中"
@@ -49,12 +48,8 @@ TEXTS = [
 ]
 
 
-def piece_model(
-    dice: random.Random, types: Sequence[PieceType] = (PieceType.NORMAL,)
-) -> SentencePieceModel:
-    """A model; ``types`` are those that its pieces of several characters may have, besides
-    user-defined ones.
-    """
+def piece_model(dice: random.Random) -> SentencePieceModel:
+    """A model, some of whose pieces are user-defined."""
     algorithm = dice.choice(list(Algorithm))
     has_bytes = algorithm is not Algorithm.WORD and dice.random() < 0.3
     pieces = [Piece("<unk>", 0.0, PieceType.UNKNOWN), Piece("<s>", 0.0, PieceType.CONTROL)]
@@ -71,9 +66,7 @@ def piece_model(
         if text in known or any(len(text) > 1 and letter not in singles for letter in text):
             continue
         known.add(text)
-        kind = dice.choice(list(types)) if len(text) > 1 else PieceType.NORMAL
-        if dice.random() < 0.12:
-            kind = PieceType.USER_DEFINED
+        kind = PieceType.USER_DEFINED if dice.random() < 0.12 else PieceType.NORMAL
         pieces.append(Piece(text, -float(dice.randrange(12)), kind))
     if has_bytes:
         pieces += [Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256)]

@@ -25,7 +25,7 @@ from tokexport.model import (
     UnigramModel,
     WordLevelModel,
 )
-from tokexport.sources.sentencepiece.charsmap import rules
+from tokexport.unicode.charsmap import read_charsmap
 
 
 @cache
@@ -33,7 +33,7 @@ def charsmap_rules(data: bytes) -> tuple[dict[bytes, bytes], int]:
     """What a charsmap replaces by what, and the most bytes that it replaces at once; nearly all
     models have one of a few charsmaps.
     """
-    table = {rule.key: rule.value for rule in rules(data, "charsmap")}
+    table = dict(read_charsmap(data).rules())
     return table, max(map(len, table))
 
 
@@ -158,7 +158,6 @@ def byte_pairs(model: BytePairModel, text: str) -> list[int]:
     """The best pair first, of equal ones the leftmost, over characters."""
     symbols = list(text)
     ranks = model.ranks or {}
-    made: dict[str, tuple[str, str]] = {}
     while model.merges is None:
         pairs = [
             (ranks[number], at)
@@ -168,20 +167,12 @@ def byte_pairs(model: BytePairModel, text: str) -> list[int]:
         if not pairs:
             break
         at = min(pairs)[1]
-        made[symbols[at] + symbols[at + 1]] = (symbols[at], symbols[at + 1])
         symbols[at : at + 2] = [symbols[at] + symbols[at + 1]]
     ids: list[int] = []
     unknown = False
-    waiting = symbols[::-1]
-    while waiting:
-        symbol = waiting.pop()
+    for symbol in symbols:
         number = model.vocab.get(symbol.encode())
-        if number in model.unused and symbol in made:
-            waiting += made[symbol][::-1]
-        elif number in model.unused and len(symbol) == 1:
-            ids += unknown_ids(model, symbol, unknown)
-            unknown = True
-        elif number is not None:
+        if number is not None:
             ids.append(number)
             unknown = False
         else:

@@ -68,7 +68,6 @@ MEANINGS: Mapping[bytes, str] = {
     Tag.ADDED_CLASSES: "white space and words, for added tokens",
     Tag.TEMPLATE: "the post-processor's template",
     Tag.TRIMMING: "white space that spans leave out",
-    Tag.UNUSED: "what unused tokens are taken apart to",
     Tag.ALIGNMENT: "how spans follow the normalizer",
     Tag.SPECIAL_IDS: "ids with a role",
     Tag.CHAT_TEMPLATE: "the chat template",
@@ -250,10 +249,12 @@ class Contents:
         )
 
     @property
-    def scores(self) -> npt.NDArray[np.float32] | None:
-        """The score of each id, or None where the file has none."""
-        section = self.section(Tag.SCORES)
-        return None if section is None else np.frombuffer(section, layout.SCORE)
+    def scores(self) -> npt.NDArray[np.float32] | npt.NDArray[np.float64] | None:
+        """The score of each id, or None if the file has none."""
+        double, single = self.section(Tag.DOUBLE_SCORES), self.section(Tag.SCORES)
+        if double is not None:
+            return np.frombuffer(double, layout.DOUBLE_SCORE)
+        return None if single is None else np.frombuffer(single, layout.SCORE)
 
     @property
     @reads(Tag.ADDED_TOKENS)

@@ -112,7 +112,7 @@ def contents_of(
     model = next(iter(files.values()), None)
     options = Options(
         decode_only=model is not None and not model.encodes,
-        scores=model is None or model.section(Tag.SCORES) is not None,
+        scores=model is None or model.scores is not None,
     )
 
     def contents(path: str) -> Contents:

@@ -18,7 +18,6 @@ from tokexport.model import SelfTestCase as SelfTestCase
 from tokexport.patterns import SplitProgram
 
 Pairs = npt.NDArray[np.bool_]  # (128, 128): row = left ASCII character, column = right one
-Parts = tuple[tuple[int, int], ...]  # ids, and how many bytes of the text each stands for
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +102,6 @@ class BytePairTables:
     tokens: TokenIndex
     pairs: PairIndex
     crossings: Crossings | None
-    # Of the unused tokens that merges make, those that they become.
-    unused: Mapping[int, Parts]
 
     @property
     def longest(self) -> int:

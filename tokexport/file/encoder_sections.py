@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 import numpy.typing as npt
 
@@ -12,12 +10,11 @@ from tokexport.compiler.tables import (
     ClassTable,
     Crossings,
     PairIndex,
-    Parts,
     TokenIndex,
     TrieTables,
 )
 from tokexport.file.layout import ID_BITS, NONE
-from tokexport.file.pack import bits, levels, rows, struct
+from tokexport.file.pack import bits, levels, struct
 
 
 def characters(symbols: ClassTable | npt.NDArray[np.int64] | None) -> bytes | None:
@@ -72,18 +69,6 @@ def crossings(value: Crossings | None) -> bytes | None:
     rule = layout.CrossingRule[value.rule]
     header = struct(layout.CrossingsHeader, rule=rule, bits=len(value.hashed).bit_length() - 1)
     return header + bits(value.ascii) + bits(value.hashed)
-
-
-def unused(parts: Mapping[int, Parts]) -> bytes | None:
-    """UNUS, or None where every id that merges make is one that encoding gives."""
-    if not parts:
-        return None
-    numbers = sorted(parts)
-    firsts = np.cumsum([0, *(len(parts[number]) for number in numbers)]).tolist()
-    entries = rows(layout.UNUSED_ENTRY, [*zip([*numbers, NONE], firsts, strict=True)])
-    found = [part for number in numbers for part in parts[number]]
-    header = struct(layout.UnusedHeader, unused_count=len(parts), part_count=len(found))
-    return header + entries + rows(layout.UNUSED_PART, found)
 
 
 def trie(tables: TrieTables) -> bytes:

@@ -74,18 +74,18 @@ def keys(
 
 
 def scores(tables: EncodingTables, wanted: bool) -> tuple[bytes | None, bytes | None]:
-    """SCOR and SC64. Encoding needs neither with BPE; with Unigram it needs SC64, or SCOR where all
-    scores are 32-bit numbers.
+    """SCOR and SC64, of which a file has one: SC64 if some score of Unigram is not a 32-bit number.
+    Encoding needs them with Unigram only.
     """
     values = tables.scores
     if values is None:
         return None, None
     with np.errstate(over="ignore"):
         single = values.astype(layout.SCORE)
-    exact = not isinstance(tables.encoder, TrieTables) or bool((single == values).all())
-    needed = wanted or (exact and isinstance(tables.encoder, TrieTables))
-    double = None if exact else values.astype(layout.DOUBLE_SCORE).tobytes()
-    return single.tobytes() if needed else None, double
+    is_unigram = isinstance(tables.encoder, TrieTables)
+    if is_unigram and not bool((single == values).all()):
+        return None, values.astype(layout.DOUBLE_SCORE).tobytes()
+    return single.tobytes() if wanted or is_unigram else None, None
 
 
 def ids(numbers: npt.NDArray[np.int64] | None) -> bytes | None:

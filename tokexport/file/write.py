@@ -140,7 +140,6 @@ def _encoder(
         Tag.TOKEN_INDEX: encoder_sections.token_index(encoder.tokens),
         Tag.PAIR_INDEX: encoder_sections.pair_index(encoder.pairs),
         Tag.CROSSINGS: encoder_sections.crossings(encoder.crossings),
-        Tag.UNUSED: encoder_sections.unused(encoder.unused),
     }
 
 

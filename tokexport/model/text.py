@@ -158,7 +158,7 @@ class Charsmap:
     """SentencePiece's precompiled map of character sequences."""
 
     # u32 size of the trie, the trie (Darts units, u32), then strings that end in NUL;
-    # https://github.com/google/sentencepiece.
+    # https://github.com/google/sentencepiece. Empty: it has no rule.
     data: bytes
     # As `tokenizers`' Precompiled looks up: a grapheme cluster of at most 5 bytes, else its
     # characters. Otherwise the longest prefix at each place, as `sentencepiece` does.
@@ -168,6 +168,7 @@ class Charsmap:
     # U+0020 is dropped at the start of the text and after another one, but not where one
     # protected text or replacement has both.
     collapses: bool = False
+    path: str = "normalizer"
 
 
 @dataclass(frozen=True, slots=True)

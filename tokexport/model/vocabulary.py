@@ -97,9 +97,6 @@ class BytePairModel:
     characters: CharacterSymbols | None = None
     # From id to rank, smaller first, equal ones from the left (SentencePiece).
     ranks: Mapping[int, int] | None = None
-    # Ids that take part in merges and are then taken apart again (SentencePiece); one of a single
-    # character becomes the tokens of its bytes, or else is unknown.
-    unused: frozenset[int] = frozenset()
     # An unknown symbol stops the reference, and so the encoder.
     unknown_stops: bool = False
 

@@ -541,17 +541,18 @@ class Tokenizer:
         return records
 
     @property
-    def scores(self) -> NDArray[np.float32] | None:
-        """-ln(rank + 1) for each token that a merge makes and -1e6 for the others, read-only;
-        ``None`` where the file has no scores.
+    def scores(self) -> NDArray[np.float32] | NDArray[np.float64] | None:
+        """-ln(rank + 1) for each token that a merge makes and -1e6 for the others, or the scores of
+        a Unigram model, read-only; ``None`` if the file has no scores.
 
         >>> tokenizer.scores is None or float(tokenizer.scores[0])
         -1000000.0
         """
-        from tokexport.file.layout import SCORE
+        from tokexport.file.layout import DOUBLE_SCORE, SCORE
         from tokexport.runtime.views import section_view
 
-        return section_view(self._core, self._data, b"SCOR", SCORE)
+        double = section_view(self._core, self._data, b"SC64", DOUBLE_SCORE)
+        return section_view(self._core, self._data, b"SCOR", SCORE) if double is None else double
 
     @property
     def ranks(self) -> NDArray[np.uint32] | None:

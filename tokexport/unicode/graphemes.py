@@ -9,7 +9,7 @@ them pairs of regional indicators are makes no difference.
 
 from __future__ import annotations
 
-from tokexport.compiler.normalizer.charsmap import charsmap_of
+from tokexport.unicode.charsmap import charsmap_of
 from tokexport.unicode.engines import every_scalar_value, members_of
 from tokexport.unicode.store import CodePoints
 

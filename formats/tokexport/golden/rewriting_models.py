@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import re
 
-from tokexport.compiler.normalizer.charsmap import charsmap_of
 from tokexport.model import (
     Append,
     Behavior,
@@ -23,6 +22,7 @@ from tokexport.model import (
     Split,
     Strip,
 )
+from tokexport.unicode.charsmap import charsmap_of
 
 CLUSTERS = {
     "e\u0301": "\u00e9",

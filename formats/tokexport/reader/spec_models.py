@@ -39,9 +39,7 @@ def encode_piece(file: SpecFile, piece: bytes) -> list[int]:
         ):
             return [whole]
     symbols = unit_symbols(file, piece) if b"CHRS" in file.sections else byte_symbols(file, piece)
-    return [
-        part for symbol in merge(file, symbols) for part, _ in file.parts(symbol) or [(symbol, 0)]
-    ]
+    return merge(file, symbols)
 
 
 def byte_symbols(file: SpecFile, piece: bytes) -> list[int]:

@@ -34,7 +34,7 @@ UNIT_CHARACTER, UNIT_BYTE = 0, 1
 BPE, UNIGRAM, WORDPIECE, WORDLEVEL, GREEDY = range(1, 6)
 ENCODER_TAGS = (b"BIDS", b"TIDX", b"PIDX", b"SPLT")
 KNOWN_TAGS = frozenset(
-    b"RECS BYTS DECO EDIT SCOR SC64 RANK BIDS CHRS KEYS TIDX PIDX XPRS UNUS TRIE SPLT LABL CUTS"
+    b"RECS BYTS DECO EDIT SCOR SC64 RANK BIDS CHRS KEYS TIDX PIDX XPRS TRIE SPLT LABL CUTS"
     b" NORM ADDT ACLS POST TRIM ALGN SPID CHAT PROV TEST".split()
 )
 
@@ -268,31 +268,6 @@ class SpecFile:
         require(slot & 0x1FFFFF < self.id_count, "TKX_E_CORRUPT")
         return slot & 0x1FFFFF
 
-    def parts(self, token: int) -> list[tuple[int, int]]:
-        """What UNUS takes a token apart to: ids with their lengths; none for a token that it does
-        not list.
-        """
-        if (
-            b"UNUS" not in self.sections
-            or u32(self.sections.get(b"CHRS", bytes([UNIT_BYTE, 0, 0, 0])), 0) == UNIT_BYTE
-        ):
-            return []
-        section = self.sections[b"UNUS"]
-        count, part_count = struct.unpack_from("<II", section)
-        for at in range(8, 8 + 8 * count, 8):
-            number, first, _, behind = struct.unpack_from("<4I", section, at)
-            if number == token:
-                require(first <= behind <= part_count, "TKX_E_CORRUPT")
-                found = [
-                    struct.unpack_from("<II", section, 16 + 8 * (count + i))
-                    for i in range(first, behind)
-                ]
-                require(
-                    bool(found) and all(part < self.id_count for part, _ in found), "TKX_E_CORRUPT"
-                )
-                return [(part, length) for part, length in found]
-        return []
-
     def rank(self, token: int) -> int:
         """The rank of the merge that makes a token."""
         ranks = self.sections.get(b"RANK")
@@ -393,7 +368,6 @@ def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
         b"POST": 8,
         b"TRIM": 8,
         b"ALGN": 16,
-        b"UNUS": 8,
         b"SPID": 20,
         b"TEST": 16,
     }
@@ -461,8 +435,6 @@ def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
         return 8 + 8 * number[1]
     if tag == b"ALGN":
         return 16 + 8 * (number[1] + 1) + 4 * number[2]
-    if tag == b"UNUS":
-        return 8 + 8 * (number[0] + 1) + 8 * number[1]
     if tag == b"SPID":
         return 20 + 4 * number[4]
     if tag == b"TEST":

@@ -318,12 +318,9 @@ def locate_piece(
     spelled = [source for width, source in zip(widths, sources, strict=True) for _ in range(width)]
     symbols = unit_symbols(file, piece) if b"CHRS" in file.sections else byte_symbols(file, piece)
     at = 0
-    for symbol, whole in merge_lengths(file, symbols):
-        parts = file.parts(symbol) or [(symbol, whole)]
-        require(sum(length for _, length in parts) == whole, "TKX_E_CORRUPT")
-        for token, length in parts:
-            yield token, joined(spelled[at : at + length])
-            at += length
+    for symbol, length in merge_lengths(file, symbols):
+        yield symbol, joined(spelled[at : at + length])
+        at += length
 
 
 def spelled_length(byte: int) -> int:

@@ -67,7 +67,6 @@ static TKX_NOINLINE void encode_uncached(tkx_context *ctx, const tkx_pending *w)
             return;
         }
         count = merge_short(ctx, w->p, w->size, ids);
-        if (t->unused.data) count = take_apart(ctx, ids, count);
     }
     if (ctx->code != TKX_OK) return;
     if (wants_spans(ctx)) {

@@ -125,76 +125,6 @@ static void list_symbols(tkx_context *ctx, tkx_queue *q, uint8_t *symbols, const
     if (!sorted) sort_keys(q->sorted, q->heap, q->count);
 }
 
-/* The parts of a symbol that is taken apart again (UNUS), and their number; 0 if it stays. */
-static uint32_t find_parts(tkx_context *ctx, uint32_t id, const uint8_t **parts) {
-    const tkx *t = ctx->t;
-    const uint8_t *entries = t->unused.data + UNUSED_HEADER;
-    uint32_t low = 0, count = (uint32_t)field(t->unused, 0), high = count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        const uint8_t *entry = entries + UNUSED_SIZE * (size_t)middle;
-        if (load_u32(entry) == id) {
-            const uint32_t first = load_u32(entry + 4), after = load_u32(entry + UNUSED_SIZE + 4);
-            *parts = entries + UNUSED_SIZE * ((size_t)count + 1 + first);
-            if (first < after && after <= field(t->unused, 4)) return after - first;
-            fail(ctx, TKX_E_CORRUPT);
-            return 0;
-        }
-        if (load_u32(entry) < id) low = middle + 1;
-        else high = middle;
-    }
-    return 0;
-}
-
-/* The id of a part. */
-static uint32_t part_id(tkx_context *ctx, const uint8_t *at) {
-    const uint32_t id = load_u32(at);
-    if (id < ctx->t->id_count) return id;
-    fail(ctx, TKX_E_CORRUPT);
-    return 0;
-}
-
-/* Emits a symbol that merging has left, or its parts. It stands for the bytes from `from` to `to`,
-   which matter for spans only. */
-static void emit_symbol(tkx_context *ctx, uint32_t id, const uint8_t *from, const uint8_t *to) {
-    const uint8_t *at = NULL;
-    uint32_t count = ctx->t->unused.data ? find_parts(ctx, id, &at) : 0;
-    if (count == 0) {
-        emit_token(ctx, id, from, to);
-        return;
-    }
-    for (; count && ctx->code == TKX_OK; count--, at += UNUSED_SIZE) {
-        const size_t length = wants_spans(ctx) ? load_u32(at + 4) : 0;
-        if (length > (size_t)(to - from) ||
-            (wants_spans(ctx) && (length == 0 || (count == 1 && length < (size_t)(to - from))))) {
-            fail(ctx, TKX_E_CORRUPT);
-            return;
-        }
-        id = part_id(ctx, at);
-        emit_token(ctx, id, from, from + length);
-        from += length;
-    }
-}
-
-/* Takes the symbols of a short pre-token apart. A part is a byte long at least, so that they are no
-   more than the bytes. */
-static size_t take_apart(tkx_context *ctx, uint32_t *ids, size_t count) {
-    uint32_t made[SHORT_PRETOKEN];
-    size_t used = 0, i;
-    for (i = 0; i < count; i++) {
-        const uint8_t *at = NULL;
-        uint32_t left = find_parts(ctx, ids[i], &at);
-        if (left > SHORT_PRETOKEN - used || (left == 0 && used == SHORT_PRETOKEN)) {
-            fail(ctx, TKX_E_CORRUPT);
-            return 0;
-        }
-        if (left == 0) made[used++] = ids[i];
-        for (; left; left--, at += UNUSED_SIZE) made[used++] = part_id(ctx, at);
-    }
-    memcpy(ids, made, used * sizeof *ids);
-    return used;
-}
-
 /* How much a byte of a pre-token counts in the lengths of symbols. */
 static size_t unit_length(int of_characters, uint8_t byte) {
     return of_characters ? 1 : spelled_length(byte);
@@ -221,7 +151,7 @@ static void emit_symbols(tkx_context *ctx, const uint8_t *bytes, const uint8_t *
         for (k = i; k < next; k++) length += get_u32(lengths + 4 * k);
         while (before + unit_length(of_characters, bytes[at]) < length)
             before += unit_length(of_characters, bytes[at++]);
-        emit_symbol(ctx, symbol(symbols, i, SYMBOL_ID), from, bytes + at + 1);
+        emit_token(ctx, symbol(symbols, i, SYMBOL_ID), from, bytes + at + 1);
     }
 }
 
@@ -251,13 +181,9 @@ static TKX_NOINLINE void merge_long(tkx_context *ctx, const uint8_t *bytes, size
     if (lengths) {
         emit_symbols(ctx, bytes, symbols, lengths, count);
     } else {
-        const size_t emitted = ctx->count;
         for (i = count ? 0 : TKX_NONE; i != TKX_NONE && ctx->code == TKX_OK;
-             i = symbol(symbols, i, SYMBOL_NEXT)) {
-            emit_symbol(ctx, symbol(symbols, i, SYMBOL_ID), bytes, bytes);
-            /* A part is a byte long at least. */
-            if (ctx->t->unused.data && ctx->count - emitted > size) fail(ctx, TKX_E_CORRUPT);
-        }
+             i = symbol(symbols, i, SYMBOL_NEXT))
+            emit(ctx, symbol(symbols, i, SYMBOL_ID));
     }
     ctx->memory_used = mark;
 }

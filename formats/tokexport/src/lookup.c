@@ -45,7 +45,7 @@ int tkx_token_score(const tkx *t, uint32_t id, float *score) {
     if (!t || !score) return TKX_E_ARGUMENT;
     *score = 0;
     if (id >= t->id_count) return TKX_E_ID;
-    if (!t->scores.data && t->double_scores.data) {
+    if (t->double_scores.data) {
         uint64_t wide = load_u64(t->double_scores.data + 8 * (size_t)id);
         double value;
         TKX_COPY(&value, &wide, 8);

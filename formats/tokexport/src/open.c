@@ -127,10 +127,9 @@ static void find_sections(tkx *t) {
     t->keys = find_section(t, "KEYS");
 #ifndef TKX_NO_CHARACTERS
     t->characters = find_section(t, "CHRS");
-    /* XPRS and UNUS are about characters: without them, or for bytes, they are ignored. */
+    /* XPRS is about characters: without them, or for bytes, it is ignored. */
     if (t->model == MODEL_BPE && t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) {
         t->crossings = find_section(t, "XPRS");
-        t->unused = find_section(t, "UNUS");
     }
     t->place_count = (uint32_t)field(t->characters, 4);
     t->crossing_shift = 64 - ((uint32_t)field(t->crossings, 4) & 63);

@@ -16,7 +16,7 @@ static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "SC64", "RANK", "BI
                                      "NORM",
 #endif
 #ifndef TKX_NO_CHARACTERS
-                                     "CHRS", "XPRS", "UNUS",
+                                     "CHRS", "XPRS",
 #endif
                                      "KEYS"};
 

@@ -68,10 +68,6 @@ static uint64_t alignment_size(tkx_span s) {
     return ALIGNMENT_HEADER + NODE_SIZE * (field(s, 4) + 1) + 4 * field(s, 8);
 }
 
-static uint64_t unused_size(tkx_span s) {
-    return UNUSED_HEADER + UNUSED_SIZE * (field(s, 0) + 1) + UNUSED_SIZE * field(s, 4);
-}
-
 static uint64_t edits_size(tkx_span s) {
     const uint64_t states = field(s, 0) & 0xFFFF, classes = field(s, 0) >> 16;
     return EDITS_HEADER + 256 + EDIT_SIZE * states * (classes + 1) + field(s, 8);
@@ -111,7 +107,6 @@ static int check_sizes(const tkx *t) {
                                                                field(t->added_classes, 0) >> 16)) &&
                is_sized(t->post, 8 + ITEM_SIZE * (field(t->post, 0) + field(t->post, 4))) &&
                is_sized(t->trims, TRIM_HEADER + TRIM_SIZE * field(t->trims, 4)) &&
-               is_sized(t->unused, unused_size(t->unused)) &&
                is_sized(t->alignment, alignment_size(t->alignment)) &&
                is_sized(t->special_ids, 20 + 4 * field(t->special_ids, 16)) &&
                is_sized(t->self_test, 16 + CASE_SIZE * field(t->self_test, 0) +

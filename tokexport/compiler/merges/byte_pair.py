@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -14,7 +13,7 @@ from tokexport.compiler.hashing import build_index, build_rows, hash_contents, h
 from tokexport.compiler.merges.canonical import CanonicalMerges, canonical_merges
 from tokexport.compiler.merges.crossings import crossings
 from tokexport.compiler.merges.first_symbols import FirstSymbols, first_symbols
-from tokexport.compiler.tables import BytePairTables, ClassTable, PairIndex, Parts, TokenIndex
+from tokexport.compiler.tables import BytePairTables, ClassTable, PairIndex, TokenIndex
 from tokexport.limits import MAX_IDS
 from tokexport.model import BytePairModel, Token
 
@@ -39,7 +38,6 @@ def byte_pair_tables(
     merges = canonical_merges(model)
     first = first_symbols(model)
     few = len(merges.rules) <= FEW_MERGES
-    unused = taken_apart(model, merges)
     byte_ids = (
         [first.tables[0].get(byte) for byte in range(256)]
         if model.characters is None
@@ -49,10 +47,9 @@ def byte_pair_tables(
         ranks=None if merges.ranks_follow_ids else _ranks(merges, len(tokens)),
         byte_ids=np.array([-1 if number is None else number for number in byte_ids], np.int64),
         characters=None if model.characters is None else _by_unit(first),
-        tokens=_token_index(*_pieces(model, merges, first, tokens, unused)),
+        tokens=_token_index(*_pieces(model, merges, first, tokens)),
         pairs=pair_index(merges, len(tokens), ONE_ROW if few else ROW_SHIFT),
         crossings=crossings(merges, first),
-        unused=unused,
     )
     return tables, _scores(merges, len(tokens))
 
@@ -82,59 +79,18 @@ def _by_unit(first: FirstSymbols) -> ClassTable | npt.NDArray[np.int64]:
     return class_table(values)
 
 
-def taken_apart(model: BytePairModel, merges: CanonicalMerges) -> dict[int, Parts]:
-    """What the unused tokens become that merges make: the two that were merged, and these in the
-    same way; a character its bytes, or the unknown token.
-
-    The library remembers of an unused token's text which two it last saw side by side that make it,
-    anywhere in the text. That can only be the canonical pair: until the two stand side by side
-    nothing has been merged across their ends, so what was merged between the ends is what would be
-    merged there alone, in the same order; and alone, two symbols are left just once.
-    """
-    lengths = {number: len(key) for key, number in model.vocab.items()}
-    byte_ids = model.characters.byte_ids if model.characters is not None else None
-    unused: dict[int, Parts] = {}
-    for key, number in model.vocab.items():
-        if number in model.unused and byte_ids is not None and len(key.decode()) == 1:
-            unused[number] = tuple(
-                (found, 1) for byte in key if (found := byte_ids[byte]) is not None
-            )
-        elif number in model.unused and model.unk_id is not None and len(key.decode()) == 1:
-            unused[number] = ((model.unk_id, len(key)),)
-    for number in sorted(
-        model.unused & merges.rules.keys(), key=lambda number: (lengths[number], number)
-    ):
-        parts = [
-            found
-            for part in merges.rules[number]
-            for found in unused.get(part, ((part, lengths[part]),))
-        ]
-        unused[number] = tuple(_fused(parts, model.unk_id) if model.fuse_unk else parts)
-    return unused
-
-
-def _fused(parts: Sequence[tuple[int, int]], unk_id: int | None) -> Iterator[tuple[int, int]]:
-    """Neighbouring unknown parts as one."""
-    for number, run in itertools.groupby(parts, lambda part: part[0]):
-        if number == unk_id:
-            yield number, sum(length for _, length in run)
-        else:
-            yield from run
-
-
 def _pieces(
     model: BytePairModel,
     merges: CanonicalMerges,
     first: FirstSymbols,
     tokens: Sequence[Token | None],
-    unused: Mapping[int, Parts],
 ) -> tuple[dict[bytes, int], frozenset[int]]:
     """The pieces that become one token, and which of them become it by merging."""
     if len(first.tables) > 1 and not model.whole_pre_token_first:
         # The vocabulary spells affixes, pieces do not have them.
         texts = first.texts_of(merges.ways)
         return {text: token for token, text in texts.items()}, frozenset(texts)
-    pieces = {key: token for key, token in model.vocab.items() if key and token not in unused}
+    pieces = {key: token for key, token in model.vocab.items() if key}
     if not model.whole_pre_token_first:
         # A token that its spelling does not become, and that decodes to something else, as <0x0A>,
         # is never looked for.
@@ -145,7 +101,7 @@ def _pieces(
                 and entry.content != key
             ):
                 del pieces[key]
-    return pieces, merges.whole - unused.keys()
+    return pieces, merges.whole
 
 
 def _token_index(pieces: Mapping[bytes, int], whole: frozenset[int]) -> TokenIndex:
@@ -159,10 +115,8 @@ def _token_index(pieces: Mapping[bytes, int], whole: frozenset[int]) -> TokenInd
 
 def pair_index(merges: CanonicalMerges, id_count: int, row_shift: int) -> PairIndex:
     """The merges by their pair; left ids that differ in ``row_shift`` low bits only share a row."""
-    product = np.array([*merges.rules, *(made for _, _, made in merges.unknown)], np.uint64)
-    pairs = np.array(
-        [*merges.rules.values(), *(pair for *pair, _ in merges.unknown)], np.uint64
-    ).reshape(-1, 2)
+    product = np.array([*merges.rules], np.uint64)
+    pairs = np.array([*merges.rules.values()], np.uint64).reshape(-1, 2)
     left, right = pairs[:, 0], pairs[:, 1]
     rows = (left >> np.uint64(row_shift)).astype(np.int64)
     index = build_rows(hash_pairs(left, right), rows, ((id_count - 1) >> row_shift) + 1)

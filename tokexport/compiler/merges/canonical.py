@@ -13,7 +13,7 @@ several where a symbol is also spelled out, as ``b##`` with a suffix and ``b``, 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -34,9 +34,7 @@ class CanonicalMerges:
 
     ``rules`` maps a product to its ``(left, right)``, ``ranks`` a product to the rank of its rule.
     ``ways`` has the sequences of first symbols that become a token; ``whole`` the tokens that their
-    own spelling, as a piece, becomes. ``given`` is the number of rules in the source. ``unknown``:
-    ``(left, right, product)`` of what stands for unknown characters, which becomes one unknown
-    token when nothing else merges.
+    own spelling, as a piece, becomes. ``given`` is the number of rules in the source.
     """
 
     rules: Mapping[int, tuple[int, int]]
@@ -44,7 +42,6 @@ class CanonicalMerges:
     ways: Mapping[int, tuple[Symbols, ...]]
     whole: frozenset[int]
     given: int
-    unknown: tuple[tuple[int, int, int], ...] = ()
 
     @property
     def ranks_follow_ids(self) -> bool:
@@ -98,41 +95,7 @@ def canonical_merges(model: BytePairModel) -> CanonicalMerges:
         for content, token in model.vocab.items()
         if token in ways and first.of(content) in ways[token]
     }
-    unknown = _unknown_pairs(model, set(rules.values()))
-    if unknown:
-        ranks[unknown[0][2]] = max(ranks.values(), default=-1) + 1
-    return CanonicalMerges(rules, ranks, ways, frozenset(whole), given, unknown)
-
-
-def _unknown_pairs(
-    model: BytePairModel, merged: Set[tuple[int, int]]
-) -> tuple[tuple[int, int, int], ...]:
-    """The pairs that become one unknown token, where characters without a token take part in merges
-    (``unused``) and have no bytes.
-
-    ``merged``: the pairs that the rules join, which come first.
-    """
-    if (
-        model.unk_id is None
-        or not model.fuse_unk
-        or model.characters is None
-        or model.characters.byte_ids is not None
-    ):
-        return ()
-    alone = [
-        number
-        for key, number in model.vocab.items()
-        if number in model.unused and len(key.decode()) == 1
-    ]
-    if not alone:
-        return ()
-    unknown = (model.unk_id, *alone)
-    return tuple(
-        (left, right, model.unk_id)
-        for left in unknown
-        for right in unknown
-        if (left, right) not in merged
-    )
+    return CanonicalMerges(rules, ranks, ways, frozenset(whole), given)
 
 
 def _listed(merges: tuple[tuple[int, int, int], ...]) -> Merges:

@@ -32,7 +32,7 @@ def crossings(merges: CanonicalMerges, first: FirstSymbols) -> Crossings | None:
     """The boundaries between characters that are crossed; None where the first symbols of a text
     are not just its characters.
     """
-    if not first.of_characters or len(first.tables) > 1 or merges.unknown:
+    if not first.of_characters or len(first.tables) > 1:
         return None
     table = first.tables[0]
     # An unknown token that is a character of its own also stands for all characters that have no

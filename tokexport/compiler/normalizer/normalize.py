@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tokexport.compiler.normalizer.charsmap import CharacterSequences
 from tokexport.compiler.normalizer.normalization import NormalizationTables, normalization_tables
 from tokexport.compiler.normalizer.replacing import match_end, replace_matches
 from tokexport.compiler.normalizer.rewriting import (
@@ -25,6 +24,7 @@ from tokexport.limits import MAX_CLUSTER
 from tokexport.model import NormalForm, NormalizerStep
 from tokexport.patterns import SplitProgram
 from tokexport.unicode.byte_alphabet import to_characters
+from tokexport.unicode.charsmap import CharacterSequences
 
 # Hangul syllables are composed by arithmetic: The Unicode Standard, section 3.12.
 S_BASE, L_BASE, V_BASE, T_BASE = 0xAC00, 0x1100, 0x1161, 0x11A7

@@ -17,7 +17,6 @@ from tokexport.compiler.normalizer.character_map import (
     mapping_of,
     named_mapping,
 )
-from tokexport.compiler.normalizer.charsmap import CharacterSequences, read_charsmap
 from tokexport.compiler.normalizer.graphemes import grapheme_program
 from tokexport.compiler.passes.fuse_decomposition import without_marks
 from tokexport.compiler.passes.skip_hints import with_plain_classes
@@ -39,6 +38,7 @@ from tokexport.model import (
     Strip,
 )
 from tokexport.patterns import MATCH_ENDS, SplitProgram, compile_tree
+from tokexport.unicode.charsmap import CharacterSequences, read_charsmap
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,7 +165,7 @@ def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
             ends = [False] * step.left + [True] * step.right
             return [ReplaceOp(compile_tree(white_space_at_edge(end)), "") for end in ends]
         case Charsmap():
-            sequences = read_charsmap(step.data)
+            sequences = read_charsmap(step.data, step.path)
             if not step.by_grapheme:
                 return [CharsmapOp(sequences, None, step.protected, collapses=step.collapses)]
             if step.protected or step.collapses:

@@ -104,7 +104,6 @@ class Tag(SectionTag):
                   "encoding with BPE")
     TRIE = b"TRIE", True, "the vocabulary, as a trie", "encoding with another model"
     CROSSINGS = b"XPRS", False, "where merges may cross from one character to the next"
-    UNUSED = b"UNUS", True, "what ids become that merges make and texts do not"
     SPLITS = b"SPLT", True, "the stages of the pre-tokenizer", "encoding"
     LABELS = b"LABL", True, "label tables, of stages that look ahead over any number of characters"
     CUTS = b"CUTS", False, "where a text may be cut"

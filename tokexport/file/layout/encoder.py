@@ -78,21 +78,6 @@ CrossingsHeader = Struct(
 )
 CROSSINGS_ASCII: Final = 128 * 128 // 8
 
-# UNUS: this header, unused_count + 1 entries, the parts.
-UnusedHeader = Struct(
-    "unused_count" / U32,
-    "part_count" / U32,
-)
-UNUSED_ENTRY: Final = record(
-    "id" / U32 * "NONE in the last entry, which closes the parts of the one before",
-    "first" / U32 * "its parts are those from here to the next entry's first, which is not "
-                    "included; there is at least one",
-)
-UNUSED_PART: Final = record(
-    "id" / U32,
-    "length" / U32 * "how many bytes of the pre-token it stands for",
-)
-
 
 class TrieFlag(Flags):
     """``trie.flags``."""

@@ -18,16 +18,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
-from tokexport.compiler.normalizer.charsmap import charsmap_of, read_charsmap
 from tokexport.errors import UnsupportedError
 from tokexport.model import Append, Charsmap, NormalizerStep, Prepend, Replace
-from tokexport.sources.sentencepiece.charsmap import Rule, rules
 from tokexport.sources.sentencepiece.proto import NormalizerSpec
+from tokexport.unicode.charsmap import read_charsmap
 
 SPACE_SYMBOL: Final = "\u2581"
 _PATH: Final = "normalizer_spec"
+_Rule: TypeAlias = tuple[bytes, bytes]  # a sequence of characters and its replacement
 # Noncharacters, of which one that no rule and no piece knows can mark an end of the text.
 _MARKERS: Final = tuple(map(chr, (0x10FFFF, 0x10FFFE, 0xFFFFF, 0xFFFFE, 0xEFFFF, 0xEFFFE)))
 
@@ -39,9 +39,14 @@ def normalizer_steps(
     charsmap: list[NormalizerStep] = []
     keeps_some = spec.remove_extra_whitespaces and _has_two_spaces(spec.charsmap, protected)
     if spec.charsmap or keeps_some:
-        data = spec.charsmap or charsmap_of({})
         charsmap.append(
-            Charsmap(data, by_grapheme=False, protected=tuple(protected), collapses=keeps_some)
+            Charsmap(
+                spec.charsmap,
+                by_grapheme=False,
+                protected=tuple(protected),
+                collapses=keeps_some,
+                path=_PATH,
+            )
         )
     collapse = [] if keeps_some else [Replace(" {2,}", " ", literal=False, path=_PATH)]
     trim = [] if keeps_some else [Replace(r"\A +", "", literal=False, path=_PATH), *collapse]
@@ -74,10 +79,10 @@ def _drop_last(spec: NormalizerSpec) -> Replace:
 def _with_prefix(
     file: str, spec: NormalizerSpec, charsmap: list[NormalizerStep], protected: Sequence[str]
 ) -> list[NormalizerStep]:
-    known = rules(spec.charsmap, file)
-    if all(rule.value for rule in known):
+    known = _rules(spec)
+    if all(value for _, value in known):
         return [*charsmap, Prepend(" ")]
-    marker = unused_character(file, known, protected)
+    marker = _unused_character(file, known, protected)
     return [Prepend(marker), *charsmap, Replace(rf"\A{marker}", " ", literal=False, path=_PATH)]
 
 
@@ -88,12 +93,10 @@ def _with_suffix(
     protected: Sequence[str],
     trim: Sequence[NormalizerStep],
 ) -> list[NormalizerStep]:
-    known = rules(spec.charsmap, file)
-    marker = unused_character(file, known, protected)
+    known = _rules(spec)
+    marker = _unused_character(file, known, protected)
     if not spec.remove_extra_whitespaces:
         return [Append(marker), *charsmap, Replace(rf"{marker}\z", " ", literal=False, path=_PATH)]
-    if spec.charsmap:
-        read_charsmap(spec.charsmap)  # refuses rules that are no texts
     return [
         # A text of nothing but spaces gets no dummy space.
         *_without_lone_spaces(known, protected),
@@ -104,12 +107,16 @@ def _with_suffix(
     ]
 
 
-def _without_lone_spaces(known: Sequence[Rule], protected: Sequence[str]) -> list[NormalizerStep]:
+def _rules(spec: NormalizerSpec) -> list[_Rule]:
+    return read_charsmap(spec.charsmap, _PATH).rules()
+
+
+def _without_lone_spaces(known: Sequence[_Rule], protected: Sequence[str]) -> list[NormalizerStep]:
     """Drops a text of nothing but parts that become one space."""
     becomes = {
-        rule.key: rule.value
-        for rule in known
-        if not rule.key.startswith(tuple(text.encode() for text in protected))
+        key: value
+        for key, value in known
+        if not key.startswith(tuple(text.encode() for text in protected))
     }
     becomes |= {text.encode(): text.encode() for text in protected}
     becomes.setdefault(b" ", b" ")
@@ -131,11 +138,9 @@ def _not_before(text: str, rests: Sequence[str]) -> str:
     return re.escape(text) + (f"(?!{'|'.join(map(re.escape, rests))})" if rests else "")
 
 
-def unused_character(file: str, known: Sequence[Rule], protected: Sequence[str]) -> str:
+def _unused_character(file: str, known: Sequence[_Rule], protected: Sequence[str]) -> str:
     """A noncharacter that no rule and no protected text has, which can mark an end of a text."""
-    texts = [rule.key + b"\0" + rule.value for rule in known] + [
-        text.encode() for text in protected
-    ]
+    texts = [*(key + b"\0" + value for key, value in known), *map(str.encode, protected)]
     for marker in _MARKERS:
         if not any(marker.encode() in text for text in texts):
             return marker

@@ -9,7 +9,6 @@ is for.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import TypeVar
@@ -186,8 +185,3 @@ def _normalizer(message: Message) -> NormalizerSpec:
         elif key == 5:
             spec = replace(spec, escape_whitespaces=bool(value))
     return spec
-
-
-def piece_ids(model: SentencePieceModel) -> Iterator[tuple[int, Piece]]:
-    """The ids and pieces, in order."""
-    return iter(enumerate(model.pieces))

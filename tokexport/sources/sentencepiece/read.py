@@ -15,8 +15,6 @@ from typing import Final
 
 import numpy as np
 
-from tokexport.compiler.merges.byte_pair import taken_apart
-from tokexport.compiler.merges.canonical import canonical_merges
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.limits import MAX_IDS
 from tokexport.model import (
@@ -53,11 +51,9 @@ from tokexport.sources.sentencepiece.proto import (
 from tokexport.sources.tokenizer_json.config import read_config, read_roles
 
 # A piece of these types can come out of a text; the others are reserved.
-_IN_TEXT: Final = (PieceType.NORMAL, PieceType.USER_DEFINED, PieceType.UNUSED)
+_IN_TEXT: Final = (PieceType.NORMAL, PieceType.USER_DEFINED)
 _UNKNOWN_PENALTY: Final = np.float32(10)
 _NUL: Final = "\0"
-# A file has each pair of them, which become one unknown token.
-_MOST_STAND_INS: Final = 1023
 _BYTE_PIECES: Final = {f"<0x{byte:02X}>": byte for byte in range(256)}
 
 
@@ -68,12 +64,8 @@ def read_sentencepiece(data: bytes, name: str, files: SourceFiles) -> TokenizerM
     the file's own. Raises SourceError where the library refuses the file, UnsupportedError for what
     cannot be exact.
     """
-    source = parse_model(data, name)
-    model = build(source, files, Provenance("sentencepiece"))
-    notes = numbering_notes(
-        name, [piece.text for piece in source.pieces], files, read_config(files)
-    )
-    return replace(model, notes=(*model.notes, *notes))
+    model = build(parse_model(data, name), files, Provenance("sentencepiece"))
+    return replace(model, notes=(*model.notes, *numbering_notes(name, read_config(files))))
 
 
 def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance) -> TokenizerModel:
@@ -86,15 +78,10 @@ def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance
             "a model with a denormalizer is not supported",
             "train it without --denormalization_rule_tsv: no model that is published has one",
         )
-    source = _without_nul(source)
+    source = _with_ordinary_nul(source)
     pieces = _Pieces(source)
     model = _model(source, pieces)
-    holes = (
-        max(model.unused, default=0) + 1 - len(source.pieces)
-        if isinstance(model, BytePairModel)
-        else 0
-    )
-    tokens = tuple(_token(source, piece) for piece in source.pieces) + (None,) * holes
+    tokens = tuple(_token(source, piece) for piece in source.pieces)
     user_defined = [(number, piece.text) for number, piece in pieces.of(PieceType.USER_DEFINED)]
     frozen = user_defined if source.algorithm in (Algorithm.BPE, Algorithm.CHAR) else []
     splits: tuple[PreTokenizerStep, ...] = ()
@@ -128,14 +115,14 @@ def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance
     )
 
 
-def _without_nul(source: SentencePieceModel) -> SentencePieceModel:
-    """With byte_fallback the library takes a piece that is NUL for UNUSED, whatever its type:
-    InternLM's models have one.
+def _with_ordinary_nul(source: SentencePieceModel) -> SentencePieceModel:
+    """With byte_fallback a piece that is NUL is an ordinary one, whatever its type, that no text
+    becomes: InternLM's models have one.
     """
     if not source.byte_fallback:
         return source
     pieces = (
-        replace(piece, type=PieceType.UNUSED) if piece.text == _NUL else piece
+        replace(piece, type=PieceType.NORMAL) if piece.text == _NUL else piece
         for piece in source.pieces
     )
     return replace(source, pieces=tuple(pieces))
@@ -157,9 +144,13 @@ class _Pieces:
         bytes_found: dict[int, int] = {}
         for number, piece in enumerate(source.pieces):
             where = f"{source.file}: piece {number}"
-            if not piece.text or (
-                _NUL in piece.text and (piece.text, piece.type) != (_NUL, PieceType.UNUSED)
-            ):
+            if piece.type is PieceType.UNUSED:
+                raise UnsupportedError(
+                    source.file,
+                    f"the piece {number}, {show(piece.text)}, of type UNUSED is not supported",
+                    "leave unused pieces out: no model that is published has one",
+                )
+            if not piece.text or (_NUL in piece.text and not self._is_never_used(piece)):
                 raise SourceError(
                     f"{where} is {show(piece.text)}; a piece is a text that is not empty,"
                     " without NUL"
@@ -194,12 +185,15 @@ class _Pieces:
             tuple(bytes_found[byte] for byte in range(256)) if source.byte_fallback else None
         )
 
+    def _is_never_used(self, piece: Piece) -> bool:
+        return self._source.byte_fallback and piece.text == _NUL
+
     def of(self, *types: PieceType) -> Iterator[tuple[int, Piece]]:
-        """The ids and pieces of these types."""
+        """The ids and pieces of these types that a text can become."""
         return (
             (number, piece)
             for number, piece in enumerate(self._source.pieces)
-            if piece.type in types
+            if piece.type in types and not self._is_never_used(piece)
         )
 
     def special_ids(self) -> SpecialIds:
@@ -282,45 +276,56 @@ def _model(source: SentencePieceModel, pieces: _Pieces) -> Model:
         in_use = pieces.of(PieceType.NORMAL, PieceType.USER_DEFINED)
         vocab = {piece.text.encode(): number for number, piece in in_use}
         return WordLevelModel(vocab, pieces.unk_id, fuse_unk=True)
-    # An unused piece of one character is unknown, as an unused word is. So it is in sentencepiece
-    # 0.2.3, measured.
-    ordinary = [
-        (number, piece)
-        for number, piece in pieces.of(PieceType.NORMAL, PieceType.UNUSED)
-        if piece.type is PieceType.NORMAL or len(piece.text) > 1
-    ]
-    stand_ins: dict[str, int] = {}
+    ordinary = [*pieces.of(PieceType.NORMAL)]
     if source.algorithm is Algorithm.CHAR:
         ordinary = [(number, piece) for number, piece in ordinary if len(piece.text) == 1]
     else:
-        stand_ins = _stand_ins(source, pieces)
-        # A user-defined character is never merged with another, so no merge makes what holds one.
-        frozen = {
-            piece.text for _, piece in pieces.of(PieceType.USER_DEFINED) if len(piece.text) == 1
-        }
-        ordinary = [(number, piece) for number, piece in ordinary if frozen.isdisjoint(piece.text)]
-        # What no merges make is for decoding only.
-        characters = {
-            piece.text for _, piece in ordinary if len(piece.text) == 1
-        } | stand_ins.keys()
-        ordinary = [
-            (number, piece) for number, piece in ordinary if characters.issuperset(piece.text)
-        ]
+        ordinary = _made_by_merges(source, pieces)
     by_score = sorted({piece.score for _, piece in ordinary}, reverse=True)
     rank = {score: number for number, score in enumerate(by_score)}
-    model = BytePairModel(
-        vocab={piece.text.encode(): number for number, piece in ordinary}
-        | {character.encode(): number for character, number in stand_ins.items()},
+    return BytePairModel(
+        vocab={piece.text.encode(): number for number, piece in ordinary},
         merges=None if source.algorithm is Algorithm.BPE else (),
         unk_id=pieces.unk_id,
         fuse_unk=True,
         characters=CharacterSymbols(byte_ids=pieces.byte_ids),
         ranks={number: rank[piece.score] for number, piece in ordinary},
-        unused=frozenset(number for number, piece in ordinary if piece.type is PieceType.UNUSED)
-        | frozenset(stand_ins.values()),
     )
-    _check_unused(source, model)
-    return model
+
+
+def _made_by_merges(source: SentencePieceModel, pieces: _Pieces) -> list[tuple[int, Piece]]:
+    """The pieces that a text can become; the others, as the <mask> that is put after BARThez'
+    pieces, are for decoding only. A user-defined character is never merged with another.
+
+    The library merges texts, so that a character which is no piece can become a part of one; that
+    is refused.
+    """
+    ordinary = [*pieces.of(PieceType.NORMAL)]
+    user_defined = pieces.of(PieceType.USER_DEFINED)
+    frozen = {piece.text for _, piece in user_defined if len(piece.text) == 1}
+    texts = {piece.text for _, piece in ordinary}
+
+    @functools.cache
+    def is_made(text: str) -> bool:
+        """Whether it is a character, or a piece that is made of two texts that are made."""
+        if len(text) == 1:
+            return text not in frozen
+        halves = ((text[:at], text[at:]) for at in range(1, len(text)))
+        return text in texts and any(is_made(left) and is_made(right) for left, right in halves)
+
+    made = []
+    for number, piece in ordinary:
+        if texts.issuperset(piece.text):
+            made.append((number, piece))
+        elif frozen.isdisjoint(piece.text) and is_made(piece.text):
+            missing = next(each for each in piece.text if each not in texts)
+            raise UnsupportedError(
+                source.file,
+                f"the piece {number}, {show(piece.text)}, with the character {show(missing)}, which"
+                " is no piece, is not supported",
+                f"add {show(missing)} to the pieces, or leave this one out",
+            )
+    return made
 
 
 def _unigram(pieces: _Pieces) -> UnigramModel:
@@ -342,79 +347,3 @@ def _unigram(pieces: _Pieces) -> UnigramModel:
         byte_ids=pieces.byte_ids,
         single_precision=True,
     )
-
-
-def _stand_ins(source: SentencePieceModel, pieces: _Pieces) -> dict[str, int]:
-    """Ids for the characters that are a part of a piece and no piece in use: its own id, or one
-    after all pieces.
-
-    The library merges texts, so that such a character can become a part of a piece. Where it does
-    not, it becomes the tokens of its bytes. Without byte_fallback it is unknown then; a piece that
-    no merges make, as the <mask> that is put after BARThez' pieces, needs none.
-    """
-    known = {
-        piece.text
-        for _, piece in pieces.of(PieceType.NORMAL, PieceType.USER_DEFINED)
-        if len(piece.text) == 1
-    }
-    own = {
-        piece.text: number for number, piece in pieces.of(PieceType.UNUSED) if len(piece.text) == 1
-    }
-    texts = {piece.text for _, piece in pieces.of(PieceType.NORMAL, PieceType.UNUSED)}
-
-    @functools.cache
-    def is_made(text: str) -> bool:
-        """Whether merges make a text: two others that are made, which characters always are."""
-        halves = ((text[:at], text[at:]) for at in range(1, len(text)))
-        return len(text) == 1 or (
-            text in texts and any(is_made(left) and is_made(right) for left, right in halves)
-        )
-
-    ids: dict[str, int] = {}
-    behind = len(source.pieces)
-    for _, piece in pieces.of(PieceType.NORMAL, PieceType.UNUSED):
-        if len(piece.text) == 1:
-            continue
-        for character in piece.text:
-            if character in known or character in ids:
-                continue
-            if pieces.byte_ids is None and not is_made(piece.text):
-                break
-            ids[character] = own.get(character, behind)
-            behind += character not in own
-    if pieces.byte_ids is None and len(ids) > _MOST_STAND_INS:
-        raise UnsupportedError(
-            source.file,
-            f"{len(ids):,} characters of pieces that are no pieces in use is not supported",
-            f"in a model without byte_fallback at most {_MOST_STAND_INS:,} are supported, as a file"
-            " has each pair of them",
-        )
-    if behind > MAX_IDS:
-        raise UnsupportedError(
-            source.file,
-            f"{behind} pieces and characters of pieces is not supported",
-            f"at most {MAX_IDS} are supported",
-        )
-    return ids
-
-
-def _check_unused(source: SentencePieceModel, model: BytePairModel) -> None:
-    """Refuses an unused piece that begins or ends with an unknown character once it is taken apart:
-    the library makes that and unknown ones beside it one token then, for which a file has no room.
-    Inside of it, it has no such neighbours.
-    """
-    longer = {number: key.decode() for key, number in model.vocab.items() if number in model.unused}
-    longer = {number: text for number, text in longer.items() if len(text) > 1}
-    if not longer or len(longer) == len(model.unused) or model.characters != CharacterSymbols():
-        return
-    apart = taken_apart(model, canonical_merges(model))
-    for number in sorted(longer.keys() & apart.keys()):
-        parts = apart[number]
-        if model.unk_id in (parts[0][0], parts[-1][0]):
-            raise UnsupportedError(
-                source.file,
-                f"the unused piece {show(longer[number])} (id {number}), which begins or ends with"
-                " a character that is no piece in use, is not supported",
-                "in a model without byte_fallback such a character may only be inside of one: at an"
-                " end, the library would make it and unknown ones beside the piece one token",
-            )

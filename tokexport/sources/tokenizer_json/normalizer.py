@@ -105,7 +105,7 @@ def _steps(node: Node) -> list[NormalizerStep]:
                     f"{node.file}: {node.path}.precompiled_charsmap is empty, at which the"
                     " reference stops; remove this normalizer"
                 )
-            return [Charsmap(charsmap, by_grapheme=True)]
+            return [Charsmap(charsmap, by_grapheme=True, path=node.path)]
         case "BertNormalizer":
             return _bert(node)
         case _:

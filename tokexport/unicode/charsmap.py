@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tokexport.compiler.normalizer.darts import Units, darts_units, keys, prefixes
 from tokexport.errors import UnsupportedError
+from tokexport.unicode.darts import BLOCK, Units, darts_units, keys, prefixes
 from tokexport.unicode.store import CODE_POINTS
 
 
@@ -41,41 +41,64 @@ class CharacterSequences:
             found = size, place
         return None if found is None else (found[0], self.replacement(found[1]))
 
+    def rules(self) -> list[tuple[bytes, bytes]]:
+        """Every sequence with its replacement, shorter ones first."""
+        return [
+            (texts[i].tobytes(), self.replacement(place))
+            for texts, places in keys(self.units)
+            for i, place in enumerate(places.tolist())
+        ]
+
     def characters(self) -> npt.NDArray[np.bool_]:
         """Which characters are sequences by themselves, shape (0x110000,)."""
         alone = np.zeros(CODE_POINTS, np.bool_)
-        keys_of_one = [text for key, _ in keys(self.units) if len(text := key.decode()) == 1]
-        alone[[ord(character) for character in keys_of_one]] = True
+        for texts, _ in keys(self.units):
+            leads = texts[:, 0]
+            sizes = 1 + (leads >= 0xC0).astype(int) + (leads >= 0xE0) + (leads >= 0xF0)
+            of_one = texts[sizes == texts.shape[1]].tobytes().decode()
+            alone[[ord(character) for character in of_one]] = True
         return alone
 
     def growth(self) -> int:
         """How many bytes one byte becomes at most."""
-        return max(
-            [1, *(-(-len(self.replacement(place)) // len(key)) for key, place in keys(self.units))]
-        )
+        most = 1
+        for texts, places in keys(self.units):
+            sizes = _ends(self.text, places) - places
+            most = max(most, -(-int(sizes.max(initial=0)) // texts.shape[1]))
+        return most
 
 
-def read_charsmap(data: bytes) -> CharacterSequences:
-    """Take a charsmap apart: u32 size of the trie, its units, text.
+def _ends(text: bytes, places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Where the strings end that begin at some places: at the next NUL, or at the end."""
+    ends = np.flatnonzero(np.frombuffer(text + b"\0", np.uint8) == 0)
+    return ends[np.searchsorted(ends, places)]
+
+
+def read_charsmap(data: bytes, path: str = "normalizer") -> CharacterSequences:
+    """Take a charsmap apart: u32 size of the trie, its units, text. No bytes: it has no rule.
 
     Raises UnsupportedError for one with which the reference would stop, or that is not made of
     characters.
     """
+    if not data:
+        return CharacterSequences(np.zeros(BLOCK, np.uint32), b"")
     size = int.from_bytes(data[:4], "little")
     if len(data) < 4 or size > len(data) - 4 or size < 4:
-        raise _refused(f"{len(data)} bytes, with a trie of {size}")
+        raise _refused(path, f"{len(data)} bytes, with a trie of {size}")
     charsmap = CharacterSequences(
         np.frombuffer(data, "<u4", size // 4, 4), data[4 + size // 4 * 4 :]
     )
+    # Whether a character continues at each byte of the text, and at its end.
+    continues = np.frombuffer(charsmap.text + b"\0", np.uint8) & 0xC0 == 0x80
     try:
         charsmap.text.decode()
-        for key, place in keys(charsmap.units):
-            key.decode()
-            if place > len(charsmap.text):
+        for texts, places in keys(charsmap.units):
+            # A space after each key, so that no two of them make a character.
+            np.pad(texts, ((0, 0), (0, 1)), constant_values=ord(" ")).tobytes().decode()
+            if continues[places].any():
                 raise IndexError
-            charsmap.replacement(place).decode()
     except (UnicodeDecodeError, IndexError, ValueError):
-        raise _refused("a trie or text that is damaged") from None
+        raise _refused(path, "a trie or text that is damaged") from None
     return charsmap
 
 
@@ -94,7 +117,7 @@ def charsmap_of(replacements: dict[str, str]) -> bytes:
     return len(units).to_bytes(4, "little") + units + bytes(text)
 
 
-def _refused(found: str) -> UnsupportedError:
+def _refused(path: str, found: str) -> UnsupportedError:
     return UnsupportedError(
-        "normalizer", f"a precompiled charsmap of {found} is not supported", "a whole one is"
+        path, f"a precompiled charsmap of {found} is not supported", "a whole one is"
     )

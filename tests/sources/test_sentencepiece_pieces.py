@@ -1,0 +1,202 @@
+"""SentencePiece models with pieces of every type, and with odd ones, are exact or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sentencepiece
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from repository import SLOW
+
+from tokexport.conversion import file_bytes
+from tokexport.errors import SourceError, UnsupportedError
+from tokexport.model import BytePairModel, Provenance, TokenizerModel, UnigramModel
+from tokexport.runtime.tokenizer import load
+from tokexport.sources.files import SourceFiles
+from tokexport.sources.sentencepiece.proto import (
+    Algorithm,
+    NormalizerSpec,
+    Piece,
+    PieceType,
+    SentencePieceModel,
+)
+from tokexport.sources.sentencepiece.read import build, read_sentencepiece
+from tokexport.sources.sentencepiece.serialize import serialize
+from tokexport.unicode.charsmap import charsmap_of
+
+LETTERS = tuple(Piece(letter, -9.0) for letter in "abcdef\u2581")
+BYTES = tuple(Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256))
+
+
+def small(*pieces: Piece, **changes: Any) -> SentencePieceModel:
+    """A BPE model of an unknown piece and others, without a dummy prefix."""
+    model = SentencePieceModel(
+        "x.model",
+        (Piece("<unk>", 0.0, PieceType.UNKNOWN), *pieces),
+        algorithm=Algorithm.BPE,
+        normalizer=NormalizerSpec(add_dummy_prefix=False),
+    )
+    return replace(model, **changes)
+
+
+def made(source: SentencePieceModel) -> TokenizerModel:
+    return build(source, SourceFiles(), Provenance("test"))
+
+
+def check(source: SentencePieceModel, texts: Iterable[str]) -> None:
+    """Compare with the library what texts encode to, and what all ids decode to."""
+    tokenizer = load(file_bytes(made(source)))
+    reference = sentencepiece.SentencePieceProcessor(model_proto=serialize(source))
+    for text in texts:
+        assert tokenizer.encode(text) == reference.encode(text), text
+    everything = list(range(reference.get_piece_size()))
+    assert tokenizer.decode(everything) == reference.decode(everything)
+
+
+@settings(max_examples=500 if SLOW else 100, deadline=None)
+@given(
+    pieces=st.lists(
+        st.tuples(
+            st.text(st.sampled_from("abc"), min_size=2, max_size=5),
+            st.sampled_from([-1.0, -2.0, -2.5]),
+            st.booleans(),
+        ),
+        unique_by=lambda piece: piece[0],
+    ),
+    texts=st.lists(st.text(st.sampled_from("abc x"), max_size=12), max_size=20),
+    algorithm=st.sampled_from([Algorithm.BPE, Algorithm.UNIGRAM]),
+    has_bytes=st.booleans(),
+)
+def test_pieces_with_equal_scores_are_chosen_as_the_library_does(
+    pieces: list[tuple[str, float, bool]], texts: list[str], algorithm: Algorithm, has_bytes: bool
+) -> None:
+    several = [
+        Piece(text, score, PieceType.USER_DEFINED if odd else PieceType.NORMAL)
+        for text, score, odd in pieces
+    ]
+    source = small(*LETTERS, *several, *(BYTES if has_bytes else ()))
+    check(replace(source, algorithm=algorithm, byte_fallback=has_bytes), texts)
+
+
+def test_a_score_of_a_user_defined_piece_is_the_library_s() -> None:
+    pieces = (Piece("ab", 0.0, PieceType.USER_DEFINED), Piece("a", 3.0), Piece("b", 2.0))
+    source = small(*pieces, Piece("c", -1.0), algorithm=Algorithm.UNIGRAM)
+    model = made(source).model
+    assert isinstance(model, UnigramModel)
+    assert model.scores[1] == pytest.approx(0.1)
+    check(source, ("ab", "aab", "abab", "cabc", "ba"))
+
+
+@pytest.mark.parametrize("algorithm", [Algorithm.WORD, Algorithm.CHAR, Algorithm.BPE])
+def test_a_control_piece_in_a_text_is_unknown(algorithm: Algorithm) -> None:
+    controls = (Piece("<s>", 0.0, PieceType.CONTROL), Piece("$", 0.0, PieceType.CONTROL))
+    source = small(*LETTERS, *controls, algorithm=algorithm)
+    check(source, ("<s>", "a <s>", "$", "a $ a", "a$a"))
+
+
+def test_a_piece_that_no_merges_make_may_hold_any_character() -> None:
+    source = small(*LETTERS, Piece("ab", -1.0), Piece("<mask>", -9.0), Piece("ba<", -2.0))
+    check(source, ("<mask>", "ab<mask>ba", "ba<", "< a>", "<<m"))
+
+
+def test_a_user_defined_character_is_never_a_part_of_another_piece() -> None:
+    user_defined = Piece("x", 0.0, PieceType.USER_DEFINED)
+    several = (Piece("ab", -1.0), Piece("ax", -2.0), Piece("abx", -3.0), Piece("xé", -3.0))
+    check(small(*LETTERS, user_defined, *several), ("ax", "abx", "xab", "xx", "x", "axabxx", "xé"))
+
+
+@pytest.mark.parametrize("algorithm", [Algorithm.BPE, Algorithm.UNIGRAM])
+@pytest.mark.parametrize("kind", [PieceType.NORMAL, PieceType.USER_DEFINED, PieceType.CONTROL])
+def test_with_tokens_for_bytes_a_piece_that_is_nul_is_never_used(
+    kind: PieceType, algorithm: Algorithm
+) -> None:
+    source = small(*LETTERS, Piece("ab", -1.0), Piece("\0", -3.0, kind), *BYTES)
+    source = replace(source, algorithm=algorithm, byte_fallback=True)
+    check(source, ("a\0b", "\0", "ab\0\0ab", "ab"))
+
+
+@pytest.mark.parametrize(("text", "has_bytes"), [("\0", False), ("a\0", True)])
+def test_other_pieces_with_nul_are_refused_as_the_library_refuses_them(
+    text: str, has_bytes: bool
+) -> None:
+    source = small(*LETTERS, *(BYTES if has_bytes else ()), Piece(text), byte_fallback=has_bytes)
+    with pytest.raises(RuntimeError):
+        sentencepiece.SentencePieceProcessor(model_proto=serialize(source))
+    with pytest.raises(SourceError):
+        made(source)
+
+
+def test_what_the_file_says_is_kept() -> None:
+    controls = (Piece("<s>", 0.0, PieceType.CONTROL), Piece("</s>", 0.0, PieceType.CONTROL))
+    source = small(*LETTERS, *controls, Piece("\u2581a", -0.5), *BYTES)
+    model = made(replace(source, byte_fallback=True, unk_surface="?"))
+    assert (model.special_ids.bos, model.special_ids.eos, model.special_ids.unk) == (8, 9, 0)
+    assert model.special_ids.stop == (9,)
+    contents = [token.content for token in model.tokens if token]
+    assert (contents[0], contents[8], contents[10]) == (b"?", b"", b" a")
+    assert model.tokens[10] is not None
+    assert model.tokens[10].first == b"a"
+    assert model.tokens[11] is not None
+    assert model.tokens[11].fallback
+    assert isinstance(model.model, BytePairModel)
+    assert model.model.characters is not None
+    assert model.model.characters.byte_ids == tuple(range(11, 267))
+
+
+@pytest.mark.parametrize(
+    ("source", "error", "message"),
+    [
+        (SentencePieceModel("x", (Piece("a"),)), SourceError, "0 pieces are of type UNKNOWN"),
+        (small(Piece("b", 0.0, PieceType.UNKNOWN)), SourceError, "2 pieces are of type UNKNOWN"),
+        (small(Piece("a"), Piece("a")), SourceError, 'pieces 1 and 2 are both "a"'),
+        (
+            small(Piece("a"), Piece("a", 0.0, PieceType.CONTROL)),
+            UnsupportedError,
+            "a control piece and an ordinary one",
+        ),
+        (small(Piece("")), SourceError, "a text that is not empty"),
+        (small(Piece("a\0b")), SourceError, "without NUL"),
+        (small(Piece("a", float("nan"))), SourceError, "has the score nan"),
+        (small(Piece("<0x41>", 0.0, PieceType.BYTE)), SourceError, "is of type BYTE"),
+        (
+            small(byte_fallback=True),
+            SourceError,
+            "byte_fallback needs 256 pieces of type BYTE; 0 are there",
+        ),
+        (
+            small(Piece("ab", 0.0, PieceType.UNUSED)),
+            UnsupportedError,
+            'the piece 1, "ab", of type UNUSED is not supported',
+        ),
+        (
+            small(*LETTERS, Piece("ax"), byte_fallback=False),
+            UnsupportedError,
+            'the piece 8, "ax", with the character "x", which is no piece',
+        ),
+        (
+            small(*LETTERS, *BYTES, Piece("xx"), Piece("xxa"), byte_fallback=True),
+            UnsupportedError,
+            'the piece 264, "xx", with the character "x"',
+        ),
+        (
+            small(*LETTERS, denormalizer=NormalizerSpec(charsmap_of({"a": "b"}))),
+            UnsupportedError,
+            "a model with a denormalizer is not supported",
+        ),
+        (
+            small(*LETTERS, normalizer=NormalizerSpec(b"\1\0\0\0")),
+            UnsupportedError,
+            "normalizer_spec: a precompiled charsmap",
+        ),
+    ],
+)
+def test_a_model_that_cannot_be_exact_is_refused(
+    source: SentencePieceModel, error: type[Exception], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(error, match=message):
+        file_bytes(read_sentencepiece(serialize(source), "x.model", SourceFiles(tmp_path)))

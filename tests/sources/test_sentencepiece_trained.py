@@ -1,0 +1,151 @@
+"""SentencePiece models trained here, of every type and with every option of the normalizer, give
+the ids of their library: read, as a file by the C core, and as a file by the specification.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import sentencepiece
+import spec_encoder
+import spec_reader
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from repository import SLOW
+from sentencepiece_rules import rules_file
+from sentencepiece_training import SENTENCES, train
+from slow_encoder import SlowEncoder
+
+from tokexport.conversion import file_bytes
+from tokexport.errors import SourceError, UnsupportedError
+from tokexport.file.layout import Tag
+from tokexport.runtime.tokenizer import load
+from tokexport.sources import read
+from tokexport.sources.sentencepiece.proto import parse_model
+from tokexport.sources.sentencepiece.serialize import serialize
+
+PARTS = [
+    *" \u2581\u00a0\t\n\x01\u200baethqoé.,½①中한1\u0301\U0010ffff",
+    *("   ", "<sep>", "the", " the", " fox", "<s>", "th", "日本語"),
+]
+IDENTITY = {"normalization_rule_name": "identity"}
+KEPT = {"remove_extra_whitespaces": False}
+SUFFIX = {"treat_whitespace_as_suffix": True}
+BYTES = {"byte_fallback": True, "vocab_size": 340}
+
+
+def symbols(*texts: str) -> dict[str, object]:
+    return {"user_defined_symbols": ["<sep>", *texts]}
+
+
+OPTIONS: dict[str, dict[str, object]] = {
+    "unigram": {"model_type": "unigram"},
+    "unigram with bytes": {"model_type": "unigram", **BYTES},
+    "unigram with symbols": {"model_type": "unigram", **symbols("th", "\u2581\u2581", "é")},
+    "unigram, folded": {"model_type": "unigram", "normalization_rule_name": "nmt_nfkc_cf", **KEPT},
+    "unigram, no prefix": {"model_type": "unigram", "add_dummy_prefix": False, **KEPT},
+    "unigram, suffix": {"model_type": "unigram", **SUFFIX, **KEPT},
+    "bpe": {"model_type": "bpe"},
+    "bpe with bytes": {"model_type": "bpe", **BYTES},
+    "bpe with symbols": {"model_type": "bpe", **symbols("th", "the", "\u2581\u2581", "é中")},
+    "bpe with symbols and bytes": {"model_type": "bpe", **BYTES, **symbols("\u2581the", "\n")},
+    "bpe, identity": {"model_type": "bpe", **IDENTITY},
+    "bpe, identity, spaces kept": {"model_type": "bpe", **IDENTITY, **KEPT},
+    "bpe, spaces kept": {"model_type": "bpe", **KEPT},
+    "bpe, no prefix": {"model_type": "bpe", "add_dummy_prefix": False},
+    "bpe, suffix": {"model_type": "bpe", **SUFFIX},
+    "bpe, suffix without rules": {"model_type": "bpe", **SUFFIX, **IDENTITY},
+    "word": {"model_type": "word"},
+    "word, identity": {"model_type": "word", **IDENTITY, **KEPT},
+    "word, no prefix": {"model_type": "word", "add_dummy_prefix": False, **IDENTITY, **KEPT},
+    "word, suffix": {"model_type": "word", **SUFFIX},
+    "word with symbols": {"model_type": "word", **symbols("\u2581th")},
+    "char": {"model_type": "char"},
+    "char, few": {"model_type": "char", "vocab_size": 12, "character_coverage": 0.98},
+    "char with bytes": {"model_type": "char", **BYTES},
+    "char with symbols": {"model_type": "char", **symbols("th", "\u2581\u2581")},
+}
+WITH_ALL_RULES = ("unigram with symbols", "bpe with symbols and bytes", "bpe, suffix")
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The file of a small model, by the name of its options."""
+    folder = tmp_path_factory.mktemp("trained")
+    rules = {"normalization_rule_tsv": str(rules_file(folder))}
+
+    def path_of(name: str) -> Path:
+        path = folder / f"{name}.model"
+        if not path.exists():
+            has_all = SLOW or name in WITH_ALL_RULES or "normalization_rule_name" in OPTIONS[name]
+            path.write_bytes(train(**OPTIONS[name], **({} if has_all else rules)))
+        return path
+
+    return path_of
+
+
+def texts(count: int) -> list[str]:
+    dice = random.Random(11)
+    some = ("", " ", "   ", "\x01", "\u2581", " \x01 ", "\u00a0", " \u2581 a", "a \u2581", "the")
+    made = ("".join(dice.choices(PARTS, k=dice.randrange(1, 18))) for _ in range(count))
+    return [*some, *SENTENCES, *made]
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_a_trained_model_gives_the_ids_of_the_library(
+    name: str, trained: Callable[[str], Path]
+) -> None:
+    path = trained(name)
+    model = read(path)
+    reference = sentencepiece.SentencePieceProcessor(model_file=str(path))
+    content = file_bytes(model)
+    tokenizer, file, slow = load(content), spec_reader.open_file(content), SlowEncoder(model)
+    for number, text in enumerate(texts(240)):
+        expected = reference.encode(text)
+        assert tokenizer.encode(text) == expected, text
+        assert number % 5 or slow.encode(text) == expected, text
+        assert number % 20 or spec_encoder.encode(file, text.encode()) == expected, text
+    long = "\n".join(texts(1000))
+    assert tokenizer.encode(long) == reference.encode(long)
+
+
+def test_neighbouring_unknown_words_are_one_id_over_any_distance(
+    trained: Callable[[str], Path],
+) -> None:
+    path = trained("word, no prefix")
+    reference = sentencepiece.SentencePieceProcessor(model_file=str(path))
+    content = file_bytes(read(path))
+    tokenizer = load(content)
+    unknown = reference.unk_id()
+    for count in (1, 2, 3, 5000):
+        text = "zz" + " yy" * count
+        assert tokenizer.encode(text) == reference.encode(text) == [unknown]
+        text = "zz" + " yy" * count + " the zz"
+        assert tokenizer.encode(text) == reference.encode(text)
+        assert tokenizer.encode(text).count(unknown) == 2
+    # A text is never cut between two unknown words.
+    assert not any(spec_reader.open_file(content).sections.get(Tag.CUTS, b""))
+
+
+@settings(max_examples=1000 if SLOW else 100, deadline=None)
+@given(data=st.data())
+def test_a_damaged_file_gives_an_error_and_never_anything_else(
+    data: st.DataObject, trained: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    whole = bytearray(trained("bpe, suffix without rules").read_bytes())
+    for _ in range(data.draw(st.integers(1, 6))):
+        whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
+    cut = data.draw(st.sampled_from([len(whole), len(whole) // 2, len(whole) - 1]))
+    path = tmp_path_factory.mktemp("damaged") / "x.model"
+    path.write_bytes(whole[:cut])
+    with contextlib.suppress(SourceError, UnsupportedError):
+        read(path)
+
+
+def test_a_model_that_is_written_is_the_one_that_was_read(trained: Callable[[str], Path]) -> None:
+    model = parse_model(trained("bpe, suffix").read_bytes(), "x.model")
+    assert parse_model(serialize(model), "x.model") == model
