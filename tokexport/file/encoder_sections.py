@@ -6,13 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 import tokexport.file.layout as layout
-from tokexport.compiler.tables import (
-    ClassTable,
-    Crossings,
-    PairIndex,
-    TokenIndex,
-    TrieTables,
-)
+from tokexport.compiler.tables import ClassTable, Crossings, PairIndex, TokenIndex, TrieTables
 from tokexport.file.layout import ID_BITS, NONE
 from tokexport.file.pack import bits, levels, struct
 
