@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal, Union
 
 from construct import Array
 
-from tokexport.compiler.compile import compile_model
+from tokexport.compiler.compile import compile_model, prepared
 from tokexport.errors import MissingLibraryError
 from tokexport.file.layout import Header, Section
 from tokexport.file.write import write
@@ -119,7 +119,8 @@ def convert(
         revision=revision,
         reference=reference,
     )
-    model = opened.read()
+    with opened.naming_the_file():
+        model = prepared(opened.read())
     if path is not None and isinstance(source, (str, os.PathLike)) and Path(source).is_dir():
         refuse_sources(path, [Path(source) / name for name in model.provenance.sha256])
     options = Options(decode_only=decode_only, scores=scores)

@@ -52,12 +52,6 @@ class UnsupportedError(TokexportError):
         return f"{where}: {self.problem}; {self.hint}"
 
 
-class NotBytesError(UnsupportedError):
-    """Something after ByteLevel that cannot work on bytes: it has to see the characters of GPT-2's
-    alphabet.
-    """
-
-
 class TextError(TokexportError, ValueError):
     """A text that cannot be encoded: it is too long, or the model has no token for a part of it and
     none for what is unknown, or it is not UTF-8, from ``byte_offset`` on.

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
 import spec_encoder
 import spec_reader
 import spec_spans
@@ -22,12 +21,11 @@ from reader_samples import added, byte_characters, document, read_document
 from repository import SLOW
 
 from tokexport.compiler.normalizer.normalize import normalize
+from tokexport.compiler.passes.work_on_bytes import work_on_bytes
 from tokexport.conversion import file_bytes
-from tokexport.errors import NotBytesError, UnsupportedError
+from tokexport.errors import UnsupportedError
 from tokexport.model import SpellBytes
 from tokexport.runtime.tokenizer import load
-from tokexport.sources.json_node import Node
-from tokexport.sources.tokenizer_json.normalizer import read_normalizer
 
 Json = dict[str, Any]
 LETTERS = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
@@ -269,12 +267,6 @@ def test_only_what_needs_the_alphabet_gets_it(tmp_path: Path) -> None:
         assert any(isinstance(step, SpellBytes) for step in model.pre_tokenizer) == spelled
 
 
-def test_on_bytes_it_is_refused() -> None:
-    node = Node(
-        "x",
-        "normalizer",
-        {"type": "Sequence", "normalizers": [{"type": "ByteLevel"}, {"type": "NFC"}]},
-    )
-    with pytest.raises(NotBytesError, match="nothing may follow"):
-        read_normalizer(node)
-    assert len(read_normalizer(node, spelled=True).steps) == 2
+def test_a_model_without_the_step_stays_as_it_is(tmp_path: Path) -> None:
+    model = read_document(source([{"type": "NFC"}], [], MODELS["plain"]), tmp_path)
+    assert work_on_bytes(model) is model

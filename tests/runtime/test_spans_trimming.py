@@ -11,6 +11,7 @@ import pytest
 import tokenizers
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, processors
 
+from tokexport.compiler.compile import prepared
 from tokexport.conversion import file_bytes
 from tokexport.errors import FormatError
 from tokexport.runtime.tokenizer import Tokenizer as File
@@ -118,7 +119,7 @@ def test_a_note_says_that_offsets_are_refused(
 ) -> None:
     path = tmp_path / "tokenizer.json"
     path.write_text(made(processors.Sequence(passes)).to_str(), "utf-8")
-    assert any("offsets are refused" in note for note in read(path).notes) != told
+    assert any("offsets are refused" in note for note in prepared(read(path)).notes) != told
 
 
 def test_letters_of_a_byte_level_normalizer_are_no_white_space(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 import tokenizers
 from reader_samples import BYTES, added, document, read_document
 
+from tokexport.compiler.compile import prepared
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.file.layout import MAGIC
 from tokexport.sources import read
@@ -244,7 +245,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 def test_a_tokenizer_object_is_read_as_the_file_that_it_saves(tmp_path: Path) -> None:
     fields = document(added_tokens=[added("<s>", 256, special=True)])
-    from_object = read(tokenizers.Tokenizer.from_str(json.dumps(fields)))
+    from_object = prepared(read(tokenizers.Tokenizer.from_str(json.dumps(fields))))
     from_file = read_document(fields, tmp_path)
     assert (from_object.tokens, from_object.model, from_object.pre_tokenizer) == (
         from_file.tokens,

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from reader_samples import BYTES
 
 import tokexport
+from tokexport.compiler.compile import prepared
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import Split, TokenizerModel
 from tokexport.sources import read
@@ -62,7 +63,7 @@ def test_a_pair_is_read_from_either_file_and_from_the_directory(
     names: tuple[str, str], merges: str, tmp_path: Path
 ) -> None:
     paths = write(tmp_path, VOCAB, merges, names)
-    models = [read(source) for source in (*paths, tmp_path)]
+    models = [prepared(read(source)) for source in (*paths, tmp_path)]
     assert models[0] == models[1] == models[2]
     assert models[0].model.merges == ((97, 98, 256), (256, 99, 300))
     same_as(tokenizers.ByteLevelBPETokenizer.from_file(*map(str, paths)), models[0])

@@ -23,6 +23,7 @@ from repository import FIXTURES, script
 
 from tokexport import Tokenizer, load
 from tokexport.cli.diagnose import parts_of
+from tokexport.compiler.compile import prepared
 from tokexport.compiler.normalizer.normalize import normal_form
 from tokexport.conversion import convert
 from tokexport.errors import SourceError, TokexportError, UnsupportedError
@@ -256,7 +257,7 @@ def test_what_the_library_refuses_or_does_otherwise_is_refused(
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(changed(name, place, value)), "utf-8")
     with pytest.raises(error, match=words):
-        read(path)
+        prepared(read(path))
 
 
 DEFAULTS = [

@@ -9,6 +9,7 @@ from typing import Any
 
 import tokenizers
 
+from tokexport.compiler.compile import prepared
 from tokexport.model import TokenizerModel
 from tokexport.sources import read
 
@@ -82,7 +83,7 @@ def read_document(fields: dict[str, Any] | str, folder: Path, **beside: Any) -> 
     path.write_text(fields if isinstance(fields, str) else json.dumps(fields), encoding="utf-8")
     for stem, value in beside.items():
         (folder / f"{stem}.json").write_text(json.dumps(value), encoding="utf-8")
-    return read(path)
+    return prepared(read(path))
 
 
 def reference(fields: dict[str, Any] | str) -> tokenizers.Tokenizer:

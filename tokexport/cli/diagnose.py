@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from tokexport.compiler.compile import prepared
 from tokexport.conversion import file_bytes
 from tokexport.errors import UnsupportedError
 from tokexport.sources.json_node import Node, show
@@ -70,7 +71,7 @@ def parts_of(
     refusals: dict[str, UnsupportedError] = {}
     while True:
         try:
-            model = opened.read()
+            model = prepared(opened.read())
             content = file_bytes(model)
             break
         except UnsupportedError as error:

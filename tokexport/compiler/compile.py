@@ -18,9 +18,11 @@ from tokexport.compiler.merges.byte_pair import byte_pair_tables
 from tokexport.compiler.normalizer.normalize import normalize
 from tokexport.compiler.normalizer.op_tables import op_table
 from tokexport.compiler.normalizer.rewriting import CharsmapOp, Op, compile_steps, runs_of_rewrites
+from tokexport.compiler.passes.check_insertions import check_insertions
 from tokexport.compiler.passes.dead_splits import without_dead_splits
 from tokexport.compiler.passes.first_prefix import Stage, mark_first_prefixes
 from tokexport.compiler.passes.swap_space_marker import swap_space_marker
+from tokexport.compiler.passes.work_on_bytes import work_on_bytes
 from tokexport.compiler.programs import program_table
 from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.compiler.splits.cuts import ASCII, safe_cuts
@@ -61,6 +63,11 @@ KINDS: Final[Mapping[type[Model], str]] = MappingProxyType(
     }
 )
 
+_NO_OFFSETS: Final = (
+    "Where each id stands in a text cannot be told as the library tells it: ids are exact, offsets"
+    " are refused."
+)
+
 
 def compile_model(model: TokenizerModel, *, decode_only: bool = False) -> Tables:
     """Compiles a model to tables, or to those that decoding needs.
@@ -68,6 +75,7 @@ def compile_model(model: TokenizerModel, *, decode_only: bool = False) -> Tables
     Raises UnsupportedError, with the path of the part, for what cannot be a table, and for a model
     over the limits of the format.
     """
+    model = prepared(model)
     _check_limits(model)
     encoding = None if decode_only else _encoding(model)
     return Tables(
@@ -81,6 +89,17 @@ def compile_model(model: TokenizerModel, *, decode_only: bool = False) -> Tables
         decoder=decoder_table(model),
         encoding=encoding,
     )
+
+
+def prepared(model: TokenizerModel) -> TokenizerModel:
+    """The equivalent model that tables are made of, with a note where offsets are refused.
+
+    Raises UnsupportedError for steps at which the reference stops.
+    """
+    model = work_on_bytes(check_insertions(model))
+    if model.offset_trimming is not None or _NO_OFFSETS in model.notes:
+        return model
+    return replace(model, notes=(*model.notes, _NO_OFFSETS))
 
 
 def _encoding(original: TokenizerModel) -> EncodingTables:

@@ -5,13 +5,14 @@ share it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from tokexport.errors import NotBytesError, SourceError, UnsupportedError
+from tokexport.errors import SourceError, UnsupportedError
 from tokexport.limits import MAX_IDS
 from tokexport.model import BytePairModel, CharacterSymbols
 from tokexport.sources.json_node import Node, show
-from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT, CHARACTERS, to_bytes, to_characters
+
+_PLAIN: Final = CharacterSymbols()
 
 
 class Merge(NamedTuple):
@@ -70,55 +71,27 @@ def build(
     unk_id: int | None = None,
     unknown_stops: bool = False,
     fuse_unk: bool = False,
-    characters: CharacterSymbols | None = None,
+    characters: CharacterSymbols = _PLAIN,
 ) -> BytePairModel:
-    """The model. Its vocabulary and merges keep what text can reach: over GPT-2's alphabet, another
-    string never comes up.
+    """The model, over the characters that the vocabulary is spelled in.
 
     ``place`` is a format for the number of a merge, for errors: ``model.merges[{}]``.
     Raises SourceError for a merge of tokens that are not in ``vocab``, as the reference does.
     """
-    of_bytes = characters is None or characters.of_bytes
-    spelled = to_bytes if of_bytes else str.encode
-    keys = {
-        data: number
-        for token, number in vocab.items()
-        if token and (data := spelled(token)) is not None
-    }
-    reachable = set(keys.values())
-    # A byte without a token becomes the unknown token, which merges like any other.
-    unknown_merges = of_bytes and unk_id is not None and lacks_bytes(vocab)
-    # The library counts bytes of UTF-8.
-    prefix_size = 0
-    if characters is not None:
-        prefix_size = len(
-            to_characters(characters.prefix).encode() if of_bytes else characters.prefix
-        )
+    keys = {token.encode(): number for token, number in vocab.items() if token}
     # A pair that stands twice keeps its last rank, as in the reference's map from pairs to ranks.
     ranked: dict[tuple[int, int], int] = {}
     for left, right, number in merges:
-        product = _joined(left, right, prefix_size) if prefix_size else left + right
-        if left not in vocab or right not in vocab or product is None or product not in vocab:
-            missing = (
-                left
-                if left not in vocab
-                else right
-                if right not in vocab
-                else product or left + right
-            )
+        product = _joined(left, right, len(characters.prefix))
+        missing = next((one for one in (left, right, product) if one not in vocab), None)
+        if missing is not None or product is None:
             raise SourceError(
                 f"{file}: {place.format(number)} is {show(left)} {show(right)}, and the token"
-                f" {show(missing)} is not in the vocabulary; these merges do not belong to this"
-                " vocabulary"
+                f" {show(missing or left + right)} is not in the vocabulary; these merges do not"
+                " belong to this vocabulary"
             )
-        pair = vocab[left], vocab[right]
-        if unknown_merges and unk_id in pair:
-            raise NotBytesError(
-                place.format(number),
-                f"a merge of the unk_token, {show([left, right])}, is not supported",
-                "it may not merge",
-            )
-        if pair[0] in reachable and pair[1] in reachable:
+        if left and right:
+            pair = vocab[left], vocab[right]
             ranked.pop(pair, None)
             ranked[pair] = vocab[product]
     return BytePairModel(
@@ -136,13 +109,10 @@ def _joined(left: str, right: str, prefix_size: int) -> str | None:
     """What two tokens make: the right one without its first ``prefix_size`` bytes, be they the
     prefix or not, as the reference does it. None where that is no text.
     """
+    if not prefix_size:
+        return left + right
     data = right.encode()
     try:
         return left + data[prefix_size:].decode() if len(data) >= prefix_size else None
     except UnicodeDecodeError:
         return None
-
-
-def lacks_bytes(vocab: Mapping[str, int]) -> bool:
-    """Whether a byte that text can hold has no token of its own, so that the unknown token matters."""
-    return any(CHARACTERS[byte] not in vocab for byte in BYTES_OF_TEXT)

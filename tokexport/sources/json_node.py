@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
-from tokexport.errors import NotBytesError, SourceError, UnsupportedError
+from tokexport.errors import SourceError, UnsupportedError
 from tokexport.sources.serde_number import serde_number
 
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
@@ -59,12 +59,6 @@ class Node:
     def unsupported(self, supported: str) -> NoReturn:
         """Raise the UnsupportedError for this value."""
         raise UnsupportedError(
-            self.path or self.file, f"{show(self.value)} is not supported", supported
-        )
-
-    def not_bytes(self, supported: str) -> NoReturn:
-        """Raise the NotBytesError for this value."""
-        raise NotBytesError(
             self.path or self.file, f"{show(self.value)} is not supported", supported
         )
 

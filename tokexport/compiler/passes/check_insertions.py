@@ -1,53 +1,99 @@
-"""Whether the reference survives what a Replace inserts before a text.
+"""Whether the reference survives what a Replace inserts where there is nothing.
 
 A match of no characters at the start of a text puts the content before it, where the reference has
 no character that it could stem from. A later step that goes through the text character by character
 then counts from the first character that stems from one, and stops, or doubles what was inserted.
-Source: ``transform_range`` of ``tokenizers``' normalizer.rs.
+Source: ``transform_range`` of ``tokenizers``' normalizer.rs. Release 1.0 (fancy-regex) inserts into
+an empty text too, which no normalizer here makes anything but empty.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import NoReturn
 
+from tokexport.compiler.normalizer.replacing import match_end
 from tokexport.compiler.normalizer.rewriting import ReplaceOp, compile_steps
+from tokexport.compiler.splits.compile_split import compile_replace
 from tokexport.errors import UnsupportedError
-from tokexport.model import NormalizerStep, Prepend, PreTokenizerStep, Replace, Split
+from tokexport.model import (
+    CharacterMap,
+    Dialect,
+    NormalForm,
+    NormalizerStep,
+    Prepend,
+    PreTokenizerStep,
+    Replace,
+    SpellBytes,
+    Split,
+    TokenizerModel,
+)
 
 
-def check_insertions(
-    normalizer: Sequence[NormalizerStep], splits: Sequence[PreTokenizerStep], *, byte_level: bool
-) -> bool:
-    """Whether the offsets of all that is inserted are known: it stands at the start of the text,
-    whatever came before has dropped there.
+def check_insertions(model: TokenizerModel) -> TokenizerModel:
+    """The model, without offsets where the span of all that is inserted cannot be told: where it
+    does not stand at the start of the text, whatever came before has dropped there.
 
-    ``byte_level``: after the steps there is a ByteLevel that is none itself. Raises
-    UnsupportedError where the reference stops.
+    Raises UnsupportedError where the reference stops, or fills an empty text.
     """
-    known = True
-    for position, step in enumerate(normalizer):
-        if not isinstance(step, Replace) or not _inserts_first(step):
+    told = True
+    for position, step in enumerate(model.normalizer):
+        if not isinstance(step, Replace) or step.literal:
             continue
-        others: Sequence[NormalizerStep | PreTokenizerStep] = [*normalizer[position + 1 :], *splits]
-        found = f"the pattern {step.pattern!r}, which puts {step.content!r} before a text,"
-        found += " is not supported"
-        walked = any(not isinstance(other, Replace | Prepend | Split) for other in others)
-        if walked or byte_level:
-            raise UnsupportedError(
-                step.path,
-                found,
-                "the reference stops at such a text where a later step goes through its characters;"
-                " no such step may follow",
-            )
-        if position and any(isinstance(other, Prepend) and other.only_first for other in others):
-            raise UnsupportedError(
-                step.path,
-                found,
-                "after another step it is where no Metaspace asks what comes first (prepend_scheme"
-                ' "first")',
-            )
-        known = known and position == 0
-    return known
+        if step.dialect is Dialect.FANCY_REGEX:
+            _check_empty(step, model.normalizer[:position])
+        elif _inserts_first(step):
+            _check_later(step, position, (*model.normalizer[position + 1 :], *model.pre_tokenizer))
+            told = told and position == 0
+    return model if told else replace(model, offset_trimming=None)
+
+
+def _check_later(
+    step: Replace, position: int, others: Sequence[NormalizerStep | PreTokenizerStep]
+) -> None:
+    if any(not isinstance(other, Replace | Prepend | Split) for other in others):
+        _refuse(
+            step,
+            "the reference stops at such a text where a later step goes through its characters;"
+            " no such step may follow",
+        )
+    if position and any(isinstance(other, Prepend) and other.only_first for other in others):
+        _refuse(
+            step,
+            "after another step it is where no Metaspace asks what comes first (prepend_scheme"
+            ' "first")',
+        )
+
+
+def _refuse(step: Replace, hint: str) -> NoReturn:
+    raise UnsupportedError(
+        step.path,
+        f"the pattern {step.pattern!r}, which puts {step.content!r} before a text, is not supported",
+        hint,
+    )
+
+
+def _check_empty(step: Replace, before: Sequence[NormalizerStep]) -> None:
+    split = Split(step.pattern, dialect=step.dialect, path=step.path)
+    fills = step.content and match_end(compile_replace(split, step.content), (), 0) is not None
+    if fills and not all(map(_keeps_some, before)):
+        raise UnsupportedError(
+            f"{step.path}.pattern",
+            f"the pattern {step.pattern!r} is not supported",
+            "after a step that may leave nothing of a text, one that matches a character or more is",
+        )
+
+
+def _keeps_some(step: NormalizerStep) -> bool:
+    """Whether it leaves something of every text."""
+    match step:
+        case Replace(content=content):
+            return content != ""
+        case NormalForm() | CharacterMap.LOWERCASE | Prepend() | SpellBytes():
+            return True
+        case _:
+            return False
 
 
 def _inserts_first(step: Replace) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from tokexport.errors import NotBytesError, UnsupportedError
+from tokexport.errors import UnsupportedError
 from tokexport.model import AddedToken
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.tokenizer_json.normalizer import Normalizer
@@ -100,8 +100,6 @@ def add_tokens(
     _refuse_one_pattern_for_two(
         [pair for pair in tokens.values() if pair[0].normalized], normal_forms
     )
-    if normalizer.byte_level:
-        _refuse_edges_on_bytes(tokens.values())
     return AddedVocabulary(
         tokens=tuple(
             replace(token, special=token.content in special)
@@ -146,17 +144,4 @@ def _refuse_one_pattern_for_two(
                 node.path,
                 f"{show(token.content)}, which normalizes to the same text as {other.path}, is not supported",
                 "the reference takes either of them by chance; remove one",
-            )
-
-
-def _refuse_edges_on_bytes(tokens: Iterable[tuple[AddedToken, Node]]) -> None:
-    """There a space is the letter U+0120, so the reference finds other words and white space than
-    the text has.
-    """
-    for token, node in tokens:
-        if token.normalized and (token.single_word or token.lstrip or token.rstrip):
-            raise NotBytesError(
-                node.path,
-                "single_word, lstrip or rstrip with a ByteLevel normalizer is not supported",
-                "set normalized to false or clear these flags",
             )

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from tokexport.model import BytePairModel, CharacterSymbols
-from tokexport.sources.byte_pair import Merge, build, lacks_bytes, read_vocab, split_merge
+from tokexport.sources.byte_pair import Merge, build, read_vocab, split_merge
 from tokexport.sources.json_node import Node
-from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT, to_bytes
+from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT
 
 _FIELDS: Final = frozenset(
     (
@@ -27,19 +27,18 @@ _FIELDS: Final = frozenset(
 _PLACE: Final = "model.merges[{}]"
 
 
-def read_byte_pair(node: Node, *, byte_level: bool) -> tuple[BytePairModel, dict[str, int]]:
+def read_byte_pair(node: Node) -> tuple[BytePairModel, dict[str, int]]:
     """The BPE at ``node``, and its vocabulary as the source spells it.
 
-    ``byte_level``: the model sees GPT-2's alphabet, otherwise it sees characters. Raises
-    UnsupportedError for what cannot be exact, SourceError for a model that the reference refuses to
-    load.
+    Raises UnsupportedError for what cannot be exact, SourceError for a model that the reference
+    refuses to load.
     """
     node.object(_FIELDS)
     dropout = node.optional("dropout")
     if dropout is not None and (isinstance(dropout.value, bool) or dropout.value not in (0, 0.0)):
         dropout.unsupported("ids must not depend on chance: null or 0.0")
     vocab = read_vocab(node.field("vocab"))
-    characters = _characters(node, vocab, byte_level=byte_level)
+    characters = _characters(node, vocab)
     unk_token = node.optional("unk_token")
     unk_id = None if unk_token is None else vocab.get(unk_token.string())
     model = build(
@@ -49,51 +48,28 @@ def read_byte_pair(node: Node, *, byte_level: bool) -> tuple[BytePairModel, dict
         _PLACE,
         whole_pre_token_first=_flag(node, "ignore_merges"),
         unk_id=unk_id,
-        unknown_stops=unk_token is not None
-        and unk_id is None
-        and _lacks_symbols(vocab, characters),
+        unknown_stops=unk_token is not None and unk_id is None and _lacks_symbols(characters),
         fuse_unk=_flag(node, "fuse_unk"),
         characters=characters,
     )
     return model, vocab
 
 
-def _characters(node: Node, vocab: dict[str, int], *, byte_level: bool) -> CharacterSymbols | None:
-    """What the first symbols are, or None where they are bytes, wherever they stand."""
-    prefix = _affix(node, "continuing_subword_prefix", byte_level=byte_level)
-    suffix = _affix(node, "end_of_word_suffix", byte_level=byte_level)
-    byte_fallback = node.field("byte_fallback") if _flag(node, "byte_fallback") else None
+def _characters(node: Node, vocab: dict[str, int]) -> CharacterSymbols:
+    """What the first symbols are, wherever they stand."""
+    prefix, suffix = (
+        b"" if affix is None else affix.string().encode()
+        for affix in map(node.optional, ("continuing_subword_prefix", "end_of_word_suffix"))
+    )
     byte_ids = tuple(vocab.get(f"<0x{byte:02X}>") for byte in range(256))
-    if byte_fallback is None or byte_ids == (None,) * 256:
-        return (
-            CharacterSymbols(prefix, suffix, of_bytes=byte_level)
-            if prefix or suffix or not byte_level
-            else None
-        )
+    if not _flag(node, "byte_fallback") or byte_ids == (None,) * 256:
+        return CharacterSymbols(prefix, suffix)
     if prefix or suffix:
-        byte_fallback.unsupported(
+        node.field("byte_fallback").unsupported(
             "with affixes the reference spells them in bytes too, and gives them places after the"
             " end of the text"
         )
-    if not byte_level:
-        return CharacterSymbols(byte_ids=byte_ids)
-    if lacks_bytes(vocab):
-        byte_fallback.not_bytes(
-            "a model that lacks bytes and falls back to tokens like <0x0A> is no byte-level BPE"
-        )
-    return None
-
-
-def _affix(node: Node, name: str, *, byte_level: bool) -> bytes:
-    affix = node.optional(name)
-    if affix is None:
-        return b""
-    if not byte_level:
-        return affix.string().encode()
-    data = to_bytes(affix.string())
-    return (
-        affix.not_bytes("an affix in GPT-2's byte alphabet is supported") if data is None else data
-    )
+    return CharacterSymbols(byte_ids=byte_ids)
 
 
 def _flag(node: Node, name: str) -> bool:
@@ -101,13 +77,10 @@ def _flag(node: Node, name: str) -> bool:
     return flag is not None and flag.boolean()
 
 
-def _lacks_symbols(vocab: dict[str, int], characters: CharacterSymbols | None) -> bool:
+def _lacks_symbols(characters: CharacterSymbols) -> bool:
     """Whether something in a text may be unknown."""
-    if characters is None:
-        return lacks_bytes(vocab)
-    return characters.byte_ids is None or any(
-        characters.byte_ids[byte] is None for byte in BYTES_OF_TEXT
-    )
+    byte_ids = characters.byte_ids
+    return byte_ids is None or any(byte_ids[byte] is None for byte in BYTES_OF_TEXT)
 
 
 def _merges(node: Node) -> Iterator[Merge]:

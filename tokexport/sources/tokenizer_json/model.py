@@ -32,11 +32,10 @@ class HuggingFaceModel:
     unk_id: int | None
 
 
-def read_model(root: Node, *, byte_level: bool) -> HuggingFaceModel:
+def read_model(root: Node) -> HuggingFaceModel:
     """The model of the tokenizer.json ``root``.
 
-    ``byte_level``: the text that the model sees is in GPT-2's alphabet, a character a byte. Raises
-    UnsupportedError for a model that cannot be exact, SourceError for one that the reference
+    Raises UnsupportedError for a model that cannot be exact, SourceError for one that the reference
     refuses to load.
     """
     node = root.field("model")
@@ -44,15 +43,15 @@ def read_model(root: Node, *, byte_level: bool) -> HuggingFaceModel:
     vocab: dict[str, int]
     match _type(node):
         case "BPE":
-            model, vocab = read_byte_pair(node, byte_level=byte_level)
+            model, vocab = read_byte_pair(node)
         case "Unigram":
-            model, pieces = read_unigram(node, byte_level=byte_level)
+            model, pieces = read_unigram(node)
             vocab = {piece: number for number, piece in enumerate(pieces)}
             return HuggingFaceModel(model, vocab, dict(enumerate(pieces)), model.unk_id)
         case "WordPiece":
-            model, vocab = read_word_piece(node, byte_level=byte_level)
+            model, vocab = read_word_piece(node)
         case "WordLevel":
-            model, vocab = read_word_level(node, byte_level=byte_level)
+            model, vocab = read_word_level(node)
         case _:
             return node.field("type").unsupported(
                 "supported are BPE, Unigram, WordPiece and WordLevel"

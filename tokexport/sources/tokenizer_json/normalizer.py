@@ -21,7 +21,6 @@ from tokexport.model import (
 )
 from tokexport.sources.json_node import Node
 from tokexport.sources.tokenizer_json.parts import flat
-from tokexport.unicode.byte_alphabet import to_characters
 
 _FORMS: Final = {form.value: form for form in NormalForm if not form.is_of_unicode_17}
 _MAPS: Final = {
@@ -37,36 +36,22 @@ _SUPPORTED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Normalizer:
-    """Steps in their order; ``byte_level``: then each byte becomes a character of GPT-2's alphabet,
-    if that is no step itself.
-    """
+    """Steps in their order."""
 
     steps: tuple[NormalizerStep, ...] = ()
-    byte_level: bool = False
 
     def normalized(self, content: str) -> str:
         """What the reference's normalizer makes of the content of an added token."""
-        content = normalize(content, self.steps)
-        return to_characters(content.encode("utf-8")) if self.byte_level else content
+        return normalize(content, self.steps)
 
 
-def read_normalizer(node: Node | None, *, spelled: bool = False) -> Normalizer:
-    """The normalizer at ``node``; ``spelled``: ByteLevel is a step like others.
+def read_normalizer(node: Node | None) -> Normalizer:
+    """The normalizer at ``node``.
 
     UnsupportedError for one that is not known, SourceError for one that the reference refuses.
     """
-    steps: list[NormalizerStep] = []
-    byte_level = False
-    for part in flat(node, "normalizers"):
-        if byte_level:
-            part.not_bytes("nothing may follow the ByteLevel normalizer")
-        if part.value["type"] == "ByteLevel":
-            part.object({"type"})
-            byte_level = not spelled
-            steps += [SpellBytes()] * spelled
-        else:
-            steps += _steps(part)
-    return Normalizer(tuple(steps), byte_level)
+    parts = flat(node, "normalizers")
+    return Normalizer(tuple(step for part in parts for step in _steps(part)))
 
 
 def _steps(node: Node) -> list[NormalizerStep]:
@@ -108,6 +93,9 @@ def _steps(node: Node) -> list[NormalizerStep]:
             return [Charsmap(charsmap, by_grapheme=True, path=node.path)]
         case "BertNormalizer":
             return _bert(node)
+        case "ByteLevel":
+            node.object({"type"})
+            return [SpellBytes()]
         case _:
             return kind.unsupported(_SUPPORTED)
 

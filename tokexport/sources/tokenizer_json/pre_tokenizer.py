@@ -2,12 +2,11 @@
 piece.
 
 Each kind of pre-tokenizer is written as the steps that it is, so that one mechanism serves all.
-After ByteLevel the text is one character a byte, and the splits that stand there say so.
+ByteLevel ends in a step that spells each byte as a character, which what follows sees.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from tokexport.errors import SourceError
@@ -40,46 +39,31 @@ _OTHERS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PreTokenizer:
-    """The steps in their order. ``byte_level``: after them the text is in GPT-2's alphabet."""
-
-    steps: tuple[PreTokenizerStep, ...]
-    byte_level: bool
-
-
-def read_pre_tokenizer(root: Node, *, mapped: bool, spelled: bool = False) -> PreTokenizer:
-    """The pre-tokenizer of the tokenizer.json ``root``.
-
-    ``mapped``: the normalizer has turned bytes into GPT-2's alphabet already, and what stands
-    after works on bytes. ``spelled``: ByteLevel is a step, and what follows works on
-    characters. Raises UnsupportedError for a pre-tokenizer that is not known, NotBytesError for one
-    that cannot work on bytes.
+def read_pre_tokenizer(root: Node) -> tuple[PreTokenizerStep, ...]:
+    """The steps of the pre-tokenizer of the tokenizer.json ``root``. UnsupportedError for one that
+    is not known.
     """
-    node = root.optional("pre_tokenizer")
     steps: list[PreTokenizerStep] = []
-    for part in flat(node, "pretokenizers"):
-        if part.field("type").string() == "ByteLevel":
-            if mapped:
-                part.field("type").not_bytes(
-                    "one ByteLevel is supported; this second one would map the bytes again"
-                )
-            check_byte_level(part)
-            if part.field("add_prefix_space").boolean():
-                steps.append(Prepend(" ", unless_present=True))
-            use_regex = part.get("use_regex")
-            if use_regex is None or use_regex.boolean():
-                steps.append(Split(GPT2_PATTERN, path=part.path))
-            if spelled:
-                steps.append(SpellBytes())
-            mapped = not spelled
-        elif part.field("type").string() == "Metaspace":
-            if mapped:
-                part.field("type").not_bytes("it may not follow ByteLevel, which leaves no spaces")
-            steps += _metaspace(part)
-        else:
-            steps += _splits(part, on_bytes=mapped)
-    return PreTokenizer(tuple(steps), mapped)
+    for part in flat(root.optional("pre_tokenizer"), "pretokenizers"):
+        match part.field("type").string():
+            case "ByteLevel":
+                steps += _byte_level(part)
+            case "Metaspace":
+                steps += _metaspace(part)
+            case _:
+                steps += _splits(part)
+    return tuple(steps)
+
+
+def _byte_level(node: Node) -> list[PreTokenizerStep]:
+    check_byte_level(node)
+    steps: list[PreTokenizerStep] = []
+    if node.field("add_prefix_space").boolean():
+        steps.append(Prepend(" ", unless_present=True))
+    use_regex = node.get("use_regex")
+    if use_regex is None or use_regex.boolean():
+        steps.append(Split(GPT2_PATTERN, path=node.path))
+    return [*steps, SpellBytes()]
 
 
 def _metaspace(node: Node) -> list[PreTokenizerStep]:
@@ -119,14 +103,14 @@ def _prepend_scheme(node: Node) -> str:
     return scheme
 
 
-def _splits(node: Node, *, on_bytes: bool) -> list[Split]:
+def _splits(node: Node) -> list[Split]:
     def split(
         pattern: str | CharacterTest | CharacterRuns,
         behavior: Behavior = Behavior.ISOLATED,
         invert: bool = False,
         dialect: Dialect = Dialect.ONIGURUMA,
     ) -> Split:
-        return Split(pattern, behavior, invert, dialect, on_bytes, node.path)
+        return Split(pattern, behavior, invert, dialect, path=node.path)
 
     kind = node.field("type")
     match kind.string():
@@ -176,8 +160,6 @@ def _splits(node: Node, *, on_bytes: bool) -> list[Split]:
             ]
         case "UnicodeScripts":
             node.object({"type"})
-            if on_bytes:
-                kind.not_bytes("it may not follow ByteLevel")
             return [split(CharacterRuns.SCRIPTS, Behavior.REMOVED, True)]
         case "FixedLength":
             node.object({"type", "length"})

@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from tokexport.compiler.passes.check_insertions import check_insertions
-from tokexport.errors import NotBytesError, SourceError, UnsupportedError
+from tokexport.errors import SourceError, UnsupportedError
 from tokexport.limits import MAX_IDS
 from tokexport.model import (
     Decoding,
@@ -68,45 +67,23 @@ def read_tokenizer_json(
     Raises UnsupportedError for what cannot be exact, SourceError for what the reference refuses.
     """
     config = read_config(files) if config is None else config
-    try:
-        return _read(root, files, source, config, spelled=False)
-    except NotBytesError:
-        pass
-    # Slower, so only where something has to see the characters of GPT-2's alphabet.
-    return _read(root, files, source, config, spelled=True)
-
-
-def _is_version_2(root: Node) -> bool:
     version = root.get("version")
-    return version is not None and version.value == VERSION_2
-
-
-def _read(
-    root: Node, files: SourceFiles, source: str, config: Node | None, *, spelled: bool
-) -> TokenizerModel:
-    """``spelled``: what follows ByteLevel sees GPT-2's alphabet, otherwise bytes."""
-    version_2 = _is_version_2(root)
+    version_2 = version is not None and version.value == VERSION_2
     on_bytes = version_2 and root.field("model").object().get("byte_level") is True
     if version_2:
-        normalizer, normalizer_of_added = read_normalizers(
-            root.optional("normalizer"), spelled=spelled
-        )
+        normalizer, normalizer_of_added = read_normalizers(root.optional("normalizer"))
         root = version_1(root, normalizer_of_added)
         root.object(_FIELDS)
     else:
         _check_fields(root)
-        version = root.get("version")
         if version is not None and version.string() != _VERSION:
             version.unsupported(
                 f'the versions "{_VERSION}" and "{VERSION_2}" of tokenizer.json are supported'
             )
         root = replace(root, ignored=[])
-        normalizer = normalizer_of_added = read_normalizer(root.get("normalizer"), spelled=spelled)
-    pre_tokenizer = read_pre_tokenizer(root, mapped=normalizer.byte_level, spelled=spelled)
-    spans_told = version_2 or check_insertions(
-        normalizer.steps, pre_tokenizer.steps, byte_level=pre_tokenizer.byte_level
-    )
-    huggingface = read_model(root, byte_level=pre_tokenizer.byte_level)
+        normalizer = normalizer_of_added = read_normalizer(root.get("normalizer"))
+    pre_tokenizer = read_pre_tokenizer(root)
+    huggingface = read_model(root)
     added = read_added_tokens(
         root, huggingface.vocab, normalizer_of_added, size=len(huggingface.spelling)
     )
@@ -121,7 +98,6 @@ def _read(
     roles = read_roles(
         files, config, {**huggingface.vocab, **added_ids}, tokens, huggingface.unk_id
     )
-    trimming = read_trimming(root, huggingface, tokens, added.tokens) if spans_told else None
     notes = [
         *added.notes,
         *_switched_on(root),
@@ -129,22 +105,17 @@ def _read(
         *_no_tokens(root, template, tokens),
         *roles.notes,
     ]
-    if trimming is None:
-        notes.append(
-            "Where each id stands in a text cannot be told as the library tells it: ids are exact,"
-            " offsets are refused."
-        )
     return TokenizerModel(
         tokens=tokens,
         model=huggingface.model,
         reference=Reference.TOKENIZERS,
         provenance=Provenance(source, dict(sorted(files.sha256.items()))),
         normalizer=normalizer.steps,
-        pre_tokenizer=pre_tokenizer.steps,
+        pre_tokenizer=pre_tokenizer,
         added_tokens=added.tokens,
         template=template,
         restart_after_added=version_2 and restarts_after_added(added),
-        offset_trimming=trimming,
+        offset_trimming=read_trimming(root, huggingface, tokens, added.tokens),
         decoding=decoding,
         special_ids=roles.special_ids,
         chat_template=roles.chat_template,

@@ -8,19 +8,17 @@ from tokexport.errors import SourceError
 from tokexport.model import UnigramModel
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.serde_number import serde_number
-from tokexport.unicode.byte_alphabet import to_bytes
 
 _FIELDS: Final = frozenset(("type", "unk_id", "vocab", "byte_fallback"))
 _UNKNOWN_PENALTY: Final = 10.0  # below the lowest score, as in the reference
 _BYTE: Final = "<0x{:02X}>"
 
 
-def read_unigram(node: Node, *, byte_level: bool) -> tuple[UnigramModel, list[str]]:
+def read_unigram(node: Node) -> tuple[UnigramModel, list[str]]:
     """The Unigram model at ``node``, and its pieces by id.
 
     A piece that stands twice has the id and the score of its last place; the other id is never
-    emitted. ``byte_level``: the model sees GPT-2's alphabet. Raises SourceError for a model that
-    the reference refuses to load, UnsupportedError for byte fallback after ByteLevel.
+    emitted. Raises SourceError for a model that the reference refuses to load.
     """
     node.object(_FIELDS)
     entries = [_entry(item) for item in node.field("vocab").items()]
@@ -29,22 +27,13 @@ def read_unigram(node: Node, *, byte_level: bool) -> tuple[UnigramModel, list[st
     unk_id = _unknown(node, len(pieces))
     fallback = node.get("byte_fallback")
     falls_back = fallback is not None and fallback.boolean()
-    if falls_back and byte_level and fallback is not None:
-        fallback.not_bytes("after ByteLevel, which has no other characters than bytes, false is")
     return UnigramModel(
-        vocab={
-            data: number for piece, number in last.items() if (data := _bytes(piece, byte_level))
-        },
+        vocab={piece.encode(): number for piece, number in last.items() if piece},
         scores={number: entries[number][1] for number in last.values()},
         unk_id=unk_id,
         unk_score=min((score for _, score in entries), default=0.0) - _UNKNOWN_PENALTY,
         byte_ids=tuple(last.get(_BYTE.format(byte)) for byte in range(256)) if falls_back else None,
-        on_bytes=byte_level,
     ), pieces
-
-
-def _bytes(piece: str, byte_level: bool) -> bytes | None:
-    return to_bytes(piece) if byte_level else piece.encode()
 
 
 def _entry(node: Node) -> tuple[str, float]:

@@ -5,41 +5,24 @@ Metaspace is a normalizer there, and the regular expressions of Replace are thos
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from tokexport.compiler.normalizer.replacing import match_end
-from tokexport.compiler.splits.compile_split import compile_replace
-from tokexport.model import (
-    CharacterMap,
-    Dialect,
-    NormalForm,
-    NormalizerStep,
-    Prepend,
-    Replace,
-    SpellBytes,
-    Split,
-    Strip,
-)
+from tokexport.model import Dialect, NormalForm, NormalizerStep, Prepend, Replace, Strip
 from tokexport.sources.json_node import Node
 from tokexport.sources.tokenizer_json.normalizer import Normalizer, read_normalizer, read_pattern
 from tokexport.sources.tokenizer_json.parts import flat
 from tokexport.sources.tokenizer_json.pre_tokenizer import escape
 
 
-def read_normalizers(node: Node | None, *, spelled: bool = False) -> tuple[Normalizer, Normalizer]:
+def read_normalizers(node: Node | None) -> tuple[Normalizer, Normalizer]:
     """What the normalizer at ``node`` does to a text, and to an added token: a MetaspaceNormalizer
     that ends it leaves that alone.
 
     An added token may stand anywhere, so what is put before the very start of the input is not put
-    before it. ``spelled``: ByteLevel is a step like others.
+    before it.
     """
     parts = flat(node, "normalizers")
     steps: list[NormalizerStep] = []
     of_added: list[NormalizerStep] = []
-    byte_level = False
     for number, part in enumerate(parts):
-        if byte_level:
-            part.not_bytes("nothing may follow the ByteLevel normalizer")
         match part.value:
             case {"type": "MetaspaceNormalizer"}:
                 own = _metaspace(part)
@@ -50,19 +33,17 @@ def read_normalizers(node: Node | None, *, spelled: bool = False) -> tuple[Norma
                 steps += own
                 continue
             case {"type": "Replace"}:
-                own = _replace(part, steps)
+                own = _replace(part)
             case {"type": "Prepend", "prepend": ""}:
                 own = []
             case _:
-                one = read_normalizer(part, spelled=spelled)
                 own = [
                     step.of_unicode_17 if isinstance(step, NormalForm) else step
-                    for step in one.steps
+                    for step in read_normalizer(part).steps
                 ]
-                byte_level = one.byte_level
         of_added += own
         steps += own
-    return Normalizer(tuple(steps), byte_level), Normalizer(tuple(of_added), byte_level)
+    return Normalizer(tuple(steps)), Normalizer(tuple(of_added))
 
 
 def _metaspace(node: Node) -> list[NormalizerStep]:
@@ -105,32 +86,11 @@ def _dropping_first(path: str, mark: str) -> list[NormalizerStep]:
     return [*steps, *(Replace(before, behind, path=path) for before, behind in pairs)]
 
 
-def _replace(node: Node, steps_before: Sequence[NormalizerStep]) -> list[NormalizerStep]:
-    """A Replace: its regular expressions are those of fancy-regex, and an empty text is nowhere.
-
-    Refuses what would be put into an empty text, which no normalizer here leaves anything but
-    empty.
-    """
+def _replace(node: Node) -> list[NormalizerStep]:
+    """A Replace: its regular expressions are those of fancy-regex, and an empty text is nowhere."""
     node.object({"type", "pattern", "content"})
     pattern, literal = read_pattern(node.field("pattern"))
-    step = Replace(pattern, node.field("content").string(), literal, Dialect.FANCY_REGEX, node.path)
-    if literal:
-        return [step] if pattern else []
-    split = Split(pattern, dialect=step.dialect, path=node.path)
-    fills = match_end(compile_replace(split, step.content), (), 0) is not None and step.content
-    if fills and not all(map(_keeps_some, steps_before)):
-        node.field("pattern").unsupported(
-            "after a step that may leave nothing of a text, one that matches a character or more is"
-        )
-    return [step]
-
-
-def _keeps_some(step: NormalizerStep) -> bool:
-    """Whether it leaves something of every text."""
-    match step:
-        case Replace(content=content):
-            return content != ""
-        case NormalForm() | CharacterMap.LOWERCASE | Prepend() | SpellBytes():
-            return True
-        case _:
-            return False
+    if literal and not pattern:
+        return []
+    content = node.field("content").string()
+    return [Replace(pattern, content, literal, Dialect.FANCY_REGEX, node.path)]

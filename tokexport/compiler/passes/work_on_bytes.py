@@ -1,0 +1,119 @@
+"""Bytes in place of GPT-2's alphabet: an equivalent tokenizer that does not spell bytes out.
+
+A source that maps each byte to a character says so as a step (SpellBytes), and what follows the
+step, the model included, sees these characters. As they are one to one with the bytes, all of that
+can work on the bytes themselves, where nothing in it tells the two apart: the text stays half as
+long, and single bytes need no look-up. Where something does (a Replace after the step, an affix in
+other letters), the model stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from tokexport.model import (
+    BytePairModel,
+    CharacterRuns,
+    CharacterSymbols,
+    Model,
+    PreTokenizerStep,
+    SpellBytes,
+    Split,
+    TokenizerModel,
+    UnigramModel,
+    WordLevelModel,
+    WordPieceModel,
+)
+from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT, to_bytes
+
+
+def work_on_bytes(model: TokenizerModel) -> TokenizerModel:
+    """The equivalent tokenizer, or the same one.
+
+    >>> _bytes("Ġhi".encode()), _bytes(b"a b")
+    (b' hi', None)
+    """
+    before, after, added_edges = model.normalizer, model.pre_tokenizer, False
+    if SpellBytes() in model.normalizer:
+        before = model.normalizer[:-1]
+        # White space is a letter in the normalized text, and the content of a token spelled.
+        added_edges = any(
+            token.normalized
+            and (token.single_word or token.lstrip or token.rstrip or token.verbatim)
+            for token in model.added_tokens
+        )
+        kept: tuple[PreTokenizerStep, ...] = ()
+    elif SpellBytes() in model.pre_tokenizer:
+        place = model.pre_tokenizer.index(SpellBytes())
+        kept, after = model.pre_tokenizer[:place], model.pre_tokenizer[place + 1 :]
+    else:
+        return model
+    splits = _splits_of_bytes(after)
+    inner = _model_of_bytes(model.model)
+    if SpellBytes() in before or added_edges or splits is None or inner is None:
+        return model
+    return replace(model, normalizer=before, pre_tokenizer=(*kept, *splits), model=inner)
+
+
+def _splits_of_bytes(steps: Sequence[PreTokenizerStep]) -> tuple[Split, ...] | None:
+    """The steps for bytes; None where one is not a split that looks at each character alone."""
+    splits = [step for step in steps if isinstance(step, Split)]
+    if len(splits) < len(steps) or any(isinstance(step.pattern, CharacterRuns) for step in splits):
+        return None
+    return tuple(replace(step, on_bytes=True) for step in splits)
+
+
+def _model_of_bytes(model: Model) -> Model | None:
+    match model:
+        case BytePairModel():
+            return _byte_pair(model)
+        case UnigramModel(byte_ids=None):
+            return replace(model, vocab=_keys(model.vocab), on_bytes=True)
+        case WordPieceModel():
+            prefix = _bytes(model.prefix)
+            if prefix is None:
+                return None
+            return replace(model, vocab=_keys(model.vocab), prefix=prefix, on_bytes=True)
+        case WordLevelModel():
+            return replace(model, vocab=_keys(model.vocab))
+        case _:
+            return None
+
+
+def _byte_pair(model: BytePairModel) -> BytePairModel | None:
+    """BPE over bytes. A byte without a token becomes the unknown token, which must not merge then;
+    and it does not become a token like ``<0x0A>``.
+    """
+    if model.characters is None or model.merges is None:
+        return None
+    vocab = _keys(model.vocab)
+    lacks_bytes = any(bytes((byte,)) not in vocab for byte in BYTES_OF_TEXT)
+    prefix, suffix = _bytes(model.characters.prefix), _bytes(model.characters.suffix)
+    unknown_merges = model.unk_id is not None and any(
+        model.unk_id in (left, right) for left, right, _ in model.merges
+    )
+    falls_back = model.characters.byte_ids is not None
+    if prefix is None or suffix is None or (lacks_bytes and (falls_back or unknown_merges)):
+        return None
+    characters = CharacterSymbols(prefix, suffix, of_bytes=True) if prefix or suffix else None
+    reachable = set(vocab.values())
+    return replace(
+        model,
+        vocab=vocab,
+        merges=tuple(
+            merge for merge in model.merges if merge[0] in reachable and merge[1] in reachable
+        ),
+        unknown_stops=model.unknown_stops and (characters is not None or lacks_bytes),
+        characters=characters,
+    )
+
+
+def _keys(vocab: Mapping[bytes, int]) -> dict[bytes, int]:
+    """What of the vocabulary a text can be: a string that is not in the alphabet never comes up."""
+    spelled = {_bytes(token): number for token, number in vocab.items()}
+    return {data: number for data, number in spelled.items() if data is not None}
+
+
+def _bytes(token: bytes) -> bytes | None:
+    return to_bytes(token.decode())
