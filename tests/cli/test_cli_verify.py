@@ -76,7 +76,7 @@ def test_a_quick_run_is_small_and_another_source_is_said_first(
     outcome = run("verify", small_file("gpt2"), "--against", other_source, "--quick", "--jobs", 2)
     assert outcome.code == 1
     assert outcome.stderr.startswith("note: ")
-    assert "is not the source that the file was made from" in outcome.stderr
+    assert "not what the file was made from" in outcome.stderr
     quiet = run("verify", small_file("gpt2"), "--against", other_source, "--quick", "-q")
     assert (quiet.code, quiet.stdout, quiet.stderr) == (1, b"", "")
 

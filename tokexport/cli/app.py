@@ -6,7 +6,6 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -52,36 +51,27 @@ class Commands(click.Group):
             ctx.exit(BROKEN_PIPE)
         return result
 
-    def main(
-        self,
-        args: Sequence[str] | None = None,
-        prog_name: str | None = None,
-        *extra: Any,
-        **named: Any,
-    ) -> Any:
+    def main(self, *positional: Any, **named: Any) -> Any:
         """Runs the command that was asked for, and exits. An error that is not expected is a bug:
         it shows its traceback, and exits with 2, because 1 would be an answer.
         """
-        arguments = list(sys.argv[1:] if args is None else args)
-        as_json = "--json" in arguments[: [*arguments, "--"].index("--")]
+        words = list(named.get("args") or sys.argv[1:])
+        as_json = "--json" in words[: [*words, "--"].index("--")]
+        code: object = COULD_NOT
         try:
             prepare_streams()
-            result = super().main(
-                arguments, prog_name, *extra, **{**named, "standalone_mode": False}
-            )
-            code = result if isinstance(result, int) else 0
+            code = super().main(*positional, **{**named, "standalone_mode": False})
         except (KeyboardInterrupt, click.Abort):
             code = INTERRUPTED
         except (click.ClickException, TokexportError, OSError) as error:
-            code = COULD_NOT
             report(error, as_json)
-        except Exception as error:
-            code = COULD_NOT
-            if isinstance(error, ImportError) and error.name == "tokexport._core":
-                report(error, as_json)  # it says what to do
-            else:
-                traceback.print_exc()
-        sys.exit(code)
+        except ImportError as error:
+            if error.name != "tokexport._core":
+                raise
+            report(error, as_json)  # it says what to do
+        except Exception:
+            traceback.print_exc()
+        sys.exit(code if isinstance(code, int) else 0)
 
 
 def prepare_streams() -> None:
@@ -118,7 +108,7 @@ def report(error: Exception, as_json: bool) -> None:
 
 @click.group(
     cls=Commands,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
     epilog=(
         "Exit code: 0 done, or yes; 1 the answer is no; 2 it could not be done. Every command takes"
         " --json (docs/JSON.md). A file that is called - is standard input."

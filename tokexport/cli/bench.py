@@ -19,26 +19,13 @@ DEFAULT_BYTES = 4_000_000
 
 @click.command()
 @click.argument("path", metavar="TOKENIZER", type=InputPath())
-@click.option(
-    "--text",
-    "text_path",
-    type=InputPath(),
-    metavar="FILE",
-    help="A text of yours; otherwise source code of this Python's library.",
-)
-@click.option(
-    "--seconds",
-    type=click.FloatRange(min=0),
-    default=1.0,
-    show_default=True,
-    help="How long to repeat each measurement.",
-)
+@click.option("--text", type=InputPath(), metavar="FILE", help="A text of yours.")
+@click.option("--seconds", type=click.FloatRange(0), default=1.0, help="For each measurement.")
 @json_option
-def bench(path: str, text_path: str | None, seconds: float, as_json: bool) -> None:
+def bench(path: str, text: str | None, seconds: float, as_json: bool) -> None:
     """Measures how fast a file opens, encodes and decodes.
 
-    With one thread, from Python.
-
+    With one thread, from Python; the text is source code of Python's library, unless you give one.
     "first" is the first pass with a tokenizer that was just opened, "again" the median of the
     passes after it. To compare with other libraries use benchmarks/encode.py of the repository:
     only figures of one run mean anything beside each other.
@@ -46,7 +33,7 @@ def bench(path: str, text_path: str | None, seconds: float, as_json: bool) -> No
     \b
     tokexport bench tokenizer.bin --text book.txt
     """
-    content = library_source(DEFAULT_BYTES) if text_path is None else Path(text_path).read_bytes()
+    content = library_source(DEFAULT_BYTES) if text is None else Path(text).read_bytes()
     text = content.decode("utf-8", "replace")
     opening = repeat(lambda: load(path, check=False), seconds)
     tokenizer = load(path)
@@ -74,10 +61,7 @@ def bench(path: str, text_path: str | None, seconds: float, as_json: bool) -> No
         ("decode to bytes", decoding),
     ):
         rows.append((name, f"{size / elapsed / 1e6:.1f}", f"{len(ids) / elapsed / 1e6:.2f}"))
-    say(
-        f"{size:,} bytes, {len(ids):,} tokens; open: {opening * 1e6:.0f}"
-        f" microseconds\n\n{table(rows)}"
-    )
+    say(f"{size:,} bytes, {len(ids):,} tokens; open: {opening * 1e6:.0f} µs\n\n{table(rows)}")
     return None
 
 

@@ -78,7 +78,7 @@ def quoted(content: bytes) -> str:
     return f'"{escape(content)}"'
 
 
-def table(rows: Sequence[Sequence[str]], indent: str = "") -> str:
+def table(rows: Sequence[Sequence[str]]) -> str:
     """Lays out rows in columns; a column of numbers is flush right.
 
     >>> print(table([("a", "1"), ("bcd", "234")]))
@@ -96,7 +96,7 @@ def table(rows: Sequence[Sequence[str]], indent: str = "") -> str:
             cell.rjust(width) if right else cell.ljust(width)
             for cell, width, right in zip(row, widths, numeric, strict=True)
         ]
-        lines.append((indent + "  ".join(cells)).rstrip())
+        lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
 
 
@@ -135,7 +135,9 @@ class ProgressLine:
             bar = f"[{'=' * filled:<20}] {step}: {done:,} of {total:,}" if total else f"{step} ..."
             click.echo(f"\r{visible(bar)[:78]:<78}", err=True, nl=False)
 
-    def clear(self) -> None:
-        """Takes the line away."""
+    def __enter__(self) -> ProgressLine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         if self._shown:
             click.echo(f"\r{'':<78}\r", err=True, nl=False)

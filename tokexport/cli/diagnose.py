@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Literal
 
 from tokexport.compiler.compile import prepared
 from tokexport.conversion import file_bytes
@@ -62,11 +62,18 @@ def parts_of(
     pattern: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
     revision: str | None = None,
+    reference: Literal["transformers"] | None = None,
 ) -> Parts:
     """The parts of a tokenizer.json; any other source is one. The arguments are those of
     :func:`tokexport.sources.read`. Raises SourceError for a source that is broken.
     """
-    opened = open_source(source, pattern=pattern, special_tokens=special_tokens, revision=revision)
+    opened = open_source(
+        source,
+        pattern=pattern,
+        special_tokens=special_tokens,
+        revision=revision,
+        reference=reference,
+    )
     root = opened.content if opened.format.name.startswith("tokenizer.json") else None
     refusals: dict[str, UnsupportedError] = {}
     while True:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
+from typing import Any
 
 import click
 import numpy as np
 
 from tokexport.cli.console import json_option, plural, quiet_option, quoted, say, say_json, words
-from tokexport.cli.contents import MEANINGS, Contents
+from tokexport.cli.contents import Contents
 from tokexport.cli.decoding import decoding_text, token_value
 from tokexport.cli.inspect import added_value, operation_text, stage_text, template_text
-from tokexport.cli.options import InputPath, read_special_tokens, source_options
+from tokexport.cli.options import InputPath, source_options
 from tokexport.cli.sources import converted, is_tokexport_file, opened
 from tokexport.conversion import Options
 from tokexport.file.layout import ModelType, Tag
@@ -42,7 +43,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One part in which two files differ, how many of its items do, and the first of them."""
+    """A part in which two files differ, how many of its items do, and the first of them."""
 
     part: str
     count: int
@@ -57,14 +58,7 @@ class Difference:
 @json_option
 @click.pass_context
 def diff(
-    context: click.Context,
-    first: str,
-    second: str,
-    pattern: str | None,
-    special_tokens: str | None,
-    revision: str | None,
-    quiet: bool,
-    as_json: bool,
+    context: click.Context, first: str, second: str, how: dict[str, Any], quiet: bool, as_json: bool
 ) -> None:
     """Compares two tokenizers, and shows in what they differ.
 
@@ -78,7 +72,7 @@ def diff(
     tokexport diff tokenizer.bin tokenizer.json
     tokexport diff qwen3.bin Qwen/Qwen3-0.6B
     """
-    one, two = contents_of(first, second, pattern, read_special_tokens(special_tokens), revision)
+    one, two = contents_of(first, second, how)
     differences = list(compare(one, two))
     if as_json and not quiet:
         shown = [asdict(difference) for difference in differences]
@@ -96,30 +90,22 @@ def diff(
     context.exit(1 if differences else 0)
 
 
-def contents_of(
-    first: str,
-    second: str,
-    pattern: str | None,
-    special_tokens: dict[str, int] | None,
-    revision: str | None,
-) -> tuple[Contents, Contents]:
+def contents_of(first: str, second: str, how: dict[str, Any]) -> tuple[Contents, Contents]:
     """Opens both. A source becomes a file like the other one: with scores and encoder where that
     has them.
     """
     if not is_repository(first) and not is_repository(second):
-        local_source(second, revision)  # which refuses a revision that is for neither
-    files = {path: opened(path)[1] for path in (first, second) if is_tokexport_file(path)}
+        local_source(second, how["revision"])  # which refuses a revision that is for neither
+    files = {path: opened(path, {}) for path in (first, second) if is_tokexport_file(path)}
     model = next(iter(files.values()), None)
     options = Options(
         decode_only=model is not None and not model.encodes,
-        scores=model is None or model.scores is not None,
+        scores=model is None or model.tokenizer.scores is not None,
     )
 
     def contents(path: str) -> Contents:
-        its_revision = revision if is_repository(path) else None
-        return files.get(path) or Contents(
-            converted(path, pattern, special_tokens, its_revision, options), path
-        )
+        its = how if is_repository(path) else {**how, "revision": None}
+        return files.get(path) or Contents(converted(path, its, options), path)
 
     return contents(first), contents(second)
 
@@ -183,7 +169,7 @@ def order_differences(one: Contents, two: Contents) -> Iterator[Example]:
 
 def score_differences(one: Contents, two: Contents) -> Iterator[Example]:
     """Ids whose scores differ; those of BPE follow from the merges."""
-    scores, others = one.scores, two.scores
+    scores, others = one.tokenizer.scores, two.tokenizer.scores
     if scores is None or others is None:
         if scores is not others:
             yield Example("scores", scores is not None or None, others is not None or None)
@@ -242,5 +228,5 @@ def rest(side: Contents, with_tables: bool) -> dict[str, tuple[object, str | Non
     for number, stage in enumerate(side.stages, 1):
         values[f"pre-tokenizer stage {number}"] = stage, stage_text(stage)
     for tag in BY_DIGEST if with_tables else ():
-        values[MEANINGS[tag]] = side.digest(tag), side.digest(tag)
+        values[tag.holds] = side.digest(tag), side.digest(tag)
     return values

@@ -5,21 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
-from typing import Literal
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any, Literal
 
 import click
 
 from tokexport import Tokenizer, load
-from tokexport.cli.console import (
-    SCHEMA_VERSION,
-    bytes_value,
-    json_option,
-    quoted,
-    say,
-    say_json,
-    table,
-)
+from tokexport.cli.console import SCHEMA_VERSION, bytes_value, json_option, quoted
 from tokexport.cli.options import DashCommand, InputPath, parts_of_file
 from tokexport.errors import TextError, TokexportError
 
@@ -28,33 +21,11 @@ from tokexport.errors import TextError, TokexportError
 @click.argument("path", metavar="TOKENIZER", type=InputPath())
 @click.argument("text", required=False)
 @click.option("--file", "text_file", metavar="FILE", help="Encode this file's bytes.")
-@click.option(
-    "--special",
-    is_flag=True,
-    help="Special tokens in the text become their ids. Do not use it on untrusted text.",
-)
-@click.option(
-    "--add-special-tokens",
-    is_flag=True,
-    help="Add what the tokenizer puts around a text, such as BOS.",
-)
-@click.option(
-    "--tokens",
-    "show_tokens",
-    is_flag=True,
-    help="Print one line a token: its id, and its bytes, escaped.",
-)
-@click.option(
-    "--offsets",
-    is_flag=True,
-    help="Print one line a token: its id, start and end in the text, its bytes. The text is held in"
-    " memory as a whole.",
-)
-@click.option(
-    "--unit",
-    type=click.Choice(["char", "byte"]),
-    help="What --offsets counts; by default characters.",
-)
+@click.option("--special", is_flag=True, help="Special tokens become ids: for trusted text only.")
+@click.option("--add-special-tokens", is_flag=True, help="Add the template's ids, such as BOS.")
+@click.option("--tokens", "tokens", is_flag=True, help="A line a token: its id, and its bytes.")
+@click.option("--offsets", is_flag=True, help="A line a token: its id, start and end, its bytes.")
+@click.option("--unit", type=click.Choice(["char", "byte"]), help="What --offsets counts.")
 @json_option
 def encode(
     path: str,
@@ -62,7 +33,7 @@ def encode(
     text_file: str | None,
     special: bool,
     add_special_tokens: bool,
-    show_tokens: bool,
+    tokens: bool,
     offsets: bool,
     unit: Literal["char", "byte"] | None,
     as_json: bool,
@@ -71,8 +42,8 @@ def encode(
 
     The text is TEXT, or a file's bytes, or else standard input (also -). It must be UTF-8, and is
     taken as it is: no escapes are processed and no line end is stripped. TEXT may begin with a
-    dash; put -- before one that begins with two. Text of any length goes through in constant
-    memory.
+    dash; put -- before one that begins with two. Text of any length is encoded in constant memory;
+    only --offsets, which counts characters unless --unit says bytes, holds it as a whole.
 
     \b
     tokexport encode tokenizer.bin "Hello, world"
@@ -90,12 +61,15 @@ def encode(
     given = text is not None and text != "-"
     name = "TEXT" if given else text_file or "-"
     parts = iter([os.fsencode(text or "")]) if given else parts_of_file(name)
+    how: dict[str, Any] = {
+        "allowed_special": "all" if special else (),
+        "add_special_tokens": add_special_tokens,
+    }
     try:
         if offsets:
-            content = b"".join(parts).decode()
-            show_offsets(tokenizer, content, special, add_special_tokens, unit or "char", as_json)
+            write_offsets(tokenizer, b"".join(parts).decode(), how, unit or "char", as_json)
         else:
-            stream(tokenizer, parts, special, add_special_tokens, show_tokens, as_json)
+            write_stream(tokenizer, parts, how, tokens, as_json)
     except (TextError, UnicodeDecodeError) as error:
         place = error.byte_offset if isinstance(error, TextError) else error.start
         if place is None:
@@ -104,16 +78,11 @@ def encode(
         raise TokexportError(f"{where}: not UTF-8 at byte {place:,}; convert it first") from error
 
 
-def stream(
-    tokenizer: Tokenizer,
-    parts: Iterator[bytes],
-    special: bool,
-    add_special_tokens: bool,
-    show_tokens: bool,
-    as_json: bool,
+def write_stream(
+    tokenizer: Tokenizer, parts: Iterator[bytes], how: dict[str, Any], tokens: bool, as_json: bool
 ) -> None:
     """Prints ids or tokens as they come."""
-    count = size = 0
+    size = 0
     width = len(str(tokenizer.n_vocab))
 
     def counted() -> Iterator[bytes]:
@@ -122,57 +91,61 @@ def stream(
             size += len(part)
             yield part
 
-    def value(id: int) -> str:
-        return json.dumps({"id": id, **bytes_value(tokenizer.decode_single_token_bytes(id))})
+    def shown(id: int) -> str:
+        if not tokens:
+            return str(id)
+        token = tokenizer.decode_single_token_bytes(id)
+        value = {"id": id, **bytes_value(token)}
+        return json.dumps(value) if as_json else f"{id:>{width}}  {quoted(token)}"
 
-    def line(id: int) -> str:
-        return f"{id:>{width}}  {quoted(tokenizer.decode_single_token_bytes(id))}"
+    def items() -> Iterator[list[str]]:
+        known: dict[int, str] = {}
+        for ids in tokenizer.encode_stream(counted(), **how):
+            numbers = ids.tolist()
+            known.update((id, shown(id)) for id in {*numbers} - known.keys())
+            yield [known[id] for id in numbers]
 
-    show: Callable[[int], str] = str if not show_tokens else value if as_json else line
-    shown: dict[int, str] = {}
-    between = ", " if as_json else "\n" if show_tokens else " "
-    key = "tokens" if show_tokens else "ids"
-    start = f'{{"schema_version": {SCHEMA_VERSION}, "command": "encode", "{key}": [' * as_json
-    for ids in tokenizer.encode_stream(
-        counted(), allowed_special="all" if special else (), add_special_tokens=add_special_tokens
-    ):
-        numbers = ids.tolist()
-        shown |= {id: show(id) for id in {*numbers} - shown.keys()}
-        sys.stdout.write(
-            (between if count else start) + between.join(map(shown.__getitem__, numbers))
-        )
-        count += len(numbers)
-    end = f'], "count": {count}, "bytes": {size}}}' * as_json
-    sys.stdout.write(("" if count else start) + end + "\n")
+    if as_json:
+        write_json(items(), "tokens" if tokens else "ids", lambda: {"bytes": size})
+    else:
+        write_joined(items(), "\n" if tokens else " ")
+        sys.stdout.write("\n")
 
 
-def show_offsets(
+def write_offsets(
     tokenizer: Tokenizer,
     text: str,
-    special: bool,
-    add_special_tokens: bool,
+    how: dict[str, Any],
     unit: Literal["char", "byte"],
     as_json: bool,
 ) -> None:
     """Prints each token with its place in the text."""
-    encoding = tokenizer.encode_with_offsets(
-        text,
-        allowed_special="all" if special else (),
-        add_special_tokens=add_special_tokens,
-        unit=unit,
-    )
-    tokens = [tokenizer.decode_single_token_bytes(id) for id in encoding.ids]
-    rows = list(zip(encoding.ids, encoding.offsets, tokens, strict=True))
+    encoding = tokenizer.encode_with_offsets(text, **how, unit=unit)
+    widths = len(str(tokenizer.n_vocab)), len(str(len(text.encode())))
+    items = []
+    for id, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
+        token = tokenizer.decode_single_token_bytes(id)
+        value = {"id": id, "start": start, "end": end, **bytes_value(token)}
+        line = f"{id:>{widths[0]}}  {start:>{widths[1]}}  {end:>{widths[1]}}  {quoted(token)}"
+        items.append(json.dumps(value) if as_json else line)
     if as_json:
-        shown = [
-            {"id": id, "start": start, "end": end, **bytes_value(token)}
-            for id, (start, end), token in rows
-        ]
-        counts = {"count": len(rows), "bytes": len(text.encode())}
-        say_json("encode", {"tokens": shown, "unit": unit, **counts})
+        write_json(iter([items]), "tokens", lambda: {"unit": unit, "bytes": len(text.encode())})
     else:
-        say(
-            table(
-                [(str(id), str(start), str(end), quoted(token)) for id, (start, end), token in rows]
-            )
-        )
+        print("\n".join(items))
+
+
+def write_json(items: Iterator[list[str]], name: str, last: Any) -> None:
+    """An object whose array ``name`` is written as its items come, before its other values."""
+    first = next(items, [])  # nothing is written where the text cannot be encoded
+    sys.stdout.write(f'{{"schema_version": {SCHEMA_VERSION}, "command": "encode", "{name}": [')
+    count = write_joined(chain([first], items), ", ")
+    sys.stdout.write(f"], {json.dumps({'count': count, **last()})[1:]}\n")
+
+
+def write_joined(items: Iterator[list[str]], between: str) -> int:
+    """Items as they come, with a text between them; how many they were."""
+    count = 0
+    for part in items:
+        sys.stdout.write((between if count else "") + between.join(part))
+        count += len(part)
+    return count

@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from tokexport import Tokenizer, load
 from tokexport.cli.console import (
     bytes_value,
     is_absent,
@@ -22,18 +21,18 @@ from tokexport.cli.console import (
     table,
     words,
 )
-from tokexport.cli.contents import MODELS, Contents, Operation, Stage
+from tokexport.cli.contents import MODELS, Contents, Operation, Stage, section_rows, tag_text
 from tokexport.cli.decoding import decoding_text, token_value
 from tokexport.cli.diagnose import Parts, parts_of
-from tokexport.cli.options import InputPath, read_special_tokens, source_options
+from tokexport.cli.options import InputPath, source_options
 from tokexport.cli.source_parts import describe_parts
 from tokexport.cli.sources import converted, is_tokexport_file, opened
-from tokexport.errors import TokexportError
+from tokexport.errors import IdError, TokexportError
 from tokexport.escape import escape
-from tokexport.file.layout import NONE, ModelType, Tag
+from tokexport.file.layout import NONE, ModelType, SectionFlag, Tag
 from tokexport.model import AddedToken, StripChars
 
-ROLES = ("bos", "eos", "pad", "unk")
+MADE = ("source", "reference", "exporter")  # other exporters may say less than this one
 FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
 
 
@@ -51,18 +50,15 @@ def inspect(
     token_id: int | None,
     show_tokens: bool,
     show_added: bool,
-    pattern: str | None,
-    special_tokens: str | None,
-    revision: str | None,
+    how: dict[str, Any],
     as_json: bool,
 ) -> None:
     """Shows what a file holds, or which parts of a source are exact.
 
     The checksums of a tokexport file are compared first, and its self test is run.
 
-    Of a source (a file, a directory, or the name of a repository of the Hugging Face hub) it says
-    for each part whether it is exact or refused, and then what the file would hold; exit code 0:
-    all are exact, 1: something is refused.
+    Of a source (a file, a directory, or a repository of the hub) it says for each part whether it
+    is exact or refused, and then what the file would hold; exit code 0: all exact, 1: refused.
 
     \b
     tokexport inspect tokenizer.bin
@@ -71,61 +67,45 @@ def inspect(
     tokexport inspect tokenizer.json
     tokexport inspect Qwen/Qwen3-0.6B
     """
+    listed = token_id is not None or show_tokens or show_added
     if is_tokexport_file(path):
-        if pattern is not None or special_tokens is not None:
-            raise TokexportError(
-                f"{path}: --pattern and --special-tokens are for sources; a tokexport file has"
-                " its own"
-            )
-        tokenizer, contents = opened(path, revision)
+        contents = opened(path, how)
     else:
-        special = read_special_tokens(special_tokens)
-        if token_id is None and not show_tokens and not show_added:
-            parts = parts_of(path, pattern=pattern, special_tokens=special, revision=revision)
-            context.exit(show_source(path, parts, as_json))
-        content = converted(path, pattern, special, revision)
-        tokenizer, contents = load(content), Contents(content, path)
+        if not listed:
+            context.exit(show_source(path, parts_of(path, **how), as_json))
+        contents = Contents(converted(path, how), path)
+    facts: dict[str, Any]
     if token_id is not None:
-        facts = token_facts(contents, token_id)
-        if as_json:
-            say_json("inspect", {"token": facts})
-        else:
-            say(token_text(contents, facts))
+        facts, text = token_facts(contents, token_id)
+        facts = {"token": facts}
     elif show_tokens:
-        tokens = ((number, token) for number, token in enumerate(contents.tokens) if token)
-        if as_json:
-            rows = [{"id": number, **token_value(token)} for number, token in tokens]
-            return say_json("inspect", {"tokens": rows})
-        for number, token in tokens:
-            kind = "special" if token.special else token.kind.value
-            say(f"{number}\t{kind}\t{escape(token.content)}")
+        tokens = [(id, token) for id, token in enumerate(contents.tokens) if token]
+        facts = {"tokens": [{"id": id, **token_value(token)} for id, token in tokens]}
+        kinds = ("special" if token.special else token.kind.value for _, token in tokens)
+        lines = (f"{id}\t{next(kinds)}\t{escape(token.content)}" for id, token in tokens)
+        text = "\n".join(lines)
     elif show_added:
-        values = [added_value(token) for token in contents.added_tokens]
-        if as_json:
-            return say_json("inspect", {"added_tokens": values})
-        for added, value in zip(contents.added_tokens, values, strict=True):
-            flags = " ".join(name for name in FLAGS if value[name])
-            say(f"{added.id}\t{escape(added.content.encode())}\t{flags}")
+        facts = {"added_tokens": [added_value(token) for token in contents.added_tokens]}
+        text = "\n".join(map(added_text, contents.added_tokens))
     else:
-        facts = file_facts(path, tokenizer, contents)
-        say_json("inspect", facts) if as_json else say(describe(facts, contents))
-    return None
+        facts = file_facts(contents)
+        text = "" if as_json else describe(facts, contents)
+    say_json("inspect", facts) if as_json else say(text)
 
 
 def show_source(source: str, parts: Parts, as_json: bool) -> int:
     """Prints the parts of a source and what its file would hold; the exit code: 0 where all parts
     are exact, else 1.
     """
-    facts, text = None, ""
-    if parts.content is not None:
-        contents = Contents(parts.content, source)
-        facts = file_facts(source, load(parts.content), contents)
-        text = f"\n\n{describe(facts, contents)}"
+    contents = None if parts.content is None else Contents(parts.content, source)
+    facts = None if contents is None else file_facts(contents)
     if as_json:
         shown = {"parts": [asdict(part) for part in parts.parts], "notes": parts.notes}
         say_json("inspect", {"source": source, "exact": parts.exact, **shown, "file": facts})
     else:
-        say(describe_parts(source, parts) + text)
+        say(describe_parts(source, parts))
+        if contents is not None and facts is not None:
+            say("\n" + describe(facts, contents))
         for sentence in parts.notes:
             note(f"note: {sentence}")
     return 0 if parts.exact else 1
@@ -137,42 +117,41 @@ def added_value(token: AddedToken) -> dict[str, object]:
     return {"id": token.id, **bytes_value(token.content.encode()), **flags}
 
 
-def token_facts(contents: Contents, token_id: int) -> dict[str, Any]:
-    """All that the file says about one id. Raises TokexportError where there is no such id."""
-    tokens = contents.tokens
-    if not 0 <= token_id < len(tokens):
-        raise TokexportError(
-            f"{contents.name}: no id {token_id}; its ids are 0 to {len(tokens) - 1:,}"
-        )
-    token = tokens[token_id]
+def added_text(token: AddedToken) -> str:
+    """An added token and its flags in a line."""
+    flags = " ".join(name for name in FLAGS if getattr(token, name))
+    return f"{token.id}\t{escape(token.content.encode())}\t{flags}"
+
+
+def token_facts(contents: Contents, token_id: int) -> tuple[dict[str, Any], str]:
+    """All that the file says about one id, for a program and for a person. Raises TokexportError
+    where there is no such id.
+    """
+    tokens, scores = contents.tokens, contents.tokenizer.scores
+    token = tokens[token_id] if 0 <= token_id < len(tokens) else None
     if token is None:
-        raise TokexportError(f"{contents.name}: id {token_id} is a hole: no token has it")
+        raise TokexportError(f"{contents.name}: {IdError(token_id, len(tokens))}")
     facts: dict[str, Any] = {"id": token_id, **token_value(token), "length": len(token.content)}
     facts |= {"merge": None, "rank": None, "score": None}
+    shown = {"id": token_id, "bytes": quoted(token.content), "hex": token.content.hex(" ")}
     for left, right, _ in contents.merges[contents.merges[:, 2] == token_id].tolist():
         facts |= {"merge": [left, right], "rank": int(contents.ranks[token_id])}
-    score = None if contents.scores is None else float(contents.scores[token_id])
-    return facts | {"score": score if score is not None and math.isfinite(score) else None}
-
-
-def token_text(contents: Contents, facts: dict[str, Any]) -> str:
-    """The facts about a token for a person: what is none or false is left out."""
-    content, merge = bytes.fromhex(facts["bytes"]), facts["merge"]
-    if merge is not None:
-        parts = [quoted(token.content) for id in merge if (token := contents.tokens[id])]
-        merge = f"{merge[0]} + {merge[1]}: {' + '.join(parts)}"
-    shown = {"id": facts["id"], "bytes": quoted(content), "hex": content.hex(" "), "merge": merge}
+        parts = [quoted(part.content) for id in (left, right) if (part := tokens[id])]
+        shown["merge"] = f"{left} + {right}: {' + '.join(parts)}"
+    if scores is not None and math.isfinite(scores[token_id]):
+        facts["score"] = float(scores[token_id])
     shown |= {name: value for name, value in facts.items() if name not in (*shown, "text")}
-    return table([(name, words(value)) for name, value in shown.items() if not is_absent(value)])
+    rows = [(name, words(value)) for name, value in shown.items() if not is_absent(value)]
+    return facts, table(rows)
 
 
-def file_facts(path: str, tokenizer: Tokenizer, contents: Contents) -> dict[str, Any]:
+def file_facts(contents: Contents) -> dict[str, Any]:
     """All that the file says about itself."""
-    header, added, special = contents.header, contents.added_tokens, contents.special_ids
+    header, added, tokenizer = contents.header, contents.added_tokens, contents.tokenizer
     chat_template = contents.section(Tag.CHAT_TEMPLATE)
     return {
-        "file": path,
-        "is_source": not is_tokexport_file(path),
+        "file": contents.name,
+        "is_source": tokenizer.path is None,
         "version": f"{header.version_major}.{header.version_minor}",
         "size": header.file_size,
         "model": ModelType(header.model).name.lower(),
@@ -191,13 +170,17 @@ def file_facts(path: str, tokenizer: Tokenizer, contents: Contents) -> dict[str,
         "decoder": decoding_value(contents),
         "added_tokens": len(added),
         "special_added_tokens": sum(token.special for token in added),
-        "special_ids": {**{role: getattr(special, role) for role in ROLES}, "stop": special.stop},
-        "template": template_value(contents),
+        "special_ids": asdict(contents.special_ids),
+        "template": [asdict(item) for item in contents.template.single],
         "chat_template_size": None if chat_template is None else len(chat_template),
         "provenance": tokenizer.provenance,
         "self_test": tokenizer.self_test() if contents.section(Tag.SELF_TEST) is not None else None,
         "sections": [
-            {"tag": entry.tag, "size": entry.size, "required": entry.required}
+            {
+                "tag": tag_text(entry.tag),
+                "size": entry.size,
+                "required": bool(entry.flags & SectionFlag.REQUIRED),
+            }
             for entry in contents.sections
         ],
     }
@@ -214,14 +197,6 @@ def decoding_value(contents: Contents) -> dict[str, object]:
         "stripped": [edit.character for edit in rules.edits if isinstance(edit, StripChars)],
         "edits": contents.digest(Tag.EDITS),
     }
-
-
-def template_value(contents: Contents) -> list[dict[str, object]]:
-    """The template for one text; nothing where it adds nothing."""
-    items = contents.template.single
-    if all(item.id is None for item in items):
-        return []
-    return [{"sequence": item.sequence, "id": item.id, "type_id": item.type_id} for item in items]
 
 
 def operation_text(operation: Operation) -> str:
@@ -241,19 +216,10 @@ def stage_text(stage: Stage) -> str:
 
 def template_text(contents: Contents) -> str:
     """The template for one text, with its tokens' contents."""
-    tokens = [
-        None if item.id is None else contents.tokens[item.id] for item in contents.template.single
-    ]
-    return " ".join("$A" if token is None else escape(token.content) for token in tokens)
-
-
-def made_from(provenance: dict[str, Any]) -> str:
-    """Where the file came from, in a line; other exporters may say less than this one."""
-    prefixes = {"source": "", "reference": "reference ", "exporter": "by "}
-    parts = [
-        f"{prefix}{provenance[name]}" for name, prefix in prefixes.items() if name in provenance
-    ]
-    return ", ".join(parts) or "not said"
+    ids = [item.id for item in contents.template.single]
+    tokens = [None if id is None else contents.tokens[id] for id in ids]
+    shown = " ".join("$A" if token is None else escape(token.content) for token in tokens)
+    return shown if any(tokens) else "none"
 
 
 def describe(facts: dict[str, Any], contents: Contents) -> str:
@@ -265,8 +231,8 @@ def describe(facts: dict[str, Any], contents: Contents) -> str:
     stages = [stage_text(stage) for stage in contents.stages]
     normalizer = ", ".join(map(operation_text, contents.normalizer))
     order = "that of ids" if facts["ranks_are_ids"] else "by the section RANK"
-    unknown, digests = facts["unknown_id"], facts["provenance"].get("sha256")
-    template = template_text(contents) if facts["template"] else "none"
+    unknown, made = facts["unknown_id"], facts["provenance"]
+    digests = made.get("sha256")
     rows = [
         ("model", model if facts["encodes"] else f"{model}, for decoding only"),
         ("ids", f"{facts['ids']:,}: {plural(facts['tokens'], 'token')}{holes}"),
@@ -280,11 +246,11 @@ def describe(facts: dict[str, Any], contents: Contents) -> str:
         ("decoder", decoding_text(contents.decoding, contents.digest(Tag.EDITS))),
         ("added tokens", f"{added:,}, {special:,} of them special" if added else "none"),
         ("special ids", words(facts["special_ids"])),
-        ("template", template),
+        ("template", template_text(contents)),
         ("chat template", size(facts["chat_template_size"] or 0)),
         ("self test", f"{plural(facts['self_test'] or 0, 'case')} passed"),
         ("checksums", "OK"),  # load() has compared them
-        ("made from", made_from(facts["provenance"])),
+        ("made from", ", ".join(f"{made[name]}" for name in MADE if name in made) or "not said"),
     ]
     if isinstance(digests, dict):
         rows += [("", f"sha256 {digest} {file}") for file, digest in digests.items()]
@@ -295,7 +261,7 @@ def describe(facts: dict[str, Any], contents: Contents) -> str:
         absent |= {"merges", "flags", "unknown text", "normalizer", "pre-tokenizer", "template"}
         absent |= {"self test", "added tokens"}
     rows = [row for row in rows if row[0] not in absent]
-    sections = [(entry.tag, f"{entry.size:,}", entry.meaning) for entry in contents.sections]
+    sections = section_rows({entry.tag: entry.size for entry in contents.sections})
     form = "a source, as it would be converted," if facts["is_source"] else "tokexport file,"
     title = f"{facts['file']}: {form} version {facts['version']}, {size(facts['size'])}"
     return f"{title}\n\n{table(rows)}\n\n{table(sections)}"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from functools import wraps
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 from click.decorators import FC
@@ -18,14 +19,8 @@ from click.shell_completion import CompletionItem
 
 from tokexport.errors import SourceError
 
-PATTERN_HELP = (
-    "For ranks: whose pattern and special tokens (cl100k_base, llama3, ...), or a regular"
-    " expression. For a GGUF without a known tokenizer.ggml.pre: a name that is known (gpt-2,"
-    " llama-bpe, qwen2, ...)."
-)
-REVISION_HELP = "For a repository of the Hugging Face hub: a branch, a tag or a commit."
+Result = TypeVar("Result")
 PART = 1 << 18  # bytes
-SPECIAL_HELP = 'For ranks: a JSON object of contents and ids, {"<|end|>": 100257}.'
 
 
 class InputPath(click.Path):
@@ -42,8 +37,9 @@ class InputPath(click.Path):
         """The path of the file to read."""
         if str(value) != "-" or ctx is None:
             return str(value)
-        if ctx.meta.setdefault("standard input of", param) is not param:
+        if ctx.meta.setdefault("standard input", []):
             self.fail("standard input can be read once only", param, ctx)
+        ctx.meta["standard input"].append(param)
         path = Path(ctx.with_resource(TemporaryDirectory()), "stdin")
         path.write_bytes(standard_input().read())
         return str(path)
@@ -75,8 +71,7 @@ class DashCommand(click.Command):
         values = {name: 0 if param.is_flag else 1 for param in options for name in param.opts}
         named: list[str] = []
         arguments: list[str] = []
-        rest = iter(args)
-        for word in rest:
+        for word in (rest := iter(args)):
             name = word.split("=", 1)[0]
             if word == "--":
                 arguments += rest
@@ -94,20 +89,54 @@ def complete_pattern(
     from tokexport.sources.gguf.patterns import ORIGINALS, SPLIT_AS
     from tokexport.sources.tiktoken.known_patterns import KNOWN
 
-    names: Sequence[str] = sorted({*KNOWN, *ORIGINALS, *SPLIT_AS})
+    names = sorted({*KNOWN, *ORIGINALS, *SPLIT_AS})
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
-def source_options(command: FC) -> FC:
-    """Adds --pattern, --special-tokens and --revision."""
-    pattern = click.option(
-        "--pattern", metavar="NAME|REGEX", help=PATTERN_HELP, shell_complete=complete_pattern
-    )
-    special = click.option(
-        "--special-tokens", type=InputPath(), metavar="FILE.json", help=SPECIAL_HELP
-    )
-    revision = click.option("--revision", metavar="REVISION", help=REVISION_HELP)
-    return pattern(special(revision(command)))
+OPTIONS: tuple[Callable[[FC], FC], ...] = (
+    click.option("--revision", help="Of a repository of the hub: a branch, a tag or a commit."),
+    click.option(
+        "--reference",
+        type=click.Choice(["transformers"]),
+        help="The ids of its AutoTokenizer, where those of a tokenizer.json are others.",
+    ),
+    click.option(
+        "--special-tokens",
+        type=InputPath(),
+        metavar="FILE.json",
+        help='For ranks: a JSON object of contents and ids, {"<|end|>": 100257}.',
+    ),
+    click.option(
+        "--pattern",
+        metavar="NAME|REGEX",
+        shell_complete=complete_pattern,
+        help="For ranks: whose pattern and special tokens (cl100k_base, llama3, ...), or a regular"
+        " expression. For a GGUF without a known pre-tokenizer: one that is (gpt-2, qwen2, ...).",
+    ),
+)
+
+
+def source_options(command: Callable[..., Result]) -> Callable[..., Result]:
+    """Adds --pattern, --special-tokens, --reference and --revision, whose values the command gets
+    as ``how``: arguments of :func:`tokexport.convert`.
+    """
+
+    @wraps(command)
+    def packed(
+        *arguments: Any,
+        pattern: str | None,
+        special_tokens: str | None,
+        reference: str | None,
+        revision: str | None,
+        **others: Any,
+    ) -> Result:
+        how = {"pattern": pattern, "reference": reference, "revision": revision}
+        tokens = read_special_tokens(special_tokens)
+        return command(*arguments, how={**how, "special_tokens": tokens}, **others)
+
+    for option in OPTIONS:
+        packed = option(packed)
+    return packed
 
 
 def read_special_tokens(path: str | None) -> dict[str, int] | None:

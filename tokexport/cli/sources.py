@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tokexport import Tokenizer, load
 from tokexport.cli.contents import Contents
 from tokexport.errors import SourceError
 from tokexport.file.layout import MAGIC
@@ -27,30 +26,20 @@ def is_tokexport_file(source: str) -> bool:
         return file.read(4) == MAGIC[:4]
 
 
-def opened(source: str, revision: str | None = None) -> tuple[Tokenizer, Contents]:
-    """Opens a tokexport file; the runtime checks it first. Raises SourceError for a revision, which
-    it has not.
-    """
-    if revision is not None:
-        raise SourceError(
-            f"{source}: a revision is for a repository of the Hugging Face hub, and this is a"
-            " tokexport file"
-        )
-    return load(source), Contents.of(Path(source))
+def opened(source: str, how: Mapping[str, Any]) -> Contents:
+    """Opens a tokexport file. Raises SourceError for options about a source, which it is not."""
+    for name, value in how.items():
+        if value is not None:
+            option = "--" + name.replace("_", "-")
+            raise SourceError(f"{source}: {option} is for sources, and this is a tokexport file")
+    return Contents.of(source)
 
 
-def converted(
-    source: str,
-    pattern: str | None,
-    special_tokens: Mapping[str, int] | None,
-    revision: str | None,
-    options: Options | None = None,
-) -> bytes:
+def converted(source: str, how: Mapping[str, Any], options: Options | None = None) -> bytes:
     """The bytes of the file that a source would become; all that it can hold but a self test,
     unless ``options`` say less.
     """
-    from tokexport.conversion import Options, file_bytes
-    from tokexport.sources import read
+    from tokexport.conversion import file_bytes
+    from tokexport.sources.registry import open_source
 
-    model = read(source, pattern=pattern, special_tokens=special_tokens, revision=revision)
-    return file_bytes(model, Options() if options is None else options)
+    return file_bytes(open_source(source, **how).read(), options)

@@ -2,47 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from tokexport.cli.console import ProgressLine, json_option, note, quiet_option, say, say_json
-from tokexport.cli.options import InputPath, read_special_tokens, source_options
+from tokexport.cli.options import InputPath, source_options
 from tokexport.runtime.tokenizer import processors
 from tokexport.verification import verify as library
 
 
 @click.command()
 @click.argument("path", metavar="TOKENIZER", type=InputPath())
-@click.option(
-    "--against",
-    required=True,
-    type=InputPath(),
-    metavar="SOURCE",
-    help="What the file was made from.",
-)
+@click.option("--against", required=True, type=InputPath(), metavar="SOURCE", help="Its source.")
 @source_options
-@click.option(
-    "--strings",
-    type=click.IntRange(min=0),
-    default=100_000,
-    show_default=True,
-    help="How many random strings.",
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Which random strings.")
-@click.option(
-    "--text",
-    "texts",
-    multiple=True,
-    type=InputPath(),
-    metavar="FILE",
-    help="A text of yours as well; may be repeated.",
-)
+@click.option("--strings", type=click.IntRange(0), default=100_000, help="How many random strings.")
+@click.option("--seed", type=int, default=0, help="Which random strings.")
+@click.option("--text", "texts", multiple=True, type=InputPath(), metavar="FILE", help="Texts too.")
 @click.option("--only", metavar="KEY", help="Only this one comparison; a difference says which.")
 @click.option("--quick", is_flag=True, help="Compare a sample, in a second or two.")
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    help="How many processes compare; by default as many as there are processors.",
-)
+@click.option("--jobs", type=click.IntRange(1), help="Processes; by default one a processor.")
 @quiet_option
 @json_option
 @click.pass_context
@@ -50,9 +29,7 @@ def verify(
     context: click.Context,
     path: str,
     against: str,
-    pattern: str | None,
-    special_tokens: str | None,
-    revision: str | None,
+    how: dict[str, Any],
     strings: int,
     seed: int,
     texts: tuple[str, ...],
@@ -64,10 +41,10 @@ def verify(
 ) -> None:
     """Compares a file with its source's own library.
 
-    What was compared is counted. Every id is decoded and every token encoded; then come code points, random joins of tokens,
-    random Unicode, white space, digits and apostrophes, long pieces, special tokens inside text,
-    and your texts. The first difference is shown in full. Exit code 0: no difference; 1: there is
-    one.
+    What was compared is counted. Every id is decoded and every token encoded; then come code
+    points, random joins of tokens, random Unicode, white space, digits and apostrophes, long words,
+    special tokens inside text, and your texts. The first difference is shown in full. Exit code 0:
+    no difference; 1: there is one.
 
     \b
     tokexport verify tokenizer.bin --against tokenizer.json
@@ -76,21 +53,18 @@ def verify(
     tokexport verify cl100k.bin --against cl100k_base.tiktoken --pattern cl100k_base
     tokexport verify qwen3.bin --against Qwen/Qwen3-0.6B
     """
-    line = ProgressLine(quiet)
+    with ProgressLine(quiet) as line:
 
-    def progress(check: str, done: int, total: int) -> None:
-        if total:
-            line(check, done, total)
-        elif not quiet and not as_json:
-            note(f"note: {check}")
+        def progress(check: str, done: int, total: int) -> None:
+            if total:
+                line(check, done, total)
+            elif not quiet and not as_json:
+                note(f"note: {check}")
 
-    try:
         result = library(
             path,
             against=against,
-            pattern=pattern,
-            special_tokens=read_special_tokens(special_tokens),
-            revision=revision,
+            **how,
             strings=strings,
             seed=seed,
             texts=texts,
@@ -99,8 +73,6 @@ def verify(
             jobs=jobs or processors(),
             progress=progress,
         )
-    finally:
-        line.clear()
     if as_json and not quiet:
         say_json("verify", result.to_json())
     elif not quiet:
