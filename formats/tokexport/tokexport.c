@@ -47,48 +47,6 @@ enum { MAX_TEXT = 0x7FFFFFFF, MAX_CONTENT = 0xFFFF };
 
 /* ---- base.h: loading and storing ------------------------------------------------------------- */
 
-#if defined(__BYTE_ORDER__) && defined(__ORDER_LITTLE_ENDIAN__)
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define TKX_LITTLE_ENDIAN
-#endif
-#endif
-
-#ifdef TKX_LITTLE_ENDIAN
-
-static TKX_INLINE uint32_t load_u16(const uint8_t *p) {
-    uint16_t v;
-    TKX_COPY(&v, p, 2);
-    return v;
-}
-
-static TKX_INLINE uint32_t load_u32(const uint8_t *p) {
-    uint32_t v;
-    TKX_COPY(&v, p, 4);
-    return v;
-}
-
-static TKX_INLINE uint64_t load_u64(const uint8_t *p) {
-    uint64_t v;
-    TKX_COPY(&v, p, 8);
-    return v;
-}
-
-#else
-
-static TKX_INLINE uint32_t load_u16(const uint8_t *p) {
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8;
-}
-
-static TKX_INLINE uint32_t load_u32(const uint8_t *p) {
-    return load_u16(p) | load_u16(p + 2) << 16;
-}
-
-static TKX_INLINE uint64_t load_u64(const uint8_t *p) {
-    return (uint64_t)load_u32(p) | (uint64_t)load_u32(p + 4) << 32;
-}
-
-#endif
-
 /* Work memory is read and written in the byte order of the host. */
 static TKX_INLINE uint32_t get_u32(const uint8_t *p) {
     uint32_t v;
@@ -105,6 +63,24 @@ static TKX_INLINE uint64_t get_u64(const uint8_t *p) {
 static TKX_INLINE void put_u32(uint8_t *p, uint32_t v) { TKX_COPY(p, &v, 4); }
 
 static TKX_INLINE void put_u64(uint8_t *p, uint64_t v) { TKX_COPY(p, &v, 8); }
+
+/* The file is little-endian. */
+static TKX_INLINE uint32_t load_u16(const uint8_t *p) {
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8;
+}
+
+#if defined(__BYTE_ORDER__) && defined(__ORDER_LITTLE_ENDIAN__) &&                                 \
+    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+static TKX_INLINE uint32_t load_u32(const uint8_t *p) { return get_u32(p); }
+static TKX_INLINE uint64_t load_u64(const uint8_t *p) { return get_u64(p); }
+#else
+static TKX_INLINE uint32_t load_u32(const uint8_t *p) {
+    return load_u16(p) | load_u16(p + 2) << 16;
+}
+static TKX_INLINE uint64_t load_u64(const uint8_t *p) {
+    return (uint64_t)load_u32(p) | (uint64_t)load_u32(p + 4) << 32;
+}
+#endif
 
 /* Number of zero bits below the lowest one; v is not 0. */
 static TKX_INLINE unsigned lowest_bit(uint64_t v) {
@@ -330,55 +306,66 @@ static TKX_INLINE uint32_t utf8_decode(const uint8_t *p) {
 
 /* Writes a code point (no surrogate, at most 0x10FFFF): 1 to 4 bytes. */
 static size_t utf8_encode(uint8_t *p, uint32_t c) {
-    if (c < 0x80) {
-        p[0] = (uint8_t)c;
-        return 1;
-    }
-    if (c < 0x800) {
-        p[0] = (uint8_t)(0xC0 | c >> 6);
-        p[1] = (uint8_t)(0x80 | (c & 63));
-        return 2;
-    }
-    if (c < 0x10000) {
-        p[0] = (uint8_t)(0xE0 | c >> 12);
-        p[1] = (uint8_t)(0x80 | (c >> 6 & 63));
-        p[2] = (uint8_t)(0x80 | (c & 63));
-        return 3;
-    }
-    p[0] = (uint8_t)(0xF0 | c >> 18);
-    p[1] = (uint8_t)(0x80 | (c >> 12 & 63));
-    p[2] = (uint8_t)(0x80 | (c >> 6 & 63));
-    p[3] = (uint8_t)(0x80 | (c & 63));
-    return 4;
+    static const uint8_t leads[5] = {0, 0, 0xC0, 0xE0, 0xF0};
+    const size_t size = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    size_t i;
+    for (i = size - 1; i; i--, c >>= 6) p[i] = (uint8_t)(0x80 | (c & 63));
+    p[0] = (uint8_t)(leads[size] | c);
+    return size;
 }
 
 #endif
 
 /* ---- open_header.c: header and section table (6.1) ------------------------------------------- */
 
-static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "SC64", "RANK", "BIDS", "TIDX",
-                                     "PIDX", "TRIE", "SPLT", "LABL", "CUTS", "ADDT", "ACLS",
-                                     "POST", "TRIM", "SPID", "CHAT", "PROV", "TEST",
+/* The sections that this runtime knows, and where a tkx keeps them: those that it only checks, in
+   none. */
+#define TKX_AT(member) offsetof(tkx, member)
+static const struct {
+    char tag[5];
+    size_t member;
+} SECTIONS[] = {{"RECS", TKX_AT(records)},
+                {"BYTS", TKX_AT(bytes)},
+                {"SCOR", TKX_AT(scores)},
+                {"SC64", TKX_AT(double_scores)},
+                {"RANK", TKX_AT(ranks)},
+                {"BIDS", TKX_AT(byte_ids)},
+                {"TIDX", TKX_AT(token_index)},
+                {"PIDX", TKX_AT(pair_index)},
+                {"TRIE", TKX_AT(trie)},
+                {"SPLT", TKX_AT(splits)},
+                {"LABL", TKX_AT(labels)},
+                {"CUTS", TKX_AT(cuts)},
+                {"ADDT", TKX_AT(added)},
+                {"ACLS", TKX_AT(added_classes)},
+                {"POST", TKX_AT(post)},
+                {"TRIM", TKX_AT(trims)},
+                {"SPID", TKX_AT(special_ids)},
+                {"TEST", TKX_AT(self_test)},
+                {"KEYS", TKX_AT(keys)},
 #ifndef TKX_NO_DECODER
-                                     "DECO", "EDIT",
+                {"DECO", TKX_AT(decoder)},
+                {"EDIT", TKX_AT(edits)},
 #endif
 #ifndef TKX_NO_OFFSETS
-                                     "ALGN",
+                {"ALGN", TKX_AT(alignment)},
 #endif
 #ifndef TKX_NO_NORMALIZER
-                                     "NORM",
+                {"NORM", TKX_AT(normalizer)},
 #endif
 #ifndef TKX_NO_CHARACTERS
-                                     "CHRS", "XPRS",
+                {"CHRS", TKX_AT(characters)},
+                {"XPRS", TKX_AT(crossings)},
 #endif
-                                     "KEYS"};
+                {"CHAT", SIZE_MAX},
+                {"PROV", SIZE_MAX}};
+enum { KNOWN = sizeof SECTIONS / sizeof SECTIONS[0] };
 
-static int is_known(const uint8_t *tag) {
+/* The index of a tag in SECTIONS, or KNOWN. */
+static size_t known_section(const uint8_t *tag) {
     size_t i;
-    for (i = 0; i < sizeof KNOWN_TAGS / sizeof KNOWN_TAGS[0]; i++) {
-        if (memcmp(tag, KNOWN_TAGS[i], 4) == 0) return 1;
-    }
-    return 0;
+    for (i = 0; i < KNOWN && memcmp(tag, SECTIONS[i].tag, 4) != 0; i++) continue;
+    return i;
 }
 
 /* I1 to I4. */
@@ -473,7 +460,7 @@ static int check_sections(const tkx *t) {
     }
     for (i = 0; i < t->section_count; i++) {
         if ((load_u32(section_entry(t, i) + 4) & SECTION_REQUIRED) &&
-            !is_known(section_entry(t, i)))
+            known_section(section_entry(t, i)) == KNOWN)
             return TKX_E_UNKNOWN;
     }
     return TKX_OK;
@@ -1011,46 +998,26 @@ static const uint8_t *find_ascii_symbols(const tkx *t) {
 #endif
 
 static void find_sections(tkx *t) {
-    t->records = find_section(t, "RECS");
-    t->bytes = find_section(t, "BYTS");
-#ifndef TKX_NO_DECODER
-    t->decoder = find_section(t, "DECO");
-    t->edits = find_section(t, "EDIT");
-#endif
-    t->scores = find_section(t, "SCOR");
-    t->double_scores = find_section(t, "SC64");
-    t->trie = find_section(t, "TRIE");
-    t->ranks = find_section(t, "RANK");
-    t->byte_ids = find_section(t, "BIDS");
-    t->token_index = find_section(t, "TIDX");
-    t->pair_index = find_section(t, "PIDX");
-    t->splits = find_section(t, "SPLT");
-    t->labels = find_section(t, "LABL");
-    t->cuts = find_section(t, "CUTS");
-#ifndef TKX_NO_NORMALIZER
-    t->normalizer = find_section(t, "NORM");
-#endif
-    t->added = find_section(t, "ADDT");
-    t->added_classes = find_section(t, "ACLS");
-    t->special_ids = find_section(t, "SPID");
-    t->post = find_section(t, "POST");
-    t->trims = find_section(t, "TRIM");
-#ifndef TKX_NO_OFFSETS
-    t->alignment = find_section(t, "ALGN");
-#endif
-    t->self_test = find_section(t, "TEST");
+    size_t known;
+    uint32_t i;
+    for (i = 0; i < t->section_count; i++) {
+        const uint8_t *s = section_entry(t, i);
+        tkx_span span;
+        span.data = t->data + (size_t)load_u64(s + 8);
+        span.size = (size_t)load_u64(s + 16);
+        known = known_section(s);
+        if (known < KNOWN && SECTIONS[known].member != SIZE_MAX)
+            memcpy((uint8_t *)t + SECTIONS[known].member, &span, sizeof span);
+    }
     t->token_slots = (uint32_t)field(t->token_index, 0);
     t->token_buckets = (uint32_t)field(t->token_index, 4);
     t->pair_slots = (uint32_t)field(t->pair_index, 0);
     t->pair_buckets = (uint32_t)field(t->pair_index, 4);
     t->row_shift = (uint32_t)field(t->pair_index, 8);
-    t->keys = find_section(t, "KEYS");
 #ifndef TKX_NO_CHARACTERS
-    t->characters = find_section(t, "CHRS");
     /* XPRS is about characters: without them, or for bytes, it is ignored. */
-    if (t->model == MODEL_BPE && t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) {
-        t->crossings = find_section(t, "XPRS");
-    }
+    if (t->model != MODEL_BPE || !t->characters.data || field(t->characters, 0) != UNIT_CHARACTER)
+        memset(&t->crossings, 0, sizeof t->crossings);
     t->place_count = (uint32_t)field(t->characters, 4);
     t->crossing_shift = 64 - ((uint32_t)field(t->crossings, 4) & 63);
 #endif
@@ -1163,16 +1130,22 @@ const char *tkx_error(int code) {
 
 uint32_t tkx_id_count(const tkx *t) { return t ? t->id_count : 0; }
 
-/* The record of an id below id_count; 0 if it points outside BYTS (I19). */
-static TKX_INLINE int read_record(const tkx *t, uint32_t id, const uint8_t **bytes,
-                                  uint32_t *length, uint32_t *flags) {
-    const uint8_t *record = t->records.data + RECORD_SIZE * (size_t)id;
-    uint32_t offset = load_u32(record);
-    *length = load_u16(record + 4);
-    *flags = load_u16(record + 6);
+/* The bytes that an entry of RECS or KEYS has; 0 if they are outside BYTS (I19). */
+static TKX_INLINE int read_bytes(const tkx *t, const uint8_t *entry, const uint8_t **bytes,
+                                 uint32_t *length) {
+    const uint32_t offset = load_u32(entry);
+    *length = load_u16(entry + 4);
     if (offset > t->bytes.size || *length > t->bytes.size - offset) return 0;
     *bytes = t->bytes.data + offset;
     return 1;
+}
+
+/* The record of an id below id_count; 0 if it is damaged. */
+static TKX_INLINE int read_record(const tkx *t, uint32_t id, const uint8_t **bytes,
+                                  uint32_t *length, uint32_t *flags) {
+    const uint8_t *record = t->records.data + RECORD_SIZE * (size_t)id;
+    *flags = load_u16(record + 6);
+    return read_bytes(t, record, bytes, length);
 }
 
 int tkx_token_bytes(const tkx *t, uint32_t id, const uint8_t **bytes, size_t *size) {
@@ -1198,37 +1171,36 @@ int tkx_token_flags(const tkx *t, uint32_t id, uint32_t *flags) {
     return TKX_OK;
 }
 
+/* The score of an id below id_count; there must be scores. */
+static TKX_INLINE double score_of(const tkx *t, uint32_t id) {
+    double wide;
+    float score;
+    if (t->double_scores.data) {
+        const uint64_t bits = load_u64(t->double_scores.data + 8 * (size_t)id);
+        TKX_COPY(&wide, &bits, 8);
+    } else {
+        const uint32_t bits = load_u32(t->scores.data + 4 * (size_t)id);
+        TKX_COPY(&score, &bits, 4);
+        wide = (double)score;
+    }
+    return wide;
+}
+
 int tkx_token_score(const tkx *t, uint32_t id, float *score) {
-    uint32_t bits;
     if (!t || !score) return TKX_E_ARGUMENT;
     *score = 0;
     if (id >= t->id_count) return TKX_E_ID;
-    if (t->double_scores.data) {
-        uint64_t wide = load_u64(t->double_scores.data + 8 * (size_t)id);
-        double value;
-        TKX_COPY(&value, &wide, 8);
-        *score = (float)value;
-        return TKX_OK;
-    }
-    if (!t->scores.data) return TKX_E_NOT_FOUND;
-    bits = load_u32(t->scores.data + 4 * (size_t)id);
-    TKX_COPY(score, &bits, 4);
+    if (!t->scores.data && !t->double_scores.data) return TKX_E_NOT_FOUND;
+    *score = (float)score_of(t, id);
     return TKX_OK;
 }
 
 /* The bytes under which TIDX has an id, and the flags of its record. */
 static TKX_INLINE int read_key(const tkx *t, uint32_t id, const uint8_t **bytes, uint32_t *length,
                                uint32_t *flags) {
-    const uint8_t *key;
-    uint32_t offset;
     if (TKX_LIKELY(!t->keys.data)) return read_record(t, id, bytes, length, flags);
-    key = t->keys.data + RECORD_SIZE * (size_t)id;
-    offset = load_u32(key);
-    *length = load_u16(key + 4);
     *flags = load_u16(t->records.data + RECORD_SIZE * (size_t)id + 6);
-    if (offset > t->bytes.size || *length > t->bytes.size - offset) return 0;
-    *bytes = t->bytes.data + offset;
-    return 1;
+    return read_bytes(t, t->keys.data + RECORD_SIZE * (size_t)id, bytes, length);
 }
 
 /* Where TIDX has the displacement and the slot of a hash. */
@@ -1257,6 +1229,15 @@ static TKX_INLINE int token_in_slot(const tkx *t, uint32_t slot, uint64_t h, con
     *id = slot & MAX_IDS;
     if (*id >= t->id_count || !read_key(t, *id, &content, &length, flags)) return TKX_E_CORRUPT;
     return length == size && memcmp(content, bytes, size) == 0 ? TKX_OK : TKX_E_NOT_FOUND;
+}
+
+/* The token that TIDX has for some bytes, as token_in_slot. */
+static TKX_INLINE int find_token(const tkx *t, const uint8_t *bytes, size_t size, uint32_t *id,
+                                 uint32_t *flags) {
+    uint64_t h;
+    if (size > t->max_token_bytes) return TKX_E_NOT_FOUND;
+    h = hash_bytes(bytes, size);
+    return token_in_slot(t, load_u32(token_slot(t, h)), h, bytes, size, id, flags);
 }
 
 /* The unit of TRIE where the child of a node would be: it is the child if its label is the byte. A
@@ -1303,19 +1284,12 @@ static int token_in_trie(const tkx *t, const uint8_t *bytes, size_t size, uint32
 int tkx_token_id(const tkx *t, const void *bytes, size_t size, uint32_t *id) {
     const uint8_t *key = size ? (const uint8_t *)bytes : (const uint8_t *)"";
     uint32_t found, flags;
-    uint64_t h;
     int code;
     if (!t || !id || (!bytes && size)) return TKX_E_ARGUMENT;
     *id = TKX_NONE;
     if (!t->splits.data) return TKX_E_NO_ENCODER;
-    if (t->model != MODEL_BPE) {
-        code = token_in_trie(t, key, size, &found);
-        if (code == TKX_OK) *id = found;
-        return code;
-    }
-    if (size > t->max_token_bytes) return TKX_E_NOT_FOUND;
-    h = hash_bytes(key, size);
-    code = token_in_slot(t, load_u32(token_slot(t, h)), h, key, size, &found, &flags);
+    code = t->model != MODEL_BPE ? token_in_trie(t, key, size, &found)
+                                 : find_token(t, key, size, &found, &flags);
     if (code == TKX_OK) *id = found;
     return code;
 }
@@ -4627,21 +4601,6 @@ static TKX_INLINE void put_path(uint8_t *path, double sum, size_t length, uint32
     put_u32(path + PATH_ID, id);
 }
 
-/* The score of an id below id_count. */
-static TKX_INLINE double score_of(const tkx *t, uint32_t id) {
-    if (t->double_scores.data) {
-        uint64_t bits = load_u64(t->double_scores.data + 8 * (size_t)id);
-        double score;
-        TKX_COPY(&score, &bits, 8);
-        return score;
-    } else {
-        uint32_t bits = load_u32(t->scores.data + 4 * (size_t)id);
-        float score;
-        TKX_COPY(&score, &bits, 4);
-        return (double)score;
-    }
-}
-
 static TKX_INLINE double rounded(double sum, int single) {
     return single ? (double)(float)sum : sum;
 }
@@ -4854,45 +4813,23 @@ static void encode_unigram(tkx_context *ctx, const uint8_t *bytes, size_t size) 
    id are the number of ids; so the third word of a small entry is never 0, and that of a large one
    of at most 15 bytes always is. A new small entry takes the second place of its set, and a hit
    there swaps the two: rare words replace each other, not the frequent ones. */
-enum {
-    SMALL_BYTES = 15,
-    LARGE_BYTES = 30,
-    SMALL_IDS = 4,
-    LARGE_IDS = 8,
-    SMALL_ENTRY = 32,
-    SET = 64,
-    COUNT_SHIFT = 28
-};
+enum { SMALL_BYTES = 15, LARGE_BYTES = 30, SMALL_IDS = 4, LARGE_IDS = 8, COUNT_SHIFT = 28 };
+enum { SMALL_ENTRY = 32, SET = 64 };
 enum { PRETOKEN = 0, WORD = 64 };
 
 /* Loads `size` bytes, at most 15, as two words padded with zeros. */
 static TKX_INLINE void load_key(const tkx_context *ctx, const uint8_t *p, size_t size,
                                 uint64_t key[2]) {
-    static const uint64_t masks[16][2] = {
-        {0, 0},
-        {UINT64_C(0xFF), 0},
-        {UINT64_C(0xFFFF), 0},
-        {UINT64_C(0xFFFFFF), 0},
-        {UINT64_C(0xFFFFFFFF), 0},
-        {UINT64_C(0xFFFFFFFFFF), 0},
-        {UINT64_C(0xFFFFFFFFFFFF), 0},
-        {UINT64_C(0xFFFFFFFFFFFFFF), 0},
-        {UINT64_MAX, 0},
-        {UINT64_MAX, UINT64_C(0xFF)},
-        {UINT64_MAX, UINT64_C(0xFFFF)},
-        {UINT64_MAX, UINT64_C(0xFFFFFF)},
-        {UINT64_MAX, UINT64_C(0xFFFFFFFF)},
-        {UINT64_MAX, UINT64_C(0xFFFFFFFFFF)},
-        {UINT64_MAX, UINT64_C(0xFFFFFFFFFFFF)},
-        {UINT64_MAX, UINT64_C(0xFFFFFFFFFFFFFF)},
-    };
+    static const uint8_t ones[32] = {255, 255, 255, 255, 255, 255, 255, 255,
+                                     255, 255, 255, 255, 255, 255, 255, 255};
+    const uint8_t *mask = ones + 16 - size; /* `size` ones, then zeros */
     uint8_t end_of_text[16] = {0};
     if (!TKX_LIKELY(ctx->limit - p >= 16)) {
         memcpy(end_of_text, p, size);
         p = end_of_text;
     }
-    key[0] = load_u64(p) & masks[size][0];
-    key[1] = load_u64(p + 8) & masks[size][1];
+    key[0] = load_u64(p) & load_u64(mask);
+    key[1] = load_u64(p + 8) & load_u64(mask + 8);
 }
 
 /* Finds the set of a pre-token, or of a word that is not split yet, and prefetches it. */
@@ -5012,19 +4949,15 @@ static TKX_NOINLINE void encode_uncached(tkx_context *ctx, const tkx_pending *w)
     const tkx *t = ctx->t;
     uint32_t ids[SHORT_PRETOKEN + SPARE], flags = 0;
     size_t count = 1, i;
-    int found = TKX_E_NOT_FOUND;
+    int found;
 #ifdef TKX_HAS_TRIE
     if (t->model != MODEL_BPE) {
         encode_by_trie(ctx, w);
         return;
     }
 #endif
-    if (w->is_hashed) {
-        found = token_in_slot(t, w->slot, w->hash, w->p, w->size, &ids[0], &flags);
-    } else if (w->size <= t->max_token_bytes) {
-        uint64_t h = hash_bytes(w->p, w->size);
-        found = token_in_slot(t, load_u32(token_slot(t, h)), h, w->p, w->size, &ids[0], &flags);
-    }
+    if (w->is_hashed) found = token_in_slot(t, w->slot, w->hash, w->p, w->size, &ids[0], &flags);
+    else found = find_token(t, w->p, w->size, &ids[0], &flags);
     if (found == TKX_E_CORRUPT) {
         fail(ctx, found);
         return;
@@ -5144,17 +5077,11 @@ static TKX_NOINLINE void add_parts(tkx_context *ctx, const uint8_t *p, size_t si
     const tkx *t = ctx->t;
     const uint8_t *at = p + utf8_length(*p), *end = p + size;
     uint32_t left = utf8_decode(p), found, flags;
-    if ((t->flags & WHOLE_PIECE_FIRST) && size <= t->max_token_bytes) {
-        uint64_t h = hash_bytes(p, size);
-        int code = token_in_slot(t, load_u32(token_slot(t, h)), h, p, size, &found, &flags);
-        if (code == TKX_E_CORRUPT) {
-            fail(ctx, code);
-            return;
-        }
-        if (code == TKX_OK) {
-            add_pending(ctx, p, size, 0);
-            return;
-        }
+    if (t->flags & WHOLE_PIECE_FIRST) {
+        const int code = find_token(t, p, size, &found, &flags);
+        if (code == TKX_E_CORRUPT) fail(ctx, code);
+        if (code == TKX_OK) add_pending(ctx, p, size, 0);
+        if (code != TKX_E_NOT_FOUND) return;
     }
     while (at < end && ctx->code == TKX_OK) {
         uint32_t right = utf8_decode(at);

@@ -34,48 +34,6 @@ enum { MAX_TEXT = 0x7FFFFFFF, MAX_CONTENT = 0xFFFF };
 
 /* ---- base.h: loading and storing ------------------------------------------------------------- */
 
-#if defined(__BYTE_ORDER__) && defined(__ORDER_LITTLE_ENDIAN__)
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define TKX_LITTLE_ENDIAN
-#endif
-#endif
-
-#ifdef TKX_LITTLE_ENDIAN
-
-static TKX_INLINE uint32_t load_u16(const uint8_t *p) {
-    uint16_t v;
-    TKX_COPY(&v, p, 2);
-    return v;
-}
-
-static TKX_INLINE uint32_t load_u32(const uint8_t *p) {
-    uint32_t v;
-    TKX_COPY(&v, p, 4);
-    return v;
-}
-
-static TKX_INLINE uint64_t load_u64(const uint8_t *p) {
-    uint64_t v;
-    TKX_COPY(&v, p, 8);
-    return v;
-}
-
-#else
-
-static TKX_INLINE uint32_t load_u16(const uint8_t *p) {
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8;
-}
-
-static TKX_INLINE uint32_t load_u32(const uint8_t *p) {
-    return load_u16(p) | load_u16(p + 2) << 16;
-}
-
-static TKX_INLINE uint64_t load_u64(const uint8_t *p) {
-    return (uint64_t)load_u32(p) | (uint64_t)load_u32(p + 4) << 32;
-}
-
-#endif
-
 /* Work memory is read and written in the byte order of the host. */
 static TKX_INLINE uint32_t get_u32(const uint8_t *p) {
     uint32_t v;
@@ -92,6 +50,24 @@ static TKX_INLINE uint64_t get_u64(const uint8_t *p) {
 static TKX_INLINE void put_u32(uint8_t *p, uint32_t v) { TKX_COPY(p, &v, 4); }
 
 static TKX_INLINE void put_u64(uint8_t *p, uint64_t v) { TKX_COPY(p, &v, 8); }
+
+/* The file is little-endian. */
+static TKX_INLINE uint32_t load_u16(const uint8_t *p) {
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8;
+}
+
+#if defined(__BYTE_ORDER__) && defined(__ORDER_LITTLE_ENDIAN__) &&                                 \
+    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+static TKX_INLINE uint32_t load_u32(const uint8_t *p) { return get_u32(p); }
+static TKX_INLINE uint64_t load_u64(const uint8_t *p) { return get_u64(p); }
+#else
+static TKX_INLINE uint32_t load_u32(const uint8_t *p) {
+    return load_u16(p) | load_u16(p + 2) << 16;
+}
+static TKX_INLINE uint64_t load_u64(const uint8_t *p) {
+    return (uint64_t)load_u32(p) | (uint64_t)load_u32(p + 4) << 32;
+}
+#endif
 
 /* Number of zero bits below the lowest one; v is not 0. */
 static TKX_INLINE unsigned lowest_bit(uint64_t v) {

@@ -43,19 +43,15 @@ static TKX_NOINLINE void encode_uncached(tkx_context *ctx, const tkx_pending *w)
     const tkx *t = ctx->t;
     uint32_t ids[SHORT_PRETOKEN + SPARE], flags = 0;
     size_t count = 1, i;
-    int found = TKX_E_NOT_FOUND;
+    int found;
 #ifdef TKX_HAS_TRIE
     if (t->model != MODEL_BPE) {
         encode_by_trie(ctx, w);
         return;
     }
 #endif
-    if (w->is_hashed) {
-        found = token_in_slot(t, w->slot, w->hash, w->p, w->size, &ids[0], &flags);
-    } else if (w->size <= t->max_token_bytes) {
-        uint64_t h = hash_bytes(w->p, w->size);
-        found = token_in_slot(t, load_u32(token_slot(t, h)), h, w->p, w->size, &ids[0], &flags);
-    }
+    if (w->is_hashed) found = token_in_slot(t, w->slot, w->hash, w->p, w->size, &ids[0], &flags);
+    else found = find_token(t, w->p, w->size, &ids[0], &flags);
     if (found == TKX_E_CORRUPT) {
         fail(ctx, found);
         return;
@@ -175,17 +171,11 @@ static TKX_NOINLINE void add_parts(tkx_context *ctx, const uint8_t *p, size_t si
     const tkx *t = ctx->t;
     const uint8_t *at = p + utf8_length(*p), *end = p + size;
     uint32_t left = utf8_decode(p), found, flags;
-    if ((t->flags & WHOLE_PIECE_FIRST) && size <= t->max_token_bytes) {
-        uint64_t h = hash_bytes(p, size);
-        int code = token_in_slot(t, load_u32(token_slot(t, h)), h, p, size, &found, &flags);
-        if (code == TKX_E_CORRUPT) {
-            fail(ctx, code);
-            return;
-        }
-        if (code == TKX_OK) {
-            add_pending(ctx, p, size, 0);
-            return;
-        }
+    if (t->flags & WHOLE_PIECE_FIRST) {
+        const int code = find_token(t, p, size, &found, &flags);
+        if (code == TKX_E_CORRUPT) fail(ctx, code);
+        if (code == TKX_OK) add_pending(ctx, p, size, 0);
+        if (code != TKX_E_NOT_FOUND) return;
     }
     while (at < end && ctx->code == TKX_OK) {
         uint32_t right = utf8_decode(at);

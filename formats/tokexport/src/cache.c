@@ -13,45 +13,23 @@
    id are the number of ids; so the third word of a small entry is never 0, and that of a large one
    of at most 15 bytes always is. A new small entry takes the second place of its set, and a hit
    there swaps the two: rare words replace each other, not the frequent ones. */
-enum {
-    SMALL_BYTES = 15,
-    LARGE_BYTES = 30,
-    SMALL_IDS = 4,
-    LARGE_IDS = 8,
-    SMALL_ENTRY = 32,
-    SET = 64,
-    COUNT_SHIFT = 28
-};
+enum { SMALL_BYTES = 15, LARGE_BYTES = 30, SMALL_IDS = 4, LARGE_IDS = 8, COUNT_SHIFT = 28 };
+enum { SMALL_ENTRY = 32, SET = 64 };
 enum { PRETOKEN = 0, WORD = 64 };
 
 /* Loads `size` bytes, at most 15, as two words padded with zeros. */
 static TKX_INLINE void load_key(const tkx_context *ctx, const uint8_t *p, size_t size,
                                 uint64_t key[2]) {
-    static const uint64_t masks[16][2] = {
-        {0, 0},
-        {UINT64_C(0xFF), 0},
-        {UINT64_C(0xFFFF), 0},
-        {UINT64_C(0xFFFFFF), 0},
-        {UINT64_C(0xFFFFFFFF), 0},
-        {UINT64_C(0xFFFFFFFFFF), 0},
-        {UINT64_C(0xFFFFFFFFFFFF), 0},
-        {UINT64_C(0xFFFFFFFFFFFFFF), 0},
-        {UINT64_MAX, 0},
-        {UINT64_MAX, UINT64_C(0xFF)},
-        {UINT64_MAX, UINT64_C(0xFFFF)},
-        {UINT64_MAX, UINT64_C(0xFFFFFF)},
-        {UINT64_MAX, UINT64_C(0xFFFFFFFF)},
-        {UINT64_MAX, UINT64_C(0xFFFFFFFFFF)},
-        {UINT64_MAX, UINT64_C(0xFFFFFFFFFFFF)},
-        {UINT64_MAX, UINT64_C(0xFFFFFFFFFFFFFF)},
-    };
+    static const uint8_t ones[32] = {255, 255, 255, 255, 255, 255, 255, 255,
+                                     255, 255, 255, 255, 255, 255, 255, 255};
+    const uint8_t *mask = ones + 16 - size; /* `size` ones, then zeros */
     uint8_t end_of_text[16] = {0};
     if (!TKX_LIKELY(ctx->limit - p >= 16)) {
         memcpy(end_of_text, p, size);
         p = end_of_text;
     }
-    key[0] = load_u64(p) & masks[size][0];
-    key[1] = load_u64(p + 8) & masks[size][1];
+    key[0] = load_u64(p) & load_u64(mask);
+    key[1] = load_u64(p + 8) & load_u64(mask + 8);
 }
 
 /* Finds the set of a pre-token, or of a word that is not split yet, and prefetches it. */

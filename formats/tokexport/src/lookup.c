@@ -5,16 +5,22 @@
 
 uint32_t tkx_id_count(const tkx *t) { return t ? t->id_count : 0; }
 
-/* The record of an id below id_count; 0 if it points outside BYTS (I19). */
-static TKX_INLINE int read_record(const tkx *t, uint32_t id, const uint8_t **bytes,
-                                  uint32_t *length, uint32_t *flags) {
-    const uint8_t *record = t->records.data + RECORD_SIZE * (size_t)id;
-    uint32_t offset = load_u32(record);
-    *length = load_u16(record + 4);
-    *flags = load_u16(record + 6);
+/* The bytes that an entry of RECS or KEYS has; 0 if they are outside BYTS (I19). */
+static TKX_INLINE int read_bytes(const tkx *t, const uint8_t *entry, const uint8_t **bytes,
+                                 uint32_t *length) {
+    const uint32_t offset = load_u32(entry);
+    *length = load_u16(entry + 4);
     if (offset > t->bytes.size || *length > t->bytes.size - offset) return 0;
     *bytes = t->bytes.data + offset;
     return 1;
+}
+
+/* The record of an id below id_count; 0 if it is damaged. */
+static TKX_INLINE int read_record(const tkx *t, uint32_t id, const uint8_t **bytes,
+                                  uint32_t *length, uint32_t *flags) {
+    const uint8_t *record = t->records.data + RECORD_SIZE * (size_t)id;
+    *flags = load_u16(record + 6);
+    return read_bytes(t, record, bytes, length);
 }
 
 int tkx_token_bytes(const tkx *t, uint32_t id, const uint8_t **bytes, size_t *size) {
@@ -40,37 +46,36 @@ int tkx_token_flags(const tkx *t, uint32_t id, uint32_t *flags) {
     return TKX_OK;
 }
 
+/* The score of an id below id_count; there must be scores. */
+static TKX_INLINE double score_of(const tkx *t, uint32_t id) {
+    double wide;
+    float score;
+    if (t->double_scores.data) {
+        const uint64_t bits = load_u64(t->double_scores.data + 8 * (size_t)id);
+        TKX_COPY(&wide, &bits, 8);
+    } else {
+        const uint32_t bits = load_u32(t->scores.data + 4 * (size_t)id);
+        TKX_COPY(&score, &bits, 4);
+        wide = (double)score;
+    }
+    return wide;
+}
+
 int tkx_token_score(const tkx *t, uint32_t id, float *score) {
-    uint32_t bits;
     if (!t || !score) return TKX_E_ARGUMENT;
     *score = 0;
     if (id >= t->id_count) return TKX_E_ID;
-    if (t->double_scores.data) {
-        uint64_t wide = load_u64(t->double_scores.data + 8 * (size_t)id);
-        double value;
-        TKX_COPY(&value, &wide, 8);
-        *score = (float)value;
-        return TKX_OK;
-    }
-    if (!t->scores.data) return TKX_E_NOT_FOUND;
-    bits = load_u32(t->scores.data + 4 * (size_t)id);
-    TKX_COPY(score, &bits, 4);
+    if (!t->scores.data && !t->double_scores.data) return TKX_E_NOT_FOUND;
+    *score = (float)score_of(t, id);
     return TKX_OK;
 }
 
 /* The bytes under which TIDX has an id, and the flags of its record. */
 static TKX_INLINE int read_key(const tkx *t, uint32_t id, const uint8_t **bytes, uint32_t *length,
                                uint32_t *flags) {
-    const uint8_t *key;
-    uint32_t offset;
     if (TKX_LIKELY(!t->keys.data)) return read_record(t, id, bytes, length, flags);
-    key = t->keys.data + RECORD_SIZE * (size_t)id;
-    offset = load_u32(key);
-    *length = load_u16(key + 4);
     *flags = load_u16(t->records.data + RECORD_SIZE * (size_t)id + 6);
-    if (offset > t->bytes.size || *length > t->bytes.size - offset) return 0;
-    *bytes = t->bytes.data + offset;
-    return 1;
+    return read_bytes(t, t->keys.data + RECORD_SIZE * (size_t)id, bytes, length);
 }
 
 /* Where TIDX has the displacement and the slot of a hash. */
@@ -99,6 +104,15 @@ static TKX_INLINE int token_in_slot(const tkx *t, uint32_t slot, uint64_t h, con
     *id = slot & MAX_IDS;
     if (*id >= t->id_count || !read_key(t, *id, &content, &length, flags)) return TKX_E_CORRUPT;
     return length == size && memcmp(content, bytes, size) == 0 ? TKX_OK : TKX_E_NOT_FOUND;
+}
+
+/* The token that TIDX has for some bytes, as token_in_slot. */
+static TKX_INLINE int find_token(const tkx *t, const uint8_t *bytes, size_t size, uint32_t *id,
+                                 uint32_t *flags) {
+    uint64_t h;
+    if (size > t->max_token_bytes) return TKX_E_NOT_FOUND;
+    h = hash_bytes(bytes, size);
+    return token_in_slot(t, load_u32(token_slot(t, h)), h, bytes, size, id, flags);
 }
 
 /* The unit of TRIE where the child of a node would be: it is the child if its label is the byte. A
@@ -145,19 +159,12 @@ static int token_in_trie(const tkx *t, const uint8_t *bytes, size_t size, uint32
 int tkx_token_id(const tkx *t, const void *bytes, size_t size, uint32_t *id) {
     const uint8_t *key = size ? (const uint8_t *)bytes : (const uint8_t *)"";
     uint32_t found, flags;
-    uint64_t h;
     int code;
     if (!t || !id || (!bytes && size)) return TKX_E_ARGUMENT;
     *id = TKX_NONE;
     if (!t->splits.data) return TKX_E_NO_ENCODER;
-    if (t->model != MODEL_BPE) {
-        code = token_in_trie(t, key, size, &found);
-        if (code == TKX_OK) *id = found;
-        return code;
-    }
-    if (size > t->max_token_bytes) return TKX_E_NOT_FOUND;
-    h = hash_bytes(key, size);
-    code = token_in_slot(t, load_u32(token_slot(t, h)), h, key, size, &found, &flags);
+    code = t->model != MODEL_BPE ? token_in_trie(t, key, size, &found)
+                                 : find_token(t, key, size, &found, &flags);
     if (code == TKX_OK) *id = found;
     return code;
 }

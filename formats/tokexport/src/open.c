@@ -91,46 +91,26 @@ static const uint8_t *find_ascii_symbols(const tkx *t) {
 #endif
 
 static void find_sections(tkx *t) {
-    t->records = find_section(t, "RECS");
-    t->bytes = find_section(t, "BYTS");
-#ifndef TKX_NO_DECODER
-    t->decoder = find_section(t, "DECO");
-    t->edits = find_section(t, "EDIT");
-#endif
-    t->scores = find_section(t, "SCOR");
-    t->double_scores = find_section(t, "SC64");
-    t->trie = find_section(t, "TRIE");
-    t->ranks = find_section(t, "RANK");
-    t->byte_ids = find_section(t, "BIDS");
-    t->token_index = find_section(t, "TIDX");
-    t->pair_index = find_section(t, "PIDX");
-    t->splits = find_section(t, "SPLT");
-    t->labels = find_section(t, "LABL");
-    t->cuts = find_section(t, "CUTS");
-#ifndef TKX_NO_NORMALIZER
-    t->normalizer = find_section(t, "NORM");
-#endif
-    t->added = find_section(t, "ADDT");
-    t->added_classes = find_section(t, "ACLS");
-    t->special_ids = find_section(t, "SPID");
-    t->post = find_section(t, "POST");
-    t->trims = find_section(t, "TRIM");
-#ifndef TKX_NO_OFFSETS
-    t->alignment = find_section(t, "ALGN");
-#endif
-    t->self_test = find_section(t, "TEST");
+    size_t known;
+    uint32_t i;
+    for (i = 0; i < t->section_count; i++) {
+        const uint8_t *s = section_entry(t, i);
+        tkx_span span;
+        span.data = t->data + (size_t)load_u64(s + 8);
+        span.size = (size_t)load_u64(s + 16);
+        known = known_section(s);
+        if (known < KNOWN && SECTIONS[known].member != SIZE_MAX)
+            memcpy((uint8_t *)t + SECTIONS[known].member, &span, sizeof span);
+    }
     t->token_slots = (uint32_t)field(t->token_index, 0);
     t->token_buckets = (uint32_t)field(t->token_index, 4);
     t->pair_slots = (uint32_t)field(t->pair_index, 0);
     t->pair_buckets = (uint32_t)field(t->pair_index, 4);
     t->row_shift = (uint32_t)field(t->pair_index, 8);
-    t->keys = find_section(t, "KEYS");
 #ifndef TKX_NO_CHARACTERS
-    t->characters = find_section(t, "CHRS");
     /* XPRS is about characters: without them, or for bytes, it is ignored. */
-    if (t->model == MODEL_BPE && t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) {
-        t->crossings = find_section(t, "XPRS");
-    }
+    if (t->model != MODEL_BPE || !t->characters.data || field(t->characters, 0) != UNIT_CHARACTER)
+        memset(&t->crossings, 0, sizeof t->crossings);
     t->place_count = (uint32_t)field(t->characters, 4);
     t->crossing_shift = 64 - ((uint32_t)field(t->crossings, 4) & 63);
 #endif

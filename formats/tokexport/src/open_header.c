@@ -3,29 +3,54 @@
 
 /* ---- open_header.c: header and section table (6.1) ------------------------------------------- */
 
-static const char KNOWN_TAGS[][5] = {"RECS", "BYTS", "SCOR", "SC64", "RANK", "BIDS", "TIDX",
-                                     "PIDX", "TRIE", "SPLT", "LABL", "CUTS", "ADDT", "ACLS",
-                                     "POST", "TRIM", "SPID", "CHAT", "PROV", "TEST",
+/* The sections that this runtime knows, and where a tkx keeps them: those that it only checks, in
+   none. */
+#define TKX_AT(member) offsetof(tkx, member)
+static const struct {
+    char tag[5];
+    size_t member;
+} SECTIONS[] = {{"RECS", TKX_AT(records)},
+                {"BYTS", TKX_AT(bytes)},
+                {"SCOR", TKX_AT(scores)},
+                {"SC64", TKX_AT(double_scores)},
+                {"RANK", TKX_AT(ranks)},
+                {"BIDS", TKX_AT(byte_ids)},
+                {"TIDX", TKX_AT(token_index)},
+                {"PIDX", TKX_AT(pair_index)},
+                {"TRIE", TKX_AT(trie)},
+                {"SPLT", TKX_AT(splits)},
+                {"LABL", TKX_AT(labels)},
+                {"CUTS", TKX_AT(cuts)},
+                {"ADDT", TKX_AT(added)},
+                {"ACLS", TKX_AT(added_classes)},
+                {"POST", TKX_AT(post)},
+                {"TRIM", TKX_AT(trims)},
+                {"SPID", TKX_AT(special_ids)},
+                {"TEST", TKX_AT(self_test)},
+                {"KEYS", TKX_AT(keys)},
 #ifndef TKX_NO_DECODER
-                                     "DECO", "EDIT",
+                {"DECO", TKX_AT(decoder)},
+                {"EDIT", TKX_AT(edits)},
 #endif
 #ifndef TKX_NO_OFFSETS
-                                     "ALGN",
+                {"ALGN", TKX_AT(alignment)},
 #endif
 #ifndef TKX_NO_NORMALIZER
-                                     "NORM",
+                {"NORM", TKX_AT(normalizer)},
 #endif
 #ifndef TKX_NO_CHARACTERS
-                                     "CHRS", "XPRS",
+                {"CHRS", TKX_AT(characters)},
+                {"XPRS", TKX_AT(crossings)},
 #endif
-                                     "KEYS"};
+                {"CHAT", SIZE_MAX},
+                {"PROV", SIZE_MAX}};
+enum { KNOWN = sizeof SECTIONS / sizeof SECTIONS[0] };
 
-static int is_known(const uint8_t *tag) {
+/* The index of a tag in SECTIONS, or KNOWN. */
+static size_t known_section(const uint8_t *tag) {
     size_t i;
-    for (i = 0; i < sizeof KNOWN_TAGS / sizeof KNOWN_TAGS[0]; i++) {
-        if (memcmp(tag, KNOWN_TAGS[i], 4) == 0) return 1;
-    }
-    return 0;
+    for (i = 0; i < KNOWN && memcmp(tag, SECTIONS[i].tag, 4) != 0; i++) continue;
+    return i;
 }
 
 /* I1 to I4. */
@@ -120,7 +145,7 @@ static int check_sections(const tkx *t) {
     }
     for (i = 0; i < t->section_count; i++) {
         if ((load_u32(section_entry(t, i) + 4) & SECTION_REQUIRED) &&
-            !is_known(section_entry(t, i)))
+            known_section(section_entry(t, i)) == KNOWN)
             return TKX_E_UNKNOWN;
     }
     return TKX_OK;

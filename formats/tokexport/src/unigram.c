@@ -48,21 +48,6 @@ static TKX_INLINE void put_path(uint8_t *path, double sum, size_t length, uint32
     put_u32(path + PATH_ID, id);
 }
 
-/* The score of an id below id_count. */
-static TKX_INLINE double score_of(const tkx *t, uint32_t id) {
-    if (t->double_scores.data) {
-        uint64_t bits = load_u64(t->double_scores.data + 8 * (size_t)id);
-        double score;
-        TKX_COPY(&score, &bits, 8);
-        return score;
-    } else {
-        uint32_t bits = load_u32(t->scores.data + 4 * (size_t)id);
-        float score;
-        TKX_COPY(&score, &bits, 4);
-        return (double)score;
-    }
-}
-
 static TKX_INLINE double rounded(double sum, int single) {
     return single ? (double)(float)sum : sum;
 }

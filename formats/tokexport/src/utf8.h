@@ -65,26 +65,12 @@ static TKX_INLINE uint32_t utf8_decode(const uint8_t *p) {
 
 /* Writes a code point (no surrogate, at most 0x10FFFF): 1 to 4 bytes. */
 static size_t utf8_encode(uint8_t *p, uint32_t c) {
-    if (c < 0x80) {
-        p[0] = (uint8_t)c;
-        return 1;
-    }
-    if (c < 0x800) {
-        p[0] = (uint8_t)(0xC0 | c >> 6);
-        p[1] = (uint8_t)(0x80 | (c & 63));
-        return 2;
-    }
-    if (c < 0x10000) {
-        p[0] = (uint8_t)(0xE0 | c >> 12);
-        p[1] = (uint8_t)(0x80 | (c >> 6 & 63));
-        p[2] = (uint8_t)(0x80 | (c & 63));
-        return 3;
-    }
-    p[0] = (uint8_t)(0xF0 | c >> 18);
-    p[1] = (uint8_t)(0x80 | (c >> 12 & 63));
-    p[2] = (uint8_t)(0x80 | (c >> 6 & 63));
-    p[3] = (uint8_t)(0x80 | (c & 63));
-    return 4;
+    static const uint8_t leads[5] = {0, 0, 0xC0, 0xE0, 0xF0};
+    const size_t size = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    size_t i;
+    for (i = size - 1; i; i--, c >>= 6) p[i] = (uint8_t)(0x80 | (c & 63));
+    p[0] = (uint8_t)(leads[size] | c);
+    return size;
 }
 
 #endif
