@@ -7,11 +7,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from unicode_tables.characters import library_normalizers
+from unicode_tables.engines import every_scalar_value
 
 from tokexport.compiler.normalizer.character_map import joined, mapping_of, named_mapping
 from tokexport.model import CharacterMap
-from tokexport.unicode.characters import library_normalizers
-from tokexport.unicode.engines import every_scalar_value
 
 SMALL_MAPS = st.dictionaries(st.sampled_from("abcd"), st.text("abcde", max_size=3), max_size=4)
 

@@ -13,16 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from repository import SLOW
+from unicode_tables.writer import Writer, pack, set_to_numbers
 
-from tokexport.unicode.store import (
-    CODE_POINTS,
-    Reader,
-    Writer,
-    pack,
-    set_from_numbers,
-    set_to_numbers,
-    unpack,
-)
+from tokexport.unicode.store import CODE_POINTS, Reader, set_from_numbers, unpack
 
 MADE = ("engines.dat", "characters.dat", "normal_forms.dat")
 FILES = (*MADE, "normal_forms_17.dat")
@@ -67,7 +60,7 @@ def test_the_tables_are_small_enough_to_ship() -> None:
 
 @pytest.mark.skipif(not SLOW, reason="asks both engines everything: two minutes")
 def test_the_generator_makes_the_shipped_bytes() -> None:
-    from tokexport.unicode.generate import PINNED, generate
+    from unicode_tables.generate import PINNED, generate
 
     for package, version in PINNED.items():
         if (
@@ -80,10 +73,10 @@ def test_the_generator_makes_the_shipped_bytes() -> None:
 
 @pytest.mark.skipif(not SLOW, reason="asks for the forms of every scalar value")
 def test_the_generator_of_the_forms_of_unicode_17_makes_the_shipped_bytes() -> None:
-    from tokexport.unicode.generate_17 import PINNED, generate
+    from unicode_tables.generate import PINNED_17, generate
 
-    if metadata.version("tokenizers") != PINNED:
-        pytest.skip(f"the table is made with tokenizers {PINNED}")
+    if metadata.version("tokenizers") != PINNED_17:
+        pytest.skip(f"the table is made with tokenizers {PINNED_17}")
     assert generate() == {"normal_forms_17.dat": shipped("normal_forms_17.dat")}
 
 

@@ -2,7 +2,7 @@
 
 The two engines do not mean the same by ``\\w`` or ``[[:punct:]]``, and neither is at the Unicode
 version of the Python that runs the converter. So every table here was made by asking the engines
-themselves about all 1,112,064 scalar values (see :mod:`tokexport.unicode.generate`), and is shipped
+themselves about all 1,112,064 scalar values (fixtures/unicode_tables), and is shipped
 in ``engines.dat``. Sets are arrays of shape (0x110000,), True for a member, read-only and shared;
 surrogates are never members.
 """

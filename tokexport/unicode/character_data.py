@@ -19,9 +19,7 @@ def character_data() -> Reader:
 
 
 def grapheme_sets() -> dict[str, CodePoints]:
-    """What the rules for grapheme clusters ask about a character, by name
-    (:mod:`tokexport.unicode.graphemes`).
-    """
+    """What the rules for grapheme clusters ask about a character, by name."""
     numbers = character_data().header["graphemes"]
     return {
         name: set_from_numbers(character_data().sequence(number))

@@ -3,7 +3,7 @@
 ``tokenizers`` 0.23 normalizes with Unicode 9 tables, whatever Unicode its regular expressions are
 at: U+32FF, which is newer, stays as it is under NFKC; ``tokenizers`` 1.0 with those of Unicode 17.
 The tables were made by asking the libraries about every scalar value
-(:mod:`tokexport.unicode.normal_forms`). The algorithm on top of them is that of UAX #15,
+(fixtures/unicode_tables). The algorithm on top of them is that of UAX #15,
 https://unicode.org/reports/tr15/, without exceptions.
 """
 
