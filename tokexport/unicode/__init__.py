@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import functools
 from importlib import resources
-
-import numpy as np
+from itertools import accumulate, islice
 
 from tokexport.model import CharacterTest, Dialect
-from tokexport.unicode.store import CODE_POINTS, CodePoints, Reader, set_from_numbers
+from tokexport.unicode.store import CODE_POINTS, CodePoints, Reader
 
 __all__ = [
     "CODE_POINTS",
@@ -38,7 +37,7 @@ def _data() -> Reader:
 
 @functools.cache
 def _set(number: int) -> CodePoints:
-    return set_from_numbers(_data().sequence(number))
+    return _data().members(number)
 
 
 def loose_name(name: str, dialect: Dialect) -> str:
@@ -101,9 +100,8 @@ def shorthand_set(letter: str, dialect: Dialect, bracketed: bool = False) -> Cod
     >>> [int(shorthand_set("w", Dialect.ONIGURUMA, bracketed).sum()) for bracketed in (False, True)]
     [144671, 144665]
     """
-    return _set(
-        _data().header["bracketed_shorthands" if bracketed else "shorthands"][dialect.value][letter]
-    )
+    kind = "bracketed_shorthands" if bracketed else "shorthands"
+    return _set(_data().header[kind][dialect.value][letter])
 
 
 def posix_set(name: str, dialect: Dialect) -> CodePoints:
@@ -130,16 +128,11 @@ def _case_variants(dialect: Dialect) -> dict[int, tuple[int, ...]]:
     """Groups of code points that match each other: each has its size, then the distances between
     its members in order.
     """
-    numbers = _data().sequence(_data().header["case"][dialect.value])
+    numbers = iter(_data().sequence(_data().header["case"][dialect.value]))
     variants: dict[int, tuple[int, ...]] = {}
-    position = 0
-    while position < len(numbers):
-        size = numbers[position]
-        group = tuple(
-            int(member) for member in np.cumsum(numbers[position + 1 : position + 1 + size])
-        )
+    for size in numbers:
+        group = tuple(accumulate(islice(numbers, size)))
         variants.update(dict.fromkeys(group, group))
-        position += 1 + size
     return variants
 
 
@@ -162,17 +155,9 @@ def multi_character_folds(dialect: Dialect) -> dict[tuple[int, ...], tuple[int, 
     >>> [chr(single) for single in multi_character_folds(Dialect.ONIGURUMA)[ord("s"), ord("s")]]
     ['ß', 'ẞ']
     """
-    return dict(_multi_character_folds(dialect))
-
-
-@functools.cache
-def _multi_character_folds(dialect: Dialect) -> dict[tuple[int, ...], tuple[int, ...]]:
-    """Each entry: how long the sequence is, the sequence, how many single code points, those."""
+    # Each entry: how long the sequence is, the sequence, how many single code points, those.
     number = _data().header["folds"].get(dialect.value)
     numbers = iter([] if number is None else _data().sequence(number))
     return {
-        tuple(next(numbers) for _ in range(length)): tuple(
-            next(numbers) for _ in range(next(numbers))
-        )
-        for length in numbers
+        tuple(islice(numbers, length)): tuple(islice(numbers, next(numbers))) for length in numbers
     }

@@ -9,7 +9,7 @@ from importlib import resources
 
 import numpy as np
 
-from tokexport.unicode.store import CODE_POINTS, CodePoints, Reader, set_from_numbers
+from tokexport.unicode.store import CodePoints, Reader
 
 
 @functools.cache
@@ -20,11 +20,8 @@ def character_data() -> Reader:
 
 def grapheme_sets() -> dict[str, CodePoints]:
     """What the rules for grapheme clusters ask about a character, by name."""
-    numbers = character_data().header["graphemes"]
-    return {
-        name: set_from_numbers(character_data().sequence(number))
-        for name, number in numbers.items()
-    }
+    data = character_data()
+    return {name: data.members(number) for name, number in data.header["graphemes"].items()}
 
 
 def script_sets() -> list[CodePoints]:
@@ -34,10 +31,7 @@ def script_sets() -> list[CodePoints]:
     >>> bool(none[ord(" ")]), len([script for script in scripts if script[ord("a")]])
     (True, 1)
     """
-    numbers = iter(character_data().sequence(character_data().header["scripts"]))
-    scripts = np.zeros(CODE_POINTS, np.int64)
-    place = 0
-    for count in numbers:
-        scripts[place : place + count] = next(numbers)
-        place += count
+    data = character_data()
+    counts, numbers = np.reshape(data.sequence(data.header["scripts"]), (-1, 2)).T
+    scripts = np.repeat(numbers, counts)
     return [scripts == script for script in range(int(scripts.max()) + 1)]

@@ -60,3 +60,19 @@ class Reader:
     def sequence(self, number: int) -> list[int]:
         """One sequence, as it was added."""
         return unpack(self._body[self._ends[number] : self._ends[number + 1]])
+
+    def members(self, number: int) -> CodePoints:
+        """The set that a sequence holds."""
+        return set_from_numbers(self.sequence(number))
+
+    def texts(self, number: int) -> dict[int, tuple[int, ...]]:
+        """Code point -> what it becomes. Each entry: the distance from the code point before, how
+        many it becomes, those.
+        """
+        numbers = iter(self.sequence(number))
+        found: dict[int, tuple[int, ...]] = {}
+        code_point = 0
+        for distance in numbers:
+            code_point += distance
+            found[code_point] = tuple(next(numbers) for _ in range(next(numbers)))
+        return found

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tokexport.compiler.class_table import distinct_values
 from tokexport.model import CharacterMap
 from tokexport.unicode.character_data import character_data
-from tokexport.unicode.store import CODE_POINTS, CodePoints, set_from_numbers
+from tokexport.unicode.store import CODE_POINTS, CodePoints
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,21 +108,9 @@ def named_mapping(kind: CharacterMap) -> CharacterMapping:
     >>> named_mapping(CharacterMap.LOWERCASE).apply("ÀB")
     'àb'
     """
-    *set_numbers, others = character_data().header["maps"][kind.value]
-    sets = {
-        (Output(before, bool(keep), after) if keep else Output(before)): set_from_numbers(
-            character_data().sequence(number)
-        )
-        for (before, keep, after), number in zip(
-            (pattern.partition("{}") for pattern in character_data().header["patterns"]),
-            set_numbers,
-            strict=True,
-        )
-    }
-    texts: dict[str, str] = {}
-    numbers = iter(character_data().sequence(others))
-    code_point = 0
-    for distance in numbers:
-        code_point += distance
-        texts[chr(code_point)] = "".join(chr(next(numbers)) for _ in range(next(numbers)))
-    return mapping_of(texts, sets)
+    data = character_data()
+    *numbers, others = data.header["maps"][kind.value]
+    parts = (pattern.partition("{}") for pattern in data.header["patterns"])
+    outputs = [Output(before, bool(keep), after) for before, keep, after in parts]
+    texts = {chr(point): "".join(map(chr, to)) for point, to in data.texts(others).items()}
+    return mapping_of(texts, dict(zip(outputs, map(data.members, numbers), strict=True)))

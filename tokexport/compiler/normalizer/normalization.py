@@ -10,9 +10,10 @@ https://unicode.org/reports/tr15/, without exceptions.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
+
+import numpy as np
 
 from tokexport.model import NormalForm
 from tokexport.unicode.store import Reader
@@ -32,7 +33,6 @@ class NormalizationTables:
     -> the one code point that both become, empty for NFD and NFKD.
     """
 
-    form: NormalForm
     decompositions: dict[int, tuple[int, ...]]
     combining_classes: dict[int, int]
     compositions: dict[tuple[int, int], int]
@@ -41,31 +41,6 @@ class NormalizationTables:
 @functools.cache
 def _data(name: str) -> Reader:
     return Reader(resources.files("tokexport.unicode").joinpath(name).read_bytes())
-
-
-def _decompositions(data: Reader, name: str) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Each entry: the distance from the code point before, how many it becomes, those."""
-    numbers = iter(data.sequence(data.header["decompositions"][name]))
-    code_point = 0
-    for distance in numbers:
-        code_point += distance
-        yield code_point, tuple(next(numbers) for _ in range(next(numbers)))
-
-
-def _combining_classes(data: Reader) -> Iterator[tuple[int, int]]:
-    """Each entry: the distance from the code point before, the class."""
-    numbers = iter(data.sequence(data.header["combining_classes"]))
-    code_point = 0
-    for distance in numbers:
-        code_point += distance
-        yield code_point, next(numbers)
-
-
-def _compositions(data: Reader) -> Iterator[tuple[tuple[int, int], int]]:
-    """Each entry: first, second, what they become."""
-    numbers = iter(data.sequence(data.header["compositions"]))
-    for first in numbers:
-        yield (first, next(numbers)), next(numbers)
 
 
 @functools.cache
@@ -79,14 +54,16 @@ def normalization_tables(form: NormalForm) -> NormalizationTables:
     '0x1e69'
     """
     data = _data("normal_forms_17.dat" if form.is_of_unicode_17 else "normal_forms.dat")
-    decompositions = dict(_decompositions(data, "canonical"))
+    decompositions = data.texts(data.header["decompositions"]["canonical"])
     if form.is_compatible:
-        decompositions |= dict(_decompositions(data, "compatibility"))
+        decompositions |= data.texts(data.header["decompositions"]["compatibility"])
+    # Each entry: the distance from the code point before, the class.
+    distances, classes = np.reshape(data.sequence(data.header["combining_classes"]), (-1, 2)).T
+    triples = np.reshape(data.sequence(data.header["compositions"]), (-1, 3)).tolist()
     return NormalizationTables(
-        form=form,
-        decompositions=dict(sorted(decompositions.items())),
-        combining_classes=dict(_combining_classes(data)),
-        compositions=dict(_compositions(data)) if form.composes else {},
+        dict(sorted(decompositions.items())),
+        dict(zip(np.cumsum(distances).tolist(), classes.tolist(), strict=True)),
+        {(one, two): both for one, two, both in triples if form.composes},
     )
 
 

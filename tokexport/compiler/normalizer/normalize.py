@@ -6,9 +6,15 @@ same bytes everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import itertools
+import unicodedata
 
-from tokexport.compiler.normalizer.normalization import NormalizationTables, normalization_tables
+from tokexport.compiler.normalizer.normalization import (
+    HANGUL_TRAILING,
+    HANGUL_VOWELS,
+    NormalizationTables,
+    normalization_tables,
+)
 from tokexport.compiler.normalizer.replacing import match_end, replace_matches
 from tokexport.compiler.normalizer.rewriting import (
     AffixOp,
@@ -20,16 +26,12 @@ from tokexport.compiler.normalizer.rewriting import (
     ReplaceOp,
     compile_steps,
 )
+from tokexport.compiler.passes.fuse_decomposition import decomposition_map
 from tokexport.limits import MAX_CLUSTER
 from tokexport.model import NormalForm, NormalizerStep
 from tokexport.patterns import SplitProgram
 from tokexport.unicode.byte_alphabet import to_characters
 from tokexport.unicode.charsmap import CharacterSequences
-
-# Hangul syllables are composed by arithmetic: The Unicode Standard, section 3.12.
-S_BASE, L_BASE, V_BASE, T_BASE = 0xAC00, 0x1100, 0x1161, 0x11A7
-L_COUNT, V_COUNT, T_COUNT = 19, 21, 28
-S_COUNT = L_COUNT * V_COUNT * T_COUNT
 
 
 def normalize(text: str, steps: tuple[NormalizerStep, ...]) -> str:
@@ -73,12 +75,9 @@ def _clusters_replaced(text: str, sequences: CharacterSequences, program: SplitP
         end = match_end(program, read, start) or start + 1
         cluster = text[start:end].encode()
         whole = sequences.shortest(cluster) if len(cluster) <= MAX_CLUSTER else None
-        if whole is None:
-            for character in text[start:end]:
-                alone = sequences.shortest(character.encode())
-                parts.append(character.encode() if alone is None else alone)
-        else:
-            parts.append(whole)
+        for part in [cluster] if whole is not None else map(str.encode, text[start:end]):
+            found = sequences.shortest(part)
+            parts.append(part if found is None else found)
         start = end
     return b"".join(parts).decode()
 
@@ -113,36 +112,14 @@ def normal_form(text: str, form: NormalForm) -> str:
     if text.isascii():
         return text
     tables = normalization_tables(form)
-    points = _ordered(_decomposed(map(ord, text), tables), tables)
+    classes = tables.combining_classes
+    points: list[int] = []
+    decomposed = map(ord, decomposition_map(form).apply(text))
+    for _, run in itertools.groupby(decomposed, classes.__contains__):
+        points += sorted(run, key=lambda point: classes.get(point, 0))
     if form.composes:
         points = _composed(points, tables)
     return "".join(map(chr, points))
-
-
-def _decomposed(points: Iterable[int], tables: NormalizationTables) -> list[int]:
-    result: list[int] = []
-    for point in points:
-        syllable = point - S_BASE
-        if 0 <= syllable < S_COUNT:
-            leading, rest = divmod(syllable, V_COUNT * T_COUNT)
-            vowel, trailing = divmod(rest, T_COUNT)
-            result += [L_BASE + leading, V_BASE + vowel] + [T_BASE + trailing] * (trailing > 0)
-        else:
-            result.extend(tables.decompositions.get(point, (point,)))
-    return result
-
-
-def _ordered(points: list[int], tables: NormalizationTables) -> list[int]:
-    result: list[int] = []
-    marks: list[int] = []
-    for point in points:
-        if tables.combining_classes.get(point, 0):
-            marks.append(point)
-            continue
-        result += sorted(marks, key=tables.combining_classes.__getitem__)
-        result.append(point)
-        marks.clear()
-    return result + sorted(marks, key=tables.combining_classes.__getitem__)
 
 
 def _composed(points: list[int], tables: NormalizationTables) -> list[int]:
@@ -165,12 +142,7 @@ def _composed(points: list[int], tables: NormalizationTables) -> list[int]:
 
 
 def _composite(first: int, second: int, tables: NormalizationTables) -> int | None:
-    if L_BASE <= first < L_BASE + L_COUNT and V_BASE <= second < V_BASE + V_COUNT:
-        return S_BASE + ((first - L_BASE) * V_COUNT + second - V_BASE) * T_COUNT
-    if (
-        0 <= first - S_BASE < S_COUNT
-        and (first - S_BASE) % T_COUNT == 0
-        and T_BASE < second < T_BASE + T_COUNT
-    ):
-        return first + second - T_BASE
+    if second in HANGUL_VOWELS or second in HANGUL_TRAILING:  # the same in all versions of Unicode
+        both = unicodedata.normalize("NFC", chr(first) + chr(second))
+        return ord(both) if len(both) == 1 else None
     return tables.compositions.get((first, second))
