@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+from unicode_tables.charsmap import charsmap_of, darts_units
 
-from tokexport.unicode.charsmap import charsmap_of, read_charsmap
-from tokexport.unicode.darts import darts_units, keys, prefixes
+from tokexport.unicode.charsmap import read_charsmap
+from tokexport.unicode.darts import keys, prefixes
 
 WORDS = st.text("abcdéか\U0001f600", min_size=1, max_size=5)
 

@@ -25,13 +25,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reader_samples import BYTE_LEVEL, BYTES, added, byte_characters, document, read_document
 from repository import SLOW
+from unicode_tables.charsmap import charsmap_of
 
 from tokexport.compiler.normalizer.normalize import normalize
 from tokexport.conversion import file_bytes
 from tokexport.errors import UnsupportedError
 from tokexport.model import Append, Charsmap, Prepend, Replace
 from tokexport.runtime.tokenizer import load
-from tokexport.unicode.charsmap import charsmap_of
 
 SOME = (*range(0x3400), *range(0xA000, 0xAD00), *range(0xF900, 0x10000), *range(0x1D000, 0x1F700))
 SCALARS = (*range(0xD800), *range(0xE000, 0x110000)) if SLOW else SOME

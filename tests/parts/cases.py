@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tokexport.unicode.charsmap import charsmap_of
+from unicode_tables.charsmap import charsmap_of
 
 from .bases import BYTES, CHARACTERS, bpe, byte_bpe, document, unigram, words
 

@@ -12,6 +12,7 @@ import sentencepiece
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from repository import SLOW
+from unicode_tables.charsmap import charsmap_of
 
 from tokexport.conversion import file_bytes
 from tokexport.errors import SourceError, UnsupportedError
@@ -27,7 +28,6 @@ from tokexport.sources.sentencepiece.proto import (
 )
 from tokexport.sources.sentencepiece.read import build, read_sentencepiece
 from tokexport.sources.sentencepiece.serialize import serialize
-from tokexport.unicode.charsmap import charsmap_of
 
 LETTERS = tuple(Piece(letter, -9.0) for letter in "abcdef\u2581")
 BYTES = tuple(Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256))

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sentencepiece import SentencePieceProcessor
 from sentencepiece_training import train
+from unicode_tables.charsmap import charsmap_of
 
 from tokexport.compiler.normalizer.normalize import normalize
 from tokexport.conversion import file_bytes
@@ -34,7 +35,6 @@ from tokexport.sources.sentencepiece.proto import (
 from tokexport.sources.sentencepiece.read import build
 from tokexport.sources.sentencepiece.reference import SentencePieceReference
 from tokexport.sources.sentencepiece.serialize import serialize
-from tokexport.unicode.charsmap import charsmap_of
 from tokexport.verification import compare
 
 MARK = "\u2581"

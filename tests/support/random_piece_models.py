@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import random
 
+from unicode_tables.charsmap import charsmap_of
+
 from tokexport.sources.sentencepiece.proto import (
     Algorithm,
     NormalizerSpec,
@@ -13,7 +15,6 @@ from tokexport.sources.sentencepiece.proto import (
     PieceType,
     SentencePieceModel,
 )
-from tokexport.unicode.charsmap import charsmap_of
 
 MARK = "\u2581"
 LETTERS = f"abc{MARK} xé中"

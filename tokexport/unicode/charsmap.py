@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.errors import UnsupportedError
-from tokexport.unicode.darts import BLOCK, Units, darts_units, keys, prefixes
+from tokexport.unicode.darts import BLOCK, Units, keys, prefixes
 from tokexport.unicode.store import CODE_POINTS
 
 
@@ -100,21 +100,6 @@ def read_charsmap(data: bytes, path: str = "normalizer") -> CharacterSequences:
     except (UnicodeDecodeError, IndexError, ValueError):
         raise _refused(path, "a trie or text that is damaged") from None
     return charsmap
-
-
-def charsmap_of(replacements: dict[str, str]) -> bytes:
-    """The charsmap of some replacements.
-
-    >>> read_charsmap(charsmap_of({"ﬁ": "fi"})).shortest("ﬁt".encode())
-    b'fi'
-    """
-    text = bytearray()
-    places = {}
-    for key, value in replacements.items():
-        places[key.encode()] = len(text)
-        text += value.encode() + b"\0"
-    units = darts_units(places).astype("<u4").tobytes()
-    return len(units).to_bytes(4, "little") + units + bytes(text)
 
 
 def _refused(path: str, found: str) -> UnsupportedError:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from construct import Array
 
+sys.path.insert(0, str(Path(__file__).parents[3] / "fixtures"))
 sys.path.insert(0, str(Path(__file__).parent))
 
 from decoding import GoldenDecoder, golden_decoders

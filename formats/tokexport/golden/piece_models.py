@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import sentencepiece
 from models import PROVENANCE, Golden
+from unicode_tables.charsmap import charsmap_of
 
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.sentencepiece.proto import (
@@ -20,7 +21,6 @@ from tokexport.sources.sentencepiece.proto import (
 )
 from tokexport.sources.sentencepiece.read import build
 from tokexport.sources.sentencepiece.serialize import serialize
-from tokexport.unicode.charsmap import charsmap_of
 
 RULES = {"\ufb01": "fi", "\u3000": " ", "\x01": "", "e\u0301": "\u00e9", "\u2163": "iv", "\t": " "}
 PIECES = (

@@ -9,6 +9,8 @@ from __future__ import annotations
 import base64
 import re
 
+from unicode_tables.charsmap import charsmap_of
+
 from tokexport.model import (
     Append,
     Behavior,
@@ -22,7 +24,6 @@ from tokexport.model import (
     Split,
     Strip,
 )
-from tokexport.unicode.charsmap import charsmap_of
 
 CLUSTERS = {
     "e\u0301": "\u00e9",
