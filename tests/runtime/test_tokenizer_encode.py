@@ -171,7 +171,7 @@ def test_a_stream_gives_ids_before_its_text_ends_and_says_where_it_is_not_utf8()
     with pytest.raises(TextError, match="not UTF-8 at byte 1,000,003"):
         list(subject.encode_stream([b"a b " * 250_000, b"abc\xff"]))
     with pytest.raises(ValueError, match='must be "all" or empty'):
-        subject.encode_stream(["a"], allowed_special={"<|bos|>"})
+        next(subject.encode_stream(["a"], allowed_special={"<|bos|>"}))
 
 
 @pytest.mark.parametrize("unit", ["a", " ", "the ", "\n", "ab", "渡", "1", "!", "é\u0301"])

@@ -16,32 +16,17 @@ _ADVICE: Final = {
     -7: "the text asks for more work memory than any text should: please report it, with the text",
     -8: "the text has no place where it can be cut: encode it whole",
     -10: "convert the source again without --decode-only (decode_only=True)",
+    -11: "do not use this file with this version of tokexport, and please report it",
     -13: "encode without offsets",
-    -11: (
-        "the ids would be wrong: do not use this file with this version of tokexport, and please"
-        " report it"
-    ),
     -20: "the conversion or the copy that should have filled it did not",
     -21: "a tokexport file begins with the bytes 89 54 4B 58; make one with `tokexport convert`",
     -22: "copy it again, or convert the source again",
     -23: "install a newer tokexport, or convert the source again with this one",
-    -24: _AGAIN,
     -25: "something was added after its end: " + _AGAIN,
-    -26: _AGAIN,
-    -27: _DEFECT,
-    -28: "install a newer tokexport",
-    -29: _DEFECT,
-    -30: _DEFECT,
-    -31: "install a newer tokexport",
-    -32: _DEFECT,
-    -33: _DEFECT,
-    -34: _DEFECT,
-    -35: _AGAIN,
-    -36: _AGAIN,
-    -37: (
-        "load it with check=True to see whether the copy is damaged; fetch it again, or convert the"
-        " source again"
-    ),
+    **dict.fromkeys((-24, -26, -35, -36), _AGAIN),
+    **dict.fromkeys((-27, -29, -30, -32, -33, -34), _DEFECT),
+    **dict.fromkeys((-28, -31), "install a newer tokexport"),
+    -37: "load it with check=True to see whether the copy is damaged, or convert the source again",
 }
 _ARGUMENT: Final = -1
 _NOT_UTF8: Final = -4

@@ -27,9 +27,8 @@ AllowedSpecial: TypeAlias = Literal["all"] | Collection[str]
 Unit: TypeAlias = Literal["char", "byte"]
 
 _HEADER_SIZE: Final = 64
-_SPECIAL: Final = (
-    4  # RecordFlag.SPECIAL of layout.py, which takes longer to import than a file takes to open
-)
+# RecordFlag.SPECIAL of the layout, which takes longer to import than a file takes to open.
+_SPECIAL: Final = 4
 
 
 def load(source: str | os.PathLike[str] | bytes, *, check: bool = True) -> Tokenizer:
@@ -55,11 +54,8 @@ def load(source: str | os.PathLike[str] | bytes, *, check: bool = True) -> Token
         name = str(path)
         with path.open("rb") as file:
             # An empty file cannot be mapped; the core has a name for what is wrong with it.
-            data = (
-                mmap(file.fileno(), 0, access=ACCESS_READ)
-                if os.fstat(file.fileno()).st_size
-                else b""
-            )
+            size = os.fstat(file.fileno()).st_size
+            data = mmap(file.fileno(), 0, access=ACCESS_READ) if size else b""
     core = Core(data, name)
     if check:
         core.check()
@@ -90,9 +86,10 @@ class Tokenizer:
 
     >>> import tiktoken, tokexport
     >>> tokens = [b"he", b"ll", b"hell", b"hello", b" w", b"or", b" wor", b" worl", b" world"]
-    >>> ranks = {bytes([i]): i for i in range(256)} | {token: 256 + i for i, token in enumerate(tokens)}
-    >>> pattern = r" ?\\w+|\\s|[^\\w\\s]+"
-    >>> source = tiktoken.Encoding("example", pat_str=pattern, mergeable_ranks=ranks, special_tokens={"<|end|>": 300})
+    >>> tokens = [*(bytes([i]) for i in range(256)), *tokens]
+    >>> ranks = {token: rank for rank, token in enumerate(tokens)}
+    >>> how = {"pat_str": r" ?\\w+|\\s|[^\\w\\s]+", "mergeable_ranks": ranks}
+    >>> source = tiktoken.Encoding("example", **how, special_tokens={"<|end|>": 300})
     >>> conversion = tokexport.convert(source, "example.bin", force=True)
     >>> tokenizer = tokexport.load("example.bin")
     """
@@ -209,10 +206,9 @@ class Tokenizer:
         >>> encoding.offsets, encoding.type_ids
         ([(0, 5), (0, 6)], [0, 1])
         """
+        texts, is_char = (first, second), _is_char(unit)
         return Encoding(
-            *self._core.encode_spans(
-                (first, second), allowed_special, add_special_tokens, _is_char(unit)
-            )
+            *self._core.encode_spans(texts, allowed_special, add_special_tokens, is_char)
         )
 
     def encode_with_offsets_to_numpy(
@@ -273,7 +269,11 @@ class Tokenizer:
         [[259], [264], [32, 259]]
         """
         stream = EncodeStream(self._core, allowed_special, add_special_tokens)
-        return _arrays(stream, parts)
+        for part in parts:
+            if (ids := stream.feed(part)).size:
+                yield ids
+        if (ids := stream.finish()).size:
+            yield ids
 
     def encode_ordinary_batch(
         self, texts: Iterable[str], *, num_threads: int | None = None
@@ -295,14 +295,7 @@ class Tokenizer:
         content = text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
         id = self._core.token_id(content)
         if id is None:
-            id = next(
-                (
-                    added
-                    for added, added_content, _ in self._core.added_tokens()
-                    if added_content == content
-                ),
-                None,
-            )
+            id = next((id for id, added, _ in self._core.added_tokens() if added == content), None)
         if id is None:
             raise KeyError(text_or_bytes)
         return id
@@ -533,10 +526,7 @@ class Tokenizer:
         >>> int(tokenizer.records[264]["length"])
         6
         """
-        from tokexport.file.layout import RECORD
-        from tokexport.runtime.views import section_view
-
-        records = section_view(self._core, self._data, b"RECS", RECORD)
+        records = self._view(b"RECS", "RECORD")
         assert records is not None  # no file opens without
         return records
 
@@ -548,19 +538,13 @@ class Tokenizer:
         >>> tokenizer.scores is None or float(tokenizer.scores[0])
         -1000000.0
         """
-        from tokexport.file.layout import DOUBLE_SCORE, SCORE
-        from tokexport.runtime.views import section_view
-
-        double = section_view(self._core, self._data, b"SC64", DOUBLE_SCORE)
-        return section_view(self._core, self._data, b"SCOR", SCORE) if double is None else double
+        double = self._view(b"SC64", "DOUBLE_SCORE")
+        return self._view(b"SCOR", "SCORE") if double is None else double
 
     @property
     def ranks(self) -> NDArray[np.uint32] | None:
         """The rank of each token's merge, read-only; ``None`` where rank is the order of ids."""
-        from tokexport.file.layout import RANK
-        from tokexport.runtime.views import section_view
-
-        return section_view(self._core, self._data, b"RANK", RANK)
+        return self._view(b"RANK", "RANK")
 
     def sections(self) -> list[tuple[str, int]]:
         """Tag and size in bytes of each section of the file.
@@ -594,9 +578,14 @@ class Tokenizer:
         return self
 
     def __repr__(self) -> str:
-        return (
-            f"<tokexport.Tokenizer {self._core.token_count:,} tokens, {self.path or 'from bytes'}>"
-        )
+        count = self._core.token_count
+        return f"<tokexport.Tokenizer {count:,} tokens, {self.path or 'from bytes'}>"
+
+    def _view(self, tag: bytes, dtype: str) -> NDArray[Any] | None:
+        from tokexport.file import layout
+        from tokexport.runtime.views import section_view
+
+        return section_view(self._core, self._data, tag, getattr(layout, dtype))
 
     def _damaged(self, tag: str, problem: str) -> FormatError:
         name = self.path or f"tokexport file of {len(self._data)} bytes"
@@ -606,16 +595,6 @@ class Tokenizer:
     def _section(self, tag: bytes) -> bytes | None:
         place = self._core.section(tag)
         return None if place is None else self._data[place[0] : place[0] + place[1]]
-
-
-def _arrays(stream: EncodeStream, parts: Iterable[str | bytes]) -> Iterator[NDArray[np.uint32]]:
-    for part in parts:
-        ids = stream.feed(part)
-        if ids.size:
-            yield ids
-    ids = stream.finish()
-    if ids.size:
-        yield ids
 
 
 def _is_char(unit: Unit) -> bool:
