@@ -242,10 +242,10 @@ REFUSED = [
     ),
     (
         "word_level_patterns",
-        "decoder.decoders.0.pattern.Regex",
-        r"\G",
+        "decoder.decoders.0.pattern",
+        {"Regex": "a+"},
         UnsupportedError,
-        "the search anchor",
+        "patterns without a special character are",
     ),
 ]
 
