@@ -6,13 +6,19 @@ Run it after each change of a unit; ``tests/test_amalgamation.py`` notices when 
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Final
 
 HERE = Path(__file__).resolve().parent
 SOURCES = HERE / "src"
 TARGET = HERE / "tokexport.c"
 
 LICENSE_LINES = 3  # at the head of every unit, with the blank line after them; all.c has them too
+# Blank lines after the title of a part, after the start of a condition, and before its end.
+USELESS_BLANK: Final = re.compile(
+    r"^(/\* ---- .*|#(?:if|else)(?:.*\\\n)*.*)\n\n+|\n\n+(?=#(?:else|endif))", re.MULTILINE
+)
 
 
 def unit_names() -> list[str]:
@@ -35,9 +41,7 @@ def amalgamation() -> str:
             continue
         unit = (SOURCES / name).read_text(encoding="utf-8").splitlines()
         made += [*unit[LICENSE_LINES:], ""]
-    while not made[-1]:
-        made.pop()
-    return "\n".join(made) + "\n"
+    return USELESS_BLANK.sub(r"\1\n", "\n".join(made).rstrip() + "\n")
 
 
 def _included(line: str) -> str | None:

@@ -15,7 +15,6 @@
 #include "tokexport.h"
 
 /* ---- base.h: compilers, and bytes ------------------------------------------------------------ */
-
 /* A freestanding C99 implementation need not have <string.h>, but compilers require these
    functions. */
 void *memcpy(void *to, const void *from, size_t size);
@@ -46,7 +45,6 @@ int memcmp(const void *a, const void *b, size_t size);
 enum { MAX_TEXT = 0x7FFFFFFF, MAX_CONTENT = 0xFFFF };
 
 /* ---- base.h: loading and storing ------------------------------------------------------------- */
-
 /* Work memory is read and written in the byte order of the host. */
 static TKX_INLINE uint32_t get_u32(const uint8_t *p) {
     uint32_t v;
@@ -101,7 +99,6 @@ static int bit_of(const uint8_t *bits, size_t i) { return bits[i >> 3] >> (i & 7
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 /* ---- layout.h: numbers of SPEC.md; made by generate.py from tokexport/file/layout ------------ */
-
 /* Sizes in bytes. */
 enum { HEADER_SIZE = 64, SECTION_SIZE = 32, RECORD_SIZE = 8, DECODER_SIZE = 8, EDITS_HEADER = 16 };
 enum { EDIT_SIZE = 8, TRIE_HEADER = 32, UNIT_SIZE = 8, STAGE_SIZE = 36, LABELS_HEADER = 8 };
@@ -154,7 +151,6 @@ enum { ALIGN_PREFIX = 1, ALIGN_SUFFIX = 2, ALIGN_COLLAPSE = 4 };
 enum { CASE_SPECIAL = 1 };
 
 /* ---- hash.h: hashing (5.1, 5.2) -------------------------------------------------------------- */
-
 #define TKX_K0 UINT64_C(0x9E3779B97F4A7C15)
 #define TKX_K1 UINT64_C(0xD6E8FEB86659FD93)
 #define TKX_K2 UINT64_C(0xFF51AFD7ED558CCD)
@@ -200,7 +196,6 @@ static TKX_INLINE size_t slot_of(uint64_t h, uint64_t displacement, uint32_t slo
 }
 
 /* ---- hash.h: checksums ----------------------------------------------------------------------- */
-
 /* The CRC-32 of zlib, four bits at a time with a table of 64 bytes: fast enough for a header. Start
    with TKX_NONE, finish with ~. */
 static uint32_t crc_small(uint32_t crc, const uint8_t *p, size_t size) {
@@ -243,7 +238,6 @@ static uint32_t crc_large(uint32_t tables[4][256], const uint8_t *p, size_t size
 }
 
 /* ---- utf8.h: UTF-8 --------------------------------------------------------------------------- */
-
 enum { UTF8_BAD, UTF8_CUT, UTF8_GOOD };
 
 /* Examines the character at p, size > 0. *length: its length if it is good; if the text ends inside
@@ -303,7 +297,6 @@ static TKX_INLINE uint32_t utf8_decode(const uint8_t *p) {
 }
 
 #ifndef TKX_NO_NORMALIZER
-
 /* Writes a code point (no surrogate, at most 0x10FFFF): 1 to 4 bytes. */
 static size_t utf8_encode(uint8_t *p, uint32_t c) {
     static const uint8_t leads[5] = {0, 0, 0xC0, 0xE0, 0xF0};
@@ -313,52 +306,35 @@ static size_t utf8_encode(uint8_t *p, uint32_t c) {
     p[0] = (uint8_t)(leads[size] | c);
     return size;
 }
-
 #endif
 
 /* ---- open_header.c: header and section table (6.1) ------------------------------------------- */
-
 /* The sections that this runtime knows, and where a tkx keeps them: those that it only checks, in
    none. */
+/* clang-format off */
 #define TKX_AT(member) offsetof(tkx, member)
-static const struct {
-    char tag[5];
-    size_t member;
-} SECTIONS[] = {{"RECS", TKX_AT(records)},
-                {"BYTS", TKX_AT(bytes)},
-                {"SCOR", TKX_AT(scores)},
-                {"SC64", TKX_AT(double_scores)},
-                {"RANK", TKX_AT(ranks)},
-                {"BIDS", TKX_AT(byte_ids)},
-                {"TIDX", TKX_AT(token_index)},
-                {"PIDX", TKX_AT(pair_index)},
-                {"TRIE", TKX_AT(trie)},
-                {"SPLT", TKX_AT(splits)},
-                {"LABL", TKX_AT(labels)},
-                {"CUTS", TKX_AT(cuts)},
-                {"ADDT", TKX_AT(added)},
-                {"ACLS", TKX_AT(added_classes)},
-                {"POST", TKX_AT(post)},
-                {"TRIM", TKX_AT(trims)},
-                {"SPID", TKX_AT(special_ids)},
-                {"TEST", TKX_AT(self_test)},
-                {"KEYS", TKX_AT(keys)},
+static const struct { char tag[5]; size_t member; } SECTIONS[] = {
+    {"RECS", TKX_AT(records)}, {"BYTS", TKX_AT(bytes)}, {"SCOR", TKX_AT(scores)},
+    {"SC64", TKX_AT(double_scores)}, {"RANK", TKX_AT(ranks)}, {"BIDS", TKX_AT(byte_ids)},
+    {"TIDX", TKX_AT(token_index)}, {"PIDX", TKX_AT(pair_index)}, {"TRIE", TKX_AT(trie)},
+    {"SPLT", TKX_AT(splits)}, {"LABL", TKX_AT(labels)}, {"CUTS", TKX_AT(cuts)},
+    {"ADDT", TKX_AT(added)},
+    {"ACLS", TKX_AT(added_classes)}, {"POST", TKX_AT(post)}, {"TRIM", TKX_AT(trims)},
+    {"SPID", TKX_AT(special_ids)}, {"TEST", TKX_AT(self_test)}, {"KEYS", TKX_AT(keys)},
 #ifndef TKX_NO_DECODER
-                {"DECO", TKX_AT(decoder)},
-                {"EDIT", TKX_AT(edits)},
+    {"DECO", TKX_AT(decoder)}, {"EDIT", TKX_AT(edits)},
 #endif
 #ifndef TKX_NO_OFFSETS
-                {"ALGN", TKX_AT(alignment)},
+    {"ALGN", TKX_AT(alignment)},
 #endif
 #ifndef TKX_NO_NORMALIZER
-                {"NORM", TKX_AT(normalizer)},
+    {"NORM", TKX_AT(normalizer)},
 #endif
 #ifndef TKX_NO_CHARACTERS
-                {"CHRS", TKX_AT(characters)},
-                {"XPRS", TKX_AT(crossings)},
+    {"CHRS", TKX_AT(characters)}, {"XPRS", TKX_AT(crossings)},
 #endif
-                {"CHAT", SIZE_MAX},
-                {"PROV", SIZE_MAX}};
+    {"CHAT", SIZE_MAX}, {"PROV", SIZE_MAX}};
+/* clang-format on */
 enum { KNOWN = sizeof SECTIONS / sizeof SECTIONS[0] };
 
 /* The index of a tag in SECTIONS, or KNOWN. */
@@ -480,7 +456,6 @@ static tkx_span find_section(const tkx *t, const char *tag) {
 }
 
 /* ---- open_sizes.c: sizes of sections (I16, I17) ---------------------------------------------- */
-
 /* A field of a section's header; 0 if the section is too short for it: its size is wrong then. */
 static uint64_t field(tkx_span s, size_t offset) {
     return offset + 4 <= s.size ? load_u32(s.data + offset) : 0;
@@ -499,7 +474,6 @@ static uint64_t pair_index_size(tkx_span s, uint32_t ids) {
 }
 
 #ifndef TKX_NO_NORMALIZER
-
 static uint64_t form_size(tkx_span s) {
     return FORM_HEADER + TOP_SIZE + 128 * field(s, 4) + 128 * field(s, 8) + 8 * field(s, 12) +
            4 * field(s, 16) + 12 * field(s, 20);
@@ -514,7 +488,6 @@ static uint64_t charsmap_size(tkx_span s) {
     return CHARSMAP_HEADER + 4 * field(s, 0) + NODE_SIZE * (field(s, 4) + 1) + 4 * field(s, 8) +
            field(s, 12) + field(s, 16);
 }
-
 #endif
 
 static uint64_t added_size(tkx_span s) {
@@ -615,7 +588,6 @@ static void read_trie_header(tkx *t) {
 }
 
 /* ---- open_stages.c: pre-tokenizer tables (I18) ----------------------------------------------- */
-
 static int all_bytes_below(const uint8_t *p, size_t count, uint32_t bound) {
     uint32_t largest = 0;
     size_t i;
@@ -773,19 +745,15 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry, tkx
 }
 
 #ifndef TKX_NO_NORMALIZER
-
 /* Checks a program that stands alone, without labels. */
 static int check_program(tkx_stage *s, tkx_span table) {
     const tkx_span none = {NULL, 0};
     return check_stage(s, table, table.data, none, NULL);
 }
-
 #endif
 
 /* ---- open_rewriting.c: operations that rewrite (I18) ----------------------------------------- */
-
 #ifndef TKX_NO_NORMALIZER
-
 /* Units of the trie in a CHARSMAP (4.6): a unit leads from a node to a child; a node is an index
    into the array. */
 #define TKX_DARTS_LEAF UINT32_C(0x100)
@@ -905,11 +873,9 @@ static int check_rewriting_stage(const tkx *t, tkx_stage *s, const uint8_t *entr
     s->op_count = (uint8_t)count;
     return 1;
 }
-
 #endif
 
 /* ---- open.c: stages, added tokens, and tkx_open ---------------------------------------------- */
-
 /* An entry of SPLT. `labels`: its LabelTable in LABL, or NULL. */
 static int check_entry(tkx *t, tkx_stage *s, const uint8_t *entry, const uint8_t *labels) {
 #ifndef TKX_NO_NORMALIZER
@@ -975,7 +941,6 @@ static void study_added(tkx *t) {
 }
 
 #ifndef TKX_NO_CHARACTERS
-
 /* Where CHRS has the symbols of ASCII, 128 in a row: a shortcut past the levels of the table. NULL
    if a symbol depends on the place of its character. */
 static const uint8_t *find_ascii_symbols(const tkx *t) {
@@ -994,7 +959,6 @@ static const uint8_t *find_ascii_symbols(const tkx *t) {
         return NULL;
     return top + TOP_SIZE + 128 * (size_t)middle_count + 256 * (size_t)leaf;
 }
-
 #endif
 
 static void find_sections(tkx *t) {
@@ -1024,7 +988,6 @@ static void find_sections(tkx *t) {
 }
 
 #ifndef TKX_NO_DECODER
-
 /* Whether EDIT (4.10) lies within its ranges. */
 static int check_edits(const tkx *t) {
     const uint32_t states = (uint32_t)field(t->edits, 0) & 0xFFFF,
@@ -1043,7 +1006,6 @@ static int check_edits(const tkx *t) {
     }
     return 1;
 }
-
 #endif
 
 /* Finds the parts of PIDX, whose size has been checked. */
@@ -1127,8 +1089,29 @@ const char *tkx_error(int code) {
 }
 
 /* ---- lookup.c: look-ups ---------------------------------------------------------------------- */
-
 uint32_t tkx_id_count(const tkx *t) { return t ? t->id_count : 0; }
+
+/* The first of some entries of `size` bytes, sorted by the u32 that they begin with, that is not
+   below a key; `count` if all are. */
+static size_t lower_bound(const uint8_t *entries, size_t size, size_t count, uint32_t key) {
+    size_t low = 0;
+    while (low < count) {
+        const size_t middle = low + (count - low) / 2;
+        if (load_u32(entries + size * middle) < key) low = middle + 1;
+        else count = middle;
+    }
+    return low;
+}
+
+/* The value for a code point in a table of three levels: u16 top[272], middle[][64], and leaves of
+   64 values. SIZE_MAX: the table points outside. */
+static TKX_INLINE size_t find_leaf(const uint8_t *top, const uint8_t *middle, size_t middle_count,
+                                   size_t leaf_count, uint32_t c) {
+    size_t block = load_u16(top + 2 * (c >> 12));
+    if (block >= middle_count) return SIZE_MAX;
+    block = load_u16(middle + 2 * (64 * block + (c >> 6 & 63)));
+    return block < leaf_count ? 64 * block + (c & 63) : SIZE_MAX;
+}
 
 /* The bytes that an entry of RECS or KEYS has; 0 if they are outside BYTS (I19). */
 static TKX_INLINE int read_bytes(const tkx *t, const uint8_t *entry, const uint8_t **bytes,
@@ -1385,7 +1368,6 @@ int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_
 }
 
 /* ---- decode_bytes.c: what decoding writes (5.7) ---------------------------------------------- */
-
 static const uint8_t REPLACEMENT[3] = {0xEF, 0xBF, 0xBD};
 
 /* The caller's buffer. Bytes that do not fit are counted: `used` then exceeds `capacity`. */
@@ -1409,14 +1391,11 @@ static TKX_INLINE int read_token(const tkx *t, uint32_t id, const uint8_t **byte
 }
 
 #ifdef TKX_NO_DECODER
-
 static void put_inner(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, size_t size) {
     (void)d;
     put(s, bytes, size);
 }
-
 #else
-
 /* The entry of EDIT for the state and a class; for the class after the last, what the state writes
    at the end of the text. */
 static const uint8_t *find_edit(const tkx_decoder *d, uint32_t class_) {
@@ -1462,7 +1441,6 @@ static void put_inner(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, size
     d->strip = 0;
     put(s, bytes + skip, size - skip);
 }
-
 #endif
 
 /* Writes U+FFFD for `count` bytes that are not UTF-8. */
@@ -1518,9 +1496,7 @@ static void end_held(tkx_decoder *d, tkx_out_buf *s) {
 }
 
 /* ---- decode_rules.c: decoding by rules (5.7, DECO) ------------------------------------------- */
-
 #ifndef TKX_NO_DECODER
-
 enum { FIRST = 1, LAST = 2 }; /* the place of a token: either, both or neither */
 
 /* A run of FALLBACK tokens is text if it is UTF-8 as a whole; if not, each byte is one U+FFFD. A
@@ -1761,11 +1737,9 @@ static int decode_by_rules(tkx_decoder *d, const uint32_t *ids, size_t count, tk
     if (ends && count) ends[count - 1] = s->used;
     return code;
 }
-
 #endif
 
 /* ---- decode.c: decoding ---------------------------------------------------------------------- */
-
 /* Starts a text. TKX_OK or TKX_E_CORRUPT. */
 static int start(tkx_decoder *d, const tkx *t, int skip_special) {
     memset(d, 0, sizeof *d);
@@ -1920,7 +1894,6 @@ int tkx_decoder_flush(tkx_decoder *d, uint8_t *out, size_t capacity, size_t *siz
 }
 
 /* ---- context.h: a call and its memory -------------------------------------------------------- */
-
 /* A pre-token that is to be encoded. */
 typedef struct tkx_pending {
     const uint8_t *p;
@@ -1947,7 +1920,6 @@ typedef struct tkx_source_map {
 } tkx_source_map;
 
 #ifndef TKX_NO_OFFSETS
-
 /* A position in the input. */
 typedef struct tkx_position {
     size_t byte, character;
@@ -1961,7 +1933,6 @@ typedef struct tkx_locator {
     size_t input_size;
     tkx_position start, end, furthest; /* up to where characters were counted */
 } tkx_locator;
-
 #endif
 
 /* One call of encode. `code` is the first error: callers return as soon as it is not 0. */
@@ -2044,7 +2015,6 @@ static void bound_use(tkx_bound *b, uint64_t more) {
 }
 
 #ifndef TKX_NO_NORMALIZER
-
 #define TKX_TOO_MUCH (UINT64_C(1) << 40)
 
 /* What `count` operations from `op` on need. The result of one is there while the next one runs. */
@@ -2061,7 +2031,6 @@ static void bound_ops(tkx_bound *b, const tkx_op *op, uint32_t count) {
         b->size = grown;
     }
 }
-
 #endif
 
 /* A stage after the first works on a pre-token at a time; what it makes of some of them is kept. */
@@ -2092,18 +2061,14 @@ size_t tkx_work_size(const tkx *t, size_t size) {
 }
 
 /* ---- offsets.c: spans (5.9) ------------------------------------------------------------------ */
-
 #ifndef TKX_NO_OFFSETS
-
 static int wants_spans(const tkx_context *ctx) { return ctx->where.spans != NULL; }
 
 #ifndef TKX_NO_NORMALIZER
-
 /* Whether rewriting has to record the source of what it writes. */
 static int follows_sources(const tkx_context *ctx) {
     return wants_spans(ctx) || ctx->t->follows_sources;
 }
-
 #endif
 
 /* Moves a position to a byte and returns the number of the character that the byte belongs to. */
@@ -2126,17 +2091,14 @@ static void to_characters(tkx_locator *w, size_t *from, size_t *to) {
 static void count_spaces(tkx_context *ctx, uint32_t id, size_t *leading, size_t *trailing) {
     const tkx *t = ctx->t;
     const uint8_t *bytes;
-    uint32_t low = 0, high = (uint32_t)field(t->trims, 4), length, flags, i;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const uint8_t *entry = t->trims.data + TRIM_HEADER + TRIM_SIZE * (size_t)middle;
-        if (load_u32(entry) == id) {
-            *leading = load_u16(entry + 4);
-            *trailing = load_u16(entry + 6);
-            return;
-        }
-        if (load_u32(entry) < id) low = middle + 1;
-        else high = middle;
+    const uint8_t *entries = t->trims.data + TRIM_HEADER;
+    const size_t count = (size_t)field(t->trims, 4),
+                 at = lower_bound(entries, TRIM_SIZE, count, id);
+    uint32_t length, flags, i;
+    if (at < count && load_u32(entries + TRIM_SIZE * at) == id) {
+        *leading = load_u16(entries + TRIM_SIZE * at + 4);
+        *trailing = load_u16(entries + TRIM_SIZE * at + 6);
+        return;
     }
     if (!read_record(t, id, &bytes, &length, &flags)) {
         fail(ctx, TKX_E_CORRUPT);
@@ -2191,7 +2153,6 @@ static void put_span(tkx_context *ctx, const uint8_t *from, const uint8_t *to, s
 }
 
 #ifndef TKX_NO_WORDLEVEL
-
 /* Extends the span of the last id up to `to`. */
 static void extend_span(tkx_context *ctx, const uint8_t *from, const uint8_t *to) {
     size_t first, after;
@@ -2199,11 +2160,9 @@ static void extend_span(tkx_context *ctx, const uint8_t *from, const uint8_t *to
     if (ctx->where.unit == TKX_CHARACTERS) to_characters(&ctx->where, &first, &after);
     if (ctx->count <= ctx->capacity) ctx->where.spans[2 * ctx->count - 1] = (uint32_t)after;
 }
-
 #endif
 
 #ifndef TKX_NO_NORMALIZER
-
 /* Writes the source of the byte at p of the current text for `count` bytes; returns where the
    alignment continues. */
 static uint8_t *put_sources(const tkx_context *ctx, uint8_t *alignment, size_t count,
@@ -2216,7 +2175,6 @@ static uint8_t *put_sources(const tkx_context *ctx, uint8_t *alignment, size_t c
     }
     return alignment;
 }
-
 #endif
 
 static TKX_NOINLINE void put_token_span(tkx_context *ctx, uint32_t id, const uint8_t *from,
@@ -2225,20 +2183,15 @@ static TKX_NOINLINE void put_token_span(tkx_context *ctx, uint32_t id, const uin
     if (field(ctx->t->trims, 0)) count_spaces(ctx, id, &leading, &trailing);
     put_span(ctx, from, to, leading, trailing);
 }
-
 #else
-
 static int wants_spans(const tkx_context *ctx) {
     (void)ctx;
     return 0;
 }
 
 #ifndef TKX_NO_NORMALIZER
-
 static int follows_sources(const tkx_context *ctx) { return wants_spans(ctx); }
-
 #endif
-
 #endif
 
 /* Emits an id of the model that covers the bytes from `from` to `to`, at least one, of the current
@@ -2255,7 +2208,6 @@ static TKX_INLINE void emit_token(tkx_context *ctx, uint32_t id, const uint8_t *
 }
 
 /* ---- added.c: added tokens (5.3) ------------------------------------------------------------- */
-
 /* What a scanner returns: a segment of plain text, or an added token and the text it covers. */
 typedef struct tkx_segment {
     size_t from, to;
@@ -2282,22 +2234,17 @@ typedef struct tkx_scanner {
 /* The flags that ACLS has for the character at p; 0 without ACLS. */
 static uint32_t added_class(tkx_context *ctx, const uint8_t *p) {
     tkx_span s = ctx->t->added_classes;
-    uint32_t c = utf8_decode(p), middle, leaf, middle_count, leaf_count;
-    const uint8_t *table;
+    const uint8_t *top, *middle;
+    uint32_t c = utf8_decode(p), middle_count;
+    size_t leaf;
     if (!s.data) return 0;
-    table = s.data + 8;
-    if (c < 128) return table[c];
+    if (c < 128) return s.data[8 + c];
+    top = s.data + 8 + ASCII_SIZE;
+    middle = top + TOP_SIZE;
     middle_count = load_u16(s.data);
-    leaf_count = load_u16(s.data + 2);
-    middle = load_u16(table + ASCII_SIZE + 2 * (c >> 12));
-    if (middle < middle_count) {
-        table += ASCII_SIZE + TOP_SIZE;
-        leaf = load_u16(table + 2 * (64 * (size_t)middle + (c >> 6 & 63)));
-        if (leaf < leaf_count)
-            return table[128 * (size_t)middle_count + 64 * (size_t)leaf + (c & 63)];
-    }
-    fail(ctx, TKX_E_CORRUPT);
-    return 0;
+    leaf = find_leaf(top, middle, middle_count, load_u16(s.data + 2), c);
+    if (leaf == SIZE_MAX) return fail(ctx, TKX_E_CORRUPT), 0;
+    return middle[128 * (size_t)middle_count + leaf];
 }
 
 /* The start of the character before p. */
@@ -2319,18 +2266,27 @@ static uint32_t only_byte(const uint8_t *bits) {
     return found;
 }
 
+/* Starts a scan over a text with a trie and no tokens. */
+static void scanner_init(tkx_scanner *f, tkx_context *ctx, const uint8_t *nodes,
+                         uint32_t node_count, uint32_t edge_count, const uint8_t *text,
+                         size_t size) {
+    memset(f, 0, sizeof *f);
+    f->ctx = ctx;
+    f->nodes = nodes;
+    f->node_count = node_count;
+    f->edge_count = edge_count;
+    f->edges = nodes + NODE_SIZE * ((size_t)node_count + 1);
+    f->text = text;
+    f->size = size;
+}
+
 static void scanner_start(tkx_scanner *f, tkx_context *ctx, int normalized, const uint8_t *text,
                           size_t size) {
     const tkx *t = ctx->t;
-    memset(f, 0, sizeof *f);
-    f->ctx = ctx;
+    scanner_init(f, ctx, normalized ? added_normalized_nodes(t) : added_raw_nodes(t),
+                 (uint32_t)field(t->added, normalized ? 12 : 4),
+                 (uint32_t)field(t->added, normalized ? 16 : 8), text, size);
     f->starts = t->added.data + (normalized ? 64 : 32);
-    f->nodes = normalized ? added_normalized_nodes(t) : added_raw_nodes(t);
-    f->node_count = (uint32_t)field(t->added, normalized ? 12 : 4);
-    f->edge_count = (uint32_t)field(t->added, normalized ? 16 : 8);
-    f->edges = f->nodes + NODE_SIZE * ((size_t)f->node_count + 1);
-    f->text = text;
-    f->size = size;
     f->pending.id = TKX_NONE;
     f->only_start = only_byte(f->starts);
 }
@@ -2344,24 +2300,18 @@ static int has_tokens(const tkx_context *ctx, int normalized) {
 
 /* The child of a node for a byte, or 0: no edge leads to the root. */
 static uint32_t find_child(tkx_scanner *f, uint32_t node, uint8_t byte) {
-    uint32_t low = load_u32(f->nodes + NODE_SIZE * (size_t)node),
-             high = load_u32(f->nodes + NODE_SIZE * ((size_t)node + 1)), end = high;
-    if (low > high || high > f->edge_count) {
-        fail(f->ctx, TKX_E_CORRUPT);
-        return 0;
-    }
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (load_u32(f->edges + 4 * (size_t)middle) >> 24 < byte) low = middle + 1;
-        else high = middle;
-    }
-    if (low < end) {
-        uint32_t edge = load_u32(f->edges + 4 * (size_t)low);
-        if (edge >> 24 != byte) return 0;
-        if ((edge & 0xFFFFFF) < f->node_count) return edge & 0xFFFFFF;
-        fail(f->ctx, TKX_E_CORRUPT);
-    }
-    return 0;
+    const uint8_t *edges = f->edges;
+    uint32_t first = load_u32(f->nodes + NODE_SIZE * (size_t)node),
+             end = load_u32(f->nodes + NODE_SIZE * ((size_t)node + 1)), edge;
+    size_t at;
+    if (first > end || end > f->edge_count) return fail(f->ctx, TKX_E_CORRUPT), 0;
+    edges += 4 * (size_t)first;
+    at = lower_bound(edges, 4, end - first, (uint32_t)byte << 24);
+    if (at == end - first) return 0;
+    edge = load_u32(edges + 4 * at);
+    if (edge >> 24 != byte) return 0;
+    if ((edge & 0xFFFFFF) < f->node_count) return edge & 0xFFFFFF;
+    return fail(f->ctx, TKX_E_CORRUPT), 0;
 }
 
 /* The index of the token with the longest content at `at`, or TKX_NONE. */
@@ -2495,7 +2445,6 @@ static int scanner_next(tkx_scanner *f, tkx_segment *item) {
 }
 
 #ifndef TKX_NO_OFFSETS
-
 /* Whether the character at p is trimmed as white space: also U+0120, the space of GPT-2's
    alphabet. */
 static int is_trimmed(tkx_context *ctx, const uint8_t *p) {
@@ -2511,7 +2460,6 @@ static void put_added_span(tkx_context *ctx, const uint8_t *from, const uint8_t 
     }
     put_span(ctx, from, to, leading, trailing);
 }
-
 #endif
 
 /* Emits an added token that covers the bytes from `from` to `to` of the current text, with the
@@ -2527,9 +2475,7 @@ static void emit_added(tkx_context *ctx, uint32_t id, const uint8_t *from, const
 }
 
 /* ---- normalize.c: normal forms (5.4) --------------------------------------------------------- */
-
 #ifndef TKX_NO_NORMALIZER
-
 /* The normalized text grows up from the bottom of the free work memory. What is not written yet
    grows down from its top: `marks`, code points of class > 0 after `starter`, each with its class
    in the upper 8 bits; and below them the same room once more, to sort them.
@@ -2583,17 +2529,10 @@ static int is_hangul(uint32_t c) { return c - 0xAC00 < 11172; }
 
 /* The entry of a code point; NULL where the tables point outside (ctx->code is set). */
 static const uint8_t *normalizer_entry(tkx_normalizer *n, uint32_t c) {
-    uint32_t block, entry;
-    block = load_u16(n->top + 2 * (c >> 12));
-    if (block < n->middle_count) {
-        block = load_u16(n->middle + 2 * (64 * (size_t)block + (c >> 6 & 63)));
-        if (block < n->leaf_count) {
-            entry = load_u16(n->leaves + 2 * (64 * (size_t)block + (c & 63)));
-            if (entry < n->entry_count) return n->entries + 8 * (size_t)entry;
-        }
-    }
-    fail(n->ctx, TKX_E_CORRUPT);
-    return NULL;
+    const size_t leaf = find_leaf(n->top, n->middle, n->middle_count, n->leaf_count, c);
+    const uint32_t entry = leaf < SIZE_MAX ? load_u16(n->leaves + 2 * leaf) : TKX_NONE;
+    if (entry < n->entry_count) return n->entries + 8 * (size_t)entry;
+    return fail(n->ctx, TKX_E_CORRUPT), NULL;
 }
 
 /* Quick check: whether a text is certainly normalized. ASCII is, in every form. */
@@ -2693,8 +2632,7 @@ static uint32_t composed(tkx_normalizer *n, uint32_t a, uint32_t b) {
         if (found == key) {
             uint32_t c = load_u32(entry + 8);
             if (c <= 0x10FFFF && (c < 0xD800 || c > 0xDFFF)) return c;
-            fail(n->ctx, TKX_E_CORRUPT);
-            return TKX_NONE;
+            return fail(n->ctx, TKX_E_CORRUPT), TKX_NONE;
         }
         if (found < key) low = middle + 1;
         else high = middle;
@@ -2828,11 +2766,9 @@ static void normalize(tkx_normalizer *n, const uint8_t *text, size_t size) {
     close_marks(n);
     write_closed(n);
 }
-
 #endif
 
 /* ---- match.c: where a match ends (5.5) ------------------------------------------------------- */
-
 /* The class of a character that is not ASCII, read from its bytes: their payload bits are the
    indexes of the three levels. *length: its bytes. The text is valid and tkx_open has checked the
    tables. */
@@ -3068,7 +3004,6 @@ static TKX_INLINE const uint8_t *skip_unmatched(const tkx_stage *s, const uint8_
 }
 
 /* ---- labels.c: labels, empty matches, search starts (5.5) ------------------------------------ */
-
 /* Labels each symbol of a pre-token, from the last to the first, in work memory, one byte for each
    of its bytes. A label depends on everything after the symbol, so the whole pre-token is labelled.
    NULL: too little memory, ctx->code is set. */
@@ -3131,9 +3066,7 @@ static TKX_NOINLINE const uint8_t *match_general(tkx_context *ctx, const tkx_sta
 }
 
 /* ---- rewrite_map.c: MAP and REPLACE (5.4) ---------------------------------------------------- */
-
 #ifndef TKX_NO_NORMALIZER
-
 /* One running operation. Its output is in free work memory, `room` bytes of it. */
 typedef struct tkx_rewriter {
     tkx_context *ctx;
@@ -3190,21 +3123,13 @@ static void write_copy(tkx_rewriter *w, const uint8_t *p, size_t size) {
 
 /* The entry of a map for a character; NULL where the tables point outside (ctx->code is set). */
 static const uint8_t *map_entry(const tkx_rewriter *w, uint32_t c) {
-    const uint8_t *data = w->op->table.data, *top = data + MAP_HEADER + ASCII_SIZE,
-                  *middle = top + TOP_SIZE, *leaves;
-    uint32_t middle_count = load_u32(data), leaf_count = load_u32(data + 4),
-             entry_count = load_u32(data + 8);
-    uint32_t block = load_u16(top + 2 * (c >> 12));
-    if (block < middle_count) {
-        block = load_u16(middle + 2 * (64 * (size_t)block + (c >> 6 & 63)));
-        if (block < leaf_count) {
-            leaves = middle + 128 * (size_t)middle_count;
-            block = load_u16(leaves + 2 * (64 * (size_t)block + (c & 63)));
-            if (block < entry_count) return leaves + 128 * (size_t)leaf_count + 8 * (size_t)block;
-        }
-    }
-    fail(w->ctx, TKX_E_CORRUPT);
-    return NULL;
+    const uint8_t *data = w->op->table.data, *top = data + MAP_HEADER + ASCII_SIZE;
+    const size_t middle_count = load_u32(data), leaf_count = load_u32(data + 4),
+                 leaf = find_leaf(top, top + TOP_SIZE, middle_count, leaf_count, c);
+    const uint8_t *leaves = top + TOP_SIZE + 128 * middle_count;
+    const uint32_t entry = leaf < SIZE_MAX ? load_u16(leaves + 2 * leaf) : TKX_NONE;
+    if (entry < load_u32(data + 8)) return leaves + 128 * leaf_count + 8 * (size_t)entry;
+    return fail(w->ctx, TKX_E_CORRUPT), NULL;
 }
 
 /* Skips characters from p on that a map does not change; *entry is that of the character it stops
@@ -3346,13 +3271,10 @@ static void run_replace(tkx_rewriter *w) {
     if (w->changed) write_copy(w, copied, (size_t)(w->end - copied));
     ctx->memory_used = mark;
 }
-
 #endif
 
 /* ---- rewrite_charsmap.c: CHARSMAP (5.4) ------------------------------------------------------ */
-
 #ifndef TKX_NO_NORMALIZER
-
 /* The alignment of CHARSMAP. Each character of the output takes characters of the text, in order,
    and has the source of the first of them; one that takes none shares the source of the last one
    taken. Of a replacement of n characters by m, each takes one while there are any. Those left over
@@ -3407,14 +3329,8 @@ static void align_replacement(tkx_rewriter *w, const uint8_t *text, size_t size,
 static void scan_protected(tkx_scanner *f, tkx_context *ctx, const tkx_op *op, const uint8_t *text,
                            size_t size) {
     const uint8_t *data = op->table.data;
-    memset(f, 0, sizeof *f);
-    f->ctx = ctx;
-    f->node_count = load_u32(data + 4);
-    f->edge_count = load_u32(data + 8);
-    f->nodes = data + CHARSMAP_HEADER + 4 * (size_t)load_u32(data);
-    f->edges = f->nodes + NODE_SIZE * ((size_t)f->node_count + 1);
-    f->text = text;
-    f->size = size;
+    scanner_init(f, ctx, data + CHARSMAP_HEADER + 4 * (size_t)load_u32(data), load_u32(data + 4),
+                 load_u32(data + 8), text, size);
 }
 
 /* The replacement of the shortest or longest sequence that a text begins with, as an offset, and
@@ -3582,13 +3498,10 @@ static TKX_NOINLINE void run_collapsing(tkx_rewriter *w) {
     }
     align_last(w);
 }
-
 #endif
 
 /* ---- rewrite.c: operations that rewrite a text (5.4) ----------------------------------------- */
-
 #ifndef TKX_NO_NORMALIZER
-
 /* Whether the source of the byte at p begins where the input begins. */
 static int stems_from_start(const tkx_context *ctx, const uint8_t *p) {
     size_t from = 1, to;
@@ -3721,13 +3634,10 @@ static TKX_NOINLINE void rewrite(tkx_context *ctx, const tkx_op *op, uint32_t co
         ctx->memory_needed =
             mark + (follows_sources(ctx) ? 2u + 2 * SOURCE_BYTES : 2u) * (given + UINT64_C(64));
 }
-
 #endif
 
 /* ---- align.c: alignment of a whole normalizer (5.9, ALGN) ------------------------------------ */
-
 #ifndef TKX_NO_OFFSETS
-
 /* A chunk of text that sentencepiece's rules replace as a whole, and its replacement. */
 typedef struct tkx_norm_chunk {
     const uint8_t *begin, *end;
@@ -3836,17 +3746,11 @@ static TKX_NOINLINE void align_whole(tkx_context *ctx, const uint8_t *input, con
     a.input = input;
     a.flags = load_u32(section.data);
     if ((a.flags & ~(uint32_t)(ALIGN_PREFIX | ALIGN_SUFFIX | ALIGN_COLLAPSE)) ||
-        load_u32(section.data + 12)) {
+        load_u32(section.data + 12))
         fail(ctx, TKX_E_CORRUPT);
-        return;
-    }
-    a.protected.ctx = ctx;
-    a.protected.node_count = load_u32(section.data + 4);
-    a.protected.edge_count = load_u32(section.data + 8);
-    a.protected.nodes = section.data + ALIGNMENT_HEADER;
-    a.protected.edges = a.protected.nodes + NODE_SIZE * ((size_t)a.protected.node_count + 1);
-    a.protected.text = given;
-    a.protected.size = given_size;
+    if (ctx->code != TKX_OK) return;
+    scanner_init(&a.protected, ctx, section.data + ALIGNMENT_HEADER, load_u32(section.data + 4),
+                 load_u32(section.data + 8), given, given_size);
 #ifndef TKX_NO_NORMALIZER
     for (i = 0; i < ctx->t->normalizer_count && !a.charsmap; i++) {
         const tkx_op *op = &ctx->t->ops[i];
@@ -3874,11 +3778,9 @@ static TKX_NOINLINE void align_whole(tkx_context *ctx, const uint8_t *input, con
     ctx->sources.base = text;
     ctx->sources.alignment = a.alignment;
 }
-
 #endif
 
 /* ---- bpe_symbols.c: pairs, and first symbols (5.6) ------------------------------------------- */
-
 /* The row of PIDX for an id on the left: its first slot in the lower half, the start of the next
    row in the upper. */
 static TKX_INLINE uint64_t pair_row(const tkx *t, uint32_t left) {
@@ -3956,13 +3858,9 @@ static TKX_INLINE size_t byte_symbols(tkx_context *ctx, const uint8_t *bytes, si
         if (TKX_LIKELY(id < t->id_count)) {
             was_unknown = 0;
         } else if (id != TKX_NONE) {
-            fail(ctx, TKX_E_CORRUPT);
-            return 0;
+            return fail(ctx, TKX_E_CORRUPT), 0;
         } else {
-            if (t->flags & UNKNOWN_STOPS) {
-                fail(ctx, TKX_E_UNKNOWN_TEXT);
-                return 0;
-            }
+            if (t->flags & UNKNOWN_STOPS) return fail(ctx, TKX_E_UNKNOWN_TEXT), 0;
             if (t->unknown_id == TKX_NONE) continue;
             if (was_unknown && (t->flags & FUSE_UNKNOWN)) {
                 if (lengths)
@@ -3980,7 +3878,6 @@ static TKX_INLINE size_t byte_symbols(tkx_context *ctx, const uint8_t *bytes, si
 }
 
 #ifndef TKX_NO_CHARACTERS
-
 /* Writes symbol i, and its length unless `lengths` is NULL. Returns i + 1. */
 static TKX_INLINE size_t put_symbol(uint8_t *symbols, uint8_t *lengths, size_t i, uint32_t id,
                                     size_t length) {
@@ -3994,20 +3891,18 @@ static TKX_INLINE size_t put_symbol(uint8_t *symbols, uint8_t *lengths, size_t i
 static TKX_INLINE uint32_t unit_symbol(tkx_context *ctx, uint32_t unit, uint32_t place) {
     const tkx *t = ctx->t;
     const uint8_t *table = t->characters.data + CHARACTERS_HEADER;
-    size_t block, id = TKX_NONE;
+    size_t id = TKX_NONE;
     if (t->place_count == 1) place = 0;
     if (load_u32(t->characters.data) == UNIT_BYTE) {
         id = load_u32(table + 4 * (256 * (size_t)place + unit));
     } else {
-        size_t middle_count = load_u32(t->characters.data + 8),
-               leaf_count = load_u32(t->characters.data + 12);
-        block = load_u16(table + TOP_SIZE * (size_t)place + 2 * (unit >> 12));
-        table += TOP_SIZE * (size_t)t->place_count;
-        if (block < middle_count) block = load_u16(table + 2 * (64 * block + (unit >> 6 & 63)));
-        else block = leaf_count;
-        if (block < leaf_count)
-            id = load_u32(table + 128 * middle_count + 4 * (64 * block + (unit & 63)));
-        else fail(ctx, TKX_E_CORRUPT);
+        const size_t middle_count = load_u32(t->characters.data + 8),
+                     leaf_count = load_u32(t->characters.data + 12);
+        const uint8_t *middle = table + TOP_SIZE * (size_t)t->place_count;
+        const size_t leaf =
+            find_leaf(table + TOP_SIZE * (size_t)place, middle, middle_count, leaf_count, unit);
+        if (leaf == SIZE_MAX) fail(ctx, TKX_E_CORRUPT);
+        else id = load_u32(middle + 128 * middle_count + 4 * leaf);
     }
     if (id >= t->id_count && id != TKX_NONE) fail(ctx, TKX_E_CORRUPT);
     return id < t->id_count ? (uint32_t)id : TKX_NONE;
@@ -4072,7 +3967,6 @@ static TKX_NOINLINE size_t character_symbols(tkx_context *ctx, const uint8_t *by
     if (pending) count = put_symbol(symbols, lengths, count, t->unknown_id, pending);
     return ctx->code == TKX_OK ? count : 0;
 }
-
 #endif
 
 /* Writes the first symbols of a pre-token. Returns their number. */
@@ -4085,7 +3979,6 @@ static TKX_INLINE size_t first_symbols(tkx_context *ctx, const uint8_t *bytes, s
 }
 
 /* ---- bpe_short.c: merging a short pre-token (5.6) -------------------------------------------- */
-
 /* Up to this length a pre-token is merged on the C stack: for each merge, all ranks are scanned.
    Longer ones go through a queue in the work memory. From 32 bytes on the queue is no slower
    (Chinese, Japanese, Thai, random letters); with 64, ordinary text needs no work memory. */
@@ -4143,7 +4036,6 @@ static size_t merge_short(tkx_context *ctx, const uint8_t *bytes, size_t size, u
 }
 
 /* ---- bpe_queue.c: a queue of merges (5.6) ---------------------------------------------------- */
-
 /* A queue of keys (rank << 32 | position). Keys that become stale stay in it, and are checked when
    they are popped.
 
@@ -4247,7 +4139,6 @@ static void queue_push(tkx_queue *q, uint64_t key) {
 }
 
 /* ---- bpe_long.c: merging a long pre-token (5.6) ---------------------------------------------- */
-
 /* A linked list of symbols in work memory, 16 bytes each: id, neighbours, and what the symbol and
    its right neighbour merge to. */
 enum { SYMBOL = 16, SYMBOL_ID = 0, SYMBOL_PREVIOUS = 4, SYMBOL_NEXT = 8, SYMBOL_MERGED = 12 };
@@ -4434,7 +4325,6 @@ static TKX_NOINLINE void merge_long(tkx_context *ctx, const uint8_t *bytes, size
 }
 
 /* ---- trie_models.c: trie (5.6): what Unigram, WordPiece, WordLevel and greedy models share --- */
-
 #if !defined(TKX_NO_UNIGRAM) || !defined(TKX_NO_WORDPIECE) || !defined(TKX_NO_WORDLEVEL) ||        \
     !defined(TKX_NO_GREEDY)
 #define TKX_HAS_TRIE
@@ -4444,11 +4334,9 @@ static void emit_unknown(tkx_context *ctx, const uint8_t *from, const uint8_t *t
     if (ctx->t->unknown_id == TKX_NONE) fail(ctx, TKX_E_UNKNOWN_TEXT);
     else emit_token(ctx, ctx->t->unknown_id, from, to);
 }
-
 #endif
 
 #if !defined(TKX_NO_WORDPIECE) || !defined(TKX_NO_GREEDY)
-
 /* The end of the longest token at `from`, looked up from the node with this base on; `from` if
    there is none. */
 static const uint8_t *longest_token(tkx_context *ctx, uint32_t base, const uint8_t *from,
@@ -4471,13 +4359,10 @@ static const uint8_t *longest_token(tkx_context *ctx, uint32_t base, const uint8
         fail(ctx, TKX_E_CORRUPT);
     return last;
 }
-
 #endif
 
 /* ---- trie_models.c: WordPiece (5.6) ---------------------------------------------------------- */
-
 #ifndef TKX_NO_WORDPIECE
-
 static size_t count_characters(const tkx *t, const uint8_t *bytes, size_t size) {
     size_t count = 0, i;
     if (t->trie_flags & BYTE_CHARACTERS) return size;
@@ -4506,13 +4391,10 @@ static void encode_word_pieces(tkx_context *ctx, const uint8_t *bytes, size_t si
         base = t->trie_continuation;
     }
 }
-
 #endif
 
 /* ---- trie_models.c: WordLevel (5.6) ---------------------------------------------------------- */
-
 #ifndef TKX_NO_WORDLEVEL
-
 static void encode_word(tkx_context *ctx, const uint8_t *bytes, size_t size) {
     uint32_t id;
     int found = token_in_trie(ctx->t, bytes, size, &id);
@@ -4530,13 +4412,10 @@ static void encode_word(tkx_context *ctx, const uint8_t *bytes, size_t size) {
 #endif
     }
 }
-
 #endif
 
 /* ---- trie_models.c: greedy (5.6) ------------------------------------------------------------- */
-
 #ifndef TKX_NO_GREEDY
-
 static void encode_greedy(tkx_context *ctx, const uint8_t *bytes, size_t size) {
     const uint8_t *at = bytes, *end = bytes + size;
     uint32_t id = 0;
@@ -4551,13 +4430,10 @@ static void encode_greedy(tkx_context *ctx, const uint8_t *bytes, size_t size) {
         }
     }
 }
-
 #endif
 
 /* ---- unigram.c: Unigram (5.6) ---------------------------------------------------------------- */
-
 #ifndef TKX_NO_UNIGRAM
-
 #include <float.h>
 
 /* The ids depend on the last bit of sums, so each sum of two doubles must be rounded to a double at
@@ -4798,11 +4674,9 @@ static void encode_unigram(tkx_context *ctx, const uint8_t *bytes, size_t size) 
     if (ctx->code == TKX_OK) emit_unknown_text(&u, u.end);
     ctx->memory_used = mark;
 }
-
 #endif
 
 /* ---- cache.c: the word cache ----------------------------------------------------------------- */
-
 /* The word cache: sets of 64 bytes, one cache line. A set has two small entries, for at most 15
    bytes and 4 ids each, or a large one, for at most 30 bytes and 8 ids:
 
@@ -4908,9 +4782,7 @@ static TKX_INLINE void cache_emit(tkx_context *ctx, tkx_pending *w, const uint8_
 }
 
 /* ---- batch.c: pending pre-tokens ------------------------------------------------------------- */
-
 #ifdef TKX_HAS_TRIE
-
 /* A pre-token that is not in the cache, where the model is not BPE. */
 static void encode_by_trie(tkx_context *ctx, const tkx_pending *w) {
     const size_t before = ctx->count;
@@ -4941,7 +4813,6 @@ static void encode_by_trie(tkx_context *ctx, const tkx_pending *w) {
         ctx->count <= ctx->capacity)
         cache_store(w, ctx->ids + before, count);
 }
-
 #endif
 
 /* A pre-token that is not in the cache. */
@@ -5054,7 +4925,6 @@ static TKX_INLINE void add_pending(tkx_context *ctx, const uint8_t *p, size_t si
 }
 
 #ifndef TKX_NO_CHARACTERS
-
 /* Whether a pre-token may be cut between two characters: no merge crosses the boundary, and an
    unknown character does not depend on the other. */
 static TKX_INLINE int is_cut(tkx_context *ctx, uint32_t left, uint32_t right) {
@@ -5094,7 +4964,6 @@ static TKX_NOINLINE void add_parts(tkx_context *ctx, const uint8_t *p, size_t si
     }
     if (ctx->code == TKX_OK) add_pending(ctx, p, (size_t)(end - p), 1);
 }
-
 #endif
 
 /* Adds a pre-token that is not empty. Its bytes must stay until encode_batch. */
@@ -5110,8 +4979,15 @@ static TKX_INLINE void add_pretoken(tkx_context *ctx, const uint8_t *p, size_t s
 }
 
 /* ---- stages.c: stages (5.5) ------------------------------------------------------------------ */
-
 static void add_word(tkx_context *ctx, const uint8_t *p, size_t size);
+
+/* Adds a pre-token or a word, if it is not empty. */
+static TKX_INLINE void add_part(tkx_context *ctx, int words, const uint8_t *from,
+                                const uint8_t *to) {
+    if (from == to) return;
+    if (words) add_word(ctx, from, (size_t)(to - from));
+    else add_pretoken(ctx, from, (size_t)(to - from));
+}
 
 /* Adds the pre-tokens that a simple stage makes of one, as the last stage; or, if `words`, its
    words, as the first stage. Nearly all tokenizers have one stage, and it is simple. */
@@ -5128,17 +5004,11 @@ static TKX_INLINE void split_simply(tkx_context *ctx, const tkx_stage *s, const 
             at = skip_unmatched(s, next_symbol(s, at), end);
             continue;
         }
-        if (gap < at && keeps_gaps)
-            words ? add_word(ctx, gap, (size_t)(at - gap))
-                  : add_pretoken(ctx, gap, (size_t)(at - gap));
-        if (keeps_matches)
-            words ? add_word(ctx, at, (size_t)(last - at))
-                  : add_pretoken(ctx, at, (size_t)(last - at));
+        if (keeps_gaps) add_part(ctx, words, gap, at);
+        if (keeps_matches) add_part(ctx, words, at, last);
         at = gap = last;
     }
-    if (gap < end && keeps_gaps && ctx->code == TKX_OK)
-        words ? add_word(ctx, gap, (size_t)(end - gap))
-              : add_pretoken(ctx, gap, (size_t)(end - gap));
+    if (keeps_gaps && ctx->code == TKX_OK) add_part(ctx, words, gap, end);
     ctx->memory_used = m.mark;
 }
 
@@ -5370,13 +5240,28 @@ static void split(tkx_context *ctx, const uint8_t *begin, const uint8_t *end) {
 }
 
 /* ---- encode.c: encoding (5.3) ---------------------------------------------------------------- */
-
 /* A segment without added tokens, not empty: step 6 and 7. */
 static void encode_plain(tkx_context *ctx, const uint8_t *text, size_t size) {
     size_t mark = ctx->memory_used;
     split(ctx, text, text + size);
     encode_batch(ctx);
     ctx->memory_used = mark;
+}
+
+/* Emits the added tokens of a text and encodes the segments between them. */
+static void encode_around(tkx_context *ctx, int normalized, const uint8_t *text, size_t size,
+                          void (*encode_part)(tkx_context *, const uint8_t *, size_t)) {
+    tkx_scanner f;
+    tkx_segment item;
+    if (!has_tokens(ctx, normalized)) {
+        if (size) encode_part(ctx, text, size);
+        return;
+    }
+    scanner_start(&f, ctx, normalized, text, size);
+    while (ctx->code == TKX_OK && scanner_next(&f, &item)) {
+        if (item.id != TKX_NONE) emit_added(ctx, item.id, text + item.from, text + item.to);
+        else encode_part(ctx, text + item.from, item.to - item.from);
+    }
 }
 
 /* A segment between raw added tokens, not empty: step 4 to 7. */
@@ -5401,17 +5286,7 @@ static void encode_segment(tkx_context *ctx, const uint8_t *text, size_t size) {
         align_whole(ctx, sources.base, whole, whole_size, text, size);
 #endif
     if (ctx->code != TKX_OK) return;
-    if (has_tokens(ctx, 1)) {
-        tkx_scanner f;
-        tkx_segment item;
-        scanner_start(&f, ctx, 1, text, size);
-        while (ctx->code == TKX_OK && scanner_next(&f, &item)) {
-            if (item.id != TKX_NONE) emit_added(ctx, item.id, text + item.from, text + item.to);
-            else encode_plain(ctx, text + item.from, item.to - item.from);
-        }
-    } else if (size) {
-        encode_plain(ctx, text, size);
-    }
+    encode_around(ctx, 1, text, size, encode_plain);
     ctx->begin = begin;
     ctx->limit = limit;
     ctx->sources = sources;
@@ -5421,17 +5296,7 @@ static void encode_segment(tkx_context *ctx, const uint8_t *text, size_t size) {
 /* A text that is valid UTF-8: step 3 to 7. */
 static void encode_text(tkx_context *ctx, const uint8_t *text, size_t size) {
     ctx->limit = text + size;
-    if (has_tokens(ctx, 0)) {
-        tkx_scanner f;
-        tkx_segment item;
-        scanner_start(&f, ctx, 0, text, size);
-        while (ctx->code == TKX_OK && scanner_next(&f, &item)) {
-            if (item.id != TKX_NONE) emit_added(ctx, item.id, text + item.from, text + item.to);
-            else encode_segment(ctx, text + item.from, item.to - item.from);
-        }
-    } else if (size) {
-        encode_segment(ctx, text, size);
-    }
+    encode_around(ctx, 0, text, size, encode_segment);
 }
 
 size_t tkx_cut(const tkx *t, const void *text, size_t size) {
@@ -5587,7 +5452,6 @@ int tkx_encode_allowed(const tkx *t, const void *text, size_t size, const uint8_
 }
 
 #ifndef TKX_NO_OFFSETS
-
 int tkx_encode_spans(const tkx *t, const void *text, size_t size, const uint8_t *allowed,
                      size_t allowed_size, int unit, uint32_t *ids, uint32_t *spans, size_t capacity,
                      size_t *count, const tkx_work *work) {
@@ -5610,11 +5474,9 @@ int tkx_encode_spans(const tkx *t, const void *text, size_t size, const uint8_t 
     ctx.where.input_size = size;
     return encode(&ctx, text, size, ids, capacity, count, work);
 }
-
 #endif
 
 /* ---- stream.c: encoding a stream ------------------------------------------------------------- */
-
 int tkx_encoder_init(tkx_encoder *e, const tkx *t, int special, void *window, size_t window_size,
                      const tkx_work *work) {
     if (!e || !t || !window || window_size == 0 || window_size > MAX_TEXT) return TKX_E_ARGUMENT;
@@ -5683,7 +5545,6 @@ int tkx_encoder_finish(tkx_encoder *e, uint32_t *ids, size_t capacity, size_t *c
 }
 
 /* ---- check.c: checks ------------------------------------------------------------------------- */
-
 int tkx_check(const tkx *t) {
     uint32_t tables[4][256], i;
     size_t end;

@@ -29,22 +29,17 @@ typedef struct tkx_scanner {
 /* The flags that ACLS has for the character at p; 0 without ACLS. */
 static uint32_t added_class(tkx_context *ctx, const uint8_t *p) {
     tkx_span s = ctx->t->added_classes;
-    uint32_t c = utf8_decode(p), middle, leaf, middle_count, leaf_count;
-    const uint8_t *table;
+    const uint8_t *top, *middle;
+    uint32_t c = utf8_decode(p), middle_count;
+    size_t leaf;
     if (!s.data) return 0;
-    table = s.data + 8;
-    if (c < 128) return table[c];
+    if (c < 128) return s.data[8 + c];
+    top = s.data + 8 + ASCII_SIZE;
+    middle = top + TOP_SIZE;
     middle_count = load_u16(s.data);
-    leaf_count = load_u16(s.data + 2);
-    middle = load_u16(table + ASCII_SIZE + 2 * (c >> 12));
-    if (middle < middle_count) {
-        table += ASCII_SIZE + TOP_SIZE;
-        leaf = load_u16(table + 2 * (64 * (size_t)middle + (c >> 6 & 63)));
-        if (leaf < leaf_count)
-            return table[128 * (size_t)middle_count + 64 * (size_t)leaf + (c & 63)];
-    }
-    fail(ctx, TKX_E_CORRUPT);
-    return 0;
+    leaf = find_leaf(top, middle, middle_count, load_u16(s.data + 2), c);
+    if (leaf == SIZE_MAX) return fail(ctx, TKX_E_CORRUPT), 0;
+    return middle[128 * (size_t)middle_count + leaf];
 }
 
 /* The start of the character before p. */
@@ -66,18 +61,27 @@ static uint32_t only_byte(const uint8_t *bits) {
     return found;
 }
 
+/* Starts a scan over a text with a trie and no tokens. */
+static void scanner_init(tkx_scanner *f, tkx_context *ctx, const uint8_t *nodes,
+                         uint32_t node_count, uint32_t edge_count, const uint8_t *text,
+                         size_t size) {
+    memset(f, 0, sizeof *f);
+    f->ctx = ctx;
+    f->nodes = nodes;
+    f->node_count = node_count;
+    f->edge_count = edge_count;
+    f->edges = nodes + NODE_SIZE * ((size_t)node_count + 1);
+    f->text = text;
+    f->size = size;
+}
+
 static void scanner_start(tkx_scanner *f, tkx_context *ctx, int normalized, const uint8_t *text,
                           size_t size) {
     const tkx *t = ctx->t;
-    memset(f, 0, sizeof *f);
-    f->ctx = ctx;
+    scanner_init(f, ctx, normalized ? added_normalized_nodes(t) : added_raw_nodes(t),
+                 (uint32_t)field(t->added, normalized ? 12 : 4),
+                 (uint32_t)field(t->added, normalized ? 16 : 8), text, size);
     f->starts = t->added.data + (normalized ? 64 : 32);
-    f->nodes = normalized ? added_normalized_nodes(t) : added_raw_nodes(t);
-    f->node_count = (uint32_t)field(t->added, normalized ? 12 : 4);
-    f->edge_count = (uint32_t)field(t->added, normalized ? 16 : 8);
-    f->edges = f->nodes + NODE_SIZE * ((size_t)f->node_count + 1);
-    f->text = text;
-    f->size = size;
     f->pending.id = TKX_NONE;
     f->only_start = only_byte(f->starts);
 }
@@ -91,24 +95,18 @@ static int has_tokens(const tkx_context *ctx, int normalized) {
 
 /* The child of a node for a byte, or 0: no edge leads to the root. */
 static uint32_t find_child(tkx_scanner *f, uint32_t node, uint8_t byte) {
-    uint32_t low = load_u32(f->nodes + NODE_SIZE * (size_t)node),
-             high = load_u32(f->nodes + NODE_SIZE * ((size_t)node + 1)), end = high;
-    if (low > high || high > f->edge_count) {
-        fail(f->ctx, TKX_E_CORRUPT);
-        return 0;
-    }
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (load_u32(f->edges + 4 * (size_t)middle) >> 24 < byte) low = middle + 1;
-        else high = middle;
-    }
-    if (low < end) {
-        uint32_t edge = load_u32(f->edges + 4 * (size_t)low);
-        if (edge >> 24 != byte) return 0;
-        if ((edge & 0xFFFFFF) < f->node_count) return edge & 0xFFFFFF;
-        fail(f->ctx, TKX_E_CORRUPT);
-    }
-    return 0;
+    const uint8_t *edges = f->edges;
+    uint32_t first = load_u32(f->nodes + NODE_SIZE * (size_t)node),
+             end = load_u32(f->nodes + NODE_SIZE * ((size_t)node + 1)), edge;
+    size_t at;
+    if (first > end || end > f->edge_count) return fail(f->ctx, TKX_E_CORRUPT), 0;
+    edges += 4 * (size_t)first;
+    at = lower_bound(edges, 4, end - first, (uint32_t)byte << 24);
+    if (at == end - first) return 0;
+    edge = load_u32(edges + 4 * at);
+    if (edge >> 24 != byte) return 0;
+    if ((edge & 0xFFFFFF) < f->node_count) return edge & 0xFFFFFF;
+    return fail(f->ctx, TKX_E_CORRUPT), 0;
 }
 
 /* The index of the token with the longest content at `at`, or TKX_NONE. */

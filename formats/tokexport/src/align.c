@@ -113,17 +113,11 @@ static TKX_NOINLINE void align_whole(tkx_context *ctx, const uint8_t *input, con
     a.input = input;
     a.flags = load_u32(section.data);
     if ((a.flags & ~(uint32_t)(ALIGN_PREFIX | ALIGN_SUFFIX | ALIGN_COLLAPSE)) ||
-        load_u32(section.data + 12)) {
+        load_u32(section.data + 12))
         fail(ctx, TKX_E_CORRUPT);
-        return;
-    }
-    a.protected.ctx = ctx;
-    a.protected.node_count = load_u32(section.data + 4);
-    a.protected.edge_count = load_u32(section.data + 8);
-    a.protected.nodes = section.data + ALIGNMENT_HEADER;
-    a.protected.edges = a.protected.nodes + NODE_SIZE * ((size_t)a.protected.node_count + 1);
-    a.protected.text = given;
-    a.protected.size = given_size;
+    if (ctx->code != TKX_OK) return;
+    scanner_init(&a.protected, ctx, section.data + ALIGNMENT_HEADER, load_u32(section.data + 4),
+                 load_u32(section.data + 8), given, given_size);
 #ifndef TKX_NO_NORMALIZER
     for (i = 0; i < ctx->t->normalizer_count && !a.charsmap; i++) {
         const tkx_op *op = &ctx->t->ops[i];

@@ -80,13 +80,9 @@ static TKX_INLINE size_t byte_symbols(tkx_context *ctx, const uint8_t *bytes, si
         if (TKX_LIKELY(id < t->id_count)) {
             was_unknown = 0;
         } else if (id != TKX_NONE) {
-            fail(ctx, TKX_E_CORRUPT);
-            return 0;
+            return fail(ctx, TKX_E_CORRUPT), 0;
         } else {
-            if (t->flags & UNKNOWN_STOPS) {
-                fail(ctx, TKX_E_UNKNOWN_TEXT);
-                return 0;
-            }
+            if (t->flags & UNKNOWN_STOPS) return fail(ctx, TKX_E_UNKNOWN_TEXT), 0;
             if (t->unknown_id == TKX_NONE) continue;
             if (was_unknown && (t->flags & FUSE_UNKNOWN)) {
                 if (lengths)
@@ -118,20 +114,18 @@ static TKX_INLINE size_t put_symbol(uint8_t *symbols, uint8_t *lengths, size_t i
 static TKX_INLINE uint32_t unit_symbol(tkx_context *ctx, uint32_t unit, uint32_t place) {
     const tkx *t = ctx->t;
     const uint8_t *table = t->characters.data + CHARACTERS_HEADER;
-    size_t block, id = TKX_NONE;
+    size_t id = TKX_NONE;
     if (t->place_count == 1) place = 0;
     if (load_u32(t->characters.data) == UNIT_BYTE) {
         id = load_u32(table + 4 * (256 * (size_t)place + unit));
     } else {
-        size_t middle_count = load_u32(t->characters.data + 8),
-               leaf_count = load_u32(t->characters.data + 12);
-        block = load_u16(table + TOP_SIZE * (size_t)place + 2 * (unit >> 12));
-        table += TOP_SIZE * (size_t)t->place_count;
-        if (block < middle_count) block = load_u16(table + 2 * (64 * block + (unit >> 6 & 63)));
-        else block = leaf_count;
-        if (block < leaf_count)
-            id = load_u32(table + 128 * middle_count + 4 * (64 * block + (unit & 63)));
-        else fail(ctx, TKX_E_CORRUPT);
+        const size_t middle_count = load_u32(t->characters.data + 8),
+                     leaf_count = load_u32(t->characters.data + 12);
+        const uint8_t *middle = table + TOP_SIZE * (size_t)t->place_count;
+        const size_t leaf =
+            find_leaf(table + TOP_SIZE * (size_t)place, middle, middle_count, leaf_count, unit);
+        if (leaf == SIZE_MAX) fail(ctx, TKX_E_CORRUPT);
+        else id = load_u32(middle + 128 * middle_count + 4 * leaf);
     }
     if (id >= t->id_count && id != TKX_NONE) fail(ctx, TKX_E_CORRUPT);
     return id < t->id_count ? (uint32_t)id : TKX_NONE;

@@ -11,6 +11,22 @@ static void encode_plain(tkx_context *ctx, const uint8_t *text, size_t size) {
     ctx->memory_used = mark;
 }
 
+/* Emits the added tokens of a text and encodes the segments between them. */
+static void encode_around(tkx_context *ctx, int normalized, const uint8_t *text, size_t size,
+                          void (*encode_part)(tkx_context *, const uint8_t *, size_t)) {
+    tkx_scanner f;
+    tkx_segment item;
+    if (!has_tokens(ctx, normalized)) {
+        if (size) encode_part(ctx, text, size);
+        return;
+    }
+    scanner_start(&f, ctx, normalized, text, size);
+    while (ctx->code == TKX_OK && scanner_next(&f, &item)) {
+        if (item.id != TKX_NONE) emit_added(ctx, item.id, text + item.from, text + item.to);
+        else encode_part(ctx, text + item.from, item.to - item.from);
+    }
+}
+
 /* A segment between raw added tokens, not empty: step 4 to 7. */
 static void encode_segment(tkx_context *ctx, const uint8_t *text, size_t size) {
     size_t mark = ctx->memory_used;
@@ -33,17 +49,7 @@ static void encode_segment(tkx_context *ctx, const uint8_t *text, size_t size) {
         align_whole(ctx, sources.base, whole, whole_size, text, size);
 #endif
     if (ctx->code != TKX_OK) return;
-    if (has_tokens(ctx, 1)) {
-        tkx_scanner f;
-        tkx_segment item;
-        scanner_start(&f, ctx, 1, text, size);
-        while (ctx->code == TKX_OK && scanner_next(&f, &item)) {
-            if (item.id != TKX_NONE) emit_added(ctx, item.id, text + item.from, text + item.to);
-            else encode_plain(ctx, text + item.from, item.to - item.from);
-        }
-    } else if (size) {
-        encode_plain(ctx, text, size);
-    }
+    encode_around(ctx, 1, text, size, encode_plain);
     ctx->begin = begin;
     ctx->limit = limit;
     ctx->sources = sources;
@@ -53,17 +59,7 @@ static void encode_segment(tkx_context *ctx, const uint8_t *text, size_t size) {
 /* A text that is valid UTF-8: step 3 to 7. */
 static void encode_text(tkx_context *ctx, const uint8_t *text, size_t size) {
     ctx->limit = text + size;
-    if (has_tokens(ctx, 0)) {
-        tkx_scanner f;
-        tkx_segment item;
-        scanner_start(&f, ctx, 0, text, size);
-        while (ctx->code == TKX_OK && scanner_next(&f, &item)) {
-            if (item.id != TKX_NONE) emit_added(ctx, item.id, text + item.from, text + item.to);
-            else encode_segment(ctx, text + item.from, item.to - item.from);
-        }
-    } else if (size) {
-        encode_segment(ctx, text, size);
-    }
+    encode_around(ctx, 0, text, size, encode_segment);
 }
 
 size_t tkx_cut(const tkx *t, const void *text, size_t size) {

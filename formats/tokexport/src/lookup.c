@@ -5,6 +5,28 @@
 
 uint32_t tkx_id_count(const tkx *t) { return t ? t->id_count : 0; }
 
+/* The first of some entries of `size` bytes, sorted by the u32 that they begin with, that is not
+   below a key; `count` if all are. */
+static size_t lower_bound(const uint8_t *entries, size_t size, size_t count, uint32_t key) {
+    size_t low = 0;
+    while (low < count) {
+        const size_t middle = low + (count - low) / 2;
+        if (load_u32(entries + size * middle) < key) low = middle + 1;
+        else count = middle;
+    }
+    return low;
+}
+
+/* The value for a code point in a table of three levels: u16 top[272], middle[][64], and leaves of
+   64 values. SIZE_MAX: the table points outside. */
+static TKX_INLINE size_t find_leaf(const uint8_t *top, const uint8_t *middle, size_t middle_count,
+                                   size_t leaf_count, uint32_t c) {
+    size_t block = load_u16(top + 2 * (c >> 12));
+    if (block >= middle_count) return SIZE_MAX;
+    block = load_u16(middle + 2 * (64 * block + (c >> 6 & 63)));
+    return block < leaf_count ? 64 * block + (c & 63) : SIZE_MAX;
+}
+
 /* The bytes that an entry of RECS or KEYS has; 0 if they are outside BYTS (I19). */
 static TKX_INLINE int read_bytes(const tkx *t, const uint8_t *entry, const uint8_t **bytes,
                                  uint32_t *length) {

@@ -58,17 +58,10 @@ static int is_hangul(uint32_t c) { return c - 0xAC00 < 11172; }
 
 /* The entry of a code point; NULL where the tables point outside (ctx->code is set). */
 static const uint8_t *normalizer_entry(tkx_normalizer *n, uint32_t c) {
-    uint32_t block, entry;
-    block = load_u16(n->top + 2 * (c >> 12));
-    if (block < n->middle_count) {
-        block = load_u16(n->middle + 2 * (64 * (size_t)block + (c >> 6 & 63)));
-        if (block < n->leaf_count) {
-            entry = load_u16(n->leaves + 2 * (64 * (size_t)block + (c & 63)));
-            if (entry < n->entry_count) return n->entries + 8 * (size_t)entry;
-        }
-    }
-    fail(n->ctx, TKX_E_CORRUPT);
-    return NULL;
+    const size_t leaf = find_leaf(n->top, n->middle, n->middle_count, n->leaf_count, c);
+    const uint32_t entry = leaf < SIZE_MAX ? load_u16(n->leaves + 2 * leaf) : TKX_NONE;
+    if (entry < n->entry_count) return n->entries + 8 * (size_t)entry;
+    return fail(n->ctx, TKX_E_CORRUPT), NULL;
 }
 
 /* Quick check: whether a text is certainly normalized. ASCII is, in every form. */
@@ -168,8 +161,7 @@ static uint32_t composed(tkx_normalizer *n, uint32_t a, uint32_t b) {
         if (found == key) {
             uint32_t c = load_u32(entry + 8);
             if (c <= 0x10FFFF && (c < 0xD800 || c > 0xDFFF)) return c;
-            fail(n->ctx, TKX_E_CORRUPT);
-            return TKX_NONE;
+            return fail(n->ctx, TKX_E_CORRUPT), TKX_NONE;
         }
         if (found < key) low = middle + 1;
         else high = middle;

@@ -36,17 +36,14 @@ static void to_characters(tkx_locator *w, size_t *from, size_t *to) {
 static void count_spaces(tkx_context *ctx, uint32_t id, size_t *leading, size_t *trailing) {
     const tkx *t = ctx->t;
     const uint8_t *bytes;
-    uint32_t low = 0, high = (uint32_t)field(t->trims, 4), length, flags, i;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const uint8_t *entry = t->trims.data + TRIM_HEADER + TRIM_SIZE * (size_t)middle;
-        if (load_u32(entry) == id) {
-            *leading = load_u16(entry + 4);
-            *trailing = load_u16(entry + 6);
-            return;
-        }
-        if (load_u32(entry) < id) low = middle + 1;
-        else high = middle;
+    const uint8_t *entries = t->trims.data + TRIM_HEADER;
+    const size_t count = (size_t)field(t->trims, 4),
+                 at = lower_bound(entries, TRIM_SIZE, count, id);
+    uint32_t length, flags, i;
+    if (at < count && load_u32(entries + TRIM_SIZE * at) == id) {
+        *leading = load_u16(entries + TRIM_SIZE * at + 4);
+        *trailing = load_u16(entries + TRIM_SIZE * at + 6);
+        return;
     }
     if (!read_record(t, id, &bytes, &length, &flags)) {
         fail(ctx, TKX_E_CORRUPT);

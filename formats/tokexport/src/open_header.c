@@ -5,45 +5,30 @@
 
 /* The sections that this runtime knows, and where a tkx keeps them: those that it only checks, in
    none. */
+/* clang-format off */
 #define TKX_AT(member) offsetof(tkx, member)
-static const struct {
-    char tag[5];
-    size_t member;
-} SECTIONS[] = {{"RECS", TKX_AT(records)},
-                {"BYTS", TKX_AT(bytes)},
-                {"SCOR", TKX_AT(scores)},
-                {"SC64", TKX_AT(double_scores)},
-                {"RANK", TKX_AT(ranks)},
-                {"BIDS", TKX_AT(byte_ids)},
-                {"TIDX", TKX_AT(token_index)},
-                {"PIDX", TKX_AT(pair_index)},
-                {"TRIE", TKX_AT(trie)},
-                {"SPLT", TKX_AT(splits)},
-                {"LABL", TKX_AT(labels)},
-                {"CUTS", TKX_AT(cuts)},
-                {"ADDT", TKX_AT(added)},
-                {"ACLS", TKX_AT(added_classes)},
-                {"POST", TKX_AT(post)},
-                {"TRIM", TKX_AT(trims)},
-                {"SPID", TKX_AT(special_ids)},
-                {"TEST", TKX_AT(self_test)},
-                {"KEYS", TKX_AT(keys)},
+static const struct { char tag[5]; size_t member; } SECTIONS[] = {
+    {"RECS", TKX_AT(records)}, {"BYTS", TKX_AT(bytes)}, {"SCOR", TKX_AT(scores)},
+    {"SC64", TKX_AT(double_scores)}, {"RANK", TKX_AT(ranks)}, {"BIDS", TKX_AT(byte_ids)},
+    {"TIDX", TKX_AT(token_index)}, {"PIDX", TKX_AT(pair_index)}, {"TRIE", TKX_AT(trie)},
+    {"SPLT", TKX_AT(splits)}, {"LABL", TKX_AT(labels)}, {"CUTS", TKX_AT(cuts)},
+    {"ADDT", TKX_AT(added)},
+    {"ACLS", TKX_AT(added_classes)}, {"POST", TKX_AT(post)}, {"TRIM", TKX_AT(trims)},
+    {"SPID", TKX_AT(special_ids)}, {"TEST", TKX_AT(self_test)}, {"KEYS", TKX_AT(keys)},
 #ifndef TKX_NO_DECODER
-                {"DECO", TKX_AT(decoder)},
-                {"EDIT", TKX_AT(edits)},
+    {"DECO", TKX_AT(decoder)}, {"EDIT", TKX_AT(edits)},
 #endif
 #ifndef TKX_NO_OFFSETS
-                {"ALGN", TKX_AT(alignment)},
+    {"ALGN", TKX_AT(alignment)},
 #endif
 #ifndef TKX_NO_NORMALIZER
-                {"NORM", TKX_AT(normalizer)},
+    {"NORM", TKX_AT(normalizer)},
 #endif
 #ifndef TKX_NO_CHARACTERS
-                {"CHRS", TKX_AT(characters)},
-                {"XPRS", TKX_AT(crossings)},
+    {"CHRS", TKX_AT(characters)}, {"XPRS", TKX_AT(crossings)},
 #endif
-                {"CHAT", SIZE_MAX},
-                {"PROV", SIZE_MAX}};
+    {"CHAT", SIZE_MAX}, {"PROV", SIZE_MAX}};
+/* clang-format on */
 enum { KNOWN = sizeof SECTIONS / sizeof SECTIONS[0] };
 
 /* The index of a tag in SECTIONS, or KNOWN. */

@@ -59,14 +59,8 @@ static void align_replacement(tkx_rewriter *w, const uint8_t *text, size_t size,
 static void scan_protected(tkx_scanner *f, tkx_context *ctx, const tkx_op *op, const uint8_t *text,
                            size_t size) {
     const uint8_t *data = op->table.data;
-    memset(f, 0, sizeof *f);
-    f->ctx = ctx;
-    f->node_count = load_u32(data + 4);
-    f->edge_count = load_u32(data + 8);
-    f->nodes = data + CHARSMAP_HEADER + 4 * (size_t)load_u32(data);
-    f->edges = f->nodes + NODE_SIZE * ((size_t)f->node_count + 1);
-    f->text = text;
-    f->size = size;
+    scanner_init(f, ctx, data + CHARSMAP_HEADER + 4 * (size_t)load_u32(data), load_u32(data + 4),
+                 load_u32(data + 8), text, size);
 }
 
 /* The replacement of the shortest or longest sequence that a text begins with, as an offset, and

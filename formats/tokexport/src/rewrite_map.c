@@ -61,21 +61,13 @@ static void write_copy(tkx_rewriter *w, const uint8_t *p, size_t size) {
 
 /* The entry of a map for a character; NULL where the tables point outside (ctx->code is set). */
 static const uint8_t *map_entry(const tkx_rewriter *w, uint32_t c) {
-    const uint8_t *data = w->op->table.data, *top = data + MAP_HEADER + ASCII_SIZE,
-                  *middle = top + TOP_SIZE, *leaves;
-    uint32_t middle_count = load_u32(data), leaf_count = load_u32(data + 4),
-             entry_count = load_u32(data + 8);
-    uint32_t block = load_u16(top + 2 * (c >> 12));
-    if (block < middle_count) {
-        block = load_u16(middle + 2 * (64 * (size_t)block + (c >> 6 & 63)));
-        if (block < leaf_count) {
-            leaves = middle + 128 * (size_t)middle_count;
-            block = load_u16(leaves + 2 * (64 * (size_t)block + (c & 63)));
-            if (block < entry_count) return leaves + 128 * (size_t)leaf_count + 8 * (size_t)block;
-        }
-    }
-    fail(w->ctx, TKX_E_CORRUPT);
-    return NULL;
+    const uint8_t *data = w->op->table.data, *top = data + MAP_HEADER + ASCII_SIZE;
+    const size_t middle_count = load_u32(data), leaf_count = load_u32(data + 4),
+                 leaf = find_leaf(top, top + TOP_SIZE, middle_count, leaf_count, c);
+    const uint8_t *leaves = top + TOP_SIZE + 128 * middle_count;
+    const uint32_t entry = leaf < SIZE_MAX ? load_u16(leaves + 2 * leaf) : TKX_NONE;
+    if (entry < load_u32(data + 8)) return leaves + 128 * leaf_count + 8 * (size_t)entry;
+    return fail(w->ctx, TKX_E_CORRUPT), NULL;
 }
 
 /* Skips characters from p on that a map does not change; *entry is that of the character it stops

@@ -5,6 +5,14 @@
 
 static void add_word(tkx_context *ctx, const uint8_t *p, size_t size);
 
+/* Adds a pre-token or a word, if it is not empty. */
+static TKX_INLINE void add_part(tkx_context *ctx, int words, const uint8_t *from,
+                                const uint8_t *to) {
+    if (from == to) return;
+    if (words) add_word(ctx, from, (size_t)(to - from));
+    else add_pretoken(ctx, from, (size_t)(to - from));
+}
+
 /* Adds the pre-tokens that a simple stage makes of one, as the last stage; or, if `words`, its
    words, as the first stage. Nearly all tokenizers have one stage, and it is simple. */
 static TKX_INLINE void split_simply(tkx_context *ctx, const tkx_stage *s, const uint8_t *begin,
@@ -20,17 +28,11 @@ static TKX_INLINE void split_simply(tkx_context *ctx, const tkx_stage *s, const 
             at = skip_unmatched(s, next_symbol(s, at), end);
             continue;
         }
-        if (gap < at && keeps_gaps)
-            words ? add_word(ctx, gap, (size_t)(at - gap))
-                  : add_pretoken(ctx, gap, (size_t)(at - gap));
-        if (keeps_matches)
-            words ? add_word(ctx, at, (size_t)(last - at))
-                  : add_pretoken(ctx, at, (size_t)(last - at));
+        if (keeps_gaps) add_part(ctx, words, gap, at);
+        if (keeps_matches) add_part(ctx, words, at, last);
         at = gap = last;
     }
-    if (gap < end && keeps_gaps && ctx->code == TKX_OK)
-        words ? add_word(ctx, gap, (size_t)(end - gap))
-              : add_pretoken(ctx, gap, (size_t)(end - gap));
+    if (keeps_gaps && ctx->code == TKX_OK) add_part(ctx, words, gap, end);
     ctx->memory_used = m.mark;
 }
 
