@@ -15,8 +15,8 @@ import spec_spans
 import tokenizers
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from parts.bases import bpe
-from parts.bases import document as whole
+from parts.cases import MODELS
+from parts.cases import document as whole
 from reader_samples import BYTE_LEVEL, added, document, read_document
 from repository import SLOW
 
@@ -87,7 +87,7 @@ def test_what_is_put_where_a_match_holds_nothing(
 ) -> None:
     steps = [replace(pattern, content), *([] if second is None else [replace(second, "1")])]
     fields = whole(
-        bpe(),
+        MODELS["characters"],
         normalizer={"type": "Sequence", "normalizers": steps},
         pre_tokenizer=after,
         added_tokens=[] if token is None else [token],
@@ -173,7 +173,7 @@ def test_after_another_step_an_insertion_at_the_start_is_exact_but_for_its_span(
         "type": "Sequence",
         "normalizers": [before, replace("^", "\u2581"), replace(" ", "\u2581")],
     }
-    fields = whole(bpe(), normalizer=normalizer, pre_tokenizer=after)
+    fields = whole(MODELS["characters"], normalizer=normalizer, pre_tokenizer=after)
     theirs, ours = (
         tokenizers.Tokenizer.from_str(json.dumps(fields)),
         load(file_bytes(read_document(fields, tmp_path))),
@@ -189,7 +189,9 @@ def test_what_asks_which_text_comes_first_is_refused_after_such_an_insertion(
 ) -> None:
     normalizer = {"type": "Sequence", "normalizers": [{"type": "NFC"}, replace("^", "-")]}
     with pytest.raises(UnsupportedError, match="what comes first"):
-        read_document(whole(bpe(), normalizer=normalizer, pre_tokenizer=METASPACE), tmp_path)
+        read_document(
+            whole(MODELS["characters"], normalizer=normalizer, pre_tokenizer=METASPACE), tmp_path
+        )
 
 
 @pytest.mark.parametrize("lengths", [(255, 255), (256, 1), (2, 300), (200, 200)])
@@ -203,7 +205,7 @@ def test_a_character_may_become_a_text_of_any_length(
         {"type": "Replace", "pattern": {"String": one}, "content": content}
         for one, content in steps
     ]
-    fields = whole(bpe(), normalizer={"type": "Sequence", "normalizers": replacing})
+    fields = whole(MODELS["characters"], normalizer={"type": "Sequence", "normalizers": replacing})
     theirs = tokenizers.Tokenizer.from_str(json.dumps(fields)).encode(text)
     found = load(file_bytes(read_document(fields, tmp_path))).encode_with_offsets(text)
     assert (list(found.ids), list(found.offsets)) == (theirs.ids, theirs.offsets)

@@ -1,9 +1,8 @@
-"""The table of docs/LIMITS.md: which parts of a tokenizer.json are exact and which are refused;
-`python -m tests.parts` prints it.
+"""The table of docs/LIMITS.md that says which parts of a tokenizer.json are exact and which are
+refused; `python -m tests.parts docs/LIMITS.md` makes it.
 
-In reading order: ``bases`` (small tokenizers that a part is put into), ``cases`` (every part with
-its options), ``measure`` (one case: it is converted, and compared with the library, or refused),
-``table`` (Markdown).
+`cases.jsonl` has every part with its options, `cases.py` the small tokenizers that they are put
+into, `outcomes.py` converts a case and compares it with the library, and makes the table.
 """
 
 import sys

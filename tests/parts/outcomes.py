@@ -1,0 +1,98 @@
+"""What becomes of a case: it is exact, or refused; and the table of all cases, as Markdown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+import tokenizers
+
+from tokexport.conversion import file_bytes
+from tokexport.errors import UnsupportedError
+from tokexport.runtime.tokenizer import load
+from tokexport.sources.files import SourceFiles
+from tokexport.sources.json_node import parse
+from tokexport.sources.tokenizer_json.read import read_tokenizer_json
+from tokexport.sources.tokenizer_json.reference import TokenizersReference
+from tokexport.verification import compare
+
+from .cases import Case
+
+BEGIN = "<!-- parts: made by python -m tests.parts -->\n"
+END = "\n<!-- parts: end -->"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """``refusal`` is its sentence, ``difference`` what differs from the library; both empty: the
+    part is exact.
+    """
+
+    case: Case
+    refusal: str = ""
+    difference: str = ""
+
+
+def measure(case: Case, strings: int = 150, token_step: int = 1) -> Outcome:
+    """Converts the tokenizer of a case, and compares ids, texts and offsets with the library:
+    every id, each ``token_step``-th token, and random strings in every mode, alone and as pairs.
+    """
+    source = json.dumps(case.document)
+    reference = TokenizersReference(tokenizers.Tokenizer.from_str(source))
+    try:
+        model = read_tokenizer_json(parse(source.encode(), "tokenizer.json"), SourceFiles(None))
+        data = file_bytes(model)
+    except UnsupportedError as error:
+        return Outcome(case, refusal=f"{error.problem}; {error.hint}")
+    result = compare(
+        load(data), reference, strings=strings, code_points=False, token_step=token_step
+    )
+    return Outcome(case, difference="" if result.ok else "\n".join(result.lines()))
+
+
+def table(outcomes: Iterable[Outcome]) -> str:
+    """A row for each part; parts that are exact with every option share one."""
+    lines = ["| | part | exact | refused |", "|---|---|---|---|"]
+    for place, members in groupby(outcomes, key=lambda outcome: outcome.case.place):
+        for number, row in enumerate(_rows(members)):
+            lines.append("| " + " | ".join((place if number == 0 else "", *row)) + " |")
+    return "\n".join(lines)
+
+
+def _rows(outcomes: Iterable[Outcome]) -> Iterator[tuple[str, str, str]]:
+    whole: list[str] = []
+    rows: list[tuple[str, str, str]] = []
+    for part, members in groupby(outcomes, key=lambda outcome: outcome.case.part):
+        exact, others = [], []
+        for one in members:
+            verdict = "**differs from the library**" if one.difference else _cell(one.refusal)
+            option = _cell(one.case.option)
+            (others if verdict else exact).append(f"{option}: {verdict}" if verdict else option)
+        if others:
+            rows.append((_cell(part), "; ".join(exact), "<br>".join(others)))
+        else:
+            whole.append(_cell(part))
+    if whole:
+        yield ", ".join(whole), "all", ""
+    yield from rows
+
+
+def _cell(text: str) -> str:
+    """A text that Markdown and HTML leave as it is."""
+    for character in "\\|*[]`":
+        text = text.replace(character, "\\" + character)
+    return text.replace("&", "&amp;").replace("<", "&lt;")
+
+
+def written(document: str) -> str:
+    """The table that a document holds. ValueError where it has no place for one."""
+    begin = document.index(BEGIN) + len(BEGIN)
+    return document[begin : document.index(END, begin - 1)]
+
+
+def put(document: str, content: str) -> str:
+    """The document with this table."""
+    begin = document.index(BEGIN) + len(BEGIN)
+    return document[:begin] + content + document[document.index(END, begin - 1) :]
