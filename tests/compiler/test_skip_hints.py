@@ -29,7 +29,7 @@ PATTERNS = [
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_no_match_begins_with_a_character_whose_first_byte_is_idle_and_one_does_with_any_other(
+def test_no_match_begins_with_a_character_whose_first_byte_is_skipped_and_one_does_with_others(
     pattern: str,
 ) -> None:
     program = compile_split(Split(pattern))
@@ -46,12 +46,12 @@ def test_no_match_begins_with_a_character_whose_first_byte_is_idle_and_one_does_
 
 
 @pytest.mark.parametrize("pattern", [r"(?<=a)b", r"x*", r"a+(?=b+c)"])
-def test_nothing_is_idle_where_it_takes_more_than_the_character_to_tell(pattern: str) -> None:
+def test_nothing_is_skipped_where_the_character_alone_does_not_decide(pattern: str) -> None:
     assert leads_without_match(compile_split(Split(pattern))) == 0
 
 
 @given(st.sets(st.sampled_from(CHARACTERS), max_size=4))
-def test_a_first_byte_is_idle_if_all_its_characters_are_members(others: set[str]) -> None:
+def test_a_first_byte_is_skipped_if_all_its_characters_are_members(others: set[str]) -> None:
     members = np.ones(0x110000, np.bool_)
     members[[ord(character) for character in others]] = False
     busy = {character.encode()[0] for character in others}

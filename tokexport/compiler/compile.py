@@ -112,9 +112,7 @@ def _encoding(original: TokenizerModel) -> EncodingTables:
         normalizer, stages, cut_between=any(token.normalized for token in model.added_tokens)
     )
     normalized = {
-        index: (
-            token.content if token.verbatim else normalize(token.content, model.normalizer)
-        ).encode()
+        index: normalize(token.content, () if token.verbatim else model.normalizer).encode()
         for index, token in enumerate(model.added_tokens)
         if token.normalized
     }
@@ -178,10 +176,7 @@ def _uncrossed(model: TokenizerModel, encoder: BytePairTables | TrieTables) -> P
     """
     if not isinstance(encoder, BytePairTables) or encoder.crossings is None:
         return None
-    whole_pre_token_first = (
-        isinstance(model.model, BytePairModel) and model.model.whole_pre_token_first
-    )
-    return None if whole_pre_token_first else ~encoder.crossings.ascii
+    return None if "WHOLE_PIECE_FIRST" in _flags(model) else ~encoder.crossings.ascii
 
 
 def _stage(step: Split | tuple[PreTokenizerStep, ...]) -> Stage:
@@ -237,22 +232,15 @@ def _added_tables(model: TokenizerModel, normalized: Mapping[int, bytes]) -> Add
     tokens = model.added_tokens
     if not tokens:
         return None
-    raw = [
-        (token.content.encode(), index)
-        for index, token in enumerate(tokens)
-        if not token.normalized
-    ]
-    contents = [
-        *(token.content for token in tokens),
-        *(content.decode() for content in normalized.values()),
-    ]
+    raw = {i: token.content.encode() for i, token in enumerate(tokens) if not token.normalized}
+    contents = [token.content for token in tokens] + [text.decode() for text in normalized.values()]
     trims = bool(model.offset_trimming and model.offset_trimming.passes)
     trims = trims and any(text != text.strip() for text in contents)
     looks = trims or any(token.lstrip or token.rstrip or token.single_word for token in tokens)
     return AddedTables(
         tokens,
-        build_trie(raw),
-        build_trie((content, index) for index, content in normalized.items()),
+        build_trie(raw.items()),
+        build_trie(normalized.items()),
         space_and_word_classes(of_version_1=model.restart_after_added) if looks else None,
     )
 
@@ -261,6 +249,6 @@ def _protected(model: TokenizerModel, normalizer: Sequence[Op]) -> Trie | None:
     if model.offset_alignment is None:
         return None
     # A charsmap holds these texts already.
-    held = any(isinstance(op, CharsmapOp) and op.clusters is None for op in normalizer)
-    texts = () if held else model.offset_alignment.protected
-    return build_trie((content.encode(), index) for index, content in enumerate(texts))
+    has_charsmap = any(isinstance(op, CharsmapOp) and op.clusters is None for op in normalizer)
+    texts = () if has_charsmap else model.offset_alignment.protected
+    return build_trie(enumerate(text.encode() for text in texts))

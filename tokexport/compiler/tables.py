@@ -124,8 +124,6 @@ class DoubleArray:
 class TrieTables:
     """A model that looks pre-tokens up in a trie."""
 
-    # A name of ModelType.
-    kind: str
     trie: DoubleArray
     # Bytes of the longest key.
     longest: int
@@ -146,7 +144,7 @@ class ProgramTable:
     program: SplitProgram
     classes: ClassTable | None
     # Bit b - 0xC0: no match begins with a character whose first byte is b.
-    idle_leads: int
+    skip_leads: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +196,7 @@ class MapTable:
     entries: npt.NDArray[np.int64]
     text: bytes
     # Bit b - 0xC0: every character whose first byte is b stays as it is.
-    idle_leads: int
+    skip_leads: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ def _described(
         transitions_offset=first + len(parts[0]) + len(parts[1]),
         first_op=0,
         op_count=0,
-        idle_leads=table.idle_leads,
+        skip_leads=table.skip_leads,
     )
     return descriptor, b"".join(parts)
 

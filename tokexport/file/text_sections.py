@@ -123,7 +123,7 @@ def _map(table: MapTable) -> bytes:
         leaf_count=len(table.numbers.leaves),
         entry_count=len(table.entries),
         text_size=len(table.text),
-        idle_leads=table.idle_leads,
+        skip_leads=table.skip_leads,
     )
     direct = bytes(layout.MAP_OTHER if byte is None else byte for byte in table.ascii)
     entries = rows(layout.MAP_ENTRY, table.entries)

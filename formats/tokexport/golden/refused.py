@@ -218,7 +218,7 @@ def _with_stages(stages: Sequence[Mapping[str, int]]) -> Change:
     """
     tables = SplitsHeader.sizeof() + Stage.sizeof() * len(stages) + 8
     good = dict.fromkeys(
-        ("behavior", "memo_count", "classes_offset", "first_op", "op_count", "idle_leads"), 0
+        ("behavior", "memo_count", "classes_offset", "first_op", "op_count", "skip_leads"), 0
     )
     good |= {
         "flags": 2,

@@ -55,7 +55,7 @@ def _sections() -> dict[str, bytes]:
         "point_count": 0,
         "composition_count": 0,
     }
-    levels = {"middle_count": 0, "leaf_count": 0, "entry_count": 0, "text_size": 0, "idle_leads": 0}
+    levels = {"middle_count": 0, "leaf_count": 0, "entry_count": 0, "text_size": 0, "skip_leads": 0}
     sequences = {
         "unit_count": 1,
         "node_count": 0,
@@ -165,7 +165,7 @@ def _program() -> bytes:
             "leaf_count",
             "first_op",
             "op_count",
-            "idle_leads",
+            "skip_leads",
         ),
         0,
     )

@@ -18,18 +18,18 @@ class _Node:
     token: int = -1
 
 
-def build_trie(contents: Iterable[tuple[bytes, int]]) -> Trie:
-    """Builds a trie over (content, number), nodes in breadth-first order.
+def build_trie(contents: Iterable[tuple[int, bytes]]) -> Trie:
+    """Builds a trie over (number, content), nodes in breadth-first order.
 
     Contents are distinct and not empty.
 
-    >>> trie = build_trie([(b"<s>", 0), (b"</s>", 1)])
+    >>> trie = build_trie([(0, b"<s>"), (1, b"</s>")])
     >>> len(trie.tokens), len(trie.edges)
     (7, 6)
     """
     root = _Node()
     starts = bytearray(32)
-    for content, token in contents:
+    for token, content in contents:
         starts[content[0] >> 3] |= 1 << (content[0] & 7)
         node = root
         for byte in content:

@@ -34,14 +34,13 @@ class CanonicalMerges:
 
     ``rules`` maps a product to its ``(left, right)``, ``ranks`` a product to the rank of its rule.
     ``ways`` has the sequences of first symbols that become a token; ``whole`` the tokens that their
-    own spelling, as a piece, becomes. ``given`` is the number of rules in the source.
+    own spelling, as a piece, becomes.
     """
 
     rules: Mapping[int, tuple[int, int]]
     ranks: Mapping[int, int]
     ways: Mapping[int, tuple[Symbols, ...]]
     whole: frozenset[int]
-    given: int
 
     @property
     def ranks_follow_ids(self) -> bool:
@@ -49,10 +48,6 @@ class CanonicalMerges:
         by_rank = sorted(self.ranks, key=self.ranks.__getitem__)
         ranks_differ = len(set(self.ranks.values())) == len(self.ranks)
         return ranks_differ and all(left < right for left, right in itertools.pairwise(by_rank))
-
-    def stored_ranks(self) -> Mapping[int, int]:
-        """The ranks as a file has them: the ids themselves where these are in the same order."""
-        return {product: product for product in self.rules} if self.ranks_follow_ids else self.ranks
 
 
 def canonical_merges(model: BytePairModel) -> CanonicalMerges:
@@ -71,10 +66,11 @@ def canonical_merges(model: BytePairModel) -> CanonicalMerges:
         # What spells a content are its units: tokens of bytes and the unknown token have none that
         # merges.
         merges, symbols = _by_content(model, first), set(first.tables[0].values())
-        given = len(model.vocab)
     else:
-        merges, symbols = _listed(model.merges), first.every()
-        given = len(model.merges)
+        # A pair that is listed twice has the rank of its last place, as in the reference's hash map.
+        listed = enumerate(model.merges)
+        merges = [(left, right, rank, product) for rank, (left, right, product) in listed]
+        symbols = first.every()
     rules: dict[int, tuple[int, int]] = {}
     ranks: dict[int, int] = {}
     ways: dict[int, tuple[Symbols, ...]] = {
@@ -95,12 +91,7 @@ def canonical_merges(model: BytePairModel) -> CanonicalMerges:
         for content, token in model.vocab.items()
         if token in ways and first.of(content) in ways[token]
     }
-    return CanonicalMerges(rules, ranks, ways, frozenset(whole), given)
-
-
-def _listed(merges: tuple[tuple[int, int, int], ...]) -> Merges:
-    # A pair that is listed twice has the rank of its last place, as in the reference's hash map.
-    return [(left, right, rank, product) for rank, (left, right, product) in enumerate(merges)]
+    return CanonicalMerges(rules, ranks, ways, frozenset(whole))
 
 
 def _by_content(model: BytePairModel, first: FirstSymbols) -> Merges:

@@ -9,22 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from tokexport.model import BytePairModel, CharacterSymbols
 from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT
-
-# Places of a unit. Bit 0: others stand before it; bit 1: none follows it.
-FIRST: Final = 0
-INSIDE: Final = 1
-ALONE: Final = 2
-LAST: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class FirstSymbols:
     """``tables[place]`` has the symbol of each unit: a byte (int), or a character (str) where
-    ``of_characters``. One table serves all places where there are no affixes.
+    ``of_characters``. Bit 0 of a place: others stand before it; bit 1: none follows it. One table
+    serves all places where there are no affixes.
 
     ``byte_ids``, ``unk_id`` and ``fuse_unk`` are for units without a symbol, as in
     :class:`tokexport.model.BytePairModel`.
@@ -138,9 +132,7 @@ def first_symbols(model: BytePairModel) -> FirstSymbols:
     if not (characters.prefix or characters.suffix):
         affixes = affixes[:1]
     return FirstSymbols(
-        tables=tuple(
-            _table(model.vocab, prefix, suffix, characters.of_bytes) for prefix, suffix in affixes
-        ),
+        tables=tuple(_table(model.vocab, *pair, characters.of_bytes) for pair in affixes),
         of_characters=not characters.of_bytes,
         byte_ids=characters.byte_ids or (None,) * 256,
         unk_id=model.unk_id,
@@ -153,19 +145,13 @@ def _table(
 ) -> dict[int | str, int]:
     """The units whose spelling with these affixes is in the vocabulary."""
     table: dict[int | str, int] = {}
-    longest = len(prefix) + len(suffix) + (1 if of_bytes else 4)
     for key, number in vocab.items():
-        if (
-            len(prefix) + len(suffix) < len(key) <= longest
-            and key.startswith(prefix)
-            and key.endswith(suffix)
-        ):
-            unit = key[len(prefix) : len(key) - len(suffix)]
-            if of_bytes:
+        size = len(key) - len(prefix) - len(suffix)
+        if 0 < size <= 4 and key.startswith(prefix) and key.endswith(suffix):
+            unit = key[len(prefix) : len(prefix) + size]
+            character = unit.decode("utf-8", "ignore")
+            if of_bytes and size == 1:
                 table[unit[0]] = number
-            elif (
-                len(character := unit.decode("utf-8", "replace")) == 1
-                and character.encode() == unit
-            ):
+            elif not of_bytes and len(character) == 1 and character.encode() == unit:
                 table[character] = number
     return table

@@ -81,9 +81,7 @@ def growth(op: Op) -> tuple[int, int]:
 
 
 def _map_growth(mapping: CharacterMapping) -> int:
-    added = np.array(
-        [len((output.before + output.after).encode()) for output in mapping.outputs], np.int64
-    )
+    added = np.array([len((output.before + output.after).encode()) for output in mapping.outputs])
     keeps = np.array([output.keep for output in mapping.outputs])
     widths = utf8_widths()
     sizes = added[mapping.numbers] + keeps[mapping.numbers] * widths
@@ -98,9 +96,7 @@ def utf8_widths() -> npt.NDArray[np.int64]:
 
 
 def _charsmap_table(op: CharsmapOp) -> CharsmapTable:
-    protected = build_trie(
-        (content.encode(), index) for index, content in enumerate(op.protected) if content
-    )
+    protected = build_trie((i, text.encode()) for i, text in enumerate(op.protected) if text)
     clusters = program_table(op.clusters) if op.clusters else None
     return CharsmapTable(op.sequences.units, op.sequences.text, protected, clusters, op.first_plain)
 

@@ -32,12 +32,12 @@ from tokexport.model import (
 
 
 def check_insertions(model: TokenizerModel) -> TokenizerModel:
-    """The model, without offsets where the span of all that is inserted cannot be told: where it
+    """The model, without offsets where the span of all that is inserted is not known: where it
     does not stand at the start of the text, whatever came before has dropped there.
 
     Raises UnsupportedError where the reference stops, or fills an empty text.
     """
-    told = True
+    known = True
     for position, step in enumerate(model.normalizer):
         if not isinstance(step, Replace) or step.literal:
             continue
@@ -45,8 +45,8 @@ def check_insertions(model: TokenizerModel) -> TokenizerModel:
             _check_empty(step, model.normalizer[:position])
         elif _inserts_first(step):
             _check_later(step, position, (*model.normalizer[position + 1 :], *model.pre_tokenizer))
-            told = told and position == 0
-    return model if told else replace(model, offset_trimming=None)
+            known = known and position == 0
+    return model if known else replace(model, offset_trimming=None)
 
 
 def _check_later(

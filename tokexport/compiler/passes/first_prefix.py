@@ -30,9 +30,8 @@ def mark_first_prefixes(
     ``cut_between``: added tokens cut the text between normalizer and stages.
     """
     known = _Known()
-    for op in (
-        normalizer
-    ):  # there "first" is of the text that has not been normalized, in the reference too
+    # Here "first" is of the text that has not been normalized, in the reference too.
+    for op in normalizer:
         known.pass_op(op)
     whole = not cut_between
     found: list[Stage] = []
@@ -44,12 +43,10 @@ def mark_first_prefixes(
         ops: list[Op] = []
         for op in stage:
             assert not isinstance(op, Split | SplitProgram)
-            by_place = known.one_to_one or (known.same_start and whole)
-            ops.append(
-                replace(op, by_source=True)
-                if isinstance(op, AffixOp) and op.only_first and not by_place
-                else op
-            )
+            known_by_place = known.one_to_one or (known.same_start and whole)
+            if isinstance(op, AffixOp) and op.only_first and not known_by_place:
+                op = replace(op, by_source=True)
+            ops.append(op)
             known.pass_op(op)
         found.append(tuple(ops))
     return tuple(found)

@@ -61,10 +61,8 @@ def _by_lead() -> Iterator[tuple[int, slice]]:
         elif lead < 0xF0:
             yield lead, slice(max(0x800, (lead & 0xF) << 12), ((lead & 0xF) + 1) << 12)
         else:
-            yield (
-                lead,
-                slice(max(0x10000, (lead & 0xF) << 18), min(CODE_POINTS, ((lead & 0xF) + 1) << 18)),
-            )
+            end = min(CODE_POINTS, ((lead & 0xF) + 1) << 18)
+            yield lead, slice(max(0x10000, (lead & 0xF) << 18), end)
 
 
 def with_plain_classes(

@@ -31,7 +31,6 @@ def trie_tables(model: TrieModel) -> TrieTables:
     match model:
         case UnigramModel():
             return TrieTables(
-                "UNIGRAM",
                 trie,
                 longest,
                 unknown_score=model.unk_score,
@@ -41,17 +40,14 @@ def trie_tables(model: TrieModel) -> TrieTables:
             )
         case WordPieceModel():
             return TrieTables(
-                "WORDPIECE",
                 trie,
                 longest,
                 continuation=base_of(trie, model.prefix),
                 max_characters=min(model.max_characters, _MAX_CHARACTERS),
                 on_bytes=model.on_bytes,
             )
-        case WordLevelModel():
-            return TrieTables("WORDLEVEL", trie, longest)
-        case GreedyModel():
-            return TrieTables("GREEDY", trie, longest)
+        case _:
+            return TrieTables(trie, longest)
 
 
 def _byte_ids(ids: tuple[int | None, ...] | None) -> npt.NDArray[np.int64] | None:

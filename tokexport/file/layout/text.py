@@ -64,7 +64,7 @@ Stage = Struct(
     "first_op" / U8 * "with REWRITE: the first operation; otherwise zero",
     "op_count" / U8 * "with REWRITE: how many operations; otherwise zero",
     "reserved" / zeros(2),
-    "idle_leads" / U64 * "bit b - 0xC0: no match begins with a character whose first byte is b",
+    "skip_leads" / U64 * "bit b - 0xC0: no match begins with a character whose first byte is b",
 )
 TRANSITION: Final = np.dtype("<u2")  # the next state, or-ed with ACCEPT
 ACCEPT: Final = 0x8000  # a match ends before this symbol
@@ -174,7 +174,7 @@ MapHeader = Struct(
     "leaf_count" / U32 * "blocks of the third level",
     "entry_count" / U32 * "at least 1",
     "text_size" / U32 * "bytes of text",
-    "idle_leads" / U64 * "bit b - 0xC0: every character whose first byte is b stays as it is; a "
+    "skip_leads" / U64 * "bit b - 0xC0: every character whose first byte is b stays as it is; a "
                          "hint",
 )
 MAP_ENTRY: Final = record(
