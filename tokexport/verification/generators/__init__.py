@@ -1,13 +1,12 @@
-"""Strings made to find a difference between two tokenizers.
+"""Strings that are likely to show a difference between two tokenizers.
 
-Each generator makes the string of an index from nothing but (seed, generator, index) and the
-tokenizer's own tokens, so that any of them can be made again alone. Strings are short, 5 to 60
-characters mostly, with a tail of long ones.
+A string is a function of seed, generator, index and the tokenizer's own tokens, so that each can be
+made again alone. Most strings have 5 to 60 characters; a few are long.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from types import MappingProxyType
 from typing import Final
 
@@ -27,58 +26,35 @@ def _alone(generator: Callable[[Dice], str]) -> Generator:
 
 
 def mixed(dice: Dice, vocabulary: Vocabulary) -> str:
-    """Strings of two to four other generators side by side: the end of one meets the start of
-    another.
-    """
-    names = [
-        name
-        for name in SHARES
-        if name not in ("mixed", "pieces") and (name != "added-tokens" or vocabulary.added)
-    ]
-    return "".join(
-        GENERATORS[dice.pick(names)](dice, vocabulary) for _ in range(dice.between(2, 4))
-    )
+    """Strings of two to four other generators side by side."""
+    left_out = ("mixed", "pieces") if vocabulary.added else ("mixed", "pieces", "added-tokens")
+    names = [name for name in SHARES if name not in left_out]
+    parts = (GENERATORS[dice.pick(names)](dice, vocabulary) for _ in range(dice.between(2, 4)))
+    return "".join(parts)
 
 
-GENERATORS: Final[Mapping[str, Generator]] = MappingProxyType(
-    {
-        "tokens": tokens,
-        "white-space": _alone(whitespace),
-        "digits": _alone(digits),
-        "apostrophes": _alone(apostrophes),
-        "code": _alone(code),
-        "code-points": _alone(code_points),
-        "scripts": _alone(scripts),
-        "marks": _alone(marks),
-        "emoji": _alone(emoji),
-        "pieces": _alone(pieces),
-        "added-tokens": added,
-        "mixed": mixed,
-    }
+# Each generator, and how many it makes of a hundred strings.
+_TABLE: Final[tuple[tuple[str, Generator, int], ...]] = (
+    ("tokens", tokens, 24),
+    ("white-space", _alone(whitespace), 9),
+    ("digits", _alone(digits), 7),
+    ("apostrophes", _alone(apostrophes), 7),
+    ("code", _alone(code), 6),
+    ("code-points", _alone(code_points), 9),
+    ("scripts", _alone(scripts), 7),
+    ("marks", _alone(marks), 7),
+    ("emoji", _alone(emoji), 3),
+    ("pieces", _alone(pieces), 8),
+    ("added-tokens", added, 7),
+    ("mixed", mixed, 6),
 )
-
-# Out of a hundred strings, how many each generator makes.
-SHARES: Final[Mapping[str, int]] = MappingProxyType(
-    {
-        "tokens": 24,
-        "white-space": 9,
-        "digits": 7,
-        "apostrophes": 7,
-        "code": 6,
-        "code-points": 9,
-        "scripts": 7,
-        "marks": 7,
-        "emoji": 3,
-        "pieces": 8,
-        "added-tokens": 7,
-        "mixed": 6,
-    }
-)
+GENERATORS: Final = MappingProxyType({name: generator for name, generator, _ in _TABLE})
+SHARES: Final = MappingProxyType({name: share for name, _, share in _TABLE})
 
 
 def plan(total: int, vocabulary: Vocabulary) -> dict[str, int]:
-    """How many strings of each generator make ``total``; a tokenizer without added tokens gets
-    mixed strings for those.
+    """How many strings of each generator make ``total``; without added tokens, mixed strings take
+    their place.
 
     >>> plan(100, Vocabulary((b"a",)))["mixed"]
     13

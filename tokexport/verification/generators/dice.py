@@ -1,4 +1,4 @@
-"""A source of choices that gives the same ones on every Python, platform and hash seed."""
+"""Random choices that are the same on every Python, platform and hash seed."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ T = TypeVar("T")
 class Dice:
     """Random choices that are a function of the names given.
 
-    Only ``random.Random.random`` is used: its sequence is the one thing that the standard library
-    promises to keep from version to version.
+    Only ``random.Random.random`` is used, whose sequence is the same in every version of Python.
 
     >>> Dice(0, "whitespace", 7).below(1000) == Dice(0, "whitespace", 7).below(1000)
     True

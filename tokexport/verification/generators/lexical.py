@@ -1,6 +1,4 @@
-"""Grammars of what pre-tokenizers differ in: white space, digits, apostrophes, and source code,
-which has them all.
-"""
+"""Grammars of what pre-tokenizers differ in: white space, digits, apostrophes and source code."""
 
 from __future__ import annotations
 
@@ -10,8 +8,8 @@ from tokexport.verification.generators.dice import Dice
 from tokexport.verification.generators.tables import listed
 
 PLAIN_SPACES: Final = (" ", "\n", "\t", "\r", "\r\n")
-# White_Space, what some engines count as white space too (U+001C..1F, U+180E), and what only looks
-# like it (U+200B, U+2060, U+FEFF).
+# White_Space, what some engines add to it (U+001C..1F, U+180E), and what looks like it (U+200B,
+# U+2060, U+FEFF).
 SPACES: Final = tuple(
     "\t\n\v\f\r"
     " \x1c\x1d\x1e\x1f\x85\xa0\u1680\u180e\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
@@ -25,11 +23,7 @@ WORDS: Final = listed(
 
 
 def whitespace(dice: Dice) -> str:
-    """Runs of white space of every kind between words, at the start and at the end.
-
-    >>> isinstance(whitespace(Dice(0)), str)
-    True
-    """
+    """Runs of white space of every kind between words, at the start and at the end."""
     parts: list[str] = []
     for _ in range(dice.few(14)):
         kind = dice.below(10)
@@ -53,11 +47,7 @@ DIGIT_JOINTS: Final = listed("¦¦¦ ¦.¦,¦:¦/¦-¦+¦_¦'¦e¦x¦px¦%¦\n¦
 
 
 def digits(dice: Dice) -> str:
-    """Runs of 1 to 12 digits of many scripts, joined by what stands between numbers.
-
-    >>> isinstance(digits(Dice(0)), str)
-    True
-    """
+    """Runs of 1 to 12 digits of many scripts, joined by punctuation and units."""
     parts: list[str] = []
     for _ in range(dice.few(7)):
         alphabet = DIGITS[0] if dice.chance(0.6) else dice.pick(DIGITS)
@@ -69,8 +59,7 @@ def digits(dice: Dice) -> str:
 
 
 QUOTES: Final = ("'", "'", "'", "'", "’", "ʼ", "‘", "`", "´", "＇", '"', "''", "'\u0301", "′")
-# The contractions of the published patterns, in all cases, and what case folding adds: U+017F folds
-# to s, U+FB06 to st.
+# The contractions of the published patterns in all cases; U+017F folds to s, U+FB06 to st.
 CONTRACTIONS: Final = listed(
     "s¦t¦re¦ve¦m¦ll¦d¦S¦T¦RE¦VE¦M¦LL¦D¦Re¦rE¦vE¦Ve¦lL¦Ll¦ſ¦ﬆ¦ﬅ¦ß¦ẞ¦K¦ŀ¦l¦r¦v¦e¦L¦sd¦st¦tt¦ds¦ree¦vee¦lll¦mm¦st's¦İ¦ı¦1¦"
     " s¦\u0301s",
@@ -79,11 +68,7 @@ CONTRACTIONS: Final = listed(
 
 
 def apostrophes(dice: Dice) -> str:
-    """Contractions, right and nearly right, after words, digits, spaces and other quotes.
-
-    >>> isinstance(apostrophes(Dice(0)), str)
-    True
-    """
+    """Contractions, right and nearly right, after words, digits, spaces and other quotes."""
     parts: list[str] = []
     for _ in range(dice.few(7)):
         if dice.chance(0.7):
@@ -105,9 +90,5 @@ CODE: Final = listed(
 
 
 def code(dice: Dice) -> str:
-    """Shreds of source code: names, operators, indentation, comments.
-
-    >>> isinstance(code(Dice(0)), str)
-    True
-    """
+    """Fragments of source code: names, operators, indentation, comments."""
     return "".join(dice.pick(CODE) for _ in range(dice.few(24)))

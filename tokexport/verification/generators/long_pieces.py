@@ -1,53 +1,29 @@
-"""Long pieces: strings that stay one piece, of 1 to 300 bytes and now and then of thousands."""
+"""Long pre-tokens: mostly of 1 to 300 bytes, a few of thousands."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from tokexport.verification.generators.dice import Dice
+from tokexport.verification.generators.tables import listed
 
 SYMBOLS: Final = tuple("aexzMQ0=-_ \n\t.é\u00a0яשم中日ㅋ가ไ\u0301\U0001f600\U00020000\x00/#")
-ALPHABETS: Final = (
-    *(
-        "abcdefghijklmnopqrstuvwxyz",
-        "etaoinshrdlu",
-        "ab",
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
-        "ACGT",
-        "aAbB",
-        "01",
-        "0123456789abcdef",
-        "=-",
-        "()[]{}",
-        "\n ",
-        " \t",
-    ),
-    *(
-        "абвгдежзиклмнопрст",
-        "αβγδεζηθ",
-        "的一是不了人我在有他",
-        "あいうえおかきくけこ",
-        "가나다라마바사",
-        "กขคงจฉชซ",
-        "\u0301\u0302\u0323",
-        "éèêë",
-        "אבגדה",
-        "ابتثج",
-        "😀😁😂",
-    ),
+ALPHABETS: Final = listed(
+    "abcdefghijklmnopqrstuvwxyz¦etaoinshrdlu¦ab¦ABCDEFGHIJKLMNOPQRSTUVWXYZ¦ACGT¦aAbB¦01"
+    "¦0123456789abcdef¦=-¦()[]{}¦\n ¦ \t¦абвгдежзиклмнопрст¦αβγδεζηθ¦的一是不了人我在有他"
+    "¦あいうえおかきくけこ¦가나다라마바사¦กขคงจฉชซ¦\u0301\u0302\u0323¦éèêë¦אבגדה¦ابتثج¦😀😁😂",
+    "¦",
 )
+BEFORE: Final = listed("¦¦¦ ¦x ¦\n¦(", "¦")
+AFTER: Final = listed("¦¦¦ ¦ x¦\n¦'s¦)", "¦")
 
 
 def _length(dice: Dice) -> int:
-    """Bytes. Six in ten are beside 100, where tiktoken changes its algorithm; one in sixty is a
-    long run.
-    """
+    """Bytes: six in ten are near 100, where tiktoken changes its algorithm, one in sixty is long."""
     kind = dice.below(60)
     if kind < 36:
         return dice.between(90, 110)
-    if kind < 59:
-        return dice.between(1, 300)
-    return dice.between(301, 4000)
+    return dice.between(1, 300) if kind < 59 else dice.between(301, 4000)
 
 
 def _filled(unit: str, length: int) -> str:
@@ -55,12 +31,7 @@ def _filled(unit: str, length: int) -> str:
 
 
 def pieces(dice: Dice) -> str:
-    """One symbol or two repeated, or letters of one alphabet; alone, or with a space or a word
-    beside them.
-
-    >>> isinstance(pieces(Dice(0)), str)
-    True
-    """
+    """One or two symbols repeated, or letters of one alphabet, alone or beside a space or a word."""
     length = _length(dice)
     kind = dice.below(6)
     if kind < 1:
@@ -76,8 +47,4 @@ def pieces(dice: Dice) -> str:
         alphabet = dice.pick(ALPHABETS)
         count = max(1, length // len(alphabet[0].encode()))
         body = "".join(dice.pick(alphabet) for _ in range(count))
-    return (
-        dice.pick(("", "", "", " ", "x ", "\n", "("))
-        + body
-        + dice.pick(("", "", "", " ", " x", "\n", "'s", ")"))
-    )
+    return dice.pick(BEFORE) + body + dice.pick(AFTER)

@@ -1,6 +1,4 @@
-"""Unicode: code points of every kind, words of many scripts, combining marks, jamo, what
-normalization changes.
-"""
+"""Code points of every kind, words of many scripts, combining marks, jamo and emoji."""
 
 from __future__ import annotations
 
@@ -17,24 +15,7 @@ from tokexport.verification.generators.tables import listed, ranges
 
 LAST: Final = CODE_POINTS - 1
 SURROGATES: Final = range(0xD800, 0xE000)
-PROPERTIES: Final = (
-    "Lu",
-    "Ll",
-    "Lt",
-    "Lm",
-    "Lo",
-    "M",
-    "Nd",
-    "Nl",
-    "No",
-    "P",
-    "S",
-    "Z",
-    "Cc",
-    "Cf",
-    "Co",
-    "Han",
-)
+PROPERTIES: Final = listed("Lu Ll Lt Lm Lo M Nd Nl No P S Z Cc Cf Co Han")
 ODD: Final = tuple(
     int(point, 16)
     for point in listed(
@@ -44,8 +25,6 @@ ODD: Final = tuple(
         " 323B0 E0001 E0020 E007F E0100 E01EF F0000 FFFFD 100000 10FFFD 10FFFF"
     )
 )
-
-
 RANGES: Final = ranges(
     "41-5A 61-7A C0-FF 100-24F 250-2AF 370-3FF 400-52F 531-587 5D0-5EA 620-6FF 700-74F 900-97F"
     " 980-9FF B80-BFF C00-C7F D00-D7F E01-E5B E80-EDF F00-FDA 1000-109F 10A0-10FF 1100-11FF"
@@ -59,31 +38,22 @@ RANGES: Final = ranges(
 
 @functools.cache
 def boundaries() -> tuple[int, ...]:
-    """The code points on both sides of every place where a general category or the white space
-    begins or ends.
-    """
+    """The code points on both sides of each edge of a general category or of white space."""
     sets = [property_set(name, dialect) for dialect in Dialect for name in PROPERTIES]
     sets += [shorthand_set(letter, dialect) for dialect in Dialect for letter in "sw"]
-    edges = np.unique(
-        np.concatenate([np.flatnonzero(members[1:] != members[:-1]) for members in sets])
-    )
+    edges = np.concatenate([np.flatnonzero(members[1:] != members[:-1]) for members in sets])
     both = np.unique(np.concatenate([edges, edges + 1]))
     return tuple(point for point in both.tolist() if point not in SURROGATES)
 
 
 def _any(dice: Dice, first: int, last: int) -> int:
-    """A scalar value in a range: a surrogate is moved after the surrogates."""
+    """A scalar value in a range."""
     point = dice.between(first, last)
     return point + 0x800 if point in SURROGATES else point
 
 
 def code_points(dice: Dice) -> str:
-    """A few code points that have nothing to do with each other: any, odd ones, and ones beside the
-    edge of a class.
-
-    >>> isinstance(code_points(Dice(0)), str)
-    True
-    """
+    """Unrelated code points: any, odd ones, and ones at the edge of a class."""
     points: list[int] = []
     for _ in range(dice.few(14)):
         kind = dice.below(8)
@@ -102,21 +72,16 @@ def code_points(dice: Dice) -> str:
     return "".join(map(chr, points))
 
 
-def scripts(dice: Dice) -> str:
-    """Words of one script each, with spaces, punctuation or nothing between them.
+BETWEEN_WORDS: Final = listed(" ¦ ¦ ¦¦, ¦。¦、¦-¦'s ¦\n¦1¦\u200d¦\u3000", "¦")
 
-    >>> isinstance(scripts(Dice(0)), str)
-    True
-    """
+
+def scripts(dice: Dice) -> str:
+    """Words of one script each, with spaces, punctuation or nothing between them."""
     words: list[str] = []
     for _ in range(dice.few(8)):
         first, last = dice.pick(RANGES)
         words.append("".join(chr(_any(dice, first, last)) for _ in range(dice.few(10))))
-        words.append(
-            dice.pick(
-                (" ", " ", " ", "", ", ", "。", "、", "-", "'s ", "\n", "1", "\u200d", "\u3000")
-            )
-        )
+        words.append(dice.pick(BETWEEN_WORDS))
     return "".join(words)
 
 
@@ -125,8 +90,9 @@ MARKS: Final = ranges(
     " 20D0-20F0 3099-309A FE00-FE2F 1D165-1D172 1E8D0-1E8D6 E0100-E0110"
 )
 BASES: Final = tuple("aeoucnsAEOUIİıßſΑαιυωИйקשالک०कनरงก가각ㄱ가ᅡᆨかがハ中1 ' \n\u00a0\u0958\u0344Ω")
-# Changed by NFC: singletons, composition exclusions, compatibility ideographs, and marks that
-# decompose.
+JAMO: Final = ranges("1100-1114 1160-1177 11A6-11C4 AC00-AC40 D788-D7FB A960-A97C")
+AFTER_MARKS: Final = (*PLAIN_SPACES, "x", "the", "'s", "12", "!?")
+# Changed by NFC: singletons, composition exclusions, compatibility ideographs, marks that decompose.
 NOT_NFC: Final = listed(
     "\u0340 \u0341 \u0343 \u0344 \u0374 \u037e \u0387 \u0958 \u095f \u09dc \u0a33 \u0f43 \u0f73"
     " \u0f75 \u0f81 \u1f71 \u1fbe \u1fef \u1ffd \u2000 \u2001 \u2126 \u212a \u212b \u2329 \u2adc"
@@ -138,12 +104,7 @@ NOT_NFC: Final = listed(
 
 
 def marks(dice: Dice) -> str:
-    """Runs of combining marks in any order, jamo that compose and that nearly do, and what no
-    normal form keeps.
-
-    >>> isinstance(marks(Dice(0)), str)
-    True
-    """
+    """Combining marks in any order, jamo that compose or nearly do, and what NFC changes."""
     parts: list[str] = []
     for _ in range(dice.few(9)):
         kind = dice.below(6)
@@ -156,19 +117,10 @@ def marks(dice: Dice) -> str:
             parts.append(dice.pick(NOT_NFC))
         elif kind < 5:
             for _ in range(dice.few(4)):
-                first, last = dice.pick(
-                    (
-                        (0x1100, 0x1114),
-                        (0x1160, 0x1177),
-                        (0x11A6, 0x11C4),
-                        (0xAC00, 0xAC40),
-                        (0xD788, 0xD7FB),
-                        (0xA960, 0xA97C),
-                    )
-                )
+                first, last = dice.pick(JAMO)
                 parts.append(chr(dice.between(first, last)))
         else:
-            parts.append(dice.pick((*PLAIN_SPACES, "x", "the", "'s", "12", "!?")))
+            parts.append(dice.pick(AFTER_MARKS))
     return "".join(parts)
 
 
@@ -179,12 +131,7 @@ JOINTS: Final = listed(
 
 
 def emoji(dice: Dice) -> str:
-    """Emoji with joiners, variation selectors, skin tones, key caps, flags and tags, whole and
-    broken.
-
-    >>> isinstance(emoji(Dice(0)), str)
-    True
-    """
+    """Emoji with joiners, variation selectors, skin tones, key caps, flags and tags."""
     parts: list[str] = []
     for _ in range(dice.few(9)):
         if dice.chance(0.2):

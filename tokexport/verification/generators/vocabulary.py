@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from tokexport.verification.generators.dice import Dice
+from tokexport.verification.generators.tables import listed
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What strings are made of: bytes of tokens and contents of added tokens, both in the order of
-    ids.
-    """
+    """The bytes of tokens and the contents of added tokens, both in the order of ids."""
 
     tokens: tuple[bytes, ...]
     added: tuple[str, ...] = ()
@@ -26,8 +25,7 @@ def text_of(data: bytes, *, keep_broken: bool) -> str:
 
 
 def tokens(dice: Dice, vocabulary: Vocabulary) -> str:
-    """Tokens side by side: any, neighbours by id, in another letter case, halves glued together,
-    one repeated.
+    """Tokens side by side: any, neighbours by id, in another letter case, halves, one repeated.
 
     >>> tokens(Dice(0), Vocabulary((b"ab",))).lower().strip("ab")
     ''
@@ -38,9 +36,8 @@ def tokens(dice: Dice, vocabulary: Vocabulary) -> str:
         data = b"".join(dice.pick(choices) for _ in range(dice.few(14)))
     elif kind < 6:
         first = dice.below(len(choices))
-        data = b"".join(
-            choices[(first + dice.below(40)) % len(choices)] for _ in range(dice.few(8))
-        )
+        numbers = [first + dice.below(40) for _ in range(dice.few(8))]
+        data = b"".join(choices[number % len(choices)] for number in numbers)
     elif kind < 8:
         data = b"".join(_half(dice, dice.pick(choices)) for _ in range(dice.few(14)))
     else:
@@ -51,7 +48,7 @@ def tokens(dice: Dice, vocabulary: Vocabulary) -> str:
 
 
 def _other_case(dice: Dice, data: bytes) -> bytes:
-    """ASCII letters in another case. Not str's: its tables are those of the Python that runs."""
+    """ASCII letters in another case; those of str would depend on the version of Python."""
     return dice.pick((data.upper, data.lower, data.title, data.swapcase))()
 
 
@@ -62,38 +59,14 @@ def _half(dice: Dice, token: bytes) -> bytes:
     return (characters[:cut] if dice.chance(0.5) else characters[cut:]).encode()
 
 
-AROUND: Final = (
-    "",
-    "",
-    " ",
-    "  ",
-    "\n",
-    "\t",
-    " \n ",
-    "a",
-    "Z",
-    "_",
-    "9",
-    "é",
-    "中",
-    "\u00a0",
-    "\u0301",
-    "\u200d",
-    "'s",
-    ".",
-    "<",
-    ">",
-    "<|",
-    "|>",
-    "[",
-    "\u2028",
-    "\x00",
+AROUND: Final = listed(
+    "¦¦ ¦  ¦\n¦\t¦ \n ¦a¦Z¦_¦9¦é¦中¦\u00a0¦\u0301¦\u200d¦'s¦.¦<¦>¦<|¦|>¦[¦\u2028¦\x00", "¦"
 )
+FORMS: Final = ("NFC", "NFD", "NFKC", "NFKD")
 
 
 def added(dice: Dice, vocabulary: Vocabulary) -> str:
-    """Added tokens in text: whole, doubled, cut, overlapping, in another case or normal form, by
-    spaces and by words.
+    """Added tokens in text: whole, doubled, cut, overlapping, in another case or normal form.
 
     >>> "<s>" in "".join(added(Dice(0, index), Vocabulary((b"a",), ("<s>",))) for index in range(20))
     True
@@ -116,7 +89,7 @@ def added(dice: Dice, vocabulary: Vocabulary) -> str:
             parts.append(_overlapping(dice, content, choices))
         elif kind < 10:
             # A string of assigned characters has the same normal forms in every version of Unicode.
-            parts.append(unicodedata.normalize(dice.pick(("NFC", "NFD", "NFKC", "NFKD")), content))
+            parts.append(unicodedata.normalize(dice.pick(FORMS), content))
         elif kind < 11:
             parts.append(_other_case(dice, content.encode()).decode())
         else:
@@ -129,9 +102,7 @@ def added(dice: Dice, vocabulary: Vocabulary) -> str:
 
 
 def _overlapping(dice: Dice, content: str, choices: Sequence[str]) -> str:
-    """Two added tokens that share the end of one and the start of the other, if a few tries find
-    such a pair.
-    """
+    """Two added tokens, the end of one being the start of the other, if a few tries find such."""
     for _ in range(8):
         other = dice.pick(choices)
         for size in range(min(len(content), len(other)) - 1, 0, -1):
