@@ -145,7 +145,9 @@ def test_a_hole_is_a_bad_id(run, small_file):
 def test_text_that_is_not_utf8_is_refused_with_its_offset(run, small_file):
     outcome = run("encode", small_file("gpt2"), stdin=b"abc\xff")
     assert outcome.code == 2
-    assert outcome.stdout == run("encode", small_file("gpt2"), "--json", stdin=b"\xff").stdout == b""
+    assert (
+        outcome.stdout == run("encode", small_file("gpt2"), "--json", stdin=b"\xff").stdout == b""
+    )
     assert "standard input: not UTF-8 at byte 3" in outcome.stderr
 
 

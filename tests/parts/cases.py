@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from tokenizers import pre_tokenizers
-
 from unicode_tables.charsmap import charsmap_of
 
 Json = dict[str, Any]
