@@ -1,62 +1,47 @@
-"""Names of encodings: the pattern and the special tokens that do not stand in their rank files.
+"""The encodings with a name: the pattern and the special tokens that their rank files do not hold.
 
-The patterns are those of tiktoken 0.14, llama-models 0.3, Qwen's, Moonshot's and nanochat's
-tokenizers, openai-whisper 20250625 and mistral-common, text for text; so are the special tokens.
-Some libraries number these from the number of ranks on, some by fixed ids.
+They are those of tiktoken 0.14, llama-models 0.3, Qwen's, Moonshot's and nanochat's tokenizers,
+openai-whisper 20250625 and mistral-common, character for character. Some of these libraries number
+their special tokens from the number of ranks on, others give them fixed ids.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
-_O200K_WORDS: Final = (
-    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-)
+_CONTRACTIONS: Final = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+# A word that ends in lower case, and one that begins in upper case.
+_LOWER: Final = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"
+_UPPER: Final = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"
+_WORDS: Final = f"{_LOWER}{_CONTRACTIONS}?|{_UPPER}{_CONTRACTIONS}?"
+_SPACES: Final = r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+_PUNCTUATION: Final = r"| ?[^\s\p{L}\p{N}]+[\r\n]*" + _SPACES
+_PUNCTUATION_AND_SLASHES: Final = r"| ?[^\s\p{L}\p{N}]+[\r\n/]*" + _SPACES
 R50K: Final = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
 CL100K: Final = (
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
     r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
 )
-O200K: Final = _O200K_WORDS + r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-LLAMA3: Final = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
-    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
-QWEN: Final = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}|"
-    r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
-KIMI: Final = (
-    r"[\p{Han}]+"
-    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+"
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*"
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
+O200K: Final = _WORDS + r"|\p{N}{1,3}" + _PUNCTUATION_AND_SLASHES
+LLAMA3: Final = _CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}" + _PUNCTUATION
+QWEN: Final = _CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}" + _PUNCTUATION
+_OTHER_WORDS: Final = _WORDS.replace(r"\p{M}]", r"\p{M}&&[^\p{Han}]]")
+KIMI: Final = r"[\p{Han}]+|" + _OTHER_WORDS + r"|\p{N}{1,3}" + _PUNCTUATION
 NANOCHAT: Final = (
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,2}|"
     r" ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
 )
 GPT2_ORIGINAL: Final = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-TEKKEN: Final = (
-    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"
-    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"
-    r"|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
+TEKKEN: Final = f"{_LOWER}|{_UPPER}" + r"|\p{N}" + _PUNCTUATION_AND_SLASHES
 
 
 @dataclass(frozen=True, slots=True)
 class KnownEncoding:
-    """A pattern and special tokens: ``fixed`` by id, ``counted`` from the number of ranks on, in
-    order.
-
-    ``spelling`` says what an id decodes to that two special tokens share. ``note`` is for the
-    person who converts.
+    """A pattern and special tokens: ``fixed`` by id, ``counted`` in order, numbered from the number
+    of ranks. ``spelling`` says what an id decodes to that two special tokens share.
     """
 
     pattern: str
@@ -71,114 +56,75 @@ class KnownEncoding:
         >>> KNOWN["nanochat"].special_tokens(32759)["<|bos|>"]
         32759
         """
-        return dict(self.fixed) | {
-            content: n_ranks + number for number, content in enumerate(self.counted)
-        }
+        return {**self.fixed, **_numbered(n_ranks, self.counted)}
 
 
-def _numbered(pattern: str, start: int, count: int) -> tuple[str, ...]:
-    return tuple(pattern.format(number) for number in range(start, start + count))
+def _numbered(first: int, contents: Iterable[str]) -> dict[str, int]:
+    return {content: number for number, content in enumerate(contents, first)}
+
+
+def _named(text: str) -> list[str]:
+    return [f"<|{name}|>" for name in text.split()]
+
+
+def _reserved(kind: str, first: int, count: int) -> list[str]:
+    return [f"<|{kind}{number}|>" for number in range(first, first + count)]
 
 
 def _llama3() -> tuple[str, ...]:
-    named = (
-        "<|begin_of_text|>",
-        "<|end_of_text|>",
-        "<|reserved_special_token_0|>",
-        "<|reserved_special_token_1|>",
-        "<|finetune_right_pad_id|>",
-        "<|step_id|>",
-        "<|start_header_id|>",
-        "<|end_header_id|>",
-        "<|eom_id|>",
-        "<|eot_id|>",
-        "<|python_tag|>",
-        "<|image|>",
+    named = _named(
+        "begin_of_text end_of_text reserved_special_token_0 reserved_special_token_1"
+        " finetune_right_pad_id step_id start_header_id end_header_id eom_id eot_id python_tag image"
     )
-    return named + _numbered("<|reserved_special_token_{}|>", 2, 256 - len(named))
+    return (*named, *_reserved("reserved_special_token_", 2, 256 - len(named)))
 
 
 def _llama4() -> tuple[str, ...]:
-    text = "<|text_post_train_reserved_special_token_{}|>"
-    vision = "<|vision_reserved_special_token_{}|>"
-    named = (
-        *(
-            "<|begin_of_text|>",
-            "<|end_of_text|>",
-            "<|fim_prefix|>",
-            "<|fim_middle|>",
-            "<|fim_suffix|>",
-        ),
-        *("<|header_start|>", "<|header_end|>", "<|eom|>", "<|eot|>", "<|step|>"),
-        *_numbered(text, 0, 6),
-        *("<|python_start|>", "<|python_end|>", "<|finetune_right_pad|>"),
-        *_numbered(text, 8, 61),
-        *("<|image_start|>", "<|image_end|>"),
-        *_numbered(vision, 0, 2),
-        *("<|tile_x_separator|>", "<|tile_y_separator|>"),
-        *_numbered(vision, 2, 4),
-        "<|image|>",
-        vision.format(6),
-        "<|patch|>",
-        *_numbered(vision, 7, 1041),
-        *_numbered("<|reasoning_reserved_special_token_{}|>", 0, 8),
-        *("<|reasoning_thinking_start|>", "<|reasoning_thinking_end|>"),
-    )
-    return named + _numbered("<|reserved_special_token_{}|>", 0, 2048 - len(named))
+    text, vision = "text_post_train_reserved_special_token_", "vision_reserved_special_token_"
+    named = [
+        *_named("begin_of_text end_of_text fim_prefix fim_middle fim_suffix"),
+        *_named("header_start header_end eom eot step"),
+        *_reserved(text, 0, 6),
+        *_named("python_start python_end finetune_right_pad"),
+        *_reserved(text, 8, 61),
+        *_named("image_start image_end"),
+        *_reserved(vision, 0, 2),
+        *_named("tile_x_separator tile_y_separator"),
+        *_reserved(vision, 2, 4),
+        *_named(f"image {vision}6 patch"),
+        *_reserved(vision, 7, 1041),
+        *_reserved("reasoning_reserved_special_token_", 0, 8),
+        *_named("reasoning_thinking_start reasoning_thinking_end"),
+    ]
+    return (*named, *_reserved("reserved_special_token_", 0, 2048 - len(named)))
 
 
 def _kimi_k2() -> dict[str, int]:
     """256 ids after the 163,584 ranks: those of its tokenizer_config.json, and a reserved token
     for each of the others.
     """
-    named = {
-        163584: "[BOS]",
-        163585: "[EOS]",
-        163586: "<|im_end|>",
-        163587: "<|im_user|>",
-        163588: "<|im_assistant|>",
-        163590: "<|start_header_id|>",
-        163591: "<|end_header_id|>",
-        163593: "[EOT]",
-        163594: "<|im_system|>",
-        163595: "<|tool_calls_section_begin|>",
-        163596: "<|tool_calls_section_end|>",
-        163597: "<|tool_call_begin|>",
-        163598: "<|tool_call_argument_begin|>",
-        163599: "<|tool_call_end|>",
-        163601: "<|im_middle|>",
-        163838: "[UNK]",
-        163839: "[PAD]",
-    }
-    return {
-        named.get(number, f"<|reserved_token_{number}|>"): number
-        for number in range(163584, 163584 + 256)
-    }
+    first = 163584
+    contents = _reserved("reserved_token_", first, 256)
+    contents[:5] = "[BOS]", "[EOS]", *_named("im_end im_user im_assistant")
+    contents[6:8] = _named("start_header_id end_header_id")
+    contents[9:11] = "[EOT]", "<|im_system|>"
+    contents[11:14] = _named("tool_calls_section_begin tool_calls_section_end tool_call_begin")
+    contents[14:16] = _named("tool_call_argument_begin tool_call_end")
+    contents[17] = "<|im_middle|>"
+    contents[254:] = "[UNK]", "[PAD]"
+    return _numbered(first, contents)
 
 
 def _harmony() -> dict[str, int]:
     """Two names have the id 200018, ``<|endofprompt|>`` and ``<|reserved_200018|>``: tiktoken
     decodes the first.
     """
-    named = {
-        "<|startoftext|>": 199998,
-        "<|endoftext|>": 199999,
-        "<|reserved_200000|>": 200000,
-        "<|reserved_200001|>": 200001,
-        "<|return|>": 200002,
-        "<|constrain|>": 200003,
-        "<|reserved_200004|>": 200004,
-        "<|channel|>": 200005,
-        "<|start|>": 200006,
-        "<|end|>": 200007,
-        "<|message|>": 200008,
-        "<|reserved_200009|>": 200009,
-        "<|reserved_200010|>": 200010,
-        "<|reserved_200011|>": 200011,
-        "<|call|>": 200012,
-    }
-    reserved = {f"<|reserved_{number}|>": number for number in range(200013, 201088)}
-    return named | {"<|endofprompt|>": 200018} | reserved
+    named = _named(
+        "startoftext endoftext reserved_200000 reserved_200001 return constrain reserved_200004"
+        " channel start end message reserved_200009 reserved_200010 reserved_200011 call"
+    )
+    numbered = _numbered(199998, [*named, *_reserved("reserved_", 200013, 1075)])
+    return {**numbered, "<|endofprompt|>": 200018}
 
 
 # In the order of openai-whisper; the last one came with large-v3.
@@ -192,54 +138,29 @@ WHISPER_LANGUAGES: Final = tuple(_LANGUAGES.split())
 
 def _whisper(n_languages: int) -> tuple[str, ...]:
     return (
-        "<|endoftext|>",
-        "<|startoftranscript|>",
-        *(f"<|{language}|>" for language in WHISPER_LANGUAGES[:n_languages]),
-        *(
-            "<|translate|>",
-            "<|transcribe|>",
-            "<|startoflm|>",
-            "<|startofprev|>",
-            "<|nospeech|>",
-            "<|notimestamps|>",
-        ),
+        *_named("endoftext startoftranscript"),
+        *_named(" ".join(WHISPER_LANGUAGES[:n_languages])),
+        *_named("translate transcribe startoflm startofprev nospeech notimestamps"),
         *(f"<|{number * 0.02:.2f}|>" for number in range(1501)),
     )
 
 
-_QWEN_SPECIAL: Final = (
-    "<|endoftext|>",
-    "<|im_start|>",
-    "<|im_end|>",
-    *_numbered("<|extra_{}|>", 0, 205),
-)
-_NANOCHAT_SPECIAL: Final = (
-    "<|bos|>",
-    "<|user_start|>",
-    "<|user_end|>",
-    "<|assistant_start|>",
-    "<|assistant_end|>",
-    "<|python_start|>",
-    "<|python_end|>",
-    "<|output_start|>",
-    "<|output_end|>",
+_QWEN_SPECIAL: Final = [*_named("endoftext im_start im_end"), *_reserved("extra_", 0, 205)]
+_NANOCHAT_SPECIAL: Final = _named(
+    "bos user_start user_end assistant_start assistant_end python_start python_end output_start"
+    " output_end"
 )
 _END: Final = {"<|endoftext|>": 50256}
-_FIM: Final = ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
+_FIM: Final = _named("fim_prefix fim_middle fim_suffix")
 
 KNOWN: Final[Mapping[str, KnownEncoding]] = MappingProxyType(
     {
         "gpt2": KnownEncoding(R50K, _END),
         "r50k_base": KnownEncoding(R50K, _END),
         "p50k_base": KnownEncoding(R50K, _END),
-        "p50k_edit": KnownEncoding(
-            R50K, _END | {content: 50281 + number for number, content in enumerate(_FIM)}
-        ),
+        "p50k_edit": KnownEncoding(R50K, _END | _numbered(50281, _FIM)),
         "cl100k_base": KnownEncoding(
-            CL100K,
-            {"<|endoftext|>": 100257}
-            | {content: 100258 + number for number, content in enumerate(_FIM)}
-            | {"<|endofprompt|>": 100276},
+            CL100K, _numbered(100257, ["<|endoftext|>", *_FIM]) | {"<|endofprompt|>": 100276}
         ),
         "o200k_base": KnownEncoding(O200K, {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}),
         "o200k_harmony": KnownEncoding(O200K, _harmony(), spelling={200018: "<|endofprompt|>"}),
@@ -247,14 +168,11 @@ KNOWN: Final[Mapping[str, KnownEncoding]] = MappingProxyType(
         "llama4": KnownEncoding(O200K, counted=_llama4()),
         "qwen": KnownEncoding(
             QWEN,
-            {content: 151643 + number for number, content in enumerate(_QWEN_SPECIAL)},
-            note=(
-                "Qwen's own library puts a text into NFC first; tiktoken, which is the reference"
-                " here, does not."
-            ),
+            _numbered(151643, _QWEN_SPECIAL),
+            note="Qwen's own library puts a text into NFC first; tiktoken, the reference, does not.",
         ),
         "kimi_k2": KnownEncoding(KIMI, _kimi_k2()),
-        "nanochat": KnownEncoding(NANOCHAT, counted=_NANOCHAT_SPECIAL),
+        "nanochat": KnownEncoding(NANOCHAT, counted=tuple(_NANOCHAT_SPECIAL)),
         "whisper": KnownEncoding(GPT2_ORIGINAL, counted=_whisper(99)),
         "whisper_large_v3": KnownEncoding(GPT2_ORIGINAL, counted=_whisper(100)),
         "tekken": KnownEncoding(TEKKEN),

@@ -20,31 +20,11 @@ from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.tiktoken.encoding import build
 
-# The special tokens of a file that lists none, in the order of their ids; only versions up to v7
-# may do so.
+# The special tokens of a file that lists none, by id; only versions up to v7 may do so.
 _UNLISTED: Final = (
-    *(
-        "<unk>",
-        "<s>",
-        "</s>",
-        "[INST]",
-        "[/INST]",
-        "[AVAILABLE_TOOLS]",
-        "[/AVAILABLE_TOOLS]",
-        "[TOOL_RESULTS]",
-    ),
-    *(
-        "[/TOOL_RESULTS]",
-        "[TOOL_CALLS]",
-        "[IMG]",
-        "<pad>",
-        "[IMG_BREAK]",
-        "[IMG_END]",
-        "[PREFIX]",
-        "[MIDDLE]",
-        "[SUFFIX]",
-    ),
-    *("[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[TOOL_CONTENT]"),
+    "<unk> <s> </s> [INST] [/INST] [AVAILABLE_TOOLS] [/AVAILABLE_TOOLS] [TOOL_RESULTS]"
+    " [/TOOL_RESULTS] [TOOL_CALLS] [IMG] <pad> [IMG_BREAK] [IMG_END] [PREFIX] [MIDDLE] [SUFFIX]"
+    " [SYSTEM_PROMPT] [/SYSTEM_PROMPT] [TOOL_CONTENT]"
 )
 _LISTLESS_VERSIONS: Final = ("v1", "v2", "v3", "v7")
 
@@ -117,7 +97,7 @@ def _special_tokens(root: Node, version: Node, count: int) -> dict[str, int]:
     if node is None:
         if version.string() not in _LISTLESS_VERSIONS:
             root.fail(f"special_tokens, which a file of version {version.string()} must list")
-        listed = list(_UNLISTED)
+        listed = _UNLISTED.split()
     else:
         listed = []
         for number, item in enumerate(node.items()):

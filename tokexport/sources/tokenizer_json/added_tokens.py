@@ -16,16 +16,14 @@ from tokexport.model import AddedToken
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.tokenizer_json.normalizer import Normalizer
 
-_FIELDS: Final = frozenset(
-    ("id", "content", "single_word", "lstrip", "rstrip", "normalized", "special")
-)
-_NOTES: Final = 3
+_FLAGS: Final = ("single_word", "lstrip", "rstrip", "normalized", "special")
+_NOTES: Final = 3  # of many alike
 
 
 @dataclass(frozen=True, slots=True)
 class AddedVocabulary:
-    """``tokens`` by rising id; ``spelling`` is what the reference decodes an id from, ``special``
-    the contents that it may skip.
+    """``tokens`` in the order of ids; ``spelling`` is the text that the reference decodes an id
+    from, ``special`` the contents that it may skip.
     """
 
     tokens: tuple[AddedToken, ...]
@@ -37,10 +35,10 @@ class AddedVocabulary:
 def read_added_tokens(
     root: Node, vocab: Mapping[str, int], normalizer: Normalizer, *, size: int | None = None
 ) -> AddedVocabulary:
-    """The added tokens of the tokenizer.json ``root``, over the model's ``vocab``, which the
-    reference says has ``size`` tokens.
+    """The added tokens of the tokenizer.json ``root``; the reference counts ``size`` tokens in the
+    model's ``vocab``.
 
-    Raises UnsupportedError where the reference itself does not say which token an id or a text is.
+    Raises UnsupportedError where the reference is ambiguous about an id or a text.
     """
     node = root.get("added_tokens")
     declared = [(_declared(item), item) for item in node.items()] if node is not None else []
@@ -54,7 +52,7 @@ def add_tokens(
     *,
     size: int | None = None,
 ) -> AddedVocabulary:
-    """Number the declared tokens as the reference does; see the head of this file."""
+    """Number the declared tokens as the reference does."""
     ids: dict[str, int] = {}
     tokens: dict[int, tuple[AddedToken, Node]] = {}
     normal_forms: dict[int, str] = {}
@@ -66,7 +64,7 @@ def add_tokens(
     for token, node in declared:
         content = token.content
         if not content:
-            notes.append(f"{node.path} has no content: the reference leaves it out.")
+            notes.append(f"{node.path} has no content: the reference ignores it.")
             continue
         number = ids.get(content, vocab.get(content))
         if number is None:
@@ -75,21 +73,21 @@ def add_tokens(
             if number in taken:
                 raise UnsupportedError(
                     node.path,
-                    f"{show(content)}, which the reference gives the id {number} of a token of the"
-                    " vocabulary, is not supported",
-                    "give it an id in model.vocab, or close the holes in the vocabulary's ids",
+                    f"the reference gives {show(content)} the id {number} of another token",
+                    "add it to model.vocab with an id of its own, or close the holes in the"
+                    " vocabulary's ids",
                 )
         if token.normalized and (normal := normalizer.normalized(content)) != content:
             if not normal:
                 raise UnsupportedError(
                     node.path,
-                    f"{show(content)}, of which the normalizer leaves nothing, is not supported",
-                    "the reference stops at most texts then; set normalized to false for this"
-                    " token",
+                    f"the normalizer leaves nothing of {show(content)}, so that the reference stops"
+                    " at most texts",
+                    "set normalized to false for this token",
                 )
             normal_forms[number] = normal
         if token.id != number:
-            notes.append(
+            renumbered.append(
                 f"{node.path} declares the id {token.id} for {show(content)}: the reference gives"
                 f" it {number}."
             )
@@ -97,43 +95,27 @@ def add_tokens(
             special.add(content)
         ids[content] = number
         tokens[number] = replace(token, id=number), node
-    _refuse_one_pattern_for_two(
-        [pair for pair in tokens.values() if pair[0].normalized], normal_forms
-    )
+    normalized = [(token, node) for token, node in tokens.values() if token.normalized]
+    _refuse_equal_normal_forms(normalized, normal_forms)
+    notes += renumbered[:_NOTES]
+    if len(renumbered) > _NOTES:
+        notes.append(f"The reference gives {len(renumbered)} added tokens another id in all.")
+    final = [replace(token, special=token.content in special) for token, _ in tokens.values()]
     return AddedVocabulary(
-        tokens=tuple(
-            replace(token, special=token.content in special)
-            for _, (token, _) in sorted(tokens.items())
-        ),
-        spelling={
-            number: normal_forms.get(number, token.content) for number, (token, _) in tokens.items()
-        },
+        tokens=tuple(sorted(final, key=lambda token: token.id)),
+        spelling={token.id: normal_forms.get(token.id, token.content) for token in final},
         special=frozenset(special),
-        notes=(*notes, *_first(renumbered)),
+        notes=tuple(notes),
     )
-
-
-def _first(notes: list[str]) -> list[str]:
-    """The first few of many notes, and how many there are."""
-    if len(notes) <= _NOTES:
-        return notes
-    return [*notes[:_NOTES], f"So it is with {len(notes)} added tokens in all."]
 
 
 def _declared(node: Node) -> AddedToken:
-    node.object(_FIELDS)
-    return AddedToken(
-        id=node.field("id").u32(),
-        content=node.field("content").string(),
-        special=node.field("special").boolean(),
-        single_word=node.field("single_word").boolean(),
-        lstrip=node.field("lstrip").boolean(),
-        rstrip=node.field("rstrip").boolean(),
-        normalized=node.field("normalized").boolean(),
-    )
+    node.object({"id", "content", *_FLAGS})
+    number, content = node.field("id").u32(), node.field("content").string()
+    return AddedToken(number, content, **{flag: node.field(flag).boolean() for flag in _FLAGS})
 
 
-def _refuse_one_pattern_for_two(
+def _refuse_equal_normal_forms(
     tokens: Iterable[tuple[AddedToken, Node]], normal_forms: Mapping[int, str]
 ) -> None:
     found: dict[str, Node] = {}
@@ -142,6 +124,7 @@ def _refuse_one_pattern_for_two(
         if other is not node:
             raise UnsupportedError(
                 node.path,
-                f"{show(token.content)}, which normalizes to the same text as {other.path}, is not supported",
-                "the reference takes either of them by chance; remove one",
+                f"{show(token.content)} normalizes to the same text as {other.path}, and the"
+                " reference finds either of them by chance",
+                "remove one of them",
             )

@@ -10,19 +10,9 @@ from tokexport.sources.byte_pair import Merge, build, read_vocab, split_merge
 from tokexport.sources.json_node import Node
 from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT
 
-_FIELDS: Final = frozenset(
-    (
-        "type",
-        "dropout",
-        "unk_token",
-        "continuing_subword_prefix",
-        "end_of_word_suffix",
-        "fuse_unk",
-        "byte_fallback",
-        "ignore_merges",
-        "vocab",
-        "merges",
-    )
+_FIELDS: Final = (
+    "type dropout unk_token continuing_subword_prefix end_of_word_suffix fuse_unk byte_fallback"
+    " ignore_merges vocab merges"
 )
 _PLACE: Final = "model.merges[{}]"
 
@@ -33,14 +23,15 @@ def read_byte_pair(node: Node) -> tuple[BytePairModel, dict[str, int]]:
     Raises UnsupportedError for what cannot be exact, SourceError for a model that the reference
     refuses to load.
     """
-    node.object(_FIELDS)
+    node.object(_FIELDS.split())
     dropout = node.optional("dropout")
     if dropout is not None and (isinstance(dropout.value, bool) or dropout.value not in (0, 0.0)):
-        dropout.unsupported("ids must not depend on chance: null or 0.0")
+        dropout.unsupported("use null or 0.0: with dropout ids depend on chance")
     vocab = read_vocab(node.field("vocab"))
     characters = _characters(node, vocab)
     unk_token = node.optional("unk_token")
     unk_id = None if unk_token is None else vocab.get(unk_token.string())
+    is_missing = unk_token is not None and unk_id is None
     model = build(
         node.file,
         vocab,
@@ -48,7 +39,7 @@ def read_byte_pair(node: Node) -> tuple[BytePairModel, dict[str, int]]:
         _PLACE,
         whole_pre_token_first=_flag(node, "ignore_merges"),
         unk_id=unk_id,
-        unknown_stops=unk_token is not None and unk_id is None and _lacks_symbols(characters),
+        unknown_stops=is_missing and _lacks_symbols(characters),
         fuse_unk=_flag(node, "fuse_unk"),
         characters=characters,
     )
@@ -56,7 +47,7 @@ def read_byte_pair(node: Node) -> tuple[BytePairModel, dict[str, int]]:
 
 
 def _characters(node: Node, vocab: dict[str, int]) -> CharacterSymbols:
-    """What the first symbols are, wherever they stand."""
+    """How the first symbols are spelled."""
     prefix, suffix = (
         b"" if affix is None else affix.string().encode()
         for affix in map(node.optional, ("continuing_subword_prefix", "end_of_word_suffix"))
@@ -66,8 +57,8 @@ def _characters(node: Node, vocab: dict[str, int]) -> CharacterSymbols:
         return CharacterSymbols(prefix, suffix)
     if prefix or suffix:
         node.field("byte_fallback").unsupported(
-            "with affixes the reference spells them in bytes too, and gives them places after the"
-            " end of the text"
+            "use false with an affix, which the reference would spell in bytes too, with offsets"
+            " after the end of the text"
         )
     return CharacterSymbols(byte_ids=byte_ids)
 
@@ -78,32 +69,26 @@ def _flag(node: Node, name: str) -> bool:
 
 
 def _lacks_symbols(characters: CharacterSymbols) -> bool:
-    """Whether something in a text may be unknown."""
-    byte_ids = characters.byte_ids
-    return byte_ids is None or any(byte_ids[byte] is None for byte in BYTES_OF_TEXT)
+    """Whether a text may contain an unknown symbol."""
+    ids = characters.byte_ids
+    return ids is None or any(ids[byte] is None for byte in BYTES_OF_TEXT)
 
 
 def _merges(node: Node) -> Iterator[Merge]:
-    """Merges as pairs, or as strings with a space in them; all of them the one or all of them the
-    other.
-    """
+    """Merges, all of them as pairs or all of them as strings with a space between the two."""
     values = node.value
     if not isinstance(values, list):
         node.fail("an array of merges")
     if all(isinstance(value, str) for value in values):
-        # Lines of a merges.txt: its first line may have come along, and takes no rank.
+        # Lines of a merges.txt: its header may be among them, and has no rank.
         for number, line in enumerate(values):
             if not line.startswith("#version"):
                 yield split_merge(line, number, node.file, _PLACE)
         return
     for number, value in enumerate(values):
-        if not (
-            isinstance(value, list)
-            and len(value) == 2
-            and isinstance(value[0], str)
-            and isinstance(value[1], str)
-        ):
-            Node(node.file, f"{node.path}[{number}]", value).fail(
-                "a pair of strings, as every merge here or none"
-            )
-        yield Merge(value[0], value[1], number)
+        match value:
+            case [str(left), str(right)]:
+                yield Merge(left, right, number)
+            case _:
+                merge = Node(node.file, _PLACE.format(number), value)
+                merge.fail("a pair of strings, like the other merges")

@@ -1,4 +1,4 @@
-"""Parts of a tokenizer.json, for sources that are read as the tokenizer.json that says the same."""
+"""The parts of a tokenizer.json, for sources that are rewritten as one."""
 
 from __future__ import annotations
 
@@ -6,47 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 
-def tokenizer_document(
-    *,
-    model: dict[str, Any],
-    added_tokens: list[dict[str, Any]],
-    normalizer: dict[str, Any] | None,
-    pre_tokenizer: dict[str, Any] | None,
-    post_processor: dict[str, Any] | None,
-    decoder: dict[str, Any] | None,
-) -> dict[str, Any]:
-    """A tokenizer.json without truncation and padding."""
-    return {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": added_tokens,
-        "normalizer": normalizer,
-        "pre_tokenizer": pre_tokenizer,
-        "post_processor": post_processor,
-        "decoder": decoder,
-        "model": model,
-    }
+def tokenizer_document(**parts: Any) -> dict[str, Any]:
+    """A tokenizer.json with these parts, without truncation and padding."""
+    return {"version": "1.0", "truncation": None, "padding": None, **parts}
 
 
 def byte_pair_model(
-    vocab: Mapping[str, int],
-    merges: Sequence[Sequence[str]],
-    unk_token: str | None = None,
-    end_of_word_suffix: str = "",
+    vocab: Mapping[str, int], merges: Sequence[Sequence[str]], **settings: str | None
 ) -> dict[str, Any]:
     """The model of a tokenizer.json: BPE without tokens for bytes."""
-    return {
-        "type": "BPE",
-        "dropout": None,
-        "unk_token": unk_token,
-        "continuing_subword_prefix": "",
-        "end_of_word_suffix": end_of_word_suffix,
-        "fuse_unk": False,
-        "byte_fallback": False,
-        "vocab": dict(vocab),
-        "merges": [list(merge) for merge in merges],
-    }
+    pairs = [list(merge) for merge in merges]
+    return {"type": "BPE", **settings, "vocab": dict(vocab), "merges": pairs}
 
 
 def added_token(
@@ -57,24 +27,14 @@ def added_token(
     >>> added_token(5, "<s>", special=True)["content"]
     '<s>'
     """
-    flags = {
-        "single_word": False,
-        "lstrip": lstrip,
-        "rstrip": False,
-        "normalized": normalized,
-        "special": special,
-    }
-    return {"id": number, "content": content, **flags}
+    flags = {"single_word": False, "lstrip": lstrip, "rstrip": False, "normalized": normalized}
+    return {"id": number, "content": content, "special": special, **flags}
 
 
 def byte_level(use_regex: bool) -> dict[str, Any]:
     """The ByteLevel part; with ``use_regex`` it splits by GPT-2's pattern."""
-    return {
-        "type": "ByteLevel",
-        "add_prefix_space": False,
-        "trim_offsets": True,
-        "use_regex": use_regex,
-    }
+    flags = {"add_prefix_space": False, "trim_offsets": True, "use_regex": use_regex}
+    return {"type": "ByteLevel", **flags}
 
 
 def split(pattern: str, behavior: str = "Isolated", *, invert: bool = False) -> dict[str, Any]:
@@ -88,21 +48,18 @@ def sequence(*parts: dict[str, Any]) -> dict[str, Any]:
 
 
 def text(name: str, type_id: int = 0) -> dict[str, Any]:
-    """The piece of a template that stands for the first text, ``A``, or the second, ``B``."""
+    """The template item for the first text, ``A``, or the second, ``B``."""
     return {"Sequence": {"id": name, "type_id": type_id}}
 
 
 def special(content: str, type_id: int = 0) -> dict[str, Any]:
-    """The piece of a template that is a token."""
+    """The template item for a token."""
     return {"SpecialToken": {"id": content, "type_id": type_id}}
 
 
 def template(
     single: list[dict[str, Any]], pair: list[dict[str, Any]], ids: Mapping[str, int]
 ) -> dict[str, Any]:
-    """The TemplateProcessing part; ``ids`` are those of its tokens by content."""
-    tokens = {
-        content: {"id": content, "ids": [number], "tokens": [content]}
-        for content, number in ids.items()
-    }
+    """The TemplateProcessing part; ``ids`` are the ids of its tokens by content."""
+    tokens = {name: {"id": name, "ids": [id], "tokens": [name]} for name, id in ids.items()}
     return {"type": "TemplateProcessing", "single": single, "pair": pair, "special_tokens": tokens}

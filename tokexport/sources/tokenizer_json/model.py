@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from tokexport.errors import SourceError
 from tokexport.model import Model
@@ -17,13 +18,20 @@ from tokexport.sources.tokenizer_json.words import (
     read_word_piece,
 )
 
+# The fields by which a model without a type is recognized.
+_FIELDS: Final = {
+    "BPE": frozenset(("merges",)),
+    "WordPiece": WORD_PIECE_FIELDS,
+    "WordLevel": WORD_LEVEL_FIELDS,
+}
+
 
 @dataclass(frozen=True, slots=True)
 class HuggingFaceModel:
     """The model, its vocabulary as the source spells it, and its unknown token.
 
-    ``spelling`` is the string of each id: more ids than ``vocab`` has where a piece of a Unigram
-    model stands twice.
+    ``spelling`` is the string of each id: more ids than ``vocab`` has where a Unigram model lists
+    a piece twice.
     """
 
     model: Model
@@ -39,47 +47,41 @@ def read_model(root: Node) -> HuggingFaceModel:
     refuses to load.
     """
     node = root.field("model")
-    model: Model
-    vocab: dict[str, int]
+    read: Callable[[Node], tuple[Model, dict[str, int]]]
     match _type(node):
         case "BPE":
-            model, vocab = read_byte_pair(node)
-        case "Unigram":
-            model, pieces = read_unigram(node)
-            vocab = {piece: number for number, piece in enumerate(pieces)}
-            return HuggingFaceModel(model, vocab, dict(enumerate(pieces)), model.unk_id)
+            read = read_byte_pair
         case "WordPiece":
-            model, vocab = read_word_piece(node)
+            read = read_word_piece
         case "WordLevel":
-            model, vocab = read_word_level(node)
+            read = read_word_level
+        case "Unigram":
+            unigram, pieces = read_unigram(node)
+            vocab = {piece: number for number, piece in enumerate(pieces)}
+            return HuggingFaceModel(unigram, vocab, dict(enumerate(pieces)), unigram.unk_id)
         case _:
-            return node.field("type").unsupported(
-                "supported are BPE, Unigram, WordPiece and WordLevel"
-            )
-    return HuggingFaceModel(
-        model, vocab, {number: token for token, number in vocab.items()}, model.unk_id
-    )
+            hint = "use BPE, Unigram, WordPiece or WordLevel"
+            return node.field("type").unsupported(hint)
+    model, vocab = read(node)
+    spelling = {number: token for token, number in vocab.items()}
+    return HuggingFaceModel(model, vocab, spelling, model.unk_id)
 
 
 def _type(node: Node) -> str:
-    """The type, or for files from before there was one, the first that the fields are enough for:
-    so the reference tries them.
+    """The type, or, for files older than that field, the first whose fields are all there, in the
+    order in which the reference tries them.
     """
     kind = node.get("type")
     if kind is not None:
         return kind.string()
-    fields = set(node.object())
     if isinstance(node.field("vocab").value, list):
         return "Unigram"
-    for name, wanted in (
-        ("BPE", {"merges"}),
-        ("WordPiece", WORD_PIECE_FIELDS),
-        ("WordLevel", WORD_LEVEL_FIELDS),
-    ):
+    fields = set(node.object())
+    for name, wanted in _FIELDS.items():
         if wanted <= fields:
             return name
+    known = "; ".join(f"{name} has {', '.join(sorted(wanted))}" for name, wanted in _FIELDS.items())
     raise SourceError(
         f"{node.file}: {node.path} has no type, and its fields {', '.join(sorted(fields))} are"
-        f" those of no model: BPE has merges, WordPiece {', '.join(sorted(WORD_PIECE_FIELDS))},"
-        f" WordLevel {', '.join(sorted(WORD_LEVEL_FIELDS))}, Unigram an array as vocab"
+        f" those of no model; {known}; Unigram has an array as vocab"
     )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from tokexport.compiler.normalizer.normalize import normalize
@@ -22,15 +24,21 @@ from tokexport.model import (
 from tokexport.sources.json_node import Node
 from tokexport.sources.tokenizer_json.parts import flat
 
-_FORMS: Final = {form.value: form for form in NormalForm if not form.is_of_unicode_17}
-_MAPS: Final = {
-    kind.value: kind
-    for kind in (CharacterMap.LOWERCASE, CharacterMap.STRIP_ACCENTS, CharacterMap.NMT)
-}
-_SUPPORTED: Final = (
-    "supported are null, "
-    + ", ".join((*_FORMS, *_MAPS))
-    + ", Strip, Replace, Prepend, Precompiled, BertNormalizer, ByteLevel and a Sequence of these"
+_MAPS: Final = (CharacterMap.LOWERCASE, CharacterMap.STRIP_ACCENTS, CharacterMap.NMT)
+# Those that have no settings.
+_PLAIN: Final[Mapping[str, NormalizerStep]] = MappingProxyType(
+    {form.value: form for form in NormalForm if not form.is_of_unicode_17}
+    | {kind.value: kind for kind in _MAPS}
+    | {"ByteLevel": SpellBytes()}
+)
+_SETTINGS: Final = MappingProxyType(
+    {
+        "Strip": "strip_left strip_right",
+        "Replace": "pattern content",
+        "Prepend": "prepend",
+        "Precompiled": "precompiled_charsmap",
+        "BertNormalizer": "clean_text handle_chinese_chars strip_accents lowercase",
+    }
 )
 
 
@@ -48,42 +56,38 @@ class Normalizer:
 def read_normalizer(node: Node | None) -> Normalizer:
     """The normalizer at ``node``.
 
-    UnsupportedError for one that is not known, SourceError for one that the reference refuses.
+    Raises UnsupportedError for one that is not known, SourceError for one that the reference
+    refuses.
     """
     parts = flat(node, "normalizers")
     return Normalizer(tuple(step for part in parts for step in _steps(part)))
 
 
 def _steps(node: Node) -> list[NormalizerStep]:
-    kind = node.field("type")
-    match kind.string():
-        case name if name in _FORMS:
-            node.object({"type"})
-            return [_FORMS[name]]
-        case name if name in _MAPS:
-            node.object({"type"})
-            return [_MAPS[name]]
+    kind = node.field("type").string()
+    if kind in _PLAIN:
+        node.object({"type"})
+        return [_PLAIN[kind]]
+    if kind not in _SETTINGS:
+        known = ", ".join((*_PLAIN, *_SETTINGS))
+        node.field("type").unsupported(f"use null, {known} or a Sequence of these")
+    node.object({"type", *_SETTINGS[kind].split()})
+    match kind:
         case "Strip":
-            node.object({"type", "strip_left", "strip_right"})
             return [Strip(node.field("strip_left").boolean(), node.field("strip_right").boolean())]
         case "Replace":
-            node.object({"type", "pattern", "content"})
             pattern, literal = read_pattern(node.field("pattern"))
             content = node.field("content").string()
-            # An empty text is looked for as the empty regular expression.
+            # An empty text is searched for as the empty regular expression.
             return [Replace(pattern, content, literal and pattern != "", path=node.path)]
         case "Prepend":
-            node.object({"type", "prepend"})
             if not node.field("prepend").string():
-                # The reference then takes the first character for inserted, and stops or loses
-                # count in later steps.
                 node.field("prepend").unsupported(
-                    "after an empty text the reference stops at the next step, or doubles what it"
-                    " has; a longer one is supported"
+                    "use a text of at least one character: after an empty one the reference stops"
+                    " at the next step, or repeats characters"
                 )
             return [Prepend(node.field("prepend").string())]
         case "Precompiled":
-            node.object({"type", "precompiled_charsmap"})
             charsmap = _base64(node.field("precompiled_charsmap"))
             if not charsmap:
                 raise SourceError(
@@ -91,17 +95,10 @@ def _steps(node: Node) -> list[NormalizerStep]:
                     " reference stops; remove this normalizer"
                 )
             return [Charsmap(charsmap, by_grapheme=True, path=node.path)]
-        case "BertNormalizer":
-            return _bert(node)
-        case "ByteLevel":
-            node.object({"type"})
-            return [SpellBytes()]
-        case _:
-            return kind.unsupported(_SUPPORTED)
+    return _bert(node)
 
 
 def _bert(node: Node) -> list[NormalizerStep]:
-    node.object({"type", "clean_text", "handle_chinese_chars", "strip_accents", "lowercase"})
     lowercase = node.field("lowercase").boolean()
     accents = node.optional("strip_accents")
     steps: list[NormalizerStep] = []
@@ -117,7 +114,7 @@ def _bert(node: Node) -> list[NormalizerStep]:
 
 
 def read_pattern(node: Node) -> tuple[str, bool]:
-    """A pattern, and whether it is a text and not a regular expression."""
+    """A pattern, and whether it is literal text."""
     fields = node.object()
     if set(fields) not in ({"String"}, {"Regex"}):
         node.fail('{"String": text} or {"Regex": pattern}')

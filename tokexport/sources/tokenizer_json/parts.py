@@ -1,6 +1,4 @@
-"""What the parts of a tokenizer.json have in common: a ``type``, and Sequences of parts, one in the
-other.
-"""
+"""What the parts of a tokenizer.json have in common: a ``type``, and nested Sequences."""
 
 from __future__ import annotations
 
@@ -16,8 +14,7 @@ TEMPLATE_FIELDS: Final = ("single", "pair", "special_tokens")
 
 
 def processor_type(node: Node) -> str:
-    """What the reference takes a post-processor for. It tries one kind after the other and goes by
-    the fields, whatever ``type`` says.
+    """The kind of a post-processor: the reference goes by its fields, not by its ``type``.
 
     >>> processor_type(Node("x", "p", {"type": "Sequence", "processors": [], "sep": ["s", 1], "cls": ["c", 2]}))
     'BertProcessing'
@@ -34,15 +31,14 @@ def processor_type(node: Node) -> str:
 
 def _is_token(value: object) -> bool:
     match value:
-        case [str(), int() as number]:
-            return not isinstance(number, bool) and 0 <= number < 1 << 32
-        case _:
-            return False
+        case [str(), int(number)] if not isinstance(number, bool):
+            return 0 <= number < 1 << 32
+    return False
 
 
 def flat(node: Node | None, member: str, depth: int = 0) -> list[Node]:
-    """The parts at ``node`` in the order in which they run, Sequences opened; ``member`` names the
-    array in a Sequence. Null has none.
+    """The parts at ``node`` in the order in which they run; null has none. ``member`` is the name
+    of the array in a Sequence.
 
     >>> flat(Node("x", "n", {"type": "Sequence", "normalizers": [{"type": "NFC"}]}), "normalizers")[0].path
     'n.normalizers[0]'

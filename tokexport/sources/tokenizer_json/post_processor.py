@@ -1,8 +1,8 @@
 """The ``post_processor`` of a tokenizer.json, as what it puts around one text and around a pair.
 
-The reference runs its processors over a list of encodings, one a text, and a processor in a
-Sequence sees the list that the one before has left: after a template it may be longer than the
-number of texts. That is done here once with stand-ins for the texts, and what comes out is the
+The reference runs its processors over a list of encodings, one for each text, and a processor in a
+Sequence gets the list that the one before returned; after a template it may be longer than the
+number of texts. Running the processors here on template items in place of the texts gives the
 template.
 """
 
@@ -19,10 +19,9 @@ from tokexport.sources.tokenizer_json.decoder import check_byte_level
 from tokexport.sources.tokenizer_json.parts import PROCESSORS, TEMPLATE_FIELDS, flat, processor_type
 
 _Encoding = list[TemplateItem]
-_BYTE_LEVEL_FIELDS: Final = frozenset(("add_prefix_space", "trim_offsets", "use_regex"))
 _SUPPORTED: Final = (
-    "supported are null, ByteLevel, TemplateProcessing, RobertaProcessing, BertProcessing and a"
-    " Sequence of these"
+    "use null, ByteLevel, TemplateProcessing, RobertaProcessing, BertProcessing or a Sequence of"
+    " these"
 )
 
 
@@ -32,16 +31,15 @@ def read_post_processor(root: Node) -> Template:
     Raises SourceError where the reference stops when it runs, UnsupportedError for a processor that
     is no template.
     """
-    node = root.optional("post_processor")
-    processors = flat(node, PROCESSORS)
+    processors = flat(root.optional("post_processor"), PROCESSORS)
     for processor in processors:
         _check(processor)
-    return Template(single=_pieces(processors, "A"), pair=_pieces(processors, "AB"))
+    return Template(single=_items(processors, "A"), pair=_items(processors, "AB"))
 
 
 def template_ids(template: Template) -> set[int]:
     """Every id that a template adds."""
-    return {piece.id for piece in (*template.single, *template.pair) if piece.id is not None}
+    return {item.id for item in (*template.single, *template.pair) if item.id is not None}
 
 
 def _check(node: Node) -> None:
@@ -55,25 +53,24 @@ def _check(node: Node) -> None:
             node.field("trim_offsets").boolean()
             node.field("add_prefix_space").boolean()
         case "TemplateProcessing":
-            # ByteLevel's fields are left there by some conversions; the reference ignores them,
-            # which needs no note.
-            node.object({"type", *TEMPLATE_FIELDS, *_BYTE_LEVEL_FIELDS})
+            # Some converters leave ByteLevel's fields there, which the reference ignores.
+            byte_level = ("add_prefix_space", "trim_offsets", "use_regex")
+            node.object({"type", *TEMPLATE_FIELDS, *byte_level})
             for name in TEMPLATE_FIELDS:
                 node.field(name)
         case _:
             node.field("type").unsupported(_SUPPORTED)
 
 
-def _pieces(processors: Sequence[Node], texts: str) -> tuple[TemplateItem, ...]:
+def _items(processors: Sequence[Node], texts: str) -> tuple[TemplateItem, ...]:
     with_ids = _run(processors, texts, add_special_tokens=True)
     without = _run(processors, texts, add_special_tokens=False)
-    path = processors[0].path if processors else "post_processor"
-    # The file stores one template; without special tokens it is the same one, its ids left out.
-    if [piece for piece in with_ids if piece.id is None] != without:
+    # The file stores one template; without special tokens the same one is used, less its ids.
+    if [item for item in with_ids if item.id is None] != without:
         raise UnsupportedError(
-            path,
-            "a sequence that treats texts differently with add_special_tokens=false is not supported",
-            _SUPPORTED,
+            processors[0].path,
+            "the processors treat texts differently with add_special_tokens=false",
+            "use a single TemplateProcessing",
         )
     return tuple(with_ids)
 
@@ -83,29 +80,19 @@ def _run(processors: Sequence[Node], texts: str, *, add_special_tokens: bool) ->
         [TemplateItem(sequence=name, type_id=number)] for number, name in enumerate(texts)
     ]
     for processor in processors:
-        match processor_type(processor):
-            case "TemplateProcessing":
-                encodings = _run_template(processor, encodings, add_special_tokens)
-            case "RobertaProcessing":
-                encodings = [
-                    [replace(piece, type_id=0) for piece in encoding] for encoding in encodings
-                ]
-                if add_special_tokens:
-                    cls, sep = _token_id(processor, "cls"), _token_id(processor, "sep")
-                    encodings = [
-                        [TemplateItem(id=sep if number else cls), *encoding, TemplateItem(id=sep)]
-                        for number, encoding in enumerate(encodings)
-                    ]
-            case "BertProcessing" if add_special_tokens:
-                cls, sep = _token_id(processor, "cls"), _token_id(processor, "sep")
-                first = (
-                    [TemplateItem(id=cls), *encodings[0], TemplateItem(id=sep)] if encodings else []
-                )
-                encodings = [
-                    first,
-                    *([*encoding, TemplateItem(id=sep, type_id=1)] for encoding in encodings[1:]),
-                ]
-    return [piece for encoding in encodings for piece in encoding]
+        kind = processor_type(processor)
+        if kind == "TemplateProcessing":
+            encodings = _run_template(processor, encodings, add_special_tokens)
+        if kind == "RobertaProcessing":
+            encodings = [[replace(item, type_id=0) for item in encoding] for encoding in encodings]
+        if kind in ("RobertaProcessing", "BertProcessing") and add_special_tokens:
+            cls, sep = _token_id(processor, "cls"), _token_id(processor, "sep")
+            is_bert = kind == "BertProcessing"
+            for number, encoding in enumerate(encodings):
+                before = TemplateItem(id=sep if number else cls)
+                after = TemplateItem(id=sep, type_id=int(is_bert and number > 0))
+                encodings[number] = [*([] if is_bert and number else [before]), *encoding, after]
+    return [item for encoding in encodings for item in encoding]
 
 
 def _run_template(
@@ -117,11 +104,11 @@ def _run_template(
             " it, with which the reference stops"
         )
     result: list[_Encoding] = []
-    for piece in node.field("pair" if len(encodings) == 2 else "single").items():
-        fields = piece.object()
+    for item in node.field("pair" if len(encodings) == 2 else "single").items():
+        fields = item.object()
         if set(fields) not in ({"Sequence"}, {"SpecialToken"}):
-            piece.fail('{"Sequence": ...} or {"SpecialToken": ...}')
-        inner = piece.field(next(iter(fields)))
+            item.fail('{"Sequence": ...} or {"SpecialToken": ...}')
+        inner = item.field(next(iter(fields)))
         inner.object({"id", "type_id"})
         name, type_id = inner.field("id").string(), inner.field("type_id").u32()
         if "Sequence" in fields:
@@ -131,16 +118,15 @@ def _run_template(
                 inner.field("id").fail('"A": the reference stops where there is no second text')
             result.append([replace(part, type_id=type_id) for part in encodings["AB".index(name)]])
         elif add_special_tokens:
-            ids = _special_token_ids(node, inner)
+            ids = _special_token_ids(node, inner.field("id"))
             result.append([TemplateItem(id=number, type_id=type_id) for number in ids])
     return result
 
 
-def _special_token_ids(node: Node, piece: Node) -> list[int]:
-    name = piece.field("id").string()
-    token = node.field("special_tokens").get(name)
+def _special_token_ids(node: Node, name: Node) -> list[int]:
+    token = node.field("special_tokens").get(name.string())
     if token is None:
-        piece.field("id").fail(f"the name of one of {node.path}.special_tokens")
+        name.fail(f"the name of one of {node.path}.special_tokens")
     token.object({"id", "ids", "tokens"})
     token.field("id").string()
     for text in token.field("tokens").items():

@@ -1,12 +1,12 @@
-"""The ``pre_tokenizer`` of a tokenizer.json, as a list of steps: splits, and what rewrites each
-piece.
+"""The ``pre_tokenizer`` of a tokenizer.json, as splits and as steps that rewrite each pre-token.
 
-Each kind of pre-tokenizer is written as the steps that it is, so that one mechanism serves all.
 ByteLevel ends in a step that spells each byte as a character, which what follows sees.
 """
 
 from __future__ import annotations
 
+import re
+from types import MappingProxyType
 from typing import Final
 
 from tokexport.errors import SourceError
@@ -32,17 +32,24 @@ WORDS_PATTERN: Final = r"\w+|[^\w\s]+"
 
 _BEHAVIORS: Final = {behavior.value: behavior for behavior in Behavior}
 _FIXED_LENGTH_DEFAULT: Final = 5
-_OTHERS: Final = (
-    "supported are ByteLevel, Split, Digits, Punctuation, Whitespace, WhitespaceSplit,"
-    " CharDelimiterSplit, BertPreTokenizer, Metaspace, UnicodeScripts, FixedLength and a Sequence"
-    " of these"
+# The settings of those that are splits.
+_SETTINGS: Final = MappingProxyType(
+    {
+        "Split": ("pattern", "behavior", "invert"),
+        "Digits": ("individual_digits",),
+        "Punctuation": ("behavior",),
+        "Whitespace": (),
+        "WhitespaceSplit": (),
+        "CharDelimiterSplit": ("delimiter",),
+        "BertPreTokenizer": (),
+        "UnicodeScripts": (),
+        "FixedLength": ("length",),
+    }
 )
 
 
 def read_pre_tokenizer(root: Node) -> tuple[PreTokenizerStep, ...]:
-    """The steps of the pre-tokenizer of the tokenizer.json ``root``. UnsupportedError for one that
-    is not known.
-    """
+    """The steps of the pre-tokenizer of ``root``; UnsupportedError for one that is not known."""
     steps: list[PreTokenizerStep] = []
     for part in flat(root.optional("pre_tokenizer"), "pretokenizers"):
         match part.field("type").string():
@@ -86,20 +93,14 @@ def _metaspace(node: Node) -> list[PreTokenizerStep]:
 
 
 def _prepend_scheme(node: Node) -> str:
-    """``add_prefix_space`` is the older way to say "always" or "never"; only false counts, and it
-    must agree.
-    """
+    """Older files have ``add_prefix_space``; only false counts there, and the two must agree."""
     field = node.get("prepend_scheme")
     scheme = "always" if field is None else field.string()
     if field is not None and scheme not in ("always", "first", "never"):
         field.fail('"always", "first" or "never"')
-    add_prefix_space = node.optional("add_prefix_space")
-    if add_prefix_space is not None and not add_prefix_space.boolean():
-        if scheme != "never":
-            add_prefix_space.fail(
-                'true, or "prepend_scheme": "never"; the reference refuses this file'
-            )
-        return "never"
+    older = node.optional("add_prefix_space")
+    if older is not None and not older.boolean() and scheme != "never":
+        older.fail('true, or "prepend_scheme": "never"; the reference refuses this file')
     return scheme
 
 
@@ -112,87 +113,59 @@ def _splits(node: Node) -> list[Split]:
     ) -> Split:
         return Split(pattern, behavior, invert, dialect, path=node.path)
 
-    kind = node.field("type")
-    match kind.string():
+    kind = node.field("type").string()
+    if kind not in _SETTINGS:
+        known = ", ".join(("ByteLevel", "Metaspace", *_SETTINGS))
+        node.field("type").unsupported(f"use {known} or a Sequence of these")
+    node.object({"type", *_SETTINGS[kind]})
+    match kind:
         case "Split":
-            node.object({"type", "pattern", "behavior", "invert"})
-            return [
-                split(
-                    _pattern(node.field("pattern")),
-                    _behavior(node.field("behavior")),
-                    node.field("invert").boolean(),
-                )
-            ]
+            pattern, literal = read_pattern(node.field("pattern"))
+            pattern = escape(pattern) if literal else pattern
+            return [split(pattern, _behavior(node), node.field("invert").boolean())]
         case "Digits":
-            node.object({"type", "individual_digits"})
             alone = node.field("individual_digits").boolean()
-            return [
-                split(CharacterTest.NUMERIC, Behavior.ISOLATED if alone else Behavior.CONTIGUOUS)
-            ]
+            behavior = Behavior.ISOLATED if alone else Behavior.CONTIGUOUS
+            return [split(CharacterTest.NUMERIC, behavior)]
         case "Punctuation":
-            node.object({"type", "behavior"})
-            behavior = node.get("behavior")
-            return [
-                split(
-                    CharacterTest.PUNCTUATION,
-                    Behavior.ISOLATED if behavior is None else _behavior(behavior),
-                )
-            ]
+            behavior = _behavior(node) if "behavior" in node.value else Behavior.ISOLATED
+            return [split(CharacterTest.PUNCTUATION, behavior)]
         case "Whitespace":
-            # The reference has this one pattern in Rust's regex engine, whose \w is not
-            # Oniguruma's.
-            node.object({"type"})
+            # The reference has this pattern in Rust's regex engine, whose \w is not Oniguruma's.
             return [split(WORDS_PATTERN, Behavior.REMOVED, True, Dialect.FANCY_REGEX)]
         case "WhitespaceSplit":
-            node.object({"type"})
             return [split(CharacterTest.WHITESPACE, Behavior.REMOVED)]
         case "CharDelimiterSplit":
-            node.object({"type", "delimiter"})
             delimiter = node.field("delimiter")
             if len(delimiter.string()) != 1:
                 delimiter.fail("a single character")
             return [split(escape(delimiter.string()), Behavior.REMOVED)]
         case "BertPreTokenizer":
-            node.object({"type"})
-            return [
-                split(CharacterTest.WHITESPACE, Behavior.REMOVED),
-                split(CharacterTest.PUNCTUATION, Behavior.ISOLATED),
-            ]
+            spaces = split(CharacterTest.WHITESPACE, Behavior.REMOVED)
+            return [spaces, split(CharacterTest.PUNCTUATION)]
         case "UnicodeScripts":
-            node.object({"type"})
             return [split(CharacterRuns.SCRIPTS, Behavior.REMOVED, True)]
-        case "FixedLength":
-            node.object({"type", "length"})
-            length = node.get("length")
-            size = _FIXED_LENGTH_DEFAULT if length is None else length.u32()
-            if size == 0:
-                raise SourceError(
-                    f"{node.file}: {node.path}.length is 0, with which the reference stops; it must"
-                    " be 1 or more"
-                )
-            return [split(rf"[\s\S]{{1,{size}}}")]
-        case _:
-            return kind.unsupported(_OTHERS)
-
-
-def _pattern(node: Node) -> str:
-    pattern, literal = read_pattern(node)
-    return escape(pattern) if literal else pattern
+    length = node.get("length")
+    size = _FIXED_LENGTH_DEFAULT if length is None else length.u32()
+    if size == 0:
+        raise SourceError(
+            f"{node.file}: {node.path}.length is 0, with which the reference stops; it must be 1 or"
+            " more"
+        )
+    return [split(rf"[\s\S]{{1,{size}}}")]
 
 
 def _behavior(node: Node) -> Behavior:
-    if node.string() not in _BEHAVIORS:
-        node.fail("one of " + ", ".join(_BEHAVIORS))
-    return _BEHAVIORS[node.string()]
+    behavior = node.field("behavior")
+    if behavior.string() not in _BEHAVIORS:
+        behavior.fail("one of " + ", ".join(_BEHAVIORS))
+    return _BEHAVIORS[behavior.string()]
 
 
 def escape(literal: str) -> str:
-    """A regular expression, in Oniguruma's syntax, that matches just this text.
+    """A regular expression in Oniguruma's syntax that matches just this text.
 
     >>> escape("a.b")
     'a\\\\.b'
     """
-    return "".join(
-        "\\" + character if character in r"\.+*?()|[]{}^$#&-~" else character
-        for character in literal
-    )
+    return re.sub(r"[\\.+*?()|\[\]{}^$#&~-]", r"\\\g<0>", literal)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from tokexport.errors import SourceError
 from tokexport.model import UnigramModel
-from tokexport.sources.json_node import Node, show
+from tokexport.sources.json_node import Node
 from tokexport.sources.serde_number import serde_number
 
 _FIELDS: Final = frozenset(("type", "unk_id", "vocab", "byte_fallback"))
@@ -17,20 +16,22 @@ _BYTE: Final = "<0x{:02X}>"
 def read_unigram(node: Node) -> tuple[UnigramModel, list[str]]:
     """The Unigram model at ``node``, and its pieces by id.
 
-    A piece that stands twice has the id and the score of its last place; the other id is never
-    emitted. Raises SourceError for a model that the reference refuses to load.
+    A piece that is listed twice has its last id and score; the other id is never emitted.
+    Raises SourceError for a model that the reference refuses to load.
     """
     node.object(_FIELDS)
     entries = [_entry(item) for item in node.field("vocab").items()]
     pieces = [piece for piece, _ in entries]
     last = {piece: number for number, piece in enumerate(pieces)}
-    unk_id = _unknown(node, len(pieces))
+    unk_id = node.optional("unk_id")
+    if unk_id is not None and unk_id.u32() >= len(pieces):
+        unk_id.fail(f"the index of one of the {len(pieces)} pieces")
     fallback = node.get("byte_fallback")
     falls_back = fallback is not None and fallback.boolean()
     return UnigramModel(
         vocab={piece.encode(): number for piece, number in last.items() if piece},
         scores={number: entries[number][1] for number in last.values()},
-        unk_id=unk_id,
+        unk_id=None if unk_id is None else unk_id.u32(),
         unk_score=min((score for _, score in entries), default=0.0) - _UNKNOWN_PENALTY,
         byte_ids=tuple(last.get(_BYTE.format(byte)) for byte in range(256)) if falls_back else None,
     ), pieces
@@ -39,18 +40,7 @@ def read_unigram(node: Node) -> tuple[UnigramModel, list[str]]:
 def _entry(node: Node) -> tuple[str, float]:
     match node.value:
         case [str() as piece, int() | float() as score] if not isinstance(score, bool):
-            # What is no fraction has come through Python's parser as a whole number.
+            # Python parses a number without a fraction as an integer.
             return piece, score if isinstance(score, float) else serde_number(str(score))
         case _:
             return node.fail("a pair of a string and a number")
-
-
-def _unknown(node: Node, size: int) -> int | None:
-    unk_id = node.optional("unk_id")
-    if unk_id is None:
-        return None
-    if unk_id.u32() >= size:
-        raise SourceError(
-            f"{node.file}: {unk_id.path} is {show(unk_id.value)}, and there are {size} pieces"
-        )
-    return unk_id.u32()

@@ -17,26 +17,28 @@ _LARGEST: Final = 1 << 64
 
 
 def read_word_piece(node: Node) -> tuple[WordPieceModel, dict[str, int]]:
-    """The WordPiece model at ``node``, and its vocabulary as the source spells it. SourceError for
-    a model that the reference refuses to load.
+    """The WordPiece model at ``node``, and its vocabulary as the source spells it.
+
+    Raises SourceError for a model that the reference refuses to load.
     """
     node.object({"type", *WORD_PIECE_FIELDS})
     vocab = read_vocab(node.field("vocab"))
+    prefix = node.field("continuing_subword_prefix").string().encode()
     longest = node.field("max_input_chars_per_word")
     if type(longest.value) is not int or not 0 <= longest.value < _LARGEST:
         longest.fail("an integer that is not negative")
     unk_id = vocab.get(node.field("unk_token").string())
-    prefix = node.field("continuing_subword_prefix").string().encode()
     return WordPieceModel(_keys(vocab), unk_id, prefix, longest.value), vocab
 
 
 def read_word_level(node: Node) -> tuple[WordLevelModel, dict[str, int]]:
-    """The WordLevel model at ``node``, and its vocabulary; see :func:`read_word_piece`."""
+    """The WordLevel model at ``node``, and its vocabulary as the source spells it."""
     node.object({"type", *WORD_LEVEL_FIELDS})
     vocab = read_vocab(node.field("vocab"))
-    return WordLevelModel(_keys(vocab), vocab.get(node.field("unk_token").string())), vocab
+    unk_id = vocab.get(node.field("unk_token").string())
+    return WordLevelModel(_keys(vocab), unk_id), vocab
 
 
 def _keys(vocab: Mapping[str, int]) -> dict[bytes, int]:
-    """What of the vocabulary a text can be."""
+    """The tokens that a text can contain."""
     return {token.encode(): number for token, number in vocab.items() if token}
