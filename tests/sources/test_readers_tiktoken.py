@@ -201,7 +201,7 @@ def test_ranks_without_a_pattern_are_refused_with_the_names_that_are_known(tmp_p
         (b"YW-= 256", "line 257: .*not base64"),
         (b"YWI 256", "line 257: .*not base64"),
         (b"YQ== 256", "line 257: the token .* has the rank 97 already"),
-        (b"YWI= 97", "the rank 97 stands for two tokens"),
+        (b"YWI= 97", "the rank 97 has two tokens"),
         (b"YWI= 4194304", "the rank 4194304"),
     ],
 )

@@ -1,9 +1,8 @@
-"""A tiktoken encoding (ranks, a pattern, special tokens), given in parts or as an object, becomes a
-TokenizerModel.
+"""A tiktoken encoding (ranks, a pattern, special tokens) becomes a TokenizerModel.
 
-The reference is the ``tiktoken`` library. It keeps the matches of the pattern and drops what lies
-between them, takes a whole piece that is a token before it merges, and merges any two neighbours
-whose bytes are a token, lowest rank first.
+The ``tiktoken`` library encodes the matches of the pattern and drops what lies between them. A
+match that is a token is that token; otherwise any two neighbours whose bytes are a token merge,
+lowest rank first.
 """
 
 from __future__ import annotations
@@ -48,8 +47,7 @@ def build(
     """The model of an encoding.
 
     ``source`` is its name for errors; ``spelling`` is what an id decodes to that two special tokens
-    share. Raises SourceError where tiktoken stops, UnsupportedError where it leaves to chance what
-    an id or a text is.
+    share. Raises SourceError where tiktoken stops, UnsupportedError where its ids depend on chance.
     """
     _check_ranks(source, ranks)
     contents = _special_contents(ranks, special_tokens, spelling)
@@ -60,27 +58,18 @@ def build(
         tokens[number] = Token(content.encode("utf-8"), TokenKind.ADDED, special=True)
     for data, rank in ranks.items():
         tokens[rank] = Token(data)
+    # A token without bytes (whisper's multilingual ranks have one) decodes, but no text encodes to
+    # it.
+    vocab = {data: rank for data, rank in ranks.items() if data}
+    split = Split(pattern, Behavior.REMOVED, True, Dialect.FANCY_REGEX, path="pattern")
     return TokenizerModel(
         tokens=tuple(tokens),
-        # A token without bytes (whisper's multilingual ranks have one) decodes, but no text encodes
-        # to it.
-        model=BytePairModel(
-            {data: rank for data, rank in ranks.items() if data},
-            merges=None,
-            whole_pre_token_first=True,
-        ),
+        model=BytePairModel(vocab, merges=None, whole_pre_token_first=True),
         reference=Reference.TIKTOKEN,
         provenance=provenance,
-        pre_tokenizer=(
-            Split(
-                pattern, Behavior.REMOVED, invert=True, dialect=Dialect.FANCY_REGEX, path="pattern"
-            ),
-        ),
+        pre_tokenizer=(split,),
         added_tokens=tuple(
-            AddedToken(number, content, special=True)
-            for content, number in sorted(
-                special_tokens.items(), key=lambda item: (item[1], item[0])
-            )
+            AddedToken(number, name, special=True) for number, name in _by_id(special_tokens)
         ),
     )
 
@@ -94,30 +83,28 @@ def read_encoding(encoding: tiktoken.Encoding) -> TokenizerModel:
     ranks: dict[bytes, int] = dict(encoding._mergeable_ranks)
     special_tokens: dict[str, int] = dict(encoding._special_tokens)
     lines = [f"pattern {_one_line(encoding._pat_str)}"]
-    lines += [
-        f"rank {rank} {data.hex()}"
-        for data, rank in sorted(ranks.items(), key=lambda item: item[1])
-    ]
-    lines += [
-        f"special {number} {_one_line(name)}"
-        for name, number in sorted(special_tokens.items(), key=lambda item: (item[1], item[0]))
-    ]
-    digest = hashlib.sha256("\n".join(lines).encode("utf-8")).hexdigest()
-    shared = _shared(special_tokens)
+    by_rank = sorted(ranks.items(), key=lambda item: item[1])
+    lines += [f"rank {rank} {data.hex()}" for data, rank in by_rank]
+    lines += [f"special {number} {_one_line(name)}" for number, name in _by_id(special_tokens)]
+    digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    counts = Counter(special_tokens.values())
+    shared = [number for number, count in counts.items() if count > 1]
     return build(
         "tiktoken.Encoding",
         ranks,
         encoding._pat_str,
         special_tokens,
         Provenance("tiktoken.Encoding", {encoding.name: digest}),
-        spelling={
-            number: encoding.decode_single_token_bytes(number).decode("utf-8") for number in shared
-        },
+        spelling={id: encoding.decode_single_token_bytes(id).decode() for id in shared},
     )
 
 
+def _by_id(special_tokens: Mapping[str, int]) -> list[tuple[int, str]]:
+    return sorted((number, name) for name, number in special_tokens.items())
+
+
 def _one_line(text: str) -> str:
-    """A text on one line, whatever it holds."""
+    """A text with line breaks and the like escaped."""
     return text.encode("unicode_escape").decode("ascii")
 
 
@@ -133,20 +120,13 @@ def _check_ranks(source: str, ranks: Mapping[bytes, int]) -> None:
         other = owners.setdefault(rank, data)
         if other is not data:
             raise SourceError(
-                f"{source}: the rank {rank} stands for two tokens, {other!r} and {data!r}; tiktoken"
-                " refuses that"
+                f"{source}: the rank {rank} has two tokens, {other!r} and {data!r}, which tiktoken"
+                " refuses; give each a rank of its own"
             )
     largest = max(owners)
     if largest >= MAX_IDS:
-        raise UnsupportedError(
-            "ranks",
-            f"the rank {largest} is not supported",
-            f"ids are supported up to {MAX_IDS - 1}",
-        )
-
-
-def _shared(special_tokens: Mapping[str, int]) -> set[int]:
-    return {number for number, count in Counter(special_tokens.values()).items() if count > 1}
+        hint = f"use ranks up to {MAX_IDS - 1}"
+        raise UnsupportedError("ranks", f"the rank {largest} is not supported", hint)
 
 
 def _special_contents(
@@ -157,37 +137,31 @@ def _special_contents(
     for name, number in special_tokens.items():
         where = f"special_tokens[{show(name)}]"
         if not 0 <= number < MAX_IDS:
-            raise UnsupportedError(
-                where,
-                f"the id {number} is not supported",
-                f"ids are supported from 0 to {MAX_IDS - 1}",
-            )
+            hint = f"use ids from 0 to {MAX_IDS - 1}"
+            raise UnsupportedError(where, f"the id {number} is not supported", hint)
         if number in taken:
-            raise UnsupportedError(
-                where,
-                f"the id {number}, which is a rank, is not supported",
-                "a special token needs an id of its own",
-            )
+            hint = "give the special token an id of its own"
+            raise UnsupportedError(where, f"the id {number} is also a rank", hint)
         if number in contents and number not in spelling:
             raise UnsupportedError(
                 where,
-                f"the id {number}, which {show(contents[number])} has too, is not supported",
-                "tiktoken decodes it to either of them by the order of its hash table; give each an"
-                " id of its own",
+                f"the id {number} is also that of {show(contents[number])}, and tiktoken decodes it"
+                " to either of them, by the order of its hash table",
+                "give each an id of its own",
             )
         contents[number] = spelling.get(number, name)
     return contents
 
 
 def _refuse_prefixes(special_tokens: Mapping[str, int]) -> None:
-    """tiktoken joins the special tokens to one pattern in the order of its hash table, so the
-    shorter of two may win or lose.
+    """Refuse a special token that another one starts with: tiktoken's pattern has them in the order
+    of its hash table.
     """
-    names = sorted(special_tokens)
-    for shorter, longer in pairwise(names):
+    for shorter, longer in pairwise(sorted(special_tokens)):
         if longer.startswith(shorter):
             raise UnsupportedError(
                 f"special_tokens[{show(shorter)}]",
-                f"a special token that {show(longer)} starts with is not supported",
-                "which of them tiktoken finds is decided by the order of its hash table",
+                f"the special token {show(longer)} starts with it, and tiktoken finds either of"
+                " them, by the order of its hash table",
+                "remove one of them",
             )

@@ -1,15 +1,16 @@
 """tiktoken's rank files (``.tiktoken``, the ``tokenizer.model`` of Llama-3): base64 of a token and
 its rank on each line.
 
-Such a file holds neither the pattern nor the special tokens. They come, the first that is there
-counts, from
+The pattern and the special tokens are not in such a file. They come from the first of these that
+has them:
 
 1. the arguments ``pattern`` and ``special_tokens``;
-2. a JSON beside it, ``NAME.json`` for ``NAME.tiktoken`` and ``NAME.EXT.json`` for another name, with the fields
-   ``pattern`` (a regular expression or a known name) and ``special_tokens`` (ids by content);
-3. for the pattern: the file's SHA-256, where it is one that is known;
-4. for the special tokens: the known name, if the pattern is given as one, with those of a tokenizer_config.json beside
-   it put over them by id.
+2. a JSON beside it (``NAME.json`` for ``NAME.tiktoken``, ``NAME.EXT.json`` for another name), with
+   the fields ``pattern`` (a regular expression or a known name) and ``special_tokens`` (ids by
+   content);
+3. the pattern: the known name that the file's SHA-256 has;
+4. the special tokens: those of the known name, overridden by id by those of a
+   tokenizer_config.json beside the file.
 """
 
 from __future__ import annotations
@@ -30,14 +31,12 @@ from tokexport.sources.tiktoken.known_patterns import KNOWN, KNOWN_RANKS, KnownE
 from tokexport.sources.tokenizer_json.config import added_tokens_decoder, read_config, read_roles
 
 _SUFFIX: Final = ".tiktoken"
-# What Python's base64 makes nothing of, and so the one spelling of a token without bytes (whisper's
-# multilingual.tiktoken).
+# The spelling of a token without bytes in whisper's multilingual.tiktoken.
 _EMPTY_TOKEN: Final = b"="
 
 
 def parse_ranks(data: bytes, file: str) -> dict[bytes, int]:
-    """The ranks by token. SourceError, with the number of the line, for a line that is not base64,
-    a space and a number.
+    """The ranks by token; SourceError for a line that is not base64, a space and a number.
 
     >>> parse_ranks(b"IQ== 0\\nIg== 1\\n", "x.tiktoken")
     {b'!': 0, b'"': 1}
@@ -69,7 +68,7 @@ def parse_ranks(data: bytes, file: str) -> dict[bytes, int]:
 
 @dataclass(frozen=True, slots=True)
 class RankEncoding:
-    """What is known of a rank file besides its ranks."""
+    """The pattern and the special tokens of a rank file."""
 
     known: KnownEncoding
     special_tokens: Mapping[str, int]
@@ -97,15 +96,14 @@ def rank_encoding(data: bytes, name: str, files: SourceFiles, given: Given) -> R
         raise UnsupportedError(
             name,
             "a file of tiktoken ranks without a pattern is not supported",
-            "it holds none: name one (--pattern NAME), or give the regular expression itself; known"
-            " names are " + ", ".join(KNOWN),
+            "name one (--pattern NAME), or give the regular expression itself; known names are "
+            + ", ".join(KNOWN),
         )
     known = KNOWN.get(pattern) or KnownEncoding(_regular_expression(pattern))
     if special_tokens is None:
         count = sum(1 for line in data.splitlines() if line)
-        special_tokens = _overlaid(
-            known.special_tokens(count), added_tokens_decoder(read_config(files))
-        )
+        config = added_tokens_decoder(read_config(files))
+        special_tokens = _overridden(known.special_tokens(count), config)
     if known.note is not None:
         notes.append(known.note)
     if not special_tokens:
@@ -146,26 +144,16 @@ def _beside(name: str, files: SourceFiles) -> Node | None:
 
 
 def _regular_expression(pattern: str) -> str:
-    """A pattern that is not a known name. A plain word is a misspelt name: as a pattern it would
-    drop all else.
-    """
-    if pattern.replace("_", "").replace("-", "").replace(".", "").isalnum():
-        raise UnsupportedError(
-            "pattern",
-            f"{pattern!r} is not supported",
-            "known names are " + ", ".join(KNOWN) + "; or give a regular expression",
-        )
+    """A pattern that is not a known name; a plain word is a misspelt name."""
+    if pattern.translate({ord(character): None for character in "_-."}).isalnum():
+        hint = f"use a regular expression or one of the known names {', '.join(KNOWN)}"
+        raise UnsupportedError("pattern", f"{pattern!r} is not a known name", hint)
     return pattern
 
 
-def _overlaid(known: Mapping[str, int], config: Mapping[int, str]) -> dict[str, int]:
-    contents = set(config.values())
-    kept = {
-        content: number
-        for content, number in known.items()
-        if number not in config and content not in contents
-    }
-    return kept | {content: number for number, content in config.items()}
+def _overridden(known: Mapping[str, int], config: Mapping[int, str]) -> dict[str, int]:
+    own = {content: number for number, content in config.items()}
+    return {name: id for name, id in known.items() if id not in config and name not in own} | own
 
 
 def _shown(data: bytes) -> str:

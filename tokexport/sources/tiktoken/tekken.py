@@ -1,9 +1,8 @@
 """Mistral's tekken.json: tiktoken's ranks and pattern, with the special tokens before them.
 
 As mistral-common reads it (``Tekkenizer``): the first ``default_num_special_tokens`` ids are
-special tokens, those that the file lists, else a list that belongs to the files of before version
-11, and ``<SPECIAL_n>`` for the rest. A rank's id is the rank after them; ranks from
-``default_vocab_size`` on are left out.
+special tokens, those that the file lists, or the list of the files older than version 11, and
+``<SPECIAL_n>`` for the rest. The ranks follow, up to ``default_vocab_size``.
 """
 
 from __future__ import annotations
@@ -57,9 +56,8 @@ def parse_tekken(root: Node) -> TekkenEncoding:
             item.field("rank").fail(f"{expected}: ranks stand in their order")
         token = _token(item.field("token_bytes"))
         if token in ids:
-            item.field("token_bytes").fail(
-                f"another token than that of rank {ids[token] - n_special}"
-            )
+            other = ids[token] - n_special
+            item.field("token_bytes").fail(f"another token than that of rank {other}")
         ids[token] = rank + n_special
     if len(ids) + n_special < vocab_size:
         raise SourceError(
@@ -70,26 +68,14 @@ def parse_tekken(root: Node) -> TekkenEncoding:
 
 
 def read_tekken(root: Node, files: SourceFiles) -> TokenizerModel:
-    """The model of the parsed tekken.json. Its special tokens are special tokens of tiktoken's
-    kind: ids where they are allowed.
-    """
+    """The model of the parsed tekken.json, its special tokens being like those of tiktoken."""
     encoding = parse_tekken(root)
-    model = build(
-        root.file,
-        encoding.ids,
-        encoding.pattern,
-        encoding.special_tokens,
-        Provenance("tekken.json"),
-        spelling={},
-    )
-    bos, eos, pad, unk = (
-        encoding.special_tokens.get(name) for name in ("<s>", "</s>", "<pad>", "<unk>")
-    )
-    return replace(
-        model,
-        provenance=Provenance("tekken.json", dict(sorted(files.sha256.items()))),
-        special_ids=SpecialIds(bos, eos, pad, unk, () if eos is None else (eos,)),
-    )
+    special = encoding.special_tokens
+    provenance = Provenance("tekken.json", dict(sorted(files.sha256.items())))
+    model = build(root.file, encoding.ids, encoding.pattern, special, provenance, spelling={})
+    bos, eos, pad, unk = (special.get(name) for name in ("<s>", "</s>", "<pad>", "<unk>"))
+    stop = () if eos is None else (eos,)
+    return replace(model, special_ids=SpecialIds(bos, eos, pad, unk, stop))
 
 
 def _special_tokens(root: Node, version: Node, count: int) -> dict[str, int]:

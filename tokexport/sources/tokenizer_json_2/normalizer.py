@@ -13,11 +13,10 @@ from tokexport.sources.tokenizer_json.pre_tokenizer import escape
 
 
 def read_normalizers(node: Node | None) -> tuple[Normalizer, Normalizer]:
-    """What the normalizer at ``node`` does to a text, and to an added token: a MetaspaceNormalizer
-    that ends it leaves that alone.
+    """The normalizer at ``node`` for texts, and for added tokens.
 
-    An added token may stand anywhere, so what is put before the very start of the input is not put
-    before it.
+    A MetaspaceNormalizer at the end does not change an added token, nor is anything put before it
+    that goes before the start of the input.
     """
     parts = flat(node, "normalizers")
     steps: list[NormalizerStep] = []
@@ -27,9 +26,9 @@ def read_normalizers(node: Node | None) -> tuple[Normalizer, Normalizer]:
             case {"type": "MetaspaceNormalizer"}:
                 own = _metaspace(part)
                 if number < len(parts) - 1:
-                    of_added += (
+                    of_added += [
                         step for step in own if not (isinstance(step, Prepend) and step.only_first)
-                    )
+                    ]
                 steps += own
                 continue
             case {"type": "Replace"}:
@@ -37,10 +36,8 @@ def read_normalizers(node: Node | None) -> tuple[Normalizer, Normalizer]:
             case {"type": "Prepend", "prepend": ""}:
                 own = []
             case _:
-                own = [
-                    step.of_unicode_17 if isinstance(step, NormalForm) else step
-                    for step in read_normalizer(part).steps
-                ]
+                found = read_normalizer(part).steps
+                own = [s.of_unicode_17 if isinstance(s, NormalForm) else s for s in found]
         of_added += own
         steps += own
     return Normalizer(tuple(steps)), Normalizer(tuple(of_added))
@@ -67,27 +64,20 @@ def _metaspace(node: Node) -> list[NormalizerStep]:
 
 
 def _dropping_first(path: str, mark: str) -> list[NormalizerStep]:
-    """White space dropped, and the mark before a text that begins the input, where that does not
+    """Drop white space, and put the mark before a text at the start of the input that does not
     begin with white space or the mark.
 
-    For a moment a line feed is what stands before a text that begins the input, as no other text
-    has one.
+    In between a line feed, which no other text has then, marks the start of the input.
     """
-    steps: list[NormalizerStep] = [
-        Replace(r"\s+", " ", literal=False, path=path),
-        Prepend("\n", only_first=True),
-    ]
-    pairs = [
-        ("\n ", ""),
-        (" ", ""),
-        *([] if mark.isspace() else [("\n" + mark, mark)]),
-        ("\n", mark),
-    ]
-    return [*steps, *(Replace(before, behind, path=path) for before, behind in pairs)]
+    spaces = Replace(r"\s+", " ", literal=False, path=path)
+    keep_mark = [] if mark.isspace() else [("\n" + mark, mark)]
+    pairs = [("\n ", ""), (" ", ""), *keep_mark, ("\n", mark)]
+    steps = [Replace(old, new, path=path) for old, new in pairs]
+    return [spaces, Prepend("\n", only_first=True), *steps]
 
 
 def _replace(node: Node) -> list[NormalizerStep]:
-    """A Replace: its regular expressions are those of fancy-regex, and an empty text is nowhere."""
+    """A Replace, whose expressions are those of fancy-regex; an empty literal never matches."""
     node.object({"type", "pattern", "content"})
     pattern, literal = read_pattern(node.field("pattern"))
     if literal and not pattern:

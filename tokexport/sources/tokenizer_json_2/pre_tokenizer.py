@@ -1,7 +1,7 @@
 """The ``pre_tokenizer`` of a tokenizer.json 2.0, as that of version 1.0.
 
-The release candidate has a newer Unicode, and runs the few regular expressions that it knows by
-programs of its own, not all to the letter.
+The release candidate has a newer Unicode, and knows a few regular expressions, for each of which it
+has code of its own that does not always do what the expression says.
 """
 
 from __future__ import annotations
@@ -11,15 +11,16 @@ from typing import Any, Final
 
 from tokexport.sources.json_node import Node
 from tokexport.sources.tiktoken.known_patterns import KIMI, LLAMA3, O200K, QWEN, TEKKEN
+from tokexport.sources.tokenizer_json import document
 from tokexport.sources.tokenizer_json.parts import flat
 from tokexport.sources.tokenizer_json.pre_tokenizer import GPT2_PATTERN
 from tokexport.sources.tokenizer_json_2.unicode_17 import PUNCTUATION, WORDS, with_unicode_17
 
-# Its Split has no engine for regular expressions: it knows these patterns, text for text, and stops
-# at the first text with another one.
+# The patterns that its Split knows; with another one it stops at the first text.
 _PATTERNS: Final = (
     *(GPT2_PATTERN, LLAMA3, QWEN, O200K, TEKKEN, KIMI),
-    *(LLAMA3.replace(r"\p{N}{1,3}", numbers) for numbers in (r"\p{N}{1,2}", r"\p{N}+")),
+    LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}{1,2}"),
+    LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}+"),
 )
 _DEEPSEEK: Final = (
     r"\p{N}{1,3}",
@@ -27,31 +28,24 @@ _DEEPSEEK: Final = (
     (
         r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"""
         r"| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-    ).replace(r"\r\n", "\r\n"),  # in DeepSeek's file they stand as they are
+    ).replace(r"\r\n", "\r\n"),  # unescaped in DeepSeek's file
 )
-_KIMI_BEHIND_WORDS: Final = (
+_KIMI_AFTER_WORDS: Final = (
     r"|[\p{N}&&[^\p{Han}]]{1,3}| ?[^\s\p{L}\p{N}\p{Han}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
-# What it does otherwise than these say, as what they say and what it does.
+# Where it does not do what a pattern says: what the pattern says, and what it does.
 _AS_RUN: Final = (
-    # Kimi: an ideograph is in no other part of the pattern, and four characters of the script are
-    # none.
-    (KIMI, KIMI[: KIMI.index(r"|\p{N}")] + _KIMI_BEHIND_WORDS),
-    # The case of contractions is ignored in ASCII only: U+017F is no s.
+    # Kimi: only the first alternative matches an ideograph, which four of the script are not.
+    (KIMI, KIMI[: KIMI.index(r"|\p{N}")] + _KIMI_AFTER_WORDS),
+    # The case of contractions is ignored in ASCII only: U+017F is not an s.
     ("(?i:'s|'t|'re|'ve|'m|'ll|'d)", "(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])"),
-    # DeepSeek: what is no character yet among kana goes with their punctuation.
+    # DeepSeek: unassigned code points among kana count as punctuation.
     (r"\p{P}\p{S}]", r"\p{P}\p{S}\x{3040}\x{3097}\x{3098}]"),
-    # Llama-3's with other groups of digits: it has groups of three.
+    # Llama-3's with other groups of digits: they are groups of three.
     (r"|\p{N}{1,2}|", r"|\p{N}{1,3}|"),
     (r"|\p{N}+|", r"|\p{N}{1,3}|"),
     (r"\p{Han}", r"[\p{Han}&&[^\x{16FE2}\x{16FE3}\x{16FF0}\x{16FF1}]]"),
 )
-BYTE_LEVEL: Final = {
-    "type": "ByteLevel",
-    "add_prefix_space": False,
-    "trim_offsets": True,
-    "use_regex": False,
-}
 
 
 def version_1_pre_tokenizer(node: Node | None, byte_level: bool) -> Any:
@@ -65,38 +59,37 @@ def version_1_pre_tokenizer(node: Node | None, byte_level: bool) -> Any:
     _check_patterns(parts)
     steps = [step for part in parts for step in _unicode_17(part)]
     if byte_level:
-        steps.append(BYTE_LEVEL)
+        steps.append(document.byte_level(use_regex=False))
     if len(steps) == 1:
         return steps[0]
-    return {"type": "Sequence", "pretokenizers": steps} if steps else None
+    return document.sequence(*steps) if steps else None
 
 
 def _splits(node: Node | None) -> list[Node]:
     parts = flat(node, "pretokenizers")
     if node is not None and any(part.path.count(".pretokenizers[") > 1 for part in parts):
-        node.fail("a Sequence without another one in it; the reference refuses that")
+        node.fail("a Sequence without another one in it")
     for part in parts:
         name = part.field("type")
         if name.value == "Split" and part.field("pattern").object().get("String") == "":
-            part.field("pattern").fail("a text that is not empty; the reference refuses that")
+            part.field("pattern").fail("a text that is not empty")
         if name.string() in ("ByteLevel", "Metaspace"):
-            name.fail(
-                "what version 2.0 has in its place: byte_level of the model, or a"
-                " MetaspaceNormalizer"
-            )
+            name.fail("byte_level of the model, or a MetaspaceNormalizer, in its place")
     return parts
 
 
 def _unicode_17(part: Node) -> list[dict[str, Any]]:
-    """The parts of version 1.0 that do what this one does, by the reference's version of Unicode."""
+    """The parts of version 1.0 that do what this one does, by Unicode 17."""
     match part.value["type"]:
         case "Split":
             part.object({"type", "pattern", "behavior", "invert"})
             split = {"behavior": "Isolated", "invert": False, **part.value}
             expression = _expression(part)
-            if expression is None:
-                return [split]
-            return [{**split, "pattern": {"Regex": with_unicode_17(_as_run(expression))}}]
+            if expression is not None:
+                for written, run in _AS_RUN:
+                    expression = expression.replace(written, run)
+                split["pattern"] = {"Regex": with_unicode_17(expression)}
+            return [split]
         case "Digits":
             return [{"individual_digits": False, **part.value}]
         case "FixedLength" if (length := part.get("length")) is not None and length.u32() == 0:
@@ -104,64 +97,48 @@ def _unicode_17(part: Node) -> list[dict[str, Any]]:
             return []  # no cut, where 0.23 stops
         case "Punctuation":
             part.object({"type", "behavior"})
-            if part.value.get("behavior", "Isolated") in ("Isolated", "Removed"):
-                return [_split(PUNCTUATION, part.value.get("behavior", "Isolated"))]
+            behavior = part.value.get("behavior", "Isolated")
+            if behavior in ("Isolated", "Removed"):
+                return [document.split(PUNCTUATION, behavior)]
             return [part.value]  # the reference's old code, with the punctuation of 0.23
         case "BertPreTokenizer":
             part.object({"type"})
-            return [{"type": "WhitespaceSplit"}, _split(PUNCTUATION, "Isolated")]
+            return [{"type": "WhitespaceSplit"}, document.split(PUNCTUATION)]
         case "Whitespace":
             part.object({"type"})
-            return [_split(WORDS, "Removed", invert=True)]
+            return [document.split(WORDS, "Removed", invert=True)]
         case _:
             return [part.value]
 
 
-def _as_run(expression: str) -> str:
-    for written, run in _AS_RUN:
-        expression = expression.replace(written, run)
-    return expression
-
-
-def _split(pattern: str, behavior: Any, *, invert: bool = False) -> dict[str, Any]:
-    return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": behavior, "invert": invert}
-
-
 def _check_patterns(parts: Sequence[Node]) -> None:
-    """Refuse a regular expression that the reference's wheels do not know."""
-    expressions = [(part, _expression(part)) for part in parts]
-    if tuple(expression for _, expression in expressions) == _DEEPSEEK and all(
-        map(_isolates, parts)
-    ):
+    """Refuse a regular expression that the reference does not know."""
+    isolates = all(_behavior(part) == ("Isolated", False) for part in parts)
+    if isolates and tuple(map(_expression, parts)) == _DEEPSEEK:
         return
-    for part, expression in expressions:
+    for part in parts:
+        expression = _expression(part)
         if expression is None:
             continue
         if expression not in _PATTERNS:
             part.field("pattern").unsupported(
-                "the reference's Split has no engine for regular expressions, and stops at every"
-                " text with another pattern than those of GPT-2, cl100k, Qwen, o200k, tekken, Kimi"
-                " and (all three) DeepSeek"
+                "use a pattern of GPT-2, cl100k, Qwen, o200k, tekken, Kimi or (all three) DeepSeek:"
+                " the reference has no engine for regular expressions, and stops at any other"
             )
-        if not (
-            _isolates(part)
-            or (part.value.get("behavior") == "Removed" and part.value.get("invert") is True)
-        ):
+        if _behavior(part) not in (("Isolated", False), ("Removed", True)):
             part.field("pattern").unsupported(
-                "the reference stops at every text, but where it is Isolated, or Removed and"
-                " inverted"
+                'use the behavior "Isolated", or "Removed" with invert: the reference stops at any'
+                " other"
             )
 
 
 def _expression(part: Node) -> str | None:
-    """The regular expression of a Split; None for another part or for plain text."""
+    """The regular expression of a Split; None for another part or for literal text."""
     if part.value["type"] != "Split":
         return None
     expression = part.field("pattern").get("Regex")
     return None if expression is None else expression.string()
 
 
-def _isolates(part: Node) -> bool:
-    return part.value.get("behavior", "Isolated") == "Isolated" and not part.value.get(
-        "invert", False
-    )
+def _behavior(part: Node) -> tuple[Any, bool]:
+    return part.value.get("behavior", "Isolated"), bool(part.value.get("invert", False))
