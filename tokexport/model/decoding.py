@@ -1,4 +1,4 @@
-"""What turns ids into text, besides joining what each id stands for."""
+"""What turns ids into text, besides joining the bytes of the tokens."""
 
 from __future__ import annotations
 
@@ -37,9 +37,7 @@ class StripChars:
 
 @dataclass(frozen=True, slots=True)
 class ParseByteToken:
-    """A text that is nothing but the name of a byte, like ``<0x41>``, becomes that byte, or U+FFFD
-    if the byte is no character.
-    """
+    """A text that is just the name of a byte, like ``<0x41>``, becomes that byte, or U+FFFD."""
 
     path: str = "decoder"
 
@@ -50,7 +48,7 @@ TextEdit = ReplaceLiteral | StripChars | ParseByteToken
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """What decoding does besides joining what the tokens stand for (``Token.forms``)."""
+    """What decoding does besides joining the bytes of the tokens (``Token.forms``)."""
 
     # A run of `Token.fallback` tokens that is not UTF-8 as a whole gives one U+FFFD for each of its
     # bytes.

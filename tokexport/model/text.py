@@ -7,9 +7,7 @@ from enum import Enum
 
 
 class Behavior(Enum):
-    """What a split does with its matches; the names are those of ``tokenizers``'
-    ``SplitDelimiterBehavior``.
-    """
+    """What a split does with its matches, as ``SplitDelimiterBehavior`` of ``tokenizers``."""
 
     ISOLATED = "Isolated"
     REMOVED = "Removed"
@@ -19,18 +17,14 @@ class Behavior(Enum):
 
 
 class Dialect(Enum):
-    """Whose regular expressions a pattern is written in: the engine decides what ``$``, ``\\s`` and
-    ``(?i:`` mean.
-    """
+    """The engine of a pattern, which decides what ``$``, ``\\s`` and ``(?i:`` mean."""
 
     ONIGURUMA = "oniguruma"  # tokenizer.json, as `tokenizers` compiles it (Ruby syntax, UTF-8)
     FANCY_REGEX = "fancy-regex"  # tiktoken
 
 
 class CharacterTest(Enum):
-    """Predicates over one character that ``tokenizers`` calls directly, without a regular
-    expression.
-    """
+    """Predicates over one character that ``tokenizers`` has in place of a regular expression."""
 
     NUMERIC = "numeric"  # Digits: Rust's char::is_numeric
     PUNCTUATION = "punctuation"  # Punctuation, BertPreTokenizer

@@ -24,9 +24,7 @@ class TemplateItem:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """What the post-processor puts around one text and around a pair; by default it is the texts
-    alone.
-    """
+    """What the post-processor puts around one text and around a pair; by default nothing."""
 
     single: tuple[TemplateItem, ...] = (TemplateItem(sequence="A"),)
     pair: tuple[TemplateItem, ...] = (
@@ -37,9 +35,7 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class Trimming:
-    """What the post-processor takes off the span of a token whose name begins or ends with white
-    space.
-    """
+    """How the post-processor trims the offsets of a token whose name begins or ends with spaces."""
 
     # One for each processor that trims, in order; `True` if it leaves one space at the start of a
     # text (`add_prefix_space`).
@@ -51,9 +47,7 @@ class Trimming:
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """How ``sentencepiece`` says what a normalized text stems from: it goes through the text once,
-    rule by rule.
-    """
+    """How ``sentencepiece`` aligns the normalized text with the input, rule by rule."""
 
     # A space is put before the text.
     prefix: bool = False
@@ -61,7 +55,7 @@ class Alignment:
     suffix: bool = False
     # Spaces at both ends, and after a space, are dropped.
     collapses: bool = False
-    # Texts that are taken together (user-defined pieces).
+    # User-defined pieces, which are not normalized.
     protected: tuple[str, ...] = ()
 
 
@@ -114,7 +108,7 @@ class TokenizerModel:
     offset_trimming: Trimming | None = Trimming()
     # `None` if offsets are found step by step, as `tokenizers` does it.
     offset_alignment: Alignment | None = None
-    # After each added token the next one is looked for as if the text began there, and words have
+    # After each added token the next one is searched as if the text began there, and words have
     # other characters, as in `tokenizers` from 1.0 on.
     restart_after_added: bool = False
     decoding: Decoding = field(default_factory=Decoding)

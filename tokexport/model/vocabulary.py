@@ -82,7 +82,7 @@ class CharacterSymbols:
 class BytePairModel:
     """BPE, over bytes or, with ``characters``, over characters."""
 
-    # The tokens that the encoder can emit: from what a token stands for in the text that the model
+    # The tokens that the encoder can emit: from the bytes of a token in the text that the model
     # sees (raw bytes, or UTF-8 as the source spells it, with U+2581, `##` or `</w>`) to its id.
     vocab: Mapping[bytes, int]
     # `(left, right, product)` ids in the order of their rank. `None`: any two neighbours whose

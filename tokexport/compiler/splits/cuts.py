@@ -1,37 +1,32 @@
-"""Places where a text may be cut: pairs of ASCII characters between which nothing is ever joined.
+"""Pairs of ASCII characters between which a text may be cut, for streams and threads.
 
-Encoding the two sides of such a pair apart gives the ids of the whole, whatever stands around it.
-Streams and threads cut there. A pair is safe when
+Encoding the two sides of such a pair apart gives the ids of the whole, whatever the context. A pair
+is safe when
 
-- every operation of the normalizer, and every stage up to one that is *hard* there, is *clean* there: no match runs across, a match that
-  ends there ends there at the end of text as well, a scan that starts there does not look back,
-  what looks far ahead learns on the left side what it learns at the end of text, whatever follows
-  the right character; nothing is put at the ends of a text;
-- that stage always puts a boundary between the two: what follows it sees them apart anyway; or all stages are clean there, and no
-  merge joins the two, so that it does not matter whether they stand in one piece;
-- no added token can hold the pair, strip white space across it, or ask what kind of character stands on its other side.
+- each operation of the normalizer, and each stage up to one that is *hard* there, is *clean* there:
+  no match crosses the boundary, a match that ends there also ends there at the end of a text, a scan
+  that starts there has no lookbehind, an unbounded lookahead gives on the left side what it gives at
+  the end of a text, and nothing is inserted at the ends of a text;
+- the hard stage always cuts between the two, so that all later stages see them apart; or all stages
+  are clean there, and no merge joins the two, so that it does not matter whether they are in one
+  pre-token;
+- no added token can contain the pair, strip white space across it, or test the character on the
+  other side.
 
-What the two characters have become by then is followed as long as it is one character on either
-side of the boundary. What cannot be shown here is left out: that costs a cut, never an id.
+What normalization makes of the two characters is followed as long as it is one character on either
+side. A pair that cannot be shown to be safe is left out: that costs a cut, never an id.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from tokexport.compiler.normalizer.rewriting import (
-    AffixOp,
-    BytesOp,
-    CharsmapOp,
-    FormOp,
-    MapOp,
-    Op,
-    ReplaceOp,
-)
+from tokexport.compiler.normalizer import rewriting
+from tokexport.compiler.normalizer.rewriting import Op
 from tokexport.compiler.tables import Pairs
 from tokexport.model import AddedToken, Behavior, Split
 from tokexport.patterns import MATCH_ENDS, LabelTable, SplitProgram
@@ -42,9 +37,8 @@ BYTES = 256
 SPACES = [ord(character) for character in "\t\n\v\f\r "]
 LOST = -1  # an image that is not followed
 
-Images = npt.NDArray[
-    np.int64
-]  # (128,): what stands next to the boundary in place of each character, a code point or LOST
+# The code point next to the boundary in place of each ASCII character, or LOST, shape (128,).
+Images = npt.NDArray[np.int64]
 
 
 def safe_cuts(
@@ -54,8 +48,8 @@ def safe_cuts(
     normalized_contents: Sequence[bytes],
     uncrossed: Pairs | None = None,
 ) -> Pairs:
-    """The pairs between which a text may be cut, shape (128, 128). ``uncrossed``: the model gives
-    the ids of both sides for a piece that holds the pair.
+    """The pairs between which a text may be cut, shape (128, 128); ``uncrossed``: those that the
+    model never joins.
     """
     boundary = _Boundary()
     for op in normalizer:
@@ -77,9 +71,7 @@ def safe_cuts(
 
 
 class _Boundary:
-    """What is known of the boundary between each pair while the text goes through operations and
-    stages.
-    """
+    """The state of the boundary between each pair after some operations and stages."""
 
     def __init__(self) -> None:
         self.clean: Pairs = np.ones((ASCII, ASCII), np.bool_)
@@ -87,9 +79,7 @@ class _Boundary:
         self._right: Images = np.arange(ASCII)
 
     def at(self, read: npt.NDArray[np.bool_], program: SplitProgram) -> Pairs:
-        """A table by what the program reads left and right, for each pair; False where an image is
-        lost.
-        """
+        """For each pair, a table by what the program reads; False where an image is lost."""
         classes = _by_class(program, read)
         # A program over bytes reads more than one for a character that is not ASCII.
         end = ASCII if len(program.classes) == BYTES else len(program.classes)
@@ -99,56 +89,46 @@ class _Boundary:
         return pairs
 
     def seen(self, pairs: Pairs) -> Pairs:
-        """A table by ASCII characters of the text as it is now, for each pair; True where an image
-        is not ASCII.
-        """
+        """For each pair, a table by ASCII characters; True where an image is not ASCII."""
         left = np.where((self._left >= 0) & (self._left < ASCII), self._left, ASCII)
         right = np.where((self._right >= 0) & (self._right < ASCII), self._right, ASCII)
         return np.pad(pairs, (0, 1), constant_values=True)[left][:, right]
 
     def pass_program(self, program: SplitProgram) -> None:
-        """A scan over the text: no match may run across the boundary."""
+        """A scan over the text: no match may cross the boundary."""
         self.clean &= self.at(_clean(program), program)
 
     def pass_op(self, op: Op) -> None:
         """An operation on the text."""
         match op:
-            case FormOp():
-                # Normalization never joins two ASCII characters; others are not followed.
+            case rewriting.FormOp():
+                # Normalization never composes two ASCII characters; others are not followed.
                 self._left = np.where(self._left < ASCII, self._left, LOST)
                 self._right = np.where(self._right < ASCII, self._right, LOST)
-            case MapOp(mapping):
-                self._left = _mapped(
-                    self._left, [mapping.apply(chr(c))[-1:] if c >= 0 else "" for c in self._left]
-                )
-                self._right = _mapped(
-                    self._right, [mapping.apply(chr(c))[:1] if c >= 0 else "" for c in self._right]
-                )
-            case ReplaceOp(program):
+            case rewriting.MapOp(mapping):
+                self._map(mapping.apply)
+            case rewriting.ReplaceOp(program):
                 self.pass_program(program)
                 if program.may_be_empty:
                     self.clean[:] = False  # each side may get the content at the boundary
                 stays = _unmatched(program)[program.classes]
                 self._left = np.where(stays[self._left], self._left, LOST)
                 self._right = np.where(stays[self._right], self._right, LOST)
-            case CharsmapOp():
+            case rewriting.CharsmapOp():
                 # A mark that follows can change what a character becomes.
                 self.clean[:] = False
-            case BytesOp():
-                spelled = [
-                    to_characters(chr(c).encode()) if c >= 0 else ""
-                    for c in (*self._left, *self._right)
-                ]
-                self._left = _mapped(self._left, [text[-1:] for text in spelled[:ASCII]])
-                self._right = _mapped(self._right, [text[:1] for text in spelled[ASCII:]])
-            case AffixOp(content, append, unless_present, only_first):
-                # The right side would get one of its own, unless it starts with it.
+            case rewriting.BytesOp():
+                self._map(lambda character: to_characters(character.encode()))
+            case rewriting.AffixOp(content, append, unless_present, only_first):
+                # Cut apart, the right side gets the content too, unless it starts with it.
                 has = self._right == (ord(content) if len(content) == 1 else LOST - 1)
                 self.clean &= has[None, :] & (unless_present and not append and not only_first)
 
-
-def _mapped(images: Images, becomes: list[str]) -> Images:
-    return np.array([ord(text) if text else LOST for text in becomes], np.int64)
+    def _map(self, apply: Callable[[str], str]) -> None:
+        left = [apply(chr(c))[-1:] if c >= 0 else "" for c in self._left]
+        right = [apply(chr(c))[:1] if c >= 0 else "" for c in self._right]
+        self._left = np.array([ord(text) if text else LOST for text in left], np.int64)
+        self._right = np.array([ord(text) if text else LOST for text in right], np.int64)
 
 
 def _targets(program: SplitProgram) -> npt.NDArray[np.uint16]:
@@ -162,9 +142,7 @@ def _accepts(program: SplitProgram) -> npt.NDArray[np.bool_]:
 
 
 def _clean(program: SplitProgram) -> npt.NDArray[np.bool_]:
-    """By what is read left and right: no match runs across, and neither side sees whether the other
-    is there.
-    """
+    """By what is read left and right: no match crosses, and neither side depends on the other."""
     targets, accepts = _targets(program), _accepts(program)
     end = program.n_classes
     clean = np.zeros((end, end), np.bool_)
@@ -198,10 +176,9 @@ def _hard(split: Split, program: SplitProgram) -> npt.NDArray[np.bool_]:
         pairs = matched[:, None] & unmatched[None, :] | unmatched[:, None] & matched[None, :]
     elif split.invert:
         pairs = np.zeros((end, end), np.bool_)
-    elif split.behavior is Behavior.MERGED_WITH_NEXT:
-        pairs = np.broadcast_to(matched[None, :], (end, end))
     else:
-        pairs = np.broadcast_to(matched[:, None], (end, end))
+        is_next = split.behavior is Behavior.MERGED_WITH_NEXT
+        pairs = np.broadcast_to(matched[None, :] if is_next else matched[:, None], (end, end))
     hard: npt.NDArray[np.bool_] = pairs
     return hard
 
@@ -213,7 +190,7 @@ def _unmatched(program: SplitProgram) -> npt.NDArray[np.bool_]:
 
 
 def _by_class(program: SplitProgram, pairs: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """From pairs of what the program reads to pairs of classes: back through its label table."""
+    """From pairs of what the program reads to pairs of classes, through its label table."""
     return pairs if program.labels is None else _before_labels(program.labels, pairs)
 
 
@@ -235,16 +212,13 @@ def _before_labels(table: LabelTable, pairs: npt.NDArray[np.bool_]) -> npt.NDArr
 
 
 def _sure(program: SplitProgram) -> npt.NDArray[np.bool_]:
-    """The states from which a match ends whatever follows, shape (n_states,): at once, or in a
-    state that is sure.
-    """
+    """The states from which a match ends whatever follows, shape (n_states,)."""
     targets, accepts = _targets(program), _accepts(program)
     sure: npt.NDArray[np.bool_] = accepts[:, program.n_classes].copy()
     sure[0] = False
     while True:
-        still: npt.NDArray[np.bool_] = sure & (accepts | sure[targets])[:, : program.n_classes].all(
-            axis=1
-        )
+        ends = (accepts | sure[targets])[:, : program.n_classes]
+        still: npt.NDArray[np.bool_] = sure & ends.all(axis=1)
         if (still == sure).all():
             return still
         sure = still

@@ -53,7 +53,7 @@ def parse_tekken(root: Node) -> TekkenEncoding:
             break
         rank = item.field("rank").u32()
         if rank != expected:
-            item.field("rank").fail(f"{expected}: ranks stand in their order")
+            item.field("rank").fail(f"{expected}: ranks are in order")
         token = _token(item.field("token_bytes"))
         if token in ids:
             other = ids[token] - n_special
@@ -88,7 +88,7 @@ def _special_tokens(root: Node, version: Node, count: int) -> dict[str, int]:
         listed = []
         for number, item in enumerate(node.items()):
             if item.field("rank").u32() != number:
-                item.field("rank").fail(f"{number}: special tokens stand in the order of their ids")
+                item.field("rank").fail(f"{number}: special tokens are in the order of ids")
             listed.append(item.field("token_str").string())
     names = [*listed, *(f"<SPECIAL_{number}>" for number in range(len(listed), count))]
     if len(names) > count or len(set(names)) < count:

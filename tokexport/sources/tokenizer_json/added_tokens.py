@@ -22,11 +22,9 @@ _NOTES: Final = 3  # of many alike
 
 @dataclass(frozen=True, slots=True)
 class AddedVocabulary:
-    """``tokens`` in the order of ids; ``spelling`` is the text that the reference decodes an id
-    from, ``special`` the contents that it may skip.
-    """
+    """``spelling`` is the text of each id that the decoder gets, ``special`` what it may skip."""
 
-    tokens: tuple[AddedToken, ...]
+    tokens: tuple[AddedToken, ...]  # in the order of ids
     spelling: Mapping[int, str]
     special: frozenset[str]
     notes: tuple[str, ...]

@@ -18,7 +18,7 @@ from tokexport.sources.tokenizer_json.words import (
     read_word_piece,
 )
 
-# The fields by which a model without a type is recognized.
+# The fields of models without a type, in the order in which the reference tries them.
 _FIELDS: Final = {
     "BPE": frozenset(("merges",)),
     "WordPiece": WORD_PIECE_FIELDS,
@@ -68,9 +68,7 @@ def read_model(root: Node) -> HuggingFaceModel:
 
 
 def _type(node: Node) -> str:
-    """The type, or, for files older than that field, the first whose fields are all there, in the
-    order in which the reference tries them.
-    """
+    """The type, or, in files older than that field, the first whose fields are all there."""
     kind = node.get("type")
     if kind is not None:
         return kind.string()

@@ -14,7 +14,7 @@ TEMPLATE_FIELDS: Final = ("single", "pair", "special_tokens")
 
 
 def processor_type(node: Node) -> str:
-    """The kind of a post-processor: the reference goes by its fields, not by its ``type``.
+    """The kind of a post-processor: its fields decide in the reference, not its ``type``.
 
     >>> processor_type(Node("x", "p", {"type": "Sequence", "processors": [], "sep": ["s", 1], "cls": ["c", 2]}))
     'BertProcessing'

@@ -112,9 +112,7 @@ def _spelled_out(node: Node) -> Any:
 
 
 def _added_tokens(node: Node | None, normalizer: Normalizer) -> Any:
-    """In the order of ids, in which the reference numbers them; of two with one content the last
-    one counts.
-    """
+    """In the order of ids, as the reference numbers them; of two equal contents the last counts."""
     if node is None or node.is_null:
         return []
     tokens: dict[str, Node] = {}
@@ -174,9 +172,7 @@ def _check_overlaps(tokens: Sequence[tuple[Node, str]]) -> None:
 
 
 def restarts_after_added(added: AddedVocabulary) -> bool:
-    """Whether it matters that the reference searches for each token as if the text began after the
-    one before.
-    """
+    """Whether it matters that the reference restarts after each added token."""
     return any(token.single_word or token.rstrip for token in added.tokens)
 
 

@@ -1,8 +1,6 @@
-"""The `tokenizers` library (Hugging Face) from 1.0 on, the reference of a tokenizer.json of version
-2.0.
+"""The `tokenizers` library (Hugging Face) from 1.0 on, the reference of a tokenizer.json 2.0.
 
-It is another library than 0.23: it reads nothing of what that one has in Python but ``Tokenizer``,
-and reports no offsets.
+Of the Python interface of 0.23 it has only ``Tokenizer``, and it reports no offsets.
 """
 
 from __future__ import annotations
@@ -33,17 +31,13 @@ _WANTED: Final = (
 
 
 class Tokenizers1Reference:
-    """A tokenizer.json of version 2.0 in the library itself. Truncation and padding are switched
-    off.
-    """
+    """A tokenizer.json 2.0 in the library itself, without truncation and padding."""
 
     library = "tokenizers"
     version = _INSTALLED or ""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Loads it. SourceError where the library refuses it, MissingLibraryError where it is not the
-        library for this file.
-        """
+        """Raises SourceError where the library refuses it, MissingLibraryError without 1.0."""
         if _INSTALLED is None:
             raise MissingLibraryError(f"the library `tokenizers` is not installed: {_WANTED}")
         if int(_INSTALLED.partition(".")[0]) < 1:
@@ -62,17 +56,13 @@ class Tokenizers1Reference:
         model = root.field("model").object()
         vocab = model["vocab"]
         self._byte_level = model.get("byte_level") is True
-        declared = {
-            token["content"]: token["special"] for token in root.value.get("added_tokens") or ()
-        }
-        largest = len(vocab) if isinstance(vocab, list) else max(vocab.values(), default=-1) + 1
-        tokens = (
-            (number, self._tokenizer.decode_tokens([number]))
-            for number in range(largest + len(declared))
-        )
-        self._tokens: dict[int, str] = {
-            number: token for number, (token,) in ((n, t) for n, t in tokens if t)
-        }
+        added = root.value.get("added_tokens") or ()
+        declared = {token["content"]: token["special"] for token in added}
+        size = len(vocab) if isinstance(vocab, list) else max(vocab.values(), default=-1) + 1
+        self._tokens: dict[int, str] = {}
+        for number in range(size + len(declared)):
+            for token in self._tokenizer.decode_tokens([number]):
+                self._tokens[number] = token
         self._added = {token.id: token for token in self._numbered(declared)}
 
     def modes(self) -> tuple[Mode, ...]:
@@ -122,9 +112,7 @@ class Tokenizers1Reference:
         return token.encode()
 
     def ids(self) -> Sequence[int]:
-        """The ids that the library spells, up to the largest that it can have given to an added
-        token.
-        """
+        """The ids that the library spells, up to the largest that an added token can have."""
         return sorted(self._tokens)
 
     def added_tokens(self) -> Sequence[AddedContent]:
@@ -132,12 +120,9 @@ class Tokenizers1Reference:
         return list(self._added.values())
 
     def _numbered(self, declared: Mapping[str, bool]) -> Iterator[AddedContent]:
-        """A token that is normalized is spelled in another way than it is declared: its id is what
-        the library finds in its content.
-        """
-        of_spelling = {
-            token: number for number, token in self._tokens.items()
-        }  # of two, the added one has the higher id
+        """The id of a normalized token, spelled otherwise than declared, is that of its content."""
+        # Of two equal spellings, the added one has the higher id.
+        of_spelling = {token: number for number, token in self._tokens.items()}
         for content, special in declared.items():
             found = self._encoded([content], Mode.IDS)[0]
             number = of_spelling.get(content, found[0] if len(found) == 1 else None)
