@@ -17,50 +17,26 @@ from .isolated import measure_all
 from .measure import Job, Outcome
 from .table import report, versions
 
+COUNT = click.IntRange(min=0)
+AT_ONCE = click.IntRange(min=1)
+EXISTING = click.Path(path_type=Path, exists=True)
+WRITTEN = click.Path(path_type=Path)
+
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option(
-    "--strings",
-    type=click.IntRange(min=0),
-    default=10_000,
-    show_default=True,
-    help="Random strings for each.",
+    "--strings", type=COUNT, default=10_000, show_default=True, help="Random strings each."
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Which random strings.")
-@click.option(
-    "--texts",
-    type=click.Path(path_type=Path, exists=True),
-    help="Texts: a folder's files, or a file.",
-)
-@click.option(
-    "--vectors", type=click.Path(path_type=Path, exists=True), help="A folder of published ids."
-)
-@click.option(
-    "--pattern",
-    "patterns",
-    multiple=True,
-    metavar="GLOB=NAME",
-    help="The pattern of ranks with such a path.",
-)
+@click.option("--texts", type=EXISTING, help="Texts: a folder's files, or a file.")
+@click.option("--vectors", type=EXISTING, help="A folder of published ids.")
+@click.option("--pattern", "patterns", multiple=True, metavar="GLOB=NAME", help="Name for ranks.")
 @click.option("--only", multiple=True, metavar="GLOB", help="Only tokenizers with such a path.")
-@click.option(
-    "--no-code-points",
-    is_flag=True,
-    help="Leave out the comparison of every code point: most of the time.",
-)
-@click.option(
-    "--jobs", type=click.IntRange(min=1), default=2, show_default=True, help="How many at once."
-)
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    help="Write the table there, and not to stdout.",
-)
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON object in the place of the table."
-)
+@click.option("--no-code-points", is_flag=True, help="Do not compare every code point: faster.")
+@click.option("--jobs", type=AT_ONCE, default=2, show_default=True, help="How many at once.")
+@click.option("-o", "--output", type=WRITTEN, help="Write the table there, and not to stdout.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, not the table.")
 @click.pass_context
 def conformance(
     context: click.Context,
@@ -134,16 +110,8 @@ def command(
     no_code_points: bool,
 ) -> str:
     """What was typed, with words in the place of this machine's folders."""
-    words = [
-        "python",
-        "-m",
-        "tests.conformance",
-        "FOLDER",
-        "--strings",
-        str(strings),
-        "--seed",
-        str(seed),
-    ]
+    words = ["python", "-m", "tests.conformance", "FOLDER"]
+    words += ["--strings", str(strings), "--seed", str(seed)]
     words += ["--texts", "TEXTS"] if texts is not None else []
     words += ["--vectors", "VECTORS"] if vectors is not None else []
     words += [word for pattern in patterns for word in ("--pattern", pattern)]

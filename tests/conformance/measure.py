@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import traceback
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from tokexport import Tokenizer, load
@@ -13,6 +13,7 @@ from tokexport.conversion import Conversion, convert
 from tokexport.errors import MissingLibraryError, SourceError, UnsupportedError
 from tokexport.model import (
     BytePairModel,
+    CharacterSymbols,
     GreedyModel,
     Model,
     UnigramModel,
@@ -80,9 +81,8 @@ def measure(job: Job) -> Outcome:
     except (UnsupportedError, SourceError) as refusal:
         return Outcome(name, pattern, "refused", _without(job.folder, str(refusal)))
     except Exception:
-        return Outcome(
-            name, pattern, "crashed", _without(job.folder, traceback.format_exc().strip())
-        )
+        trace = _without(job.folder, traceback.format_exc().strip())
+        return Outcome(name, pattern, "crashed", trace)
 
 
 def _measure(job: Job) -> Outcome:
@@ -94,7 +94,7 @@ def _measure(job: Job) -> Outcome:
         try:
             reference = reference_for(source, pattern=pattern)
         except MissingLibraryError as error:
-            return _outcome(job, done, "not compared", str(error), Vectors())
+            return _outcome(job, done, "not compared", str(error))
         tokenizer = load(target)
         result = compare(
             tokenizer,
@@ -114,50 +114,30 @@ def _compared(
     reference: ReferenceTokenizer,
     result: Verification,
 ) -> Outcome:
-    vectors = (
-        Vectors()
-        if job.vectors is None
-        else compare_vectors(tokenizer, reference, job.vectors, job.found)
-    )
+    vectors = Vectors()
+    if job.vectors is not None:
+        vectors = compare_vectors(tokenizer, reference, job.vectors, job.found)
     tokenizer.self_test()
     first = " | ".join(result.first.lines()) if result.first is not None else vectors.first
-    texts = sum(count for check, count in result.counts.items() if _is_text(check))
     notes = tuple(_without(job.folder, note) for note in result.notes)
     if vectors.disowned:
+        count = plural(vectors.disowned, "vector")
         notes += (
-            (
-                "left out, since the library gives other ids for their text, as this file does:"
-                f" {plural(vectors.disowned, 'vector')}"
-            ),
+            f"left out, since the library gives other ids for their text, as this file does: {count}",
         )
-    same = result.ok and not vectors.differing
-    return _outcome(
-        job,
-        done,
-        "same" if same else "differs",
-        first,
-        vectors,
-        strings=texts,
+    state = "same" if result.ok and not vectors.differing else "differs"
+    return replace(
+        _outcome(job, done, state, first),
+        strings=sum(count for check, count in result.counts.items() if _is_text(check)),
         compared=result.compared,
         differences=result.differences + vectors.differing,
+        vectors=vectors,
         reference=f"{result.library} {result.version}",
         notes=notes,
     )
 
 
-def _outcome(
-    job: Job,
-    done: Conversion,
-    state: str,
-    sentence: str,
-    vectors: Vectors,
-    *,
-    strings: int = 0,
-    compared: int = 0,
-    differences: int = 0,
-    reference: str = "",
-    notes: tuple[str, ...] = (),
-) -> Outcome:
+def _outcome(job: Job, done: Conversion, state: str, sentence: str) -> Outcome:
     return Outcome(
         name=job.found.name,
         pattern=job.found.pattern,
@@ -168,12 +148,6 @@ def _outcome(
         ids=len(done.model.tokens),
         source_size=done.source_size or 0,
         size=done.size,
-        strings=strings,
-        compared=compared,
-        differences=differences,
-        vectors=vectors,
-        reference=reference,
-        notes=notes,
     )
 
 
@@ -182,12 +156,10 @@ def model_name(model: Model) -> str:
     match model:
         case BytePairModel(characters=None):
             return "BPE, bytes"
-        case BytePairModel(characters=characters) if (
-            characters is not None and characters.byte_ids is not None
-        ):
-            return "BPE, characters, byte fallback"
-        case BytePairModel():
+        case BytePairModel(characters=CharacterSymbols(byte_ids=None)):
             return "BPE, characters"
+        case BytePairModel():
+            return "BPE, characters, byte fallback"
         case UnigramModel():
             return "Unigram" if model.byte_ids is None else "Unigram, byte fallback"
         case WordPieceModel():
@@ -199,14 +171,10 @@ def model_name(model: Model) -> str:
 
 
 def _is_text(check: str) -> bool:
-    """Whether a count of `verify` is one of texts that were encoded; what their ids decode to is
-    counted beside it.
-    """
-    return (check.startswith("strings: ") and not check.endswith(", decoded")) or check in (
-        PAIRS,
-        FILES,
-        LINES,
-    )
+    """Whether a count of `verify` is one of encoded texts, not of decoded ids."""
+    if check.startswith("strings: "):
+        return not check.endswith(", decoded")
+    return check in (PAIRS, FILES, LINES)
 
 
 def _without(folder: Path, sentence: str) -> str:

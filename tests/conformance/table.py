@@ -5,7 +5,7 @@ tokenizer. No times, no paths of a machine.
 from __future__ import annotations
 
 import platform
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 
@@ -19,16 +19,15 @@ LIBRARIES = ("tokenizers", "tiktoken", "sentencepiece", "gguf")
 LONGEST = 400  # characters of a sentence in a cell
 
 _COLUMNS = (
-    "tokenizer",
-    "source",
-    "model",
-    "ids",
-    "source, bytes",
-    "file, bytes",
-    "strings",
-    "vectors",
-    "all",
-    "differences",
+    *("tokenizer", "source", "model", "ids", "source, bytes", "file, bytes", "strings", "vectors"),
+    *("all", "differences"),
+)
+_STATES = (
+    ("same", "without a difference"),
+    ("differs", "with differences"),
+    ("refused", "refused"),
+    ("not compared", "converted and not compared"),
+    ("crashed", "crashed"),
 )
 _RIGHT = frozenset(("ids", "source, bytes", "file, bytes", "strings", "vectors", "all"))
 
@@ -68,9 +67,8 @@ def report(outcomes: Sequence[Outcome], others: Sequence[Other], command: str) -
         by_sentence: dict[str, list[str]] = defaultdict(list)
         for other in others:
             by_sentence[other.what].append(f"`{other.name}`")
-        lines += [
-            f"- {cell(what)}: {', '.join(names)}" for what, names in sorted(by_sentence.items())
-        ]
+        listed = sorted(by_sentence.items())
+        lines += [f"- {cell(what)}: {', '.join(names)}" for what, names in listed]
     return "\n".join(lines) + "\n"
 
 
@@ -102,17 +100,8 @@ def unicode_version() -> str:
 def summary(outcomes: Iterable[Outcome]) -> str:
     """One sentence: how many of each state, and how much was compared."""
     outcomes = list(outcomes)
-    counts = {
-        words: sum(outcome.state == state for outcome in outcomes)
-        for state, words in (
-            ("same", "without a difference"),
-            ("differs", "with differences"),
-            ("refused", "refused"),
-            ("not compared", "converted and not compared"),
-            ("crashed", "crashed"),
-        )
-    }
-    states = ", ".join(f"{count} {words}" for words, count in counts.items() if count)
+    counts = Counter(outcome.state for outcome in outcomes)
+    states = ", ".join(f"{counts[state]} {words}" for state, words in _STATES if counts[state])
     compared = sum(outcome.compared + outcome.vectors.compared for outcome in outcomes)
     differences = sum(outcome.differences for outcome in outcomes)
     return (

@@ -1,5 +1,4 @@
-"""Ids that other projects publish for a tokenizer: JSON lines, compressed by gzip, in a file with
-its folder's name.
+"""Ids that other projects publish for a tokenizer, as ``FOLDER.jsonl.gz``.
 
 A line has ``text``, ``ids``, ``add_special`` (whether the post-processor ran) and ``ref``:
 ``hf:FOLDER`` for its tokenizer.json, ``tiktoken:NAME`` for ranks with the pattern NAME, and

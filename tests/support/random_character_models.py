@@ -37,9 +37,9 @@ def character_model(seed: int) -> dict[str, Any]:
     letters = [letter for letter in LETTERS + RARE if r.random() < 0.93]
     for letter in letters:
         for before in {"", prefix}:
-            for behind in {"", suffix}:
+            for after in {"", suffix}:
                 if r.random() < 0.95:
-                    tokens[before + letter + behind] = None
+                    tokens[before + letter + after] = None
     merges = _merges(r, tokens, prefix)
     for _ in range(r.choice([0, 0, 4])):  # found whole only, or never
         tokens[text(r, 4)] = None

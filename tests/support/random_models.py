@@ -63,20 +63,14 @@ def model(r: random.Random, *, byte_level: bool) -> tuple[dict[str, Any], list[s
     kind = r.choice(["Unigram", "Unigram", "WordPiece", "WordLevel"])
     if kind == "Unigram":
         if r.random() < 0.4:
-            spelled = [
-                *spelled,
-                *(f"<0x{byte:02X}>" for byte in range(256) if r.random() < r.choice([0.5, 1.0])),
-            ]
-        vocab = [
-            [piece, r.choice(SCORES) if r.random() < 0.8 else r.uniform(-9, 0)] for piece in spelled
-        ]
+            names = [f"<0x{byte:02X}>" for byte in range(256)]
+            spelled = [*spelled, *(name for name in names if r.random() < r.choice([0.5, 1.0]))]
+        scores = (r.choice(SCORES) if r.random() < 0.8 else r.uniform(-9, 0) for _ in spelled)
+        vocab = list(map(list, zip(spelled, scores, strict=True)))
         unk_id = r.choice([0, 0, 1, None])
-        return {
-            "type": kind,
-            "unk_id": unk_id,
-            "vocab": vocab,
-            "byte_fallback": r.random() < 0.5 and not byte_level,
-        }, pieces
+        fallback = r.random() < 0.5 and not byte_level
+        unigram = {"type": kind, "unk_id": unk_id, "vocab": vocab, "byte_fallback": fallback}
+        return unigram, pieces
     ids = list(range(len(set(spelled)) + r.choice([0, 3])))
     r.shuffle(ids)
     vocab_ids = dict(zip(dict.fromkeys(spelled), ids, strict=False))
@@ -94,9 +88,8 @@ def tokenizer_json(seed: int) -> tuple[dict[str, Any], list[str]]:
     """A tokenizer.json with such a model and nothing else but a pre-tokenizer; and texts for it."""
     r = random.Random(seed)
     pre_tokenizer = r.choice(PRE_TOKENIZERS)
-    fields, pieces = model(
-        r, byte_level=pre_tokenizer is not None and pre_tokenizer["type"] == "ByteLevel"
-    )
+    byte_level = pre_tokenizer is not None and pre_tokenizer["type"] == "ByteLevel"
+    fields, pieces = model(r, byte_level=byte_level)
     if r.random() < 0.2:
         del fields["type"]
     source: dict[str, Any] = {

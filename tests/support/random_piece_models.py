@@ -1,6 +1,4 @@
-"""Random small SentencePiece models of every kind, with texts that are made to hurt them: each the
-same for the same dice.
-"""
+"""Random small SentencePiece models of every kind, with texts that are hard for them."""
 
 from __future__ import annotations
 
@@ -31,21 +29,8 @@ RULES = {
     "B": "b",
 }
 TEXTS = [
-    *"abcxé中 ",
-    MARK,
-    "  ",
-    "\u3000",
-    "\x01",
-    "e\u0301",
-    "\u2163",
-    "c\u0301",
-    "\ufb01",
-    "\u00a8",
-    "\u2003",
-    "B",
-    "😀",
-    "<s>",
-    "<unk>",
+    *("a", "b", "c", "x", "é", "中", " ", MARK, "  ", "\u3000", "\x01", "e\u0301", "\u2163"),
+    *("c\u0301", "\ufb01", "\u00a8", "\u2003", "B", "😀", "<s>", "<unk>"),
 ]
 
 
@@ -56,14 +41,10 @@ def piece_model(dice: random.Random) -> SentencePieceModel:
     pieces = [Piece("<unk>", 0.0, PieceType.UNKNOWN), Piece("<s>", 0.0, PieceType.CONTROL)]
     known = {"<unk>", "<s>"}
     singles = [letter for letter in LETTERS if letter != " " and dice.random() < 0.85]
-    several = [
-        "".join(dice.choices(singles or ["a"], k=dice.randrange(2, 5)))
-        for _ in range(dice.randrange(12))
-    ]
-    words = [
-        MARK + "".join(dice.choices("abcx", k=dice.randrange(3))) for _ in range(dice.randrange(6))
-    ]
-    for text in [*singles, *several, *words]:
+    letters = singles or ["a"]
+    several = [dice.choices(letters, k=dice.randrange(2, 5)) for _ in range(dice.randrange(12))]
+    words = [[MARK, *dice.choices("abcx", k=dice.randrange(3))] for _ in range(dice.randrange(6))]
+    for text in [*singles, *map("".join, several), *map("".join, words)]:
         if text in known or any(len(text) > 1 and letter not in singles for letter in text):
             continue
         known.add(text)
@@ -71,11 +52,8 @@ def piece_model(dice: random.Random) -> SentencePieceModel:
         pieces.append(Piece(text, -float(dice.randrange(12)), kind))
     if has_bytes:
         pieces += [Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256)]
-    rules = (
-        {key: value for key, value in RULES.items() if dice.random() < 0.6}
-        if dice.random() < 0.7
-        else {}
-    )
+    used = RULES if dice.random() < 0.7 else {}
+    rules = {key: value for key, value in used.items() if dice.random() < 0.6}
     return SentencePieceModel(
         "random.model",
         tuple(pieces),
@@ -95,7 +73,5 @@ def piece_texts(dice: random.Random, model: SentencePieceModel, count: int) -> l
     """Texts of the pieces, of what the rules change, and of spaces."""
     pieces = [piece.text for piece in model.pieces if piece.type is not PieceType.BYTE]
     spaced = [text.replace(MARK, " ") for text in pieces]
-    return [
-        "".join(dice.choices([*TEXTS, *spaced, *pieces], k=dice.randrange(12)))
-        for _ in range(count)
-    ]
+    parts = [*TEXTS, *spaced, *pieces]
+    return ["".join(dice.choices(parts, k=dice.randrange(12))) for _ in range(count)]

@@ -29,43 +29,35 @@ PATTERNS = [
         r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|"
         r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
     ),
-    *(
-        r"\p{N}{1,3}",
-        r"\s+$",
-        r"\s?\p{L}+",
-        r"[\r\n]",
-        r"\d+",
-        r"\w+|[^\w\s]+",
-        r"[一-龥]+",
-        r"[^a-z]",
-        r"a|ab|abc",
-    ),
-    *(
-        r"(?i:the|ss|k)",
-        r"^a",
-        r"\s+",
-        r"\p{Han}+",
-        r"(?<=a)b|c",
-        r"e\b",
-        r"[a-z]+!|[a-z]",
-        r"(ab)+",
-        r".+",
-    ),
-    *(
-        r"\p{Lu}\p{Ll}*",
-        r"(?=\S)\w{1,2}",
-        r"(?<![0-9])[0-9]",
-        r"[^\S\n]+",
-        r"(?:ab|a)(?:c|bcd)",
-        r"[\p{L}&&[^a-m]]+",
-    ),
-    *(
-        r"\p{L}++|\p{N}?+x",
-        r"(?>a+)b|a",
-        r"\d{1,3}(?=(?:\d{3})*\b)",
-        r"[a-d]+(?=[a-z]*\s)",
-        r"a(?!.*b)|\p{N}+",
-    ),
+    r"\p{N}{1,3}",
+    r"\s+$",
+    r"\s?\p{L}+",
+    r"[\r\n]",
+    r"\d+",
+    r"\w+|[^\w\s]+",
+    r"[一-龥]+",
+    r"[^a-z]",
+    r"a|ab|abc",
+    r"(?i:the|ss|k)",
+    r"^a",
+    r"\s+",
+    r"\p{Han}+",
+    r"(?<=a)b|c",
+    r"e\b",
+    r"[a-z]+!|[a-z]",
+    r"(ab)+",
+    r".+",
+    r"\p{Lu}\p{Ll}*",
+    r"(?=\S)\w{1,2}",
+    r"(?<![0-9])[0-9]",
+    r"[^\S\n]+",
+    r"(?:ab|a)(?:c|bcd)",
+    r"[\p{L}&&[^a-m]]+",
+    r"\p{L}++|\p{N}?+x",
+    r"(?>a+)b|a",
+    r"\d{1,3}(?=(?:\d{3})*\b)",
+    r"[a-d]+(?=[a-z]*\s)",
+    r"a(?!.*b)|\p{N}+",
 ]
 ONIGURUMA = [
     r"[[:punct:]]+",
@@ -82,34 +74,18 @@ FANCY_REGEX = [
         r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+|"
         r" ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
     ),
-    *(
-        r"(?s).{1,4}",
-        r"(?m)^.+$|\s",
-        r"[^\W\d_]+|\d{2}|.",
-        r"\p{Script=Greek}+|\P{Greek}",
-        r"(?i)str(a|ß)e|\w",
-    ),
+    r"(?s).{1,4}",
+    r"(?m)^.+$|\s",
+    r"[^\W\d_]+|\d{2}|.",
+    r"\p{Script=Greek}+|\P{Greek}",
+    r"(?i)str(a|ß)e|\w",
 ]
 BEHAVIORS = ["Isolated", "Removed", "MergedWithPrevious", "MergedWithNext", "Contiguous"]
 CONTENTS = [
-    "<s>",
-    "</s>",
-    "<|end|>",
-    "[MASK]",
-    "<unk>",
-    "<|e",
-    "|>",
-    "  ",
-    "   ",
-    "\n",
-    "\n\n",
-    " a",
-    "a ",
-    "é",
-    "e\u0301",
-    "ﬁ",
-    "\u212a",
+    *("<s>", "</s>", "<|end|>", "[MASK]", "<unk>", "<|e", "|>", "  ", "   ", "\n", "\n\n"),
+    *(" a", "a ", "é", "e\u0301", "ﬁ", "\u212a"),
 ]
+NAMES = ["<s>", "<|end|>", "|>x", "[M]", "e<", "é>", " ", "中", "abc\n", "s>"]
 
 
 def text(r: random.Random, longest: int) -> str:
@@ -123,19 +99,18 @@ def _mapped(content: str) -> str:
     return "".join(CHARACTER[byte] for byte in content.encode())
 
 
+def _byte_level(**flags: bool) -> dict[str, Any]:
+    return {"type": "ByteLevel", **flags}
+
+
 def _stage(r: random.Random) -> dict[str, Any]:
     kind = r.randrange(10)
     if kind < 5:
         regex = {"Regex": r.choice(PATTERNS + ONIGURUMA)}
-        pattern = (
-            regex if r.random() < 0.85 else {"String": r.choice(["a", " ", "the", "é", ".", "  "])}
-        )
-        return {
-            "type": "Split",
-            "pattern": pattern,
-            "behavior": r.choice(BEHAVIORS),
-            "invert": r.random() < 0.4,
-        }
+        if r.random() >= 0.85:
+            regex = {"String": r.choice(["a", " ", "the", "é", ".", "  "])}
+        behavior = r.choice(BEHAVIORS)
+        return {"type": "Split", "pattern": regex, "behavior": behavior, "invert": r.random() < 0.4}
     if kind == 5:
         return {"type": "Digits", "individual_digits": r.random() < 0.5}
     if kind == 6:
@@ -149,14 +124,13 @@ def _stage(r: random.Random) -> dict[str, Any]:
 
 def _pre_tokenizer(r: random.Random) -> dict[str, Any]:
     before = [_stage(r) for _ in range(r.choice([0, 0, 1, 1, 2, 3]))]
-    behind = [_stage(r) for _ in range(r.choice([0, 0, 0, 1, 2]))]
-    level = {
-        "type": "ByteLevel",
-        "add_prefix_space": not before and r.random() < 0.3,
-        "trim_offsets": r.random() < 0.5,
-        "use_regex": r.random() < 0.5,
-    }
-    return {"type": "Sequence", "pretokenizers": [*before, level, *behind]}
+    after = [_stage(r) for _ in range(r.choice([0, 0, 0, 1, 2]))]
+    level = _byte_level(
+        add_prefix_space=not before and r.random() < 0.3,
+        trim_offsets=r.random() < 0.5,
+        use_regex=r.random() < 0.5,
+    )
+    return {"type": "Sequence", "pretokenizers": [*before, level, *after]}
 
 
 def _normalizer(r: random.Random) -> dict[str, Any] | None:
@@ -176,11 +150,9 @@ def _vocabulary(r: random.Random) -> tuple[list[str], list[tuple[str, str]]]:
     for _ in range(r.randint(10, 400)):
         joined = _mapped(text(r, 3))
         cut = r.randrange(len(joined))
-        left, right = (
-            (joined[:cut], joined[cut:])
-            if r.random() < 0.5
-            else (r.choice(tokens), r.choice(tokens))
-        )
+        left, right = joined[:cut], joined[cut:]
+        if r.random() >= 0.5:
+            left, right = r.choice(tokens), r.choice(tokens)
         if left in seen and right in seen and len(left + right) <= 24:
             merges[left, right] = None
             if left + right not in seen:
@@ -213,19 +185,13 @@ def _added(r: random.Random, vocab: dict[str, int]) -> list[dict[str, Any]]:
         free += number == free
         flags = {name: r.random() < 0.3 for name in ("single_word", "lstrip", "rstrip")}
         flags |= {name: r.random() < 0.5 for name in ("normalized", "special")}
-        added.append(
-            {"id": number if r.random() < 0.95 else r.randrange(free), "content": content, **flags}
-        )
+        number = number if r.random() < 0.95 else r.randrange(free)
+        added.append({"id": number, "content": content, **flags})
     return added
 
 
 def _post_processor(r: random.Random, added: list[dict[str, Any]]) -> dict[str, Any] | None:
-    level = {
-        "type": "ByteLevel",
-        "add_prefix_space": True,
-        "trim_offsets": False,
-        "use_regex": True,
-    }
+    level = _byte_level(add_prefix_space=True, trim_offsets=False, use_regex=True)
     if not added:
         return r.choice([None, level])
     token = r.choice(added)
@@ -233,18 +199,10 @@ def _post_processor(r: random.Random, added: list[dict[str, Any]]) -> dict[str, 
     first, second = (
         {"Sequence": {"id": name, "type_id": number}} for number, name in enumerate("AB")
     )
-    known = {
-        token["content"]: {
-            "id": token["content"],
-            "ids": [token["id"]],
-            "tokens": [token["content"]],
-        }
-    }
-    template = {
-        "single": [around, first],
-        "pair": [around, first, around, second],
-        "special_tokens": known,
-    }
+    content = token["content"]
+    known = {content: {"id": content, "ids": [token["id"]], "tokens": [content]}}
+    pair = [around, first, around, second]
+    template = {"single": [around, first], "pair": pair, "special_tokens": known}
     ends = {"sep": [token["content"], token["id"]], "cls": [added[0]["content"], added[0]["id"]]}
     processor: Any = r.choice(
         [{"type": "TemplateProcessing", **template}, {"type": "BertProcessing", **ends}, level]
@@ -260,10 +218,8 @@ def tokenizer_json(seed: int) -> dict[str, Any]:
     r = random.Random(seed)
     tokens, merges = _vocabulary(r)
     unknown = r.choice([None, None, "<unk>", r.choice(tokens)])
-    vocab = {
-        token: number
-        for number, token in enumerate(dict.fromkeys([*tokens, *([unknown] if unknown else [])]))
-    }
+    spelled = dict.fromkeys([*tokens, *([unknown] if unknown else [])])
+    vocab = {token: number for number, token in enumerate(spelled)}
     added = _added(r, vocab)
     model = {
         "type": "BPE",
@@ -275,11 +231,7 @@ def tokenizer_json(seed: int) -> dict[str, Any]:
         "byte_fallback": False,
         "ignore_merges": r.random() < 0.4,
         "vocab": vocab,
-        "merges": (
-            [list(pair) for pair in merges]
-            if r.random() < 0.6
-            else [" ".join(pair) for pair in merges]
-        ),
+        "merges": list(map(list if r.random() < 0.6 else " ".join, merges)),
     }
     return {
         "version": "1.0",
@@ -289,12 +241,7 @@ def tokenizer_json(seed: int) -> dict[str, Any]:
         "normalizer": _normalizer(r),
         "pre_tokenizer": _pre_tokenizer(r),
         "post_processor": _post_processor(r, added),
-        "decoder": {
-            "type": "ByteLevel",
-            "add_prefix_space": True,
-            "trim_offsets": True,
-            "use_regex": True,
-        },
+        "decoder": _byte_level(add_prefix_space=True, trim_offsets=True, use_regex=True),
         "model": model,
     }
 
@@ -314,10 +261,7 @@ def encoding(seed: int) -> tiktoken.Encoding:
     step = r.choice([1, 1, 2])
     ranks = {content: number * step for number, content in enumerate(order)}
     special: dict[str, int] = {}
-    for name in r.sample(
-        ["<s>", "<|end|>", "|>x", "[M]", "e<", "é>", " ", "中", "abc\n", "s>"],
-        r.choice([0, 1, 3, 6]),
-    ):
+    for name in r.sample(NAMES, r.choice([0, 1, 3, 6])):
         special[name] = step * len(ranks) + 2 * len(special)
     pattern = "|".join(r.sample(PATTERNS + FANCY_REGEX, r.choice([1, 1, 2])))
     return tiktoken.Encoding(

@@ -16,11 +16,8 @@ from tokexport.sources import read
 
 def byte_characters() -> list[str]:
     """GPT-2's byte alphabet, written out as in its encoder.py."""
-    printable = [
-        *range(ord("!"), ord("~") + 1),
-        *range(ord("¡"), ord("¬") + 1),
-        *range(ord("®"), ord("ÿ") + 1),
-    ]
+    ranges = (("!", "~"), ("¡", "¬"), ("®", "ÿ"))
+    printable = [byte for first, last in ranges for byte in range(ord(first), ord(last) + 1)]
     characters = {byte: chr(byte) for byte in printable}
     for byte in range(256):
         if byte not in characters:
@@ -28,12 +25,9 @@ def byte_characters() -> list[str]:
     return [characters[byte] for byte in range(256)]
 
 
-BYTE_LEVEL = {
-    "type": "ByteLevel",
-    "add_prefix_space": False,
-    "trim_offsets": True,
-    "use_regex": True,
-}
+_FLAGS = {"add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+BYTE_LEVEL = {"type": "ByteLevel", **_FLAGS}
+AFFIXES = ("continuing_subword_prefix", "end_of_word_suffix")
 BYTES = {character: byte for byte, character in enumerate(byte_characters())}
 
 
@@ -52,13 +46,8 @@ def document(**changes: Any) -> dict[str, Any]:
         "decoder": BYTE_LEVEL,
         "model": {
             "type": "BPE",
-            "dropout": None,
-            "unk_token": None,
-            "continuing_subword_prefix": None,
-            "end_of_word_suffix": None,
-            "fuse_unk": False,
-            "byte_fallback": False,
-            "ignore_merges": False,
+            **dict.fromkeys(("dropout", "unk_token", *AFFIXES)),
+            **dict.fromkeys(("fuse_unk", "byte_fallback", "ignore_merges"), False),
             "vocab": BYTES,
             "merges": [],
         },

@@ -44,109 +44,64 @@ class Case:
         folder = self.source.partition("/")[0]
         if self.source.endswith("tokenizer.json"):
             return frozenset((f"hf:{folder}",))
-        return frozenset(
-            (
-                f"tiktoken:{self.pattern or folder}",
-                *(f"{kind}:{self.source}" for kind in ("sp", "tekken", "gguf")),
-            )
-        )
+        others = [f"{kind}:{self.source}" for kind in ("sp", "tekken", "gguf")]
+        return frozenset((f"tiktoken:{self.pattern or folder}", *others))
 
 
-CONVERTED = (
-    Case("albert-style-30k-clean/30k-clean.model"),
-    Case("bert-base-cased/tokenizer.json"),
-    Case("bert-base-uncased/tokenizer.json", slow=True),
-    Case("bert-base-uncased/vocab.txt"),
-    Case("bpemb-en/en.wiki.bpe.vs100000.model", slow=True),
-    Case("cl100k_base/cl100k_base.tiktoken", slow=True),
-    Case("clip-openai/bpe_simple_vocab_16e6.txt.gz"),
-    Case("clip/tokenizer.json", slow=True),
-    Case("deepseek-coder-instruct/tokenizer.json"),
-    Case("deepseek-v3/tokenizer.json", slow=True),
-    Case("falcon/tokenizer.json", slow=True),
-    Case("gemma3/tokenizer.json", slow=True),
-    Case("gguf/ggml-vocab-bert-bge.gguf", slow=True),
-    Case("gguf/ggml-vocab-deepseek-coder.gguf", slow=True),
-    Case("gguf/ggml-vocab-falcon.gguf", slow=True),
-    Case("gguf/ggml-vocab-gpt-2.gguf", slow=True),
-    Case("gguf/ggml-vocab-llama-spm.gguf", slow=True),
-    Case("gguf/ggml-vocab-phi-3.gguf", slow=True),
-    Case("gguf/ggml-vocab-qwen2.gguf", slow=True),
-    Case("gpt-neox-20b/tokenizer.json", slow=True),
-    Case("gpt-oss/tokenizer.json", slow=True),
-    Case("gpt2/tokenizer.json"),
-    Case("gpt2/vocab.json", slow=True),
-    Case("gte-small/tokenizer.json", slow=True),
-    Case("iree-bpe_bytelevel_minimal/tokenizer.json"),
-    Case("iree-bpe_bytelevel_unicode/tokenizer.json"),
-    Case("iree-wordpiece_bert_pair_minimal/tokenizer.json"),
-    Case("kimi-k2/tiktoken.model", "kimi_k2", slow=True),
-    Case("llama2/tokenizer.json"),
-    Case("llama2/tokenizer.model"),
-    Case("llama2c-tok4096/tok4096.model"),
-    Case("llama2c-tok512/tok512.model"),
-    Case("llama3-tiktoken/tokenizer.model", "llama3", slow=True),
-    Case("llama3/tokenizer.json", slow=True),
-    Case("mistral-7b-v0.1/tokenizer.json", slow=True),
-    Case("mistral-7b-v0.1/tokenizer.model", slow=True),
-    Case("mistral-7b-v0.3/tokenizer.json", slow=True),
-    Case("mistral-7b-v0.3/tokenizer.model", slow=True),
-    Case("mistral-nemo/tokenizer.json", slow=True),
-    Case("mistral-spm/mistral_instruct_tokenizer_240323.model.v3", slow=True),
-    Case("mistral-spm/tokenizer.model.v1", slow=True),
-    Case("mistral-tekken/tekken_240718.json", slow=True),
-    Case("modernbert/tokenizer.json", slow=True),
-    Case("mpt/tokenizer.json", slow=True),
-    Case("nanochat-rustbpe-32k/tokenizer.tiktoken", "nanochat", slow=True),
-    Case("nanochat-rustbpe-8k/tokenizer.tiktoken", "nanochat"),
-    Case("o200k_base/o200k_base.tiktoken", slow=True),
-    Case("o200k_base/o200k_base.tiktoken", "o200k_harmony", slow=True),
-    Case("olmo-dolma2/tokenizer.json", slow=True),
-    Case("p50k_base/p50k_base.tiktoken", slow=True),
-    Case("p50k_base/p50k_base.tiktoken", "p50k_edit", slow=True),
-    Case("phi-2/tokenizer.json", slow=True),
-    Case("phi-3/tokenizer.json", slow=True),
-    Case("qwen-tiktoken/qwen.tiktoken", "qwen", slow=True),
-    Case("qwen2.5/tokenizer.json", slow=True),
-    Case("qwen3/tokenizer.json", slow=True),
-    Case("r50k_base/r50k_base.tiktoken", slow=True),
-    Case("roberta-base/tokenizer.json", slow=True),
-    Case("roberta-base/vocab.json", slow=True),
-    Case("rwkv-midi/tokenizer.json"),
-    Case("rwkv-world/rwkv_vocab_v20230424.txt"),
-    Case("sentencepiece-test/test_ja_model.model"),
-    Case("sentencepiece-test/test_model.model"),
-    Case("spm-bpe-4000/spm.model"),
-    Case("spm-bpe-4002/spm.model", slow=True),
-    Case("spm-char-2000/spm.model"),
-    Case("spm-unigram-4000/spm.model"),
-    Case("spm-unigram-4001/spm.model", slow=True),
-    Case("spm-word-4000/spm.model"),
-    Case("starcoder2/tokenizer.json", slow=True),
-    Case("t5-small/tokenizer.json"),
-    Case("torchtune-toys/m.model"),
-    Case("torchtune-toys/tiktoken_small.model", "llama3"),
-    Case("torchtune-toys/tiktoken_small_llama4.model", "llama4", slow=True),
-    Case("whisper-large-v3/tokenizer.json", slow=True),
-    Case("whisper-tiktoken/gpt2.tiktoken", "whisper", slow=True),
-    Case("whisper-tiktoken/multilingual.tiktoken", "whisper_large_v3", slow=True),
-    Case("xlm-roberta/tokenizer.json", slow=True),
-    Case("xlnet-base-cased/spiece.model", slow=True),
-    Case("xlnet-base-cased/tokenizer.json", slow=True),
-    Case("yi/tokenizer.json", slow=True),
-)
+# A source, and for ranks a colon and the name of their pattern.
+_QUICK = """
+    albert-style-30k-clean/30k-clean.model bert-base-cased/tokenizer.json
+    bert-base-uncased/vocab.txt clip-openai/bpe_simple_vocab_16e6.txt.gz
+    deepseek-coder-instruct/tokenizer.json gpt2/tokenizer.json
+    iree-bpe_bytelevel_minimal/tokenizer.json iree-bpe_bytelevel_unicode/tokenizer.json
+    iree-wordpiece_bert_pair_minimal/tokenizer.json llama2/tokenizer.json llama2/tokenizer.model
+    llama2c-tok4096/tok4096.model llama2c-tok512/tok512.model
+    nanochat-rustbpe-8k/tokenizer.tiktoken:nanochat rwkv-midi/tokenizer.json
+    rwkv-world/rwkv_vocab_v20230424.txt sentencepiece-test/test_ja_model.model
+    sentencepiece-test/test_model.model spm-bpe-4000/spm.model spm-char-2000/spm.model
+    spm-unigram-4000/spm.model spm-word-4000/spm.model t5-small/tokenizer.json
+    torchtune-toys/m.model torchtune-toys/tiktoken_small.model:llama3
+"""
+_SLOW = """
+    bert-base-uncased/tokenizer.json bpemb-en/en.wiki.bpe.vs100000.model
+    cl100k_base/cl100k_base.tiktoken clip/tokenizer.json deepseek-v3/tokenizer.json
+    falcon/tokenizer.json gemma3/tokenizer.json gguf/ggml-vocab-bert-bge.gguf
+    gguf/ggml-vocab-deepseek-coder.gguf gguf/ggml-vocab-falcon.gguf gguf/ggml-vocab-gpt-2.gguf
+    gguf/ggml-vocab-llama-spm.gguf gguf/ggml-vocab-phi-3.gguf gguf/ggml-vocab-qwen2.gguf
+    gpt-neox-20b/tokenizer.json gpt-oss/tokenizer.json gpt2/vocab.json gte-small/tokenizer.json
+    kimi-k2/tiktoken.model:kimi_k2 llama3-tiktoken/tokenizer.model:llama3 llama3/tokenizer.json
+    mistral-7b-v0.1/tokenizer.json mistral-7b-v0.1/tokenizer.model
+    mistral-7b-v0.3/tokenizer.json mistral-7b-v0.3/tokenizer.model mistral-nemo/tokenizer.json
+    mistral-spm/mistral_instruct_tokenizer_240323.model.v3 mistral-spm/tokenizer.model.v1
+    mistral-tekken/tekken_240718.json modernbert/tokenizer.json mpt/tokenizer.json
+    nanochat-rustbpe-32k/tokenizer.tiktoken:nanochat o200k_base/o200k_base.tiktoken
+    o200k_base/o200k_base.tiktoken:o200k_harmony olmo-dolma2/tokenizer.json
+    p50k_base/p50k_base.tiktoken p50k_base/p50k_base.tiktoken:p50k_edit phi-2/tokenizer.json
+    phi-3/tokenizer.json qwen-tiktoken/qwen.tiktoken:qwen qwen2.5/tokenizer.json
+    qwen3/tokenizer.json r50k_base/r50k_base.tiktoken roberta-base/tokenizer.json
+    roberta-base/vocab.json spm-bpe-4002/spm.model spm-unigram-4001/spm.model
+    starcoder2/tokenizer.json torchtune-toys/tiktoken_small_llama4.model:llama4
+    whisper-large-v3/tokenizer.json whisper-tiktoken/gpt2.tiktoken:whisper
+    whisper-tiktoken/multilingual.tiktoken:whisper_large_v3 xlm-roberta/tokenizer.json
+    xlnet-base-cased/spiece.model xlnet-base-cased/tokenizer.json yi/tokenizer.json
+"""
+
+
+def _cases(sources: str, slow: bool) -> Iterator[Case]:
+    for name in sources.split():
+        source, _, pattern = name.partition(":")
+        yield Case(source, pattern or None, slow)
+
+
+CONVERTED = (*_cases(_QUICK, slow=False), *_cases(_SLOW, slow=True))
 
 # Two that their own library refuses, a pair whose files do not belong together, a pickle, which is
 # code, and formats of other runtimes that lack what encoding needs.
-REFUSED = (
-    *(
-        "added-tokens-test",
-        "clip-openai/vocab.json",
-        "llama2c-tok512/tok512.bin",
-        "llm.c-gpt2/gpt2_tokenizer.bin",
-    ),
-    *("nanochat-rustbpe-8k/tokenizer.pkl", "pytorch-tokenizers-test"),
+_REFUSED = (
+    "added-tokens-test clip-openai/vocab.json llama2c-tok512/tok512.bin llm.c-gpt2/gpt2_tokenizer.bin"
+    " nanochat-rustbpe-8k/tokenizer.pkl pytorch-tokenizers-test"
 )
+REFUSED = tuple(_REFUSED.split())
 
 
 def vectors(directory: Path, case: Case) -> Iterator[dict[str, Any]]:
@@ -156,9 +111,8 @@ def vectors(directory: Path, case: Case) -> Iterator[dict[str, Any]]:
     path = directory / "vectors" / f"{case.vectors}.jsonl.gz"
     if path.exists():
         with gzip.open(path, "rt", encoding="utf-8") as lines:
-            yield from (
-                vector for vector in map(json.loads, lines) if vector["ref"] in case.references
-            )
+            found = map(json.loads, lines)
+            yield from (vector for vector in found if vector["ref"] in case.references)
 
 
 def corpora(directory: Path) -> list[Path]:
@@ -172,7 +126,6 @@ def corpora(directory: Path) -> list[Path]:
 
 def stress_strings(directory: Path) -> list[str]:
     """Strings of white space, contractions, digits, emoji, combining marks and special tokens."""
-    strings = json.loads(
-        (directory / "corpora" / "generated" / "stress_strings.json").read_text("utf-8")
-    )
+    path = directory / "corpora" / "generated" / "stress_strings.json"
+    strings = json.loads(path.read_text("utf-8"))
     return [string if isinstance(string, str) else string["text"] for string in strings]

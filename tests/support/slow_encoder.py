@@ -1,6 +1,4 @@
-"""Encodes with a TokenizerModel as it stands, slowly, in plain Python: what a model says is tested
-without the compiler.
-"""
+"""Encodes with a TokenizerModel in slow and plain Python, to test models without the compiler."""
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ from tokexport.unicode.charsmap import read_charsmap
 
 @cache
 def charsmap_rules(data: bytes) -> tuple[dict[bytes, bytes], int]:
-    """What a charsmap replaces by what, and the most bytes that it replaces at once; nearly all
-    models have one of a few charsmaps.
-    """
+    """What a charsmap replaces by what, and the most bytes that it replaces at once."""
     table = dict(read_charsmap(data).rules())
     return table, max(map(len, table))
 
@@ -52,7 +48,7 @@ class SlowEncoder:
             if isinstance(part, AddedToken):
                 ids.append(part.id)
             elif part:
-                ids += self._model_ids(self._pieces(part))
+                ids += self._model_ids(self._pre_tokens(part))
         return ids
 
     def _normalized(self, step: NormalizerStep, text: str) -> str:
@@ -61,9 +57,8 @@ class SlowEncoder:
         if isinstance(step, Append):
             return text + step.content if text else text
         if isinstance(step, Replace):
-            pattern = (
-                re.escape(step.pattern) if step.literal else step.pattern.replace(r"\z", r"\Z")
-            )
+            regex = step.pattern.replace(r"\z", r"\Z")
+            pattern = re.escape(step.pattern) if step.literal else regex
             return re.sub(pattern, lambda _: step.content, text)
         assert isinstance(step, Charsmap)
         assert not step.by_grapheme
@@ -94,9 +89,8 @@ class SlowEncoder:
     @cached_property
     def _verbatim(self) -> re.Pattern[str] | None:
         assert all(token.normalized and token.verbatim for token in self._model.added_tokens)
-        contents = sorted(
-            (token.content for token in self._model.added_tokens), key=len, reverse=True
-        )
+        contents = [token.content for token in self._model.added_tokens]
+        contents.sort(key=len, reverse=True)
         return re.compile("|".join(map(re.escape, contents))) if contents else None
 
     def _around_added(self, text: str) -> Iterator[str | AddedToken]:
@@ -108,32 +102,28 @@ class SlowEncoder:
             at = match.end()
         yield text[at:]
 
-    def _pieces(self, text: str) -> list[str]:
-        pieces = [text]
+    def _pre_tokens(self, text: str) -> list[str]:
+        pre_tokens = [text]
         for step in self._model.pre_tokenizer:
             assert isinstance(step, Split)
             assert step.behavior is Behavior.MERGED_WITH_NEXT
             assert isinstance(step.pattern, str)
-            pieces = [
-                part for piece in pieces for part in re.split(f"(?={step.pattern})", piece) if part
-            ]
-        return pieces
+            cut = re.compile(f"(?={step.pattern})")
+            pre_tokens = [part for whole in pre_tokens for part in cut.split(whole) if part]
+        return pre_tokens
 
-    def _model_ids(self, pieces: list[str]) -> list[int]:
+    def _model_ids(self, pre_tokens: list[str]) -> list[int]:
         model = self._model.model
         if isinstance(model, WordLevelModel):
-            ids = [model.vocab.get(piece.encode(), model.unk_id) for piece in pieces]
             assert model.unk_id is not None
-            return fused(
-                [number for number in ids if number is not None],
-                model.unk_id if model.fuse_unk else None,
-            )
+            ids = [model.vocab.get(word.encode(), model.unk_id) for word in pre_tokens]
+            return fused(ids, model.unk_id if model.fuse_unk else None)
         if isinstance(model, GreedyModel):
-            return [number for piece in pieces for number in greedy(model, piece.encode())]
+            return [number for part in pre_tokens for number in greedy(model, part.encode())]
         if isinstance(model, UnigramModel):
-            return [number for piece in pieces for number in unigram(model, piece)]
+            return [number for part in pre_tokens for number in unigram(model, part)]
         assert isinstance(model, BytePairModel)
-        return [number for piece in pieces for number in byte_pairs(model, piece)]
+        return [number for part in pre_tokens for number in byte_pairs(model, part)]
 
 
 def fused(ids: list[int], unk_id: int | None) -> list[int]:
@@ -181,20 +171,18 @@ def byte_pairs(model: BytePairModel, text: str) -> list[int]:
     return ids
 
 
-def unknown_ids(model: BytePairModel, symbol: str, behind_unknown: bool) -> list[int]:
+def unknown_ids(model: BytePairModel, symbol: str, after_unknown: bool) -> list[int]:
     """The bytes of a character that is no token, or the unknown id."""
     assert model.characters is not None
     assert model.unk_id is not None
     if model.characters.byte_ids is not None:
         ids = [model.characters.byte_ids[byte] for byte in symbol.encode()]
         return [number for number in ids if number is not None]
-    return [] if model.fuse_unk and behind_unknown else [model.unk_id]
+    return [] if model.fuse_unk and after_unknown else [model.unk_id]
 
 
 def unigram(model: UnigramModel, text: str) -> list[int]:
-    """The best path, as the library's EncodeOptimized finds it; sums are rounded to 32 bits, and
-    then compared.
-    """
+    """The best path, as the library's EncodeOptimized finds it, with sums rounded to 32 bits."""
     data = text.encode()
     ends: list[tuple[float, int, int | None] | None] = [None] * (len(data) + 1)
     ends[0] = (0.0, 0, None)
@@ -225,9 +213,8 @@ def unigram(model: UnigramModel, text: str) -> list[int]:
         if number is not None:
             ids.append(number)
         elif model.byte_ids is not None:
-            ids += [
-                known for byte in data[start:end] if (known := model.byte_ids[byte]) is not None
-            ]
+            known = [model.byte_ids[byte] for byte in data[start:end]]
+            ids += [number for number in known if number is not None]
         elif not unknown:
             assert model.unk_id is not None
             ids.append(model.unk_id)
