@@ -153,11 +153,11 @@ def test_what_the_file_says_is_kept() -> None:
     [
         (SentencePieceModel("x", (Piece("a"),)), SourceError, "0 pieces are of type UNKNOWN"),
         (small(Piece("b", 0.0, PieceType.UNKNOWN)), SourceError, "2 pieces are of type UNKNOWN"),
-        (small(Piece("a"), Piece("a")), SourceError, 'pieces 1 and 2 are both "a"'),
+        (small(Piece("a"), Piece("a")), UnsupportedError, 'one text, "a", for the pieces 1 and 2'),
         (
             small(Piece("a"), Piece("a", 0.0, PieceType.CONTROL)),
             UnsupportedError,
-            "a control piece and an ordinary one",
+            "give each piece a text of its own",
         ),
         (small(Piece("")), SourceError, "a text that is not empty"),
         (small(Piece("a\0b")), SourceError, "without NUL"),

@@ -8,9 +8,8 @@ of them can be in at once. UTF-8 lets them work byte by byte: no character begin
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -22,24 +21,22 @@ MAX_STATES: Final = 4096
 MAX_WRITTEN: Final = 0x7FFF  # bytes that one step writes
 OTHER: Final = 256  # any byte that no edit looks for
 TOKEN: Final = 257  # an id that is no byte of a run begins here
+END: Final = 258  # of the text
 
 _BYTE_TOKEN_BEGINS: Final = re.compile(rb"<(0(x(\+|(\+|[0-9a-fA-F])([0-9a-fA-F]>?)?)?)?)?")
-_HEX_DIGITS: Final = b"0123456789abcdefABCDEF"
+_BYTE_TOKEN_BYTES: Final = frozenset(b"<x+>0123456789abcdefABCDEF")
 
 State: TypeAlias = Any  # what a machine likes, as long as it can be a key
-Symbols: TypeAlias = tuple[int, ...]  # bytes, OTHER, TOKEN
+Symbols: TypeAlias = tuple[int, ...]  # bytes, OTHER, TOKEN, END
 
 
-@dataclass(frozen=True, slots=True)
-class _Machine:
-    """``read`` gives what is written for a symbol in a state, and the next state; ``end`` what is
-    written at the end of the text. ``asked``: the symbols that are not read as OTHER; one without
-    TOKEN never sees it.
+class _Machine(NamedTuple):
+    """``read`` gives what is written for a symbol in a state, and the next state. ``asked``: the
+    symbols that are not read as OTHER; without TOKEN it never sees one.
     """
 
     start: State
     read: Callable[[State, int], tuple[Symbols, State]]
-    end: Callable[[State], Symbols]
     asked: frozenset[int]
 
 
@@ -56,75 +53,60 @@ def compile_edits(edits: Sequence[TextEdit]) -> EditTable:
     machines = [_machine(edit) for edit in edits]
     asked = frozenset[int]().union(*(machine.asked for machine in machines))
     symbols = [OTHER, *sorted(asked)]
-    start: tuple[State, ...] = tuple(machine.start for machine in machines)
-    numbers: dict[Hashable, int] = {start: 0}
-    queue = [start]
+    queue: list[tuple[State, ...]] = [tuple(machine.start for machine in machines)]
+    numbers = {queue[0]: 0}
     steps: list[list[tuple[int, Symbols]]] = []
     for states in queue:
         row = []
         for symbol in symbols:
-            written, after = _pass_on(machines, states, [symbol])
+            written, after = _pass_on(machines, states, symbol)
             if after not in numbers:
                 numbers[after] = len(queue)
                 queue.append(after)
             row.append((numbers[after], written))
         steps.append(row)
         if len(queue) > MAX_STATES:
-            raise UnsupportedError(
-                edits[-1].path,
-                f"a row of edits of the joined text with more than {MAX_STATES:,} states is not"
-                " supported",
-                "shorter or fewer texts to replace are",
-            )
+            found = f"a row of edits of the joined text with more than {MAX_STATES:,} states"
+            _refuse(edits, found, "shorter or fewer texts to replace are")
     classes = np.zeros(256, np.uint8)
     read = [symbol for symbol in symbols[1:] if symbol != TOKEN]
     classes[read] = np.arange(1, len(read) + 1)  # UTF-8 has 243 bytes, so there is room
-    ends = tuple(bytes(_end(machines, states)) for states in queue)
     table = EditTable(
         classes,
         next=tuple(tuple(number for number, _ in row) for row in steps),
-        # Only an edit that is done with a byte writes it as OTHER, and nothing after it.
+        # OTHER is written for itself alone, and nothing after it.
         written=tuple(
             tuple(bytes(text[:-1] if OTHER in text else text) for _, text in row) for row in steps
         ),
         keeps=tuple(tuple(OTHER in text for _, text in row) for row in steps),
-        ends=ends,
+        ends=tuple(bytes(_pass_on(machines, states, END)[0][:-1]) for states in queue),
         reads_tokens=TOKEN in asked,
     )
-    longest = max(len(text) for row in (*table.written, ends) for text in row)
+    longest = max(len(text) for row in (*table.written, table.ends) for text in row)
     if longest > MAX_WRITTEN:
-        raise UnsupportedError(
-            edits[-1].path,
-            f"a replacement that writes {longest:,} bytes at once is not supported",
-            f"at most {MAX_WRITTEN:,} bytes are",
-        )
+        found = f"a replacement that writes {longest:,} bytes at once"
+        _refuse(edits, found, f"at most {MAX_WRITTEN:,} bytes are")
     return table
 
 
+def _refuse(edits: Sequence[TextEdit], found: str, supported: str) -> None:
+    raise UnsupportedError(edits[-1].path, f"{found} is not supported", supported)
+
+
 def _pass_on(
-    machines: Sequence[_Machine], states: Sequence[State], symbols: Iterable[int]
+    machines: Sequence[_Machine], states: Sequence[State], symbol: int
 ) -> tuple[Symbols, tuple[State, ...]]:
     """What the last of the machines writes, and the states of all of them after it."""
-    given, after = [*symbols], []
+    given, after = [symbol], []
     for machine, state in zip(machines, states, strict=True):
         written: list[int] = []
-        for symbol in given:
-            if symbol == TOKEN and TOKEN not in machine.asked:
-                continue
-            more, state = machine.read(state, symbol)
-            written += more
+        for each in given:
+            if each != TOKEN or TOKEN in machine.asked:
+                more, state = machine.read(state, each)
+                written += more
         given = written
         after.append(state)
     return tuple(given), tuple(after)
-
-
-def _end(machines: Sequence[_Machine], states: Sequence[State]) -> Symbols:
-    """What is written at the end of the text, each machine after what the one before it writes."""
-    given: Symbols = ()
-    for machine, state in zip(machines, states, strict=True):
-        written, (state,) = _pass_on([machine], [state], given)
-        given = (*written, *machine.end(state))
-    return given
 
 
 def _machine(edit: TextEdit) -> _Machine:
@@ -134,14 +116,13 @@ def _machine(edit: TextEdit) -> _Machine:
         case StripChars():
             return _stripping(edit)
         case ParseByteToken():
-            return _parsing()
+            return _Machine(b"", _parse, _BYTE_TOKEN_BYTES)
 
 
 def _replacing(edit: ReplaceLiteral) -> _Machine:
     """A state says whether a token has begun, and how many bytes of the pattern are held back."""
     pattern, content = edit.pattern.encode(), edit.content.encode()
     in_run = content if edit.in_first_run is None else edit.in_first_run.encode()
-
     # By the number of bytes held back: of how many of them another match may begin.
     shorter = [0, 0]
     for byte in pattern[1:]:
@@ -164,10 +145,8 @@ def _replacing(edit: ReplaceLiteral) -> _Machine:
             return written, (has_begun, size + 1)
         return (*written, *(content if has_begun else in_run)), (has_begun, 0)
 
-    edge = set() if edit.in_first_run is None else {TOKEN}
-    return _Machine(
-        (not edge, 0), read, lambda state: (*pattern[: state[1]],), frozenset({*pattern, *edge})
-    )
+    edge = () if edit.in_first_run is None else (TOKEN,)
+    return _Machine((not edge, 0), read, frozenset((*pattern, *edge)))
 
 
 def _stripping(edit: StripChars) -> _Machine:
@@ -178,33 +157,25 @@ def _stripping(edit: StripChars) -> _Machine:
 
     def read(state: State, symbol: int) -> tuple[Symbols, State]:
         count, size = state
-        if not count:
-            return (symbol,), state
-        if symbol != character[size]:
+        if not count or symbol != character[size]:
             return (*character[:size], symbol), (0, 0)
         return (), (count - 1, 0) if size + 1 == len(character) else (count, size + 1)
 
-    return _Machine(
-        (edit.count, 0), read, lambda state: (*character[: state[1]],), frozenset(character)
-    )
+    return _Machine((edit.count, 0), read, frozenset(character))
 
 
-def _parsing() -> _Machine:
+def _parse(state: bytes | None, symbol: int) -> tuple[Symbols, bytes | None]:
     """A state is what may become the name of a byte, or is one; None: the text is something
     else.
     """
-
-    def read(state: State, symbol: int) -> tuple[Symbols, State]:
-        if state is not None and symbol != OTHER:
-            held = state + bytes([symbol])
-            if _BYTE_TOKEN_BEGINS.fullmatch(held):
-                return (), held
-        return (*(state or b""), symbol), None
-
-    def end(state: State) -> Symbols:
-        if not state or not state.endswith(b">"):
-            return (*(state or b""),)
-        value = int(state[3:5], 16)
-        return (value,) if value < 0x80 else (*"\ufffd".encode(),)
-
-    return _Machine(b"", read, end, frozenset(b"<x+>" + _HEX_DIGITS))
+    held = state or b""
+    if symbol == END and held.endswith(b">"):
+        value = int(held[3:5], 16)
+        return ((value,) if value < 0x80 else (*"\ufffd".encode(),)) + (END,), None
+    if (
+        state is not None
+        and symbol < OTHER
+        and _BYTE_TOKEN_BEGINS.fullmatch(held + bytes([symbol]))
+    ):
+        return (), held + bytes([symbol])
+    return (*held, symbol), None

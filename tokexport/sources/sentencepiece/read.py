@@ -50,8 +50,6 @@ from tokexport.sources.sentencepiece.proto import (
 )
 from tokexport.sources.tokenizer_json.config import read_config, read_roles
 
-# A piece of these types can come out of a text; the others are reserved.
-_IN_TEXT: Final = (PieceType.NORMAL, PieceType.USER_DEFINED)
 _UNKNOWN_PENALTY: Final = np.float32(10)
 _NUL: Final = "\0"
 _BYTE_PIECES: Final = {f"<0x{byte:02X}>": byte for byte in range(256)}
@@ -155,9 +153,15 @@ class _Pieces:
                     f"{where} is {show(piece.text)}; a piece is a text that is not empty,"
                     " without NUL"
                 )
-            if piece.text in seen:
-                self._refuse_twice(seen[piece.text], number)
-            seen[piece.text] = number
+            other = seen.setdefault(piece.text, number)
+            if other != number:
+                # The library takes a control piece and an ordinary one with one text.
+                raise UnsupportedError(
+                    source.file,
+                    f"one text, {show(piece.text)}, for the pieces {other} and {number} is not"
+                    " supported",
+                    "give each piece a text of its own",
+                )
             if not math.isfinite(piece.score):
                 raise SourceError(
                     f"{where}, {show(piece.text)}, has the score {piece.score}; expected a number"
@@ -202,23 +206,6 @@ class _Pieces:
         roles = self._source.roles
         bos, eos, pad = (controls.get(text) for text in (roles.bos, roles.eos, roles.pad))
         return SpecialIds(bos, eos, pad, self.unk_id, () if eos is None else (eos,))
-
-    def _refuse_twice(self, first: int, second: int) -> None:
-        """The library keeps reserved pieces apart from the others, so that a text may be one of
-        each.
-        """
-        reserved = [self._source.pieces[number].type not in _IN_TEXT for number in (first, second)]
-        text = show(self._source.pieces[first].text)
-        if reserved[0] == reserved[1]:
-            raise SourceError(
-                f"{self._source.file}: the pieces {first} and {second} are both {text}; the library"
-                " refuses that"
-            )
-        raise UnsupportedError(
-            self._source.file,
-            f"{text}, a control piece and an ordinary one, is not supported",
-            "give each piece a text of its own",
-        )
 
 
 def _token(source: SentencePieceModel, piece: Piece) -> Token:

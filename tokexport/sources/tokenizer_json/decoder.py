@@ -1,23 +1,18 @@
-"""The ``decoder`` of a tokenizer.json, as the steps of a chain."""
+"""The ``decoder`` of a tokenizer.json, as the steps of a chain.
+
+Source: ``tokenizers``, the module ``decoders``.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from tokexport.errors import SourceError
-from tokexport.model import ReplaceLiteral, StripChars
+from tokexport.model import ReplaceLiteral, StripChars, TextEdit
 from tokexport.sources.json_node import Node
-from tokexport.sources.tokenizer_json.decoder_steps import (
-    CharacterStep,
-    DecoderStep,
-    FallbackStep,
-    JoinStep,
-    RepeatsStep,
-    Step,
-    replaced,
-    stripped,
-)
 from tokexport.sources.tokenizer_json.parts import flat
 
 BYTE_LEVEL_FIELDS: Final = frozenset(("type", "add_prefix_space", "trim_offsets", "use_regex"))
@@ -38,18 +33,29 @@ _SYNTAX: Final = frozenset("\\^$.|?*+()[]{}")
 _LEADING: Final = re.compile(r"(?:\\A|\(\?<!(?:\\n|\n)\)\^)([^\\^$.|?*+()\[\]{}])")
 # What the reference calls the cleanup of tokenization artifacts: each of these in turn.
 CLEANUP: Final = (
-    (" .", "."),
-    (" ?", "?"),
-    (" !", "!"),
-    (" ,", ","),
+    *((f" {mark}", mark) for mark in ".?!,"),
     (" ' ", "'"),
-    (" n't", "n't"),
-    (" 'm", "'m"),
+    *((f" {end}", end) for end in ("n't", "'m")),
     (" do not", " don't"),
-    (" 's", "'s"),
-    (" 've", "'ve"),
-    (" 're", "'re"),
+    *((f" {end}", end) for end in ("'s", "'ve", "'re")),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One decoder."""
+
+    # Where it stands in the source, and its type there.
+    path: str
+    name: str
+    # What it makes of one string that is, or is not, the first and the last.
+    apply: Callable[[str, bool, bool], str] = lambda text, first, last: text
+    # What it does to a joined text; None: nothing that is supported.
+    on_text: tuple[TextEdit, ...] | None = None
+    # The same as `apply`, if that replaces one character by texts without it.
+    on_characters: ReplaceLiteral | None = None
+    sees_first: bool = False
+    sees_last: bool = False
 
 
 def check_byte_level(node: Node) -> None:
@@ -64,7 +70,7 @@ def check_byte_level(node: Node) -> None:
         use_regex.boolean()
 
 
-def read_decoder(root: Node) -> list[DecoderStep]:
+def read_decoder(root: Node) -> list[Step]:
     """The steps of the decoder of the tokenizer.json ``root``, Sequences opened.
 
     Raises UnsupportedError for a decoder, or a pattern in one, that is not supported, SourceError
@@ -73,29 +79,22 @@ def read_decoder(root: Node) -> list[DecoderStep]:
     node = root.optional("decoder")
     if node is None:
         # The reference joins tokens by spaces.
-        return [
-            Step(
-                "decoder",
-                "null",
-                lambda text, first, last: text if first else " " + text,
-                sees_first=True,
-            )
-        ]
+        def apply(text: str, first: bool, last: bool) -> str:
+            return text if first else " " + text
+
+        return [Step("decoder", "null", apply, sees_first=True)]
     return [_step(part) for part in flat(node, "decoders")]
 
 
-def _step(node: Node) -> DecoderStep:
+def _step(node: Node) -> Step:
     kind = node.field("type")
     match kind.string():
         case "ByteLevel":
             check_byte_level(node)
-            return JoinStep(node.path, byte_level=True)
-        case "Fuse":
+            return Step(node.path, "ByteLevel")
+        case "Fuse" | "ByteFallback" as name:
             node.object({"type"})
-            return JoinStep(node.path)
-        case "ByteFallback":
-            node.object({"type"})
-            return FallbackStep(node.path)
+            return Step(node.path, name)
         case "Replace":
             return _replace(node)
         case "WordPiece":
@@ -133,7 +132,7 @@ def _replace(node: Node) -> Step:
     if regex is not None:
         leading = _LEADING.fullmatch(regex.string())
         if leading and not content:
-            return _strip_start(node.path, "Replace", leading[1], 1)
+            return _stripping(node, leading[1], 1, 0)
         if not _SYNTAX.isdisjoint(regex.string()):
             regex.unsupported(_PATTERNS)
         literal = regex
@@ -146,28 +145,23 @@ def _replace(node: Node) -> Step:
         node.path,
         "Replace",
         lambda string, first, last: string.replace(text, content),
-        (edit,),
-        CharacterStep(text, content, content) if len(text) == 1 else None,
+        on_text=(edit,),
+        on_characters=edit if len(text) == 1 and text not in content else None,
     )
 
 
 def _strip(node: Node) -> Step:
     node.object({"type", "content", "start", "stop"})
     character = _character(node.field("content"))
-    start, stop = node.field("start").u32(), node.field("stop").u32()
-    if not stop:
-        return _strip_start(node.path, "Strip", character, start)
-    return Step(
-        node.path, "Strip", lambda text, first, last: stripped(text, character, start, stop)
-    )
+    return _stripping(node, character, node.field("start").u32(), node.field("stop").u32())
 
 
-def _strip_start(path: str, name: str, character: str, count: int) -> Step:
+def _stripping(node: Node, character: str, start: int, stop: int) -> Step:
     return Step(
-        path,
-        name,
-        lambda text, first, last: stripped(text, character, count, 0),
-        (StripChars(character, count, path),) if count else (),
+        node.path,
+        node.field("type").string(),
+        lambda text, first, last: _stripped(text, character, start, stop),
+        None if stop else (StripChars(character, start, node.path),)[: start > 0],
     )
 
 
@@ -179,7 +173,7 @@ def _word_piece(node: Node) -> Step:
     def apply(text: str, first: bool, last: bool) -> str:
         if not first:
             text = text[len(prefix) :] if text.startswith(prefix) else " " + text
-        return replaced(text, cleanup)
+        return _replaced(text, cleanup)
 
     return Step(node.path, "WordPiece", apply, sees_first=True)
 
@@ -198,21 +192,43 @@ def _metaspace(node: Node) -> Step:
             ' the reference refuses; set prepend_scheme to "never"'
         )
     # At the start of a text that got a space before it, the space is dropped again.
-    at_start = " " if scheme == "never" else ""
+    sees_first = scheme != "never"
+    at_start = "" if sees_first else " "
     return Step(
         node.path,
         "Metaspace",
         lambda text, first, last: text.replace(replacement, at_start if first else " "),
-        (ReplaceLiteral(replacement, at_start, path=node.path),),
-        CharacterStep(replacement, " ", at_start),
-        sees_first=scheme != "never",
+        on_text=(ReplaceLiteral(replacement, at_start, path=node.path),),
+        on_characters=ReplaceLiteral(replacement, " ", at_start if sees_first else None, node.path),
+        sees_first=sees_first,
     )
 
 
-def _ctc(node: Node) -> RepeatsStep:
+def _ctc(node: Node) -> Step:
     node.object({"type", "pad_token", "word_delimiter_token", "cleanup"})
     replacements: tuple[tuple[str, str], ...] = ((node.field("pad_token").string(), ""),)
     delimiter = node.field("word_delimiter_token").string()
     if node.field("cleanup").boolean():
         replacements += (*CLEANUP, (delimiter, " "))
-    return RepeatsStep(node.path, replacements)
+    return Step(node.path, "CTC", lambda text, first, last: _replaced(text, replacements))
+
+
+def _stripped(text: str, character: str, start: int, stop: int) -> str:
+    """A text without up to ``start`` of a character at its start and ``stop`` at its end. Where the
+    two ends meet, the reference itself fails; here nothing is left.
+
+    >>> _stripped("HHeyH", "H", 1, 1)
+    'Hey'
+    """
+    for _ in range(min(start, len(text))):
+        text = text.removeprefix(character)
+    for _ in range(min(stop, len(text))):
+        text = text.removesuffix(character)
+    return text
+
+
+def _replaced(text: str, replacements: Sequence[tuple[str, str]]) -> str:
+    """A text after replacements of literals, one after the other."""
+    for pattern, content in replacements:
+        text = text.replace(pattern, content)
+    return text

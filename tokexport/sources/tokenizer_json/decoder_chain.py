@@ -10,22 +10,14 @@ that is the same, else to the joined text (``Decoding.edits``), else it is refus
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NoReturn, TypeAlias
 
 from tokexport.errors import UnsupportedError
 from tokexport.model import Decoding, ParseByteToken, ReplaceLiteral, TextEdit, Token, TokenKind
-from tokexport.sources.tokenizer_json.decoder_steps import (
-    CharacterStep,
-    DecoderStep,
-    FallbackStep,
-    JoinStep,
-    RepeatsStep,
-    Step,
-    fallback_byte,
-    replaced,
-)
+from tokexport.sources.tokenizer_json.decoder import Step
 from tokexport.unicode.byte_alphabet import decoded
 
 # Between others, first, last.
@@ -33,6 +25,8 @@ _Strings: TypeAlias = tuple[str, str, str]
 _FIRST: Final = (False, True, False)
 _LAST: Final = (False, False, True)
 _REPLACEMENT: Final = "\ufffd"
+# A token that the reference takes for a byte: also <0x+1>.
+_BYTE_TOKEN: Final = re.compile(r"<0x(\+[0-9a-fA-F]|[0-9a-fA-F]{2})>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +52,7 @@ class Decoded:
         )
 
 
-def decode_forms(spelling: Mapping[int, str], steps: Sequence[DecoderStep]) -> Decoded:
+def decode_forms(spelling: Mapping[int, str], steps: Sequence[Step]) -> Decoded:
     """What ``steps`` make of the tokens whose strings are ``spelling``. UnsupportedError for a
     chain that is not supported.
     """
@@ -76,24 +70,24 @@ class _Chain:
             number: (text,) * 3 for number, text in spelling.items()
         }
         self._fallback: dict[int, int] = {}  # the bytes of ids after ByteFallback
-        self._joined: JoinStep | None = None
+        self._is_joined = self._is_bytes = False
         self._sees: str | None = None  # the step that asked for the place of a string
         self._decoding = Decoding()
 
-    def run(self, step: DecoderStep) -> None:
+    def run(self, step: Step) -> None:
         """Do one step."""
-        match step:
-            case JoinStep():
+        match step.name:
+            case "Fuse" | "ByteLevel":
                 self._join(step)
-            case FallbackStep():
+            case "ByteFallback":
                 self._fall_back(step)
-            case RepeatsStep():
+            case "CTC":
                 self._repeat_once(step)
-            case Step() if self._joined:
+            case _ if self._is_joined:
                 self._edit(step)
-            case Step() if self._fallback:
+            case _ if self._fallback:
                 self._change_characters(step)
-            case Step():
+            case _:
                 self._map(step)
 
     def _map(self, step: Step) -> None:
@@ -114,8 +108,8 @@ class _Chain:
             )
             self._strings[number] = middle, first, last
 
-    def _fall_back(self, step: FallbackStep) -> None:
-        if self._joined:
+    def _fall_back(self, step: Step) -> None:
+        if self._is_joined:
             if self._fallback:
                 _refuse(step.path, "ByteFallback after ByteFallback", "it is needed once")
             # The joined text may have become the name of a byte.
@@ -124,95 +118,78 @@ class _Chain:
         if self._fallback or self._decoding.repeats_once:
             _refuse(step.path, "ByteFallback after ByteFallback or CTC", "either alone is")
         for number, forms in self._strings.items():
-            values = {fallback_byte(form) for form in forms}
-            if len(values) > 1:
-                _refuse(
-                    step.path,
-                    f"the id {number}, which is a byte at some places only,",
-                    "put ByteFallback first",
-                )
-            value = values.pop()
-            if value is not None:
-                self._fallback[number] = value
+            found = {_BYTE_TOKEN.fullmatch(form) and form for form in forms}
+            if len(found) > 1:
+                what = f"the id {number}, which is a byte at some places only,"
+                _refuse(step.path, what, "put ByteFallback first")
+            if name := found.pop():
+                self._fallback[number] = int(name[3:5], 16)
         if self._fallback:
             self._decoding = replace(self._decoding, byte_fallback=True)
 
-    def _repeat_once(self, step: RepeatsStep) -> None:
+    def _repeat_once(self, step: Step) -> None:
         """The reference compares strings; ids say the same if no two ids have one string."""
-        if self._joined or self._fallback or self._sees or self._decoding.repeats_once:
+        if self._is_joined or self._fallback or self._sees or self._decoding.repeats_once:
             _refuse(step.path, "CTC after other decoders", "put it first")
         owners: dict[str, int] = {}
         for number, (text, *_) in self._strings.items():
             other = owners.setdefault(text, number)
             if other != number:
-                _refuse(
-                    step.path,
-                    f"one string for the ids {other} and {number}, which CTC takes for one,",
-                    "make them differ",
-                )
-            self._strings[number] = (replaced(text, step.replacements),) * 3
+                what = f"one string for the ids {other} and {number}, which CTC takes for one,"
+                _refuse(step.path, what, "make them differ")
+            self._strings[number] = (step.apply(text, False, False),) * 3
         self._decoding = replace(self._decoding, repeats_once=True)
 
-    def _join(self, step: JoinStep) -> None:
-        if step.byte_level and (self._joined or self._fallback):
+    def _join(self, step: Step) -> None:
+        is_bytes = step.name == "ByteLevel"
+        if is_bytes and (self._is_joined or self._fallback):
             other = "ByteFallback" if self._fallback else "a decoder that joins the text"
             _refuse(step.path, f"ByteLevel after {other}", "put it first, or leave it out")
-        self._joined = self._joined or step
+        self._is_joined = True
+        self._is_bytes |= is_bytes
 
     def _change_characters(self, step: Step) -> None:
-        """After ByteFallback a run of bytes is one string of the list. A step that replaces a
-        character does the same to the joined text; then the list need not be known any more.
+        """After ByteFallback a run of bytes is one string of the list. What replaces a character
+        does the same to the joined text, so that the strings need not be known.
         """
-        character = step.on_characters
-        if character is None or character.character in character.content:
-            _refuse(
-                step.path,
-                f"{step.name} between ByteFallback and Fuse",
-                "a Replace of one character or a Metaspace is; put other decoders before"
-                " ByteFallback or after Fuse",
-            )
+        edit = step.on_characters
+        if edit is None:
+            supported = "a Replace of one character or a Metaspace is; put this one elsewhere"
+            _refuse(step.path, f"{step.name} between ByteFallback and Fuse", supported)
         if step.sees_first and (self._sees or self._decoding.edits):
             _refuse(step.path, f"{step.name} after other decoders and ByteFallback", "alone it is")
-        self._replace_character(step.path, character)
+        self._replace_character(edit)
 
     def _edit(self, step: Step) -> None:
         """Does to the joined text what a step does."""
         if step.on_text is None:
-            _refuse(
-                step.path,
-                f"{step.name} after a decoder that joins the text",
-                "a Replace, a Metaspace, a ByteFallback and a Strip of the start are",
-            )
+            supported = "a Replace, a Metaspace, a ByteFallback and a Strip of the start are"
+            _refuse(step.path, f"{step.name} after a decoder that joins the text", supported)
         for edit in step.on_text:
-            if (
-                isinstance(edit, ReplaceLiteral)
-                and len(edit.pattern) == 1
-                and edit.pattern not in edit.content
-                and self._joined
-                and not self._joined.byte_level
-                and not self._decoding.edits
-            ):
-                character = CharacterStep(edit.pattern, edit.content, edit.content)
-                self._replace_character(step.path, character)
+            if isinstance(edit, ReplaceLiteral) and step.on_characters and not self._is_bytes:
+                self._replace_character(edit)
             else:
                 self._add(edit)
 
-    def _replace_character(self, path: str, step: CharacterStep) -> None:
-        """In each token, which is the same; and, if bytes can spell it, in the joined text, where
-        no token has it any more. After other edits, which have not been done to the tokens, in the
-        text alone.
+    def _replace_character(self, edit: ReplaceLiteral) -> None:
+        """In each token; and, if bytes can spell the character, in the joined text, where no token
+        has it any more. After other edits, which are not done to tokens, in the text alone.
         """
         values = {*self._fallback.values()}
-        is_spelled = values.issuperset(step.character.encode()) or (
-            step.character == _REPLACEMENT and max(values, default=0) >= 0x80
+        is_spelled = values.issuperset(edit.pattern.encode()) or (
+            edit.pattern == _REPLACEMENT and max(values, default=0) >= 0x80
         )
         was_edited = bool(self._decoding.edits)
         if was_edited or is_spelled:
-            in_first = None if step.in_first == step.content else step.in_first
-            self._add(ReplaceLiteral(step.character, step.content, in_first, path))
+            self._add(edit)
+        in_first = edit.content if edit.in_first_run is None else edit.in_first_run
+        contents = (edit.content, in_first, edit.content)
         for number, forms in self._strings.items():
             if number not in self._fallback and not was_edited:
-                middle, first, last = map(step.apply, forms, _FIRST)
+                middle, first, last = (
+                    form.replace(edit.pattern, content)
+                    for form, content in zip(forms, contents, strict=True)
+                )
                 self._strings[number] = middle, first, last
 
     def _add(self, edit: TextEdit) -> None:
@@ -220,9 +197,7 @@ class _Chain:
 
     def result(self) -> Decoded:
         """The forms of all tokens, and what is done to the joined text."""
-        to_bytes: Callable[[str], bytes] = str.encode
-        if self._joined and self._joined.byte_level:
-            to_bytes = decoded
+        to_bytes: Callable[[str], bytes] = decoded if self._is_bytes else str.encode
         forms = {}
         for number, (middle, first, last) in self._strings.items():
             content = to_bytes(middle)
