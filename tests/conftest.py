@@ -17,7 +17,7 @@ from repository import FIXTURES, SMALL, script
 
 from tokexport.cli.app import commands
 from tokexport.conversion import convert
-from tokexport.verification import plan
+from tokexport.verification import classes
 
 # A failed comparison there is shown as one in a test is.
 pytest.register_assert_rewrite("regex_oracle")
@@ -97,7 +97,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Builder:
 @pytest.fixture
 def without_code_points(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets `verify` leave out the comparison of every code point, which takes most of its time."""
-    monkeypatch.setattr(plan, "all_groups", list)
+    monkeypatch.setattr(classes, "all_groups", list)
 
 
 @dataclass(frozen=True)

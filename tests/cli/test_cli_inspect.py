@@ -145,8 +145,8 @@ def test_a_source_is_converted_in_memory_first(
 
 
 def test_the_options_for_ranks_are_for_inspect_too(run, small_source):
-    refused = run("inspect", small_source("ranks"), "--pattern", "nobody")
-    assert (refused.code, "nobody" in refused.text) == (1, True)
+    refused = run("inspect", small_source("ranks"), "--pattern", "no-name")
+    assert (refused.code, "no-name" in refused.text) == (1, True)
     facts = json.loads(run("inspect", small_source("ranks"), "--pattern", r"\w+|\W", "--json").text)
     assert facts["file"]["provenance"]["reference"] == "tiktoken"
 

@@ -132,7 +132,7 @@ def _compared(
         compared=result.compared,
         differences=result.differences + vectors.differing,
         vectors=vectors,
-        reference=f"{result.library} {result.version}",
+        reference=result.reference,
         notes=notes,
     )
 

@@ -113,13 +113,13 @@ def test_a_file_says_that_it_cannot_tell_offsets(passes: list[Any], tmp_path: Pa
     assert refusal.value.code == -13
 
 
-@pytest.mark.parametrize(("passes", "told"), [([TAKES], True), ([ROBERTA, TAKES], False)])
+@pytest.mark.parametrize(("passes", "refused"), [([TAKES], True), ([ROBERTA, TAKES], False)])
 def test_a_note_says_that_offsets_are_refused(
-    passes: list[Any], told: bool, tmp_path: Path
+    passes: list[Any], refused: bool, tmp_path: Path
 ) -> None:
     path = tmp_path / "tokenizer.json"
     path.write_text(made(processors.Sequence(passes)).to_str(), "utf-8")
-    assert any("offsets are refused" in note for note in prepared(read(path)).notes) != told
+    assert any("offsets are refused" in note for note in prepared(read(path)).notes) != refused
 
 
 def test_letters_of_a_byte_level_normalizer_are_no_white_space(tmp_path: Path) -> None:

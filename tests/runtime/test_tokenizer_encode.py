@@ -190,7 +190,7 @@ def test_a_long_text_takes_the_memory_that_it_needs_and_not_what_another_one_cou
     )
     growing = [
         tokenizers.normalizers.Replace(pair, "b" * 1000) for pair in ("xx", "yy", "zz")
-    ]  # by 1000 * 1000 * 1000, as far as the file tells
+    ]  # by 1000 * 1000 * 1000, by what the file says
     # What may be prepended to a part of a text as well as to the text leaves no place to cut it.
     theirs.normalizer = tokenizers.normalizers.Sequence(
         [tokenizers.normalizers.Prepend("c"), *growing]

@@ -1,5 +1,5 @@
 """What the reference says of a token's bytes is what its decoder makes of it, or nothing where that
-cannot be told.
+is not known.
 """
 
 from __future__ import annotations

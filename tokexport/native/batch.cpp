@@ -27,7 +27,7 @@ struct Result {
 
 nb::object Core::encode_batch(nb::handle texts, nb::handle allowed, Truth template_, std::size_t threads) {
     if (PyUnicode_Check(texts.ptr()) || PyBytes_Check(texts.ptr())) fail_type("texts must be several texts (encode takes one)", texts);
-    // A tuple of our own: nobody can change it while the GIL is free.
+    // A tuple of our own: no other thread can change it while the GIL is free.
     nb::object items = owned(PySequence_Tuple(texts.ptr()));
     const std::size_t count = static_cast<std::size_t>(PyTuple_GET_SIZE(items.ptr()));
     std::vector<Text> sources;

@@ -1,4 +1,4 @@
-// The memory that the C core wants lent to it: one workspace a running call, kept in a pool between calls.
+// The memory that the C core works in: one workspace a running call, kept in a pool between calls.
 #pragma once
 
 #include <algorithm>

@@ -177,7 +177,7 @@ class Tokenizer:
 
         ``unit``: offsets count characters (code points), or bytes of the text's UTF-8. An id that
         stands for a part of a character has the place of the whole. Raises ``FormatError`` for a
-        file that cannot tell.
+        file without them.
 
         >>> tokenizer.encode_with_offsets("hello world").offsets
         [(0, 5), (5, 11)]
@@ -390,7 +390,7 @@ class Tokenizer:
         """
         text = bytearray()
         offsets = []
-        characters = 0  # that have begun
+        characters = 0  # whose first byte was read
         for token in self._core.decode_tokens_bytes(ids, False):
             begins_inside = 0x80 <= token[0] < 0xC0 if token else False
             offsets.append(max(0, characters - begins_inside))

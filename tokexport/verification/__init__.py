@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from tokexport.runtime.tokenizer import Tokenizer, load
 from tokexport.sources.reference import ReferenceTokenizer, reference_notes
 from tokexport.sources.registry import Opened, open_source
 from tokexport.verification.comparison import Comparison
 from tokexport.verification.generators import Vocabulary
-from tokexport.verification.plan import Extent, Task, task_of_key, tasks_of
+from tokexport.verification.plan import Extent, task_of_key, tasks_of
 from tokexport.verification.report import Difference, Verification
 from tokexport.verification.work import in_order
 
@@ -62,19 +62,15 @@ def verify(
 
     >>> import tiktoken
     >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256}
-    >>> source = tiktoken.Encoding("tiny", pat_str=r"\\w+|\\W", mergeable_ranks=ranks, special_tokens={"<end>": 257})
+    >>> how = {"pat_str": r"\\w+|\\W", "mergeable_ranks": ranks}
+    >>> source = tiktoken.Encoding("tiny", **how, special_tokens={"<end>": 257})
     >>> path = tokexport.convert(source, directory / "tiny.bin", force=True).target
     >>> verify(path, against=source, only="added-tokens:7").lines()[-1]
     '7 comparisons: no differences'
     """
+    how: dict[str, Any] = {"pattern": pattern, "revision": revision, "reference": reference}
     tokenizer = load(path)
-    opened = open_source(
-        against,
-        pattern=pattern,
-        special_tokens=special_tokens,
-        revision=revision,
-        reference=reference,
-    )
+    opened = open_source(against, special_tokens=special_tokens, **how)
     note = another_source(tokenizer, opened)
     if note is not None and progress is not None:
         progress(note, 0, 0)
@@ -88,7 +84,7 @@ def verify(
         quick=quick,
         jobs=jobs,
         progress=progress,
-        again=_command(path, against, pattern, special_tokens is not None, revision),
+        again=_command(path, against, {**how, "special-tokens": special_tokens and "FILE.json"}),
         notes=() if note is None else (note,),
     )
 
@@ -116,35 +112,25 @@ def compare(
     """
     comparison = Comparison(tokenizer, reference, seed, 1 if jobs > 1 else 0)
     vocabulary = Vocabulary(
-        tokens=tuple(
-            token for id in reference.ids() if (token := _material(tokenizer, reference, id))
-        ),
+        tokens=tuple(filter(None, (_material(tokenizer, reference, id) for id in reference.ids()))),
         added=tuple(token.content for token in reference.added_tokens()),
     )
     said = [*notes, *reference_notes(reference)]
     extent = Extent(strings, token_step=token_step, group_step=int(code_points))
-    tasks: list[Task]
+    if quick:
+        extent = Extent.quick(len(reference.ids()))
+        said.append("--quick compared a sample; without it every id and token is compared")
+    if not comparison.encodes:
+        said.append("the file is decode-only, so nothing was encoded")
+    tasks = [*tasks_of(comparison, vocabulary, extent, [Path(text) for text in texts])]
     if only is not None:
         tasks = [task_of_key(comparison, vocabulary, only)]
-    else:
-        if quick:
-            extent = Extent.quick(len(reference.ids()))
-            said.append("--quick compared a sample; without it every id and token is compared")
-        tasks = list(tasks_of(comparison, vocabulary, extent, [Path(text) for text in texts]))
-        if not comparison.encodes:
-            said.append(
-                "the file is decode-only: there is nothing in it that encodes, so nothing was"
-                " encoded"
-            )
-    parts = in_order([partial(comparison.part, task.run) for task in tasks], jobs)
+    parts = in_order([partial(comparison.part, task.check) for task in tasks], jobs)
     for number, task in enumerate(tasks):
         if progress is not None:
-            progress(task.check, number, len(tasks))
-        part = next(parts)
-        comparison.add(part)
-        if part.note is not None and part.note not in said:
-            said.append(part.note)
-    return comparison.result(tuple(said), again)
+            progress(task.name, number, len(tasks))
+        comparison.found.add(next(parts))
+    return comparison.result(said, again)
 
 
 def another_source(tokenizer: Tokenizer, opened: Opened) -> str | None:
@@ -161,28 +147,16 @@ def another_source(tokenizer: Tokenizer, opened: Opened) -> str | None:
     return f"{', '.join(others)}: not what the file was made from, since the SHA-256 is another one"
 
 
-def _material(tokenizer: Tokenizer, reference: ReferenceTokenizer, id: int) -> bytes | None:
-    """What strings are made of: the bytes of a token, those of the file where the library does not
-    say.
-    """
-    token = reference.token_bytes(id)
-    if token is None:
-        with suppress(KeyError):  # counted as a difference where ids are decoded
-            token = tokenizer.decode_single_token_bytes(id)
-    return token
+def _material(tokenizer: Tokenizer, reference: ReferenceTokenizer, id: int) -> bytes:
+    """What strings are made of: the bytes of a token, by the library or else by the file."""
+    with suppress(KeyError):  # counted as a difference where ids are decoded
+        return reference.token_bytes(id) or tokenizer.decode_single_token_bytes(id)
+    return b""
 
 
-def _command(
-    path: object, against: object, pattern: str | None, special_tokens: bool, revision: str | None
-) -> str:
+def _command(path: object, against: object, how: Mapping[str, Any]) -> str:
     """The command line that verifies the same two; nothing for a source that is no file."""
     if not isinstance(against, (str, os.PathLike)):
         return ""
-    words = ["tokexport", "verify", str(path), "--against", os.fspath(against)]
-    if pattern is not None:
-        words += ["--pattern", pattern]
-    if special_tokens:
-        words += ["--special-tokens", "FILE.json"]
-    if revision is not None:
-        words += ["--revision", revision]
-    return shlex.join(words)
+    options = [word for name, value in how.items() if value for word in (f"--{name}", str(value))]
+    return shlex.join(["tokexport", "verify", str(path), "--against", os.fspath(against), *options])

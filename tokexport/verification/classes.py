@@ -41,7 +41,9 @@ def groups_of(point: int) -> list[range]:
 def check_classes(comparison: Comparison, groups: Sequence[range]) -> None:
     """Groups of code points, each together in one text. Counted is each in each context."""
     comparison.texts(CLASSES, _cases(groups), (Mode.TEXT,))
-    comparison.counts[CLASSES] += sum((len(group) - 1) * len(_contexts(group)) for group in groups)
+    comparison.found.counts[CLASSES] += sum(
+        (len(group) - 1) * len(_contexts(group)) for group in groups
+    )
 
 
 def _cases(groups: Sequence[range]) -> Iterator[tuple[str, str]]:

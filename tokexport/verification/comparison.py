@@ -1,4 +1,4 @@
-"""Compares a file with a reference, text by text, and keeps the books."""
+"""Compares a file with a reference, text by text, and counts."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import os
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from tokexport.sources.reference import Mode, ReferenceStopsError, ReferenceTokenizer
 from tokexport.verification.report import Difference, Verification
@@ -16,25 +17,39 @@ from tokexport.verification.shrink import shrink
 if TYPE_CHECKING:
     from tokexport.runtime.tokenizer import Tokenizer
 
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Case: TypeAlias = tuple[str, str]  # key and text
+Ids: TypeAlias = Sequence[int]
+Modes: TypeAlias = Sequence[Mode]
+Value: TypeAlias = bytes | str
 ENCODER: Final = "SPLT"  # a section that every file has which encodes
 BATCH_TEXTS: Final = 4000
 BATCH_CHARACTERS: Final = 400_000
 SHRINK_LIMIT: Final = 20_000  # characters; a longer text is shown as it is
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """What one check has found; ``note`` is for the person."""
+@dataclass(slots=True)
+class Found:
+    """What was compared, what differs, and at how many texts the reference itself fails."""
 
-    counts: Counter[str]
-    differing: Counter[str]
-    first: Difference | None
-    stopped: int
-    note: str | None
+    counts: Counter[str] = field(default_factory=Counter)
+    differing: Counter[str] = field(default_factory=Counter)
+    first: Difference | None = None
+    stopped: int = 0
+    notes: list[str] = field(default_factory=list)  # for the person
+
+    def add(self, other: Found) -> None:
+        """Adds what another check has found."""
+        self.counts += other.counts
+        self.differing += other.differing
+        self.first = self.first or other.first
+        self.stopped += other.stopped
+        self.notes += [note for note in other.notes if note not in self.notes]
 
 
 class Comparison:
-    """A file and a reference, side by side."""
+    """A file and a reference, side by side, and what was found."""
 
     def __init__(
         self, tokenizer: Tokenizer, reference: ReferenceTokenizer, seed: int = 0, threads: int = 0
@@ -44,42 +59,25 @@ class Comparison:
         self.sections = dict(tokenizer.sections())
         self.encodes = ENCODER in self.sections
         self.seed = seed
-        self.threads = threads or os.cpu_count()
-        self.counts: Counter[str] = Counter()
-        self.differing: Counter[str] = Counter()
-        self.first: Difference | None = None
-        self.stopped = 0  # texts at which the reference itself fails
+        self.threads = threads or os.cpu_count() or 1
+        self.found = Found()
 
-    def part(self, check: Callable[[Comparison], str | None]) -> Part:
+    def part(self, check: Callable[[Comparison], object]) -> Found:
         """What a check finds, apart from what was found before."""
-        found = Comparison(self.tokenizer, self.reference, self.seed, self.threads or 0)
-        note = check(found)
-        return Part(found.counts, found.differing, found.first, found.stopped, note)
-
-    def add(self, part: Part) -> None:
-        """Adds what a check has found."""
-        self.counts += part.counts
-        self.differing += part.differing
-        self.first = self.first or part.first
-        self.stopped += part.stopped
+        apart = Comparison(self.tokenizer, self.reference, self.seed, self.threads)
+        check(apart)
+        return apart.found
 
     def encode(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
         """The file's ids of texts in a mode."""
-        return self.tokenizer.encode_batch(
-            texts,
-            allowed_special=self.reference.allowed_special(mode),
-            add_special_tokens=mode is Mode.TEMPLATE,
-            num_threads=self.threads,
-        )
+        return self.tokenizer.encode_batch(texts, **self.how(mode), num_threads=self.threads)
 
-    def texts(
-        self,
-        check: str,
-        cases: Iterable[tuple[str, str]],
-        modes: Sequence[Mode],
-        *,
-        decode: bool = False,
-    ) -> None:
+    def how(self, mode: Mode) -> dict[str, Any]:
+        """The arguments with which the file encodes in a mode."""
+        allowed = self.reference.allowed_special(mode)
+        return {"allowed_special": allowed, "add_special_tokens": mode is Mode.TEMPLATE}
+
+    def texts(self, check: str, cases: Iterable[Case], modes: Modes, decode: bool = False) -> None:
         """Compares the ids of every (key, text) in every mode, and where ``decode``, the text of
         these ids, once for the same ids.
         """
@@ -89,180 +87,134 @@ class Comparison:
                 known = self._known(batch, mode)
                 self._encoded(check, known, mode)
                 if decode:
-                    new = [(key, ids) for key, _, ids in known if ids not in decoded.get(key, ())]
+                    new = [(key, ids) for (key, _), ids in known if ids not in decoded.get(key, ())]
                     self.decodes(f"{check}, decoded", new)
                     for key, ids in new:
                         decoded.setdefault(key, []).append(ids)
 
-    def _known(
-        self, batch: Sequence[tuple[str, str]], mode: Mode
-    ) -> list[tuple[str, str, list[int]]]:
-        """Key, text and the reference's ids; texts at which the reference itself fails are left
-        out, and counted.
+    def answers(
+        self, questions: Sequence[Item], ask: Callable[[Sequence[Item]], Sequence[Result]]
+    ) -> list[tuple[Item, Result]]:
+        """Each question with the reference's answer; those at which the reference itself fails are
+        left out, and counted.
         """
         try:
-            encoded = self.reference.encode_batch([text for _, text in batch], mode)
+            return [*zip(questions, ask(questions), strict=True)]
         except ReferenceStopsError:
-            if len(batch) == 1:
-                self.stopped += 1
+            half = len(questions) // 2
+            if half == 0:
+                self.found.stopped += 1
                 return []
-            return [known for case in batch for known in self._known([case], mode)]
-        return [(key, text, ids) for (key, text), ids in zip(batch, encoded, strict=True)]
+            return [*self.answers(questions[:half], ask), *self.answers(questions[half:], ask)]
 
-    def _encoded(self, check: str, known: Sequence[tuple[str, str, list[int]]], mode: Mode) -> None:
-        texts = [text for _, text, _ in known]
-        try:
-            found: Sequence[list[int] | str] = self.encode(texts, mode)
-        except (
-            Exception
-        ):  # whatever the file does wrong is what is looked for: find out which text it is
-            found = [self._ids_or_error(text, mode) for text in texts]
-        self.counts[check] += len(texts)
-        for (key, text, wanted), got in zip(known, found, strict=True):
+    def _known(self, batch: Sequence[Case], mode: Mode) -> list[tuple[Case, list[int]]]:
+        encode = self.reference.encode_batch
+        return self.answers(batch, lambda cases: encode([text for _, text in cases], mode))
+
+    def _encoded(self, check: str, known: Sequence[tuple[Case, list[int]]], mode: Mode) -> None:
+        texts = [text for (_, text), _ in known]
+        found: Sequence[list[int] | str] | str = or_error(lambda: self.encode(texts, mode))
+        if isinstance(found, str):  # find out which text it is
+            found = [self._ids(text, mode) for text in texts]
+        self.found.counts[check] += len(texts)
+        for ((key, text), wanted), got in zip(known, found, strict=True):
             if wanted != got:
                 self._encode_differs(check, key, text, mode, wanted, got)
 
-    def decodes(self, check: str, cases: Sequence[tuple[str, Sequence[int]]]) -> None:
-        """Compares what ids decode to, with special tokens and without."""
-        for skip in (False, True):
-            for key, ids, wanted in self._decoded(cases, skip):
-                self.counts[check] += 1
-                got = self._text_or_error(ids, skip)
-                if wanted != got:
-                    action = "decode without special tokens" if skip else "decode"
-                    self.differs(Difference(check, key, action, None, tuple(ids), wanted, got))
-
-    def streams(self, check: str, cases: Sequence[tuple[str, Sequence[int]]]) -> None:
-        """Compares what ids decode to one at a time, with special tokens and without."""
-        for skip in (False, True):
-            for key, ids, wanted in self._decoded(cases, skip):
-                self.counts[check] += 1
-                got = self._stream_or_error(ids, skip)
-                if wanted != got:
-                    action = "decode as a stream" + " without special tokens" * skip
-                    self.differs(Difference(check, key, action, None, tuple(ids), wanted, got))
-
-    def _decoded(
-        self, cases: Sequence[tuple[str, Sequence[int]]], skip: bool
-    ) -> list[tuple[str, Sequence[int], str]]:
-        """Key, ids and the reference's text; ids at which the reference itself fails are left out,
-        and counted.
+    def decodes(self, check: str, cases: Sequence[tuple[str, Ids]], stream: bool = False) -> None:
+        """Compares what ids decode to, with special tokens and without; with ``stream``, one at a
+        time.
         """
-        try:
-            texts = self.reference.decode_batch([ids for _, ids in cases], skip)
-        except ReferenceStopsError:
-            if len(cases) == 1:
-                self.stopped += 1
-                return []
-            half = len(cases) // 2
-            return [*self._decoded(cases[:half], skip), *self._decoded(cases[half:], skip)]
-        return [(key, ids, text) for (key, ids), text in zip(cases, texts, strict=True)]
+        text, decode = self._streamed if stream else self._text, self.reference.decode_batch
+        for skip in (False, True):
+            action = "decode" + " as a stream" * stream + " without special tokens" * skip
+            ask = partial(lambda skip, cases: decode([ids for _, ids in cases], skip), skip)
+            for (key, ids), wanted in self.answers(cases, ask):
+                got = or_error(partial(text, ids, skip))
+                self.value(check, key, action, ids, wanted, got)
+
+    def _text(self, ids: Ids, skip: bool) -> str:
+        return self.tokenizer.decode(ids, skip_special_tokens=skip)
+
+    def _streamed(self, ids: Ids, skip: bool) -> str:
+        stream = self.tokenizer.decode_stream(skip_special_tokens=skip)
+        return "".join(part or "" for part in (*map(stream.step, ids), stream.flush()))
 
     def value(
-        self,
-        check: str,
-        key: str,
-        action: str,
-        expected: bytes | str,
-        found: bytes | str,
-        ids: tuple[int, ...] | None = None,
-        text: str | None = None,
+        self, check: str, key: str, action: str, of: str | Ids, expected: Value, found: Value
     ) -> None:
-        """Compares two values that somebody else has fetched."""
-        self.counts[check] += 1
+        """Compares two values of a text or of ids."""
+        self.found.counts[check] += 1
+        text, ids = (of, None) if isinstance(of, str) else (None, tuple(of))
         if expected != found:
             self.differs(Difference(check, key, action, text, ids, expected, found))
 
     def differs(self, difference: Difference) -> None:
         """Notes a difference; the first one is kept."""
-        self.differing[difference.check] += 1
-        self.first = self.first or difference
+        self.found.differing[difference.check] += 1
+        self.found.first = self.found.first or difference
 
-    def result(self, notes: tuple[str, ...] = (), again: str = "") -> Verification:
+    def result(self, notes: Sequence[str] = (), again: str = "") -> Verification:
         """All that was found. ``again`` is the command that repeats a comparison."""
-        first = self.first
+        found, library = self.found, f"{self.reference.library} {self.reference.version}"
+        first, said = found.first, [*notes, *found.notes]
         if first is not None and again:
             command = f"{again} --seed {self.seed} --only {shlex.quote(first.key)}"
             first = replace(first, reproduce=(command,))
-        if self.stopped:
-            library = f"{self.reference.library} {self.reference.version}"
-            notes = (
-                *notes,
-                f"{self.stopped:,} texts were left out: {library} itself fails at them",
-            )
-        return Verification(
-            library=self.reference.library,
-            version=self.reference.version,
-            seed=self.seed,
-            counts=dict(self.counts),
-            differing=dict(self.differing),
-            first=first,
-            notes=notes,
-        )
+        if found.stopped:
+            said.append(f"{found.stopped:,} texts were left out: {library} itself fails at them")
+        counts, differing = dict(found.counts), dict(found.differing)
+        return Verification(library, self.seed, counts, differing, first, tuple(said))
+
+    def shortest(self, text: str, differs: Callable[[str], bool]) -> str | None:
+        """The shortest part of a text that differs; None where that is not looked for: after the
+        first difference, and in a long text.
+        """
+        if self.found.first is not None or len(text) > SHRINK_LIMIT:
+            return None
+        return shrink(text, differs)
 
     def _encode_differs(
-        self,
-        check: str,
-        key: str,
-        text: str,
-        mode: Mode,
-        expected: list[int],
-        found: list[int] | str,
+        self, check: str, key: str, text: str, mode: Mode, wanted: list[int], got: list[int] | str
     ) -> None:
-        got = found if isinstance(found, str) else tuple(found)
-        difference = Difference(
-            check, key, f"encode, {mode.value}", text, None, tuple(expected), got
-        )
-        if self.first is None:
-            starts = self.reference.starts(text, mode)
-            offset = (
-                starts[difference.index] if difference.index < len(starts) else len(text.encode())
-            )
-            smallest = (
-                shrink(text, lambda part: self._differs_alone(part, mode))
-                if len(text) <= SHRINK_LIMIT
-                else None
-            )
+        found = got if isinstance(got, str) else tuple(got)
+        action = f"encode, {mode.value}"
+        difference = Difference(check, key, action, text, None, tuple(wanted), found)
+        if self.found.first is None:
+            starts = [*self.reference.starts(text, mode), len(text.encode())]
+            offset = starts[min(difference.index, len(starts) - 1)]
+            smallest = self.shortest(text, lambda part: self._differs_alone(part, mode))
             difference = replace(difference, byte_offset=offset, smallest=smallest)
         self.differs(difference)
 
     def _differs_alone(self, text: str, mode: Mode) -> bool:
         known = self._known([("", text)], mode)
-        return bool(known) and known[0][2] != self._ids_or_error(text, mode)
+        return bool(known) and known[0][1] != self._ids(text, mode)
 
-    def _ids_or_error(self, text: str, mode: Mode) -> list[int] | str:
-        try:
-            return self.encode([text], mode)[0]
-        except (
-            Exception
-        ) as error:  # any error is a difference, and its sentence is what the report shows
-            return f"{type(error).__name__}: {error}"
-
-    def _stream_or_error(self, ids: Sequence[int], skip: bool) -> str:
-        stream = self.tokenizer.decode_stream(skip_special_tokens=skip)
-        try:
-            return "".join(part or "" for part in (*map(stream.step, ids), stream.flush()))
-        except Exception as error:  # as above
-            return f"{type(error).__name__}: {error}"
-
-    def _text_or_error(self, ids: Sequence[int], skip: bool) -> str:
-        try:
-            return self.tokenizer.decode(ids, skip_special_tokens=skip)
-        except Exception as error:  # as above
-            return f"{type(error).__name__}: {error}"
+    def _ids(self, text: str, mode: Mode) -> list[int] | str:
+        return or_error(lambda: self.encode([text], mode)[0])
 
 
-def batches(cases: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
+def or_error(call: Callable[[], Result]) -> Result | str:
+    """What a call to the file returns. Any error of it is a difference, and its sentence is what
+    the report shows.
+    """
+    try:
+        return call()
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def batches(cases: Iterable[Case]) -> Iterator[list[Case]]:
     """Groups of texts that are neither too many nor too long together; a text longer than that is a
     group alone.
 
     >>> [len(batch) for batch in batches([("a", "x" * 300_000), ("b", "y" * 300_000)])]
     [1, 1]
     """
-    iterator = iter(cases)
-    batch: list[tuple[str, str]] = []
+    batch: list[Case] = []
     size = 0
-    for case in iterator:
+    for case in cases:
         if batch and (len(batch) == BATCH_TEXTS or size + len(case[1]) > BATCH_CHARACTERS):
             yield batch
             batch, size = [], 0

@@ -27,7 +27,7 @@ def check_ids(comparison: Comparison, ids: Sequence[int]) -> None:
         expected = comparison.reference.token_bytes(id)
         if expected is not None:
             found = _bytes(comparison, id)
-            comparison.value(BYTES, f"id:{id}", "bytes of a token", expected, found, ids=(id,))
+            comparison.value(BYTES, f"id:{id}", "bytes of a token", (id,), expected, found)
     comparison.decodes(EVERY_ID, [(f"id:{id}", (id,)) for id in ids])
 
 
@@ -38,7 +38,7 @@ def check_other_ids(comparison: Comparison) -> None:
         if id not in known:
             found = _bytes(comparison, id)
             action = "decode an id that no token has"
-            comparison.value(UNKNOWN, f"id:{id}", action, REFUSED, found, ids=(id,))
+            comparison.value(UNKNOWN, f"id:{id}", action, (id,), REFUSED, found)
 
 
 def check_sequences(comparison: Comparison, indexes: Sequence[int]) -> None:
@@ -49,7 +49,7 @@ def check_sequences(comparison: Comparison, indexes: Sequence[int]) -> None:
         for index in indexes
     ]
     comparison.decodes(SEQUENCES, cases)
-    comparison.streams(STREAMS, cases)
+    comparison.decodes(STREAMS, cases, stream=True)
 
 
 def _bytes(comparison: Comparison, id: int) -> bytes | str:

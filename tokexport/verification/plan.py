@@ -8,30 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from tokexport.errors import TokexportError
-from tokexport.verification.classes import CLASSES, all_groups, check_classes, groups_of
+from tokexport.verification import classes, ids, offsets, texts, tokens
 from tokexport.verification.comparison import Comparison
 from tokexport.verification.generators import GENERATORS, Vocabulary, plan
-from tokexport.verification.ids import (
-    EVERY_ID,
-    SEQUENCES,
-    check_ids,
-    check_other_ids,
-    check_sequences,
-)
-from tokexport.verification.offsets import OFFSETS, check_offsets
-from tokexport.verification.texts import (
-    FILES,
-    PAIRS,
-    SURROGATES,
-    check_file,
-    check_pairs,
-    check_string,
-    check_surrogates,
-)
-from tokexport.verification.tokens import ADDED, TOKENS, check_added_tokens, check_tokens
 
 Item = TypeVar("Item")
 
@@ -42,12 +24,14 @@ STRINGS_A_SEQUENCE = 5  # sequences of random ids
 QUICK_STRINGS, QUICK_IDS, QUICK_TOKENS, QUICK_GROUPS = 1000, 2000, 400, 256
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """A part of a verification. ``run`` compares; it returns a note for the person, or None."""
+Check: TypeAlias = Callable[[Comparison], None]
 
-    check: str
-    run: Callable[[Comparison], str | None]
+
+class Task(NamedTuple):
+    """A part of a verification, by the name of what is compared."""
+
+    name: str
+    check: Check
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,45 +48,48 @@ class Extent:
     @classmethod
     def quick(cls, ids: int) -> Extent:
         """What takes about a second, for a tokenizer of so many ids."""
-        groups = len(all_groups()) // QUICK_GROUPS
+        groups = len(classes.all_groups()) // QUICK_GROUPS
         return cls(QUICK_STRINGS, 1 + ids // QUICK_IDS, 1 + ids // QUICK_TOKENS, groups)
 
 
 def tasks_of(
-    comparison: Comparison, vocabulary: Vocabulary, extent: Extent, texts: Sequence[Path]
+    comparison: Comparison, vocabulary: Vocabulary, extent: Extent, files: Sequence[Path]
 ) -> Iterator[Task]:
     """All that is compared, in the order of the report. The parts are the same for any number of
     processes.
     """
     reference, strings = comparison.reference, extent.strings
     known = reference.ids()
-    for ids in parts(known[:: extent.id_step], 10_000):
-        yield Task(EVERY_ID, partial(check_ids, ids=ids))
-    yield Task(EVERY_ID, check_other_ids)
-    for indexes in parts(range(strings // STRINGS_A_SEQUENCE), 4000):
-        yield Task(SEQUENCES, partial(check_sequences, indexes=indexes))
+    for some in parts(known[:: extent.id_step], 10_000):
+        yield Task(ids.EVERY_ID, partial(ids.check_ids, ids=some))
+    yield Task(ids.EVERY_ID, ids.check_other_ids)
+    for some in parts(range(strings // STRINGS_A_SEQUENCE), 4000):
+        yield Task(ids.SEQUENCES, partial(ids.check_sequences, indexes=some))
     if not comparison.encodes:
         return
     added = {token.id for token in reference.added_tokens()}
-    tokens = [id for id in known if id not in added][:: extent.token_step]
-    for ids in parts(tokens, 4000):
-        yield Task(TOKENS, partial(check_tokens, ids=ids))
-    for ids in parts(sorted(added), 100):
-        yield Task(ADDED, partial(check_added_tokens, ids=frozenset(ids)))
-    groups = all_groups()[:: extent.group_step] if extent.group_step else []
-    for some in parts(groups, 400):
-        yield Task(CLASSES, partial(check_classes, groups=some))
+    model = [id for id in known if id not in added][:: extent.token_step]
+    for some in parts(model, 4000):
+        yield Task(tokens.TOKENS, partial(tokens.check_tokens, ids=some))
+    for some in parts(sorted(added), 100):
+        yield Task(tokens.ADDED, partial(tokens.check_added_tokens, ids=frozenset(some)))
+    for groups in parts(
+        classes.all_groups()[:: extent.group_step] if extent.group_step else [], 400
+    ):
+        yield Task(classes.CLASSES, partial(classes.check_classes, groups=groups))
     for name, number in plan(strings, vocabulary).items():
-        for indexes in parts(range(number), 2500):
-            check = partial(check_string, vocabulary=vocabulary, name=name, indexes=indexes)
-            yield Task(f"strings: {name}", check)
-    for indexes in parts(range(strings // STRINGS_A_PAIR), 200):
-        yield Task(PAIRS, partial(check_pairs, vocabulary=vocabulary, indexes=indexes))
-    yield Task(SURROGATES, check_surrogates)
-    for indexes in parts(range(strings // STRINGS_AN_OFFSET), 500):
-        yield Task(OFFSETS, partial(check_offsets, vocabulary=vocabulary, indexes=indexes))
-    for path in texts:
-        yield Task(FILES, partial(check_file, path=path))
+        check = partial(texts.check_string, vocabulary=vocabulary, name=name)
+        for some in parts(range(number), 2500):
+            yield Task(f"strings: {name}", partial(check, indexes=some))
+    for some in parts(range(strings // STRINGS_A_PAIR), 200):
+        pairs = partial(texts.check_pairs, vocabulary=vocabulary, indexes=some)
+        yield Task(texts.PAIRS, pairs)
+    yield Task(texts.SURROGATES, texts.check_surrogates)
+    for some in parts(range(strings // STRINGS_AN_OFFSET), 500):
+        places = partial(offsets.check_offsets, vocabulary=vocabulary, indexes=some)
+        yield Task(offsets.OFFSETS, places)
+    for path in files:
+        yield Task(texts.FILES, partial(texts.check_file, path=path))
 
 
 def task_of_key(comparison: Comparison, vocabulary: Vocabulary, key: str) -> Task:
@@ -112,33 +99,36 @@ def task_of_key(comparison: Comparison, vocabulary: Vocabulary, key: str) -> Tas
     Raises TokexportError for a key that names nothing.
     """
     known = comparison.reference.ids()
-    made: dict[str, Callable[[int], Callable[[Comparison], str | None]]] = {
-        "id": lambda n: partial(check_ids, ids=[n]) if n in known else check_other_ids,
-        "ids": lambda n: partial(check_sequences, indexes=[n]),
-        "token": lambda n: partial(check_tokens, ids=[n]),
-        "added": lambda n: partial(check_added_tokens, ids=frozenset([n])),
-        "class": lambda n: partial(check_classes, groups=groups_of(n)),
-        "pair": lambda n: partial(check_pairs, vocabulary=vocabulary, indexes=[n]),
-        "offsets": lambda n: partial(check_offsets, vocabulary=vocabulary, indexes=[n]),
-        "surrogates": lambda n: check_surrogates,
+    pairs = partial(texts.check_pairs, vocabulary=vocabulary)
+    places = partial(offsets.check_offsets, vocabulary=vocabulary)
+    made: dict[str, Callable[[int], Check]] = {
+        "id": lambda n: partial(ids.check_ids, ids=[n]) if n in known else ids.check_other_ids,
+        "ids": lambda n: partial(ids.check_sequences, indexes=[n]),
+        "token": lambda n: partial(tokens.check_tokens, ids=[n]),
+        "added": lambda n: partial(tokens.check_added_tokens, ids=[n]),
+        "class": lambda n: partial(classes.check_classes, groups=classes.groups_of(n)),
+        "pair": lambda n: partial(pairs, indexes=[n]),
+        "offsets": lambda n: partial(places, indexes=[n]),
+        "surrogates": lambda n: texts.check_surrogates,
     }
     kind, _, name = key.partition(":")
-    if kind == "file":
-        return Task(FILES, partial(check_file, path=Path(name)))
-    if kind == "line":  # PATH:NUMBER; the lines of a file are compared together
-        return Task(FILES, partial(check_file, path=Path(name.rpartition(":")[0])))
-    if kind not in made and kind not in GENERATORS:
-        kinds = ", ".join([*made, "file", "line", *GENERATORS])
-        problem = f"it is KIND:NAME, and the kinds are {kinds}"
-        raise TokexportError(f"only: {key!r} names no comparison; {problem}")
+    if kind in ("file", "line"):  # PATH, or PATH:NUMBER; lines are compared together
+        path = Path(name if kind == "file" else name.rpartition(":")[0])
+        return Task(texts.FILES, partial(texts.check_file, path=path))
     try:
         number = int(name, 16 if kind == "class" else 10)
-    except ValueError:
-        problem = "a number must follow the colon"
-        raise TokexportError(f"only: {key!r} names no comparison; {problem}") from None
-    if kind in made:
-        return Task(key, made[kind](number))
-    return Task(key, partial(check_string, vocabulary=vocabulary, name=kind, indexes=[number]))
+        if kind in made:
+            return Task(key, made[kind](number))
+        if kind in GENERATORS:
+            check = partial(texts.check_string, vocabulary=vocabulary, name=kind)
+            return Task(key, partial(check, indexes=[number]))
+    except ValueError:  # not a number
+        pass
+    kinds = ", ".join([*made, *GENERATORS])
+    raise TokexportError(
+        f"only: {key!r} names no comparison; it is KIND:NUMBER, file:PATH or line:PATH:NUMBER, and"
+        f" the kinds are {kinds}"
+    )
 
 
 def parts(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from tokexport.escape import escape
 
@@ -61,19 +61,8 @@ class Difference:
 
     def to_json(self) -> dict[str, object]:
         """The difference for a program; bytes become hexadecimal."""
-        return {
-            "check": self.check,
-            "key": self.key,
-            "action": self.action,
-            "text": self.text,
-            "ids": None if self.ids is None else list(self.ids),
-            "reference": _plain(self.expected),
-            "file": _plain(self.found),
-            "index": self.index,
-            "byte_offset": self.byte_offset,
-            "smallest": self.smallest,
-            "reproduce": list(self.reproduce),
-        }
+        sides = {"expected": _plain(self.expected), "found": _plain(self.found)}
+        return {**asdict(self), **sides, "index": self.index}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +71,7 @@ class Verification:
     them differ, if any.
     """
 
-    library: str
-    version: str
+    reference: str  # the library and its version
     seed: int
     counts: Mapping[str, int]
     differing: Mapping[str, int]
@@ -109,7 +97,7 @@ class Verification:
         """The outcome for a person: a line a kind, the sum, the first difference, the notes."""
         width = max((len(name) for name in self.counts), default=0)
         digits = max((len(f"{count:,}") for count in self.counts.values()), default=0)
-        lines = [f"compared with {self.library} {self.version}, seed {self.seed}:"]
+        lines = [f"compared with {self.reference}, seed {self.seed}:"]
         for name, count in self.counts.items():
             wrong = self.differing.get(name, 0)
             lines.append(
@@ -123,17 +111,8 @@ class Verification:
 
     def to_json(self) -> dict[str, object]:
         """The outcome for a program."""
-        return {
-            "ok": self.ok,
-            "reference": f"{self.library} {self.version}",
-            "seed": self.seed,
-            "compared": self.compared,
-            "differences": self.differences,
-            "counts": dict(self.counts),
-            "differing": dict(self.differing),
-            "first": None if self.first is None else self.first.to_json(),
-            "notes": list(self.notes),
-        }
+        sums = {"ok": self.ok, "compared": self.compared, "differences": self.differences}
+        return {**sums, **asdict(self), "first": self.first and self.first.to_json()}
 
 
 def shown(text: str, byte_offset: int = 0) -> str:
@@ -146,8 +125,8 @@ def shown(text: str, byte_offset: int = 0) -> str:
     centre = len(data[:byte_offset].decode("utf-8", "ignore"))
     first = max(0, min(centre - LONGEST // 2, len(text) - LONGEST))
     part = text[first : first + LONGEST].encode("utf-8", "surrogatepass")
-    before, behind = ("... " if first else ""), (" ..." if first + LONGEST < len(text) else "")
-    return f'{before}"{escape(part)}"{behind}'
+    before, after = ("... " if first else ""), (" ..." if first + LONGEST < len(text) else "")
+    return f'{before}"{escape(part)}"{after}'
 
 
 def window(value: Sequence[int] | str | bytes, index: int) -> str:

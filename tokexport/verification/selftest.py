@@ -61,29 +61,23 @@ def self_test(model: TokenizerModel, reference: ReferenceTokenizer, limit: int) 
     text or leaves it out: the reference then never gives the ids of a text alone. Texts at which
     the reference itself stops are left out.
     """
-    if model.template is not None and [
-        piece.sequence for piece in model.template.single if piece.id is None
-    ] != ["A"]:
+    if [item.sequence for item in model.template.single if item.id is None] != ["A"]:
         return SelfTest(())
     cases: list[SelfTestCase] = []
     stops: list[ReferenceStopsError] = []
     around = _added_texts(model.added_tokens)
     plain = TEXTS[: limit - min(len(around), limit // 3)]
+    size = 0
     for text, special in [*((text, False) for text in plain), *around]:
-        if len(cases) < limit and _size(cases) + len(text.encode()) <= LONGEST:
+        if len(cases) < limit and size + len(text.encode()) <= LONGEST:
             try:
                 cases.append(SelfTestCase(text, tuple(reference.encode(text, special)), special))
+                size += len(text.encode())
             except ReferenceStopsError as error:
                 stops.append(error)
-    return SelfTest(tuple(cases), (_note(reference, len(cases), stops),) if stops else ())
-
-
-def _note(reference: ReferenceTokenizer, kept: int, stops: Sequence[ReferenceStopsError]) -> str:
-    return (
-        f"The self test has {kept} of {kept + len(stops)} texts: {reference.library}"
-        f" {reference.version} itself stops at the others, "
-        f'"{stops[0]}".'
-    )
+    library, tried = f"{reference.library} {reference.version}", len(cases) + len(stops)
+    note = f"The self test has {len(cases)} of {tried} texts: {library} itself stops at the others"
+    return SelfTest(tuple(cases), (f'{note}, "{stops[0]}".',) if stops else ())
 
 
 def _added_texts(added: Sequence[AddedToken]) -> list[tuple[str, bool]]:
@@ -94,12 +88,5 @@ def _added_texts(added: Sequence[AddedToken]) -> list[tuple[str, bool]]:
         kinds.setdefault(flags, token)
     chosen = list(kinds.values())[:ADDED_TOKENS]
     texts = [(" and ".join(token.content for token in chosen), False)] if chosen else []
-    for context in AROUND:
-        texts += [
-            (context.format(*[token.content] * context.count("{}")), True) for token in chosen
-        ]
-    return texts
-
-
-def _size(cases: Sequence[SelfTestCase]) -> int:
-    return sum(len(case.text.encode()) for case in cases)
+    filled = (context.replace("{}", token.content) for context in AROUND for token in chosen)
+    return [*texts, *((text, True) for text in filled)]

@@ -6,11 +6,9 @@ from collections.abc import Callable
 
 
 def shrink(text: str, differs: Callable[[str], bool], tries: int = 600) -> str:
-    """The shortest text found by leaving out stretches while ``differs`` stays true, asked at most
-    ``tries`` times.
-
-    Stretches of half the text are left out first, then of a quarter, down to single characters:
-    delta debugging, as Zeller and Hildebrandt have it (IEEE TSE 28, 2002).
+    """The shortest text found by leaving parts out while ``differs`` stays true, asked at most
+    ``tries`` times. First halves are left out, then quarters, down to single characters: delta
+    debugging (Zeller and Hildebrandt, IEEE TSE 28, 2002).
 
     >>> shrink("some long text with an x in it", lambda text: "x" in text and "t" in text)
     'xt'

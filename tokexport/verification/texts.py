@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from tokexport.errors import TokexportError
-from tokexport.sources.reference import Mode, ReferenceStopsError
+from tokexport.sources.reference import Mode
 from tokexport.verification.comparison import Comparison
 from tokexport.verification.generators import Vocabulary, make
 from tokexport.verification.report import Difference
@@ -42,26 +43,21 @@ def check_pairs(comparison: Comparison, vocabulary: Vocabulary, indexes: Sequenc
     """
     if Mode.TEMPLATE not in comparison.reference.modes():
         return
+    reference, tokenizer = comparison.reference, comparison.tokenizer
     for index in indexes:
-        first, second = (
-            make("mixed", vocabulary, comparison.seed, 2 * index + side) for side in (0, 1)
-        )
+        first = make("mixed", vocabulary, comparison.seed, 2 * index)
+        pair = first, make("mixed", vocabulary, comparison.seed, 2 * index + 1)
         for mode in (Mode.TEMPLATE, Mode.IDS):
-            try:
-                expected = comparison.reference.encode_pair(first, second, mode)
-            except ReferenceStopsError:
-                comparison.stopped += 1
-                continue
-            found = comparison.tokenizer.encode_pair(
-                first, second, allowed_special="all", add_special_tokens=mode is Mode.TEMPLATE
+            ask = partial(
+                lambda mode, pairs: [reference.encode_pair(pairs[0][0], pairs[0][1], mode)], mode
             )
-            comparison.counts[PAIRS] += 1
-            if expected != found:
-                action = f"encode a pair, {mode.value}"
-                text, ids = first + second, tuple(expected or ())
-                comparison.differs(
-                    Difference(PAIRS, f"pair:{index}", action, text, None, ids, tuple(found))
-                )
+            for _, expected in comparison.answers([pair], ask):
+                found = tokenizer.encode_pair(*pair, **comparison.how(mode))
+                comparison.found.counts[PAIRS] += 1
+                if expected != found:
+                    key, action = f"pair:{index}", f"encode a pair, {mode.value}"
+                    ids = tuple(expected or ()), tuple(found)
+                    comparison.differs(Difference(PAIRS, key, action, "".join(pair), None, *ids))
 
 
 def check_surrogates(comparison: Comparison) -> None:
@@ -77,13 +73,11 @@ def check_surrogates(comparison: Comparison) -> None:
             found: object = comparison.tokenizer.encode(text)
         except UnicodeEncodeError:
             found = "an error"
-        comparison.value(SURROGATES, "surrogates:0", "encode", str(expected), str(found), text=text)
+        comparison.value(SURROGATES, "surrogates:0", "encode", text, str(expected), str(found))
 
 
-def check_file(comparison: Comparison, path: Path) -> str | None:
-    """A file of the user's, whole and by lines. Returns a sentence if it is no UTF-8; U+FFFD stands
-    for what is not.
-    """
+def check_file(comparison: Comparison, path: Path) -> None:
+    """A file of the user's, whole and by lines. U+FFFD stands for what is no UTF-8, with a note."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -94,5 +88,7 @@ def check_file(comparison: Comparison, path: Path) -> str | None:
     comparison.texts(FILES, [(f"file:{path}", text)], modes, decode=True)
     numbered = ((f"line:{path}:{number}", line) for number, line in enumerate(lines, 1))
     comparison.texts(LINES, numbered, modes)
-    broken = text.encode() != data
-    return f"{path} is not all UTF-8; U+FFFD stands for the bytes that are not" if broken else None
+    if text.encode() != data:
+        comparison.found.notes.append(
+            f"{path} is not all UTF-8; U+FFFD stands for the bytes that are not"
+        )

@@ -12,32 +12,18 @@ TOKENS: Final = "tokens encoded"
 ADDED: Final = "added tokens encoded"
 # Bytes that make a whole character of the part that a token begins with (a continuation) or ends
 # with (a lead).
-LEADS: Final = tuple(
-    map(
-        bytes.fromhex,
-        [
-            "c3",
-            "d7",
-            "e4",
-            "e4b8",
-            "e280",
-            "ed9e",
-            "e0a4",
-            "f09f",
-            "f09f98",
-            "f0",
-            "f3a0",
-            "f48fbf",
-        ],
-    )
+# fmt: off
+LEADS: Final = (
+    b"\xc3", b"\xd7", b"\xe4", b"\xe4\xb8", b"\xe2\x80", b"\xed\x9e", b"\xe0\xa4", b"\xf0\x9f",
+    b"\xf0\x9f\x98", b"\xf0", b"\xf3\xa0", b"\xf4\x8f\xbf",
 )
-TAILS: Final = tuple(
-    map(bytes.fromhex, ["80", "a9", "bf", "8080", "a4a9", "9f9880", "908080", "bfbf"])
+TAILS: Final = (
+    b"\x80", b"\xa9", b"\xbf", b"\x80\x80", b"\xa4\xa9", b"\x9f\x98\x80", b"\x90\x80\x80",
+    b"\xbf\xbf",
 )
 # After a token: a letter, a symbol and a space that no token joins to it, so that the piece is not
 # the token, and has to be merged.
 CONTEXTS: Final = ("{0}", " {0}", "{0}{0}", "x{0}x", "{0}\ua66e", "{0}\u00a4", "{0}\u2003x")
-# fmt: off
 ADDED_CONTEXTS: Final = (
     "{0}", " {0}", "{0} ", "  {0}  ", "\n\t{0}\r\n ", "x{0}x", "é{0}中", "_{0}1", "'{0}'s",
     ".{0}.", "{0}{0}", "{0} {0}", "x {0} x", "\xa0{0}\xa0", "\u3000{0}\u2028", "\u200b{0}\u200b",

@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
 from tokexport.errors import TokexportError
@@ -27,49 +27,33 @@ def in_order(tasks: Sequence[Callable[[], Result]], jobs: int) -> Iterator[Resul
         yield from (task() for task in tasks)
         return
     context = multiprocessing.get_context("fork")
-    taken = context.Value("l", 0)
-    processes, connections, results = [], [], dict[int, Result]()
+    processes, connections = [], []
     try:
-        for _ in range(min(jobs, len(tasks))):
+        for job in range(min(jobs, len(tasks))):
             ours, theirs = context.Pipe(duplex=False)
-            processes.append(context.Process(target=_work, args=(tasks, taken, theirs)))
+            processes.append(context.Process(target=_work, args=(tasks[job::jobs], theirs)))
             processes[-1].start()
             theirs.close()
             connections.append(ours)
         for number in range(len(tasks)):
-            while number not in results:
-                for ready in wait(connections):
-                    _receive(ready, connections, results)
-            yield results.pop(number)
+            result, error = connections[number % jobs].recv()
+            if error is not None:
+                raise TokexportError(error)
+            yield result
+    except EOFError as error:
+        raise TokexportError("a process that compared has ended early") from error
     finally:
         for process in processes:
             process.terminate()
             process.join()
 
 
-def _receive(ready: Any, connections: list[Any], results: dict[int, Any]) -> None:
-    try:
-        number, result, sentence = ready.recv()
-    except EOFError as error:  # no tasks are left, or the process has crashed
-        connections.remove(ready)
-        if not connections:
-            raise TokexportError("a process that compared has ended early") from error
-        return
-    if sentence is not None:
-        raise TokexportError(sentence)
-    results[number] = result
-
-
-def _work(tasks: Sequence[Callable[[], Any]], taken: Any, connection: Connection) -> None:
-    """Runs tasks that no other process has taken, and sends (number, result, error)."""
+def _work(tasks: Sequence[Callable[[], Any]], connection: Connection) -> None:
+    """Runs tasks and sends the result of each, or the sentence of an error."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
     os.environ["TOKENIZERS_PARALLELISM"] = "false"  # which is not safe after a fork
-    while True:
-        with taken.get_lock():
-            number, taken.value = taken.value, taken.value + 1
-        if number >= len(tasks):
-            return
+    for task in tasks:
         try:
-            connection.send((number, tasks[number](), None))
+            connection.send((task(), None))
         except TokexportError as error:
-            connection.send((number, None, str(error)))
+            connection.send((None, str(error)))
