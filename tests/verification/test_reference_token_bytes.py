@@ -23,8 +23,6 @@ from tokexport.verification import compare
         ({"type": "Fuse"}, b"a"),
         ({"type": "WordPiece", "prefix": "##", "cleanup": False}, b" a"),
         ({"type": "Replace", "pattern": {"String": "a"}, "content": "bc"}, b"bc"),
-        ({"type": "Replace", "pattern": {"Regex": r"\z"}, "content": " "}, None),
-        ({"type": "Replace", "pattern": {"Regex": r"\A"}, "content": " "}, None),
     ],
 )
 def test_what_a_decoder_puts_around_each_token_is_not_said_of_one(
