@@ -5249,8 +5249,9 @@ static void encode_plain(tkx_context *ctx, const uint8_t *text, size_t size) {
 }
 
 /* Emits the added tokens of a text and encodes the segments between them. */
-static void encode_around(tkx_context *ctx, int normalized, const uint8_t *text, size_t size,
-                          void (*encode_part)(tkx_context *, const uint8_t *, size_t)) {
+static TKX_INLINE void encode_around(tkx_context *ctx, int normalized, const uint8_t *text,
+                                     size_t size,
+                                     void (*encode_part)(tkx_context *, const uint8_t *, size_t)) {
     tkx_scanner f;
     tkx_segment item;
     if (!has_tokens(ctx, normalized)) {
