@@ -145,12 +145,7 @@ def test_the_usual_patterns_have_a_cut_between_a_letter_and_a_space(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     usual = (
-        "gpt2",
-        "llama3",
-        "removed inverted",
-        "digits first",
-        "falcon",
-        "prefix space",
+        *("gpt2", "llama3", "removed inverted", "digits first", "falcon", "prefix space"),
         "possessive",
     )
     for name in (*usual, "groups of three", "far look ahead alone", "search starts"):

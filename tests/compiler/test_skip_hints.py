@@ -17,14 +17,8 @@ from tokexport.unicode.charsmap import read_charsmap
 
 CHARACTERS = [chr(point) for point in range(0x80, 0x110000) if not 0xD800 <= point < 0xE000]
 PATTERNS = [
-    " ",
-    "▁",
-    r"\p{L}+",
-    r"\p{Han}",
-    r"[^\p{Cyrillic}]",
-    "[가-힣]|\U0001f600",
-    r"\d{1,3}",
-    r"(?!a)\w",
+    *(" ", "▁", r"\p{L}+", r"\p{Han}", r"[^\p{Cyrillic}]", "[가-힣]|\U0001f600", r"\d{1,3}"),
+    *(r"(?!a)\w",),
 ]
 
 

@@ -129,16 +129,7 @@ MODELS: dict[str, Json] = {
 PARTS = st.sampled_from(
     [
         *"aabbAB1. \n\t\u2581éÉ中가",
-        "  ",
-        "ab",
-        "\u0120",
-        "\u010a",
-        "\u00a0",
-        "\u0301",
-        "ﬁ",
-        "😀",
-        "<T>",
-        "\x7f\xad\xa1",
+        *("  ", "ab", "\u0120", "\u010a", "\u00a0", "\u0301", "ﬁ", "😀", "<T>", "\x7f\xad\xa1"),
     ]
 )
 TEXTS = st.lists(PARTS, max_size=14).map("".join)
