@@ -12,3 +12,4 @@ from pathlib import Path
 # its compiled part.
 _ROOT = Path(__file__).parents[2]
 sys.path.sort(key=lambda path: Path(path).resolve() == _ROOT)
+sys.path.append(str(_ROOT / "fixtures"))

@@ -1,8 +1,8 @@
 """Every part of a tokenizer.json with its options, each in a small tokenizer that shows what it
 does: every character has an id, and neighbours merge.
 
-A line of cases.jsonl names the model, what of it is changed, and the other parts. "ByteLevel" stands
-for one without options, and of an added token's flags only those stand there that are on.
+A line of cases.jsonl names the model, what of it is changed, and the other parts. "ByteLevel" is
+one without options, and of an added token's flags only those stand there that are on.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A tokenizer that nobody has seen before is converted exactly, or refused; never approximated."""
+"""A tokenizer never seen before is converted exactly, or refused; never approximated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The name in tokenizer.ggml.pre chooses the pre-tokenizer and the normalizer of a byte-level GGUF."""
+"""The name in tokenizer.ggml.pre chooses pre-tokenizer and normalizer of a byte-level GGUF."""
 
 from __future__ import annotations
 

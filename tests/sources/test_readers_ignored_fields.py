@@ -1,4 +1,4 @@
-"""A field that nobody knows is ignored, with a note, where the reference ignores it; where it
+"""An unknown field is ignored, with a note, where the reference ignores it; where it
 refuses the file, so does the reader.
 """
 

@@ -112,7 +112,7 @@ def test_what_the_reference_refuses_to_load_is_refused(
         tokenizers.Tokenizer.from_str(json.dumps(document(model)))
 
 
-def test_of_a_piece_that_stands_twice_the_last_id_and_score_count_and_added_tokens_are_numbered_behind_both(
+def test_of_a_piece_that_stands_twice_the_last_counts_and_added_tokens_come_after_both(
     tmp_path: Path,
 ) -> None:
     vocab = [

@@ -1,4 +1,4 @@
-"""Real tokenizers are read as their own library has them, id by id, or refused for what they are."""
+"""Real tokenizers are read as their own library has them, id by id, or refused."""
 
 from __future__ import annotations
 

@@ -310,7 +310,7 @@ def test_a_minbpe_model_merges_as_minbpe_does(tmp_path: Path) -> None:
 
 
 def minbpe(text: str) -> list[int]:
-    """minbpe's encode of one piece: the pair of the lowest merge, everywhere, until there is none."""
+    """minbpe's encode of one chunk: the pair of the lowest merge, everywhere, until none is."""
     merges = {(97, 98): 256, (256, 99): 257, (97, 97): 258, (258, 258): 259}
     ids = list(text.encode())
     while pairs := [pair for pair in pairwise(ids) if pair in merges]:

@@ -288,7 +288,7 @@ def test_without_the_library_a_sentence_says_what_to_install(
     for source in (tmp_path, tmp_path / "vocab.json"):
         with pytest.raises(
             MissingLibraryError,
-            match=rf"the class GPT2Tokenizer .*\({library}\); pip install 'tokexport\[transformers\]'",
+            match=rf"GPT2Tokenizer .*\({library}\); pip install 'tokexport\[transformers\]'",
         ):
             read(source)
 

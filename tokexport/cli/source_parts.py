@@ -1,4 +1,4 @@
-"""What `tokexport inspect` says about the parts of a source: which are exact and which are refused."""
+"""What `tokexport inspect` says about the parts of a source: which are exact, which refused."""
 
 from __future__ import annotations
 

@@ -41,7 +41,8 @@ def read_vocab(node: Node) -> dict[str, int]:
         if other is not token:
             raise UnsupportedError(
                 node.path or node.file,
-                f"one id, {number}, for two tokens, {show(other)} and {show(token)}, is not supported",
+                f"one id, {number}, for two tokens, {show(other)} and {show(token)}, is not"
+                " supported",
                 "the reference decodes it to either of them by chance; give each token an id of"
                 " its own",
             )

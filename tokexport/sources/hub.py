@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# What readers read. A repository also holds weights, which nobody wants for its tokenizer: so no
+# What sources read. A repository also holds weights, which no tokenizer needs: so no
 # *.gguf and no *.bin.
 FILES: Final = (
     "tokenizer.json",
@@ -60,8 +60,8 @@ def is_repository(source: object) -> bool:
 
     A ``pathlib.Path`` is always a path.
 
-    >>> is_repository("Qwen/Qwen3-0.6B"), is_repository("model/tokenizer.json"), is_repository("gpt2")
-    (True, False, False)
+    >>> [is_repository(name) for name in ("Qwen/Qwen3-0.6B", "model/tokenizer.json", "gpt2")]
+    [True, False, False]
     """
     return (
         isinstance(source, str)

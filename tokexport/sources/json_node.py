@@ -41,7 +41,7 @@ class Node:
     """One JSON value and where it stands: ``file`` is a base name, ``path`` is like
     ``model.merges[3]``.
 
-    ``ignored`` collects the paths of fields that nobody reads, where the reference ignores such;
+    ``ignored`` collects the paths of fields that are not read, where the reference ignores such;
     without it they are refused. A node shares it with its children.
     """
 

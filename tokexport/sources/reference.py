@@ -18,7 +18,7 @@ class Mode(Enum):
 
 
 # The releases that the Unicode tables were made from, or hold for. The ids of another release may
-# differ, and nobody is at fault.
+# differ, and neither is wrong.
 TABLES_FROM: Final = {
     "tokenizers": ("0.23.3", "1.0.0rc3"),
     "tiktoken": ("0.14",),
@@ -114,7 +114,7 @@ def reference_notes(reference: ReferenceTokenizer) -> list[str]:
 def reading_note(file: str, read_as: str) -> str:
     """For a reference that runs what tokexport itself has made of a file."""
     return (
-        f"no library at hand reads {file}: what was compared is the {read_as} that tokexport reads"
+        f"no library reads {file}: what was compared is the {read_as} that tokexport reads"
         " it as, which shows nothing of that reading; tests compare that with published ids"
     )
 

@@ -45,7 +45,9 @@ def reference_for(
     >>> import tiktoken
     >>> ranks = {bytes([byte]): byte for byte in range(256)}
     >>> special = {"<end>": 256}
-    >>> encoding = tiktoken.Encoding("bytes", pat_str=r"\\S+|\\s", mergeable_ranks=ranks, special_tokens=special)
+    >>> encoding = tiktoken.Encoding(
+    ...     "bytes", pat_str=r"\\S+|\\s", mergeable_ranks=ranks, special_tokens=special
+    ... )
     >>> reference_for(encoding).encode("a<end>", special=True)
     [97, 256]
     """

@@ -45,7 +45,7 @@ def serde_number(text: str) -> float:
 
 
 def _significand(whole: str, fraction: str) -> tuple[int, int]:
-    """The digits that are kept, as a number, and the power of ten that it is to be multiplied by."""
+    """The digits that are kept, as a number, and the power of ten to multiply it by."""
     if len(whole) + len(fraction) <= _ALWAYS_FIT:
         return int(whole + fraction), -len(fraction)
     value = exponent = 0

@@ -69,7 +69,8 @@ def _check_later(
 def _refuse(step: Replace, hint: str) -> NoReturn:
     raise UnsupportedError(
         step.path,
-        f"the pattern {step.pattern!r}, which puts {step.content!r} before a text, is not supported",
+        f"the pattern {step.pattern!r}, which puts {step.content!r} before a text, is not"
+        " supported",
         hint,
     )
 
@@ -81,7 +82,7 @@ def _check_empty(step: Replace, before: Sequence[NormalizerStep]) -> None:
         raise UnsupportedError(
             f"{step.path}.pattern",
             f"the pattern {step.pattern!r} is not supported",
-            "after a step that may leave nothing of a text, one that matches a character or more is",
+            "after a step that may leave nothing, one that matches a character or more is",
         )
 
 

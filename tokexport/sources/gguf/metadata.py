@@ -36,7 +36,8 @@ def read_metadata(data: Any, file: str, prefixes: tuple[str, ...]) -> dict[str, 
     SourceError for a file that is damaged, or of a version that is not known.
 
     >>> pair = b"\\x01" + bytes(7) + b"a" + b"\\x04\\0\\0\\0" + b"\\x2a\\0\\0\\0"
-    >>> read_metadata(b"GGUF\\x03\\0\\0\\0" + bytes(8) + b"\\x01" + bytes(7) + pair, "x.gguf", ("a",))
+    >>> head = b"GGUF\\x03\\0\\0\\0" + bytes(8) + b"\\x01" + bytes(7)
+    >>> read_metadata(head + pair, "x.gguf", ("a",))
     {'a': 42}
     """
     return _Reader(data, file).values(prefixes)

@@ -208,7 +208,7 @@ ORIGINALS: Final[Mapping[str, Original]] = MappingProxyType(
         "gpt-2": _GPT2,
         "gpt-4o": _O200K,
         # No name of llama.cpp's: files of GPT-NeoX, Pythia and StableLM 3B are older than the
-        # names, and `olmo` says it to nobody.
+        # names, and `olmo` is not what one looks for.
         "gpt-neox": _GPT_NEOX,
         # GPT-4's ranks, as in Granite 4, which does not normalize.
         "granite-docling": _GPT2,
@@ -259,7 +259,7 @@ NEMOTRON_3: Final = Original(_TEKKEN, ignore_merges=True)
 PIXTRAL_12B: Final = _LLAMA3
 
 # Other names of llama.cpp's, and one of those above that it splits as. What their originals do is
-# not known for sure: nobody shows their tokenizer.json where it was looked for, or only its
+# not known for sure: no tokenizer.json of theirs was found where it was looked for, or only its
 # pattern. A name that llama.cpp splits as no other is in neither table.
 SPLIT_AS: Final[Mapping[str, str]] = MappingProxyType(
     {

@@ -56,7 +56,7 @@ def _read_tekken(source: Input, root: Node, given: Given) -> TokenizerModel:
 
 
 def _tekken_reference(source: Input, root: Node, given: Given) -> ReferenceTokenizer:
-    """As mistral-common does it, but that the special tokens are tiktoken's: their ids come first."""
+    """As mistral-common does it, but that special tokens are tiktoken's: their ids come first."""
     from tokexport.sources.tiktoken.reference import TiktokenReference
 
     config: dict[str, Any] = root.value["config"]

@@ -16,7 +16,7 @@ TEMPLATE_FIELDS: Final = ("single", "pair", "special_tokens")
 def processor_type(node: Node) -> str:
     """The kind of a post-processor: its fields decide in the reference, not its ``type``.
 
-    >>> processor_type(Node("x", "p", {"type": "Sequence", "processors": [], "sep": ["s", 1], "cls": ["c", 2]}))
+    >>> processor_type(Node("x", "p", {"type": "Sequence", "sep": ["s", 1], "cls": ["c", 2]}))
     'BertProcessing'
     """
     fields = node.object()
@@ -40,7 +40,8 @@ def flat(node: Node | None, member: str, depth: int = 0) -> list[Node]:
     """The parts at ``node`` in the order in which they run; null has none. ``member`` is the name
     of the array in a Sequence.
 
-    >>> flat(Node("x", "n", {"type": "Sequence", "normalizers": [{"type": "NFC"}]}), "normalizers")[0].path
+    >>> node = Node("x", "n", {"type": "Sequence", "normalizers": [{"type": "NFC"}]})
+    >>> flat(node, "normalizers")[0].path
     'n.normalizers[0]'
     """
     if node is None or node.is_null:

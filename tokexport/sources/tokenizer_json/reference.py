@@ -28,7 +28,7 @@ except ImportError as error:
 
 # Tokens that no decoder changes, for the places around another one.
 _BEFORE: Final = "\ue000"
-_BEHIND: Final = "\ue001"
+_AFTER: Final = "\ue001"
 # The byte 0 in GPT-2's alphabet.
 _NUL: Final = "\u0100"
 # pyo3's; it is no Exception, and has no name to import.
@@ -163,16 +163,14 @@ class TokenizersReference:
         try:
             with _stops():
                 if decoder.decode([_BEFORE]) != _BEFORE:
-                    return (
-                        None  # what it puts around each token cannot be told from the token's own
-                    )
-                empty = decoder.decode([_BEFORE, _BEHIND])
-                filled = decoder.decode([_BEFORE, token, _BEHIND])
+                    return None  # what it puts around each token is not known from the token alone
+                empty = decoder.decode([_BEFORE, _AFTER])
+                filled = decoder.decode([_BEFORE, token, _AFTER])
         except ReferenceStopsError:
             return None
-        behind = empty[len(_BEFORE) :]
-        content: str = filled[len(_BEFORE) : len(filled) - len(behind)]
-        if "\ufffd" in content or filled != _BEFORE + content + behind:
+        after = empty[len(_BEFORE) :]
+        content: str = filled[len(_BEFORE) : len(filled) - len(after)]
+        if "\ufffd" in content or filled != _BEFORE + content + after:
             return None
         return content.encode()
 

@@ -266,7 +266,8 @@ def check_kind(file: str, vocab: Mapping[str, int], merges: Iterable[Merge] = ()
         raise UnsupportedError(
             file,
             f"a vocabulary of words that end in {_END_OF_WORD}, such as {show(ends_words[0])}"
-            " (subword-nmt, CharBPETokenizer, GPT-1, CTRL, or a CLIP without its special tokens), is not supported",
+            " (subword-nmt, CharBPETokenizer, GPT-1, CTRL, or a CLIP without its special tokens),"
+            " is not supported",
             f"GPT-2's kind over bytes is, and CLIP's; {_INSTEAD}",
         )
     spaces = [token for token in vocab if token.startswith(_SPACE_SYMBOL)]

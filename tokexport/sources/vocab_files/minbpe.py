@@ -91,7 +91,8 @@ def _document(
         if clash is not None:
             raise UnsupportedError(
                 file,
-                f"the special token {show(content)}, with which {show(clash)} begins, is not supported",
+                f"the special token {show(content)}, with which {show(clash)} begins, is not"
+                " supported",
                 "minbpe takes either by their order",
             )
     return tokenizer_document(

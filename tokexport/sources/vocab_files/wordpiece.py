@@ -161,7 +161,7 @@ def _read(source: Input, data: bytes, given: Given) -> TokenizerModel:
     )
     note = bert_note(config, vocab)
     left_out = [
-        f"{place} is not read, since nothing beside it names the tokenizer's class; the added tokens"
+        f"{place} is not read, as nothing beside it names the tokenizer's class; the added tokens"
         " are those of BertWordPieceTokenizer of tokenizers."
         for place, is_there in (
             (
