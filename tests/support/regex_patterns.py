@@ -91,5 +91,5 @@ TRINITY: dict[str, str] = {
     "Trinity #2": r"\A\p{Nd}{1,2}(?=\p{Nd}{3}+\z)",
     "Trinity #3": r"\A\p{Nd}{3}|\G\p{Nd}{3}",
     "Trinity #4": r"(?:[\u4E00-\u9FFF\u3040-\u309F\u30A0-\u30FF\u3400-\u4DBF\uf900-\uFAFF\uFF65-\uFF9F\u2F00-\u2FDF]+|[\u0E00-\u0E7F]+|[\u0E80-\u0EFF]+|[\u1780-\u17FF]+|[\u1000-\u109F\uAA60-\uAA7F\uA9E0-\uA9FF]+|[\uAC00-\uD7AF\u1100-\u11FF]+)",
-    "Trinity #5": TOKENIZER_JSON["deepseek-v3 #2"],
+    "Trinity #5": TOKENIZER_JSON["deepseek-v3 #4"],
 }

@@ -148,14 +148,31 @@ _DEEPSEEK_LLM: Final = Original(
         byte_level(False),
     )
 )
+_DEEPSEEK_V3_WORDS: Final = split(
+    "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+"
+    "| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+|\\s+(?!\\S)|\\s+"
+)
 _DEEPSEEK_V3: Final = Original(
     sequence(
         split(r"\p{N}{1,3}"),
         split("[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+"),
+        _DEEPSEEK_V3_WORDS,
+        byte_level(False),
+    )
+)
+# Arcee's Trinity: numbers in threes from the right, at most 510 digits together.
+_AFMOE: Final = Original(
+    sequence(
+        {"type": "Digits", "individual_digits": False},
+        split(r"\p{Nd}{1,510}(?=(?>\p{Nd}{510})*(?:\P{Nd}|$))|\G\p{Nd}{510}"),
+        split(r"\A\p{Nd}{1,2}(?=\p{Nd}{3}+\z)"),
+        split(r"\A\p{Nd}{3}|\G\p{Nd}{3}"),
         split(
-            "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+"
-            "| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+|\\s+(?!\\S)|\\s+"
+            r"(?:[\u4E00-\u9FFF\u3040-\u309F\u30A0-\u30FF\u3400-\u4DBF\uf900-\uFAFF\uFF65-\uFF9F"
+            r"\u2F00-\u2FDF]+|[\u0E00-\u0E7F]+|[\u0E80-\u0EFF]+|[\u1780-\u17FF]+"
+            r"|[\u1000-\u109F\uAA60-\uAA7F\uA9E0-\uA9FF]+|[\uAC00-\uD7AF\u1100-\u11FF]+)"
         ),
+        _DEEPSEEK_V3_WORDS,
         byte_level(False),
     )
 )
@@ -189,6 +206,7 @@ UNCASED: Final = ("bert-bge", "bert-bge-large", "jina-v2-en")
 
 ORIGINALS: Final[Mapping[str, Original]] = MappingProxyType(
     {
+        "afmoe": _AFMOE,
         "bailingmoe": _LING,
         "bailingmoe2": _LING,
         "bloom": _BLOOM,
