@@ -83,6 +83,7 @@ C_NUMBERS: Final = {
     "TRIE_FLAGS": sum(layout.TrieFlag),
 }
 C_PUBLIC: Final = {"RecordFlag": "TKX_", "AddedFlag": "TKX_ADDED_"}
+WIDTH: Final = 96  # of a line of code in SPEC.md, which is indented by four
 C_HEAD: Final = """\
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
@@ -138,23 +139,57 @@ def c_enum(name: str) -> str:
     return "enum {\n" + textwrap.indent("\n".join(lines), "    ") + "\n};"
 
 
-def markdown(name: str) -> str:
-    """The table of a struct, of a record, of an enumeration or of the sections."""
+def specified(names: str) -> str:
+    """What stands in SPEC.md between two marks: structs, records, enumerations, the sections."""
+    lines = [line for name in names.split(", ") for line in declaration(name)]
+    return "\n".join(f"    {line}" for line in lines)
+
+
+def declaration(name: str) -> list[str]:
+    """A part of the layout, a line a field, without reserved ones; in few lines if no field says
+    what it means.
+    """
     part = getattr(layout, name)
+    rows: list[tuple[Any, ...]] = []
     if name == "Tag":
         rows = [
-            (tag.decode(), tag.name, "required" * tag.required, tag.holds, tag.needed_for)
-            for tag in layout.Tag
+            (tag.decode(), tag.name, "required" * tag.required, tag.level, tag.holds)
+            for tag in part
         ]
-        return _table("|---|---|---|---|---|", ("Tag", "Name", "Flag", "Holds", "Needed for"), rows)
+        return _rows([("tag", "name", "flag", "level", ""), *rows])
     if isinstance(part, type) and issubclass(part, Enum):
+        title = name
         members = part.__members__.items()
-        values = [(key, int(value), _meaning(key, value)) for key, value in members]  # type: ignore[call-overload]
-        return f"`{name}`:\n\n" + _table("|---|---:|---|", ("Name", "Value", "Meaning"), values)
-    head = ("Offset", "Type", "Name", "Meaning")
-    return f"`{name}`, {size_of(name)} bytes:\n\n" + _table(
-        "|---:|---|---|---|", head, list(_fields(part))
-    )
+        rows = [(int(value.value), key, _meaning(key, value)) for key, value in members]
+    else:
+        title = f"{name}, {size_of(name)} bytes"
+        rows = [row for row in _fields(part) if row[-1] != "zero"]
+    if any(row[-1] for row in rows):
+        return [title, *(f"  {line}" for line in _rows(rows))]
+    # NUL for each space that a line must not end at.
+    fields = ", ".join("\0".join(map(str, row[:-1])) for row in rows)
+    found = textwrap.wrap(f"{title}: {fields}", WIDTH, subsequent_indent="  ")
+    return [line.replace("\0", " ") for line in found]
+
+
+def _rows(rows: list[tuple[Any, ...]]) -> list[str]:
+    """Rows in columns; what does not fit into the last one goes on in the next line."""
+    columns = list(zip(*rows, strict=True))[:-1]
+    widths = [max(len(str(cell)) for cell in column) for column in columns]
+    lines = []
+    for row in rows:
+        cells = [
+            f"{cell:>{width}}" if isinstance(cell, int) else f"{cell:<{width}}"
+            for cell, width in zip(row, widths, strict=False)
+        ]
+        lead = "  ".join(cells) + "  "
+        indent = " " * len(lead)
+        lines += (
+            textwrap.wrap(lead + row[-1], WIDTH - 2, subsequent_indent=indent, drop_whitespace=True)
+            if row[-1]
+            else [lead.rstrip()]
+        )
+    return lines
 
 
 def _meaning(name: str, value: Any) -> str:
@@ -178,16 +213,9 @@ def _fields(part: Any) -> Iterator[tuple[int, str, str, str]]:
         offset += size
 
 
-def _table(rule: str, head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
-    lines = [f"| {' | '.join(map(str, row))} |".replace("|  |", "| |") for row in (head, *rows)]
-    return "\n".join([lines[0], rule, *lines[1:]])
-
-
 def between_marks(text: str, mark: str, close: str, part: Callable[[str], str]) -> str:
-    """The text with what ``part`` makes between each ``mark`` with a name and the next end."""
-    pattern = (
-        rf"({re.escape(mark)}layout: (\w+){re.escape(close)}\n).*?(\n{re.escape(mark)}layout: end)"
-    )
+    """The text with what ``part`` makes between each ``mark`` with names and the next end."""
+    pattern = rf"({re.escape(mark)}layout: ([\w, ]+){re.escape(close)}\n).*?(\n{re.escape(mark)}layout: end)"
     found = re.compile(pattern, re.DOTALL)
     return found.sub(lambda match: match[1] + part(match[2]) + match[3], text)
 
@@ -217,7 +245,7 @@ def generated() -> dict[Path, str]:
         SOURCES / "layout.h": c_layout(),
         header: between_marks(header.read_text(encoding="utf-8"), "/* ", " */", c_enum),
         specification: between_marks(
-            specification.read_text(encoding="utf-8"), "<!-- ", " -->", markdown
+            specification.read_text(encoding="utf-8"), "<!-- ", " -->", specified
         ),
     }
 

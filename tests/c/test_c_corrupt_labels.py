@@ -9,7 +9,7 @@ from typing import Any
 import golden_files
 import numpy as np
 import pytest
-import spec_reader
+import tokexport_reader
 from c_harness import COMPILERS, SANITIZED, Builder, Library, run
 from repository import SLOW
 
@@ -64,8 +64,8 @@ def opened(library: Library, content: bytes) -> int:
 
 def read(content: bytes) -> int:
     try:
-        spec_reader.open_file(content)
-    except spec_reader.RefusalError as refused:
+        tokexport_reader.open_file(content)
+    except tokexport_reader.TokexportError as refused:
         return {"TKX_E_SPLITS": SPLITS}[refused.args[0]]
     return OK
 

@@ -10,8 +10,7 @@ import zlib
 
 import golden_files
 import pytest
-import spec_encoder
-import spec_reader
+import tokexport_reader
 from c_harness import COMPILERS, Builder, Library, Work
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -188,18 +187,18 @@ def test_sums_of_singles_are_those_of_the_specification(
     )
     tokens = tuple(Token(piece.encode()) for piece in pieces)
     content = file_bytes(TokenizerModel(tokens, model, Reference.SENTENCEPIECE, Provenance("test")))
-    file = spec_reader.open_file(content)
+    file = tokexport_reader.open_file(content)
     assert b"SC64" not in file.sections
-    assert load(content).encode(text) == spec_encoder.encode(file, text.encode())
+    assert load(content).encode(text) == tokexport_reader.encode(file, text.encode())
 
 
 def test_neighbouring_unknown_words_are_one_unknown_token_where_the_file_says_so() -> None:
     content = bytearray(golden_files.content("wordlevel"))
     struct.pack_into("<I", content, 36, struct.unpack_from("<I", content, 36)[0] | 2)
     _seal(content)
-    tokenizer, file = load(bytes(content), check=False), spec_reader.open_file(bytes(content))
+    tokenizer, file = load(bytes(content), check=False), tokexport_reader.open_file(bytes(content))
     words = ["a", "x", "y", "word", "<unk>", "z"]
     text = " ".join(words[number * 7 % 6] for number in range(200))
     for _ in range(2):  # the second time with what the cache remembers
         assert tokenizer.encode("x y a x x <unk> x") == [1, 5, 1, 1, 1]
-        assert tokenizer.encode(text) == spec_encoder.encode(file, text.encode())
+        assert tokenizer.encode(text) == tokexport_reader.encode(file, text.encode())

@@ -14,9 +14,8 @@ from typing import Any
 
 import pytest
 import random_character_models
-import spec_encoder
-import spec_reader
 import tokenizers
+import tokexport_reader
 from repository import SLOW
 from tokenizers import Tokenizer
 
@@ -51,7 +50,7 @@ def test_a_random_model_is_exact_or_refused(first: int, tmp_path: Path) -> None:
         except UnsupportedError:
             continue
         exact += 1
-        tokenizer, file = load(content), spec_reader.open_file(content)
+        tokenizer, file = load(content), tokexport_reader.open_file(content)
         texts = [random_character_models.text(r, 24) for _ in range(60)]
         texts += ["".join(r.choices(list(model["vocab"]), k=r.randint(1, 6))) for _ in range(20)]
         for text in texts:
@@ -62,8 +61,8 @@ def test_a_random_model_is_exact_or_refused(first: int, tmp_path: Path) -> None:
     assert exact > TOGETHER * 0.7
 
 
-def by_specification(file: spec_reader.SpecFile, text: str) -> list[int]:
-    return spec_encoder.encode(file, text.encode())
+def by_specification(file: tokexport_reader.File, text: str) -> list[int]:
+    return tokexport_reader.encode(file, text.encode())
 
 
 def ids_of(reference: Tokenizer, text: str) -> list[int] | None:
@@ -81,7 +80,7 @@ def stopping(encode: Callable[[str], list[int]], text: str) -> list[int] | None:
         return encode(text)
     except TextError:
         return None
-    except spec_reader.RefusalError as error:
+    except tokexport_reader.TokexportError as error:
         if error.name != "TKX_E_UNKNOWN_TEXT":
             raise
         return None
@@ -111,7 +110,7 @@ def test_both_sides_of_a_cut_give_the_ids_of_the_whole(
             | {"normalized": seed % 2 == 0, "special": False}
         ]
         try:
-            file = spec_reader.open_file(converted(source, tmp_path))
+            file = tokexport_reader.open_file(converted(source, tmp_path))
         except UnsupportedError:
             continue
         reference, cuts = (

@@ -12,8 +12,9 @@ import pytest
 import random_character_models
 import random_piece_models
 import sentencepiece
-import spec_reader
+import tokexport_reader
 from tokenizers import Tokenizer
+from tokexport_reader.data import u32
 
 from tokexport.compiler.merges import byte_pair
 from tokexport.conversion import Options, file_bytes
@@ -109,9 +110,7 @@ def test_a_large_model_has_rows_and_gives_the_ids_of_tokenizers(tmp_path: Path) 
     path = tmp_path / "tokenizer.json"
     reference.save(str(path))
     content = file_bytes(read(path), Options())
-    assert (
-        spec_reader.u32(spec_reader.open_file(content).sections[b"PIDX"], 8) == byte_pair.ROW_SHIFT
-    )
+    assert u32(tokexport_reader.open_file(content).sections[b"PIDX"], 8) == byte_pair.ROW_SHIFT
     tokenizer = load(content)
     for length in (*range(1, 70), 300, 5000):
         text = "".join(r.choices(letters, k=length))

@@ -7,9 +7,8 @@ from __future__ import annotations
 import json
 
 import pytest
-import spec_encoder
-import spec_reader
 import tokenizers
+import tokexport_reader
 from random_models import tokenizer_json
 from repository import SLOW
 
@@ -44,7 +43,7 @@ def test_the_ids_are_those_of_the_reference(first: int) -> None:
         content = file_bytes(
             read_tokenizer_json(parse(data, "tokenizer.json"), SourceFiles(None, {}))
         )
-        tokenizer, file = load(content), spec_reader.open_file(content)
+        tokenizer, file = load(content), tokexport_reader.open_file(content)
         for number, text in enumerate(texts):
             ids = expected(reference, text)
             if ids is None:
@@ -60,11 +59,11 @@ def test_the_ids_are_those_of_the_reference(first: int) -> None:
     assert stopped > 0
 
 
-def specified(file: spec_reader.SpecFile, text: str) -> list[int] | None:
+def specified(file: tokexport_reader.File, text: str) -> list[int] | None:
     """The ids by the specification."""
     try:
-        return spec_encoder.encode(file, text.encode())
-    except spec_reader.RefusalError as error:
+        return tokexport_reader.encode(file, text.encode())
+    except tokexport_reader.TokexportError as error:
         if error.name != "TKX_E_UNKNOWN_TEXT":
             raise
         return None

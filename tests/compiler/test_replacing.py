@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import spec_encoder
-import spec_reader
-import spec_spans
 import tokenizers
+import tokexport_reader
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from parts.cases import MODELS
@@ -85,7 +83,7 @@ def test_what_is_put_where_a_match_holds_nothing(
             raise
         return
     reference = tokenizers.Tokenizer.from_str(json.dumps(fields))
-    runtime, spec = load(data), spec_reader.open_file(data)
+    runtime, spec = load(data), tokexport_reader.open_file(data)
     for text in ["", *texts]:
         expected = reference.encode(text, add_special_tokens=False)
         assert list(runtime.encode(text, allowed_special="all")) == expected.ids, ascii(text)
@@ -96,9 +94,12 @@ def test_what_is_put_where_a_match_holds_nothing(
             expected.ids,
             expected.offsets,
         ), ascii(text)
-        assert spec_encoder.encode(spec, text.encode(), special=True) == expected.ids, ascii(text)
+        assert tokexport_reader.encode(spec, text.encode(), tokexport_reader.ALL) == expected.ids, (
+            ascii(text)
+        )
         assert [
-            tuple(span) for _, span in spec_spans.encode_spans(spec, text.encode(), True)
+            tuple(span)
+            for _, span in tokexport_reader.encode_spans(spec, text.encode(), tokexport_reader.ALL)
         ] == expected.offsets
 
 

@@ -16,15 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import spec_encoder
-import spec_normalizer
-import spec_reader
-import spec_spans
 import tokenizers
+import tokexport_reader
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reader_samples import BYTE_LEVEL, BYTES, added, byte_characters, document, read_document
 from repository import SLOW
+from tokexport_reader.operations import FIRST_SOURCE, Affix
 from unicode_tables.charsmap import charsmap_of
 
 from tokexport.compiler.normalizer.normalize import normalize
@@ -173,15 +171,15 @@ class Both:
         data = file_bytes(read_document(fields, folder))
         self._reference = tokenizers.Tokenizer.from_str(json.dumps(fields))
         self._runtime = load(data)
-        self._spec = spec_reader.open_file(data)
+        self._spec = tokexport_reader.open_file(data)
 
     def check(self, text: str, *, slow: bool = True) -> None:
         expected = self._reference.encode(text, add_special_tokens=False).ids
         assert self._runtime.encode(text, allowed_special="all") == expected, ascii(text)
         if slow:
-            assert spec_encoder.encode(self._spec, text.encode(), special=True) == expected, ascii(
-                text
-            )
+            assert (
+                tokexport_reader.encode(self._spec, text.encode(), tokexport_reader.ALL) == expected
+            ), ascii(text)
 
 
 @pytest.mark.parametrize("name", NORMALIZERS)
@@ -337,10 +335,10 @@ def test_what_tokenizers_has_no_part_for(
     tokenizer = load(data)
     ids = tokenizer.encode(text)
     assert tokenizer.decode_bytes(ids).decode() == expected
-    file = spec_reader.open_file(data)
-    assert spec_encoder.encode(file, text.encode()) == ids
+    file = tokexport_reader.open_file(data)
+    assert tokexport_reader.encode(file, text.encode()) == ids
     found = tokenizer.encode_with_offsets(text)
-    assert [*zip(found.ids, found.offsets, strict=True)] == spec_spans.encode_spans(
+    assert [*zip(found.ids, found.offsets, strict=True)] == tokexport_reader.encode_spans(
         file, text.encode()
     )
 
@@ -362,8 +360,8 @@ def test_a_prefix_for_the_first_pre_token_after_a_normalizer_that_keeps_the_star
 
 
 def goes_by_source(fields: dict[str, Any], folder: Path) -> bool:
-    ops = spec_reader.open_file(file_bytes(read_document(fields, folder))).ops
-    return any(op.flags & spec_normalizer.FIRST_SOURCE for op in ops)
+    operations = tokexport_reader.open_file(file_bytes(read_document(fields, folder))).operations
+    return any(isinstance(op, Affix) and op.flags & FIRST_SOURCE for op in operations)
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import spec_encoder
-import spec_reader
-import spec_spans
 import tokenizers
+import tokexport_reader
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reader_samples import added, byte_characters, document, read_document
@@ -152,7 +150,7 @@ def check(fields: Json, texts: Sequence[str], folder: Path) -> Counter[str]:
     """
     reference = tokenizers.Tokenizer.from_str(json.dumps(fields))
     data = file_bytes(read_document(fields, folder))
-    runtime, spec = load(data), spec_reader.open_file(data)
+    runtime, spec = load(data), tokexport_reader.open_file(data)
     done: Counter[str] = Counter()
     for text in texts:
         try:
@@ -166,10 +164,11 @@ def check(fields: Json, texts: Sequence[str], folder: Path) -> Counter[str]:
         encoding = runtime.encode_with_offsets(text, allowed_special="all")
         assert list(encoding.ids) == expected.ids, ascii(text)
         assert [tuple(span) for span in encoding.offsets] == expected.offsets, ascii(text)
-        assert spec_encoder.encode(spec, text.encode(), special=True) == expected.ids, ascii(text)
-        if fields["model"]["type"] == "BPE":
-            spans = spec_spans.locate(spec, text.encode(), special=True)
-            assert [number for number, *_ in spans] == expected.ids, ascii(text)
+        assert tokexport_reader.encode(spec, text.encode(), tokexport_reader.ALL) == expected.ids, (
+            ascii(text)
+        )
+        spans = tokexport_reader.encode_spans(spec, text.encode(), tokexport_reader.ALL)
+        assert spans == [*zip(expected.ids, expected.offsets, strict=True)], ascii(text)
     return done
 
 

@@ -39,7 +39,8 @@ def test_the_stub_of_the_native_module_is_not_stale() -> None:
 
 @pytest.mark.parametrize("name", generate.parts_of_the_layout())
 def test_every_part_of_the_layout_has_a_table_in_the_specification(name: str) -> None:
-    assert spec_document.text().count(f"<!-- layout: {name} -->") == 1
+    marks = re.findall(r"<!-- layout: (.*) -->", spec_document.text())
+    assert [part for mark in marks for part in mark.split(", ")].count(name) == 1
 
 
 def test_the_layout_has_the_parts_that_these_tests_look_for() -> None:
@@ -61,22 +62,22 @@ def test_roles_of_ids_are_in_the_order_of_the_declared_fields() -> None:
     assert f"enum {{ {declared} }};" in HEADER
 
 
-def test_every_error_has_a_code_of_its_own_that_the_specification_lists_in_the_same_order() -> None:
-    ((_, rows),) = spec_document.tables(spec_document.section("10 Errors"))
-    assert [(row["Name"], int(row["Value"])) for row in rows] == CODES
-    assert len({code for _, code in CODES}) == len(CODES) > 25
+def test_every_error_has_a_code_of_its_own_that_the_specification_lists() -> None:
+    listed = re.findall(r"\b(TKX_\w+) +(-?\d+)", spec_document.section("4.4"))
+    assert {name: int(code) for name, code in listed} == dict(CODES)
+    assert len({code for _, code in CODES}) == len(CODES) == len(listed) > 25
     named = set(re.findall(r"\bTKX_E_[A-Z0-9_]+", spec_document.text()))
     assert named <= {name for name, _ in CODES}
 
 
 def test_every_error_about_a_file_belongs_to_an_invariant() -> None:
-    headings = ("### 6.1 On opening", "### 6.3 While working", "### 6.4 On request")
-    checks = "".join(map(spec_document.section, headings))
+    checks = "".join(map(spec_document.section, ("4.1", "4.2", "4.3")))
     about_files = {name for name, code in CODES if code <= dict(CODES)["TKX_E_EMPTY"]}
     assert set(re.findall(r"TKX_E_[A-Z0-9_]+", checks)) == about_files
 
 
 def test_the_invariants_are_numbered_without_a_gap() -> None:
-    tables = [rows for _, rows in spec_document.tables(spec_document.text())]
-    numbers = [row["Invariant"] for rows in tables for row in rows if "Invariant" in row]
-    assert numbers == [f"I{number}" for number in range(1, len(numbers) + 1)]
+    checks = "".join(map(spec_document.section, ("4.1", "4.2", "4.3")))
+    numbers = re.findall(r"(?:^ {4}|  )I(\d+) ", checks, re.MULTILINE)
+    assert sorted(map(int, numbers)) == list(range(1, len(numbers) + 1))
+    assert len(numbers) == 25

@@ -11,10 +11,10 @@ import zlib
 import golden_files
 import pytest
 import spec_document
-import spec_encoder
-import spec_reader
+import tokexport_reader
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tokexport_reader import container, template
 
 from tokexport._core import Core
 from tokexport.errors import FormatError
@@ -30,10 +30,11 @@ RICH = golden_files.content("added")
 def by_specification(content: bytes) -> str:
     """The error with which the reader written from the specification refuses a file, or TKX_OK."""
     try:
-        file = spec_reader.open_file(content)
-        spec_encoder.templates(file)  # the runtime reads them when it opens a file
-        spec_reader.check_file(file)
-    except spec_reader.RefusalError as error:
+        file = tokexport_reader.open_file(content)
+        for pair in (False, True):
+            template.template(file, pair=pair)  # the runtime reads them when it opens a file
+        tokexport_reader.check_file(file)
+    except tokexport_reader.TokexportError as error:
         return error.name
     return "TKX_OK"
 
@@ -145,5 +146,5 @@ def test_both_readers_agree_on_changed_headers(name: str, changes: list[tuple[in
 @settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=200))
 def test_both_readers_agree_on_random_bytes(content: bytes) -> None:
-    for tried in (content, spec_reader.MAGIC + content, BPE[:64] + content):
+    for tried in (content, container.MAGIC + content, BPE[:64] + content):
         assert by_specification(tried) == by_runtime(tried) != "TKX_OK"

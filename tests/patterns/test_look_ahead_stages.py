@@ -11,8 +11,7 @@ from pathlib import Path
 
 import golden_files
 import pytest
-import spec_encoder
-import spec_reader
+import tokexport_reader
 from c_harness import COMPILERS, Builder, Work
 from regex_oracle import random_texts
 from repository import SLOW
@@ -92,10 +91,10 @@ def test_random_sequences_of_stages_give_the_ids_of_the_reference(
 @pytest.mark.parametrize("seed", range(5))
 def test_the_core_gives_the_ids_that_the_document_says(seed: int) -> None:
     content = golden_files.content("look-ahead")
-    own, file = load(content), spec_reader.open_file(content)
+    own, file = load(content), tokexport_reader.open_file(content)
     for alphabet in ("abx", "123 ", "abc;\u00e9\u0661 3"):
         for text in random_texts(alphabet, 60, longest=25, seed=seed):
-            assert own.encode(text) == spec_encoder.encode(file, text.encode()), text
+            assert own.encode(text) == tokexport_reader.encode(file, text.encode()), text
 
 
 @pytest.mark.parametrize("behavior", BEHAVIORS)

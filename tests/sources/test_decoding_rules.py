@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-import spec_decoder
-import spec_reader
+import tokexport_reader
 from decoders import decode_only
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_decoding import rules, tokens
 from repository import SLOW
+from tokexport_reader import decode
 
 from tokexport.errors import UnsupportedError
 from tokexport.model import Decoding, StripChars, Token
@@ -35,15 +35,15 @@ def test_ids_decode_as_the_specification_says(
     tokens: list[Token], decoding: Decoding, data: st.DataObject, skip: bool
 ) -> None:
     content = decode_only(tokens, decoding)
-    file, tokenizer = spec_reader.open_file(content), load(content)
+    file, tokenizer = tokexport_reader.open_file(content), load(content)
     ids = st.lists(st.integers(0, len(tokens) - 1), max_size=10)
     for sequence in data.draw(st.lists(ids, min_size=1, max_size=6)):
         wanted = [id for id in sequence if not (skip and tokens[id].special)]
-        parts = spec_decoder.decode_tokens(file, wanted)
-        assert spec_decoder.decode_tokens(file, sequence, skip) == parts
+        parts = tokexport_reader.decode_tokens(file, wanted)
+        assert tokexport_reader.decode_tokens(file, sequence, skip) == parts
         assert tokenizer.decode_tokens_bytes(sequence, skip_special_tokens=skip) == parts
         assert tokenizer.decode_bytes(sequence, skip_special_tokens=skip) == b"".join(parts)
-        text = spec_decoder.decode_text(file, wanted)
+        text = tokexport_reader.decode_text(file, wanted)
         assert tokenizer.decode(sequence, skip_special_tokens=skip) == text
         assert streamed(tokenizer, sequence, skip) == text
 
@@ -54,10 +54,10 @@ def test_every_form_of_a_token_comes_back_from_the_file(tokens: list[Token]) -> 
     content = decode_only(
         tokens, Decoding(edits=(StripChars("x", 1),))
     )  # so that there is a DECO in any case
-    file = spec_reader.open_file(content)
+    file = tokexport_reader.open_file(content)
     for id, token in enumerate(tokens):
         forms = tuple(
-            spec_decoder.form(file, id, first, last)
+            decode.form(file, id, first, last)
             for first, last in ((False, False), (True, False), (False, True))
         )
         assert forms == token.forms
@@ -65,7 +65,7 @@ def test_every_form_of_a_token_comes_back_from_the_file(tokens: list[Token]) -> 
 
 def test_a_file_that_only_joins_bytes_has_no_decoder() -> None:
     tokens = [Token(b"a"), Token(b"\xff"), Token(b"b", first=b"b")]
-    assert b"DECO" not in spec_reader.open_file(decode_only(tokens, Decoding())).sections
+    assert b"DECO" not in tokexport_reader.open_file(decode_only(tokens, Decoding())).sections
 
 
 @pytest.mark.parametrize(

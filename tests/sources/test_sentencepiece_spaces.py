@@ -10,9 +10,7 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
-import spec_encoder
-import spec_reader
-import spec_spans
+import tokexport_reader
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sentencepiece import SentencePieceProcessor
@@ -117,16 +115,16 @@ def test_ids_offsets_and_texts_are_those_of_the_library(algorithm: Algorithm) ->
         )
         content = file_bytes(made(source))
         subject, library = load(content), SentencePieceProcessor(model_proto=serialize(source))
-        file = spec_reader.open_file(content)
+        file = tokexport_reader.open_file(content)
         for number, text in enumerate(texts(dice, 60)):
             wanted, found = library.EncodeAsOffsetMapping(text), subject.encode_with_offsets(text)
             assert subject.encode(text) == wanted["ids"], text
             assert (found.ids, found.offsets) == (wanted["ids"], wanted["offsets"]), text
             assert subject.decode(found.ids) == library.decode(found.ids), text
             if number % 12 == 0:
-                assert spec_encoder.encode(file, text.encode()) == wanted["ids"], text
+                assert tokexport_reader.encode(file, text.encode()) == wanted["ids"], text
                 if algorithm is Algorithm.BPE:
-                    spans = spec_spans.encode_spans(file, text.encode())
+                    spans = tokexport_reader.encode_spans(file, text.encode())
                     assert spans == [*zip(wanted["ids"], wanted["offsets"], strict=True)], text
 
 

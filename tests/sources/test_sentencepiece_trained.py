@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 import sentencepiece
-import spec_encoder
-import spec_reader
+import tokexport_reader
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from repository import SLOW
@@ -103,12 +102,12 @@ def test_a_trained_model_gives_the_ids_of_the_library(
     model = read(path)
     reference = sentencepiece.SentencePieceProcessor(model_file=str(path))
     content = file_bytes(model)
-    tokenizer, file, slow = load(content), spec_reader.open_file(content), SlowEncoder(model)
+    tokenizer, file, slow = load(content), tokexport_reader.open_file(content), SlowEncoder(model)
     for number, text in enumerate(texts(240)):
         expected = reference.encode(text)
         assert tokenizer.encode(text) == expected, text
         assert number % 5 or slow.encode(text) == expected, text
-        assert number % 20 or spec_encoder.encode(file, text.encode()) == expected, text
+        assert number % 20 or tokexport_reader.encode(file, text.encode()) == expected, text
     long = "\n".join(texts(1000))
     assert tokenizer.encode(long) == reference.encode(long)
 
@@ -128,7 +127,7 @@ def test_neighbouring_unknown_words_are_one_id_over_any_distance(
         assert tokenizer.encode(text) == reference.encode(text)
         assert tokenizer.encode(text).count(unknown) == 2
     # A text is never cut between two unknown words.
-    assert not any(spec_reader.open_file(content).sections.get(Tag.CUTS, b""))
+    assert not any(tokexport_reader.open_file(content).sections.get(Tag.CUTS, b""))
 
 
 @settings(max_examples=1000 if SLOW else 100, deadline=None)

@@ -52,6 +52,7 @@ def keys(units: Units) -> Iterator[tuple[npt.NDArray[np.uint8], npt.NDArray[np.i
     Nodes may be shared. IndexError where a unit points outside, ValueError where the trie has a
     loop.
 
+    >>> import numpy as np
     >>> [*keys(np.zeros(BLOCK, np.uint32))]
     []
     """

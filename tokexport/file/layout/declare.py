@@ -74,14 +74,16 @@ class SectionTag(bytes, Enum):
     """Four letters that name a section, and what is in it."""
 
     required: bool
+    level: str
     holds: str
-    needed_for: str
 
-    def __new__(cls, tag: bytes, required: bool, holds: str, needed_for: str = "") -> SectionTag:
-        """``required``: a reader that does not know the tag refuses the file."""
+    def __new__(cls, tag: bytes, required: bool, level: str, holds: str) -> SectionTag:
+        """``required``: a reader that does not know the tag refuses the file. ``level``: which
+        readers need it, as SPEC.md has it.
+        """
         member = bytes.__new__(cls, tag)
         member._value_ = tag
         member.required = required
+        member.level = level
         member.holds = holds
-        member.needed_for = needed_for
         return member

@@ -16,8 +16,8 @@ ID_BITS: Final = MAX_IDS.bit_length()
 
 # TIDX: this header, then the slots, then the displacements.
 IndexHeader = Struct(
-    "slot_count" / U32 * "at least 1",
-    "bucket_count" / U32 * "at least 1",
+    "slot_count" / U32,
+    "bucket_count" / U32,
 )
 TOKEN_SLOT: Final = np.dtype("<u4")  # fingerprint << ID_BITS | id; all ones: empty
 DISPLACEMENT: Final = np.dtype("<u2")
@@ -32,9 +32,9 @@ KEY: Final = record(
 # PIDX: this header, then the slots, then the starts of the rows and the end of the last one, then
 # the displacements.
 PairIndexHeader = Struct(
-    "slot_count" / U32 * "at least 1",
-    "bucket_count" / U32 * "at least 1",
-    "row_shift" / U32 * "at most 21",
+    "slot_count" / U32,
+    "bucket_count" / U32,
+    "row_shift" / U32,
     "reserved" / zeros(4),
 )
 PAIR_SLOT: Final = np.dtype("<u8")  # left << 42 | right << 21 | merged id; all ones: empty
@@ -53,9 +53,9 @@ class SymbolUnit(Code):
 # leaves[leaf_count][64] SYMBOL; for bytes: 256 SYMBOL a place.
 CharactersHeader = Struct(
     "unit" / U32 * "a `SymbolUnit`",
-    "place_count" / U32 * "1, or 4 where a symbol depends on the place of its unit",
-    "middle_count" / U32 * "of the table; 0 for bytes",
-    "leaf_count" / U32 * "of the table; 0 for bytes",
+    "place_count" / U32 * "1, or (rare) 4 where a symbol depends on the place of its unit",
+    "middle_count" / U32 * "0 for bytes",
+    "leaf_count" / U32 * "0 for bytes",
 )
 SYMBOL: Final = np.dtype("<u4")
 PLACES: Final = 4  # first, inside, alone, last
@@ -66,15 +66,15 @@ class CrossingRule(Code):
     between them.
     """
 
-    NONE = 0, "what the maps say is all"
-    ONE_KNOWN = 1, "besides, one of two characters has a symbol"
-    BOTH_KNOWN = 2, "besides, each of two characters has a symbol"
+    NONE = 0, "the maps alone decide"
+    ONE_KNOWN = 1, "one of two characters has a symbol, too"
+    BOTH_KNOWN = 2, "each of two characters has a symbol, too"
 
 
 # XPRS: this header, then 128 x 128 bits for ASCII, then 1 << bits bits.
 CrossingsHeader = Struct(
-    "rule" / U32 * "a `CrossingRule`",
-    "bits" / U32 * "of the hash; 6 to 26",
+    "rule" / U32,
+    "bits" / U32,
 )
 CROSSINGS_ASCII: Final = 128 * 128 // 8
 
@@ -82,8 +82,8 @@ CROSSINGS_ASCII: Final = 128 * 128 // 8
 class TrieFlag(Flags):
     """``trie.flags``."""
 
-    SINGLE_PRECISION = 1 << 0, "UNIGRAM: sums are rounded to f32, and unknown text is not looked up"
-    BYTE_CHARACTERS = 1 << 1, "UNIGRAM, WORDPIECE: a character is one byte"
+    SINGLE_PRECISION = 1 << 0, "UNIGRAM: sums are rounded to f32, unknown text is not looked up"
+    BYTE_CHARACTERS = 1 << 1, "UNIGRAM, WORDPIECE, rare: a character is one byte"
 
 
 # TRIE: this header, then unit_count units. The child of a node with base b for byte c is unit b +
@@ -91,12 +91,9 @@ class TrieFlag(Flags):
 TrieHeader = Struct(
     "unit_count" / U32,
     "root" / U32 * "base of the root",
-    "continuation" / U32 * "WORDPIECE: base of the node that the prefix leads to; 0: no longer "
-                           "token begins with it, or another model",
-    "max_characters" / U32 * "WORDPIECE: a pre-token of more characters is unknown; 0 for other "
-                             "models",
-    "unknown_score" / F64 * "UNIGRAM: the score of a character that no token of one character "
-                            "covers; 0 for other models",
+    "continuation" / U32 * "WORDPIECE: base of the node of the prefix; 0: nothing follows it",
+    "max_characters" / U32 * "WORDPIECE: a longer pre-token is unknown",
+    "unknown_score" / F64 * "UNIGRAM: of a character that no token of one character covers",
     "flags" / U32 * "`TrieFlag`",
     "reserved" / zeros(4),
 )

@@ -11,7 +11,6 @@ from tokexport.file.layout.declare import U8, U16, U32, U64, Code, Flags, record
 from tokexport.limits import MAX_CLASSES, MAX_OPS, MAX_STAGES, MAX_STATES
 
 # fmt: off
-# ruff: noqa: ISC004
 
 # A class table: ASCII[128] u8, top[272] u16, middle[middle_count][64] u16, leaves[leaf_count][64]
 # u8 (u16 in NORM).
@@ -29,56 +28,53 @@ SplitsHeader = Struct(
 class StageBehavior(Code):
     """``stage.behavior``."""
 
-    ISOLATED = 0, "every match and every gap is a pre-token"
-    REMOVED = 1, "gaps are pre-tokens, matches are dropped"
+    ISOLATED = 0, "every match and every gap is a part"
+    REMOVED = 1, "gaps are parts, matches are dropped"
     MERGED_WITH_PREVIOUS = 2, "a match is joined to the gap before it"
     MERGED_WITH_NEXT = 3, "a match is joined to the gap after it"
-    CONTIGUOUS = 4, "neighbouring matches are joined to one pre-token"
+    CONTIGUOUS = 4, "neighbouring matches are joined to one part"
 
 
 class StageFlag(Flags):
     """``stage.flags``."""
 
     INVERT = 1 << 0, "matches count as gaps and gaps as matches"
-    ON_BYTES = 1 << 1, "the stage reads bytes, not code points"
-    REWRITE = 1 << 2, "the stage rewrites each pre-token by operations of NORM; it has no program"
-    EMPTY_MATCHES = 1 << 3, "a match may be of no symbols"
-    SEARCH_STARTS = 1 << 4, "start states come in two rows: the second is for where a search begins"
+    ON_BYTES = 1 << 1, "rare: the stage reads bytes, not code points"
+    REWRITE = 1 << 2, "the stage rewrites each text by operations of NORM; it has no program"
+    EMPTY_MATCHES = 1 << 3, "rare: a match may be empty"
+    SEARCH_STARTS = 1 << 4, "rare: other start states where a search begins"
 
 
 Stage = Struct(
     "behavior" / U8 * "a `StageBehavior`",
     "flags" / U8 * "`StageFlag`",
-    "class_count" / U8 * "what the program reads, classes or labels, is 0 to class_count - 1; 1 "
-                         f"to {MAX_CLASSES}",
-    "row_shift" / U8 * "a row of transitions has 1 << row_shift entries, more than class_count",
+    "class_count" / U8 * f"input classes are 0 to class_count - 1; 1 to {MAX_CLASSES}",
+    "row_shift" / U8 * "a row of transitions has 1 << row_shift entries",
     "state_count" / U16 * f"states are 0 to state_count - 1; 1 to {MAX_STATES:,}; state 0 is dead",
-    "memo_count" / U16 * "states 1 to memo_count may be passed through without bound without a "
-                         "match end being met",
+    "memo_count" / U16 * "hint, see below",
     "middle_count" / U16 * "of the class table",
     "leaf_count" / U16 * "of the class table",
-    "classes_offset" / U32 * "of the class table, from the start of SPLT (in NORM: of the "
-                             "operation's table)",
-    "starts_offset" / U32 * "of class_count + 1 times u16, twice with SEARCH_STARTS: start states",
-    "transitions_offset" / U32 * "of state_count << row_shift times `TRANSITION` (u16)",
-    "first_op" / U8 * "with REWRITE: the first operation; otherwise zero",
-    "op_count" / U8 * "with REWRITE: how many operations; otherwise zero",
+    "classes_offset" / U32 * "from the start of SPLT; in NORM, of the table",
+    "starts_offset" / U32 * "the same, of the start states",
+    "transitions_offset" / U32 * "the same, of the transitions",
+    "first_op" / U8 * "with REWRITE: the first operation",
+    "op_count" / U8 * "with REWRITE: how many operations",
     "reserved" / zeros(2),
-    "skip_leads" / U64 * "bit b - 0xC0: no match begins with a character whose first byte is b",
+    "skip_leads" / U64 * "hint: bit b - 0xC0: no match begins with the byte b",
 )
 TRANSITION: Final = np.dtype("<u2")  # the next state, or-ed with ACCEPT
 ACCEPT: Final = 0x8000  # a match ends before this symbol
 
 # LABL: this header, then one LabelTable for each stage that reads labels, then their entries.
 LabelsHeader = Struct(
-    "table_count" / U32 * f"stages that read labels; at most {MAX_STAGES}",
+    "table_count" / U32 * f"at most {MAX_STAGES}",
     "reserved" / zeros(4),
 )
 LabelTable = Struct(
-    "stage" / U8 * "the number of its stage in SPLT, above that of the table before",
-    "class_count" / U8 * f"its classes are 0 to class_count - 1; 1 to {MAX_CLASSES}",
-    "state_count" / U16 * f"its states are 0 to state_count - 1; 1 to {MAX_STATES:,}",
-    "offset" / U32 * "of state_count * class_count times `LABEL` (u32), from the start of LABL",
+    "stage" / U8 * "number of its stage, above that of the table before",
+    "class_count" / U8 * f"1 to {MAX_CLASSES}",
+    "state_count" / U16 * f"1 to {MAX_STATES:,}",
+    "offset" / U32 * "of its entries, from the start of LABL",
 )
 LABEL: Final = np.dtype("<u4")  # next state << 8 | label
 
@@ -89,7 +85,7 @@ CUTS_SIZE: Final = 128 * 128 // 8
 # NORM: this header, then one RewriteOp each, then their tables and contents.
 RewriteHeader = Struct(
     "op_count" / U32 * f"operations in all; at most {MAX_OPS}",
-    "normalizer_count" / U32 * "the first of them, which are the normalizer",
+    "normalizer_count" / U32 * "the first of them are the normalizer, the others belong to stages",
     "reserved" / zeros(8),
 )
 
@@ -108,27 +104,23 @@ class OpKind(Code):
 class OpFlag(Flags):
     """``op.flags``: of AFFIX, but for BY_CLUSTER and COLLAPSE."""
 
-    APPEND = 1 << 0, "after the text, not before it"
-    UNLESS_PRESENT = 1 << 1, "not where the text begins with the content"
-    ONLY_FIRST = 1 << 2, "only where the text begins where the input begins"
-    BY_CLUSTER = (1 << 3, "of CHARSMAP: looked up by grapheme cluster, otherwise the longest "
-                          "sequence at each place")
-    FIRST_SOURCE = (1 << 4, "only where the source of the text's first byte begins where "
-                            "the input begins")
-    COLLAPSE = (1 << 5, "of CHARSMAP: spaces at the start of the text and after a space are "
-                        "dropped, but for those that come together")
+    APPEND = 1 << 0, "AFFIX: after the text, not before it"
+    UNLESS_PRESENT = 1 << 1, "AFFIX: not where the text begins with the content"
+    ONLY_FIRST = 1 << 2, "AFFIX: only before or after a text that is first (3.1)"
+    BY_CLUSTER = 1 << 3, "CHARSMAP: by grapheme cluster, not the longest sequence at each position"
+    FIRST_SOURCE = 1 << 4, "AFFIX, rare: only where the source of the first byte begins at 0 (A)"
+    COLLAPSE = 1 << 5, "CHARSMAP, rare: spaces at the start and after a space are dropped"
 
 
 RewriteOp = Struct(
     "kind" / U8 * "an `OpKind`",
-    "flags" / U8 * "`OpFlag`; BY_CLUSTER and COLLAPSE, not both, are of CHARSMAP, the others of "
-                   "AFFIX",
+    "flags" / U8 * "`OpFlag`, of the kind",
     "reserved" / zeros(2),
-    "growth" / U32 * "a text of n bytes becomes at most growth * n + extra bytes",
+    "growth" / U32 * "hint: a text of n bytes becomes at most growth * n + extra bytes",
     "extra" / U32 * "see growth",
-    "table_offset" / U32 * "of the table, from the start of NORM; a multiple of 4",
+    "table_offset" / U32 * "from the start of NORM; a multiple of 4",
     "table_size" / U32,
-    "content_offset" / U32 * "of the content, from the start of NORM; a multiple of 4",
+    "content_offset" / U32 * "from the start of NORM; a multiple of 4",
     "content_size" / U32 * "at most 65,535",
     "reserved2" / zeros(4),
 )
@@ -137,19 +129,19 @@ RewriteOp = Struct(
 class NormalFormCode(Code):
     """``form.form``."""
 
-    NFC = 0, "canonical decomposition, then composition"
-    NFD = 1, "canonical decomposition"
-    NFKC = 2, "compatibility decomposition, then composition"
-    NFKD = 3, "compatibility decomposition"
+    NFC = 0
+    NFD = 1
+    NFKC = 2
+    NFKD = 3
 
 
 # FORM: this header, top[272] u16, middle[middle_count][64] u16, leaves[leaf_count][64] u16 (entry
 # numbers), entries, points, compositions.
 FormHeader = Struct(
-    "form" / U32 * "a `NormalFormCode`",
-    "middle_count" / U32 * "blocks of the second level",
-    "leaf_count" / U32 * "blocks of the third level",
-    "entry_count" / U32 * "at least 1",
+    "form" / U32,
+    "middle_count" / U32,
+    "leaf_count" / U32,
+    "entry_count" / U32,
     "point_count" / U32,
     "composition_count" / U32,
     "reserved" / zeros(8),
@@ -163,26 +155,24 @@ NORMALIZER_ENTRY: Final = record(
 )
 NORMALIZER_POINT: Final = np.dtype("<u4")
 COMPOSITION: Final = record(
-    "first" / U32 * "code point",
-    "second" / U32 * "code point",
-    "composite" / U32 * "code point that the two compose to",
+    "first" / U32,
+    "second" / U32,
+    "composite" / U32,
 )
 
 # MAP: this header, ascii[128] u8, top, middle and leaves as for FORM, entries, text.
 MapHeader = Struct(
-    "middle_count" / U32 * "blocks of the second level",
-    "leaf_count" / U32 * "blocks of the third level",
-    "entry_count" / U32 * "at least 1",
-    "text_size" / U32 * "bytes of text",
-    "skip_leads" / U64 * "bit b - 0xC0: every character whose first byte is b stays as it is; a "
-                         "hint",
+    "middle_count" / U32,
+    "leaf_count" / U32,
+    "entry_count" / U32,
+    "text_size" / U32,
+    "skip_leads" / U64 * "hint: bit b - 0xC0: what begins with the byte b stays as it is",
 )
 MAP_ENTRY: Final = record(
-    "start" / U32 * "in the text",
-    "before" / U8 * "bytes from start on, which come first",
-    "after" / U8 * "bytes after those, which come last",
-    "keep" / U8 * "1: the character itself stands between the two; 0: it is dropped; 2 "
-                  "(`MAP_LETTERS`): it is a Hangul syllable, and its letters stand there",
+    "start" / U32 * "of the bytes before, in the texts",
+    "before" / U8 * "number of bytes that come first",
+    "after" / U8 * "number of bytes, right after those, that come last",
+    "keep" / U8 * "between them: 0 nothing, 1 the character, 2 (`MAP_LETTERS`) its letters",
     "zero" / U8 * "zero",
 )
 MAP_LETTERS: Final = 2  # keep: the letters of a Hangul syllable
@@ -191,12 +181,12 @@ MAP_OTHER: Final = 0x80  # in ascii: the entry says what the character becomes
 # CHARSMAP: this header, units, nodes and edges of the trie over protected texts (as in ADDT), the
 # program of clusters, text.
 CharsmapHeader = Struct(
-    "unit_count" / U32 * "units of the trie, at least 1",
-    "node_count" / U32 * "nodes of the trie over the protected texts; 0 with BY_CLUSTER",
-    "edge_count" / U32 * "its edges",
-    "program_size" / U32 * "bytes of the program; 0 without BY_CLUSTER",
-    "text_size" / U32 * "bytes of text",
-    "first_plain" / U32 * "at most the program's class_count; 0 without BY_CLUSTER",
+    "unit_count" / U32 * "at least 1",
+    "node_count" / U32 * "of the protected texts; 0 with BY_CLUSTER",
+    "edge_count" / U32 * "of the protected texts",
+    "program_size" / U32 * "0 without BY_CLUSTER",
+    "text_size" / U32,
+    "first_plain" / U32 * "hint, see below; 0 without BY_CLUSTER",
 )
 CHARSMAP_UNIT: Final = np.dtype("<u4")
 
@@ -204,47 +194,44 @@ CHARSMAP_UNIT: Final = np.dtype("<u4")
 class AddedFlag(Flags):
     """``added.flags``."""
 
-    SPECIAL = 1 << 0, "found on request only"
+    SPECIAL = 1 << 0, "found only where it is allowed"
     SINGLE_WORD = 1 << 1, "found only where no word character touches it"
-    LSTRIP = 1 << 2, "takes the white space before it with it"
-    RSTRIP = 1 << 3, "takes the white space after it with it"
-    NORMALIZED = (1 << 4, "is in the normalized trie, under its normalized content; without this "
-                          "flag it is in the raw trie")
+    LSTRIP = 1 << 2, "takes the white space before it"
+    RSTRIP = 1 << 3, "takes the white space after it"
+    NORMALIZED = 1 << 4, "is in the normalized trie, by its normalized content; else in the raw one"
 
 
 # ADDT: this header, tokens, then the two tries (nodes with one more at the end, then edges), then
 # the text.
 AddedHeader = Struct(
-    "token_count" / U32 * "number of added tokens",
-    "raw_node_count" / U32 * "nodes of the raw trie",
-    "raw_edge_count" / U32 * "its edges",
-    "normalized_node_count" / U32 * "nodes of the normalized trie",
-    "normalized_edge_count" / U32 * "its edges",
-    "text_size" / U32 * "bytes of all contents",
+    "token_count" / U32,
+    "raw_node_count" / U32,
+    "raw_edge_count" / U32,
+    "normalized_node_count" / U32,
+    "normalized_edge_count" / U32,
+    "text_size" / U32,
     "flags" / U32 * "the flags of all added tokens, or-ed",
     "reserved" / zeros(4),
-    "raw_starts" / Bytes(32) * "bit b & 7 of byte b >> 3 is set where a content of the raw trie "
-                               "starts with byte b",
-    "normalized_starts" / Bytes(32) * "the same for the normalized trie",
+    "raw_starts" / Bytes(32) * "hint: bit b & 7 of byte b >> 3: a content there begins with b",
+    "normalized_starts" / Bytes(32) * "hint: the same for the normalized trie",
 )
 ADDED_TOKEN: Final = record(
     "id" / U32,
-    "offset" / U32 * "of the content in the text",
+    "offset" / U32 * "of its content in the contents, as the source has it",
     "length" / U32 * "of the content",
     "flags" / U32 * "`AddedFlag`",
 )
 TRIE_NODE: Final = record(
-    "first_edge" / U32 * "the node's edges are those from here to the next node's first_edge, "
-                         "which is not included",
-    "token" / U32 * "index of the added token that ends here, or NONE",
+    "first_edge" / U32 * "its edges: from this one up to the next node's first_edge",
+    "token" / U32 * "what ends here, or NONE",
 )
 TRIE_EDGE: Final = np.dtype("<u4")  # byte << 24 | child node; sorted by byte
 
 # ACLS: this header, then a class table with u8 leaves; present when an added token strips or wants
 # whole words.
 AddedClassesHeader = Struct(
-    "middle_count" / U16 * "of the class table",
-    "leaf_count" / U16 * "of the class table",
+    "middle_count" / U16,
+    "leaf_count" / U16,
     "reserved" / zeros(4),
 )
 
@@ -261,13 +248,12 @@ class TrimmingPass(Code):
 
     END = 0, "no more passes"
     ALL = 1, "white space at both ends is left out"
-    KEEP_FIRST = 2, "the same, but a single space at the start of a text stays"
+    KEEP_FIRST = 2, "the same, but one space at the start of a text stays"
 
 
 # TRIM: this header, then the exceptions.
 TrimmingHeader = Struct(
-    "passes" / U32 * "up to 15 times two bits, the lowest first, each a `TrimmingPass`; NONE: the"
-                     " file cannot say where ids stand in a text",
+    "passes" / U32 * "up to 15 times two bits, lowest first: `TrimmingPass`; NONE: no spans",
     "exception_count" / U32,
 )
 TRIMMING_EXCEPTION: Final = record(
@@ -288,7 +274,7 @@ class AlignmentFlag(Flags):
 # ALGN: this header, then the nodes and edges of a trie over the protected texts.
 AlignmentHeader = Struct(
     "flags" / U32 * "`AlignmentFlag`",
-    "node_count" / U32 * "nodes of the trie over the protected texts",
-    "edge_count" / U32 * "its edges",
+    "node_count" / U32 * "of the protected texts; 0 with a CHARSMAP without BY_CLUSTER",
+    "edge_count" / U32 * "of the protected texts",
     "reserved" / zeros(4),
 )

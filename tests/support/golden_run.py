@@ -1,0 +1,153 @@
+"""Everything that the golden files ask of a reader, and the runtime as such a reader."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import golden_files
+from repository import ROOT
+
+from tokexport._core import Core
+from tokexport.errors import FormatError, TextError
+from tokexport.runtime.tokenizer import Tokenizer, load
+
+_HEADER = (ROOT / "formats" / "tokexport" / "tokexport.h").read_text(encoding="utf-8")
+NAMES_OF_CODES = {int(code): name for name, code in re.findall(r"(TKX_E_\w+) = (-?\d+)", _HEADER)}
+
+
+class RefusedError(Exception):
+    """The runtime refuses a file or a text; ``name`` is the error of SPEC.md."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+@dataclass(frozen=True)
+class RuntimeFile:
+    """An open file."""
+
+    tokenizer: Tokenizer
+
+    def token_bytes(self, token: int) -> bytes:
+        """The bytes of an id."""
+        try:
+            return self.tokenizer.decode_single_token_bytes(token)
+        except KeyError as error:
+            raise RefusedError("TKX_E_ID") from error
+
+
+class Runtime:
+    """The runtime of this package, by the names of the educational reader."""
+
+    ALL = "all"
+    TokexportError = RefusedError
+
+    def open_file(self, content: bytes) -> RuntimeFile:
+        """Opened and checked in full, as ``load`` does it."""
+        try:
+            Core(content, "golden").check()
+        except FormatError as error:
+            raise RefusedError(NAMES_OF_CODES[error.code]) from error
+        return RuntimeFile(load(content))
+
+    def check_file(self, file: RuntimeFile) -> None:
+        """It has been checked."""
+
+    def encode(self, file: RuntimeFile, text: bytes, allowed: Any) -> list[int]:
+        """The ids of a text."""
+        try:
+            return file.tokenizer.encode(text.decode(), allowed_special=allowed)
+        except TextError as error:
+            raise RefusedError("TKX_E_UNKNOWN_TEXT") from error
+
+    def encode_spans(self, file: RuntimeFile, text: bytes, allowed: Any) -> list[tuple[int, Any]]:
+        """The ids with their spans."""
+        found = file.tokenizer.encode_with_offsets(text.decode(), allowed_special=allowed)
+        return [*zip(found.ids, found.offsets, strict=True)]
+
+    def encode_with_template(
+        self, file: RuntimeFile, text: bytes, pair: bytes | None, *, special: bool
+    ) -> tuple[list[int], list[int]]:
+        """The ids and type ids with the template."""
+        how: dict[str, Any] = {"allowed_special": "all", "add_special_tokens": special}
+        if pair is None:
+            found = file.tokenizer.encode_with_offsets(text.decode(), **how)
+        else:
+            found = file.tokenizer.encode_pair_with_offsets(text.decode(), pair.decode(), **how)
+        return list(found.ids), list(found.type_ids)
+
+    def decode_text(self, file: RuntimeFile, ids: list[int], skip_special: bool) -> str:
+        """The text of ids."""
+        return file.tokenizer.decode(ids, skip_special_tokens=skip_special)
+
+
+def disagreements(reader: Any) -> Iterator[str]:
+    """What a reader gives that is not what the golden files say."""
+    for name in golden_files.EXPECTED_NAMES + golden_files.DECODER_NAMES:
+        yield from disagreements_about(reader, name)
+    for name in golden_files.REFUSED_NAMES:
+        if (given := opened(reader, golden_files.refused(name))) != golden_files.error_of(name):
+            yield f"{name} gives {given}"
+
+
+def opened(reader: Any, content: bytes) -> str:
+    """The error with which a reader refuses a file, or TKX_OK."""
+    try:
+        reader.check_file(reader.open_file(content))
+    except reader.TokexportError as error:
+        return str(error.name)
+    return "TKX_OK"
+
+
+def disagreements_about(reader: Any, name: str) -> Iterator[str]:
+    """The same for one file that is good."""
+    try:
+        file = reader.open_file(golden_files.content(name))
+    except reader.TokexportError as error:
+        yield f"{name} is refused: {error.name}"
+        return
+    expected = golden_files.expected(name)
+    for token, content in enumerate(expected["tokens"]):
+        try:
+            given: Any = file.token_bytes(token).hex()
+        except reader.TokexportError as error:
+            given = None if error.name == "TKX_E_ID" else error.name
+        if given != content:
+            yield f"{name}: the bytes of {token} are {given}"
+    for kind, ask in (("encode", _encode), ("template", _template), ("decode", _decode)):
+        for case in expected.get(kind, ()):
+            try:
+                given = ask(reader, file, case)
+            except reader.TokexportError as error:
+                given = {"error": error.name}
+            answers = given.keys() | case.keys() & {"ids", "type_ids", "spans", "error"}
+            if kind == "decode":
+                answers = {"text"}
+            if any(given.get(key) != case.get(key) for key in answers):
+                yield f"{name}: {case} gives {given}"
+
+
+def _encode(reader: Any, file: Any, case: dict[str, Any]) -> dict[str, Any]:
+    text, allowed = case["text"].encode(), reader.ALL if case["special"] else ()
+    given: dict[str, Any] = {"ids": reader.encode(file, text, allowed)}
+    if "spans" in case:
+        spans = reader.encode_spans(file, text, allowed)
+        given["spans"] = [list(span) for _, span in spans]
+        if [id for id, _ in spans] != given["ids"]:
+            given["ids"] = spans
+    return given
+
+
+def _template(reader: Any, file: Any, case: dict[str, Any]) -> dict[str, Any]:
+    pair = case["pair"].encode() if "pair" in case else None
+    text = case["text"].encode()
+    ids, type_ids = reader.encode_with_template(file, text, pair, special=case["special"])
+    return {"ids": ids, "type_ids": type_ids}
+
+
+def _decode(reader: Any, file: Any, case: dict[str, Any]) -> dict[str, Any]:
+    return {"text": reader.decode_text(file, case["ids"], case.get("skip_special", False))}

@@ -1,0 +1,42 @@
+"""Reads ``formats/tokexport/SPEC.md``, so that tests can hold it against other things."""
+
+from __future__ import annotations
+
+import re
+
+from repository import ROOT
+
+FOLDER = ROOT / "formats" / "tokexport"
+
+
+def text() -> str:
+    """The specification."""
+    return (FOLDER / "SPEC.md").read_text(encoding="utf-8")
+
+
+def section(title: str) -> str:
+    """What stands under the heading that begins with a title, up to the next heading."""
+    found = re.search(rf"^#+ {re.escape(title)}.*\n((?:(?!#+ ).*\n)*)", text(), re.MULTILINE)
+    assert found is not None, title
+    return found[1]
+
+
+def prose() -> str:
+    """The specification as one line, so that a sentence is found wherever its lines end."""
+    return " ".join(text().split())
+
+
+def dump(title: str) -> bytes:
+    """The bytes of an annotated hex dump; every line says its offset, and the offsets have no gap."""
+    content = b""
+    for line in section(title).splitlines():
+        match = re.match(
+            r" {4}([0-9A-F]{4})  ((?:[0-9A-F]{2} )*[0-9A-F]{2}(?: \* \d+)?)  +\S", line
+        )
+        if match is None:
+            assert not line.startswith("    "), line
+            continue
+        assert int(match[1], 16) == len(content), line
+        digits, _, times = match[2].partition(" * ")
+        content += bytes.fromhex(digits) * int(times or 1)
+    return content
