@@ -117,7 +117,6 @@ def test_together_the_golden_files_hold_every_section_and_flag() -> None:
         (section_flags(files, b"ADDT", 24), layout.AddedFlag),
         (section_flags(files, b"DECO", 0), layout.DecoderFlag),
         (section_flags(files, b"EDIT", 4), layout.EditsFlag),
-        (section_flags(files, b"ALGN", 0), layout.AlignmentFlag),
     ):
         missing = [flag for flag in declared if flag and not any(one & flag for one in used)]
         assert missing == [], declared
