@@ -193,14 +193,14 @@ def test_a_tekken_json_gives_tiktoken_s_ids_behind_the_special_tokens(tmp_path: 
     [
         (
             {"special_tokens": [{"rank": 1, "token_str": "<s>", "is_control": True}]},
-            "expected 0: special tokens stand",
+            "expected 0: special tokens are in the order",
         ),
         (
             {"special_tokens": [{"rank": n, "token_str": "<s>"} for n in range(2)]},
             'two special tokens "<s>"',
         ),
         ({"vocab": []}, "default_vocab_size is 282, and there are 0 ranks"),
-        ({"vocab": [{"rank": 4, "token_bytes": "AA=="}]}, "expected 0: ranks stand in their order"),
+        ({"vocab": [{"rank": 4, "token_bytes": "AA=="}]}, "expected 0: ranks are in order"),
         ({"vocab": [{"rank": 0, "token_bytes": "?"}]}, "expected a token in base64"),
     ],
 )

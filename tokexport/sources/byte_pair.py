@@ -66,7 +66,6 @@ def build(
     file: str,
     vocab: Mapping[str, int],
     merges: Iterable[Merge],
-    place: str,
     *,
     whole_pre_token_first: bool = False,
     unk_id: int | None = None,
@@ -76,7 +75,6 @@ def build(
 ) -> BytePairModel:
     """The model, over the characters that the vocabulary is spelled in.
 
-    ``place`` is a format for the number of a merge, for errors: ``model.merges[{}]``.
     Raises SourceError for a merge of tokens that are not in ``vocab``, as the reference does.
     """
     keys = {token.encode(): number for token, number in vocab.items() if token}
@@ -87,7 +85,7 @@ def build(
         missing = next((one for one in (left, right, product) if one not in vocab), None)
         if missing is not None or product is None:
             raise SourceError(
-                f"{file}: {place.format(number)} is {show(left)} {show(right)}, and the token"
+                f"{file}: model.merges[{number}] is {show(left)} {show(right)}, and the token"
                 f" {show(missing or left + right)} is not in the vocabulary; these merges do not"
                 " belong to this vocabulary"
             )

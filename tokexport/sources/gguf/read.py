@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from tokexport.errors import SourceError, UnsupportedError
-from tokexport.model import Provenance, SpecialIds, Template, TemplateItem, TokenizerModel
+from tokexport.model import Provenance, SpecialIds, TokenizerModel
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.gguf.patterns import (
     NEMOTRON_3,
@@ -36,7 +36,15 @@ from tokexport.sources.sentencepiece.proto import (
     PieceType,
     SentencePieceModel,
 )
-from tokexport.sources.tokenizer_json.document import added_token, byte_level, tokenizer_document
+from tokexport.sources.tokenizer_json.document import (
+    added_token,
+    byte_level,
+    special,
+    template,
+    text,
+    tokenizer_document,
+)
+from tokexport.sources.tokenizer_json.post_processor import read_post_processor
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 from tokexport.sources.vocab_files.rwkv import read_rwkv
 from tokexport.sources.vocab_files.wordpiece import BertSettings, wordpiece_document
@@ -62,9 +70,8 @@ _UNTOLD: Final = {
         " tokenizer.json instead"
     )
 }
-# How Python writes bytes that are no printable ASCII.
-_ESCAPE: Final = re.compile(r"\\(?:x([0-9a-f]{2})|([tnr\\'\"]))")
-_ESCAPED: Final = {"t": b"\t", "n": b"\n", "r": b"\r"}
+# How Python writes bytes, without the quotes.
+_ESCAPED: Final = re.compile(r"(?:[ -\[\]-~]|\\x[0-9a-f]{2}|\\[tnr\\'\"])*")
 
 
 def read_gguf(source: GgufTokenizer, files: SourceFiles) -> TokenizerModel:
@@ -78,7 +85,10 @@ def read_gguf(source: GgufTokenizer, files: SourceFiles) -> TokenizerModel:
         model = replace(model, provenance=Provenance("GGUF", model.provenance.sha256))
     else:
         model = sentencepiece.build(gguf_sentencepiece(source), files.alone(), Provenance("GGUF"))
-        model = replace(model, template=_template(source))
+        # llama.cpp's defaults: BOS before a text of "llama", EOS after one of "t5".
+        parts = _post_processor(source, source.model == "llama", source.model == "t5", False)
+        root = Node(name, "", {"post_processor": parts})
+        model = replace(model, template=read_post_processor(root))
     ids = {role: source.number(key) for role, key in _ROLES.items()}
     stops = {number for key in _STOPS if (number := source.number(key)) is not None}
     return replace(
@@ -103,7 +113,7 @@ def gguf_document(source: GgufTokenizer) -> dict[str, Any]:
         added_tokens=_added_tokens(source, original),
         normalizer=original.normalizer,
         pre_tokenizer=original.pre_tokenizer,
-        post_processor=_template_document(source, original),
+        post_processor=_post_processor(source, original.add_bos, False, original.add_sep),
         decoder=byte_level(True),
         model={
             "type": "BPE",
@@ -253,32 +263,17 @@ def gguf_rwkv(source: GgufTokenizer) -> bytes:
     which ends a text, is in no such file.
     """
     lines = []
-    for number, text in enumerate(source.tokens):
+    for number, written in enumerate(source.tokens):
         if source.types[number] is PieceType.CONTROL or _is_padding(source, number):
             continue
-        token = _unescaped(source, number, text)
+        if not _ESCAPED.fullmatch(written):
+            raise SourceError(
+                f"{source.file}: tokenizer.ggml.tokens[{number}] is {show(written)}; expected"
+                " printable ASCII and escapes as Python writes them"
+            )
+        token = written.encode().decode("unicode_escape").encode("latin-1")
         lines.append(b"%d %s %d\n" % (number, repr(token).encode("ascii"), len(token)))
     return b"".join(lines)
-
-
-def _unescaped(source: GgufTokenizer, number: int, text: str) -> bytes:
-    rest = _ESCAPE.sub("", text)
-    if "\\" in rest or not all(" " <= character <= "~" for character in rest):
-        raise SourceError(
-            f"{source.file}: tokenizer.ggml.tokens[{number}] is {show(text)}; expected printable"
-            " ASCII and escapes as Python writes them"
-        )
-    parts: list[bytes] = []
-    at = 0
-    for escape in _ESCAPE.finditer(text):
-        parts.append(text[at : escape.start()].encode())
-        parts.append(
-            bytes((int(escape[1], 16),))
-            if escape[1]
-            else _ESCAPED.get(escape[2], escape[2].encode())
-        )
-        at = escape.end()
-    return b"".join((*parts, text[at:].encode()))
 
 
 def gguf_sentencepiece(source: GgufTokenizer) -> SentencePieceModel:
@@ -294,8 +289,8 @@ def gguf_sentencepiece(source: GgufTokenizer) -> SentencePieceModel:
     unigram = source.model == "t5"
     unknown = _unknown_id(source)
     pieces = [
-        Piece(text, score, _piece_type(source, number, unknown))
-        for number, (text, score) in enumerate(zip(source.tokens, scores, strict=True))
+        Piece(token, score, _piece_type(source, number, unknown))
+        for number, (token, score) in enumerate(zip(source.tokens, scores, strict=True))
     ]
     return SentencePieceModel(
         file=source.file,
@@ -360,76 +355,26 @@ def _refuse_twice(source: GgufTokenizer) -> None:
             )
 
 
-def _around(
-    source: GgufTokenizer, add_bos: bool, add_eos: bool = False
-) -> tuple[int | None, int | None]:
-    """The ids before and after each text."""
+def _post_processor(
+    source: GgufTokenizer, add_bos: bool, add_eos: bool, add_sep: bool
+) -> dict[str, Any] | None:
+    """The template, where ids stand around a text or between two; GGUF spells "seperator" so. With
+    one a pair is that of RoBERTa, whose type ids are all 0.
+    """
     bos = source.number("bos_token_id") if source.flag("add_bos_token", add_bos) else None
     eos = source.number("eos_token_id") if source.flag("add_eos_token", add_eos) else None
-    return bos, eos
-
-
-def _template(source: GgufTokenizer) -> Template:
-    """llama.cpp's defaults: BOS before a text of "llama", EOS after one of "t5"."""
-    around = _around(source, source.model == "llama", source.model == "t5")
-
-    def pieces(parts: list[tuple[str | int, int]]) -> tuple[TemplateItem, ...]:
-        return tuple(
-            (
-                TemplateItem(part, type_id=type_id)
-                if isinstance(part, str)
-                else TemplateItem(id=part, type_id=type_id)
-            )
-            for part, type_id in parts
-        )
-
-    single, pair = _single_and_pair(around, _separator(source, False))
-    return Template(pieces(single), pieces(pair))
-
-
-def _template_document(source: GgufTokenizer, original: Original) -> dict[str, Any] | None:
-    around = _around(source, original.add_bos)
-    if around == (None, None):
+    sep = source.number("seperator_token_id") if source.flag("add_sep_token", add_sep) else None
+    if bos is None and eos is None:
         return None
 
-    def pieces(parts: list[tuple[str | int, int]]) -> list[dict[str, Any]]:
-        return [
-            (
-                {"Sequence": {"id": part, "type_id": type_id}}
-                if isinstance(part, str)
-                else {"SpecialToken": {"id": source.tokens[part], "type_id": type_id}}
-            )
-            for part, type_id in parts
-        ]
+    def around(first: int | None, name: str, type_id: int) -> list[dict[str, Any]]:
+        before, after = (
+            [] if number is None else [special(source.tokens[number], type_id)]
+            for number in (first, eos)
+        )
+        return [*before, text(name, type_id), *after]
 
-    single, pair = _single_and_pair(around, _separator(source, original.add_sep))
-    names = {source.tokens[part]: part for part, _ in (*single, *pair) if isinstance(part, int)}
-    return {
-        "type": "TemplateProcessing",
-        "single": pieces(single),
-        "pair": pieces(pair),
-        "special_tokens": {
-            name: {"id": name, "ids": [number], "tokens": [name]} for name, number in names.items()
-        },
-    }
-
-
-def _separator(source: GgufTokenizer, add_sep: bool) -> int | None:
-    """What llama.cpp puts between two texts; GGUF spells its name so."""
-    return source.number("seperator_token_id") if source.flag("add_sep_token", add_sep) else None
-
-
-def _single_and_pair(
-    around: tuple[int | None, int | None], separator: int | None
-) -> tuple[list[tuple[str | int, int]], list[tuple[str | int, int]]]:
-    """Texts and ids with their type ids. With a separator a pair is that of RoBERTa, whose type ids
-    are all 0.
-    """
-    bos, eos = around
-
-    def sequence(first: int | None, name: str, type_id: int) -> list[tuple[str | int, int]]:
-        return [(part, type_id) for part in (first, name, eos) if part is not None]
-
-    single = sequence(bos, "A", 0)
-    second = sequence(bos, "B", 1) if separator is None else sequence(separator, "B", 0)
-    return single, [*single, *second]
+    single = around(bos, "A", 0)
+    second = around(bos, "B", 1) if sep is None else around(sep, "B", 0)
+    ids = {source.tokens[number]: number for number in (bos, eos, sep) if number is not None}
+    return template(single, [*single, *second], ids)

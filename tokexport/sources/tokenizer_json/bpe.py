@@ -36,7 +36,6 @@ def read_byte_pair(node: Node) -> tuple[BytePairModel, dict[str, int]]:
         node.file,
         vocab,
         _merges(node.field("merges")),
-        _PLACE,
         whole_pre_token_first=_flag(node, "ignore_merges"),
         unk_id=unk_id,
         unknown_stops=is_missing and _lacks_symbols(characters),

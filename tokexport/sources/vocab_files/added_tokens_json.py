@@ -8,26 +8,15 @@ writes all three.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from tokexport.model import AddedToken
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import Node, parse
-from tokexport.sources.tokenizer_json.config import read_config
+from tokexport.sources.tokenizer_json.config import CONFIG
 
 ADDED_TOKENS: Final = "added_tokens.json"
-SPECIAL_TOKENS_MAP: Final = "special_tokens_map.json"
-ROLES: Final = (
-    "bos_token",
-    "eos_token",
-    "unk_token",
-    "sep_token",
-    "pad_token",
-    "cls_token",
-    "mask_token",
-)
-MORE: Final = "additional_special_tokens"
+_ROLES: Final = [f"{role}_token" for role in ["bos", "eos", "unk", "sep", "pad", "cls", "mask"]]
 
 
 def read_added_tokens_json(files: SourceFiles) -> list[AddedToken]:
@@ -37,27 +26,20 @@ def read_added_tokens_json(files: SourceFiles) -> list[AddedToken]:
     data = files.beside(ADDED_TOKENS)
     if data is None:
         return []
-    special = set(_special_contents(files))
-    tokens = [
-        AddedToken(
-            number.u32(), content, special=content in special, normalized=content not in special
-        )
-        for content, number in parse(data, ADDED_TOKENS).members()
+    special = set[str]()
+    for name in ("special_tokens_map.json", CONFIG):
+        settings = files.beside(name)
+        root = None if settings is None else parse(settings, name)
+        more = None if root is None else root.optional("additional_special_tokens")
+        tokens = [] if root is None else [root.optional(role) for role in _ROLES]
+        for token in (*tokens, *([] if more is None else more.items())):
+            if token is not None:
+                special.add(_content(token))
+    found = [(content, number.u32()) for content, number in parse(data, ADDED_TOKENS).members()]
+    return [
+        AddedToken(number, content, special=content in special, normalized=content not in special)
+        for content, number in sorted(found, key=lambda token: token[1])
     ]
-    return sorted(tokens, key=lambda token: token.id)
-
-
-def _special_contents(files: SourceFiles) -> Iterator[str]:
-    data = files.beside(SPECIAL_TOKENS_MAP)
-    for node in (None if data is None else parse(data, SPECIAL_TOKENS_MAP), read_config(files)):
-        if node is not None:
-            more = node.optional(MORE)
-            for token in (
-                *(node.optional(role) for role in ROLES),
-                *(() if more is None else more.items()),
-            ):
-                if token is not None:
-                    yield _content(token)
 
 
 def _content(token: Node) -> str:

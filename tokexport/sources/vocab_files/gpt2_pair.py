@@ -10,34 +10,28 @@ has its special tokens, is read as CLIP's.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from tokexport.errors import SourceError, UnsupportedError
-from tokexport.model import (
-    AddedToken,
-    Provenance,
-    Reference,
-    SpellBytes,
-    Split,
-    Token,
-    TokenizerModel,
-    TokenKind,
-)
-from tokexport.sources.byte_pair import Merge, build, read_vocab, split_merge
+from tokexport.model import AddedToken, TokenizerModel
+from tokexport.sources.byte_pair import Merge, read_vocab, split_merge
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import Node, parse, show
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Given, Input, Source
-from tokexport.sources.tokenizer_json.added_tokens import add_tokens
-from tokexport.sources.tokenizer_json.config import read_config, read_roles
-from tokexport.sources.tokenizer_json.normalizer import Normalizer
-from tokexport.sources.tokenizer_json.pre_tokenizer import GPT2_PATTERN
+from tokexport.sources.tokenizer_json.document import (
+    added_token,
+    byte_level,
+    byte_pair_model,
+    tokenizer_document,
+)
+from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 from tokexport.sources.unreadable import is_array, list_without_ids
 from tokexport.sources.vocab_files.added_tokens_json import ADDED_TOKENS, read_added_tokens_json
 from tokexport.sources.vocab_files.clip import is_clip, read_clip, reference_of_clip
-from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT, CHARACTERS, decoded
+from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT, CHARACTERS
 
 # The names that go together: the vocabulary's and the merges'.
 _PAIRS: Final = (
@@ -176,64 +170,53 @@ def _prefixed_pair(name: str) -> Iterator[tuple[str, str]]:
 def _read_pair(
     pair: Pair, files: SourceFiles, special_tokens: Mapping[str, int] | None
 ) -> TokenizerModel:
-    vocab_node = pair.vocab
-    vocab = read_vocab(vocab_node)
-    check_kind(vocab_node.file, vocab, pair.merges)
-    model = build(pair.merges_name, vocab, pair.merges, _PLACE)
+    name = pair.vocab.file
+    vocab = read_vocab(pair.vocab)
+    check_kind(name, vocab, pair.merges)
+    for left, right, number in pair.merges:
+        missing = [token for token in (left, right, left + right) if token not in vocab]
+        if missing:
+            raise SourceError(
+                f"{pair.merges_name}: line {number} is {show(left)} {show(right)}, and the token"
+                f" {show(missing[0])} is not in the vocabulary; these merges do not belong to this"
+                " vocabulary"
+            )
     declared = _added_tokens(files, special_tokens)
-    where = ADDED_TOKENS if special_tokens is None else "special_tokens"
-    places = [
-        (token, Node(where, f"{where}[{show(token.content)}]", token.id)) for token in declared
-    ]
-    added = add_tokens(places, vocab, Normalizer())
-    spelling = {number: token for token, number in vocab.items()} | dict(added.spelling)
-    tokens: list[Token | None] = [None] * (max(spelling) + 1)
-    in_vocab = set(vocab.values())
-    for number, text in spelling.items():
-        kind = TokenKind.MODEL if number in in_vocab else TokenKind.ADDED
-        tokens[number] = Token(decoded(text), kind, special=text in added.special)
-    roles = read_roles(
-        files,
-        read_config(files),
-        vocab | {token.content: token.id for token in added.tokens},
-        tokens,
+    document = tokenizer_document(
+        added_tokens=[
+            added_token(token.id, token.content, special=token.special, normalized=token.normalized)
+            for token in declared
+        ],
+        pre_tokenizer=byte_level(True),
+        decoder=byte_level(True),
+        model=byte_pair_model(vocab, [merge[:2] for merge in pair.merges]),
     )
-    notes = [*added.notes, *roles.notes]
+    model = read_tokenizer_json(Node(name, "", document), files, "vocab.json + merges.txt")
+    split = (
+        f"Nothing beside {name} names the tokenizer's class, so its texts are split by GPT-2's"
+        " pattern, as ByteLevelBPETokenizer of tokenizers does; if the model has another one, give"
+        " its tokenizer.json."
+    )
+    notes = [split]
     silent = sum(CHARACTERS[byte] not in vocab for byte in BYTES_OF_TEXT)
     if silent:
         notes.append(
-            f"{vocab_node.file} has no token for {silent} of the {len(BYTES_OF_TEXT)} bytes that a"
-            " text can hold: these bytes are left out of a text, as ByteLevelBPETokenizer of"
-            " tokenizers leaves them out."
+            f"{name} has no token for {silent} of the {len(BYTES_OF_TEXT)} bytes that a text can"
+            " hold: these bytes are left out, as ByteLevelBPETokenizer of tokenizers leaves them."
         )
     if special_tokens is not None and files.has(ADDED_TOKENS):
         notes.append(f"{ADDED_TOKENS} is left out, since special_tokens are given.")
-    notes.append(
-        f"Nothing beside {vocab_node.file} names the tokenizer's class, so its texts are split by"
-        " GPT-2's pattern, as ByteLevelBPETokenizer of tokenizers does; if the model has another"
-        " one, give its tokenizer.json."
-    )
     if files.has(_FAIRSEQ):
         notes.append(
-            f"The ids are those of {vocab_node.file}. {_FAIRSEQ} beside it is fairseq's: its models"
-            " take the line of a token in that file, and 4 more, for the id."
+            f"The ids are those of {name}. {_FAIRSEQ} beside it is fairseq's: its models take the"
+            " line of a token in that file, and 4 more, for the id."
         )
     if not declared:
         notes.append(
-            f"{vocab_node.file} names no special tokens, so the converted file has none; give them"
-            " as special_tokens."
+            f"{name} names no special tokens, so the converted file has none; give them as"
+            " special_tokens."
         )
-    return TokenizerModel(
-        tokens=tuple(tokens),
-        model=model,
-        reference=Reference.TOKENIZERS,
-        provenance=Provenance("vocab.json + merges.txt", dict(sorted(files.sha256.items()))),
-        pre_tokenizer=(Split(GPT2_PATTERN, path="GPT-2's pattern"), SpellBytes()),
-        added_tokens=added.tokens,
-        special_ids=roles.special_ids,
-        chat_template=roles.chat_template,
-        notes=tuple(notes),
-    )
+    return replace(model, notes=(*model.notes, *notes))
 
 
 def _added_tokens(files: SourceFiles, special_tokens: Mapping[str, int] | None) -> list[AddedToken]:
@@ -242,10 +225,8 @@ def _added_tokens(files: SourceFiles, special_tokens: Mapping[str, int] | None) 
     """
     if special_tokens is None:
         return read_added_tokens_json(files)
-    tokens = [
-        AddedToken(number, content, special=True) for content, number in special_tokens.items()
-    ]
-    return sorted(tokens, key=lambda token: token.id)
+    given = sorted(special_tokens.items(), key=lambda token: token[1])
+    return [AddedToken(number, content, special=True) for content, number in given]
 
 
 def check_kind(file: str, vocab: Mapping[str, int], merges: Iterable[Merge] = ()) -> None:
