@@ -77,43 +77,6 @@ def test_a_dash_is_standard_output(run, small_source, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_existing_target_is_kept_unless_it_is_forced(run, small_source, tmp_path):
-    target = tmp_path / "it.bin"
-    target.write_bytes(b"mine")
-    outcome = run("convert", small_source("gpt2"), "-o", target)
-    assert (outcome.code, outcome.stdout) == (2, b"")
-    assert "--force" in outcome.stderr
-    assert target.read_bytes() == b"mine"
-    assert run("convert", small_source("gpt2"), "-o", target, "--force").code == 0
-    assert tokexport.load(target).n_vocab > 0
-
-
-def test_a_refused_source_leaves_nothing_behind_and_the_target_as_it_was(
-    run, small_source, tmp_path
-):
-    source = json.loads(small_source("gpt2").read_text(encoding="utf-8"))
-    split = {
-        "type": "Split",
-        "pattern": {"Regex": "(a+)\\1"},
-        "behavior": "Isolated",
-        "invert": False,
-    }
-    source["pre_tokenizer"] = {
-        "type": "Sequence",
-        "pretokenizers": [split, source["pre_tokenizer"]],
-    }
-    (tmp_path / "tokenizer.json").write_text(json.dumps(source), encoding="utf-8")
-    target = tmp_path / "it.bin"
-    target.write_bytes(b"mine")
-    outcome = run("convert", tmp_path / "tokenizer.json", "-o", target, "--force")
-    assert (outcome.code, outcome.stdout) == (2, b"")
-    assert "pre_tokenizer.pretokenizers[0]" in outcome.stderr
-    assert "with a reference to a group at offset 4" in outcome.stderr
-    assert outcome.stderr.count("\n") == 1
-    assert target.read_bytes() == b"mine"
-    assert {path.name for path in tmp_path.iterdir()} == {"tokenizer.json", "it.bin"}
-
-
 @pytest.mark.parametrize(
     "content", [b"", b"\x00\x01\x02", b"{", b'{"a": 1.5}', b"GGUF\x03\x00\x00\x00"]
 )
@@ -124,12 +87,6 @@ def test_what_is_no_source_is_refused_in_one_sentence(content, run, tmp_path):
     assert outcome.stderr.startswith("tokexport: ")
     assert outcome.stderr.count("\n") == 1
     assert not (tmp_path / "it.bin").exists()
-
-
-def test_a_missing_source_is_an_error_that_names_it(run, tmp_path):
-    outcome = run("convert", tmp_path / "nothing.json")
-    assert outcome.code == 2
-    assert "nothing.json" in outcome.stderr
 
 
 def test_a_control_character_in_an_error_does_not_reach_the_terminal(run, tmp_path):

@@ -11,28 +11,15 @@ import pytest
 pytestmark = pytest.mark.usefixtures("without_code_points")
 
 
-def test_a_good_file_is_a_yes_with_counts(run, small_file, small_source):
-    outcome = run("verify", small_file("gpt2"), "--against", small_source("gpt2"), "--strings", 500)
-    assert (outcome.code, outcome.stderr) == (0, "")
-    assert "no differences" in outcome.text
-    result = json.loads(
-        run(
-            "verify",
-            small_file("gpt2"),
-            "--against",
-            small_source("gpt2"),
-            "--strings",
-            500,
-            "--json",
-        ).text
-    )
-    assert result["ok"] is True
-    assert result["compared"] == sum(result["counts"].values()) > 500
+@pytest.fixture
+def verify(run, small_file):
+    """Verifies the file of gpt2 against a source."""
+    return lambda source, *options: run("verify", small_file("gpt2"), "--against", source, *options)
 
 
 @pytest.fixture
 def other_source(small_source, tmp_path):
-    """gpt2's tokenizer.json with the last two merges exchanged."""
+    """gpt2's tokenizer.json without one of its merges."""
     source = json.loads(small_source("gpt2").read_text(encoding="utf-8"))
     del source["model"]["merges"][20]
     path = tmp_path / "tokenizer.json"
@@ -40,63 +27,49 @@ def other_source(small_source, tmp_path):
     return path
 
 
-def test_a_difference_is_a_no_that_can_be_repeated(run, small_file, other_source):
-    outcome = run("verify", small_file("gpt2"), "--against", other_source, "--strings", 500)
+def test_a_good_file_is_a_yes_with_counts(verify, small_source):
+    outcome = verify(small_source("gpt2"), "--strings", 500)
+    assert (outcome.code, outcome.stderr) == (0, "")
+    assert "no differences" in outcome.text
+    result = json.loads(verify(small_source("gpt2"), "--strings", 500, "--json").text)
+    assert result["ok"] is True
+    assert result["compared"] == sum(result["counts"].values()) > 500
+
+
+def test_a_difference_is_a_no_that_can_be_repeated(verify, other_source):
+    outcome = verify(other_source, "--strings", 500)
     assert outcome.code == 1
     assert "first difference" in outcome.text
     assert "--only" in outcome.text
-    result = json.loads(
-        run(
-            "verify", small_file("gpt2"), "--against", other_source, "--strings", 500, "--json"
-        ).text
-    )
-    again = run(
-        "verify",
-        small_file("gpt2"),
-        "--against",
-        other_source,
-        "--only",
-        result["first"]["key"],
-        "--json",
-    )
+    first = json.loads(verify(other_source, "--strings", 500, "--json").text)["first"]
+    again = verify(other_source, "--only", first["key"], "--json")
     assert again.code == 1
-    assert json.loads(again.text)["first"]["text"] == result["first"]["text"]
+    assert json.loads(again.text)["first"]["text"] == first["text"]
 
 
-def test_a_quick_run_is_small_and_another_source_is_said_first(
-    run, small_file, other_source, small_source
-):
-    right = run(
-        "verify", small_file("gpt2"), "--against", small_source("gpt2"), "--quick", "--json"
-    )
+def test_a_quick_run_is_small_and_another_source_is_said_first(verify, other_source, small_source):
+    right = verify(small_source("gpt2"), "--quick", "--json")
     result = json.loads(right.text)
     assert (right.code, result["ok"]) == (0, True)
     assert 500 < sum(n for name, n in result["counts"].items() if name.startswith("strings")) < 4000
     assert any("--quick" in note for note in result["notes"])
-    outcome = run("verify", small_file("gpt2"), "--against", other_source, "--quick", "--jobs", 2)
+    outcome = verify(other_source, "--quick", "--jobs", 2)
     assert outcome.code == 1
     assert outcome.stderr.startswith("note: ")
     assert "not what the file was made from" in outcome.stderr
-    quiet = run("verify", small_file("gpt2"), "--against", other_source, "--quick", "-q")
+    quiet = verify(other_source, "--quick", "-q")
     assert (quiet.code, quiet.stdout, quiet.stderr) == (1, b"", "")
 
 
-def test_texts_are_compared_too(run, small_file, small_source, tmp_path):
+def test_texts_are_compared_too(verify, small_source, tmp_path):
     (tmp_path / "text.txt").write_text("The ferry left.\n" * 20, encoding="ascii")
-    arguments = (
-        "verify",
-        small_file("gpt2"),
-        "--against",
-        small_source("gpt2"),
-        "--strings",
-        0,
-        "--json",
-    )
-    without = json.loads(run(*arguments).text)["compared"]
-    assert json.loads(run(*arguments, "--text", tmp_path / "text.txt").text)["compared"] > without
+    options = ("--strings", 0, "--json")
+    without = json.loads(verify(small_source("gpt2"), *options).text)["compared"]
+    more = verify(small_source("gpt2"), *options, "--text", tmp_path / "text.txt")
+    assert json.loads(more.text)["compared"] > without
 
 
-def test_a_missing_file_is_an_error_and_not_a_no(run, small_file, small_source, tmp_path):
+def test_a_missing_file_is_an_error_and_not_a_no(run, verify, small_file, small_source, tmp_path):
     assert run("verify", tmp_path / "nothing.bin", "--against", small_source("gpt2")).code == 2
-    assert run("verify", small_file("gpt2"), "--against", tmp_path / "nothing.json").code == 2
+    assert verify(tmp_path / "nothing.json").code == 2
     assert run("verify", small_file("gpt2")).code == 2

@@ -30,14 +30,12 @@ MODULES = sorted(module.name for module in pkgutil.walk_packages(tokexport.__pat
 def example_file(tmp_path_factory):
     """The file that ``Tokenizer``'s own example makes."""
     tokens = [b"he", b"ll", b"hell", b"hello", b" w", b"or", b" wor", b" worl", b" world"]
-    ranks = {bytes([i]): i for i in range(256)} | {token: 256 + i for i, token in enumerate(tokens)}
-    pattern = r" ?\w+|\s|[^\w\s]+"
-    source = tiktoken.Encoding(
-        "example", pat_str=pattern, mergeable_ranks=ranks, special_tokens={"<|end|>": 300}
-    )
-    return tokexport.convert(
-        source, tmp_path_factory.mktemp("example") / "example.bin"
-    ).target.read_bytes()
+    tokens = [*(bytes([byte]) for byte in range(256)), *tokens]
+    how = {"pat_str": r" ?\w+|\s|[^\w\s]+", "special_tokens": {"<|end|>": 300}}
+    ranks = {token: rank for rank, token in enumerate(tokens)}
+    source = tiktoken.Encoding("example", **how, mergeable_ranks=ranks)
+    done = tokexport.convert(source, tmp_path_factory.mktemp("example") / "example.bin")
+    return done.target.read_bytes()
 
 
 @pytest.fixture
@@ -47,11 +45,8 @@ def example(example_file, tmp_path, monkeypatch):
     """
     monkeypatch.chdir(tmp_path)
     (tmp_path / "example.bin").write_bytes(example_file)
-    return {
-        "directory": tmp_path,
-        "tokenizer": tokexport.load(tmp_path / "example.bin"),
-        "tokexport": tokexport,
-    }
+    tokenizer = tokexport.load(tmp_path / "example.bin")
+    return {"directory": tmp_path, "tokenizer": tokenizer, "tokexport": tokexport}
 
 
 @pytest.mark.parametrize("name", ["tokexport", *MODULES])
@@ -65,26 +60,11 @@ def test_the_examples_of_the_runtime_are_looked_at(example):
     assert doctest.testmod(module, extraglobs=example).attempted > 25
 
 
-def test_the_public_names_are_there():
-    assert set(tokexport.__all__) <= set(dir(tokexport))
-    assert {
-        "convert",
-        "load",
-        "read",
-        "verify",
-        "Tokenizer",
-        "DecodeStream",
-        "get_include",
-        "errors",
-    } <= set(tokexport.__all__)
-    for name in tokexport.__all__:
-        assert getattr(tokexport, name) is not None
-    assert callable(tokexport.convert)
-    assert callable(tokexport.verify)
+def test_the_public_names_are_there_and_no_others():
+    names = "convert load read verify Tokenizer DecodeStream Encoding get_include errors"
+    assert {*names.split()} <= {*tokexport.__all__} <= {*dir(tokexport)}
+    assert all(getattr(tokexport, name) is not None for name in tokexport.__all__)
     assert issubclass(errors.FormatError, errors.TokexportError)
-
-
-def test_a_name_that_is_not_there_is_an_attribute_error():
     with pytest.raises(AttributeError):
         _ = tokexport.nothing_of_this_name
 
@@ -93,13 +73,10 @@ def test_the_version_is_that_of_the_installed_package():
     assert importlib.metadata.version("tokexport") == tokexport.__version__
 
 
-def run_apart(
-    arguments: list[str], folder: Path, **options: Any
-) -> subprocess.CompletedProcess[bytes]:
+def run_apart(command: list[str], folder: Path, **how: Any) -> subprocess.CompletedProcess[bytes]:
     """Runs Python in a folder where only what is installed can be imported."""
-    return subprocess.run(
-        [sys.executable, *arguments], cwd=folder, capture_output=True, check=True, **options
-    )
+    command = [sys.executable, *command]
+    return subprocess.run(command, cwd=folder, capture_output=True, check=True, **how)
 
 
 def test_the_command_is_installed(tmp_path):
@@ -109,20 +86,16 @@ def test_the_command_is_installed(tmp_path):
     assert tokexport.__version__ in shown.stdout.decode()
 
 
-def test_the_c_runtime_comes_with_the_package():
+def test_the_c_runtime_comes_with_the_package_and_it_is_typed():
     folder = Path(tokexport.get_include())
     assert {"tokexport.h", "tokexport.c", "SPEC.md"} <= {path.name for path in folder.iterdir()}
-
-
-def test_the_package_says_that_it_is_typed():
     assert importlib.resources.files("tokexport").joinpath("py.typed").is_file()
 
 
 def test_the_runtime_needs_no_reference_library(tmp_path):
     """Loading and encoding work where neither tokenizers nor tiktoken is installed."""
     program = (
-        "import sys; sys.modules['tokenizers'] = sys.modules['tiktoken'] = None\n"
-        "import tokexport\n"
+        "import sys; sys.modules['tokenizers'] = sys.modules['tiktoken'] = None; import tokexport\n"
         "tokenizer = tokexport.load(sys.stdin.buffer.read())\n"
         "print(tokenizer.decode(tokenizer.encode('hello')))\n"
     )
@@ -148,14 +121,9 @@ def clone(tmp_path):
     return tmp_path / "clone"
 
 
-@pytest.mark.parametrize(
-    "arguments", [["-c", "from tokexport.cli import main; main()"], ["-m", "tokexport"]]
-)
-def test_a_clone_runs_by_the_installed_module_or_says_what_to_do(
-    arguments, clone, example_file, tmp_path
-):
+def test_a_clone_runs_by_the_installed_module_or_says_what_to_do(clone, example_file, tmp_path):
     (tmp_path / "example.bin").write_bytes(example_file)
-    command = [sys.executable, *arguments, "encode", str(tmp_path / "example.bin"), "hello"]
+    command = [sys.executable, "-m", "tokexport", "encode", str(tmp_path / "example.bin"), "hello"]
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
 
     def run() -> subprocess.CompletedProcess[str]:
@@ -205,17 +173,6 @@ def test_a_c_program_builds_against_what_get_include_names(tmp_path):
         " ? 0 : 1; }\n"
     )
     program = tmp_path / ("main.exe" if os.name == "nt" else "main")
-    subprocess.run(
-        [
-            "cc",
-            "-std=c99",
-            "-I",
-            folder,
-            "-o",
-            program,
-            tmp_path / "main.c",
-            folder / "tokexport.c",
-        ],
-        check=True,
-    )
+    files = tmp_path / "main.c", folder / "tokexport.c"
+    subprocess.run(["cc", "-std=c99", "-I", folder, "-o", program, *files], check=True)
     assert subprocess.run([program]).returncode == 0

@@ -52,19 +52,16 @@ def folder(tmp_path: Path) -> Path:
     return root
 
 
-def conformance(*arguments: object) -> Result:
+def conformance(folder: Path, options: str = "", *more: object) -> Result:
     """Runs the command; what it measures has processes of its own."""
-    return CliRunner().invoke(
-        commands.conformance, [str(argument) for argument in arguments], catch_exceptions=False
-    )
+    arguments = [str(folder), *options.split(), *map(str, more)]
+    return CliRunner().invoke(commands.conformance, arguments, catch_exceptions=False)
 
 
-def typed(*arguments: object) -> subprocess.CompletedProcess[str]:
+def typed(folder: Path, options: str, *more: object) -> subprocess.CompletedProcess[str]:
     """Runs the command as a person does, from the root of the repository."""
-    command = [sys.executable, "-m", "tests.conformance", *map(str, arguments)]
-    return subprocess.run(
-        command, cwd=ROOT, env=dict(os.environ), capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, "-m", "tests.conformance", folder, *options.split(), *more]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
 def test_tokenizers_are_found_by_their_content(folder: Path) -> None:
@@ -105,53 +102,30 @@ def test_the_command_compares_each_and_prints_one_table(folder: Path, tmp_path: 
     target = tmp_path / "CONFORMANCE.md"
     text = tmp_path / "text.txt"
     text.write_text("Hello,\nworld\n", "utf-8")
-    run = typed(
-        folder,
-        "--strings",
-        40,
-        "--no-code-points",
-        "--texts",
-        text,
-        "--pattern",
-        PATTERN,
-        "-o",
-        target,
-    )
+    options = f"--strings 40 --no-code-points --pattern {PATTERN}"
+    run = typed(folder, options, "--texts", text, "-o", target)
     assert run.returncode == 0, run.stderr
     assert run.stdout == ""
     lines = target.read_text("utf-8").splitlines()
     rows = {line[2:].partition(" |")[0]: line for line in lines if line.startswith("| ")}
     assert rows["one/tokenizer.json"].endswith("| 0 |")
     assert rows["two/ranks.tiktoken (cl100k_base)"].endswith("| 0 |")
-    assert (
-        "refused/anything.json: model.dropout: 0.5 is not supported"
-        in rows["refused/anything.json"]
-    )
+    refusal = "refused/anything.json: model.dropout: 0.5 is not supported"
+    assert refusal in rows["refused/anything.json"]
     assert "4 tokenizers: 2 without a difference, 2 refused." in "\n".join(lines)
     assert str(tmp_path) not in target.read_text("utf-8")
     assert f"- tokexport {tokexport.__version__}" in lines
 
 
 def test_the_same_folder_gives_the_same_table_for_any_number_of_jobs(folder: Path) -> None:
-    arguments = (
-        folder,
-        "--strings",
-        10,
-        "--pattern",
-        PATTERN,
-        "--no-code-points",
-        "--only",
-        "one/*",
-        "--only",
-        "two/*",
-    )
-    one, three = (conformance(*arguments, "--jobs", jobs) for jobs in (1, 3))
+    options = f"--strings 10 --pattern {PATTERN} --no-code-points --only one/* --only two/*"
+    one, three = (conformance(folder, f"{options} --jobs {jobs}") for jobs in (1, 3))
     assert one.stdout == three.stdout
     assert one.stdout
 
 
 def test_json_holds_the_numbers_of_every_tokenizer(folder: Path) -> None:
-    run = conformance(folder, "--strings", 40, "--json", "--only", "one/*", "--no-code-points")
+    run = conformance(folder, "--strings 40 --json --only one/* --no-code-points")
     (row,) = json.loads(run.stdout)["tokenizers"]
     source = folder / "one" / "tokenizer.json"
     model = tokexport.convert(source, folder / "it.bin")
@@ -173,26 +147,13 @@ def test_vectors_are_compared_and_those_that_the_library_does_not_confirm_are_le
 ) -> None:
     tokexport.convert(folder / "one" / "tokenizer.json", tmp_path / "x.bin")
     tokenizer = tokexport.load(tmp_path / "x.bin")
-    right = {
-        "text": "Hello",
-        "ids": tokenizer.encode("Hello"),
-        "add_special": False,
-        "ref": "hf:one",
-    }
+    right = {"text": "Hello", "ids": tokenizer.encode("Hello"), "add_special": False}
+    right["ref"] = "hf:one"
     of_another_text = {**right, "ids": [1, 2, 3]}
     of_another_file = {**of_another_text, "ref": "sp:one/tokenizer.model"}
     directory = write_vectors(tmp_path / "vectors", [right, of_another_text, of_another_file])
-    run = conformance(
-        folder,
-        "--strings",
-        0,
-        "--only",
-        "one/*",
-        "--vectors",
-        directory,
-        "--json",
-        "--no-code-points",
-    )
+    options = "--strings 0 --only one/* --json --no-code-points"
+    run = conformance(folder, options, "--vectors", directory)
     (row,) = json.loads(run.stdout)["tokenizers"]
     assert run.exit_code == 0
     assert row["differences"] == 0
@@ -210,19 +171,11 @@ def test_a_vector_that_the_library_confirms_and_the_file_does_not_give_is_a_diff
     (tmp_path / "tokenizer.json").write_text(json.dumps(fields), encoding="utf-8")
     tokexport.convert(tmp_path / "tokenizer.json", tmp_path / "without_merges.bin", self_test=False)
     reference = reference_for(source)
-    vector = {
-        "text": "Hello",
-        "ids": reference.encode("Hello", True),
-        "add_special": False,
-        "ref": "hf:one",
-    }
+    ids = reference.encode("Hello", True)
+    vector = {"text": "Hello", "ids": ids, "add_special": False, "ref": "hf:one"}
     directory = write_vectors(tmp_path / "vectors", [vector])
-    found = compare_vectors(
-        tokexport.load(tmp_path / "without_merges.bin"),
-        reference,
-        directory,
-        Found("one/tokenizer.json"),
-    )
+    tokenizer = tokexport.load(tmp_path / "without_merges.bin")
+    found = compare_vectors(tokenizer, reference, directory, Found("one/tokenizer.json"))
     assert (found.compared, found.differing, found.disowned) == (1, 1, 0)
     assert found.first.startswith("'Hello': expected")
 
@@ -230,11 +183,8 @@ def test_a_vector_that_the_library_confirms_and_the_file_does_not_give_is_a_diff
 def test_a_library_without_a_post_processor_is_asked_for_bos_as_the_vector_was(
     tmp_path: Path,
 ) -> None:
-    pieces = (
-        Piece("<unk>", 0.0, PieceType.UNKNOWN),
-        Piece("<s>", 0.0, PieceType.CONTROL),
-        Piece("\u2581a", -1.0),
-    )
+    kinds = {"<unk>": PieceType.UNKNOWN, "<s>": PieceType.CONTROL}
+    pieces = *(Piece(name, 0.0, kind) for name, kind in kinds.items()), Piece("\u2581a", -1.0)
     source = tmp_path / "one" / "tokenizer.model"
     source.parent.mkdir()
     source.write_bytes(serialize(SentencePieceModel("tokenizer.model", pieces)))
@@ -244,9 +194,8 @@ def test_a_library_without_a_post_processor_is_asked_for_bos_as_the_vector_was(
     of_another_text = {**vector, "ids": [2], "add_special": False, "text": "a a"}
     directory = write_vectors(tmp_path / "vectors", [vector, without_bos, of_another_text])
     tokenizer, reference = tokexport.load(tmp_path / "tokenizer.bin"), reference_for(source)
-    assert compare_vectors(
-        tokenizer, reference, directory, Found("one/tokenizer.model")
-    ) == Vectors(1, 0, "", 2)
+    found = compare_vectors(tokenizer, reference, directory, Found("one/tokenizer.model"))
+    assert found == Vectors(1, 0, "", 2)
 
 
 def test_a_folder_without_a_tokenizer_could_not_be_done(tmp_path: Path) -> None:
@@ -281,13 +230,11 @@ def test_a_difference_is_counted_and_shown(folder: Path, monkeypatch: pytest.Mon
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
     encode = TokenizersReference.encode_batch
-    monkeypatch.setattr(
-        TokenizersReference,
-        "encode_batch",
-        lambda self, texts, mode: [
-            [*ids, 0] if ids[:1] == [5] else ids for ids in encode(self, texts, mode)
-        ],
-    )
+
+    def changed(self: TokenizersReference, texts: list[str], mode: Any) -> list[list[int]]:
+        return [[*ids, 0] if ids[:1] == [5] else ids for ids in encode(self, texts, mode)]
+
+    monkeypatch.setattr(TokenizersReference, "encode_batch", changed)
     outcome = measure(Job(folder, Found("one/tokenizer.json"), 200, 0, code_points=False))
     assert outcome.state == "differs"
     assert outcome.differences > 0
@@ -297,9 +244,8 @@ def test_a_difference_is_counted_and_shown(folder: Path, monkeypatch: pytest.Mon
 
 def test_a_table_holds_every_state_and_no_cell_breaks_it() -> None:
     states = ("same", "differs", "refused", "not compared", "crashed")
-    outcomes = [
-        Outcome(state, "", state, "a | b\nc" * 200, vectors=Vectors(1, 0)) for state in states
-    ]
+    sentence, vectors = "a | b\nc" * 200, Vectors(1, 0)
+    outcomes = [Outcome(state, "", state, sentence, vectors=vectors) for state in states]
     document = report(outcomes, [Other("x", "y | z")], "it")
     rows = [line for line in document.splitlines() if line.startswith("|")]
     assert len(rows) == 2 + len(states)

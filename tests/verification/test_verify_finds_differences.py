@@ -7,9 +7,9 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, TypeAlias
 
 import pytest
 import tiktoken
@@ -22,26 +22,10 @@ from tokexport.verification import Verification, compare
 from tokexport.verification.shrink import shrink
 from tokexport.verification.work import in_order
 
-RANKS = {bytes([byte]): byte for byte in range(256)} | {
-    content: 256 + number
-    for number, content in enumerate(
-        [
-            b"th",
-            b"the",
-            b" t",
-            b" the",
-            b"12",
-            b"123",
-            b"\xc3\xa9",
-            b"'s",
-            b"aa",
-            b"aaaa",
-            b"  ",
-            b"\n\n",
-            b"\xf0\x9f",
-        ]
-    )
-}
+MERGED = [b"th", b"the", b" t", b" the", b"12", b"123", b"\xc3\xa9", b"'s", b"aa", b"aaaa", b"  "]
+MERGED += [b"\n\n", b"\xf0\x9f"]
+TOKENS = [*(bytes([byte]) for byte in range(256)), *MERGED]
+RANKS = {token: rank for rank, token in enumerate(TOKENS)}
 PATTERN = (
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+|"
     r" ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
@@ -55,23 +39,23 @@ def tiny_tiktoken() -> tiktoken.Encoding:
 
 def tiny_tokenizers() -> tokenizers.Tokenizer:
     alphabet = tokenizers.pre_tokenizers.ByteLevel.alphabet()
-    vocab = {
-        token: number for number, token in enumerate([*sorted(alphabet), "th", "the", "Ġthe", "aa"])
-    }
+    tokens = [*sorted(alphabet), "th", "the", "Ġthe", "aa"]
+    vocab = {token: number for number, token in enumerate(tokens)}
     merges = [("t", "h"), ("th", "e"), ("Ġ", "the"), ("a", "a")]
     tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE(vocab, merges))
     tokenizer.normalizer = tokenizers.normalizers.NFC()
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = tokenizers.decoders.ByteLevel()
-    tokenizer.add_special_tokens(
-        ["<s>", tokenizers.AddedToken("<mask>", lstrip=True, normalized=False)]
-    )
+    mask = tokenizers.AddedToken("<mask>", lstrip=True, normalized=False)
+    tokenizer.add_special_tokens(["<s>", mask])
     tokenizer.add_tokens(["é1"])
-    bos = tokenizer.token_to_id("<s>")
-    tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
-        "<s> $A", "<s> $A <s> $B:1", [("<s>", bos)]
-    )
+    special = [("<s>", tokenizer.token_to_id("<s>"))]
+    template = tokenizers.processors.TemplateProcessing("<s> $A", "<s> $A <s> $B:1", special)
+    tokenizer.post_processor = template
     return tokenizer
+
+
+Span: TypeAlias = tuple[int, int]
 
 
 class TwinStream:
@@ -100,59 +84,33 @@ class Twin:
         self.change_ids: Callable[[str, list[int]], list[int]] = lambda text, ids: ids
         self.change_streamed: Callable[[str], str] = lambda text: text
         self.change_bytes: Callable[[int, bytes], bytes] = lambda id, content: content
-        self.change_offsets: Callable[[str, list[tuple[int, int]], str], list[tuple[int, int]]] = (
+        self.change_offsets: Callable[[str, list[Span], str], list[Span]] = (
             lambda text, offsets, unit: offsets
         )
 
     def encode_batch(
-        self,
-        texts: Iterable[str],
-        *,
-        num_threads: int | None = None,
-        allowed_special: Literal["all"] | Collection[str] = (),
-        add_special_tokens: bool = False,
+        self, texts: Iterable[str], *, num_threads: int = 1, **how: Any
     ) -> list[list[int]]:
-        mode = next(
-            mode
-            for mode in Mode
-            if self.reference_allows(mode, allowed_special, add_special_tokens)
-        )
         texts = list(texts)
-        encoded = self.reference.encode_batch(texts, mode)
+        encoded = self.reference.encode_batch(texts, self.mode(**how))
         return [self.change_ids(text, list(ids)) for text, ids in zip(texts, encoded, strict=True)]
 
-    def encode_with_offsets(
-        self,
-        text: str,
-        *,
-        allowed_special: Literal["all"] | Collection[str] = (),
-        add_special_tokens: bool = False,
-        unit: str = "char",
-    ) -> Encoding:
-        ids = self.encode_batch(
-            [text], allowed_special=allowed_special, add_special_tokens=add_special_tokens
-        )[0]
-        mode = next(
-            mode
-            for mode in Mode
-            if self.reference_allows(mode, allowed_special, add_special_tokens)
-        )
-        offsets = self.reference.offsets(text, mode)
+    def encode_with_offsets(self, text: str, *, unit: str = "char", **how: Any) -> Encoding:
+        offsets = self.reference.offsets(text, self.mode(**how))
         assert offsets is not None
         if unit == "byte":
-            offsets = [
-                (len(text[:start].encode()), len(text[:end].encode())) for start, end in offsets
-            ]
+            sizes = [len(text[:end].encode()) for end in range(len(text) + 1)]
+            offsets = [(sizes[start], sizes[end]) for start, end in offsets]
+        ids = self.encode_batch([text], **how)[0]
         return Encoding(ids, self.change_offsets(text, offsets, unit), [], [])
 
-    def reference_allows(
-        self, mode: Mode, allowed: Literal["all"] | Collection[str], template: bool
-    ) -> bool:
-        if mode not in self.reference.modes() or template != (mode is Mode.TEMPLATE):
-            return False
-        return self.reference.allowed_special(mode) == (
-            allowed if allowed == "all" else frozenset(allowed)
-        )
+    def mode(self, *, allowed_special: Any = (), add_special_tokens: bool = False) -> Mode:
+        allowed = "all" if allowed_special == "all" else frozenset(allowed_special)
+        modes = [mode for mode in self.reference.modes() if self.allows(mode, allowed)]
+        return next(mode for mode in modes if (mode is Mode.TEMPLATE) == add_special_tokens)
+
+    def allows(self, mode: Mode, allowed: object) -> bool:
+        return self.reference.allowed_special(mode) == allowed
 
     def encode(self, text: str) -> list[int]:
         if not self.reference.replaces_surrogates():
@@ -285,7 +243,7 @@ def test_an_id_that_stands_elsewhere_is_found(unit: str) -> None:
     twin = Twin(reference_for(tiny_tokenizers()))
     assert outcome(twin).counts["offsets"] == 3 * (300 // 20)
 
-    def shifted(text: str, offsets: list[tuple[int, int]], asked: str) -> list[tuple[int, int]]:
+    def shifted(text: str, offsets: list[Span], asked: str) -> list[Span]:
         return [
             (start, end + 1) if asked == unit and text[start:end] == " " else (start, end)
             for start, end in offsets
@@ -304,7 +262,7 @@ def test_an_id_that_stands_elsewhere_is_found(unit: str) -> None:
 def test_a_file_that_tells_no_offsets_is_compared_without_and_it_is_said() -> None:
     twin = Twin(reference_for(tiny_tokenizers()))
 
-    def refuse(text: str, offsets: list[tuple[int, int]], unit: str) -> list[tuple[int, int]]:
+    def refuse(text: str, offsets: list[Span], unit: str) -> list[Span]:
         raise FormatError("the file cannot say", -13)
 
     twin.change_offsets = refuse
