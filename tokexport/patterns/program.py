@@ -105,6 +105,34 @@ def compile_tree(node: Node, *, on_bytes: bool = False) -> SplitProgram:
     return program
 
 
+def spans(program: SplitProgram, text: str) -> list[str]:
+    r"""The matches of a program over code points in a text, as plainly as can be: what a runtime
+    does, one symbol at a time. A match of no characters is left out.
+
+    >>> spans(compile_pattern(r"\d+", Dialect.ONIGURUMA), "a12b3")
+    ['12', '3']
+    """
+    read = [*program.read(text), program.n_classes]  # the last is the end of the text
+    found = []
+    at = searched = 0
+    while at < len(text):
+        starts = program.starts
+        if program.search_starts is not None and at == searched:
+            starts = program.search_starts
+        state, end = int(starts[read[at - 1]]), at  # at the start of the text, that of its end
+        for position in range(at, len(read)):
+            transition = int(program.transitions[state, read[position]])
+            end = position if transition & MATCH_ENDS else end
+            state = transition % MATCH_ENDS
+            if state == DEAD:
+                break
+        if end > at:
+            found.append(text[at:end])
+            searched = end
+        at = max(end, at + 1)
+    return found
+
+
 def _program(automaton: Automaton, labels: LabelTable | None = None) -> SplitProgram:
     may_be_empty = bool(automaton.ends[automaton.starts].any())
     n_classes = automaton.next.shape[1] - 1
