@@ -93,3 +93,15 @@ TRINITY: dict[str, str] = {
     "Trinity #4": r"(?:[\u4E00-\u9FFF\u3040-\u309F\u30A0-\u30FF\u3400-\u4DBF\uf900-\uFAFF\uFF65-\uFF9F\u2F00-\u2FDF]+|[\u0E00-\u0E7F]+|[\u0E80-\u0EFF]+|[\u1780-\u17FF]+|[\u1000-\u109F\uAA60-\uAA7F\uA9E0-\uA9FF]+|[\uAC00-\uD7AF\u1100-\u11FF]+)",
     "Trinity #5": TOKENIZER_JSON["deepseek-v3 #4"],
 }
+
+_MARKS = r"""[!"\#\$%\&'\*\+,\-\./:;<=>\?\\\^_`\|\~]"""
+# Other published patterns.
+PUBLISHED: dict[str, str] = {
+    "Galactica, Nougat": rf"[\(\)\[\]\{{\}}]|({_MARKS})\1*",
+    "Galactica sequences": r"(?:\[START_SMILES\].*?\[END_SMILES\]|\[START_DNA\].*?\[END_DNA\])",
+    "llm-jp normalizer": r"(?<!\n)^",
+    "K2-Think-V2": "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",
+    "SMILES": r"(\[[^\]]+]|Br?|Cl?|N|O|S|P|F|I|b|c|n|o|s|p|\(|\)|\.|=|#|-|\+|\\|\/|:|~|@|\?|>>?|\*|\$|\%[0-9]{2}|[0-9])",
+    "Bengali colon": r"(?<=[\u0980-\u09ff]):",
+    "French contractions": r"(?i: ?(?:[jtmslndcy]['’]|qu['’]|jusqu['’]|lorsqu['’]|aujourd['’]hui)|['’][stmd]|['’][rv]e|['’]ll)| ?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+}

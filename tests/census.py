@@ -1,0 +1,202 @@
+"""Which features of regular expressions published tokenizers use, and which statements of the
+compiler none of them reaches: ``python -m tests.census`` writes docs/CENSUS.md.
+
+With $TOKEXPORT_SHARED the tokenizer.json files that lie there count for the statements too.
+"""
+
+# ruff: noqa: E402
+from __future__ import annotations
+
+import ast
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+
+import regex_patterns
+
+from tokexport.compiler.splits.compile_split import compile_split
+from tokexport.model import CharacterRuns, CharacterTest, Dialect, Split
+from tokexport.patterns import SplitProgram, fancy, oniguruma, tree
+from tokexport.sources.gguf.patterns import ORIGINALS
+from tokexport.sources.tiktoken.known_patterns import KNOWN
+from tokexport.sources.tokenizer_json.pre_tokenizer import GPT2_PATTERN, WORDS_PATTERN
+
+TARGET = ROOT / "docs" / "CENSUS.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A pattern and who ships it."""
+
+    name: str
+    split: Split
+
+
+def _in_documents(name: str, part: Any, on_bytes: bool = False) -> Iterator[Use]:
+    """The regular expressions in a part of a tokenizer.json."""
+    if isinstance(part, dict):
+        regex = part.get("pattern", {})
+        if isinstance(regex, dict) and "Regex" in regex:
+            yield Use(name, Split(regex["Regex"], on_bytes=on_bytes))
+        for inner in part.values():
+            yield from _in_documents(name, inner, on_bytes)
+    elif isinstance(part, list):
+        for inner in part:
+            yield from _in_documents(name, inner, on_bytes)
+            on_bytes |= isinstance(inner, dict) and inner.get("type") == "ByteLevel"
+
+
+def uses() -> list[Use]:
+    """Every pattern that is known to be published, each text once for a dialect."""
+    found = [
+        Use(f"tiktoken {name}", Split(encoding.pattern, dialect=Dialect.FANCY_REGEX))
+        for name, encoding in KNOWN.items()
+    ]
+    for name, original in ORIGINALS.items():
+        found += _in_documents(f"GGUF {name}", original.pre_tokenizer)
+    for name, pattern in regex_patterns.TIKTOKEN.items():
+        found.append(Use(name, Split(pattern, dialect=Dialect.FANCY_REGEX)))
+    for table in ("TOKENIZER_JSON", "UNBOUNDED_LOOK_AHEAD", "TRINITY", "PUBLISHED"):
+        patterns: dict[str, str] = getattr(regex_patterns, table)
+        found += [Use(name, Split(pattern)) for name, pattern in patterns.items()]
+    found += [
+        Use("ByteLevel", Split(GPT2_PATTERN)),
+        Use("Whitespace", Split(WORDS_PATTERN, dialect=Dialect.FANCY_REGEX)),
+        Use("UnicodeScripts", Split(CharacterRuns.SCRIPTS)),
+        *(Use(test.value.title(), Split(test)) for test in CharacterTest),
+    ]
+    return [*{use.split: use for use in found}.values()]
+
+
+Feature = Callable[[list[tree.Node], str, SplitProgram], bool]
+
+
+def _has(kind: type, test: Callable[[Any], bool] = lambda node: True) -> Feature:
+    return lambda nodes, _, program: any(isinstance(node, kind) and test(node) for node in nodes)
+
+
+FEATURES: dict[str, Feature] = {
+    "counted repeats": _has(tree.Repeat, lambda node: node.high is not None and node.high > 1),
+    "lazy quantifiers": _has(tree.Repeat, lambda node: not node.greedy),
+    "possessive quantifiers, atomic groups": _has(tree.Atomic),
+    "upper and lower case alike, `(?i:`": lambda _, text, program: "(?i" in text,
+    "anchors `^ $ \\A \\z \\b`": _has(tree.Assertion),
+    "lookahead": _has(tree.Look, lambda node: node.ahead),
+    "lookbehind over one character": _has(tree.Look, lambda node: not node.ahead),
+    "lookahead over any number of characters": lambda _, text, program: program.labels is not None,
+    "a search that begins here, `\\G`": _has(tree.SearchStart),
+    "references to one character out of a few": _has(tree.Reference),
+    "empty matches": lambda _, text, program: program.may_be_empty,
+    "states to remember": lambda _, text, program: program.n_memo > 0,
+    "intersections of sets, `&&`": lambda _, text, program: "&&" in text,
+    "after ByteLevel": lambda _, text, program: len(program.classes) == 256,
+}
+
+
+def features() -> dict[str, list[str]]:
+    """The names of those that use each feature."""
+    found: dict[str, list[str]] = {name: [] for name in FEATURES}
+    for use in uses():
+        program = compile_split(use.split)
+        text = use.split.pattern if isinstance(use.split.pattern, str) else ""
+        parse = oniguruma.parse if use.split.dialect is Dialect.ONIGURUMA else fancy.parse
+        nodes = [*tree.nodes_of(parse(text))] if text else []
+        for name, feature in FEATURES.items():
+            if feature(nodes, text, program):
+                found[name].append(use.name)
+    return found
+
+
+def table(found: dict[str, list[str]]) -> str:
+    """The features as a table in Markdown."""
+    lines = ["| Feature | Patterns | Who ships it |", "|---|---:|---|"]
+    for feature, names in found.items():
+        more = ", ..." if len(names) > 6 else ""
+        lines.append(f"| {feature} | {len(names)} | {', '.join(names[:6])}{more} |")
+    return "\n".join(lines) + "\n"
+
+
+def unreached(run: Callable[[], object]) -> Iterator[tuple[str, int, int, list[str]]]:
+    """Of each module of the pattern compiler: its path, its statements in functions, how many of
+    them ``run`` does not reach, and the functions that these are in.
+    """
+    folder = str(ROOT / "tokexport" / "patterns")
+    reached: dict[str, set[int]] = {}
+
+    def trace(frame: FrameType, event: str, argument: object) -> Any:
+        if not frame.f_code.co_filename.startswith(folder):
+            return None
+        reached.setdefault(frame.f_code.co_filename, set()).add(frame.f_lineno)
+        return trace
+
+    sys.settrace(trace)
+    try:
+        run()
+    finally:
+        sys.settrace(None)
+    for path, lines in sorted(reached.items()):
+        missed: dict[int, str] = {}
+        count = 0
+        tops = ast.walk(ast.parse(Path(path).read_text("utf-8")))
+        for function in (top for top in tops if isinstance(top, ast.FunctionDef)):
+            for each in ast.walk(function):
+                if isinstance(each, ast.stmt) and not isinstance(each, ast.FunctionDef | ast.Expr):
+                    count += 1
+                    if not lines & {*range(each.lineno, _head_end(each) + 1)}:
+                        missed[each.lineno] = function.name
+        yield (
+            str(Path(path).relative_to(ROOT)),
+            count,
+            len(missed),
+            [*dict.fromkeys(missed.values())],
+        )
+
+
+def _head_end(statement: ast.stmt) -> int:
+    """The last line of a statement without the statements in it."""
+    inner = [each for field in ("body", "cases") for each in getattr(statement, field, [])]
+    starts = [each.lineno if isinstance(each, ast.stmt) else each.pattern.lineno for each in inner]
+    return min(starts) - 1 if starts else statement.end_lineno or statement.lineno
+
+
+def _compile_all() -> None:
+    features()
+    for path in sorted(Path(os.environ.get("TOKEXPORT_SHARED", "-")).rglob("tokenizer.json")):
+        document = json.loads(path.read_text("utf-8"))
+        for use in _in_documents("", [document.get("pre_tokenizer"), document.get("normalizer")]):
+            compile_split(use.split)
+
+
+def main() -> None:
+    """Write the document."""
+    found = features()
+    lines = ["| Module | Statements | Never reached | In |", "|---|---:|---:|---|"]
+    for path, count, missed, names in unreached(_compile_all):
+        lines.append(f"| {path} | {count} | {missed} | {', '.join(names)} |")
+    TARGET.write_text(HEAD + table(found) + STATEMENTS + "\n".join(lines) + "\n", "utf-8")
+
+
+HEAD = """# Which regular expressions tokenizers use
+
+Made by `python -m tests.census` from the patterns of published tokenizers that this repository
+knows. A feature of which nobody is known to need it is refused
+([what is refused](decisions/what-is-refused.md)).
+
+"""
+STATEMENTS = """
+Statements of the pattern compiler that no published pattern reaches. Most raise an error; others
+spell out a dialect (the options `m` and `s`, POSIX brackets, `{,n}`) or are of functions whose
+results are kept; `spans` and `read` run a program in the examples.
+
+"""
+
+if __name__ == "__main__":
+    main()

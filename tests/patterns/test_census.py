@@ -1,0 +1,14 @@
+"""Each feature of regular expressions that is compiled is one that a published tokenizer needs, and
+docs/CENSUS.md says which.
+"""
+
+from __future__ import annotations
+
+import census
+
+
+def test_every_feature_has_a_tokenizer_that_ships_it_and_the_document_names_them() -> None:
+    found = census.features()
+    assert [feature for feature, names in found.items() if not names] == []
+    document = census.TARGET.read_text("utf-8")
+    assert census.table(found) in document, "run python -m tests.census"
