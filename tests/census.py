@@ -187,7 +187,7 @@ def main() -> None:
 HEAD = """# Which regular expressions tokenizers use
 
 Made by `python -m tests.census` from the patterns of published tokenizers that this repository
-knows. A feature of which nobody is known to need it is refused
+knows. A feature that no published tokenizer needs is refused
 ([what is refused](decisions/what-is-refused.md)).
 
 """
