@@ -1,4 +1,4 @@
-"""What each dialect means by its signs, held against the engine that defines it, one case a line."""
+"""What each dialect means by its signs, held against the engine that defines it: a case a line."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A lookahead may ask about all that follows, a lookbehind about one character, an atomic group keeps
-what it takes, a match may hold nothing: the pieces are those of the engines, in linear time.
+"""A lookahead may ask about all that follows, a lookbehind about one character, an atomic group
+keeps what it takes, a match may hold nothing: the pieces are those of the engines, in linear time.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""What a table cannot say exactly, and what no pre-tokenizer needs, is refused with the pattern and the
-place in it.
+"""What a table cannot say exactly, and what no pre-tokenizer needs, is refused with the pattern and
+the place in it.
 """
 
 from __future__ import annotations

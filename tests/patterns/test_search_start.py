@@ -1,5 +1,5 @@
-r"""``\G`` holds where the search for a match began, as in both engines: Trinity's tokenizer cuts numbers
-with it.
+r"""``\G`` holds where the search for a match began, as in both engines: Trinity's tokenizer cuts
+numbers with it.
 """
 
 from __future__ import annotations

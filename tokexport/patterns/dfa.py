@@ -102,8 +102,8 @@ class _Determiniser:
             [truth_of(condition, truth, n_classes) for condition in nfa.conditions], dtype=np.bool_
         )
         held = held.reshape(len(nfa.conditions), n_classes + 1, n_classes + 1)
-        # Symbols before a place that no condition tells apart are one context; the same ahead. Context 0
-        # stands for all where none asks.
+        # Symbols before a place that no condition tells apart are one context; the same ahead.
+        # Context 0 stands for all where none asks.
         _, contexts = np.unique(
             held.transpose(1, 0, 2).reshape(n_classes + 1, -1), axis=0, return_inverse=True
         )

@@ -87,7 +87,7 @@ def nfa_of(*nodes: Node) -> Nfa:
 
 
 class _Writer:
-    """Writes backwards: each node is told the instruction that follows it."""
+    """Writes backwards: each node is given the instruction that follows it."""
 
     def __init__(self) -> None:
         self.nfa = Nfa()

@@ -4,9 +4,9 @@ Encoding the two sides of such a pair apart gives the ids of the whole, whatever
 is safe when
 
 - each operation of the normalizer, and each stage up to one that is *hard* there, is *clean* there:
-  no match crosses the boundary, a match that ends there also ends there at the end of a text, a scan
-  that starts there has no lookbehind, an unbounded lookahead gives on the left side what it gives at
-  the end of a text, and nothing is inserted at the ends of a text;
+  no match crosses the boundary, a match that ends there also ends there at the end of a text, a
+  scan that starts there has no lookbehind and asks no `\\G`, an unbounded lookahead gives on the
+  left side what it gives at the end of a text, and nothing is inserted at the ends of a text;
 - the hard stage always cuts between the two, so that all later stages see them apart; or all stages
   are clean there, and no merge joins the two, so that it does not matter whether they are in one
   pre-token;
@@ -160,7 +160,7 @@ def _clean(program: SplitProgram) -> npt.NDArray[np.bool_]:
 
 
 def _hard(split: Split, program: SplitProgram) -> npt.NDArray[np.bool_]:
-    """By what is read left and right: where the stage is clean, it puts a boundary between the two."""
+    """By what is read left and right: where the stage is clean, it cuts between the two."""
     targets = _targets(program)
     end = program.n_classes
     start = int(program.starts[end])
