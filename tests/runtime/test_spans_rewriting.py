@@ -138,7 +138,7 @@ def tokenizer(steps: list[Any], pre_tokenizer: Any, *, trims: bool) -> Tokenizer
 
 
 @pytest.mark.parametrize("trims", [False, True])
-@settings(max_examples=500 if SLOW else 9, deadline=None)
+@settings(max_examples=500 if SLOW else 20, deadline=None)
 @given(
     steps=st.lists(st.sampled_from(NORMALIZERS), max_size=4),
     pre_tokenizer=st.sampled_from(PRE_TOKENIZERS),

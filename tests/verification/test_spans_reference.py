@@ -69,7 +69,7 @@ def encoded(
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=100 if SLOW else 40, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(texts=st.tuples(TEXTS, TEXTS), special=st.booleans(), template=st.booleans())
 def test_a_text_and_a_pair_have_the_offsets_of_the_library(
     name: str, texts: tuple[str, str], special: bool, template: bool

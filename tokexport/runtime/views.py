@@ -17,7 +17,7 @@ FileBytes: TypeAlias = bytes | mmap
 def section_view(
     core: Core, data: FileBytes, tag: bytes, dtype: np.dtype[Any]
 ) -> NDArray[Any] | None:
-    """A section as a read-only array of ``dtype``, or ``None`` where the file has no such section."""
+    """A section as a read-only array of ``dtype``, or ``None`` where the file has no such one."""
     place = core.section(tag)
     if place is None:
         return None

@@ -12,8 +12,8 @@ PLAIN_SPACES: Final = (" ", "\n", "\t", "\r", "\r\n")
 # U+2060, U+FEFF).
 SPACES: Final = tuple(
     "\t\n\v\f\r"
-    " \x1c\x1d\x1e\x1f\x85\xa0\u1680\u180e\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-    "\u200b\u2028\u2029\u202f\u205f\u2060\u3000\ufeff"
+    " \x1c\x1d\x1e\x1f\x85\xa0\u1680\u180e\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
+    "\u2008\u2009\u200a\u200b\u2028\u2029\u202f\u205f\u2060\u3000\ufeff"
 )
 WORDS: Final = listed(
     "a I the The THE hello World camelCase HTTPServer x 1 42 2024 é naïve über мир Привет 中 中文"

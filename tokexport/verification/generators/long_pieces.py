@@ -19,7 +19,7 @@ AFTER: Final = listed("¦¦¦ ¦ x¦\n¦'s¦)", "¦")
 
 
 def _length(dice: Dice) -> int:
-    """Bytes: six in ten are near 100, where tiktoken changes its algorithm, one in sixty is long."""
+    """Bytes: six in ten near 100, where tiktoken changes its algorithm; one in sixty is long."""
     kind = dice.below(60)
     if kind < 36:
         return dice.between(90, 110)
@@ -31,7 +31,7 @@ def _filled(unit: str, length: int) -> str:
 
 
 def pieces(dice: Dice) -> str:
-    """One or two symbols repeated, or letters of one alphabet, alone or beside a space or a word."""
+    """One or two symbols repeated, or letters of one alphabet, alone or by a space or a word."""
     length = _length(dice)
     kind = dice.below(6)
     if kind < 1:

@@ -1,4 +1,4 @@
-"""Tables of characters written as text, which is easier to read than tuples of a hundred literals."""
+"""Tables of characters, written as text: easier to read than tuples of a hundred literals."""
 
 from __future__ import annotations
 

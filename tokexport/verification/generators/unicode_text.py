@@ -92,7 +92,7 @@ MARKS: Final = ranges(
 BASES: Final = tuple("aeoucnsAEOUIİıßſΑαιυωИйקשالک०कनरงก가각ㄱ가ᅡᆨかがハ中1 ' \n\u00a0\u0958\u0344Ω")
 JAMO: Final = ranges("1100-1114 1160-1177 11A6-11C4 AC00-AC40 D788-D7FB A960-A97C")
 AFTER_MARKS: Final = (*PLAIN_SPACES, "x", "the", "'s", "12", "!?")
-# Changed by NFC: singletons, composition exclusions, compatibility ideographs, marks that decompose.
+# Changed by NFC: singletons, composition exclusions, compatibility ideographs, marks that split.
 NOT_NFC: Final = listed(
     "\u0340 \u0341 \u0343 \u0344 \u0374 \u037e \u0387 \u0958 \u095f \u09dc \u0a33 \u0f43 \u0f73"
     " \u0f75 \u0f81 \u1f71 \u1fbe \u1fef \u1ffd \u2000 \u2001 \u2126 \u212a \u212b \u2329 \u2adc"

@@ -68,7 +68,8 @@ FORMS: Final = ("NFC", "NFD", "NFKC", "NFKD")
 def added(dice: Dice, vocabulary: Vocabulary) -> str:
     """Added tokens in text: whole, doubled, cut, overlapping, in another case or normal form.
 
-    >>> "<s>" in "".join(added(Dice(0, index), Vocabulary((b"a",), ("<s>",))) for index in range(20))
+    >>> vocabulary = Vocabulary((b"a",), ("<s>",))
+    >>> "<s>" in "".join(added(Dice(0, index), vocabulary) for index in range(20))
     True
     """
     choices = vocabulary.added

@@ -1,0 +1,74 @@
+"""What --json prints has the members that docs/JSON.md names, and no others."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from repository import ROOT
+
+DOCUMENT = (ROOT / "docs" / "JSON.md").read_text(encoding="utf-8")
+
+
+def named(command):
+    """The words that the section of a command names as members."""
+    section = re.search(rf"^## {command}\n(.*?)(?=^## |\Z)", DOCUMENT, re.MULTILINE | re.DOTALL)
+    return {*re.findall(r"`(\w+)`", section[1])}
+
+
+def members(value, inside=()):
+    """The names of all members of an object, but for objects whose names are data."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield name
+            if name not in (
+                "sha256",
+                "sections",
+                "counts",
+                "differing",
+                "provenance",
+            ) or isinstance(inner, list):
+                yield from members(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from members(inner)
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        ("convert SOURCE -o TARGET", ()),
+        ("encode FILE", ("the",)),
+        ("encode FILE", ("the", "--tokens")),
+        ("encode FILE", ("the", "--offsets")),
+        ("decode FILE", ("1", "2")),
+        ("inspect FILE", ()),
+        ("inspect FILE", ("--token", "300")),
+        ("inspect FILE", ("--tokens",)),
+        ("inspect FILE", ("--added",)),
+        ("inspect SOURCE", ()),
+        ("verify FILE --against OTHER", ("--quick",)),
+        ("diff FILE OTHER", ()),
+        ("bench FILE --text SOURCE", ("--seconds", 0)),
+        ("demo SOURCE", ()),
+    ],
+)
+def test_every_member_is_in_the_document(
+    command, options, run, small_file, small_source, tmp_path, without_code_points
+):
+    paths = {"FILE": small_file("qwen"), "SOURCE": small_source("qwen")}
+    paths |= {"OTHER": small_source("gpt2"), "TARGET": tmp_path / "it.bin"}
+    words = [paths.get(word, word) for word in command.split()]
+    outcome = run(*words, *options, "--json")
+    assert outcome.code in (0, 1), outcome.stderr
+    assert outcome.stdout.isascii()
+    assert outcome.text.count("\n") == 1
+    document = json.loads(outcome.text)
+    name = command.split()[0]
+    assert [*document.items()][:2] == [("schema_version", 1), ("command", name)]
+    sections = DOCUMENT if name == "demo" else DOCUMENT.split("\n## ")[0]
+    known = named(name) | {*re.findall(r"`(\w+)`", sections)}
+    known |= {"special", "single_word", "lstrip", "rstrip", "normalized"}  # the five flags
+    known |= named("inspect")  # diff shows tokens as that does
+    assert {*members(document)} - known == set()
