@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from enum import Enum
 from typing import Any
 
 import click
@@ -25,7 +24,6 @@ from tokexport.compiler.compile import KINDS
 from tokexport.conversion import Conversion
 from tokexport.conversion import convert as library
 from tokexport.file.layout import ModelType
-from tokexport.model import NormalizerStep
 
 TARGET_HELP = "The file to make; by any name, .bin and .tkx are usual; - is standard output."
 SCORES_HELP = (
@@ -122,6 +120,7 @@ def describe(done: Conversion, source: str, verbose: bool) -> str:
     model = done.model
     tokens = sum(token is not None for token in model.tokens)
     holes = f", {plural(len(model.tokens) - tokens, 'hole')}" if tokens < len(model.tokens) else ""
+    steps = [str(getattr(step, "value", type(step).__name__)) for step in model.normalizer]
     special = sum(token.special for token in model.added_tokens)
     facts = [
         ("source", f"{model.provenance.source}, whose reference is {model.reference.value}"),
@@ -130,14 +129,10 @@ def describe(done: Conversion, source: str, verbose: bool) -> str:
         ("model", MODELS[ModelType[KINDS[type(model.model)]]]),
         ("vocabulary", f"{plural(tokens, 'token')}{holes}"),
         ("added tokens", f"{len(model.added_tokens):,}, {special:,} of them special"),
-        ("normalizer", ", ".join(map(_step_name, model.normalizer)) or "none"),
+        ("normalizer", ", ".join(steps) or "none"),
         ("pre-tokenizer", plural(len(model.pre_tokenizer), "stage")),
     ]
     compared = f" (the source: {size(done.source_size)})" if done.source_size else ""
     shown = f"{done.target or 'standard output'}: {size(done.size)}{compared}\n\n{table(facts)}"
     sections = section_rows({tag.encode(): count for tag, count in done.sections.items()})
     return f"{shown}\n\n{table(sections)}" if verbose else shown
-
-
-def _step_name(step: NormalizerStep) -> str:
-    return str(step.value) if isinstance(step, Enum) else type(step).__name__

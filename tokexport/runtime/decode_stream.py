@@ -48,6 +48,5 @@ class DecodeStream:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            "a DecodeStream cannot be pickled, since it holds half a text; pickle its tokenizer,"
-            " and make a new stream from that"
+            "a DecodeStream cannot be pickled; pickle its tokenizer, and make a new one"
         )
