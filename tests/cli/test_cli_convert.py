@@ -51,6 +51,14 @@ def test_json_gives_the_sizes_of_all_sections(run, small_source, tmp_path):
     assert result["reference"] == "tokenizers"
 
 
+def test_a_directory_says_what_was_read_and_what_was_not(run, small_source, tmp_path):
+    for name in ("tokenizer.json", "vocab.txt"):
+        (tmp_path / name).write_bytes(small_source("gpt2").read_bytes())
+    lines = run("convert", tmp_path, "-o", tmp_path / "it.bin").text.splitlines()
+    assert ["read", "tokenizer.json"] in [line.split() for line in lines]
+    assert ["not", "read", "vocab.txt"] in [line.split() for line in lines]
+
+
 def test_the_source_may_be_standard_input(run, small_source, tmp_path):
     content = small_source("gpt2").read_bytes()
     assert run("convert", "-", "-o", tmp_path / "it.tkx", stdin=content).code == 0

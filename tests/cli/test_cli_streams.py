@@ -166,3 +166,5 @@ def test_progress_is_shown_on_a_terminal_only(small_file, small_source, tmp_path
     arguments = ("verify", small_file("gpt2"), "--against", source, "--only", "token:300")
     assert b"token:300: 0 of 1" in on_a_terminal(*arguments, cwd=tmp_path)
     assert start(*arguments, cwd=tmp_path).stderr == b""
+    shown = on_a_terminal("convert", source, "-o", tmp_path / "it.bin", cwd=tmp_path)
+    assert all(step in shown for step in (b"reading the source", b"compiling", b"writing"))

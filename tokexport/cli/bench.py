@@ -44,25 +44,17 @@ def bench(path: str, text: str | None, seconds: float, as_json: bool) -> None:
     arrays = repeat(lambda: tokenizer.encode_to_numpy(text), seconds)
     decoding = repeat(lambda: tokenizer.decode_bytes(ids), seconds)
     size = len(text.encode("utf-8", "replace"))
+    times = {"encode_first": first, "encode_again": again}
+    times |= {"encode_to_numpy": arrays, "decode_bytes": decoding}
     if as_json:
-        seconds_of = {
-            "open_seconds": opening,
-            "encode_first_seconds": first,
-            "encode_again_seconds": again,
-            "encode_to_numpy_seconds": arrays,
-            "decode_bytes_seconds": decoding,
-        }
-        return say_json("bench", {"bytes": size, "tokens": len(ids), **seconds_of})
+        seconds_of = {f"{name}_seconds": time for name, time in {"open": opening, **times}.items()}
+        say_json("bench", {"bytes": size, "tokens": len(ids), **seconds_of})
+        return
     rows = [("", "MB/s", "million tokens/s")]
-    for name, elapsed in (
-        ("encode, first", first),
-        ("encode, again", again),
-        ("encode to numpy, again", arrays),
-        ("decode to bytes", decoding),
-    ):
-        rows.append((name, f"{size / elapsed / 1e6:.1f}", f"{len(ids) / elapsed / 1e6:.2f}"))
+    for name, elapsed in times.items():
+        speeds = f"{size / elapsed / 1e6:.1f}", f"{len(ids) / elapsed / 1e6:.2f}"
+        rows.append((name.replace("_", " "), *speeds))
     say(f"{size:,} bytes, {len(ids):,} tokens; open: {opening * 1e6:.0f} µs\n\n{table(rows)}")
-    return None
 
 
 def repeat(action: Callable[[], object], seconds: float) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -24,6 +25,7 @@ from tokexport.compiler.compile import KINDS
 from tokexport.conversion import Conversion
 from tokexport.conversion import convert as library
 from tokexport.file.layout import ModelType
+from tokexport.sources.registry import SOURCES
 
 TARGET_HELP = "The file to make; by any name, .bin and .tkx are usual; - is standard output."
 SCORES_HELP = (
@@ -120,11 +122,14 @@ def describe(done: Conversion, source: str, verbose: bool) -> str:
     model = done.model
     tokens = sum(token is not None for token in model.tokens)
     holes = f", {plural(len(model.tokens) - tokens, 'hole')}" if tokens < len(model.tokens) else ""
+    names = {path.name for one in SOURCES for name in one.files for path in Path(source).glob(name)}
+    others = names - {*model.provenance.sha256}
     steps = [str(getattr(step, "value", type(step).__name__)) for step in model.normalizer]
     special = sum(token.special for token in model.added_tokens)
     facts = [
         ("source", f"{model.provenance.source}, whose reference is {model.reference.value}"),
-        ("read", ", ".join(model.provenance.sha256) or "an object"),
+        ("read", ", ".join(model.provenance.sha256)),
+        *([("not read", ", ".join(sorted(others)))] if others else []),
         *([("repository", f"{source} at commit {done.commit}")] if done.commit else []),
         ("model", MODELS[ModelType[KINDS[type(model.model)]]]),
         ("vocabulary", f"{plural(tokens, 'token')}{holes}"),
