@@ -425,7 +425,7 @@ def test_a_prefix_for_the_first_pre_token_after_anything(tmp_path: Path) -> None
 
 
 def test_an_empty_prefix_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UnsupportedError, match="empty text"):
+    with pytest.raises(UnsupportedError, match="at least one character"):
         read_document(source([{"type": "Prepend", "prepend": ""}], []), tmp_path)
 
 
