@@ -4,11 +4,10 @@ the same ids.
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 from tokexport import errors, version
 
+# Not from typing, which takes longer to import than the package: type checkers know the name.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tokexport.conversion import convert
     from tokexport.model import AddedToken, SpecialIds
@@ -54,11 +53,9 @@ _ON_DEMAND = {
 if not TYPE_CHECKING:  # for a type checker a name that is not there is an error
 
     def __getattr__(name):
-        import importlib
-
         if name not in _ON_DEMAND:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = getattr(importlib.import_module(_ON_DEMAND[name]), name)
+        value = getattr(__import__(_ON_DEMAND[name], fromlist=(name,)), name)
         globals()[name] = value
         return value
 
@@ -71,9 +68,12 @@ def get_include() -> str:
     """The directory that holds ``tokexport.h``, ``tokexport.c`` and the format's specification, for
     those who build against them.
 
-    >>> sorted(path.name for path in Path(get_include()).glob("tokexport.*"))
+    >>> import pathlib
+    >>> sorted(path.name for path in pathlib.Path(get_include()).glob("tokexport.*"))
     ['tokexport.c', 'tokexport.h']
     """
+    from pathlib import Path
+
     package = Path(__file__).parent
     installed = package / "include"
     # An editable install runs from the repository, where these files lie beside the package.

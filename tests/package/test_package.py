@@ -69,6 +69,19 @@ def test_the_public_names_are_there_and_no_others():
         _ = tokexport.nothing_of_this_name
 
 
+def test_a_process_that_only_encodes_imports_next_to_nothing(example):
+    program = (
+        "import sys; before = set(sys.modules); import tokexport;"
+        "tokexport.load('example.bin').encode('hello world'); print(*set(sys.modules) - before)"
+    )
+    command = [sys.executable, "-S", "-c", program]
+    path = str(Path(tokexport._core.__file__).parents[1])  # as installed
+    run = subprocess.run(command, capture_output=True, check=True, env={"PYTHONPATH": path})
+    loaded = set(run.stdout.decode().split())
+    assert "tokexport._core" in loaded
+    assert not loaded & {*"collections dataclasses enum json numpy pathlib re typing".split()}
+
+
 def test_the_version_is_that_of_the_installed_package():
     assert importlib.metadata.version("tokexport") == tokexport.__version__
 

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from mmap import ACCESS_READ, mmap
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
 from tokexport._core import Core, EncodeStream, Stream
 from tokexport.errors import FormatError
-from tokexport.model import AddedToken, SpecialIds
-from tokexport.runtime.encoding import Encoding, NumpyEncoding
 
+# What only a type checker or few callers need is imported where it is used: a process that loads a
+# file and encodes has its first ids 10 times as soon as with dataclasses, enum, json, pathlib and
+# typing imported.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from pathlib import Path
+    from typing import Any, Final, Literal, NoReturn, TypeAlias
+
     import numpy as np
     from numpy.typing import NDArray
 
+    from tokexport.model import AddedToken, SpecialIds
     from tokexport.runtime.decode_stream import DecodeStream
+    from tokexport.runtime.encoding import Encoding, NumpyEncoding
 
     Ids: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
-
-AllowedSpecial: TypeAlias = Literal["all"] | Collection[str]
-Unit: TypeAlias = Literal["char", "byte"]
+    AllowedSpecial: TypeAlias = Literal["all"] | Collection[str]
+    Unit: TypeAlias = Literal["char", "byte"]
 
 _HEADER_SIZE: Final = 64
 # RecordFlag.SPECIAL of the layout, which takes longer to import than a file takes to open.
@@ -50,9 +52,8 @@ def load(source: str | os.PathLike[str] | bytes, *, check: bool = True) -> Token
         path = None
         name = f"tokexport file of {len(data)} bytes"
     else:
-        path = Path(source)
-        name = str(path)
-        with path.open("rb") as file:
+        name = path = os.fspath(source)
+        with open(path, "rb") as file:
             # An empty file cannot be mapped; the core has a name for what is wrong with it.
             size = os.fstat(file.fileno()).st_size
             data = mmap(file.fileno(), 0, access=ACCESS_READ) if size else b""
@@ -62,7 +63,7 @@ def load(source: str | os.PathLike[str] | bytes, *, check: bool = True) -> Token
     return Tokenizer(core, data, path)
 
 
-def _load_again(path: Path, header: bytes) -> Tokenizer:
+def _load_again(path: str, header: bytes) -> Tokenizer:
     """What a pickle of a mapped tokenizer calls: the same file, or ``FormatError``."""
     tokenizer = load(path, check=False)
     if tokenizer._data[:_HEADER_SIZE] != header:
@@ -76,13 +77,11 @@ def _load_bytes(data: bytes) -> Tokenizer:
     return load(data, check=False)
 
 
-@final
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Tokenizer:
     """A tokenizer over a tokexport file: it cannot be changed, serves any number of threads, and
     pickles (by path, or by its bytes).
 
-    Made by :func:`load`. ``path`` is the mapped file, or ``None``. The examples below use this one:
+    Made by :func:`load`. The examples below use this one:
 
     >>> import tiktoken, tokexport
     >>> tokens = [b"he", b"ll", b"hell", b"hello", b" w", b"or", b" wor", b" worl", b" world"]
@@ -94,9 +93,30 @@ class Tokenizer:
     >>> tokenizer = tokexport.load("example.bin")
     """
 
+    __slots__ = ("_core", "_data", "_path")
+
     _core: Core
     _data: bytes | mmap
-    path: Path | None
+    _path: str | None
+
+    def __init__(self, core: Core, data: bytes | mmap, path: str | None) -> None:
+        write = super().__setattr__
+        write("_core", core)
+        write("_data", data)
+        write("_path", path)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"a Tokenizer cannot be changed: {name} cannot be set")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"a Tokenizer cannot be changed: {name} cannot be deleted")
+
+    @property
+    def path(self) -> Path | None:
+        """The mapped file, or ``None``."""
+        from pathlib import Path
+
+        return None if self._path is None else Path(self._path)
 
     # ---- from text to ids
 
@@ -186,6 +206,8 @@ class Tokenizer:
         >>> tokenizer.encode_with_offsets("☃!", unit="byte").offsets
         [(0, 3), (0, 3), (0, 3), (3, 4)]
         """
+        from tokexport.runtime.encoding import Encoding
+
         return Encoding(
             *self._core.encode_spans((text,), allowed_special, add_special_tokens, _is_char(unit))
         )
@@ -206,6 +228,8 @@ class Tokenizer:
         >>> encoding.offsets, encoding.type_ids
         ([(0, 5), (0, 6)], [0, 1])
         """
+        from tokexport.runtime.encoding import Encoding
+
         texts, is_char = (first, second), _is_char(unit)
         return Encoding(
             *self._core.encode_spans(texts, allowed_special, add_special_tokens, is_char)
@@ -225,6 +249,8 @@ class Tokenizer:
         array([[ 0,  5],
                [ 5, 11]], dtype=uint32)
         """
+        from tokexport.runtime.encoding import NumpyEncoding
+
         arrays = self._core.encode_spans_numpy(
             (text,), allowed_special, add_special_tokens, _is_char(unit)
         )
@@ -426,6 +452,7 @@ class Tokenizer:
         '<|end|>'
         """
         from tokexport.file.layout import AddedFlag
+        from tokexport.model import AddedToken
 
         return tuple(
             AddedToken(
@@ -466,6 +493,8 @@ class Tokenizer:
         >>> tokenizer.special_ids.pad is None
         True
         """
+        from tokexport.model import SpecialIds
+
         bos, eos, pad, unk = (self._core.special_id(role) for role in range(4))
         return SpecialIds(bos, eos, pad, unk, tuple(self._core.stop_ids()))
 
@@ -510,6 +539,8 @@ class Tokenizer:
         >>> sorted(tokenizer.provenance)
         ['exporter', 'reference', 'sha256', 'source']
         """
+        import json
+
         content = self._section(b"PROV")
         if content is None:
             return {}
@@ -567,9 +598,9 @@ class Tokenizer:
     # ---- as a Python object
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self.path is None:
+        if self._path is None:
             return _load_bytes, (bytes(self._data),)
-        return _load_again, (self.path.absolute(), self._data[:_HEADER_SIZE])
+        return _load_again, (os.path.abspath(self._path), self._data[:_HEADER_SIZE])
 
     def __copy__(self) -> Tokenizer:
         return self
@@ -579,7 +610,7 @@ class Tokenizer:
 
     def __repr__(self) -> str:
         count = self._core.token_count
-        return f"<tokexport.Tokenizer {count:,} tokens, {self.path or 'from bytes'}>"
+        return f"<tokexport.Tokenizer {count:,} tokens, {self._path or 'from bytes'}>"
 
     def _view(self, tag: bytes, dtype: str) -> NDArray[Any] | None:
         from tokexport.file import layout
@@ -588,7 +619,7 @@ class Tokenizer:
         return section_view(self._core, self._data, tag, getattr(layout, dtype))
 
     def _damaged(self, tag: str, problem: str) -> FormatError:
-        name = self.path or f"tokexport file of {len(self._data)} bytes"
+        name = self._path or f"tokexport file of {len(self._data)} bytes"
         advice = "fetch the file again, or convert the source again"
         return FormatError(f"{name}: section {tag} is damaged: {problem}; {advice}")
 

@@ -6,15 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from tokexport.errors import FormatError
 from tokexport.runtime.encoding import Encoding
-from tokexport.runtime.tokenizer import Unit
 from tokexport.sources.reference import Mode, ReferenceStopsError
 from tokexport.verification.comparison import Comparison, or_error
 from tokexport.verification.generators import Vocabulary, make
 from tokexport.verification.report import Difference
+
+if TYPE_CHECKING:
+    from tokexport.runtime.tokenizer import Unit
 
 OFFSETS: Final = "offsets"
 TRIMMING: Final = "TRIM"  # a section
