@@ -6,9 +6,8 @@
 #include <iterator>
 #include <string>
 
-#include <nanobind/ndarray.h>
-
 #include "failure.h"
+#include "numpy_ids.h"
 
 namespace nb = nanobind;
 
@@ -219,11 +218,7 @@ nb::object Core::encode_numpy(nb::handle text, nb::handle allowed, Truth templat
     Text source = text_of(text);
     WorkspacePool::Lease space(pool_);
     std::size_t count = encode_texts(*space, &source, 1, allowed, template_);
-    // The array takes over the memory that the ids were written to, cut to size: no copy where realloc shrinks in place.
-    space->ids.resize(count);
-    std::uint32_t *ids = space->ids.release();
-    nb::capsule owner(ids, [](void *memory) noexcept { std::free(memory); });
-    return nb::cast(nb::ndarray<nb::numpy, std::uint32_t, nb::ndim<1>>(ids, {count}, owner));
+    return array_of_ids(space->ids, count);
 }
 
 void Core::check() const {
