@@ -51,6 +51,9 @@ class Core:
         template: bool,
         threads: int,
     ) -> list[list[int]]: ...
+    def encode_flat(
+        self, texts: Any, allowed: Literal["all"] | Collection[str], template: bool, threads: int
+    ) -> tuple[numpy.typing.NDArray[numpy.uint32], numpy.typing.NDArray[numpy.uint64]]: ...
     def encode_spans(
         self,
         texts: tuple[str, ...],

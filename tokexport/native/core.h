@@ -74,6 +74,8 @@ public:
 
     // batch.cpp.
     nanobind::object encode_batch(nanobind::handle texts, nanobind::handle allowed, Truth template_, std::size_t threads);
+    // `texts`: an iterable of str, or an Arrow array of strings. The ids of all, and count + 1 offsets into them.
+    nanobind::object encode_flat(nanobind::handle texts, nanobind::handle allowed, Truth template_, std::size_t threads);
 
     // decoding.cpp.
     nanobind::object decode(nanobind::handle ids, Truth skip_special, nanobind::handle errors_name);
@@ -99,8 +101,11 @@ private:
         std::uint32_t kind, id, type_id;
     };
     struct Located;
+    struct Batch;
 
     Text text_of(nanobind::handle text) const;
+    std::vector<Text> texts_of(nanobind::handle texts, nanobind::object &items) const;
+    void encode_texts(const std::vector<std::string_view> &sources, const Allowed &chosen, bool template_, std::size_t threads, Batch &batch);
     Allowed allowed_of(nanobind::handle allowed);
     std::vector<Piece> template_of(int pair) const;
     std::size_t encode_texts(Workspace &space, const Text *texts, std::size_t count, nanobind::handle allowed, bool template_);

@@ -52,6 +52,9 @@ NB_MODULE(_core, m) {
         .def("encode_batch", &Core::encode_batch, "texts"_a.none(), "allowed"_a.none(), "template"_a.none(), "threads"_a,
              nb::sig("def encode_batch(self, texts: collections.abc.Iterable[str], " ALLOWED
                      ", template: bool, threads: int) -> list[list[int]]"))
+        .def("encode_flat", &Core::encode_flat, "texts"_a.none(), "allowed"_a.none(), "template"_a.none(), "threads"_a,
+             nb::sig("def encode_flat(self, texts: typing.Any, " ALLOWED
+                     ", template: bool, threads: int) -> tuple[" U32S ", " U64S "]"))
         .def("encode_spans", &Core::encode_spans, "texts"_a.none(), "allowed"_a.none(), "template"_a.none(),
              "characters"_a,
              nb::sig("def encode_spans(self, texts: tuple[str, ...], " ALLOWED

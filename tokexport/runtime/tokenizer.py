@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
-    from typing import Any, Final, Literal, NoReturn, TypeAlias
+    from typing import Any, Final, Literal, NoReturn, Protocol, TypeAlias
 
     import numpy as np
     from numpy.typing import NDArray
@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     Ids: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
     AllowedSpecial: TypeAlias = Literal["all"] | Collection[str]
     Unit: TypeAlias = Literal["char", "byte"]
+
+    class ArrowArray(Protocol):
+        """What has strings in Arrow's memory layout."""
+
+        def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]: ...
+
 
 _HEADER_SIZE: Final = 64
 # RecordFlag.SPECIAL of the layout, which takes longer to import than a file takes to open.
@@ -270,12 +276,29 @@ class Tokenizer:
         >>> tokenizer.encode_batch(["hello", "hello world"])
         [[259], [259, 264]]
         """
-        threads = processors() if num_threads is None else num_threads
-        if not isinstance(threads, int):
-            raise TypeError(f"num_threads must be an int or None, not {type(threads).__name__}")
-        if threads < 1:
-            raise ValueError(f"num_threads must be at least 1, not {threads}")
+        threads = _thread_count(num_threads)
         return self._core.encode_batch(texts, allowed_special, add_special_tokens, threads)
+
+    def encode_batch_to_numpy(
+        self,
+        texts: Iterable[str] | ArrowArray,
+        *,
+        num_threads: int | None = None,
+        allowed_special: AllowedSpecial = (),
+        add_special_tokens: bool = False,
+    ) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
+        """As :meth:`encode_batch`, as two arrays: the ids of all texts, and the ``len(texts) + 1``
+        offsets between them; the ids of text ``i`` are ``ids[offsets[i]:offsets[i + 1]]``.
+
+        The texts may be an Arrow array of strings (pyarrow, polars and others that have
+        ``__arrow_c_array__``), which is not copied. Raises ``ValueError`` for one with nulls, or
+        with bytes that are not UTF-8.
+
+        >>> tokenizer.encode_batch_to_numpy(["hello", "hello world"])
+        (array([259, 259, 264], dtype=uint32), array([0, 1, 3], dtype=uint64))
+        """
+        threads = _thread_count(num_threads)
+        return self._core.encode_flat(texts, allowed_special, add_special_tokens, threads)
 
     def encode_stream(
         self,
@@ -632,6 +655,16 @@ def _is_char(unit: Unit) -> bool:
     if unit not in ("char", "byte"):
         raise ValueError(f'unit must be "char" or "byte", not {unit!r}')
     return unit == "char"
+
+
+def _thread_count(asked: int | None) -> int:
+    if asked is None:
+        return processors()
+    if not isinstance(asked, int):
+        raise TypeError(f"num_threads must be an int or None, not {type(asked).__name__}")
+    if asked < 1:
+        raise ValueError(f"num_threads must be at least 1, not {asked}")
+    return asked
 
 
 def processors() -> int:
