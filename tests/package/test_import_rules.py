@@ -17,6 +17,7 @@ RULES = {
     "sources": {"model", "unicode"},
     "compiler": {"model", "patterns", "unicode", "_core"},
     "file": {"compiler.tables", "version"},
+    "corpus": {"runtime"},
     "runtime": {"model", "file.layout", "_core"},
 }
 ANYTHING = {"errors", "escape", "limits"}

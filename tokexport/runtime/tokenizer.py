@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         """What has strings in Arrow's memory layout."""
 
         def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]: ...
+        def __getitem__(self, part: slice) -> ArrowArray: ...
 
 
 _HEADER_SIZE: Final = 64

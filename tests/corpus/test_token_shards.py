@@ -1,0 +1,239 @@
+"""Documents become shards: every document once and in order, with exactly its ids."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+import random
+import signal
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tiktoken
+from hypothesis import given
+from hypothesis import strategies as st
+from runtime_samples import content, tokenizer
+
+from tokexport import convert, load
+from tokexport.corpus import Index, read_index, tokenize
+from tokexport.corpus.shards import LLMC_HEADER
+from tokexport.errors import SourceError, TokexportError
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+SUBJECT = tokenizer("ranks")
+DOCUMENTS = st.lists(st.text(st.characters(codec="utf-8"), max_size=60), max_size=25)
+
+
+def write_file(path: Path, kind: str, documents: list[str]) -> None:
+    """A file of documents, as slowly as can be."""
+    lines = "".join(json.dumps({"id": 1, "text": text}) + "\n" for text in documents).encode()
+    if kind == ".parquet":
+        table = pa.table({"text": pa.array(documents, pa.string()), "n": range(len(documents))})
+        pq.write_table(table, path, row_group_size=7)
+        return
+    compress = {".gz": gzip.compress, ".xz": lzma.compress, ".zst": pa.Codec("zstd").compress}
+    path.write_bytes(bytes(compress.get(path.suffix, bytes)(lines)))
+
+
+def documents_of(folder: Path) -> list[list[int]]:
+    """What a training run reads, by numpy alone."""
+    index = json.loads((folder / "index.json").read_text())
+    documents = []
+    for shard in index["shards"]:
+        skipped = 1024 if index["header"] == "llm.c" else 0
+        ids = np.fromfile(folder / shard["file"], index["dtype"], offset=skipped)
+        ends = np.fromfile((folder / shard["file"]).with_suffix(".idx"), np.uint64)
+        assert (len(ids), len(ends)) == (shard["tokens"], shard["documents"] + 1)
+        documents += [ids[a:b].tolist() for a, b in pairwise(ends)]
+    return documents
+
+
+def expected(documents: list[str], begin: int | None, end: int | None) -> list[list[int]]:
+    first = [] if begin is None else [begin]
+    last = [] if end is None else [end]
+    return [[*first, *SUBJECT.encode(text), *last] for text in documents]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([".jsonl", ".jsonl.gz", ".ndjson.xz", ".jsonl.zst", ".parquet"]),
+            DOCUMENTS,
+        ),
+        min_size=1,
+        max_size=4,
+    ),
+    st.integers(1, 300),
+    st.sampled_from([None, 300]),
+    st.sampled_from([None, 7]),
+    st.sampled_from(["none", "llm.c"]),
+    st.integers(0, 3),
+)
+def test_each_document_is_there_once_also_after_interruptions(
+    tmp_path_factory: pytest.TempPathFactory,
+    files: list[tuple[str, list[str]]],
+    shard_tokens: int,
+    begin: int | None,
+    end: int | None,
+    header: Any,
+    interruptions: int,
+) -> None:
+    folder = tmp_path_factory.mktemp("corpus")
+    paths = [folder / f"{number}{kind}" for number, (kind, _) in enumerate(files)]
+    for path, (kind, documents) in zip(paths, files, strict=True):
+        write_file(path, kind, documents)
+
+    class KilledError(Exception):
+        pass
+
+    calls = 0
+
+    def killer(read: int, tokens: int) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == interruptions:
+            raise KilledError
+
+    def run() -> Index:
+        return tokenize(
+            paths, SUBJECT, folder / "out", begin=begin, end=end, header=header,
+            shard_tokens=shard_tokens, dtype="uint32", num_threads=1, progress=killer,
+        )  # fmt: skip
+
+    try:
+        index = run()
+    except KilledError:
+        index = run()
+    every = [text for _, documents in files for text in documents]
+    assert documents_of(folder / "out") == expected(every, begin, end)
+    assert (index.complete, index.documents) == (True, len(every))
+    assert index == read_index(folder / "out") == run()
+    for shard in index.shards[:-1]:
+        assert shard.tokens >= shard_tokens
+    for shard in index.shards:
+        if header == "llm.c":
+            found = LLMC_HEADER.parse((folder / "out" / shard.file).read_bytes()[:1024])
+            assert (found.magic, found.version, found.token_count) == (20240801, 7, shard.tokens)
+
+
+def test_a_text_file_is_one_document_or_one_a_line(tmp_path: Path) -> None:
+    folder = tmp_path / "corpus"
+    (folder / "b").mkdir(parents=True)
+    (folder / "a.txt").write_bytes(b"the light\r\n\nhouse\n")
+    (folder / "b" / "c.txt.gz").write_bytes(gzip.compress("é\x85ü".encode()))
+    (folder / "b" / "read.me").write_bytes(b"\xff")
+    tokenize([folder], SUBJECT, tmp_path / "files")
+    assert documents_of(tmp_path / "files") == expected(
+        ["the light\r\n\nhouse\n", "é\x85ü"], None, None
+    )
+    tokenize([folder], SUBJECT, tmp_path / "lines", lines=True)
+    assert documents_of(tmp_path / "lines") == expected(
+        ["the light", "house", "é\x85ü"], None, None
+    )
+
+
+def test_a_document_too_long_to_hold_is_encoded_in_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tokexport.corpus.documents.LONG_BYTES", 1 << 20)
+    texts = ["first", "the lighthouse é " * 200_000, "last"]
+    for number, text in enumerate(texts):
+        (tmp_path / f"{number}.txt").write_text(text, encoding="utf-8")
+    files = [tmp_path / f"{number}.txt" for number in range(3)]
+    index = tokenize(files, SUBJECT, tmp_path / "out", begin=1, end=2, shard_tokens=10)
+    assert documents_of(tmp_path / "out") == expected(texts, 1, 2)
+    assert len(index.shards) == 2
+
+
+def test_a_process_that_is_killed_again_and_again_ends_with_the_same_files(tmp_path: Path) -> None:
+    draw = random.Random(5)
+    words = ["the", "lighthouse", "keeper", "é", "漢字", "reads", "1234", "\n"]
+    documents = [" ".join(draw.choices(words, k=draw.randrange(400))) for _ in range(6000)]
+    for number in range(3):
+        write_file(tmp_path / f"{number}.jsonl", ".jsonl", documents[number::3])
+    (tmp_path / "t.bin").write_bytes(content("ranks"))
+
+    def command(out: str) -> list[str]:
+        files = [str(tmp_path / f"{number}.jsonl") for number in range(3)]
+        program = [sys.executable, "-m", "tokexport", "tokenize", str(tmp_path / "t.bin"), *files]
+        return [*program, "-o", str(tmp_path / out), "--shard-tokens", "100000", "-q"]
+
+    subprocess.run(command("whole"), check=True)
+    killed = 0
+    for _ in range(8):
+        process = subprocess.Popen(command("killed"))
+        until = time.monotonic() + draw.uniform(0.2, 1.0)
+        while process.poll() is None and time.monotonic() < until:
+            time.sleep(0.01)
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+            killed += 1
+        process.wait()
+    subprocess.run(command("killed"), check=True)
+    assert killed
+    for name in sorted(path.name for path in (tmp_path / "whole").iterdir()):
+        assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "killed" / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("a.jsonl", b'{"text": "a"}\n{"body": "b"}\n', r"a.jsonl:2: no text in the field 'text': .*body"),
+        ("a.jsonl", b"[]\n", "no object"),
+        ("a.jsonl", b'{"text"\n', "a.jsonl:1: not a line of JSON"),
+        ("a.jsonl", b'\n{"text": "\xff"}', "a.jsonl:2: not UTF-8 at byte 10 of the line"),
+        ("a.jsonl", b'{"text": "a"}\n{"text": "\\ud800"}\n', "a.jsonl: document 2: .*surrogates"),
+        ("a.txt", b"ab\xff", "a.txt: not UTF-8 at byte 2"),
+        ("a.txt.gz", b"no gzip", "a.txt.gz: cannot be decompressed"),
+        ("a.parquet", b"no parquet", "a.parquet: not a parquet file"),
+        ("a.csv", b"a,b", "a.csv: not a kind of file that is read"),
+    ],
+)  # fmt: skip
+def test_what_is_no_document_is_refused_with_its_place(
+    name: str, text: bytes, words: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_bytes(text)
+    strict = tokenizer("gpt2")
+    with pytest.raises(SourceError, match=words):
+        tokenize([tmp_path / name], strict, tmp_path / "out")
+
+
+def test_rows_without_a_text_are_refused(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"text": ["a", None]}), tmp_path / "a.parquet")
+    with pytest.raises(SourceError, match="has rows without a text"):
+        tokenize([tmp_path / "a.parquet"], SUBJECT, tmp_path / "out")
+    with pytest.raises(SourceError, match="no column of text 'body': its columns are text"):
+        tokenize([tmp_path / "a.parquet"], SUBJECT, tmp_path / "other", field="body")
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("the light")
+    with pytest.raises(TokexportError, match="is not empty"):
+        tokenize([tmp_path / "a.txt"], SUBJECT, tmp_path)
+    tokenize([tmp_path / "a.txt"], SUBJECT, tmp_path / "out")
+    with pytest.raises(TokexportError, match=r"other settings \(begin\)"):
+        tokenize([tmp_path / "a.txt"], SUBJECT, tmp_path / "out", begin=1)
+
+
+def test_ids_take_two_bytes_only_where_all_fit(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("the light")
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    for most, dtype in ((65535, "uint16"), (65536, "uint32")):
+        source = tiktoken.Encoding(
+            "wide", pat_str=r"\w+|\W", mergeable_ranks=ranks, special_tokens={"<|end|>": most}
+        )
+        convert(source, tmp_path / f"{most}.bin")
+        subject = load(tmp_path / f"{most}.bin")
+        assert tokenize([tmp_path / "a.txt"], subject, tmp_path / dtype, end=most).dtype == dtype
+        assert documents_of(tmp_path / dtype) == [[*b"the light", most]]
+    with pytest.raises(TokexportError, match="do not fit into uint16"):
+        tokenize([tmp_path / "a.txt"], subject, tmp_path / "more", dtype="uint16")

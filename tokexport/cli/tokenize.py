@@ -1,0 +1,149 @@
+"""tokexport tokenize: documents in, token shards out."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import click
+
+from tokexport import Tokenizer, load
+from tokexport.cli.console import (
+    ProgressLine,
+    json_option,
+    note,
+    plural,
+    quiet_option,
+    say,
+    say_json,
+    size,
+)
+from tokexport.corpus import Index
+from tokexport.corpus import tokenize as library
+from tokexport.corpus.documents import find_files
+from tokexport.corpus.pipeline import SHARD_TOKENS
+from tokexport.errors import TokexportError
+
+
+@click.command()
+@click.argument("path", metavar="TOKENIZER")
+@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
+@click.option("-o", "--output", "folder", required=True, metavar="DIR", help="The shards' folder.")
+@click.option("--field", default="text", help="Where a line or a row has its text.  [text]")
+@click.option("--lines", is_flag=True, help="Each line of a .txt file is a document.")
+@click.option("--begin", metavar="TOKEN", help="Before each document; none: nothing.  [BOS or EOT]")
+@click.option("--end", metavar="TOKEN", help="After each document.  [none]")
+@click.option(
+    "--shard-tokens",
+    type=click.IntRange(1),
+    default=SHARD_TOKENS,
+    metavar="N",
+    help="A shard ends with the document in which it has so many ids.",
+)
+@click.option("--dtype", type=click.Choice(["uint16", "uint32"]), help="[uint16 if all ids fit]")
+@click.option(
+    "--header",
+    type=click.Choice(["none", "llm.c"]),
+    default="none",
+    help="What a shard begins with.",
+)
+@click.option("--threads", type=click.IntRange(1), metavar="N", help="[one a processor]")
+@quiet_option
+@json_option
+def tokenize(
+    path: str,
+    inputs: tuple[str, ...],
+    folder: str,
+    begin: str | None,
+    end: str | None,
+    threads: int | None,
+    quiet: bool,
+    as_json: bool,
+    **how: Any,
+) -> None:
+    """Encodes documents into flat shards of ids, which a training run maps into memory.
+
+    INPUT is a .txt file (one document, or with --lines one a line), .jsonl or .ndjson, each also
+    with .gz, .bz2, .xz or .zst, or .parquet; or a folder of such files. Parquet and zstd need pip
+    install 'tokexport[corpus]'. Special tokens in a document are plain text.
+
+    Memory does not grow with the corpus. A run that was interrupted, even by kill -9, goes on when
+    the same command is given again: no document is lost or doubled. The shards of --header none
+    are what numpy.memmap reads (nanoGPT); those of --header llm.c are llm.c's.
+
+    \b
+    tokexport tokenize tokenizer.bin corpus/ -o shards
+    tokexport tokenize tokenizer.bin *.parquet -o shards --begin '<|endoftext|>' --header llm.c
+    tokexport tokenize tokenizer.bin pages.jsonl.gz -o shards --field content
+    """
+    tokenizer = load(path)
+    begin_id = default_begin(tokenizer) if begin is None else id_of(tokenizer, begin)
+    total = sum(file.stat().st_size for file in find_files(inputs))
+    started = time.monotonic()
+    with ProgressLine(quiet) as line:
+
+        def progress(read: int, tokens: int) -> None:
+            rate = size(int(read / max(time.monotonic() - started, 1e-9)))
+            line(f"{plural(tokens, 'token')}, {rate}/s", read, total)
+
+        index = library(
+            inputs,
+            tokenizer,
+            folder,
+            begin=begin_id,
+            end=id_of(tokenizer, end),
+            num_threads=threads,
+            progress=progress,
+            **how,
+        )
+    if as_json:
+        say_json("tokenize", as_object(index, folder))
+    elif not quiet:
+        count = plural(index.documents, "document")
+        say(
+            f"{folder}: {plural(index.tokens, 'token')} of {count} in"
+            f" {plural(len(index.shards), 'shard')} of {index.dtype}"
+        )
+        if begin is None and begin_id is not None:
+            content = tokenizer.decode([begin_id])
+            note(
+                f"note: each document begins with {content} (id {begin_id}); --begin none: nothing"
+            )
+
+
+def default_begin(tokenizer: Tokenizer) -> int | None:
+    """The id that a document begins with: BOS, or else what ends a text, as GPT-2 has it."""
+    bos = tokenizer.special_ids.bos
+    if bos is not None:
+        return bos
+    try:
+        return tokenizer.eot_token
+    except KeyError:
+        return None
+
+
+def id_of(tokenizer: Tokenizer, content: str | None) -> int | None:
+    """The id of a token by its content. Raises TokexportError where there is none."""
+    if content is None or content == "none":
+        return None
+    try:
+        return tokenizer.encode_single_token(content)
+    except KeyError:
+        raise TokexportError(
+            f"{content!r} is no token of this tokenizer; `tokexport inspect` lists special ones"
+        ) from None
+
+
+def as_object(index: Index, folder: str) -> dict[str, object]:
+    """The result for a program."""
+    return {
+        "folder": folder,
+        "dtype": index.dtype,
+        "header": index.header,
+        "tokens": index.tokens,
+        "documents": index.documents,
+        "shards": [
+            {"file": shard.file, "tokens": shard.tokens, "documents": shard.documents}
+            for shard in index.shards
+        ],
+    }

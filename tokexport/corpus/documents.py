@@ -1,0 +1,291 @@
+"""From files to documents, in batches that say where reading goes on after each of them."""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import gzip
+import io
+import json
+import lzma
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from tokexport.errors import MissingLibraryError, SourceError
+
+if TYPE_CHECKING:
+    from tokexport.runtime.tokenizer import ArrowArray
+
+# Of text in a batch: enough for all cores, and little memory.
+BATCH_BYTES: Final = 1 << 23
+BATCH_ROWS: Final = 512
+# A .txt file is one document; above this size it is encoded as a stream.
+LONG_BYTES: Final = 1 << 26
+PART: Final = 1 << 20
+
+COMPRESSIONS: Final = (".gz", ".bz2", ".xz", ".zst")
+KINDS: Final = {".txt": "text", ".jsonl": "lines of JSON", ".ndjson": "lines of JSON"}
+PARQUET: Final = ".parquet"
+SUPPORTED: Final = f".txt, .jsonl, .ndjson (also with {', '.join(COMPRESSIONS)}) and .parquet"
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """The next document: the number of its file, and its number in that."""
+
+    file: int = 0
+    document: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Some documents. ``read``: bytes of the files, as they are on disk, that were read by now."""
+
+    texts: Sequence[str] | ArrowArray
+    count: int
+    first: Position
+    read: int
+    whole_files: bool = False  # each document is a file
+
+    def after(self, count: int) -> Position:
+        """The position after ``count`` of the documents."""
+        if self.whole_files:
+            return Position(self.first.file + count)
+        return Position(self.first.file, self.first.document + count)
+
+
+@dataclass(frozen=True, slots=True)
+class LongDocument:
+    """A document too long to be held, a whole file."""
+
+    parts: Iterator[bytes]
+    first: Position
+    raw: IO[bytes]
+    file: IO[bytes]  # what `raw` is decompressed by; it closes that as it goes
+    read_before: int
+
+    @property
+    def read(self) -> int:
+        """As ``Batch.read``."""
+        return self.read_before + self.raw.tell()
+
+
+def find_files(inputs: Sequence[str | Path]) -> list[Path]:
+    """The files that inputs name, in order; of a folder all that are supported, sorted.
+
+    Raises SourceError for a file of another kind, for a folder without any, and for an input that
+    is not there.
+
+    >>> find_files(["notes.txt"])
+    Traceback (most recent call last):
+      ...
+    tokexport.errors.SourceError: notes.txt: there is no such file or folder
+    """
+    files = []
+    for path in map(Path, inputs):
+        if path.is_dir():
+            found = sorted(inner for inner in path.rglob("*") if inner.is_file() and _kind(inner))
+            if not found:
+                raise SourceError(f"{path}: no file in it is supported; these are: {SUPPORTED}")
+            files += found
+        elif not path.exists():
+            raise SourceError(f"{path}: there is no such file or folder")
+        elif _kind(path) is None:
+            raise SourceError(f"{path}: not a kind of file that is read; these are: {SUPPORTED}")
+        else:
+            files.append(path)
+    return files
+
+
+def read_documents(
+    files: Sequence[Path], *, field: str, lines: bool, start: Position
+) -> Iterator[Batch | LongDocument]:
+    """All documents of the files from ``start`` on, in batches.
+
+    A .txt file is one document, or with ``lines`` each of its lines that is not empty; a line of
+    .jsonl and a row of .parquet hold one in ``field``. Raises SourceError, with file and line, for
+    what is no document, MissingLibraryError where a library is missing.
+    """
+    read = sum(path.stat().st_size for path in files[: start.file])
+    small: list[str] = []
+    first, held = start, 0
+
+    def flushed() -> Iterator[Batch]:
+        nonlocal small, held
+        if small:
+            yield Batch(small, len(small), first, read, whole_files=True)
+            small, held = [], 0
+
+    for number in range(start.file, len(files)):
+        path = files[number]
+        begin = Position(number, start.document if number == start.file else 0)
+        kind = _kind(path)
+        if kind == "text" and not lines:
+            with path.open("rb") as raw:
+                document = _whole(path, raw, begin, read)
+                if isinstance(document, LongDocument):
+                    yield from flushed()
+                    yield document
+                else:
+                    first = first if small else begin
+                    small.append(document)
+                    held += len(document)
+            read += path.stat().st_size
+            if held >= BATCH_BYTES:
+                yield from flushed()
+            continue
+        yield from flushed()
+        if kind == PARQUET:
+            yield from _parquet(path, field, begin, read)
+        else:
+            of_line = None if kind == "text" else field
+            with path.open("rb") as raw:
+                yield from _lines(path, raw, of_line, begin, read)
+        read += path.stat().st_size
+    yield from flushed()
+
+
+def _kind(path: Path) -> str | None:
+    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
+    if suffixes[-1:] == [PARQUET]:
+        return PARQUET
+    if suffixes and suffixes[-1] in COMPRESSIONS:
+        suffixes.pop()
+    return KINDS.get(suffixes[-1]) if suffixes else None
+
+
+def _decompressed(path: Path, raw: IO[bytes]) -> IO[bytes]:
+    openers: dict[str, Callable[[IO[bytes]], Any]] = {
+        ".gz": lambda file: gzip.GzipFile(fileobj=file),
+        ".bz2": bz2.BZ2File,
+        ".xz": lzma.LZMAFile,
+        ".zst": lambda file: _pyarrow(path).CompressedInputStream(file, "zstd"),
+    }
+    opener = openers.get(path.suffix.lower())
+    return raw if opener is None else io.BufferedReader(opener(raw), PART)
+
+
+def _pyarrow(path: Path) -> Any:
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise MissingLibraryError(
+            f"{path}: pyarrow reads this kind of file; pip install 'tokexport[corpus]'"
+        ) from error
+    return pyarrow
+
+
+def _parts(path: Path, file: IO[bytes]) -> Iterator[bytes]:
+    try:
+        while part := file.read(PART):
+            yield part
+    except (EOFError, lzma.LZMAError, gzip.BadGzipFile) as error:
+        raise SourceError(f"{path}: cannot be decompressed: {error}") from error
+
+
+def _whole(path: Path, raw: IO[bytes], begin: Position, read: int) -> str | LongDocument:
+    file = _decompressed(path, raw)
+    parts = _parts(path, file)
+    head = list(islice(parts, LONG_BYTES // PART))
+    following = next(parts, None)
+    if following is not None:
+        return LongDocument(chain(head, [following], parts), begin, raw, file, read)
+    try:
+        return b"".join(head).decode()
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{path}: not UTF-8 at byte {error.start:,}; convert it first") from error
+
+
+def _lines(
+    path: Path, raw: IO[bytes], field: str | None, begin: Position, read: int
+) -> Iterator[Batch]:
+    texts: list[str] = []
+    held, document, first = 0, 0, begin.document
+    file = _decompressed(path, raw)  # it closes `raw` as it goes
+    for number, line in enumerate(_split_lines(_parts(path, file)), 1):
+        line = line.rstrip(b"\r\n")
+        if not line.strip():
+            continue
+        document += 1
+        if document <= begin.document:
+            continue
+        texts.append(_text_of(line, field, f"{path}:{number}"))
+        held += len(line)
+        if held >= BATCH_BYTES:
+            yield Batch(texts, len(texts), Position(begin.file, first), read + raw.tell())
+            first, texts, held = document, [], 0
+    if texts:
+        yield Batch(texts, len(texts), Position(begin.file, first), read + raw.tell())
+
+
+def _split_lines(parts: Iterator[bytes]) -> Iterator[bytes]:
+    """Lines, with their ends: at LF only, as a byte of another line end may stand in a text."""
+    pending: list[bytes] = []
+    for part in parts:
+        first, *others = part.split(b"\n")
+        pending.append(first)
+        for other in others:
+            yield b"".join(pending)
+            pending = [other]
+    yield b"".join(pending)
+
+
+def _text_of(line: bytes, field: str | None, place: str) -> str:
+    try:
+        if field is None:
+            return line.decode()
+        value = json.loads(line.removeprefix(codecs.BOM_UTF8))
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{place}: not UTF-8 at byte {error.start:,} of the line") from error
+    except (ValueError, RecursionError) as error:
+        raise SourceError(f"{place}: not a line of JSON: {error}") from error
+    text = value.get(field) if isinstance(value, dict) else None
+    if not isinstance(text, str):
+        found = f"its fields are {', '.join(value)}" if isinstance(value, dict) else "no object"
+        raise SourceError(f"{place}: no text in the field {field!r}: {found}; name it with --field")
+    return text
+
+
+def _parquet(path: Path, field: str, begin: Position, read: int) -> Iterator[Batch]:
+    _pyarrow(path)
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            type_ = (
+                file.schema_arrow.field(field).type if field in file.schema_arrow.names else None
+            )
+            if type_ not in (pa.string(), pa.large_string()):
+                names = ", ".join(file.schema_arrow.names)
+                raise SourceError(
+                    f"{path}: no column of text {field!r}: its columns are {names}; name it with"
+                    " --field"
+                )
+            rows, size = max(file.metadata.num_rows, 1), path.stat().st_size
+            skipped = 0
+            groups = list(range(file.num_row_groups))
+            while groups and skipped + (more := _rows(file, groups[0])) <= begin.document:
+                skipped += more
+                groups.pop(0)
+            at = skipped
+            for batch in file.iter_batches(BATCH_ROWS, row_groups=groups, columns=[field]):
+                column = batch.column(0)[max(0, begin.document - at) :]
+                if column.null_count:
+                    raise SourceError(
+                        f"{path}: column {field!r} has rows without a text, the first after row"
+                        f" {at:,}; drop them"
+                    )
+                first = Position(begin.file, max(at, begin.document))
+                at += batch.num_rows
+                if len(column):
+                    yield Batch(column, len(column), first, read + size * at // rows)
+    except pa.ArrowInvalid as error:
+        raise SourceError(f"{path}: not a parquet file that can be read: {error}") from error
+
+
+def _rows(file: Any, group: int) -> int:
+    return int(file.metadata.row_group(group).num_rows)

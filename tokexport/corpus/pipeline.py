@@ -1,0 +1,225 @@
+"""From files of documents to a folder of token shards: read, encode, write, all at once."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from queue import Empty, Queue
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from tokexport.corpus.documents import Batch, LongDocument, Position, find_files, read_documents
+from tokexport.corpus.shards import DType, Header, Index, ShardWriter, read_index, write_index
+from tokexport.errors import SourceError, TextError, TokexportError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tokexport.runtime.tokenizer import Tokenizer
+
+SHARD_TOKENS: Final = 100_000_000
+# Batches that are read ahead while one is encoded.
+AHEAD: Final = 2
+
+# Called with the bytes of the files that were read, and how many ids there are.
+Progress = Callable[[int, int], None]
+
+
+def tokenize(
+    inputs: Sequence[str | os.PathLike[str]],
+    tokenizer: Tokenizer,
+    folder: str | os.PathLike[str],
+    *,
+    field: str = "text",
+    lines: bool = False,
+    begin: int | None = None,
+    end: int | None = None,
+    shard_tokens: int = SHARD_TOKENS,
+    dtype: DType | None = None,
+    header: Header = "none",
+    num_threads: int | None = None,
+    progress: Progress | None = None,
+) -> Index:
+    """Encode the documents of ``inputs`` (files and folders) into a folder of token shards.
+
+    ``begin`` and ``end`` are ids put around each document (None: nothing). Special tokens in a
+    document are plain text. Ids are uint16 where all ids of the tokenizer fit, or as ``dtype``
+    says. A folder whose run was interrupted is gone on with, if it was made with the same settings
+    from the same files: no document is lost or doubled. Memory does not grow with the corpus.
+
+    Raises ``SourceError`` for what cannot be read, with file and line; ``TokexportError`` for a
+    folder that other settings have made.
+
+    >>> import pathlib
+    >>> _ = pathlib.Path("a.jsonl").write_text('{"text": "hello world"}\\n{"text": "hello"}\\n')
+    >>> index = tokexport.corpus.tokenize(["a.jsonl"], tokenizer, "shards", begin=300)
+    >>> index.documents, index.tokens
+    (2, 5)
+    """
+    target = Path(folder)
+    files = find_files([os.fspath(path) for path in inputs])
+    dtype = dtype or ("uint16" if tokenizer.n_vocab <= 1 << 16 else "uint32")
+    if dtype == "uint16" and tokenizer.n_vocab > 1 << 16:
+        raise TokexportError(f"{tokenizer.n_vocab:,} ids do not fit into uint16; take uint32")
+    settings: dict[str, Any] = {
+        "tokenizer": hashlib.sha256(tokenizer._data).hexdigest(),
+        "files": [{"path": str(path), "size": path.stat().st_size} for path in files],
+        "field": field,
+        "lines": lines,
+        "begin": begin,
+        "end": end,
+        "shard_tokens": shard_tokens,
+    }
+    index = _begun(target, Index(settings, dtype, header))
+    if index.complete:
+        return index
+    around = [id for id in (begin, end) if id is not None]
+    with ShardWriter(target, index, shard_tokens) as writer:
+        documents = read_documents(files, field=field, lines=lines, start=index.next)
+        for batch in _read_ahead(documents):
+            if isinstance(batch, LongDocument):
+                _add_long(writer, tokenizer, batch, files, begin, end)
+            else:
+                ids, ends = _encoded(tokenizer, batch, files, num_threads)
+                if around:
+                    ids, ends = _surrounded(ids, ends, begin, end)
+                _add_batch(writer, batch, ids, ends[1:])
+            if progress is not None:
+                progress(batch.read, writer.tokens)
+        writer.close_shard(Position(len(files)), complete=True)
+        return writer.index
+
+
+def _begun(folder: Path, fresh: Index) -> Index:
+    """The index to go on from. Raises TokexportError where the folder holds something else."""
+    found = read_index(folder)
+    if found is None:
+        if folder.exists() and any(folder.iterdir()):
+            raise TokexportError(f"{folder} is not empty and holds no token shards; name another")
+        folder.mkdir(parents=True, exist_ok=True)
+        write_index(folder, fresh)
+        return fresh
+    if (found.settings, found.dtype, found.header) != (fresh.settings, fresh.dtype, fresh.header):
+        other = [
+            name for name, value in fresh.settings.items() if found.settings.get(name) != value
+        ]
+        names = ", ".join(other) or "dtype or header"
+        raise TokexportError(
+            f"{folder} was begun with other settings ({names}); name another folder, or remove it"
+        )
+    return found
+
+
+def _encoded(
+    tokenizer: Tokenizer, batch: Batch, files: Sequence[Path], num_threads: int | None
+) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
+    try:
+        return tokenizer.encode_batch_to_numpy(batch.texts, num_threads=num_threads)
+    except (UnicodeError, TextError):
+        # One of them is at fault: find it.
+        for number in range(batch.count):
+            try:
+                tokenizer.encode_batch_to_numpy(batch.texts[number : number + 1])
+            except (UnicodeError, TextError) as error:
+                place = batch.after(number)
+                raise SourceError(
+                    f"{files[place.file]}: document {place.document + 1:,}: {error}"
+                ) from error
+        raise
+
+
+def _surrounded(
+    ids: NDArray[np.uint32], offsets: NDArray[np.uint64], begin: int | None, end: int | None
+) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
+    """Ids with those put around each document, and the offsets of these."""
+    count = len(offsets) - 1
+    added = (begin is not None) + (end is not None)
+    result = offsets + added * np.arange(count + 1, dtype=np.uint64)
+    out = np.empty(len(ids) + added * count, np.uint32)
+    inside = np.ones(len(out), bool)
+    if begin is not None:
+        inside[result[:-1]] = False
+        out[result[:-1]] = begin
+    if end is not None:
+        inside[result[1:] - 1] = False
+        out[result[1:] - 1] = end
+    out[inside] = ids
+    return out, result
+
+
+def _add_batch(
+    writer: ShardWriter, batch: Batch, ids: NDArray[np.uint32], ends: NDArray[np.uint64]
+) -> None:
+    """Adds the documents of a batch, to as many shards as they take."""
+    done = used = 0
+    while done < batch.count:
+        # Up to the document with which the shard is full.
+        full = int(np.searchsorted(ends[done:], used + writer.room)) + 1
+        next_done = min(done + full, batch.count)
+        upto = int(ends[next_done - 1])
+        shift = writer.held - used
+        writer.add(ids[used:upto])
+        writer.end(
+            (ends[done:next_done].astype(np.int64) + shift).astype(np.uint64),
+            batch.after(next_done),
+        )
+        done, used = next_done, upto
+
+
+def _add_long(
+    writer: ShardWriter,
+    tokenizer: Tokenizer,
+    document: LongDocument,
+    files: Sequence[Path],
+    begin: int | None,
+    end: int | None,
+) -> None:
+    if begin is not None:
+        writer.add(np.array([begin], np.uint32))
+    try:
+        for ids in tokenizer.encode_stream(document.parts):
+            writer.add(ids)
+    except TextError as error:
+        raise SourceError(f"{files[document.first.file]}: {error}") from error
+    if end is not None:
+        writer.add(np.array([end], np.uint32))
+    writer.end(np.array([writer.held], np.uint64), Position(document.first.file + 1))
+
+
+def _read_ahead(batches: Iterator[Batch | LongDocument]) -> Iterator[Batch | LongDocument]:
+    """The same batches, read by a thread while the one before is encoded."""
+    queue: Queue[Batch | LongDocument | BaseException | None] = Queue(AHEAD)
+    stopped = Event()
+
+    def read() -> None:
+        try:
+            for batch in batches:
+                queue.put(batch)
+                if isinstance(batch, LongDocument):
+                    queue.join()  # its file is read by who encodes it
+                if stopped.is_set():
+                    return
+            queue.put(None)
+        except BaseException as error:
+            queue.put(error)
+
+    thread = Thread(target=read, daemon=True)
+    thread.start()
+    try:
+        while (item := queue.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+            queue.task_done()
+    finally:
+        stopped.set()
+        while thread.is_alive():
+            with suppress(Empty):
+                queue.get(timeout=0.01)
+            with suppress(ValueError):
+                queue.task_done()

@@ -1,0 +1,196 @@
+"""A folder of token shards: flat ids of uint16 or uint32, where documents begin, and an index.
+
+``formats/token-shards/README.md`` describes it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Any, Final, Literal
+
+import numpy as np
+from construct import Const, Int32sl, Struct
+
+from tokexport.corpus.documents import Position
+from tokexport.errors import FormatError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+DType = Literal["uint16", "uint32"]
+Header = Literal["none", "llm.c"]
+
+INDEX_NAME: Final = "index.json"
+VERSION: Final = 1
+# Magic and version of llm.c's headers (dev/data/data_common.py): of GPT-2 and of Llama 3.
+LLMC: Final = {"uint16": (20240520, 1), "uint32": (20240801, 7)}
+LLMC_HEADER: Final = Struct(
+    "magic" / Int32sl, "version" / Int32sl, "token_count" / Int32sl, "zeros" / Const(bytes(1012))
+)
+LLMC_MOST: Final = 2**31 - 1  # tokens in a shard
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One file of ids, and beside it the ``.idx`` with the offsets of its documents."""
+
+    file: str
+    tokens: int
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """What a folder of shards holds, and with which settings it was made."""
+
+    settings: dict[str, Any]
+    dtype: DType
+    header: Header
+    shards: tuple[Shard, ...] = ()
+    next: Position = field(default_factory=Position)
+    complete: bool = False
+
+    @property
+    def tokens(self) -> int:
+        """How many ids all shards hold."""
+        return sum(shard.tokens for shard in self.shards)
+
+    @property
+    def documents(self) -> int:
+        """How many documents all shards hold."""
+        return sum(shard.documents for shard in self.shards)
+
+
+def read_index(folder: str | os.PathLike[str]) -> Index | None:
+    """The index of a folder, or None where there is none. Raises FormatError for a damaged one."""
+    path = Path(folder, INDEX_NAME)
+    try:
+        value = json.loads(path.read_bytes())
+        if value.pop("version") != VERSION:
+            raise FormatError(f"{path}: of another version; install a newer tokexport")
+        totals = value.pop("tokens"), value.pop("documents")
+        value["shards"] = tuple(Shard(**shard) for shard in value["shards"])
+        index = Index(**{**value, "next": Position(**value["next"])})
+        if totals != (index.tokens, index.documents):
+            raise ValueError("its sums are wrong")
+    except FileNotFoundError:
+        return None
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise FormatError(f"{path}: not an index of token shards: {error}") from error
+    return index
+
+
+class ShardWriter:
+    """Adds documents to a folder; a shard is there when its index says so, and not before.
+
+    A shard is written beside its name, synced and moved there; then the index is, in which it
+    stands with the position of the next document. A process that is killed leaves at most files
+    that no index names, which the next run replaces.
+    """
+
+    def __init__(self, folder: Path, index: Index, shard_tokens: int) -> None:
+        self.index = index
+        self._folder = folder
+        self._most = min(shard_tokens, LLMC_MOST) if index.header == "llm.c" else shard_tokens
+        self._file: IO[bytes] | None = None
+        self._tokens = 0
+        self._ends: list[NDArray[np.uint64]] = []
+
+    def __enter__(self) -> ShardWriter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._part.unlink(missing_ok=True)
+
+    @property
+    def tokens(self) -> int:
+        """How many ids were added, those of unfinished shards too."""
+        return self.index.tokens + self._tokens
+
+    def add(self, ids: NDArray[np.uint32]) -> None:
+        """Adds ids of a document that is not yet at its end."""
+        if self._file is None:
+            self._file = self._part.open("wb")
+            self._file.write(bytes(self._header_size))
+        self._file.write(ids.astype(f"<u{2 if self.index.dtype == 'uint16' else 4}").data)
+        self._tokens += len(ids)
+
+    def end(self, ends: NDArray[np.uint64], after: Position) -> None:
+        """Ends documents: those whose ids end at ``ends``, counted from the shard's first."""
+        self._ends.append(ends)
+        if self._tokens >= self._most:
+            self.close_shard(after)
+
+    @property
+    def room(self) -> int:
+        """How many ids the shard takes before it is closed."""
+        return self._most - self._tokens
+
+    @property
+    def held(self) -> int:
+        """How many ids the shard has."""
+        return self._tokens
+
+    def close_shard(self, after: Position, *, complete: bool = False) -> None:
+        """Makes the shard part of the index, with the position of the next document."""
+        shards = self.index.shards
+        if self._file is not None:
+            name = f"shard-{len(shards):05d}.bin"
+            ends = np.concatenate([np.zeros(1, np.uint64), *self._ends])
+            if self._tokens > LLMC_MOST and self.index.header == "llm.c":
+                raise FormatError(f"{name}: a document has more ids than llm.c's header can count")
+            self._file.seek(0)
+            self._file.write(self._header())
+            _sync(self._file)
+            with Path(self._folder, name).with_suffix(".idx").open("wb") as file:
+                file.write(ends.astype("<u8").data)
+                _sync(file)
+            os.replace(self._part, self._folder / name)
+            shards = (*shards, Shard(name, self._tokens, len(ends) - 1))
+            self._file, self._tokens, self._ends = None, 0, []
+        self.index = replace(self.index, shards=shards, next=after, complete=complete)
+        write_index(self._folder, self.index)
+
+    @property
+    def _part(self) -> Path:
+        return self._folder / "shard.part"
+
+    @property
+    def _header_size(self) -> int:
+        return int(LLMC_HEADER.sizeof()) if self.index.header == "llm.c" else 0
+
+    def _header(self) -> bytes:
+        if self.index.header == "none":
+            return b""
+        magic, version = LLMC[self.index.dtype]
+        values = {"magic": magic, "version": version, "token_count": self._tokens, "zeros": None}
+        return bytes(LLMC_HEADER.build(values))
+
+
+def write_index(folder: Path, index: Index) -> None:
+    """Replaces the index of a folder, whole."""
+    value = {"version": VERSION, **asdict(index), "tokens": index.tokens}
+    value["documents"] = index.documents
+    temporary = folder / f"{INDEX_NAME}.part"
+    with temporary.open("w", encoding="utf-8") as file:
+        json.dump(value, file, indent=1)
+        file.write("\n")
+        _sync(file)
+    os.replace(temporary, folder / INDEX_NAME)
+
+
+def _sync(file: IO[Any]) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+    file.close()
