@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -105,6 +106,15 @@ def test_a_pattern_that_would_be_quadratic_is_linear_with_a_memory(pattern: str)
         assert found == engine.matches(text)
     for text in random_texts("ab cxz!-", 300, longest=12):
         assert steps_taken(program, text)[1] == engine.matches(text)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "n_memo"), [("[a-z]{4000}!|[a-z]", 0), ("(?:[a-z]{2000})+!|[a-z]", 2000)]
+)
+def test_thousands_of_states_are_compiled_in_seconds(pattern: str, n_memo: int) -> None:
+    begin = time.process_time()
+    assert compile_split(Split(pattern)).n_memo == n_memo
+    assert time.process_time() - begin < 60  # 5 s and 2 s when this was written, 10 min before
 
 
 @pytest.mark.parametrize("name", [*TOKENIZER_JSON][:20])

@@ -9,10 +9,15 @@ twice is the most that any character is read.
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import Final
+
 import numpy as np
 import numpy.typing as npt
 
 from tokexport.patterns.dfa import DEAD, Automaton, sure_to_match
+
+MAX_PAIRS: Final = 1 << 17  # of states, that are followed: under a second
 
 
 def states_to_remember(automaton: Automaton, may_be_empty: bool = False) -> npt.NDArray[np.bool_]:
@@ -45,12 +50,19 @@ def states_to_remember(automaton: Automaton, may_be_empty: bool = False) -> npt.
 
 def _between_cycles(edges: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """The nodes of a graph that are on cycles, or on ways between them."""
-    kept = np.ones(len(edges), dtype=np.bool_)
-    while True:
-        fewer = kept & edges[:, kept].any(axis=1) & edges[kept].any(axis=0)
-        if (fewer == kept).all():
-            return kept
-        kept = fewer
+    return _after_cycles(edges) & _after_cycles(edges.T)
+
+
+def _after_cycles(edges: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """The nodes on cycles and those that they lead to: what is left after each node to which
+    nothing leads has been taken away, again and again.
+    """
+    degrees: npt.NDArray[np.int64] = edges.sum(axis=0)
+    queue = np.flatnonzero(degrees == 0).tolist()
+    for node in queue:
+        degrees -= edges[node]
+        queue += np.flatnonzero(edges[node] & (degrees == 0)).tolist()
+    return degrees > 0
 
 
 def _two_starts_overrun(automaton: Automaton, unbounded: npt.NDArray[np.bool_]) -> bool:
@@ -58,7 +70,7 @@ def _two_starts_overrun(automaton: Automaton, unbounded: npt.NDArray[np.bool_]) 
     already on its way.
 
     All pairs of states (of the older run, of the younger) that can be met are followed, over every
-    symbol.
+    symbol. Where they are too many the answer is yes: to remember in vain costs memory only.
     """
     sure = sure_to_match(automaton)
     following, ends = automaton.next.tolist(), automaton.ends.tolist()
@@ -79,17 +91,14 @@ def _two_starts_overrun(automaton: Automaton, unbounded: npt.NDArray[np.bool_]) 
             if not (ends[younger][symbol] or sure[pair[1]]):
                 together[older, younger].add(pair)
             if pair not in pairs:
+                if len(pairs) == MAX_PAIRS:
+                    return True
                 pairs.add(pair)
                 queue.append(pair)
-    # A graph has a cycle if something is left after all that leads nowhere has been taken away,
-    # again and again.
-    remaining = together
-    while True:
-        fewer = {
-            pair: targets & remaining.keys()
-            for pair, targets in remaining.items()
-            if targets & remaining.keys()
-        }
-        if len(fewer) == len(remaining):
-            return bool(remaining)
-        remaining = fewer
+    # As in _after_cycles: without a cycle each pair is taken away.
+    degrees = Counter(pair for targets in together.values() for pair in targets)
+    queue = [pair for pair in together if not degrees[pair]]
+    for taken in queue:
+        degrees.subtract(together[taken])
+        queue += [pair for pair in together[taken] if not degrees[pair]]
+    return len(queue) < len(together)
