@@ -29,8 +29,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Speed:
-    """Of one text, in the order of the libraries: MB of UTF-8 a second (medians), and how many times
-    the speed of each the first one has (medians of the ratios of a round).
+    """Of one text, in the order of the libraries: MB of UTF-8 a second (medians), and how many
+    times the speed of each the first one has (medians of the ratios of a round).
     """
 
     rates: tuple[float, ...]
@@ -38,8 +38,8 @@ class Speed:
 
 
 def slices(name: str) -> list[list[str]]:
-    """The slices of a text, each a list of documents. The one that is made of one letter is a single
-    document, every time: whether its time is linear is what it is for.
+    """The slices of a text, each a list of documents. The one that is made of one letter is a
+    single document, every time: whether its time is linear is what it is for.
     """
     text = TEXTS[name]()
     if name == ONE_LETTER:

@@ -50,7 +50,8 @@ class Panel:
 def draw(names: Sequence[str], panels: Sequence[Panel], note: str) -> str:
     """The picture. Every panel has a group of bars for each name, and its own scale.
 
-    >>> picture = draw(["GPT-2"], [Panel("English", [[Bar("ours", 90.0, 1), Bar("it", 9.0, 10)]])], "")
+    >>> panel = Panel("English", [[Bar("ours", 90.0, 1), Bar("it", 9.0, 10)]])
+    >>> picture = draw(["GPT-2"], [panel], "")
     >>> picture.count("<rect"), "it 9.0 (10×)" in picture
     (2, True)
     """

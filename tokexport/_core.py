@@ -28,7 +28,8 @@ def _installed(package: Path) -> Path:
         problem = "was built from other sources" if found else "is not compiled for this Python"
     raise ImportError(
         f"tokexport is imported from its sources in {package.parent}, without a compiled module,"
-        f" and the installed one {problem}; run `pip install -e .` there, or start in another folder",
+        f" and the installed one {problem}; run `pip install -e .` there, or start in another"
+        " folder",
         name=__name__,
     )
 

@@ -215,7 +215,8 @@ def _fields(part: Any) -> Iterator[tuple[int, str, str, str]]:
 
 def between_marks(text: str, mark: str, close: str, part: Callable[[str], str]) -> str:
     """The text with what ``part`` makes between each ``mark`` with names and the next end."""
-    pattern = rf"({re.escape(mark)}layout: ([\w, ]+){re.escape(close)}\n).*?(\n{re.escape(mark)}layout: end)"
+    begin, end = re.escape(mark), re.escape(close)
+    pattern = rf"({begin}layout: ([\w, ]+){end}\n).*?(\n{begin}layout: end)"
     found = re.compile(pattern, re.DOTALL)
     return found.sub(lambda match: match[1] + part(match[2]) + match[3], text)
 

@@ -1,4 +1,4 @@
-"""tokexport.c is made of the units in formats/tokexport/src, which are of a size that a person reads at a sitting."""
+"""tokexport.c is made of the units in formats/tokexport/src, each short enough to read at once."""
 
 from __future__ import annotations
 

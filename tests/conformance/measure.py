@@ -122,9 +122,8 @@ def _compared(
     notes = tuple(_without(job.folder, note) for note in result.notes)
     if vectors.disowned:
         count = plural(vectors.disowned, "vector")
-        notes += (
-            f"left out, since the library gives other ids for their text, as this file does: {count}",
-        )
+        why = "since the library gives other ids for their text, as this file does"
+        notes += (f"left out, {why}: {count}",)
     state = "same" if result.ok and not vectors.differing else "differs"
     return replace(
         _outcome(job, done, state, first),

@@ -130,7 +130,10 @@ def test_a_wrong_argument_is_a_type_error_that_says_what_was_expected():
         (lambda: subject.encode_with_offsets(None), "text must be a str, not NoneType"),
         (lambda: subject.encode_bytes(None), "data must be bytes, not NoneType"),
         (lambda: subject.encode_batch("abc"), "texts must be several texts .*, not str"),
-        (lambda: subject.encode_batch(["a"], num_threads="x"), "num_threads must be an int .*, not str"),
+        (
+            lambda: subject.encode_batch(["a"], num_threads="x"),
+            "num_threads must be an int .*, not str",
+        ),
         (lambda: subject.encode_single_token(5), "a token must be str or bytes, not int"),
         (lambda: [*subject.encode_stream([5])], "text must be a str, not int"),
         (lambda: subject.decode(None), "ids must be a sequence of integers, not NoneType"),

@@ -1,4 +1,4 @@
-"""Real tokenizers of every kind decode as the reference decodes them, in one call and in a stream."""
+"""Real tokenizers of every kind decode as the reference does, in one call and in a stream."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ pytestmark = pytest.mark.skipif(not SHARED, reason="TOKEXPORT_SHARED is not set"
 
 
 def file_of(path: Path, reference: tokenizers.Tokenizer) -> Tokenizer:
-    """A file that decodes what the vocabulary and the added tokens of a tokenizer.json decode to."""
+    """A file that decodes the vocabulary and the added tokens of a tokenizer.json."""
     vocab = reference.get_vocab(with_added_tokens=False)
     added = reference.get_added_tokens_decoder()
     special = {token.content for token in added.values() if token.special}

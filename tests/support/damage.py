@@ -10,7 +10,7 @@ from tokexport.file.layout import Header, Section
 
 
 class Sections:
-    """The sections of a tokexport file, to be changed in place; ``seal`` then mends the checksums."""
+    """The sections of a tokexport file, to be changed in place; ``seal`` mends the checksums."""
 
     def __init__(self, file: bytearray) -> None:
         self.file = file

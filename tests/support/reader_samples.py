@@ -1,4 +1,4 @@
-"""Small tokenizer.json documents for the tests of the readers, and how to ask both sides about one."""
+"""Small tokenizer.json documents for the tests of the readers, and how to ask both sides of one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where things lie in the repository, its scripts as modules, and the switch for what takes long."""
+"""Where things lie in the repository, its scripts as modules, and the switch for slow tests."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def prose() -> str:
 
 
 def dump(title: str) -> bytes:
-    """The bytes of an annotated hex dump; every line says its offset, and the offsets have no gap."""
+    """The bytes of an annotated hex dump; every line says its offset, without a gap."""
     content = b""
     for line in section(title).splitlines():
         match = re.match(

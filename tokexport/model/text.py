@@ -1,4 +1,4 @@
-"""What happens to the text before the vocabulary sees it: normalizer and pre-tokenizer, in steps."""
+"""What happens to a text before the model runs: normalizer and pre-tokenizer, in steps."""
 
 from __future__ import annotations
 

@@ -298,7 +298,7 @@ def spelled() -> Golden:
 
 
 def bytes_stages() -> Golden:
-    """Stages that read bytes, as Falcon has them after ByteLevel, and one with contiguous matches."""
+    """Stages that read bytes, as Falcon has after ByteLevel, and one with contiguous matches."""
     tokens = [*_byte_tokens(), "12", "123", "1234", " a", "!!", "\u00e9"]
     first, second = "\u00e9".encode()
     merges: list[tuple[str | bytes, str | bytes]] = [

@@ -177,7 +177,7 @@ def _set(offset: int, size: int, value: int) -> Change:
 
 
 def _tagged(index: int, tag: bytes, *, required: bool = True) -> Change:
-    """Give a section another tag; without its flag, so that a reader skips what it does not know."""
+    """Give a section another tag; without its flag, a reader skips what it does not know."""
 
     def change(content: bytearray) -> None:
         content[_entry(index) : _entry(index) + 4] = tag

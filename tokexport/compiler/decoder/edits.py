@@ -1,8 +1,9 @@
 """The edits of the joined text, compiled to one table that is read byte by byte.
 
-Each edit is a small machine that reads bytes, writes bytes, and holds back what may still be part of
-a match. What one machine writes the next one reads; the states of the table are the states that all
-of them can be in at once. UTF-8 lets them work byte by byte: no character begins inside of another.
+Each edit is a small machine that reads bytes, writes bytes, and holds back what may still be part
+of a match. What one machine writes the next one reads; the states of the table are the states that
+all of them can be in at once. UTF-8 lets them work byte by byte: no character begins inside of
+another.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ class _Machine(NamedTuple):
 def compile_edits(edits: Sequence[TextEdit]) -> EditTable:
     """The table of edits that are done one after the other.
 
-    UnsupportedError, with the path of the edit, where it would have more than 4,096 states or a step
-    that writes more than 32,767 bytes.
+    UnsupportedError, with the path of the edit, where it would have more than 4,096 states or a
+    step that writes more than 32,767 bytes.
 
     >>> table = compile_edits([ReplaceLiteral("ab", "c")])
     >>> table.next, table.ends

@@ -43,6 +43,6 @@ def stored_forms(number: int, token: Token) -> StoredForms:
         "decoder",
         f'the id {number}, which decodes to "{escape(form)}" as the {place} token and else to'
         f' "{escape(content)}", is not supported',
-        f"the first token may have up to {MAX_FIRST_SKIP} bytes less or {MAX_FIRST_MORE} more at its"
-        f" front, the last one up to {MAX_LAST_SKIP} less at its end",
+        f"the first token may have up to {MAX_FIRST_SKIP} bytes less or {MAX_FIRST_MORE} more at"
+        f" its front, the last one up to {MAX_LAST_SKIP} less at its end",
     )

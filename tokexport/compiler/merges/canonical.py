@@ -67,7 +67,7 @@ def canonical_merges(model: BytePairModel) -> CanonicalMerges:
         # merges.
         merges, symbols = _by_content(model, first), set(first.tables[0].values())
     else:
-        # A pair that is listed twice has the rank of its last place, as in the reference's hash map.
+        # A pair that is listed twice has the rank of its last place, as in the reference's map.
         listed = enumerate(model.merges)
         merges = [(left, right, rank, product) for rank, (left, right, product) in listed]
         symbols = first.every()

@@ -3,8 +3,10 @@
 The library (``Normalizer::Normalize``) maps the text by the charsmap, longest rule first, and
 meanwhile
 
-- drops spaces at the start and after a space, and spaces (also U+2581) at the end: ``remove_extra_whitespaces``;
-- puts a space before the text, or after it with ``treat_whitespace_as_suffix``: ``add_dummy_prefix``;
+- drops spaces at the start and after a space, and spaces (also U+2581) at the end:
+  ``remove_extra_whitespaces``;
+- puts a space before the text, or after it with ``treat_whitespace_as_suffix``:
+  ``add_dummy_prefix``;
 - makes each space U+2581: ``escape_whitespaces``.
 
 Here each is a step of its own. That is the same as long as one knows a text that the charsmap

@@ -74,7 +74,8 @@ def _reserved(kind: str, first: int, count: int) -> list[str]:
 def _llama3() -> tuple[str, ...]:
     named = _named(
         "begin_of_text end_of_text reserved_special_token_0 reserved_special_token_1"
-        " finetune_right_pad_id step_id start_header_id end_header_id eom_id eot_id python_tag image"
+        " finetune_right_pad_id step_id start_header_id end_header_id eom_id eot_id python_tag"
+        " image"
     )
     return (*named, *_reserved("reserved_special_token_", 2, 256 - len(named)))
 
@@ -170,7 +171,8 @@ KNOWN: Final[Mapping[str, KnownEncoding]] = MappingProxyType(
         "qwen": KnownEncoding(
             QWEN,
             _numbered(151643, _QWEN_SPECIAL),
-            note="Qwen's own library puts a text into NFC first; tiktoken, the reference, does not.",
+            note="Qwen's own library puts a text into NFC first; tiktoken, the reference, does"
+            " not.",
         ),
         "kimi_k2": KnownEncoding(KIMI, _kimi_k2()),
         "nanochat": KnownEncoding(NANOCHAT, counted=tuple(_NANOCHAT_SPECIAL)),

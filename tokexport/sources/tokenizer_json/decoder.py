@@ -25,8 +25,8 @@ _SUPPORTED: Final = (
     " CTC, a Sequence of these, and null"
 )
 _PATTERNS: Final = (
-    r'patterns without a special character are, and "(?<!\\n)^ " and "\\A ", which drop one character'
-    " at the start: a tokenizer that others publish has no other one"
+    r'patterns without a special character are, and "(?<!\\n)^ " and "\\A ", which drop one'
+    " character at the start: a tokenizer that others publish has no other one"
 )
 _SYNTAX: Final = frozenset("\\^$.|?*+()[]{}")
 # One character at the start of a text.

@@ -66,7 +66,7 @@ def _edges(text: str, spaces: str) -> tuple[int, int]:
 
 
 def _has_mapped_edges(root: Node, added: Sequence[AddedToken]) -> bool:
-    """Whether a ByteLevel normalizer turns white space at an edge of an added token into letters."""
+    """Whether a ByteLevel normalizer makes white space at an edge of an added token letters."""
     steps = flat(root.optional("normalizer"), "normalizers")
     if not any(step.field("type").string() == "ByteLevel" for step in steps):
         return False

@@ -1,7 +1,7 @@
 """A reader of tokexport files to read along with SPEC.md: slow, and as plain as can be.
 
-It needs the standard library only and nothing of the rest of this project. The modules, in the order
-in which a text meets them:
+It needs the standard library only and nothing of the rest of this project. The modules, in the
+order in which a text meets them:
 
     data            numbers in bytes, errors            SPEC 1.1
     container       header and section table            SPEC 1.3, 4.1

@@ -140,8 +140,8 @@ def _joined(parts: list[tuple[int, int, bool]], behavior: int, invert: bool) -> 
 
 
 def read_stages(section: bytes, labels: bytes, op_count: int, of_characters: bool) -> list[Stage]:
-    """The stages of SPLT and LABL, after the checks of SPEC 3.4; ``of_characters``: the model cannot
-    take parts of characters.
+    """The stages of SPLT and LABL, after the checks of SPEC 3.4; ``of_characters``: the model
+    cannot take parts of characters.
     """
     count, reserved = u32s(section, 0, 2)
     table_count, labels_reserved = u32s(labels, 0, 2)

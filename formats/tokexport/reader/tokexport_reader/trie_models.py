@@ -103,7 +103,7 @@ def unknown(file: File) -> int:
 
 
 def longest_first(trie: Trie, text: bytes, next_base: int) -> list[tuple[int | None, int, int]]:
-    """The longest token, and then again of what is left; None, for one byte, where there is none."""
+    """The longest token, then again of what is left; None, for one byte, where there is none."""
     found: list[tuple[int | None, int, int]] = []
     at, base = 0, trie.root
     while at < len(text):
