@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import tokenizers
 import tokexport_reader
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from parts.cases import MODELS
 from parts.cases import document as whole
@@ -47,60 +47,65 @@ def replace(pattern: str, content: str) -> dict[str, Any]:
     }
 
 
-@settings(
-    max_examples=400 if SLOW else 25,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-@given(
-    pattern=st.sampled_from(PATTERNS),
-    content=st.sampled_from(["", "-", " ab", "é中"]),
-    second=st.sampled_from([None, *PATTERNS[:8]]),
-    after=st.sampled_from(AFTER),
-    token=st.sampled_from([None, added("<T>", 9999), added("b-", 9999, normalized=True)]),
-    texts=st.lists(TEXTS, min_size=8, max_size=8),
-)
-def test_what_is_put_where_a_match_holds_nothing(
-    pattern: str,
-    content: str,
-    second: str | None,
-    after: dict[str, Any] | None,
-    token: dict[str, Any] | None,
-    texts: list[str],
-    tmp_path: Path,
-) -> None:
-    steps = [replace(pattern, content), *([] if second is None else [replace(second, "1")])]
-    fields = whole(
-        MODELS["characters"],
-        normalizer={"type": "Sequence", "normalizers": steps},
-        pre_tokenizer=after,
-        added_tokens=[] if token is None else [token],
+def test_what_is_put_where_a_match_holds_nothing(tmp_path: Path) -> None:
+    compared = 0
+
+    @settings(max_examples=400 if SLOW else 100, deadline=None)
+    @given(
+        pattern=st.sampled_from(PATTERNS),
+        content=st.sampled_from(["", "-", " ab", "é中"]),
+        second=st.sampled_from([None, *PATTERNS[:8]]),
+        after=st.sampled_from(AFTER),
+        token=st.sampled_from([None, added("<T>", 9999), added("b-", 9999, normalized=True)]),
+        texts=st.lists(TEXTS, min_size=8, max_size=8),
     )
-    try:
-        data = file_bytes(read_document(fields, tmp_path))
-    except UnsupportedError as error:
-        if "leaves nothing" not in error.hint and "what comes first" not in error.hint:
-            raise
-        return
-    reference = tokenizers.Tokenizer.from_str(json.dumps(fields))
-    runtime, spec = load(data), tokexport_reader.open_file(data)
-    for text in ["", *texts]:
-        expected = reference.encode(text, add_special_tokens=False)
-        assert list(runtime.encode(text, allowed_special="all")) == expected.ids, ascii(text)
-        if spec.sections.get(b"TRIM", b"")[:4] == b"\xff" * 4:
-            continue
-        ours = runtime.encode_with_offsets(text, allowed_special="all")
-        assert (list(ours.ids), [tuple(span) for span in ours.offsets]) == (
-            expected.ids,
-            expected.offsets,
-        ), ascii(text)
-        assert tokexport_reader.encode(spec, text.encode(), tokexport_reader.ALL) == expected.ids, (
-            ascii(text)
+    def check(
+        pattern: str,
+        content: str,
+        second: str | None,
+        after: dict[str, Any] | None,
+        token: dict[str, Any] | None,
+        texts: list[str],
+    ) -> None:
+        nonlocal compared
+        steps = [replace(pattern, content), *([] if second is None else [replace(second, "1")])]
+        fields = whole(
+            MODELS["characters"],
+            normalizer={"type": "Sequence", "normalizers": steps},
+            pre_tokenizer=after,
+            added_tokens=[] if token is None else [token],
         )
-        assert [
-            tuple(span)
-            for _, span in tokexport_reader.encode_spans(spec, text.encode(), tokexport_reader.ALL)
-        ] == expected.offsets
+        try:
+            data = file_bytes(read_document(fields, tmp_path))
+        except UnsupportedError as error:
+            if "leaves nothing" not in error.hint and "what comes first" not in error.hint:
+                raise
+            return
+        compared += 1
+        reference = tokenizers.Tokenizer.from_str(json.dumps(fields))
+        for text in ["", *texts]:
+            expected = reference.encode(text, add_special_tokens=False)
+            _same(data, text, expected)
+
+    check()
+    assert compared >= 50
+
+
+def _same(data: bytes, text: str, expected: tokenizers.Encoding) -> None:
+    runtime, spec = load(data), tokexport_reader.open_file(data)
+    assert list(runtime.encode(text, allowed_special="all")) == expected.ids, ascii(text)
+    if spec.sections.get(b"TRIM", b"")[:4] == b"\xff" * 4:
+        return  # no offsets in this file
+    ours = runtime.encode_with_offsets(text, allowed_special="all")
+    assert (list(ours.ids), [tuple(span) for span in ours.offsets]) == (
+        expected.ids,
+        expected.offsets,
+    ), ascii(text)
+    assert tokexport_reader.encode(spec, text.encode(), tokexport_reader.ALL) == expected.ids, (
+        ascii(text)
+    )
+    found = tokexport_reader.encode_spans(spec, text.encode(), tokexport_reader.ALL)
+    assert [tuple(span) for _, span in found] == expected.offsets
 
 
 def test_an_insertion_at_the_start_is_refused_where_the_reference_stops(tmp_path: Path) -> None:
