@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 import tiktoken
 from reader_samples import document
+from references import reference_for
 
 import tokexport
 from tokexport.conversion import file_bytes
 from tokexport.errors import SourceError, TokexportError, UnsupportedError
-from tokexport.sources.references import reference_for
 
 
 @pytest.fixture

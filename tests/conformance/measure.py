@@ -21,7 +21,7 @@ from tokexport.model import (
     WordPieceModel,
 )
 from tokexport.sources.reference import ReferenceTokenizer
-from tokexport.sources.references import reference_for
+from tokexport.sources.registry import open_source
 from tokexport.verification import Verification, compare
 from tokexport.verification.texts import FILES, LINES, PAIRS
 
@@ -92,7 +92,7 @@ def _measure(job: Job) -> Outcome:
         target = Path(directory, "tokenizer.bin")
         done = convert(source, target, pattern=pattern)
         try:
-            reference = reference_for(source, pattern=pattern)
+            reference = open_source(source, pattern=pattern).reference()
         except MissingLibraryError as error:
             return _outcome(job, done, "not compared", str(error))
         tokenizer = load(target)

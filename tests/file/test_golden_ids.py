@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from references import reference_for
 from repository import FIXTURES, SLOW, SMALL, script
 
 import tokexport
-from tokexport.sources.references import reference_for
 from tokexport.verification import compare
 
 SmallFile = Callable[[str], Path]

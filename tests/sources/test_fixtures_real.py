@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from references import reference_for
 from repository import SLOW
 
 import tokexport
-from tokexport.sources.references import reference_for
 from tokexport.verification import compare
 
 # Package, place of the file in it, --pattern.

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 from random_tokenizers import encoding, tokenizer_json
+from references import reference_for
 from repository import SLOW
 
 from tokexport.conversion import Options, file_bytes
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.runtime.tokenizer import load
 from tokexport.sources import read
-from tokexport.sources.references import ReferenceTokenizer, reference_for
+from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.verification import compare
 
 SEEDS = range(2000 if SLOW else 40)

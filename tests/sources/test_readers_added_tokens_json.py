@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 from reader_samples import BYTES
+from references import reference_for
 
 from tokexport.conversion import Options, file_bytes
 from tokexport.errors import SourceError
 from tokexport.runtime.tokenizer import load
 from tokexport.sources import read
-from tokexport.sources.references import reference_for
 from tokexport.verification import compare
 
 VOCAB = {**BYTES, "ab": 256, "<s>": 257}

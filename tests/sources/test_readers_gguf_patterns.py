@@ -12,6 +12,7 @@ from typing import Any
 import gguf
 import pytest
 import tiktoken
+from references import reference_for
 from repository import SLOW, SMALL
 
 from tokexport.conversion import Options, convert, file_bytes
@@ -21,7 +22,6 @@ from tokexport.sources import read
 from tokexport.sources.gguf.patterns import ORIGINALS, SPLIT_AS
 from tokexport.sources.gguf.read import gguf_document
 from tokexport.sources.gguf.source import parse_gguf
-from tokexport.sources.references import reference_for
 from tokexport.sources.registry import open_source
 from tokexport.sources.tiktoken.known_patterns import KIMI, LLAMA3
 from tokexport.unicode.byte_alphabet import CHARACTERS

@@ -6,11 +6,11 @@ import random
 from pathlib import Path
 
 import pytest
+from references import reference_for
 from repository import SLOW
 from slow_encoder import SlowEncoder
 
 from tokexport.sources import read
-from tokexport.sources.references import reference_for
 
 MODELS = (
     "albert-style-30k-clean/30k-clean.model",

@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 import tiktoken
 from reader_samples import byte_characters
+from references import reference_for
 
 from tokexport import load
 from tokexport.conversion import convert
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.sources import read
-from tokexport.sources.references import reference_for
 
 TEXTS = (
     "",

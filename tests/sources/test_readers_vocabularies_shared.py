@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 import tokenizers
+from references import reference_for
 from repository import SLOW
 
 from tokexport.sources.gguf.patterns import ORIGINALS
 from tokexport.sources.gguf.read import gguf_document
 from tokexport.sources.gguf.source import parse_gguf
-from tokexport.sources.references import Mode, reference_for
+from tokexport.sources.reference import Mode
 from tokexport.sources.registry import open_source
 from tokexport.sources.vocab_files.clip import published_vocabulary
 

@@ -15,11 +15,11 @@ import pytest
 import sentencepiece
 import tokenizers
 from reader_samples import byte_characters
+from references import reference_for
 
 import tokexport
 from tokexport.errors import MissingLibraryError, SourceError, UnsupportedError
 from tokexport.sources import read
-from tokexport.sources.references import reference_for
 
 transformers = pytest.importorskip("transformers")
 

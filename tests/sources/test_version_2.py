@@ -19,6 +19,7 @@ import pytest
 import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
+from references import reference_for
 from repository import FIXTURES, script
 
 from tokexport import Tokenizer, load
@@ -29,7 +30,6 @@ from tokexport.conversion import convert
 from tokexport.errors import SourceError, TokexportError, UnsupportedError
 from tokexport.model import Dialect, NormalForm, Provenance
 from tokexport.sources import read
-from tokexport.sources.references import reference_for
 from tokexport.sources.tokenizer_json_2 import unicode_17
 from tokexport.unicode import property_set
 from tokexport.verification import compare

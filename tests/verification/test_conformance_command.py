@@ -21,10 +21,10 @@ from conformance.isolated import measure_all
 from conformance.measure import Job, Outcome, measure
 from conformance.table import cell, report, unicode_version
 from conformance.vectors import Vectors, compare_vectors
+from references import reference_for
 from repository import ROOT, SMALL
 
 import tokexport
-from tokexport.sources.references import reference_for
 from tokexport.sources.sentencepiece.proto import Piece, PieceType, SentencePieceModel
 from tokexport.sources.sentencepiece.serialize import serialize
 

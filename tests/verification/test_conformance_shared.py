@@ -8,13 +8,14 @@ from pathlib import Path
 from zlib import crc32
 
 import pytest
+from references import reference_for
 from repository import SLOW
 from shared_collection import CONVERTED, REFUSED, Case, corpora, stress_strings, vectors
 
 from tokexport.conversion import convert
 from tokexport.errors import SourceError, TokexportError, UnsupportedError
 from tokexport.runtime.tokenizer import load
-from tokexport.sources.references import Mode, reference_for
+from tokexport.sources.reference import Mode
 from tokexport.verification import compare
 from tokexport.verification.comparison import Comparison
 

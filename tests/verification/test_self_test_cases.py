@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 from reader_samples import document
+from references import reference_for
 from runtime_samples import NAMES, SMALL
 
 import tokexport
 from tokexport.model import TokenizerModel
 from tokexport.sources import read
-from tokexport.sources.references import ReferenceTokenizer, reference_for
+from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.verification.selftest import self_test
 
 

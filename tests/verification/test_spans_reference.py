@@ -12,6 +12,7 @@ import tokenizers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_tokenizers import tokenizer_json
+from references import reference_for
 from repository import SLOW
 from runtime_samples import NAMES, SMALL, tokenizer
 from sample_texts import TEXTS
@@ -21,7 +22,6 @@ from tokexport.errors import FormatError, SourceError, UnsupportedError
 from tokexport.runtime.encoding import Encoding
 from tokexport.runtime.tokenizer import Tokenizer, load
 from tokexport.sources import read
-from tokexport.sources.references import reference_for
 
 NO_SPANS = -13
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from damage import Sections
+from references import reference_for
 
 from tokexport.conversion import convert
 from tokexport.file.layout import (
@@ -38,7 +39,6 @@ from tokexport.file.layout import (
 )
 from tokexport.limits import MAX_IDS
 from tokexport.runtime.tokenizer import load
-from tokexport.sources.references import reference_for
 from tokexport.verification import Verification, compare, verify
 
 SMALL = Path(__file__).resolve().parents[2] / "fixtures" / "small"

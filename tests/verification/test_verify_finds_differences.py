@@ -14,10 +14,11 @@ from typing import Any, TypeAlias
 import pytest
 import tiktoken
 import tokenizers
+from references import reference_for
 
 from tokexport.errors import FormatError, TokexportError
 from tokexport.runtime.encoding import Encoding
-from tokexport.sources.references import Mode, ReferenceTokenizer, reference_for
+from tokexport.sources.reference import Mode, ReferenceTokenizer
 from tokexport.verification import Verification, compare
 from tokexport.verification.shrink import shrink
 from tokexport.verification.work import in_order

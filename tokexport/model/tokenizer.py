@@ -77,7 +77,7 @@ class Reference(Enum):
     TOKENIZERS = "tokenizers"
     TIKTOKEN = "tiktoken"
     SENTENCEPIECE = "sentencepiece"
-    # The published algorithm, greedy longest match, run by tokexport.sources.references.
+    # The published algorithm, greedy longest match, run by tokexport.sources.
     RWKV = "rwkv"
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tokexport.model import AddedToken, SelfTestCase, TokenizerModel
-from tokexport.sources.references import ReferenceStopsError, ReferenceTokenizer
+from tokexport.sources.reference import ReferenceStopsError, ReferenceTokenizer
 
 # The first are the most telling ones: a small limit keeps these.
 TEXTS: Final = (
