@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import accumulate
 from typing import Final, Literal, Protocol
 
 
@@ -28,9 +29,7 @@ TABLES_FROM: Final = {
 
 
 class ReferenceStopsError(Exception):
-    """The reference itself fails at a text (a panic inside of it), so there is nothing to compare
-    with.
-    """
+    """The reference itself fails at a text, so that there is nothing to compare with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,71 +42,78 @@ class AddedContent:
 
 
 class ReferenceTokenizer(Protocol):
-    """A tokenizer of a reference library. Ids are those that a person gets who calls the library in
-    the usual way.
+    """A tokenizer of a reference library, which gives the ids of a call in the usual way.
+
+    As it stands here, a library without special tokens in a text, pairs, offsets or templates.
     """
 
     library: str
     version: str
+    # What a comparison with it cannot show.
+    reading_note: str | None = None
 
     def modes(self) -> tuple[Mode, ...]:
         """The modes that the library has."""
+        return (Mode.TEXT,)
 
     def allowed_special(self, mode: Mode) -> Literal["all"] | frozenset[str]:
-        """The special tokens that are ids in a mode, in the terms of the ``allowed_special`` of
-        ``encode``.
-        """
+        """The special tokens that are ids in a mode, as ``allowed_special`` of ``encode``."""
+        return frozenset()
 
     def encode(self, text: str, special: bool) -> list[int]:
         """One text in Mode.IDS where ``special``, in Mode.TEXT otherwise."""
+        return self.encode_batch([text], Mode.IDS if special else Mode.TEXT)[0]
 
     def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
-        """Many texts, by the library's fastest way. ReferenceStopsError if the library fails at one
-        of them.
-        """
+        """Many texts, by the library's fastest way. ReferenceStopsError if it fails at one."""
+        ...
 
     def encode_pair(self, first: str, second: str, mode: Mode = Mode.TEMPLATE) -> list[int] | None:
         """Two texts as the post-processor's template for a pair has them, with its own ids in
-        Mode.TEMPLATE only.
-
-        None where the library has no such thing.
+        Mode.TEMPLATE only. None where the library has no such thing.
         """
+        return None
 
     def offsets(self, text: str, mode: Mode) -> list[tuple[int, int]] | None:
         """For each id of ``encode_batch([text], mode)``, the (start, end) of what it stands for, in
-        characters.
-
-        None where the library has no such thing. ReferenceStopsError if the library fails.
+        characters; None where the library has no such thing. ReferenceStopsError if it fails.
         """
+        return None
 
     def starts(self, text: str, mode: Mode) -> list[int]:
-        """For each id of ``encode_batch([text], mode)``, the byte of the text at which its
-        character begins.
+        """For each id of ``encode_batch([text], mode)``, the byte at which its character begins.
+
+        From the offsets; nothing where the library has none.
         """
+        places = [0, *accumulate(len(character.encode()) for character in text)]
+        return [places[first] for first, _ in self.offsets(text, mode) or ()]
 
     def decode_batch(
         self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool
     ) -> list[str]:
         """Ids to text. KeyError for an id that the library does not take."""
+        ...
 
     def token_bytes(self, id: int) -> bytes | None:
-        """What an id stands for, also where it is only a part of a character; None where the
-        library does not say.
-        """
+        """What an id stands for, be it part of a character; None where the library is silent."""
+        ...
 
     def ids(self) -> Sequence[int]:
         """Every id that decodes to something, ascending."""
+        ...
 
     def added_tokens(self) -> Sequence[AddedContent]:
         """The tokens that are found in a text before the model runs, ascending by id."""
+        return []
 
     def replaces_surrogates(self) -> bool:
         """True if a lone surrogate is encoded as U+FFFD, False if it is an error."""
+        return False
 
 
 def reference_notes(reference: ReferenceTokenizer) -> list[str]:
     """What a comparison with this reference cannot show."""
-    notes = [version_note(reference), getattr(reference, "reading_note", None)]
+    notes = [version_note(reference), reference.reading_note]
     return [note for note in notes if note is not None]
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from itertools import accumulate
-from typing import Final, Literal
+from typing import Final
 
 from tokexport.errors import MissingLibraryError, SourceError
-from tokexport.sources.reference import AddedContent, Mode
+from tokexport.sources.reference import Mode, ReferenceTokenizer
 
 try:
     import sentencepiece
@@ -21,13 +20,10 @@ except ImportError as error:
 _SPACE_SYMBOL: Final = "\u2581"
 
 
-class SentencePieceReference:
-    """A model in the library itself, called without options: no BOS, no EOS, control pieces in a
-    text are text.
-    """
+class SentencePieceReference(ReferenceTokenizer):
+    """A model in the library itself: no BOS, no EOS, and control pieces in a text are text."""
 
     library = "sentencepiece"
-    reading_note: str | None = None
     version = sentencepiece.__version__
 
     def __init__(self, processor: sentencepiece.SentencePieceProcessor) -> None:
@@ -45,20 +41,10 @@ class SentencePieceReference:
                 f" {error}"
             ) from error
 
-    def modes(self) -> tuple[Mode, ...]:
-        """Only one: the library has no special tokens in a text, and no post-processor."""
-        return (Mode.TEXT,)
-
-    def allowed_special(self, mode: Mode) -> Literal["all"] | frozenset[str]:
-        """None."""
-        return frozenset()
-
     def encode(self, text: str, special: bool) -> list[int]:
         """One text; user-defined pieces are always ids."""
         if any("\ud800" <= character <= "\udfff" for character in text):
-            raise TypeError(
-                "a lone surrogate is no text"
-            )  # the library's RuntimeError does not say so
+            raise TypeError("a lone surrogate is no text")  # the library's error does not say so
         ids: list[int] = self._processor.encode(text)
         return ids
 
@@ -66,34 +52,20 @@ class SentencePieceReference:
         """Many texts, one after the other."""
         return [self._processor.encode(text) for text in texts]
 
-    def encode_pair(self, first: str, second: str, mode: Mode = Mode.TEMPLATE) -> list[int] | None:
-        """The library has no pairs."""
-        return None
-
     def offsets(self, text: str, mode: Mode) -> list[tuple[int, int]]:
         """As the library reports them."""
         offsets: list[tuple[int, int]] = self._processor.EncodeAsOffsetMapping(text)["offsets"]
         return offsets
 
-    def starts(self, text: str, mode: Mode) -> list[int]:
-        """From the offsets that the library reports, which count characters."""
-        offsets: list[tuple[int, int]] = self._processor.EncodeAsOffsetMapping(text)["offsets"]
-        places = [0, *accumulate(len(character.encode()) for character in text)]
-        return [places[first] for first, _ in offsets]
-
     def decode_batch(
         self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool
     ) -> list[str]:
-        """Ids to text. The library cannot skip: its control pieces give no text anyway, though they
-        are taken out before.
-        """
+        """Ids to text. The library cannot skip, so control pieces are taken out before."""
         skip = self._processor.is_control if skip_special_tokens else lambda id: False
         return [self._processor.decode([id for id in ids if not skip(id)]) for ids in sequences]
 
     def token_bytes(self, id: int) -> bytes | None:
-        """The piece with spaces for U+2581; nothing for a control piece, what the library decodes
-        for the unknown one.
-        """
+        """The piece with spaces for U+2581, and what control pieces and the unknown one give."""
         if self._processor.is_control(id):
             return b""
         if self._processor.is_unknown(id):
@@ -106,11 +78,3 @@ class SentencePieceReference:
     def ids(self) -> Sequence[int]:
         """Every piece."""
         return range(self._size)
-
-    def added_tokens(self) -> Sequence[AddedContent]:
-        """None that the library tells from other pieces."""
-        return []
-
-    def replaces_surrogates(self) -> bool:
-        """A lone surrogate is an error."""
-        return False

@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import Literal
 
 from tokexport.errors import MissingLibraryError, SourceError
-from tokexport.sources.reference import AddedContent, Mode
+from tokexport.sources.reference import AddedContent, Mode, ReferenceTokenizer
 
 try:
     import tiktoken
@@ -19,7 +19,7 @@ except ImportError as error:
     ) from error
 
 
-class TiktokenReference:
+class TiktokenReference(ReferenceTokenizer):
     """An encoding, made here from ranks, a pattern and special tokens, or made by the caller."""
 
     library = "tiktoken"
@@ -70,22 +70,9 @@ class TiktokenReference:
         """All, none, or every second by id."""
         return self._allowed[mode]
 
-    def encode(self, text: str, special: bool) -> list[int]:
-        """One text, special tokens as ids or as text."""
-        return self._encode(text, Mode.IDS if special else Mode.TEXT)
-
     def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
-        """Many texts, one after the other: the library's own threads cost more than they save on
-        short ones.
-        """
+        """Many texts, one by one: on short ones the library's threads cost more than they save."""
         return [self._encode(text, mode) for text in texts]
-
-    def encode_pair(self, first: str, second: str, mode: Mode = Mode.TEMPLATE) -> list[int] | None:
-        """The library has no pairs."""
-        return None
-
-    def offsets(self, text: str, mode: Mode) -> None:
-        """The library has only starts."""
 
     def starts(self, text: str, mode: Mode) -> list[int]:
         """From the lengths of the tokens, which are the bytes of the text."""
@@ -95,9 +82,7 @@ class TiktokenReference:
     def decode_batch(
         self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool
     ) -> list[str]:
-        """Ids to text, U+FFFD for what is no UTF-8. The library cannot skip; special ids are taken
-        out before.
-        """
+        """Ids to text. The library cannot skip, so special ids are taken out before."""
         skipped = set(self._special.values()) if skip_special_tokens else set()
         return [self._encoding.decode([id for id in ids if id not in skipped]) for ids in sequences]
 

@@ -7,13 +7,18 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from tokexport.errors import MissingLibraryError, SourceError
 from tokexport.model import AddedToken
-from tokexport.sources.reference import AddedContent, Mode, ReferenceStopsError, reading_note
+from tokexport.sources.reference import (
+    AddedContent,
+    Mode,
+    ReferenceStopsError,
+    ReferenceTokenizer,
+    reading_note,
+)
 from tokexport.sources.tokenizer_json.byte_characters import BYTE_OF
 
 try:
@@ -37,7 +42,7 @@ _PANIC: Final = "PanicException"
 NO_UNKNOWN_TOKEN: Final = ("Missing [UNK] token", "Unk token `", "`unk_id` is missing")
 
 
-class TokenizersReference:
+class TokenizersReference(ReferenceTokenizer):
     """A tokenizer.json, or GPT-2's vocab.json and merges.txt, in the library itself.
 
     Truncation and padding are switched off: they are about batches, not about the ids of a text.
@@ -45,7 +50,6 @@ class TokenizersReference:
 
     library = "tokenizers"
     version = tokenizers.__version__
-    reading_note: str | None = None
 
     def __init__(self, tokenizer: tokenizers.Tokenizer) -> None:
         tokenizer.no_truncation()
@@ -101,10 +105,6 @@ class TokenizersReference:
         """All of them or none."""
         return frozenset() if mode is Mode.TEXT else "all"
 
-    def encode(self, text: str, special: bool) -> list[int]:
-        """One text, special tokens as ids or as text."""
-        return self.encode_batch([text], Mode.IDS if special else Mode.TEXT)[0]
-
     def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
         """Many texts, on the library's own threads."""
         self._tokenizer.encode_special_tokens = mode is Mode.TEXT
@@ -127,13 +127,6 @@ class TokenizersReference:
         self._tokenizer.encode_special_tokens = mode is Mode.TEXT
         with _stops():
             return self._tokenizer.encode(text, add_special_tokens=mode is Mode.TEMPLATE).offsets
-
-    def starts(self, text: str, mode: Mode) -> list[int]:
-        """From the offsets that the library reports, which count characters."""
-        self._tokenizer.encode_special_tokens = mode is Mode.TEXT
-        encoding = self._tokenizer.encode(text, add_special_tokens=mode is Mode.TEMPLATE)
-        places = [0, *accumulate(len(character.encode()) for character in text)]
-        return [places[first] for first, _ in encoding.offsets]
 
     def decode_batch(
         self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool
@@ -196,10 +189,6 @@ class TokenizersReference:
             AddedContent(id, token.content, token.special)
             for id, token in sorted(self._added().items())
         ]
-
-    def replaces_surrogates(self) -> bool:
-        """A lone surrogate raises TypeError."""
-        return False
 
     def _added(self) -> dict[int, tokenizers.AddedToken]:
         return self._tokenizer.get_added_tokens_decoder()

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 
 from tokexport.errors import MissingLibraryError, SourceError
 from tokexport.sources.json_node import parse
-from tokexport.sources.reference import AddedContent, Mode, ReferenceStopsError
+from tokexport.sources.reference import AddedContent, Mode, ReferenceStopsError, ReferenceTokenizer
 from tokexport.sources.tokenizer_json.byte_characters import BYTE_OF
 
 try:
@@ -30,7 +30,7 @@ _WANTED: Final = (
 )
 
 
-class Tokenizers1Reference:
+class Tokenizers1Reference(ReferenceTokenizer):
     """A tokenizer.json 2.0 in the library itself, without truncation and padding."""
 
     library = "tokenizers"
@@ -73,10 +73,6 @@ class Tokenizers1Reference:
         """All of them or none."""
         return frozenset() if mode is Mode.TEXT else "all"
 
-    def encode(self, text: str, special: bool) -> list[int]:
-        """One text, special tokens as ids or as text."""
-        return self.encode_batch([text], Mode.IDS if special else Mode.TEXT)[0]
-
     def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
         """Many texts, on the library's own threads."""
         return self._encoded(list(texts), mode)
@@ -84,14 +80,6 @@ class Tokenizers1Reference:
     def encode_pair(self, first: str, second: str, mode: Mode = Mode.TEMPLATE) -> list[int]:
         """Two texts as the post-processor's template for a pair has them."""
         return self._encoded([(first, second)], mode)[0]
-
-    def offsets(self, text: str, mode: Mode) -> None:
-        """The library reports none."""
-        return
-
-    def starts(self, text: str, mode: Mode) -> list[int]:
-        """Nothing: the library reports no offsets."""
-        return []
 
     def decode_batch(
         self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool

@@ -9,16 +9,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Literal
 
-from tokexport.sources.reference import AddedContent, Mode
+from tokexport.sources.reference import Mode, ReferenceTokenizer
 
 
-class RwkvReference:
+class RwkvReference(ReferenceTokenizer):
     """A vocabulary file, read and run in the published way."""
 
     library = "rwkv"
-    reading_note: str | None = None
     version = "world"
 
     def __init__(self, data: bytes) -> None:
@@ -38,14 +36,6 @@ class RwkvReference:
                 lengths[token[0]].add(len(token))
         self._lengths = [sorted(found, reverse=True) for found in lengths]
 
-    def modes(self) -> tuple[Mode, ...]:
-        """Only one: there are no special tokens."""
-        return (Mode.TEXT,)
-
-    def allowed_special(self, mode: Mode) -> Literal["all"] | frozenset[str]:
-        """None."""
-        return frozenset()
-
     def encode(self, text: str, special: bool) -> list[int]:
         """One text."""
         data = text.encode("utf-8")
@@ -63,13 +53,6 @@ class RwkvReference:
         """Many texts."""
         return [self.encode(text, False) for text in texts]
 
-    def encode_pair(self, first: str, second: str, mode: Mode = Mode.TEMPLATE) -> list[int] | None:
-        """There are no pairs."""
-        return None
-
-    def offsets(self, text: str, mode: Mode) -> None:
-        """The published code has none."""
-
     def starts(self, text: str, mode: Mode) -> list[int]:
         """From the lengths of the tokens, which are the bytes of the text."""
         return [0, *accumulate(len(self._tokens[number]) for number in self.encode(text, False))][
@@ -79,9 +62,7 @@ class RwkvReference:
     def decode_batch(
         self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool
     ) -> list[str]:
-        """The bytes of the tokens, U+FFFD for what is no UTF-8. KeyError for an id that is no
-        token.
-        """
+        """The bytes of the tokens, U+FFFD for what is no UTF-8."""
         return [
             b"".join(self._tokens[number] for number in ids).decode("utf-8", "replace")
             for ids in sequences
@@ -94,11 +75,3 @@ class RwkvReference:
     def ids(self) -> Sequence[int]:
         """The ids of the file."""
         return sorted(self._tokens)
-
-    def added_tokens(self) -> Sequence[AddedContent]:
-        """None."""
-        return []
-
-    def replaces_surrogates(self) -> bool:
-        """A lone surrogate raises UnicodeEncodeError."""
-        return False
