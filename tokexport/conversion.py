@@ -59,9 +59,7 @@ class Conversion:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about what differs from what the source says, and about what the self test
-        leaves out.
-        """
+        """What differs from what the source says, and what the self test leaves out."""
         return (*self.model.notes, *self.self_test_notes)
 
 

@@ -1,6 +1,4 @@
-"""The errors that tokexport raises; each message is a sentence that says where, what was found and
-what to do.
-"""
+"""The errors that tokexport raises; each says where, what was found and what to do."""
 
 from __future__ import annotations
 
@@ -16,9 +14,7 @@ class MissingLibraryError(TokexportError):
 
 
 class SourceError(TokexportError):
-    """A source file is broken: not what its format says, or what the reference library itself
-    refuses.
-    """
+    """A source file is broken: not what its format says, or refused by the reference library."""
 
 
 class UnsupportedError(TokexportError):

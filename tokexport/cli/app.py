@@ -75,9 +75,7 @@ class Commands(click.Group):
 
 
 def prepare_streams() -> None:
-    """A character that an output cannot say becomes an escape. Raises TokexportError where standard
-    output is closed.
-    """
+    """Characters that an output cannot say become escapes. TokexportError for a closed stdout."""
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 -- until the process ends
     if sys.stdout is None:

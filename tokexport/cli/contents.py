@@ -189,9 +189,7 @@ class Contents:
 
     @property
     def ranks(self) -> npt.NDArray[np.uint32]:
-        """The rank of the merge that makes each id; the ids themselves where they are in that
-        order.
-        """
+        """The rank of the merge that makes each id; the ids where they are in that order."""
         ranks = self.tokenizer.ranks
         return np.arange(self.header.id_count, dtype=np.uint32) if ranks is None else ranks
 

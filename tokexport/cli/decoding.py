@@ -1,6 +1,4 @@
-"""What a tokexport file says of decoding, for a person to look at: the forms of tokens and the
-rules of DECO.
-"""
+"""What a file says of decoding, for a person: the forms of tokens and the rules of DECO."""
 
 from __future__ import annotations
 

@@ -115,9 +115,7 @@ def _parts(root: Node, refusals: Mapping[str, UnsupportedError]) -> Iterator[Par
 
 
 def _without(opened: Opened, field: str) -> Opened:
-    """The same source with a plain field, or none. After a ByteLevel the model sees another
-    alphabet, so that one stays.
-    """
+    """The same source with a plain field. ByteLevel stays, as the model reads its alphabet."""
     fields = dict(opened.content.value)
     maps_bytes = '"ByteLevel"' in json.dumps(fields.pop(field))
     if field == "model":

@@ -91,9 +91,7 @@ def diff(
 
 
 def contents_of(first: str, second: str, how: dict[str, Any]) -> tuple[Contents, Contents]:
-    """Opens both. A source becomes a file like the other one: with scores and encoder where that
-    has them.
-    """
+    """Opens both. A source becomes a file with scores and encoder where the other has them."""
     if not is_repository(first) and not is_repository(second):
         local_source(second, how["revision"])  # which refuses a revision that is for neither
     files = {path: opened(path, {}) for path in (first, second) if is_tokexport_file(path)}

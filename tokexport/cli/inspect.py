@@ -94,9 +94,7 @@ def inspect(
 
 
 def show_source(source: str, parts: Parts, as_json: bool) -> int:
-    """Prints the parts of a source and what its file would hold; the exit code: 0 where all parts
-    are exact, else 1.
-    """
+    """Prints the parts of a source and its file; the exit code: 0 where all are exact."""
     contents = None if parts.content is None else Contents(parts.content, source)
     facts = None if contents is None else file_facts(contents)
     if as_json:
@@ -124,9 +122,7 @@ def added_text(token: AddedToken) -> str:
 
 
 def token_facts(contents: Contents, token_id: int) -> tuple[dict[str, Any], str]:
-    """All that the file says about one id, for a program and for a person. Raises TokexportError
-    where there is no such id.
-    """
+    """All that the file says about one id, for programs and persons. Raises TokexportError."""
     tokens, scores = contents.tokens, contents.tokenizer.scores
     token = tokens[token_id] if 0 <= token_id < len(tokens) else None
     if token is None:

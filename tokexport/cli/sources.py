@@ -36,9 +36,7 @@ def opened(source: str, how: Mapping[str, Any]) -> Contents:
 
 
 def converted(source: str, how: Mapping[str, Any], options: Options | None = None) -> bytes:
-    """The bytes of the file that a source would become; all that it can hold but a self test,
-    unless ``options`` say less.
-    """
+    """The bytes that a source would become, without a self test; ``options`` may say less."""
     from tokexport.conversion import file_bytes
     from tokexport.sources.registry import open_source
 

@@ -171,9 +171,7 @@ def _encoder(
 
 
 def _uncrossed(model: TokenizerModel, encoder: BytePairTables | TrieTables) -> Pairs | None:
-    """The pairs of ASCII characters that no merge joins, where it does not matter which pieces they
-    stand in.
-    """
+    """The pairs of ASCII characters that no merge joins, where that decides anything."""
     if not isinstance(encoder, BytePairTables) or encoder.crossings is None:
         return None
     return None if "WHOLE_PIECE_FIRST" in _flags(model) else ~encoder.crossings.ascii

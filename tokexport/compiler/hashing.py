@@ -69,9 +69,7 @@ def build_index(hashes: U64) -> PerfectIndex:
 def build_rows(
     hashes: U64, rows: npt.NDArray[np.int64], row_count: int, spare: int = 0
 ) -> PerfectIndex:
-    """The same with rows: key i is in row ``rows[i]``, which has the room that its keys need, and
-    ``spare`` slots more.
-    """
+    """The same with rows: key i is in row ``rows[i]``, of room for its keys and ``spare`` more."""
     if len(np.unique(hashes)) != len(hashes):
         raise ValueError("two keys have the same 64-bit hash")
     sizes = np.bincount(rows, minlength=row_count)

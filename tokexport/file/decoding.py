@@ -17,9 +17,7 @@ def decoder(table: DecoderTable | None) -> bytes | None:
 
 
 def edits(decoder: DecoderTable | None) -> bytes | None:
-    """EDIT, or None if the joined text is not changed, or DECO says how. Equal texts are stored
-    once.
-    """
+    """EDIT, or None if DECO says it all. Equal texts are stored once."""
     if decoder is None or decoder.edits is None:
         return None
     table = decoder.edits

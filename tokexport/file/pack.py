@@ -31,9 +31,7 @@ def rows(declared: np.dtype[Any], numbers: npt.ArrayLike) -> bytes:
 
 
 def levels(table: ClassTable, leaf: str, *, ascii: bool = False) -> bytes:
-    """A class table whose leaves have the type ``leaf``; with ``ascii`` the numbers of these
-    characters stand before it.
-    """
+    """A class table with leaves of type ``leaf``; ``ascii``: those characters first."""
     size = layout.CLASS_ASCII // layout.CLASS_BLOCK
     first = table.leaves[table.middle[table.top[0], :size]] if ascii else table.leaves[:0]
     types = (leaf, "<u2", "<u2", leaf)

@@ -13,9 +13,7 @@ from tokexport.file.pack import levels, padded, struct
 
 
 def program_stage(stage: SplitStage, first: int) -> tuple[bytes, bytes]:
-    """A stage that splits: its descriptor, and its tables, which will stand at the offset
-    ``first``.
-    """
+    """A stage that splits: its descriptor, and its tables, which will stand at ``first``."""
     behavior = StageBehavior[stage.split.behavior.name]
     return _described(stage.table, first, behavior, StageFlag.INVERT * stage.split.invert)
 

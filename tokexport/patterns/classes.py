@@ -1,6 +1,4 @@
-"""Code point classes: code points that no set of the pattern tells apart are one symbol of the
-automaton.
-"""
+"""Code points that no set of the pattern tells apart are one symbol of the automaton: a class."""
 
 from __future__ import annotations
 

@@ -11,9 +11,7 @@ MAX_REPEAT = 100_000  # as in Oniguruma
 
 
 class Cursor:
-    """``text[position:]`` is what is left to read. Offsets in errors count characters of the
-    pattern.
-    """
+    """``text[position:]`` is left to read. Offsets in errors count characters of the pattern."""
 
     def __init__(self, text: str, dialect: Dialect) -> None:
         self.text = text
@@ -89,9 +87,7 @@ class Cursor:
         return int(digits)
 
     def hexadecimal(self, letter: str, offset: int) -> int:
-        r"""The character of an escape \xHH, \uHHHH, \UHHHHHHHH or \x{...}; the letter has been
-        read.
-        """
+        r"""The character of an escape \xHH, \uHHHH, \UHHHHHHHH or \x{...}, after its letter."""
         width = {"x": 2, "u": 4, "U": 8}[letter]
         start = self.position
         digits = self.take_while(HEX, most=width)

@@ -77,9 +77,7 @@ def determinise_over(
     holds: npt.NDArray[np.bool_],
     truth: Mapping[int, Truth],
 ) -> Automaton:
-    """The same over given classes. ``holds[set, class]``: membership; ``truth``: that of each test,
-    by its ``id``.
-    """
+    """The same over given classes: ``holds[set, class]``, and where each test, by id, is true."""
     return _Determiniser(nfa, classes, holds, truth).automaton()
 
 
@@ -178,9 +176,7 @@ class _Determiniser:
         return Automaton(self._classes, np.array(rows), np.array(accepts), np.array(starts))
 
     def _follow(self, pending: tuple[int, ...], held: frozenset[int]) -> tuple[list[Take], bool]:
-        """The threads that wait for a symbol, in order of priority, and whether a match ends here
-        (which cuts all after it).
-        """
+        """The threads that wait for a symbol, by priority, and whether a match ends here."""
         key = (pending, held)
         if key not in self._threads:
             self._threads[key] = self._run(pending, held)

@@ -159,9 +159,7 @@ def _ordered(body: int, after: int, greedy: bool) -> tuple[int, int]:
 
 
 def asked_by(condition: Condition) -> list[Test]:
-    """The tests of single neighbours, and of all that follows or precedes, that a condition is made
-    of.
-    """
+    """The tests, of neighbours and of all that follows, that a condition is made of."""
     if isinstance(condition, LookOne | LookFar):
         return [condition]
     inner = (condition.condition,) if isinstance(condition, Not) else condition.conditions

@@ -96,9 +96,7 @@ def _item(source: Cursor) -> int | CodePoints:
 
 
 def _unescaped(source: Cursor) -> str:
-    """What is left after the next character, without escaped characters: there a bracket may still
-    be closed.
-    """
+    """What follows the next character, without escapes: a bracket may be closed there."""
     return re.sub(r"\\.", "", source.text[source.position + 1 :], flags=re.DOTALL)
 
 

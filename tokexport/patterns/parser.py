@@ -204,9 +204,7 @@ class Parser(ABC):
         return Repeat(body, low, high, greedy)
 
     def interval(self) -> tuple[str, bool, str] | None:
-        """Least, whether there is a comma, and most of the braces that come next; None where a
-        brace is just a brace.
-        """
+        """Least, whether there is a comma, and most of the braces ahead; None: just a brace."""
         source = self.source
         start = source.position
         if not source.skip("{"):

@@ -30,9 +30,7 @@ class PatternError(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LookOne:
-    """A test of one neighbour of a position: the code point ahead (or before) is a member;
-    ``edge``: or there is none.
-    """
+    """The code point ahead (or before) is a member; ``edge``: or there is none."""
 
     ahead: bool
     members: CodePoints
@@ -107,9 +105,7 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Atomic:
-    """A body that keeps the match it found first: ``(?>...)``, and what a possessive quantifier
-    means.
-    """
+    """A body that keeps the match found first: ``(?>...)``, or a possessive quantifier."""
 
     body: Node
     offset: int

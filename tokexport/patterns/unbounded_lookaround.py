@@ -138,9 +138,7 @@ def _innermost_first(program: Nfa) -> list[tuple[LookFar, Nfa]]:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """``next[state, class]``; ``answers[state, class before, lookahead]``, where the last class is
-    that there is none.
-    """
+    """``next[state, class]``; ``answers[state, class before (the last: none), lookahead]``."""
 
     next: npt.NDArray[np.int64]
     answers: npt.NDArray[np.bool_]
@@ -208,9 +206,7 @@ class _Backward:
     def _sure(
         self, takes: tuple[frozenset[int], ...], before: int, ahead: int
     ) -> tuple[list[set[int]], list[bool]]:
-        """The instructions of each lookahead from which it is sure to match here, and whether its
-        first is one of them.
-        """
+        """The instructions from which each lookahead is sure, and whether its first is one."""
         answers: dict[int, bool] = {}
         all_sure = []
         for look, (test, program) in enumerate(self._looks):

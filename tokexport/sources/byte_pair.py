@@ -1,6 +1,4 @@
-"""A vocabulary of strings and a list of merges become the BPE model; tokenizer.json and merges.txt
-share it.
-"""
+"""The BPE model of a vocabulary of strings and a list of merges, for all sources that have both."""
 
 from __future__ import annotations
 

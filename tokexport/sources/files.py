@@ -37,9 +37,7 @@ class SourceFiles:
 
     @contextmanager
     def mapped(self, name: str) -> Iterator[mmap.mmap]:
-        """A file that must be there, not empty, and may be larger than the memory: a model with
-        its tokenizer inside.
-        """
+        """A file that must be there, not empty, and may be larger than the memory."""
         with self._open(name) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
             self._keep(name, hashlib.sha256(view).hexdigest(), len(view))
             yield view

@@ -90,9 +90,7 @@ def refuse_by_head(source: Input) -> None:
 
 
 def refuse(source: Input) -> NoReturn:
-    """Raises for a file of no known format: UnsupportedError, which says what it is, or SourceError
-    where it is no text.
-    """
+    """Raises for a file of no known format, and says what it is, or that it is no text."""
     file = source.name
     if source.json is not None:
         _refuse_object(file, source.json.object(repeats=True))

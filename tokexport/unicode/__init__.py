@@ -125,9 +125,7 @@ def character_test_set(test: CharacterTest) -> CodePoints:
 
 @functools.cache
 def _case_variants(dialect: Dialect) -> dict[int, tuple[int, ...]]:
-    """Groups of code points that match each other: each has its size, then the distances between
-    its members in order.
-    """
+    """Groups of code points that match each other: a size, then distances in order."""
     numbers = iter(_data().sequence(_data().header["case"][dialect.value]))
     variants: dict[int, tuple[int, ...]] = {}
     for size in numbers:

@@ -1,6 +1,4 @@
-"""What ``characters.dat`` holds: what the reference library's normalizers and pre-tokenizers say of
-single characters.
-"""
+"""What ``characters.dat`` holds: what the reference's normalizers say of single characters."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""SentencePiece's precompiled maps of character sequences, as files hold them and as the two
-reference libraries use them.
-"""
+"""SentencePiece's precompiled maps of character sequences, as files hold and libraries use them."""
 
 from __future__ import annotations
 
@@ -16,9 +14,7 @@ from tokexport.unicode.store import CODE_POINTS
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CharacterSequences:
-    """``units`` lead from a sequence to the place of its replacement in ``text``, which ends at the
-    next NUL.
-    """
+    """``units`` lead from a sequence to its replacement in ``text``, which ends at a NUL."""
 
     units: Units
     text: bytes

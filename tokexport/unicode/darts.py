@@ -29,9 +29,7 @@ def _offset(unit: int) -> int:
 
 
 def prefixes(units: Units, text: bytes) -> Iterator[tuple[int, int]]:
-    """(length, value) of each key that the text begins with, shorter ones first. IndexError where a
-    unit points outside.
-    """
+    """(length, value) of each key at the text's start, in order. IndexError for a wrong unit."""
     node = _offset(int(units[0]))
     for index, byte in enumerate(text):
         if byte == 0:

@@ -66,9 +66,7 @@ class Reader:
         return set_from_numbers(self.sequence(number))
 
     def texts(self, number: int) -> dict[int, tuple[int, ...]]:
-        """Code point -> what it becomes. Each entry: the distance from the code point before, how
-        many it becomes, those.
-        """
+        """Code point -> what it becomes, from (distance, how many, those)."""
         numbers = iter(self.sequence(number))
         found: dict[int, tuple[int, ...]] = {}
         code_point = 0

@@ -1,6 +1,4 @@
-"""Shows that a tokexport file gives the ids of the library that its source belongs to, and counts
-what it compared.
-"""
+"""Shows that a file gives the ids of its source's own library, and counts what it compared."""
 
 from __future__ import annotations
 

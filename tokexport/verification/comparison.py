@@ -95,9 +95,7 @@ class Comparison:
     def answers(
         self, questions: Sequence[Item], ask: Callable[[Sequence[Item]], Sequence[Result]]
     ) -> list[tuple[Item, Result]]:
-        """Each question with the reference's answer; those at which the reference itself fails are
-        left out, and counted.
-        """
+        """Questions with the reference's answers; those at which it stops are only counted."""
         try:
             return [*zip(questions, ask(questions), strict=True)]
         except ReferenceStopsError:
@@ -122,9 +120,7 @@ class Comparison:
                 self._encode_differs(check, key, text, mode, wanted, got)
 
     def decodes(self, check: str, cases: Sequence[tuple[str, Ids]], stream: bool = False) -> None:
-        """Compares what ids decode to, with special tokens and without; with ``stream``, one at a
-        time.
-        """
+        """Compares what ids decode to; with ``stream``, one at a time."""
         text, decode = self._streamed if stream else self._text, self.reference.decode_batch
         for skip in (False, True):
             action = "decode" + " as a stream" * stream + " without special tokens" * skip
@@ -196,9 +192,7 @@ class Comparison:
 
 
 def or_error(call: Callable[[], Result]) -> Result | str:
-    """What a call to the file returns. Any error of it is a difference, and its sentence is what
-    the report shows.
-    """
+    """What a call to the file returns, or the sentence of its error, which is a difference."""
     try:
         return call()
     except Exception as error:

@@ -1,6 +1,4 @@
-"""Where in a text each id stands: random strings in every mode, in characters and in bytes, and
-pairs.
-"""
+"""Where in a text each id stands, of random strings in every mode, in characters and in bytes."""
 
 from __future__ import annotations
 
@@ -48,9 +46,7 @@ def check_offsets(comparison: Comparison, vocabulary: Vocabulary, indexes: Seque
 
 
 def _found(comparison: Comparison, text: str, mode: Mode) -> _Spans | str:
-    """What the file says in characters, or a sentence if it does not say the same in bytes, or
-    fails.
-    """
+    """What the file says in characters, or a sentence if in bytes it says another, or fails."""
     encodings = or_error(lambda: [_encoded(comparison, text, mode, unit) for unit in UNITS])
     if isinstance(encodings, str) or None in encodings:
         return encodings if isinstance(encodings, str) else NOTE

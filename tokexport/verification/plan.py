@@ -1,6 +1,4 @@
-"""What verify compares, as tasks that do not depend on each other; and the one task that a key
-names.
-"""
+"""What verify compares, as tasks that are independent of each other, and the task of a key."""
 
 from __future__ import annotations
 
@@ -55,9 +53,7 @@ class Extent:
 def tasks_of(
     comparison: Comparison, vocabulary: Vocabulary, extent: Extent, files: Sequence[Path]
 ) -> Iterator[Task]:
-    """All that is compared, in the order of the report. The parts are the same for any number of
-    processes.
-    """
+    """All that is compared, in the order of the report, whatever the number of processes."""
     reference, strings = comparison.reference, extent.strings
     known = reference.ids()
     for some in parts(known[:: extent.id_step], 10_000):

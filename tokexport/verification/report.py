@@ -67,9 +67,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The outcome: ``counts`` is how many were compared of each kind, ``differing`` how many of
-    them differ, if any.
-    """
+    """The outcome: how many of each kind were compared, and how many of them differ."""
 
     reference: str  # the library and its version
     seed: int

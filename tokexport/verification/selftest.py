@@ -1,6 +1,4 @@
-"""Chooses the texts of a file's self test, and asks the reference for their ids, so that a device
-can prove itself on boot.
-"""
+"""The texts of a file's self test and the reference's ids, by which a device proves itself."""
 
 from __future__ import annotations
 

@@ -24,9 +24,7 @@ EVERY_MODE: Final = 8
 def check_string(
     comparison: Comparison, vocabulary: Vocabulary, name: str, indexes: Sequence[int]
 ) -> None:
-    """Strings of one generator, encoded, and what their ids decode to. Those about added tokens are
-    compared in every mode.
-    """
+    """Strings of one generator, encoded and decoded; about added tokens in every mode."""
     every = name == "added-tokens"
     some = [index for index in indexes if every or index % EVERY_MODE == 0]
     others = tuple(mode for mode in comparison.reference.modes() if mode is not Mode.TEXT)
@@ -38,9 +36,7 @@ def check_string(
 
 
 def check_pairs(comparison: Comparison, vocabulary: Vocabulary, indexes: Sequence[int]) -> None:
-    """Two texts with the post-processor's template for a pair and without its own ids, where the
-    reference has templates.
-    """
+    """Two texts by the template for a pair and without its ids, if the reference has one."""
     if Mode.TEMPLATE not in comparison.reference.modes():
         return
     reference, tokenizer = comparison.reference, comparison.tokenizer
@@ -61,9 +57,7 @@ def check_pairs(comparison: Comparison, vocabulary: Vocabulary, indexes: Sequenc
 
 
 def check_surrogates(comparison: Comparison) -> None:
-    """A lone surrogate is an error or U+FFFD, as the reference has it; a pair of them is a
-    character or an error.
-    """
+    """A lone surrogate is an error or U+FFFD, as the reference has it; so may be a pair."""
     for text in ("\ud800", "a\udfffb", "\ud83d\ude00", "x\ud83d \ude00y", "\ude00\ud83d"):
         try:
             expected: object = comparison.reference.encode(text, False)

@@ -69,9 +69,7 @@ def whole_texts(content: bytes) -> list[str]:
 
 
 def check_added_tokens(comparison: Comparison, ids: Collection[int]) -> None:
-    """Added tokens in every mode: alone, doubled, cut, beside spaces, word characters and another
-    added token.
-    """
+    """Added tokens in every mode: alone, doubled, cut, and beside characters and each other."""
     added = comparison.reference.added_tokens()
     pairs = ((token, added[n - 1]) for n, token in enumerate(added) if token.id in ids)
     cases = (case for token, other in pairs for case in _added_cases(token, other))

@@ -151,9 +151,7 @@ def _replacing(edit: ReplaceLiteral) -> _Machine:
 
 
 def _stripping(edit: StripChars) -> _Machine:
-    """A state says how many characters may still be dropped, and how many bytes of one are held
-    back.
-    """
+    """A state is how many characters may still be dropped, and the bytes of one held back."""
     character = edit.character.encode()
 
     def read(state: State, symbol: int) -> tuple[Symbols, State]:
@@ -166,9 +164,7 @@ def _stripping(edit: StripChars) -> _Machine:
 
 
 def _parse(state: bytes | None, symbol: int) -> tuple[Symbols, bytes | None]:
-    """A state is what may become the name of a byte, or is one; None: the text is something
-    else.
-    """
+    """A state is what may become the name of a byte, or is one; None: the text is another."""
     held = state or b""
     if symbol == END and held.endswith(b">"):
         value = int(held[3:5], 16)

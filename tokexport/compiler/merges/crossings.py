@@ -29,9 +29,7 @@ LARGEST: Final = 20
 
 
 def crossings(merges: CanonicalMerges, first: FirstSymbols) -> Crossings | None:
-    """The boundaries between characters that are crossed; None where the first symbols of a text
-    are not just its characters.
-    """
+    """The boundaries that are crossed; None where first symbols are not just characters."""
     if not first.of_characters or len(first.tables) > 1:
         return None
     table = first.tables[0]

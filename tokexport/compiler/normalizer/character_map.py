@@ -17,9 +17,7 @@ from tokexport.unicode.store import CODE_POINTS, CodePoints
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a character becomes: ``before``, then, if ``keep``, the character itself, then
-    ``after``.
-    """
+    """What a character becomes: ``before``, with ``keep`` the character, and ``after``."""
 
     before: str = ""
     keep: bool = False
@@ -35,9 +33,7 @@ UNCHANGED = Output(keep=True)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CharacterMapping:
-    """``outputs[numbers[code_point]]``, ``numbers`` of shape (0x110000,); output 0 leaves the
-    character as it is.
-    """
+    """``outputs[numbers[code_point]]``; output 0 leaves the character as it is."""
 
     numbers: npt.NDArray[np.uint32]
     outputs: tuple[Output, ...]

@@ -92,9 +92,7 @@ def quick_check_no_or_maybe(tables: NormalizationTables) -> frozenset[int]:
 def _recomposes(
     code_point: int, decomposition: tuple[int, ...], tables: NormalizationTables
 ) -> bool:
-    """Whether a full decomposition, which is in canonical order, composes to the code point that it
-    came from.
-    """
+    """Whether a full decomposition composes to the code point that it came from."""
     composed: int | None = decomposition[0]
     for second in decomposition[1:]:
         composed = None if composed is None else tables.compositions.get((composed, second))

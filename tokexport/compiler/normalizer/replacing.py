@@ -33,9 +33,7 @@ def replace_matches(program: SplitProgram, text: str, content: str) -> str:
 
 
 def match_end(program: SplitProgram, read: Sequence[int], start: int) -> int | None:
-    """Where the match ends that begins at ``start`` of what a program reads; None where there is
-    none.
-    """
+    """Where the match that begins at ``start`` of what a program reads ends; None: no match."""
     end_of_text = program.n_classes
     state = int(program.starts[read[start - 1] if start else end_of_text])
     end = None

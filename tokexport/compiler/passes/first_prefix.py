@@ -54,9 +54,7 @@ def mark_first_prefixes(
 
 @dataclass(slots=True)
 class _Known:
-    """What still holds of the text: every character has become one, and the first stems from the
-    first.
-    """
+    """What still holds: each character has become one, and the first stems from the first."""
 
     one_to_one: bool = True
     same_start: bool = True

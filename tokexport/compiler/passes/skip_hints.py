@@ -52,9 +52,7 @@ def leads_of(members: npt.NDArray[np.bool_]) -> int:
 
 
 def _by_lead() -> Iterator[tuple[int, slice]]:
-    """Each first byte from 0xC0 on, and the code points that have it; none for those that UTF-8
-    does not use.
-    """
+    """Each first byte that UTF-8 uses from 0xC0 on, and the code points that have it."""
     for lead in range(FIRST_LEAD, 0x100):
         if lead < 0xE0:
             yield lead, slice(max(0x80, (lead & 0x1F) << 6), ((lead & 0x1F) + 1) << 6)

@@ -84,9 +84,7 @@ def exchanged(text: str) -> str:
 
 
 def _turned_steps(steps: Sequence[_Step]) -> tuple[_Step, ...] | None:
-    """The steps with the replacement turned around and everything after it exchanged; None where
-    that cannot be.
-    """
+    """The steps with the replacement turned around and the later ones exchanged, if they can."""
     for position, step in enumerate(steps):
         if (
             isinstance(step, Replace)

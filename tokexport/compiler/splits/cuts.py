@@ -48,9 +48,7 @@ def safe_cuts(
     normalized_contents: Sequence[bytes],
     uncrossed: Pairs | None = None,
 ) -> Pairs:
-    """The pairs between which a text may be cut, shape (128, 128); ``uncrossed``: those that the
-    model never joins.
-    """
+    """Where a text may be cut, shape (128, 128); ``uncrossed``: what the model never joins."""
     boundary = _Boundary()
     for op in normalizer:
         boundary.pass_op(op)

@@ -1,6 +1,4 @@
-"""Unigram, WordPiece, WordLevel and greedy models as tables: a trie over the vocabulary, and the
-few numbers beside it.
-"""
+"""Models other than BPE as tables: a trie over the vocabulary, and a few numbers beside it."""
 
 from __future__ import annotations
 

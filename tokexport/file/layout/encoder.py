@@ -62,9 +62,7 @@ PLACES: Final = 4  # first, inside, alone, last
 
 
 class CrossingRule(Code):
-    """``crossings.rule``: which of two characters must have a symbol, so that a text may be cut
-    between them.
-    """
+    """``crossings.rule``: which characters of two must have a symbol, to cut between them."""
 
     NONE = 0, "the maps alone decide"
     ONE_KNOWN = 1, "one of two characters has a symbol, too"

@@ -189,9 +189,7 @@ def _merges(source: GgufTokenizer, original: Original) -> list[Any]:
 
 
 def _ignores_merges(source: GgufTokenizer, original: Original) -> bool:
-    """Training gives a merge for a token at most; ranks that were written as merges have one for
-    each two parts of a token.
-    """
+    """Training gives one merge a token at most; ranks written as merges one for each two parts."""
     if original.ignore_merges is not None:
         return original.ignore_merges
     return len(source.array("merges", str, None)) > len(source.tokens)
@@ -213,9 +211,7 @@ def _added_tokens(source: GgufTokenizer, original: Original) -> list[dict[str, A
 
 
 def _is_padding(source: GgufTokenizer, number: int) -> bool:
-    """Whether it is no token of the original: llama.cpp's converter fills the ids up to the size of
-    the embedding.
-    """
+    """Whether a converter added it, to fill the ids up to the size of the embedding."""
     return source.types[number] is PieceType.UNUSED or source.tokens[number] == f"[PAD{number}]"
 
 

@@ -20,9 +20,7 @@ _NO_TOKENIZER: Final = (None, "none", "no_vocab")
 
 @dataclass(frozen=True, slots=True)
 class GgufTokenizer:
-    """The values of a GGUF without ``tokenizer.ggml.`` before their names; ``token_types`` are
-    NORMAL where there are none.
-    """
+    """The values of a GGUF by short names; ``types`` are NORMAL where there are none."""
 
     file: str
     values: dict[str, Any]

@@ -41,9 +41,7 @@ class PieceType(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece, its score (a float32, as a Python float) and its type; its id is its place in the
-    list.
-    """
+    """A piece, its score (a float32, as a Python float) and its type; its place is its id."""
 
     text: str
     score: float = 0.0
@@ -92,9 +90,7 @@ class SentencePieceModel:
 
 
 def parse_model(data: bytes, file: str) -> SentencePieceModel:
-    """The model in the bytes of a ``.model`` file. SourceError for what is no protocol buffer of
-    one.
-    """
+    """The model in the bytes of a ``.model`` file. SourceError for what is none."""
     pieces: list[Piece] = []
     specs: dict[int, bytes] = {}
     for number, value in Message(file, "the file", data, 0, len(data)).fields():

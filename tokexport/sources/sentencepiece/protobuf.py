@@ -19,9 +19,7 @@ _LONGEST_VARINT = 10  # bytes, for 64 bits
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message: ``data[start:end]`` of the file with the base name ``file``; ``place`` says which,
-    for errors.
-    """
+    """A message: ``data[start:end]`` of ``file``; ``place`` says which, for errors."""
 
     file: str
     place: str

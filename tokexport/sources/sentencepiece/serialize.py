@@ -1,6 +1,4 @@
-"""Writes a SentencePiece model as the protocol buffer that the library loads, for sources that hold
-the same in another form.
-"""
+"""Writes a SentencePiece model as the protocol buffer that its library loads."""
 
 from __future__ import annotations
 

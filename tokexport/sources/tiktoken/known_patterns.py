@@ -101,9 +101,7 @@ def _llama4() -> tuple[str, ...]:
 
 
 def _kimi_k2() -> dict[str, int]:
-    """256 ids after the 163,584 ranks: those of its tokenizer_config.json, and a reserved token
-    for each of the others.
-    """
+    """256 ids after the 163,584 ranks: those that it names, and reserved tokens."""
     first = 163584
     contents = _reserved("reserved_token_", first, 256)
     contents[:5] = "[BOS]", "[EOS]", *_named("im_end im_user im_assistant")
@@ -117,9 +115,7 @@ def _kimi_k2() -> dict[str, int]:
 
 
 def _harmony() -> dict[str, int]:
-    """Two names have the id 200018, ``<|endofprompt|>`` and ``<|reserved_200018|>``: tiktoken
-    decodes the first.
-    """
+    """Two names have the id 200018, of which tiktoken decodes ``<|endofprompt|>``."""
     named = _named(
         "startoftext endoftext reserved_200000 reserved_200001 return constrain reserved_200004"
         " channel start end message reserved_200009 reserved_200010 reserved_200011 call"

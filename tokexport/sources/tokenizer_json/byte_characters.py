@@ -1,6 +1,4 @@
-"""GPT-2's alphabet, as the references undo it; readers have their own, so that one mistake does not
-hide another.
-"""
+"""GPT-2's alphabet for the references; readers have another, lest one mistake hide another."""
 
 from __future__ import annotations
 

@@ -99,9 +99,7 @@ def read_roles(
 
 
 def added_tokens_decoder(config: Node | None) -> dict[int, str]:
-    """The contents by id of ``added_tokens_decoder`` in a tokenizer_config.json: the special tokens
-    that go with a rank file.
-    """
+    """The contents by id of ``added_tokens_decoder``: the special tokens of a rank file."""
     table = None if config is None else config.optional("added_tokens_decoder")
     if table is None:
         return {}
@@ -127,9 +125,7 @@ def _generation_stops(files: SourceFiles) -> Iterator[int]:
 
 
 def _chat_template(files: SourceFiles, config: Node | None, notes: list[str]) -> str | None:
-    """A chat_template.jinja wins over the one in the config, as in transformers. Of several with
-    names, the default one counts.
-    """
+    """A chat_template.jinja wins over the config, as in transformers; of several, "default"."""
     data = files.beside(CHAT_TEMPLATE)
     if data is not None:
         try:

@@ -59,9 +59,7 @@ class Step:
 
 
 def check_byte_level(node: Node) -> None:
-    """Check the fields of a ByteLevel part: as pre-tokenizer, decoder and post-processor it has the
-    same ones.
-    """
+    """Check the fields that a ByteLevel part has, be it decoder or another."""
     node.object(BYTE_LEVEL_FIELDS)
     node.field("add_prefix_space").boolean()
     node.field("trim_offsets").boolean()

@@ -53,9 +53,7 @@ class Decoded:
 
 
 def decode_forms(spelling: Mapping[int, str], steps: Sequence[Step]) -> Decoded:
-    """What ``steps`` make of the tokens whose strings are ``spelling``. UnsupportedError for a
-    chain that is not supported.
-    """
+    """What ``steps`` make of the strings in ``spelling``. UnsupportedError for some chains."""
     chain = _Chain(spelling)
     for step in steps:
         chain.run(step)

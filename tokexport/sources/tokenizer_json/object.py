@@ -22,9 +22,7 @@ class Saved:
 
 
 def save(tokenizer: Any, name: str) -> Saved:
-    """The tokenizer.json of a ``tokenizers.Tokenizer``; UnsupportedError where a part of it is code
-    of Python.
-    """
+    """The tokenizer.json of a ``tokenizers.Tokenizer``; UnsupportedError for parts in Python."""
     try:
         text = tokenizer.to_str()
     except Exception as error:  # the library raises bare Exception

@@ -58,9 +58,7 @@ class TokenizersReference(ReferenceTokenizer):
 
     @classmethod
     def from_text(cls, text: str, name: str) -> TokenizersReference:
-        """Loads the text of a tokenizer.json; ``name`` is what it is of. SourceError where the
-        library refuses it.
-        """
+        """Loads a tokenizer.json, of ``name``. SourceError where the library refuses it."""
         with _refuses(name):
             return cls(tokenizers.Tokenizer.from_str(text))
 
@@ -81,9 +79,7 @@ class TokenizersReference(ReferenceTokenizer):
     def from_vocab_and_merges(
         cls, vocab: Path, merges: Path, added: Sequence[AddedToken]
     ) -> TokenizersReference:
-        """Loads vocab.json and merges.txt as the library's own ByteLevelBPETokenizer does, and adds
-        tokens one by one.
-        """
+        """The library's own ByteLevelBPETokenizer, with tokens added one by one."""
         with _refuses(str(vocab)):
             tokenizer = ByteLevelBPETokenizer(str(vocab), str(merges))._tokenizer
         for token in added:
@@ -138,9 +134,7 @@ class TokenizersReference(ReferenceTokenizer):
             )
 
     def token_bytes(self, id: int) -> bytes | None:
-        """What the decoder makes of a token between two others; of a part of a character only
-        ByteLevel says it.
-        """
+        """What the decoder makes of a token between two others; None for parts of characters."""
         token = self._tokenizer.id_to_token(id)
         if token is None:
             return None
@@ -169,9 +163,7 @@ class TokenizersReference(ReferenceTokenizer):
 
     @cached_property
     def _spells_joined_bytes(self) -> bool:
-        """Whether ByteLevel works on the joined text, where one character that is not in its
-        alphabet leaves all as it is.
-        """
+        """Whether ByteLevel works on the joined text: one character outside spoils all."""
         decode = self._tokenizer.decoder.decode
         try:
             with _stops():
@@ -211,9 +203,7 @@ def _refuses(path: str) -> Iterator[None]:
 
 @contextmanager
 def _stops() -> Iterator[None]:
-    """Makes a panic inside of the library, and text without a token in a model without an unknown
-    token, ReferenceStopsError.
-    """
+    """Makes a panic, and unknown text in a model without its token, ReferenceStopsError."""
     try:
         yield
     except BaseException as error:

@@ -20,9 +20,7 @@ _ROLES: Final = [f"{role}_token" for role in ["bos", "eos", "unk", "sep", "pad",
 
 
 def read_added_tokens_json(files: SourceFiles) -> list[AddedToken]:
-    """The tokens by rising id, none where the file is not there. SourceError for one that is no
-    object of ids.
-    """
+    """The tokens by rising id, if any. SourceError for what is no object of ids."""
     data = files.beside(ADDED_TOKENS)
     if data is None:
         return []

@@ -44,9 +44,7 @@ _PATTERN: Final = (
 
 
 def published_vocabulary(data: bytes, file: str) -> tuple[dict[str, int], list[list[str]]]:
-    """The vocabulary and the merges of a bpe_simple_vocab_16e6.txt.gz, numbered as
-    simple_tokenizer.py does.
-    """
+    """The vocabulary and the merges of a bpe_simple_vocab_16e6.txt.gz, as its code has them."""
     try:
         with gzip.open(io.BytesIO(data)) as archive:
             text = archive.read(_LONGEST + 1)
@@ -121,9 +119,7 @@ def read_clip(
 def reference_of_clip(
     vocab: Mapping[str, int], merges: Sequence[Sequence[str]], source: Input
 ) -> ReferenceTokenizer:
-    """The class of `transformers`, which is not made of the document here; without that library
-    the document in `tokenizers`.
-    """
+    """The class of `transformers`, which reads for itself; else our document in `tokenizers`."""
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
     try:

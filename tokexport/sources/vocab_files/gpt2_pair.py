@@ -51,9 +51,7 @@ _INSTEAD: Final = "give the tokenizer.json of this tokenizer"
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The vocabulary, parsed, and the merges; their names are in ``vocab.file`` and
-    ``merges_name``.
-    """
+    """The vocabulary, parsed, and the merges; ``vocab.file`` and ``merges_name`` name them."""
 
     vocab: Node
     merges: tuple[Merge, ...]
@@ -139,9 +137,7 @@ SOURCE = Source(
 
 
 def _sibling(name: str, files: SourceFiles) -> tuple[str, str]:
-    """The names of the vocabulary and of the merges, of which ``name`` is one; SourceError where
-    the other is not there.
-    """
+    """The names of the vocabulary and the merges; SourceError where either is not there."""
     pairs = [pair for pair in (*_PAIRS, *_prefixed_pair(name)) if name in pair]
     for pair in pairs:
         if all(files.has(other) for other in pair):
@@ -220,9 +216,7 @@ def _read_pair(
 
 
 def _added_tokens(files: SourceFiles, special_tokens: Mapping[str, int] | None) -> list[AddedToken]:
-    """The tokens that are added to a pair, by rising id: ``special_tokens``, or else those of an
-    added_tokens.json.
-    """
+    """The tokens that are added to a pair, by rising id: those given, or of its JSON."""
     if special_tokens is None:
         return read_added_tokens_json(files)
     given = sorted(special_tokens.items(), key=lambda token: token[1])

@@ -84,9 +84,7 @@ def _literal(text: bytes) -> bytes | None:
 
 
 def read_rwkv(data: bytes, name: str, files: SourceFiles) -> TokenizerModel:
-    """The model of the vocabulary file ``name`` with the bytes ``data``. The id 0, which ends a
-    text, is no token in it.
-    """
+    """The model of a vocabulary file. The id 0, which ends a text, is no token in it."""
     by_id = parse_vocabulary(data, name)
     vocab = {token: number for number, token in by_id.items() if token}
     missing = [byte for byte in range(256) if bytes((byte,)) not in vocab]

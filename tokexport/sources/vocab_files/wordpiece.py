@@ -39,9 +39,7 @@ _SETTINGS: Final[Mapping[str, object]] = {
 
 @dataclass(frozen=True, slots=True)
 class BertSettings:
-    """What a tokenizer_config.json says of the normalizer; ``strip_accents`` None: where it
-    lower-cases.
-    """
+    """The normalizer of a tokenizer_config.json; ``strip_accents`` None: as ``lowercase``."""
 
     lowercase: bool = True
     strip_accents: bool | None = None
@@ -113,9 +111,7 @@ def parse_vocabulary(data: bytes, file: str) -> dict[str, int]:
 
 
 def wordpiece_document(vocab: dict[str, int], file: str, settings: BertSettings) -> dict[str, Any]:
-    """The tokenizer.json. SourceError where a token is missing without which the reference makes
-    none.
-    """
+    """The tokenizer.json. SourceError where a token is missing that the reference needs."""
     for content in ("[SEP]", "[CLS]"):
         if content not in vocab:
             raise SourceError(
