@@ -140,10 +140,7 @@ def convert(
 
 
 def file_bytes(model: TokenizerModel, options: Options | None = None) -> bytes:
-    """The bytes of a tokexport file for a model: its tables, written.
-
-    Raises UnsupportedError where the file could not be exact.
-    """
+    """The bytes of the file for a model. UnsupportedError where it could not be exact."""
     options = options or Options()
     return write(
         compile_model(model, decode_only=options.decode_only),

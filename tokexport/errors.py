@@ -57,9 +57,7 @@ class TextError(TokexportError, ValueError):
 
 
 class FormatError(TokexportError):
-    """A tokexport file is damaged, truncated, too new, or no tokexport file at all. ``code`` is the
-    C runtime's error code.
-    """
+    """A file that is damaged, too new, or none of tokexport's. ``code``: the C runtime's error."""
 
     def __init__(self, message: str, code: int = 0) -> None:
         super().__init__(message)

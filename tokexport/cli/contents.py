@@ -82,9 +82,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One stage of the pre-tokenizer: a program that splits, or operations that rewrite each
-    pre-token. ``tables``: the CRC-32 of its classes, start states and transitions.
-    """
+    """A stage of the pre-tokenizer. ``tables``: the CRC-32 of its classes, starts and states."""
 
     behavior: str
     invert: bool = False

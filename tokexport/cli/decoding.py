@@ -17,9 +17,7 @@ PLACES = ("first", "last")
 
 
 def read_token(blob: bytes, has_forms: bool, offset: int, length: int, flags: int) -> Token | None:
-    """The token of a record; None is a hole. ``has_forms``: the file has DECO, so the flags about
-    forms count. ValueError for a form that is not within BYTS.
-    """
+    """The token of a record; None is a hole. ValueError for a form that is not within BYTS."""
     if not flags & RecordFlag.KIND_MASK:
         return None
     content = blob[offset : offset + length]

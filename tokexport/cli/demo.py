@@ -64,9 +64,7 @@ def demo(source: str | None, target: str | None, force: bool, as_json: bool) -> 
 
 
 def run(as_json: bool, command: click.Command, *arguments: object) -> object:
-    """Shows a command as a person would type it, and runs it; or gives what it prints as JSON.
-    Stops where it does not say yes.
-    """
+    """Shows a command and runs it, or gives what it prints as JSON. Stops where it says no."""
     words = [str(argument) for argument in arguments]
     printed = io.TextIOWrapper(io.BytesIO(), "utf-8")
     name = command.name or ""

@@ -205,9 +205,7 @@ def other_differences(one: Contents, two: Contents) -> Iterator[Example]:
 
 
 def rest(side: Contents, with_tables: bool) -> dict[str, tuple[object, str | None]]:
-    """What is compared besides tokens, merges and scores, by its name, and that in words.
-    ``with_tables``: tables that hold ids too, which follow from the tokens.
-    """
+    """All other parts by name, and in words; ``with_tables``: those that hold ids too."""
     header, chat_template = side.header, side.section(Tag.CHAT_TEMPLATE)
     normalizer = ", ".join(map(operation_text, side.normalizer)) or "none"
     special_ids = words(asdict(side.special_ids))

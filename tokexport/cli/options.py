@@ -24,9 +24,7 @@ PART = 1 << 18  # bytes
 
 
 class InputPath(click.Path):
-    """A path to read from, as a str. ``-`` is standard input, which is copied to a temporary file
-    for as long as the command runs.
-    """
+    """A path to read from, as a str. ``-`` is standard input, copied to a temporary file."""
 
     def convert(
         self,
@@ -117,9 +115,7 @@ OPTIONS: tuple[Callable[[FC], FC], ...] = (
 
 
 def source_options(command: Callable[..., Result]) -> Callable[..., Result]:
-    """Adds --pattern, --special-tokens, --reference and --revision, whose values the command gets
-    as ``how``: arguments of :func:`tokexport.convert`.
-    """
+    """Adds the options that say how to read a source, which the command gets as ``how``."""
 
     @wraps(command)
     def packed(

@@ -70,11 +70,7 @@ _NO_OFFSETS: Final = (
 
 
 def compile_model(model: TokenizerModel, *, decode_only: bool = False) -> Tables:
-    """Compiles a model to tables, or to those that decoding needs.
-
-    Raises UnsupportedError, with the path of the part, for what cannot be a table, and for a model
-    over the limits of the format.
-    """
+    """Compiles a model to tables. UnsupportedError, with the path of a part that cannot be one."""
     model = prepared(model)
     _check_limits(model)
     encoding = None if decode_only else _encoding(model)
@@ -92,10 +88,7 @@ def compile_model(model: TokenizerModel, *, decode_only: bool = False) -> Tables
 
 
 def prepared(model: TokenizerModel) -> TokenizerModel:
-    """The equivalent model that tables are made of, with a note where offsets are refused.
-
-    Raises UnsupportedError for steps at which the reference stops.
-    """
+    """The equivalent model that tables are made of; UnsupportedError where the reference stops."""
     model = work_on_bytes(check_insertions(model))
     if model.offset_trimming is not None or _NO_OFFSETS in model.notes:
         return model

@@ -65,9 +65,7 @@ class TokenIndex:
 
 @dataclass(frozen=True, slots=True)
 class PairIndex:
-    """Merges by their pair: ``left[i]`` and ``right[i]`` become ``product[i]``. They are in the row
-    ``left[i] >> row_shift``.
-    """
+    """``left[i]`` and ``right[i]`` become ``product[i]``, in the row ``left[i] >> row_shift``."""
 
     left: npt.NDArray[np.uint64]
     right: npt.NDArray[np.uint64]
@@ -78,9 +76,7 @@ class PairIndex:
 
 @dataclass(frozen=True, slots=True)
 class Crossings:
-    """Where BPE must not be cut into words: ``ascii`` (128, 128) for two ASCII characters,
-    ``hashed`` (1 << bits,) for others.
-    """
+    """Where BPE must not be cut: ``ascii`` (128, 128), ``hashed`` (1 << bits,) for others."""
 
     # What must hold besides, because of characters that have no symbol: a name of CrossingRule.
     rule: str

@@ -74,9 +74,7 @@ def keys(
 
 
 def scores(tables: EncodingTables, wanted: bool) -> tuple[bytes | None, bytes | None]:
-    """SCOR and SC64, of which a file has one: SC64 if some score of Unigram is not a 32-bit number.
-    Encoding needs them with Unigram only.
-    """
+    """SCOR or SC64, where some score of Unigram is not a 32-bit number."""
     values = tables.scores
     if values is None:
         return None, None

@@ -13,9 +13,7 @@ from tokexport.unicode import CODE_POINTS, CodePoints
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """``classes``: the class of each symbol of the alphabet, numbered by first appearance.
-    ``holds[set, class]``: membership.
-    """
+    """``classes``: that of each symbol, by first appearance. ``holds[set, class]``: membership."""
 
     classes: npt.NDArray[np.int32]
     holds: npt.NDArray[np.bool_]

@@ -195,9 +195,7 @@ class Parser(ABC):
         return Reference(number, start)
 
     def repeat(self, body: Node, low: int, high: int | None, greedy: bool, offset: int) -> Repeat:
-        """A repeat whose quantifier stands at ``offset``. Whether a turn that matches nothing ends
-        it, each engine decides by rules of its own.
-        """
+        """A repeat whose quantifier stands at ``offset``; each engine decides on empty turns."""
         if high != 1 and can_match_empty(body):
             hint = "repeats of what consumes a character are supported"
             raise self.source.refused("a repeat of something that may be empty", hint, offset)

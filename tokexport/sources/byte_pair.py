@@ -48,9 +48,7 @@ def read_vocab(node: Node) -> dict[str, int]:
 
 
 def split_merge(line: str, number: int, file: str, place: str) -> Merge:
-    """The merge in a line of text: two tokens with one space between them. ``place`` is a format
-    for ``number``: ``line {}``.
-    """
+    """The merge in a line: two tokens and one space. ``place``, "line {}", is for ``number``."""
     parts = line.split(" ")
     if len(parts) != 2:
         raise SourceError(
@@ -71,10 +69,7 @@ def build(
     fuse_unk: bool = False,
     characters: CharacterSymbols = _PLAIN,
 ) -> BytePairModel:
-    """The model, over the characters that the vocabulary is spelled in.
-
-    Raises SourceError for a merge of tokens that are not in ``vocab``, as the reference does.
-    """
+    """The model, over the vocabulary's characters. SourceError for a merge of other tokens."""
     keys = {token.encode(): number for token, number in vocab.items() if token}
     # A pair that stands twice keeps its last rank, as in the reference's map from pairs to ranks.
     ranked: dict[tuple[int, int], int] = {}

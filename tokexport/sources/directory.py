@@ -31,9 +31,7 @@ def sniffed(source: Input, sources: Sequence[AnySource]) -> tuple[AnySource, Any
 
 
 def tokenizer_in(folder: Path, sources: Sequence[AnySource]) -> Path:
-    """The file of a directory that is its tokenizer, or the directory where it is read as a whole;
-    SourceError where there is none, or where there are several of a kind.
-    """
+    """The file that is a directory's tokenizer, or that itself; SourceError for none or several."""
     for path in _named(folder, sources):
         return path
     if (folder / _PICKLE).is_file():

@@ -15,9 +15,7 @@ from tokexport.errors import SourceError
 
 @dataclass(frozen=True, slots=True)
 class SourceFiles:
-    """Reads files of ``folder`` by base name, and keeps their SHA-256 and their sizes; ``folder``
-    is None for a source that is no file.
-    """
+    """Reads files of ``folder``, if any, by base name; keeps their SHA-256 and their sizes."""
 
     folder: Path | None = None
     sha256: dict[str, str] = field(default_factory=dict)

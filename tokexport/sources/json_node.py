@@ -70,9 +70,7 @@ class Node:
     def object(
         self, known: Collection[str] | None = None, *, repeats: bool = False
     ) -> dict[str, Any]:
-        """The value as an object. ``known`` names every field that is read; another one is refused,
-        or noted in ``ignored``.
-        """
+        """The value as an object, of ``known`` fields: others are refused, or noted."""
         if not isinstance(self.value, dict):
             self.fail("an object")
         if isinstance(self.value, _RepeatedKeys) and not repeats:

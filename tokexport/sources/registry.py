@@ -76,9 +76,7 @@ class Opened:
         return replace(model, notes=(*model.notes, *notes))
 
     def reference(self) -> ReferenceTokenizer:
-        """The tokenizer of the library whose ids are the right ones; SourceError where it refuses
-        the source, MissingLibraryError where it is not installed.
-        """
+        """The tokenizer of its library; SourceError where that refuses the source."""
         return self.format.reference(self.input, self.content, self.given)
 
     @contextmanager

@@ -164,9 +164,7 @@ def list_without_ids(lines: Sequence[bytes]) -> str | None:
 
 
 def are_mostly_base64(lines: Sequence[bytes]) -> bool:
-    """Whether most of the first words are base64; words of a length that four divides look like it
-    too, and a rank may be broken.
-    """
+    """Whether most first words are base64: other words may look like it, and a rank be broken."""
     return 2 * sum(_is_base64(line.split()[0]) for line in lines if line.strip()) >= len(lines)
 
 

@@ -132,9 +132,7 @@ def compare(
 
 
 def another_source(tokenizer: Tokenizer, opened: Opened) -> str | None:
-    """A sentence if the file was not made from this source, by the digests that it holds; None
-    where it was, or where that is not known.
-    """
+    """A sentence if the file was made from another source, by its digests; None if unknown."""
     digests = tokenizer.provenance.get("sha256")
     if not isinstance(digests, dict) or not digests:
         return None

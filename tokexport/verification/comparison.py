@@ -78,9 +78,7 @@ class Comparison:
         return {"allowed_special": allowed, "add_special_tokens": mode is Mode.TEMPLATE}
 
     def texts(self, check: str, cases: Iterable[Case], modes: Modes, decode: bool = False) -> None:
-        """Compares the ids of every (key, text) in every mode, and where ``decode``, the text of
-        these ids, once for the same ids.
-        """
+        """Compares ids of (key, text) in every mode; with ``decode``, their text, each once."""
         for batch in batches(cases):
             decoded: dict[str, list[list[int]]] = {}
             for mode in modes:
@@ -163,9 +161,7 @@ class Comparison:
         return Verification(library, self.seed, counts, differing, first, tuple(said))
 
     def shortest(self, text: str, differs: Callable[[str], bool]) -> str | None:
-        """The shortest part of a text that differs; None where that is not looked for: after the
-        first difference, and in a long text.
-        """
+        """The shortest part of a text that differs, looked for once, and not in a long text."""
         if self.found.first is not None or len(text) > SHRINK_LIMIT:
             return None
         return shrink(text, differs)

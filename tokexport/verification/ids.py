@@ -17,11 +17,7 @@ REFUSED: Final = "KeyError"
 
 
 def check_ids(comparison: Comparison, ids: Sequence[int]) -> None:
-    """Ids that the reference knows decode alike.
-
-    If the whole text is edited, the bytes of an id are those before that, and no library says
-    them.
-    """
+    """Ids that the reference knows decode alike; single bytes only where no edit follows."""
     edited = "EDIT" in comparison.sections
     for id in () if edited else ids:
         expected = comparison.reference.token_bytes(id)

@@ -89,11 +89,7 @@ def tasks_of(
 
 
 def task_of_key(comparison: Comparison, vocabulary: Vocabulary, key: str) -> Task:
-    """The task that ``key`` names: ``token:318``, ``white-space:731``, ``class:17F``,
-    ``file:book.txt``, ...
-
-    Raises TokexportError for a key that names nothing.
-    """
+    """The task of a key such as ``token:318`` or ``file:book.txt``. TokexportError for others."""
     known = comparison.reference.ids()
     pairs = partial(texts.check_pairs, vocabulary=vocabulary)
     places = partial(offsets.check_offsets, vocabulary=vocabulary)

@@ -8,10 +8,7 @@ from tokexport.model import Decoding, FirstIs, StripChars, TokenizerModel
 
 
 def decoder_table(model: TokenizerModel) -> DecoderTable | None:
-    """The table, or None if decoding is joining bytes.
-
-    UnsupportedError, with the path of the edit, for edits that are too large.
-    """
+    """The table, or None if decoding is joining bytes. UnsupportedError for too large edits."""
     decoding = model.decoding
     has_one_form = all(token is None or len(set(token.forms)) == 1 for token in model.tokens)
     if decoding == Decoding() and has_one_form:

@@ -31,10 +31,7 @@ NO_SYMBOL: Final = 0xFFFFFFFF
 def byte_pair_tables(
     model: BytePairModel, tokens: Sequence[Token | None]
 ) -> tuple[BytePairTables, npt.NDArray[np.float64]]:
-    """Compiles BPE; ``tokens`` says what each id decodes to. Also gives the scores.
-
-    Raises UnsupportedError where a token can be merged in two ways.
-    """
+    """Compiles BPE, and gives the scores. UnsupportedError for a token that merges in two ways."""
     merges = canonical_merges(model)
     first = first_symbols(model)
     few = len(merges.rules) <= FEW_MERGES

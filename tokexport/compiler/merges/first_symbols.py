@@ -80,9 +80,7 @@ class FirstSymbols:
         return [number for number in ids if number is not None] if None not in ids else None
 
     def texts_of(self, ways: Mapping[int, Sequence[Sequence[int]]]) -> dict[int, bytes]:
-        """For ids and the sequences of first symbols that become them: the piece that begins as one
-        of these, where there is one.
-        """
+        """By ids and their first symbols: the piece that begins as one of them, if any."""
         inverses = [{symbol: unit for unit, symbol in table.items()} for table in self.tables]
         texts: dict[int, bytes] = {}
         for number, sequences in ways.items():

@@ -24,9 +24,7 @@ ZERO_WIDTH_JOINER = 0x200D
 
 
 class Class(IntEnum):
-    """Classes of characters. EXTEND and JOINER may stand within a conjunct, BARE_EXTEND may not,
-    nor may SPACING.
-    """
+    """Classes of characters. Of marks, EXTEND and JOINER may stand within a conjunct."""
 
     OTHER = 0
     CR = 1

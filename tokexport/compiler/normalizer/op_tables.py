@@ -32,10 +32,7 @@ LETTERS = 2  # what stands between: the letters of a Hangul syllable
 
 
 def op_table(op: Op) -> OpTable:
-    """The table of an operation.
-
-    Raises UnsupportedError for a map to too many texts.
-    """
+    """The table of an operation. UnsupportedError for a map to too many texts."""
     grows, extra = growth(op)
     match op:
         case FormOp(form):

@@ -113,10 +113,7 @@ Op = FormOp | MapOp | ReplaceOp | CharsmapOp | AffixOp | BytesOp
 
 @functools.cache
 def compile_steps(steps: tuple[NormalizerStep | PreTokenizerStep, ...]) -> tuple[Op, ...]:
-    """The operations that do what the steps do, in order.
-
-    Raises UnsupportedError for a step that cannot be exact.
-    """
+    """The operations that do the steps, in order. UnsupportedError for one that cannot be exact."""
     ops: list[Op] = []
     for step in steps:
         for op in _ops(step):

@@ -48,9 +48,7 @@ def _is_dead(split: Split, before: Sequence[NormalizerStep | PreTokenizerStep]) 
 
 
 def _leaves_none(steps: Sequence[NormalizerStep | PreTokenizerStep], character: str) -> bool:
-    """Whether no text has a character after the steps: one of them replaces it wherever it stands,
-    and none after that brings it back.
-    """
+    """Whether no text has a character after the steps: one replaces it, and none brings it back."""
     for step in reversed(steps):
         if isinstance(step, Replace) and step.literal and character not in step.content:
             if step.pattern == character:

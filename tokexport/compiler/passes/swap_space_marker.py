@@ -100,9 +100,7 @@ def _turned_steps(steps: Sequence[_Step]) -> tuple[_Step, ...] | None:
 
 
 def _without_marks(steps: Sequence[_Step]) -> tuple[_Step, ...]:
-    """The steps before the replacement; a mark that the last of them adds becomes a space in any
-    case, and may be one at once.
-    """
+    """The steps before the replacement. A mark that the last one adds may be a space at once."""
     if (
         steps
         and isinstance(last := steps[-1], Prepend | Append)

@@ -61,9 +61,7 @@ def base_of(trie: DoubleArray, key: bytes) -> int:
 
 
 class _Nodes:
-    """The nodes of the trie in depth-first order, node 0 the root: label and id of each, and the
-    children of those that have any.
-    """
+    """The nodes in depth-first order, node 0 the root: labels, ids, and children by node."""
 
     def __init__(self, vocab: Mapping[bytes, int]) -> None:
         self.labels = bytearray(1)

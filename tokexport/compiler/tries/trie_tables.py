@@ -20,10 +20,7 @@ _MAX_CHARACTERS: Final = 0xFFFFFFFF  # more than a text can have
 
 
 def trie_tables(model: TrieModel) -> TrieTables:
-    """Compiles a model.
-
-    Raises UnsupportedError for a key that is too long.
-    """
+    """Compiles a model. UnsupportedError for a key that is too long."""
     longest = _longest(model.vocab)
     trie = double_array(model.vocab)
     match model:

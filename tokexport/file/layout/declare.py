@@ -78,9 +78,7 @@ class SectionTag(bytes, Enum):
     holds: str
 
     def __new__(cls, tag: bytes, required: bool, level: str, holds: str) -> SectionTag:
-        """``required``: a reader that does not know the tag refuses the file. ``level``: which
-        readers need it, as SPEC.md has it.
-        """
+        """Who does not know a ``required`` tag refuses the file; ``level`` is SPEC.md's."""
         member = bytes.__new__(cls, tag)
         member._value_ = tag
         member.required = required

@@ -321,9 +321,7 @@ def _unknown_id(source: GgufTokenizer) -> int:
 
 
 def _piece_type(source: GgufTokenizer, number: int, unknown: int) -> PieceType:
-    """Converters call padding unknown or unused, and the unknown token a control token. What no
-    text gives is a control piece here.
-    """
+    """Converters disagree on padding and the unknown token. What no text gives is CONTROL."""
     if number == unknown:
         return PieceType.UNKNOWN
     kind = source.types[number]

@@ -26,9 +26,7 @@ _FAIRSEQ_NAME: Final = "sentencepiece.bpe.model"
 
 
 def numbering_notes(name: str, config: Node | None) -> tuple[str, ...]:
-    """A sentence if the tokenizer_config.json beside the model ``name`` names a class whose ids are
-    others, or if the name is that of fairseq's models.
-    """
+    """A sentence if a config beside ``name``, or that name, says that ids are others."""
     named = tokenizer_class(config)
     if named in CLASSES:
         other = f"{named}, which {CONFIG} names, gives others"

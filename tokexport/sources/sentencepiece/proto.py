@@ -70,11 +70,7 @@ class Roles:
 
 @dataclass(frozen=True, slots=True)
 class SentencePieceModel:
-    """A SentencePiece model, from a ``.model`` file or from another file that holds the same
-    things.
-
-    ``file`` is the base name for errors.
-    """
+    """A SentencePiece model, from whatever file. ``file`` is the base name for errors."""
 
     file: str
     pieces: tuple[Piece, ...]

@@ -67,9 +67,7 @@ def read_sentencepiece(data: bytes, name: str, files: SourceFiles) -> TokenizerM
 
 
 def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance) -> TokenizerModel:
-    """The model of a SentencePiece model; ``provenance`` names the kind of source, and gets the
-    digests of ``files``.
-    """
+    """The model of a SentencePiece model; the provenance gets the digests of ``files``."""
     if source.denormalizer.charsmap:
         raise UnsupportedError(
             source.file,
@@ -114,9 +112,7 @@ def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance
 
 
 def _with_ordinary_nul(source: SentencePieceModel) -> SentencePieceModel:
-    """With byte_fallback a piece that is NUL is an ordinary one, whatever its type, that no text
-    becomes: InternLM's models have one.
-    """
+    """With byte_fallback a piece that is NUL is never used, whatever its type: InternLM has one."""
     if not source.byte_fallback:
         return source
     pieces = (

@@ -154,9 +154,7 @@ def _special_contents(
 
 
 def _refuse_prefixes(special_tokens: Mapping[str, int]) -> None:
-    """Refuse a special token that another one starts with: tiktoken's pattern has them in the order
-    of its hash table.
-    """
+    """Refuse a special token that begins another one: tiktoken takes either by chance."""
     for shorter, longer in pairwise(sorted(special_tokens)):
         if longer.startswith(shorter):
             raise UnsupportedError(

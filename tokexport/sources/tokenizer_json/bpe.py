@@ -18,11 +18,7 @@ _PLACE: Final = "model.merges[{}]"
 
 
 def read_byte_pair(node: Node) -> tuple[BytePairModel, dict[str, int]]:
-    """The BPE at ``node``, and its vocabulary as the source spells it.
-
-    Raises UnsupportedError for what cannot be exact, SourceError for a model that the reference
-    refuses to load.
-    """
+    """The BPE at ``node``, and its vocabulary. SourceError where the reference refuses it."""
     node.object(_FIELDS.split())
     dropout = node.optional("dropout")
     if dropout is not None and (isinstance(dropout.value, bool) or dropout.value not in (0, 0.0)):

@@ -45,9 +45,7 @@ def read_config(files: SourceFiles) -> Node | None:
 
 
 def tokenizer_class(config: Node | None) -> str | None:
-    """The name of the tokenizer's class in `transformers`, without the "Fast" of its second
-    implementation; None where none is named.
-    """
+    """The class in `transformers` that is named, without the "Fast" of its second form."""
     named = None if config is None else config.object().get("tokenizer_class")
     return named.removesuffix("Fast") if isinstance(named, str) else None
 
@@ -59,9 +57,7 @@ def read_roles(
     tokens: Sequence[Token | None],
     unk: int | None = None,
 ) -> Roles:
-    """The roles that ``config`` and the files beside it give. ``ids`` are the ids by content,
-    ``unk`` is the model's own unknown token.
-    """
+    """The roles that files give; ``ids`` are by content, ``unk`` is the model's own."""
     notes: list[str] = []
     found: dict[str, int | None] = {"bos": None, "eos": None, "pad": None, "unk": None}
     for role in found:

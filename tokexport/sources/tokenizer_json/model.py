@@ -41,11 +41,7 @@ class HuggingFaceModel:
 
 
 def read_model(root: Node) -> HuggingFaceModel:
-    """The model of the tokenizer.json ``root``.
-
-    Raises UnsupportedError for a model that cannot be exact, SourceError for one that the reference
-    refuses to load.
-    """
+    """The model of ``root``. SourceError for one that the reference refuses to load."""
     node = root.field("model")
     read: Callable[[Node], tuple[Model, dict[str, int]]]
     match _type(node):

@@ -54,11 +54,7 @@ class Normalizer:
 
 
 def read_normalizer(node: Node | None) -> Normalizer:
-    """The normalizer at ``node``.
-
-    Raises UnsupportedError for one that is not known, SourceError for one that the reference
-    refuses.
-    """
+    """The normalizer at ``node``. SourceError for one that the reference refuses."""
     parts = flat(node, "normalizers")
     return Normalizer(tuple(step for part in parts for step in _steps(part)))
 

@@ -26,11 +26,7 @@ _SUPPORTED: Final = (
 
 
 def read_post_processor(root: Node) -> Template:
-    """The template of the tokenizer.json ``root``.
-
-    Raises SourceError where the reference stops when it runs, UnsupportedError for a processor that
-    is no template.
-    """
+    """The template of ``root``. SourceError where the reference stops when it runs."""
     processors = flat(root.optional("post_processor"), PROCESSORS)
     for processor in processors:
         _check(processor)

@@ -17,10 +17,7 @@ _LARGEST: Final = 1 << 64
 
 
 def read_word_piece(node: Node) -> tuple[WordPieceModel, dict[str, int]]:
-    """The WordPiece model at ``node``, and its vocabulary as the source spells it.
-
-    Raises SourceError for a model that the reference refuses to load.
-    """
+    """The WordPiece model at ``node``, and its vocabulary. SourceError where it is refused."""
     node.object({"type", *WORD_PIECE_FIELDS})
     vocab = read_vocab(node.field("vocab"))
     prefix = node.field("continuing_subword_prefix").string().encode()

@@ -39,11 +39,7 @@ def version_1_model(node: Node) -> dict[str, Any]:
 
 
 def is_byte_level(model: Node) -> bool:
-    """Check the fields of the model; whether it works on bytes.
-
-    Raises SourceError for what the reference refuses, UnsupportedError for what it runs in another
-    way than 0.23.
-    """
+    """Check the fields of the model; whether it works on bytes. SourceError where it is refused."""
     kind = model.field("type")
     if kind.string() not in _FIELDS:
         kind.fail("one of " + ", ".join(_FIELDS))

@@ -47,9 +47,7 @@ class BertSettings:
 
 
 def bert_settings(config: Node | None) -> BertSettings:
-    """The settings in a tokenizer_config.json, or those of the reference. UnsupportedError for one
-    with which words are cut in another way.
-    """
+    """The settings in a config, or the reference's. UnsupportedError for other ways to cut."""
     for name, plain in _SETTINGS.items():
         setting = None if config is None else config.optional(name)
         if setting is not None and setting.value != plain:
@@ -68,9 +66,7 @@ def bert_settings(config: Node | None) -> BertSettings:
 
 
 def bert_note(config: Node | None, vocab: Iterable[str]) -> str | None:
-    """A sentence where nothing says whether to lower-case; it counts the tokens of ``vocab`` that
-    are never found then.
-    """
+    """A sentence where nothing says whether to lower-case; it counts tokens with capitals."""
     if config is not None and config.optional("do_lower_case") is not None:
         return None
     capitals = sum(
