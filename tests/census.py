@@ -26,8 +26,9 @@ from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.model import CharacterRuns, CharacterTest, Dialect, Split
 from tokexport.patterns import SplitProgram, fancy, oniguruma, tree
 from tokexport.sources.gguf.patterns import ORIGINALS
+from tokexport.sources.patterns import GPT2
 from tokexport.sources.tiktoken.known_patterns import KNOWN
-from tokexport.sources.tokenizer_json.pre_tokenizer import GPT2_PATTERN, WORDS_PATTERN
+from tokexport.sources.tokenizer_json.pre_tokenizer import WORDS_PATTERN
 
 TARGET = ROOT / "docs" / "CENSUS.md"
 
@@ -68,7 +69,7 @@ def uses() -> list[Use]:
         patterns: dict[str, str] = getattr(regex_patterns, table)
         found += [Use(name, Split(pattern)) for name, pattern in patterns.items()]
     found += [
-        Use("ByteLevel", Split(GPT2_PATTERN)),
+        Use("ByteLevel", Split(GPT2)),
         Use("Whitespace", Split(WORDS_PATTERN, dialect=Dialect.FANCY_REGEX)),
         Use("UnicodeScripts", Split(CharacterRuns.SCRIPTS)),
         *(Use(test.value.title(), Split(test)) for test in CharacterTest),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from tokexport.errors import UnsupportedError
+
 MAX_IDS: Final = (1 << 21) - 1
 MAX_TOKEN_BYTES: Final = 0xFFFF
 MAX_STAGES: Final = 16
@@ -13,3 +15,10 @@ MAX_STATES: Final = 4096
 MAX_MAPPED: Final = 0xFF  # bytes before a character that a map replaces, and after it
 MAX_CLUSTER: Final = 5  # bytes of a grapheme cluster that a charsmap looks up whole
 MAX_TRIMMING_PASSES: Final = 15
+
+
+def check_id(path: str, number: int) -> None:
+    """Raises UnsupportedError, with the path, for an id that no file can hold."""
+    if number >= MAX_IDS:
+        hint = f"ids are supported up to {MAX_IDS - 1}"
+        raise UnsupportedError(path, f"the id {number} is not supported", hint)

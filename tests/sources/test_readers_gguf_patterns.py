@@ -22,8 +22,8 @@ from tokexport.sources import read
 from tokexport.sources.gguf.patterns import ORIGINALS, SPLIT_AS
 from tokexport.sources.gguf.read import gguf_document
 from tokexport.sources.gguf.source import parse_gguf
+from tokexport.sources.patterns import KIMI, LLAMA3
 from tokexport.sources.registry import open_source
-from tokexport.sources.tiktoken.known_patterns import KIMI, LLAMA3
 from tokexport.unicode.byte_alphabet import CHARACTERS
 from tokexport.verification import compare
 

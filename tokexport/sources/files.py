@@ -13,6 +13,20 @@ from typing import BinaryIO
 from tokexport.errors import SourceError
 
 
+def lines_of(data: bytes, file: str) -> list[str]:
+    """The lines of a text, without an empty last one. SourceError where it is not UTF-8."""
+    lines = decoded(data, file).split("\n")
+    return lines if lines[-1] else lines[:-1]
+
+
+def decoded(data: bytes, file: str, more: str = "") -> str:
+    """The text of a file. SourceError, which ends in ``more``, where it is not UTF-8."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{file}: byte {error.start} is not UTF-8{more}") from None
+
+
 @dataclass(frozen=True, slots=True)
 class SourceFiles:
     """Reads files of ``folder``, if any, by base name; keeps their SHA-256 and their sizes."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
 from tokexport.errors import SourceError, UnsupportedError
+from tokexport.sources.files import decoded
 from tokexport.sources.serde_number import serde_number
 
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
@@ -160,10 +161,7 @@ def parse(data: bytes, file: str) -> Node:
     >>> parse(b'{"a": [1]}', "x.json").field("a").value
     [1]
     """
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise SourceError(f"{file}: byte {error.start} is not UTF-8; JSON must be UTF-8") from None
+    text = decoded(data, file, "; JSON must be UTF-8")
     if text.startswith("\ufeff"):
         raise SourceError(
             f"{file}: it starts with a byte order mark, which JSON may not have; remove its first"

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from tokexport.sources.tiktoken.known_patterns import KIMI, LLAMA3, O200K, QWEN, TEKKEN
+from tokexport.sources.patterns import KIMI, LLAMA3, O200K, QWEN, TEKKEN
 from tokexport.sources.tokenizer_json.document import byte_level, sequence, split
 
 

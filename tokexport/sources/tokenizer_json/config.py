@@ -13,7 +13,7 @@ from typing import Final
 
 from tokexport.errors import SourceError
 from tokexport.model import SpecialIds, Token
-from tokexport.sources.files import SourceFiles
+from tokexport.sources.files import SourceFiles, decoded
 from tokexport.sources.json_node import Node, parse, show
 
 TOKENIZER_JSON: Final = "tokenizer.json"
@@ -124,10 +124,7 @@ def _chat_template(files: SourceFiles, config: Node | None, notes: list[str]) ->
     """A chat_template.jinja wins over the config, as in transformers; of several, "default"."""
     data = files.beside(CHAT_TEMPLATE)
     if data is not None:
-        try:
-            return data.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise SourceError(f"{CHAT_TEMPLATE}: byte {error.start} is not UTF-8") from None
+        return decoded(data, CHAT_TEMPLATE)
     template = None if config is None else config.optional("chat_template")
     if template is None:
         return None

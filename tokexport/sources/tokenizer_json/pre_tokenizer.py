@@ -22,12 +22,11 @@ from tokexport.model import (
     Split,
 )
 from tokexport.sources.json_node import Node
+from tokexport.sources.patterns import GPT2
 from tokexport.sources.tokenizer_json.decoder import check_byte_level
 from tokexport.sources.tokenizer_json.normalizer import read_pattern
 from tokexport.sources.tokenizer_json.parts import flat
 
-# What ByteLevel splits by, in the reference and in GPT-2's encoder.py.
-GPT2_PATTERN: Final = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 WORDS_PATTERN: Final = r"\w+|[^\w\s]+"
 
 _BEHAVIORS: Final = {behavior.value: behavior for behavior in Behavior}
@@ -69,7 +68,7 @@ def _byte_level(node: Node) -> list[PreTokenizerStep]:
         steps.append(Prepend(" ", unless_present=True))
     use_regex = node.get("use_regex")
     if use_regex is None or use_regex.boolean():
-        steps.append(Split(GPT2_PATTERN, path=node.path))
+        steps.append(Split(GPT2, path=node.path))
     return [*steps, SpellBytes()]
 
 

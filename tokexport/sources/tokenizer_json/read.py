@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from tokexport.errors import SourceError, UnsupportedError
-from tokexport.limits import MAX_IDS
+from tokexport.errors import SourceError
+from tokexport.limits import check_id
 from tokexport.model import (
     Decoding,
     Provenance,
@@ -41,17 +41,8 @@ from tokexport.sources.tokenizer_json_2.read import (
 )
 
 _FIELDS: Final = frozenset(
-    (
-        "version",
-        "truncation",
-        "padding",
-        "added_tokens",
-        "normalizer",
-        "pre_tokenizer",
-        "post_processor",
-        "decoder",
-        "model",
-    )
+    {"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer"}
+    | {"post_processor", "decoder", "model"}
 )
 _VERSION: Final = "1.0"
 _SHOWN: Final = 5
@@ -131,12 +122,7 @@ def _tokens(
     """
     spelling = {**huggingface.spelling, **added.spelling}
     in_vocab = set(huggingface.spelling)
-    if spelling and max(spelling) >= MAX_IDS:
-        raise UnsupportedError(
-            "added_tokens",
-            f"the id {max(spelling)} is not supported",
-            f"ids are supported up to {MAX_IDS - 1}",
-        )
+    check_id("added_tokens", max(spelling, default=-1))
     decoded = decode_forms(spelling, read_decoder(root))
     tokens: list[Token | None] = [None] * (max(spelling, default=-1) + 1)
     for number, text in spelling.items():
@@ -161,10 +147,8 @@ def _ignored(root: Node) -> list[str]:
     paths = list(dict.fromkeys(root.ignored or ()))
     if not paths:
         return []
-    shown = ", ".join(paths[:_SHOWN]) + (
-        f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
-    )
-    return [f"{root.file}: the reference ignores {shown}."]
+    more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+    return [f"{root.file}: the reference ignores {', '.join(paths[:_SHOWN])}{more}."]
 
 
 def _switched_on(root: Node) -> list[str]:
@@ -183,20 +167,12 @@ def _with_template_ids(
     as they are written, be they tokens or not.
     """
     largest = max(template_ids(template), default=0)
-    if largest >= MAX_IDS:
-        raise UnsupportedError(
-            "post_processor",
-            f"the id {largest} is not supported",
-            f"ids are supported up to {MAX_IDS - 1}",
-        )
+    check_id("post_processor", largest)
     return (*tokens, *[None] * (largest + 1 - len(tokens))) if template_ids(template) else tokens
 
 
 def _no_tokens(root: Node, template: Template, tokens: tuple[Token | None, ...]) -> list[str]:
     numbers = sorted(number for number in template_ids(template) if tokens[number] is None)
     found = ", ".join(map(str, numbers))
-    return (
-        [f"{root.file}: the post_processor adds the id {found}, which is no token."]
-        if numbers
-        else []
-    )
+    note = f"{root.file}: the post_processor adds the id {found}, which is no token."
+    return [note] if numbers else []

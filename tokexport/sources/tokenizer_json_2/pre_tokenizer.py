@@ -10,15 +10,14 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from tokexport.sources.json_node import Node
-from tokexport.sources.tiktoken.known_patterns import KIMI, LLAMA3, O200K, QWEN, TEKKEN
+from tokexport.sources.patterns import GPT2, KIMI, LLAMA3, O200K, QWEN, TEKKEN
 from tokexport.sources.tokenizer_json import document
 from tokexport.sources.tokenizer_json.parts import flat
-from tokexport.sources.tokenizer_json.pre_tokenizer import GPT2_PATTERN
 from tokexport.sources.tokenizer_json_2.unicode_17 import PUNCTUATION, WORDS, with_unicode_17
 
 # The patterns that its Split knows; with another one it stops at the first text.
 _PATTERNS: Final = (
-    *(GPT2_PATTERN, LLAMA3, QWEN, O200K, TEKKEN, KIMI),
+    *(GPT2, LLAMA3, QWEN, O200K, TEKKEN, KIMI),
     LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}{1,2}"),
     LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}+"),
 )

@@ -17,7 +17,7 @@ from typing import Final
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import AddedToken, TokenizerModel
 from tokexport.sources.byte_pair import Merge, read_vocab, split_merge
-from tokexport.sources.files import SourceFiles
+from tokexport.sources.files import SourceFiles, lines_of
 from tokexport.sources.json_node import Node, parse, show
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Given, Input, Source
@@ -257,15 +257,8 @@ def check_kind(file: str, vocab: Mapping[str, int], merges: Iterable[Merge] = ()
 
 def parse_merges(data: bytes, file: str) -> list[Merge]:
     """The merges in the bytes of a merges.txt; SourceError, with the line, for one that is none."""
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise SourceError(f"{file}: byte {error.start} is not UTF-8") from None
-    lines = text.split("\n")
-    if not lines[-1]:
-        lines.pop()
     return [
         split_merge(line.removesuffix("\r"), number, file, _PLACE)
-        for number, line in enumerate(lines, 1)
+        for number, line in enumerate(lines_of(data, file), 1)
         if not line.startswith(_VERSION)
     ]

@@ -14,6 +14,7 @@ from typing import Any, Final, NoReturn
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.limits import MAX_IDS
 from tokexport.model import TokenizerModel
+from tokexport.sources.files import lines_of
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Given, Input, Source, always
@@ -37,12 +38,7 @@ def minbpe_document(data: bytes, file: str) -> dict[str, Any]:
     >>> minbpe_document(b"minbpe v1\\n\\n0\\n97 98\\n", "x.model")["model"]["merges"]
     [['a', 'b']]
     """
-    try:
-        lines = data.decode("utf-8").split("\n")
-    except UnicodeDecodeError as error:
-        raise SourceError(f"{file}: byte {error.start} is not UTF-8") from None
-    if not lines[-1]:
-        lines.pop()
+    lines = lines_of(data, file)
     pattern = lines[1].strip() if len(lines) > 1 else ""
     count = _number(lines, 2, file)
     special: dict[str, int] = {}

@@ -12,7 +12,7 @@ import re
 from typing import Final
 
 from tokexport.errors import SourceError, UnsupportedError
-from tokexport.limits import MAX_IDS
+from tokexport.limits import check_id
 from tokexport.model import GreedyModel, Provenance, Reference, Token, TokenizerModel
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.reference import ReferenceTokenizer
@@ -46,25 +46,17 @@ def parse_vocabulary(data: bytes, file: str) -> dict[int, bytes]:
                 f"{file}: line {number}: the token has {len(token)} bytes, and the line says"
                 f" {int(match[3])}"
             )
+        id = int(match[1])
         # Nothing is never found in a text: all ids that fill a vocabulary up may stand for it.
-        if (token and token in known) or int(match[1]) in tokens:
-            what = (
-                f"the id {int(match[1])}"
-                if int(match[1]) in tokens
-                else f"the token {token[:40]!r}"
-            )
+        if (token and token in known) or id in tokens:
+            what = f"the id {id}" if id in tokens else f"the token {token[:40]!r}"
             raise UnsupportedError(
                 f"line {number}",
                 f"{what} a second time is not supported",
                 "each token needs an id of its own",
             )
-        if int(match[1]) >= MAX_IDS:
-            raise UnsupportedError(
-                f"line {number}",
-                f"the id {int(match[1])} is not supported",
-                f"ids are supported up to {MAX_IDS - 1}",
-            )
-        tokens[int(match[1])] = token
+        check_id(f"line {number}", id)
+        tokens[id] = token
         known.add(token)
     return tokens
 
@@ -72,13 +64,8 @@ def parse_vocabulary(data: bytes, file: str) -> dict[int, bytes]:
 def _literal(text: bytes) -> bytes | None:
     try:
         value = ast.literal_eval(text.decode("utf-8"))
-        return (
-            value.encode("utf-8")
-            if isinstance(value, str)
-            else value
-            if isinstance(value, bytes)
-            else None
-        )
+        value = value.encode("utf-8") if isinstance(value, str) else value
+        return value if isinstance(value, bytes) else None
     except (ValueError, SyntaxError, MemoryError):  # UnicodeError is a ValueError
         return None
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.limits import MAX_IDS
 from tokexport.model import TokenizerModel
+from tokexport.sources.files import lines_of
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Given, Input, Source
@@ -92,13 +93,7 @@ def parse_vocabulary(data: bytes, file: str) -> dict[str, int]:
     >>> parse_vocabulary(b"[UNK]\\nthe\\n", "vocab.txt")
     {'[UNK]': 0, 'the': 1}
     """
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise SourceError(f"{file}: byte {error.start} is not UTF-8") from None
-    lines = text.split("\n")
-    if not lines[-1]:
-        lines.pop()
+    lines = lines_of(data, file)
     if len(lines) > MAX_IDS:
         raise UnsupportedError(
             file, f"{len(lines)} lines is not supported", f"ids are supported up to {MAX_IDS - 1}"
