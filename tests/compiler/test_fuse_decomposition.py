@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import normalizers
 
-from tokexport.compiler.normalizer.character_map import CharacterMapping, named_mapping
 from tokexport.compiler.normalizer.rewriting import FormOp, MapOp, compile_steps
 from tokexport.compiler.passes.fuse_decomposition import decomposition_map, without_marks
 from tokexport.model import CharacterMap, NormalForm
+from tokexport.normalization.character_map import CharacterMapping, named_mapping
 
 SCALARS = [chr(point) for point in (*range(0xD800), *range(0xE000, 0x110000))]
 DECOMPOSING = {NormalForm.NFD: normalizers.NFD(), NormalForm.NFKD: normalizers.NFKD()}

@@ -25,10 +25,10 @@ from repository import SLOW
 from tokexport_reader.operations import FIRST_SOURCE, Affix
 from unicode_tables.charsmap import charsmap_of
 
-from tokexport.compiler.normalizer.normalize import normalize
 from tokexport.conversion import file_bytes
 from tokexport.errors import UnsupportedError
 from tokexport.model import Append, Charsmap, Prepend, Replace
+from tokexport.normalization.normalize import normalize
 from tokexport.runtime.tokenizer import load
 
 SOME = (*range(0x3400), *range(0xA000, 0xAD00), *range(0xF900, 0x10000), *range(0x1D000, 0x1F700))

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unicode_tables.charsmap import charsmap_of
 
-from tokexport.compiler.normalizer.graphemes import grapheme_program
 from tokexport.compiler.passes.skip_hints import leads_of, leads_without_match, with_plain_classes
 from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.model import Split
+from tokexport.normalization.graphemes import grapheme_program
 from tokexport.patterns import SplitProgram
 from tokexport.unicode.charsmap import read_charsmap
 

@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from reader_samples import added, byte_characters, document, read_document
 from repository import SLOW
 
-from tokexport.compiler.normalizer.normalize import normalize
 from tokexport.compiler.passes.work_on_bytes import work_on_bytes
 from tokexport.conversion import file_bytes
 from tokexport.errors import UnsupportedError
 from tokexport.model import SpellBytes
+from tokexport.normalization.normalize import normalize
 from tokexport.runtime.tokenizer import load
 
 Json = dict[str, Any]

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import pytest
 
-from tokexport.compiler.splits.compile_split import compile_replace, compile_split
+from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.errors import UnsupportedError
-from tokexport.model import Dialect, Split
+from tokexport.model import Dialect, Replace, Split
+from tokexport.normalization.replacing import compile_replace
 
 # Features of the engines that no published tokenizer uses.
 UNUSED = [
@@ -150,6 +151,6 @@ def test_groups_nested_beyond_all_measure_are_refused(dialect: Dialect) -> None:
 
 def test_a_replacement_has_neither_search_start_nor_labels() -> None:
     with pytest.raises(UnsupportedError, match=r"the anchor \\G in a replacement"):
-        compile_replace(Split(r"\Ga"), "b")
+        compile_replace(Replace(r"\Ga", "b", literal=False))
     with pytest.raises(UnsupportedError, match="a lookahead over more than one character in a"):
-        compile_replace(Split("a(?=bc)"), "b")
+        compile_replace(Replace("a(?=bc)", "b", literal=False))

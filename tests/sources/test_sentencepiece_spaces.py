@@ -17,9 +17,9 @@ from sentencepiece import SentencePieceProcessor
 from sentencepiece_training import train
 from unicode_tables.charsmap import charsmap_of
 
-from tokexport.compiler.normalizer.normalize import normalize
 from tokexport.conversion import file_bytes
 from tokexport.model import Charsmap, Provenance, TokenizerModel
+from tokexport.normalization.normalize import normalize
 from tokexport.runtime.tokenizer import load
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.sentencepiece.proto import (

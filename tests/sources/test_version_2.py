@@ -25,10 +25,10 @@ from repository import FIXTURES, script
 from tokexport import Tokenizer, load
 from tokexport.cli.diagnose import parts_of
 from tokexport.compiler.compile import prepared
-from tokexport.compiler.normalizer.normalize import normal_form
 from tokexport.conversion import convert
 from tokexport.errors import SourceError, TokexportError, UnsupportedError
 from tokexport.model import Dialect, NormalForm, Provenance
+from tokexport.normalization.normalize import normal_form
 from tokexport.sources import read
 from tokexport.sources.tokenizer_json_2 import unicode_17
 from tokexport.unicode import property_set

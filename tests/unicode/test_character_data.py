@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from unicode_tables.characters import library_normalizers
 from unicode_tables.engines import every_scalar_value
 
-from tokexport.compiler.normalizer.character_map import joined, mapping_of, named_mapping
 from tokexport.model import CharacterMap
+from tokexport.normalization.character_map import joined, mapping_of, named_mapping
 
 SMALL_MAPS = st.dictionaries(st.sampled_from("abcd"), st.text("abcde", max_size=3), max_size=4)
 

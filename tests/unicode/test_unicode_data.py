@@ -30,7 +30,7 @@ sys.modules["unicodedata"] = Forbidden("unicodedata")
 for library in ("tokenizers", "tiktoken", "regex"):
     sys.modules[library] = None  # an import of it now fails
 from tokexport import unicode
-from tokexport.compiler.normalizer import normalization
+from tokexport.normalization import normal_forms
 from tokexport.model import CharacterTest, Dialect, NormalForm
 for dialect in Dialect:
     print(unicode.property_set("L", dialect).sum(), unicode.shorthand_set("s", dialect).sum())
@@ -39,7 +39,7 @@ for dialect in Dialect:
 for test in CharacterTest:
     print(unicode.character_test_set(test).sum())
 for form in NormalForm:
-    print(len(normalization.normalization_tables(form).decompositions))
+    print(len(normal_forms.normalization_tables(form).decompositions))
 """
 
 

@@ -36,19 +36,6 @@ def class_table(values: npt.NDArray[Any]) -> ClassTable:
     return ClassTable(middle_numbers.astype(np.uint16), middle, leaves)
 
 
-def distinct_values(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
-    """What ``np.unique`` gives with ``return_inverse`` for the numbers of all code points, of which
-    neighbours are mostly alike: the distinct ones, sorted, and for each code point the index of its
-    own. Several times as fast.
-
-    >>> [array.tolist() for array in distinct_values(np.array([7, 7, 0, 7]))]
-    [[0, 7], [1, 1, 0, 1]]
-    """
-    starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
-    distinct, indices = np.unique(values[starts], return_inverse=True)
-    return distinct, np.repeat(indices.reshape(-1), np.diff(starts, append=len(values)))
-
-
 def _unique_rows(rows: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
     """The distinct rows in the order of their first place, and the number of each row."""
     data, size = rows.tobytes(), rows.shape[1] * rows.itemsize

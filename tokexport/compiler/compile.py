@@ -15,7 +15,6 @@ from tokexport.compiler.added.words import space_and_word_classes
 from tokexport.compiler.decoder.decoder_table import decoder_table
 from tokexport.compiler.decoder.forms import stored_forms
 from tokexport.compiler.merges.byte_pair import byte_pair_tables
-from tokexport.compiler.normalizer.normalize import normalize
 from tokexport.compiler.normalizer.op_tables import op_table
 from tokexport.compiler.normalizer.rewriting import CharsmapOp, Op, compile_steps, runs_of_rewrites
 from tokexport.compiler.passes.check_insertions import check_insertions
@@ -52,6 +51,7 @@ from tokexport.model import (
     WordLevelModel,
     WordPieceModel,
 )
+from tokexport.normalization.normalize import normalize
 
 KINDS: Final[Mapping[type[Model], str]] = MappingProxyType(
     {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,6 +71,7 @@ def _ends(text: bytes, places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return ends[np.searchsorted(ends, places)]
 
 
+@functools.cache
 def read_charsmap(data: bytes, path: str = "normalizer") -> CharacterSequences:
     """Take a charsmap apart: u32 size of the trie, its units, text. No bytes: it has no rule.
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tokexport.compiler.class_table import CODE_POINTS, class_table
-from tokexport.compiler.normalizer.normalization import (
-    normalization_tables,
-    quick_check_no_or_maybe,
-)
 from tokexport.compiler.tables import FormTable
 from tokexport.model import NormalForm
+from tokexport.normalization.normal_forms import normalization_tables, quick_check_no_or_maybe
 
 
 def form_table(form: NormalForm) -> FormTable:

@@ -8,10 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.compiler.added.trie import build_trie
-from tokexport.compiler.class_table import class_table, distinct_values
-from tokexport.compiler.normalizer.character_map import CharacterMapping, Output
+from tokexport.compiler.class_table import class_table
 from tokexport.compiler.normalizer.form_table import form_table
-from tokexport.compiler.normalizer.normalization import HANGUL_SYLLABLES
 from tokexport.compiler.normalizer.rewriting import (
     AffixOp,
     BytesOp,
@@ -21,11 +19,13 @@ from tokexport.compiler.normalizer.rewriting import (
     Op,
     ReplaceOp,
 )
-from tokexport.compiler.passes.fuse_decomposition import letters_of
 from tokexport.compiler.passes.skip_hints import leads_of
 from tokexport.compiler.programs import program_table
 from tokexport.compiler.tables import CharsmapTable, MapTable, OpTable
 from tokexport.errors import UnsupportedError
+from tokexport.normalization.character_map import CharacterMapping, Output
+from tokexport.normalization.normal_forms import HANGUL_SYLLABLES, letters_of
+from tokexport.unicode.store import distinct_values
 
 ASCII = 128
 LETTERS = 2  # what stands between: the letters of a Hangul syllable

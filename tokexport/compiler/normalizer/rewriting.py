@@ -11,16 +11,8 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tokexport.compiler.normalizer.character_map import (
-    CharacterMapping,
-    joined,
-    mapping_of,
-    named_mapping,
-)
-from tokexport.compiler.normalizer.graphemes import grapheme_program
 from tokexport.compiler.passes.fuse_decomposition import without_marks
 from tokexport.compiler.passes.skip_hints import with_plain_classes
-from tokexport.compiler.splits.compile_split import compile_replace
 from tokexport.compiler.splits.patterns import literal, white_space_at_edge
 from tokexport.errors import UnsupportedError
 from tokexport.limits import MAX_MAPPED, MAX_OPS
@@ -37,6 +29,14 @@ from tokexport.model import (
     Split,
     Strip,
 )
+from tokexport.normalization.character_map import (
+    CharacterMapping,
+    joined,
+    mapping_of,
+    named_mapping,
+)
+from tokexport.normalization.graphemes import grapheme_program
+from tokexport.normalization.replacing import compile_replace
 from tokexport.patterns import MATCH_ENDS, SplitProgram, compile_tree
 from tokexport.unicode.charsmap import CharacterSequences, read_charsmap
 
@@ -156,8 +156,7 @@ def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
         case Replace(literal=True):
             return [ReplaceOp(compile_tree(literal(step.pattern)), step.content)]
         case Replace():
-            split = Split(step.pattern, dialect=step.dialect, path=step.path)
-            return [ReplaceOp(compile_replace(split, step.content), step.content)]
+            return [ReplaceOp(compile_replace(step), step.content)]
         case Strip():
             ends = [False] * step.left + [True] * step.right
             return [ReplaceOp(compile_tree(white_space_at_edge(end)), "") for end in ends]

@@ -13,9 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NoReturn
 
-from tokexport.compiler.normalizer.replacing import match_end
 from tokexport.compiler.normalizer.rewriting import ReplaceOp, compile_steps
-from tokexport.compiler.splits.compile_split import compile_replace
 from tokexport.errors import UnsupportedError
 from tokexport.model import (
     CharacterMap,
@@ -29,6 +27,7 @@ from tokexport.model import (
     Split,
     TokenizerModel,
 )
+from tokexport.normalization.replacing import compile_replace, match_end
 
 
 def check_insertions(model: TokenizerModel) -> TokenizerModel:
@@ -76,8 +75,7 @@ def _refuse(step: Replace, hint: str) -> NoReturn:
 
 
 def _check_empty(step: Replace, before: Sequence[NormalizerStep]) -> None:
-    split = Split(step.pattern, dialect=step.dialect, path=step.path)
-    fills = step.content and match_end(compile_replace(split, step.content), (), 0) is not None
+    fills = step.content and match_end(compile_replace(step), (), 0) is not None
     if fills and not all(map(_keeps_some, before)):
         raise UnsupportedError(
             f"{step.path}.pattern",

@@ -9,17 +9,16 @@ it (UAX #15, https://unicode.org/reports/tr15/). That makes XLNet on Japanese 1.
 from __future__ import annotations
 
 import functools
-import unicodedata
 
-from tokexport.compiler.normalizer.character_map import CharacterMapping, joined, mapping_of
-from tokexport.compiler.normalizer.normalization import HANGUL_SYLLABLES, normalization_tables
 from tokexport.model import NormalForm
+from tokexport.normalization.character_map import CharacterMapping, joined, mapping_of
+from tokexport.normalization.normal_forms import HANGUL_SYLLABLES, letters_of, normalization_tables
 
 
 def without_marks(form: NormalForm, mapping: CharacterMapping) -> CharacterMapping | None:
     """The one map that does what a form and then a map do, or None where none does.
 
-    >>> from tokexport.compiler.normalizer.character_map import named_mapping
+    >>> from tokexport.normalization.character_map import named_mapping
     >>> from tokexport.model import CharacterMap
     >>> without_marks(NormalForm.NFD, named_mapping(CharacterMap.STRIP_ACCENTS)).apply("naïve")
     'naive'
@@ -46,12 +45,3 @@ def decomposition_map(form: NormalForm) -> CharacterMapping:
     return mapping_of(
         {**texts, **{syllable: letters_of(syllable) for syllable in map(chr, HANGUL_SYLLABLES)}}
     )
-
-
-def letters_of(syllable: str) -> str:
-    """The letters that a Hangul syllable decomposes to; the same in every version of Unicode.
-
-    >>> [hex(ord(letter)) for letter in letters_of("각")]
-    ['0x1100', '0x1161', '0x11a8']
-    """
-    return unicodedata.normalize("NFD", syllable)

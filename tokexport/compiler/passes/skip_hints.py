@@ -73,7 +73,7 @@ def with_plain_classes(
     characters has one in each cluster. The program of clusters asks nothing of what stands before:
     it has one start state.
 
-    >>> from tokexport.compiler.normalizer.graphemes import grapheme_program
+    >>> from tokexport.normalization.graphemes import grapheme_program
     >>> with_plain_classes(grapheme_program(), np.ones(0x110000, bool))[1]
     17
     """

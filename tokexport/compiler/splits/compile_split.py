@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tokexport.compiler.splits.patterns import script_runs
-from tokexport.errors import UnsupportedError
 from tokexport.model import CharacterRuns, CharacterTest, Dialect, Split
+from tokexport.normalization.replacing import refusal
 from tokexport.patterns import PatternError, SplitProgram, compile_pattern, compile_tree
 from tokexport.patterns.tree import Characters
 from tokexport.unicode import character_test_set
@@ -29,27 +27,8 @@ def compile_split(split: Split) -> SplitProgram:
             hint = "each match has to hold a character"
             raise PatternError(0, "a possible match of the empty string", hint)
     except PatternError as error:
-        raise _refusal(split, error) from None
+        raise refusal(split, error) from None
     return program
-
-
-def compile_replace(split: Split, content: str) -> SplitProgram:
-    """Compile a pattern whose matches are replaced by ``content``. A match of no characters matters
-    only where there is some content.
-
-    Raises UnsupportedError as ``compile_split`` does, and for what only splits may have.
-    """
-    try:
-        program = _compiled(split)
-        if program.search_starts is not None:
-            hint = r"\G is supported in splits"
-            raise PatternError(0, r"the anchor \G in a replacement", hint)
-        if program.labels is not None:
-            hint = "lookahead over the next character is supported, and any in splits"
-            raise PatternError(0, "a lookahead over more than one character in a replacement", hint)
-    except PatternError as error:
-        raise _refusal(split, error) from None
-    return program if content else replace(program, may_be_empty=False)
 
 
 def _compiled(split: Split) -> SplitProgram:
@@ -61,12 +40,3 @@ def _compiled(split: Split) -> SplitProgram:
             return compile_tree(tree, on_bytes=split.on_bytes)
         case _:
             return compile_pattern(split.pattern, split.dialect, on_bytes=split.on_bytes)
-
-
-def _refusal(split: Split, error: PatternError) -> UnsupportedError:
-    return UnsupportedError(
-        split.path,
-        f"the {split.dialect.value} pattern {split.pattern!r} has {error.found} at offset"
-        f" {error.offset}",
-        error.hint,
-    )

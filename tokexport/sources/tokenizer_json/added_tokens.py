@@ -13,8 +13,9 @@ from typing import Final
 
 from tokexport.errors import UnsupportedError
 from tokexport.model import AddedToken
+from tokexport.normalization.normalize import normalize
 from tokexport.sources.json_node import Node, show
-from tokexport.sources.tokenizer_json.normalizer import Normalizer
+from tokexport.sources.tokenizer_json.normalizer import Steps
 
 _FLAGS: Final = ("single_word", "lstrip", "rstrip", "normalized", "special")
 _NOTES: Final = 3  # of many alike
@@ -31,7 +32,7 @@ class AddedVocabulary:
 
 
 def read_added_tokens(
-    root: Node, vocab: Mapping[str, int], normalizer: Normalizer, *, size: int | None = None
+    root: Node, vocab: Mapping[str, int], normalizer: Steps, *, size: int | None = None
 ) -> AddedVocabulary:
     """The added tokens of the tokenizer.json ``root``; the reference counts ``size`` tokens in the
     model's ``vocab``.
@@ -46,7 +47,7 @@ def read_added_tokens(
 def add_tokens(
     declared: Sequence[tuple[AddedToken, Node]],
     vocab: Mapping[str, int],
-    normalizer: Normalizer,
+    normalizer: Steps,
     *,
     size: int | None = None,
 ) -> AddedVocabulary:
@@ -75,7 +76,7 @@ def add_tokens(
                     "add it to model.vocab with an id of its own, or close the holes in the"
                     " vocabulary's ids",
                 )
-        if token.normalized and (normal := normalizer.normalized(content)) != content:
+        if token.normalized and (normal := normalize(content, normalizer)) != content:
             if not normal:
                 raise UnsupportedError(
                     node.path,

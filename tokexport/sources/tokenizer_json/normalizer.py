@@ -1,15 +1,13 @@
-"""The ``normalizer`` of a tokenizer.json, as steps, and what they make of an added token."""
+"""The ``normalizer`` of a tokenizer.json, as steps."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeAlias
 
-from tokexport.compiler.normalizer.normalize import normalize
 from tokexport.errors import SourceError
 from tokexport.model import (
     CharacterMap,
@@ -23,6 +21,8 @@ from tokexport.model import (
 )
 from tokexport.sources.json_node import Node
 from tokexport.sources.tokenizer_json.parts import flat
+
+Steps: TypeAlias = tuple[NormalizerStep, ...]
 
 _MAPS: Final = (CharacterMap.LOWERCASE, CharacterMap.STRIP_ACCENTS, CharacterMap.NMT)
 # Those that have no settings.
@@ -42,21 +42,9 @@ _SETTINGS: Final = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Normalizer:
-    """Steps in their order."""
-
-    steps: tuple[NormalizerStep, ...] = ()
-
-    def normalized(self, content: str) -> str:
-        """What the reference's normalizer makes of the content of an added token."""
-        return normalize(content, self.steps)
-
-
-def read_normalizer(node: Node | None) -> Normalizer:
+def read_normalizer(node: Node | None) -> Steps:
     """The normalizer at ``node``. SourceError for one that the reference refuses."""
-    parts = flat(node, "normalizers")
-    return Normalizer(tuple(step for part in parts for step in _steps(part)))
+    return tuple(step for part in flat(node, "normalizers") for step in _steps(part))
 
 
 def _steps(node: Node) -> list[NormalizerStep]:

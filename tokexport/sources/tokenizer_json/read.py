@@ -101,7 +101,7 @@ def read_tokenizer_json(
         model=huggingface.model,
         reference=Reference.TOKENIZERS,
         provenance=Provenance(source, dict(sorted(files.sha256.items()))),
-        normalizer=normalizer.steps,
+        normalizer=normalizer,
         pre_tokenizer=pre_tokenizer,
         added_tokens=added.tokens,
         template=template,

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from tokexport.model import Dialect, NormalForm, NormalizerStep, Prepend, Replace, Strip
 from tokexport.sources.json_node import Node
-from tokexport.sources.tokenizer_json.normalizer import Normalizer, read_normalizer, read_pattern
+from tokexport.sources.tokenizer_json.normalizer import Steps, read_normalizer, read_pattern
 from tokexport.sources.tokenizer_json.parts import flat
 from tokexport.sources.tokenizer_json.pre_tokenizer import escape
 
 
-def read_normalizers(node: Node | None) -> tuple[Normalizer, Normalizer]:
+def read_normalizers(node: Node | None) -> tuple[Steps, Steps]:
     """The normalizer at ``node`` for texts, and for added tokens.
 
     A MetaspaceNormalizer at the end does not change an added token, nor is anything put before it
@@ -36,11 +36,11 @@ def read_normalizers(node: Node | None) -> tuple[Normalizer, Normalizer]:
             case {"type": "Prepend", "prepend": ""}:
                 own = []
             case _:
-                found = read_normalizer(part).steps
+                found = read_normalizer(part)
                 own = [s.of_unicode_17 if isinstance(s, NormalForm) else s for s in found]
         of_added += own
         steps += own
-    return Normalizer(tuple(steps)), Normalizer(tuple(of_added))
+    return tuple(steps), tuple(of_added)
 
 
 def _metaspace(node: Node) -> list[NormalizerStep]:

@@ -15,10 +15,11 @@ from dataclasses import replace
 from typing import Any, Final
 
 from tokexport.model import AddedToken, Token
+from tokexport.normalization.normalize import normalize
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.tokenizer_json import document
 from tokexport.sources.tokenizer_json.added_tokens import AddedVocabulary
-from tokexport.sources.tokenizer_json.normalizer import Normalizer
+from tokexport.sources.tokenizer_json.normalizer import Steps
 from tokexport.sources.tokenizer_json_2.model import is_byte_level, version_1_model
 from tokexport.sources.tokenizer_json_2.pre_tokenizer import version_1_pre_tokenizer
 
@@ -29,7 +30,7 @@ _FIELDS: Final = (
 )
 
 
-def version_1(root: Node, normalizer: Normalizer) -> Node:
+def version_1(root: Node, normalizer: Steps) -> Node:
     """The document of version 1.0 that gives the ids of ``root``, of version 2.0.
 
     ``normalizer`` is that of added tokens. Raises SourceError for what the library refuses,
@@ -111,7 +112,7 @@ def _spelled_out(node: Node) -> Any:
             return node.value
 
 
-def _added_tokens(node: Node | None, normalizer: Normalizer) -> Any:
+def _added_tokens(node: Node | None, normalizer: Steps) -> Any:
     """In the order of ids, as the reference numbers them; of two equal contents the last counts."""
     if node is None or node.is_null:
         return []
@@ -124,9 +125,9 @@ def _added_tokens(node: Node | None, normalizer: Normalizer) -> Any:
     return [token.value for token in tokens.values()]
 
 
-def _spelling(token: Node, normalizer: Normalizer) -> str:
+def _spelling(token: Node, normalizer: Steps) -> str:
     content = token.field("content").string()
-    return normalizer.normalized(content) if token.field("normalized").boolean() else content
+    return normalize(content, normalizer) if token.field("normalized").boolean() else content
 
 
 def _check_added_tokens(tokens: Sequence[tuple[Node, str]]) -> None:

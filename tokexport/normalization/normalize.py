@@ -6,68 +6,85 @@ same bytes everywhere.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import unicodedata
+from collections.abc import Sequence
 
-from tokexport.compiler.normalizer.normalization import (
+import numpy as np
+
+from tokexport.limits import MAX_CLUSTER
+from tokexport.model import (
+    Append,
+    CharacterMap,
+    CharacterTest,
+    Charsmap,
+    NormalForm,
+    NormalizerStep,
+    Prepend,
+    Replace,
+    SpellBytes,
+    Strip,
+)
+from tokexport.normalization.character_map import named_mapping
+from tokexport.normalization.graphemes import grapheme_program
+from tokexport.normalization.normal_forms import (
+    HANGUL_SYLLABLES,
     HANGUL_TRAILING,
     HANGUL_VOWELS,
     NormalizationTables,
+    letters_of,
     normalization_tables,
 )
-from tokexport.compiler.normalizer.replacing import match_end, replace_matches
-from tokexport.compiler.normalizer.rewriting import (
-    AffixOp,
-    BytesOp,
-    CharsmapOp,
-    FormOp,
-    MapOp,
-    Op,
-    ReplaceOp,
-    compile_steps,
-)
-from tokexport.compiler.passes.fuse_decomposition import decomposition_map
-from tokexport.limits import MAX_CLUSTER
-from tokexport.model import NormalForm, NormalizerStep
-from tokexport.patterns import SplitProgram
+from tokexport.normalization.replacing import compile_replace, match_end, replace_matches
+from tokexport.unicode import character_test_set
 from tokexport.unicode.byte_alphabet import to_characters
-from tokexport.unicode.charsmap import CharacterSequences
+from tokexport.unicode.charsmap import CharacterSequences, read_charsmap
 
 
 def normalize(text: str, steps: tuple[NormalizerStep, ...]) -> str:
     """What a normalizer makes of a text, as the reference does.
 
-    >>> from tokexport.model import CharacterMap, Prepend
     >>> normalize(" E\\u0301", (NormalForm.NFC, CharacterMap.LOWERCASE, Prepend("_")))
     '_ é'
     """
-    for op in compile_steps(steps):
-        text = _rewritten(text, op)
+    for step in steps:
+        text = _rewritten(text, step) if text else text  # no step makes something of nothing
     return text
 
 
-def _rewritten(text: str, op: Op) -> str:
-    match op:
-        case FormOp(form):
-            return normal_form(text, form)
-        case MapOp(mapping):
-            return mapping.apply(text)
-        case ReplaceOp(program, content):
-            return replace_matches(program, text, content)
-        case CharsmapOp(_, None):
-            return _sequences_replaced(text, op)
-        case CharsmapOp(sequences, program):
-            assert program is not None
-            return _clusters_replaced(text, sequences, program)
-        case BytesOp():
+def _rewritten(text: str, step: NormalizerStep) -> str:
+    match step:
+        case NormalForm():
+            return normal_form(text, step)
+        case CharacterMap():
+            return named_mapping(step).apply(text)
+        case Replace(literal=True):
+            return text.replace(step.pattern, step.content)
+        case Replace():
+            return replace_matches(compile_replace(step), text, step.content)
+        case Strip():
+            text = text.lstrip(_white_space()) if step.left else text
+            return text.rstrip(_white_space()) if step.right else text
+        case Charsmap(by_grapheme=True):
+            return _clusters_replaced(text, read_charsmap(step.data, step.path))
+        case Charsmap():
+            return _sequences_replaced(text, step)
+        case SpellBytes():
             return to_characters(text.encode())
-        case AffixOp(content, append, unless_present):
-            if not text or (unless_present and text.startswith(content)):
-                return text
-            return text + content if append else content + text
+        case Prepend(content):
+            return text if step.unless_present and text.startswith(content) else content + text
+        case Append(content):
+            return text + content
 
 
-def _clusters_replaced(text: str, sequences: CharacterSequences, program: SplitProgram) -> str:
+@functools.cache
+def _white_space() -> str:
+    return "".join(map(chr, np.flatnonzero(character_test_set(CharacterTest.WHITESPACE))))
+
+
+def _clusters_replaced(text: str, sequences: CharacterSequences) -> str:
+    program = grapheme_program()
     parts: list[bytes] = []
     start = 0
     read = program.read(text)
@@ -82,23 +99,24 @@ def _clusters_replaced(text: str, sequences: CharacterSequences, program: SplitP
     return b"".join(parts).decode()
 
 
-def _sequences_replaced(text: str, op: CharsmapOp) -> str:
+def _sequences_replaced(text: str, step: Charsmap) -> str:
+    sequences = read_charsmap(step.data, step.path)
     parts: list[bytes] = []
     rest = text.encode()
     contents = sorted(
-        (content.encode() for content in op.protected if content), key=len, reverse=True
+        (content.encode() for content in step.protected if content), key=len, reverse=True
     )
-    after_space = op.collapses
+    after_space = step.collapses
     while rest:
         whole = next((content for content in contents if rest.startswith(content)), None)
-        found = op.sequences.longest(rest)
+        found = sequences.longest(rest)
         if whole is None and found is None:
             whole = rest.decode()[0].encode()
         size, part = (len(whole), whole) if whole is not None else found or (0, b"")
         part = part.lstrip(b" ") if after_space else part
         if part:
             parts.append(part)
-            after_space = op.collapses and part.endswith(b" ")
+            after_space = step.collapses and part.endswith(b" ")
         rest = rest[size:]
     return b"".join(parts).decode()
 
@@ -114,12 +132,18 @@ def normal_form(text: str, form: NormalForm) -> str:
     tables = normalization_tables(form)
     classes = tables.combining_classes
     points: list[int] = []
-    decomposed = map(ord, decomposition_map(form).apply(text))
+    decomposed = [point for character in text for point in _decomposed(character, tables)]
     for _, run in itertools.groupby(decomposed, classes.__contains__):
         points += sorted(run, key=lambda point: classes.get(point, 0))
     if form.composes:
         points = _composed(points, tables)
     return "".join(map(chr, points))
+
+
+def _decomposed(character: str, tables: NormalizationTables) -> Sequence[int]:
+    if ord(character) in HANGUL_SYLLABLES:
+        return [*map(ord, letters_of(character))]
+    return tables.decompositions.get(ord(character), (ord(character),))
 
 
 def _composed(points: list[int], tables: NormalizationTables) -> list[int]:

@@ -10,6 +10,7 @@ https://unicode.org/reports/tr15/, without exceptions.
 from __future__ import annotations
 
 import functools
+import unicodedata
 from dataclasses import dataclass
 from importlib import resources
 
@@ -97,3 +98,12 @@ def _recomposes(
     for second in decomposition[1:]:
         composed = None if composed is None else tables.compositions.get((composed, second))
     return composed == code_point
+
+
+def letters_of(syllable: str) -> str:
+    """The letters that a Hangul syllable decomposes to; the same in every version of Unicode.
+
+    >>> [hex(ord(letter)) for letter in letters_of("각")]
+    ['0x1100', '0x1161', '0x11a8']
+    """
+    return unicodedata.normalize("NFD", syllable)

@@ -7,8 +7,8 @@ import random
 import pytest
 from tokenizers import normalizers
 
-from tokexport.compiler.normalizer.normalize import normalize
 from tokexport.model import NormalForm
+from tokexport.normalization.normalize import normalize
 
 # Those of `tokenizers` 0.23.
 FORMS = [form for form in NormalForm if not form.is_of_unicode_17]

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from repository import SLOW
 from tokenizers import normalizers
 
-from tokexport.compiler.normalizer.normalization import (
+from tokexport.model import Dialect, NormalForm
+from tokexport.normalization.normal_forms import (
     NormalizationTables,
     normalization_tables,
     quick_check_no_or_maybe,
 )
-from tokexport.model import Dialect, NormalForm
 from tokexport.unicode import property_set
 
 SCALARS = [*range(0xD800), *range(0xE000, 0x110000)]

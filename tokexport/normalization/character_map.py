@@ -9,10 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tokexport.compiler.class_table import distinct_values
 from tokexport.model import CharacterMap
 from tokexport.unicode.character_data import character_data
-from tokexport.unicode.store import CODE_POINTS, CodePoints
+from tokexport.unicode.store import CODE_POINTS, CodePoints, distinct_values
 
 
 @dataclass(frozen=True, slots=True)
