@@ -442,16 +442,10 @@ static int check_sections(const tkx *t) {
     return TKX_OK;
 }
 
-static tkx_span find_section(const tkx *t, const char *tag) {
-    tkx_span span = {NULL, 0};
-    uint32_t i;
-    for (i = 0; i < t->section_count; i++) {
-        const uint8_t *s = section_entry(t, i);
-        if (memcmp(s, tag, 4) == 0) {
-            span.data = t->data + (size_t)load_u64(s + 8);
-            span.size = (size_t)load_u64(s + 16);
-        }
-    }
+/* The i-th section, whose place has been checked. */
+static tkx_span section_span(const tkx *t, uint32_t i) {
+    const uint8_t *s = section_entry(t, i);
+    const tkx_span span = {t->data + (size_t)load_u64(s + 8), (size_t)load_u64(s + 16)};
     return span;
 }
 
@@ -875,219 +869,6 @@ static int check_rewriting_stage(const tkx *t, tkx_stage *s, const uint8_t *entr
 }
 #endif
 
-/* ---- open.c: stages, added tokens, and tkx_open ---------------------------------------------- */
-/* An entry of SPLT. `labels`: its LabelTable in LABL, or NULL. */
-static int check_entry(tkx *t, tkx_stage *s, const uint8_t *entry, const uint8_t *labels) {
-#ifndef TKX_NO_NORMALIZER
-    if (entry[1] & REWRITE) return !labels && check_rewriting_stage(t, s, entry);
-#endif
-    return check_stage(s, t->splits, entry, t->labels, labels);
-}
-
-/* Whether the first stage splits into words, and what follows is work that depends on the word
-   alone: such words are cached. */
-static uint8_t finds_words_first(const tkx *t) {
-    int has_work = 0;
-    uint32_t i;
-    if (t->stage_count < 2 || !is_simple(&t->stages[0]) || t->stages[0].memo_count) return 0;
-    if (t->model == MODEL_WORDLEVEL && (t->flags & FUSE_UNKNOWN)) return 0;
-    for (i = 1; i < t->stage_count; i++) has_work |= !is_simple(&t->stages[i]);
-#ifndef TKX_NO_NORMALIZER
-    for (i = t->normalizer_count; i < t->op_count; i++)
-        has_work &= !(t->ops[i].flags & (ONLY_FIRST | FIRST_SOURCE));
-#endif
-    return has_work != 0;
-}
-
-static int check_splits(tkx *t) {
-    /* models that read whole characters, and find no end in a part of one */
-    const int of_characters = (t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) ||
-                              (t->model == MODEL_UNIGRAM && !(t->trie_flags & BYTE_CHARACTERS));
-    uint32_t tables = (uint32_t)field(t->labels, 0), next = 0, work = 0, i;
-    t->stage_count = load_u32(t->splits.data);
-    if (t->stage_count > TKX_MAX_STAGES || load_u32(t->splits.data + 4)) return TKX_E_SPLITS;
-    if (field(t->labels, 4)) return TKX_E_SPLITS;
-    for (i = 0; i < t->stage_count; i++) {
-        const uint8_t *entry = t->splits.data + 8 + i * (size_t)STAGE_SIZE;
-        const uint8_t *labels = NULL;
-        if (next < tables && t->labels.data[LABELS_HEADER + LABEL_TABLE * (size_t)next] == i)
-            labels = t->labels.data + LABELS_HEADER + LABEL_TABLE * (size_t)next++;
-        if (!check_entry(t, &t->stages[i], entry, labels)) return TKX_E_SPLITS;
-        /* after a stage over bytes, pre-tokens may begin and end inside a character */
-        if (i && (t->stages[i - 1].flags & ON_BYTES) && !(t->stages[i].flags & ON_BYTES))
-            return TKX_E_SPLITS;
-        if (of_characters && (t->stages[i].flags & ON_BYTES)) return TKX_E_SPLITS;
-        /* bits of work memory for 64 bytes of text: TKX_WORK_SIZE counts on 24 bytes for each */
-        work += t->stages[i].state_count + (t->stages[i].labels ? 512u : 0u);
-    }
-    if (next != tables || work > 24 * 512) return TKX_E_SPLITS;
-    t->words_first = finds_words_first(t);
-    return TKX_OK;
-}
-
-/* Whether a trie holds tokens that are found without being allowed. At most 1,024 tokens are looked
-   at, as tkx_open takes constant time: with more it is assumed, which changes no id. */
-static void study_added(tkx *t) {
-    uint32_t count = (uint32_t)field(t->added, 0), i;
-    t->plain_raw = t->plain_normalized = 0;
-    if (!t->added.data) return;
-    if (count > 1024) t->plain_raw = t->plain_normalized = 1;
-    for (i = 0; i < count && i < 1024; i++) {
-        uint32_t flags = load_u32(t->added.data + ADDED_HEADER + ADDED_SIZE * (size_t)i + 12);
-        if (flags & TKX_ADDED_SPECIAL) continue;
-        if (flags & TKX_ADDED_NORMALIZED) t->plain_normalized = 1;
-        else t->plain_raw = 1;
-    }
-}
-
-#ifndef TKX_NO_CHARACTERS
-/* Where CHRS has the symbols of ASCII, 128 in a row: a shortcut past the levels of the table. NULL
-   if a symbol depends on the place of its character. */
-static const uint8_t *find_ascii_symbols(const tkx *t) {
-    const uint8_t *top, *middle;
-    uint32_t middle_count, leaf_count, leaf;
-    if (!t->characters.data || field(t->characters, 0) != UNIT_CHARACTER || t->place_count != 1)
-        return NULL;
-    middle_count = (uint32_t)field(t->characters, 8);
-    leaf_count = (uint32_t)field(t->characters, 12);
-    top = t->characters.data + CHARACTERS_HEADER;
-    if (load_u16(top) >= middle_count) return NULL;
-    middle = top + TOP_SIZE + 128 * (size_t)load_u16(top);
-    leaf = load_u16(middle);
-    if (leaf >= leaf_count || load_u16(middle + 2) >= leaf_count ||
-        load_u16(middle + 2) != leaf + 1)
-        return NULL;
-    return top + TOP_SIZE + 128 * (size_t)middle_count + 256 * (size_t)leaf;
-}
-#endif
-
-static void find_sections(tkx *t) {
-    size_t known;
-    uint32_t i;
-    for (i = 0; i < t->section_count; i++) {
-        const uint8_t *s = section_entry(t, i);
-        tkx_span span;
-        span.data = t->data + (size_t)load_u64(s + 8);
-        span.size = (size_t)load_u64(s + 16);
-        known = known_section(s);
-        if (known < KNOWN && SECTIONS[known].member != SIZE_MAX)
-            memcpy((uint8_t *)t + SECTIONS[known].member, &span, sizeof span);
-    }
-    t->token_slots = (uint32_t)field(t->token_index, 0);
-    t->token_buckets = (uint32_t)field(t->token_index, 4);
-    t->pair_slots = (uint32_t)field(t->pair_index, 0);
-    t->pair_buckets = (uint32_t)field(t->pair_index, 4);
-    t->row_shift = (uint32_t)field(t->pair_index, 8);
-#ifndef TKX_NO_CHARACTERS
-    /* XPRS is about characters: without them, or for bytes, it is ignored. */
-    if (t->model != MODEL_BPE || !t->characters.data || field(t->characters, 0) != UNIT_CHARACTER)
-        memset(&t->crossings, 0, sizeof t->crossings);
-    t->place_count = (uint32_t)field(t->characters, 4);
-    t->crossing_shift = 64 - ((uint32_t)field(t->crossings, 4) & 63);
-#endif
-}
-
-#ifndef TKX_NO_DECODER
-/* Whether EDIT (4.10) lies within its ranges. */
-static int check_edits(const tkx *t) {
-    const uint32_t states = (uint32_t)field(t->edits, 0) & 0xFFFF,
-                   classes = (uint32_t)field(t->edits, 0) >> 16;
-    const uint32_t flags = (uint32_t)field(t->edits, 4), bytes = classes - (flags & READS_TOKENS);
-    const uint8_t *edit = t->edits.data + EDITS_HEADER + 256;
-    const uint64_t text = field(t->edits, 8);
-    size_t left = (size_t)states * (classes + 1);
-    if (!states || !classes || flags > READS_TOKENS || field(t->edits, 12)) return 0;
-    if ((flags && field(t->decoder, 0) != BYTE_FALLBACK) || field(t->decoder, 4)) return 0;
-    if (bytes < 1 || bytes > 256 || !all_bytes_below(edit - 256, 256, bytes)) return 0;
-    for (; left; left--, edit += EDIT_SIZE) {
-        if (load_u16(edit) >= states ||
-            (load_u16(edit + 2) & ~(uint32_t)EDIT_KEEPS) + (uint64_t)load_u32(edit + 4) > text)
-            return 0;
-    }
-    return 1;
-}
-#endif
-
-/* Finds the parts of PIDX, whose size has been checked. */
-static void find_pair_tables(tkx *t) {
-    const size_t rows = (size_t)((t->id_count - 1) >> t->row_shift) + 1;
-    t->pair_rows = t->pair_index.data + PAIR_INDEX_HEADER + 8 * (size_t)t->pair_slots;
-    t->pair_displacements = t->pair_rows + 4 * (rows + 1);
-}
-
-int tkx_open(tkx *t, const void *data, size_t size) {
-    int code;
-    if (!t || (!data && size)) return TKX_E_ARGUMENT;
-    memset(t, 0, sizeof *t);
-    code = check_magic((const uint8_t *)data, size);
-    if (code != TKX_OK) return code;
-    t->data = (const uint8_t *)data;
-    t->size = size;
-    code = check_header(t, t->data, size);
-    if (code == TKX_OK) code = check_sections(t);
-    if (code != TKX_OK) return code;
-    find_sections(t);
-    read_trie_header(t);
-    code = check_present(t);
-    if (code == TKX_OK) code = check_sizes(t);
-#ifndef TKX_NO_NORMALIZER
-    if (code == TKX_OK && t->normalizer.data) code = check_ops(t);
-#endif
-    if (code == TKX_OK && t->splits.data) code = check_splits(t);
-#ifndef TKX_NO_DECODER
-    if (code == TKX_OK && t->edits.data && !check_edits(t)) code = TKX_E_CORRUPT;
-#endif
-    if (code == TKX_OK) study_added(t);
-    if (code == TKX_OK && t->pair_index.data) find_pair_tables(t);
-#ifndef TKX_NO_CHARACTERS
-    if (code == TKX_OK) t->ascii_symbols = find_ascii_symbols(t);
-#endif
-    return code;
-}
-
-const char *tkx_error(int code) {
-    switch (code) {
-        case TKX_OK: return "No error.";
-        case TKX_E_ARGUMENT:
-            return "A pointer is NULL that must not be, or a size is over the limit.";
-        case TKX_E_ID: return "There is no such id: it is out of range, or a hole.";
-        case TKX_E_NOT_FOUND: return "There is no such token, section, role or score in the file.";
-        case TKX_E_UTF8: return "The text is not UTF-8.";
-        case TKX_E_IDS: return "The array of ids is too small.";
-        case TKX_E_BYTES: return "The output buffer is too small.";
-        case TKX_E_WORK: return "The work memory is too small.";
-        case TKX_E_WINDOW: return "The stream's window is full and has no place to cut.";
-        case TKX_E_STATE: return "The stream has been finished.";
-        case TKX_E_NO_ENCODER: return "The file can only decode: it has no encoder sections.";
-        case TKX_E_SELF_TEST: return "A self test gave other ids than its reference.";
-        case TKX_E_UNKNOWN_TEXT:
-            return "A part of the text is not in the vocabulary, which has no token for what is "
-                   "unknown.";
-        case TKX_E_NO_SPANS: return "The file cannot say where its tokens stand in a text.";
-        case TKX_E_EMPTY: return "The file is empty.";
-        case TKX_E_MAGIC: return "This is not a tokexport file.";
-        case TKX_E_MANGLED:
-            return "The file was changed by a transfer in text mode: transfer it as binary.";
-        case TKX_E_VERSION: return "The file was made by another major version of the format.";
-        case TKX_E_TRUNCATED: return "The file is shorter than it says.";
-        case TKX_E_TRAILING: return "The file is longer than it says.";
-        case TKX_E_HEADER_CRC:
-            return "The header or the section table was changed: their checksum is wrong.";
-        case TKX_E_HEADER: return "A field of the header is out of its range.";
-        case TKX_E_MODEL: return "The file holds a type of model that this runtime does not run.";
-        case TKX_E_SECTION: return "A section is misplaced.";
-        case TKX_E_DUPLICATE: return "Two sections have the same tag.";
-        case TKX_E_UNKNOWN: return "The file needs a section that this runtime does not know.";
-        case TKX_E_MISSING: return "A section is missing that the others need.";
-        case TKX_E_SECTION_SIZE: return "A section's size does not fit its contents.";
-        case TKX_E_SPLITS: return "A table of the pre-tokenizer holds a value out of its range.";
-        case TKX_E_CRC: return "A section was changed: its checksum is wrong.";
-        case TKX_E_PADDING: return "A padding byte is not zero.";
-        case TKX_E_CORRUPT: return "A table of the file holds a value out of its range.";
-        default: return "Unknown error code.";
-    }
-}
-
 /* ---- lookup.c: look-ups ---------------------------------------------------------------------- */
 uint32_t tkx_id_count(const tkx *t) { return t ? t->id_count : 0; }
 
@@ -1264,6 +1045,13 @@ static int token_in_trie(const tkx *t, const uint8_t *bytes, size_t size, uint32
     return found < t->id_count ? TKX_OK : TKX_E_CORRUPT;
 }
 
+/* Whether an id from the file exists; it is TKX_NONE otherwise. */
+static int known_id(const tkx *t, uint32_t *id) {
+    if (*id < t->id_count) return TKX_OK;
+    *id = TKX_NONE;
+    return TKX_E_CORRUPT;
+}
+
 int tkx_token_id(const tkx *t, const void *bytes, size_t size, uint32_t *id) {
     const uint8_t *key = size ? (const uint8_t *)bytes : (const uint8_t *)"";
     uint32_t found, flags;
@@ -1278,35 +1066,27 @@ int tkx_token_id(const tkx *t, const void *bytes, size_t size, uint32_t *id) {
 }
 
 int tkx_special_id(const tkx *t, int role, uint32_t *id) {
-    uint32_t found;
     if (!t || !id || role < TKX_BOS || role > TKX_UNK) return TKX_E_ARGUMENT;
-    *id = TKX_NONE;
-    if (!t->special_ids.data) return TKX_E_NOT_FOUND;
-    found = load_u32(t->special_ids.data + 4 * (size_t)role);
-    if (found == TKX_NONE) return TKX_E_NOT_FOUND;
-    if (found >= t->id_count) return TKX_E_CORRUPT;
-    *id = found;
-    return TKX_OK;
+    *id = t->special_ids.data ? load_u32(t->special_ids.data + 4 * (size_t)role) : TKX_NONE;
+    if (*id == TKX_NONE) return TKX_E_NOT_FOUND;
+    return known_id(t, id);
 }
 
 int tkx_stop_id(const tkx *t, uint32_t index, uint32_t *id) {
-    uint32_t found;
     if (!t || !id) return TKX_E_ARGUMENT;
     *id = TKX_NONE;
     if (index >= field(t->special_ids, 16)) return TKX_E_NOT_FOUND;
-    found = load_u32(t->special_ids.data + 20 + 4 * (size_t)index);
-    if (found >= t->id_count) return TKX_E_CORRUPT;
-    *id = found;
-    return TKX_OK;
+    *id = load_u32(t->special_ids.data + 20 + 4 * (size_t)index);
+    return known_id(t, id);
 }
 
 int tkx_section(const tkx *t, const char tag[4], const uint8_t **data, size_t *size) {
-    tkx_span span;
+    uint32_t i;
     if (!t || !tag || !data || !size) return TKX_E_ARGUMENT;
-    span = find_section(t, tag);
-    *data = span.data;
-    *size = span.size;
-    return span.data ? TKX_OK : TKX_E_NOT_FOUND;
+    for (i = 0; i < t->section_count && memcmp(section_entry(t, i), tag, 4) != 0; i++) continue;
+    *data = i < t->section_count ? section_span(t, i).data : NULL;
+    *size = i < t->section_count ? section_span(t, i).size : 0;
+    return *data ? TKX_OK : TKX_E_NOT_FOUND;
 }
 
 uint32_t tkx_added_count(const tkx *t) { return t ? (uint32_t)field(t->added, 0) : 0; }
@@ -1365,6 +1145,213 @@ int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_
     *id = load_u32(item + 4);
     *type_id = load_u32(item + 8);
     return TKX_OK;
+}
+
+/* ---- open.c: stages, added tokens, and tkx_open ---------------------------------------------- */
+/* An entry of SPLT. `labels`: its LabelTable in LABL, or NULL. */
+static int check_entry(tkx *t, tkx_stage *s, const uint8_t *entry, const uint8_t *labels) {
+#ifndef TKX_NO_NORMALIZER
+    if (entry[1] & REWRITE) return !labels && check_rewriting_stage(t, s, entry);
+#endif
+    return check_stage(s, t->splits, entry, t->labels, labels);
+}
+
+/* Whether the first stage splits into words, and what follows is work that depends on the word
+   alone: such words are cached. */
+static uint8_t finds_words_first(const tkx *t) {
+    int has_work = 0;
+    uint32_t i;
+    if (t->stage_count < 2 || !is_simple(&t->stages[0]) || t->stages[0].memo_count) return 0;
+    if (t->model == MODEL_WORDLEVEL && (t->flags & FUSE_UNKNOWN)) return 0;
+    for (i = 1; i < t->stage_count; i++) has_work |= !is_simple(&t->stages[i]);
+#ifndef TKX_NO_NORMALIZER
+    for (i = t->normalizer_count; i < t->op_count; i++)
+        has_work &= !(t->ops[i].flags & (ONLY_FIRST | FIRST_SOURCE));
+#endif
+    return has_work != 0;
+}
+
+static int check_splits(tkx *t) {
+    /* models that read whole characters, and find no end in a part of one */
+    const int of_characters = (t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) ||
+                              (t->model == MODEL_UNIGRAM && !(t->trie_flags & BYTE_CHARACTERS));
+    uint32_t tables = (uint32_t)field(t->labels, 0), next = 0, work = 0, i;
+    t->stage_count = load_u32(t->splits.data);
+    if (t->stage_count > TKX_MAX_STAGES || load_u32(t->splits.data + 4)) return TKX_E_SPLITS;
+    if (field(t->labels, 4)) return TKX_E_SPLITS;
+    for (i = 0; i < t->stage_count; i++) {
+        const uint8_t *entry = t->splits.data + 8 + i * (size_t)STAGE_SIZE;
+        const uint8_t *labels = NULL;
+        if (next < tables && t->labels.data[LABELS_HEADER + LABEL_TABLE * (size_t)next] == i)
+            labels = t->labels.data + LABELS_HEADER + LABEL_TABLE * (size_t)next++;
+        if (!check_entry(t, &t->stages[i], entry, labels)) return TKX_E_SPLITS;
+        /* after a stage over bytes, pre-tokens may begin and end inside a character */
+        if (i && (t->stages[i - 1].flags & ON_BYTES) && !(t->stages[i].flags & ON_BYTES))
+            return TKX_E_SPLITS;
+        if (of_characters && (t->stages[i].flags & ON_BYTES)) return TKX_E_SPLITS;
+        /* bits of work memory for 64 bytes of text: TKX_WORK_SIZE counts on 24 bytes for each */
+        work += t->stages[i].state_count + (t->stages[i].labels ? 512u : 0u);
+    }
+    if (next != tables || work > 24 * 512) return TKX_E_SPLITS;
+    t->words_first = finds_words_first(t);
+    return TKX_OK;
+}
+
+/* Whether a trie holds tokens that are found without being allowed. At most 1,024 tokens are looked
+   at, as tkx_open takes constant time: with more it is assumed, which changes no id. */
+static void study_added(tkx *t) {
+    uint32_t count = (uint32_t)field(t->added, 0), i;
+    t->plain_raw = t->plain_normalized = 0;
+    if (!t->added.data) return;
+    if (count > 1024) t->plain_raw = t->plain_normalized = 1;
+    for (i = 0; i < count && i < 1024; i++) {
+        uint32_t flags = load_u32(t->added.data + ADDED_HEADER + ADDED_SIZE * (size_t)i + 12);
+        if (flags & TKX_ADDED_SPECIAL) continue;
+        if (flags & TKX_ADDED_NORMALIZED) t->plain_normalized = 1;
+        else t->plain_raw = 1;
+    }
+}
+
+#ifndef TKX_NO_CHARACTERS
+/* Where CHRS has the symbols of ASCII, 128 in a row: a shortcut past the levels of the table. NULL
+   if a symbol depends on the place of its character. */
+static const uint8_t *find_ascii_symbols(const tkx *t) {
+    const size_t middle_count = (size_t)field(t->characters, 8),
+                 leaf_count = (size_t)field(t->characters, 12);
+    const uint8_t *top, *middle;
+    size_t leaf;
+    if (!t->characters.data || field(t->characters, 0) != UNIT_CHARACTER || t->place_count != 1)
+        return NULL;
+    top = t->characters.data + CHARACTERS_HEADER;
+    middle = top + TOP_SIZE;
+    leaf = find_leaf(top, middle, middle_count, leaf_count, 0);
+    if (leaf == SIZE_MAX || find_leaf(top, middle, middle_count, leaf_count, 64) != leaf + 64)
+        return NULL;
+    return middle + 128 * middle_count + 4 * leaf;
+}
+#endif
+
+static void find_sections(tkx *t) {
+    uint32_t i;
+    for (i = 0; i < t->section_count; i++) {
+        const size_t known = known_section(section_entry(t, i));
+        const tkx_span span = section_span(t, i);
+        if (known < KNOWN && SECTIONS[known].member != SIZE_MAX)
+            memcpy((uint8_t *)t + SECTIONS[known].member, &span, sizeof span);
+    }
+    t->token_slots = (uint32_t)field(t->token_index, 0);
+    t->token_buckets = (uint32_t)field(t->token_index, 4);
+    t->pair_slots = (uint32_t)field(t->pair_index, 0);
+    t->pair_buckets = (uint32_t)field(t->pair_index, 4);
+    t->row_shift = (uint32_t)field(t->pair_index, 8);
+#ifndef TKX_NO_CHARACTERS
+    /* XPRS is about characters: without them, or for bytes, it is ignored. */
+    if (t->model != MODEL_BPE || !t->characters.data || field(t->characters, 0) != UNIT_CHARACTER)
+        memset(&t->crossings, 0, sizeof t->crossings);
+    t->place_count = (uint32_t)field(t->characters, 4);
+    t->crossing_shift = 64 - ((uint32_t)field(t->crossings, 4) & 63);
+#endif
+}
+
+#ifndef TKX_NO_DECODER
+/* Whether EDIT (4.10) lies within its ranges. */
+static int check_edits(const tkx *t) {
+    const uint32_t states = (uint32_t)field(t->edits, 0) & 0xFFFF,
+                   classes = (uint32_t)field(t->edits, 0) >> 16;
+    const uint32_t flags = (uint32_t)field(t->edits, 4), bytes = classes - (flags & READS_TOKENS);
+    const uint8_t *edit = t->edits.data + EDITS_HEADER + 256;
+    const uint64_t text = field(t->edits, 8);
+    size_t left = (size_t)states * (classes + 1);
+    if (!states || !classes || flags > READS_TOKENS || field(t->edits, 12)) return 0;
+    if ((flags && field(t->decoder, 0) != BYTE_FALLBACK) || field(t->decoder, 4)) return 0;
+    if (bytes < 1 || bytes > 256 || !all_bytes_below(edit - 256, 256, bytes)) return 0;
+    for (; left; left--, edit += EDIT_SIZE) {
+        if (load_u16(edit) >= states ||
+            (load_u16(edit + 2) & ~(uint32_t)EDIT_KEEPS) + (uint64_t)load_u32(edit + 4) > text)
+            return 0;
+    }
+    return 1;
+}
+#endif
+
+/* Finds the parts of PIDX, whose size has been checked. */
+static void find_pair_tables(tkx *t) {
+    const size_t rows = (size_t)((t->id_count - 1) >> t->row_shift) + 1;
+    t->pair_rows = t->pair_index.data + PAIR_INDEX_HEADER + 8 * (size_t)t->pair_slots;
+    t->pair_displacements = t->pair_rows + 4 * (rows + 1);
+}
+
+int tkx_open(tkx *t, const void *data, size_t size) {
+    int code;
+    if (!t || (!data && size)) return TKX_E_ARGUMENT;
+    memset(t, 0, sizeof *t);
+    code = check_magic((const uint8_t *)data, size);
+    if (code != TKX_OK) return code;
+    t->data = (const uint8_t *)data;
+    t->size = size;
+    code = check_header(t, t->data, size);
+    if (code == TKX_OK) code = check_sections(t);
+    if (code != TKX_OK) return code;
+    find_sections(t);
+    read_trie_header(t);
+    code = check_present(t);
+    if (code == TKX_OK) code = check_sizes(t);
+#ifndef TKX_NO_NORMALIZER
+    if (code == TKX_OK && t->normalizer.data) code = check_ops(t);
+#endif
+    if (code == TKX_OK && t->splits.data) code = check_splits(t);
+#ifndef TKX_NO_DECODER
+    if (code == TKX_OK && t->edits.data && !check_edits(t)) code = TKX_E_CORRUPT;
+#endif
+    if (code == TKX_OK) study_added(t);
+    if (code == TKX_OK && t->pair_index.data) find_pair_tables(t);
+#ifndef TKX_NO_CHARACTERS
+    if (code == TKX_OK) t->ascii_symbols = find_ascii_symbols(t);
+#endif
+    return code;
+}
+
+const char *tkx_error(int code) {
+    switch (code) {
+        case TKX_OK: return "No error.";
+        case TKX_E_ARGUMENT:
+            return "A pointer is NULL that must not be, or a size is over the limit.";
+        case TKX_E_ID: return "There is no such id: it is out of range, or a hole.";
+        case TKX_E_NOT_FOUND: return "There is no such token, section, role or score in the file.";
+        case TKX_E_UTF8: return "The text is not UTF-8.";
+        case TKX_E_IDS: return "The array of ids is too small.";
+        case TKX_E_BYTES: return "The output buffer is too small.";
+        case TKX_E_WORK: return "The work memory is too small.";
+        case TKX_E_WINDOW: return "The stream's window is full and has no place to cut.";
+        case TKX_E_STATE: return "The stream has been finished.";
+        case TKX_E_NO_ENCODER: return "The file can only decode: it has no encoder sections.";
+        case TKX_E_SELF_TEST: return "A self test gave other ids than its reference.";
+        case TKX_E_UNKNOWN_TEXT:
+            return "A part of the text is not in the vocabulary, which has no token for what is "
+                   "unknown.";
+        case TKX_E_NO_SPANS: return "The file cannot say where its tokens stand in a text.";
+        case TKX_E_EMPTY: return "The file is empty.";
+        case TKX_E_MAGIC: return "This is not a tokexport file.";
+        case TKX_E_MANGLED:
+            return "The file was changed by a transfer in text mode: transfer it as binary.";
+        case TKX_E_VERSION: return "The file was made by another major version of the format.";
+        case TKX_E_TRUNCATED: return "The file is shorter than it says.";
+        case TKX_E_TRAILING: return "The file is longer than it says.";
+        case TKX_E_HEADER_CRC:
+            return "The header or the section table was changed: their checksum is wrong.";
+        case TKX_E_HEADER: return "A field of the header is out of its range.";
+        case TKX_E_MODEL: return "The file holds a type of model that this runtime does not run.";
+        case TKX_E_SECTION: return "A section is misplaced.";
+        case TKX_E_DUPLICATE: return "Two sections have the same tag.";
+        case TKX_E_UNKNOWN: return "The file needs a section that this runtime does not know.";
+        case TKX_E_MISSING: return "A section is missing that the others need.";
+        case TKX_E_SECTION_SIZE: return "A section's size does not fit its contents.";
+        case TKX_E_SPLITS: return "A table of the pre-tokenizer holds a value out of its range.";
+        case TKX_E_CRC: return "A section was changed: its checksum is wrong.";
+        case TKX_E_PADDING: return "A padding byte is not zero.";
+        case TKX_E_CORRUPT: return "A table of the file holds a value out of its range.";
+        default: return "Unknown error code.";
+    }
 }
 
 /* ---- decode_bytes.c: what decoding writes (5.7) ---------------------------------------------- */
@@ -1443,10 +1430,14 @@ static void put_inner(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, size
 }
 #endif
 
-/* Writes U+FFFD for `count` bytes that are not UTF-8. */
-static void put_replacement(tkx_decoder *d, tkx_out_buf *s, size_t count) {
-    if (!(d->rules & BY_CHARACTER)) count = count ? 1 : 0;
+/* Writes U+FFFD `count` times. */
+static void put_bad(tkx_decoder *d, tkx_out_buf *s, size_t count) {
     for (; count; count--) put_inner(d, s, REPLACEMENT, 3);
+}
+
+/* Writes what stands for `count` bytes that are not UTF-8. */
+static void put_replacement(tkx_decoder *d, tkx_out_buf *s, size_t count) {
+    put_bad(d, s, d->rules & BY_CHARACTER ? count : count != 0);
 }
 
 /* Writes bytes: as they are, or as text, holding back an incomplete character. */
@@ -1533,11 +1524,6 @@ static int form_at(const tkx *t, uint32_t flags, unsigned place, const uint8_t *
         *length -= skip;
     }
     return 1;
-}
-
-/* Writes U+FFFD for `count` bytes of a run that is not UTF-8. */
-static void put_bad(tkx_decoder *d, tkx_out_buf *s, size_t count) {
-    for (; count; count--) put_inner(d, s, REPLACEMENT, 3);
 }
 
 /* Holds back a byte of a run until it is known whether the run is UTF-8. */
@@ -1727,10 +1713,8 @@ static int decode_by_rules(tkx_decoder *d, const uint32_t *ids, size_t count, tk
                 d->run_state = (uint8_t)look_at_run(t, d->rules, ids + i, count - i);
             code = put_token(d, s, ids[i], (d->is_first ? FIRST : 0u) | (i == last ? LAST : 0u));
         }
-        if (code != TKX_OK) {
-            *size = code == TKX_E_ID ? i : 0;
-            return code;
-        }
+        if (code == TKX_E_ID) *size = i;
+        if (code != TKX_OK) return code;
         if (ends) ends[i] = s->used;
     }
     code = end_text(d, s);
@@ -1754,19 +1738,24 @@ static int start(tkx_decoder *d, const tkx *t, int skip_special) {
     return TKX_OK;
 }
 
+/* Adds an id to a text, in a file without rules. */
+static int add_plainly(tkx_decoder *d, tkx_out_buf *s, uint32_t id) {
+    const uint8_t *bytes;
+    uint32_t length, flags;
+    int code = read_token(d->t, id, &bytes, &length, &flags);
+    if (code == TKX_OK && !(d->skip_special && (flags & TKX_SPECIAL)))
+        put_bytes(d, s, bytes, length);
+    return code;
+}
+
 /* Decodes all ids at once, in a file without rules. */
 static int decode_plainly(tkx_decoder *d, const uint32_t *ids, size_t count, tkx_out_buf *s,
                           size_t *size, size_t *ends) {
     size_t i;
     for (i = 0; i < count; i++) {
-        const uint8_t *bytes;
-        uint32_t length, flags;
-        int code = read_token(d->t, ids[i], &bytes, &length, &flags);
-        if (code != TKX_OK) {
-            *size = code == TKX_E_ID ? i : 0;
-            return code;
-        }
-        put_bytes(d, s, bytes, length);
+        const int code = add_plainly(d, s, ids[i]);
+        if (code == TKX_E_ID) *size = i;
+        if (code != TKX_OK) return code;
         if (ends) ends[i] = s->used;
     }
     end_held(d, s);
@@ -1776,13 +1765,10 @@ static int decode_plainly(tkx_decoder *d, const uint32_t *ids, size_t count, tkx
 static int decode(const tkx *t, int as_bytes, const uint32_t *ids, size_t count, uint8_t *out,
                   size_t capacity, size_t *size, size_t *ends) {
     tkx_decoder d;
-    tkx_out_buf s;
+    tkx_out_buf s = {out, capacity, 0};
     int code;
     if (!t || !size || (!ids && count) || (!out && capacity)) return TKX_E_ARGUMENT;
     *size = 0;
-    s.out = out;
-    s.capacity = capacity;
-    s.used = 0;
     code = start(&d, t, 0);
     if (code != TKX_OK) return code;
     d.as_bytes = (uint8_t)as_bytes;
@@ -1817,11 +1803,9 @@ int tkx_decode(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, si
     *size = 0;
     end = t->bytes.data + t->bytes.size;
     for (i = 0; i < count; i++) {
-        int code = read_token(t, ids[i], &bytes, &length, &flags);
-        if (code != TKX_OK) {
-            *size = code == TKX_E_ID ? i : 0;
-            return code;
-        }
+        const int code = read_token(t, ids[i], &bytes, &length, &flags);
+        if (code == TKX_E_ID) *size = i;
+        if (code != TKX_OK) return code;
         /* Most tokens are short: copying 16 bytes, where both sides have room, is twice as fast as
            a call of memcpy. */
         if (TKX_LIKELY(used <= capacity && capacity - used >= 16 && length <= 16 &&
@@ -1842,46 +1826,31 @@ int tkx_decoder_init(tkx_decoder *d, const tkx *t, int skip_special) {
 }
 
 int tkx_decoder_step(tkx_decoder *d, uint32_t id, uint8_t *out, size_t capacity, size_t *size) {
-    const uint8_t *bytes;
-    uint32_t length, flags;
-    tkx_out_buf s;
+    tkx_decoder after;
+    tkx_out_buf s = {out, capacity, 0};
     int code;
     if (!d || !d->t || !size || (!out && capacity)) return TKX_E_ARGUMENT;
     *size = 0;
-    s.out = out;
-    s.capacity = capacity;
-    s.used = 0;
+    after = *d;
 #ifndef TKX_NO_DECODER
-    if (d->t->decoder.data) {
-        tkx_decoder before = *d;
-        code = add_id(d, &s, id);
-        if (code == TKX_OK && s.used > capacity) code = TKX_E_BYTES;
-        if (code != TKX_OK) *d = before;
-        if (code == TKX_OK || code == TKX_E_BYTES) *size = s.used;
-        return code;
-    }
+    if (d->t->decoder.data) code = add_id(&after, &s, id);
+    else
 #endif
-    code = read_token(d->t, id, &bytes, &length, &flags);
-    if (code != TKX_OK || length == 0 || (d->skip_special && (flags & TKX_SPECIAL))) return code;
-    if (capacity < 3 * (size_t)length + 12) {
-        *size = 3 * (size_t)length + 12;
-        return TKX_E_BYTES;
-    }
-    put_bytes(d, &s, bytes, length);
+        code = add_plainly(&after, &s, id);
+    if (code != TKX_OK) return code;
     *size = s.used;
+    if (s.used > capacity) return TKX_E_BYTES;
+    *d = after;
     return TKX_OK;
 }
 
 int tkx_decoder_flush(tkx_decoder *d, uint8_t *out, size_t capacity, size_t *size) {
     tkx_decoder end;
-    tkx_out_buf s;
+    tkx_out_buf s = {out, capacity, 0};
     int code = TKX_OK;
     if (!d || !d->t || !size || (!out && capacity)) return TKX_E_ARGUMENT;
     *size = 0;
     end = *d;
-    s.out = out;
-    s.capacity = capacity;
-    s.used = 0;
 #ifndef TKX_NO_DECODER
     code = end_text(&end, &s);
 #else
@@ -1911,13 +1880,15 @@ typedef struct tkx_pending {
    better. */
 enum { BATCH = 32 };
 
-/* Maps the current text to the input: it is a part of it, or a rewritten part. */
-typedef struct tkx_source_map {
-    const uint8_t *base; /* the first byte of the current text */
+/* The current text: a part of the input, or a rewritten part. */
+typedef struct tkx_text {
+    const uint8_t *limit; /* the end of the bytes that may be read */
+    const uint8_t *begin; /* the start of the input in it */
+    const uint8_t *base;  /* its first byte */
     /* for each byte from `base` on, the start and end of its source in the input as two u32; NULL:
-       the current text is the input, which begins at `base` */
+       the text is the input, which begins at `base` */
     const uint8_t *alignment;
-} tkx_source_map;
+} tkx_text;
 
 #ifndef TKX_NO_OFFSETS
 /* A position in the input. */
@@ -1951,9 +1922,7 @@ typedef struct tkx_context {
     uint64_t memory_needed;
     uint8_t *cache;
     unsigned cache_shift; /* a hash shifted right by this is the number of a set */
-    const uint8_t *limit; /* the end of the bytes that may be read */
-    const uint8_t *begin; /* the start of the input in the current text */
-    tkx_source_map sources;
+    tkx_text text;
 #ifndef TKX_NO_OFFSETS
     tkx_locator where;
 #endif
@@ -2124,13 +2093,13 @@ static void trim(const tkx_context *ctx, size_t leading, size_t trailing, size_t
    character has the source of the whole. */
 static void find_source(const tkx_context *ctx, const uint8_t *from, const uint8_t *to,
                         size_t *first, size_t *after) {
-    const tkx_source_map *v = &ctx->sources;
+    const tkx_text *v = &ctx->text;
     if (v->alignment) {
         *first = get_u32(v->alignment + 8 * (size_t)(from - v->base));
         *after = get_u32(v->alignment + 8 * (size_t)(to - 1 - v->base) + 4);
     } else {
         while (from > v->base && utf8_inside(*from)) from--;
-        while (to < ctx->limit && utf8_inside(*to)) to++;
+        while (to < v->limit && utf8_inside(*to)) to++;
         *first = (size_t)(from - v->base);
         *after = (size_t)(to - v->base);
     }
@@ -2191,6 +2160,12 @@ static int wants_spans(const tkx_context *ctx) {
 
 #ifndef TKX_NO_NORMALIZER
 static int follows_sources(const tkx_context *ctx) { return wants_spans(ctx); }
+
+static uint8_t *put_sources(const tkx_context *ctx, uint8_t *alignment, size_t count,
+                            const uint8_t *p) {
+    (void)ctx, (void)count, (void)p;
+    return alignment;
+}
 #endif
 #endif
 
@@ -2572,7 +2547,6 @@ static int has_room(tkx_normalizer *n, size_t bytes, size_t marks) {
 
 /* Writes the source of a code point of `size` bytes that has `firsts` bits TAKES. */
 static TKX_INLINE void align_point(tkx_normalizer *n, size_t size, uint32_t firsts) {
-#ifndef TKX_NO_OFFSETS
     if (TKX_LIKELY(n->alignment == NULL)) return;
     if (firsts) n->taken = n->source;
     n->alignment = put_sources(n->ctx, n->alignment, size, n->taken);
@@ -2580,9 +2554,6 @@ static TKX_INLINE void align_point(tkx_normalizer *n, size_t size, uint32_t firs
         n->taken = n->source;
         n->source += utf8_length(*n->source);
     }
-#else
-    (void)n, (void)size, (void)firsts;
-#endif
 }
 
 static void write_point(tkx_normalizer *n, uint32_t c, uint32_t firsts) {
@@ -2977,11 +2948,10 @@ static TKX_NOINLINE void memoize(tkx_context *ctx, const tkx_stage *s, tkx_memo 
     }
 }
 
-/* Where the match at `at` ends, in a pre-token from `begin` to `end`. */
+/* Where the match at `at` ends, in a pre-token up to `end`. */
 static TKX_INLINE const uint8_t *match(tkx_context *ctx, const tkx_stage *s, tkx_memo *m,
-                                       const uint8_t *begin, const uint8_t *at,
-                                       const uint8_t *end) {
-    uint32_t state = s->start_varies ? start_state(s, begin, at) : s->start;
+                                       const uint8_t *at, const uint8_t *end) {
+    uint32_t state = s->start_varies ? start_state(s, m->begin, at) : s->start;
     const uint8_t *stopped, *last;
     last = TKX_LIKELY(m->limit <= at) ? find_end(s, at, end, state, &stopped)
                                       : find_end_memo(ctx, s, m, at, end, state, &stopped);
@@ -3032,10 +3002,11 @@ static TKX_NOINLINE const uint8_t *find_labels(tkx_context *ctx, const tkx_stage
     return labels;
 }
 
-/* The first position from `at` on whose label may begin a match. */
-static const uint8_t *skip_unmatched_labels(const tkx_stage *s, const tkx_memo *m,
-                                            const uint8_t *at, const uint8_t *end) {
+/* As skip_unmatched, for any stage: of one with labels, those that begin no match are skipped. */
+static const uint8_t *skip_any(const tkx_stage *s, const tkx_memo *m, const uint8_t *at,
+                               const uint8_t *end) {
     const uint8_t *label = m->labels;
+    if (!is_general(s)) return skip_unmatched(s, at, end);
     if (!label) return at;
     for (label += at - m->begin;
          at < end && *label < 128 && (s->no_match[*label >> 6] >> (*label & 63) & 1); label++)
@@ -3063,6 +3034,15 @@ static TKX_NOINLINE const uint8_t *match_general(tkx_context *ctx, const tkx_sta
     if (!TKX_LIKELY(stopped - last <= FREE_READS))
         memoize(ctx, s, m, at, end, state, last, stopped);
     return last;
+}
+
+/* As `match`, for any stage. */
+static TKX_INLINE const uint8_t *match_any(tkx_context *ctx, const tkx_stage *s, tkx_memo *m,
+                                           const uint8_t *searched, const uint8_t *at,
+                                           const uint8_t *end, int *empty) {
+    *empty = 0;
+    return is_general(s) ? match_general(ctx, s, m, searched, at, end, empty)
+                         : match(ctx, s, m, at, end);
 }
 
 /* ---- rewrite_map.c: MAP and REPLACE (5.4) ---------------------------------------------------- */
@@ -3097,22 +3077,14 @@ static void write_unaligned(tkx_rewriter *w, const uint8_t *p, size_t size) {
 /* Writes bytes whose source is the character at `source` of the text. */
 static void write_bytes(tkx_rewriter *w, const uint8_t *p, size_t size, const uint8_t *source) {
     write_unaligned(w, p, size);
-    if (w->ctx->code != TKX_OK) return;
-#ifndef TKX_NO_OFFSETS
-    if (w->alignment) put_sources(w->ctx, w->alignment + 8 * (w->used - size), size, source);
-#else
-    (void)source;
-#endif
+    if (w->alignment && w->ctx->code == TKX_OK)
+        put_sources(w->ctx, w->alignment + 8 * (w->used - size), size, source);
 }
 
 /* Aligns the last `size` bytes of the output with those at p, of which they are a copy. */
 static void align_copy(tkx_rewriter *w, const uint8_t *p, size_t size) {
-#ifndef TKX_NO_OFFSETS
     uint8_t *alignment = w->alignment ? w->alignment + 8 * (w->used - size) : NULL;
     for (; alignment && size; size--) alignment = put_sources(w->ctx, alignment, 1, p++);
-#else
-    (void)w, (void)p, (void)size;
-#endif
 }
 
 /* Copies a part of the text. */
@@ -3221,12 +3193,10 @@ static void run_map(tkx_rewriter *w) {
 /* Writes bytes before the text, with an empty source at the start of that of the text. */
 static void write_before(tkx_rewriter *w, const uint8_t *p, size_t size) {
     write_bytes(w, p, size, w->text);
-#ifndef TKX_NO_OFFSETS
     for (; w->ctx->code == TKX_OK && w->alignment && size; size--) {
         uint8_t *source = w->alignment + 8 * (w->used - size);
         memcpy(source + 4, source, 4);
     }
-#endif
 }
 
 /* Starts the program of an operation: its memo comes before the output. */
@@ -3252,14 +3222,11 @@ static void run_replace(tkx_rewriter *w) {
     tkx_memo m;
     if (!start_program(w, &m)) return;
     while ((at < w->end || (s->flags & EMPTY_MATCHES)) && ctx->code == TKX_OK) {
-        int empty = 0;
-        const uint8_t *last = is_general(s) ? match_general(ctx, s, &m, copied, at, w->end, &empty)
-                                            : match(ctx, s, &m, w->text, at, w->end);
+        int empty;
+        const uint8_t *last = match_any(ctx, s, &m, copied, at, w->end, &empty);
         if (last == at && (!empty || (w->changed && at == copied))) {
             if (at == w->end) break;
-            at = next_symbol(s, at);
-            at = is_general(s) ? skip_unmatched_labels(s, &m, at, w->end)
-                               : skip_unmatched(s, at, w->end);
+            at = skip_any(s, &m, next_symbol(s, at), w->end);
             continue;
         }
         w->changed = 1;
@@ -3284,7 +3251,6 @@ static void run_replace(tkx_rewriter *w) {
 
 /* Writes the source of the last character. */
 static void align_last(tkx_rewriter *w) {
-#ifndef TKX_NO_OFFSETS
     const uint8_t *source = w->untaken;
     if (!w->alignment || !w->last_size) return;
     if (!w->last_takes && source > w->text) source = before(source);
@@ -3293,9 +3259,6 @@ static void align_last(tkx_rewriter *w) {
     for (; w->last_takes && w->untaken < w->end; w->last_takes--)
         w->untaken += utf8_length(*w->untaken);
     w->last_size = 0;
-#else
-    (void)w;
-#endif
 }
 
 /* Records the next character of the output, `size` bytes. */
@@ -3434,7 +3397,7 @@ static void run_charsmap(tkx_rewriter *w) {
         if (!f.node_count) p = charsmap_skip(w, p);
         if (p == w->end) break;
         if (op->flags & BY_CLUSTER) {
-            stop = match(w->ctx, &op->program, &m, w->text, p, w->end);
+            stop = match(w->ctx, &op->program, &m, p, w->end);
             if (stop == p) stop += utf8_length(*p);
             place = TKX_NONE;
             if (stop - p <= MAX_CLUSTER) place = charsmap_find(w->ctx, op, p, stop, 0, &length);
@@ -3601,12 +3564,12 @@ static void run_op(tkx_rewriter *w, tkx_context *ctx, const tkx_op *op, int firs
     ctx->memory_size = memory_size;
 }
 
-/* Runs `count` operations, from `op` on, over a text that is not empty; `first`: it begins where
-   the input begins. A result that differs from the text is in work memory and becomes the current
-   text. */
-static TKX_NOINLINE void rewrite(tkx_context *ctx, const tkx_op *op, uint32_t count, int first,
+/* Runs `count` operations, from `op` on, over a text that is not empty. A result that differs from
+   the text is in work memory and becomes the current text. */
+static TKX_NOINLINE void rewrite(tkx_context *ctx, const tkx_op *op, uint32_t count,
                                  const uint8_t **text, size_t *size) {
     const size_t mark = ctx->memory_used, given = *size;
+    const int first = *text == ctx->text.begin;
     /* a normalizer that is aligned as a whole (ALGN) has no aligned operations */
     const int aligns = follows_sources(ctx) &&
                        !(ctx->t->alignment.data && op < ctx->t->ops + ctx->t->normalizer_count);
@@ -3622,12 +3585,13 @@ static TKX_NOINLINE void rewrite(tkx_context *ctx, const tkx_op *op, uint32_t co
         ctx->memory_used = mark + w.used;
         if (w.alignment) {
             memmove(ctx->memory + ctx->memory_used, w.alignment, 8 * w.used);
-            ctx->sources.alignment = ctx->memory + ctx->memory_used;
+            ctx->text.alignment = ctx->memory + ctx->memory_used;
             ctx->memory_used += 8 * w.used;
         }
-        ctx->sources.base = ctx->memory + mark;
-        *text = ctx->memory + mark;
+        *text = ctx->text.base = ctx->memory + mark;
         *size = w.used;
+        ctx->text.limit = *text + w.used;
+        if (first) ctx->text.begin = *text;
     }
     /* a guess: most texts grow little */
     if (ctx->code == TKX_E_WORK)
@@ -3775,8 +3739,8 @@ static TKX_NOINLINE void align_whole(tkx_context *ctx, const uint8_t *input, con
     /* The source of a byte ends where that of the next byte begins. */
     for (i = 1; i < size; i++) put_u32(a.alignment + 8 * i - 4, get_u32(a.alignment + 8 * i));
     put_u32(a.alignment + 8 * size - 4, (uint32_t)(a.dropped - input));
-    ctx->sources.base = text;
-    ctx->sources.alignment = a.alignment;
+    ctx->text.base = text;
+    ctx->text.alignment = a.alignment;
 }
 #endif
 
@@ -4698,7 +4662,7 @@ static TKX_INLINE void load_key(const tkx_context *ctx, const uint8_t *p, size_t
                                      255, 255, 255, 255, 255, 255, 255, 255};
     const uint8_t *mask = ones + 16 - size; /* `size` ones, then zeros */
     uint8_t end_of_text[16] = {0};
-    if (!TKX_LIKELY(ctx->limit - p >= 16)) {
+    if (!TKX_LIKELY(ctx->text.limit - p >= 16)) {
         memcpy(end_of_text, p, size);
         p = end_of_text;
     }
@@ -4999,7 +4963,7 @@ static TKX_INLINE void split_simply(tkx_context *ctx, const tkx_stage *s, const 
     tkx_memo m;
     memo_start(&m, s, begin, end, ctx->memory_used);
     while (at < end && ctx->code == TKX_OK) {
-        const uint8_t *last = match(ctx, s, &m, begin, at, end);
+        const uint8_t *last = match(ctx, s, &m, at, end);
         if (last == at) {
             at = skip_unmatched(s, next_symbol(s, at), end);
             continue;
@@ -5026,36 +4990,30 @@ typedef struct tkx_pretoken {
 /* One stage that splits one pre-token. */
 typedef struct tkx_splitter {
     const tkx_stage *s;
-    const uint8_t *begin, *at, *end;
+    const uint8_t *at, *end;
     tkx_pretoken next;   /* a match to return after the gap before it; from NULL: none */
     tkx_pretoken opened; /* the span after the pre-token that was returned; from NULL: none */
     int is_split;        /* of the next span */
     tkx_memo m;
     /* of the context, before the text was rewritten */
-    const uint8_t *saved_begin, *saved_limit;
-    tkx_source_map saved_sources;
-    size_t saved_used;
+    tkx_text outer;
+    size_t outer_used;
 } tkx_splitter;
 
 static void splitter_start(tkx_splitter *w, tkx_context *ctx, const tkx_stage *s,
                            const uint8_t *begin, const uint8_t *end) {
     memset(w, 0, sizeof *w);
     w->s = s;
-    w->saved_begin = ctx->begin;
-    w->saved_limit = ctx->limit;
-    w->saved_sources = ctx->sources;
-    w->saved_used = ctx->memory_used;
+    w->outer = ctx->text;
+    w->outer_used = ctx->memory_used;
 #ifndef TKX_NO_NORMALIZER
     if (s->flags & REWRITE) {
         size_t size = (size_t)(end - begin);
-        const uint8_t *given = begin;
-        rewrite(ctx, ctx->t->ops + s->first_op, s->op_count, given == ctx->begin, &begin, &size);
-        if (given == ctx->begin) ctx->begin = begin;
-        if (given != begin) ctx->limit = begin + size;
+        rewrite(ctx, ctx->t->ops + s->first_op, s->op_count, &begin, &size);
         end = begin + size;
     }
 #endif
-    w->begin = w->at = begin;
+    w->at = begin;
     w->end = end;
     memo_start(&w->m, s, begin, end, ctx->memory_used);
     if (s->labels) w->m.labels = find_labels(ctx, s, begin, end);
@@ -5067,37 +5025,9 @@ static size_t splitter_top(const tkx_splitter *w) {
     return w->m.mark + (size_t)memo_size(&w->m, w->m.limit);
 }
 
-/* The next span, in *span; 0 at the end and on an error. */
+/* The next span, in *span: a match, or the gap before one, which an empty match splits. 0 at the
+   end and on an error. */
 static int next_span(tkx_splitter *w, tkx_context *ctx, tkx_pretoken *span) {
-    const int inverted = w->s->flags & INVERT;
-    const uint8_t *from = w->at;
-    *span = w->next;
-    w->next.from = NULL;
-    if (span->from) return 1;
-    while (w->at < w->end) {
-        const uint8_t *at = w->at, *last = match(ctx, w->s, &w->m, w->begin, at, w->end);
-        if (ctx->code != TKX_OK) return 0;
-        if (last == at) {
-            w->at = skip_unmatched(w->s, next_symbol(w->s, at), w->end);
-            continue;
-        }
-        w->at = last;
-        span->from = at;
-        span->to = last;
-        span->is_match = !inverted;
-        if (from == at) return 1;
-        w->next = *span;
-        span->to = at;
-        break;
-    }
-    if (!w->next.from) span->to = w->end;
-    span->from = from < span->to ? from : NULL;
-    span->is_match = inverted;
-    return span->from != NULL;
-}
-
-/* As next_span, for a stage that is_general: an empty match splits the gap that it is in. */
-static TKX_NOINLINE int next_span_general(tkx_splitter *w, tkx_context *ctx, tkx_pretoken *span) {
     const int inverted = w->s->flags & INVERT;
     const uint8_t *at = w->at;
     *span = w->next;
@@ -5107,10 +5037,10 @@ static TKX_NOINLINE int next_span_general(tkx_splitter *w, tkx_context *ctx, tkx
     span->is_split = w->is_split;
     span->is_match = inverted;
     w->is_split = 0;
-    for (at = skip_unmatched_labels(w->s, &w->m, at, w->end); at < w->end;
-         at = skip_unmatched_labels(w->s, &w->m, next_symbol(w->s, at), w->end)) {
+    for (at = skip_any(w->s, &w->m, at, w->end); at < w->end;
+         at = skip_any(w->s, &w->m, next_symbol(w->s, at), w->end)) {
         int empty;
-        const uint8_t *last = match_general(ctx, w->s, &w->m, w->at, at, w->end, &empty);
+        const uint8_t *last = match_any(ctx, w->s, &w->m, w->at, at, w->end, &empty);
         if (ctx->code != TKX_OK) return 0;
         if (last > at) {
             w->at = last;
@@ -5144,7 +5074,6 @@ static int merges_with(int behavior, const tkx_pretoken *a, const tkx_pretoken *
 
 /* The next pre-token; 0 at the end and on an error. */
 static int next_pretoken(tkx_splitter *w, tkx_context *ctx, tkx_pretoken *out) {
-    const int general = is_general(w->s);
     if (w->s->flags & REWRITE) {
         out->from = w->at;
         out->to = w->at = w->end;
@@ -5153,9 +5082,8 @@ static int next_pretoken(tkx_splitter *w, tkx_context *ctx, tkx_pretoken *out) {
     for (;;) {
         *out = w->opened;
         w->opened.from = NULL;
-        if (!out->from && !(general ? next_span_general(w, ctx, out) : next_span(w, ctx, out)))
-            return 0;
-        while (general ? next_span_general(w, ctx, &w->opened) : next_span(w, ctx, &w->opened)) {
+        if (!out->from && !next_span(w, ctx, out)) return 0;
+        while (next_span(w, ctx, &w->opened)) {
             if (w->opened.is_split || !merges_with(w->s->behavior, out, &w->opened)) break;
             out->to = w->opened.to;
             out->is_match = w->opened.is_match;
@@ -5180,10 +5108,8 @@ static TKX_NOINLINE void split_in_stages(tkx_context *ctx, uint32_t first, const
     for (;;) {
         if (ctx->code != TKX_OK) return;
         if (!next_pretoken(&splitters[level], ctx, &p)) {
-            ctx->begin = splitters[level].saved_begin;
-            ctx->limit = splitters[level].saved_limit;
-            ctx->sources = splitters[level].saved_sources;
-            if (!t->op_count) ctx->memory_used = splitters[level].saved_used;
+            ctx->text = splitters[level].outer;
+            if (!t->op_count) ctx->memory_used = splitters[level].outer_used;
             if (level == first || ctx->code != TKX_OK) return;
             level--;
         } else if (level + 1 < depth) {
@@ -5267,36 +5193,28 @@ static TKX_INLINE void encode_around(tkx_context *ctx, int normalized, const uin
 
 /* A segment between raw added tokens, not empty: step 4 to 7. */
 static void encode_segment(tkx_context *ctx, const uint8_t *text, size_t size) {
-    size_t mark = ctx->memory_used;
-    const uint8_t *limit = ctx->limit, *begin = ctx->begin;
-    const tkx_source_map sources = ctx->sources;
+    const size_t mark = ctx->memory_used;
+    const tkx_text outer = ctx->text;
 #ifndef TKX_NO_OFFSETS
     const uint8_t *whole = text;
     const size_t whole_size = size;
 #endif
 #ifndef TKX_NO_NORMALIZER
-    if (ctx->t->normalizer_count) {
-        const uint8_t *given = text;
-        rewrite(ctx, ctx->t->ops, ctx->t->normalizer_count, text == begin, &text, &size);
-        if (given == begin) ctx->begin = text;
-        if (given != text) ctx->limit = text + size;
-    }
+    rewrite(ctx, ctx->t->ops, ctx->t->normalizer_count, &text, &size);
 #endif
 #ifndef TKX_NO_OFFSETS
     if (wants_spans(ctx) && ctx->t->alignment.data && size && ctx->code == TKX_OK)
-        align_whole(ctx, sources.base, whole, whole_size, text, size);
+        align_whole(ctx, outer.base, whole, whole_size, text, size);
 #endif
     if (ctx->code != TKX_OK) return;
     encode_around(ctx, 1, text, size, encode_plain);
-    ctx->begin = begin;
-    ctx->limit = limit;
-    ctx->sources = sources;
+    ctx->text = outer;
     ctx->memory_used = mark;
 }
 
 /* A text that is valid UTF-8: step 3 to 7. */
 static void encode_text(tkx_context *ctx, const uint8_t *text, size_t size) {
-    ctx->limit = text + size;
+    ctx->text.limit = text + size;
     encode_around(ctx, 0, text, size, encode_segment);
 }
 
@@ -5323,7 +5241,7 @@ static int has_labels(const tkx *t) {
 }
 
 static void encode_blocks(tkx_context *ctx, const uint8_t *text, size_t size) {
-    ctx->begin = text;
+    ctx->text.begin = text;
     while (size > BLOCK && (ctx->t->op_count || has_labels(ctx->t)) && ctx->code == TKX_OK) {
         size_t length = BLOCK, cut = tkx_cut(ctx->t, text, length);
         while (cut == 0 && length < size) {
@@ -5381,7 +5299,7 @@ static int encode(tkx_context *ctx, const void *text, size_t size, uint32_t *ids
     }
     ctx->ids = ids;
     ctx->capacity = capacity;
-    ctx->sources.base = (const uint8_t *)text;
+    ctx->text.base = (const uint8_t *)text;
     use_workspace(ctx, work);
     encode_blocks(ctx, (const uint8_t *)text, size);
     if (ctx->code == TKX_E_WORK) *count = memory_to_retry(ctx, size);
@@ -5396,18 +5314,23 @@ static void context_init(tkx_context *ctx, const tkx *t, int special) {
     ctx->special = special;
 }
 
+/* Encodes with all special tokens, or none. */
+static TKX_NOINLINE int encode_as(int special, const tkx *t, const void *text, size_t size,
+                                  uint32_t *ids, size_t capacity, size_t *count,
+                                  const tkx_work *work) {
+    tkx_context ctx;
+    context_init(&ctx, t, special);
+    return encode(&ctx, text, size, ids, capacity, count, work);
+}
+
 int tkx_encode(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity,
                size_t *count, const tkx_work *work) {
-    tkx_context ctx;
-    context_init(&ctx, t, 0);
-    return encode(&ctx, text, size, ids, capacity, count, work);
+    return encode_as(0, t, text, size, ids, capacity, count, work);
 }
 
 int tkx_encode_special(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity,
                        size_t *count, const tkx_work *work) {
-    tkx_context ctx;
-    context_init(&ctx, t, 1);
-    return encode(&ctx, text, size, ids, capacity, count, work);
+    return encode_as(1, t, text, size, ids, capacity, count, work);
 }
 
 int tkx_encode_with_template(const tkx *t, const void *text, size_t size, int special,
@@ -5415,12 +5338,12 @@ int tkx_encode_with_template(const tkx *t, const void *text, size_t size, int sp
     uint32_t index, kind, id, type_id;
     size_t used = 0, made;
     int code;
+    special = special != 0;
+    if (!t || !field(t->post, 0))
+        return encode_as(special, t, text, size, ids, capacity, count, work);
     if (!count) return TKX_E_ARGUMENT;
     *count = 0;
-    if (!t || (!ids && capacity)) return TKX_E_ARGUMENT;
-    if (!field(t->post, 0))
-        return (special ? tkx_encode_special : tkx_encode)(t, text, size, ids, capacity, count,
-                                                           work);
+    if (!ids && capacity) return TKX_E_ARGUMENT;
     for (index = 0; (code = tkx_template(t, 0, index, &kind, &id, &type_id)) == TKX_OK; index++) {
         const size_t at = smaller(used, capacity);
         if (kind == 2) return TKX_E_CORRUPT;
@@ -5428,8 +5351,7 @@ int tkx_encode_with_template(const tkx *t, const void *text, size_t size, int sp
             if (used++ < capacity) ids[at] = id;
             continue;
         }
-        code = (special ? tkx_encode_special : tkx_encode)(t, text, size, ids ? ids + at : NULL,
-                                                           capacity - at, &made, work);
+        code = encode_as(special, t, text, size, ids ? ids + at : NULL, capacity - at, &made, work);
         if (code != TKX_OK && code != TKX_E_IDS) {
             *count = made;
             return code;
@@ -5482,23 +5404,14 @@ int tkx_encoder_init(tkx_encoder *e, const tkx *t, int special, void *window, si
                      const tkx_work *work) {
     if (!e || !t || !window || window_size == 0 || window_size > MAX_TEXT) return TKX_E_ARGUMENT;
     if (!t->splits.data) return TKX_E_NO_ENCODER;
-    e->t = t;
-    e->work = work;
-    e->window = (uint8_t *)window;
-    e->window_size = window_size;
-    e->used = 0;
-    e->special = special != 0;
-    e->finished = 0;
+    *e = (tkx_encoder){t, work, (uint8_t *)window, window_size, 0, special != 0, 0};
     return TKX_OK;
 }
 
 /* Encodes the first `size` bytes of the window and removes them. Nothing changes on an error. */
 static int encode_window(tkx_encoder *e, size_t size, uint32_t *ids, size_t capacity,
                          size_t *count) {
-    tkx_context ctx;
-    int code;
-    context_init(&ctx, e->t, e->special);
-    code = encode(&ctx, e->window, size, ids, capacity, count, e->work);
+    const int code = encode_as(e->special, e->t, e->window, size, ids, capacity, count, e->work);
     if (code != TKX_OK) return code;
     e->used -= size;
     memmove(e->window, e->window + size, e->used);
@@ -5548,22 +5461,18 @@ int tkx_encoder_finish(tkx_encoder *e, uint32_t *ids, size_t capacity, size_t *c
 /* ---- check.c: checks ------------------------------------------------------------------------- */
 int tkx_check(const tkx *t) {
     uint32_t tables[4][256], i;
-    size_t end;
+    const uint8_t *end;
     if (!t || !t->data) return TKX_E_ARGUMENT;
     crc_tables(tables);
+    end = section_entry(t, t->section_count);
     for (i = 0; i < t->section_count; i++) {
-        const uint8_t *s = section_entry(t, i);
-        if (crc_large(tables, t->data + (size_t)load_u64(s + 8), (size_t)load_u64(s + 16)) !=
-            load_u32(s + 24))
+        const tkx_span s = section_span(t, i);
+        if (crc_large(tables, s.data, s.size) != load_u32(section_entry(t, i) + 24))
             return TKX_E_CRC;
-    }
-    end = HEADER_SIZE + t->section_count * (size_t)SECTION_SIZE;
-    for (i = 0; i < t->section_count; i++) {
-        size_t offset = (size_t)load_u64(section_entry(t, i) + 8);
-        for (; end < offset; end++) {
-            if (t->data[end]) return TKX_E_PADDING;
+        for (; end < s.data; end++) {
+            if (*end) return TKX_E_PADDING;
         }
-        end = offset + (size_t)load_u64(section_entry(t, i) + 16);
+        end = s.data + s.size;
     }
     return TKX_OK;
 }
@@ -5574,14 +5483,13 @@ static int run_case(const tkx *t, const uint8_t *entry, const uint8_t *expected,
     uint32_t offset = load_u32(entry), length = load_u32(entry + 4), first = load_u32(entry + 8),
              id_count = load_u32(entry + 12);
     uint32_t text_size = (uint32_t)field(t->self_test, 8), all = (uint32_t)field(t->self_test, 4);
-    tkx_context ctx;
     size_t count, i;
     int code;
-    context_init(&ctx, t, load_u32(entry + 16) & CASE_SPECIAL);
     if (offset > text_size || length > text_size - offset || first > all || id_count > all - first)
         return TKX_E_CORRUPT;
     if (id_count > capacity) return TKX_E_IDS;
-    code = encode(&ctx, texts + offset, length, ids, capacity, &count, work);
+    code = encode_as(load_u32(entry + 16) & CASE_SPECIAL, t, texts + offset, length, ids, capacity,
+                     &count, work);
     if (code == TKX_E_UTF8 || (code == TKX_E_ARGUMENT && length > MAX_TEXT)) return TKX_E_CORRUPT;
     if (code == TKX_E_IDS) return TKX_E_SELF_TEST;
     if (code != TKX_OK) return code;

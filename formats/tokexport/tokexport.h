@@ -434,8 +434,8 @@ typedef struct tkx_decoder {
 TKX_API int tkx_decoder_init(tkx_decoder *d, const tkx *t, int skip_special);
 
 /* Adds one id and writes the text that is complete: valid UTF-8, with U+FFFD where the reference
-   library puts it. On TKX_E_BYTES *size is enough to retry with: 3 * length of the token + 12 in a
-   file without DECO. On an error nothing changes. */
+   library puts it. On TKX_E_BYTES *size is the number of bytes needed. On an error nothing
+   changes. */
 TKX_API int tkx_decoder_step(tkx_decoder *d, uint32_t id, uint8_t *out, size_t capacity,
                              size_t *size);
 

@@ -201,7 +201,7 @@ int main(int argc, char **argv) {
         CHECK(tkx_open(&t, data, size) == TKX_OK);
         look_ups_answer(&t);
         wrong_calls_are_refused(&t, t.splits.data != NULL);
-        a_held_back_character_needs_room(&t);
+        a_held_back_character_needs_room_when_it_is_written(&t);
         self_tests_pass(&t, data, size);
         the_file_works_at_any_address(data, size, &state);
         every_shorter_file_is_refused(data, size);

@@ -142,8 +142,8 @@ static TKX_NOINLINE void align_whole(tkx_context *ctx, const uint8_t *input, con
     /* The source of a byte ends where that of the next byte begins. */
     for (i = 1; i < size; i++) put_u32(a.alignment + 8 * i - 4, get_u32(a.alignment + 8 * i));
     put_u32(a.alignment + 8 * size - 4, (uint32_t)(a.dropped - input));
-    ctx->sources.base = text;
-    ctx->sources.alignment = a.alignment;
+    ctx->text.base = text;
+    ctx->text.alignment = a.alignment;
 }
 
 #endif

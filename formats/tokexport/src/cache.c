@@ -24,7 +24,7 @@ static TKX_INLINE void load_key(const tkx_context *ctx, const uint8_t *p, size_t
                                      255, 255, 255, 255, 255, 255, 255, 255};
     const uint8_t *mask = ones + 16 - size; /* `size` ones, then zeros */
     uint8_t end_of_text[16] = {0};
-    if (!TKX_LIKELY(ctx->limit - p >= 16)) {
+    if (!TKX_LIKELY(ctx->text.limit - p >= 16)) {
         memcpy(end_of_text, p, size);
         p = end_of_text;
     }

@@ -5,22 +5,18 @@
 
 int tkx_check(const tkx *t) {
     uint32_t tables[4][256], i;
-    size_t end;
+    const uint8_t *end;
     if (!t || !t->data) return TKX_E_ARGUMENT;
     crc_tables(tables);
+    end = section_entry(t, t->section_count);
     for (i = 0; i < t->section_count; i++) {
-        const uint8_t *s = section_entry(t, i);
-        if (crc_large(tables, t->data + (size_t)load_u64(s + 8), (size_t)load_u64(s + 16)) !=
-            load_u32(s + 24))
+        const tkx_span s = section_span(t, i);
+        if (crc_large(tables, s.data, s.size) != load_u32(section_entry(t, i) + 24))
             return TKX_E_CRC;
-    }
-    end = HEADER_SIZE + t->section_count * (size_t)SECTION_SIZE;
-    for (i = 0; i < t->section_count; i++) {
-        size_t offset = (size_t)load_u64(section_entry(t, i) + 8);
-        for (; end < offset; end++) {
-            if (t->data[end]) return TKX_E_PADDING;
+        for (; end < s.data; end++) {
+            if (*end) return TKX_E_PADDING;
         }
-        end = offset + (size_t)load_u64(section_entry(t, i) + 16);
+        end = s.data + s.size;
     }
     return TKX_OK;
 }
@@ -31,14 +27,13 @@ static int run_case(const tkx *t, const uint8_t *entry, const uint8_t *expected,
     uint32_t offset = load_u32(entry), length = load_u32(entry + 4), first = load_u32(entry + 8),
              id_count = load_u32(entry + 12);
     uint32_t text_size = (uint32_t)field(t->self_test, 8), all = (uint32_t)field(t->self_test, 4);
-    tkx_context ctx;
     size_t count, i;
     int code;
-    context_init(&ctx, t, load_u32(entry + 16) & CASE_SPECIAL);
     if (offset > text_size || length > text_size - offset || first > all || id_count > all - first)
         return TKX_E_CORRUPT;
     if (id_count > capacity) return TKX_E_IDS;
-    code = encode(&ctx, texts + offset, length, ids, capacity, &count, work);
+    code = encode_as(load_u32(entry + 16) & CASE_SPECIAL, t, texts + offset, length, ids, capacity,
+                     &count, work);
     if (code == TKX_E_UTF8 || (code == TKX_E_ARGUMENT && length > MAX_TEXT)) return TKX_E_CORRUPT;
     if (code == TKX_E_IDS) return TKX_E_SELF_TEST;
     if (code != TKX_OK) return code;

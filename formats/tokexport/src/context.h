@@ -20,13 +20,15 @@ typedef struct tkx_pending {
    better. */
 enum { BATCH = 32 };
 
-/* Maps the current text to the input: it is a part of it, or a rewritten part. */
-typedef struct tkx_source_map {
-    const uint8_t *base; /* the first byte of the current text */
+/* The current text: a part of the input, or a rewritten part. */
+typedef struct tkx_text {
+    const uint8_t *limit; /* the end of the bytes that may be read */
+    const uint8_t *begin; /* the start of the input in it */
+    const uint8_t *base;  /* its first byte */
     /* for each byte from `base` on, the start and end of its source in the input as two u32; NULL:
-       the current text is the input, which begins at `base` */
+       the text is the input, which begins at `base` */
     const uint8_t *alignment;
-} tkx_source_map;
+} tkx_text;
 
 #ifndef TKX_NO_OFFSETS
 
@@ -62,9 +64,7 @@ typedef struct tkx_context {
     uint64_t memory_needed;
     uint8_t *cache;
     unsigned cache_shift; /* a hash shifted right by this is the number of a set */
-    const uint8_t *limit; /* the end of the bytes that may be read */
-    const uint8_t *begin; /* the start of the input in the current text */
-    tkx_source_map sources;
+    tkx_text text;
 #ifndef TKX_NO_OFFSETS
     tkx_locator where;
 #endif

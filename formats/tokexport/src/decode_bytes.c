@@ -82,10 +82,14 @@ static void put_inner(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, size
 
 #endif
 
-/* Writes U+FFFD for `count` bytes that are not UTF-8. */
-static void put_replacement(tkx_decoder *d, tkx_out_buf *s, size_t count) {
-    if (!(d->rules & BY_CHARACTER)) count = count ? 1 : 0;
+/* Writes U+FFFD `count` times. */
+static void put_bad(tkx_decoder *d, tkx_out_buf *s, size_t count) {
     for (; count; count--) put_inner(d, s, REPLACEMENT, 3);
+}
+
+/* Writes what stands for `count` bytes that are not UTF-8. */
+static void put_replacement(tkx_decoder *d, tkx_out_buf *s, size_t count) {
+    put_bad(d, s, d->rules & BY_CHARACTER ? count : count != 0);
 }
 
 /* Writes bytes: as they are, or as text, holding back an incomplete character. */

@@ -43,11 +43,6 @@ static int form_at(const tkx *t, uint32_t flags, unsigned place, const uint8_t *
     return 1;
 }
 
-/* Writes U+FFFD for `count` bytes of a run that is not UTF-8. */
-static void put_bad(tkx_decoder *d, tkx_out_buf *s, size_t count) {
-    for (; count; count--) put_inner(d, s, REPLACEMENT, 3);
-}
-
 /* Holds back a byte of a run until it is known whether the run is UTF-8. */
 static void hold_byte(tkx_decoder *d, tkx_out_buf *s, uint8_t byte) {
     size_t looked;
@@ -235,10 +230,8 @@ static int decode_by_rules(tkx_decoder *d, const uint32_t *ids, size_t count, tk
                 d->run_state = (uint8_t)look_at_run(t, d->rules, ids + i, count - i);
             code = put_token(d, s, ids[i], (d->is_first ? FIRST : 0u) | (i == last ? LAST : 0u));
         }
-        if (code != TKX_OK) {
-            *size = code == TKX_E_ID ? i : 0;
-            return code;
-        }
+        if (code == TKX_E_ID) *size = i;
+        if (code != TKX_OK) return code;
         if (ends) ends[i] = s->used;
     }
     code = end_text(d, s);

@@ -30,36 +30,28 @@ static TKX_INLINE void encode_around(tkx_context *ctx, int normalized, const uin
 
 /* A segment between raw added tokens, not empty: step 4 to 7. */
 static void encode_segment(tkx_context *ctx, const uint8_t *text, size_t size) {
-    size_t mark = ctx->memory_used;
-    const uint8_t *limit = ctx->limit, *begin = ctx->begin;
-    const tkx_source_map sources = ctx->sources;
+    const size_t mark = ctx->memory_used;
+    const tkx_text outer = ctx->text;
 #ifndef TKX_NO_OFFSETS
     const uint8_t *whole = text;
     const size_t whole_size = size;
 #endif
 #ifndef TKX_NO_NORMALIZER
-    if (ctx->t->normalizer_count) {
-        const uint8_t *given = text;
-        rewrite(ctx, ctx->t->ops, ctx->t->normalizer_count, text == begin, &text, &size);
-        if (given == begin) ctx->begin = text;
-        if (given != text) ctx->limit = text + size;
-    }
+    rewrite(ctx, ctx->t->ops, ctx->t->normalizer_count, &text, &size);
 #endif
 #ifndef TKX_NO_OFFSETS
     if (wants_spans(ctx) && ctx->t->alignment.data && size && ctx->code == TKX_OK)
-        align_whole(ctx, sources.base, whole, whole_size, text, size);
+        align_whole(ctx, outer.base, whole, whole_size, text, size);
 #endif
     if (ctx->code != TKX_OK) return;
     encode_around(ctx, 1, text, size, encode_plain);
-    ctx->begin = begin;
-    ctx->limit = limit;
-    ctx->sources = sources;
+    ctx->text = outer;
     ctx->memory_used = mark;
 }
 
 /* A text that is valid UTF-8: step 3 to 7. */
 static void encode_text(tkx_context *ctx, const uint8_t *text, size_t size) {
-    ctx->limit = text + size;
+    ctx->text.limit = text + size;
     encode_around(ctx, 0, text, size, encode_segment);
 }
 
@@ -86,7 +78,7 @@ static int has_labels(const tkx *t) {
 }
 
 static void encode_blocks(tkx_context *ctx, const uint8_t *text, size_t size) {
-    ctx->begin = text;
+    ctx->text.begin = text;
     while (size > BLOCK && (ctx->t->op_count || has_labels(ctx->t)) && ctx->code == TKX_OK) {
         size_t length = BLOCK, cut = tkx_cut(ctx->t, text, length);
         while (cut == 0 && length < size) {
@@ -144,7 +136,7 @@ static int encode(tkx_context *ctx, const void *text, size_t size, uint32_t *ids
     }
     ctx->ids = ids;
     ctx->capacity = capacity;
-    ctx->sources.base = (const uint8_t *)text;
+    ctx->text.base = (const uint8_t *)text;
     use_workspace(ctx, work);
     encode_blocks(ctx, (const uint8_t *)text, size);
     if (ctx->code == TKX_E_WORK) *count = memory_to_retry(ctx, size);
@@ -159,18 +151,23 @@ static void context_init(tkx_context *ctx, const tkx *t, int special) {
     ctx->special = special;
 }
 
+/* Encodes with all special tokens, or none. */
+static TKX_NOINLINE int encode_as(int special, const tkx *t, const void *text, size_t size,
+                                  uint32_t *ids, size_t capacity, size_t *count,
+                                  const tkx_work *work) {
+    tkx_context ctx;
+    context_init(&ctx, t, special);
+    return encode(&ctx, text, size, ids, capacity, count, work);
+}
+
 int tkx_encode(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity,
                size_t *count, const tkx_work *work) {
-    tkx_context ctx;
-    context_init(&ctx, t, 0);
-    return encode(&ctx, text, size, ids, capacity, count, work);
+    return encode_as(0, t, text, size, ids, capacity, count, work);
 }
 
 int tkx_encode_special(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity,
                        size_t *count, const tkx_work *work) {
-    tkx_context ctx;
-    context_init(&ctx, t, 1);
-    return encode(&ctx, text, size, ids, capacity, count, work);
+    return encode_as(1, t, text, size, ids, capacity, count, work);
 }
 
 int tkx_encode_with_template(const tkx *t, const void *text, size_t size, int special,
@@ -178,12 +175,12 @@ int tkx_encode_with_template(const tkx *t, const void *text, size_t size, int sp
     uint32_t index, kind, id, type_id;
     size_t used = 0, made;
     int code;
+    special = special != 0;
+    if (!t || !field(t->post, 0))
+        return encode_as(special, t, text, size, ids, capacity, count, work);
     if (!count) return TKX_E_ARGUMENT;
     *count = 0;
-    if (!t || (!ids && capacity)) return TKX_E_ARGUMENT;
-    if (!field(t->post, 0))
-        return (special ? tkx_encode_special : tkx_encode)(t, text, size, ids, capacity, count,
-                                                           work);
+    if (!ids && capacity) return TKX_E_ARGUMENT;
     for (index = 0; (code = tkx_template(t, 0, index, &kind, &id, &type_id)) == TKX_OK; index++) {
         const size_t at = smaller(used, capacity);
         if (kind == 2) return TKX_E_CORRUPT;
@@ -191,8 +188,7 @@ int tkx_encode_with_template(const tkx *t, const void *text, size_t size, int sp
             if (used++ < capacity) ids[at] = id;
             continue;
         }
-        code = (special ? tkx_encode_special : tkx_encode)(t, text, size, ids ? ids + at : NULL,
-                                                           capacity - at, &made, work);
+        code = encode_as(special, t, text, size, ids ? ids + at : NULL, capacity - at, &made, work);
         if (code != TKX_OK && code != TKX_E_IDS) {
             *count = made;
             return code;

@@ -31,10 +31,11 @@ static TKX_NOINLINE const uint8_t *find_labels(tkx_context *ctx, const tkx_stage
     return labels;
 }
 
-/* The first position from `at` on whose label may begin a match. */
-static const uint8_t *skip_unmatched_labels(const tkx_stage *s, const tkx_memo *m,
-                                            const uint8_t *at, const uint8_t *end) {
+/* As skip_unmatched, for any stage: of one with labels, those that begin no match are skipped. */
+static const uint8_t *skip_any(const tkx_stage *s, const tkx_memo *m, const uint8_t *at,
+                               const uint8_t *end) {
     const uint8_t *label = m->labels;
+    if (!is_general(s)) return skip_unmatched(s, at, end);
     if (!label) return at;
     for (label += at - m->begin;
          at < end && *label < 128 && (s->no_match[*label >> 6] >> (*label & 63) & 1); label++)
@@ -62,4 +63,13 @@ static TKX_NOINLINE const uint8_t *match_general(tkx_context *ctx, const tkx_sta
     if (!TKX_LIKELY(stopped - last <= FREE_READS))
         memoize(ctx, s, m, at, end, state, last, stopped);
     return last;
+}
+
+/* As `match`, for any stage. */
+static TKX_INLINE const uint8_t *match_any(tkx_context *ctx, const tkx_stage *s, tkx_memo *m,
+                                           const uint8_t *searched, const uint8_t *at,
+                                           const uint8_t *end, int *empty) {
+    *empty = 0;
+    return is_general(s) ? match_general(ctx, s, m, searched, at, end, empty)
+                         : match(ctx, s, m, at, end);
 }

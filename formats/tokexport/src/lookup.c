@@ -178,6 +178,13 @@ static int token_in_trie(const tkx *t, const uint8_t *bytes, size_t size, uint32
     return found < t->id_count ? TKX_OK : TKX_E_CORRUPT;
 }
 
+/* Whether an id from the file exists; it is TKX_NONE otherwise. */
+static int known_id(const tkx *t, uint32_t *id) {
+    if (*id < t->id_count) return TKX_OK;
+    *id = TKX_NONE;
+    return TKX_E_CORRUPT;
+}
+
 int tkx_token_id(const tkx *t, const void *bytes, size_t size, uint32_t *id) {
     const uint8_t *key = size ? (const uint8_t *)bytes : (const uint8_t *)"";
     uint32_t found, flags;
@@ -192,35 +199,27 @@ int tkx_token_id(const tkx *t, const void *bytes, size_t size, uint32_t *id) {
 }
 
 int tkx_special_id(const tkx *t, int role, uint32_t *id) {
-    uint32_t found;
     if (!t || !id || role < TKX_BOS || role > TKX_UNK) return TKX_E_ARGUMENT;
-    *id = TKX_NONE;
-    if (!t->special_ids.data) return TKX_E_NOT_FOUND;
-    found = load_u32(t->special_ids.data + 4 * (size_t)role);
-    if (found == TKX_NONE) return TKX_E_NOT_FOUND;
-    if (found >= t->id_count) return TKX_E_CORRUPT;
-    *id = found;
-    return TKX_OK;
+    *id = t->special_ids.data ? load_u32(t->special_ids.data + 4 * (size_t)role) : TKX_NONE;
+    if (*id == TKX_NONE) return TKX_E_NOT_FOUND;
+    return known_id(t, id);
 }
 
 int tkx_stop_id(const tkx *t, uint32_t index, uint32_t *id) {
-    uint32_t found;
     if (!t || !id) return TKX_E_ARGUMENT;
     *id = TKX_NONE;
     if (index >= field(t->special_ids, 16)) return TKX_E_NOT_FOUND;
-    found = load_u32(t->special_ids.data + 20 + 4 * (size_t)index);
-    if (found >= t->id_count) return TKX_E_CORRUPT;
-    *id = found;
-    return TKX_OK;
+    *id = load_u32(t->special_ids.data + 20 + 4 * (size_t)index);
+    return known_id(t, id);
 }
 
 int tkx_section(const tkx *t, const char tag[4], const uint8_t **data, size_t *size) {
-    tkx_span span;
+    uint32_t i;
     if (!t || !tag || !data || !size) return TKX_E_ARGUMENT;
-    span = find_section(t, tag);
-    *data = span.data;
-    *size = span.size;
-    return span.data ? TKX_OK : TKX_E_NOT_FOUND;
+    for (i = 0; i < t->section_count && memcmp(section_entry(t, i), tag, 4) != 0; i++) continue;
+    *data = i < t->section_count ? section_span(t, i).data : NULL;
+    *size = i < t->section_count ? section_span(t, i).size : 0;
+    return *data ? TKX_OK : TKX_E_NOT_FOUND;
 }
 
 uint32_t tkx_added_count(const tkx *t) { return t ? (uint32_t)field(t->added, 0) : 0; }

@@ -211,11 +211,10 @@ static TKX_NOINLINE void memoize(tkx_context *ctx, const tkx_stage *s, tkx_memo 
     }
 }
 
-/* Where the match at `at` ends, in a pre-token from `begin` to `end`. */
+/* Where the match at `at` ends, in a pre-token up to `end`. */
 static TKX_INLINE const uint8_t *match(tkx_context *ctx, const tkx_stage *s, tkx_memo *m,
-                                       const uint8_t *begin, const uint8_t *at,
-                                       const uint8_t *end) {
-    uint32_t state = s->start_varies ? start_state(s, begin, at) : s->start;
+                                       const uint8_t *at, const uint8_t *end) {
+    uint32_t state = s->start_varies ? start_state(s, m->begin, at) : s->start;
     const uint8_t *stopped, *last;
     last = TKX_LIKELY(m->limit <= at) ? find_end(s, at, end, state, &stopped)
                                       : find_end_memo(ctx, s, m, at, end, state, &stopped);

@@ -101,7 +101,6 @@ static int has_room(tkx_normalizer *n, size_t bytes, size_t marks) {
 
 /* Writes the source of a code point of `size` bytes that has `firsts` bits TAKES. */
 static TKX_INLINE void align_point(tkx_normalizer *n, size_t size, uint32_t firsts) {
-#ifndef TKX_NO_OFFSETS
     if (TKX_LIKELY(n->alignment == NULL)) return;
     if (firsts) n->taken = n->source;
     n->alignment = put_sources(n->ctx, n->alignment, size, n->taken);
@@ -109,9 +108,6 @@ static TKX_INLINE void align_point(tkx_normalizer *n, size_t size, uint32_t firs
         n->taken = n->source;
         n->source += utf8_length(*n->source);
     }
-#else
-    (void)n, (void)size, (void)firsts;
-#endif
 }
 
 static void write_point(tkx_normalizer *n, uint32_t c, uint32_t firsts) {

@@ -69,13 +69,13 @@ static void trim(const tkx_context *ctx, size_t leading, size_t trailing, size_t
    character has the source of the whole. */
 static void find_source(const tkx_context *ctx, const uint8_t *from, const uint8_t *to,
                         size_t *first, size_t *after) {
-    const tkx_source_map *v = &ctx->sources;
+    const tkx_text *v = &ctx->text;
     if (v->alignment) {
         *first = get_u32(v->alignment + 8 * (size_t)(from - v->base));
         *after = get_u32(v->alignment + 8 * (size_t)(to - 1 - v->base) + 4);
     } else {
         while (from > v->base && utf8_inside(*from)) from--;
-        while (to < ctx->limit && utf8_inside(*to)) to++;
+        while (to < v->limit && utf8_inside(*to)) to++;
         *first = (size_t)(from - v->base);
         *after = (size_t)(to - v->base);
     }
@@ -143,6 +143,12 @@ static int wants_spans(const tkx_context *ctx) {
 #ifndef TKX_NO_NORMALIZER
 
 static int follows_sources(const tkx_context *ctx) { return wants_spans(ctx); }
+
+static uint8_t *put_sources(const tkx_context *ctx, uint8_t *alignment, size_t count,
+                            const uint8_t *p) {
+    (void)ctx, (void)count, (void)p;
+    return alignment;
+}
 
 #endif
 

@@ -72,33 +72,27 @@ static void study_added(tkx *t) {
 /* Where CHRS has the symbols of ASCII, 128 in a row: a shortcut past the levels of the table. NULL
    if a symbol depends on the place of its character. */
 static const uint8_t *find_ascii_symbols(const tkx *t) {
+    const size_t middle_count = (size_t)field(t->characters, 8),
+                 leaf_count = (size_t)field(t->characters, 12);
     const uint8_t *top, *middle;
-    uint32_t middle_count, leaf_count, leaf;
+    size_t leaf;
     if (!t->characters.data || field(t->characters, 0) != UNIT_CHARACTER || t->place_count != 1)
         return NULL;
-    middle_count = (uint32_t)field(t->characters, 8);
-    leaf_count = (uint32_t)field(t->characters, 12);
     top = t->characters.data + CHARACTERS_HEADER;
-    if (load_u16(top) >= middle_count) return NULL;
-    middle = top + TOP_SIZE + 128 * (size_t)load_u16(top);
-    leaf = load_u16(middle);
-    if (leaf >= leaf_count || load_u16(middle + 2) >= leaf_count ||
-        load_u16(middle + 2) != leaf + 1)
+    middle = top + TOP_SIZE;
+    leaf = find_leaf(top, middle, middle_count, leaf_count, 0);
+    if (leaf == SIZE_MAX || find_leaf(top, middle, middle_count, leaf_count, 64) != leaf + 64)
         return NULL;
-    return top + TOP_SIZE + 128 * (size_t)middle_count + 256 * (size_t)leaf;
+    return middle + 128 * middle_count + 4 * leaf;
 }
 
 #endif
 
 static void find_sections(tkx *t) {
-    size_t known;
     uint32_t i;
     for (i = 0; i < t->section_count; i++) {
-        const uint8_t *s = section_entry(t, i);
-        tkx_span span;
-        span.data = t->data + (size_t)load_u64(s + 8);
-        span.size = (size_t)load_u64(s + 16);
-        known = known_section(s);
+        const size_t known = known_section(section_entry(t, i));
+        const tkx_span span = section_span(t, i);
         if (known < KNOWN && SECTIONS[known].member != SIZE_MAX)
             memcpy((uint8_t *)t + SECTIONS[known].member, &span, sizeof span);
     }

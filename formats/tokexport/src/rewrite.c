@@ -104,12 +104,12 @@ static void run_op(tkx_rewriter *w, tkx_context *ctx, const tkx_op *op, int firs
     ctx->memory_size = memory_size;
 }
 
-/* Runs `count` operations, from `op` on, over a text that is not empty; `first`: it begins where
-   the input begins. A result that differs from the text is in work memory and becomes the current
-   text. */
-static TKX_NOINLINE void rewrite(tkx_context *ctx, const tkx_op *op, uint32_t count, int first,
+/* Runs `count` operations, from `op` on, over a text that is not empty. A result that differs from
+   the text is in work memory and becomes the current text. */
+static TKX_NOINLINE void rewrite(tkx_context *ctx, const tkx_op *op, uint32_t count,
                                  const uint8_t **text, size_t *size) {
     const size_t mark = ctx->memory_used, given = *size;
+    const int first = *text == ctx->text.begin;
     /* a normalizer that is aligned as a whole (ALGN) has no aligned operations */
     const int aligns = follows_sources(ctx) &&
                        !(ctx->t->alignment.data && op < ctx->t->ops + ctx->t->normalizer_count);
@@ -125,12 +125,13 @@ static TKX_NOINLINE void rewrite(tkx_context *ctx, const tkx_op *op, uint32_t co
         ctx->memory_used = mark + w.used;
         if (w.alignment) {
             memmove(ctx->memory + ctx->memory_used, w.alignment, 8 * w.used);
-            ctx->sources.alignment = ctx->memory + ctx->memory_used;
+            ctx->text.alignment = ctx->memory + ctx->memory_used;
             ctx->memory_used += 8 * w.used;
         }
-        ctx->sources.base = ctx->memory + mark;
-        *text = ctx->memory + mark;
+        *text = ctx->text.base = ctx->memory + mark;
         *size = w.used;
+        ctx->text.limit = *text + w.used;
+        if (first) ctx->text.begin = *text;
     }
     /* a guess: most texts grow little */
     if (ctx->code == TKX_E_WORK)

@@ -14,7 +14,6 @@
 
 /* Writes the source of the last character. */
 static void align_last(tkx_rewriter *w) {
-#ifndef TKX_NO_OFFSETS
     const uint8_t *source = w->untaken;
     if (!w->alignment || !w->last_size) return;
     if (!w->last_takes && source > w->text) source = before(source);
@@ -23,9 +22,6 @@ static void align_last(tkx_rewriter *w) {
     for (; w->last_takes && w->untaken < w->end; w->last_takes--)
         w->untaken += utf8_length(*w->untaken);
     w->last_size = 0;
-#else
-    (void)w;
-#endif
 }
 
 /* Records the next character of the output, `size` bytes. */
@@ -164,7 +160,7 @@ static void run_charsmap(tkx_rewriter *w) {
         if (!f.node_count) p = charsmap_skip(w, p);
         if (p == w->end) break;
         if (op->flags & BY_CLUSTER) {
-            stop = match(w->ctx, &op->program, &m, w->text, p, w->end);
+            stop = match(w->ctx, &op->program, &m, p, w->end);
             if (stop == p) stop += utf8_length(*p);
             place = TKX_NONE;
             if (stop - p <= MAX_CLUSTER) place = charsmap_find(w->ctx, op, p, stop, 0, &length);

@@ -35,22 +35,14 @@ static void write_unaligned(tkx_rewriter *w, const uint8_t *p, size_t size) {
 /* Writes bytes whose source is the character at `source` of the text. */
 static void write_bytes(tkx_rewriter *w, const uint8_t *p, size_t size, const uint8_t *source) {
     write_unaligned(w, p, size);
-    if (w->ctx->code != TKX_OK) return;
-#ifndef TKX_NO_OFFSETS
-    if (w->alignment) put_sources(w->ctx, w->alignment + 8 * (w->used - size), size, source);
-#else
-    (void)source;
-#endif
+    if (w->alignment && w->ctx->code == TKX_OK)
+        put_sources(w->ctx, w->alignment + 8 * (w->used - size), size, source);
 }
 
 /* Aligns the last `size` bytes of the output with those at p, of which they are a copy. */
 static void align_copy(tkx_rewriter *w, const uint8_t *p, size_t size) {
-#ifndef TKX_NO_OFFSETS
     uint8_t *alignment = w->alignment ? w->alignment + 8 * (w->used - size) : NULL;
     for (; alignment && size; size--) alignment = put_sources(w->ctx, alignment, 1, p++);
-#else
-    (void)w, (void)p, (void)size;
-#endif
 }
 
 /* Copies a part of the text. */
@@ -159,12 +151,10 @@ static void run_map(tkx_rewriter *w) {
 /* Writes bytes before the text, with an empty source at the start of that of the text. */
 static void write_before(tkx_rewriter *w, const uint8_t *p, size_t size) {
     write_bytes(w, p, size, w->text);
-#ifndef TKX_NO_OFFSETS
     for (; w->ctx->code == TKX_OK && w->alignment && size; size--) {
         uint8_t *source = w->alignment + 8 * (w->used - size);
         memcpy(source + 4, source, 4);
     }
-#endif
 }
 
 /* Starts the program of an operation: its memo comes before the output. */
@@ -190,14 +180,11 @@ static void run_replace(tkx_rewriter *w) {
     tkx_memo m;
     if (!start_program(w, &m)) return;
     while ((at < w->end || (s->flags & EMPTY_MATCHES)) && ctx->code == TKX_OK) {
-        int empty = 0;
-        const uint8_t *last = is_general(s) ? match_general(ctx, s, &m, copied, at, w->end, &empty)
-                                            : match(ctx, s, &m, w->text, at, w->end);
+        int empty;
+        const uint8_t *last = match_any(ctx, s, &m, copied, at, w->end, &empty);
         if (last == at && (!empty || (w->changed && at == copied))) {
             if (at == w->end) break;
-            at = next_symbol(s, at);
-            at = is_general(s) ? skip_unmatched_labels(s, &m, at, w->end)
-                               : skip_unmatched(s, at, w->end);
+            at = skip_any(s, &m, next_symbol(s, at), w->end);
             continue;
         }
         w->changed = 1;

@@ -23,7 +23,7 @@ static TKX_INLINE void split_simply(tkx_context *ctx, const tkx_stage *s, const 
     tkx_memo m;
     memo_start(&m, s, begin, end, ctx->memory_used);
     while (at < end && ctx->code == TKX_OK) {
-        const uint8_t *last = match(ctx, s, &m, begin, at, end);
+        const uint8_t *last = match(ctx, s, &m, at, end);
         if (last == at) {
             at = skip_unmatched(s, next_symbol(s, at), end);
             continue;
@@ -50,36 +50,30 @@ typedef struct tkx_pretoken {
 /* One stage that splits one pre-token. */
 typedef struct tkx_splitter {
     const tkx_stage *s;
-    const uint8_t *begin, *at, *end;
+    const uint8_t *at, *end;
     tkx_pretoken next;   /* a match to return after the gap before it; from NULL: none */
     tkx_pretoken opened; /* the span after the pre-token that was returned; from NULL: none */
     int is_split;        /* of the next span */
     tkx_memo m;
     /* of the context, before the text was rewritten */
-    const uint8_t *saved_begin, *saved_limit;
-    tkx_source_map saved_sources;
-    size_t saved_used;
+    tkx_text outer;
+    size_t outer_used;
 } tkx_splitter;
 
 static void splitter_start(tkx_splitter *w, tkx_context *ctx, const tkx_stage *s,
                            const uint8_t *begin, const uint8_t *end) {
     memset(w, 0, sizeof *w);
     w->s = s;
-    w->saved_begin = ctx->begin;
-    w->saved_limit = ctx->limit;
-    w->saved_sources = ctx->sources;
-    w->saved_used = ctx->memory_used;
+    w->outer = ctx->text;
+    w->outer_used = ctx->memory_used;
 #ifndef TKX_NO_NORMALIZER
     if (s->flags & REWRITE) {
         size_t size = (size_t)(end - begin);
-        const uint8_t *given = begin;
-        rewrite(ctx, ctx->t->ops + s->first_op, s->op_count, given == ctx->begin, &begin, &size);
-        if (given == ctx->begin) ctx->begin = begin;
-        if (given != begin) ctx->limit = begin + size;
+        rewrite(ctx, ctx->t->ops + s->first_op, s->op_count, &begin, &size);
         end = begin + size;
     }
 #endif
-    w->begin = w->at = begin;
+    w->at = begin;
     w->end = end;
     memo_start(&w->m, s, begin, end, ctx->memory_used);
     if (s->labels) w->m.labels = find_labels(ctx, s, begin, end);
@@ -91,37 +85,9 @@ static size_t splitter_top(const tkx_splitter *w) {
     return w->m.mark + (size_t)memo_size(&w->m, w->m.limit);
 }
 
-/* The next span, in *span; 0 at the end and on an error. */
+/* The next span, in *span: a match, or the gap before one, which an empty match splits. 0 at the
+   end and on an error. */
 static int next_span(tkx_splitter *w, tkx_context *ctx, tkx_pretoken *span) {
-    const int inverted = w->s->flags & INVERT;
-    const uint8_t *from = w->at;
-    *span = w->next;
-    w->next.from = NULL;
-    if (span->from) return 1;
-    while (w->at < w->end) {
-        const uint8_t *at = w->at, *last = match(ctx, w->s, &w->m, w->begin, at, w->end);
-        if (ctx->code != TKX_OK) return 0;
-        if (last == at) {
-            w->at = skip_unmatched(w->s, next_symbol(w->s, at), w->end);
-            continue;
-        }
-        w->at = last;
-        span->from = at;
-        span->to = last;
-        span->is_match = !inverted;
-        if (from == at) return 1;
-        w->next = *span;
-        span->to = at;
-        break;
-    }
-    if (!w->next.from) span->to = w->end;
-    span->from = from < span->to ? from : NULL;
-    span->is_match = inverted;
-    return span->from != NULL;
-}
-
-/* As next_span, for a stage that is_general: an empty match splits the gap that it is in. */
-static TKX_NOINLINE int next_span_general(tkx_splitter *w, tkx_context *ctx, tkx_pretoken *span) {
     const int inverted = w->s->flags & INVERT;
     const uint8_t *at = w->at;
     *span = w->next;
@@ -131,10 +97,10 @@ static TKX_NOINLINE int next_span_general(tkx_splitter *w, tkx_context *ctx, tkx
     span->is_split = w->is_split;
     span->is_match = inverted;
     w->is_split = 0;
-    for (at = skip_unmatched_labels(w->s, &w->m, at, w->end); at < w->end;
-         at = skip_unmatched_labels(w->s, &w->m, next_symbol(w->s, at), w->end)) {
+    for (at = skip_any(w->s, &w->m, at, w->end); at < w->end;
+         at = skip_any(w->s, &w->m, next_symbol(w->s, at), w->end)) {
         int empty;
-        const uint8_t *last = match_general(ctx, w->s, &w->m, w->at, at, w->end, &empty);
+        const uint8_t *last = match_any(ctx, w->s, &w->m, w->at, at, w->end, &empty);
         if (ctx->code != TKX_OK) return 0;
         if (last > at) {
             w->at = last;
@@ -168,7 +134,6 @@ static int merges_with(int behavior, const tkx_pretoken *a, const tkx_pretoken *
 
 /* The next pre-token; 0 at the end and on an error. */
 static int next_pretoken(tkx_splitter *w, tkx_context *ctx, tkx_pretoken *out) {
-    const int general = is_general(w->s);
     if (w->s->flags & REWRITE) {
         out->from = w->at;
         out->to = w->at = w->end;
@@ -177,9 +142,8 @@ static int next_pretoken(tkx_splitter *w, tkx_context *ctx, tkx_pretoken *out) {
     for (;;) {
         *out = w->opened;
         w->opened.from = NULL;
-        if (!out->from && !(general ? next_span_general(w, ctx, out) : next_span(w, ctx, out)))
-            return 0;
-        while (general ? next_span_general(w, ctx, &w->opened) : next_span(w, ctx, &w->opened)) {
+        if (!out->from && !next_span(w, ctx, out)) return 0;
+        while (next_span(w, ctx, &w->opened)) {
             if (w->opened.is_split || !merges_with(w->s->behavior, out, &w->opened)) break;
             out->to = w->opened.to;
             out->is_match = w->opened.is_match;
@@ -204,10 +168,8 @@ static TKX_NOINLINE void split_in_stages(tkx_context *ctx, uint32_t first, const
     for (;;) {
         if (ctx->code != TKX_OK) return;
         if (!next_pretoken(&splitters[level], ctx, &p)) {
-            ctx->begin = splitters[level].saved_begin;
-            ctx->limit = splitters[level].saved_limit;
-            ctx->sources = splitters[level].saved_sources;
-            if (!t->op_count) ctx->memory_used = splitters[level].saved_used;
+            ctx->text = splitters[level].outer;
+            if (!t->op_count) ctx->memory_used = splitters[level].outer_used;
             if (level == first || ctx->code != TKX_OK) return;
             level--;
         } else if (level + 1 < depth) {

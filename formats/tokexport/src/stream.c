@@ -7,23 +7,14 @@ int tkx_encoder_init(tkx_encoder *e, const tkx *t, int special, void *window, si
                      const tkx_work *work) {
     if (!e || !t || !window || window_size == 0 || window_size > MAX_TEXT) return TKX_E_ARGUMENT;
     if (!t->splits.data) return TKX_E_NO_ENCODER;
-    e->t = t;
-    e->work = work;
-    e->window = (uint8_t *)window;
-    e->window_size = window_size;
-    e->used = 0;
-    e->special = special != 0;
-    e->finished = 0;
+    *e = (tkx_encoder){t, work, (uint8_t *)window, window_size, 0, special != 0, 0};
     return TKX_OK;
 }
 
 /* Encodes the first `size` bytes of the window and removes them. Nothing changes on an error. */
 static int encode_window(tkx_encoder *e, size_t size, uint32_t *ids, size_t capacity,
                          size_t *count) {
-    tkx_context ctx;
-    int code;
-    context_init(&ctx, e->t, e->special);
-    code = encode(&ctx, e->window, size, ids, capacity, count, e->work);
+    const int code = encode_as(e->special, e->t, e->window, size, ids, capacity, count, e->work);
     if (code != TKX_OK) return code;
     e->used -= size;
     memmove(e->window, e->window + size, e->used);
