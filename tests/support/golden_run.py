@@ -59,6 +59,8 @@ class Runtime:
 
     def encode(self, file: RuntimeFile, text: bytes, allowed: Any) -> list[int]:
         """The ids of a text."""
+        if allowed != self.ALL:
+            allowed = {file.tokenizer.added_tokens[index].content for index in allowed}
         try:
             return file.tokenizer.encode(text.decode(), allowed_special=allowed)
         except TextError as error:
@@ -118,7 +120,7 @@ def disagreements_about(reader: Any, name: str) -> Iterator[str]:
             given = None if error.name == "TKX_E_ID" else error.name
         if given != content:
             yield f"{name}: the bytes of {token} are {given}"
-    for kind, ask in (("encode", _encode), ("template", _template), ("decode", _decode)):
+    for kind, ask in ASKED.items():
         for case in expected.get(kind, ()):
             try:
                 given = ask(reader, file, case)
@@ -132,7 +134,8 @@ def disagreements_about(reader: Any, name: str) -> Iterator[str]:
 
 
 def _encode(reader: Any, file: Any, case: dict[str, Any]) -> dict[str, Any]:
-    text, allowed = case["text"].encode(), reader.ALL if case["special"] else ()
+    text = case["text"].encode()
+    allowed = case.get("allowed", reader.ALL if case.get("special") else ())
     given: dict[str, Any] = {"ids": reader.encode(file, text, allowed)}
     if "spans" in case:
         spans = reader.encode_spans(file, text, allowed)
@@ -145,9 +148,19 @@ def _encode(reader: Any, file: Any, case: dict[str, Any]) -> dict[str, Any]:
 def _template(reader: Any, file: Any, case: dict[str, Any]) -> dict[str, Any]:
     pair = case["pair"].encode() if "pair" in case else None
     text = case["text"].encode()
-    ids, type_ids = reader.encode_with_template(file, text, pair, special=case["special"])
+    special = case["add_special_tokens"]
+    ids, type_ids = reader.encode_with_template(file, text, pair, special=special)
     return {"ids": ids, "type_ids": type_ids}
 
 
 def _decode(reader: Any, file: Any, case: dict[str, Any]) -> dict[str, Any]:
     return {"text": reader.decode_text(file, case["ids"], case.get("skip_special", False))}
+
+
+ASKED = {
+    "encode": _encode,
+    "encode_some": _encode,
+    "refused": _encode,
+    "template": _template,
+    "decode": _decode,
+}

@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import tokenizers
+from golden import Encode, Locate, Special, UnknownTextError
 
 from tokexport.model import (
     Behavior,
@@ -23,8 +24,6 @@ from tokexport.model import (
 )
 
 Merges = Sequence[tuple[str, str]]
-Encode = Callable[[str, bool], Sequence[int]]
-Locate = Callable[[str, bool], Sequence[tuple[int, int]]]
 Parts = tuple[
     TokenizerModel, Encode, Sequence[str], Locate
 ]  # a model, the reference's ids, texts, the reference's spans
@@ -200,12 +199,15 @@ def _reference(
     source = {"version": "1.0", "added_tokens": [], "pre_tokenizer": pre_tokenizer, "model": model}
     tokenizer = tokenizers.Tokenizer.from_str(json.dumps(source))
 
-    def encode(text: str, special: bool) -> Sequence[int]:
-        ids: list[int] = tokenizer.encode(text, add_special_tokens=special).ids
+    def encode(text: str, special: Special) -> Sequence[int]:
+        try:
+            ids: list[int] = tokenizer.encode(text, add_special_tokens=False).ids
+        except Exception as error:
+            raise UnknownTextError from error
         return ids
 
-    def locate(text: str, special: bool) -> Sequence[tuple[int, int]]:
-        spans: list[tuple[int, int]] = tokenizer.encode(text, add_special_tokens=special).offsets
+    def locate(text: str, special: Special) -> Sequence[tuple[int, int]]:
+        spans: list[tuple[int, int]] = tokenizer.encode(text, add_special_tokens=False).offsets
         return spans
 
     return encode, locate

@@ -109,9 +109,9 @@ def _by_tokenizers(name: str, decoder: dict[str, Any], vocab: list[str]) -> Gold
 
 
 def _by_sentencepiece(name: str, *, removes_spaces: bool) -> GoldenDecoder:
-    """What sentencepiece decodes; the texts of the two last ids, of which it has none, are written
+    """What sentencepiece decodes; the texts of the last ids, which it does not have, are written
     here. One of them is no byte of a run and no character, one is a byte of a run with a form that
-    does not count.
+    does not count, and two are parts of a character.
     """
     pieces = (
         Piece("<s>", 0, PieceType.CONTROL),
@@ -143,7 +143,9 @@ def _by_sentencepiece(name: str, *, removes_spaces: bool) -> GoldenDecoder:
     last = len(pieces)
     texts[(last, 3), False] = "\ufffd\ufffdx\ufffd a"
     texts[(last + 1, first, second, third, fourth, 3), False] = "A\U0001f642 a"
-    more = (Token(b"\xe2\x96x\xff"), Token(b"A", first=b"", fallback=True))
+    texts[(last + 2, last + 3, 3), False] = "\ufffd\ufffd\ufffd a"
+    more = [Token(b"\xe2\x96x\xff"), Token(b"A", first=b"", fallback=True)]
+    more += [Token(b"\xe2\x96"), Token(b"\x81")]
     return GoldenDecoder(
         name, _model((*model.tokens, *more), model.decoding, Reference.SENTENCEPIECE), texts
     )

@@ -11,21 +11,25 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from construct import Array
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "fixtures"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "reader"))
 sys.path.insert(0, str(Path(__file__).parent))
 
 from decoding import GoldenDecoder, golden_decoders
-from models import Golden, goldens
+from golden import Golden, UnknownTextError
+from models import goldens
 from piece_models import piece_goldens
+from rare_models import rare_goldens
 from refused import refused_files
 from refused_operations import refused_operations
+from refused_rare import refused_rare
 from trie_models import trie_goldens
+from trimmed_tables import trimmed
 from version_2_models import version_2_goldens
 
 from tokexport.compiler.compile import compile_model
@@ -51,19 +55,21 @@ from tokexport.model import (
 def make() -> dict[str, bytes]:
     """Every file of this folder that is made, by its path in the folder."""
     files = {"smallest-decode.bin": smallest_decode(), "smallest-bpe.bin": smallest_bpe()}
-    for golden in (*goldens(), *trie_goldens(), *piece_goldens(), *version_2_goldens()):
-        large = _tables_of_large_models(golden.model) if golden.name == "byte-fallback" else {}
-        files[f"{golden.name}.bin"] = _unversioned(
-            file_bytes(golden.model, _options(golden)), golden.model, large
-        )
+    for golden in all_goldens():
+        contents, header = _contents(file_bytes(golden.model, _options(golden)))
+        if golden.name == "byte-fallback":
+            contents |= _tables_of_large_models(golden.model)
+        if golden.trimmed:
+            contents |= trimmed(contents, golden.texts)
+        files[f"{golden.name}.bin"] = _unversioned(contents, header, golden.model)
         files[f"{golden.name}.json"] = _pretty(expected(golden))
     for decoder in golden_decoders():
-        files[f"{decoder.name}.bin"] = _unversioned(
-            file_bytes(decoder.model, Options(decode_only=True)), decoder.model
-        )
+        contents, header = _contents(file_bytes(decoder.model, Options(decode_only=True)))
+        files[f"{decoder.name}.bin"] = _unversioned(contents, header, decoder.model)
         files[f"{decoder.name}.json"] = _pretty(expected_texts(decoder))
     refused = refused_files(files["smallest-decode.bin"], files["smallest-bpe.bin"])
     refused |= refused_operations(files["smallest-decode.bin"])
+    refused |= refused_rare(files["smallest-decode.bin"], files["smallest-bpe.bin"])
     files |= {f"refused/{name}": content for name, content in refused.items()}
     sums = [
         f"{hashlib.sha256(content).hexdigest()}  {name}\n"
@@ -72,13 +78,19 @@ def make() -> dict[str, bytes]:
     return files | {"SHA256SUMS": "".join(sums).encode()}
 
 
+def all_goldens() -> list[Golden]:
+    """The models of all files that encode."""
+    parts = (goldens(), rare_goldens(), trie_goldens(), piece_goldens(), version_2_goldens())
+    return [golden for part in parts for golden in part]
+
+
 def smallest_decode() -> bytes:
     """One id, whose token is the byte A; no more sections than there must be."""
     token = TokenizerModel(
         (Token(b"A"),), BytePairModel({b"A": 0}, ()), Reference.TOKENIZERS, Provenance("golden")
     )
     records, blob = records_and_bytes(compile_model(token, decode_only=True))
-    contents = {Tag.RECORDS: records, Tag.BYTES: blob}
+    contents: dict[bytes, bytes] = {Tag.RECORDS: records, Tag.BYTES: blob}
     return assemble(
         contents, id_count=1, token_count=1, flags=HeaderFlag(0), max_token_bytes=0, unknown_id=NONE
     )
@@ -98,7 +110,7 @@ def smallest_bpe() -> bytes:
     encoder = tables.encoding.encoder
     assert isinstance(encoder, BytePairTables)
     records, blob = records_and_bytes(tables)
-    contents = {
+    contents: dict[bytes, bytes] = {
         Tag.RECORDS: records,
         Tag.BYTES: blob,
         Tag.BYTE_IDS: encoder.byte_ids.astype(np.dtype("<u4")).tobytes(),
@@ -112,32 +124,50 @@ def smallest_bpe() -> bytes:
 
 
 def expected(golden: Golden) -> dict[str, Any]:
-    """What a reader must give: the reference's ids of each text and, where it has them, their spans
-    in characters; and the tokens' bytes in hexadecimal (null: hole).
-    """
-    return {
+    """What a reader must give, in the shape of annex C of SPEC.md."""
+    asked: dict[str, Any] = {
         "reference": golden.version,
         "tokens": [None if token is None else token.content.hex() for token in golden.model.tokens],
         "encode": [
-            {
-                "text": text,
-                "special": special,
-                "ids": list(golden.encode(text, special)),
-                **_spans(golden, text, special),
-            }
-            for text in golden.texts
-            for special in (False, True)
+            _encoded(golden, text, special) for text in golden.texts for special in (False, True)
         ],
     }
+    if golden.some:
+        asked["encode_some"] = [
+            {"text": text, "allowed": list(some), "ids": list(golden.encode(text, some))}
+            for text, some in golden.some
+        ]
+    if golden.unknown:
+        asked["refused"] = [_refused(golden, text) for text in golden.unknown]
+    if golden.around is not None:
+        asked["template"] = [
+            _around(golden, *pair, adds) for pair in golden.pairs for adds in (True, False)
+        ]
+    return asked
 
 
-def _spans(golden: Golden, text: str, special: bool) -> dict[str, Any]:
-    """Spans in the one of two cases of a text that has more kinds of them; twice would make the
-    files large.
-    """
-    if golden.locate is None or not special:
-        return {}
-    return {"spans": [list(span) for span in golden.locate(text, special)]}
+def _encoded(golden: Golden, text: str, special: bool) -> dict[str, Any]:
+    """A case: ids, and spans in the one of two cases of a text that has more kinds of them."""
+    case = {"text": text, "special": special, "ids": list(golden.encode(text, special))}
+    if golden.locate is not None and special:
+        case["spans"] = [list(span) for span in golden.locate(text, special)]
+    return case
+
+
+def _refused(golden: Golden, text: str) -> dict[str, Any]:
+    """A text that the reference refuses too."""
+    try:
+        ids = golden.encode(text, True)
+    except UnknownTextError:
+        return {"text": text, "error": "TKX_E_UNKNOWN_TEXT"}
+    raise AssertionError(f"{golden.name}: {text!r} gives {ids}")
+
+
+def _around(golden: Golden, text: str, pair: str | None, adds: bool) -> dict[str, Any]:
+    assert golden.around is not None
+    ids, type_ids = golden.around(text, pair, adds)
+    texts = {"text": text} if pair is None else {"text": text, "pair": pair}
+    return {**texts, "add_special_tokens": adds, "ids": list(ids), "type_ids": list(type_ids)}
 
 
 def expected_texts(golden: GoldenDecoder) -> dict[str, Any]:
@@ -177,22 +207,23 @@ def _tables_of_large_models(model: TokenizerModel) -> dict[bytes, bytes]:
     }
 
 
-def _unversioned(
-    content: bytes, model: TokenizerModel, changes: Mapping[bytes, bytes] = MappingProxyType({})
-) -> bytes:
-    """The same file with a provenance that names no versions, so that a release does not change the
-    golden files, and with changes.
+def _contents(file: bytes) -> tuple[dict[bytes, bytes], Any]:
+    """The sections of a file, and its header."""
+    header = Header.parse(file)
+    table = Array(header.section_count, Section).parse(file[Header.sizeof() :])
+    return {entry.tag: file[entry.offset : entry.offset + entry.size] for entry in table}, header
+
+
+def _unversioned(contents: Mapping[bytes, bytes], header: Any, model: TokenizerModel) -> bytes:
+    """A file with a provenance that names no versions, so that a release does not change the golden
+    files.
     """
-    header = Header.parse(content)
-    table = Array(header.section_count, Section).parse(content[Header.sizeof() :])
-    contents = {entry.tag: content[entry.offset : entry.offset + entry.size] for entry in table}
-    contents |= changes
     reference = model.reference.value
-    contents[Tag.PROVENANCE] = (
-        f'{{"exporter":"tokexport","reference":"{reference}","sha256":{{}},"source":"golden"}}'.encode()
+    provenance = (
+        f'{{"exporter":"tokexport","reference":"{reference}","sha256":{{}},"source":"golden"}}'
     )
     return assemble(
-        contents,
+        {**contents, Tag.PROVENANCE: provenance.encode()},
         id_count=header.id_count,
         token_count=header.token_count,
         flags=HeaderFlag(header.flags),

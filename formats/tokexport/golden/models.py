@@ -7,14 +7,15 @@ They are tiny, and each is there for a part of the format that the others leave 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import rewriting_models
 import tiktoken
 import tokenizers
 from character_models import affixes, byte_fallback, byte_suffix, stopping
+from golden import PROVENANCE, Around, Encode, Golden, Locate, Special
 
 from tokexport.model import (
     AddedToken,
@@ -24,7 +25,6 @@ from tokexport.model import (
     Dialect,
     NormalForm,
     Prepend,
-    Provenance,
     Reference,
     Replace,
     SpecialIds,
@@ -39,27 +39,6 @@ from tokexport.model import (
 )
 
 GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-PROVENANCE = Provenance("golden")
-
-Encode = Callable[[str, bool], Sequence[int]]  # text, special tokens are found
-Locate = Callable[[str, bool], Sequence[tuple[int, int]]]  # the same; spans in characters
-
-
-@dataclass(frozen=True, slots=True)
-class Golden:
-    """One golden file: the model, the reference's encoder, and texts to try.
-
-    ``locate``: the reference's spans, where it has any. ``self_test``: the file holds the texts
-    too.
-    """
-
-    name: str
-    model: TokenizerModel
-    encode: Encode
-    version: str
-    texts: Sequence[str]
-    locate: Locate | None = None
-    self_test: bool = False
 
 
 def goldens() -> tuple[Golden, ...]:
@@ -82,7 +61,10 @@ def goldens() -> tuple[Golden, ...]:
         ),
         *(rewriting(), sequences(), spelled()),
         *(
-            Golden(name, model, encode, _tokenizers_version(), texts, locate)
+            Golden(
+                *(name, model, encode, _tokenizers_version(), texts, locate),
+                unknown=["abx"] if name == "stopping" else [],
+            )
             for name, (model, encode, texts, locate) in characters.items()
         ),
     )
@@ -90,18 +72,18 @@ def goldens() -> tuple[Golden, ...]:
 
 def ranked() -> Golden:
     """RANK: the merges are not in the order of ids. Runs of bytes without an id become one unknown
-    token.
+    token. No merge makes the last token.
     """
-    tokens = ["a", "b", "c", "bc", "ab", "<unk>", " "]
+    tokens = ["a", "b", "c", "bc", "ab", "<unk>", " ", "ca"]
     merges = [("a", "b"), ("b", "c")]
     model = _model(tokens, merges, unknown="<unk>", fuse_unknown=True)
     reference, locate = _reference(tokens, merges, unk_token="<unk>", fuse_unk=True)
-    texts = ["abc", "bcab", "abcabc", "xyz", "a\u00e9\u00e9b x y", "", "abx\0cab", "cba"]
+    texts = ["abc", "bcab", "abcabc", "xyz", "a\u00e9\u00e9b x y", "", "abx\0cab", "cba", "ca"]
     return Golden("ranked", model, reference, _tokenizers_version(), texts, locate)
 
 
 def added() -> Golden:
-    """ADDT and ACLS with every flag, POST, SPID, CHAT, TEST; a space is put before each stretch."""
+    """ADDT and ACLS with every flag, POST, SPID, CHAT, TEST; a space is put before each segment."""
     words = ["he", "ll", "hell", "hello", " w", "or", " wor", "ld", " world", "\n\n"]
     merges = [
         ("h", "e"),
@@ -125,6 +107,7 @@ def added() -> Golden:
         {"content": "<s>>", "special": False},
         {"content": "  ", "normalized": True},
         {"content": "\t"},
+        {"content": "\u2003", "lstrip": True},
     ]
     added_tokens = tuple(
         AddedToken(id=len(tokens) + index, **fields) for index, fields in enumerate(flags)
@@ -169,11 +152,49 @@ def added() -> Golden:
         "</s>    hello",
         "</s> \t x\t",
         "</s>\t\t<mask>\t<both> \t <both>",
+        "hello\n \u3000<mask>x</s>\u3000 <mask>",
+        "</s>\u2003x",
         "",
         " ",
         "\u4f60\u597d<s>\U0001f600",
     ]
-    return Golden("added", model, reference, _tokenizers_version(), texts, locate, self_test=True)
+    single = [
+        {"SpecialToken": {"id": "<s>", "type_id": 0}},
+        {"Sequence": {"id": "A", "type_id": 0}},
+    ]
+    single.append({"SpecialToken": {"id": "</s>", "type_id": 0}})
+    around = _reference_template(
+        tokens,
+        merges,
+        added_tokens=_added_json(added_tokens),
+        pre_tokenizer=_byte_level(add_prefix_space=True, use_regex=True),
+        post_processor={
+            "type": "TemplateProcessing",
+            "single": single,
+            "pair": [
+                *single,
+                {"Sequence": {"id": "B", "type_id": 1}},
+                {"SpecialToken": {"id": "</s>", "type_id": 1}},
+            ],
+            "special_tokens": {
+                content: {"id": content, "ids": [token], "tokens": [content]}
+                for content, token in (("<s>", s), ("</s>", end))
+            },
+        },
+    )
+    version, pairs = _tokenizers_version(), [("hello", None), ("hello", " world"), ("", "<s>")]
+    return Golden(
+        "added",
+        model,
+        reference,
+        version,
+        texts,
+        locate,
+        around,
+        pairs,
+        self_test=True,
+        trimmed=True,
+    )
 
 
 def normalized() -> Golden:
@@ -204,9 +225,12 @@ def normalized() -> Golden:
         "q\u0307\u0323 q\u0323\u0307 \u1e0d\u0307 d\u0307\u0323",
         "\u0344 \u0958 \u2adc \u1d15e \ufb1d \u0f43",
         "\u0301e \u0301\u0301e\u0301\u0301",
+        "a\u0316\u0325 a\u0325\u0325 a\u0325\u0301",
+        "\uac01\u11a8 \uac00\u11a7 \u1100\u1161\u11a7",
         "plain",
     ]
-    return Golden("normalized", model, reference, _tokenizers_version(), texts, locate)
+    version = _tokenizers_version()
+    return Golden("normalized", model, reference, version, texts, locate, trimmed=True)
 
 
 def rewriting() -> Golden:
@@ -228,9 +252,8 @@ def rewriting() -> Golden:
         normalizer=rewriting_models.NORMALIZER_JSON,
         pre_tokenizer={"type": "Sequence", "pretokenizers": pre_tokenizers},
     )
-    return Golden(
-        "rewriting", model, reference, _tokenizers_version(), rewriting_models.TEXTS, locate
-    )
+    version, texts = _tokenizers_version(), rewriting_models.TEXTS
+    return Golden("rewriting", model, reference, version, texts, locate, trimmed=True)
 
 
 def sequences() -> Golden:
@@ -250,7 +273,7 @@ def sequences() -> Golden:
         tokens, merges, pre_tokenizer={"type": "Sequence", "pretokenizers": [split, _byte_level()]}
     )
 
-    def reference(text: str, special: bool) -> Sequence[int]:
+    def reference(text: str, special: Special) -> Sequence[int]:
         return encode(rewriting_models.rewritten(text), special)
 
     return Golden(
@@ -346,7 +369,9 @@ def bytes_stages() -> Golden:
         "\u00b9\u00b2\u00b3\u2460",
         "a1!b2",
     ]
-    return Golden("bytes-stages", model, reference, _tokenizers_version(), texts, locate)
+    return Golden(
+        "bytes-stages", model, reference, _tokenizers_version(), texts, locate, trimmed=True
+    )
 
 
 def behaviors() -> Golden:
@@ -403,7 +428,7 @@ def ranks_with_holes() -> Golden:
     the ids.
     """
     ranks = {bytes([byte]): byte for byte in range(256)}
-    ranks |= {b"th": 256, b"he": 257, b"the": 258, b" the": 259, b"xyzzy": 260}
+    ranks |= {b"th": 256, b"he": 257, b"the": 258, b" the": 259, b"xyzzy": 260, b"xyzzyxyzzy": 261}
     specials = {"<|end|>": 262, "<|endof|>": 263, "|><|": 266}
     pattern = r"(?i:'s|'t)| ?[a-z]+|\d{1,3}|\s+$|\s"
     tokens: list[Token | None] = [Token(content) for content in ranks]
@@ -425,15 +450,15 @@ def ranks_with_holes() -> Golden:
         "golden", pat_str=pattern, mergeable_ranks=ranks, special_tokens=specials
     )
 
-    def encode(text: str, special: bool) -> Sequence[int]:
-        return (
-            encoding.encode(text, allowed_special="all")
-            if special
-            else encoding.encode_ordinary(text)
-        )
+    def encode(text: str, special: Special) -> Sequence[int]:
+        indices = range(len(specials)) if special is True else special or ()
+        allowed = {[*specials][index] for index in indices}
+        return encoding.encode(text, allowed_special=allowed, disallowed_special=())
 
     texts = [
         "the xyzzy's",
+        "xyzzyxyzzy",
+        "xyzzy",
         "<|end|><|endof|>",
         "<|end",
         "xyzzyxyzzy 12345",
@@ -442,7 +467,9 @@ def ranks_with_holes() -> Golden:
         "the<|end|>the",
         "\u0663",
     ]
-    return Golden("holes", model, encode, f"tiktoken {tiktoken.__version__}", texts)
+    some = [("<|end|><|endof|>", (2,)), ("<|end|><|endof|>", (0,)), ("|><|end|><|", (0, 1))]
+    version = f"tiktoken {tiktoken.__version__}"
+    return Golden("holes", model, encode, version, texts, some=some)
 
 
 def look_ahead() -> Golden:
@@ -544,6 +571,46 @@ def _reference(
     **model_fields: Any,
 ) -> tuple[Encode, Locate]:
     """The same tokenizer in the reference library: its ids, and its spans."""
+    fields = {"added_tokens": added_tokens, "normalizer": normalizer}
+    fields |= {"pre_tokenizer": pre_tokenizer, "post_processor": post_processor}
+    tokenizer = _library(tokens, merges, **fields, **model_fields)
+
+    def encode(text: str, special: Special) -> Sequence[int]:
+        tokenizer.encode_special_tokens = not special
+        ids: list[int] = tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
+
+    def locate(text: str, special: Special) -> Sequence[tuple[int, int]]:
+        tokenizer.encode_special_tokens = not special
+        spans: list[tuple[int, int]] = tokenizer.encode(text, add_special_tokens=False).offsets
+        return spans
+
+    return encode, locate
+
+
+def _reference_template(
+    tokens: Sequence[str | bytes], merges: Sequence[tuple[str | bytes, str | bytes]], **parts: Any
+) -> Around:
+    """The template of the tokenizer in the reference library."""
+    tokenizer = _library(tokens, merges, **parts)
+
+    def around(text: str, pair: str | None, adds: bool) -> tuple[Sequence[int], Sequence[int]]:
+        found = tokenizer.encode(text, pair, add_special_tokens=adds)
+        return found.ids, found.type_ids
+
+    return around
+
+
+def _library(
+    tokens: Sequence[str | bytes],
+    merges: Sequence[tuple[str | bytes, str | bytes]],
+    *,
+    added_tokens: Sequence[Mapping[str, Any]] = (),
+    normalizer: Mapping[str, Any] | None = None,
+    pre_tokenizer: Mapping[str, Any] | None = None,
+    post_processor: Mapping[str, Any] | None = None,
+    **model_fields: Any,
+) -> tokenizers.Tokenizer:
     source = {
         "version": "1.0",
         "added_tokens": list(added_tokens),
@@ -557,19 +624,7 @@ def _reference(
             **model_fields,
         },
     }
-    tokenizer = tokenizers.Tokenizer.from_str(json.dumps(source))
-
-    def encode(text: str, special: bool) -> Sequence[int]:
-        tokenizer.encode_special_tokens = not special
-        ids: list[int] = tokenizer.encode(text, add_special_tokens=False).ids
-        return ids
-
-    def locate(text: str, special: bool) -> Sequence[tuple[int, int]]:
-        tokenizer.encode_special_tokens = not special
-        spans: list[tuple[int, int]] = tokenizer.encode(text, add_special_tokens=False).offsets
-        return spans
-
-    return encode, locate
+    return tokenizers.Tokenizer.from_str(json.dumps(source))
 
 
 def _byte_level(

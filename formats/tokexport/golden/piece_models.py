@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import sentencepiece
-from models import PROVENANCE, Golden
+from golden import PROVENANCE, Golden, Special
 from unicode_tables.charsmap import charsmap_of
 
 from tokexport.sources.files import SourceFiles
@@ -56,11 +56,11 @@ def piece_goldens() -> tuple[Golden, ...]:
     source = replace(source, algorithm=Algorithm.BPE)
     library = sentencepiece.SentencePieceProcessor(model_proto=serialize(source))
 
-    def encode(text: str, special: bool) -> Sequence[int]:
+    def encode(text: str, special: Special) -> Sequence[int]:
         ids: list[int] = library.encode(text)
         return ids
 
-    def locate(text: str, special: bool) -> Sequence[tuple[int, int]]:
+    def locate(text: str, special: Special) -> Sequence[tuple[int, int]]:
         offsets: list[tuple[int, int]] = library.EncodeAsOffsetMapping(text)["offsets"]
         return offsets
 

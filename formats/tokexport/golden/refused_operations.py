@@ -69,9 +69,6 @@ def _sections() -> dict[str, bytes]:
     one_unit = bytes(4 + 8)  # and the node after the last one
     return {
         "SECTION_SIZE-operations": _operation(op_count=2, content=b"_"),
-        "SPLITS-too-many-operations": _operation(
-            op_count=25, content=bytes(25 * RewriteOp.sizeof())
-        ),
         "SPLITS-normalizer-count": _operation(normalizer_count=2, content=b"_"),
         "SPLITS-operation-kind": _operation(kind=6, content=b"_"),
         "SPLITS-operation-flag": _operation(flags=OpFlag.BY_CLUSTER, content=b"_"),
@@ -94,15 +91,15 @@ def _sections() -> dict[str, bytes]:
         "SPLITS-form-size": _operation(
             kind=OpKind.FORM, table=FormHeader.build({**form, "point_count": 1}) + bytes(LEVELS)
         ),
-        "SPLITS-form-too-short": _operation(kind=OpKind.FORM, table=FormHeader.build(form)[:28]),
+        "SPLITS-form-too-short": _operation(kind=OpKind.FORM, table=FormHeader.build(form)[:16]),
         "SPLITS-bytes-with-a-table": _operation(kind=OpKind.BYTES, table=bytes(4)),
         "SPLITS-bytes-with-a-flag": _operation(kind=OpKind.BYTES, flags=OpFlag.APPEND),
         "SPLITS-map-size": _operation(
             kind=OpKind.MAP, table=MapHeader.build({**levels, "entry_count": 1}) + empty_map
         ),
-        "SPLITS-map-too-short": _operation(kind=OpKind.MAP, table=MapHeader.build(levels)[:20]),
+        "SPLITS-map-too-short": _operation(kind=OpKind.MAP, table=MapHeader.build(levels)[:8]),
         "SPLITS-replace-on-bytes": _operation(kind=OpKind.REPLACE, table=_program()),
-        "SPLITS-replace-too-short": _operation(kind=OpKind.REPLACE, table=_program()[:32]),
+        "SPLITS-replace-too-short": _operation(kind=OpKind.REPLACE, table=_program()[:20]),
         "SPLITS-charsmap-size": _operation(
             kind=OpKind.CHARSMAP,
             table=CharsmapHeader.build({**sequences, "unit_count": 2}) + one_unit,
@@ -124,7 +121,36 @@ def _sections() -> dict[str, bytes]:
             flags=OpFlag.BY_CLUSTER,
             table=CharsmapHeader.build(sequences) + one_unit,
         ),
+        "SPLITS-charsmap-too-short": _operation(
+            kind=OpKind.CHARSMAP, table=CharsmapHeader.build(sequences)[:16]
+        ),
+        "SPLITS-form-reserved": _operation(
+            kind=OpKind.FORM, table=empty_form[:24] + b"\1" + empty_form[25:]
+        ),
+        "SPLITS-form-with-a-content": _operation(kind=OpKind.FORM, table=empty_form, content=b"_"),
+        "SPLITS-replace-removes": _operation(
+            kind=OpKind.REPLACE, table=_program(flags=0, behavior=1)
+        ),
+        "SPLITS-charsmap-flags": _clusters(flags=OpFlag.BY_CLUSTER | OpFlag.COLLAPSE),
+        "SPLITS-charsmap-clusters-protected": _clusters(node_count=1),
+        "SPLITS-charsmap-clusters-removed": _clusters(program=_program(flags=0, behavior=1)),
+        "SPLITS-charsmap-clusters-inverted": _clusters(program=_program(flags=1)),
+        "SPLITS-charsmap-clusters-noted": _clusters(
+            program=_program(flags=0, memo_count=1, state_count=2)
+        ),
+        "SPLITS-charsmap-plain": _clusters(first_plain=2),
     }
+
+
+def _clusters(
+    *, flags: int = OpFlag.BY_CLUSTER, program: bytes | None = None, **fields: int
+) -> bytes:
+    """CHARSMAP by cluster, good but for what is given."""
+    code = _program(flags=0) if program is None else program
+    counts = {"unit_count": 1, "node_count": 0, "edge_count": 0, "program_size": len(code)}
+    counts |= {"text_size": 0, "first_plain": 0, **fields}
+    table = CharsmapHeader.build(counts) + bytes(4 + 8 * (counts["node_count"] + 1)) + code
+    return _operation(kind=OpKind.CHARSMAP, flags=flags, table=table)
 
 
 def _operation(*, table: bytes = b"", content: bytes = b"", **changes: int) -> bytes:
@@ -154,25 +180,17 @@ def _reserved(section: bytes) -> bytes:
     return section[:at] + b"\1" + section[at + 1 :]
 
 
-def _program() -> bytes:
-    """A program on bytes that matches nothing: good for a stage."""
-    tables = Stage.sizeof()
-    counts = dict.fromkeys(
-        (
-            "behavior",
-            "memo_count",
-            "middle_count",
-            "leaf_count",
-            "first_op",
-            "op_count",
-            "skip_leads",
-        ),
-        0,
-    )
-    counts |= {"flags": 2, "class_count": 1, "state_count": 1, "row_shift": 1}
-    places = {
-        "classes_offset": tables,
-        "starts_offset": tables + 256,
-        "transitions_offset": tables + 260,
-    }
-    return Stage.build({**counts, **places}) + bytes(256 + 4 + 4)
+def _program(**changes: int) -> bytes:
+    """A program that matches nothing: good for a stage. On bytes, or with ``flags`` that say
+    otherwise on characters.
+    """
+    on_bytes = changes.get("flags", 2) & 2
+    classes = bytes(256 if on_bytes else ASCII + LEVELS + 128 + 64)
+    blocks = {"middle_count": not on_bytes, "leaf_count": not on_bytes}
+    names = [field.name for field in Stage.subcons if field.name != "reserved"]
+    fields = {**dict.fromkeys(names, 0), "flags": 2, "class_count": 1, "state_count": 1}
+    fields |= {"row_shift": 1, **blocks, **changes, "classes_offset": Stage.sizeof()}
+    fields["starts_offset"] = Stage.sizeof() + len(classes)
+    fields["transitions_offset"] = fields["starts_offset"] + 4
+    transitions = bytes(2 * (fields["state_count"] << fields["row_shift"]))
+    return bytes(Stage.build({**fields, "reserved": None})) + classes + bytes(4) + transitions

@@ -33,6 +33,8 @@ CLUSTERS = {
     "\r": "",
     "\ufb01": "fi",
     "\u2163": "IV",
+    "o": "0",
+    "o\u0308": "oe",
 }
 FAR = "[ab]+!|[ab]{2}"
 NORMALIZER: tuple[NormalizerStep, ...] = (
@@ -77,7 +79,7 @@ TEXTS = [
     "ABABABABAB! ababababababababababababababababababababababababababababababababab",
     "\u3000 \t",
     "",
-    "plain words, no marks",
+    "plain words, no marks o\u0308 o\u0308\u0308\u0308",
 ]
 
 SEQUENCES = {"a": "b", "aa": "c", "\u00e9": "", "e\u0301": "\u00e9", "<": "["}

@@ -5,11 +5,12 @@ greedy.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import tokenizers
-from models import PROVENANCE, Encode, Golden
+from golden import PROVENANCE, Encode, Golden, Locate, Special
 
 from tokexport.model import (
     Behavior,
@@ -69,12 +70,16 @@ def unigram() -> Golden:
         0,
         min(scores.values()) - 10,
     )
-    reference = _reference({"type": "Unigram", "unk_id": 0, "vocab": list(scores.items())})
-    return Golden("unigram", _tokenizer(list(scores), model), reference, _version(), UNIGRAM_TEXTS)
+    reference, locate = _reference({"type": "Unigram", "unk_id": 0, "vocab": list(scores.items())})
+    return Golden(
+        "unigram", _tokenizer(list(scores), model), reference, _version(), UNIGRAM_TEXTS, locate
+    )
 
 
 def unigram_fallback() -> Golden:
-    """SC64, BIDS without some bytes, splits; the sums of two ways differ in their last bit."""
+    """SC64, BIDS without some bytes, splits; the sums of two ways differ in their last bit; unknown
+    text that is a token, the unknown one.
+    """
     pieces = [
         "<unk>",
         "a",
@@ -84,12 +89,14 @@ def unigram_fallback() -> Golden:
         "c",
         "ba",
         "bab",
-        *(f"<0x{byte:02X}>" for byte in (*range(0x60, 0xB0), 0xC3, 0xE4)),
+        "cab",
+        *(f"<0x{byte:02X}>" for byte in (*range(0x60, 0xB0), 0xC3, 0xE4, *b"<>")),
     ]
     scores = {piece: -0.1 * number for number, piece in enumerate(pieces)} | {
         "bab": -0.3,
         "ab": -0.1 - 0.2,
     }
+    scores["cab"] = math.nextafter(scores["c"] + scores["ab"], -math.inf)
     ids = {piece: number for number, piece in enumerate(pieces)}
     model = UnigramModel(
         {piece.encode(): number for piece, number in ids.items()},
@@ -99,7 +106,7 @@ def unigram_fallback() -> Golden:
         tuple(ids.get(f"<0x{byte:02X}>") for byte in range(256)),
     )
     spelled = [[piece, scores[piece]] for piece in pieces]
-    reference = _reference(
+    reference, locate = _reference(
         {"type": "Unigram", "unk_id": 0, "byte_fallback": True, "vocab": spelled}, spaces=True
     )
     texts = (
@@ -107,9 +114,10 @@ def unigram_fallback() -> Golden:
         "\u00e9 \u00ff \u4e2d",
         "babab bababab <0xC3>",
         "xy\u00e9z \u00e9\u00fe",
+        "cab",
     )
     return Golden(
-        "unigram-fallback", _tokenizer(pieces, model, SPACES), reference, _version(), texts
+        "unigram-fallback", _tokenizer(pieces, model, SPACES), reference, _version(), texts, locate
     )
 
 
@@ -154,8 +162,10 @@ def word_pieces() -> Golden:
         "\U0001f600\U0001f600",
         "",
     )
-    reference = _reference({"type": "WordPiece", **fields}, spaces=True)
-    return Golden("wordpiece", _tokenizer(tokens, model, SPACES), reference, _version(), texts)
+    reference, locate = _reference({"type": "WordPiece", **fields}, spaces=True)
+    return Golden(
+        "wordpiece", _tokenizer(tokens, model, SPACES), reference, _version(), texts, locate
+    )
 
 
 def words() -> Golden:
@@ -163,7 +173,9 @@ def words() -> Golden:
     tokens = ["b", "<unk>", "word", "words", "\u00e9t\u00e9", "a"]
     vocab = {token: number for number, token in enumerate(tokens)}
     model = WordLevelModel({token.encode(): number for token, number in vocab.items()}, 1)
-    reference = _reference({"type": "WordLevel", "vocab": vocab, "unk_token": "<unk>"}, spaces=True)
+    reference, locate = _reference(
+        {"type": "WordLevel", "vocab": vocab, "unk_token": "<unk>"}, spaces=True
+    )
     texts = (
         "a word words wor sword",
         "\u00e9t\u00e9 \u00e9t \u00e9t\u00e9s",
@@ -171,7 +183,9 @@ def words() -> Golden:
         "",
         "word" * 20,
     )
-    return Golden("wordlevel", _tokenizer(tokens, model, SPACES), reference, _version(), texts)
+    return Golden(
+        "wordlevel", _tokenizer(tokens, model, SPACES), reference, _version(), texts, locate
+    )
 
 
 def greedy() -> Golden:
@@ -187,7 +201,7 @@ def greedy() -> Golden:
     }
     model = GreedyModel(vocab)
 
-    def encode(text: str, special: bool) -> Sequence[int]:
+    def encode(text: str, special: Special) -> Sequence[int]:
         ids = []
         data = text.encode()
         while data:
@@ -211,17 +225,21 @@ def _tokenizer(tokens: Sequence[str], model: Model, *splits: Split) -> Tokenizer
     return TokenizerModel(contents, model, Reference.TOKENIZERS, PROVENANCE, pre_tokenizer=splits)
 
 
-def _reference(model: Mapping[str, Any], *, spaces: bool = False) -> Encode:
-    """The same tokenizer in the reference library."""
+def _reference(model: Mapping[str, Any], *, spaces: bool = False) -> tuple[Encode, Locate]:
+    """The same tokenizer in the reference library: its ids, and its spans."""
     pre_tokenizer = {"type": "WhitespaceSplit"} if spaces else None
     source = {"version": "1.0", "added_tokens": [], "pre_tokenizer": pre_tokenizer, "model": model}
     tokenizer = tokenizers.Tokenizer.from_str(json.dumps(source))
 
-    def encode(text: str, special: bool) -> Sequence[int]:
+    def encode(text: str, special: Special) -> Sequence[int]:
         ids: list[int] = tokenizer.encode(text).ids
         return ids
 
-    return encode
+    def locate(text: str, special: Special) -> Sequence[tuple[int, int]]:
+        spans: list[tuple[int, int]] = tokenizer.encode(text).offsets
+        return spans
+
+    return encode, locate
 
 
 def _version() -> str:

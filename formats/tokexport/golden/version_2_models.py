@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from models import Golden
+from golden import Golden, Special
 
 from tokexport.sources import read
 
@@ -32,9 +32,11 @@ def version_2_goldens() -> tuple[Golden, ...]:
         for special, name in ((True, "ids"), (False, "plain"))
     }
 
-    def encode(text: str, special: bool) -> Sequence[int]:
-        found: list[int] = ids[text, special]
+    def encode(text: str, special: Special) -> Sequence[int]:
+        found: list[int] = ids[text, bool(special)]
         return found
 
     texts = [case["text"] for case in cases]
-    return (Golden("search-anew", read(_SOURCE), encode, "tokenizers 1.0.0rc3", texts),)
+    return (
+        Golden("search-anew", read(_SOURCE), encode, "tokenizers 1.0.0rc3", texts, trimmed=True),
+    )

@@ -79,7 +79,7 @@ def read_section_table(data: bytes) -> list[Entry]:
     for at in range(HEADER_SIZE, end, ENTRY_SIZE):
         tag, flags, offset, size, crc32, reserved = struct.unpack_from("<4sIQQII", data, at)
         require(flags & ~REQUIRED == 0 and reserved == 0, "TKX_E_SECTION")
-        require(offset == next_section(end) and offset + size <= len(data), "TKX_E_SECTION")
+        require(offset == next_section(end), "TKX_E_SECTION")  # the last one ends with the file
         end = offset + size
         entries.append(Entry(tag, offset, size, crc32))
         if flags & REQUIRED:

@@ -1,0 +1,45 @@
+"""What a golden file is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tokexport.model import Provenance, TokenizerModel
+
+PROVENANCE = Provenance("golden")
+
+# Which special tokens are found: all, none, or some by their index in ADDT.
+Special = bool | tuple[int, ...]
+Encode = Callable[[str, Special], Sequence[int]]
+Locate = Callable[[str, Special], Sequence[tuple[int, int]]]  # spans in characters
+# A text, perhaps another, with the ids that the template adds: ids and type ids.
+Around = Callable[[str, str | None, bool], tuple[Sequence[int], Sequence[int]]]
+
+
+class UnknownTextError(Exception):
+    """The reference has no token for a part of a text, and fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class Golden:
+    """One golden file: the model, the reference's encoder, and texts to try.
+
+    ``locate``: the reference's spans, where it has any. ``around``: the reference's template, and
+    ``pairs`` to try it with. ``some``: texts of which some special tokens are found. ``unknown``:
+    texts that the reference refuses. ``self_test``: the file holds the texts too. ``trimmed``: its
+    tables are those of the characters in the texts.
+    """
+
+    name: str
+    model: TokenizerModel
+    encode: Encode
+    version: str
+    texts: Sequence[str]
+    locate: Locate | None = None
+    around: Around | None = None
+    pairs: Sequence[tuple[str, str | None]] = ()
+    some: Sequence[tuple[str, tuple[int, ...]]] = ()
+    unknown: Sequence[str] = ()
+    self_test: bool = False
+    trimmed: bool = False
