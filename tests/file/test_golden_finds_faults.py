@@ -1,0 +1,53 @@
+"""A reader that does one thing wrong disagrees with a golden file; the educational reader is made
+to do so, one fault at a time.
+"""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import golden_files
+import golden_run
+import pytest
+from reader_faults import Fault, dropped_checks, faults, faulty_reader
+
+FAULTS = [*faults()]
+ERRORS = {golden_files.error_of(name) for name in golden_files.REFUSED_NAMES}
+CHECKS = [
+    fault
+    for fault in dropped_checks(ERRORS)
+    if fault.title != "content_size <= MAX_CONTENT"  # a file of 64 KB would show it
+]
+ONCE_UNSEEN = (
+    *("SINGLE_PRECISION", "COLLAPSE", "BYTES of Unigram", "BYTES of WordPiece", "words are always"),
+    *("a template", "a pair", "type ids", "special tokens are", "exceptions", "KEYS", "WHOLE is"),
+    *("WHOLE_PIECE_FIRST", "RESCAN_SPECIAL", "ONLY_FIRST", "SUFFIX", "texts are not protected"),
+)
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.module}: {fault.title}")
+def test_a_golden_file_shows_a_reader_with_a_fault(fault: Fault, tmp_path: Path) -> None:
+    reader = faulty_reader(fault, tmp_path)
+    assert any(golden_run.disagreements_about(reader, fault.golden))
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: f"{check.module}: {check.title}")
+def test_a_refused_file_shows_a_reader_without_a_check(check: Fault, tmp_path: Path) -> None:
+    reader = faulty_reader(check, tmp_path)
+    assert any(disagrees(reader, name) for name in golden_files.REFUSED_NAMES)
+
+
+def disagrees(reader: object, name: str) -> bool:
+    """Whether a reader refuses a file otherwise than its name says, or fails for want of a check."""
+    try:
+        given = golden_run.opened(reader, golden_files.refused(name))
+    except (KeyError, ValueError, struct.error):
+        return True
+    return given != golden_files.error_of(name)
+
+
+def test_the_table_has_the_faults_that_once_went_unseen() -> None:
+    titles = [fault.title for fault in FAULTS]
+    assert [words for words in ONCE_UNSEEN if not any(words in title for title in titles)] == []
+    assert len(FAULTS) == len({(fault.module, fault.title) for fault in FAULTS}) > 130
