@@ -212,7 +212,7 @@ AddedHeader = Struct(
     "text_size" / U32,
     "flags" / U32 * "the flags of all added tokens, or-ed",
     "reserved" / zeros(4),
-    "raw_starts" / Bytes(32) * "hint: bit b & 7 of byte b >> 3: a content there begins with b",
+    "raw_starts" / Bytes(32) * "hint: bit b & 7 of byte b >> 3: a content begins with b",
     "normalized_starts" / Bytes(32) * "hint: the same for the normalized trie",
 )
 ADDED_TOKEN: Final = record(
