@@ -1,10 +1,12 @@
 // The module tokexport._core: names and signatures, nothing else. The documentation is on the Python classes over it.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/vector.h>
 
 #include "core.h"
 #include "displacing.h"
 #include "encode_stream.h"
 #include "merging.h"
+#include "splitting.h"
 #include "stream.h"
 
 namespace nb = nanobind;
@@ -88,6 +90,14 @@ NB_MODULE(_core, m) {
         .def("self_test", &Core::self_test, nb::sig("def self_test(self) -> int"))
         .def_prop_ro("id_count", &Core::id_count)
         .def_prop_ro("token_count", &Core::token_count);
+
+    m.def("split_widths", &tokexport::split_widths,
+          nb::sig("def split_widths() -> list[int]"));
+    nb::class_<tokexport::SplitText>(m, "SplitText")
+        .def(nb::init<const Core &, unsigned>(), "core"_a, "width"_a,
+             nb::sig("def __init__(self, core: Core, width: int) -> None"))
+        .def("ends", &tokexport::SplitText::ends, "text"_a,
+             nb::sig("def ends(self, text: bytes | memoryview) -> " U32S " | None"));
 
     nb::class_<Stream>(m, "Stream")
         .def(nb::init<nb::object, tokexport::Truth, bool>(), "core"_a, "skip_special"_a.none(),

@@ -1,0 +1,241 @@
+"""The bulk engine's splitter cuts every text where the core's stages do, with vectors of every
+width, and reads nothing outside of the text.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import random
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from c_harness import COMPILERS, compile_c
+from numpy.typing import NDArray
+from regex_patterns import PUBLISHED, TIKTOKEN, TOKENIZER_JSON, TRINITY, UNBOUNDED_LOOK_AHEAD
+from repository import SLOW
+from shared_collection import CONVERTED, Case, corpora
+
+from tokexport._core import Core, SplitText, split_widths
+from tokexport.conversion import file_bytes
+from tokexport.model import (
+    Behavior,
+    BytePairModel,
+    CharacterTest,
+    PreTokenizerStep,
+    Provenance,
+    Reference,
+    Split,
+    Token,
+    TokenizerModel,
+    TokenKind,
+)
+from tokexport.sources import read
+
+Ends = NDArray[np.uint32]
+CoreSplits = Callable[[bytes, memoryview], Ends]
+
+TEXTS = 200_000 if SLOW else 250
+LONGEST = 40_000
+
+PATTERNS = {**TOKENIZER_JSON, **TIKTOKEN, **PUBLISHED, **TRINITY, **UNBOUNDED_LOOK_AHEAD}
+# Two have 500 states, to count spaces. Of the others matches are empty, or depend on what is before
+# them, or on what is far after.
+NOT_DONE = {
+    *("llama.cpp jais2 #1", "llama.cpp jais2 #2"),
+    *("llm-jp normalizer", "Bengali colon", "Trinity #1", "Trinity #2", "Trinity #3"),
+    *("llama.cpp tiny-aya", "llama.cpp superbpe"),
+}
+
+# What patterns ask for, what they confuse, and what is longer or shorter in UTF-8 than it seems.
+ITEMS = [
+    *(" ", "  ", "\t", "\n", "\r", "\r\n", "\n\n", "\u00a0", "\u2028", "\u3000", "\v", "\u0085"),
+    *("0", "7", "12", "123", "1234567", "\u0663", "\u096a", "\u00b2", "\u2167"),
+    *("'", "'s", "'S", "'re", "'LL", "\u2019", "\u017f", "'\u017f", "\u212a"),
+    *("\u01c5", "A", "B", "a", "b", "hello", "World", "HTTPServer", "\u00e9", "\u02b0", "\u0345"),
+    *("e\u0301", "\u0301", "\u093e", "中", "文字", "か", "カー", "・", "한글", "。", "，", "Ａ"),
+    *("😀", "👨\u200d👩", "\U00020000", "\U0002a6d6", "\u200d", "\ufe0f", "\U000e0001"),
+    *(".", ",", "!", "/", "//", "_", "-", "(", "=", "+", "$", "€", "Пр", "ш", "س", "ก"),
+    *("\0", "\x01", "\x7f", "\ufffd", "\ue000", "\U0010fffd", "[START_SMILES]", "[END_SMILES]"),
+]
+
+
+def random_text(r: random.Random) -> str:
+    """A text of up to 40 KB: of few items or of all, with long runs."""
+    longest = r.choices([60, 700, 6000, LONGEST], [60, 30, 9, 1])[0]
+    items = r.sample(ITEMS, r.randrange(1, 7)) if r.random() < 0.5 else ITEMS
+    parts, size, wanted = [], 0, r.randrange(longest)
+    while size < wanted:
+        repeats = 1 if r.random() < 0.9 else r.randrange(20) if r.random() < 0.98 else 3000
+        part = r.choice(items) * min(repeats, wanted - size + 1)
+        parts.append(part)
+        size += len(part)
+    return "".join(parts)
+
+
+def byte_model(*stages: PreTokenizerStep) -> bytes:
+    """A file with these stages and a token for each byte."""
+    vocab = {bytes([byte]): byte for byte in range(256)}
+    model = TokenizerModel(
+        tokens=tuple(Token(content, TokenKind.MODEL) for content in vocab),
+        model=BytePairModel(vocab, ()),
+        reference=Reference.TOKENIZERS,
+        provenance=Provenance("a model of the tests"),
+        pre_tokenizer=stages,
+    )
+    return file_bytes(model)
+
+
+@pytest.fixture(scope="module")
+def core_splits(tmp_path_factory: pytest.TempPathFactory) -> CoreSplits:
+    """The core's own stages, by a C function."""
+    if not COMPILERS:
+        pytest.skip("there is no C compiler")
+    source = Path(__file__).with_name("core_splits.c")
+    target = tmp_path_factory.mktemp("core") / "core_splits.so"
+    flags = ("-O2", "-shared", "-fPIC", "-Wno-unused-function")
+    function = ctypes.CDLL(str(compile_c(COMPILERS[0], [source], target, *flags))).core_splits
+    function.restype = ctypes.c_size_t
+    memory = ctypes.create_string_buffer(1 << 24)
+
+    def splits(file: bytes, text: memoryview) -> Ends:
+        array = np.frombuffer(text, np.uint8)
+        ends = np.empty(len(array) + 1, np.uint32)
+        count = function(
+            file,
+            ctypes.c_size_t(len(file)),
+            ctypes.c_void_p(array.ctypes.data),
+            ctypes.c_size_t(len(array)),
+            ctypes.c_void_p(ends.ctypes.data),
+            memory,
+            ctypes.c_size_t(len(memory)),
+        )
+        assert count <= len(array)
+        return ends[:count]
+
+    return splits
+
+
+class Memory:
+    """Where a text is put: at the end of a page after which there is none, or anywhere, with 00 or
+    FF around it.
+    """
+
+    def __init__(self) -> None:
+        size = 1 << 18
+        self._map = mmap.mmap(-1, size + mmap.PAGESIZE)
+        self._guarded = memoryview(self._map)[:size]
+        address = np.frombuffer(self._map, np.uint8).ctypes.data + size
+        libc = ctypes.CDLL(None)
+        assert libc.mprotect(ctypes.c_void_p(address), ctypes.c_size_t(mmap.PAGESIZE), 0) == 0
+
+    def place(self, r: random.Random, text: bytes) -> memoryview:
+        """A view of a copy of the text."""
+        if r.random() < 0.5:
+            self._guarded[len(self._guarded) - len(text) :] = text
+            return self._guarded[len(self._guarded) - len(text) :]
+        offset = r.randrange(64)
+        around = bytearray(r.choice((b"\0", b"\xff")) * (offset + len(text) + 64))
+        around[offset : offset + len(text)] = text
+        return memoryview(around)[offset : offset + len(text)]
+
+
+@pytest.fixture(scope="module")
+def placed() -> Memory:
+    """Memory for texts."""
+    return Memory()
+
+
+def splitters(file: bytes) -> list[SplitText]:
+    """A splitter of each width of vectors."""
+    core = Core(file, "a file of the tests")
+    return [SplitText(core, width) for width in split_widths()]
+
+
+def is_done(file: bytes) -> bool:
+    """Whether the splitter does the stages of a file."""
+    return splitters(file)[0].ends(b"") is not None
+
+
+def compare(
+    file: bytes, texts: Iterator[str], reference: CoreSplits, memory: Memory, r: random.Random
+) -> None:
+    ours = splitters(file)
+    for text in texts:
+        view = memory.place(r, text.encode())
+        expected = reference(file, view)
+        for splitter in ours:
+            found = splitter.ends(view)
+            assert found is not None
+            assert np.array_equal(found, expected), repr(text[:1000])
+
+
+def random_texts(r: random.Random, count: int) -> Iterator[str]:
+    """Random texts."""
+    return (random_text(r) for _ in range(count))
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_a_pattern_in_use_cuts_as_in_the_core(
+    name: str, core_splits: CoreSplits, placed: Memory
+) -> None:
+    file = byte_model(Split(PATTERNS[name]))
+    assert is_done(file) == (name not in NOT_DONE)
+    if name in NOT_DONE:
+        return
+    r = random.Random(name)
+    compare(file, random_texts(r, TEXTS), core_splits, placed, r)
+
+
+@pytest.mark.parametrize("seed", range(2000 if SLOW else 60))
+def test_a_sequence_of_random_stages_cuts_as_in_the_core(
+    seed: int, core_splits: CoreSplits, placed: Memory
+) -> None:
+    r = random.Random(seed)
+    kept = [behavior for behavior in Behavior if behavior is not Behavior.REMOVED]
+    choices: Sequence[str | CharacterTest] = [*PATTERNS.values(), *CharacterTest]
+    stages = [
+        Split(r.choice(choices), r.choice(kept), r.random() < 0.3) for _ in range(r.randrange(1, 4))
+    ]
+    file = byte_model(*stages)
+    if not is_done(file):
+        pytest.skip("one of its stages is not done, or together they are large")
+    compare(file, random_texts(r, TEXTS // 5), core_splits, placed, r)
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, id=case.name) for case in CONVERTED if SLOW or not case.slow]
+)
+def test_a_published_tokenizer_cuts_as_in_the_core(
+    case: Case, shared: Path, core_splits: CoreSplits, placed: Memory
+) -> None:
+    stages = read(shared / "tokenizers" / case.source, pattern=case.pattern).pre_tokenizer
+    file = byte_model(*stages)
+    if not is_done(file):
+        pytest.skip("the splitter does not do it")
+    r = random.Random(case.name)
+    compare(file, random_texts(r, TEXTS), core_splits, placed, r)
+    for path in corpora(shared):
+        text = path.read_bytes()[:LONGEST].decode(errors="ignore")
+        compare(file, iter((text,)), core_splits, placed, r)
+
+
+@pytest.mark.parametrize("pattern", ["a*b|a", r" *\n|a+c| ", "(?:aa)*b|a", "(?:a| )*b|aa?| "])
+def test_a_pattern_that_reads_far_takes_linear_time(
+    pattern: str, core_splits: CoreSplits, placed: Memory
+) -> None:
+    """A splitter that is quadratic would take minutes."""
+    file = byte_model(Split(pattern))
+    assert is_done(file)
+    r = random.Random(pattern)
+    for run in ("a", " ", "aa "):
+        texts = (run * (200_000 // len(run)) + end for end in ("", "b", "c", "\n"))
+        compare(file, texts, core_splits, placed, r)
+
+
+def test_a_width_that_no_processor_has_is_an_error() -> None:
+    core = Core(byte_model(Split("a")), "a file of the tests")
+    with pytest.raises(ValueError, match="no vectors of that width"):
+        SplitText(core, 100)

@@ -1,0 +1,252 @@
+#include "splitter.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tokexport {
+
+namespace {
+
+// Characters that a part of a chunk reads before its first one, from the state at the beginning of
+// a text: by then it is nearly always in the state that the part before ends in.
+constexpr std::size_t warm_up = 16;
+
+constexpr std::size_t parts = 4;
+
+// A chunk of fewer characters is not cut into parts.
+constexpr std::size_t min_parts = 512;
+
+std::size_t length_of(std::uint8_t lead) {
+    return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+}
+
+// `count` verdicts from each of the states, at codes that are `size` apart; leaves the states after
+// them. Four variables, not an array: they stay in registers.
+void step_parts(const std::uint32_t *entries, std::uint32_t stride, const std::uint8_t *codes,
+                std::size_t size, std::size_t count, std::uint8_t *verdicts,
+                std::uint32_t states[parts]) {
+    std::size_t a = states[0] * stride, b = states[1] * stride, c = states[2] * stride,
+                d = states[3] * stride;
+    for (std::size_t i = 0; i < count; i++) {
+        const std::uint32_t entry_a = (entries + codes[i])[a];
+        const std::uint32_t entry_b = (entries + codes[i + size])[b];
+        const std::uint32_t entry_c = (entries + codes[i + 2 * size])[c];
+        const std::uint32_t entry_d = (entries + codes[i + 3 * size])[d];
+        verdicts[i] = static_cast<std::uint8_t>(entry_a);
+        verdicts[i + size] = static_cast<std::uint8_t>(entry_b);
+        verdicts[i + 2 * size] = static_cast<std::uint8_t>(entry_c);
+        verdicts[i + 3 * size] = static_cast<std::uint8_t>(entry_d);
+        a = entry_a >> 16;
+        b = entry_b >> 16;
+        c = entry_c >> 16;
+        d = entry_d >> 16;
+    }
+    const std::size_t rows[parts] = {a, b, c, d};
+    for (std::size_t k = 0; k < parts; k++)
+        states[k] = static_cast<std::uint32_t>(rows[k] / stride);
+}
+
+// The two low bytes of an entry: GCC makes one store of them.
+void put_verdicts(std::uint8_t *verdicts, std::uint32_t entry) {
+    verdicts[0] = static_cast<std::uint8_t>(entry);
+    verdicts[1] = static_cast<std::uint8_t>(entry >> 8);
+}
+
+// The same by pairs of codes; `size` and `count` are even.
+void step_parts_by_pairs(const std::uint32_t *entries, std::uint32_t stride,
+                         const std::uint16_t *pairs, std::size_t size, std::size_t count,
+                         std::uint8_t *verdicts, std::uint32_t states[parts]) {
+    std::size_t a = states[0] * stride, b = states[1] * stride, c = states[2] * stride,
+                d = states[3] * stride;
+    for (std::size_t i = 0; i < count / 2; i++) {
+        const std::uint32_t entry_a = (entries + pairs[i])[a];
+        const std::uint32_t entry_b = (entries + pairs[i + size / 2])[b];
+        const std::uint32_t entry_c = (entries + pairs[i + size])[c];
+        const std::uint32_t entry_d = (entries + pairs[i + 3 * (size / 2)])[d];
+        put_verdicts(verdicts + 2 * i, entry_a);
+        put_verdicts(verdicts + 2 * i + size, entry_b);
+        put_verdicts(verdicts + 2 * i + 2 * size, entry_c);
+        put_verdicts(verdicts + 2 * i + 3 * size, entry_d);
+        a = entry_a >> 16;
+        b = entry_b >> 16;
+        c = entry_c >> 16;
+        d = entry_d >> 16;
+    }
+    const std::size_t rows[parts] = {a, b, c, d};
+    for (std::size_t k = 0; k < parts; k++)
+        states[k] = static_cast<std::uint32_t>(rows[k] / stride);
+}
+
+}  // namespace
+
+std::unique_ptr<const Splitter> Splitter::make(const tkx &file) {
+    unsigned width = 512;
+    while (!split_steps(width)) width -= 256;
+    return make(file, width);
+}
+
+std::unique_ptr<const Splitter> Splitter::make(const tkx &file, unsigned width) {
+    auto splitter = std::make_unique<Splitter>();
+    splitter->steps_ = split_steps(width);
+    if (!splitter->steps_ || !has_elements(file) || !make_classes(file, splitter->classes_))
+        return nullptr;
+    ElementGraph graph;
+    if (!make_elements(file, splitter->classes_.of_stages, graph) ||
+        !make_machine(graph, splitter->machine_))
+        return nullptr;
+    return splitter;
+}
+
+SplitRun::SplitRun(const Splitter &splitter, const std::uint8_t *text, std::size_t size)
+    : splitter_(splitter), text_(text), end_(text + size), at_(text) {}
+
+std::size_t SplitRun::next(std::uint32_t *ends) {
+    const SplitMachine &machine = splitter_.machine_;
+    while (at_ < end_) {
+        std::size_t size = static_cast<std::size_t>(end_ - at_), length;
+        const bool is_last = size <= split_chunk_size;
+        if (!is_last) {
+            size = split_chunk_size;
+            while ((at_[size] & 0xC0) == 0x80) size--;
+        }
+        splitter_.steps_->read(splitter_.classes_, at_, size, chunk_);
+        chunk_.codes[chunk_.count] =
+            is_last ? static_cast<std::uint8_t>(machine.class_count)
+                    : splitter_.classes_.read(at_ + size, length);
+        if (at_ == text_)
+            state_ = (machine.entries[chunk_.codes[0]] >> 16) / machine.stride();
+        judge(is_last);
+        if (at_ == text_) chunk_.verdicts[0] = 0;  // no pre-token ends before the first character
+        splitter_.steps_->mark(chunk_);
+        resolve();
+        std::size_t count = splitter_.steps_->harvest(
+            chunk_, static_cast<std::uint32_t>(at_ - text_), ends);
+        at_ += size;
+        if (is_last) ends[count++] = static_cast<std::uint32_t>(at_ - text_);
+        if (count) return count;
+    }
+    return 0;
+}
+
+// Fills the verdicts of the chunk. Each code but the first gives that on the place before the
+// character before; the end of the text is the last code of all.
+void SplitRun::judge(bool is_last) {
+    const SplitMachine &machine = splitter_.machine_;
+    const std::size_t count = chunk_.count - is_last;
+    if (count < min_parts) state_ = judge_part(state_, 0, count);
+    else judge_parts(count);
+    if (is_last)
+        chunk_.verdicts[count] = static_cast<std::uint8_t>(
+            machine.entries[state_ * machine.stride() + machine.class_count]);
+}
+
+// The verdicts [0, count), from four places at once: one step waits for the one before, but not for
+// those of the other parts. Each part but the first begins in a state that is only likely, and is
+// done again if the part before it ends in another one.
+void SplitRun::judge_parts(std::size_t count) {
+    const SplitMachine &machine = splitter_.machine_;
+    const std::size_t size = ((count + parts - 1) / parts + 1) & ~std::size_t(1);
+    const std::size_t together = (count - (parts - 1) * size) & ~std::size_t(1);
+    std::uint32_t begun[parts] = {state_}, states[parts];
+    for (std::size_t k = 1; k < parts; k++) {
+        std::uint32_t row = 0;
+        for (std::size_t i = k * size - warm_up; i <= k * size; i++)
+            row = machine.entries[row + chunk_.codes[i]] >> 16;
+        begun[k] = row / machine.stride();
+    }
+    std::copy(begun, begun + parts, states);
+    if (machine.pairs.empty()) {
+        step_parts(machine.entries.data(), machine.stride(), chunk_.codes + 1, size, together,
+                   chunk_.verdicts, states);
+    } else {
+        splitter_.steps_->pair(chunk_, count, machine.class_count);
+        step_parts_by_pairs(machine.pairs.data(), machine.class_count * machine.class_count,
+                            chunk_.pairs, size, together, chunk_.verdicts, states);
+    }
+    for (std::size_t k = 0; k < parts; k++) {
+        const std::size_t from = k * size, to = std::min(count, from + size);
+        const bool is_right = k == 0 || states[k - 1] == begun[k];
+        states[k] = is_right ? judge_part(states[k], from + together, to)
+                             : judge_part(states[k - 1], from, to);
+    }
+    state_ = states[parts - 1];
+}
+
+// The verdicts [from, to), from a state; returns the state after them.
+std::uint32_t SplitRun::judge_part(std::uint32_t state, std::size_t from, std::size_t to) {
+    const SplitMachine &machine = splitter_.machine_;
+    const std::uint32_t *entries = machine.entries.data();
+    std::uint32_t row = state * machine.stride();
+    for (std::size_t i = from; i < to; i++) {
+        const std::uint32_t entry = entries[row + chunk_.codes[i + 1]];
+        chunk_.verdicts[i] = static_cast<std::uint8_t>(entry);
+        row = entry >> 16;
+    }
+    return row / machine.stride();
+}
+
+// Makes a cut or none of each undecided place of the chunk.
+void SplitRun::resolve() {
+    for (std::size_t i = 0; 64 * i < chunk_.count; i++) {
+        for (std::uint64_t open = chunk_.undecided[i]; open; open &= open - 1) {
+            const std::uint64_t lowest = open & (~open + 1);
+            std::size_t character = 64 * i;
+            while (lowest >> (character & 63) > 1) character++;
+            const std::uint8_t *at = at_ + splitter_.steps_->position(chunk_, character);
+            at += length_of(*at);
+            at += length_of(*at);
+            if (decide(at, chunk_.verdicts[character] >> decision_shift))
+                chunk_.cuts[i] |= lowest;
+        }
+    }
+}
+
+// Reads on from a character with a decision's state until it is decided. A pattern may leave many
+// places undecided until a character that is far away: what has been found on the way to it is kept,
+// so that no text takes more than linear time.
+bool SplitRun::decide(const std::uint8_t *at, std::uint32_t decision) {
+    const SplitMachine &machine = splitter_.machine_;
+    const std::size_t stride = machine.stride();
+    const std::size_t row_size = machine.decisions.size() / stride;
+    const auto row_of = [&](const std::uint8_t *p) {
+        return (static_cast<std::size_t>(p - text_) + known_step - 1) / known_step;
+    };
+    std::size_t row = row_of(at);
+    trail_.clear();
+    while (decision >= first_open_decision) {
+        const std::uint32_t before = decision;
+        std::size_t length = 0;
+        if (at == end_) {
+            decision = machine.decisions[decision * stride + machine.class_count];
+            break;
+        }
+        if (static_cast<std::size_t>(at - text_) >= row * known_step) {
+            if (trail_.empty() && row * row_size >= known_from_ * row_size + known_.size()) {
+                known_.clear();
+                known_from_ = row;
+            }
+            const std::size_t place = (row - known_from_) * row_size + decision;
+            if (place < known_.size() && known_[place]) {
+                decision = known_[place] - 1u;
+                break;
+            }
+            trail_.push_back(place);
+            row++;
+        }
+        decision = machine.decisions[decision * stride + splitter_.classes_.read(at, length)];
+        if (decision == before && length == 1) {
+            const std::uint8_t *limit = text_ + std::min(row * known_step,
+                                                         static_cast<std::size_t>(end_ - text_));
+            const std::uint8_t byte = *at;
+            while (at + 1 < limit && at[1] == byte) at++;
+        }
+        at += length;
+    }
+    for (std::size_t place : trail_) {
+        if (known_.size() <= place) known_.resize((place / row_size + 1) * row_size);
+        known_[place] = static_cast<std::uint8_t>(decision + 1);
+    }
+    return decision == is_cut;
+}
+
+}  // namespace tokexport
