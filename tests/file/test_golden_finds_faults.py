@@ -39,7 +39,7 @@ def test_a_refused_file_shows_a_reader_without_a_check(check: Fault, tmp_path: P
 
 
 def disagrees(reader: object, name: str) -> bool:
-    """Whether a reader refuses a file otherwise than its name says, or fails for want of a check."""
+    """Whether a reader refuses a file not as its name says, or fails for lack of a check."""
     try:
         given = golden_run.opened(reader, golden_files.refused(name))
     except (KeyError, ValueError, struct.error):

@@ -238,7 +238,7 @@ def suffix() -> Golden:
 
 
 def collapsed() -> Golden:
-    """COLLAPSE, of CHARSMAP and of ALGN: some spaces belong to a protected text or come together."""
+    """COLLAPSE, of CHARSMAP and of ALGN: spaces that are protected or come together."""
     pieces = [UNKNOWN, *(Piece(letter, -3.0) for letter in "\u2581ab<"), Piece("a\u2581", -1.0)]
     pieces.append(Piece("b  <", 0.0, PieceType.USER_DEFINED))
     model = SentencePieceModel(
