@@ -19,13 +19,13 @@ size_t core_splits(const void *file, size_t file_size, const uint8_t *text, size
     ctx.t = &t;
     ctx.memory = memory;
     ctx.memory_size = memory_size;
-    ctx.begin = text;
-    ctx.limit = text + size;
+    ctx.text.begin = ctx.text.base = text;
+    ctx.text.limit = text + size;
     splitter_start(&splitters[0], &ctx, &t.stages[0], text, text + size);
     for (;;) {
         if (ctx.code != TKX_OK) return SIZE_MAX;
         if (!next_pretoken(&splitters[level], &ctx, &p)) {
-            ctx.memory_used = splitters[level].saved_used;
+            ctx.memory_used = splitters[level].outer_used;
             if (level == 0) return ctx.code == TKX_OK ? ctx.count : SIZE_MAX;
             level--;
         } else if (level + 1 < t.stage_count) {
