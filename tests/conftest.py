@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from c_harness import Builder
 from click.testing import CliRunner
+from command_line import Outcome, PathOf, Run
 from hypothesis import settings
-from repository import FIXTURES, SLOW, SMALL, script
+from repository import FIXTURES, SLOW, script, small_source
 
 from tokexport.cli.app import commands
 from tokexport.conversion import convert
@@ -68,15 +68,7 @@ def fetched() -> Callable[[str], list[Path]]:
 
 
 @pytest.fixture(scope="session")
-def small_source() -> Callable[[str], Path]:
-    """The source of a small tokenizer, by name."""
-    return lambda name: SMALL / ("ranks.tiktoken" if name == "ranks" else f"{name}.json")
-
-
-@pytest.fixture(scope="session")
-def small_file(
-    small_source: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[str], Path]:
+def small_file(tmp_path_factory: pytest.TempPathFactory) -> PathOf:
     """The tokexport file of a small tokenizer, by name."""
     folder = tmp_path_factory.mktemp("small")
 
@@ -101,22 +93,8 @@ def without_code_points(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(classes, "all_groups", list)
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What a command did."""
-
-    code: int
-    stdout: bytes
-    stderr: str
-
-    @property
-    def text(self) -> str:
-        """What it printed."""
-        return self.stdout.decode()
-
-
 @pytest.fixture(scope="session")
-def run() -> Callable[..., Outcome]:
+def run() -> Run:
     """Runs `tokexport` with arguments and standard input. An exception that the command line does
     not expect is raised.
     """

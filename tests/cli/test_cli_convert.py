@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from command_line import Run
+from repository import small_source
 
 import tokexport
 
 
-def test_a_conversion_says_what_is_in_the_file(run, small_source, tmp_path):
+def test_a_conversion_says_what_is_in_the_file(run: Run, tmp_path: Path) -> None:
     arguments = ("convert", small_source("qwen"), "-o", tmp_path / "it.bin", "--force")
     short, long = run(*arguments), run(*arguments, "-v")
     assert (short.code, short.stderr) == (0, "")
@@ -23,7 +26,7 @@ def test_a_conversion_says_what_is_in_the_file(run, small_source, tmp_path):
     assert (quiet.code, quiet.stdout, quiet.stderr) == (0, b"", "")
 
 
-def test_a_conversion_names_the_model(run, tmp_path):
+def test_a_conversion_names_the_model(run: Run, tmp_path: Path) -> None:
     source = tmp_path / "tokenizer.json"
     models = {
         "WordLevel": {"type": "WordLevel", "vocab": {"a": 0, "?": 1}, "unk_token": "?"},
@@ -35,14 +38,14 @@ def test_a_conversion_names_the_model(run, tmp_path):
         assert ["model", name] in [line.split() for line in outcome.text.splitlines()]
 
 
-def test_the_command_is_also_a_module(small_source, tmp_path):
-    command = [sys.executable, "-m", "tokexport", "convert", small_source("gpt2")]
-    command += ["-o", tmp_path / "it.bin"]
+def test_the_command_is_also_a_module(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tokexport", "convert", str(small_source("gpt2"))]
+    command += ["-o", str(tmp_path / "it.bin")]
     assert subprocess.run(command, capture_output=True, check=True).stdout
     assert tokexport.load(tmp_path / "it.bin").n_vocab > 0
 
 
-def test_json_gives_the_sizes_of_all_sections(run, small_source, tmp_path):
+def test_json_gives_the_sizes_of_all_sections(run: Run, tmp_path: Path) -> None:
     target = tmp_path / "it.bin"
     result = json.loads(run("convert", small_source("gpt2"), "-o", target, "--json").text)
     assert result["size"] == target.stat().st_size
@@ -51,7 +54,7 @@ def test_json_gives_the_sizes_of_all_sections(run, small_source, tmp_path):
     assert result["reference"] == "tokenizers"
 
 
-def test_a_directory_says_what_was_read_and_what_was_not(run, small_source, tmp_path):
+def test_a_directory_says_what_was_read_and_what_was_not(run: Run, tmp_path: Path) -> None:
     for name in ("tokenizer.json", "vocab.txt"):
         (tmp_path / name).write_bytes(small_source("gpt2").read_bytes())
     lines = run("convert", tmp_path, "-o", tmp_path / "it.bin").text.splitlines()
@@ -59,7 +62,7 @@ def test_a_directory_says_what_was_read_and_what_was_not(run, small_source, tmp_
     assert ["not", "read", "vocab.txt"] in [line.split() for line in lines]
 
 
-def test_the_source_may_be_standard_input(run, small_source, tmp_path):
+def test_the_source_may_be_standard_input(run: Run, tmp_path: Path) -> None:
     content = small_source("gpt2").read_bytes()
     assert run("convert", "-", "-o", tmp_path / "it.tkx", stdin=content).code == 0
     assert (
@@ -70,13 +73,17 @@ def test_the_source_may_be_standard_input(run, small_source, tmp_path):
     assert "once" in twice.stderr
 
 
-def test_the_default_target_is_tokenizer_bin(run, small_source, tmp_path, monkeypatch):
+def test_the_default_target_is_tokenizer_bin(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert run("convert", small_source("gpt2")).code == 0
     assert [path.name for path in tmp_path.iterdir()] == ["tokenizer.bin"]
 
 
-def test_a_dash_is_standard_output(run, small_source, tmp_path, monkeypatch):
+def test_a_dash_is_standard_output(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     outcome = run("convert", small_source("gpt2"), "-o", "-")
     assert outcome.code == 0
@@ -88,7 +95,9 @@ def test_a_dash_is_standard_output(run, small_source, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "content", [b"", b"\x00\x01\x02", b"{", b'{"a": 1.5}', b"GGUF\x03\x00\x00\x00"]
 )
-def test_what_is_no_source_is_refused_in_one_sentence(content, run, tmp_path):
+def test_what_is_no_source_is_refused_in_one_sentence(
+    content: bytes, run: Run, tmp_path: Path
+) -> None:
     (tmp_path / "source").write_bytes(content)
     outcome = run("convert", tmp_path / "source", "-o", tmp_path / "it.bin")
     assert (outcome.code, outcome.stdout) == (2, b"")
@@ -97,15 +106,15 @@ def test_what_is_no_source_is_refused_in_one_sentence(content, run, tmp_path):
     assert not (tmp_path / "it.bin").exists()
 
 
-def test_a_control_character_in_an_error_does_not_reach_the_terminal(run, tmp_path):
+def test_no_control_character_of_an_error_reaches_the_terminal(run: Run, tmp_path: Path) -> None:
     outcome = run("convert", tmp_path / "\x1b[2J.json")
     assert outcome.code == 2
     assert "\x1b" not in outcome.stderr
     assert "\\x1b[2J.json" in outcome.stderr
 
 
-def test_options_leave_parts_out(run, small_source, tmp_path):
-    def tags(*options):
+def test_options_leave_parts_out(run: Run, tmp_path: Path) -> None:
+    def tags(*options: str) -> set[str]:
         arguments = ("-o", tmp_path / "it.bin", "--force", "--json", *options)
         result = run("convert", small_source("llama3"), *arguments)
         return set(json.loads(result.text)["sections"])
@@ -118,8 +127,8 @@ def test_options_leave_parts_out(run, small_source, tmp_path):
 
 
 def test_ranks_take_their_pattern_and_special_tokens_from_options(
-    run, small_source, tmp_path, without_code_points
-):
+    run: Run, tmp_path: Path, without_code_points: None
+) -> None:
     ranks = tmp_path / "my.tiktoken"
     ranks.write_bytes(small_source("ranks").read_bytes())
     special = tmp_path / "special.json"
@@ -136,8 +145,8 @@ def test_ranks_take_their_pattern_and_special_tokens_from_options(
 
 @pytest.mark.parametrize("content", ["[1]", '{"a": "b"}', '{"a": -1}', '{"a": true}', "{"])
 def test_special_tokens_that_are_no_ids_by_content_are_refused(
-    content, run, small_source, tmp_path
-):
+    content: str, run: Run, tmp_path: Path
+) -> None:
     (tmp_path / "special.json").write_text(content, encoding="ascii")
     special = ("--special-tokens", tmp_path / "special.json")
     outcome = run("convert", small_source("ranks"), "-o", tmp_path / "it.bin", *special)
@@ -145,7 +154,7 @@ def test_special_tokens_that_are_no_ids_by_content_are_refused(
     assert "special.json" in outcome.stderr
 
 
-def test_notes_go_to_stderr_or_into_the_object(run, small_source, tmp_path):
+def test_notes_go_to_stderr_or_into_the_object(run: Run, tmp_path: Path) -> None:
     ranks = tmp_path / "my.tiktoken"
     ranks.write_bytes(small_source("ranks").read_bytes())
     arguments = ("convert", ranks, "-o", tmp_path / "it.bin", "--pattern", r"\w+|\W", "--force")

@@ -4,7 +4,10 @@ code 2, whatever the damage is.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import golden_files
+from command_line import PathOf, Run
 from damage import Sections
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -20,7 +23,9 @@ COMMANDS = (
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sampled_from([*SMALL, *golden_files.NAMES]), st.data())
-def test_any_damage_in_any_section_is_a_sentence(run, small_file, tmp_path, name, data):
+def test_any_damage_in_any_section_is_a_sentence(
+    run: Run, small_file: PathOf, tmp_path: Path, name: str, data: st.DataObject
+) -> None:
     whole = small_file(name) if name in SMALL else golden_files.FOLDER / f"{name}.bin"
     file = bytearray(whole.read_bytes())
     sections = Sections(file)
@@ -41,7 +46,7 @@ def test_any_damage_in_any_section_is_a_sentence(run, small_file, tmp_path, name
             assert outcome.code in ((0, 1) if arguments[0] == "diff" else (0,))
 
 
-def test_the_section_and_the_damage_are_named(run, small_file, tmp_path):
+def test_the_section_and_the_damage_are_named(run: Run, small_file: PathOf, tmp_path: Path) -> None:
     path = tmp_path / "it.bin"
     for tag, content, words in (
         (b"PROV", b"[" * 180, "PROV is damaged: it does not hold a JSON object"),

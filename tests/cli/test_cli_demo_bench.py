@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
+from command_line import PathOf, Run
+from repository import small_source
 
 import tokexport
 from tokexport.cli import demo as demo_module
 
-few_strings = pytest.fixture(lambda without_code_points: None)
+pytestmark = pytest.mark.usefixtures("without_code_points")
 
 
-def test_the_demo_shows_each_command_and_its_answer(run, small_source, tmp_path, few_strings):
+def test_the_demo_shows_each_command_and_its_answer(run: Run, tmp_path: Path) -> None:
     target = tmp_path / "it.bin"
     outcome = run("demo", small_source("qwen"), "-o", target)
     assert outcome.code == 0, outcome.stderr
@@ -29,28 +32,28 @@ def test_the_demo_shows_each_command_and_its_answer(run, small_source, tmp_path,
 
 
 def test_the_demo_keeps_nothing_unless_it_is_asked_to(
-    run, small_source, tmp_path, few_strings, monkeypatch
-):
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert run("demo", small_source("gpt2")).code == 0
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_demo_overwrites_nothing(run, small_source, tmp_path, few_strings):
+def test_the_demo_overwrites_nothing(run: Run, tmp_path: Path) -> None:
     target = tmp_path / "it.bin"
     target.write_bytes(b"mine")
     assert run("demo", small_source("gpt2"), "-o", target).code == 2
     assert target.read_bytes() == b"mine"
 
 
-def test_without_its_package_the_demo_says_how_to_get_it(run, monkeypatch):
+def test_the_demo_says_how_to_get_its_package(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo_module, "PACKAGE", "no-such-package-of-that-name")
     outcome = run("demo")
     assert outcome.code == 2
     assert "pip install" in outcome.stderr
 
 
-def test_bench_measures_a_text(run, small_file, tmp_path):
+def test_bench_measures_a_text(run: Run, small_file: PathOf, tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_bytes(b"The ferry left the harbour at six.\n" * 50)
     result = json.loads(

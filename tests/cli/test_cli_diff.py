@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
+from command_line import PathOf, Run
+from repository import small_source
+
+Document = dict[str, Any]
+Change = Callable[[Document], None]
 
 
-def changed(small_source, tmp_path, name, change):
+def changed(tmp_path: Path, name: str, change: Change) -> Path:
     """A small tokenizer after a change to its JSON."""
     source = json.loads(small_source(name).read_text(encoding="utf-8"))
     change(source)
@@ -17,7 +25,7 @@ def changed(small_source, tmp_path, name, change):
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama3", "added", "shuffled", "ranks", "unknown"])
-def test_a_file_and_its_source_do_not_differ(name, run, small_file, small_source):
+def test_a_file_and_its_source_do_not_differ(name: str, run: Run, small_file: PathOf) -> None:
     outcome = run("diff", small_file(name), small_source(name))
     assert outcome.code == 0, outcome.text
     assert "no difference" in outcome.text
@@ -26,43 +34,43 @@ def test_a_file_and_its_source_do_not_differ(name, run, small_file, small_source
 
 
 def test_files_with_less_in_them_are_compared_with_as_much_of_the_source(
-    run, small_source, tmp_path
-):
+    run: Run, tmp_path: Path
+) -> None:
     for option in ("--decode-only", "--no-scores"):
         run("convert", small_source("gpt2"), "-o", tmp_path / "it.bin", option, "--force")
         assert run("diff", tmp_path / "it.bin", small_source("gpt2")).code == 0
 
 
-def swap_two_ids(source):
+def swap_two_ids(source: Document) -> None:
     vocab = source["model"]["vocab"]
     vocab["a"], vocab["b"] = vocab["b"], vocab["a"]
 
 
-def drop_the_last_merge(source):
+def drop_the_last_merge(source: Document) -> None:
     del source["model"]["merges"][-1]
 
 
-def swap_two_merges(source):
+def swap_two_merges(source: Document) -> None:
     merges = source["model"]["merges"]
     merges[0], merges[1] = merges[1], merges[0]
 
 
-def normalize(source):
+def normalize(source: Document) -> None:
     source["normalizer"] = {"type": "NFC"}
 
 
-def split_digits(source):
+def split_digits(source: Document) -> None:
     source["pre_tokenizer"] = {
         "type": "Sequence",
         "pretokenizers": [{"type": "Digits", "individual_digits": True}, source["pre_tokenizer"]],
     }
 
 
-def look_pieces_up_first(source):
+def look_pieces_up_first(source: Document) -> None:
     source["model"]["ignore_merges"] = True
 
 
-def strip_left(source):
+def strip_left(source: Document) -> None:
     source["added_tokens"][0]["lstrip"] = True
 
 
@@ -78,8 +86,10 @@ def strip_left(source):
         (strip_left, "added tokens", "special, lstrip"),
     ],
 )
-def test_a_change_is_found_and_named(change, part, word, run, small_source, tmp_path):
-    other = changed(small_source, tmp_path, "gpt2", change)
+def test_a_change_is_found_and_named(
+    change: Change, part: str, word: str, run: Run, tmp_path: Path
+) -> None:
+    other = changed(tmp_path, "gpt2", change)
     outcome = run("diff", small_source("gpt2"), other)
     assert outcome.code == 1
     assert f"{part}: " in outcome.text
@@ -91,14 +101,14 @@ def test_a_change_is_found_and_named(change, part, word, run, small_source, tmp_
     assert (quiet.code, quiet.stdout, quiet.stderr) == (1, b"", "")
 
 
-def test_many_differences_are_counted_and_the_first_shown(run, small_file):
+def test_many_differences_are_counted_and_the_first_shown(run: Run, small_file: PathOf) -> None:
     outcome = run("diff", small_file("gpt2"), small_file("shuffled"))
     assert outcome.code == 1
     assert "more" in outcome.text
     assert len(outcome.text.splitlines()) < 80
 
 
-def test_a_damaged_file_is_an_error_and_not_a_no(run, small_file, tmp_path):
+def test_a_damaged_file_is_an_error_not_a_no(run: Run, small_file: PathOf, tmp_path: Path) -> None:
     (tmp_path / "it.bin").write_bytes(small_file("gpt2").read_bytes()[:-1])
     outcome = run("diff", tmp_path / "it.bin", small_file("gpt2"))
     assert (outcome.code, outcome.stdout) == (2, b"")

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Literal
 
 import pytest
+from command_line import PathOf, Run
+from repository import small_source
 
 import tokexport
 
 TEXT = "We've 4,312 books: naïve, 渡船 🙂\\n\t end  \r\n\n"
 
 
-def test_a_text_from_the_argument_a_file_and_stdin_gives_the_same_ids(run, small_file, tmp_path):
+def test_a_text_from_the_argument_a_file_and_stdin_gives_the_same_ids(
+    run: Run, small_file: PathOf, tmp_path: Path
+) -> None:
     path = small_file("llama3")
     (tmp_path / "text.txt").write_bytes(TEXT.encode())
     expected = " ".join(map(str, tokexport.load(path).encode(TEXT))) + "\n"
@@ -20,7 +26,7 @@ def test_a_text_from_the_argument_a_file_and_stdin_gives_the_same_ids(run, small
     assert run("encode", path, stdin=TEXT.encode()).text == expected
 
 
-def test_line_ends_are_kept_and_escapes_are_not_processed(run, small_file):
+def test_line_ends_are_kept_and_escapes_are_not_processed(run: Run, small_file: PathOf) -> None:
     path = small_file("gpt2")
     texts = ("a", "a\n", "a\r\n", "a\\n", " a", "a ")
     outputs = [run("encode", path, stdin=text.encode()).text for text in texts]
@@ -30,20 +36,20 @@ def test_line_ends_are_kept_and_escapes_are_not_processed(run, small_file):
 
 
 @pytest.mark.parametrize("name", ["gpt2", "ranks", "qwen"])
-def test_decode_writes_exactly_the_bytes_of_the_text(name, run, small_file):
+def test_decode_writes_the_exact_bytes_of_the_text(name: str, run: Run, small_file: PathOf) -> None:
     text = "plain, naïve, 渡船\x00\x07\r\n"
     ids = run("encode", small_file(name), stdin=text.encode()).stdout
     assert run("decode", small_file(name), stdin=ids).stdout == text.encode()
 
 
-def test_half_a_character_is_decoded_as_its_bytes(run, small_file):
+def test_half_a_character_is_decoded_as_its_bytes(run: Run, small_file: PathOf) -> None:
     path = small_file("gpt2")
     ids = tokexport.load(path).encode("🙂")
     assert len(ids) > 1
     assert run("decode", path, ids[0]).stdout == tokexport.load(path).decode_bytes(ids[:1])
 
 
-def test_special_tokens_are_text_unless_they_are_asked_for(run, small_file):
+def test_special_tokens_are_text_unless_they_are_asked_for(run: Run, small_file: PathOf) -> None:
     path, content = small_file("gpt2"), "<|endoftext|>"
     assert run("encode", path, "--special", content).text == "0\n"
     plain = run("encode", path, content).text.split()
@@ -52,7 +58,9 @@ def test_special_tokens_are_text_unless_they_are_asked_for(run, small_file):
 
 
 @pytest.mark.parametrize("unit", ["char", "byte"])
-def test_offsets_are_a_line_a_token_or_json(unit, run, small_file):
+def test_offsets_are_a_line_a_token_or_json(
+    unit: Literal["char", "byte"], run: Run, small_file: PathOf
+) -> None:
     path = small_file("gpt2")
     encoding = tokexport.load(path).encode_with_offsets(TEXT, unit=unit)
     lines = run("encode", path, "--offsets", "--unit", unit, stdin=TEXT.encode()).text.splitlines()
@@ -67,14 +75,14 @@ def test_offsets_are_a_line_a_token_or_json(unit, run, small_file):
     assert (shown["unit"], shown["count"]) == (unit, len(encoding.ids))
 
 
-def test_the_template_is_added_on_request(run, small_file):
+def test_the_template_is_added_on_request(run: Run, small_file: PathOf) -> None:
     path = small_file("llama3")
     bos = tokexport.load(path).encode_single_token("<|begin_of_text|>")
     assert run("encode", path, "--add-special-tokens", "a").text.split()[0] == str(bos)
     assert run("encode", path, "a").text.split()[0] != str(bos)
 
 
-def test_json_holds_ids_or_tokens_and_decode_reads_both(run, small_file):
+def test_json_holds_ids_or_tokens_and_decode_reads_both(run: Run, small_file: PathOf) -> None:
     path = small_file("gpt2")
     shown = run("encode", path, "--json", "the cat\n").stdout
     result = json.loads(shown)
@@ -89,7 +97,7 @@ def test_json_holds_ids_or_tokens_and_decode_reads_both(run, small_file):
         assert run("decode", path, stdin=wrong).code == 2
 
 
-def test_tokens_are_shown_a_line_each(run, small_file):
+def test_tokens_are_shown_a_line_each(run: Run, small_file: PathOf) -> None:
     path = small_file("gpt2")
     lines = run("encode", path, "--tokens", "the\n").text.splitlines()
     assert [line.split(None, 1)[0] for line in lines] == [
@@ -98,21 +106,21 @@ def test_tokens_are_shown_a_line_each(run, small_file):
     assert lines[-1].endswith('\\n"')
 
 
-def test_ids_may_be_separated_by_spaces_commas_and_brackets(run, small_file):
+def test_ids_may_be_separated_by_spaces_commas_and_brackets(run: Run, small_file: PathOf) -> None:
     path = small_file("gpt2")
     ids = tokexport.load(path).encode("the ferry left")
     for text in (json.dumps(ids), " ".join(map(str, ids)), "\n".join(map(str, ids)) + "\n"):
         assert run("decode", path, stdin=text.encode()).text == "the ferry left"
 
 
-def test_special_tokens_can_be_left_out_of_what_is_decoded(run, small_file):
+def test_special_tokens_can_be_left_out_of_what_is_decoded(run: Run, small_file: PathOf) -> None:
     path = small_file("gpt2")
     ids = tokexport.load(path).encode("a<|endoftext|>b", allowed_special="all")
     assert run("decode", path, *ids).text == "a<|endoftext|>b"
     assert run("decode", path, "--skip-special-tokens", *ids).text == "ab"
 
 
-def test_decode_as_json_gives_text_and_tokens(run, small_file):
+def test_decode_as_json_gives_text_and_tokens(run: Run, small_file: PathOf) -> None:
     path = small_file("gpt2")
     result = json.loads(run("decode", path, "--json", *tokexport.load(path).encode("a b")).text)
     assert result["text"] == "a b"
@@ -127,7 +135,9 @@ def test_decode_as_json_gives_text_and_tokens(run, small_file):
         (["-1"], "'-1' is not an id"),
     ],
 )
-def test_a_bad_id_is_an_error_in_one_sentence(arguments, sentence, run, small_file):
+def test_a_bad_id_is_an_error_in_one_sentence(
+    arguments: list[str], sentence: str, run: Run, small_file: PathOf
+) -> None:
     outcome = run("decode", small_file("gpt2"), *arguments)
     assert outcome.code == 2
     assert outcome.stdout == b""
@@ -135,14 +145,14 @@ def test_a_bad_id_is_an_error_in_one_sentence(arguments, sentence, run, small_fi
     assert outcome.stderr.count("\n") == 1
 
 
-def test_a_hole_is_a_bad_id(run, small_file):
+def test_a_hole_is_a_bad_id(run: Run, small_file: PathOf) -> None:
     tokenizer = tokexport.load(small_file("shuffled"))
     holes = [each for each in range(tokenizer.n_vocab) if tokenizer.records[each]["flags"] & 3 == 0]
     assert holes
     assert run("decode", small_file("shuffled"), holes[0]).code == 2
 
 
-def test_text_that_is_not_utf8_is_refused_with_its_offset(run, small_file):
+def test_text_that_is_not_utf8_is_refused_with_its_offset(run: Run, small_file: PathOf) -> None:
     outcome = run("encode", small_file("gpt2"), stdin=b"abc\xff")
     assert outcome.code == 2
     assert (
@@ -154,11 +164,13 @@ def test_text_that_is_not_utf8_is_refused_with_its_offset(run, small_file):
 @pytest.mark.parametrize(
     "options", [("a", "--file", "b"), ("a", "--unit", "byte"), ("--tokns", "a")]
 )
-def test_options_that_do_not_fit_are_refused(options, run, small_file):
+def test_options_that_clash_are_refused(options: list[str], run: Run, small_file: PathOf) -> None:
     assert run("encode", small_file("gpt2"), *options).code == 2
 
 
-def test_a_text_may_begin_with_a_dash_and_a_dash_is_standard_input(run, small_file, tmp_path):
+def test_a_text_may_begin_with_a_dash_and_a_dash_is_standard_input(
+    run: Run, small_file: PathOf, tmp_path: Path
+) -> None:
     path, tokenizer = small_file("gpt2"), tokexport.load(small_file("gpt2"))
     for text in ("- item", "-x hello", "-h is no help here", "-5", "-- the end", "--- a\n"):
         ids = tokenizer.encode(text)
@@ -172,7 +184,9 @@ def test_a_text_may_begin_with_a_dash_and_a_dash_is_standard_input(run, small_fi
     assert "-h, --help" in run("encode", "-h").text
 
 
-def test_a_long_text_in_any_parts_is_that_of_one_call(run, small_file, monkeypatch):
+def test_a_long_text_in_any_parts_is_that_of_one_call(
+    run: Run, small_file: PathOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path, text = small_file("llama3"), "the cat naïve 渡船 " * 500
     ids = tokexport.load(path).encode(text, add_special_tokens=True)
     for size in (1, 7, 1000):
@@ -185,7 +199,7 @@ def test_a_long_text_in_any_parts_is_that_of_one_call(run, small_file, monkeypat
         assert decoded.stdout == text.encode()
 
 
-def test_a_decode_only_file_decodes_and_does_not_encode(run, small_source, tmp_path):
+def test_a_decode_only_file_decodes_and_does_not_encode(run: Run, tmp_path: Path) -> None:
     target = tmp_path / "it.bin"
     assert run("convert", small_source("gpt2"), "-o", target, "--decode-only").code == 0
     ids = tokexport.load(target)

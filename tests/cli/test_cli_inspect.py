@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import base64
 import json
+from pathlib import Path
 
 import golden_files
 import pytest
+from command_line import PathOf, Run
+from repository import small_source
 
 import tokexport
 from tokexport.cli.contents import MODELS
 from tokexport.file.layout import Header, ModelType, Tag
 
 
-def test_the_facts_of_a_file_are_those_of_the_tokenizer(run, small_file):
+def test_the_facts_of_a_file_are_those_of_the_tokenizer(run: Run, small_file: PathOf) -> None:
     path = small_file("llama3")
     tokenizer = tokexport.load(path)
     facts = json.loads(run("inspect", path, "--json").text)
@@ -31,7 +34,7 @@ def test_the_facts_of_a_file_are_those_of_the_tokenizer(run, small_file):
 @pytest.mark.parametrize(
     "name", ["gpt2", "qwen", "falcon", "deepseek", "added", "shuffled", "unknown", "ranks"]
 )
-def test_every_kind_of_file_can_be_described(name, run, small_file):
+def test_every_kind_of_file_can_be_described(name: str, run: Run, small_file: PathOf) -> None:
     outcome = run("inspect", small_file(name))
     assert outcome.code == 0
     assert outcome.stderr == ""
@@ -40,14 +43,14 @@ def test_every_kind_of_file_can_be_described(name, run, small_file):
         assert tag in outcome.text
 
 
-def test_a_decode_only_file_is_described_as_one(run, small_source, tmp_path):
+def test_a_decode_only_file_is_described_as_one(run: Run, tmp_path: Path) -> None:
     run("convert", small_source("gpt2"), "-o", tmp_path / "it.bin", "--decode-only")
     text = run("inspect", tmp_path / "it.bin").text
     assert "for decoding only" in text
     assert "merges" not in text
 
 
-def test_every_token_is_listed_with_its_escaped_bytes(run, small_file):
+def test_every_token_is_listed_with_its_escaped_bytes(run: Run, small_file: PathOf) -> None:
     path = small_file("shuffled")
     tokenizer = tokexport.load(path)
     rows = [line.split("\t") for line in run("inspect", path, "--tokens").text.splitlines()]
@@ -58,7 +61,7 @@ def test_every_token_is_listed_with_its_escaped_bytes(run, small_file):
     assert listed[tokenizer.encode_single_token("\n")] == "\\n"
 
 
-def test_one_token_is_shown_with_its_merge(run, small_file):
+def test_one_token_is_shown_with_its_merge(run: Run, small_file: PathOf) -> None:
     path = small_file("gpt2")
     tokenizer = tokexport.load(path)
     token_id = tokenizer.encode_single_token(" the")
@@ -68,13 +71,13 @@ def test_one_token_is_shown_with_its_merge(run, small_file):
     assert facts["score"] < 0
 
 
-def test_an_id_that_is_not_there_is_an_error(run, small_file):
+def test_an_id_that_is_not_there_is_an_error(run: Run, small_file: PathOf) -> None:
     outcome = run("inspect", small_file("gpt2"), "--token", 1_000_000)
     assert (outcome.code, outcome.stdout) == (2, b"")
     assert "id 1000000: no such id" in outcome.stderr
 
 
-def test_added_tokens_are_listed_with_their_flags(run, small_file):
+def test_added_tokens_are_listed_with_their_flags(run: Run, small_file: PathOf) -> None:
     lines = [
         line.split("\t")
         for line in run("inspect", small_file("added"), "--added").text.splitlines()
@@ -89,7 +92,7 @@ def test_added_tokens_are_listed_with_their_flags(run, small_file):
     assert [row["text"] for row in document["added_tokens"]] == [row[1] for row in lines]
 
 
-def test_no_token_can_reach_the_terminal_as_a_command(run, tmp_path):
+def test_no_token_can_reach_the_terminal_as_a_command(run: Run, tmp_path: Path) -> None:
     hostile = [b"\x1b[2J", "\u202eabc".encode(), b"\x07", b"\r", b"\x9b31m", b"\xc2\x9b31m"]
     contents = [bytes([byte]) for byte in range(256)] + [each for each in hostile if len(each) > 1]
     lines = [
@@ -115,7 +118,9 @@ def test_no_token_can_reach_the_terminal_as_a_command(run, tmp_path):
         assert all(character.isprintable() or character in "\n\t" for character in text)
 
 
-def test_a_damaged_file_is_refused_in_one_sentence(run, small_file, tmp_path):
+def test_a_damaged_file_is_refused_in_one_sentence(
+    run: Run, small_file: PathOf, tmp_path: Path
+) -> None:
     content = bytearray(small_file("gpt2").read_bytes())
     content[len(content) // 2] ^= 1
     (tmp_path / "it.bin").write_bytes(content)
@@ -126,8 +131,8 @@ def test_a_damaged_file_is_refused_in_one_sentence(run, small_file, tmp_path):
 
 
 def test_a_source_is_converted_in_memory_first(
-    run, small_file, small_source, tmp_path, monkeypatch
-):
+    run: Run, small_file: PathOf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     for arguments in (["--tokens"], ["--added"], ["--token", "65"]):
         of_file, of_source = (
@@ -144,20 +149,20 @@ def test_a_source_is_converted_in_memory_first(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_options_for_ranks_are_for_inspect_too(run, small_source):
+def test_the_options_for_ranks_are_for_inspect_too(run: Run) -> None:
     refused = run("inspect", small_source("ranks"), "--pattern", "no-name")
     assert (refused.code, "no-name" in refused.text) == (1, True)
     facts = json.loads(run("inspect", small_source("ranks"), "--pattern", r"\w+|\W", "--json").text)
     assert facts["file"]["provenance"]["reference"] == "tiktoken"
 
 
-def test_every_section_and_model_has_a_name():
+def test_every_section_and_model_has_a_name() -> None:
     assert all(tag.holds for tag in Tag)
     assert set(MODELS) == set(ModelType)
 
 
 @pytest.mark.parametrize("name", golden_files.NAMES)
-def test_a_file_of_every_model_can_be_described(name, run):
+def test_a_file_of_every_model_can_be_described(name: str, run: Run) -> None:
     path = golden_files.FOLDER / f"{name}.bin"
     outcome = run("inspect", path)
     assert outcome.code == 0, outcome.stderr

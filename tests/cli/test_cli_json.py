@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from repository import ROOT
+from command_line import PathOf, Run
+from repository import ROOT, small_source
 
 DOCUMENT = (ROOT / "docs" / "JSON.md").read_text(encoding="utf-8")
 
 
-def named(command):
+def named(command: str) -> set[str]:
     """The words that the section of a command names as members."""
     section = re.search(rf"^## {command}\n(.*?)(?=^## |\Z)", DOCUMENT, re.MULTILINE | re.DOTALL)
+    assert section is not None
     return {*re.findall(r"`(\w+)`", section[1])}
 
 
 DATA = ("sha256", "sections", "counts", "differing", "provenance")
 
 
-def members(value):
+def members(value: object) -> Iterator[str]:
     """The names of all members of an object, but for objects whose names are data."""
     if isinstance(value, dict):
         for name, inner in value.items():
@@ -32,32 +36,33 @@ def members(value):
             yield from members(inner)
 
 
+@pytest.mark.usefixtures("without_code_points")
 @pytest.mark.parametrize(
-    ("command", "options"),
+    "command",
     [
-        ("convert SOURCE -o TARGET", ()),
-        ("encode FILE", ("the",)),
-        ("encode FILE", ("the", "--tokens")),
-        ("encode FILE", ("the", "--offsets")),
-        ("decode FILE", ("1", "2")),
-        ("inspect FILE", ()),
-        ("inspect FILE", ("--token", "300")),
-        ("inspect FILE", ("--tokens",)),
-        ("inspect FILE", ("--added",)),
-        ("inspect SOURCE", ()),
-        ("verify FILE --against OTHER", ("--quick",)),
-        ("diff FILE OTHER", ()),
-        ("bench FILE --text SOURCE", ("--seconds", 0)),
-        ("demo SOURCE", ()),
+        "convert SOURCE -o TARGET",
+        "encode FILE the",
+        "encode FILE the --tokens",
+        "encode FILE the --offsets",
+        "decode FILE 1 2",
+        "inspect FILE",
+        "inspect FILE --token 300",
+        "inspect FILE --tokens",
+        "inspect FILE --added",
+        "inspect SOURCE",
+        "verify FILE --against OTHER --quick",
+        "diff FILE OTHER",
+        "bench FILE --text SOURCE --seconds 0",
+        "demo SOURCE",
     ],
 )
 def test_every_member_is_in_the_document(
-    command, options, run, small_file, small_source, tmp_path, without_code_points
-):
+    command: str, run: Run, small_file: PathOf, tmp_path: Path
+) -> None:
     paths = {"FILE": small_file("qwen"), "SOURCE": small_source("qwen")}
     paths |= {"OTHER": small_source("gpt2"), "TARGET": tmp_path / "it.bin"}
     words = [paths.get(word, word) for word in command.split()]
-    outcome = run(*words, *options, "--json")
+    outcome = run(*words, "--json")
     assert outcome.code in (0, 1), outcome.stderr
     assert outcome.stdout.isascii()
     assert outcome.text.count("\n") == 1

@@ -12,9 +12,12 @@ import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
+from typing import IO, Any
 
 import pytest
+from command_line import PathOf, Run
 from reader_samples import document
+from repository import small_source
 
 import tokexport
 from tokexport.cli.app import COMMANDS
@@ -22,21 +25,20 @@ from tokexport.cli.app import COMMANDS
 MAIN = [sys.executable, "-c", "from tokexport.cli import main; main()"]
 
 
-def start(*arguments, **options):
-    return subprocess.run(
-        [*MAIN, *map(str, arguments)], capture_output=True, check=False, timeout=60, **options
-    )
+def start(*arguments: object, **how: Any) -> subprocess.CompletedProcess[bytes]:
+    command = [*MAIN, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, check=False, timeout=60, **how)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_teaches_by_examples_and_takes_json(command, run):
+def test_every_command_teaches_by_examples_and_takes_json(command: str, run: Run) -> None:
     outcome = run(command, "--help")
     assert outcome.code == 0
     assert f"tokexport {command}" in outcome.text.split("Options:")[0].split("\n", 2)[2]
     assert "--json" in outcome.text
 
 
-def test_the_help_says_what_each_command_does_in_a_whole_sentence():
+def test_the_help_says_what_each_command_does_in_a_whole_sentence() -> None:
     text = start("--help", env={**os.environ, "COLUMNS": "80"}).stdout.decode()
     summaries = [line for line in text.splitlines() if line[2:].startswith(COMMANDS)]
     assert len(summaries) == len(COMMANDS)
@@ -44,11 +46,11 @@ def test_the_help_says_what_each_command_does_in_a_whole_sentence():
     assert "_TOKEXPORT_COMPLETE" in text
 
 
-def test_the_version_is_that_of_the_package(run):
+def test_the_version_is_that_of_the_package(run: Run) -> None:
     assert run("--version").text == f"tokexport {tokexport.__version__}\n"
 
 
-def test_a_bug_shows_its_traceback_and_is_no_answer(tmp_path):
+def test_a_bug_shows_its_traceback_and_is_no_answer(tmp_path: Path) -> None:
     broken = "import tokexport.cli.app as c; c.commands.get_command = None; c.commands()"
     command = [sys.executable, "-c", broken, "inspect"]
     bug = subprocess.run(command, capture_output=True, check=False, cwd=tmp_path)
@@ -57,7 +59,7 @@ def test_a_bug_shows_its_traceback_and_is_no_answer(tmp_path):
 
 
 @pytest.mark.parametrize("command", [name for name in COMMANDS if name != "demo"])
-def test_a_missing_file_is_named_without_a_number_of_the_system(command, run):
+def test_a_missing_file_is_named_without_a_number_of_the_system(command: str, run: Run) -> None:
     more = {"encode": ["a"], "decode": ["1"], "diff": ["x.bin"], "verify": ["--against", "x.json"]}
     arguments = [command, "nothing.bin", *more.get(command, [])]
     outcome = run(*arguments)
@@ -70,7 +72,7 @@ def test_a_missing_file_is_named_without_a_number_of_the_system(command, run):
     assert "nothing.bin" in error["error"]["message"]
 
 
-def test_errors_of_usage_and_refusals_are_objects_too(run, tmp_path):
+def test_errors_of_usage_and_refusals_are_objects_too(run: Run, tmp_path: Path) -> None:
     assert run("frobnicate").code == 2
     assert json.loads(run("encode", "--json").stderr)["error"]["kind"] == "MissingParameter"
     source = json.dumps(document(normalizer={"type": "Other"}))
@@ -80,24 +82,28 @@ def test_errors_of_usage_and_refusals_are_objects_too(run, tmp_path):
     assert error["hint"]
 
 
-def piped(*arguments, cwd):
+def piped(*arguments: object, cwd: Path) -> subprocess.Popen[bytes]:
     """A command whose streams are pipes."""
-    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     return subprocess.Popen([*MAIN, *map(str, arguments)], cwd=cwd, **pipes)
 
 
-def test_a_reader_that_goes_away_is_not_an_error_message(small_file, tmp_path):
+def test_a_reader_that_goes_away_is_no_error_message(small_file: PathOf, tmp_path: Path) -> None:
     with piped("inspect", small_file("gpt2"), "--tokens", cwd=tmp_path) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
         process.stdout.close()
         errors = process.stderr.read()
     assert errors == b""
     assert process.returncode not in (0, 1, 2)
 
 
-def test_head_ends_a_long_encoding_at_once_and_in_little_memory(small_file, tmp_path):
+def test_head_ends_an_encoding_at_once_in_little_memory(small_file: PathOf, tmp_path: Path) -> None:
     """The text has no end: nothing waits for the whole of it."""
     for command, *options in (("encode", "--tokens"), ("encode", "--json"), ("decode",)):
         with piped(command, small_file("gpt2"), *options, cwd=tmp_path) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
             feeder = threading.Thread(target=feed_for_ever, args=(process.stdin,))
             feeder.start()
             assert len(process.stdout.read(1 << 22)) == 1 << 22
@@ -109,19 +115,19 @@ def test_head_ends_a_long_encoding_at_once_and_in_little_memory(small_file, tmp_
         assert memory < 200_000  # KB
 
 
-def feed_for_ever(pipe):
+def feed_for_ever(pipe: IO[bytes]) -> None:
     with suppress(BrokenPipeError), pipe:
         while True:
             pipe.write(b"12 43 7 20\n" * 1000)
 
 
-def peak_memory(process):
+def peak_memory(process: int) -> int:
     status = Path(f"/proc/{process}/status")  # of Linux
     found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text() if status.exists() else "")
     return int(found[1]) if found else 0
 
 
-def test_what_an_encoding_cannot_say_becomes_an_escape(small_file, tmp_path):
+def test_what_an_encoding_cannot_say_becomes_an_escape(small_file: PathOf, tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
     for arguments in (["inspect", small_file("qwen"), "--tokens"], ["inspect", small_file("qwen")]):
         outcome = start(*arguments, cwd=tmp_path, env=environment)
@@ -131,7 +137,9 @@ def test_what_an_encoding_cannot_say_becomes_an_escape(small_file, tmp_path):
 
 
 @pytest.mark.parametrize("descriptor", [0, 1, 2])
-def test_a_stream_that_is_closed_is_no_traceback(descriptor, small_file, tmp_path):
+def test_a_stream_that_is_closed_is_no_traceback(
+    descriptor: int, small_file: PathOf, tmp_path: Path
+) -> None:
     command = " ".join(map(shlex.quote, [*MAIN, "encode", str(small_file("gpt2"))]))
     shell = command + (" <&-", " the >&-", " the 2>&-")[descriptor]
     outcome = subprocess.run(["sh", "-c", shell], capture_output=True, cwd=tmp_path, check=False)
@@ -140,7 +148,7 @@ def test_a_stream_that_is_closed_is_no_traceback(descriptor, small_file, tmp_pat
     assert descriptor == 2 or b"is closed" in outcome.stderr
 
 
-def on_a_terminal(*arguments, cwd):
+def on_a_terminal(*arguments: object, cwd: Path) -> bytes:
     """What a command writes to a terminal, stdout and stderr together."""
     master, slave = pty.openpty()
     process = subprocess.Popen([*MAIN, *map(str, arguments)], stdout=slave, stderr=slave, cwd=cwd)
@@ -154,14 +162,14 @@ def on_a_terminal(*arguments, cwd):
     return b"".join(parts)
 
 
-def test_decoded_controls_are_escaped_on_a_terminal_and_raw_in_a_pipe(small_file, tmp_path):
+def test_decoded_controls_are_escaped_on_terminals_only(small_file: PathOf, tmp_path: Path) -> None:
     path = small_file("gpt2")
     ids = start("encode", path, input=b"\x1b[31mred", cwd=tmp_path).stdout.decode().split()
     assert start("decode", path, *ids, cwd=tmp_path).stdout == b"\x1b[31mred"
     assert on_a_terminal("decode", path, *ids, cwd=tmp_path).rstrip() == b"\\x1b[31mred"
 
 
-def test_progress_is_shown_on_a_terminal_only(small_file, small_source, tmp_path):
+def test_progress_is_shown_on_a_terminal_only(small_file: PathOf, tmp_path: Path) -> None:
     source = small_source("gpt2")
     arguments = ("verify", small_file("gpt2"), "--against", source, "--only", "token:300")
     assert b"token:300: 0 of 1" in on_a_terminal(*arguments, cwd=tmp_path)

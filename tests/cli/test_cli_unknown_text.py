@@ -5,11 +5,10 @@ ValueError in Python.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Outcome
+from command_line import Run
 from reader_samples import document
 
 import tokexport
@@ -44,11 +43,7 @@ def source(tmp_path: Path) -> Path:
     ids=lambda words: " ".join(map(str, words)),
 )
 def test_it_is_one_sentence_and_exit_code_2(
-    arguments: tuple[str, ...],
-    source: Path,
-    tmp_path: Path,
-    run: Callable[..., Outcome],
-    without_code_points: None,
+    arguments: tuple[str, ...], source: Path, tmp_path: Path, run: Run, without_code_points: None
 ) -> None:
     file = tokexport.convert(source, tmp_path / "words.bin").target
     outcome = run(*({"FILE": file, "SOURCE": source}.get(word, word) for word in arguments))
@@ -64,7 +59,8 @@ def test_it_is_one_sentence_and_exit_code_2(
 def test_in_python_it_is_a_value_error_and_an_error_of_tokexport(
     source: Path, tmp_path: Path
 ) -> None:
-    tokenizer = tokexport.load(tokexport.convert(source, tmp_path / "words.bin").target)
+    tokexport.convert(source, tmp_path / "words.bin")
+    tokenizer = tokexport.load(tmp_path / "words.bin")
     with pytest.raises(TextError, match="not in the vocabulary") as caught:
         tokenizer.encode("zzz")
     assert isinstance(caught.value, ValueError)
@@ -72,7 +68,7 @@ def test_in_python_it_is_a_value_error_and_an_error_of_tokexport(
 
 
 def test_a_file_of_words_and_its_source_do_not_differ(
-    source: Path, tmp_path: Path, run: Callable[..., Outcome]
+    source: Path, tmp_path: Path, run: Run
 ) -> None:
     file = tokexport.convert(source, tmp_path / "words.bin").target
     assert "no difference" in run("diff", file, source).text

@@ -5,20 +5,24 @@ difference, for one that does not.
 from __future__ import annotations
 
 import json
+from functools import partial
+from pathlib import Path
 
 import pytest
+from command_line import PathOf, Run
+from repository import small_source
 
 pytestmark = pytest.mark.usefixtures("without_code_points")
 
 
 @pytest.fixture
-def verify(run, small_file):
+def verify(run: Run, small_file: PathOf) -> Run:
     """Verifies the file of gpt2 against a source."""
-    return lambda source, *options: run("verify", small_file("gpt2"), "--against", source, *options)
+    return partial(run, "verify", small_file("gpt2"), "--against")
 
 
 @pytest.fixture
-def other_source(small_source, tmp_path):
+def other_source(tmp_path: Path) -> Path:
     """gpt2's tokenizer.json without one of its merges."""
     source = json.loads(small_source("gpt2").read_text(encoding="utf-8"))
     del source["model"]["merges"][20]
@@ -27,7 +31,7 @@ def other_source(small_source, tmp_path):
     return path
 
 
-def test_a_good_file_is_a_yes_with_counts(verify, small_source):
+def test_a_good_file_is_a_yes_with_counts(verify: Run) -> None:
     outcome = verify(small_source("gpt2"), "--strings", 500)
     assert (outcome.code, outcome.stderr) == (0, "")
     assert "no differences" in outcome.text
@@ -36,7 +40,7 @@ def test_a_good_file_is_a_yes_with_counts(verify, small_source):
     assert result["compared"] == sum(result["counts"].values()) > 500
 
 
-def test_a_difference_is_a_no_that_can_be_repeated(verify, other_source):
+def test_a_difference_is_a_no_that_can_be_repeated(verify: Run, other_source: Path) -> None:
     outcome = verify(other_source, "--strings", 500)
     assert outcome.code == 1
     assert "first difference" in outcome.text
@@ -47,7 +51,9 @@ def test_a_difference_is_a_no_that_can_be_repeated(verify, other_source):
     assert json.loads(again.text)["first"]["text"] == first["text"]
 
 
-def test_a_quick_run_is_small_and_another_source_is_said_first(verify, other_source, small_source):
+def test_a_quick_run_is_small_and_another_source_is_said_first(
+    verify: Run, other_source: Path
+) -> None:
     right = verify(small_source("gpt2"), "--quick", "--json")
     result = json.loads(right.text)
     assert (right.code, result["ok"]) == (0, True)
@@ -61,7 +67,7 @@ def test_a_quick_run_is_small_and_another_source_is_said_first(verify, other_sou
     assert (quiet.code, quiet.stdout, quiet.stderr) == (1, b"", "")
 
 
-def test_texts_are_compared_too(verify, small_source, tmp_path):
+def test_texts_are_compared_too(verify: Run, tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text("The ferry left.\n" * 20, encoding="ascii")
     options = ("--strings", 0, "--json")
     without = json.loads(verify(small_source("gpt2"), *options).text)["compared"]
@@ -69,7 +75,9 @@ def test_texts_are_compared_too(verify, small_source, tmp_path):
     assert json.loads(more.text)["compared"] > without
 
 
-def test_a_missing_file_is_an_error_and_not_a_no(run, verify, small_file, small_source, tmp_path):
+def test_a_missing_file_is_an_error_and_not_a_no(
+    run: Run, verify: Run, small_file: PathOf, tmp_path: Path
+) -> None:
     assert run("verify", tmp_path / "nothing.bin", "--against", small_source("gpt2")).code == 2
     assert verify(tmp_path / "nothing.json").code == 2
     assert run("verify", small_file("gpt2")).code == 2

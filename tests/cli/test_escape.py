@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tokexport.escape import escape, visible
 
 
-def unescaped(text):
+def unescaped(text: str) -> bytes:
     """The slow, obvious way back, by Python's own reading of such escapes."""
     parts = []
     literal = ast.literal_eval('"' + text.replace('"', '\\"') + '"')
@@ -36,7 +36,7 @@ def unescaped(text):
 
 
 @given(st.binary() | st.text().map(str.encode))
-def test_escaped_bytes_can_be_had_back(content):
+def test_escaped_bytes_can_be_had_back(content: bytes) -> None:
     assert unescaped(escape(content)) == content
 
 
@@ -44,17 +44,17 @@ def test_escaped_bytes_can_be_had_back(content):
     st.binary()
     | st.text(st.characters(categories=["Cc", "Cf", "Zl", "Zp", "Co", "Cn"])).map(str.encode)
 )
-def test_nothing_that_a_terminal_could_obey_is_left(content):
+def test_nothing_that_a_terminal_could_obey_is_left(content: bytes) -> None:
     shown = escape(content)
     assert shown.isprintable()
     assert all(unicodedata.category(each) not in ("Cc", "Cf", "Cs") for each in shown)
 
 
-def test_text_stays_readable():
+def test_text_stays_readable() -> None:
     assert escape("naïve 你好 🙂 \\".encode()) == "naïve 你好 🙂 \\\\"
     assert escape(b"\x1b[2J\n\xe4\xbd") == "\\x1b[2J\\n\\xe4\\xbd"
     assert escape("\u202e\U000e0001\x85".encode()) == "\\u202e\\U000e0001\\u0085"
 
 
-def test_a_message_keeps_its_line_ends_and_loses_its_controls():
+def test_a_message_keeps_its_line_ends_and_loses_its_controls() -> None:
     assert visible("one\n\ttwo \x1b]0;title\x07 \\d") == "one\n\ttwo \\x1b]0;title\\x07 \\d"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from references import reference_for
-from repository import FIXTURES, SLOW, SMALL, script
+from repository import FIXTURES, SLOW, SMALL, script, small_source
 
 import tokexport
 from tokexport.verification import compare
@@ -53,18 +53,14 @@ def test_a_converted_tokenizer_decodes_the_golden_ids_as_its_reference_does(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_installed_reference_still_gives_the_golden_ids(
-    name: str, small_source: SmallFile
-) -> None:
+def test_the_installed_reference_still_gives_the_golden_ids(name: str) -> None:
     made = script(FIXTURES / "make_small.py")
     make = made.tiktoken_cases if name == "ranks" else made.tokenizers_cases
     assert list(make(small_source(name))) == cases(name)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_converted_tokenizer_passes_verification(
-    name: str, small_file: SmallFile, small_source: SmallFile
-) -> None:
+def test_a_converted_tokenizer_passes_verification(name: str, small_file: SmallFile) -> None:
     tokenizer, reference = tokexport.load(small_file(name)), reference_for(small_source(name))
     result = compare(tokenizer, reference, strings=1000, seed=3, code_points=SLOW)
     assert result.ok, "\n".join(result.lines())

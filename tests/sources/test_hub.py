@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from repository import small_source
 
 import tokexport
 from tokexport.errors import SourceError, TokexportError
@@ -81,13 +82,13 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Hub:
     return hub
 
 
-def http_error(kind: type[Exception], status: int, message: str = "") -> Exception:
+def http_error(kind: Callable[..., Exception], status: int, message: str = "") -> Exception:
     answer = httpx.Response(status, request=httpx.Request("GET", "https://x"))
     return kind(message, response=answer, server_message=message)
 
 
 def test_a_repository_becomes_the_same_file_as_a_folder_with_its_files(
-    hub: Hub, run: Callable[..., Any], small_source: Callable[[str], Path], tmp_path: Path
+    hub: Hub, run: Callable[..., Any], tmp_path: Path
 ) -> None:
     document = small_source("qwen").read_bytes()
     hub.files = {"tokenizer.json": document, **SETTINGS, **OTHERS}
@@ -112,12 +113,10 @@ def test_a_vocabulary_comes_with_what_decides_how_it_is_read(hub: Hub, tmp_path:
     hub.files = {"vocab.txt": words, "tokenizer_config.json": b'{"do_lower_case": false}'}
     done = tokexport.convert(NAME, tmp_path / "it.tkx")
     assert done.commit == COMMIT
-    assert tokexport.load(done.target).encode("Word word") == [5, 6]
+    assert tokexport.load(tmp_path / "it.tkx").encode("Word word") == [5, 6]
 
 
-def test_a_path_that_exists_wins_and_has_no_revision(
-    hub: Hub, small_source: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_a_path_that_exists_wins_and_has_no_revision(hub: Hub, tmp_path: Path) -> None:
     (tmp_path / NAME).mkdir(parents=True)
     (tmp_path / NAME / "tokenizer.json").write_bytes(small_source("gpt2").read_bytes())
     assert tokexport.convert(NAME, tmp_path / "it.tkx").commit is None
@@ -198,9 +197,7 @@ def test_without_the_library_the_sentence_says_what_to_install(
         local_source(NAME)
 
 
-def test_a_conversion_of_a_file_imports_no_library_of_another_source(
-    small_source: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_a_conversion_of_a_file_imports_no_library_of_another_source(tmp_path: Path) -> None:
     code = (
         f"import sys, tokexport; tokexport.convert({str(small_source('gpt2'))!r});"
         " print([name for name in ('huggingface_hub', 'transformers') if name in sys.modules])"

@@ -16,6 +16,11 @@ SMALL = FIXTURES / "small"
 SLOW = os.environ.get("TOKEXPORT_SLOW", "") not in ("", "0")
 
 
+def small_source(name: str) -> Path:
+    """The source of a small tokenizer."""
+    return SMALL / ("ranks.tiktoken" if name == "ranks" else f"{name}.json")
+
+
 def script(path: Path) -> ModuleType:
     """A script of the repository as a module."""
     spec = importlib.util.spec_from_file_location(path.stem, path)

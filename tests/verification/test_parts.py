@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from reader_samples import BYTE_LEVEL, added
-from repository import SMALL
+from repository import SMALL, small_source
 
 from tokexport.cli.diagnose import parts_of
 from tokexport.conversion import file_bytes
@@ -109,9 +109,7 @@ def test_a_refusal_is_a_no_and_is_shown_in_full(run: Callable[..., Any], tmp_pat
     assert json.loads(run("inspect", tmp_path / "it.json", "--json").text)["exact"] is False
 
 
-def test_a_source_of_another_kind_is_one_part(
-    run: Callable[..., Any], small_source: Callable[[str], Path]
-) -> None:
+def test_a_source_of_another_kind_is_one_part(run: Callable[..., Any]) -> None:
     exact = run("inspect", small_source("ranks"), "--pattern", r"\w+|\W")
     assert (exact.code, exact.text.splitlines()[2].split()[:2]) == (0, ["ranks.tiktoken", "exact"])
     refused = run("inspect", small_source("ranks"), "--pattern", r"(a+)\1")
