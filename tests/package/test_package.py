@@ -27,19 +27,23 @@ MODULES = sorted(module.name for module in pkgutil.walk_packages(tokexport.__pat
 
 
 @pytest.fixture(scope="module")
-def example_file(tmp_path_factory):
+def example_file(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """The file that ``Tokenizer``'s own example makes."""
     tokens = [b"he", b"ll", b"hell", b"hello", b" w", b"or", b" wor", b" worl", b" world"]
     tokens = [*(bytes([byte]) for byte in range(256)), *tokens]
-    how = {"pat_str": r" ?\w+|\s|[^\w\s]+", "special_tokens": {"<|end|>": 300}}
-    ranks = {token: rank for rank, token in enumerate(tokens)}
-    source = tiktoken.Encoding("example", **how, mergeable_ranks=ranks)
-    done = tokexport.convert(source, tmp_path_factory.mktemp("example") / "example.bin")
-    return done.target.read_bytes()
+    ranks, special = {token: rank for rank, token in enumerate(tokens)}, {"<|end|>": 300}
+    source = tiktoken.Encoding(
+        "example", pat_str=r" ?\w+|\s|[^\w\s]+", mergeable_ranks=ranks, special_tokens=special
+    )
+    path = tmp_path_factory.mktemp("example") / "example.bin"
+    tokexport.convert(source, path)
+    return path.read_bytes()
 
 
 @pytest.fixture
-def example(example_file, tmp_path, monkeypatch):
+def example(
+    example_file: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> dict[str, object]:
     """The names that all examples may use: a directory to write to, which is the current one, and a
     tokenizer.
     """
@@ -50,26 +54,26 @@ def example(example_file, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["tokexport", *MODULES])
-def test_every_example_of_the_documentation_runs(name, example):
+def test_every_example_of_the_documentation_runs(name: str, example: dict[str, object]) -> None:
     module = importlib.import_module(name)
     assert doctest.testmod(module, extraglobs=example).failed == 0
 
 
-def test_the_examples_of_the_runtime_are_looked_at(example):
+def test_the_examples_of_the_runtime_are_looked_at(example: dict[str, object]) -> None:
     module = importlib.import_module("tokexport.runtime.tokenizer")
     assert doctest.testmod(module, extraglobs=example).attempted > 25
 
 
-def test_the_public_names_are_there_and_no_others():
+def test_the_public_names_are_there_and_no_others() -> None:
     names = "convert load read verify Tokenizer DecodeStream Encoding get_include errors"
     assert {*names.split()} <= {*tokexport.__all__} <= {*dir(tokexport)}
     assert all(getattr(tokexport, name) is not None for name in tokexport.__all__)
     assert issubclass(errors.FormatError, errors.TokexportError)
     with pytest.raises(AttributeError):
-        _ = tokexport.nothing_of_this_name
+        _ = tokexport.nothing_of_this_name  # type: ignore[attr-defined]
 
 
-def test_a_process_that_only_encodes_imports_next_to_nothing(example):
+def test_a_process_that_only_encodes_imports_next_to_nothing(example: dict[str, object]) -> None:
     program = (
         "import sys; before = set(sys.modules); import tokexport;"
         "tokexport.load('example.bin').encode('hello world'); print(*set(sys.modules) - before)"
@@ -84,7 +88,7 @@ def test_a_process_that_only_encodes_imports_next_to_nothing(example):
     }
 
 
-def test_the_version_is_that_of_the_installed_package():
+def test_the_version_is_that_of_the_installed_package() -> None:
     assert importlib.metadata.version("tokexport") == tokexport.__version__
 
 
@@ -94,20 +98,20 @@ def run_apart(command: list[str], folder: Path, **how: Any) -> subprocess.Comple
     return subprocess.run(command, cwd=folder, capture_output=True, check=True, **how)
 
 
-def test_the_command_is_installed(tmp_path):
+def test_the_command_is_installed(tmp_path: Path) -> None:
     (command,) = importlib.metadata.entry_points(group="console_scripts", name="tokexport")
     assert command.value == "tokexport.cli:main"
     shown = run_apart(["-c", "from tokexport.cli import main; main()", "--version"], tmp_path)
     assert tokexport.__version__ in shown.stdout.decode()
 
 
-def test_the_c_runtime_comes_with_the_package_and_it_is_typed():
+def test_the_c_runtime_comes_with_the_package_and_it_is_typed() -> None:
     folder = Path(tokexport.get_include())
     assert {"tokexport.h", "tokexport.c", "SPEC.md"} <= {path.name for path in folder.iterdir()}
     assert importlib.resources.files("tokexport").joinpath("py.typed").is_file()
 
 
-def test_the_runtime_needs_no_reference_library(tmp_path):
+def test_the_runtime_needs_no_reference_library(tmp_path: Path) -> None:
     """Loading and encoding work where neither tokenizers nor tiktoken is installed."""
     program = (
         "import sys; sys.modules['tokenizers'] = sys.modules['tiktoken'] = None; import tokexport\n"
@@ -119,7 +123,7 @@ def test_the_runtime_needs_no_reference_library(tmp_path):
 
 
 @pytest.fixture
-def clone(tmp_path):
+def clone(tmp_path: Path) -> Path:
     """The sources in a folder, and the package installed in another one."""
     modules = shutil.ignore_patterns("_core*.so", "_core*.pyd", "__pycache__")
     shutil.copytree(ROOT / "tokexport", tmp_path / "clone" / "tokexport", ignore=modules)
@@ -136,7 +140,9 @@ def clone(tmp_path):
     return tmp_path / "clone"
 
 
-def test_a_clone_runs_by_the_installed_module_or_says_what_to_do(clone, example_file, tmp_path):
+def test_a_clone_runs_by_the_installed_module_or_says_what_to_do(
+    clone: Path, example_file: bytes, tmp_path: Path
+) -> None:
     (tmp_path / "example.bin").write_bytes(example_file)
     command = [sys.executable, "-m", "tokexport", "encode", str(tmp_path / "example.bin"), "hello"]
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
@@ -156,7 +162,7 @@ def test_a_clone_runs_by_the_installed_module_or_says_what_to_do(clone, example_
 
 
 @pytest.mark.parametrize("module", ["numpy", "click", "construct"])
-def test_an_interrupt_while_modules_are_imported_shows_no_traceback(module, tmp_path):
+def test_an_interrupt_while_importing_shows_no_traceback(module: str, tmp_path: Path) -> None:
     (tmp_path / f"{module}.py").write_text("raise KeyboardInterrupt")
     main = "from tokexport.cli import main; main()"
     command = [sys.executable, "-c", main, "inspect", "no.bin"]
@@ -164,7 +170,7 @@ def test_an_interrupt_while_modules_are_imported_shows_no_traceback(module, tmp_
     assert (done.returncode, done.stderr.strip()) == (130, b"")
 
 
-def test_a_type_checker_sees_which_names_there_are(tmp_path):
+def test_a_type_checker_sees_which_names_there_are(tmp_path: Path) -> None:
     (tmp_path / "good.py").write_text(
         "import tokexport\n"
         "encoding: tokexport.Encoding = tokexport.load('x').encode_with_offsets('a')\n"
@@ -181,7 +187,7 @@ def test_a_type_checker_sees_which_names_there_are(tmp_path):
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
-def test_a_c_program_builds_against_what_get_include_names(tmp_path):
+def test_a_c_program_builds_against_what_get_include_names(tmp_path: Path) -> None:
     folder = Path(tokexport.get_include())
     (tmp_path / "main.c").write_text(
         '#include "tokexport.h"\nint main(void) { tkx t; return tkx_open(&t, "", 0) == TKX_E_EMPTY'
