@@ -11,14 +11,15 @@ from hypothesis import strategies as st
 from random_decoding import edits, first_literals
 from repository import SLOW
 
-from tokexport.compiler.decoder.edits import MAX_STATES, EditTable, compile_edits
+from tokexport.compiler.decoder.edits import MAX_STATES, compile_edits
+from tokexport.compiler.tables import EditTable
 from tokexport.errors import UnsupportedError
 from tokexport.model import ParseByteToken, ReplaceLiteral, StripChars, TextEdit
 
 BYTE_TOKEN = re.compile(r"<0x(\+[0-9a-fA-F]|[0-9a-fA-F]{2})>")
 
 
-MAKES_NAMES = [ReplaceLiteral("a", ""), ParseByteToken()]
+MAKES_NAMES: list[TextEdit] = [ReplaceLiteral("a", ""), ParseByteToken()]
 NAMES = compile_edits(MAKES_NAMES)
 
 

@@ -17,7 +17,7 @@ SUBJECT = tokenizer("ranks")
 
 def same_as_one_by_one(texts: list[str], source: object, **how: object) -> None:
     ids, offsets = SUBJECT.encode_batch_to_numpy(source, **how)  # type: ignore[arg-type]
-    assert (ids.dtype, offsets.dtype) == (np.uint32, np.uint64)
+    assert (ids.dtype, offsets.dtype) == (np.dtype("u4"), np.dtype("u8"))
     assert [ids[a:b].tolist() for a, b in pairwise(offsets)] == [
         SUBJECT.encode(text) for text in texts
     ]

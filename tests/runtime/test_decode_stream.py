@@ -14,6 +14,7 @@ from tokexport.errors import UnsupportedError
 from tokexport.model import (
     AddedToken,
     BytePairModel,
+    Decoding,
     Provenance,
     Reference,
     Token,
@@ -26,21 +27,23 @@ from tokexport.runtime.tokenizer import load
 KNOWN = sorted([*encoding()._mergeable_ranks.values(), *encoding()._special_tokens.values()])
 
 
-def parts(ids, **options):
+def parts(ids: list[int], **options: bool) -> list[str | None]:
     stream = DecodeStream(tokenizer("ranks"), **options)
     return [*map(stream.step, ids), stream.flush()]
 
 
 @settings(deadline=None)  # the first example loads the file
 @given(st.lists(st.sampled_from(KNOWN), max_size=60))
-def test_all_parts_joined_are_the_text(ids):
+def test_all_parts_joined_are_the_text(ids: list[int]) -> None:
     assert "".join(part or "" for part in parts(ids)) == tokenizer("ranks").decode(ids)
     without_special = tokenizer("ranks").decode(ids, skip_special_tokens=True)
     assert "".join(part or "" for part in parts(ids, skip_special_tokens=True)) == without_special
 
 
 @given(tokens, rules, st.lists(st.integers(0, 1 << 16), max_size=30), st.integers(1, 30))
-def test_bytes_in_any_parts_are_those_of_one_call_whatever_the_rules(made, decoding, numbers, size):
+def test_bytes_in_any_parts_are_those_of_one_call_whatever_the_rules(
+    made: list[Token], decoding: Decoding, numbers: list[int], size: int
+) -> None:
     try:
         subject = load(decode_only(made, decoding))
     except UnsupportedError:  # edits of too many states
@@ -51,7 +54,7 @@ def test_bytes_in_any_parts_are_those_of_one_call_whatever_the_rules(made, decod
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_no_part_is_empty_or_holds_half_a_character(text):
+def test_no_part_is_empty_or_holds_half_a_character(text: str) -> None:
     ids = tokenizer("ranks").encode(text)
     given_parts = parts(ids)
     assert "" not in given_parts
@@ -64,7 +67,7 @@ def test_no_part_is_empty_or_holds_half_a_character(text):
     assert position == len(text)
 
 
-def test_a_character_comes_with_its_last_byte():
+def test_a_character_comes_with_its_last_byte() -> None:
     stream = DecodeStream(tokenizer("ranks"))
     assert [stream.step(id) for id in byte_ids("a🙂é".encode())] == [
         "a",
@@ -77,7 +80,7 @@ def test_a_character_comes_with_its_last_byte():
     ]
 
 
-def test_bytes_that_cannot_become_a_character_come_at_once_as_replacements():
+def test_bytes_that_cannot_become_a_character_come_at_once_as_replacements() -> None:
     stream = DecodeStream(tokenizer("ranks"))
     assert [stream.step(id) for id in byte_ids(b"\xffa\xf0\x9fb\xc3\xc3\xa9")] == [
         "\ufffd",
@@ -91,7 +94,7 @@ def test_bytes_that_cannot_become_a_character_come_at_once_as_replacements():
     ]
 
 
-def test_flush_ends_a_character_and_starts_afresh():
+def test_flush_ends_a_character_and_starts_afresh() -> None:
     stream = DecodeStream(tokenizer("ranks"))
     (first,) = byte_ids(b"\xe6")
     assert stream.step(first) is None
@@ -100,7 +103,7 @@ def test_flush_ends_a_character_and_starts_afresh():
     assert stream.step(*byte_ids(b"a")) == "a"
 
 
-def test_an_id_that_is_no_token_changes_nothing():
+def test_an_id_that_is_no_token_changes_nothing() -> None:
     stream = DecodeStream(tokenizer("ranks"))
     first, second, third = byte_ids("渡".encode())
     assert stream.step(first) is None
@@ -109,11 +112,11 @@ def test_an_id_that_is_no_token_changes_nothing():
             stream.step(wrong)
         assert raised.value.args == (wrong,)
     with pytest.raises(TypeError):
-        stream.step("a")
+        stream.step("a")  # type: ignore[arg-type]
     assert [stream.step(second), stream.step(third)] == [None, "渡"]
 
 
-def test_a_token_of_any_length_comes_whole():
+def test_a_token_of_any_length_comes_whole() -> None:
     tokens = [Token(bytes([byte])) for byte in range(256)]
     long = ["x" * 65_535, "é" * 1_000 + "渡", "y" * 1_023, "z" * 350]
     added = tuple(AddedToken(256 + number, text) for number, text in enumerate(long))
@@ -131,7 +134,7 @@ def test_a_token_of_any_length_comes_whole():
     assert stream.step(256) == "\ufffd" + long[0]
 
 
-def test_a_stream_keeps_its_tokenizer_alive():
+def test_a_stream_keeps_its_tokenizer_alive() -> None:
     stream = DecodeStream(load(write_small()))
     assert stream.step(104) == "h"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -21,13 +22,13 @@ IDS = st.lists(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_text_is_that_of_the_reference(name):
+def test_the_text_is_that_of_the_reference(name: str) -> None:
     for case in cases(name):
         assert tokenizer(name).decode(case["ids"]) == case.get("decoded", case["text"]), case
 
 
 @given(IDS)
-def test_ids_decode_as_tiktoken_decodes_them(ids):
+def test_ids_decode_as_tiktoken_decodes_them(ids: list[int]) -> None:
     subject, reference = tokenizer("ranks"), encoding()
     assert subject.decode(ids) == reference.decode(ids)
     assert subject.decode_bytes(ids) == reference.decode_bytes(ids)
@@ -41,12 +42,12 @@ def test_ids_decode_as_tiktoken_decodes_them(ids):
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_offsets_are_those_of_tiktoken(text):
+def test_offsets_are_those_of_tiktoken(text: str) -> None:
     ids = encoding().encode_ordinary(text)
     assert tokenizer("ranks").decode_with_offsets(ids) == encoding().decode_with_offsets(ids)
 
 
-def test_half_a_character_is_treated_as_errors_says():
+def test_half_a_character_is_treated_as_errors_says() -> None:
     ids = byte_ids("渡".encode()[:2] + b"a")
     assert tokenizer("ranks").decode(ids) == "\ufffda"
     assert tokenizer("ranks").decode(ids, errors="ignore") == "a"
@@ -57,7 +58,7 @@ def test_half_a_character_is_treated_as_errors_says():
 
 
 @pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", ">u4", ">i8"])
-def test_arrays_of_every_integer_type_are_ids(dtype):
+def test_arrays_of_every_integer_type_are_ids(dtype: str) -> None:
     values = np.array(byte_ids(b"hello!"), dtype)
     assert tokenizer("ranks").decode_bytes(values) == b"hello!"
     assert tokenizer("ranks").decode_bytes(values[::-1]) == b"!olleh"
@@ -65,7 +66,7 @@ def test_arrays_of_every_integer_type_are_ids(dtype):
     assert tokenizer("ranks").decode_tokens_bytes(values)[-1] == b"!"
 
 
-def test_any_sequence_of_integers_is_ids():
+def test_any_sequence_of_integers_is_ids() -> None:
     ids = byte_ids(b"hi")
     for sequence in (
         tuple(ids),
@@ -76,20 +77,20 @@ def test_any_sequence_of_integers_is_ids():
         range(ids[0], ids[1] + 1),
         dict.fromkeys(ids),
     ):
-        assert tokenizer("ranks").decode(sequence) == "hi"
+        assert tokenizer("ranks").decode(sequence) == "hi"  # type: ignore[arg-type]
     assert tokenizer("ranks").decode([]) == ""
 
 
-def test_what_is_no_integer_is_a_type_error():
+def test_what_is_no_integer_is_a_type_error() -> None:
     for wrong in (["a"], [1.5], [None], 5, "12", np.array([1.0]), np.array([[1, 2]])):
         with pytest.raises(TypeError):
-            tokenizer("ranks").decode(wrong)
+            tokenizer("ranks").decode(wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("wrong", [-1, 10**6, 2**32, 2**32 + 1, 2**63, 2**64, -(2**70)])
-def test_an_id_that_is_no_token_is_a_key_error_that_holds_it(wrong):
+def test_an_id_that_is_no_token_is_a_key_error_that_holds_it(wrong: int) -> None:
     subject = tokenizer("ranks")
-    calls = [
+    calls: list[Callable[[], object]] = [
         lambda: subject.decode([104, wrong]),
         lambda: subject.decode([wrong], skip_special_tokens=True),
         lambda: subject.decode_bytes((wrong,)),
@@ -107,7 +108,7 @@ def test_an_id_that_is_no_token_is_a_key_error_that_holds_it(wrong):
         assert isinstance(raised.value, IdError)
 
 
-def test_a_hole_between_the_ids_is_a_key_error():
+def test_a_hole_between_the_ids_is_a_key_error() -> None:
     subject = tokenizer("ranks")
     hole = subject.n_vocab - 2
     with pytest.raises(KeyError, match=f"id {hole} is a hole"):
@@ -117,7 +118,7 @@ def test_a_hole_between_the_ids_is_a_key_error():
     assert subject.token_count < subject.n_vocab
 
 
-def test_special_tokens_are_left_out_on_request():
+def test_special_tokens_are_left_out_on_request() -> None:
     subject = tokenizer("ranks")
     ids = subject.encode("a<|bos|>b<|end|>", allowed_special="all")
     assert subject.decode(ids) == "a<|bos|>b<|end|>"
@@ -126,7 +127,7 @@ def test_special_tokens_are_left_out_on_request():
     assert [subject.is_special_token(id) for id in ids] == [False, True, False, True]
 
 
-def test_many_ids_decode_in_one_piece():
+def test_many_ids_decode_in_one_piece() -> None:
     ids = tokenizer("ranks").encode("the lighthouse 渡船 " * 20_000)
     assert tokenizer("ranks").decode(ids) == "the lighthouse 渡船 " * 20_000
     assert tokenizer("ranks").decode(np.array(ids)) == "the lighthouse 渡船 " * 20_000

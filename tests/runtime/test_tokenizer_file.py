@@ -41,6 +41,13 @@ def refusal(data: bytes, path: Path, **options: bool) -> FormatError:
     return by_path.value
 
 
+def section(subject: Tokenizer, tag: bytes) -> tuple[int, int]:
+    """Where a section lies in the file, and its size."""
+    found = subject._core.section(tag)
+    assert found is not None
+    return found
+
+
 def changed(data: bytes, offset: int, *, fix_header: bool = False) -> bytes:
     """The file with one bit of a byte flipped."""
     result = bytearray(data)
@@ -53,7 +60,7 @@ def changed(data: bytes, offset: int, *, fix_header: bool = False) -> bytes:
     return bytes(result)
 
 
-def test_what_is_wrong_with_a_file_is_said_with_its_name_and_what_to_do(tmp_path):
+def test_what_is_wrong_with_a_file_is_said_with_its_name_and_what_to_do(tmp_path: Path) -> None:
     records = dict(tokenizer("ranks").sections())["RECS"]
     first = int.from_bytes(FILE[64 + 8 : 64 + 16], "little")
     found = {
@@ -82,7 +89,7 @@ def test_what_is_wrong_with_a_file_is_said_with_its_name_and_what_to_do(tmp_path
     assert all("; " in str(error) for error in found.values())
 
 
-def test_damage_in_a_section_is_found_when_it_is_looked_for():
+def test_damage_in_a_section_is_found_when_it_is_looked_for() -> None:
     first = int.from_bytes(FILE[64 + 8 : 64 + 16], "little")
     damaged = changed(FILE, first + 4)
     with pytest.raises(FormatError) as raised:
@@ -91,7 +98,7 @@ def test_damage_in_a_section_is_found_when_it_is_looked_for():
     assert isinstance(load(damaged, check=False), Tokenizer)
 
 
-def test_every_error_code_of_the_header_has_a_sentence_of_its_own():
+def test_every_error_code_of_the_header_has_a_sentence_of_its_own() -> None:
     header = (Path(tokexport.get_include()) / "tokexport.h").read_text(encoding="utf-8")
     codes = {
         name: int(code)
@@ -107,14 +114,14 @@ def test_every_error_code_of_the_header_has_a_sentence_of_its_own():
     assert isinstance(failure("x.bin", codes["TKX_E_ARGUMENT"], 0, "too long"), ValueError)
 
 
-def test_a_path_that_cannot_be_read_is_an_os_error(tmp_path):
+def test_a_path_that_cannot_be_read_is_an_os_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "missing.bin")
     with pytest.raises(OSError, match="directory"):
         load(tmp_path)
 
 
-def test_it_loads_from_a_path_a_str_and_bytes(tmp_path):
+def test_it_loads_from_a_path_a_str_and_bytes(tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.bin"
     path.write_bytes(FILE)
     expected = encoding().encode_ordinary("the lighthouse")
@@ -125,7 +132,7 @@ def test_it_loads_from_a_path_a_str_and_bytes(tmp_path):
     assert load(FILE).path is None
 
 
-def test_it_cannot_be_changed():
+def test_it_cannot_be_changed() -> None:
     subject = tokenizer("ranks")
     for name in ("path", "_core", "extra"):
         with pytest.raises(AttributeError):
@@ -133,6 +140,7 @@ def test_it_cannot_be_changed():
     with pytest.raises(AttributeError):
         del subject._core
     for array in (subject.records, subject.scores):
+        assert array is not None
         assert not array.flags.writeable
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0
@@ -142,7 +150,7 @@ def test_it_cannot_be_changed():
     assert subject.encode("the lighthouse") == encoding().encode_ordinary("the lighthouse")
 
 
-def test_it_pickles_by_path_or_by_its_bytes(tmp_path):
+def test_it_pickles_by_path_or_by_its_bytes(tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.bin"
     path.write_bytes(FILE)
     by_path = pickle.dumps(load(path))
@@ -155,16 +163,16 @@ def test_it_pickles_by_path_or_by_its_bytes(tmp_path):
         pickle.loads(by_path)
 
 
-def test_a_copy_is_the_same_tokenizer():
+def test_a_copy_is_the_same_tokenizer() -> None:
     subject = tokenizer("ranks")
     assert copy.copy(subject) is subject
     assert copy.deepcopy([subject])[0] is subject
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_records_say_where_each_token_lies(name):
+def test_records_say_where_each_token_lies(name: str) -> None:
     subject = tokenizer(name)
-    offset, _ = subject._core.section(b"BYTS")
+    offset = section(subject, b"BYTS")[0]
     assert subject.records.dtype == layout.RECORD
     assert len(subject.records) == subject.n_vocab
     tokens = 0
@@ -183,9 +191,10 @@ def test_records_say_where_each_token_lies(name):
     assert tokens == subject.token_count
 
 
-def test_scores_are_those_of_the_merges():
+def test_scores_are_those_of_the_merges() -> None:
     ranks = sorted(encoding()._mergeable_ranks.values())
     scores = tokenizer("ranks").scores
+    assert scores is not None
     assert scores.dtype == np.float32
     merged = [id for id in ranks if len(encoding().decode_single_token_bytes(id)) > 1]
     assert scores[merged].tolist() == [float(np.float32(-math.log(rank + 1))) for rank in merged]
@@ -193,21 +202,22 @@ def test_scores_are_those_of_the_merges():
     assert load(content("gpt2", decode_only=True)).scores is None
 
 
-def test_ranks_are_there_where_they_are_not_the_order_of_ids():
+def test_ranks_are_there_where_they_are_not_the_order_of_ids() -> None:
     assert tokenizer("gpt2").ranks is None
     ranks = tokenizer("shuffled").ranks
+    assert ranks is not None
     kept = ranks[ranks != layout.NONE]
     assert len(kept) == len(set(kept.tolist())) > 100
 
 
-def test_sections_are_listed_in_the_order_of_the_file():
+def test_sections_are_listed_in_the_order_of_the_file() -> None:
     sections = tokenizer("ranks").sections()
     assert [tag for tag, _ in sections[:2]] == ["RECS", "BYTS"]
     assert dict(sections)["RECS"] == 8 * tokenizer("ranks").n_vocab
     assert len(dict(sections)) == len(sections)
 
 
-def test_added_tokens_have_the_flags_of_the_source():
+def test_added_tokens_have_the_flags_of_the_source() -> None:
     added = {token.content: token for token in tokenizer("added").added_tokens}
     assert added["<|both|>"].special
     assert added["<|both|>"].lstrip
@@ -219,7 +229,7 @@ def test_added_tokens_have_the_flags_of_the_source():
     assert tokenizer("added").special_tokens_set == {"<|end|>", "<|end|><|end|>", "<|both|>"}
 
 
-def test_the_tokens_of_the_model_are_listed_as_tiktoken_lists_them():
+def test_the_tokens_of_the_model_are_listed_as_tiktoken_lists_them() -> None:
     assert tokenizer("ranks").token_byte_values() == encoding().token_byte_values()
     assert tokenizer("ranks").n_vocab == encoding().n_vocab
     assert tokenizer("ranks").special_tokens_set == encoding().special_tokens_set
@@ -229,20 +239,20 @@ def test_the_tokens_of_the_model_are_listed_as_tiktoken_lists_them():
         _ = tokenizer("roberta").eot_token
 
 
-def test_provenance_names_source_and_reference():
+def test_provenance_names_source_and_reference() -> None:
     provenance = tokenizer("gpt2").provenance
     assert provenance["exporter"] == f"tokexport {tokexport.__version__}"
     assert list(provenance["sha256"]) == ["gpt2.json"]
     assert "tokenizers" in provenance["reference"]
 
 
-def test_the_self_test_counts_its_cases_and_finds_a_wrong_id(tmp_path):
+def test_the_self_test_counts_its_cases_and_finds_a_wrong_id(tmp_path: Path) -> None:
     convert(encoding(), tmp_path / "tokenizer.bin")
     subject = load(tmp_path / "tokenizer.bin")
     assert subject.self_test() >= 8
     assert tokenizer("ranks").self_test() == 0  # it was written without one
     data = bytearray((tmp_path / "tokenizer.bin").read_bytes())
-    start, _ = subject._core.section(b"TEST")
+    start = section(subject, b"TEST")[0]
     header = layout.SelfTestHeader.parse(bytes(data[start : start + 16]))
     first_id = (
         start + layout.SelfTestHeader.sizeof() + layout.SELF_TEST_CASE.itemsize * header.case_count
@@ -253,23 +263,23 @@ def test_the_self_test_counts_its_cases_and_finds_a_wrong_id(tmp_path):
     assert raised.value.code == -11
 
 
-def test_it_shows_what_it_is(tmp_path):
+def test_it_shows_what_it_is(tmp_path: Path) -> None:
     (tmp_path / "x.bin").write_bytes(FILE)
     count = tokenizer("ranks").token_count
     assert repr(tokenizer("ranks")) == f"<tokexport.Tokenizer {count:,} tokens, from bytes>"
     assert str(tmp_path / "x.bin") in repr(load(tmp_path / "x.bin"))
 
 
-def test_the_surrogate_flag_is_that_of_the_layout():
+def test_the_surrogate_flag_is_that_of_the_layout() -> None:
     assert layout.HeaderFlag.REPLACE_SURROGATES == REPLACE_SURROGATES
 
 
-def test_opening_does_not_read_the_vocabulary(tmp_path):
+def test_opening_does_not_read_the_vocabulary(tmp_path: Path) -> None:
     """What lies after the pre-tokenizer's tables may be anything: opening does not look."""
     subject = tokenizer("ranks")
     for tag, _ in subject.sections():
         if tag in ("RECS", "BYTS", "TEST", "CUTS"):
-            start, size = subject._core.section(tag.encode())
+            start, size = section(subject, tag.encode())
             noise = (
                 FILE[:start]
                 + bytes(255 - byte for byte in FILE[start : start + size])

@@ -14,14 +14,14 @@ from runtime_samples import SMALL, encoding, tokenizer
 WORDS = (SMALL / "text.txt").read_text(encoding="utf-8").split()
 
 
-def texts(count, seed):
+def texts(count: int, seed: int) -> list[str]:
     chance = random.Random(seed)
     lengths = [chance.choice([0, 1, 5, 40, 300]) for _ in range(count - 2)] + [6_000, 20_000]
     return [" ".join(chance.choices(WORDS, k=length)) for length in lengths]
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 8, None])
-def test_a_batch_gives_what_its_texts_give_one_by_one(threads):
+def test_a_batch_gives_what_its_texts_give_one_by_one(threads: int | None) -> None:
     batch = texts(700, seed=1)
     expected = [tokenizer("ranks").encode(text) for text in batch]
     assert expected == [encoding().encode_ordinary(text) for text in batch]
@@ -29,23 +29,23 @@ def test_a_batch_gives_what_its_texts_give_one_by_one(threads):
     assert tokenizer("ranks").encode_ordinary_batch(iter(batch), num_threads=threads) == expected
 
 
-def test_a_batch_can_be_empty():
+def test_a_batch_can_be_empty() -> None:
     assert tokenizer("ranks").encode_batch([]) == []
     assert tokenizer("ranks").encode_batch(["", ""], num_threads=4) == [[], []]
 
 
-def test_a_batch_needs_a_thread():
+def test_a_batch_needs_a_thread() -> None:
     for wrong in (0, -1):
         with pytest.raises(ValueError, match="num_threads must be at least 1"):
             tokenizer("ranks").encode_batch(["a"], num_threads=wrong)
 
 
-def test_a_batch_with_a_text_that_cannot_be_encoded_is_an_error():
+def test_a_batch_with_a_text_that_cannot_be_encoded_is_an_error() -> None:
     with pytest.raises(UnicodeEncodeError):
         tokenizer("gpt2").encode_batch(["a"] * 1000 + ["\ud800"], num_threads=4)
 
 
-def test_many_threads_at_once_give_the_ids_of_one():
+def test_many_threads_at_once_give_the_ids_of_one() -> None:
     batch = texts(60, seed=2)
     expected = [encoding().encode_ordinary(text) for text in batch]
     ready = threading.Barrier(6)
@@ -73,7 +73,7 @@ def test_many_threads_at_once_give_the_ids_of_one():
     "method",
     [method for method in ("fork", "spawn") if method in multiprocessing.get_all_start_methods()],
 )
-def test_another_process_gives_the_same_ids(method):
+def test_another_process_gives_the_same_ids(method: str) -> None:
     subject = tokenizer("ranks")
     subject.encode("the lighthouse")  # so that a fork copies a used workspace
     with multiprocessing.get_context(method).Pool(2) as pool:

@@ -40,7 +40,9 @@ _HEADER_SIZE: Final = 64
 _SPECIAL: Final = 4
 
 
-def load(source: str | os.PathLike[str] | bytes, *, check: bool = True) -> Tokenizer:
+def load(
+    source: str | os.PathLike[str] | bytes | bytearray | memoryview, *, check: bool = True
+) -> Tokenizer:
     """Open a tokexport file, by path or as bytes.
 
     A file is mapped, not read: it must not change while the tokenizer lives. ``check=True``
