@@ -20,8 +20,9 @@ from tokexport.sources.registry import Opened, open_source
 
 if TYPE_CHECKING:
     import tiktoken
+    import tokenizers
 
-Source = Union[str, "os.PathLike[str]", "tiktoken.Encoding"]
+Source = Union[str, "os.PathLike[str]", "tiktoken.Encoding", "tokenizers.Tokenizer"]
 
 SELF_TEST_CASES = 32
 

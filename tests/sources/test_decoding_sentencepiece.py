@@ -6,13 +6,12 @@ import io
 import random
 
 import pytest
+import sentencepiece
 from decoders import decode_only
 
 from tokexport.model import Decoding, FirstIs, Token
 from tokexport.runtime.decode_stream import DecodeStream
 from tokexport.runtime.tokenizer import Tokenizer, load
-
-sentencepiece = pytest.importorskip("sentencepiece")
 
 SENTENCES = [
     "hello world",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 from references import reference_for
 from repository import SLOW
@@ -31,7 +34,9 @@ FIRST = 20_000  # ranks; the others are made of them in the same way
 
 
 @pytest.mark.parametrize("name", VOCABULARIES if SLOW else QUICK)
-def test_a_real_tokenizer_gives_the_ids_of_its_own_library(name, fetched, tmp_path):
+def test_a_real_tokenizer_gives_the_ids_of_its_own_library(
+    name: str, fetched: Callable[[str], list[Path]], tmp_path: Path
+) -> None:
     package, place, pattern = VOCABULARIES[name]
     source = fetched(package)[place]
     if not SLOW and source.suffix == ".tiktoken":

@@ -23,6 +23,12 @@ WHOLE = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "
 SYMBOLS = "abĠ"
 
 
+def byte_pairs(fields: dict[str, Any], folder: Path) -> BytePairModel:
+    model = read_document(fields, folder).model
+    assert isinstance(model, BytePairModel)
+    return model
+
+
 def encode(model: BytePairModel, data: bytes) -> list[int]:
     """BPE with nothing clever in it: the best pair, leftmost, one at a time."""
     assert model.merges is not None
@@ -113,26 +119,26 @@ def test_the_obvious_bpe_gives_the_ids_of_the_reference(
         for text in texts:
             assert runtime.encode(text) == theirs.encode(text).ids
         return
-    model = read_document(whole, tmp_path).model
+    model = byte_pairs(whole, tmp_path)
     for text in texts:
         assert encode(model, text.encode("utf-8")) == theirs.encode(text).ids
 
 
 def test_merges_are_read_as_strings_and_as_pairs(tmp_path: Path) -> None:
     vocab = {**BYTES, "ab": 256, "abc": 257}
-    as_strings = read_document(
+    as_strings = byte_pairs(
         document(model={"vocab": vocab, "merges": ["#version: 0.2", "a b", "ab c"]}), tmp_path
     )
-    as_pairs = read_document(
+    as_pairs = byte_pairs(
         document(model={"vocab": vocab, "merges": [["a", "b"], ["ab", "c"]]}), tmp_path
     )
-    assert as_strings.model.merges == as_pairs.model.merges == ((97, 98, 256), (256, 99, 257))
+    assert as_strings.merges == as_pairs.merges == ((97, 98, 256), (256, 99, 257))
 
 
 def test_a_merge_that_stands_twice_has_its_last_rank(tmp_path: Path) -> None:
     vocab = {**BYTES, "ab": 256, "bc": 257}
     fields = document(model={"vocab": vocab, "merges": ["a b", "b c", "a b"]})
-    model = read_document(fields, tmp_path).model
+    model = byte_pairs(fields, tmp_path)
     assert model.merges == ((98, 99, 257), (97, 98, 256))
     assert encode(model, b"abc") == reference(fields).encode("abc").ids == [97, 257]
 
@@ -171,12 +177,10 @@ def test_byte_fallback_never_falls_where_every_byte_is_a_token(tmp_path: Path) -
 def test_an_unknown_token_that_is_missing_matters_only_where_a_byte_of_text_is(
     tmp_path: Path,
 ) -> None:
-    assert read_document(document(model={"unk_token": "<unk>"}), tmp_path).model.unk_id is None
+    assert byte_pairs(document(model={"unk_token": "<unk>"}), tmp_path).unk_id is None
     for byte, matters in ((0xFF, False), (0x41, True)):
         vocab = {character: number for character, number in BYTES.items() if number != byte}
-        model = read_document(
-            document(model={"unk_token": "<unk>", "vocab": vocab}), tmp_path
-        ).model
+        model = byte_pairs(document(model={"unk_token": "<unk>", "vocab": vocab}), tmp_path)
         assert model.unk_id is None
         assert model.unknown_stops == matters
 

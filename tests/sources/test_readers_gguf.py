@@ -55,7 +55,7 @@ def written(path: Path, writer: gguf.GGUFWriter) -> Path:
     return path
 
 
-def unigram(**options: object) -> bytes:
+def unigram(**options: Any) -> bytes:
     """The bytes of a small model with T5's reserved ids: padding, end, unknown."""
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(

@@ -4,6 +4,7 @@ mask; and what is missing is refused.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,7 @@ def written(path: Path, model: str, tokens: list[str], values: dict[str, Any]) -
     writer.add_tokenizer_model(model)
     writer.add_token_list(tokens)
     for name, value in values.items():
-        kind = {
+        kind: dict[type, Callable[[str, Any], None]] = {
             bool: writer.add_bool,
             int: writer.add_uint32,
             str: writer.add_string,

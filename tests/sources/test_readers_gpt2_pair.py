@@ -14,7 +14,7 @@ from reader_samples import BYTES
 import tokexport
 from tokexport.compiler.compile import prepared
 from tokexport.errors import SourceError, UnsupportedError
-from tokexport.model import Split, TokenizerModel
+from tokexport.model import BytePairModel, Split, TokenizerModel
 from tokexport.sources import read
 
 VOCAB = {**BYTES, "ab": 256, "abc": 300, "<|endoftext|>": 301}
@@ -65,6 +65,7 @@ def test_a_pair_is_read_from_either_file_and_from_the_directory(
     paths = write(tmp_path, VOCAB, merges, names)
     models = [prepared(read(source)) for source in (*paths, tmp_path)]
     assert models[0] == models[1] == models[2]
+    assert isinstance(models[0].model, BytePairModel)
     assert models[0].model.merges == ((97, 98, 256), (256, 99, 300))
     same_as(tokenizers.ByteLevelBPETokenizer.from_file(*map(str, paths)), models[0])
 
@@ -172,7 +173,8 @@ def test_bytes_without_a_token_are_left_out_as_the_reference_leaves_them_out(
         tmp_path, {token: number for number, token in enumerate([*kept, "ab", "abc"])}, MERGES
     )
     assert any("no token for 3 of the 243 bytes" in note for note in read(vocab).notes)
-    tokenizer = tokexport.load(tokexport.convert(vocab, tmp_path / "pair.bin").target)
+    tokexport.convert(vocab, tmp_path / "pair.bin")
+    tokenizer = tokexport.load(tmp_path / "pair.bin")
     theirs = tokenizers.ByteLevelBPETokenizer.from_file(str(vocab), str(merges))
     assert tokenizer.encode("axbxc") == theirs.encode("axbxc").ids != []
 

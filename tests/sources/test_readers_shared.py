@@ -12,7 +12,7 @@ import tokenizers
 from repository import SLOW
 from tiktoken.load import load_tiktoken_bpe
 
-from tokexport.model import Reference
+from tokexport.model import Reference, Split
 from tokexport.sources import read
 
 BYTE_LEVEL = [
@@ -99,11 +99,14 @@ def test_a_byte_level_tokenizer_has_the_references_tokens(name: str, shared: Pat
 def test_ranks_have_the_tokens_that_tiktoken_has(name: str, shared: Path) -> None:
     path = shared / "tokenizers" / name
     model = read(path, pattern=RANKS[name])
-    pattern = model.pre_tokenizer[0].pattern
-    assert isinstance(pattern, str)
+    split = model.pre_tokenizer[0]
+    assert isinstance(split, Split)
+    assert isinstance(split.pattern, str)
     ranks = load_tiktoken_bpe(str(path))
     special = {token.content: token.id for token in model.added_tokens}
-    theirs = tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=ranks, special_tokens=special)
+    theirs = tiktoken.Encoding(
+        name, pat_str=split.pattern, mergeable_ranks=ranks, special_tokens=special
+    )
     assert len(model.tokens) == theirs.n_vocab
     for number, token in enumerate(model.tokens):
         try:

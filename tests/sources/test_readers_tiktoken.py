@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,15 @@ import tiktoken.load
 from tiktoken_ext import openai_public
 
 from tokexport.errors import SourceError, UnsupportedError
-from tokexport.model import Behavior, Dialect, Reference, SpecialIds, Split, TokenizerModel
+from tokexport.model import (
+    Behavior,
+    BytePairModel,
+    Dialect,
+    Reference,
+    SpecialIds,
+    Split,
+    TokenizerModel,
+)
 from tokexport.sources import read
 from tokexport.sources.tiktoken.known_patterns import KNOWN
 from tokexport.sources.tiktoken.ranks import parse_ranks
@@ -42,6 +51,7 @@ def same_as(encoding: tiktoken.Encoding, model: TokenizerModel) -> None:
         assert token is None or token.special == encoding.is_special_token(number)
     assert {token.content: token.id for token in model.added_tokens} == encoding._special_tokens
     assert all(token.special and not token.normalized for token in model.added_tokens)
+    assert isinstance(model.model, BytePairModel)
     assert dict(model.model.vocab) == {
         data: rank for data, rank in encoding._mergeable_ranks.items() if data
     }
@@ -157,10 +167,13 @@ def test_a_json_beside_the_ranks_gives_the_pattern_and_the_special_tokens(tmp_pa
         json.dumps({"pattern": "nanochat", "special_tokens": {"<|end|>": 300}})
     )
     model = read(path)
-    assert model.pre_tokenizer[0].pattern == KNOWN["nanochat"].pattern
+    split = model.pre_tokenizer[0]
+    assert isinstance(split, Split)
+    assert split.pattern == KNOWN["nanochat"].pattern
     assert [(token.content, token.id) for token in model.added_tokens] == [("<|end|>", 300)]
     assert sorted(model.provenance.sha256) == ["mine.json", "mine.tiktoken"]
-    assert read(path, pattern=PATTERN, special_tokens={}).pre_tokenizer[0].pattern == PATTERN
+    given = read(path, pattern=PATTERN, special_tokens={})
+    assert given.pre_tokenizer[0] == replace(split, pattern=PATTERN)
     (tmp_path / "mine.json").write_text(json.dumps({"pat_str": "x"}))
     with pytest.raises(UnsupportedError, match="pat_str"):
         read(path)

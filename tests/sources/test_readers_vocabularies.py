@@ -11,6 +11,7 @@ import struct
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 import tiktoken
@@ -158,7 +159,7 @@ def test_a_gguf_cut_off_anywhere_is_refused(tmp_path: Path) -> None:
             read(tmp_path / "x.gguf")
 
 
-def tekken(**changes: object) -> dict[str, object]:
+def tekken(**changes: object) -> dict[str, Any]:
     tokens = [*(bytes((byte,)) for byte in range(256)), b"ab", b"abc", b"left out"]
     vocab = [
         {"rank": n, "token_bytes": base64.b64encode(t).decode(), "token_str": None}
@@ -213,7 +214,7 @@ def test_a_tekken_json_that_is_broken_is_refused(
 
 
 RWKV = "".join(
-    f"{number} {token!r} {len(token if isinstance(token, bytes) else token.encode())}\n"
+    f"{number} {token!r} {len(token.encode() if isinstance(token, str) else token)}\n"
     for number, token in enumerate(
         [
             *map(chr, range(128)),

@@ -340,5 +340,5 @@ def test_old_characters_are_normalized_as_python_does_it(text: str) -> None:
     # characters.
     assigned = "".join(character for character in text if unicodedata.category(character) != "Cn")
     for name in ("NFC", "NFD", "NFKC", "NFKD"):
-        expected = unicodedata.normalize(name, assigned)  # type: ignore[arg-type]
+        expected = unicodedata.normalize(name, assigned)
         assert normal_form(assigned, NormalForm[f"{name}_17"]) == expected
