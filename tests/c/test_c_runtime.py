@@ -106,7 +106,7 @@ def large_file(ids: int) -> bytes:
     of them zeros.
     """
     counts = ids.to_bytes(4, "little") * 2
-    contents = {
+    contents: dict[bytes, bytes] = {
         Tag.RECORDS: bytes(8 * ids),
         Tag.BYTES: bytes(8 * ids),
         Tag.BYTE_IDS: bytes(1024),

@@ -31,7 +31,7 @@ def library(build: Builder) -> Library:
     return build.library()
 
 
-def place_of(content: bytes, tag: bytes) -> tuple[int, int]:
+def place_of(content: bytes | bytearray, tag: bytes) -> tuple[int, int]:
     """Offset and size of a section."""
     for at in range(64, 64 + 32 * content[12], 32):
         if content[at : at + 4] == tag:

@@ -65,7 +65,8 @@ def _rows(outcomes: Iterable[Outcome]) -> Iterator[tuple[str, str, str]]:
     whole: list[str] = []
     rows: list[tuple[str, str, str]] = []
     for part, members in groupby(outcomes, key=lambda outcome: outcome.case.part):
-        exact, others = [], []
+        exact: list[str] = []
+        others: list[str] = []
         for one in members:
             verdict = "**differs from the library**" if one.difference else _cell(one.refusal)
             option = _cell(one.case.option)

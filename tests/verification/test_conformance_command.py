@@ -10,8 +10,9 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from click.testing import CliRunner, Result
@@ -60,7 +61,8 @@ def conformance(folder: Path, options: str = "", *more: object) -> Result:
 
 def typed(folder: Path, options: str, *more: object) -> subprocess.CompletedProcess[str]:
     """Runs the command as a person does, from the root of the repository."""
-    command = [sys.executable, "-m", "tests.conformance", folder, *options.split(), *more]
+    words = [folder, *options.split(), *more]
+    command = [sys.executable, "-m", "tests.conformance", *map(str, words)]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
@@ -207,7 +209,7 @@ def test_a_folder_without_a_tokenizer_could_not_be_done(tmp_path: Path) -> None:
 class EndsTheProcess:
     """An argument at which the process that receives it ends."""
 
-    def __reduce__(self) -> object:
+    def __reduce__(self) -> tuple[Callable[[int], NoReturn], tuple[int]]:
         return os._exit, (77,)
 
 

@@ -44,6 +44,7 @@ def test_a_real_tokenizer_gives_the_ids_of_its_library(
         if mode is Mode.TEMPLATE and case.source.endswith(
             ".model"
         ):  # who calls the library asks it for BOS
+            assert tokenizer.special_ids.bos is not None
             ids.insert(0, tokenizer.special_ids.bos)
         # One vector is published with the ids of a pair and the first text alone: the library does
         # not confirm it.

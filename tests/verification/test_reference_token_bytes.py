@@ -32,6 +32,7 @@ def test_what_a_decoder_puts_around_each_token_is_not_said_of_one(
     path.write_text(json.dumps(document(decoder=decoder)), encoding="utf-8")
     reference = TokenizersReference(tokenizers.Tokenizer.from_file(str(path)))
     number = tokenizers.Tokenizer.from_file(str(path)).token_to_id("a")
+    assert number is not None
     assert reference.token_bytes(number) == expected
     tokexport.convert(path, tmp_path / "x.bin")
     result = compare(tokexport.load(tmp_path / "x.bin"), reference, strings=60, code_points=False)

@@ -109,7 +109,7 @@ def test_texts_at_which_the_reference_stops_are_left_out_and_counted(
     fields |= {"model": model, "added_tokens": [token | flags for token in special]}
     (tmp_path / "tokenizer.json").write_text(json.dumps(fields))
     done = tokexport.convert(tmp_path, tmp_path / "tokenizer.bin")
-    tokenizer = tokexport.load(done.target)
+    tokenizer = tokexport.load(tmp_path / "tokenizer.bin")
     assert tokenizer.self_test() == len(self_test(done.model, reference_for(tmp_path), 32).cases)
     (note,) = done.self_test_notes
     assert note in done.notes

@@ -199,10 +199,9 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def files(sources: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """Their tokexport files."""
     folder = tmp_path_factory.mktemp("files")
-    return {
-        name: convert(source, folder / f"{name}.bin").target.read_bytes()
-        for name, source in sources.items()
-    }
+    for name, source in sources.items():
+        convert(source, folder / f"{name}.bin")
+    return {name: (folder / f"{name}.bin").read_bytes() for name in sources}
 
 
 def outcome(data: bytes, source: Path) -> Verification:
