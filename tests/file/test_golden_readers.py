@@ -93,6 +93,7 @@ TEXTS = st.lists(PARTS | st.text(max_size=3), max_size=8).map("".join)
 
 
 @pytest.mark.parametrize("name", golden_files.EXPECTED_NAMES)
+# 25 of each file, of which there are many; TOKEXPORT_SLOW=1 runs 100 of each.
 @settings(max_examples=100 if SLOW else 25, deadline=None)
 @given(text=TEXTS, special=st.booleans())
 def test_both_readers_give_the_same_ids_for_any_text(name: str, text: str, special: bool) -> None:
@@ -107,6 +108,7 @@ def test_both_readers_give_the_same_ids_for_any_text(name: str, text: str, speci
 
 @pytest.mark.parametrize("name", WITH_SPANS)
 @pytest.mark.parametrize("unit", ["char", "byte"])
+# 25 of each file, of which there are many; TOKEXPORT_SLOW=1 runs 100 of each.
 @settings(max_examples=100 if SLOW else 25, deadline=None)
 @given(text=TEXTS, special=st.booleans())
 def test_both_readers_give_the_same_spans_for_any_text(

@@ -13,6 +13,7 @@ import pytest
 import tokexport_reader
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from repository import SLOW
 from sentencepiece import SentencePieceProcessor
 from sentencepiece_training import train
 from unicode_tables.charsmap import charsmap_of
@@ -84,7 +85,8 @@ def texts(dice: random.Random, count: int) -> Iterator[str]:
     return ("".join(dice.choices(PARTS, k=dice.randrange(1, 12))) for _ in range(count))
 
 
-@settings(max_examples=40, deadline=None)
+# Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 100.
+@settings(max_examples=100 if SLOW else 40, deadline=None)
 @given(
     st.lists(st.sampled_from(SYMBOLS), unique=True),
     st.sets(st.sampled_from([*RULES])),

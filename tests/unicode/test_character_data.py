@@ -34,7 +34,7 @@ def test_accents_are_stripped_from_decomposed_text_as_the_library_does() -> None
     )
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(first=SMALL_MAPS, second=SMALL_MAPS, text=st.text("abcdef", max_size=10))
 def test_two_maps_in_a_row_are_one(
     first: dict[str, str], second: dict[str, str], text: str
