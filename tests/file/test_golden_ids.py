@@ -4,14 +4,13 @@ made.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from references import reference_for
 from repository import FIXTURES, SLOW, SMALL, script, small_source
+from runtime_samples import cases
 
 import tokexport
 from tokexport.verification import compare
@@ -20,36 +19,9 @@ SmallFile = Callable[[str], Path]
 NAMES = sorted(path.stem for path in SMALL.glob("*.jsonl"))
 
 
-def cases(name: str) -> list[dict[str, Any]]:
-    return [
-        json.loads(line)
-        for line in (SMALL / f"{name}.jsonl").read_text(encoding="ascii").splitlines()
-    ]
-
-
 def test_there_are_golden_ids_for_every_small_tokenizer() -> None:
     assert set(NAMES) == {*script(FIXTURES / "make_small.py").TOKENIZERS, "ranks"}
     assert all(len(cases(name)) > 15 for name in NAMES)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_converted_tokenizer_gives_the_golden_ids(name: str, small_file: SmallFile) -> None:
-    tokenizer = tokexport.load(small_file(name))
-    for case in cases(name):
-        allowed = "all" if case["special"] else ()
-        ids = tokenizer.encode(
-            case["text"], allowed_special=allowed, add_special_tokens=case["add_special"]
-        )
-        assert ids == case["ids"], case
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_converted_tokenizer_decodes_the_golden_ids_as_its_reference_does(
-    name: str, small_file: SmallFile
-) -> None:
-    tokenizer = tokexport.load(small_file(name))
-    for case in cases(name):
-        assert tokenizer.decode(case["ids"]) == case.get("decoded", case["text"]), case
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -61,11 +61,12 @@ def tokenize(
     as_json: bool,
     **how: Any,
 ) -> None:
-    """Encodes documents into flat shards of ids, which a training run maps into memory.
+    """Encodes documents into shards of ids for training.
 
-    INPUT is a .txt file (one document, or with --lines one a line), .jsonl or .ndjson, each also
-    with .gz, .bz2, .xz or .zst, or .parquet; or a folder of such files. Parquet and zstd need pip
-    install 'tokexport[corpus]'. Special tokens in a document are plain text.
+    The shards are flat arrays, which a training run maps into memory. INPUT is a .txt file (one
+    document, or with --lines one a line), .jsonl or .ndjson, each also with .gz, .bz2, .xz or .zst,
+    or .parquet; or a folder of such files. Parquet and zstd need pip install 'tokexport[corpus]'.
+    Special tokens in a document are plain text.
 
     Memory does not grow with the corpus. A run that was interrupted, even by kill -9, goes on when
     the same command is given again: no document is lost or doubled. The shards of --header none
