@@ -67,7 +67,7 @@ def tokenize(
     if dtype == "uint16" and tokenizer.n_vocab > 1 << 16:
         raise TokexportError(f"{tokenizer.n_vocab:,} ids do not fit into uint16; take uint32")
     settings: dict[str, Any] = {
-        "tokenizer": hashlib.sha256(tokenizer._data).hexdigest(),
+        "tokenizer": hashlib.sha256(tokenizer.to_bytes()).hexdigest(),
         "files": [{"path": str(path), "size": path.stat().st_size} for path in files],
         "field": field,
         "lines": lines,
@@ -87,7 +87,7 @@ def tokenize(
             else:
                 ids, ends = _encoded(tokenizer, batch, files, num_threads)
                 if around:
-                    ids, ends = _surrounded(ids, ends, begin, end)
+                    ids, ends = surrounded(ids, ends, begin, end)
                 _add_batch(writer, batch, ids, ends[1:])
             if progress is not None:
                 progress(batch.read, writer.tokens)
@@ -133,7 +133,7 @@ def _encoded(
         raise
 
 
-def _surrounded(
+def surrounded(
     ids: NDArray[np.uint32], offsets: NDArray[np.uint64], begin: int | None, end: int | None
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
     """Ids with those put around each document, and the offsets of these."""

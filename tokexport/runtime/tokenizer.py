@@ -613,6 +613,10 @@ class Tokenizer:
 
         return section_sizes(self._data)
 
+    def to_bytes(self) -> bytes:
+        """The bytes of the file, as :func:`load` takes them: for another process or machine."""
+        return bytes(self._data)
+
     def self_test(self) -> int:
         """Encode the texts that the file brings, and compare with the ids of the source's own
         library. Returns how many there were.
@@ -625,7 +629,7 @@ class Tokenizer:
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._path is None:
-            return _load_bytes, (bytes(self._data),)
+            return _load_bytes, (self.to_bytes(),)
         return _load_again, (os.path.abspath(self._path), self._data[:_HEADER_SIZE])
 
     def __copy__(self) -> Tokenizer:

@@ -1,0 +1,79 @@
+"""Tokenizing as a step of other people's pipelines gives the ids of each text."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+import time
+from typing import Any
+
+import pytest
+from runtime_samples import tokenizer
+
+from tokexport.corpus import EncodeTable
+from tokexport.errors import SourceError
+
+pa = pytest.importorskip("pyarrow")
+
+SUBJECT = tokenizer("ranks")
+TEXTS = [f"the lighthouse {number} é 漢" * (number % 7) for number in range(3000)]
+
+
+def expected(texts: list[str]) -> list[list[int]]:
+    return [[300, *SUBJECT.encode(text)] for text in texts]
+
+
+def test_a_table_gets_a_column_of_ids() -> None:
+    step = pickle.loads(pickle.dumps(EncodeTable(SUBJECT, column="body", begin=300)))
+    parts = [pa.array(TEXTS[:10]), pa.array([], pa.string()), pa.array(TEXTS[10:20])]
+    table = step(pa.table({"n": range(20), "body": pa.chunked_array(parts)}))
+    assert table.column_names == ["n", "body", "ids"]
+    assert table["ids"].to_pylist() == expected(TEXTS[:20])
+    with pytest.raises(SourceError, match="no column 'body': its columns are text"):
+        step(pa.table({"text": ["a"]}))
+
+
+def test_it_is_a_function_for_datasets_map() -> None:
+    datasets = pytest.importorskip("datasets")
+    data = datasets.Dataset.from_dict({"text": TEXTS[:200]}).with_format("arrow")
+    result = data.map(EncodeTable(SUBJECT, begin=300), batched=True, batch_size=64)
+    assert result.with_format(None)["ids"][:] == expected(TEXTS[:200])
+
+
+def test_ray_gives_all_rows_also_where_a_worker_is_killed() -> None:
+    ray = pytest.importorskip("ray")
+    psutil = pytest.importorskip("psutil")
+    from tokexport.ray import tokenize
+
+    killed: list[str] = []
+
+    def kill_one() -> None:
+        """Kills a process that encodes, as soon as there is one that has worked for a while."""
+        while not killed and not done.wait(0.1):
+            for process in psutil.process_iter(["cmdline"]):
+                title = " ".join(process.info["cmdline"] or ())
+                if "ray::MapWorker" in title and sum(process.cpu_times()[:2]) > 0.1:
+                    process.kill()
+                    killed.append(title)
+                    return
+
+    def slow(table: Any) -> Any:
+        time.sleep(0.3)
+        return table
+
+    done, killer = threading.Event(), threading.Thread(target=kill_one)
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+        rows = [{"row": row, "text": text} for row, text in enumerate(TEXTS)]
+        data = ray.data.from_items(rows, override_num_blocks=30)
+        data = data.map_batches(slow, batch_format="pyarrow")
+        killer.start()
+        result = tokenize(data, SUBJECT, begin=300, workers=1, batch_rows=100).take_all()
+    finally:
+        done.set()
+        ray.shutdown()
+    killer.join()
+    assert killed
+    by_row = sorted(result, key=lambda row: row["row"])
+    assert [row["row"] for row in by_row] == list(range(len(TEXTS)))
+    assert [list(row["ids"]) for row in by_row] == expected(TEXTS)

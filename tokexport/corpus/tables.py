@@ -1,0 +1,64 @@
+"""A step of a data pipeline: a table with texts in, the table with their ids out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from tokexport.corpus.pipeline import surrounded
+from tokexport.errors import SourceError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from tokexport.runtime.tokenizer import Tokenizer
+
+IDS: Final = "ids"
+
+
+class EncodeTable:
+    """Adds a column of ids to an Arrow table: what Ray Data and ``datasets`` map over batches.
+
+    ``begin`` and ``end`` are ids put around each text (None: nothing); special tokens in a text are
+    plain text. It pickles with its tokenizer, as that does. Raises ``SourceError`` where the table
+    has no such column. Needs pyarrow.
+
+    >>> import pyarrow as pa
+    >>> step = tokexport.corpus.EncodeTable(tokenizer, column="text", begin=300)
+    >>> step(pa.table({"text": ["hello world", "hello"]}))["ids"].to_pylist()
+    [[300, 259, 264], [300, 259]]
+    """
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        *,
+        column: str = "text",
+        begin: int | None = None,
+        end: int | None = None,
+        num_threads: int | None = None,
+    ) -> None:
+        self._tokenizer = tokenizer
+        self._column = column
+        self._begin = begin
+        self._end = end
+        self._threads = num_threads
+
+    def __call__(self, table: pa.Table) -> pa.Table:
+        """The table with one more column, ``ids``: lists of uint32."""
+        import pyarrow as pa
+
+        if self._column not in table.column_names:
+            names = ", ".join(table.column_names)
+            raise SourceError(f"the table has no column {self._column!r}: its columns are {names}")
+        lists = [self._lists(chunk) for chunk in table[self._column].chunks]
+        kind = pa.large_list(pa.uint32())
+        return table.append_column(IDS, pa.chunked_array(lists, kind))
+
+    def _lists(self, texts: Any) -> Any:
+        import pyarrow as pa
+
+        ids, offsets = self._tokenizer.encode_batch_to_numpy(texts, num_threads=self._threads)
+        ids, offsets = surrounded(ids, offsets, self._begin, self._end)
+        return pa.LargeListArray.from_arrays(offsets.astype(np.int64), ids)
