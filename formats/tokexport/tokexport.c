@@ -1919,7 +1919,7 @@ typedef struct tkx_context {
     size_t unknown_count;
     uint8_t *memory, no_memory[1];
     size_t memory_size, memory_used;
-    uint64_t memory_needed;
+    uint64_t memory_needed; /* more than there is, or 0 */
     uint8_t *cache;
     unsigned cache_shift; /* a hash shifted right by this is the number of a set */
     tkx_text text;
@@ -1940,13 +1940,18 @@ static void emit(tkx_context *ctx, uint32_t id) {
     ctx->count++;
 }
 
+/* Notes that a part of the text needs so much work memory, which there is not. The call ends with
+   TKX_E_WORK, but goes on where it can, to learn what other parts need. */
+static void need_memory(tkx_context *ctx, uint64_t size) {
+    if (size > ctx->memory_needed) ctx->memory_needed = size;
+}
+
 /* Allocates on top of the work memory in use; memory_used is reset to free it. NULL: too little,
-   ctx->code is set. */
+   which is noted. */
 static uint8_t *work_alloc(tkx_context *ctx, uint64_t size) {
     uint8_t *memory = ctx->memory + ctx->memory_used;
     if (size > ctx->memory_size - ctx->memory_used) {
-        ctx->memory_needed = ctx->memory_used + size;
-        fail(ctx, TKX_E_WORK);
+        need_memory(ctx, ctx->memory_used + size);
         return NULL;
     }
     ctx->memory_used += (size_t)size;
@@ -1977,6 +1982,7 @@ typedef struct tkx_bound {
     uint64_t size; /* of the current text */
     uint64_t held; /* while it is read */
     uint64_t most; /* at any time */
+    int has_spans;
 } tkx_bound;
 
 static void bound_use(tkx_bound *b, uint64_t more) {
@@ -1986,8 +1992,9 @@ static void bound_use(tkx_bound *b, uint64_t more) {
 #ifndef TKX_NO_NORMALIZER
 #define TKX_TOO_MUCH (UINT64_C(1) << 40)
 
-/* What `count` operations from `op` on need. The result of one is there while the next one runs. */
-static void bound_ops(tkx_bound *b, const tkx_op *op, uint32_t count) {
+/* What `count` operations from `op` on need, with so many bytes for the source of each byte that
+   they write. The result of one is there while the next one runs. */
+static void bound_ops(tkx_bound *b, const tkx_op *op, uint32_t count, uint32_t source) {
     const uint64_t before = b->held;
     for (; count; count--, op++) {
         uint64_t grown = b->size * smaller(op->growth, 1 << 16) + smaller(op->extra, 1 << 16),
@@ -1995,10 +2002,17 @@ static void bound_ops(tkx_bound *b, const tkx_op *op, uint32_t count) {
         if (grown > TKX_TOO_MUCH) grown = TKX_TOO_MUCH;
         if (op->kind == FORM) more = 3 * grown + 32; /* 8 for a mark, of 2 bytes at least */
         if (op->program.classes) more = memo_bytes(op->program.state_count, b->size + 1);
-        bound_use(b, (1 + SOURCE_BYTES) * grown + more);
-        b->held = before + (1 + SOURCE_BYTES) * grown;
+        bound_use(b, (1 + source) * grown + more);
+        b->held = before + (1 + source) * grown;
         b->size = grown;
     }
+}
+
+/* Bytes for the source of each byte that the normalizer writes, or a stage: one that is aligned as
+   a whole (ALGN) has no aligned operations. */
+static uint32_t source_bytes(const tkx *t, int has_spans, int in_stage) {
+    if (t->alignment.data && !in_stage) return 0;
+    return has_spans || t->follows_sources ? SOURCE_BYTES : 0;
 }
 #endif
 
@@ -2006,39 +2020,41 @@ static void bound_ops(tkx_bound *b, const tkx_op *op, uint32_t count) {
 static void bound_stage(tkx_bound *b, const tkx *t, uint32_t i) {
     const tkx_stage *s = &t->stages[i];
 #ifndef TKX_NO_NORMALIZER
-    if (s->flags & REWRITE) bound_ops(b, t->ops + s->first_op, s->op_count);
+    if (s->flags & REWRITE)
+        bound_ops(b, t->ops + s->first_op, s->op_count, source_bytes(t, b->has_spans, 1));
 #endif
     b->held += memo_bytes(s->state_count, b->size + 1) + (s->labels ? b->size : 0);
     if (i && t->op_count) b->held += MAX_KEPT;
     bound_use(b, 0);
 }
 
-size_t tkx_work_size(const tkx *t, size_t size) {
-    tkx_bound b = {0, 0, 0};
+/* The work memory that is enough for any text of `size` bytes. */
+static size_t work_size(const tkx *t, size_t size, int has_spans) {
+    tkx_bound b = {0, 0, 0, 0};
     uint32_t i;
-    if (!t) return 0;
     b.size = smaller(size, MAX_TEXT);
+    b.has_spans = has_spans;
 #ifndef TKX_NO_NORMALIZER
-    bound_ops(&b, t->ops, t->normalizer_count);
+    bound_ops(&b, t->ops, t->normalizer_count, source_bytes(t, has_spans, 0));
 #endif
-    if (t->alignment.data) b.held += SOURCE_BYTES * b.size;
+    if (has_spans && t->alignment.data) b.held += SOURCE_BYTES * b.size;
     for (i = 0; i < t->stage_count; i++) bound_stage(&b, t, i);
-    if (t->model == MODEL_BPE) bound_use(&b, (MERGE_BYTES + LENGTH_BYTES) * b.size);
+    if (t->model == MODEL_BPE)
+        bound_use(&b, (MERGE_BYTES + (has_spans ? LENGTH_BYTES : 0u)) * b.size);
     if (t->model == MODEL_UNIGRAM) bound_use(&b, PATH * (b.size + 1));
     bound_use(&b, 0);
     return b.most < SIZE_MAX ? (size_t)b.most : SIZE_MAX;
 }
 
+size_t tkx_work_size(const tkx *t, size_t size) { return t ? work_size(t, size, 0) : 0; }
+
+#ifndef TKX_NO_OFFSETS
+size_t tkx_spans_work_size(const tkx *t, size_t size) { return t ? work_size(t, size, 1) : 0; }
+#endif
+
 /* ---- offsets.c: spans (5.9) ------------------------------------------------------------------ */
 #ifndef TKX_NO_OFFSETS
 static int wants_spans(const tkx_context *ctx) { return ctx->where.spans != NULL; }
-
-#ifndef TKX_NO_NORMALIZER
-/* Whether rewriting has to record the source of what it writes. */
-static int follows_sources(const tkx_context *ctx) {
-    return wants_spans(ctx) || ctx->t->follows_sources;
-}
-#endif
 
 /* Moves a position to a byte and returns the number of the character that the byte belongs to. */
 static size_t count_to(const tkx_locator *w, tkx_position *at, size_t byte) {
@@ -2159,8 +2175,6 @@ static int wants_spans(const tkx_context *ctx) {
 }
 
 #ifndef TKX_NO_NORMALIZER
-static int follows_sources(const tkx_context *ctx) { return wants_spans(ctx); }
-
 static uint8_t *put_sources(const tkx_context *ctx, uint8_t *alignment, size_t count,
                             const uint8_t *p) {
     (void)ctx, (void)count, (void)p;
@@ -2931,7 +2945,8 @@ static TKX_NOINLINE void memoize(tkx_context *ctx, const tkx_stage *s, tkx_memo 
     if (stopped >= m->limit) {
         const uint64_t more = memo_size(m, stopped + 1) - had;
         if (more && !m->room && !work_alloc(ctx, more)) {
-            ctx->memory_needed = m->mark + memo_size(m, end + 1);
+            need_memory(ctx, m->mark + memo_size(m, end + 1));
+            fail(ctx, TKX_E_WORK);
             return;
         }
         memset(ctx->memory + m->mark + had, 0, (size_t)more);
@@ -2983,7 +2998,7 @@ static TKX_NOINLINE const uint8_t *find_labels(tkx_context *ctx, const tkx_stage
     uint8_t *labels = work_alloc(ctx, (uint64_t)(end - begin));
     const uint8_t *p = end;
     uint32_t state = 0;
-    if (!labels) return NULL;
+    if (!labels) return fail(ctx, TKX_E_WORK), NULL;
     while (p > begin) {
         const uint8_t *last = p - 1;
         uint32_t class_, entry;
@@ -3207,7 +3222,7 @@ static int start_program(tkx_rewriter *w, tkx_memo *m) {
     memo_start(m, s, w->text, w->end, 0);
     m->mark = ctx->memory_used;
     m->room = (size_t)room;
-    if (!work_alloc(ctx, room)) return 0;
+    if (!work_alloc(ctx, room)) return fail(ctx, TKX_E_WORK), 0;
     w->out = ctx->memory + ctx->memory_used;
     w->room = ctx->memory_size - ctx->memory_used;
     return 1;
@@ -3570,15 +3585,14 @@ static TKX_NOINLINE void rewrite(tkx_context *ctx, const tkx_op *op, uint32_t co
                                  const uint8_t **text, size_t *size) {
     const size_t mark = ctx->memory_used, given = *size;
     const int first = *text == ctx->text.begin;
-    /* a normalizer that is aligned as a whole (ALGN) has no aligned operations */
-    const int aligns = follows_sources(ctx) &&
-                       !(ctx->t->alignment.data && op < ctx->t->ops + ctx->t->normalizer_count);
+    const int in_stage = op >= ctx->t->ops + ctx->t->normalizer_count;
+    const uint32_t source = source_bytes(ctx->t, wants_spans(ctx), in_stage);
     uint32_t i;
     for (i = 0; i < count && *size && ctx->code == TKX_OK; i++, op++) {
         tkx_rewriter w;
         run_op(&w, ctx, op, first, *text, *size, 0);
         /* once more, now that the number of sources is known */
-        if (w.changed && w.used && aligns && ctx->code == TKX_OK)
+        if (w.changed && w.used && source && ctx->code == TKX_OK)
             run_op(&w, ctx, op, first, *text, *size, w.used);
         if (!w.changed || ctx->code != TKX_OK) continue;
         memmove(ctx->memory + mark, w.out, w.used);
@@ -3593,10 +3607,14 @@ static TKX_NOINLINE void rewrite(tkx_context *ctx, const tkx_op *op, uint32_t co
         ctx->text.limit = *text + w.used;
         if (first) ctx->text.begin = *text;
     }
-    /* a guess: most texts grow little */
-    if (ctx->code == TKX_E_WORK)
-        ctx->memory_needed =
-            mark + (follows_sources(ctx) ? 2u + 2 * SOURCE_BYTES : 2u) * (given + UINT64_C(64));
+    if (ctx->code == TKX_E_WORK) {
+        /* a guess, of which four times as much is reported: most texts grow little, and a pre-token
+           is merged, unless it is cut (XPRS) */
+        const int is_merged =
+            (in_stage || !ctx->t->stage_count) && (wants_spans(ctx) || !ctx->t->crossings.data);
+        const uint64_t each = 1 + source + (is_merged ? (MERGE_BYTES + LENGTH_BYTES) / 2 : 0);
+        need_memory(ctx, mark + each * (given + UINT64_C(64)));
+    }
 }
 #endif
 
@@ -3724,7 +3742,8 @@ static TKX_NOINLINE void align_whole(tkx_context *ctx, const uint8_t *input, con
     }
 #endif
     a.alignment = work_alloc(ctx, 8 * (uint64_t)size);
-    if (!a.alignment) return;
+    if (!a.alignment) fail(ctx, TKX_E_WORK);
+    if (ctx->code != TKX_OK) return;
     a.text = text;
     a.size = size;
     if (a.flags & ALIGN_SUFFIX) {
@@ -4259,15 +4278,13 @@ static TKX_NOINLINE void merge_long(tkx_context *ctx, const uint8_t *bytes, size
     size_t mark = ctx->memory_used, count;
     const int length_bytes = wants_spans(ctx) ? LENGTH_BYTES : 0;
     uint8_t *symbols = work_alloc(ctx, (uint64_t)(MERGE_BYTES + length_bytes) * size);
-    uint8_t *lengths = length_bytes ? symbols + MERGE_BYTES * size : NULL;
+    uint8_t *lengths;
     tkx_queue q = {NULL, NULL, 0, 0, 0, 0, 0, 0};
     uint64_t key;
     uint32_t i;
-    if (!symbols) return;
-    if (size >= TKX_NONE) {
-        fail(ctx, TKX_E_ARGUMENT);
-        return;
-    }
+    if (symbols && size >= TKX_NONE) fail(ctx, TKX_E_ARGUMENT);
+    if (!symbols || size >= TKX_NONE) return;
+    lengths = length_bytes ? symbols + MERGE_BYTES * size : NULL;
     /* one key for each symbol at first, at most two more for each merge: 8 + 16 bytes */
     q.sorted = symbols + SYMBOL * size;
     q.heap = q.sorted + 8 * size;
@@ -4631,7 +4648,7 @@ static void encode_unigram(tkx_context *ctx, const uint8_t *bytes, size_t size) 
         ctx->memory_used = mark;
         u.paths = work_alloc(ctx, (uint64_t)PATH * ((uint64_t)u.room + 1));
         if (!u.paths) {
-            ctx->memory_needed = mark + (uint64_t)PATH * ((uint64_t)rest + 1);
+            need_memory(ctx, mark + (uint64_t)PATH * ((uint64_t)rest + 1));
             return;
         }
     }
@@ -4705,12 +4722,15 @@ static TKX_INLINE int is_large(const uint8_t *entry, size_t size) {
     return size > SMALL_BYTES || get_u32(entry + 16) >> COUNT_SHIFT == 0;
 }
 
-static void cache_store(const tkx_pending *w, const uint32_t *ids, size_t count) {
+/* Keeps the ids of a pre-token or word, unless some may be missing for want of memory. */
+static void cache_store(const tkx_context *ctx, const tkx_pending *w, const uint32_t *ids,
+                        size_t count) {
     size_t old_size = (size_t)(get_u64(w->set + 8) >> 56) % WORD, i;
     int large = w->size > SMALL_BYTES || count > SMALL_IDS,
         was_large = old_size && is_large(w->set, old_size);
     uint8_t *entry = large || was_large ? w->set : w->set + SMALL_ENTRY,
             *at = entry + (large ? 32 : 16);
+    if (ctx->memory_needed) return;
     if (large || was_large) memset(w->set, 0, SET);
     put_u64(entry, w->key[0]);
     put_u64(entry + 8, w->key[1]);
@@ -4775,7 +4795,7 @@ static void encode_by_trie(tkx_context *ctx, const tkx_pending *w) {
     count = ctx->count - before;
     if (w->set && is_alone && ctx->code == TKX_OK && count >= 1 && count <= LARGE_IDS &&
         ctx->count <= ctx->capacity)
-        cache_store(w, ctx->ids + before, count);
+        cache_store(ctx, w, ctx->ids + before, count);
 }
 #endif
 
@@ -4822,7 +4842,7 @@ static TKX_NOINLINE void encode_uncached(tkx_context *ctx, const tkx_pending *w)
     /* Not cached: bytes that are a token as a whole pre-token, but are merged otherwise as a part
        of one. */
     if (t->crossings.data && found == TKX_OK && !(flags & TKX_WHOLE)) return;
-    if (w->set && count >= 1 && count <= LARGE_IDS) cache_store(w, ids, count);
+    if (w->set && count >= 1 && count <= LARGE_IDS) cache_store(ctx, w, ids, count);
 }
 
 /* Prefetches for the pre-tokens from `first` on that are not cached, one step for all before the
@@ -5147,7 +5167,7 @@ static void add_word(tkx_context *ctx, const uint8_t *p, size_t size) {
     ctx->memory_used = mark;
     if (w.set && ctx->code == TKX_OK && ctx->count > count && ctx->count - count <= LARGE_IDS &&
         ctx->count <= ctx->capacity)
-        cache_store(&w, ctx->ids + count, ctx->count - count);
+        cache_store(ctx, &w, ctx->ids + count, ctx->count - count);
 }
 
 /* Splits into words, which are cached. Twice the speed where words are rewritten one by one (T5,
@@ -5274,13 +5294,17 @@ static void use_workspace(tkx_context *ctx, const tkx_work *work) {
     }
 }
 
-/* What is reported with TKX_E_WORK: enough for the part that failed, and twice what there was, so
-   that retries are few; but no more than any text of this size needs. */
+/* Work memory below this is not scarce where a call is tried again. */
+enum { SMALL_MEMORY = 1 << 16 };
+
+/* What is reported with TKX_E_WORK: enough for the part that failed, and so much that few texts
+   have another part that needs more; but no more than any text of this size needs. */
 static size_t memory_to_retry(const tkx_context *ctx, size_t size) {
-    const size_t most = tkx_work_size(ctx->t, size);
-    const uint64_t twice = 2 * (uint64_t)ctx->memory_size,
-                   wanted = ctx->memory_needed > twice ? ctx->memory_needed : twice;
-    return wanted < most ? (size_t)wanted : most;
+    const uint64_t most = work_size(ctx->t, size, wants_spans(ctx));
+    uint64_t wanted = 2 * (uint64_t)ctx->memory_size;
+    if (wanted < SMALL_MEMORY) wanted = SMALL_MEMORY;
+    if (wanted < ctx->memory_needed) wanted = ctx->memory_needed;
+    return (size_t)(wanted < most ? wanted : most);
 }
 
 static int encode(tkx_context *ctx, const void *text, size_t size, uint32_t *ids, size_t capacity,
@@ -5302,6 +5326,8 @@ static int encode(tkx_context *ctx, const void *text, size_t size, uint32_t *ids
     ctx->text.base = (const uint8_t *)text;
     use_workspace(ctx, work);
     encode_blocks(ctx, (const uint8_t *)text, size);
+    if (ctx->code == TKX_E_WORK) ctx->memory_needed *= 4; /* what follows needs some, too */
+    if (ctx->memory_needed) fail(ctx, TKX_E_WORK);
     if (ctx->code == TKX_E_WORK) *count = memory_to_retry(ctx, size);
     if (ctx->code != TKX_OK) return ctx->code;
     *count = ctx->count;

@@ -88,8 +88,9 @@ enum {
     TKX_E_IDS = -5, /* the array of ids is too small; *count is the number needed */
     /* the output buffer is too small; *size is the number of bytes needed */
     TKX_E_BYTES = -6,
-    /* the work memory is too small; *count is a number of bytes to retry with: enough for the part
-       that failed, at least twice what there was, at most tkx_work_size */
+    /* the work memory is too small; *count is a number of bytes to retry with, of which nearly all
+       texts need no second: enough for the part that failed, at least twice what there was and at
+       least 64 KB, but at most tkx_work_size (or tkx_spans_work_size) */
     TKX_E_WORK = -7,
     TKX_E_WINDOW = -8,      /* a stream's window is full and has no cut */
     TKX_E_STATE = -9,       /* the stream has been finished */
@@ -280,12 +281,13 @@ TKX_API int tkx_decode(const tkx *t, const uint32_t *ids, size_t count, uint8_t 
 TKX_API int tkx_decode_text(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out,
                             size_t capacity, size_t *size);
 
-/* Work memory that is enough for any text of `size` bytes, and for its spans. Almost all texts need
-   far less: none, 40 bytes for each byte of a word of more than 64 bytes, or a few times 8 KB for
-   prose that is to be normalized; to encode with little and retry on TKX_E_WORK is the rule. The
-   macro is a bound too, as a constant, for every file without a normalizer (NORM). */
+/* Work memory that is enough to encode any text of `size` bytes; tkx_spans_work_size is that of
+   tkx_encode_spans. Almost all texts need far less: none, 40 bytes for each byte of a word of more
+   than 64 bytes, or a few times 8 KB for prose that is to be normalized; to encode with little and
+   retry on TKX_E_WORK is the rule. The macro is a bound of both, as a constant, for every file
+   without a normalizer (NORM). */
 TKX_API size_t tkx_work_size(const tkx *t, size_t size);
-#define TKX_WORK_SIZE(size) ((size_t)2048 + (size_t)68 * (size_t)(size))
+#define TKX_WORK_SIZE(size) ((size_t)2048 + (size_t)76 * (size_t)(size))
 
 /* ---- Advanced -------------------------------------------------------------------------------- */
 
@@ -351,6 +353,9 @@ enum { TKX_BYTES = 0, TKX_CHARACTERS = 1 };
 TKX_API int tkx_encode_spans(const tkx *t, const void *text, size_t size, const uint8_t *allowed,
                              size_t allowed_size, int unit, uint32_t *ids, uint32_t *spans,
                              size_t capacity, size_t *count, const tkx_work *work);
+
+/* Work memory that is enough for any text of `size` bytes and its spans. */
+TKX_API size_t tkx_spans_work_size(const tkx *t, size_t size);
 
 #endif
 

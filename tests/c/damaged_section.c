@@ -5,8 +5,8 @@
 
    Every STEP-th byte of a section is replaced by other values, one at a time, and the texts are
    encoded by what tkx_open still takes. The answers may be ids or that a table is corrupt; memory
-   is all that tkx_work_size asks for, and no byte more. Prints how many were refused at opening,
-   and how many calls met damage. */
+   is all that tkx_spans_work_size asks for, and no byte more. Prints how many were refused at
+   opening, and how many calls met damage. */
 
 #include "support.h"
 
@@ -41,7 +41,7 @@ int main(int argc, char **argv) {
             }
             for (k = 4; k < argc; k++) {
                 const size_t length = strlen(argv[k]);
-                size_t count, memory_size = tkx_work_size(&t, length);
+                size_t count, memory_size = tkx_spans_work_size(&t, length);
                 uint8_t *text = copy_of(argv[k], length);
                 tkx_work work = {NULL, 0, NULL, 0};
                 int code;

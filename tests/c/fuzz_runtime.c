@@ -78,8 +78,9 @@ static void change(uint8_t *data, const uint8_t *original, size_t size, uint64_t
 
 static void call_everything(const tkx *t, uint64_t *state) {
     static uint8_t buffer[MAX_TEXT], cache[4096];
-    size_t ends[20], size = random_text(t, state, buffer, MAX_TEXT), count, taken, length,
-                     memory_size = below(state, 3) ? tkx_work_size(t, size) : below(state, 4000);
+    size_t ends[20],
+        size = random_text(t, state, buffer, MAX_TEXT), count, taken, length,
+        memory_size = below(state, 3) ? tkx_spans_work_size(t, size) : below(state, 4000);
     uint8_t *text = copy_of(buffer, size), *out = (uint8_t *)exactly(200),
             *window = (uint8_t *)exactly(64), allowed = (uint8_t)next_random(state);
     uint32_t *ids = (uint32_t *)exactly(4 * MAX_IDS), *spans = (uint32_t *)exactly(8 * MAX_IDS), id,

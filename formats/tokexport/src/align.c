@@ -127,7 +127,8 @@ static TKX_NOINLINE void align_whole(tkx_context *ctx, const uint8_t *input, con
     }
 #endif
     a.alignment = work_alloc(ctx, 8 * (uint64_t)size);
-    if (!a.alignment) return;
+    if (!a.alignment) fail(ctx, TKX_E_WORK);
+    if (ctx->code != TKX_OK) return;
     a.text = text;
     a.size = size;
     if (a.flags & ALIGN_SUFFIX) {

@@ -33,7 +33,7 @@ static void encode_by_trie(tkx_context *ctx, const tkx_pending *w) {
     count = ctx->count - before;
     if (w->set && is_alone && ctx->code == TKX_OK && count >= 1 && count <= LARGE_IDS &&
         ctx->count <= ctx->capacity)
-        cache_store(w, ctx->ids + before, count);
+        cache_store(ctx, w, ctx->ids + before, count);
 }
 
 #endif
@@ -81,7 +81,7 @@ static TKX_NOINLINE void encode_uncached(tkx_context *ctx, const tkx_pending *w)
     /* Not cached: bytes that are a token as a whole pre-token, but are merged otherwise as a part
        of one. */
     if (t->crossings.data && found == TKX_OK && !(flags & TKX_WHOLE)) return;
-    if (w->set && count >= 1 && count <= LARGE_IDS) cache_store(w, ids, count);
+    if (w->set && count >= 1 && count <= LARGE_IDS) cache_store(ctx, w, ids, count);
 }
 
 /* Prefetches for the pre-tokens from `first` on that are not cached, one step for all before the

@@ -159,15 +159,13 @@ static TKX_NOINLINE void merge_long(tkx_context *ctx, const uint8_t *bytes, size
     size_t mark = ctx->memory_used, count;
     const int length_bytes = wants_spans(ctx) ? LENGTH_BYTES : 0;
     uint8_t *symbols = work_alloc(ctx, (uint64_t)(MERGE_BYTES + length_bytes) * size);
-    uint8_t *lengths = length_bytes ? symbols + MERGE_BYTES * size : NULL;
+    uint8_t *lengths;
     tkx_queue q = {NULL, NULL, 0, 0, 0, 0, 0, 0};
     uint64_t key;
     uint32_t i;
-    if (!symbols) return;
-    if (size >= TKX_NONE) {
-        fail(ctx, TKX_E_ARGUMENT);
-        return;
-    }
+    if (symbols && size >= TKX_NONE) fail(ctx, TKX_E_ARGUMENT);
+    if (!symbols || size >= TKX_NONE) return;
+    lengths = length_bytes ? symbols + MERGE_BYTES * size : NULL;
     /* one key for each symbol at first, at most two more for each merge: 8 + 16 bytes */
     q.sorted = symbols + SYMBOL * size;
     q.heap = q.sorted + 8 * size;

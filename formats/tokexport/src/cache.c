@@ -67,12 +67,15 @@ static TKX_INLINE int is_large(const uint8_t *entry, size_t size) {
     return size > SMALL_BYTES || get_u32(entry + 16) >> COUNT_SHIFT == 0;
 }
 
-static void cache_store(const tkx_pending *w, const uint32_t *ids, size_t count) {
+/* Keeps the ids of a pre-token or word, unless some may be missing for want of memory. */
+static void cache_store(const tkx_context *ctx, const tkx_pending *w, const uint32_t *ids,
+                        size_t count) {
     size_t old_size = (size_t)(get_u64(w->set + 8) >> 56) % WORD, i;
     int large = w->size > SMALL_BYTES || count > SMALL_IDS,
         was_large = old_size && is_large(w->set, old_size);
     uint8_t *entry = large || was_large ? w->set : w->set + SMALL_ENTRY,
             *at = entry + (large ? 32 : 16);
+    if (ctx->memory_needed) return;
     if (large || was_large) memset(w->set, 0, SET);
     put_u64(entry, w->key[0]);
     put_u64(entry + 8, w->key[1]);

@@ -61,7 +61,7 @@ typedef struct tkx_context {
     size_t unknown_count;
     uint8_t *memory, no_memory[1];
     size_t memory_size, memory_used;
-    uint64_t memory_needed;
+    uint64_t memory_needed; /* more than there is, or 0 */
     uint8_t *cache;
     unsigned cache_shift; /* a hash shifted right by this is the number of a set */
     tkx_text text;
@@ -82,13 +82,18 @@ static void emit(tkx_context *ctx, uint32_t id) {
     ctx->count++;
 }
 
+/* Notes that a part of the text needs so much work memory, which there is not. The call ends with
+   TKX_E_WORK, but goes on where it can, to learn what other parts need. */
+static void need_memory(tkx_context *ctx, uint64_t size) {
+    if (size > ctx->memory_needed) ctx->memory_needed = size;
+}
+
 /* Allocates on top of the work memory in use; memory_used is reset to free it. NULL: too little,
-   ctx->code is set. */
+   which is noted. */
 static uint8_t *work_alloc(tkx_context *ctx, uint64_t size) {
     uint8_t *memory = ctx->memory + ctx->memory_used;
     if (size > ctx->memory_size - ctx->memory_used) {
-        ctx->memory_needed = ctx->memory_used + size;
-        fail(ctx, TKX_E_WORK);
+        need_memory(ctx, ctx->memory_used + size);
         return NULL;
     }
     ctx->memory_used += (size_t)size;
@@ -119,6 +124,7 @@ typedef struct tkx_bound {
     uint64_t size; /* of the current text */
     uint64_t held; /* while it is read */
     uint64_t most; /* at any time */
+    int has_spans;
 } tkx_bound;
 
 static void bound_use(tkx_bound *b, uint64_t more) {
@@ -129,8 +135,9 @@ static void bound_use(tkx_bound *b, uint64_t more) {
 
 #define TKX_TOO_MUCH (UINT64_C(1) << 40)
 
-/* What `count` operations from `op` on need. The result of one is there while the next one runs. */
-static void bound_ops(tkx_bound *b, const tkx_op *op, uint32_t count) {
+/* What `count` operations from `op` on need, with so many bytes for the source of each byte that
+   they write. The result of one is there while the next one runs. */
+static void bound_ops(tkx_bound *b, const tkx_op *op, uint32_t count, uint32_t source) {
     const uint64_t before = b->held;
     for (; count; count--, op++) {
         uint64_t grown = b->size * smaller(op->growth, 1 << 16) + smaller(op->extra, 1 << 16),
@@ -138,10 +145,17 @@ static void bound_ops(tkx_bound *b, const tkx_op *op, uint32_t count) {
         if (grown > TKX_TOO_MUCH) grown = TKX_TOO_MUCH;
         if (op->kind == FORM) more = 3 * grown + 32; /* 8 for a mark, of 2 bytes at least */
         if (op->program.classes) more = memo_bytes(op->program.state_count, b->size + 1);
-        bound_use(b, (1 + SOURCE_BYTES) * grown + more);
-        b->held = before + (1 + SOURCE_BYTES) * grown;
+        bound_use(b, (1 + source) * grown + more);
+        b->held = before + (1 + source) * grown;
         b->size = grown;
     }
+}
+
+/* Bytes for the source of each byte that the normalizer writes, or a stage: one that is aligned as
+   a whole (ALGN) has no aligned operations. */
+static uint32_t source_bytes(const tkx *t, int has_spans, int in_stage) {
+    if (t->alignment.data && !in_stage) return 0;
+    return has_spans || t->follows_sources ? SOURCE_BYTES : 0;
 }
 
 #endif
@@ -150,25 +164,36 @@ static void bound_ops(tkx_bound *b, const tkx_op *op, uint32_t count) {
 static void bound_stage(tkx_bound *b, const tkx *t, uint32_t i) {
     const tkx_stage *s = &t->stages[i];
 #ifndef TKX_NO_NORMALIZER
-    if (s->flags & REWRITE) bound_ops(b, t->ops + s->first_op, s->op_count);
+    if (s->flags & REWRITE)
+        bound_ops(b, t->ops + s->first_op, s->op_count, source_bytes(t, b->has_spans, 1));
 #endif
     b->held += memo_bytes(s->state_count, b->size + 1) + (s->labels ? b->size : 0);
     if (i && t->op_count) b->held += MAX_KEPT;
     bound_use(b, 0);
 }
 
-size_t tkx_work_size(const tkx *t, size_t size) {
-    tkx_bound b = {0, 0, 0};
+/* The work memory that is enough for any text of `size` bytes. */
+static size_t work_size(const tkx *t, size_t size, int has_spans) {
+    tkx_bound b = {0, 0, 0, 0};
     uint32_t i;
-    if (!t) return 0;
     b.size = smaller(size, MAX_TEXT);
+    b.has_spans = has_spans;
 #ifndef TKX_NO_NORMALIZER
-    bound_ops(&b, t->ops, t->normalizer_count);
+    bound_ops(&b, t->ops, t->normalizer_count, source_bytes(t, has_spans, 0));
 #endif
-    if (t->alignment.data) b.held += SOURCE_BYTES * b.size;
+    if (has_spans && t->alignment.data) b.held += SOURCE_BYTES * b.size;
     for (i = 0; i < t->stage_count; i++) bound_stage(&b, t, i);
-    if (t->model == MODEL_BPE) bound_use(&b, (MERGE_BYTES + LENGTH_BYTES) * b.size);
+    if (t->model == MODEL_BPE)
+        bound_use(&b, (MERGE_BYTES + (has_spans ? LENGTH_BYTES : 0u)) * b.size);
     if (t->model == MODEL_UNIGRAM) bound_use(&b, PATH * (b.size + 1));
     bound_use(&b, 0);
     return b.most < SIZE_MAX ? (size_t)b.most : SIZE_MAX;
 }
+
+size_t tkx_work_size(const tkx *t, size_t size) { return t ? work_size(t, size, 0) : 0; }
+
+#ifndef TKX_NO_OFFSETS
+
+size_t tkx_spans_work_size(const tkx *t, size_t size) { return t ? work_size(t, size, 1) : 0; }
+
+#endif

@@ -111,13 +111,17 @@ static void use_workspace(tkx_context *ctx, const tkx_work *work) {
     }
 }
 
-/* What is reported with TKX_E_WORK: enough for the part that failed, and twice what there was, so
-   that retries are few; but no more than any text of this size needs. */
+/* Work memory below this is not scarce where a call is tried again. */
+enum { SMALL_MEMORY = 1 << 16 };
+
+/* What is reported with TKX_E_WORK: enough for the part that failed, and so much that few texts
+   have another part that needs more; but no more than any text of this size needs. */
 static size_t memory_to_retry(const tkx_context *ctx, size_t size) {
-    const size_t most = tkx_work_size(ctx->t, size);
-    const uint64_t twice = 2 * (uint64_t)ctx->memory_size,
-                   wanted = ctx->memory_needed > twice ? ctx->memory_needed : twice;
-    return wanted < most ? (size_t)wanted : most;
+    const uint64_t most = work_size(ctx->t, size, wants_spans(ctx));
+    uint64_t wanted = 2 * (uint64_t)ctx->memory_size;
+    if (wanted < SMALL_MEMORY) wanted = SMALL_MEMORY;
+    if (wanted < ctx->memory_needed) wanted = ctx->memory_needed;
+    return (size_t)(wanted < most ? wanted : most);
 }
 
 static int encode(tkx_context *ctx, const void *text, size_t size, uint32_t *ids, size_t capacity,
@@ -139,6 +143,8 @@ static int encode(tkx_context *ctx, const void *text, size_t size, uint32_t *ids
     ctx->text.base = (const uint8_t *)text;
     use_workspace(ctx, work);
     encode_blocks(ctx, (const uint8_t *)text, size);
+    if (ctx->code == TKX_E_WORK) ctx->memory_needed *= 4; /* what follows needs some, too */
+    if (ctx->memory_needed) fail(ctx, TKX_E_WORK);
     if (ctx->code == TKX_E_WORK) *count = memory_to_retry(ctx, size);
     if (ctx->code != TKX_OK) return ctx->code;
     *count = ctx->count;

@@ -12,7 +12,7 @@ static TKX_NOINLINE const uint8_t *find_labels(tkx_context *ctx, const tkx_stage
     uint8_t *labels = work_alloc(ctx, (uint64_t)(end - begin));
     const uint8_t *p = end;
     uint32_t state = 0;
-    if (!labels) return NULL;
+    if (!labels) return fail(ctx, TKX_E_WORK), NULL;
     while (p > begin) {
         const uint8_t *last = p - 1;
         uint32_t class_, entry;

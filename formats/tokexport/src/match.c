@@ -194,7 +194,8 @@ static TKX_NOINLINE void memoize(tkx_context *ctx, const tkx_stage *s, tkx_memo 
     if (stopped >= m->limit) {
         const uint64_t more = memo_size(m, stopped + 1) - had;
         if (more && !m->room && !work_alloc(ctx, more)) {
-            ctx->memory_needed = m->mark + memo_size(m, end + 1);
+            need_memory(ctx, m->mark + memo_size(m, end + 1));
+            fail(ctx, TKX_E_WORK);
             return;
         }
         memset(ctx->memory + m->mark + had, 0, (size_t)more);

@@ -7,15 +7,6 @@
 
 static int wants_spans(const tkx_context *ctx) { return ctx->where.spans != NULL; }
 
-#ifndef TKX_NO_NORMALIZER
-
-/* Whether rewriting has to record the source of what it writes. */
-static int follows_sources(const tkx_context *ctx) {
-    return wants_spans(ctx) || ctx->t->follows_sources;
-}
-
-#endif
-
 /* Moves a position to a byte and returns the number of the character that the byte belongs to. */
 static size_t count_to(const tkx_locator *w, tkx_position *at, size_t byte) {
     for (; at->byte < byte; at->byte++) at->character += !utf8_inside(w->input[at->byte]);
@@ -141,8 +132,6 @@ static int wants_spans(const tkx_context *ctx) {
 }
 
 #ifndef TKX_NO_NORMALIZER
-
-static int follows_sources(const tkx_context *ctx) { return wants_spans(ctx); }
 
 static uint8_t *put_sources(const tkx_context *ctx, uint8_t *alignment, size_t count,
                             const uint8_t *p) {

@@ -110,15 +110,14 @@ static TKX_NOINLINE void rewrite(tkx_context *ctx, const tkx_op *op, uint32_t co
                                  const uint8_t **text, size_t *size) {
     const size_t mark = ctx->memory_used, given = *size;
     const int first = *text == ctx->text.begin;
-    /* a normalizer that is aligned as a whole (ALGN) has no aligned operations */
-    const int aligns = follows_sources(ctx) &&
-                       !(ctx->t->alignment.data && op < ctx->t->ops + ctx->t->normalizer_count);
+    const int in_stage = op >= ctx->t->ops + ctx->t->normalizer_count;
+    const uint32_t source = source_bytes(ctx->t, wants_spans(ctx), in_stage);
     uint32_t i;
     for (i = 0; i < count && *size && ctx->code == TKX_OK; i++, op++) {
         tkx_rewriter w;
         run_op(&w, ctx, op, first, *text, *size, 0);
         /* once more, now that the number of sources is known */
-        if (w.changed && w.used && aligns && ctx->code == TKX_OK)
+        if (w.changed && w.used && source && ctx->code == TKX_OK)
             run_op(&w, ctx, op, first, *text, *size, w.used);
         if (!w.changed || ctx->code != TKX_OK) continue;
         memmove(ctx->memory + mark, w.out, w.used);
@@ -133,10 +132,14 @@ static TKX_NOINLINE void rewrite(tkx_context *ctx, const tkx_op *op, uint32_t co
         ctx->text.limit = *text + w.used;
         if (first) ctx->text.begin = *text;
     }
-    /* a guess: most texts grow little */
-    if (ctx->code == TKX_E_WORK)
-        ctx->memory_needed =
-            mark + (follows_sources(ctx) ? 2u + 2 * SOURCE_BYTES : 2u) * (given + UINT64_C(64));
+    if (ctx->code == TKX_E_WORK) {
+        /* a guess, of which four times as much is reported: most texts grow little, and a pre-token
+           is merged, unless it is cut (XPRS) */
+        const int is_merged =
+            (in_stage || !ctx->t->stage_count) && (wants_spans(ctx) || !ctx->t->crossings.data);
+        const uint64_t each = 1 + source + (is_merged ? (MERGE_BYTES + LENGTH_BYTES) / 2 : 0);
+        need_memory(ctx, mark + each * (given + UINT64_C(64)));
+    }
 }
 
 #endif

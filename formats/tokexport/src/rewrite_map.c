@@ -165,7 +165,7 @@ static int start_program(tkx_rewriter *w, tkx_memo *m) {
     memo_start(m, s, w->text, w->end, 0);
     m->mark = ctx->memory_used;
     m->room = (size_t)room;
-    if (!work_alloc(ctx, room)) return 0;
+    if (!work_alloc(ctx, room)) return fail(ctx, TKX_E_WORK), 0;
     w->out = ctx->memory + ctx->memory_used;
     w->room = ctx->memory_size - ctx->memory_used;
     return 1;

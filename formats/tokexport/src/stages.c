@@ -207,7 +207,7 @@ static void add_word(tkx_context *ctx, const uint8_t *p, size_t size) {
     ctx->memory_used = mark;
     if (w.set && ctx->code == TKX_OK && ctx->count > count && ctx->count - count <= LARGE_IDS &&
         ctx->count <= ctx->capacity)
-        cache_store(&w, ctx->ids + count, ctx->count - count);
+        cache_store(ctx, &w, ctx->ids + count, ctx->count - count);
 }
 
 /* Splits into words, which are cached. Twice the speed where words are rewritten one by one (T5,

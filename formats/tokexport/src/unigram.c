@@ -238,7 +238,7 @@ static void encode_unigram(tkx_context *ctx, const uint8_t *bytes, size_t size) 
         ctx->memory_used = mark;
         u.paths = work_alloc(ctx, (uint64_t)PATH * ((uint64_t)u.room + 1));
         if (!u.paths) {
-            ctx->memory_needed = mark + (uint64_t)PATH * ((uint64_t)rest + 1);
+            need_memory(ctx, mark + (uint64_t)PATH * ((uint64_t)rest + 1));
             return;
         }
     }

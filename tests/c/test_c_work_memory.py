@@ -1,0 +1,110 @@
+"""Work memory: what is promised to be enough is, and what is asked for after TKX_E_WORK nearly
+always is.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+
+import pytest
+import runtime_samples
+import tiktoken
+from c_harness import COMPILERS, RUNTIME, Builder, Library, Work
+
+from tokexport.conversion import file_bytes
+from tokexport.sources import read
+
+OK, WORK = 0, -7
+# Its automaton has states for each letter of the first part, which it reads in vain.
+FAR = r"(?:[a-z]{250}-)+!|[a-z]"
+TEXTS = [
+    ("a" * 250 + "-") * 12,
+    ("a" * 250 + "-") * 4 + "A" * 3000,
+    "A" * 1500 + ("a" * 250 + "-") * 6 + "!",
+    "a" * 3000,
+    "a",
+    "",
+]
+PROSE = "The quick brown fox, Ünïcödé ẞtraße, 東京に行きました。\n" + "ha" * 60 + " ﷺ x" * 40
+
+pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
+
+
+@pytest.fixture(scope="module")
+def library(build: Builder) -> Library:
+    made = build.library()
+    for name in ("tkx_work_size", "tkx_spans_work_size"):
+        getattr(made._c, name).restype = ctypes.c_size_t
+    return made
+
+
+def macro(size: int) -> int:
+    """``TKX_WORK_SIZE(size)``."""
+    header = (RUNTIME / "tokexport.h").read_text(encoding="utf-8")
+    pattern = r"#define TKX_WORK_SIZE\(size\) \(\(size_t\)(\d+) \+ \(size_t\)(\d+) \*"
+    ((fixed, each),) = re.findall(pattern, header)
+    return int(fixed) + int(each) * size
+
+
+def bound(library: Library, text: bytes, *, spans: bool) -> int:
+    name = "tkx_spans_work_size" if spans else "tkx_work_size"
+    return library.call(name, library._tkx, len(text))
+
+
+def encode(library: Library, text: bytes, memory_size: int, *, spans: bool) -> tuple[int, int]:
+    """Code and count, with so many bytes of work memory."""
+    room = 12 * len(text) + 1
+    memory = ctypes.create_string_buffer(max(memory_size, 1))
+    work = Work(ctypes.addressof(memory), memory_size, None, 0)
+    count = ctypes.c_size_t()
+    begin = [library._tkx, text, len(text)]
+    ids, end = (ctypes.c_uint32 * room)(), [room, ctypes.byref(count), ctypes.byref(work)]
+    if not spans:
+        return library.call("tkx_encode", *begin, ids, *end), count.value
+    begin += [None, 0, ctypes.c_int(1), ids, (ctypes.c_uint32 * (2 * room))()]
+    return library.call("tkx_encode_spans", *begin, *end), count.value
+
+
+@pytest.mark.parametrize("spans", [False, True])
+def test_the_macro_is_enough_for_a_pattern_with_many_states_that_reads_far(
+    library: Library, spans: bool
+) -> None:
+    source = tiktoken.Encoding(
+        "far",
+        pat_str=FAR,
+        mergeable_ranks={bytes([byte]): byte for byte in range(256)},
+        special_tokens={},
+    )
+    assert library.open(file_bytes(read(source))) == OK
+    needs = []
+    for text in TEXTS:
+        data = text.encode()
+        assert bound(library, data, spans=spans) <= macro(len(data))
+        assert encode(library, data, macro(len(data)), spans=spans)[0] == OK
+        needs.append(encode(library, data, 0, spans=spans)[0])
+    assert WORK in needs
+
+
+@pytest.mark.parametrize("spans", [False, True])
+@pytest.mark.parametrize("name", runtime_samples.NAMES)
+def test_the_first_retry_has_enough_memory(library: Library, name: str, spans: bool) -> None:
+    assert library.open(runtime_samples.content(name)) == OK
+    for text in [PROSE, PROSE * 20, "é" * 3000, "x" * 5000, *TEXTS]:
+        data = text.encode()
+        code, wanted = encode(library, data, 0, spans=spans)
+        if code == WORK:
+            assert wanted <= bound(library, data, spans=spans)
+            code, _ = encode(library, data, wanted, spans=spans)
+        assert code != WORK, text[:20]
+
+
+@pytest.mark.parametrize("name", runtime_samples.NAMES)
+def test_the_bound_is_enough_and_spans_need_no_less(library: Library, name: str) -> None:
+    assert library.open(runtime_samples.content(name)) == OK
+    for text in [PROSE, "ﷺ" * 300, *TEXTS]:
+        data = text.encode()
+        plain, aligned = bound(library, data, spans=False), bound(library, data, spans=True)
+        assert plain <= aligned
+        assert encode(library, data, plain, spans=False)[0] != WORK
+        assert encode(library, data, aligned, spans=True)[0] != WORK
