@@ -20,9 +20,13 @@
 
    Limits: 2,097,151 ids, tokens of 65,535 bytes, texts of 2^31 - 1 bytes a call. Models: BPE,
    Unigram, WordPiece, WordLevel, greedy. Texts are UTF-8 and counted in bytes; nothing is
-   NUL-terminated. A call takes at most 12 KB of stack (gcc -O2 and -Os, x86-64). Every function may
-   be called from many threads at once with one tkx, as long as each thread has its own work memory,
-   cache and streams: a cache keeps what one thread has found, and is never shared.
+   NUL-terminated. Every function may be called from many threads at once with one tkx, as long as
+   each thread has its own work memory, cache and streams: a cache keeps what one thread has found,
+   and is never shared.
+
+   A call takes at most 12 KB of stack (gcc -O2 and -Os, x86-64). The largest frames, in KB:
+   tkx_check 4, split_in_stages 3 (a pre-tokenizer of several stages), and tkx_encode_spans,
+   tkx_encode_allowed and encode_as, which all others use, 3.
 
    These macros leave out what a device does not need, alone or together. Define the same ones for
    tokexport.c and for whatever includes this header: they change the size of a tkx
