@@ -93,6 +93,13 @@ PRE_TOKENIZERS = {
     "empty matches": pre_tokenizers.Sequence(
         [split(r"(?:[a-c]+!)?|\d*"), split(LLAMA3), BYTE_LEVEL]
     ),
+    "first of words": pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.WhitespaceSplit(),
+            pre_tokenizers.Metaspace("_", prepend_scheme="first", split=False),
+            BYTE_LEVEL,
+        ]
+    ),
     "one piece": BYTE_LEVEL,
 }
 ADDED = [

@@ -63,6 +63,8 @@ def safe_cuts(
         else:
             for op in stage:
                 boundary.pass_op(op)
+                if isinstance(op, rewriting.AffixOp) and op.only_first:
+                    cuts[:] = False  # wherever it was cut, the right side would become the first
     if uncrossed is not None:
         cuts |= boundary.clean & ~boundary.seen(~uncrossed)
     return cuts & ~touched
