@@ -1922,6 +1922,9 @@ typedef struct tkx_context {
     uint64_t memory_needed; /* more than there is, or 0 */
     uint8_t *cache;
     unsigned cache_shift; /* a hash shifted right by this is the number of a set */
+#ifdef TKX_BULK
+    struct tkx_bulk *bulk;
+#endif
     tkx_text text;
 #ifndef TKX_NO_OFFSETS
     tkx_locator where;
@@ -5186,9 +5189,17 @@ static void split(tkx_context *ctx, const uint8_t *begin, const uint8_t *end) {
 }
 
 /* ---- encode.c: encoding (5.3) ---------------------------------------------------------------- */
+#ifdef TKX_BULK
+/* Of the Python extension: encodes a segment another way; 0 if it does not. */
+static int encode_bulk(tkx_context *ctx, const uint8_t *text, size_t size);
+#endif
+
 /* A segment without added tokens, not empty: step 6 and 7. */
 static void encode_plain(tkx_context *ctx, const uint8_t *text, size_t size) {
     size_t mark = ctx->memory_used;
+#ifdef TKX_BULK
+    if (ctx->bulk && encode_bulk(ctx, text, size)) return;
+#endif
     split(ctx, text, text + size);
     encode_batch(ctx);
     ctx->memory_used = mark;
@@ -5283,6 +5294,9 @@ static void use_workspace(tkx_context *ctx, const tkx_work *work) {
         ctx->memory = (uint8_t *)work->memory;
         ctx->memory_size = work->memory_size;
     }
+#ifdef TKX_BULK
+    ctx->bulk = work && !wants_spans(ctx) ? work->bulk : NULL;
+#endif
     /* a cached word does not have spans */
     if (!work || !work->cache || wants_spans(ctx)) return;
     /* a set must not straddle two cache lines */

@@ -235,6 +235,9 @@ typedef struct tkx_work {
     size_t memory_size;
     void *cache;
     size_t cache_size;
+#ifdef TKX_BULK
+    struct tkx_bulk *bulk; /* of the Python extension; NULL: none */
+#endif
 } tkx_work;
 
 /* ---- Simple: open, look up, encode, decode --------------------------------------------------- */

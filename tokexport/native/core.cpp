@@ -49,8 +49,9 @@ HeldBytes::HeldBytes(nb::handle source) {
     if (PyObject_GetBuffer(source.ptr(), &view_, PyBUF_SIMPLE) != 0) fail_python();
 }
 
-Core::Core(nb::object buffer, nb::object name)
-    : name_(std::move(name)), held_(buffer), file_(open_file(held_, name_)), ints_(file_.id_count), single_(template_of(0)), pair_(template_of(1)) {
+Core::Core(nb::object buffer, nb::object name, std::optional<std::size_t> given_bulk_from)
+    : name_(std::move(name)), held_(buffer), file_(open_file(held_, name_)), ints_(file_.id_count), single_(template_of(0)), pair_(template_of(1)),
+      bulk_from_(given_bulk_from.value_or(bulk_from)), worth_tables_(given_bulk_from ? 0 : worth_tables) {
     // Without special tokens the template is the same one, without the ids of its own.
     const auto is_text = [](const Piece &piece) { return piece.kind != 0; };
     std::copy_if(single_.begin(), single_.end(), std::back_inserter(plain_single_), is_text);
@@ -126,14 +127,29 @@ Allowed Core::allowed_of(nb::handle allowed) {
     return result;
 }
 
+// Whether the bulk engine encodes a text of that size in a workspace; makes what it needs.
+bool Core::take_bulk(Workspace &space, std::size_t size) const {
+    if (size < bulk_from_) return false;
+    if (!space.bulk) {
+        if (size < worth_tables_ && bytes_without_tables_.fetch_add(size, std::memory_order_relaxed) < worth_tables_) return false;
+        std::call_once(engine_once_, [this] {
+            engine_ = Engine::make(file_);
+            engine_is_made_ = engine_ != nullptr;
+        });
+        if (engine_) space.bulk = std::make_unique<tkx_bulk>(*engine_);
+    }
+    return space.bulk != nullptr;
+}
+
 // Runs without the GIL at times: no Python here.
 Outcome Core::encode_text(Workspace &space, std::size_t &used, std::string_view text, const Allowed &allowed) const {
     // A text seldom has more ids than bytes; a long one has seldom more than half as many, and then this comes out of the loop below.
     std::size_t guess = text.size() <= (std::size_t(1) << 24) ? text.size() + 16 : text.size() / 2;
     if (space.ids.capacity() - used < guess) space.ids.resize(std::max(used + guess, space.ids.capacity() + space.ids.capacity() / 2));
     space.memory.reserve(Workspace::first_memory);
+    const bool bulk = take_bulk(space, text.size());
     for (;;) {
-        tkx_work work = space.work();
+        tkx_work work = space.work(bulk);
         std::uint32_t *out = space.ids.data() + used;
         std::size_t room = space.ids.capacity() - used, count = 0;
         int code;

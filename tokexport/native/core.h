@@ -1,8 +1,11 @@
 // One open tokexport file, for Python: the C core's functions over Python's str, bytes, int, list and numpy arrays.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -55,8 +58,14 @@ private:
 
 class Core {
 public:
-    // Opens the bytes of `buffer` (read-only, as long as the Core lives). `name` stands for the file in error messages.
-    Core(nanobind::object buffer, nanobind::object name);
+    // Texts from this many bytes on are encoded by the bulk engine, where it does the file. It derives
+    // a few milliseconds of tables from it: for the first text of `worth_tables`, or when that many
+    // bytes were encoded without them.
+    static constexpr std::size_t bulk_from = 200, worth_tables = std::size_t(1) << 17;
+
+    // Opens the bytes of `buffer` (read-only, as long as the Core lives). `name` stands for the file in
+    // error messages. `bulk_from`: tests give it; SIZE_MAX: no engine.
+    Core(nanobind::object buffer, nanobind::object name, std::optional<std::size_t> bulk_from);
     Core(const Core &) = delete;
     Core &operator=(const Core &) = delete;
 
@@ -88,6 +97,8 @@ public:
     nanobind::object special_id(int role) const;
     nanobind::object stop_ids() const;
     nanobind::object section(nanobind::handle tag) const;
+    // Whether a long text was encoded by the bulk engine.
+    bool uses_bulk() const { return engine_is_made_.load(std::memory_order_relaxed); }
     std::uint32_t id_count() const { return file_.id_count; }
     std::uint32_t token_count() const { return file_.token_count; }
 
@@ -112,6 +123,7 @@ private:
     Outcome encode_pieces(Workspace &space, std::size_t &used, const std::string_view *texts, const std::vector<Piece> &pieces,
                           const Allowed &allowed) const;
     Outcome encode_text(Workspace &space, std::size_t &used, std::string_view text, const Allowed &allowed) const;
+    bool take_bulk(Workspace &space, std::size_t size) const;
     [[noreturn]] void fail_text(Outcome outcome, std::string_view text) const;
     const std::vector<Piece> &pieces_of(std::size_t texts, bool template_) const;
     void locate(Workspace &space, nanobind::handle texts, nanobind::handle allowed, bool template_, bool characters, Located &out);
@@ -127,6 +139,11 @@ private:
     std::vector<Piece> single_, pair_, plain_single_, plain_pair_;
     std::once_flag added_once_;
     std::unordered_multimap<std::string_view, std::uint32_t> added_by_content_;
+    const std::size_t bulk_from_, worth_tables_;
+    mutable std::atomic<std::size_t> bytes_without_tables_{0};
+    mutable std::once_flag engine_once_;
+    mutable std::atomic<bool> engine_is_made_{false};
+    mutable std::unique_ptr<const Engine> engine_;
     WorkspacePool pool_;
 };
 

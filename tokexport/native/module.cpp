@@ -1,5 +1,6 @@
 // The module tokexport._core: names and signatures, nothing else. The documentation is on the Python classes over it.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
 #include "core.h"
@@ -39,8 +40,10 @@ NB_MODULE(_core, m) {
                   ", " U64S "] | int"));
 
     nb::class_<Core>(m, "Core")
-        .def(nb::init<nb::object, nb::object>(), "buffer"_a, "name"_a,
-             nb::sig("def __init__(self, buffer: bytes | mmap.mmap, name: str) -> None"))
+        .def(nb::init<nb::object, nb::object, std::optional<std::size_t>>(), "buffer"_a, "name"_a,
+             "bulk_from"_a.none() = nb::none(),
+             nb::sig("def __init__(self, buffer: bytes | mmap.mmap, name: str, bulk_from: int | "
+                     "None = None) -> None"))
         .def("encode", &Core::encode, "text"_a.none(), "allowed"_a.none(), "template"_a.none(),
              nb::sig("def encode(self, text: str, " ALLOWED ", template: bool) -> list[int]"))
         .def("encode_numpy", &Core::encode_numpy, "text"_a.none(), "allowed"_a.none(), "template"_a.none(),
@@ -88,6 +91,7 @@ NB_MODULE(_core, m) {
              nb::sig("def section(self, tag: bytes) -> tuple[int, int] | None"))
         .def("check", &Core::check, nb::sig("def check(self) -> None"))
         .def("self_test", &Core::self_test, nb::sig("def self_test(self) -> int"))
+        .def_prop_ro("uses_bulk", &Core::uses_bulk)
         .def_prop_ro("id_count", &Core::id_count)
         .def_prop_ro("token_count", &Core::token_count);
 

@@ -10,6 +10,7 @@
 #include <new>
 #include <vector>
 
+#include "engine/encoder.h"
 #include "tokexport.h"
 
 namespace tokexport {
@@ -66,7 +67,13 @@ struct Workspace {
     Buffer<std::uint32_t> ids;
     std::unique_ptr<void, decltype(&std::free)> cache{std::calloc(1, cache_size), &std::free};  // zeroed pages, touched as words come
 
-    tkx_work work() { return {memory.data(), memory.capacity(), cache.get(), cache ? cache_size : 0}; }
+    std::unique_ptr<tkx_bulk> bulk;  // made for the first long text
+
+    // `bulk_is_used`: by the bulk engine, if there is one.
+    tkx_work work(bool bulk_is_used = false) {
+        return {memory.data(), memory.capacity(), cache.get(), cache ? cache_size : 0,
+                bulk_is_used ? bulk.get() : nullptr};
+    }
 };
 
 // Workspaces that wait for a call, the last one used on top: its cache is the warmest. Leases are taken and given back with the GIL held,

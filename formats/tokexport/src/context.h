@@ -64,6 +64,9 @@ typedef struct tkx_context {
     uint64_t memory_needed; /* more than there is, or 0 */
     uint8_t *cache;
     unsigned cache_shift; /* a hash shifted right by this is the number of a set */
+#ifdef TKX_BULK
+    struct tkx_bulk *bulk;
+#endif
     tkx_text text;
 #ifndef TKX_NO_OFFSETS
     tkx_locator where;

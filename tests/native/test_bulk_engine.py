@@ -1,0 +1,200 @@
+"""The bulk engine gives the ids of the C core, and those of a slow encoder."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import regex
+import tiktoken
+from repository import SLOW
+from shared_collection import corpora
+
+from tokexport._core import Core
+from tokexport.conversion import convert
+from tokexport.verification.generators import Vocabulary, plan, strings
+
+NEVER = 2**63
+TEXTS = 200_000 if SLOW else 3_000
+MODELS = 2_000 if SLOW else 100
+GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+
+# Sources that the engine does not do: their ranks are not the order of ids.
+OTHERS = ("falcon/tokenizer.json", "gpt-neox-20b/tokenizer.json")
+
+# A source and the name of its pattern. Together: with and without WHOLE_PIECE_FIRST, normalizers
+# and added tokens, ids of products below those of their parts, and patterns of every family.
+SHARED = (
+    "cl100k_base/cl100k_base.tiktoken:cl100k_base",
+    "o200k_base/o200k_base.tiktoken:o200k_base",
+    "llama3/tokenizer.json",
+    "qwen3/tokenizer.json",
+    "deepseek-v3/tokenizer.json",
+    "gpt2/tokenizer.json",
+    "kimi-k2/tiktoken.model:kimi_k2",
+    "mistral-nemo/tokenizer.json",
+    "olmo-dolma2/tokenizer.json",
+    "nanochat-rustbpe-8k/tokenizer.tiktoken:nanochat",
+    "whisper-tiktoken/multilingual.tiktoken:whisper_large_v3",
+)
+
+
+def pair(path: Path) -> tuple[Core, Core]:
+    """A file with the engine for every text, and without it."""
+    data = path.read_bytes()
+    return Core(data, str(path), 0), Core(data, str(path), NEVER)
+
+
+def ids(core: Core, text: str) -> list[int]:
+    made: list[int] = core.encode_numpy(text, (), False).tolist()
+    return made
+
+
+def vocabulary(core: Core) -> Vocabulary:
+    tokens = []
+    for number in range(core.id_count):
+        try:
+            tokens.append(core.token_bytes(number))
+        except (KeyError, ValueError, IndexError):
+            continue
+    return Vocabulary(tuple(token for token in tokens if token))
+
+
+def edges(r: random.Random, tokens: tuple[bytes, ...]) -> Iterator[str]:
+    """Pre-tokens whose lengths are near those at which their encoding changes, repeated and not,
+    at the end of the text and elsewhere.
+    """
+    letters = ("a", "e", "x", "\u00e9", "\u4e2d", "\u3042", "\U0001f600")
+    for size in (*range(1, 36), 63, 64, 65, 127, 128, 255, 256, 257, 1022, 1023, 1024, 1025, 5000):
+        for letter in letters:
+            run = (letter * size).encode()[:size].decode(errors="ignore")
+            other = "".join(r.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(size))
+            cjk = "".join(chr(r.randrange(0x4E00, 0x9FA5)) for _ in range(size // 3 + 1))
+            yield f"{run} {other} {run} {cjk} {other}{cjk}"
+            yield run
+    for fill in (" ", "\n", "\t", "-", "=", "ab", "\u3000", "\u4e2d\u6587"):
+        for size in (15, 16, 17, 31, 32, 33, 200, 4000):
+            yield fill * size
+            yield f"x{fill * size}y{fill * size}"
+    for _ in range(TEXTS // 20):
+        parts = (r.choice(tokens) for _ in range(r.randint(1, 60)))
+        yield b"".join(parts).decode(errors="ignore")
+    for _ in range(TEXTS // 20):
+        ranges = (
+            (0x20, 0x7F),
+            (0x80, 0x800),
+            (0x3040, 0x3100),
+            (0x4E00, 0xA000),
+            (0x1F300, 0x1F700),
+        )
+        low, high = r.choice(ranges)
+        yield "".join(chr(r.randrange(low, high)) for _ in range(r.randint(1, 200)))
+
+
+def many(core: Core, seed: int) -> Iterator[str]:
+    words = vocabulary(core)
+    for name, count in plan(TEXTS, words).items():
+        yield from strings(name, words, seed, count)
+    yield from edges(random.Random(seed), words.tokens)
+
+
+@pytest.fixture(scope="module")
+def shared_file(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    folder = tmp_path_factory.mktemp("bulk")
+
+    def file(name: str) -> Path:
+        source, _, pattern = name.partition(":")
+        target = folder / f"{source.replace('/', '-')}.bin"
+        if not target.exists():
+            path = shared / "tokenizers" / source
+            convert(path, target, pattern=pattern or None, self_test=False)
+        return target
+
+    return file
+
+
+@pytest.mark.parametrize("name", SHARED + OTHERS)
+def test_real_tokenizers_give_the_ids_of_the_core(
+    shared: Path, shared_file: Callable[[str], Path], name: str
+) -> None:
+    engine, core = pair(shared_file(name))
+    short = list(many(core, seed=len(name)))
+    for text in short:
+        assert ids(engine, text) == ids(core, text), repr(text)
+    assert engine.uses_bulk == (name not in OTHERS)
+    assert not core.uses_bulk
+    # Long ones: the words of one text are in the cache when the next one comes.
+    together = "".join(short)
+    assert ids(engine, together) == ids(core, together)
+    for path in corpora(shared):
+        text = path.read_text(encoding="utf-8", errors="replace")[:500_000]
+        assert ids(engine, text) == ids(core, text), path
+
+
+def random_encoding(r: random.Random) -> tiktoken.Encoding:
+    """A few letters, and tokens of two to twelve bytes made of them, in any order of ranks."""
+    letters = r.choice(("ab", "abc ", "a\u00e9", "\u4e2d\u4e2e\u3042", "ab\u4e2d\u00e9 "))
+    tokens = {bytes((byte,)): None for byte in r.sample(range(256), 256)}
+    known = [letter.encode() for letter in letters] + [bytes((b,)) for b in letters.encode()]
+    for _ in range(r.randint(1, 60)):
+        token = r.choice(known) + r.choice(known)
+        if len(token) <= 24:
+            known.append(token)
+    made = list(dict.fromkeys(token for token in known if len(token) > 1))
+    r.shuffle(made)
+    ranks = {token: rank for rank, token in enumerate({**tokens, **dict.fromkeys(made)})}
+    return tiktoken.Encoding(
+        f"random-{r.random()}", pat_str=GPT2, mergeable_ranks=ranks, special_tokens={}
+    )
+
+
+def merged(ranks: dict[bytes, int], data: bytes) -> list[int]:
+    """The ids of a pre-token: slow and plain."""
+    if data in ranks:
+        return [ranks[data]]
+    parts = [data[i : i + 1] for i in range(len(data))]
+    while True:
+        pairs = [
+            (ranks[a + b], i)
+            for i, (a, b) in enumerate(itertools.pairwise(parts))
+            if a + b in ranks
+        ]
+        if not pairs:
+            return [ranks[part] for part in parts]
+        at = min(pairs)[1]
+        parts[at : at + 2] = [parts[at] + parts[at + 1]]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_vocabularies_give_the_ids_of_a_slow_encoder(tmp_path: Path, seed: int) -> None:
+    r = random.Random(seed)
+    for number in range(MODELS // 8):
+        encoding = random_encoding(r)
+        target = tmp_path / f"{number}.bin"
+        convert(encoding, target, self_test=False)
+        engine = Core(target.read_bytes(), "random", 0)
+        ranks = encoding._mergeable_ranks
+        letters = "ab \u00e9\u4e2d\u4e2e\u3042c"
+        for _ in range(20):
+            size = r.choice((3, 15, 16, 17, 31, 33, 70, 200))
+            word = "".join(r.choice(letters) for _ in range(r.randint(1, size)))
+            text = r.choice((word, word * r.randint(1, 40), r.choice(letters) * size))
+            expected = [
+                number
+                for part in regex.findall(GPT2, text)
+                for number in merged(ranks, part.encode())
+            ]
+            assert ids(engine, text) == expected, (seed, number, text)
+
+
+def test_threads_share_an_engine(shared_file: Callable[[str], Path], shared: Path) -> None:
+    engine, core = pair(shared_file(SHARED[0]))
+    texts = [path.read_text(encoding="utf-8", errors="replace") for path in corpora(shared)]
+    expected = [ids(core, text) for text in texts]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lambda text: ids(engine, text), texts)) == expected
+    assert engine.encode_batch(texts * 3, (), False, 4) == expected * 3

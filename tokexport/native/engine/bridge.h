@@ -1,0 +1,62 @@
+/* Between the C core and the bulk engine, which encodes long texts for the Python extension.
+
+   bridge.c holds the core (tokexport.c, whole) compiled with TKX_BULK: encode_plain then offers
+   each segment to the engine, and the engine asks for what only the core knows by the functions
+   here. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tokexport.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct tkx_context; /* a call of the core */
+struct tkx_bulk;    /* the engine in a workspace (encoder.h) */
+
+/* A segment between added tokens, after the normalizer. Up to `limit` bytes may be read. */
+typedef struct tkx_bulk_segment {
+    const uint8_t *text;
+    size_t size;
+    const uint8_t *limit;
+    uint32_t *ids; /* room for `capacity` ids; `count` is the number made, which may be larger */
+    size_t capacity, count;
+} tkx_bulk_segment;
+
+/* Of the engine: encodes a segment. TKX_E_NOT_FOUND: it does not, the core has to; nothing of
+   `ids` counts then. */
+int tkx_bulk_encode(struct tkx_bulk *bulk, struct tkx_context *ctx, tkx_bulk_segment *segment);
+
+/* A pre-token that is looked up; the engine sets `bytes` and `size`. */
+typedef struct tkx_bulk_word {
+    const uint8_t *bytes;
+    uint32_t size;
+    uint32_t id; /* the result: the token that it is as a whole, or TKX_NONE */
+    uint64_t hash;
+    uint32_t slot;
+} tkx_bulk_word;
+
+/* Of the core: finds the tokens that pre-tokens are as a whole, together, so that their cache
+   misses overlap. TKX_OK or TKX_E_CORRUPT. */
+int tkx_bulk_find(const tkx *t, tkx_bulk_word *words, size_t count);
+
+/* Of the core: merges a pre-token that is no token as a whole into `ids`, which has room for
+   `size` ids and 4 more. */
+int tkx_bulk_merge(struct tkx_context *ctx, const uint8_t *bytes, size_t size, uint32_t *ids,
+                   size_t *count);
+
+/* Of the core: the same for a pre-token of any length, with the token that it may be as a whole;
+   ids beyond `capacity` are counted, not written. */
+int tkx_bulk_encode_long(struct tkx_context *ctx, const uint8_t *bytes, size_t size, uint32_t *ids,
+                         size_t capacity, size_t *count);
+
+/* Whether a file has BPE over bytes, each of which has an id, with ids as ranks: the only kind that
+   the engine does. */
+int tkx_bulk_is_byte_level(const tkx *t);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,298 @@
+#include "encoder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace tokexport {
+
+namespace {
+
+// What makes the key of a pre-token from the 16 bytes at its start. One of more than 15 bytes gets
+// a key that no entry has: it is always a miss.
+struct KeyMask {
+    std::uint64_t a, b, size;
+};
+
+constexpr KeyMask key_mask(unsigned size) {
+    if (size > WordKey::longest) return {0, 0, ~std::uint64_t(0)};
+    return {size >= 8 ? ~std::uint64_t(0) : (std::uint64_t(1) << 8 * size) - 1,
+            size > 8 ? (std::uint64_t(1) << 8 * (size - 8)) - 1 : 0, std::uint64_t(size) << 56};
+}
+
+constexpr KeyMask key_masks[17] = {
+    key_mask(0),  key_mask(1),  key_mask(2),  key_mask(3),  key_mask(4),  key_mask(5),
+    key_mask(6),  key_mask(7),  key_mask(8),  key_mask(9),  key_mask(10), key_mask(11),
+    key_mask(12), key_mask(13), key_mask(14), key_mask(15), key_mask(16)};
+
+// Moves `count` ids up by `distance`, from the end. `before`: how many ids there are below them.
+void move_up(std::uint32_t *from, std::size_t count, std::size_t distance, std::size_t before) {
+    if (distance < 4 || before < 3) {
+        std::memmove(from + distance, from, count * sizeof *from);
+        return;
+    }
+    // Four at a time: up to three below the first go with them, to where other ids come.
+    for (std::uint32_t *p = from + count; p > from;) {
+        std::uint64_t two[2];
+        p -= 4;
+        std::memcpy(two, p, sizeof two);
+        std::memcpy(p + distance, two, sizeof two);
+    }
+}
+
+}  // namespace
+
+Encoder::Encoder(const Engine &engine)
+    : engine_(engine),
+      ends_(new std::uint32_t[SplitRun::block]),
+      miss_ids_(new std::uint32_t[most_miss_bytes + spare]),
+      scratch_(new std::uint32_t[spare + block * longest + spare]),
+      misses_(new Miss[most_misses]),
+      queries_(new tkx_bulk_word[most_misses]),
+      query_misses_(new std::uint32_t[most_misses]) {}
+
+int Encoder::encode(tkx_context *ctx, tkx_bulk_segment &segment) {
+    ctx_ = ctx;
+    text_ = segment.text;
+    limit_ = segment.limit;
+    ids_ = segment.ids;
+    capacity_ = segment.capacity;
+    count_ = 0;
+    out_ = at_ = ids_;
+    miss_count_ = miss_bytes_ = 0;
+    SplitRun run(*engine_.splitter, segment.text, segment.size);
+    std::uint32_t start = 0;
+    int code = TKX_OK;
+    for (std::size_t count; (count = run.next(ends_.get())) != 0;) {
+        const std::uint32_t *ends = ends_.get(), *last = ends + count;
+        while (ends < last) {
+            const std::size_t size = std::min<std::size_t>(block, static_cast<std::size_t>(last - ends));
+            code = encode_block(start, ends, size);
+            if (code != TKX_OK) return code;
+            ends += size;
+            start = ends[-1];
+        }
+    }
+    code = resolve();
+    segment.count = count_;
+    return code;
+}
+
+// Notes keys and sets of a block, and prefetches the sets. The lengths or-ed.
+template <class Load>
+inline std::uint32_t Encoder::find_sets(std::uint32_t start, const std::uint32_t *ends,
+                                        std::size_t count, Load load) {
+    const char *slots = reinterpret_cast<const char *>(words_.slots());
+    const unsigned shift = words_.shift();
+    std::uint32_t lengths = 0;
+    for (std::size_t i = 0; i < count; i++) {
+        const std::uint32_t length = ends[i] - start;
+        const KeyMask &mask = key_masks[std::min<std::uint32_t>(length, 16)];
+        const std::uint8_t *p = load(start);
+        const WordKey key{load64(p) & mask.a, (load64(p + 8) & mask.b) | mask.size};
+        const std::size_t set = WordCache::set_of(key, shift);
+        __builtin_prefetch(slots + set * sizeof(WordSlot));
+        probes_[i] = {key, set};
+        lengths |= length;
+        start = ends[i];
+    }
+    return lengths;
+}
+
+// Writes the ids of the pre-tokens that are in the cache, and notes the others.
+inline void Encoder::take_hits(const std::uint8_t *text, std::uint32_t start,
+                               const std::uint32_t *ends, std::size_t count) {
+    const WordSlot *slots = words_.slots();
+    std::uint32_t *at = at_;
+    Miss *miss = &misses_[miss_count_];
+    for (std::size_t i = 0; i < count; i++) {
+        const Probe &probe = probes_[i];
+        const WordSlot *slot = slots + probe.set;
+        // The second slot of the set, without a branch: which of the two it is cannot be predicted.
+        slot += ((slot->key.a ^ probe.key.a) | (slot->key.b ^ probe.key.b)) != 0;
+        if (__builtin_expect(((slot->key.a ^ probe.key.a) | (slot->key.b ^ probe.key.b)) != 0, 0)) {
+            const std::uint32_t from = i ? ends[i - 1] : start;
+            *miss++ = {probe.key, text + from, ends[i] - from,
+                       static_cast<std::uint32_t>(at - out_), 0, 0};
+            miss_bytes_ += ends[i] - from;
+            continue;
+        }
+        std::uint64_t two[2];
+        std::memcpy(two, slot->ids, sizeof two);
+        const std::size_t ids = (two[0] & 0xFFFFFFFF) >> id_count_shift;
+        two[0] &= ~std::uint64_t(0xFFFFFFFF) | id_mask;
+        std::memcpy(at, two, sizeof two);
+        if (__builtin_expect(ids > 4, 0))
+            std::memcpy(at + 4, static_cast<const void *>(slot + 1), sizeof *slot);
+        at += ids;
+    }
+    at_ = at;
+    miss_count_ = static_cast<std::size_t>(miss - &misses_[0]);
+}
+
+// Where a block is read from: the text, or a copy of its end, beyond which there is nothing.
+struct Encoder::Reader {
+    const std::uint8_t *text;
+    std::uint32_t tail_from;
+    std::uint8_t tail[48];
+
+    Reader(const std::uint8_t *t, const std::uint8_t *limit) : text(t), tail{} {
+        const std::size_t size = static_cast<std::size_t>(limit - t), last = std::min<std::size_t>(size, 16);
+        tail_from = static_cast<std::uint32_t>(size - last);
+        std::memcpy(tail, t + tail_from, last);
+    }
+
+    const std::uint8_t *operator()(std::uint32_t at) const {
+        return at < tail_from ? text + at : tail + (at - tail_from);
+    }
+};
+
+int Encoder::encode_block(std::uint32_t start, const std::uint32_t *ends, std::size_t count) {
+    const std::uint8_t *text = text_;
+    const std::uint32_t end = ends[count - 1];
+    const std::uint32_t last = count > 1 ? ends[count - 2] : start;
+    const std::uint32_t lengths =
+        limit_ - text >= static_cast<std::ptrdiff_t>(last) + 16
+            ? find_sets(start, ends, count, [=](std::uint32_t at) { return text + at; })
+            : find_sets(start, ends, count, Reader(text, limit_));
+    if (lengths >= longest) {
+        // Up to the first long one, that, and the rest.
+        std::size_t before = 0;
+        while ((before ? ends[before] - ends[before - 1] : ends[0] - start) < longest &&
+               before + 1 < count)
+            before++;
+        int code = TKX_OK;
+        std::uint32_t from = start;
+        if (before) {
+            code = encode_block(start, ends, before);
+            from = ends[before - 1];
+        }
+        if (code == TKX_OK) code = encode_long(from, ends[before]);
+        if (code == TKX_OK && before + 1 < count)
+            code = encode_block(ends[before], ends + before + 1, count - before - 1);
+        return code;
+    }
+    // A pre-token has at most as many ids as bytes.
+    const std::size_t size = end - start;
+    const std::size_t room = capacity_ - std::min(capacity_, count_);
+    const bool is_tight =
+        static_cast<std::size_t>(at_ - out_) + miss_bytes_ + size + spare > room;
+    if (is_tight) {
+        const int code = resolve();
+        if (code != TKX_OK) return code;
+        out_ = at_ = scratch_.get();
+    }
+    take_hits(text, start, ends, count);
+    if (is_tight || miss_count_ >= enough_misses || miss_bytes_ >= enough_miss_bytes)
+        return resolve();
+    return TKX_OK;
+}
+
+// A pre-token of at least `longest` bytes.
+int Encoder::encode_long(std::uint32_t start, std::uint32_t end) {
+    int code = resolve();
+    if (code != TKX_OK) return code;
+    std::size_t made = 0;
+    const std::size_t first = std::min(count_, capacity_);
+    code = tkx_bulk_encode_long(ctx_, text_ + start, end - start, ids_ ? ids_ + first : nullptr,
+                                capacity_ - first, &made);
+    if (code != TKX_OK) return code;
+    count_ += made;
+    out_ = at_ = ids_ ? ids_ + std::min(count_, capacity_) : nullptr;
+    return TKX_OK;
+}
+
+// Encodes what was set aside, and puts its ids in. Then out_ is where the next id belongs.
+int Encoder::resolve() {
+    if (miss_count_) {
+        const int code = encode_misses();
+        if (code != TKX_OK) return code;
+        insert_ids();
+    }
+    write_out();
+    return TKX_OK;
+}
+
+int Encoder::encode_misses() {
+    std::size_t used = 0, asked = 0;
+    for (std::size_t i = 0; i < miss_count_; i++) {
+        Miss &miss = misses_[i];
+        if (miss.size >= LongWordCache::shortest && miss.size <= LongWordCache::longest) {
+            const LongWordSlot &slot = *long_words_.slot(miss.bytes, miss.size);
+            if (LongWordCache::is(slot, miss.bytes, miss.size)) {
+                miss.first = static_cast<std::uint32_t>(used);
+                miss.count = slot.size_and_count & 0xFF;
+                std::memcpy(&miss_ids_[used], slot.ids, sizeof slot.ids);
+                used += miss.count;
+                continue;
+            }
+        }
+        queries_[asked] = {miss.bytes, miss.size, 0, 0, 0};
+        query_misses_[asked++] = static_cast<std::uint32_t>(i);
+    }
+    int code = tkx_bulk_find(&engine_.file, queries_.get(), asked);
+    if (code != TKX_OK) return code;
+    for (std::size_t i = 0; i < asked; i++) {
+        Miss &miss = misses_[query_misses_[i]];
+        miss.first = static_cast<std::uint32_t>(used);
+        std::size_t made = 1;
+        miss_ids_[used] = queries_[i].id;
+        if (queries_[i].id == TKX_NONE) {
+            code = tkx_bulk_merge(ctx_, miss.bytes, miss.size, &miss_ids_[used], &made);
+            if (code != TKX_OK) return code;
+        }
+        miss.count = static_cast<std::uint32_t>(made);
+        used += made;
+    }
+    return TKX_OK;
+}
+
+// Moves the ids that come after each miss up, puts its ids before them, and remembers it.
+void Encoder::insert_ids() {
+    std::size_t distance = 0;
+    for (std::size_t i = 0; i < miss_count_; i++) distance += misses_[i].count;
+    std::uint32_t *end = at_;
+    at_ += distance;
+    for (std::size_t i = miss_count_; i-- > 0;) {
+        const Miss &miss = misses_[i];
+        std::uint32_t *from = out_ + miss.at;
+        move_up(from, static_cast<std::size_t>(end - from), distance, miss.at);
+        distance -= miss.count;
+        std::uint32_t *to = from + distance;
+        const std::uint32_t *ids = &miss_ids_[miss.first];
+        for (std::size_t k = 0; k < miss.count; k++) to[k] = ids[k];
+        end = from;
+    }
+    // Only now, when no hit needs an entry any more.
+    for (std::size_t i = 0; i < miss_count_; i++) {
+        const Miss &miss = misses_[i];
+        const std::uint32_t *ids = &miss_ids_[miss.first];
+        if (miss.size <= WordKey::longest) {
+            if (miss.count <= WordCache::most_ids) words_.insert(miss.key, ids, miss.count);
+        } else if (miss.size <= LongWordCache::longest && miss.count <= LongWordCache::most_ids) {
+            LongWordCache::put(*long_words_.slot(miss.bytes, miss.size), miss.bytes, miss.size, ids,
+                               miss.count);
+        }
+    }
+    miss_count_ = miss_bytes_ = 0;
+}
+
+// Counts the ids from out_ to at_, and copies them to where they belong if they are elsewhere.
+void Encoder::write_out() {
+    const std::size_t made = static_cast<std::size_t>(at_ - out_);
+    const std::size_t first = std::min(count_, capacity_);
+    if (out_ != ids_ + first && first < capacity_)
+        std::memcpy(ids_ + first, out_, std::min(made, capacity_ - first) * sizeof *ids_);
+    count_ += made;
+    out_ = at_ = ids_ + std::min(count_, capacity_);
+}
+
+}  // namespace tokexport
+
+int tkx_bulk_encode(tkx_bulk *bulk, tkx_context *ctx, tkx_bulk_segment *segment) {
+    try {
+        return bulk->encode(ctx, *segment);
+    } catch (const std::bad_alloc &) {
+        return TKX_E_NOT_FOUND;
+    }
+}

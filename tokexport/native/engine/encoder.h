@@ -1,0 +1,91 @@
+// The bulk engine in one workspace: from pre-tokens to ids.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "bridge.h"
+#include "engine.h"
+#include "splitter.h"
+#include "word_cache.h"
+
+namespace tokexport {
+
+// Encodes segments, as the core would. Pre-tokens are looked up in the word cache in blocks, in two
+// passes: keys and prefetches first, then ids. Those that are not there are set aside; when there
+// are enough, they are encoded together, and their ids are put in where they belong.
+class Encoder {
+public:
+    explicit Encoder(const Engine &engine);
+    Encoder(const Encoder &) = delete;
+    Encoder &operator=(const Encoder &) = delete;
+
+    // As tkx_bulk_encode.
+    int encode(tkx_context *ctx, tkx_bulk_segment &segment);
+
+private:
+    // In L1 there is room for the keys and the slots of 128; 64 are 5 % slower, 512 as well.
+    static constexpr std::size_t block = 128;
+    // Misses that are encoded together; 64 to 384 are the same within 5 %.
+    static constexpr std::size_t enough_misses = 128, most_misses = enough_misses + block;
+    // Bytes of a pre-token that takes part in blocks: a power of 2.
+    static constexpr std::size_t longest = 1024;
+    static constexpr std::size_t enough_miss_bytes = std::size_t(1) << 16,
+                                 most_miss_bytes = enough_miss_bytes + block * longest;
+    // What is written beyond the last id: those of a wide entry are copied without counting.
+    static constexpr std::size_t spare = 16;
+
+    struct Probe {
+        WordKey key;
+        std::size_t set;
+    };
+
+    struct Miss {
+        WordKey key;
+        const std::uint8_t *bytes;
+        std::uint32_t size;
+        std::uint32_t at;     // where its ids belong, without those of the misses
+        std::uint32_t first;  // its ids in miss_ids_
+        std::uint32_t count;
+    };
+
+    struct Reader;
+
+    template <class Load>
+    std::uint32_t find_sets(std::uint32_t start, const std::uint32_t *ends, std::size_t count,
+                            Load load);
+    void take_hits(const std::uint8_t *text, std::uint32_t start, const std::uint32_t *ends,
+                   std::size_t count);
+    int encode_block(std::uint32_t start, const std::uint32_t *ends, std::size_t count);
+    int encode_long(std::uint32_t start, std::uint32_t end);
+    int resolve();
+    int encode_misses();
+    void insert_ids();
+    void write_out();
+
+    const Engine &engine_;
+    WordCache words_;
+    LongWordCache long_words_;
+    std::unique_ptr<std::uint32_t[]> ends_, miss_ids_, scratch_;
+    std::unique_ptr<Miss[]> misses_;
+    std::unique_ptr<tkx_bulk_word[]> queries_;
+    std::unique_ptr<std::uint32_t[]> query_misses_;
+    Probe probes_[block];
+
+    // Of the segment that is encoded.
+    tkx_context *ctx_ = nullptr;
+    const std::uint8_t *text_ = nullptr, *limit_ = nullptr;
+    std::uint32_t *ids_ = nullptr;
+    std::size_t capacity_ = 0, count_ = 0;
+    // The ids since the last call of resolve, without those of the misses, go from out_ to at_.
+    std::uint32_t *out_ = nullptr, *at_ = nullptr;
+    std::size_t miss_count_ = 0, miss_bytes_ = 0;
+};
+
+}  // namespace tokexport
+
+// The name of an encoder in C.
+struct tkx_bulk : tokexport::Encoder {
+    using Encoder::Encoder;
+};

@@ -1,0 +1,155 @@
+// The caches of pre-tokens that were encoded before, one of each in a workspace.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+#include <memory>
+
+namespace tokexport {
+
+constexpr std::uint32_t id_mask = 0x1FFFFF;  // ids are below 2^21 - 1
+constexpr unsigned id_count_shift = 28;      // the number of ids is in the upper bits of the first
+
+inline std::uint64_t load64(const std::uint8_t *p) {
+    std::uint64_t v;
+    std::memcpy(&v, p, 8);
+    return v;
+}
+
+// The bytes of a pre-token of at most 15 bytes, zeros, and in byte 15 its length, with `part` if
+// it is a part of a pre-token.
+struct WordKey {
+    static constexpr std::size_t longest = 15;
+    static constexpr std::uint64_t part = std::uint64_t(0x40) << 56;
+    std::uint64_t a, b;
+};
+
+struct WordSlot {
+    WordKey key;
+    std::uint32_t ids[4];
+};
+
+// Sets of two slots in one line of the machine's cache. A word of 5 to 12 ids takes both slots of
+// a set: its other ids lie where the key and the ids of the second one would be, and the byte that
+// would be a length there is 0.
+//
+// A hit writes nothing; a new word takes the first slot if it is free, else the second. So the
+// words that came first stay, which are nearly the frequent ones.
+class WordCache {
+public:
+    static constexpr std::size_t most_ids = 12;
+
+    WordCache() { allocate(first_size); }
+    WordCache(const WordCache &) = delete;
+    WordCache &operator=(const WordCache &) = delete;
+
+    const WordSlot *slots() const { return slots_; }
+    unsigned shift() const { return shift_; }
+
+    // The first slot of the set of a key.
+    static std::size_t set_of(const WordKey &key, unsigned shift) {
+        const std::uint64_t h = (key.a ^ key.b * 0x9E3779B97F4A7C15) * 0xD6E8FEB86659FD93;
+        return static_cast<std::size_t>(h >> shift) * 2;
+    }
+
+    // The slot of a key, or nullptr.
+    const WordSlot *find(const WordKey &key) const {
+        const WordSlot *slot = slots_ + set_of(key, shift_);
+        if (is(*slot, key)) return slot;
+        return is(slot[1], key) ? slot + 1 : nullptr;
+    }
+
+    // `count`: 1 to most_ids. Pointers to slots become invalid.
+    void insert(const WordKey &key, const std::uint32_t *ids, std::size_t count) {
+        if (used_ > limit_ && size_ < last_size) grow();
+        put(key, ids, count);
+    }
+
+private:
+    // The size in bytes. Pages are touched as words come, and a fresh one costs as much as merging
+    // some words: the table starts small and doubles when half of it is in use.
+    static constexpr std::size_t first_size = std::size_t(1) << 20;
+    static constexpr std::size_t last_size = std::size_t(1) << 24;
+
+    static bool is(const WordSlot &slot, const WordKey &key) {
+        return slot.key.a == key.a && slot.key.b == key.b;
+    }
+
+    static bool is_free(const WordSlot &slot) { return slot.key.b >> 56 == 0; }
+
+    // False: there is no memory, and everything is as before.
+    bool allocate(std::size_t size);
+    void grow();
+
+    void put(const WordKey &key, const std::uint32_t *ids, std::size_t count) {
+        WordSlot *slot = slots_ + set_of(key, shift_);
+        const bool is_wide = count > 4, was_wide = slot->ids[0] >> id_count_shift > 4;
+        if (is_free(*slot)) {
+            used_++;
+        } else if (is_wide || was_wide) {
+            slot[1] = WordSlot{};
+        } else {
+            slot++;
+            used_ += is_free(*slot);
+        }
+        slot->key = key;
+        for (std::size_t i = 0; i < 4; i++) slot->ids[i] = i < count ? ids[i] : 0;
+        slot->ids[0] |= static_cast<std::uint32_t>(count) << id_count_shift;
+        if (is_wide) std::memcpy(static_cast<void *>(slot + 1), ids + 4, (count - 4) * sizeof *ids);
+    }
+
+    std::unique_ptr<void, decltype(&std::free)> memory_{nullptr, &std::free};
+    WordSlot *slots_ = nullptr;
+    std::size_t size_ = 0, used_ = 0, limit_ = 0;
+    unsigned shift_ = 0;
+};
+
+// Pre-tokens of 16 to 32 bytes: their first and last 16 bytes, which may overlap, and the length.
+struct LongWordSlot {
+    std::uint64_t key[4];
+    std::uint32_t size_and_count;  // size << 8 | count; 0: free
+    std::uint32_t ids[7];
+};
+
+class LongWordCache {
+public:
+    static constexpr std::size_t shortest = 16, longest = 32, most_ids = 7;
+
+    LongWordCache();
+    LongWordCache(const LongWordCache &) = delete;
+    LongWordCache &operator=(const LongWordCache &) = delete;
+
+    // The only slot that may hold a pre-token of `shortest` to `longest` bytes.
+    LongWordSlot *slot(const std::uint8_t *bytes, std::size_t size) const {
+        std::uint64_t h = size;
+        for (std::size_t i : {std::size_t(0), std::size_t(8), size - 16, size - 8})
+            h = (h ^ load64(bytes + i)) * 0x9E3779B97F4A7C15, h ^= h >> 29;
+        return slots_ + (h * 0xD6E8FEB86659FD93 >> (64 - bits));
+    }
+
+    static bool is(const LongWordSlot &slot, const std::uint8_t *bytes, std::size_t size) {
+        return slot.size_and_count >> 8 == size && slot.key[0] == load64(bytes) &&
+               slot.key[1] == load64(bytes + 8) && slot.key[2] == load64(bytes + size - 16) &&
+               slot.key[3] == load64(bytes + size - 8);
+    }
+
+    // `count`: 1 to most_ids.
+    static void put(LongWordSlot &slot, const std::uint8_t *bytes, std::size_t size,
+                    const std::uint32_t *ids, std::size_t count) {
+        std::memcpy(slot.key, bytes, 16);
+        std::memcpy(slot.key + 2, bytes + size - 16, 16);
+        slot.size_and_count = static_cast<std::uint32_t>(size << 8 | count);
+        for (std::size_t i = 0; i < most_ids; i++) slot.ids[i] = i < count ? ids[i] : 0;
+    }
+
+private:
+    static constexpr unsigned bits = 14;  // 1 MB, touched as words come
+
+    std::unique_ptr<void, decltype(&std::free)> memory_;
+    LongWordSlot *slots_;
+};
+
+}  // namespace tokexport
