@@ -45,11 +45,12 @@ void move_up(std::uint32_t *from, std::size_t count, std::size_t distance, std::
 Encoder::Encoder(const Engine &engine)
     : engine_(engine),
       ends_(new std::uint32_t[SplitRun::block]),
-      miss_ids_(new std::uint32_t[most_miss_bytes + spare]),
+      miss_ids_(new std::uint32_t[most_miss_bytes + most_misses * ShortWord::least_room + spare]),
       scratch_(new std::uint32_t[spare + block * longest + spare]),
       misses_(new Miss[most_misses]),
       queries_(new tkx_bulk_word[most_misses]),
-      query_misses_(new std::uint32_t[most_misses]) {}
+      query_misses_(new std::uint32_t[most_misses]),
+      short_words_(new ShortWord[most_misses]) {}
 
 int Encoder::encode(tkx_context *ctx, tkx_bulk_segment &segment) {
     ctx_ = ctx;
@@ -232,18 +233,25 @@ int Encoder::encode_misses() {
     }
     int code = tkx_bulk_find(&engine_.file, queries_.get(), asked);
     if (code != TKX_OK) return code;
+    std::size_t short_words = 0;
     for (std::size_t i = 0; i < asked; i++) {
         Miss &miss = misses_[query_misses_[i]];
         miss.first = static_cast<std::uint32_t>(used);
         std::size_t made = 1;
         miss_ids_[used] = queries_[i].id;
         if (queries_[i].id == TKX_NONE) {
+            if (miss.size <= WordKey::longest) {
+                short_words_[short_words++] = {miss.key, &miss_ids_[used], &miss.count};
+                used += std::max<std::size_t>(miss.size, ShortWord::least_room);
+                continue;
+            }
             code = tkx_bulk_merge(ctx_, miss.bytes, miss.size, &miss_ids_[used], &made);
             if (code != TKX_OK) return code;
         }
         miss.count = static_cast<std::uint32_t>(made);
         used += made;
     }
+    merge_short_words(engine_.pairs, short_words_.get(), short_words);
     return TKX_OK;
 }
 

@@ -7,6 +7,7 @@
 
 #include "bridge.h"
 #include "engine.h"
+#include "short_merges.h"
 #include "splitter.h"
 #include "word_cache.h"
 
@@ -71,6 +72,7 @@ private:
     std::unique_ptr<Miss[]> misses_;
     std::unique_ptr<tkx_bulk_word[]> queries_;
     std::unique_ptr<std::uint32_t[]> query_misses_;
+    std::unique_ptr<ShortWord[]> short_words_;
     Probe probes_[block];
 
     // Of the segment that is encoded.

@@ -27,8 +27,8 @@ bool PairTable::fill(const tkx &file) {
         if (byte_ids_[i] >= file.id_count || byte_of[byte_ids_[i]] != 256) return false;
         byte_of[byte_ids_[i]] = static_cast<std::uint16_t>(i);
     }
-    byte_products_.reset(new std::uint32_t[1 << 16]);
-    std::fill_n(byte_products_.get(), 1 << 16, no_id);
+    byte_pair_keys_.reset(new std::int32_t[1 << 16]);
+    std::fill_n(byte_pair_keys_.get(), 1 << 16, no_pair);
 
     std::vector<Slot> pairs;
     pairs.reserve(file.pair_slots);
@@ -42,7 +42,8 @@ bool PairTable::fill(const tkx &file) {
             return false;
         pairs.push_back(slot);
         if (byte_of[left] < 256 && byte_of[right] < 256)
-            byte_products_[static_cast<std::size_t>(byte_of[left]) << 8 | byte_of[right]] = product;
+            byte_pair_keys_[static_cast<std::size_t>(byte_of[left]) << 8 | byte_of[right]] =
+                static_cast<std::int32_t>(product << 5);
     }
     return displace(pairs);
 }

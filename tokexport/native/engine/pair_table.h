@@ -37,10 +37,14 @@ public:
 
     // The id of a byte.
     std::uint32_t byte_id(std::uint8_t byte) const { return byte_ids_[byte]; }
-    // The product of two bytes, or no_id.
-    std::uint32_t byte_product(std::uint8_t left, std::uint8_t right) const {
-        return byte_products_[static_cast<std::size_t>(left) << 8 | right];
+    // The product of two bytes << 5; or no_pair, which is no_pair with any of those 5 bits as well.
+    static constexpr std::int32_t no_pair = 0x7FFFFFFF;
+    std::int32_t byte_pair_key(std::uint8_t left, std::uint8_t right) const {
+        return byte_pair_keys_[static_cast<std::size_t>(left) << 8 | right];
     }
+
+    // A slot to read where there is no pair.
+    const Slot *any_slot() const { return slots_.get(); }
 
 private:
     static constexpr std::uint64_t multiplier = 0x9E3779B97F4A7C15;
@@ -56,7 +60,7 @@ private:
     std::uint64_t slot_mask_ = 0;
     unsigned bucket_shift_ = 0;
     std::array<std::uint32_t, 256> byte_ids_{};
-    std::unique_ptr<std::uint32_t[]> byte_products_;
+    std::unique_ptr<std::int32_t[]> byte_pair_keys_;
 };
 
 }  // namespace tokexport
