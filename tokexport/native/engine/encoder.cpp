@@ -25,6 +25,13 @@ constexpr KeyMask key_masks[17] = {
     key_mask(6),  key_mask(7),  key_mask(8),  key_mask(9),  key_mask(10), key_mask(11),
     key_mask(12), key_mask(13), key_mask(14), key_mask(15), key_mask(16)};
 
+bool is_ascii(const std::uint8_t *bytes, std::size_t size) {
+    std::uint64_t bits = 0;
+    for (; size >= 8; bytes += 8, size -= 8) bits |= load64(bytes);
+    for (; size; size--) bits |= *bytes++;
+    return !(bits & 0x8080808080808080);
+}
+
 // Moves `count` ids up by `distance`, from the end. `before`: how many ids there are below them.
 void move_up(std::uint32_t *from, std::size_t count, std::size_t distance, std::size_t before) {
     if (distance < 4 || before < 3) {
@@ -44,13 +51,14 @@ void move_up(std::uint32_t *from, std::size_t count, std::size_t distance, std::
 
 Encoder::Encoder(const Engine &engine)
     : engine_(engine),
+      character_words_(engine.pairs, engine.characters, words_),
       ends_(new std::uint32_t[SplitRun::block]),
-      miss_ids_(new std::uint32_t[most_miss_bytes + most_misses * ShortWord::least_room + spare]),
+      miss_ids_(new std::uint32_t[most_miss_ids]),
       scratch_(new std::uint32_t[spare + block * longest + spare]),
       misses_(new Miss[most_misses]),
       queries_(new tkx_bulk_word[most_misses]),
       query_misses_(new std::uint32_t[most_misses]),
-      short_words_(new ShortWord[most_misses]) {}
+      short_words_(new ShortWord[most_short_words]) {}
 
 int Encoder::encode(tkx_context *ctx, tkx_bulk_segment &segment) {
     ctx_ = ctx;
@@ -114,7 +122,7 @@ inline void Encoder::take_hits(const std::uint8_t *text, std::uint32_t start,
         if (__builtin_expect(((slot->key.a ^ probe.key.a) | (slot->key.b ^ probe.key.b)) != 0, 0)) {
             const std::uint32_t from = i ? ends[i - 1] : start;
             *miss++ = {probe.key, text + from, ends[i] - from,
-                       static_cast<std::uint32_t>(at - out_), 0, 0};
+                       static_cast<std::uint32_t>(at - out_), 0, 0, 0};
             miss_bytes_ += ends[i] - from;
             continue;
         }
@@ -194,8 +202,12 @@ int Encoder::encode_long(std::uint32_t start, std::uint32_t end) {
     int code = resolve();
     if (code != TKX_OK) return code;
     std::size_t made = 0;
-    const std::size_t first = std::min(count_, capacity_);
-    code = tkx_bulk_encode_long(ctx_, text_ + start, end - start, ids_ ? ids_ + first : nullptr,
+    const std::size_t first = std::min(count_, capacity_), size = end - start;
+    if (capacity_ - first >= size + CharacterWords::spare && size > engine_.file.max_token_bytes &&
+        !is_ascii(text_ + start, size))
+        code = character_words_.merge(ctx_, text_ + start, size, ids_ + first, &made, nullptr);
+    else
+        code = tkx_bulk_encode_long(ctx_, text_ + start, end - start, ids_ ? ids_ + first : nullptr,
                                 capacity_ - first, &made);
     if (code != TKX_OK) return code;
     count_ += made;
@@ -233,26 +245,52 @@ int Encoder::encode_misses() {
     }
     int code = tkx_bulk_find(&engine_.file, queries_.get(), asked);
     if (code != TKX_OK) return code;
-    std::size_t short_words = 0;
+    // There is room for a short word for each miss, whatever fragments there are.
+    CharacterWords::Later later{short_words_.get(), 0, most_short_words - most_misses};
     for (std::size_t i = 0; i < asked; i++) {
         Miss &miss = misses_[query_misses_[i]];
-        miss.first = static_cast<std::uint32_t>(used);
+        std::uint32_t *ids = &miss_ids_[used];
+        const std::size_t words = later.count;
         std::size_t made = 1;
-        miss_ids_[used] = queries_[i].id;
-        if (queries_[i].id == TKX_NONE) {
-            if (miss.size <= WordKey::longest) {
-                short_words_[short_words++] = {miss.key, &miss_ids_[used], &miss.count};
-                used += std::max<std::size_t>(miss.size, ShortWord::least_room);
-                continue;
-            }
-            code = tkx_bulk_merge(ctx_, miss.bytes, miss.size, &miss_ids_[used], &made);
-            if (code != TKX_OK) return code;
+        miss.first = static_cast<std::uint32_t>(used);
+        if (queries_[i].id != TKX_NONE) {
+            ids[0] = queries_[i].id;
+        } else if (!is_ascii(miss.bytes, miss.size)) {
+            code = character_words_.merge(ctx_, miss.bytes, miss.size, ids, &made, &later);
+        } else if (miss.size <= WordKey::longest) {
+            made = std::max<std::size_t>(miss.size, ShortWord::least_room);
+            later.words[later.count++] = {miss.key, ids, 0, 0};
+        } else {
+            code = tkx_bulk_merge(ctx_, miss.bytes, miss.size, ids, &made);
         }
+        if (code != TKX_OK) return code;
+        miss.words = static_cast<std::uint32_t>(later.count - words);
         miss.count = static_cast<std::uint32_t>(made);
         used += made;
     }
-    merge_short_words(engine_.pairs, short_words_.get(), short_words);
+    merge_short_words(engine_.pairs, short_words_.get(), later.count);
+    close_gaps();
     return TKX_OK;
+}
+
+// Moves the ids of misses together that short words have left apart.
+void Encoder::close_gaps() {
+    const ShortWord *word = short_words_.get();
+    for (std::size_t i = 0; i < miss_count_; i++) {
+        Miss &miss = misses_[i];
+        if (!miss.words) continue;
+        const std::uint32_t *end = &miss_ids_[miss.first] + miss.count;
+        std::uint32_t *to = word->ids;
+        for (const ShortWord *last = word + miss.words; word < last; word++) {
+            const std::uint32_t *from = word->ids, *until = word + 1 < last ? word[1].ids : end;
+            const std::size_t room =
+                std::max<std::size_t>(word->symbols ? word->symbols : word->key.b >> 56,
+                                      ShortWord::least_room);
+            for (std::size_t k = 0; k < word->count; k++) *to++ = from[k];
+            for (from += room; from < until; from++) *to++ = *from;
+        }
+        miss.count = static_cast<std::uint32_t>(to - &miss_ids_[miss.first]);
+    }
 }
 
 // Moves the ids that come after each miss up, puts its ids before them, and remembers it.

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "bridge.h"
+#include "character_words.h"
 #include "engine.h"
 #include "short_merges.h"
 #include "splitter.h"
@@ -36,6 +37,11 @@ private:
                                  most_miss_bytes = enough_miss_bytes + block * longest;
     // What is written beyond the last id: those of a wide entry are copied without counting.
     static constexpr std::size_t spare = 16;
+    // Words and fragments that are merged together: a fragment of three characters, for which four
+    // ids are kept, has three bytes at least.
+    static constexpr std::size_t most_short_words = 4096,
+                                 most_miss_ids = most_miss_bytes + most_miss_bytes / 3 +
+                                                 most_misses * ShortWord::least_room + spare;
 
     struct Probe {
         WordKey key;
@@ -49,6 +55,7 @@ private:
         std::uint32_t at;     // where its ids belong, without those of the misses
         std::uint32_t first;  // its ids in miss_ids_
         std::uint32_t count;
+        std::uint32_t words;  // how many of short_words_ make them
     };
 
     struct Reader;
@@ -62,12 +69,14 @@ private:
     int encode_long(std::uint32_t start, std::uint32_t end);
     int resolve();
     int encode_misses();
+    void close_gaps();
     void insert_ids();
     void write_out();
 
     const Engine &engine_;
     WordCache words_;
     LongWordCache long_words_;
+    CharacterWords character_words_;
     std::unique_ptr<std::uint32_t[]> ends_, miss_ids_, scratch_;
     std::unique_ptr<Miss[]> misses_;
     std::unique_ptr<tkx_bulk_word[]> queries_;

@@ -11,8 +11,10 @@ std::unique_ptr<const Engine> Engine::make(const tkx &file) {
     std::unique_ptr<const Splitter> splitter = Splitter::make(file);
     if (!splitter) return nullptr;
     PairTable pairs;
-    if (!pairs.fill(file)) return nullptr;
-    return std::make_unique<const Engine>(file, std::move(splitter), std::move(pairs));
+    CharacterTable characters;
+    if (!pairs.fill(file) || !characters.fill(file, pairs.byte_ids())) return nullptr;
+    return std::make_unique<const Engine>(file, std::move(splitter), std::move(pairs),
+                                          std::move(characters));
 }
 
 }  // namespace tokexport

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
+#include "character_table.h"
 #include "pair_table.h"
 #include "splitter.h"
 #include "tokexport.h"
@@ -17,9 +19,10 @@ public:
     const tkx &file;
     const std::unique_ptr<const Splitter> splitter;
     const PairTable pairs;
+    const CharacterTable characters;
 
-    Engine(const tkx &f, std::unique_ptr<const Splitter> s, PairTable p)
-        : file(f), splitter(std::move(s)), pairs(std::move(p)) {}
+    Engine(const tkx &f, std::unique_ptr<const Splitter> s, PairTable p, CharacterTable c)
+        : file(f), splitter(std::move(s)), pairs(std::move(p)), characters(std::move(c)) {}
 };
 
 }  // namespace tokexport

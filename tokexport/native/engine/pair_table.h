@@ -35,6 +35,7 @@ public:
         return found >> 21 == (std::uint64_t(left) << 21 | right) ? found & no_id : no_id;
     }
 
+    const std::uint32_t *byte_ids() const { return byte_ids_.data(); }
     // The id of a byte.
     std::uint32_t byte_id(std::uint8_t byte) const { return byte_ids_[byte]; }
     // The product of two bytes << 5; or no_pair, which is no_pair with any of those 5 bits as well.

@@ -28,7 +28,7 @@ struct alignas(64) Lane {
     std::uint32_t alive;             // bits of positions: symbols and both guards
     std::uint32_t left, at, next;    // the symbol that was merged last, and its neighbours
     const PairTable::Slot *before, *after;  // of the pairs that it makes with them
-    const ShortWord *word;
+    ShortWord *word;
 };
 
 // The key of a pair at a position, by what its slot holds. The compiler must not make a branch of
@@ -42,21 +42,38 @@ inline std::int32_t key_in(PairTable::Slot slot, std::uint32_t left, std::uint32
            no_pair;
 }
 
-inline void start(Lane &lane, const PairTable &pairs, const ShortWord &word) {
+// Symbols and keys of a word that is given by its bytes. Returns how many symbols there are.
+inline std::uint32_t take_bytes(Lane &lane, const PairTable &pairs, const WordKey &key) {
     std::uint8_t bytes[positions];
-    std::memcpy(bytes, &word.key, sizeof bytes);
+    std::memcpy(bytes, &key, sizeof bytes);
     const std::uint32_t size = bytes[WordKey::longest];
-    lane.word = &word;
-    lane.keys[0] = no_pair;
-    lane.ids[0] = PairTable::no_id;
     for (std::uint32_t i = 1; i < positions; i++) {
         lane.ids[i] = pairs.byte_id(bytes[i - 1]);
         // Ones where there is no pair: those with the last symbol, and beyond it.
         const std::int32_t none = -static_cast<std::int32_t>(i >= size) & no_pair;
-        lane.keys[i] = pairs.byte_pair_key(bytes[i - 1], bytes[i]) | static_cast<std::int32_t>(i) | none;
+        lane.keys[i] =
+            pairs.byte_pair_key(bytes[i - 1], bytes[i]) | static_cast<std::int32_t>(i) | none;
     }
+    return size;
+}
+
+// The same where the symbols are given.
+inline std::uint32_t take_symbols(Lane &lane, const PairTable &pairs, const ShortWord &word) {
+    for (std::uint32_t i = 1; i < positions; i++) lane.keys[i] = no_pair;
+    std::memcpy(lane.ids + 1, word.ids, word.symbols * sizeof *word.ids);
+    for (std::uint32_t i = 1; i < word.symbols; i++)
+        lane.keys[i] = key_in(*pairs.slot(lane.ids[i], lane.ids[i + 1]), lane.ids[i],
+                              lane.ids[i + 1], i);
+    return word.symbols;
+}
+
+inline void start(Lane &lane, const PairTable &pairs, ShortWord &word) {
+    const std::uint32_t size =
+        word.symbols ? take_symbols(lane, pairs, word) : take_bytes(lane, pairs, word.key);
+    lane.word = &word;
+    lane.keys[0] = no_pair;
+    lane.ids[0] = lane.ids[size + 1] = PairTable::no_id;
     lane.ids[positions] = lane.ids[parked] = PairTable::no_id;
-    lane.ids[size + 1] = PairTable::no_id;
     lane.alive = (std::uint32_t(1) << (size + 2)) - 1;
     lane.left = lane.at = lane.next = parked;
     lane.before = lane.after = pairs.any_slot();
@@ -67,7 +84,7 @@ inline void finish(const Lane &lane) {
     std::uint32_t alive = lane.alive & ~(std::uint32_t(1) | std::uint32_t(1) << last);
     const std::uint32_t count = static_cast<std::uint32_t>(__builtin_popcount(alive));
     std::uint32_t *ids = lane.word->ids;
-    *lane.word->count = count;
+    lane.word->count = count;
     for (std::size_t i = 0; i < ShortWord::least_room; i++) {
         ids[i] = lane.ids[__builtin_ctz(alive | std::uint32_t(1) << parked)];
         alive &= alive - 1;
@@ -86,7 +103,7 @@ inline std::int32_t least_key(const Lane &lane) {
 
 }  // namespace
 
-void merge_short_words(const PairTable &pairs, const ShortWord *words, std::size_t count) {
+void merge_short_words(const PairTable &pairs, ShortWord *words, std::size_t count) {
     Lane room[lanes];
     Lane *active[lanes];
     std::size_t started = std::min(count, lanes), running = started;

@@ -9,17 +9,19 @@
 
 namespace tokexport {
 
-// A pre-token of 1 to 15 bytes, which are in the key.
+// A pre-token, or a fragment of one, of 1 to 15 symbols.
 struct ShortWord {
+    static constexpr std::size_t most_symbols = 15;
     // Ids that are written without counting, if there are fewer.
     static constexpr std::size_t least_room = 4;
 
-    WordKey key;
-    std::uint32_t *ids;    // room for as many ids as bytes, and for least_room
-    std::uint32_t *count;  // how many there are
+    WordKey key;         // its bytes, if `symbols` is 0
+    std::uint32_t *ids;  // its symbols, or nothing; then the ids. Room for as many as there are
+                         // symbols, and for least_room
+    std::uint32_t symbols, count;  // how many symbols are in `ids`, and how many ids
 };
 
 // Merges each word, as SPEC.md 3.5. Not the look-up of the whole word.
-void merge_short_words(const PairTable &pairs, const ShortWord *words, std::size_t count);
+void merge_short_words(const PairTable &pairs, ShortWord *words, std::size_t count);
 
 }  // namespace tokexport

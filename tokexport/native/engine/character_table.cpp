@@ -1,0 +1,129 @@
+#include "character_table.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tokexport {
+
+namespace {
+
+constexpr std::size_t record_size = 8, most_in_character = 4;
+
+std::uint32_t load_u16(const std::uint8_t *p) { return p[0] | std::uint32_t(p[1]) << 8; }
+
+std::uint32_t load_u32(const std::uint8_t *p) { return load_u16(p) | load_u16(p + 2) << 16; }
+
+bool begins_character(std::uint8_t byte) { return (byte & 0xC0) != 0x80; }
+
+bool is_ascii(const std::uint8_t *p, std::size_t size) {
+    std::uint64_t bits = 0, word;
+    for (; size >= 8; p += 8, size -= 8) {
+        std::memcpy(&word, p, 8);
+        bits |= word;
+    }
+    for (; size; size--) bits |= *p++;
+    return !(bits & 0x8080808080808080);
+}
+
+std::size_t hash_of(std::uint64_t pattern) {
+    return static_cast<std::size_t>(pattern * 0x9E3779B97F4A7C15 >> 40);
+}
+
+}  // namespace
+
+bool CharacterTable::fill(const tkx &file, const std::uint32_t *byte_ids) {
+    if (file.keys.data) return false;
+    crossed_.reset(new std::uint64_t[(1 << crossed_bits) / 64]());
+    part_filter_.reset(new std::uint64_t[(1 << 16) / 64]());
+    symbols_.reset(new std::uint32_t[symbol_count]);
+    std::fill_n(symbols_.get(), symbol_count, no_symbol);
+    std::copy_n(byte_ids, 128, symbols_.get());
+    patterns_.assign(4096, 0);
+    for (std::uint32_t id = 0; id < file.id_count; id++) {
+        const std::uint8_t *record = file.records.data + record_size * id;
+        const std::uint32_t offset = load_u32(record), size = load_u16(record + 4),
+                            flags = load_u16(record + 6);
+        if (offset > file.bytes.size || size > file.bytes.size - offset) return false;
+        const std::uint8_t *bytes = file.bytes.data + offset;
+        if (!(flags & TKX_KIND_MASK) || size < 2 || is_ascii(bytes, size)) continue;
+        if ((flags & TKX_WHOLE) && bytes[0] >= 0xC0 && bytes[0] < 0xF0 &&
+            character_size(bytes[0]) == size &&
+            std::none_of(bytes + 1, bytes + size, begins_character))
+            symbols_[decode_character(bytes)] = id;
+        add_token(bytes, size);
+    }
+    return true;
+}
+
+// Notes what a token says about the boundaries in it.
+void CharacterTable::add_token(const std::uint8_t *bytes, std::size_t size) {
+    for (std::size_t at = 1; at < size; at++) {
+        if (!begins_character(bytes[at])) continue;
+        std::size_t before = 1, after = 1;
+        while (before < most_in_character && before < at && !begins_character(bytes[at - before]))
+            before++;
+        while (after < character_size(bytes[at]) && at + after < size &&
+               !begins_character(bytes[at + after]))
+            after++;
+        const bool is_whole = begins_character(bytes[at - before]) &&
+                              character_size(bytes[at - before]) == before &&
+                              character_size(bytes[at]) == after;
+        if (is_whole) {
+            const std::size_t bit = place(decode_character(bytes + at - before),
+                                          decode_character(bytes + at));
+            crossed_[bit >> 6] |= std::uint64_t(1) << (bit & 63);
+        } else {
+            add_pattern(bytes + at, before, after);
+        }
+    }
+}
+
+// The bytes beside a boundary as one number, which is not 0, as one side is not whole. Numbers of
+// bytes need not be in it: only a character of one byte begins with the byte 0.
+std::uint64_t CharacterTable::pattern(const std::uint8_t *at, std::size_t before,
+                                      std::size_t after) {
+    std::uint64_t left = 0, right = 0;
+    for (std::size_t i = before; i > 0; i--) left = left << 8 | *(at - i);
+    for (std::size_t i = 0; i < after; i++) right = right << 8 | at[i];
+    return left << 32 | right;
+}
+
+void CharacterTable::add_pattern(const std::uint8_t *at, std::size_t before, std::size_t after) {
+    const std::size_t bit = std::size_t(at[-1]) << 8 | at[0];
+    part_filter_[bit >> 6] |= std::uint64_t(1) << (bit & 63);
+    if (2 * pattern_count_ >= patterns_.size()) {
+        std::vector<std::uint64_t> old(2 * patterns_.size(), 0);
+        old.swap(patterns_);
+        for (std::uint64_t known : old)
+            if (known) *slot(known) = known;
+    }
+    const std::uint64_t added = pattern(at, before, after);
+    std::uint64_t *found = slot(added);
+    pattern_count_ += *found == 0;
+    *found = added;
+}
+
+// Where a pattern is, or would be.
+std::uint64_t *CharacterTable::slot(std::uint64_t wanted) {
+    std::size_t i = hash_of(wanted);
+    while (patterns_[i & (patterns_.size() - 1)] != 0 &&
+           patterns_[i & (patterns_.size() - 1)] != wanted)
+        i++;
+    return &patterns_[i & (patterns_.size() - 1)];
+}
+
+bool CharacterTable::is_crossed_in_part(const std::uint8_t *at, std::size_t before,
+                                        std::size_t after) const {
+    const std::size_t mask = patterns_.size() - 1;
+    for (std::size_t a = 1; a <= before; a++) {
+        for (std::size_t b = 1; b <= after; b++) {
+            const std::uint64_t wanted = pattern(at, a, b);
+            if (a == before && b == after) continue;
+            for (std::size_t i = hash_of(wanted); patterns_[i & mask] != 0; i++)
+                if (patterns_[i & mask] == wanted) return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace tokexport

@@ -1,0 +1,78 @@
+// What merges do at the boundaries of characters: derived from the vocabulary of a file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "tokexport.h"
+
+namespace tokexport {
+
+// A boundary between two characters x and y of a pre-token is crossed if some token has both, whole,
+// side by side; and crossed in part if some token has a part of one of them, at its own end, beside
+// the other or a part of it. A merge that joins over the boundary makes such a token: without one no
+// merge does, and a pre-token may be cut there. Where no boundary of a character is crossed in part,
+// what joins it to others joins it whole, so that its own bytes are merged first, whatever the ranks.
+class CharacterTable {
+public:
+    static constexpr std::uint32_t no_symbol = 0x1FFFFF;
+
+    // False: the file is damaged. `byte_ids`: the id of each byte.
+    bool fill(const tkx &file, const std::uint32_t *byte_ids);
+
+    // May be true without need: between two characters of ASCII, and where a hash says so.
+    bool is_crossed(std::uint32_t x, std::uint32_t y) const {
+        const std::size_t bit = place(x, y);
+        return ((crossed_[bit >> 6] >> (bit & 63)) & 1) | ((x | y) < 128);
+    }
+
+    // False: not crossed in part. `last` and `first` are the bytes beside the boundary.
+    bool may_be_crossed_in_part(std::uint8_t last, std::uint8_t first) const {
+        const std::size_t bit = std::size_t(last) << 8 | first;
+        return (part_filter_[bit >> 6] >> (bit & 63)) & 1;
+    }
+
+    // Of the characters before and after `at`, of that many bytes.
+    bool is_crossed_in_part(const std::uint8_t *at, std::size_t before, std::size_t after) const;
+
+    // The one symbol that the bytes of a character are merged to, or no_symbol.
+    std::uint32_t symbol(std::uint32_t code_point) const {
+        return code_point < symbol_count ? symbols_[code_point] : no_symbol;
+    }
+
+private:
+    static constexpr std::size_t symbol_count = 1 << 16;  // others are rare
+    static constexpr unsigned crossed_bits = 19;          // 64 KB; 2^22 bits: 1 to 3 % more cuts
+
+    static std::size_t place(std::uint32_t x, std::uint32_t y) {
+        return static_cast<std::size_t>(
+            (x * 0x9E3779B97F4A7C15 ^ y) * 0xD6E8FEB86659FD93 >> (64 - crossed_bits));
+    }
+
+    static std::uint64_t pattern(const std::uint8_t *at, std::size_t before, std::size_t after);
+    void add_token(const std::uint8_t *bytes, std::size_t size);
+    std::uint64_t *slot(std::uint64_t wanted);
+    void add_pattern(const std::uint8_t *at, std::size_t before, std::size_t after);
+
+    std::unique_ptr<std::uint64_t[]> crossed_, part_filter_;
+    std::unique_ptr<std::uint32_t[]> symbols_;
+    std::vector<std::uint64_t> patterns_;  // a hash table with linear probing; its size is a power
+    std::size_t pattern_count_ = 0;        // of 2, and 0 is a free place
+};
+
+// How many bytes the character has that begins with a byte; 1 for a byte that begins none.
+inline std::size_t character_size(std::uint8_t first) {
+    return first < 0xC0 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+}
+
+// A character of valid UTF-8.
+inline std::uint32_t decode_character(const std::uint8_t *p) {
+    if (p[0] < 0x80) return p[0];
+    if (p[0] < 0xE0) return (p[0] & 31u) << 6 | (p[1] & 63u);
+    if (p[0] < 0xF0) return (p[0] & 15u) << 12 | (p[1] & 63u) << 6 | (p[2] & 63u);
+    return (p[0] & 7u) << 18 | (p[1] & 63u) << 12 | (p[2] & 63u) << 6 | (p[3] & 63u);
+}
+
+}  // namespace tokexport
