@@ -189,7 +189,7 @@ def test_a_pattern_in_use_cuts_as_in_the_core(
     compare(file, random_texts(r, TEXTS), core_splits, placed, r)
 
 
-@pytest.mark.parametrize("seed", range(2000 if SLOW else 60))
+@pytest.mark.parametrize("seed", range(400 if SLOW else 60))
 def test_a_sequence_of_random_stages_cuts_as_in_the_core(
     seed: int, core_splits: CoreSplits, placed: Memory
 ) -> None:

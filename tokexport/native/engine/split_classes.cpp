@@ -1,5 +1,7 @@
 #include "split_classes.h"
 
+#include <algorithm>
+
 #include "split_intern.h"
 
 namespace tokexport {
@@ -44,12 +46,29 @@ public:
             for (std::size_t i = 0; i < blocks_in_top; i++) blocks[i] = leaf(middles, i);
         }
         if (tuples_.size() > 254) return false;
+        add_ascii();
+        for (std::uint32_t i = 0; i < out_.shared.size(); i++) {
+            const std::uint8_t *leaf = out_.leaf(i), *end = leaf + SplitClasses::leaf_size;
+            out_.shared[i] = std::all_of(leaf, end, [leaf](std::uint8_t c) { return c == *leaf; })
+                                 ? *leaf
+                                 : SplitClasses::not_shared;
+        }
         for (std::uint32_t c = 0; c < tuples_.size(); c++)
             out_.of_stages.emplace_back(tuples_.begin(c), tuples_.end(c));
         return true;
     }
 
 private:
+    // Leaves for ASCII: the tables of the stages have none.
+    void add_ascii() {
+        for (std::size_t i = 0; i < ascii_size / SplitClasses::leaf_size; i++) {
+            const std::uint8_t *from = out_.ascii.data() + SplitClasses::leaf_size * i;
+            out_.leaf_of[i] =
+                static_cast<std::uint16_t>(out_.leaves.size() / SplitClasses::leaf_size);
+            out_.leaves.insert(out_.leaves.end(), from, from + SplitClasses::leaf_size);
+        }
+    }
+
     std::uint16_t leaf(const Numbers &middles, std::size_t block) {
         Numbers numbers;
         for (std::uint32_t i = 0; i < file_.stage_count; i++)

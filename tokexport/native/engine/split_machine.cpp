@@ -1,6 +1,7 @@
 #include "split_machine.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "split_intern.h"
 
@@ -15,7 +16,7 @@ constexpr std::uint32_t max_first_decisions = 64;
 // What is kept of decisions that read far has a byte for each (splitter.h).
 constexpr std::uint32_t max_decisions = 256;
 // The pairs must stay in the first-level cache beside the text.
-constexpr std::size_t max_pairs = 8192;
+constexpr std::size_t max_pairs = 16384;
 
 using Numbers = std::vector<std::uint32_t>;
 
@@ -206,8 +207,11 @@ void add_pairs(SplitMachine &machine) {
                 machine.entries[state * machine.stride() + pair / classes];
             const std::uint32_t second = machine.entries[(first >> 16) + pair % classes];
             const std::uint32_t to = (second >> 16) / machine.stride();
-            machine.pairs[state * row + pair] = to * static_cast<std::uint32_t>(row) << 16 |
-                                                (second & 0xFF) << 8 | (first & 0xFF);
+            const std::uint8_t verdicts[] = {static_cast<std::uint8_t>(first),
+                                             static_cast<std::uint8_t>(second)};
+            std::uint16_t both;
+            std::memcpy(&both, verdicts, sizeof both);
+            machine.pairs[state * row + pair] = to * static_cast<std::uint32_t>(row) << 16 | both;
         }
     }
 }

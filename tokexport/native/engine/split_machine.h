@@ -31,7 +31,7 @@ struct SplitMachine {
     // [decision * (class_count + 1) + class]: the next state of a decision
     std::vector<std::uint16_t> decisions;
     // By two classes: [state * class_count^2 + first * class_count + second]: offset of the next
-    // state's row << 16 | second verdict << 8 | first verdict. Empty if it would be large.
+    // state's row << 16 | both verdicts, as two bytes in memory. Empty if it would be large.
     std::vector<std::uint32_t> pairs;
 
     std::uint32_t stride() const { return class_count + 1; }

@@ -1,51 +1,22 @@
 // The steps of the splitter in plain C++.
 #include "split_chunk.h"
+#include "split_words.h"
 
 namespace tokexport {
 
 namespace {
 
-constexpr std::uint64_t low_bits = UINT64_C(0x0101010101010101);
-
-// Eight bytes, the first one lowest: one load where that is the order of the machine.
-std::uint64_t load_u64(const std::uint8_t *p) {
-    std::uint64_t word = 0;
-    for (unsigned i = 0; i < 8; i++) word |= std::uint64_t(p[i]) << 8 * i;
-    return word;
-}
-
-// The lowest bit of each byte, as eight bits in their order.
-std::uint64_t gather(std::uint64_t word) {
-    return (word & low_bits) * UINT64_C(0x0102040810204080) >> 56;
-}
-
-unsigned lowest_bit(std::uint64_t v) {
-#if defined(__GNUC__)
-    return static_cast<unsigned>(__builtin_ctzll(v));
-#else
-    unsigned n = 0;
-    for (; !(v & 1); v >>= 1) n++;
-    return n;
-#endif
-}
-
 void read(const SplitClasses &classes, const std::uint8_t *text, std::size_t size,
           SplitChunk &chunk) {
-    std::size_t i = 0, length;
-    for (; i + 8 <= size && !(load_u64(text + i) & 0x80 * low_bits); i += 8)
+    std::size_t i = 0;
+    for (; size - i >= 8 && !(load_u64(text + i) & 0x80 * low_bits); i += 8)
         for (std::size_t k = 0; k < 8; k++) chunk.codes[i + k] = classes.ascii[text[i + k]];
-    while (i < size && text[i] < 0x80) {
-        chunk.codes[i] = classes.ascii[text[i]];
-        i++;
-    }
-    chunk.is_ascii = i == size;
+    chunk.is_ascii = true;
     chunk.count = i;
-    if (chunk.is_ascii) return;
-    for (std::size_t k = 0; k < i; k++) chunk.positions[k] = static_cast<std::uint16_t>(k);
-    for (; i < size; i += length) {
-        chunk.positions[chunk.count] = static_cast<std::uint16_t>(i);
-        chunk.codes[chunk.count++] = classes.read(text + i, length);
-    }
+    for (; i < size && text[i] < 0x80; i++) chunk.codes[chunk.count++] = classes.ascii[text[i]];
+    if (i == size) return;
+    chunk.add_positions();
+    chunk.add(classes, text, i, size);
 }
 
 void pair(SplitChunk &chunk, std::size_t count, std::uint32_t class_count) {
@@ -89,7 +60,12 @@ std::size_t harvest(const SplitChunk &chunk, std::uint32_t base, std::uint32_t *
 static const SplitSteps split_steps_portable = {read, pair, mark, position, harvest};
 
 const SplitSteps *split_steps(unsigned width) {
-    return width == 0 ? &split_steps_portable : nullptr;
+    switch (width) {
+        case 0: return &split_steps_portable;
+        case 256: return split_steps_avx2();
+        case 512: return split_steps_avx512();
+        default: return nullptr;
+    }
 }
 
 }  // namespace tokexport

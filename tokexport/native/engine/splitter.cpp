@@ -3,6 +3,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "split_words.h"
+
+#if defined(__GNUC__)
+#define SPLIT_UNROLL _Pragma("GCC unroll 8")
+#else
+#define SPLIT_UNROLL
+#endif
+
 namespace tokexport {
 
 namespace {
@@ -11,7 +19,7 @@ namespace {
 // a text: by then it is nearly always in the state that the part before ends in.
 constexpr std::size_t warm_up = 16;
 
-constexpr std::size_t parts = 4;
+constexpr std::size_t parts = 5;
 
 // A chunk of fewer characters is not cut into parts.
 constexpr std::size_t min_parts = 512;
@@ -21,60 +29,52 @@ std::size_t length_of(std::uint8_t lead) {
 }
 
 // `count` verdicts from each of the states, at codes that are `size` apart; leaves the states after
-// them. Four variables, not an array: they stay in registers.
-void step_parts(const std::uint32_t *entries, std::uint32_t stride, const std::uint8_t *codes,
+// them. The loops over the parts are unrolled, so that `rows` are registers.
+void step_parts(const std::uint32_t *entries, std::size_t stride, const std::uint8_t *codes,
                 std::size_t size, std::size_t count, std::uint8_t *verdicts,
-                std::uint32_t states[parts]) {
-    std::size_t a = states[0] * stride, b = states[1] * stride, c = states[2] * stride,
-                d = states[3] * stride;
+                std::uint32_t (&states)[parts]) {
+    std::size_t rows[parts];
+    for (std::size_t k = 0; k < parts; k++) rows[k] = states[k] * stride;
     for (std::size_t i = 0; i < count; i++) {
-        const std::uint32_t entry_a = (entries + codes[i])[a];
-        const std::uint32_t entry_b = (entries + codes[i + size])[b];
-        const std::uint32_t entry_c = (entries + codes[i + 2 * size])[c];
-        const std::uint32_t entry_d = (entries + codes[i + 3 * size])[d];
-        verdicts[i] = static_cast<std::uint8_t>(entry_a);
-        verdicts[i + size] = static_cast<std::uint8_t>(entry_b);
-        verdicts[i + 2 * size] = static_cast<std::uint8_t>(entry_c);
-        verdicts[i + 3 * size] = static_cast<std::uint8_t>(entry_d);
-        a = entry_a >> 16;
-        b = entry_b >> 16;
-        c = entry_c >> 16;
-        d = entry_d >> 16;
+        SPLIT_UNROLL
+        for (std::size_t k = 0; k < parts; k++) {
+            const std::uint32_t entry = (entries + codes[i + k * size])[rows[k]];
+            verdicts[i + k * size] = static_cast<std::uint8_t>(entry);
+            rows[k] = entry >> 16;
+        }
     }
-    const std::size_t rows[parts] = {a, b, c, d};
     for (std::size_t k = 0; k < parts; k++)
         states[k] = static_cast<std::uint32_t>(rows[k] / stride);
-}
-
-// The two low bytes of an entry: GCC makes one store of them.
-void put_verdicts(std::uint8_t *verdicts, std::uint32_t entry) {
-    verdicts[0] = static_cast<std::uint8_t>(entry);
-    verdicts[1] = static_cast<std::uint8_t>(entry >> 8);
 }
 
 // The same by pairs of codes; `size` and `count` are even.
-void step_parts_by_pairs(const std::uint32_t *entries, std::uint32_t stride,
+void step_parts_by_pairs(const std::uint32_t *entries, std::size_t stride,
                          const std::uint16_t *pairs, std::size_t size, std::size_t count,
-                         std::uint8_t *verdicts, std::uint32_t states[parts]) {
-    std::size_t a = states[0] * stride, b = states[1] * stride, c = states[2] * stride,
-                d = states[3] * stride;
-    for (std::size_t i = 0; i < count / 2; i++) {
-        const std::uint32_t entry_a = (entries + pairs[i])[a];
-        const std::uint32_t entry_b = (entries + pairs[i + size / 2])[b];
-        const std::uint32_t entry_c = (entries + pairs[i + size])[c];
-        const std::uint32_t entry_d = (entries + pairs[i + 3 * (size / 2)])[d];
-        put_verdicts(verdicts + 2 * i, entry_a);
-        put_verdicts(verdicts + 2 * i + size, entry_b);
-        put_verdicts(verdicts + 2 * i + 2 * size, entry_c);
-        put_verdicts(verdicts + 2 * i + 3 * size, entry_d);
-        a = entry_a >> 16;
-        b = entry_b >> 16;
-        c = entry_c >> 16;
-        d = entry_d >> 16;
+                         std::uint8_t *verdicts, std::uint32_t (&states)[parts]) {
+    std::size_t rows[parts];
+    for (std::size_t k = 0; k < parts; k++) rows[k] = states[k] * stride;
+    for (std::size_t i = 0; i < count; i += 2) {
+        SPLIT_UNROLL
+        for (std::size_t k = 0; k < parts; k++) {
+            const std::uint32_t entry = (entries + pairs[(i + k * size) / 2])[rows[k]];
+            const std::uint16_t both = static_cast<std::uint16_t>(entry);
+            std::memcpy(verdicts + i + k * size, &both, sizeof both);
+            rows[k] = entry >> 16;
+        }
     }
-    const std::size_t rows[parts] = {a, b, c, d};
     for (std::size_t k = 0; k < parts; k++)
         states[k] = static_cast<std::uint32_t>(rows[k] / stride);
+}
+
+// The first byte after `at` that is another one than that at `at`, but not beyond `limit`.
+const std::uint8_t *skip_run(const std::uint8_t *at, const std::uint8_t *limit) {
+    const std::uint8_t byte = *at;
+    for (at++; limit - at >= 8; at += 8) {
+        const std::uint64_t other = load_u64(at) ^ byte * low_bits;
+        if (other) return at + lowest_bit(other) / 8;
+    }
+    while (at < limit && *at == byte) at++;
+    return at;
 }
 
 }  // namespace
@@ -202,8 +202,8 @@ void SplitRun::resolve() {
 }
 
 // Reads on from a character with a decision's state until it is decided. A pattern may leave many
-// places undecided until a character that is far away: what has been found on the way to it is kept,
-// so that no text takes more than linear time.
+// places undecided until a character that is far away: what has been found on the way to it is
+// kept, so that no text takes more than linear time.
 bool SplitRun::decide(const std::uint8_t *at, std::uint32_t decision) {
     const SplitMachine &machine = splitter_.machine_;
     const std::size_t stride = machine.stride();
@@ -235,12 +235,11 @@ bool SplitRun::decide(const std::uint8_t *at, std::uint32_t decision) {
         }
         decision = machine.decisions[decision * stride + splitter_.classes_.read(at, length)];
         if (decision == before && length == 1) {
-            const std::uint8_t *limit = text_ + std::min(row * known_step,
-                                                         static_cast<std::size_t>(end_ - text_));
-            const std::uint8_t byte = *at;
-            while (at + 1 < limit && at[1] == byte) at++;
+            at = skip_run(at, text_ + std::min(row * known_step,
+                                               static_cast<std::size_t>(end_ - text_)));
+        } else {
+            at += length;
         }
-        at += length;
     }
     for (std::size_t place : trail_) {
         if (known_.size() <= place) known_.resize((place / row_size + 1) * row_size);

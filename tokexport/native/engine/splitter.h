@@ -1,9 +1,10 @@
 // Where the pre-tokens of a text end, several times as fast as stage by stage.
 //
 // The stages of a file become one automaton of 13 to 28 states (split_machine.h), derived from its
-// tables at load in at most about 1 ms. Its steps do not depend on where the match before has ended,
-// so it runs at four places of a chunk of text at once; classes, verdicts and ends are found by
-// vectors where the processor has them. The result is exactly that of SPEC.md 3.4.
+// tables at load in about 1 ms at most. Its steps do not depend on where the match before has
+// ended, so it runs at several places of a chunk of text at once; classes, verdicts and ends are
+// found by vectors where the processor has them (split_chunk.h). The result is exactly that of
+// SPEC.md 3.4.
 #pragma once
 
 #include <cstddef>

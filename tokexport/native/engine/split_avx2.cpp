@@ -1,0 +1,206 @@
+// The steps of the splitter by AVX2: 32 bytes at a time, of which characters that are not ASCII are
+// looked up one by one.
+#include "split_chunk.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+
+#include <cstring>
+
+#include <immintrin.h>
+
+#define AVX2 __attribute__((target("avx2,bmi,popcnt")))
+
+namespace tokexport {
+
+namespace {
+
+// A table of 128 bytes as eight of 16, each in both halves of a register.
+struct AsciiTable {
+    __m256i parts[8];
+};
+
+AVX2 inline AsciiTable load_table(const std::uint8_t *p) {
+    AsciiTable table;
+    for (std::size_t i = 0; i < 8; i++)
+        table.parts[i] = _mm256_broadcastsi128_si256(
+            _mm_loadu_si128(reinterpret_cast<const __m128i *>(p + 16 * i)));
+    return table;
+}
+
+AVX2 inline __m256i load(const std::uint8_t *p) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(p));
+}
+
+template <typename T>
+AVX2 inline void store(T *p, __m256i v) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i *>(p), v);
+}
+
+// The bytes of a table that ASCII names: its low four bits choose in each part, and each of the
+// others, shifted to the sign, halves the parts.
+AVX2 inline __m256i look_up(const AsciiTable &table, __m256i bytes) {
+    __m256i found[8];
+    for (std::size_t i = 0; i < 8; i++) found[i] = _mm256_shuffle_epi8(table.parts[i], bytes);
+    for (int bit = 4; bit < 7; bit++) {
+        const __m256i choice = _mm256_slli_epi16(bytes, 7 - bit);
+        for (std::size_t i = 0; i < std::size_t(8) >> (bit - 3); i++)
+            found[i] = _mm256_blendv_epi8(found[2 * i], found[2 * i + 1], choice);
+    }
+    return found[0];
+}
+
+// The first place from `at` on that is not inside of a character, at most `size`.
+inline std::size_t first_lead(const std::uint8_t *text, std::size_t at, std::size_t size) {
+    while (at < size && (text[at] & 0xC0) == 0x80) at++;
+    return at;
+}
+
+AVX2 inline __m256i all_lanes(unsigned byte) { return _mm256_set1_epi8(static_cast<char>(byte)); }
+
+AVX2 inline __m256i widen(__m256i bytes, int half) {
+    return _mm256_cvtepu8_epi16(half ? _mm256_extracti128_si256(bytes, 1)
+                                     : _mm256_castsi256_si128(bytes));
+}
+
+// Adds the characters of up to three bytes that begin in 32 bytes of the text at `at`, which two
+// more follow. The number of the leaf and the place in it are found for all of them together.
+AVX2 void add_wide(const SplitClasses &classes, const std::uint8_t *text, std::size_t at,
+                   __m256i bytes, SplitChunk &chunk) {
+    const __m256i second = load(text + at + 1), third = load(text + at + 2);
+    const __m256i wide = _mm256_cmpgt_epi8(_mm256_setzero_si256(), bytes);
+    const __m256i three = _mm256_and_si256(wide, _mm256_cmpgt_epi8(bytes, all_lanes(0xDF)));
+    const __m256i last = _mm256_blendv_epi8(_mm256_blendv_epi8(bytes, second, wide), third, three);
+    // The number has ten bits: `upper` has three of them, `lower` seven.
+    const __m256i upper = _mm256_and_si256(
+        three, _mm256_and_si256(_mm256_srli_epi16(bytes, 1), all_lanes(7)));
+    const __m256i of_three =
+        _mm256_or_si256(_mm256_and_si256(second, all_lanes(63)),
+                        _mm256_and_si256(_mm256_slli_epi16(bytes, 6), all_lanes(64)));
+    const __m256i lower = _mm256_blendv_epi8(
+        _mm256_blendv_epi8(_mm256_and_si256(_mm256_srli_epi16(bytes, 6), all_lanes(1)),
+                           _mm256_and_si256(bytes, all_lanes(31)), wide),
+        of_three, three);
+    alignas(32) std::uint16_t numbers[32];
+    alignas(32) std::uint8_t places[32];
+    store(places, _mm256_and_si256(last, all_lanes(63)));
+    for (int half = 0; half < 2; half++)
+        store(numbers + 16 * half,
+              _mm256_or_si256(_mm256_slli_epi16(widen(upper, half), 7), widen(lower, half)));
+    std::uint32_t leads = static_cast<std::uint32_t>(
+        _mm256_movemask_epi8(_mm256_cmpgt_epi8(bytes, all_lanes(0xBF))));
+    const std::uint16_t *const leaf_of = classes.leaf_of.data();
+    const std::uint8_t *const leaves = classes.leaves.data();
+    std::size_t count = chunk.count;
+    for (; leads; leads = _blsr_u32(leads)) {
+        const std::size_t lane = _tzcnt_u32(leads);
+        chunk.positions[count] = static_cast<std::uint16_t>(at + lane);
+        chunk.codes[count++] =
+            leaves[SplitClasses::leaf_size * leaf_of[numbers[lane]] + places[lane]];
+    }
+    chunk.count = count;
+}
+
+AVX2 void read(const SplitClasses &classes, const std::uint8_t *text, std::size_t size,
+               SplitChunk &chunk) {
+    const AsciiTable table = load_table(classes.ascii.data());
+    const __m256i numbers = _mm256_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    std::size_t i = 0;
+    chunk.is_ascii = true;
+    chunk.count = 0;
+    for (; size - i >= 34; i += 32) {
+        const __m256i bytes = load(text + i);
+        if (_mm256_movemask_epi8(bytes)) {
+            if (chunk.is_ascii) chunk.add_positions();
+            const __m256i fours = _mm256_cmpgt_epi8(bytes, all_lanes(0xEF));
+            if (_mm256_movemask_epi8(_mm256_and_si256(bytes, fours))) {
+                i = chunk.add(classes, text, first_lead(text, i, size), i + 32) - 32;
+            } else {
+                add_wide(classes, text, i, bytes, chunk);
+            }
+            continue;
+        }
+        store(chunk.codes + chunk.count, look_up(table, bytes));
+        if (!chunk.is_ascii) {
+            const __m256i places =
+                _mm256_add_epi16(_mm256_set1_epi16(static_cast<short>(i)), numbers);
+            store(chunk.positions + chunk.count, places);
+            store(chunk.positions + chunk.count + 16,
+                  _mm256_add_epi16(places, _mm256_set1_epi16(16)));
+        }
+        chunk.count += 32;
+    }
+    for (std::size_t k = i; k < size && chunk.is_ascii; k++)
+        if (text[k] & 0x80) chunk.add_positions();
+    if (!chunk.is_ascii) {
+        chunk.add(classes, text, first_lead(text, i, size), size);
+        return;
+    }
+    for (; i < size; i++) chunk.codes[chunk.count++] = classes.ascii[text[i]];
+}
+
+AVX2 void pair(SplitChunk &chunk, std::size_t count, std::uint32_t class_count) {
+    const __m256i factors = _mm256_set1_epi16(static_cast<short>(1 << 8 | class_count));
+    for (std::size_t i = 0; i < count; i += 32)
+        store(chunk.pairs + i / 2, _mm256_maddubs_epi16(load(chunk.codes + 1 + i), factors));
+}
+
+// The lowest bit of each byte, once it is shifted left by `shift`, that of its sign.
+template <int shift>
+AVX2 inline std::uint64_t gather(const std::uint8_t *p) {
+    const int low = _mm256_movemask_epi8(_mm256_slli_epi16(load(p), shift));
+    const int high = _mm256_movemask_epi8(_mm256_slli_epi16(load(p + 32), shift));
+    return static_cast<std::uint32_t>(low) | std::uint64_t(static_cast<std::uint32_t>(high)) << 32;
+}
+
+AVX2 void mark(SplitChunk &chunk) {
+    std::memset(chunk.verdicts + chunk.count, 0, 64);
+    for (std::size_t block = 0; 64 * block < chunk.count; block++) {
+        chunk.cuts[block] = gather<7>(chunk.verdicts + 64 * block);
+        chunk.undecided[block] = gather<6>(chunk.verdicts + 64 * block);
+    }
+}
+
+std::size_t position(const SplitChunk &chunk, std::size_t character) {
+    return chunk.is_ascii ? character : chunk.positions[character];
+}
+
+// Four a turn, whether there are as many or not: of the turns that are left a processor guesses the
+// number better than of single ones.
+AVX2 std::size_t harvest(const SplitChunk &chunk, std::uint32_t base, std::uint32_t *ends) {
+    std::uint32_t *out = ends;
+    for (std::size_t block = 0; 64 * block < chunk.count; block++) {
+        std::uint64_t cuts = chunk.cuts[block];
+        std::uint32_t *next = out + _mm_popcnt_u64(cuts);
+        while (out < next) {
+            for (std::size_t k = 0; k < 4; k++) {
+                const std::size_t character = 64 * block + (_tzcnt_u64(cuts) & 63);
+                out[k] = base + static_cast<std::uint32_t>(position(chunk, character));
+                cuts = _blsr_u64(cuts);
+            }
+            out += 4;
+        }
+        out = next;
+    }
+    return static_cast<std::size_t>(out - ends);
+}
+
+const SplitSteps steps = {read, pair, mark, position, harvest};
+
+}  // namespace
+
+const SplitSteps *split_steps_avx2() {
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") ? &steps : nullptr;
+}
+
+}  // namespace tokexport
+
+#else
+
+namespace tokexport {
+
+const SplitSteps *split_steps_avx2() { return nullptr; }
+
+}  // namespace tokexport
+
+#endif

@@ -1,0 +1,39 @@
+// Eight bytes at a time, in plain C++.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+namespace tokexport {
+
+constexpr std::uint64_t low_bits = UINT64_C(0x0101010101010101);
+
+// Eight bytes, the first one lowest.
+inline std::uint64_t load_u64(const std::uint8_t *p) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    std::uint64_t word = 0;
+    for (unsigned i = 0; i < 8; i++) word |= std::uint64_t(p[i]) << 8 * i;
+#else
+    std::uint64_t word;
+    std::memcpy(&word, p, sizeof word);
+#endif
+    return word;
+}
+
+// The lowest bit of each byte, as eight bits in their order.
+inline std::uint64_t gather(std::uint64_t word) {
+    return (word & low_bits) * UINT64_C(0x0102040810204080) >> 56;
+}
+
+// The number of zero bits below the lowest one; v is not 0.
+inline unsigned lowest_bit(std::uint64_t v) {
+#if defined(__GNUC__)
+    return static_cast<unsigned>(__builtin_ctzll(v));
+#else
+    unsigned n = 0;
+    for (; !(v & 1); v >>= 1) n++;
+    return n;
+#endif
+}
+
+}  // namespace tokexport
