@@ -1,6 +1,6 @@
 // The steps of the splitter by AVX2: 32 bytes at a time, of which characters that are not ASCII are
 // looked up one by one.
-#include "split_chunk.h"
+#include "split_positions.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
@@ -160,31 +160,11 @@ AVX2 void mark(SplitChunk &chunk) {
     }
 }
 
-std::size_t position(const SplitChunk &chunk, std::size_t character) {
-    return chunk.is_ascii ? character : chunk.positions[character];
-}
-
-// Four a turn, whether there are as many or not: of the turns that are left a processor guesses the
-// number better than of single ones.
 AVX2 std::size_t harvest(const SplitChunk &chunk, std::uint32_t base, std::uint32_t *ends) {
-    std::uint32_t *out = ends;
-    for (std::size_t block = 0; 64 * block < chunk.count; block++) {
-        std::uint64_t cuts = chunk.cuts[block];
-        std::uint32_t *next = out + _mm_popcnt_u64(cuts);
-        while (out < next) {
-            for (std::size_t k = 0; k < 4; k++) {
-                const std::size_t character = 64 * block + (_tzcnt_u64(cuts) & 63);
-                out[k] = base + static_cast<std::uint32_t>(position(chunk, character));
-                cuts = _blsr_u64(cuts);
-            }
-            out += 4;
-        }
-        out = next;
-    }
-    return static_cast<std::size_t>(out - ends);
+    return harvest_noted(chunk, base, ends);
 }
 
-const SplitSteps steps = {read, pair, mark, position, harvest};
+const SplitSteps steps = {read, pair, mark, position_noted, harvest};
 
 }  // namespace
 

@@ -11,7 +11,7 @@ namespace tokexport {
 
 // Bytes of a chunk, at most: its codes and verdicts stay in the first-level cache. The text of a
 // chunk ends with a character.
-constexpr std::size_t split_chunk_size = 8192;
+constexpr std::size_t split_chunk_size = 4096;
 
 struct SplitChunk {
     static constexpr std::size_t max_blocks = split_chunk_size / 64;

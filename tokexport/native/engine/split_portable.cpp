@@ -1,6 +1,6 @@
 // The steps of the splitter in plain C++.
 #include "split_chunk.h"
-#include "split_words.h"
+#include "split_positions.h"
 
 namespace tokexport {
 
@@ -39,25 +39,9 @@ void mark(SplitChunk &chunk) {
     }
 }
 
-std::size_t position(const SplitChunk &chunk, std::size_t character) {
-    return chunk.is_ascii ? character : chunk.positions[character];
-}
-
-std::size_t harvest(const SplitChunk &chunk, std::uint32_t base, std::uint32_t *ends) {
-    std::uint32_t *out = ends;
-    for (std::size_t block = 0; 64 * block < chunk.count; block++) {
-        const std::uint32_t first = static_cast<std::uint32_t>(64 * block);
-        for (std::uint64_t cuts = chunk.cuts[block]; cuts; cuts &= cuts - 1) {
-            const std::uint32_t character = first + lowest_bit(cuts);
-            *out++ = base + (chunk.is_ascii ? character : chunk.positions[character]);
-        }
-    }
-    return static_cast<std::size_t>(out - ends);
-}
-
 }  // namespace
 
-static const SplitSteps split_steps_portable = {read, pair, mark, position, harvest};
+static const SplitSteps split_steps_portable = {read, pair, mark, position_noted, harvest_noted};
 
 const SplitSteps *split_steps(unsigned width) {
     switch (width) {

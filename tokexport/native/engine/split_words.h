@@ -20,6 +20,16 @@ inline std::uint64_t load_u64(const std::uint8_t *p) {
     return word;
 }
 
+inline unsigned count_bits(std::uint64_t v) {
+#if defined(__GNUC__)
+    return static_cast<unsigned>(__builtin_popcountll(v));
+#else
+    unsigned n = 0;
+    for (; v; v &= v - 1) n++;
+    return n;
+#endif
+}
+
 // The lowest bit of each byte, as eight bits in their order.
 inline std::uint64_t gather(std::uint64_t word) {
     return (word & low_bits) * UINT64_C(0x0102040810204080) >> 56;

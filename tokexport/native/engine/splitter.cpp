@@ -22,7 +22,8 @@ constexpr std::size_t warm_up = 16;
 constexpr std::size_t parts = 5;
 
 // A chunk of fewer characters is not cut into parts.
-constexpr std::size_t min_parts = 512;
+constexpr std::size_t min_parts = 128;
+static_assert(min_parts / parts >= warm_up, "a part begins after its first characters");
 
 std::size_t length_of(std::uint8_t lead) {
     return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
@@ -147,13 +148,14 @@ void SplitRun::judge_parts(std::size_t count) {
     const SplitMachine &machine = splitter_.machine_;
     const std::size_t size = ((count + parts - 1) / parts + 1) & ~std::size_t(1);
     const std::size_t together = (count - (parts - 1) * size) & ~std::size_t(1);
-    std::uint32_t begun[parts] = {state_}, states[parts];
-    for (std::size_t k = 1; k < parts; k++) {
-        std::uint32_t row = 0;
-        for (std::size_t i = k * size - warm_up; i <= k * size; i++)
-            row = machine.entries[row + chunk_.codes[i]] >> 16;
-        begun[k] = row / machine.stride();
+    std::uint32_t begun[parts] = {}, states[parts];
+    for (std::size_t i = 0; i <= warm_up; i++) {
+        SPLIT_UNROLL
+        for (std::size_t k = 1; k < parts; k++)
+            begun[k] = machine.entries[begun[k] + chunk_.codes[k * size - warm_up + i]] >> 16;
     }
+    for (std::size_t k = 1; k < parts; k++) begun[k] /= machine.stride();
+    begun[0] = state_;
     std::copy(begun, begun + parts, states);
     if (machine.pairs.empty()) {
         step_parts(machine.entries.data(), machine.stride(), chunk_.codes + 1, size, together,

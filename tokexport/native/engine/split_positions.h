@@ -1,0 +1,32 @@
+// Steps that the widths share which note where each character begins.
+#pragma once
+
+#include "split_chunk.h"
+#include "split_words.h"
+
+namespace tokexport {
+
+inline std::size_t position_noted(const SplitChunk &chunk, std::size_t character) {
+    return chunk.is_ascii ? character : chunk.positions[character];
+}
+
+// Four ends a turn, whether there are as many or not: a processor guesses the number of turns that
+// are left better than that of ends.
+inline std::size_t harvest_noted(const SplitChunk &chunk, std::uint32_t base, std::uint32_t *ends) {
+    std::uint32_t *out = ends;
+    for (std::size_t block = 0; 64 * block < chunk.count; block++) {
+        std::uint64_t cuts = chunk.cuts[block];
+        std::uint32_t *const next = out + count_bits(cuts);
+        for (; out < next; out += 4) {
+            for (std::size_t k = 0; k < 4; k++) {
+                const std::size_t character = 64 * block + lowest_bit(cuts | UINT64_C(1) << 63);
+                out[k] = base + static_cast<std::uint32_t>(position_noted(chunk, character));
+                cuts &= cuts - 1;
+            }
+        }
+        out = next;
+    }
+    return static_cast<std::size_t>(out - ends);
+}
+
+}  // namespace tokexport
