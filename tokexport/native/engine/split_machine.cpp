@@ -199,7 +199,7 @@ private:
 
 void add_pairs(SplitMachine &machine) {
     const std::size_t classes = machine.class_count, row = classes * classes;
-    if (machine.state_count * row > max_pairs) return;
+    if (classes > 127 || machine.state_count * row > max_pairs) return;  // 127: a signed factor
     machine.pairs.resize(machine.state_count * row);
     for (std::size_t state = 0; state < machine.state_count; state++) {
         for (std::size_t pair = 0; pair < row; pair++) {

@@ -25,6 +25,9 @@ constexpr std::size_t parts = 5;
 constexpr std::size_t min_parts = 128;
 static_assert(min_parts / parts >= warm_up, "a part begins after its first characters");
 
+// How far an undecided place is looked at in the codes.
+constexpr std::size_t near_codes = 256;
+
 std::size_t length_of(std::uint8_t lead) {
     return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
 }
@@ -187,26 +190,45 @@ std::uint32_t SplitRun::judge_part(std::uint32_t state, std::size_t from, std::s
     return row / machine.stride();
 }
 
-// Makes a cut or none of each undecided place of the chunk.
+// Makes a cut or none of each undecided place of the chunk. Most are decided by the next codes;
+// where they are not, the text is read.
 void SplitRun::resolve() {
     for (std::size_t i = 0; 64 * i < chunk_.count; i++) {
         for (std::uint64_t open = chunk_.undecided[i]; open; open &= open - 1) {
-            const std::uint64_t lowest = open & (~open + 1);
-            std::size_t character = 64 * i;
-            while (lowest >> (character & 63) > 1) character++;
-            const std::uint8_t *at = at_ + splitter_.steps_->position(chunk_, character);
-            at += length_of(*at);
-            at += length_of(*at);
-            if (decide(at, chunk_.verdicts[character] >> decision_shift))
-                chunk_.cuts[i] |= lowest;
+            const std::size_t character = 64 * i + lowest_bit(open);
+            const std::uint32_t first = chunk_.verdicts[character] >> decision_shift;
+            std::uint32_t decision = decide_in_chunk(character + 2, first);
+            if (decision >= first_open_decision) {
+                const std::uint8_t *at = at_ + splitter_.steps_->position(chunk_, character);
+                at += length_of(*at);
+                at += length_of(*at);
+                decision = decide(at, first);
+            }
+            chunk_.cuts[i] |= std::uint64_t(decision == is_cut) << lowest_bit(open);
         }
     }
+}
+
+// The decision's state after the codes from a character on, until it is decided: but not after more
+// than near_codes of them, nor those of the next chunk.
+std::uint32_t SplitRun::decide_in_chunk(std::size_t character, std::uint32_t decision) const {
+    const std::uint16_t *decisions = splitter_.machine_.decisions.data();
+    const std::size_t stride = splitter_.machine_.stride();
+    const std::uint8_t *code = chunk_.codes + character;
+    const std::uint8_t *const end =
+        chunk_.codes + std::min(chunk_.count + 1, character + near_codes);
+    while (code < end && decision >= first_open_decision) {
+        const std::uint32_t next = decisions[decision * stride + *code];
+        code = next == decision ? skip_run(code, end) : code + 1;
+        decision = next;
+    }
+    return decision;
 }
 
 // Reads on from a character with a decision's state until it is decided. A pattern may leave many
 // places undecided until a character that is far away: what has been found on the way to it is
 // kept, so that no text takes more than linear time.
-bool SplitRun::decide(const std::uint8_t *at, std::uint32_t decision) {
+std::uint32_t SplitRun::decide(const std::uint8_t *at, std::uint32_t decision) {
     const SplitMachine &machine = splitter_.machine_;
     const std::size_t stride = machine.stride();
     const std::size_t row_size = machine.decisions.size() / stride;
@@ -247,7 +269,7 @@ bool SplitRun::decide(const std::uint8_t *at, std::uint32_t decision) {
         if (known_.size() <= place) known_.resize((place / row_size + 1) * row_size);
         known_[place] = static_cast<std::uint8_t>(decision + 1);
     }
-    return decision == is_cut;
+    return decision;
 }
 
 }  // namespace tokexport

@@ -55,7 +55,8 @@ private:
     void judge_parts(std::size_t count);
     std::uint32_t judge_part(std::uint32_t state, std::size_t from, std::size_t to);
     void resolve();
-    bool decide(const std::uint8_t *at, std::uint32_t decision);
+    std::uint32_t decide_in_chunk(std::size_t character, std::uint32_t decision) const;
+    std::uint32_t decide(const std::uint8_t *at, std::uint32_t decision);
 
     const Splitter &splitter_;
     const std::uint8_t *const text_, *const end_;
