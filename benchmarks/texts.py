@@ -32,39 +32,43 @@ CJK = (0x4E00, 0x9FA5)
 KANA = (0x3041, 0x30F6)
 
 
-def english() -> str:
+def english_and_documentation() -> str:
+    """English prose, and the documentation of Python's standard library."""
+    return f"{english()}\n{' '.join(_docstrings())}"
+
+
+def english(size: int = SIZE) -> str:
     """English prose."""
     shared = _shared(
         "english/pride_and_prejudice.txt", "english/taylorswift.txt", "english/tinyshakespeare.txt"
     )
-    return _cut(shared or " ".join(_docstrings()))
+    return _cut(shared or " ".join(_docstrings()), size)
 
 
-def code() -> str:
+def code(size: int = SIZE) -> str:
     """Python source, tests included."""
-    return _cut(
-        "".join(path.read_text(encoding="utf-8", errors="replace") for path in _library()[:400])
-    )
+    files = _library()[: 400 * size // SIZE]
+    return _cut("".join(path.read_text("utf-8", errors="replace") for path in files), size)
 
 
-def scripts() -> str:
+def scripts(size: int = SIZE) -> str:
     """Text in many scripts."""
     path = _corpora() / "udhr" / "udhr_all_languages.jsonl"
     if path.is_file():
         lines = path.read_text(encoding="utf-8").splitlines()
         chance = random.Random(1)
         chance.shuffle(lines)
-        return _cut("\n".join(" ".join(_strings(json.loads(line))) for line in lines))
+        return _cut("\n".join(" ".join(_strings(json.loads(line))) for line in lines), size)
     chance = random.Random(1)
     ranges = list(SCRIPTS.values())
-    return _cut(" ".join(_word(chance, *chance.choice(ranges), 9) for _ in range(SIZE // 9)))
+    return _cut(" ".join(_word(chance, *chance.choice(ranges), 9) for _ in range(size // 9)), size)
 
 
-def cjk() -> str:
+def cjk(size: int = SIZE) -> str:
     """Japanese and Chinese."""
     shared = _shared("japanese/wagahaiwa_nekodearu.txt", "xquad/xquad.zh.txt")
     if shared:
-        return _cut(shared)
+        return _cut(shared, size)
     chance = random.Random(2)
     return _cut(
         "".join(
@@ -93,7 +97,7 @@ def digits() -> str:
     return "".join(random.Random(5).choices(string.digits, k=WORST))
 
 
-TEXTS: Mapping[str, Callable[[], str]] = {
+TEXTS: Mapping[str, Callable[..., str]] = {
     "English": english,
     "code": code,
     "many scripts": scripts,
@@ -147,6 +151,6 @@ def _word(chance: random.Random, first: int, last: int, longest: int) -> str:
     return "".join(chr(chance.randint(first, last)) for _ in range(chance.randint(1, longest)))
 
 
-def _cut(text: str) -> str:
-    """The first SIZE bytes."""
-    return text.encode("utf-8", "ignore")[:SIZE].decode("utf-8", "ignore")
+def _cut(text: str, size: int) -> str:
+    """The first bytes."""
+    return text.encode("utf-8", "ignore")[:size].decode("utf-8", "ignore")
