@@ -114,9 +114,8 @@ AVX512 void read(const SplitClasses &classes, const std::uint8_t *text, std::siz
                  SplitChunk &chunk) {
     const std::uint8_t *const ascii = classes.ascii.data();
     std::size_t count = 0;
-    RecentLeaves recent;
-    recent.oldest = 0;
-    for (RecentLeaves::Leaf &leaf : recent.leaves) leaf.upper = all_lanes(0xFF);  // none
+    RecentLeaves recent = {};
+    for (RecentLeaves::Leaf &leaf : recent.leaves) leaf.upper = all_lanes(0xFF);  // of no number
     chunk.is_ascii = true;
     for (std::size_t block = 0; 64 * block < size; block++) {
         const std::uint8_t *p = text + 64 * block;

@@ -132,8 +132,8 @@ std::size_t SplitRun::next(std::uint32_t *ends) {
     return 0;
 }
 
-// Fills the verdicts of the chunk. Each code but the first gives that on the place before the
-// character before; the end of the text is the last code of all.
+// Fills the verdicts of the chunk. The one on the place before a character comes with the code of
+// the next character, or of the end of the text.
 void SplitRun::judge(bool is_last) {
     const SplitMachine &machine = splitter_.machine_;
     const std::size_t count = chunk_.count - is_last;
@@ -144,7 +144,7 @@ void SplitRun::judge(bool is_last) {
             machine.entries[state_ * machine.stride() + machine.class_count]);
 }
 
-// The verdicts [0, count), from four places at once: one step waits for the one before, but not for
+// The verdicts [0, count), from several places at once: one step waits for the one before, but not for
 // those of the other parts. Each part but the first begins in a state that is only likely, and is
 // done again if the part before it ends in another one.
 void SplitRun::judge_parts(std::size_t count) {
