@@ -78,10 +78,11 @@ def compile_model(model: TokenizerModel, *, decode_only: bool = False) -> Tables
         model=model,
         kind=KINDS[type(model.model)],
         flags=_flags(model),
-        forms=tuple(
-            None if token is None else stored_forms(number, token)
+        forms={
+            number: stored_forms(number, token)
             for number, token in enumerate(model.tokens)
-        ),
+            if token is not None and token.has_forms
+        },
         decoder=decoder_table(model),
         encoding=encoding,
     )

@@ -297,8 +297,8 @@ class Tables:
     # A name of ModelType, and names of HeaderFlag.
     kind: str
     flags: tuple[str, ...]
-    # Of each id, or None for a hole.
-    forms: tuple[StoredForms | None, ...]
+    # Of each id with forms other than its content.
+    forms: Mapping[int, StoredForms]
     # None: decoding is joining bytes.
     decoder: DecoderTable | None
     # None: the file is for decoding alone.

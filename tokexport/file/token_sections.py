@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import Any
 
@@ -12,30 +13,45 @@ import tokexport.file.layout as layout
 from tokexport.compiler.tables import BytePairTables, EncodingTables, Tables, TokenIndex, TrieTables
 from tokexport.file.layout import NONE, RecordFlag
 from tokexport.file.pack import rows, struct
+from tokexport.model import TokenKind
 from tokexport.version import VERSION
 
 
 def records_and_bytes(tables: Tables) -> tuple[bytes, bytes]:
     """RECS and BYTS. What is equal is stored once."""
+    found = {number: token for number, token in enumerate(tables.model.tokens) if token is not None}
+    tokens, forms = list(found.values()), tables.forms
+    stored = [
+        forms[number].data if number in forms else token.content for number, token in found.items()
+    ]
+    distinct = dict.fromkeys(stored)
+    offsets = dict(zip(distinct, itertools.accumulate(map(len, distinct), initial=0), strict=False))
     encoder = tables.encoding.encoder if tables.encoding else None
     whole = encoder.tokens.whole if isinstance(encoder, BytePairTables) else frozenset[int]()
+    bits = {
+        RecordFlag.SPECIAL: [token.special for token in tokens],
+        RecordFlag.WHOLE: [number in whole for number in found],
+        RecordFlag.FALLBACK: [token.fallback for token in tokens],
+    }
+    for kind in TokenKind:
+        bits[RecordFlag[f"KIND_{kind.name}"]] = [token.kind is kind for token in tokens]
     records = np.zeros(len(tables.model.tokens), layout.RECORD)
-    blob = bytearray()
-    offsets: dict[bytes, int] = {}
-    for number, (token, stored) in enumerate(zip(tables.model.tokens, tables.forms, strict=True)):
-        if token is None or stored is None:
-            continue
-        if stored.data not in offsets:
-            offsets[stored.data] = len(blob)
-            blob += stored.data
-        flags = RecordFlag[f"KIND_{token.kind.name}"] | RecordFlag.SPECIAL * token.special
-        flags |= RecordFlag.WHOLE * (number in whole) | RecordFlag.FALLBACK * token.fallback
-        flags |= RecordFlag.FIRST_SKIP.put(stored.first_skip)
-        flags |= RecordFlag.FIRST_MORE.put(stored.first_more)
-        flags |= RecordFlag.LAST_SKIP.put(stored.last_skip)
-        at = offsets[stored.data] + stored.first_more
-        records[number] = (at, len(token.content), flags)
-    return records.tobytes(), bytes(blob)
+    ids, others = [*found], [*forms]
+    records["offset"][ids] = [*map(offsets.__getitem__, stored)]
+    records["length"][ids] = [len(token.content) for token in tokens]
+    for flag, is_set in bits.items():
+        records["flags"][ids] |= np.array(is_set, np.uint16) * np.uint16(flag)
+    skips, more, ends = (
+        np.array([getattr(parts, name) for parts in forms.values()], np.uint16)
+        for name in ("first_skip", "first_more", "last_skip")
+    )
+    records["offset"][others] += more
+    records["flags"][others] |= (
+        skips * np.uint16(RecordFlag.FIRST_SKIP.put(1))
+        | more * np.uint16(RecordFlag.FIRST_MORE.put(1))
+        | ends * np.uint16(RecordFlag.LAST_SKIP.put(1))
+    )
+    return records.tobytes(), b"".join(distinct)
 
 
 def keys(

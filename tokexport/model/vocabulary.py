@@ -43,6 +43,11 @@ class Token:
         last = self.content if self.last is None else self.last
         return self.content, first, last
 
+    @property
+    def has_forms(self) -> bool:
+        """Whether it decodes to other bytes as the first or the last."""
+        return self.first is not None or self.last is not None
+
 
 @dataclass(frozen=True, slots=True)
 class AddedToken:

@@ -10,7 +10,7 @@ from tokexport.model import Decoding, FirstIs, StripChars, TokenizerModel
 def decoder_table(model: TokenizerModel) -> DecoderTable | None:
     """The table, or None if decoding is joining bytes. UnsupportedError for too large edits."""
     decoding = model.decoding
-    has_one_form = all(token is None or len(set(token.forms)) == 1 for token in model.tokens)
+    has_one_form = all(token is None or not token.has_forms for token in model.tokens)
     if decoding == Decoding() and has_one_form:
         return None
     flags = {
