@@ -12,7 +12,7 @@ from tokexport.compiler.class_table import CODE_POINTS, class_table
 from tokexport.compiler.hashing import build_index, build_rows, hash_contents, hash_pairs
 from tokexport.compiler.merges.canonical import CanonicalMerges, canonical_merges
 from tokexport.compiler.merges.crossings import crossings
-from tokexport.compiler.merges.first_symbols import FirstSymbols, first_symbols
+from tokexport.compiler.merges.first_symbols import FirstSymbols
 from tokexport.compiler.tables import BytePairTables, ClassTable, PairIndex, TokenIndex
 from tokexport.limits import MAX_IDS
 from tokexport.model import BytePairModel, Token
@@ -33,7 +33,7 @@ def byte_pair_tables(
 ) -> tuple[BytePairTables, npt.NDArray[np.float64]]:
     """Compiles BPE, and gives the scores. UnsupportedError for a token that merges in two ways."""
     merges = canonical_merges(model)
-    first = first_symbols(model)
+    first = merges.first
     few = len(merges.rules) <= FEW_MERGES
     byte_ids = (
         [first.tables[0].get(byte) for byte in range(256)]
@@ -44,24 +44,23 @@ def byte_pair_tables(
         ranks=None if merges.ranks_follow_ids else _ranks(merges, len(tokens)),
         byte_ids=np.array([-1 if number is None else number for number in byte_ids], np.int64),
         characters=None if model.characters is None else _by_unit(first),
-        tokens=_token_index(*_pieces(model, merges, first, tokens)),
+        tokens=_token_index(*_pieces(model, merges, tokens)),
         pairs=pair_index(merges, len(tokens), ONE_ROW if few else ROW_SHIFT),
-        crossings=crossings(merges, first),
+        crossings=crossings(merges),
     )
     return tables, _scores(merges, len(tokens))
 
 
 def _ranks(merges: CanonicalMerges, id_count: int) -> npt.NDArray[np.int64]:
     ranks = np.full(id_count, -1, np.int64)
-    ranks[[*merges.ranks]] = [*merges.ranks.values()]
+    ranks[merges.rules[:, 0]] = merges.rules[:, 3]
     return ranks
 
 
 def _scores(merges: CanonicalMerges, id_count: int) -> npt.NDArray[np.float64]:
     """-ln(rank + 1) for a token that a merge makes, the default for the others."""
     scores = np.full(id_count, DEFAULT_SCORE, np.float64)
-    products = np.array([*merges.ranks], np.int64)
-    scores[products] = -np.log(np.array([*merges.ranks.values()], np.float64) + 1)
+    scores[merges.rules[:, 0]] = -np.log(merges.rules[:, 3].astype(np.float64) + 1)
     return scores
 
 
@@ -77,15 +76,12 @@ def _by_unit(first: FirstSymbols) -> ClassTable | npt.NDArray[np.int64]:
 
 
 def _pieces(
-    model: BytePairModel,
-    merges: CanonicalMerges,
-    first: FirstSymbols,
-    tokens: Sequence[Token | None],
+    model: BytePairModel, merges: CanonicalMerges, tokens: Sequence[Token | None]
 ) -> tuple[dict[bytes, int], frozenset[int]]:
     """The pieces that become one token, and which of them become it by merging."""
-    if len(first.tables) > 1 and not model.whole_pre_token_first:
+    if len(merges.first.tables) > 1 and not model.whole_pre_token_first:
         # The vocabulary spells affixes, pieces do not have them.
-        texts = first.texts_of(merges.ways)
+        texts = merges.first.texts_of(merges.ways)
         return {text: token for token, text in texts.items()}, frozenset(texts)
     pieces = {key: token for key, token in model.vocab.items() if key}
     if not model.whole_pre_token_first:
@@ -112,9 +108,7 @@ def _token_index(pieces: Mapping[bytes, int], whole: frozenset[int]) -> TokenInd
 
 def pair_index(merges: CanonicalMerges, id_count: int, row_shift: int) -> PairIndex:
     """The merges by their pair; left ids that differ in ``row_shift`` low bits only share a row."""
-    product = np.array([*merges.rules], np.uint64)
-    pairs = np.array([*merges.rules.values()], np.uint64).reshape(-1, 2)
-    left, right = pairs[:, 0], pairs[:, 1]
+    product, left, right = merges.rules[:, :3].T.astype(np.uint64)
     rows = (left >> np.uint64(row_shift)).astype(np.int64)
     index = build_rows(hash_pairs(left, right), rows, ((id_count - 1) >> row_shift) + 1)
     return PairIndex(left, right, product, row_shift, index)

@@ -13,41 +13,67 @@ several where a symbol is also spelled out, as ``b##`` with a suffix and ``b``, 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from tokexport._core import ways_of_merges
-from tokexport.compiler.merges.first_symbols import FirstSymbols, first_symbols
+from tokexport.compiler.merges.first_symbols import FirstSymbols, Numbers, first_symbols
 from tokexport.errors import UnsupportedError
 from tokexport.model import BytePairModel
 
-Symbols: TypeAlias = tuple[int, ...]
-Merges: TypeAlias = list[tuple[int, int, int, int]]  # (left, right, rank, product)
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """The sequences of first symbols that become a token: ``tokens[i]`` is what
+    ``symbols[begins[i] : ends[i]]`` become. Those that are one symbol come first.
+    """
+
+    tokens: Numbers
+    begins: Numbers
+    ends: Numbers
+    symbols: Numbers
+    # The places of `tokens` in the order of tokens.
+    _order: Numbers = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_order", np.argsort(self.tokens, kind="stable"))
+
+    def of(self, tokens: Numbers) -> tuple[Numbers, Numbers]:
+        """For each way of each of some tokens: the place of the token among these, and the number
+        of the way.
+        """
+        first = np.searchsorted(self.tokens, tokens, "left", self._order)
+        counts = np.searchsorted(self.tokens, tokens, "right", self._order) - first
+        return np.repeat(np.arange(len(tokens)), counts), self._order[ranges(first, counts)]
+
+    def __iter__(self) -> Iterator[tuple[int, list[int]]]:
+        """Each token with a sequence."""
+        symbols = self.symbols.tolist()
+        rows = zip(self.tokens.tolist(), self.begins.tolist(), self.ends.tolist(), strict=True)
+        return ((token, symbols[begin:end]) for token, begin, end in rows)
 
 
 @dataclass(frozen=True, slots=True)
 class CanonicalMerges:
     """The rules that can fire, and what follows from them.
 
-    ``rules`` maps a product to its ``(left, right)``, ``ranks`` a product to the rank of its rule.
-    ``ways`` has the sequences of first symbols that become a token; ``whole`` the tokens that their
-    own spelling, as a piece, becomes.
+    ``rules`` has a row for each product: (product, left, right, rank). ``ways`` has the sequences
+    of first symbols that become a token; ``whole`` the tokens that their own spelling, as a piece,
+    becomes.
     """
 
-    rules: Mapping[int, tuple[int, int]]
-    ranks: Mapping[int, int]
-    ways: Mapping[int, tuple[Symbols, ...]]
+    first: FirstSymbols
+    rules: Numbers
+    ways: Ways
     whole: frozenset[int]
 
     @property
     def ranks_follow_ids(self) -> bool:
         """Whether comparing products by id is the same as comparing them by rank."""
-        by_rank = sorted(self.ranks, key=self.ranks.__getitem__)
-        ranks_differ = len(set(self.ranks.values())) == len(self.ranks)
-        return ranks_differ and all(left < right for left, right in itertools.pairwise(by_rank))
+        by_rank = self.rules[np.argsort(self.rules[:, 3])]
+        return bool((np.diff(by_rank[:, [0, 3]], axis=0) > 0).all())
 
 
 def canonical_merges(model: BytePairModel) -> CanonicalMerges:
@@ -58,43 +84,56 @@ def canonical_merges(model: BytePairModel) -> CanonicalMerges:
 
     >>> vocab = {b"a": 0, b"b": 1, b"ab": 2, b"abb": 3}
     >>> model = BytePairModel(vocab, merges=((0, 1, 2), (2, 1, 3)))
-    >>> dict(canonical_merges(model).rules)
-    {2: (0, 1), 3: (2, 1)}
+    >>> canonical_merges(model).rules.tolist()
+    [[2, 0, 1, 0], [3, 2, 1, 1]]
     """
     first = first_symbols(model)
+    every = np.array(sorted(first.every()), np.int64)
     if model.merges is None:
         # What spells a content are its units: tokens of bytes and the unknown token have none that
         # merges.
-        merges, symbols = _by_content(model, first), set(first.tables[0].values())
+        merges, symbols = _by_content(model, first), np.unique([*first.tables[0].values()])
     else:
         # A pair that is listed twice has the rank of its last place, as in the reference's map.
-        listed = enumerate(model.merges)
-        merges = [(left, right, rank, product) for rank, (left, right, product) in listed]
-        symbols = first.every()
-    rules: dict[int, tuple[int, int]] = {}
-    ranks: dict[int, int] = {}
-    ways: dict[int, tuple[Symbols, ...]] = {
-        symbol: ((symbol,),) for symbol in sorted(first.every())
-    }
-    for token, left, right, rank, way in _found_ways(merges, symbols):
-        if rules.setdefault(token, (left, right)) != (left, right):
-            raise UnsupportedError(
-                "model.merges",
-                f"two merges that can both make the id {token}, {rules[token]} and"
-                f" {(left, right)}, is not supported",
-                "one that can come up is supported for each token",
-            )
-        ranks[token] = rank
-        ways[token] = (*ways.get(token, ()), way)
-    whole = {
-        token
-        for content, token in model.vocab.items()
-        if token in ways and first.of(content) in ways[token]
-    }
-    return CanonicalMerges(rules, ranks, ways, frozenset(whole))
+        listed = np.fromiter(itertools.chain.from_iterable(model.merges), np.int64).reshape(-1, 3)
+        merges, symbols = np.insert(listed, 2, np.arange(len(listed)), axis=1), every
+    last, ends, sequences = _found_ways(merges, symbols)
+    is_first = np.diff(last[:, 0], prepend=-1) != 0
+    begins = np.concatenate([[0], ends[:-1]])[: len(ends)]
+    alone = np.arange(len(every))
+    ways = Ways(
+        np.concatenate([every, last[:, 0]]),
+        np.concatenate([alone, begins + len(every)]),
+        np.concatenate([alone + 1, ends + len(every)]),
+        np.concatenate([every, sequences]),
+    )
+    return CanonicalMerges(first, last[is_first], ways, _whole(model.vocab, first, ways))
 
 
-def _by_content(model: BytePairModel, first: FirstSymbols) -> Merges:
+def ranges(first: Numbers, counts: Numbers) -> Numbers:
+    """The numbers from each of some on, as many as ``counts`` says.
+
+    >>> ranges(np.array([5, 1]), np.array([2, 3])).tolist()
+    [5, 6, 1, 2, 3]
+    """
+    ends = np.cumsum(counts)
+    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(first - ends + counts, counts)
+
+
+def _whole(vocab: Mapping[bytes, int], first: FirstSymbols, ways: Ways) -> frozenset[int]:
+    """The tokens of which the symbols of their content are a way."""
+    tokens = np.fromiter(vocab.values(), np.int64, len(vocab))
+    begins, ends, symbols = first.of_all([*vocab])
+    place, way = ways.of(tokens)
+    sizes = ways.ends[way] - ways.begins[way]
+    is_long = (ends - begins)[place] == sizes
+    place, way, sizes = place[is_long], way[is_long], sizes[is_long]
+    same = symbols[ranges(begins[place], sizes)] == ways.symbols[ranges(ways.begins[way], sizes)]
+    is_same = np.logical_and.reduceat(same, np.cumsum(sizes) - sizes) if len(sizes) else same
+    return frozenset(tokens[place[is_same]].tolist())
+
+
+def _by_content(model: BytePairModel, first: FirstSymbols) -> Numbers:
     """The merges of a model that lists none: any two tokens whose contents together are a token."""
     vocab, ranks = model.vocab, model.ranks
     merges = []
@@ -109,22 +148,19 @@ def _by_content(model: BytePairModel, first: FirstSymbols) -> Merges:
         for cut in range(1, len(content)):
             left, right = vocab.get(content[:cut]), vocab.get(content[cut:])
             if left is not None and right is not None:
-                merges.append((left, right, product if ranks is None else ranks[product], product))
-    return merges
+                merges += [left, right, product if ranks is None else ranks[product], product]
+    return np.array(merges, np.int64).reshape(-1, 4)
 
 
-def _found_ways(
-    merges: Merges, symbols: Iterable[int]
-) -> Iterator[tuple[int, int, int, int, Symbols]]:
-    """The sequences of some symbols that become a token, with the merge that comes last: (product,
-    left, right, rank, sequence).
+def _found_ways(merges: Numbers, symbols: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    """The sequences of some symbols that become a token: of each the merge that comes last,
+    (product, left, right, rank), and where it ends among all their symbols, which are the third.
 
-    Parts come before products. Of a token with two different last merges the second is the last
-    that is found.
+    Parts come before products. ``merges`` are (left, right, rank, product).
     """
-    lefts, rights, ranks, products = np.array(merges, np.uint64).reshape(-1, 4).T.copy()
-    starts = np.array(sorted(symbols), np.uint64)
-    id_count = 1 + max(int(ids.max(initial=0)) for ids in (lefts, rights, products, starts))
+    id_count = 1 + max(int(ids.max(initial=0)) for ids in (merges[:, [0, 1, 3]], symbols))
+    lefts, rights, ranks, products = merges.T.astype(np.uint64, order="C")
+    starts = symbols.astype(np.uint64)
     found = ways_of_merges(lefts, rights, ranks, products, starts, id_count)
     if isinstance(found, int):
         raise UnsupportedError(
@@ -132,7 +168,16 @@ def _found_ways(
             f"merges that make the id {found} out of itself is not supported",
             "a merge makes a longer token out of two shorter ones",
         )
-    last, ends, sequences = (array.tolist() for array in found)
-    for number, (begin, end) in enumerate(itertools.pairwise((0, *ends))):
-        product, left, right, rank = last[4 * number : 4 * number + 4]
-        yield product, left, right, rank, tuple(sequences[begin:end])
+    last, ends, sequences = (array.astype(np.int64) for array in found)
+    last = last.reshape(-1, 4)
+    # Of a token with two different last merges the second is the last that is found.
+    for token, *pair in last[-1:, :3].tolist():
+        others = last[last[:, 0] == token, 1:3]
+        if (others != pair).any():
+            raise UnsupportedError(
+                "model.merges",
+                f"two merges that can both make the id {token}, {tuple(others[0].tolist())} and"
+                f" {tuple(pair)}, is not supported",
+                "one that can come up is supported for each token",
+            )
+    return last, ends, sequences

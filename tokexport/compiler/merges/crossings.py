@@ -9,7 +9,6 @@ others are hashed into one: a false hit there only loses a cut.
 
 from __future__ import annotations
 
-import itertools
 from typing import Final
 
 import numpy as np
@@ -28,29 +27,26 @@ SMALLEST: Final = 9
 LARGEST: Final = 20
 
 
-def crossings(merges: CanonicalMerges, first: FirstSymbols) -> Crossings | None:
+def crossings(merges: CanonicalMerges) -> Crossings | None:
     """The boundaries that are crossed; None where first symbols are not just characters."""
+    first, ways = merges.first, merges.ways
     if not first.of_characters or len(first.tables) > 1:
         return None
-    table = first.tables[0]
     # An unknown token that is a character of its own also stands for all characters that have no
     # symbol.
-    code_points = {
-        symbol: ord(str(unit)) for unit, symbol in table.items() if symbol != first.unk_id
+    code_points = np.full(1 + int(ways.tokens.max(initial=0)), -1, np.int64)
+    units = {
+        symbol: ord(str(unit)) for unit, symbol in first.tables[0].items() if symbol != first.unk_id
     }
-    ends = {
-        token: ({way[0] for way in ways}, {way[-1] for way in ways})
-        for token, ways in merges.ways.items()
-    }
-    crossed: set[tuple[int, int]] = set()
-    for left, right in merges.rules.values():
-        crossed.update(itertools.product(ends[left][1], ends[right][0]))
-    if not all(left in code_points and right in code_points for left, right in crossed):
+    code_points[[*units]] = [*units.values()]
+    row, way = ways.of(merges.rules[:, 1])
+    before = code_points[ways.symbols[ways.ends[way] - 1]]
+    place, way = ways.of(merges.rules[row, 2])
+    crossed = np.stack([before[place], code_points[ways.symbols[ways.begins[way]]]])
+    if (crossed < 0).any():
         return None  # bytes or the unknown token merge
-    pairs = np.array(
-        [(code_points[left], code_points[right]) for left, right in sorted(crossed)], np.uint64
-    )
-    pairs = pairs.reshape(-1, 2)
+    pairs = np.unique(crossed[0] << 32 | crossed[1]).astype(np.uint64)
+    pairs = np.stack([pairs >> np.uint64(32), pairs & np.uint64(0xFFFFFFFF)], axis=1)
     in_ascii = (pairs < ASCII).all(axis=1)
     rule = _rule(first)
     ascii_map = ~_cut_allowed(rule, first)

@@ -7,11 +7,19 @@ A unit's symbol can depend on its place in the piece, where the vocabulary has a
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from tokexport.model import BytePairModel, CharacterSymbols
 from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT
+from tokexport.unicode.store import CODE_POINTS
+
+Numbers: TypeAlias = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +52,25 @@ class FirstSymbols:
             if None not in symbols:
                 return symbols  # type: ignore[return-value]
         return tuple(self._one_by_one(units))
+
+    def of_all(self, pieces: Sequence[bytes]) -> tuple[Numbers, Numbers, Numbers]:
+        """The symbols of many pieces: where those of each begin and end, and all of them."""
+        texts = [piece.decode("utf-8" if self.of_characters else "latin-1") for piece in pieces]
+        ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+        begins = np.concatenate([[0], ends[:-1]])[: len(ends)]
+        table = np.full(CODE_POINTS, -1, np.int64)
+        units = [ord(unit) if isinstance(unit, str) else unit for unit in self.tables[0]]
+        table[units] = [*self.tables[0].values()]
+        symbols = table[np.frombuffer("".join(texts).encode("utf-32-le"), "<u4")]
+        others = np.unique(np.searchsorted(ends, np.flatnonzero(symbols < 0), "right"))
+        if len(self.tables) > 1:
+            others = np.arange(len(ends))
+        found = [self.of(pieces[place]) for place in others.tolist()]
+        sizes = np.array([len(some) for some in found], np.int64)
+        ends[others] = len(symbols) + np.cumsum(sizes)
+        begins[others] = ends[others] - sizes
+        more = np.fromiter(itertools.chain.from_iterable(found), np.int64)
+        return begins, ends, np.concatenate([symbols, more])
 
     def _one_by_one(self, units: Sequence[int | str]) -> Iterable[int]:
         # an unknown token that waits: the reference puts the bytes of other characters before it
@@ -79,24 +106,22 @@ class FirstSymbols:
         ids = [self.byte_ids[byte] for byte in unit.encode()]
         return [number for number in ids if number is not None] if None not in ids else None
 
-    def texts_of(self, ways: Mapping[int, Sequence[Sequence[int]]]) -> dict[int, bytes]:
-        """By ids and their first symbols: the piece that begins as one of them, if any."""
+    def texts_of(self, ways: Iterable[tuple[int, Sequence[int]]]) -> dict[int, bytes]:
+        """By id, of ids with first symbols: the piece that begins as those, if any."""
         inverses = [{symbol: unit for unit, symbol in table.items()} for table in self.tables]
         texts: dict[int, bytes] = {}
-        for number, sequences in ways.items():
-            for symbols in sequences:
-                places = (self._place(position, len(symbols)) for position in range(len(symbols)))
-                units = [
-                    inverses[place].get(symbol)
-                    for place, symbol in zip(places, symbols, strict=True)
-                ]
-                if None not in units:
-                    parts = (
-                        unit.encode() if isinstance(unit, str) else bytes([unit])
-                        for unit in units
-                        if unit is not None
-                    )
-                    texts[number] = b"".join(parts)
+        for number, symbols in ways:
+            places = (self._place(position, len(symbols)) for position in range(len(symbols)))
+            units = [
+                inverses[place].get(symbol) for place, symbol in zip(places, symbols, strict=True)
+            ]
+            if None not in units:
+                parts = (
+                    unit.encode() if isinstance(unit, str) else bytes([unit])
+                    for unit in units
+                    if unit is not None
+                )
+                texts[number] = b"".join(parts)
         return texts
 
     def _place(self, position: int, count: int) -> int:
@@ -143,12 +168,13 @@ def _table(
 ) -> dict[int | str, int]:
     """The units whose spelling with these affixes is in the vocabulary."""
     table: dict[int | str, int] = {}
-    for key, number in vocab.items():
-        size = len(key) - len(prefix) - len(suffix)
-        if 0 < size <= 4 and key.startswith(prefix) and key.endswith(suffix):
-            unit = key[len(prefix) : len(prefix) + size]
+    affixes = len(prefix) + len(suffix)
+    short = [(key, number) for key, number in vocab.items() if 0 < len(key) - affixes <= 4]
+    for key, number in short:
+        if key.startswith(prefix) and key.endswith(suffix):
+            unit = key[len(prefix) : len(key) - len(suffix)]
             character = unit.decode("utf-8", "ignore")
-            if of_bytes and size == 1:
+            if of_bytes and len(unit) == 1:
                 table[unit[0]] = number
             elif not of_bytes and len(character) == 1 and character.encode() == unit:
                 table[character] = number
