@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from tokexport.errors import SourceError, UnsupportedError
@@ -29,6 +29,10 @@ def read_vocab(node: Node) -> dict[str, int]:
     for an id that a file cannot hold.
     """
     vocab: dict[str, int] = node.object(repeats=True)
+    ids = set(vocab.values())
+    are_ids = set(map(type, ids)) <= {int} and 0 <= min(ids, default=0) <= max(ids, default=0)
+    if are_ids and max(ids, default=0) < MAX_IDS and len(ids) == len(vocab):
+        return vocab
     owners: dict[int, str] = {}
     for token, number in vocab.items():
         if type(number) is not int or not 0 <= number < MAX_IDS:
@@ -61,7 +65,8 @@ def split_merge(line: str, number: int, file: str, place: str) -> Merge:
 def build(
     file: str,
     vocab: Mapping[str, int],
-    merges: Iterable[Merge],
+    pairs: Sequence[Sequence[str]],
+    numbers: Sequence[int],
     *,
     whole_pre_token_first: bool = False,
     unk_id: int | None = None,
@@ -69,12 +74,39 @@ def build(
     fuse_unk: bool = False,
     characters: CharacterSymbols = _PLAIN,
 ) -> BytePairModel:
-    """The model, over the vocabulary's characters. SourceError for a merge of other tokens."""
+    """The model, over the vocabulary's characters. ``numbers`` say where in the source each of the
+    pairs stands that merge. SourceError for a merge of other tokens.
+    """
     keys = {token.encode(): number for token, number in vocab.items() if token}
-    # A pair that stands twice keeps its last rank, as in the reference's map from pairs to ranks.
-    ranked: dict[tuple[int, int], int] = {}
-    for left, right, number in merges:
-        product = _joined(left, right, len(characters.prefix))
+    size = len(characters.prefix)
+    joined = [_joined(left, right, size) if size else left + right for left, right in pairs]
+    products = [None if text is None else vocab.get(text) for text in joined]
+    merges = [
+        (vocab[left], vocab[right], product)
+        for (left, right), product in zip(pairs, products, strict=True)
+        if left in vocab and right in vocab and product is not None
+    ]
+    if len(merges) < len(pairs):
+        _refuse_missing(file, vocab, zip(numbers, pairs, joined, strict=True))
+    if "" in vocab:
+        merges = [merge for merge in merges if vocab[""] not in merge[:2]]
+    return BytePairModel(
+        vocab=keys,
+        # A pair that stands twice keeps its last rank, as in the reference's map from pairs to
+        # ranks.
+        merges=tuple(reversed(dict.fromkeys(reversed(merges)))),
+        whole_pre_token_first=whole_pre_token_first,
+        unk_id=unk_id,
+        unknown_stops=unknown_stops,
+        fuse_unk=fuse_unk,
+        characters=characters,
+    )
+
+
+def _refuse_missing(
+    file: str, vocab: Mapping[str, int], merges: Iterable[tuple[int, Sequence[str], str | None]]
+) -> None:
+    for number, (left, right), product in merges:
         missing = next((one for one in (left, right, product) if one not in vocab), None)
         if missing is not None or product is None:
             raise SourceError(
@@ -82,19 +114,6 @@ def build(
                 f" {show(missing or left + right)} is not in the vocabulary; these merges do not"
                 " belong to this vocabulary"
             )
-        if left and right:
-            pair = vocab[left], vocab[right]
-            ranked.pop(pair, None)
-            ranked[pair] = vocab[product]
-    return BytePairModel(
-        vocab=keys,
-        merges=tuple((left, right, result) for (left, right), result in ranked.items()),
-        whole_pre_token_first=whole_pre_token_first,
-        unk_id=unk_id,
-        unknown_stops=unknown_stops,
-        fuse_unk=fuse_unk,
-        characters=characters,
-    )
 
 
 def _joined(left: str, right: str, prefix_size: int) -> str | None:

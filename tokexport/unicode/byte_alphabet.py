@@ -7,6 +7,7 @@ Latin-1 character stands for itself; the others take the code points from U+0100
 
 from __future__ import annotations
 
+import codecs
 from typing import Final
 
 
@@ -22,7 +23,7 @@ def _alphabet() -> tuple[str, ...]:
 
 
 CHARACTERS: Final = _alphabet()
-_BYTES: Final = {character: byte for byte, character in enumerate(CHARACTERS)}
+_BYTES: Final = {ord(character): byte for byte, character in enumerate(CHARACTERS)}
 
 # Bytes that can stand in valid UTF-8; a reference that takes only text never sees the other
 # thirteen.
@@ -46,8 +47,8 @@ def to_bytes(token: str) -> bytes | None:
     (b' hi', None)
     """
     try:
-        return bytes([_BYTES[character] for character in token])
-    except KeyError:
+        return codecs.charmap_encode(token, "strict", _BYTES)[0]
+    except UnicodeEncodeError:
         return None
 
 

@@ -156,9 +156,11 @@ def _exchanged_model(model: TokenizerModel) -> BytePairModel | UnigramModel | No
 
 
 def _exchanged_vocab(vocab: Mapping[bytes, int]) -> dict[bytes, int]:
-    return {
-        exchanged(key.decode()).encode()
-        if any(character in key for character in _BOTH)
-        else key: number
-        for key, number in vocab.items()
-    }
+    return {_exchanged_key(key): number for key, number in vocab.items()}
+
+
+def _exchanged_key(key: bytes) -> bytes:
+    space, mark = _BOTH
+    if mark not in key:
+        return key.replace(space, mark)
+    return exchanged(key.decode()).encode() if space in key else key.replace(mark, space)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from tokexport.model import BytePairModel, CharacterSymbols
-from tokexport.sources.byte_pair import Merge, build, read_vocab, split_merge
+from tokexport.sources.byte_pair import build, read_vocab, split_merge
 from tokexport.sources.json_node import Node
 from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT
 
@@ -31,7 +31,7 @@ def read_byte_pair(node: Node) -> tuple[BytePairModel, dict[str, int]]:
     model = build(
         node.file,
         vocab,
-        _merges(node.field("merges")),
+        *_merges(node.field("merges")),
         whole_pre_token_first=_flag(node, "ignore_merges"),
         unk_id=unk_id,
         unknown_stops=is_missing and _lacks_symbols(characters),
@@ -69,21 +69,24 @@ def _lacks_symbols(characters: CharacterSymbols) -> bool:
     return ids is None or any(ids[byte] is None for byte in BYTES_OF_TEXT)
 
 
-def _merges(node: Node) -> Iterator[Merge]:
-    """Merges, all of them as pairs or all of them as strings with a space between the two."""
-    values = node.value
+def _merges(node: Node) -> tuple[list[list[str]], Sequence[int]]:
+    """Merges, all of them as pairs or all of them as strings with a space between the two, and
+    their numbers.
+    """
+    values: list[Any] = node.value
     if not isinstance(values, list):
         node.fail("an array of merges")
-    if all(isinstance(value, str) for value in values):
+    numbers: Sequence[int] = range(len(values))
+    pairs = values
+    are_lines = all(isinstance(value, str) for value in values)
+    if are_lines:
         # Lines of a merges.txt: its header may be among them, and has no rank.
-        for number, line in enumerate(values):
-            if not line.startswith("#version"):
-                yield split_merge(line, number, node.file, _PLACE)
-        return
-    for number, value in enumerate(values):
-        match value:
-            case [str(left), str(right)]:
-                yield Merge(left, right, number)
-            case _:
-                merge = Node(node.file, _PLACE.format(number), value)
-                merge.fail("a pair of strings, like the other merges")
+        numbers = [n for n, line in enumerate(values) if not line.startswith("#version")]
+        pairs = [values[number].split(" ") for number in numbers]
+    for number, pair in zip(numbers, pairs, strict=True):
+        if not isinstance(pair, list) or len(pair) != 2 or {*map(type, pair)} != {str}:
+            if are_lines:
+                split_merge(values[number], number, node.file, _PLACE)
+            merge = Node(node.file, _PLACE.format(number), pair)
+            merge.fail("a pair of strings, like the other merges")
+    return pairs, numbers

@@ -20,10 +20,11 @@ from tokexport.model import Decoding, ParseByteToken, ReplaceLiteral, TextEdit, 
 from tokexport.sources.tokenizer_json.decoder import Step
 from tokexport.unicode.byte_alphabet import decoded
 
-# Between others, first, last.
-_Strings: TypeAlias = tuple[str, str, str]
-_FIRST: Final = (False, True, False)
-_LAST: Final = (False, False, True)
+# The strings of all tokens between others, as the first, and as the last: one list where these are
+# the same.
+_Forms: TypeAlias = tuple[list[str], list[str], list[str]]
+# Whether they are the first and the last.
+_PLACES: Final = ((False, False), (True, False), (False, True))
 _REPLACEMENT: Final = "\ufffd"
 # A token that the reference takes for a byte: also <0x+1>.
 _BYTE_TOKEN: Final = re.compile(r"<0x(\+[0-9a-fA-F]|[0-9a-fA-F]{2})>")
@@ -64,9 +65,9 @@ class _Chain:
     """The strings of all tokens on their way through the chain."""
 
     def __init__(self, spelling: Mapping[int, str]) -> None:
-        self._strings: dict[int, _Strings] = {
-            number: (text,) * 3 for number, text in spelling.items()
-        }
+        self._numbers = [*spelling]
+        texts = [*spelling.values()]
+        self._forms: _Forms = (texts, texts, texts)
         self._fallback: dict[int, int] = {}  # the bytes of ids after ByteFallback
         self._is_joined = self._is_bytes = False
         self._sees: str | None = None  # the step that asked for the place of a string
@@ -97,14 +98,14 @@ class _Chain:
                 _refuse(step.path, f"{step.name} after {self._sees or 'CTC'}", "either alone is")
             self._sees = step.name
         if self._sees is None:
-            for number, (text, *_) in self._strings.items():
-                self._strings[number] = (step.apply(text, False, False),) * 3
+            texts = [step.apply(text, False, False) for text in self._forms[0]]
+            self._forms = texts, texts, texts
             return
-        for number, forms in self._strings.items():
-            middle, first, last = (
-                step.apply(*form) for form in zip(forms, _FIRST, _LAST, strict=True)
-            )
-            self._strings[number] = middle, first, last
+        between, first, last = (
+            [step.apply(text, *place) for text in texts]
+            for texts, place in zip(self._forms, _PLACES, strict=True)
+        )
+        self._forms = between, first, last
 
     def _fall_back(self, step: Step) -> None:
         if self._is_joined:
@@ -115,7 +116,10 @@ class _Chain:
             return
         if self._fallback or self._decoding.repeats_once:
             _refuse(step.path, "ByteFallback after ByteFallback or CTC", "either alone is")
-        for number, forms in self._strings.items():
+        names = {text for texts in self._forms for text in texts if text.startswith("<0x")}
+        for number, *forms in zip(self._numbers, *self._forms, strict=True):
+            if names.isdisjoint(forms):
+                continue
             found = {_BYTE_TOKEN.fullmatch(form) and form for form in forms}
             if len(found) > 1:
                 what = f"the id {number}, which is a byte at some places only,"
@@ -130,12 +134,12 @@ class _Chain:
         if self._is_joined or self._fallback or self._sees or self._decoding.repeats_once:
             _refuse(step.path, "CTC after other decoders", "put it first")
         owners: dict[str, int] = {}
-        for number, (text, *_) in self._strings.items():
+        for number, text in zip(self._numbers, self._forms[0], strict=True):
             other = owners.setdefault(text, number)
             if other != number:
                 what = f"one string for the ids {other} and {number}, which CTC takes for one,"
                 _refuse(step.path, what, "make them differ")
-            self._strings[number] = (step.apply(text, False, False),) * 3
+        self._map(step)
         self._decoding = replace(self._decoding, repeats_once=True)
 
     def _join(self, step: Step) -> None:
@@ -180,15 +184,23 @@ class _Chain:
         was_edited = bool(self._decoding.edits)
         if was_edited or is_spelled:
             self._add(edit)
+        if was_edited:
+            return
         in_first = edit.content if edit.in_first_run is None else edit.in_first_run
-        contents = (edit.content, in_first, edit.content)
-        for number, forms in self._strings.items():
-            if number not in self._fallback and not was_edited:
-                middle, first, last = (
-                    form.replace(edit.pattern, content)
-                    for form, content in zip(forms, contents, strict=True)
-                )
-                self._strings[number] = middle, first, last
+
+        def replaced(texts: list[str], content: str) -> list[str]:
+            return [
+                text if number in self._fallback else text.replace(edit.pattern, content)
+                for number, text in zip(self._numbers, texts, strict=True)
+            ]
+
+        texts, first, last = self._forms
+        between = replaced(texts, edit.content)
+        self._forms = (
+            between,
+            between if first is texts and in_first == edit.content else replaced(first, in_first),
+            between if last is texts else replaced(last, edit.content),
+        )
 
     def _add(self, edit: TextEdit) -> None:
         self._decoding = replace(self._decoding, edits=(*self._decoding.edits, edit))
@@ -196,17 +208,11 @@ class _Chain:
     def result(self) -> Decoded:
         """The forms of all tokens, and what is done to the joined text."""
         to_bytes: Callable[[str], bytes] = decoded if self._is_bytes else str.encode
-        forms = {}
-        for number, (middle, first, last) in self._strings.items():
-            content = to_bytes(middle)
-            if number in self._fallback:
-                content = bytes([self._fallback[number]])
-                first = last = middle
-            forms[number] = (
-                content,
-                content if first is middle else to_bytes(first),
-                content if last is middle else to_bytes(last),
-            )
+        texts, first, last = self._forms
+        between = [*map(to_bytes, texts)]
+        others = (between if some is texts else [*map(to_bytes, some)] for some in (first, last))
+        forms = dict(zip(self._numbers, zip(between, *others, strict=True), strict=True))
+        forms |= {number: (bytes([byte]),) * 3 for number, byte in self._fallback.items()}
         return Decoded(forms, frozenset(self._fallback), self._decoding)
 
 
