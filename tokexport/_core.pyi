@@ -14,6 +14,17 @@ def displace(
     sizes: numpy.typing.NDArray[numpy.uint64],
     slot_count: int,
 ) -> tuple[numpy.typing.NDArray[numpy.uint64], numpy.typing.NDArray[numpy.uint16]] | None: ...
+def double_array(
+    keys: bytes,
+    ends: numpy.typing.NDArray[numpy.uint64],
+    ids: numpy.typing.NDArray[numpy.uint64],
+    no_id: int,
+) -> tuple[
+    numpy.typing.NDArray[numpy.uint64],
+    numpy.typing.NDArray[numpy.uint64],
+    numpy.typing.NDArray[numpy.uint64],
+    int,
+]: ...
 def ways_of_merges(
     lefts: numpy.typing.NDArray[numpy.uint64],
     rights: numpy.typing.NDArray[numpy.uint64],

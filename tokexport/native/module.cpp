@@ -5,6 +5,7 @@
 
 #include "core.h"
 #include "displacing.h"
+#include "double_array.h"
 #include "encode_stream.h"
 #include "merging.h"
 #include "splitting.h"
@@ -33,6 +34,9 @@ NB_MODULE(_core, m) {
           nb::sig("def displace(hashes: " U64S ", firsts: " U64S ", rooms: " U64S ", sizes: " U64S
                   ", slot_count: int) -> tuple[" U64S
                   ", numpy.typing.NDArray[numpy.uint16]] | None"));
+    m.def("double_array", &tokexport::double_array, "keys"_a, "ends"_a, "ids"_a, "no_id"_a,
+          nb::sig("def double_array(keys: bytes, ends: " U64S ", ids: " U64S
+                  ", no_id: int) -> tuple[" U64S ", " U64S ", " U64S ", int]"));
     m.def("ways_of_merges", &tokexport::ways_of_merges, "lefts"_a, "rights"_a, "ranks"_a,
           "products"_a, "symbols"_a, "id_count"_a,
           nb::sig("def ways_of_merges(lefts: " U64S ", rights: " U64S ", ranks: " U64S

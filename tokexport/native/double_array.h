@@ -1,0 +1,18 @@
+// Places the nodes of a trie in a double array: the inner loops of
+// tokexport.compiler.tries.double_array, which in Python took most of converting a Unigram model.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "arrays.h"
+
+namespace tokexport {
+
+// Key i is the bytes of keys from ends[i - 1] (the first one: from 0) up to ends[i], and has ids[i].
+// Keys are distinct, not empty, and sorted. Returns four values: of each unit the base of the node
+// that stands there, its id and its label, and the base of the root. Where there is no node the
+// label is 256; no_id is where no key ends. Raises ValueError where the arrays do not belong
+// together.
+nanobind::tuple double_array(nanobind::bytes keys, Numbers ends, Numbers ids, std::uint64_t no_id);
+
+}  // namespace tokexport
