@@ -46,13 +46,12 @@ def hash_contents(contents: Sequence[bytes]) -> U64:
     ['0x0', '0xc0485ad377343c80', '0xb42693316ff5daae', '0xd5506ed81764b898']
     """
     hashes = np.zeros(len(contents), np.uint64)
-    by_length: dict[int, list[int]] = {}
-    for index, content in enumerate(contents):
-        by_length.setdefault(len(content), []).append(index)
-    for length, indexes in by_length.items():
-        rows = np.frombuffer(b"".join(contents[index] for index in indexes), np.uint8).reshape(
-            len(indexes), length
-        )
+    data = np.frombuffer(b"".join(contents), np.uint8)
+    lengths = np.fromiter(map(len, contents), np.int64, len(contents))
+    begins = np.cumsum(lengths) - lengths
+    for length in np.unique(lengths).tolist():
+        indexes = np.flatnonzero(lengths == length)
+        rows = data[begins[indexes, None] + np.arange(length)]
         hashes[indexes] = _hash_rows(rows, length)
     return hashes
 
@@ -70,7 +69,7 @@ def build_rows(
     hashes: U64, rows: npt.NDArray[np.int64], row_count: int, spare: int = 0
 ) -> PerfectIndex:
     """The same with rows: key i is in row ``rows[i]``, of room for its keys and ``spare`` more."""
-    if len(np.unique(hashes)) != len(hashes):
+    if (np.diff(np.sort(hashes)) == 0).any():
         raise ValueError("two keys have the same 64-bit hash")
     sizes = np.bincount(rows, minlength=row_count)
     load = LOAD

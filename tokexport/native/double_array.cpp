@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 #include <vector>
 
 namespace nb = nanobind;
@@ -45,6 +46,11 @@ class Flags {
 
 using Node = std::uint32_t;
 
+struct Key {
+    std::string_view bytes;
+    std::uint64_t id;
+};
+
 // The nodes in depth-first order, node 0 the root: the first child of a node follows it.
 struct Nodes {
     std::vector<unsigned char> labels{0};
@@ -52,32 +58,26 @@ struct Nodes {
     // By node: its first child and its next sibling, 0 where it has none, and how many children.
     std::vector<Node> child{0}, sibling{0}, count{0};
 
-    Nodes(const char *keys, const Numbers &ends, const Numbers &key_ids, std::uint64_t no_id)
-        : ids{no_id} {
+    Nodes(const std::vector<Key> &sorted, std::uint64_t no_id) : ids{no_id} {
         std::vector<Node> path{0}, youngest{0};  // the youngest child of each node
-        const char *last = keys;
-        std::size_t last_size = 0, begin = 0;
-        for (std::size_t i = 0; i < ends.shape(0); i++) {
-            const char *key = keys + begin;
-            const std::size_t size = static_cast<std::size_t>(ends(i)) - begin;
-            std::size_t shared = 0;
-            while (shared < std::min(size, last_size) && key[shared] == last[shared]) shared++;
-            path.resize(shared + 1);
-            for (std::size_t at = shared; at < size; at++) {
+        std::string_view last;
+        for (const Key &key : sorted) {
+            const auto end = key.bytes.begin() + std::min(key.bytes.size(), last.size());
+            const auto other = std::mismatch(key.bytes.begin(), end, last.begin()).first;
+            path.resize(static_cast<std::size_t>(other - key.bytes.begin()) + 1);
+            for (auto byte = other; byte != key.bytes.end(); byte++) {
                 const Node node = static_cast<Node>(labels.size()), parent = path.back();
                 (count[parent] ? sibling[youngest[parent]] : child[parent]) = node;
                 youngest[parent] = node;
                 count[parent]++;
-                labels.push_back(static_cast<unsigned char>(key[at]));
+                labels.push_back(static_cast<unsigned char>(*byte));
                 ids.push_back(no_id);
                 for (std::vector<Node> *column : {&child, &sibling, &count, &youngest})
                     column->push_back(0);
                 path.push_back(node);
             }
-            ids[path.back()] = key_ids(i);
-            last = key;
-            last_size = size;
-            begin += size;
+            ids[path.back()] = key.id;
+            last = key.bytes;
         }
     }
 };
@@ -158,11 +158,21 @@ nb::tuple double_array(nb::bytes keys, Numbers ends, Numbers ids, std::uint64_t 
         if (ends(i) <= begin || ends(i) > keys.size()) throw nb::value_error("a key without bytes");
         begin = ends(i);
     }
+    const std::string_view all(keys.c_str(), keys.size());
     std::vector<std::uint64_t> unit_bases, unit_ids, labels;
     std::size_t root = 0;
     {
         nb::gil_scoped_release released;
-        const Nodes nodes(keys.c_str(), ends, ids, no_id);
+        std::vector<Key> sorted;
+        std::size_t first = 0;
+        for (std::size_t i = 0; i < ends.shape(0); i++) {
+            const std::size_t end = static_cast<std::size_t>(ends(i));
+            sorted.push_back({all.substr(first, end - first), ids(i)});
+            first = end;
+        }
+        std::sort(sorted.begin(), sorted.end(),
+                  [](const Key &one, const Key &other) { return one.bytes < other.bytes; });
+        const Nodes nodes(sorted, no_id);
         const Placing placed(nodes);
         root = placed.bases[0];
         const std::size_t last = *std::max_element(placed.bases.begin(), placed.bases.end());

@@ -87,12 +87,8 @@ def _pieces(
     if not model.whole_pre_token_first:
         # A token that its spelling does not become, and that decodes to something else, as <0x0A>,
         # is never looked for.
-        for key, token in [*pieces.items()]:
-            if (
-                token not in merges.whole
-                and (entry := tokens[token]) is not None
-                and entry.content != key
-            ):
+        for key, token in [item for item in pieces.items() if item[1] not in merges.whole]:
+            if (entry := tokens[token]) is not None and entry.content != key:
                 del pieces[key]
     return pieces, merges.whole
 

@@ -31,9 +31,9 @@ def double_array(vocab: Mapping[bytes, int]) -> DoubleArray:
     >>> int(trie.ids[trie.root + ord("a")]), base_of(trie, b"b")
     (7, 0)
     """
-    keys = sorted(filter(None, vocab))
-    ends = np.cumsum([len(key) for key in keys], dtype=np.uint64)
-    ids = np.array([vocab[key] for key in keys], np.uint64)
+    keys = {key: number for key, number in vocab.items() if key}
+    ends = np.cumsum([*map(len, keys)], dtype=np.uint64)
+    ids = np.fromiter(keys.values(), np.uint64, len(keys))
     return DoubleArray(*_core.double_array(b"".join(keys), ends, ids, NO_TOKEN))
 
 

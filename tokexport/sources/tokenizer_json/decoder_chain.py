@@ -47,9 +47,9 @@ class Decoded:
             middle,
             kind,
             special,
-            first=None if first == middle else first,
-            last=None if last == middle else last,
-            fallback=number in self.fallback,
+            None if first == middle else first,
+            None if last == middle else last,
+            number in self.fallback,
         )
 
 

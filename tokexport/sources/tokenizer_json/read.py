@@ -125,10 +125,11 @@ def _tokens(
     check_id("added_tokens", max(spelling, default=-1))
     decoded = decode_forms(spelling, read_decoder(root))
     tokens: list[Token | None] = [None] * (max(spelling, default=-1) + 1)
+    added_only, of_model, unknown = TokenKind.ADDED, TokenKind.MODEL, TokenKind.UNKNOWN
     for number, text in spelling.items():
-        kind = TokenKind.ADDED
+        kind = added_only
         if number in in_vocab:
-            kind = TokenKind.UNKNOWN if number == huggingface.unk_id else TokenKind.MODEL
+            kind = unknown if number == huggingface.unk_id else of_model
         tokens[number] = decoded.token(number, kind, text in added.special)
     return tuple(tokens), decoded.decoding
 

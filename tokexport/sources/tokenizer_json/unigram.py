@@ -20,7 +20,7 @@ def read_unigram(node: Node) -> tuple[UnigramModel, list[str]]:
     Raises SourceError for a model that the reference refuses to load.
     """
     node.object(_FIELDS)
-    entries = [_entry(item) for item in node.field("vocab").items()]
+    entries = _entries(node.field("vocab"))
     pieces = [piece for piece, _ in entries]
     last = {piece: number for number, piece in enumerate(pieces)}
     unk_id = node.optional("unk_id")
@@ -37,10 +37,18 @@ def read_unigram(node: Node) -> tuple[UnigramModel, list[str]]:
     ), pieces
 
 
-def _entry(node: Node) -> tuple[str, float]:
-    match node.value:
-        case [str() as piece, int() | float() as score] if not isinstance(score, bool):
-            # Python parses a number without a fraction as an integer.
-            return piece, score if isinstance(score, float) else serde_number(str(score))
-        case _:
-            return node.fail("a pair of a string and a number")
+def _entries(node: Node) -> list[tuple[str, float]]:
+    if not isinstance(node.value, list):
+        node.fail("an array")
+    entries = []
+    for number, value in enumerate(node.value):
+        match value:
+            case [str() as piece, float() as score]:
+                entries.append((piece, score))
+            case [str() as piece, int() as score] if not isinstance(score, bool):
+                # Python parses a number without a fraction as an integer.
+                entries.append((piece, serde_number(str(score))))
+            case _:
+                entry = Node(node.file, f"{node.path}[{number}]", value)
+                entry.fail("a pair of a string and a number")
+    return entries
