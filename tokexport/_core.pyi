@@ -25,6 +25,11 @@ def double_array(
     numpy.typing.NDArray[numpy.uint64],
     int,
 ]: ...
+def merges_of_contents(
+    contents: bytes,
+    ends: numpy.typing.NDArray[numpy.uint64],
+    ids: numpy.typing.NDArray[numpy.uint64],
+) -> numpy.typing.NDArray[numpy.uint64]: ...
 def ways_of_merges(
     lefts: numpy.typing.NDArray[numpy.uint64],
     rights: numpy.typing.NDArray[numpy.uint64],

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "keys.h"
+
 namespace nb = nanobind;
 
 namespace tokexport {
@@ -153,23 +155,16 @@ class Placing {
 nb::tuple double_array(nb::bytes keys, Numbers ends, Numbers ids, std::uint64_t no_id) {
     if (ids.shape(0) != ends.shape(0)) throw nb::value_error("one end and one id for each key");
     if (keys.size() >= UINT32_MAX) throw nb::value_error("keys of 4 GB or more");
-    std::uint64_t begin = 0;
-    for (std::size_t i = 0; i < ends.shape(0); i++) {
-        if (ends(i) <= begin || ends(i) > keys.size()) throw nb::value_error("a key without bytes");
-        begin = ends(i);
+    const std::vector<std::string_view> all = keys_of(keys, ends);
+    for (const std::string_view key : all) {
+        if (key.empty()) throw nb::value_error("a key without bytes");
     }
-    const std::string_view all(keys.c_str(), keys.size());
     std::vector<std::uint64_t> unit_bases, unit_ids, labels;
     std::size_t root = 0;
     {
         nb::gil_scoped_release released;
         std::vector<Key> sorted;
-        std::size_t first = 0;
-        for (std::size_t i = 0; i < ends.shape(0); i++) {
-            const std::size_t end = static_cast<std::size_t>(ends(i));
-            sorted.push_back({all.substr(first, end - first), ids(i)});
-            first = end;
-        }
+        for (std::size_t i = 0; i < all.size(); i++) sorted.push_back({all[i], ids(i)});
         std::sort(sorted.begin(), sorted.end(),
                   [](const Key &one, const Key &other) { return one.bytes < other.bytes; });
         const Nodes nodes(sorted, no_id);

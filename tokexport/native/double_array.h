@@ -8,8 +8,7 @@
 
 namespace tokexport {
 
-// Key i is the bytes of keys from ends[i - 1] (the first one: from 0) up to ends[i], and has ids[i].
-// Keys are distinct and not empty. Returns four values: of each unit the base of the node
+// Keys (keys.h) have ids; they are distinct and not empty. Returns four values: of each unit the base of the node
 // that stands there, its id and its label, and the base of the root. Where there is no node the
 // label is 256; no_id is where no key ends. Raises ValueError where the arrays do not belong
 // together.

@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
+#include "contents.h"
 #include "core.h"
 #include "displacing.h"
 #include "double_array.h"
@@ -37,6 +38,9 @@ NB_MODULE(_core, m) {
     m.def("double_array", &tokexport::double_array, "keys"_a, "ends"_a, "ids"_a, "no_id"_a,
           nb::sig("def double_array(keys: bytes, ends: " U64S ", ids: " U64S
                   ", no_id: int) -> tuple[" U64S ", " U64S ", " U64S ", int]"));
+    m.def("merges_of_contents", &tokexport::merges_of_contents, "contents"_a, "ends"_a, "ids"_a,
+          nb::sig("def merges_of_contents(contents: bytes, ends: " U64S ", ids: " U64S
+                  ") -> " U64S ""));
     m.def("ways_of_merges", &tokexport::ways_of_merges, "lefts"_a, "rights"_a, "ranks"_a,
           "products"_a, "symbols"_a, "id_count"_a,
           nb::sig("def ways_of_merges(lefts: " U64S ", rights: " U64S ", ranks: " U64S

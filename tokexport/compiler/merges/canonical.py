@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tokexport._core import ways_of_merges
+from tokexport._core import merges_of_contents, ways_of_merges
 from tokexport.compiler.merges.first_symbols import FirstSymbols, Numbers, first_symbols
 from tokexport.errors import UnsupportedError
 from tokexport.model import BytePairModel
@@ -135,21 +135,22 @@ def _whole(vocab: Mapping[bytes, int], first: FirstSymbols, ways: Ways) -> froze
 
 def _by_content(model: BytePairModel, first: FirstSymbols) -> Numbers:
     """The merges of a model that lists none: any two tokens whose contents together are a token."""
-    vocab, ranks = model.vocab, model.ranks
-    merges = []
-    for content, product in vocab.items():
-        if ranks is not None and not first.knows(content):
+    for content, product in model.vocab.items() if model.ranks is not None else ():
+        if not first.knows(content):
             raise UnsupportedError(
                 "model.vocab",
                 f"the token {content.decode('utf-8', 'replace')!r} (id {product}), one of whose"
                 " characters is no token, is not supported",
                 "tokens whose characters are tokens too are",
             )
-        for cut in range(1, len(content)):
-            left, right = vocab.get(content[:cut]), vocab.get(content[cut:])
-            if left is not None and right is not None:
-                merges += [left, right, product if ranks is None else ranks[product], product]
-    return np.array(merges, np.int64).reshape(-1, 4)
+    ends = np.cumsum([*map(len, model.vocab)], dtype=np.uint64)
+    ids = np.fromiter(model.vocab.values(), np.uint64, len(model.vocab))
+    found = merges_of_contents(b"".join(model.vocab), ends, ids)
+    merges = found.astype(np.int64).reshape(-1, 3)
+    ranks = merges[:, 2]
+    if model.ranks is not None:
+        ranks = np.array([model.ranks[product] for product in ranks.tolist()], np.int64)
+    return np.insert(merges, 2, ranks, axis=1)
 
 
 def _found_ways(merges: Numbers, symbols: Numbers) -> tuple[Numbers, Numbers, Numbers]:
